@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+#   make            build/ctprof and build/libctprof.{a,so}
+#   make static     build/ctprof-static: one file that runs on any x86_64 Linux
+#   make install    binary, library, header, manual pages, completion (PREFIX, DESTDIR)
+#   make bench      ratios against the peers, side by side
+#   make fuzz       fuzz every parser for FUZZ_SECONDS each
+#
+# V=1 shows the commands. Everything that is made is below build/.
+
+CC       ?= gcc
+PREFIX   ?= /usr/local
+B        := build
+VERSION  := $(shell sed -n 's/.*CTPROF_VERSION "\(.*\)"/\1/p' src/base/version.h)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes \
+            -Wwrite-strings -Wformat=2
+CFLAGS   ?= -O2 -g
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem /usr/include/libnl3
+OWN      := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -ffunction-sections -MMD -MP
+
+LAYERS   := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
+sources   = $(wildcard $(addprefix src/,$(addsuffix /*.c,$(1))))
+objects   = $(patsubst %.c,$(B)/%.o,$(1))
+
+PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
+LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
+LIBS     := -lnl-genl-3 -lnl-3 -lyajl -lzstd -lmd
+LIB_LIBS := -lyajl -lzstd
+
+ifneq ($(V),1)
+Q    := @
+say   = @echo "  $(1)"
+endif
+
+.DELETE_ON_ERROR:
+.PHONY: all static install bench fuzz man clean
+
+all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so $(B)/ctprof.pc
+
+$(B)/%.o: %.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OWN) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
+
+# The library shows its own names only, as an archive too.
+$(B)/libctprof.whole.o: $(LIBRARY)
+	$(Q)$(CC) -r -nostdlib -o $@ $^
+	$(Q)objcopy --localize-hidden $@
+
+$(B)/libctprof.a: $(B)/libctprof.whole.o
+	$(call say,AR    $@)
+	$(Q)rm -f $@ && ar rcs $@ $<
+
+$(B)/libctprof.so: $(LIBRARY)
+	$(call say,LINK  $@)
+	$(Q)$(CC) -shared -Wl,-soname,libctprof.so.0 $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections \
+		-o $@ $^ $(LIB_LIBS)
+	$(Q)ln -sf libctprof.so $(B)/libctprof.so.0
+
+$(B)/ctprof.pc: libctprof/ctprof.pc.in src/base/version.h
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+# --- one file for any host ---
+
+static: $(B)/ctprof-static
+
+$(B)/ctprof-static: $(PROGRAM) $(B)/libctprof/libctprof.o
+	$(call say,LINK  $@)
+	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ \
+		-lnl-genl-3 -lnl-3 -lyajl_s -lzstd -lmd -lpthread 2> $@.log || { cat $@.log; exit 1; }
+
+# --- manual pages and completion, from the tables of commands and options ---
+
+PAGES := $(patsubst doc/%.scd,$(B)/man/%,$(wildcard doc/*.scd))
+
+man: $(PAGES)
+
+$(B)/man/%: doc/%.scd $(B)/ctprof
+	@mkdir -p $(@D)
+	$(Q)command=$$(basename $* | sed -e 's/\..*//' -e 's/^ctprof-*//'); \
+	$(B)/ctprof help --format scdoc $$command > $@.options; \
+	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< | scdoc > $@; rm $@.options
+
+$(B)/ctprof.bash: $(B)/ctprof
+	$(Q)$(B)/ctprof help --format bash > $@
+
+install: all man $(B)/ctprof.bash
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include/ctprof $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(B)/ctprof $(DESTDIR)$(PREFIX)/bin/ctprof
+	install -m 644 $(B)/libctprof.a $(DESTDIR)$(PREFIX)/lib/libctprof.a
+	install -m 755 $(B)/libctprof.so $(DESTDIR)$(PREFIX)/lib/libctprof.so.$(VERSION)
+	ln -sf libctprof.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libctprof.so.0
+	ln -sf libctprof.so.0 $(DESTDIR)$(PREFIX)/lib/libctprof.so
+	install -m 644 $(B)/ctprof.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/ctprof.pc
+	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
+	for page in $(PAGES); do install -m 644 $$page \
+		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	install -m 644 $(B)/ctprof.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof
+
+clean:
+	rm -rf $(B)
+
+-include tests/tests.mk
+
+-include $(PROGRAM:.o=.d) $(LIBRARY:.o=.d)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A growable array of any type, in the caller's storage.
+ *
+ *	struct tids { ARRAY(uint32_t); } tids = { 0 };
+ *	if (!array_push(&tids, tid))
+ *		return &error_no_memory;
+ *	for (size_t i = 0; i < tids.count; i++)
+ *		visit(tids.items[i]);
+ *	array_deinit(&tids);
+ *
+ * All zero is an empty array. Items move when it grows: keep indices, not pointers.
+ */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define ARRAY(type)                                                                                \
+	struct {                                                                                   \
+		type *items;                                                                       \
+		size_t count, room;                                                                \
+	}
+
+#define array_length(fixed) (sizeof(fixed) / sizeof((fixed)[0]))
+
+/* Make room for `extra` more items. False when out of memory: the array is as it was. */
+#define array_reserve(array, extra)                                                                \
+	array_reserve_((void **)&(array)->items, &(array)->room, (array)->count, (extra),          \
+		       sizeof(*(array)->items))
+
+/* Append one item. False when out of memory. */
+#define array_push(array, ...)                                                                     \
+	(array_reserve(array, 1) ? ((array)->items[(array)->count++] = (__VA_ARGS__), true) : false)
+
+#define array_deinit(array)                                                                        \
+	(free((array)->items), (array)->items = NULL, (array)->count = (array)->room = 0)
+
+static inline bool array_reserve_(void **items, size_t *room, size_t count, size_t extra,
+				  size_t item_size)
+{
+	size_t want;
+	void *moved;
+
+	if (extra <= *room - count)
+		return true;
+	if (__builtin_add_overflow(count, extra, &want))
+		return false;
+	if (want < *room + *room / 2)
+		want = *room + *room / 2;
+	if (want < 8)
+		want = 8;
+	moved = reallocarray(*items, want, item_size);
+	if (!moved)
+		return false;
+	*items = moved;
+	*room = want;
+	return true;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct error error_no_memory = { .errnum = ENOMEM, .message = (char *)"out of memory" };
+
+static struct error *create(int errnum, char *message)
+{
+	struct error *err = message ? malloc(sizeof(*err)) : NULL;
+
+	if (!err) {
+		free(message);
+		return &error_no_memory;
+	}
+	*err = (struct error){ .errnum = errnum, .message = message };
+	return err;
+}
+
+struct error *error_create(const char *format, ...)
+{
+	char *message = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
+	va_end(args);
+	return create(0, message);
+}
+
+struct error *error_system(int errnum, const char *format, ...)
+{
+	_cleanup_free_ char *what = NULL;
+	char *message = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&what, format, args) < 0)
+		what = NULL;
+	va_end(args);
+	if (!what || asprintf(&message, "%s: %s", what, strerror(errnum)) < 0)
+		message = NULL;
+	return create(errnum, message);
+}
+
+struct error *error_prefix(struct error *err, const char *format, ...)
+{
+	_cleanup_free_ char *prefix = NULL;
+	char *message = NULL;
+	va_list args;
+
+	if (err == &error_no_memory)
+		return err;
+	va_start(args, format);
+	if (vasprintf(&prefix, format, args) < 0)
+		prefix = NULL;
+	va_end(args);
+	if (prefix && asprintf(&message, "%s: %s", prefix, err->message) >= 0) {
+		free(err->message);
+		err->message = message;
+	}
+	return err;
+}
+
+void error_destroy(struct error *err)
+{
+	if (!err || err == &error_no_memory)
+		return;
+	free(err->message);
+	free(err);
+}

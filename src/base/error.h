@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Errors are values with a place.
+ *
+ * A function that can fail returns `struct error *`: NULL is success; anything else is owned by
+ * the caller, who hands it on or destroys it. Outputs are written only on success. Nothing below
+ * src/cmd prints.
+ *
+ *	struct error *err = file_read(dir, "stat", &text);
+ *	if (err)
+ *		return error_prefix(err, "thread %d", tid);
+ *
+ * Running out of memory needs no memory: `error_no_memory` is static, and so is safe to return
+ * and to destroy.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+
+struct error {
+	int errnum;    /* what the system said, or 0 when it was not the system */
+	char *message; /* one line, without a full stop or newline */
+};
+
+extern struct error error_no_memory;
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+
+/* A new error that says `format`. Never NULL. */
+struct error *error_create(const char *format, ...)
+	__attribute__((format(printf, 1, 2), returns_nonnull)) MUST_CHECK;
+
+/* A new error that says `format`, then ": " and strerror(errnum). Never NULL. */
+struct error *error_system(int errnum, const char *format, ...)
+	__attribute__((format(printf, 2, 3), returns_nonnull)) MUST_CHECK;
+
+/* Put "`format`: " before the message of `err`, which is consumed. */
+struct error *error_prefix(struct error *err, const char *format, ...)
+	__attribute__((format(printf, 2, 3), returns_nonnull)) MUST_CHECK;
+
+/* Takes NULL. */
+void error_destroy(struct error *err);
+DEFINE_CLEANUP(error_destroy, struct error *)
+#define _cleanup_error_ _cleanup_(error_destroy)
+
+#endif

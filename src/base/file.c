@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FIRST_ROOM ((size_t)8192)
+
+static int grow(struct file_buffer *buffer, size_t room)
+{
+	char *moved;
+
+	if (room <= buffer->room)
+		return 0;
+	moved = realloc(buffer->bytes, room);
+	if (!moved)
+		return ENOMEM;
+	buffer->bytes = moved;
+	buffer->room = room;
+	return 0;
+}
+
+static int read_all(int fd, bool record, size_t most, struct file_buffer *buffer, struct text *ret)
+{
+	size_t used = 0;
+	int failed = grow(buffer, FIRST_ROOM);
+
+	while (!failed) {
+		ssize_t got = read(fd, buffer->bytes + used, buffer->room - used);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return errno;
+		used += (size_t)got;
+		if (got == 0 || used >= most || (record && used < buffer->room)) {
+			*ret = (struct text){ buffer->bytes, used < most ? used : most };
+			return 0;
+		}
+		if (used == buffer->room)
+			failed = used >= FILE_READ_MAX ? EFBIG : grow(buffer, buffer->room * 2);
+	}
+	return failed;
+}
+
+static int open_and_read(int dir, const char *path, bool record, size_t most,
+			 struct file_buffer *buffer, struct text *ret)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int failed;
+
+	if (fd < 0)
+		return errno;
+	failed = read_all(fd, record, most, buffer, ret);
+	close(fd);
+	return failed;
+}
+
+int file_read(int dir, const char *path, struct file_buffer *buffer, struct text *ret)
+{
+	return open_and_read(dir, path, false, SIZE_MAX, buffer, ret);
+}
+
+int file_read_record(int dir, const char *path, struct file_buffer *buffer, struct text *ret)
+{
+	return open_and_read(dir, path, true, SIZE_MAX, buffer, ret);
+}
+
+int file_read_head(int dir, const char *path, size_t most, struct file_buffer *buffer,
+		   struct text *ret)
+{
+	return open_and_read(dir, path, false, most, buffer, ret);
+}
+
+int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct text *ret)
+{
+	int failed = grow(buffer, FIRST_ROOM);
+	ssize_t length;
+
+	if (failed)
+		return failed;
+	length = readlinkat(dir, path, buffer->bytes, buffer->room);
+	if (length < 0)
+		return errno;
+	if (length > 4096)
+		return ENAMETOOLONG;
+	*ret = (struct text){ buffer->bytes, (size_t)length };
+	return 0;
+}
+
+struct error *file_open_dir(const char *path, int *ret)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_system(errno, "%s", path);
+	*ret = fd;
+	return NULL;
+}
+
+void file_buffer_deinit(struct file_buffer *buffer)
+{
+	free(buffer->bytes);
+	buffer->bytes = NULL;
+	buffer->room = 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whole files under a root descriptor.
+ *
+ * Readers of /proc, /sys and cgroupfs take the descriptor of a directory and a path relative to
+ * it, so a test points them at a tree of its own.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Bytes that grow to fit and are used again for the next file. All zero is empty. */
+struct file_buffer {
+	char *bytes;
+	size_t room;
+};
+
+/* More than any file of /proc that is read whole here. */
+#define FILE_READ_MAX ((size_t)4 << 20)
+
+/*
+ * Read the file `path` below `dir`, at most FILE_READ_MAX bytes.
+ *
+ * Returns 0 and the text, which lives in `buffer` until its next use, or the errno of the open or
+ * read that failed; EFBIG when the file is larger. A plain number, because a capture sees
+ * thousands of threads vanish and must not pay for a message each time.
+ */
+int file_read(int dir, const char *path, struct file_buffer *buffer, struct text *ret);
+
+/*
+ * The same for a file that the kernel prints as one record (single_open() in its fs/proc, as
+ * /proc/PID/stat is and /proc/cpuinfo is not): such a file comes whole in one read, and the second
+ * read that would only say "end" is saved.
+ */
+int file_read_record(int dir, const char *path, struct file_buffer *buffer, struct text *ret);
+
+/* The first `most` bytes of a file that may be much longer. */
+int file_read_head(int dir, const char *path, size_t most, struct file_buffer *buffer,
+		   struct text *ret);
+
+/* The target of a symbolic link, with the same results; ENAMETOOLONG above 4096 bytes. */
+int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct text *ret);
+
+/* Open a directory named by a user. */
+struct error *file_open_dir(const char *path, int *ret) MUST_CHECK;
+
+void file_buffer_deinit(struct file_buffer *buffer);
+
+#endif

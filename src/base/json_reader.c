@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/json_reader.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <yajl/yajl_parse.h>
+
+#define SEEN_WORDS (JSON_MEMBERS_MAX / 64)
+
+struct frame {
+	const struct json_shape *shape;
+	void *target;
+	const struct json_member *member; /* the row of the key last seen, or NULL */
+	size_t next;                      /* row to try first for the next key */
+	uint64_t seen[SEEN_WORDS];
+	bool is_object;
+};
+
+struct json_reader {
+	yajl_handle yajl;
+	json_take root;
+	void *target, *user;
+	struct frame frames[JSON_DEPTH_MAX];
+	unsigned depth;   /* frames in use */
+	unsigned skipped; /* open objects and arrays of a value nobody wants */
+	struct text key;  /* of a member without a row; valid until its value came */
+	char *key_bytes;
+	size_t key_room;
+	struct error *error;
+	uint64_t offset;    /* bytes fed before the present ones */
+	uint64_t quiet;     /* bytes fed since yajl last found a value */
+	bool found, feeding;
+	const struct json_shape *entered; /* by the take under way */
+	void *entered_target;
+};
+
+void *json_user(const struct json_reader *r)
+{
+	return r->user;
+}
+
+uint64_t json_offset(const struct json_reader *r)
+{
+	return r->offset + (r->feeding ? yajl_get_bytes_consumed(r->yajl) : 0);
+}
+
+void json_enter(struct json_reader *r, const struct json_shape *shape, void *target)
+{
+	r->entered = shape;
+	r->entered_target = target;
+}
+
+/* yajl's callbacks return 0 to stop. */
+static int fail(struct json_reader *r, struct error *err)
+{
+	if (r->error)
+		error_destroy(err);
+	else
+		r->error = err;
+	return 0;
+}
+
+static struct error *deliver(struct json_reader *r, const struct json_value *value)
+{
+	struct frame *frame = r->depth ? &r->frames[r->depth - 1] : NULL;
+	struct text key = r->key;
+
+	if (!frame)
+		return r->root(r, r->target, NULL, TEXT("the file"), value);
+	if (frame->is_object && frame->shape->members) {
+		if (!frame->member)
+			return NULL;
+		return frame->member->take(r, frame->target, frame->member, frame->member->name,
+					   value);
+	}
+	if (!frame->shape->each)
+		return NULL;
+	return frame->shape->each(r, frame->target,
+				  &(struct json_member){ .detail = frame->shape->detail,
+							 .more = frame->shape->more },
+				  frame->is_object ? key : TEXT("array"), value);
+}
+
+static int take_scalar(struct json_reader *r, struct json_value value)
+{
+	struct error *err;
+
+	r->found = true;
+	if (r->skipped)
+		return 1;
+	err = deliver(r, &value);
+	return err ? fail(r, err) : 1;
+}
+
+static int on_null(void *context)
+{
+	return take_scalar(context, (struct json_value){ .type = JSON_NULL });
+}
+
+static int on_bool(void *context, int boolean)
+{
+	return take_scalar(context, (struct json_value){ .type = JSON_BOOL, .boolean = boolean });
+}
+
+static int on_number(void *context, const char *bytes, size_t length)
+{
+	return take_scalar(context, (struct json_value){ .type = JSON_NUMBER,
+							 .text = { bytes, length } });
+}
+
+static int on_string(void *context, const unsigned char *bytes, size_t length)
+{
+	if (length > JSON_STRING_MAX)
+		return fail(context, error_create("a string is longer than 1 MiB"));
+	return take_scalar(context, (struct json_value){ .type = JSON_STRING,
+							 .text = { (const char *)bytes, length } });
+}
+
+static int begin(struct json_reader *r, enum json_type type)
+{
+	struct json_value value = { .type = type };
+	struct error *err;
+
+	r->found = true;
+	if (r->depth + r->skipped >= JSON_DEPTH_MAX)
+		return fail(r, error_create("nested deeper than %d", JSON_DEPTH_MAX));
+	if (r->skipped) {
+		r->skipped++;
+		return 1;
+	}
+	r->entered = NULL;
+	err = deliver(r, &value);
+	if (err)
+		return fail(r, err);
+	if (!r->entered) {
+		r->skipped = 1;
+		return 1;
+	}
+	r->frames[r->depth++] = (struct frame){
+		.shape = r->entered,
+		.target = r->entered_target,
+		.is_object = type == JSON_OBJECT,
+	};
+	return 1;
+}
+
+static int on_object(void *context)
+{
+	return begin(context, JSON_OBJECT);
+}
+
+static int on_array(void *context)
+{
+	return begin(context, JSON_ARRAY);
+}
+
+static int on_end(void *context)
+{
+	struct json_reader *r = context;
+	struct frame *frame;
+	struct error *err;
+
+	r->found = true;
+	if (r->skipped) {
+		r->skipped--;
+		return 1;
+	}
+	frame = &r->frames[--r->depth];
+	err = frame->shape->done ? frame->shape->done(r, frame->target) : NULL;
+	return err ? fail(r, err) : 1;
+}
+
+static int keep_key(struct json_reader *r, struct text key)
+{
+	if (key.length > r->key_room) {
+		char *moved = realloc(r->key_bytes, key.length);
+
+		if (!moved)
+			return fail(r, &error_no_memory);
+		r->key_bytes = moved;
+		r->key_room = key.length;
+	}
+	memcpy(r->key_bytes, key.bytes, key.length);
+	r->key = (struct text){ r->key_bytes, key.length };
+	return 1;
+}
+
+static const struct json_member *row(const struct json_shape *shape, size_t at)
+{
+	size_t stride = shape->stride ? shape->stride : sizeof(struct json_member);
+
+	return (const void *)((const char *)shape->members + at * stride);
+}
+
+/* The row of `key`. Writers keep the order of the rows, so it is nearly always the next one. */
+static const struct json_member *find_member(struct frame *frame, struct text key, size_t *found)
+{
+	const struct json_shape *shape = frame->shape;
+
+	for (size_t i = 0; i < shape->count; i++) {
+		size_t at = frame->next + i < shape->count ? frame->next + i :
+							     frame->next + i - shape->count;
+		const struct json_member *member = row(shape, at);
+
+		if (text_equal(member->name, key)) {
+			frame->next = at + 1 < shape->count ? at + 1 : 0;
+			*found = at;
+			return member;
+		}
+	}
+	return NULL;
+}
+
+static int on_key(void *context, const unsigned char *bytes, size_t length)
+{
+	struct json_reader *r = context;
+	struct text key = { (const char *)bytes, length };
+	struct frame *frame;
+	size_t at = 0;
+
+	r->found = true;
+	if (length > JSON_STRING_MAX)
+		return fail(r, error_create("a name is longer than 1 MiB"));
+	if (r->skipped)
+		return 1;
+	frame = &r->frames[r->depth - 1];
+	if (!frame->shape->members)
+		return keep_key(r, key);
+	frame->member = find_member(frame, key, &at);
+	if (!frame->member)
+		return 1;
+	if (frame->seen[at / 64] >> (at % 64) & 1)
+		return fail(r, error_create("'%.*s' stands twice in one object",
+					    (int)key.length, key.bytes));
+	frame->seen[at / 64] |= (uint64_t)1 << (at % 64);
+	return 1;
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
+	.yajl_boolean = on_bool,
+	.yajl_number = on_number,
+	.yajl_string = on_string,
+	.yajl_start_map = on_object,
+	.yajl_map_key = on_key,
+	.yajl_end_map = on_end,
+	.yajl_start_array = on_array,
+	.yajl_end_array = on_end,
+};
+
+struct error *json_reader_create(json_take root, void *target, void *user, struct json_reader **ret)
+{
+	struct json_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return &error_no_memory;
+	*r = (struct json_reader){ .root = root, .target = target, .user = user };
+	r->yajl = yajl_alloc(&callbacks, NULL, r);
+	if (!r->yajl) {
+		json_reader_destroy(r);
+		return &error_no_memory;
+	}
+	*ret = r;
+	return NULL;
+}
+
+/* What yajl says, on one line and without its picture of the place. */
+static struct error *syntax_error(struct json_reader *r, struct text bytes)
+{
+	unsigned char *said = yajl_get_error(r->yajl, 0, (const unsigned char *)bytes.bytes,
+					     bytes.length);
+	struct text line = said ? text_of((const char *)said) : TEXT("not JSON");
+	struct error *err;
+
+	text_cut(&line, '\n', &line);
+	err = error_create("not valid JSON (%.*s)", (int)line.length, line.bytes);
+	if (said)
+		yajl_free_error(r->yajl, said);
+	return err;
+}
+
+static struct error *check(struct json_reader *r, yajl_status status, struct text bytes)
+{
+	struct error *err;
+
+	if (status == yajl_status_ok)
+		return NULL;
+	err = r->error ? r->error : syntax_error(r, bytes);
+	r->error = NULL;
+	return err;
+}
+
+struct error *json_reader_feed(struct json_reader *r, struct text bytes)
+{
+	struct error *err;
+
+	r->found = false;
+	r->feeding = true;
+	err = check(r, yajl_parse(r->yajl, (const unsigned char *)bytes.bytes, bytes.length), bytes);
+	if (err)
+		return err;
+	r->offset += bytes.length;
+	r->feeding = false;
+	/* yajl collects a string that has no end yet, however long it grows. */
+	r->quiet = r->found ? 0 : r->quiet + bytes.length;
+	if (r->quiet > JSON_STRING_MAX)
+		return error_create("no value in more than 1 MiB");
+	return NULL;
+}
+
+struct error *json_reader_finish(struct json_reader *r)
+{
+	return check(r, yajl_complete_parse(r->yajl), (struct text){ "", 0 });
+}
+
+void json_reader_destroy(struct json_reader *r)
+{
+	if (!r)
+		return;
+	if (r->yajl)
+		yajl_free(r->yajl);
+	error_destroy(r->error);
+	free(r->key_bytes);
+	free(r);
+}
+
+struct error *json_unexpected(struct text key, const char *expected)
+{
+	return error_create("'%.*s': expected %s", key.length < 200 ? (int)key.length : 200,
+			    key.bytes, expected);
+}
+
+struct error *json_get_u64(const struct json_value *value, struct text key, uint64_t *ret)
+{
+	if (value->type != JSON_NUMBER || !text_u64(value->text, ret))
+		return json_unexpected(key, "an integer from 0 to 18446744073709551615");
+	return NULL;
+}
+
+struct error *json_get_i64(const struct json_value *value, struct text key, int64_t *ret)
+{
+	if (value->type != JSON_NUMBER || !text_i64(value->text, ret))
+		return json_unexpected(key, "a 64-bit integer");
+	return NULL;
+}
+
+struct error *json_get_u32(const struct json_value *value, struct text key, uint32_t *ret)
+{
+	if (value->type != JSON_NUMBER || !text_u32(value->text, ret))
+		return json_unexpected(key, "an integer from 0 to 4294967295");
+	return NULL;
+}
+
+struct error *json_get_bool(const struct json_value *value, struct text key, bool *ret)
+{
+	if (value->type != JSON_BOOL)
+		return json_unexpected(key, "true or false");
+	*ret = value->boolean;
+	return NULL;
+}
+
+struct error *json_get_text(const struct json_value *value, struct text key, struct text *ret)
+{
+	if (value->type != JSON_STRING || memchr(value->text.bytes, '\0', value->text.length))
+		return json_unexpected(key, "a string without NUL");
+	*ret = value->text;
+	return NULL;
+}

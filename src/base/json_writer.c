@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/json_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+#define ROOM ((size_t)128 * 1024)
+
+struct error *json_writer_init(struct json_writer *w, json_sink sink, void *context)
+{
+	*w = (struct json_writer){ .sink = sink, .context = context, .bytes = malloc(ROOM) };
+	return w->bytes ? NULL : &error_no_memory;
+}
+
+static void flush(struct json_writer *w)
+{
+	if (!w->error && w->used)
+		w->error = w->sink(w->context, w->bytes, w->used);
+	w->used = 0;
+}
+
+/* `length` contiguous bytes, much fewer than ROOM. */
+static char *room(struct json_writer *w, size_t length)
+{
+	if (length > ROOM - w->used)
+		flush(w);
+	return w->bytes + w->used;
+}
+
+static void put(struct json_writer *w, const char *bytes, size_t length)
+{
+	while (length) {
+		size_t piece = length < ROOM / 2 ? length : ROOM / 2;
+
+		memcpy(room(w, piece), bytes, piece);
+		w->used += piece;
+		bytes += piece;
+		length -= piece;
+	}
+}
+
+static void put_char(struct json_writer *w, char c)
+{
+	*room(w, 1) = c;
+	w->used++;
+}
+
+static void separate(struct json_writer *w)
+{
+	if (w->comma)
+		put_char(w, ',');
+	w->comma = true;
+}
+
+static void begin(struct json_writer *w, char c)
+{
+	separate(w);
+	put_char(w, c);
+	w->comma = false;
+}
+
+static void end(struct json_writer *w, char c)
+{
+	put_char(w, c);
+	w->comma = true;
+}
+
+void json_object_begin(struct json_writer *w)
+{
+	begin(w, '{');
+}
+
+void json_object_end(struct json_writer *w)
+{
+	end(w, '}');
+}
+
+void json_array_begin(struct json_writer *w)
+{
+	begin(w, '[');
+}
+
+void json_array_end(struct json_writer *w)
+{
+	end(w, ']');
+}
+
+static void put_escaped(struct json_writer *w, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	char escape[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+	switch (c) {
+	case '"':
+		put(w, "\\\"", 2);
+		return;
+	case '\\':
+		put(w, "\\\\", 2);
+		return;
+	case '\n':
+		put(w, "\\n", 2);
+		return;
+	case '\t':
+		put(w, "\\t", 2);
+		return;
+	default:
+		put(w, escape, sizeof(escape));
+	}
+}
+
+static void put_string(struct json_writer *w, struct text text)
+{
+	const char *p = text.bytes, *end = p + text.length;
+
+	put_char(w, '"');
+	while (p < end) {
+		const char *plain = p;
+		size_t wide;
+
+		while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x7f &&
+		       *p != '"' && *p != '\\')
+			p++;
+		put(w, plain, (size_t)(p - plain));
+		if (p == end)
+			break;
+		wide = utf8_sequence(p, (size_t)(end - p));
+		if (wide == 1) {
+			put_escaped(w, (unsigned char)*p);
+		} else if (wide) {
+			put(w, p, wide);
+		} else {
+			put(w, UTF8_REPLACEMENT, sizeof(UTF8_REPLACEMENT) - 1);
+			wide = 1;
+		}
+		p += wide;
+	}
+	put_char(w, '"');
+}
+
+void json_key_text(struct json_writer *w, struct text key)
+{
+	separate(w);
+	put_string(w, key);
+	put_char(w, ':');
+	w->comma = false;
+}
+
+void json_key(struct json_writer *w, const char *key)
+{
+	json_key_text(w, text_of(key));
+}
+
+void json_key_ready(struct json_writer *w, struct text member)
+{
+	separate(w);
+	memcpy(room(w, member.length), member.bytes, member.length);
+	w->used += member.length;
+	w->comma = false;
+}
+
+void json_u64(struct json_writer *w, uint64_t value)
+{
+	char *out, digits[20];
+	size_t n = sizeof(digits);
+
+	separate(w);
+	do {
+		digits[--n] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	out = room(w, sizeof(digits));
+	memcpy(out, digits + n, sizeof(digits) - n);
+	w->used += sizeof(digits) - n;
+}
+
+void json_i64(struct json_writer *w, int64_t value)
+{
+	if (value < 0) {
+		separate(w);
+		put_char(w, '-');
+		w->comma = false;
+	}
+	json_u64(w, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+static void put_literal(struct json_writer *w, const char *literal)
+{
+	separate(w);
+	put(w, literal, strlen(literal));
+}
+
+void json_bool(struct json_writer *w, bool value)
+{
+	put_literal(w, value ? "true" : "false");
+}
+
+void json_null(struct json_writer *w)
+{
+	put_literal(w, "null");
+}
+
+void json_text(struct json_writer *w, struct text text)
+{
+	separate(w);
+	put_string(w, text);
+}
+
+struct error *json_writer_finish(struct json_writer *w)
+{
+	flush(w);
+	return take_ptr(w->error);
+}
+
+void json_writer_deinit(struct json_writer *w)
+{
+	error_destroy(w->error);
+	free(w->bytes);
+	*w = (struct json_writer){ 0 };
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+/* A name beside the final one, as unlikely to exist as the process is to have a twin. */
+static char *temporary_name(const char *base)
+{
+	char *name = NULL;
+
+	return asprintf(&name, ".%.200s.%ld.tmp", base, (long)getpid()) < 0 ? NULL : name;
+}
+
+static struct error *open_nameless(struct outfile *file, mode_t mode)
+{
+	file->fd = openat(file->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	if (file->fd < 0) {
+		file->temporary = temporary_name(file->base);
+		if (!file->temporary)
+			return &error_no_memory;
+		file->fd = openat(file->dir, file->temporary,
+				  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	}
+	return file->fd < 0 ? error_system(errno, "%s", file->path) : NULL;
+}
+
+static struct error *split(struct outfile *file, const char *path)
+{
+	_cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
+
+	file->base = for_base ? strdup(basename(for_base)) : NULL;
+	if (!for_dir || !file->base)
+		return &error_no_memory;
+	return file_open_dir(dirname(for_dir), &file->dir);
+}
+
+struct error *outfile_open(struct outfile *file, const char *path)
+{
+	_cleanup_free_ char *real = NULL;
+	struct stat st;
+	bool exists;
+	struct error *err;
+
+	*file = (struct outfile){ .fd = -1, .dir = -1 };
+	file->path = strdup(path);
+	if (!file->path)
+		return &error_no_memory;
+	if (strcmp(path, "-") == 0) {
+		file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		return file->fd < 0 ? error_system(errno, "standard output") : NULL;
+	}
+	exists = stat(path, &st) == 0;
+	if (exists && !S_ISREG(st.st_mode)) {
+		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return file->fd < 0 ? error_system(errno, "%s", path) : NULL;
+	}
+	/* A link is followed, so that it is the file behind it which is replaced. */
+	if (exists)
+		real = realpath(path, NULL);
+	err = split(file, real ? real : path);
+	return err ? err : open_nameless(file, exists ? st.st_mode & 07777 : OUTFILE_MODE);
+}
+
+struct error *outfile_write(void *context, const void *bytes, size_t length)
+{
+	struct outfile *file = context;
+	const char *next = bytes;
+
+	while (length) {
+		ssize_t wrote = write(file->fd, next, length);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote < 0)
+			return error_system(errno, "%s", file->path);
+		next += wrote;
+		length -= (size_t)wrote;
+	}
+	return NULL;
+}
+
+struct error *outfile_commit(struct outfile *file)
+{
+	int copy = dup(file->fd);
+
+	/* Some file systems report a full disk only at a close; the old file is still there. */
+	if (copy < 0 || close(copy))
+		return error_system(errno, "%s", file->path);
+	if (file->dir >= 0 && !file->temporary) {
+		char self[64];
+
+		file->temporary = temporary_name(file->base);
+		if (!file->temporary)
+			return &error_no_memory;
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
+		unlinkat(file->dir, file->temporary, 0);
+		if (linkat(AT_FDCWD, self, file->dir, file->temporary, AT_SYMLINK_FOLLOW))
+			return error_system(errno, "%s", file->path);
+	}
+	if (file->dir >= 0 && renameat(file->dir, file->temporary, file->dir, file->base))
+		return error_system(errno, "%s", file->path);
+	free(file->temporary);
+	file->temporary = NULL;
+	return NULL;
+}
+
+void outfile_close(struct outfile *file)
+{
+	if (file->temporary && file->dir >= 0)
+		unlinkat(file->dir, file->temporary, 0);
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->dir >= 0)
+		close(file->dir);
+	free(file->temporary);
+	free(file->base);
+	free(file->path);
+	*file = (struct outfile){ .fd = -1, .dir = -1 };
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file that appears whole or not at all.
+ *
+ * The bytes go to a file without a name; outfile_commit gives it the name in one step. A failed
+ * or killed run leaves what was there before, and nothing beside it. Where the file system has no
+ * nameless files, a temporary one with a name is used and removed.
+ *
+ * "-" is standard output, and what exists and is not a regular file (a device, a pipe) is written
+ * to directly: neither can be replaced.
+ */
+#ifndef BASE_OUTFILE_H
+#define BASE_OUTFILE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct outfile {
+	int fd;
+	int dir;         /* where the name will be, or -1 when written in place */
+	char *base;      /* the last component of the name */
+	char *path;      /* as the user gave it, for messages */
+	char *temporary; /* name of the temporary file, or NULL when it has none */
+};
+
+/* Mode of the new file: readable by its owner alone, since a snapshot holds what /proc shows only
+ * to root (I/O counters, executables). An existing file keeps its own mode. */
+#define OUTFILE_MODE 0600
+
+struct error *outfile_open(struct outfile *file, const char *path) MUST_CHECK;
+
+/* Everything or an error. `context` is the struct outfile, so it can serve as a zstream_sink. */
+struct error *outfile_write(void *context, const void *bytes, size_t length) MUST_CHECK;
+
+/* Give the file its name. Afterwards only outfile_close may be called. */
+struct error *outfile_commit(struct outfile *file) MUST_CHECK;
+
+/* Releases everything; without a commit the file is gone. Takes a half-open or closed one. */
+void outfile_close(struct outfile *file);
+
+#endif

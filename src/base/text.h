@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pieces of text that belong to somebody else, and exact numbers out of them.
+ *
+ * Parsers of /proc and of JSON work on `struct text`: no NUL is needed, nothing is copied, nothing
+ * beyond `length` is read.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct text {
+	const char *bytes;
+	size_t length;
+};
+
+#define TEXT(literal) ((struct text){ "" literal, sizeof(literal) - 1 })
+
+static inline struct text text_of(const char *string)
+{
+	return (struct text){ string, strlen(string) };
+}
+
+static inline bool text_equal(struct text a, struct text b)
+{
+	return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
+
+static inline bool text_starts(struct text text, struct text prefix)
+{
+	return text.length >= prefix.length &&
+	       memcmp(text.bytes, prefix.bytes, prefix.length) == 0;
+}
+
+/* The text without spaces, tabs and newlines at its ends. */
+struct text text_trim(struct text text);
+
+/* Cut the piece before the first `separator` off the front of `rest`; the whole when there is
+ * none. False when `rest` is empty. "a\n\nb" gives "a", "", "b". */
+bool text_cut(struct text *rest, char separator, struct text *ret);
+
+/* The next run of bytes that are not spaces, tabs or newlines. False at the end. */
+bool text_word(struct text *rest, struct text *ret);
+
+/* Decimal digits and nothing else, up to UINT64_MAX. False leaves `ret` untouched. */
+bool text_u64(struct text text, uint64_t *ret);
+
+/* As text_u64, and also at most UINT32_MAX. */
+bool text_u32(struct text text, uint32_t *ret);
+
+/* Decimal digits after an optional '-'. */
+bool text_i64(struct text text, int64_t *ret);
+
+/* Of the `count` strings at `names` (`stride` bytes from one to the next), the one that `wrong` most
+ * likely meant; NULL when none is near. */
+const char *text_nearest(const char *wrong, const char *const *names, size_t count, size_t stride);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * zstd, as streams with bounds.
+ *
+ * Writing: bytes go in as they are made, one frame at level 3 with a checksum comes out.
+ * Reading: any number of frames; a frame may not ask for a window above 16 MiB (level 3 uses 2,
+ * level 19 uses 8), whatever its header says, so memory does not depend on the file.
+ */
+#ifndef BASE_ZSTREAM_H
+#define BASE_ZSTREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Takes the next bytes of a stream. */
+typedef struct error *(*zstream_sink)(void *context, const void *bytes, size_t length);
+
+struct zstream_writer {
+	struct ZSTD_CCtx_s *zstd;
+	zstream_sink sink;
+	void *context;
+	char *out;
+};
+
+struct error *zstream_writer_init(struct zstream_writer *writer, zstream_sink sink,
+				  void *context) MUST_CHECK;
+
+/* Is a zstream_sink itself: `context` is the struct zstream_writer. */
+struct error *zstream_write(void *context, const void *bytes, size_t length) MUST_CHECK;
+
+/* End the frame and hand out its last bytes. */
+struct error *zstream_finish(struct zstream_writer *writer) MUST_CHECK;
+
+void zstream_writer_deinit(struct zstream_writer *writer);
+
+struct zstream_reader {
+	struct ZSTD_DCtx_s *zstd;
+	int fd; /* not owned */
+	char *in, *out;
+	size_t in_used, in_length;
+	uint64_t offset; /* decompressed bytes handed out */
+	bool frame_open, any_frame, flushing;
+};
+
+struct error *zstream_reader_init(struct zstream_reader *reader, int fd) MUST_CHECK;
+
+/*
+ * The next decompressed bytes, which live until the next call; an empty text is the end.
+ * Errors say what is wrong with the data but name no file: the caller knows it.
+ */
+struct error *zstream_read(struct zstream_reader *reader, struct text *ret) MUST_CHECK;
+
+void zstream_reader_deinit(struct zstream_reader *reader);
+
+#endif

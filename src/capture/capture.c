@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/capture.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/session.h"
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void session_deinit(struct capture *c)
+{
+	int *dirs[] = { &c->proc, &c->sys, &c->cgroup };
+
+	for (size_t i = 0; i < array_length(dirs); i++)
+		if (*dirs[i] >= 0)
+			close(*dirs[i]);
+	free(c->cgroup_root);
+	file_buffer_deinit(&c->buffer);
+	array_deinit(&c->taker.cpus);
+	array_deinit(&c->pids);
+	taskstats_socket_close(c->socket);
+}
+
+/* Threads found to be gone only when their statistics were asked for. */
+static void drop_lost(struct ctprof_snapshot *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->threads.count; i++) {
+		struct ctprof_thread *thread = snapshot_thread(s, i);
+
+		if (!thread->tid)
+			continue;
+		if (kept != i)
+			*snapshot_thread(s, kept) = *thread;
+		kept++;
+	}
+	snapshot_truncate_threads(s, kept);
+}
+
+/* A process named by the user that ended before it could be read is as if it were not there. */
+static struct error *check_targets(const struct capture *c)
+{
+	const struct ctprof_snapshot *s = c->snapshot;
+
+	for (size_t p = 0; c->options->pid_count && p < c->pids.count; p++) {
+		bool found = false;
+
+		for (size_t i = 0; i < s->threads.count && !found; i++)
+			found = snapshot_thread(s, i)->tgid == c->pids.items[p];
+		if (!found && !c->cgroup_top)
+			return error_create("process %u ended, or is hidden, before it could be read",
+					    c->pids.items[p]);
+	}
+	return NULL;
+}
+
+static struct error *run(struct capture *c)
+{
+	struct error *err = capture_open_roots(c);
+
+	if (!err)
+		err = capture_host(c);
+	if (err || c->options->host_only)
+		return err;
+	err = capture_find_targets(c);
+	if (err)
+		return err;
+	capture_open_delays(c);
+	err = capture_walk(c);
+	if (err)
+		return err;
+	capture_flush_delays(c);
+	drop_lost(c->snapshot);
+	err = check_targets(c);
+	if (!err)
+		err = capture_cgroups(c);
+	if (!err)
+		err = capture_pressure(c);
+	return err;
+}
+
+struct error *capture_run(const struct capture_options *options, struct ctprof_snapshot **ret)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	uint64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct error *err = snapshot_create(&snapshot);
+	_cleanup_free_ struct capture *c = calloc(1, sizeof(*c));
+
+	if (err)
+		return err;
+	if (!c)
+		return &error_no_memory;
+	*c = (struct capture){
+		.options = options, .snapshot = snapshot, .proc = -1, .sys = -1, .cgroup = -1
+	};
+	plan_init(&c->plan);
+	c->taker = (struct taker){ .plan = &c->plan, .snapshot = snapshot };
+	snapshot->captured_at_unix_ns = reading_of(clock_ns(CLOCK_REALTIME));
+	err = run(c);
+	if (!err)
+		err = capture_summaries(c);
+	session_deinit(c);
+	if (!err && options->redact)
+		err = capture_redact(snapshot);
+	if (err)
+		return err;
+	snapshot_sort(snapshot);
+	snapshot->capture->duration_ns = reading_of(clock_ns(CLOCK_MONOTONIC) - wall);
+	snapshot->capture->cpu_ns = reading_of(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+	*ret = take_ptr(snapshot);
+	return NULL;
+}

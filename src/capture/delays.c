@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/session.h"
+#include "proc/psi.h"
+
+/* One word of the kernel's command line. */
+static bool booted_with(struct capture *c, struct text wanted)
+{
+	struct text rest, word;
+
+	if (file_read(c->proc, "cmdline", &c->buffer, &rest))
+		return false;
+	while (text_word(&rest, &word))
+		if (text_equal(word, wanted))
+			return true;
+	return false;
+}
+
+/*
+ * The switch is a sysctl since Linux 5.14 (e4042ad49235); before, delay accounting was on unless
+ * the command line said nodelayacct, and nothing tells whether it was built in at all.
+ */
+static enum delay_accounting find_delay_accounting(struct capture *c)
+{
+	struct text value;
+
+	if (file_read(c->proc, "sys/kernel/task_delayacct", &c->buffer, &value))
+		return booted_with(c, TEXT("nodelayacct")) ? DELAYS_OFF : DELAYS_UNKNOWN;
+	if (text_equal(text_trim(value), TEXT("0")))
+		return DELAYS_OFF;
+	return booted_with(c, TEXT("delayacct")) ? DELAYS_BOOT : DELAYS_RUNTIME;
+}
+
+/* The pressure file of interrupts can be read only where the kernel accounts their time
+ * (kernel/sched/psi.c: CONFIG_IRQ_TIME_ACCOUNTING, and irqtime_enabled() since 6.16). */
+static bool find_irq_accounting(struct capture *c)
+{
+	struct text bytes;
+	struct psi_lines lines;
+
+	if (file_read(c->proc, "pressure/irq", &c->buffer, &bytes))
+		return false;
+	psi_parse(bytes, &lines);
+	return lines.full.measured;
+}
+
+void capture_open_delays(struct capture *c)
+{
+	c->delays = find_delay_accounting(c);
+	c->irq_accounting = find_irq_accounting(c);
+	if (!c->ours || c->options->leave_out >> SOURCE_TASKSTATS & 1)
+		return;
+	/* Without the family there is nothing to ask: its rows stay unmeasured. */
+	error_destroy(taskstats_socket_open(&c->socket));
+}
+
+void capture_queue_delays(struct capture *c, struct ctprof_thread *thread)
+{
+	if (!c->socket)
+		return;
+	c->batch[c->batched++] = thread;
+	if (c->batched == TASKSTATS_BATCH_MAX)
+		capture_flush_delays(c);
+}
+
+static void take_reply(struct capture *c, const struct taskstats_reply *reply,
+		       struct ctprof_thread *thread)
+{
+	switch (reply->failed) {
+	case 0:
+		c->stats_ok++;
+		c->stats_version = reply->stats.version;
+		take_taskstats(&c->taker, &reply->stats, c->delays, c->irq_accounting, thread);
+		return;
+	case ESRCH:
+		c->stats_gone++;
+		c->lost++;
+		thread->tid = 0;
+		return;
+	case EPERM:
+		c->stats_denied++;
+		break;
+	default:
+		c->stats_other++;
+	}
+	capture_count(c, FILE_TASKSTATS, reply->failed);
+}
+
+void capture_flush_delays(struct capture *c)
+{
+	struct taskstats_reply replies[TASKSTATS_BATCH_MAX];
+	uint32_t tids[TASKSTATS_BATCH_MAX];
+	size_t count = c->batched;
+
+	c->batched = 0;
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		tids[i] = c->batch[i]->tid;
+	taskstats_ask(c->socket, tids, count, replies);
+	for (size_t i = 0; i < count; i++)
+		take_reply(c, &replies[i], c->batch[i]);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/session.h"
+#include "proc/cgroup.h"
+
+/* The mount's directory and the cgroup it shows, as mountinfo names them. */
+static struct error *open_mount(struct capture *c, const struct cgroup_mount *mount)
+{
+	_cleanup_free_ char *point = strndup(mount->point.bytes, mount->point.length);
+
+	c->cgroup_root = strndup(mount->root.bytes, mount->root.length);
+	if (!point || !c->cgroup_root)
+		return &error_no_memory;
+	point[mountinfo_unescape(point, strlen(point))] = '\0';
+	c->cgroup_root[mountinfo_unescape(c->cgroup_root, strlen(c->cgroup_root))] = '\0';
+	/* A mount that we cannot enter is as good as none. */
+	c->cgroup = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return NULL;
+}
+
+/* Paths in a foreign mountinfo say nothing about our own file system. */
+static struct error *find_mount(struct capture *c)
+{
+	struct cgroup_mount mount;
+	struct text bytes;
+
+	if (!c->ours || file_read(c->proc, "self/mountinfo", &c->buffer, &bytes) ||
+	    !cgroup_mount_parse(bytes, &mount))
+		return NULL;
+	return open_mount(c, &mount);
+}
+
+/* The cgroup of --cgroup as /proc names it: users may give the directory too. */
+static struct error *find_cgroup_top(struct capture *c)
+{
+	struct text path = text_of(c->options->cgroup), bytes, rest, below;
+	struct cgroup_mount mount;
+
+	if (c->ours && !file_read(c->proc, "self/mountinfo", &c->buffer, &bytes) &&
+	    cgroup_mount_parse(bytes, &mount) && mount.point.length > 1 &&
+	    cgroup_is_within(path, mount.point)) {
+		path.bytes += mount.point.length;
+		path.length -= mount.point.length;
+	}
+	while (path.length > 1 && path.bytes[path.length - 1] == '/')
+		path.length--;
+	if (!path.length)
+		path = TEXT("/");
+	if (path.bytes[0] != '/')
+		return error_create("--cgroup %s: a cgroup path starts with '/'", c->options->cgroup);
+	rest = path;
+	while (text_cut(&rest, '/', &below))
+		if (text_equal(below, TEXT("..")))
+			return error_create("--cgroup %s: a cgroup path has no '..'",
+					    c->options->cgroup);
+	c->cgroup_top = snapshot_name(c->snapshot, path);
+	return c->cgroup_top ? NULL : &error_no_memory;
+}
+
+static struct error *check_cgroup_top(struct capture *c)
+{
+	_cleanup_free_ char *path = NULL;
+	struct text root = c->cgroup_root ? text_of(c->cgroup_root) : TEXT("/"), below;
+
+	if (c->cgroup < 0)
+		return NULL;
+	if (!cgroup_below_mount(root, name_text(c->cgroup_top), &below))
+		return error_create("--cgroup %s: not in this cgroup mount", c->options->cgroup);
+	path = strndup(below.length ? below.bytes : ".", below.length ? below.length : 1);
+	if (!path)
+		return &error_no_memory;
+	if (faccessat(c->cgroup, path, F_OK, 0))
+		return error_system(errno, "--cgroup %s", c->options->cgroup);
+	return NULL;
+}
+
+struct error *capture_open_roots(struct capture *c)
+{
+	const struct capture_options *o = c->options;
+	struct error *err = file_open_dir(o->proc_root ? o->proc_root : "/proc", &c->proc);
+
+	if (err)
+		return err;
+	c->ours = tasks_are_ours(c->proc);
+	if (o->sys_root)
+		err = file_open_dir(o->sys_root, &c->sys);
+	else
+		c->sys = open("/sys", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (err)
+		return err;
+	err = o->cgroup_root ? file_open_dir(o->cgroup_root, &c->cgroup) : find_mount(c);
+	if (!err && o->cgroup)
+		err = find_cgroup_top(c);
+	if (!err && o->cgroup)
+		err = check_cgroup_top(c);
+	return err;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One capture under way: what its parts share.
+ */
+#ifndef CAPTURE_SESSION_H
+#define CAPTURE_SESSION_H
+
+#include <errno.h>
+
+#include "base/file.h"
+#include "capture/capture.h"
+#include "capture/thread_files.h"
+#include "proc/tasks.h"
+#include "proc/taskstats_socket.h"
+
+/* The kinds of file whose failures are counted, by the names the format gives them:
+ * KIND(id, name, what it needs when it is denied). */
+#define FILE_KINDS(KIND)                                                                           \
+	KIND(STAT, "stat", "root, or hidepid=0 on /proc")                                          \
+	KIND(SCHEDSTAT, "schedstat", "root, or hidepid=0 on /proc")                                \
+	KIND(IO, "io", "CAP_SYS_PTRACE")                                                           \
+	KIND(STATUS, "status", "root, or hidepid=0 on /proc")                                      \
+	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")                                        \
+	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")                                      \
+	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE")                                              \
+	KIND(EXE, "exe", "CAP_SYS_PTRACE")                                                         \
+	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE")                                                 \
+	KIND(TASKSTATS, "taskstats", "CAP_NET_ADMIN")
+
+enum file_kind {
+#define KIND(id, name, grant) FILE_##id,
+	FILE_KINDS(KIND)
+#undef KIND
+	FILE_KIND_COUNT
+};
+
+extern const char *const file_kind_names[FILE_KIND_COUNT];
+
+
+struct capture {
+	const struct capture_options *options;
+	struct ctprof_snapshot *snapshot;
+	struct plan plan;
+	struct taker taker;
+	struct file_buffer buffer;
+	int proc, sys, cgroup;           /* root directories; -1: there is none */
+	char *cgroup_root;               /* the cgroup shown at the top of `cgroup` */
+	const struct name *cgroup_top;   /* of options->cgroup, as /proc names it; NULL: all */
+	bool ours;                       /* `proc` is of our own PID namespace */
+	struct tids pids;                /* thread groups to visit */
+	struct process leader;           /* facts of the process whose leader is being read */
+	uint64_t walked, lost, processes_denied;
+	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT];
+	/* taskstats */
+	struct taskstats_socket *socket; /* NULL: none */
+	enum delay_accounting delays;
+	bool irq_accounting;
+	struct ctprof_thread *batch[TASKSTATS_BATCH_MAX];
+	size_t batched;
+	uint64_t stats_ok, stats_denied, stats_gone, stats_other;
+	uint16_t stats_version;
+};
+
+/* Roots, mounts, and what the kernel accounts (roots.c). */
+struct error *capture_open_roots(struct capture *c) MUST_CHECK;
+
+/* The thread groups to visit; fails for a target that is not there (walk.c). */
+struct error *capture_find_targets(struct capture *c) MUST_CHECK;
+
+/* Every thread of every process (walk.c). */
+struct error *capture_walk(struct capture *c) MUST_CHECK;
+
+/* How reading a thread ended. */
+enum thread_fate { THREAD_KEPT, THREAD_GONE, THREAD_OUTSIDE /* of the target */, THREAD_NO_MEMORY };
+
+/* One thread's files, below its directory (thread.c). */
+enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread);
+
+/* Facts of a process, from the directory of its leader, which was read just before (thread.c). */
+struct error *capture_process(struct capture *c, int dir, uint32_t tgid) MUST_CHECK;
+
+/* Delay accounting (delays.c): open the source, queue a thread, ask for what is queued. A thread that
+ * turns out to be gone gets tid 0. */
+void capture_open_delays(struct capture *c);
+void capture_queue_delays(struct capture *c, struct ctprof_thread *thread);
+void capture_flush_delays(struct capture *c);
+
+/* Cgroup statistics of all cgroups that threads are in (cgroups.c). */
+struct error *capture_cgroups(struct capture *c) MUST_CHECK;
+
+/* Host context, pressure, sched_ext (host.c). */
+struct error *capture_host(struct capture *c) MUST_CHECK;
+struct error *capture_pressure(struct capture *c) MUST_CHECK;
+
+/* Read a pressure file into the model (pressure of hosts and cgroups; cgroups.c). */
+void capture_psi(struct capture *c, int dir, const char *prefix, const char *suffix,
+		 struct psi *ret);
+
+/* The summaries of the format (summary.c). */
+struct error *capture_summaries(struct capture *c) MUST_CHECK;
+
+/* Replace what names people and machines by hashes (redact.c). */
+struct error *capture_redact(struct ctprof_snapshot *snapshot) MUST_CHECK;
+
+/* Count a failed read of a file whose thread is still there. */
+static inline void capture_count(struct capture *c, enum file_kind kind, int failed)
+{
+	if (failed == EACCES || failed == EPERM)
+		c->denied[kind]++;
+	c->failed[kind]++;
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "base/version.h"
+#include "capture/session.h"
+
+const char *capture_grant(struct text source)
+{
+	static const char *const grants[FILE_KIND_COUNT] = {
+#define KIND(id, name, grant) [FILE_##id] = grant,
+		FILE_KINDS(KIND)
+#undef KIND
+	};
+
+	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++)
+		if (text_equal(source, text_of(file_kind_names[kind])))
+			return grants[kind];
+	return "root";
+}
+
+/* The kinds that the summary of the format knows. */
+static bool is_parse_kind(enum file_kind kind)
+{
+	return kind != FILE_EXE && kind != FILE_CMDLINE && kind != FILE_TASKSTATS;
+}
+
+static struct error *summarise_parsing(struct capture *c, struct parse_summary *ret)
+{
+	struct ctprof_snapshot *s = c->snapshot;
+	uint64_t total = 0, most = 0;
+	const char *dominant = NULL;
+
+	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++) {
+		uint64_t failed = c->failed[kind];
+
+		if (!failed || !is_parse_kind(kind))
+			continue;
+		total += failed;
+		if (failed > most ||
+		    (failed == most && strcmp(file_kind_names[kind], dominant) < 0)) {
+			most = failed;
+			dominant = file_kind_names[kind];
+		}
+		if (!counts_add(s, &ret->read_failures_by_file, text_of(file_kind_names[kind]),
+				failed))
+			return &error_no_memory;
+	}
+	ret->tids_walked = reading_of(c->walked);
+	ret->read_failures = reading_of(total);
+	ret->dominant_read_failure = dominant ? snapshot_name(s, text_of(dominant)) : NULL;
+	ret->kernel_config_dominant =
+		total && (c->failed[FILE_SCHEDSTAT] + c->failed[FILE_IO]) * 2 >= total;
+	ret->negative_dotted_values = reading_of(c->taker.negative_times);
+	return NULL;
+}
+
+static struct error *summarise_capture(struct capture *c, struct capture_info *ret)
+{
+	struct ctprof_snapshot *s = c->snapshot;
+
+	ret->threads_lost = reading_of(c->lost);
+	ret->processes_denied = reading_of(c->processes_denied);
+	ret->denied.measured = true;
+	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++)
+		if (c->denied[kind] && !counts_add(s, &ret->denied, text_of(file_kind_names[kind]),
+						   c->denied[kind]))
+			return &error_no_memory;
+	ret->delay_accounting = snapshot_name(s, text_of(delay_accounting_names[c->delays]));
+	ret->irq_accounting = c->irq_accounting;
+	if (c->stats_version)
+		ret->taskstats_version = reading_of(c->stats_version);
+	if (c->socket)
+		ret->taskstats_overflows = reading_of(taskstats_socket_overflows(c->socket));
+	ret->redacted = c->options->redact;
+	return NULL;
+}
+
+struct error *capture_summaries(struct capture *c)
+{
+	struct ctprof_snapshot *s = c->snapshot;
+	struct error *err;
+
+	s->version = snapshot_name(s, TEXT(CTPROF_VERSION));
+	s->parse_summary = arena_alloc(&s->arena, sizeof(*s->parse_summary));
+	s->taskstats_summary = arena_alloc(&s->arena, sizeof(*s->taskstats_summary));
+	s->probe_summary = arena_alloc(&s->arena, sizeof(*s->probe_summary));
+	s->capture = arena_alloc(&s->arena, sizeof(*s->capture));
+	if (!s->version || !s->parse_summary || !s->taskstats_summary || !s->probe_summary ||
+	    !s->capture)
+		return &error_no_memory;
+	*s->taskstats_summary = (struct taskstats_summary){
+		.ok_count = reading_of(c->stats_ok),
+		.eperm_count = reading_of(c->stats_denied),
+		.esrch_count = reading_of(c->stats_gone),
+		.other_err_count = reading_of(c->stats_other),
+	};
+	if (c->options->note) {
+		s->note = snapshot_name(s, text_of(c->options->note));
+		if (!s->note)
+			return &error_no_memory;
+	}
+	err = summarise_parsing(c, s->parse_summary);
+	return err ? err : summarise_capture(c, s->capture);
+}

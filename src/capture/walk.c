@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "capture/session.h"
+#include "proc/pairs.h"
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The thread group that a number of the user's belongs to. */
+static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)
+{
+	char path[32];
+	struct text bytes, value;
+	int failed;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/status", pid);
+	failed = file_read_record(c->proc, path, &c->buffer, &bytes);
+	if (failed == ENOENT || failed == ESRCH)
+		return error_create("no process %" PRIu32, pid);
+	if (failed)
+		return error_system(failed, "process %" PRIu32, pid);
+	if (!pairs_find(bytes, ':', TEXT("Tgid"), &value) || !text_u32(value, ret))
+		return error_create("process %" PRIu32 ": its status names no Tgid", pid);
+	return NULL;
+}
+
+struct error *capture_find_targets(struct capture *c)
+{
+	const struct capture_options *o = c->options;
+	size_t kept = 0;
+	int failed;
+
+	if (!o->pid_count) {
+		failed = tasks_list(c->proc, &c->pids);
+		return failed ? error_system(failed, "%s", o->proc_root ? o->proc_root : "/proc") :
+				NULL;
+	}
+	for (size_t i = 0; i < o->pid_count; i++) {
+		uint32_t group;
+		struct error *err = find_group(c, o->pids[i], &group);
+
+		if (err)
+			return err;
+		if (!array_push(&c->pids, group))
+			return &error_no_memory;
+	}
+	qsort(c->pids.items, c->pids.count, sizeof(*c->pids.items), by_number);
+	for (size_t i = 1; i < c->pids.count; i++)
+		if (c->pids.items[i] != c->pids.items[kept])
+			c->pids.items[++kept] = c->pids.items[i];
+	c->pids.count = kept + 1;
+	return NULL;
+}
+
+/* One thread into the snapshot. `pcomm` is NULL for a leader whose name is not known yet. */
+static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, uint32_t tid,
+				  const struct name *pcomm, const struct name **ret_comm)
+{
+	struct ctprof_snapshot *s = c->snapshot;
+	_cleanup_close_ int dir = -1;
+	struct ctprof_thread *thread;
+	enum thread_fate fate;
+	char path[16];
+
+	c->walked++;
+	snprintf(path, sizeof(path), "%" PRIu32, tid);
+	dir = openat(tasks, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+			return error_system(errno, "thread %" PRIu32, tid);
+		c->lost++;
+		return NULL;
+	}
+	thread = snapshot_add_thread(s);
+	if (!thread)
+		return &error_no_memory;
+	thread->tid = tid;
+	thread->tgid = tgid;
+	thread->pcomm = pcomm;
+	fate = capture_thread(c, dir, thread);
+	if (fate != THREAD_KEPT) {
+		snapshot_truncate_threads(s, s->threads.count - 1);
+		c->lost += fate == THREAD_GONE;
+		return fate == THREAD_NO_MEMORY ? &error_no_memory : NULL;
+	}
+	if (!thread->pcomm)
+		thread->pcomm = thread->comm;
+	*ret_comm = thread->comm;
+	capture_queue_delays(c, thread);
+	return tid == tgid ? capture_process(c, dir, tgid) : NULL;
+}
+
+/* The name of a process whose leader could not be kept. */
+static const struct name *read_pcomm(struct capture *c, uint32_t tgid)
+{
+	char path[32];
+	struct text bytes;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/comm", tgid);
+	if (file_read_record(c->proc, path, &c->buffer, &bytes))
+		return snapshot_name(c->snapshot, TEXT(""));
+	if (bytes.length && bytes.bytes[bytes.length - 1] == '\n')
+		bytes.length--;
+	return snapshot_name(c->snapshot, bytes);
+}
+
+static bool contains(const struct tids *tids, uint32_t tid)
+{
+	return tids->count &&
+	       bsearch(&tid, tids->items, tids->count, sizeof(tid), by_number) != NULL;
+}
+
+static struct error *visit_threads(struct capture *c, int tasks, uint32_t tgid,
+				   const struct tids *tids)
+{
+	const struct name *pcomm = NULL, *comm;
+	struct error *err = NULL;
+
+	/* The leader first, since its name is the name of all. */
+	if (contains(tids, tgid))
+		err = visit_thread(c, tasks, tgid, tgid, NULL, &pcomm);
+	if (!err && !pcomm && tids->count > 1)
+		pcomm = read_pcomm(c, tgid);
+	for (size_t i = 0; i < tids->count && !err; i++)
+		if (tids->items[i] != tgid)
+			err = visit_thread(c, tasks, tgid, tids->items[i], pcomm, &comm);
+	return err;
+}
+
+static struct error *visit_process(struct capture *c, uint32_t tgid, struct tids *tids)
+{
+	_cleanup_close_ int tasks = -1;
+	char path[32];
+	int failed;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/task", tgid);
+	tasks = openat(c->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	failed = tasks < 0 ? errno : tasks_list(tasks, tids);
+	if (failed == EACCES || failed == EPERM) {
+		c->processes_denied++;
+		return NULL;
+	}
+	if (failed == EMFILE || failed == ENFILE || failed == ENOMEM)
+		return error_system(failed, "process %" PRIu32, tgid);
+	if (failed) {
+		/* At least its leader was there when the processes were listed. */
+		c->lost++;
+		return NULL;
+	}
+	return visit_threads(c, tasks, tgid, tids);
+}
+
+struct error *capture_walk(struct capture *c)
+{
+	const struct capture_options *o = c->options;
+	struct tids tids = { 0 };
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < c->pids.count && !err; i++) {
+		if (o->progress)
+			o->progress(o->progress_context, i, c->pids.count);
+		err = visit_process(c, c->pids.items[i], &tids);
+	}
+	array_deinit(&tids);
+	return err;
+}

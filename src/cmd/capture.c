@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/capture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/commands.h"
+#include "cmd/target.h"
+#include "report/reasons.h"
+#include "snapshot/file.h"
+
+struct capture_arguments {
+	const char *output;
+	struct target target;
+	const char *proc_root, *sys_root, *cgroup_root;
+	const char *note;
+	bool redact, quiet;
+};
+
+#define AT(member) offsetof(struct capture_arguments, member)
+
+static const struct option_row capture_options[] = {
+	{ "output", 'o', "FILE", parse_string, AT(output),
+	  "Where to write; - is standard output. Without it, HOSTNAME-TIMESTAMP.ctprof.zst in "
+	  "this directory.",
+	  NULL },
+	TARGET_OPTIONS(capture_arguments),
+	{ "proc-root", 0, "DIR", parse_string, AT(proc_root),
+	  "Read this tree instead of /proc. System calls know nothing of its threads, so their "
+	  "delays are not measured.",
+	  NULL },
+	{ "sys-root", 0, "DIR", parse_string, AT(sys_root), "Read this tree instead of /sys.",
+	  NULL },
+	{ "cgroup-root", 0, "DIR", parse_string, AT(cgroup_root),
+	  "Where cgroup version 2 is mounted. Without it, what mountinfo says.", NULL },
+	{ "note", 0, "TEXT", parse_string, AT(note), "Keep this text in the snapshot.", NULL },
+	{ "redact", 0, NULL, parse_flag, AT(redact),
+	  "Replace names, cgroups, command lines and texts about the host by hashes: equal names "
+	  "stay equal, on every host.",
+	  NULL },
+	{ "quiet", 'q', NULL, parse_flag, AT(quiet), "No summary on standard error.", NULL },
+};
+
+/* HOSTNAME-TIMESTAMP.ctprof.zst, in UTC. */
+static void default_name(char *buffer, size_t size)
+{
+	char host[256] = "host", stamp[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *p = host; *p; p++)
+		if (*p == '/')
+			*p = '_';
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+	snprintf(buffer, size, "%s-%s.ctprof.zst", host, stamp);
+}
+
+/* --- progress, for those who wait --- */
+
+struct progress {
+	struct timespec start;
+	bool shown;
+};
+
+static double seconds_since(const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static void show_progress(void *context, size_t done, size_t total)
+{
+	struct progress *progress = context;
+
+	if (done % 64 || seconds_since(&progress->start) < 1)
+		return;
+	progress->shown = true;
+	fprintf(stderr, "\r%zu of %zu processes", done, total);
+}
+
+static void end_progress(const struct progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+}
+
+/* --- the last line --- */
+
+static void print_denied(const struct capture_info *info)
+{
+	if (info->processes_denied.value)
+		fprintf(stderr, "; denied: %" PRIu64 " processes (root, or hidepid=0 on /proc)",
+			info->processes_denied.value);
+	for (size_t i = 0; i < info->denied.count; i++)
+		fprintf(stderr, "; denied: %s of %" PRIu64 " (%s)",
+			info->denied.items[i].key->bytes, info->denied.items[i].value,
+			capture_grant(name_text(info->denied.items[i].key)));
+}
+
+static void print_summary(const struct ctprof_snapshot *s, const char *path)
+{
+	const struct capture_info *info = s->capture;
+	char unmeasured[512];
+
+	reasons_summary(unmeasured, sizeof(unmeasured), s);
+	fprintf(stderr,
+		"ctprof: %zu threads, %zu processes, %zu cgroups in %.0f ms (%.0f ms CPU); "
+		"%" PRIu64 " lost",
+		s->threads.count, s->processes.count, s->cgroups.count,
+		(double)info->duration_ns.value / 1e6, (double)info->cpu_ns.value / 1e6,
+		info->threads_lost.value);
+	if (s->parse_summary->read_failures.value)
+		fprintf(stderr, "; %" PRIu64 " files not read or understood (mostly %s)",
+			s->parse_summary->read_failures.value,
+			s->parse_summary->dominant_read_failure->bytes);
+	print_denied(info);
+	fprintf(stderr, "; unmeasured: %s; wrote %s\n", unmeasured,
+		strcmp(path, "-") == 0 ? "to standard output" : path);
+}
+
+static int capture_to(const struct capture_arguments *arguments, const char *path)
+{
+	struct progress progress = { 0 };
+	struct capture_options options = {
+		.proc_root = arguments->proc_root,
+		.sys_root = arguments->sys_root,
+		.cgroup_root = arguments->cgroup_root,
+		.pids = arguments->target.pids.items,
+		.pid_count = arguments->target.pids.count,
+		.cgroup = arguments->target.cgroup,
+		.note = arguments->note,
+		.redact = arguments->redact,
+		.progress = isatty(STDERR_FILENO) && !arguments->quiet ? show_progress : NULL,
+		.progress_context = &progress,
+	};
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	struct error *err;
+
+	clock_gettime(CLOCK_MONOTONIC, &progress.start);
+	err = capture_run(&options, &snapshot);
+	end_progress(&progress);
+	if (!err)
+		err = snapshot_save(snapshot, path);
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	if (!arguments->quiet)
+		print_summary(snapshot, path);
+	return STATUS_DONE;
+}
+
+static int run_capture(const struct command *command, int argc, char **argv)
+{
+	struct capture_arguments arguments = { 0 };
+	char name[512];
+	int status;
+
+	if (options_parse(command, argc, argv, &arguments, &status) < 0)
+		goto done;
+	if (!arguments.output) {
+		default_name(name, sizeof(name));
+		arguments.output = name;
+	}
+	if (strcmp(arguments.output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		status = report_error(error_create("a snapshot is not text: not written to a "
+						   "terminal (use -o FILE)"),
+				      STATUS_USAGE);
+		goto done;
+	}
+	status = capture_to(&arguments, arguments.output);
+done:
+	target_deinit(&arguments.target);
+	return status;
+}
+
+const struct command capture_command = {
+	.name = "capture",
+	.run = run_capture,
+	.summary = "write a snapshot of every thread",
+	.operands = "",
+	.needs = "root gives everything; without it what is denied is unmeasured and named",
+	.options = capture_options,
+	.option_count = array_length(capture_options),
+};

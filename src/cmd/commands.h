@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of commands. Dispatch, help, completion and the manual pages walk it.
+ */
+#ifndef CMD_COMMANDS_H
+#define CMD_COMMANDS_H
+
+#include "cmd/options.h"
+
+extern const struct command *const commands[];
+extern const size_t command_count;
+
+/* The command of that name, or NULL. */
+const struct command *command_find(const char *name);
+
+/* For unknown_value. */
+const char *command_name(size_t number);
+
+extern const struct command capture_command, compare_command, show_command, show_host_command,
+	metric_list_command, help_command;
+
+#endif

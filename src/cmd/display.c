@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/display.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_LIMIT 500
+
+const char *axis_name(size_t number)
+{
+	return number < GROUP_AXIS_COUNT ? group_axes[number].name : NULL;
+}
+
+const char *section_name(size_t number)
+{
+	return number < SECTION_COUNT ? metric_sections[number].name : NULL;
+}
+
+const char *metric_name(size_t number)
+{
+	return number < METRIC_COUNT ? metrics[number].name : NULL;
+}
+
+static const char *column_name(size_t number, bool comparing)
+{
+	for (size_t i = 0; i < REPORT_COLUMN_COUNT; i++)
+		if (report_column_fits((enum report_column)i, comparing) && number-- == 0)
+			return report_column_names[i];
+	return NULL;
+}
+
+const char *show_column_name(size_t number)
+{
+	return column_name(number, false);
+}
+
+const char *compare_column_name(size_t number)
+{
+	return column_name(number, true);
+}
+
+/* The number of a value by name; -1 with an error when there is none. */
+static int find_value(const char *what, const char *wanted, option_values values,
+		      struct error **ret)
+{
+	const char *value;
+
+	for (size_t i = 0; (value = values(i)); i++)
+		if (strcmp(value, wanted) == 0)
+			return (int)i;
+	*ret = unknown_value(what, wanted, values);
+	return -1;
+}
+
+struct error *parse_axis(const char *argument, void *at)
+{
+	struct display *display = at;
+	struct error *err = NULL;
+	int found = find_value("axis", argument, axis_name, &err);
+
+	if (found >= 0)
+		display->axis = &group_axes[found];
+	return err;
+}
+
+static struct error *take_section(void *context, const char *piece)
+{
+	struct display *display = context;
+	struct error *err = NULL;
+	int found = find_value("section", piece, section_name, &err);
+
+	if (found >= 0)
+		display->sections |= 1u << found;
+	return err;
+}
+
+struct error *parse_sections(const char *argument, void *at)
+{
+	((struct display *)at)->sections = 0;
+	return each_piece(argument, "section", take_section, at);
+}
+
+static struct error *take_metric(void *context, const char *piece)
+{
+	struct display *display = context;
+	struct error *err = NULL;
+	int found = find_value("metric", piece, metric_name, &err);
+
+	if (found >= 0)
+		metric_set_add(&display->metrics, (enum metric_id)found);
+	return err;
+}
+
+struct error *parse_metrics(const char *argument, void *at)
+{
+	struct display *display = at;
+
+	display->metrics = (struct metric_set){ 0 };
+	display->metrics_named = true;
+	return each_piece(argument, "metric", take_metric, at);
+}
+
+static struct error *take_column(struct display *display, const char *piece, option_values values)
+{
+	struct error *err = NULL;
+
+	if (find_value("column", piece, values, &err) < 0)
+		return err;
+	for (size_t i = 0; i < REPORT_COLUMN_COUNT; i++) {
+		if (strcmp(report_column_names[i], piece) != 0)
+			continue;
+		for (size_t c = 0; c < display->column_count; c++)
+			if (display->columns[c] == i)
+				return error_create("column '%s' stands twice", piece);
+		display->columns[display->column_count++] = (enum report_column)i;
+	}
+	return NULL;
+}
+
+static struct error *take_show_column(void *context, const char *piece)
+{
+	return take_column(context, piece, show_column_name);
+}
+
+static struct error *take_compare_column(void *context, const char *piece)
+{
+	return take_column(context, piece, compare_column_name);
+}
+
+struct error *parse_show_columns(const char *argument, void *at)
+{
+	((struct display *)at)->column_count = 0;
+	return each_piece(argument, "column", take_show_column, at);
+}
+
+struct error *parse_compare_columns(const char *argument, void *at)
+{
+	((struct display *)at)->column_count = 0;
+	return each_piece(argument, "column", take_compare_column, at);
+}
+
+struct display display_defaults(void)
+{
+	struct display display = { .axis = &group_axes[0],
+				   .sections = (1u << SECTION_COUNT) - 1,
+				   .limit = DEFAULT_LIMIT };
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		metric_set_add(&display.metrics, (enum metric_id)i);
+	return display;
+}
+
+struct report_options display_options(const struct display *display)
+{
+	const char *no_color = getenv("NO_COLOR");
+	struct report_options options = {
+		.axis = display->axis,
+		.metrics = display->metrics,
+		.metrics_named = display->metrics_named,
+		.sections = display->sections,
+		.column_count = display->column_count,
+		.match = display->match,
+		.all_rows = display->all_rows,
+		.limit = display->limit,
+		.colour = isatty(STDOUT_FILENO) && !(no_color && *no_color),
+	};
+
+	memcpy(options.columns, display->columns, sizeof(options.columns));
+	return options;
+}
+
+void print_remarks(const char *path, const struct ctprof_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->remarks.count; i++)
+		fprintf(stderr, "ctprof: %s: %s\n", path, snapshot->remarks.items[i]);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/version.h"
+#include "cmd/commands.h"
+#include "cmd/help.h"
+
+const struct command *const commands[] = {
+	&capture_command,   &compare_command,     &show_command,
+	&show_host_command, &metric_list_command, &help_command,
+};
+const size_t command_count = array_length(commands);
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < command_count; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+const char *command_name(size_t number)
+{
+	return number < command_count ? commands[number]->name : NULL;
+}
+
+/* Output that could not be written is a failure, whatever the command thought of it. */
+static int finish(int status)
+{
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "ctprof: standard output: %s\n",
+			errno ? strerror(errno) : "write error");
+		return STATUS_FAILED;
+	}
+	return status;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		help_print_all(stderr);
+		return STATUS_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		help_print_all(stdout);
+		return STATUS_DONE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("ctprof %s\n", CTPROF_VERSION);
+		return STATUS_DONE;
+	}
+	command = command_find(argv[1]);
+	if (!command) {
+		report_error(unknown_value(argv[1][0] == '-' ? "option" : "command", argv[1],
+					   command_name),
+			     STATUS_USAGE);
+		fprintf(stderr, "Try 'ctprof --help'.\n");
+		return STATUS_USAGE;
+	}
+	return command->run(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, "");
+	/* A reader that has seen enough (head, a pager) is no failure of ours to report. */
+	signal(SIGPIPE, SIG_DFL);
+	return finish(dispatch(argc, argv));
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/help.h"
+
+#define OPTIONS_MAX 32
+#define HELP_OPTION 1000
+
+struct error *parse_flag(const char *argument, void *at)
+{
+	(void)argument;
+	*(bool *)at = true;
+	return NULL;
+}
+
+struct error *parse_string(const char *argument, void *at)
+{
+	*(const char **)at = argument;
+	return NULL;
+}
+
+struct error *parse_size(const char *argument, void *at)
+{
+	uint64_t value;
+
+	if (!text_u64(text_of(argument), &value) || value > SIZE_MAX)
+		return error_create("'%s' is not a number", argument);
+	*(size_t *)at = (size_t)value;
+	return NULL;
+}
+
+/* What a user typed, on one line and without control characters. */
+static const char *safe(const char *wrong, char buffer[80])
+{
+	size_t i;
+
+	for (i = 0; wrong[i] && i < 79; i++)
+		buffer[i] = (unsigned char)wrong[i] < 0x20 || wrong[i] == 0x7f ? '?' : wrong[i];
+	buffer[i] = '\0';
+	return buffer;
+}
+
+struct error *unknown_value(const char *what, const char *wrong, option_values values)
+{
+	const char *names[512], *nearest;
+	char shown[80], *list = NULL;
+	size_t count = 0, length = 0;
+	struct error *err;
+	FILE *out;
+
+	while (count < array_length(names) && (names[count] = values(count)))
+		count++;
+	nearest = text_nearest(wrong, names, count, sizeof(*names));
+	if (nearest)
+		return error_create("unknown %s '%s'; did you mean '%s'?", what, safe(wrong, shown),
+				    nearest);
+	if (count > 16)
+		return error_create("unknown %s '%s' (ctprof metric-list names them all)", what,
+				    safe(wrong, shown));
+	out = open_memstream(&list, &length);
+	if (!out)
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%s", i ? ", " : "", names[i]);
+	fclose(out);
+	err = error_create("unknown %s '%s'; there are: %s", what, safe(wrong, shown), list);
+	free(list);
+	return err;
+}
+
+struct error *each_piece(const char *list, const char *what,
+			 struct error *(*take)(void *context, const char *piece), void *context)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	struct error *err = NULL;
+	char *rest = copy, *piece;
+
+	if (!copy)
+		return &error_no_memory;
+	while (!err && (piece = strsep(&rest, ","))) {
+		struct text trimmed = text_trim(text_of(piece));
+
+		if (!trimmed.length)
+			return error_create("an empty %s in '%s'", what, list);
+		piece = (char *)(uintptr_t)trimmed.bytes;
+		piece[trimmed.length] = '\0';
+		err = take(context, piece);
+	}
+	return err;
+}
+
+static void fill_getopt(const struct command *command, struct option *options, char *letters)
+{
+	size_t n = 0;
+
+	*letters++ = ':';
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option_row *row = &command->options[i];
+
+		options[n++] = (struct option){ .name = row->name,
+						.has_arg = row->argument ? required_argument :
+									   no_argument,
+						.val = (int)i + HELP_OPTION + 1 };
+		if (row->letter) {
+			*letters++ = row->letter;
+			if (row->argument)
+				*letters++ = ':';
+		}
+	}
+	options[n++] = (struct option){ .name = "help", .val = HELP_OPTION };
+	options[n] = (struct option){ 0 };
+	strcpy(letters, "h");
+}
+
+static const struct option_row *find_row(const struct command *command, int found)
+{
+	if (found > HELP_OPTION)
+		return &command->options[found - HELP_OPTION - 1];
+	for (size_t i = 0; i < command->option_count; i++)
+		if (command->options[i].letter == found)
+			return &command->options[i];
+	return NULL;
+}
+
+static const struct command *values_of;
+
+static const char *option_name(size_t number)
+{
+	if (number < values_of->option_count)
+		return values_of->options[number].name;
+	return number == values_of->option_count ? "help" : NULL;
+}
+
+static struct error *unknown_option(const struct command *command, const char *word)
+{
+	char bare[64];
+
+	if (strncmp(word, "--", 2) != 0)
+		return error_create("unknown option '-%c'", optopt);
+	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	values_of = command;
+	return unknown_value("option", bare, option_name);
+}
+
+static int usage_error(const struct command *command, struct error *err)
+{
+	report_error(err, STATUS_USAGE);
+	fprintf(stderr, "Try 'ctprof %s --help'.\n", command->name);
+	return STATUS_USAGE;
+}
+
+static struct error *check_operands(const struct command *command, int given)
+{
+	if (given == command->operand_count || command->operand_count == OPERANDS_ANY)
+		return NULL;
+	if (!command->operand_count)
+		return error_create("%s takes no operands", command->name);
+	return error_create("%s takes %s", command->name, command->operands);
+}
+
+int options_parse(const struct command *command, int argc, char **argv, void *arguments,
+		  int *ret_status)
+{
+	struct option options[OPTIONS_MAX + 2];
+	char letters[2 * OPTIONS_MAX + 3];
+	struct error *err = NULL;
+	int found;
+
+	fill_getopt(command, options, letters);
+	optind = 1;
+	opterr = 0;
+	while (!err && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		const struct option_row *row;
+
+		if (found == HELP_OPTION || found == 'h') {
+			help_print(stdout, command);
+			*ret_status = fflush(stdout) ? STATUS_FAILED : STATUS_DONE;
+			return -1;
+		}
+		if (found == ':') {
+			err = error_create("option '%s' needs an argument", argv[optind - 1]);
+			break;
+		}
+		row = found == '?' ? NULL : find_row(command, found);
+		if (!row) {
+			err = unknown_option(command, argv[optind - 1]);
+			break;
+		}
+		err = row->parse(optarg, (char *)arguments + row->offset);
+		if (err)
+			err = error_prefix(err, "--%s", row->name);
+	}
+	if (!err)
+		err = check_operands(command, argc - optind);
+	if (err) {
+		*ret_status = usage_error(command, err);
+		return -1;
+	}
+	return optind;
+}
+
+int report_error(struct error *err, int status)
+{
+	fprintf(stderr, "ctprof: %s\n", err->message);
+	error_destroy(err);
+	return status;
+}

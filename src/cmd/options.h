@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Command lines from tables.
+ *
+ * A command describes its options in rows; the rows make the parser, the help text, the manual page
+ * and the completion.
+ */
+#ifndef CMD_OPTIONS_H
+#define CMD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+
+/* The valid values of an option, by number; NULL after the last. */
+typedef const char *(*option_values)(size_t number);
+
+/* Store `argument` (NULL for options that take none) at `at`. An error is wrong usage. */
+typedef struct error *(*option_parse)(const char *argument, void *at);
+
+struct option_row {
+	const char *name;     /* without dashes */
+	char letter;          /* 0: none */
+	const char *argument; /* what stands for the argument in the help; NULL: it takes none */
+	option_parse parse;
+	size_t offset;        /* of `at` in the command's arguments */
+	const char *help;     /* one sentence */
+	option_values values; /* NULL: anything */
+};
+
+#define OPERANDS_ANY (-1)
+
+struct command {
+	const char *name;
+	int (*run)(const struct command *command, int argc, char **argv);
+	const char *summary;  /* one line */
+	const char *operands; /* "SNAPSHOT", "BASELINE CANDIDATE"; "" for none */
+	int operand_count;    /* OPERANDS_ANY: the command checks them itself */
+	const char *needs;    /* privileges, in words; "" for none */
+	const struct option_row *options;
+	size_t option_count;
+};
+
+/* Parsers for common kinds of argument. */
+struct error *parse_flag(const char *argument, void *at);   /* bool */
+struct error *parse_string(const char *argument, void *at); /* const char * */
+struct error *parse_size(const char *argument, void *at);   /* size_t */
+
+/* Wrong value: says what was wrong and what is nearest; or all there are. */
+struct error *unknown_value(const char *what, const char *wrong, option_values values) MUST_CHECK;
+
+/* Call `take` for each piece of a comma list; empty pieces are errors. */
+struct error *each_piece(const char *list, const char *what,
+			 struct error *(*take)(void *context, const char *piece),
+			 void *context) MUST_CHECK;
+
+/*
+ * Parse the words after the command's name into `arguments`, and check the number of operands.
+ * Returns the index of the first operand in argv; or -1 when the command is done, with its exit
+ * status in *ret_status: 0 after --help, 2 after wrong usage, which is printed.
+ */
+int options_parse(const struct command *command, int argc, char **argv, void *arguments,
+		  int *ret_status);
+
+/* Print an error as "ctprof: ..." and return `status`. Consumes it. */
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+int report_error(struct error *err, int status);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include "cmd/commands.h"
+#include "cmd/display.h"
+#include "ctprof/snapshot.h"
+
+DEFINE_CLEANUP(ctprof_snapshot_close, struct ctprof_snapshot *)
+
+static const struct option_row show_options[] = {
+	DISPLAY_OPTIONS(parse_show_columns, show_column_name),
+};
+
+static int run_show(const struct command *command, int argc, char **argv)
+{
+	struct display display = display_defaults();
+	_cleanup_(ctprof_snapshot_close) struct ctprof_snapshot *snapshot = NULL;
+	struct report_options options;
+	struct ctprof_error error;
+	struct error *err;
+	int status, first = options_parse(command, argc, argv, &display, &status);
+
+	if (first < 0)
+		return status;
+	if (ctprof_snapshot_open(argv[first], &snapshot, &error))
+		return report_error(error_create("%s", error.message), STATUS_FAILED);
+	print_remarks(argv[first], snapshot);
+	options = display_options(&display);
+	err = report_show(stdout, snapshot, &options);
+	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+}
+
+const struct command show_command = {
+	.name = "show",
+	.run = run_show,
+	.summary = "print a snapshot",
+	.operands = "SNAPSHOT",
+	.operand_count = 1,
+	.needs = "",
+	.options = show_options,
+	.option_count = array_length(show_options),
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
+
+#include "capture/capture.h"
+#include "cmd/commands.h"
+#include "report/host_report.h"
+#include "snapshot/file.h"
+
+struct show_host_arguments {
+	const char *proc_root, *sys_root;
+};
+
+static const struct option_row show_host_options[] = {
+	{ "proc-root", 0, "DIR", parse_string, offsetof(struct show_host_arguments, proc_root),
+	  "Read this tree instead of /proc.", NULL },
+	{ "sys-root", 0, "DIR", parse_string, offsetof(struct show_host_arguments, sys_root),
+	  "Read this tree instead of /sys.", NULL },
+};
+
+static int run_show_host(const struct command *command, int argc, char **argv)
+{
+	struct show_host_arguments arguments = { 0 };
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	struct error *err;
+	int status, first = options_parse(command, argc, argv, &arguments, &status);
+
+	if (first < 0)
+		return status;
+	if (argc - first > 1)
+		return report_error(error_create("show-host takes at most one SNAPSHOT"),
+				    STATUS_USAGE);
+	if (argc - first == 1) {
+		err = snapshot_load(argv[first], &snapshot);
+	} else {
+		struct capture_options options = { .proc_root = arguments.proc_root,
+						   .sys_root = arguments.sys_root,
+						   .host_only = true };
+
+		err = capture_run(&options, &snapshot);
+	}
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	report_host(stdout, snapshot->host);
+	return STATUS_DONE;
+}
+
+const struct command show_host_command = {
+	.name = "show-host",
+	.run = run_show_host,
+	.summary = "print facts of this host, or of a snapshot's",
+	.operands = "[SNAPSHOT]",
+	.operand_count = OPERANDS_ANY,
+	.needs = "",
+	.options = show_host_options,
+	.option_count = array_length(show_host_options),
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/target.h"
+
+#include "base/text.h"
+
+static struct error *take_pid(void *context, const char *piece)
+{
+	struct target *target = context;
+	uint32_t pid;
+
+	if (!text_u32(text_of(piece), &pid) || !pid || pid > INT32_MAX)
+		return error_create("'%s' is not a process number", piece);
+	return array_push(&target->pids, pid) ? NULL : &error_no_memory;
+}
+
+struct error *parse_pids(const char *argument, void *at)
+{
+	/* The list is the first member of the target. */
+	return each_piece(argument, "process number", take_pid, at);
+}
+
+void target_deinit(struct target *target)
+{
+	array_deinit(&target->pids);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options that say what to look at, the same in every command.
+ */
+#ifndef CMD_TARGET_H
+#define CMD_TARGET_H
+
+#include "cmd/options.h"
+
+struct target {
+	struct {
+		ARRAY(uint32_t);
+	} pids;
+	const char *cgroup;
+};
+
+/* The rows, for the table of a command whose arguments have a `struct target target`. */
+#define TARGET_OPTIONS(arguments)                                                                  \
+	{ "pid", 'p', "PID[,PID...]", parse_pids, offsetof(struct arguments, target.pids),         \
+	  "Only these processes, with all their threads; may be given more than once.", NULL },    \
+	{ "cgroup", 0, "PATH", parse_string, offsetof(struct arguments, target.cgroup),            \
+	  "Only threads in this cgroup (version 2) and below it.", NULL }
+
+struct error *parse_pids(const char *argument, void *at);
+
+void target_deinit(struct target *target);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Many threads as one value, by the rule of each metric.
+ *
+ * An aggregate knows how many threads it saw and in how many of them the metric was measured;
+ * only the measured ones count. When there was none, it has no value.
+ */
+#ifndef METRIC_AGGREGATE_H
+#define METRIC_AGGREGATE_H
+
+#include "base/array.h"
+#include "metric/metric.h"
+
+/* One category and how many threads were in it. */
+struct tally {
+	const struct name *label; /* of a label; NULL for letters and flags */
+	int64_t code;             /* of a letter or flag */
+	size_t count;
+};
+
+struct aggregate {
+	size_t threads, measured;
+	union {
+		uint64_t total;                /* FAMILY_SUM: saturates at UINT64_MAX */
+		uint64_t largest;              /* FAMILY_MAX */
+		struct {
+			int64_t smallest, largest;
+		} range;                       /* FAMILY_RANGE */
+		struct {
+			ARRAY(struct tally);
+		} mode;                        /* FAMILY_MODE */
+		struct {
+			size_t fewest, most;   /* CPUs */
+			const struct name *set; /* what all have, NULL when they differ */
+		} affinity;                    /* FAMILY_AFFINITY */
+	};
+};
+
+/* Take one more thread in. False when out of memory. */
+bool aggregate_add(struct aggregate *a, const struct metric *metric,
+		   const struct thread_record *thread);
+
+void aggregate_deinit(struct aggregate *a, const struct metric *metric);
+
+/* The most frequent category; of several the smallest (by bytes, by code). NULL when none was measured. */
+const struct tally *aggregate_mode(const struct aggregate *a);
+
+/*
+ * Twice the value as a number, for differences: sums and peaks as they are, ranges and CPU counts
+ * by their midpoint, which may be a half. False when it has none (a category, nothing measured, a
+ * minimum of no events).
+ */
+bool aggregate_number_x2(const struct aggregate *a, const struct metric *metric, __int128 *ret);
+
+#endif

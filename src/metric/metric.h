@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of all metrics, and what their rows mean.
+ *
+ *	for (size_t i = 0; i < METRIC_COUNT; i++)
+ *		printf("%s: %s\n", metrics[i].name, metrics[i].prose);
+ */
+#ifndef METRIC_METRIC_H
+#define METRIC_METRIC_H
+
+#include "base/text.h"
+#include "metric/record.h"
+
+/* The parts of a report that a row can belong to: SECTION(id, name, heading, prose). */
+#define SECTIONS(SECTION)                                                                          \
+	SECTION(PRIMARY, "primary", "Primary metrics", "counters of the threads")                  \
+	SECTION(TASKSTATS_DELAY, "taskstats-delay", "Primary metrics",                             \
+		"delay accounting and memory watermarks, raw and derived")                         \
+	SECTION(DERIVED, "derived", "Derived metrics", "quotients and shares of the primary metrics")
+
+enum metric_section {
+#define SECTION_ENUM(id, name, heading, prose) SECTION_##id,
+	SECTIONS(SECTION_ENUM)
+#undef SECTION_ENUM
+	SECTION_COUNT
+};
+
+struct metric_section_info {
+	const char *name, *heading, *prose;
+};
+extern const struct metric_section_info metric_sections[SECTION_COUNT];
+
+/* What a kernel must have for a row to be measured: GATE(id, what turns it on). */
+#define GATES(GATE)                                                                                \
+	GATE(SCHED_INFO, "a kernel built with CONFIG_SCHED_INFO")                                  \
+	GATE(SCHEDSTATS, "a kernel built with CONFIG_SCHEDSTATS, and sysctl kernel.sched_schedstats=1") \
+	GATE(SCHED_CLASS_EXT, "a kernel built with CONFIG_SCHED_CLASS_EXT")                        \
+	GATE(SCHED_CORE, "a kernel built with CONFIG_SCHED_CORE")                                  \
+	GATE(TASK_IO_ACCOUNTING, "a kernel built with CONFIG_TASK_IO_ACCOUNTING")                  \
+	GATE(TASKSTATS, "a kernel built with CONFIG_TASKSTATS")                                    \
+	GATE(TASK_DELAY_ACCT, "boot parameter delayacct, or sysctl kernel.task_delayacct=1 for threads born after it") \
+	GATE(TASK_XACCT, "a kernel built with CONFIG_TASK_XACCT")
+
+enum metric_gate {
+#define GATE_ENUM(id, remedy) GATE_##id,
+	GATES(GATE_ENUM)
+#undef GATE_ENUM
+	GATE_COUNT
+};
+
+struct metric_gate_info {
+	const char *name, *remedy;
+};
+extern const struct metric_gate_info metric_gates[GATE_COUNT];
+
+/* Scheduler classes that feed a row: CLASS(id, tag, prose). */
+#define CLASSES(CLASS)                                                                             \
+	CLASS(ANY, "", "")                                                                         \
+	CLASS(CFS_ONLY, "cfs-only", "counted by the fair scheduler only")                          \
+	CLASS(NON_EXT, "non-ext", "not counted for threads under sched_ext")                       \
+	CLASS(FAIR_POLICY, "fair-policy", "printed for SCHED_OTHER and SCHED_BATCH only")
+
+enum metric_class {
+#define CLASS_ENUM(id, tag, prose) CLASS_##id,
+	CLASSES(CLASS_ENUM)
+#undef CLASS_ENUM
+	CLASS_COUNT
+};
+
+struct metric_class_info {
+	const char *tag, *prose;
+};
+extern const struct metric_class_info metric_classes[CLASS_COUNT];
+
+/* Where values are read: SOURCE(id, name, what it is, what a reader needs when it is denied). */
+#define SOURCES(SOURCE)                                                                            \
+	SOURCE(NONE, "", "", "")                                                                   \
+	SOURCE(ONE, "one", "1 for each thread", "")                                                \
+	SOURCE(STAT, "stat", "/proc/<tid>/stat", "root")                                           \
+	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", "root")                            \
+	SOURCE(STATUS, "status", "/proc/<tid>/status", "root")                                     \
+	SOURCE(SCHED, "sched", "/proc/<tid>/sched", "root")                                        \
+	SOURCE(IO, "io", "/proc/<tid>/io", "CAP_SYS_PTRACE")                                       \
+	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", "root")                               \
+	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "CAP_NET_ADMIN")                  \
+	SOURCE(JEMALLOC, "jemalloc", "jemalloc's counters in the process", "CAP_SYS_PTRACE")
+
+enum metric_source_id {
+#define SOURCE_ENUM(id, name, what, grant) SOURCE_##id,
+	SOURCES(SOURCE_ENUM)
+#undef SOURCE_ENUM
+	SOURCE_COUNT
+};
+
+struct metric_source_info {
+	const char *name, *what, *grant;
+};
+extern const struct metric_source_info metric_source_infos[SOURCE_COUNT];
+
+/* How the bytes of a source become the value. */
+enum metric_form {
+	FORM_INTEGER,  /* decimal */
+	FORM_MS_AS_NS, /* "12.345678", milliseconds as the scheduler's files print them */
+	FORM_KIB,      /* decimal KiB, kept as bytes */
+	FORM_POLICY,   /* the number of a scheduling policy, kept as its name */
+	FORM_LETTER,   /* the first character */
+	FORM_FLAG,     /* 0 or 1 */
+	FORM_CPU_LIST, /* "0-3,8" */
+};
+
+struct metric_source {
+	enum metric_source_id id;
+	enum metric_form form;
+	unsigned column;  /* counted from 1, in files of columns */
+	const char *key;  /* in files of "key: value", and the name of a taskstats field */
+	const char *less; /* the value of this key is taken off, and must be there too */
+};
+
+#define METRIC_SOURCES_MAX 2
+
+struct metric {
+	const char *name;
+	enum value_type type;
+	enum metric_kind kind;
+	enum unit unit;
+	enum metric_rule rule;
+	enum metric_family family;
+	enum metric_section section;
+	const char *prose;
+	size_t offset;  /* in struct thread_values */
+	struct metric_source sources[METRIC_SOURCES_MAX]; /* best first */
+	unsigned gates; /* a bit for each enum metric_gate */
+	enum metric_class class;
+	const char *caveat; /* NULL when there is none */
+	bool zero_is_no_events, leader_only;
+};
+
+extern const struct metric metrics[METRIC_COUNT];
+
+/* The metric of that name, or NULL. */
+const struct metric *metric_find(struct text name);
+
+static inline enum metric_id metric_id(const struct metric *metric)
+{
+	return (enum metric_id)(metric - metrics);
+}
+
+/* A kernel counter that is captured but that nothing in the kernel writes any more. */
+static inline bool metric_is_dead(const struct metric *metric)
+{
+	return metric->kind == KIND_DEAD;
+}
+
+/* The value of a metric whose representation is a number, widened; categories and sets are not
+ * numbers. Letters and flags are given as their code. */
+int64_t metric_load_i64(const struct thread_values *values, const struct metric *metric);
+uint64_t metric_load_u64(const struct thread_values *values, const struct metric *metric);
+
+/* The value of a label or cpu_set; NULL when there is none. */
+const struct name *metric_load_name(const struct thread_values *values,
+				    const struct metric *metric);
+
+/* Store a number into a metric of any type of number, letter or flag. False when it does not fit. */
+bool metric_store_u64(struct thread_values *values, const struct metric *metric, uint64_t value);
+bool metric_store_i64(struct thread_values *values, const struct metric *metric, int64_t value);
+
+/* Store into a label or cpu_set. */
+void metric_store_name(struct thread_values *values, const struct metric *metric,
+		       const struct name *name);
+
+/* Write the bracketed tags of a metric, "[cfs-only] [SCHEDSTATS]", and return `buffer`. */
+#define METRIC_TAGS_MAX 128
+char *metric_tags(char *buffer, const struct metric *metric);
+
+#endif

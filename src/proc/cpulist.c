@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "proc/cpulist.h"
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_unique(struct cpus *cpus)
+{
+	size_t kept = 0;
+
+	if (!cpus->count)
+		return;
+	qsort(cpus->items, cpus->count, sizeof(*cpus->items), ascending);
+	for (size_t i = 1; i < cpus->count; i++)
+		if (cpus->items[i] != cpus->items[kept])
+			cpus->items[++kept] = cpus->items[i];
+	cpus->count = kept + 1;
+}
+
+static bool parse_range(struct text piece, uint32_t *low, uint32_t *high)
+{
+	const char *dash = memchr(piece.bytes, '-', piece.length);
+	struct text first = piece;
+
+	if (!dash)
+		return text_u32(piece, low) && text_u32(piece, high) && *high < CPU_MAX;
+	first.length = (size_t)(dash - piece.bytes);
+	return text_u32(first, low) &&
+	       text_u32((struct text){ dash + 1, piece.length - first.length - 1 }, high) &&
+	       *low <= *high && *high < CPU_MAX;
+}
+
+bool cpulist_parse(struct text list, struct cpus *ret)
+{
+	struct text piece;
+
+	ret->count = 0;
+	list = text_trim(list);
+	while (text_cut(&list, ',', &piece)) {
+		uint32_t low, high;
+
+		piece = text_trim(piece);
+		if (!piece.length)
+			continue;
+		/* Repeated ranges may not make the list longer than the CPUs there can be. */
+		if (!parse_range(piece, &low, &high) || ret->count + (high - low) > 2 * CPU_MAX)
+			return false;
+		for (uint32_t cpu = low; cpu <= high; cpu++)
+			if (!array_push(ret, cpu))
+				return false;
+	}
+	sort_unique(ret);
+	return true;
+}
+
+bool cpus_from_mask(const unsigned long *mask, size_t bytes, struct cpus *ret)
+{
+	const size_t bits = 8 * sizeof(*mask);
+
+	ret->count = 0;
+	for (size_t word = 0; word < bytes / sizeof(*mask); word++)
+		for (unsigned long left = mask[word]; left; left &= left - 1)
+			if (!array_push(ret, (uint32_t)(word * bits +
+							(size_t)__builtin_ctzl(left))))
+				return false;
+	return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "proc/tasks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* glibc's readdir, over a descriptor that stays the caller's. */
+int tasks_list(int dir, struct tids *ret)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!stream) {
+		failed = errno;
+		if (fd >= 0)
+			close(fd);
+		return failed;
+	}
+	ret->count = 0;
+	while ((errno = 0, entry = readdir(stream))) {
+		uint32_t tid;
+
+		if (!text_u32(text_of(entry->d_name), &tid) || !tid || entry->d_name[0] == '0')
+			continue;
+		if (!array_push(ret, tid)) {
+			errno = ENOMEM;
+			break;
+		}
+	}
+	failed = errno;
+	closedir(stream);
+	if (!failed && ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), ascending);
+	return failed;
+}
+
+bool tasks_are_ours(int proc_dir)
+{
+	struct statfs fs;
+	char self[16];
+	ssize_t length;
+	uint32_t pid;
+
+	if (fstatfs(proc_dir, &fs) || fs.f_type != PROC_SUPER_MAGIC)
+		return false;
+	length = readlinkat(proc_dir, "self", self, sizeof(self));
+	return length > 0 && text_u32((struct text){ self, (size_t)length }, &pid) &&
+	       pid == (uint32_t)getpid();
+}

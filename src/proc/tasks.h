@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which processes and threads there are.
+ */
+#ifndef PROC_TASKS_H
+#define PROC_TASKS_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct tids {
+	ARRAY(uint32_t);
+};
+
+/* The numbers that name directories of `dir` (/proc, or /proc/<pid>/task), ascending, replacing what
+ * `ret` held. Returns 0 or an errno. */
+int tasks_list(int dir, struct tids *ret);
+
+/* Is `dir` the /proc of our own PID namespace? Only then do thread numbers mean the same to system calls. */
+bool tasks_are_ours(int proc_dir);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One value as people read it.
+ *
+ *	sums, peaks    1.235ms
+ *	ranges         0..19, or 0 when all agree
+ *	categories     SCHED_OTHER, or "SCHED_OTHER (9/10)" when they differ
+ *	CPU sets       4 cpus (0-3); 4 cpus (mixed); 2-4 cpus (mixed)
+ *	unmeasured     -
+ *	a minimum of nothing     no events
+ */
+#ifndef REPORT_CELL_H
+#define REPORT_CELL_H
+
+#include "metric/aggregate.h"
+
+/* What stands where nothing was measured. */
+#define CELL_NONE "-"
+
+/* Write the value into `buffer`, cut to its size; returns `buffer`. */
+#define CELL_MAX 512
+char *cell_value(char buffer[CELL_MAX], const struct metric *metric, const struct aggregate *a);
+
+/*
+ * Candidate less baseline: "+1.235ms"; "same" or "differs" of categories; "-" when a side was not
+ * measured or has no number.
+ */
+char *cell_delta(char buffer[CELL_MAX], const struct metric *metric,
+		 const struct aggregate *baseline, const struct aggregate *candidate);
+
+/* The delta as a share of the baseline, "+12.5%"; "-" without a delta or from zero. */
+char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
+		   const struct aggregate *baseline, const struct aggregate *candidate);
+
+/* Twice the delta as a number; false when there is none. */
+bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
+	      const struct aggregate *candidate, __int128 *ret);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/reasons.h"
+
+#include <string.h>
+
+static const char *delay_reason(const struct ctprof_snapshot *s)
+{
+	struct text state = name_text(s->capture ? s->capture->delay_accounting : NULL);
+
+	if (text_equal(state, TEXT("off")))
+		return "delay accounting is off: sysctl kernel.task_delayacct=1 turns it on for "
+		       "threads born after it, boot parameter delayacct for all";
+	if (text_equal(state, TEXT("runtime")))
+		return "delay accounting was turned on after these threads were born; boot "
+		       "parameter delayacct covers all";
+	return "needs delay accounting: boot parameter delayacct";
+}
+
+static uint64_t denied(const struct ctprof_snapshot *s, const char *source)
+{
+	for (size_t i = 0; s->capture && i < s->capture->denied.count; i++)
+		if (text_equal(name_text(s->capture->denied.items[i].key), text_of(source)))
+			return s->capture->denied.items[i].value;
+	return 0;
+}
+
+/* Does the kernel's taskstats have this field at all? */
+static bool is_peak_of_old_kernel(const struct ctprof_snapshot *s, const struct metric *metric)
+{
+	return metric->sources[0].id == SOURCE_TASKSTATS && metric->kind == KIND_PEAK &&
+	       metric->unit == UNIT_NS && s->capture && s->capture->taskstats_version.measured &&
+	       s->capture->taskstats_version.value < 15;
+}
+
+const char *metric_reason(const struct ctprof_snapshot *s, const struct metric *metric)
+{
+	const struct metric_source_info *source = &metric_source_infos[metric->sources[0].id];
+	bool taskstats = metric->sources[0].id == SOURCE_TASKSTATS;
+	bool irq = text_starts(text_of(metric->name), TEXT("irq_delay_"));
+
+	if (metric->sources[0].id == SOURCE_JEMALLOC)
+		return "this version does not read the counters of jemalloc";
+	if (denied(s, source->name))
+		return source->grant;
+	if (taskstats && s->capture && !s->capture->taskstats_version.measured)
+		return "taskstats did not answer: it needs CAP_NET_ADMIN, the host's network "
+		       "namespace and a kernel built with CONFIG_TASKSTATS";
+	if (is_peak_of_old_kernel(s, metric))
+		return "needs a kernel with taskstats v15 or newer";
+	if (taskstats && irq && s->capture && !s->capture->irq_accounting)
+		return "the kernel does not account interrupt time "
+		       "(CONFIG_IRQ_TIME_ACCOUNTING), or shows no pressure of it";
+	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
+		return delay_reason(s);
+	for (unsigned gate = 0; gate < GATE_COUNT; gate++)
+		if (metric->gates >> gate & 1)
+			return metric_gates[gate].remedy;
+	return "the kernel does not show it";
+}
+
+struct metric_set metrics_missing(const struct ctprof_snapshot *s)
+{
+	struct metric_set seen = { 0 }, missing = { 0 };
+
+	for (size_t t = 0; t < s->threads.count; t++)
+		for (size_t i = 0; i < array_length(seen.words); i++)
+			seen.words[i] |= snapshot_thread(s, t)->record.measured.words[i];
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (!metric_set_has(&seen, (enum metric_id)i))
+			metric_set_add(&missing, (enum metric_id)i);
+	return missing;
+}
+
+/* The first names are enough to recognise the family. */
+#define NAMES_SHOWN 3
+
+void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *s,
+		   const struct metric_set *wanted)
+{
+	struct metric_set missing = metrics_missing(s);
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const char *reason = metric_reason(s, &metrics[i]);
+		size_t shown = 0, more = 0;
+
+		if (!metric_set_has(&missing, (enum metric_id)i) ||
+		    !metric_set_has(wanted, (enum metric_id)i))
+			continue;
+		fprintf(out, "%snot measured: ", prefix);
+		for (size_t j = i; j < METRIC_COUNT; j++) {
+			if (!metric_set_has(&missing, (enum metric_id)j) ||
+			    !metric_set_has(wanted, (enum metric_id)j) ||
+			    strcmp(metric_reason(s, &metrics[j]), reason) != 0)
+				continue;
+			metric_set_remove(&missing, (enum metric_id)j);
+			if (shown < NAMES_SHOWN)
+				fprintf(out, "%s%s", shown++ ? ", " : "", metrics[j].name);
+			else
+				more++;
+		}
+		if (more)
+			fprintf(out, " and %zu more", more);
+		fprintf(out, " (%s)\n", reason);
+	}
+}
+
+/* One word for the reason. */
+static const char *short_reason(const struct metric *metric)
+{
+	if (metric->sources[0].id == SOURCE_JEMALLOC)
+		return "jemalloc";
+	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
+		return "delay accounting";
+	for (unsigned gate = 0; gate < GATE_COUNT; gate++)
+		if (metric->gates >> gate & 1)
+			return metric_gates[gate].name;
+	return metric_source_infos[metric->sources[0].id].name;
+}
+
+void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
+{
+	struct metric_set missing = metrics_missing(s);
+	size_t used = 0;
+
+	snprintf(buffer, size, "nothing");
+	for (size_t i = 0; i < METRIC_COUNT && used < size; i++) {
+		const char *reason = short_reason(&metrics[i]);
+		size_t count = 0;
+
+		if (!metric_set_has(&missing, (enum metric_id)i))
+			continue;
+		for (size_t j = i; j < METRIC_COUNT; j++)
+			if (metric_set_has(&missing, (enum metric_id)j) &&
+			    strcmp(short_reason(&metrics[j]), reason) == 0) {
+				metric_set_remove(&missing, (enum metric_id)j);
+				count++;
+			}
+		used += (size_t)snprintf(buffer + used, size - used, "%s%zu metrics of %s",
+					 used ? ", " : "", count, reason);
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Why a metric was not measured, in words, and what to do about it.
+ */
+#ifndef REPORT_REASONS_H
+#define REPORT_REASONS_H
+
+#include <stdio.h>
+
+#include "snapshot/model.h"
+
+/* Why no thread of the snapshot has this metric, as far as the snapshot can tell. Never NULL. */
+const char *metric_reason(const struct ctprof_snapshot *snapshot, const struct metric *metric);
+
+/* The metrics that no thread of the snapshot has. */
+struct metric_set metrics_missing(const struct ctprof_snapshot *snapshot);
+
+/* "not measured: wait_sum, wait_count and 17 more: needs ...", a line for each reason; only of metrics in
+ * `wanted`. Each line starts with `prefix`. */
+void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
+		   const struct metric_set *wanted);
+
+/* The same shortly, for one line: "19 metrics (SCHEDSTATS), 28 (TASK_DELAY_ACCT)"; "nothing" when
+ * everything was measured. */
+void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *snapshot);
+
+#endif

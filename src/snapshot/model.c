@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "snapshot/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a snapshot may take: enough for any host, and in proportion to its threads, so that a file
+ * of few threads cannot ask for much. The reader's own buffers come on top. */
+#define ARENA_BASE       ((size_t)32 << 20)
+#define ARENA_PER_THREAD ((size_t)2048)
+
+struct error *snapshot_create(struct ctprof_snapshot **ret)
+{
+	struct ctprof_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+	if (!snapshot)
+		return &error_no_memory;
+	arena_init(&snapshot->arena, ARENA_BASE);
+	names_init(&snapshot->names, &snapshot->arena);
+	*ret = snapshot;
+	return NULL;
+}
+
+void snapshot_destroy(struct ctprof_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	for (size_t i = 0; i < snapshot->remarks.count; i++)
+		free(snapshot->remarks.items[i]);
+	array_deinit(&snapshot->remarks);
+	array_deinit(&snapshot->processes);
+	array_deinit(&snapshot->cgroups);
+	free(snapshot->threads.chunks);
+	names_deinit(&snapshot->names);
+	arena_deinit(&snapshot->arena);
+	free(snapshot);
+}
+
+static bool add_chunk(struct ctprof_snapshot *s)
+{
+	struct ctprof_thread *chunk;
+
+	if (!array_reserve_((void **)&s->threads.chunks, &s->threads.chunk_room,
+			    s->threads.chunk_count, 1, sizeof(*s->threads.chunks)))
+		return false;
+	s->arena.limit += THREADS_PER_CHUNK * sizeof(*chunk);
+	chunk = arena_alloc(&s->arena, THREADS_PER_CHUNK * sizeof(*chunk));
+	if (!chunk)
+		return false;
+	s->threads.chunks[s->threads.chunk_count++] = chunk;
+	return true;
+}
+
+struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *s)
+{
+	size_t count = s->threads.count;
+
+	if (count >= SNAPSHOT_THREADS_MAX)
+		return NULL;
+	if (count == s->threads.chunk_count * THREADS_PER_CHUNK && !add_chunk(s))
+		return NULL;
+	s->arena.limit += ARENA_PER_THREAD;
+	s->threads.count++;
+	return snapshot_thread(s, count);
+}
+
+void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
+{
+	while (s->threads.count > count)
+		*snapshot_thread(s, --s->threads.count) = (struct ctprof_thread){ 0 };
+}
+
+const struct name *snapshot_name(struct ctprof_snapshot *s, struct text text)
+{
+	return names_intern(&s->names, text.bytes, text.length);
+}
+
+/* Room for one more in an array of the arena; what it outgrows stays behind there. */
+static void *grow(struct ctprof_snapshot *s, void *items, size_t count, size_t *room, size_t size)
+{
+	size_t want = *room ? *room * 2 : 8;
+	void *moved;
+
+	if (count < *room)
+		return items;
+	moved = arena_alloc(&s->arena, want * size);
+	if (!moved)
+		return NULL;
+	if (count)
+		memcpy(moved, items, count * size);
+	*room = want;
+	return moved;
+}
+
+bool counts_add(struct ctprof_snapshot *s, struct counts *counts, struct text key, uint64_t value)
+{
+	const struct name *name = snapshot_name(s, key);
+	struct count *items;
+
+	if (!name)
+		return false;
+	for (size_t i = 0; i < counts->count; i++)
+		if (counts->items[i].key == name)
+			return false;
+	items = grow(s, counts->items, counts->count, &counts->room, sizeof(*items));
+	if (!items)
+		return false;
+	counts->items = items;
+	counts->items[counts->count++] = (struct count){ name, value };
+	counts->measured = true;
+	return true;
+}
+
+bool label_pairs_add(struct ctprof_snapshot *s, struct label_pairs *pairs, struct text key,
+		     struct text value)
+{
+	const struct name *name = snapshot_name(s, key), *text = snapshot_name(s, value);
+	struct label_pair *items;
+
+	if (!name || !text)
+		return false;
+	for (size_t i = 0; i < pairs->count; i++)
+		if (pairs->items[i].key == name)
+			return false;
+	items = grow(s, pairs->items, pairs->count, &pairs->room, sizeof(*items));
+	if (!items)
+		return false;
+	pairs->items = items;
+	pairs->items[pairs->count++] = (struct label_pair){ name, text };
+	pairs->measured = true;
+	return true;
+}
+
+static int by_tgid(const void *a, const void *b)
+{
+	uint32_t x = ((const struct process *)a)->tgid, y = ((const struct process *)b)->tgid;
+
+	return (x > y) - (x < y);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return name_compare(((const struct cgroup *)a)->path, ((const struct cgroup *)b)->path);
+}
+
+void snapshot_sort(struct ctprof_snapshot *s)
+{
+	if (s->processes.count)
+		qsort(s->processes.items, s->processes.count, sizeof(*s->processes.items), by_tgid);
+	if (s->cgroups.count)
+		qsort(s->cgroups.items, s->cgroups.count, sizeof(*s->cgroups.items), by_path);
+}
+
+const struct process *snapshot_process(const struct ctprof_snapshot *s, uint32_t tgid)
+{
+	const struct process wanted = { .tgid = tgid };
+
+	if (!s->processes.count)
+		return NULL;
+	return bsearch(&wanted, s->processes.items, s->processes.count, sizeof(wanted), by_tgid);
+}
+
+struct error *snapshot_remark(struct ctprof_snapshot *s, const char *format, ...)
+{
+	char *line = NULL;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&line, format, args);
+	va_end(args);
+	if (length < 0)
+		return &error_no_memory;
+	if (array_push(&s->remarks, line))
+		return NULL;
+	free(line);
+	return &error_no_memory;
+}

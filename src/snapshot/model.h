@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A snapshot in memory: every thread of a host at one moment, its processes, cgroups and pressure,
+ * and how the capture went.
+ *
+ * The model knows no source: a capture fills it from /proc, the reader from a file, a test by hand.
+ * All it points to lives in its arena and goes with it. Names are interned, so equal names are equal
+ * pointers within one snapshot.
+ */
+#ifndef SNAPSHOT_MODEL_H
+#define SNAPSHOT_MODEL_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "metric/metric.h"
+
+/* A number that may not have been measured. */
+struct reading {
+	uint64_t value; /* signed ones are kept as their two's complement */
+	bool measured;
+	bool unlimited; /* measured, and it says "max" or that there is no limit */
+};
+
+static inline struct reading reading_of(uint64_t value)
+{
+	return (struct reading){ .value = value, .measured = true };
+}
+
+/* Names and numbers, as memory.stat has them. */
+struct count {
+	const struct name *key;
+	uint64_t value;
+};
+
+struct counts {
+	struct count *items;
+	size_t count, room;
+	bool measured;
+};
+
+/* Names and texts. */
+struct label_pair {
+	const struct name *key, *value;
+};
+
+struct label_pairs {
+	struct label_pair *items;
+	size_t count, room;
+	bool measured;
+};
+
+struct ctprof_thread {
+	uint32_t tid, tgid;
+	const struct name *pcomm;  /* name of the process: of its leader */
+	const struct name *comm;   /* its own name */
+	const struct name *cgroup; /* cgroup v2 path; empty when there is none */
+	struct reading start_time_clock_ticks; /* since boot, in 1/100 s */
+	struct thread_record record;
+	struct counts *smaps_rollup_kib; /* leaders only, NULL when not measured */
+};
+
+struct process {
+	uint32_t tgid;
+	struct reading ppid, uid; /* uid: the effective one */
+	const struct name *exe, *cmdline; /* NULL when not measured (kernel threads have none) */
+};
+
+/* Pressure; averages in hundredths of a percent. */
+struct psi_half {
+	struct reading avg10, avg60, avg300, total_usec;
+};
+
+struct psi_resource {
+	struct psi_half some, full;
+};
+
+struct psi {
+	struct psi_resource cpu, memory, io, irq;
+};
+
+struct cgroup_cpu {
+	struct reading usage_usec, nr_throttled, throttled_usec;
+	struct reading max_quota_us, max_period_us, weight, weight_nice;
+};
+
+struct cgroup_memory {
+	struct reading current;
+	struct reading max, high; /* limits: "max" is unlimited */
+	struct reading low, min;  /* protection: "max" is UINT64_MAX */
+	struct counts stat, events;
+};
+
+struct cgroup_pids {
+	struct reading current, max;
+};
+
+struct cgroup {
+	const struct name *path;
+	struct cgroup_cpu cpu;
+	struct cgroup_memory memory;
+	struct cgroup_pids pids;
+	struct psi psi;
+};
+
+struct sched_ext {
+	const struct name *state;
+	struct reading switch_all, nr_rejected, hotplug_seq, enable_seq;
+};
+
+/* What does not change between two captures of one boot, or seldom. */
+struct host_context {
+	const struct name *cpu_model, *cpu_vendor;
+	struct reading total_memory_kib, hugepages_total, hugepages_free, hugepages_size_kib;
+	const struct name *thp_enabled, *thp_defrag;
+	struct label_pairs sched_tunables;
+	struct reading online_cpus, numa_nodes;
+	struct label_pairs cpufreq_governor; /* by CPU number */
+	const struct name *kernel_name, *kernel_release, *arch, *kernel_cmdline;
+	const struct name *boot_id;
+	struct reading boot_time_unix_s;
+};
+
+/* The three summaries of the format: how often each kind of reading failed. */
+struct probe_summary {
+	struct reading tgids_walked, jemalloc_detected, probed_ok, failed;
+	const struct name *dominant_failure;
+	bool privilege_dominant;
+};
+
+struct parse_summary {
+	struct reading tids_walked, read_failures;
+	struct counts read_failures_by_file;
+	const struct name *dominant_read_failure;
+	bool kernel_config_dominant;
+	struct reading negative_dotted_values;
+};
+
+struct taskstats_summary {
+	struct reading ok_count, eperm_count, esrch_count, other_err_count;
+};
+
+/* How a capture of ours went. */
+struct capture_info {
+	struct reading duration_ns, cpu_ns;
+	struct reading threads_lost;      /* exited while they were read */
+	struct reading processes_denied;  /* hidden from us altogether */
+	struct counts denied;             /* by source: threads it was denied for */
+	const struct name *delay_accounting; /* "off", "runtime", "boot" or "unknown" */
+	bool irq_accounting;
+	struct reading taskstats_version, taskstats_overflows;
+	bool redacted;
+};
+
+enum snapshot_origin {
+	ORIGIN_CTPROF,     /* ours: it has measured bits */
+	ORIGIN_KTSTR,      /* ktstr ctprof */
+	ORIGIN_HOST_STATE, /* its older form, .hst.zst */
+};
+
+#define THREADS_PER_CHUNK 256
+
+struct ctprof_snapshot {
+	struct arena arena;
+	struct names names;
+	enum snapshot_origin origin;
+	struct reading captured_at_unix_ns;
+	const struct name *version; /* of the ctprof that wrote it */
+	const struct name *note;    /* what its maker wrote on it */
+	struct host_context *host;
+	struct {
+		struct ctprof_thread **chunks;
+		size_t count, chunk_count, chunk_room;
+	} threads;
+	struct {
+		ARRAY(struct process);
+	} processes;
+	struct {
+		ARRAY(struct cgroup);
+	} cgroups; /* ascending by path once complete */
+	struct probe_summary *probe_summary;
+	struct parse_summary *parse_summary;
+	struct taskstats_summary *taskstats_summary;
+	struct psi psi;
+	struct sched_ext *sched_ext;
+	struct capture_info *capture;
+	struct {
+		ARRAY(char *);
+	} remarks; /* one line each for the user, about reading this file */
+};
+
+/* An empty snapshot with room for a capture or a file. */
+struct error *snapshot_create(struct ctprof_snapshot **ret) MUST_CHECK;
+
+/* Takes NULL. */
+void snapshot_destroy(struct ctprof_snapshot *snapshot);
+DEFINE_CLEANUP(snapshot_destroy, struct ctprof_snapshot *)
+
+/* A new thread at the end, all zero. NULL without memory, or when there are as many already as Linux can
+ * have (SNAPSHOT_THREADS_MAX). Threads do not move. */
+struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *snapshot);
+#define SNAPSHOT_THREADS_MAX ((size_t)4 << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
+
+static inline struct ctprof_thread *snapshot_thread(const struct ctprof_snapshot *snapshot, size_t i)
+{
+	return &snapshot->threads.chunks[i / THREADS_PER_CHUNK][i % THREADS_PER_CHUNK];
+}
+
+/* Keep only the first `count` threads. */
+void snapshot_truncate_threads(struct ctprof_snapshot *snapshot, size_t count);
+
+/* Intern bytes in the snapshot. NULL without memory. */
+const struct name *snapshot_name(struct ctprof_snapshot *snapshot, struct text text);
+
+/* Append a pair. False without memory, or when the key is there already. */
+bool counts_add(struct ctprof_snapshot *snapshot, struct counts *counts, struct text key,
+		uint64_t value);
+bool label_pairs_add(struct ctprof_snapshot *snapshot, struct label_pairs *pairs, struct text key,
+		     struct text value);
+
+/* Bring processes into the order of their numbers and cgroups into that of their paths. */
+void snapshot_sort(struct ctprof_snapshot *snapshot);
+
+/* The process of a thread group, once sorted; NULL when it has none. */
+const struct process *snapshot_process(const struct ctprof_snapshot *snapshot, uint32_t tgid);
+
+/* Add a line for the user. */
+struct error *snapshot_remark(struct ctprof_snapshot *snapshot, const char *format, ...)
+	__attribute__((format(printf, 2, 3))) MUST_CHECK;
+
+static inline struct text name_text(const struct name *name)
+{
+	return name ? (struct text){ name->bytes, name->length } : (struct text){ "", 0 };
+}
+
+#endif
