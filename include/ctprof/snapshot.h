@@ -78,8 +78,8 @@ CTPROF_API const char *ctprof_snapshot_remark(const struct ctprof_snapshot *snap
 CTPROF_API size_t ctprof_snapshot_thread_count(const struct ctprof_snapshot *snapshot);
 
 /* Thread `i`, which is below the count. */
-CTPROF_API const struct ctprof_thread *
-ctprof_snapshot_thread(const struct ctprof_snapshot *snapshot, size_t i);
+CTPROF_API const struct ctprof_thread *ctprof_snapshot_thread(
+	const struct ctprof_snapshot *snapshot, size_t i);
 
 CTPROF_API uint32_t ctprof_thread_tid(const struct ctprof_thread *thread);
 CTPROF_API uint32_t ctprof_thread_tgid(const struct ctprof_thread *thread);

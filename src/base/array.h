@@ -19,24 +19,24 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ARRAY(type)                                                                                \
-	struct {                                                                                   \
-		type *items;                                                                       \
-		size_t count, room;                                                                \
+#define ARRAY(type)                 \
+	struct {                    \
+		type *items;        \
+		size_t count, room; \
 	}
 
 #define array_length(fixed) (sizeof(fixed) / sizeof((fixed)[0]))
 
 /* Make room for `extra` more items. False when out of memory: the array is as it was. */
-#define array_reserve(array, extra)                                                                \
-	array_reserve_((void **)&(array)->items, &(array)->room, (array)->count, (extra),          \
+#define array_reserve(array, extra)                                                       \
+	array_reserve_((void **)&(array)->items, &(array)->room, (array)->count, (extra), \
 		       sizeof(*(array)->items))
 
 /* Append one item. False when out of memory. */
-#define array_push(array, ...)                                                                     \
+#define array_push(array, ...) \
 	(array_reserve(array, 1) ? ((array)->items[(array)->count++] = (__VA_ARGS__), true) : false)
 
-#define array_deinit(array)                                                                        \
+#define array_deinit(array) \
 	(free((array)->items), (array)->items = NULL, (array)->count = (array)->room = 0)
 
 static inline bool array_reserve_(void **items, size_t *room, size_t count, size_t extra,

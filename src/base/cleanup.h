@@ -18,10 +18,10 @@
 
 #define _cleanup_(function) __attribute__((cleanup(function##_guard)))
 
-#define DEFINE_CLEANUP(function, type)                                                             \
-	static inline void function##_guard(type *object)                                          \
-	{                                                                                          \
-		function(*object);                                                                 \
+#define DEFINE_CLEANUP(function, type)                    \
+	static inline void function##_guard(type *object) \
+	{                                                 \
+		function(*object);                        \
 	}
 
 static inline void free_guard(void *pointer)
@@ -39,17 +39,17 @@ static inline void close_guard(int *fd)
 #define _cleanup_close_ _cleanup_(close)
 
 /* The value of a guarded pointer or descriptor, which is left empty: ownership moves on. */
-#define take_ptr(pointer)                                                                          \
-	({                                                                                         \
-		__typeof__(pointer) taken_ = (pointer);                                            \
-		(pointer) = NULL;                                                                  \
-		taken_;                                                                            \
+#define take_ptr(pointer)                               \
+	({                                              \
+		__typeof__(pointer) taken_ = (pointer); \
+		(pointer) = NULL;                       \
+		taken_;                                 \
 	})
-#define take_fd(fd)                                                                                \
-	({                                                                                         \
-		int taken_ = (fd);                                                                 \
-		(fd) = -1;                                                                         \
-		taken_;                                                                            \
+#define take_fd(fd)                \
+	({                         \
+		int taken_ = (fd); \
+		(fd) = -1;         \
+		taken_;            \
 	})
 #define return_ptr(pointer) return take_ptr(pointer)
 

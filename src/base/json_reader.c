@@ -27,8 +27,8 @@ struct json_reader {
 	char *key_bytes;
 	size_t key_room;
 	struct error *error;
-	uint64_t offset;    /* bytes fed before the present ones */
-	uint64_t quiet;     /* bytes fed since yajl last found a value */
+	uint64_t offset; /* bytes fed before the present ones */
+	uint64_t quiet;  /* bytes fed since yajl last found a value */
 	bool found, feeding;
 	const struct json_shape *entered; /* by the take under way */
 	void *entered_target;
@@ -75,10 +75,10 @@ static struct error *deliver(struct json_reader *r, const struct json_value *val
 	}
 	if (!frame->shape->each)
 		return NULL;
-	return frame->shape->each(r, frame->target,
-				  &(struct json_member){ .detail = frame->shape->detail,
-							 .more = frame->shape->more },
-				  frame->is_object ? key : TEXT("array"), value);
+	return frame->shape->each(
+		r, frame->target,
+		&(struct json_member){ .detail = frame->shape->detail, .more = frame->shape->more },
+		frame->is_object ? key : TEXT("array"), value);
 }
 
 static int take_scalar(struct json_reader *r, struct json_value value)
@@ -104,8 +104,8 @@ static int on_bool(void *context, int boolean)
 
 static int on_number(void *context, const char *bytes, size_t length)
 {
-	return take_scalar(context, (struct json_value){ .type = JSON_NUMBER,
-							 .text = { bytes, length } });
+	return take_scalar(context,
+			   (struct json_value){ .type = JSON_NUMBER, .text = { bytes, length } });
 }
 
 static int on_string(void *context, const unsigned char *bytes, size_t length)
@@ -198,8 +198,8 @@ static const struct json_member *find_member(struct frame *frame, struct text ke
 	const struct json_shape *shape = frame->shape;
 
 	for (size_t i = 0; i < shape->count; i++) {
-		size_t at = frame->next + i < shape->count ? frame->next + i :
-							     frame->next + i - shape->count;
+		size_t at = frame->next + i < shape->count ? frame->next + i
+							   : frame->next + i - shape->count;
 		const struct json_member *member = row(shape, at);
 
 		if (text_equal(member->name, key)) {
@@ -230,8 +230,8 @@ static int on_key(void *context, const unsigned char *bytes, size_t length)
 	if (!frame->member)
 		return 1;
 	if (frame->seen[at / 64] >> (at % 64) & 1)
-		return fail(r, error_create("'%.*s' stands twice in one object",
-					    (int)key.length, key.bytes));
+		return fail(r, error_create("'%.*s' stands twice in one object", (int)key.length,
+					    key.bytes));
 	frame->seen[at / 64] |= (uint64_t)1 << (at % 64);
 	return 1;
 }
@@ -267,8 +267,8 @@ struct error *json_reader_create(json_take root, void *target, void *user, struc
 /* What yajl says, on one line and without its picture of the place. */
 static struct error *syntax_error(struct json_reader *r, struct text bytes)
 {
-	unsigned char *said = yajl_get_error(r->yajl, 0, (const unsigned char *)bytes.bytes,
-					     bytes.length);
+	unsigned char *said =
+		yajl_get_error(r->yajl, 0, (const unsigned char *)bytes.bytes, bytes.length);
 	struct text line = said ? text_of((const char *)said) : TEXT("not JSON");
 	struct error *err;
 
@@ -296,7 +296,8 @@ struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 
 	r->found = false;
 	r->feeding = true;
-	err = check(r, yajl_parse(r->yajl, (const unsigned char *)bytes.bytes, bytes.length), bytes);
+	err = check(r, yajl_parse(r->yajl, (const unsigned char *)bytes.bytes, bytes.length),
+		    bytes);
 	if (err)
 		return err;
 	r->offset += bytes.length;

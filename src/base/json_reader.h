@@ -60,7 +60,8 @@ struct json_member {
 struct json_shape {
 	const struct json_member *members;
 	size_t count;
-	size_t stride; /* from one row to the next, when rows are part of larger ones; 0: adjacent */
+	size_t stride; /* from one row to the next, when rows are part of larger ones; 0: adjacent
+			*/
 	/* For every element of an array, and for every member of an object that has no rows. */
 	json_take each;
 	uintptr_t detail;
@@ -94,16 +95,16 @@ void json_reader_destroy(struct json_reader *r);
 struct error *json_unexpected(struct text key, const char *expected) MUST_CHECK;
 
 /* Exact integers; anything else, a fraction or an exponent too, is json_unexpected. */
-struct error *json_get_u64(const struct json_value *value, struct text key, uint64_t *ret)
-	MUST_CHECK;
-struct error *json_get_i64(const struct json_value *value, struct text key, int64_t *ret)
-	MUST_CHECK;
-struct error *json_get_u32(const struct json_value *value, struct text key, uint32_t *ret)
-	MUST_CHECK;
+struct error *json_get_u64(const struct json_value *value, struct text key,
+			   uint64_t *ret) MUST_CHECK;
+struct error *json_get_i64(const struct json_value *value, struct text key,
+			   int64_t *ret) MUST_CHECK;
+struct error *json_get_u32(const struct json_value *value, struct text key,
+			   uint32_t *ret) MUST_CHECK;
 struct error *json_get_bool(const struct json_value *value, struct text key, bool *ret) MUST_CHECK;
 
 /* A string without a NUL in it. */
-struct error *json_get_text(const struct json_value *value, struct text key, struct text *ret)
-	MUST_CHECK;
+struct error *json_get_text(const struct json_value *value, struct text key,
+			    struct text *ret) MUST_CHECK;
 
 #endif

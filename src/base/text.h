@@ -32,8 +32,7 @@ static inline bool text_equal(struct text a, struct text b)
 
 static inline bool text_starts(struct text text, struct text prefix)
 {
-	return text.length >= prefix.length &&
-	       memcmp(text.bytes, prefix.bytes, prefix.length) == 0;
+	return text.length >= prefix.length && memcmp(text.bytes, prefix.bytes, prefix.length) == 0;
 }
 
 /* The text without spaces, tabs and newlines at its ends. */
@@ -55,8 +54,8 @@ bool text_u32(struct text text, uint32_t *ret);
 /* Decimal digits after an optional '-'. */
 bool text_i64(struct text text, int64_t *ret);
 
-/* Of the `count` strings at `names` (`stride` bytes from one to the next), the one that `wrong` most
- * likely meant; NULL when none is near. */
+/* Of the `count` strings at `names` (`stride` bytes from one to the next), the one that `wrong`
+ * most likely meant; NULL when none is near. */
 const char *text_nearest(const char *wrong, const char *const *names, size_t count, size_t stride);
 
 #endif

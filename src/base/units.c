@@ -82,3 +82,19 @@ char *units_format_half_delta(char *buffer, enum unit unit, __int128 twice)
 	snprintf(buffer, UNITS_TEXT_MAX, "%s.5%s", whole, ladders[unit].rungs[0]);
 	return buffer;
 }
+
+char *units_format_real(char *buffer, enum unit unit, double value, const char *sign)
+{
+	const struct ladder *ladder = &ladders[unit];
+	const char *before = value < 0 ? "-" : sign;
+	double size = value < 0 ? -value : value;
+	unsigned rung = 0;
+
+	while (ladder->rungs[rung + 1] && size >= ladder->step) {
+		size /= ladder->step;
+		rung++;
+	}
+	snprintf(buffer, UNITS_TEXT_MAX, "%s%.*f%s", before, rung || unit == UNIT_NONE ? 3 : 2,
+		 size, ladder->rungs[rung]);
+	return buffer;
+}

@@ -25,4 +25,8 @@ char *units_format_delta(char *buffer, enum unit unit, __int128 value);
 /* Half of a value where ranges have their midpoint: `twice` / 2, with ".5" when it is odd. */
 char *units_format_half_delta(char *buffer, enum unit unit, __int128 twice);
 
+/* A value that is not whole: three decimals when stepped, two when not; `sign` "+" or "" goes
+ * before what is not negative. UNIT_NONE: three decimals. */
+char *units_format_real(char *buffer, enum unit unit, double value, const char *sign);
+
 #endif

@@ -15,8 +15,8 @@ size_t utf8_sequence(const char *bytes, size_t length);
 
 bool utf8_is_valid(struct text text);
 
-/* Copy with U+FFFD for every byte that belongs to no character; returns the length. `out` has room for
- * UTF8_REPLACEMENT_LENGTH times that of `text`. */
+/* Copy with U+FFFD for every byte that belongs to no character; returns the length. `out` has room
+ * for UTF8_REPLACEMENT_LENGTH times that of `text`. */
 #define UTF8_REPLACEMENT_LENGTH (sizeof(UTF8_REPLACEMENT) - 1)
 size_t utf8_clean(struct text text, char *out);
 

@@ -118,9 +118,9 @@ struct error *zstream_read(struct zstream_reader *reader, struct text *ret)
 		in.size = reader->in_length;
 		hint = ZSTD_decompressStream(reader->zstd, &out, &in);
 		if (ZSTD_isError(hint))
-			return reader->any_frame ?
-				       zstd_error(hint) :
-				       error_create("not a zstd file (%s)", ZSTD_getErrorName(hint));
+			return reader->any_frame ? zstd_error(hint)
+						 : error_create("not a zstd file (%s)",
+								ZSTD_getErrorName(hint));
 		reader->any_frame |= out.pos > 0 || hint == 0;
 		reader->in_used = in.pos;
 		reader->frame_open = hint != 0;

@@ -56,8 +56,9 @@ static struct error *check_targets(const struct capture *c)
 		for (size_t i = 0; i < s->threads.count && !found; i++)
 			found = snapshot_thread(s, i)->tgid == c->pids.items[p];
 		if (!found && !c->cgroup_top)
-			return error_create("process %u ended, or is hidden, before it could be read",
-					    c->pids.items[p]);
+			return error_create(
+				"process %u ended, or is hidden, before it could be read",
+				c->pids.items[p]);
 	}
 	return NULL;
 }

@@ -15,8 +15,8 @@
 #include "snapshot/model.h"
 
 struct capture_options {
-	/* Directories to read instead of /proc, /sys and the cgroup2 mount; NULL: these. Numbers in a
-	 * foreign /proc mean nothing to system calls, so with one there are no taskstats. */
+	/* Directories to read instead of /proc, /sys and the cgroup2 mount; NULL: these. Numbers in
+	 * a foreign /proc mean nothing to system calls, so with one there are no taskstats. */
 	const char *proc_root, *sys_root, *cgroup_root;
 	const uint32_t *pids; /* only these thread groups; a thread stands for its group */
 	size_t pid_count;     /* 0: all */
@@ -33,7 +33,8 @@ struct capture_options {
 struct error *capture_run(const struct capture_options *options,
 			  struct ctprof_snapshot **ret) MUST_CHECK;
 
-/* What one needs to be allowed to read a source, by the name it has in capture_info.denied; never NULL. */
+/* What one needs to be allowed to read a source, by the name it has in capture_info.denied; never
+ * NULL. */
 const char *capture_grant(struct text source);
 
 #endif

@@ -100,9 +100,9 @@ static struct error *visit_tunable(void *context, int dir, const char *name)
 	if (!value || !utf8_is_valid(text_of(name)))
 		return NULL;
 	return label_pairs_add(c->snapshot, &c->snapshot->host->sched_tunables, text_of(name),
-			       name_text(value)) ?
-		       NULL :
-		       &error_no_memory;
+			       name_text(value))
+		       ? NULL
+		       : &error_no_memory;
 }
 
 /* Nodes that have CPUs: those of memory alone are not counted. */
@@ -168,7 +168,8 @@ static void read_kernel(struct capture *c, struct host_context *host)
 
 static int by_key(const void *a, const void *b)
 {
-	return name_compare(((const struct label_pair *)a)->key, ((const struct label_pair *)b)->key);
+	return name_compare(((const struct label_pair *)a)->key,
+			    ((const struct label_pair *)b)->key);
 }
 
 struct error *capture_host(struct capture *c)
@@ -213,9 +214,9 @@ static struct reading read_number(struct capture *c, int dir, const char *path)
 struct error *capture_pressure(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;
-	_cleanup_close_ int ext = c->sys < 0 ? -1 :
-					       openat(c->sys, "kernel/sched_ext",
-						      O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int ext =
+		c->sys < 0 ? -1
+			   : openat(c->sys, "kernel/sched_ext", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	capture_psi(c, c->proc, "pressure/", "", &s->psi);
 	if (ext < 0)

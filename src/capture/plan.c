@@ -8,10 +8,9 @@ static void add(struct plan *plan, const struct metric *metric, const struct met
 {
 	struct binding *binding = &plan->bindings[plan->count++];
 
-	*binding = (struct binding){ .metric = metric,
-				     .source = source,
-				     .column = source->column,
-				     .is_less = is_less };
+	*binding = (struct binding){
+		.metric = metric, .source = source, .column = source->column, .is_less = is_less
+	};
 	if (source->id == SOURCE_TASKSTATS)
 		binding->column = (unsigned)taskstats_field_find(text_of(key));
 	if (key) {

@@ -42,8 +42,8 @@ static inline unsigned plan_slot(struct text key)
 }
 
 /* The chain in which bindings of this key are, among others: compare. */
-static inline const struct binding *plan_chain(const struct plan *plan, enum metric_source_id source,
-					       struct text key)
+static inline const struct binding *plan_chain(const struct plan *plan,
+					       enum metric_source_id source, struct text key)
 {
 	return plan->keys[source][plan_slot(key)];
 }

@@ -71,9 +71,9 @@ static bool redact_pairs(struct ctprof_snapshot *s, struct label_pairs *pairs)
 static bool redact_host(struct ctprof_snapshot *s, struct host_context *host)
 {
 	const struct name **texts[] = {
-		&host->cpu_model, &host->cpu_vendor, &host->thp_enabled,    &host->thp_defrag,
-		&host->arch,      &host->boot_id,    &host->kernel_name,    &host->kernel_release,
-		&host->kernel_cmdline,
+		&host->cpu_model,   &host->cpu_vendor,     &host->thp_enabled,
+		&host->thp_defrag,  &host->arch,           &host->boot_id,
+		&host->kernel_name, &host->kernel_release, &host->kernel_cmdline,
 	};
 
 	for (size_t i = 0; i < array_length(texts); i++)

@@ -50,7 +50,8 @@ static struct error *find_cgroup_top(struct capture *c)
 	if (!path.length)
 		path = TEXT("/");
 	if (path.bytes[0] != '/')
-		return error_create("--cgroup %s: a cgroup path starts with '/'", c->options->cgroup);
+		return error_create("--cgroup %s: a cgroup path starts with '/'",
+				    c->options->cgroup);
 	rest = path;
 	while (text_cut(&rest, '/', &below))
 		if (text_equal(below, TEXT("..")))

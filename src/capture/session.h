@@ -15,27 +15,26 @@
 
 /* The kinds of file whose failures are counted, by the names the format gives them:
  * KIND(id, name, what it needs when it is denied). */
-#define FILE_KINDS(KIND)                                                                           \
-	KIND(STAT, "stat", "root, or hidepid=0 on /proc")                                          \
-	KIND(SCHEDSTAT, "schedstat", "root, or hidepid=0 on /proc")                                \
-	KIND(IO, "io", "CAP_SYS_PTRACE")                                                           \
-	KIND(STATUS, "status", "root, or hidepid=0 on /proc")                                      \
-	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")                                        \
-	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")                                      \
-	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE")                                              \
-	KIND(EXE, "exe", "CAP_SYS_PTRACE")                                                         \
-	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE")                                                 \
+#define FILE_KINDS(KIND)                                            \
+	KIND(STAT, "stat", "root, or hidepid=0 on /proc")           \
+	KIND(SCHEDSTAT, "schedstat", "root, or hidepid=0 on /proc") \
+	KIND(IO, "io", "CAP_SYS_PTRACE")                            \
+	KIND(STATUS, "status", "root, or hidepid=0 on /proc")       \
+	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")         \
+	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")       \
+	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE")               \
+	KIND(EXE, "exe", "CAP_SYS_PTRACE")                          \
+	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE")                  \
 	KIND(TASKSTATS, "taskstats", "CAP_NET_ADMIN")
 
 enum file_kind {
 #define KIND(id, name, grant) FILE_##id,
 	FILE_KINDS(KIND)
 #undef KIND
-	FILE_KIND_COUNT
+		FILE_KIND_COUNT
 };
 
 extern const char *const file_kind_names[FILE_KIND_COUNT];
-
 
 struct capture {
 	const struct capture_options *options;
@@ -43,12 +42,12 @@ struct capture {
 	struct plan plan;
 	struct taker taker;
 	struct file_buffer buffer;
-	int proc, sys, cgroup;           /* root directories; -1: there is none */
-	char *cgroup_root;               /* the cgroup shown at the top of `cgroup` */
-	const struct name *cgroup_top;   /* of options->cgroup, as /proc names it; NULL: all */
-	bool ours;                       /* `proc` is of our own PID namespace */
-	struct tids pids;                /* thread groups to visit */
-	struct process leader;           /* facts of the process whose leader is being read */
+	int proc, sys, cgroup;         /* root directories; -1: there is none */
+	char *cgroup_root;             /* the cgroup shown at the top of `cgroup` */
+	const struct name *cgroup_top; /* of options->cgroup, as /proc names it; NULL: all */
+	bool ours;                     /* `proc` is of our own PID namespace */
+	struct tids pids;              /* thread groups to visit */
+	struct process leader;         /* facts of the process whose leader is being read */
 	uint64_t walked, lost, processes_denied;
 	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT];
 	/* taskstats */
@@ -79,8 +78,8 @@ enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread
 /* Facts of a process, from the directory of its leader, which was read just before (thread.c). */
 struct error *capture_process(struct capture *c, int dir, uint32_t tgid) MUST_CHECK;
 
-/* Delay accounting (delays.c): open the source, queue a thread, ask for what is queued. A thread that
- * turns out to be gone gets tid 0. */
+/* Delay accounting (delays.c): open the source, queue a thread, ask for what is queued. A thread
+ * that turns out to be gone gets tid 0. */
 void capture_open_delays(struct capture *c);
 void capture_queue_delays(struct capture *c, struct ctprof_thread *thread);
 void capture_flush_delays(struct capture *c);

@@ -62,8 +62,8 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	ret->processes_denied = reading_of(c->processes_denied);
 	ret->denied.measured = true;
 	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++)
-		if (c->denied[kind] && !counts_add(s, &ret->denied, text_of(file_kind_names[kind]),
-						   c->denied[kind]))
+		if (c->denied[kind] &&
+		    !counts_add(s, &ret->denied, text_of(file_kind_names[kind]), c->denied[kind]))
 			return &error_no_memory;
 	ret->delay_accounting = snapshot_name(s, text_of(delay_accounting_names[c->delays]));
 	ret->irq_accounting = c->irq_accounting;

@@ -151,11 +151,9 @@ static enum thread_fate take_comm(struct capture *c, int dir, struct ctprof_thre
 	return thread->comm ? THREAD_KEPT : THREAD_NO_MEMORY;
 }
 
-/* "Pss:  123 kB" lines; the first line, a range of addresses, is passed over. */
 static enum thread_fate take_smaps(struct capture *c, int dir, struct ctprof_thread *thread)
 {
-	struct ctprof_snapshot *s = c->snapshot;
-	struct text bytes, key, value;
+	struct text bytes;
 	int failed = file_read(dir, "smaps_rollup", &c->buffer, &bytes);
 
 	/* Without an address space (kernel threads, zombies) there is nothing to fail. */
@@ -165,22 +163,8 @@ static enum thread_fate take_smaps(struct capture *c, int dir, struct ctprof_thr
 		capture_count(c, FILE_SMAPS, failed);
 		return THREAD_KEPT;
 	}
-	if (!bytes.length)
-		return THREAD_KEPT;
-	thread->smaps_rollup_kib = arena_alloc(&s->arena, sizeof(*thread->smaps_rollup_kib));
-	if (!thread->smaps_rollup_kib)
-		return THREAD_NO_MEMORY;
-	while (pairs_next(&bytes, ':', &key, &value)) {
-		uint64_t kib;
-
-		if (memchr(key.bytes, ' ', key.length) || memchr(key.bytes, '-', key.length))
-			continue;
-		if (!pairs_kib(value, &kib) || !utf8_is_valid(key) ||
-		    !counts_add(s, thread->smaps_rollup_kib, key, kib))
-			c->failed[FILE_SMAPS]++;
-	}
-	if (!thread->smaps_rollup_kib->count)
-		thread->smaps_rollup_kib = NULL;
+	if (!take_smaps_rollup(&c->taker, bytes, thread))
+		c->failed[FILE_SMAPS]++;
 	return THREAD_KEPT;
 }
 

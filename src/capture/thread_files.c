@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/thread_files.h"
 
+#include "base/utf8.h"
 #include "proc/pairs.h"
 #include "proc/stat.h"
 
@@ -204,9 +205,9 @@ static bool take_pairs(struct taker *taker, enum metric_source_id source, struct
 		     b = b->next) {
 			if (!text_equal(b->key, key))
 				continue;
-			understood &= b->source->less ?
-					      take_difference(taker, b, value, &difference) :
-					      take_value(taker, b, value, thread);
+			understood &= b->source->less
+					      ? take_difference(taker, b, value, &difference)
+					      : take_value(taker, b, value, thread);
 		}
 	}
 	store_difference(&difference, &thread->record);
@@ -224,6 +225,28 @@ bool take_thread_file(struct taker *taker, enum metric_source_id source, struct 
 	default:
 		return take_pairs(taker, source, bytes, thread);
 	}
+}
+
+/* --- memory --- */
+
+bool take_smaps_rollup(struct taker *taker, struct text bytes, struct ctprof_thread *thread)
+{
+	struct ctprof_snapshot *s = taker->snapshot;
+	struct counts *smaps = arena_alloc(&s->arena, sizeof(*smaps));
+	struct text key, value;
+	bool understood = smaps != NULL;
+
+	while (smaps && pairs_next(&bytes, ':', &key, &value)) {
+		uint64_t kib;
+
+		if (memchr(key.bytes, ' ', key.length) || memchr(key.bytes, '-', key.length))
+			continue;
+		understood &= pairs_kib(value, &kib) && utf8_is_valid(key) &&
+			      counts_add(s, smaps, key, kib);
+	}
+	if (smaps && smaps->count)
+		thread->smaps_rollup_kib = smaps;
+	return understood;
 }
 
 /* --- taskstats --- */
@@ -264,11 +287,11 @@ void take_taskstats(struct taker *taker, const struct taskstats_values *stats,
 		if (field >= TASKSTATS_FIELD_COUNT || !(stats->present >> field & 1))
 			continue;
 		if (field < TASKSTATS_HIWATER_RSS &&
-		    !category_counts(field / TASKSTATS_PART_COUNT, stats, delays,
-				     irq_accounting))
+		    !category_counts(field / TASKSTATS_PART_COUNT, stats, delays, irq_accounting))
 			continue;
 		value = stats->values[field];
-		if (binding->source->form == FORM_KIB && __builtin_mul_overflow(value, 1024, &value))
+		if (binding->source->form == FORM_KIB &&
+		    __builtin_mul_overflow(value, 1024, &value))
 			value = UINT64_MAX;
 		metric_store_u64(&record->values, binding->metric, value);
 		metric_set_add(&record->measured, metric_id(binding->metric));

@@ -28,6 +28,12 @@ struct taker {
 bool take_thread_file(struct taker *taker, enum metric_source_id source, struct text bytes,
 		      struct ctprof_thread *thread);
 
+/*
+ * Take smaps_rollup: "Pss:  123 kB" lines; the first line, a range of addresses, is passed over.
+ * False when some line could not be understood. No lines leave it unmeasured.
+ */
+bool take_smaps_rollup(struct taker *taker, struct text bytes, struct ctprof_thread *thread);
+
 /* Take the CPUs in taker->cpus as the thread's affinity. */
 bool take_affinity(struct taker *taker, struct ctprof_thread *thread);
 
@@ -44,11 +50,13 @@ extern const char *const delay_accounting_names[];
 /*
  * Take what the kernel's statistics hold.
  *
- * cpu is counted always (it is sched_info's). The other seven are measured when delay accounting is on
- * from boot, or when one of them is not zero: netlink cannot tell a thread without a record, born
- * before the switch, from one without a delay. irq needs a kernel that accounts interrupt time.
+ * cpu is counted always (it is sched_info's). The other seven are measured when delay accounting is
+ * on from boot, or when one of them is not zero: netlink cannot tell a thread without a record,
+ * born before the switch, from one without a delay. irq needs a kernel that accounts interrupt
+ * time.
  */
 void take_taskstats(struct taker *taker, const struct taskstats_values *stats,
-		    enum delay_accounting delays, bool irq_accounting, struct ctprof_thread *thread);
+		    enum delay_accounting delays, bool irq_accounting,
+		    struct ctprof_thread *thread);
 
 #endif

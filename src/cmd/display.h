@@ -22,18 +22,38 @@ struct display {
 
 /* The rows, for the table of a command whose arguments are a `struct display` at their start. */
 #define DISPLAY_OPTIONS(parse_columns_of, columns_of)                                              \
-	{ "group-by", 0, "AXIS", parse_axis, 0, "What threads are grouped by; pcomm, the process " \
-						"name, without it.", axis_name },                  \
-	{ "sections", 0, "LIST", parse_sections, 0, "Only rows of these sections.", section_name },\
-	{ "metrics", 0, "LIST", parse_metrics, 0, "Only these metrics, measured or not.",          \
-	  metric_name },                                                                           \
-	{ "columns", 0, "LIST", parse_columns_of, 0, "These columns, in this order.", columns_of },\
-	{ "match", 0, "GLOB", parse_string, offsetof(struct display, match),                       \
-	  "Only groups whose name matches, with * ? and [...] as in the shell.", NULL },           \
-	{ "all-rows", 0, NULL, parse_flag, offsetof(struct display, all_rows),                     \
-	  "Also rows that were not measured, or did not change.", NULL },                          \
-	{ "limit", 0, "N", parse_size, offsetof(struct display, limit),                            \
-	  "At most this many rows; 0 is all, 500 without it.", NULL }
+	{ "group-by",                                                                              \
+	  0,                                                                                       \
+	  "AXIS",                                                                                  \
+	  parse_axis,                                                                              \
+	  0,                                                                                       \
+	  "What threads are grouped by; pcomm, the process "                                       \
+	  "name, without it.",                                                                     \
+	  axis_name },                                                                             \
+		{ "sections",  0, "LIST", parse_sections, 0, "Only rows of these sections.",       \
+		  section_name },                                                                  \
+		{ "metrics",  0, "LIST", parse_metrics, 0, "Only these metrics, measured or not.", \
+		  metric_name },                                                                   \
+		{ "columns", 0, "LIST", parse_columns_of, 0, "These columns, in this order.",      \
+		  columns_of },                                                                    \
+		{ "match",                                                                         \
+		  0,                                                                               \
+		  "GLOB",                                                                          \
+		  parse_string,                                                                    \
+		  offsetof(struct display, match),                                                 \
+		  "Only groups whose name matches, with * ? and [...] as in the shell.",           \
+		  NULL },                                                                          \
+		{ "all-rows",                                                                      \
+		  0,                                                                               \
+		  NULL,                                                                            \
+		  parse_flag,                                                                      \
+		  offsetof(struct display, all_rows),                                              \
+		  "Also rows that were not measured, or did not change.",                          \
+		  NULL },                                                                          \
+	{                                                                                          \
+		"limit", 0, "N", parse_size, offsetof(struct display, limit),                      \
+			"At most this many rows; 0 is all, 500 without it.", NULL                  \
+	}
 
 /* What a display is before its options are read. */
 struct display display_defaults(void);

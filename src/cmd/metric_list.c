@@ -118,7 +118,7 @@ static void end(struct listing *l)
 static void list_legend(struct listing *l)
 {
 	static const char *const headings[] = { "tag", "means" };
-	char tag[64], text[256];
+	char tag[64];
 
 	begin(l, "Tag legend", headings, array_length(headings));
 	for (size_t i = 1; i < CLASS_COUNT; i++) {
@@ -130,9 +130,8 @@ static void list_legend(struct listing *l)
 	add(l, "captured, but nothing in the kernel writes it any more");
 	for (size_t i = 0; i < GATE_COUNT; i++) {
 		snprintf(tag, sizeof(tag), "[%s]", metric_gates[i].name);
-		snprintf(text, sizeof(text), "needs %s", metric_gates[i].remedy);
 		add(l, tag);
-		add(l, text);
+		add(l, metric_gates[i].remedy);
 	}
 	end(l);
 }
@@ -175,8 +174,8 @@ static void list_metrics(struct listing *l)
 
 static void list_derived(struct listing *l)
 {
-	static const char *const headings[] = { "metric", "section", "unit", "formula", "is",
-						"caveat" };
+	static const char *const headings[] = { "metric",  "section", "unit",
+						"formula", "is",      "caveat" };
 	char formula[DERIVED_FORMULA_MAX];
 
 	begin(l, "Derived metrics", headings, array_length(headings));

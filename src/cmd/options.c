@@ -103,10 +103,10 @@ static void fill_getopt(const struct command *command, struct option *options, c
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option_row *row = &command->options[i];
 
-		options[n++] = (struct option){ .name = row->name,
-						.has_arg = row->argument ? required_argument :
-									   no_argument,
-						.val = (int)i + HELP_OPTION + 1 };
+		options[n++] =
+			(struct option){ .name = row->name,
+					 .has_arg = row->argument ? required_argument : no_argument,
+					 .val = (int)i + HELP_OPTION + 1 };
 		if (row->letter) {
 			*letters++ = row->letter;
 			if (row->argument)

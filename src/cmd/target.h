@@ -15,11 +15,18 @@ struct target {
 };
 
 /* The rows, for the table of a command whose arguments have a `struct target target`. */
-#define TARGET_OPTIONS(arguments)                                                                  \
-	{ "pid", 'p', "PID[,PID...]", parse_pids, offsetof(struct arguments, target.pids),         \
-	  "Only these processes, with all their threads; may be given more than once.", NULL },    \
-	{ "cgroup", 0, "PATH", parse_string, offsetof(struct arguments, target.cgroup),            \
-	  "Only threads in this cgroup (version 2) and below it.", NULL }
+#define TARGET_OPTIONS(arguments)                                                             \
+	{ "pid",                                                                              \
+	  'p',                                                                                \
+	  "PID[,PID...]",                                                                     \
+	  parse_pids,                                                                         \
+	  offsetof(struct arguments, target.pids),                                            \
+	  "Only these processes, with all their threads; may be given more than once.",       \
+	  NULL },                                                                             \
+	{                                                                                     \
+		"cgroup", 0, "PATH", parse_string, offsetof(struct arguments, target.cgroup), \
+			"Only threads in this cgroup (version 2) and below it.", NULL         \
+	}
 
 struct error *parse_pids(const char *argument, void *at);
 

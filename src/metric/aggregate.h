@@ -21,18 +21,18 @@ struct tally {
 struct aggregate {
 	size_t threads, measured;
 	union {
-		uint64_t total;                /* FAMILY_SUM: saturates at UINT64_MAX */
-		uint64_t largest;              /* FAMILY_MAX */
+		uint64_t total;   /* FAMILY_SUM: saturates at UINT64_MAX */
+		uint64_t largest; /* FAMILY_MAX */
 		struct {
 			int64_t smallest, largest;
-		} range;                       /* FAMILY_RANGE */
+		} range; /* FAMILY_RANGE */
 		struct {
 			ARRAY(struct tally);
-		} mode;                        /* FAMILY_MODE */
+		} mode; /* FAMILY_MODE */
 		struct {
-			size_t fewest, most;   /* CPUs */
+			size_t fewest, most;    /* CPUs */
 			const struct name *set; /* what all have, NULL when they differ */
-		} affinity;                    /* FAMILY_AFFINITY */
+		} affinity;                     /* FAMILY_AFFINITY */
 	};
 };
 
@@ -42,7 +42,8 @@ bool aggregate_add(struct aggregate *a, const struct metric *metric,
 
 void aggregate_deinit(struct aggregate *a, const struct metric *metric);
 
-/* The most frequent category; of several the smallest (by bytes, by code). NULL when none was measured. */
+/* The most frequent category; of several the smallest (by bytes, by code). NULL when none was
+ * measured. */
 const struct tally *aggregate_mode(const struct aggregate *a);
 
 /*

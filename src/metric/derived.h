@@ -21,9 +21,10 @@ enum derived_form {
 struct derived {
 	const char *name;
 	enum derived_form form;
-	enum unit unit;  /* of the result; UNIT_NONE for ratios and shares */
-	bool is_ratio;   /* no percentages of it */
-	const struct metric *a, *b; /* inputs; NULL for DERIVED_OFFCPU, which takes every *_delay_total_ns */
+	enum unit unit; /* of the result; UNIT_NONE for ratios and shares */
+	bool is_ratio;  /* no percentages of it */
+	const struct metric *a,
+		*b; /* inputs; NULL for DERIVED_OFFCPU, which takes every *_delay_total_ns */
 	enum metric_section section;
 	const char *prose, *caveat; /* caveat: "" when there is none */
 };
@@ -44,6 +45,13 @@ enum derived_id {
 };
 
 extern const struct derived derived_metrics[DERIVED_COUNT];
+
+/*
+ * The value for a group, from its METRIC_COUNT aggregates. False when it cannot be computed: an
+ * input was measured in no thread, or the divisor is zero. The sum of delays takes what was
+ * measured, and has no value only when nothing was.
+ */
+bool derived_value(const struct derived *derived, const struct aggregate *values, double *ret);
 
 /* The formula in words, "wait_sum / wait_count"; returns `buffer`. */
 #define DERIVED_FORMULA_MAX 160

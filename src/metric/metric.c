@@ -8,8 +8,8 @@
 #define member(name) (((struct thread_values *)0)->name)
 
 /* The rule of a row must be the one that keeps the meaning of its type. */
-#define METRIC(type, name, rule, ...)                                                              \
-	static_assert(rule_of(member(name)) == RULE_##rule,                                        \
+#define METRIC(type, name, rule, ...)                       \
+	static_assert(rule_of(member(name)) == RULE_##rule, \
 		      "metric '" #name "': rule " #rule " has no meaning for a " #type);
 #include "metric/metrics.def"
 #undef METRIC
@@ -39,26 +39,68 @@ const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
 };
 
 /* The vocabulary of a row of metrics.def. */
-#define FROM(...)           .sources = { __VA_ARGS__ }
-#define ONE                 { .id = SOURCE_ONE }
-#define STAT(n)             { .id = SOURCE_STAT, .column = (n) }
-#define STAT_AS(n, as)      { .id = SOURCE_STAT, .column = (n), .form = FORM_##as }
-#define SCHEDSTAT(n)        { .id = SOURCE_SCHEDSTAT, .column = (n) }
-#define STATUS(k)           { .id = SOURCE_STATUS, .key = (k) }
-#define STATUS_AS(k, as)    { .id = SOURCE_STATUS, .key = (k), .form = FORM_##as }
-#define SCHED(k)            { .id = SOURCE_SCHED, .key = (k) }
-#define SCHED_AS(k, as)     { .id = SOURCE_SCHED, .key = (k), .form = FORM_##as }
-#define SCHED_LESS(k, l)    { .id = SOURCE_SCHED, .key = (k), .less = (l), .form = FORM_MS_AS_NS }
-#define IO(k)               { .id = SOURCE_IO, .key = (k) }
-#define AFFINITY_CALL       { .id = SOURCE_AFFINITY }
-#define TASKSTATS(k)        { .id = SOURCE_TASKSTATS, .key = (k) }
-#define TASKSTATS_AS(k, as) { .id = SOURCE_TASKSTATS, .key = (k), .form = FORM_##as }
-#define JEMALLOC(k)         { .id = SOURCE_JEMALLOC, .key = (k) }
-#define NEEDS(gates_)       .gates = (gates_)
-#define FOR(class_)         .class = CLASS_##class_
-#define CAVEAT(text)        .caveat = (text)
-#define ZERO_IS_NO_EVENTS   .zero_is_no_events = true
-#define LEADER_ONLY         .leader_only = true
+#define FROM(...) .sources = { __VA_ARGS__ }
+#define ONE                      \
+	{                        \
+		.id = SOURCE_ONE \
+	}
+#define STAT(n)                                  \
+	{                                        \
+		.id = SOURCE_STAT, .column = (n) \
+	}
+#define STAT_AS(n, as)                                              \
+	{                                                           \
+		.id = SOURCE_STAT, .column = (n), .form = FORM_##as \
+	}
+#define SCHEDSTAT(n)                                  \
+	{                                             \
+		.id = SOURCE_SCHEDSTAT, .column = (n) \
+	}
+#define STATUS(k)                               \
+	{                                       \
+		.id = SOURCE_STATUS, .key = (k) \
+	}
+#define STATUS_AS(k, as)                                           \
+	{                                                          \
+		.id = SOURCE_STATUS, .key = (k), .form = FORM_##as \
+	}
+#define SCHED(k)                               \
+	{                                      \
+		.id = SOURCE_SCHED, .key = (k) \
+	}
+#define SCHED_AS(k, as)                                           \
+	{                                                         \
+		.id = SOURCE_SCHED, .key = (k), .form = FORM_##as \
+	}
+#define SCHED_LESS(k, l)                                                           \
+	{                                                                          \
+		.id = SOURCE_SCHED, .key = (k), .less = (l), .form = FORM_MS_AS_NS \
+	}
+#define IO(k)                               \
+	{                                   \
+		.id = SOURCE_IO, .key = (k) \
+	}
+#define AFFINITY_CALL                 \
+	{                             \
+		.id = SOURCE_AFFINITY \
+	}
+#define TASKSTATS(k)                               \
+	{                                          \
+		.id = SOURCE_TASKSTATS, .key = (k) \
+	}
+#define TASKSTATS_AS(k, as)                                           \
+	{                                                             \
+		.id = SOURCE_TASKSTATS, .key = (k), .form = FORM_##as \
+	}
+#define JEMALLOC(k)                               \
+	{                                         \
+		.id = SOURCE_JEMALLOC, .key = (k) \
+	}
+#define NEEDS(gates_)     .gates = (gates_)
+#define FOR(class_)       .class = CLASS_##class_
+#define CAVEAT(text)      .caveat = (text)
+#define ZERO_IS_NO_EVENTS .zero_is_no_events = true
+#define LEADER_ONLY       .leader_only = true
 
 /* In NEEDS a gate is written by its bare name. */
 enum {
@@ -73,18 +115,18 @@ enum {
 #undef RULE
 };
 
-#define METRIC(type_, name_, rule_, section_, prose_, ...)                                         \
-	[METRIC_##name_] = {                                                                       \
-		.name = #name_,                                                                    \
-		.type = VALUE_##type_,                                                             \
-		.kind = kind_of(member(name_)),                                                    \
-		.unit = unit_of(member(name_)),                                                    \
-		.rule = RULE_##rule_,                                                              \
-		.family = (enum metric_family)FAMILY_OF_##rule_,                                                             \
-		.section = SECTION_##section_,                                                     \
-		.prose = (prose_),                                                                 \
-		.offset = offsetof(struct thread_values, name_),                                   \
-		__VA_ARGS__,                                                                       \
+#define METRIC(type_, name_, rule_, section_, prose_, ...)       \
+	[METRIC_##name_] = {                                     \
+		.name = #name_,                                  \
+		.type = VALUE_##type_,                           \
+		.kind = kind_of(member(name_)),                  \
+		.unit = unit_of(member(name_)),                  \
+		.rule = RULE_##rule_,                            \
+		.family = (enum metric_family)FAMILY_OF_##rule_, \
+		.section = SECTION_##section_,                   \
+		.prose = (prose_),                               \
+		.offset = offsetof(struct thread_values, name_), \
+		__VA_ARGS__,                                     \
 	},
 const struct metric metrics[METRIC_COUNT] = {
 #include "metric/metrics.def"

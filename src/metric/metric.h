@@ -12,17 +12,18 @@
 #include "metric/record.h"
 
 /* The parts of a report that a row can belong to: SECTION(id, name, heading, prose). */
-#define SECTIONS(SECTION)                                                                          \
-	SECTION(PRIMARY, "primary", "Primary metrics", "counters of the threads")                  \
-	SECTION(TASKSTATS_DELAY, "taskstats-delay", "Primary metrics",                             \
-		"delay accounting and memory watermarks, raw and derived")                         \
-	SECTION(DERIVED, "derived", "Derived metrics", "quotients and shares of the primary metrics")
+#define SECTIONS(SECTION)                                                         \
+	SECTION(PRIMARY, "primary", "Primary metrics", "counters of the threads") \
+	SECTION(TASKSTATS_DELAY, "taskstats-delay", "Primary metrics",            \
+		"delay accounting and memory watermarks, raw and derived")        \
+	SECTION(DERIVED, "derived", "Derived metrics",                            \
+		"quotients and shares of the primary metrics")
 
 enum metric_section {
 #define SECTION_ENUM(id, name, heading, prose) SECTION_##id,
 	SECTIONS(SECTION_ENUM)
 #undef SECTION_ENUM
-	SECTION_COUNT
+		SECTION_COUNT
 };
 
 struct metric_section_info {
@@ -31,21 +32,24 @@ struct metric_section_info {
 extern const struct metric_section_info metric_sections[SECTION_COUNT];
 
 /* What a kernel must have for a row to be measured: GATE(id, what turns it on). */
-#define GATES(GATE)                                                                                \
-	GATE(SCHED_INFO, "a kernel built with CONFIG_SCHED_INFO")                                  \
-	GATE(SCHEDSTATS, "a kernel built with CONFIG_SCHEDSTATS, and sysctl kernel.sched_schedstats=1") \
-	GATE(SCHED_CLASS_EXT, "a kernel built with CONFIG_SCHED_CLASS_EXT")                        \
-	GATE(SCHED_CORE, "a kernel built with CONFIG_SCHED_CORE")                                  \
-	GATE(TASK_IO_ACCOUNTING, "a kernel built with CONFIG_TASK_IO_ACCOUNTING")                  \
-	GATE(TASKSTATS, "a kernel built with CONFIG_TASKSTATS")                                    \
-	GATE(TASK_DELAY_ACCT, "boot parameter delayacct, or sysctl kernel.task_delayacct=1 for threads born after it") \
-	GATE(TASK_XACCT, "a kernel built with CONFIG_TASK_XACCT")
+#define GATES(GATE)                                                                               \
+	GATE(SCHED_INFO, "needs a kernel built with CONFIG_SCHED_INFO")                           \
+	GATE(SCHEDSTATS,                                                                          \
+	     "needs a kernel built with CONFIG_SCHEDSTATS, and sysctl kernel.sched_schedstats=1") \
+	GATE(SCHED_CLASS_EXT, "needs a kernel built with CONFIG_SCHED_CLASS_EXT")                 \
+	GATE(SCHED_CORE, "needs a kernel built with CONFIG_SCHED_CORE")                           \
+	GATE(TASK_IO_ACCOUNTING, "needs a kernel built with CONFIG_TASK_IO_ACCOUNTING")           \
+	GATE(TASKSTATS, "needs a kernel built with CONFIG_TASKSTATS")                             \
+	GATE(TASK_DELAY_ACCT,                                                                     \
+	     "needs boot parameter delayacct, or sysctl kernel.task_delayacct=1 for "             \
+	     "threads born after it")                                                             \
+	GATE(TASK_XACCT, "needs a kernel built with CONFIG_TASK_XACCT")
 
 enum metric_gate {
 #define GATE_ENUM(id, remedy) GATE_##id,
 	GATES(GATE_ENUM)
 #undef GATE_ENUM
-	GATE_COUNT
+		GATE_COUNT
 };
 
 struct metric_gate_info {
@@ -54,17 +58,17 @@ struct metric_gate_info {
 extern const struct metric_gate_info metric_gates[GATE_COUNT];
 
 /* Scheduler classes that feed a row: CLASS(id, tag, prose). */
-#define CLASSES(CLASS)                                                                             \
-	CLASS(ANY, "", "")                                                                         \
-	CLASS(CFS_ONLY, "cfs-only", "counted by the fair scheduler only")                          \
-	CLASS(NON_EXT, "non-ext", "not counted for threads under sched_ext")                       \
+#define CLASSES(CLASS)                                                       \
+	CLASS(ANY, "", "")                                                   \
+	CLASS(CFS_ONLY, "cfs-only", "counted by the fair scheduler only")    \
+	CLASS(NON_EXT, "non-ext", "not counted for threads under sched_ext") \
 	CLASS(FAIR_POLICY, "fair-policy", "printed for SCHED_OTHER and SCHED_BATCH only")
 
 enum metric_class {
 #define CLASS_ENUM(id, tag, prose) CLASS_##id,
 	CLASSES(CLASS_ENUM)
 #undef CLASS_ENUM
-	CLASS_COUNT
+		CLASS_COUNT
 };
 
 struct metric_class_info {
@@ -73,23 +77,23 @@ struct metric_class_info {
 extern const struct metric_class_info metric_classes[CLASS_COUNT];
 
 /* Where values are read: SOURCE(id, name, what it is, what a reader needs when it is denied). */
-#define SOURCES(SOURCE)                                                                            \
-	SOURCE(NONE, "", "", "")                                                                   \
-	SOURCE(ONE, "one", "1 for each thread", "")                                                \
-	SOURCE(STAT, "stat", "/proc/<tid>/stat", "root")                                           \
-	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", "root")                            \
-	SOURCE(STATUS, "status", "/proc/<tid>/status", "root")                                     \
-	SOURCE(SCHED, "sched", "/proc/<tid>/sched", "root")                                        \
-	SOURCE(IO, "io", "/proc/<tid>/io", "CAP_SYS_PTRACE")                                       \
-	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", "root")                               \
-	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "CAP_NET_ADMIN")                  \
+#define SOURCES(SOURCE)                                                           \
+	SOURCE(NONE, "", "", "")                                                  \
+	SOURCE(ONE, "one", "1 for each thread", "")                               \
+	SOURCE(STAT, "stat", "/proc/<tid>/stat", "root")                          \
+	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", "root")           \
+	SOURCE(STATUS, "status", "/proc/<tid>/status", "root")                    \
+	SOURCE(SCHED, "sched", "/proc/<tid>/sched", "root")                       \
+	SOURCE(IO, "io", "/proc/<tid>/io", "CAP_SYS_PTRACE")                      \
+	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", "root")              \
+	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "CAP_NET_ADMIN") \
 	SOURCE(JEMALLOC, "jemalloc", "jemalloc's counters in the process", "CAP_SYS_PTRACE")
 
 enum metric_source_id {
 #define SOURCE_ENUM(id, name, what, grant) SOURCE_##id,
 	SOURCES(SOURCE_ENUM)
 #undef SOURCE_ENUM
-	SOURCE_COUNT
+		SOURCE_COUNT
 };
 
 struct metric_source_info {
@@ -127,9 +131,9 @@ struct metric {
 	enum metric_family family;
 	enum metric_section section;
 	const char *prose;
-	size_t offset;  /* in struct thread_values */
+	size_t offset;                                    /* in struct thread_values */
 	struct metric_source sources[METRIC_SOURCES_MAX]; /* best first */
-	unsigned gates; /* a bit for each enum metric_gate */
+	unsigned gates;                                   /* a bit for each enum metric_gate */
 	enum metric_class class;
 	const char *caveat; /* NULL when there is none */
 	bool zero_is_no_events, leader_only;
@@ -160,7 +164,8 @@ uint64_t metric_load_u64(const struct thread_values *values, const struct metric
 const struct name *metric_load_name(const struct thread_values *values,
 				    const struct metric *metric);
 
-/* Store a number into a metric of any type of number, letter or flag. False when it does not fit. */
+/* Store a number into a metric of any type of number, letter or flag. False when it does not fit.
+ */
 bool metric_store_u64(struct thread_values *values, const struct metric *metric, uint64_t value);
 bool metric_store_i64(struct thread_values *values, const struct metric *metric, int64_t value);
 

@@ -17,23 +17,23 @@
 #include "base/names.h"
 #include "base/units.h"
 
-/* The aggregation rules by family, and the name the seed of this format gave each:
- * RULE(name, family, prose). */
-#define RULES(RULE)                                                                                \
-	RULE(NONE, NONE, "not aggregated")                                                         \
-	RULE(SUM_COUNT, SUM, "sum")                                                                \
-	RULE(SUM_NS, SUM, "sum")                                                                   \
-	RULE(SUM_TICKS, SUM, "sum")                                                                \
-	RULE(SUM_BYTES, SUM, "sum")                                                                \
-	RULE(MAX_PEAK, MAX, "largest")                                                             \
-	RULE(MAX_PEAK_BYTES, MAX, "largest")                                                       \
-	RULE(MAX_GAUGE_NS, MAX, "largest")                                                         \
-	RULE(MAX_GAUGE_COUNT, MAX, "largest")                                                      \
-	RULE(RANGE_I32, RANGE, "smallest..largest")                                                \
-	RULE(RANGE_U32, RANGE, "smallest..largest")                                                \
-	RULE(MODE, MODE, "most frequent")                                                          \
-	RULE(MODE_CHAR, MODE, "most frequent")                                                     \
-	RULE(MODE_BOOL, MODE, "most frequent")                                                     \
+/* The aggregation rules by family, under the names they have in the format,
+ * as RULE(name, family, prose). */
+#define RULES(RULE)                                 \
+	RULE(NONE, NONE, "not aggregated")          \
+	RULE(SUM_COUNT, SUM, "sum")                 \
+	RULE(SUM_NS, SUM, "sum")                    \
+	RULE(SUM_TICKS, SUM, "sum")                 \
+	RULE(SUM_BYTES, SUM, "sum")                 \
+	RULE(MAX_PEAK, MAX, "largest")              \
+	RULE(MAX_PEAK_BYTES, MAX, "largest")        \
+	RULE(MAX_GAUGE_NS, MAX, "largest")          \
+	RULE(MAX_GAUGE_COUNT, MAX, "largest")       \
+	RULE(RANGE_I32, RANGE, "smallest..largest") \
+	RULE(RANGE_U32, RANGE, "smallest..largest") \
+	RULE(MODE, MODE, "most frequent")           \
+	RULE(MODE_CHAR, MODE, "most frequent")      \
+	RULE(MODE_BOOL, MODE, "most frequent")      \
 	RULE(AFFINITY, AFFINITY, "CPU sets")
 
 enum metric_rule {
@@ -42,31 +42,46 @@ enum metric_rule {
 #undef RULE_ENUM
 };
 
-enum metric_family { FAMILY_NONE, FAMILY_SUM, FAMILY_MAX, FAMILY_RANGE, FAMILY_MODE, FAMILY_AFFINITY };
+enum metric_family {
+	FAMILY_NONE,
+	FAMILY_SUM,
+	FAMILY_MAX,
+	FAMILY_RANGE,
+	FAMILY_MODE,
+	FAMILY_AFFINITY
+};
 
-enum metric_kind { KIND_TOTAL, KIND_PEAK, KIND_GAUGE, KIND_ORDINAL, KIND_CATEGORY, KIND_SET, KIND_DEAD };
+enum metric_kind {
+	KIND_TOTAL,
+	KIND_PEAK,
+	KIND_GAUGE,
+	KIND_ORDINAL,
+	KIND_CATEGORY,
+	KIND_SET,
+	KIND_DEAD
+};
 
 /* VALUE(type, representation, kind, unit, the rule that keeps its meaning) */
-#define VALUE_TYPES(VALUE)                                                                         \
-	VALUE(total_ns, uint64_t, KIND_TOTAL, UNIT_NS, SUM_NS)                                     \
-	VALUE(total_count, uint64_t, KIND_TOTAL, UNIT_COUNT, SUM_COUNT)                            \
-	VALUE(total_bytes, uint64_t, KIND_TOTAL, UNIT_BYTES, SUM_BYTES)                            \
-	VALUE(total_ticks, uint64_t, KIND_TOTAL, UNIT_TICKS, SUM_TICKS)                            \
-	VALUE(peak_ns, uint64_t, KIND_PEAK, UNIT_NS, MAX_PEAK)                                     \
-	VALUE(peak_bytes, uint64_t, KIND_PEAK, UNIT_BYTES, MAX_PEAK_BYTES)                         \
-	VALUE(gauge_ns, uint64_t, KIND_GAUGE, UNIT_NS, MAX_GAUGE_NS)                               \
-	VALUE(gauge_count, uint64_t, KIND_GAUGE, UNIT_COUNT, MAX_GAUGE_COUNT)                      \
-	VALUE(ordinal_i32, int32_t, KIND_ORDINAL, UNIT_NONE, RANGE_I32)                            \
-	VALUE(ordinal_u32, uint32_t, KIND_ORDINAL, UNIT_NONE, RANGE_U32)                           \
-	VALUE(label, const struct name *, KIND_CATEGORY, UNIT_NONE, MODE)                          \
-	VALUE(letter, char, KIND_CATEGORY, UNIT_NONE, MODE_CHAR)                                   \
-	VALUE(flag, bool, KIND_CATEGORY, UNIT_NONE, MODE_BOOL)                                     \
-	VALUE(cpu_set, const struct name *, KIND_SET, UNIT_NONE, AFFINITY)                         \
+#define VALUE_TYPES(VALUE)                                                    \
+	VALUE(total_ns, uint64_t, KIND_TOTAL, UNIT_NS, SUM_NS)                \
+	VALUE(total_count, uint64_t, KIND_TOTAL, UNIT_COUNT, SUM_COUNT)       \
+	VALUE(total_bytes, uint64_t, KIND_TOTAL, UNIT_BYTES, SUM_BYTES)       \
+	VALUE(total_ticks, uint64_t, KIND_TOTAL, UNIT_TICKS, SUM_TICKS)       \
+	VALUE(peak_ns, uint64_t, KIND_PEAK, UNIT_NS, MAX_PEAK)                \
+	VALUE(peak_bytes, uint64_t, KIND_PEAK, UNIT_BYTES, MAX_PEAK_BYTES)    \
+	VALUE(gauge_ns, uint64_t, KIND_GAUGE, UNIT_NS, MAX_GAUGE_NS)          \
+	VALUE(gauge_count, uint64_t, KIND_GAUGE, UNIT_COUNT, MAX_GAUGE_COUNT) \
+	VALUE(ordinal_i32, int32_t, KIND_ORDINAL, UNIT_NONE, RANGE_I32)       \
+	VALUE(ordinal_u32, uint32_t, KIND_ORDINAL, UNIT_NONE, RANGE_U32)      \
+	VALUE(label, const struct name *, KIND_CATEGORY, UNIT_NONE, MODE)     \
+	VALUE(letter, char, KIND_CATEGORY, UNIT_NONE, MODE_CHAR)              \
+	VALUE(flag, bool, KIND_CATEGORY, UNIT_NONE, MODE_BOOL)                \
+	VALUE(cpu_set, const struct name *, KIND_SET, UNIT_NONE, AFFINITY)    \
 	VALUE(dead_count, uint64_t, KIND_DEAD, UNIT_COUNT, NONE)
 
-#define VALUE_STRUCT(type, repr, kind, unit, rule)                                                 \
-	struct type {                                                                              \
-		repr v;                                                                            \
+#define VALUE_STRUCT(type, repr, kind, unit, rule) \
+	struct type {                              \
+		repr v;                            \
 	};
 VALUE_TYPES(VALUE_STRUCT)
 #undef VALUE_STRUCT

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a thread's cgroup is named, and where cgroup v2 is mounted (cgroups(7), proc_pid_mountinfo(5)).
+ * Where a thread's cgroup is named, and where cgroup v2 is mounted (cgroups(7),
+ * proc_pid_mountinfo(5)).
  *
  * Hybrid hosts mount version 1 at /sys/fs/cgroup and version 2 somewhere below it; hosts with
  * version 1 alone have no cgroup of the kind meant here.

@@ -64,8 +64,8 @@ bool cpus_from_mask(const unsigned long *mask, size_t bytes, struct cpus *ret)
 	ret->count = 0;
 	for (size_t word = 0; word < bytes / sizeof(*mask); word++)
 		for (unsigned long left = mask[word]; left; left &= left - 1)
-			if (!array_push(ret, (uint32_t)(word * bits +
-							(size_t)__builtin_ctzl(left))))
+			if (!array_push(ret,
+					(uint32_t)(word * bits + (size_t)__builtin_ctzl(left))))
 				return false;
 	return true;
 }

@@ -11,8 +11,8 @@ bool pairs_next(struct text *rest, char separator, struct text *key, struct text
 		if (!at)
 			continue;
 		*key = text_trim((struct text){ line.bytes, (size_t)(at - line.bytes) });
-		*value = text_trim((struct text){
-			at + 1, (size_t)(line.bytes + line.length - at - 1) });
+		*value = text_trim(
+			(struct text){ at + 1, (size_t)(line.bytes + line.length - at - 1) });
 		return true;
 	}
 	return false;
@@ -71,7 +71,8 @@ enum sched_ms sched_ms_as_ns(struct text value, uint64_t *ret)
 		return SCHED_MS_OK;
 	}
 	for (unsigned i = 0; i < 6; i++) {
-		unsigned digit = i < fraction.length ? (unsigned char)fraction.bytes[i] - (unsigned)'0' : 0u;
+		unsigned digit =
+			i < fraction.length ? (unsigned char)fraction.bytes[i] - (unsigned)'0' : 0u;
 
 		if (digit > 9)
 			return SCHED_MS_BAD;

@@ -14,7 +14,8 @@ bool psi_percent(struct text text, uint16_t *ret)
 	if (!text_u64(whole, &percent))
 		return false;
 	for (size_t i = 0; i < fraction.length || i < 2; i++) {
-		unsigned digit = i < fraction.length ? (unsigned char)fraction.bytes[i] - (unsigned)'0' : 0u;
+		unsigned digit =
+			i < fraction.length ? (unsigned char)fraction.bytes[i] - (unsigned)'0' : 0u;
 
 		if (digit > 9)
 			return false;

@@ -12,11 +12,12 @@ struct tids {
 	ARRAY(uint32_t);
 };
 
-/* The numbers that name directories of `dir` (/proc, or /proc/<pid>/task), ascending, replacing what
- * `ret` held. Returns 0 or an errno. */
+/* The numbers that name directories of `dir` (/proc, or /proc/<pid>/task), ascending, replacing
+ * what `ret` held. Returns 0 or an errno. */
 int tasks_list(int dir, struct tids *ret);
 
-/* Is `dir` the /proc of our own PID namespace? Only then do thread numbers mean the same to system calls. */
+/* Is `dir` the /proc of our own PID namespace? Only then do thread numbers mean the same to system
+ * calls. */
 bool tasks_are_ours(int proc_dir);
 
 #endif

@@ -13,7 +13,7 @@ static const struct {
 	const char *name;
 	uint16_t count_offset, max_offset, since;
 } categories[TASKSTATS_CATEGORY_COUNT] = {
-#define CATEGORY(name, count_offset, since, max_offset)                                            \
+#define CATEGORY(name, count_offset, since, max_offset) \
 	[TASKSTATS_##name] = { #name, count_offset, max_offset, since },
 	TASKSTATS_CATEGORIES(CATEGORY)
 #undef CATEGORY

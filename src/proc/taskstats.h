@@ -24,24 +24,30 @@
 
 /* The categories of delay in the order of the structure: CATEGORY(name, offset of its count in
  * version 14 and 16, version that brought it, offset of its max in version 16). */
-#define TASKSTATS_CATEGORIES(CATEGORY)                                                             \
-	CATEGORY(cpu, 16, 1, 432)                                                                  \
-	CATEGORY(blkio, 32, 1, 448)                                                                \
-	CATEGORY(swapin, 48, 1, 464)                                                               \
-	CATEGORY(freepages, 312, 7, 480)                                                           \
-	CATEGORY(thrashing, 328, 9, 496)                                                           \
-	CATEGORY(compact, 352, 11, 512)                                                            \
-	CATEGORY(wpcopy, 400, 13, 528)                                                             \
+#define TASKSTATS_CATEGORIES(CATEGORY)   \
+	CATEGORY(cpu, 16, 1, 432)        \
+	CATEGORY(blkio, 32, 1, 448)      \
+	CATEGORY(swapin, 48, 1, 464)     \
+	CATEGORY(freepages, 312, 7, 480) \
+	CATEGORY(thrashing, 328, 9, 496) \
+	CATEGORY(compact, 352, 11, 512)  \
+	CATEGORY(wpcopy, 400, 13, 528)   \
 	CATEGORY(irq, 416, 14, 544)
 
 enum taskstats_category {
 #define CATEGORY(name, ...) TASKSTATS_##name,
 	TASKSTATS_CATEGORIES(CATEGORY)
 #undef CATEGORY
-	TASKSTATS_CATEGORY_COUNT
+		TASKSTATS_CATEGORY_COUNT
 };
 
-enum taskstats_part { TASKSTATS_COUNT, TASKSTATS_TOTAL, TASKSTATS_MAX, TASKSTATS_MIN, TASKSTATS_PART_COUNT };
+enum taskstats_part {
+	TASKSTATS_COUNT,
+	TASKSTATS_TOTAL,
+	TASKSTATS_MAX,
+	TASKSTATS_MIN,
+	TASKSTATS_PART_COUNT
+};
 
 /* Fields are numbered category * TASKSTATS_PART_COUNT + part; then the watermarks, in KiB. */
 enum {
@@ -77,8 +83,8 @@ struct taskstats_reply {
 };
 
 /*
- * Read the message at the front of `datagram` and cut it off. False when there is none that is whole.
- * EBADMSG in `failed` marks one that is of another family or holds no statistics.
+ * Read the message at the front of `datagram` and cut it off. False when there is none that is
+ * whole. EBADMSG in `failed` marks one that is of another family or holds no statistics.
  */
 bool taskstats_next_reply(struct text *datagram, uint16_t family, struct taskstats_reply *ret);
 

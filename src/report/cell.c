@@ -10,9 +10,9 @@ static char *write_mode(char buffer[CELL_MAX], const struct metric *metric,
 {
 	const struct tally *mode = aggregate_mode(a);
 	char letter[2] = { (char)mode->code, '\0' };
-	const char *text = metric->type == VALUE_label ? mode->label->bytes :
-			   metric->type == VALUE_flag  ? (mode->code ? "true" : "false") :
-							 letter;
+	const char *text = metric->type == VALUE_label  ? mode->label->bytes
+			   : metric->type == VALUE_flag ? (mode->code ? "true" : "false")
+							: letter;
 
 	if (mode->count == a->threads)
 		snprintf(buffer, CELL_MAX, "%s", text);
@@ -37,11 +37,10 @@ static void write_cpu_list(char *out, size_t room, const struct name *set)
 			snprintf(out + used, room - used, ",...");
 			return;
 		}
-		length = last == i ?
-				 snprintf(out + used, room - used, "%s%" PRIu32, used ? "," : "",
-					  cpus[i]) :
-				 snprintf(out + used, room - used, "%s%" PRIu32 "-%" PRIu32,
-					  used ? "," : "", cpus[i], cpus[last]);
+		length = last == i ? snprintf(out + used, room - used, "%s%" PRIu32,
+					      used ? "," : "", cpus[i])
+				   : snprintf(out + used, room - used, "%s%" PRIu32 "-%" PRIu32,
+					      used ? "," : "", cpus[i], cpus[last]);
 		used += (size_t)length;
 	}
 }
@@ -107,8 +106,8 @@ static bool same_mode(const struct metric *metric, const struct aggregate *a,
 {
 	const struct tally *x = aggregate_mode(a), *y = aggregate_mode(b);
 
-	return metric->type == VALUE_label ? name_compare(x->label, y->label) == 0 :
-					     x->code == y->code;
+	return metric->type == VALUE_label ? name_compare(x->label, y->label) == 0
+					   : x->code == y->code;
 }
 
 char *cell_delta(char buffer[CELL_MAX], const struct metric *metric,
@@ -132,5 +131,49 @@ char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
 	    !aggregate_number_x2(baseline, metric, &before) || !before)
 		return strcpy(buffer, CELL_NONE);
 	snprintf(buffer, CELL_MAX, "%+.1f%%", (double)delta * 100 / (double)before);
+	return buffer;
+}
+
+char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
+			 const struct aggregate *values)
+{
+	double value;
+
+	if (!derived_value(derived, values, &value))
+		return strcpy(buffer, CELL_NONE);
+	return units_format_real(buffer, derived->unit, value, "");
+}
+
+bool derived_delta(const struct derived *derived, const struct aggregate *baseline,
+		   const struct aggregate *candidate, double *ret)
+{
+	double before, after;
+
+	if (!derived_value(derived, baseline, &before) ||
+	    !derived_value(derived, candidate, &after))
+		return false;
+	*ret = after - before;
+	return true;
+}
+
+char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
+			 const struct aggregate *baseline, const struct aggregate *candidate)
+{
+	double delta;
+
+	if (!derived_delta(derived, baseline, candidate, &delta))
+		return strcpy(buffer, CELL_NONE);
+	return units_format_real(buffer, derived->unit, delta, "+");
+}
+
+char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
+			   const struct aggregate *baseline, const struct aggregate *candidate)
+{
+	double delta, before;
+
+	if (derived->is_ratio || !derived_delta(derived, baseline, candidate, &delta) ||
+	    !derived_value(derived, baseline, &before) || before == 0)
+		return strcpy(buffer, CELL_NONE);
+	snprintf(buffer, CELL_MAX, "%+.1f%%", delta * 100 / before);
 	return buffer;
 }

@@ -13,6 +13,7 @@
 #define REPORT_CELL_H
 
 #include "metric/aggregate.h"
+#include "metric/derived.h"
 
 /* What stands where nothing was measured. */
 #define CELL_NONE "-"
@@ -35,5 +36,18 @@ char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
 /* Twice the delta as a number; false when there is none. */
 bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
 	      const struct aggregate *candidate, __int128 *ret);
+
+/* The same three for a derived metric, of groups given by their METRIC_COUNT aggregates. A ratio
+ * has no percentage: its difference says it. */
+char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
+			 const struct aggregate *values);
+char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
+			 const struct aggregate *baseline, const struct aggregate *candidate);
+char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
+			   const struct aggregate *baseline, const struct aggregate *candidate);
+
+/* False when either side has no value. */
+bool derived_delta(const struct derived *derived, const struct aggregate *baseline,
+		   const struct aggregate *candidate, double *ret);
 
 #endif

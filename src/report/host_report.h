@@ -6,7 +6,8 @@
 
 #include "snapshot/model.h"
 
-/* Print the host context, "key: value" a line and "(unknown)" for what is not; NULL: there is none. */
+/* Print the host context, "key: value" a line and "(unknown)" for what is not; NULL: there is none.
+ */
 void report_host(FILE *out, const struct host_context *host);
 
 #endif

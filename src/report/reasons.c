@@ -3,14 +3,22 @@
 
 #include <string.h>
 
+static struct text delay_state(const struct ctprof_snapshot *s)
+{
+	return name_text(s->capture ? s->capture->delay_accounting : NULL);
+}
+
+static bool delays_off(const struct ctprof_snapshot *s)
+{
+	return text_equal(delay_state(s), TEXT("off"));
+}
+
 static const char *delay_reason(const struct ctprof_snapshot *s)
 {
-	struct text state = name_text(s->capture ? s->capture->delay_accounting : NULL);
-
-	if (text_equal(state, TEXT("off")))
+	if (delays_off(s))
 		return "delay accounting is off: sysctl kernel.task_delayacct=1 turns it on for "
 		       "threads born after it, boot parameter delayacct for all";
-	if (text_equal(state, TEXT("runtime")))
+	if (text_equal(delay_state(s), TEXT("runtime")))
 		return "delay accounting was turned on after these threads were born; boot "
 		       "parameter delayacct covers all";
 	return "needs delay accounting: boot parameter delayacct";
@@ -47,7 +55,7 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric *
 		       "namespace and a kernel built with CONFIG_TASKSTATS";
 	if (is_peak_of_old_kernel(s, metric))
 		return "needs a kernel with taskstats v15 or newer";
-	if (taskstats && irq && s->capture && !s->capture->irq_accounting)
+	if (taskstats && irq && s->capture && !s->capture->irq_accounting && !delays_off(s))
 		return "the kernel does not account interrupt time "
 		       "(CONFIG_IRQ_TIME_ACCOUNTING), or shows no pressure of it";
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)

@@ -15,8 +15,8 @@ const char *metric_reason(const struct ctprof_snapshot *snapshot, const struct m
 /* The metrics that no thread of the snapshot has. */
 struct metric_set metrics_missing(const struct ctprof_snapshot *snapshot);
 
-/* "not measured: wait_sum, wait_count and 17 more: needs ...", a line for each reason; only of metrics in
- * `wanted`. Each line starts with `prefix`. */
+/* "not measured: wait_sum, wait_count and 17 more: needs ...", a line for each reason; only of
+ * metrics in `wanted`. Each line starts with `prefix`. */
 void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
 		   const struct metric_set *wanted);
 

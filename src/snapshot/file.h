@@ -2,9 +2,9 @@
 /*
  * The snapshot file: zstd-compressed JSON, described in doc/format.md.
  *
- * It holds every field of the `ktstr ctprof` format under its own name, so that tools of that family
- * find what they expect, and says beside it what was measured. Read are our own files, those of
- * `ktstr ctprof` in its present and its later spelling, and its older form, .hst.zst.
+ * It holds every field of the `ktstr ctprof` format under its own name, so that tools of that
+ * family find what they expect, and says beside it what was measured. Read are our own files, those
+ * of `ktstr ctprof` in its present and its later spelling, and its older form, .hst.zst.
  */
 #ifndef SNAPSHOT_FILE_H
 #define SNAPSHOT_FILE_H

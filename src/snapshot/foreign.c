@@ -9,8 +9,8 @@ enum { MS_PER_NS = 1000000 };
 
 static const enum metric_id block_delays[] = {
 #define DELAYS(category) METRIC_##category##_delay_count, METRIC_##category##_delay_total_ns
-	DELAYS(blkio),    DELAYS(swapin), DELAYS(freepages), DELAYS(thrashing),
-	DELAYS(compact),  DELAYS(wpcopy), DELAYS(irq),
+	DELAYS(blkio),   DELAYS(swapin), DELAYS(freepages), DELAYS(thrashing),
+	DELAYS(compact), DELAYS(wpcopy), DELAYS(irq),
 #undef DELAYS
 };
 
@@ -21,9 +21,9 @@ static bool is_cpu_delay(const struct metric *metric)
 
 static bool is_delay(const struct metric *metric)
 {
-	return metric->sources[0].id == SOURCE_TASKSTATS && metric->kind != KIND_TOTAL ?
-		       metric->unit == UNIT_NS :
-		       metric->sources[0].id == SOURCE_TASKSTATS;
+	return metric->sources[0].id == SOURCE_TASKSTATS && metric->kind != KIND_TOTAL
+		       ? metric->unit == UNIT_NS
+		       : metric->sources[0].id == SOURCE_TASKSTATS;
 }
 
 static bool is_peak_delay(const struct metric *metric)
@@ -243,11 +243,13 @@ struct error *snapshot_adopt_foreign(struct ctprof_snapshot *s, const struct for
 	for (size_t i = 0; i < s->cgroups.count; i++)
 		infer_psi(&s->cgroups.items[i].psi);
 	if (marks->flat)
-		return snapshot_remark(s, "written by ktstr host-state: its wait_sum and iowait_sum "
-					  "are exact to 1 ms only; what was measured is inferred "
-					  "(see ctprof-format(5))");
-	return snapshot_remark(s, "written by ktstr ctprof, which marks %s: what was measured is "
-				  "inferred (see ctprof-format(5))",
-			       marks->booleans ? "only some families as measured" :
-						 "nothing as measured");
+		return snapshot_remark(s,
+				       "written by ktstr host-state: its wait_sum and iowait_sum "
+				       "are exact to 1 ms only; what was measured is inferred "
+				       "(see ctprof-format(5))");
+	return snapshot_remark(s,
+			       "written by ktstr ctprof, which marks %s: what was measured is "
+			       "inferred (see ctprof-format(5))",
+			       marks->booleans ? "only some families as measured"
+					       : "nothing as measured");
 }

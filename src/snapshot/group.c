@@ -132,10 +132,10 @@ struct error *groups_join(const struct groups *baseline, const struct groups *ca
 
 	*ret = (struct group_pairs){ 0 };
 	while (b < baseline->count || c < candidate->count) {
-		int order = b == baseline->count  ? 1 :
-			    c == candidate->count ? -1 :
-						    name_compare(baseline->items[b]->key,
-								 candidate->items[c]->key);
+		int order = b == baseline->count    ? 1
+			    : c == candidate->count ? -1
+						    : name_compare(baseline->items[b]->key,
+								   candidate->items[c]->key);
 		struct group_pair pair = { order <= 0 ? baseline->items[b] : NULL,
 					   order >= 0 ? candidate->items[c] : NULL };
 

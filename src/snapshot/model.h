@@ -4,8 +4,8 @@
  * and how the capture went.
  *
  * The model knows no source: a capture fills it from /proc, the reader from a file, a test by hand.
- * All it points to lives in its arena and goes with it. Names are interned, so equal names are equal
- * pointers within one snapshot.
+ * All it points to lives in its arena and goes with it. Names are interned, so equal names are
+ * equal pointers within one snapshot.
  */
 #ifndef SNAPSHOT_MODEL_H
 #define SNAPSHOT_MODEL_H
@@ -52,9 +52,9 @@ struct label_pairs {
 
 struct ctprof_thread {
 	uint32_t tid, tgid;
-	const struct name *pcomm;  /* name of the process: of its leader */
-	const struct name *comm;   /* its own name */
-	const struct name *cgroup; /* cgroup v2 path; empty when there is none */
+	const struct name *pcomm;              /* name of the process: of its leader */
+	const struct name *comm;               /* its own name */
+	const struct name *cgroup;             /* cgroup v2 path; empty when there is none */
 	struct reading start_time_clock_ticks; /* since boot, in 1/100 s */
 	struct thread_record record;
 	struct counts *smaps_rollup_kib; /* leaders only, NULL when not measured */
@@ -62,7 +62,7 @@ struct ctprof_thread {
 
 struct process {
 	uint32_t tgid;
-	struct reading ppid, uid; /* uid: the effective one */
+	struct reading ppid, uid;         /* uid: the effective one */
 	const struct name *exe, *cmdline; /* NULL when not measured (kernel threads have none) */
 };
 
@@ -143,9 +143,9 @@ struct taskstats_summary {
 /* How a capture of ours went. */
 struct capture_info {
 	struct reading duration_ns, cpu_ns;
-	struct reading threads_lost;      /* exited while they were read */
-	struct reading processes_denied;  /* hidden from us altogether */
-	struct counts denied;             /* by source: threads it was denied for */
+	struct reading threads_lost;         /* exited while they were read */
+	struct reading processes_denied;     /* hidden from us altogether */
+	struct counts denied;                /* by source: threads it was denied for */
 	const struct name *delay_accounting; /* "off", "runtime", "boot" or "unknown" */
 	bool irq_accounting;
 	struct reading taskstats_version, taskstats_overflows;
@@ -196,12 +196,13 @@ struct error *snapshot_create(struct ctprof_snapshot **ret) MUST_CHECK;
 void snapshot_destroy(struct ctprof_snapshot *snapshot);
 DEFINE_CLEANUP(snapshot_destroy, struct ctprof_snapshot *)
 
-/* A new thread at the end, all zero. NULL without memory, or when there are as many already as Linux can
- * have (SNAPSHOT_THREADS_MAX). Threads do not move. */
+/* A new thread at the end, all zero. NULL without memory, or when there are as many already as
+ * Linux can have (SNAPSHOT_THREADS_MAX). Threads do not move. */
 struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *snapshot);
 #define SNAPSHOT_THREADS_MAX ((size_t)4 << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
 
-static inline struct ctprof_thread *snapshot_thread(const struct ctprof_snapshot *snapshot, size_t i)
+static inline struct ctprof_thread *snapshot_thread(const struct ctprof_snapshot *snapshot,
+						    size_t i)
 {
 	return &snapshot->threads.chunks[i / THREADS_PER_CHUNK][i % THREADS_PER_CHUNK];
 }

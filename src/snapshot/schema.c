@@ -229,25 +229,47 @@ struct error *take_measured(struct json_reader *r, void *target, const struct js
 
 /* --- the rows --- */
 
-#define MEASURED_BITS { .json = { TEXT("measured"), take_measured, 0, NULL }, .flags = FIELD_READ_ONLY }
+#define MEASURED_BITS                                                                          \
+	{                                                                                      \
+		.json = { TEXT("measured"), take_measured, 0, NULL }, .flags = FIELD_READ_ONLY \
+	}
 
+#define AS(key, kind) .json = { TEXT(key), take_##kind, 0, NULL }, .write = write_##kind
+#define NUMBER(key, of, at)                                        \
+	{                                                          \
+		AS(key, number), .offset = offsetof(struct of, at) \
+	}
+#define NUMBER_AS(key, of, at, ...)                                             \
+	{                                                                       \
+		AS(key, number), .offset = offsetof(struct of, at), __VA_ARGS__ \
+	}
+#define LABEL(key, of, at, f)                                                   \
+	{                                                                       \
+		AS(key, label), .offset = offsetof(struct of, at), .flags = (f) \
+	}
+#define BOOL(key, of, at)                                        \
+	{                                                        \
+		AS(key, bool), .offset = offsetof(struct of, at) \
+	}
+#define COUNTS(key, of, at)                                        \
+	{                                                          \
+		AS(key, counts), .offset = offsetof(struct of, at) \
+	}
+#define PAIRS(key, of, at, f)                                                   \
+	{                                                                       \
+		AS(key, pairs), .offset = offsetof(struct of, at), .flags = (f) \
+	}
+#define OBJECT(key, of, at, s)                                                     \
+	{                                                                          \
+		AS(key, object), .offset = offsetof(struct of, at), .schema = &(s) \
+	}
 
-#define AS(key, kind)          .json = { TEXT(key), take_##kind, 0, NULL }, .write = write_##kind
-#define NUMBER(key, of, at)    { AS(key, number), .offset = offsetof(struct of, at) }
-#define NUMBER_AS(key, of, at, ...)                                                                \
-	{ AS(key, number), .offset = offsetof(struct of, at), __VA_ARGS__ }
-#define LABEL(key, of, at, f)  { AS(key, label), .offset = offsetof(struct of, at), .flags = (f) }
-#define BOOL(key, of, at)      { AS(key, bool), .offset = offsetof(struct of, at) }
-#define COUNTS(key, of, at)    { AS(key, counts), .offset = offsetof(struct of, at) }
-#define PAIRS(key, of, at, f)  { AS(key, pairs), .offset = offsetof(struct of, at), .flags = (f) }
-#define OBJECT(key, of, at, s) { AS(key, object), .offset = offsetof(struct of, at), .schema = &(s) }
-
-#define SCHEMA(of, rows)                                                                           \
-	{                                                                                          \
-		.shape = { .members = &(rows)[0].json,                                             \
-			   .count = array_length(rows),                                            \
-			   .stride = sizeof((rows)[0]) },                                          \
-		.fields = (rows), .count = array_length(rows), .size = sizeof(struct of)           \
+#define SCHEMA(of, rows)                                                                 \
+	{                                                                                \
+		.shape = { .members = &(rows)[0].json,                                   \
+			   .count = array_length(rows),                                  \
+			   .stride = sizeof((rows)[0]) },                                \
+		.fields = (rows), .count = array_length(rows), .size = sizeof(struct of) \
 	}
 
 static const struct field psi_half_fields[] = {
@@ -450,8 +472,7 @@ struct walk {
 	char name[128];
 };
 
-static void walk_leaves(struct walk *walk, const struct schema *schema, char *object,
-			size_t prefix)
+static void walk_leaves(struct walk *walk, const struct schema *schema, char *object, size_t prefix)
 {
 	for (const struct field *field = schema->fields; field < schema->fields + schema->count;
 	     field++) {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of the tables of metrics: one metric of one group, or of one group on two sides.
+ */
+#ifndef REPORT_ROWS_H
+#define REPORT_ROWS_H
+
+#include <stdio.h>
+
+#include "base/array.h"
+#include "metric/derived.h"
+#include "snapshot/group.h"
+
+/* The columns there are: COLUMN(id, name, stands right, usual in show, usual in compare). */
+#define REPORT_COLUMNS(COLUMN)                            \
+	COLUMN(GROUP, "group", false, true, true)         \
+	COLUMN(THREADS, "threads", true, true, true)      \
+	COLUMN(METRIC, "metric", false, true, true)       \
+	COLUMN(VALUE, "value", true, true, false)         \
+	COLUMN(BASELINE, "baseline", true, false, true)   \
+	COLUMN(CANDIDATE, "candidate", true, false, true) \
+	COLUMN(DELTA, "delta", true, false, true)         \
+	COLUMN(PERCENT, "%", true, false, true)           \
+	COLUMN(TAGS, "tags", false, false, false)
+
+enum report_column {
+#define COLUMN(id, name, right, show, compare) REPORT_##id,
+	REPORT_COLUMNS(COLUMN)
+#undef COLUMN
+		REPORT_COLUMN_COUNT
+};
+
+extern const char *const report_column_names[REPORT_COLUMN_COUNT];
+
+/* May this column stand in a table of one snapshot, or of two? (tags may in both.) */
+bool report_column_fits(enum report_column column, bool comparing);
+
+/* Which columns, in which order. */
+struct report_columns {
+	enum report_column ids[REPORT_COLUMN_COUNT];
+	size_t count;
+};
+
+/* The usual ones. */
+struct report_columns report_columns_usual(bool comparing);
+
+struct row {
+	const struct group *baseline; /* NULL in a table of one snapshot */
+	const struct group *candidate;
+	const struct metric *metric; /* one of these two is NULL */
+	const struct derived *derived;
+	bool has_delta;         /* both sides have a number */
+	unsigned __int128 size; /* of the delta, for ordering: comparable within a unit */
+};
+
+struct rows {
+	ARRAY(struct row);
+};
+
+/* Append a row. False without memory. */
+bool rows_add(struct rows *rows, struct row row);
+
+/* Has the row nothing new to say: both sides are equal, or none has a value? */
+bool row_is_unchanged(const struct row *row);
+
+/*
+ * Order by change: rows of one unit stand together (time is not compared with bytes): times, ticks,
+ * bytes, counts, others, and at last those without a number; in each the largest change first.
+ */
+void rows_sort_by_change(struct rows *rows);
+
+/* Print a table of them: at most `limit` rows (0: all), saying how many are left out.
+ * `group_heading` stands over the groups. */
+struct error *rows_print(FILE *out, const struct rows *rows, const struct report_columns *columns,
+			 const char *group_heading, size_t limit, bool colour) MUST_CHECK;
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "snapshot/file.h"
+
+static struct error *read_all(struct zstream_reader *zstd, struct snapshot_parser *parser)
+{
+	struct text bytes;
+	struct error *err;
+
+	for (;;) {
+		err = zstream_read(zstd, &bytes);
+
+		if (err)
+			return error_prefix(err, "at offset %llu",
+					    (unsigned long long)zstd->offset);
+		if (!bytes.length)
+			break;
+		err = snapshot_parser_feed(parser, bytes);
+		if (err)
+			return error_prefix(err, "at offset %llu",
+					    (unsigned long long)snapshot_parser_offset(parser));
+	}
+	err = snapshot_parser_finish(parser);
+	return err ? error_prefix(err, "at offset %llu",
+				  (unsigned long long)snapshot_parser_offset(parser))
+		   : NULL;
+}
+
+struct error *snapshot_load_fd(int fd, const char *name, struct ctprof_snapshot **ret)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_(snapshot_parser_destroy) struct snapshot_parser *parser = NULL;
+	struct zstream_reader zstd;
+	struct error *err = zstream_reader_init(&zstd, fd);
+
+	if (!err)
+		err = snapshot_create(&snapshot);
+	if (!err)
+		err = snapshot_parser_create(snapshot, &parser);
+	if (!err)
+		err = read_all(&zstd, parser);
+	zstream_reader_deinit(&zstd);
+	if (err)
+		return error_prefix(err, "%s", name);
+	*ret = take_ptr(snapshot);
+	return NULL;
+}
+
+struct error *snapshot_load(const char *path, struct ctprof_snapshot **ret)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (strcmp(path, "-") == 0)
+		return snapshot_load_fd(STDIN_FILENO, "standard input", ret);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return error_system(errno, "%s", path);
+	return snapshot_load_fd(fd, path, ret);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "snapshot/parser.h"
+
+/* Text that a file may have before and beside its threads, and for each thread: what has more than
+ * this is not a snapshot. */
+#define TEXT_BASE       ((uint64_t)64 << 20)
+#define TEXT_PER_THREAD ((uint64_t)64 << 10)
+
+/* Cgroups and processes belong to threads; some may have lost theirs. */
+#define EXTRA_OBJECTS 4096
+
+/* --- measured bits --- */
+
+/* The bits of a file in the numbering of our own rows. */
+static void renumber(const struct snapshot_parser *p, enum field_list list, struct bits *ret)
+{
+	*ret = (struct bits){ 0 };
+	for (size_t i = 0; i < p->listed[list]; i++)
+		if (bits_has(&p->context.measured, i) && p->numbers[list][i] >= 0)
+			bits_add(ret, (size_t)p->numbers[list][i]);
+}
+
+void parser_apply_bits(struct snapshot_parser *p, enum field_list list, void *object)
+{
+	struct bits bits;
+
+	if (!p->ours)
+		return;
+	/* Our own form says what was measured; where it does not, nothing was. */
+	if (!p->context.has_measured)
+		p->context.measured = (struct bits){ 0 };
+	p->context.has_measured = false;
+	renumber(p, list, &bits);
+	if (list == LIST_THREADS)
+		thread_apply_bits(object, &bits);
+	else
+		object_apply_bits(list, object, &bits);
+}
+
+/* --- the rest of the file --- */
+
+static struct error *finish_cgroup(struct json_reader *r, void *target)
+{
+	parser_apply_bits(parser_of(r), LIST_CGROUPS, target);
+	return NULL;
+}
+
+static struct error *finish_psi(struct json_reader *r, void *target)
+{
+	parser_apply_bits(parser_of(r), LIST_PSI, target);
+	return NULL;
+}
+
+static struct error *finish_sched_ext(struct json_reader *r, void *target)
+{
+	parser_apply_bits(parser_of(r), LIST_SCHED_EXT, target);
+	return NULL;
+}
+
+static struct error *expect_object(const struct json_value *value, struct text key)
+{
+	return value->type == JSON_OBJECT ? NULL : json_unexpected(key, "an object");
+}
+
+static TAKE(take_cgroup)
+{
+	struct snapshot_parser *p = parser_of(r);
+	struct ctprof_snapshot *s = p->context.snapshot;
+	const struct name *path = snapshot_name(s, key);
+	struct cgroup *cgroup;
+
+	if (value->type != JSON_OBJECT)
+		return json_unexpected(key, "an object for each cgroup");
+	if (s->cgroups.count >= s->threads.count + EXTRA_OBJECTS)
+		return error_create("more cgroups than threads");
+	if (!path || !array_push(&s->cgroups, (struct cgroup){ .path = path }))
+		return &error_no_memory;
+	p->context.has_measured = false;
+	cgroup = &s->cgroups.items[s->cgroups.count - 1];
+	json_enter(r, &p->cgroup, cgroup);
+	return NULL;
+}
+
+static TAKE(take_cgroups)
+{
+	static const struct json_shape shape = { .each = take_cgroup };
+	struct error *err = expect_object(value, key);
+
+	if (!err)
+		json_enter(r, &shape, target);
+	return err;
+}
+
+static TAKE(take_process)
+{
+	struct ctprof_snapshot *s = snapshot_of(r);
+
+	if (value->type != JSON_OBJECT)
+		return json_unexpected(key, "an object for each process");
+	if (s->processes.count >= s->threads.count + EXTRA_OBJECTS)
+		return error_create("more processes than threads");
+	if (!array_push(&s->processes, (struct process){ 0 }))
+		return &error_no_memory;
+	json_enter(r, &snapshot_process_schema.shape, &s->processes.items[s->processes.count - 1]);
+	return NULL;
+}
+
+static TAKE(take_array)
+{
+	if (value->type != JSON_ARRAY)
+		return json_unexpected(key, "an array");
+	json_enter(r, member->more, target);
+	return NULL;
+}
+
+/* An object that may be null: allocated when it is there. */
+struct optional {
+	const struct schema *schema;
+	size_t offset; /* of the pointer in the snapshot */
+};
+
+static TAKE(take_optional)
+{
+	const struct optional *optional = member->more;
+	struct ctprof_snapshot *s = snapshot_of(r);
+	void **place = (void *)((char *)s + optional->offset);
+
+	if (value->type == JSON_NULL)
+		return NULL;
+	if (value->type != JSON_OBJECT)
+		return json_unexpected(key, "an object or null");
+	*place = arena_alloc(&s->arena, optional->schema->size);
+	if (!*place)
+		return &error_no_memory;
+	parser_of(r)->context.has_measured = false;
+	json_enter(r,
+		   optional->schema == &snapshot_sched_ext_schema ? &parser_of(r)->sched_ext
+								  : &optional->schema->shape,
+		   *place);
+	return NULL;
+}
+
+static TAKE(take_psi)
+{
+	struct error *err = expect_object(value, key);
+
+	parser_of(r)->context.has_measured = false;
+	if (!err)
+		json_enter(r, &parser_of(r)->psi, &snapshot_of(r)->psi);
+	return err;
+}
+
+static TAKE(take_captured_at)
+{
+	snapshot_of(r)->captured_at_unix_ns.measured = true;
+	return json_get_u64(value, key, &snapshot_of(r)->captured_at_unix_ns.value);
+}
+
+/* --- the head of our own form --- */
+
+static TAKE(take_form)
+{
+	uint64_t form;
+	struct error *err = json_get_u64(value, key, &form);
+
+	if (!err && form != SNAPSHOT_FORM)
+		err = error_create("form %llu of the file is newer than this ctprof reads (%d)",
+				   (unsigned long long)form, SNAPSHOT_FORM);
+	return err;
+}
+
+static TAKE(take_head_text)
+{
+	const struct name **name = (void *)((char *)snapshot_of(r) + member->detail);
+	struct text text;
+	struct error *err = json_get_text(value, key, &text);
+
+	if (err)
+		return err;
+	*name = snapshot_name(snapshot_of(r), text);
+	return *name ? NULL : &error_no_memory;
+}
+
+static TAKE(take_field_name)
+{
+	struct snapshot_parser *p = parser_of(r);
+	enum field_list list = (enum field_list)member->detail;
+	struct text name;
+	struct error *err = json_get_text(value, key, &name);
+
+	if (err)
+		return err;
+	if (p->listed[list] >= BITS_MAX)
+		return error_create("more than %d fields", BITS_MAX);
+	p->numbers[list][p->listed[list]++] = (int16_t)fields_find(list, name);
+	return NULL;
+}
+
+#define FIELD_LIST(list)                                                            \
+	static const struct json_shape shape_of_##list = { .each = take_field_name, \
+							   .detail = list };
+FIELD_LIST(LIST_THREADS)
+FIELD_LIST(LIST_CGROUPS)
+FIELD_LIST(LIST_PSI)
+FIELD_LIST(LIST_SCHED_EXT)
+
+static const struct json_member fields_members[] = {
+	{ TEXT("threads"), take_array, 0, &shape_of_LIST_THREADS },
+	{ TEXT("cgroup_stats"), take_array, 0, &shape_of_LIST_CGROUPS },
+	{ TEXT("psi"), take_array, 0, &shape_of_LIST_PSI },
+	{ TEXT("sched_ext"), take_array, 0, &shape_of_LIST_SCHED_EXT },
+};
+static const struct json_shape fields_shape = { .members = fields_members,
+						.count = array_length(fields_members) };
+
+static TAKE(take_object)
+{
+	struct error *err = expect_object(value, key);
+
+	if (!err)
+		json_enter(r, member->more, target);
+	return err;
+}
+
+static struct error *finish_head(struct json_reader *r, void *target)
+{
+	(void)target;
+	if (!parser_of(r)->listed[LIST_THREADS])
+		return error_create("'ctprof' names no fields of threads");
+	parser_of(r)->ours = true;
+	return NULL;
+}
+
+static const struct json_member head_members[] = {
+	{ TEXT("form"), take_form, 0, NULL },
+	{ TEXT("version"), take_head_text, offsetof(struct ctprof_snapshot, version), NULL },
+	{ TEXT("fields"), take_object, 0, &fields_shape },
+	{ TEXT("note"), take_head_text, offsetof(struct ctprof_snapshot, note), NULL },
+};
+static const struct json_shape head_shape = { .members = head_members,
+					      .count = array_length(head_members),
+					      .done = finish_head };
+
+static TAKE(take_head)
+{
+	if (snapshot_of(r)->threads.count)
+		return error_create("'ctprof' stands after the threads it speaks of");
+	return take_object(r, target, &(struct json_member){ .more = &head_shape }, key, value);
+}
+
+#define OPTIONAL(at, schema) \
+	(&(const struct optional){ &(schema), offsetof(struct ctprof_snapshot, at) })
+
+static const struct json_shape threads_shape = { .each = take_thread };
+static const struct json_shape processes_shape = { .each = take_process };
+
+static const struct json_member snapshot_members[] = {
+	{ TEXT("captured_at_unix_ns"), take_captured_at, 0, NULL },
+	{ TEXT("ctprof"), take_head, 0, NULL },
+	{ TEXT("host"), take_optional, 0, OPTIONAL(host, snapshot_host_schema) },
+	{ TEXT("threads"), take_array, 0, &threads_shape },
+	{ TEXT("cgroup_stats"), take_cgroups, 0, NULL },
+	{ TEXT("probe_summary"), take_optional, 0, OPTIONAL(probe_summary, snapshot_probe_schema) },
+	{ TEXT("parse_summary"), take_optional, 0, OPTIONAL(parse_summary, snapshot_parse_schema) },
+	{ TEXT("taskstats_summary"), take_optional, 0,
+	  OPTIONAL(taskstats_summary, snapshot_taskstats_schema) },
+	{ TEXT("psi"), take_psi, 0, NULL },
+	{ TEXT("sched_ext"), take_optional, 0, OPTIONAL(sched_ext, snapshot_sched_ext_schema) },
+	{ TEXT("processes"), take_array, 0, &processes_shape },
+	{ TEXT("capture"), take_optional, 0, OPTIONAL(capture, snapshot_capture_schema) },
+};
+
+/* What makes a JSON object a snapshot. */
+static struct error *finish_snapshot(struct json_reader *r, void *target)
+{
+	(void)target;
+	if (!snapshot_of(r)->captured_at_unix_ns.measured)
+		return error_create("not a snapshot: 'captured_at_unix_ns' is missing");
+	return NULL;
+}
+
+static const struct json_shape snapshot_shape = { .members = snapshot_members,
+						  .count = array_length(snapshot_members),
+						  .done = finish_snapshot };
+
+static TAKE(take_root)
+{
+	if (value->type != JSON_OBJECT)
+		return error_create("not a snapshot: the file holds no JSON object");
+	json_enter(r, &snapshot_shape, target);
+	return NULL;
+}
+
+/* --- the file --- */
+
+static struct json_shape with_done(const struct schema *schema,
+				   struct error *(*done)(struct json_reader *r, void *target))
+{
+	struct json_shape shape = schema->shape;
+
+	shape.done = done;
+	return shape;
+}
+
+struct error *snapshot_parser_create(struct ctprof_snapshot *snapshot, struct snapshot_parser **ret)
+{
+	struct snapshot_parser *p = calloc(1, sizeof(*p));
+	struct error *err;
+
+	if (!p)
+		return &error_no_memory;
+	p->context.snapshot = snapshot;
+	p->cgroup = with_done(&snapshot_cgroup_schema, finish_cgroup);
+	p->psi = with_done(&snapshot_psi_schema, finish_psi);
+	p->sched_ext = with_done(&snapshot_sched_ext_schema, finish_sched_ext);
+	err = json_reader_create(take_root, snapshot, p, &p->json);
+	if (err) {
+		snapshot_parser_destroy(p);
+		return err;
+	}
+	*ret = p;
+	return NULL;
+}
+
+struct error *snapshot_parser_feed(struct snapshot_parser *p, struct text bytes)
+{
+	uint64_t most = TEXT_BASE + TEXT_PER_THREAD * p->context.snapshot->threads.count;
+	struct error *err = json_reader_feed(p->json, bytes);
+
+	if (!err && json_offset(p->json) > most)
+		err = error_create("more text than %zu threads can need",
+				   p->context.snapshot->threads.count);
+	return err;
+}
+
+/* Paths are sorted by now: the same one twice stands side by side. */
+static struct error *check_cgroups(const struct ctprof_snapshot *s)
+{
+	for (size_t i = 1; i < s->cgroups.count; i++)
+		if (s->cgroups.items[i].path == s->cgroups.items[i - 1].path)
+			return error_create("cgroup '%.200s' stands twice",
+					    s->cgroups.items[i].path->bytes);
+	return NULL;
+}
+
+struct error *snapshot_parser_finish(struct snapshot_parser *p)
+{
+	struct ctprof_snapshot *s = p->context.snapshot;
+	struct error *err = json_reader_finish(p->json);
+
+	if (err)
+		return err;
+	snapshot_sort(s);
+	err = check_cgroups(s);
+	if (!err && !p->ours)
+		err = snapshot_adopt_foreign(s, &p->foreign);
+	return err;
+}
+
+uint64_t snapshot_parser_offset(const struct snapshot_parser *p)
+{
+	return json_offset(p->json);
+}
+
+void snapshot_parser_destroy(struct snapshot_parser *p)
+{
+	if (!p)
+		return;
+	json_reader_destroy(p->json);
+	array_deinit(&p->cpus);
+	free(p);
+}

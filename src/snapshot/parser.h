@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parser of snapshot text, for the files that make it up: parser.c (the file as a whole) and
+ * parse_threads.c (its threads). Everybody else takes file.h.
+ */
+#ifndef SNAPSHOT_PARSER_H
+#define SNAPSHOT_PARSER_H
+
+#include "snapshot/fields.h"
+#include "snapshot/file.h"
+#include "snapshot/foreign.h"
+#include "snapshot/schema.h"
+
+struct snapshot_parser {
+	struct schema_context context; /* the reader's user; first, so that it is the parser too */
+	struct json_reader *json;
+	bool ours; /* the head of our own form was seen */
+	struct foreign_marks foreign;
+	uint8_t booleans, booleans_given; /* of the thread: bit by enum family_boolean */
+	struct {
+		ARRAY(uint32_t);
+	} cpus; /* of the CPU set being read */
+	/* Our number of each field of the file's own lists; -1 when we do not have it. */
+	int16_t numbers[LIST_COUNT][BITS_MAX];
+	size_t listed[LIST_COUNT];
+	/* The schemas' shapes, with the measured bits applied at their end. */
+	struct json_shape cgroup, psi, sched_ext;
+};
+
+static inline struct snapshot_parser *parser_of(const struct json_reader *r)
+{
+	return json_user(r);
+}
+
+static inline struct ctprof_snapshot *snapshot_of(const struct json_reader *r)
+{
+	return parser_of(r)->context.snapshot;
+}
+
+#define UNUSED __attribute__((unused))
+
+/* The signature of a json_take. */
+#define TAKE(name)                                                                          \
+	struct error *name(UNUSED struct json_reader *r, UNUSED void *target,               \
+			   UNUSED const struct json_member *member, UNUSED struct text key, \
+			   UNUSED const struct json_value *value)
+
+/* An element of "threads". */
+TAKE(take_thread);
+
+/* Make unmeasured what the "measured" of the object just read does not name. Files of others have
+ * none, and keep what they had. */
+void parser_apply_bits(struct snapshot_parser *p, enum field_list list, void *object);
+
+#endif
