@@ -92,7 +92,16 @@ static void end_progress(const struct progress *progress)
 
 /* --- the last line --- */
 
-static void print_denied(const struct capture_info *info)
+static uint64_t denied_of(const struct capture_info *info, const struct name *source)
+{
+	for (size_t i = 0; i < info->denied.count; i++)
+		if (info->denied.items[i].key == source)
+			return info->denied.items[i].value;
+	return 0;
+}
+
+/* What was denied, with what grants it; and what failed for another reason. */
+static void print_failures(const struct parse_summary *parse, const struct capture_info *info)
 {
 	if (info->processes_denied.value)
 		fprintf(stderr, "; denied: %" PRIu64 " processes (root, or hidepid=0 on /proc)",
@@ -101,6 +110,13 @@ static void print_denied(const struct capture_info *info)
 		fprintf(stderr, "; denied: %s of %" PRIu64 " (%s)",
 			info->denied.items[i].key->bytes, info->denied.items[i].value,
 			capture_grant(name_text(info->denied.items[i].key)));
+	for (size_t i = 0; i < parse->read_failures_by_file.count; i++) {
+		const struct count *file = &parse->read_failures_by_file.items[i];
+		uint64_t others = file->value - denied_of(info, file->key);
+
+		if (others)
+			fprintf(stderr, "; failed: %s of %" PRIu64, file->key->bytes, others);
+	}
 }
 
 static void print_summary(const struct ctprof_snapshot *s, const char *path)
@@ -115,11 +131,7 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path)
 		s->threads.count, s->processes.count, s->cgroups.count,
 		(double)info->duration_ns.value / 1e6, (double)info->cpu_ns.value / 1e6,
 		info->threads_lost.value);
-	if (s->parse_summary->read_failures.value)
-		fprintf(stderr, "; %" PRIu64 " files not read or understood (mostly %s)",
-			s->parse_summary->read_failures.value,
-			s->parse_summary->dominant_read_failure->bytes);
-	print_denied(info);
+	print_failures(s->parse_summary, info);
 	fprintf(stderr, "; unmeasured: %s; wrote %s\n", unmeasured,
 		strcmp(path, "-") == 0 ? "to standard output" : path);
 }

@@ -32,7 +32,8 @@ static int run_compare(const struct command *command, int argc, char **argv)
 	print_remarks(argv[first], baseline);
 	print_remarks(argv[first + 1], candidate);
 	options = display_options(&display);
-	err = report_compare(stdout, baseline, argv[first], candidate, argv[first + 1], &options);
+	err = report_compare(stdout, (struct report_side){ baseline, argv[first] },
+			     (struct report_side){ candidate, argv[first + 1] }, &options);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
 

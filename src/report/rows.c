@@ -194,7 +194,7 @@ struct error *rows_print(FILE *out, const struct rows *rows, const struct report
 			 const char *group_heading, size_t limit, bool colour)
 {
 	size_t shown = limit && limit < rows->count ? limit : rows->count;
-	struct table_column headings[REPORT_COLUMN_COUNT];
+	struct table_column headings[REPORT_COLUMN_COUNT] = { 0 };
 	struct table table;
 	bool done = true;
 
