@@ -12,12 +12,11 @@ static const struct option_row compare_options[] = {
 
 static int run_compare(const struct command *command, int argc, char **argv)
 {
-	struct display display = display_defaults();
+	struct report_options options = display_defaults();
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *baseline = NULL;
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *candidate = NULL;
-	struct report_options options;
 	struct error *err;
-	int status, first = options_parse(command, argc, argv, &display, &status);
+	int status, first = options_parse(command, argc, argv, &options, &status);
 
 	if (first < 0)
 		return status;
@@ -31,7 +30,6 @@ static int run_compare(const struct command *command, int argc, char **argv)
 		return report_error(err, STATUS_FAILED);
 	print_remarks(argv[first], baseline);
 	print_remarks(argv[first + 1], candidate);
-	options = display_options(&display);
 	err = report_compare(stdout, (struct report_side){ baseline, argv[first] },
 			     (struct report_side){ candidate, argv[first + 1] }, &options);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;

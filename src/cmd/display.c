@@ -18,15 +18,19 @@ const char *section_name(size_t number)
 	return number < SECTION_COUNT ? metric_sections[number].name : NULL;
 }
 
+/* The derived ones are numbered after the others. */
 const char *metric_name(size_t number)
 {
-	return number < METRIC_COUNT ? metrics[number].name : NULL;
+	if (number < METRIC_COUNT)
+		return metrics[number].name;
+	number -= METRIC_COUNT;
+	return number < DERIVED_COUNT ? derived_metrics[number].name : NULL;
 }
 
 static const char *column_name(size_t number, bool comparing)
 {
-	for (size_t i = 0; i < REPORT_COLUMN_COUNT; i++)
-		if (report_column_fits((enum report_column)i, comparing) && number-- == 0)
+	for (enum report_column i = 0; i < REPORT_COLUMN_COUNT; i++)
+		if (report_column_fits(i, comparing) && number-- == 0)
 			return report_column_names[i];
 	return NULL;
 }
@@ -56,118 +60,108 @@ static int find_value(const char *what, const char *wanted, option_values values
 
 struct error *parse_axis(const char *argument, void *at)
 {
-	struct display *display = at;
+	struct report_options *options = at;
 	struct error *err = NULL;
 	int found = find_value("axis", argument, axis_name, &err);
 
 	if (found >= 0)
-		display->axis = &group_axes[found];
+		options->axis = &group_axes[found];
 	return err;
 }
 
 static struct error *take_section(void *context, const char *piece)
 {
-	struct display *display = context;
+	struct report_options *options = context;
 	struct error *err = NULL;
 	int found = find_value("section", piece, section_name, &err);
 
 	if (found >= 0)
-		display->sections |= 1u << found;
+		options->sections |= 1u << found;
 	return err;
 }
 
 struct error *parse_sections(const char *argument, void *at)
 {
-	((struct display *)at)->sections = 0;
+	((struct report_options *)at)->sections = 0;
 	return each_piece(argument, "section", take_section, at);
 }
 
 static struct error *take_metric(void *context, const char *piece)
 {
-	struct display *display = context;
+	struct report_options *options = context;
 	struct error *err = NULL;
 	int found = find_value("metric", piece, metric_name, &err);
 
-	if (found >= 0)
-		metric_set_add(&display->metrics, (enum metric_id)found);
+	if (found >= METRIC_COUNT)
+		options->derived |= 1u << (found - METRIC_COUNT);
+	else if (found >= 0)
+		metric_set_add(&options->metrics, (enum metric_id)found);
 	return err;
 }
 
 struct error *parse_metrics(const char *argument, void *at)
 {
-	struct display *display = at;
+	struct report_options *options = at;
 
-	display->metrics = (struct metric_set){ 0 };
-	display->metrics_named = true;
+	options->metrics = (struct metric_set){ 0 };
+	options->derived = 0;
+	options->metrics_named = true;
 	return each_piece(argument, "metric", take_metric, at);
 }
 
-static struct error *take_column(struct display *display, const char *piece, option_values values)
+static struct error *take_column(struct report_columns *columns, const char *piece,
+				 option_values values)
 {
 	struct error *err = NULL;
+	enum report_column id = 0;
 
 	if (find_value("column", piece, values, &err) < 0)
 		return err;
-	for (size_t i = 0; i < REPORT_COLUMN_COUNT; i++) {
-		if (strcmp(report_column_names[i], piece) != 0)
-			continue;
-		for (size_t c = 0; c < display->column_count; c++)
-			if (display->columns[c] == i)
-				return error_create("column '%s' stands twice", piece);
-		display->columns[display->column_count++] = (enum report_column)i;
-	}
+	while (strcmp(report_column_names[id], piece) != 0)
+		id++;
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->ids[i] == id)
+			return error_create("column '%s' stands twice", piece);
+	columns->ids[columns->count++] = id;
 	return NULL;
 }
 
 static struct error *take_show_column(void *context, const char *piece)
 {
-	return take_column(context, piece, show_column_name);
+	return take_column(&((struct report_options *)context)->columns, piece, show_column_name);
 }
 
 static struct error *take_compare_column(void *context, const char *piece)
 {
-	return take_column(context, piece, compare_column_name);
+	return take_column(&((struct report_options *)context)->columns, piece,
+			   compare_column_name);
 }
 
 struct error *parse_show_columns(const char *argument, void *at)
 {
-	((struct display *)at)->column_count = 0;
+	((struct report_options *)at)->columns.count = 0;
 	return each_piece(argument, "column", take_show_column, at);
 }
 
 struct error *parse_compare_columns(const char *argument, void *at)
 {
-	((struct display *)at)->column_count = 0;
+	((struct report_options *)at)->columns.count = 0;
 	return each_piece(argument, "column", take_compare_column, at);
 }
 
-struct display display_defaults(void)
-{
-	struct display display = { .axis = &group_axes[0],
-				   .sections = (1u << SECTION_COUNT) - 1,
-				   .limit = DEFAULT_LIMIT };
-
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		metric_set_add(&display.metrics, (enum metric_id)i);
-	return display;
-}
-
-struct report_options display_options(const struct display *display)
+struct report_options display_defaults(void)
 {
 	const char *no_color = getenv("NO_COLOR");
 	struct report_options options = {
-		.axis = display->axis,
-		.metrics = display->metrics,
-		.metrics_named = display->metrics_named,
-		.sections = display->sections,
-		.column_count = display->column_count,
-		.match = display->match,
-		.all_rows = display->all_rows,
-		.limit = display->limit,
+		.axis = &group_axes[0],
+		.derived = (1u << DERIVED_COUNT) - 1,
+		.sections = (1u << SECTION_COUNT) - 1,
+		.limit = DEFAULT_LIMIT,
 		.colour = isatty(STDOUT_FILENO) && !(no_color && *no_color),
 	};
 
-	memcpy(options.columns, display->columns, sizeof(options.columns));
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		metric_set_add(&options.metrics, (enum metric_id)i);
 	return options;
 }
 

@@ -8,58 +8,38 @@
 #include "cmd/options.h"
 #include "report/metrics_report.h"
 
-struct display {
-	const struct group_axis *axis;
-	struct metric_set metrics;
-	bool metrics_named;
-	unsigned sections;
-	enum report_column columns[REPORT_COLUMN_COUNT];
-	size_t column_count;
-	const char *match;
-	bool all_rows;
-	size_t limit;
-};
-
-/* The rows, for the table of a command whose arguments are a `struct display` at their start. */
-#define DISPLAY_OPTIONS(parse_columns_of, columns_of)                                              \
-	{ "group-by",                                                                              \
-	  0,                                                                                       \
-	  "AXIS",                                                                                  \
-	  parse_axis,                                                                              \
-	  0,                                                                                       \
-	  "What threads are grouped by; pcomm, the process "                                       \
-	  "name, without it.",                                                                     \
+/* The rows, for the table of a command whose arguments are a struct report_options. */
+#define DISPLAY_OPTIONS(parse_columns, column_values)                                              \
+	{ "group-by", 0, "AXIS",                                                                   \
+	  parse_axis, 0, "What threads are grouped by; pcomm, the process name, without it.",      \
 	  axis_name },                                                                             \
 		{ "sections",  0, "LIST", parse_sections, 0, "Only rows of these sections.",       \
 		  section_name },                                                                  \
 		{ "metrics",  0, "LIST", parse_metrics, 0, "Only these metrics, measured or not.", \
 		  metric_name },                                                                   \
-		{ "columns", 0, "LIST", parse_columns_of, 0, "These columns, in this order.",      \
-		  columns_of },                                                                    \
+		{ "columns",    0, "LIST", parse_columns, 0, "These columns, in this order.",      \
+		  column_values },                                                                 \
 		{ "match",                                                                         \
 		  0,                                                                               \
 		  "GLOB",                                                                          \
 		  parse_string,                                                                    \
-		  offsetof(struct display, match),                                                 \
+		  offsetof(struct report_options, match),                                          \
 		  "Only groups whose name matches, with * ? and [...] as in the shell.",           \
 		  NULL },                                                                          \
 		{ "all-rows",                                                                      \
 		  0,                                                                               \
 		  NULL,                                                                            \
 		  parse_flag,                                                                      \
-		  offsetof(struct display, all_rows),                                              \
+		  offsetof(struct report_options, all_rows),                                       \
 		  "Also rows that were not measured, or did not change.",                          \
 		  NULL },                                                                          \
 	{                                                                                          \
-		"limit", 0, "N", parse_size, offsetof(struct display, limit),                      \
-			"At most this many rows; 0 is all, 500 without it.", NULL                  \
+		"limit", 0, "N", parse_size, offsetof(struct report_options, limit),               \
+			"At most this many rows of a table; 0 is all, 500 without it.", NULL       \
 	}
 
-/* What a display is before its options are read. */
-struct display display_defaults(void);
-
-/* For report_show and report_compare; colours when standard output is a terminal. */
-struct report_options display_options(const struct display *display);
+/* What is shown without options; in colours when standard output is a terminal. */
+struct report_options display_defaults(void);
 
 struct error *parse_axis(const char *argument, void *at);
 struct error *parse_sections(const char *argument, void *at);

@@ -13,19 +13,17 @@ static const struct option_row show_options[] = {
 
 static int run_show(const struct command *command, int argc, char **argv)
 {
-	struct display display = display_defaults();
+	struct report_options options = display_defaults();
 	_cleanup_(ctprof_snapshot_close) struct ctprof_snapshot *snapshot = NULL;
-	struct report_options options;
 	struct ctprof_error error;
 	struct error *err;
-	int status, first = options_parse(command, argc, argv, &display, &status);
+	int status, first = options_parse(command, argc, argv, &options, &status);
 
 	if (first < 0)
 		return status;
 	if (ctprof_snapshot_open(argv[first], &snapshot, &error))
 		return report_error(error_create("%s", error.message), STATUS_FAILED);
 	print_remarks(argv[first], snapshot);
-	options = display_options(&display);
 	err = report_show(stdout, snapshot, &options);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
