@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd/commands.h"
 #include "metric/derived.h"
-#include "report/table.h"
 
 struct metric_list_arguments {
 	bool markdown;
@@ -62,149 +60,139 @@ static void write_sources(char *out, size_t size, const struct metric *metric)
 	}
 }
 
-/* --- as text for people, as Markdown for doc/metrics.md: the same cells --- */
+/* --- text for people: what does not fit on a line stands below it --- */
 
-struct listing {
-	bool markdown;
-	const char *const *headings;
-	size_t columns, cells;
-	struct table table;
-	struct table_column heads[8];
-};
-
-static void begin(struct listing *l, const char *title, const char *const *headings, size_t columns)
+static void print_legend(void)
 {
-	l->headings = headings;
-	l->columns = columns;
-	l->cells = 0;
-	printf("## %s\n", title);
-	if (!l->markdown) {
-		for (size_t i = 0; i < columns; i++)
-			l->heads[i] = (struct table_column){ .heading = headings[i] };
-		table_init(&l->table, l->heads, columns);
-		return;
-	}
-	printf("\n|");
-	for (size_t i = 0; i < columns; i++)
-		printf(" %s |", headings[i]);
-	printf("\n|");
-	for (size_t i = 0; i < columns; i++)
-		printf("---|");
-	printf("\n");
+	printf("## Tag legend\n");
+	for (size_t i = 1; i < CLASS_COUNT; i++)
+		printf(" [%s]: %s\n", metric_classes[i].tag, metric_classes[i].prose);
+	printf(" [dead]: captured, but nothing in the kernel writes it any more\n");
+	for (size_t i = 0; i < GATE_COUNT; i++)
+		printf(" [%s]: %s\n", metric_gates[i].name, metric_gates[i].remedy);
 }
 
-static void add(struct listing *l, const char *cell)
+static void print_sections(void)
 {
-	if (!l->markdown) {
-		if (!table_add(&l->table, text_of(cell)))
-			l->columns = 0;
-		return;
-	}
-	printf("%s", l->cells % l->columns ? " " : "| ");
-	for (; *cell; cell++)
-		printf(*cell == '|' ? "\\|" : *cell == '<' ? "&lt;" : "%c", *cell);
-	printf(++l->cells % l->columns ? " |" : " |\n");
+	printf("\n## Sections\n");
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		printf(" %-16s %s, in the table \"%s\"\n", metric_sections[i].name,
+		       metric_sections[i].prose, metric_sections[i].heading);
 }
 
-static void end(struct listing *l)
+static void print_metrics(void)
 {
-	if (!l->markdown && l->columns)
-		table_print(&l->table, stdout, false);
-	if (!l->markdown)
-		table_deinit(&l->table);
-	printf("\n");
-}
-
-static void list_legend(struct listing *l)
-{
-	static const char *const headings[] = { "tag", "means" };
-	char tag[64];
-
-	begin(l, "Tag legend", headings, array_length(headings));
-	for (size_t i = 1; i < CLASS_COUNT; i++) {
-		snprintf(tag, sizeof(tag), "[%s]", metric_classes[i].tag);
-		add(l, tag);
-		add(l, metric_classes[i].prose);
-	}
-	add(l, "[dead]");
-	add(l, "captured, but nothing in the kernel writes it any more");
-	for (size_t i = 0; i < GATE_COUNT; i++) {
-		snprintf(tag, sizeof(tag), "[%s]", metric_gates[i].name);
-		add(l, tag);
-		add(l, metric_gates[i].remedy);
-	}
-	end(l);
-}
-
-static void list_sections(struct listing *l)
-{
-	static const char *const headings[] = { "section", "heading", "holds" };
-
-	begin(l, "Sections", headings, array_length(headings));
-	for (size_t i = 0; i < SECTION_COUNT; i++) {
-		add(l, metric_sections[i].name);
-		add(l, metric_sections[i].heading);
-		add(l, metric_sections[i].prose);
-	}
-	end(l);
-}
-
-static void list_metrics(struct listing *l)
-{
-	static const char *const headings[] = { "metric", "section", "unit",   "of a group",
-						"tags",   "is",      "caveat", "source" };
 	char tags[METRIC_TAGS_MAX], sources[320];
 
-	begin(l, "Metrics", headings, array_length(headings));
+	printf("\n## Metrics\n");
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const struct metric *m = &metrics[i];
 
+		metric_tags(tags, m);
 		write_sources(sources, sizeof(sources), m);
-		add(l, m->name);
-		add(l, metric_sections[m->section].name);
-		add(l, unit_name(m->unit));
-		add(l, rule_prose(m->rule));
-		add(l, metric_tags(tags, m));
-		add(l, m->prose);
-		add(l, m->caveat ? m->caveat : "");
-		add(l, sources);
+		printf(" %s%s%s\n", m->name, *tags ? " " : "", tags);
+		printf("     %s\n", m->prose);
+		printf("     %s%s%s of a group; section %s\n", unit_name(m->unit),
+		       m->unit == UNIT_NONE ? "" : ", ", rule_prose(m->rule),
+		       metric_sections[m->section].name);
+		printf("     from %s\n", sources);
+		if (m->caveat)
+			printf("     caveat: %s\n", m->caveat);
 	}
-	end(l);
 }
 
-static void list_derived(struct listing *l)
+static const char *derived_unit(const struct derived *d)
 {
-	static const char *const headings[] = { "metric",  "section", "unit",
-						"formula", "is",      "caveat" };
+	return d->is_ratio ? "ratio" : unit_name(d->unit);
+}
+
+static void print_derived(void)
+{
 	char formula[DERIVED_FORMULA_MAX];
 
-	begin(l, "Derived metrics", headings, array_length(headings));
+	printf("\n## Derived metrics\n");
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		const struct derived *d = &derived_metrics[i];
 
-		add(l, d->name);
-		add(l, metric_sections[d->section].name);
-		add(l, d->is_ratio ? "ratio" : unit_name(d->unit));
-		add(l, derived_formula(formula, d));
-		add(l, d->prose);
-		add(l, d->caveat);
+		printf(" %s\n     %s\n", d->name, d->prose);
+		printf("     %s = %s; section %s\n", derived_unit(d), derived_formula(formula, d),
+		       metric_sections[d->section].name);
+		if (*d->caveat)
+			printf("     caveat: %s\n", d->caveat);
 	}
-	end(l);
+}
+
+/* --- Markdown, for doc/metrics.md --- */
+
+/* Bars and angles are Markdown's own. */
+static void print_cell(const char *text)
+{
+	printf(" ");
+	for (; *text; text++)
+		printf(*text == '|' ? "\\|" : *text == '<' ? "&lt;" : "%c", *text);
+	printf(" |");
+}
+
+static void print_row(const char *const *cells, size_t count)
+{
+	printf("|");
+	for (size_t i = 0; i < count; i++)
+		print_cell(cells[i]);
+	printf("\n");
+}
+
+#define ROW(...)                                        \
+	print_row((const char *const[]){ __VA_ARGS__ }, \
+		  array_length(((const char *const[]){ __VA_ARGS__ })))
+
+static void print_markdown(void)
+{
+	char tags[METRIC_TAGS_MAX], text[320];
+
+	printf("# Metrics\n\n"
+	       "Made by `ctprof metric-list --markdown` from src/metric/metrics.def and "
+	       "derived.def.\n"
+	       "\n## Tags\n\n| tag | means |\n|---|---|\n");
+	for (size_t i = 1; i < CLASS_COUNT; i++)
+		ROW(metric_classes[i].tag, metric_classes[i].prose);
+	for (size_t i = 0; i < GATE_COUNT; i++)
+		ROW(metric_gates[i].name, metric_gates[i].remedy);
+	printf("\n## Of threads\n\n| metric | is | unit | of a group | section | tags | caveat | "
+	       "source "
+	       "|\n|---|---|---|---|---|---|---|---|\n");
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const struct metric *m = &metrics[i];
+
+		metric_tags(tags, m);
+		write_sources(text, sizeof(text), m);
+		ROW(m->name, m->prose, unit_name(m->unit), rule_prose(m->rule),
+		    metric_sections[m->section].name, tags, m->caveat ? m->caveat : "", text);
+	}
+	printf("\n## Derived\n\n| metric | is | unit | formula | section | caveat "
+	       "|\n|---|---|---|---|---|---|\n");
+	for (size_t i = 0; i < DERIVED_COUNT; i++) {
+		const struct derived *d = &derived_metrics[i];
+
+		ROW(d->name, d->prose, derived_unit(d), derived_formula(text, d),
+		    metric_sections[d->section].name, d->caveat);
+	}
 }
 
 static int run_metric_list(const struct command *command, int argc, char **argv)
 {
 	struct metric_list_arguments arguments = { 0 };
-	struct listing listing = { 0 };
 	int status;
 
 	if (options_parse(command, argc, argv, &arguments, &status) < 0)
 		return status;
-	listing.markdown = arguments.markdown;
-	list_legend(&listing);
-	list_sections(&listing);
-	list_metrics(&listing);
-	list_derived(&listing);
+	if (arguments.markdown) {
+		print_markdown();
+		return STATUS_DONE;
+	}
+	print_legend();
+	print_sections();
+	print_metrics();
+	print_derived();
 	return STATUS_DONE;
 }
 

@@ -99,6 +99,8 @@ static struct error *show_tables(FILE *out, const struct ctprof_snapshot *snapsh
 	if (!err && !metric_set_is_empty(&wanted))
 		err = print_table(out, metric_sections[SECTION_PRIMARY].heading, &primary, false,
 				  o);
+	if (!err && derived.count && !metric_set_is_empty(&wanted))
+		fputc('\n', out);
 	if (!err && derived.count)
 		err = print_table(out, metric_sections[SECTION_DERIVED].heading, &derived, false,
 				  o);
@@ -179,6 +181,8 @@ static struct error *compare_tables(FILE *out, const struct group_pairs *pairs,
 	rows_sort_by_change(&derived);
 	if (!err && !metric_set_is_empty(&wanted))
 		err = print_table(out, metric_sections[SECTION_PRIMARY].heading, &primary, true, o);
+	if (!err && derived.count && !metric_set_is_empty(&wanted))
+		fputc('\n', out);
 	if (!err && derived.count)
 		err = print_table(out, metric_sections[SECTION_DERIVED].heading, &derived, true, o);
 	array_deinit(&primary);

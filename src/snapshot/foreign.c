@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "snapshot/foreign.h"
 
-#include <string.h>
-
 #include "snapshot/schema.h"
 
 enum { MS_PER_NS = 1000000 };
@@ -165,44 +163,34 @@ static void infer_flat(struct thread_record *record)
 		metric_set_remove(&record->measured, never[i]);
 }
 
-/* --- cgroups and pressure: numbers that come from one kernel file --- */
+/* --- cgroups and pressure --- */
 
-static const char *const cgroup_files[] = { "cpu.usage_usec cpu.nr_throttled cpu.throttled_usec" };
-
-struct leaf_scan {
-	bool cpu_stat_read;
-};
-
-static void scan_leaf(void *context, size_t number, const char *name, struct reading *reading)
+/* A number is known to have been read when it is not zero, or when `file_read` says so. */
+static void infer_reading(struct reading *reading, bool file_read)
 {
-	struct leaf_scan *scan = context;
-
-	(void)number;
-	if (strstr(cgroup_files[0], name) && reading->value)
-		scan->cpu_stat_read = true;
+	if (reading->unlimited || (!reading->value && !file_read))
+		*reading = (struct reading){ 0 };
 }
 
 static void infer_leaf(void *context, size_t number, const char *name, struct reading *reading)
 {
-	const struct leaf_scan *scan = context;
-	bool sibling = scan->cpu_stat_read && strstr(cgroup_files[0], name) != NULL;
-
-	(void)number;
-	if (reading->unlimited || (!reading->value && !sibling))
-		*reading = (struct reading){ 0 };
+	(void)context, (void)number, (void)name;
+	infer_reading(reading, false);
 }
 
-static void infer_cgroups(struct ctprof_snapshot *s)
+/* cpu.stat always has a usage when it can be read, so its zeros are zeros then. */
+static void infer_cgroup(struct cgroup *cgroup)
 {
-	for (size_t i = 0; i < s->cgroups.count; i++) {
-		struct cgroup *cgroup = &s->cgroups.items[i];
-		struct leaf_scan scan = { 0 };
+	bool cpu_stat_read = cgroup->cpu.usage_usec.value != 0;
+	struct reading throttled[] = { cgroup->cpu.nr_throttled, cgroup->cpu.throttled_usec };
 
-		schema_leaves(&snapshot_cgroup_schema, cgroup, scan_leaf, &scan);
-		schema_leaves(&snapshot_cgroup_schema, cgroup, infer_leaf, &scan);
-		cgroup->memory.stat.measured = cgroup->memory.stat.count > 0;
-		cgroup->memory.events.measured = cgroup->memory.events.count > 0;
-	}
+	schema_leaves(&snapshot_cgroup_schema, cgroup, infer_leaf, NULL);
+	infer_reading(&throttled[0], cpu_stat_read);
+	infer_reading(&throttled[1], cpu_stat_read);
+	cgroup->cpu.nr_throttled = throttled[0];
+	cgroup->cpu.throttled_usec = throttled[1];
+	cgroup->memory.stat.measured = cgroup->memory.stat.count > 0;
+	cgroup->memory.events.measured = cgroup->memory.events.count > 0;
 }
 
 /* A pressure line was read when any of its four numbers is not zero. */
@@ -238,10 +226,15 @@ struct error *snapshot_adopt_foreign(struct ctprof_snapshot *s, const struct for
 	families = families_seen(&seen);
 	for (size_t t = 0; t < s->threads.count; t++)
 		infer_thread(snapshot_thread(s, t), &families, decide_delays);
-	infer_cgroups(s);
 	infer_psi(&s->psi);
-	for (size_t i = 0; i < s->cgroups.count; i++)
-		infer_psi(&s->cgroups.items[i].psi);
+	for (size_t i = 0; i < s->cgroups.count; i++) {
+		struct cgroup *cgroup = &s->cgroups.items[i];
+		struct psi psi = cgroup->psi;
+
+		infer_cgroup(cgroup);
+		infer_psi(&psi);
+		cgroup->psi = psi;
+	}
 	if (marks->flat)
 		return snapshot_remark(s,
 				       "written by ktstr host-state: its wait_sum and iowait_sum "
