@@ -3,6 +3,7 @@
 #   make            build/ctprof and build/libctprof.{a,so}
 #   make static     build/ctprof-static: one file that runs on any x86_64 Linux
 #   make install    binary, library, header, manual pages, completion (PREFIX, DESTDIR)
+#   make doc        bring doc/metrics.md up to date with the tables
 #   make bench      ratios against the peers, side by side
 #   make fuzz       fuzz every parser for FUZZ_SECONDS each
 #
@@ -34,7 +35,7 @@ say   = @echo "  $(1)"
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all static install bench fuzz man clean
+.PHONY: all static install bench fuzz man doc clean
 
 all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so $(B)/ctprof.pc
 
@@ -87,13 +88,17 @@ $(B)/man/%: doc/%.scd $(B)/ctprof
 	$(B)/ctprof help --format scdoc $$command > $@.options; \
 	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< | scdoc > $@; rm $@.options
 
+# doc/metrics.md is kept in the tree, to be read there.
+doc: $(B)/ctprof
+	$(Q)$(B)/ctprof metric-list --markdown > doc/metrics.md
+
 $(B)/ctprof.bash: $(B)/ctprof
 	$(Q)$(B)/ctprof help --format bash > $@
 
 install: all man $(B)/ctprof.bash
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include/ctprof $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/doc/ctprof \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(B)/ctprof $(DESTDIR)$(PREFIX)/bin/ctprof
 	install -m 644 $(B)/libctprof.a $(DESTDIR)$(PREFIX)/lib/libctprof.a
@@ -104,6 +109,7 @@ install: all man $(B)/ctprof.bash
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	install -m 644 doc/format.md doc/metrics.md $(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof
 
