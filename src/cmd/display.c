@@ -109,6 +109,12 @@ struct error *parse_metrics(const char *argument, void *at)
 	return each_piece(argument, "metric", take_metric, at);
 }
 
+struct error *parse_match(const char *argument, void *at)
+{
+	return array_push(&((struct report_options *)at)->match, argument) ? NULL
+									   : &error_no_memory;
+}
+
 static struct error *take_column(struct report_columns *columns, const char *piece,
 				 option_values values)
 {

@@ -11,21 +11,28 @@ static const struct option_row show_options[] = {
 	DISPLAY_OPTIONS(parse_show_columns, show_column_name),
 };
 
-static int run_show(const struct command *command, int argc, char **argv)
+static int show(const char *path, const struct report_options *options)
 {
-	struct report_options options = display_defaults();
 	_cleanup_(ctprof_snapshot_close) struct ctprof_snapshot *snapshot = NULL;
 	struct ctprof_error error;
 	struct error *err;
+
+	if (ctprof_snapshot_open(path, &snapshot, &error))
+		return report_error(error_create("%s", error.message), STATUS_FAILED);
+	print_remarks(path, snapshot);
+	err = report_show(stdout, snapshot, options);
+	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+}
+
+static int run_show(const struct command *command, int argc, char **argv)
+{
+	struct report_options options = display_defaults();
 	int status, first = options_parse(command, argc, argv, &options, &status);
 
-	if (first < 0)
-		return status;
-	if (ctprof_snapshot_open(argv[first], &snapshot, &error))
-		return report_error(error_create("%s", error.message), STATUS_FAILED);
-	print_remarks(argv[first], snapshot);
-	err = report_show(stdout, snapshot, &options);
-	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+	if (first >= 0)
+		status = show(argv[first], &options);
+	report_options_deinit(&options);
+	return status;
 }
 
 const struct command show_command = {

@@ -7,6 +7,11 @@
 #include "report/reasons.h"
 #include "report/table.h"
 
+void report_options_deinit(struct report_options *options)
+{
+	array_deinit(&options->match);
+}
+
 static bool is_wanted(const struct report_options *o, const struct metric *metric)
 {
 	return o->sections >> metric->section & 1 && metric_set_has(&o->metrics, metric_id(metric));
@@ -19,7 +24,10 @@ static bool is_derived_wanted(const struct report_options *o, const struct deriv
 
 static bool matches(const struct report_options *o, const struct name *key)
 {
-	return !o->match || fnmatch(o->match, key->bytes, 0) == 0;
+	for (size_t i = 0; i < o->match.count; i++)
+		if (fnmatch(o->match.items[i], key->bytes, 0) == 0)
+			return true;
+	return !o->match.count;
 }
 
 /* The wanted metrics in sections that are on. */

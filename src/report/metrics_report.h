@@ -17,11 +17,16 @@ struct report_options {
 	bool metrics_named;            /* the user named them: show unmeasured ones too */
 	unsigned sections;             /* a bit for each enum metric_section */
 	struct report_columns columns; /* none: the usual ones */
-	const char *match;             /* glob on group names; NULL: all */
-	bool all_rows;                 /* rows of nothing measured, and unchanged ones, too */
-	size_t limit;                  /* rows of a table; 0: all */
+	struct {
+		ARRAY(const char *);
+	} match;       /* globs, one of which a group's name matches; none: all */
+	bool all_rows; /* rows of nothing measured, and unchanged ones, too */
+	size_t limit;  /* rows of a table; 0: all */
 	bool colour;
 };
+
+/* Releases what options hold. */
+void report_options_deinit(struct report_options *options);
 
 struct error *report_show(FILE *out, const struct ctprof_snapshot *snapshot,
 			  const struct report_options *options) MUST_CHECK;
