@@ -137,11 +137,12 @@ static struct psi_half half_of(const struct psi_line *line)
 	};
 }
 
-void psi_take_file(struct text bytes, struct psi_resource *ret)
+bool psi_take_file(struct text bytes, struct psi_resource *ret)
 {
 	struct psi_lines lines;
 
 	psi_parse(bytes, &lines);
 	ret->some = half_of(&lines.some);
 	ret->full = half_of(&lines.full);
+	return lines.some.measured || lines.full.measured;
 }

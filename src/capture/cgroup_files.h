@@ -16,7 +16,7 @@ const char *cgroup_file_name(size_t number);
 bool cgroup_take_file(struct ctprof_snapshot *snapshot, size_t number, struct text bytes,
 		      struct cgroup *cgroup);
 
-/* Take the bytes of a pressure file. */
-void psi_take_file(struct text bytes, struct psi_resource *ret);
+/* Take the bytes of a pressure file. False when they hold no line that is understood. */
+bool psi_take_file(struct text bytes, struct psi_resource *ret);
 
 #endif

@@ -9,6 +9,13 @@
 #include "capture/session.h"
 #include "proc/cgroup.h"
 
+/* Which files there are depends on the kernel and on the controllers of each cgroup: one that is
+ * absent, or that nothing serves here, is no failure. */
+static bool is_absent(int failed)
+{
+	return failed == ENOENT || failed == ENODEV || failed == EOPNOTSUPP;
+}
+
 void capture_psi(struct capture *c, int dir, const char *prefix, const char *suffix,
 		 struct psi *ret)
 {
@@ -25,15 +32,17 @@ void capture_psi(struct capture *c, int dir, const char *prefix, const char *suf
 	for (size_t i = 0; i < array_length(resources); i++) {
 		struct text bytes;
 		char path[64];
+		int failed;
 
 		snprintf(path, sizeof(path), "%s%s%s", prefix, resources[i].name, suffix);
-		if (!file_read(dir, path, &c->buffer, &bytes))
-			psi_take_file(bytes, resources[i].resource);
+		failed = file_read(dir, path, &c->buffer, &bytes);
+		if (failed && !is_absent(failed))
+			capture_count(c, FILE_PRESSURE, failed);
+		if (!failed && !psi_take_file(bytes, resources[i].resource))
+			c->failed[FILE_PRESSURE]++;
 	}
 }
 
-/* Which files there are depends on the controllers of each cgroup: one that is absent, or that a
- * controller does not serve here, is no failure. */
 static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
 {
 	const char *name;
@@ -42,7 +51,7 @@ static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
 		struct text bytes;
 		int failed = file_read(dir, name, &c->buffer, &bytes);
 
-		if (failed && failed != ENOENT && failed != ENODEV && failed != EOPNOTSUPP)
+		if (failed && !is_absent(failed))
 			capture_count(c, FILE_CGROUP, failed);
 		if (!failed && !cgroup_take_file(c->snapshot, i, bytes, cgroup))
 			c->failed[FILE_CGROUP]++;

@@ -22,6 +22,7 @@
 	KIND(STATUS, "status", "root, or hidepid=0 on /proc")       \
 	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")         \
 	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")       \
+	KIND(PRESSURE, "pressure", "root")                          \
 	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE")               \
 	KIND(EXE, "exe", "CAP_SYS_PTRACE")                          \
 	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE")                  \

@@ -143,7 +143,7 @@ void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 				metric_set_remove(&missing, (enum metric_id)j);
 				count++;
 			}
-		used += (size_t)snprintf(buffer + used, size - used, "%s%zu metrics of %s",
-					 used ? ", " : "", count, reason);
+		used += (size_t)snprintf(buffer + used, size - used, "%s%zu metric%s of %s",
+					 used ? ", " : "", count, count == 1 ? "" : "s", reason);
 	}
 }
