@@ -197,6 +197,8 @@ static bool take_pairs(struct taker *taker, enum metric_source_id source, struct
 	bool understood = true;
 	unsigned pairs = 0;
 
+	if (source == SOURCE_SCHED)
+		bytes = sched_body(bytes);
 	while (pairs_next(&bytes, ':', &key, &value)) {
 		pairs++;
 		if (source == SOURCE_SCHED)

@@ -39,6 +39,21 @@ bool pairs_kib(struct text value, uint64_t *ret)
 	       (!text_word(&value, &unit) || text_equal(unit, TEXT("kB")));
 }
 
+struct text sched_body(struct text bytes)
+{
+	/* The kernel prints 67; no name, of at most 63 bytes, can hold as many. */
+	static const char ruler[] =
+		"\n-----------------------------------------------------------------";
+	const char *at = memmem(bytes.bytes, bytes.length, ruler, sizeof(ruler) - 1);
+	struct text line, rest;
+
+	if (!at)
+		return bytes;
+	rest = (struct text){ at + 1, (size_t)(bytes.bytes + bytes.length - at - 1) };
+	text_cut(&rest, '\n', &line);
+	return rest;
+}
+
 struct text sched_key(struct text key)
 {
 	const char *dot;

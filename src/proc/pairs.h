@@ -22,6 +22,12 @@ bool pairs_find(struct text bytes, char separator, struct text key, struct text 
 bool pairs_kib(struct text value, uint64_t *ret);
 
 /*
+ * The lines of /proc/<tid>/sched below its ruler of dashes. Above it stands the thread's name, raw:
+ * one that holds newlines must not pass for a line of numbers. Without a ruler, the whole.
+ */
+struct text sched_body(struct text bytes);
+
+/*
  * The last part of a key of /proc/<tid>/sched: "se.statistics.wait_sum" before Linux 5.16,
  * "stats.wait_sum" or a bare "wait_sum" after it (proc_sched_show_task() in kernel/sched/debug.c).
  * "ext.enabled" stays whole.
