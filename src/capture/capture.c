@@ -102,6 +102,7 @@ struct error *capture_run(const struct capture_options *options, struct ctprof_s
 	*c = (struct capture){
 		.options = options, .snapshot = snapshot, .proc = -1, .sys = -1, .cgroup = -1
 	};
+	snapshot_trust(snapshot);
 	plan_init(&c->plan);
 	c->taker = (struct taker){ .plan = &c->plan, .snapshot = snapshot };
 	snapshot->captured_at_unix_ns = reading_of(clock_ns(CLOCK_REALTIME));

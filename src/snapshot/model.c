@@ -9,7 +9,7 @@
 /* What a snapshot may take: enough for any host, and in proportion to its threads, so that a file
  * of few threads cannot ask for much. The reader's own buffers come on top. */
 #define ARENA_BASE       ((size_t)32 << 20)
-#define ARENA_PER_THREAD ((size_t)2048)
+#define ARENA_PER_THREAD ((size_t)1792)
 
 struct error *snapshot_create(struct ctprof_snapshot **ret)
 {
@@ -21,6 +21,11 @@ struct error *snapshot_create(struct ctprof_snapshot **ret)
 	names_init(&snapshot->names, &snapshot->arena);
 	*ret = snapshot;
 	return NULL;
+}
+
+void snapshot_trust(struct ctprof_snapshot *snapshot)
+{
+	snapshot->arena.limit = SIZE_MAX / 2;
 }
 
 void snapshot_destroy(struct ctprof_snapshot *snapshot)
@@ -77,10 +82,11 @@ const struct name *snapshot_name(struct ctprof_snapshot *s, struct text text)
 	return names_intern(&s->names, text.bytes, text.length);
 }
 
-/* Room for one more in an array of the arena; what it outgrows stays behind there. */
+/* Room for one more in an array of the arena; what it outgrows stays behind there, so the steps are
+ * those of the arrays there are: smaps_rollup has some 20 lines, memory.stat some 60. */
 static void *grow(struct ctprof_snapshot *s, void *items, size_t count, size_t *room, size_t size)
 {
-	size_t want = *room ? *room * 2 : 8;
+	size_t want = *room < 24 ? 24 : *room < 64 ? 64 : *room * 2;
 	void *moved;
 
 	if (count < *room)

@@ -192,6 +192,9 @@ struct ctprof_snapshot {
 /* An empty snapshot with room for a capture or a file. */
 struct error *snapshot_create(struct ctprof_snapshot **ret) MUST_CHECK;
 
+/* Lift the limit on its memory, which is there for files: what a kernel says is believed. */
+void snapshot_trust(struct ctprof_snapshot *snapshot);
+
 /* Takes NULL. */
 void snapshot_destroy(struct ctprof_snapshot *snapshot);
 DEFINE_CLEANUP(snapshot_destroy, struct ctprof_snapshot *)
