@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
+/* Escapes make a string longer in the text than it is. */
+#define QUIET_MAX  (2 * JSON_STRING_MAX)
+
 #define SEEN_WORDS (JSON_MEMBERS_MAX / 64)
 
 struct frame {
@@ -81,39 +84,41 @@ static struct error *deliver(struct json_reader *r, const struct json_value *val
 		frame->is_object ? key : TEXT("array"), value);
 }
 
-static int take_scalar(struct json_reader *r, struct json_value value)
+/* By address: copying what was written piece by piece a moment ago stalls the processor. */
+static int take_scalar(struct json_reader *r, const struct json_value *value)
 {
 	struct error *err;
 
 	r->found = true;
 	if (r->skipped)
 		return 1;
-	err = deliver(r, &value);
+	err = deliver(r, value);
 	return err ? fail(r, err) : 1;
 }
 
 static int on_null(void *context)
 {
-	return take_scalar(context, (struct json_value){ .type = JSON_NULL });
+	return take_scalar(context, &(struct json_value){ .type = JSON_NULL });
 }
 
 static int on_bool(void *context, int boolean)
 {
-	return take_scalar(context, (struct json_value){ .type = JSON_BOOL, .boolean = boolean });
+	return take_scalar(context, &(struct json_value){ .type = JSON_BOOL, .boolean = boolean });
 }
 
 static int on_number(void *context, const char *bytes, size_t length)
 {
 	return take_scalar(context,
-			   (struct json_value){ .type = JSON_NUMBER, .text = { bytes, length } });
+			   &(struct json_value){ .type = JSON_NUMBER, .text = { bytes, length } });
 }
 
 static int on_string(void *context, const unsigned char *bytes, size_t length)
 {
 	if (length > JSON_STRING_MAX)
 		return fail(context, error_create("a string is longer than 1 MiB"));
-	return take_scalar(context, (struct json_value){ .type = JSON_STRING,
-							 .text = { (const char *)bytes, length } });
+	return take_scalar(context,
+			   &(struct json_value){ .type = JSON_STRING,
+						 .text = { (const char *)bytes, length } });
 }
 
 static int begin(struct json_reader *r, enum json_type type)
@@ -180,32 +185,28 @@ static int keep_key(struct json_reader *r, struct text key)
 		r->key_bytes = moved;
 		r->key_room = key.length;
 	}
-	memcpy(r->key_bytes, key.bytes, key.length);
+	if (key.length)
+		memcpy(r->key_bytes, key.bytes, key.length);
 	r->key = (struct text){ r->key_bytes, key.length };
 	return 1;
-}
-
-static const struct json_member *row(const struct json_shape *shape, size_t at)
-{
-	size_t stride = shape->stride ? shape->stride : sizeof(struct json_member);
-
-	return (const void *)((const char *)shape->members + at * stride);
 }
 
 /* The row of `key`. Writers keep the order of the rows, so it is nearly always the next one. */
 static const struct json_member *find_member(struct frame *frame, struct text key, size_t *found)
 {
 	const struct json_shape *shape = frame->shape;
+	size_t stride = shape->stride ? shape->stride : sizeof(struct json_member);
+	size_t at = frame->next;
 
-	for (size_t i = 0; i < shape->count; i++) {
-		size_t at = frame->next + i < shape->count ? frame->next + i
-							   : frame->next + i - shape->count;
-		const struct json_member *member = row(shape, at);
+	for (size_t left = shape->count; left; left--) {
+		const struct json_member *row =
+			(const void *)((const char *)shape->members + at * stride);
 
-		if (text_equal(member->name, key)) {
-			frame->next = at + 1 < shape->count ? at + 1 : 0;
-			*found = at;
-			return member;
+		*found = at;
+		at = at + 1 < shape->count ? at + 1 : 0;
+		if (text_equal(row->name, key)) {
+			frame->next = at;
+			return row;
 		}
 	}
 	return NULL;
@@ -304,8 +305,8 @@ struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 	r->feeding = false;
 	/* yajl collects a string that has no end yet, however long it grows. */
 	r->quiet = r->found ? 0 : r->quiet + bytes.length;
-	if (r->quiet > JSON_STRING_MAX)
-		return error_create("no value in more than 1 MiB");
+	if (r->quiet > QUIET_MAX)
+		return error_create("no value in more than 2 MiB");
 	return NULL;
 }
 
