@@ -39,8 +39,10 @@ static int read_all(int fd, bool record, size_t most, struct file_buffer *buffer
 			*ret = (struct text){ buffer->bytes, used < most ? used : most };
 			return 0;
 		}
+		if (used > FILE_READ_MAX)
+			return EFBIG;
 		if (used == buffer->room)
-			failed = used >= FILE_READ_MAX ? EFBIG : grow(buffer, buffer->room * 2);
+			failed = grow(buffer, buffer->room * 2);
 	}
 	return failed;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
+#include "base/utf8.h"
+
 /* Escapes make a string longer in the text than it is. */
 #define QUIET_MAX  (2 * JSON_STRING_MAX)
 
@@ -112,10 +114,22 @@ static int on_number(void *context, const char *bytes, size_t length)
 			   &(struct json_value){ .type = JSON_NUMBER, .text = { bytes, length } });
 }
 
+/* libyajl lets overlong forms and surrogates pass for UTF-8. */
+static struct error *check_string(struct text text, const char *what)
+{
+	if (text.length > JSON_STRING_MAX)
+		return error_create("a %s is longer than 1 MiB", what);
+	if (!utf8_is_valid(text))
+		return error_create("not valid JSON (a %s is not UTF-8)", what);
+	return NULL;
+}
+
 static int on_string(void *context, const unsigned char *bytes, size_t length)
 {
-	if (length > JSON_STRING_MAX)
-		return fail(context, error_create("a string is longer than 1 MiB"));
+	struct error *err = check_string((struct text){ (const char *)bytes, length }, "string");
+
+	if (err)
+		return fail(context, err);
 	return take_scalar(context,
 			   &(struct json_value){ .type = JSON_STRING,
 						 .text = { (const char *)bytes, length } });
@@ -217,11 +231,13 @@ static int on_key(void *context, const unsigned char *bytes, size_t length)
 	struct json_reader *r = context;
 	struct text key = { (const char *)bytes, length };
 	struct frame *frame;
+	struct error *err;
 	size_t at = 0;
 
 	r->found = true;
-	if (length > JSON_STRING_MAX)
-		return fail(r, error_create("a name is longer than 1 MiB"));
+	err = check_string(key, "name");
+	if (err)
+		return fail(r, err);
 	if (r->skipped)
 		return 1;
 	frame = &r->frames[r->depth - 1];

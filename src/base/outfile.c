@@ -68,7 +68,12 @@ struct error *outfile_open(struct outfile *file, const char *path)
 	if (exists)
 		real = realpath(path, NULL);
 	err = split(file, real ? real : path);
-	return err ? err : open_nameless(file, exists ? st.st_mode & 07777 : OUTFILE_MODE);
+	if (!err)
+		err = open_nameless(file, OUTFILE_MODE);
+	/* An umask does not take from what an existing file has. */
+	if (!err && exists && fchmod(file->fd, st.st_mode & 07777))
+		err = error_system(errno, "%s", path);
+	return err;
 }
 
 struct error *outfile_write(void *context, const void *bytes, size_t length)

@@ -27,7 +27,7 @@ static inline struct text text_of(const char *string)
 
 static inline bool text_equal(struct text a, struct text b)
 {
-	return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+	return a.length == b.length && (!a.length || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
 static inline bool text_starts(struct text text, struct text prefix)
