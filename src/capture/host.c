@@ -219,6 +219,9 @@ struct error *capture_pressure(struct capture *c)
 			   : openat(c->sys, "kernel/sched_ext", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	capture_psi(c, c->proc, "pressure/", "", &s->psi);
+	/* Undefined for a whole host, and printed as zero for compatibility
+	 * (Documentation/accounting/psi.rst). */
+	s->psi.cpu.full = (struct psi_half){ 0 };
 	if (ext < 0)
 		return NULL;
 	s->sched_ext = arena_alloc(&s->arena, sizeof(*s->sched_ext));

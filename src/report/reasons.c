@@ -40,11 +40,33 @@ static bool is_peak_of_old_kernel(const struct ctprof_snapshot *s, const struct 
 	       s->capture->taskstats_version.value < 15;
 }
 
-const char *metric_reason(const struct ctprof_snapshot *s, const struct metric *metric)
+/* The gate of the metric that nothing in the snapshot shows to be there; -1 for none. */
+static int closed_gate(const struct metric_set *missing, const struct metric *metric)
+{
+	int closed = -1;
+
+	for (unsigned gate = 0; gate < GATE_COUNT; gate++) {
+		bool open = false;
+
+		if (!(metric->gates >> gate & 1))
+			continue;
+		for (size_t i = 0; i < METRIC_COUNT && !open; i++)
+			open = metrics[i].gates >> gate & 1 &&
+			       !metric_set_has(missing, (enum metric_id)i);
+		if (!open)
+			return (int)gate;
+		closed = (int)gate;
+	}
+	return closed;
+}
+
+const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
+			  const struct metric *metric)
 {
 	const struct metric_source_info *source = &metric_source_infos[metric->sources[0].id];
 	bool taskstats = metric->sources[0].id == SOURCE_TASKSTATS;
 	bool irq = text_starts(text_of(metric->name), TEXT("irq_delay_"));
+	int gate = closed_gate(missing, metric);
 
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
 		return "this version does not read the counters of jemalloc";
@@ -60,10 +82,7 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric *
 		       "(CONFIG_IRQ_TIME_ACCOUNTING), or shows no pressure of it";
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
 		return delay_reason(s);
-	for (unsigned gate = 0; gate < GATE_COUNT; gate++)
-		if (metric->gates >> gate & 1)
-			return metric_gates[gate].remedy;
-	return "the kernel does not show it";
+	return gate < 0 ? "the kernel does not show it" : metric_gates[gate].remedy;
 }
 
 struct metric_set metrics_missing(const struct ctprof_snapshot *s)
@@ -85,10 +104,11 @@ struct metric_set metrics_missing(const struct ctprof_snapshot *s)
 void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *s,
 		   const struct metric_set *wanted)
 {
-	struct metric_set missing = metrics_missing(s);
+	const struct metric_set all_missing = metrics_missing(s);
+	struct metric_set missing = all_missing;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		const char *reason = metric_reason(s, &metrics[i]);
+		const char *reason = metric_reason(s, &all_missing, &metrics[i]);
 		size_t shown = 0, more = 0;
 
 		if (!metric_set_has(&missing, (enum metric_id)i) ||
@@ -98,7 +118,7 @@ void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *
 		for (size_t j = i; j < METRIC_COUNT; j++) {
 			if (!metric_set_has(&missing, (enum metric_id)j) ||
 			    !metric_set_has(wanted, (enum metric_id)j) ||
-			    strcmp(metric_reason(s, &metrics[j]), reason) != 0)
+			    strcmp(metric_reason(s, &all_missing, &metrics[j]), reason) != 0)
 				continue;
 			metric_set_remove(&missing, (enum metric_id)j);
 			if (shown < NAMES_SHOWN)
@@ -113,33 +133,35 @@ void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *
 }
 
 /* One word for the reason. */
-static const char *short_reason(const struct metric *metric)
+static const char *short_reason(const struct metric_set *missing, const struct metric *metric)
 {
+	int gate = closed_gate(missing, metric);
+
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
 		return "jemalloc";
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
 		return "delay accounting";
-	for (unsigned gate = 0; gate < GATE_COUNT; gate++)
-		if (metric->gates >> gate & 1)
-			return metric_gates[gate].name;
+	if (gate >= 0)
+		return metric_gates[gate].name;
 	return metric_source_infos[metric->sources[0].id].name;
 }
 
 void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 {
-	struct metric_set missing = metrics_missing(s);
+	const struct metric_set all_missing = metrics_missing(s);
+	struct metric_set missing = all_missing;
 	size_t used = 0;
 
 	snprintf(buffer, size, "nothing");
 	for (size_t i = 0; i < METRIC_COUNT && used < size; i++) {
-		const char *reason = short_reason(&metrics[i]);
+		const char *reason = short_reason(&all_missing, &metrics[i]);
 		size_t count = 0;
 
 		if (!metric_set_has(&missing, (enum metric_id)i))
 			continue;
 		for (size_t j = i; j < METRIC_COUNT; j++)
 			if (metric_set_has(&missing, (enum metric_id)j) &&
-			    strcmp(short_reason(&metrics[j]), reason) == 0) {
+			    strcmp(short_reason(&all_missing, &metrics[j]), reason) == 0) {
 				metric_set_remove(&missing, (enum metric_id)j);
 				count++;
 			}

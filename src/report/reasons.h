@@ -9,8 +9,12 @@
 
 #include "snapshot/model.h"
 
-/* Why no thread of the snapshot has this metric, as far as the snapshot can tell. Never NULL. */
-const char *metric_reason(const struct ctprof_snapshot *snapshot, const struct metric *metric);
+/*
+ * Why no thread of the snapshot has this metric, as far as the snapshot can tell. Never NULL.
+ * `missing` is what metrics_missing says of it.
+ */
+const char *metric_reason(const struct ctprof_snapshot *snapshot, const struct metric_set *missing,
+			  const struct metric *metric);
 
 /* The metrics that no thread of the snapshot has. */
 struct metric_set metrics_missing(const struct ctprof_snapshot *snapshot);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Holds many sleeping threads: `many_threads PROCESSES THREADS`, THREADS in each process.
+ *
+ * Says "ready" when all of them sleep. They end with this process, and this one with its parent.
+ */
+#include <err.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* It may have died before it was asked about. */
+	if (getppid() != parent)
+		_exit(1);
+}
+
+static void *sleep_on(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void start_threads(unsigned count)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 * 1024);
+	while (count--) {
+		errno = pthread_create(&thread, &small, sleep_on, NULL);
+		if (errno)
+			err(1, "pthread_create");
+	}
+}
+
+static void start_process(unsigned threads, int ready)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child < 0)
+		err(1, "fork");
+	if (child)
+		return;
+	die_with(parent);
+	start_threads(threads - 1);
+	if (write(ready, "", 1) != 1)
+		err(1, "pipe");
+	close(ready);
+	sleep_on(NULL);
+}
+
+/* A byte comes from each process, and the end when one of them failed. */
+static void wait_until_ready(int ready, unsigned processes)
+{
+	char byte;
+
+	while (processes--)
+		if (read(ready, &byte, 1) != 1)
+			errx(1, "not all threads could be started");
+}
+
+static unsigned number(const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*end || !value || value > 100000)
+		errx(2, "%s: not a number from 1 to 100000", text);
+	return (unsigned)value;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned processes, threads;
+	int ready[2];
+
+	if (argc != 3)
+		errx(2, "usage: many_threads PROCESSES THREADS");
+	processes = number(argv[1]);
+	threads = number(argv[2]);
+	die_with(getppid());
+	if (pipe(ready))
+		err(1, "pipe");
+	for (unsigned i = 0; i < processes; i++)
+		start_process(threads, ready[1]);
+	close(ready[1]);
+	wait_until_ready(ready[0], processes);
+	puts("ready");
+	fflush(stdout);
+	sleep_on(NULL);
+}
