@@ -32,7 +32,8 @@ static inline bool text_equal(struct text a, struct text b)
 
 static inline bool text_starts(struct text text, struct text prefix)
 {
-	return text.length >= prefix.length && memcmp(text.bytes, prefix.bytes, prefix.length) == 0;
+	return text.length >= prefix.length &&
+	       (!prefix.length || memcmp(text.bytes, prefix.bytes, prefix.length) == 0);
 }
 
 /* The text without spaces, tabs and newlines at its ends. */

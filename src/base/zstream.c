@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define LEVEL          3
 #define WINDOW_LOG_MAX 24 /* 16 MiB */
@@ -93,6 +94,13 @@ static struct error *refill(struct zstream_reader *reader)
 	return NULL;
 }
 
+static struct error *read_error(size_t code)
+{
+	if (ZSTD_getErrorCode(code) == ZSTD_error_prefix_unknown)
+		return error_create("not a zstd file");
+	return zstd_error(code);
+}
+
 struct error *zstream_read(struct zstream_reader *reader, struct text *ret)
 {
 	for (;;) {
@@ -118,9 +126,7 @@ struct error *zstream_read(struct zstream_reader *reader, struct text *ret)
 		in.size = reader->in_length;
 		hint = ZSTD_decompressStream(reader->zstd, &out, &in);
 		if (ZSTD_isError(hint))
-			return reader->any_frame ? zstd_error(hint)
-						 : error_create("not a zstd file (%s)",
-								ZSTD_getErrorName(hint));
+			return read_error(hint);
 		reader->any_frame |= out.pos > 0 || hint == 0;
 		reader->in_used = in.pos;
 		reader->frame_open = hint != 0;

@@ -47,9 +47,9 @@ void aggregate_deinit(struct aggregate *a, const struct metric *metric);
 const struct tally *aggregate_mode(const struct aggregate *a);
 
 /*
- * Twice the value as a number, for differences: sums and peaks as they are, ranges and CPU counts
- * by their midpoint, which may be a half. False when it has none (a category, nothing measured, a
- * minimum of no events).
+ * Twice the value as a number, for differences: sums and peaks as they are, ranges by
+ * their midpoint, which may be a half, CPU sets that all agree on by their number of CPUs. False
+ * when it has none (a category, CPU sets that differ, nothing measured, a minimum of no events).
  */
 bool aggregate_number_x2(const struct aggregate *a, const struct metric *metric, __int128 *ret);
 

@@ -97,17 +97,18 @@ static bool offcpu_value(const struct aggregate *values, double *ret)
 		METRIC_freepages_delay_total_ns, METRIC_compact_delay_total_ns,
 		METRIC_wpcopy_delay_total_ns,    METRIC_irq_delay_total_ns,
 	};
-	double swapin = 0, thrashing = 0, one;
+	double swapin = 0, thrashing = 0, sum = 0, one;
 	bool any = total_of(values, &metrics[METRIC_swapin_delay_total_ns], &swapin);
 
 	any |= total_of(values, &metrics[METRIC_thrashing_delay_total_ns], &thrashing);
-	*ret = swapin > thrashing ? swapin : thrashing;
 	for (size_t i = 0; i < array_length(added); i++) {
 		if (!total_of(values, &metrics[added[i]], &one))
 			continue;
-		*ret += one;
+		sum += one;
 		any = true;
 	}
+	if (any)
+		*ret = sum + (swapin > thrashing ? swapin : thrashing);
 	return any;
 }
 

@@ -91,8 +91,9 @@ static struct metric_set seen_anywhere(const struct ctprof_snapshot *s)
 	return seen;
 }
 
-/* The rows whose family was seen. */
-static struct metric_set families_seen(const struct metric_set *seen)
+/* The rows whose family was seen, or that a boolean vouches for. */
+static struct metric_set families_seen(const struct metric_set *seen,
+				       const struct foreign_marks *marks)
 {
 	struct metric_set whole = { 0 };
 
@@ -100,6 +101,12 @@ static struct metric_set families_seen(const struct metric_set *seen)
 		for (size_t j = 0; j < METRIC_COUNT; j++)
 			if (metric_set_has(seen, (enum metric_id)j) &&
 			    same_family(&metrics[i], &metrics[j]))
+				metric_set_add(&whole, (enum metric_id)i);
+	/* What says that all of taskstats was read says nothing of its single families. */
+	for (enum family_boolean b = BOOLEAN_CPU_DELAY; b < BOOLEAN_COUNT; b++)
+		for (size_t i = 0; i < METRIC_COUNT; i++)
+			if (marks->true_booleans >> b & 1 && boolean_covers(b, &metrics[i]) &&
+			    !is_peak_delay(&metrics[i]))
 				metric_set_add(&whole, (enum metric_id)i);
 	metric_set_add(&whole, METRIC_thread_count);
 	return whole;
@@ -223,7 +230,7 @@ struct error *snapshot_adopt_foreign(struct ctprof_snapshot *s, const struct for
 		for (size_t t = 0; t < s->threads.count; t++)
 			infer_flat(&snapshot_thread(s, t)->record);
 	seen = seen_anywhere(s);
-	families = families_seen(&seen);
+	families = families_seen(&seen, marks);
 	for (size_t t = 0; t < s->threads.count; t++)
 		infer_thread(snapshot_thread(s, t), &families, decide_delays);
 	infer_psi(&s->psi);

@@ -7,10 +7,21 @@
 
 #include "snapshot/model.h"
 
+/* The later spelling's booleans, each for a family of rows. */
+enum family_boolean {
+	BOOLEAN_TASKSTATS,
+	BOOLEAN_CPU_DELAY,
+	BOOLEAN_BLOCK_DELAY,
+	BOOLEAN_XACCT,
+	BOOLEAN_JEMALLOC,
+	BOOLEAN_COUNT
+};
+
 /* What the reader noticed in the threads of such a file. */
 struct foreign_marks {
-	bool flat;     /* members that only .hst.zst has */
-	bool booleans; /* the five measured booleans of the later spelling */
+	bool flat;             /* members that only .hst.zst has */
+	bool booleans;         /* the five booleans of the later spelling */
+	uint8_t true_booleans; /* which of them were true for some thread: a bit for each */
 };
 
 /*
@@ -31,16 +42,6 @@ struct foreign_marks {
  */
 struct error *snapshot_adopt_foreign(struct ctprof_snapshot *snapshot,
 				     const struct foreign_marks *marks) MUST_CHECK;
-
-/* The later spelling's booleans of one thread, by bit of `given` and `value`. */
-enum family_boolean {
-	BOOLEAN_TASKSTATS,
-	BOOLEAN_CPU_DELAY,
-	BOOLEAN_BLOCK_DELAY,
-	BOOLEAN_XACCT,
-	BOOLEAN_JEMALLOC,
-	BOOLEAN_COUNT
-};
 
 /* Clear the measured bits of the rows that a false boolean stands for. */
 void foreign_apply_boolean(struct ctprof_thread *thread, enum family_boolean which);

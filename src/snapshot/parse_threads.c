@@ -211,6 +211,7 @@ static struct error *finish_thread(struct json_reader *r, void *target)
 	metric_set_add(&thread->record.measured, METRIC_thread_count);
 	if (!p->ours && p->booleans_given) {
 		p->foreign.booleans = true;
+		p->foreign.true_booleans |= p->booleans;
 		for (enum family_boolean b = 0; b < BOOLEAN_COUNT; b++)
 			if (p->booleans_given >> b & 1 && !(p->booleans >> b & 1))
 				foreign_apply_boolean(thread, b);

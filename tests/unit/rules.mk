@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# One program per module, under the address and undefined-behaviour sanitizers. What is tested is
+# compiled a second time for them, into an archive of all layers but cmd.
+
+U        := $(B)/tests/unit
+SAN      := $(B)/tests/san
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1
+
+SAN_OBJECTS   := $(patsubst %.c,$(SAN)/%.o,$(call sources,$(filter-out cmd,$(LAYERS))))
+UNIT_PROGRAMS := $(patsubst tests/unit/%.c,$(U)/%,$(wildcard tests/unit/test_*.c))
+UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
+                   $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
+
+.PHONY: unit-tests
+unit-tests: $(UNIT_PROGRAMS)
+
+$(SAN)/%.o: %.c
+	$(call say,CC    $< (sanitized))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OWN) $(CPPFLAGS) $(SANITIZE) -Werror -c -o $@ $<
+
+$(SAN)/all.a: $(SAN_OBJECTS)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(U)/%.o: tests/unit/%.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OWN) $(CPPFLAGS) -Itests $(SANITIZE) -Werror -c -o $@ $<
+
+$(UNIT_PROGRAMS): $(U)/%: $(U)/%.o $(UNIT_SHARED) $(SAN)/all.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(SANITIZE) -o $@ $^ -lcmocka $(LIBS)
+
+.SECONDARY: $(UNIT_PROGRAMS:=.o)
+
+-include $(wildcard $(U)/*.d $(SAN)/src/*/*.d)

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "unit/unit.h"
+
+/* Stands before the one of the C library, to be a file system without nameless files. */
+static bool without_nameless;
+
+int openat(int dir, const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+	va_end(args);
+	if (without_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+static mode_t mode_of(const struct scratch *scratch, const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(fstatat(scratch->dir, name, &st, 0), 0);
+	return st.st_mode & 07777;
+}
+
+static void write_file(const struct scratch *scratch, const char *name, struct text bytes)
+{
+	struct outfile file;
+
+	expect_ok(outfile_open(&file, scratch_path(scratch, name)));
+	expect_ok(outfile_write(&file, bytes.bytes, bytes.length));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+}
+
+/* Each of these holds with and without nameless files. */
+static void appears_at_the_commit(void)
+{
+	struct outfile file;
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	expect_ok(outfile_open(&file, scratch_path(&scratch, "new")));
+	expect_ok(outfile_write(&file, "half ", 5));
+	assert_int_equal(faccessat(scratch.dir, "new", F_OK, 0), -1);
+	expect_ok(outfile_write(&file, "whole", 5));
+	expect_ok(outfile_commit(&file));
+	assert_true(scratch_holds(&scratch, "new", TEXT("half whole")));
+	outfile_close(&file);
+	assert_true(scratch_holds(&scratch, "new", TEXT("half whole")));
+	assert_int_equal(scratch_count(&scratch), 1);
+	scratch_deinit(&scratch);
+}
+
+static void failure_leaves_what_was_there(void)
+{
+	struct outfile file;
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "old", TEXT("old"));
+	expect_ok(outfile_open(&file, scratch_path(&scratch, "old")));
+	expect_ok(outfile_write(&file, "new", 3));
+	assert_true(scratch_holds(&scratch, "old", TEXT("old")));
+	outfile_close(&file);
+	assert_true(scratch_holds(&scratch, "old", TEXT("old")));
+	assert_int_equal(scratch_count(&scratch), 1);
+	outfile_close(&file);
+	scratch_deinit(&scratch);
+}
+
+static void in_both_ways(void (*test)(void))
+{
+	test();
+	without_nameless = true;
+	test();
+	without_nameless = false;
+}
+
+TEST(a_file_appears_whole)
+{
+	in_both_ways(appears_at_the_commit);
+}
+
+TEST(a_failure_leaves_the_old_file_alone)
+{
+	in_both_ways(failure_leaves_what_was_there);
+}
+
+TEST(nothing_stands_beside_it_meanwhile)
+{
+	struct outfile file;
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	expect_ok(outfile_open(&file, scratch_path(&scratch, "new")));
+	expect_ok(outfile_write(&file, "x", 1));
+	assert_int_equal(scratch_count(&scratch), 0);
+	outfile_close(&file);
+	scratch_deinit(&scratch);
+}
+
+TEST(an_existing_file_is_replaced)
+{
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", TEXT("a long old content"));
+	write_file(&scratch, "file", TEXT("new"));
+	assert_true(scratch_holds(&scratch, "file", TEXT("new")));
+	assert_int_equal(scratch_count(&scratch), 1);
+	scratch_deinit(&scratch);
+}
+
+TEST(a_new_file_is_its_owners)
+{
+	struct scratch scratch;
+	mode_t before = umask(0);
+
+	scratch_init(&scratch);
+	write_file(&scratch, "file", TEXT("x"));
+	assert_int_equal(mode_of(&scratch, "file"), OUTFILE_MODE);
+	umask(before);
+	scratch_deinit(&scratch);
+}
+
+static void keeps_mode(void)
+{
+	static const mode_t modes[] = { 0644, 0666, 0600, 0440 };
+	struct scratch scratch;
+	mode_t before = umask(077);
+
+	scratch_init(&scratch);
+	for (size_t i = 0; i < array_length(modes); i++) {
+		scratch_write(&scratch, "file", TEXT("old"));
+		assert_int_equal(fchmodat(scratch.dir, "file", modes[i], 0), 0);
+		write_file(&scratch, "file", TEXT("new"));
+		assert_int_equal(mode_of(&scratch, "file"), modes[i]);
+	}
+	umask(before);
+	scratch_deinit(&scratch);
+}
+
+TEST(an_existing_file_keeps_its_mode)
+{
+	in_both_ways(keeps_mode);
+}
+
+TEST(a_link_is_followed)
+{
+	struct scratch scratch;
+	struct stat st;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "target", TEXT("old"));
+	assert_int_equal(symlinkat("target", scratch.dir, "link"), 0);
+	write_file(&scratch, "link", TEXT("new"));
+	assert_true(scratch_holds(&scratch, "target", TEXT("new")));
+	assert_int_equal(fstatat(scratch.dir, "link", &st, AT_SYMLINK_NOFOLLOW), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(scratch_count(&scratch), 2);
+	scratch_deinit(&scratch);
+}
+
+TEST(a_device_is_written_in_place)
+{
+	struct outfile file;
+	struct stat st;
+
+	expect_ok(outfile_open(&file, "/dev/null"));
+	expect_ok(outfile_write(&file, "gone", 4));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
+TEST(a_full_device_is_an_error)
+{
+	struct outfile file;
+	struct stat st;
+
+	expect_ok(outfile_open(&file, "/dev/full"));
+	expect_error(outfile_write(&file, "x", 1), "/dev/full: No space left on device");
+	outfile_close(&file);
+	assert_int_equal(stat("/dev/full", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
+static void full_disk(void)
+{
+	static const char block[4096] = { 0 };
+	struct rlimit limit, small;
+	struct outfile file;
+	struct scratch scratch;
+	struct error *err = NULL;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "old", TEXT("old"));
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	small = (struct rlimit){ 10000, limit.rlim_max };
+	expect_ok(outfile_open(&file, scratch_path(&scratch, "old")));
+	setrlimit(RLIMIT_FSIZE, &small);
+	for (int i = 0; i < 10 && !err; i++)
+		err = outfile_write(&file, block, sizeof(block));
+	setrlimit(RLIMIT_FSIZE, &limit);
+	expect_error(err, "/old: File too large");
+	outfile_close(&file);
+	assert_true(scratch_holds(&scratch, "old", TEXT("old")));
+	assert_int_equal(scratch_count(&scratch), 1);
+	scratch_deinit(&scratch);
+}
+
+TEST(a_disk_that_fills_up_leaves_the_old_file)
+{
+	in_both_ways(full_disk);
+}
+
+TEST(a_pipe_is_written_directly)
+{
+	struct outfile file;
+	struct scratch scratch;
+	char got[8] = "";
+	int reader;
+
+	scratch_init(&scratch);
+	assert_int_equal(mkfifoat(scratch.dir, "fifo", 0600), 0);
+	reader = openat(scratch.dir, "fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	expect_ok(outfile_open(&file, scratch_path(&scratch, "fifo")));
+	expect_ok(outfile_write(&file, "piped", 5));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	assert_int_equal(read(reader, got, sizeof(got)), 5);
+	assert_string_equal(got, "piped");
+	assert_int_equal(read(reader, got, sizeof(got)), 0);
+	close(reader);
+	scratch_deinit(&scratch);
+}
+
+TEST(standard_output_stays_open)
+{
+	struct outfile file;
+	int ends[2], out;
+	char got[8] = "";
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	fflush(stdout);
+	out = dup(STDOUT_FILENO);
+	dup2(ends[1], STDOUT_FILENO);
+	expect_ok(outfile_open(&file, "-"));
+	expect_ok(outfile_write(&file, "out", 3));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	assert_int_equal(write(STDOUT_FILENO, "!", 1), 1);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	assert_int_equal(read(ends[0], got, sizeof(got)), 4);
+	assert_string_equal(got, "out!");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST(what_cannot_be_opened_is_named)
+{
+	struct outfile file;
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	expect_error(outfile_open(&file, scratch.path), "Is a directory");
+	outfile_close(&file);
+	expect_error(outfile_open(&file, scratch_path(&scratch, "none/file")),
+		     "/none: No such file or directory");
+	outfile_close(&file);
+	assert_int_equal(scratch_count(&scratch), 0);
+	scratch_deinit(&scratch);
+}
+
+TEST(a_name_without_directory)
+{
+	struct scratch scratch;
+	char *before = getcwd(NULL, 0);
+	struct outfile file;
+
+	scratch_init(&scratch);
+	assert_int_equal(fchdir(scratch.dir), 0);
+	expect_ok(outfile_open(&file, "plain"));
+	expect_ok(outfile_write(&file, "x", 1));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	assert_true(scratch_holds(&scratch, "plain", TEXT("x")));
+	assert_int_equal(chdir(before), 0);
+	free(before);
+	scratch_deinit(&scratch);
+}
+
+UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
+	   cmocka_unit_test(a_failure_leaves_the_old_file_alone),
+	   cmocka_unit_test(nothing_stands_beside_it_meanwhile),
+	   cmocka_unit_test(an_existing_file_is_replaced),
+	   cmocka_unit_test(a_new_file_is_its_owners),
+	   cmocka_unit_test(an_existing_file_keeps_its_mode), cmocka_unit_test(a_link_is_followed),
+	   cmocka_unit_test(a_device_is_written_in_place),
+	   cmocka_unit_test(a_full_device_is_an_error),
+	   cmocka_unit_test(a_disk_that_fills_up_leaves_the_old_file),
+	   cmocka_unit_test(a_pipe_is_written_directly),
+	   cmocka_unit_test(standard_output_stays_open),
+	   cmocka_unit_test(what_cannot_be_opened_is_named),
+	   cmocka_unit_test(a_name_without_directory))

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/cgroup_files.h"
+
+#include "unit/build.h"
+
+static struct ctprof_snapshot *snapshot;
+static struct cgroup cgroup;
+
+static int setup(void **state)
+{
+	(void)state;
+	snapshot = build_snapshot();
+	cgroup = (struct cgroup){ 0 };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	snapshot_destroy(snapshot);
+	return 0;
+}
+
+static bool take(const char *file, const char *bytes)
+{
+	struct text text = guarded(bytes, strlen(bytes));
+	bool understood;
+	size_t number = 0;
+
+	while (cgroup_file_name(number) && strcmp(cgroup_file_name(number), file) != 0)
+		number++;
+	assert_non_null(cgroup_file_name(number));
+	understood = cgroup_take_file(snapshot, number, text, &cgroup);
+	unguard(text);
+	return understood;
+}
+
+static void expect_reading(struct reading reading, uint64_t value)
+{
+	assert_true(reading.measured);
+	assert_false(reading.unlimited);
+	assert_int_equal(reading.value, value);
+}
+
+static void expect_unlimited(struct reading reading)
+{
+	assert_true(reading.measured);
+	assert_true(reading.unlimited);
+}
+
+TEST(cpu_stat)
+{
+	assert_true(take("cpu.stat", "usage_usec 12\nuser_usec 5\nkey-only\nnr_periods 0\n"
+				     "nr_throttled 0\nthrottled_usec 18446744073709551615\n"));
+	expect_reading(cgroup.cpu.usage_usec, 12);
+	expect_reading(cgroup.cpu.nr_throttled, 0);
+	expect_reading(cgroup.cpu.throttled_usec, UINT64_MAX);
+}
+
+/* The root cgroup, and one without the controller, have the first line only. */
+TEST(cpu_stat_without_throttling)
+{
+	assert_true(take("cpu.stat", "usage_usec 12\n"));
+	expect_reading(cgroup.cpu.usage_usec, 12);
+	assert_false(cgroup.cpu.nr_throttled.measured);
+	assert_false(take("cpu.stat", "usage_usec x\nnr_throttled 3\n"));
+	expect_reading(cgroup.cpu.nr_throttled, 3);
+}
+
+TEST(cpu_max)
+{
+	assert_true(take("cpu.max", "max 100000\n"));
+	expect_unlimited(cgroup.cpu.max_quota_us);
+	expect_reading(cgroup.cpu.max_period_us, 100000);
+	assert_true(take("cpu.max", "25000 50000\n"));
+	expect_reading(cgroup.cpu.max_quota_us, 25000);
+	expect_reading(cgroup.cpu.max_period_us, 50000);
+	cgroup = (struct cgroup){ 0 };
+	assert_false(take("cpu.max", "max\n"));
+	assert_false(cgroup.cpu.max_period_us.measured);
+	assert_false(take("cpu.max", ""));
+}
+
+TEST(weights)
+{
+	assert_true(take("cpu.weight", "100\n"));
+	expect_reading(cgroup.cpu.weight, 100);
+	assert_true(take("cpu.weight.nice", "-20\n"));
+	assert_true((int64_t)cgroup.cpu.weight_nice.value == -20);
+	assert_false(take("cpu.weight", "max\n"));
+}
+
+/* "max" is no limit above, and all of it below. */
+TEST(limits_and_floors)
+{
+	assert_true(take("memory.max", "max\n"));
+	assert_true(take("memory.high", "4096\n"));
+	assert_true(take("memory.low", "max\n"));
+	assert_true(take("memory.min", "0\n"));
+	assert_true(take("pids.max", "max\n"));
+	expect_unlimited(cgroup.memory.max);
+	expect_reading(cgroup.memory.high, 4096);
+	expect_reading(cgroup.memory.low, UINT64_MAX);
+	expect_reading(cgroup.memory.min, 0);
+	expect_unlimited(cgroup.pids.max);
+}
+
+TEST(currents)
+{
+	assert_true(take("memory.current", "123\n"));
+	assert_true(take("pids.current", "7\n"));
+	expect_reading(cgroup.memory.current, 123);
+	expect_reading(cgroup.pids.current, 7);
+	assert_false(take("memory.current", "max\n"));
+	assert_false(take("memory.current", "12 34\n"));
+	assert_false(take("memory.current", "-1\n"));
+}
+
+TEST(maps_keep_every_line)
+{
+	assert_true(take("memory.stat", "anon 5\nfile 0\nsock 18446744073709551615\n"));
+	assert_int_equal(cgroup.memory.stat.count, 3);
+	assert_string_equal(cgroup.memory.stat.items[2].key->bytes, "sock");
+	assert_int_equal(cgroup.memory.stat.items[2].value, UINT64_MAX);
+	assert_true(cgroup.memory.stat.measured);
+	assert_false(take("memory.events", "low 1\nhigh x\nmax -1\noom 2\n\xff 3\nlow 9\n"));
+	assert_int_equal(cgroup.memory.events.count, 2);
+	assert_int_equal(cgroup.memory.events.items[0].value, 1);
+}
+
+TEST(pressure)
+{
+	struct psi_resource psi = { 0 };
+
+	assert_true(psi_take_file(TEXT("full avg10=1.50 avg60=0.00 avg300=0.00 total=5\n"), &psi));
+	expect_reading(psi.full.avg10, 150);
+	expect_reading(psi.full.avg60, 0);
+	expect_reading(psi.full.total_usec, 5);
+	assert_false(psi.some.avg10.measured);
+	assert_false(psi_take_file(TEXT("garbage"), &psi));
+	assert_false(psi.full.total_usec.measured);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+UNIT_TESTS(CASE(cpu_stat), CASE(cpu_stat_without_throttling), CASE(cpu_max), CASE(weights),
+	   CASE(limits_and_floors), CASE(currents), CASE(maps_keep_every_line), CASE(pressure))

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/thread_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "unit/build.h"
+
+/* One thread, and what takes files into it. */
+struct scene {
+	struct plan plan;
+	struct taker taker;
+	struct ctprof_thread *thread;
+};
+
+static struct scene *scene;
+
+static int setup(void **state)
+{
+	(void)state;
+	scene = calloc(1, sizeof(*scene));
+	plan_init(&scene->plan);
+	scene->taker = (struct taker){ .plan = &scene->plan, .snapshot = build_snapshot() };
+	scene->thread = snapshot_add_thread(scene->taker.snapshot);
+	scene->thread->tid = scene->thread->tgid = 10;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	array_deinit(&scene->taker.cpus);
+	snapshot_destroy(scene->taker.snapshot);
+	free(scene);
+	return 0;
+}
+
+static bool take(enum metric_source_id source, const char *file)
+{
+	struct text bytes = guarded(file, strlen(file));
+	bool understood = take_thread_file(&scene->taker, source, bytes, scene->thread);
+
+	unguard(bytes);
+	return understood;
+}
+
+static void expect_number(enum metric_id id, int64_t value)
+{
+	if (!is_measured(scene->thread, id))
+		fail_msg("%s was not measured", metrics[id].name);
+	if ((int64_t)metric_load_u64(&scene->thread->record.values, &metrics[id]) != value)
+		fail_msg("%s is %lld", metrics[id].name,
+			 (long long)metric_load_u64(&scene->thread->record.values, &metrics[id]));
+}
+
+static void expect_unmeasured(enum metric_id id)
+{
+	if (is_measured(scene->thread, id))
+		fail_msg("%s counts as measured", metrics[id].name);
+}
+
+static size_t measured_count(void)
+{
+	size_t count = 0;
+
+	for (enum metric_id id = 0; id < METRIC_COUNT; id++)
+		count += is_measured(scene->thread, id);
+	return count;
+}
+
+/* --- stat, schedstat, status, io --- */
+
+#define STAT_TAIL                                                                                 \
+	" S 1 10 10 0 -1 4194560 210 220 230 240 250 260 270 280 -51 -20 1 0 123456 7000 800 "    \
+	"18446744073709551615 1 1 0 0 0 0 671173123 4096 1260 0 0 0 17 3 40 2 0 0 0 0 0 0 0 0 0 " \
+	"0 0\n"
+
+TEST(stat)
+{
+	assert_true(take(SOURCE_STAT, "10 (my (odd) name\n)" STAT_TAIL));
+	assert_string_equal(scene->thread->comm->bytes, "my (odd) name\n");
+	assert_true(scene->thread->start_time_clock_ticks.measured);
+	assert_int_equal(scene->thread->start_time_clock_ticks.value, 123456);
+	expect_number(METRIC_state, 'S');
+	expect_number(METRIC_minflt, 210);
+	expect_number(METRIC_majflt, 230);
+	expect_number(METRIC_utime_clock_ticks, 250);
+	expect_number(METRIC_stime_clock_ticks, 260);
+	expect_number(METRIC_priority, -51);
+	expect_number(METRIC_nice, -20);
+	expect_number(METRIC_processor, 3);
+	expect_number(METRIC_rt_priority, 40);
+	assert_true(is_measured(scene->thread, METRIC_policy));
+	assert_string_equal(scene->thread->record.values.policy.v->bytes, "SCHED_RR");
+	assert_int_equal(measured_count(), 10);
+}
+
+TEST(a_name_that_is_not_utf8_is_kept)
+{
+	assert_true(take(SOURCE_STAT, "10 (Werkst\xc3\xa4tte-\xe2\x82)" STAT_TAIL));
+	assert_string_equal(scene->thread->comm->bytes, "Werkst\xc3\xa4tte-\xe2\x82");
+}
+
+TEST(a_short_stat_has_what_it_has)
+{
+	assert_false(take(SOURCE_STAT, "10 (x) D 1 10 10 0 -1 4194560 7\n"));
+	assert_string_equal(scene->thread->comm->bytes, "x");
+	expect_number(METRIC_state, 'D');
+	expect_number(METRIC_minflt, 7);
+	assert_int_equal(measured_count(), 2);
+	assert_false(scene->thread->start_time_clock_ticks.measured);
+}
+
+TEST(garbage_in_stat)
+{
+	static const char *const files[] = {
+		"", "garbage", "10 x S 1", "\xff\xfe\n",
+		"10 (x) \x01 a b c d e f g h i j k l m n o p q r s t"
+	};
+
+	for (size_t i = 0; i < array_length(files); i++)
+		assert_false(take(SOURCE_STAT, files[i]));
+	assert_int_equal(measured_count(), 0);
+}
+
+TEST(one_bad_column_is_one_unmeasured_row)
+{
+	assert_false(take(SOURCE_STAT,
+			  "10 (x) S 1 10 10 0 -1 4194560 x 220 230 240 "
+			  "99999999999999999999 260 270 280 20 0 1 0 5 7000 800 1 1 1 0 "
+			  "0 0 0 6 4 1 0 0 0 17 3 0 0 0 0 0\n"));
+	expect_unmeasured(METRIC_minflt);
+	expect_unmeasured(METRIC_utime_clock_ticks);
+	expect_number(METRIC_majflt, 230);
+	expect_number(METRIC_stime_clock_ticks, 260);
+	expect_number(METRIC_nice, 0);
+}
+
+TEST(schedstat)
+{
+	assert_true(take(SOURCE_SCHEDSTAT, "123456789 18446744073709551615 42\n"));
+	expect_number(METRIC_run_time_ns, 123456789);
+	expect_number(METRIC_wait_time_ns, -1);
+	expect_number(METRIC_timeslices, 42);
+	assert_int_equal(measured_count(), 3);
+}
+
+TEST(schedstat_short_long_and_bad)
+{
+	assert_false(take(SOURCE_SCHEDSTAT, "5 6\n"));
+	expect_number(METRIC_wait_time_ns, 6);
+	expect_unmeasured(METRIC_timeslices);
+	assert_true(take(SOURCE_SCHEDSTAT, "7 8 9 10 11\n"));
+	expect_number(METRIC_timeslices, 9);
+	assert_false(take(SOURCE_SCHEDSTAT, ""));
+	assert_false(take(SOURCE_SCHEDSTAT, "x -1 1.5\n"));
+}
+
+#define STATUS                                                                   \
+	"Name:\tbash\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t10\nPid:\t10\n" \
+	"Uid:\t1000\t1001\t1002\t1003\nThreads:\t20\nCpus_allowed:\tf\n"         \
+	"Cpus_allowed_list:\t0-1,3\nvoluntary_ctxt_switches:\t150\n"             \
+	"nonvoluntary_ctxt_switches:\t99\n"
+
+TEST(status)
+{
+	const struct name *cpus;
+
+	assert_true(take(SOURCE_STATUS, STATUS));
+	expect_number(METRIC_nr_threads, 20);
+	expect_number(METRIC_voluntary_csw, 150);
+	expect_number(METRIC_nonvoluntary_csw, 99);
+	expect_number(METRIC_state, 'S');
+	cpus = scene->thread->record.values.cpu_affinity.v;
+	assert_true(is_measured(scene->thread, METRIC_cpu_affinity));
+	assert_int_equal(cpu_set_count(cpus), 3);
+	assert_int_equal(cpu_set_cpus(cpus)[2], 3);
+	assert_int_equal(measured_count(), 5);
+}
+
+TEST(facts_of_the_process_are_its_leaders)
+{
+	scene->thread->tid = 11;
+	assert_true(take(SOURCE_STATUS, STATUS));
+	expect_unmeasured(METRIC_nr_threads);
+	expect_number(METRIC_voluntary_csw, 150);
+}
+
+TEST(the_better_source_wins_in_either_order)
+{
+	assert_true(cpulist_parse(TEXT("7"), &scene->taker.cpus));
+	assert_true(take_affinity(&scene->taker, scene->thread));
+	assert_true(take(SOURCE_STATUS, STATUS));
+	assert_int_equal(cpu_set_count(scene->thread->record.values.cpu_affinity.v), 1);
+	assert_int_equal(cpu_set_cpus(scene->thread->record.values.cpu_affinity.v)[0], 7);
+	assert_true(take(SOURCE_STAT, "10 (x)" STAT_TAIL));
+	expect_number(METRIC_state, 'S');
+	take(SOURCE_STATUS, "State:\tR (running)\n");
+	expect_number(METRIC_state, 'S');
+}
+
+TEST(partial_and_blank_status)
+{
+	assert_true(take(SOURCE_STATUS, "voluntary_ctxt_switches:\t5\n"));
+	expect_number(METRIC_voluntary_csw, 5);
+	expect_unmeasured(METRIC_nonvoluntary_csw);
+	assert_false(take(SOURCE_STATUS, "State:\nThreads:\tmany\nCpus_allowed_list:\t3-1\n"));
+	expect_unmeasured(METRIC_state);
+	expect_unmeasured(METRIC_nr_threads);
+	expect_unmeasured(METRIC_cpu_affinity);
+	assert_false(take(SOURCE_STATUS, "Cpus_allowed_list:\t\n"));
+	expect_unmeasured(METRIC_cpu_affinity);
+}
+
+TEST(io)
+{
+	static const enum metric_id ids[] = { METRIC_rchar,
+					      METRIC_wchar,
+					      METRIC_syscr,
+					      METRIC_syscw,
+					      METRIC_read_bytes,
+					      METRIC_write_bytes,
+					      METRIC_cancelled_write_bytes };
+
+	assert_true(take(SOURCE_IO, "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\n"
+				    "write_bytes: 6\ncancelled_write_bytes: 7\n"));
+	for (size_t i = 0; i < array_length(ids); i++)
+		expect_number(ids[i], (int64_t)i + 1);
+	assert_int_equal(measured_count(), 7);
+}
+
+TEST(io_with_a_malformed_line)
+{
+	assert_false(take(SOURCE_IO, "rchar: 1\nwchar: x\nsyscr 3\nsyscw: -4\nread_bytes: 5\n"));
+	expect_number(METRIC_rchar, 1);
+	expect_number(METRIC_read_bytes, 5);
+	assert_int_equal(measured_count(), 2);
+	assert_false(take(SOURCE_IO, ""));
+	assert_false(take(SOURCE_IO, "no pair in it\n"));
+}
+
+/* --- sched --- */
+
+#define RULE "-------------------------------------------------------------------\n"
+#define HEAD "bash (10, #threads: 1)\n" RULE
+
+TEST(sched_of_every_age)
+{
+	static const char *const prefixes[] = { "se.statistics.", "stats.", "" };
+
+	for (size_t i = 0; i < array_length(prefixes); i++) {
+		char file[1024];
+		const char *p = prefixes[i];
+
+		scene->thread->record = (struct thread_record){ 0 };
+		snprintf(file, sizeof(file),
+			 HEAD "se.exec_start    :  8123.456789\n%swait_sum   :   12.345678\n"
+			      "%swait_max : 0.000001\n%snr_wakeups  :  77\n"
+			      "%siowait_count : 3\nse.nr_migrations : 9\nse.slice : 2800000\n"
+			      "ext.enabled  : 1\npolicy : 0\nprio : 120\n",
+			 p, p, p, p);
+		assert_true(take(SOURCE_SCHED, file));
+		expect_number(METRIC_wait_sum, 12345678);
+		expect_number(METRIC_wait_max, 1);
+		expect_number(METRIC_nr_wakeups, 77);
+		expect_number(METRIC_iowait_count, 3);
+		expect_number(METRIC_nr_migrations, 9);
+		expect_number(METRIC_fair_slice_ns, 2800000);
+		expect_number(METRIC_ext_enabled, 1);
+		assert_int_equal(measured_count(), 7);
+	}
+}
+
+/* A kernel without SCHEDSTATS: the file is there, its keys are not. */
+TEST(sched_without_schedstats)
+{
+	assert_true(take(SOURCE_SCHED,
+			 HEAD "se.exec_start : 1.000000\nse.vruntime : 2.5\n"
+			      "se.sum_exec_runtime : 3.25\nse.nr_migrations : 4\n"
+			      "nr_switches : 5\nse.load.weight : 1048576\nse.slice : 700000\n"));
+	expect_number(METRIC_nr_migrations, 4);
+	expect_number(METRIC_fair_slice_ns, 700000);
+	assert_int_equal(measured_count(), 2);
+	for (enum metric_id id = 0; id < METRIC_COUNT; id++)
+		if (metrics[id].gates >> GATE_SCHEDSTATS & 1)
+			expect_unmeasured(id);
+}
+
+TEST(every_schedstat_key)
+{
+	static const struct {
+		const char *line;
+		enum metric_id id;
+		int64_t value;
+	} keys[] = {
+		{ "nr_wakeups : 11", METRIC_nr_wakeups, 11 },
+		{ "nr_wakeups_local : 12", METRIC_nr_wakeups_local, 12 },
+		{ "nr_wakeups_remote : 13", METRIC_nr_wakeups_remote, 13 },
+		{ "nr_wakeups_sync : 14", METRIC_nr_wakeups_sync, 14 },
+		{ "nr_wakeups_migrate : 15", METRIC_nr_wakeups_migrate, 15 },
+		{ "nr_wakeups_affine : 16", METRIC_nr_wakeups_affine, 16 },
+		{ "nr_wakeups_affine_attempts : 17", METRIC_nr_wakeups_affine_attempts, 17 },
+		{ "nr_forced_migrations : 18", METRIC_nr_forced_migrations, 18 },
+		{ "nr_failed_migrations_affine : 19", METRIC_nr_failed_migrations_affine, 19 },
+		{ "nr_failed_migrations_running : 20", METRIC_nr_failed_migrations_running, 20 },
+		{ "nr_failed_migrations_hot : 21", METRIC_nr_failed_migrations_hot, 21 },
+		{ "wait_sum : 0.000022", METRIC_wait_sum, 22 },
+		{ "wait_count : 23", METRIC_wait_count, 23 },
+		{ "wait_max : 0.000024", METRIC_wait_max, 24 },
+		{ "sleep_max : 0.000025", METRIC_sleep_max, 25 },
+		{ "block_max : 0.000026", METRIC_block_max, 26 },
+		{ "sum_block_runtime : 0.000027", METRIC_block_sum, 27 },
+		{ "iowait_sum : 0.000028", METRIC_iowait_sum, 28 },
+		{ "iowait_count : 29", METRIC_iowait_count, 29 },
+		{ "exec_max : 0.000030", METRIC_exec_max, 30 },
+		{ "slice_max : 0.000031", METRIC_slice_max, 31 },
+		{ "core_forceidle_sum : 0.000032", METRIC_core_forceidle_sum, 32 },
+	};
+
+	for (size_t i = 0; i < array_length(keys); i++) {
+		char file[256];
+
+		scene->thread->record = (struct thread_record){ 0 };
+		snprintf(file, sizeof(file), HEAD "%s\n", keys[i].line);
+		assert_true(take(SOURCE_SCHED, file));
+		expect_number(keys[i].id, keys[i].value);
+		assert_int_equal(measured_count(), 1);
+	}
+}
+
+TEST(voluntary_sleep_needs_both_keys)
+{
+	assert_true(take(SOURCE_SCHED, HEAD "sum_sleep_runtime : 10.000000\n"));
+	expect_unmeasured(METRIC_voluntary_sleep_ns);
+	scene->thread->record = (struct thread_record){ 0 };
+	assert_true(take(SOURCE_SCHED, HEAD "sum_block_runtime : 3.000000\n"));
+	expect_unmeasured(METRIC_voluntary_sleep_ns);
+	expect_number(METRIC_block_sum, 3000000);
+	scene->thread->record = (struct thread_record){ 0 };
+	assert_true(take(SOURCE_SCHED, HEAD "prio : 120\n"));
+	expect_unmeasured(METRIC_voluntary_sleep_ns);
+	assert_true(take(SOURCE_SCHED, HEAD "sum_sleep_runtime : 10.000001\n"
+					    "sum_block_runtime : 3.000000\n"));
+	expect_number(METRIC_voluntary_sleep_ns, 7000001);
+	expect_number(METRIC_block_sum, 3000000);
+}
+
+TEST(voluntary_sleep_in_the_other_order_and_prefixed)
+{
+	assert_true(take(SOURCE_SCHED, HEAD "se.statistics.sum_block_runtime : 3.0\n"
+					    "se.statistics.sum_sleep_runtime : 10.5\n"));
+	expect_number(METRIC_voluntary_sleep_ns, 7500000);
+}
+
+TEST(blocked_longer_than_asleep_is_no_sleep)
+{
+	assert_true(take(SOURCE_SCHED, HEAD "sum_sleep_runtime : 1.000000\n"
+					    "sum_block_runtime : 3.000000\n"));
+	expect_number(METRIC_voluntary_sleep_ns, 0);
+}
+
+TEST(times_that_ran_backwards_are_counted)
+{
+	assert_false(take(SOURCE_SCHED, HEAD "wait_sum : -3.000000\nwait_max : 0.-000500\n"
+					     "sum_sleep_runtime : -1.5\nexec_max : 5.000000\n"));
+	assert_int_equal(scene->taker.negative_times, 3);
+	expect_unmeasured(METRIC_wait_sum);
+	expect_unmeasured(METRIC_wait_max);
+	expect_unmeasured(METRIC_voluntary_sleep_ns);
+	expect_number(METRIC_exec_max, 5000000);
+}
+
+TEST(garbage_in_sched)
+{
+	static const char *const files[] = { "", "garbage\n", HEAD "nr_wakeups : many\n",
+					     HEAD "ext.enabled : 2\n", HEAD "wait_sum : 1.x\n" };
+
+	for (size_t i = 0; i < array_length(files); i++)
+		assert_false(take(SOURCE_SCHED, files[i]));
+	assert_int_equal(measured_count(), 0);
+}
+
+/* The first line holds the name as it is: fifteen bytes of the thread's own choosing. */
+TEST(a_name_in_sched_is_not_a_key)
+{
+	static const char *const heads[] = {
+		"nr_wakeups:7 (10, #threads: 1)\n" RULE,
+		"\nnr_wakeups:7\n (10, #threads: 1)\n" RULE,
+		"a\nwait_sum:9.9\n (10, #threads: 1)\n" RULE,
+		"\n---\nslice:77\n (10, #threads: 1)\n" RULE,
+	};
+
+	for (size_t i = 0; i < array_length(heads); i++) {
+		char file[256];
+
+		scene->thread->record = (struct thread_record){ 0 };
+		snprintf(file, sizeof(file), "%sse.nr_migrations : 4\n", heads[i]);
+		assert_true(take(SOURCE_SCHED, file));
+		expect_number(METRIC_nr_migrations, 4);
+		assert_int_equal(measured_count(), 1);
+	}
+}
+
+/* --- taskstats --- */
+
+static void set_field(struct taskstats_values *stats, unsigned field, uint64_t value)
+{
+	stats->values[field] = value;
+	stats->present |= (uint64_t)1 << field;
+}
+
+/* Every field present: counts and totals `delays` for the seven, 5 for cpu. */
+static struct taskstats_values all_fields(uint64_t delays)
+{
+	struct taskstats_values stats = { .version = 16 };
+
+	for (unsigned field = 0; field < TASKSTATS_HIWATER_RSS; field++)
+		set_field(&stats, field, field < TASKSTATS_PART_COUNT ? 5 : delays);
+	set_field(&stats, TASKSTATS_HIWATER_RSS, 3);
+	set_field(&stats, TASKSTATS_HIWATER_VM, UINT64_MAX);
+	return stats;
+}
+
+static void take_delays(const struct taskstats_values *stats, enum delay_accounting delays,
+			bool irq)
+{
+	scene->thread->record = (struct thread_record){ 0 };
+	take_taskstats(&scene->taker, stats, delays, irq, scene->thread);
+}
+
+enum { CPU = 4, SIX = 24, IRQ = 4, WATERMARKS = 2 };
+
+TEST(cpu_and_watermarks_are_always_measured)
+{
+	struct taskstats_values stats = all_fields(0);
+
+	for (enum delay_accounting d = DELAYS_UNKNOWN; d <= DELAYS_BOOT; d++) {
+		take_delays(&stats, d, false);
+		expect_number(METRIC_cpu_delay_count, 5);
+		expect_number(METRIC_cpu_delay_min_ns, 5);
+		expect_number(METRIC_hiwater_rss_bytes, 3 * 1024);
+		/* too large for bytes: the largest there is */
+		expect_number(METRIC_hiwater_vm_bytes, -1);
+	}
+}
+
+TEST(off_measures_none_of_the_seven)
+{
+	struct taskstats_values none = all_fields(0), some = all_fields(7);
+
+	take_delays(&none, DELAYS_OFF, true);
+	assert_int_equal(measured_count(), CPU + WATERMARKS);
+	/* What stood there before it was turned off is not kept up. */
+	take_delays(&some, DELAYS_OFF, true);
+	assert_int_equal(measured_count(), CPU + WATERMARKS);
+}
+
+TEST(from_boot_a_zero_is_a_zero)
+{
+	struct taskstats_values stats = all_fields(0);
+
+	take_delays(&stats, DELAYS_BOOT, true);
+	assert_int_equal(measured_count(), CPU + SIX + IRQ + WATERMARKS);
+	expect_number(METRIC_blkio_delay_count, 0);
+}
+
+TEST(otherwise_all_zero_says_nothing)
+{
+	static const enum delay_accounting kinds[] = { DELAYS_RUNTIME, DELAYS_UNKNOWN };
+
+	for (size_t i = 0; i < array_length(kinds); i++) {
+		struct taskstats_values stats = all_fields(0);
+
+		take_delays(&stats, kinds[i], true);
+		assert_int_equal(measured_count(), CPU + WATERMARKS);
+		/* One delay in one category proves that the thread has a record of all. */
+		set_field(&stats, taskstats_field(TASKSTATS_compact, TASKSTATS_COUNT), 1);
+		take_delays(&stats, kinds[i], true);
+		assert_int_equal(measured_count(), CPU + SIX + IRQ + WATERMARKS);
+		expect_number(METRIC_compact_delay_count, 1);
+		expect_number(METRIC_blkio_delay_total_ns, 0);
+	}
+}
+
+TEST(irq_needs_a_kernel_that_accounts_it)
+{
+	struct taskstats_values stats = all_fields(0);
+
+	take_delays(&stats, DELAYS_BOOT, false);
+	assert_int_equal(measured_count(), CPU + SIX + WATERMARKS);
+	expect_unmeasured(METRIC_irq_delay_count);
+	take_delays(&stats, DELAYS_BOOT, true);
+	expect_number(METRIC_irq_delay_count, 0);
+}
+
+TEST(what_the_payload_does_not_hold_is_unmeasured)
+{
+	struct taskstats_values stats = all_fields(7);
+
+	for (unsigned c = 0; c < TASKSTATS_CATEGORY_COUNT; c++) {
+		stats.present &= ~((uint64_t)1 << taskstats_field(c, TASKSTATS_MAX));
+		stats.present &= ~((uint64_t)1 << taskstats_field(c, TASKSTATS_MIN));
+	}
+	take_delays(&stats, DELAYS_BOOT, true);
+	assert_int_equal(measured_count(), 8 * 2 + WATERMARKS);
+	expect_unmeasured(METRIC_cpu_delay_max_ns);
+	expect_number(METRIC_swapin_delay_total_ns, 7);
+}
+
+/* Each field into its own row: every one has a number of its own. */
+TEST(each_field_has_its_row)
+{
+	static const enum metric_id first[] = {
+		METRIC_cpu_delay_count,       METRIC_blkio_delay_count,
+		METRIC_swapin_delay_count,    METRIC_freepages_delay_count,
+		METRIC_thrashing_delay_count, METRIC_compact_delay_count,
+		METRIC_wpcopy_delay_count,    METRIC_irq_delay_count,
+	};
+	struct taskstats_values stats = { .version = 16 };
+
+	for (unsigned field = 0; field < TASKSTATS_FIELD_COUNT; field++)
+		set_field(&stats, field, 100 + field);
+	take_delays(&stats, DELAYS_BOOT, true);
+	for (unsigned c = 0; c < array_length(first); c++)
+		for (unsigned part = 0; part < TASKSTATS_PART_COUNT; part++)
+			expect_number(first[c] + part, 100 + taskstats_field(c, part));
+	expect_number(METRIC_hiwater_rss_bytes, (100 + TASKSTATS_HIWATER_RSS) * 1024);
+}
+
+TEST(delay_accounting_has_names)
+{
+	assert_string_equal(delay_accounting_names[DELAYS_UNKNOWN], "unknown");
+	assert_string_equal(delay_accounting_names[DELAYS_OFF], "off");
+	assert_string_equal(delay_accounting_names[DELAYS_RUNTIME], "runtime");
+	assert_string_equal(delay_accounting_names[DELAYS_BOOT], "boot");
+}
+
+/* --- smaps_rollup --- */
+
+TEST(smaps_rollup)
+{
+	const struct counts *smaps;
+
+	assert_true(take_smaps_rollup(&scene->taker,
+				      TEXT("5580-7ffd ---p 00000000 00:00 0    [rollup]\n"
+					   "Rss:    1234 kB\nPss:  0 kB\nPss_Anon: 7 kB\n"),
+				      scene->thread));
+	smaps = scene->thread->smaps_rollup_kib;
+	assert_non_null(smaps);
+	assert_int_equal(smaps->count, 3);
+	assert_string_equal(smaps->items[0].key->bytes, "Rss");
+	assert_int_equal(smaps->items[0].value, 1234);
+	assert_int_equal(smaps->items[1].value, 0);
+}
+
+TEST(smaps_rollup_with_bad_lines)
+{
+	assert_false(take_smaps_rollup(&scene->taker, TEXT("Rss: 5 kB\nPss: x kB\nRss: 6 kB\n"),
+				       scene->thread));
+	assert_int_equal(scene->thread->smaps_rollup_kib->count, 1);
+	assert_int_equal(scene->thread->smaps_rollup_kib->items[0].value, 5);
+}
+
+TEST(smaps_rollup_of_no_memory)
+{
+	assert_true(take_smaps_rollup(&scene->taker, TEXT(""), scene->thread));
+	assert_null(scene->thread->smaps_rollup_kib);
+}
+
+/* --- the plan --- */
+
+TEST(every_source_is_bound)
+{
+	for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
+		size_t wanted = 0, bound = 0;
+
+		for (size_t k = 0; k < METRIC_SOURCES_MAX; k++)
+			if (metrics[id].sources[k].id)
+				wanted += metrics[id].sources[k].less ? 2 : 1;
+		for (size_t i = 0; i < scene->plan.count; i++)
+			bound += scene->plan.bindings[i].metric == &metrics[id];
+		assert_int_equal(bound, wanted);
+	}
+}
+
+TEST(every_key_is_in_its_chain)
+{
+	for (size_t i = 0; i < scene->plan.count; i++) {
+		const struct binding *binding = &scene->plan.bindings[i], *found;
+
+		if (!binding->key.length)
+			continue;
+		found = plan_chain(&scene->plan, binding->source->id, binding->key);
+		while (found && found != binding)
+			found = found->next;
+		assert_ptr_equal(found, binding);
+	}
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+UNIT_TESTS(CASE(stat), CASE(a_name_that_is_not_utf8_is_kept), CASE(a_short_stat_has_what_it_has),
+	   CASE(garbage_in_stat), CASE(one_bad_column_is_one_unmeasured_row), CASE(schedstat),
+	   CASE(schedstat_short_long_and_bad), CASE(status),
+	   CASE(facts_of_the_process_are_its_leaders), CASE(the_better_source_wins_in_either_order),
+	   CASE(partial_and_blank_status), CASE(io), CASE(io_with_a_malformed_line),
+	   CASE(sched_of_every_age), CASE(sched_without_schedstats), CASE(every_schedstat_key),
+	   CASE(voluntary_sleep_needs_both_keys),
+	   CASE(voluntary_sleep_in_the_other_order_and_prefixed),
+	   CASE(blocked_longer_than_asleep_is_no_sleep), CASE(times_that_ran_backwards_are_counted),
+	   CASE(garbage_in_sched), CASE(a_name_in_sched_is_not_a_key),
+	   CASE(cpu_and_watermarks_are_always_measured), CASE(off_measures_none_of_the_seven),
+	   CASE(from_boot_a_zero_is_a_zero), CASE(otherwise_all_zero_says_nothing),
+	   CASE(irq_needs_a_kernel_that_accounts_it),
+	   CASE(what_the_payload_does_not_hold_is_unmeasured), CASE(each_field_has_its_row),
+	   CASE(delay_accounting_has_names), CASE(smaps_rollup), CASE(smaps_rollup_with_bad_lines),
+	   CASE(smaps_rollup_of_no_memory), CASE(every_source_is_bound),
+	   CASE(every_key_is_in_its_chain))

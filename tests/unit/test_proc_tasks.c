@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "proc/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "unit/unit.h"
+
+TEST(numbers_ascending_and_nothing_else)
+{
+	static const char *const names[] = {
+		"10", "9",  "2",  "self",       "12x",        "007",
+		"0",  "-3", " 5", "4294967295", "4294967296", "1000000"
+	};
+	static const uint32_t expected[] = { 2, 9, 10, 1000000, 4294967295 };
+	struct tids tids = { 0 };
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	for (size_t i = 0; i < array_length(names); i++)
+		assert_int_equal(mkdirat(scratch.dir, names[i], 0755), 0);
+	/* Twice: what it held is replaced, and the descriptor stays usable. */
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(tasks_list(scratch.dir, &tids), 0);
+		assert_int_equal(tids.count, array_length(expected));
+		assert_memory_equal(tids.items, expected, sizeof(expected));
+	}
+	array_deinit(&tids);
+	scratch_deinit(&scratch);
+}
+
+TEST(an_empty_directory)
+{
+	struct tids tids = { 0 };
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	assert_int_equal(tasks_list(scratch.dir, &tids), 0);
+	assert_int_equal(tids.count, 0);
+	scratch_deinit(&scratch);
+}
+
+TEST(errors)
+{
+	int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct tids tids = { 0 };
+
+	assert_int_equal(tasks_list(-1, &tids), EBADF);
+	assert_int_equal(tasks_list(file, &tids), ENOTDIR);
+	close(file);
+}
+
+TEST(we_are_among_our_threads)
+{
+	int dir = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct tids tids = { 0 };
+	bool found = false;
+
+	assert_int_equal(tasks_list(dir, &tids), 0);
+	for (size_t i = 0; i < tids.count; i++)
+		found |= tids.items[i] == (uint32_t)syscall(SYS_gettid);
+	assert_true(found);
+	array_deinit(&tids);
+	close(dir);
+}
+
+TEST(proc_is_ours_and_other_trees_are_not)
+{
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	assert_true(tasks_are_ours(proc));
+	assert_int_equal(symlinkat("1", scratch.dir, "self"), 0);
+	assert_false(tasks_are_ours(scratch.dir));
+	close(proc);
+	scratch_deinit(&scratch);
+}
+
+UNIT_TESTS(cmocka_unit_test(numbers_ascending_and_nothing_else),
+	   cmocka_unit_test(an_empty_directory), cmocka_unit_test(errors),
+	   cmocka_unit_test(we_are_among_our_threads),
+	   cmocka_unit_test(proc_is_ours_and_other_trees_are_not))
