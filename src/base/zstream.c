@@ -94,9 +94,9 @@ static struct error *refill(struct zstream_reader *reader)
 	return NULL;
 }
 
-static struct error *read_error(size_t code)
+static struct error *read_error(const struct zstream_reader *reader, size_t code)
 {
-	if (ZSTD_getErrorCode(code) == ZSTD_error_prefix_unknown)
+	if (!reader->any_frame && ZSTD_getErrorCode(code) == ZSTD_error_prefix_unknown)
 		return error_create("not a zstd file");
 	return zstd_error(code);
 }
@@ -126,7 +126,7 @@ struct error *zstream_read(struct zstream_reader *reader, struct text *ret)
 		in.size = reader->in_length;
 		hint = ZSTD_decompressStream(reader->zstd, &out, &in);
 		if (ZSTD_isError(hint))
-			return read_error(hint);
+			return read_error(reader, hint);
 		reader->any_frame |= out.pos > 0 || hint == 0;
 		reader->in_used = in.pos;
 		reader->frame_open = hint != 0;
