@@ -37,7 +37,7 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: all static install bench fuzz man doc clean
 
-all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so $(B)/ctprof.pc
+all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so
 
 $(B)/%.o: %.c
 	$(call say,CC    $<)
@@ -62,10 +62,6 @@ $(B)/libctprof.so: $(LIBRARY)
 	$(Q)$(CC) -shared -Wl,-soname,libctprof.so.0 $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections \
 		-o $@ $^ $(LIB_LIBS)
 	$(Q)ln -sf libctprof.so $(B)/libctprof.so.0
-
-$(B)/ctprof.pc: libctprof/ctprof.pc.in src/base/version.h
-	$(Q)mkdir -p $(@D)
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
 # --- one file for any host ---
 
@@ -105,7 +101,8 @@ install: all man $(B)/ctprof.bash
 	install -m 755 $(B)/libctprof.so $(DESTDIR)$(PREFIX)/lib/libctprof.so.$(VERSION)
 	ln -sf libctprof.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libctprof.so.0
 	ln -sf libctprof.so.0 $(DESTDIR)$(PREFIX)/lib/libctprof.so
-	install -m 644 $(B)/ctprof.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/ctprof.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libctprof/ctprof.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/ctprof.pc
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done

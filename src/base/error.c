@@ -9,6 +9,14 @@
 
 struct error error_no_memory = { .errnum = ENOMEM, .message = (char *)"out of memory" };
 
+/* A message may quote what others wrote: it stays one line, and tells the terminal nothing. */
+static void make_safe(char *message)
+{
+	for (; *message; message++)
+		if ((unsigned char)*message < 0x20 || *message == 0x7f)
+			*message = '?';
+}
+
 static struct error *create(int errnum, char *message)
 {
 	struct error *err = message ? malloc(sizeof(*err)) : NULL;
@@ -17,6 +25,7 @@ static struct error *create(int errnum, char *message)
 		free(message);
 		return &error_no_memory;
 	}
+	make_safe(message);
 	*err = (struct error){ .errnum = errnum, .message = message };
 	return err;
 }
@@ -61,6 +70,7 @@ struct error *error_prefix(struct error *err, const char *format, ...)
 		prefix = NULL;
 	va_end(args);
 	if (prefix && asprintf(&message, "%s: %s", prefix, err->message) >= 0) {
+		make_safe(message);
 		free(err->message);
 		err->message = message;
 	}

@@ -191,16 +191,15 @@ static int on_end(void *context)
 
 static int keep_key(struct json_reader *r, struct text key)
 {
-	if (key.length > r->key_room) {
-		char *moved = realloc(r->key_bytes, key.length);
+	if (key.length >= r->key_room) {
+		char *moved = realloc(r->key_bytes, key.length + 1);
 
 		if (!moved)
 			return fail(r, &error_no_memory);
 		r->key_bytes = moved;
-		r->key_room = key.length;
+		r->key_room = key.length + 1;
 	}
-	if (key.length)
-		memcpy(r->key_bytes, key.bytes, key.length);
+	memcpy(r->key_bytes, key.bytes, key.length);
 	r->key = (struct text){ r->key_bytes, key.length };
 	return 1;
 }

@@ -82,14 +82,18 @@ static bool take_cpu_stat(struct ctprof_snapshot *snapshot, struct text bytes, v
 /* memory.stat and memory.events: every "key number" line. */
 static bool take_counts(struct ctprof_snapshot *snapshot, struct text bytes, void *at)
 {
+	struct counts *counts = at;
 	struct text key, value;
 	bool understood = true;
 	uint64_t number;
 
 	while (pairs_next(&bytes, ' ', &key, &value))
 		understood &= text_u64(value, &number) && utf8_is_valid(key) &&
-			      counts_add(snapshot, at, key, number);
-	return understood;
+			      counts_add(snapshot, counts, key, number);
+	if (counts_are_unique(counts))
+		return understood;
+	*counts = (struct counts){ 0 };
+	return false;
 }
 
 #define AT(member) offsetof(struct cgroup, member)

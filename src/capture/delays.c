@@ -27,6 +27,8 @@ static enum delay_accounting find_delay_accounting(struct capture *c)
 		return booted_with(c, TEXT("nodelayacct")) ? DELAYS_OFF : DELAYS_UNKNOWN;
 	if (text_equal(text_trim(value), TEXT("0")))
 		return DELAYS_OFF;
+	if (!text_equal(text_trim(value), TEXT("1")))
+		return DELAYS_UNKNOWN;
 	return booted_with(c, TEXT("delayacct")) ? DELAYS_BOOT : DELAYS_RUNTIME;
 }
 

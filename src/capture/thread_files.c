@@ -195,25 +195,25 @@ static bool take_pairs(struct taker *taker, enum metric_source_id source, struct
 	struct difference difference = { 0 };
 	struct text key, value;
 	bool understood = true;
-	unsigned pairs = 0;
+	unsigned known = 0;
 
 	if (source == SOURCE_SCHED)
 		bytes = sched_body(bytes);
 	while (pairs_next(&bytes, ':', &key, &value)) {
-		pairs++;
 		if (source == SOURCE_SCHED)
 			key = sched_key(key);
 		for (const struct binding *b = plan_chain(taker->plan, source, key); b;
 		     b = b->next) {
 			if (!text_equal(b->key, key))
 				continue;
+			known++;
 			understood &= b->source->less
 					      ? take_difference(taker, b, value, &difference)
 					      : take_value(taker, b, value, thread);
 		}
 	}
 	store_difference(&difference, &thread->record);
-	return understood && pairs;
+	return understood && known;
 }
 
 bool take_thread_file(struct taker *taker, enum metric_source_id source, struct text bytes,
@@ -246,7 +246,9 @@ bool take_smaps_rollup(struct taker *taker, struct text bytes, struct ctprof_thr
 		understood &= pairs_kib(value, &kib) && utf8_is_valid(key) &&
 			      counts_add(s, smaps, key, kib);
 	}
-	if (smaps && smaps->count)
+	if (!smaps || !counts_are_unique(smaps))
+		return false;
+	if (smaps->count)
 		thread->smaps_rollup_kib = smaps;
 	return understood;
 }

@@ -58,8 +58,11 @@ static int dispatch(int argc, char **argv)
 	}
 	command = command_find(argv[1]);
 	if (!command) {
-		report_error(unknown_value(argv[1][0] == '-' ? "option" : "command", argv[1],
-					   command_name),
+		report_error(argv[1][0] == '-'
+				     ? error_create("unknown option '%s'; there are: --help, "
+						    "--version",
+						    argv[1])
+				     : unknown_value("command", argv[1], command_name),
 			     STATUS_USAGE);
 		fprintf(stderr, "Try 'ctprof --help'.\n");
 		return STATUS_USAGE;

@@ -143,6 +143,9 @@ static struct error *unknown_option(const struct command *command, const char *w
 
 	if (strncmp(word, "--", 2) != 0)
 		return error_create("unknown option '-%c'", optopt);
+	if (optopt >= HELP_OPTION)
+		return error_create("option '%.*s' takes no argument", (int)strcspn(word, "="),
+				    word);
 	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	values_of = command;
 	return unknown_value("option", bare, option_name);

@@ -49,8 +49,9 @@ static bool parse_line(struct text line, struct psi_line *ret)
 			return false;
 		}
 	}
-	psi.measured = total;
-	*ret = psi;
+	psi.measured = true;
+	if (total)
+		*ret = psi;
 	return total;
 }
 

@@ -17,6 +17,11 @@ static bool is_cpu_delay(const struct metric *metric)
 	return text_starts(text_of(metric->name), TEXT("cpu_delay_"));
 }
 
+static bool is_irq_delay(const struct metric *metric)
+{
+	return text_starts(text_of(metric->name), TEXT("irq_delay_"));
+}
+
 static bool is_delay(const struct metric *metric)
 {
 	return metric->sources[0].id == SOURCE_TASKSTATS && metric->kind != KIND_TOTAL
@@ -62,7 +67,8 @@ void foreign_apply_boolean(struct ctprof_thread *thread, enum family_boolean whi
 static bool same_family(const struct metric *a, const struct metric *b)
 {
 	return a->sources[0].id == b->sources[0].id && a->gates == b->gates &&
-	       is_cpu_delay(a) == is_cpu_delay(b) && is_peak_delay(a) == is_peak_delay(b) &&
+	       is_cpu_delay(a) == is_cpu_delay(b) && is_irq_delay(a) == is_irq_delay(b) &&
+	       is_peak_delay(a) == is_peak_delay(b) &&
 	       (a->family == FAMILY_MODE || a->family == FAMILY_AFFINITY ? a == b : true);
 }
 

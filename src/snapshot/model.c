@@ -79,7 +79,7 @@ void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
 
 const struct name *snapshot_name(struct ctprof_snapshot *s, struct text text)
 {
-	return names_intern(&s->names, text.bytes, text.length);
+	return names_intern(&s->names, text.bytes, strnlen(text.bytes, text.length));
 }
 
 /* Room for one more in an array of the arena; what it outgrows stays behind there, so the steps are
@@ -107,9 +107,6 @@ bool counts_add(struct ctprof_snapshot *s, struct counts *counts, struct text ke
 
 	if (!name)
 		return false;
-	for (size_t i = 0; i < counts->count; i++)
-		if (counts->items[i].key == name)
-			return false;
 	items = grow(s, counts->items, counts->count, &counts->room, sizeof(*items));
 	if (!items)
 		return false;
@@ -127,9 +124,6 @@ bool label_pairs_add(struct ctprof_snapshot *s, struct label_pairs *pairs, struc
 
 	if (!name || !text)
 		return false;
-	for (size_t i = 0; i < pairs->count; i++)
-		if (pairs->items[i].key == name)
-			return false;
 	items = grow(s, pairs->items, pairs->count, &pairs->room, sizeof(*items));
 	if (!items)
 		return false;
@@ -137,6 +131,43 @@ bool label_pairs_add(struct ctprof_snapshot *s, struct label_pairs *pairs, struc
 	pairs->items[pairs->count++] = (struct label_pair){ name, text };
 	pairs->measured = true;
 	return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The key is the first member of either kind of pair, and equal keys are one name. */
+static bool keys_are_unique(const void *items, size_t count, size_t stride)
+{
+	_cleanup_free_ uintptr_t *keys = count ? calloc(count, sizeof(*keys)) : NULL;
+
+	if (!count)
+		return true;
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (uintptr_t) *
+			  (const struct name *const *)(const void *)((const char *)items +
+								     i * stride);
+	qsort(keys, count, sizeof(*keys), by_address);
+	for (size_t i = 1; i < count; i++)
+		if (keys[i] == keys[i - 1])
+			return false;
+	return true;
+}
+
+bool counts_are_unique(const struct counts *counts)
+{
+	return keys_are_unique(counts->items, counts->count, sizeof(*counts->items));
+}
+
+bool label_pairs_are_unique(const struct label_pairs *pairs)
+{
+	return keys_are_unique(pairs->items, pairs->count, sizeof(*pairs->items));
 }
 
 static int by_tgid(const void *a, const void *b)

@@ -213,14 +213,19 @@ static inline struct ctprof_thread *snapshot_thread(const struct ctprof_snapshot
 /* Keep only the first `count` threads. */
 void snapshot_truncate_threads(struct ctprof_snapshot *snapshot, size_t count);
 
-/* Intern bytes in the snapshot. NULL without memory. */
+/* Intern bytes in the snapshot, up to the first NUL. NULL without memory. */
 const struct name *snapshot_name(struct ctprof_snapshot *snapshot, struct text text);
 
-/* Append a pair. False without memory, or when the key is there already. */
+/* Append a pair. False without memory. */
 bool counts_add(struct ctprof_snapshot *snapshot, struct counts *counts, struct text key,
 		uint64_t value);
 bool label_pairs_add(struct ctprof_snapshot *snapshot, struct label_pairs *pairs, struct text key,
 		     struct text value);
+
+/* Is no key there twice? Asked once, when all are there: searching at every step would take the
+ * square of the time. Also false without memory. */
+bool counts_are_unique(const struct counts *counts);
+bool label_pairs_are_unique(const struct label_pairs *pairs);
 
 /* Bring processes into the order of their numbers and cgroups into that of their paths. */
 void snapshot_sort(struct ctprof_snapshot *snapshot);

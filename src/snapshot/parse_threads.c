@@ -239,6 +239,7 @@ TAKE(take_thread)
 		return p->context.snapshot->threads.count < SNAPSHOT_THREADS_MAX
 			       ? &error_no_memory
 			       : error_create("more threads than Linux can have");
+	p->body = true;
 	p->booleans = p->booleans_given = 0;
 	p->context.has_measured = false;
 	json_enter(r, &thread_shape, thread);

@@ -88,6 +88,7 @@ static TAKE(take_cgroups)
 	static const struct json_shape shape = { .each = take_cgroup };
 	struct error *err = expect_object(value, key);
 
+	parser_of(r)->body = true;
 	if (!err)
 		json_enter(r, &shape, target);
 	return err;
@@ -134,6 +135,7 @@ static TAKE(take_optional)
 	*place = arena_alloc(&s->arena, optional->schema->size);
 	if (!*place)
 		return &error_no_memory;
+	parser_of(r)->body |= optional->schema == &snapshot_sched_ext_schema;
 	parser_of(r)->context.has_measured = false;
 	json_enter(r,
 		   optional->schema == &snapshot_sched_ext_schema ? &parser_of(r)->sched_ext
@@ -146,6 +148,7 @@ static TAKE(take_psi)
 {
 	struct error *err = expect_object(value, key);
 
+	parser_of(r)->body = true;
 	parser_of(r)->context.has_measured = false;
 	if (!err)
 		json_enter(r, &parser_of(r)->psi, &snapshot_of(r)->psi);
@@ -245,8 +248,8 @@ static const struct json_shape head_shape = { .members = head_members,
 
 static TAKE(take_head)
 {
-	if (snapshot_of(r)->threads.count)
-		return error_create("'ctprof' stands after the threads it speaks of");
+	if (parser_of(r)->body)
+		return error_create("'ctprof' stands after what it speaks of");
 	return take_object(r, target, &(struct json_member){ .more = &head_shape }, key, value);
 }
 

@@ -15,6 +15,7 @@ struct snapshot_parser {
 	struct schema_context context; /* the reader's user; first, so that it is the parser too */
 	struct json_reader *json;
 	bool ours; /* the head of our own form was seen */
+	bool body; /* something was read that a head speaks of */
 	struct foreign_marks foreign;
 	uint8_t booleans, booleans_given; /* of the thread: bit by enum family_boolean */
 	struct {

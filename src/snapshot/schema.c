@@ -98,12 +98,6 @@ static void write_bool(struct json_writer *w, const struct field *field, const v
 	json_bool(w, *(const bool *)at);
 }
 
-static struct error *too_many(struct text key)
-{
-	return error_create("'%.*s' stands twice, or is one too many", (int)(key.length & 0xff),
-			    key.bytes);
-}
-
 static struct error *take_count(struct json_reader *r, void *target,
 				const struct json_member *member, struct text key,
 				const struct json_value *value)
@@ -114,10 +108,16 @@ static struct error *take_count(struct json_reader *r, void *target,
 	(void)member;
 	if (err)
 		return err;
-	return counts_add(snapshot_of(r), target, key, number) ? NULL : too_many(key);
+	return counts_add(snapshot_of(r), target, key, number) ? NULL : &error_no_memory;
 }
 
-const struct json_shape snapshot_counts_shape = { .each = take_count };
+static struct error *finish_counts(struct json_reader *r, void *target)
+{
+	(void)r;
+	return counts_are_unique(target) ? NULL : error_create("a name stands twice in one object");
+}
+
+const struct json_shape snapshot_counts_shape = { .each = take_count, .done = finish_counts };
 
 static struct error *take_counts(struct json_reader *r, void *target,
 				 const struct json_member *member, struct text key,
@@ -160,14 +160,21 @@ static struct error *take_pair(struct json_reader *r, void *target,
 	(void)member;
 	if (err)
 		return err;
-	return label_pairs_add(snapshot_of(r), target, key, text) ? NULL : too_many(key);
+	return label_pairs_add(snapshot_of(r), target, key, text) ? NULL : &error_no_memory;
+}
+
+static struct error *finish_pairs(struct json_reader *r, void *target)
+{
+	(void)r;
+	return label_pairs_are_unique(target) ? NULL
+					      : error_create("a name stands twice in one object");
 }
 
 static struct error *take_pairs(struct json_reader *r, void *target,
 				const struct json_member *member, struct text key,
 				const struct json_value *value)
 {
-	static const struct json_shape shape = { .each = take_pair };
+	static const struct json_shape shape = { .each = take_pair, .done = finish_pairs };
 	struct label_pairs *pairs = at_of(target, member);
 
 	if (value->type == JSON_NULL)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# For the tests that are bash: one function is one case.
+#
+#	. tests/cases.sh
+#	adds_up() { equal sum "$((1 + 1))" 2; }
+#	run_case "one and one are two" adds_up
+#	end_cases
+#
+# A function's first command that fails ends it, and the case has failed; what it printed is shown.
+
+set -u -o pipefail
+
+SKIPPED=77
+failures=0
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ctprof-test.XXXXXX")
+chmod 755 "$scratch"
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM HUP
+
+# at_end COMMAND: runs when the case ends, the last one named first.
+at_end() {
+	endings=("$1" "${endings[@]}")
+}
+
+run_endings() {
+	local ending
+
+	set +e
+	trap - ERR
+	for ending in "${endings[@]}"; do
+		eval "$ending"
+	done 2> /dev/null
+}
+
+# run_case NAME FUNCTION [ARGUMENTS...]
+run_case() {
+	local name=$1 details=$scratch/details status
+
+	shift
+	(
+		endings=()
+		trap run_endings EXIT
+		trap 'echo "failed: $BASH_COMMAND (line ${BASH_LINENO[0]})"' ERR
+		set -eE
+		"$@"
+	) > "$details" 2>&1 < /dev/null
+	status=$?
+	case $status in
+	0) echo "ok - $name" ;;
+	$SKIPPED) echo "skip - $name: $(tail -n 1 "$details")" ;;
+	*)
+		echo "not ok - $name"
+		tail -n 30 "$details" | sed 's/^/    /'
+		failures=$((failures + 1))
+		;;
+	esac
+}
+
+# The last command of a `run`.
+end_cases() {
+	exit $((failures > 0))
+}
+
+# skip REASON: ends the case.
+skip() {
+	echo "$*"
+	exit $SKIPPED
+}
+
+# equal WHAT GOT WANTED
+equal() {
+	[ "$2" = "$3" ] || { echo "$1 is '$2', not '$3'"; return 1; }
+}
+
+# between WHAT LOW GOT HIGH: numbers, ends included.
+between() {
+	[ "$2" -le "$3" ] && [ "$3" -le "$4" ] || { echo "$1 is $3, not from $2 to $4"; return 1; }
+}
+
+# has WHAT TEXT PIECE
+has() {
+	[[ $2 == *"$3"* ]] || { echo "$1 has no '$3': $2"; return 1; }
+}
+
+has_not() {
+	[[ $2 != *"$3"* ]] || { echo "$1 has '$3': $2"; return 1; }
+}
+
+# fails STATUS COMMAND...: it must end with this status, and its output is in $output.
+fails() {
+	local wanted=$1 status=0
+
+	shift
+	output=$("$@" 2>&1) || status=$?
+	[ "$status" -eq "$wanted" ] || { echo "'$*' ended with $status, not $wanted: $output"; return 1; }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fuzz.h"
+
+#include "proc/pairs.h"
+
+/* A time is exact: what was read as "ms.frac" is at least ms whole milliseconds, and less than one
+ * more. */
+static void check_time(struct text value)
+{
+	struct text whole;
+	uint64_t ns, ms;
+
+	if (sched_ms_as_ns(value, &ns) != SCHED_MS_OK)
+		return;
+	must(text_cut(&value, '.', &whole) && text_u64(whole, &ms));
+	must(ns == ms || ns / 1000000 == ms);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct text bytes = fuzz_copy(data, size), rest = bytes, key, value, found;
+	uint64_t kib;
+
+	while (pairs_next(&rest, ':', &key, &value)) {
+		must(fuzz_is_inside(key, bytes) && fuzz_is_inside(value, bytes));
+		must(fuzz_is_inside(sched_key(key), key));
+		must(pairs_find(bytes, ':', key, &found));
+		check_time(value);
+		if (pairs_kib(value, &kib))
+			must(value.bytes[0] >= '0' && value.bytes[0] <= '9');
+	}
+	fuzz_release(bytes);
+	return 0;
+}
