@@ -79,55 +79,63 @@ char *derived_formula(char *buffer, const struct derived *d)
 	return buffer;
 }
 
-static bool total_of(const struct aggregate *values, const struct metric *metric, double *ret)
-{
-	const struct aggregate *a = &values[metric_id(metric)];
+static const enum metric_id delays[DERIVED_DELAYS] = {
+	METRIC_swapin_delay_total_ns,    METRIC_thrashing_delay_total_ns,
+	METRIC_cpu_delay_total_ns,       METRIC_blkio_delay_total_ns,
+	METRIC_freepages_delay_total_ns, METRIC_compact_delay_total_ns,
+	METRIC_wpcopy_delay_total_ns,    METRIC_irq_delay_total_ns,
+};
+enum { SWAPIN, THRASHING, OTHERS };
 
-	if (!a->measured)
-		return false;
-	*ret = (double)a->total;
-	return true;
+static void add_delays(struct derived_sum *sum, const struct thread_record *thread)
+{
+	for (size_t i = 0; i < DERIVED_DELAYS; i++) {
+		if (!metric_set_has(&thread->measured, delays[i]))
+			continue;
+		sum->delays[i] += (double)metric_load_u64(&thread->values, &metrics[delays[i]]);
+		sum->any = true;
+	}
+}
+
+void derived_add(struct derived_sum *sum, const struct derived *d,
+		 const struct thread_record *thread)
+{
+	if (d->form == DERIVED_OFFCPU) {
+		add_delays(sum, thread);
+		return;
+	}
+	if (!metric_set_has(&thread->measured, metric_id(d->a)) ||
+	    !metric_set_has(&thread->measured, metric_id(d->b)))
+		return;
+	sum->a += (double)metric_load_u64(&thread->values, d->a);
+	sum->b += (double)metric_load_u64(&thread->values, d->b);
+	sum->any = true;
 }
 
 /* Every thrashing event is a swap-in too, so of these two only the larger counts. */
-static bool offcpu_value(const struct aggregate *values, double *ret)
+static double all_delays(const struct derived_sum *sum)
 {
-	static const enum metric_id added[] = {
-		METRIC_cpu_delay_total_ns,       METRIC_blkio_delay_total_ns,
-		METRIC_freepages_delay_total_ns, METRIC_compact_delay_total_ns,
-		METRIC_wpcopy_delay_total_ns,    METRIC_irq_delay_total_ns,
-	};
-	double swapin = 0, thrashing = 0, sum = 0, one;
-	bool any = total_of(values, &metrics[METRIC_swapin_delay_total_ns], &swapin);
+	double swapin = sum->delays[SWAPIN], thrashing = sum->delays[THRASHING];
+	double total = swapin > thrashing ? swapin : thrashing;
 
-	any |= total_of(values, &metrics[METRIC_thrashing_delay_total_ns], &thrashing);
-	for (size_t i = 0; i < array_length(added); i++) {
-		if (!total_of(values, &metrics[added[i]], &one))
-			continue;
-		sum += one;
-		any = true;
-	}
-	if (any)
-		*ret = sum + (swapin > thrashing ? swapin : thrashing);
-	return any;
+	for (size_t i = OTHERS; i < DERIVED_DELAYS; i++)
+		total += sum->delays[i];
+	return total;
 }
 
-bool derived_value(const struct derived *d, const struct aggregate *values, double *ret)
+bool derived_result(const struct derived_sum *sum, const struct derived *d, double *ret)
 {
-	double a, b;
+	double below = d->form == DERIVED_SHARE ? sum->a + sum->b : sum->b;
 
+	if (!sum->any)
+		return false;
 	if (d->form == DERIVED_OFFCPU)
-		return offcpu_value(values, ret);
-	if (!total_of(values, d->a, &a) || !total_of(values, d->b, &b))
+		*ret = all_delays(sum);
+	else if (d->form == DERIVED_DIFFERENCE)
+		*ret = sum->a - sum->b;
+	else if (below == 0)
 		return false;
-	if (d->form == DERIVED_DIFFERENCE) {
-		*ret = a - b;
-		return true;
-	}
-	if (d->form == DERIVED_SHARE)
-		b += a;
-	if (b == 0)
-		return false;
-	*ret = a / b;
+	else
+		*ret = sum->a / below;
 	return true;
 }

@@ -8,7 +8,9 @@
 #ifndef METRIC_DERIVED_H
 #define METRIC_DERIVED_H
 
-#include "metric/aggregate.h"
+#include "metric/metric.h"
+
+#define DERIVED_DELAYS 8
 
 enum derived_form {
 	DERIVED_QUOTIENT,   /* a / b: an amount of a's unit for each event */
@@ -47,11 +49,22 @@ enum derived_id {
 extern const struct derived derived_metrics[DERIVED_COUNT];
 
 /*
- * The value for a group, from its METRIC_COUNT aggregates. False when it cannot be computed: an
- * input was measured in no thread, or the divisor is zero. The sum of delays takes what was
- * measured, and has no value only when nothing was.
+ * The inputs of a derived metric, added up over the threads of a group. Only threads count that
+ * have both inputs measured: a quotient of some threads' time and other threads' events means
+ * nothing. Of the delays, each counts wherever it was measured, so their sum is a lower bound.
  */
-bool derived_value(const struct derived *derived, const struct aggregate *values, double *ret);
+struct derived_sum {
+	double a, b;
+	double delays[DERIVED_DELAYS]; /* of DERIVED_OFFCPU */
+	bool any;
+};
+
+/* Take one more thread in. A sum starts as all zero. */
+void derived_add(struct derived_sum *sum, const struct derived *derived,
+		 const struct thread_record *thread);
+
+/* False when there is no value: no thread had the inputs, or the divisor is zero. */
+bool derived_result(const struct derived_sum *sum, const struct derived *derived, double *ret);
 
 /* The formula in words, "wait_sum / wait_count"; returns `buffer`. */
 #define DERIVED_FORMULA_MAX 160

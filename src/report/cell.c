@@ -134,46 +134,26 @@ char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
 	return buffer;
 }
 
-char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct aggregate *values)
+char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived, const double *value)
 {
-	double value;
-
-	if (!derived_value(derived, values, &value))
+	if (!value)
 		return strcpy(buffer, CELL_NONE);
-	return units_format_real(buffer, derived->unit, value, "");
-}
-
-bool derived_delta(const struct derived *derived, const struct aggregate *baseline,
-		   const struct aggregate *candidate, double *ret)
-{
-	double before, after;
-
-	if (!derived_value(derived, baseline, &before) ||
-	    !derived_value(derived, candidate, &after))
-		return false;
-	*ret = after - before;
-	return true;
+	return units_format_real(buffer, derived->unit, *value, "");
 }
 
 char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct aggregate *baseline, const struct aggregate *candidate)
+			 const double *baseline, const double *candidate)
 {
-	double delta;
-
-	if (!derived_delta(derived, baseline, candidate, &delta))
+	if (!baseline || !candidate)
 		return strcpy(buffer, CELL_NONE);
-	return units_format_real(buffer, derived->unit, delta, "+");
+	return units_format_real(buffer, derived->unit, *candidate - *baseline, "+");
 }
 
 char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
-			   const struct aggregate *baseline, const struct aggregate *candidate)
+			   const double *baseline, const double *candidate)
 {
-	double delta, before;
-
-	if (derived->is_ratio || !derived_delta(derived, baseline, candidate, &delta) ||
-	    !derived_value(derived, baseline, &before) || before == 0)
+	if (derived->is_ratio || !baseline || !candidate || *baseline == 0)
 		return strcpy(buffer, CELL_NONE);
-	snprintf(buffer, CELL_MAX, "%+.1f%%", delta * 100 / before);
+	snprintf(buffer, CELL_MAX, "%+.1f%%", (*candidate - *baseline) * 100 / *baseline);
 	return buffer;
 }

@@ -37,17 +37,12 @@ char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
 bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
 	      const struct aggregate *candidate, __int128 *ret);
 
-/* The same three for a derived metric, of groups given by their METRIC_COUNT aggregates. A ratio
- * has no percentage: its difference says it. */
-char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct aggregate *values);
+/* The same three for a derived metric; NULL is a side without a value. A ratio has no percentage:
+ * its difference says it. */
+char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived, const double *value);
 char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct aggregate *baseline, const struct aggregate *candidate);
+			 const double *baseline, const double *candidate);
 char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
-			   const struct aggregate *baseline, const struct aggregate *candidate);
-
-/* False when either side has no value. */
-bool derived_delta(const struct derived *derived, const struct aggregate *baseline,
-		   const struct aggregate *candidate, double *ret);
+			   const double *baseline, const double *candidate);
 
 #endif

@@ -53,7 +53,7 @@ static struct error *print_table(FILE *out, const char *heading, const struct ro
 		return NULL;
 	}
 	return rows_print(out, rows, o->columns.count ? &o->columns : &usual, o->axis->name,
-			  o->limit, o->colour);
+			  o->colour);
 }
 
 /* --- show --- */
@@ -81,8 +81,7 @@ static bool show_derived(struct rows *rows, const struct group *group,
 		const struct derived *derived = &derived_metrics[i];
 
 		if (!is_derived_wanted(o, derived) ||
-		    (!o->metrics_named && !o->all_rows &&
-		     !derived_value(derived, group->values, &value)))
+		    (!o->metrics_named && !o->all_rows && !group_derived(group, derived, &value)))
 			continue;
 		if (!rows_add(rows, (struct row){ .candidate = group, .derived = derived }))
 			return false;
@@ -94,14 +93,14 @@ static struct error *show_tables(FILE *out, const struct ctprof_snapshot *snapsh
 				 const struct groups *groups, const struct report_options *o)
 {
 	struct metric_set missing = metrics_missing(snapshot), wanted = wanted_set(o);
-	struct rows primary = { 0 }, derived = { 0 };
+	struct rows primary = { .limit = o->limit }, derived = { .limit = o->limit };
 	struct error *err = NULL;
 	bool done = true;
 
 	for (size_t g = 0; g < groups->count && done; g++)
-		if (matches(o, groups->items[g]->key))
-			done = show_metrics(&primary, groups->items[g], o, &missing) &&
-			       show_derived(&derived, groups->items[g], o);
+		if (matches(o, groups->items[g].key))
+			done = show_metrics(&primary, &groups->items[g], o, &missing) &&
+			       show_derived(&derived, &groups->items[g], o);
 	if (!done)
 		err = &error_no_memory;
 	if (!err && !metric_set_is_empty(&wanted))
@@ -143,11 +142,9 @@ static bool is_left_out(const struct row *row, const struct report_options *o)
 
 static bool add_unless_left_out(struct rows *rows, struct row row, const struct report_options *o)
 {
-	if (!rows_add(rows, row))
+	if (!row_find_change(&row))
 		return false;
-	if (is_left_out(&rows->items[rows->count - 1], o))
-		rows->count--;
-	return true;
+	return is_left_out(&row, o) || rows_add_by_change(rows, row);
 }
 
 static bool compare_pair(struct rows *primary, struct rows *derived, const struct group_pair *pair,
@@ -173,7 +170,7 @@ static struct error *compare_tables(FILE *out, const struct group_pairs *pairs,
 				    const struct report_options *o)
 {
 	struct metric_set wanted = wanted_set(o);
-	struct rows primary = { 0 }, derived = { 0 };
+	struct rows primary = { .limit = o->limit }, derived = { .limit = o->limit };
 	struct error *err = NULL;
 	bool done = true;
 

@@ -41,12 +41,42 @@ struct report_columns report_columns_usual(bool comparing)
 	return columns;
 }
 
-/* --- the change --- */
+/* --- the values of a row --- */
 
-static const struct aggregate *value_of(const struct group *group, const struct row *row)
+/* Both sides of a row of a metric, or of a derived one. */
+struct sides {
+	struct aggregate before, after;
+	double derived_before, derived_after;
+	const double *has_before, *has_after; /* NULL: a derived value that is not there */
+};
+
+static void sides_deinit(struct sides *sides, const struct row *row)
 {
-	return &group->values[metric_id(row->metric)];
+	if (!row->metric)
+		return;
+	aggregate_deinit(&sides->before, row->metric);
+	aggregate_deinit(&sides->after, row->metric);
 }
+
+static bool sides_init(struct sides *sides, const struct row *row)
+{
+	*sides = (struct sides){ 0 };
+	if (row->derived) {
+		if (row->baseline &&
+		    group_derived(row->baseline, row->derived, &sides->derived_before))
+			sides->has_before = &sides->derived_before;
+		if (group_derived(row->candidate, row->derived, &sides->derived_after))
+			sides->has_after = &sides->derived_after;
+		return true;
+	}
+	if (group_aggregate(row->candidate, row->metric, &sides->after) &&
+	    (!row->baseline || group_aggregate(row->baseline, row->metric, &sides->before)))
+		return true;
+	sides_deinit(sides, row);
+	return false;
+}
+
+/* --- the change --- */
 
 static unsigned __int128 magnitude(__int128 value)
 {
@@ -56,39 +86,40 @@ static unsigned __int128 magnitude(__int128 value)
 /* Quotients differ by fractions: what is below this does not move a row. */
 #define FRACTION 1048576.0
 
-static void find_change(struct row *row)
+static void change_of_derived(struct row *row, const struct sides *sides)
 {
+	row->has_delta = sides->has_before && sides->has_after;
+	row->differs = !row->has_delta && (sides->has_before || sides->has_after);
+	if (row->has_delta)
+		row->size = magnitude(
+			(__int128)((sides->derived_after - sides->derived_before) * FRACTION));
+}
+
+static void change_of_metric(struct row *row, const struct sides *sides)
+{
+	char before[CELL_MAX], after[CELL_MAX];
 	__int128 twice;
-	double delta;
 
-	if (!row->baseline)
-		return;
-	if (row->metric) {
-		row->has_delta = delta_x2(row->metric, value_of(row->baseline, row),
-					  value_of(row->candidate, row), &twice);
-		row->size = row->has_delta ? magnitude(twice) : 0;
-	} else {
-		row->has_delta = derived_delta(row->derived, row->baseline->values,
-					       row->candidate->values, &delta);
-		row->size = row->has_delta ? magnitude((__int128)(delta * FRACTION)) : 0;
-	}
+	row->has_delta = delta_x2(row->metric, &sides->before, &sides->after, &twice);
+	if (row->has_delta)
+		row->size = magnitude(twice);
+	else
+		row->differs = strcmp(cell_value(before, row->metric, &sides->before),
+				      cell_value(after, row->metric, &sides->after)) != 0;
 }
 
-bool rows_add(struct rows *rows, struct row row)
+bool row_find_change(struct row *row)
 {
-	find_change(&row);
-	return array_push(rows, row);
-}
+	struct sides sides;
 
-bool row_is_unchanged(const struct row *row)
-{
-	char cell[CELL_MAX];
-
-	if (row->has_delta || row->derived)
-		return row->size == 0;
-	return strcmp(cell_delta(cell, row->metric, value_of(row->baseline, row),
-				 value_of(row->candidate, row)),
-		      "differs") != 0;
+	if (!sides_init(&sides, row))
+		return false;
+	if (row->metric)
+		change_of_metric(row, &sides);
+	else
+		change_of_derived(row, &sides);
+	sides_deinit(&sides, row);
+	return true;
 }
 
 static int block_of(const struct row *row)
@@ -120,65 +151,79 @@ void rows_sort_by_change(struct rows *rows)
 {
 	if (rows->count)
 		qsort(rows->items, rows->count, sizeof(*rows->items), by_change);
+	if (rows->limit && rows->count > rows->limit) {
+		rows->left_out += rows->count - rows->limit;
+		rows->count = rows->limit;
+	}
+}
+
+bool rows_add(struct rows *rows, struct row row)
+{
+	if (!rows->limit || rows->count < rows->limit)
+		return array_push(rows, row);
+	rows->left_out++;
+	return true;
+}
+
+bool rows_add_by_change(struct rows *rows, struct row row)
+{
+	/* Now and then, so that each row costs little more than the sorting of its share. */
+	if (rows->limit && rows->count >= 4096 && rows->count / 4 >= rows->limit)
+		rows_sort_by_change(rows);
+	return array_push(rows, row);
 }
 
 /* --- cells --- */
 
 static const char *write_threads(char cell[CELL_MAX], const struct row *row)
 {
-	if (row->baseline && row->baseline->threads != row->candidate->threads)
-		snprintf(cell, CELL_MAX, "%zu→%zu", row->baseline->threads,
-			 row->candidate->threads);
+	if (row->baseline && row->baseline->count != row->candidate->count)
+		snprintf(cell, CELL_MAX, "%zu→%zu", row->baseline->count, row->candidate->count);
 	else
-		snprintf(cell, CELL_MAX, "%zu", row->candidate->threads);
+		snprintf(cell, CELL_MAX, "%zu", row->candidate->count);
 	return cell;
 }
 
-static const char *write_metric(char cell[CELL_MAX], const struct row *row,
-				enum report_column column)
+static const char *write_metric(char cell[CELL_MAX], const struct metric *metric,
+				const struct sides *sides, enum report_column column)
 {
-	const struct aggregate *after = value_of(row->candidate, row);
-	const struct aggregate *before = row->baseline ? value_of(row->baseline, row) : NULL;
-
 	switch (column) {
 	case REPORT_METRIC:
-		return row->metric->name;
+		return metric->name;
 	case REPORT_BASELINE:
-		return cell_value(cell, row->metric, before);
+		return cell_value(cell, metric, &sides->before);
 	case REPORT_DELTA:
-		return cell_delta(cell, row->metric, before, after);
+		return cell_delta(cell, metric, &sides->before, &sides->after);
 	case REPORT_PERCENT:
-		return cell_percent(cell, row->metric, before, after);
+		return cell_percent(cell, metric, &sides->before, &sides->after);
 	case REPORT_TAGS:
-		return metric_tags(cell, row->metric);
+		return metric_tags(cell, metric);
 	default:
-		return cell_value(cell, row->metric, after);
+		return cell_value(cell, metric, &sides->after);
 	}
 }
 
-static const char *write_derived(char cell[CELL_MAX], const struct row *row,
-				 enum report_column column)
+static const char *write_derived(char cell[CELL_MAX], const struct derived *derived,
+				 const struct sides *sides, enum report_column column)
 {
-	const struct aggregate *after = row->candidate->values;
-	const struct aggregate *before = row->baseline ? row->baseline->values : NULL;
-
 	switch (column) {
 	case REPORT_METRIC:
-		return row->derived->name;
+		return derived->name;
 	case REPORT_BASELINE:
-		return derived_cell_value(cell, row->derived, before);
+		return derived_cell_value(cell, derived, sides->has_before);
 	case REPORT_DELTA:
-		return derived_cell_delta(cell, row->derived, before, after);
+		return derived_cell_delta(cell, derived, sides->has_before, sides->has_after);
 	case REPORT_PERCENT:
-		return derived_cell_percent(cell, row->derived, before, after);
+		return derived_cell_percent(cell, derived, sides->has_before, sides->has_after);
 	case REPORT_TAGS:
 		return "";
 	default:
-		return derived_cell_value(cell, row->derived, after);
+		return derived_cell_value(cell, derived, sides->has_after);
 	}
 }
 
-static bool add_cell(struct table *table, const struct row *row, enum report_column column)
+static bool add_cell(struct table *table, const struct row *row, const struct sides *sides,
+		     enum report_column column)
 {
 	char cell[CELL_MAX];
 
@@ -186,14 +231,28 @@ static bool add_cell(struct table *table, const struct row *row, enum report_col
 		return table_add(table, name_text(row->candidate->key));
 	if (column == REPORT_THREADS)
 		return table_add(table, text_of(write_threads(cell, row)));
-	return table_add(table, text_of(row->metric ? write_metric(cell, row, column)
-						    : write_derived(cell, row, column)));
+	return table_add(table,
+			 text_of(row->metric ? write_metric(cell, row->metric, sides, column)
+					     : write_derived(cell, row->derived, sides, column)));
+}
+
+static bool add_row(struct table *table, const struct row *row,
+		    const struct report_columns *columns)
+{
+	struct sides sides;
+	bool done = sides_init(&sides, row);
+
+	if (!done)
+		return false;
+	for (size_t c = 0; c < columns->count && done; c++)
+		done = add_cell(table, row, &sides, columns->ids[c]);
+	sides_deinit(&sides, row);
+	return done;
 }
 
 struct error *rows_print(FILE *out, const struct rows *rows, const struct report_columns *columns,
-			 const char *group_heading, size_t limit, bool colour)
+			 const char *group_heading, bool colour)
 {
-	size_t shown = limit && limit < rows->count ? limit : rows->count;
 	struct table_column headings[REPORT_COLUMN_COUNT] = { 0 };
 	struct table table;
 	bool done = true;
@@ -207,13 +266,12 @@ struct error *rows_print(FILE *out, const struct rows *rows, const struct report
 		};
 	}
 	table_init(&table, headings, columns->count);
-	for (size_t i = 0; i < shown && done; i++)
-		for (size_t c = 0; c < columns->count && done; c++)
-			done = add_cell(&table, &rows->items[i], columns->ids[c]);
+	for (size_t i = 0; i < rows->count && done; i++)
+		done = add_row(&table, &rows->items[i], columns);
 	if (done)
 		table_print(&table, out, colour);
-	if (shown < rows->count)
-		fprintf(out, "... %zu more rows (--limit 0 shows all)\n", rows->count - shown);
+	if (rows->left_out)
+		fprintf(out, "... %zu more rows (--limit 0 shows all)\n", rows->left_out);
 	table_deinit(&table);
 	return done ? NULL : &error_no_memory;
 }

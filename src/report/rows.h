@@ -50,18 +50,32 @@ struct row {
 	const struct metric *metric; /* one of these two is NULL */
 	const struct derived *derived;
 	bool has_delta;         /* both sides have a number */
+	bool differs;           /* without a number: the sides read differently */
 	unsigned __int128 size; /* of the delta, for ordering: comparable within a unit */
 };
 
+/* No more rows than will be printed are kept, however many groups there are. */
 struct rows {
 	ARRAY(struct row);
+	size_t limit;    /* rows to keep; 0: all */
+	size_t left_out; /* rows that were not kept */
 };
 
-/* Append a row. False without memory. */
+/* Append a row, unless there are enough. False without memory. */
 bool rows_add(struct rows *rows, struct row row);
 
+/* Fill in what the row says of the change. False without memory. */
+bool row_find_change(struct row *row);
+
 /* Has the row nothing new to say: both sides are equal, or none has a value? */
-bool row_is_unchanged(const struct row *row);
+static inline bool row_is_unchanged(const struct row *row)
+{
+	return !row->size && !row->differs;
+}
+
+/* Take in a row whose change was found: rows_sort_by_change keeps the first of them. False without
+ * memory. */
+bool rows_add_by_change(struct rows *rows, struct row row);
 
 /*
  * Order by change: rows of one unit stand together (time is not compared with bytes): times, ticks,
@@ -72,6 +86,6 @@ void rows_sort_by_change(struct rows *rows);
 /* Print a table of them: at most `limit` rows (0: all), saying how many are left out.
  * `group_heading` stands over the groups. */
 struct error *rows_print(FILE *out, const struct rows *rows, const struct report_columns *columns,
-			 const char *group_heading, size_t limit, bool colour) MUST_CHECK;
+			 const char *group_heading, bool colour) MUST_CHECK;
 
 #endif

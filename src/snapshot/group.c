@@ -24,105 +24,75 @@ const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
 	{ "comm-exact", "thread name", comm_of },
 };
 
-/* From the name of a group to the group: names are interned, so the pointer is the key. */
-struct index {
-	struct group **slots;
-	size_t room; /* a power of two */
-};
-
-static struct group **find(const struct index *index, const struct name *key)
+static int by_key(const void *a, const void *b, void *context)
 {
-	for (size_t i = key->hash;; i++) {
-		struct group **slot = &index->slots[i & (index->room - 1)];
+	const struct ctprof_thread *const *x = a, *const *y = b;
+	const struct group_axis *axis = context;
 
-		if (!*slot || (*slot)->key == key)
-			return slot;
-	}
+	return name_compare(axis->key(*x), axis->key(*y));
 }
 
-static bool grow(struct index *index)
+/* Threads of one key follow each other: each run is a group. */
+static bool cut_into_groups(struct groups *groups, size_t count, const struct group_axis *axis)
 {
-	struct index bigger = { .room = index->room ? index->room * 2 : 256 };
+	for (size_t i = 0; i < count; i++) {
+		const struct name *key = axis->key(groups->threads[i]);
 
-	bigger.slots = calloc(bigger.room, sizeof(*bigger.slots));
-	if (!bigger.slots)
-		return false;
-	for (size_t i = 0; i < index->room; i++)
-		if (index->slots[i])
-			*find(&bigger, index->slots[i]->key) = index->slots[i];
-	free(index->slots);
-	*index = bigger;
-	return true;
-}
-
-static struct group *group_of(struct groups *groups, struct index *index, const struct name *key)
-{
-	struct group **slot, **items, *group;
-
-	if (groups->count >= index->room / 2 && !grow(index))
-		return NULL;
-	slot = find(index, key);
-	if (*slot)
-		return *slot;
-	items = reallocarray(groups->items, groups->count + 1, sizeof(*items));
-	if (!items)
-		return NULL;
-	groups->items = items;
-	group = calloc(1, sizeof(*group));
-	if (!group)
-		return NULL;
-	group->key = key;
-	*slot = items[groups->count++] = group;
-	return group;
-}
-
-static bool add_thread(struct group *group, const struct thread_record *record)
-{
-	group->threads++;
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (!aggregate_add(&group->values[i], &metrics[i], record))
+		if (groups->count && groups->items[groups->count - 1].key == key)
+			groups->items[groups->count - 1].count++;
+		else if (!array_push(groups, (struct group){ key, groups->threads + i, 1 }))
 			return false;
+	}
 	return true;
-}
-
-static int by_key(const void *a, const void *b)
-{
-	return name_compare((*(const struct group *const *)a)->key,
-			    (*(const struct group *const *)b)->key);
 }
 
 struct error *groups_init(struct groups *groups, const struct ctprof_snapshot *snapshot,
 			  const struct group_axis *axis)
 {
-	struct index index = { 0 };
-	bool done = true;
+	size_t count = snapshot->threads.count;
 
 	*groups = (struct groups){ 0 };
-	for (size_t i = 0; i < snapshot->threads.count && done; i++) {
-		const struct ctprof_thread *thread = snapshot_thread(snapshot, i);
-		struct group *group = group_of(groups, &index, axis->key(thread));
-
-		done = group && add_thread(group, &thread->record);
-	}
-	free(index.slots);
-	if (!done) {
-		groups_deinit(groups);
+	if (!count)
+		return NULL;
+	groups->threads = calloc(count, sizeof(const struct ctprof_thread *));
+	if (!groups->threads)
 		return &error_no_memory;
-	}
-	if (groups->count)
-		qsort(groups->items, groups->count, sizeof(*groups->items), by_key);
-	return NULL;
+	for (size_t i = 0; i < count; i++)
+		groups->threads[i] = snapshot_thread(snapshot, i);
+	qsort_r(groups->threads, count, sizeof(const struct ctprof_thread *), by_key,
+		(void *)(uintptr_t)axis);
+	if (cut_into_groups(groups, count, axis))
+		return NULL;
+	groups_deinit(groups);
+	return &error_no_memory;
 }
 
 void groups_deinit(struct groups *groups)
 {
-	for (size_t g = 0; g < groups->count; g++) {
-		for (size_t i = 0; i < METRIC_COUNT; i++)
-			aggregate_deinit(&groups->items[g]->values[i], &metrics[i]);
-		free(groups->items[g]);
+	free(groups->threads);
+	groups->threads = NULL;
+	array_deinit(groups);
+}
+
+bool group_aggregate(const struct group *group, const struct metric *metric, struct aggregate *ret)
+{
+	*ret = (struct aggregate){ 0 };
+	for (size_t i = 0; i < group->count; i++) {
+		if (!aggregate_add(ret, metric, &group->threads[i]->record)) {
+			aggregate_deinit(ret, metric);
+			return false;
+		}
 	}
-	free(groups->items);
-	*groups = (struct groups){ 0 };
+	return true;
+}
+
+bool group_derived(const struct group *group, const struct derived *derived, double *ret)
+{
+	struct derived_sum sum = { 0 };
+
+	for (size_t i = 0; i < group->count; i++)
+		derived_add(&sum, derived, &group->threads[i]->record);
+	return derived_result(&sum, derived, ret);
 }
 
 struct error *groups_join(const struct groups *baseline, const struct groups *candidate,
@@ -132,12 +102,12 @@ struct error *groups_join(const struct groups *baseline, const struct groups *ca
 
 	*ret = (struct group_pairs){ 0 };
 	while (b < baseline->count || c < candidate->count) {
-		int order = b == baseline->count    ? 1
-			    : c == candidate->count ? -1
-						    : name_compare(baseline->items[b]->key,
-								   candidate->items[c]->key);
-		struct group_pair pair = { order <= 0 ? baseline->items[b] : NULL,
-					   order >= 0 ? candidate->items[c] : NULL };
+		int order = b == baseline->count ? 1
+			    : c == candidate->count
+				    ? -1
+				    : name_compare(baseline->items[b].key, candidate->items[c].key);
+		struct group_pair pair = { order <= 0 ? &baseline->items[b] : NULL,
+					   order >= 0 ? &candidate->items[c] : NULL };
 
 		if (!array_push(ret, pair)) {
 			array_deinit(ret);

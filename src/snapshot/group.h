@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads of a snapshot in groups, each metric of a group as one value, and two snapshots side by
- * side.
+ * Threads of a snapshot in groups, and two snapshots side by side.
  *
  *	struct groups groups;
  *	err = groups_init(&groups, snapshot, &group_axes[0]);
- *	for (size_t i = 0; i < groups.count; i++)
- *		show(groups.items[i].key, &groups.items[i].values[METRIC_run_time_ns]);
+ *	for (size_t i = 0; i < groups.count; i++) {
+ *		struct aggregate run_time;
+ *		if (!group_aggregate(&groups.items[i], &metrics[METRIC_run_time_ns], &run_time))
+ *			return &error_no_memory;
+ *		...
+ *	}
  *	groups_deinit(&groups);
+ *
+ * A group is a run of threads, and its values are made when they are asked for: there may be as
+ *many groups as threads.
  */
 #ifndef SNAPSHOT_GROUP_H
 #define SNAPSHOT_GROUP_H
 
 #include "metric/aggregate.h"
+#include "metric/derived.h"
 #include "snapshot/model.h"
 
 /* What threads are grouped by. */
@@ -27,13 +34,13 @@ extern const struct group_axis group_axes[GROUP_AXIS_COUNT];
 
 struct group {
 	const struct name *key; /* of the snapshot */
-	size_t threads;
-	struct aggregate values[METRIC_COUNT];
+	const struct ctprof_thread *const *threads;
+	size_t count;
 };
 
 struct groups {
-	struct group **items; /* ascending by key */
-	size_t count;
+	const struct ctprof_thread **threads; /* of all groups, one group after the other */
+	ARRAY(struct group);                  /* ascending by key */
 };
 
 /* Groups of all threads; they refer to the snapshot. */
@@ -41,6 +48,13 @@ struct error *groups_init(struct groups *groups, const struct ctprof_snapshot *s
 			  const struct group_axis *axis) MUST_CHECK;
 
 void groups_deinit(struct groups *groups);
+
+/* One metric of a group; aggregate_deinit releases it. False without memory: there is none then. */
+bool group_aggregate(const struct group *group, const struct metric *metric,
+		     struct aggregate *ret) MUST_CHECK;
+
+/* One derived metric of a group. False when it has no value. */
+bool group_derived(const struct group *group, const struct derived *derived, double *ret);
 
 /* A group of two snapshots; one side is NULL when only the other has it. */
 struct group_pair {
