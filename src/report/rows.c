@@ -95,17 +95,27 @@ static void change_of_derived(struct row *row, const struct sides *sides)
 			(__int128)((sides->derived_after - sides->derived_before) * FRACTION));
 }
 
-static void change_of_metric(struct row *row, const struct sides *sides)
+/* A category that is still the most frequent is the same, whatever its share. */
+static bool reads_differently(const struct metric *metric, const struct sides *sides)
 {
 	char before[CELL_MAX], after[CELL_MAX];
+
+	if (metric->family == FAMILY_MODE && sides->before.measured && sides->after.measured)
+		return strcmp(cell_delta(after, metric, &sides->before, &sides->after),
+			      "differs") == 0;
+	return strcmp(cell_value(before, metric, &sides->before),
+		      cell_value(after, metric, &sides->after)) != 0;
+}
+
+static void change_of_metric(struct row *row, const struct sides *sides)
+{
 	__int128 twice;
 
 	row->has_delta = delta_x2(row->metric, &sides->before, &sides->after, &twice);
 	if (row->has_delta)
 		row->size = magnitude(twice);
 	else
-		row->differs = strcmp(cell_value(before, row->metric, &sides->before),
-				      cell_value(after, row->metric, &sides->after)) != 0;
+		row->differs = reads_differently(row->metric, sides);
 }
 
 bool row_find_change(struct row *row)
