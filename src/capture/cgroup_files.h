@@ -12,7 +12,8 @@
 const char *cgroup_file_name(size_t number);
 
 /* Take the bytes of file `number`. False when some value could not be understood: it stays
- * unmeasured, and the rest is taken. Names go into the snapshot. */
+ * unmeasured and the rest is taken (but a map with a name twice is dropped whole). Names go into
+ * the snapshot. */
 bool cgroup_take_file(struct ctprof_snapshot *snapshot, size_t number, struct text bytes,
 		      struct cgroup *cgroup);
 

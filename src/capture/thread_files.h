@@ -23,14 +23,15 @@ struct taker {
 
 /*
  * Take a file of columns (stat, schedstat) or of pairs (status, sched, io). False when some value
- * could not be understood. `thread` gets its name and start time from stat.
+ * could not be understood, or when no key of it is known. `thread` gets its name and start time
+ * from stat.
  */
 bool take_thread_file(struct taker *taker, enum metric_source_id source, struct text bytes,
 		      struct ctprof_thread *thread);
 
 /*
  * Take smaps_rollup: "Pss:  123 kB" lines; the first line, a range of addresses, is passed over.
- * False when some line could not be understood. No lines leave it unmeasured.
+ * False when some line could not be understood. No lines, or a name twice, leave it unmeasured.
  */
 bool take_smaps_rollup(struct taker *taker, struct text bytes, struct ctprof_thread *thread);
 

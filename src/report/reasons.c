@@ -43,8 +43,6 @@ static bool is_peak_of_old_kernel(const struct ctprof_snapshot *s, const struct 
 /* The gate of the metric that nothing in the snapshot shows to be there; -1 for none. */
 static int closed_gate(const struct metric_set *missing, const struct metric *metric)
 {
-	int closed = -1;
-
 	for (unsigned gate = 0; gate < GATE_COUNT; gate++) {
 		bool open = false;
 
@@ -55,9 +53,8 @@ static int closed_gate(const struct metric_set *missing, const struct metric *me
 			       !metric_set_has(missing, (enum metric_id)i);
 		if (!open)
 			return (int)gate;
-		closed = (int)gate;
 	}
-	return closed;
+	return -1;
 }
 
 const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,

@@ -153,6 +153,8 @@ static int by_change(const void *a, const void *b)
 	order = name_compare(x->candidate->key, y->candidate->key);
 	if (order)
 		return order;
+	if (!x->metric != !y->metric)
+		return x->metric ? -1 : 1;
 	return x->metric ? (x->metric > y->metric) - (x->metric < y->metric)
 			 : (x->derived > y->derived) - (x->derived < y->derived);
 }

@@ -51,7 +51,7 @@ struct row {
 	const struct derived *derived;
 	bool has_delta;         /* both sides have a number */
 	bool differs;           /* without a number: the sides read differently */
-	unsigned __int128 size; /* of the delta, for ordering: comparable within a unit */
+	unsigned __int128 size; /* of the delta, for ordering rows of one unit and kind */
 };
 
 /* No more rows than will be printed are kept, however many groups there are. */

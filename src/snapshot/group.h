@@ -13,7 +13,7 @@
  *	groups_deinit(&groups);
  *
  * A group is a run of threads, and its values are made when they are asked for: there may be as
- *many groups as threads.
+ * many groups as threads.
  */
 #ifndef SNAPSHOT_GROUP_H
 #define SNAPSHOT_GROUP_H

@@ -123,9 +123,18 @@ TEST(maps_keep_every_line)
 	assert_string_equal(cgroup.memory.stat.items[2].key->bytes, "sock");
 	assert_int_equal(cgroup.memory.stat.items[2].value, UINT64_MAX);
 	assert_true(cgroup.memory.stat.measured);
-	assert_false(take("memory.events", "low 1\nhigh x\nmax -1\noom 2\n\xff 3\nlow 9\n"));
+	assert_false(take("memory.events", "low 1\nhigh x\nmax -1\noom 2\n\xff 3\n"));
 	assert_int_equal(cgroup.memory.events.count, 2);
 	assert_int_equal(cgroup.memory.events.items[0].value, 1);
+	assert_int_equal(cgroup.memory.events.items[1].value, 2);
+}
+
+/* The kernel does not write such a file: nothing in it is believed. */
+TEST(a_map_with_a_key_twice_is_not_measured)
+{
+	assert_false(take("memory.events", "low 1\noom 2\nlow 9\n"));
+	assert_false(cgroup.memory.events.measured);
+	assert_int_equal(cgroup.memory.events.count, 0);
 }
 
 TEST(pressure)
@@ -144,4 +153,5 @@ TEST(pressure)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 UNIT_TESTS(CASE(cpu_stat), CASE(cpu_stat_without_throttling), CASE(cpu_max), CASE(weights),
-	   CASE(limits_and_floors), CASE(currents), CASE(maps_keep_every_line), CASE(pressure))
+	   CASE(limits_and_floors), CASE(currents), CASE(maps_keep_every_line),
+	   CASE(a_map_with_a_key_twice_is_not_measured), CASE(pressure))

@@ -328,6 +328,14 @@ TEST(every_schedstat_key)
 	}
 }
 
+TEST(pairs_without_a_known_key_are_not_understood)
+{
+	assert_false(take(SOURCE_SCHED, HEAD "prio : 120\n"));
+	assert_false(take(SOURCE_STATUS, "Name:\tx\n"));
+	assert_false(take(SOURCE_IO, "other: 1\n"));
+	assert_int_equal(measured_count(), 0);
+}
+
 TEST(voluntary_sleep_needs_both_keys)
 {
 	assert_true(take(SOURCE_SCHED, HEAD "sum_sleep_runtime : 10.000000\n"));
@@ -337,7 +345,7 @@ TEST(voluntary_sleep_needs_both_keys)
 	expect_unmeasured(METRIC_voluntary_sleep_ns);
 	expect_number(METRIC_block_sum, 3000000);
 	scene->thread->record = (struct thread_record){ 0 };
-	assert_true(take(SOURCE_SCHED, HEAD "prio : 120\n"));
+	assert_true(take(SOURCE_SCHED, HEAD "nr_wakeups : 1\n"));
 	expect_unmeasured(METRIC_voluntary_sleep_ns);
 	assert_true(take(SOURCE_SCHED, HEAD "sum_sleep_runtime : 10.000001\n"
 					    "sum_block_runtime : 3.000000\n"));
@@ -555,10 +563,17 @@ TEST(smaps_rollup)
 
 TEST(smaps_rollup_with_bad_lines)
 {
-	assert_false(take_smaps_rollup(&scene->taker, TEXT("Rss: 5 kB\nPss: x kB\nRss: 6 kB\n"),
-				       scene->thread));
+	assert_false(
+		take_smaps_rollup(&scene->taker, TEXT("Rss: 5 kB\nPss: x kB\n"), scene->thread));
 	assert_int_equal(scene->thread->smaps_rollup_kib->count, 1);
 	assert_int_equal(scene->thread->smaps_rollup_kib->items[0].value, 5);
+}
+
+TEST(smaps_rollup_with_a_key_twice_is_not_measured)
+{
+	assert_false(take_smaps_rollup(&scene->taker, TEXT("Rss: 5 kB\nPss: 1 kB\nRss: 6 kB\n"),
+				       scene->thread));
+	assert_null(scene->thread->smaps_rollup_kib);
 }
 
 TEST(smaps_rollup_of_no_memory)
@@ -605,6 +620,7 @@ UNIT_TESTS(CASE(stat), CASE(a_name_that_is_not_utf8_is_kept), CASE(a_short_stat_
 	   CASE(facts_of_the_process_are_its_leaders), CASE(the_better_source_wins_in_either_order),
 	   CASE(partial_and_blank_status), CASE(io), CASE(io_with_a_malformed_line),
 	   CASE(sched_of_every_age), CASE(sched_without_schedstats), CASE(every_schedstat_key),
+	   CASE(pairs_without_a_known_key_are_not_understood),
 	   CASE(voluntary_sleep_needs_both_keys),
 	   CASE(voluntary_sleep_in_the_other_order_and_prefixed),
 	   CASE(blocked_longer_than_asleep_is_no_sleep), CASE(times_that_ran_backwards_are_counted),
@@ -614,5 +630,5 @@ UNIT_TESTS(CASE(stat), CASE(a_name_that_is_not_utf8_is_kept), CASE(a_short_stat_
 	   CASE(irq_needs_a_kernel_that_accounts_it),
 	   CASE(what_the_payload_does_not_hold_is_unmeasured), CASE(each_field_has_its_row),
 	   CASE(delay_accounting_has_names), CASE(smaps_rollup), CASE(smaps_rollup_with_bad_lines),
-	   CASE(smaps_rollup_of_no_memory), CASE(every_source_is_bound),
-	   CASE(every_key_is_in_its_chain))
+	   CASE(smaps_rollup_with_a_key_twice_is_not_measured), CASE(smaps_rollup_of_no_memory),
+	   CASE(every_source_is_bound), CASE(every_key_is_in_its_chain))

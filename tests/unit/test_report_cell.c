@@ -241,10 +241,53 @@ TEST(deltas_of_cpu_sets)
 	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0"), "-", "-");
 }
 
+/* --- derived metrics --- */
+
+static void expect_derived(enum derived_id id, const double *before, const double *after,
+			   const char *value, const char *delta, const char *percent)
+{
+	const struct derived *d = &derived_metrics[id];
+	char buffer[CELL_MAX];
+
+	assert_string_equal(derived_cell_value(buffer, d, after), value);
+	assert_string_equal(derived_cell_delta(buffer, d, before, after), delta);
+	assert_string_equal(derived_cell_percent(buffer, d, before, after), percent);
+}
+#define is(number) (&(const double){ number })
+
+TEST(derived_values)
+{
+	expect_derived(DERIVED_ID_avg_wait_ns, is(1000), is(1250), "1.250\xc2\xb5s", "+250.00ns",
+		       "+25.0%");
+	expect_derived(DERIVED_ID_avg_wait_ns, is(4), is(0), "0.00ns", "-4.00ns", "-100.0%");
+	expect_derived(DERIVED_ID_live_heap_estimate, is(1024), is(-1024), "-1.000KiB", "-2.000KiB",
+		       "-200.0%");
+	expect_derived(DERIVED_ID_avg_wait_ns, is(0), is(3.5), "3.50ns", "+3.50ns", "-");
+}
+
+TEST(a_ratio_has_no_percentage)
+{
+	expect_derived(DERIVED_ID_cpu_efficiency, is(0.5), is(0.75), "0.750", "+0.250", "-");
+	expect_derived(DERIVED_ID_disk_io_fraction, is(1), is(0.5), "0.500", "-0.500", "-");
+}
+
+TEST(no_derived_value)
+{
+	for (enum derived_id id = 0; id < DERIVED_COUNT; id++) {
+		char buffer[CELL_MAX];
+
+		expect_derived(id, NULL, NULL, "-", "-", "-");
+		expect_derived(id, is(2), NULL, "-", "-", "-");
+		derived_cell_value(buffer, &derived_metrics[id], is(2));
+		expect_derived(id, NULL, is(2), buffer, "-", "-");
+	}
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 UNIT_TESTS(CASE(sums_and_peaks_climb_their_ladder), CASE(the_largest_sum), CASE(ranges),
 	   CASE(labels), CASE(letters_and_flags), CASE(cpu_sets), CASE(a_long_cpu_set_is_cut),
 	   CASE(nothing_measured), CASE(a_minimum_of_nothing), CASE(deltas_of_numbers),
 	   CASE(deltas_of_ranges_are_of_their_midpoint), CASE(deltas_of_categories),
-	   CASE(categories_of_two_snapshots), CASE(deltas_of_cpu_sets))
+	   CASE(categories_of_two_snapshots), CASE(deltas_of_cpu_sets), CASE(derived_values),
+	   CASE(a_ratio_has_no_percentage), CASE(no_derived_value))

@@ -485,7 +485,19 @@ TEST(bad_text)
 		{ "{\"captured_at_unix_ns\":1,\"ctprof\":{\"form\":1}}", "names no fields" },
 		{ "{\"captured_at_unix_ns\":1,\"threads\":[{\"tid\":1,\"tgid\":1}],"
 		  "\"ctprof\":{}}",
-		  "after the threads" },
+		  "after what it speaks of" },
+		{ "{\"captured_at_unix_ns\":1,\"cgroup_stats\":{},\"ctprof\":{}}",
+		  "after what it speaks of" },
+		{ "{\"captured_at_unix_ns\":1,\"psi\":{},\"ctprof\":{}}",
+		  "after what it speaks of" },
+		{ "{\"captured_at_unix_ns\":1,\"sched_ext\":{},\"ctprof\":{}}",
+		  "after what it speaks of" },
+		{ "{\"captured_at_unix_ns\":1,\"threads\":[{\"tid\":1,\"tgid\":1,"
+		  "\"smaps_rollup_kib\":{\"Rss\":1,\"Pss\":2,\"Rss\":3}}]}",
+		  "twice" },
+		{ "{\"captured_at_unix_ns\":1,\"host\":{\"sched_tunables\":"
+		  "{\"a\":\"1\",\"a\":\"2\"}}}",
+		  "twice" },
 		{ "{\"captured_at_unix_ns\":1", "" },
 	};
 

@@ -116,9 +116,14 @@ TEST(facts_of_leaders_are_theirs_alone)
 	",\"cpu_delay_count\":3,\"cpu_delay_total_ns\":9,\"blkio_delay_count\":2," \
 	"\"blkio_delay_total_ns\":8,\"irq_delay_count\":0,\"hiwater_rss_bytes\":4096"
 
+#define IRQ_DELAYS                                                                 \
+	",\"cpu_delay_count\":3,\"cpu_delay_total_ns\":9,\"blkio_delay_count\":0," \
+	"\"blkio_delay_total_ns\":0,\"irq_delay_count\":1,\"hiwater_rss_bytes\":4096"
+
 TEST(a_thread_of_no_delays_may_be_older_than_the_switch)
 {
-	struct ctprof_snapshot *s = parsed(FILE_OF("", T(10, NO_DELAYS) "," T(11, SOME_DELAYS)));
+	struct ctprof_snapshot *s =
+		parsed(FILE_OF("", T(10, NO_DELAYS) "," T(11, SOME_DELAYS) "," T(12, IRQ_DELAYS)));
 
 	expect_measured(s, 0, METRIC_cpu_delay_count, 3);
 	expect_measured(s, 0, METRIC_hiwater_rss_bytes, 4096);
@@ -126,6 +131,22 @@ TEST(a_thread_of_no_delays_may_be_older_than_the_switch)
 	expect_unmeasured(s, 0, METRIC_irq_delay_count);
 	expect_measured(s, 1, METRIC_blkio_delay_count, 2);
 	expect_measured(s, 1, METRIC_irq_delay_count, 0);
+	expect_measured(s, 2, METRIC_blkio_delay_count, 0);
+	expect_measured(s, 2, METRIC_irq_delay_count, 1);
+	snapshot_destroy(s);
+}
+
+/* Interrupt time needs a kernel option of its own: other delays say nothing of it. */
+TEST(irq_delays_are_a_family_of_their_own)
+{
+	struct ctprof_snapshot *s = parsed(FILE_OF("", T(10, SOME_DELAYS)));
+
+	expect_measured(s, 0, METRIC_blkio_delay_count, 2);
+	expect_unmeasured(s, 0, METRIC_irq_delay_count);
+	snapshot_destroy(s);
+	s = parsed(FILE_OF("", T(10, IRQ_DELAYS) "," T(11, IRQ_DELAYS)));
+	expect_measured(s, 0, METRIC_irq_delay_count, 1);
+	expect_unmeasured(s, 0, METRIC_blkio_delay_count);
 	snapshot_destroy(s);
 }
 
@@ -133,7 +154,7 @@ TEST(unless_the_kernel_was_booted_with_it)
 {
 	struct ctprof_snapshot *s =
 		parsed(FILE_OF("\"host\":{\"kernel_cmdline\":\"quiet delayacct ro\"},",
-			       T(10, NO_DELAYS) "," T(11, SOME_DELAYS)));
+			       T(10, NO_DELAYS) "," T(11, SOME_DELAYS) "," T(12, IRQ_DELAYS)));
 
 	expect_measured(s, 0, METRIC_blkio_delay_count, 0);
 	expect_measured(s, 0, METRIC_irq_delay_count, 0);
@@ -389,6 +410,7 @@ UNIT_TESTS(cmocka_unit_test(a_family_was_read_when_one_value_is_not_zero),
 	   cmocka_unit_test(empty_texts_and_sets_are_unmeasured),
 	   cmocka_unit_test(facts_of_leaders_are_theirs_alone),
 	   cmocka_unit_test(a_thread_of_no_delays_may_be_older_than_the_switch),
+	   cmocka_unit_test(irq_delays_are_a_family_of_their_own),
 	   cmocka_unit_test(unless_the_kernel_was_booted_with_it),
 	   cmocka_unit_test(a_false_boolean_clears_its_family),
 	   cmocka_unit_test(a_true_boolean_makes_zeros_zeros),

@@ -26,6 +26,18 @@ static struct ctprof_snapshot *of(const char *const *names)
 }
 #define snapshot_of(...) of((const char *const[]){ __VA_ARGS__, NULL })
 
+static uint64_t total(const struct group *group, enum metric_id id)
+{
+	struct aggregate a;
+	uint64_t value;
+
+	assert_true(group_aggregate(group, &metrics[id], &a));
+	assert_int_equal(a.threads, group->count);
+	value = a.total;
+	aggregate_deinit(&a, &metrics[id]);
+	return value;
+}
+
 TEST(threads_of_one_name_are_one_group)
 {
 	struct ctprof_snapshot *s = snapshot_of("b", "a", "b", "", "b");
@@ -33,11 +45,13 @@ TEST(threads_of_one_name_are_one_group)
 
 	expect_ok(groups_init(&groups, s, axis("pcomm")));
 	assert_int_equal(groups.count, 3);
-	assert_string_equal(groups.items[0]->key->bytes, "");
-	assert_string_equal(groups.items[1]->key->bytes, "a");
-	assert_string_equal(groups.items[2]->key->bytes, "b");
-	assert_int_equal(groups.items[2]->threads, 3);
-	assert_int_equal(groups.items[2]->values[METRIC_run_time_ns].total, 1 + 3 + 5);
+	assert_string_equal(groups.items[0].key->bytes, "");
+	assert_string_equal(groups.items[1].key->bytes, "a");
+	assert_string_equal(groups.items[2].key->bytes, "b");
+	assert_int_equal(groups.items[2].count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_ptr_equal(groups.items[2].threads[i]->pcomm, groups.items[2].key);
+	assert_int_equal(total(&groups.items[2], METRIC_run_time_ns), 1 + 3 + 5);
 	groups_deinit(&groups);
 	snapshot_destroy(s);
 }
@@ -70,14 +84,63 @@ TEST(groups_add_up_to_the_threads)
 	}
 	expect_ok(groups_init(&groups, s, axis("pcomm")));
 	for (size_t i = 0; i < groups.count; i++) {
-		sum += groups.items[i]->values[METRIC_wchar].total;
-		threads += groups.items[i]->threads;
+		sum += total(&groups.items[i], METRIC_wchar);
+		threads += groups.items[i].count;
 		if (i)
-			assert_true(name_compare(groups.items[i - 1]->key, groups.items[i]->key) <
-				    0);
+			assert_true(name_compare(groups.items[i - 1].key, groups.items[i].key) < 0);
 	}
 	assert_int_equal(sum, expected);
 	assert_int_equal(threads, THREADS);
+	groups_deinit(&groups);
+	snapshot_destroy(s);
+}
+
+TEST(no_threads_no_groups)
+{
+	struct ctprof_snapshot *s = build_snapshot();
+	struct groups groups;
+
+	expect_ok(groups_init(&groups, s, axis("pcomm")));
+	assert_int_equal(groups.count, 0);
+	groups_deinit(&groups);
+	snapshot_destroy(s);
+}
+
+TEST(every_metric_of_a_group)
+{
+	struct ctprof_snapshot *s = snapshot_of("a", "a");
+	struct groups groups;
+
+	build_label(s, snapshot_thread(s, 0), METRIC_policy, "SCHED_RR");
+	build_label(s, snapshot_thread(s, 1), METRIC_policy, "SCHED_FIFO");
+	expect_ok(groups_init(&groups, s, axis("pcomm")));
+	for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
+		struct aggregate a;
+
+		assert_true(group_aggregate(&groups.items[0], &metrics[id], &a));
+		assert_int_equal(a.threads, 2);
+		assert_int_equal(a.measured, is_measured(snapshot_thread(s, 0), id) ? 2 : 0);
+		aggregate_deinit(&a, &metrics[id]);
+	}
+	groups_deinit(&groups);
+	snapshot_destroy(s);
+}
+
+/* Of the third thread the events are not known, so its time does not count. */
+TEST(derived_metrics_of_a_group)
+{
+	struct ctprof_snapshot *s = snapshot_of("a", "b", "b", "b");
+	const struct derived *slice = &derived_metrics[DERIVED_ID_avg_slice_ns];
+	struct groups groups;
+	double value = -1;
+
+	build_number(snapshot_thread(s, 1), METRIC_timeslices, 2);
+	build_number(snapshot_thread(s, 3), METRIC_timeslices, 2);
+	expect_ok(groups_init(&groups, s, axis("pcomm")));
+	assert_false(group_derived(&groups.items[0], slice, &value));
+	assert_true(value == -1);
+	assert_true(group_derived(&groups.items[1], slice, &value));
+	assert_true(value == (2 + 4) / 4.0);
 	groups_deinit(&groups);
 	snapshot_destroy(s);
 }
@@ -97,8 +160,8 @@ static void check_join(struct ctprof_snapshot *before, struct ctprof_snapshot *a
 		const struct group_pair *pair = &pairs.items[i];
 
 		at += sprintf(at, "%s:%zu/%zu ", group_pair_key(pair)->bytes,
-			      pair->baseline ? pair->baseline->threads : 0,
-			      pair->candidate ? pair->candidate->threads : 0);
+			      pair->baseline ? pair->baseline->count : 0,
+			      pair->candidate ? pair->candidate->count : 0);
 	}
 	assert_string_equal(text, expected);
 	array_deinit(&pairs);
@@ -125,4 +188,6 @@ TEST(join_with_nothing)
 
 UNIT_TESTS(cmocka_unit_test(threads_of_one_name_are_one_group),
 	   cmocka_unit_test(every_axis_has_its_key), cmocka_unit_test(groups_add_up_to_the_threads),
-	   cmocka_unit_test(join), cmocka_unit_test(join_with_nothing))
+	   cmocka_unit_test(no_threads_no_groups), cmocka_unit_test(every_metric_of_a_group),
+	   cmocka_unit_test(derived_metrics_of_a_group), cmocka_unit_test(join),
+	   cmocka_unit_test(join_with_nothing))

@@ -147,7 +147,7 @@ TEST(truncated_threads_come_back_empty)
 	snapshot_destroy(s);
 }
 
-TEST(keys_come_once)
+TEST(keys_that_come_twice_are_found)
 {
 	struct ctprof_snapshot *s = build_snapshot();
 	struct counts counts = { 0 };
@@ -157,14 +157,44 @@ TEST(keys_come_once)
 	for (int i = 0; i < 100; i++) {
 		snprintf(key, sizeof(key), "k%d", i);
 		assert_true(counts_add(s, &counts, text_of(key), (uint64_t)i));
-		assert_true(label_pairs_add(s, &pairs, text_of(key), text_of(key)));
+		assert_true(label_pairs_add(s, &pairs, text_of(key), TEXT("same")));
 	}
-	assert_false(counts_add(s, &counts, TEXT("k42"), 1));
-	assert_false(label_pairs_add(s, &pairs, TEXT("k42"), TEXT("x")));
-	assert_int_equal(counts.count, 100);
+	assert_true(counts_are_unique(&counts));
+	assert_true(label_pairs_are_unique(&pairs));
+	assert_true(counts_add(s, &counts, TEXT("k42"), 1));
+	assert_true(label_pairs_add(s, &pairs, TEXT("k42"), TEXT("x")));
+	assert_false(counts_are_unique(&counts));
+	assert_false(label_pairs_are_unique(&pairs));
+	assert_int_equal(counts.count, 101);
 	assert_int_equal(counts.items[42].value, 42);
 	assert_true(counts.measured);
-	assert_string_equal(pairs.items[42].value->bytes, "k42");
+	assert_true(pairs.measured);
+	assert_string_equal(pairs.items[42].key->bytes, "k42");
+	assert_string_equal(pairs.items[42].value->bytes, "same");
+	assert_string_equal(pairs.items[100].value->bytes, "x");
+	snapshot_destroy(s);
+}
+
+TEST(nothing_is_unique)
+{
+	const struct counts counts = { 0 };
+	const struct label_pairs pairs = { 0 };
+
+	assert_true(counts_are_unique(&counts));
+	assert_true(label_pairs_are_unique(&pairs));
+	assert_false(counts.measured || pairs.measured);
+}
+
+TEST(a_name_ends_at_its_first_nul)
+{
+	struct ctprof_snapshot *s = build_snapshot();
+	const struct name *name = snapshot_name(s, (struct text){ "ab\0cd", 5 });
+
+	expect_text(name_text(name), "ab");
+	assert_ptr_equal(name, snapshot_name(s, TEXT("ab")));
+	assert_ptr_equal(name, snapshot_name(s, (struct text){ "ab\0ef", 6 }));
+	expect_text(name_text(snapshot_name(s, (struct text){ "\0x", 2 })), "");
+	expect_text(name_text(snapshot_name(s, TEXT(""))), "");
 	snapshot_destroy(s);
 }
 
@@ -206,5 +236,7 @@ UNIT_TESTS(cmocka_unit_test(bits_as_text), cmocka_unit_test(bits_round_trip),
 	   cmocka_unit_test(not_bits), cmocka_unit_test(every_field_is_found_by_its_name),
 	   cmocka_unit_test(bits_of_a_thread), cmocka_unit_test(bits_of_a_cgroup),
 	   cmocka_unit_test(threads_do_not_move),
-	   cmocka_unit_test(truncated_threads_come_back_empty), cmocka_unit_test(keys_come_once),
+	   cmocka_unit_test(truncated_threads_come_back_empty),
+	   cmocka_unit_test(keys_that_come_twice_are_found), cmocka_unit_test(nothing_is_unique),
+	   cmocka_unit_test(a_name_ends_at_its_first_nul),
 	   cmocka_unit_test(processes_and_cgroups_in_order), cmocka_unit_test(remarks))
