@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,29 +95,53 @@ struct error *outfile_write(void *context, const void *bytes, size_t length)
 	return NULL;
 }
 
+/* The nameless file gets a name beside the final one, since a link cannot replace a file. */
+static struct error *name_it(struct outfile *file)
+{
+	char self[64];
+
+	file->temporary = temporary_name(file->base);
+	if (!file->temporary)
+		return &error_no_memory;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
+	/* Left by a dead process that had our number. */
+	unlinkat(file->dir, file->temporary, 0);
+	if (linkat(AT_FDCWD, self, file->dir, file->temporary, AT_SYMLINK_FOLLOW)) {
+		free(take_ptr(file->temporary));
+		return error_system(errno, "%s", file->path);
+	}
+	return NULL;
+}
+
+static struct error *put_in_place(struct outfile *file)
+{
+	struct error *err = file->temporary ? NULL : name_it(file);
+
+	if (err)
+		return err;
+	if (renameat(file->dir, file->temporary, file->dir, file->base))
+		return error_system(errno, "%s", file->path);
+	free(take_ptr(file->temporary));
+	return NULL;
+}
+
 struct error *outfile_commit(struct outfile *file)
 {
+	sigset_t all, before;
+	struct error *err;
 	int copy = dup(file->fd);
 
 	/* Some file systems report a full disk only at a close; the old file is still there. */
 	if (copy < 0 || close(copy))
 		return error_system(errno, "%s", file->path);
-	if (file->dir >= 0 && !file->temporary) {
-		char self[64];
-
-		file->temporary = temporary_name(file->base);
-		if (!file->temporary)
-			return &error_no_memory;
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
-		unlinkat(file->dir, file->temporary, 0);
-		if (linkat(AT_FDCWD, self, file->dir, file->temporary, AT_SYMLINK_FOLLOW))
-			return error_system(errno, "%s", file->path);
-	}
-	if (file->dir >= 0 && renameat(file->dir, file->temporary, file->dir, file->base))
-		return error_system(errno, "%s", file->path);
-	free(file->temporary);
-	file->temporary = NULL;
-	return NULL;
+	if (file->dir < 0)
+		return NULL;
+	/* A signal now would leave a second name behind. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	err = put_in_place(file);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
 }
 
 void outfile_close(struct outfile *file)

@@ -83,8 +83,7 @@ bool rows_add_by_change(struct rows *rows, struct row row);
  */
 void rows_sort_by_change(struct rows *rows);
 
-/* Print a table of them: at most `limit` rows (0: all), saying how many are left out.
- * `group_heading` stands over the groups. */
+/* Print a table of them, and how many were left out. `group_heading` stands over the groups. */
 struct error *rows_print(FILE *out, const struct rows *rows, const struct report_columns *columns,
 			 const char *group_heading, bool colour) MUST_CHECK;
 
