@@ -9,7 +9,9 @@
 #
 # V=1 shows the commands. Everything that is made is below build/.
 
-CC       ?= gcc
+ifeq ($(origin CC),default)
+CC       := gcc
+endif
 PREFIX   ?= /usr/local
 B        := build
 VERSION  := $(shell sed -n 's/.*CTPROF_VERSION "\(.*\)"/\1/p' src/base/version.h)
@@ -81,8 +83,8 @@ man: $(PAGES)
 $(B)/man/%: doc/%.scd $(B)/ctprof
 	@mkdir -p $(@D)
 	$(Q)command=$$(basename $* | sed -e 's/\..*//' -e 's/^ctprof-*//'); \
-	$(B)/ctprof help --format scdoc $$command > $@.options; \
-	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< | scdoc > $@; rm $@.options
+	$(B)/ctprof help --format scdoc $$command > $@.options && \
+	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< > $@.scd && scdoc < $@.scd > $@
 
 # doc/metrics.md is kept in the tree, to be read there.
 doc: $(B)/ctprof

@@ -12,9 +12,15 @@ struct error error_no_memory = { .errnum = ENOMEM, .message = (char *)"out of me
 /* A message may quote what others wrote: it stays one line, and tells the terminal nothing. */
 static void make_safe(char *message)
 {
-	for (; *message; message++)
-		if ((unsigned char)*message < 0x20 || *message == 0x7f)
+	for (; *message; message++) {
+		unsigned char byte = (unsigned char)message[0], next = (unsigned char)message[1];
+
+		if (byte < 0x20 || byte == 0x7f)
 			*message = '?';
+		/* U+0080 to U+009F are control characters too. */
+		if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+			message[0] = message[1] = '?';
+	}
 }
 
 static struct error *create(int errnum, char *message)

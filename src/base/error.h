@@ -6,9 +6,9 @@
  * the caller, who hands it on or destroys it. Outputs are written only on success. Nothing below
  * src/cmd prints.
  *
- *	struct error *err = file_read(dir, "stat", &text);
+ *	struct error *err = file_open_dir(path, &dir);
  *	if (err)
- *		return error_prefix(err, "thread %d", tid);
+ *		return error_prefix(err, "--proc-root");
  *
  * Running out of memory needs no memory: `error_no_memory` is static, and so is safe to return
  * and to destroy.

@@ -234,15 +234,17 @@ static int on_key(void *context, const unsigned char *bytes, size_t length)
 	size_t at = 0;
 
 	r->found = true;
-	err = check_string(key, "name");
+	frame = r->skipped ? NULL : &r->frames[r->depth - 1];
+	if (frame && frame->shape->members)
+		frame->member = find_member(frame, key, &at);
+	/* The names of rows are sound. */
+	err = frame && frame->shape->members && frame->member ? NULL : check_string(key, "name");
 	if (err)
 		return fail(r, err);
-	if (r->skipped)
+	if (!frame)
 		return 1;
-	frame = &r->frames[r->depth - 1];
 	if (!frame->shape->members)
 		return keep_key(r, key);
-	frame->member = find_member(frame, key, &at);
 	if (!frame->member)
 		return 1;
 	if (frame->seen[at / 64] >> (at % 64) & 1)

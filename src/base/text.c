@@ -50,6 +50,17 @@ bool text_word(struct text *rest, struct text *ret)
 	return true;
 }
 
+bool text_has_word(struct text text, struct text word)
+{
+	struct text found;
+
+	while (text_word(&text, &found))
+		if (text_starts(found, word) &&
+		    (found.length == word.length || found.bytes[word.length] == '='))
+			return true;
+	return false;
+}
+
 bool text_u64(struct text text, uint64_t *ret)
 {
 	uint64_t value = 0;

@@ -46,6 +46,9 @@ bool text_cut(struct text *rest, char separator, struct text *ret);
 /* The next run of bytes that are not spaces, tabs or newlines. False at the end. */
 bool text_word(struct text *rest, struct text *ret);
 
+/* Is one of the words `word`, or does one start with it and "="? */
+bool text_has_word(struct text text, struct text word);
+
 /* Decimal digits and nothing else, up to UINT64_MAX. False leaves `ret` untouched. */
 bool text_u64(struct text text, uint64_t *ret);
 

@@ -42,6 +42,15 @@ bool utf8_is_valid(struct text text)
 	size_t wide;
 
 	for (size_t i = 0; i < text.length; i += wide) {
+		uint64_t eight;
+
+		/* Most text is ASCII. */
+		wide = sizeof(eight);
+		if (text.length - i >= wide) {
+			memcpy(&eight, text.bytes + i, wide);
+			if (!(eight & 0x8080808080808080u))
+				continue;
+		}
 		wide = utf8_sequence(text.bytes + i, text.length - i);
 		if (!wide)
 			return false;

@@ -2,17 +2,11 @@
 #include "capture/session.h"
 #include "proc/psi.h"
 
-/* One word of the kernel's command line. */
-static bool booted_with(struct capture *c, struct text wanted)
+static bool booted_with(struct capture *c, struct text parameter)
 {
-	struct text rest, word;
+	struct text line;
 
-	if (file_read(c->proc, "cmdline", &c->buffer, &rest))
-		return false;
-	while (text_word(&rest, &word))
-		if (text_equal(word, wanted))
-			return true;
-	return false;
+	return !file_read(c->proc, "cmdline", &c->buffer, &line) && text_has_word(line, parameter);
 }
 
 /*
@@ -91,7 +85,7 @@ void capture_flush_delays(struct capture *c)
 {
 	struct taskstats_reply replies[TASKSTATS_BATCH_MAX];
 	uint32_t tids[TASKSTATS_BATCH_MAX];
-	size_t count = c->batched;
+	size_t count = c->batched, silent = 0;
 
 	c->batched = 0;
 	if (!count)
@@ -99,6 +93,13 @@ void capture_flush_delays(struct capture *c)
 	for (size_t i = 0; i < count; i++)
 		tids[i] = c->batch[i]->tid;
 	taskstats_ask(c->socket, tids, count, replies);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		silent += replies[i].failed == ETIMEDOUT;
 		take_reply(c, &replies[i], c->batch[i]);
+	}
+	/* Each question to a kernel that does not answer takes seconds. */
+	if (silent == count) {
+		taskstats_socket_close(c->socket);
+		c->socket = NULL;
+	}
 }

@@ -33,7 +33,7 @@ const struct metric_class_info metric_classes[CLASS_COUNT] = {
 };
 
 const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
-#define SOURCE(id, name, what, grant) [SOURCE_##id] = { name, what, grant },
+#define SOURCE(id, name, what, denied) [SOURCE_##id] = { name, what, denied },
 	SOURCES(SOURCE)
 #undef SOURCE
 };
@@ -96,11 +96,12 @@ const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
 	{                                         \
 		.id = SOURCE_JEMALLOC, .key = (k) \
 	}
-#define NEEDS(gates_)     .gates = (gates_)
-#define FOR(class_)       .class = CLASS_##class_
-#define CAVEAT(text)      .caveat = (text)
-#define ZERO_IS_NO_EVENTS .zero_is_no_events = true
-#define LEADER_ONLY       .leader_only = true
+#define NEEDS(gates_)      .gates = (gates_)
+#define FOR(class_)        .class = CLASS_##class_
+#define CAVEAT(text)       .caveat = (text)
+#define ZERO_IS_NO_EVENTS  .zero_is_no_events = true
+#define DELAY_OF(category) .delay = DELAY_##category
+#define LEADER_ONLY        .leader_only = true
 
 /* In NEEDS a gate is written by its bare name. */
 enum {
@@ -176,7 +177,7 @@ uint64_t metric_load_u64(const struct thread_values *values, const struct metric
 	case VALUE_cpu_set:
 		return 0;
 	default:
-		return ((const struct total_count *)place(values, metric))->v;
+		return *(const uint64_t *)place(values, metric);
 	}
 }
 
@@ -184,7 +185,7 @@ const struct name *metric_load_name(const struct thread_values *values, const st
 {
 	if (metric->type != VALUE_label && metric->type != VALUE_cpu_set)
 		return NULL;
-	return ((const struct label *)place(values, metric))->v;
+	return *(const struct name *const *)place(values, metric);
 }
 
 bool metric_store_i64(struct thread_values *values, const struct metric *metric, int64_t value)
@@ -217,6 +218,8 @@ bool metric_store_i64(struct thread_values *values, const struct metric *metric,
 
 bool metric_store_u64(struct thread_values *values, const struct metric *metric, uint64_t value)
 {
+	void *at = (char *)values + metric->offset;
+
 	switch (metric->type) {
 	case VALUE_ordinal_i32:
 	case VALUE_ordinal_u32:
@@ -227,7 +230,7 @@ bool metric_store_u64(struct thread_values *values, const struct metric *metric,
 	case VALUE_cpu_set:
 		return false;
 	default:
-		((struct total_count *)((char *)values + metric->offset))->v = value;
+		*(uint64_t *)at = value;
 		return true;
 	}
 }
@@ -235,7 +238,7 @@ bool metric_store_u64(struct thread_values *values, const struct metric *metric,
 void metric_store_name(struct thread_values *values, const struct metric *metric,
 		       const struct name *name)
 {
-	((struct label *)((char *)values + metric->offset))->v = name;
+	*(const struct name **)(void *)((char *)values + metric->offset) = name;
 }
 
 char *metric_tags(char *buffer, const struct metric *metric)

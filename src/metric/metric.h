@@ -76,28 +76,30 @@ struct metric_class_info {
 };
 extern const struct metric_class_info metric_classes[CLASS_COUNT];
 
-/* Where values are read: SOURCE(id, name, what it is, what a reader needs when it is denied). */
-#define SOURCES(SOURCE)                                                           \
-	SOURCE(NONE, "", "", "")                                                  \
-	SOURCE(ONE, "one", "1 for each thread", "")                               \
-	SOURCE(STAT, "stat", "/proc/<tid>/stat", "root")                          \
-	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", "root")           \
-	SOURCE(STATUS, "status", "/proc/<tid>/status", "root")                    \
-	SOURCE(SCHED, "sched", "/proc/<tid>/sched", "root")                       \
-	SOURCE(IO, "io", "/proc/<tid>/io", "CAP_SYS_PTRACE")                      \
-	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", "root")              \
-	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "CAP_NET_ADMIN") \
-	SOURCE(JEMALLOC, "jemalloc", "jemalloc's counters in the process", "CAP_SYS_PTRACE")
+/* Where values are read: SOURCE(id, name, what it is, why it was denied). */
+#define PROC_DENIED "denied: needs root, or hidepid=0 on /proc"
+#define SOURCES(SOURCE)                                                                          \
+	SOURCE(NONE, "", "", "")                                                                 \
+	SOURCE(ONE, "one", "1 for each thread", "")                                              \
+	SOURCE(STAT, "stat", "/proc/<tid>/stat", PROC_DENIED)                                    \
+	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", PROC_DENIED)                     \
+	SOURCE(STATUS, "status", "/proc/<tid>/status", PROC_DENIED)                              \
+	SOURCE(SCHED, "sched", "/proc/<tid>/sched", PROC_DENIED)                                 \
+	SOURCE(IO, "io", "/proc/<tid>/io", "denied: needs CAP_SYS_PTRACE in its user namespace") \
+	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", PROC_DENIED)                        \
+	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "denied: needs CAP_NET_ADMIN")  \
+	SOURCE(JEMALLOC, "jemalloc", "jemalloc's counters in the process",                       \
+	       "denied: needs CAP_SYS_PTRACE in its user namespace")
 
 enum metric_source_id {
-#define SOURCE_ENUM(id, name, what, grant) SOURCE_##id,
+#define SOURCE_ENUM(id, name, what, denied) SOURCE_##id,
 	SOURCES(SOURCE_ENUM)
 #undef SOURCE_ENUM
 		SOURCE_COUNT
 };
 
 struct metric_source_info {
-	const char *name, *what, *grant;
+	const char *name, *what, *denied;
 };
 extern const struct metric_source_info metric_source_infos[SOURCE_COUNT];
 
@@ -122,6 +124,19 @@ struct metric_source {
 
 #define METRIC_SOURCES_MAX 2
 
+/* The categories of delay accounting. */
+enum metric_delay {
+	DELAY_NONE,
+	DELAY_cpu,
+	DELAY_blkio,
+	DELAY_swapin,
+	DELAY_freepages,
+	DELAY_thrashing,
+	DELAY_compact,
+	DELAY_wpcopy,
+	DELAY_irq,
+};
+
 struct metric {
 	const char *name;
 	enum value_type type;
@@ -137,6 +152,7 @@ struct metric {
 	enum metric_class class;
 	const char *caveat; /* NULL when there is none */
 	bool zero_is_no_events, leader_only;
+	enum metric_delay delay; /* DELAY_NONE: it is no delay */
 };
 
 extern const struct metric metrics[METRIC_COUNT];

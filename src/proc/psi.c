@@ -27,11 +27,12 @@ bool psi_percent(struct text text, uint16_t *ret)
 	return true;
 }
 
-static bool parse_line(struct text line, struct psi_line *ret)
+/* A line counts when all of its four numbers are there. */
+static void parse_line(struct text line, struct psi_line *ret)
 {
-	struct psi_line psi = { 0 };
+	struct psi_line psi = { .measured = true };
 	struct text word;
-	bool total = false;
+	unsigned seen = 0;
 
 	while (text_word(&line, &word)) {
 		struct text key, value;
@@ -39,20 +40,17 @@ static bool parse_line(struct text line, struct psi_line *ret)
 		if (!text_cut(&word, '=', &key))
 			continue;
 		value = word;
-		if (text_equal(key, TEXT("total"))) {
-			total = text_u64(value, &psi.total_usec);
-			if (!total)
-				return false;
-		} else if ((text_equal(key, TEXT("avg10")) && !psi_percent(value, &psi.avg10)) ||
-			   (text_equal(key, TEXT("avg60")) && !psi_percent(value, &psi.avg60)) ||
-			   (text_equal(key, TEXT("avg300")) && !psi_percent(value, &psi.avg300))) {
-			return false;
-		}
+		if (text_equal(key, TEXT("total")))
+			seen |= text_u64(value, &psi.total_usec) ? 8 : 0;
+		else if (text_equal(key, TEXT("avg10")))
+			seen |= psi_percent(value, &psi.avg10) ? 1 : 0;
+		else if (text_equal(key, TEXT("avg60")))
+			seen |= psi_percent(value, &psi.avg60) ? 2 : 0;
+		else if (text_equal(key, TEXT("avg300")))
+			seen |= psi_percent(value, &psi.avg300) ? 4 : 0;
 	}
-	psi.measured = true;
-	if (total)
+	if (seen == 15)
 		*ret = psi;
-	return total;
 }
 
 void psi_parse(struct text bytes, struct psi_lines *ret)

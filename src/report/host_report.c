@@ -50,7 +50,10 @@ static void print_pairs(FILE *out, const struct label_pairs *pairs, const char *
 	if (!pairs->count)
 		fprintf(out, "  %s\n", pairs->measured ? "(empty)" : "(unknown)");
 	for (size_t i = 0; i < pairs->count; i++) {
-		fprintf(out, "  %s%s =", prefix, pairs->items[i].key->bytes);
+		char *key = text_visible(name_text(pairs->items[i].key));
+
+		fprintf(out, "  %s%s =", prefix, key ? key : "");
+		free(key);
 		print_text(out, pairs->items[i].value);
 	}
 }

@@ -35,9 +35,8 @@ static uint64_t denied(const struct ctprof_snapshot *s, const char *source)
 /* Does the kernel's taskstats have this field at all? */
 static bool is_peak_of_old_kernel(const struct ctprof_snapshot *s, const struct metric *metric)
 {
-	return metric->sources[0].id == SOURCE_TASKSTATS && metric->kind == KIND_PEAK &&
-	       metric->unit == UNIT_NS && s->capture && s->capture->taskstats_version.measured &&
-	       s->capture->taskstats_version.value < 15;
+	return metric->delay != DELAY_NONE && metric->kind == KIND_PEAK && s->capture &&
+	       s->capture->taskstats_version.measured && s->capture->taskstats_version.value < 15;
 }
 
 /* The gate of the metric that nothing in the snapshot shows to be there; -1 for none. */
@@ -62,19 +61,19 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 {
 	const struct metric_source_info *source = &metric_source_infos[metric->sources[0].id];
 	bool taskstats = metric->sources[0].id == SOURCE_TASKSTATS;
-	bool irq = text_starts(text_of(metric->name), TEXT("irq_delay_"));
 	int gate = closed_gate(missing, metric);
 
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
 		return "this version does not read the counters of jemalloc";
 	if (denied(s, source->name))
-		return source->grant;
+		return source->denied;
 	if (taskstats && s->capture && !s->capture->taskstats_version.measured)
 		return "taskstats did not answer: it needs CAP_NET_ADMIN, the host's network "
 		       "namespace and a kernel built with CONFIG_TASKSTATS";
 	if (is_peak_of_old_kernel(s, metric))
 		return "needs a kernel with taskstats v15 or newer";
-	if (taskstats && irq && s->capture && !s->capture->irq_accounting && !delays_off(s))
+	if (metric->delay == DELAY_irq && s->capture && !s->capture->irq_accounting &&
+	    !delays_off(s))
 		return "the kernel does not account interrupt time "
 		       "(CONFIG_IRQ_TIME_ACCOUNTING), or shows no pressure of it";
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)

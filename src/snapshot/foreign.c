@@ -3,7 +3,7 @@
 
 #include "snapshot/schema.h"
 
-enum { MS_PER_NS = 1000000 };
+enum { NS_PER_MS = 1000000 };
 
 static const enum metric_id block_delays[] = {
 #define DELAYS(category) METRIC_##category##_delay_count, METRIC_##category##_delay_total_ns
@@ -14,19 +14,17 @@ static const enum metric_id block_delays[] = {
 
 static bool is_cpu_delay(const struct metric *metric)
 {
-	return text_starts(text_of(metric->name), TEXT("cpu_delay_"));
+	return metric->delay == DELAY_cpu;
 }
 
 static bool is_irq_delay(const struct metric *metric)
 {
-	return text_starts(text_of(metric->name), TEXT("irq_delay_"));
+	return metric->delay == DELAY_irq;
 }
 
 static bool is_delay(const struct metric *metric)
 {
-	return metric->sources[0].id == SOURCE_TASKSTATS && metric->kind != KIND_TOTAL
-		       ? metric->unit == UNIT_NS
-		       : metric->sources[0].id == SOURCE_TASKSTATS;
+	return metric->delay != DELAY_NONE;
 }
 
 static bool is_peak_delay(const struct metric *metric)
@@ -128,12 +126,8 @@ static bool delays_all_zero(const struct thread_values *values)
 
 static bool delays_from_boot(const struct ctprof_snapshot *s)
 {
-	struct text rest = name_text(s->host ? s->host->kernel_cmdline : NULL), word;
-
-	while (text_word(&rest, &word))
-		if (text_equal(word, TEXT("delayacct")) || text_equal(word, TEXT("delayacct=on")))
-			return true;
-	return false;
+	return text_has_word(name_text(s->host ? s->host->kernel_cmdline : NULL),
+			     TEXT("delayacct"));
 }
 
 static void infer_thread(struct ctprof_thread *thread, const struct metric_set *families,
@@ -168,7 +162,7 @@ static void infer_flat(struct thread_record *record)
 		const struct metric *metric = &metrics[in_ms[i]];
 		uint64_t value = metric_load_u64(&record->values, metric);
 
-		if (__builtin_mul_overflow(value, MS_PER_NS, &value))
+		if (__builtin_mul_overflow(value, NS_PER_MS, &value))
 			value = UINT64_MAX;
 		metric_store_u64(&record->values, metric, value);
 	}
