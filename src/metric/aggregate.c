@@ -98,6 +98,45 @@ const struct tally *aggregate_mode(const struct aggregate *a)
 	return best;
 }
 
+bool aggregate_is_complete(const struct aggregate *a, const struct metric *metric)
+{
+	return a->measured && (metric->leader_only || a->measured == a->threads);
+}
+
+static bool same_category(const struct aggregate *a, const struct aggregate *b)
+{
+	const struct tally *x = aggregate_mode(a), *y = aggregate_mode(b);
+
+	return x->label ? name_compare(x->label, y->label) == 0 : x->code == y->code;
+}
+
+bool aggregate_equal(const struct aggregate *a, const struct aggregate *b,
+		     const struct metric *metric)
+{
+	if (!a->measured || !b->measured)
+		return a->measured == b->measured;
+	switch (metric->family) {
+	case FAMILY_NONE:
+		return true;
+	case FAMILY_SUM:
+		return a->total == b->total;
+	case FAMILY_MAX:
+		return a->largest == b->largest;
+	case FAMILY_RANGE:
+		return a->range.smallest == b->range.smallest &&
+		       a->range.largest == b->range.largest;
+	case FAMILY_MODE:
+		return same_category(a, b);
+	case FAMILY_AFFINITY:
+		return a->affinity.fewest == b->affinity.fewest &&
+		       a->affinity.most == b->affinity.most &&
+		       (a->affinity.set && b->affinity.set
+				? name_compare(a->affinity.set, b->affinity.set) == 0
+				: a->affinity.set == b->affinity.set);
+	}
+	return true;
+}
+
 bool aggregate_number_x2(const struct aggregate *a, const struct metric *metric, __int128 *ret)
 {
 	if (!a->measured)

@@ -42,6 +42,16 @@ bool aggregate_add(struct aggregate *a, const struct metric *metric,
 
 void aggregate_deinit(struct aggregate *a, const struct metric *metric);
 
+/*
+ * Was the metric measured in every thread that can have it? Only then do two groups compare: what
+ * part of the threads adds up to is no smaller than the whole for a reason.
+ */
+bool aggregate_is_complete(const struct aggregate *a, const struct metric *metric);
+
+/* Do two groups have the same value, of whatever kind? Also when neither has one. */
+bool aggregate_equal(const struct aggregate *a, const struct aggregate *b,
+		     const struct metric *metric);
+
 /* The most frequent category; of several the smallest (by bytes, by code). NULL when none was
  * measured. */
 const struct tally *aggregate_mode(const struct aggregate *a);

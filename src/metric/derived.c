@@ -89,17 +89,21 @@ enum { SWAPIN, THRASHING, OTHERS };
 
 static void add_delays(struct derived_sum *sum, const struct thread_record *thread)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < DERIVED_DELAYS; i++) {
 		if (!metric_set_has(&thread->measured, delays[i]))
 			continue;
 		sum->delays[i] += (double)metric_load_u64(&thread->values, &metrics[delays[i]]);
-		sum->any = true;
+		any = true;
 	}
+	sum->measured += any;
 }
 
 void derived_add(struct derived_sum *sum, const struct derived *d,
 		 const struct thread_record *thread)
 {
+	sum->threads++;
 	if (d->form == DERIVED_OFFCPU) {
 		add_delays(sum, thread);
 		return;
@@ -109,7 +113,7 @@ void derived_add(struct derived_sum *sum, const struct derived *d,
 		return;
 	sum->a += (double)metric_load_u64(&thread->values, d->a);
 	sum->b += (double)metric_load_u64(&thread->values, d->b);
-	sum->any = true;
+	sum->measured++;
 }
 
 /* Every thrashing event is a swap-in too, so of these two only the larger counts. */
@@ -123,19 +127,22 @@ static double all_delays(const struct derived_sum *sum)
 	return total;
 }
 
-bool derived_result(const struct derived_sum *sum, const struct derived *d, double *ret)
+bool derived_result(const struct derived_sum *sum, const struct derived *d,
+		    struct derived_value *ret)
 {
 	double below = d->form == DERIVED_SHARE ? sum->a + sum->b : sum->b;
+	double value;
 
-	if (!sum->any)
+	if (!sum->measured)
 		return false;
 	if (d->form == DERIVED_OFFCPU)
-		*ret = all_delays(sum);
+		value = all_delays(sum);
 	else if (d->form == DERIVED_DIFFERENCE)
-		*ret = sum->a - sum->b;
+		value = sum->a - sum->b;
 	else if (below == 0)
 		return false;
 	else
-		*ret = sum->a / below;
+		value = sum->a / below;
+	*ret = (struct derived_value){ value, sum->measured, sum->threads };
 	return true;
 }

@@ -56,15 +56,22 @@ extern const struct derived derived_metrics[DERIVED_COUNT];
 struct derived_sum {
 	double a, b;
 	double delays[DERIVED_DELAYS]; /* of DERIVED_OFFCPU */
-	bool any;
+	size_t measured, threads;
 };
 
 /* Take one more thread in. A sum starts as all zero. */
 void derived_add(struct derived_sum *sum, const struct derived *derived,
 		 const struct thread_record *thread);
 
+/* A derived metric of a group, and in how many of its threads the inputs were measured. */
+struct derived_value {
+	double value;
+	size_t measured, threads;
+};
+
 /* False when there is no value: no thread had the inputs, or the divisor is zero. */
-bool derived_result(const struct derived_sum *sum, const struct derived *derived, double *ret);
+bool derived_result(const struct derived_sum *sum, const struct derived *derived,
+		    struct derived_value *ret);
 
 /* The formula in words, "wait_sum / wait_count"; returns `buffer`. */
 #define DERIVED_FORMULA_MAX 160

@@ -61,10 +61,9 @@ static char *write_affinity(char buffer[CELL_MAX], const struct aggregate *a)
 	return buffer;
 }
 
-char *cell_value(char buffer[CELL_MAX], const struct metric *metric, const struct aggregate *a)
+static char *write_value(char buffer[CELL_MAX], const struct metric *metric,
+			 const struct aggregate *a)
 {
-	if (!a->measured)
-		return strcpy(buffer, CELL_NONE);
 	switch (metric->family) {
 	case FAMILY_NONE:
 		return strcpy(buffer, CELL_NONE);
@@ -89,11 +88,33 @@ char *cell_value(char buffer[CELL_MAX], const struct metric *metric, const struc
 	return buffer;
 }
 
+/* A value of some of the threads says so. */
+static char *mark_partial(char buffer[CELL_MAX], size_t measured, size_t threads)
+{
+	size_t used = strlen(buffer);
+
+	snprintf(buffer + used, CELL_MAX - used, " (%zu/%zu)", measured, threads);
+	return buffer;
+}
+
+char *cell_value(char buffer[CELL_MAX], const struct metric *metric, const struct aggregate *a)
+{
+	if (!a->measured)
+		return strcpy(buffer, CELL_NONE);
+	write_value(buffer, metric, a);
+	/* Categories count the threads that agree, of all there are, by themselves. */
+	if (metric->family == FAMILY_MODE || aggregate_is_complete(a, metric))
+		return buffer;
+	return mark_partial(buffer, a->measured, a->threads);
+}
+
 bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
 	      const struct aggregate *candidate, __int128 *ret)
 {
 	__int128 before, after;
 
+	if (!aggregate_is_complete(baseline, metric) || !aggregate_is_complete(candidate, metric))
+		return false;
 	if (!aggregate_number_x2(baseline, metric, &before) ||
 	    !aggregate_number_x2(candidate, metric, &after))
 		return false;
@@ -101,25 +122,23 @@ bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
 	return true;
 }
 
-static bool same_mode(const struct metric *metric, const struct aggregate *a,
-		      const struct aggregate *b)
-{
-	const struct tally *x = aggregate_mode(a), *y = aggregate_mode(b);
-
-	return metric->type == VALUE_label ? name_compare(x->label, y->label) == 0
-					   : x->code == y->code;
-}
-
 char *cell_delta(char buffer[CELL_MAX], const struct metric *metric,
 		 const struct aggregate *baseline, const struct aggregate *candidate)
 {
+	bool numeric = metric->family == FAMILY_SUM || metric->family == FAMILY_MAX;
 	__int128 delta;
+	bool has_delta = delta_x2(metric, baseline, candidate, &delta);
 
-	if (metric->family == FAMILY_MODE && baseline->measured && candidate->measured)
-		return strcpy(buffer, same_mode(metric, baseline, candidate) ? "same" : "differs");
-	if (!delta_x2(metric, baseline, candidate, &delta))
+	if (has_delta && (numeric || delta))
+		return units_format_half_delta(buffer, metric->unit, delta);
+	if (numeric || !aggregate_is_complete(baseline, metric) ||
+	    !aggregate_is_complete(candidate, metric))
 		return strcpy(buffer, CELL_NONE);
-	return units_format_half_delta(buffer, metric->unit, delta);
+	if (!aggregate_equal(baseline, candidate, metric))
+		return strcpy(buffer, "differs");
+	if (has_delta)
+		return units_format_half_delta(buffer, metric->unit, delta);
+	return strcpy(buffer, "same");
 }
 
 char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
@@ -128,32 +147,54 @@ char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
 	__int128 delta, before;
 
 	if (!delta_x2(metric, baseline, candidate, &delta) ||
-	    !aggregate_number_x2(baseline, metric, &before) || !before)
+	    !aggregate_number_x2(baseline, metric, &before) || !before ||
+	    (!delta && !aggregate_equal(baseline, candidate, metric)))
 		return strcpy(buffer, CELL_NONE);
 	snprintf(buffer, CELL_MAX, "%+.1f%%", (double)delta * 100 / (double)before);
 	return buffer;
 }
 
-char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived, const double *value)
+char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
+			 const struct derived_value *value)
 {
 	if (!value)
 		return strcpy(buffer, CELL_NONE);
-	return units_format_real(buffer, derived->unit, *value, "");
+	units_format_real(buffer, derived->unit, value->value, "");
+	if (value->measured == value->threads)
+		return buffer;
+	return mark_partial(buffer, value->measured, value->threads);
+}
+
+bool derived_delta(const struct derived_value *baseline, const struct derived_value *candidate,
+		   double *ret)
+{
+	if (!baseline || !candidate || baseline->measured != baseline->threads ||
+	    candidate->measured != candidate->threads)
+		return false;
+	*ret = candidate->value - baseline->value;
+	return true;
 }
 
 char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
-			 const double *baseline, const double *candidate)
+			 const struct derived_value *baseline,
+			 const struct derived_value *candidate)
 {
-	if (!baseline || !candidate)
+	double delta;
+
+	if (!derived_delta(baseline, candidate, &delta))
 		return strcpy(buffer, CELL_NONE);
-	return units_format_real(buffer, derived->unit, *candidate - *baseline, "+");
+	return units_format_real(buffer, derived->unit, delta, "+");
 }
 
 char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
-			   const double *baseline, const double *candidate)
+			   const struct derived_value *baseline,
+			   const struct derived_value *candidate)
 {
-	if (derived->is_ratio || !baseline || !candidate || *baseline == 0)
+	double delta;
+
+	if (derived->is_ratio || !derived_delta(baseline, candidate, &delta) ||
+	    baseline->value == 0)
 		return strcpy(buffer, CELL_NONE);
-	snprintf(buffer, CELL_MAX, "%+.1f%%", (*candidate - *baseline) * 100 / *baseline);
+	snprintf(buffer, CELL_MAX, "%+.1f%%", delta * 100 / baseline->value);
 	return buffer;
 }

@@ -7,6 +7,7 @@
  *	categories     SCHED_OTHER, or "SCHED_OTHER (9/10)" when they differ
  *	CPU sets       4 cpus (0-3); 4 cpus (mixed); 2-4 cpus (mixed)
  *	unmeasured     -
+ *	of some threads          1.235ms (2/9): measured in 2 of 9
  *	a minimum of nothing     no events
  */
 #ifndef REPORT_CELL_H
@@ -23,8 +24,9 @@
 char *cell_value(char buffer[CELL_MAX], const struct metric *metric, const struct aggregate *a);
 
 /*
- * Candidate less baseline: "+1.235ms"; "same" or "differs" of categories; "-" when a side was not
- * measured or has no number.
+ * Candidate less baseline: "+1.235ms"; "same" or "differs" of what is no number, and of ranges and
+ * CPU sets that differ around the same midpoint; "-" when a side was not measured in all its
+ * threads.
  */
 char *cell_delta(char buffer[CELL_MAX], const struct metric *metric,
 		 const struct aggregate *baseline, const struct aggregate *candidate);
@@ -39,10 +41,17 @@ bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
 
 /* The same three for a derived metric; NULL is a side without a value. A ratio has no percentage:
  * its difference says it. */
-char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived, const double *value);
+char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
+			 const struct derived_value *value);
 char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
-			 const double *baseline, const double *candidate);
+			 const struct derived_value *baseline,
+			 const struct derived_value *candidate);
 char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
-			   const double *baseline, const double *candidate);
+			   const struct derived_value *baseline,
+			   const struct derived_value *candidate);
+
+/* False when a side has no value, or not of all its threads. */
+bool derived_delta(const struct derived_value *baseline, const struct derived_value *candidate,
+		   double *ret);
 
 #endif

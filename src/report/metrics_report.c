@@ -75,7 +75,7 @@ static bool show_metrics(struct rows *rows, const struct group *group,
 static bool show_derived(struct rows *rows, const struct group *group,
 			 const struct report_options *o)
 {
-	double value;
+	struct derived_value value;
 
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		const struct derived *derived = &derived_metrics[i];

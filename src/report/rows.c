@@ -46,8 +46,8 @@ struct report_columns report_columns_usual(bool comparing)
 /* Both sides of a row of a metric, or of a derived one. */
 struct sides {
 	struct aggregate before, after;
-	double derived_before, derived_after;
-	const double *has_before, *has_after; /* NULL: a derived value that is not there */
+	struct derived_value derived_before, derived_after;
+	const struct derived_value *has_before, *has_after; /* NULL: there is none */
 };
 
 static void sides_deinit(struct sides *sides, const struct row *row)
@@ -88,23 +88,12 @@ static unsigned __int128 magnitude(__int128 value)
 
 static void change_of_derived(struct row *row, const struct sides *sides)
 {
-	row->has_delta = sides->has_before && sides->has_after;
+	double delta;
+
+	row->has_delta = derived_delta(sides->has_before, sides->has_after, &delta);
 	row->differs = !row->has_delta && (sides->has_before || sides->has_after);
 	if (row->has_delta)
-		row->size = magnitude(
-			(__int128)((sides->derived_after - sides->derived_before) * FRACTION));
-}
-
-/* A category that is still the most frequent is the same, whatever its share. */
-static bool reads_differently(const struct metric *metric, const struct sides *sides)
-{
-	char before[CELL_MAX], after[CELL_MAX];
-
-	if (metric->family == FAMILY_MODE && sides->before.measured && sides->after.measured)
-		return strcmp(cell_delta(after, metric, &sides->before, &sides->after),
-			      "differs") == 0;
-	return strcmp(cell_value(before, metric, &sides->before),
-		      cell_value(after, metric, &sides->after)) != 0;
+		row->size = magnitude((__int128)(delta * FRACTION));
 }
 
 static void change_of_metric(struct row *row, const struct sides *sides)
@@ -114,8 +103,7 @@ static void change_of_metric(struct row *row, const struct sides *sides)
 	row->has_delta = delta_x2(row->metric, &sides->before, &sides->after, &twice);
 	if (row->has_delta)
 		row->size = magnitude(twice);
-	else
-		row->differs = reads_differently(row->metric, sides);
+	row->differs = !aggregate_equal(&sides->before, &sides->after, row->metric);
 }
 
 bool row_find_change(struct row *row)

@@ -50,7 +50,7 @@ struct row {
 	const struct metric *metric; /* one of these two is NULL */
 	const struct derived *derived;
 	bool has_delta;         /* both sides have a number */
-	bool differs;           /* without a number: the sides read differently */
+	bool differs;           /* the sides have not the same value */
 	unsigned __int128 size; /* of the delta, for ordering rows of one unit and kind */
 };
 

@@ -86,7 +86,8 @@ bool group_aggregate(const struct group *group, const struct metric *metric, str
 	return true;
 }
 
-bool group_derived(const struct group *group, const struct derived *derived, double *ret)
+bool group_derived(const struct group *group, const struct derived *derived,
+		   struct derived_value *ret)
 {
 	struct derived_sum sum = { 0 };
 

@@ -54,7 +54,8 @@ bool group_aggregate(const struct group *group, const struct metric *metric,
 		     struct aggregate *ret) MUST_CHECK;
 
 /* One derived metric of a group. False when it has no value. */
-bool group_derived(const struct group *group, const struct derived *derived, double *ret);
+bool group_derived(const struct group *group, const struct derived *derived,
+		   struct derived_value *ret);
 
 /* A group of two snapshots; one side is NULL when only the other has it. */
 struct group_pair {
