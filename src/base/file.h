@@ -8,6 +8,8 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <errno.h>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -16,6 +18,12 @@ struct file_buffer {
 	char *bytes;
 	size_t room;
 };
+
+/* Is this errno a shortage of our own (memory, descriptors), which says nothing about the file? */
+static inline bool file_is_shortage(int failed)
+{
+	return failed == ENOMEM || failed == EMFILE || failed == ENFILE;
+}
 
 /* More than any file of /proc that is read whole here. */
 #define FILE_READ_MAX ((size_t)4 << 20)

@@ -45,10 +45,31 @@ static void drop_lost(struct ctprof_snapshot *s)
 	snapshot_truncate_threads(s, kept);
 }
 
+/* Processes whose last thread turned out to be gone. Both are ascending by process. */
+static void drop_empty_processes(struct ctprof_snapshot *s)
+{
+	size_t kept = 0, t = 0;
+
+	for (size_t p = 0; p < s->processes.count; p++) {
+		uint32_t tgid = s->processes.items[p].tgid;
+
+		while (t < s->threads.count && snapshot_thread(s, t)->tgid < tgid)
+			t++;
+		if (t < s->threads.count && snapshot_thread(s, t)->tgid == tgid)
+			s->processes.items[kept++] = s->processes.items[p];
+	}
+	s->processes.count = kept;
+}
+
 /* A process named by the user that ended before it could be read is as if it were not there. */
 static struct error *check_targets(const struct capture *c)
 {
 	const struct ctprof_snapshot *s = c->snapshot;
+
+	if (c->cgroup_top && c->cgroup < 0 && !s->threads.count)
+		return error_create("--cgroup %s: no thread is in it, and cgroup version 2 is not "
+				    "mounted",
+				    c->options->cgroup);
 
 	for (size_t p = 0; c->options->pid_count && p < c->pids.count; p++) {
 		bool found = false;
@@ -80,11 +101,15 @@ static struct error *run(struct capture *c)
 		return err;
 	capture_flush_delays(c);
 	drop_lost(c->snapshot);
+	drop_empty_processes(c->snapshot);
 	err = check_targets(c);
 	if (!err)
 		err = capture_cgroups(c);
 	if (!err)
 		err = capture_pressure(c);
+	/* Without descriptors or memory what follows would look unmeasured. */
+	if (!err && c->shortage)
+		err = error_system(c->shortage, "capture");
 	return err;
 }
 

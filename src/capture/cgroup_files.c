@@ -82,6 +82,7 @@ static bool take_cpu_stat(struct ctprof_snapshot *snapshot, struct text bytes, v
 /* memory.stat and memory.events: every "key number" line. */
 static bool take_counts(struct ctprof_snapshot *snapshot, struct text bytes, void *at)
 {
+	_cleanup_error_ struct error *twice = NULL;
 	struct counts *counts = at;
 	struct text key, value;
 	bool understood = true;
@@ -90,7 +91,8 @@ static bool take_counts(struct ctprof_snapshot *snapshot, struct text bytes, voi
 	while (pairs_next(&bytes, ' ', &key, &value))
 		understood &= text_u64(value, &number) && utf8_is_valid(key) &&
 			      counts_add(snapshot, counts, key, number);
-	if (counts_are_unique(counts))
+	twice = counts_check(counts);
+	if (!twice)
 		return understood;
 	*counts = (struct counts){ 0 };
 	return false;

@@ -64,6 +64,7 @@ static void read_meminfo(struct capture *c, struct host_context *host)
 		for (size_t i = 0; i < array_length(keys); i++)
 			if (text_equal(key, keys[i].key) && pairs_kib(value, &number))
 				*keys[i].reading = reading_of(number);
+	c->failed[FILE_HOST] += !host->total_memory_kib.measured;
 }
 
 /* Visit the names in a directory that start with `prefix`, in the order of the directory. */
@@ -125,9 +126,12 @@ static struct error *read_cpus(struct capture *c, struct host_context *host)
 	struct error *err = NULL;
 	struct text bytes;
 
-	if (c->sys >= 0 && !file_read(c->sys, "devices/system/cpu/online", &c->buffer, &bytes) &&
-	    cpulist_parse(bytes, &online) && online.count)
-		host->online_cpus = reading_of(online.count);
+	if (c->sys >= 0 && !file_read(c->sys, "devices/system/cpu/online", &c->buffer, &bytes)) {
+		if (cpulist_parse(bytes, &online) && online.count)
+			host->online_cpus = reading_of(online.count);
+		else
+			c->failed[FILE_HOST]++;
+	}
 	for (size_t i = 0; i < online.count && !err; i++) {
 		char path[80], cpu[16];
 		const struct name *governor;
@@ -159,9 +163,12 @@ static void read_kernel(struct capture *c, struct host_context *host)
 		host->arch = keep(c, text_of(uts.machine));
 	host->kernel_cmdline = read_line(c, c->proc, "cmdline");
 	host->boot_id = read_line(c, c->proc, "sys/kernel/random/boot_id");
-	if (!file_read(c->proc, "stat", &c->buffer, &bytes) &&
-	    pairs_find(bytes, ' ', TEXT("btime"), &value) && text_u64(value, &seconds))
-		host->boot_time_unix_s = reading_of(seconds);
+	if (!file_read(c->proc, "stat", &c->buffer, &bytes)) {
+		if (pairs_find(bytes, ' ', TEXT("btime"), &value) && text_u64(value, &seconds))
+			host->boot_time_unix_s = reading_of(seconds);
+		else
+			c->failed[FILE_HOST]++;
+	}
 	host->thp_enabled = read_line(c, c->sys, "kernel/mm/transparent_hugepage/enabled");
 	host->thp_defrag = read_line(c, c->sys, "kernel/mm/transparent_hugepage/defrag");
 }
@@ -206,9 +213,12 @@ static struct reading read_number(struct capture *c, int dir, const char *path)
 	struct text bytes;
 	uint64_t value;
 
-	if (file_read(dir, path, &c->buffer, &bytes) || !text_u64(text_trim(bytes), &value))
+	if (file_read(dir, path, &c->buffer, &bytes))
 		return (struct reading){ 0 };
-	return reading_of(value);
+	if (text_u64(text_trim(bytes), &value))
+		return reading_of(value);
+	c->failed[FILE_HOST]++;
+	return (struct reading){ 0 };
 }
 
 struct error *capture_pressure(struct capture *c)

@@ -79,6 +79,8 @@ static bool redact_host(struct ctprof_snapshot *s, struct host_context *host)
 	for (size_t i = 0; i < array_length(texts); i++)
 		if (!redact_name(s, texts[i]))
 			return false;
+	/* To the second, it tells one host from another. */
+	host->boot_time_unix_s = (struct reading){ 0 };
 	return redact_pairs(s, &host->sched_tunables) && redact_pairs(s, &host->cpufreq_governor);
 }
 

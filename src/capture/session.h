@@ -23,6 +23,7 @@
 	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")                 \
 	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")               \
 	KIND(PRESSURE, "pressure", "root")                                  \
+	KIND(HOST, "host", "root")                                          \
 	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE in its user namespace") \
 	KIND(EXE, "exe", "CAP_SYS_PTRACE in its user namespace")            \
 	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE in its user namespace")    \
@@ -50,6 +51,7 @@ struct capture {
 	struct tids pids;              /* thread groups to visit */
 	struct process leader;         /* facts of the process whose leader is being read */
 	uint64_t walked, lost, processes_denied;
+	int shortage; /* errno that ends the capture: it would only be a part */
 	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT];
 	/* taskstats */
 	struct taskstats_socket *socket; /* NULL: none */
@@ -71,7 +73,12 @@ struct error *capture_find_targets(struct capture *c) MUST_CHECK;
 struct error *capture_walk(struct capture *c) MUST_CHECK;
 
 /* How reading a thread ended. */
-enum thread_fate { THREAD_KEPT, THREAD_GONE, THREAD_OUTSIDE /* of the target */, THREAD_NO_MEMORY };
+enum thread_fate {
+	THREAD_KEPT,
+	THREAD_GONE,
+	THREAD_OUTSIDE,  /* of the target */
+	THREAD_SHORTAGE, /* we lack memory or descriptors: the errno is in c->shortage */
+};
 
 /* One thread's files, below its directory (thread.c). */
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread);
@@ -105,6 +112,8 @@ struct error *capture_redact(struct ctprof_snapshot *snapshot) MUST_CHECK;
 /* Count a failed read of a file whose thread is still there. */
 static inline void capture_count(struct capture *c, enum file_kind kind, int failed)
 {
+	if (file_is_shortage(failed))
+		c->shortage = failed;
 	if (failed == EACCES || failed == EPERM)
 		c->denied[kind]++;
 	c->failed[kind]++;

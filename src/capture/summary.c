@@ -21,7 +21,8 @@ const char *capture_grant(struct text source)
 /* The kinds that the summary of the format knows. */
 static bool is_parse_kind(enum file_kind kind)
 {
-	return kind != FILE_EXE && kind != FILE_CMDLINE && kind != FILE_TASKSTATS;
+	return kind != FILE_EXE && kind != FILE_CMDLINE && kind != FILE_TASKSTATS &&
+	       kind != FILE_HOST;
 }
 
 static struct error *summarise_parsing(struct capture *c, struct parse_summary *ret)
@@ -61,10 +62,15 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	ret->threads_lost = reading_of(c->lost);
 	ret->processes_denied = reading_of(c->processes_denied);
 	ret->denied.measured = true;
-	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++)
-		if (c->denied[kind] &&
-		    !counts_add(s, &ret->denied, text_of(file_kind_names[kind]), c->denied[kind]))
+	ret->failed.measured = true;
+	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++) {
+		struct text name = text_of(file_kind_names[kind]);
+		uint64_t others = c->failed[kind] - c->denied[kind];
+
+		if ((c->denied[kind] && !counts_add(s, &ret->denied, name, c->denied[kind])) ||
+		    (others && !counts_add(s, &ret->failed, name, others)))
 			return &error_no_memory;
+	}
 	ret->delay_accounting = snapshot_name(s, text_of(delay_accounting_names[c->delays]));
 	ret->irq_accounting = c->irq_accounting;
 	if (c->stats_version)

@@ -17,6 +17,12 @@ const char *const file_kind_names[FILE_KIND_COUNT] = {
 #undef KIND
 };
 
+static enum thread_fate no_memory(struct capture *c)
+{
+	c->shortage = ENOMEM;
+	return THREAD_SHORTAGE;
+}
+
 /* A live thread always has a stat. */
 static bool is_gone(int dir)
 {
@@ -96,8 +102,6 @@ static enum thread_fate take_files(struct capture *c, int dir, struct ctprof_thr
 		failed = read_file(c, dir, files[i].name, files[i].kind, &bytes);
 		if (failed == ESRCH)
 			return THREAD_GONE;
-		if (failed == ENOMEM)
-			return THREAD_NO_MEMORY;
 		if (failed)
 			continue;
 		if (!take_thread_file(&c->taker, files[i].source, bytes, thread))
@@ -136,7 +140,7 @@ static enum thread_fate take_cgroup(struct capture *c, int dir, struct ctprof_th
 	if (c->cgroup_top && !cgroup_is_within(path, name_text(c->cgroup_top)))
 		return THREAD_OUTSIDE;
 	thread->cgroup = path_name(c->snapshot, path);
-	return thread->cgroup ? THREAD_KEPT : THREAD_NO_MEMORY;
+	return thread->cgroup ? THREAD_KEPT : no_memory(c);
 }
 
 /* Where stat did not give the name. */
@@ -148,7 +152,7 @@ static enum thread_fate take_comm(struct capture *c, int dir, struct ctprof_thre
 	    bytes.bytes[bytes.length - 1] == '\n')
 		bytes.length--;
 	thread->comm = snapshot_name(c->snapshot, bytes);
-	return thread->comm ? THREAD_KEPT : THREAD_NO_MEMORY;
+	return thread->comm ? THREAD_KEPT : no_memory(c);
 }
 
 static enum thread_fate take_smaps(struct capture *c, int dir, struct ctprof_thread *thread)
@@ -184,7 +188,7 @@ enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread
 		fate = take_comm(c, dir, thread);
 	if (fate == THREAD_KEPT && thread->tid == thread->tgid)
 		fate = take_smaps(c, dir, thread);
-	return fate;
+	return c->shortage ? THREAD_SHORTAGE : fate;
 }
 
 static struct error *take_exe(struct capture *c, int dir)

@@ -234,6 +234,7 @@ bool take_thread_file(struct taker *taker, enum metric_source_id source, struct 
 bool take_smaps_rollup(struct taker *taker, struct text bytes, struct ctprof_thread *thread)
 {
 	struct ctprof_snapshot *s = taker->snapshot;
+	_cleanup_error_ struct error *twice = NULL;
 	struct counts *smaps = arena_alloc(&s->arena, sizeof(*smaps));
 	struct text key, value;
 	bool understood = smaps != NULL;
@@ -246,7 +247,8 @@ bool take_smaps_rollup(struct taker *taker, struct text bytes, struct ctprof_thr
 		understood &= pairs_kib(value, &kib) && utf8_is_valid(key) &&
 			      counts_add(s, smaps, key, kib);
 	}
-	if (!smaps || !counts_are_unique(smaps))
+	twice = smaps ? counts_check(smaps) : NULL;
+	if (!smaps || twice)
 		return false;
 	if (smaps->count)
 		thread->smaps_rollup_kib = smaps;

@@ -74,7 +74,7 @@ static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, u
 	snprintf(path, sizeof(path), "%" PRIu32, tid);
 	dir = openat(tasks, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0) {
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		if (file_is_shortage(errno))
 			return error_system(errno, "thread %" PRIu32, tid);
 		c->lost++;
 		return NULL;
@@ -89,7 +89,8 @@ static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, u
 	if (fate != THREAD_KEPT) {
 		snapshot_truncate_threads(s, s->threads.count - 1);
 		c->lost += fate == THREAD_GONE;
-		return fate == THREAD_NO_MEMORY ? &error_no_memory : NULL;
+		return fate == THREAD_SHORTAGE ? error_system(c->shortage, "thread %" PRIu32, tid)
+					       : NULL;
 	}
 	if (!thread->pcomm)
 		thread->pcomm = thread->comm;
@@ -148,7 +149,7 @@ static struct error *visit_process(struct capture *c, uint32_t tgid, struct tids
 		c->processes_denied++;
 		return NULL;
 	}
-	if (failed == EMFILE || failed == ENFILE || failed == ENOMEM)
+	if (file_is_shortage(failed))
 		return error_system(failed, "process %" PRIu32, tgid);
 	if (failed) {
 		/* At least its leader was there when the processes were listed. */

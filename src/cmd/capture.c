@@ -57,6 +57,9 @@ static void default_name(char *buffer, size_t size)
 			*p = '_';
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
 	snprintf(buffer, size, "%s-%s.ctprof.zst", host, stamp);
+	/* Two captures in one second are two files. */
+	for (unsigned n = 2; n < 1000 && access(buffer, F_OK) == 0; n++)
+		snprintf(buffer, size, "%s-%s-%u.ctprof.zst", host, stamp, n);
 }
 
 /* --- progress, for those who wait --- */
@@ -92,16 +95,8 @@ static void end_progress(const struct progress *progress)
 
 /* --- the last line --- */
 
-static uint64_t denied_of(const struct capture_info *info, const struct name *source)
-{
-	for (size_t i = 0; i < info->denied.count; i++)
-		if (info->denied.items[i].key == source)
-			return info->denied.items[i].value;
-	return 0;
-}
-
 /* What was denied, with what grants it; and what failed for another reason. */
-static void print_failures(const struct parse_summary *parse, const struct capture_info *info)
+static void print_failures(const struct capture_info *info)
 {
 	if (info->processes_denied.value)
 		fprintf(stderr, "; denied: %" PRIu64 " processes (root, or hidepid=0 on /proc)",
@@ -110,16 +105,13 @@ static void print_failures(const struct parse_summary *parse, const struct captu
 		fprintf(stderr, "; denied: %s of %" PRIu64 " (%s)",
 			info->denied.items[i].key->bytes, info->denied.items[i].value,
 			capture_grant(name_text(info->denied.items[i].key)));
-	for (size_t i = 0; i < parse->read_failures_by_file.count; i++) {
-		const struct count *file = &parse->read_failures_by_file.items[i];
-		uint64_t others = file->value - denied_of(info, file->key);
-
-		if (others)
-			fprintf(stderr, "; failed: %s of %" PRIu64, file->key->bytes, others);
-	}
+	for (size_t i = 0; i < info->failed.count; i++)
+		fprintf(stderr, "; failed: %s of %" PRIu64, info->failed.items[i].key->bytes,
+			info->failed.items[i].value);
 }
 
-static void print_summary(const struct ctprof_snapshot *s, const char *path)
+/* Time and CPU time are those of the whole run, writing included. */
+static void print_summary(const struct ctprof_snapshot *s, const char *path, double seconds)
 {
 	const struct capture_info *info = s->capture;
 	char unmeasured[512];
@@ -128,10 +120,9 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path)
 	fprintf(stderr,
 		"ctprof: %zu threads, %zu processes, %zu cgroups in %.0f ms (%.0f ms CPU); "
 		"%" PRIu64 " lost",
-		s->threads.count, s->processes.count, s->cgroups.count,
-		(double)info->duration_ns.value / 1e6, (double)info->cpu_ns.value / 1e6,
-		info->threads_lost.value);
-	print_failures(s->parse_summary, info);
+		s->threads.count, s->processes.count, s->cgroups.count, seconds * 1e3,
+		(double)clock() * 1e3 / CLOCKS_PER_SEC, info->threads_lost.value);
+	print_failures(info);
 	fprintf(stderr, "; unmeasured: %s; wrote %s\n", unmeasured,
 		strcmp(path, "-") == 0 ? "to standard output" : path);
 }
@@ -162,7 +153,7 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	if (!arguments->quiet)
-		print_summary(snapshot, path);
+		print_summary(snapshot, path, seconds_since(&progress.start));
 	return STATUS_DONE;
 }
 

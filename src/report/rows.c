@@ -255,6 +255,7 @@ struct error *rows_print(FILE *out, const struct rows *rows, const struct report
 {
 	struct table_column headings[REPORT_COLUMN_COUNT] = { 0 };
 	struct table table;
+	struct error *err;
 	bool done = true;
 
 	for (size_t i = 0; i < columns->count; i++) {
@@ -268,10 +269,9 @@ struct error *rows_print(FILE *out, const struct rows *rows, const struct report
 	table_init(&table, headings, columns->count);
 	for (size_t i = 0; i < rows->count && done; i++)
 		done = add_row(&table, &rows->items[i], columns);
-	if (done)
-		table_print(&table, out, colour);
+	err = done ? table_print(&table, out, colour) : &error_no_memory;
 	if (rows->left_out)
 		fprintf(out, "... %zu more rows (--limit 0 shows all)\n", rows->left_out);
 	table_deinit(&table);
-	return done ? NULL : &error_no_memory;
+	return err;
 }

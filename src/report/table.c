@@ -88,12 +88,12 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right, bo
 		fprintf(out, " %s%*s ", text, padding, "");
 }
 
-void table_print(const struct table *table, FILE *out, bool colour)
+struct error *table_print(const struct table *table, FILE *out, bool colour)
 {
 	size_t count = table->column_count, *widths = calloc(count, sizeof(*widths));
 
 	if (!widths)
-		return;
+		return &error_no_memory;
 	for (size_t c = 0; c < count; c++)
 		widths[c] = width_of(table->columns[c].heading);
 	for (size_t i = 0; i < table->cells.count; i++) {
@@ -117,6 +117,7 @@ void table_print(const struct table *table, FILE *out, bool colour)
 			fputc('\n', out);
 	}
 	free(widths);
+	return NULL;
 }
 
 void table_deinit(struct table *table)

@@ -34,7 +34,7 @@ void table_init(struct table *table, const struct table_column *columns, size_t 
 bool table_add(struct table *table, struct text text);
 
 /* Print the heading and the rows; with `colour`, the heading is coloured. */
-void table_print(const struct table *table, FILE *out, bool colour);
+struct error *table_print(const struct table *table, FILE *out, bool colour) MUST_CHECK;
 
 void table_deinit(struct table *table);
 

@@ -141,33 +141,31 @@ static int by_address(const void *a, const void *b)
 }
 
 /* The key is the first member of either kind of pair, and equal keys are one name. */
-static bool keys_are_unique(const void *items, size_t count, size_t stride)
+static struct error *check_keys(const void *items, size_t count, size_t stride)
 {
 	_cleanup_free_ uintptr_t *keys = count ? calloc(count, sizeof(*keys)) : NULL;
 
 	if (!count)
-		return true;
+		return NULL;
 	if (!keys)
-		return false;
+		return &error_no_memory;
 	for (size_t i = 0; i < count; i++)
-		keys[i] = (uintptr_t) *
-			  (const struct name *const *)(const void *)((const char *)items +
-								     i * stride);
+		memcpy(&keys[i], (const char *)items + i * stride, sizeof(keys[i]));
 	qsort(keys, count, sizeof(*keys), by_address);
 	for (size_t i = 1; i < count; i++)
 		if (keys[i] == keys[i - 1])
-			return false;
-	return true;
+			return error_create("a name stands twice in one object");
+	return NULL;
 }
 
-bool counts_are_unique(const struct counts *counts)
+struct error *counts_check(const struct counts *counts)
 {
-	return keys_are_unique(counts->items, counts->count, sizeof(*counts->items));
+	return check_keys(counts->items, counts->count, sizeof(*counts->items));
 }
 
-bool label_pairs_are_unique(const struct label_pairs *pairs)
+struct error *label_pairs_check(const struct label_pairs *pairs)
 {
-	return keys_are_unique(pairs->items, pairs->count, sizeof(*pairs->items));
+	return check_keys(pairs->items, pairs->count, sizeof(*pairs->items));
 }
 
 static int by_tgid(const void *a, const void *b)

@@ -145,7 +145,7 @@ struct capture_info {
 	struct reading duration_ns, cpu_ns;
 	struct reading threads_lost;         /* exited while they were read */
 	struct reading processes_denied;     /* hidden from us altogether */
-	struct counts denied;                /* by source: threads it was denied for */
+	struct counts denied, failed;        /* by source: threads it was denied for, or failed */
 	const struct name *delay_accounting; /* "off", "runtime", "boot" or "unknown" */
 	bool irq_accounting;
 	struct reading taskstats_version, taskstats_overflows;
@@ -222,10 +222,10 @@ bool counts_add(struct ctprof_snapshot *snapshot, struct counts *counts, struct 
 bool label_pairs_add(struct ctprof_snapshot *snapshot, struct label_pairs *pairs, struct text key,
 		     struct text value);
 
-/* Is no key there twice? Asked once, when all are there: searching at every step would take the
- * square of the time. Also false without memory. */
-bool counts_are_unique(const struct counts *counts);
-bool label_pairs_are_unique(const struct label_pairs *pairs);
+/* An error when a key is there twice. Asked once, when all are there: searching at every step would
+ * take the square of the time. */
+struct error *counts_check(const struct counts *counts) MUST_CHECK;
+struct error *label_pairs_check(const struct label_pairs *pairs) MUST_CHECK;
 
 /* Bring processes into the order of their numbers and cgroups into that of their paths. */
 void snapshot_sort(struct ctprof_snapshot *snapshot);

@@ -114,7 +114,7 @@ static struct error *take_count(struct json_reader *r, void *target,
 static struct error *finish_counts(struct json_reader *r, void *target)
 {
 	(void)r;
-	return counts_are_unique(target) ? NULL : error_create("a name stands twice in one object");
+	return counts_check(target);
 }
 
 const struct json_shape snapshot_counts_shape = { .each = take_count, .done = finish_counts };
@@ -166,8 +166,7 @@ static struct error *take_pair(struct json_reader *r, void *target,
 static struct error *finish_pairs(struct json_reader *r, void *target)
 {
 	(void)r;
-	return label_pairs_are_unique(target) ? NULL
-					      : error_create("a name stands twice in one object");
+	return label_pairs_check(target);
 }
 
 static struct error *take_pairs(struct json_reader *r, void *target,
@@ -413,6 +412,7 @@ static const struct field capture_fields[] = {
 	NUMBER_AS("threads_lost", capture_info, threads_lost, .flags = FIELD_OMIT),
 	NUMBER_AS("processes_denied", capture_info, processes_denied, .flags = FIELD_OMIT),
 	COUNTS("denied", capture_info, denied),
+	COUNTS("failed", capture_info, failed),
 	LABEL("delay_accounting", capture_info, delay_accounting, FIELD_OMIT),
 	BOOL("irq_accounting", capture_info, irq_accounting),
 	NUMBER_AS("taskstats_version", capture_info, taskstats_version, .flags = FIELD_OMIT),
