@@ -20,7 +20,7 @@ static int show(const char *path, const struct report_options *options)
 	if (ctprof_snapshot_open(path, &snapshot, &error))
 		return report_error(error_create("%s", error.message), STATUS_FAILED);
 	print_remarks(path, snapshot);
-	err = report_show(stdout, snapshot, options);
+	err = report_show(stdout, (struct report_side){ snapshot, path }, options);
 	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 }
 

@@ -28,14 +28,15 @@ struct report_options {
 /* Releases what options hold. */
 void report_options_deinit(struct report_options *options);
 
-struct error *report_show(FILE *out, const struct ctprof_snapshot *snapshot,
-			  const struct report_options *options) MUST_CHECK;
-
 /* A snapshot and the name of its file. */
 struct report_side {
 	const struct ctprof_snapshot *snapshot;
 	const char *name;
 };
+
+/* When the options select nothing, the report says so. */
+struct error *report_show(FILE *out, struct report_side side,
+			  const struct report_options *options) MUST_CHECK;
 
 struct error *report_compare(FILE *out, struct report_side baseline, struct report_side candidate,
 			     const struct report_options *options) MUST_CHECK;

@@ -97,26 +97,24 @@ struct metric_set metrics_missing(const struct ctprof_snapshot *s)
 /* The first names are enough to recognise the family. */
 #define NAMES_SHOWN 3
 
-void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *s,
-		   const struct metric_set *wanted)
+void reasons_print(FILE *out, const char *what, const struct ctprof_snapshot *s,
+		   const struct metric_set *which)
 {
-	const struct metric_set all_missing = metrics_missing(s);
-	struct metric_set missing = all_missing;
+	const struct metric_set missing = metrics_missing(s);
+	struct metric_set left = *which;
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		const char *reason = metric_reason(s, &all_missing, &metrics[i]);
+		const char *reason = metric_reason(s, &missing, &metrics[i]);
 		size_t shown = 0, more = 0;
 
-		if (!metric_set_has(&missing, (enum metric_id)i) ||
-		    !metric_set_has(wanted, (enum metric_id)i))
+		if (!metric_set_has(&left, (enum metric_id)i))
 			continue;
-		fprintf(out, "%snot measured: ", prefix);
+		fprintf(out, "%s: ", what);
 		for (size_t j = i; j < METRIC_COUNT; j++) {
-			if (!metric_set_has(&missing, (enum metric_id)j) ||
-			    !metric_set_has(wanted, (enum metric_id)j) ||
-			    strcmp(metric_reason(s, &all_missing, &metrics[j]), reason) != 0)
+			if (!metric_set_has(&left, (enum metric_id)j) ||
+			    strcmp(metric_reason(s, &missing, &metrics[j]), reason) != 0)
 				continue;
-			metric_set_remove(&missing, (enum metric_id)j);
+			metric_set_remove(&left, (enum metric_id)j);
 			if (shown < NAMES_SHOWN)
 				fprintf(out, "%s%s", shown++ ? ", " : "", metrics[j].name);
 			else
@@ -129,12 +127,15 @@ void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *
 }
 
 /* One word for the reason. */
-static const char *short_reason(const struct metric_set *missing, const struct metric *metric)
+static const char *short_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
+				const struct metric *metric)
 {
 	int gate = closed_gate(missing, metric);
 
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
 		return "jemalloc";
+	if (denied(s, metric_source_infos[metric->sources[0].id].name))
+		return metric_source_infos[metric->sources[0].id].name;
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
 		return "delay accounting";
 	if (gate >= 0)
@@ -150,14 +151,14 @@ void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 
 	snprintf(buffer, size, "nothing");
 	for (size_t i = 0; i < METRIC_COUNT && used < size; i++) {
-		const char *reason = short_reason(&all_missing, &metrics[i]);
+		const char *reason = short_reason(s, &all_missing, &metrics[i]);
 		size_t count = 0;
 
 		if (!metric_set_has(&missing, (enum metric_id)i))
 			continue;
 		for (size_t j = i; j < METRIC_COUNT; j++)
 			if (metric_set_has(&missing, (enum metric_id)j) &&
-			    strcmp(short_reason(&all_missing, &metrics[j]), reason) == 0) {
+			    strcmp(short_reason(s, &all_missing, &metrics[j]), reason) == 0) {
 				metric_set_remove(&missing, (enum metric_id)j);
 				count++;
 			}

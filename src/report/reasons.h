@@ -19,10 +19,10 @@ const char *metric_reason(const struct ctprof_snapshot *snapshot, const struct m
 /* The metrics that no thread of the snapshot has. */
 struct metric_set metrics_missing(const struct ctprof_snapshot *snapshot);
 
-/* "not measured: wait_sum, wait_count and 17 more: needs ...", a line for each reason; only of
- * metrics in `wanted`. Each line starts with `prefix`. */
-void reasons_print(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
-		   const struct metric_set *wanted);
+/* "WHAT: wait_sum, wait_count and 17 more (needs ...)", a line for each reason, of the metrics in
+ * `which`. */
+void reasons_print(FILE *out, const char *what, const struct ctprof_snapshot *snapshot,
+		   const struct metric_set *which);
 
 /* The same shortly, for one line: "19 metrics (SCHEDSTATS), 28 (TASK_DELAY_ACCT)"; "nothing" when
  * everything was measured. */

@@ -96,6 +96,26 @@ bool group_derived(const struct group *group, const struct derived *derived,
 	return derived_result(&sum, derived, ret);
 }
 
+void coverage_add(struct coverage *coverage, const struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct metric_set *measured = &group->threads[i]->record.measured;
+
+		for (size_t w = 0; w < array_length(measured->words); w++) {
+			coverage->some.words[w] |= measured->words[w];
+			if (coverage->any_group)
+				coverage->every.words[w] &= measured->words[w];
+			else
+				coverage->every.words[w] = measured->words[w];
+		}
+		coverage->any_group = true;
+	}
+	/* What is a fact of the leader no other thread can have. */
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (metrics[i].leader_only && metric_set_has(&coverage->some, (enum metric_id)i))
+			metric_set_add(&coverage->every, (enum metric_id)i);
+}
+
 struct error *groups_join(const struct groups *baseline, const struct groups *candidate,
 			  struct group_pairs *ret)
 {

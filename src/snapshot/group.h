@@ -57,6 +57,15 @@ bool group_aggregate(const struct group *group, const struct metric *metric,
 bool group_derived(const struct group *group, const struct derived *derived,
 		   struct derived_value *ret);
 
+/* Which metrics were measured in some thread of groups, and which in every thread that can have
+ * them. Starts as all zero. */
+struct coverage {
+	struct metric_set some, every;
+	bool any_group;
+};
+
+void coverage_add(struct coverage *coverage, const struct group *group);
+
 /* A group of two snapshots; one side is NULL when only the other has it. */
 struct group_pair {
 	const struct group *baseline, *candidate;
