@@ -111,6 +111,7 @@ install: all man $(B)/ctprof.bash
 	install -m 644 doc/format.md doc/metrics.md $(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof
+	[ -n "$(DESTDIR)" ] || ldconfig
 
 clean:
 	rm -rf $(B)

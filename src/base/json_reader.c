@@ -2,6 +2,8 @@
 #include "base/json_reader.h"
 
 #include <limits.h>
+#include <setjmp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
@@ -21,7 +23,22 @@ struct frame {
 	bool is_object;
 };
 
+/*
+ * libyajl does not look whether its malloc failed. Its memory comes from a list of ours: when there
+ * is no more, we jump out of it, and never call it again; the list is what is released.
+ */
+struct pool_block {
+	struct pool_block *next, *previous;
+	_Alignas(max_align_t) unsigned char bytes[];
+};
+
+struct pool {
+	struct pool_block *first;
+	jmp_buf escape;
+};
+
 struct json_reader {
+	struct pool pool;
 	yajl_handle yajl;
 	json_take root;
 	void *target, *user;
@@ -266,6 +283,70 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_end,
 };
 
+static void pool_link(struct pool *pool, struct pool_block *block)
+{
+	block->previous = NULL;
+	block->next = pool->first;
+	if (pool->first)
+		pool->first->previous = block;
+	pool->first = block;
+}
+
+static void pool_unlink(struct pool *pool, struct pool_block *block)
+{
+	if (block->previous)
+		block->previous->next = block->next;
+	else
+		pool->first = block->next;
+	if (block->next)
+		block->next->previous = block->previous;
+}
+
+static struct pool_block *block_of(void *bytes)
+{
+	return (struct pool_block *)(void *)((char *)bytes - offsetof(struct pool_block, bytes));
+}
+
+static void *pool_realloc(void *context, void *bytes, size_t size)
+{
+	struct pool *pool = context;
+	struct pool_block *old = bytes ? block_of(bytes) : NULL, *block;
+
+	if (old)
+		pool_unlink(pool, old);
+	block = realloc(old, sizeof(*block) + size);
+	if (!block) {
+		if (old)
+			pool_link(pool, old);
+		longjmp(pool->escape, 1);
+	}
+	pool_link(pool, block);
+	return block->bytes;
+}
+
+static void *pool_malloc(void *context, size_t size)
+{
+	return pool_realloc(context, NULL, size);
+}
+
+static void pool_free(void *context, void *bytes)
+{
+	if (!bytes)
+		return;
+	pool_unlink(context, block_of(bytes));
+	free(block_of(bytes));
+}
+
+static void pool_deinit(struct pool *pool)
+{
+	while (pool->first) {
+		struct pool_block *block = pool->first;
+
+		pool->first = block->next;
+		free(block);
+	}
+}
+
 struct error *json_reader_create(json_take root, void *target, void *user, struct json_reader **ret)
 {
 	struct json_reader *r = calloc(1, sizeof(*r));
@@ -273,11 +354,16 @@ struct error *json_reader_create(json_take root, void *target, void *user, struc
 	if (!r)
 		return &error_no_memory;
 	*r = (struct json_reader){ .root = root, .target = target, .user = user };
-	r->yajl = yajl_alloc(&callbacks, NULL, r);
-	if (!r->yajl) {
+	if (setjmp(r->pool.escape)) {
 		json_reader_destroy(r);
 		return &error_no_memory;
 	}
+	r->yajl = yajl_alloc(&callbacks,
+			     &(yajl_alloc_funcs){ .malloc = pool_malloc,
+						  .realloc = pool_realloc,
+						  .free = pool_free,
+						  .ctx = &r->pool },
+			     r);
 	*ret = r;
 	return NULL;
 }
@@ -312,6 +398,8 @@ struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 {
 	struct error *err;
 
+	if (setjmp(r->pool.escape))
+		return &error_no_memory;
 	r->found = false;
 	r->feeding = true;
 	err = check(r, yajl_parse(r->yajl, (const unsigned char *)bytes.bytes, bytes.length),
@@ -329,6 +417,8 @@ struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 
 struct error *json_reader_finish(struct json_reader *r)
 {
+	if (setjmp(r->pool.escape))
+		return &error_no_memory;
 	return check(r, yajl_complete_parse(r->yajl), (struct text){ "", 0 });
 }
 
@@ -336,8 +426,7 @@ void json_reader_destroy(struct json_reader *r)
 {
 	if (!r)
 		return;
-	if (r->yajl)
-		yajl_free(r->yajl);
+	pool_deinit(&r->pool);
 	error_destroy(r->error);
 	free(r->key_bytes);
 	free(r);

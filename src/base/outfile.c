@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,17 +24,21 @@ static char *temporary_name(const char *base)
 	return asprintf(&name, ".%.200s.%ld.tmp", base, (long)getpid()) < 0 ? NULL : name;
 }
 
-static struct error *open_nameless(struct outfile *file, mode_t mode)
+static struct error *open_nameless(struct outfile *file)
 {
-	file->fd = openat(file->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-	if (file->fd < 0) {
-		file->temporary = temporary_name(file->base);
-		if (!file->temporary)
-			return &error_no_memory;
-		file->fd = openat(file->dir, file->temporary,
-				  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	}
-	return file->fd < 0 ? error_system(errno, "%s", file->path) : NULL;
+	file->fd = openat(file->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, OUTFILE_MODE);
+	if (file->fd >= 0)
+		return NULL;
+	/* A directory that may not be written to is no reason to collect a file in memory. */
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
+		return error_system(errno, "%s", file->path);
+	if (faccessat(file->dir, ".", W_OK, AT_EACCESS))
+		return error_system(errno, "%s", file->path);
+	file->in_memory = true;
+	file->fd = memfd_create("ctprof", MFD_CLOEXEC);
+	if (file->fd < 0 || fchmod(file->fd, OUTFILE_MODE))
+		return error_system(errno, "%s", file->path);
+	return NULL;
 }
 
 static struct error *split(struct outfile *file, const char *path)
@@ -70,7 +76,7 @@ struct error *outfile_open(struct outfile *file, const char *path)
 		real = realpath(path, NULL);
 	err = split(file, real ? real : path);
 	if (!err)
-		err = open_nameless(file, OUTFILE_MODE);
+		err = open_nameless(file);
 	/* An umask does not take from what an existing file has. */
 	if (!err && exists && fchmod(file->fd, st.st_mode & 07777))
 		err = error_system(errno, "%s", path);
@@ -95,7 +101,25 @@ struct error *outfile_write(void *context, const void *bytes, size_t length)
 	return NULL;
 }
 
-/* The nameless file gets a name beside the final one, since a link cannot replace a file. */
+/* Copy what waited in memory to the temporary name. */
+static struct error *write_out(struct outfile *file)
+{
+	_cleanup_close_ int in = take_fd(file->fd);
+	struct stat st;
+	off_t done = 0;
+
+	file->fd = openat(file->dir, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			  OUTFILE_MODE);
+	if (file->fd < 0 || fstat(in, &st) || fchmod(file->fd, st.st_mode & 07777))
+		return error_system(errno, "%s", file->path);
+	while (done < st.st_size)
+		if (sendfile(file->fd, in, &done, (size_t)(st.st_size - done)) < 0 &&
+		    errno != EINTR)
+			return error_system(errno, "%s", file->path);
+	return close(take_fd(file->fd)) ? error_system(errno, "%s", file->path) : NULL;
+}
+
+/* A name beside the final one, since a link cannot replace a file. */
 static struct error *name_it(struct outfile *file)
 {
 	char self[64];
@@ -103,9 +127,11 @@ static struct error *name_it(struct outfile *file)
 	file->temporary = temporary_name(file->base);
 	if (!file->temporary)
 		return &error_no_memory;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
 	/* Left by a dead process that had our number. */
 	unlinkat(file->dir, file->temporary, 0);
+	if (file->in_memory)
+		return write_out(file);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
 	if (linkat(AT_FDCWD, self, file->dir, file->temporary, AT_SYMLINK_FOLLOW)) {
 		free(take_ptr(file->temporary));
 		return error_system(errno, "%s", file->path);
@@ -115,7 +141,7 @@ static struct error *name_it(struct outfile *file)
 
 static struct error *put_in_place(struct outfile *file)
 {
-	struct error *err = file->temporary ? NULL : name_it(file);
+	struct error *err = name_it(file);
 
 	if (err)
 		return err;
@@ -140,6 +166,8 @@ struct error *outfile_commit(struct outfile *file)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	err = put_in_place(file);
+	if (err && file->temporary)
+		unlinkat(file->dir, file->temporary, 0);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

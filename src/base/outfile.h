@@ -4,7 +4,7 @@
  *
  * The bytes go to a file without a name; outfile_commit gives it the name in one step. A failed
  * or killed run leaves what was there before, and nothing beside it. Where the file system has no
- * nameless files, a temporary one with a name is used and removed.
+ * nameless files they wait in memory, and go to a temporary name at the commit.
  *
  * "-" is standard output, and what exists and is not a regular file (a device, a pipe) is written
  * to directly: neither can be replaced.
@@ -21,7 +21,8 @@ struct outfile {
 	int dir;         /* where the name will be, or -1 when written in place */
 	char *base;      /* the last component of the name */
 	char *path;      /* as the user gave it, for messages */
-	char *temporary; /* name of the temporary file, or NULL when it has none */
+	char *temporary; /* name of the temporary file, or NULL while it has none */
+	bool in_memory;  /* the file system has no nameless files */
 };
 
 /* Mode of the new file: readable by its owner alone, since a snapshot holds what /proc shows only

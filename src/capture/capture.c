@@ -71,6 +71,9 @@ static struct error *check_targets(const struct capture *c)
 				    "mounted",
 				    c->options->cgroup);
 
+	if (c->cgroup_top && c->options->pid_count && !s->threads.count)
+		return error_create("no thread of these processes is in cgroup %s",
+				    c->options->cgroup);
 	for (size_t p = 0; c->options->pid_count && p < c->pids.count; p++) {
 		bool found = false;
 

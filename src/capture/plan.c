@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/plan.h"
 
+#include <assert.h>
+
 #include "proc/taskstats.h"
 
 static void add(struct plan *plan, const struct metric *metric, const struct metric_source *source,
@@ -11,6 +13,7 @@ static void add(struct plan *plan, const struct metric *metric, const struct met
 	*binding = (struct binding){
 		.metric = metric, .source = source, .column = source->column, .is_less = is_less
 	};
+	binding->difference = (unsigned)plan->difference_count;
 	if (source->id == SOURCE_TASKSTATS)
 		binding->column = (unsigned)taskstats_field_find(text_of(key));
 	if (key) {
@@ -32,8 +35,11 @@ void plan_init(struct plan *plan)
 			if (source->id == SOURCE_NONE)
 				continue;
 			add(plan, &metrics[i], source, source->key, false);
-			if (source->less)
-				add(plan, &metrics[i], source, source->less, true);
+			if (!source->less)
+				continue;
+			add(plan, &metrics[i], source, source->less, true);
+			assert(plan->difference_count < PLAN_DIFFERENCES_MAX);
+			plan->difference_count++;
 		}
 	}
 }

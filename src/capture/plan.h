@@ -16,16 +16,20 @@ struct binding {
 	const struct metric_source *source;
 	struct text key;
 	unsigned column;      /* of taskstats, the number of the field */
-	bool is_less;         /* the key is what the source takes off */
+	bool is_less;         /* the key is what the source takes off ... */
+	unsigned difference;  /* ... in this one of the plan's differences */
 	struct binding *next; /* with the same hash */
 };
 
 #define PLAN_BINDINGS_MAX (2 * METRIC_COUNT)
 #define PLAN_SLOTS        64
 
+/* Rows whose value is one key less another. */
+#define PLAN_DIFFERENCES_MAX 4
+
 struct plan {
 	struct binding bindings[PLAN_BINDINGS_MAX];
-	size_t count;
+	size_t count, difference_count;
 	struct binding *keys[SOURCE_COUNT][PLAN_SLOTS]; /* of files of "key: value" */
 };
 

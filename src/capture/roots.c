@@ -84,15 +84,17 @@ struct error *capture_open_roots(struct capture *c)
 	struct error *err = file_open_dir(o->proc_root ? o->proc_root : "/proc", &c->proc);
 
 	if (err)
-		return err;
+		return o->proc_root ? error_prefix(err, "--proc-root") : err;
 	c->ours = tasks_are_ours(c->proc);
 	if (o->sys_root)
 		err = file_open_dir(o->sys_root, &c->sys);
 	else
 		c->sys = open("/sys", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (err)
-		return err;
+		return error_prefix(err, "--sys-root");
 	err = o->cgroup_root ? file_open_dir(o->cgroup_root, &c->cgroup) : find_mount(c);
+	if (err && o->cgroup_root)
+		return error_prefix(err, "--cgroup-root");
 	if (!err && o->cgroup)
 		err = find_cgroup_top(c);
 	if (!err && o->cgroup)

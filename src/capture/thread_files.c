@@ -192,7 +192,7 @@ static void store_difference(const struct difference *d, struct thread_record *r
 static bool take_pairs(struct taker *taker, enum metric_source_id source, struct text bytes,
 		       struct ctprof_thread *thread)
 {
-	struct difference difference = { 0 };
+	struct difference differences[PLAN_DIFFERENCES_MAX] = { 0 };
 	struct text key, value;
 	bool understood = true;
 	unsigned known = 0;
@@ -207,12 +207,13 @@ static bool take_pairs(struct taker *taker, enum metric_source_id source, struct
 			if (!text_equal(b->key, key))
 				continue;
 			known++;
-			understood &= b->source->less
-					      ? take_difference(taker, b, value, &difference)
-					      : take_value(taker, b, value, thread);
+			understood &= b->source->less ? take_difference(taker, b, value,
+									&differences[b->difference])
+						      : take_value(taker, b, value, thread);
 		}
 	}
-	store_difference(&difference, &thread->record);
+	for (size_t i = 0; i < taker->plan->difference_count; i++)
+		store_difference(&differences[i], &thread->record);
 	return understood && known;
 }
 

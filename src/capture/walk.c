@@ -40,8 +40,12 @@ struct error *capture_find_targets(struct capture *c)
 
 	if (!o->pid_count) {
 		failed = tasks_list(c->proc, &c->pids);
-		return failed ? error_system(failed, "%s", o->proc_root ? o->proc_root : "/proc")
-			      : NULL;
+		if (failed)
+			return error_system(failed, "%s", o->proc_root ? o->proc_root : "/proc");
+		if (!c->pids.count)
+			return error_create("%s: there are no processes in it",
+					    o->proc_root ? o->proc_root : "/proc");
+		return NULL;
 	}
 	for (size_t i = 0; i < o->pid_count; i++) {
 		uint32_t group;

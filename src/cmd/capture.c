@@ -39,19 +39,21 @@ static const struct option_row capture_options[] = {
 	{ "note", 0, "TEXT", parse_string, AT(note), "Keep this text in the snapshot.", NULL },
 	{ "redact", 0, NULL, parse_flag, AT(redact),
 	  "Replace names, cgroups, command lines and texts about the host by hashes: equal names "
-	  "stay equal, on every host.",
+	  "stay equal, on every host. Numbers (pids, uids, sizes) and the note stay.",
 	  NULL },
 	{ "quiet", 'q', NULL, parse_flag, AT(quiet), "No summary on standard error.", NULL },
 };
 
-/* HOSTNAME-TIMESTAMP.ctprof.zst, in UTC. */
-static void default_name(char *buffer, size_t size)
+/* HOSTNAME-TIMESTAMP.ctprof.zst, in UTC; a redacted snapshot does not name its host. */
+static void default_name(char *buffer, size_t size, bool redact)
 {
 	char host[256] = "host", stamp[32];
 	time_t now = time(NULL);
 	struct tm tm;
 
 	gethostname(host, sizeof(host) - 1);
+	if (redact)
+		strcpy(host, "redacted");
 	for (char *p = host; *p; p++)
 		if (*p == '/')
 			*p = '_';
@@ -166,7 +168,7 @@ static int run_capture(const struct command *command, int argc, char **argv)
 	if (options_parse(command, argc, argv, &arguments, &status) < 0)
 		goto done;
 	if (!arguments.output) {
-		default_name(name, sizeof(name));
+		default_name(name, sizeof(name), arguments.redact);
 		arguments.output = name;
 	}
 	if (strcmp(arguments.output, "-") == 0 && isatty(STDOUT_FILENO)) {

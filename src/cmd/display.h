@@ -12,7 +12,7 @@
 /* clang-format off */
 #define DISPLAY_OPTIONS(parse_columns, column_values)                                              \
 	{ "group-by", 0, "AXIS", parse_axis, 0,                                                    \
-	  "What threads are grouped by; pcomm, the process name, without it.", axis_name },        \
+	  "What threads are grouped by (default pcomm, the process name).", axis_name },        \
 	{ "sections", 0, "LIST", parse_sections, 0,                                                \
 	  "Only rows of these sections.", section_name },                                          \
 	{ "metrics", 0, "LIST", parse_metrics, 0,                                                  \
@@ -25,7 +25,7 @@
 	{ "all-rows", 0, NULL, parse_flag, offsetof(struct report_options, all_rows),              \
 	  "Also rows that were not measured, or did not change.", NULL },                          \
 	{ "limit", 0, "N", parse_size, offsetof(struct report_options, limit),                     \
-	  "At most this many rows of a table; 0 is all, 500 without it.", NULL }
+	  "At most this many rows of a table (default 500; 0 is all).", NULL }
 /* clang-format on */
 
 /* What is shown without options; in colours when standard output is a terminal. */

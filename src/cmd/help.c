@@ -39,8 +39,9 @@ static void print_option(FILE *out, const char *name, char letter, const char *a
 /* The values of an option, when there are few enough to read. */
 static void print_values(FILE *out, const struct option_row *row)
 {
-	char line[512] = "One of: ";
-	size_t used = strlen(line), count = 0;
+	bool is_list = row->argument && strcmp(row->argument, "LIST") == 0;
+	char line[512] = "";
+	size_t used = 0, count = 0;
 	const char *value;
 
 	if (!row->values)
@@ -49,6 +50,7 @@ static void print_values(FILE *out, const struct option_row *row)
 		count++;
 	if (count > 16)
 		return;
+	used = (size_t)snprintf(line, sizeof(line), "%s", is_list ? "Any of: " : "One of: ");
 	for (size_t i = 0; (value = row->values(i)) && used < sizeof(line); i++)
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", i ? ", " : "",
 					 value);
@@ -86,6 +88,7 @@ void help_print_all(FILE *out)
 		     "  sudo ctprof capture -o before.ctprof.zst\n"
 		     "  sudo ctprof capture -o after.ctprof.zst\n"
 		     "  sudo ctprof compare before.ctprof.zst after.ctprof.zst\n\n"
+		     "'ctprof --version' says which this is.\n"
 		     "'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");
 }
 
@@ -99,10 +102,24 @@ static void print_escaped(FILE *out, const char *text)
 	}
 }
 
+/* A page is no place for the hundred names of metrics. */
+static void print_scdoc_values(FILE *out, const struct option_row *row)
+{
+	size_t count = 0;
+
+	while (row->values && row->values(count))
+		count++;
+	if (count > 16)
+		fprintf(out, " *ctprof-metric-list*(1) names them.");
+	for (size_t v = 0; count <= 16 && v < count; v++) {
+		fprintf(out, "%s", v ? ", " : " Of: ");
+		print_escaped(out, row->values(v));
+	}
+	fprintf(out, "%s", count && count <= 16 ? "." : "");
+}
+
 void help_print_scdoc(FILE *out, const struct command *command)
 {
-	const char *value;
-
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option_row *row = &command->options[i];
 
@@ -115,13 +132,16 @@ void help_print_scdoc(FILE *out, const struct command *command)
 		}
 		fprintf(out, "\n\t");
 		print_escaped(out, row->help);
-		for (size_t v = 0; row->values && (value = row->values(v)); v++) {
-			fprintf(out, "%s", v ? ", " : " One of: ");
-			print_escaped(out, value);
-		}
-		fprintf(out, "%s\n\n", row->values ? "." : "");
+		print_scdoc_values(out, row);
+		fprintf(out, "\n\n");
 	}
 	fprintf(out, "*-h*, *--help*\n\tShow a summary of this page.\n");
+}
+
+static bool takes_path(const struct option_row *row)
+{
+	return strcmp(row->argument, "FILE") == 0 || strcmp(row->argument, "DIR") == 0 ||
+	       strcmp(row->argument, "PATH") == 0;
 }
 
 static void print_bash_command(FILE *out, const struct command *command)
@@ -144,14 +164,23 @@ static void print_bash_command(FILE *out, const struct command *command)
 				fprintf(out, "%s%s", v ? " " : "", value);
 			fprintf(out, "'");
 		} else {
-			fprintf(out, "FILE");
+			fprintf(out, "%s", takes_path(row) ? "FILE" : "NONE");
 		}
 		fprintf(out, " ;;\n");
 	}
 	fprintf(out, "\t\tesac\n\t\toptions='");
 	for (size_t i = 0; i < command->option_count; i++)
 		fprintf(out, "--%s ", command->options[i].name);
-	fprintf(out, "--help' ;;\n");
+	fprintf(out, "--help'");
+	if (command == &help_command) {
+		fprintf(out, "; operands='");
+		for (size_t i = 0; i < command_count; i++)
+			fprintf(out, "%s ", commands[i]->name);
+		fprintf(out, "'");
+	} else if (!*command->operands) {
+		fprintf(out, "; operands=NONE");
+	}
+	fprintf(out, " ;;\n");
 }
 
 void help_print_bash(FILE *out)
@@ -159,7 +188,7 @@ void help_print_bash(FILE *out)
 	fprintf(out, "# bash completion for ctprof; made from its tables of commands and options\n"
 		     "_ctprof()\n{\n"
 		     "\tlocal word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-		     "\tlocal values= options= piece head=\n"
+		     "\tlocal values= options= operands= piece head=\n"
 		     "\tCOMPREPLY=()\n"
 		     "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 		     "\t\tCOMPREPLY=($(compgen -W '");
@@ -172,14 +201,18 @@ void help_print_bash(FILE *out)
 	fprintf(out, "\tesac\n"
 		     "\tif [ \"$values\" = FILE ]; then\n"
 		     "\t\tcompopt -o default\n"
+		     "\telif [ \"$values\" = NONE ]; then\n"
+		     "\t\t:\n"
 		     "\telif [ -n \"$values\" ]; then\n"
 		     "\t\t# the last piece of a comma list\n"
 		     "\t\tpiece=${word##*,}; head=${word%%\"$piece\"}\n"
 		     "\t\tCOMPREPLY=($(compgen -P \"$head\" -W \"$values\" -- \"$piece\"))\n"
 		     "\telif [[ $word == -* ]]; then\n"
 		     "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-		     "\telse\n"
+		     "\telif [ -z \"$operands\" ]; then\n"
 		     "\t\tcompopt -o default\n"
+		     "\telif [ \"$operands\" != NONE ]; then\n"
+		     "\t\tCOMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
 		     "\tfi\n}\ncomplete -F _ctprof ctprof\n");
 }
 

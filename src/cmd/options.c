@@ -21,6 +21,8 @@ struct error *parse_flag(const char *argument, void *at)
 
 struct error *parse_string(const char *argument, void *at)
 {
+	if (!*argument)
+		return error_create("an empty argument");
 	*(const char **)at = argument;
 	return NULL;
 }

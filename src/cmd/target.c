@@ -19,6 +19,13 @@ struct error *parse_pids(const char *argument, void *at)
 	return each_piece(argument, "process number", take_pid, at);
 }
 
+struct error *parse_cgroup(const char *argument, void *at)
+{
+	if (argument[0] != '/')
+		return error_create("a cgroup path starts with '/'");
+	return parse_string(argument, at);
+}
+
 void target_deinit(struct target *target)
 {
 	array_deinit(&target->pids);

@@ -24,10 +24,11 @@ struct target {
 	  "Only these processes, with all their threads; may be given more than once.",       \
 	  NULL },                                                                             \
 	{                                                                                     \
-		"cgroup", 0, "PATH", parse_string, offsetof(struct arguments, target.cgroup), \
+		"cgroup", 0, "PATH", parse_cgroup, offsetof(struct arguments, target.cgroup), \
 			"Only threads in this cgroup (version 2) and below it.", NULL         \
 	}
 
+struct error *parse_cgroup(const char *argument, void *at);
 struct error *parse_pids(const char *argument, void *at);
 
 void target_deinit(struct target *target);

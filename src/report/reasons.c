@@ -78,7 +78,12 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 		       "(CONFIG_IRQ_TIME_ACCOUNTING), or shows no pressure of it";
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
 		return delay_reason(s);
-	return gate < 0 ? "the kernel does not show it" : metric_gates[gate].remedy;
+	if (gate >= 0)
+		return metric_gates[gate].remedy;
+	if (metric->class == CLASS_FAIR_POLICY)
+		return metric_classes[metric->class].prose;
+	return s->origin == ORIGIN_CTPROF ? "the kernel does not show it"
+					  : "the file does not say that it was measured";
 }
 
 struct metric_set metrics_missing(const struct ctprof_snapshot *s)

@@ -15,8 +15,9 @@ static struct error *read_all(struct zstream_reader *zstd, struct snapshot_parse
 		err = zstream_read(zstd, &bytes);
 
 		if (err)
-			return error_prefix(err, "at offset %llu",
-					    (unsigned long long)zstd->offset);
+			return err->errnum ? err
+					   : error_prefix(err, "at offset %llu",
+							  (unsigned long long)zstd->offset);
 		if (!bytes.length)
 			break;
 		err = snapshot_parser_feed(parser, bytes);

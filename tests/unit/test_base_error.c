@@ -40,6 +40,30 @@ TEST(percent_signs_are_not_formats_twice)
 	error_destroy(err);
 }
 
+/* It may quote a file name: neither escape sequences nor further lines come of it. */
+TEST(control_characters_are_blanked)
+{
+	static const struct {
+		const char *quoted, *said;
+	} texts[] = {
+		{ "a\nb\033[2J\x7f", "a?b?[2J?" },
+		{ "\xc2\x80 \xc2\x9b[31m \xc2\x9f", "?? ??[31m ??" },
+		/* neighbours of those: a no-break space, a letter, other leading bytes */
+		{ "\xc2\xa0 \xc3\x9b \xe2\x82\xac", "\xc2\xa0 \xc3\x9b \xe2\x82\xac" },
+		{ "\xc2", "\xc2" },
+		{ "\xc2\n", "\xc2?" },
+	};
+
+	for (size_t i = 0; i < array_length(texts); i++) {
+		struct error *err = error_create("%s", texts[i].quoted);
+
+		assert_string_equal(err->message, texts[i].said);
+		error_destroy(err);
+		expect_error(error_system(ENOENT, "%s", texts[i].quoted), texts[i].said);
+		expect_error(error_prefix(error_create("x"), "%s", texts[i].quoted), texts[i].said);
+	}
+}
+
 TEST(no_memory_needs_no_memory)
 {
 	struct error *err = error_prefix(&error_no_memory, "thread %d", 3);
@@ -64,5 +88,6 @@ TEST(destroy_takes_null_and_guards_destroy)
 UNIT_TESTS(cmocka_unit_test(create_formats), cmocka_unit_test(system_adds_what_the_system_said),
 	   cmocka_unit_test(prefixes_stand_before_and_keep_errnum),
 	   cmocka_unit_test(percent_signs_are_not_formats_twice),
+	   cmocka_unit_test(control_characters_are_blanked),
 	   cmocka_unit_test(no_memory_needs_no_memory),
 	   cmocka_unit_test(destroy_takes_null_and_guards_destroy))

@@ -69,6 +69,27 @@ TEST(word)
 	expect_text(piece, "three");
 }
 
+TEST(has_word)
+{
+	const struct text line = TEXT("quiet psi=1 delayacct\tro\n");
+
+	assert_true(text_has_word(line, TEXT("quiet")));
+	assert_true(text_has_word(line, TEXT("psi")));
+	assert_true(text_has_word(line, TEXT("psi=1")));
+	assert_true(text_has_word(line, TEXT("delayacct")));
+	assert_true(text_has_word(line, TEXT("ro")));
+	assert_false(text_has_word(line, TEXT("delay")));
+	assert_false(text_has_word(line, TEXT("acct")));
+	assert_false(text_has_word(line, TEXT("psi=")));
+	assert_false(text_has_word(line, TEXT("delayacct2")));
+	assert_false(
+		text_has_word(TEXT("nodelayacct x=delayacct delayacct.y=1"), TEXT("delayacct")));
+	assert_false(text_has_word(TEXT(""), TEXT("ro")));
+	/* the last word ends where the text does */
+	assert_true(text_has_word((struct text){ "psi=1", 3 }, TEXT("psi")));
+	assert_false(text_has_word((struct text){ "psi=1", 2 }, TEXT("psi")));
+}
+
 TEST(u64_exact)
 {
 	static const struct {
@@ -185,5 +206,5 @@ TEST(nearest_name)
 
 UNIT_TESTS(cmocka_unit_test(trim), cmocka_unit_test(equal_and_starts),
 	   cmocka_unit_test(a_text_of_nothing), cmocka_unit_test(cut), cmocka_unit_test(word),
-	   cmocka_unit_test(u64_exact), cmocka_unit_test(u64_refused), cmocka_unit_test(u32),
-	   cmocka_unit_test(i64), cmocka_unit_test(nearest_name))
+	   cmocka_unit_test(has_word), cmocka_unit_test(u64_exact), cmocka_unit_test(u64_refused),
+	   cmocka_unit_test(u32), cmocka_unit_test(i64), cmocka_unit_test(nearest_name))

@@ -335,6 +335,118 @@ TEST(measured_ones_alone_make_the_value)
 	end(&range);
 }
 
+/* --- two groups --- */
+
+TEST(complete_is_what_every_thread_has)
+{
+	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_wait_max, METRIC_nice,
+					      METRIC_state };
+
+	for (size_t i = 0; i < array_length(ids); i++) {
+		struct group_of_threads g = group(ids[i]);
+
+		assert_false(aggregate_is_complete(&g.a, g.metric));
+		add_number(&g, 'S');
+		assert_true(aggregate_is_complete(&g.a, g.metric));
+		add(&g, member(&g));
+		assert_false(aggregate_is_complete(&g.a, g.metric));
+		end(&g);
+	}
+}
+
+TEST(a_fact_of_leaders_is_complete_with_one)
+{
+	struct group_of_threads g = group(METRIC_nr_threads);
+
+	add(&g, member(&g));
+	assert_false(aggregate_is_complete(&g.a, g.metric));
+	add_number(&g, 2);
+	assert_true(aggregate_is_complete(&g.a, g.metric));
+	end(&g);
+}
+
+static void expect_equal(const struct group_of_threads *x, const struct group_of_threads *y,
+			 bool equal)
+{
+	assert_int_equal(aggregate_equal(&x->a, &y->a, x->metric), equal);
+	assert_int_equal(aggregate_equal(&y->a, &x->a, x->metric), equal);
+	assert_true(aggregate_equal(&x->a, &x->a, x->metric));
+}
+
+/* A number beside another; nothing measured beside nothing, and beside a zero. */
+TEST(equal_numbers)
+{
+	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_wait_max, METRIC_nice,
+					      METRIC_state, METRIC_ext_enabled };
+
+	for (size_t i = 0; i < array_length(ids); i++) {
+		struct group_of_threads x = group(ids[i]), y = group(ids[i]);
+
+		expect_equal(&x, &y, true);
+		add(&x, member(&x));
+		expect_equal(&x, &y, true);
+		add_number(&x, 0);
+		expect_equal(&x, &y, false);
+		add_number(&y, 1);
+		expect_equal(&x, &y, false);
+		add_number(&x, 1);
+		add_number(&x, 1);
+		add_number(&y, 1);
+		expect_equal(&x, &y, ids[i] != METRIC_nice);
+		end(&x);
+		end(&y);
+	}
+}
+
+TEST(ranges_are_equal_when_both_ends_are)
+{
+	struct group_of_threads x = group(METRIC_nice), y = group(METRIC_nice);
+
+	add_number(&x, 0);
+	add_number(&x, 10);
+	add_number(&y, 5);
+	expect_equal(&x, &y, false);
+	add_number(&y, 0);
+	expect_equal(&x, &y, false);
+	add_number(&y, 10);
+	expect_equal(&x, &y, true);
+	end(&x);
+	end(&y);
+}
+
+/* Each group has names of its own: equal bytes are equal. */
+TEST(labels_are_equal_by_their_most_frequent)
+{
+	struct group_of_threads x = group(METRIC_policy), y = group(METRIC_policy);
+
+	add_label(&x, "SCHED_RR");
+	add_label(&y, "SCHED_RR");
+	add_label(&y, "SCHED_RR");
+	add_label(&y, "SCHED_FIFO");
+	expect_equal(&x, &y, true);
+	add_label(&x, "SCHED_FIFO");
+	expect_equal(&x, &y, false);
+	end(&x);
+	end(&y);
+}
+
+TEST(cpu_sets_are_equal_by_their_cpus)
+{
+	struct group_of_threads x = group(METRIC_cpu_affinity), y = group(METRIC_cpu_affinity);
+
+	add_cpus(&x, "0-3");
+	add_cpus(&y, "4-7");
+	expect_equal(&x, &y, false);
+	add_cpus(&x, "4-7");
+	expect_equal(&x, &y, false);
+	add_cpus(&y, "0-3");
+	expect_equal(&x, &y, true);
+	add_cpus(&y, "0");
+	expect_equal(&x, &y, false);
+	end(&x);
+	end(&y);
+}
+
 UNIT_TESTS(cmocka_unit_test(totals_add_up), cmocka_unit_test(sums_stop_at_the_largest_number),
 	   cmocka_unit_test(peaks_and_gauges_are_the_largest),
 	   cmocka_unit_test(a_minimum_of_no_events_is_no_number),
@@ -345,4 +457,9 @@ UNIT_TESTS(cmocka_unit_test(totals_add_up), cmocka_unit_test(sums_stop_at_the_la
 	   cmocka_unit_test(false_beats_true), cmocka_unit_test(unmeasured_states_never_win),
 	   cmocka_unit_test(one_cpu_set), cmocka_unit_test(different_cpu_sets),
 	   cmocka_unit_test(empty_cpu_sets), cmocka_unit_test(what_was_not_measured_does_not_count),
-	   cmocka_unit_test(measured_ones_alone_make_the_value))
+	   cmocka_unit_test(measured_ones_alone_make_the_value),
+	   cmocka_unit_test(complete_is_what_every_thread_has),
+	   cmocka_unit_test(a_fact_of_leaders_is_complete_with_one),
+	   cmocka_unit_test(equal_numbers), cmocka_unit_test(ranges_are_equal_when_both_ends_are),
+	   cmocka_unit_test(labels_are_equal_by_their_most_frequent),
+	   cmocka_unit_test(cpu_sets_are_equal_by_their_cpus))

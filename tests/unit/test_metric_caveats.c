@@ -15,6 +15,8 @@ struct caveat {
 	size_t rows; /* how many it concerns */
 };
 
+#define BORN "needs kernel.task_delayacct=1 when the thread is born"
+
 static const struct caveat caveats[] = {
 	/* taken at one moment, and may have changed since */
 	{ "policy", "sampled", 1 },
@@ -58,8 +60,14 @@ static const struct caveat caveats[] = {
 	{ "thrashing_delay_*", "OVERLAPS with swapin", 4 },
 	{ "swapin_delay_*", "do not add", 4 },
 	{ "thrashing_delay_*", "do not add", 4 },
-	{ "freepages_delay_*", "kernel.task_delayacct", 4 },
-	{ "compact_delay_*", "kernel.task_delayacct", 4 },
+	{ "cpu_delay_*", "counted even with kernel.task_delayacct=0", 4 },
+	{ "blkio_delay_*", BORN, 4 },
+	{ "swapin_delay_*", BORN, 4 },
+	{ "freepages_delay_*", BORN, 4 },
+	{ "thrashing_delay_*", BORN, 4 },
+	{ "compact_delay_*", BORN, 4 },
+	{ "wpcopy_delay_*", BORN, 4 },
+	{ "irq_delay_*", BORN, 4 },
 	{ "wpcopy_delay_*", "v13", 4 },
 	{ "irq_delay_*", "v14", 4 },
 	{ "*_delay_max_ns", "lifetime peak", 8 },
@@ -82,6 +90,8 @@ static const struct caveat caveats[] = {
 	{ "avg_swapin_delay_ns", "OVERLAPS with thrashing", 1 },
 	{ "avg_thrashing_delay_ns", "OVERLAPS with swapin", 1 },
 	{ "total_offcpu_delay_ns", "larger of swapin and thrashing", 1 },
+	{ "total_offcpu_delay_ns",
+	  "degrades to the sum of the delays that were measured: a lower bound", 1 },
 };
 
 static bool matches(const char *pattern, const char *name)
@@ -135,6 +145,37 @@ TEST(flags_agree_with_the_words)
 	}
 }
 
+/* A category is named once for its rows to be found by it. */
+TEST(delays_are_of_their_category)
+{
+	static const struct {
+		const char *rows;
+		enum metric_delay delay;
+	} categories[] = {
+		{ "cpu_delay_*", DELAY_cpu },
+		{ "blkio_delay_*", DELAY_blkio },
+		{ "swapin_delay_*", DELAY_swapin },
+		{ "freepages_delay_*", DELAY_freepages },
+		{ "thrashing_delay_*", DELAY_thrashing },
+		{ "compact_delay_*", DELAY_compact },
+		{ "wpcopy_delay_*", DELAY_wpcopy },
+		{ "irq_delay_*", DELAY_irq },
+	};
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum metric_delay delay = DELAY_NONE;
+
+		for (size_t c = 0; c < array_length(categories); c++)
+			if (matches(categories[c].rows, metrics[i].name))
+				delay = categories[c].delay;
+		assert_int_equal(metrics[i].delay, delay);
+		assert_int_equal(metrics[i].gates >> GATE_TASK_DELAY_ACCT & 1, delay != DELAY_NONE);
+		/* what concerns those that must be born for it concerns no other */
+		assert_int_equal(metrics[i].caveat && strstr(metrics[i].caveat, BORN),
+				 delay != DELAY_NONE && delay != DELAY_cpu);
+	}
+}
+
 TEST(classes_say_who_counts)
 {
 	assert_string_equal(metric_classes[CLASS_CFS_ONLY].tag, "cfs-only");
@@ -151,8 +192,10 @@ TEST(gates_say_what_turns_them_on)
 	assert_non_null(strstr(metric_gates[GATE_SCHEDSTATS].remedy, "kernel.sched_schedstats=1"));
 	for (size_t i = 0; i < GATE_COUNT; i++)
 		assert_true(strlen(metric_gates[i].remedy) > 5);
-	assert_string_equal(metric_source_infos[SOURCE_TASKSTATS].grant, "CAP_NET_ADMIN");
+	assert_string_equal(metric_source_infos[SOURCE_TASKSTATS].denied,
+			    "denied: needs CAP_NET_ADMIN");
 }
 
 UNIT_TESTS(cmocka_unit_test(none_is_missing), cmocka_unit_test(flags_agree_with_the_words),
-	   cmocka_unit_test(classes_say_who_counts), cmocka_unit_test(gates_say_what_turns_them_on))
+	   cmocka_unit_test(delays_are_of_their_category), cmocka_unit_test(classes_say_who_counts),
+	   cmocka_unit_test(gates_say_what_turns_them_on))

@@ -78,7 +78,7 @@ static struct thread_record of(const struct input *inputs)
 #define thread(...) of((const struct input[]){ __VA_ARGS__, { METRIC_COUNT, 0 } })
 
 static bool result(enum derived_id id, const struct thread_record *threads, size_t count,
-		   double *ret)
+		   struct derived_value *ret)
 {
 	struct derived_sum sum = { 0 };
 
@@ -89,18 +89,28 @@ static bool result(enum derived_id id, const struct thread_record *threads, size
 
 static double value_of(enum derived_id id, const struct thread_record *threads, size_t count)
 {
-	double value = -1;
+	struct derived_value value = { .value = -1 };
 
 	assert_true(result(id, threads, count, &value));
-	return value;
+	assert_int_equal(value.threads, count);
+	return value.value;
+}
+
+/* In how many of the threads its inputs were measured. */
+static size_t measured_of(enum derived_id id, const struct thread_record *threads, size_t count)
+{
+	struct derived_value value = { 0 };
+
+	assert_true(result(id, threads, count, &value));
+	return value.measured;
 }
 
 static void expect_none(enum derived_id id, const struct thread_record *threads, size_t count)
 {
-	double value = 5;
+	struct derived_value value = { 5, 6, 7 };
 
 	assert_false(result(id, threads, count, &value));
-	assert_true(value == 5);
+	assert_true(value.value == 5 && value.measured == 6 && value.threads == 7);
 }
 
 /* All of these are exact in binary. */
@@ -156,6 +166,8 @@ TEST(threads_with_one_input_do_not_count)
 		};
 
 		assert_true(value_of(forms[i].derived, threads, 4) == forms[i].value);
+		assert_int_equal(measured_of(forms[i].derived, threads, 4), 1);
+		assert_int_equal(measured_of(forms[i].derived, threads + 3, 1), 1);
 		/* no thread has both, though the group has */
 		expect_none(forms[i].derived, threads, 3);
 	}
@@ -208,6 +220,9 @@ TEST(delays_count_wherever_they_were_measured)
 	/* of swap-ins and thrashing, the larger of the whole group */
 	assert_true(value_of(DERIVED_ID_total_offcpu_delay_ns, threads, 4) == 7 + 128);
 	assert_true(value_of(DERIVED_ID_total_offcpu_delay_ns, threads, 2) == 3 + 100);
+	/* any of its delays is enough */
+	assert_int_equal(measured_of(DERIVED_ID_total_offcpu_delay_ns, threads, 4), 3);
+	assert_int_equal(measured_of(DERIVED_ID_total_offcpu_delay_ns, threads, 2), 2);
 	expect_none(DERIVED_ID_total_offcpu_delay_ns, &threads[3], 1);
 }
 

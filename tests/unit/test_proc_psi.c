@@ -79,10 +79,13 @@ TEST(unknown_keys_and_lines_are_passed_over)
 {
 	struct psi_lines lines;
 
-	psi_parse(TEXT("most avg10=9.00 total=9\n\nsome new=x avg10=1.00 word total=5 later=7\n"),
+	psi_parse(TEXT("most avg10=9.00 total=9\n\n"
+		       "some new=x avg10=1.00 word avg300=3.00 total=5 avg60=2.00 later=7\n"),
 		  &lines);
 	assert_true(lines.some.measured);
 	assert_int_equal(lines.some.avg10, 100);
+	assert_int_equal(lines.some.avg60, 200);
+	assert_int_equal(lines.some.avg300, 300);
 	assert_int_equal(lines.some.total_usec, 5);
 	assert_false(lines.full.measured);
 }
@@ -111,7 +114,28 @@ TEST(a_line_with_a_bad_number_is_not_measured)
 	}
 }
 
+/* A line that was cut off says less than it seems to. */
+TEST(all_four_numbers_must_be_there)
+{
+	static const char *const lines_without[] = {
+		"some avg60=0.41 avg300=0.16 total=1\n",
+		"some avg10=1.00 avg300=0.16 total=1\n",
+		"some avg10=1.00 avg60=0.41 total=1\n",
+		"some avg10=1.00 avg60=0.41 avg300=0.16 total\n",
+		"some avg10=1.00 avg10=1.00 avg60=0.41 total=1\n",
+	};
+
+	for (size_t i = 0; i < array_length(lines_without); i++) {
+		struct psi_lines lines;
+
+		psi_parse(text_of(lines_without[i]), &lines);
+		assert_false(lines.some.measured);
+		assert_int_equal(lines.some.total_usec, 0);
+	}
+}
+
 UNIT_TESTS(cmocka_unit_test(percents_are_hundredths), cmocka_unit_test(not_percents),
 	   cmocka_unit_test(a_whole_file), cmocka_unit_test(irq_has_full_only),
 	   cmocka_unit_test(unknown_keys_and_lines_are_passed_over),
-	   cmocka_unit_test(a_line_with_a_bad_number_is_not_measured))
+	   cmocka_unit_test(a_line_with_a_bad_number_is_not_measured),
+	   cmocka_unit_test(all_four_numbers_must_be_there))

@@ -7,10 +7,12 @@
 #include "unit/unit.h"
 
 /*
- * The kernel's socket with faults put in: the linker gives us every recv() of the tested code
- * (--wrap=recv in rules.mk). Who may not see statistics gets an answer too: EPERM.
+ * The kernel's socket with faults put in: the linker gives us every send() and recv() of the tested
+ * code
+ * (--wrap in rules.mk). Who may not see statistics gets an answer too: EPERM.
  */
 static int fault_at, fault, received;
+static int send_fault, sent; /* of the next send, and never again */
 
 ssize_t __real_recv(int fd, void *buffer, size_t size, int flags);
 ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags);
@@ -26,6 +28,19 @@ ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags)
 	return -1;
 }
 
+ssize_t __real_send(int fd, const void *buffer, size_t size, int flags);
+ssize_t __wrap_send(int fd, const void *buffer, size_t size, int flags);
+
+ssize_t __wrap_send(int fd, const void *buffer, size_t size, int flags)
+{
+	sent++;
+	if (!send_fault)
+		return __real_send(fd, buffer, size, flags);
+	errno = send_fault;
+	send_fault = 0;
+	return -1;
+}
+
 static struct taskstats_socket *open_socket(void)
 {
 	struct taskstats_socket *socket = NULL;
@@ -34,7 +49,7 @@ static struct taskstats_socket *open_socket(void)
 	error_destroy(err);
 	if (err)
 		skip();
-	received = 0;
+	received = sent = send_fault = 0;
 	return socket;
 }
 
@@ -114,6 +129,45 @@ TEST(late_answers_are_passed_over)
 	taskstats_socket_close(socket);
 }
 
+/* What was not sent is not waited for. */
+TEST(a_failed_send_is_in_every_reply)
+{
+	struct taskstats_socket *socket = open_socket();
+	struct taskstats_reply replies[ASKED];
+	static const int faults[] = { ENOMEM, ECONNREFUSED };
+
+	for (size_t f = 0; f < array_length(faults); f++) {
+		received = sent = 0;
+		send_fault = faults[f];
+		ask(socket, 0, 0, replies);
+		for (size_t i = 0; i < ASKED; i++) {
+			assert_int_equal(replies[i].failed, faults[f]);
+			assert_int_equal(replies[i].tid, getpid());
+		}
+		assert_int_equal(sent, 1);
+		assert_int_equal(received, 0);
+	}
+	/* and the next batch goes out as ever */
+	ask(socket, 0, 0, replies);
+	for (size_t i = 0; i < ASKED; i++)
+		assert_true(is_answered(&replies[i]));
+	assert_int_equal(taskstats_socket_overflows(socket), 0);
+	taskstats_socket_close(socket);
+}
+
+TEST(an_interrupted_send_is_sent_again)
+{
+	struct taskstats_socket *socket = open_socket();
+	struct taskstats_reply replies[ASKED];
+
+	send_fault = EINTR;
+	ask(socket, 0, 0, replies);
+	for (size_t i = 0; i < ASKED; i++)
+		assert_true(is_answered(&replies[i]));
+	assert_int_equal(sent, 2);
+	taskstats_socket_close(socket);
+}
+
 TEST(a_thread_that_is_gone)
 {
 	struct taskstats_socket *socket = open_socket();
@@ -129,4 +183,7 @@ TEST(a_thread_that_is_gone)
 UNIT_TESTS(cmocka_unit_test(every_thread_is_answered),
 	   cmocka_unit_test(what_an_overflow_lost_is_asked_for_again),
 	   cmocka_unit_test(without_an_answer_it_gives_up),
-	   cmocka_unit_test(late_answers_are_passed_over), cmocka_unit_test(a_thread_that_is_gone))
+	   cmocka_unit_test(late_answers_are_passed_over),
+	   cmocka_unit_test(a_failed_send_is_in_every_reply),
+	   cmocka_unit_test(an_interrupted_send_is_sent_again),
+	   cmocka_unit_test(a_thread_that_is_gone))

@@ -205,6 +205,15 @@ TEST(deltas_of_ranges_are_of_their_midpoint)
 	expect_change(id, numbers(id, 0, 1), numbers(id, 0), "-0.5", "-100.0%");
 }
 
+TEST(ranges_around_the_same_midpoint)
+{
+	const enum metric_id id = METRIC_nice;
+
+	expect_change(id, numbers(id, 0, 10), numbers(id, 5), "differs", "-");
+	expect_change(id, numbers(id, -5, 5), numbers(id, -1, 1), "differs", "-");
+	expect_change(id, numbers(id, 0, 10), numbers(id, 10, 3, 0), "+0", "+0.0%");
+}
+
 TEST(deltas_of_categories)
 {
 	expect_change(METRIC_policy, texts(METRIC_policy, "SCHED_RR"),
@@ -237,14 +246,49 @@ TEST(deltas_of_cpu_sets)
 	const enum metric_id id = METRIC_cpu_affinity;
 
 	expect_change(id, texts(id, "0-3"), texts(id, "0-7"), "+4", "+100.0%");
-	expect_change(id, texts(id, "0-3"), texts(id, "4-7"), "+0", "+0.0%");
-	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0"), "-", "-");
+	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0-3"), "same", "+0.0%");
+	expect_change(id, texts(id, "0-3"), texts(id, "4-7"), "differs", "-");
+	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0"), "differs", "-");
+	expect_change(id, texts(id, "0-3", "0"), texts(id, "0", "0-3"), "same", "-");
+}
+
+/* The largest of those that were read says nothing of the others. */
+TEST(values_of_some_threads)
+{
+	enum metric_id id = METRIC_run_time_ns;
+
+	expect_cell(id, numbers(id, 1234567, ABSENT, ABSENT), "1.235ms (1/3)");
+	expect_change(id, numbers(id, 5, ABSENT), numbers(id, 7, 8), "-", "-");
+	expect_change(id, numbers(id, 5, 6), numbers(id, 7, ABSENT), "-", "-");
+	expect_change(id, numbers(id, 5, ABSENT), numbers(id, 5, ABSENT), "-", "-");
+	id = METRIC_wait_max;
+	expect_cell(id, numbers(id, ABSENT, 5), "5ns (1/2)");
+	expect_change(id, numbers(id, 5), numbers(id, 7, ABSENT), "-", "-");
+	id = METRIC_nice;
+	expect_cell(id, numbers(id, -3, ABSENT, 5), "-3..5 (2/3)");
+	expect_change(id, numbers(id, 0), numbers(id, 5, ABSENT), "-", "-");
+	id = METRIC_irq_delay_min_ns;
+	expect_cell(id, numbers(id, 0, ABSENT), "no events (1/2)");
+	expect_change(METRIC_policy, texts(METRIC_policy, "SCHED_RR", ""),
+		      texts(METRIC_policy, "SCHED_RR"), "-", "-");
+	expect_cell(METRIC_state, numbers(METRIC_state, 'S', 'S', ABSENT), "S (2/3)");
+}
+
+/* Only leaders have it, so threads without it lack nothing. */
+TEST(facts_of_leaders_are_whole)
+{
+	const enum metric_id id = METRIC_nr_threads;
+
+	expect_cell(id, numbers(id, 3, ABSENT, ABSENT), "3");
+	expect_change(id, numbers(id, 3, ABSENT, ABSENT), numbers(id, ABSENT, 2), "-1", "-33.3%");
+	expect_change(id, numbers(id, ABSENT), numbers(id, 2), "-", "-");
 }
 
 /* --- derived metrics --- */
 
-static void expect_derived(enum derived_id id, const double *before, const double *after,
-			   const char *value, const char *delta, const char *percent)
+static void expect_derived(enum derived_id id, const struct derived_value *before,
+			   const struct derived_value *after, const char *value, const char *delta,
+			   const char *percent)
 {
 	const struct derived *d = &derived_metrics[id];
 	char buffer[CELL_MAX];
@@ -253,7 +297,9 @@ static void expect_derived(enum derived_id id, const double *before, const doubl
 	assert_string_equal(derived_cell_delta(buffer, d, before, after), delta);
 	assert_string_equal(derived_cell_percent(buffer, d, before, after), percent);
 }
-#define is(number) (&(const double){ number })
+/* A number of `part` out of `all` threads. */
+#define is_of(number, part, all) (&(const struct derived_value){ number, part, all })
+#define is(number)               is_of(number, 2, 2)
 
 TEST(derived_values)
 {
@@ -263,6 +309,23 @@ TEST(derived_values)
 	expect_derived(DERIVED_ID_live_heap_estimate, is(1024), is(-1024), "-1.000KiB", "-2.000KiB",
 		       "-200.0%");
 	expect_derived(DERIVED_ID_avg_wait_ns, is(0), is(3.5), "3.50ns", "+3.50ns", "-");
+}
+
+TEST(a_derived_value_of_some_threads)
+{
+	const enum derived_id id = DERIVED_ID_avg_wait_ns;
+	double delta = 7;
+
+	expect_derived(id, is(1000), is_of(1250, 1, 3), "1.250\xc2\xb5s (1/3)", "-", "-");
+	expect_derived(id, is_of(1000, 1, 2), is(1250), "1.250\xc2\xb5s", "-", "-");
+	expect_derived(id, is_of(4, 1, 2), is_of(4, 1, 2), "4.00ns (1/2)", "-", "-");
+	assert_false(derived_delta(is(1), is_of(2, 1, 3), &delta));
+	assert_false(derived_delta(is_of(1, 0, 1), is(2), &delta));
+	assert_false(derived_delta(NULL, is(2), &delta));
+	assert_true(delta == 7);
+	/* other threads, but all of them */
+	assert_true(derived_delta(is_of(1, 5, 5), is_of(3, 1, 1), &delta));
+	assert_true(delta == 2);
 }
 
 TEST(a_ratio_has_no_percentage)
@@ -288,6 +351,8 @@ TEST(no_derived_value)
 UNIT_TESTS(CASE(sums_and_peaks_climb_their_ladder), CASE(the_largest_sum), CASE(ranges),
 	   CASE(labels), CASE(letters_and_flags), CASE(cpu_sets), CASE(a_long_cpu_set_is_cut),
 	   CASE(nothing_measured), CASE(a_minimum_of_nothing), CASE(deltas_of_numbers),
-	   CASE(deltas_of_ranges_are_of_their_midpoint), CASE(deltas_of_categories),
-	   CASE(categories_of_two_snapshots), CASE(deltas_of_cpu_sets), CASE(derived_values),
-	   CASE(a_ratio_has_no_percentage), CASE(no_derived_value))
+	   CASE(deltas_of_ranges_are_of_their_midpoint), CASE(ranges_around_the_same_midpoint),
+	   CASE(deltas_of_categories), CASE(categories_of_two_snapshots), CASE(deltas_of_cpu_sets),
+	   CASE(values_of_some_threads), CASE(facts_of_leaders_are_whole), CASE(derived_values),
+	   CASE(a_derived_value_of_some_threads), CASE(a_ratio_has_no_percentage),
+	   CASE(no_derived_value))

@@ -97,7 +97,8 @@ TEST(a_denied_source_comes_first)
 {
 	captured("boot");
 	assert_true(counts_add(snapshot, &snapshot->capture->denied, TEXT("io"), 3));
-	assert_string_equal(reason(METRIC_rchar), "CAP_SYS_PTRACE");
+	assert_string_equal(reason(METRIC_rchar),
+			    "denied: needs CAP_SYS_PTRACE in its user namespace");
 	expect_gate(METRIC_wait_sum, GATE_SCHEDSTATS);
 }
 

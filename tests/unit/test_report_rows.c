@@ -298,6 +298,49 @@ TEST(changes_of_derived_metrics)
 	assert_true(!row.has_delta && row.differs);
 }
 
+/* The same midpoint, but other ends; and CPU sets of as many CPUs. */
+TEST(a_change_without_size_is_one)
+{
+	struct row row = row_of(0);
+	struct group two = *row.candidate;
+
+	two.count = 2;
+	row.candidate = &two;
+	row.metric = &metrics[METRIC_nice];
+	both(METRIC_nice, 5, 0);
+	build_number(snapshot_thread(scene.after, 1), METRIC_nice, 10);
+	assert_true(row_find_change(&row));
+	assert_true(row.has_delta && row.differs && !row_is_unchanged(&row));
+	assert_int_equal(row.size, 0);
+
+	build_cpus(scene.before, snapshot_thread(scene.before, 0), "0-3");
+	build_cpus(scene.after, snapshot_thread(scene.after, 0), "4-7");
+	row = found(&metrics[METRIC_cpu_affinity], NULL);
+	assert_true(row.differs && !row_is_unchanged(&row));
+	assert_int_equal(row.size, 0);
+}
+
+/* Of the second thread of the later side nothing was measured. */
+TEST(some_of_the_threads_make_no_delta)
+{
+	struct row row = row_of(0);
+	struct group two = *row.candidate;
+
+	two.count = 2;
+	row.candidate = &two;
+	row.metric = &metrics[METRIC_wait_sum];
+	both(METRIC_wait_sum, 10, 1000);
+	both(METRIC_wait_count, 4, 4);
+	assert_true(row_find_change(&row));
+	assert_true(!row.has_delta && row.differs);
+	assert_int_equal(row.size, 0);
+	row.metric = NULL;
+	row.derived = &derived_metrics[DERIVED_ID_avg_wait_ns];
+	assert_true(row_find_change(&row));
+	assert_true(!row.has_delta && row.differs);
+	assert_int_equal(row.size, 0);
+}
+
 /* --- the table --- */
 
 static char *printed(const struct rows *rows, bool comparing)
@@ -327,6 +370,31 @@ TEST(a_table_of_two_sides)
 		" pcomm  threads  metric       baseline  candidate   delta       % \n"
 		" g00          1  run_time_ns   1.000\xc2\xb5s    1.250\xc2\xb5s  +250ns  +25.0% \n"
 		"... 1 more rows (--limit 0 shows all)\n");
+	array_deinit(&rows);
+}
+
+TEST(a_table_says_of_how_many_threads)
+{
+	_cleanup_free_ char *text = NULL;
+	struct group two = scene.candidate.items[0];
+	struct row row = row_of(0);
+	struct rows rows = { 0 };
+
+	two.count = 2;
+	row.candidate = &two;
+	both(METRIC_wait_sum, 10, 7);
+	both(METRIC_wait_count, 4, 2);
+	row.metric = &metrics[METRIC_wait_sum];
+	assert_true(rows_add(&rows, row));
+	row.metric = NULL;
+	row.derived = &derived_metrics[DERIVED_ID_avg_wait_ns];
+	assert_true(rows_add(&rows, row));
+	text = printed(&rows, true);
+	assert_string_equal(
+		text,
+		" pcomm  threads  metric       baseline     candidate  delta  % \n"
+		" g00        1\xe2\x86\x922  wait_sum         10ns     7ns (1/2)      -  - \n"
+		" g00        1\xe2\x86\x922  avg_wait_ns    2.50ns  3.50ns (1/2)      -  - \n");
 	array_deinit(&rows);
 }
 
@@ -370,5 +438,6 @@ UNIT_TESTS(CASE(the_first_rows_are_kept), CASE(the_largest_changes_are_kept),
 	   CASE(units_stand_together), CASE(equal_changes_stand_by_group_then_metric),
 	   CASE(changes_of_metrics), CASE(changes_of_categories),
 	   CASE(a_category_that_stays_the_most_frequent_did_not_change),
-	   CASE(changes_of_derived_metrics), CASE(a_table_of_two_sides), CASE(a_table_of_one_side),
-	   CASE(columns_of_each_table))
+	   CASE(changes_of_derived_metrics), CASE(a_change_without_size_is_one),
+	   CASE(some_of_the_threads_make_no_delta), CASE(a_table_says_of_how_many_threads),
+	   CASE(a_table_of_two_sides), CASE(a_table_of_one_side), CASE(columns_of_each_table))

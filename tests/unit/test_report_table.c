@@ -20,7 +20,7 @@ static char *printed(const struct text *cells, size_t count, bool colour)
 	table_init(&table, columns, array_length(columns));
 	for (size_t i = 0; i < count; i++)
 		assert_true(table_add(&table, cells[i]));
-	table_print(&table, out, colour);
+	expect_ok(table_print(&table, out, colour));
 	table_deinit(&table);
 	fclose(out);
 	return text;

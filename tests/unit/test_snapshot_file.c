@@ -150,6 +150,8 @@ static void fill_summaries(struct ctprof_snapshot *s, uint64_t *seed)
 	fill_measured(s->taskstats_summary, seed);
 	fill_readings_(&s->capture->duration_ns, 4, seed);
 	assert_true(counts_add(s, &s->capture->denied, TEXT("exe"), 3));
+	assert_true(counts_add(s, &s->capture->failed, TEXT("host"), 1));
+	assert_true(counts_add(s, &s->capture->failed, TEXT("sched"), 7));
 	s->capture->delay_accounting = name_in(s, "runtime");
 	s->capture->irq_accounting = true;
 	s->capture->taskstats_version = reading_of(16);
@@ -296,6 +298,7 @@ static void same_summaries(const struct ctprof_snapshot *a, const struct ctprof_
 	same_readings(a->taskstats_summary, b->taskstats_summary);
 	same_readings_(&a->capture->duration_ns, &b->capture->duration_ns, 4);
 	same_counts(&a->capture->denied, &b->capture->denied);
+	same_counts(&a->capture->failed, &b->capture->failed);
 	same_name(a->capture->delay_accounting, b->capture->delay_accounting);
 	assert_true(b->capture->irq_accounting);
 	assert_false(b->capture->redacted);

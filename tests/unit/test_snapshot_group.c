@@ -132,15 +132,17 @@ TEST(derived_metrics_of_a_group)
 	struct ctprof_snapshot *s = snapshot_of("a", "b", "b", "b");
 	const struct derived *slice = &derived_metrics[DERIVED_ID_avg_slice_ns];
 	struct groups groups;
-	double value = -1;
+	struct derived_value value = { -1, 0, 0 };
 
 	build_number(snapshot_thread(s, 1), METRIC_timeslices, 2);
 	build_number(snapshot_thread(s, 3), METRIC_timeslices, 2);
 	expect_ok(groups_init(&groups, s, axis("pcomm")));
 	assert_false(group_derived(&groups.items[0], slice, &value));
-	assert_true(value == -1);
+	assert_true(value.value == -1);
 	assert_true(group_derived(&groups.items[1], slice, &value));
-	assert_true(value == (2 + 4) / 4.0);
+	assert_true(value.value == (2 + 4) / 4.0);
+	assert_int_equal(value.measured, 2);
+	assert_int_equal(value.threads, 3);
 	groups_deinit(&groups);
 	snapshot_destroy(s);
 }

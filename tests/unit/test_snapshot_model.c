@@ -159,12 +159,12 @@ TEST(keys_that_come_twice_are_found)
 		assert_true(counts_add(s, &counts, text_of(key), (uint64_t)i));
 		assert_true(label_pairs_add(s, &pairs, text_of(key), TEXT("same")));
 	}
-	assert_true(counts_are_unique(&counts));
-	assert_true(label_pairs_are_unique(&pairs));
+	expect_ok(counts_check(&counts));
+	expect_ok(label_pairs_check(&pairs));
 	assert_true(counts_add(s, &counts, TEXT("k42"), 1));
 	assert_true(label_pairs_add(s, &pairs, TEXT("k42"), TEXT("x")));
-	assert_false(counts_are_unique(&counts));
-	assert_false(label_pairs_are_unique(&pairs));
+	expect_error(counts_check(&counts), "twice");
+	expect_error(label_pairs_check(&pairs), "twice");
 	assert_int_equal(counts.count, 101);
 	assert_int_equal(counts.items[42].value, 42);
 	assert_true(counts.measured);
@@ -180,8 +180,8 @@ TEST(nothing_is_unique)
 	const struct counts counts = { 0 };
 	const struct label_pairs pairs = { 0 };
 
-	assert_true(counts_are_unique(&counts));
-	assert_true(label_pairs_are_unique(&pairs));
+	expect_ok(counts_check(&counts));
+	expect_ok(label_pairs_check(&pairs));
 	assert_false(counts.measured || pairs.measured);
 }
 
