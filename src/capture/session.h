@@ -15,18 +15,18 @@
 
 /* The kinds of file whose failures are counted, by the names the format gives them:
  * KIND(id, name, what it needs when it is denied). */
-#define FILE_KINDS(KIND)                                                    \
-	KIND(STAT, "stat", "root, or hidepid=0 on /proc")                   \
-	KIND(SCHEDSTAT, "schedstat", "root, or hidepid=0 on /proc")         \
-	KIND(IO, "io", "CAP_SYS_PTRACE in its user namespace")              \
-	KIND(STATUS, "status", "root, or hidepid=0 on /proc")               \
-	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")                 \
-	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")               \
-	KIND(PRESSURE, "pressure", "root")                                  \
-	KIND(HOST, "host", "root")                                          \
-	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE in its user namespace") \
-	KIND(EXE, "exe", "CAP_SYS_PTRACE in its user namespace")            \
-	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE in its user namespace")    \
+#define FILE_KINDS(KIND)                                               \
+	KIND(STAT, "stat", "root, or hidepid=0 on /proc")              \
+	KIND(SCHEDSTAT, "schedstat", "root, or hidepid=0 on /proc")    \
+	KIND(IO, "io", "CAP_SYS_PTRACE over the process")              \
+	KIND(STATUS, "status", "root, or hidepid=0 on /proc")          \
+	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")            \
+	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")          \
+	KIND(PRESSURE, "pressure", "root")                             \
+	KIND(HOST, "host", "root")                                     \
+	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE over the process") \
+	KIND(EXE, "exe", "CAP_SYS_PTRACE over the process")            \
+	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE over the process")    \
 	KIND(TASKSTATS, "taskstats", "CAP_NET_ADMIN")
 
 enum file_kind {

@@ -102,7 +102,7 @@ TEST(a_failure_leaves_the_old_file_alone)
 	in_both_ways(failure_leaves_what_was_there);
 }
 
-TEST(nothing_stands_beside_it_meanwhile)
+static void nothing_beside_it(void)
 {
 	struct outfile file;
 	struct scratch scratch;
@@ -112,7 +112,13 @@ TEST(nothing_stands_beside_it_meanwhile)
 	expect_ok(outfile_write(&file, "x", 1));
 	assert_int_equal(scratch_count(&scratch), 0);
 	outfile_close(&file);
+	assert_int_equal(scratch_count(&scratch), 0);
 	scratch_deinit(&scratch);
+}
+
+TEST(nothing_stands_beside_it_meanwhile)
+{
+	in_both_ways(nothing_beside_it);
 }
 
 TEST(an_existing_file_is_replaced)
@@ -232,6 +238,33 @@ TEST(a_disk_that_fills_up_leaves_the_old_file)
 	in_both_ways(full_disk);
 }
 
+/* What waited in memory finds no room at the commit. */
+TEST(a_disk_that_is_full_at_the_commit_leaves_the_old_file)
+{
+	static const char block[20000] = { 0 };
+	struct rlimit limit;
+	struct outfile file;
+	struct scratch scratch;
+	struct error *err;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "old", TEXT("old"));
+	signal(SIGXFSZ, SIG_IGN);
+	without_nameless = true;
+	expect_ok(outfile_open(&file, scratch_path(&scratch, "old")));
+	without_nameless = false;
+	expect_ok(outfile_write(&file, block, sizeof(block)));
+	getrlimit(RLIMIT_FSIZE, &limit);
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10000, limit.rlim_max });
+	err = outfile_commit(&file);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	expect_error(err, "/old: File too large");
+	outfile_close(&file);
+	assert_true(scratch_holds(&scratch, "old", TEXT("old")));
+	assert_int_equal(scratch_count(&scratch), 1);
+	scratch_deinit(&scratch);
+}
+
 TEST(a_pipe_is_written_directly)
 {
 	struct outfile file;
@@ -318,6 +351,7 @@ UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(a_device_is_written_in_place),
 	   cmocka_unit_test(a_full_device_is_an_error),
 	   cmocka_unit_test(a_disk_that_fills_up_leaves_the_old_file),
+	   cmocka_unit_test(a_disk_that_is_full_at_the_commit_leaves_the_old_file),
 	   cmocka_unit_test(a_pipe_is_written_directly),
 	   cmocka_unit_test(standard_output_stays_open),
 	   cmocka_unit_test(what_cannot_be_opened_is_named),

@@ -377,7 +377,7 @@ static void expect_equal(const struct group_of_threads *x, const struct group_of
 TEST(equal_numbers)
 {
 	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_wait_max, METRIC_nice,
-					      METRIC_state, METRIC_ext_enabled };
+					      METRIC_ext_enabled };
 
 	for (size_t i = 0; i < array_length(ids); i++) {
 		struct group_of_threads x = group(ids[i]), y = group(ids[i]);

@@ -246,7 +246,7 @@ TEST(deltas_of_cpu_sets)
 	const enum metric_id id = METRIC_cpu_affinity;
 
 	expect_change(id, texts(id, "0-3"), texts(id, "0-7"), "+4", "+100.0%");
-	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0-3"), "same", "+0.0%");
+	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0-3"), "+0", "+0.0%");
 	expect_change(id, texts(id, "0-3"), texts(id, "4-7"), "differs", "-");
 	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0"), "differs", "-");
 	expect_change(id, texts(id, "0-3", "0"), texts(id, "0", "0-3"), "same", "-");
