@@ -32,7 +32,7 @@ static void parse_line(struct text line, struct psi_line *ret)
 {
 	struct psi_line psi = { .measured = true };
 	struct text word;
-	unsigned seen = 0;
+	unsigned seen = 0, bad = 0;
 
 	while (text_word(&line, &word)) {
 		struct text key, value;
@@ -41,15 +41,15 @@ static void parse_line(struct text line, struct psi_line *ret)
 			continue;
 		value = word;
 		if (text_equal(key, TEXT("total")))
-			seen |= text_u64(value, &psi.total_usec) ? 8 : 0;
+			*(text_u64(value, &psi.total_usec) ? &seen : &bad) |= 8;
 		else if (text_equal(key, TEXT("avg10")))
-			seen |= psi_percent(value, &psi.avg10) ? 1 : 0;
+			*(psi_percent(value, &psi.avg10) ? &seen : &bad) |= 1;
 		else if (text_equal(key, TEXT("avg60")))
-			seen |= psi_percent(value, &psi.avg60) ? 2 : 0;
+			*(psi_percent(value, &psi.avg60) ? &seen : &bad) |= 2;
 		else if (text_equal(key, TEXT("avg300")))
-			seen |= psi_percent(value, &psi.avg300) ? 4 : 0;
+			*(psi_percent(value, &psi.avg300) ? &seen : &bad) |= 4;
 	}
-	if (seen == 15)
+	if (seen == 15 && !bad)
 		*ret = psi;
 }
 

@@ -137,8 +137,12 @@ static int exchange(struct taskstats_socket *s, const uint32_t *tids, size_t cou
 	size_t answered = 0;
 	int failed = send_requests(s, tids, count);
 
-	for (size_t i = 0; failed && i < count; i++)
-		ret[i].failed = failed;
+	/* Nothing was asked: that is the answer, and no overflow. */
+	if (failed) {
+		for (size_t i = 0; i < count; i++)
+			ret[i].failed = failed;
+		return 0;
+	}
 	while (answered < count && (!failed || failed == ENOBUFS)) {
 		ssize_t got = recv(s->fd, s->replies, sizeof(s->replies),
 				   failed == ENOBUFS ? MSG_DONTWAIT : 0);

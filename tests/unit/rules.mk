@@ -33,6 +33,7 @@ $(UNIT_PROGRAMS): $(U)/%: $(U)/%.o $(UNIT_SHARED) $(SAN)/all.a
 	$(Q)$(CC) $(SANITIZE) $(WRAPPED) -o $@ $^ -lcmocka $(LIBS)
 
 # Functions of the system that a test puts itself in front of.
+$(U)/test_base_json_reader:       WRAPPED := -Wl,--wrap=malloc,--wrap=realloc
 $(U)/test_proc_taskstats_socket: WRAPPED := -Wl,--wrap=recv,--wrap=send
 
 .SECONDARY: $(UNIT_PROGRAMS:=.o)

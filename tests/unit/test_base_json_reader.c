@@ -512,6 +512,76 @@ TEST(a_hostile_name_in_a_message_is_cut)
 	expect_error(err, "expected something else");
 }
 
+/* The linker gives us every malloc() and realloc() of the reader (--wrap in rules.mk): compilers
+ * make the one of the other. */
+static size_t allocations, refused_from = SIZE_MAX;
+
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return ++allocations >= refused_from ? NULL : __real_realloc(old, size);
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	return ++allocations >= refused_from ? NULL : __real_malloc(size);
+}
+
+static struct error *accept_root(struct json_reader *r, void *target,
+				 const struct json_member *member, struct text key,
+				 const struct json_value *value)
+{
+	(void)r, (void)target, (void)member, (void)key, (void)value;
+	return NULL;
+}
+
+static struct error *read_all(struct text json)
+{
+	struct json_reader *r = NULL;
+	struct error *err = json_reader_create(accept_root, NULL, NULL, &r);
+
+	if (!err)
+		err = json_reader_feed(r, (struct text){ json.bytes, json.length / 2 });
+	if (!err)
+		err = json_reader_feed(r, (struct text){ json.bytes + json.length / 2,
+							 json.length - json.length / 2 });
+	if (!err)
+		err = json_reader_finish(r);
+	json_reader_destroy(r);
+	return err;
+}
+
+/* Wherever memory ends, it is said, and nothing is left behind. */
+TEST(without_memory)
+{
+	char bytes[20000];
+	struct text json = { bytes, 0 };
+	size_t needed;
+
+	/* a long string with escapes outgrows the buffers of libyajl */
+	json.length =
+		(size_t)snprintf(bytes, sizeof(bytes), "{\"a\\nname\":[[[\"%09999d\\n\"]]]}", 0);
+	allocations = 0;
+	expect_ok(read_all(json));
+	needed = allocations;
+	assert_true(needed > 5);
+	for (size_t n = 1; n <= needed; n++) {
+		struct error *err;
+
+		allocations = 0;
+		refused_from = n;
+		err = read_all(json);
+		refused_from = SIZE_MAX;
+		assert_ptr_equal(err, &error_no_memory);
+		assert_int_equal(allocations, n);
+	}
+}
+
 UNIT_TESTS(cmocka_unit_test(members_by_their_rows), cmocka_unit_test(lists_and_maps),
 	   cmocka_unit_test(a_root_may_be_a_scalar), cmocka_unit_test(what_nobody_wants_is_skipped),
 	   cmocka_unit_test(numbers_are_text), cmocka_unit_test(strings_are_decoded),
@@ -526,4 +596,5 @@ UNIT_TESTS(cmocka_unit_test(members_by_their_rows), cmocka_unit_test(lists_and_m
 	   cmocka_unit_test(destroying_one_that_failed_midway),
 	   cmocka_unit_test(the_offset_is_where_the_value_stands),
 	   cmocka_unit_test(integers_are_exact_or_refused), cmocka_unit_test(booleans_and_texts),
-	   cmocka_unit_test(a_hostile_name_in_a_message_is_cut), cmocka_unit_test(an_empty_name))
+	   cmocka_unit_test(a_hostile_name_in_a_message_is_cut), cmocka_unit_test(an_empty_name),
+	   cmocka_unit_test(without_memory))
