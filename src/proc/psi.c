@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "proc/psi.h"
 
+#include "base/array.h"
+
 bool psi_percent(struct text text, uint16_t *ret)
 {
 	const char *dot = memchr(text.bytes, '.', text.length);
@@ -27,29 +29,41 @@ bool psi_percent(struct text text, uint16_t *ret)
 	return true;
 }
 
-/* A line counts when all of its four numbers are there. */
+/* Unknown keys are passed over. False when a known one has a bad number. */
+static bool parse_pair(struct text key, struct text value, struct psi_line *psi, unsigned *seen)
+{
+	const struct {
+		struct text key;
+		uint16_t *average;
+	} averages[] = {
+		{ TEXT("avg10"), &psi->avg10 },
+		{ TEXT("avg60"), &psi->avg60 },
+		{ TEXT("avg300"), &psi->avg300 },
+	};
+
+	for (unsigned i = 0; i < array_length(averages); i++) {
+		if (!text_equal(key, averages[i].key))
+			continue;
+		*seen |= 1u << i;
+		return psi_percent(value, averages[i].average);
+	}
+	if (!text_equal(key, TEXT("total")))
+		return true;
+	*seen |= 8;
+	return text_u64(value, &psi->total_usec);
+}
+
+/* A line counts when all of its four numbers are there and sound. */
 static void parse_line(struct text line, struct psi_line *ret)
 {
 	struct psi_line psi = { .measured = true };
-	struct text word;
-	unsigned seen = 0, bad = 0;
+	struct text word, key;
+	unsigned seen = 0;
 
-	while (text_word(&line, &word)) {
-		struct text key, value;
-
-		if (!text_cut(&word, '=', &key))
-			continue;
-		value = word;
-		if (text_equal(key, TEXT("total")))
-			*(text_u64(value, &psi.total_usec) ? &seen : &bad) |= 8;
-		else if (text_equal(key, TEXT("avg10")))
-			*(psi_percent(value, &psi.avg10) ? &seen : &bad) |= 1;
-		else if (text_equal(key, TEXT("avg60")))
-			*(psi_percent(value, &psi.avg60) ? &seen : &bad) |= 2;
-		else if (text_equal(key, TEXT("avg300")))
-			*(psi_percent(value, &psi.avg300) ? &seen : &bad) |= 4;
-	}
-	if (seen == 15 && !bad)
+	while (text_word(&line, &word))
+		if (text_cut(&word, '=', &key) && !parse_pair(key, word, &psi, &seen))
+			return;
+	if (seen == 15)
 		*ret = psi;
 }
 
