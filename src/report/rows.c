@@ -91,12 +91,12 @@ static void change_of_derived(struct row *row, const struct sides *sides)
 	double delta;
 
 	row->has_delta = derived_delta(sides->has_before, sides->has_after, &delta);
-	if (sides->has_before && sides->has_after)
+	if (row->has_delta)
+		row->size = magnitude((__int128)(delta * FRACTION));
+	else if (sides->has_before && sides->has_after)
 		row->differs = sides->derived_before.value != sides->derived_after.value;
 	else
 		row->differs = sides->has_before || sides->has_after;
-	if (row->has_delta)
-		row->size = magnitude((__int128)(delta * FRACTION));
 }
 
 static void change_of_metric(struct row *row, const struct sides *sides)
