@@ -61,4 +61,26 @@ static inline bool array_reserve_(void **items, size_t *room, size_t count, size
 	return true;
 }
 
+/* For qsort and bsearch. */
+static inline int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sort, and drop repetitions: returns how many are left. */
+static inline size_t sort_unique_u32(uint32_t *items, size_t count)
+{
+	size_t kept = 0;
+
+	if (!count)
+		return 0;
+	qsort(items, count, sizeof(*items), compare_u32);
+	for (size_t i = 1; i < count; i++)
+		if (items[i] != items[kept])
+			items[++kept] = items[i];
+	return kept + 1;
+}
+
 #endif

@@ -15,8 +15,8 @@
  *	static const struct json_shape point = { .members = point_members, .count = 2 };
  *
  * Refused, with the offset where it stands: what is not JSON or not UTF-8, a member written twice,
- * strings and names above JSON_STRING_MAX bytes (or twice that with their escapes), nesting below
- *JSON_DEPTH_MAX. Numbers arrive as text, so that no 64-bit integer passes through a double.
+ * nesting below JSON_DEPTH_MAX, strings and names above JSON_STRING_MAX bytes (or twice that with
+ * their escapes). Numbers arrive as text, so that no 64-bit integer passes through a double.
  */
 #ifndef BASE_JSON_READER_H
 #define BASE_JSON_READER_H

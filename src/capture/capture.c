@@ -22,6 +22,7 @@ static void session_deinit(struct capture *c)
 		if (*dirs[i] >= 0)
 			close(*dirs[i]);
 	free(c->cgroup_root);
+	free(c->cgroup_point);
 	file_buffer_deinit(&c->buffer);
 	array_deinit(&c->taker.cpus);
 	array_deinit(&c->pids);
@@ -109,7 +110,8 @@ static struct error *run(struct capture *c)
 	if (!err)
 		err = capture_cgroups(c);
 	if (!err)
-		err = capture_pressure(c);
+		err = capture_sched_ext(c);
+	capture_pressure(c);
 	/* Without descriptors or memory what follows would look unmeasured. */
 	if (!err && c->shortage)
 		err = error_system(c->shortage, "capture");

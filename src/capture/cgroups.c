@@ -9,40 +9,6 @@
 #include "capture/session.h"
 #include "proc/cgroup.h"
 
-/* Which files there are depends on the kernel and on the controllers of each cgroup: one that is
- * absent, or that nothing serves here, is no failure. */
-static bool is_absent(int failed)
-{
-	return failed == ENOENT || failed == ENODEV || failed == EOPNOTSUPP;
-}
-
-void capture_psi(struct capture *c, int dir, const char *prefix, const char *suffix,
-		 struct psi *ret)
-{
-	const struct {
-		const char *name;
-		struct psi_resource *resource;
-	} resources[] = {
-		{ "cpu", &ret->cpu },
-		{ "memory", &ret->memory },
-		{ "io", &ret->io },
-		{ "irq", &ret->irq },
-	};
-
-	for (size_t i = 0; i < array_length(resources); i++) {
-		struct text bytes;
-		char path[64];
-		int failed;
-
-		snprintf(path, sizeof(path), "%s%s%s", prefix, resources[i].name, suffix);
-		failed = file_read(dir, path, &c->buffer, &bytes);
-		if (failed && !is_absent(failed))
-			capture_count(c, FILE_PRESSURE, failed);
-		if (!failed && !psi_take_file(bytes, resources[i].resource))
-			c->failed[FILE_PRESSURE]++;
-	}
-}
-
 static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
 {
 	const char *name;
@@ -51,7 +17,7 @@ static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
 		struct text bytes;
 		int failed = file_read(dir, name, &c->buffer, &bytes);
 
-		if (failed && !is_absent(failed))
+		if (failed && !capture_is_absent(failed))
 			capture_count(c, FILE_CGROUP, failed);
 		if (!failed && !cgroup_take_file(c->snapshot, i, bytes, cgroup))
 			c->failed[FILE_CGROUP]++;

@@ -221,17 +221,13 @@ static struct reading read_number(struct capture *c, int dir, const char *path)
 	return (struct reading){ 0 };
 }
 
-struct error *capture_pressure(struct capture *c)
+struct error *capture_sched_ext(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;
 	_cleanup_close_ int ext =
 		c->sys < 0 ? -1
 			   : openat(c->sys, "kernel/sched_ext", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	capture_psi(c, c->proc, "pressure/", "", &s->psi);
-	/* Undefined for a whole host, and printed as zero for compatibility
-	 * (Documentation/accounting/psi.rst). */
-	s->psi.cpu.full = (struct psi_half){ 0 };
 	if (ext < 0)
 		return NULL;
 	s->sched_ext = arena_alloc(&s->arena, sizeof(*s->sched_ext));

@@ -6,22 +6,17 @@
 #include "capture/session.h"
 #include "proc/cgroup.h"
 
-/* The mount's directory and the cgroup it shows, as mountinfo names them. */
-static struct error *open_mount(struct capture *c, const struct cgroup_mount *mount)
+static char *unescaped(struct text field)
 {
-	_cleanup_free_ char *point = strndup(mount->point.bytes, mount->point.length);
+	char *copy = strndup(field.bytes, field.length);
 
-	c->cgroup_root = strndup(mount->root.bytes, mount->root.length);
-	if (!point || !c->cgroup_root)
-		return &error_no_memory;
-	point[mountinfo_unescape(point, strlen(point))] = '\0';
-	c->cgroup_root[mountinfo_unescape(c->cgroup_root, strlen(c->cgroup_root))] = '\0';
-	/* A mount that we cannot enter is as good as none. */
-	c->cgroup = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return NULL;
+	if (copy)
+		copy[mountinfo_unescape(copy, strlen(copy))] = '\0';
+	return copy;
 }
 
-/* Paths in a foreign mountinfo say nothing about our own file system. */
+/* Where cgroup2 is mounted and which cgroup is shown there. Paths in a foreign mountinfo say
+ * nothing about our own file system. */
 static struct error *find_mount(struct capture *c)
 {
 	struct cgroup_mount mount;
@@ -30,20 +25,37 @@ static struct error *find_mount(struct capture *c)
 	if (!c->ours || file_read(c->proc, "self/mountinfo", &c->buffer, &bytes) ||
 	    !cgroup_mount_parse(bytes, &mount))
 		return NULL;
-	return open_mount(c, &mount);
+	c->cgroup_point = unescaped(mount.point);
+	c->cgroup_root = unescaped(mount.root);
+	return c->cgroup_point && c->cgroup_root ? NULL : &error_no_memory;
+}
+
+/* The directory that the user names holds the root cgroup; a mount of our own that we cannot enter
+ * is as good as none. */
+static struct error *open_cgroups(struct capture *c)
+{
+	const char *named = c->options->cgroup_root;
+	struct error *err;
+
+	if (named) {
+		err = file_open_dir(named, &c->cgroup);
+		return err ? error_prefix(err, "--cgroup-root") : NULL;
+	}
+	err = find_mount(c);
+	if (!err && c->cgroup_point)
+		c->cgroup = open(c->cgroup_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return err;
 }
 
 /* The cgroup of --cgroup as /proc names it: users may give the directory too. */
 static struct error *find_cgroup_top(struct capture *c)
 {
-	struct text path = text_of(c->options->cgroup), bytes, rest, below;
-	struct cgroup_mount mount;
+	struct text path = text_of(c->options->cgroup), rest, below;
+	struct text point = text_of(c->cgroup_point ? c->cgroup_point : "/");
 
-	if (c->ours && !file_read(c->proc, "self/mountinfo", &c->buffer, &bytes) &&
-	    cgroup_mount_parse(bytes, &mount) && mount.point.length > 1 &&
-	    cgroup_is_within(path, mount.point)) {
-		path.bytes += mount.point.length;
-		path.length -= mount.point.length;
+	if (point.length > 1 && cgroup_is_within(path, point)) {
+		path.bytes += point.length;
+		path.length -= point.length;
 	}
 	while (path.length > 1 && path.bytes[path.length - 1] == '/')
 		path.length--;
@@ -92,9 +104,7 @@ struct error *capture_open_roots(struct capture *c)
 		c->sys = open("/sys", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (err)
 		return error_prefix(err, "--sys-root");
-	err = o->cgroup_root ? file_open_dir(o->cgroup_root, &c->cgroup) : find_mount(c);
-	if (err && o->cgroup_root)
-		return error_prefix(err, "--cgroup-root");
+	err = open_cgroups(c);
 	if (!err && o->cgroup)
 		err = find_cgroup_top(c);
 	if (!err && o->cgroup)

@@ -45,7 +45,8 @@ struct capture {
 	struct taker taker;
 	struct file_buffer buffer;
 	int proc, sys, cgroup;         /* root directories; -1: there is none */
-	char *cgroup_root;             /* the cgroup shown at the top of `cgroup` */
+	char *cgroup_root;             /* the cgroup shown at the top of `cgroup`; NULL: "/" */
+	char *cgroup_point;            /* where that is mounted; NULL: not found in mountinfo */
 	const struct name *cgroup_top; /* of options->cgroup, as /proc names it; NULL: all */
 	bool ours;                     /* `proc` is of our own PID namespace */
 	struct tids pids;              /* thread groups to visit */
@@ -95,13 +96,21 @@ void capture_flush_delays(struct capture *c);
 /* Cgroup statistics of all cgroups that threads are in (cgroups.c). */
 struct error *capture_cgroups(struct capture *c) MUST_CHECK;
 
-/* Host context, pressure, sched_ext (host.c). */
+/* Host context, and sched_ext (host.c). */
 struct error *capture_host(struct capture *c) MUST_CHECK;
-struct error *capture_pressure(struct capture *c) MUST_CHECK;
+struct error *capture_sched_ext(struct capture *c) MUST_CHECK;
 
-/* Read a pressure file into the model (pressure of hosts and cgroups; cgroups.c). */
+/* Pressure of the host; and that of the files PREFIX<resource>SUFFIX below `dir` (pressure.c). */
+void capture_pressure(struct capture *c);
 void capture_psi(struct capture *c, int dir, const char *prefix, const char *suffix,
 		 struct psi *ret);
+
+/* Which files there are depends on the kernel and on the controllers of each cgroup: one that is
+ * absent, or that nothing serves here, is no failure. */
+static inline bool capture_is_absent(int failed)
+{
+	return failed == ENOENT || failed == ENODEV || failed == EOPNOTSUPP;
+}
 
 /* The summaries of the format (summary.c). */
 struct error *capture_summaries(struct capture *c) MUST_CHECK;

@@ -7,13 +7,6 @@
 #include "capture/session.h"
 #include "proc/pairs.h"
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The thread group that a number of the user's belongs to. */
 static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)
 {
@@ -35,7 +28,6 @@ static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)
 struct error *capture_find_targets(struct capture *c)
 {
 	const struct capture_options *o = c->options;
-	size_t kept = 0;
 	int failed;
 
 	if (!o->pid_count) {
@@ -56,11 +48,7 @@ struct error *capture_find_targets(struct capture *c)
 		if (!array_push(&c->pids, group))
 			return &error_no_memory;
 	}
-	qsort(c->pids.items, c->pids.count, sizeof(*c->pids.items), by_number);
-	for (size_t i = 1; i < c->pids.count; i++)
-		if (c->pids.items[i] != c->pids.items[kept])
-			c->pids.items[++kept] = c->pids.items[i];
-	c->pids.count = kept + 1;
+	c->pids.count = sort_unique_u32(c->pids.items, c->pids.count);
 	return NULL;
 }
 
@@ -120,7 +108,7 @@ static const struct name *read_pcomm(struct capture *c, uint32_t tgid)
 static bool contains(const struct tids *tids, uint32_t tid)
 {
 	return tids->count &&
-	       bsearch(&tid, tids->items, tids->count, sizeof(tid), by_number) != NULL;
+	       bsearch(&tid, tids->items, tids->count, sizeof(tid), compare_u32) != NULL;
 }
 
 static struct error *visit_threads(struct capture *c, int tasks, uint32_t tgid,

@@ -130,17 +130,9 @@ static const struct option_row *find_row(const struct command *command, int foun
 	return NULL;
 }
 
-static const struct command *values_of;
-
-static const char *option_name(size_t number)
-{
-	if (number < values_of->option_count)
-		return values_of->options[number].name;
-	return number == values_of->option_count ? "help" : NULL;
-}
-
 static struct error *unknown_option(const struct command *command, const char *word)
 {
+	const char *nearest;
 	char bare[64];
 
 	if (strncmp(word, "--", 2) != 0)
@@ -149,8 +141,11 @@ static struct error *unknown_option(const struct command *command, const char *w
 		return error_create("option '%.*s' takes no argument", (int)strcspn(word, "="),
 				    word);
 	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-	values_of = command;
-	return unknown_value("option", bare, option_name);
+	nearest = text_nearest(bare, &command->options[0].name, command->option_count,
+			       sizeof(command->options[0]));
+	if (nearest)
+		return error_create("unknown option '--%s'; did you mean '--%s'?", bare, nearest);
+	return error_create("unknown option '--%s'", bare);
 }
 
 static int usage_error(const struct command *command, struct error *err)

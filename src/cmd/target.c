@@ -15,7 +15,6 @@ static struct error *take_pid(void *context, const char *piece)
 
 struct error *parse_pids(const char *argument, void *at)
 {
-	/* The list is the first member of the target. */
 	return each_piece(argument, "process number", take_pid, at);
 }
 

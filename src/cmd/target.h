@@ -20,7 +20,7 @@ struct target {
 	  'p',                                                                                \
 	  "PID[,PID...]",                                                                     \
 	  parse_pids,                                                                         \
-	  offsetof(struct arguments, target.pids),                                            \
+	  offsetof(struct arguments, target),                                                 \
 	  "Only these processes, with all their threads; may be given more than once.",       \
 	  NULL },                                                                             \
 	{                                                                                     \

@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "proc/cpulist.h"
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void sort_unique(struct cpus *cpus)
-{
-	size_t kept = 0;
-
-	if (!cpus->count)
-		return;
-	qsort(cpus->items, cpus->count, sizeof(*cpus->items), ascending);
-	for (size_t i = 1; i < cpus->count; i++)
-		if (cpus->items[i] != cpus->items[kept])
-			cpus->items[++kept] = cpus->items[i];
-	cpus->count = kept + 1;
-}
-
 static bool parse_range(struct text piece, uint32_t *low, uint32_t *high)
 {
 	const char *dash = memchr(piece.bytes, '-', piece.length);
@@ -53,7 +33,7 @@ bool cpulist_parse(struct text list, struct cpus *ret)
 			if (!array_push(ret, cpu))
 				return false;
 	}
-	sort_unique(ret);
+	ret->count = sort_unique_u32(ret->items, ret->count);
 	return true;
 }
 

@@ -11,13 +11,6 @@
 
 #include "base/text.h"
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* glibc's readdir, over a descriptor that stays the caller's. */
 int tasks_list(int dir, struct tids *ret)
 {
@@ -45,7 +38,7 @@ int tasks_list(int dir, struct tids *ret)
 	failed = errno;
 	closedir(stream);
 	if (!failed && ret->count)
-		qsort(ret->items, ret->count, sizeof(*ret->items), ascending);
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_u32);
 	return failed;
 }
 

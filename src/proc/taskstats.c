@@ -70,40 +70,40 @@ static enum layout layout_of(uint16_t version, size_t length)
 	return version == 15 ? UNKNOWN : NO_PEAKS;
 }
 
-struct reading {
+struct payload {
 	const char *bytes;
 	size_t length;
 	struct taskstats_values *ret;
 };
 
-static void take(const struct reading *r, unsigned field, size_t offset)
+static void take(const struct payload *p, unsigned field, size_t offset)
 {
-	if (offset + sizeof(uint64_t) > r->length)
+	if (offset + sizeof(uint64_t) > p->length)
 		return;
 	/* Netlink aligns to four bytes only: copy, never cast. */
-	memcpy(&r->ret->values[field], r->bytes + offset, sizeof(uint64_t));
-	r->ret->present |= (uint64_t)1 << field;
+	memcpy(&p->ret->values[field], p->bytes + offset, sizeof(uint64_t));
+	p->ret->present |= (uint64_t)1 << field;
 }
 
-static void take_category(const struct reading *r, unsigned c, enum layout layout, size_t inserted)
+static void take_category(const struct payload *p, unsigned c, enum layout layout, size_t inserted)
 {
 	size_t count = categories[c].count_offset + inserted, total = count + 8;
 
-	take(r, taskstats_field(c, TASKSTATS_COUNT), count);
-	take(r, taskstats_field(c, TASKSTATS_TOTAL), total);
+	take(p, taskstats_field(c, TASKSTATS_COUNT), count);
+	take(p, taskstats_field(c, TASKSTATS_TOTAL), total);
 	if (layout == MAX_INSIDE || layout == BOTH_INSIDE)
-		take(r, taskstats_field(c, TASKSTATS_MAX), total + 8);
+		take(p, taskstats_field(c, TASKSTATS_MAX), total + 8);
 	if (layout == BOTH_INSIDE)
-		take(r, taskstats_field(c, TASKSTATS_MIN), total + 16);
+		take(p, taskstats_field(c, TASKSTATS_MIN), total + 16);
 	if (layout == BOTH_AT_END) {
-		take(r, taskstats_field(c, TASKSTATS_MAX), categories[c].max_offset);
-		take(r, taskstats_field(c, TASKSTATS_MIN), categories[c].max_offset + 8u);
+		take(p, taskstats_field(c, TASKSTATS_MAX), categories[c].max_offset);
+		take(p, taskstats_field(c, TASKSTATS_MIN), categories[c].max_offset + 8u);
 	}
 }
 
 bool taskstats_parse(struct text payload, struct taskstats_values *ret)
 {
-	struct reading r = { payload.bytes, payload.length, ret };
+	struct payload p = { payload.bytes, payload.length, ret };
 	size_t each, before_watermarks = TASKSTATS_swapin + 1;
 	enum layout layout;
 
@@ -113,15 +113,15 @@ bool taskstats_parse(struct text payload, struct taskstats_values *ret)
 	memcpy(&ret->version, payload.bytes, sizeof(ret->version));
 	layout = layout_of(ret->version, payload.length);
 	if (layout == UNKNOWN) {
-		take_category(&r, TASKSTATS_cpu, NO_PEAKS, 0);
+		take_category(&p, TASKSTATS_cpu, NO_PEAKS, 0);
 		return true;
 	}
 	each = layout == MAX_INSIDE ? 8 : layout == BOTH_INSIDE ? 16 : 0;
 	for (unsigned c = 0; c < TASKSTATS_CATEGORY_COUNT; c++)
 		if (ret->version >= categories[c].since)
-			take_category(&r, c, layout, c * each);
-	take(&r, TASKSTATS_HIWATER_RSS, HIWATER_RSS_OFFSET + before_watermarks * each);
-	take(&r, TASKSTATS_HIWATER_VM, HIWATER_VM_OFFSET + before_watermarks * each);
+			take_category(&p, c, layout, c * each);
+	take(&p, TASKSTATS_HIWATER_RSS, HIWATER_RSS_OFFSET + before_watermarks * each);
+	take(&p, TASKSTATS_HIWATER_VM, HIWATER_VM_OFFSET + before_watermarks * each);
 	return true;
 }
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `ctprof show-host` prints.
+ */
 #ifndef REPORT_HOST_REPORT_H
 #define REPORT_HOST_REPORT_H
 

@@ -19,6 +19,11 @@ static const struct schema *const schemas[LIST_COUNT] = {
 	[LIST_SCHED_EXT] = &snapshot_sched_ext_schema,
 };
 
+const struct schema *fields_schema(enum field_list list)
+{
+	return schemas[list];
+}
+
 /* Names of schema leaves are made from their rows once. */
 static struct {
 	char names[SCHEMA_LEAVES_MAX][48];

@@ -11,12 +11,17 @@
 #include "snapshot/bits.h"
 #include "snapshot/model.h"
 
+struct schema;
+
 enum field_list { LIST_THREADS, LIST_CGROUPS, LIST_PSI, LIST_SCHED_EXT, LIST_COUNT };
 
 /* A thread's list holds its metrics in the order of metrics.def, and then these two. */
 enum { THREAD_FIELD_START_TIME = METRIC_COUNT, THREAD_FIELD_SMAPS, THREAD_FIELD_COUNT };
 
 extern const char *const field_list_names[LIST_COUNT];
+
+/* The rows of the objects of a list; threads have none but their metrics. */
+const struct schema *fields_schema(enum field_list list);
 
 /* How many fields the list has, and the name of one. */
 size_t fields_count(enum field_list list);

@@ -39,25 +39,25 @@ void parser_apply_bits(struct snapshot_parser *p, enum field_list list, void *ob
 		object_apply_bits(list, object, &bits);
 }
 
+/* --- objects that have measured bits; none lies in another --- */
+
+static struct error *finish_measured(struct json_reader *r, void *target)
+{
+	parser_apply_bits(parser_of(r), parser_of(r)->entered, target);
+	return NULL;
+}
+
+static void enter_measured(struct json_reader *r, enum field_list list, void *target)
+{
+	struct snapshot_parser *p = parser_of(r);
+
+	p->body = true;
+	p->context.has_measured = false;
+	p->entered = list;
+	json_enter(r, &p->shapes[list], target);
+}
+
 /* --- the rest of the file --- */
-
-static struct error *finish_cgroup(struct json_reader *r, void *target)
-{
-	parser_apply_bits(parser_of(r), LIST_CGROUPS, target);
-	return NULL;
-}
-
-static struct error *finish_psi(struct json_reader *r, void *target)
-{
-	parser_apply_bits(parser_of(r), LIST_PSI, target);
-	return NULL;
-}
-
-static struct error *finish_sched_ext(struct json_reader *r, void *target)
-{
-	parser_apply_bits(parser_of(r), LIST_SCHED_EXT, target);
-	return NULL;
-}
 
 static struct error *expect_object(const struct json_value *value, struct text key)
 {
@@ -66,10 +66,8 @@ static struct error *expect_object(const struct json_value *value, struct text k
 
 static TAKE(take_cgroup)
 {
-	struct snapshot_parser *p = parser_of(r);
-	struct ctprof_snapshot *s = p->context.snapshot;
+	struct ctprof_snapshot *s = snapshot_of(r);
 	const struct name *path = snapshot_name(s, key);
-	struct cgroup *cgroup;
 
 	if (value->type != JSON_OBJECT)
 		return json_unexpected(key, "an object for each cgroup");
@@ -77,9 +75,7 @@ static TAKE(take_cgroup)
 		return error_create("more cgroups than threads");
 	if (!path || !array_push(&s->cgroups, (struct cgroup){ .path = path }))
 		return &error_no_memory;
-	p->context.has_measured = false;
-	cgroup = &s->cgroups.items[s->cgroups.count - 1];
-	json_enter(r, &p->cgroup, cgroup);
+	enter_measured(r, LIST_CGROUPS, &s->cgroups.items[s->cgroups.count - 1]);
 	return NULL;
 }
 
@@ -120,6 +116,8 @@ static TAKE(take_array)
 struct optional {
 	const struct schema *schema;
 	size_t offset; /* of the pointer in the snapshot */
+	bool measured; /* it has measured bits, of `list` */
+	enum field_list list;
 };
 
 static TAKE(take_optional)
@@ -135,12 +133,10 @@ static TAKE(take_optional)
 	*place = arena_alloc(&s->arena, optional->schema->size);
 	if (!*place)
 		return &error_no_memory;
-	parser_of(r)->body |= optional->schema == &snapshot_sched_ext_schema;
-	parser_of(r)->context.has_measured = false;
-	json_enter(r,
-		   optional->schema == &snapshot_sched_ext_schema ? &parser_of(r)->sched_ext
-								  : &optional->schema->shape,
-		   *place);
+	if (optional->measured)
+		enter_measured(r, optional->list, *place);
+	else
+		json_enter(r, &optional->schema->shape, *place);
 	return NULL;
 }
 
@@ -148,10 +144,8 @@ static TAKE(take_psi)
 {
 	struct error *err = expect_object(value, key);
 
-	parser_of(r)->body = true;
-	parser_of(r)->context.has_measured = false;
 	if (!err)
-		json_enter(r, &parser_of(r)->psi, &snapshot_of(r)->psi);
+		enter_measured(r, LIST_PSI, &snapshot_of(r)->psi);
 	return err;
 }
 
@@ -253,8 +247,14 @@ static TAKE(take_head)
 	return take_object(r, target, &(struct json_member){ .more = &head_shape }, key, value);
 }
 
-#define OPTIONAL(at, schema) \
-	(&(const struct optional){ &(schema), offsetof(struct ctprof_snapshot, at) })
+#define OPTIONAL(at, schema_)                            \
+	(&(const struct optional){ .schema = &(schema_), \
+				   .offset = offsetof(struct ctprof_snapshot, at) })
+#define OPTIONAL_MEASURED(at, schema_, list_)                                      \
+	(&(const struct optional){ .schema = &(schema_),                           \
+				   .offset = offsetof(struct ctprof_snapshot, at), \
+				   .measured = true,                               \
+				   .list = (list_) })
 
 static const struct json_shape threads_shape = { .each = take_thread };
 static const struct json_shape processes_shape = { .each = take_process };
@@ -270,7 +270,8 @@ static const struct json_member snapshot_members[] = {
 	{ TEXT("taskstats_summary"), take_optional, 0,
 	  OPTIONAL(taskstats_summary, snapshot_taskstats_schema) },
 	{ TEXT("psi"), take_psi, 0, NULL },
-	{ TEXT("sched_ext"), take_optional, 0, OPTIONAL(sched_ext, snapshot_sched_ext_schema) },
+	{ TEXT("sched_ext"), take_optional, 0,
+	  OPTIONAL_MEASURED(sched_ext, snapshot_sched_ext_schema, LIST_SCHED_EXT) },
 	{ TEXT("processes"), take_array, 0, &processes_shape },
 	{ TEXT("capture"), take_optional, 0, OPTIONAL(capture, snapshot_capture_schema) },
 };
@@ -298,15 +299,6 @@ static TAKE(take_root)
 
 /* --- the file --- */
 
-static struct json_shape with_done(const struct schema *schema,
-				   struct error *(*done)(struct json_reader *r, void *target))
-{
-	struct json_shape shape = schema->shape;
-
-	shape.done = done;
-	return shape;
-}
-
 struct error *snapshot_parser_create(struct ctprof_snapshot *snapshot, struct snapshot_parser **ret)
 {
 	struct snapshot_parser *p = calloc(1, sizeof(*p));
@@ -315,9 +307,10 @@ struct error *snapshot_parser_create(struct ctprof_snapshot *snapshot, struct sn
 	if (!p)
 		return &error_no_memory;
 	p->context.snapshot = snapshot;
-	p->cgroup = with_done(&snapshot_cgroup_schema, finish_cgroup);
-	p->psi = with_done(&snapshot_psi_schema, finish_psi);
-	p->sched_ext = with_done(&snapshot_sched_ext_schema, finish_sched_ext);
+	for (enum field_list list = LIST_CGROUPS; list < LIST_COUNT; list++) {
+		p->shapes[list] = fields_schema(list)->shape;
+		p->shapes[list].done = finish_measured;
+	}
 	err = json_reader_create(take_root, snapshot, p, &p->json);
 	if (err) {
 		snapshot_parser_destroy(p);

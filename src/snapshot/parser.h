@@ -24,8 +24,10 @@ struct snapshot_parser {
 	/* Our number of each field of the file's own lists; -1 when we do not have it. */
 	int16_t numbers[LIST_COUNT][BITS_MAX];
 	size_t listed[LIST_COUNT];
-	/* The schemas' shapes, with the measured bits applied at their end. */
-	struct json_shape cgroup, psi, sched_ext;
+	/* Those of the lists' schemas, with the measured bits applied at their end; and the one
+	 * that is being read. */
+	struct json_shape shapes[LIST_COUNT];
+	enum field_list entered;
 };
 
 static inline struct snapshot_parser *parser_of(const struct json_reader *r)
