@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "unit/unit.h"
 
@@ -17,8 +18,16 @@ static int send_fault, sent; /* of the next send, and never again */
 ssize_t __real_recv(int fd, void *buffer, size_t size, int flags);
 ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags);
 
+/* How long a receive would wait for a kernel that does not answer; 0 is for ever. */
+static time_t patience_s;
+
 ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags)
 {
+	struct timeval patience = { 0 };
+	socklen_t length = sizeof(patience);
+
+	getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, &length);
+	patience_s = patience.tv_sec;
 	if (++received != fault_at)
 		return __real_recv(fd, buffer, size, flags);
 	/* An overflow has lost this reply; a time-out means that none came. */
@@ -102,6 +111,16 @@ TEST(what_an_overflow_lost_is_asked_for_again)
 	taskstats_socket_close(socket);
 }
 
+TEST(it_never_waits_for_ever)
+{
+	struct taskstats_socket *socket = open_socket();
+	struct taskstats_reply replies[ASKED];
+
+	ask(socket, 0, 0, replies);
+	assert_in_range(patience_s, 1, 10);
+	taskstats_socket_close(socket);
+}
+
 TEST(without_an_answer_it_gives_up)
 {
 	struct taskstats_socket *socket = open_socket();
@@ -182,6 +201,7 @@ TEST(a_thread_that_is_gone)
 
 UNIT_TESTS(cmocka_unit_test(every_thread_is_answered),
 	   cmocka_unit_test(what_an_overflow_lost_is_asked_for_again),
+	   cmocka_unit_test(it_never_waits_for_ever),
 	   cmocka_unit_test(without_an_answer_it_gives_up),
 	   cmocka_unit_test(late_answers_are_passed_over),
 	   cmocka_unit_test(a_failed_send_is_in_every_reply),
