@@ -29,4 +29,10 @@ char *units_format_half_delta(char *buffer, enum unit unit, __int128 twice);
  * before what is not negative. UNIT_NONE: three decimals. */
 char *units_format_real(char *buffer, enum unit unit, double value, const char *sign);
 
+/* "s" unless there is one of them. */
+static inline const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 #endif

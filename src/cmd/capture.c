@@ -120,10 +120,11 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path, dou
 
 	reasons_summary(unmeasured, sizeof(unmeasured), s);
 	fprintf(stderr,
-		"ctprof: %zu threads, %zu processes, %zu cgroups in %.0f ms (%.0f ms CPU); "
+		"ctprof: %zu thread%s, %zu process%s, %zu cgroup%s in %.0f ms (%.0f ms CPU); "
 		"%" PRIu64 " lost",
-		s->threads.count, s->processes.count, s->cgroups.count, seconds * 1e3,
-		(double)clock() * 1e3 / CLOCKS_PER_SEC, info->threads_lost.value);
+		s->threads.count, plural(s->threads.count), s->processes.count,
+		s->processes.count == 1 ? "" : "es", s->cgroups.count, plural(s->cgroups.count),
+		seconds * 1e3, (double)clock() * 1e3 / CLOCKS_PER_SEC, info->threads_lost.value);
 	print_failures(info);
 	fprintf(stderr, "; unmeasured: %s; wrote %s\n", unmeasured,
 		strcmp(path, "-") == 0 ? "to standard output" : path);

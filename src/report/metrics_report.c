@@ -55,8 +55,8 @@ static void print_side(FILE *out, const char *what, struct report_side side)
 
 	if (gmtime_r(&seconds, &tm))
 		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(out, "%s: %s UTC, %zu threads, %s", what, stamp, side.snapshot->threads.count,
-		side.name);
+	fprintf(out, "%s: %s UTC, %zu thread%s, %s", what, stamp, side.snapshot->threads.count,
+		plural(side.snapshot->threads.count), side.name);
 	fprintf(out, side.snapshot->note && note ? " (%s)\n" : "\n", note);
 	free(note);
 }
@@ -328,7 +328,7 @@ static void print_one(FILE *out, const struct alone *alone)
 	char time[UNITS_TEXT_MAX], *key = text_visible(name_text(alone->group->key));
 
 	fprintf(out, "  %s  (%zu thread%s, ran %s)\n", key ? key : "", alone->group->count,
-		alone->group->count == 1 ? "" : "s",
+		plural(alone->group->count),
 		alone->measured ? units_format(time, UNIT_NS, alone->run_time_ns) : "-");
 	free(key);
 }
@@ -342,8 +342,8 @@ static struct error *print_alone(FILE *out, const struct group_pairs *pairs, boo
 	size_t shown = o->limit && o->limit < alones.count ? o->limit : alones.count;
 
 	if (done && alones.count)
-		fprintf(out, "\n%zu group%s only in %s (%s):\n", alones.count,
-			alones.count == 1 ? "" : "s", of_baseline ? "baseline" : "candidate", file);
+		fprintf(out, "\n%zu group%s only in %s (%s):\n", alones.count, plural(alones.count),
+			of_baseline ? "baseline" : "candidate", file);
 	for (size_t i = 0; done && i < shown; i++)
 		print_one(out, &alones.items[i]);
 	if (done && shown < alones.count)

@@ -168,6 +168,6 @@ void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 				count++;
 			}
 		used += (size_t)snprintf(buffer + used, size - used, "%s%zu metric%s of %s",
-					 used ? ", " : "", count, count == 1 ? "" : "s", reason);
+					 used ? ", " : "", count, plural(count), reason);
 	}
 }
