@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/json_reader.h"
 
-#include <limits.h>
-#include <setjmp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
+#include "base/pool.h"
 #include "base/utf8.h"
 
 /* Escapes make a string longer in the text than it is. */
@@ -23,22 +21,8 @@ struct frame {
 	bool is_object;
 };
 
-/*
- * libyajl does not look whether its malloc failed. Its memory comes from a list of ours: when there
- * is no more, we jump out of it, and never call it again; the list is what is released.
- */
-struct pool_block {
-	struct pool_block *next, *previous;
-	_Alignas(max_align_t) unsigned char bytes[];
-};
-
-struct pool {
-	struct pool_block *first;
-	jmp_buf escape;
-};
-
 struct json_reader {
-	struct pool pool;
+	struct pool pool; /* libyajl's memory: it does not look whether its malloc failed */
 	yajl_handle yajl;
 	json_take root;
 	void *target, *user;
@@ -282,70 +266,6 @@ static const yajl_callbacks callbacks = {
 	.yajl_start_array = on_array,
 	.yajl_end_array = on_end,
 };
-
-static void pool_link(struct pool *pool, struct pool_block *block)
-{
-	block->previous = NULL;
-	block->next = pool->first;
-	if (pool->first)
-		pool->first->previous = block;
-	pool->first = block;
-}
-
-static void pool_unlink(struct pool *pool, struct pool_block *block)
-{
-	if (block->previous)
-		block->previous->next = block->next;
-	else
-		pool->first = block->next;
-	if (block->next)
-		block->next->previous = block->previous;
-}
-
-static struct pool_block *block_of(void *bytes)
-{
-	return (struct pool_block *)(void *)((char *)bytes - offsetof(struct pool_block, bytes));
-}
-
-static void *pool_realloc(void *context, void *bytes, size_t size)
-{
-	struct pool *pool = context;
-	struct pool_block *old = bytes ? block_of(bytes) : NULL, *block;
-
-	if (old)
-		pool_unlink(pool, old);
-	block = realloc(old, sizeof(*block) + size);
-	if (!block) {
-		if (old)
-			pool_link(pool, old);
-		longjmp(pool->escape, 1);
-	}
-	pool_link(pool, block);
-	return block->bytes;
-}
-
-static void *pool_malloc(void *context, size_t size)
-{
-	return pool_realloc(context, NULL, size);
-}
-
-static void pool_free(void *context, void *bytes)
-{
-	if (!bytes)
-		return;
-	pool_unlink(context, block_of(bytes));
-	free(block_of(bytes));
-}
-
-static void pool_deinit(struct pool *pool)
-{
-	while (pool->first) {
-		struct pool_block *block = pool->first;
-
-		pool->first = block->next;
-		free(block);
-	}
-}
 
 struct error *json_reader_create(json_take root, void *target, void *user, struct json_reader **ret)
 {
