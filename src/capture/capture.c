@@ -62,7 +62,8 @@ static void drop_empty_processes(struct ctprof_snapshot *s)
 	s->processes.count = kept;
 }
 
-/* A process named by the user that ended before it could be read is as if it were not there. */
+/* A process named by the user that ended before it could be read is as if it were not there.
+ * Processes and threads are ascending. */
 static struct error *check_targets(const struct capture *c)
 {
 	const struct ctprof_snapshot *s = c->snapshot;
@@ -71,19 +72,19 @@ static struct error *check_targets(const struct capture *c)
 		return error_create("--cgroup %s: no thread is in it, and cgroup version 2 is not "
 				    "mounted",
 				    c->options->cgroup);
-
 	if (c->cgroup_top && c->options->pid_count && !s->threads.count)
 		return error_create("no thread of these processes is in cgroup %s",
 				    c->options->cgroup);
-	for (size_t p = 0; c->options->pid_count && p < c->pids.count; p++) {
-		bool found = false;
+	if (c->cgroup_top || !c->options->pid_count)
+		return NULL;
+	for (size_t p = 0, t = 0; p < c->pids.count; p++) {
+		uint32_t pid = c->pids.items[p];
 
-		for (size_t i = 0; i < s->threads.count && !found; i++)
-			found = snapshot_thread(s, i)->tgid == c->pids.items[p];
-		if (!found && !c->cgroup_top)
+		while (t < s->threads.count && snapshot_thread(s, t)->tgid < pid)
+			t++;
+		if (t == s->threads.count || snapshot_thread(s, t)->tgid != pid)
 			return error_create(
-				"process %u ended, or is hidden, before it could be read",
-				c->pids.items[p]);
+				"process %u ended, or is hidden, before it could be read", pid);
 	}
 	return NULL;
 }

@@ -49,15 +49,6 @@ void capture_open_delays(struct capture *c)
 	error_destroy(taskstats_socket_open(&c->socket));
 }
 
-void capture_queue_delays(struct capture *c, struct ctprof_thread *thread)
-{
-	if (!c->socket)
-		return;
-	c->batch[c->batched++] = thread;
-	if (c->batched == TASKSTATS_BATCH_MAX)
-		capture_flush_delays(c);
-}
-
 static void take_reply(struct capture *c, const struct taskstats_reply *reply,
 		       struct ctprof_thread *thread)
 {
@@ -85,7 +76,7 @@ void capture_flush_delays(struct capture *c)
 {
 	struct taskstats_reply replies[TASKSTATS_BATCH_MAX];
 	uint32_t tids[TASKSTATS_BATCH_MAX];
-	size_t count = c->batched, silent = 0;
+	size_t count = c->batched, unanswered = 0;
 
 	c->batched = 0;
 	if (!count)
@@ -94,12 +85,22 @@ void capture_flush_delays(struct capture *c)
 		tids[i] = c->batch[i]->tid;
 	taskstats_ask(c->socket, tids, count, replies);
 	for (size_t i = 0; i < count; i++) {
-		silent += replies[i].failed == ETIMEDOUT;
+		unanswered += replies[i].failed == ETIMEDOUT;
 		take_reply(c, &replies[i], c->batch[i]);
 	}
 	/* Each question to a kernel that does not answer takes seconds. */
-	if (silent == count) {
-		taskstats_socket_close(c->socket);
-		c->socket = NULL;
+	c->silent = unanswered == count;
+}
+
+void capture_queue_delays(struct capture *c, struct ctprof_thread *thread)
+{
+	if (!c->socket)
+		return;
+	if (c->silent) {
+		take_reply(c, &(struct taskstats_reply){ .failed = ETIMEDOUT }, thread);
+		return;
 	}
+	c->batch[c->batched++] = thread;
+	if (c->batched == TASKSTATS_BATCH_MAX)
+		capture_flush_delays(c);
 }

@@ -13,30 +13,36 @@
 #include "proc/tasks.h"
 #include "proc/taskstats_socket.h"
 
-/* The kinds of file whose failures are counted, by the names the format gives them:
- * KIND(id, name, what it needs when it is denied). */
-#define FILE_KINDS(KIND)                                               \
-	KIND(STAT, "stat", "root, or hidepid=0 on /proc")              \
-	KIND(SCHEDSTAT, "schedstat", "root, or hidepid=0 on /proc")    \
-	KIND(IO, "io", "CAP_SYS_PTRACE over the process")              \
-	KIND(STATUS, "status", "root, or hidepid=0 on /proc")          \
-	KIND(SCHED, "sched", "root, or hidepid=0 on /proc")            \
-	KIND(CGROUP, "cgroup", "root, or hidepid=0 on /proc")          \
-	KIND(PRESSURE, "pressure", "root")                             \
-	KIND(HOST, "host", "root")                                     \
-	KIND(SMAPS, "smaps_rollup", "CAP_SYS_PTRACE over the process") \
-	KIND(EXE, "exe", "CAP_SYS_PTRACE over the process")            \
-	KIND(CMDLINE, "cmdline", "CAP_SYS_PTRACE over the process")    \
-	KIND(TASKSTATS, "taskstats", "CAP_NET_ADMIN")
+/* The kinds of file whose failures are counted: KIND(id, name, is it one that the format's summary
+ * knows, what it needs when it is denied). */
+#define PROC_GRANT   "root, or hidepid=0 on /proc"
+#define PTRACE_GRANT "CAP_SYS_PTRACE over the process"
+#define FILE_KINDS(KIND)                                     \
+	KIND(STAT, "stat", true, PROC_GRANT)                 \
+	KIND(SCHEDSTAT, "schedstat", true, PROC_GRANT)       \
+	KIND(IO, "io", true, PTRACE_GRANT)                   \
+	KIND(STATUS, "status", true, PROC_GRANT)             \
+	KIND(SCHED, "sched", true, PROC_GRANT)               \
+	KIND(CGROUP, "cgroup", true, PROC_GRANT)             \
+	KIND(SMAPS, "smaps_rollup", true, PTRACE_GRANT)      \
+	KIND(EXE, "exe", false, PTRACE_GRANT)                \
+	KIND(CMDLINE, "cmdline", false, PTRACE_GRANT)        \
+	KIND(TASKSTATS, "taskstats", false, "CAP_NET_ADMIN") \
+	KIND(PRESSURE, "pressure", false, "root")            \
+	KIND(HOST, "host", false, "root")
 
 enum file_kind {
-#define KIND(id, name, grant) FILE_##id,
+#define KIND(id, ...) FILE_##id,
 	FILE_KINDS(KIND)
 #undef KIND
 		FILE_KIND_COUNT
 };
 
-extern const char *const file_kind_names[FILE_KIND_COUNT];
+struct file_kind_info {
+	const char *name, *grant;
+	bool in_summary;
+};
+extern const struct file_kind_info file_kinds[FILE_KIND_COUNT];
 
 struct capture {
 	const struct capture_options *options;
@@ -56,6 +62,7 @@ struct capture {
 	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT];
 	/* taskstats */
 	struct taskstats_socket *socket; /* NULL: none */
+	bool silent;                     /* it does not answer: nothing more is asked */
 	enum delay_accounting delays;
 	bool irq_accounting;
 	struct ctprof_thread *batch[TASKSTATS_BATCH_MAX];

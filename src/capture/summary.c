@@ -4,25 +4,18 @@
 #include "base/version.h"
 #include "capture/session.h"
 
+const struct file_kind_info file_kinds[FILE_KIND_COUNT] = {
+#define KIND(id, name, in_summary, grant) [FILE_##id] = { name, grant, in_summary },
+	FILE_KINDS(KIND)
+#undef KIND
+};
+
 const char *capture_grant(struct text source)
 {
-	static const char *const grants[FILE_KIND_COUNT] = {
-#define KIND(id, name, grant) [FILE_##id] = grant,
-		FILE_KINDS(KIND)
-#undef KIND
-	};
-
 	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++)
-		if (text_equal(source, text_of(file_kind_names[kind])))
-			return grants[kind];
+		if (text_equal(source, text_of(file_kinds[kind].name)))
+			return file_kinds[kind].grant;
 	return "root";
-}
-
-/* The kinds that the summary of the format knows. */
-static bool is_parse_kind(enum file_kind kind)
-{
-	return kind != FILE_EXE && kind != FILE_CMDLINE && kind != FILE_TASKSTATS &&
-	       kind != FILE_HOST;
 }
 
 static struct error *summarise_parsing(struct capture *c, struct parse_summary *ret)
@@ -34,15 +27,15 @@ static struct error *summarise_parsing(struct capture *c, struct parse_summary *
 	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++) {
 		uint64_t failed = c->failed[kind];
 
-		if (!failed || !is_parse_kind(kind))
+		if (!failed || !file_kinds[kind].in_summary)
 			continue;
 		total += failed;
 		if (failed > most ||
-		    (failed == most && strcmp(file_kind_names[kind], dominant) < 0)) {
+		    (failed == most && strcmp(file_kinds[kind].name, dominant) < 0)) {
 			most = failed;
-			dominant = file_kind_names[kind];
+			dominant = file_kinds[kind].name;
 		}
-		if (!counts_add(s, &ret->read_failures_by_file, text_of(file_kind_names[kind]),
+		if (!counts_add(s, &ret->read_failures_by_file, text_of(file_kinds[kind].name),
 				failed))
 			return &error_no_memory;
 	}
@@ -64,7 +57,7 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	ret->denied.measured = true;
 	ret->failed.measured = true;
 	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++) {
-		struct text name = text_of(file_kind_names[kind]);
+		struct text name = text_of(file_kinds[kind].name);
 		uint64_t others = c->failed[kind] - c->denied[kind];
 
 		if ((c->denied[kind] && !counts_add(s, &ret->denied, name, c->denied[kind])) ||

@@ -11,12 +11,6 @@
 
 #define CMDLINE_MAX ((size_t)4096)
 
-const char *const file_kind_names[FILE_KIND_COUNT] = {
-#define KIND(id, name, grant) [FILE_##id] = name,
-	FILE_KINDS(KIND)
-#undef KIND
-};
-
 static enum thread_fate no_memory(struct capture *c)
 {
 	c->shortage = ENOMEM;

@@ -244,16 +244,11 @@ static int run_help(const struct command *command, int argc, char **argv)
 {
 	struct help_arguments arguments = { .format = "text" };
 	const struct command *about = NULL;
-	int first, status, count;
+	int status, first = options_parse(command, argc, argv, &arguments, &status);
 
-	/* One operand or none: the table knows fixed numbers only. */
-	first = options_parse(command, argc, argv, &arguments, &status);
 	if (first < 0)
 		return status;
-	count = argc - first;
-	if (count > 1)
-		return report_error(error_create("help takes one COMMAND"), STATUS_USAGE);
-	if (count == 1) {
+	if (first < argc) {
 		about = command_find(argv[first]);
 		if (!about)
 			return report_error(unknown_value("command", argv[first], command_name),
@@ -280,7 +275,7 @@ const struct command help_command = {
 	.run = run_help,
 	.summary = "explain a command",
 	.operands = "[COMMAND]",
-	.operand_count = OPERANDS_ANY,
+	.operands_most = 1,
 	.needs = "",
 	.options = help_options,
 	.option_count = array_length(help_options),

@@ -157,9 +157,9 @@ static int usage_error(const struct command *command, struct error *err)
 
 static struct error *check_operands(const struct command *command, int given)
 {
-	if (given == command->operand_count || command->operand_count == OPERANDS_ANY)
+	if (given >= command->operands_least && given <= command->operands_most)
 		return NULL;
-	if (!command->operand_count)
+	if (!command->operands_most)
 		return error_create("%s takes no operands", command->name);
 	return error_create("%s takes %s", command->name, command->operands);
 }

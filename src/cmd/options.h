@@ -32,15 +32,13 @@ struct option_row {
 	option_values values; /* NULL: anything */
 };
 
-#define OPERANDS_ANY (-1)
-
 struct command {
 	const char *name;
 	int (*run)(const struct command *command, int argc, char **argv);
-	const char *summary;  /* one line */
-	const char *operands; /* "SNAPSHOT", "BASELINE CANDIDATE"; "" for none */
-	int operand_count;    /* OPERANDS_ANY: the command checks them itself */
-	const char *needs;    /* privileges, in words; "" for none */
+	const char *summary;               /* one line */
+	const char *operands;              /* "SNAPSHOT", "BASELINE CANDIDATE"; "" for none */
+	int operands_least, operands_most; /* how many there may be */
+	const char *needs;                 /* privileges, in words; "" for none */
 	const struct option_row *options;
 	size_t option_count;
 };

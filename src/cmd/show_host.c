@@ -26,10 +26,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 
 	if (first < 0)
 		return status;
-	if (argc - first > 1)
-		return report_error(error_create("show-host takes at most one SNAPSHOT"),
-				    STATUS_USAGE);
-	if (argc - first == 1) {
+	if (first < argc) {
 		err = snapshot_load(argv[first], &snapshot);
 	} else {
 		struct capture_options options = { .proc_root = arguments.proc_root,
@@ -49,7 +46,7 @@ const struct command show_host_command = {
 	.run = run_show_host,
 	.summary = "print facts of this host, or of a snapshot's",
 	.operands = "[SNAPSHOT]",
-	.operand_count = OPERANDS_ANY,
+	.operands_most = 1,
 	.needs = "",
 	.options = show_host_options,
 	.option_count = array_length(show_host_options),

@@ -68,8 +68,9 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	if (denied(s, source->name))
 		return source->denied;
 	if (taskstats && s->capture && !s->capture->taskstats_version.measured)
-		return "taskstats did not answer: it needs CAP_NET_ADMIN, the host's network "
-		       "namespace and a kernel built with CONFIG_TASKSTATS";
+		return "taskstats did not answer: it needs CAP_NET_ADMIN, the /proc and the "
+		       "network "
+		       "namespace of this host, and a kernel built with CONFIG_TASKSTATS";
 	if (is_peak_of_old_kernel(s, metric))
 		return "needs a kernel with taskstats v15 or newer";
 	if (metric->delay == DELAY_irq && s->capture && !s->capture->irq_accounting &&

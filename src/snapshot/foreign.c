@@ -172,34 +172,6 @@ static void infer_flat(struct thread_record *record)
 
 /* --- cgroups and pressure --- */
 
-/* A number is known to have been read when it is not zero, or when `file_read` says so. */
-static void infer_reading(struct reading *reading, bool file_read)
-{
-	if (reading->unlimited || (!reading->value && !file_read))
-		*reading = (struct reading){ 0 };
-}
-
-static void infer_leaf(void *context, size_t number, const char *name, struct reading *reading)
-{
-	(void)context, (void)number, (void)name;
-	infer_reading(reading, false);
-}
-
-/* cpu.stat always has a usage when it can be read, so its zeros are zeros then. */
-static void infer_cgroup(struct cgroup *cgroup)
-{
-	bool cpu_stat_read = cgroup->cpu.usage_usec.value != 0;
-	struct reading throttled[] = { cgroup->cpu.nr_throttled, cgroup->cpu.throttled_usec };
-
-	schema_leaves(&snapshot_cgroup_schema, cgroup, infer_leaf, NULL);
-	infer_reading(&throttled[0], cpu_stat_read);
-	infer_reading(&throttled[1], cpu_stat_read);
-	cgroup->cpu.nr_throttled = throttled[0];
-	cgroup->cpu.throttled_usec = throttled[1];
-	cgroup->memory.stat.measured = cgroup->memory.stat.count > 0;
-	cgroup->memory.events.measured = cgroup->memory.events.count > 0;
-}
-
 /* A pressure line was read when any of its four numbers is not zero. */
 static void infer_psi_half(struct psi_half *half)
 {
@@ -220,6 +192,34 @@ static void infer_psi(struct psi *psi)
 	}
 }
 
+/*
+ * A number is known to have been read when it is not zero. cpu.stat always has a usage when it can
+ * be read, so its other zeros are zeros then. Pressure is inferred by lines.
+ */
+static void infer_leaf(void *context, size_t number, const char *name, struct reading *reading)
+{
+	const struct cgroup *cgroup = context;
+	bool of_cpu_stat =
+		reading == &cgroup->cpu.nr_throttled || reading == &cgroup->cpu.throttled_usec;
+	const void *at = reading;
+
+	(void)number, (void)name;
+	if (at >= (const void *)&cgroup->psi && at < (const void *)(&cgroup->psi + 1))
+		return;
+	if (reading->unlimited ||
+	    (!reading->value && !(of_cpu_stat && cgroup->cpu.usage_usec.measured)))
+		*reading = (struct reading){ 0 };
+}
+
+static void infer_cgroup(struct cgroup *cgroup)
+{
+	/* The usage is the first of its file, so it is decided when the others are. */
+	schema_leaves(&snapshot_cgroup_schema, cgroup, infer_leaf, cgroup);
+	infer_psi(&cgroup->psi);
+	cgroup->memory.stat.measured = cgroup->memory.stat.count > 0;
+	cgroup->memory.events.measured = cgroup->memory.events.count > 0;
+}
+
 struct error *snapshot_adopt_foreign(struct ctprof_snapshot *s, const struct foreign_marks *marks)
 {
 	struct metric_set seen, families;
@@ -234,14 +234,8 @@ struct error *snapshot_adopt_foreign(struct ctprof_snapshot *s, const struct for
 	for (size_t t = 0; t < s->threads.count; t++)
 		infer_thread(snapshot_thread(s, t), &families, decide_delays);
 	infer_psi(&s->psi);
-	for (size_t i = 0; i < s->cgroups.count; i++) {
-		struct cgroup *cgroup = &s->cgroups.items[i];
-		struct psi psi = cgroup->psi;
-
-		infer_cgroup(cgroup);
-		infer_psi(&psi);
-		cgroup->psi = psi;
-	}
+	for (size_t i = 0; i < s->cgroups.count; i++)
+		infer_cgroup(&s->cgroups.items[i]);
 	if (marks->flat)
 		return snapshot_remark(s,
 				       "written by ktstr host-state: its wait_sum and iowait_sum "

@@ -34,7 +34,7 @@ static void parse(const struct command *command, int argc, char **argv)
 		must(status == STATUS_DONE || status == STATUS_USAGE);
 		return;
 	}
-	must(first + command->operand_count == argc);
+	must(argc - first >= command->operands_least && argc - first <= command->operands_most);
 	must(display.axis && display.sections && display.sections < 1u << SECTION_COUNT);
 }
 
