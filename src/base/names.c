@@ -90,13 +90,6 @@ const struct name *names_intern(struct names *names, const void *bytes, size_t l
 	return name;
 }
 
-const struct name *names_find(const struct names *names, const void *bytes, size_t length)
-{
-	if (!names->room)
-		return NULL;
-	return *find_slot(names, hash_bytes(bytes, length), bytes, length);
-}
-
 void names_deinit(struct names *names)
 {
 	free(names->slots);

@@ -19,9 +19,9 @@ static const struct name *cgroup_of(const struct ctprof_thread *thread)
 }
 
 const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
-	{ "pcomm", "process name", pcomm_of },
-	{ "cgroup", "cgroup v2 path", cgroup_of },
-	{ "comm-exact", "thread name", comm_of },
+	{ "pcomm", pcomm_of },
+	{ "cgroup", cgroup_of },
+	{ "comm-exact", comm_of },
 };
 
 static int by_key(const void *a, const void *b, void *context)

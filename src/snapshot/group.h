@@ -25,7 +25,6 @@
 /* What threads are grouped by. */
 struct group_axis {
 	const char *name; /* as on the command line, and over the column */
-	const char *prose;
 	const struct name *(*key)(const struct ctprof_thread *thread);
 };
 

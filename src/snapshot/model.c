@@ -188,15 +188,6 @@ void snapshot_sort(struct ctprof_snapshot *s)
 		qsort(s->cgroups.items, s->cgroups.count, sizeof(*s->cgroups.items), by_path);
 }
 
-const struct process *snapshot_process(const struct ctprof_snapshot *s, uint32_t tgid)
-{
-	const struct process wanted = { .tgid = tgid };
-
-	if (!s->processes.count)
-		return NULL;
-	return bsearch(&wanted, s->processes.items, s->processes.count, sizeof(wanted), by_tgid);
-}
-
 struct error *snapshot_remark(struct ctprof_snapshot *s, const char *format, ...)
 {
 	char *line = NULL;

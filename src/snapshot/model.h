@@ -230,9 +230,6 @@ struct error *label_pairs_check(const struct label_pairs *pairs) MUST_CHECK;
 /* Bring processes into the order of their numbers and cgroups into that of their paths. */
 void snapshot_sort(struct ctprof_snapshot *snapshot);
 
-/* The process of a thread group, once sorted; NULL when it has none. */
-const struct process *snapshot_process(const struct ctprof_snapshot *snapshot, uint32_t tgid);
-
 /* Add a line for the user. */
 struct error *snapshot_remark(struct ctprof_snapshot *snapshot, const char *format, ...)
 	__attribute__((format(printf, 2, 3))) MUST_CHECK;
