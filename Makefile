@@ -28,7 +28,7 @@ objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
-LIBS     := -lnl-genl-3 -lnl-3 -lyajl -lzstd -lmd
+LIBS     := -lnl-genl-3 -lnl-3 -lyajl -lzstd -lmd -lutf8proc -lm
 LIB_LIBS := -lyajl -lzstd
 
 ifneq ($(V),1)
@@ -72,7 +72,7 @@ static: $(B)/ctprof-static
 $(B)/ctprof-static: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ \
-		-lnl-genl-3 -lnl-3 -lyajl_s -lzstd -lmd -lpthread 2> $@.log || { cat $@.log; exit 1; }
+		-lnl-genl-3 -lnl-3 -lyajl_s -lzstd -lmd -lutf8proc -lm -lpthread 2> $@.log || { cat $@.log; exit 1; }
 
 # --- manual pages and completion, from the tables of commands and options ---
 

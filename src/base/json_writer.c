@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/json_writer.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +67,13 @@ static void end(struct json_writer *w, char c)
 {
 	put_char(w, c);
 	w->comma = true;
+}
+
+void json_line(struct json_writer *w)
+{
+	separate(w);
+	put_char(w, '\n');
+	w->comma = false;
 }
 
 void json_object_begin(struct json_writer *w)
@@ -189,6 +198,26 @@ static void put_literal(struct json_writer *w, const char *literal)
 {
 	separate(w);
 	put(w, literal, strlen(literal));
+}
+
+void json_digits(struct json_writer *w, const char *digits)
+{
+	put_literal(w, digits);
+}
+
+void json_real(struct json_writer *w, double value)
+{
+	char digits[32];
+
+	if (!isfinite(value)) {
+		json_null(w);
+		return;
+	}
+	/* Short where that is exact. */
+	snprintf(digits, sizeof(digits), "%.15g", value);
+	if (strtod(digits, NULL) != value)
+		snprintf(digits, sizeof(digits), "%.17g", value);
+	json_digits(w, digits);
 }
 
 void json_bool(struct json_writer *w, bool value)

@@ -51,9 +51,18 @@ void json_key_text(struct json_writer *w, struct text key);
 
 void json_u64(struct json_writer *w, uint64_t value);
 void json_i64(struct json_writer *w, int64_t value);
+/* A number as it stands: `digits` are those of JSON. */
+void json_digits(struct json_writer *w, const char *digits);
+
+/* A double so that it reads back as itself; null when it is not finite. */
+void json_real(struct json_writer *w, double value);
+
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
 void json_text(struct json_writer *w, struct text text);
+
+/* A new line before the next value, for those who read text line by line. */
+void json_line(struct json_writer *w);
 
 /* Hand out what is left; returns the first error there was. */
 struct error *json_writer_finish(struct json_writer *w) MUST_CHECK;

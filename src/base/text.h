@@ -36,6 +36,13 @@ static inline bool text_starts(struct text text, struct text prefix)
 	       (!prefix.length || memcmp(text.bytes, prefix.bytes, prefix.length) == 0);
 }
 
+static inline bool text_ends(struct text text, struct text suffix)
+{
+	return text.length >= suffix.length &&
+	       (!suffix.length ||
+		memcmp(text.bytes + text.length - suffix.length, suffix.bytes, suffix.length) == 0);
+}
+
 /* The text without spaces, tabs and newlines at its ends. */
 struct text text_trim(struct text text);
 

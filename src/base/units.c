@@ -1,21 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/units.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct ladder {
 	unsigned step;
 	const char *rungs[6]; /* the base unit first, NULL after the last */
+	enum dimension dimension;
+	uint64_t scale;
+	const char *name;
 };
 
 static const struct ladder ladders[] = {
-	[UNIT_NONE] = { 1, { "" } },
-	[UNIT_COUNT] = { 1000, { "", "K", "M", "G" } },
-	[UNIT_NS] = { 1000, { "ns", "µs", "ms", "s" } },
-	[UNIT_BYTES] = { 1024, { "B", "KiB", "MiB", "GiB", "TiB" } },
-	[UNIT_TICKS] = { 1000, { "ticks", "Kticks", "Mticks" } },
+	[UNIT_NONE] = { 1, { "" }, DIMENSION_OTHER, 1, "" },
+	[UNIT_COUNT] = { 1000, { "", "K", "M", "G" }, DIMENSION_COUNT, 1, "count" },
+	[UNIT_NS] = { 1000, { "ns", "µs", "ms", "s" }, DIMENSION_TIME, 1, "ns" },
+	[UNIT_US] = { 1000, { "µs", "ms", "s" }, DIMENSION_TIME, 1000, "us" },
+	[UNIT_MS] = { 1000, { "ms", "s" }, DIMENSION_TIME, 1000000, "ms" },
+	[UNIT_TICKS] = { 1000, { "ticks", "Kticks", "Mticks" }, DIMENSION_TIME, 10000000, "ticks" },
+	[UNIT_BYTES] = { 1024, { "B", "KiB", "MiB", "GiB", "TiB" }, DIMENSION_BYTES, 1, "bytes" },
+	[UNIT_KIB] = { 1024, { "KiB", "MiB", "GiB", "TiB" }, DIMENSION_BYTES, 1024, "KiB" },
+	[UNIT_PERCENT] = { 1, { "%" }, DIMENSION_OTHER, 1, "percent" },
 };
+
+enum dimension unit_dimension(enum unit unit)
+{
+	return ladders[unit].dimension;
+}
+
+uint64_t unit_scale(enum unit unit)
+{
+	return ladders[unit].scale;
+}
+
+const char *unit_name(enum unit unit)
+{
+	return ladders[unit].name;
+}
 
 typedef unsigned __int128 u128;
 
@@ -41,6 +62,11 @@ static char *format(char *buffer, enum unit unit, bool negative, u128 size, cons
 	u128 divisor = 1, scaled;
 	unsigned rung = 0;
 
+	if (unit == UNIT_PERCENT) {
+		print_digits(whole, sizeof(whole), sign, size / 100);
+		snprintf(buffer, UNITS_TEXT_MAX, "%s.%02u%%", whole, (unsigned)(size % 100));
+		return buffer;
+	}
 	while (ladder->rungs[rung + 1] && size >= divisor * ladder->step) {
 		divisor *= ladder->step;
 		rung++;
@@ -90,6 +116,8 @@ char *units_format_real(char *buffer, enum unit unit, double value, const char *
 	double size = value < 0 ? -value : value;
 	unsigned rung = 0;
 
+	if (unit == UNIT_PERCENT)
+		size /= 100;
 	while (ladder->rungs[rung + 1] && size >= ladder->step) {
 		size /= ladder->step;
 		rung++;
@@ -97,4 +125,135 @@ char *units_format_real(char *buffer, enum unit unit, double value, const char *
 	snprintf(buffer, UNITS_TEXT_MAX, "%s%.*f%s", before, rung || unit == UNIT_NONE ? 3 : 2,
 		 size, ladder->rungs[rung]);
 	return buffer;
+}
+
+char *units_digits(char *buffer, enum unit unit, __int128 value)
+{
+	const char *sign = value < 0 ? "-" : "";
+	char whole[48];
+
+	if (unit != UNIT_PERCENT) {
+		print_digits(buffer, UNITS_TEXT_MAX, sign, magnitude(value));
+		return buffer;
+	}
+	print_digits(whole, sizeof(whole), sign, magnitude(value) / 100);
+	snprintf(buffer, UNITS_TEXT_MAX, "%s.%02u", whole, (unsigned)(magnitude(value) % 100));
+	return buffer;
+}
+
+/* --- what people write --- */
+
+struct suffix {
+	const char *text;
+	enum dimension dimension;
+	double factor;
+};
+
+static const struct suffix suffixes[] = {
+	{ "", DIMENSION_COUNT, 1 },
+	{ "K", DIMENSION_COUNT, 1e3 },
+	{ "M", DIMENSION_COUNT, 1e6 },
+	{ "G", DIMENSION_COUNT, 1e9 },
+	{ "ns", DIMENSION_TIME, 1 },
+	{ "us", DIMENSION_TIME, 1e3 },
+	{ "µs", DIMENSION_TIME, 1e3 },
+	{ "ms", DIMENSION_TIME, 1e6 },
+	{ "s", DIMENSION_TIME, 1e9 },
+	{ "B", DIMENSION_BYTES, 1 },
+	{ "KiB", DIMENSION_BYTES, 1024 },
+	{ "MiB", DIMENSION_BYTES, 1024.0 * 1024 },
+	{ "GiB", DIMENSION_BYTES, 1024.0 * 1024 * 1024 },
+	{ "TiB", DIMENSION_BYTES, 1024.0 * 1024 * 1024 * 1024 },
+};
+
+/* These are said of durations only: elsewhere "m" could be anything. */
+static const struct suffix long_times[] = {
+	{ "m", DIMENSION_TIME, 60e9 },
+	{ "min", DIMENSION_TIME, 60e9 },
+	{ "h", DIMENSION_TIME, 3600e9 },
+};
+
+static const struct suffix *find_suffix(const struct suffix *rows, size_t count, struct text text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(text_of(rows[i].text), text))
+			return &rows[i];
+	return NULL;
+}
+
+/* Digits with an optional fraction, off the front of `text`: no exponents, no hexadecimal, which
+ * strtod would take. */
+static bool cut_number(struct text *text, double *ret)
+{
+	char digits[40];
+	size_t length = 0, points = 0;
+	double divisor = 1;
+
+	while (length < text->length && length + 1 < sizeof(digits)) {
+		char c = text->bytes[length];
+
+		if (c == '.')
+			points++;
+		else if (c < '0' || c > '9')
+			break;
+		digits[length++] = c;
+	}
+	digits[length] = '\0';
+	if (!length || points > 1 || digits[0] == '.' || digits[length - 1] == '.')
+		return false;
+	*ret = 0;
+	for (size_t i = 0; i < length; i++) {
+		if (digits[i] == '.')
+			divisor = 1;
+		else
+			*ret = *ret * 10 + (digits[i] - '0');
+		divisor *= digits[i] == '.' ? 1 : 10;
+	}
+	*ret /= points ? divisor : 1;
+	text->bytes += length;
+	text->length -= length;
+	return true;
+}
+
+bool units_parse(struct text text, struct amount *ret)
+{
+	struct amount amount = { 0 };
+	const struct suffix *suffix;
+	bool negative = text.length && text.bytes[0] == '-';
+
+	if (text.length && (negative || text.bytes[0] == '+'))
+		text = (struct text){ text.bytes + 1, text.length - 1 };
+	if (!cut_number(&text, &amount.value))
+		return false;
+	if (text_equal(text, TEXT("%"))) {
+		amount.percent = true;
+		amount.dimension = DIMENSION_OTHER;
+	} else {
+		suffix = find_suffix(suffixes, sizeof(suffixes) / sizeof(suffixes[0]), text);
+		if (!suffix)
+			return false;
+		amount.dimension = suffix->dimension;
+		amount.value *= suffix->factor;
+	}
+	if (negative)
+		amount.value = -amount.value;
+	*ret = amount;
+	return true;
+}
+
+bool units_parse_duration(struct text text, uint64_t *ret_ns)
+{
+	const struct suffix *suffix;
+	double value;
+
+	if (!cut_number(&text, &value))
+		return false;
+	suffix = find_suffix(long_times, sizeof(long_times) / sizeof(long_times[0]), text);
+	if (!suffix)
+		suffix = find_suffix(suffixes, sizeof(suffixes) / sizeof(suffixes[0]), text);
+	/* Some three years are enough to wait. */
+	if (!suffix || suffix->dimension != DIMENSION_TIME || value * suffix->factor > 1e17)
+		return false;
+	*ret_ns = (uint64_t)(value * suffix->factor);
+	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers with their unit, as people read them.
+ * Numbers with their unit, as people read and write them.
  *
  * A value climbs its unit's ladder while it is at least one step of the next rung: 1234567 ns is
  * "1.235ms", 999 ns is "999ns". Stepped values carry three decimals, unstepped ones are exact.
@@ -8,10 +8,33 @@
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum unit { UNIT_NONE, UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_TICKS };
+#include "base/text.h"
+
+enum unit {
+	UNIT_NONE,
+	UNIT_COUNT,
+	UNIT_NS,
+	UNIT_US,
+	UNIT_MS,
+	UNIT_TICKS, /* 1/100 s, as the kernel shows times on x86 and arm (USER_HZ) */
+	UNIT_BYTES,
+	UNIT_KIB,
+	UNIT_PERCENT, /* in hundredths of a percent */
+};
+
+/* What can be compared with each other. */
+enum dimension { DIMENSION_TIME, DIMENSION_BYTES, DIMENSION_COUNT, DIMENSION_OTHER };
+enum dimension unit_dimension(enum unit unit);
+
+/* How many of the smallest unit of the dimension one of `unit` is: 1000000 (ns) for UNIT_MS. */
+uint64_t unit_scale(enum unit unit);
+
+/* The name programs read: "ns", "bytes", "count"; "" for UNIT_NONE. */
+const char *unit_name(enum unit unit);
 
 /* Big enough for any value of any unit. */
 #define UNITS_TEXT_MAX 64
@@ -28,6 +51,25 @@ char *units_format_half_delta(char *buffer, enum unit unit, __int128 twice);
 /* A value that is not whole: three decimals when stepped, two when not; `sign` "+" or "" goes
  * before what is not negative. UNIT_NONE: three decimals. */
 char *units_format_real(char *buffer, enum unit unit, double value, const char *sign);
+
+/* The digits alone, exact; hundredths of a percent as "12.34". Room for UNITS_TEXT_MAX. */
+char *units_digits(char *buffer, enum unit unit, __int128 value);
+
+/*
+ * What people write: "10ms", "1.5MiB", "2K", "250", "5%". The value is in the smallest unit of the
+ * dimension (ns, bytes, one); a percentage has `percent` set and is in percent. "us" is "µs".
+ */
+struct amount {
+	enum dimension dimension;
+	bool percent;
+	double value; /* finite */
+};
+
+/* After an optional sign. False when it is no such thing. */
+bool units_parse(struct text text, struct amount *ret);
+
+/* A length of time that is not negative, also in "m", "min" and "h". */
+bool units_parse_duration(struct text text, uint64_t *ret_ns);
 
 /* "s" unless there is one of them. */
 static inline const char *plural(size_t count)

@@ -68,6 +68,8 @@ static struct error *check_targets(const struct capture *c)
 {
 	const struct ctprof_snapshot *s = c->snapshot;
 
+	if (c->options->may_be_gone)
+		return NULL;
 	if (c->cgroup_top && c->cgroup < 0 && !s->threads.count)
 		return error_create("--cgroup %s: no thread is in it, and cgroup version 2 is not "
 				    "mounted",
@@ -94,6 +96,10 @@ static struct error *run(struct capture *c)
 	struct error *err = capture_open_roots(c);
 
 	if (!err)
+		err = capture_moment(c);
+	if (!err)
+		err = capture_counters(c);
+	if (!err)
 		err = capture_host(c);
 	if (err || c->options->host_only)
 		return err;
@@ -108,6 +114,8 @@ static struct error *run(struct capture *c)
 	drop_lost(c->snapshot);
 	drop_empty_processes(c->snapshot);
 	err = check_targets(c);
+	if (!err)
+		err = capture_users(c);
 	if (!err)
 		err = capture_cgroups(c);
 	if (!err)
@@ -136,7 +144,6 @@ struct error *capture_run(const struct capture_options *options, struct ctprof_s
 	snapshot_trust(snapshot);
 	plan_init(&c->plan);
 	c->taker = (struct taker){ .plan = &c->plan, .snapshot = snapshot };
-	snapshot->captured_at_unix_ns = reading_of(clock_ns(CLOCK_REALTIME));
 	err = run(c);
 	if (!err)
 		err = capture_summaries(c);

@@ -20,11 +20,14 @@ struct capture_options {
 	const char *proc_root, *sys_root, *cgroup_root;
 	const uint32_t *pids; /* only these thread groups; a thread stands for its group */
 	size_t pid_count;     /* 0: all */
+	bool may_be_gone;     /* those that are not there leave nothing; else an error */
 	const char *cgroup;   /* only threads in this cgroup or below it; NULL: all */
 	const char *note;     /* kept in the snapshot */
-	bool redact;          /* replace names, cgroups, command lines and host context by hashes */
-	unsigned leave_out;   /* a bit for each enum metric_source_id not to be read */
-	bool host_only;       /* no threads */
+	/* Replace names (of threads, users, devices), cgroups, command lines and host context by
+	 * hashes. */
+	bool redact;
+	unsigned leave_out; /* a bit for each enum metric_source_id not to be read */
+	bool host_only;     /* no threads */
 	/* Called now and then with how many of the processes are done; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *progress_context;

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
 #include "capture/session.h"
+#include "proc/counters.h"
 #include "proc/pairs.h"
 
 /* Text of files goes into JSON and onto terminals. */
@@ -179,15 +181,47 @@ static int by_key(const void *a, const void *b)
 			    ((const struct label_pair *)b)->key);
 }
 
-struct error *capture_host(struct capture *c)
+/* "350735.47 234388.90": up, and idle, in seconds (fs/proc/uptime.c). */
+static void read_uptime(struct capture *c, struct host_context *host)
+{
+	struct text bytes, word;
+	int failed = file_read(c->proc, "uptime", &c->buffer, &bytes);
+	uint64_t ticks;
+
+	if (failed && !capture_is_absent(failed))
+		capture_count(c, FILE_HOST, failed);
+	if (failed)
+		return;
+	if (text_word(&bytes, &word) && counters_hundredths(word, &ticks))
+		host->uptime_clock_ticks = reading_of(ticks);
+	else
+		c->failed[FILE_HOST]++;
+}
+
+struct error *capture_moment(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;
-	struct host_context *host = arena_alloc(&s->arena, sizeof(*host));
+	struct timespec now;
+	long per_s;
+
+	s->host = arena_alloc(&s->arena, sizeof(*s->host));
+	if (!s->host)
+		return &error_no_memory;
+	clock_gettime(CLOCK_REALTIME, &now);
+	read_uptime(c, s->host);
+	s->captured_at_unix_ns =
+		reading_of((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	per_s = c->ours ? sysconf(_SC_CLK_TCK) : 0;
+	if (per_s > 0)
+		s->host->clock_ticks_per_s = reading_of((uint64_t)per_s);
+	return NULL;
+}
+
+struct error *capture_host(struct capture *c)
+{
+	struct host_context *host = c->snapshot->host;
 	struct error *err;
 
-	if (!host)
-		return &error_no_memory;
-	s->host = host;
 	read_cpuinfo(c, host);
 	read_meminfo(c, host);
 	read_kernel(c, host);

@@ -79,9 +79,22 @@ static bool redact_host(struct ctprof_snapshot *s, struct host_context *host)
 	for (size_t i = 0; i < array_length(texts); i++)
 		if (!redact_name(s, texts[i]))
 			return false;
-	/* To the second, it tells one host from another. */
-	host->boot_time_unix_s = (struct reading){ 0 };
+	/* To the second, it tells one host from another; so does what it can be reckoned from. */
+	host->boot_time_unix_s = host->uptime_clock_ticks = (struct reading){ 0 };
 	return redact_pairs(s, &host->sched_tunables) && redact_pairs(s, &host->cpufreq_governor);
+}
+
+/* CPUs are numbers, and kernels have no name here. */
+static bool redact_counters(struct ctprof_snapshot *s)
+{
+	for (size_t i = 0; i < s->counters.count; i++) {
+		struct counter_set *set = &s->counters.items[i];
+
+		if ((set->kind == COUNTERS_BLOCK || set->kind == COUNTERS_NET) &&
+		    !redact_name(s, &set->name))
+			return false;
+	}
+	return true;
 }
 
 static bool redact_all(struct ctprof_snapshot *s)
@@ -100,7 +113,8 @@ static bool redact_all(struct ctprof_snapshot *s)
 	for (size_t i = 0; i < s->cgroups.count; i++)
 		if (!redact_path(s, &s->cgroups.items[i].path))
 			return false;
-	return !s->host || redact_host(s, s->host);
+	return redact_counters(s) && redact_pairs(s, &s->users) &&
+	       (!s->host || redact_host(s, s->host));
 }
 
 struct error *capture_redact(struct ctprof_snapshot *s)

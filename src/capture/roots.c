@@ -107,7 +107,7 @@ struct error *capture_open_roots(struct capture *c)
 	err = open_cgroups(c);
 	if (!err && o->cgroup)
 		err = find_cgroup_top(c);
-	if (!err && o->cgroup)
+	if (!err && o->cgroup && !o->may_be_gone)
 		err = check_cgroup_top(c);
 	return err;
 }

@@ -103,7 +103,16 @@ void capture_flush_delays(struct capture *c);
 /* Cgroup statistics of all cgroups that threads are in (cgroups.c). */
 struct error *capture_cgroups(struct capture *c) MUST_CHECK;
 
-/* Host context, and sched_ext (host.c). */
+/* The moment of the capture: the time of day, and how long the host has been up (host.c). */
+struct error *capture_moment(struct capture *c) MUST_CHECK;
+
+/* What the kernel counts for the whole host (counters.c). */
+struct error *capture_counters(struct capture *c) MUST_CHECK;
+
+/* Names of the users of the processes (users.c). */
+struct error *capture_users(struct capture *c) MUST_CHECK;
+
+/* Host context, beside the moment; and sched_ext (host.c). */
 struct error *capture_host(struct capture *c) MUST_CHECK;
 struct error *capture_sched_ext(struct capture *c) MUST_CHECK;
 

@@ -43,6 +43,10 @@ struct error *capture_find_targets(struct capture *c)
 		uint32_t group;
 		struct error *err = find_group(c, o->pids[i], &group);
 
+		if (err && o->may_be_gone) {
+			error_destroy(err);
+			continue;
+		}
 		if (err)
 			return err;
 		if (!array_push(&c->pids, group))

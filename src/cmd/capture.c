@@ -26,22 +26,23 @@ static const struct option_row capture_options[] = {
 	{ "output", 'o', "FILE", parse_string, AT(output),
 	  "Where to write; - is standard output. Without it, HOSTNAME-TIMESTAMP.ctprof.zst in "
 	  "this directory.",
-	  NULL },
+	  NULL, false },
 	TARGET_OPTIONS(capture_arguments),
 	{ "proc-root", 0, "DIR", parse_string, AT(proc_root),
 	  "Read this tree instead of /proc. System calls know nothing of its threads, so their "
 	  "delays are not measured.",
-	  NULL },
-	{ "sys-root", 0, "DIR", parse_string, AT(sys_root), "Read this tree instead of /sys.",
-	  NULL },
+	  NULL, false },
+	{ "sys-root", 0, "DIR", parse_string, AT(sys_root), "Read this tree instead of /sys.", NULL,
+	  false },
 	{ "cgroup-root", 0, "DIR", parse_string, AT(cgroup_root),
-	  "Where cgroup version 2 is mounted. Without it, what mountinfo says.", NULL },
-	{ "note", 0, "TEXT", parse_string, AT(note), "Keep this text in the snapshot.", NULL },
+	  "Where cgroup version 2 is mounted. Without it, what mountinfo says.", NULL, false },
+	{ "note", 0, "TEXT", parse_string, AT(note), "Keep this text in the snapshot.", NULL,
+	  false },
 	{ "redact", 0, NULL, parse_flag, AT(redact),
 	  "Replace names, cgroups, command lines and texts about the host by hashes: equal names "
 	  "stay equal, on every host. Numbers (pids, uids, sizes) and the note stay.",
-	  NULL },
-	{ "quiet", 'q', NULL, parse_flag, AT(quiet), "No summary on standard error.", NULL },
+	  NULL, false },
+	{ "quiet", 'q', NULL, parse_flag, AT(quiet), "No summary on standard error.", NULL, false },
 };
 
 /* HOSTNAME-TIMESTAMP.ctprof.zst, in UTC; a redacted snapshot does not name its host. */

@@ -16,7 +16,7 @@ const struct command *command_find(const char *name);
 /* For unknown_value. */
 const char *command_name(size_t number);
 
-extern const struct command capture_command, compare_command, show_command, show_host_command,
-	metric_list_command, help_command;
+extern const struct command capture_command, diff_command, compare_command, show_command,
+	show_host_command, metric_list_command, help_command;
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,41 +7,143 @@
 #include "cmd/display.h"
 #include "snapshot/file.h"
 
-static const struct option_row compare_options[] = {
-	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name),
+struct compare_arguments {
+	struct display display; /* first: the options of display know its place */
+	struct patterns baseline, candidate;
 };
 
-static struct error *compare(const char *before, const char *after,
-			     const struct report_options *options)
+#define AT(member) offsetof(struct compare_arguments, member)
+
+static const struct option_row compare_options[] = {
+	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
+			compare_sort_name),
+	COMPARE_OPTIONS,
+	{ "baseline", 0, "FILE...", parse_pattern, AT(baseline),
+	  "Several captures of the one side: the report says how sure a difference is.", NULL,
+	  true },
+	{ "candidate", 0, "FILE...", parse_pattern, AT(candidate), "Several captures of the other.",
+	  NULL, true },
+};
+
+/* --- loading, both sides at once --- */
+
+struct loading {
+	struct side *sides;
+	size_t first, end;
+	struct error *error;
+};
+
+static void *load(void *context)
 {
-	_cleanup_(snapshot_destroy) struct ctprof_snapshot *baseline = NULL;
-	_cleanup_(snapshot_destroy) struct ctprof_snapshot *candidate = NULL;
-	struct error *err = snapshot_load(before, &baseline);
+	struct loading *loading = context;
+
+	for (size_t i = loading->first; i < loading->end && !loading->error; i++) {
+		struct ctprof_snapshot *snapshot = NULL;
+
+		loading->error = snapshot_load(loading->sides[i].name, &snapshot);
+		loading->sides[i].snapshot = snapshot;
+	}
+	return NULL;
+}
+
+/* Each half of the files in a thread of its own: a machine that has two CPUs needs half the time.
+ */
+static struct error *load_all(struct side *sides, size_t baselines, size_t count)
+{
+	struct loading before = { sides, 0, baselines, NULL };
+	struct loading after = { sides, baselines, count, NULL };
+	pthread_t thread;
+	bool apart = pthread_create(&thread, NULL, load, &before) == 0;
+
+	load(&after);
+	if (apart)
+		pthread_join(thread, NULL);
+	else
+		load(&before);
+	if (before.error) {
+		error_destroy(after.error);
+		return before.error;
+	}
+	return after.error;
+}
+
+static int compare(const struct display *display, struct side *sides, size_t baselines,
+		   size_t count)
+{
+	struct error *err = load_all(sides, baselines, count);
+	int status;
 
 	if (!err)
-		err = snapshot_load(after, &candidate);
+		for (size_t i = 0; i < count; i++)
+			print_remarks(sides[i].name, sides[i].snapshot);
+	status = err ? report_error(err, STATUS_FAILED)
+		     : display_print(display, sides, baselines, count);
+	for (size_t i = 0; i < count; i++)
+		snapshot_destroy((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot);
+	return status;
+}
+
+/* --- which files --- */
+
+/* Two operands, or the two options. */
+static struct error *take_operands(struct compare_arguments *arguments, int count, char **operands)
+{
+	bool options = arguments->baseline.count || arguments->candidate.count;
+
+	if (options && (count || !arguments->baseline.count || !arguments->candidate.count))
+		return error_create("--baseline and --candidate go together, and leave no other "
+				    "operands");
+	if (!options && count != 2)
+		return error_create("compare takes BASELINE CANDIDATE, or --baseline FILE... "
+				    "--candidate FILE...");
+	if (!options && (!array_push(&arguments->baseline, operands[0]) ||
+			 !array_push(&arguments->candidate, operands[1])))
+		return &error_no_memory;
+	return NULL;
+}
+
+static struct error *list_sides(const struct compare_arguments *arguments, struct side *ret)
+{
+	size_t count = 0, inputs = 0;
+
+	for (size_t i = 0; i < arguments->baseline.count; i++)
+		ret[count++].name = arguments->baseline.items[i];
+	for (size_t i = 0; i < arguments->candidate.count; i++)
+		ret[count++].name = arguments->candidate.items[i];
+	for (size_t i = 0; i < count; i++)
+		inputs += strcmp(ret[i].name, "-") == 0;
+	return inputs > 1 ? error_create("only one file can be standard input") : NULL;
+}
+
+static int run(const struct command *command, struct compare_arguments *arguments, int count,
+	       char **operands)
+{
+	struct error *err = take_operands(arguments, count, operands);
+	size_t files = arguments->baseline.count + arguments->candidate.count;
+	_cleanup_free_ struct side *sides = calloc(files + 1, sizeof(*sides));
+
+	if (!err && !sides)
+		err = &error_no_memory;
+	if (!err)
+		err = list_sides(arguments, sides);
 	if (err)
-		return err;
-	print_remarks(before, baseline);
-	print_remarks(after, candidate);
-	return report_compare(stdout, (struct report_side){ baseline, before },
-			      (struct report_side){ candidate, after }, options);
+		return usage_error(command, err);
+	display_settle(&arguments->display, true);
+	return compare(&arguments->display, sides, arguments->baseline.count, files);
 }
 
 static int run_compare(const struct command *command, int argc, char **argv)
 {
-	struct report_options options = display_defaults();
-	struct error *err;
-	int status, first = options_parse(command, argc, argv, &options, &status);
+	struct compare_arguments arguments = { 0 };
+	int status, first;
 
-	if (first >= 0 && strcmp(argv[first], "-") == 0 && strcmp(argv[first + 1], "-") == 0) {
-		status = report_error(error_create("only one of the two can be standard input"),
-				      STATUS_USAGE);
-	} else if (first >= 0) {
-		err = compare(argv[first], argv[first + 1], &options);
-		status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
-	}
-	report_options_deinit(&options);
+	display_init(&arguments.display);
+	first = options_parse(command, argc, argv, &arguments, &status);
+	if (first >= 0)
+		status = run(command, &arguments, argc - first, argv + first);
+	array_deinit(&arguments.baseline);
+	array_deinit(&arguments.candidate);
+	display_deinit(&arguments.display);
 	return status;
 }
 
@@ -49,7 +152,7 @@ const struct command compare_command = {
 	.run = run_compare,
 	.summary = "print what changed between two snapshots",
 	.operands = "BASELINE CANDIDATE",
-	.operands_least = 2,
+	.operands_least = 0,
 	.operands_most = 2,
 	.needs = "",
 	.options = compare_options,

@@ -222,22 +222,22 @@ struct help_arguments {
 	const char *format;
 };
 
-static const char *format_name(size_t number)
+static const char *help_format_name(size_t number)
 {
 	static const char *const names[] = { "text", "scdoc", "bash" };
 
 	return number < array_length(names) ? names[number] : NULL;
 }
 
-static struct error *parse_format(const char *argument, void *at)
+static struct error *parse_help_format(const char *argument, void *at)
 {
-	for (size_t i = 0; format_name(i); i++) {
-		if (strcmp(argument, format_name(i)) == 0) {
-			*(const char **)at = format_name(i);
+	for (size_t i = 0; help_format_name(i); i++) {
+		if (strcmp(argument, help_format_name(i)) == 0) {
+			*(const char **)at = help_format_name(i);
 			return NULL;
 		}
 	}
-	return unknown_value("format", argument, format_name);
+	return unknown_value("format", argument, help_format_name);
 }
 
 static int run_help(const struct command *command, int argc, char **argv)
@@ -266,8 +266,8 @@ static int run_help(const struct command *command, int argc, char **argv)
 }
 
 static const struct option_row help_options[] = {
-	{ "format", 0, "FORMAT", parse_format, offsetof(struct help_arguments, format),
-	  "For whom: people, the manual pages, or bash's completion.", format_name },
+	{ "format", 0, "FORMAT", parse_help_format, offsetof(struct help_arguments, format),
+	  "For whom: people, the manual pages, or bash's completion.", help_format_name, false },
 };
 
 const struct command help_command = {

@@ -8,7 +8,7 @@ struct metric_list_arguments {
 	bool markdown;
 };
 
-static const char *unit_name(enum unit unit)
+static const char *shown_unit(enum unit unit)
 {
 	static const char *const names[] = { [UNIT_NONE] = "",
 					     [UNIT_COUNT] = "count",
@@ -76,8 +76,8 @@ static void print_sections(void)
 {
 	printf("\n## Sections\n");
 	for (size_t i = 0; i < SECTION_COUNT; i++)
-		printf(" %-16s %s, in the table \"%s\"\n", metric_sections[i].name,
-		       metric_sections[i].prose, metric_sections[i].heading);
+		printf(" %-16s %s, in the table \"%s\"\n", section_infos[i].name,
+		       section_infos[i].prose, section_infos[i].heading);
 }
 
 static void print_metrics(void)
@@ -92,9 +92,9 @@ static void print_metrics(void)
 		write_sources(sources, sizeof(sources), m);
 		printf(" %s%s%s\n", m->name, *tags ? " " : "", tags);
 		printf("     %s\n", m->prose);
-		printf("     %s%s%s of a group; section %s\n", unit_name(m->unit),
+		printf("     %s%s%s of a group; section %s\n", shown_unit(m->unit),
 		       m->unit == UNIT_NONE ? "" : ", ", rule_prose(m->rule),
-		       metric_sections[m->section].name);
+		       section_infos[m->section].name);
 		printf("     from %s\n", sources);
 		if (m->caveat)
 			printf("     caveat: %s\n", m->caveat);
@@ -103,7 +103,7 @@ static void print_metrics(void)
 
 static const char *derived_unit(const struct derived *d)
 {
-	return d->is_ratio ? "ratio" : unit_name(d->unit);
+	return d->is_ratio ? "ratio" : shown_unit(d->unit);
 }
 
 static void print_derived(void)
@@ -116,7 +116,7 @@ static void print_derived(void)
 
 		printf(" %s\n     %s\n", d->name, d->prose);
 		printf("     %s = %s; section %s\n", derived_unit(d), derived_formula(formula, d),
-		       metric_sections[d->section].name);
+		       section_infos[d->section].name);
 		if (*d->caveat)
 			printf("     caveat: %s\n", d->caveat);
 	}
@@ -165,8 +165,8 @@ static void print_markdown(void)
 
 		metric_tags(tags, m);
 		write_sources(text, sizeof(text), m);
-		ROW(m->name, m->prose, unit_name(m->unit), rule_prose(m->rule),
-		    metric_sections[m->section].name, tags, m->caveat ? m->caveat : "", text);
+		ROW(m->name, m->prose, shown_unit(m->unit), rule_prose(m->rule),
+		    section_infos[m->section].name, tags, m->caveat ? m->caveat : "", text);
 	}
 	printf("\n## Derived\n\n| metric | is | unit | formula | section | caveat "
 	       "|\n|---|---|---|---|---|---|\n");
@@ -174,7 +174,7 @@ static void print_markdown(void)
 		const struct derived *d = &derived_metrics[i];
 
 		ROW(d->name, d->prose, derived_unit(d), derived_formula(text, d),
-		    metric_sections[d->section].name, d->caveat);
+		    section_infos[d->section].name, d->caveat);
 	}
 }
 
@@ -198,7 +198,7 @@ static int run_metric_list(const struct command *command, int argc, char **argv)
 
 static const struct option_row metric_list_options[] = {
 	{ "markdown", 0, NULL, parse_flag, offsetof(struct metric_list_arguments, markdown),
-	  "As tables of Markdown.", NULL },
+	  "As tables of Markdown.", NULL, false },
 };
 
 const struct command metric_list_command = {

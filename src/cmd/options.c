@@ -148,7 +148,7 @@ static struct error *unknown_option(const struct command *command, const char *w
 	return error_create("unknown option '--%s'", bare);
 }
 
-static int usage_error(const struct command *command, struct error *err)
+int usage_error(const struct command *command, struct error *err)
 {
 	report_error(err, STATUS_USAGE);
 	fprintf(stderr, "Try 'ctprof %s --help'.\n", command->name);
@@ -164,45 +164,100 @@ static struct error *check_operands(const struct command *command, int given)
 	return error_create("%s takes %s", command->name, command->operands);
 }
 
-int options_parse(const struct command *command, int argc, char **argv, void *arguments,
-		  int *ret_status)
+/* One option as getopt found it. */
+static struct error *take_option(const struct command *command, int found, char **argv,
+				 void *arguments, const struct option_row **ret_row)
+{
+	const struct option_row *row = NULL;
+	struct error *err;
+
+	if (found == ':')
+		return error_create("option '%s' needs an argument", argv[optind - 1]);
+	if (found != '?')
+		row = find_row(command, found);
+	if (!row)
+		return unknown_option(command, argv[optind - 1]);
+	err = row->parse(optarg, (char *)arguments + row->offset);
+	*ret_row = row;
+	return err ? error_prefix(err, "--%s", row->name) : NULL;
+}
+
+/* Words that are no options, in their order: an option's further arguments, or operands. */
+struct words_found {
+	char **items;
+	int count;
+	const struct option_row *option; /* the last one */
+};
+
+static struct error *take_word(struct words_found *words, char *word, void *arguments)
+{
+	struct error *err;
+
+	if (!words->option || !words->option->takes_more) {
+		words->items[words->count++] = word;
+		return NULL;
+	}
+	err = words->option->parse(word, (char *)arguments + words->option->offset);
+	return err ? error_prefix(err, "--%s", words->option->name) : NULL;
+}
+
+/* Options stand before the operands from now on. */
+static int move_operands(struct words_found *words, int argc, char **argv)
+{
+	for (int i = optind; i < argc; i++)
+		words->items[words->count++] = argv[i];
+	for (int i = 0; i < words->count; i++)
+		argv[argc - words->count + i] = words->items[i];
+	return argc - words->count;
+}
+
+static struct error *parse_all(const struct command *command, int argc, char **argv,
+			       void *arguments, struct words_found *words, bool *ret_help)
 {
 	struct option options[OPTIONS_MAX + 2];
-	char letters[2 * OPTIONS_MAX + 3];
+	char letters[2 * OPTIONS_MAX + 4];
 	struct error *err = NULL;
 	int found;
 
-	fill_getopt(command, options, letters);
+	/* With a minus first, getopt gives plain words as they come, as the argument of 1. */
+	letters[0] = '-';
+	fill_getopt(command, options, letters + 1);
 	optind = 1;
 	opterr = 0;
 	while (!err && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		const struct option_row *row;
-
-		if (found == HELP_OPTION || found == 'h') {
-			help_print(stdout, command);
-			*ret_status = fflush(stdout) ? STATUS_FAILED : STATUS_DONE;
-			return -1;
-		}
-		if (found == ':') {
-			err = error_create("option '%s' needs an argument", argv[optind - 1]);
-			break;
-		}
-		row = found == '?' ? NULL : find_row(command, found);
-		if (!row) {
-			err = unknown_option(command, argv[optind - 1]);
-			break;
-		}
-		err = row->parse(optarg, (char *)arguments + row->offset);
-		if (err)
-			err = error_prefix(err, "--%s", row->name);
+		*ret_help = found == HELP_OPTION || found == 'h';
+		if (*ret_help)
+			return NULL;
+		err = found == 1 ? take_word(words, optarg, arguments)
+				 : take_option(command, found, argv, arguments, &words->option);
 	}
-	if (!err)
-		err = check_operands(command, argc - optind);
+	return err;
+}
+
+int options_parse(const struct command *command, int argc, char **argv, void *arguments,
+		  int *ret_status)
+{
+	_cleanup_free_ char **items = calloc((size_t)argc + 1, sizeof(*items));
+	struct words_found words = { .items = items };
+	bool help = false;
+	struct error *err =
+		items ? parse_all(command, argc, argv, arguments, &words, &help) : &error_no_memory;
+	int first;
+
+	if (help) {
+		help_print(stdout, command);
+		*ret_status = fflush(stdout) ? STATUS_FAILED : STATUS_DONE;
+		return -1;
+	}
+	if (!err) {
+		first = move_operands(&words, argc, argv);
+		err = check_operands(command, argc - first);
+	}
 	if (err) {
 		*ret_status = usage_error(command, err);
 		return -1;
 	}
-	return optind;
+	return first;
 }
 
 int report_error(struct error *err, int status)

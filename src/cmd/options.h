@@ -30,6 +30,7 @@ struct option_row {
 	size_t offset;        /* of `at` in the command's arguments */
 	const char *help;     /* one sentence */
 	option_values values; /* NULL: anything */
+	bool takes_more;      /* the plain words after its argument belong to it, too */
 };
 
 struct command {
@@ -58,14 +59,28 @@ struct error *each_piece(const char *list, const char *what,
 
 /*
  * Parse the words after the command's name into `arguments`, and check the number of operands.
- * Returns the index of the first operand in argv; or -1 when the command is done, with its exit
- * status in *ret_status: 0 after --help, 2 after wrong usage, which is printed.
+ * Options come before, between and after operands; all words after "--" are operands.
+ * Returns the index of the first operand in argv, which is reordered so; or -1 when the command is
+ * done, with its exit status in *ret_status: 0 after --help, 2 after wrong usage, which is printed.
  */
 int options_parse(const struct command *command, int argc, char **argv, void *arguments,
 		  int *ret_status);
 
 /* Print an error as "ctprof: ..." and return `status`. Consumes it. */
-enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+enum {
+	STATUS_DONE = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	STATUS_BROKEN = 3,    /* a condition of --fail-if was met */
+	STATUS_UNDECIDED = 4, /* it could not be told */
+	/* Where a command is run, whose own status is passed on. */
+	STATUS_RUN_FAILED = 125,
+	STATUS_NOT_RUNNABLE = 126,
+	STATUS_NOT_FOUND = 127,
+};
 int report_error(struct error *err, int status);
+
+/* The same for wrong usage of a command, with a hint at its help; returns STATUS_USAGE. */
+int usage_error(const struct command *command, struct error *err);
 
 #endif

@@ -8,30 +8,32 @@
 DEFINE_CLEANUP(ctprof_snapshot_close, struct ctprof_snapshot *)
 
 static const struct option_row show_options[] = {
-	DISPLAY_OPTIONS(parse_show_columns, show_column_name),
+	DISPLAY_OPTIONS(parse_show_columns, show_column_name, parse_show_sort, show_sort_name),
 };
 
-static int show(const char *path, const struct report_options *options)
+static int show(const char *path, const struct display *display)
 {
 	_cleanup_(ctprof_snapshot_close) struct ctprof_snapshot *snapshot = NULL;
 	struct ctprof_error error;
-	struct error *err;
 
 	if (ctprof_snapshot_open(path, &snapshot, &error))
 		return report_error(error_create("%s", error.message), STATUS_FAILED);
 	print_remarks(path, snapshot);
-	err = report_show(stdout, (struct report_side){ snapshot, path }, options);
-	return err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+	return display_print(display, &(struct side){ snapshot, path }, 0, 1);
 }
 
 static int run_show(const struct command *command, int argc, char **argv)
 {
-	struct report_options options = display_defaults();
-	int status, first = options_parse(command, argc, argv, &options, &status);
+	struct display display;
+	int status, first;
 
-	if (first >= 0)
-		status = show(argv[first], &options);
-	report_options_deinit(&options);
+	display_init(&display);
+	first = options_parse(command, argc, argv, &display, &status);
+	if (first >= 0) {
+		display_settle(&display, false);
+		status = show(argv[first], &display);
+	}
+	display_deinit(&display);
 	return status;
 }
 

@@ -12,9 +12,9 @@ struct show_host_arguments {
 
 static const struct option_row show_host_options[] = {
 	{ "proc-root", 0, "DIR", parse_string, offsetof(struct show_host_arguments, proc_root),
-	  "Read this tree instead of /proc.", NULL },
+	  "Read this tree instead of /proc.", NULL, false },
 	{ "sys-root", 0, "DIR", parse_string, offsetof(struct show_host_arguments, sys_root),
-	  "Read this tree instead of /sys.", NULL },
+	  "Read this tree instead of /sys.", NULL, false },
 };
 
 static int run_show_host(const struct command *command, int argc, char **argv)

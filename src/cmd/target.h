@@ -22,10 +22,11 @@ struct target {
 	  parse_pids,                                                                         \
 	  offsetof(struct arguments, target),                                                 \
 	  "Only these processes, with all their threads; may be given more than once.",       \
-	  NULL },                                                                             \
+	  NULL,                                                                               \
+	  false },                                                                            \
 	{                                                                                     \
 		"cgroup", 0, "PATH", parse_cgroup, offsetof(struct arguments, target.cgroup), \
-			"Only threads in this cgroup (version 2) and below it.", NULL         \
+			"Only threads in this cgroup (version 2) and below it.", NULL, false  \
 	}
 
 struct error *parse_cgroup(const char *argument, void *at);

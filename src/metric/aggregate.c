@@ -103,65 +103,77 @@ bool aggregate_is_complete(const struct aggregate *a, const struct metric *metri
 	return a->measured && (metric->leader_only || a->measured == a->threads);
 }
 
-static bool same_category(const struct aggregate *a, const struct aggregate *b)
+/* A letter or flag as text. */
+static const char *code_text(const struct metric *metric, int64_t code)
 {
-	const struct tally *x = aggregate_mode(a), *y = aggregate_mode(b);
+	static char letters[128][2];
+	unsigned char letter = (unsigned char)code & 127;
 
-	return x->label ? name_compare(x->label, y->label) == 0 : x->code == y->code;
+	if (metric->type == VALUE_flag)
+		return code ? "true" : "false";
+	letters[letter][0] = (char)letter;
+	return letters[letter];
 }
 
-bool aggregate_equal(const struct aggregate *a, const struct aggregate *b,
-		     const struct metric *metric)
+static struct datum mode_datum(const struct aggregate *a, const struct metric *metric)
 {
-	if (!a->measured || !b->measured)
-		return a->measured == b->measured;
-	switch (metric->family) {
-	case FAMILY_NONE:
-		return true;
-	case FAMILY_SUM:
-		return a->total == b->total;
-	case FAMILY_MAX:
-		return a->largest == b->largest;
-	case FAMILY_RANGE:
-		return a->range.smallest == b->range.smallest &&
-		       a->range.largest == b->range.largest;
-	case FAMILY_MODE:
-		return same_category(a, b);
-	case FAMILY_AFFINITY:
-		return a->affinity.fewest == b->affinity.fewest &&
-		       a->affinity.most == b->affinity.most &&
-		       (a->affinity.set && b->affinity.set
-				? name_compare(a->affinity.set, b->affinity.set) == 0
-				: a->affinity.set == b->affinity.set);
-	}
-	return true;
+	const struct tally *mode = aggregate_mode(a);
+
+	return (struct datum){
+		.kind = DATUM_CATEGORY,
+		.category = { .text = mode->label ? mode->label->bytes
+						  : code_text(metric, mode->code),
+			      .agree = (uint32_t)mode->count },
+	};
 }
 
-bool aggregate_number_x2(const struct aggregate *a, const struct metric *metric, __int128 *ret)
+static struct datum value_datum(const struct aggregate *a, const struct metric *metric)
 {
-	if (!a->measured)
-		return false;
 	switch (metric->family) {
 	case FAMILY_SUM:
-		*ret = (__int128)a->total * 2;
-		return true;
+		return datum_number(a->total);
 	case FAMILY_MAX:
 		if (metric->zero_is_no_events && !a->largest)
-			return false;
-		*ret = (__int128)a->largest * 2;
-		return true;
+			return (struct datum){ .kind = DATUM_NO_EVENTS };
+		return datum_number(a->largest);
 	case FAMILY_RANGE:
-		*ret = (__int128)a->range.smallest + a->range.largest;
-		return true;
-	case FAMILY_AFFINITY:
-		/* CPU sets of different threads have no one number. */
-		if (!a->affinity.set)
-			return false;
-		*ret = (__int128)(a->affinity.fewest + a->affinity.most);
-		return true;
-	case FAMILY_NONE:
+		return (struct datum){ .kind = DATUM_RANGE,
+				       .range = { a->range.smallest, a->range.largest } };
 	case FAMILY_MODE:
-		return false;
+		return mode_datum(a, metric);
+	case FAMILY_AFFINITY:
+		return (struct datum){ .kind = DATUM_CPUS,
+				       .cpus = { .set = a->affinity.set,
+						 .fewest = (uint32_t)a->affinity.fewest,
+						 .most = (uint32_t)a->affinity.most } };
+	case FAMILY_NONE:
+		break;
 	}
-	return false;
+	return (struct datum){ 0 };
+}
+
+struct datum aggregate_datum(const struct aggregate *a, const struct metric *metric)
+{
+	struct datum datum = a->measured ? value_datum(a, metric) : (struct datum){ 0 };
+
+	datum.measured = (uint32_t)a->measured;
+	datum.threads = (uint32_t)a->threads;
+	datum.partial = !aggregate_is_complete(a, metric);
+	return datum;
+}
+
+void aggregate_reset(struct aggregate *a, const struct metric *metric)
+{
+	struct tally *items = NULL;
+	size_t room = 0;
+
+	if (metric->family == FAMILY_MODE) {
+		items = a->mode.items;
+		room = a->mode.room;
+	}
+	*a = (struct aggregate){ 0 };
+	if (metric->family == FAMILY_MODE) {
+		a->mode.items = items;
+		a->mode.room = room;
+	}
 }

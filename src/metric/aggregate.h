@@ -9,6 +9,7 @@
 #define METRIC_AGGREGATE_H
 
 #include "base/array.h"
+#include "metric/datum.h"
 #include "metric/metric.h"
 
 /* One category and how many threads were in it. */
@@ -48,19 +49,14 @@ void aggregate_deinit(struct aggregate *a, const struct metric *metric);
  */
 bool aggregate_is_complete(const struct aggregate *a, const struct metric *metric);
 
-/* Do two groups have the same value, of whatever kind? Also when neither has one. */
-bool aggregate_equal(const struct aggregate *a, const struct aggregate *b,
-		     const struct metric *metric);
-
 /* The most frequent category; of several the smallest (by bytes, by code). NULL when none was
  * measured. */
 const struct tally *aggregate_mode(const struct aggregate *a);
 
-/*
- * Twice the value as a number, for differences: sums and peaks as they are, ranges by
- * their midpoint, which may be a half, CPU sets that all agree on by their number of CPUs. False
- * when it has none (a category, CPU sets that differ, nothing measured, a minimum of no events).
- */
-bool aggregate_number_x2(const struct aggregate *a, const struct metric *metric, __int128 *ret);
+/* The value, and how much of it was measured. */
+struct datum aggregate_datum(const struct aggregate *a, const struct metric *metric);
+
+/* As after all zero, but what it allocated is kept for the next threads. */
+void aggregate_reset(struct aggregate *a, const struct metric *metric);
 
 #endif

@@ -89,15 +89,19 @@ enum { SWAPIN, THRASHING, OTHERS };
 
 static void add_delays(struct derived_sum *sum, const struct thread_record *thread)
 {
-	bool any = false;
+	uint8_t had = 0;
 
 	for (size_t i = 0; i < DERIVED_DELAYS; i++) {
 		if (!metric_set_has(&thread->measured, delays[i]))
 			continue;
-		sum->delays[i] += (double)metric_load_u64(&thread->values, &metrics[delays[i]]);
-		any = true;
+		sum->delays[i] += metric_load_u64(&thread->values, &metrics[delays[i]]);
+		had |= (uint8_t)(1 << i);
 	}
-	sum->measured += any;
+	if (!had)
+		return;
+	sum->mixed_delays |= sum->measured && had != sum->had;
+	sum->had |= had;
+	sum->measured++;
 }
 
 void derived_add(struct derived_sum *sum, const struct derived *d,
@@ -111,38 +115,56 @@ void derived_add(struct derived_sum *sum, const struct derived *d,
 	if (!metric_set_has(&thread->measured, metric_id(d->a)) ||
 	    !metric_set_has(&thread->measured, metric_id(d->b)))
 		return;
-	sum->a += (double)metric_load_u64(&thread->values, d->a);
-	sum->b += (double)metric_load_u64(&thread->values, d->b);
+	sum->a += metric_load_u64(&thread->values, d->a);
+	sum->b += metric_load_u64(&thread->values, d->b);
 	sum->measured++;
 }
 
-/* Every thrashing event is a swap-in too, so of these two only the larger counts. */
-static double all_delays(const struct derived_sum *sum)
+struct derived_sum derived_between(const struct derived_sum *before,
+				   const struct derived_sum *after, const struct derived *d)
 {
-	double swapin = sum->delays[SWAPIN], thrashing = sum->delays[THRASHING];
-	double total = swapin > thrashing ? swapin : thrashing;
+	struct derived_sum between = *after;
+
+	if (d->form == DERIVED_DIFFERENCE || d->form == DERIVED_OFFCPU)
+		return between;
+	between.a -= before->a;
+	between.b -= before->b;
+	if (before->measured < between.measured)
+		between.measured = before->measured;
+	return between;
+}
+
+/* Every thrashing event is a swap-in too, so of these two only the larger counts. */
+static __int128 all_delays(const struct derived_sum *sum)
+{
+	__int128 swapin = sum->delays[SWAPIN], thrashing = sum->delays[THRASHING];
+	__int128 total = swapin > thrashing ? swapin : thrashing;
 
 	for (size_t i = OTHERS; i < DERIVED_DELAYS; i++)
 		total += sum->delays[i];
 	return total;
 }
 
-bool derived_result(const struct derived_sum *sum, const struct derived *d,
-		    struct derived_value *ret)
+static struct datum value_of(const struct derived_sum *sum, const struct derived *d)
 {
-	double below = d->form == DERIVED_SHARE ? sum->a + sum->b : sum->b;
-	double value;
+	__int128 below = d->form == DERIVED_SHARE ? sum->a + sum->b : sum->b;
 
-	if (!sum->measured)
-		return false;
 	if (d->form == DERIVED_OFFCPU)
-		value = all_delays(sum);
-	else if (d->form == DERIVED_DIFFERENCE)
-		value = sum->a - sum->b;
-	else if (below == 0)
-		return false;
-	else
-		value = sum->a / below;
-	*ret = (struct derived_value){ value, sum->measured, sum->threads };
-	return true;
+		return datum_number(all_delays(sum));
+	if (d->form == DERIVED_DIFFERENCE)
+		return datum_number(sum->a - sum->b);
+	if (!below)
+		return (struct datum){ 0 };
+	return (struct datum){ .kind = DATUM_REAL, .real = (double)sum->a / (double)below };
+}
+
+struct datum derived_datum(const struct derived_sum *sum, const struct derived *d)
+{
+	struct datum datum = sum->measured ? value_of(sum, d) : (struct datum){ 0 };
+
+	datum.measured = (uint32_t)sum->measured;
+	datum.threads = (uint32_t)sum->threads;
+	datum.partial = sum->measured < sum->threads || sum->mixed_delays;
+	datum.inputs = sum->had;
+	return datum;
 }

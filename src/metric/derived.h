@@ -8,6 +8,7 @@
 #ifndef METRIC_DERIVED_H
 #define METRIC_DERIVED_H
 
+#include "metric/datum.h"
 #include "metric/metric.h"
 
 #define DERIVED_DELAYS 8
@@ -27,7 +28,7 @@ struct derived {
 	bool is_ratio;  /* no percentages of it */
 	const struct metric *a,
 		*b; /* inputs; NULL for DERIVED_OFFCPU, which takes every *_delay_total_ns */
-	enum metric_section section;
+	enum section section;
 	const char *prose, *caveat; /* caveat: "" when there is none */
 };
 
@@ -54,24 +55,26 @@ extern const struct derived derived_metrics[DERIVED_COUNT];
  * nothing. Of the delays, each counts wherever it was measured, so their sum is a lower bound.
  */
 struct derived_sum {
-	double a, b;
-	double delays[DERIVED_DELAYS]; /* of DERIVED_OFFCPU */
+	__int128 a, b;
+	__int128 delays[DERIVED_DELAYS]; /* of DERIVED_OFFCPU */
 	size_t measured, threads;
+	uint8_t had;       /* the delays that some thread had, a bit for each */
+	bool mixed_delays; /* not all threads had the same */
 };
 
 /* Take one more thread in. A sum starts as all zero. */
 void derived_add(struct derived_sum *sum, const struct derived *derived,
 		 const struct thread_record *thread);
 
-/* A derived metric of a group, and in how many of its threads the inputs were measured. */
-struct derived_value {
-	double value;
-	size_t measured, threads;
-};
+/*
+ * What was added between two sums of the same threads, for quotients, ratios and shares: those of
+ * that time alone. Differences and sums of delays stay what they are at the end.
+ */
+struct derived_sum derived_between(const struct derived_sum *before,
+				   const struct derived_sum *after, const struct derived *derived);
 
-/* False when there is no value: no thread had the inputs, or the divisor is zero. */
-bool derived_result(const struct derived_sum *sum, const struct derived *derived,
-		    struct derived_value *ret);
+/* The value: none when no thread had the inputs, or the divisor is zero. */
+struct datum derived_datum(const struct derived_sum *sum, const struct derived *derived);
 
 /* The formula in words, "wait_sum / wait_count"; returns `buffer`. */
 #define DERIVED_FORMULA_MAX 160

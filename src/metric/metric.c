@@ -14,12 +14,6 @@
 #include "metric/metrics.def"
 #undef METRIC
 
-const struct metric_section_info metric_sections[SECTION_COUNT] = {
-#define SECTION(id, name, heading, prose) [SECTION_##id] = { name, heading, prose },
-	SECTIONS(SECTION)
-#undef SECTION
-};
-
 const struct metric_gate_info metric_gates[GATE_COUNT] = {
 #define GATE(id, remedy) [GATE_##id] = { #id, remedy },
 	GATES(GATE)

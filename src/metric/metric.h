@@ -10,26 +10,7 @@
 
 #include "base/text.h"
 #include "metric/record.h"
-
-/* The parts of a report that a row can belong to: SECTION(id, name, heading, prose). */
-#define SECTIONS(SECTION)                                                         \
-	SECTION(PRIMARY, "primary", "Primary metrics", "counters of the threads") \
-	SECTION(TASKSTATS_DELAY, "taskstats-delay", "Primary metrics",            \
-		"delay accounting and memory watermarks, raw and derived")        \
-	SECTION(DERIVED, "derived", "Derived metrics",                            \
-		"quotients and shares of the primary metrics")
-
-enum metric_section {
-#define SECTION_ENUM(id, name, heading, prose) SECTION_##id,
-	SECTIONS(SECTION_ENUM)
-#undef SECTION_ENUM
-		SECTION_COUNT
-};
-
-struct metric_section_info {
-	const char *name, *heading, *prose;
-};
-extern const struct metric_section_info metric_sections[SECTION_COUNT];
+#include "metric/section.h"
 
 /* What a kernel must have for a row to be measured: GATE(id, what turns it on). */
 #define GATES(GATE)                                                                               \
@@ -144,7 +125,7 @@ struct metric {
 	enum unit unit;
 	enum metric_rule rule;
 	enum metric_family family;
-	enum metric_section section;
+	enum section section;
 	const char *prose;
 	size_t offset;                                    /* in struct thread_values */
 	struct metric_source sources[METRIC_SOURCES_MAX]; /* best first */

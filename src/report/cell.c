@@ -5,196 +5,200 @@
 #include <stdio.h>
 #include <string.h>
 
-static char *write_mode(char buffer[CELL_MAX], const struct metric *metric,
-			const struct aggregate *a)
-{
-	const struct tally *mode = aggregate_mode(a);
-	char letter[2] = { (char)mode->code, '\0' };
-	const char *text = metric->type == VALUE_label  ? mode->label->bytes
-			   : metric->type == VALUE_flag ? (mode->code ? "true" : "false")
-							: letter;
-
-	if (mode->count == a->threads)
-		snprintf(buffer, CELL_MAX, "%s", text);
-	else
-		snprintf(buffer, CELL_MAX, "%.400s (%zu/%zu)", text, mode->count, a->threads);
-	return buffer;
-}
-
-/* "0-3,8" of an ascending list; long lists end in "...". */
-static void write_cpu_list(char *out, size_t room, const struct name *set)
+char *cell_cpus(char *buffer, size_t room, const struct name *set)
 {
 	const uint32_t *cpus = cpu_set_cpus(set);
 	size_t count = cpu_set_count(set), used = 0, last;
 
-	out[0] = '\0';
+	buffer[0] = '\0';
 	for (size_t i = 0; i < count; i = last + 1) {
+		const char *comma = used ? "," : "";
 		int length;
 
 		for (last = i; last + 1 < count && cpus[last + 1] == cpus[last] + 1;)
 			last++;
 		if (room - used < 32) {
-			snprintf(out + used, room - used, ",...");
-			return;
+			snprintf(buffer + used, room - used, ",...");
+			break;
 		}
-		length = last == i ? snprintf(out + used, room - used, "%s%" PRIu32,
-					      used ? "," : "", cpus[i])
-				   : snprintf(out + used, room - used, "%s%" PRIu32 "-%" PRIu32,
-					      used ? "," : "", cpus[i], cpus[last]);
+		length = last == i ? snprintf(buffer + used, room - used, "%s%" PRIu32, comma,
+					      cpus[i])
+				   : snprintf(buffer + used, room - used, "%s%" PRIu32 "-%" PRIu32,
+					      comma, cpus[i], cpus[last]);
 		used += (size_t)length;
 	}
+	return buffer;
 }
 
-static char *write_affinity(char buffer[CELL_MAX], const struct aggregate *a)
+static void write_affinity(char buffer[CELL_MAX], const struct datum *d)
 {
 	char list[CELL_MAX - 64];
 
-	if (a->affinity.set) {
-		write_cpu_list(list, sizeof(list), a->affinity.set);
-		snprintf(buffer, CELL_MAX, "%zu cpus (%s)", a->affinity.fewest, list);
-	} else if (a->affinity.fewest == a->affinity.most) {
-		snprintf(buffer, CELL_MAX, "%zu cpus (mixed)", a->affinity.fewest);
-	} else {
-		snprintf(buffer, CELL_MAX, "%zu-%zu cpus (mixed)", a->affinity.fewest,
-			 a->affinity.most);
-	}
-	return buffer;
+	if (d->cpus.set)
+		snprintf(buffer, CELL_MAX, "%" PRIu32 " cpus (%s)", d->cpus.fewest,
+			 cell_cpus(list, sizeof(list), d->cpus.set));
+	else if (d->cpus.fewest == d->cpus.most)
+		snprintf(buffer, CELL_MAX, "%" PRIu32 " cpus (mixed)", d->cpus.fewest);
+	else
+		snprintf(buffer, CELL_MAX, "%" PRIu32 "-%" PRIu32 " cpus (mixed)", d->cpus.fewest,
+			 d->cpus.most);
 }
 
-static char *write_value(char buffer[CELL_MAX], const struct metric *metric,
-			 const struct aggregate *a)
+static void write_category(char buffer[CELL_MAX], const struct datum *d)
 {
-	switch (metric->family) {
-	case FAMILY_NONE:
-		return strcpy(buffer, CELL_NONE);
-	case FAMILY_SUM:
-		return units_format(buffer, metric->unit, a->total);
-	case FAMILY_MAX:
-		if (metric->zero_is_no_events && !a->largest)
-			return strcpy(buffer, "no events");
-		return units_format(buffer, metric->unit, a->largest);
-	case FAMILY_RANGE:
-		if (a->range.smallest == a->range.largest)
-			snprintf(buffer, CELL_MAX, "%" PRId64, a->range.smallest);
-		else
-			snprintf(buffer, CELL_MAX, "%" PRId64 "..%" PRId64, a->range.smallest,
-				 a->range.largest);
-		return buffer;
-	case FAMILY_MODE:
-		return write_mode(buffer, metric, a);
-	case FAMILY_AFFINITY:
-		return write_affinity(buffer, a);
-	}
-	return buffer;
+	if (!d->threads || d->category.agree == d->threads)
+		snprintf(buffer, CELL_MAX, "%s", d->category.text);
+	else
+		snprintf(buffer, CELL_MAX, "%.400s (%" PRIu32 "/%" PRIu32 ")", d->category.text,
+			 d->category.agree, d->threads);
 }
 
-/* A value of some of the threads says so. */
-static char *mark_partial(char buffer[CELL_MAX], size_t measured, size_t threads)
+static void append(char buffer[CELL_MAX], const char *text)
 {
 	size_t used = strlen(buffer);
 
-	snprintf(buffer + used, CELL_MAX - used, " (%zu/%zu)", measured, threads);
+	snprintf(buffer + used, CELL_MAX - used, "%s", text);
+}
+
+/* A value of some of what there is says so. */
+static void mark_partial(char buffer[CELL_MAX], const struct datum *d)
+{
+	int delays = __builtin_popcount(d->inputs);
+	char mark[64];
+
+	/* Categories count those that agree, of all there are, by themselves. */
+	if (d->partial && d->kind != DATUM_CATEGORY) {
+		snprintf(mark, sizeof(mark), " (%" PRIu32 "/%" PRIu32 ")", d->measured, d->threads);
+		append(buffer, mark);
+	}
+	if (delays && delays < DATUM_INPUTS) {
+		snprintf(mark, sizeof(mark), " (%d of %d delays)", delays, DATUM_INPUTS);
+		append(buffer, mark);
+	}
+}
+
+static char *write_value(char buffer[CELL_MAX], const struct row *row, const struct datum *d)
+{
+	const struct measure *measure = row->measure;
+
+	switch (d->kind) {
+	case DATUM_NONE:
+		return strcpy(buffer, CELL_NONE);
+	case DATUM_NO_EVENTS:
+		return strcpy(buffer, "no events");
+	case DATUM_UNLIMITED:
+		return strcpy(buffer, "max");
+	case DATUM_NUMBER:
+		units_format(buffer, measure->unit, d->number);
+		break;
+	case DATUM_REAL:
+		units_format_real(buffer, measure->unit, d->real, "");
+		break;
+	case DATUM_RANGE:
+		snprintf(buffer, CELL_MAX,
+			 d->range.smallest == d->range.largest ? "%" PRId64
+							       : "%" PRId64 "..%" PRId64,
+			 d->range.smallest, d->range.largest);
+		break;
+	case DATUM_CATEGORY:
+		write_category(buffer, d);
+		break;
+	case DATUM_CPUS:
+		write_affinity(buffer, d);
+		break;
+	}
+	if (measure->per)
+		append(buffer, measure->per);
+	mark_partial(buffer, d);
 	return buffer;
 }
 
-char *cell_value(char buffer[CELL_MAX], const struct metric *metric, const struct aggregate *a)
+static char *write_mean(char buffer[CELL_MAX], const struct row *row, const struct datum *d,
+			double spread)
 {
-	if (!a->measured)
-		return strcpy(buffer, CELL_NONE);
-	write_value(buffer, metric, a);
-	/* Categories count the threads that agree, of all there are, by themselves. */
-	if (metric->family == FAMILY_MODE || aggregate_is_complete(a, metric))
-		return buffer;
-	return mark_partial(buffer, a->measured, a->threads);
-}
+	char text[UNITS_TEXT_MAX];
 
-bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
-	      const struct aggregate *candidate, __int128 *ret)
-{
-	__int128 before, after;
-
-	if (!aggregate_is_complete(baseline, metric) || !aggregate_is_complete(candidate, metric))
-		return false;
-	if (!aggregate_number_x2(baseline, metric, &before) ||
-	    !aggregate_number_x2(candidate, metric, &after))
-		return false;
-	*ret = after - before;
-	return true;
-}
-
-char *cell_delta(char buffer[CELL_MAX], const struct metric *metric,
-		 const struct aggregate *baseline, const struct aggregate *candidate)
-{
-	bool numeric = metric->family == FAMILY_SUM || metric->family == FAMILY_MAX;
-	__int128 delta;
-	bool has_delta = delta_x2(metric, baseline, candidate, &delta);
-
-	if (has_delta && (numeric || delta))
-		return units_format_half_delta(buffer, metric->unit, delta);
-	if (numeric || !aggregate_is_complete(baseline, metric) ||
-	    !aggregate_is_complete(candidate, metric))
-		return strcpy(buffer, CELL_NONE);
-	if (!aggregate_equal(baseline, candidate, metric))
-		return strcpy(buffer, "differs");
-	if (has_delta)
-		return units_format_half_delta(buffer, metric->unit, delta);
-	return strcpy(buffer, "same");
-}
-
-char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
-		   const struct aggregate *baseline, const struct aggregate *candidate)
-{
-	__int128 delta, before;
-
-	if (!delta_x2(metric, baseline, candidate, &delta) ||
-	    !aggregate_number_x2(baseline, metric, &before) || !before ||
-	    (!delta && !aggregate_equal(baseline, candidate, metric)))
-		return strcpy(buffer, CELL_NONE);
-	snprintf(buffer, CELL_MAX, "%+.1f%%", (double)delta * 100 / (double)before);
+	write_value(buffer, row, d);
+	append(buffer, " ±");
+	append(buffer, units_format_real(text, row->measure->unit, spread, ""));
 	return buffer;
 }
 
-char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct derived_value *value)
+char *cell_before(char buffer[CELL_MAX], const struct row *row)
 {
-	if (!value)
-		return strcpy(buffer, CELL_NONE);
-	units_format_real(buffer, derived->unit, value->value, "");
-	if (value->measured == value->threads)
-		return buffer;
-	return mark_partial(buffer, value->measured, value->threads);
+	return row->certainty ? write_mean(buffer, row, &row->before, row->certainty->before_spread)
+			      : write_value(buffer, row, &row->before);
 }
 
-bool derived_delta(const struct derived_value *baseline, const struct derived_value *candidate,
-		   double *ret)
+char *cell_after(char buffer[CELL_MAX], const struct row *row)
 {
-	if (!baseline || !candidate || baseline->measured != baseline->threads ||
-	    candidate->measured != candidate->threads)
-		return false;
-	*ret = candidate->value - baseline->value;
-	return true;
+	return row->certainty ? write_mean(buffer, row, &row->after, row->certainty->after_spread)
+			      : write_value(buffer, row, &row->after);
 }
 
-char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct derived_value *baseline,
-			 const struct derived_value *candidate)
+/* Without a number, whether they are the same is all there is to say. */
+static const char *in_words(const struct row *row)
 {
-	double delta;
+	const struct datum *x = &row->before, *y = &row->after;
+	bool is_number = y->kind == DATUM_NUMBER || y->kind == DATUM_REAL;
 
-	if (!derived_delta(baseline, candidate, &delta))
-		return strcpy(buffer, CELL_NONE);
-	return units_format_real(buffer, derived->unit, delta, "+");
+	if (x->kind == DATUM_NONE || y->kind == DATUM_NONE || x->kind == DATUM_NO_EVENTS ||
+	    y->kind == DATUM_NO_EVENTS)
+		return CELL_NONE;
+	if (is_number && x->kind == y->kind)
+		return CELL_NONE;
+	if (x->partial || y->partial)
+		return CELL_NONE;
+	return row->change.differs ? "differs" : "same";
 }
 
-char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
-			   const struct derived_value *baseline,
-			   const struct derived_value *candidate)
+char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate)
 {
-	double delta;
+	const struct datum_change *change = &row->change;
+	bool whole = row->after.kind == DATUM_NUMBER;
 
-	if (derived->is_ratio || !derived_delta(baseline, candidate, &delta) ||
-	    baseline->value == 0)
+	if (!change->has_delta || (!change->real && !change->twice && !whole))
+		return strcpy(buffer, change->has_delta ? "same" : in_words(row));
+	if (change->real)
+		units_format_real(buffer, row->measure->unit, change->delta, "+");
+	else
+		units_format_half_delta(buffer, row->measure->unit, change->twice);
+	if (row->measure->per)
+		append(buffer, row->measure->per);
+	if (rate && row->measure->is_total)
+		append(buffer, "/s");
+	return buffer;
+}
+
+static bool is_infinite(double value)
+{
+	return __builtin_isinf(value);
+}
+
+char *cell_percent(char buffer[CELL_MAX], const struct row *row)
+{
+	const struct datum_change *change = &row->change;
+
+	if (!change->has_share || row->measure->is_ratio || is_infinite(change->share))
 		return strcpy(buffer, CELL_NONE);
-	snprintf(buffer, CELL_MAX, "%+.1f%%", delta * 100 / baseline->value);
+	snprintf(buffer, CELL_MAX, "%+.1f%%", change->share * 100);
+	return buffer;
+}
+
+char *cell_share(char buffer[CELL_MAX], const struct row *row)
+{
+	if (!row->has_host_share)
+		return strcpy(buffer, CELL_NONE);
+	snprintf(buffer, CELL_MAX, "%.1f%%", row->host_share * 100);
+	return buffer;
+}
+
+char *cell_probability(char buffer[CELL_MAX], const struct row *row)
+{
+	if (!row->certainty || row->certainty->p > 1)
+		return strcpy(buffer, CELL_NONE);
+	if (row->certainty->p < 0.001)
+		return strcpy(buffer, "<0.001");
+	snprintf(buffer, CELL_MAX, "%.3f", row->certainty->p);
 	return buffer;
 }

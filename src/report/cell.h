@@ -1,57 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One value as people read it.
+ * One value of a row as people read it.
  *
  *	sums, peaks    1.235ms
  *	ranges         0..19, or 0 when all agree
  *	categories     SCHED_OTHER, or "SCHED_OTHER (9/10)" when they differ
  *	CPU sets       4 cpus (0-3); 4 cpus (mixed); 2-4 cpus (mixed)
+ *	limits         1.000GiB; max
  *	unmeasured     -
- *	of some threads          1.235ms (2/9): measured in 2 of 9
+ *	of some only             1.235ms (2/9): measured in 2 of 9
+ *	a sum of some delays     1.235ms (1 of 8 delays)
  *	a minimum of nothing     no events
+ *	a mean                   1.235ms ±0.100ms
  */
 #ifndef REPORT_CELL_H
 #define REPORT_CELL_H
 
-#include "metric/aggregate.h"
-#include "metric/derived.h"
+#include "compare/row.h"
 
 /* What stands where nothing was measured. */
 #define CELL_NONE "-"
 
-/* Write the value into `buffer`, cut to its size; returns `buffer`. */
-#define CELL_MAX 512
-char *cell_value(char buffer[CELL_MAX], const struct metric *metric, const struct aggregate *a);
+#define CELL_MAX  512
+
+/* Write a value of the row into `buffer`, cut to its size; returns `buffer`. */
+char *cell_before(char buffer[CELL_MAX], const struct row *row);
+char *cell_after(char buffer[CELL_MAX], const struct row *row);
 
 /*
- * Candidate less baseline: "+1.235ms"; "same" or "differs" of what is no number, and of ranges and
- * CPU sets that differ around the same midpoint; "-" when a side was not measured in all its
- * threads.
+ * Candidate less baseline: "+1.235ms", per second when `rate`; "same" or "differs" of what has no
+ * difference as a number; "-" when a side was not measured, or not as the other.
  */
-char *cell_delta(char buffer[CELL_MAX], const struct metric *metric,
-		 const struct aggregate *baseline, const struct aggregate *candidate);
+char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate);
 
-/* The delta as a share of the baseline, "+12.5%"; "-" without a delta or from zero. */
-char *cell_percent(char buffer[CELL_MAX], const struct metric *metric,
-		   const struct aggregate *baseline, const struct aggregate *candidate);
+/* The delta as a share of the baseline, "+12.5%"; "-" without one, or from zero. */
+char *cell_percent(char buffer[CELL_MAX], const struct row *row);
 
-/* Twice the delta as a number; false when there is none. */
-bool delta_x2(const struct metric *metric, const struct aggregate *baseline,
-	      const struct aggregate *candidate, __int128 *ret);
+/* The delta as a share of the host's, "12.5%". */
+char *cell_share(char buffer[CELL_MAX], const struct row *row);
 
-/* The same three for a derived metric; NULL is a side without a value. A ratio has no percentage:
- * its difference says it. */
-char *derived_cell_value(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct derived_value *value);
-char *derived_cell_delta(char buffer[CELL_MAX], const struct derived *derived,
-			 const struct derived_value *baseline,
-			 const struct derived_value *candidate);
-char *derived_cell_percent(char buffer[CELL_MAX], const struct derived *derived,
-			   const struct derived_value *baseline,
-			   const struct derived_value *candidate);
+/* How probable such a difference is without a cause: "0.003", "<0.001"; "-" when not tested. */
+char *cell_probability(char buffer[CELL_MAX], const struct row *row);
 
-/* False when a side has no value, or not of all its threads. */
-bool derived_delta(const struct derived_value *baseline, const struct derived_value *candidate,
-		   double *ret);
+/* "0-3,8" of a set of CPUs; long lists end in "...". */
+char *cell_cpus(char *buffer, size_t room, const struct name *set);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "base/utf8.h"
 
@@ -55,74 +56,219 @@ char *text_visible(struct text text)
 	return out;
 }
 
-bool table_add(struct table *table, struct text text)
+bool table_add(struct table *table, struct text text, enum table_colour colour)
 {
-	char *cell = text_visible(text);
+	struct table_cell cell = { .text = text_visible(text), .colour = colour };
 
-	if (cell && array_push(&table->cells, cell))
+	if (cell.text && array_push(&table->cells, cell))
 		return true;
-	free(cell);
+	free(cell.text);
 	return false;
 }
 
-/* Columns on the screen, one for each character. */
-static size_t width_of(const char *text)
+void table_bold(struct table *table)
+{
+	table->cells.items[table->cells.count - 1].bold = true;
+}
+
+bool table_add_line(struct table *table, const char *text)
+{
+	struct table_line line = { .before = table->cells.count / table->column_count,
+				   .text = strdup(text) };
+
+	if (line.text && array_push(&table->lines, line))
+		return true;
+	free(line.text);
+	return false;
+}
+
+/* --- widths --- */
+
+/* The character at `text`: how many bytes it has, and how many columns it takes. */
+static size_t character(const char *text, size_t length, size_t *ret_width)
+{
+	utf8proc_int32_t code;
+	utf8proc_ssize_t bytes =
+		utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, &code);
+
+	if (bytes <= 0) {
+		*ret_width = 1;
+		return 1;
+	}
+	*ret_width = (size_t)utf8proc_charwidth(code);
+	return (size_t)bytes;
+}
+
+/* The bytes at the start of `text` that fit into `width` columns: at least one character. */
+static size_t fitting(const char *text, size_t length, size_t width)
+{
+	size_t used = 0, taken = 0;
+
+	while (taken < length) {
+		size_t wide, bytes = character(text + taken, length - taken, &wide);
+
+		if (used + wide > width && taken)
+			break;
+		used += wide;
+		taken += bytes;
+	}
+	return taken;
+}
+
+size_t text_width(const char *text)
 {
 	size_t width = 0, length = strlen(text);
 
-	for (size_t i = 0; i < length; width++)
-		i += utf8_sequence(text + i, length - i);
+	for (size_t i = 0; i < length;) {
+		size_t wide;
+
+		i += character(text + i, length - i, &wide);
+		width += wide;
+	}
 	return width;
 }
 
-static void print_cell(FILE *out, const char *text, size_t width, bool right, bool last)
-{
-	size_t own = width_of(text);
-	int padding = own < width ? (int)(width - own) : 0;
-
-	if (right)
-		fprintf(out, " %*s%s ", padding, "", text);
-	else if (last)
-		fprintf(out, " %s ", text);
-	else
-		fprintf(out, " %s%*s ", text, padding, "");
-}
-
-struct error *table_print(const struct table *table, FILE *out, bool colour)
+static size_t *natural_widths(const struct table *table)
 {
 	size_t count = table->column_count, *widths = calloc(count, sizeof(*widths));
 
-	if (!widths)
-		return &error_no_memory;
-	for (size_t c = 0; c < count; c++)
-		widths[c] = width_of(table->columns[c].heading);
-	for (size_t i = 0; i < table->cells.count; i++) {
-		size_t width = width_of(table->cells.items[i]);
+	for (size_t c = 0; widths && c < count; c++)
+		widths[c] = text_width(table->columns[c].heading);
+	for (size_t i = 0; widths && i < table->cells.count; i++) {
+		size_t width = text_width(table->cells.items[i].text);
 
 		if (width > widths[i % count])
 			widths[i % count] = width;
 	}
-	if (colour)
-		fputs("\033[36m", out);
-	for (size_t c = 0; c < count; c++)
-		print_cell(out, table->columns[c].heading, widths[c], table->columns[c].right,
-			   c + 1 == count);
-	fputs(colour ? "\033[0m\n" : "\n", out);
-	for (size_t i = 0; i < table->cells.count; i++) {
-		size_t c = i % count;
+	return widths;
+}
 
-		print_cell(out, table->cells.items[i], widths[c], table->columns[c].right,
-			   c + 1 == count);
-		if (c + 1 == count)
-			fputc('\n', out);
+/* A column narrower than this says nothing. */
+#define NARROWEST 8
+
+/* Take from the widest until all fit, or cannot. */
+static void squeeze(size_t *widths, size_t count, size_t room)
+{
+	for (;;) {
+		size_t total = 2 * count, widest = 0, second = NARROWEST, excess;
+
+		for (size_t c = 0; c < count; c++) {
+			total += widths[c];
+			if (widths[c] > widths[widest])
+				widest = c;
+		}
+		for (size_t c = 0; c < count; c++)
+			if (c != widest && widths[c] > second && widths[c] < widths[widest])
+				second = widths[c];
+		if (total <= room || widths[widest] <= NARROWEST)
+			return;
+		excess = total - room;
+		if (widths[widest] - second < excess && widths[widest] > second)
+			excess = widths[widest] - second;
+		if (widths[widest] - NARROWEST < excess)
+			excess = widths[widest] - NARROWEST;
+		/* Of several that are equally wide, one column at a time. */
+		for (size_t c = 0; c < count; c++)
+			if (c != widest && widths[c] == widths[widest])
+				excess = 1;
+		widths[widest] -= excess;
 	}
-	free(widths);
+}
+
+/* --- printing --- */
+
+static const char *const colours[] = {
+	[TABLE_PLAIN] = "",
+	[TABLE_RISE] = "\033[33m",
+	[TABLE_FALL] = "\033[35m",
+	[TABLE_DERIVED] = "\033[34m",
+};
+#define BOLD  "\033[1m"
+#define RESET "\033[0m"
+
+struct style {
+	size_t *widths;
+	bool colour;
+};
+
+/* One line of a cell, with a blank on both sides. */
+static void print_piece(FILE *out, const struct style *style, const struct table *table, size_t c,
+			struct text piece, const struct table_cell *cell)
+{
+	char *copy = strndup(piece.bytes, piece.length);
+	size_t own = copy ? text_width(copy) : 0, width = style->widths[c];
+	int padding = own < width ? (int)(width - own) : 0;
+	bool last = c + 1 == table->column_count, right = table->columns[c].right;
+	bool marked = style->colour && cell && (cell->colour || cell->bold);
+
+	fprintf(out, " %*s", right ? padding : 0, "");
+	if (marked)
+		fprintf(out, "%s%s", colours[cell->colour], cell->bold ? BOLD : "");
+	fwrite(piece.bytes, 1, piece.length, out);
+	if (marked)
+		fputs(RESET, out);
+	fprintf(out, "%*s", right || last ? 0 : padding, "");
+	fputc(' ', out);
+	free(copy);
+}
+
+static void print_row(FILE *out, const struct style *style, const struct table *table,
+		      const struct table_cell *cells)
+{
+	size_t count = table->column_count, done[TABLE_COLUMNS_MAX] = { 0 };
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t c = 0; c < count; c++) {
+			const char *rest = cells[c].text + done[c];
+			size_t length = strlen(rest);
+			size_t taken = fitting(rest, length, style->widths[c]);
+
+			print_piece(out, style, table, c, (struct text){ rest, taken }, &cells[c]);
+			done[c] += taken;
+			more |= taken < length;
+		}
+		fputc('\n', out);
+	}
+}
+
+static void print_heading(FILE *out, const struct style *style, const struct table *table)
+{
+	if (style->colour)
+		fputs("\033[36m", out);
+	for (size_t c = 0; c < table->column_count; c++)
+		print_piece(out, style, table, c, text_of(table->columns[c].heading), NULL);
+	fputs(style->colour ? RESET "\n" : "\n", out);
+}
+
+struct error *table_print(const struct table *table, FILE *out, size_t width, bool colour)
+{
+	struct style style = { .widths = natural_widths(table), .colour = colour };
+	size_t rows = table->cells.count / table->column_count, line = 0;
+
+	if (!style.widths)
+		return &error_no_memory;
+	if (width)
+		squeeze(style.widths, table->column_count, width);
+	print_heading(out, &style, table);
+	for (size_t row = 0; row <= rows; row++) {
+		while (line < table->lines.count && table->lines.items[line].before == row)
+			fprintf(out, "%s\n", table->lines.items[line++].text);
+		if (row < rows)
+			print_row(out, &style, table,
+				  &table->cells.items[row * table->column_count]);
+	}
+	free(style.widths);
 	return NULL;
 }
 
 void table_deinit(struct table *table)
 {
 	for (size_t i = 0; i < table->cells.count; i++)
-		free(table->cells.items[i]);
+		free(table->cells.items[i].text);
+	for (size_t i = 0; i < table->lines.count; i++)
+		free(table->lines.items[i].text);
 	array_deinit(&table->cells);
+	array_deinit(&table->lines);
 }

@@ -11,6 +11,11 @@
 #define ARENA_BASE       ((size_t)32 << 20)
 #define ARENA_PER_THREAD ((size_t)1792)
 
+const char *const counter_kind_names[COUNTER_KIND_COUNT] = {
+	[COUNTERS_KERNEL] = "kernel", [COUNTERS_CPU] = "cpu", [COUNTERS_VMSTAT] = "vmstat",
+	[COUNTERS_BLOCK] = "block",   [COUNTERS_NET] = "net",
+};
+
 struct error *snapshot_create(struct ctprof_snapshot **ret)
 {
 	struct ctprof_snapshot *snapshot = calloc(1, sizeof(*snapshot));
@@ -37,6 +42,7 @@ void snapshot_destroy(struct ctprof_snapshot *snapshot)
 	array_deinit(&snapshot->remarks);
 	array_deinit(&snapshot->processes);
 	array_deinit(&snapshot->cgroups);
+	array_deinit(&snapshot->counters);
 	free(snapshot->threads.chunks);
 	names_deinit(&snapshot->names);
 	arena_deinit(&snapshot->arena);
@@ -133,6 +139,18 @@ bool label_pairs_add(struct ctprof_snapshot *s, struct label_pairs *pairs, struc
 	return true;
 }
 
+struct counter_set *snapshot_add_counters(struct ctprof_snapshot *s, enum counter_kind kind,
+					  struct text name)
+{
+	struct counter_set set = { .kind = kind, .name = snapshot_name(s, name) };
+
+	set.counts.measured = true;
+	if (!set.name || s->counters.count >= SNAPSHOT_COUNTER_SETS_MAX ||
+	    !array_push(&s->counters, set))
+		return NULL;
+	return &s->counters.items[s->counters.count - 1];
+}
+
 static int by_address(const void *a, const void *b)
 {
 	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
@@ -140,13 +158,11 @@ static int by_address(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The key is the first member of either kind of pair, and equal keys are one name. */
+/* The keys, from the first on, a stride apart; equal keys are one name. */
 static struct error *check_keys(const void *items, size_t count, size_t stride)
 {
-	_cleanup_free_ uintptr_t *keys = count ? calloc(count, sizeof(*keys)) : NULL;
+	_cleanup_free_ uintptr_t *keys = calloc(count, sizeof(*keys));
 
-	if (!count)
-		return NULL;
 	if (!keys)
 		return &error_no_memory;
 	for (size_t i = 0; i < count; i++)
@@ -160,12 +176,20 @@ static struct error *check_keys(const void *items, size_t count, size_t stride)
 
 struct error *counts_check(const struct counts *counts)
 {
-	return check_keys(counts->items, counts->count, sizeof(*counts->items));
+	return counts->count
+		       ? check_keys(&counts->items->key, counts->count, sizeof(*counts->items))
+		       : NULL;
 }
 
 struct error *label_pairs_check(const struct label_pairs *pairs)
 {
-	return check_keys(pairs->items, pairs->count, sizeof(*pairs->items));
+	return pairs->count ? check_keys(&pairs->items->key, pairs->count, sizeof(*pairs->items))
+			    : NULL;
+}
+
+struct error *counter_sets_check(const struct counter_set *sets, size_t count)
+{
+	return count ? check_keys(&sets->name, count, sizeof(*sets)) : NULL;
 }
 
 static int by_tgid(const void *a, const void *b)

@@ -108,7 +108,27 @@ struct sched_ext {
 	struct reading switch_all, nr_rejected, hotplug_seq, enable_seq;
 };
 
-/* What does not change between two captures of one boot, or seldom. */
+/* The kinds of counters that belong to the host and to none of its threads. */
+enum counter_kind {
+	COUNTERS_KERNEL,
+	COUNTERS_CPU,
+	COUNTERS_VMSTAT,
+	COUNTERS_BLOCK,
+	COUNTERS_NET,
+	COUNTER_KIND_COUNT
+};
+
+/* By enum counter_kind: "kernel", "cpu", "vmstat", "block", "net". */
+extern const char *const counter_kind_names[COUNTER_KIND_COUNT];
+
+/* What the kernel counts of one thing: of a CPU, a device, an interface, or of itself. */
+struct counter_set {
+	enum counter_kind kind;
+	const struct name *name; /* "cpu0", "vda", "eth0"; "" where there is but one */
+	struct counts counts;
+};
+
+/* What does not change between two captures of one boot, or seldom; and how long that boot is. */
 struct host_context {
 	const struct name *cpu_model, *cpu_vendor;
 	struct reading total_memory_kib, hugepages_total, hugepages_free, hugepages_size_kib;
@@ -119,6 +139,8 @@ struct host_context {
 	const struct name *kernel_name, *kernel_release, *arch, *kernel_cmdline;
 	const struct name *boot_id;
 	struct reading boot_time_unix_s;
+	struct reading uptime_clock_ticks; /* when captured, in the unit of start times: 1/100 s */
+	struct reading clock_ticks_per_s;  /* the unit of "ticks" in counters */
 };
 
 /* The three summaries of the format: how often each kind of reading failed. */
@@ -178,6 +200,10 @@ struct ctprof_snapshot {
 	struct {
 		ARRAY(struct cgroup);
 	} cgroups; /* ascending by path once complete */
+	struct {
+		ARRAY(struct counter_set);
+	} counters; /* ascending by kind, then in the kernel's order (CPUs by number) */
+	struct label_pairs users; /* names of effective uids, by number in decimal */
 	struct probe_summary *probe_summary;
 	struct parse_summary *parse_summary;
 	struct taskstats_summary *taskstats_summary;
@@ -222,10 +248,19 @@ bool counts_add(struct ctprof_snapshot *snapshot, struct counts *counts, struct 
 bool label_pairs_add(struct ctprof_snapshot *snapshot, struct label_pairs *pairs, struct text key,
 		     struct text value);
 
+/* A new set of counters at the end, without any. NULL without memory, or when there are as many
+ * already as is sane (SNAPSHOT_COUNTER_SETS_MAX). Sets move when one is added. */
+struct counter_set *snapshot_add_counters(struct ctprof_snapshot *snapshot, enum counter_kind kind,
+					  struct text name);
+#define SNAPSHOT_COUNTER_SETS_MAX ((size_t)16384)
+
 /* An error when a key is there twice. Asked once, when all are there: searching at every step would
  * take the square of the time. */
 struct error *counts_check(const struct counts *counts) MUST_CHECK;
 struct error *label_pairs_check(const struct label_pairs *pairs) MUST_CHECK;
+
+/* The same for the names of `count` sets of one kind. */
+struct error *counter_sets_check(const struct counter_set *sets, size_t count) MUST_CHECK;
 
 /* Bring processes into the order of their numbers and cgroups into that of their paths. */
 void snapshot_sort(struct ctprof_snapshot *snapshot);

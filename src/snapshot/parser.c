@@ -112,6 +112,82 @@ static TAKE(take_array)
 	return NULL;
 }
 
+/* --- counters of the host --- */
+
+static TAKE(take_counter_set)
+{
+	struct ctprof_snapshot *s = snapshot_of(r);
+	struct counter_set *set;
+
+	if (value->type != JSON_OBJECT)
+		return json_unexpected(key, "an object for each set of counters");
+	if (s->counters.count >= SNAPSHOT_COUNTER_SETS_MAX)
+		return error_create("more than %zu sets of counters", SNAPSHOT_COUNTER_SETS_MAX);
+	set = snapshot_add_counters(s, parser_of(r)->counting, key);
+	if (!set)
+		return &error_no_memory;
+	json_enter(r, &snapshot_counts_shape, &set->counts);
+	return NULL;
+}
+
+/* The sets of the kind just read are the last ones. */
+static struct error *finish_counter_kind(struct json_reader *r, void *target)
+{
+	const struct ctprof_snapshot *s = snapshot_of(r);
+	size_t count = 0;
+
+	(void)target;
+	while (count < s->counters.count &&
+	       s->counters.items[s->counters.count - count - 1].kind == parser_of(r)->counting)
+		count++;
+	return count ? counter_sets_check(&s->counters.items[s->counters.count - count], count)
+		     : NULL;
+}
+
+static TAKE(take_counter_kind)
+{
+	static const struct json_shape shape = { .each = take_counter_set,
+						 .done = finish_counter_kind };
+	struct error *err = expect_object(value, key);
+
+	parser_of(r)->counting = (enum counter_kind)member->detail;
+	if (!err)
+		json_enter(r, &shape, target);
+	return err;
+}
+
+static const struct json_member counters_members[] = {
+	{ TEXT("kernel"), take_counter_kind, COUNTERS_KERNEL, NULL },
+	{ TEXT("cpu"), take_counter_kind, COUNTERS_CPU, NULL },
+	{ TEXT("vmstat"), take_counter_kind, COUNTERS_VMSTAT, NULL },
+	{ TEXT("block"), take_counter_kind, COUNTERS_BLOCK, NULL },
+	{ TEXT("net"), take_counter_kind, COUNTERS_NET, NULL },
+};
+_Static_assert(array_length(counters_members) == COUNTER_KIND_COUNT, "a member for each kind");
+static const struct json_shape counters_shape = { .members = counters_members,
+						  .count = array_length(counters_members) };
+
+static TAKE(take_counters)
+{
+	struct error *err = value->type == JSON_NULL ? NULL : expect_object(value, key);
+
+	if (value->type == JSON_OBJECT)
+		json_enter(r, &counters_shape, target);
+	return err;
+}
+
+static TAKE(take_users)
+{
+	struct label_pairs *users = &snapshot_of(r)->users;
+	struct error *err = value->type == JSON_NULL ? NULL : expect_object(value, key);
+
+	if (value->type != JSON_OBJECT)
+		return err;
+	users->measured = true;
+	json_enter(r, &snapshot_pairs_shape, users);
+	return NULL;
+}
+
 /* An object that may be null: allocated when it is there. */
 struct optional {
 	const struct schema *schema;
@@ -273,6 +349,8 @@ static const struct json_member snapshot_members[] = {
 	{ TEXT("sched_ext"), take_optional, 0,
 	  OPTIONAL_MEASURED(sched_ext, snapshot_sched_ext_schema, LIST_SCHED_EXT) },
 	{ TEXT("processes"), take_array, 0, &processes_shape },
+	{ TEXT("users"), take_users, 0, NULL },
+	{ TEXT("host_counters"), take_counters, 0, NULL },
 	{ TEXT("capture"), take_optional, 0, OPTIONAL(capture, snapshot_capture_schema) },
 };
 
@@ -341,6 +419,26 @@ static struct error *check_cgroups(const struct ctprof_snapshot *s)
 	return NULL;
 }
 
+/* Every kind stands together, but another tool may have written them in another order. */
+static struct error *order_counters(struct ctprof_snapshot *s)
+{
+	struct counter_set *sets;
+	size_t used = 0;
+
+	if (!s->counters.count)
+		return NULL;
+	sets = calloc(s->counters.room, sizeof(*sets));
+	if (!sets)
+		return &error_no_memory;
+	for (enum counter_kind kind = 0; kind < COUNTER_KIND_COUNT; kind++)
+		for (size_t i = 0; i < s->counters.count; i++)
+			if (s->counters.items[i].kind == kind)
+				sets[used++] = s->counters.items[i];
+	free(s->counters.items);
+	s->counters.items = sets;
+	return NULL;
+}
+
 struct error *snapshot_parser_finish(struct snapshot_parser *p)
 {
 	struct ctprof_snapshot *s = p->context.snapshot;
@@ -350,6 +448,8 @@ struct error *snapshot_parser_finish(struct snapshot_parser *p)
 		return err;
 	snapshot_sort(s);
 	err = check_cgroups(s);
+	if (!err)
+		err = order_counters(s);
 	if (!err && !p->ours)
 		err = snapshot_adopt_foreign(s, &p->foreign);
 	return err;

@@ -28,6 +28,7 @@ struct snapshot_parser {
 	 * that is being read. */
 	struct json_shape shapes[LIST_COUNT];
 	enum field_list entered;
+	enum counter_kind counting; /* the kind of counters being read */
 };
 
 static inline struct snapshot_parser *parser_of(const struct json_reader *r)

@@ -169,11 +169,12 @@ static struct error *finish_pairs(struct json_reader *r, void *target)
 	return label_pairs_check(target);
 }
 
+const struct json_shape snapshot_pairs_shape = { .each = take_pair, .done = finish_pairs };
+
 static struct error *take_pairs(struct json_reader *r, void *target,
 				const struct json_member *member, struct text key,
 				const struct json_value *value)
 {
-	static const struct json_shape shape = { .each = take_pair, .done = finish_pairs };
 	struct label_pairs *pairs = at_of(target, member);
 
 	if (value->type == JSON_NULL)
@@ -181,21 +182,24 @@ static struct error *take_pairs(struct json_reader *r, void *target,
 	if (value->type != JSON_OBJECT)
 		return json_unexpected(key, "an object");
 	pairs->measured = true;
-	json_enter(r, &shape, pairs);
+	json_enter(r, &snapshot_pairs_shape, pairs);
 	return NULL;
 }
 
-static void write_pairs(struct json_writer *w, const struct field *field, const void *at)
+void pairs_write(struct json_writer *w, const struct label_pairs *pairs)
 {
-	const struct label_pairs *pairs = at;
-
-	(void)field;
 	json_object_begin(w);
 	for (size_t i = 0; i < pairs->count; i++) {
 		json_key_text(w, name_text(pairs->items[i].key));
 		json_text(w, name_text(pairs->items[i].value));
 	}
 	json_object_end(w);
+}
+
+static void write_pairs(struct json_writer *w, const struct field *field, const void *at)
+{
+	(void)field;
+	pairs_write(w, at);
 }
 
 static struct error *take_object(struct json_reader *r, void *target,
@@ -375,6 +379,8 @@ static const struct field host_fields[] = {
 	LABEL("kernel_cmdline", host_context, kernel_cmdline, FIELD_OMIT),
 	LABEL("boot_id", host_context, boot_id, FIELD_OMIT),
 	NUMBER_AS("boot_time_unix_s", host_context, boot_time_unix_s, .flags = FIELD_OMIT),
+	NUMBER_AS("uptime_clock_ticks", host_context, uptime_clock_ticks, .flags = FIELD_OMIT),
+	NUMBER_AS("clock_ticks_per_s", host_context, clock_ticks_per_s, .flags = FIELD_OMIT),
 };
 const struct schema snapshot_host_schema = SCHEMA(host_context, host_fields);
 

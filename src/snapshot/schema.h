@@ -70,4 +70,8 @@ struct error *take_measured(struct json_reader *r, void *target, const struct js
 extern const struct json_shape snapshot_counts_shape;
 void counts_write(struct json_writer *w, const struct counts *counts);
 
+/* The same of names and texts, for a struct label_pairs. */
+extern const struct json_shape snapshot_pairs_shape;
+void pairs_write(struct json_writer *w, const struct label_pairs *pairs);
+
 #endif

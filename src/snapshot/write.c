@@ -184,6 +184,36 @@ static void write_processes(struct json_writer *w, const struct ctprof_snapshot 
 	json_array_end(w);
 }
 
+/* An object for each kind there is, and in it one for each set: they are ascending by kind. */
+static void write_counters(struct json_writer *w, const struct ctprof_snapshot *s)
+{
+	const struct counter_set *sets = s->counters.items;
+
+	if (!s->counters.count)
+		return;
+	json_key(w, "host_counters");
+	json_object_begin(w);
+	for (size_t i = 0; i < s->counters.count; i++) {
+		if (!i || sets[i].kind != sets[i - 1].kind) {
+			json_key(w, counter_kind_names[sets[i].kind]);
+			json_object_begin(w);
+		}
+		json_key_text(w, name_text(sets[i].name));
+		counts_write(w, &sets[i].counts);
+		if (i + 1 == s->counters.count || sets[i].kind != sets[i + 1].kind)
+			json_object_end(w);
+	}
+	json_object_end(w);
+}
+
+static void write_users(struct json_writer *w, const struct ctprof_snapshot *s)
+{
+	if (!s->users.measured)
+		return;
+	json_key(w, "users");
+	pairs_write(w, &s->users);
+}
+
 static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *s)
 {
 	json_object_begin(w);
@@ -213,6 +243,8 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 		json_null(w);
 	}
 	write_processes(w, s);
+	write_users(w, s);
+	write_counters(w, s);
 	write_object(w, "capture", &snapshot_capture_schema, s->capture);
 	json_object_end(w);
 }

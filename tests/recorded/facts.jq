@@ -40,6 +40,9 @@ def host:
 	.host | to_entries[] | .key as $key | .value
 	| if type == "object" then to_entries[] | "host \($key).\(.key) \(.value)"
 	  else "host \($key) \(.)" end;
+def counters:
+	.host_counters | to_entries[] | .key as $kind | .value | to_entries[] | .key as $name
+	| .value | to_entries[] | "\($kind):\($name) \(.key) \(.value)";
 def accounting:
 	.capture | "host delay_accounting \(.delay_accounting)",
 	           "host irq_accounting \(.irq_accounting)";

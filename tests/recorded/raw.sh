@@ -262,6 +262,7 @@ raw_host() {
 		$1 == "Hugepagesize:" { print "host hugepages_size_kb", $2; print "host hugepages_size_kib", $2 }
 		' proc/meminfo
 	awk '$1 == "btime" { print "host boot_time_unix_s", $2 }' proc/stat
+	[ ! -e proc/uptime ] || awk '{ sub(/\./, "", $1); print "host uptime_clock_ticks", $1 + 0 }' proc/uptime
 	of_file sched_tunables. proc/sys/kernel/sched_*
 	of_file thp_ sys/kernel/mm/transparent_hugepage/*
 	echo "host kernel_name $(< proc/sys/kernel/ostype)"
@@ -275,6 +276,57 @@ raw_host() {
 	for governor in sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do
 		[ ! -e "$governor" ] || echo "host cpufreq_governor.${governor//[!0-9]/} $(< "$governor")"
 	done
+}
+
+# The columns of a line from FIRST on under these names: columns_as(WHO, NAMES, FIRST)
+columns_as='
+	function columns_as(who, names, first,  name, n, i) {
+		n = split(names, name, " ")
+		for (i = 1; i <= n && first + i - 1 <= NF; i++)
+			print who, name[i], $(first + i - 1)
+	}'
+
+# What the kernel counts for the host: lines "KIND:NAME KEY VALUE". Of these files an older recording
+# may lack all but stat.
+raw_counters() {
+	awk "$columns_as"'
+		/^cpu[0-9]/ {
+			columns_as("cpu:" $1, "user_ticks nice_ticks system_ticks idle_ticks " \
+				"iowait_ticks irq_ticks softirq_ticks steal_ticks guest_ticks " \
+				"guest_nice_ticks", 2)
+			printf "cpu:%s busy_ticks %.0f\n", $1, $2 + $3 + $4 + $7 + $8 + $9
+		}
+		$1 == "intr" { print "kernel: interrupts", $2 }
+		$1 == "softirq" { print "kernel: softirqs", $2 }
+		$1 == "ctxt" { print "kernel: context_switches", $2 }
+		$1 == "processes" { print "kernel: forks", $2 }
+		$1 == "procs_running" { print "kernel: running", $2 }
+		$1 == "procs_blocked" { print "kernel: blocked", $2 }' proc/stat
+	[ ! -e proc/schedstat ] || awk '/^cpu[0-9]/ {
+		print "cpu:" $1, "run_ns", $(NF - 2)
+		print "cpu:" $1, "wait_ns", $(NF - 1)
+		print "cpu:" $1, "timeslices", $NF }' proc/schedstat
+	[ ! -e proc/loadavg ] || sed 's/[./]/ /g' proc/loadavg | awk '{
+		print "kernel: load1_x100", $1 * 100 + $2
+		print "kernel: load5_x100", $3 * 100 + $4
+		print "kernel: load15_x100", $5 * 100 + $6
+		print "kernel: threads", $8 }'
+	[ ! -e proc/vmstat ] || sed 's/^/vmstat: /' proc/vmstat
+	[ ! -e proc/diskstats ] || awk "$columns_as"'
+		function bytes(sectors) { return sprintf("%.0f", sectors * 512) }
+		{ sum = 0; for (i = 4; i <= NF; i++) sum += $i }
+		sum {
+			$6 = bytes($6); $10 = bytes($10); if (NF > 16) $17 = bytes($17)
+			columns_as("block:" $3, "reads reads_merged read_bytes read_ms writes " \
+				"writes_merged written_bytes write_ms in_flight io_ms io_weighted_ms " \
+				"discards discards_merged discarded_bytes discard_ms flushes flush_ms", 4)
+		}' proc/diskstats
+	[ ! -e proc/net/dev ] || sed -n 's/^ *\([^ ]*\):/\1 /p' proc/net/dev | awk "$columns_as"'{
+		columns_as("net:" $1, "received_bytes received_packets received_errors " \
+			"received_drops received_fifo_errors received_frame_errors " \
+			"received_compressed received_multicast sent_bytes sent_packets sent_errors " \
+			"sent_drops sent_fifo_errors collisions carrier_errors sent_compressed", 2)
+	}'
 }
 
 # All these kernels were booted with delay accounting; none was built to account interrupts.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "snapshot/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -132,6 +133,37 @@ static void fill_host(struct ctprof_snapshot *s, uint64_t *seed)
 	h->kernel_cmdline = name_in(s, "quiet ro");
 	h->boot_id = name_in(s, "0-1-2");
 	h->boot_time_unix_s = reading_of(1700000000);
+	h->uptime_clock_ticks = reading_of(UINT64_MAX);
+	h->clock_ticks_per_s = (struct reading){ 0 };
+}
+
+static void fill_counters(struct ctprof_snapshot *s, uint64_t *seed)
+{
+	static const struct {
+		enum counter_kind kind;
+		const char *name;
+	} sets[] = {
+		{ COUNTERS_KERNEL, "" },  { COUNTERS_CPU, "cpu2" }, { COUNTERS_CPU, "cpu10" },
+		{ COUNTERS_VMSTAT, "" },  { COUNTERS_NET, "lo" },   { COUNTERS_NET, "a \"b\"\n" },
+		{ COUNTERS_NET, "cpu2" },
+	};
+
+	for (size_t i = 0; i < array_length(sets); i++) {
+		struct counter_set *set =
+			snapshot_add_counters(s, sets[i].kind, text_of(sets[i].name));
+
+		assert_non_null(set);
+		/* one that is empty is there all the same */
+		for (size_t n = i; n; n--) {
+			char key[16];
+
+			snprintf(key, sizeof(key), "key%zu", n);
+			assert_true(counts_add(s, &set->counts, text_of(key),
+					       n & 1 ? next_random(seed) : UINT64_MAX));
+		}
+	}
+	assert_true(label_pairs_add(s, &s->users, TEXT("0"), TEXT("root")));
+	assert_true(label_pairs_add(s, &s->users, TEXT("1000"), TEXT("with \"quotes\"")));
 }
 
 static void fill_summaries(struct ctprof_snapshot *s, uint64_t *seed)
@@ -183,6 +215,7 @@ static struct ctprof_snapshot *full_snapshot(uint64_t seed, size_t threads)
 		fill_cgroup(s, &s->cgroups.items[i], &seed);
 	}
 	fill_host(s, &seed);
+	fill_counters(s, &seed);
 	fill_summaries(s, &seed);
 	fill_readings(&s->psi, &seed);
 	s->sched_ext = room(s, sizeof(*s->sched_ext));
@@ -281,6 +314,20 @@ static void same_host(const struct host_context *a, const struct host_context *b
 	same_name(a->kernel_cmdline, b->kernel_cmdline);
 	same_name(a->boot_id, b->boot_id);
 	same_readings(&a->boot_time_unix_s, &b->boot_time_unix_s);
+	same_readings(&a->uptime_clock_ticks, &b->uptime_clock_ticks);
+	same_readings(&a->clock_ticks_per_s, &b->clock_ticks_per_s);
+}
+
+static void same_counters(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)
+{
+	assert_int_equal(a->counters.count, b->counters.count);
+	for (size_t i = 0; i < a->counters.count; i++) {
+		assert_int_equal(a->counters.items[i].kind, b->counters.items[i].kind);
+		same_name(a->counters.items[i].name, b->counters.items[i].name);
+		same_counts(&a->counters.items[i].counts, &b->counters.items[i].counts);
+	}
+	assert_int_equal(a->users.measured, b->users.measured);
+	same_pairs(&a->users, &b->users);
 }
 
 static void same_summaries(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)
@@ -326,6 +373,7 @@ static void same_snapshot(const struct ctprof_snapshot *a, const struct ctprof_s
 	for (size_t i = 0; i < a->cgroups.count; i++)
 		same_cgroup(&a->cgroups.items[i], &b->cgroups.items[i]);
 	same_host(a->host, b->host);
+	same_counters(a, b);
 	same_summaries(a, b);
 	same_readings(&a->psi, &b->psi);
 	same_name(a->sched_ext->state, b->sched_ext->state);
@@ -395,6 +443,86 @@ TEST(nothing_but_the_moment)
 	assert_null(back->sched_ext);
 	assert_null(back->parse_summary);
 	assert_null(back->note);
+	assert_int_equal(back->counters.count, 0);
+	assert_false(back->users.measured);
+}
+
+TEST(nobody_has_a_name)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = build_snapshot(), *back = NULL;
+
+	s->captured_at_unix_ns = reading_of(1);
+	s->users.measured = true;
+	back = through_text(s);
+	assert_true(back->users.measured);
+	assert_int_equal(back->users.count, 0);
+}
+
+/* What another tool sorted by name is by kind again; and what a later version has is passed over.
+ */
+TEST(counters_in_another_order)
+{
+	static const enum counter_kind kinds[] = { COUNTERS_KERNEL, COUNTERS_CPU, COUNTERS_CPU,
+						   COUNTERS_BLOCK,  COUNTERS_NET, COUNTERS_NET };
+	static const char *const names[] = { "", "cpu9", "cpu1", "vda", "b", "a" };
+	struct ctprof_snapshot *s =
+		parsed("{\"host_counters\":{\"net\":{\"b\":{\"x\":1},\"a\":{}},"
+		       "\"numa\":{\"node0\":{\"x\":\"y\"}},\"block\":{\"vda\":{\"to_come\":2}},"
+		       "\"vmstat\":{},\"cpu\":{\"cpu9\":{},\"cpu1\":{}},\"kernel\":{\"\":{}}},"
+		       "\"captured_at_unix_ns\":1}");
+
+	assert_int_equal(s->counters.count, array_length(kinds));
+	for (size_t i = 0; i < array_length(kinds); i++) {
+		assert_int_equal(s->counters.items[i].kind, kinds[i]);
+		expect_text(name_text(s->counters.items[i].name), names[i]);
+	}
+	expect_text(name_text(s->counters.items[3].counts.items[0].key), "to_come");
+	assert_int_equal(s->counters.items[3].counts.items[0].value, 2);
+	assert_int_equal(s->counters.items[4].counts.items[0].value, 1);
+	snapshot_destroy(s);
+}
+
+TEST(null_counters_are_none)
+{
+	struct ctprof_snapshot *s = parsed("{\"captured_at_unix_ns\":1,\"host_counters\":null,"
+					   "\"users\":null}");
+
+	assert_int_equal(s->counters.count, 0);
+	assert_false(s->users.measured);
+	snapshot_destroy(s);
+}
+
+static struct error *parse_counter_sets(size_t count, struct ctprof_snapshot **ret)
+{
+	static const char head[] = "{\"captured_at_unix_ns\":1,\"host_counters\":{\"block\":{";
+	struct sunk json = { 0 };
+	char member[32];
+	struct error *err;
+
+	expect_ok(sunk_write(&json, head, strlen(head)));
+	for (size_t i = 0; i < count; i++) {
+		int length =
+			snprintf(member, sizeof(member), "%s\"%zu\":{\"x\":1}", i ? "," : "", i);
+
+		expect_ok(sunk_write(&json, member, (size_t)length));
+	}
+	expect_ok(sunk_write(&json, "}}}", 3));
+	err = parse_snapshot(sunk_text(&json), ret);
+	array_deinit(&json);
+	return err;
+}
+
+TEST(as_many_counters_as_is_sane)
+{
+	struct ctprof_snapshot *s = NULL;
+
+	expect_ok(parse_counter_sets(SNAPSHOT_COUNTER_SETS_MAX, &s));
+	assert_int_equal(s->counters.count, SNAPSHOT_COUNTER_SETS_MAX);
+	assert_null(snapshot_add_counters(s, COUNTERS_NET, TEXT("one more")));
+	snapshot_destroy(s);
+	s = NULL;
+	expect_error(parse_counter_sets(SNAPSHOT_COUNTER_SETS_MAX + 1, &s), "sets of counters");
+	assert_null(s);
 }
 
 TEST(bytes_that_are_not_utf8_are_replaced_in_the_file_only)
@@ -501,6 +629,26 @@ TEST(bad_text)
 		{ "{\"captured_at_unix_ns\":1,\"host\":{\"sched_tunables\":"
 		  "{\"a\":\"1\",\"a\":\"2\"}}}",
 		  "twice" },
+		{ "{\"captured_at_unix_ns\":1,\"host_counters\":[]}",
+		  "'host_counters': expected an object" },
+		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":1}}",
+		  "'cpu': expected an object" },
+		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{\"cpu0\":1}}}",
+		  "an object for each set" },
+		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{\"cpu0\":{\"x\":-1}}}}",
+		  "'x'" },
+		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{\"a\":{\"x\":1,\"x\":1}}}"
+		  "}",
+		  "twice" },
+		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{\"a\":{},\"b\":{},\"a\":{"
+		  "}}}}",
+		  "twice" },
+		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{},\"net\":{},\"cpu\":{}}"
+		  "}",
+		  "twice" },
+		{ "{\"captured_at_unix_ns\":1,\"users\":[]}", "'users': expected an object" },
+		{ "{\"captured_at_unix_ns\":1,\"users\":{\"0\":0}}", "'0'" },
+		{ "{\"captured_at_unix_ns\":1,\"users\":{\"0\":\"a\",\"0\":\"b\"}}", "twice" },
 		{ "{\"captured_at_unix_ns\":1", "" },
 	};
 
@@ -565,7 +713,9 @@ TEST(saving_to_a_full_device)
 
 UNIT_TESTS(cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(the_same_through_a_file),
 	   cmocka_unit_test(the_largest_number_in_every_metric),
-	   cmocka_unit_test(nothing_but_the_moment),
+	   cmocka_unit_test(nothing_but_the_moment), cmocka_unit_test(nobody_has_a_name),
+	   cmocka_unit_test(counters_in_another_order), cmocka_unit_test(null_counters_are_none),
+	   cmocka_unit_test(as_many_counters_as_is_sane),
 	   cmocka_unit_test(bytes_that_are_not_utf8_are_replaced_in_the_file_only),
 	   cmocka_unit_test(both_ages_of_the_original_find_their_members),
 	   cmocka_unit_test(bad_text), cmocka_unit_test(unknown_members_are_passed_over),

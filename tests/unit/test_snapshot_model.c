@@ -175,6 +175,29 @@ TEST(keys_that_come_twice_are_found)
 	snapshot_destroy(s);
 }
 
+TEST(names_of_counters_that_come_twice_are_found)
+{
+	static const char *const names[] = { "cpu0", "cpu1", "cpu0" };
+	struct ctprof_snapshot *s = build_snapshot();
+
+	for (size_t i = 0; i < array_length(names); i++)
+		assert_non_null(snapshot_add_counters(s, COUNTERS_CPU, text_of(names[i])));
+	assert_true(s->counters.items[0].counts.measured);
+	expect_ok(counter_sets_check(s->counters.items, 0));
+	expect_ok(counter_sets_check(s->counters.items, 2));
+	expect_ok(counter_sets_check(s->counters.items + 1, 2));
+	expect_error(counter_sets_check(s->counters.items, 3), "twice");
+	snapshot_destroy(s);
+}
+
+TEST(every_kind_of_counter_has_a_name)
+{
+	for (enum counter_kind kind = 0; kind < COUNTER_KIND_COUNT; kind++)
+		for (enum counter_kind other = 0; other < kind; other++)
+			assert_string_not_equal(counter_kind_names[kind],
+						counter_kind_names[other]);
+}
+
 TEST(nothing_is_unique)
 {
 	const struct counts counts = { 0 };
@@ -235,5 +258,7 @@ UNIT_TESTS(cmocka_unit_test(bits_as_text), cmocka_unit_test(bits_round_trip),
 	   cmocka_unit_test(threads_do_not_move),
 	   cmocka_unit_test(truncated_threads_come_back_empty),
 	   cmocka_unit_test(keys_that_come_twice_are_found), cmocka_unit_test(nothing_is_unique),
+	   cmocka_unit_test(names_of_counters_that_come_twice_are_found),
+	   cmocka_unit_test(every_kind_of_counter_has_a_name),
 	   cmocka_unit_test(a_name_ends_at_its_first_nul),
 	   cmocka_unit_test(processes_and_cgroups_in_order), cmocka_unit_test(remarks))

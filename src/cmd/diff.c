@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * capture, wait or run a command, capture, compare.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "cmd/commands.h"
+#include "cmd/display.h"
+#include "cmd/target.h"
+#include "snapshot/file.h"
+
+struct diff_arguments {
+	struct display display; /* first: the options of display know its place */
+	struct target target;
+	const char *prefix;
+	bool quiet;
+};
+
+#define AT(member) offsetof(struct diff_arguments, member)
+
+static const struct option_row diff_options[] = {
+	{ "output", 'o', "PREFIX", parse_string, AT(prefix),
+	  "Keep the two snapshots, as PREFIX.baseline.ctprof.zst and PREFIX.candidate.ctprof.zst.",
+	  NULL, false },
+	TARGET_OPTIONS(diff_arguments),
+	{ "quiet", 'q', NULL, parse_flag, AT(quiet),
+	  "Nothing on standard error about the command and the captures.", NULL, false },
+	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
+			compare_sort_name),
+	COMPARE_OPTIONS,
+};
+
+#define NS_PER_S 1000000000u
+
+/* --- waiting --- */
+
+static void interrupt(int number)
+{
+	(void)number;
+}
+
+/* A first interrupt ends the wait, and the report is of the time that passed; a second one ends the
+ * program as ever. */
+static void wait_for(uint64_t ns)
+{
+	struct timespec rest = { (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) };
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction before;
+
+	sigaction(SIGINT, &action, &before);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+	sigaction(SIGINT, &before, NULL);
+}
+
+/* --- running --- */
+
+struct run {
+	int status; /* as a shell has it */
+	struct rusage usage;
+	double seconds;
+};
+
+static double seconds_of(const struct timeval *time)
+{
+	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* In the child. What keeps the command from running goes through `failed`, which closes when it
+ * runs. */
+static void start_command(char **command, int failed)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	int error;
+
+	sigaction(SIGINT, &usual, NULL);
+	sigaction(SIGQUIT, &usual, NULL);
+	sigaction(SIGPIPE, &usual, NULL);
+	execvp(command[0], command);
+	error = errno;
+	_exit(write(failed, &error, sizeof(error)) < 0);
+}
+
+static struct error *wait_for_command(pid_t pid, const char *name, struct run *ret)
+{
+	int status;
+
+	while (wait4(pid, &status, 0, &ret->usage) < 0)
+		if (errno != EINTR)
+			return error_system(errno, "cannot wait for %s", name);
+	ret->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return NULL;
+}
+
+static struct error *run_in_child(char **command, struct run *ret)
+{
+	int pipe_ends[2], failed = 0;
+	struct error *err;
+	pid_t pid;
+
+	if (pipe2(pipe_ends, O_CLOEXEC))
+		return error_system(errno, "cannot start %s", command[0]);
+	/* Standard output is the report's and the command's alike: what we hold goes first. */
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		start_command(command, pipe_ends[1]);
+	close(pipe_ends[1]);
+	if (pid > 0 && read(pipe_ends[0], &failed, sizeof(failed)) != sizeof(failed))
+		failed = 0;
+	close(pipe_ends[0]);
+	if (pid < 0)
+		return error_system(errno, "cannot start %s", command[0]);
+	err = wait_for_command(pid, command[0], ret);
+	return err || !failed ? err : error_system(failed, "%s", command[0]);
+}
+
+/* The keyboard interrupts the command, not the report about it. */
+static struct error *run_command(char **command, struct run *ret)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupted, quit;
+	double start = now();
+	struct error *err;
+
+	sigaction(SIGINT, &ignore, &interrupted);
+	sigaction(SIGQUIT, &ignore, &quit);
+	err = run_in_child(command, ret);
+	sigaction(SIGINT, &interrupted, NULL);
+	sigaction(SIGQUIT, &quit, NULL);
+	ret->seconds = now() - start;
+	return err;
+}
+
+/* Its own threads are gone by the second capture: what they used is known from here alone. */
+static void print_run(const char *name, const struct run *run)
+{
+	char memory[UNITS_TEXT_MAX];
+
+	fprintf(stderr,
+		"ctprof: %s ended with %d after %.3f s: %.3f s user, %.3f s system, %s resident, "
+		"%ld + %ld faults, %ld + %ld switches\n",
+		name, run->status, run->seconds, seconds_of(&run->usage.ru_utime),
+		seconds_of(&run->usage.ru_stime),
+		units_format(memory, UNIT_KIB, run->usage.ru_maxrss), run->usage.ru_minflt,
+		run->usage.ru_majflt, run->usage.ru_nvcsw, run->usage.ru_nivcsw);
+}
+
+/* --- capturing --- */
+
+static struct error *capture_side(const struct diff_arguments *arguments, bool second,
+				  struct ctprof_snapshot **ret)
+{
+	const struct capture_options options = {
+		.pids = arguments->target.pids.items,
+		.pid_count = arguments->target.pids.count,
+		.cgroup = arguments->target.cgroup,
+		/* A process that ended in between is an answer, too. */
+		.may_be_gone = second,
+	};
+
+	return capture_run(&options, ret);
+}
+
+static struct error *save(const struct diff_arguments *arguments, const char *side,
+			  const struct ctprof_snapshot *snapshot)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (!arguments->prefix)
+		return NULL;
+	if (asprintf(&path, "%s.%s.ctprof.zst", arguments->prefix, side) < 0)
+		return &error_no_memory;
+	return snapshot_save(snapshot, path);
+}
+
+/* What happens between the two: NULL for a command is a time to wait. */
+struct between {
+	char **command;
+	uint64_t wait_ns;
+	bool started; /* the command ran, or was not tried yet */
+	struct run run;
+};
+
+static struct error *both_captures(const struct diff_arguments *arguments, struct between *between,
+				   struct ctprof_snapshot **before, struct ctprof_snapshot **after)
+{
+	struct error *err = capture_side(arguments, false, before);
+
+	if (!err)
+		err = save(arguments, "baseline", *before);
+	if (err)
+		return err;
+	if (between->command) {
+		err = run_command(between->command, &between->run);
+		between->started = !err;
+	} else {
+		wait_for(between->wait_ns);
+	}
+	if (!err)
+		err = capture_side(arguments, true, after);
+	return err ? err : save(arguments, "candidate", *after);
+}
+
+/* As env(1), nice(1) and timeout(1) tell our failures from those of the command. */
+static int failure_status(const struct between *between, const struct error *err)
+{
+	if (!between->command)
+		return STATUS_FAILED;
+	if (!between->started)
+		return err->errnum == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
+	return STATUS_RUN_FAILED;
+}
+
+static int diff(const struct diff_arguments *arguments, struct between *between)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *before = NULL;
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *after = NULL;
+	struct error *err = both_captures(arguments, between, &before, &after);
+	int status;
+	const struct side sides[] = { { before, "before" }, { after, "after" } };
+
+	if (err)
+		return report_error(err, failure_status(between, err));
+	if (between->command && !arguments->quiet)
+		print_run(between->command[0], &between->run);
+	status = display_print(&arguments->display, sides, 1, 2);
+	if (!between->command)
+		return status;
+	/* The command's own failure goes before what we found. */
+	if (between->run.status)
+		return between->run.status;
+	return status == STATUS_FAILED ? STATUS_RUN_FAILED : status;
+}
+
+/* --- what was asked for --- */
+
+static struct error *find_between(int argc, char **argv, int first, struct between *ret)
+{
+	/* options_parse leaves operands in place when "--" stands before them. */
+	bool command = false;
+
+	for (int i = 1; i < argc && !command; i++)
+		command = strcmp(argv[i], "--") == 0 && i < first;
+	if (first == argc)
+		return error_create("diff takes a time to wait, or -- COMMAND");
+	if (command) {
+		ret->command = argv + first;
+		return NULL;
+	}
+	if (!units_parse_duration(text_of(argv[first]), &ret->wait_ns))
+		return error_create("'%.60s' is no time to wait (10s, 500ms, 2m); a command stands "
+				    "after --",
+				    argv[first]);
+	if (first + 1 < argc)
+		return error_create("diff takes one time to wait");
+	return NULL;
+}
+
+static int run_diff(const struct command *command, int argc, char **argv)
+{
+	struct diff_arguments arguments = { 0 };
+	struct between between = { .started = true };
+	struct error *err;
+	int status, first;
+
+	display_init(&arguments.display);
+	first = options_parse(command, argc, argv, &arguments, &status);
+	if (first >= 0) {
+		err = find_between(argc, argv, first, &between);
+		if (!err)
+			display_settle(&arguments.display, true);
+		status = err ? usage_error(command, err) : diff(&arguments, &between);
+	}
+	target_deinit(&arguments.target);
+	display_deinit(&arguments.display);
+	return status;
+}
+
+const struct command diff_command = {
+	.name = "diff",
+	.run = run_diff,
+	.summary = "capture, wait or run a command, capture again, and compare",
+	.operands = "DURATION | -- COMMAND [ARGUMENTS]",
+	.operands_least = 0,
+	.operands_most = INT32_MAX,
+	.needs = "root gives everything; without it what is denied is unmeasured and named",
+	.options = diff_options,
+	.option_count = array_length(diff_options),
+};

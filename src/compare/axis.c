@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/axis.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/pattern.h"
+#include "compare/place.h"
+
+const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
+#define AXIS(id, name, heading, prose, ...) [AXIS_##id] = { name, heading, prose, { __VA_ARGS__ } },
+	AXES(AXIS)
+#undef AXIS
+};
+
+/* Keys by what makes them are kept apart from keys by label. */
+#define BY_LABEL UINT64_MAX
+
+/* As docker and podman abbreviate an id. */
+#define CONTAINER_DIGITS 12
+
+/* --- the process of a thread --- */
+
+static int by_tgid(const void *key, const void *item)
+{
+	uint32_t tgid = *(const uint32_t *)key, other = ((const struct process *)item)->tgid;
+
+	return (tgid > other) - (tgid < other);
+}
+
+static const struct process *process_of(const struct ctprof_snapshot *s,
+					const struct ctprof_thread *thread)
+{
+	return s->processes.count ? bsearch(&thread->tgid, s->processes.items, s->processes.count,
+					    sizeof(*s->processes.items), by_tgid)
+				  : NULL;
+}
+
+/* kthreadd is process 2 and has no parent; all other kernel threads are its children. */
+static bool is_kernel_thread(const struct ctprof_snapshot *s, const struct process *process)
+{
+	uint32_t two = 2;
+	const struct process *kthreadd = bsearch(&two, s->processes.items, s->processes.count,
+						 sizeof(*s->processes.items), by_tgid);
+
+	return kthreadd && kthreadd->ppid.measured && !kthreadd->ppid.value && !kthreadd->exe &&
+	       (process == kthreadd || (process->ppid.measured && process->ppid.value == 2));
+}
+
+static struct text process_text(const struct ctprof_snapshot *s, const struct ctprof_thread *thread,
+				enum key_part part)
+{
+	const struct process *process = process_of(s, thread);
+	const struct name *name = !process          ? NULL
+				  : part == KEY_EXE ? process->exe
+						    : process->cmdline;
+
+	if (name && name->length)
+		return name_text(name);
+	return process && is_kernel_thread(s, process) ? TEXT("(kernel threads)")
+						       : TEXT("(unknown)");
+}
+
+static struct text user_text(const struct ctprof_snapshot *s, const struct ctprof_thread *thread,
+			     char buffer[32])
+{
+	const struct process *process = process_of(s, thread);
+
+	if (!process || !process->uid.measured)
+		return TEXT("(unknown)");
+	snprintf(buffer, 32, "%" PRIu64, process->uid.value);
+	for (size_t i = 0; i < s->users.count; i++)
+		if (strcmp(s->users.items[i].key->bytes, buffer) == 0)
+			return name_text(s->users.items[i].value);
+	return text_of(buffer);
+}
+
+/* --- what makes a key --- */
+
+/* A word for each part, equal where the part is: within one snapshot, addresses do. */
+static uint64_t part_word(const struct ctprof_snapshot *s, const struct ctprof_thread *thread,
+			  enum key_part part)
+{
+	switch (part) {
+	case KEY_NOTHING:
+		return 0;
+	case KEY_CGROUP:
+	case KEY_UNIT:
+	case KEY_CONTAINER:
+		return (uintptr_t)thread->cgroup;
+	case KEY_PROCESS_NAME:
+	case KEY_PROCESS_PATTERN:
+		return (uintptr_t)thread->pcomm;
+	case KEY_THREAD_NAME:
+	case KEY_THREAD_PATTERN:
+		return (uintptr_t)thread->comm;
+	case KEY_EXE:
+	case KEY_CMDLINE:
+	case KEY_USER:
+		/* Threads of one process follow each other: a look-up for each is cheap. */
+		return (uintptr_t)process_of(s, thread);
+	case KEY_THREAD:
+		return (uint64_t)thread->tid;
+	}
+	return 0;
+}
+
+static struct words thread_words(const struct keys *keys, const struct ctprof_snapshot *s,
+				 const struct ctprof_thread *thread)
+{
+	struct words words;
+
+	for (size_t i = 0; i < KEY_PARTS; i++)
+		words.w[i] = part_word(s, thread, keys->axis->parts[i]);
+	/* The very same thread of every snapshot. */
+	if (keys->axis->parts[0] == KEY_THREAD)
+		words.w[1] = thread->start_time_clock_ticks.value;
+	return words;
+}
+
+/* --- labels --- */
+
+static bool put(struct keys *keys, struct text text)
+{
+	if (!array_reserve(&keys->text, text.length))
+		return false;
+	if (text.length)
+		memcpy(keys->text.items + keys->text.count, text.bytes, text.length);
+	keys->text.count += text.length;
+	return true;
+}
+
+const struct name *keys_pattern(struct keys *keys, const struct name *name)
+{
+	_cleanup_free_ char *out = NULL;
+	const struct name *pattern;
+	uint32_t *place;
+
+	if (keys->rules->literal_threads)
+		return names_intern(&keys->names, name->bytes, name->length);
+	place = word_map_at(&keys->patterns, (struct words){ { (uintptr_t)name } });
+	if (!place)
+		return NULL;
+	if (*place != WORD_MAP_NEW)
+		return keys->pattern_names.items[*place];
+	out = malloc(PATTERN_ROOM(name->length));
+	pattern =
+		out ? names_intern(&keys->names, out, pattern_of_name(name_text(name), out)) : NULL;
+	if (!pattern || !array_push(&keys->pattern_names, pattern))
+		return NULL;
+	*place = (uint32_t)keys->pattern_names.count - 1;
+	return pattern;
+}
+
+static bool put_pattern(struct keys *keys, const struct name *name)
+{
+	const struct name *pattern = keys_pattern(keys, name);
+
+	return pattern && put(keys, name_text(pattern));
+}
+
+static bool put_part(struct keys *keys, const struct ctprof_snapshot *s,
+		     const struct ctprof_thread *thread, enum key_part part)
+{
+	struct text found;
+	char buffer[32];
+
+	switch (part) {
+	case KEY_NOTHING:
+		return true;
+	case KEY_CGROUP:
+		return put(keys, name_text(cgroup_names_of(&keys->cgroups, thread->cgroup)));
+	case KEY_PROCESS_NAME:
+		return put(keys, name_text(thread->pcomm));
+	case KEY_PROCESS_PATTERN:
+		return put_pattern(keys, thread->pcomm);
+	case KEY_THREAD_NAME:
+		return put(keys, name_text(thread->comm));
+	case KEY_THREAD_PATTERN:
+		return put_pattern(keys, thread->comm);
+	case KEY_EXE:
+	case KEY_CMDLINE:
+		return put(keys, process_text(s, thread, part));
+	case KEY_USER:
+		return put(keys, user_text(s, thread, buffer));
+	case KEY_UNIT:
+		return put(keys, place_unit(name_text(thread->cgroup), &found) ? found
+									       : TEXT("(no unit)"));
+	case KEY_CONTAINER:
+		if (!place_container(name_text(thread->cgroup), &found))
+			return put(keys, TEXT("(host)"));
+		return put(keys, (struct text){ found.bytes, CONTAINER_DIGITS });
+	case KEY_THREAD:
+		snprintf(buffer, sizeof(buffer), "[%" PRIu32 "]", thread->tid);
+		return put(keys, name_text(thread->comm)) && put(keys, text_of(buffer));
+	}
+	return false;
+}
+
+static const struct name *make_label(struct keys *keys, const struct ctprof_snapshot *s,
+				     const struct ctprof_thread *thread)
+{
+	keys->text.count = 0;
+	if (!array_reserve(&keys->text, 1))
+		return NULL;
+	for (size_t i = 0; i < KEY_PARTS && keys->axis->parts[i]; i++)
+		if ((i && !put(keys, TEXT(" > "))) ||
+		    !put_part(keys, s, thread, keys->axis->parts[i]))
+			return NULL;
+	return names_intern(&keys->names, keys->text.items, keys->text.count);
+}
+
+/* --- numbers --- */
+
+static bool add_key(struct keys *keys, const struct name *label, const struct name *literal,
+		    uint32_t *ret)
+{
+	*ret = (uint32_t)keys->count;
+	return array_push(keys, (struct key){ .label = label, .literal = literal });
+}
+
+/* The number of the key with this label. */
+static bool number_by_label(struct keys *keys, const struct name *label, const struct name *literal,
+			    uint32_t *ret)
+{
+	uint32_t *place = word_map_at(&keys->numbers,
+				      (struct words){ { (uintptr_t)label, BY_LABEL, BY_LABEL } });
+
+	if (!place)
+		return false;
+	if (*place == WORD_MAP_NEW && !add_key(keys, label, literal, place))
+		return false;
+	*ret = *place;
+	return true;
+}
+
+static bool number_thread(struct keys *keys, const struct ctprof_snapshot *s,
+			  const struct ctprof_thread *thread, uint32_t *ret)
+{
+	struct words words = thread_words(keys, s, thread);
+	uint32_t number = word_map_find(&keys->numbers, words), *place;
+	const struct name *label;
+
+	if (number == WORD_MAP_NEW) {
+		label = make_label(keys, s, thread);
+		if (!label)
+			return false;
+		if (keys->axis->parts[0] == KEY_THREAD
+			    ? !add_key(keys, label, thread->comm, &number)
+			    : !number_by_label(keys, label, thread->comm, &number))
+			return false;
+		place = word_map_at(&keys->numbers, words);
+		if (!place)
+			return false;
+		*place = number;
+	}
+	keys->items[number].threads++;
+	*ret = number;
+	return true;
+}
+
+struct error *keys_init(struct keys *keys, const struct group_axis *axis,
+			const struct key_rules *rules,
+			const struct ctprof_snapshot *const *snapshots, size_t count)
+{
+	struct error *err;
+
+	*keys = (struct keys){
+		.axis = axis, .rules = rules, .snapshots = snapshots, .snapshot_count = count
+	};
+	arena_init(&keys->arena, SIZE_MAX / 2);
+	names_init(&keys->names, &keys->arena);
+	err = cgroup_names_init(&keys->cgroups, &rules->cgroups, snapshots, count);
+	if (err)
+		keys_deinit(keys);
+	return err;
+}
+
+struct error *keys_assign(struct keys *keys, size_t i, uint32_t **ret)
+{
+	const struct ctprof_snapshot *s = keys->snapshots[i];
+	uint32_t *numbers = malloc(s->threads.count * sizeof(*numbers) + 1);
+
+	if (!numbers)
+		return &error_no_memory;
+	for (size_t t = 0; t < s->threads.count; t++) {
+		if (!number_thread(keys, s, snapshot_thread(s, t), &numbers[t])) {
+			free(numbers);
+			return &error_no_memory;
+		}
+	}
+	*ret = numbers;
+	return NULL;
+}
+
+void keys_finish(struct keys *keys)
+{
+	if (keys->axis != &group_axes[AXIS_COMM])
+		return;
+	for (size_t i = 0; i < keys->count; i++)
+		if (keys->items[i].threads == 1)
+			keys->items[i].label = keys->items[i].literal;
+}
+
+void keys_deinit(struct keys *keys)
+{
+	array_deinit(keys);
+	array_deinit(&keys->text);
+	array_deinit(&keys->pattern_names);
+	word_map_deinit(&keys->patterns);
+	word_map_deinit(&keys->numbers);
+	names_deinit(&keys->names);
+	arena_deinit(&keys->arena);
+	cgroup_names_deinit(&keys->cgroups);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/group.h"
+
+#include <stdlib.h>
+
+/* Sorting by counting: how many threads each key has says where its run begins. */
+struct error *groups_init(struct groups *groups, const struct ctprof_snapshot *s,
+			  const uint32_t *key_of, size_t key_count)
+{
+	size_t count = s->threads.count, next = 0;
+
+	*groups = (struct groups){
+		.threads = calloc(count + 1, sizeof(const struct ctprof_thread *)),
+		.items = calloc(key_count + 1, sizeof(*groups->items)),
+	};
+	if (!groups->threads || !groups->items) {
+		groups_deinit(groups);
+		return &error_no_memory;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (key_of[i] != NO_KEY)
+			groups->items[key_of[i]].count++;
+	for (size_t k = 0; k < key_count; k++) {
+		groups->items[k].threads = groups->threads + next;
+		next += groups->items[k].count;
+		groups->items[k].count = 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct group *group;
+
+		if (key_of[i] == NO_KEY)
+			continue;
+		group = &groups->items[key_of[i]];
+		groups->threads[(size_t)(group->threads - groups->threads) + group->count++] =
+			snapshot_thread(s, i);
+	}
+	return NULL;
+}
+
+void groups_deinit(struct groups *groups)
+{
+	free(groups->threads);
+	free(groups->items);
+	*groups = (struct groups){ 0 };
+}
+
+/* Thread by thread: a record is read once, from front to back. */
+bool group_sum(const struct group *group, const struct selection *selection,
+	       struct group_sums *sums)
+{
+	enum metric_id wanted[METRIC_COUNT];
+	enum derived_id derived[DERIVED_COUNT];
+	size_t wanted_count = 0, derived_count = 0;
+
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
+		aggregate_reset(&sums->metrics[i], &metrics[i]);
+		if (metric_set_has(&selection->metrics, i))
+			wanted[wanted_count++] = i;
+	}
+	for (enum derived_id i = 0; i < DERIVED_COUNT; i++) {
+		sums->derived[i] = (struct derived_sum){ 0 };
+		if (selection_has_derived(selection, i))
+			derived[derived_count++] = i;
+	}
+	for (size_t t = 0; t < group->count; t++) {
+		const struct thread_record *record = &group->threads[t]->record;
+
+		for (size_t i = 0; i < wanted_count; i++)
+			if (!aggregate_add(&sums->metrics[wanted[i]], &metrics[wanted[i]], record))
+				return false;
+		for (size_t i = 0; i < derived_count; i++)
+			derived_add(&sums->derived[derived[i]], &derived_metrics[derived[i]],
+				    record);
+	}
+	return true;
+}
+
+void group_sums_deinit(struct group_sums *sums)
+{
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		aggregate_deinit(&sums->metrics[i], &metrics[i]);
+}
+
+void coverage_add(struct coverage *coverage, const struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		const struct metric_set *measured = &group->threads[i]->record.measured;
+
+		for (size_t w = 0; w < array_length(measured->words); w++) {
+			coverage->some.words[w] |= measured->words[w];
+			if (coverage->any_group)
+				coverage->every.words[w] &= measured->words[w];
+			else
+				coverage->every.words[w] = measured->words[w];
+		}
+		coverage->any_group = true;
+	}
+	/* What is a fact of the leader no other thread can have. */
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (metrics[i].leader_only && metric_set_has(&coverage->some, (enum metric_id)i))
+			metric_set_add(&coverage->every, (enum metric_id)i);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The threads of a snapshot in groups, one for each key, and what a group adds up to.
+ *
+ *	err = groups_init(&groups, snapshot, key_of, keys.count);
+ *	...
+ *	if (!group_sum(&groups.items[key], &wanted, &sums))
+ *		return &error_no_memory;
+ *
+ * A group is a run of threads, and its values are made when they are asked for: there may be as
+ * many groups as threads.
+ */
+#ifndef COMPARE_GROUP_H
+#define COMPARE_GROUP_H
+
+#include "metric/aggregate.h"
+#include "metric/derived.h"
+#include "snapshot/model.h"
+
+/* The number of a key that is none: such threads are in no group. */
+#define NO_KEY UINT32_MAX
+
+struct group {
+	const struct ctprof_thread *const *threads; /* in the order of the snapshot */
+	size_t count;
+};
+
+struct groups {
+	const struct ctprof_thread **threads; /* of all groups, one group after the other */
+	struct group *items;                  /* by key number; some may be empty */
+};
+
+/* `key_of` has the key number of each thread. The groups refer to the snapshot. */
+struct error *groups_init(struct groups *groups, const struct ctprof_snapshot *snapshot,
+			  const uint32_t *key_of, size_t key_count) MUST_CHECK;
+
+void groups_deinit(struct groups *groups);
+
+/* Metrics, and derived ones, a bit for each. */
+struct selection {
+	struct metric_set metrics;
+	uint32_t derived;
+};
+
+static inline bool selection_has_derived(const struct selection *selection, enum derived_id id)
+{
+	return selection->derived >> id & 1;
+}
+
+/* What a group adds up to. All zero at first; used for one group after another, as it keeps its
+ * memory. */
+struct group_sums {
+	struct aggregate metrics[METRIC_COUNT];
+	struct derived_sum derived[DERIVED_COUNT];
+};
+
+/* Add up the selected metrics of a group. False without memory. */
+bool group_sum(const struct group *group, const struct selection *selection,
+	       struct group_sums *sums) MUST_CHECK;
+
+void group_sums_deinit(struct group_sums *sums);
+
+/* Which metrics were measured in some thread of groups, and which in every thread that can have
+ * them. Starts as all zero. */
+struct coverage {
+	struct metric_set some, every;
+	bool any_group;
+};
+
+void coverage_add(struct coverage *coverage, const struct group *group);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers of several things that go by one name as one number, on each side: cgroups that were
+ * flattened together, processes of one name.
+ *
+ *	struct merges merges = { 0 };
+ *	done = merges_member(&merges, label, MERGE_AFTER) &&
+ *	       merges_add(&merges, label, measure, MERGE_AFTER, MERGE_SUM, reading);
+ *	...
+ *	done = merges_rows(&merges, sheet, NULL);
+ *
+ * A number that not all members had is marked as partial; one that nobody had is not measured.
+ */
+#ifndef COMPARE_MERGE_H
+#define COMPARE_MERGE_H
+
+#include "compare/sheet.h"
+
+enum merge_side { MERGE_BEFORE, MERGE_AFTER, MERGE_SIDES };
+
+/* How members become one. */
+enum merge {
+	MERGE_SUM,
+	MERGE_MAX,
+	MERGE_LIMIT, /* the largest, and none where one has none */
+	MERGE_FLOOR, /* the smallest */
+};
+
+struct merged {
+	const struct name *label;
+	const struct measure *measure;
+	struct {
+		__int128 value;
+		uint32_t had;
+		bool unlimited;
+	} sides[MERGE_SIDES];
+};
+
+struct merge_label {
+	const struct name *label;
+	uint32_t members[MERGE_SIDES];
+};
+
+struct merges {
+	struct word_map numbers; /* of merges, by label and measure; of labels */
+	struct {
+		ARRAY(struct merge_label);
+	} labels;
+	ARRAY(struct merged);
+};
+
+/* There is one more thing of that name. Labels are compared by address. False without memory. */
+bool merges_member(struct merges *merges, const struct name *label, enum merge_side side);
+
+/* A number of a member; unmeasured ones may be handed in. */
+bool merges_add(struct merges *merges, const struct name *label, const struct measure *measure,
+		enum merge_side side, enum merge merge, struct reading reading);
+
+/* Add the rows of all to the sheet, label by label: those with most of `leading` now first; without
+ * it (NULL) those of groups in their order, others by name. */
+bool merges_rows(struct merges *merges, struct sheet *sheet, const struct measure *leading);
+
+void merges_deinit(struct merges *merges);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of a report: one number of one group, on one side or on two.
+ */
+#ifndef COMPARE_ROW_H
+#define COMPARE_ROW_H
+
+#include "base/array.h"
+#include "compare/view.h"
+#include "metric/datum.h"
+
+/* What a row is a number of. */
+struct measure {
+	const char *name;
+	unsigned number; /* in the order of the registry */
+	enum unit unit;
+	enum section section;
+	bool is_total;               /* it only grows: has a rate, and a share of the host's */
+	bool is_ratio;               /* no percentages of it: its difference says it */
+	const char *per;             /* what its values are divided by: "/s"; NULL: nothing */
+	bool is_signed;              /* its readings are two's complement */
+	const struct metric *metric; /* whose tags it has; NULL */
+};
+
+/* What several captures of each side say about a row. */
+struct certainty {
+	size_t before_count, after_count;   /* independent values */
+	double before_spread, after_spread; /* standard deviations */
+	double p;                           /* adjusted for all rows; above 1: not tested */
+};
+
+struct row {
+	const struct measure *measure;
+	const struct name *group; /* NULL in sections without groups */
+	uint32_t number;          /* of the group, in the order groups are shown in */
+	uint32_t threads_before, threads_after;
+	struct datum before, after; /* one snapshot: `after` */
+	struct datum_change change;
+	bool has_host_share;
+	double host_share;                 /* of the change of the whole host */
+	const struct certainty *certainty; /* NULL: one capture on each side */
+};
+
+/* Rows that are ordered among each other. */
+struct block {
+	ARRAY(struct row);
+	size_t left_out; /* rows that the limit cut */
+};
+
+/* Dimensions, and at last rows without a difference. */
+enum { BLOCK_NO_NUMBER = DIMENSION_OTHER + 1, BLOCK_COUNT };
+
+/* A table of a report. */
+struct part {
+	enum section section;             /* whose heading and subject it has */
+	bool by_group;                    /* rows stand as they came, all in the first block */
+	struct block blocks[BLOCK_COUNT]; /* by dimension; in one block when ranked across them */
+	const struct name *last_group;    /* of those by group */
+	uint32_t last_number;
+	size_t groups, groups_left_out;
+};
+
+void part_deinit(struct part *part);
+
+/* Take in a row, unless the view hides it; its change is that of a comparison when `comparing`.
+ * False without memory. */
+bool part_add(struct part *part, const struct view *view, bool comparing, struct row row);
+
+/* Order the rows and cut to the limit. */
+void part_finish(struct part *part, const struct view *view);
+
+static inline size_t part_rows(const struct part *part)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < BLOCK_COUNT; i++)
+		count += part->blocks[i].count;
+	return count;
+}
+
+#endif

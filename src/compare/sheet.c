@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- measures --- */
+
+static bool make_measures(struct sheet *sheet)
+{
+	static const char *const pers[] = { [NORMALIZE_AGE] = "/s", [NORMALIZE_CPU] = "/CPU s" };
+	const char *per = pers[sheet->view->normalize];
+
+	sheet->measures = calloc(METRIC_COUNT + DERIVED_COUNT, sizeof(*sheet->measures));
+	if (!sheet->measures)
+		return false;
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		sheet->measures[i] = (struct measure){
+			.name = metrics[i].name,
+			.number = (unsigned)i,
+			.unit = metrics[i].unit,
+			.section = metrics[i].section,
+			.is_total = metrics[i].kind == KIND_TOTAL,
+			.per = metrics[i].kind == KIND_TOTAL ? per : NULL,
+			.metric = &metrics[i],
+		};
+	for (size_t i = 0; i < DERIVED_COUNT; i++) {
+		const struct derived *derived = &derived_metrics[i];
+		bool is_total = derived->form == DERIVED_OFFCPU;
+
+		sheet->measures[METRIC_COUNT + i] = (struct measure){
+			.name = derived->name,
+			.number = (unsigned)(METRIC_COUNT + i),
+			.unit = derived->unit,
+			.section = derived->section,
+			.is_total = is_total,
+			.is_ratio = derived->is_ratio,
+			.per = is_total ? per : NULL,
+		};
+	}
+	return true;
+}
+
+struct measure *sheet_measure(struct sheet *sheet, enum section section, struct text text)
+{
+	const struct name *name = names_intern(&sheet->names, text.bytes, text.length);
+	struct measure *measure;
+	uint32_t *number;
+
+	if (!name)
+		return NULL;
+	number = word_map_at(&sheet->made, (struct words){ { (uintptr_t)name, section } });
+	if (!number)
+		return NULL;
+	if (*number != WORD_MAP_NEW)
+		return sheet->more.items[*number];
+	measure = arena_alloc(&sheet->arena, sizeof(*measure));
+	if (!measure)
+		return NULL;
+	*number = (uint32_t)sheet->more.count;
+	*measure = (struct measure){
+		.name = name->bytes,
+		.number = METRIC_COUNT + DERIVED_COUNT + *number,
+		.section = section,
+	};
+	return array_push(&sheet->more, measure) ? measure : NULL;
+}
+
+/* --- rows --- */
+
+/* What does not grow has no change per second. */
+static void change_per_second(const struct sheet *sheet, struct row *row)
+{
+	if (!row->measure->is_total || !row->change.has_delta || !sheet->has_elapsed ||
+	    sheet->elapsed_s == 0) {
+		row->change.has_delta = row->change.has_share = false;
+		return;
+	}
+	row->change.real = true;
+	row->change.delta /= sheet->elapsed_s;
+}
+
+void sheet_change(const struct sheet *sheet, struct row *row)
+{
+	if (!sheet->comparing)
+		return;
+	datum_compare(&row->before, &row->after, &row->change);
+	if (sheet->ticks_differ && row->measure->unit == UNIT_TICKS)
+		row->change.has_delta = row->change.has_share = false;
+	if (sheet->view->rate)
+		change_per_second(sheet, row);
+}
+
+bool sheet_add(struct sheet *sheet, const struct measure *measure, const struct name *group,
+	       uint32_t number, const struct datum *before, const struct datum *after)
+{
+	struct row row = { .measure = measure, .group = group, .number = number };
+
+	if (before)
+		row.before = *before;
+	if (after)
+		row.after = *after;
+	sheet_change(sheet, &row);
+	return part_add(&sheet->parts[measure->section], sheet->view, sheet->comparing, row);
+}
+
+bool sheet_note(struct sheet *sheet, const char *format, ...)
+{
+	char *line = NULL;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&line, format, args);
+	va_end(args);
+	if (length < 0)
+		return false;
+	if (array_push(&sheet->notes, line))
+		return true;
+	free(line);
+	return false;
+}
+
+/* Names of groups choose among what has names: the rest is left out, unless asked for. */
+static bool is_about_groups(enum section section)
+{
+	return section_infos[section].subject != SUBJECT_HOST &&
+	       section_infos[section].subject != SUBJECT_DEVICE;
+}
+
+bool sheet_has(const struct sheet *sheet, enum section section)
+{
+	const struct view *view = sheet->view;
+
+	if (!(view->sections >> section & 1))
+		return false;
+	if (section_infos[section].subject == SUBJECT_CGROUP)
+		return view->axis == &group_axes[AXIS_CGROUP];
+	return view->sections_named || is_about_groups(section) ||
+	       (!view->match.count && !view->not_match.count);
+}
+
+bool sheet_has_part(const struct sheet *sheet, enum section section)
+{
+	if (section == SECTION_TASKSTATS_DELAY)
+		return false;
+	if (section == SECTION_PRIMARY || section == SECTION_DERIVED)
+		return sheet_has(sheet, section) || sheet_has(sheet, SECTION_TASKSTATS_DELAY);
+	return sheet_has(sheet, section);
+}
+
+/* --- the sheet --- */
+
+/* One snapshot, or a user who ranks groups, is shown group by group. */
+static void order_parts(struct sheet *sheet)
+{
+	for (enum section i = 0; i < SECTION_COUNT; i++) {
+		sheet->parts[i].section = i;
+		sheet->parts[i].by_group =
+			!sheet->comparing || (sheet->view->order == ORDER_GROUPS &&
+					      (section_infos[i].subject == SUBJECT_GROUP ||
+					       section_infos[i].subject == SUBJECT_CGROUP));
+	}
+}
+
+static bool ticks_differ(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)
+{
+	const struct host_context *x = a->host, *y = b->host;
+
+	return x && y && x->clock_ticks_per_s.measured && y->clock_ticks_per_s.measured &&
+	       x->clock_ticks_per_s.value != y->clock_ticks_per_s.value;
+}
+
+static struct error *start(const struct sides *sides, const struct view *view, size_t baseline,
+			   size_t candidate, struct sheet **ret)
+{
+	_cleanup_(sheet_destroy) struct sheet *sheet = calloc(1, sizeof(*sheet));
+
+	if (!sheet)
+		return &error_no_memory;
+	*sheet = (struct sheet){
+		.view = view,
+		.sides = sides,
+		.candidate = sides->snapshots[candidate],
+		.candidate_keys = sides->key_of[candidate],
+		.comparing = baseline != NO_BASELINE,
+	};
+	arena_init(&sheet->arena, SIZE_MAX / 2);
+	names_init(&sheet->names, &sheet->arena);
+	if (sheet->comparing) {
+		sheet->baseline = sides->snapshots[baseline];
+		sheet->baseline_keys = sides->key_of[baseline];
+		sheet->boots = boots_of(sheet->baseline, sheet->candidate);
+		sheet->has_elapsed =
+			seconds_between(sheet->baseline, sheet->candidate, &sheet->elapsed_s);
+		sheet->ticks_differ = ticks_differ(sheet->baseline, sheet->candidate);
+	}
+	order_parts(sheet);
+	if (!make_measures(sheet) || !judge_start(sheet))
+		return &error_no_memory;
+	*ret = take_ptr(sheet);
+	return NULL;
+}
+
+static struct error *fill(struct sheet *sheet)
+{
+	struct error *err = sheet_fill_threads(sheet);
+
+	if (!err)
+		err = sheet_fill_cgroups(sheet);
+	if (!err)
+		err = sheet_fill_processes(sheet);
+	return err ? err : sheet_fill_host(sheet);
+}
+
+struct error *sheet_of_two(const struct sides *sides, const struct view *view, size_t baseline,
+			   size_t candidate, struct sheet **ret)
+{
+	_cleanup_(sheet_destroy) struct sheet *sheet = NULL;
+	struct error *err = start(sides, view, baseline, candidate, &sheet);
+
+	if (!err)
+		err = fill(sheet);
+	if (err)
+		return err;
+	*ret = take_ptr(sheet);
+	return NULL;
+}
+
+struct error *sheet_create(const struct sides *sides, struct sheet **ret)
+{
+	_cleanup_(sheet_destroy) struct sheet *sheet = NULL;
+	struct error *err = start(sides, sides->view, sides->baselines ? 0 : NO_BASELINE,
+				  sides->count - 1, &sheet);
+
+	if (err)
+		return err;
+	sheet->trial = sides->count > 2;
+	err = sheet->trial ? sheet_fill_trial(sheet) : fill(sheet);
+	if (!err)
+		err = sheet_fill_notes(sheet);
+	if (err)
+		return err;
+	judge_finish(sheet);
+	for (enum section i = 0; i < SECTION_COUNT; i++)
+		part_finish(&sheet->parts[i], sheet->view);
+	*ret = take_ptr(sheet);
+	return NULL;
+}
+
+void sheet_destroy(struct sheet *sheet)
+{
+	struct groups *groups[] = { &sheet->before, &sheet->after, &sheet->gone, &sheet->born };
+
+	if (!sheet)
+		return;
+	for (enum section i = 0; i < SECTION_COUNT; i++)
+		part_deinit(&sheet->parts[i]);
+	for (size_t i = 0; i < array_length(groups); i++)
+		groups_deinit(groups[i]);
+	for (size_t i = 0; i < sheet->findings.count; i++)
+		part_deinit(&sheet->findings.items[i].broken);
+	for (size_t i = 0; i < sheet->notes.count; i++)
+		free(sheet->notes.items[i]);
+	array_deinit(&sheet->findings);
+	array_deinit(&sheet->notes);
+	array_deinit(&sheet->only_before);
+	array_deinit(&sheet->only_after);
+	array_deinit(&sheet->more);
+	word_map_deinit(&sheet->made);
+	free(sheet->measures);
+	free(sheet->order);
+	names_deinit(&sheet->names);
+	arena_deinit(&sheet->arena);
+	free(sheet);
+}

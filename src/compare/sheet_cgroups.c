@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What cgroups say of themselves: statistics, limits, memory.stat, memory.events, pressure. They
+ * are there when threads are grouped by cgroup, under the same names.
+ */
+#include "compare/merge.h"
+#include "compare/psi_rows.h"
+
+/* One number of a cgroup. Unset limits and protections are what the merge rules are for
+ * (Documentation/admin-guide/cgroup-v2.rst). */
+static const struct {
+	enum section section;
+	const char *name;
+	enum unit unit;
+	bool is_total, is_signed;
+	enum merge merge;
+	size_t offset;
+} numbers[] = {
+#define AT(member) offsetof(struct cgroup, member)
+	{ SECTION_CGROUP_STATS, "cpu.usage", UNIT_US, true, false, MERGE_SUM, AT(cpu.usage_usec) },
+	{ SECTION_CGROUP_STATS, "cpu.nr_throttled", UNIT_COUNT, true, false, MERGE_SUM,
+	  AT(cpu.nr_throttled) },
+	{ SECTION_CGROUP_STATS, "cpu.throttled", UNIT_US, true, false, MERGE_SUM,
+	  AT(cpu.throttled_usec) },
+	{ SECTION_CGROUP_STATS, "memory.current", UNIT_BYTES, false, false, MERGE_MAX,
+	  AT(memory.current) },
+	{ SECTION_CGROUP_STATS, "pids.current", UNIT_COUNT, false, false, MERGE_SUM,
+	  AT(pids.current) },
+	{ SECTION_CGROUP_LIMITS, "cpu.max.quota", UNIT_US, false, false, MERGE_LIMIT,
+	  AT(cpu.max_quota_us) },
+	{ SECTION_CGROUP_LIMITS, "cpu.max.period", UNIT_US, false, false, MERGE_MAX,
+	  AT(cpu.max_period_us) },
+	{ SECTION_CGROUP_LIMITS, "cpu.weight", UNIT_COUNT, false, false, MERGE_LIMIT,
+	  AT(cpu.weight) },
+	{ SECTION_CGROUP_LIMITS, "cpu.weight.nice", UNIT_NONE, false, true, MERGE_LIMIT,
+	  AT(cpu.weight_nice) },
+	{ SECTION_CGROUP_LIMITS, "memory.max", UNIT_BYTES, false, false, MERGE_LIMIT,
+	  AT(memory.max) },
+	{ SECTION_CGROUP_LIMITS, "memory.high", UNIT_BYTES, false, false, MERGE_LIMIT,
+	  AT(memory.high) },
+	{ SECTION_CGROUP_LIMITS, "memory.low", UNIT_BYTES, false, false, MERGE_FLOOR,
+	  AT(memory.low) },
+	{ SECTION_CGROUP_LIMITS, "memory.min", UNIT_BYTES, false, false, MERGE_FLOOR,
+	  AT(memory.min) },
+	{ SECTION_CGROUP_LIMITS, "pids.max", UNIT_COUNT, false, false, MERGE_LIMIT, AT(pids.max) },
+#undef AT
+};
+
+struct fill {
+	struct sheet *sheet;
+	struct merges merges[SECTION_COUNT];
+	const struct name *label; /* of the cgroup being taken */
+	enum merge_side side;
+};
+
+static bool add(struct fill *fill, const struct measure *measure, enum merge merge,
+		struct reading reading)
+{
+	return merges_add(&fill->merges[measure->section], fill->label, measure, fill->side, merge,
+			  reading);
+}
+
+/* A protection of "max" is the largest number there is; nobody should read that as a size. */
+static struct reading with_limit(struct reading reading, enum section section)
+{
+	if (section == SECTION_CGROUP_LIMITS && reading.value == UINT64_MAX)
+		reading.unlimited = true;
+	return reading;
+}
+
+static bool take_numbers(struct fill *fill, const struct cgroup *cgroup)
+{
+	for (size_t i = 0; i < array_length(numbers); i++) {
+		struct reading reading =
+			*(const struct reading *)(const void *)((const char *)cgroup +
+								numbers[i].offset);
+		struct measure *measure;
+
+		if (!sheet_has(fill->sheet, numbers[i].section))
+			continue;
+		measure = sheet_measure(fill->sheet, numbers[i].section, text_of(numbers[i].name));
+		if (!measure)
+			return false;
+		measure->unit = numbers[i].unit;
+		measure->is_total = numbers[i].is_total;
+		measure->is_signed = numbers[i].is_signed;
+		if (!add(fill, measure, numbers[i].merge, with_limit(reading, numbers[i].section)))
+			return false;
+	}
+	return true;
+}
+
+/* What memory.stat has in bytes, now; all else in it counts events since the cgroup was made
+ * (mm/memcontrol.c, memory_stats[]). */
+static bool is_size(struct text key)
+{
+	static const char *const names[] = {
+		"anon",
+		"file",
+		"kernel",
+		"kernel_stack",
+		"pagetables",
+		"sec_pagetables",
+		"percpu",
+		"sock",
+		"vmalloc",
+		"shmem",
+		"zswap",
+		"zswapped",
+		"file_mapped",
+		"file_dirty",
+		"file_writeback",
+		"swapcached",
+		"unevictable",
+		"slab",
+		"slab_reclaimable",
+		"slab_unreclaimable",
+		"hugetlb",
+	};
+
+	for (size_t i = 0; i < array_length(names); i++)
+		if (text_equal(key, text_of(names[i])))
+			return true;
+	return text_ends(key, TEXT("_thp")) || text_starts(key, TEXT("inactive_")) ||
+	       text_starts(key, TEXT("active_"));
+}
+
+static bool take_counts(struct fill *fill, enum section section, const struct counts *counts)
+{
+	for (size_t i = 0; sheet_has(fill->sheet, section) && i < counts->count; i++) {
+		struct text key = name_text(counts->items[i].key);
+		struct measure *measure = sheet_measure(fill->sheet, section, key);
+		bool size = section == SECTION_MEMORY_STAT && is_size(key);
+
+		if (!measure)
+			return false;
+		measure->unit = size ? UNIT_BYTES : UNIT_COUNT;
+		measure->is_total = !size;
+		if (!add(fill, measure, size ? MERGE_MAX : MERGE_SUM,
+			 reading_of(counts->items[i].value)))
+			return false;
+	}
+	return true;
+}
+
+static bool take_pressure(void *context, const struct measure *measure, bool is_total,
+			  struct reading reading)
+{
+	return add(context, measure, is_total ? MERGE_SUM : MERGE_MAX, reading);
+}
+
+static bool take_cgroup(struct fill *fill, const struct cgroup *cgroup)
+{
+	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++)
+		if (!merges_member(&fill->merges[i], fill->label, fill->side))
+			return false;
+	return take_numbers(fill, cgroup) &&
+	       take_counts(fill, SECTION_MEMORY_STAT, &cgroup->memory.stat) &&
+	       take_counts(fill, SECTION_MEMORY_EVENTS, &cgroup->memory.events) &&
+	       (!sheet_has(fill->sheet, SECTION_PRESSURE) ||
+		psi_each(fill->sheet, SECTION_PRESSURE, &cgroup->psi, take_pressure, fill));
+}
+
+static bool take_side(struct fill *fill, const struct ctprof_snapshot *s, enum merge_side side)
+{
+	fill->side = side;
+	for (size_t i = 0; s && i < s->cgroups.count; i++) {
+		const struct cgroup *cgroup = &s->cgroups.items[i];
+
+		fill->label = cgroup_names_of(&fill->sheet->sides->keys.cgroups, cgroup->path);
+		if (view_matches(fill->sheet->view, fill->label) && !take_cgroup(fill, cgroup))
+			return false;
+	}
+	return true;
+}
+
+static bool is_wanted(const struct sheet *sheet)
+{
+	bool any = false;
+
+	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++)
+		any |= sheet_has(sheet, i);
+	return any;
+}
+
+struct error *sheet_fill_cgroups(struct sheet *sheet)
+{
+	struct fill fill = { .sheet = sheet };
+	bool done;
+
+	if (!is_wanted(sheet))
+		return NULL;
+	done = take_side(&fill, sheet->baseline, MERGE_BEFORE) &&
+	       take_side(&fill, sheet->candidate, MERGE_AFTER);
+	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++) {
+		done = done && merges_rows(&fill.merges[i], sheet, NULL);
+		merges_deinit(&fill.merges[i]);
+	}
+	return done ? NULL : &error_no_memory;
+}

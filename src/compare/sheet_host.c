@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The host as a whole: pressure, sched_ext, what its context says, its counters.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "compare/host_fields.h"
+#include "compare/psi_rows.h"
+
+/* A reading as a datum. */
+static struct datum datum_of(struct reading reading)
+{
+	if (!reading.measured)
+		return (struct datum){ 0 };
+	return datum_number(reading.value);
+}
+
+/* --- pressure --- */
+
+/* Both sides are walked one after the other; the baseline's numbers wait in a list. */
+struct pressure {
+	struct sheet *sheet;
+	struct datum before[32];
+	size_t count;
+	bool second;
+};
+
+static bool take_pressure(void *context, const struct measure *measure, bool is_total,
+			  struct reading reading)
+{
+	struct pressure *pressure = context;
+	struct datum datum = datum_of(reading);
+
+	(void)is_total;
+	if (pressure->second)
+		return sheet_add(pressure->sheet, measure, NULL, 0,
+				 &pressure->before[pressure->count++], &datum);
+	pressure->before[pressure->count++] = datum;
+	return true;
+}
+
+static bool fill_pressure(struct sheet *sheet)
+{
+	static const struct psi none;
+	struct pressure pressure = { .sheet = sheet };
+	const struct psi *before = sheet->baseline ? &sheet->baseline->psi : &none;
+
+	if (!psi_each(sheet, SECTION_HOST_PRESSURE, before, take_pressure, &pressure))
+		return false;
+	pressure.second = true;
+	pressure.count = 0;
+	return psi_each(sheet, SECTION_HOST_PRESSURE, &sheet->candidate->psi, take_pressure,
+			&pressure);
+}
+
+/* --- sched_ext --- */
+
+static const struct {
+	const char *name;
+	size_t offset;
+	bool is_total;
+} ext_numbers[] = {
+	{ "switch_all", offsetof(struct sched_ext, switch_all), false },
+	{ "nr_rejected", offsetof(struct sched_ext, nr_rejected), true },
+	{ "hotplug_seq", offsetof(struct sched_ext, hotplug_seq), true },
+	{ "enable_seq", offsetof(struct sched_ext, enable_seq), true },
+};
+
+static struct datum ext_datum(const struct sched_ext *ext, size_t offset)
+{
+	if (!ext)
+		return (struct datum){ 0 };
+	return datum_of(*(const struct reading *)(const void *)((const char *)ext + offset));
+}
+
+static const struct sched_ext *ext_of(const struct ctprof_snapshot *s)
+{
+	return s ? s->sched_ext : NULL;
+}
+
+static bool fill_sched_ext(struct sheet *sheet)
+{
+	const struct sched_ext *x = ext_of(sheet->baseline), *y = ext_of(sheet->candidate);
+	struct measure *state = sheet_measure(sheet, SECTION_SCHED_EXT, TEXT("state"));
+	struct datum before = datum_text(x && x->state ? x->state->bytes : NULL);
+	struct datum after = datum_text(y && y->state ? y->state->bytes : NULL);
+
+	if (!state || !sheet_add(sheet, state, NULL, 0, &before, &after))
+		return false;
+	for (size_t i = 0; i < array_length(ext_numbers); i++) {
+		struct measure *measure =
+			sheet_measure(sheet, SECTION_SCHED_EXT, text_of(ext_numbers[i].name));
+
+		if (!measure)
+			return false;
+		measure->unit = UNIT_COUNT;
+		measure->is_total = ext_numbers[i].is_total;
+		before = ext_datum(x, ext_numbers[i].offset);
+		after = ext_datum(y, ext_numbers[i].offset);
+		if (!sheet_add(sheet, measure, NULL, 0, &before, &after))
+			return false;
+	}
+	return true;
+}
+
+/* --- the context --- */
+
+static enum unit unit_of_field(const char *name)
+{
+	return text_ends(text_of(name), TEXT("_kib"))     ? UNIT_KIB
+	       : text_ends(text_of(name), TEXT("_ticks")) ? UNIT_TICKS
+							  : UNIT_NONE;
+}
+
+static bool add_fact(struct sheet *sheet, const char *name, struct datum before, struct datum after)
+{
+	struct measure *measure = sheet_measure(sheet, SECTION_HOST, text_of(name));
+
+	if (!measure)
+		return false;
+	measure->unit = unit_of_field(name);
+	return sheet_add(sheet, measure, NULL, 0, &before, &after);
+}
+
+static const struct name *find_pair(const struct label_pairs *pairs, const struct name *key)
+{
+	for (size_t i = 0; i < pairs->count; i++)
+		if (name_compare(pairs->items[i].key, key) == 0)
+			return pairs->items[i].value;
+	return NULL;
+}
+
+static bool add_pair(struct sheet *sheet, const struct host_field *field, const struct name *key,
+		     const struct name *before, const struct name *after)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s%s.%s%s", field->name, "", field->prefix, key->bytes);
+	return add_fact(sheet, name, datum_text(before ? before->bytes : NULL),
+			datum_text(after ? after->bytes : NULL));
+}
+
+/* The keys of the candidate, then those that only the baseline has. */
+static bool add_pairs(struct sheet *sheet, const struct host_field *field,
+		      const struct label_pairs *x, const struct label_pairs *y)
+{
+	for (size_t i = 0; i < y->count; i++)
+		if (!add_pair(sheet, field, y->items[i].key, find_pair(x, y->items[i].key),
+			      y->items[i].value))
+			return false;
+	for (size_t i = 0; i < x->count; i++)
+		if (!find_pair(y, x->items[i].key) &&
+		    !add_pair(sheet, field, x->items[i].key, x->items[i].value, NULL))
+			return false;
+	return true;
+}
+
+static struct datum text_datum(const struct host_context *host, const struct host_field *field)
+{
+	const struct name *text = host_text(host, field);
+
+	return datum_text(text ? text->bytes : NULL);
+}
+
+static bool fill_context(struct sheet *sheet)
+{
+	static const struct host_context nothing;
+	const struct host_context *x = sheet->baseline ? sheet->baseline->host : NULL;
+	const struct host_context *y = sheet->candidate->host;
+	bool done = true;
+
+	if (!y && !x)
+		return true;
+	x = x ? x : &nothing;
+	y = y ? y : &nothing;
+	for (size_t i = 0; done && i < HOST_FIELD_COUNT; i++) {
+		const struct host_field *field = &host_fields[i];
+
+		if (field->volatile_ && sheet->comparing)
+			continue;
+		if (field->kind == HOST_TEXT)
+			done = add_fact(sheet, field->name, text_datum(x, field),
+					text_datum(y, field));
+		else if (field->kind == HOST_NUMBER)
+			done = add_fact(sheet, field->name, datum_of(*host_number(x, field)),
+					datum_of(*host_number(y, field)));
+		else
+			done = add_pairs(sheet, field, host_pairs(x, field), host_pairs(y, field));
+	}
+	return done;
+}
+
+/* --- counters --- */
+
+/* What is now and does not only grow. */
+static bool is_gauge(enum counter_kind kind, struct text key)
+{
+	static const char *const names[] = { "running", "blocked", "threads", "in_flight" };
+	/* Of vmstat's nr_ these only grow (mm/vmstat.c, vmstat_text[]). */
+	static const char *const grow[] = {
+		"nr_dirtied",
+		"nr_written",
+		"nr_throttled_written",
+		"nr_vmscan_write",
+		"nr_vmscan_immediate_reclaim",
+		"nr_foll_pin_acquired",
+		"nr_foll_pin_released",
+	};
+
+	if (kind == COUNTERS_VMSTAT) {
+		for (size_t i = 0; i < array_length(grow); i++)
+			if (text_equal(key, text_of(grow[i])))
+				return false;
+		return text_starts(key, TEXT("nr_"));
+	}
+	for (size_t i = 0; i < array_length(names); i++)
+		if (text_equal(key, text_of(names[i])))
+			return true;
+	return false;
+}
+
+static enum unit unit_of_counter(enum counter_kind kind, struct text key)
+{
+	static const struct {
+		const char *ending;
+		enum unit unit;
+	} endings[] = {
+		{ "_ticks", UNIT_TICKS },
+		{ "_ns", UNIT_NS },
+		{ "_ms", UNIT_MS },
+		{ "_bytes", UNIT_BYTES },
+	};
+
+	for (size_t i = 0; kind != COUNTERS_VMSTAT && i < array_length(endings); i++)
+		if (text_ends(key, text_of(endings[i].ending)))
+			return endings[i].unit;
+	return UNIT_COUNT;
+}
+
+#define HUNDREDTHS "_x100"
+
+/* Load averages are kept in hundredths, and read as what they are. */
+static bool add_counter(struct sheet *sheet, const struct counter_set *set,
+			const struct name *group, uint32_t place, struct text key,
+			const uint64_t *x, const uint64_t *y)
+{
+	bool hundredths = text_ends(key, TEXT(HUNDREDTHS));
+	struct datum before = { 0 }, after = { 0 };
+	struct measure *measure;
+
+	if (hundredths)
+		key.length -= strlen(HUNDREDTHS);
+	measure = sheet_measure(sheet, SECTION_HOST_COUNTERS, key);
+	if (!measure)
+		return false;
+	measure->unit = hundredths ? UNIT_NONE : unit_of_counter(set->kind, key);
+	measure->is_total = !hundredths && !is_gauge(set->kind, key);
+	if (x)
+		before = datum_number(*x);
+	if (y)
+		after = datum_number(*y);
+	if (hundredths && x)
+		before = (struct datum){ .kind = DATUM_REAL, .real = (double)*x / 100 };
+	if (hundredths && y)
+		after = (struct datum){ .kind = DATUM_REAL, .real = (double)*y / 100 };
+	return sheet_add(sheet, measure, group, place, &before, &after);
+}
+
+static const struct counter_set *find_set(const struct ctprof_snapshot *s,
+					  const struct counter_set *like)
+{
+	for (size_t i = 0; s && i < s->counters.count; i++)
+		if (s->counters.items[i].kind == like->kind &&
+		    name_compare(s->counters.items[i].name, like->name) == 0)
+			return &s->counters.items[i];
+	return NULL;
+}
+
+static const uint64_t *find_count(const struct counter_set *set, const struct name *key,
+				  size_t hint)
+{
+	if (!set)
+		return NULL;
+	/* Two captures of one kernel have them in one order. */
+	if (hint < set->counts.count && name_compare(set->counts.items[hint].key, key) == 0)
+		return &set->counts.items[hint].value;
+	for (size_t i = 0; i < set->counts.count; i++)
+		if (name_compare(set->counts.items[i].key, key) == 0)
+			return &set->counts.items[i].value;
+	return NULL;
+}
+
+/* "cpu0", "block vda", "vmstat". */
+static const struct name *label_of_set(struct sheet *sheet, const struct counter_set *set)
+{
+	const char *kind = set->kind == COUNTERS_CPU ? "" : counter_kind_names[set->kind];
+	char label[256];
+	int length = snprintf(label, sizeof(label), "%s%s%s", kind,
+			      *kind && set->name->length ? " " : "", set->name->bytes);
+
+	if (length >= (int)sizeof(label))
+		length = sizeof(label) - 1;
+	return names_intern(&sheet->names, label, (size_t)length);
+}
+
+static bool add_set(struct sheet *sheet, const struct counter_set *x, const struct counter_set *y,
+		    uint32_t place)
+{
+	const struct counter_set *first = y ? y : x, *second = y ? x : NULL;
+	const struct name *group = label_of_set(sheet, first);
+
+	if (!group)
+		return false;
+	if (!view_matches(sheet->view, group))
+		return true;
+	for (size_t i = 0; i < first->counts.count; i++) {
+		const struct count *count = &first->counts.items[i];
+		const uint64_t *other = find_count(second, count->key, i);
+
+		if (!add_counter(sheet, first, group, place, name_text(count->key),
+				 y ? other : &count->value, y ? &count->value : NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool fill_counters(struct sheet *sheet)
+{
+	const struct ctprof_snapshot *x = sheet->baseline, *y = sheet->candidate;
+	uint32_t place = 0;
+
+	for (size_t i = 0; i < y->counters.count; i++)
+		if (!add_set(sheet, find_set(x, &y->counters.items[i]), &y->counters.items[i],
+			     place++))
+			return false;
+	for (size_t i = 0; x && i < x->counters.count; i++)
+		if (!find_set(y, &x->counters.items[i]) &&
+		    !add_set(sheet, &x->counters.items[i], NULL, place++))
+			return false;
+	return true;
+}
+
+struct error *sheet_fill_host(struct sheet *sheet)
+{
+	static const struct {
+		enum section section;
+		bool (*fill)(struct sheet *sheet);
+	} fills[] = {
+		{ SECTION_HOST_PRESSURE, fill_pressure },
+		{ SECTION_SCHED_EXT, fill_sched_ext },
+		{ SECTION_HOST, fill_context },
+		{ SECTION_HOST_COUNTERS, fill_counters },
+	};
+
+	for (size_t i = 0; i < array_length(fills); i++)
+		if (sheet_has(sheet, fills[i].section) && !fills[i].fill(sheet))
+			return &error_no_memory;
+	return NULL;
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Groups of threads: their rows, those that only one side has, and what is judged.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/judge.h"
+#include "compare/survivors.h"
+
+#define NS_PER_S    1e9
+#define TICKS_PER_S 100.0
+
+const enum metric_id alone_metrics[ALONE_METRICS] = {
+	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_voluntary_csw, METRIC_nonvoluntary_csw,
+	METRIC_majflt,      METRIC_read_bytes,   METRIC_write_bytes,   METRIC_hiwater_rss_bytes,
+};
+
+/* What one group of a sheet is worked on with. */
+struct work {
+	struct sheet *sheet;
+	struct selection rows;   /* shown */
+	struct selection needed; /* shown, judged, ranked by, or divided by */
+	struct group_sums before, after;
+	double before_divisor, after_divisor;             /* of totals; 0: there is none */
+	double host_change[METRIC_COUNT + DERIVED_COUNT]; /* 0: none, or not wanted */
+};
+
+/* --- what is needed --- */
+
+static void select_number(struct selection *selection, unsigned number)
+{
+	if (number < METRIC_COUNT)
+		metric_set_add(&selection->metrics, (enum metric_id)number);
+	else
+		selection->derived |= 1u << (number - METRIC_COUNT);
+}
+
+static bool has_number(const struct selection *selection, unsigned number)
+{
+	return number < METRIC_COUNT
+		       ? metric_set_has(&selection->metrics, (enum metric_id)number)
+		       : selection_has_derived(selection, (enum derived_id)(number - METRIC_COUNT));
+}
+
+static void select_all(struct work *work)
+{
+	const struct sheet *sheet = work->sheet;
+	const struct view *view = sheet->view;
+
+	/* Rows of several captures are made of pieces of two. */
+	for (unsigned i = 0; !sheet->trial && i < METRIC_COUNT + DERIVED_COUNT; i++)
+		if (sheet_has(sheet, sheet->measures[i].section) && has_number(&view->metrics, i))
+			select_number(&work->rows, i);
+	work->needed = work->rows;
+	for (size_t i = 0; i < view->sort_count; i++)
+		select_number(&work->needed, view->sort[i].metric);
+	for (size_t i = 0; i < view->judgements.count; i++)
+		select_number(&work->needed, view->judgements.items[i].metric);
+	if (view->normalize == NORMALIZE_CPU)
+		select_number(&work->needed, METRIC_run_time_ns);
+}
+
+/* --- what totals are divided by --- */
+
+/* When the capture was made, in ticks since boot; the birth of its youngest thread is close. */
+static uint64_t now_ticks(const struct ctprof_snapshot *s)
+{
+	uint64_t latest = 0;
+
+	if (s->host && s->host->uptime_clock_ticks.measured)
+		return s->host->uptime_clock_ticks.value;
+	for (size_t i = 0; i < s->threads.count; i++)
+		if (snapshot_thread(s, i)->start_time_clock_ticks.value > latest)
+			latest = snapshot_thread(s, i)->start_time_clock_ticks.value;
+	return latest;
+}
+
+/* Seconds that the threads of a group lived, together. */
+static double age_of(const struct group *group, uint64_t now)
+{
+	double ticks = 0;
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct reading *start = &group->threads[i]->start_time_clock_ticks;
+
+		if (!start->measured)
+			return 0;
+		/* Born while the capture was under way. */
+		if (start->value < now)
+			ticks += (double)(now - start->value);
+	}
+	return ticks / TICKS_PER_S;
+}
+
+static double divisor_of(const struct sheet *sheet, const struct ctprof_snapshot *s,
+			 const struct group *group, const struct group_sums *sums)
+{
+	const struct metric *run_time = &metrics[METRIC_run_time_ns];
+
+	if (sheet->view->normalize == NORMALIZE_AGE)
+		return age_of(group, now_ticks(s));
+	if (sheet->view->normalize == NORMALIZE_CPU &&
+	    aggregate_is_complete(&sums->metrics[METRIC_run_time_ns], run_time))
+		return (double)sums->metrics[METRIC_run_time_ns].total / NS_PER_S;
+	return 0;
+}
+
+static void divide(struct datum *datum, double divisor)
+{
+	if (datum->kind != DATUM_NUMBER)
+		return;
+	if (divisor == 0) {
+		datum->kind = DATUM_NONE;
+		return;
+	}
+	datum->real = (double)datum->number / divisor;
+	datum->kind = DATUM_REAL;
+}
+
+/* --- one row --- */
+
+/* The sums of both sides of a group. */
+static bool sum_sides(struct work *work, const struct group *before, const struct group *after)
+{
+	struct sheet *sheet = work->sheet;
+
+	if (before && !group_sum(before, &work->needed, &work->before))
+		return false;
+	if (!group_sum(after, &work->needed, &work->after))
+		return false;
+	if (sheet->view->normalize == NORMALIZE_NOT)
+		return true;
+	if (before)
+		work->before_divisor = divisor_of(sheet, sheet->baseline, before, &work->before);
+	work->after_divisor = divisor_of(sheet, sheet->candidate, after, &work->after);
+	return true;
+}
+
+static void fill_derived(const struct work *work, enum derived_id id, struct row *row)
+{
+	const struct derived *derived = &derived_metrics[id];
+	const struct derived_sum *before = &work->before.derived[id];
+	const struct derived_sum *after = &work->after.derived[id];
+	struct derived_sum between;
+
+	if (work->sheet->comparing)
+		row->before = derived_datum(before, derived);
+	if (work->sheet->comparing && work->sheet->view->window) {
+		between = derived_between(before, after, derived);
+		after = &between;
+	}
+	row->after = derived_datum(after, derived);
+}
+
+static void fill_values(const struct work *work, unsigned number, struct row *row)
+{
+	const struct view *view = work->sheet->view;
+
+	if (number >= METRIC_COUNT) {
+		fill_derived(work, (enum derived_id)(number - METRIC_COUNT), row);
+		return;
+	}
+	if (work->sheet->comparing)
+		row->before = aggregate_datum(&work->before.metrics[number], &metrics[number]);
+	row->after = aggregate_datum(&work->after.metrics[number], &metrics[number]);
+	/* What was born in the window had nothing before it. */
+	if (view->births && row->measure->is_total && !row->threads_before)
+		row->before = datum_number(0);
+}
+
+static struct row make_row(const struct work *work, const struct name *label, uint32_t place,
+			   const struct group *before, const struct group *after, unsigned number)
+{
+	struct sheet *sheet = work->sheet;
+	struct row row = {
+		.measure = &sheet->measures[number],
+		.group = label,
+		.number = place,
+		.threads_before = before ? (uint32_t)before->count : 0,
+		.threads_after = (uint32_t)after->count,
+	};
+
+	fill_values(work, number, &row);
+	if (row.measure->per) {
+		divide(&row.before, work->before_divisor);
+		divide(&row.after, work->after_divisor);
+	}
+	sheet_change(sheet, &row);
+	if (work->host_change[number] != 0 && row.change.has_delta) {
+		row.has_host_share = true;
+		row.host_share = row.change.delta / work->host_change[number];
+	}
+	return row;
+}
+
+/* --- the groups of a sheet --- */
+
+static const struct name *label_of(const struct sheet *sheet, uint32_t key)
+{
+	return sheet->sides->keys.items[key].label;
+}
+
+static bool is_shared(const struct sheet *sheet, uint32_t key)
+{
+	if (!sheet->after.items[key].count)
+		return false;
+	return !sheet->comparing || sheet->view->births || sheet->before.items[key].count;
+}
+
+/* Keys for the threads that both have, and for those that one has. A thread that was renamed, or
+ * moved, in between counts where it is now. */
+static struct error *make_window(struct sheet *sheet)
+{
+	size_t key_count = sheet->sides->keys.count;
+	size_t olds = sheet->baseline->threads.count, news = sheet->candidate->threads.count;
+	_cleanup_free_ uint32_t *before = malloc(olds * sizeof(*before) + 1);
+	_cleanup_free_ uint32_t *gone = malloc(olds * sizeof(*gone) + 1);
+	_cleanup_free_ uint32_t *after = malloc(news * sizeof(*after) + 1);
+	_cleanup_free_ uint32_t *born = malloc(news * sizeof(*born) + 1);
+	struct survivors survivors;
+	struct error *err;
+
+	if (!before || !gone || !after || !born)
+		return &error_no_memory;
+	err = survivors_init(&survivors, sheet->baseline, sheet->candidate);
+	if (err)
+		return err;
+	for (size_t i = 0; i < olds; i++) {
+		bool lives = survivors.after[i] != NO_THREAD;
+
+		before[i] = lives ? sheet->candidate_keys[survivors.after[i]] : NO_KEY;
+		gone[i] = lives ? NO_KEY : sheet->baseline_keys[i];
+	}
+	for (size_t i = 0; i < news; i++) {
+		bool lived = survivors.before[i] != NO_THREAD;
+
+		after[i] = lived || sheet->view->births ? sheet->candidate_keys[i] : NO_KEY;
+		born[i] = lived ? NO_KEY : sheet->candidate_keys[i];
+	}
+	survivors_deinit(&survivors);
+	err = groups_init(&sheet->before, sheet->baseline, before, key_count);
+	if (!err)
+		err = groups_init(&sheet->after, sheet->candidate, after, key_count);
+	if (!err)
+		err = groups_init(&sheet->gone, sheet->baseline, gone, key_count);
+	return err ? err : groups_init(&sheet->born, sheet->candidate, born, key_count);
+}
+
+static struct error *make_groups(struct sheet *sheet)
+{
+	size_t key_count = sheet->sides->keys.count;
+	struct error *err = NULL;
+
+	if (sheet->comparing && sheet->view->window)
+		return make_window(sheet);
+	if (sheet->comparing)
+		err = groups_init(&sheet->before, sheet->baseline, sheet->baseline_keys, key_count);
+	if (!err)
+		err = groups_init(&sheet->after, sheet->candidate, sheet->candidate_keys,
+				  key_count);
+	return err;
+}
+
+static const struct group *before_of(const struct sheet *sheet, uint32_t key)
+{
+	return sheet->comparing ? &sheet->before.items[key] : NULL;
+}
+
+/* The change of the whole host: that of all groups, also of those that one side has. */
+static bool find_host_change(struct work *work)
+{
+	struct sheet *sheet = work->sheet;
+	struct group before = { 0 }, after = { 0 };
+
+	if (!sheet->comparing || !sheet->view->shares)
+		return true;
+	before.threads = sheet->before.threads;
+	after.threads = sheet->after.threads;
+	for (size_t k = 0; k < sheet->sides->keys.count; k++) {
+		before.count += sheet->before.items[k].count;
+		after.count += sheet->after.items[k].count;
+	}
+	if (!sum_sides(work, &before, &after))
+		return false;
+	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
+		struct row row;
+
+		if (!sheet->measures[i].is_total || sheet->measures[i].per ||
+		    !has_number(&work->needed, i))
+			continue;
+		row = make_row(work, NULL, 0, &before, &after, i);
+		work->host_change[i] = row.change.has_delta ? row.change.delta : 0;
+	}
+	return true;
+}
+
+/* --- the order of groups --- */
+
+struct ranked {
+	uint32_t key, place; /* place in the order of names */
+	bool has[SORT_KEYS_MAX];
+	double value[SORT_KEYS_MAX];
+};
+
+/* What has no value comes last in either direction; equals stay in the order of their names. */
+static int by_rank(const void *a, const void *b, void *context)
+{
+	const struct ranked *x = a, *y = b;
+	const struct view *view = context;
+
+	for (size_t i = 0; i < view->sort_count; i++) {
+		int less = view->sort[i].ascending ? -1 : 1;
+
+		if (x->has[i] != y->has[i])
+			return x->has[i] ? -1 : 1;
+		if (x->has[i] && x->value[i] != y->value[i])
+			return x->value[i] < y->value[i] ? less : -less;
+	}
+	return x->place < y->place ? -1 : 1;
+}
+
+static bool rank_group(struct work *work, struct ranked *ranked)
+{
+	struct sheet *sheet = work->sheet;
+	const struct view *view = sheet->view;
+	const struct group *before = before_of(sheet, ranked->key);
+	const struct group *after = &sheet->after.items[ranked->key];
+
+	if (!is_shared(sheet, ranked->key))
+		return true;
+	if (!sum_sides(work, before, after))
+		return false;
+	for (size_t i = 0; i < view->sort_count; i++) {
+		struct row row = make_row(work, NULL, 0, before, after, view->sort[i].metric);
+
+		ranked->has[i] = sheet->comparing ? row.change.has_delta
+						  : datum_magnitude(&row.after, &ranked->value[i]);
+		if (sheet->comparing)
+			ranked->value[i] = row.change.delta;
+	}
+	return true;
+}
+
+static bool rank_groups(struct work *work)
+{
+	struct sheet *sheet = work->sheet;
+	size_t count = sheet->sides->keys.count;
+	_cleanup_free_ struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
+
+	if (!ranked)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		ranked[i].key = sheet->order[i];
+		ranked[i].place = (uint32_t)i;
+		if (!rank_group(work, &ranked[i]))
+			return false;
+	}
+	qsort_r(ranked, count, sizeof(*ranked), by_rank, (void *)(uintptr_t)sheet->view);
+	for (size_t i = 0; i < count; i++)
+		sheet->order[i] = ranked[i].key;
+	return true;
+}
+
+static bool order_groups(struct work *work)
+{
+	struct sheet *sheet = work->sheet;
+	size_t count = sheet->sides->keys.count;
+
+	sheet->order = malloc(count * sizeof(*sheet->order) + 1);
+	if (!sheet->order)
+		return false;
+	if (count)
+		memcpy(sheet->order, sheet->sides->by_name, count * sizeof(*sheet->order));
+	return sheet->view->order != ORDER_GROUPS || rank_groups(work);
+}
+
+/* Only what somebody judges is looked at. */
+static bool judge_group(struct work *work, uint32_t place, uint32_t key)
+{
+	struct sheet *sheet = work->sheet;
+	const struct name *label = label_of(sheet, key);
+
+	for (size_t i = 0; i < sheet->findings.count; i++) {
+		struct finding *finding = &sheet->findings.items[i];
+		struct row row;
+
+		if (!judge_is_about(finding->judgement, label))
+			continue;
+		row = make_row(work, label, place, before_of(sheet, key), &sheet->after.items[key],
+			       finding->judgement->metric);
+		if (!judge_row(finding, &row))
+			return false;
+	}
+	return true;
+}
+
+/* --- rows --- */
+
+/* Which groups were looked at, and what they lack. */
+static void take_coverage(struct sheet *sheet, uint32_t key)
+{
+	coverage_add(&sheet->coverage_after, &sheet->after.items[key]);
+	if (sheet->comparing)
+		coverage_add(&sheet->coverage_before, &sheet->before.items[key]);
+}
+
+static bool add_rows(struct work *work, uint32_t place, uint32_t key)
+{
+	struct sheet *sheet = work->sheet;
+	const struct group *before = before_of(sheet, key), *after = &sheet->after.items[key];
+
+	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
+		enum section table = i < METRIC_COUNT ? SECTION_PRIMARY : SECTION_DERIVED;
+
+		if (has_number(&work->rows, i) &&
+		    !part_add(&sheet->parts[table], sheet->view, sheet->comparing,
+			      make_row(work, label_of(sheet, key), place, before, after, i)))
+			return false;
+	}
+	return true;
+}
+
+static bool take_group(struct work *work, uint32_t place, uint32_t key)
+{
+	struct sheet *sheet = work->sheet;
+	bool wanted = view_matches(sheet->view, label_of(sheet, key));
+
+	if (wanted &&
+	    (sheet->after.items[key].count || (sheet->comparing && sheet->before.items[key].count)))
+		sheet->matching++;
+	if (!is_shared(sheet, key) || (!wanted && !sheet->findings.count))
+		return true;
+	if (!sum_sides(work, before_of(sheet, key), &sheet->after.items[key]) ||
+	    (!sheet->trial && !judge_group(work, place, key)))
+		return false;
+	if (!wanted)
+		return true;
+	sheet->shared++;
+	take_coverage(sheet, key);
+	return add_rows(work, place, key);
+}
+
+/* --- groups of one side --- */
+
+static int by_run_time(const void *a, const void *b)
+{
+	const struct alone *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static double run_time_of(const struct group *group)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < group->count; i++)
+		if (metric_set_has(&group->threads[i]->record.measured, METRIC_run_time_ns))
+			sum += (double)group->threads[i]->record.values.run_time_ns.v;
+	return sum;
+}
+
+static void note_measured(struct alones *alones, const struct group *group)
+{
+	struct coverage coverage = { 0 };
+
+	coverage_add(&coverage, group);
+	for (size_t i = 0; i < ALONE_METRICS; i++)
+		if (metric_set_has(&coverage.some, alone_metrics[i]))
+			metric_set_add(&alones->measured, alone_metrics[i]);
+}
+
+/* Those that are in `groups` and not in `others`, which may be NULL for all. `key` becomes their
+ * place in the order of names, for equals. */
+static bool find_alones(const struct sheet *sheet, const struct groups *groups,
+			const struct groups *others, struct alones *ret)
+{
+	for (uint32_t n = 0; n < sheet->sides->keys.count; n++) {
+		uint32_t key = sheet->sides->by_name[n];
+		const struct group *group = &groups->items[key];
+
+		if (!group->count || (others && others->items[key].count) ||
+		    !view_matches(sheet->view, label_of(sheet, key)))
+			continue;
+		if (!array_push(ret, (struct alone){ group, n, run_time_of(group) }))
+			return false;
+	}
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), by_run_time);
+	for (size_t i = 0; i < ret->count; i++)
+		ret->items[i].key = sheet->sides->by_name[ret->items[i].key];
+	if (sheet->view->limit && ret->count > sheet->view->limit) {
+		ret->left_out = ret->count - sheet->view->limit;
+		ret->count = sheet->view->limit;
+	}
+	for (size_t i = 0; i < ret->count; i++)
+		note_measured(ret, ret->items[i].group);
+	return true;
+}
+
+static bool find_one_sided(struct sheet *sheet)
+{
+	if (!sheet->comparing)
+		return true;
+	if (sheet->view->window)
+		return find_alones(sheet, &sheet->gone, NULL, &sheet->only_before) &&
+		       find_alones(sheet, &sheet->born, NULL, &sheet->only_after);
+	return find_alones(sheet, &sheet->before, &sheet->after, &sheet->only_before) &&
+	       find_alones(sheet, &sheet->after, &sheet->before, &sheet->only_after);
+}
+
+static bool run(struct work *work)
+{
+	struct sheet *sheet = work->sheet;
+	bool done = find_host_change(work) && order_groups(work);
+
+	for (uint32_t n = 0; done && n < sheet->sides->keys.count; n++)
+		done = take_group(work, n, sheet->order[n]);
+	return done && find_one_sided(sheet);
+}
+
+struct error *sheet_fill_threads(struct sheet *sheet)
+{
+	struct error *err = make_groups(sheet);
+	struct work *work = err ? NULL : calloc(1, sizeof(*work));
+
+	if (err)
+		return err;
+	if (!work)
+		return &error_no_memory;
+	work->sheet = sheet;
+	select_all(work);
+	err = run(work) ? NULL : &error_no_memory;
+	group_sums_deinit(&work->before);
+	group_sums_deinit(&work->after);
+	free(work);
+	return err;
+}

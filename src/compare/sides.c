@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/sides.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NS_PER_S    1e9
+#define TICKS_PER_S 100.0
+
+enum boots boots_of(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)
+{
+	const struct host_context *x = a->host, *y = b->host;
+
+	if (!x || !y || !x->boot_id || !y->boot_id)
+		return BOOTS_UNKNOWN;
+	return name_compare(x->boot_id, y->boot_id) == 0 ? BOOTS_SAME : BOOTS_DIFFERENT;
+}
+
+/* The clock of the day is finer than the time since boot, but somebody may have set it. */
+#define CLOCK_SET_S 0.05
+
+bool seconds_between(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b, double *ret)
+{
+	const struct host_context *x = a->host, *y = b->host;
+	bool has_day = a->captured_at_unix_ns.value && b->captured_at_unix_ns.value;
+	double day = ((double)b->captured_at_unix_ns.value - (double)a->captured_at_unix_ns.value) /
+		     NS_PER_S;
+	double up;
+
+	if (boots_of(a, b) == BOOTS_SAME && x->uptime_clock_ticks.measured &&
+	    y->uptime_clock_ticks.measured) {
+		up = ((double)y->uptime_clock_ticks.value - (double)x->uptime_clock_ticks.value) /
+		     TICKS_PER_S;
+		*ret = has_day && fabs(day - up) < CLOCK_SET_S ? day : up;
+		return true;
+	}
+	if (has_day)
+		*ret = day;
+	return has_day;
+}
+
+/* --- what cannot be compared --- */
+
+/* What asks for the very same threads, or for time that passed. */
+static const char *needs_one_boot(const struct view *view)
+{
+	if (view->axis == &group_axes[AXIS_THREAD])
+		return "--group-by thread";
+	return view->window ? "--window" : view->rate ? "--rate" : NULL;
+}
+
+static struct error *check_boots(const struct sides *sides)
+{
+	const char *what = needs_one_boot(sides->view);
+
+	for (size_t i = 1; what && i < sides->count; i++)
+		if (boots_of(sides->items[0].snapshot, sides->items[i].snapshot) == BOOTS_DIFFERENT)
+			return error_create("%s: %s and %s are of different boots, which share no "
+					    "thread and no clock; --normalize age or cpu compares "
+					    "them",
+					    what, sides->items[0].name, sides->items[i].name);
+	return NULL;
+}
+
+static struct error *check_time(const struct sides *sides)
+{
+	double seconds;
+
+	if (!sides->view->rate || sides->count != 2)
+		return NULL;
+	if (!seconds_between(sides->items[0].snapshot, sides->items[1].snapshot, &seconds))
+		return error_create("--rate: a snapshot does not say when it was made");
+	if (seconds == 0)
+		return error_create("--rate: no time passed between %s and %s",
+				    sides->items[0].name, sides->items[1].name);
+	return NULL;
+}
+
+/* --- the order of keys --- */
+
+static int by_label(const void *a, const void *b, void *context)
+{
+	const struct keys *keys = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = name_compare(keys->items[x].label, keys->items[y].label);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+static bool order_keys(struct sides *sides)
+{
+	sides->by_name = malloc(sides->keys.count * sizeof(*sides->by_name) + 1);
+	if (!sides->by_name)
+		return false;
+	for (size_t i = 0; i < sides->keys.count; i++)
+		sides->by_name[i] = (uint32_t)i;
+	if (sides->keys.count)
+		qsort_r(sides->by_name, sides->keys.count, sizeof(*sides->by_name), by_label,
+			&sides->keys);
+	return true;
+}
+
+static struct error *assign_keys(struct sides *sides)
+{
+	struct error *err = NULL;
+
+	if (sides->view->axis == &group_axes[AXIS_ALL] && sides->baselines)
+		err = renamed_find(&sides->renamed, &sides->keys, sides->baselines);
+	for (size_t i = 0; i < sides->count && !err; i++)
+		err = keys_assign(&sides->keys, i, &sides->key_of[i]);
+	if (err)
+		return err;
+	keys_finish(&sides->keys);
+	return order_keys(sides) ? NULL : &error_no_memory;
+}
+
+struct error *sides_init(struct sides *sides, const struct view *view, const struct side *items,
+			 size_t baselines, size_t count)
+{
+	struct error *err;
+
+	*sides = (struct sides){
+		.view = view,
+		.items = items,
+		.baselines = baselines,
+		.count = count,
+		.snapshots = calloc(count, sizeof(const struct ctprof_snapshot *)),
+		.key_of = calloc(count, sizeof(*sides->key_of)),
+	};
+	if (!sides->snapshots || !sides->key_of) {
+		sides_deinit(sides);
+		return &error_no_memory;
+	}
+	for (size_t i = 0; i < count; i++)
+		sides->snapshots[i] = items[i].snapshot;
+	err = check_boots(sides);
+	if (!err)
+		err = check_time(sides);
+	if (!err)
+		err = keys_init(&sides->keys, view->axis, &view->keys, sides->snapshots, count);
+	if (!err)
+		err = assign_keys(sides);
+	if (err)
+		sides_deinit(sides);
+	return err;
+}
+
+void sides_deinit(struct sides *sides)
+{
+	for (size_t i = 0; sides->key_of && i < sides->count; i++)
+		free(sides->key_of[i]);
+	free(sides->key_of);
+	free(sides->by_name);
+	free(sides->snapshots);
+	renamed_deinit(&sides->renamed);
+	keys_deinit(&sides->keys);
+	*sides = (struct sides){ 0 };
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Several captures on each side: is a difference more than what varies anyway?
+ *
+ * A number is tested where its values are independent of each other. Captures of one boot follow
+ * each other, and totals in them only grow; so from one capture to the next is one value: what was
+ * added, per second, by the threads that both have and by those born in between. Quotients are
+ * those of that time. Gauges, peaks and ordinals are carried from one such capture to the next and
+ * are not tested. Captures of different boots (or hosts) are independent as they are.
+ *
+ * The test is Welch's, and what it says is adjusted for all rows together (statistics.h).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "compare/judge.h"
+#include "compare/statistics.h"
+
+/* Fewer values than this on a side leave the test next to nothing to find. */
+#define VALUES_LEAST 4
+
+struct series {
+	const struct measure *measure;
+	const struct name *group;
+	uint32_t number;
+	uint32_t threads[2];
+	struct sample samples[2]; /* baseline, candidate */
+	bool tested;
+};
+
+struct trial {
+	struct sheet *sheet;
+	struct view piece; /* how a piece of two captures is looked at */
+	bool windows[2];   /* the side's captures are of one boot */
+	struct word_map numbers;
+	ARRAY(struct series);
+};
+
+/* --- values --- */
+
+/* The measure of a row of a piece, in the sheet as a whole. */
+static const struct measure *measure_of(struct trial *trial, const struct measure *of_piece,
+					bool per_second)
+{
+	struct sheet *sheet = trial->sheet;
+	struct measure *measure;
+
+	if (of_piece->number < METRIC_COUNT + DERIVED_COUNT)
+		measure = &sheet->measures[of_piece->number];
+	else
+		measure = sheet_measure(sheet, of_piece->section, text_of(of_piece->name));
+	if (!measure)
+		return NULL;
+	measure->unit = of_piece->unit;
+	measure->is_total = of_piece->is_total;
+	measure->is_ratio = of_piece->is_ratio;
+	if (per_second)
+		measure->per = "/s";
+	return measure;
+}
+
+static struct series *series_of(struct trial *trial, const struct row *row, bool per_second)
+{
+	struct sheet *sheet = trial->sheet;
+	const struct measure *measure = measure_of(trial, row->measure, per_second);
+	const struct name *group = NULL;
+	uint32_t *number;
+
+	/* Names of some sections are of the piece alone. */
+	if (row->group)
+		group = names_intern(&sheet->names, row->group->bytes, row->group->length);
+	if (!measure || (row->group && !group))
+		return NULL;
+	number = word_map_at(&trial->numbers,
+			     (struct words){ { (uintptr_t)measure, (uintptr_t)group } });
+	if (!number)
+		return NULL;
+	if (*number == WORD_MAP_NEW) {
+		*number = (uint32_t)trial->count;
+		if (!array_push(trial, (struct series){ .measure = measure,
+							.group = group,
+							.number = row->number,
+							.tested = true }))
+			return NULL;
+	}
+	return &trial->items[*number];
+}
+
+static bool take_row(struct trial *trial, const struct row *row, size_t side)
+{
+	bool window = trial->windows[side];
+	bool added = window && row->measure->is_total;
+	struct series *series;
+	double value;
+
+	if (added ? !row->change.has_delta
+		  : row->after.partial || !datum_magnitude(&row->after, &value))
+		return true;
+	if (added)
+		value = row->change.delta;
+	series = series_of(trial, row, added);
+	if (!series)
+		return false;
+	/* A quotient of a window is of that window alone. */
+	series->tested &= !window || added || row->after.kind == DATUM_REAL;
+	series->threads[side] = row->threads_after;
+	sample_add(&series->samples[side], value);
+	return true;
+}
+
+static struct error *take_piece(struct trial *trial, size_t before, size_t after, size_t side)
+{
+	_cleanup_(sheet_destroy) struct sheet *piece = NULL;
+	struct error *err = sheet_of_two(trial->sheet->sides, &trial->piece, before, after, &piece);
+
+	if (err)
+		return err;
+	for (enum section s = 0; s < SECTION_COUNT; s++)
+		for (size_t b = 0; b < BLOCK_COUNT; b++)
+			for (size_t i = 0; i < piece->parts[s].blocks[b].count; i++)
+				if (!take_row(trial, &piece->parts[s].blocks[b].items[i], side))
+					return &error_no_memory;
+	return NULL;
+}
+
+/* --- sides --- */
+
+static bool is_one_boot(const struct sides *sides, size_t first, size_t end)
+{
+	double seconds;
+
+	for (size_t i = first + 1; i < end; i++)
+		if (boots_of(sides->snapshots[i - 1], sides->snapshots[i]) != BOOTS_SAME ||
+		    !seconds_between(sides->snapshots[i - 1], sides->snapshots[i], &seconds) ||
+		    seconds <= 0)
+			return false;
+	return end - first > 1;
+}
+
+/* Both sides must be looked at in one way, or their values would not be of one kind. */
+static struct error *take_sides(struct trial *trial)
+{
+	const struct sides *sides = trial->sheet->sides;
+	const size_t edges[] = { 0, sides->baselines, sides->count };
+	bool windows =
+		is_one_boot(sides, edges[0], edges[1]) && is_one_boot(sides, edges[1], edges[2]);
+	struct error *err = NULL;
+
+	trial->windows[0] = trial->windows[1] = windows;
+	trial->piece.window = trial->piece.births = trial->piece.rate = windows;
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = edges[side] + windows; i < edges[side + 1] && !err; i++)
+			err = take_piece(trial, windows ? i - 1 : NO_BASELINE, i, side);
+	return err;
+}
+
+/* --- rows --- */
+
+static bool has_both(const struct series *series)
+{
+	return series->samples[0].count && series->samples[1].count;
+}
+
+static struct datum mean_datum(const struct sample *sample)
+{
+	return (struct datum){ .kind = DATUM_REAL, .real = sample->mean };
+}
+
+static bool add_row(struct trial *trial, const struct series *series, double p)
+{
+	struct sheet *sheet = trial->sheet;
+	struct certainty *certainty = arena_alloc(&sheet->arena, sizeof(*certainty));
+	enum section section = series->measure->section;
+	struct row row = {
+		.measure = series->measure,
+		.group = series->group,
+		.number = series->number,
+		.threads_before = series->threads[0],
+		.threads_after = series->threads[1],
+		.before = mean_datum(&series->samples[0]),
+		.after = mean_datum(&series->samples[1]),
+		.certainty = certainty,
+	};
+
+	if (!certainty)
+		return false;
+	*certainty = (struct certainty){ .before_count = series->samples[0].count,
+					 .after_count = series->samples[1].count,
+					 .before_spread = sqrt(series->samples[0].variance),
+					 .after_spread = sqrt(series->samples[1].variance),
+					 .p = p };
+	datum_compare(&row.before, &row.after, &row.change);
+	if (section <= SECTION_DERIVED)
+		section = row.measure->number < METRIC_COUNT ? SECTION_PRIMARY : SECTION_DERIVED;
+	for (size_t i = 0; i < sheet->findings.count; i++)
+		if (sheet->measures + sheet->findings.items[i].judgement->metric == row.measure &&
+		    judge_is_about(sheet->findings.items[i].judgement, row.group) &&
+		    !judge_row(&sheet->findings.items[i], &row))
+			return false;
+	return part_add(&sheet->parts[section], sheet->view, true, row);
+}
+
+/* P values of the series that were tested, adjusted; the others get one above 1. */
+static bool test_all(const struct trial *trial, double *p)
+{
+	_cleanup_free_ double *tested = calloc(trial->count + 1, sizeof(*tested));
+	size_t count = 0;
+
+	if (!tested)
+		return false;
+	for (size_t i = 0; i < trial->count; i++)
+		if (has_both(&trial->items[i]) && trial->items[i].tested)
+			tested[count++] =
+				welch_p(&trial->items[i].samples[0], &trial->items[i].samples[1]);
+	if (!benjamini_hochberg(tested, count))
+		return false;
+	count = 0;
+	for (size_t i = 0; i < trial->count; i++)
+		p[i] = has_both(&trial->items[i]) && trial->items[i].tested ? tested[count++] : 2;
+	return true;
+}
+
+static bool add_rows(struct trial *trial)
+{
+	_cleanup_free_ double *p = calloc(trial->count + 1, sizeof(*p));
+
+	if (!p || !test_all(trial, p))
+		return false;
+	for (size_t i = 0; i < trial->count; i++)
+		if (has_both(&trial->items[i]) && !add_row(trial, &trial->items[i], p[i]))
+			return false;
+	return true;
+}
+
+static bool note_method(struct trial *trial)
+{
+	const struct sides *sides = trial->sheet->sides;
+	size_t before = sides->baselines - trial->windows[0];
+	size_t after = sides->count - sides->baselines - trial->windows[0];
+
+	if (!sheet_note(trial->sheet,
+			"%zu and %zu values of each row, %s; p is that of Welch's "
+			"test, adjusted for all rows (Benjamini-Hochberg): below "
+			"0.05 a difference is more than what varies anyway",
+			before, after,
+			trial->windows[0] ? "from one capture to the next, totals per second"
+					  : "one for each capture"))
+		return false;
+	return (before >= VALUES_LEAST && after >= VALUES_LEAST) ||
+	       sheet_note(trial->sheet,
+			  "fewer than %d values on a side can show next to nothing: take %d "
+			  "captures of one boot on each side, or %d of different boots",
+			  VALUES_LEAST, VALUES_LEAST + 1, VALUES_LEAST);
+}
+
+/* Nothing is hidden in a piece: what there is decides, not what one piece shows. */
+static struct view view_of_piece(const struct view *view)
+{
+	struct view piece = *view;
+
+	piece.all_rows = true;
+	piece.changed = false;
+	piece.limit = 0;
+	piece.min_percent = 0;
+	for (size_t i = 0; i < array_length(piece.min_delta); i++)
+		piece.min_delta[i] = 0;
+	piece.order = ORDER_USUAL;
+	piece.judgements.count = 0;
+	return piece;
+}
+
+struct error *sheet_fill_trial(struct sheet *sheet)
+{
+	struct trial trial = { .sheet = sheet, .piece = view_of_piece(sheet->view) };
+	struct error *err = take_sides(&trial);
+
+	if (!err)
+		err = add_rows(&trial) && note_method(&trial) ? NULL : &error_no_memory;
+	array_deinit(&trial);
+	word_map_deinit(&trial.numbers);
+	/* Which groups are on one side only: of the first and the last capture. */
+	return err ? err : sheet_fill_threads(sheet);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/view.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+void view_init(struct view *view)
+{
+	*view = (struct view){
+		.axis = &group_axes[AXIS_PCOMM],
+		.metrics = { .derived = (1u << DERIVED_COUNT) - 1 },
+		.sections = SECTIONS_ALL,
+	};
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		metric_set_add(&view->metrics.metrics, i);
+}
+
+void view_deinit(struct view *view)
+{
+	for (size_t i = 0; i < view->judgements.count; i++)
+		free(view->judgements.items[i].group);
+	array_deinit(&view->judgements);
+	array_deinit(&view->match);
+	array_deinit(&view->not_match);
+	array_deinit(&view->keys.cgroups.flatten);
+}
+
+static bool matches_any(const struct patterns *patterns, const struct name *group)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (fnmatch(patterns->items[i], group->bytes, 0) == 0)
+			return true;
+	return false;
+}
+
+bool view_matches(const struct view *view, const struct name *group)
+{
+	return (!view->match.count || matches_any(&view->match, group)) &&
+	       !matches_any(&view->not_match, group);
+}

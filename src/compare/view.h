@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What somebody wants to see of one snapshot or of two: the options of show, compare and diff as
+ * values. Everything that is chosen here changes which rows there are, or their numbers; how they
+ * look is the report's matter.
+ */
+#ifndef COMPARE_VIEW_H
+#define COMPARE_VIEW_H
+
+#include "base/units.h"
+#include "compare/axis.h"
+#include "compare/group.h"
+#include "metric/section.h"
+
+/* Totals may be divided by what the threads had. */
+enum normalize { NORMALIZE_NOT, NORMALIZE_AGE, NORMALIZE_CPU };
+
+enum order {
+	ORDER_USUAL,   /* by change in each dimension; of one snapshot, by group */
+	ORDER_DELTA,   /* by change in each dimension */
+	ORDER_PERCENT, /* by change as a share of the baseline */
+	ORDER_SHARE,   /* by change as a share of the host's change of that metric */
+	ORDER_GROUPS,  /* groups by `sort` */
+};
+
+/* A metric, or a derived one when it is METRIC_COUNT or more. */
+struct sort_key {
+	unsigned metric;
+	bool ascending;
+};
+
+#define SORT_KEYS_MAX 8
+
+/* A metric is judged: `group` is a glob, NULL for all. */
+struct judgement {
+	const char *text; /* as the user wrote it */
+	char *group;      /* allocated */
+	unsigned metric;  /* as in sort_key */
+	enum judge_operator { JUDGE_ABOVE, JUDGE_AT_LEAST, JUDGE_BELOW, JUDGE_AT_MOST } operator;
+	struct amount bound;
+};
+
+struct patterns {
+	ARRAY(const char *);
+};
+
+struct view {
+	const struct group_axis *axis;
+	struct key_rules keys;
+	struct selection metrics; /* rows of groups of threads */
+	bool metrics_named;       /* the user chose them: show them unmeasured too */
+	unsigned sections;        /* a bit for each enum section */
+	bool sections_named;
+	struct patterns match, not_match;      /* globs over names of groups */
+	bool all_rows;                         /* also where there is nothing on either side */
+	bool changed;                          /* only what is not the same */
+	double min_delta[DIMENSION_OTHER + 1]; /* in the smallest unit; 0: any */
+	double min_percent;
+	bool window;              /* only threads that both have */
+	bool births;              /* in a window: also what threads did that began in it */
+	bool rate;                /* changes per second */
+	enum normalize normalize; /* of totals of threads */
+	bool shares;              /* find each row's share of the host's change */
+	enum order order;
+	struct sort_key sort[SORT_KEYS_MAX]; /* of ORDER_GROUPS */
+	size_t sort_count;
+	size_t limit; /* rows of a block, or groups where they are ranked; 0: all */
+	struct {
+		ARRAY(struct judgement);
+	} judgements;
+};
+
+/* Everything, by process, nothing hidden but what says nothing. */
+void view_init(struct view *view);
+
+void view_deinit(struct view *view);
+
+/* Is a group of this name wanted? */
+bool view_matches(const struct view *view, const struct name *group);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sections of a report: what `--sections` chooses from. Every row of a report belongs to one.
+ */
+#ifndef METRIC_SECTION_H
+#define METRIC_SECTION_H
+
+/* What the rows of a section are about. */
+enum section_subject {
+	SUBJECT_GROUP,   /* groups of threads, by the axis */
+	SUBJECT_CGROUP,  /* cgroups: there when threads are grouped by cgroup */
+	SUBJECT_PROCESS, /* processes by name */
+	SUBJECT_HOST,    /* the host as a whole */
+	SUBJECT_DEVICE,  /* its CPUs, disks and network interfaces */
+};
+
+/* SECTION(id, name, heading, subject, prose), in the order they are printed in. */
+#define SECTIONS(SECTION)                                                                        \
+	SECTION(PRIMARY, "primary", "Primary metrics", GROUP, "counters of the threads")         \
+	SECTION(TASKSTATS_DELAY, "taskstats-delay", "Primary metrics", GROUP,                    \
+		"delay accounting and memory watermarks, raw and derived")                       \
+	SECTION(DERIVED, "derived", "Derived metrics", GROUP,                                    \
+		"quotients and shares of the primary metrics")                                   \
+	SECTION(CGROUP_STATS, "cgroup-stats", "Cgroup statistics", CGROUP,                       \
+		"CPU time, throttling, memory and processes of each cgroup")                     \
+	SECTION(CGROUP_LIMITS, "cgroup-limits", "Cgroup limits", CGROUP,                         \
+		"cpu.max, weights, memory limits and protection, pids.max")                      \
+	SECTION(MEMORY_STAT, "memory-stat", "memory.stat", CGROUP, "memory.stat of each cgroup") \
+	SECTION(MEMORY_EVENTS, "memory-events", "memory.events", CGROUP,                         \
+		"memory.events of each cgroup")                                                  \
+	SECTION(PRESSURE, "pressure", "Pressure", CGROUP,                                        \
+		"pressure stall information of each "                                            \
+		"cgroup")                                                                        \
+	SECTION(HOST_PRESSURE, "host-pressure", "Host pressure", HOST,                           \
+		"pressure stall information of the host")                                        \
+	SECTION(SMAPS_ROLLUP, "smaps-rollup", "smaps_rollup", PROCESS,                           \
+		"memory of the processes, by kind")                                              \
+	SECTION(SCHED_EXT, "sched-ext", "sched_ext", HOST, "the state of sched_ext")             \
+	SECTION(HOST, "host", "Host", HOST, "kernel, CPUs, memory, tunables: what differs")      \
+	SECTION(HOST_COUNTERS, "host-counters", "Host counters", DEVICE,                         \
+		"CPUs, run queue, vmstat, disks and network interfaces")
+
+enum section {
+#define SECTION_ENUM(id, name, heading, subject, prose) SECTION_##id,
+	SECTIONS(SECTION_ENUM)
+#undef SECTION_ENUM
+		SECTION_COUNT
+};
+
+#define SECTIONS_ALL ((1u << SECTION_COUNT) - 1)
+
+struct section_info {
+	const char *name, *heading;
+	enum section_subject subject;
+	const char *prose;
+};
+extern const struct section_info section_infos[SECTION_COUNT];
+
+#endif

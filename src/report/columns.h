@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The columns of tables of rows.
+ */
+#ifndef REPORT_COLUMNS_H
+#define REPORT_COLUMNS_H
+
+#include "compare/sheet.h"
+#include "report/cell.h"
+
+/* COLUMN(id, name, stands right, in tables of one snapshot, in tables of two) */
+#define COLUMNS(COLUMN)                                   \
+	COLUMN(GROUP, "group", false, true, true)         \
+	COLUMN(THREADS, "threads", true, true, true)      \
+	COLUMN(METRIC, "metric", false, true, true)       \
+	COLUMN(VALUE, "value", true, true, false)         \
+	COLUMN(BASELINE, "baseline", true, false, true)   \
+	COLUMN(CANDIDATE, "candidate", true, false, true) \
+	COLUMN(ARROW, "arrow", false, false, true)        \
+	COLUMN(DELTA, "delta", true, false, true)         \
+	COLUMN(PERCENT, "%", true, false, true)           \
+	COLUMN(SHARE, "share", true, false, true)         \
+	COLUMN(PROBABILITY, "p", true, false, true)       \
+	COLUMN(TAGS, "tags", false, true, true)
+
+enum column {
+#define COLUMN(id, name, right, show, compare) COLUMN_##id,
+	COLUMNS(COLUMN)
+#undef COLUMN
+		COLUMN_COUNT
+};
+
+struct column_info {
+	const char *name;
+	bool right, in_show, in_compare;
+};
+extern const struct column_info column_infos[COLUMN_COUNT];
+
+/* Which columns, in which order. */
+struct columns {
+	enum column ids[COLUMN_COUNT];
+	size_t count;
+};
+
+/* Usual sets of columns by name: FORMAT(id, name, prose, columns after group, threads, metric) */
+#define DISPLAY_FORMATS(FORMAT)                                                               \
+	FORMAT(FULL, "full", COLUMN_BASELINE, COLUMN_CANDIDATE, COLUMN_DELTA, COLUMN_PERCENT) \
+	FORMAT(DELTA_ONLY, "delta-only", COLUMN_DELTA, COLUMN_PERCENT)                        \
+	FORMAT(NO_PERCENT, "no-pct", COLUMN_BASELINE, COLUMN_CANDIDATE, COLUMN_DELTA)         \
+	FORMAT(ARROW, "arrow", COLUMN_ARROW, COLUMN_DELTA, COLUMN_PERCENT)                    \
+	FORMAT(PERCENT_ONLY, "pct-only", COLUMN_PERCENT)
+
+enum display_format {
+#define FORMAT(id, ...) FORMAT_##id,
+	DISPLAY_FORMATS(FORMAT)
+#undef FORMAT
+		DISPLAY_FORMAT_COUNT
+};
+extern const char *const display_format_names[DISPLAY_FORMAT_COUNT];
+
+/* The columns of a table of one snapshot, or of a comparison in that format. */
+struct columns columns_usual(const struct sheet *sheet, enum display_format format);
+
+/* Of `wanted`, those that mean something in a section: hosts have no groups, cgroups no threads. */
+struct columns columns_of_section(const struct columns *wanted, enum section section);
+
+/* What stands over a column. */
+const char *column_heading(const struct sheet *sheet, enum section section, enum column column);
+
+/* The text of a cell; may point into `buffer` or into the row. */
+struct text column_text(char buffer[CELL_MAX], const struct sheet *sheet, const struct row *row,
+			enum column column);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The fields of a row for programs, the same in JSON and in CSV: raw numbers, exact.
+ */
+#ifndef REPORT_FIELDS_H
+#define REPORT_FIELDS_H
+
+#include "compare/sheet.h"
+
+/* FIELD(id, name, in rows of one snapshot, of two, only of several captures) */
+#define ROW_FIELDS(FIELD)                                                         \
+	FIELD(SECTION, "section", true, true, false)                              \
+	FIELD(GROUP, "group", true, true, false)                                  \
+	FIELD(METRIC, "metric", true, true, false)                                \
+	FIELD(UNIT, "unit", true, true, false)                                    \
+	FIELD(VALUE, "value", true, false, false)                                 \
+	FIELD(BASELINE, "baseline", false, true, false)                           \
+	FIELD(CANDIDATE, "candidate", false, true, false)                         \
+	FIELD(DELTA, "delta", false, true, false)                                 \
+	FIELD(PERCENT, "pct", false, true, false)                                 \
+	FIELD(SHARE, "share", false, true, false)                                 \
+	FIELD(BASELINE_SPREAD, "baseline_spread", false, false, true)             \
+	FIELD(CANDIDATE_SPREAD, "candidate_spread", false, false, true)           \
+	FIELD(BASELINE_VALUES, "baseline_values", false, false, true)             \
+	FIELD(CANDIDATE_VALUES, "candidate_values", false, false, true)           \
+	FIELD(PROBABILITY, "p", false, false, true)                               \
+	FIELD(BASELINE_THREADS, "baseline_threads", false, true, false)           \
+	FIELD(BASELINE_MEASURED, "baseline_measured_threads", false, true, false) \
+	FIELD(THREADS, "threads", true, true, false)                              \
+	FIELD(MEASURED, "measured_threads", true, true, false)
+
+enum row_field {
+#define FIELD(id, ...) FIELD_ID_##id,
+	ROW_FIELDS(FIELD)
+#undef FIELD
+		ROW_FIELD_COUNT
+};
+
+const char *row_field_name(enum row_field field);
+
+/* Do the rows of this sheet have it? */
+bool row_field_is_in(const struct sheet *sheet, enum row_field field);
+
+/*
+ * A value as JSON has it. Text is not quoted yet; digits are, exactly, what the number is. A range
+ * has its smallest and largest value, CPU sets their list and smallest and largest number of CPUs.
+ */
+enum field_form { FORM_NULL, FORM_DIGITS, FORM_REAL, FORM_TEXT, FORM_RANGE_OF, FORM_CPUS };
+
+struct field_value {
+	enum field_form form;
+	char digits[80];
+	double real;
+	struct text text;
+	const struct datum *datum; /* of a range, and of CPUs */
+};
+
+void row_field(const struct sheet *sheet, const struct row *row, enum row_field field,
+	       struct field_value *ret);
+
+/* Rows of the parts of a sheet in their order, and then, as rows of the sections "only-baseline"
+ * and "only-candidate", of the groups that one side has. Stops when `take` returns false. */
+typedef bool (*row_take)(void *context, const char *section, const struct row *row);
+bool rows_each(const struct sheet *sheet, row_take take, void *context);
+
+#endif

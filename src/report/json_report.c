@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * JSON: one object, its rows a line each. doc/report.md describes it.
+ */
+#include "base/json_writer.h"
+
+#include "base/version.h"
+#include "compare/judge.h"
+#include "report/cell.h"
+#include "report/fields.h"
+#include "report/reasons.h"
+#include "report/report.h"
+
+#define SCHEMA 1
+
+static struct error *write_to(void *context, const void *bytes, size_t length)
+{
+	return fwrite(bytes, 1, length, context) == length
+		       ? NULL
+		       : error_create("cannot write to standard output");
+}
+
+/* --- values --- */
+
+static void write_range(struct json_writer *w, const struct datum *d)
+{
+	json_object_begin(w);
+	json_key(w, "min");
+	json_i64(w, d->range.smallest);
+	json_key(w, "max");
+	json_i64(w, d->range.largest);
+	json_object_end(w);
+}
+
+static void write_cpus(struct json_writer *w, const struct datum *d)
+{
+	char list[CELL_MAX];
+
+	json_object_begin(w);
+	json_key(w, "cpus");
+	if (d->cpus.set)
+		json_text(w, text_of(cell_cpus(list, sizeof(list), d->cpus.set)));
+	else
+		json_null(w);
+	json_key(w, "min");
+	json_u64(w, d->cpus.fewest);
+	json_key(w, "max");
+	json_u64(w, d->cpus.most);
+	json_object_end(w);
+}
+
+static void write_value(struct json_writer *w, const struct field_value *value)
+{
+	switch (value->form) {
+	case FORM_NULL:
+		json_null(w);
+		break;
+	case FORM_DIGITS:
+		json_digits(w, value->digits);
+		break;
+	case FORM_REAL:
+		json_real(w, value->real);
+		break;
+	case FORM_TEXT:
+		json_text(w, value->text);
+		break;
+	case FORM_RANGE_OF:
+		write_range(w, value->datum);
+		break;
+	case FORM_CPUS:
+		write_cpus(w, value->datum);
+		break;
+	}
+}
+
+/* --- rows --- */
+
+struct rows {
+	struct json_writer *w;
+	const struct sheet *sheet;
+};
+
+/* A sum of several delays says of how many. */
+static void write_inputs(struct json_writer *w, const struct row *row)
+{
+	if (!row->after.inputs)
+		return;
+	json_key(w, "measured_delays");
+	json_u64(w, (unsigned)__builtin_popcount(row->after.inputs));
+}
+
+static bool write_row(void *context, const char *section, const struct row *row)
+{
+	struct rows *rows = context;
+
+	json_line(rows->w);
+	json_object_begin(rows->w);
+	json_key(rows->w, "section");
+	json_text(rows->w, text_of(section));
+	for (enum row_field i = FIELD_ID_SECTION + 1; i < ROW_FIELD_COUNT; i++) {
+		struct field_value value;
+
+		if (!row_field_is_in(rows->sheet, i))
+			continue;
+		row_field(rows->sheet, row, i, &value);
+		json_key(rows->w, row_field_name(i));
+		write_value(rows->w, &value);
+	}
+	write_inputs(rows->w, row);
+	json_object_end(rows->w);
+	return true;
+}
+
+static size_t count_left_out(const struct sheet *sheet)
+{
+	size_t count = sheet->only_before.left_out + sheet->only_after.left_out;
+
+	for (enum section i = 0; i < SECTION_COUNT; i++) {
+		count += sheet->parts[i].groups_left_out;
+		for (size_t b = 0; b < BLOCK_COUNT; b++)
+			count += sheet->parts[i].blocks[b].left_out;
+	}
+	return count;
+}
+
+/* --- what stands around them --- */
+
+static void write_side(struct json_writer *w, const struct side *side)
+{
+	const struct ctprof_snapshot *s = side->snapshot;
+
+	json_object_begin(w);
+	json_key(w, "file");
+	json_text(w, text_of(side->name));
+	json_key(w, "captured_at_unix_ns");
+	json_u64(w, s->captured_at_unix_ns.value);
+	json_key(w, "threads");
+	json_u64(w, s->threads.count);
+	json_key(w, "note");
+	if (s->note)
+		json_text(w, name_text(s->note));
+	else
+		json_null(w);
+	json_object_end(w);
+}
+
+static void write_sides(struct json_writer *w, const char *key, const struct side *sides,
+			size_t count)
+{
+	json_key(w, key);
+	json_array_begin(w);
+	for (size_t i = 0; i < count; i++)
+		write_side(w, &sides[i]);
+	json_array_end(w);
+}
+
+static void write_distance(struct json_writer *w, const struct sheet *sheet)
+{
+	json_key(w, "elapsed_s");
+	if (sheet->has_elapsed)
+		json_real(w, sheet->elapsed_s);
+	else
+		json_null(w);
+	json_key(w, "same_boot");
+	if (sheet->boots == BOOTS_UNKNOWN)
+		json_null(w);
+	else
+		json_bool(w, sheet->boots == BOOTS_SAME);
+}
+
+static void write_head(struct json_writer *w, const struct sheet *sheet)
+{
+	static const char *const normalized[] = { NULL, "age", "cpu" };
+	const struct sides *sides = sheet->sides;
+	const struct view *view = sheet->view;
+
+	json_key(w, "ctprof");
+	json_object_begin(w);
+	json_key(w, "version");
+	json_text(w, TEXT(CTPROF_VERSION));
+	json_key(w, "report");
+	json_text(w, text_of(sheet->comparing ? "compare" : "show"));
+	json_key(w, "schema");
+	json_u64(w, SCHEMA);
+	json_object_end(w);
+	if (sheet->comparing)
+		write_sides(w, "baseline", sides->items, sides->baselines);
+	write_sides(w, sheet->comparing ? "candidate" : "snapshot", sides->items + sides->baselines,
+		    sides->count - sides->baselines);
+	if (sheet->comparing)
+		write_distance(w, sheet);
+	json_key(w, "group_by");
+	json_text(w, text_of(view->axis->name));
+	json_key(w, "window");
+	json_bool(w, view->window);
+	json_key(w, "rate");
+	json_bool(w, view->rate);
+	json_key(w, "normalize");
+	if (normalized[view->normalize])
+		json_text(w, text_of(normalized[view->normalize]));
+	else
+		json_null(w);
+	json_key(w, "notes");
+	json_array_begin(w);
+	for (size_t i = 0; i < sheet->notes.count; i++)
+		json_text(w, text_of(sheet->notes.items[i]));
+	json_array_end(w);
+}
+
+static void write_renamed(struct json_writer *w, const struct renamed *renamed)
+{
+	json_key(w, "renamed_cgroups");
+	json_array_begin(w);
+	for (size_t i = 0; i < renamed->count; i++) {
+		json_line(w);
+		json_object_begin(w);
+		json_key(w, "baseline");
+		json_text(w, name_text(renamed->items[i].baseline));
+		json_key(w, "candidate");
+		json_text(w, name_text(renamed->items[i].candidate));
+		json_key(w, "common_kinds");
+		json_u64(w, renamed->items[i].common);
+		json_key(w, "kinds");
+		json_u64(w, renamed->items[i].all);
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
+
+static void write_unmeasured(struct json_writer *w, const struct ctprof_snapshot *s)
+{
+	struct metric_set missing = metrics_missing(s);
+
+	json_key(w, "unmeasured");
+	json_array_begin(w);
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
+		if (!metric_set_has(&missing, i))
+			continue;
+		json_line(w);
+		json_object_begin(w);
+		json_key(w, "metric");
+		json_text(w, text_of(metrics[i].name));
+		json_key(w, "reason");
+		json_text(w, text_of(metric_reason(s, &missing, &metrics[i])));
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
+
+static void write_findings(struct json_writer *w, const struct sheet *sheet)
+{
+	static const char *const verdicts[] = { "holds", "broken", "undecided" };
+	struct rows rows = { w, sheet };
+
+	json_key(w, "fail_if");
+	json_array_begin(w);
+	for (size_t i = 0; i < sheet->findings.count; i++) {
+		const struct finding *finding = &sheet->findings.items[i];
+
+		json_line(w);
+		json_object_begin(w);
+		json_key(w, "expression");
+		json_text(w, text_of(finding->judgement->text));
+		json_key(w, "verdict");
+		json_text(w, text_of(verdicts[finding->verdict]));
+		json_key(w, "groups");
+		json_u64(w, finding->groups);
+		json_key(w, "unmeasured_groups");
+		json_u64(w, finding->unmeasured);
+		json_key(w, "rows");
+		json_array_begin(w);
+		for (size_t k = 0; k < finding->broken.blocks[0].count; k++) {
+			const struct row *row = &finding->broken.blocks[0].items[k];
+
+			write_row(&rows, section_infos[row->measure->section].name, row);
+		}
+		json_array_end(w);
+		json_object_end(w);
+	}
+	json_array_end(w);
+}
+
+static bool write_all(struct json_writer *w, const struct sheet *sheet)
+{
+	struct rows rows = { w, sheet };
+	bool done;
+
+	json_object_begin(w);
+	write_head(w, sheet);
+	if (sheet->comparing)
+		write_renamed(w, &sheet->sides->renamed);
+	json_key(w, "rows");
+	json_array_begin(w);
+	done = rows_each(sheet, write_row, &rows);
+	json_array_end(w);
+	json_key(w, "left_out");
+	json_u64(w, count_left_out(sheet));
+	write_unmeasured(w, sheet->candidate);
+	if (sheet->comparing)
+		write_findings(w, sheet);
+	json_object_end(w);
+	return done;
+}
+
+struct error *report_json(FILE *out, const struct sheet *sheet, const struct report_style *style)
+{
+	struct json_writer w;
+	struct error *err = json_writer_init(&w, write_to, out);
+	bool done;
+
+	(void)style;
+	if (err)
+		return err;
+	done = write_all(&w, sheet);
+	err = json_writer_finish(&w);
+	json_writer_deinit(&w);
+	if (!err && !done)
+		err = &error_no_memory;
+	if (!err)
+		fputc('\n', out);
+	return err;
+}

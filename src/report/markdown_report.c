@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Markdown (GitHub's tables): the same as text, to be pasted into an issue.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "report/table.h"
+#include "report/wording.h"
+
+/* Whatever a name has in it, it stays a name. */
+static bool print_cell(FILE *out, struct text text)
+{
+	char *visible = text_visible(text);
+
+	if (!visible)
+		return false;
+	fputs(" ", out);
+	for (const char *p = visible; *p; p++) {
+		if (*p == '<') {
+			fputs("&lt;", out);
+			continue;
+		}
+		if (*p == '&') {
+			fputs("&amp;", out);
+			continue;
+		}
+		if (strchr("\\`*_|[]~", *p))
+			fputc('\\', out);
+		fputc(*p, out);
+	}
+	fputs(" |", out);
+	free(visible);
+	return true;
+}
+
+static bool print_row(FILE *out, const struct sheet *sheet, const struct row *row,
+		      const struct columns *columns)
+{
+	char cell[CELL_MAX];
+
+	fputc('|', out);
+	for (size_t i = 0; i < columns->count; i++)
+		if (!print_cell(out, column_text(cell, sheet, row, columns->ids[i])))
+			return false;
+	fputc('\n', out);
+	return true;
+}
+
+static void print_headings(FILE *out, const struct sheet *sheet, enum section section,
+			   const struct columns *columns)
+{
+	fputc('|', out);
+	for (size_t i = 0; i < columns->count; i++)
+		fprintf(out, " %s |", column_heading(sheet, section, columns->ids[i]));
+	fputs("\n|", out);
+	for (size_t i = 0; i < columns->count; i++)
+		fputs(column_infos[columns->ids[i]].right ? " ---: |" : " --- |", out);
+	fputc('\n', out);
+}
+
+static void print_left_out(FILE *out, size_t count, const char *what)
+{
+	char *line = count ? wording_left_out(count, what) : NULL;
+
+	if (line)
+		fprintf(out, "\n%s\n", line);
+	free(line);
+}
+
+/* A table for each block, since a line cannot stand between rows. */
+static bool print_part(FILE *out, const struct sheet *sheet, const struct part *part,
+		       const struct columns *wanted)
+{
+	struct columns columns = columns_of_section(wanted, part->section);
+
+	for (size_t b = 0; b < BLOCK_COUNT && columns.count; b++) {
+		const struct block *block = &part->blocks[b];
+
+		if (!block->count)
+			continue;
+		fputc('\n', out);
+		print_headings(out, sheet, part->section, &columns);
+		for (size_t i = 0; i < block->count; i++)
+			if (!print_row(out, sheet, &block->items[i], &columns))
+				return false;
+		print_left_out(out, block->left_out, "row");
+	}
+	print_left_out(out, part->groups_left_out, "group");
+	return true;
+}
+
+static bool print_sections(FILE *out, const struct sheet *sheet, const struct columns *columns)
+{
+	for (enum section i = 0; i < SECTION_COUNT; i++) {
+		const char *empty;
+
+		if (!sheet_has_part(sheet, i))
+			continue;
+		empty = part_rows(&sheet->parts[i]) ? NULL : wording_empty(sheet, i);
+		if (part_rows(&sheet->parts[i]) || empty)
+			fprintf(out, "\n## %s\n", section_infos[i].heading);
+		if (empty)
+			fprintf(out, "\n%s\n", empty);
+		if (!print_part(out, sheet, &sheet->parts[i], columns))
+			return false;
+	}
+	return true;
+}
+
+/* Names and main values, as in the text. */
+static bool print_alones(FILE *out, const struct sheet *sheet, bool before)
+{
+	const struct alones *alones = before ? &sheet->only_before : &sheet->only_after;
+	char *title = wording_alones(sheet, before);
+
+	if (!title)
+		return true;
+	fprintf(out, "\n%s\n\n", title);
+	free(title);
+	for (size_t i = 0; i < alones->count; i++) {
+		const struct alone *alone = &alones->items[i];
+		char time[UNITS_TEXT_MAX];
+
+		fprintf(out, "| %zu thread%s | %s |", alone->group->count,
+			plural(alone->group->count),
+			units_format(time, UNIT_NS, (__int128)alone->rank));
+		if (!print_cell(out, name_text(sheet->sides->keys.items[alone->key].label)))
+			return false;
+		fputc('\n', out);
+		if (!i)
+			fputs("| ---: | ---: | --- |\n", out);
+	}
+	print_left_out(out, alones->left_out, "group");
+	return true;
+}
+
+struct error *report_markdown(FILE *out, const struct sheet *sheet,
+			      const struct report_style *style)
+{
+	struct columns columns =
+		style->columns.count ? style->columns : columns_usual(sheet, style->format);
+	const char *nothing = wording_nothing(sheet);
+
+	wording_head(out, sheet, "- ");
+	if (nothing)
+		fprintf(out, "\n%s\n", nothing);
+	if (!print_sections(out, sheet, &columns) || !print_alones(out, sheet, true) ||
+	    !print_alones(out, sheet, false))
+		return &error_no_memory;
+	fputc('\n', out);
+	wording_coverage(out, sheet, "- ");
+	for (size_t i = 0; i < sheet->findings.count; i++) {
+		char *line = wording_finding(&sheet->findings.items[i]);
+
+		if (line)
+			fprintf(out, "\n%s\n", line);
+		free(line);
+		if (!print_part(out, sheet, &sheet->findings.items[i].broken, &columns))
+			return &error_no_memory;
+	}
+	return NULL;
+}

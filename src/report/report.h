@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sheet as text, Markdown, JSON or CSV: the same rows and values in each.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "report/columns.h"
+
+struct report_style {
+	enum display_format format;
+	struct columns columns; /* none: those of the format */
+	size_t width;           /* of the terminal, when cells are to be wrapped; else 0 */
+	bool colour;
+};
+
+/* Names of formats: REPORT(id, name, function, rows a block has without --limit) */
+#define REPORT_FORMATS(REPORT)                  \
+	REPORT(TABLE, "table", report_text, 50) \
+	REPORT(JSON, "json", report_json, 0)    \
+	REPORT(CSV, "csv", report_csv, 0)       \
+	REPORT(MARKDOWN, "markdown", report_markdown, 50)
+
+enum report_format {
+#define REPORT(id, ...) REPORT_##id,
+	REPORT_FORMATS(REPORT)
+#undef REPORT
+		REPORT_FORMAT_COUNT
+};
+
+typedef struct error *(*report_print)(FILE *out, const struct sheet *sheet,
+				      const struct report_style *style);
+
+struct report_format_info {
+	const char *name;
+	report_print print;
+	size_t limit;
+};
+extern const struct report_format_info report_formats[REPORT_FORMAT_COUNT];
+
+/* For people: tables under headings, and what must be known beside them. */
+struct error *report_text(FILE *out, const struct sheet *sheet,
+			  const struct report_style *style) MUST_CHECK;
+
+/* The same, to be pasted where Markdown is understood. */
+struct error *report_markdown(FILE *out, const struct sheet *sheet,
+			      const struct report_style *style) MUST_CHECK;
+
+/* For programs; doc/report.md has the schema. */
+struct error *report_json(FILE *out, const struct sheet *sheet,
+			  const struct report_style *style) MUST_CHECK;
+struct error *report_csv(FILE *out, const struct sheet *sheet,
+			 const struct report_style *style) MUST_CHECK;
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/wording.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "report/reasons.h"
+#include "report/table.h"
+
+#define NS_PER_S 1000000000u
+
+/* --- above the tables --- */
+
+static void print_side(FILE *out, const char *bullet, const char *what, const struct side *side)
+{
+	const struct ctprof_snapshot *s = side->snapshot;
+	time_t seconds = (time_t)(s->captured_at_unix_ns.value / NS_PER_S);
+	char stamp[32] = "?", *note = text_visible(name_text(s->note));
+	char *name = text_visible(text_of(side->name));
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
+	fprintf(out, "%s%s: %s UTC, %zu thread%s, %s", bullet, what, stamp, s->threads.count,
+		plural(s->threads.count), name ? name : "");
+	fprintf(out, s->note && note ? " (%s)\n" : "\n", note);
+	free(note);
+	free(name);
+}
+
+static void print_distance(FILE *out, const char *bullet, const struct sheet *sheet)
+{
+	static const char *const boots[] = {
+		[BOOTS_UNKNOWN] = "",
+		[BOOTS_SAME] = ", same boot",
+		[BOOTS_DIFFERENT] = ", different boots: totals are of different lives",
+	};
+
+	if (!sheet->has_elapsed)
+		fprintf(out, "%stime between them unknown%s\n", bullet, boots[sheet->boots]);
+	else
+		fprintf(out, "%s%.1f s apart%s%s\n", bullet,
+			sheet->elapsed_s < 0 ? -sheet->elapsed_s : sheet->elapsed_s,
+			sheet->elapsed_s < 0 ? ", the candidate is the older one" : "",
+			boots[sheet->boots]);
+}
+
+static void print_views(FILE *out, const char *bullet, const struct sheet *sheet)
+{
+	const struct view *view = sheet->view;
+
+	if (view->window)
+		fprintf(out, "%sonly threads that both have: what changed in between\n", bullet);
+	if (view->normalize == NORMALIZE_AGE)
+		fprintf(out, "%stotals are per second of a thread's life\n", bullet);
+	if (view->normalize == NORMALIZE_CPU)
+		fprintf(out, "%stotals are per second of CPU time\n", bullet);
+}
+
+static void print_renamed(FILE *out, const char *bullet, const struct sheet *sheet)
+{
+	const struct renamed *renamed = &sheet->sides->renamed;
+
+	for (size_t i = 0; i < renamed->count; i++) {
+		const struct renamed_pair *pair = &renamed->items[i];
+		char *old = text_visible(name_text(pair->baseline));
+		char *new = text_visible(name_text(pair->candidate));
+
+		fprintf(out, "%srenamed: %s is now %s ", bullet, old ? old : "", new ? new : "");
+		if (pair->all)
+			fprintf(out, "(%zu of %zu kinds of thread are the same)\n", pair->common,
+				pair->all);
+		else
+			fprintf(out, "(with the cgroup above it)\n");
+		free(old);
+		free(new);
+	}
+}
+
+void wording_head(FILE *out, const struct sheet *sheet, const char *bullet)
+{
+	const struct sides *sides = sheet->sides;
+
+	for (size_t i = 0; i < sides->count; i++)
+		print_side(out, bullet,
+			   !sides->baselines      ? "snapshot"
+			   : i < sides->baselines ? "baseline"
+						  : "candidate",
+			   &sides->items[i]);
+	if (sheet->comparing)
+		print_distance(out, bullet, sheet);
+	print_views(out, bullet, sheet);
+	for (size_t i = 0; i < sheet->notes.count; i++)
+		fprintf(out, "%snote: %s\n", bullet, sheet->notes.items[i]);
+	print_renamed(out, bullet, sheet);
+}
+
+/* --- below them --- */
+
+/* The groups that were looked at, of one snapshot: what they lack, wholly and in part. */
+static void print_coverage(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
+			   const struct coverage *coverage, const struct metric_set *wanted)
+{
+	struct metric_set none = *wanted, part = *wanted;
+	char what[64];
+
+	if (!coverage->any_group)
+		return;
+	for (size_t i = 0; i < array_length(none.words); i++) {
+		none.words[i] &= ~coverage->some.words[i];
+		part.words[i] &= coverage->some.words[i] & ~coverage->every.words[i];
+	}
+	snprintf(what, sizeof(what), "%snot measured", prefix);
+	reasons_print(out, what, snapshot, &none);
+	snprintf(what, sizeof(what), "%smeasured in some threads only", prefix);
+	reasons_print(out, what, snapshot, &part);
+}
+
+static struct metric_set wanted_metrics(const struct sheet *sheet)
+{
+	struct metric_set wanted = { 0 };
+
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (metric_set_has(&sheet->view->metrics.metrics, i) &&
+		    sheet_has(sheet, metrics[i].section))
+			metric_set_add(&wanted, i);
+	return wanted;
+}
+
+void wording_coverage(FILE *out, const struct sheet *sheet, const char *bullet)
+{
+	struct metric_set wanted = wanted_metrics(sheet);
+	char prefix[32];
+
+	if (sheet->trial)
+		return;
+	print_coverage(out, bullet, sheet->candidate, &sheet->coverage_after, &wanted);
+	if (!sheet->comparing)
+		return;
+	/* Of the baseline, only what the candidate has. */
+	for (size_t i = 0; i < array_length(wanted.words); i++)
+		wanted.words[i] &= sheet->coverage_after.every.words[i];
+	snprintf(prefix, sizeof(prefix), "%sbaseline: ", bullet);
+	print_coverage(out, prefix, sheet->baseline, &sheet->coverage_before, &wanted);
+}
+
+/* --- instead of them --- */
+
+static bool has_group_rows(const struct sheet *sheet)
+{
+	struct metric_set wanted = wanted_metrics(sheet);
+
+	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
+		if (selection_has_derived(&sheet->view->metrics, i) &&
+		    sheet_has(sheet, derived_metrics[i].section))
+			return true;
+	return !metric_set_is_empty(&wanted);
+}
+
+static bool wants_group_sections(const struct sheet *sheet)
+{
+	return sheet_has(sheet, SECTION_PRIMARY) || sheet_has(sheet, SECTION_TASKSTATS_DELAY) ||
+	       sheet_has(sheet, SECTION_DERIVED);
+}
+
+const char *wording_nothing(const struct sheet *sheet)
+{
+	bool filtered = sheet->view->match.count || sheet->view->not_match.count;
+
+	if (!wants_group_sections(sheet))
+		return NULL;
+	if (!sheet->matching)
+		return filtered ? "no group matches" : "no threads";
+	if (!sheet->shared)
+		return sheet->view->window ? "no thread is in both" : "no group is in both";
+	if (!has_group_rows(sheet))
+		return "no metric is in both --metrics and --sections";
+	return NULL;
+}
+
+static bool has_context(const struct ctprof_snapshot *s)
+{
+	return s && s->host;
+}
+
+const char *wording_empty(const struct sheet *sheet, enum section section)
+{
+	bool named = sheet->view->sections_named;
+
+	if (section == SECTION_HOST &&
+	    (!has_context(sheet->candidate) || (sheet->comparing && !has_context(sheet->baseline))))
+		return "(host context unavailable)";
+	if (section == SECTION_SCHED_EXT && named && !sheet->candidate->sched_ext)
+		return "(the kernel has no sched_ext)";
+	if (section != SECTION_PRIMARY && !named)
+		return NULL;
+	if (section == SECTION_PRIMARY && (wording_nothing(sheet) || !has_group_rows(sheet)))
+		return NULL;
+	return sheet->comparing ? "nothing changed" : "nothing measured";
+}
+
+char *wording_alones(const struct sheet *sheet, bool before)
+{
+	const struct alones *alones = before ? &sheet->only_before : &sheet->only_after;
+	const struct sides *sides = sheet->sides;
+	const char *name = sides->items[before ? 0 : sides->count - 1].name;
+	size_t count = alones->count + alones->left_out;
+	char *visible = text_visible(text_of(name)), *line = NULL;
+	int length;
+
+	if (!count || !visible) {
+		free(visible);
+		return NULL;
+	}
+	if (sheet->view->window)
+		length = asprintf(&line, "%zu group%s of threads that %s in between:", count,
+				  plural(count), before ? "ended" : "began");
+	else
+		length = asprintf(&line, "%zu group%s only in %s (%s):", count, plural(count),
+				  before ? "baseline" : "candidate", visible);
+	free(visible);
+	return length < 0 ? NULL : line;
+}
+
+char *wording_left_out(size_t count, const char *what)
+{
+	char *line = NULL;
+
+	return asprintf(&line, "... %zu more %s%s (--limit 0 shows all)", count, what,
+			plural(count)) < 0
+		       ? NULL
+		       : line;
+}
+
+char *wording_finding(const struct finding *finding)
+{
+	const char *text = finding->judgement->text;
+	size_t rows = finding->broken.blocks[0].count;
+	char *line = NULL;
+	int length = 0;
+
+	switch (finding->verdict) {
+	case VERDICT_HOLDS:
+		length = asprintf(&line, "--fail-if '%s': no, of %zu group%s", text,
+				  finding->groups, plural(finding->groups));
+		break;
+	case VERDICT_BROKEN:
+		length =
+			asprintf(&line, "--fail-if '%s': yes, %zu row%s", text, rows, plural(rows));
+		break;
+	case VERDICT_UNDECIDED:
+		if (finding->groups)
+			length = asprintf(&line,
+					  "--fail-if '%s': undecided, not measured in %zu of %zu "
+					  "group%s",
+					  text, finding->unmeasured, finding->groups,
+					  plural(finding->groups));
+		else
+			length = asprintf(
+				&line, "--fail-if '%s': undecided, no such group is in both", text);
+		break;
+	}
+	return length < 0 ? NULL : line;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is said around the tables, the same in text and in Markdown.
+ */
+#ifndef REPORT_WORDING_H
+#define REPORT_WORDING_H
+
+#include <stdio.h>
+
+#include "compare/judge.h"
+
+/* "baseline: 2026-11-20 05:57:10 UTC, 392 threads, before.ctprof.zst (its note)" and so on, and how
+ * far apart they are; each line after `bullet`. */
+void wording_head(FILE *out, const struct sheet *sheet, const char *bullet);
+
+/* What was not measured, and why. */
+void wording_coverage(FILE *out, const struct sheet *sheet, const char *bullet);
+
+/* Why there are no rows at all; NULL when there may be. */
+const char *wording_nothing(const struct sheet *sheet);
+
+/* Why a section without rows has none, where that is worth a line; else NULL. */
+const char *wording_empty(const struct sheet *sheet, enum section section);
+
+/* "3 groups only in the baseline (FILE):", or of a window; NULL when there is none. Allocated. */
+char *wording_alones(const struct sheet *sheet, bool before);
+
+/* What the limit left out of a block: "... 12 more rows (--limit 0 shows all)"; allocated. */
+char *wording_left_out(size_t count, const char *what);
+
+/* "--fail-if 'EXPR': broken by 2 rows". Allocated. */
+char *wording_finding(const struct finding *finding);
+
+#endif
