@@ -179,16 +179,28 @@ static struct error *capture_side(const struct diff_arguments *arguments, bool s
 	return capture_run(&options, ret);
 }
 
-static struct error *save(const struct diff_arguments *arguments, const char *side,
-			  const struct ctprof_snapshot *snapshot)
-{
-	_cleanup_free_ char *path = NULL;
+/* The names of the two captures: their files, when they are kept. */
+struct paths {
+	char *before, *after;
+};
 
-	if (!arguments->prefix)
-		return NULL;
-	if (asprintf(&path, "%s.%s.ctprof.zst", arguments->prefix, side) < 0)
-		return &error_no_memory;
-	return snapshot_save(snapshot, path);
+static void paths_deinit(struct paths *paths)
+{
+	free(paths->before);
+	free(paths->after);
+}
+
+static bool paths_init(struct paths *paths, const char *prefix)
+{
+	*paths = (struct paths){ 0 };
+	if (!prefix) {
+		paths->before = strdup("the first capture");
+		paths->after = strdup("the second");
+	} else if (asprintf(&paths->before, "%s.baseline.ctprof.zst", prefix) < 0 ||
+		   asprintf(&paths->after, "%s.candidate.ctprof.zst", prefix) < 0) {
+		return false;
+	}
+	return paths->before && paths->after;
 }
 
 /* What happens between the two: NULL for a command is a time to wait. */
@@ -199,13 +211,24 @@ struct between {
 	struct run run;
 };
 
-static struct error *both_captures(const struct diff_arguments *arguments, struct between *between,
-				   struct ctprof_snapshot **before, struct ctprof_snapshot **after)
+/* A capture and the name it has in the report, which is its file when it is kept. */
+static struct error *take_side(const struct diff_arguments *arguments, bool second,
+			       struct side *ret)
 {
-	struct error *err = capture_side(arguments, false, before);
+	struct ctprof_snapshot *snapshot;
+	struct error *err = capture_side(arguments, second, &snapshot);
 
-	if (!err)
-		err = save(arguments, "baseline", *before);
+	if (err)
+		return err;
+	ret->snapshot = snapshot;
+	return arguments->prefix ? snapshot_save(snapshot, ret->name) : NULL;
+}
+
+static struct error *take_both(const struct diff_arguments *arguments, struct between *between,
+			       struct side sides[2])
+{
+	struct error *err = take_side(arguments, false, &sides[0]);
+
 	if (err)
 		return err;
 	if (between->command) {
@@ -214,9 +237,7 @@ static struct error *both_captures(const struct diff_arguments *arguments, struc
 	} else {
 		wait_for(between->wait_ns);
 	}
-	if (!err)
-		err = capture_side(arguments, true, after);
-	return err ? err : save(arguments, "candidate", *after);
+	return err ? err : take_side(arguments, true, &sides[1]);
 }
 
 /* As env(1), nice(1) and timeout(1) tell our failures from those of the command. */
@@ -229,16 +250,11 @@ static int failure_status(const struct between *between, const struct error *err
 	return STATUS_RUN_FAILED;
 }
 
-static int diff(const struct diff_arguments *arguments, struct between *between)
+static int report(const struct diff_arguments *arguments, const struct between *between,
+		  const struct side sides[2])
 {
-	_cleanup_(snapshot_destroy) struct ctprof_snapshot *before = NULL;
-	_cleanup_(snapshot_destroy) struct ctprof_snapshot *after = NULL;
-	struct error *err = both_captures(arguments, between, &before, &after);
 	int status;
-	const struct side sides[] = { { before, "before" }, { after, "after" } };
 
-	if (err)
-		return report_error(err, failure_status(between, err));
 	if (between->command && !arguments->quiet)
 		print_run(between->command[0], &between->run);
 	status = display_print(&arguments->display, sides, 1, 2);
@@ -248,6 +264,26 @@ static int diff(const struct diff_arguments *arguments, struct between *between)
 	if (between->run.status)
 		return between->run.status;
 	return status == STATUS_FAILED ? STATUS_RUN_FAILED : status;
+}
+
+static int diff(const struct diff_arguments *arguments, struct between *between)
+{
+	struct paths paths;
+	struct side sides[2] = { { 0 } };
+	struct error *err = paths_init(&paths, arguments->prefix) ? NULL : &error_no_memory;
+	int status;
+
+	if (!err) {
+		sides[0].name = paths.before;
+		sides[1].name = paths.after;
+		err = take_both(arguments, between, sides);
+	}
+	status = err ? report_error(err, failure_status(between, err))
+		     : report(arguments, between, sides);
+	for (size_t i = 0; i < 2; i++)
+		snapshot_destroy((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot);
+	paths_deinit(&paths);
+	return status;
 }
 
 /* --- what was asked for --- */

@@ -10,6 +10,7 @@
 
 #include "compare/glob.h"
 #include "compare/judge.h"
+#include "report/wording.h"
 
 /* --- the values there are --- */
 
@@ -44,6 +45,7 @@ static const struct {
 	{ "delta", ORDER_DELTA },
 	{ "pct", ORDER_PERCENT },
 	{ "share", ORDER_SHARE },
+	{ "p", ORDER_CERTAINTY },
 };
 
 const char *compare_sort_name(size_t number)
@@ -450,6 +452,13 @@ void display_settle(struct display *display, bool comparing)
 	warn_of_sections(view);
 }
 
+static void print_finding(const struct finding *finding)
+{
+	_cleanup_free_ char *line = wording_finding(finding);
+
+	fprintf(stderr, "ctprof: %s\n", line ? line : "out of memory");
+}
+
 int display_print(const struct display *display, const struct side *sides, size_t baselines,
 		  size_t count)
 {
@@ -464,6 +473,9 @@ int display_print(const struct display *display, const struct side *sides, size_
 	if (!err) {
 		verdict = judge_verdict(sheet);
 		err = report_formats[display->format].print(stdout, sheet, &display->style);
+		/* CSV has no place for them. */
+		for (size_t i = 0; display->format == REPORT_CSV && i < sheet->findings.count; i++)
+			print_finding(&sheet->findings.items[i]);
 	}
 	sides_deinit(&both);
 	if (err)

@@ -63,8 +63,8 @@ struct display {
 
 /* And those of commands that compare. */
 #define SORT_HELP_parse_show_sort    ""
-#define SORT_HELP_parse_compare_sort " Or rank rows: by delta, by pct, or by share of the " \
-				     "host's change."
+#define SORT_HELP_parse_compare_sort " Or rank rows: by delta, by pct, by share of the "  \
+				     "host's change, or by p of several captures."
 #define SORT_HELP(parse)             SORT_HELP_(parse)
 #define SORT_HELP_(parse)            SORT_HELP_##parse
 #define COMPARE_OPTIONS                                                                            \

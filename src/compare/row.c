@@ -60,6 +60,8 @@ static double rank_of(const struct row *row, enum order order)
 		/* From nothing is the largest rise; of those, by how much. */
 		return row->change.has_share && !row->measure->is_ratio ? fabs(row->change.share)
 									: -1;
+	case ORDER_CERTAINTY:
+		return row->certainty && row->certainty->p <= 1 ? 1 - row->certainty->p : -1;
 	case ORDER_SHARE:
 		return row->has_host_share ? fabs(row->host_share) : -1;
 	default:
@@ -114,7 +116,8 @@ static struct block *block_of(struct part *part, const struct view *view, const 
 		return &part->blocks[0];
 	if (!row->change.has_delta)
 		return &part->blocks[BLOCK_NO_NUMBER];
-	if (view->order == ORDER_PERCENT || view->order == ORDER_SHARE)
+	if (view->order == ORDER_PERCENT || view->order == ORDER_SHARE ||
+	    view->order == ORDER_CERTAINTY)
 		return &part->blocks[0];
 	return &part->blocks[unit_dimension(row->measure->unit)];
 }

@@ -170,14 +170,13 @@ static bool fill_context(struct sheet *sheet)
 	const struct host_context *y = sheet->candidate->host;
 	bool done = true;
 
-	if (!y && !x)
+	if (!y || (sheet->comparing && !x))
 		return true;
 	x = x ? x : &nothing;
-	y = y ? y : &nothing;
 	for (size_t i = 0; done && i < HOST_FIELD_COUNT; i++) {
 		const struct host_field *field = &host_fields[i];
 
-		if (field->volatile_ && sheet->comparing)
+		if (field->momentary && sheet->comparing)
 			continue;
 		if (field->kind == HOST_TEXT)
 			done = add_fact(sheet, field->name, text_datum(x, field),

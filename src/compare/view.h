@@ -16,11 +16,12 @@
 enum normalize { NORMALIZE_NOT, NORMALIZE_AGE, NORMALIZE_CPU };
 
 enum order {
-	ORDER_USUAL,   /* by change in each dimension; of one snapshot, by group */
-	ORDER_DELTA,   /* by change in each dimension */
-	ORDER_PERCENT, /* by change as a share of the baseline */
-	ORDER_SHARE,   /* by change as a share of the host's change of that metric */
-	ORDER_GROUPS,  /* groups by `sort` */
+	ORDER_USUAL,     /* by change in each dimension; of one snapshot, by group */
+	ORDER_DELTA,     /* by change in each dimension */
+	ORDER_PERCENT,   /* by change as a share of the baseline */
+	ORDER_SHARE,     /* by change as a share of the host's change of that metric */
+	ORDER_CERTAINTY, /* by how sure the difference is, of several captures */
+	ORDER_GROUPS,    /* groups by `sort` */
 };
 
 /* A metric, or a derived one when it is METRIC_COUNT or more. */

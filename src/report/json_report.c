@@ -4,6 +4,8 @@
  */
 #include "base/json_writer.h"
 
+#include <string.h>
+
 #include "base/version.h"
 #include "compare/judge.h"
 #include "report/cell.h"
@@ -227,21 +229,33 @@ static void write_renamed(struct json_writer *w, const struct renamed *renamed)
 	json_array_end(w);
 }
 
+/* By reason, the metrics that no thread has. */
 static void write_unmeasured(struct json_writer *w, const struct ctprof_snapshot *s)
 {
-	struct metric_set missing = metrics_missing(s);
+	const struct metric_set missing = metrics_missing(s);
+	struct metric_set left = missing;
 
 	json_key(w, "unmeasured");
 	json_array_begin(w);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
-		if (!metric_set_has(&missing, i))
+		const char *reason = metric_reason(s, &missing, &metrics[i]);
+
+		if (!metric_set_has(&left, i))
 			continue;
 		json_line(w);
 		json_object_begin(w);
-		json_key(w, "metric");
-		json_text(w, text_of(metrics[i].name));
 		json_key(w, "reason");
-		json_text(w, text_of(metric_reason(s, &missing, &metrics[i])));
+		json_text(w, text_of(reason));
+		json_key(w, "metrics");
+		json_array_begin(w);
+		for (enum metric_id k = i; k < METRIC_COUNT; k++) {
+			if (!metric_set_has(&left, k) ||
+			    strcmp(metric_reason(s, &missing, &metrics[k]), reason) != 0)
+				continue;
+			metric_set_remove(&left, k);
+			json_text(w, text_of(metrics[k].name));
+		}
+		json_array_end(w);
 		json_object_end(w);
 	}
 	json_array_end(w);

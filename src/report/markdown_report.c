@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/alones_table.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/wording.h"
@@ -62,11 +63,10 @@ static void print_headings(FILE *out, const struct sheet *sheet, enum section se
 
 static void print_left_out(FILE *out, size_t count, const char *what)
 {
-	char *line = count ? wording_left_out(count, what) : NULL;
+	_cleanup_free_ char *line = count ? wording_left_out(count, what) : NULL;
 
 	if (line)
 		fprintf(out, "\n%s\n", line);
-	free(line);
 }
 
 /* A table for each block, since a line cannot stand between rows. */
@@ -109,31 +109,35 @@ static bool print_sections(FILE *out, const struct sheet *sheet, const struct co
 	return true;
 }
 
-/* Names and main values, as in the text. */
+static bool take_cell(void *context, size_t column, struct text text)
+{
+	(void)column;
+	return print_cell(context, text);
+}
+
 static bool print_alones(FILE *out, const struct sheet *sheet, bool before)
 {
-	const struct alones *alones = before ? &sheet->only_before : &sheet->only_after;
-	char *title = wording_alones(sheet, before);
+	_cleanup_free_ char *title = wording_alones(sheet, before);
+	struct alones_table table;
+	bool done;
 
 	if (!title)
 		return true;
-	fprintf(out, "\n%s\n\n", title);
-	free(title);
-	for (size_t i = 0; i < alones->count; i++) {
-		const struct alone *alone = &alones->items[i];
-		char time[UNITS_TEXT_MAX];
-
-		fprintf(out, "| %zu thread%s | %s |", alone->group->count,
-			plural(alone->group->count),
-			units_format(time, UNIT_NS, (__int128)alone->rank));
-		if (!print_cell(out, name_text(sheet->sides->keys.items[alone->key].label)))
-			return false;
-		fputc('\n', out);
-		if (!i)
-			fputs("| ---: | ---: | --- |\n", out);
+	done = alones_table_init(&table, sheet, before);
+	fprintf(out, "\n%s\n\n|", title);
+	for (size_t i = 0; i < table.columns; i++)
+		fprintf(out, " %s |", table.headings[i]);
+	fputs("\n|", out);
+	for (size_t i = 0; i < table.columns; i++)
+		fputs(i ? " ---: |" : " --- |", out);
+	for (size_t i = 0; done && i < table.alones->count; i++) {
+		fputs("\n|", out);
+		done = alones_table_row(&table, i, take_cell, out);
 	}
-	print_left_out(out, alones->left_out, "group");
-	return true;
+	fputc('\n', out);
+	print_left_out(out, table.alones->left_out, "group");
+	alones_table_deinit(&table);
+	return done;
 }
 
 struct error *report_markdown(FILE *out, const struct sheet *sheet,

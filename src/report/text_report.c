@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/alones_table.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/wording.h"
@@ -118,62 +119,36 @@ static struct error *print_part(FILE *out, const struct sheet *sheet, enum secti
 
 /* --- groups of one side --- */
 
-static bool add_alone(struct table *table, const struct sheet *sheet, const struct alones *alones,
-		      const struct alone *alone)
+static bool take_cell(void *context, size_t column, struct text text)
 {
-	const struct name *label = sheet->sides->keys.items[alone->key].label;
-	struct selection wanted = { .metrics = alones->measured };
-	struct group_sums *sums = calloc(1, sizeof(*sums));
-	char cell[CELL_MAX];
-	bool done = sums && group_sum(alone->group, &wanted, sums);
-
-	snprintf(cell, sizeof(cell), "%zu", alone->group->count);
-	done = done && table_add(table, name_text(label), TABLE_PLAIN) &&
-	       table_add(table, text_of(cell), TABLE_PLAIN);
-	for (size_t i = 0; done && i < ALONE_METRICS; i++) {
-		enum metric_id id = alone_metrics[i];
-		struct measure measure = { .unit = metrics[id].unit };
-		struct row row = { .measure = &measure };
-
-		if (!metric_set_has(&alones->measured, id))
-			continue;
-		row.after = aggregate_datum(&sums->metrics[id], &metrics[id]);
-		done = table_add(table, text_of(cell_after(cell, &row)), TABLE_PLAIN);
-	}
-	if (sums)
-		group_sums_deinit(sums);
-	free(sums);
-	return done;
+	(void)column;
+	return table_add(context, text, TABLE_PLAIN);
 }
 
 /* Absent is not zero: these are listed, not compared; those that ran longest first. */
 static struct error *print_alones(FILE *out, const struct sheet *sheet, bool before,
 				  const struct report_style *style)
 {
-	const struct alones *alones = before ? &sheet->only_before : &sheet->only_after;
 	_cleanup_free_ char *title = wording_alones(sheet, before);
-	struct table_column headings[2 + ALONE_METRICS] = {
-		{ sheet->view->axis->heading, false },
-		{ "threads", true },
-	};
+	struct table_column headings[ALONES_COLUMNS_MAX];
+	struct alones_table alones;
 	struct table table;
-	struct error *err = NULL;
-	size_t count = 2;
-	bool done = true;
+	struct error *err;
+	bool done;
 
 	if (!title)
 		return NULL;
 	fprintf(out, "\n%s\n", title);
-	for (size_t i = 0; i < ALONE_METRICS; i++)
-		if (metric_set_has(&alones->measured, alone_metrics[i]))
-			headings[count++] =
-				(struct table_column){ metrics[alone_metrics[i]].name, true };
-	table_init(&table, headings, count);
-	for (size_t i = 0; done && i < alones->count; i++)
-		done = add_alone(&table, sheet, alones, &alones->items[i]);
-	done = done && add_left_out(&table, alones->left_out, "group");
+	done = alones_table_init(&alones, sheet, before);
+	for (size_t i = 0; i < alones.columns; i++)
+		headings[i] = (struct table_column){ alones.headings[i], i > 0 };
+	table_init(&table, headings, alones.columns);
+	for (size_t i = 0; done && i < alones.alones->count; i++)
+		done = alones_table_row(&alones, i, take_cell, &table);
+	done = done && add_left_out(&table, alones.alones->left_out, "group");
 	err = done ? table_print(&table, out, style->width, style->colour) : &error_no_memory;
 	table_deinit(&table);
+	alones_table_deinit(&alones);
 	return err;
 }
 
