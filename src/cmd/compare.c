@@ -126,9 +126,10 @@ static int run(const struct command *command, struct compare_arguments *argument
 		err = &error_no_memory;
 	if (!err)
 		err = list_sides(arguments, sides);
+	if (!err)
+		err = display_settle(&arguments->display, true);
 	if (err)
 		return usage_error(command, err);
-	display_settle(&arguments->display, true);
 	return compare(&arguments->display, sides, arguments->baseline.count, files);
 }
 

@@ -322,7 +322,7 @@ static int run_diff(const struct command *command, int argc, char **argv)
 	if (first >= 0) {
 		err = find_between(argc, argv, first, &between);
 		if (!err)
-			display_settle(&arguments.display, true);
+			err = display_settle(&arguments.display, true);
 		status = err ? usage_error(command, err) : diff(&arguments, &between);
 	}
 	target_deinit(&arguments.target);

@@ -438,11 +438,14 @@ static void warn_of_sections(const struct view *view)
 				section_infos[i].name, view->axis->name);
 }
 
-void display_settle(struct display *display, bool comparing)
+struct error *display_settle(struct display *display, bool comparing)
 {
 	const char *no_color = getenv("NO_COLOR");
 	struct view *view = &display->view;
 
+	if (view->rate && view->normalize != NORMALIZE_NOT)
+		return error_create("--rate and --normalize exclude each other: what is divided by "
+				    "age or CPU time does not grow");
 	if (!display->has_limit)
 		view->limit = report_formats[display->format].limit;
 	view->shares = comparing && (view->order == ORDER_SHARE ||
@@ -450,6 +453,7 @@ void display_settle(struct display *display, bool comparing)
 	display->style.colour = isatty(STDOUT_FILENO) && !(no_color && *no_color);
 	display->style.width = display->wrap ? terminal_width() : 0;
 	warn_of_sections(view);
+	return NULL;
 }
 
 static void print_finding(const struct finding *finding)

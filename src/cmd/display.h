@@ -92,8 +92,8 @@ void display_init(struct display *display);
 void display_deinit(struct display *display);
 
 /* After the options were parsed: what follows from several of them. Warns of sections that the axis
- * does not have. */
-void display_settle(struct display *display, bool comparing);
+ * does not have; fails when options exclude each other. */
+struct error *display_settle(struct display *display, bool comparing) MUST_CHECK;
 
 /* Print the report, and return the exit status. */
 int display_print(const struct display *display, const struct side *sides, size_t baselines,

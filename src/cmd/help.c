@@ -85,9 +85,10 @@ void help_print_all(FILE *out)
 	for (size_t i = 0; i < command_count; i++)
 		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out, "\nFirst steps:\n"
+		     "  sudo ctprof diff 10s                  what happens right now\n"
 		     "  sudo ctprof capture -o before.ctprof.zst\n"
 		     "  sudo ctprof capture -o after.ctprof.zst\n"
-		     "  sudo ctprof compare before.ctprof.zst after.ctprof.zst\n\n"
+		     "  ctprof compare before.ctprof.zst after.ctprof.zst\n\n"
 		     "'ctprof --version' says which this is.\n"
 		     "'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");
 }
@@ -140,7 +141,7 @@ void help_print_scdoc(FILE *out, const struct command *command)
 
 static bool takes_path(const struct option_row *row)
 {
-	return strcmp(row->argument, "FILE") == 0 || strcmp(row->argument, "DIR") == 0 ||
+	return strncmp(row->argument, "FILE", 4) == 0 || strcmp(row->argument, "DIR") == 0 ||
 	       strcmp(row->argument, "PATH") == 0;
 }
 
@@ -190,6 +191,9 @@ void help_print_bash(FILE *out)
 		     "\tlocal word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
 		     "\tlocal values= options= operands= piece head=\n"
 		     "\tCOMPREPLY=()\n"
+		     "\t# bash takes --option=value for three words\n"
+		     "\t[ \"$previous\" = = ] && previous=${COMP_WORDS[COMP_CWORD-2]}\n"
+		     "\t[ \"$word\" = = ] && word=\n"
 		     "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 		     "\t\tCOMPREPLY=($(compgen -W '");
 	for (size_t i = 0; i < command_count; i++)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +71,6 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	setlocale(LC_CTYPE, "");
 	/* A reader that has seen enough (head, a pager) is no failure of ours to report. */
 	signal(SIGPIPE, SIG_DFL);
 	return finish(dispatch(argc, argv));

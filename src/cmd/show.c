@@ -25,13 +25,14 @@ static int show(const char *path, const struct display *display)
 static int run_show(const struct command *command, int argc, char **argv)
 {
 	struct display display;
+	struct error *err;
 	int status, first;
 
 	display_init(&display);
 	first = options_parse(command, argc, argv, &display, &status);
 	if (first >= 0) {
-		display_settle(&display, false);
-		status = show(argv[first], &display);
+		err = display_settle(&display, false);
+		status = err ? usage_error(command, err) : show(argv[first], &display);
 	}
 	display_deinit(&display);
 	return status;

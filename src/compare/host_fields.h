@@ -15,7 +15,7 @@ struct host_field {
 	enum host_kind kind;
 	size_t offset;      /* in struct host_context */
 	const char *prefix; /* of the keys of pairs */
-	bool momentary;      /* of the capture: differs between any two */
+	bool momentary;     /* of the capture: differs between any two */
 };
 
 #define HOST_FIELD_COUNT 20

@@ -41,10 +41,11 @@ static bool is_small(const struct row *row, const struct view *view)
 static bool is_hidden(const struct row *row, const struct view *view, bool comparing)
 {
 	/* What the user named and nobody measured is an answer. */
-	bool unmeasured = row->before.kind == DATUM_NONE && row->after.kind == DATUM_NONE;
+	bool is_answer = view->metrics_named &&
+			 row->measure->number < METRIC_COUNT + DERIVED_COUNT &&
+			 row->before.kind == DATUM_NONE && row->after.kind == DATUM_NONE;
 
-	if (!view->all_rows && says_nothing(row, comparing) &&
-	    !(view->metrics_named && unmeasured && row->measure->metric))
+	if (!view->all_rows && !is_answer && says_nothing(row, comparing))
 		return true;
 	if (!comparing)
 		return false;

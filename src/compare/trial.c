@@ -31,7 +31,7 @@ struct series {
 struct trial {
 	struct sheet *sheet;
 	struct view piece; /* how a piece of two captures is looked at */
-	bool windows[2];   /* the side's captures are of one boot */
+	bool windows;      /* the captures of each side are of one boot */
 	struct word_map numbers;
 	ARRAY(struct series);
 };
@@ -88,7 +88,7 @@ static struct series *series_of(struct trial *trial, const struct row *row, bool
 
 static bool take_row(struct trial *trial, const struct row *row, size_t side)
 {
-	bool window = trial->windows[side];
+	bool window = trial->windows;
 	bool added = window && row->measure->is_total;
 	struct series *series;
 	double value;
@@ -146,7 +146,10 @@ static struct error *take_sides(struct trial *trial)
 		is_one_boot(sides, edges[0], edges[1]) && is_one_boot(sides, edges[1], edges[2]);
 	struct error *err = NULL;
 
-	trial->windows[0] = trial->windows[1] = windows;
+	if (windows && trial->sheet->view->normalize != NORMALIZE_NOT)
+		return error_create("--normalize: the totals of several captures of one boot are "
+				    "compared per second already");
+	trial->windows = windows;
 	trial->piece.window = trial->piece.births = trial->piece.rate = windows;
 	for (size_t side = 0; side < 2; side++)
 		for (size_t i = edges[side] + windows; i < edges[side + 1] && !err; i++)
@@ -235,16 +238,16 @@ static bool add_rows(struct trial *trial)
 static bool note_method(struct trial *trial)
 {
 	const struct sides *sides = trial->sheet->sides;
-	size_t before = sides->baselines - trial->windows[0];
-	size_t after = sides->count - sides->baselines - trial->windows[0];
+	size_t before = sides->baselines - trial->windows;
+	size_t after = sides->count - sides->baselines - trial->windows;
 
 	if (!sheet_note(trial->sheet,
 			"%zu and %zu values of each row, %s; p is that of Welch's "
 			"test, adjusted for all rows (Benjamini-Hochberg): below "
 			"0.05 a difference is more than what varies anyway",
 			before, after,
-			trial->windows[0] ? "from one capture to the next, totals per second"
-					  : "one for each capture"))
+			trial->windows ? "from one capture to the next, totals per second"
+				       : "one for each capture"))
 		return false;
 	return (before >= VALUES_LEAST && after >= VALUES_LEAST) ||
 	       sheet_note(trial->sheet,

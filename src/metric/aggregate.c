@@ -106,8 +106,8 @@ bool aggregate_is_complete(const struct aggregate *a, const struct metric *metri
 /* A letter or flag as text. */
 static const char *code_text(const struct metric *metric, int64_t code)
 {
-	static char letters[128][2];
-	unsigned char letter = (unsigned char)code & 127;
+	static char letters[256][2];
+	unsigned char letter = (unsigned char)code;
 
 	if (metric->type == VALUE_flag)
 		return code ? "true" : "false";
