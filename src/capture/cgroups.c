@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "capture/cgroup_files.h"
 #include "capture/session.h"
 #include "proc/cgroup.h"
@@ -82,6 +83,11 @@ struct error *capture_cgroups(struct capture *c)
 		struct cgroup cgroup = { .path = paths.items[i] };
 		_cleanup_close_ int dir = open_cgroup(c, cgroup.path);
 
+		/* In a file it could not be told from others that differ in such bytes only. */
+		if (!utf8_is_valid(name_text(cgroup.path))) {
+			c->failed[FILE_CGROUP]++;
+			continue;
+		}
 		if (dir >= 0)
 			read_cgroup(c, dir, &cgroup);
 		if (!array_push(&c->snapshot->cgroups, cgroup))
