@@ -100,9 +100,28 @@ static const char *write_arrow(char buffer[CELL_MAX], const struct row *row)
 	return buffer;
 }
 
+/* A text that is a value by itself may be of any length. */
+static bool is_plain_text(const struct row *row, enum column column)
+{
+	const struct datum *d = column == COLUMN_BASELINE ? &row->before : &row->after;
+
+	return (column == COLUMN_BASELINE || column == COLUMN_CANDIDATE ||
+		column == COLUMN_VALUE) &&
+	       d->kind == DATUM_CATEGORY && !d->threads;
+}
+
+bool column_stands_right(enum section section, enum column column)
+{
+	/* Facts of a host are mostly texts. */
+	return column_infos[column].right && section != SECTION_HOST;
+}
+
 struct text column_text(char buffer[CELL_MAX], const struct sheet *sheet, const struct row *row,
 			enum column column)
 {
+	if (is_plain_text(row, column))
+		return text_of(
+			(column == COLUMN_BASELINE ? &row->before : &row->after)->category.text);
 	switch (column) {
 	case COLUMN_GROUP:
 		return name_text(row->group);

@@ -67,6 +67,9 @@ struct columns columns_of_section(const struct columns *wanted, enum section sec
 /* What stands over a column. */
 const char *column_heading(const struct sheet *sheet, enum section section, enum column column);
 
+/* Do its cells stand at the right, as numbers do? */
+bool column_stands_right(enum section section, enum column column);
+
 /* The text of a cell; may point into `buffer` or into the row. */
 struct text column_text(char buffer[CELL_MAX], const struct sheet *sheet, const struct row *row,
 			enum column column);

@@ -57,7 +57,7 @@ static void print_headings(FILE *out, const struct sheet *sheet, enum section se
 		fprintf(out, " %s |", column_heading(sheet, section, columns->ids[i]));
 	fputs("\n|", out);
 	for (size_t i = 0; i < columns->count; i++)
-		fputs(column_infos[columns->ids[i]].right ? " ---: |" : " --- |", out);
+		fputs(column_stands_right(section, columns->ids[i]) ? " ---: |" : " --- |", out);
 	fputc('\n', out);
 }
 

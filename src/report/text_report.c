@@ -89,7 +89,7 @@ static struct error *print_rows(FILE *out, const struct sheet *sheet, const stru
 	for (size_t i = 0; i < columns.count; i++)
 		headings[i] = (struct table_column){
 			.heading = column_heading(sheet, part->section, columns.ids[i]),
-			.right = column_infos[columns.ids[i]].right,
+			.right = column_stands_right(part->section, columns.ids[i]),
 		};
 	table_init(&table, headings, columns.count);
 	err = add_rows(&table, sheet, part, &columns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/json_writer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <yajl/yajl_tree.h>
 
@@ -67,6 +68,95 @@ TEST(numbers_are_exact)
 {
 	expect_json(numbers, "[0,18446744073709551615,-9223372036854775808,"
 			     "9223372036854775807,0,10]");
+}
+
+static void digits(struct json_writer *w)
+{
+	json_array_begin(w);
+	json_digits(w, "129127208515966861305");
+	json_digits(w, "-0.5");
+	json_null(w);
+	json_array_end(w);
+}
+
+/* More than 64 bits, and numbers that are not whole, stay as they are written. */
+TEST(digits_stay_what_they_are)
+{
+	expect_json(digits, "[129127208515966861305,-0.5,null]");
+}
+
+static void reals(struct json_writer *w)
+{
+	json_array_begin(w);
+	json_real(w, 0.1);
+	json_real(w, -2.5);
+	json_real(w, 100);
+	json_real(w, 1.0 / 3);
+	json_real(w, (double)INFINITY);
+	json_real(w, (double)-INFINITY);
+	json_real(w, (double)NAN);
+	json_array_end(w);
+}
+
+TEST(reals_are_short_and_finite)
+{
+	expect_json(reals, "[0.1,-2.5,100,0.33333333333333331,null,null,null]");
+}
+
+/* Any bits there can be: what comes out is a number of JSON, and the same one. */
+TEST(reals_read_back_as_themselves)
+{
+	uint64_t seed = 5;
+
+	for (int round = 0; round < 5000; round++) {
+		uint64_t bits = next_random(&seed);
+		struct sunk written = { 0 };
+		struct json_writer w;
+		yajl_val tree;
+		double value;
+
+		memcpy(&value, &bits, sizeof(value));
+		expect_ok(json_writer_init(&w, sunk_write, &written));
+		json_array_begin(&w);
+		json_real(&w, value);
+		json_array_end(&w);
+		expect_ok(json_writer_finish(&w));
+		json_writer_deinit(&w);
+		tree = yajl_tree_parse(written.items, NULL, 0);
+		assert_non_null(tree);
+		if (isfinite(value))
+			assert_true(strtod(YAJL_GET_NUMBER(YAJL_GET_ARRAY(tree)->values[0]),
+					   NULL) == value);
+		else
+			assert_true(YAJL_IS_NULL(YAJL_GET_ARRAY(tree)->values[0]));
+		yajl_tree_free(tree);
+		array_deinit(&written);
+	}
+}
+
+static void lines(struct json_writer *w)
+{
+	json_object_begin(w);
+	json_key(w, "rows");
+	json_array_begin(w);
+	for (int i = 0; i < 2; i++) {
+		json_line(w);
+		json_object_begin(w);
+		json_line(w);
+		json_key(w, "i");
+		json_i64(w, -i);
+		json_object_end(w);
+	}
+	json_array_end(w);
+	json_line(w);
+	json_key(w, "end");
+	json_bool(w, true);
+	json_object_end(w);
+}
+
+TEST(a_line_for_each_row)
+{
+	expect_json(lines, "{\"rows\":[\n{\n\"i\":0},\n{\n\"i\":-1}],\n\"end\":true}");
 }
 
 static void controls(struct json_writer *w)
@@ -197,6 +287,9 @@ TEST(one_that_was_never_finished)
 }
 
 UNIT_TESTS(cmocka_unit_test(commas_stand_between), cmocka_unit_test(numbers_are_exact),
+	   cmocka_unit_test(digits_stay_what_they_are),
+	   cmocka_unit_test(reals_are_short_and_finite),
+	   cmocka_unit_test(reals_read_back_as_themselves), cmocka_unit_test(a_line_for_each_row),
 	   cmocka_unit_test(what_must_be_escaped_is),
 	   cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
 	   cmocka_unit_test(random_bytes_are_read_back_by_yajl),

@@ -22,6 +22,17 @@ TEST(equal_and_starts)
 	assert_false(text_starts(TEXT("ab"), TEXT("abc")));
 }
 
+TEST(ends)
+{
+	assert_true(text_ends(TEXT("nginx.service"), TEXT(".service")));
+	assert_true(text_ends(TEXT("abc"), TEXT("abc")));
+	assert_true(text_ends(TEXT("abc"), TEXT("")));
+	assert_true(text_ends(TEXT("a\0b"), TEXT("\0b")));
+	assert_false(text_ends(TEXT("abc"), TEXT("ab")));
+	assert_false(text_ends(TEXT("bc"), TEXT("abc")));
+	assert_false(text_ends(TEXT(""), TEXT("c")));
+}
+
 /* All-zero texts are empty texts. */
 TEST(a_text_of_nothing)
 {
@@ -31,6 +42,9 @@ TEST(a_text_of_nothing)
 	assert_true(text_equal(nothing, TEXT("")));
 	assert_true(text_starts(nothing, TEXT("")));
 	assert_false(text_starts(nothing, TEXT("x")));
+	assert_true(text_ends(nothing, TEXT("")));
+	assert_true(text_ends(TEXT("x"), nothing));
+	assert_false(text_ends(nothing, TEXT("x")));
 	assert_int_equal(text_trim(nothing).length, 0);
 	assert_false(text_cut(&nothing, ',', &piece));
 	assert_false(text_word(&nothing, &piece));
@@ -204,7 +218,7 @@ TEST(nearest_name)
 	assert_null(nearest(long_name));
 }
 
-UNIT_TESTS(cmocka_unit_test(trim), cmocka_unit_test(equal_and_starts),
+UNIT_TESTS(cmocka_unit_test(trim), cmocka_unit_test(equal_and_starts), cmocka_unit_test(ends),
 	   cmocka_unit_test(a_text_of_nothing), cmocka_unit_test(cut), cmocka_unit_test(word),
 	   cmocka_unit_test(has_word), cmocka_unit_test(u64_exact), cmocka_unit_test(u64_refused),
 	   cmocka_unit_test(u32), cmocka_unit_test(i64), cmocka_unit_test(nearest_name))

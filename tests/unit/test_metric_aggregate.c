@@ -55,19 +55,28 @@ static void end(struct group_of_threads *g)
 	snapshot_destroy(g->s);
 }
 
-static void expect_x2(struct group_of_threads *g, int64_t twice)
+static struct datum datum_of(const struct group_of_threads *g)
 {
-	__int128 got = 0;
+	return aggregate_datum(&g->a, g->metric);
+}
 
-	assert_true(aggregate_number_x2(&g->a, g->metric, &got));
-	assert_true(got == twice);
+/* The value as a number, times two: ranges have their midpoint. */
+static void expect_x2(struct group_of_threads *g, __int128 twice)
+{
+	struct datum zero = datum_number(0), datum = datum_of(g);
+	struct datum_change change;
+
+	datum_compare(&zero, &datum, &change);
+	assert_true(change.has_delta);
+	assert_true(change.twice == twice);
 }
 
 static void expect_no_number(struct group_of_threads *g)
 {
-	__int128 got = 42;
+	struct datum datum = datum_of(g);
+	double got = 42;
 
-	assert_false(aggregate_number_x2(&g->a, g->metric, &got));
+	assert_false(datum_magnitude(&datum, &got));
 	assert_true(got == 42);
 }
 
@@ -94,7 +103,6 @@ TEST(sums_stop_at_the_largest_number)
 {
 	struct group_of_threads g = group(METRIC_run_time_ns);
 	struct ctprof_thread *thread = member(&g);
-	__int128 twice;
 
 	build_number(thread, METRIC_run_time_ns, UINT64_MAX - 1);
 	add(&g, thread);
@@ -104,8 +112,7 @@ TEST(sums_stop_at_the_largest_number)
 	assert_int_equal(g.a.total, UINT64_MAX);
 	add(&g, thread);
 	assert_int_equal(g.a.total, UINT64_MAX);
-	assert_true(aggregate_number_x2(&g.a, g.metric, &twice));
-	assert_true(twice == (__int128)UINT64_MAX * 2);
+	expect_x2(&g, (__int128)UINT64_MAX * 2);
 	end(&g);
 }
 
@@ -132,6 +139,7 @@ TEST(a_minimum_of_no_events_is_no_number)
 
 	add_number(&g, 0);
 	assert_int_equal(g.a.measured, 1);
+	assert_int_equal(datum_of(&g).kind, DATUM_NO_EVENTS);
 	expect_no_number(&g);
 	add_number(&g, 7);
 	add_number(&g, 0);
@@ -144,6 +152,7 @@ TEST(a_peak_of_zero_is_a_number)
 	struct group_of_threads g = group(METRIC_blkio_delay_max_ns);
 
 	add_number(&g, 0);
+	assert_int_equal(datum_of(&g).kind, DATUM_NUMBER);
 	expect_x2(&g, 0);
 	end(&g);
 }
@@ -313,6 +322,7 @@ TEST(what_was_not_measured_does_not_count)
 		add(&g, stale);
 		assert_int_equal(g.a.threads, 1);
 		assert_int_equal(g.a.measured, 0);
+		assert_int_equal(datum_of(&g).kind, DATUM_NONE);
 		expect_no_number(&g);
 		end(&g);
 	}
@@ -333,6 +343,164 @@ TEST(measured_ones_alone_make_the_value)
 	assert_int_equal(range.a.range.smallest, 7);
 	end(&sum);
 	end(&range);
+}
+
+/* --- the value and how much of it there is --- */
+
+static void expect_coverage(const struct group_of_threads *g, size_t measured, size_t threads,
+			    bool partial)
+{
+	struct datum datum = datum_of(g);
+
+	assert_int_equal(datum.measured, measured);
+	assert_int_equal(datum.threads, threads);
+	assert_int_equal(datum.partial, partial);
+	assert_int_equal(datum.inputs, 0);
+}
+
+TEST(a_datum_knows_how_much_was_measured)
+{
+	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_wait_max, METRIC_nice,
+					      METRIC_state, METRIC_irq_delay_min_ns };
+
+	for (size_t i = 0; i < array_length(ids); i++) {
+		struct group_of_threads g = group(ids[i]);
+
+		add(&g, member(&g));
+		expect_coverage(&g, 0, 1, true);
+		assert_int_equal(datum_of(&g).kind, DATUM_NONE);
+		add_number(&g, 'S');
+		expect_coverage(&g, 1, 2, true);
+		assert_int_not_equal(datum_of(&g).kind, DATUM_NONE);
+		end(&g);
+		g = group(ids[i]);
+		add_number(&g, 'S');
+		add_number(&g, 'S');
+		expect_coverage(&g, 2, 2, false);
+		end(&g);
+	}
+}
+
+/* The others have no such fact: nothing of it is missing. */
+TEST(a_fact_of_leaders_is_not_partial)
+{
+	struct group_of_threads g = group(METRIC_nr_threads);
+
+	add(&g, member(&g));
+	expect_coverage(&g, 0, 1, true);
+	add_number(&g, 3);
+	add(&g, member(&g));
+	expect_coverage(&g, 1, 3, false);
+	end(&g);
+}
+
+TEST(a_datum_is_of_the_kind_of_its_rule)
+{
+	struct group_of_threads sum = group(METRIC_rchar), peak = group(METRIC_wait_max);
+	struct group_of_threads nice = group(METRIC_nice), set = group(METRIC_cpu_affinity);
+	struct datum datum;
+
+	add_number(&sum, 5);
+	assert_int_equal(datum_of(&sum).kind, DATUM_NUMBER);
+	assert_true(datum_of(&sum).number == 5);
+	add_number(&peak, 7);
+	assert_int_equal(datum_of(&peak).kind, DATUM_NUMBER);
+	assert_true(datum_of(&peak).number == 7);
+	add_number(&nice, -3);
+	add_number(&nice, 4);
+	datum = datum_of(&nice);
+	assert_int_equal(datum.kind, DATUM_RANGE);
+	assert_true(datum.range.smallest == -3 && datum.range.largest == 4);
+	add_cpus(&set, "0-3");
+	add_cpus(&set, "0");
+	datum = datum_of(&set);
+	assert_int_equal(datum.kind, DATUM_CPUS);
+	assert_null(datum.cpus.set);
+	assert_true(datum.cpus.fewest == 1 && datum.cpus.most == 4);
+	end(&sum);
+	end(&peak);
+	end(&nice);
+	end(&set);
+}
+
+static void expect_category(const struct group_of_threads *g, const char *text, size_t agree)
+{
+	struct datum datum = datum_of(g);
+
+	assert_int_equal(datum.kind, DATUM_CATEGORY);
+	assert_string_equal(datum.category.text, text);
+	assert_int_equal(datum.category.agree, agree);
+}
+
+TEST(categories_are_texts)
+{
+	struct group_of_threads policy = group(METRIC_policy), letter = group(METRIC_state);
+	struct group_of_threads flag = group(METRIC_ext_enabled);
+
+	add_label(&policy, "SCHED_RR");
+	add_label(&policy, "SCHED_RR");
+	add_label(&policy, "SCHED_OTHER");
+	add(&policy, member(&policy));
+	expect_category(&policy, "SCHED_RR", 2);
+	assert_int_equal(datum_of(&policy).threads, 4);
+	add_number(&letter, 'D');
+	expect_category(&letter, "D", 1);
+	add_number(&flag, 1);
+	expect_category(&flag, "true", 1);
+	add_number(&flag, 0);
+	add_number(&flag, 0);
+	expect_category(&flag, "false", 2);
+	end(&policy);
+	end(&letter);
+	end(&flag);
+}
+
+/* The texts of two groups are there at one time. */
+TEST(letters_of_two_groups)
+{
+	struct group_of_threads x = group(METRIC_state), y = group(METRIC_state);
+	struct datum before, after;
+
+	add_number(&x, 'R');
+	add_number(&y, 'S');
+	before = datum_of(&x);
+	after = datum_of(&y);
+	assert_string_equal(before.category.text, "R");
+	assert_string_equal(after.category.text, "S");
+	expect_category(&x, "R", 1);
+	end(&x);
+	end(&y);
+}
+
+/* One after the other in the same memory: nothing of the first is left. */
+TEST(reset_is_as_at_first)
+{
+	struct group_of_threads sum = group(METRIC_rchar), nice = group(METRIC_nice);
+	struct group_of_threads letter = group(METRIC_state), set = group(METRIC_cpu_affinity);
+	struct group_of_threads *all[] = { &sum, &nice, &letter, &set };
+
+	add_number(&sum, 5);
+	add_number(&nice, -20);
+	for (int i = 'A'; i <= 'Z'; i++)
+		add_number(&letter, i);
+	add_cpus(&set, "0-7");
+	add_cpus(&set, "0");
+	for (size_t i = 0; i < array_length(all); i++) {
+		aggregate_reset(&all[i]->a, all[i]->metric);
+		expect_coverage(all[i], 0, 0, true);
+		assert_int_equal(datum_of(all[i]).kind, DATUM_NONE);
+	}
+	add_number(&sum, 2);
+	add_number(&nice, 3);
+	add_number(&letter, 'S');
+	add_cpus(&set, "0-3");
+	assert_true(datum_of(&sum).number == 2);
+	assert_true(datum_of(&nice).range.smallest == 3);
+	expect_category(&letter, "S", 1);
+	assert_int_equal(datum_of(&set).cpus.fewest, 4);
+	assert_non_null(datum_of(&set).cpus.set);
+	for (size_t i = 0; i < array_length(all); i++)
+		end(all[i]);
 }
 
 /* --- two groups --- */
@@ -365,12 +533,21 @@ TEST(a_fact_of_leaders_is_complete_with_one)
 	end(&g);
 }
 
+static bool differ(const struct group_of_threads *x, const struct group_of_threads *y)
+{
+	struct datum before = datum_of(x), after = datum_of(y);
+	struct datum_change change;
+
+	datum_compare(&before, &after, &change);
+	return change.differs;
+}
+
 static void expect_equal(const struct group_of_threads *x, const struct group_of_threads *y,
 			 bool equal)
 {
-	assert_int_equal(aggregate_equal(&x->a, &y->a, x->metric), equal);
-	assert_int_equal(aggregate_equal(&y->a, &x->a, x->metric), equal);
-	assert_true(aggregate_equal(&x->a, &x->a, x->metric));
+	assert_int_equal(differ(x, y), !equal);
+	assert_int_equal(differ(y, x), !equal);
+	assert_false(differ(x, x));
 }
 
 /* A number beside another; nothing measured beside nothing, and beside a zero. */
@@ -458,6 +635,11 @@ UNIT_TESTS(cmocka_unit_test(totals_add_up), cmocka_unit_test(sums_stop_at_the_la
 	   cmocka_unit_test(one_cpu_set), cmocka_unit_test(different_cpu_sets),
 	   cmocka_unit_test(empty_cpu_sets), cmocka_unit_test(what_was_not_measured_does_not_count),
 	   cmocka_unit_test(measured_ones_alone_make_the_value),
+	   cmocka_unit_test(a_datum_knows_how_much_was_measured),
+	   cmocka_unit_test(a_fact_of_leaders_is_not_partial),
+	   cmocka_unit_test(a_datum_is_of_the_kind_of_its_rule),
+	   cmocka_unit_test(categories_are_texts), cmocka_unit_test(letters_of_two_groups),
+	   cmocka_unit_test(reset_is_as_at_first),
 	   cmocka_unit_test(complete_is_what_every_thread_has),
 	   cmocka_unit_test(a_fact_of_leaders_is_complete_with_one),
 	   cmocka_unit_test(equal_numbers), cmocka_unit_test(ranges_are_equal_when_both_ends_are),

@@ -77,40 +77,42 @@ static struct thread_record of(const struct input *inputs)
 }
 #define thread(...) of((const struct input[]){ __VA_ARGS__, { METRIC_COUNT, 0 } })
 
-static bool result(enum derived_id id, const struct thread_record *threads, size_t count,
-		   struct derived_value *ret)
+static struct derived_sum sum_of(enum derived_id id, const struct thread_record *threads,
+				 size_t count)
 {
 	struct derived_sum sum = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		derived_add(&sum, &derived_metrics[id], &threads[i]);
-	return derived_result(&sum, &derived_metrics[id], ret);
+	return sum;
+}
+
+static struct datum datum_of(enum derived_id id, const struct thread_record *threads, size_t count)
+{
+	struct derived_sum sum = sum_of(id, threads, count);
+
+	return derived_datum(&sum, &derived_metrics[id]);
 }
 
 static double value_of(enum derived_id id, const struct thread_record *threads, size_t count)
 {
-	struct derived_value value = { .value = -1 };
+	struct datum datum = datum_of(id, threads, count);
+	double value = -1;
 
-	assert_true(result(id, threads, count, &value));
-	assert_int_equal(value.threads, count);
-	return value.value;
+	assert_true(datum_magnitude(&datum, &value));
+	assert_int_equal(datum.threads, count);
+	return value;
 }
 
 /* In how many of the threads its inputs were measured. */
 static size_t measured_of(enum derived_id id, const struct thread_record *threads, size_t count)
 {
-	struct derived_value value = { 0 };
-
-	assert_true(result(id, threads, count, &value));
-	return value.measured;
+	return datum_of(id, threads, count).measured;
 }
 
 static void expect_none(enum derived_id id, const struct thread_record *threads, size_t count)
 {
-	struct derived_value value = { 5, 6, 7 };
-
-	assert_false(result(id, threads, count, &value));
-	assert_true(value.value == 5 && value.measured == 6 && value.threads == 7);
+	assert_int_equal(datum_of(id, threads, count).kind, DATUM_NONE);
 }
 
 /* All of these are exact in binary. */
@@ -233,8 +235,222 @@ TEST(a_delay_of_zero_is_a_value)
 	assert_true(value_of(DERIVED_ID_total_offcpu_delay_ns, &t, 1) == 0);
 }
 
+/* Of how many delays the sum is, whatever the order of their bits. */
+static int delays_in(const struct thread_record *threads, size_t count)
+{
+	return __builtin_popcount(
+		datum_of(DERIVED_ID_total_offcpu_delay_ns, threads, count).inputs);
+}
+
+#define EIGHT_DELAYS(value)                                                                        \
+	{ METRIC_cpu_delay_total_ns, value }, { METRIC_blkio_delay_total_ns, value },              \
+		{ METRIC_freepages_delay_total_ns, value },                                        \
+		{ METRIC_compact_delay_total_ns, value }, { METRIC_wpcopy_delay_total_ns, value }, \
+		{ METRIC_irq_delay_total_ns, value }, { METRIC_swapin_delay_total_ns, value },     \
+	{                                                                                          \
+		METRIC_thrashing_delay_total_ns, value                                             \
+	}
+
+TEST(some_delays_say_so)
+{
+	const struct thread_record one = thread({ METRIC_cpu_delay_total_ns, 1 });
+	const struct thread_record eight = thread(EIGHT_DELAYS(1));
+	const struct thread_record nothing = thread({ METRIC_nice, 1 });
+
+	assert_int_equal(delays_in(&one, 1), 1);
+	assert_int_equal(delays_in(&eight, 1), DATUM_INPUTS);
+	assert_int_equal(delays_in(&nothing, 1), 0);
+	assert_false(datum_of(DERIVED_ID_total_offcpu_delay_ns, &one, 1).partial);
+	assert_false(datum_of(DERIVED_ID_total_offcpu_delay_ns, &eight, 1).partial);
+	/* the others have no such bits */
+	assert_int_equal(datum_of(DERIVED_ID_avg_irq_delay_ns, &eight, 1).inputs, 0);
+}
+
+/* What one thread had, and another had not. */
+TEST(threads_with_different_delays_are_partial)
+{
+	const struct thread_record both =
+		thread({ METRIC_cpu_delay_total_ns, 1 }, { METRIC_irq_delay_total_ns, 2 });
+	const struct thread_record cpu = thread({ METRIC_cpu_delay_total_ns, 1 });
+	const struct thread_record irq = thread({ METRIC_irq_delay_total_ns, 2 });
+	const struct thread_record orders[][3] = {
+		{ both, cpu, both }, { cpu, both, both }, { both, both, cpu },
+		{ cpu, irq, both },  { irq, cpu, both },
+	};
+	const struct thread_record alike[] = { both, both, both };
+	struct datum datum;
+
+	for (size_t i = 0; i < array_length(orders); i++) {
+		datum = datum_of(DERIVED_ID_total_offcpu_delay_ns, orders[i], 3);
+		assert_true(datum.partial);
+		assert_int_equal(datum.measured, 3);
+		assert_int_equal(__builtin_popcount(datum.inputs), 2);
+	}
+	datum = datum_of(DERIVED_ID_total_offcpu_delay_ns, alike, 3);
+	assert_false(datum.partial);
+	assert_true(datum.number == 9);
+}
+
+TEST(sums_of_the_same_delays_compare)
+{
+	const struct thread_record cpu1 = thread({ METRIC_cpu_delay_total_ns, 1 });
+	const struct thread_record cpu5 = thread({ METRIC_cpu_delay_total_ns, 5 });
+	const struct thread_record irq5 = thread({ METRIC_irq_delay_total_ns, 5 });
+	const struct thread_record eight = thread(EIGHT_DELAYS(1));
+	const enum derived_id id = DERIVED_ID_total_offcpu_delay_ns;
+	struct datum before = datum_of(id, &cpu1, 1), after = datum_of(id, &cpu5, 1);
+	struct datum_change change;
+
+	datum_compare(&before, &after, &change);
+	assert_true(change.has_delta && change.twice == 8);
+	after = datum_of(id, &irq5, 1);
+	datum_compare(&before, &after, &change);
+	assert_false(change.has_delta);
+	after = datum_of(id, &eight, 1);
+	datum_compare(&before, &after, &change);
+	assert_false(change.has_delta);
+}
+
+/* --- exact --- */
+
+/* Of swap-ins and thrashing one counts: seven of the largest numbers. */
+TEST(delays_beyond_64_bits)
+{
+	const struct thread_record threads[] = { thread(EIGHT_DELAYS(UINT64_MAX)),
+						 thread(EIGHT_DELAYS(UINT64_MAX)) };
+	struct datum datum = datum_of(DERIVED_ID_total_offcpu_delay_ns, threads, 1);
+
+	assert_int_equal(datum.kind, DATUM_NUMBER);
+	assert_true(datum.number == (__int128)UINT64_MAX * 7);
+	datum = datum_of(DERIVED_ID_total_offcpu_delay_ns, threads, 2);
+	assert_true(datum.number == (__int128)UINT64_MAX * 14);
+}
+
+TEST(a_heap_is_exact_and_may_be_below_zero)
+{
+	static const struct {
+		uint64_t allocated, freed;
+		__int128 live;
+	} heaps[] = {
+		{ 10, 30, -20 },
+		{ UINT64_MAX, 0, UINT64_MAX },
+		{ 0, UINT64_MAX, -(__int128)UINT64_MAX },
+		{ UINT64_MAX, UINT64_MAX - 1, 1 },
+		/* one apart, and no double knows */
+		{ ((uint64_t)1 << 60) + 1, (uint64_t)1 << 60, 1 },
+		{ 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < array_length(heaps); i++) {
+		const struct thread_record t =
+			thread({ METRIC_allocated_bytes, heaps[i].allocated },
+			       { METRIC_deallocated_bytes, heaps[i].freed });
+		const struct thread_record two[] = { t, t };
+		struct datum datum = datum_of(DERIVED_ID_live_heap_estimate, &t, 1);
+
+		assert_int_equal(datum.kind, DATUM_NUMBER);
+		assert_true(datum.number == heaps[i].live);
+		/* sums of inputs do not stop at 64 bits */
+		assert_true(datum_of(DERIVED_ID_live_heap_estimate, two, 2).number ==
+			    heaps[i].live * 2);
+	}
+}
+
+TEST(quotients_of_large_sums)
+{
+	const struct thread_record t =
+		thread({ METRIC_wait_sum, UINT64_MAX }, { METRIC_wait_count, 1 },
+		       { METRIC_run_time_ns, UINT64_MAX }, { METRIC_wait_time_ns, UINT64_MAX });
+	const struct thread_record threads[] = { t, t };
+
+	assert_true(value_of(DERIVED_ID_avg_wait_ns, threads, 2) == 18446744073709551616.0);
+	assert_true(value_of(DERIVED_ID_cpu_efficiency, threads, 2) == 0.5);
+}
+
+TEST(partial_is_what_some_threads_lack)
+{
+	const struct thread_record threads[] = {
+		thread({ METRIC_wait_sum, 10 }, { METRIC_wait_count, 2 }),
+		thread({ METRIC_wait_sum, 10 }),
+	};
+
+	assert_false(datum_of(DERIVED_ID_avg_wait_ns, threads, 1).partial);
+	assert_true(datum_of(DERIVED_ID_avg_wait_ns, threads, 2).partial);
+	assert_int_equal(datum_of(DERIVED_ID_avg_wait_ns, threads, 2).threads, 2);
+}
+
+/* --- between two captures --- */
+
+static struct datum between(enum derived_id id, const struct thread_record *before,
+			    size_t before_count, const struct thread_record *after,
+			    size_t after_count)
+{
+	struct derived_sum x = sum_of(id, before, before_count);
+	struct derived_sum y = sum_of(id, after, after_count);
+	struct derived_sum sum = derived_between(&x, &y, &derived_metrics[id]);
+
+	return derived_datum(&sum, &derived_metrics[id]);
+}
+
+/* Ten waits of 100 ns in all before, two of 600 ns each since. */
+TEST(quotients_of_a_window_are_of_it_alone)
+{
+	const struct thread_record before = thread(
+		{ METRIC_wait_sum, 100 }, { METRIC_wait_count, 10 }, { METRIC_run_time_ns, 1000 },
+		{ METRIC_wait_time_ns, 0 }, { METRIC_read_bytes, 0 }, { METRIC_rchar, 5000 });
+	const struct thread_record after = thread(
+		{ METRIC_wait_sum, 1300 }, { METRIC_wait_count, 12 }, { METRIC_run_time_ns, 1100 },
+		{ METRIC_wait_time_ns, 300 }, { METRIC_read_bytes, 10 }, { METRIC_rchar, 5040 });
+
+	assert_true(between(DERIVED_ID_avg_wait_ns, &before, 1, &after, 1).real == 600);
+	assert_true(between(DERIVED_ID_cpu_efficiency, &before, 1, &after, 1).real == 0.25);
+	assert_true(between(DERIVED_ID_disk_io_fraction, &before, 1, &after, 1).real == 0.25);
+	/* nothing happened in it */
+	assert_int_equal(between(DERIVED_ID_avg_wait_ns, &after, 1, &after, 1).kind, DATUM_NONE);
+}
+
+TEST(differences_of_a_window_stay_what_they_are)
+{
+	const struct thread_record before =
+		thread({ METRIC_allocated_bytes, 100 }, { METRIC_deallocated_bytes, 40 },
+		       { METRIC_cpu_delay_total_ns, 5 });
+	const struct thread_record after =
+		thread({ METRIC_allocated_bytes, 300 }, { METRIC_deallocated_bytes, 310 },
+		       { METRIC_cpu_delay_total_ns, 9 });
+
+	assert_true(between(DERIVED_ID_live_heap_estimate, &before, 1, &after, 1).number == -10);
+	assert_true(between(DERIVED_ID_total_offcpu_delay_ns, &before, 1, &after, 1).number == 9);
+}
+
+/* A thread that only the later capture could read would bring its whole life along. */
+TEST(a_window_is_partial_where_either_side_is)
+{
+	const struct thread_record whole[] = {
+		thread({ METRIC_wait_sum, 10 }, { METRIC_wait_count, 2 }),
+		thread({ METRIC_wait_sum, 20 }, { METRIC_wait_count, 4 }),
+	};
+	const struct thread_record half[] = {
+		thread({ METRIC_wait_sum, 10 }, { METRIC_wait_count, 2 }),
+		thread({ METRIC_wait_sum, 20 }),
+	};
+	const enum derived_id id = DERIVED_ID_avg_wait_ns;
+
+	assert_true(between(id, half, 2, whole, 2).partial);
+	assert_true(between(id, whole, 2, half, 2).partial);
+	assert_int_equal(between(id, half, 2, whole, 2).measured, 1);
+}
+
 UNIT_TESTS(cmocka_unit_test(every_formula), cmocka_unit_test(values_of_a_thread),
 	   cmocka_unit_test(totals_are_divided),
 	   cmocka_unit_test(threads_with_one_input_do_not_count), cmocka_unit_test(without_value),
 	   cmocka_unit_test(all_delays), cmocka_unit_test(delays_count_wherever_they_were_measured),
-	   cmocka_unit_test(a_delay_of_zero_is_a_value))
+	   cmocka_unit_test(a_delay_of_zero_is_a_value), cmocka_unit_test(some_delays_say_so),
+	   cmocka_unit_test(threads_with_different_delays_are_partial),
+	   cmocka_unit_test(sums_of_the_same_delays_compare),
+	   cmocka_unit_test(delays_beyond_64_bits),
+	   cmocka_unit_test(a_heap_is_exact_and_may_be_below_zero),
+	   cmocka_unit_test(quotients_of_large_sums),
+	   cmocka_unit_test(partial_is_what_some_threads_lack),
+	   cmocka_unit_test(quotients_of_a_window_are_of_it_alone),
+	   cmocka_unit_test(differences_of_a_window_stay_what_they_are),
+	   cmocka_unit_test(a_window_is_partial_where_either_side_is))

@@ -152,7 +152,7 @@ TEST(a_rule_is_of_its_family)
 		assert_int_equal(metrics[i].family, families[metrics[i].rule]);
 }
 
-static size_t rows_of_section(enum metric_section section)
+static size_t rows_of_section(enum section section)
 {
 	size_t count = 0;
 

@@ -58,21 +58,45 @@ static struct aggregate texts_of(enum metric_id id, const char *const *texts)
 }
 #define texts(id, ...) texts_of(id, (const char *const[]){ __VA_ARGS__, NULL })
 
+static struct measure measure_of(enum metric_id id)
+{
+	return (struct measure){ .name = metrics[id].name,
+				 .unit = metrics[id].unit,
+				 .section = metrics[id].section,
+				 .is_total = metrics[id].kind == KIND_TOTAL,
+				 .metric = &metrics[id] };
+}
+
 static void expect_cell(enum metric_id id, struct aggregate a, const char *expected)
 {
+	const struct measure measure = measure_of(id);
+	struct row row = { .measure = &measure, .after = aggregate_datum(&a, &metrics[id]) };
 	char buffer[CELL_MAX];
 
-	assert_string_equal(cell_value(buffer, &metrics[id], &a), expected);
+	assert_string_equal(cell_after(buffer, &row), expected);
+	row.before = row.after;
+	assert_string_equal(cell_before(buffer, &row), expected);
 	aggregate_deinit(&a, &metrics[id]);
+}
+
+static void expect_texts(const struct measure *measure, struct datum before, struct datum after,
+			 const char *delta, const char *percent)
+{
+	struct row row = { .measure = measure, .before = before, .after = after };
+	char buffer[CELL_MAX];
+
+	datum_compare(&before, &after, &row.change);
+	assert_string_equal(cell_delta(buffer, &row, false), delta);
+	assert_string_equal(cell_percent(buffer, &row), percent);
 }
 
 static void expect_change(enum metric_id id, struct aggregate before, struct aggregate after,
 			  const char *delta, const char *percent)
 {
-	char buffer[CELL_MAX];
+	const struct measure measure = measure_of(id);
 
-	assert_string_equal(cell_delta(buffer, &metrics[id], &before, &after), delta);
-	assert_string_equal(cell_percent(buffer, &metrics[id], &before, &after), percent);
+	expect_texts(&measure, aggregate_datum(&before, &metrics[id]),
+		     aggregate_datum(&after, &metrics[id]), delta, percent);
 	aggregate_deinit(&before, &metrics[id]);
 	aggregate_deinit(&after, &metrics[id]);
 }
@@ -148,13 +172,16 @@ TEST(cpu_sets)
 /* Every second CPU of a large machine: cut, but never beyond the buffer. */
 TEST(a_long_cpu_set_is_cut)
 {
+	const struct measure measure = measure_of(METRIC_cpu_affinity);
+	struct row row = { .measure = &measure };
 	char list[4096] = "", buffer[CELL_MAX], *at = list;
 	struct aggregate a;
 
 	for (int cpu = 0; cpu < 1000; cpu += 2)
 		at += sprintf(at, "%d,", cpu);
 	a = texts(METRIC_cpu_affinity, list);
-	cell_value(buffer, &metrics[METRIC_cpu_affinity], &a);
+	row.after = aggregate_datum(&a, &metrics[METRIC_cpu_affinity]);
+	cell_after(buffer, &row);
 	assert_true(strlen(buffer) < CELL_MAX);
 	assert_int_equal(strncmp(buffer, "500 cpus (0,2,4,6,", 18), 0);
 	assert_non_null(strstr(buffer, "...)"));
@@ -211,7 +238,7 @@ TEST(ranges_around_the_same_midpoint)
 
 	expect_change(id, numbers(id, 0, 10), numbers(id, 5), "differs", "-");
 	expect_change(id, numbers(id, -5, 5), numbers(id, -1, 1), "differs", "-");
-	expect_change(id, numbers(id, 0, 10), numbers(id, 10, 3, 0), "+0", "+0.0%");
+	expect_change(id, numbers(id, 0, 10), numbers(id, 10, 3, 0), "same", "+0.0%");
 }
 
 TEST(deltas_of_categories)
@@ -246,7 +273,7 @@ TEST(deltas_of_cpu_sets)
 	const enum metric_id id = METRIC_cpu_affinity;
 
 	expect_change(id, texts(id, "0-3"), texts(id, "0-7"), "+4", "+100.0%");
-	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0-3"), "+0", "+0.0%");
+	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0-3"), "same", "+0.0%");
 	expect_change(id, texts(id, "0-3"), texts(id, "4-7"), "differs", "-");
 	expect_change(id, texts(id, "0-3"), texts(id, "0-3", "0"), "differs", "-");
 	expect_change(id, texts(id, "0-3", "0"), texts(id, "0", "0-3"), "same", "-");
@@ -286,64 +313,264 @@ TEST(facts_of_leaders_are_whole)
 
 /* --- derived metrics --- */
 
-static void expect_derived(enum derived_id id, const struct derived_value *before,
-			   const struct derived_value *after, const char *value, const char *delta,
-			   const char *percent)
+static struct measure measure_of_derived(enum derived_id id)
 {
-	const struct derived *d = &derived_metrics[id];
+	return (struct measure){ .name = derived_metrics[id].name,
+				 .unit = derived_metrics[id].unit,
+				 .section = derived_metrics[id].section,
+				 .is_ratio = derived_metrics[id].is_ratio };
+}
+
+static void expect_derived(enum derived_id id, struct datum before, struct datum after,
+			   const char *value, const char *delta, const char *percent)
+{
+	const struct measure measure = measure_of_derived(id);
+	const struct row row = { .measure = &measure, .after = after };
 	char buffer[CELL_MAX];
 
-	assert_string_equal(derived_cell_value(buffer, d, after), value);
-	assert_string_equal(derived_cell_delta(buffer, d, before, after), delta);
-	assert_string_equal(derived_cell_percent(buffer, d, before, after), percent);
+	assert_string_equal(cell_after(buffer, &row), value);
+	expect_texts(&measure, before, after, delta, percent);
 }
-/* A number of `part` out of `all` threads. */
-#define is_of(number, part, all) (&(const struct derived_value){ number, part, all })
-#define is(number)               is_of(number, 2, 2)
+
+/* A quotient, of `part` out of `all` threads. */
+static struct datum is_of(double number, uint32_t part, uint32_t all)
+{
+	return (struct datum){ .kind = DATUM_REAL,
+			       .partial = part < all,
+			       .measured = part,
+			       .threads = all,
+			       .real = number };
+}
+
+static struct datum is(double number)
+{
+	return is_of(number, 2, 2);
+}
+
+static const struct datum none = { .partial = true, .threads = 2 };
 
 TEST(derived_values)
 {
-	expect_derived(DERIVED_ID_avg_wait_ns, is(1000), is(1250), "1.250\xc2\xb5s", "+250.00ns",
+	expect_derived(DERIVED_ID_avg_wait_ns, is(1000), is(1250), "1.250µs", "+250.00ns",
 		       "+25.0%");
 	expect_derived(DERIVED_ID_avg_wait_ns, is(4), is(0), "0.00ns", "-4.00ns", "-100.0%");
-	expect_derived(DERIVED_ID_live_heap_estimate, is(1024), is(-1024), "-1.000KiB", "-2.000KiB",
-		       "-200.0%");
 	expect_derived(DERIVED_ID_avg_wait_ns, is(0), is(3.5), "3.50ns", "+3.50ns", "-");
+	expect_derived(DERIVED_ID_avg_wait_ns, is(4), is(4), "4.00ns", "+0.00ns", "+0.0%");
+}
+
+/* A heap is whole bytes, also below zero. */
+TEST(heaps)
+{
+	const enum derived_id id = DERIVED_ID_live_heap_estimate;
+
+	expect_derived(id, datum_number(1024), datum_number(-1024), "-1.000KiB", "-2.000KiB",
+		       "-200.0%");
+	expect_derived(id, datum_number(0), datum_number(-20), "-20B", "-20B", "-");
+	expect_derived(id, datum_number(UINT64_MAX), datum_number(-(__int128)UINT64_MAX),
+		       "-16777216.000TiB", "-33554432.000TiB", "-200.0%");
 }
 
 TEST(a_derived_value_of_some_threads)
 {
 	const enum derived_id id = DERIVED_ID_avg_wait_ns;
-	double delta = 7;
 
-	expect_derived(id, is(1000), is_of(1250, 1, 3), "1.250\xc2\xb5s (1/3)", "-", "-");
-	expect_derived(id, is_of(1000, 1, 2), is(1250), "1.250\xc2\xb5s", "-", "-");
+	expect_derived(id, is(1000), is_of(1250, 1, 3), "1.250µs (1/3)", "-", "-");
+	expect_derived(id, is_of(1000, 1, 2), is(1250), "1.250µs", "-", "-");
 	expect_derived(id, is_of(4, 1, 2), is_of(4, 1, 2), "4.00ns (1/2)", "-", "-");
-	assert_false(derived_delta(is(1), is_of(2, 1, 3), &delta));
-	assert_false(derived_delta(is_of(1, 0, 1), is(2), &delta));
-	assert_false(derived_delta(NULL, is(2), &delta));
-	assert_true(delta == 7);
 	/* other threads, but all of them */
-	assert_true(derived_delta(is_of(1, 5, 5), is_of(3, 1, 1), &delta));
-	assert_true(delta == 2);
+	expect_derived(id, is_of(1, 5, 5), is_of(3, 1, 1), "3.00ns", "+2.00ns", "+200.0%");
 }
 
 TEST(a_ratio_has_no_percentage)
 {
 	expect_derived(DERIVED_ID_cpu_efficiency, is(0.5), is(0.75), "0.750", "+0.250", "-");
 	expect_derived(DERIVED_ID_disk_io_fraction, is(1), is(0.5), "0.500", "-0.500", "-");
+	expect_derived(DERIVED_ID_cpu_efficiency, is(0), is(0.5), "0.500", "+0.500", "-");
 }
 
 TEST(no_derived_value)
 {
 	for (enum derived_id id = 0; id < DERIVED_COUNT; id++) {
+		const struct measure measure = measure_of_derived(id);
+		const struct row row = { .measure = &measure, .after = is(2) };
 		char buffer[CELL_MAX];
 
-		expect_derived(id, NULL, NULL, "-", "-", "-");
-		expect_derived(id, is(2), NULL, "-", "-", "-");
-		derived_cell_value(buffer, &derived_metrics[id], is(2));
-		expect_derived(id, NULL, is(2), buffer, "-", "-");
+		expect_derived(id, none, none, "-", "-", "-");
+		expect_derived(id, is(2), none, "-", "-", "-");
+		expect_derived(id, none, is(2), cell_after(buffer, &row), "-", "-");
 	}
+}
+
+/* `count` delays of eight, in `part` out of three threads. */
+static struct datum delays(__int128 ns, unsigned count, uint32_t part)
+{
+	struct datum datum = datum_number(ns);
+
+	datum.inputs = (uint8_t)((1u << count) - 1);
+	datum.measured = part;
+	datum.threads = 3;
+	datum.partial = part < 3;
+	return datum;
+}
+
+TEST(a_sum_of_some_delays)
+{
+	const enum derived_id id = DERIVED_ID_total_offcpu_delay_ns;
+
+	expect_derived(id, delays(1000, 1, 3), delays(1234567, 1, 3), "1.235ms (1 of 8 delays)",
+		       "+1.234ms", "+123356.7%");
+	expect_derived(id, delays(5, 8, 3), delays(7, 8, 3), "7ns", "+2ns", "+40.0%");
+	/* others than before, or more of them */
+	expect_derived(id, delays(5, 8, 3), delays(5, 7, 3), "5ns (7 of 8 delays)", "-", "-");
+	expect_derived(id, delays(5, 1, 3), delays(5, 8, 3), "5ns", "-", "-");
+	expect_derived(id, delays(5, 1, 3), delays(5, 1, 2), "5ns (2/3) (1 of 8 delays)", "-", "-");
+	expect_derived(id, none, delays(0, 2, 3), "0ns (2 of 8 delays)", "-", "-");
+	expect_derived(id, delays(5, 8, 3), none, "-", "-", "-");
+	/* seven times the most there can be */
+	expect_derived(id, delays(0, 8, 3), delays((__int128)UINT64_MAX * 7, 8, 3),
+		       "129127208515.967s", "+129127208515.967s", "-");
+}
+
+/* --- what is no metric of threads --- */
+
+TEST(limits)
+{
+	const struct measure measure = { .unit = UNIT_BYTES, .section = SECTION_CGROUP_LIMITS };
+	const struct datum unlimited = { .kind = DATUM_UNLIMITED };
+	const struct row row = { .measure = &measure, .after = unlimited };
+	char buffer[CELL_MAX];
+
+	assert_string_equal(cell_after(buffer, &row), "max");
+	expect_texts(&measure, unlimited, unlimited, "same", "-");
+	expect_texts(&measure, datum_number(1 << 30), unlimited, "differs", "-");
+	expect_texts(&measure, unlimited, datum_number(0), "differs", "-");
+	expect_texts(&measure, (struct datum){ 0 }, unlimited, "-", "-");
+}
+
+TEST(hundredths_of_a_percent)
+{
+	const struct measure measure = { .unit = UNIT_PERCENT, .section = SECTION_PRESSURE };
+	const struct row row = { .measure = &measure, .after = datum_number(1234) };
+	char buffer[CELL_MAX];
+
+	assert_string_equal(cell_after(buffer, &row), "12.34%");
+	expect_texts(&measure, datum_number(1000), datum_number(1234), "+2.34%", "+23.4%");
+	expect_texts(&measure, datum_number(5), datum_number(0), "-0.05%", "-100.0%");
+}
+
+TEST(texts_of_the_host)
+{
+	const struct measure measure = { .section = SECTION_HOST };
+
+	expect_texts(&measure, datum_text("6.1"), datum_text("6.12"), "differs", "-");
+	expect_texts(&measure, datum_text("6.1"), datum_text("6.1"), "same", "-");
+	expect_texts(&measure, datum_text(NULL), datum_text("6.1"), "-", "-");
+}
+
+/* However long: the buffer holds it, and it ends in it. */
+TEST(a_long_text_is_cut)
+{
+	static char text[8192];
+	const struct measure measure = { .section = SECTION_HOST };
+	struct row row = { .measure = &measure };
+	char buffer[CELL_MAX];
+
+	memset(text, 'x', sizeof(text) - 1);
+	row.after = datum_text(text);
+	assert_int_equal(strlen(cell_after(buffer, &row)), CELL_MAX - 1);
+	row.after.threads = 3;
+	row.after.category.agree = 2;
+	cell_after(buffer, &row);
+	assert_true(strlen(buffer) < CELL_MAX);
+	assert_string_equal(buffer + strlen(buffer) - 6, " (2/3)");
+}
+
+/* --- per second, and per something --- */
+
+TEST(rates)
+{
+	struct measure measure = measure_of(METRIC_run_time_ns);
+	struct row row = { .measure = &measure,
+			   .before = datum_number(0),
+			   .after = datum_number(3000000),
+			   .change = { .has_delta = true, .real = true, .delta = 1500000 } };
+	char buffer[CELL_MAX];
+
+	assert_string_equal(cell_delta(buffer, &row, true), "+1.500ms/s");
+	assert_string_equal(cell_delta(buffer, &row, false), "+1.500ms");
+	row.change.delta = -12.5;
+	assert_string_equal(cell_delta(buffer, &row, true), "-12.50ns/s");
+	/* nothing, over a time that ran backwards */
+	row.change.delta = -0.0;
+	assert_string_equal(cell_delta(buffer, &row, true), "+0.00ns/s");
+	row.change.has_delta = false;
+	assert_string_equal(cell_delta(buffer, &row, true), "-");
+}
+
+TEST(totals_per_second_of_life)
+{
+	struct measure measure = measure_of(METRIC_run_time_ns);
+	struct row row = { .measure = &measure, .before = is(1000), .after = is(1500) };
+	char buffer[CELL_MAX];
+
+	measure.per = "/s";
+	datum_compare(&row.before, &row.after, &row.change);
+	assert_string_equal(cell_before(buffer, &row), "1.000µs/s");
+	assert_string_equal(cell_delta(buffer, &row, false), "+500.00ns/s");
+	assert_string_equal(cell_percent(buffer, &row), "+50.0%");
+	row.after = is_of(1500, 1, 2);
+	assert_string_equal(cell_after(buffer, &row), "1.500µs/s (1/2)");
+}
+
+TEST(shares_of_the_host)
+{
+	struct row row = { .has_host_share = true, .host_share = 0.125 };
+	char buffer[CELL_MAX];
+
+	assert_string_equal(cell_share(buffer, &row), "12.5%");
+	row.host_share = 1;
+	assert_string_equal(cell_share(buffer, &row), "100.0%");
+	row.host_share = -0.5; /* it fell while the host's rose */
+	assert_string_equal(cell_share(buffer, &row), "-50.0%");
+	row.has_host_share = false;
+	assert_string_equal(cell_share(buffer, &row), "-");
+}
+
+/* --- several captures --- */
+
+TEST(means)
+{
+	const struct measure measure = measure_of(METRIC_run_time_ns);
+	const struct certainty certainty = { 5, 5, 2000000, 250, 0.01 };
+	const struct row row = { .measure = &measure,
+				 .before = is(12345678),
+				 .after = is(1500),
+				 .certainty = &certainty };
+	char buffer[CELL_MAX];
+
+	assert_string_equal(cell_before(buffer, &row), "12.346ms ±2.000ms");
+	assert_string_equal(cell_after(buffer, &row), "1.500µs ±250.00ns");
+}
+
+TEST(probabilities)
+{
+	static const struct {
+		double p;
+		const char *text;
+	} rows[] = {
+		{ 0, "<0.001" },     { 0.0009999, "<0.001" }, { 0.001, "0.001" }, { 0.05, "0.050" },
+		{ 0.4996, "0.500" }, { 1, "1.000" },          { 2, "-" },
+	};
+	struct certainty certainty = { 0 };
+	struct row row = { .certainty = &certainty };
+	char buffer[CELL_MAX];
+
+	for (size_t i = 0; i < array_length(rows); i++) {
+		certainty.p = rows[i].p;
+		assert_string_equal(cell_probability(buffer, &row), rows[i].text);
+	}
+	row.certainty = NULL;
+	assert_string_equal(cell_probability(buffer, &row), "-");
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -354,5 +581,8 @@ UNIT_TESTS(CASE(sums_and_peaks_climb_their_ladder), CASE(the_largest_sum), CASE(
 	   CASE(deltas_of_ranges_are_of_their_midpoint), CASE(ranges_around_the_same_midpoint),
 	   CASE(deltas_of_categories), CASE(categories_of_two_snapshots), CASE(deltas_of_cpu_sets),
 	   CASE(values_of_some_threads), CASE(facts_of_leaders_are_whole), CASE(derived_values),
-	   CASE(a_derived_value_of_some_threads), CASE(a_ratio_has_no_percentage),
-	   CASE(no_derived_value))
+	   CASE(heaps), CASE(a_derived_value_of_some_threads), CASE(a_ratio_has_no_percentage),
+	   CASE(no_derived_value), CASE(a_sum_of_some_delays), CASE(limits),
+	   CASE(hundredths_of_a_percent), CASE(texts_of_the_host), CASE(a_long_text_is_cut),
+	   CASE(rates), CASE(totals_per_second_of_life), CASE(shares_of_the_host), CASE(means),
+	   CASE(probabilities))
