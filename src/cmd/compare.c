@@ -16,7 +16,7 @@ struct compare_arguments {
 
 static const struct option_row compare_options[] = {
 	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
-			compare_sort_name),
+			compare_sort_name, SORT_ROWS_HELP),
 	COMPARE_OPTIONS,
 	{ "baseline", 0, "FILE...", parse_pattern, AT(baseline),
 	  "Several captures of the one side: the report says how sure a difference is.", NULL,

@@ -37,7 +37,7 @@ static const struct option_row diff_options[] = {
 	{ "quiet", 'q', NULL, parse_flag, AT(quiet),
 	  "Nothing on standard error about the command and the captures.", NULL, false },
 	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
-			compare_sort_name),
+			compare_sort_name, SORT_ROWS_HELP),
 	COMPARE_OPTIONS,
 };
 

@@ -17,9 +17,16 @@ struct display {
 
 #define DISPLAY_AT(member) offsetof(struct display, member)
 
+#define SORT_GROUPS_HELP                                                                        \
+	"Rank groups by these metrics, METRIC[:asc|desc],... (default descending), their rows " \
+	"as metric-list has them."
+#define SORT_ROWS_HELP                                                                      \
+	SORT_GROUPS_HELP " Or rank rows: by delta, by pct, by share of the host's change, " \
+			 "or by p of several captures."
+
 /* The rows, for the table of a command whose arguments begin with a struct display. */
 /* clang-format off */
-#define DISPLAY_OPTIONS(parse_columns, column_values, parse_sort, sort_values)                     \
+#define DISPLAY_OPTIONS(parse_columns, column_values, parse_sort, sort_values, sort_help)          \
 	{ "group-by", 0, "AXIS", parse_axis, 0,                                                    \
 	  "What threads are grouped by (default pcomm, the process name).", axis_name, false },    \
 	{ "sections", 0, "LIST", parse_sections, 0,                                                \
@@ -31,9 +38,7 @@ struct display {
 	  "any of them.", NULL, false },                                                           \
 	{ "not-match", 0, "GLOB", parse_pattern, DISPLAY_AT(view.not_match),                       \
 	  "No groups whose name matches.", NULL, false },                                          \
-	{ "sort-by", 0, "SPEC", parse_sort, 0,                                                     \
-	  "Rank groups by these metrics, METRIC[:asc|desc],... (default descending), their rows "  \
-	  "as metric-list has them." SORT_HELP(parse_sort), sort_values, false },                  \
+	{ "sort-by", 0, "SPEC", parse_sort, 0, sort_help, sort_values, false },                    \
 	{ "limit", 0, "N", parse_limit, 0,                                                         \
 	  "At most this many rows in a block of times, bytes, counts, or others, or this many "    \
 	  "groups where those are ranked (default 50 in tables, else all; 0 is all).", NULL,       \
@@ -62,11 +67,6 @@ struct display {
 	  "How to print: for people, or for programs.", format_name, false }
 
 /* And those of commands that compare. */
-#define SORT_HELP_parse_show_sort    ""
-#define SORT_HELP_parse_compare_sort " Or rank rows: by delta, by pct, by share of the "  \
-				     "host's change, or by p of several captures."
-#define SORT_HELP(parse)             SORT_HELP_(parse)
-#define SORT_HELP_(parse)            SORT_HELP_##parse
 #define COMPARE_OPTIONS                                                                            \
 	{ "window", 0, NULL, parse_flag, DISPLAY_AT(view.window),                                  \
 	  "Only threads that both have: what changed in between, and derived metrics of that "     \

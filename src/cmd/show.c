@@ -8,7 +8,8 @@
 DEFINE_CLEANUP(ctprof_snapshot_close, struct ctprof_snapshot *)
 
 static const struct option_row show_options[] = {
-	DISPLAY_OPTIONS(parse_show_columns, show_column_name, parse_show_sort, show_sort_name),
+	DISPLAY_OPTIONS(parse_show_columns, show_column_name, parse_show_sort, show_sort_name,
+			SORT_GROUPS_HELP),
 };
 
 static int show(const char *path, const struct display *display)

@@ -367,6 +367,197 @@ many_counts() {
 }
 run_case "bad input: a map of 100,000 names takes no square of time" many_counts
 
+# --- comparing what nobody planned for ---
+
+# crowd FIRST LAST [NAME]: that many processes of one thread, each with a name and a cgroup of its own,
+# that ran as many ns as their number says.
+crowd() {
+	awk -v first="$1" -v last="$2" -v name="${3-crowd-}" 'BEGIN {
+		printf "{\"captured_at_unix_ns\":%d,\"ctprof\":{\"form\":1,\"fields\":{\"threads\":[\"run_time_ns\",\"start_time_clock_ticks\"]}},\"threads\":[", first
+		for (i = first; i <= last; i++)
+			printf "%s{\"tid\":%d,\"tgid\":%d,\"pcomm\":\"%s%d\",\"comm\":\"%s%d\",\"cgroup\":\"/%s%d.scope\",\"start_time_clock_ticks\":%d,\"run_time_ns\":%d,\"measured\":\"3\"}\n",
+				i > first ? "," : "", i, i, name, i, name, i, name, i, i, first == 1 ? i : i + 3
+		print "]}"
+	}' | zstd -q -1
+}
+
+# 1 to 100,000 and 50,001 to 150,000: half of them on both sides, each of which ran 3 ns more.
+crowds() {
+	crowd 1 100000 > "$scratch/before"
+	crowd 50001 150000 > "$scratch/after"
+}
+
+many_groups_compared() {
+	crowds
+	measure ctprof compare "$scratch/before" "$scratch/after" --limit 1
+	equal status "$status ($err)" "0 ($err)"
+	has output "$out" "... 49999 more rows (--limit 0 shows all)"
+	has output "$out" "50000 groups only in baseline"
+	has output "$out" "50000 groups only in candidate"
+	has output "$out" "... 49999 more groups (--limit 0 shows all)"
+	within_memory 200000
+	measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --format csv
+	equal status "$status ($err)" "0 ($err)"
+	equal "groups, their changes, groups before, groups after" "$(awk -F, '
+		$1 == "primary" { groups++; change += $7 }
+		$1 == "only-baseline" && $3 == "run_time_ns" { before += $5 }
+		$1 == "only-candidate" && $3 == "run_time_ns" { after += $6 }
+		END { printf "%d %d %d %d", groups, change, before, after }' "$scratch/out")" \
+		"50000 150000 1250025000 6250175000"
+	within_memory 200000
+}
+run_case "bad input: 100,000 groups on each side" many_groups_compared
+
+# Every axis, in memory and in time that grows with the threads.
+cpu_of_axis() {
+	measure ctprof compare "$scratch/before" "$scratch/after" --group-by "$1" --limit 1
+	equal "status by $1" "$status ($err)" "0 ($err)"
+	within_memory 200000
+}
+
+axes_of_crowds() {
+	local axis few
+
+	for axis in pcomm cgroup comm comm-exact pcomm-comm all exe cmdline user unit container thread; do
+		crowd 1 12500 > "$scratch/before"
+		crowd 6251 18750 > "$scratch/after"
+		cpu_of_axis "$axis"
+		few=$cpu
+		crowds
+		cpu_of_axis "$axis"
+		[ "$cpu" -le $((24 * (few + 20))) ] || { echo "by $axis, 8 times the groups, $few ms became $cpu ms"; return 1; }
+	done
+}
+run_case "bad input: 100,000 groups on every axis take no square of time" axes_of_crowds
+
+# ... LONG in every place where a name may stand, and nothing of it lost.
+long_names() {
+	local long axis format
+
+	long=$(printf 'a%.0s' {1..4090})
+	crowd 1 3 "$long" > "$scratch/before"
+	crowd 1 3 "$long" > "$scratch/after"
+	for axis in pcomm cgroup comm comm-exact pcomm-comm all unit thread; do
+		measure ctprof compare "$scratch/before" "$scratch/after" --group-by "$axis" --metrics run_time_ns
+		equal "status by $axis" "$status ($err)" "0 ($err)"
+		grep -q "$long" "$scratch/out" || { echo "by $axis, the name is not in the output"; return 1; }
+	done
+	for format in json csv markdown; do
+		measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --format $format
+		equal "status as $format" "$status ($err)" "0 ($err)"
+		equal "names in $format" "$(grep -c "${long}[123]" "$scratch/out")" 3
+	done
+	COLUMNS=100 measure ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns --wrap
+	equal "status when wrapped" "$status ($err)" "0 ($err)"
+	equal "of the names when wrapped" "$(sed -n '/^ /p' "$scratch/out" | tr -cd a | wc -c)" \
+		"$(sed -n '/^ /p' <(ctprof compare "$scratch/before" "$scratch/after" --metrics run_time_ns) | tr -cd a | wc -c)"
+}
+run_case "bad input: names of 4 KB" long_names
+
+# A glob that would try every way to share 4 KB between its stars, and one of many **.
+slow_globs() {
+	local long glob
+
+	long=$(printf 'a%.0s' {1..4000})
+	crowd 1 3 "$long" > "$scratch/before"
+	crowd 1 3 "$(printf 'a/%.0s' {1..2000})" > "$scratch/after"
+	for glob in "/$(printf 'a*%.0s' {1..1000})b" "/$(printf '**/a/%.0s' {1..500})b" "/$(printf '?*%.0s' {1..1000})[!0-9]"; do
+		measure timeout 20 ctprof compare "$scratch/before" "$scratch/after" --group-by cgroup \
+			--cgroup-flatten "$glob" --metrics run_time_ns
+		equal "status of ${glob:0:20}..." "$status (${err:0:200})" "0 (${err:0:200})"
+	done
+}
+run_case "bad input: globs that try everything" slow_globs
+
+# All on one side: nothing is compared, and a condition cannot be told.
+one_sided() {
+	local sides
+
+	crowd 1 3 > "$scratch/some"
+	crowd 7 9 other- > "$scratch/others"
+	printf '{"captured_at_unix_ns":1,"ctprof":{"form":1,"fields":{}},"threads":[]}' | zstd -q > "$scratch/none"
+	for sides in "some others" "some none" "none some" "none none"; do
+		set -- $sides
+		for axis in pcomm all thread; do
+			measure ctprof compare "$scratch/$1" "$scratch/$2" --group-by $axis --format json --sections primary
+			equal "status of $sides" "$status ($err)" "0 ($err)"
+			equal "rows of $sides" "$(jq '[.rows[] | select(.section | startswith("only") | not)] | length' "$scratch/out")" 0
+			equal "groups of $sides" "$(jq -c '[.rows[] | select(.metric == "run_time_ns") | .section] | [map(select(. == "only-baseline")), map(select(. == "only-candidate"))] | map(length)' "$scratch/out")" \
+				"[$([ "$1" = none ] && echo 0 || echo 3),$([ "$2" = none ] && echo 0 || echo 3)]"
+		done
+		measure ctprof compare "$scratch/$1" "$scratch/$2" --fail-if 'run_time_ns > 0'
+		equal "status of a condition of $sides" "$status ($err)" "4 ($err)"
+	done
+}
+run_case "bad input: snapshots that share nothing, or are empty" one_sided
+
+no_match() {
+	local words
+
+	crowd 1 3 > "$scratch/some"
+	for words in "--match nobody" "--not-match *" "--match [" "--match crowd-1 --not-match crowd-?"; do
+		for command in "show $scratch/some" "compare $scratch/some $scratch/some"; do
+			set -f
+			measure ctprof $command $words
+			set +f
+			equal "status of $words" "$status ($err)" "0 ($err)"
+			has "$words" "$out" "no group matches"
+			set -f
+			measure ctprof $command $words --format json
+			set +f
+			equal "rows of $words" "$(jq '.rows | length' "$scratch/out")" 0
+		done
+	done
+	measure ctprof compare "$scratch/some" "$scratch/some" --group-by cgroup --cgroup-flatten '/nothing/**' --metrics run_time_ns
+	equal "status of a flattening of nothing" "$status ($err)" "0 ($err)"
+	has output "$out" /crowd-3.scope
+}
+run_case "bad input: globs that match nothing" no_match
+
+# refuses_usage WORDS...: before any file is read, in one line and a hint, without control characters.
+refuses_usage() {
+	measure ctprof "$@" "$scratch/nonexistent" "$scratch/nonexistent"
+	equal "status of $*" "$status" 2
+	equal "standard output of $*" "$out" ""
+	equal "lines of error of $*" "$(wc -l < "$scratch/err")" 2
+	if LC_ALL=C grep -q $'[\001-\011\013-\037\177]' "$scratch/err"; then
+		echo "control characters in: $(cat -v "$scratch/err")"
+		return 1
+	fi
+}
+
+malformed_globs() {
+	local glob
+
+	for glob in '' '/a[' '/[]' '/[z-a]' '/a\' 'a/b' '/a**' '/**a/b' '*' $'\n' $'/\033[31m[' "/$(printf '[%.0s' {1..4000})"; do
+		refuses_usage compare --group-by cgroup --cgroup-flatten "$glob"
+	done
+}
+run_case "bad input: malformed globs" malformed_globs
+
+two_inputs() {
+	measure ctprof compare - -
+	equal status "$status" 2
+	measure ctprof compare --baseline - - --candidate "$scratch/nonexistent"
+	equal status "$status" 2
+	measure ctprof compare --baseline - --candidate -
+	equal status "$status" 2
+	equal "lines of error" "$(wc -l < "$scratch/err")" 2
+}
+run_case "bad input: standard input twice" two_inputs
+
+hostile_options() {
+	local option
+
+	for option in --columns --sections --metrics --sort-by --min-delta --fail-if --limit --normalize \
+		--group-by --format --display-format; do
+		for value in $'\033[31m' $'a\nb' , 'a,' ':' '%' $'\377' "$(printf 'x%.0s' {1..5000})"; do
+			refuses_usage compare $option "$value"
+		done
+	done
+}
+run_case "bad input: options full of control characters, and of 5 KB" hostile_options
+
 # --- output that cannot be written ---
 
 # fails_to_write PIECE COMMAND...: one line that names it, status 1.
