@@ -51,6 +51,15 @@ static bool note_files(struct sheet *sheet)
 	       sheet_note(sheet, "one of them is redacted: names differ");
 }
 
+static bool note_boots(struct sheet *sheet)
+{
+	const char *what = view_needs_one_boot(sheet->view);
+
+	return !what || sheet->boots != BOOTS_UNKNOWN ||
+	       sheet_note(sheet, "a file does not say of which boot it is: %s takes both for one",
+			  what);
+}
+
 static bool note_renamed(struct sheet *sheet)
 {
 	return !sheet->sides->renamed.not_looked_at ||
@@ -76,6 +85,7 @@ struct error *sheet_fill_notes(struct sheet *sheet)
 	bool done = note_normalize(sheet);
 
 	if (sheet->comparing)
-		done = done && note_hosts(sheet) && note_files(sheet) && note_renamed(sheet);
+		done = done && note_boots(sheet) && note_hosts(sheet) && note_files(sheet) &&
+		       note_renamed(sheet);
 	return done ? NULL : &error_no_memory;
 }

@@ -41,8 +41,7 @@ bool seconds_between(const struct ctprof_snapshot *a, const struct ctprof_snapsh
 
 /* --- what cannot be compared --- */
 
-/* What asks for the very same threads, or for time that passed. */
-static const char *needs_one_boot(const struct view *view)
+const char *view_needs_one_boot(const struct view *view)
 {
 	if (view->axis == &group_axes[AXIS_THREAD])
 		return "--group-by thread";
@@ -51,7 +50,7 @@ static const char *needs_one_boot(const struct view *view)
 
 static struct error *check_boots(const struct sides *sides)
 {
-	const char *what = needs_one_boot(sides->view);
+	const char *what = view_needs_one_boot(sides->view);
 
 	for (size_t i = 1; what && i < sides->count; i++)
 		if (boots_of(sides->items[0].snapshot, sides->items[i].snapshot) == BOOTS_DIFFERENT)

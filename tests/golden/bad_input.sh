@@ -373,10 +373,14 @@ run_case "bad input: a map of 100,000 names takes no square of time" many_counts
 # that ran as many ns as their number says.
 crowd() {
 	awk -v first="$1" -v last="$2" -v name="${3-crowd-}" 'BEGIN {
-		printf "{\"captured_at_unix_ns\":%d,\"ctprof\":{\"form\":1,\"fields\":{\"threads\":[\"run_time_ns\",\"start_time_clock_ticks\"]}},\"threads\":[", first
-		for (i = first; i <= last; i++)
-			printf "%s{\"tid\":%d,\"tgid\":%d,\"pcomm\":\"%s%d\",\"comm\":\"%s%d\",\"cgroup\":\"/%s%d.scope\",\"start_time_clock_ticks\":%d,\"run_time_ns\":%d,\"measured\":\"3\"}\n",
-				i > first ? "," : "", i, i, name, i, name, i, name, i, i, first == 1 ? i : i + 3
+		printf "{\"captured_at_unix_ns\":%d,\"ctprof\":{\"form\":1,\"fields\":{\"threads\":", first
+		printf "[\"run_time_ns\",\"start_time_clock_ticks\"]}},\"threads\":["
+		for (i = first; i <= last; i++) {
+			printf "%s{\"tid\":%d,\"tgid\":%d,\"pcomm\":\"%s%d\",", (i > first) ? "," : "", i, i, name, i
+			printf "\"comm\":\"%s%d\",\"cgroup\":\"/%s%d.scope\",", name, i, name, i
+			printf "\"start_time_clock_ticks\":%d,\"run_time_ns\":%d,", i, (first == 1) ? i : i + 3
+			print "\"measured\":\"3\"}"
+		}
 		print "]}"
 	}' | zstd -q -1
 }
@@ -551,7 +555,7 @@ hostile_options() {
 
 	for option in --columns --sections --metrics --sort-by --min-delta --fail-if --limit --normalize \
 		--group-by --format --display-format; do
-		for value in $'\033[31m' $'a\nb' , 'a,' ':' '%' $'\377' "$(printf 'x%.0s' {1..5000})"; do
+		for value in $'\033[31m' $'a\nb' , 'a,' ':' '%%' $'\377' "$(printf 'x%.0s' {1..5000})"; do
 			refuses_usage compare $option "$value"
 		done
 	done
