@@ -135,7 +135,10 @@ static void put_string(struct json_writer *w, struct text text)
 		if (p == end)
 			break;
 		wide = utf8_sequence(p, (size_t)(end - p));
-		if (wide == 1) {
+		/* The second half of the control characters, U+0080 to U+009F, is theirs too. */
+		if (wide == 2 && p[0] == '\xc2' && (unsigned char)p[1] < 0xa0) {
+			put_escaped(w, (unsigned char)p[1]);
+		} else if (wide == 1) {
 			put_escaped(w, (unsigned char)*p);
 		} else if (wide) {
 			put(w, p, wide);

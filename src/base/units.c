@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/units.h"
 
+#include <math.h>
 #include <stdio.h>
 
 struct ladder {
@@ -113,7 +114,7 @@ char *units_format_real(char *buffer, enum unit unit, double value, const char *
 {
 	const struct ladder *ladder = &ladders[unit];
 	const char *before = value < 0 ? "-" : sign;
-	double size = value < 0 ? -value : value;
+	double size = fabs(value);
 	unsigned rung = 0;
 
 	if (unit == UNIT_PERCENT)

@@ -252,14 +252,14 @@ struct error *sheet_create(const struct sides *sides, struct sheet **ret)
 
 void sheet_destroy(struct sheet *sheet)
 {
-	struct groups *groups[] = { &sheet->before, &sheet->after, &sheet->gone, &sheet->born };
-
 	if (!sheet)
 		return;
 	for (enum section i = 0; i < SECTION_COUNT; i++)
 		part_deinit(&sheet->parts[i]);
-	for (size_t i = 0; i < array_length(groups); i++)
-		groups_deinit(groups[i]);
+	groups_deinit(&sheet->before);
+	groups_deinit(&sheet->after);
+	groups_deinit(&sheet->gone);
+	groups_deinit(&sheet->born);
 	for (size_t i = 0; i < sheet->findings.count; i++)
 		part_deinit(&sheet->findings.items[i].broken);
 	for (size_t i = 0; i < sheet->notes.count; i++)

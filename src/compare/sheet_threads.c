@@ -421,14 +421,21 @@ static bool add_rows(struct work *work, uint32_t place, uint32_t key)
 	return true;
 }
 
+/* On either side; of a window also those that began or ended in it. */
+static bool has_threads(const struct sheet *sheet, uint32_t key)
+{
+	return sheet->after.items[key].count ||
+	       (sheet->comparing && sheet->before.items[key].count) ||
+	       (sheet->born.items && sheet->born.items[key].count) ||
+	       (sheet->gone.items && sheet->gone.items[key].count);
+}
+
 static bool take_group(struct work *work, uint32_t place, uint32_t key)
 {
 	struct sheet *sheet = work->sheet;
 	bool wanted = view_matches(sheet->view, label_of(sheet, key));
 
-	if (wanted &&
-	    (sheet->after.items[key].count || (sheet->comparing && sheet->before.items[key].count)))
-		sheet->matching++;
+	sheet->matching += wanted && has_threads(sheet, key);
 	if (!is_shared(sheet, key) || (!wanted && !sheet->findings.count))
 		return true;
 	if (!sum_sides(work, before_of(sheet, key), &sheet->after.items[key]) ||

@@ -69,8 +69,8 @@ static void find_share(const struct datum *baseline, struct datum_change *change
 		return;
 	change->has_share = before != 0 || change->delta != 0;
 	if (change->has_share)
-		change->share =
-			before != 0 ? change->delta / before : copysign(HUGE_VAL, change->delta);
+		change->share = before != 0 ? change->delta / fabs(before)
+					    : copysign(HUGE_VAL, change->delta);
 }
 
 void datum_compare(const struct datum *baseline, const struct datum *candidate,

@@ -72,7 +72,7 @@ struct datum_change {
 	__int128 twice; /* candidate less baseline, times two: ranges have their midpoint */
 	double delta;   /* the same as a double, always filled in */
 	bool has_share;
-	double share; /* of the baseline: 0.5 is half more; infinite from zero */
+	double share; /* of the size of the baseline: 0.5 is half more; infinite from zero */
 };
 
 /*

@@ -85,7 +85,9 @@ static char *write_value(char buffer[CELL_MAX], const struct row *row, const str
 	case DATUM_NONE:
 		return strcpy(buffer, CELL_NONE);
 	case DATUM_NO_EVENTS:
-		return strcpy(buffer, "no events");
+		strcpy(buffer, "no events");
+		mark_partial(buffer, d);
+		return buffer;
 	case DATUM_UNLIMITED:
 		return strcpy(buffer, "max");
 	case DATUM_NUMBER:

@@ -11,7 +11,7 @@
  *	of some only             1.235ms (2/9): measured in 2 of 9
  *	a sum of some delays     1.235ms (1 of 8 delays)
  *	a minimum of nothing     no events
- *	a mean                   1.235ms ±0.100ms
+ *	a mean                   1.235ms ±100.000µs
  */
 #ifndef REPORT_CELL_H
 #define REPORT_CELL_H

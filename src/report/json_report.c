@@ -135,7 +135,10 @@ static void write_side(struct json_writer *w, const struct side *side)
 	json_key(w, "file");
 	json_text(w, text_of(side->name));
 	json_key(w, "captured_at_unix_ns");
-	json_u64(w, s->captured_at_unix_ns.value);
+	if (s->captured_at_unix_ns.value)
+		json_u64(w, s->captured_at_unix_ns.value);
+	else
+		json_null(w);
 	json_key(w, "threads");
 	json_u64(w, s->threads.count);
 	json_key(w, "note");

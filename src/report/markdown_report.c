@@ -10,29 +10,55 @@
 #include "report/table.h"
 #include "report/wording.h"
 
-/* Whatever a name has in it, it stays a name. */
+/* Whatever a text has in it, it stays a text. */
+static void print_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '<') {
+			fputs("&lt;", out);
+		} else if (*text == '&') {
+			fputs("&amp;", out);
+		} else {
+			if (strchr("\\`*_|[]~", *text))
+				fputc('\\', out);
+			fputc(*text, out);
+		}
+	}
+}
+
 static bool print_cell(FILE *out, struct text text)
 {
-	char *visible = text_visible(text);
+	_cleanup_free_ char *visible = text_visible(text);
 
 	if (!visible)
 		return false;
-	fputs(" ", out);
-	for (const char *p = visible; *p; p++) {
-		if (*p == '<') {
-			fputs("&lt;", out);
-			continue;
-		}
-		if (*p == '&') {
-			fputs("&amp;", out);
-			continue;
-		}
-		if (strchr("\\`*_|[]~", *p))
-			fputc('\\', out);
-		fputc(*p, out);
-	}
+	fputc(' ', out);
+	print_escaped(out, visible);
 	fputs(" |", out);
-	free(visible);
+	return true;
+}
+
+/* What `say` says, as a list. */
+static bool print_list(FILE *out, const struct sheet *sheet,
+		       void (*say)(FILE *out, const struct sheet *sheet))
+{
+	_cleanup_free_ char *lines = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&lines, &length);
+	char *rest, *line;
+
+	if (!memory)
+		return false;
+	say(memory, sheet);
+	if (fclose(memory))
+		return false;
+	for (rest = lines; (line = strsep(&rest, "\n"));) {
+		if (!*line)
+			continue;
+		fputs("- ", out);
+		print_escaped(out, line);
+		fputc('\n', out);
+	}
 	return true;
 }
 
@@ -124,7 +150,9 @@ static bool print_alones(FILE *out, const struct sheet *sheet, bool before)
 	if (!title)
 		return true;
 	done = alones_table_init(&table, sheet, before);
-	fprintf(out, "\n%s\n\n|", title);
+	fputc('\n', out);
+	print_escaped(out, title);
+	fputs("\n\n|", out);
 	for (size_t i = 0; i < table.columns; i++)
 		fprintf(out, " %s |", table.headings[i]);
 	fputs("\n|", out);
@@ -147,20 +175,24 @@ struct error *report_markdown(FILE *out, const struct sheet *sheet,
 		style->columns.count ? style->columns : columns_usual(sheet, style->format);
 	const char *nothing = wording_nothing(sheet);
 
-	wording_head(out, sheet, "- ");
+	if (!print_list(out, sheet, wording_head))
+		return &error_no_memory;
 	if (nothing)
 		fprintf(out, "\n%s\n", nothing);
 	if (!print_sections(out, sheet, &columns) || !print_alones(out, sheet, true) ||
 	    !print_alones(out, sheet, false))
 		return &error_no_memory;
 	fputc('\n', out);
-	wording_coverage(out, sheet, "- ");
+	if (!print_list(out, sheet, wording_coverage))
+		return &error_no_memory;
 	for (size_t i = 0; i < sheet->findings.count; i++) {
-		char *line = wording_finding(&sheet->findings.items[i]);
+		_cleanup_free_ char *line = wording_finding(&sheet->findings.items[i]);
 
-		if (line)
-			fprintf(out, "\n%s\n", line);
-		free(line);
+		if (!line)
+			return &error_no_memory;
+		fputc('\n', out);
+		print_escaped(out, line);
+		fputc('\n', out);
 		if (!print_part(out, sheet, &sheet->findings.items[i].broken, &columns))
 			return &error_no_memory;
 	}

@@ -83,6 +83,8 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 		return metric_gates[gate].remedy;
 	if (metric->class == CLASS_FAIR_POLICY)
 		return metric_classes[metric->class].prose;
+	if (!metric_set_has(missing, metric_id(metric)))
+		return "of the others it could not be read";
 	return s->origin == ORIGIN_CTPROF ? "the kernel does not show it"
 					  : "the file does not say that it was measured";
 }

@@ -10,7 +10,8 @@
 #include "snapshot/model.h"
 
 /*
- * Why no thread of the snapshot has this metric, as far as the snapshot can tell. Never NULL.
+ * Why no thread of the snapshot has this metric, or not every one has, as far as the snapshot can
+ * tell. Never NULL.
  * `missing` is what metrics_missing says of it.
  */
 const char *metric_reason(const struct ctprof_snapshot *snapshot, const struct metric_set *missing,

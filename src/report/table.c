@@ -12,47 +12,47 @@ void table_init(struct table *table, const struct table_column *columns, size_t 
 	*table = (struct table){ .columns = columns, .column_count = count };
 }
 
-/* Also the second half of the control characters, U+0080 to U+009F. */
-static bool is_control(const char *bytes, size_t wide)
+/* Is it shown by its number? Control and format characters (which may turn the direction of a line
+ * around), and separators of lines; not the two that join letters within words. */
+static bool is_hidden(utf8proc_int32_t code)
 {
-	unsigned char first = (unsigned char)bytes[0];
-
-	if (wide == 1)
-		return first < 0x20 || first == 0x7f;
-	return wide == 2 && first == 0xc2 && (unsigned char)bytes[1] < 0xa0;
+	switch (utf8proc_category(code)) {
+	case UTF8PROC_CATEGORY_CC:
+	case UTF8PROC_CATEGORY_ZL:
+	case UTF8PROC_CATEGORY_ZP:
+		return true;
+	case UTF8PROC_CATEGORY_CF:
+		return code != 0x200c && code != 0x200d;
+	default:
+		return false;
+	}
 }
+
+/* The most that one byte of a name becomes. */
+#define VISIBLE_MAX 6
 
 char *text_visible(struct text text)
 {
-	static const char hex[] = "0123456789abcdef";
-	char *out = malloc(text.length * 4 + 1);
-	size_t used = 0;
+	char *out = malloc(text.length * VISIBLE_MAX + 1), *end = out;
 
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < text.length;) {
 		size_t wide = utf8_sequence(text.bytes + i, text.length - i);
+		utf8proc_int32_t code = 0;
 
-		if (!wide) {
-			memcpy(out + used, UTF8_REPLACEMENT, UTF8_REPLACEMENT_LENGTH);
-			used += UTF8_REPLACEMENT_LENGTH;
-			i++;
-			continue;
-		}
-		if (is_control(text.bytes + i, wide)) {
-			unsigned char code = (unsigned char)text.bytes[i + wide - 1];
-
-			memcpy(out + used, "\\x", 2);
-			out[used + 2] = hex[code >> 4];
-			out[used + 3] = hex[code & 15];
-			used += 4;
-		} else {
-			memcpy(out + used, text.bytes + i, wide);
-			used += wide;
-		}
-		i += wide;
+		if (wide)
+			utf8proc_iterate((const utf8proc_uint8_t *)text.bytes + i,
+					 (utf8proc_ssize_t)wide, &code);
+		if (!wide)
+			end = stpcpy(end, UTF8_REPLACEMENT);
+		else if (!is_hidden(code))
+			end = mempcpy(end, text.bytes + i, wide);
+		else
+			end += sprintf(end, code < 0x100 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
+		i += wide ? wide : 1;
 	}
-	out[used] = '\0';
+	*end = '\0';
 	return out;
 }
 
@@ -178,10 +178,8 @@ static void squeeze(size_t *widths, size_t count, size_t room)
 /* --- printing --- */
 
 static const char *const colours[] = {
-	[TABLE_PLAIN] = "",
-	[TABLE_RISE] = "\033[33m",
-	[TABLE_FALL] = "\033[35m",
-	[TABLE_DERIVED] = "\033[34m",
+	[TABLE_PLAIN] = "",           [TABLE_RISE] = "\033[33m",    [TABLE_FALL] = "\033[35m",
+	[TABLE_DERIVED] = "\033[34m", [TABLE_HEADING] = "\033[36m",
 };
 #define BOLD  "\033[1m"
 #define RESET "\033[0m"
@@ -199,7 +197,7 @@ static void print_piece(FILE *out, const struct style *style, const struct table
 	size_t own = copy ? text_width(copy) : 0, width = style->widths[c];
 	int padding = own < width ? (int)(width - own) : 0;
 	bool last = c + 1 == table->column_count, right = table->columns[c].right;
-	bool marked = style->colour && cell && (cell->colour || cell->bold);
+	bool marked = style->colour && (cell->colour || cell->bold);
 
 	fprintf(out, " %*s", right ? padding : 0, "");
 	if (marked)
@@ -235,11 +233,14 @@ static void print_row(FILE *out, const struct style *style, const struct table *
 
 static void print_heading(FILE *out, const struct style *style, const struct table *table)
 {
-	if (style->colour)
-		fputs("\033[36m", out);
+	struct table_cell cells[TABLE_COLUMNS_MAX];
+
 	for (size_t c = 0; c < table->column_count; c++)
-		print_piece(out, style, table, c, text_of(table->columns[c].heading), NULL);
-	fputs(style->colour ? RESET "\n" : "\n", out);
+		cells[c] = (struct table_cell){
+			.text = (char *)(uintptr_t)table->columns[c].heading,
+			.colour = TABLE_HEADING,
+		};
+	print_row(out, style, table, cells);
 }
 
 struct error *table_print(const struct table *table, FILE *out, size_t width, bool colour)

@@ -10,8 +10,8 @@
  *	table_deinit(&table);
  *
  * Widths are those of a terminal: wide characters take two columns, combining ones none. Cells may
- * hold names that others chose: control characters are shown as \xNN and never reach the terminal,
- * and bytes that are not UTF-8 as U+FFFD.
+ * hold names that others chose: control characters are shown as \xNN, characters that turn or break
+ * lines as \u{NNNN}, and bytes that are not UTF-8 as U+FFFD. None of them reaches the terminal.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
@@ -28,7 +28,7 @@ struct table_column {
 };
 
 /* How a cell looks where there are colours. */
-enum table_colour { TABLE_PLAIN, TABLE_RISE, TABLE_FALL, TABLE_DERIVED };
+enum table_colour { TABLE_PLAIN, TABLE_RISE, TABLE_FALL, TABLE_DERIVED, TABLE_HEADING };
 
 struct table_cell {
 	char *text;

@@ -157,11 +157,10 @@ static struct error *print_finding(FILE *out, const struct sheet *sheet,
 				   const struct report_style *style)
 {
 	_cleanup_free_ char *line = wording_finding(finding);
-	_cleanup_free_ char *visible = line ? text_visible(text_of(line)) : NULL;
 
-	if (!visible)
+	if (!line)
 		return &error_no_memory;
-	fprintf(out, "\n%s\n", visible);
+	fprintf(out, "\n%s\n", line);
 	return finding->broken.blocks[0].count
 		       ? print_rows(out, sheet, &finding->broken, columns, style)
 		       : NULL;
@@ -174,7 +173,7 @@ struct error *report_text(FILE *out, const struct sheet *sheet, const struct rep
 	const char *nothing = wording_nothing(sheet);
 	struct error *err = NULL;
 
-	wording_head(out, sheet, "");
+	wording_head(out, sheet);
 	if (nothing)
 		fprintf(out, "%s\n", nothing);
 	for (enum section i = 0; i < SECTION_COUNT && !err; i++)
@@ -185,7 +184,7 @@ struct error *report_text(FILE *out, const struct sheet *sheet, const struct rep
 	if (!err)
 		err = print_alones(out, sheet, false, style);
 	if (!err)
-		wording_coverage(out, sheet, "");
+		wording_coverage(out, sheet);
 	for (size_t i = 0; i < sheet->findings.count && !err; i++)
 		err = print_finding(out, sheet, &sheet->findings.items[i], &columns, style);
 	return err;

@@ -11,24 +11,24 @@
 
 /* --- above the tables --- */
 
-static void print_side(FILE *out, const char *bullet, const char *what, const struct side *side)
+static void print_side(FILE *out, const char *what, const struct side *side)
 {
 	const struct ctprof_snapshot *s = side->snapshot;
 	time_t seconds = (time_t)(s->captured_at_unix_ns.value / NS_PER_S);
-	char stamp[32] = "?", *note = text_visible(name_text(s->note));
+	char stamp[40] = "at an unknown time", *note = text_visible(name_text(s->note));
 	char *name = text_visible(text_of(side->name));
 	struct tm tm;
 
-	if (gmtime_r(&seconds, &tm))
-		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(out, "%s%s: %s UTC, %zu thread%s, %s", bullet, what, stamp, s->threads.count,
+	if (s->captured_at_unix_ns.value && gmtime_r(&seconds, &tm))
+		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	fprintf(out, "%s: %s, %zu thread%s, %s", what, stamp, s->threads.count,
 		plural(s->threads.count), name ? name : "");
 	fprintf(out, s->note && note ? " (%s)\n" : "\n", note);
 	free(note);
 	free(name);
 }
 
-static void print_distance(FILE *out, const char *bullet, const struct sheet *sheet)
+static void print_distance(FILE *out, const struct sheet *sheet)
 {
 	static const char *const boots[] = {
 		[BOOTS_UNKNOWN] = "",
@@ -37,27 +37,27 @@ static void print_distance(FILE *out, const char *bullet, const struct sheet *sh
 	};
 
 	if (!sheet->has_elapsed)
-		fprintf(out, "%stime between them unknown%s\n", bullet, boots[sheet->boots]);
+		fprintf(out, "time between them unknown%s\n", boots[sheet->boots]);
 	else
-		fprintf(out, "%s%.1f s apart%s%s\n", bullet,
+		fprintf(out, "%.1f s apart%s%s\n",
 			sheet->elapsed_s < 0 ? -sheet->elapsed_s : sheet->elapsed_s,
 			sheet->elapsed_s < 0 ? ", the candidate is the older one" : "",
 			boots[sheet->boots]);
 }
 
-static void print_views(FILE *out, const char *bullet, const struct sheet *sheet)
+static void print_views(FILE *out, const struct sheet *sheet)
 {
 	const struct view *view = sheet->view;
 
 	if (view->window)
-		fprintf(out, "%sonly threads that both have: what changed in between\n", bullet);
+		fprintf(out, "only threads that both have: what changed in between\n");
 	if (view->normalize == NORMALIZE_AGE)
-		fprintf(out, "%stotals are per second of a thread's life\n", bullet);
+		fprintf(out, "totals are per second of a thread's life\n");
 	if (view->normalize == NORMALIZE_CPU)
-		fprintf(out, "%stotals are per second of CPU time\n", bullet);
+		fprintf(out, "totals are per second of CPU time\n");
 }
 
-static void print_renamed(FILE *out, const char *bullet, const struct sheet *sheet)
+static void print_renamed(FILE *out, const struct sheet *sheet)
 {
 	const struct renamed *renamed = &sheet->sides->renamed;
 
@@ -66,7 +66,7 @@ static void print_renamed(FILE *out, const char *bullet, const struct sheet *she
 		char *old = text_visible(name_text(pair->baseline));
 		char *new = text_visible(name_text(pair->candidate));
 
-		fprintf(out, "%srenamed: %s is now %s ", bullet, old ? old : "", new ? new : "");
+		fprintf(out, "renamed: %s is now %s ", old ? old : "", new ? new : "");
 		if (pair->all)
 			fprintf(out, "(%zu of %zu kinds of thread are the same)\n", pair->common,
 				pair->all);
@@ -77,22 +77,26 @@ static void print_renamed(FILE *out, const char *bullet, const struct sheet *she
 	}
 }
 
-void wording_head(FILE *out, const struct sheet *sheet, const char *bullet)
+void wording_head(FILE *out, const struct sheet *sheet)
 {
 	const struct sides *sides = sheet->sides;
 
 	for (size_t i = 0; i < sides->count; i++)
-		print_side(out, bullet,
+		print_side(out,
 			   !sides->baselines      ? "snapshot"
 			   : i < sides->baselines ? "baseline"
 						  : "candidate",
 			   &sides->items[i]);
 	if (sheet->comparing)
-		print_distance(out, bullet, sheet);
-	print_views(out, bullet, sheet);
-	for (size_t i = 0; i < sheet->notes.count; i++)
-		fprintf(out, "%snote: %s\n", bullet, sheet->notes.items[i]);
-	print_renamed(out, bullet, sheet);
+		print_distance(out, sheet);
+	print_views(out, sheet);
+	for (size_t i = 0; i < sheet->notes.count; i++) {
+		char *note = text_visible(text_of(sheet->notes.items[i]));
+
+		fprintf(out, "note: %s\n", note ? note : "");
+		free(note);
+	}
+	print_renamed(out, sheet);
 }
 
 /* --- below them --- */
@@ -127,21 +131,19 @@ static struct metric_set wanted_metrics(const struct sheet *sheet)
 	return wanted;
 }
 
-void wording_coverage(FILE *out, const struct sheet *sheet, const char *bullet)
+void wording_coverage(FILE *out, const struct sheet *sheet)
 {
 	struct metric_set wanted = wanted_metrics(sheet);
-	char prefix[32];
 
 	if (sheet->trial)
 		return;
-	print_coverage(out, bullet, sheet->candidate, &sheet->coverage_after, &wanted);
+	print_coverage(out, "", sheet->candidate, &sheet->coverage_after, &wanted);
 	if (!sheet->comparing)
 		return;
 	/* Of the baseline, only what the candidate has. */
 	for (size_t i = 0; i < array_length(wanted.words); i++)
 		wanted.words[i] &= sheet->coverage_after.every.words[i];
-	snprintf(prefix, sizeof(prefix), "%sbaseline: ", bullet);
-	print_coverage(out, prefix, sheet->baseline, &sheet->coverage_before, &wanted);
+	print_coverage(out, "baseline: ", sheet->baseline, &sheet->coverage_before, &wanted);
 }
 
 /* --- instead of them --- */
@@ -234,11 +236,13 @@ char *wording_left_out(size_t count, const char *what)
 
 char *wording_finding(const struct finding *finding)
 {
-	const char *text = finding->judgement->text;
+	_cleanup_free_ char *text = text_visible(text_of(finding->judgement->text));
 	size_t rows = finding->broken.blocks[0].count;
 	char *line = NULL;
 	int length = 0;
 
+	if (!text)
+		return NULL;
 	switch (finding->verdict) {
 	case VERDICT_HOLDS:
 		length = asprintf(&line, "--fail-if '%s': no, of %zu group%s", text,

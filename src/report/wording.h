@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is said around the tables, the same in text and in Markdown.
+ * What is said around the tables, the same in text and in Markdown. All of it is safe on a
+ * terminal.
  */
 #ifndef REPORT_WORDING_H
 #define REPORT_WORDING_H
@@ -9,12 +10,12 @@
 
 #include "compare/judge.h"
 
-/* "baseline: 2026-11-20 05:57:10 UTC, 392 threads, before.ctprof.zst (its note)" and so on, and how
- * far apart they are; each line after `bullet`. */
-void wording_head(FILE *out, const struct sheet *sheet, const char *bullet);
+/* "baseline: 2026-11-20 05:57:10 UTC, 392 threads, before.ctprof.zst (its note)" and so on, how far
+ * apart they are, and what must be known: a line each. */
+void wording_head(FILE *out, const struct sheet *sheet);
 
 /* What was not measured, and why. */
-void wording_coverage(FILE *out, const struct sheet *sheet, const char *bullet);
+void wording_coverage(FILE *out, const struct sheet *sheet);
 
 /* Why there are no rows at all; NULL when there may be. */
 const char *wording_nothing(const struct sheet *sheet);
@@ -28,7 +29,7 @@ char *wording_alones(const struct sheet *sheet, bool before);
 /* What the limit left out of a block: "... 12 more rows (--limit 0 shows all)"; allocated. */
 char *wording_left_out(size_t count, const char *what);
 
-/* "--fail-if 'EXPR': broken by 2 rows". Allocated. */
+/* "--fail-if 'EXPR': yes, 2 rows". Allocated. */
 char *wording_finding(const struct finding *finding);
 
 #endif
