@@ -143,10 +143,8 @@ static struct error *take_metric(void *context, const char *piece)
 	struct error *err = NULL;
 	int found = find_value("metric", piece, metric_name, &err);
 
-	if (found >= METRIC_COUNT)
-		selection->derived |= 1u << (found - METRIC_COUNT);
-	else if (found >= 0)
-		metric_set_add(&selection->metrics, (enum metric_id)found);
+	if (found >= 0)
+		selection_add(selection, (unsigned)found);
 	return err;
 }
 

@@ -111,13 +111,16 @@ static uint64_t part_word(const struct ctprof_snapshot *s, const struct ctprof_t
 static struct words thread_words(const struct keys *keys, const struct ctprof_snapshot *s,
 				 const struct ctprof_thread *thread)
 {
+	const struct reading *start = &thread->start_time_clock_ticks;
 	struct words words;
 
 	for (size_t i = 0; i < KEY_PARTS; i++)
 		words.w[i] = part_word(s, thread, keys->axis->parts[i]);
-	/* The very same thread of every snapshot. */
-	if (keys->axis->parts[0] == KEY_THREAD)
-		words.w[1] = thread->start_time_clock_ticks.value;
+	/* The very same thread of every snapshot; without a start time, of this one alone. */
+	if (keys->axis->parts[0] == KEY_THREAD) {
+		words.w[1] = start->value;
+		words.w[2] = start->measured ? 0 : (uintptr_t)thread;
+	}
 	return words;
 }
 

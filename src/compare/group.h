@@ -47,6 +47,22 @@ static inline bool selection_has_derived(const struct selection *selection, enum
 	return selection->derived >> id & 1;
 }
 
+/* By one number for both: derived metrics come after the others. */
+static inline void selection_add(struct selection *selection, unsigned number)
+{
+	if (number < METRIC_COUNT)
+		metric_set_add(&selection->metrics, (enum metric_id)number);
+	else
+		selection->derived |= 1u << (number - METRIC_COUNT);
+}
+
+static inline bool selection_has(const struct selection *selection, unsigned number)
+{
+	return number < METRIC_COUNT
+		       ? metric_set_has(&selection->metrics, (enum metric_id)number)
+		       : selection_has_derived(selection, (enum derived_id)(number - METRIC_COUNT));
+}
+
 /* What a group adds up to. All zero at first; used for one group after another, as it keeps its
  * memory. */
 struct group_sums {

@@ -35,20 +35,22 @@ static void merge_into(struct merged *merged, enum merge_side side, enum merge m
 	__int128 *value = &merged->sides[side].value;
 	__int128 other = merged->measure->is_signed ? (__int128)(int64_t)reading->value
 						    : (__int128)reading->value;
-	bool first = !merged->sides[side].had;
+	bool first = !merged->sides[side].had, *unlimited = &merged->sides[side].unlimited;
 
 	switch (merge) {
 	case MERGE_SUM:
 		*value += other;
 		break;
 	case MERGE_LIMIT:
-		merged->sides[side].unlimited |= reading->unlimited;
+		*unlimited |= reading->unlimited;
 		/* fall through */
 	case MERGE_MAX:
 		if (first || other > *value)
 			*value = other;
 		break;
 	case MERGE_FLOOR:
+		/* One without a bound is above all numbers. */
+		*unlimited = (first || *unlimited) && reading->unlimited;
 		if (first || other < *value)
 			*value = other;
 		break;

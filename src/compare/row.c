@@ -92,8 +92,14 @@ static int by_rank(const void *a, const void *b, void *context)
 
 	if (p != q)
 		return p < q ? 1 : -1;
-	if (fabs(x->change.delta) != fabs(y->change.delta) && x->measure->unit == y->measure->unit)
-		return fabs(x->change.delta) < fabs(y->change.delta) ? 1 : -1;
+	/* Of equal shares, in each dimension the larger change first. */
+	found = (int)unit_dimension(x->measure->unit) - (int)unit_dimension(y->measure->unit);
+	if (found)
+		return found;
+	p = rank_of(x, ORDER_DELTA);
+	q = rank_of(y, ORDER_DELTA);
+	if (p != q)
+		return p < q ? 1 : -1;
 	found = by_group(x, y);
 	return found ? found : by_measure(x, y);
 }

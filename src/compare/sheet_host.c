@@ -321,6 +321,15 @@ static bool add_set(struct sheet *sheet, const struct counter_set *x, const stru
 				 y ? other : &count->value, y ? &count->value : NULL))
 			return false;
 	}
+	/* And what only the baseline's kernel counts. */
+	for (size_t i = 0; second && i < second->counts.count; i++) {
+		const struct count *count = &second->counts.items[i];
+
+		if (!find_count(first, count->key, i) &&
+		    !add_counter(sheet, first, group, place, name_text(count->key), &count->value,
+				 NULL))
+			return false;
+	}
 	return true;
 }
 

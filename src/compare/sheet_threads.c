@@ -28,21 +28,6 @@ struct work {
 
 /* --- what is needed --- */
 
-static void select_number(struct selection *selection, unsigned number)
-{
-	if (number < METRIC_COUNT)
-		metric_set_add(&selection->metrics, (enum metric_id)number);
-	else
-		selection->derived |= 1u << (number - METRIC_COUNT);
-}
-
-static bool has_number(const struct selection *selection, unsigned number)
-{
-	return number < METRIC_COUNT
-		       ? metric_set_has(&selection->metrics, (enum metric_id)number)
-		       : selection_has_derived(selection, (enum derived_id)(number - METRIC_COUNT));
-}
-
 static void select_all(struct work *work)
 {
 	const struct sheet *sheet = work->sheet;
@@ -50,15 +35,16 @@ static void select_all(struct work *work)
 
 	/* Rows of several captures are made of pieces of two. */
 	for (unsigned i = 0; !sheet->trial && i < METRIC_COUNT + DERIVED_COUNT; i++)
-		if (sheet_has(sheet, sheet->measures[i].section) && has_number(&view->metrics, i))
-			select_number(&work->rows, i);
+		if (sheet_has(sheet, sheet->measures[i].section) &&
+		    selection_has(&view->metrics, i))
+			selection_add(&work->rows, i);
 	work->needed = work->rows;
 	for (size_t i = 0; i < view->sort_count; i++)
-		select_number(&work->needed, view->sort[i].metric);
+		selection_add(&work->needed, view->sort[i].metric);
 	for (size_t i = 0; i < view->judgements.count; i++)
-		select_number(&work->needed, view->judgements.items[i].metric);
+		selection_add(&work->needed, view->judgements.items[i].metric);
 	if (view->normalize == NORMALIZE_CPU)
-		select_number(&work->needed, METRIC_run_time_ns);
+		selection_add(&work->needed, METRIC_run_time_ns);
 }
 
 /* --- what totals are divided by --- */
@@ -287,7 +273,7 @@ static bool find_host_change(struct work *work)
 		struct row row;
 
 		if (!sheet->measures[i].is_total || sheet->measures[i].per ||
-		    !has_number(&work->needed, i))
+		    !selection_has(&work->needed, i))
 			continue;
 		row = make_row(work, NULL, 0, &before, &after, i);
 		work->host_change[i] = row.change.has_delta ? row.change.delta : 0;
@@ -413,7 +399,7 @@ static bool add_rows(struct work *work, uint32_t place, uint32_t key)
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
 		enum section table = i < METRIC_COUNT ? SECTION_PRIMARY : SECTION_DERIVED;
 
-		if (has_number(&work->rows, i) &&
+		if (selection_has(&work->rows, i) &&
 		    !part_add(&sheet->parts[table], sheet->view, sheet->comparing,
 			      make_row(work, label_of(sheet, key), place, before, after, i)))
 			return false;

@@ -86,6 +86,11 @@ static struct series *series_of(struct trial *trial, const struct row *row, bool
 	return &trial->items[*number];
 }
 
+static bool is_derived(const struct measure *measure)
+{
+	return measure->number >= METRIC_COUNT && measure->number < METRIC_COUNT + DERIVED_COUNT;
+}
+
 static bool take_row(struct trial *trial, const struct row *row, size_t side)
 {
 	bool window = trial->windows;
@@ -102,7 +107,7 @@ static bool take_row(struct trial *trial, const struct row *row, size_t side)
 	if (!series)
 		return false;
 	/* A quotient of a window is of that window alone. */
-	series->tested &= !window || added || row->after.kind == DATUM_REAL;
+	series->tested &= !window || added || is_derived(row->measure);
 	series->threads[side] = row->threads_after;
 	sample_add(&series->samples[side], value);
 	return true;
@@ -164,6 +169,22 @@ static bool has_both(const struct series *series)
 	return series->samples[0].count && series->samples[1].count;
 }
 
+/* Is it shown? What is only judged has a series, too. */
+static bool is_shown(const struct sheet *sheet, const struct measure *measure)
+{
+	const struct selection *selection = &sheet->view->metrics;
+
+	if (!sheet_has(sheet, measure->section))
+		return false;
+	return measure->number >= METRIC_COUNT + DERIVED_COUNT ||
+	       selection_has(selection, measure->number);
+}
+
+static bool is_tested(const struct trial *trial, const struct series *series)
+{
+	return has_both(series) && series->tested && is_shown(trial->sheet, series->measure);
+}
+
 static struct datum mean_datum(const struct sample *sample)
 {
 	return (struct datum){ .kind = DATUM_REAL, .real = sample->mean };
@@ -200,7 +221,8 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 		    judge_is_about(sheet->findings.items[i].judgement, row.group) &&
 		    !judge_row(&sheet->findings.items[i], &row))
 			return false;
-	return part_add(&sheet->parts[section], sheet->view, true, row);
+	return !is_shown(sheet, row.measure) ||
+	       part_add(&sheet->parts[section], sheet->view, true, row);
 }
 
 /* P values of the series that were tested, adjusted; the others get one above 1. */
@@ -212,14 +234,14 @@ static bool test_all(const struct trial *trial, double *p)
 	if (!tested)
 		return false;
 	for (size_t i = 0; i < trial->count; i++)
-		if (has_both(&trial->items[i]) && trial->items[i].tested)
+		if (is_tested(trial, &trial->items[i]))
 			tested[count++] =
 				welch_p(&trial->items[i].samples[0], &trial->items[i].samples[1]);
 	if (!benjamini_hochberg(tested, count))
 		return false;
 	count = 0;
 	for (size_t i = 0; i < trial->count; i++)
-		p[i] = has_both(&trial->items[i]) && trial->items[i].tested ? tested[count++] : 2;
+		p[i] = is_tested(trial, &trial->items[i]) ? tested[count++] : 2;
 	return true;
 }
 
@@ -232,6 +254,53 @@ static bool add_rows(struct trial *trial)
 	for (size_t i = 0; i < trial->count; i++)
 		if (has_both(&trial->items[i]) && !add_row(trial, &trial->items[i], p[i]))
 			return false;
+	return true;
+}
+
+/* A group that both sides have, without values on both: its condition cannot be decided. */
+static bool judge_unmeasured(struct trial *trial, struct finding *finding, uint32_t key)
+{
+	struct sheet *sheet = trial->sheet;
+	const struct measure *measure = sheet->measures + finding->judgement->metric;
+	const struct name *label = sheet->sides->keys.items[key].label, *group;
+	struct row row = { .measure = measure };
+	uint32_t number;
+
+	if (!judge_is_about(finding->judgement, label))
+		return true;
+	group = names_intern(&sheet->names, label->bytes, label->length);
+	if (!group)
+		return false;
+	number = word_map_find(&trial->numbers,
+			       (struct words){ { (uintptr_t)measure, (uintptr_t)group } });
+	return (number != WORD_MAP_NEW && has_both(&trial->items[number])) ||
+	       judge_row(finding, &row);
+}
+
+/* Which keys a side has in some capture. */
+static void mark_keys(const struct sides *sides, size_t first, size_t end, bool *marks)
+{
+	for (size_t i = first; i < end; i++)
+		for (size_t t = 0; t < sides->snapshots[i]->threads.count; t++)
+			marks[sides->key_of[i][t]] = true;
+}
+
+static bool judge_others(struct trial *trial)
+{
+	const struct sides *sides = trial->sheet->sides;
+	size_t keys = sides->keys.count;
+	_cleanup_free_ bool *before = calloc(keys + 1, sizeof(*before));
+	_cleanup_free_ bool *after = calloc(keys + 1, sizeof(*after));
+
+	if (!before || !after)
+		return false;
+	mark_keys(sides, 0, sides->baselines, before);
+	mark_keys(sides, sides->baselines, sides->count, after);
+	for (size_t i = 0; i < trial->sheet->findings.count; i++)
+		for (uint32_t key = 0; key < keys; key++)
+			if (before[key] && after[key] &&
+			    !judge_unmeasured(trial, &trial->sheet->findings.items[i], key))
+				return false;
 	return true;
 }
 
@@ -268,6 +337,15 @@ static struct view view_of_piece(const struct view *view)
 	for (size_t i = 0; i < array_length(piece.min_delta); i++)
 		piece.min_delta[i] = 0;
 	piece.order = ORDER_USUAL;
+	/* What is judged may not be shown. */
+	for (size_t i = 0; i < view->judgements.count; i++) {
+		unsigned metric = view->judgements.items[i].metric;
+
+		selection_add(&piece.metrics, metric);
+		piece.sections |= 1u << (metric < METRIC_COUNT
+						 ? metrics[metric].section
+						 : derived_metrics[metric - METRIC_COUNT].section);
+	}
 	piece.judgements.count = 0;
 	return piece;
 }
@@ -278,7 +356,9 @@ struct error *sheet_fill_trial(struct sheet *sheet)
 	struct error *err = take_sides(&trial);
 
 	if (!err)
-		err = add_rows(&trial) && note_method(&trial) ? NULL : &error_no_memory;
+		err = add_rows(&trial) && judge_others(&trial) && note_method(&trial)
+			      ? NULL
+			      : &error_no_memory;
 	array_deinit(&trial);
 	word_map_deinit(&trial.numbers);
 	/* Which groups are on one side only: of the first and the last capture. */

@@ -124,13 +124,15 @@ struct derived_sum derived_between(const struct derived_sum *before,
 				   const struct derived_sum *after, const struct derived *d)
 {
 	struct derived_sum between = *after;
+	size_t lacking;
 
 	if (d->form == DERIVED_DIFFERENCE || d->form == DERIVED_OFFCPU)
 		return between;
 	between.a -= before->a;
 	between.b -= before->b;
-	if (before->measured < between.measured)
-		between.measured = before->measured;
+	/* Whoever lacked the inputs before lacks them in between; who was born since had zeros. */
+	lacking = before->threads - before->measured;
+	between.measured = after->measured > lacking ? after->measured - lacking : 0;
 	return between;
 }
 

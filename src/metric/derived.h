@@ -67,8 +67,9 @@ void derived_add(struct derived_sum *sum, const struct derived *derived,
 		 const struct thread_record *thread);
 
 /*
- * What was added between two sums of the same threads, for quotients, ratios and shares: those of
- * that time alone. Differences and sums of delays stay what they are at the end.
+ * What was added between two sums, for quotients, ratios and shares: those of that time alone. The
+ * threads of `after` are those of `before`, and others that were born since. Differences and sums
+ * of delays stay what they are at the end.
  */
 struct derived_sum derived_between(const struct derived_sum *before,
 				   const struct derived_sum *after, const struct derived *derived);
