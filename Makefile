@@ -108,7 +108,7 @@ install: all man $(B)/ctprof.bash
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
-	install -m 644 doc/format.md doc/metrics.md $(DESTDIR)$(PREFIX)/share/doc/ctprof/
+	install -m 644 doc/format.md doc/metrics.md doc/report.md $(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof
 	[ -n "$(DESTDIR)" ] || ldconfig

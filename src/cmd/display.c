@@ -441,9 +441,10 @@ struct error *display_settle(struct display *display, bool comparing)
 	const char *no_color = getenv("NO_COLOR");
 	struct view *view = &display->view;
 
-	if (view->rate && view->normalize != NORMALIZE_NOT)
-		return error_create("--rate and --normalize exclude each other: what is divided by "
-				    "age or CPU time does not grow");
+	if (view->normalize != NORMALIZE_NOT &&
+	    (view->rate || view->window || view->order == ORDER_SHARE))
+		return error_create("--normalize is for lives as a whole: not with --window, "
+				    "--rate or --sort-by share");
 	if (!display->has_limit)
 		view->limit = report_formats[display->format].limit;
 	view->shares = comparing && (view->order == ORDER_SHARE ||

@@ -41,7 +41,8 @@ static struct error *parse_bound(struct text text, struct judgement *judgement)
 	bool is_ratio = judgement->metric >= METRIC_COUNT &&
 			derived_metrics[judgement->metric - METRIC_COUNT].is_ratio;
 
-	if (!units_parse(text_trim(text), &judgement->bound))
+	text = text_trim(text);
+	if (!units_parse(text, &judgement->bound))
 		return error_create("'%.*s' is no amount: 10%%, 5ms, 1MiB, 1000", (int)text.length,
 				    text.bytes);
 	if (judgement->bound.percent && is_ratio)

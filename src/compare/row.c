@@ -15,12 +15,15 @@ void part_deinit(struct part *part)
 /* Nothing on either side, or the same category: what nobody would miss. */
 static bool says_nothing(const struct row *row, bool comparing)
 {
-	if (!comparing && row->measure->metric)
+	if (!comparing && row->measure->number < METRIC_COUNT + DERIVED_COUNT)
 		return row->after.kind == DATUM_NONE;
 	if (!comparing)
 		return datum_is_nothing(&row->after);
 	if (row->change.differs)
 		return false;
+	/* Of a host, only what is another counts. */
+	if (row->measure->section == SECTION_HOST)
+		return true;
 	if (row->after.kind == DATUM_CATEGORY || row->after.kind == DATUM_CPUS ||
 	    row->after.kind == DATUM_UNLIMITED)
 		return true;
@@ -92,6 +95,8 @@ static int by_rank(const void *a, const void *b, void *context)
 
 	if (p != q)
 		return p < q ? 1 : -1;
+	if (!x->change.has_delta)
+		return by_group(x, y) ? by_group(x, y) : by_measure(x, y);
 	/* Of equal shares, in each dimension the larger change first. */
 	found = (int)unit_dimension(x->measure->unit) - (int)unit_dimension(y->measure->unit);
 	if (found)

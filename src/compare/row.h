@@ -25,7 +25,7 @@ struct measure {
 /* What several captures of each side say about a row. */
 struct certainty {
 	size_t before_count, after_count;   /* independent values */
-	double before_spread, after_spread; /* standard deviations */
+	double before_spread, after_spread; /* standard deviations; NaN of one value */
 	double p;                           /* adjusted for all rows; above 1: not tested */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/judge.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static void change_per_second(const struct sheet *sheet, struct row *row)
 		return;
 	}
 	row->change.real = true;
-	row->change.delta /= sheet->elapsed_s;
+	row->change.delta /= fabs(sheet->elapsed_s);
 }
 
 void sheet_change(const struct sheet *sheet, struct row *row)

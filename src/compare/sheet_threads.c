@@ -137,6 +137,10 @@ static void fill_derived(const struct work *work, enum derived_id id, struct row
 		after = &between;
 	}
 	row->after = derived_datum(after, derived);
+	if (work->sheet->view->births && row->measure->is_total && !row->threads_before) {
+		row->before = datum_number(0);
+		row->before.inputs = row->after.inputs;
+	}
 }
 
 static void fill_values(const struct work *work, unsigned number, struct row *row)
@@ -150,7 +154,7 @@ static void fill_values(const struct work *work, unsigned number, struct row *ro
 	if (work->sheet->comparing)
 		row->before = aggregate_datum(&work->before.metrics[number], &metrics[number]);
 	row->after = aggregate_datum(&work->after.metrics[number], &metrics[number]);
-	/* What was born in the window had nothing before it. */
+	/* A group that was born in the window had nothing before it. */
 	if (view->births && row->measure->is_total && !row->threads_before)
 		row->before = datum_number(0);
 }
@@ -495,7 +499,8 @@ static bool find_alones(const struct sheet *sheet, const struct groups *groups,
 
 static bool find_one_sided(struct sheet *sheet)
 {
-	if (!sheet->comparing)
+	if (!sheet->comparing ||
+	    !(sheet_has_part(sheet, SECTION_PRIMARY) || sheet_has_part(sheet, SECTION_DERIVED)))
 		return true;
 	if (sheet->view->window)
 		return find_alones(sheet, &sheet->gone, NULL, &sheet->only_before) &&

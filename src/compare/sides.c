@@ -63,6 +63,13 @@ static struct error *check_boots(const struct sides *sides)
 	return NULL;
 }
 
+static struct error *check_order(const struct sides *sides)
+{
+	if (sides->view->order != ORDER_CERTAINTY || sides->count > 2)
+		return NULL;
+	return error_create("--sort-by p: there are several captures on neither side");
+}
+
 static struct error *check_time(const struct sides *sides)
 {
 	double seconds;
@@ -134,7 +141,9 @@ struct error *sides_init(struct sides *sides, const struct view *view, const str
 	}
 	for (size_t i = 0; i < count; i++)
 		sides->snapshots[i] = items[i].snapshot;
-	err = check_boots(sides);
+	err = check_order(sides);
+	if (!err)
+		err = check_boots(sides);
 	if (!err)
 		err = check_time(sides);
 	if (!err)

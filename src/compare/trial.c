@@ -23,8 +23,8 @@ struct series {
 	const struct measure *measure;
 	const struct name *group;
 	uint32_t number;
-	uint32_t threads[2];
-	struct sample samples[2]; /* baseline, candidate */
+	uint32_t threads[2], measured[2]; /* of the last capture */
+	struct sample samples[2];         /* baseline, candidate */
 	bool tested;
 };
 
@@ -109,6 +109,7 @@ static bool take_row(struct trial *trial, const struct row *row, size_t side)
 	/* A quotient of a window is of that window alone. */
 	series->tested &= !window || added || is_derived(row->measure);
 	series->threads[side] = row->threads_after;
+	series->measured[side] = row->after.measured;
 	sample_add(&series->samples[side], value);
 	return true;
 }
@@ -170,11 +171,13 @@ static bool has_both(const struct series *series)
 }
 
 /* Is it shown? What is only judged has a series, too. */
-static bool is_shown(const struct sheet *sheet, const struct measure *measure)
+static bool is_shown(const struct sheet *sheet, const struct series *series)
 {
 	const struct selection *selection = &sheet->view->metrics;
+	const struct measure *measure = series->measure;
 
-	if (!sheet_has(sheet, measure->section))
+	if (!sheet_has(sheet, measure->section) ||
+	    (series->group && !view_matches(sheet->view, series->group)))
 		return false;
 	return measure->number >= METRIC_COUNT + DERIVED_COUNT ||
 	       selection_has(selection, measure->number);
@@ -182,12 +185,21 @@ static bool is_shown(const struct sheet *sheet, const struct measure *measure)
 
 static bool is_tested(const struct trial *trial, const struct series *series)
 {
-	return has_both(series) && series->tested && is_shown(trial->sheet, series->measure);
+	return has_both(series) && series->tested && is_shown(trial->sheet, series);
 }
 
-static struct datum mean_datum(const struct sample *sample)
+static struct datum mean_datum(const struct series *series, size_t side)
 {
-	return (struct datum){ .kind = DATUM_REAL, .real = sample->mean };
+	return (struct datum){ .kind = DATUM_REAL,
+			       .measured = series->measured[side],
+			       .threads = series->threads[side],
+			       .real = series->samples[side].mean };
+}
+
+/* One value has no spread. */
+static double spread_of(const struct sample *sample)
+{
+	return sample->count > 1 ? sqrt(sample->variance) : NAN;
 }
 
 static bool add_row(struct trial *trial, const struct series *series, double p)
@@ -201,8 +213,8 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 		.number = series->number,
 		.threads_before = series->threads[0],
 		.threads_after = series->threads[1],
-		.before = mean_datum(&series->samples[0]),
-		.after = mean_datum(&series->samples[1]),
+		.before = mean_datum(series, 0),
+		.after = mean_datum(series, 1),
 		.certainty = certainty,
 	};
 
@@ -210,8 +222,8 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 		return false;
 	*certainty = (struct certainty){ .before_count = series->samples[0].count,
 					 .after_count = series->samples[1].count,
-					 .before_spread = sqrt(series->samples[0].variance),
-					 .after_spread = sqrt(series->samples[1].variance),
+					 .before_spread = spread_of(&series->samples[0]),
+					 .after_spread = spread_of(&series->samples[1]),
 					 .p = p };
 	datum_compare(&row.before, &row.after, &row.change);
 	if (section <= SECTION_DERIVED)
@@ -221,8 +233,7 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 		    judge_is_about(sheet->findings.items[i].judgement, row.group) &&
 		    !judge_row(&sheet->findings.items[i], &row))
 			return false;
-	return !is_shown(sheet, row.measure) ||
-	       part_add(&sheet->parts[section], sheet->view, true, row);
+	return !is_shown(sheet, series) || part_add(&sheet->parts[section], sheet->view, true, row);
 }
 
 /* P values of the series that were tested, adjusted; the others get one above 1. */
@@ -338,6 +349,7 @@ static struct view view_of_piece(const struct view *view)
 		piece.min_delta[i] = 0;
 	piece.order = ORDER_USUAL;
 	/* What is judged may not be shown. */
+	piece.match.count = piece.not_match.count = 0;
 	for (size_t i = 0; i < view->judgements.count; i++) {
 		unsigned metric = view->judgements.items[i].metric;
 

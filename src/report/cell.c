@@ -2,6 +2,7 @@
 #include "report/cell.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,6 +122,8 @@ static char *write_mean(char buffer[CELL_MAX], const struct row *row, const stru
 	char text[UNITS_TEXT_MAX];
 
 	write_value(buffer, row, d);
+	if (isnan(spread))
+		return buffer;
 	append(buffer, " ±");
 	append(buffer, units_format_real(text, row->measure->unit, spread, ""));
 	return buffer;
@@ -172,16 +175,11 @@ char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate)
 	return buffer;
 }
 
-static bool is_infinite(double value)
-{
-	return __builtin_isinf(value);
-}
-
 char *cell_percent(char buffer[CELL_MAX], const struct row *row)
 {
 	const struct datum_change *change = &row->change;
 
-	if (!change->has_share || row->measure->is_ratio || is_infinite(change->share))
+	if (!change->has_share || row->measure->is_ratio || isinf(change->share))
 		return strcpy(buffer, CELL_NONE);
 	snprintf(buffer, CELL_MAX, "%+.1f%%", change->share * 100);
 	return buffer;

@@ -82,13 +82,21 @@ struct rows {
 	const struct sheet *sheet;
 };
 
-/* A sum of several delays says of how many. */
-static void write_inputs(struct json_writer *w, const struct row *row)
+/* What only some rows have: how many delays a sum is of, how many threads are of a category. */
+static void write_counts(struct json_writer *w, const char *prefix, const struct datum *d)
 {
-	if (!row->after.inputs)
-		return;
-	json_key(w, "measured_delays");
-	json_u64(w, (unsigned)__builtin_popcount(row->after.inputs));
+	char key[40];
+
+	if (d->inputs) {
+		snprintf(key, sizeof(key), "%smeasured_delays", prefix);
+		json_key(w, key);
+		json_u64(w, (unsigned)__builtin_popcount(d->inputs));
+	}
+	if (d->kind == DATUM_CATEGORY && d->threads) {
+		snprintf(key, sizeof(key), "%sagreeing_threads", prefix);
+		json_key(w, key);
+		json_u64(w, d->category.agree);
+	}
 }
 
 static bool write_row(void *context, const char *section, const struct row *row)
@@ -108,7 +116,8 @@ static bool write_row(void *context, const char *section, const struct row *row)
 		json_key(rows->w, row_field_name(i));
 		write_value(rows->w, &value);
 	}
-	write_inputs(rows->w, row);
+	write_counts(rows->w, "baseline_", &row->before);
+	write_counts(rows->w, "", &row->after);
 	json_object_end(rows->w);
 	return true;
 }

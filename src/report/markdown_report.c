@@ -38,8 +38,8 @@ static bool print_cell(FILE *out, struct text text)
 	return true;
 }
 
-/* What `say` says, as a list. */
-static bool print_list(FILE *out, const struct sheet *sheet,
+/* What `say` says, as a list, with `lead` before it. */
+static bool print_list(FILE *out, const struct sheet *sheet, const char *lead,
 		       void (*say)(FILE *out, const struct sheet *sheet))
 {
 	_cleanup_free_ char *lines = NULL;
@@ -52,6 +52,8 @@ static bool print_list(FILE *out, const struct sheet *sheet,
 	say(memory, sheet);
 	if (fclose(memory))
 		return false;
+	if (length)
+		fputs(lead, out);
 	for (rest = lines; (line = strsep(&rest, "\n"));) {
 		if (!*line)
 			continue;
@@ -175,15 +177,14 @@ struct error *report_markdown(FILE *out, const struct sheet *sheet,
 		style->columns.count ? style->columns : columns_usual(sheet, style->format);
 	const char *nothing = wording_nothing(sheet);
 
-	if (!print_list(out, sheet, wording_head))
+	if (!print_list(out, sheet, "", wording_head))
 		return &error_no_memory;
 	if (nothing)
 		fprintf(out, "\n%s\n", nothing);
 	if (!print_sections(out, sheet, &columns) || !print_alones(out, sheet, true) ||
 	    !print_alones(out, sheet, false))
 		return &error_no_memory;
-	fputc('\n', out);
-	if (!print_list(out, sheet, wording_coverage))
+	if (!print_list(out, sheet, "\n", wording_coverage))
 		return &error_no_memory;
 	for (size_t i = 0; i < sheet->findings.count; i++) {
 		_cleanup_free_ char *line = wording_finding(&sheet->findings.items[i]);

@@ -148,15 +148,21 @@ void wording_coverage(FILE *out, const struct sheet *sheet)
 
 /* --- instead of them --- */
 
-static bool has_group_rows(const struct sheet *sheet)
+/* Was something chosen that stands in this table? */
+static bool has_primary(const struct sheet *sheet)
 {
 	struct metric_set wanted = wanted_metrics(sheet);
 
+	return !metric_set_is_empty(&wanted);
+}
+
+static bool has_derived(const struct sheet *sheet)
+{
 	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
 		if (selection_has_derived(&sheet->view->metrics, i) &&
 		    sheet_has(sheet, derived_metrics[i].section))
 			return true;
-	return !metric_set_is_empty(&wanted);
+	return false;
 }
 
 static bool wants_group_sections(const struct sheet *sheet)
@@ -175,7 +181,7 @@ const char *wording_nothing(const struct sheet *sheet)
 		return filtered ? "no group matches" : "no threads";
 	if (!sheet->shared)
 		return sheet->view->window ? "no thread is in both" : "no group is in both";
-	if (!has_group_rows(sheet))
+	if (!has_primary(sheet) && !has_derived(sheet))
 		return "no metric is in both --metrics and --sections";
 	return NULL;
 }
@@ -196,7 +202,10 @@ const char *wording_empty(const struct sheet *sheet, enum section section)
 		return "(the kernel has no sched_ext)";
 	if (section != SECTION_PRIMARY && !named)
 		return NULL;
-	if (section == SECTION_PRIMARY && (wording_nothing(sheet) || !has_group_rows(sheet)))
+	if ((section == SECTION_PRIMARY && !has_primary(sheet)) ||
+	    (section == SECTION_DERIVED && !has_derived(sheet)))
+		return NULL;
+	if (section_infos[section].subject == SUBJECT_GROUP && wording_nothing(sheet))
 		return NULL;
 	return sheet->comparing ? "nothing changed" : "nothing measured";
 }

@@ -2,7 +2,8 @@
 /*
  * Holds many sleeping threads: `many_threads PROCESSES THREADS`, THREADS in each process.
  *
- * Says "ready" when all of them sleep. They end with this process, and this one with its parent.
+ * Says "ready" when all of them sleep. A process that gets SIGUSR1 wakes its threads once. They end
+ * with this process, and this one with its parent.
  */
 #include <err.h>
 #include <errno.h>
@@ -12,6 +13,17 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+/* Of this process, but for the first. */
+static pthread_t *others;
+static unsigned other_count;
+
+/* Both signals end a pause(). */
+static void wake_others(int number)
+{
+	for (unsigned i = 0; number == SIGUSR1 && i < other_count; i++)
+		pthread_kill(others[i], SIGUSR2);
+}
 
 static void die_with(pid_t parent)
 {
@@ -31,12 +43,16 @@ static void *sleep_on(void *unused)
 static void start_threads(unsigned count)
 {
 	pthread_attr_t small;
-	pthread_t thread;
 
+	others = calloc(count + 1, sizeof(*others));
+	if (!others)
+		err(1, "out of memory");
+	signal(SIGUSR1, wake_others);
+	signal(SIGUSR2, wake_others);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 64 * 1024);
-	while (count--) {
-		errno = pthread_create(&thread, &small, sleep_on, NULL);
+	for (; other_count < count; other_count++) {
+		errno = pthread_create(&others[other_count], &small, sleep_on, NULL);
 		if (errno)
 			err(1, "pthread_create");
 	}

@@ -13,9 +13,13 @@ BEGIN {
 	ratio("write",         0.08, "writing the snapshot / capturing it from /proc")
 	ratio("load",          1.50, "loading / zstd -dc and a bare yajl scan")
 	ratio("larger",        1.50, "the same, " larger " threads")
+	ratio("compare",       1.50, "comparing two of them / zstd -dc, yajl of both")
+	ratio("by_all",        1.50, "comparing by all / by pcomm")
 	memory("capture_memory", 3.0, threads, "peak of ctprof capture")
 	memory("load_memory",    3.0, threads, "peak of loading")
 	memory("larger_memory",  3.0, larger,  "the same, " larger " threads")
+	memory("compare_memory", 2.5, 2 * larger, "peak of comparing two of them")
+	memory("all_memory",     2.5, 2 * larger, "the same, by all")
 }
 
 function ratio(name, limit, text)

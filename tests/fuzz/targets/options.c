@@ -21,21 +21,37 @@ static void be_quiet(void)
 	stdout = stderr = nowhere;
 }
 
+/* As each command has its arguments: the options of display first. */
+struct arguments {
+	struct display display;
+	struct patterns baseline, candidate;
+};
+
+static void check_accepted(const struct command *command, const struct arguments *arguments,
+			   int operands)
+{
+	must(operands >= command->operands_least && operands <= command->operands_most);
+	must(arguments->display.view.axis && arguments->display.view.sections);
+	must(!(arguments->display.view.sections & ~SECTIONS_ALL));
+}
+
 static void parse(const struct command *command, int argc, char **argv)
 {
-	struct report_options display = display_defaults();
+	struct arguments arguments = { 0 };
 	int status = -1, first;
 
 	/* glibc keeps its place in a word that was given up. */
 	optind = 0;
 	getopt_long(1, argv, "", (struct option[]){ { 0 } }, NULL);
-	first = options_parse(command, argc, argv, &display, &status);
-	if (first < 0) {
+	display_init(&arguments.display);
+	first = options_parse(command, argc, argv, &arguments, &status);
+	if (first < 0)
 		must(status == STATUS_DONE || status == STATUS_USAGE);
-		return;
-	}
-	must(argc - first >= command->operands_least && argc - first <= command->operands_most);
-	must(display.axis && display.sections && display.sections < 1u << SECTION_COUNT);
+	else
+		check_accepted(command, &arguments, argc - first);
+	display_deinit(&arguments.display);
+	array_deinit(&arguments.baseline);
+	array_deinit(&arguments.candidate);
 }
 
 /* The first byte chooses the command, NULs part the words. */

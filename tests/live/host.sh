@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Processes to look at, and snapshots of this host as the tests here read them: by zstd and jq, not
+# by ctprof. Part of tests/live/run.
+
+chmod 711 "$scratch"
+ctprof=$scratch/ctprof
+programs=build/tests/programs
+make -s test-programs >&2 || exit 1
+# A place that others than root can reach too.
+cp build/ctprof "$ctprof"
+
+is_root() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+}
+
+needs_root() {
+	is_root
+	"$@"
+}
+
+# Another user, with no privileges.
+as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+
+# --- processes to look at ---
+
+# start COMMAND...: run it until the case ends; what it prints is in the file $said, after "ready" also
+# in $ready, and its own number in $pid.
+start() {
+	said=$(mktemp -p "$scratch")
+	"$@" > "$said" < /dev/null &
+	pid=$!
+	at_end "kill -9 $pid; wait $pid"
+	until ready=$(grep -m 1 '^ready' "$said"); do
+		kill -0 "$pid" || return 1
+		sleep 0.01
+	done
+	ready=${ready#ready}
+	ready=${ready# }
+}
+
+# start_sleep COMMAND...: start `COMMAND... sleep`, once it is that.
+start_sleep() {
+	start bash -c 'echo ready; exec "$@"' bash "$@" sleep 1000
+	until [ "$(< "/proc/$pid/comm")" = sleep ]; do
+		sleep 0.01
+	done
+}
+
+# --- snapshots ---
+
+# capture OPTIONS...: a snapshot in $json, its last line in $summary.
+json=$scratch/json
+capture() {
+	"$ctprof" capture -o "$scratch/snapshot.zst" "$@" 2> "$scratch/summary"
+	load
+}
+
+load() {
+	summary=$(< "$scratch/summary")
+	zstd -qdcf "$scratch/snapshot.zst" > "$json"
+}
+
+query() {
+	jq -r -L tests "include \"snapshot\"; $1" "${@:2}" < "$json"
+}
+
+# field TID NAME
+field() {
+	query "thread($1).$2"
+}
+
+# is_measured TID NAME...
+is_measured() {
+	equal "the part of '${*:2}' that thread $1 has not measured" \
+		"$(query "\$ARGS.positional - thread($1).has | join(\" \")" --args "${@:2}")" ""
+}
+
+is_unmeasured() {
+	equal "the part of '${*:2}' that thread $1 has measured" \
+		"$(query "\$ARGS.positional - (\$ARGS.positional - thread($1).has) | join(\" \")" --args "${@:2}")" ""
+}
+
+has_thread() {
+	equal "the number of threads $1" "$(query "[.threads[] | select(.tid == $1)] | length")" 1
+}
+
+has_no_thread() {
+	equal "the number of threads $1" "$(query "[.threads[] | select(.tid == $1)] | length")" 0
+}
+
+# --- cgroups ---
+
+# A cgroup of our own with one below it, until the case ends.
+with_cgroup() {
+	is_root
+	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$mount" ] || skip "no cgroup2 mount"
+	# We may ourselves be in one, and see the mount from its top.
+	top=$(sed -n 's/^0:://p' /proc/self/cgroup)
+	cgroup=${top%/}/ctprof-test.$$
+	[ -d "$mount$top" ] && mkdir -p "$mount$cgroup/below" || skip "no cgroup can be made"
+	at_end 'rmdir "$mount$cgroup/below"; rmdir "$mount$cgroup"'
+	"$@"
+}
+
+start_in() {
+	start bash -c 'echo $$ > "$1/cgroup.procs" && echo ready && exec sleep 1000' bash "$mount$1"
+}
+
+# --- counters of the host ---
+
+# "KIND:NAME KEY VALUE" of what only grows, by other means than ctprof's.
+read_host_counters() {
+	awk '/^cpu[0-9]/ {
+			print "cpu:" $1, "user_ticks", $2; print "cpu:" $1, "system_ticks", $4
+			printf "cpu:%s busy_ticks %.0f\n", $1, $2 + $3 + $4 + $7 + $8 + $9 }
+		$1 == "ctxt" { print "kernel: context_switches", $2 }
+		$1 == "intr" { print "kernel: interrupts", $2 }
+		$1 == "processes" { print "kernel: forks", $2 }' /proc/stat
+	awk '$1 ~ /^(pgfault|pgmajfault|pgfree)$/ { print "vmstat:", $1, $2 }' /proc/vmstat
+	awk '$4 + $8 { print "block:" $3, "reads", $4; printf "block:%s written_bytes %.0f\n", $3, $10 * 512 }' \
+		/proc/diskstats
+	sed -n 's/^ *\([^ ]*\):/\1 /p' /proc/net/dev | awk '{
+		print "net:" $1, "received_bytes", $2; print "net:" $1, "sent_packets", $11 }'
+}
