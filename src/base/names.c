@@ -90,6 +90,11 @@ const struct name *names_intern(struct names *names, const void *bytes, size_t l
 	return name;
 }
 
+const struct name *names_find(const struct names *names, const void *bytes, size_t length)
+{
+	return names->room ? *find_slot(names, hash_bytes(bytes, length), bytes, length) : NULL;
+}
+
 void names_deinit(struct names *names)
 {
 	free(names->slots);

@@ -31,6 +31,9 @@ void names_init(struct names *names, struct arena *arena);
 /* The one name with these bytes. NULL: no memory, or the arena's limit. */
 const struct name *names_intern(struct names *names, const void *bytes, size_t length);
 
+/* The same if it is there already, else NULL. */
+const struct name *names_find(const struct names *names, const void *bytes, size_t length);
+
 /* Forgets the table; the names themselves go with the arena. */
 void names_deinit(struct names *names);
 

@@ -64,17 +64,35 @@ static struct text process_text(const struct ctprof_snapshot *s, const struct ct
 						       : TEXT("(unknown)");
 }
 
-static struct text user_text(const struct ctprof_snapshot *s, const struct ctprof_thread *thread,
-			     char buffer[32])
+/* Where the names of users are, by uid: a host may have many. */
+static bool index_users(struct keys *keys, const struct ctprof_snapshot *s)
+{
+	for (size_t i = 0; i < s->users.count; i++) {
+		uint32_t *place;
+		uint64_t uid;
+
+		if (!text_u64(name_text(s->users.items[i].key), &uid))
+			continue;
+		place = word_map_at(&keys->users, (struct words){ { (uintptr_t)s, uid } });
+		if (!place)
+			return false;
+		*place = (uint32_t)i;
+	}
+	return true;
+}
+
+static struct text user_text(const struct keys *keys, const struct ctprof_snapshot *s,
+			     const struct ctprof_thread *thread, char buffer[32])
 {
 	const struct process *process = process_of(s, thread);
+	uint32_t found;
 
 	if (!process || !process->uid.measured)
 		return TEXT("(unknown)");
+	found = word_map_find(&keys->users, (struct words){ { (uintptr_t)s, process->uid.value } });
+	if (found != WORD_MAP_NEW)
+		return name_text(s->users.items[found].value);
 	snprintf(buffer, 32, "%" PRIu64, process->uid.value);
-	for (size_t i = 0; i < s->users.count; i++)
-		if (strcmp(s->users.items[i].key->bytes, buffer) == 0)
-			return name_text(s->users.items[i].value);
 	return text_of(buffer);
 }
 
@@ -188,7 +206,7 @@ static bool put_part(struct keys *keys, const struct ctprof_snapshot *s,
 	case KEY_CMDLINE:
 		return put(keys, process_text(s, thread, part));
 	case KEY_USER:
-		return put(keys, user_text(s, thread, buffer));
+		return put(keys, user_text(keys, s, thread, buffer));
 	case KEY_UNIT:
 		return put(keys, place_unit(name_text(thread->cgroup), &found) ? found
 									       : TEXT("(no unit)"));
@@ -277,6 +295,9 @@ struct error *keys_init(struct keys *keys, const struct group_axis *axis,
 	arena_init(&keys->arena, SIZE_MAX / 2);
 	names_init(&keys->names, &keys->arena);
 	err = cgroup_names_init(&keys->cgroups, &rules->cgroups, snapshots, count);
+	for (size_t i = 0; i < count && !err; i++)
+		if (axis->parts[0] == KEY_USER && !index_users(keys, snapshots[i]))
+			err = &error_no_memory;
 	if (err)
 		keys_deinit(keys);
 	return err;
@@ -314,6 +335,7 @@ void keys_deinit(struct keys *keys)
 	array_deinit(&keys->text);
 	array_deinit(&keys->pattern_names);
 	word_map_deinit(&keys->patterns);
+	word_map_deinit(&keys->users);
 	word_map_deinit(&keys->numbers);
 	names_deinit(&keys->names);
 	arena_deinit(&keys->arena);

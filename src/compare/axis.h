@@ -95,6 +95,7 @@ struct keys {
 	struct names names;
 	struct word_map numbers;  /* of keys, by what makes them */
 	struct word_map patterns; /* of names, by name */
+	struct word_map users;    /* of names of users, by snapshot and uid */
 	struct {
 		ARRAY(const struct name *);
 	} pattern_names;

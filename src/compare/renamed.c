@@ -198,6 +198,8 @@ static void match_place(const struct search *search, struct place *new)
 		new->match = old;
 		new->common = common;
 		new->all = all;
+		if (common == all)
+			return;
 	}
 }
 

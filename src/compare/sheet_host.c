@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name_map.h"
 #include "compare/host_fields.h"
 #include "compare/psi_rows.h"
 
@@ -123,14 +124,6 @@ static bool add_fact(struct sheet *sheet, const char *name, struct datum before,
 	return sheet_add(sheet, measure, NULL, 0, &before, &after);
 }
 
-static const struct name *find_pair(const struct label_pairs *pairs, const struct name *key)
-{
-	for (size_t i = 0; i < pairs->count; i++)
-		if (name_compare(pairs->items[i].key, key) == 0)
-			return pairs->items[i].value;
-	return NULL;
-}
-
 static bool add_pair(struct sheet *sheet, const struct host_field *field, const struct name *key,
 		     const struct name *before, const struct name *after)
 {
@@ -141,19 +134,41 @@ static bool add_pair(struct sheet *sheet, const struct host_field *field, const 
 			datum_text(after ? after->bytes : NULL));
 }
 
+/* Where each key of the pairs is. */
+static bool index_pairs(const struct label_pairs *pairs, struct name_map *ret)
+{
+	name_map_init(ret);
+	for (size_t i = 0; i < pairs->count; i++)
+		if (!name_map_put(ret, name_text(pairs->items[i].key), (uint32_t)i))
+			return false;
+	return true;
+}
+
+static const struct name *find_pair(const struct label_pairs *pairs, const struct name_map *index,
+				    const struct name *key)
+{
+	uint32_t found = name_map_find(index, name_text(key));
+
+	return found == WORD_MAP_NEW ? NULL : pairs->items[found].value;
+}
+
 /* The keys of the candidate, then those that only the baseline has. */
 static bool add_pairs(struct sheet *sheet, const struct host_field *field,
 		      const struct label_pairs *x, const struct label_pairs *y)
 {
-	for (size_t i = 0; i < y->count; i++)
-		if (!add_pair(sheet, field, y->items[i].key, find_pair(x, y->items[i].key),
-			      y->items[i].value))
-			return false;
-	for (size_t i = 0; i < x->count; i++)
-		if (!find_pair(y, x->items[i].key) &&
-		    !add_pair(sheet, field, x->items[i].key, x->items[i].value, NULL))
-			return false;
-	return true;
+	struct name_map of_x, of_y;
+	bool done = index_pairs(x, &of_x);
+
+	done = index_pairs(y, &of_y) && done;
+	for (size_t i = 0; done && i < y->count; i++)
+		done = add_pair(sheet, field, y->items[i].key, find_pair(x, &of_x, y->items[i].key),
+				y->items[i].value);
+	for (size_t i = 0; done && i < x->count; i++)
+		done = find_pair(y, &of_y, x->items[i].key) ||
+		       add_pair(sheet, field, x->items[i].key, x->items[i].value, NULL);
+	name_map_deinit(&of_x);
+	name_map_deinit(&of_y);
+	return done;
 }
 
 static struct datum text_datum(const struct host_context *host, const struct host_field *field)
@@ -266,87 +281,117 @@ static bool add_counter(struct sheet *sheet, const struct counter_set *set,
 	return sheet_add(sheet, measure, group, place, &before, &after);
 }
 
-static const struct counter_set *find_set(const struct ctprof_snapshot *s,
-					  const struct counter_set *like)
-{
-	for (size_t i = 0; s && i < s->counters.count; i++)
-		if (s->counters.items[i].kind == like->kind &&
-		    name_compare(s->counters.items[i].name, like->name) == 0)
-			return &s->counters.items[i];
-	return NULL;
-}
-
-static const uint64_t *find_count(const struct counter_set *set, const struct name *key,
-				  size_t hint)
-{
-	if (!set)
-		return NULL;
-	/* Two captures of one kernel have them in one order. */
-	if (hint < set->counts.count && name_compare(set->counts.items[hint].key, key) == 0)
-		return &set->counts.items[hint].value;
-	for (size_t i = 0; i < set->counts.count; i++)
-		if (name_compare(set->counts.items[i].key, key) == 0)
-			return &set->counts.items[i].value;
-	return NULL;
-}
-
 /* "cpu0", "block vda", "vmstat". */
-static const struct name *label_of_set(struct sheet *sheet, const struct counter_set *set)
+static const struct name *label_of_set(struct name_map *labels, const struct counter_set *set)
 {
 	const char *kind = set->kind == COUNTERS_CPU ? "" : counter_kind_names[set->kind];
-	char label[256];
-	int length = snprintf(label, sizeof(label), "%s%s%s", kind,
-			      *kind && set->name->length ? " " : "", set->name->bytes);
+	_cleanup_free_ char *label = NULL;
+	int length = asprintf(&label, "%s%s%s", kind, *kind && set->name->length ? " " : "",
+			      set->name->bytes);
 
-	if (length >= (int)sizeof(label))
-		length = sizeof(label) - 1;
-	return names_intern(&sheet->names, label, (size_t)length);
+	return length < 0 ? NULL : names_intern(&labels->names, label, (size_t)length);
 }
 
-static bool add_set(struct sheet *sheet, const struct counter_set *x, const struct counter_set *y,
-		    uint32_t place)
+/* The sets of a snapshot by their labels. */
+static bool index_sets(const struct ctprof_snapshot *s, struct name_map *ret)
 {
-	const struct counter_set *first = y ? y : x, *second = y ? x : NULL;
-	const struct name *group = label_of_set(sheet, first);
+	name_map_init(ret);
+	for (size_t i = 0; s && i < s->counters.count; i++) {
+		const struct name *label = label_of_set(ret, &s->counters.items[i]);
 
-	if (!group)
-		return false;
-	if (!view_matches(sheet->view, group))
-		return true;
-	for (size_t i = 0; i < first->counts.count; i++) {
-		const struct count *count = &first->counts.items[i];
-		const uint64_t *other = find_count(second, count->key, i);
-
-		if (!add_counter(sheet, first, group, place, name_text(count->key),
-				 y ? other : &count->value, y ? &count->value : NULL))
-			return false;
-	}
-	/* And what only the baseline's kernel counts. */
-	for (size_t i = 0; second && i < second->counts.count; i++) {
-		const struct count *count = &second->counts.items[i];
-
-		if (!find_count(first, count->key, i) &&
-		    !add_counter(sheet, first, group, place, name_text(count->key), &count->value,
-				 NULL))
+		if (!label || !name_map_put(ret, name_text(label), (uint32_t)i))
 			return false;
 	}
 	return true;
+}
+
+static bool index_counts(const struct counter_set *set, struct name_map *ret)
+{
+	name_map_init(ret);
+	for (size_t i = 0; set && i < set->counts.count; i++)
+		if (!name_map_put(ret, name_text(set->counts.items[i].key), (uint32_t)i))
+			return false;
+	return true;
+}
+
+static const uint64_t *find_count(const struct counter_set *set, const struct name_map *index,
+				  const struct name *key)
+{
+	uint32_t found = name_map_find(index, name_text(key));
+
+	return found == WORD_MAP_NEW ? NULL : &set->counts.items[found].value;
+}
+
+/* One thing, of which a side may know nothing: the counters of the candidate, and then those that
+ * only the baseline's kernel has. */
+static bool add_set(struct sheet *sheet, const struct name *group, const struct counter_set *x,
+		    const struct counter_set *y, uint32_t place)
+{
+	struct name_map of_x, of_y;
+	bool done = index_counts(x, &of_x);
+
+	done = index_counts(y, &of_y) && done;
+	for (size_t i = 0; done && y && i < y->counts.count; i++) {
+		const struct count *count = &y->counts.items[i];
+
+		done = add_counter(sheet, y, group, place, name_text(count->key),
+				   find_count(x, &of_x, count->key), &count->value);
+	}
+	for (size_t i = 0; done && x && i < x->counts.count; i++) {
+		const struct count *count = &x->counts.items[i];
+
+		done = find_count(y, &of_y, count->key) ||
+		       add_counter(sheet, x, group, place, name_text(count->key), &count->value,
+				   NULL);
+	}
+	name_map_deinit(&of_x);
+	name_map_deinit(&of_y);
+	return done;
+}
+
+static bool add_labelled(struct sheet *sheet, struct name_map *labels,
+			 const struct counter_set *set, const struct counter_set *x,
+			 const struct counter_set *y, uint32_t place)
+{
+	const struct name *label = label_of_set(labels, set), *group;
+
+	group = label ? names_intern(&sheet->names, label->bytes, label->length) : NULL;
+	if (!group)
+		return false;
+	return !view_matches(sheet->view, group) || add_set(sheet, group, x, y, place);
+}
+
+static const struct counter_set *find_set(const struct ctprof_snapshot *s, struct name_map *labels,
+					  const struct counter_set *like)
+{
+	const struct name *label = label_of_set(labels, like);
+	uint32_t found = label ? name_map_find(labels, name_text(label)) : WORD_MAP_NEW;
+
+	return found == WORD_MAP_NEW ? NULL : &s->counters.items[found];
 }
 
 static bool fill_counters(struct sheet *sheet)
 {
 	const struct ctprof_snapshot *x = sheet->baseline, *y = sheet->candidate;
+	struct name_map of_x, of_y;
+	bool done = index_sets(x, &of_x);
 	uint32_t place = 0;
 
-	for (size_t i = 0; i < y->counters.count; i++)
-		if (!add_set(sheet, find_set(x, &y->counters.items[i]), &y->counters.items[i],
-			     place++))
-			return false;
-	for (size_t i = 0; x && i < x->counters.count; i++)
-		if (!find_set(y, &x->counters.items[i]) &&
-		    !add_set(sheet, &x->counters.items[i], NULL, place++))
-			return false;
-	return true;
+	done = index_sets(y, &of_y) && done;
+	for (size_t i = 0; done && i < y->counters.count; i++) {
+		const struct counter_set *set = &y->counters.items[i];
+
+		done = add_labelled(sheet, &of_y, set, find_set(x, &of_x, set), set, place++);
+	}
+	for (size_t i = 0; done && x && i < x->counters.count; i++) {
+		const struct counter_set *set = &x->counters.items[i];
+
+		done = find_set(y, &of_y, set) ||
+		       add_labelled(sheet, &of_x, set, set, NULL, place++);
+	}
+	name_map_deinit(&of_x);
+	name_map_deinit(&of_y);
+	return done;
 }
 
 struct error *sheet_fill_host(struct sheet *sheet)

@@ -155,6 +155,9 @@ static struct error *take_sides(struct trial *trial)
 	if (windows && trial->sheet->view->normalize != NORMALIZE_NOT)
 		return error_create("--normalize: the totals of several captures of one boot are "
 				    "compared per second already");
+	if (!windows && (trial->sheet->view->window || trial->sheet->view->rate))
+		return error_create("--window, --rate: the captures of each side are not of one "
+				    "boot, in the order of time");
 	trial->windows = windows;
 	trial->piece.window = trial->piece.births = trial->piece.rate = windows;
 	for (size_t side = 0; side < 2; side++)

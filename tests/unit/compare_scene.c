@@ -165,6 +165,22 @@ struct ctprof_thread *live(struct ctprof_snapshot *s, uint32_t tgid, uint32_t ti
 	return live_in(s, tgid, tid, start, name, name, "/");
 }
 
+void grow(struct comparison *c, uint32_t tid, const char *name, enum metric_id id, uint64_t before,
+	  uint64_t after)
+{
+	for (size_t side = 0; side < 2; side++) {
+		struct ctprof_snapshot *s = side ? c->after[0] : c->before[0];
+		struct ctprof_thread *thread = NULL;
+
+		for (size_t i = 0; i < s->threads.count; i++)
+			if (snapshot_thread(s, i)->tid == tid)
+				thread = snapshot_thread(s, i);
+		if (!thread)
+			thread = live(s, tid, tid, 10, name);
+		build_number(thread, id, side ? after : before);
+	}
+}
+
 struct process *build_process(struct ctprof_snapshot *s, uint32_t tgid, uint32_t ppid, int64_t uid)
 {
 	struct process process = { .tgid = tgid, .ppid = reading_of(ppid) };

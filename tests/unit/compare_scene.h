@@ -67,6 +67,11 @@ struct ctprof_thread *live_in(struct ctprof_snapshot *s, uint32_t tgid, uint32_t
 			      uint64_t start, const char *pcomm, const char *comm,
 			      const char *cgroup);
 
+/* A number of thread `tid` before and after; the thread is made where it is not there, as a process
+ * of that name. */
+void grow(struct comparison *c, uint32_t tid, const char *name, enum metric_id id, uint64_t before,
+	  uint64_t after);
+
 /* Good until the next one. To be added in their order: by number, by path. */
 struct process *build_process(struct ctprof_snapshot *s, uint32_t tgid, uint32_t ppid, int64_t uid);
 struct cgroup *build_cgroup(struct ctprof_snapshot *s, const char *path);

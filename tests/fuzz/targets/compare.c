@@ -330,7 +330,7 @@ static void some_view(struct input *in, struct view *view)
 		view->min_percent = which;
 	if (which & 32)
 		must(array_push(&view->judgements,
-				(struct judgement){ .text = "a*:wchar > 5%",
+				(struct judgement){ .text = "a*\x1b|\xff:wchar > 5%",
 						    .group = strdup("a*"),
 						    .metric = METRIC_wchar,
 						    .bound = { .percent = true, .value = 5 } }));
