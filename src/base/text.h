@@ -25,9 +25,30 @@ static inline struct text text_of(const char *string)
 	return (struct text){ string, strlen(string) };
 }
 
+static inline uint64_t text_eight_(const char *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* Names of members are compared by the million, and have 8 to 32 bytes: without a call for those.
+ */
 static inline bool text_equal(struct text a, struct text b)
 {
-	return a.length == b.length && (!a.length || memcmp(a.bytes, b.bytes, a.length) == 0);
+	size_t length = a.length, last = length - 8;
+
+	if (length != b.length)
+		return false;
+	if (length < 8 || length > 32)
+		return !length || memcmp(a.bytes, b.bytes, length) == 0;
+	if (text_eight_(a.bytes) != text_eight_(b.bytes) ||
+	    text_eight_(a.bytes + last) != text_eight_(b.bytes + last))
+		return false;
+	return length <= 16 ||
+	       (text_eight_(a.bytes + 8) == text_eight_(b.bytes + 8) &&
+		(length <= 24 || text_eight_(a.bytes + 16) == text_eight_(b.bytes + 16)));
 }
 
 static inline bool text_starts(struct text text, struct text prefix)

@@ -44,30 +44,41 @@ void groups_deinit(struct groups *groups)
 	*groups = (struct groups){ 0 };
 }
 
-/* Thread by thread: a record is read once, from front to back. */
+static void reset(struct group_sums *sums, size_t threads)
+{
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
+		aggregate_reset(&sums->metrics[i], &metrics[i]);
+		sums->metrics[i].threads = threads;
+	}
+	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
+		sums->derived[i] = (struct derived_sum){ 0 };
+}
+
+/* Thread by thread: a record is read once, from front to back, and only where it was measured. */
 bool group_sum(const struct group *group, const struct selection *selection,
 	       struct group_sums *sums)
 {
-	enum metric_id wanted[METRIC_COUNT];
 	enum derived_id derived[DERIVED_COUNT];
-	size_t wanted_count = 0, derived_count = 0;
+	size_t derived_count = 0;
 
-	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
-		aggregate_reset(&sums->metrics[i], &metrics[i]);
-		if (metric_set_has(&selection->metrics, i))
-			wanted[wanted_count++] = i;
-	}
-	for (enum derived_id i = 0; i < DERIVED_COUNT; i++) {
-		sums->derived[i] = (struct derived_sum){ 0 };
+	reset(sums, group->count);
+	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
 		if (selection_has_derived(selection, i))
 			derived[derived_count++] = i;
-	}
 	for (size_t t = 0; t < group->count; t++) {
 		const struct thread_record *record = &group->threads[t]->record;
 
-		for (size_t i = 0; i < wanted_count; i++)
-			if (!aggregate_add(&sums->metrics[wanted[i]], &metrics[wanted[i]], record))
-				return false;
+		for (size_t w = 0; w < array_length(record->measured.words); w++) {
+			uint64_t left = record->measured.words[w] & selection->metrics.words[w];
+
+			for (; left; left &= left - 1) {
+				size_t id = w * 64 + (size_t)__builtin_ctzll(left);
+
+				if (!aggregate_take(&sums->metrics[id], &metrics[id],
+						    &record->values))
+					return false;
+			}
+		}
 		for (size_t i = 0; i < derived_count; i++)
 			derived_add(&sums->derived[derived[i]], &derived_metrics[derived[i]],
 				    record);

@@ -40,14 +40,9 @@ static void add_range(struct aggregate *a, int64_t value)
 		a->range.largest = value;
 }
 
-bool aggregate_add(struct aggregate *a, const struct metric *metric,
-		   const struct thread_record *thread)
+bool aggregate_take(struct aggregate *a, const struct metric *metric,
+		    const struct thread_values *values)
 {
-	const struct thread_values *values = &thread->values;
-
-	a->threads++;
-	if (!metric_set_has(&thread->measured, metric_id(metric)))
-		return true;
 	switch (metric->family) {
 	case FAMILY_NONE:
 		return true;
@@ -75,6 +70,14 @@ bool aggregate_add(struct aggregate *a, const struct metric *metric,
 	}
 	a->measured++;
 	return true;
+}
+
+bool aggregate_add(struct aggregate *a, const struct metric *metric,
+		   const struct thread_record *thread)
+{
+	a->threads++;
+	return !metric_set_has(&thread->measured, metric_id(metric)) ||
+	       aggregate_take(a, metric, &thread->values);
 }
 
 void aggregate_deinit(struct aggregate *a, const struct metric *metric)

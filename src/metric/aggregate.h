@@ -41,6 +41,10 @@ struct aggregate {
 bool aggregate_add(struct aggregate *a, const struct metric *metric,
 		   const struct thread_record *thread);
 
+/* The same of a thread that is counted already, and has it measured: for inner loops. */
+bool aggregate_take(struct aggregate *a, const struct metric *metric,
+		    const struct thread_values *values);
+
 void aggregate_deinit(struct aggregate *a, const struct metric *metric);
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/name_map.h"
 
+#include <stdio.h>
+
 #include "unit/unit.h"
 
 TEST(texts_of_different_owners_are_one)
