@@ -205,7 +205,8 @@ static int keep_key(struct json_reader *r, struct text key)
 	return 1;
 }
 
-/* The row of `key`. Writers keep the order of the rows, so it is nearly always the next one. */
+/* The row of `key`, and its number. Writers keep the order of the rows, so it is nearly always the
+ * next one. */
 static const struct json_member *find_member(struct frame *frame, struct text key, size_t *found)
 {
 	const struct json_shape *shape = frame->shape;
@@ -226,33 +227,36 @@ static const struct json_member *find_member(struct frame *frame, struct text ke
 	return NULL;
 }
 
+/* The name of a member that has a row: sound, and not to come twice. */
+static int take_key(struct json_reader *r, struct frame *frame, struct text key, size_t at)
+{
+	uint64_t bit = (uint64_t)1 << (at % 64);
+
+	if (frame->seen[at / 64] & bit)
+		return fail(r, error_create("'%.*s' stands twice in one object", (int)key.length,
+					    key.bytes));
+	frame->seen[at / 64] |= bit;
+	return 1;
+}
+
 static int on_key(void *context, const unsigned char *bytes, size_t length)
 {
 	struct json_reader *r = context;
 	struct text key = { (const char *)bytes, length };
-	struct frame *frame;
+	struct frame *frame = r->skipped ? NULL : &r->frames[r->depth - 1];
 	struct error *err;
-	size_t at = 0;
+	size_t at;
 
 	r->found = true;
-	frame = r->skipped ? NULL : &r->frames[r->depth - 1];
-	if (frame && frame->shape->members)
+	if (frame && frame->shape->members) {
 		frame->member = find_member(frame, key, &at);
-	/* The names of rows are sound. */
-	err = frame && frame->shape->members && frame->member ? NULL : check_string(key, "name");
+		if (frame->member)
+			return take_key(r, frame, key, at);
+	}
+	err = check_string(key, "name");
 	if (err)
 		return fail(r, err);
-	if (!frame)
-		return 1;
-	if (!frame->shape->members)
-		return keep_key(r, key);
-	if (!frame->member)
-		return 1;
-	if (frame->seen[at / 64] >> (at % 64) & 1)
-		return fail(r, error_create("'%.*s' stands twice in one object", (int)key.length,
-					    key.bytes));
-	frame->seen[at / 64] |= (uint64_t)1 << (at % 64);
-	return 1;
+	return frame && !frame->shape->members ? keep_key(r, key) : 1;
 }
 
 static const yajl_callbacks callbacks = {

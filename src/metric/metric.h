@@ -166,6 +166,13 @@ const struct name *metric_load_name(const struct thread_values *values,
 bool metric_store_u64(struct thread_values *values, const struct metric *metric, uint64_t value);
 bool metric_store_i64(struct thread_values *values, const struct metric *metric, int64_t value);
 
+/* The same into a metric that is a 64-bit number, as all totals, peaks and gauges are. */
+static inline void metric_place_u64(struct thread_values *values, const struct metric *metric,
+				    uint64_t value)
+{
+	*(uint64_t *)(void *)((char *)values + metric->offset) = value;
+}
+
 /* Store into a label or cpu_set. */
 void metric_store_name(struct thread_values *values, const struct metric *metric,
 		       const struct name *name);

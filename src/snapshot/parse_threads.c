@@ -114,6 +114,7 @@ static TAKE(take_metric)
 	const struct metric *metric = &metrics[member->detail];
 	struct thread_values *values = &thread->record.values;
 	struct text text;
+	uint64_t number;
 	bool boolean;
 	struct error *err;
 
@@ -137,7 +138,15 @@ static TAKE(take_metric)
 		return err;
 	case VALUE_cpu_set:
 		return take_affinity(r, key, value, thread);
+	case VALUE_ordinal_i32:
+	case VALUE_ordinal_u32:
+		return take_number(values, metric, key, value);
 	default:
+		/* Nearly all values of a file. */
+		if (value->type == JSON_NUMBER && text_u64(value->text, &number)) {
+			metric_place_u64(values, metric, number);
+			return NULL;
+		}
 		return take_number(values, metric, key, value);
 	}
 }
