@@ -10,6 +10,9 @@
 extern const struct command *const commands[];
 extern const size_t command_count;
 
+/* What our caller had SIGPIPE do, for the commands that we run. */
+extern void (*inherited_sigpipe)(int);
+
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 

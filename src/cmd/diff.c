@@ -45,22 +45,39 @@ static const struct option_row diff_options[] = {
 
 /* --- waiting --- */
 
-static void interrupt(int number)
+static struct timespec after_now(uint64_t ns)
 {
-	(void)number;
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	ns += (uint64_t)time.tv_nsec;
+	return (struct timespec){ time.tv_sec + (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) };
+}
+
+static bool is_left(const struct timespec *end, struct timespec *ret)
+{
+	struct timespec time;
+	int64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	ns = (int64_t)(end->tv_sec - time.tv_sec) * NS_PER_S + end->tv_nsec - time.tv_nsec;
+	*ret = (struct timespec){ (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) };
+	return ns > 0;
 }
 
 /* A first interrupt ends the wait, and the report is of the time that passed; a second one ends the
  * program as ever. */
 static void wait_for(uint64_t ns)
 {
-	struct timespec rest = { (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) };
-	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
-	struct sigaction before;
+	struct timespec end = after_now(ns), left;
+	sigset_t interrupt, before;
 
-	sigaction(SIGINT, &action, &before);
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
-	sigaction(SIGINT, &before, NULL);
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &before);
+	while (is_left(&end, &left) && sigtimedwait(&interrupt, NULL, &left) < 0 && errno == EINTR)
+		;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* --- running --- */
@@ -84,16 +101,20 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+/* What our caller had the keyboard do. */
+struct keyboard {
+	struct sigaction interrupt, quit;
+};
+
 /* In the child. What keeps the command from running goes through `failed`, which closes when it
  * runs. */
-static void start_command(char **command, int failed)
+static void start_command(char **command, int failed, const struct keyboard *keyboard)
 {
-	struct sigaction usual = { .sa_handler = SIG_DFL };
 	int error;
 
-	sigaction(SIGINT, &usual, NULL);
-	sigaction(SIGQUIT, &usual, NULL);
-	sigaction(SIGPIPE, &usual, NULL);
+	sigaction(SIGINT, &keyboard->interrupt, NULL);
+	sigaction(SIGQUIT, &keyboard->quit, NULL);
+	signal(SIGPIPE, inherited_sigpipe);
 	execvp(command[0], command);
 	error = errno;
 	_exit(write(failed, &error, sizeof(error)) < 0);
@@ -110,7 +131,7 @@ static struct error *wait_for_command(pid_t pid, const char *name, struct run *r
 	return NULL;
 }
 
-static struct error *run_in_child(char **command, struct run *ret)
+static struct error *run_in_child(char **command, const struct keyboard *keyboard, struct run *ret)
 {
 	int pipe_ends[2], failed = 0;
 	struct error *err;
@@ -122,7 +143,7 @@ static struct error *run_in_child(char **command, struct run *ret)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0)
-		start_command(command, pipe_ends[1]);
+		start_command(command, pipe_ends[1], keyboard);
 	close(pipe_ends[1]);
 	if (pid > 0 && read(pipe_ends[0], &failed, sizeof(failed)) != sizeof(failed))
 		failed = 0;
@@ -136,15 +157,16 @@ static struct error *run_in_child(char **command, struct run *ret)
 /* The keyboard interrupts the command, not the report about it. */
 static struct error *run_command(char **command, struct run *ret)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupted, quit;
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct keyboard keyboard;
 	double start = now();
 	struct error *err;
 
-	sigaction(SIGINT, &ignore, &interrupted);
-	sigaction(SIGQUIT, &ignore, &quit);
-	err = run_in_child(command, ret);
-	sigaction(SIGINT, &interrupted, NULL);
-	sigaction(SIGQUIT, &quit, NULL);
+	sigaction(SIGINT, &ignore, &keyboard.interrupt);
+	sigaction(SIGQUIT, &ignore, &keyboard.quit);
+	err = run_in_child(command, &keyboard, ret);
+	sigaction(SIGINT, &keyboard.interrupt, NULL);
+	sigaction(SIGQUIT, &keyboard.quit, NULL);
 	ret->seconds = now() - start;
 	return err;
 }
@@ -260,6 +282,10 @@ static int report(const struct diff_arguments *arguments, const struct between *
 	status = display_print(&arguments->display, sides, 1, 2);
 	if (!between->command)
 		return status;
+	if (fflush(stdout) || ferror(stdout)) {
+		clearerr(stdout);
+		status = report_error(error_system(errno, "standard output"), STATUS_FAILED);
+	}
 	/* The command's own failure goes before what we found. */
 	if (between->run.status)
 		return between->run.status;
@@ -290,14 +316,9 @@ static int diff(const struct diff_arguments *arguments, struct between *between)
 
 static struct error *find_between(int argc, char **argv, int first, struct between *ret)
 {
-	/* options_parse leaves operands in place when "--" stands before them. */
-	bool command = false;
-
-	for (int i = 1; i < argc && !command; i++)
-		command = strcmp(argv[i], "--") == 0 && i < first;
 	if (first == argc)
 		return error_create("diff takes a time to wait, or -- COMMAND");
-	if (command) {
+	if (first > 1 && strcmp(argv[first - 1], "--") == 0) {
 		ret->command = argv + first;
 		return NULL;
 	}

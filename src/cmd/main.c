@@ -28,6 +28,8 @@ const char *command_name(size_t number)
 }
 
 /* Output that could not be written is a failure, whatever the command thought of it. */
+void (*inherited_sigpipe)(int);
+
 static int finish(int status)
 {
 	errno = 0;
@@ -72,6 +74,6 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	/* A reader that has seen enough (head, a pager) is no failure of ours to report. */
-	signal(SIGPIPE, SIG_DFL);
+	inherited_sigpipe = signal(SIGPIPE, SIG_DFL);
 	return finish(dispatch(argc, argv));
 }

@@ -204,11 +204,18 @@ static struct error *take_word(struct words_found *words, char *word, void *argu
 /* Options stand before the operands from now on. */
 static int move_operands(struct words_found *words, int argc, char **argv)
 {
+	bool dashes = optind < argc && !words->count;
+	int first;
+
 	for (int i = optind; i < argc; i++)
 		words->items[words->count++] = argv[i];
+	first = argc - words->count;
 	for (int i = 0; i < words->count; i++)
-		argv[argc - words->count + i] = words->items[i];
-	return argc - words->count;
+		argv[first + i] = words->items[i];
+	/* An argument of an option may be "--" too: it must not be taken for the other. */
+	if (first > 1 && !dashes)
+		argv[first - 1] = argv[0];
+	return first;
 }
 
 static struct error *parse_all(const struct command *command, int argc, char **argv,

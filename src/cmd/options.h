@@ -59,7 +59,8 @@ struct error *each_piece(const char *list, const char *what,
 
 /*
  * Parse the words after the command's name into `arguments`, and check the number of operands.
- * Options come before, between and after operands; all words after "--" are operands.
+ * Options come before, between and after operands; all words after "--" are operands. The word
+ * before the first operand is "--" exactly when one stands before them all.
  * Returns the index of the first operand in argv, which is reordered so; or -1 when the command is
  * done, with its exit status in *ret_status: 0 after --help, 2 after wrong usage, which is printed.
  */

@@ -8,12 +8,17 @@
 #include "compare/judge.h"
 #include "compare/survivors.h"
 
-#define NS_PER_S    1e9
-#define TICKS_PER_S 100.0
+#define NS_PER_S    1000000000u
+#define TICKS_PER_S 100u
 
 const enum metric_id alone_metrics[ALONE_METRICS] = {
 	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_voluntary_csw, METRIC_nonvoluntary_csw,
 	METRIC_majflt,      METRIC_read_bytes,   METRIC_write_bytes,   METRIC_hiwater_rss_bytes,
+};
+
+/* What totals are divided by: an amount of which so much is a second; 0: there is none. */
+struct divisor {
+	uint64_t amount, per_s;
 };
 
 /* What one group of a sheet is worked on with. */
@@ -22,7 +27,8 @@ struct work {
 	struct selection rows;   /* shown */
 	struct selection needed; /* shown, judged, ranked by, or divided by */
 	struct group_sums before, after;
-	double before_divisor, after_divisor;             /* of totals; 0: there is none */
+	uint64_t before_now, after_now;                   /* ticks since boot; for ages */
+	struct divisor before_divisor, after_divisor;     /* of totals */
 	double host_change[METRIC_COUNT + DERIVED_COUNT]; /* 0: none, or not wanted */
 };
 
@@ -62,10 +68,10 @@ static uint64_t now_ticks(const struct ctprof_snapshot *s)
 	return latest;
 }
 
-/* Seconds that the threads of a group lived, together. */
-static double age_of(const struct group *group, uint64_t now)
+/* Ticks that the threads of a group lived, together; 0 when one does not say. */
+static uint64_t age_of(const struct group *group, uint64_t now)
 {
-	double ticks = 0;
+	uint64_t ticks = 0;
 
 	for (size_t i = 0; i < group->count; i++) {
 		const struct reading *start = &group->threads[i]->start_time_clock_ticks;
@@ -74,33 +80,35 @@ static double age_of(const struct group *group, uint64_t now)
 			return 0;
 		/* Born while the capture was under way. */
 		if (start->value < now)
-			ticks += (double)(now - start->value);
+			ticks += now - start->value;
 	}
-	return ticks / TICKS_PER_S;
+	return ticks;
 }
 
-static double divisor_of(const struct sheet *sheet, const struct ctprof_snapshot *s,
-			 const struct group *group, const struct group_sums *sums)
+static struct divisor divisor_of(const struct sheet *sheet, uint64_t now, const struct group *group,
+				 const struct group_sums *sums)
 {
-	const struct metric *run_time = &metrics[METRIC_run_time_ns];
+	const struct aggregate *ran = &sums->metrics[METRIC_run_time_ns];
 
 	if (sheet->view->normalize == NORMALIZE_AGE)
-		return age_of(group, now_ticks(s));
+		return (struct divisor){ age_of(group, now), TICKS_PER_S };
 	if (sheet->view->normalize == NORMALIZE_CPU &&
-	    aggregate_is_complete(&sums->metrics[METRIC_run_time_ns], run_time))
-		return (double)sums->metrics[METRIC_run_time_ns].total / NS_PER_S;
-	return 0;
+	    aggregate_is_complete(ran, &metrics[METRIC_run_time_ns]))
+		return (struct divisor){ ran->total, NS_PER_S };
+	return (struct divisor){ 0 };
 }
 
-static void divide(struct datum *datum, double divisor)
+static void divide(struct datum *datum, const struct divisor *divisor)
 {
 	if (datum->kind != DATUM_NUMBER)
 		return;
-	if (divisor == 0) {
+	if (!divisor->amount) {
 		datum->kind = DATUM_NONE;
 		return;
 	}
-	datum->real = (double)datum->number / divisor;
+	/* In one step, so that a CPU second of CPU time is a second. */
+	datum->real = (double)((long double)datum->number * divisor->per_s /
+			       (long double)divisor->amount);
 	datum->kind = DATUM_REAL;
 }
 
@@ -118,8 +126,8 @@ static bool sum_sides(struct work *work, const struct group *before, const struc
 	if (sheet->view->normalize == NORMALIZE_NOT)
 		return true;
 	if (before)
-		work->before_divisor = divisor_of(sheet, sheet->baseline, before, &work->before);
-	work->after_divisor = divisor_of(sheet, sheet->candidate, after, &work->after);
+		work->before_divisor = divisor_of(sheet, work->before_now, before, &work->before);
+	work->after_divisor = divisor_of(sheet, work->after_now, after, &work->after);
 	return true;
 }
 
@@ -173,8 +181,8 @@ static struct row make_row(const struct work *work, const struct name *label, ui
 
 	fill_values(work, number, &row);
 	if (row.measure->per) {
-		divide(&row.before, work->before_divisor);
-		divide(&row.after, work->after_divisor);
+		divide(&row.before, &work->before_divisor);
+		divide(&row.after, &work->after_divisor);
 	}
 	sheet_change(sheet, &row);
 	if (work->host_change[number] != 0 && row.change.has_delta) {
@@ -529,6 +537,8 @@ struct error *sheet_fill_threads(struct sheet *sheet)
 	if (!work)
 		return &error_no_memory;
 	work->sheet = sheet;
+	work->before_now = sheet->comparing ? now_ticks(sheet->baseline) : 0;
+	work->after_now = now_ticks(sheet->candidate);
 	select_all(work);
 	err = run(work) ? NULL : &error_no_memory;
 	group_sums_deinit(&work->before);
