@@ -44,11 +44,12 @@ void groups_deinit(struct groups *groups)
 	*groups = (struct groups){ 0 };
 }
 
-static void reset(struct group_sums *sums, size_t threads)
+static void reset(struct group_sums *sums, const struct selection *selection, size_t threads)
 {
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
 		aggregate_reset(&sums->metrics[i], &metrics[i]);
-		sums->metrics[i].threads = threads;
+		if (metric_set_has(&selection->metrics, i))
+			sums->metrics[i].threads = threads;
 	}
 	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
 		sums->derived[i] = (struct derived_sum){ 0 };
@@ -61,7 +62,7 @@ bool group_sum(const struct group *group, const struct selection *selection,
 	enum derived_id derived[DERIVED_COUNT];
 	size_t derived_count = 0;
 
-	reset(sums, group->count);
+	reset(sums, selection, group->count);
 	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
 		if (selection_has_derived(selection, i))
 			derived[derived_count++] = i;
