@@ -71,9 +71,12 @@ static void wait_for(uint64_t ns)
 {
 	struct timespec end = after_now(ns), left;
 	sigset_t interrupt, before;
+	struct sigaction usual;
 
 	sigemptyset(&interrupt);
-	sigaddset(&interrupt, SIGINT);
+	/* Whoever starts us in the background has us ignore it. */
+	if (sigaction(SIGINT, NULL, &usual) == 0 && usual.sa_handler != SIG_IGN)
+		sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
 	while (is_left(&end, &left) && sigtimedwait(&interrupt, NULL, &left) < 0 && errno == EINTR)
 		;

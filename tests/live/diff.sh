@@ -32,23 +32,36 @@ waits() {
 not_a_time() {
 	local words
 
-	for words in "" "soon" "-- " "1s 1s" "1s -- true" "10" "-1s" "--match -- 1s"; do
+	for words in "" "soon" "-- " "1s 1s" "1s -- true" "10" "-1s"; do
 		# shellcheck disable=SC2086
 		fails 2 "$ctprof" diff $words
 		has "the error of 'diff $words'" "$output" "Try 'ctprof diff --help'."
 	done
 }
 
-# A diff that would wait for very long, as $waiting.
+# An option's argument may be what else stands before a command.
+dashes_as_an_argument() {
+	diff_of --match -- 100ms
+	it_is '.report == null and .elapsed_s >= 0.1 and ([.rows[] | select(.section == "primary")] | length == 0)'
+}
+
+# A diff that would wait for very long, as $waiting. (Of what a shell starts in the background,
+# interrupts are ignored.)
 starts_waiting() {
-	"$ctprof" diff --format json "$@" > "$diffed" 2> "$noise" &
+	(
+		trap - INT
+		exec "$ctprof" diff --format json "$@" > "$diffed" 2> "$noise"
+	) &
+	local before= now=
+
 	waiting=$!
 	at_end "kill -9 $waiting"
-	# It catches interrupts from then on, and does nothing but sleep.
-	until grep -q '^State:.S' "/proc/$waiting/status" && caught=$(awk '/^SigCgt/ { print $2 }' "/proc/$waiting/status") &&
-		((0x$caught >> 1 & 1)); do
+	# It has waited since its first capture when nothing moves any more.
+	until [[ $before == "$now" && $now == *"State:	S"* ]]; do
+		before=$now
 		kill -0 $waiting
-		sleep 0.01
+		sleep 0.1
+		now=$(grep -E '^(State|voluntary)' "/proc/$waiting/status")
 	done
 	status=0
 }
@@ -72,6 +85,7 @@ terminate_ends() {
 
 run_case "diff TIME: waits that long" waits
 run_case "diff: wrong usage" not_a_time
+run_case "diff: -- as the argument of an option" dashes_as_an_argument
 run_case "diff TIME: an interrupt ends the wait, not the report" interrupt_reports
 run_case "diff TIME: SIGTERM ends it" terminate_ends
 
@@ -129,8 +143,11 @@ full_output() {
 
 # The keyboard's interrupt goes to all; the command ends by it, and the report is printed.
 keyboard() {
-	setsid bash -c 'trap - INT; "$@"; echo "status $?" >&2' bash \
-		"$ctprof" diff --format json -- sleep 1000 > "$diffed" 2> "$noise" &
+	(
+		trap - INT
+		exec setsid bash -c '"$@"; echo "status $?" >&2' bash \
+			"$ctprof" diff --format json -- sleep 1000 > "$diffed" 2> "$noise"
+	) &
 	waiting=$!
 	at_end "kill -9 -- -$waiting"
 	until pgrep -g $waiting -x sleep > "$scratch/sleeper"; do
