@@ -84,7 +84,7 @@ $(B)/man/%: doc/%.scd $(B)/ctprof
 	@mkdir -p $(@D)
 	$(Q)command=$$(basename $* | sed -e 's/\..*//' -e 's/^ctprof-*//'); \
 	$(B)/ctprof help --format scdoc $$command > $@.options && \
-	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< > $@.scd && scdoc < $@.scd > $@
+	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< > $@.scd && scdoc < $@.scd | sed '/^\.TH/a .nh' > $@
 
 # doc/metrics.md is kept in the tree, to be read there.
 doc: $(B)/ctprof

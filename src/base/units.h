@@ -26,6 +26,9 @@ enum unit {
 	UNIT_PERCENT, /* in hundredths of a percent */
 };
 
+#define NS_PER_S    1000000000u
+#define TICKS_PER_S 100u
+
 /* What can be compared with each other. */
 enum dimension { DIMENSION_TIME, DIMENSION_BYTES, DIMENSION_COUNT, DIMENSION_OTHER };
 enum dimension unit_dimension(enum unit unit);

@@ -14,14 +14,21 @@ struct compare_arguments {
 
 #define AT(member) offsetof(struct compare_arguments, member)
 
+static struct error *parse_file(const char *argument, void *at)
+{
+	struct patterns *files = at;
+
+	return array_push(files, argument) ? NULL : &error_no_memory;
+}
+
 static const struct option_row compare_options[] = {
 	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
 			compare_sort_name, SORT_ROWS_HELP),
 	COMPARE_OPTIONS,
-	{ "baseline", 0, "FILE...", parse_pattern, AT(baseline),
+	{ "baseline", 0, "FILE...", parse_file, AT(baseline),
 	  "Several captures of the one side: the report says how sure a difference is.", NULL,
 	  true },
-	{ "candidate", 0, "FILE...", parse_pattern, AT(candidate), "Several captures of the other.",
+	{ "candidate", 0, "FILE...", parse_file, AT(candidate), "Several captures of the other.",
 	  NULL, true },
 };
 
@@ -76,6 +83,10 @@ static int compare(const struct display *display, struct side *sides, size_t bas
 	if (!err)
 		for (size_t i = 0; i < count; i++)
 			print_remarks(sides[i].name, sides[i].snapshot);
+	if (!err) {
+		sides_sort(sides, baselines);
+		sides_sort(sides + baselines, count - baselines);
+	}
 	status = err ? report_error(err, STATUS_FAILED)
 		     : display_print(display, sides, baselines, count);
 	for (size_t i = 0; i < count; i++)
@@ -127,7 +138,8 @@ static int run(const struct command *command, struct compare_arguments *argument
 	if (!err)
 		err = list_sides(arguments, sides);
 	if (!err)
-		err = display_settle(&arguments->display, true);
+		err = display_settle(&arguments->display,
+				     files > 2 ? DISPLAY_SEVERAL : DISPLAY_TWO);
 	if (err)
 		return usage_error(command, err);
 	return compare(&arguments->display, sides, arguments->baseline.count, files);

@@ -41,8 +41,6 @@ static const struct option_row diff_options[] = {
 	COMPARE_OPTIONS,
 };
 
-#define NS_PER_S 1000000000u
-
 /* --- waiting --- */
 
 static struct timespec after_now(uint64_t ns)
@@ -180,8 +178,9 @@ static void print_run(const char *name, const struct run *run)
 	char memory[UNITS_TEXT_MAX];
 
 	fprintf(stderr,
-		"ctprof: %s ended with %d after %.3f s: %.3f s user, %.3f s system, %s resident, "
-		"%ld + %ld faults, %ld + %ld switches\n",
+		"ctprof: %s ended with %d after %.3f s: %.3f s user, %.3f s system, at most %s "
+		"resident, %ld minor and %ld major faults, %ld voluntary and %ld involuntary "
+		"switches\n",
 		name, run->status, run->seconds, seconds_of(&run->usage.ru_utime),
 		seconds_of(&run->usage.ru_stime),
 		units_format(memory, UNIT_KIB, run->usage.ru_maxrss), run->usage.ru_minflt,
@@ -325,6 +324,9 @@ static struct error *find_between(int argc, char **argv, int first, struct betwe
 		ret->command = argv + first;
 		return NULL;
 	}
+	for (int i = first; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return error_create("diff takes a time to wait or a command, not both");
 	if (!units_parse_duration(text_of(argv[first]), &ret->wait_ns))
 		return error_create("'%.60s' is no time to wait (10s, 500ms, 2m); a command stands "
 				    "after --",
@@ -346,7 +348,7 @@ static int run_diff(const struct command *command, int argc, char **argv)
 	if (first >= 0) {
 		err = find_between(argc, argv, first, &between);
 		if (!err)
-			err = display_settle(&arguments.display, true);
+			err = display_settle(&arguments.display, DISPLAY_TWO);
 		status = err ? usage_error(command, err) : diff(&arguments, &between);
 	}
 	target_deinit(&arguments.target);

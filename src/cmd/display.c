@@ -160,7 +160,10 @@ struct error *parse_metrics(const char *argument, void *at)
 struct error *parse_pattern(const char *argument, void *at)
 {
 	struct patterns *patterns = at;
+	struct error *err = pattern_check(argument);
 
+	if (err)
+		return err;
 	return array_push(patterns, argument) ? NULL : &error_no_memory;
 }
 
@@ -436,19 +439,33 @@ static void warn_of_sections(const struct view *view)
 				section_infos[i].name, view->axis->name);
 }
 
-struct error *display_settle(struct display *display, bool comparing)
+/* Several captures rank rows, by what they are about. */
+static struct error *check_order(const struct view *view, enum display_of of)
+{
+	if (view->order == ORDER_CERTAINTY && of != DISPLAY_SEVERAL)
+		return error_create("--sort-by p needs several captures: --baseline FILE... "
+				    "--candidate FILE...");
+	if (of == DISPLAY_SEVERAL && (view->order == ORDER_GROUPS || view->order == ORDER_SHARE))
+		return error_create("of several captures --sort-by ranks rows: by delta, pct or p");
+	return NULL;
+}
+
+struct error *display_settle(struct display *display, enum display_of of)
 {
 	const char *no_color = getenv("NO_COLOR");
 	struct view *view = &display->view;
+	struct error *err = check_order(view, of);
 
+	if (err)
+		return err;
 	if (view->normalize != NORMALIZE_NOT &&
 	    (view->rate || view->window || view->order == ORDER_SHARE))
 		return error_create("--normalize is for lives as a whole: not with --window, "
 				    "--rate or --sort-by share");
 	if (!display->has_limit)
 		view->limit = report_formats[display->format].limit;
-	view->shares = comparing && (view->order == ORDER_SHARE ||
-				     has_column(&display->style.columns, COLUMN_SHARE));
+	view->shares = of == DISPLAY_TWO && (view->order == ORDER_SHARE ||
+					     has_column(&display->style.columns, COLUMN_SHARE));
 	display->style.colour = isatty(STDOUT_FILENO) && !(no_color && *no_color);
 	display->style.width = display->wrap ? terminal_width() : 0;
 	warn_of_sections(view);

@@ -93,7 +93,8 @@ void display_deinit(struct display *display);
 
 /* After the options were parsed: what follows from several of them. Warns of sections that the axis
  * does not have; fails when options exclude each other. */
-struct error *display_settle(struct display *display, bool comparing) MUST_CHECK;
+enum display_of { DISPLAY_ONE, DISPLAY_TWO, DISPLAY_SEVERAL };
+struct error *display_settle(struct display *display, enum display_of of) MUST_CHECK;
 
 /* Print the report, and return the exit status. */
 int display_print(const struct display *display, const struct side *sides, size_t baselines,

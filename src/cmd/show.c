@@ -32,7 +32,7 @@ static int run_show(const struct command *command, int argc, char **argv)
 	display_init(&display);
 	first = options_parse(command, argc, argv, &display, &status);
 	if (first >= 0) {
-		err = display_settle(&display, false);
+		err = display_settle(&display, DISPLAY_ONE);
 		status = err ? usage_error(command, err) : show(argv[first], &display);
 	}
 	display_deinit(&display);

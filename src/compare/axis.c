@@ -16,8 +16,8 @@ const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
 #undef AXIS
 };
 
-/* Keys by what makes them are kept apart from keys by label. */
-#define BY_LABEL UINT64_MAX
+/* Keys by what makes them are kept apart from keys by the text of their parts. */
+#define BY_PARTS UINT64_MAX
 
 /* As docker and podman abbreviate an id. */
 #define CONTAINER_DIGITS 12
@@ -221,15 +221,15 @@ static bool put_part(struct keys *keys, const struct ctprof_snapshot *s,
 	return false;
 }
 
-static const struct name *make_label(struct keys *keys, const struct ctprof_snapshot *s,
-				     const struct ctprof_thread *thread)
+/* The parts of a key, with a text between them. */
+static const struct name *join_parts(struct keys *keys, const struct ctprof_snapshot *s,
+				     const struct ctprof_thread *thread, struct text between)
 {
 	keys->text.count = 0;
 	if (!array_reserve(&keys->text, 1))
 		return NULL;
 	for (size_t i = 0; i < KEY_PARTS && keys->axis->parts[i]; i++)
-		if ((i && !put(keys, TEXT(" > "))) ||
-		    !put_part(keys, s, thread, keys->axis->parts[i]))
+		if ((i && !put(keys, between)) || !put_part(keys, s, thread, keys->axis->parts[i]))
 			return NULL;
 	return names_intern(&keys->names, keys->text.items, keys->text.count);
 }
@@ -243,12 +243,12 @@ static bool add_key(struct keys *keys, const struct name *label, const struct na
 	return array_push(keys, (struct key){ .label = label, .literal = literal });
 }
 
-/* The number of the key with this label. */
-static bool number_by_label(struct keys *keys, const struct name *label, const struct name *literal,
-			    uint32_t *ret)
+/* The number of the key with these parts: joined by what no name has in it. */
+static bool number_by_parts(struct keys *keys, const struct name *parts, const struct name *label,
+			    const struct name *literal, uint32_t *ret)
 {
 	uint32_t *place = word_map_at(&keys->numbers,
-				      (struct words){ { (uintptr_t)label, BY_LABEL, BY_LABEL } });
+				      (struct words){ { (uintptr_t)parts, BY_PARTS, BY_PARTS } });
 
 	if (!place)
 		return false;
@@ -263,15 +263,16 @@ static bool number_thread(struct keys *keys, const struct ctprof_snapshot *s,
 {
 	struct words words = thread_words(keys, s, thread);
 	uint32_t number = word_map_find(&keys->numbers, words), *place;
-	const struct name *label;
+	const struct name *label, *parts;
 
 	if (number == WORD_MAP_NEW) {
-		label = make_label(keys, s, thread);
-		if (!label)
+		label = join_parts(keys, s, thread, TEXT(" > "));
+		parts = label ? join_parts(keys, s, thread, TEXT("\0")) : NULL;
+		if (!parts)
 			return false;
 		if (keys->axis->parts[0] == KEY_THREAD
 			    ? !add_key(keys, label, thread->comm, &number)
-			    : !number_by_label(keys, label, thread->comm, &number))
+			    : !number_by_parts(keys, parts, label, thread->comm, &number))
 			return false;
 		place = word_map_at(&keys->numbers, words);
 		if (!place)

@@ -234,3 +234,22 @@ struct error *glob_check(const char *glob)
 	}
 	return NULL;
 }
+
+struct error *pattern_check(const char *pattern)
+{
+	for (const char *p = pattern; *p; p++) {
+		const char *from;
+
+		if (*p == '\\' && !*++p)
+			return error_create("'%.80s' ends in a backslash", pattern);
+		if (*p != '[' || (p > pattern && p[-1] == '\\'))
+			continue;
+		/* A ] that comes first is itself. */
+		from = p + 1 + (p[1] == '!' || p[1] == '^');
+		p = *from ? strchr(from + 1, ']') : NULL;
+		if (!p)
+			return error_create("'%.80s' has a [ without its ] (\\[ is itself)",
+					    pattern);
+	}
+	return NULL;
+}

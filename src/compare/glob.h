@@ -34,6 +34,10 @@
  */
 struct error *glob_check(const char *glob) MUST_CHECK;
 
+/* The reason why fnmatch(3) would take a pattern for something else than it looks like: a [ without
+ * its ], or a backslash before nothing. */
+struct error *pattern_check(const char *pattern) MUST_CHECK;
+
 /*
  * Does the whole of `path` match? `glob` is one that glob_check takes. What does not start with a
  * slash matches nothing.

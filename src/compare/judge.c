@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/glob.h"
+
 /* --- expressions --- */
 
 static const struct {
@@ -48,8 +50,11 @@ static struct error *parse_bound(struct text text, struct judgement *judgement)
 	if (judgement->bound.percent && is_ratio)
 		return error_create("a ratio has no percentages: say 0.05 for five points");
 	if (!bound_fits(&judgement->bound, judgement->metric))
-		return error_create("'%.*s' is in another unit than the metric", (int)text.length,
-				    text.bytes);
+		return error_create(
+			"'%.*s' is in another unit than the metric: times are in ns, us, "
+			"ms or s, sizes in B, KiB, MiB, GiB or TiB, counts in nothing, "
+			"K, M or G",
+			(int)text.length, text.bytes);
 	return NULL;
 }
 
@@ -78,7 +83,7 @@ static struct error *parse_left(struct text text,
 	if (!group.length)
 		return NULL;
 	judgement->group = strndup(group.bytes, group.length);
-	return judgement->group ? NULL : &error_no_memory;
+	return judgement->group ? pattern_check(judgement->group) : &error_no_memory;
 }
 
 struct error *judgement_parse(const char *text,
@@ -154,7 +159,10 @@ bool judge_row(struct finding *finding, const struct row *row)
 		finding->unmeasured++;
 		return true;
 	}
-	return !is_broken(finding->judgement, row) || array_push(&finding->broken.blocks[0], *row);
+	if (!is_broken(finding->judgement, row))
+		return true;
+	finding->count++;
+	return array_push(&finding->broken.blocks[unit_dimension(row->measure->unit)], *row);
 }
 
 void judge_finish(struct sheet *sheet)
@@ -162,7 +170,8 @@ void judge_finish(struct sheet *sheet)
 	for (size_t i = 0; i < sheet->findings.count; i++) {
 		struct finding *finding = &sheet->findings.items[i];
 
-		if (finding->broken.blocks[0].count)
+		part_finish(&finding->broken, sheet->view);
+		if (finding->count)
 			finding->verdict = VERDICT_BROKEN;
 		else if (!finding->groups || finding->unmeasured)
 			finding->verdict = VERDICT_UNDECIDED;

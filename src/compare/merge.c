@@ -210,6 +210,11 @@ static bool add_rows(const struct merges *merges, struct sheet *sheet, const str
 		struct datum before = datum_of(merged, label, MERGE_BEFORE);
 		struct datum after = datum_of(merged, label, MERGE_AFTER);
 
+		/* A process that one side has not is absent, which is no value. */
+		if (sheet->comparing &&
+		    section_infos[merged->measure->section].subject == SUBJECT_PROCESS &&
+		    !(label->members[MERGE_BEFORE] && label->members[MERGE_AFTER]))
+			continue;
 		if (!sheet_add(sheet, merged->measure, merged->label, placed[i].place, &before,
 			       &after))
 			return false;

@@ -2,7 +2,10 @@
 /*
  * What a reader must know before the numbers: what of two snapshots does not compare.
  */
+#include <inttypes.h>
+
 #include "compare/sheet.h"
+#include "compare/survivors.h"
 
 static const char *const origins[] = {
 	[ORIGIN_CTPROF] = "ctprof",
@@ -33,8 +36,7 @@ static bool note_hosts(struct sheet *sheet)
 			"compare",
 			x->arch->bytes, y->arch->bytes))
 		return false;
-	return !sheet->ticks_differ ||
-	       sheet_note(sheet, "ticks are of different lengths: rows in ticks have no delta");
+	return true;
 }
 
 static bool note_files(struct sheet *sheet)
@@ -60,6 +62,24 @@ static bool note_boots(struct sheet *sheet)
 			  what);
 }
 
+/* Rows that the version which wrote a file did not have. */
+static bool note_age(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s)
+{
+	size_t unknown = 0;
+
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		unknown += metric_set_has(&s->unknown, i);
+	return !unknown ||
+	       sheet_note(sheet, "the %s is of ctprof %s, which did not know %zu of the metrics",
+			  side, s->version ? s->version->bytes : "of another age", unknown);
+}
+
+static bool note_ages(struct sheet *sheet)
+{
+	return note_age(sheet, "baseline", sheet->baseline) &&
+	       note_age(sheet, "candidate", sheet->candidate);
+}
+
 static bool note_renamed(struct sheet *sheet)
 {
 	return !sheet->sides->renamed.not_looked_at ||
@@ -80,12 +100,138 @@ static bool note_normalize(struct sheet *sheet)
 				 "to the birth of its youngest thread");
 }
 
+static bool note_ticks(struct sheet *sheet)
+{
+	return !sheet->odd_ticks ||
+	       sheet_note(sheet, "ticks are not 1/100 s in each file: what is in ticks has no "
+				 "delta, and nobody an age");
+}
+
+/* --- what is in no row --- */
+
+static bool note_lost(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s)
+{
+	uint64_t lost = s && s->capture ? s->capture->threads_lost.value : 0;
+
+	return !lost || sheet_note(sheet, "%s: %" PRIu64 " thread%s ended while being read", side,
+				   lost, plural(lost));
+}
+
+static bool note_strangers(struct sheet *sheet)
+{
+	return !sheet->strangers ||
+	       sheet_note(sheet,
+			  "%zu thread%s of the candidate began before the baseline, which "
+			  "lacks them: left out",
+			  sheet->strangers, plural(sheet->strangers));
+}
+
+/* A counter of the host, added up over its CPUs. */
+static bool sum_counter(const struct ctprof_snapshot *s, enum counter_kind kind, struct text key,
+			uint64_t *ret)
+{
+	bool found = false;
+
+	*ret = 0;
+	for (size_t i = 0; i < s->counters.count; i++) {
+		const struct counter_set *set = &s->counters.items[i];
+
+		for (size_t k = 0; set->kind == kind && k < set->counts.count; k++)
+			if (text_equal(name_text(set->counts.items[k].key), key)) {
+				*ret += set->counts.items[k].value;
+				found = true;
+			}
+	}
+	return found;
+}
+
+static bool counter_grew(const struct sheet *sheet, enum counter_kind kind, struct text key,
+			 uint64_t *ret)
+{
+	uint64_t before, after;
+
+	if (!sum_counter(sheet->baseline, kind, key, &before) ||
+	    !sum_counter(sheet->candidate, kind, key, &after) || after < before)
+		return false;
+	*ret = after - before;
+	return true;
+}
+
+static uint64_t run_time(const struct ctprof_thread *thread)
+{
+	return metric_set_has(&thread->record.measured, METRIC_run_time_ns)
+		       ? thread->record.values.run_time_ns.v
+		       : 0;
+}
+
+/* Time on a CPU between two captures, of the threads that the later one has. */
+static bool seen_run_time(const struct ctprof_snapshot *earlier,
+			  const struct ctprof_snapshot *later, uint64_t *ret)
+{
+	struct survivors survivors;
+	struct error *err = survivors_init(&survivors, earlier, later);
+
+	if (err)
+		return false;
+	*ret = 0;
+	for (size_t i = 0; i < later->threads.count; i++) {
+		uint64_t after = run_time(snapshot_thread(later, i)), before = 0;
+
+		if (survivors.before[i] != NO_THREAD)
+			before = run_time(snapshot_thread(earlier, survivors.before[i]));
+		if (after > before)
+			*ret += after - before;
+	}
+	survivors_deinit(&survivors);
+	return true;
+}
+
+/* Was the whole host captured? Process 1 is always there. */
+static bool is_whole(const struct ctprof_snapshot *s)
+{
+	for (size_t i = 0; i < s->processes.count; i++)
+		if (s->processes.items[i].tgid == 1)
+			return true;
+	return false;
+}
+
+/* Said when it is more than this of what the CPUs did, and more than their clock's grain. */
+#define UNSEEN_SHARE 0.1
+#define UNSEEN_LEAST 0.1
+
+/* What ended between two captures is in neither, and its CPU time in no row. */
+static bool note_unseen(struct sheet *sheet)
+{
+	uint64_t ticks, seen_ns, forks = 0;
+	double busy, seen;
+
+	if (sheet->boots != BOOTS_SAME || sheet->elapsed_s <= 0 || sheet->odd_ticks ||
+	    !is_whole(sheet->baseline) || !is_whole(sheet->candidate) ||
+	    !counter_grew(sheet, COUNTERS_CPU, TEXT("busy_ticks"), &ticks))
+		return true;
+	if (!seen_run_time(sheet->baseline, sheet->candidate, &seen_ns))
+		return false;
+	counter_grew(sheet, COUNTERS_KERNEL, TEXT("forks"), &forks);
+	busy = (double)ticks / TICKS_PER_S;
+	seen = (double)seen_ns / NS_PER_S;
+	if (busy - seen < UNSEEN_LEAST || busy - seen < busy * UNSEEN_SHARE)
+		return true;
+	return sheet_note(sheet,
+			  "the CPUs were busy for %.3f s, of which %.3f s are of threads that the "
+			  "candidate has; the rest is of threads that ended in between, and of "
+			  "interrupts (%" PRIu64 " threads began)",
+			  busy, seen, forks);
+}
+
 struct error *sheet_fill_notes(struct sheet *sheet)
 {
-	bool done = note_normalize(sheet);
+	bool done = note_ticks(sheet) && note_normalize(sheet);
 
+	done = done && note_lost(sheet, "baseline", sheet->baseline) &&
+	       note_lost(sheet, sheet->comparing ? "candidate" : "snapshot", sheet->candidate);
 	if (sheet->comparing)
-		done = done && note_boots(sheet) && note_hosts(sheet) && note_files(sheet) &&
+		done = done && note_strangers(sheet) && note_ages(sheet) && note_unseen(sheet) &&
+		       note_boots(sheet) && note_hosts(sheet) && note_files(sheet) &&
 		       note_renamed(sheet);
 	return done ? NULL : &error_no_memory;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/psi_rows.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 static const struct {
@@ -28,9 +29,11 @@ bool psi_each(struct sheet *sheet, enum section section, const struct psi *psi,
 			   struct reading reading),
 	      void *context)
 {
-	const size_t count = array_length(resources) * array_length(halves) * array_length(numbers);
+	static_assert(array_length(resources) * array_length(halves) * array_length(numbers) ==
+			      PSI_NUMBERS,
+		      "all of them");
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < PSI_NUMBERS; i++) {
 		size_t n = i % array_length(numbers);
 		size_t h = i / array_length(numbers) % array_length(halves);
 		size_t r = i / array_length(numbers) / array_length(halves);

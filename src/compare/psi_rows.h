@@ -8,6 +8,9 @@
 
 #include "compare/sheet.h"
 
+/* How many there are: of four resources, some and full, three averages and the total. */
+#define PSI_NUMBERS 32
+
 /*
  * Call `take` for each number, with its measure in `section`, in the order resource, some and full,
  * averages and total. Averages are in hundredths of a percent, totals in microseconds. False when

@@ -4,8 +4,9 @@
  *
  * Two cgroups, each on one side only, are the same when the kinds of thread in them are: kinds are
  * pairs of the patterns of process and thread name, and of all kinds in either, at least 90 % must
- * be in both (Jaccard's index), and at least 10. Below a renamed cgroup, those with the same path
- * from there are renamed with it, whatever runs in them.
+ * be in both (Jaccard's index), and at least 10. Where the paths of the two part, the cgroup was
+ * renamed: all that lies below there, and has the same path from there, is renamed with it,
+ * whatever runs in it.
  */
 #ifndef COMPARE_RENAMED_H
 #define COMPARE_RENAMED_H

@@ -21,8 +21,7 @@ static bool says_nothing(const struct row *row, bool comparing)
 		return datum_is_nothing(&row->after);
 	if (row->change.differs)
 		return false;
-	/* Of a host, only what is another counts. */
-	if (row->measure->section == SECTION_HOST)
+	if (section_infos[row->measure->section].only_changes)
 		return true;
 	if (row->after.kind == DATUM_CATEGORY || row->after.kind == DATUM_CPUS ||
 	    row->after.kind == DATUM_UNLIMITED)
@@ -155,6 +154,7 @@ bool part_add(struct part *part, const struct view *view, bool comparing, struct
 {
 	struct block *block;
 
+	part->any_value |= row.before.kind != DATUM_NONE || row.after.kind != DATUM_NONE;
 	if (is_hidden(&row, view, comparing))
 		return true;
 	if (part->by_group && is_beyond(part, view, &row))

@@ -15,6 +15,7 @@ struct measure {
 	unsigned number; /* in the order of the registry */
 	enum unit unit;
 	enum section section;
+	unsigned kind;               /* keeps numbers of one name in one section apart */
 	bool is_total;               /* it only grows: has a rate, and a share of the host's */
 	bool is_ratio;               /* no percentages of it: its difference says it */
 	const char *per;             /* what its values are divided by: "/s"; NULL: nothing */
@@ -58,6 +59,7 @@ struct part {
 	const struct name *last_group;    /* of those by group */
 	uint32_t last_number;
 	size_t groups, groups_left_out;
+	bool any_value; /* some row had one, shown or not */
 };
 
 void part_deinit(struct part *part);

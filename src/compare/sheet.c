@@ -17,16 +17,21 @@ static bool make_measures(struct sheet *sheet)
 	sheet->measures = calloc(METRIC_COUNT + DERIVED_COUNT, sizeof(*sheet->measures));
 	if (!sheet->measures)
 		return false;
-	for (size_t i = 0; i < METRIC_COUNT; i++)
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		/* Threads there are now are no total, though they add up. */
+		bool is_total =
+			metrics[i].kind == KIND_TOTAL && metrics[i].sources[0].id != SOURCE_ONE;
+
 		sheet->measures[i] = (struct measure){
 			.name = metrics[i].name,
 			.number = (unsigned)i,
 			.unit = metrics[i].unit,
 			.section = metrics[i].section,
-			.is_total = metrics[i].kind == KIND_TOTAL,
-			.per = metrics[i].kind == KIND_TOTAL ? per : NULL,
+			.is_total = is_total,
+			.per = is_total ? per : NULL,
 			.metric = &metrics[i],
 		};
+	}
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		const struct derived *derived = &derived_metrics[i];
 		bool is_total = derived->form == DERIVED_OFFCPU;
@@ -44,7 +49,8 @@ static bool make_measures(struct sheet *sheet)
 	return true;
 }
 
-struct measure *sheet_measure(struct sheet *sheet, enum section section, struct text text)
+struct measure *sheet_measure_of(struct sheet *sheet, enum section section, unsigned kind,
+				 struct text text)
 {
 	const struct name *name = names_intern(&sheet->names, text.bytes, text.length);
 	struct measure *measure;
@@ -52,7 +58,7 @@ struct measure *sheet_measure(struct sheet *sheet, enum section section, struct 
 
 	if (!name)
 		return NULL;
-	number = word_map_at(&sheet->made, (struct words){ { (uintptr_t)name, section } });
+	number = word_map_at(&sheet->made, (struct words){ { (uintptr_t)name, section, kind } });
 	if (!number)
 		return NULL;
 	if (*number != WORD_MAP_NEW)
@@ -88,7 +94,7 @@ void sheet_change(const struct sheet *sheet, struct row *row)
 	if (!sheet->comparing)
 		return;
 	datum_compare(&row->before, &row->after, &row->change);
-	if (sheet->ticks_differ && row->measure->unit == UNIT_TICKS)
+	if (sheet->odd_ticks && row->measure->unit == UNIT_TICKS)
 		row->change.has_delta = row->change.has_share = false;
 	if (sheet->view->rate)
 		change_per_second(sheet, row);
@@ -166,12 +172,11 @@ static void order_parts(struct sheet *sheet)
 	}
 }
 
-static bool ticks_differ(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)
+/* Of an unusual architecture; all of what we say of ticks is of 1/100 s. */
+static bool has_odd_ticks(const struct ctprof_snapshot *s)
 {
-	const struct host_context *x = a->host, *y = b->host;
-
-	return x && y && x->clock_ticks_per_s.measured && y->clock_ticks_per_s.measured &&
-	       x->clock_ticks_per_s.value != y->clock_ticks_per_s.value;
+	return s->host && s->host->clock_ticks_per_s.measured &&
+	       s->host->clock_ticks_per_s.value != TICKS_PER_S;
 }
 
 static struct error *start(const struct sides *sides, const struct view *view, size_t baseline,
@@ -196,8 +201,9 @@ static struct error *start(const struct sides *sides, const struct view *view, s
 		sheet->boots = boots_of(sheet->baseline, sheet->candidate);
 		sheet->has_elapsed =
 			seconds_between(sheet->baseline, sheet->candidate, &sheet->elapsed_s);
-		sheet->ticks_differ = ticks_differ(sheet->baseline, sheet->candidate);
 	}
+	sheet->odd_ticks = has_odd_ticks(sheet->candidate) ||
+			   (sheet->comparing && has_odd_ticks(sheet->baseline));
 	order_parts(sheet);
 	if (!make_measures(sheet) || !judge_start(sheet))
 		return &error_no_memory;
@@ -273,6 +279,7 @@ void sheet_destroy(struct sheet *sheet)
 	word_map_deinit(&sheet->made);
 	free(sheet->measures);
 	free(sheet->order);
+	free(sheet->in_both);
 	names_deinit(&sheet->names);
 	arena_deinit(&sheet->arena);
 	free(sheet);

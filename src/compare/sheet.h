@@ -41,7 +41,8 @@ struct finding {
 	const struct judgement *judgement;
 	enum verdict verdict;
 	size_t groups, unmeasured; /* that it was about */
-	struct part broken;        /* rows */
+	size_t count;              /* rows that broke it */
+	struct part broken;        /* these, as many as the limit allows */
 };
 
 struct sheet {
@@ -52,8 +53,8 @@ struct sheet {
 	bool comparing;
 	bool trial; /* several captures on a side: rows have a certainty */
 	bool has_elapsed;
-	bool ticks_differ; /* in length */
-	double elapsed_s;  /* from the (first) baseline to the (last) candidate */
+	bool odd_ticks;   /* of some other length than 1/100 s */
+	double elapsed_s; /* from the (first) baseline to the (last) candidate */
 	enum boots boots;
 	struct arena arena; /* of measures and texts */
 	struct names names;
@@ -68,6 +69,8 @@ struct sheet {
 	uint32_t *order; /* key numbers in the order groups are shown in */
 	struct coverage coverage_before, coverage_after;
 	size_t matching, shared; /* groups of that name; of them, on both sides */
+	size_t strangers;        /* threads older than the capture that lacks them */
+	bool *in_both; /* of several captures: keys that both sides have in one; else NULL */
 	struct alones only_before, only_after;
 	struct {
 		ARRAY(struct finding);
@@ -93,8 +96,16 @@ bool sheet_has_part(const struct sheet *sheet, enum section section);
 
 /* --- for the files that fill a sheet --- */
 
-/* A measure of a section by name, made at first. NULL without memory. */
-struct measure *sheet_measure(struct sheet *sheet, enum section section, struct text name);
+/* A measure of a section by name, made at first; numbers of one name in one section may be of
+ * several kinds. NULL without memory. */
+struct measure *sheet_measure_of(struct sheet *sheet, enum section section, unsigned kind,
+				 struct text name);
+
+static inline struct measure *sheet_measure(struct sheet *sheet, enum section section,
+					    struct text name)
+{
+	return sheet_measure_of(sheet, section, 0, name);
+}
 
 /* Add a row of something that is not a group of threads. A side that has it not is NULL. */
 bool sheet_add(struct sheet *sheet, const struct measure *measure, const struct name *group,

@@ -22,7 +22,7 @@ static struct datum datum_of(struct reading reading)
 /* Both sides are walked one after the other; the baseline's numbers wait in a list. */
 struct pressure {
 	struct sheet *sheet;
-	struct datum before[32];
+	struct datum before[PSI_NUMBERS];
 	size_t count;
 	bool second;
 };
@@ -127,10 +127,10 @@ static bool add_fact(struct sheet *sheet, const char *name, struct datum before,
 static bool add_pair(struct sheet *sheet, const struct host_field *field, const struct name *key,
 		     const struct name *before, const struct name *after)
 {
-	char name[256];
+	_cleanup_free_ char *name = NULL;
 
-	snprintf(name, sizeof(name), "%s%s.%s%s", field->name, "", field->prefix, key->bytes);
-	return add_fact(sheet, name, datum_text(before ? before->bytes : NULL),
+	return asprintf(&name, "%s.%s%s", field->name, field->prefix, key->bytes) >= 0 &&
+	       add_fact(sheet, name, datum_text(before ? before->bytes : NULL),
 			datum_text(after ? after->bytes : NULL));
 }
 
@@ -213,6 +213,10 @@ static bool is_gauge(enum counter_kind kind, struct text key)
 	static const char *const names[] = { "running", "blocked", "threads", "in_flight" };
 	/* Of vmstat's nr_ these only grow (mm/vmstat.c, vmstat_text[]). */
 	static const char *const grow[] = {
+		"nr_tlb_remote_flush",
+		"nr_tlb_remote_flush_received",
+		"nr_tlb_local_flush_all",
+		"nr_tlb_local_flush_one",
 		"nr_dirtied",
 		"nr_written",
 		"nr_throttled_written",
@@ -226,7 +230,7 @@ static bool is_gauge(enum counter_kind kind, struct text key)
 		for (size_t i = 0; i < array_length(grow); i++)
 			if (text_equal(key, text_of(grow[i])))
 				return false;
-		return text_starts(key, TEXT("nr_"));
+		return text_starts(key, TEXT("nr_")) || text_equal(key, TEXT("workingset_nodes"));
 	}
 	for (size_t i = 0; i < array_length(names); i++)
 		if (text_equal(key, text_of(names[i])))
@@ -265,9 +269,10 @@ static bool add_counter(struct sheet *sheet, const struct counter_set *set,
 
 	if (hundredths)
 		key.length -= strlen(HUNDREDTHS);
-	measure = sheet_measure(sheet, SECTION_HOST_COUNTERS, key);
+	measure = sheet_measure_of(sheet, SECTION_HOST_COUNTERS, set->kind, key);
 	if (!measure)
 		return false;
+	measure->kind = set->kind;
 	measure->unit = hundredths ? UNIT_NONE : unit_of_counter(set->kind, key);
 	measure->is_total = !hundredths && !is_gauge(set->kind, key);
 	if (x)

@@ -2,14 +2,12 @@
 /*
  * Groups of threads: their rows, those that only one side has, and what is judged.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare/judge.h"
 #include "compare/survivors.h"
-
-#define NS_PER_S    1000000000u
-#define TICKS_PER_S 100u
 
 const enum metric_id alone_metrics[ALONE_METRICS] = {
 	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_voluntary_csw, METRIC_nonvoluntary_csw,
@@ -90,7 +88,7 @@ static struct divisor divisor_of(const struct sheet *sheet, uint64_t now, const 
 {
 	const struct aggregate *ran = &sums->metrics[METRIC_run_time_ns];
 
-	if (sheet->view->normalize == NORMALIZE_AGE)
+	if (sheet->view->normalize == NORMALIZE_AGE && !sheet->odd_ticks)
 		return (struct divisor){ age_of(group, now), TICKS_PER_S };
 	if (sheet->view->normalize == NORMALIZE_CPU &&
 	    aggregate_is_complete(ran, &metrics[METRIC_run_time_ns]))
@@ -206,6 +204,16 @@ static bool is_shared(const struct sheet *sheet, uint32_t key)
 	return !sheet->comparing || sheet->view->births || sheet->before.items[key].count;
 }
 
+/* A thread may be older than a capture that lacks it: lost there, or not chosen. */
+static bool is_born_after(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
+{
+	const struct host_context *host = s->host;
+
+	return !host || !host->uptime_clock_ticks.measured ||
+	       !thread->start_time_clock_ticks.measured ||
+	       thread->start_time_clock_ticks.value >= host->uptime_clock_ticks.value;
+}
+
 /* Keys for the threads that both have, and for those that one has. A thread that was renamed, or
  * moved, in between counts where it is now. */
 static struct error *make_window(struct sheet *sheet)
@@ -232,9 +240,13 @@ static struct error *make_window(struct sheet *sheet)
 	}
 	for (size_t i = 0; i < news; i++) {
 		bool lived = survivors.before[i] != NO_THREAD;
+		bool is_new = !lived &&
+			      is_born_after(sheet->baseline, snapshot_thread(sheet->candidate, i));
 
-		after[i] = lived || sheet->view->births ? sheet->candidate_keys[i] : NO_KEY;
-		born[i] = lived ? NO_KEY : sheet->candidate_keys[i];
+		after[i] = lived || (is_new && sheet->view->births) ? sheet->candidate_keys[i]
+								    : NO_KEY;
+		born[i] = is_new ? sheet->candidate_keys[i] : NO_KEY;
+		sheet->strangers += !lived && !is_new;
 	}
 	survivors_deinit(&survivors);
 	err = groups_init(&sheet->before, sheet->baseline, before, key_count);
@@ -265,6 +277,29 @@ static const struct group *before_of(const struct sheet *sheet, uint32_t key)
 	return sheet->comparing ? &sheet->before.items[key] : NULL;
 }
 
+/* What began in a window changed the host as well, by all it did. */
+static bool add_births(struct work *work)
+{
+	struct sheet *sheet = work->sheet;
+	double scale = sheet->view->rate && sheet->has_elapsed ? fabs(sheet->elapsed_s) : 1;
+	struct group born = { .threads = sheet->born.threads };
+
+	for (size_t k = 0; k < sheet->sides->keys.count; k++)
+		born.count += sheet->born.items[k].count;
+	if (!group_sum(&born, &work->needed, &work->after))
+		return false;
+	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
+		struct datum datum = i < METRIC_COUNT
+					     ? aggregate_datum(&work->after.metrics[i], &metrics[i])
+					     : derived_datum(&work->after.derived[i - METRIC_COUNT],
+							     &derived_metrics[i - METRIC_COUNT]);
+
+		if (work->host_change[i] != 0 && datum.kind == DATUM_NUMBER)
+			work->host_change[i] += (double)datum.number / scale;
+	}
+	return true;
+}
+
 /* The change of the whole host: that of all groups, also of those that one side has. */
 static bool find_host_change(struct work *work)
 {
@@ -290,7 +325,7 @@ static bool find_host_change(struct work *work)
 		row = make_row(work, NULL, 0, &before, &after, i);
 		work->host_change[i] = row.change.has_delta ? row.change.delta : 0;
 	}
-	return true;
+	return !sheet->view->window || add_births(work);
 }
 
 /* --- the order of groups --- */
@@ -433,6 +468,13 @@ static bool take_group(struct work *work, uint32_t place, uint32_t key)
 	struct sheet *sheet = work->sheet;
 	bool wanted = view_matches(sheet->view, label_of(sheet, key));
 
+	if (sheet->in_both && sheet->in_both[key] && wanted) {
+		sheet->shared++;
+		sheet->matching++;
+		if (is_shared(sheet, key))
+			take_coverage(sheet, key);
+		return true;
+	}
 	sheet->matching += wanted && has_threads(sheet, key);
 	if (!is_shared(sheet, key) || (!wanted && !sheet->findings.count))
 		return true;
@@ -487,6 +529,7 @@ static bool find_alones(const struct sheet *sheet, const struct groups *groups,
 		const struct group *group = &groups->items[key];
 
 		if (!group->count || (others && others->items[key].count) ||
+		    (sheet->in_both && sheet->in_both[key]) ||
 		    !view_matches(sheet->view, label_of(sheet, key)))
 			continue;
 		if (!array_push(ret, (struct alone){ group, n, run_time_of(group) }))

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NS_PER_S    1e9
-#define TICKS_PER_S 100.0
-
 enum boots boots_of(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)
 {
 	const struct host_context *x = a->host, *y = b->host;
@@ -18,6 +15,27 @@ enum boots boots_of(const struct ctprof_snapshot *a, const struct ctprof_snapsho
 
 /* The clock of the day is finer than the time since boot, but somebody may have set it. */
 #define CLOCK_SET_S 0.05
+
+static int by_time(const struct side *x, const struct side *y)
+{
+	double seconds;
+
+	if (!seconds_between(x->snapshot, y->snapshot, &seconds) || seconds == 0)
+		return 0;
+	return seconds > 0 ? -1 : 1;
+}
+
+void sides_sort(struct side *items, size_t count)
+{
+	/* A few, and stable: files without a time stay where they are. */
+	for (size_t i = 1; i < count; i++)
+		for (size_t k = i; k > 0 && by_time(&items[k - 1], &items[k]) > 0; k--) {
+			struct side other = items[k];
+
+			items[k] = items[k - 1];
+			items[k - 1] = other;
+		}
+}
 
 bool seconds_between(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b, double *ret)
 {
@@ -61,13 +79,6 @@ static struct error *check_boots(const struct sides *sides)
 					    "them",
 					    what, sides->items[0].name, sides->items[i].name);
 	return NULL;
-}
-
-static struct error *check_order(const struct sides *sides)
-{
-	if (sides->view->order != ORDER_CERTAINTY || sides->count > 2)
-		return NULL;
-	return error_create("--sort-by p: there are several captures on neither side");
 }
 
 static struct error *check_time(const struct sides *sides)
@@ -141,9 +152,7 @@ struct error *sides_init(struct sides *sides, const struct view *view, const str
 	}
 	for (size_t i = 0; i < count; i++)
 		sides->snapshots[i] = items[i].snapshot;
-	err = check_order(sides);
-	if (!err)
-		err = check_boots(sides);
+	err = check_boots(sides);
 	if (!err)
 		err = check_time(sides);
 	if (!err)

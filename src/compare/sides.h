@@ -27,6 +27,9 @@ struct sides {
 	struct renamed renamed; /* of the axis all */
 };
 
+/* Bring captures of a side into the order of time. */
+void sides_sort(struct side *items, size_t count);
+
 /* Fails for what cannot be compared: threads or windows of different boots. */
 struct error *sides_init(struct sides *sides, const struct view *view, const struct side *items,
 			 size_t baselines, size_t count) MUST_CHECK;

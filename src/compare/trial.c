@@ -48,7 +48,8 @@ static const struct measure *measure_of(struct trial *trial, const struct measur
 	if (of_piece->number < METRIC_COUNT + DERIVED_COUNT)
 		measure = &sheet->measures[of_piece->number];
 	else
-		measure = sheet_measure(sheet, of_piece->section, text_of(of_piece->name));
+		measure = sheet_measure_of(sheet, of_piece->section, of_piece->kind,
+					   text_of(of_piece->name));
 	if (!measure)
 		return NULL;
 	measure->unit = of_piece->unit;
@@ -131,16 +132,40 @@ static struct error *take_piece(struct trial *trial, size_t before, size_t after
 
 /* --- sides --- */
 
+/* Sides are in the order of time. */
 static bool is_one_boot(const struct sides *sides, size_t first, size_t end)
+{
+	for (size_t i = first + 1; i < end; i++)
+		if (boots_of(sides->snapshots[i - 1], sides->snapshots[i]) != BOOTS_SAME)
+			return false;
+	return end - first > 1;
+}
+
+/* Two captures of one boot that are no window are one measurement, not two. */
+static struct error *check_independent(const struct sides *sides, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		for (size_t k = first; k < i; k++)
+			if (boots_of(sides->snapshots[k], sides->snapshots[i]) == BOOTS_SAME)
+				return error_create(
+					"%s and %s are of one boot, so they are not independent: "
+					"take several captures of one boot on each side, or one "
+					"of each boot",
+					sides->items[k].name, sides->items[i].name);
+	return NULL;
+}
+
+static struct error *check_distinct(const struct sides *sides, size_t first, size_t end)
 {
 	double seconds;
 
 	for (size_t i = first + 1; i < end; i++)
-		if (boots_of(sides->snapshots[i - 1], sides->snapshots[i]) != BOOTS_SAME ||
-		    !seconds_between(sides->snapshots[i - 1], sides->snapshots[i], &seconds) ||
-		    seconds <= 0)
-			return false;
-	return end - first > 1;
+		if (boots_of(sides->snapshots[i - 1], sides->snapshots[i]) == BOOTS_SAME &&
+		    seconds_between(sides->snapshots[i - 1], sides->snapshots[i], &seconds) &&
+		    seconds == 0)
+			return error_create("%s and %s are the same capture",
+					    sides->items[i - 1].name, sides->items[i].name);
+	return NULL;
 }
 
 /* Both sides must be looked at in one way, or their values would not be of one kind. */
@@ -158,6 +183,13 @@ static struct error *take_sides(struct trial *trial)
 	if (!windows && (trial->sheet->view->window || trial->sheet->view->rate))
 		return error_create("--window, --rate: the captures of each side are not of one "
 				    "boot, in the order of time");
+	for (size_t side = 0; side < 2 && !err; side++) {
+		err = check_distinct(sides, edges[side], edges[side + 1]);
+		if (!err && !windows)
+			err = check_independent(sides, edges[side], edges[side + 1]);
+	}
+	if (err)
+		return err;
 	trial->windows = windows;
 	trial->piece.window = trial->piece.births = trial->piece.rate = windows;
 	for (size_t side = 0; side < 2; side++)
@@ -186,9 +218,16 @@ static bool is_shown(const struct sheet *sheet, const struct series *series)
 	       selection_has(selection, measure->number);
 }
 
+/* Zero in all captures is no question that chance could answer wrongly. */
+static bool is_all_zero(const struct sample *sample)
+{
+	return sample->mean == 0 && sample->variance == 0;
+}
+
 static bool is_tested(const struct trial *trial, const struct series *series)
 {
-	return has_both(series) && series->tested && is_shown(trial->sheet, series);
+	return has_both(series) && series->tested && is_shown(trial->sheet, series) &&
+	       !(is_all_zero(&series->samples[0]) && is_all_zero(&series->samples[1]));
 }
 
 static struct datum mean_datum(const struct series *series, size_t side)
@@ -299,21 +338,31 @@ static void mark_keys(const struct sides *sides, size_t first, size_t end, bool 
 			marks[sides->key_of[i][t]] = true;
 }
 
-static bool judge_others(struct trial *trial)
+/* Keys that both sides have in one of their captures. */
+static bool find_in_both(struct sheet *sheet)
 {
-	const struct sides *sides = trial->sheet->sides;
+	const struct sides *sides = sheet->sides;
 	size_t keys = sides->keys.count;
 	_cleanup_free_ bool *before = calloc(keys + 1, sizeof(*before));
-	_cleanup_free_ bool *after = calloc(keys + 1, sizeof(*after));
 
-	if (!before || !after)
+	sheet->in_both = calloc(keys + 1, sizeof(*sheet->in_both));
+	if (!before || !sheet->in_both)
 		return false;
 	mark_keys(sides, 0, sides->baselines, before);
-	mark_keys(sides, sides->baselines, sides->count, after);
-	for (size_t i = 0; i < trial->sheet->findings.count; i++)
-		for (uint32_t key = 0; key < keys; key++)
-			if (before[key] && after[key] &&
-			    !judge_unmeasured(trial, &trial->sheet->findings.items[i], key))
+	mark_keys(sides, sides->baselines, sides->count, sheet->in_both);
+	for (size_t key = 0; key < keys; key++)
+		sheet->in_both[key] &= before[key];
+	return true;
+}
+
+static bool judge_others(struct trial *trial)
+{
+	struct sheet *sheet = trial->sheet;
+
+	for (size_t i = 0; i < sheet->findings.count; i++)
+		for (uint32_t key = 0; key < sheet->sides->keys.count; key++)
+			if (sheet->in_both[key] &&
+			    !judge_unmeasured(trial, &sheet->findings.items[i], key))
 				return false;
 	return true;
 }
@@ -371,7 +420,8 @@ struct error *sheet_fill_trial(struct sheet *sheet)
 	struct error *err = take_sides(&trial);
 
 	if (!err)
-		err = add_rows(&trial) && judge_others(&trial) && note_method(&trial)
+		err = add_rows(&trial) && find_in_both(sheet) && judge_others(&trial) &&
+				      note_method(&trial)
 			      ? NULL
 			      : &error_no_memory;
 	array_deinit(&trial);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "metric/aggregate.h"
 
+#define CATEGORIES_MAX 256
+
 static bool add_mode(struct aggregate *a, const struct metric *metric,
 		     const struct thread_values *values)
 {
@@ -14,7 +16,8 @@ static bool add_mode(struct aggregate *a, const struct metric *metric,
 			return true;
 		}
 	}
-	return array_push(&a->mode, tally);
+	/* No kernel has as many; a file may. */
+	return a->mode.count == CATEGORIES_MAX || array_push(&a->mode, tally);
 }
 
 static void add_affinity(struct aggregate *a, const struct name *set)

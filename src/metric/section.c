@@ -2,8 +2,8 @@
 #include "metric/section.h"
 
 const struct section_info section_infos[SECTION_COUNT] = {
-#define SECTION(id, name, heading, subject, prose) \
-	[SECTION_##id] = { name, heading, SUBJECT_##subject, prose },
+#define SECTION(id, name, heading, subject, only_changes, prose) \
+	[SECTION_##id] = { name, heading, SUBJECT_##subject, only_changes, prose },
 	SECTIONS(SECTION)
 #undef SECTION
 };

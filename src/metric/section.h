@@ -5,6 +5,8 @@
 #ifndef METRIC_SECTION_H
 #define METRIC_SECTION_H
 
+#include <stdbool.h>
+
 /* What the rows of a section are about. */
 enum section_subject {
 	SUBJECT_GROUP,   /* groups of threads, by the axis */
@@ -14,34 +16,34 @@ enum section_subject {
 	SUBJECT_DEVICE,  /* its CPUs, disks and network interfaces */
 };
 
-/* SECTION(id, name, heading, subject, prose), in the order they are printed in. */
-#define SECTIONS(SECTION)                                                                        \
-	SECTION(PRIMARY, "primary", "Primary metrics", GROUP, "counters of the threads")         \
-	SECTION(TASKSTATS_DELAY, "taskstats-delay", "Primary metrics", GROUP,                    \
-		"delay accounting and memory watermarks, raw and derived")                       \
-	SECTION(DERIVED, "derived", "Derived metrics", GROUP,                                    \
-		"quotients and shares of the primary metrics")                                   \
-	SECTION(CGROUP_STATS, "cgroup-stats", "Cgroup statistics", CGROUP,                       \
-		"CPU time, throttling, memory and processes of each cgroup")                     \
-	SECTION(CGROUP_LIMITS, "cgroup-limits", "Cgroup limits", CGROUP,                         \
-		"cpu.max, weights, memory limits and protection, pids.max")                      \
-	SECTION(MEMORY_STAT, "memory-stat", "memory.stat", CGROUP, "memory.stat of each cgroup") \
-	SECTION(MEMORY_EVENTS, "memory-events", "memory.events", CGROUP,                         \
-		"memory.events of each cgroup")                                                  \
-	SECTION(PRESSURE, "pressure", "Pressure", CGROUP,                                        \
-		"pressure stall information of each "                                            \
-		"cgroup")                                                                        \
-	SECTION(HOST_PRESSURE, "host-pressure", "Host pressure", HOST,                           \
-		"pressure stall information of the host")                                        \
-	SECTION(SMAPS_ROLLUP, "smaps-rollup", "smaps_rollup", PROCESS,                           \
-		"memory of the processes, by kind")                                              \
-	SECTION(SCHED_EXT, "sched-ext", "sched_ext", HOST, "the state of sched_ext")             \
-	SECTION(HOST, "host", "Host", HOST, "kernel, CPUs, memory, tunables: what differs")      \
-	SECTION(HOST_COUNTERS, "host-counters", "Host counters", DEVICE,                         \
+/* SECTION(id, name, heading, subject, only changes, prose), in the order they are printed in. */
+#define SECTIONS(SECTION)                                                                         \
+	SECTION(PRIMARY, "primary", "Primary metrics", GROUP, false, "counters of the threads")   \
+	SECTION(TASKSTATS_DELAY, "taskstats-delay", "Primary metrics", GROUP, false,              \
+		"delay accounting and memory watermarks, raw and derived")                        \
+	SECTION(DERIVED, "derived", "Derived metrics", GROUP, false,                              \
+		"quotients and shares of the primary metrics")                                    \
+	SECTION(CGROUP_STATS, "cgroup-stats", "Cgroup statistics", CGROUP, false,                 \
+		"CPU time, throttling, memory and processes of each cgroup")                      \
+	SECTION(CGROUP_LIMITS, "cgroup-limits", "Cgroup limits", CGROUP, false,                   \
+		"cpu.max, weights, memory limits and protection, pids.max")                       \
+	SECTION(MEMORY_STAT, "memory-stat", "memory.stat", CGROUP, true,                          \
+		"memory.stat of each cgroup")                                                     \
+	SECTION(MEMORY_EVENTS, "memory-events", "memory.events", CGROUP, true,                    \
+		"memory.events of each cgroup")                                                   \
+	SECTION(PRESSURE, "pressure", "Pressure", CGROUP, false,                                  \
+		"pressure stall information of each cgroup")                                      \
+	SECTION(HOST_PRESSURE, "host-pressure", "Host pressure", HOST, false,                     \
+		"pressure stall information of the host")                                         \
+	SECTION(SMAPS_ROLLUP, "smaps-rollup", "smaps_rollup", PROCESS, true,                      \
+		"memory of the processes, by kind")                                               \
+	SECTION(SCHED_EXT, "sched-ext", "sched_ext", HOST, true, "the state of sched_ext")        \
+	SECTION(HOST, "host", "Host", HOST, true, "kernel, CPUs, memory, tunables: what differs") \
+	SECTION(HOST_COUNTERS, "host-counters", "Host counters", DEVICE, false,                   \
 		"CPUs, run queue, vmstat, disks and network interfaces")
 
 enum section {
-#define SECTION_ENUM(id, name, heading, subject, prose) SECTION_##id,
+#define SECTION_ENUM(id, ...) SECTION_##id,
 	SECTIONS(SECTION_ENUM)
 #undef SECTION_ENUM
 		SECTION_COUNT
@@ -52,6 +54,7 @@ enum section {
 struct section_info {
 	const char *name, *heading;
 	enum section_subject subject;
+	bool only_changes; /* what is the same on both sides is left out of a comparison */
 	const char *prose;
 };
 extern const struct section_info section_infos[SECTION_COUNT];

@@ -126,6 +126,8 @@ static char *write_mean(char buffer[CELL_MAX], const struct row *row, const stru
 		return buffer;
 	append(buffer, " ±");
 	append(buffer, units_format_real(text, row->measure->unit, spread, ""));
+	if (row->measure->per)
+		append(buffer, row->measure->per);
 	return buffer;
 }
 
@@ -170,7 +172,7 @@ char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate)
 		units_format_half_delta(buffer, row->measure->unit, change->twice);
 	if (row->measure->per)
 		append(buffer, row->measure->per);
-	if (rate && row->measure->is_total)
+	if (rate && row->measure->is_total && !row->certainty)
 		append(buffer, "/s");
 	return buffer;
 }

@@ -76,7 +76,7 @@ const char *column_heading(const struct sheet *sheet, enum section section, enum
 
 	if (column == COLUMN_GROUP)
 		return subject == SUBJECT_GROUP ? sheet->view->axis->heading : subjects[subject];
-	if (column == COLUMN_DELTA && sheet->view->rate)
+	if (column == COLUMN_DELTA && sheet->view->rate && !sheet->trial)
 		return "delta/s";
 	return column_infos[column].name;
 }

@@ -93,7 +93,7 @@ static bool write_row(void *context, const char *section, const struct row *row)
 
 		if (!row_field_is_in(rows->sheet, i))
 			continue;
-		row_field(rows->sheet, row, i, &value);
+		row_field(row, i, &value);
 		fputc(',', rows->out);
 		write_value(rows->out, &value);
 	}

@@ -101,22 +101,27 @@ static void set_delta(struct field_value *ret, const struct row *row)
 }
 
 /* The unit, and what the value is divided by: "ns", "ns/s". */
-static void set_unit(const struct sheet *sheet, struct field_value *ret, const struct row *row)
+static void set_unit(struct field_value *ret, const struct row *row)
 {
 	const char *name = row->measure->is_ratio && row->measure->unit == UNIT_NONE
 				   ? "ratio"
 				   : unit_name(row->measure->unit);
 
-	(void)sheet;
 	snprintf(ret->digits, sizeof(ret->digits), "%s%s", name,
 		 row->measure->per ? row->measure->per : "");
 	set_text(ret, text_of(ret->digits));
 }
 
-static void set_threads(struct field_value *ret, const struct row *row, uint64_t count)
+/* Of cgroups and processes: how many go by the name, and how many of these have the value. */
+static void set_threads(struct field_value *ret, const struct row *row, uint64_t threads,
+			uint32_t members)
 {
-	if (row->measure->section <= SECTION_DERIVED)
-		set_count(ret, count);
+	enum section_subject subject = section_infos[row->measure->section].subject;
+
+	if (subject == SUBJECT_GROUP)
+		set_count(ret, threads);
+	else if (subject == SUBJECT_CGROUP || subject == SUBJECT_PROCESS)
+		set_count(ret, members);
 }
 
 static void set_certainty(struct field_value *ret, const struct row *row, enum row_field field)
@@ -137,8 +142,7 @@ static void set_certainty(struct field_value *ret, const struct row *row, enum r
 		set_real(ret, c->p);
 }
 
-void row_field(const struct sheet *sheet, const struct row *row, enum row_field field,
-	       struct field_value *ret)
+void row_field(const struct row *row, enum row_field field, struct field_value *ret)
 {
 	*ret = (struct field_value){ .form = FORM_NULL };
 	switch (field) {
@@ -153,7 +157,7 @@ void row_field(const struct sheet *sheet, const struct row *row, enum row_field 
 		set_text(ret, text_of(row->measure->name));
 		return;
 	case FIELD_ID_UNIT:
-		set_unit(sheet, ret, row);
+		set_unit(ret, row);
 		return;
 	case FIELD_ID_BASELINE:
 		set_datum(ret, row, &row->before);
@@ -174,16 +178,16 @@ void row_field(const struct sheet *sheet, const struct row *row, enum row_field 
 			set_real(ret, row->host_share * 100);
 		return;
 	case FIELD_ID_BASELINE_THREADS:
-		set_threads(ret, row, row->threads_before);
+		set_threads(ret, row, row->threads_before, row->before.threads);
 		return;
 	case FIELD_ID_BASELINE_MEASURED:
-		set_threads(ret, row, row->before.measured);
+		set_threads(ret, row, row->before.measured, row->before.measured);
 		return;
 	case FIELD_ID_THREADS:
-		set_threads(ret, row, row->threads_after);
+		set_threads(ret, row, row->threads_after, row->after.threads);
 		return;
 	case FIELD_ID_MEASURED:
-		set_threads(ret, row, row->after.measured);
+		set_threads(ret, row, row->after.measured, row->after.measured);
 		return;
 	default:
 		set_certainty(ret, row, field);
@@ -192,7 +196,7 @@ void row_field(const struct sheet *sheet, const struct row *row, enum row_field 
 
 /* --- all rows --- */
 
-static bool each_of_part(const struct part *part, row_take take, void *context)
+bool part_each(const struct part *part, row_take take, void *context)
 {
 	for (size_t b = 0; b < BLOCK_COUNT; b++)
 		for (size_t i = 0; i < part->blocks[b].count; i++) {
@@ -237,7 +241,7 @@ bool rows_each(const struct sheet *sheet, row_take take, void *context)
 
 	for (enum section i = 0; done && i < SECTION_COUNT; i++)
 		if (sheet_has_part(sheet, i))
-			done = each_of_part(&sheet->parts[i], take, context);
+			done = part_each(&sheet->parts[i], take, context);
 	for (size_t i = 0; done && i < sheet->only_before.count; i++)
 		done = each_of_alone(sheet, &sheet->only_before.items[i], true, sums, take,
 				     context);

@@ -55,12 +55,12 @@ struct field_value {
 	const struct datum *datum; /* of a range, and of CPUs */
 };
 
-void row_field(const struct sheet *sheet, const struct row *row, enum row_field field,
-	       struct field_value *ret);
+void row_field(const struct row *row, enum row_field field, struct field_value *ret);
 
 /* Rows of the parts of a sheet in their order, and then, as rows of the sections "only-baseline"
  * and "only-candidate", of the groups that one side has. Stops when `take` returns false. */
 typedef bool (*row_take)(void *context, const char *section, const struct row *row);
+bool part_each(const struct part *part, row_take take, void *context);
 bool rows_each(const struct sheet *sheet, row_take take, void *context);
 
 #endif

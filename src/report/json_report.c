@@ -112,7 +112,7 @@ static bool write_row(void *context, const char *section, const struct row *row)
 
 		if (!row_field_is_in(rows->sheet, i))
 			continue;
-		row_field(rows->sheet, row, i, &value);
+		row_field(row, i, &value);
 		json_key(rows->w, row_field_name(i));
 		write_value(rows->w, &value);
 	}
@@ -242,12 +242,13 @@ static void write_renamed(struct json_writer *w, const struct renamed *renamed)
 }
 
 /* By reason, the metrics that no thread has. */
-static void write_unmeasured(struct json_writer *w, const struct ctprof_snapshot *s)
+static void write_unmeasured(struct json_writer *w, const char *key,
+			     const struct ctprof_snapshot *s)
 {
 	const struct metric_set missing = metrics_missing(s);
 	struct metric_set left = missing;
 
-	json_key(w, "unmeasured");
+	json_key(w, key);
 	json_array_begin(w);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
 		const char *reason = metric_reason(s, &missing, &metrics[i]);
@@ -295,11 +296,7 @@ static void write_findings(struct json_writer *w, const struct sheet *sheet)
 		json_u64(w, finding->unmeasured);
 		json_key(w, "rows");
 		json_array_begin(w);
-		for (size_t k = 0; k < finding->broken.blocks[0].count; k++) {
-			const struct row *row = &finding->broken.blocks[0].items[k];
-
-			write_row(&rows, section_infos[row->measure->section].name, row);
-		}
+		part_each(&finding->broken, write_row, &rows);
 		json_array_end(w);
 		json_object_end(w);
 	}
@@ -321,7 +318,9 @@ static bool write_all(struct json_writer *w, const struct sheet *sheet)
 	json_array_end(w);
 	json_key(w, "left_out");
 	json_u64(w, count_left_out(sheet));
-	write_unmeasured(w, sheet->candidate);
+	if (sheet->comparing)
+		write_unmeasured(w, "baseline_unmeasured", sheet->baseline);
+	write_unmeasured(w, "unmeasured", sheet->candidate);
 	if (sheet->comparing)
 		write_findings(w, sheet);
 	json_object_end(w);

@@ -63,6 +63,8 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	bool taskstats = metric->sources[0].id == SOURCE_TASKSTATS;
 	int gate = closed_gate(missing, metric);
 
+	if (metric_set_has(&s->unknown, metric_id(metric)))
+		return "the ctprof that wrote the file did not know it";
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
 		return "this version does not read the counters of jemalloc";
 	if (denied(s, source->name))

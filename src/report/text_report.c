@@ -161,9 +161,7 @@ static struct error *print_finding(FILE *out, const struct sheet *sheet,
 	if (!line)
 		return &error_no_memory;
 	fprintf(out, "\n%s\n", line);
-	return finding->broken.blocks[0].count
-		       ? print_rows(out, sheet, &finding->broken, columns, style)
-		       : NULL;
+	return finding->count ? print_rows(out, sheet, &finding->broken, columns, style) : NULL;
 }
 
 struct error *report_text(FILE *out, const struct sheet *sheet, const struct report_style *style)

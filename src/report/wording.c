@@ -7,8 +7,6 @@
 #include "report/reasons.h"
 #include "report/table.h"
 
-#define NS_PER_S 1000000000u
-
 /* --- above the tables --- */
 
 static void print_side(FILE *out, const char *what, const struct side *side)
@@ -135,8 +133,6 @@ void wording_coverage(FILE *out, const struct sheet *sheet)
 {
 	struct metric_set wanted = wanted_metrics(sheet);
 
-	if (sheet->trial)
-		return;
 	print_coverage(out, "", sheet->candidate, &sheet->coverage_after, &wanted);
 	if (!sheet->comparing)
 		return;
@@ -207,7 +203,8 @@ const char *wording_empty(const struct sheet *sheet, enum section section)
 		return NULL;
 	if (section_infos[section].subject == SUBJECT_GROUP && wording_nothing(sheet))
 		return NULL;
-	return sheet->comparing ? "nothing changed" : "nothing measured";
+	return sheet->comparing && sheet->parts[section].any_value ? "nothing changed"
+								   : "nothing measured";
 }
 
 char *wording_alones(const struct sheet *sheet, bool before)
@@ -246,7 +243,7 @@ char *wording_left_out(size_t count, const char *what)
 char *wording_finding(const struct finding *finding)
 {
 	_cleanup_free_ char *text = text_visible(text_of(finding->judgement->text));
-	size_t rows = finding->broken.blocks[0].count;
+	size_t rows = finding->count;
 	char *line = NULL;
 	int length = 0;
 

@@ -188,6 +188,7 @@ struct ctprof_snapshot {
 	enum snapshot_origin origin;
 	struct reading captured_at_unix_ns;
 	const struct name *version; /* of the ctprof that wrote it */
+	struct metric_set unknown;  /* metrics that the file, of ours, has no row for */
 	const struct name *note;    /* what its maker wrote on it */
 	struct host_context *host;
 	struct {

@@ -261,13 +261,17 @@ static TAKE(take_field_name)
 	struct snapshot_parser *p = parser_of(r);
 	enum field_list list = (enum field_list)member->detail;
 	struct text name;
+	int number;
 	struct error *err = json_get_text(value, key, &name);
 
 	if (err)
 		return err;
 	if (p->listed[list] >= BITS_MAX)
 		return error_create("more than %d fields", BITS_MAX);
-	p->numbers[list][p->listed[list]++] = (int16_t)fields_find(list, name);
+	number = fields_find(list, name);
+	p->numbers[list][p->listed[list]++] = (int16_t)number;
+	if (list == LIST_THREADS && number >= 0 && number < METRIC_COUNT)
+		metric_set_remove(&snapshot_of(r)->unknown, (enum metric_id)number);
 	return NULL;
 }
 
@@ -316,10 +320,18 @@ static const struct json_shape head_shape = { .members = head_members,
 					      .count = array_length(head_members),
 					      .done = finish_head };
 
+/* Until the list of fields names them. */
+static void know_nothing(struct ctprof_snapshot *s)
+{
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		metric_set_add(&s->unknown, i);
+}
+
 static TAKE(take_head)
 {
 	if (parser_of(r)->body)
 		return error_create("'ctprof' stands after what it speaks of");
+	know_nothing(snapshot_of(r));
 	return take_object(r, target, &(struct json_member){ .more = &head_shape }, key, value);
 }
 
