@@ -62,22 +62,27 @@ static bool note_boots(struct sheet *sheet)
 			  what);
 }
 
-/* Rows that the version which wrote a file did not have. */
-static bool note_age(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s)
+/* Rows that the version which wrote one of the files did not have, and the other did. */
+static bool note_age(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s,
+		     const struct ctprof_snapshot *other)
 {
 	size_t unknown = 0;
 
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
-		unknown += metric_set_has(&s->unknown, i);
-	return !unknown ||
-	       sheet_note(sheet, "the %s is of ctprof %s, which did not know %zu of the metrics",
-			  side, s->version ? s->version->bytes : "of another age", unknown);
+		unknown += metric_set_has(&s->unknown, i) && !metric_set_has(&other->unknown, i);
+	return !unknown || sheet_note(sheet,
+				      "the %s is of another age of ctprof (%s), without %zu of the "
+				      "metrics of the other",
+				      side, s->version ? s->version->bytes : "?", unknown);
 }
 
 static bool note_ages(struct sheet *sheet)
 {
-	return note_age(sheet, "baseline", sheet->baseline) &&
-	       note_age(sheet, "candidate", sheet->candidate);
+	/* Files of others do not say what they could have had. */
+	if (sheet->baseline->origin != ORIGIN_CTPROF || sheet->candidate->origin != ORIGIN_CTPROF)
+		return true;
+	return note_age(sheet, "baseline", sheet->baseline, sheet->candidate) &&
+	       note_age(sheet, "candidate", sheet->candidate, sheet->baseline);
 }
 
 static bool note_renamed(struct sheet *sheet)

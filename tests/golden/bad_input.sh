@@ -499,7 +499,7 @@ no_match() {
 	local words
 
 	crowd 1 3 > "$scratch/some"
-	for words in "--match nobody" "--not-match *" "--match [" "--match crowd-1 --not-match crowd-?"; do
+	for words in "--match nobody" "--not-match *" "--match \\[" "--match crowd-1 --not-match crowd-?"; do
 		for command in "show $scratch/some" "compare $scratch/some $scratch/some"; do
 			set -f
 			measure ctprof $command $words
@@ -511,6 +511,13 @@ no_match() {
 			set +f
 			equal "rows of $words" "$(jq '.rows | length' "$scratch/out")" 0
 		done
+	done
+	for words in '[' 'a[!b' 'a\'; do
+		for command in --match --not-match; do
+			fails 2 ctprof show "$scratch/some" $command "$words"
+			has "the error" "$output" "$command: "
+		done
+		fails 2 ctprof compare "$scratch/some" "$scratch/some" --fail-if "$words:majflt > 1"
 	done
 	measure ctprof compare "$scratch/some" "$scratch/some" --group-by cgroup --cgroup-flatten '/nothing/**' --metrics run_time_ns
 	equal "status of a flattening of nothing" "$status ($err)" "0 ($err)"
