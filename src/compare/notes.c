@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "compare/sheet.h"
+#include "compare/sheet_fill.h"
 #include "compare/survivors.h"
 
 static const char *const origins[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/psi_rows.h"
+#include "compare/sheet_fill.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -15,7 +15,8 @@ struct place {
 	} kinds;                   /* ascending once complete */
 	const struct place *match; /* of a candidate: what it was */
 	size_t common, all;
-	const struct name *leaf; /* of a baseline: the last segment of what it became */
+	const struct name *became; /* of a baseline: the first candidate that it is now ... */
+	const struct name *joint;  /* ... and the name of both from now on */
 };
 
 struct search {
@@ -306,11 +307,12 @@ static bool list_pairs(struct search *search, struct renamed *renamed)
 
 		if (!new->match)
 			continue;
-		if (!find_place(search, new->match->label, &number))
-			return false;
+		number = word_map_find(
+			&search->numbers,
+			(struct words){ { (uintptr_t) new->match->label, 0, OF_PLACE } });
 		old = &search->places.items[number];
-		if (!old->leaf)
-			old->leaf = new->label;
+		if (!old->became)
+			old->became = new->label;
 		if (!array_push(renamed, (struct renamed_pair){ old->label, new->label, new->common,
 								new->all }))
 			return false;
@@ -320,7 +322,7 @@ static bool list_pairs(struct search *search, struct renamed *renamed)
 
 static const struct name *joint_name(struct search *search, const struct place *old)
 {
-	struct text leaf = last_segment(name_text(old->leaf));
+	struct text leaf = last_segment(name_text(old->became));
 	struct text parts[] = { name_text(old->label), TEXT(" [renamed: "), leaf, TEXT("]") };
 	_cleanup_free_ char *out = malloc(old->label->length + leaf.length + 32);
 	size_t used = 0;
@@ -332,7 +334,6 @@ static const struct name *joint_name(struct search *search, const struct place *
 	return out ? names_intern(&search->keys->cgroups.names, out, used) : NULL;
 }
 
-/* The name that a pair has from now on, which is made once and kept in place of the leaf. */
 static const struct name *new_name(void *context, const struct name *name)
 {
 	struct search *search = context;
@@ -345,7 +346,7 @@ static const struct name *new_name(void *context, const struct name *name)
 	place = &search->places.items[number];
 	if (place->sides == CANDIDATE && place->match)
 		place = place->match;
-	return place->leaf ? place->leaf : name;
+	return place->joint ? place->joint : name;
 }
 
 static bool make_names(struct search *search)
@@ -353,10 +354,10 @@ static bool make_names(struct search *search)
 	for (size_t i = 0; i < search->places.count; i++) {
 		struct place *place = &search->places.items[i];
 
-		if (!place->leaf)
+		if (!place->became)
 			continue;
-		place->leaf = joint_name(search, place);
-		if (!place->leaf)
+		place->joint = joint_name(search, place);
+		if (!place->joint)
 			return false;
 	}
 	cgroup_names_change(&search->keys->cgroups, new_name, search);

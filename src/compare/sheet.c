@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/judge.h"
+#include "compare/sheet_fill.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,6 +5,7 @@
  */
 #include "compare/merge.h"
 #include "compare/psi_rows.h"
+#include "compare/sheet_fill.h"
 
 /* One number of a cgroup. Unset limits and protections are what the merge rules are for
  * (Documentation/admin-guide/cgroup-v2.rst). */

@@ -8,6 +8,7 @@
 #include "base/name_map.h"
 #include "compare/host_fields.h"
 #include "compare/psi_rows.h"
+#include "compare/sheet_fill.h"
 
 /* A reading as a datum. */
 static struct datum datum_of(struct reading reading)

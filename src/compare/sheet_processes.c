@@ -8,6 +8,7 @@
 
 #include "compare/merge.h"
 #include "compare/pattern.h"
+#include "compare/sheet_fill.h"
 
 #define KIB 1024
 

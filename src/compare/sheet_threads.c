@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Groups of threads: their rows, those that only one side has, and what is judged.
+ * Groups of threads: in which order, their rows, and what is judged.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare/judge.h"
-#include "compare/survivors.h"
-
-const enum metric_id alone_metrics[ALONE_METRICS] = {
-	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_voluntary_csw, METRIC_nonvoluntary_csw,
-	METRIC_majflt,      METRIC_read_bytes,   METRIC_write_bytes,   METRIC_hiwater_rss_bytes,
-};
+#include "compare/sheet_fill.h"
 
 /* What totals are divided by: an amount of which so much is a second; 0: there is none. */
 struct divisor {
@@ -202,74 +197,6 @@ static bool is_shared(const struct sheet *sheet, uint32_t key)
 	if (!sheet->after.items[key].count)
 		return false;
 	return !sheet->comparing || sheet->view->births || sheet->before.items[key].count;
-}
-
-/* A thread may be older than a capture that lacks it: lost there, or not chosen. */
-static bool is_born_after(const struct ctprof_snapshot *s, const struct ctprof_thread *thread)
-{
-	const struct host_context *host = s->host;
-
-	return !host || !host->uptime_clock_ticks.measured ||
-	       !thread->start_time_clock_ticks.measured ||
-	       thread->start_time_clock_ticks.value >= host->uptime_clock_ticks.value;
-}
-
-/* Keys for the threads that both have, and for those that one has. A thread that was renamed, or
- * moved, in between counts where it is now. */
-static struct error *make_window(struct sheet *sheet)
-{
-	size_t key_count = sheet->sides->keys.count;
-	size_t olds = sheet->baseline->threads.count, news = sheet->candidate->threads.count;
-	_cleanup_free_ uint32_t *before = malloc(olds * sizeof(*before) + 1);
-	_cleanup_free_ uint32_t *gone = malloc(olds * sizeof(*gone) + 1);
-	_cleanup_free_ uint32_t *after = malloc(news * sizeof(*after) + 1);
-	_cleanup_free_ uint32_t *born = malloc(news * sizeof(*born) + 1);
-	struct survivors survivors;
-	struct error *err;
-
-	if (!before || !gone || !after || !born)
-		return &error_no_memory;
-	err = survivors_init(&survivors, sheet->baseline, sheet->candidate);
-	if (err)
-		return err;
-	for (size_t i = 0; i < olds; i++) {
-		bool lives = survivors.after[i] != NO_THREAD;
-
-		before[i] = lives ? sheet->candidate_keys[survivors.after[i]] : NO_KEY;
-		gone[i] = lives ? NO_KEY : sheet->baseline_keys[i];
-	}
-	for (size_t i = 0; i < news; i++) {
-		bool lived = survivors.before[i] != NO_THREAD;
-		bool is_new = !lived &&
-			      is_born_after(sheet->baseline, snapshot_thread(sheet->candidate, i));
-
-		after[i] = lived || (is_new && sheet->view->births) ? sheet->candidate_keys[i]
-								    : NO_KEY;
-		born[i] = is_new ? sheet->candidate_keys[i] : NO_KEY;
-		sheet->strangers += !lived && !is_new;
-	}
-	survivors_deinit(&survivors);
-	err = groups_init(&sheet->before, sheet->baseline, before, key_count);
-	if (!err)
-		err = groups_init(&sheet->after, sheet->candidate, after, key_count);
-	if (!err)
-		err = groups_init(&sheet->gone, sheet->baseline, gone, key_count);
-	return err ? err : groups_init(&sheet->born, sheet->candidate, born, key_count);
-}
-
-static struct error *make_groups(struct sheet *sheet)
-{
-	size_t key_count = sheet->sides->keys.count;
-	struct error *err = NULL;
-
-	if (sheet->comparing && sheet->view->window)
-		return make_window(sheet);
-	if (sheet->comparing)
-		err = groups_init(&sheet->before, sheet->baseline, sheet->baseline_keys, key_count);
-	if (!err)
-		err = groups_init(&sheet->after, sheet->candidate, sheet->candidate_keys,
-				  key_count);
-	return err;
 }
 
 static const struct group *before_of(const struct sheet *sheet, uint32_t key)
@@ -488,78 +415,6 @@ static bool take_group(struct work *work, uint32_t place, uint32_t key)
 	return add_rows(work, place, key);
 }
 
-/* --- groups of one side --- */
-
-static int by_run_time(const void *a, const void *b)
-{
-	const struct alone *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? 1 : -1;
-	return (x->key > y->key) - (x->key < y->key);
-}
-
-static double run_time_of(const struct group *group)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < group->count; i++)
-		if (metric_set_has(&group->threads[i]->record.measured, METRIC_run_time_ns))
-			sum += (double)group->threads[i]->record.values.run_time_ns.v;
-	return sum;
-}
-
-static void note_measured(struct alones *alones, const struct group *group)
-{
-	struct coverage coverage = { 0 };
-
-	coverage_add(&coverage, group);
-	for (size_t i = 0; i < ALONE_METRICS; i++)
-		if (metric_set_has(&coverage.some, alone_metrics[i]))
-			metric_set_add(&alones->measured, alone_metrics[i]);
-}
-
-/* Those that are in `groups` and not in `others`, which may be NULL for all. `key` becomes their
- * place in the order of names, for equals. */
-static bool find_alones(const struct sheet *sheet, const struct groups *groups,
-			const struct groups *others, struct alones *ret)
-{
-	for (uint32_t n = 0; n < sheet->sides->keys.count; n++) {
-		uint32_t key = sheet->sides->by_name[n];
-		const struct group *group = &groups->items[key];
-
-		if (!group->count || (others && others->items[key].count) ||
-		    (sheet->in_both && sheet->in_both[key]) ||
-		    !view_matches(sheet->view, label_of(sheet, key)))
-			continue;
-		if (!array_push(ret, (struct alone){ group, n, run_time_of(group) }))
-			return false;
-	}
-	if (ret->count)
-		qsort(ret->items, ret->count, sizeof(*ret->items), by_run_time);
-	for (size_t i = 0; i < ret->count; i++)
-		ret->items[i].key = sheet->sides->by_name[ret->items[i].key];
-	if (sheet->view->limit && ret->count > sheet->view->limit) {
-		ret->left_out = ret->count - sheet->view->limit;
-		ret->count = sheet->view->limit;
-	}
-	for (size_t i = 0; i < ret->count; i++)
-		note_measured(ret, ret->items[i].group);
-	return true;
-}
-
-static bool find_one_sided(struct sheet *sheet)
-{
-	if (!sheet->comparing ||
-	    !(sheet_has_part(sheet, SECTION_PRIMARY) || sheet_has_part(sheet, SECTION_DERIVED)))
-		return true;
-	if (sheet->view->window)
-		return find_alones(sheet, &sheet->gone, NULL, &sheet->only_before) &&
-		       find_alones(sheet, &sheet->born, NULL, &sheet->only_after);
-	return find_alones(sheet, &sheet->before, &sheet->after, &sheet->only_before) &&
-	       find_alones(sheet, &sheet->after, &sheet->before, &sheet->only_after);
-}
-
 static bool run(struct work *work)
 {
 	struct sheet *sheet = work->sheet;
@@ -567,12 +422,12 @@ static bool run(struct work *work)
 
 	for (uint32_t n = 0; done && n < sheet->sides->keys.count; n++)
 		done = take_group(work, n, sheet->order[n]);
-	return done && find_one_sided(sheet);
+	return done && sheet_find_alones(sheet);
 }
 
 struct error *sheet_fill_threads(struct sheet *sheet)
 {
-	struct error *err = make_groups(sheet);
+	struct error *err = sheet_make_groups(sheet);
 	struct work *work = err ? NULL : calloc(1, sizeof(*work));
 
 	if (err)

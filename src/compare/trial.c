@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "compare/judge.h"
+#include "compare/sheet_fill.h"
 #include "compare/statistics.h"
 
 /* Fewer values than this on a side leave the test next to nothing to find. */
