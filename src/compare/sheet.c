@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/judge.h"
 #include "compare/sheet_fill.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "compare/judge.h"
 
 /* --- measures --- */
 
@@ -116,19 +115,13 @@ bool sheet_add(struct sheet *sheet, const struct measure *measure, const struct 
 
 bool sheet_note(struct sheet *sheet, const char *format, ...)
 {
-	char *line = NULL;
-	va_list args;
-	int length;
+	va_list arguments;
+	bool done;
 
-	va_start(args, format);
-	length = vasprintf(&line, format, args);
-	va_end(args);
-	if (length < 0)
-		return false;
-	if (array_push(&sheet->notes, line))
-		return true;
-	free(line);
-	return false;
+	va_start(arguments, format);
+	done = lines_add(&sheet->notes, format, arguments);
+	va_end(arguments);
+	return done;
 }
 
 /* Names of groups choose among what has names: the rest is left out, unless asked for. */
@@ -270,10 +263,8 @@ void sheet_destroy(struct sheet *sheet)
 	groups_deinit(&sheet->born);
 	for (size_t i = 0; i < sheet->findings.count; i++)
 		part_deinit(&sheet->findings.items[i].broken);
-	for (size_t i = 0; i < sheet->notes.count; i++)
-		free(sheet->notes.items[i]);
 	array_deinit(&sheet->findings);
-	array_deinit(&sheet->notes);
+	lines_deinit(&sheet->notes);
 	array_deinit(&sheet->only_before);
 	array_deinit(&sheet->only_after);
 	array_deinit(&sheet->more);

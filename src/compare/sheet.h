@@ -75,9 +75,7 @@ struct sheet {
 	struct {
 		ARRAY(struct finding);
 	} findings;
-	struct {
-		ARRAY(char *);
-	} notes; /* what a reader must know before the numbers; a line each */
+	struct lines notes; /* what a reader must know before the numbers; a line each */
 };
 
 /* The sides must outlive the sheet. */

@@ -2,7 +2,6 @@
 #include "snapshot/model.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,9 +36,7 @@ void snapshot_destroy(struct ctprof_snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
-	for (size_t i = 0; i < snapshot->remarks.count; i++)
-		free(snapshot->remarks.items[i]);
-	array_deinit(&snapshot->remarks);
+	lines_deinit(&snapshot->remarks);
 	array_deinit(&snapshot->processes);
 	array_deinit(&snapshot->cgroups);
 	array_deinit(&snapshot->counters);
@@ -214,17 +211,11 @@ void snapshot_sort(struct ctprof_snapshot *s)
 
 struct error *snapshot_remark(struct ctprof_snapshot *s, const char *format, ...)
 {
-	char *line = NULL;
-	va_list args;
-	int length;
+	va_list arguments;
+	bool done;
 
-	va_start(args, format);
-	length = vasprintf(&line, format, args);
-	va_end(args);
-	if (length < 0)
-		return &error_no_memory;
-	if (array_push(&s->remarks, line))
-		return NULL;
-	free(line);
-	return &error_no_memory;
+	va_start(arguments, format);
+	done = lines_add(&s->remarks, format, arguments);
+	va_end(arguments);
+	return done ? NULL : &error_no_memory;
 }

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/names.h"
 #include "metric/metric.h"
 
@@ -211,9 +212,7 @@ struct ctprof_snapshot {
 	struct psi psi;
 	struct sched_ext *sched_ext;
 	struct capture_info *capture;
-	struct {
-		ARRAY(char *);
-	} remarks; /* one line each for the user, about reading this file */
+	struct lines remarks; /* one line each for the user, about reading this file */
 };
 
 /* An empty snapshot with room for a capture or a file. */
