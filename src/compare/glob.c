@@ -235,21 +235,32 @@ struct error *glob_check(const char *glob)
 	return NULL;
 }
 
+/* The end of a class that begins after its [, or NULL. A ] that comes first is itself. */
+static const char *class_end(const char *p)
+{
+	p += *p == '!' || *p == '^';
+	p += *p == ']';
+	for (; *p && *p != ']'; p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		else if (p[0] == '[' && p[1] == ':')
+			p = strstr(p + 2, ":]") ? strstr(p + 2, ":]") + 1 : p;
+	}
+	return *p ? p : NULL;
+}
+
 struct error *pattern_check(const char *pattern)
 {
 	for (const char *p = pattern; *p; p++) {
-		const char *from;
-
-		if (*p == '\\' && !*++p)
-			return error_create("'%.80s' ends in a backslash", pattern);
-		if (*p != '[' || (p > pattern && p[-1] == '\\'))
-			continue;
-		/* A ] that comes first is itself. */
-		from = p + 1 + (p[1] == '!' || p[1] == '^');
-		p = *from ? strchr(from + 1, ']') : NULL;
-		if (!p)
-			return error_create("'%.80s' has a [ without its ] (\\[ is itself)",
-					    pattern);
+		if (*p == '\\') {
+			if (!*++p)
+				return error_create("'%.80s' ends in a backslash", pattern);
+		} else if (*p == '[') {
+			p = class_end(p + 1);
+			if (!p)
+				return error_create("'%.80s' has a [ without its ] (\\[ is itself)",
+						    pattern);
+		}
 	}
 	return NULL;
 }

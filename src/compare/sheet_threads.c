@@ -20,9 +20,10 @@ struct work {
 	struct selection rows;   /* shown */
 	struct selection needed; /* shown, judged, ranked by, or divided by */
 	struct group_sums before, after;
-	uint64_t before_now, after_now;                   /* ticks since boot; for ages */
-	struct divisor before_divisor, after_divisor;     /* of totals */
-	double host_change[METRIC_COUNT + DERIVED_COUNT]; /* 0: none, or not wanted */
+	uint64_t before_now, after_now;               /* ticks since boot; for ages */
+	struct divisor before_divisor, after_divisor; /* of totals */
+	double host_change[METRIC_COUNT + DERIVED_COUNT];
+	bool has_host_change[METRIC_COUNT + DERIVED_COUNT];
 };
 
 /* --- what is needed --- */
@@ -178,7 +179,8 @@ static struct row make_row(const struct work *work, const struct name *label, ui
 		divide(&row.after, &work->after_divisor);
 	}
 	sheet_change(sheet, &row);
-	if (work->host_change[number] != 0 && row.change.has_delta) {
+	if (work->has_host_change[number] && work->host_change[number] != 0 &&
+	    row.change.has_delta) {
 		row.has_host_share = true;
 		row.host_share = row.change.delta / work->host_change[number];
 	}
@@ -221,8 +223,10 @@ static bool add_births(struct work *work)
 					     : derived_datum(&work->after.derived[i - METRIC_COUNT],
 							     &derived_metrics[i - METRIC_COUNT]);
 
-		if (work->host_change[i] != 0 && datum.kind == DATUM_NUMBER)
+		if (datum.kind == DATUM_NUMBER && !datum.partial)
 			work->host_change[i] += (double)datum.number / scale;
+		else if (born.count)
+			work->has_host_change[i] = false;
 	}
 	return true;
 }
@@ -250,7 +254,8 @@ static bool find_host_change(struct work *work)
 		    !selection_has(&work->needed, i))
 			continue;
 		row = make_row(work, NULL, 0, &before, &after, i);
-		work->host_change[i] = row.change.has_delta ? row.change.delta : 0;
+		work->host_change[i] = row.change.delta;
+		work->has_host_change[i] = row.change.has_delta;
 	}
 	return !sheet->view->window || add_births(work);
 }

@@ -61,6 +61,16 @@ static const struct measure *measure_of(struct trial *trial, const struct measur
 	return measure;
 }
 
+/* Two groups of threads may have one name; their places in the order of names are the same in all
+ * pieces. What else has a place has one of its own in each. */
+static struct words series_words(const struct measure *measure, const struct name *group,
+				 uint32_t place)
+{
+	bool is_group = section_infos[measure->section].subject == SUBJECT_GROUP;
+
+	return (struct words){ { (uintptr_t)measure, (uintptr_t)group, is_group ? place : 0 } };
+}
+
 static struct series *series_of(struct trial *trial, const struct row *row, bool per_second)
 {
 	struct sheet *sheet = trial->sheet;
@@ -73,8 +83,7 @@ static struct series *series_of(struct trial *trial, const struct row *row, bool
 		group = names_intern(&sheet->names, row->group->bytes, row->group->length);
 	if (!measure || (row->group && !group))
 		return NULL;
-	number = word_map_at(&trial->numbers,
-			     (struct words){ { (uintptr_t)measure, (uintptr_t)group } });
+	number = word_map_at(&trial->numbers, series_words(measure, group, row->number));
 	if (!number)
 		return NULL;
 	if (*number == WORD_MAP_NEW) {
@@ -312,9 +321,10 @@ static bool add_rows(struct trial *trial)
 }
 
 /* A group that both sides have, without values on both: its condition cannot be decided. */
-static bool judge_unmeasured(struct trial *trial, struct finding *finding, uint32_t key)
+static bool judge_unmeasured(struct trial *trial, struct finding *finding, uint32_t place)
 {
 	struct sheet *sheet = trial->sheet;
+	uint32_t key = sheet->sides->by_name[place];
 	const struct measure *measure = sheet->measures + finding->judgement->metric;
 	const struct name *label = sheet->sides->keys.items[key].label, *group;
 	struct row row = { .measure = measure };
@@ -325,8 +335,7 @@ static bool judge_unmeasured(struct trial *trial, struct finding *finding, uint3
 	group = names_intern(&sheet->names, label->bytes, label->length);
 	if (!group)
 		return false;
-	number = word_map_find(&trial->numbers,
-			       (struct words){ { (uintptr_t)measure, (uintptr_t)group } });
+	number = word_map_find(&trial->numbers, series_words(measure, group, place));
 	return (number != WORD_MAP_NEW && has_both(&trial->items[number])) ||
 	       judge_row(finding, &row);
 }
@@ -361,9 +370,9 @@ static bool judge_others(struct trial *trial)
 	struct sheet *sheet = trial->sheet;
 
 	for (size_t i = 0; i < sheet->findings.count; i++)
-		for (uint32_t key = 0; key < sheet->sides->keys.count; key++)
-			if (sheet->in_both[key] &&
-			    !judge_unmeasured(trial, &sheet->findings.items[i], key))
+		for (uint32_t place = 0; place < sheet->sides->keys.count; place++)
+			if (sheet->in_both[sheet->sides->by_name[place]] &&
+			    !judge_unmeasured(trial, &sheet->findings.items[i], place))
 				return false;
 	return true;
 }

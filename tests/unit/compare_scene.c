@@ -84,7 +84,14 @@ void comparison_run(struct comparison *c)
 
 void comparison_refused(struct comparison *c, const char *message)
 {
-	expect_error(make_sides(c), message);
+	struct error *err = make_sides(c);
+
+	if (!err) {
+		err = sheet_create(&c->sides, &c->sheet);
+		if (err)
+			sides_deinit(&c->sides);
+	}
+	expect_error(err, message);
 }
 
 void comparison_end(struct comparison *c)

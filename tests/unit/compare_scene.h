@@ -46,7 +46,7 @@ void comparison_alone(struct comparison *c);
 /* The baseline for the candidate and the reverse, of one capture each. */
 void comparison_swap(struct comparison *c);
 
-/* Make the sheet; where `sides` are refused, say why. */
+/* Make the sheet; where the snapshots are refused, say why. */
 void comparison_run(struct comparison *c);
 void comparison_refused(struct comparison *c, const char *message);
 

@@ -337,8 +337,8 @@ TEST(threads_of_unknown_start_are_not_the_same)
 	snapshot_destroy(y);
 }
 
-/* A group's name may look like two names: so be it, but on other axes one label is one group. */
-TEST(one_label_is_one_group)
+/* A name may look like two names: then two groups have one label. */
+TEST(one_label_of_two_groups)
 {
 	struct ctprof_snapshot *s = build_snapshot();
 	struct keyed k = { 0 };
@@ -348,9 +348,29 @@ TEST(one_label_is_one_group)
 	key_threads(&k, AXIS_PCOMM_COMM, s, NULL);
 	assert_string_equal(label(&k, 0, 0), "a > b > c");
 	assert_string_equal(label(&k, 0, 1), "a > b > c");
-	assert_true(are_together(&k, 0, 0, 0, 1));
+	assert_false(are_together(&k, 0, 0, 0, 1));
+	assert_int_equal(k.keys.count, 2);
 	forget(&k);
 	snapshot_destroy(s);
+}
+
+/* Each of them is the same group in another capture, whichever comes first there. */
+TEST(groups_of_one_label_are_found_again)
+{
+	struct ctprof_snapshot *x = build_snapshot(), *y = build_snapshot();
+	struct keyed k = { 0 };
+
+	live_in(x, 1, 1, 1, "a > b", "c", "/");
+	live_in(x, 2, 2, 1, "a", "b > c", "/");
+	live_in(y, 3, 3, 1, "a", "b > c", "/");
+	live_in(y, 4, 4, 1, "a > b", "c", "/");
+	key_threads(&k, AXIS_PCOMM_COMM, x, y);
+	assert_int_equal(k.keys.count, 2);
+	assert_true(are_together(&k, 0, 0, 1, 1));
+	assert_true(are_together(&k, 0, 1, 1, 0));
+	forget(&k);
+	snapshot_destroy(x);
+	snapshot_destroy(y);
 }
 
 TEST(the_count_of_threads_of_a_key)
@@ -392,5 +412,6 @@ UNIT_TESTS(cmocka_unit_test(every_axis_is_named_once), cmocka_unit_test(names_an
 	   cmocka_unit_test(cgroups_of_one_unit_are_one_group),
 	   cmocka_unit_test(the_very_same_thread),
 	   cmocka_unit_test(threads_of_unknown_start_are_not_the_same),
-	   cmocka_unit_test(one_label_is_one_group),
+	   cmocka_unit_test(one_label_of_two_groups),
+	   cmocka_unit_test(groups_of_one_label_are_found_again),
 	   cmocka_unit_test(the_count_of_threads_of_a_key), cmocka_unit_test(no_threads_no_keys))

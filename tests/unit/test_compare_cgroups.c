@@ -398,15 +398,86 @@ TEST(memory_of_processes)
 	live(c.after[0], 14, 14, 1, "pg-9"); /* has none */
 	comparison_run(&c);
 	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Rss", 30 * 1024);
-	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Pss", 0);
 	expect_whole(&row_of(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Rss")->after, 230 * 1024);
-	/* Here a pattern is a pattern, also of one. */
-	expect_no_delta(&c, SECTION_SMAPS_ROLLUP, "single-{N}", "Rss");
+	/* What did not change, and processes that one side has not. */
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Pss");
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "single-{N}", "Rss");
+	c.view.all_rows = true;
+	comparison_run(&c);
+	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Pss", 0);
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "single-{N}", "Rss");
 	c.view.keys.literal_threads = true;
 	comparison_run(&c);
 	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-2[11]", "Rss", 30 * 1024);
-	expect_no_delta(&c, SECTION_SMAPS_ROLLUP, "pg-1[10]", "Rss");
-	expect_no_delta(&c, SECTION_SMAPS_ROLLUP, "pg-3[12]", "Rss");
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-1[10]", "Rss");
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-3[12]", "Rss");
+	/* Of one snapshot there is nobody to lack them; a pattern is a pattern, also of one. */
+	c.view.keys.literal_threads = false;
+	comparison_alone(&c);
+	comparison_run(&c);
+	expect_whole(&row_of(&c, SECTION_SMAPS_ROLLUP, "single-{N}", "Rss")->after, 5 * 1024);
+	comparison_end(&c);
+}
+
+/* Of three processes of one name, two say what they have of a kind. */
+TEST(members_of_a_name)
+{
+	struct comparison c;
+	const struct row *row;
+
+	comparison_begin(&c);
+	build_smaps(c.before[0], 10, "pg-1", 100, 50);
+	build_smaps(c.after[0], 10, "pg-1", 130, 50);
+	build_smaps(c.after[0], 11, "pg-2", 130, 50);
+	build_smaps(c.after[0], 12, "pg-3", 130, 50);
+	for (size_t i = 0; i < 2; i++)
+		build_count(c.after[0], snapshot_thread(c.after[0], i)->smaps_rollup_kib, "Swap",
+			    i);
+	live(c.after[0], 13, 13, 1, "pg-4"); /* has none */
+	comparison_run(&c);
+	row = row_of(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Rss");
+	assert_int_equal(row->before.threads, 1);
+	assert_int_equal(row->before.measured, 1);
+	assert_int_equal(row->after.threads, 3);
+	assert_int_equal(row->after.measured, 3);
+	row = row_of(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Swap");
+	assert_int_equal(row->after.threads, 3);
+	assert_int_equal(row->after.measured, 2);
+	assert_true(row->after.partial);
+	comparison_end(&c);
+}
+
+/* Long lists that seldom change: of them, only what did. */
+TEST(what_is_the_same_in_long_lists)
+{
+	struct comparison c;
+
+	begin(&c);
+	for (int i = 0; i < 2; i++) {
+		struct ctprof_snapshot *s = i ? c.after[0] : c.before[0];
+		struct cgroup *cgroup = pod(s, 1);
+
+		cgroup->memory.current = reading_of(4096);
+		build_count(s, &cgroup->memory.stat, "anon", 4096);
+		build_count(s, &cgroup->memory.stat, "file", i ? 8192 : 4096);
+		build_count(s, &cgroup->memory.events, "high", 7);
+		build_count(s, &cgroup->memory.events, "max", i ? 8 : 7);
+	}
+	for (int all = 0; all < 2; all++) {
+		c.view.all_rows = all;
+		comparison_run(&c);
+		expect_delta(&c, SECTION_CGROUP_STATS, POD, "memory.current", 0);
+		expect_delta(&c, SECTION_MEMORY_STAT, POD, "file", 4096);
+		expect_delta(&c, SECTION_MEMORY_EVENTS, POD, "max", 1);
+		assert_int_equal(!!find_row(&c, SECTION_MEMORY_STAT, POD, "anon"), all);
+		assert_int_equal(!!find_row(&c, SECTION_MEMORY_EVENTS, POD, "high"), all);
+	}
+	/* Of one snapshot all of it is new. */
+	c.view.all_rows = false;
+	comparison_alone(&c);
+	comparison_run(&c);
+	row_of(&c, SECTION_MEMORY_STAT, POD, "anon");
+	row_of(&c, SECTION_MEMORY_EVENTS, POD, "high");
 	comparison_end(&c);
 }
 
@@ -451,4 +522,5 @@ UNIT_TESTS(cmocka_unit_test(counters_add_up), cmocka_unit_test(sums_of_cgroups_d
 	   cmocka_unit_test(cgroups_of_one_side_and_without_threads),
 	   cmocka_unit_test(cgroup_sections_need_that_axis),
 	   cmocka_unit_test(cgroups_in_the_order_of_groups), cmocka_unit_test(memory_of_processes),
+	   cmocka_unit_test(members_of_a_name), cmocka_unit_test(what_is_the_same_in_long_lists),
 	   cmocka_unit_test(memory_of_one_snapshot), cmocka_unit_test(memory_beyond_all_bounds))

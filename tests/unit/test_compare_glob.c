@@ -203,6 +203,47 @@ TEST(what_is_no_glob)
 		expect_error(glob_check(globs[i][0]), globs[i][1]);
 }
 
+/* Patterns that fnmatch(3) takes, and what each of them matches. */
+TEST(patterns)
+{
+	static const char *const patterns[][2] = {
+		{ "", "" },           { "*", "a" },       { "a?c", "abc" },
+		{ "[ab]", "b" },      { "[!a]", "b" },    { "[^a]", "b" },
+		{ "[]a]", "]" },      { "[!]a]", "b" },   { "\\[", "[" },
+		{ "\\[a", "[a" },     { "]", "]" },       { "a]", "a]" },
+		{ "[[]", "[" },       { "[a][b]", "ab" }, { "\\\\", "\\" },
+		{ "\\\\[a]", "\\a" }, { "[\\]]", "]" },   { "worker/\\[0\\]", "worker/[0]" },
+	};
+
+	for (size_t i = 0; i < array_length(patterns); i++) {
+		expect_ok(pattern_check(patterns[i][0]));
+		assert_int_equal(fnmatch(patterns[i][0], patterns[i][1], 0), 0);
+	}
+}
+
+/* It would take their [ for itself, and the backslash for nothing. */
+TEST(what_is_no_pattern)
+{
+	static const char *const patterns[][2] = {
+		{ "[", "a [ without its ]" },         { "a[b", "a [ without its ]" },
+		{ "[]", "a [ without its ]" },        { "[!]", "a [ without its ]" },
+		{ "[!", "a [ without its ]" },        { "[^]", "a [ without its ]" },
+		{ "[a][b", "a [ without its ]" },     { "\\[[", "a [ without its ]" },
+		{ "\\", "ends in a backslash" },      { "a\\", "ends in a backslash" },
+		{ "a\\\\\\", "ends in a backslash" },
+	};
+
+	for (size_t i = 0; i < array_length(patterns); i++)
+		expect_error(pattern_check(patterns[i][0]), patterns[i][1]);
+}
+
+/* A backslash that is escaped escapes nothing, and one in brackets escapes their end. */
+TEST(patterns_with_backslashes_before_brackets)
+{
+	expect_error(pattern_check("\\\\[a"), "a [ without its ]");
+	expect_error(pattern_check("[a\\]"), "a [ without its ]");
+}
+
 /* "/" and `count` times `part` and `end`, in memory of the caller. */
 static char *repeat(const char *part, size_t count, const char *end)
 {
@@ -326,6 +367,8 @@ TEST(random_globs_as_fnmatch_has_it)
 
 UNIT_TESTS(cmocka_unit_test(plain_paths), cmocka_unit_test(one_segment),
 	   cmocka_unit_test(any_number_of_segments), cmocka_unit_test(classes),
-	   cmocka_unit_test(escapes), cmocka_unit_test(what_is_no_glob),
+	   cmocka_unit_test(escapes), cmocka_unit_test(what_is_no_glob), cmocka_unit_test(patterns),
+	   cmocka_unit_test(what_is_no_pattern),
+	   cmocka_unit_test(patterns_with_backslashes_before_brackets),
 	   cmocka_unit_test(globs_that_could_take_for_ever), cmocka_unit_test(the_longest_glob),
 	   cmocka_unit_test(random_globs_as_fnmatch_has_it))

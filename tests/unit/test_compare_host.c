@@ -349,10 +349,66 @@ TEST(ticks_of_different_lengths)
 	expect_no_delta(&c, SECTION_PRIMARY, "a", "utime_clock_ticks");
 	expect_no_delta(&c, SECTION_HOST_COUNTERS, "cpu0", "busy_ticks");
 	assert_int_equal(c.sheet->notes.count, 1);
-	c.after[0]->host->clock_ticks_per_s = reading_of(100);
+	/* Of one length, but another than all of it is said in. */
+	c.before[0]->host->clock_ticks_per_s = reading_of(1024);
 	comparison_run(&c);
+	assert_true(c.sheet->odd_ticks);
+	expect_no_delta(&c, SECTION_PRIMARY, "a", "utime_clock_ticks");
+	expect_no_delta(&c, SECTION_HOST_COUNTERS, "cpu0", "busy_ticks");
+	assert_int_equal(c.sheet->notes.count, 1);
+	assert_non_null(strstr(c.sheet->notes.items[0], "ticks"));
+	c.before[0]->host->clock_ticks_per_s = c.after[0]->host->clock_ticks_per_s =
+		reading_of(100);
+	comparison_run(&c);
+	assert_false(c.sheet->odd_ticks);
 	expect_delta(&c, SECTION_PRIMARY, "a", "utime_clock_ticks", 924);
 	assert_int_equal(c.sheet->notes.count, 0);
+	comparison_end(&c);
+}
+
+/* Nobody has an age in them. */
+TEST(ages_in_odd_ticks)
+{
+	struct comparison c;
+
+	comparison_begin(&c);
+	build_number(live(c.after[0], 1, 1, SCENE_UPTIME, "a"), METRIC_wchar, 100);
+	comparison_alone(&c);
+	c.view.normalize = NORMALIZE_AGE;
+	c.view.all_rows = true;
+	comparison_run(&c);
+	expect_real(row_of(&c, SECTION_PRIMARY, "a", "wchar")->after.real, 10);
+	assert_int_equal(c.sheet->notes.count, 0);
+	c.after[0]->host->clock_ticks_per_s = reading_of(250);
+	comparison_run(&c);
+	assert_int_equal(row_of(&c, SECTION_PRIMARY, "a", "wchar")->after.kind, DATUM_NONE);
+	assert_int_equal(c.sheet->notes.count, 1);
+	comparison_end(&c);
+}
+
+/* Of the state of a host, only what changed. */
+TEST(what_is_the_same_of_hosts)
+{
+	struct comparison c;
+
+	comparison_begin(&c);
+	for (int i = 0; i < 2; i++) {
+		struct ctprof_snapshot *s = i ? c.after[0] : c.before[0];
+
+		s->sched_ext = arena_alloc(&s->arena, sizeof(*s->sched_ext));
+		*s->sched_ext = (struct sched_ext){ .nr_rejected = reading_of(7),
+						    .enable_seq = reading_of(i ? 4 : 3) };
+		s->host->online_cpus = reading_of(8);
+		s->host->numa_nodes = reading_of(i ? 2 : 1);
+	}
+	for (int all = 0; all < 2; all++) {
+		c.view.all_rows = all;
+		comparison_run(&c);
+		expect_delta(&c, SECTION_SCHED_EXT, NULL, "enable_seq", 1);
+		expect_delta(&c, SECTION_HOST, NULL, "numa_nodes", 1);
+		assert_int_equal(!!find_row(&c, SECTION_SCHED_EXT, NULL, "nr_rejected"), all);
+		assert_int_equal(!!find_row(&c, SECTION_HOST, NULL, "online_cpus"), all);
+	}
 	comparison_end(&c);
 }
 
@@ -405,4 +461,5 @@ UNIT_TESTS(cmocka_unit_test(pressure_of_the_host), cmocka_unit_test(every_number
 	   cmocka_unit_test(counters_are_joined_by_name), cmocka_unit_test(counters_of_one_side),
 	   cmocka_unit_test(units_of_counters), cmocka_unit_test(load_averages),
 	   cmocka_unit_test(the_host_and_chosen_groups),
-	   cmocka_unit_test(ticks_of_different_lengths), cmocka_unit_test(notes))
+	   cmocka_unit_test(ticks_of_different_lengths), cmocka_unit_test(ages_in_odd_ticks),
+	   cmocka_unit_test(what_is_the_same_of_hosts), cmocka_unit_test(notes))

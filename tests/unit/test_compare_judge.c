@@ -135,14 +135,21 @@ static void wrote(struct comparison *c, const char *name, uint64_t before, uint6
 static const char *broken_by(const struct comparison *c)
 {
 	static char text[256];
-	const struct block *rows = &c->sheet->findings.items[0].broken.blocks[0];
+	const struct finding *finding = &c->sheet->findings.items[0];
+	size_t rows = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < rows->count; i++) {
-		if (i)
-			strcat(text, " ");
-		strncat(text, rows->items[i].group->bytes, 32);
+	for (size_t b = 0; b < BLOCK_COUNT; b++) {
+		const struct block *block = &finding->broken.blocks[b];
+
+		rows += block->count + block->left_out;
+		for (size_t i = 0; i < block->count; i++) {
+			if (*text)
+				strcat(text, " ");
+			strncat(text, block->items[i].group->bytes, 32);
+		}
 	}
+	assert_int_equal(finding->count, rows);
 	return text;
 }
 
@@ -172,7 +179,7 @@ TEST(changes_are_judged)
 	check(&c, "wchar >= 1KiB", VERDICT_BROKEN, "up");
 	check(&c, "wchar > 1023B", VERDICT_BROKEN, "up");
 	check(&c, "wchar > 0", VERDICT_BROKEN, "up");
-	check(&c, "wchar >= 0", VERDICT_BROKEN, "same up");
+	check(&c, "wchar >= 0", VERDICT_BROKEN, "up same");
 	check(&c, "wchar < 0", VERDICT_BROKEN, "down");
 	check(&c, "wchar <= -100B", VERDICT_BROKEN, "down");
 	check(&c, "wchar < -100B", VERDICT_HOLDS, "");
@@ -273,8 +280,38 @@ TEST(what_is_judged_need_not_be_shown)
 	c.view.limit = 1;
 	c.view.min_delta[DIMENSION_BYTES] = 1000;
 	assert_true(array_push(&c.view.not_match, "*"));
-	check(&c, "wchar > 4B", VERDICT_BROKEN, "a b");
+	check(&c, "wchar > 4B", VERDICT_BROKEN, "b");
 	assert_int_equal(part_rows(&c.sheet->parts[SECTION_PRIMARY]), 0);
+	comparison_end(&c);
+}
+
+/* The rows that broke it are in the block of their dimension, the largest change first, as many as
+ * the limit allows; all of them are counted. */
+TEST(rows_that_broke_it)
+{
+	struct comparison c;
+	const struct finding *finding;
+
+	comparison_begin(&c);
+	wrote(&c, "a", 0, 5);
+	wrote(&c, "b", 0, 7);
+	wrote(&c, "c", 0, 6);
+	wrote(&c, "d", 9, 0);
+	wrote(&c, "e", 5, 6);
+	check(&c, "wchar > 4B", VERDICT_BROKEN, "b c a");
+	c.view.limit = 2;
+	check(&c, "wchar > 4B", VERDICT_BROKEN, "b c");
+	finding = &c.sheet->findings.items[0];
+	assert_int_equal(finding->count, 3);
+	assert_int_equal(finding->groups, 5);
+	assert_int_equal(finding->broken.blocks[DIMENSION_BYTES].count, 2);
+	assert_int_equal(finding->broken.blocks[DIMENSION_BYTES].left_out, 1);
+	/* A fall is as large as a rise. */
+	c.view.limit = 1;
+	check(&c, "wchar < 7B", VERDICT_BROKEN, "d");
+	assert_int_equal(c.sheet->findings.items[0].count, 4);
+	check(&c, "wchar > 7B", VERDICT_HOLDS, "");
+	assert_int_equal(c.sheet->findings.items[0].count, 0);
 	comparison_end(&c);
 }
 
@@ -318,5 +355,5 @@ UNIT_TESTS(cmocka_unit_test(expressions), cmocka_unit_test(groups_with_signs_in_
 	   cmocka_unit_test(refused_expressions), cmocka_unit_test(changes_are_judged),
 	   cmocka_unit_test(percentages_of_zero), cmocka_unit_test(what_cannot_be_told),
 	   cmocka_unit_test(empty_snapshots_are_undecided), cmocka_unit_test(several_conditions),
-	   cmocka_unit_test(what_is_judged_need_not_be_shown), cmocka_unit_test(bounds_in_units),
-	   cmocka_unit_test(judged_as_shown))
+	   cmocka_unit_test(what_is_judged_need_not_be_shown), cmocka_unit_test(rows_that_broke_it),
+	   cmocka_unit_test(bounds_in_units), cmocka_unit_test(judged_as_shown))

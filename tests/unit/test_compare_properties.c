@@ -87,7 +87,7 @@ static void live_on(struct draw *d, struct ctprof_snapshot *s, const struct ctpr
 	bool another = !d->everybody && !pick(d, 10);
 	struct ctprof_thread *t =
 		live_in(s, earlier->tgid, earlier->tid,
-			earlier->start_time_clock_ticks.value + (another ? 1000 : 0),
+			earlier->start_time_clock_ticks.value + (another ? SCENE_UPTIME : 0),
 			earlier->pcomm->bytes, renamed ? "w-9" : earlier->comm->bytes,
 			moved ? pick_cgroup(d) : earlier->cgroup->bytes);
 
@@ -127,7 +127,8 @@ static void draw_pair(struct draw *d, struct comparison *c)
 			if (d->everybody || pick(d, 5))
 				live_on(d, c->after[0], t);
 		} else if (!d->everybody && !pick(d, 4)) {
-			be_born(d, c->after[0], tid);
+			t = be_born(d, c->after[0], tid);
+			t->start_time_clock_ticks.value += SCENE_UPTIME;
 		}
 	}
 	for (int side = 0; side < 2; side++)
@@ -400,6 +401,7 @@ static void check_window(struct comparison *c, enum axis_id axis)
 	(void)axis;
 	c->view.window = true;
 	comparison_run(c);
+	assert_int_equal(c->sheet->strangers, 0);
 	each_sum(c, add_delta, found);
 	add_alones(born, &c->sheet->only_after);
 	add_alones(gone, &c->sheet->only_before);

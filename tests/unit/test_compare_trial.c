@@ -75,6 +75,12 @@ static void growth(struct comparison *c, uint32_t tid, const char *name, enum me
 	}
 }
 
+/* When a thread began that the nth capture is the first to have, as numbered over both sides. */
+static uint64_t born_before(size_t n)
+{
+	return SCENE_UPTIME + n * SCENE_DISTANCE - 500;
+}
+
 /* --- captures of different boots --- */
 
 TEST(captures_of_different_boots)
@@ -249,8 +255,10 @@ TEST(births_between_captures)
 	growth(&c, 1, "a", METRIC_wchar, low, low);
 	for (size_t i = 0; i < 5; i++) {
 		/* A new one each time, and the old one has gone. */
-		build_number(live(c.before[i], 1, 100 + (uint32_t)i, 50, "a"), METRIC_wchar, 30);
-		build_number(live(c.after[i], 1, 200 + (uint32_t)i, 50, "a"), METRIC_wchar, 70);
+		build_number(live(c.before[i], 1, 100 + (uint32_t)i, born_before(i), "a"),
+			     METRIC_wchar, 30);
+		build_number(live(c.after[i], 1, 200 + (uint32_t)i, born_before(5 + i), "a"),
+			     METRIC_wchar, 70);
 	}
 	only_metrics(&c, METRIC_wchar, -1);
 	c.view.sections = 1u << SECTION_PRIMARY;
@@ -270,10 +278,10 @@ TEST(groups_born_between_captures)
 
 	comparison_begin_many(&c, 5, 5);
 	for (uint32_t i = 0; i < 5; i++) {
-		build_number(live(c.before[i], 100 + i, 100 + i, 50, "cc1"), METRIC_wchar,
-			     10 * (uint64_t)low[i % 4]);
-		build_number(live(c.after[i], 200 + i, 200 + i, 50, "cc1"), METRIC_wchar,
-			     10 * (uint64_t)high[i % 4]);
+		build_number(live(c.before[i], 100 + i, 100 + i, born_before(i), "cc1"),
+			     METRIC_wchar, 10 * (uint64_t)low[i % 4]);
+		build_number(live(c.after[i], 200 + i, 200 + i, born_before(5 + i), "cc1"),
+			     METRIC_wchar, 10 * (uint64_t)high[i % 4]);
 	}
 	only_metrics(&c, METRIC_wchar, -1);
 	c.view.sections = 1u << SECTION_PRIMARY;
@@ -293,9 +301,9 @@ TEST(delays_of_groups_born_between_captures)
 
 	comparison_begin_many(&c, 5, 5);
 	for (uint32_t i = 0; i < 5; i++) {
-		build_number(live(c.before[i], 100 + i, 100 + i, 50, "cc1"),
+		build_number(live(c.before[i], 100 + i, 100 + i, born_before(i), "cc1"),
 			     METRIC_cpu_delay_total_ns, 100);
-		build_number(live(c.after[i], 200 + i, 200 + i, 50, "cc1"),
+		build_number(live(c.after[i], 200 + i, 200 + i, born_before(5 + i), "cc1"),
 			     METRIC_cpu_delay_total_ns, 300);
 	}
 	only_metrics(&c, METRIC_COUNT + DERIVED_ID_total_offcpu_delay_ns, -1);
@@ -318,8 +326,8 @@ TEST(quotients_with_births)
 	for (size_t i = 0; i < 5; i++) {
 		for (int side = 0; side < 2; side++) {
 			struct ctprof_snapshot *s = side ? c.after[i] : c.before[i];
-			struct ctprof_thread *born =
-				live(s, 1, (uint32_t)(side * 100 + 100 + i), 50, "a");
+			struct ctprof_thread *born = live(s, 1, (uint32_t)(side * 100 + 100 + i),
+							  born_before((size_t)side * 5 + i), "a");
 
 			build_number(snapshot_thread(s, 0), METRIC_timeslices,
 				     10 * (i + 5 * (size_t)side));
@@ -337,8 +345,8 @@ TEST(quotients_with_births)
 	comparison_end(&c);
 }
 
-/* If only one side is of one boot, both are looked at as they are. */
-TEST(one_boot_and_several)
+/* Threads older than the capture that lacks them were not born since. */
+TEST(strangers_between_captures)
 {
 	struct comparison c;
 	const struct row *row;
@@ -346,33 +354,215 @@ TEST(one_boot_and_several)
 	comparison_begin_many(&c, 5, 5);
 	growth(&c, 1, "a", METRIC_wchar, low, high);
 	for (size_t i = 0; i < 5; i++)
-		build_host(c.after[i], i % 2 ? "x" : "y", 5000);
+		build_number(live(c.after[i], 1, 200 + (uint32_t)i, 50, "a"), METRIC_wchar, 70);
 	only_metrics(&c, METRIC_wchar, -1);
 	c.view.sections = 1u << SECTION_PRIMARY;
 	comparison_run(&c);
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
-	assert_int_equal(row->certainty->before_count, 5);
-	assert_int_equal(row->certainty->after_count, 5);
-	/* 1000, 1100, 1220, 1330, 1460 */
-	expect_real(row->before.real, 1222);
-	assert_null(row->measure->per);
+	expect_real(row->before.real, 11.5);
+	expect_real(row->after.real, 21.5);
 	comparison_end(&c);
 }
 
-/* Captures that are not in the order of time are no windows. */
-TEST(captures_out_of_order)
+/* Captures of one boot count as windows if both sides have them; else they are one measurement. */
+TEST(captures_that_depend_on_each_other)
 {
 	struct comparison c;
-	struct ctprof_snapshot *s;
 
 	comparison_begin_many(&c, 5, 5);
 	growth(&c, 1, "a", METRIC_wchar, low, high);
-	s = c.before[1];
-	c.before[1] = c.before[3];
-	c.before[3] = s;
+	for (size_t i = 0; i < 5; i++)
+		build_host(c.after[i], i % 2 ? "x" : "y", 5000 + i);
+	comparison_refused(&c, "before and before are of one boot, so they are not independent");
+	for (size_t i = 0; i < 5; i++)
+		build_host(c.before[i], (const char *const[]){ "a", "b", "c", "d", "e" }[i], 5000);
+	/* Now of the other side, two of one boot with one of another between. */
+	comparison_refused(&c, "after and after are of one boot, so they are not independent");
+	for (size_t i = 0; i < 5; i++)
+		build_host(c.after[i], (const char *const[]){ "x", "y", "z", "u", "v" }[i], 5000);
+	comparison_run(&c);
+	/* Of which boot they are need not be known. */
+	c.after[1]->host->boot_id = c.after[3]->host->boot_id = NULL;
+	comparison_run(&c);
+	comparison_end(&c);
+}
+
+TEST(the_same_capture_twice)
+{
+	struct comparison c;
+
+	comparison_begin_many(&c, 3, 3);
+	live(c.before[0], 1, 1, 1, "a");
+	live(c.after[0], 1, 1, 1, "a");
+	build_host(c.after[2], "boot", c.after[1]->host->uptime_clock_ticks.value);
+	c.after[2]->captured_at_unix_ns = c.after[1]->captured_at_unix_ns;
+	comparison_refused(&c, "after and after are the same capture");
+	comparison_end(&c);
+	/* A baseline may be the candidate, too. */
+	comparison_begin_many(&c, 2, 2);
+	for (size_t i = 0; i < 2; i++) {
+		build_host(c.after[i], "boot", c.before[i]->host->uptime_clock_ticks.value);
+		c.after[i]->captured_at_unix_ns = c.before[i]->captured_at_unix_ns;
+	}
+	comparison_run(&c);
+	comparison_end(&c);
+}
+
+/* Files come in any order; they are windows in the order of time. */
+TEST(captures_out_of_order)
+{
+	static const size_t orders[][5] = {
+		{ 0, 1, 2, 3, 4 }, { 0, 3, 2, 1, 4 }, { 4, 3, 2, 1, 0 }, { 2, 4, 0, 1, 3 }
+	};
+	struct comparison c;
+	const struct row *row;
+
+	comparison_begin_many(&c, 5, 5);
+	growth(&c, 1, "a", METRIC_wchar, low, high);
+	only_metrics(&c, METRIC_wchar, -1);
+	for (size_t n = 0; n < array_length(orders); n++) {
+		struct side sides[5];
+
+		for (size_t i = 0; i < 5; i++)
+			sides[i] = (struct side){ c.before[orders[n][i]], "" };
+		sides_sort(sides, 5);
+		for (size_t i = 0; i < 5; i++)
+			assert_ptr_equal(sides[i].snapshot, c.before[i]);
+	}
+	comparison_run(&c);
+	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
+	assert_int_equal(row->certainty->before_count, 4);
+	expect_real(row->before.real, 11.5);
+	comparison_end(&c);
+}
+
+/* By the clock of the day where boots differ; what says no time stays, with its name. */
+TEST(the_order_of_time)
+{
+	struct comparison c;
+	struct side sides[3];
+
+	comparison_begin_many(&c, 3, 1);
+	part_boots(&c);
+	for (size_t i = 0; i < 3; i++)
+		sides[2 - i] =
+			(struct side){ c.before[i], (const char *const[]){ "0", "1", "2" }[i] };
+	sides_sort(sides, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_ptr_equal(sides[i].snapshot, c.before[i]);
+	assert_string_equal(sides[0].name, "0");
+	assert_string_equal(sides[2].name, "2");
+	for (size_t i = 0; i < 3; i++) {
+		c.before[i]->captured_at_unix_ns = (struct reading){ 0 };
+		sides[2 - i] = (struct side){ c.before[i], "" };
+	}
+	sides_sort(sides, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_ptr_equal(sides[2 - i].snapshot, c.before[i]);
+	sides_sort(sides, 1);
+	sides_sort(sides, 0);
+	comparison_end(&c);
+}
+
+/* --- what is tested --- */
+
+/* Zero in all captures is no question: the other p is adjusted for one row. */
+TEST(zeros_are_not_tested)
+{
+	static const double zeros[4] = { 0 };
+	struct comparison c;
+
+	comparison_begin_many(&c, 4, 4);
+	part_boots(&c);
+	values(&c, "a", METRIC_wchar, low, high);
+	values(&c, "zero", METRIC_wchar, zeros, zeros);
+	only_metrics(&c, METRIC_wchar, -1);
+	c.view.sections = 1u << SECTION_PRIMARY;
+	c.view.all_rows = true;
+	comparison_run(&c);
+	expect_p(row_of(&c, SECTION_PRIMARY, "a", "wchar"), LOW_AND_HIGH);
+	expect_untested(row_of(&c, SECTION_PRIMARY, "zero", "wchar"));
+	comparison_end(&c);
+}
+
+/* Zero on one side only is one. */
+TEST(zeros_of_one_side_are_tested)
+{
+	static const double zeros[4] = { 0 };
+	struct comparison c;
+
+	comparison_begin_many(&c, 4, 4);
+	part_boots(&c);
+	values(&c, "a", METRIC_wchar, zeros, high);
 	only_metrics(&c, METRIC_wchar, -1);
 	comparison_run(&c);
-	assert_int_equal(row_of(&c, SECTION_PRIMARY, "a", "wchar")->certainty->before_count, 5);
+	assert_true(row_of(&c, SECTION_PRIMARY, "a", "wchar")->certainty->p < 0.05);
+	comparison_end(&c);
+}
+
+/* How many threads there are is no total: it has no rate. */
+TEST(numbers_of_threads)
+{
+	struct comparison c;
+	const struct row *row;
+
+	comparison_begin_many(&c, 5, 5);
+	growth(&c, 1, "a", METRIC_wchar, low, high);
+	for (size_t i = 0; i < 5; i++)
+		live(c.after[i], 1, 2, 1, "a");
+	only_metrics(&c, METRIC_thread_count, -1);
+	comparison_run(&c);
+	row = row_of(&c, SECTION_PRIMARY, "a", "thread_count");
+	assert_null(row->measure->per);
+	expect_real(row->before.real, 1);
+	expect_real(row->after.real, 2);
+	expect_untested(row);
+	comparison_end(&c);
+}
+
+/* Two groups whose names read alike stay two. */
+TEST(groups_of_one_label)
+{
+	struct comparison c;
+
+	comparison_begin_many(&c, 4, 4);
+	part_boots(&c);
+	for (size_t i = 0; i < 4; i++) {
+		for (int side = 0; side < 2; side++) {
+			struct ctprof_snapshot *s = side ? c.after[i] : c.before[i];
+			uint64_t value = (uint64_t)(side ? high[i] : low[i]);
+
+			build_number(live_in(s, 1, 1, 1, "a > b", "c", "/"), METRIC_wchar, value);
+			build_number(live_in(s, 2, 2, 1, "a", "b > c", "/"), METRIC_wchar, 500);
+		}
+	}
+	c.view.axis = &group_axes[AXIS_PCOMM_COMM];
+	only_metrics(&c, METRIC_wchar, -1);
+	c.view.all_rows = true;
+	comparison_run(&c);
+	assert_string_equal(rows_text(&c, SECTION_PRIMARY), "a > b > c.wchar a > b > c.wchar");
+	assert_int_equal(row_of(&c, SECTION_PRIMARY, "a > b > c", "wchar")->certainty->before_count,
+			 4);
+	comparison_end(&c);
+}
+
+/* Of one side are groups that no capture of the other has. */
+TEST(groups_of_one_side)
+{
+	struct comparison c;
+
+	comparison_begin_many(&c, 2, 2);
+	part_boots(&c);
+	live(c.before[0], 1, 1, 1, "both");
+	live(c.after[0], 1, 1, 1, "both"); /* not in the last */
+	live(c.before[1], 2, 2, 1, "late");
+	live(c.after[1], 2, 2, 1, "late"); /* not in the first */
+	live(c.before[0], 3, 3, 1, "old");
+	live(c.after[1], 4, 4, 1, "new");
+	comparison_run(&c);
+	assert_string_equal(alones_text(&c, &c.sheet->only_before), "old");
+	assert_string_equal(alones_text(&c, &c.sheet->only_after), "new");
+	assert_int_equal(c.sheet->shared, 2);
 	comparison_end(&c);
 }
 
@@ -400,8 +590,9 @@ TEST(few_values)
 	assert_non_null(strstr(c.sheet->notes.items[1], "fewer than 4"));
 	comparison_end(&c);
 
-	/* One capture against two. */
+	/* One capture against two of other boots. */
 	comparison_begin_many(&c, 1, 2);
+	part_boots(&c);
 	for (size_t i = 0; i < 2; i++)
 		build_number(live(c.after[i], 1, 1, 1, "a"), METRIC_wchar, 7 + i);
 	build_number(live(c.before[0], 1, 1, 1, "a"), METRIC_wchar, 5);
@@ -516,8 +707,13 @@ UNIT_TESTS(cmocka_unit_test(captures_of_different_boots),
 	   cmocka_unit_test(groups_born_between_captures),
 	   cmocka_unit_test(delays_of_groups_born_between_captures),
 	   cmocka_unit_test(conditions_on_groups_that_are_not_shown),
-	   cmocka_unit_test(quotients_with_births), cmocka_unit_test(one_boot_and_several),
-	   cmocka_unit_test(captures_out_of_order), cmocka_unit_test(few_values),
-	   cmocka_unit_test(captures_that_lack_a_value), cmocka_unit_test(conditions_on_means),
+	   cmocka_unit_test(quotients_with_births), cmocka_unit_test(strangers_between_captures),
+	   cmocka_unit_test(captures_that_depend_on_each_other),
+	   cmocka_unit_test(the_same_capture_twice), cmocka_unit_test(the_order_of_time),
+	   cmocka_unit_test(zeros_are_not_tested), cmocka_unit_test(zeros_of_one_side_are_tested),
+	   cmocka_unit_test(numbers_of_threads), cmocka_unit_test(groups_of_one_label),
+	   cmocka_unit_test(groups_of_one_side), cmocka_unit_test(captures_out_of_order),
+	   cmocka_unit_test(few_values), cmocka_unit_test(captures_that_lack_a_value),
+	   cmocka_unit_test(conditions_on_means),
 	   cmocka_unit_test(conditions_on_what_was_not_measured),
 	   cmocka_unit_test(conditions_on_what_is_not_shown))

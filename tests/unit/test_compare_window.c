@@ -18,7 +18,7 @@ TEST(only_threads_that_both_have)
 	build_number(live(c.before[0], 1, 1, 10, "a"), RUN, 100);
 	build_number(live(c.before[0], 1, 2, 10, "a"), RUN, 1000); /* ends */
 	build_number(live(c.after[0], 1, 1, 10, "a"), RUN, 130);
-	build_number(live(c.after[0], 1, 3, 99, "a"), RUN, 7); /* begins */
+	build_number(live(c.after[0], 1, 3, SCENE_UPTIME, "a"), RUN, 7); /* begins */
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "a", "run_time_ns", 137 - 1100);
 	assert_int_equal(c.sheet->only_before.count, 0);
@@ -44,7 +44,7 @@ TEST(a_number_used_again)
 
 	comparison_begin(&c);
 	build_number(live(c.before[0], 1, 1, 10, "a"), RUN, 100);
-	build_number(live(c.after[0], 1, 1, 11, "a"), RUN, 5);
+	build_number(live(c.after[0], 1, 1, SCENE_UPTIME + 1, "a"), RUN, 5);
 	c.view.window = true;
 	comparison_run(&c);
 	assert_int_equal(c.sheet->shared, 0);
@@ -87,8 +87,8 @@ TEST(births_and_deaths_in_their_order)
 	build_number(live(c.before[0], 3, 3, 10, "mid"), RUN, 7);
 	build_number(live(c.before[0], 4, 4, 10, "mid"), RUN, 4);
 	live(c.before[0], 5, 5, 10, "unmeasured");
-	build_number(live(c.after[0], 11, 11, 20, "b"), RUN, 3);
-	build_number(live(c.after[0], 12, 12, 20, "a"), RUN, 3);
+	build_number(live(c.after[0], 11, 11, SCENE_UPTIME, "b"), RUN, 3);
+	build_number(live(c.after[0], 12, 12, SCENE_UPTIME, "a"), RUN, 3);
 	c.view.window = true;
 	comparison_run(&c);
 	assert_string_equal(alones_text(&c, &c.sheet->only_before), "long mid short unmeasured");
@@ -100,6 +100,93 @@ TEST(births_and_deaths_in_their_order)
 	assert_string_equal(alones_text(&c, &c.sheet->only_before), "long mid");
 	assert_int_equal(c.sheet->only_before.left_out, 2);
 	assert_int_equal(c.sheet->only_after.left_out, 0);
+	comparison_end(&c);
+}
+
+/* What is older than the baseline, which lacks it, was lost there or not chosen: no birth. */
+TEST(strangers)
+{
+	struct comparison c;
+
+	comparison_begin(&c);
+	build_number(live(c.before[0], 1, 1, 10, "a"), RUN, 100);
+	build_number(live(c.after[0], 1, 1, 10, "a"), RUN, 130);
+	build_number(live(c.after[0], 1, 2, SCENE_UPTIME - 1, "a"), RUN, 1000);
+	build_number(live(c.after[0], 3, 3, 5, "old"), RUN, 1000);
+	build_number(live(c.after[0], 4, 4, SCENE_UPTIME, "young"), RUN, 7);
+	build_number(live(c.after[0], 5, 5, 5, "unknown"), RUN, 6);
+	snapshot_thread(c.after[0], 4)->start_time_clock_ticks.measured = false;
+	/* Not in a window, it is a thread like others. */
+	comparison_run(&c);
+	assert_int_equal(c.sheet->strangers, 0);
+	assert_int_equal(c.sheet->notes.count, 0);
+	expect_delta(&c, SECTION_PRIMARY, "a", "run_time_ns", 1030);
+	assert_string_equal(alones_text(&c, &c.sheet->only_after), "old young unknown");
+
+	c.view.window = true;
+	for (int births = 0; births < 2; births++) {
+		c.view.births = births;
+		comparison_run(&c);
+		assert_int_equal(c.sheet->strangers, 2);
+		assert_int_equal(c.sheet->notes.count, 1);
+		assert_non_null(strstr(c.sheet->notes.items[0], "2 threads of the candidate"));
+		expect_delta(&c, SECTION_PRIMARY, "a", "run_time_ns", 30);
+		assert_string_equal(alones_text(&c, &c.sheet->only_after), "young unknown");
+		expect_no_row(&c, SECTION_PRIMARY, "old", "run_time_ns");
+	}
+	expect_delta(&c, SECTION_PRIMARY, "young", "run_time_ns", 7);
+	comparison_end(&c);
+}
+
+/* Who does not know when the baseline was captured takes all for births. */
+TEST(no_strangers_without_an_uptime)
+{
+	struct comparison c;
+
+	comparison_begin(&c);
+	live(c.after[0], 3, 3, 5, "old");
+	c.view.window = true;
+	c.before[0]->host->uptime_clock_ticks.measured = false;
+	comparison_run(&c);
+	assert_int_equal(c.sheet->strangers, 0);
+	assert_string_equal(alones_text(&c, &c.sheet->only_after), "old");
+	c.before[0]->host = NULL;
+	comparison_run(&c);
+	assert_int_equal(c.sheet->strangers, 0);
+	assert_string_equal(alones_text(&c, &c.sheet->only_after), "old");
+	comparison_end(&c);
+}
+
+static void expect_share(struct comparison *c, const char *group, double share)
+{
+	const struct row *row;
+
+	comparison_run(c);
+	row = row_of(c, SECTION_PRIMARY, group, "run_time_ns");
+	assert_true(row->has_host_share);
+	expect_real(row->host_share, share);
+}
+
+/* What began did a part of what the host did: 30 and 20 of 100. Strangers did not, nor the dead. */
+TEST(shares_of_a_window)
+{
+	struct comparison c;
+
+	comparison_begin(&c);
+	build_number(live(c.before[0], 1, 1, 10, "a"), RUN, 100);
+	build_number(live(c.before[0], 2, 2, 10, "b"), RUN, 100);
+	build_number(live(c.before[0], 3, 3, 10, "gone"), RUN, 5000);
+	build_number(live(c.after[0], 1, 1, 10, "a"), RUN, 130);
+	build_number(live(c.after[0], 2, 2, 10, "b"), RUN, 120);
+	build_number(live(c.after[0], 4, 4, SCENE_UPTIME + 5, "born"), RUN, 50);
+	build_number(live(c.after[0], 5, 5, SCENE_UPTIME - 5, "stranger"), RUN, 5000);
+	only_metrics(&c, RUN, -1);
+	c.view.window = c.view.shares = true;
+	expect_share(&c, "a", 0.3);
+	expect_share(&c, "b", 0.2);
+	c.view.rate = true;
+	expect_share(&c, "a", 0.3);
+	expect_share(&c, "b", 0.2);
 	comparison_end(&c);
 }
 
@@ -295,9 +382,11 @@ TEST(per_second_of_age)
 	expect_real(row->after.real, 10);
 	expect_real(row->change.delta, 5);
 	expect_real(row->change.share, 1);
-	/* Two threads in 20 s, and in 40 s. */
+	/* Threads there are now are no total. */
 	row = row_of(&c, SECTION_PRIMARY, "a", "thread_count");
-	expect_real(row->change.delta, 0.05 - 0.1);
+	assert_null(row->measure->per);
+	expect_whole(&row->after, 2);
+	expect_delta(&c, SECTION_PRIMARY, "a", "thread_count", 0);
 	assert_int_equal(c.sheet->notes.count, 0);
 	comparison_end(&c);
 }
@@ -397,7 +486,8 @@ TEST(no_cpu_time_no_quotient)
 
 UNIT_TESTS(cmocka_unit_test(only_threads_that_both_have), cmocka_unit_test(a_number_used_again),
 	   cmocka_unit_test(moved_and_renamed_threads),
-	   cmocka_unit_test(births_and_deaths_in_their_order),
+	   cmocka_unit_test(births_and_deaths_in_their_order), cmocka_unit_test(strangers),
+	   cmocka_unit_test(no_strangers_without_an_uptime), cmocka_unit_test(shares_of_a_window),
 	   cmocka_unit_test(derived_metrics_of_a_window),
 	   cmocka_unit_test(different_boots_are_refused),
 	   cmocka_unit_test(one_of_several_captures_of_another_boot_is_refused),

@@ -6,18 +6,20 @@
 #include "metric/derived.h"
 #include "unit/unit.h"
 
-/* The names people write, in the order they are printed in, and what each is about. */
+/* The names people write, in the order they are printed in, what each is about, and whether
+ * what is the same is left out. */
 static const struct {
 	const char *name;
 	enum section_subject subject;
+	bool only_changes;
 } rows[] = {
-	{ "primary", SUBJECT_GROUP },        { "taskstats-delay", SUBJECT_GROUP },
-	{ "derived", SUBJECT_GROUP },        { "cgroup-stats", SUBJECT_CGROUP },
-	{ "cgroup-limits", SUBJECT_CGROUP }, { "memory-stat", SUBJECT_CGROUP },
-	{ "memory-events", SUBJECT_CGROUP }, { "pressure", SUBJECT_CGROUP },
-	{ "host-pressure", SUBJECT_HOST },   { "smaps-rollup", SUBJECT_PROCESS },
-	{ "sched-ext", SUBJECT_HOST },       { "host", SUBJECT_HOST },
-	{ "host-counters", SUBJECT_DEVICE },
+	{ "primary", SUBJECT_GROUP, false },        { "taskstats-delay", SUBJECT_GROUP, false },
+	{ "derived", SUBJECT_GROUP, false },        { "cgroup-stats", SUBJECT_CGROUP, false },
+	{ "cgroup-limits", SUBJECT_CGROUP, false }, { "memory-stat", SUBJECT_CGROUP, true },
+	{ "memory-events", SUBJECT_CGROUP, true },  { "pressure", SUBJECT_CGROUP, false },
+	{ "host-pressure", SUBJECT_HOST, false },   { "smaps-rollup", SUBJECT_PROCESS, true },
+	{ "sched-ext", SUBJECT_HOST, true },        { "host", SUBJECT_HOST, true },
+	{ "host-counters", SUBJECT_DEVICE, false },
 };
 
 TEST(every_section)
@@ -26,6 +28,7 @@ TEST(every_section)
 	for (size_t i = 0; i < array_length(rows); i++) {
 		assert_string_equal(section_infos[i].name, rows[i].name);
 		assert_int_equal(section_infos[i].subject, rows[i].subject);
+		assert_int_equal(section_infos[i].only_changes, rows[i].only_changes);
 		assert_true(strlen(section_infos[i].heading) > 3);
 		assert_true(strlen(section_infos[i].prose) > 5);
 		assert_true(SECTIONS_ALL >> i & 1);

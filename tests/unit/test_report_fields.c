@@ -62,7 +62,7 @@ static const char *shown(const struct row *row, enum row_field field)
 	static char text[128];
 	struct field_value value;
 
-	row_field(&sheet, row, field, &value);
+	row_field(row, field, &value);
 	switch (value.form) {
 	case FORM_NULL:
 		return "null";
@@ -259,10 +259,36 @@ TEST(threads)
 	expect_field(&row, FIELD_ID_BASELINE_MEASURED, "3");
 	expect_field(&row, FIELD_ID_THREADS, "9");
 	expect_field(&row, FIELD_ID_MEASURED, "7");
-	/* what is not of threads has none */
-	measure.section = SECTION_CGROUP_STATS;
-	expect_field(&row, FIELD_ID_BASELINE_THREADS, "null");
-	expect_field(&row, FIELD_ID_MEASURED, "null");
+	/* what is of the host has none */
+	for (enum section i = SECTION_HOST_PRESSURE; i < SECTION_COUNT; i++) {
+		measure.section = i;
+		if (i == SECTION_SMAPS_ROLLUP)
+			continue;
+		expect_field(&row, FIELD_ID_BASELINE_THREADS, "null");
+		expect_field(&row, FIELD_ID_BASELINE_MEASURED, "null");
+		expect_field(&row, FIELD_ID_THREADS, "null");
+		expect_field(&row, FIELD_ID_MEASURED, "null");
+	}
+}
+
+/* Of cgroups and processes: how many go by the name, and how many of them have the value. */
+TEST(members)
+{
+	static const enum section sections[] = { SECTION_CGROUP_STATS, SECTION_CGROUP_LIMITS,
+						 SECTION_MEMORY_STAT,  SECTION_MEMORY_EVENTS,
+						 SECTION_PRESSURE,     SECTION_SMAPS_ROLLUP };
+
+	for (size_t i = 0; i < array_length(sections); i++) {
+		const struct measure measure = { .name = "Rss", .section = sections[i] };
+		const struct row row = { .measure = &measure,
+					 .before = { .measured = 3, .threads = 4 },
+					 .after = { .measured = 7, .threads = 9 } };
+
+		expect_field(&row, FIELD_ID_BASELINE_THREADS, "4");
+		expect_field(&row, FIELD_ID_BASELINE_MEASURED, "3");
+		expect_field(&row, FIELD_ID_THREADS, "9");
+		expect_field(&row, FIELD_ID_MEASURED, "7");
+	}
 }
 
 TEST(shares)
@@ -362,5 +388,5 @@ TEST(stops_when_told)
 
 UNIT_TESTS(CASE(fields_of_a_row), CASE(deltas_are_exact), CASE(halves), CASE(no_delta_is_null),
 	   CASE(quotients_and_ratios), CASE(percentages), CASE(values_of_every_kind),
-	   CASE(names_and_units), CASE(threads), CASE(shares), CASE(several_captures),
-	   CASE(every_row_and_those_of_one_side), CASE(stops_when_told))
+	   CASE(names_and_units), CASE(threads), CASE(members), CASE(shares),
+	   CASE(several_captures), CASE(every_row_and_those_of_one_side), CASE(stops_when_told))

@@ -138,6 +138,25 @@ TEST(coverage)
 	assert_non_null(strstr(text, "baseline: measured in some threads only: wchar ("));
 }
 
+/* Of several captures too. */
+TEST(coverage_of_several_captures)
+{
+	_cleanup_free_ char *text = NULL;
+
+	comparison_end(&c);
+	comparison_begin_many(&c, 2, 2);
+	for (size_t i = 0; i < 2; i++) {
+		live(c.before[i], 1, 1, 5, "p");
+		build_number(live(c.after[i], 1, 1, 5, "p"), METRIC_wchar, i);
+	}
+	only_metrics(&c, METRIC_wchar, METRIC_rchar, -1);
+	c.view.sections = 1u << SECTION_PRIMARY;
+	comparison_run(&c);
+	text = printed(wording_coverage);
+	assert_non_null(strstr(text, "not measured: rchar ("));
+	assert_non_null(strstr(text, "baseline: not measured: wchar ("));
+}
+
 /* --- instead of them --- */
 
 static void expect_nothing(const char *expected)
@@ -187,7 +206,10 @@ TEST(why_a_section_is_empty)
 	assert_null(empty(SECTION_HOST));
 	c.view.sections_named = true;
 	assert_string_equal(empty(SECTION_SCHED_EXT), "(the kernel has no sched_ext)");
+	assert_string_equal(empty(SECTION_HOST_PRESSURE), "nothing measured");
+	c.before[0]->psi.cpu.some.avg10 = c.after[0]->psi.cpu.some.avg10 = reading_of(0);
 	assert_string_equal(empty(SECTION_HOST_PRESSURE), "nothing changed");
+	c.before[0]->host->total_memory_kib = c.after[0]->host->total_memory_kib = reading_of(9);
 	assert_string_equal(empty(SECTION_HOST), "nothing changed");
 	c.before[0]->host = NULL;
 	assert_string_equal(empty(SECTION_HOST), "(host context unavailable)");
@@ -206,10 +228,12 @@ static void expect_alones(bool before, const char *expected)
 
 	comparison_run(&c);
 	text = wording_alones(c.sheet, before);
-	if (expected)
-		assert_string_equal(text, expected);
-	else
+	if (!expected) {
 		assert_null(text);
+		return;
+	}
+	assert_non_null(text);
+	assert_string_equal(text, expected);
 }
 
 TEST(groups_of_one_side)
@@ -217,9 +241,9 @@ TEST(groups_of_one_side)
 	expect_alones(true, NULL);
 	expect_alones(false, NULL);
 	live(c.before[0], 1, 1, 5, "p");
-	live(c.after[0], 2, 2, 6, "q");
-	live(c.after[0], 3, 3, 6, "r");
-	live(c.after[0], 4, 4, 6, "s");
+	live(c.after[0], 2, 2, SCENE_UPTIME, "q");
+	live(c.after[0], 3, 3, SCENE_UPTIME, "r");
+	live(c.after[0], 4, 4, SCENE_UPTIME, "s");
 	expect_alones(true, "1 group only in baseline (before):");
 	expect_alones(false, "3 groups only in candidate (after):");
 	/* those that were cut count */
@@ -275,5 +299,6 @@ TEST(findings)
 
 UNIT_TESTS(CASE(two_captures), CASE(one_capture), CASE(the_other_way_round), CASE(other_boots),
 	   CASE(an_unknown_distance), CASE(the_view_is_said), CASE(coverage),
-	   CASE(why_there_are_no_rows), CASE(why_a_section_is_empty), CASE(groups_of_one_side),
-	   CASE(what_was_left_out), CASE(findings))
+	   CASE(coverage_of_several_captures), CASE(why_there_are_no_rows),
+	   CASE(why_a_section_is_empty), CASE(groups_of_one_side), CASE(what_was_left_out),
+	   CASE(findings))
