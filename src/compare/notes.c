@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "compare/sheet_fill.h"
-#include "compare/survivors.h"
 
 static const char *const origins[] = {
 	[ORIGIN_CTPROF] = "ctprof",
@@ -169,25 +168,48 @@ static uint64_t run_time(const struct ctprof_thread *thread)
 		       : 0;
 }
 
-/* Time on a CPU between two captures, of the threads that the later one has. */
+/* The order that a capture has its threads in: by process, the leader first. */
+static int by_place(const struct ctprof_thread *x, const struct ctprof_thread *y)
+{
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
+	if (x->tid == y->tid)
+		return 0;
+	if (x->tid == x->tgid || y->tid == y->tgid)
+		return x->tid == x->tgid ? -1 : 1;
+	return x->tid < y->tid ? -1 : 1;
+}
+
+static bool is_same_thread(const struct ctprof_thread *x, const struct ctprof_thread *y)
+{
+	return by_place(x, y) == 0 &&
+	       x->start_time_clock_ticks.value == y->start_time_clock_ticks.value;
+}
+
+/* Time on a CPU between two captures, of the threads that the later one has. Both are walked side
+ * by side: a file that was put in another order is given up, as this is but a remark. */
 static bool seen_run_time(const struct ctprof_snapshot *earlier,
 			  const struct ctprof_snapshot *later, uint64_t *ret)
 {
-	struct survivors survivors;
-	struct error *err = survivors_init(&survivors, earlier, later);
+	const struct ctprof_thread *last = NULL;
 
-	if (err)
-		return false;
 	*ret = 0;
-	for (size_t i = 0; i < later->threads.count; i++) {
-		uint64_t after = run_time(snapshot_thread(later, i)), before = 0;
+	for (size_t i = 0, k = 0; i < later->threads.count; i++) {
+		const struct ctprof_thread *thread = snapshot_thread(later, i);
+		uint64_t after = run_time(thread), before = 0;
 
-		if (survivors.before[i] != NO_THREAD)
-			before = run_time(snapshot_thread(earlier, survivors.before[i]));
+		if (last && by_place(last, thread) >= 0)
+			return false;
+		last = thread;
+		while (k < earlier->threads.count &&
+		       by_place(snapshot_thread(earlier, k), thread) < 0)
+			k++;
+		if (k < earlier->threads.count &&
+		    is_same_thread(snapshot_thread(earlier, k), thread))
+			before = run_time(snapshot_thread(earlier, k));
 		if (after > before)
 			*ret += after - before;
 	}
-	survivors_deinit(&survivors);
 	return true;
 }
 
@@ -215,7 +237,7 @@ static bool note_unseen(struct sheet *sheet)
 	    !counter_grew(sheet, COUNTERS_CPU, TEXT("busy_ticks"), &ticks))
 		return true;
 	if (!seen_run_time(sheet->baseline, sheet->candidate, &seen_ns))
-		return false;
+		return true;
 	counter_grew(sheet, COUNTERS_KERNEL, TEXT("forks"), &forks);
 	busy = (double)ticks / TICKS_PER_S;
 	seen = (double)seen_ns / NS_PER_S;
