@@ -75,14 +75,6 @@ bool aggregate_take(struct aggregate *a, const struct metric *metric,
 	return true;
 }
 
-bool aggregate_add(struct aggregate *a, const struct metric *metric,
-		   const struct thread_record *thread)
-{
-	a->threads++;
-	return !metric_set_has(&thread->measured, metric_id(metric)) ||
-	       aggregate_take(a, metric, &thread->values);
-}
-
 void aggregate_deinit(struct aggregate *a, const struct metric *metric)
 {
 	if (metric->family == FAMILY_MODE)

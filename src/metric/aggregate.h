@@ -37,11 +37,8 @@ struct aggregate {
 	};
 };
 
-/* Take one more thread in. False when out of memory. */
-bool aggregate_add(struct aggregate *a, const struct metric *metric,
-		   const struct thread_record *thread);
-
-/* The same of a thread that is counted already, and has it measured: for inner loops. */
+/* Take the value of one more thread in, which has it measured. `threads` is the caller's to count:
+ * it is the same for all metrics of a group. False when out of memory. */
 bool aggregate_take(struct aggregate *a, const struct metric *metric,
 		    const struct thread_values *values);
 

@@ -9,6 +9,7 @@
 #ifndef UNIT_BUILD_H
 #define UNIT_BUILD_H
 
+#include "metric/aggregate.h"
 #include "snapshot/model.h"
 #include "unit/unit.h"
 
@@ -23,6 +24,15 @@ void build_signed(struct ctprof_thread *thread, enum metric_id id, int64_t value
 void build_label(struct ctprof_snapshot *s, struct ctprof_thread *thread, enum metric_id id,
 		 const char *label);
 void build_cpus(struct ctprof_snapshot *s, struct ctprof_thread *thread, const char *list);
+
+/* One more thread into an aggregate, measured or not. False when out of memory. */
+static inline bool build_aggregate(struct aggregate *a, const struct metric *metric,
+				   const struct thread_record *thread)
+{
+	a->threads++;
+	return !metric_set_has(&thread->measured, metric_id(metric)) ||
+	       aggregate_take(a, metric, &thread->values);
+}
 
 static inline bool is_measured(const struct ctprof_thread *thread, enum metric_id id)
 {

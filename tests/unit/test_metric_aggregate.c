@@ -22,7 +22,7 @@ static struct ctprof_thread *member(struct group_of_threads *g)
 
 static void add(struct group_of_threads *g, const struct ctprof_thread *thread)
 {
-	assert_true(aggregate_add(&g->a, g->metric, &thread->record));
+	assert_true(build_aggregate(&g->a, g->metric, &thread->record));
 }
 
 static void add_number(struct group_of_threads *g, int64_t value)

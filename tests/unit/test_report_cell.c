@@ -34,7 +34,7 @@ static struct aggregate group_of(enum metric_id id, const int64_t *numbers)
 
 		if (*numbers != ABSENT)
 			build_signed(thread, id, *numbers);
-		assert_true(aggregate_add(&a, &metrics[id], &thread->record));
+		assert_true(build_aggregate(&a, &metrics[id], &thread->record));
 	}
 	return a;
 }
@@ -52,7 +52,7 @@ static struct aggregate texts_of(enum metric_id id, const char *const *texts)
 			build_cpus(snapshot, thread, *texts);
 		else if (**texts)
 			build_label(snapshot, thread, id, *texts);
-		assert_true(aggregate_add(&a, &metrics[id], &thread->record));
+		assert_true(build_aggregate(&a, &metrics[id], &thread->record));
 	}
 	return a;
 }
@@ -120,7 +120,7 @@ TEST(the_largest_sum)
 	struct aggregate a = { 0 };
 
 	build_number(thread, METRIC_run_time_ns, UINT64_MAX);
-	assert_true(aggregate_add(&a, &metrics[METRIC_run_time_ns], &thread->record));
+	assert_true(build_aggregate(&a, &metrics[METRIC_run_time_ns], &thread->record));
 	expect_cell(METRIC_run_time_ns, a, "18446744073.710s");
 	expect_change(METRIC_run_time_ns, a, a, "+0ns", "+0.0%");
 	expect_change(METRIC_run_time_ns, numbers(METRIC_run_time_ns, 0), a, "+18446744073.710s",
