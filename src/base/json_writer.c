@@ -2,10 +2,10 @@
 #include "base/json_writer.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "base/utf8.h"
 
 #define ROOM ((size_t)128 * 1024)
@@ -210,17 +210,12 @@ void json_digits(struct json_writer *w, const char *digits)
 
 void json_real(struct json_writer *w, double value)
 {
-	char digits[32];
+	char digits[UNITS_TEXT_MAX];
 
-	if (!isfinite(value)) {
+	if (isfinite(value))
+		json_digits(w, units_real_digits(digits, value));
+	else
 		json_null(w);
-		return;
-	}
-	/* Short where that is exact. */
-	snprintf(digits, sizeof(digits), "%.15g", value);
-	if (strtod(digits, NULL) != value)
-		snprintf(digits, sizeof(digits), "%.17g", value);
-	json_digits(w, digits);
 }
 
 void json_bool(struct json_writer *w, bool value)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct ladder {
 	unsigned step;
@@ -139,6 +140,14 @@ char *units_digits(char *buffer, enum unit unit, __int128 value)
 	}
 	print_digits(whole, sizeof(whole), sign, magnitude(value) / 100);
 	snprintf(buffer, UNITS_TEXT_MAX, "%s.%02u", whole, (unsigned)(magnitude(value) % 100));
+	return buffer;
+}
+
+char *units_real_digits(char *buffer, double value)
+{
+	snprintf(buffer, UNITS_TEXT_MAX, "%.15g", value);
+	if (strtod(buffer, NULL) != value)
+		snprintf(buffer, UNITS_TEXT_MAX, "%.17g", value);
 	return buffer;
 }
 

@@ -30,7 +30,13 @@ enum unit {
 #define TICKS_PER_S 100u
 
 /* What can be compared with each other. */
-enum dimension { DIMENSION_TIME, DIMENSION_BYTES, DIMENSION_COUNT, DIMENSION_OTHER };
+enum dimension {
+	DIMENSION_TIME,
+	DIMENSION_BYTES,
+	DIMENSION_COUNT, /* of things */
+	DIMENSION_OTHER,
+	DIMENSIONS
+};
 enum dimension unit_dimension(enum unit unit);
 
 /* How many of the smallest unit of the dimension one of `unit` is: 1000000 (ns) for UNIT_MS. */
@@ -57,6 +63,10 @@ char *units_format_real(char *buffer, enum unit unit, double value, const char *
 
 /* The digits alone, exact; hundredths of a percent as "12.34". Room for UNITS_TEXT_MAX. */
 char *units_digits(char *buffer, enum unit unit, __int128 value);
+
+/* A finite double in digits that read back as itself, short where that is exact. Room for
+ * UNITS_TEXT_MAX. */
+char *units_real_digits(char *buffer, double value);
 
 /*
  * What people write: "10ms", "1.5MiB", "2K", "250", "5%". The value is in the smallest unit of the

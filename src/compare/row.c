@@ -15,7 +15,7 @@ void part_deinit(struct part *part)
 /* Nothing on either side, or the same category: what nobody would miss. */
 static bool says_nothing(const struct row *row, bool comparing)
 {
-	if (!comparing && row->measure->number < METRIC_COUNT + DERIVED_COUNT)
+	if (!comparing && measure_is_metric(row->measure))
 		return row->after.kind == DATUM_NONE;
 	if (!comparing)
 		return datum_is_nothing(&row->after);
@@ -43,8 +43,7 @@ static bool is_small(const struct row *row, const struct view *view)
 static bool is_hidden(const struct row *row, const struct view *view, bool comparing)
 {
 	/* What the user named and nobody measured is an answer. */
-	bool is_answer = view->metrics_named &&
-			 row->measure->number < METRIC_COUNT + DERIVED_COUNT &&
+	bool is_answer = view->metrics_named && measure_is_metric(row->measure) &&
 			 row->before.kind == DATUM_NONE && row->after.kind == DATUM_NONE;
 
 	if (!view->all_rows && !is_answer && says_nothing(row, comparing))

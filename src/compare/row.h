@@ -23,6 +23,17 @@ struct measure {
 	const struct metric *metric; /* whose tags it has; NULL */
 };
 
+/* Is it a metric of threads, raw or derived? Those come first in the order of the registry. */
+static inline bool measure_is_metric(const struct measure *measure)
+{
+	return measure->number < METRIC_COUNT + DERIVED_COUNT;
+}
+
+static inline bool measure_is_derived(const struct measure *measure)
+{
+	return measure_is_metric(measure) && measure->number >= METRIC_COUNT;
+}
+
 /* What several captures of each side say about a row. */
 struct certainty {
 	size_t before_count, after_count;   /* independent values */
@@ -49,7 +60,7 @@ struct block {
 };
 
 /* Dimensions, and at last rows without a difference. */
-enum { BLOCK_NO_NUMBER = DIMENSION_OTHER + 1, BLOCK_COUNT };
+enum { BLOCK_NO_NUMBER = DIMENSIONS, BLOCK_COUNT };
 
 /* A table of a report. */
 struct part {

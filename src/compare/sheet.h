@@ -2,7 +2,7 @@
 /*
  * The sheet: everything a report says, as typed rows, before any of it is text.
  *
- *	struct sheet sheet;
+ *	struct sheet *sheet;
  *	err = sheet_create(&sides, &sheet);
  *	for (size_t i = 0; i < SECTION_COUNT; i++)
  *		print(&sheet->parts[i]);

@@ -395,23 +395,29 @@ static bool has_threads(const struct sheet *sheet, uint32_t key)
 	       (sheet->gone.items && sheet->gone.items[key].count);
 }
 
+/* Its rows are made of pieces, and judged there. */
+static void take_group_of_trial(struct sheet *sheet, uint32_t key, bool wanted)
+{
+	sheet->matching += wanted && (sheet->in_both[key] || has_threads(sheet, key));
+	sheet->shared += wanted && sheet->in_both[key];
+	if (wanted && is_shared(sheet, key))
+		take_coverage(sheet, key);
+}
+
 static bool take_group(struct work *work, uint32_t place, uint32_t key)
 {
 	struct sheet *sheet = work->sheet;
 	bool wanted = view_matches(sheet->view, label_of(sheet, key));
 
-	if (sheet->in_both && sheet->in_both[key] && wanted) {
-		sheet->shared++;
-		sheet->matching++;
-		if (is_shared(sheet, key))
-			take_coverage(sheet, key);
+	if (sheet->trial) {
+		take_group_of_trial(sheet, key, wanted);
 		return true;
 	}
 	sheet->matching += wanted && has_threads(sheet, key);
 	if (!is_shared(sheet, key) || (!wanted && !sheet->findings.count))
 		return true;
 	if (!sum_sides(work, before_of(sheet, key), &sheet->after.items[key]) ||
-	    (!sheet->trial && !judge_group(work, place, key)))
+	    !judge_group(work, place, key))
 		return false;
 	if (!wanted)
 		return true;

@@ -46,7 +46,7 @@ static const struct measure *measure_of(struct trial *trial, const struct measur
 	struct sheet *sheet = trial->sheet;
 	struct measure *measure;
 
-	if (of_piece->number < METRIC_COUNT + DERIVED_COUNT)
+	if (measure_is_metric(of_piece))
 		measure = &sheet->measures[of_piece->number];
 	else
 		measure = sheet_measure_of(sheet, of_piece->section, of_piece->kind,
@@ -97,11 +97,6 @@ static struct series *series_of(struct trial *trial, const struct row *row, bool
 	return &trial->items[*number];
 }
 
-static bool is_derived(const struct measure *measure)
-{
-	return measure->number >= METRIC_COUNT && measure->number < METRIC_COUNT + DERIVED_COUNT;
-}
-
 static bool take_row(struct trial *trial, const struct row *row, size_t side)
 {
 	bool window = trial->windows;
@@ -118,7 +113,7 @@ static bool take_row(struct trial *trial, const struct row *row, size_t side)
 	if (!series)
 		return false;
 	/* A quotient of a window is of that window alone. */
-	series->tested &= !window || added || is_derived(row->measure);
+	series->tested &= !window || added || measure_is_derived(row->measure);
 	series->threads[side] = row->threads_after;
 	series->measured[side] = row->after.measured;
 	sample_add(&series->samples[side], value);
@@ -224,8 +219,7 @@ static bool is_shown(const struct sheet *sheet, const struct series *series)
 	if (!sheet_has(sheet, measure->section) ||
 	    (series->group && !view_matches(sheet->view, series->group)))
 		return false;
-	return measure->number >= METRIC_COUNT + DERIVED_COUNT ||
-	       selection_has(selection, measure->number);
+	return !measure_is_metric(measure) || selection_has(selection, measure->number);
 }
 
 /* Zero in all captures is no question that chance could answer wrongly. */
@@ -399,8 +393,9 @@ static bool note_method(struct trial *trial)
 }
 
 /* Nothing is hidden in a piece: what there is decides, not what one piece shows. */
-static struct view view_of_piece(const struct view *view)
+static struct view view_of_piece(const struct sheet *sheet)
 {
+	const struct view *view = sheet->view;
 	struct view piece = *view;
 
 	piece.all_rows = true;
@@ -416,9 +411,7 @@ static struct view view_of_piece(const struct view *view)
 		unsigned metric = view->judgements.items[i].metric;
 
 		selection_add(&piece.metrics, metric);
-		piece.sections |= 1u << (metric < METRIC_COUNT
-						 ? metrics[metric].section
-						 : derived_metrics[metric - METRIC_COUNT].section);
+		piece.sections |= 1u << sheet->measures[metric].section;
 	}
 	piece.judgements.count = 0;
 	return piece;
@@ -426,7 +419,7 @@ static struct view view_of_piece(const struct view *view)
 
 struct error *sheet_fill_trial(struct sheet *sheet)
 {
-	struct trial trial = { .sheet = sheet, .piece = view_of_piece(sheet->view) };
+	struct trial trial = { .sheet = sheet, .piece = view_of_piece(sheet) };
 	struct error *err = take_sides(&trial);
 
 	if (!err)
@@ -436,6 +429,6 @@ struct error *sheet_fill_trial(struct sheet *sheet)
 			      : &error_no_memory;
 	array_deinit(&trial);
 	word_map_deinit(&trial.numbers);
-	/* Which groups are on one side only: of the first and the last capture. */
+	/* What the first and the last capture lack, and the groups that only they have. */
 	return err ? err : sheet_fill_threads(sheet);
 }

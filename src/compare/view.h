@@ -52,10 +52,10 @@ struct view {
 	bool metrics_named;       /* the user chose them: show them unmeasured too */
 	unsigned sections;        /* a bit for each enum section */
 	bool sections_named;
-	struct patterns match, not_match;      /* globs over names of groups */
-	bool all_rows;                         /* also where there is nothing on either side */
-	bool changed;                          /* only what is not the same */
-	double min_delta[DIMENSION_OTHER + 1]; /* in the smallest unit; 0: any */
+	struct patterns match, not_match; /* globs over names of groups */
+	bool all_rows;                    /* also where there is nothing on either side */
+	bool changed;                     /* only what is not the same */
+	double min_delta[DIMENSIONS];     /* in the smallest unit; 0: any */
 	double min_percent;
 	bool window;              /* only threads that both have */
 	bool births;              /* in a window: also what threads did that began in it */

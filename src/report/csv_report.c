@@ -4,7 +4,6 @@
  * JSON. Ranges are "min..max", CPU sets the list or "min-max cpus", nulls are empty.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,32 +20,16 @@ struct rows {
 /* Names are shown as on a terminal: what reads CSV may print it on one. */
 static void write_text(FILE *out, struct text text)
 {
-	char *visible = text_visible(text);
-	const char *p = visible ? visible : "";
+	_cleanup_free_ char *visible = text_visible(text);
+	const char *quote = visible && strpbrk(visible, ",\"") ? "\"" : "";
 
-	if (!strpbrk(p, ",\"\r\n")) {
-		fputs(p, out);
-		free(visible);
-		return;
-	}
-	fputc('"', out);
-	for (; *p; p++) {
+	fputs(quote, out);
+	for (const char *p = visible; p && *p; p++) {
 		if (*p == '"')
 			fputc('"', out);
 		fputc(*p, out);
 	}
-	fputc('"', out);
-	free(visible);
-}
-
-static void write_real(FILE *out, double real)
-{
-	char digits[32];
-
-	snprintf(digits, sizeof(digits), "%.15g", real);
-	if (strtod(digits, NULL) != real)
-		snprintf(digits, sizeof(digits), "%.17g", real);
-	fputs(digits, out);
+	fputs(quote, out);
 }
 
 static void write_cpus(FILE *out, const struct datum *d)
@@ -61,6 +44,8 @@ static void write_cpus(FILE *out, const struct datum *d)
 
 static void write_value(FILE *out, const struct field_value *value)
 {
+	char digits[UNITS_TEXT_MAX];
+
 	switch (value->form) {
 	case FORM_NULL:
 		break;
@@ -68,7 +53,7 @@ static void write_value(FILE *out, const struct field_value *value)
 		fputs(value->digits, out);
 		break;
 	case FORM_REAL:
-		write_real(out, value->real);
+		fputs(units_real_digits(digits, value->real), out);
 		break;
 	case FORM_TEXT:
 		write_text(out, value->text);

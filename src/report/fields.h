@@ -55,12 +55,17 @@ struct field_value {
 	const struct datum *datum; /* of a range, and of CPUs */
 };
 
+/* One field of a row. Texts point into the row, or into `ret`; percentages are in percent. */
 void row_field(const struct row *row, enum row_field field, struct field_value *ret);
 
-/* Rows of the parts of a sheet in their order, and then, as rows of the sections "only-baseline"
- * and "only-candidate", of the groups that one side has. Stops when `take` returns false. */
+/* False stops the walk. */
 typedef bool (*row_take)(void *context, const char *section, const struct row *row);
+
+/* The rows of all blocks of a part. False when `take` returned it. */
 bool part_each(const struct part *part, row_take take, void *context);
+
+/* Those of the parts of a sheet in their order, and then, as rows of the sections "only-baseline"
+ * and "only-candidate", those of the groups that one side has. False also without memory. */
 bool rows_each(const struct sheet *sheet, row_take take, void *context);
 
 #endif

@@ -19,8 +19,7 @@ const struct report_format_info report_formats[REPORT_FORMAT_COUNT] = {
 
 static enum table_colour colour_of(const struct row *row, enum column column)
 {
-	if (column == COLUMN_METRIC && row->measure->number >= METRIC_COUNT &&
-	    row->measure->number < METRIC_COUNT + DERIVED_COUNT)
+	if (column == COLUMN_METRIC && measure_is_derived(row->measure))
 		return TABLE_DERIVED;
 	if ((column != COLUMN_DELTA && column != COLUMN_PERCENT) || !row->change.has_delta ||
 	    row->change.delta == 0)
