@@ -123,4 +123,10 @@ const char *alones_text(const struct comparison *c, const struct alones *alones)
 /* Show these metrics only: (.., METRIC_wchar, METRIC_COUNT + DERIVED_ID_avg_wait_ns, -1). */
 void only_metrics(struct comparison *c, ...);
 
+/* The rows of a part, as rows_text writes them. */
+static inline void expect_rows(const struct comparison *c, enum section part, const char *expected)
+{
+	assert_string_equal(rows_text(c, part), expected);
+}
+
 #endif

@@ -8,11 +8,6 @@
 
 #include "unit/compare_scene.h"
 
-static void expect_rows(const struct comparison *c, enum section part, const char *expected)
-{
-	assert_string_equal(rows_text(c, part), expected);
-}
-
 /* --- by change --- */
 
 /* Blocks of times, bytes, counts, others, and what has no number. In each the largest first. */

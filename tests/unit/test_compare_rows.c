@@ -6,11 +6,6 @@
 
 #include "unit/compare_scene.h"
 
-static void expect_rows(const struct comparison *c, enum section part, const char *expected)
-{
-	assert_string_equal(rows_text(c, part), expected);
-}
-
 /* --- hidden rows --- */
 
 TEST(nothing_on_both_sides_is_hidden)
