@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Debian's kernels, from the package mirror that this machine has into a cache; the system's package
+# sources and its installed packages are not touched. For scripts that are bash, in the root of the
+# tree:
+#
+#	. tests/kernels/fetch.sh
+#	fetch_kernel 6.12        # $kernel_cache/6.12/vmlinuz, and what modules it wants
+#
+# A function that fails says why on standard error.
+
+kernel_cache=${XDG_CACHE_HOME:-$HOME/.cache}/ctprof/kernels
+kernel_table=tests/kernels/table
+
+# What the guests need: their disks, and swap in memory. What these depend on comes along; some
+# kernels have some of it built in.
+kernel_modules='virtio_pci virtio_blk zram lzo-rle'
+
+# kernels_of SET...: the names in the table, of these sets
+kernels_of() {
+	awk -v sets=" $* " '!/^#/ && index(sets, " " $3 " ") { print $1 }' "$kernel_table"
+}
+
+suite_of() {
+	awk -v name="$1" '$1 == name { print $2 }' "$kernel_table"
+}
+
+fetch_fails() {
+	echo "$*" >&2
+	return 1
+}
+
+# --- packages of any suite ---
+
+# apt with package lists of its own: apt_of SUITE COMMAND...
+apt_of() {
+	local state=$kernel_cache/apt/$1 command=$2
+
+	shift 2
+	"$command" -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::State::Lists="$state/lists" -o Dir::Cache="$state/cache" \
+		-o APT::Sandbox::User=root "$@"
+}
+
+update_suite() {
+	local suite=$1 state=$kernel_cache/apt/$1 mirror
+
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Codename: bookworm' \
+		'Component: main' 'Created-By: Packages')
+	[ -n "$mirror" ] || fetch_fails "no Debian mirror among this machine's package sources" || return
+	mkdir -p "$state/lists/partial" "$state/cache" || return
+	echo "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+		"${mirror%%$'\n'*} $suite main" > "$state/sources.list"
+	apt_of "$suite" apt-get -qq -o Acquire::Retries=2 --error-on=any update > "$state/log" 2>&1 ||
+		fetch_fails "the mirror cannot be reached for $suite: $(grep -m 1 '^E:' "$state/log")"
+}
+
+# The newest package PREFIX-KERNEL.* of the plain flavour: neither cloud nor rt.
+find_package() {
+	local suite=$1 prefix=$2 kernel=${3//./\\.}
+
+	apt_of "$suite" apt-cache pkgnames "$prefix-$3" |
+		sed -nE "/^$prefix-$kernel\.[0-9]+(-[0-9]+|\+deb[0-9.]+)-amd64$/p" | sort -V | tail -n 1
+}
+
+# unpack SUITE PACKAGE DIR; no PACKAGE is nothing to do
+unpack() {
+	local suite=$1 package=$2 to=$3
+
+	[ -n "$package" ] || return 0
+	echo "fetching $package" >&2
+	(cd "$to" && apt_of "$suite" apt-get -qq download "$package" && dpkg-deb -x "$package"_*.deb .) >&2 ||
+		fetch_fails "$package cannot be had from $suite"
+}
+
+# --- kernels ---
+
+depends_of() {
+	objcopy -O binary -j .modinfo "$1" /dev/stdout | tr '\0' '\n' |
+		sed -n 's/^depends=//p' | tr ',' ' '
+}
+
+# add_module TREE DIR MODULE: copy it after all that it depends on, and write the order down.
+add_module() {
+	local tree=$1 to=$2 module=${3//-/_} file needed
+
+	! grep -qsx "$module.ko" "$to/modules" || return 0
+	file=$(find "$tree" -name "${module//_/[-_]}.ko*")
+	[ -n "$file" ] || return 0
+	cp "$file" "$to/$module.ko${file##*.ko}" || return
+	[ ! -e "$to/$module.ko.xz" ] || xz -d "$to/$module.ko.xz" || return
+	for needed in $(depends_of "$to/$module.ko"); do
+		add_module "$tree" "$to" "$needed" || return
+	done
+	echo "$module.ko" >> "$to/modules"
+}
+
+# fetch_kernel NAME: the image and the few modules. Where there are linux-binary and linux-modules,
+# from 6.19 on, these hold what linux-image held before.
+fetch_kernel() {
+	local name=$1 to=$kernel_cache/$1 suite tree package module
+
+	suite=$(suite_of "$name")
+	[ -n "$suite" ] || fetch_fails "no kernel '$name'; there are:" $(kernels_of default all) || return
+	[ "$(cat "$to/wanted" 2> /dev/null)" != "$kernel_modules" ] || return 0
+	update_suite "$suite" || return
+	package=$(find_package "$suite" linux-binary "$name")
+	[ -n "$package" ] || package=$(find_package "$suite" linux-image "$name")
+	[ -n "$package" ] || fetch_fails "$suite lists no kernel $name any more" || return
+	tree=$to.tree
+	rm -rf "$tree" "$to"
+	mkdir -p "$tree" "$to" || return
+	unpack "$suite" "$package" "$tree" &&
+		unpack "$suite" "$(find_package "$suite" linux-modules "$name")" "$tree" || return
+	touch "$to/modules"
+	for module in $kernel_modules; do
+		add_module "$tree" "$to" "$module" || return
+	done
+	find "$tree" -name 'vmlinuz*' -type f -exec cp {} "$to/vmlinuz" \;
+	find "$tree" -path '*/boot/config-*' -exec cp {} "$to/config" \;
+	rm -rf "$tree"
+	[ -e "$to/vmlinuz" ] || fetch_fails "$package holds no kernel image" || return
+	echo "$kernel_modules" > "$to/wanted"
+}

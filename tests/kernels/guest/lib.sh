@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What cases in the guest are made of. An actor (programs/actor.c) does one thing at a time and says
+# how long it took by its own clocks; a snapshot before and one after say what the kernel counted:
+#
+#	sleeps_are_counted() {
+#		actor sleeper
+#		snap before
+#		tell sleeper sleep 10 20000
+#		snap after
+#		moved voluntary_sleep_ns sleeper "$(said wall)" plus 10%
+#	}
+#	run_case "sleeps of known length are counted as sleep" sleeps_are_counted
+
+. tests/cases.sh
+
+declare -A tid to from
+said=
+
+# --- actors ---
+
+# actor NAME [COMMAND...]: start one, by COMMAND if there is one, as in: actor idle chrt -i 0
+actor() {
+	local name=$1 in=$scratch/$1.in out=$scratch/$1.out w r
+
+	shift
+	rm -f "$in" "$out"
+	mkfifo "$in" "$out"
+	"$@" /bin/actor "$name" < "$in" > "$out" &
+	tid[$name]=$!
+	at_end "kill -KILL $! 2> /dev/null"
+	exec {w}> "$in" {r}< "$out"
+	to[$name]=$w from[$name]=$r
+	hear "$name"
+}
+
+# order NAME WORDS...: tell it, and do not wait. hear NAME: wait for its answer.
+order() {
+	local name=$1
+
+	shift
+	echo "$*" >&"${to[$name]}"
+}
+
+hear() {
+	read -r -t 100 said <&"${from[$1]}" || { echo "$1 does not answer"; return 1; }
+}
+
+tell() {
+	order "$@"
+	hear "$1"
+}
+
+# said KEY: of the last answer.
+said() {
+	local word
+
+	for word in $said; do
+		[ "${word%%=*}" != "$1" ] || { echo "${word#*=}"; return; }
+	done
+	echo "no '$1' in: $said" >&2
+	return 1
+}
+
+# --- snapshots ---
+
+# facts_of FILE: a snapshot as lines "TID METRIC VALUE", one for each value that was measured.
+facts_of() {
+	zstd -dcq "$1" | jq -r "$(cat tests/recorded/facts.jq) threads"
+}
+
+# snap NAME: of all actors of this case, once they are at rest.
+snap() {
+	local pids=${tid[*]}
+
+	settle $pids
+	ctprof capture -q -p "${pids// /,}" -o "$scratch/$1.ctprof.zst"
+	facts_of "$scratch/$1.ctprof.zst" > "$scratch/$1.facts"
+}
+
+# settle PID...: wait until they block.
+settle() {
+	local pid tries=0
+
+	for pid; do
+		until [ "$(stat_column "$pid" 3)" != R ]; do
+			((++tries < 500)) || { echo "process $pid does not come to rest"; return 1; }
+			sleep 0.01
+		done
+	done
+}
+
+# value SNAPSHOT ACTOR METRIC: as ctprof has it; "-" when it was not measured.
+value() {
+	awk -v tid="${tid[$2]}" -v metric="$3" '
+		$1 == tid && $2 == metric { print $3; found = 1 }
+		END { if (!found) print "-" }' "$scratch/$1.facts"
+}
+
+# change ACTOR METRIC: from `before` to `after`.
+change() {
+	local old new
+
+	old=$(value before "$1" "$2") new=$(value after "$1" "$2")
+	[ "$old" != - ] && [ "$new" != - ] || { echo "$2 of $1 was not measured" >&2; return 1; }
+	echo $((new - old))
+}
+
+# --- the kernel, read by other means ---
+
+# stat_column PID N: counted from 1, as in proc(5).
+stat_column() {
+	sed -n '$s/.*) //p' "/proc/$1/stat" | cut -d ' ' -f $(($2 - 2))
+}
+
+schedstat_column() {
+	cut -d ' ' -f "$2" "/proc/$1/schedstat"
+}
+
+# key_of PID FILE KEY: of the files that say "key: value" or "key : value".
+key_of() {
+	awk -v key="$3" '{ sub(":", " ") } $1 == key { print $2 }' "/proc/$1/$2"
+}
+
+# sched_ns PID KEY: a time of /proc/PID/sched, which is in ms with six decimals.
+sched_ns() {
+	key_of "$1" sched "$2" | awk '{ sub(/\./, ""); sub(/^0+/, ""); print $0 == "" ? 0 : $0 }'
+}
+
+# --- checks; each notes that this case proves the metric ---
+
+proves() {
+	printf '%s\n' "$@" >> "$facts"
+}
+
+# is METRIC GOT WANTED WHAT: exactly.
+is() {
+	echo "$1 is $2; $4: $3"
+	[ "$2" = "$3" ]
+	proves "$1"
+}
+
+# equals METRIC ACTOR WANTED WHAT: its value after.
+equals() {
+	is "$1" "$(value after "$2" "$1")" "$3" "$4"
+}
+
+# within METRIC GOT LOW HIGH WHAT
+within() {
+	echo "$1 is $2, ${5-the actor says} from $3 to $4"
+	[ "$2" -ge "$3" ] && [ "$2" -le "$4" ]
+	proves "$1"
+}
+
+# moved METRIC ACTOR LOW HIGH [WHAT]: what it changed by.
+moved() {
+	within "$1" "$(change "$2" "$1")" "$3" "$4" "${5-the actor says}"
+}
+
+# percent N PERCENT: that part of it.
+percent() {
+	echo $(($1 * $2 / 100))
+}
+
+# unmeasured METRIC ACTOR
+unmeasured() {
+	equal "$1" "$(value after "$2" "$1")" -
+}
