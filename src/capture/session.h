@@ -17,18 +17,18 @@
  * knows, what it needs when it is denied). */
 #define PROC_GRANT   "root, or hidepid=0 on /proc"
 #define PTRACE_GRANT "CAP_SYS_PTRACE over the process"
-#define FILE_KINDS(KIND)                                     \
-	KIND(STAT, "stat", true, PROC_GRANT)                 \
-	KIND(SCHEDSTAT, "schedstat", true, PROC_GRANT)       \
-	KIND(IO, "io", true, PTRACE_GRANT)                   \
-	KIND(STATUS, "status", true, PROC_GRANT)             \
-	KIND(SCHED, "sched", true, PROC_GRANT)               \
-	KIND(CGROUP, "cgroup", true, PROC_GRANT)             \
-	KIND(SMAPS, "smaps_rollup", true, PTRACE_GRANT)      \
-	KIND(EXE, "exe", false, PTRACE_GRANT)                \
-	KIND(CMDLINE, "cmdline", false, PTRACE_GRANT)        \
-	KIND(TASKSTATS, "taskstats", false, "CAP_NET_ADMIN") \
-	KIND(PRESSURE, "pressure", false, "root")            \
+#define FILE_KINDS(KIND)                                              \
+	KIND(STAT, "stat", true, PROC_GRANT)                          \
+	KIND(SCHEDSTAT, "schedstat", true, PROC_GRANT)                \
+	KIND(IO, "io", true, PTRACE_GRANT " and CAP_DAC_READ_SEARCH") \
+	KIND(STATUS, "status", true, PROC_GRANT)                      \
+	KIND(SCHED, "sched", true, PROC_GRANT)                        \
+	KIND(CGROUP, "cgroup", true, PROC_GRANT)                      \
+	KIND(SMAPS, "smaps_rollup", true, PTRACE_GRANT)               \
+	KIND(EXE, "exe", false, PTRACE_GRANT)                         \
+	KIND(CMDLINE, "cmdline", false, PTRACE_GRANT)                 \
+	KIND(TASKSTATS, "taskstats", false, "CAP_NET_ADMIN")          \
+	KIND(PRESSURE, "pressure", false, "root")                     \
 	KIND(HOST, "host", false, "root")
 
 enum file_kind {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "cmd/target.h"
 #include "report/reasons.h"
 #include "snapshot/file.h"
@@ -65,37 +66,6 @@ static void default_name(char *buffer, size_t size, bool redact)
 		snprintf(buffer, size, "%s-%s-%u.ctprof.zst", host, stamp, n);
 }
 
-/* --- progress, for those who wait --- */
-
-struct progress {
-	struct timespec start;
-	bool shown;
-};
-
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
-static void show_progress(void *context, size_t done, size_t total)
-{
-	struct progress *progress = context;
-
-	if (done % 64 || seconds_since(&progress->start) < 1)
-		return;
-	progress->shown = true;
-	fprintf(stderr, "\r%zu of %zu processes", done, total);
-}
-
-static void end_progress(const struct progress *progress)
-{
-	if (progress->shown)
-		fputs("\r\033[K", stderr);
-}
-
 /* --- the last line --- */
 
 /* What was denied, with what grants it; and what failed for another reason. */
@@ -133,7 +103,7 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path, dou
 
 static int capture_to(const struct capture_arguments *arguments, const char *path)
 {
-	struct progress progress = { 0 };
+	struct progress progress;
 	struct capture_options options = {
 		.proc_root = arguments->proc_root,
 		.sys_root = arguments->sys_root,
@@ -143,21 +113,20 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 		.cgroup = arguments->target.cgroup,
 		.note = arguments->note,
 		.redact = arguments->redact,
-		.progress = isatty(STDERR_FILENO) && !arguments->quiet ? show_progress : NULL,
+		.progress = progress_begin(&progress, arguments->quiet),
 		.progress_context = &progress,
 	};
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	struct error *err;
 
-	clock_gettime(CLOCK_MONOTONIC, &progress.start);
 	err = capture_run(&options, &snapshot);
-	end_progress(&progress);
+	progress_end(&progress);
 	if (!err)
 		err = snapshot_save(snapshot, path);
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	if (!arguments->quiet)
-		print_summary(snapshot, path, seconds_since(&progress.start));
+		print_summary(snapshot, path, progress_seconds(&progress));
 	return STATUS_DONE;
 }
 

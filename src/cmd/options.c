@@ -62,7 +62,7 @@ struct error *unknown_value(const char *what, const char *wrong, option_values v
 	if (nearest)
 		return error_create("unknown %s '%s'; did you mean '%s'?", what, safe(wrong, shown),
 				    nearest);
-	if (count > 16)
+	if (count > 32)
 		return error_create("unknown %s '%s' (ctprof metric-list names them all)", what,
 				    safe(wrong, shown));
 	out = open_memstream(&list, &length);

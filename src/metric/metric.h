@@ -59,17 +59,17 @@ extern const struct metric_class_info metric_classes[CLASS_COUNT];
 
 /* Where values are read: SOURCE(id, name, what it is, why it was denied). */
 #define PROC_DENIED "denied: needs root, or hidepid=0 on /proc"
-#define SOURCES(SOURCE)                                                                         \
-	SOURCE(NONE, "", "", "")                                                                \
-	SOURCE(ONE, "one", "1 for each thread", "")                                             \
-	SOURCE(STAT, "stat", "/proc/<tid>/stat", PROC_DENIED)                                   \
-	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", PROC_DENIED)                    \
-	SOURCE(STATUS, "status", "/proc/<tid>/status", PROC_DENIED)                             \
-	SOURCE(SCHED, "sched", "/proc/<tid>/sched", PROC_DENIED)                                \
-	SOURCE(IO, "io", "/proc/<tid>/io", "denied: needs CAP_SYS_PTRACE over the process")     \
-	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", PROC_DENIED)                       \
-	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "denied: needs CAP_NET_ADMIN") \
-	SOURCE(JEMALLOC, "jemalloc", "jemalloc's counters in the process",                      \
+#define SOURCES(SOURCE)                                                                            \
+	SOURCE(NONE, "", "", "")                                                                   \
+	SOURCE(ONE, "one", "1 for each thread", "")                                                \
+	SOURCE(STAT, "stat", "/proc/<tid>/stat", PROC_DENIED)                                      \
+	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", PROC_DENIED)                       \
+	SOURCE(STATUS, "status", "/proc/<tid>/status", PROC_DENIED)                                \
+	SOURCE(SCHED, "sched", "/proc/<tid>/sched", PROC_DENIED)                                   \
+	SOURCE(IO, "io", "/proc/<tid>/io", "denied: needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH") \
+	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", PROC_DENIED)                          \
+	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "denied: needs CAP_NET_ADMIN")    \
+	SOURCE(JEMALLOC, "jemalloc", "jemalloc's counters in the process",                         \
 	       "denied: needs CAP_SYS_PTRACE over the process")
 
 enum metric_source_id {

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doctor/doctor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "cmd/commands.h"
+#include "cmd/progress.h"
+
+struct doctor_arguments {
+	struct {
+		ARRAY(size_t);
+	} required; /* numbers of probes */
+	bool json;
+};
+
+static struct error *require(void *context, const char *piece)
+{
+	struct doctor_arguments *arguments = context;
+
+	for (size_t i = 0; i < probe_count; i++)
+		if (strcmp(piece, probes[i].name) == 0)
+			return array_push(&arguments->required, i) ? NULL : &error_no_memory;
+	return unknown_value("source", piece, probe_name);
+}
+
+static struct error *parse_required(const char *argument, void *at)
+{
+	return each_piece(argument, "source", require, at);
+}
+
+static const char *const formats[] = { "text", "json", NULL };
+
+static const char *format_name(size_t number)
+{
+	return formats[number];
+}
+
+static struct error *parse_format(const char *argument, void *at)
+{
+	if (strcmp(argument, "text") != 0 && strcmp(argument, "json") != 0)
+		return unknown_value("format", argument, format_name);
+	*(bool *)at = strcmp(argument, "json") == 0;
+	return NULL;
+}
+
+static const struct option_row doctor_options[] = {
+	{ "require", 0, "LIST", parse_required, 0,
+	  "Look at these sources only, and exit with 1 when one of them is not there at all.",
+	  probe_name, false },
+	{ "format", 0, "FORMAT", parse_format, offsetof(struct doctor_arguments, json),
+	  "How to print: for people, or for programs.", format_name, false },
+};
+
+static bool is_wanted(const struct doctor_arguments *arguments, size_t number)
+{
+	for (size_t i = 0; i < arguments->required.count; i++)
+		if (arguments->required.items[i] == number)
+			return true;
+	return !arguments->required.count;
+}
+
+/* --- for people --- */
+
+static void print_detail(const char *what, const char *text)
+{
+	if (text)
+		printf("    %-7s%s\n", what, text);
+}
+
+static void print_text(const struct doctor_arguments *arguments, const struct finding *findings)
+{
+	printf("%-16s %-7s %s\n", "source", "here", "what it gives");
+	for (size_t i = 0; i < probe_count; i++) {
+		const struct finding *finding = &findings[i];
+
+		if (!is_wanted(arguments, i))
+			continue;
+		printf("%-16s %-7s %s\n", probes[i].name, presence_names[finding->presence],
+		       probes[i].gives);
+		print_detail("why", finding->why);
+		print_detail("run", finding->command);
+		print_detail("covers", finding->covers);
+	}
+}
+
+/* --- for programs --- */
+
+static struct error *to_stdout(void *context, const void *bytes, size_t length)
+{
+	(void)context;
+	fwrite(bytes, 1, length, stdout);
+	return NULL; /* main sees to what could not be written */
+}
+
+static void write_member(struct json_writer *w, const char *key, const char *text)
+{
+	json_key(w, key);
+	if (text)
+		json_text(w, text_of(text));
+	else
+		json_null(w);
+}
+
+static struct error *print_json(const struct doctor_arguments *arguments,
+				const struct finding *findings)
+{
+	struct json_writer w;
+	struct error *err = json_writer_init(&w, to_stdout, NULL);
+
+	if (err)
+		return err;
+	json_array_begin(&w);
+	for (size_t i = 0; i < probe_count; i++) {
+		if (!is_wanted(arguments, i))
+			continue;
+		json_line(&w);
+		json_object_begin(&w);
+		write_member(&w, "source", probes[i].name);
+		write_member(&w, "gives", probes[i].gives);
+		write_member(&w, "here", presence_names[findings[i].presence]);
+		write_member(&w, "why", findings[i].why);
+		write_member(&w, "command", findings[i].command);
+		write_member(&w, "covers", findings[i].covers);
+		json_object_end(&w);
+	}
+	json_array_end(&w);
+	err = json_writer_finish(&w);
+	putchar('\n');
+	return err;
+}
+
+static int examine(const struct doctor_arguments *arguments)
+{
+	struct progress progress;
+	_cleanup_(findings_destroy) struct finding *findings = NULL;
+	struct error *err = doctor_examine(progress_begin(&progress, false), &progress, &findings);
+	int status = STATUS_DONE;
+
+	progress_end(&progress);
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	if (arguments->json)
+		err = print_json(arguments, findings);
+	else
+		print_text(arguments, findings);
+	for (size_t i = 0; i < arguments->required.count; i++)
+		if (findings[arguments->required.items[i]].presence == PRESENCE_NO)
+			status = STATUS_FAILED;
+	return err ? report_error(err, STATUS_FAILED) : status;
+}
+
+static int run_doctor(const struct command *command, int argc, char **argv)
+{
+	struct doctor_arguments arguments = { 0 };
+	int status;
+
+	if (options_parse(command, argc, argv, &arguments, &status) >= 0)
+		status = examine(&arguments);
+	array_deinit(&arguments.required);
+	return status;
+}
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.run = run_doctor,
+	.summary = "say what can be measured here, what not, and what turns it on",
+	.operands = "",
+	.needs = "run it as you would run capture: it says what that would get",
+	.options = doctor_options,
+	.option_count = array_length(doctor_options),
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+double progress_seconds(const struct progress *progress)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - progress->start.tv_sec) +
+	       (double)(now.tv_nsec - progress->start.tv_nsec) / 1e9;
+}
+
+static void show(void *context, size_t done, size_t total)
+{
+	struct progress *progress = context;
+
+	if (done % 64 || progress_seconds(progress) < 1)
+		return;
+	progress->shown = true;
+	fprintf(stderr, "\r%zu of %zu processes", done, total);
+}
+
+progress_show *progress_begin(struct progress *ret, bool quiet)
+{
+	*ret = (struct progress){ 0 };
+	clock_gettime(CLOCK_MONOTONIC, &ret->start);
+	return isatty(STDERR_FILENO) && !quiet ? show : NULL;
+}
+
+void progress_end(const struct progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", stderr);
+}

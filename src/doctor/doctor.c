@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doctor/doctor.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "doctor/examination.h"
+#include "doctor/kid.h"
+#include "proc/tasks.h"
+
+const char *const presence_names[PRESENCE_COUNT] = {
+	[PRESENCE_NO] = "no",
+	[PRESENCE_PARTLY] = "partly",
+	[PRESENCE_YES] = "yes",
+};
+
+/* In the order they are printed in: threads, their delays, cgroups, the host. */
+#define PROBE(its_name, its_gives, its_look, ...)                                   \
+	{                                                                           \
+		.name = its_name, .gives = its_gives, .look = its_look, __VA_ARGS__ \
+	}
+#define METRIC(id)       .metric = METRIC_##id
+#define CONFIG(option)   .config = #option
+#define SOURCE(its_name) .source = its_name
+#define PER_PROCESS      .per_process = true
+#define READING(member)  .reading = offsetof(struct cgroup, member)
+
+/* clang-format off */
+const struct probe probes[] = {
+	PROBE("threads", "every thread of the host", look_threads,),
+	PROBE("stat", "state, policy, priorities, page faults, CPU time in ticks",
+	      look_metric, METRIC(minflt), CONFIG(PROC_FS)),
+	PROBE("status", "context switches, CPU affinity, users",
+	      look_metric, METRIC(voluntary_csw), CONFIG(PROC_FS)),
+	PROBE("schedstat", "run time and wait time in ns, time slices",
+	      look_metric, METRIC(run_time_ns), CONFIG(SCHED_INFO)),
+	PROBE("sched", "migrations",
+	      look_metric, METRIC(nr_migrations), CONFIG(SCHED_DEBUG)),
+	PROBE("schedstats", "wake-ups by kind; time asleep, blocked, waiting for I/O, and the longest of each",
+	      look_schedstats, METRIC(nr_wakeups), CONFIG(SCHEDSTATS)),
+	PROBE("time-slice", "the present time slice of fair threads",
+	      look_metric, METRIC(fair_slice_ns)),
+	PROBE("core-scheduling", "time that cores were kept idle by core scheduling",
+	      look_core_scheduling, METRIC(core_forceidle_sum), CONFIG(SCHED_CORE)),
+	PROBE("io", "bytes and calls of reads and writes",
+	      look_access, METRIC(rchar), CONFIG(TASK_IO_ACCOUNTING), SOURCE("io")),
+	PROBE("smaps_rollup", "memory of each process by kind", look_access, SOURCE("smaps_rollup"), PER_PROCESS),
+	PROBE("exe", "executables of processes, for --group-by exe", look_access, SOURCE("exe"), PER_PROCESS),
+	PROBE("taskstats", "delays by waiting for a CPU; most memory ever used",
+	      look_taskstats, CONFIG(TASKSTATS)),
+	PROBE("delays", "delays by block I/O, swap, reclaim, thrashing, compaction, copies of pages",
+	      look_delays, CONFIG(TASK_DELAY_ACCT)),
+	PROBE("delay-peaks", "the longest and the shortest delay of each kind",
+	      look_peaks, METRIC(cpu_delay_max_ns)),
+	PROBE("irq-delays", "time taken by interrupts",
+	      look_irq_delays, METRIC(irq_delay_total_ns), CONFIG(IRQ_TIME_ACCOUNTING)),
+	PROBE("cgroups", "the cgroup of every thread, and its CPU time", look_cgroups, CONFIG(CGROUPS)),
+	PROBE("cgroup-cpu", "throttling, cpu.max and weights of cgroups",
+	      look_controller, SOURCE("cpu"), CONFIG(CGROUP_SCHED), READING(cpu.weight)),
+	PROBE("cgroup-memory", "memory of cgroups: use, limits, memory.stat, memory.events",
+	      look_controller, SOURCE("memory"), CONFIG(MEMCG), READING(memory.current)),
+	PROBE("cgroup-pids", "processes of cgroups, and their limit",
+	      look_controller, SOURCE("pids"), CONFIG(CGROUP_PIDS), READING(pids.current)),
+	PROBE("cgroup-pressure", "pressure of each cgroup",
+	      look_cgroup_pressure, CONFIG(PSI), READING(psi.cpu.some.total_usec)),
+	PROBE("pressure", "pressure of the host: CPU, memory, I/O", look_pressure, CONFIG(PSI)),
+	PROBE("sched_ext", "schedulers written in BPF: which is on, and what it rejected",
+	      look_sched_ext, CONFIG(SCHED_CLASS_EXT)),
+	PROBE("host-counters", "CPUs, run queue, vmstat, disks, network interfaces", look_counters,),
+};
+/* clang-format on */
+const size_t probe_count = array_length(probes);
+
+const char *probe_name(size_t number)
+{
+	return number < probe_count ? probes[number].name : NULL;
+}
+
+static struct error *find_kid(struct examination *e, const struct kid *kid)
+{
+	for (size_t i = 0; i < e->snapshot->threads.count; i++) {
+		const struct ctprof_thread *thread = snapshot_thread(e->snapshot, i);
+
+		if (thread->tid == (uint32_t)kid->pid) {
+			e->kid = thread;
+			return NULL;
+		}
+	}
+	return error_create("/proc does not show this process's own child");
+}
+
+static void find_cgroup_point(struct examination *e)
+{
+	struct cgroup_mount mount;
+	struct text bytes;
+
+	if (file_read(e->proc, "self/mountinfo", &e->buffer, &bytes) ||
+	    !cgroup_mount_parse(bytes, &mount))
+		return;
+	e->cgroup_point = strndup(mount.point.bytes, mount.point.length);
+	if (e->cgroup_point)
+		e->cgroup_point[mountinfo_unescape(e->cgroup_point, mount.point.length)] = '\0';
+}
+
+static struct error *examine(struct examination *e, const struct capture_options *options,
+			     struct finding *ret)
+{
+	struct kid kid;
+	struct error *err = file_open_dir("/proc", &e->proc);
+
+	if (!err && !tasks_are_ours(e->proc))
+		err = error_create("/proc is of another PID namespace: its numbers mean others");
+	if (!err)
+		err = kid_start(&kid);
+	if (err)
+		return err;
+	err = capture_run(options, &e->snapshot);
+	kid_stop(&kid);
+	if (!err)
+		err = find_kid(e, &kid);
+	if (err)
+		return err;
+	find_cgroup_point(e);
+	for (size_t i = 0; i < probe_count; i++)
+		probes[i].look(e, &probes[i], &ret[i]);
+	return NULL;
+}
+
+struct error *doctor_examine(void (*progress)(void *context, size_t done, size_t total),
+			     void *progress_context, struct finding **ret)
+{
+	_cleanup_(findings_destroy) struct finding *findings =
+		calloc(probe_count, sizeof(*findings));
+	const struct capture_options options = { .progress = progress,
+						 .progress_context = progress_context };
+	struct examination e = { .proc = -1 };
+	struct error *err = findings ? examine(&e, &options, findings) : &error_no_memory;
+
+	snapshot_destroy(e.snapshot);
+	file_buffer_deinit(&e.buffer);
+	free(e.cgroup_point);
+	if (e.proc >= 0)
+		close(e.proc);
+	if (!err)
+		*ret = take_ptr(findings);
+	return err;
+}
+
+void findings_destroy(struct finding *findings)
+{
+	for (size_t i = 0; findings && i < probe_count; i++) {
+		free(findings[i].why);
+		free(findings[i].command);
+		free(findings[i].covers);
+	}
+	free(findings);
+}

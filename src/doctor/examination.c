@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "doctor/examination.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+/* --- findings --- */
+
+/* Without memory there is no text, and the presence still says what matters. */
+__attribute__((format(printf, 1, 0))) static char *text_v(const char *format, va_list values)
+{
+	char *text;
+
+	return vasprintf(&text, format, values) < 0 ? NULL : text;
+}
+
+static void replace(char **at, char *text)
+{
+	free(*at);
+	*at = text;
+}
+
+void find_whole(struct finding *finding)
+{
+	finding->presence = PRESENCE_YES;
+}
+
+void find_lack(struct finding *finding, enum presence presence, const char *why, ...)
+{
+	va_list values;
+
+	finding->presence = presence;
+	va_start(values, why);
+	replace(&finding->why, text_v(why, values));
+	va_end(values);
+}
+
+void find_remedy(struct finding *finding, const char *covers, const char *command, ...)
+{
+	va_list values;
+
+	replace(&finding->covers, strdup(covers));
+	va_start(values, command);
+	replace(&finding->command, text_v(command, values));
+	va_end(values);
+}
+
+void find_boot_remedy(struct finding *finding, const char *covers, const char *parameter)
+{
+	if (access("/etc/default/grub.d", F_OK) == 0)
+		find_remedy(finding, covers,
+			    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' >> "
+			    "/etc/default/grub.d/ctprof.cfg && update-grub && reboot",
+			    parameter);
+	else if (access("/usr/sbin/grubby", X_OK) == 0 || access("/sbin/grubby", X_OK) == 0)
+		find_remedy(finding, covers, "grubby --update-kernel=ALL --args=%s && reboot",
+			    parameter);
+	else
+		find_remedy(finding, covers,
+			    "reboot # after %s was added to the kernel's command line", parameter);
+}
+
+void find_not_built(struct examination *e, struct finding *finding, const char *option)
+{
+	if (kernel_config(e, option) == 0)
+		find_lack(finding, PRESENCE_NO,
+			  "this kernel was built without CONFIG_%s, and no command adds it",
+			  option);
+	else
+		find_lack(finding, PRESENCE_NO,
+			  "this kernel lacks it (CONFIG_%s), and no command adds it", option);
+}
+
+char *shell_quoted(struct text text)
+{
+	char *quoted = malloc(text.length * 4 + 3), *at = quoted;
+
+	if (!quoted)
+		return NULL;
+	*at++ = '\'';
+	for (size_t i = 0; i < text.length; i++) {
+		if (text.bytes[i] == '\'')
+			at = stpcpy(at, "'\\''");
+		else
+			*at++ = text.bytes[i];
+	}
+	*at++ = '\'';
+	*at = '\0';
+	return quoted;
+}
+
+void find_privilege_remedy(struct examination *e, struct finding *finding)
+{
+	_cleanup_free_ char *self = NULL;
+	struct text path;
+
+	if (!file_readlink(e->proc, "self/exe", &e->buffer, &path))
+		self = shell_quoted(path);
+	find_remedy(finding,
+		    "all processes, for everybody who may run this file; root has it anyway",
+		    "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace+ep %s",
+		    self ? self : "ctprof");
+}
+
+/* --- facts --- */
+
+bool kid_has(const struct examination *e, enum metric_id metric)
+{
+	return metric_set_has(&e->kid->record.measured, metric);
+}
+
+uint64_t kid_value(const struct examination *e, enum metric_id metric)
+{
+	return metric_load_u64(&e->kid->record.values, &metrics[metric]);
+}
+
+uint64_t refused(const struct examination *e, const char *source)
+{
+	const struct counts *denied = &e->snapshot->capture->denied;
+
+	for (size_t i = 0; i < denied->count; i++)
+		if (text_equal(name_text(denied->items[i].key), text_of(source)))
+			return denied->items[i].value;
+	return 0;
+}
+
+bool proc_text(struct examination *e, const char *path, struct text *ret)
+{
+	struct text bytes;
+
+	if (file_read(e->proc, path, &e->buffer, &bytes))
+		return false;
+	*ret = text_trim(bytes);
+	return true;
+}
+
+/* Debian, Fedora and others put it there. */
+int kernel_config(struct examination *e, const char *option)
+{
+	char path[128], set[64], unset[80];
+	struct utsname names;
+	struct text bytes, line;
+
+	uname(&names);
+	snprintf(path, sizeof(path), "/boot/config-%s", names.release);
+	snprintf(set, sizeof(set), "CONFIG_%s=y", option);
+	snprintf(unset, sizeof(unset), "# CONFIG_%s is not set", option);
+	if (file_read(AT_FDCWD, path, &e->buffer, &bytes))
+		return -1;
+	while (text_cut(&bytes, '\n', &line)) {
+		if (text_equal(line, text_of(set)))
+			return 1;
+		if (text_equal(line, text_of(unset)))
+			return 0;
+	}
+	return -1;
+}
+
+bool is_first_namespace(const char *name, unsigned long inode)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
+	return stat(path, &status) || status.st_ino == inode;
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What ctprof doctor says, when something is taken away, turned on, or done as it says. Part of
+# tests/live/run.
+
+# examine [COMMAND...]: let doctor look, run by COMMAND.
+examine() {
+	"$@" "$ctprof" doctor --format json > "$scratch/findings"
+}
+
+# finding SOURCE MEMBER
+finding() {
+	jq -r --arg source "$1" "first(.[] | select(.source == \$source)).$2 // \"\"" "$scratch/findings"
+}
+
+# says SOURCE PRESENCE
+says() {
+	equal "what it says of $1" "$(finding "$1" here)" "$2"
+}
+
+says_the_same_to_people() {
+	"$ctprof" doctor > "$scratch/text"
+	examine
+	equal "the lines for people" "$(awk '!/^ / && NR > 1 { print $1, $2 }' "$scratch/text")" \
+		"$(jq -r '.[] | "\(.source) \(.here)"' "$scratch/findings")"
+	equal "the reasons for people" "$(sed -n "s/^    why  *//p" "$scratch/text" | tr -d 0-9)" \
+		"$(jq -r ".[].why // empty" "$scratch/findings" | tr -d 0-9)"
+	equal "the commands for people" "$(sed -n 's/^    run  *//p' "$scratch/text")" \
+		"$(jq -r '.[].command // empty' "$scratch/findings")"
+}
+
+has_a_reason_for_all_that_is_missing() {
+	examine
+	equal "sources that lack a reason, or need none" "$(jq -r '.[]
+		| select((.here == "yes") != (.why == null) or (.command == null) != (.covers == null))
+		| .source' "$scratch/findings")" ""
+}
+
+agrees_with_capture() {
+	is_root
+	examine
+	capture
+	# For every source that stands for files of threads: somebody has it, or nobody.
+	for pair in schedstats:nr_wakeups delays:blkio_delay_count taskstats:cpu_delay_count \
+		delay-peaks:cpu_delay_max_ns core-scheduling:core_forceidle_sum io:rchar \
+		time-slice:fair_slice_ns; do
+		seen=$(query "[threads | select(.has | index(\"${pair#*:}\"))] | length > 0")
+		[ "$(finding "${pair%:*}" here)" = no ] && present=false || present=true
+		equal "whether ${pair#*:} is measured" "$seen" "$present"
+	done
+}
+
+# The switch as it was, at the end.
+with_delay_accounting() {
+	local switch=/proc/sys/kernel/task_delayacct
+
+	is_root
+	[ -e $switch ] || skip "delay accounting is no sysctl here"
+	at_end "echo $(< $switch) > $switch"
+	echo "$1" > $switch
+}
+
+delays_are_turned_on() {
+	with_delay_accounting 0
+	examine
+	says delays no
+	says taskstats yes
+	eval "$(finding delays command)" > "$scratch/output"
+	examine
+	grep -qw delayacct /proc/cmdline && says delays yes || says delays partly
+}
+
+# The program, given what doctor says; run by somebody else.
+privileges_are_given() {
+	is_root
+	start_sleep
+	examine "${as_nobody[@]}"
+	for source in io exe smaps_rollup; do
+		says $source partly
+	done
+	says taskstats no
+	says delays no
+	at_end "setcap -r $ctprof"
+	eval "$(finding io command)" || skip "no capabilities can be given to a file here"
+	examine "${as_nobody[@]}"
+	says taskstats yes
+	# What even root is refused is another matter.
+	for source in io exe smaps_rollup; do
+		equal "what is to be done for $source" "$(finding $source command)" ""
+	done
+}
+
+required_sources_decide() {
+	"$ctprof" doctor --require stat,host-counters > "$scratch/text"
+	equal "the lines" "$(awk 'NR > 1 { print $1 }' "$scratch/text")" "stat
+host-counters"
+	fails 1 "${as_nobody[@]}" "$ctprof" doctor --require stat --require taskstats
+	has "what it says" "$output" CAP_NET_ADMIN
+	fails 2 "$ctprof" doctor --require stat,nothing
+	has "what it says" "$output" "unknown source 'nothing'"
+}
+
+foreign_proc_is_an_error() {
+	is_root
+	unshare -f -p true 2> /dev/null || skip "no PID namespace can be made"
+	fails 1 unshare -f -p "$ctprof" doctor
+	has "what it says" "$output" "another PID namespace"
+}
+
+run_case "doctor says the same to people and programs" says_the_same_to_people
+run_case "doctor has a reason for all that is missing, and for nothing else" \
+	has_a_reason_for_all_that_is_missing
+run_case "doctor finds what a capture finds" agrees_with_capture
+run_case "delay accounting, turned on as doctor says, is there" delays_are_turned_on
+run_case "privileges, given as doctor says, show everything to anybody" privileges_are_given
+run_case "--require decides the status" required_sources_decide
+run_case "doctor with the /proc of another PID namespace is an error" foreign_proc_is_an_error
