@@ -7,19 +7,29 @@
 #   make bench      ratios against the peers, side by side
 #   make fuzz       fuzz every parser for FUZZ_SECONDS each
 #
-# V=1 shows the commands. Everything that is made is below build/.
+# CROSS=aarch64-linux-gnu builds for that machine below build/aarch64/, with the libraries that
+# tests/aarch64/sysroot brings. V=1 shows the commands. Everything that is made is below build/.
 
+TOOLS    := $(CROSS:%=%-)
+MACHINE  := $(firstword $(subst -, ,$(CROSS)))
 ifeq ($(origin CC),default)
-CC       := gcc
+CC       := $(TOOLS)gcc
 endif
 PREFIX   ?= /usr/local
-B        := build
+B        := build$(MACHINE:%=/%)
 VERSION  := $(shell sed -n 's/.*CTPROF_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes \
             -Wwrite-strings -Wformat=2
 CFLAGS   ?= -O2 -g
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem /usr/include/libnl3
+ifneq ($(CROSS),)
+SYSROOT  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ctprof/sysroot/$(MACHINE:aarch64=arm64)
+CPPFLAGS += -isystem $(SYSROOT)/usr/include
+LDFLAGS  += $(addprefix -L$(SYSROOT)/,lib/$(CROSS) usr/lib/$(CROSS))
+else
+SYSROOT  :=
+endif
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem $(SYSROOT)/usr/include/libnl3
 OWN      := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -ffunction-sections -MMD -MP
 
 LAYERS   := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
@@ -53,11 +63,11 @@ $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
 # The library shows its own names only, as an archive too.
 $(B)/libctprof.whole.o: $(LIBRARY)
 	$(Q)$(CC) -r -nostdlib -o $@ $^
-	$(Q)objcopy --localize-hidden $@
+	$(Q)$(TOOLS)objcopy --localize-hidden $@
 
 $(B)/libctprof.a: $(B)/libctprof.whole.o
 	$(call say,AR    $@)
-	$(Q)rm -f $@ && ar rcs $@ $<
+	$(Q)rm -f $@ && $(TOOLS)ar rcs $@ $<
 
 $(B)/libctprof.so: $(LIBRARY)
 	$(call say,LINK  $@)

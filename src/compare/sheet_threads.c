@@ -94,15 +94,19 @@ static struct divisor divisor_of(const struct sheet *sheet, uint64_t now, const 
 
 static void divide(struct datum *datum, const struct divisor *divisor)
 {
+	__int128 scaled;
+
 	if (datum->kind != DATUM_NUMBER)
 		return;
 	if (!divisor->amount) {
 		datum->kind = DATUM_NONE;
 		return;
 	}
-	/* In one step, so that a CPU second of CPU time is a second. */
-	datum->real = (double)((long double)datum->number * divisor->per_s /
-			       (long double)divisor->amount);
+	/* In whole numbers as far as they go: a CPU second of CPU time is a second then, and all
+	 * machines say the same, however long their long double. */
+	scaled = datum->number * divisor->per_s;
+	datum->real = (double)(scaled / divisor->amount) +
+		      (double)(scaled % divisor->amount) / (double)divisor->amount;
 	datum->kind = DATUM_REAL;
 }
 

@@ -18,11 +18,20 @@ kernel_modules='virtio_pci virtio_blk zram lzo-rle'
 
 # kernels_of SET...: the names in the table, of these sets
 kernels_of() {
-	awk -v sets=" $* " '!/^#/ && index(sets, " " $3 " ") { print $1 }' "$kernel_table"
+	awk -v sets=" $* " '!/^#/ && index(sets, " " $5 " ") { print $1 }' "$kernel_table"
+}
+
+# release_of NAME, and the other columns
+release_of() {
+	awk -v name="$1" '$1 == name { print $2 }' "$kernel_table"
 }
 
 suite_of() {
-	awk -v name="$1" '$1 == name { print $2 }' "$kernel_table"
+	awk -v name="$1" '$1 == name { print $3 }' "$kernel_table"
+}
+
+machine_of() {
+	awk -v name="$1" '$1 == name { print $4 }' "$kernel_table"
 }
 
 fetch_fails() {
@@ -32,24 +41,27 @@ fetch_fails() {
 
 # --- packages of any suite ---
 
-# apt with package lists of its own: apt_of SUITE COMMAND...
+# apt with package lists of its own, for packages of `architecture`: apt_of SUITE COMMAND...
+architecture=amd64
+
 apt_of() {
-	local state=$kernel_cache/apt/$1 command=$2
+	local state=$kernel_cache/apt/$1.$architecture command=$2
 
 	shift 2
 	"$command" -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts=/dev/null \
 		-o Dir::State::Lists="$state/lists" -o Dir::Cache="$state/cache" \
+		-o APT::Architecture=$architecture -o APT::Architectures=$architecture \
 		-o APT::Sandbox::User=root "$@"
 }
 
 update_suite() {
-	local suite=$1 state=$kernel_cache/apt/$1 mirror
+	local suite=$1 state=$kernel_cache/apt/$1.$architecture mirror
 
 	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Codename: bookworm' \
 		'Component: main' 'Created-By: Packages')
 	[ -n "$mirror" ] || fetch_fails "no Debian mirror among this machine's package sources" || return
 	mkdir -p "$state/lists/partial" "$state/cache" || return
-	echo "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+	echo "deb [arch=$architecture signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
 		"${mirror%%$'\n'*} $suite main" > "$state/sources.list"
 	apt_of "$suite" apt-get -qq -o Acquire::Retries=2 --error-on=any update > "$state/log" 2>&1 ||
 		fetch_fails "the mirror cannot be reached for $suite: $(grep -m 1 '^E:' "$state/log")"
@@ -60,7 +72,7 @@ find_package() {
 	local suite=$1 prefix=$2 kernel=${3//./\\.}
 
 	apt_of "$suite" apt-cache pkgnames "$prefix-$3" |
-		sed -nE "/^$prefix-$kernel\.[0-9]+(-[0-9]+|\+deb[0-9.]+)-amd64$/p" | sort -V | tail -n 1
+		sed -nE "/^$prefix-$kernel\.[0-9]+(-[0-9]+|\+deb[0-9.]+)-$architecture$/p" | sort -V | tail -n 1
 }
 
 # unpack SUITE PACKAGE DIR; no PACKAGE is nothing to do
@@ -95,23 +107,34 @@ add_module() {
 	echo "$module.ko" >> "$to/modules"
 }
 
-# fetch_kernel NAME: the image and the few modules. Where there are linux-binary and linux-modules,
-# from 6.19 on, these hold what linux-image held before.
+# fetch_kernel NAME: the image, and the few modules with their order in the file `modules`.
 fetch_kernel() {
-	local name=$1 to=$kernel_cache/$1 suite tree package module
+	local name=$1 to=$kernel_cache/$1 release architecture=amd64
 
-	suite=$(suite_of "$name")
-	[ -n "$suite" ] || fetch_fails "no kernel '$name'; there are:" $(kernels_of default all) || return
-	[ "$(cat "$to/wanted" 2> /dev/null)" != "$kernel_modules" ] || return 0
+	release=$(release_of "$name")
+	[ -n "$release" ] || fetch_fails "no kernel '$name'; there are:" $(kernels_of default all) || return
+	if [ "$release" = tuned ]; then
+		tests/kernels/build_kernel "$to" && touch "$to/modules"
+		return
+	fi
+	[ "$(machine_of "$name")" != aarch64 ] || architecture=arm64
+	[ "$(cat "$to/wanted" 2> /dev/null)" = "$kernel_modules" ] ||
+		fetch_image "$release" "$(suite_of "$name")" "$to"
+}
+
+# fetch_image RELEASE SUITE DIR. Where there are linux-binary and linux-modules, from 6.19 on, these
+# hold what linux-image held before.
+fetch_image() {
+	local release=$1 suite=$2 to=$3 tree=$3.tree package module
+
 	update_suite "$suite" || return
-	package=$(find_package "$suite" linux-binary "$name")
-	[ -n "$package" ] || package=$(find_package "$suite" linux-image "$name")
-	[ -n "$package" ] || fetch_fails "$suite lists no kernel $name any more" || return
-	tree=$to.tree
+	package=$(find_package "$suite" linux-binary "$release")
+	[ -n "$package" ] || package=$(find_package "$suite" linux-image "$release")
+	[ -n "$package" ] || fetch_fails "$suite lists no kernel $release any more" || return
 	rm -rf "$tree" "$to"
 	mkdir -p "$tree" "$to" || return
 	unpack "$suite" "$package" "$tree" &&
-		unpack "$suite" "$(find_package "$suite" linux-modules "$name")" "$tree" || return
+		unpack "$suite" "$(find_package "$suite" linux-modules "$release")" "$tree" || return
 	touch "$to/modules"
 	for module in $kernel_modules; do
 		add_module "$tree" "$to" "$module" || return

@@ -8,8 +8,8 @@
 #	(cd "$dir/job" && pack) > "$dir/job.cpio" # what to run: its file `job`
 #	boot_guest 6.12 "$dir/base" "$dir/job.cpio" "$dir/6.12" 'psi=1 delayacct'
 #
-# The job's standard output leaves by the second serial port into $dir/6.12.out, the console is
-# $dir/6.12.log. QEMU emulates, so any machine will do.
+# The job's standard output leaves by another serial port than the console's, into $dir/6.12.out; the
+# console is $dir/6.12.log. QEMU emulates, so any machine will do.
 
 guest_init=tests/kernels/guest/init
 guest_timeout=${GUEST_TIMEOUT:-400}
@@ -65,9 +65,31 @@ pack_modules() {
 	rm -rf "$root"
 }
 
+# machine MACHINE FILE: how one is started, whose results go to FILE: sets qemu, console, results, clock.
+machine() {
+	case $1 in
+	x86_64*)
+		# More of a CPU makes some kernels crash in emulation.
+		qemu=(qemu-system-x86_64 -machine q35 -cpu Nehalem -serial "file:$2")
+		console=ttyS0 results=ttyS1
+		;;
+	aarch64)
+		qemu=(qemu-system-aarch64 -machine virt -cpu cortex-a57
+			-chardev "file,id=results,path=$2" -device pci-serial,chardev=results)
+		console=ttyAMA0 results=ttyS0
+		;;
+	esac
+	case $1 in
+	# Two cores of two threads each. A watchdog takes the clock of a busy host's guest for broken, and
+	# the kernel stops to account interrupts.
+	*-smt) qemu+=(-smp "4,sockets=1,cores=2,threads=2") clock=tsc=reliable ;;
+	*) qemu+=(-smp 2) clock= ;;
+	esac
+}
+
 # boot_guest KERNEL BASE JOB OUT PARAMETERS: OUT.out and OUT.log; fails when the job did not end.
 boot_guest() {
-	local directory=$kernel_cache/$1 base=$2 job=$3 out=$4 parameters=$5 kind
+	local directory=$kernel_cache/$1 base=$2 job=$3 out=$4 parameters=$5 kind qemu console results clock
 
 	for kind in data swap; do
 		rm -f "$out.$kind"
@@ -75,13 +97,14 @@ boot_guest() {
 	done
 	# The kernel unpacks one archive after the other.
 	{ cat "$base"; pack_modules "$directory" "$out.modules"; cat "$job"; } > "$out.initrd"
-	timeout "$guest_timeout" qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu Nehalem \
-		-smp 2 -m 512 -display none -no-reboot -nic none \
+	machine "$(machine_of "$1")" "$out.out"
+	timeout "$guest_timeout" "${qemu[0]}" -serial "file:$out.log" "${qemu[@]:1}" \
+		-accel tcg,thread=multi -m 512 -display none -no-reboot -nic none \
 		-kernel "$directory/vmlinuz" -initrd "$out.initrd" \
 		-drive "if=virtio,format=raw,file=$out.data" \
 		-drive "if=virtio,format=raw,file=$out.swap" \
-		-serial "file:$out.log" -serial "file:$out.out" \
-		-append "console=ttyS0 panic=-1 quiet $parameters" < /dev/null > "$out.qemu" 2>&1
+		-append "console=$console results=$results panic=-1 quiet $clock $parameters" \
+		< /dev/null > "$out.qemu" 2>&1
 	rm -f "$out.initrd" "$out.data" "$out.swap"
 	grep -q '^job ended' "$out.log"
 }
