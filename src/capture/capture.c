@@ -16,13 +16,12 @@ static uint64_t clock_ns(clockid_t clock)
 
 static void session_deinit(struct capture *c)
 {
-	int *dirs[] = { &c->proc, &c->sys, &c->cgroup };
+	int *dirs[] = { &c->proc, &c->sys };
 
 	for (size_t i = 0; i < array_length(dirs); i++)
 		if (*dirs[i] >= 0)
 			close(*dirs[i]);
-	free(c->cgroup_root);
-	free(c->cgroup_point);
+	cgroup_tree_close(&c->cgroups);
 	file_buffer_deinit(&c->buffer);
 	array_deinit(&c->taker.cpus);
 	array_deinit(&c->pids);
@@ -70,7 +69,7 @@ static struct error *check_targets(const struct capture *c)
 
 	if (c->options->may_be_gone)
 		return NULL;
-	if (c->cgroup_top && c->cgroup < 0 && !s->threads.count)
+	if (c->cgroup_top && c->cgroups.dir < 0 && !s->threads.count)
 		return error_create("--cgroup %s: no thread is in it, and cgroup version 2 is not "
 				    "mounted",
 				    c->options->cgroup);
@@ -139,7 +138,7 @@ struct error *capture_run(const struct capture_options *options, struct ctprof_s
 	if (!c)
 		return &error_no_memory;
 	*c = (struct capture){
-		.options = options, .snapshot = snapshot, .proc = -1, .sys = -1, .cgroup = -1
+		.options = options, .snapshot = snapshot, .proc = -1, .sys = -1, .cgroups.dir = -1
 	};
 	snapshot_trust(snapshot);
 	plan_init(&c->plan);

@@ -29,13 +29,13 @@ static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
 /* The directory of a cgroup below the mount, or -1. */
 static int open_cgroup(struct capture *c, const struct name *path)
 {
-	struct text root = c->cgroup_root ? text_of(c->cgroup_root) : TEXT("/"), below;
+	struct text root = c->cgroups.root ? text_of(c->cgroups.root) : TEXT("/"), below;
 	_cleanup_free_ char *relative = NULL;
 
-	if (c->cgroup < 0 || !cgroup_below_mount(root, name_text(path), &below))
+	if (c->cgroups.dir < 0 || !cgroup_below_mount(root, name_text(path), &below))
 		return -1;
 	relative = below.length ? strndup(below.bytes, below.length) : strdup(".");
-	return relative ? openat(c->cgroup, relative, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	return relative ? openat(c->cgroups.dir, relative, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 static int by_name(const void *a, const void *b)

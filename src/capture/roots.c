@@ -6,52 +6,26 @@
 #include "capture/session.h"
 #include "proc/cgroup.h"
 
-static char *unescaped(struct text field)
-{
-	char *copy = strndup(field.bytes, field.length);
-
-	if (copy)
-		copy[mountinfo_unescape(copy, strlen(copy))] = '\0';
-	return copy;
-}
-
-/* Where cgroup2 is mounted and which cgroup is shown there. Paths in a foreign mountinfo say
- * nothing about our own file system. */
-static struct error *find_mount(struct capture *c)
-{
-	struct cgroup_mount mount;
-	struct text bytes;
-
-	if (!c->ours || file_read(c->proc, "self/mountinfo", &c->buffer, &bytes) ||
-	    !cgroup_mount_parse(bytes, &mount))
-		return NULL;
-	c->cgroup_point = unescaped(mount.point);
-	c->cgroup_root = unescaped(mount.root);
-	return c->cgroup_point && c->cgroup_root ? NULL : &error_no_memory;
-}
-
 /* The directory that the user names holds the root cgroup; a mount of our own that we cannot enter
  * is as good as none. */
 static struct error *open_cgroups(struct capture *c)
 {
 	const char *named = c->options->cgroup_root;
-	struct error *err;
+	struct error *err = NULL;
 
 	if (named) {
-		err = file_open_dir(named, &c->cgroup);
+		err = file_open_dir(named, &c->cgroups.dir);
 		return err ? error_prefix(err, "--cgroup-root") : NULL;
 	}
-	err = find_mount(c);
-	if (!err && c->cgroup_point)
-		c->cgroup = open(c->cgroup_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return err;
+	/* Paths in a foreign mountinfo say nothing about our own file system. */
+	return c->ours ? cgroup_tree_open(c->proc, &c->cgroups) : NULL;
 }
 
 /* The cgroup of --cgroup as /proc names it: users may give the directory too. */
 static struct error *find_cgroup_top(struct capture *c)
 {
 	struct text path = text_of(c->options->cgroup), rest, below;
-	struct text point = text_of(c->cgroup_point ? c->cgroup_point : "/");
+	struct text point = text_of(c->cgroups.point ? c->cgroups.point : "/");
 
 	if (point.length > 1 && cgroup_is_within(path, point)) {
 		path.bytes += point.length;
@@ -76,16 +50,16 @@ static struct error *find_cgroup_top(struct capture *c)
 static struct error *check_cgroup_top(struct capture *c)
 {
 	_cleanup_free_ char *path = NULL;
-	struct text root = c->cgroup_root ? text_of(c->cgroup_root) : TEXT("/"), below;
+	struct text root = c->cgroups.root ? text_of(c->cgroups.root) : TEXT("/"), below;
 
-	if (c->cgroup < 0)
+	if (c->cgroups.dir < 0)
 		return NULL;
 	if (!cgroup_below_mount(root, name_text(c->cgroup_top), &below))
 		return error_create("--cgroup %s: not in this cgroup mount", c->options->cgroup);
 	path = strndup(below.length ? below.bytes : ".", below.length ? below.length : 1);
 	if (!path)
 		return &error_no_memory;
-	if (faccessat(c->cgroup, path, F_OK, 0))
+	if (faccessat(c->cgroups.dir, path, F_OK, 0))
 		return error_system(errno, "--cgroup %s", c->options->cgroup);
 	return NULL;
 }

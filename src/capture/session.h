@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "capture/capture.h"
 #include "capture/thread_files.h"
+#include "proc/cgroup_tree.h"
 #include "proc/tasks.h"
 #include "proc/taskstats_socket.h"
 
@@ -50,9 +51,8 @@ struct capture {
 	struct plan plan;
 	struct taker taker;
 	struct file_buffer buffer;
-	int proc, sys, cgroup;         /* root directories; -1: there is none */
-	char *cgroup_root;             /* the cgroup shown at the top of `cgroup`; NULL: "/" */
-	char *cgroup_point;            /* where that is mounted; NULL: not found in mountinfo */
+	int proc, sys; /* root directories; -1: there is none */
+	struct cgroup_tree cgroups;
 	const struct name *cgroup_top; /* of options->cgroup, as /proc names it; NULL: all */
 	bool ours;                     /* `proc` is of our own PID namespace */
 	struct tids pids;              /* thread groups to visit */

@@ -83,8 +83,32 @@ static void print_failures(const struct capture_info *info)
 			info->failed.items[i].value);
 }
 
+/* How many threads the kernel has, by its own count in loadavg; 0: unknown. */
+static uint64_t threads_of_kernel(const struct ctprof_snapshot *s)
+{
+	for (size_t i = 0; i < s->counters.count; i++) {
+		const struct counter_set *set = &s->counters.items[i];
+
+		for (size_t k = 0; set->kind == COUNTERS_KERNEL && k < set->counts.count; k++)
+			if (text_equal(name_text(set->counts.items[k].key), TEXT("threads")))
+				return set->counts.items[k].value;
+	}
+	return 0;
+}
+
+/* Those of other PID namespaces, or hidden by hidepid, leave no other trace. Some come and go. */
+static void print_hidden(const struct ctprof_snapshot *s)
+{
+	uint64_t all = threads_of_kernel(s);
+
+	if (s->threads.count < all - all / 10)
+		fprintf(stderr, "; /proc shows %zu of the %" PRIu64 " threads (see ctprof doctor)",
+			s->threads.count, all);
+}
+
 /* Time and CPU time are those of the whole run, writing included. */
-static void print_summary(const struct ctprof_snapshot *s, const char *path, double seconds)
+static void print_summary(const struct ctprof_snapshot *s, const char *path, double seconds,
+			  bool whole)
 {
 	const struct capture_info *info = s->capture;
 	char unmeasured[512];
@@ -97,6 +121,8 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path, dou
 		s->processes.count == 1 ? "" : "es", s->cgroups.count, plural(s->cgroups.count),
 		seconds * 1e3, (double)clock() * 1e3 / CLOCKS_PER_SEC, info->threads_lost.value);
 	print_failures(info);
+	if (whole)
+		print_hidden(s);
 	fprintf(stderr, "; unmeasured: %s; wrote %s\n", unmeasured,
 		strcmp(path, "-") == 0 ? "to standard output" : path);
 }
@@ -126,7 +152,8 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	if (!arguments->quiet)
-		print_summary(snapshot, path, progress_seconds(&progress));
+		print_summary(snapshot, path, progress_seconds(&progress),
+			      !options.pid_count && !options.cgroup && !options.proc_root);
 	return STATUS_DONE;
 }
 

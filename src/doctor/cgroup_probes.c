@@ -17,7 +17,7 @@ static void mount_cgroup2(struct finding *ret)
 
 static bool is_mounted(struct examination *e, struct finding *ret)
 {
-	if (e->cgroup_point)
+	if (e->cgroups.point)
 		return true;
 	find_lack(ret, PRESENCE_NO, "cgroup version 2 is not mounted");
 	mount_cgroup2(ret);
@@ -51,7 +51,7 @@ static bool cgroup_file_has(struct examination *e, struct text path, const char 
 	_cleanup_free_ char *whole = NULL;
 	struct text bytes;
 
-	if (asprintf(&whole, "%s%.*s/%s", e->cgroup_point, (int)path.length, path.bytes, file) < 0)
+	if (asprintf(&whole, "%s%.*s/%s", e->cgroups.point, (int)path.length, path.bytes, file) < 0)
 		return false;
 	return !file_read(AT_FDCWD, whole, &e->buffer, &bytes) &&
 	       text_has_word(bytes, text_of(controller));
@@ -114,7 +114,7 @@ static void write_remedy(struct examination *e, struct text path, const char *fi
 {
 	_cleanup_free_ char *whole = NULL, *quoted = NULL;
 
-	if (asprintf(&whole, "%s%.*s/%s", e->cgroup_point, (int)path.length, path.bytes, file) < 0)
+	if (asprintf(&whole, "%s%.*s/%s", e->cgroups.point, (int)path.length, path.bytes, file) < 0)
 		return;
 	quoted = shell_quoted(text_of(whole));
 	find_remedy(ret, covers, "echo %s > %s", word, quoted ? quoted : whole);
@@ -173,7 +173,7 @@ static void explain_absence(struct examination *e, const struct probe *probe, st
 		find_lack(ret, PRESENCE_NO,
 			  "the cgroup at %s is not given the %s controller by the one above it, "
 			  "outside of this namespace",
-			  e->cgroup_point, probe->source);
+			  e->cgroups.point, probe->source);
 	}
 }
 
@@ -199,7 +199,7 @@ void look_controller(struct examination *e, const struct probe *probe, struct fi
 		return;
 	}
 	find_lack(ret, all > lacking ? PRESENCE_PARTLY : PRESENCE_NO,
-		  "%s%.*s does not give the %s controller to its children%s", e->cgroup_point,
+		  "%s%.*s does not give the %s controller to its children%s", e->cgroups.point,
 		  (int)stingy, path.bytes, probe->source, all > lacking ? "" : ", nor do others");
 	let_children_have(e, (struct text){ path.bytes, stingy }, probe->source, ret);
 }

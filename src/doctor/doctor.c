@@ -89,19 +89,6 @@ static struct error *find_kid(struct examination *e, const struct kid *kid)
 	return error_create("/proc does not show this process's own child");
 }
 
-static void find_cgroup_point(struct examination *e)
-{
-	struct cgroup_mount mount;
-	struct text bytes;
-
-	if (file_read(e->proc, "self/mountinfo", &e->buffer, &bytes) ||
-	    !cgroup_mount_parse(bytes, &mount))
-		return;
-	e->cgroup_point = strndup(mount.point.bytes, mount.point.length);
-	if (e->cgroup_point)
-		e->cgroup_point[mountinfo_unescape(e->cgroup_point, mount.point.length)] = '\0';
-}
-
 static struct error *examine(struct examination *e, const struct capture_options *options,
 			     struct finding *ret)
 {
@@ -118,9 +105,10 @@ static struct error *examine(struct examination *e, const struct capture_options
 	kid_stop(&kid);
 	if (!err)
 		err = find_kid(e, &kid);
+	if (!err)
+		err = cgroup_tree_open(e->proc, &e->cgroups);
 	if (err)
 		return err;
-	find_cgroup_point(e);
 	for (size_t i = 0; i < probe_count; i++)
 		probes[i].look(e, &probes[i], &ret[i]);
 	return NULL;
@@ -133,12 +121,12 @@ struct error *doctor_examine(void (*progress)(void *context, size_t done, size_t
 		calloc(probe_count, sizeof(*findings));
 	const struct capture_options options = { .progress = progress,
 						 .progress_context = progress_context };
-	struct examination e = { .proc = -1 };
+	struct examination e = { .proc = -1, .cgroups.dir = -1 };
 	struct error *err = findings ? examine(&e, &options, findings) : &error_no_memory;
 
 	snapshot_destroy(e.snapshot);
 	file_buffer_deinit(&e.buffer);
-	free(e.cgroup_point);
+	cgroup_tree_close(&e.cgroups);
 	if (e.proc >= 0)
 		close(e.proc);
 	if (!err)

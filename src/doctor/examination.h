@@ -9,13 +9,14 @@
 #include "capture/capture.h"
 #include "doctor/doctor.h"
 #include "proc/cgroup.h"
+#include "proc/cgroup_tree.h"
 
 struct examination {
 	struct ctprof_snapshot *snapshot; /* of the whole host */
 	const struct ctprof_thread *kid;  /* the child in it */
 	int proc;                         /* /proc */
 	struct file_buffer buffer;
-	char *cgroup_point; /* where cgroup2 is mounted; NULL: nowhere */
+	struct cgroup_tree cgroups;
 };
 
 /* --- findings (examination.c) --- */

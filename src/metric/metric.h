@@ -43,7 +43,7 @@ extern const struct metric_gate_info metric_gates[GATE_COUNT];
 	CLASS(ANY, "", "")                                                   \
 	CLASS(CFS_ONLY, "cfs-only", "counted by the fair scheduler only")    \
 	CLASS(NON_EXT, "non-ext", "not counted for threads under sched_ext") \
-	CLASS(FAIR_POLICY, "fair-policy", "printed for SCHED_OTHER and SCHED_BATCH only")
+	CLASS(FAIR_POLICY, "fair-policy", "printed for SCHED_OTHER, SCHED_BATCH and SCHED_EXT only")
 
 enum metric_class {
 #define CLASS_ENUM(id, tag, prose) CLASS_##id,

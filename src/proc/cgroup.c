@@ -29,28 +29,28 @@ static bool parse_mount(struct text line, struct cgroup_mount *ret)
 	if (!text_word(&line, &word) || !text_equal(word, TEXT("cgroup2")))
 		return false;
 	*ret = (struct cgroup_mount){ .root = fields[3], .point = fields[4] };
-	return true;
+	return text_u64(fields[0], &ret->id);
 }
 
-bool cgroup_mount_parse(struct text bytes, struct cgroup_mount *ret)
+bool cgroup_mount_parse(struct text bytes,
+			bool (*is_usable)(void *context, const struct cgroup_mount *mount),
+			void *context, struct cgroup_mount *ret)
 {
-	struct text line;
-	bool found = false;
+	for (int parts = 0; parts < 2; parts++) {
+		struct text rest = bytes, line;
 
-	while (text_cut(&bytes, '\n', &line)) {
-		struct cgroup_mount mount;
+		while (text_cut(&rest, '\n', &line)) {
+			struct cgroup_mount mount;
 
-		if (!parse_mount(line, &mount))
-			continue;
-		if (text_equal(mount.root, TEXT("/"))) {
+			if (!parse_mount(line, &mount) ||
+			    text_equal(mount.root, TEXT("/")) == (bool)parts ||
+			    (is_usable && !is_usable(context, &mount)))
+				continue;
 			*ret = mount;
 			return true;
 		}
-		if (!found)
-			*ret = mount;
-		found = true;
 	}
-	return found;
+	return false;
 }
 
 size_t mountinfo_unescape(char *bytes, size_t length)

@@ -20,12 +20,18 @@
 bool cgroup_path_parse(struct text bytes, struct text *ret);
 
 struct cgroup_mount {
+	uint64_t id;
 	struct text root;  /* the cgroup shown at the mount point, "/" unless bind-mounted */
 	struct text point; /* where it is mounted; octal escapes are not undone */
 };
 
-/* The cgroup2 mount in the bytes of a mountinfo file, one with root "/" first. False: none. */
-bool cgroup_mount_parse(struct text bytes, struct cgroup_mount *ret);
+/*
+ * The cgroup2 mount in the bytes of a mountinfo file, one with root "/" first, that `is_usable`
+ * says yes to (NULL: any). False: none.
+ */
+bool cgroup_mount_parse(struct text bytes,
+			bool (*is_usable)(void *context, const struct cgroup_mount *mount),
+			void *context, struct cgroup_mount *ret);
 
 /* Undo the octal escapes (\040) of a mountinfo field in place; returns the new length. */
 size_t mountinfo_unescape(char *bytes, size_t length);

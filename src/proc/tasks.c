@@ -9,7 +9,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/file.h"
+#include "proc/pairs.h"
 
 /* glibc's readdir, over a descriptor that stays the caller's. */
 int tasks_list(int dir, struct tids *ret)
@@ -42,6 +43,22 @@ int tasks_list(int dir, struct tids *ret)
 	return failed;
 }
 
+/* Our own number in each PID namespace from that of this /proc down to ours (since Linux 4.1, where
+ * the kernel has such namespaces): one when they are the same. Another's may happen to be equal. */
+static bool has_one_number(int proc_dir)
+{
+	struct file_buffer buffer = { 0 };
+	struct text bytes, numbers, word;
+	unsigned count = 1;
+
+	if (!file_read_record(proc_dir, "self/status", &buffer, &bytes) &&
+	    pairs_find(bytes, ':', TEXT("NSpid"), &numbers))
+		for (count = 0; text_word(&numbers, &word);)
+			count++;
+	file_buffer_deinit(&buffer);
+	return count == 1;
+}
+
 bool tasks_are_ours(int proc_dir)
 {
 	struct statfs fs;
@@ -53,5 +70,5 @@ bool tasks_are_ours(int proc_dir)
 		return false;
 	length = readlinkat(proc_dir, "self", self, sizeof(self));
 	return length > 0 && text_u32((struct text){ self, (size_t)length }, &pid) &&
-	       pid == (uint32_t)getpid();
+	       pid == (uint32_t)getpid() && has_one_number(proc_dir);
 }

@@ -17,7 +17,7 @@
 
 struct taskstats_socket;
 
-/* Fails when the kernel has no taskstats, or not in this network namespace. */
+/* Fails when the kernel has no taskstats. */
 struct error *taskstats_socket_open(struct taskstats_socket **ret) MUST_CHECK;
 
 /*

@@ -70,9 +70,8 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	if (denied(s, source->name))
 		return source->denied;
 	if (taskstats && s->capture && !s->capture->taskstats_version.measured)
-		return "taskstats did not answer: it needs CAP_NET_ADMIN, the /proc and the "
-		       "network "
-		       "namespace of this host, and a kernel built with CONFIG_TASKSTATS";
+		return "taskstats did not answer: it needs CAP_NET_ADMIN, the /proc of this PID "
+		       "namespace, and a kernel built with CONFIG_TASKSTATS";
 	if (is_peak_of_old_kernel(s, metric))
 		return "needs a kernel with taskstats v15 or newer";
 	if (metric->delay == DELAY_irq && s->capture && !s->capture->irq_accounting &&
@@ -146,6 +145,9 @@ static const char *short_reason(const struct ctprof_snapshot *s, const struct me
 		return "jemalloc";
 	if (denied(s, metric_source_infos[metric->sources[0].id].name))
 		return metric_source_infos[metric->sources[0].id].name;
+	if (metric->sources[0].id == SOURCE_TASKSTATS && s->capture &&
+	    !s->capture->taskstats_version.measured)
+		return "taskstats";
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
 		return "delay accounting";
 	if (gate >= 0)

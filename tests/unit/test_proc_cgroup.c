@@ -43,7 +43,7 @@ static void check_mount(const char *mountinfo, const char *root, const char *poi
 	struct text bytes = guarded(mountinfo, strlen(mountinfo));
 	struct cgroup_mount mount;
 
-	assert_true(cgroup_mount_parse(bytes, &mount));
+	assert_true(cgroup_mount_parse(bytes, NULL, NULL, &mount));
 	expect_text(mount.root, root);
 	expect_text(mount.point, point);
 	unguard(bytes);
@@ -68,6 +68,26 @@ TEST(where_version_2_is_mounted)
 		    "/", "/x\\040-\\040cgroup2");
 }
 
+/* Not the one at the context. */
+static bool is_elsewhere(void *context, const struct cgroup_mount *mount)
+{
+	return !text_equal(mount->point, text_of(context));
+}
+
+TEST(a_mount_that_is_of_no_use_is_passed_over)
+{
+	const struct text bytes = TEXT("7 1 0:2 / /a rw - cgroup2 none rw\n"
+				       "9 1 0:2 /part /b rw - cgroup2 none rw\n");
+	struct cgroup_mount mount;
+
+	assert_true(cgroup_mount_parse(bytes, is_elsewhere, (char *)"/b", &mount));
+	expect_text(mount.point, "/a");
+	assert_int_equal(mount.id, 7);
+	assert_true(cgroup_mount_parse(bytes, is_elsewhere, (char *)"/a", &mount));
+	expect_text(mount.point, "/b");
+	assert_int_equal(mount.id, 9);
+}
+
 TEST(no_version_2)
 {
 	static const char *const files[] = {
@@ -76,6 +96,7 @@ TEST(no_version_2)
 		"30 24 0:26 / /x rw shared:4",
 		"30 24 0:26 / /x rw shared:4 -",
 		"cgroup2",
+		"x 24 0:26 / /cg rw - cgroup2 none rw",
 		"- cgroup2 x",
 	};
 	struct cgroup_mount mount;
@@ -83,7 +104,7 @@ TEST(no_version_2)
 	for (size_t i = 0; i < array_length(files); i++) {
 		struct text bytes = guarded(files[i], strlen(files[i]));
 
-		assert_false(cgroup_mount_parse(bytes, &mount));
+		assert_false(cgroup_mount_parse(bytes, NULL, NULL, &mount));
 		unguard(bytes);
 	}
 }
@@ -149,5 +170,6 @@ TEST(within)
 }
 
 UNIT_TESTS(cmocka_unit_test(the_version_2_path), cmocka_unit_test(where_version_2_is_mounted),
+	   cmocka_unit_test(a_mount_that_is_of_no_use_is_passed_over),
 	   cmocka_unit_test(no_version_2), cmocka_unit_test(octal_escapes),
 	   cmocka_unit_test(below_the_mount), cmocka_unit_test(within))

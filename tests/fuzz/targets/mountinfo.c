@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cgroup_mount mount;
 
 	check_unescape(bytes);
-	if (cgroup_mount_parse(bytes, &mount)) {
+	if (cgroup_mount_parse(bytes, NULL, NULL, &mount)) {
 		must(mount.root.length && fuzz_is_inside(mount.root, bytes));
 		must(mount.point.length && fuzz_is_inside(mount.point, bytes));
 		must(memmem(bytes.bytes, bytes.length, "cgroup2", 7));
