@@ -27,10 +27,37 @@ static const struct name *read_line(struct capture *c, int dir, const char *path
 	return dir < 0 || file_read(dir, path, &c->buffer, &bytes) ? NULL : keep(c, bytes);
 }
 
-/* The first stanza describes the first CPU; arm64 has no such keys. */
+/*
+ * arm64 prints the numbers of its identification register rather than names (c_show() in
+ * arch/arm64/kernel/cpuinfo.c). They are kept as numbers: no table of names would stay complete.
+ */
+static void read_cpu_numbers(struct capture *c, struct host_context *host, struct text stanza)
+{
+	struct text implementer, part, variant, revision;
+	char text[128];
+
+	if (!pairs_find(stanza, ':', TEXT("CPU implementer"), &implementer) ||
+	    !pairs_find(stanza, ':', TEXT("CPU part"), &part) ||
+	    !pairs_find(stanza, ':', TEXT("CPU variant"), &variant) ||
+	    !pairs_find(stanza, ':', TEXT("CPU revision"), &revision))
+		return;
+	if (!host->cpu_vendor) {
+		snprintf(text, sizeof(text), "implementer %.*s", (int)implementer.length,
+			 implementer.bytes);
+		host->cpu_vendor = keep(c, text_of(text));
+	}
+	if (!host->cpu_model) {
+		snprintf(text, sizeof(text), "part %.*s variant %.*s revision %.*s",
+			 (int)part.length, part.bytes, (int)variant.length, variant.bytes,
+			 (int)revision.length, revision.bytes);
+		host->cpu_model = keep(c, text_of(text));
+	}
+}
+
+/* The first stanza describes the first CPU. */
 static void read_cpuinfo(struct capture *c, struct host_context *host)
 {
-	struct text bytes, key, value;
+	struct text bytes, stanza, key, value;
 	const char *end;
 
 	if (file_read(c->proc, "cpuinfo", &c->buffer, &bytes))
@@ -38,12 +65,14 @@ static void read_cpuinfo(struct capture *c, struct host_context *host)
 	end = memmem(bytes.bytes, bytes.length, "\n\n", 2);
 	if (end)
 		bytes.length = (size_t)(end - bytes.bytes);
+	stanza = bytes;
 	while (pairs_next(&bytes, ':', &key, &value)) {
 		if (text_equal(key, TEXT("model name")))
 			host->cpu_model = keep(c, value);
 		else if (text_equal(key, TEXT("vendor_id")))
 			host->cpu_vendor = keep(c, value);
 	}
+	read_cpu_numbers(c, host, stanza);
 }
 
 static void read_meminfo(struct capture *c, struct host_context *host)

@@ -87,9 +87,9 @@ unpack() {
 
 # --- kernels ---
 
+# Of any machine's module, which objcopy does not know.
 depends_of() {
-	objcopy -O binary -j .modinfo "$1" /dev/stdout | tr '\0' '\n' |
-		sed -n 's/^depends=//p' | tr ',' ' '
+	readelf -p .modinfo "$1" | sed -n 's/.*\] *depends=//p' | tr ',' ' '
 }
 
 # add_module TREE DIR MODULE: copy it after all that it depends on, and write the order down.

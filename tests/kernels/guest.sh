@@ -14,9 +14,25 @@
 guest_init=tests/kernels/guest/init
 guest_timeout=${GUEST_TIMEOUT:-400}
 
+# For another machine: the root that its bash, its busybox and all libraries are in. Empty: this host's.
+guest_root=
+
 # The files of this directory as an initrd, or a part of one.
 pack() {
 	find . | cpio --quiet -o -H newc --owner 0:0
+}
+
+# run_there PROGRAM ARGUMENTS...: one that is made for the guest.
+run_there() {
+	${guest_root:+qemu-aarch64-static -L "$guest_root"} "$@"
+}
+
+# What its loader finds; a static program has none.
+libraries_of() {
+	local loader
+
+	loader=$(readelf -lW "$1" 2> /dev/null | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+	[ -z "$loader" ] || run_there "$guest_root$loader" --list "$1" | sed -nE 's/^[^/]*(\/[^ ]+) .*/\1/p'
 }
 
 # add_program ROOT FILE: with the libraries it wants, at the places it wants them.
@@ -24,10 +40,10 @@ add_program() {
 	local root=$1 file=$2 library
 
 	cp -L "$file" "$root/bin/"
-	{ ldd "$file" 2> /dev/null || true; } | sed -nE 's/^[^/]*(\/[^ ]+) .*/\1/p' | while read -r library; do
+	libraries_of "$file" | while read -r library; do
 		[ ! -e "$root$library" ] || continue
 		mkdir -p "$root${library%/*}"
-		cp -L "$library" "$root$library"
+		cp -L "$guest_root$library" "$root$library"
 	done
 }
 
@@ -38,15 +54,15 @@ build_base() {
 	shift
 	rm -rf "$root"
 	mkdir -p "$root"/{bin,dev,etc,proc,sys,run,tmp,modules,var/tmp}
-	cp /bin/busybox "$root/bin/busybox"
-	for tool in $(busybox --list); do
+	cp "$guest_root/bin/busybox" "$root/bin/busybox"
+	for tool in $(run_there "$root/bin/busybox" --list); do
 		[ "$tool" = busybox ] || ln -s busybox "$root/bin/$tool"
 	done
 	for tool; do
 		rm -f "$root/bin/${tool##*/}"
 		add_program "$root" "$tool"
 	done
-	add_program "$root" /bin/bash
+	add_program "$root" "$guest_root/bin/bash"
 	cp "$guest_init" "$root/init"
 	(cd "$root" && pack) > "$out"
 	rm -rf "$root"
@@ -65,31 +81,33 @@ pack_modules() {
 	rm -rf "$root"
 }
 
-# machine MACHINE FILE: how one is started, whose results go to FILE: sets qemu, console, results, clock.
+# machine MACHINE FILE: how one is started, whose results go to FILE: sets qemu, console,
+# results, options.
 machine() {
 	case $1 in
 	x86_64*)
-		# More of a CPU makes some kernels crash in emulation.
+		# More of a CPU makes some kernels crash in emulation. On a busy host timers and clocks seem
+		# broken; without that one the kernel's own clock stands still at times, and so do delays.
 		qemu=(qemu-system-x86_64 -machine q35 -cpu Nehalem -serial "file:$2")
-		console=ttyS0 results=ttyS1
+		console=ttyS0 results=ttyS1 options="no_timer_check tsc=reliable"
 		;;
 	aarch64)
 		qemu=(qemu-system-aarch64 -machine virt -cpu cortex-a57
 			-chardev "file,id=results,path=$2" -device pci-serial,chardev=results)
-		console=ttyAMA0 results=ttyS0
+		# No memory that is free, but not for all who want some.
+		console=ttyAMA0 results=ttyS0 options=cma=0
 		;;
 	esac
 	case $1 in
-	# Two cores of two threads each. A watchdog takes the clock of a busy host's guest for broken, and
-	# the kernel stops to account interrupts.
-	*-smt) qemu+=(-smp "4,sockets=1,cores=2,threads=2") clock=tsc=reliable ;;
-	*) qemu+=(-smp 2) clock= ;;
+	# Two cores of two threads each.
+	*-smt) qemu+=(-smp "4,sockets=1,cores=2,threads=2") ;;
+	*) qemu+=(-smp 2) ;;
 	esac
 }
 
 # boot_guest KERNEL BASE JOB OUT PARAMETERS: OUT.out and OUT.log; fails when the job did not end.
 boot_guest() {
-	local directory=$kernel_cache/$1 base=$2 job=$3 out=$4 parameters=$5 kind qemu console results clock
+	local directory=$kernel_cache/$1 base=$2 job=$3 out=$4 parameters=$5 kind qemu console results options
 
 	for kind in data swap; do
 		rm -f "$out.$kind"
@@ -103,7 +121,7 @@ boot_guest() {
 		-kernel "$directory/vmlinuz" -initrd "$out.initrd" \
 		-drive "if=virtio,format=raw,file=$out.data" \
 		-drive "if=virtio,format=raw,file=$out.swap" \
-		-append "console=$console results=$results panic=-1 quiet $clock $parameters" \
+		-append "console=$console results=$results panic=-1 quiet $options $parameters" \
 		< /dev/null > "$out.qemu" 2>&1
 	rm -f "$out.initrd" "$out.data" "$out.swap"
 	grep -q '^job ended' "$out.log"

@@ -18,6 +18,6 @@ $(GUEST_PROGRAMS): %: %.o
 $(B)/$(GUEST)/%.bpf.o: $(GUEST)/%.bpf.c
 	$(call say,BPF   $@)
 	@mkdir -p $(@D)
-	$(Q)clang -target bpf -mcpu=v3 -O2 -g -Wall -I/usr/include/$(shell $(CC) -dumpmachine) -c -o $@ $<
+	$(Q)clang -target bpf -mcpu=v3 -O2 -g -Wall -I$(SYSROOT)/usr/include/$(shell $(CC) -dumpmachine) -c -o $@ $<
 
 -include $(GUEST_PROGRAMS:=.d)

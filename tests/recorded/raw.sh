@@ -254,7 +254,14 @@ raw_host() {
 
 	awk -F '[ \t]*: ' '
 		$1 == "model name" && !model++ { print "host cpu_model", $2 }
-		$1 == "vendor_id" && !vendor++ { print "host cpu_vendor", $2 }' proc/cpuinfo
+		$1 == "vendor_id" && !vendor++ { print "host cpu_vendor", $2 }
+		# arm64
+		$1 == "CPU implementer" && !vendor++ { print "host cpu_vendor implementer", $2 }
+		$1 == "CPU variant" { variant = $2 }
+		$1 == "CPU part" { part = $2 }
+		$1 == "CPU revision" && !model++ {
+			print "host cpu_model part", part, "variant", variant, "revision", $2
+		}' proc/cpuinfo
 	awk '
 		$1 == "MemTotal:" { print "host total_memory_kb", $2; print "host total_memory_kib", $2 }
 		$1 == "HugePages_Total:" { print "host hugepages_total", $2 }

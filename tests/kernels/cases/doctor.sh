@@ -20,7 +20,7 @@ here_if() {
 all_is_there() {
 	examine
 	for source in threads stat status schedstat sched schedstats io smaps_rollup exe taskstats delays \
-		cgroups cgroup-pressure pressure host-counters; do
+		cgroups cgroup-cpu cgroup-memory cgroup-pids cgroup-pressure pressure host-counters; do
 		says $source yes
 	done
 	here_if time-slice grep -qE '^(se\.)?slice ' /proc/self/sched
@@ -53,7 +53,7 @@ controllers_are_handed_on() {
 	at_end "kill $!; sleep 0.1; rmdir $groups/upper/lower $groups/upper"
 	echo $! > $groups/upper/lower/cgroup.procs
 	for controller in cpu memory pids; do
-		at_end "echo -$controller > $groups/cgroup.subtree_control"
+		at_end "echo +$controller > $groups/cgroup.subtree_control"
 		echo "-$controller" > $groups/cgroup.subtree_control
 		examine
 		says cgroup-$controller no

@@ -69,11 +69,15 @@ facts_of() {
 	zstd -dcq "$1" | jq -r "$(cat tests/recorded/facts.jq) threads"
 }
 
-# snap NAME: of all actors of this case, once they are at rest.
+# snap NAME: of all actors of this case, once they are at rest. catch NAME: whatever they do.
 snap() {
+	settle ${tid[*]}
+	catch "$1"
+}
+
+catch() {
 	local pids=${tid[*]}
 
-	settle $pids
 	ctprof capture -q -p "${pids// /,}" -o "$scratch/$1.ctprof.zst"
 	facts_of "$scratch/$1.ctprof.zst" > "$scratch/$1.facts"
 }
@@ -87,6 +91,16 @@ settle() {
 			((++tries < 500)) || { echo "process $pid does not come to rest"; return 1; }
 			sleep 0.01
 		done
+	done
+}
+
+# await STATE PID: until it is in this state.
+await() {
+	local tries=0
+
+	until [ "$(stat_column "$2" 3)" = "$1" ]; do
+		((++tries < 500)) || { echo "process $2 does not come to $1"; return 1; }
+		sleep 0.01
 	done
 }
 
@@ -148,7 +162,8 @@ equals() {
 # within METRIC GOT LOW HIGH WHAT
 within() {
 	echo "$1 is $2, ${5-the actor says} from $3 to $4"
-	[ "$2" -ge "$3" ] && [ "$2" -le "$4" ]
+	[ "$2" -ge "$3" ]
+	[ "$2" -le "$4" ]
 	proves "$1"
 }
 
@@ -160,6 +175,15 @@ moved() {
 # percent N PERCENT: that part of it.
 percent() {
 	echo $(($1 * $2 / 100))
+}
+
+# lesser N N, greater N N: of the two.
+lesser() {
+	echo $(($1 < $2 ? $1 : $2))
+}
+
+greater() {
+	echo $(($1 > $2 ? $1 : $2))
 }
 
 # unmeasured METRIC ACTOR

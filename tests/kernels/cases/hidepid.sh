@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# /proc that hides the processes of others.
+
+somebody='setpriv --reuid=1000 --regid=1000 --clear-groups'
+
+hide() {
+	at_end "mount -o remount,hidepid=0 /proc"
+	mount -o remount,hidepid="$1" /proc
+}
+
+# What somebody sees of everything, and what summary he gets.
+look_around() {
+	settle ${tid[*]}
+	$somebody ctprof capture -o - > "$scratch/seen.ctprof.zst" 2> "$scratch/summary"
+	facts_of "$scratch/seen.ctprof.zst" > "$scratch/seen.facts"
+	cat "$scratch/summary"
+}
+
+processes() {
+	ls /proc | grep -c '^[0-9]'
+}
+
+# Of mine all but taskstats, and of others nothing.
+mine_is_seen_alone() {
+	diff <(grep "^${tid[mine]} " "$scratch/after.facts" | grep -vE '_delay_|hiwater_') \
+		<(grep "^${tid[mine]} " "$scratch/seen.facts")
+	equal "what is seen of others" "$(sed -n "/^${tid[theirs]} /p" "$scratch/seen.facts")" ""
+	# Himself is the other one.
+	equal "threads" "$(cut -d ' ' -f 1 "$scratch/seen.facts" | sort -u | wc -l)" 2
+}
+
+denied_processes_are_counted() {
+	local denied few many
+
+	actor theirs
+	actor mine $somebody
+	snap after
+	hide 1
+	few=$(processes)
+	look_around
+	many=$(processes)
+	mine_is_seen_alone
+	denied=$(zstd -dcq "$scratch/seen.ctprof.zst" | jq .capture.processes_denied)
+	# Threads of the kernel come and go. `mine` is none of them, nor is the `ls` that counts.
+	between "processes that were denied" $((few - 8)) "$denied" $((many + 6))
+	has "summary" "$(< "$scratch/summary")" "denied: $denied processes (root, or hidepid=0 on /proc)"
+	fails 1 $somebody ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
+	has "refusal" "$output" "process ${tid[theirs]}"
+}
+
+hidden_processes_are_not_there() {
+	actor theirs
+	actor mine $somebody
+	snap after
+	hide 2
+	look_around
+	mine_is_seen_alone
+	has_not "summary" "$(< "$scratch/summary")" " processes (root"
+	fails 1 $somebody ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
+	has "refusal" "$output" "no process ${tid[theirs]}"
+}
+
+root_sees_all() {
+	actor theirs
+	actor mine $somebody
+	snap before
+	hide 2
+	snap after
+	diff "$scratch/before.facts" "$scratch/after.facts"
+}
+
+run_case "with hidepid=1 what is denied is counted, and what is one's own is read" denied_processes_are_counted
+run_case "with hidepid=2 there is only what is one's own" hidden_processes_are_not_there
+run_case "root sees all in spite of hidepid" root_sees_all

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The tables of doc/kernels.md (page=doc) and of the README (page=readme) out of results/*, whose names
+# are those of the kernels. Fails when a row is there that nobody measured.
+
+BEGIN {
+	FS = "\t"
+	for (i = 1; i < ARGC; i++) {
+		name = ARGV[i]
+		sub(/.*\//, "", name)
+		kernels[++kernel_count] = name
+	}
+}
+
+FNR == 1 {
+	kernel = FILENAME
+	sub(/.*\//, "", kernel)
+}
+
+# note(MAP, LIST, KEY): KEY is in the list once, in the order of the first that named it.
+function note(seen, list, key) {
+	if (!(key in seen)) {
+		seen[key] = 1
+		list[++list[0]] = key
+	}
+}
+
+$1 == "boot" { boot = $2 }
+$1 == "kernel" { release[kernel] = $2 }
+$1 == "machine" { machine[kernel] = $2 }
+$1 == "doctor" && boot == "full" {
+	note(source_seen, sources, $2)
+	gives[$2] = $5
+	here[$2, kernel] = $3
+	why[$2, kernel] = $4
+}
+$1 == "doctor" && boot == "bare" && $3 != "yes" { bare[$2, kernel] = $4 }
+$1 == "metric" && boot == "full" {
+	note(metric_seen, metrics, $2)
+	lacks[$2, kernel] = $3
+	asked[$2, kernel] = 1
+}
+$1 == "fact" {
+	if (!($3 in metric_seen))
+		note(value_seen, values, $3)
+	proved[$3, kernel] = 1
+	if (!(($3, $2) in cases_seen)) {
+		cases_seen[$3, $2] = 1
+		cases[$3] = cases[$3] (cases[$3] == "" ? "" : ", ") $2
+	}
+}
+/^ok - / {
+	promise = substr($0, 6)
+	note(promise_seen, promises, promise)
+	kept[promise, kernel] = 1
+}
+
+# --- cells ---
+
+# The number of the note that says this.
+function footnote(text) {
+	if (!(text in note_of)) {
+		notes[++note_count] = text
+		note_of[text] = note_count
+	}
+	return "<sup>" note_of[text] "</sup>"
+}
+
+function print_notes(  i) {
+	print ""
+	for (i = 1; i <= note_count; i++)
+		print i ". " notes[i]
+	note_count = 0
+	split("", note_of)
+}
+
+function print_head(first, last,  i, line, rule) {
+	line = "| " first " |"
+	rule = "|---|"
+	for (i = 1; i <= kernel_count; i++) {
+		line = line " " kernels[i] " |"
+		rule = rule "---|"
+	}
+	print line (last == "" ? "" : " " last " |")
+	print rule (last == "" ? "" : "---|")
+}
+
+function source_cell(source, kernel) {
+	if (!((source, kernel) in here))
+		return nobody(source, kernel)
+	return here[source, kernel] == "yes" ? "✔" : "✖" footnote(why[source, kernel])
+}
+
+function metric_cell(metric, kernel) {
+	if ((metric, kernel) in proved)
+		return "✔"
+	if (lacks[metric, kernel] != "")
+		return "–" footnote(lacks[metric, kernel])
+	return nobody(metric, kernel)
+}
+
+function value_cell(value, kernel) {
+	return (value, kernel) in proved ? "✔" : "–"
+}
+
+function nobody(what, kernel) {
+	print "nobody measured " what " on " kernel > "/dev/stderr"
+	failed = 1
+	return "?"
+}
+
+# --- tables ---
+
+function print_sources(  i, k, line) {
+	print_head("what", "")
+	for (i = 1; i <= sources[0]; i++) {
+		line = "| " gives[sources[i]] " (`" sources[i] "`) |"
+		for (k = 1; k <= kernel_count; k++)
+			line = line " " source_cell(sources[i], kernels[k]) " |"
+		print line
+	}
+	print_notes()
+}
+
+function print_bare(  i, k, line) {
+	print_head("what", "")
+	for (i = 1; i <= sources[0]; i++) {
+		line = "| `" sources[i] "` |"
+		some = 0
+		for (k = 1; k <= kernel_count; k++)
+			if ((sources[i], kernels[k]) in bare &&
+			    here[sources[i], kernels[k]] == "yes") {
+				line = line " ✖" footnote(bare[sources[i], kernels[k]]) " |"
+				some = 1
+			} else {
+				line = line " |"
+			}
+		if (some)
+			print line
+	}
+	print_notes()
+}
+
+function print_metrics(  i, k, line) {
+	print_head("metric", "proved by")
+	for (i = 1; i <= metrics[0]; i++) {
+		line = "| `" metrics[i] "` |"
+		for (k = 1; k <= kernel_count; k++)
+			line = line " " metric_cell(metrics[i], kernels[k]) " |"
+		print line " " cases[metrics[i]] " |"
+	}
+	print_notes()
+}
+
+function print_values(  i, k, line) {
+	print_head("value", "proved by")
+	for (i = 1; i <= values[0]; i++) {
+		line = "| `" values[i] "` |"
+		for (k = 1; k <= kernel_count; k++)
+			line = line " " value_cell(values[i], kernels[k]) " |"
+		print line " " cases[values[i]] " |"
+	}
+}
+
+function print_promises(  i, k, line) {
+	print_head("promise", "")
+	for (i = 1; i <= promises[0]; i++) {
+		line = "| " promises[i] " |"
+		for (k = 1; k <= kernel_count; k++)
+			line = line " " ((promises[i], kernels[k]) in kept ? "✔" : "–") " |"
+		print line
+	}
+}
+
+function print_kernels(  k) {
+	print "| kernel | release | machine |"
+	print "|---|---|---|"
+	for (k = 1; k <= kernel_count; k++)
+		print "| " kernels[k] " | " release[kernels[k]] " | " machine[kernels[k]] " |"
+}
+
+END {
+	if (page == "readme") {
+		print_sources()
+		exit failed
+	}
+	print "# What holds on which kernel\n"
+	print "Made by `make doc` out of tests/kernels/results: what `./check kernels --all` saw when it last booted"
+	print "these kernels in QEMU. In each it ran the cases of tests/kernels/cases, which make the kernel count"
+	print "something, and compare what ctprof says with what the kernel says by other means.\n"
+	print_kernels()
+	print "\n## Sources\n"
+	print "What `ctprof doctor` finds on a kernel booted with `delayacct schedstats=enable psi=1`, as root.\n"
+	print_sources()
+	print "\nMissing besides on one booted without these, and with `psi=0`:\n"
+	print_bare()
+	print "\n## Metrics of threads\n"
+	print "✔: a case made it move, or take a known value, and found it right. –: no thread has it, and ctprof"
+	print "says so.\n"
+	print_metrics()
+	print "\n## Values of cgroups and of the host\n"
+	print_values()
+	print "\n## Promises\n"
+	print_promises()
+	exit failed
+}
