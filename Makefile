@@ -3,7 +3,7 @@
 #   make            build/ctprof and build/libctprof.{a,so}
 #   make static     build/ctprof-static: one file that runs on any x86_64 Linux
 #   make install    binary, library, header, manual pages, completion (PREFIX, DESTDIR)
-#   make doc        bring doc/metrics.md up to date with the tables
+#   make doc        bring doc/metrics.md and doc/kernels.md up to date
 #   make bench      ratios against the peers, side by side
 #   make fuzz       fuzz every parser for FUZZ_SECONDS each
 #
@@ -96,9 +96,10 @@ $(B)/man/%: doc/%.scd $(B)/ctprof
 	$(B)/ctprof help --format scdoc $$command > $@.options && \
 	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< > $@.scd && scdoc < $@.scd | sed '/^\.TH/a .nh' > $@
 
-# doc/metrics.md is kept in the tree, to be read there.
+# These are kept in the tree, to be read there.
 doc: $(B)/ctprof
 	$(Q)$(B)/ctprof metric-list --markdown > doc/metrics.md
+	$(Q)tests/kernels/pages .
 
 $(B)/ctprof.bash: $(B)/ctprof
 	$(Q)$(B)/ctprof help --format bash > $@
@@ -118,7 +119,7 @@ install: all man $(B)/ctprof.bash
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
-	install -m 644 doc/format.md doc/metrics.md doc/report.md $(DESTDIR)$(PREFIX)/share/doc/ctprof/
+	install -m 644 doc/format.md doc/kernels.md doc/metrics.md doc/report.md $(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof
 	[ -n "$(DESTDIR)" ] || ldconfig

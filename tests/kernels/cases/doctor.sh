@@ -13,7 +13,7 @@ here_if() {
 		says "$source" yes
 	else
 		says "$source" no
-		equal "what would mend $source" "$(finding "$source" command)" ""
+		equal "what would mend $source" "$(finding "$source" run)" ""
 	fi
 }
 
@@ -57,10 +57,10 @@ controllers_are_handed_on() {
 		echo "-$controller" > $groups/cgroup.subtree_control
 		examine
 		says cgroup-$controller no
-		has "the first command" "$(finding cgroup-$controller command)" "/sys/fs/cgroup/cgroup.subtree_control"
-		eval "$(finding cgroup-$controller command)"
+		has "the first command" "$(finding cgroup-$controller run)" "/sys/fs/cgroup/cgroup.subtree_control"
+		eval "$(finding cgroup-$controller run)"
 		examine
-		has "the next" "$(finding cgroup-$controller command)" "/upper/cgroup.subtree_control"
+		has "the next" "$(finding cgroup-$controller run)" "/upper/cgroup.subtree_control"
 		mended cgroup-$controller
 	done
 }
@@ -96,7 +96,7 @@ processes_are_hidden() {
 		examine
 		says threads yes
 		examine "${as_somebody[@]}"
-		eval "$(finding threads command)"
+		eval "$(finding threads run)"
 		examine "${as_somebody[@]}"
 		says threads yes
 	done
@@ -106,7 +106,7 @@ privileges_are_missing() {
 	examine "${as_somebody[@]}"
 	for source in taskstats delays delay-peaks; do
 		says $source no
-		has "the command" "$(finding $source command)" "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace+ep"
+		has "the command" "$(finding $source run)" "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace+ep"
 	done
 	for source in io smaps_rollup exe; do
 		says $source partly

@@ -11,11 +11,11 @@ switches_are_turned_on() {
 	says delays no
 	says taskstats yes
 	mended schedstats
-	eval "$(finding delays command)"
+	eval "$(finding delays run)"
 	examine
 	# The threads that there were stay without.
 	says delays partly
-	has "what mends the rest" "$(finding delays command)" delayacct
+	has "what mends the rest" "$(finding delays run)" delayacct
 }
 
 # What a boot loader would do: the parameter lands where it looks for it. The kernels of the other
@@ -30,7 +30,7 @@ boot_parameters_are_named() {
 	examine
 	says pressure no
 	says cgroup-pressure no
-	PATH=$scratch/bin:$PATH eval "$(finding pressure command)"
+	PATH=$scratch/bin:$PATH eval "$(finding pressure run)"
 	GRUB_CMDLINE_LINUX=quiet
 	. /etc/default/grub.d/ctprof.cfg
 	equal "the command line" "$GRUB_CMDLINE_LINUX" "quiet psi=1"

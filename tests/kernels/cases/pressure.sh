@@ -158,20 +158,23 @@ work_beside_is_not_full() {
 }
 
 reads_are_pressure() {
-	local blocked waited
+	local before blocked=0 waited=0 rounds=0
 
 	group reading
 	actor reader inside reading
 	tell reader pin 1
 	snap_host before reading
-	blocked=$(sched_ns "${tid[reader]}" iowait_sum)
-	tell reader read /dev/vda 200 65536
-	waited=$(said wall)
-	blocked=$(($(sched_ns "${tid[reader]}" iowait_sum) - blocked))
+	before=$(sched_ns "${tid[reader]}" iowait_sum)
+	# Some reads are done before it could go to sleep.
+	until [ "$blocked" -ge 20000000 ]; do
+		((++rounds < 40))
+		tell reader read /dev/vda 40 1048576
+		waited=$((waited + $(said wall)))
+		blocked=$(($(sched_ns "${tid[reader]}" iowait_sum) - before))
+	done
 	snap_host after reading
-	between "what it was blocked" 1000000 "$blocked" "$waited"
 	for half in some full; do
-		group_moved reading psi.io.$half.total_usec "$(us $blocked 80)" "$(us $waited 105)"
+		group_moved reading psi.io.$half.total_usec "$(us $blocked 60)" "$(us $waited 105)"
 		group_moved host psi.io.$half.total_usec "$(us $blocked 20)" 10000000
 		host_is_read before io $half
 		host_is_read after io $half

@@ -64,14 +64,11 @@ pressure_says() {
 
 # --- snapshots ---
 
-# outer_facts SNAPSHOT: what it holds about groups and the host's pressure: "/GROUP FIELD VALUE",
-# "host psi.FIELD VALUE". jq holds numbers as doubles: the greatest is made a text first.
+# outer_facts SNAPSHOT: what it holds about groups and the host's pressure.
 outer_facts() {
-	[ "$scratch/$1.outer" -nt "$scratch/$1.ctprof.zst" ] ||
-		zstd -dcq "$scratch/$1.ctprof.zst" | sed 's/:\(18446744073709551615\)\b/:"\1"/g' |
-		jq -r "$(cat tests/recorded/facts.jq)
-			cgroups, (pressure | sub(\"^host \"; \"host psi.\"))" > "$scratch/$1.outer"
-	cat "$scratch/$1.outer"
+	[ "$scratch/$1.all" -nt "$scratch/$1.ctprof.zst" ] ||
+		read_snapshot "$scratch/$1.ctprof.zst" > "$scratch/$1.all"
+	grep -v '^[0-9]' "$scratch/$1.all"
 }
 
 keep_groups() {

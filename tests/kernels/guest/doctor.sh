@@ -5,26 +5,40 @@
 # Another user, with no privileges.
 as_somebody=(setpriv --reuid=1000 --regid=1000 --clear-groups)
 
+declare -A findings
+
 # examine [COMMAND...]: let doctor look, run by COMMAND.
 examine() {
-	"$@" ctprof doctor --format json > "$scratch/findings"
+	local word rest source
+
+	"$@" ctprof doctor > "$scratch/findings"
+	findings=()
+	while read -r word rest; do
+		case $word in
+		why | run) findings["$source $word"]=$rest ;;
+		covers) ;;
+		*)
+			source=$word
+			findings["$source here"]=${rest%% *}
+			;;
+		esac
+	done < "$scratch/findings"
 }
 
 # finding SOURCE MEMBER
 finding() {
-	jq -r "first(.[] | select(.source == \"$1\")).$2 // \"\"" "$scratch/findings"
+	echo "${findings[$*]-}"
 }
 
 # says SOURCE PRESENCE
 says() {
-	equal "what doctor says of $1 ($(finding "$1" why))" "$(finding "$1" here)" "$2"
+	equal "what doctor says of $1 (${findings["$1 why"]-})" "${findings["$1 here"]-}" "$2"
 }
 
 # mended SOURCE: the command that doctor named makes it whole.
 mended() {
-	local command
+	local command=${findings["$1 run"]-}
 
-	command=$(finding "$1" command)
 	echo "to mend $1: $command"
 	eval "$command"
 	examine

@@ -64,9 +64,27 @@ said() {
 
 # --- snapshots ---
 
-# facts_of FILE: a snapshot as lines "TID METRIC VALUE", one for each value that was measured.
+# One jq reads all snapshots: to start takes it longer than all else here. After each it says ".". It
+# holds numbers as doubles: the greatest, of no limit, is made a text for it.
+mkfifo "$scratch/json" "$scratch/lines"
+jq --unbuffered -r "$(cat tests/recorded/facts.jq)
+	threads, cgroups, (pressure | sub(\"^host \"; \"host psi.\")), \".\"" \
+	< "$scratch/json" > "$scratch/lines" &
+jq=$!
+exec 8> "$scratch/json" 9< "$scratch/lines"
+trap 'kill $jq; rm -rf "$scratch"' EXIT
+
+# read_snapshot FILE: a line for each value that was measured: "TID METRIC VALUE", "/GROUP FIELD VALUE",
+# "host psi.FIELD VALUE".
+read_snapshot() {
+	# jq waits for the end of the line; sed would for the line after the last.
+	{ zstd -dcq "$1" | sed 's/:\(18446744073709551615\)\b/:"\1"/g'; echo; } >&8
+	awk '$0 == "." { exit } 1' <&9
+}
+
+# facts_of FILE: those of its threads.
 facts_of() {
-	zstd -dcq "$1" | jq -r "$(cat tests/recorded/facts.jq) threads"
+	read_snapshot "$1" | grep '^[0-9]'
 }
 
 # snap NAME: of all actors of this case, once they are at rest. catch NAME: whatever they do.
@@ -79,7 +97,8 @@ catch() {
 	local pids=${tid[*]}
 
 	ctprof capture -q -p "${pids// /,}" -o "$scratch/$1.ctprof.zst"
-	facts_of "$scratch/$1.ctprof.zst" > "$scratch/$1.facts"
+	read_snapshot "$scratch/$1.ctprof.zst" > "$scratch/$1.all"
+	grep '^[0-9]' "$scratch/$1.all" > "$scratch/$1.facts"
 }
 
 # settle PID...: wait until they block.

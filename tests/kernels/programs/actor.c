@@ -579,25 +579,33 @@ static void set_policy(char **words)
 	say("failed", syscall(SYS_sched_setattr, 0, &policy, 0) ? (uint64_t)errno : 0);
 }
 
+/* PR_SCHED_CORE and PR_SCHED_CORE_CREATE (include/uapi/linux/prctl.h). */
+#define CORE_SCHEDULING        62
+#define CORE_SCHEDULING_CREATE 1
+
+/* cookie: share a core with nobody who has not the same one; says 0 or an errno. */
+static void cookie(char **words)
+{
+	(void)words;
+	say("failed",
+	    prctl(CORE_SCHEDULING, CORE_SCHEDULING_CREATE, 0, 0, 0) ? (uint64_t)errno : 0);
+}
+
 static const struct {
 	const char *name;
 	void (*act)(char **words);
 } verbs[] = {
-	{ "burn", burn },         { "spin", spin },
-	{ "pin", pin },           { "hop", hop },
-	{ "yield", yield },       { "sleep", sleeps },
-	{ "take", take },         { "give", give },
-	{ "vfork", vforks },      { "read", reads },
-	{ "write", writes },      { "map", map },
-	{ "huge", huge },         { "touch", touch },
-	{ "unmap", unmap },       { "copy", copy },
-	{ "zeroes", zeroes },     { "fragment", fragment },
-	{ "rounds", rounds },     { "mapped", mapped_rounds },
-	{ "fault", fault },       { "usage", usage },
-	{ "children", children }, { "policy", set_policy },
-	{ "compete", compete },   { "compute", compute },
-	{ "call", call },         { "dirty", dirty },
-	{ "discard", discard },   { "threads", threads },
+	{ "cookie", cookie },     { "burn", burn },       { "spin", spin },
+	{ "pin", pin },           { "hop", hop },         { "yield", yield },
+	{ "sleep", sleeps },      { "take", take },       { "give", give },
+	{ "vfork", vforks },      { "read", reads },      { "write", writes },
+	{ "map", map },           { "huge", huge },       { "touch", touch },
+	{ "unmap", unmap },       { "copy", copy },       { "zeroes", zeroes },
+	{ "fragment", fragment }, { "rounds", rounds },   { "mapped", mapped_rounds },
+	{ "fault", fault },       { "usage", usage },     { "children", children },
+	{ "policy", set_policy }, { "compete", compete }, { "compute", compute },
+	{ "call", call },         { "dirty", dirty },     { "discard", discard },
+	{ "threads", threads },
 };
 
 /* Since it answered last, which is about when it slept and woke last: time that passed, and time on
