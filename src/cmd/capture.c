@@ -102,8 +102,8 @@ static void print_hidden(const struct ctprof_snapshot *s)
 	uint64_t all = threads_of_kernel(s);
 
 	if (s->threads.count < all - all / 10)
-		fprintf(stderr, "; /proc shows %zu of the %" PRIu64 " threads (see ctprof doctor)",
-			s->threads.count, all);
+		fprintf(stderr, "; /proc shows %zu of the %" PRIu64 " threads", s->threads.count,
+			all);
 }
 
 /* Time and CPU time are those of the whole run, writing included. */
@@ -123,7 +123,8 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path, dou
 	print_failures(info);
 	if (whole)
 		print_hidden(s);
-	fprintf(stderr, "; unmeasured: %s; wrote %s\n", unmeasured,
+	fprintf(stderr, "; unmeasured: %s%s; wrote %s\n", unmeasured,
+		strcmp(unmeasured, "nothing") == 0 ? "" : " (see ctprof doctor)",
 		strcmp(path, "-") == 0 ? "to standard output" : path);
 }
 

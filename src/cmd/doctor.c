@@ -30,7 +30,7 @@ static struct error *parse_required(const char *argument, void *at)
 	return each_piece(argument, "source", require, at);
 }
 
-static const char *const formats[] = { "text", "json", NULL };
+static const char *const formats[] = { "table", "json", NULL };
 
 static const char *format_name(size_t number)
 {
@@ -39,7 +39,7 @@ static const char *format_name(size_t number)
 
 static struct error *parse_format(const char *argument, void *at)
 {
-	if (strcmp(argument, "text") != 0 && strcmp(argument, "json") != 0)
+	if (strcmp(argument, "table") != 0 && strcmp(argument, "json") != 0)
 		return unknown_value("format", argument, format_name);
 	*(bool *)at = strcmp(argument, "json") == 0;
 	return NULL;
@@ -81,6 +81,7 @@ static void print_text(const struct doctor_arguments *arguments, const struct fi
 		       probes[i].gives);
 		print_detail("why", finding->why);
 		print_detail("run", finding->command);
+		print_detail("boot", finding->boot);
 		print_detail("covers", finding->covers);
 	}
 }
@@ -122,6 +123,7 @@ static struct error *print_json(const struct doctor_arguments *arguments,
 		write_member(&w, "here", presence_names[findings[i].presence]);
 		write_member(&w, "why", findings[i].why);
 		write_member(&w, "command", findings[i].command);
+		write_member(&w, "boot_parameter", findings[i].boot);
 		write_member(&w, "covers", findings[i].covers);
 		json_object_end(&w);
 	}

@@ -88,7 +88,8 @@ void help_print_all(FILE *out)
 		     "  sudo ctprof diff 10s                  what happens right now\n"
 		     "  sudo ctprof capture -o before.ctprof.zst\n"
 		     "  sudo ctprof capture -o after.ctprof.zst\n"
-		     "  ctprof compare before.ctprof.zst after.ctprof.zst\n\n"
+		     "  ctprof compare before.ctprof.zst after.ctprof.zst\n"
+		     "  sudo ctprof doctor                    what turns on what is not measured\n\n"
 		     "'ctprof --version' says which this is.\n"
 		     "'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");
 }

@@ -63,33 +63,35 @@ static bool has_reading(const struct cgroup *cgroup, const struct probe *probe)
 		->measured;
 }
 
-/* The root cgroup is the host, and has no such files; those outside of our namespace are not shown.
- */
-static bool is_seen(const struct cgroup *cgroup)
+/* Where a cgroup is below the mount, with a slash before it. False for the root, which is the host
+ * and has no such files, and for those that the mount does not show. */
+static bool path_of(const struct examination *e, const struct cgroup *cgroup, struct text *ret)
 {
-	struct text path = name_text(cgroup->path);
+	struct text root = e->cgroups.root ? text_of(e->cgroups.root) : TEXT("/");
 
-	return path.length > 1 && !text_starts(path, TEXT("/.."));
+	if (!cgroup_below_mount(root, name_text(cgroup->path), ret) || !ret->length)
+		return false;
+	ret->bytes--;
+	ret->length++;
+	return true;
 }
 
-/* Those that threads are in, and that lack what the controller gives; the first of them. */
+/* Those that threads are in, and that lack what the probe is about; where the first of them is. */
 static size_t count_lacking(const struct examination *e, const struct probe *probe, size_t *ret_all,
-			    const struct cgroup **ret_first)
+			    struct text *ret_first)
 {
 	size_t lacking = 0;
 
 	*ret_all = 0;
-	*ret_first = NULL;
 	for (size_t i = 0; i < e->snapshot->cgroups.count; i++) {
 		const struct cgroup *cgroup = &e->snapshot->cgroups.items[i];
+		struct text path;
 
-		if (!is_seen(cgroup))
+		if (!path_of(e, cgroup, &path))
 			continue;
 		++*ret_all;
-		if (has_reading(cgroup, probe))
-			continue;
-		if (!lacking++)
-			*ret_first = cgroup;
+		if (!has_reading(cgroup, probe) && !lacking++)
+			*ret_first = path;
 	}
 	return lacking;
 }
@@ -117,7 +119,8 @@ static void write_remedy(struct examination *e, struct text path, const char *fi
 	if (asprintf(&whole, "%s%.*s/%s", e->cgroups.point, (int)path.length, path.bytes, file) < 0)
 		return;
 	quoted = shell_quoted(text_of(whole));
-	find_remedy(ret, covers, "echo %s > %s", word, quoted ? quoted : whole);
+	if (quoted)
+		find_remedy(ret, covers, "echo %s > %s", word, quoted);
 }
 
 static void let_children_have(struct examination *e, struct text path, const char *controller,
@@ -160,15 +163,15 @@ static void explain_absence(struct examination *e, const struct probe *probe, st
 	if (!line_of_controller(e, probe->source, &hierarchy, &enabled)) {
 		find_not_built(e, ret, probe->config);
 	} else if (!enabled) {
-		snprintf(parameter, sizeof(parameter), "cgroup_enable=%s", probe->source);
-		find_lack(ret, PRESENCE_NO, "the %s controller was disabled at boot",
+		find_lack(ret, PRESENCE_NO, "the kernel was booted with cgroup_disable=%s",
 			  probe->source);
-		find_boot_remedy(ret, "all cgroups, with no cgroup_disable beside it", parameter);
 	} else if (hierarchy) {
 		snprintf(parameter, sizeof(parameter), "cgroup_no_v1=%s", probe->source);
 		find_lack(ret, PRESENCE_NO, "cgroup version 1 has the %s controller",
 			  probe->source);
-		find_boot_remedy(ret, "all cgroups of version 2", parameter);
+		find_boot_remedy(ret,
+				 "all cgroups of version 2; what uses it in version 1 loses it",
+				 parameter);
 	} else {
 		find_lack(ret, PRESENCE_NO,
 			  "the cgroup at %s is not given the %s controller by the one above it, "
@@ -179,18 +182,23 @@ static void explain_absence(struct examination *e, const struct probe *probe, st
 
 void look_controller(struct examination *e, const struct probe *probe, struct finding *ret)
 {
-	const struct cgroup *first;
-	size_t all, lacking, stingy;
+	/* Without any, what one at the top would get. */
 	struct text path = TEXT("/x");
+	size_t all, lacking, stingy;
 
 	if (!is_mounted(e, ret))
 		return;
-	lacking = count_lacking(e, probe, &all, &first);
-	if (first)
-		path = name_text(first->path);
-	stingy = all && !lacking ? SIZE_MAX : find_stingy(e, path, probe->source);
+	lacking = count_lacking(e, probe, &all, &path);
+	if (all && !lacking) {
+		find_whole(ret);
+		return;
+	}
+	stingy = find_stingy(e, path, probe->source);
 	if (stingy == SIZE_MAX) {
 		find_whole(ret);
+		if (lacking)
+			find_lack(ret, PRESENCE_PARTLY, "%zu of %zu cgroups could not be read",
+				  lacking, all);
 		return;
 	}
 	if (!cgroup_file_has(e, (struct text){ path.bytes, stingy }, "cgroup.controllers",
@@ -199,14 +207,14 @@ void look_controller(struct examination *e, const struct probe *probe, struct fi
 		return;
 	}
 	find_lack(ret, all > lacking ? PRESENCE_PARTLY : PRESENCE_NO,
-		  "%s%.*s does not give the %s controller to its children%s", e->cgroups.point,
-		  (int)stingy, path.bytes, probe->source, all > lacking ? "" : ", nor do others");
+		  "%s%.*s does not give the %s controller to its children", e->cgroups.point,
+		  (int)stingy, path.bytes, probe->source);
 	let_children_have(e, (struct text){ path.bytes, stingy }, probe->source, ret);
 }
 
 void look_cgroup_pressure(struct examination *e, const struct probe *probe, struct finding *ret)
 {
-	const struct cgroup *first;
+	struct text path = TEXT("");
 	size_t all, lacking;
 
 	if (!is_mounted(e, ret))
@@ -215,13 +223,14 @@ void look_cgroup_pressure(struct examination *e, const struct probe *probe, stru
 		look_pressure(e, probe, ret);
 		return;
 	}
-	lacking = count_lacking(e, probe, &all, &first);
+	lacking = count_lacking(e, probe, &all, &path);
 	if (!lacking) {
 		find_whole(ret);
 		return;
 	}
 	find_lack(ret, lacking < all ? PRESENCE_PARTLY : PRESENCE_NO,
-		  "%zu of %zu cgroups have none: cgroup.pressure is 0 there", lacking, all);
-	write_remedy(e, name_text(first->path), "cgroup.pressure", "1",
-		     "this cgroup, from then on; doctor then names the next", ret);
+		  "%zu of %zu cgroups have none", lacking, all);
+	if (cgroup_file_has(e, path, "cgroup.pressure", "0"))
+		write_remedy(e, path, "cgroup.pressure", "1",
+			     "this cgroup, from then on; doctor then names the next", ret);
 }

@@ -51,7 +51,7 @@ const struct probe probes[] = {
 	PROBE("delays", "delays by block I/O, swap, reclaim, thrashing, compaction, copies of pages",
 	      look_delays, CONFIG(TASK_DELAY_ACCT)),
 	PROBE("delay-peaks", "the longest and the shortest delay of each kind",
-	      look_peaks, METRIC(cpu_delay_max_ns)),
+	      look_peaks, METRIC(cpu_delay_max_ns), CONFIG(TASK_DELAY_ACCT)),
 	PROBE("irq-delays", "time taken by interrupts",
 	      look_irq_delays, METRIC(irq_delay_total_ns), CONFIG(IRQ_TIME_ACCOUNTING)),
 	PROBE("cgroups", "the cgroup of every thread, and its CPU time", look_cgroups, CONFIG(CGROUPS)),
@@ -139,6 +139,7 @@ void findings_destroy(struct finding *findings)
 	for (size_t i = 0; findings && i < probe_count; i++) {
 		free(findings[i].why);
 		free(findings[i].command);
+		free(findings[i].boot);
 		free(findings[i].covers);
 	}
 	free(findings);

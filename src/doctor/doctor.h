@@ -34,7 +34,8 @@ struct finding {
 	enum presence presence;
 	char *why;     /* it is not there, or not whole */
 	char *command; /* turns it on, typed by root into a shell; NULL: no command does */
-	char *covers;  /* what is measured then; NULL without a command */
+	char *boot;    /* the parameter that the kernel must be booted with; NULL: none */
+	char *covers;  /* what is measured then; NULL where neither helps */
 };
 
 struct examination;

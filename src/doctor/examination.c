@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "base/utf8.h"
+
 /* --- findings --- */
 
 /* Without memory there is no text, and the presence still says what matters. */
@@ -24,6 +26,25 @@ static void replace(char **at, char *text)
 	*at = text;
 }
 
+/* Names of cgroups are chosen by users, and may hold what makes a terminal do things. */
+static bool is_printable(const char *text)
+{
+	if (!utf8_is_valid(text_of(text)))
+		return false;
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
+			return false;
+	return true;
+}
+
+static void make_printable(char *text)
+{
+	if (!is_printable(text))
+		for (; *text; text++)
+			if (*text < 0x20 || *text == 0x7f)
+				*text = '?';
+}
+
 void find_whole(struct finding *finding)
 {
 	finding->presence = PRESENCE_YES;
@@ -37,6 +58,8 @@ void find_lack(struct finding *finding, enum presence presence, const char *why,
 	va_start(values, why);
 	replace(&finding->why, text_v(why, values));
 	va_end(values);
+	if (finding->why)
+		make_printable(finding->why);
 }
 
 void find_remedy(struct finding *finding, const char *covers, const char *command, ...)
@@ -47,21 +70,25 @@ void find_remedy(struct finding *finding, const char *covers, const char *comman
 	va_start(values, command);
 	replace(&finding->command, text_v(command, values));
 	va_end(values);
+	/* Changed it would be of something else. */
+	if (finding->command && !is_printable(finding->command)) {
+		replace(&finding->command, NULL);
+		replace(&finding->covers, NULL);
+	}
 }
 
 void find_boot_remedy(struct finding *finding, const char *covers, const char *parameter)
 {
+	replace(&finding->boot, strdup(parameter));
+	replace(&finding->covers, strdup(covers));
+	/* Where the boot loader is one that we know. */
 	if (access("/etc/default/grub.d", F_OK) == 0)
 		find_remedy(finding, covers,
 			    "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"' >> "
-			    "/etc/default/grub.d/ctprof.cfg && update-grub && reboot",
+			    "/etc/default/grub.d/ctprof.cfg && update-grub",
 			    parameter);
-	else if (access("/usr/sbin/grubby", X_OK) == 0 || access("/sbin/grubby", X_OK) == 0)
-		find_remedy(finding, covers, "grubby --update-kernel=ALL --args=%s && reboot",
-			    parameter);
-	else
-		find_remedy(finding, covers,
-			    "reboot # after %s was added to the kernel's command line", parameter);
+	else if (access("/usr/sbin/grubby", X_OK) == 0)
+		find_remedy(finding, covers, "grubby --update-kernel=ALL --args=%s", parameter);
 }
 
 void find_not_built(struct examination *e, struct finding *finding, const char *option)
@@ -93,15 +120,25 @@ char *shell_quoted(struct text text)
 	return quoted;
 }
 
+/* CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_SYS_PTRACE (include/uapi/linux/capability.h). */
+#define WANTED_CAPABILITIES (1u << 2 | 1u << 12 | 1u << 19)
+
 void find_privilege_remedy(struct examination *e, struct finding *finding)
 {
 	_cleanup_free_ char *self = NULL;
 	struct text path;
 
+	/* A file with capabilities that may not be had cannot be run at all. */
+	if (!has_capabilities(e, "CapBnd:", WANTED_CAPABILITIES)) {
+		replace(&finding->why,
+			strdup("denied, and this container or service may not have what it needs: "
+			       "CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_SYS_PTRACE"));
+		return;
+	}
 	if (!file_readlink(e->proc, "self/exe", &e->buffer, &path))
 		self = shell_quoted(path);
 	find_remedy(finding,
-		    "all processes, for everybody who may run this file; root has it anyway",
+		    "the processes of others, for everybody who may run this file; look again",
 		    "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace+ep %s",
 		    self ? self : "ctprof");
 }
@@ -158,6 +195,29 @@ int kernel_config(struct examination *e, const char *option)
 			return 0;
 	}
 	return -1;
+}
+
+bool has_capabilities(struct examination *e, const char *set, uint64_t wanted)
+{
+	const struct text key = text_of(set);
+	struct text status, line;
+	uint64_t held = 0;
+
+	if (!proc_text(e, "self/status", &status))
+		return false;
+	while (text_cut(&status, '\n', &line)) {
+		if (!text_starts(line, key))
+			continue;
+		for (size_t i = key.length; i < line.length; i++) {
+			char c = line.bytes[i];
+
+			if (c >= '0' && c <= '9')
+				held = held << 4 | (uint64_t)(c - '0');
+			else if (c >= 'a' && c <= 'f')
+				held = held << 4 | (uint64_t)(c - 'a' + 10);
+		}
+	}
+	return (held & wanted) == wanted;
 }
 
 bool is_first_namespace(const char *name, unsigned long inode)

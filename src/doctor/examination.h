@@ -31,14 +31,14 @@ void find_lack(struct finding *finding, enum presence presence, const char *why,
 void find_remedy(struct finding *finding, const char *covers, const char *command, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same for a parameter of the kernel's command line: the command that adds it here and boots
- * again, where the boot loader is one that we know. */
+/* The same for a parameter of the kernel's command line; the command is the one that adds it here.
+ */
 void find_boot_remedy(struct finding *finding, const char *covers, const char *parameter);
 
 /* The kernel was built without this option (if that can be told), and nothing else helps. */
 void find_not_built(struct examination *e, struct finding *finding, const char *option);
 
-/* Root's, or what the file of this program may be given. */
+/* What the file of this program may be given; where it may not, why. */
 void find_privilege_remedy(struct examination *e, struct finding *finding);
 
 /* One word for a shell, whatever the bytes. NULL without memory; the caller frees it. */
@@ -58,6 +58,9 @@ bool proc_text(struct examination *e, const char *path, struct text *ret);
 
 /* Is an option set in the configuration that the kernel was built with? -1: nobody can tell. */
 int kernel_config(struct examination *e, const char *option);
+
+/* Are all these capabilities (a bit each) in a set of ours, as /proc/self/status names it? */
+bool has_capabilities(struct examination *e, const char *set, uint64_t wanted);
 
 /* Is a namespace of this process (as below /proc/self/ns) the one that the kernel began with? */
 bool is_first_namespace(const char *name, unsigned long inode);

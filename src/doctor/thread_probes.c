@@ -44,7 +44,7 @@ void look_metric(struct examination *e, const struct probe *probe, struct findin
 	} else if (probe->config) {
 		find_not_built(e, ret, probe->config);
 	} else {
-		find_lack(ret, PRESENCE_NO, "this kernel does not show it; newer ones do");
+		find_lack(ret, PRESENCE_NO, "this kernel does not show it");
 	}
 }
 
@@ -59,7 +59,8 @@ static bool schedstats_are_off(struct examination *e)
 static void switch_schedstats_on(struct finding *ret)
 {
 	find_remedy(ret,
-		    "every thread, from then on; boot parameter schedstats=enable: from its start",
+		    "every thread, from then on until the next boot; boot parameter "
+		    "schedstats=enable: always",
 		    "sysctl -w kernel.sched_schedstats=1");
 }
 
@@ -72,7 +73,7 @@ void look_schedstats(struct examination *e, const struct probe *probe, struct fi
 		find_lack(ret, PRESENCE_NO, "kernel.sched_schedstats is 0");
 		switch_schedstats_on(ret);
 	} else {
-		find_not_built(e, ret, "SCHEDSTATS");
+		find_not_built(e, ret, probe->config);
 	}
 }
 
@@ -95,37 +96,16 @@ void look_core_scheduling(struct examination *e, const struct probe *probe, stru
 		find_whole(ret);
 	} else if (!knows_core_scheduling()) {
 		find_not_built(e, ret, probe->config);
-	} else {
+	} else if (schedstats_are_off(e)) {
 		find_lack(ret, PRESENCE_NO, "kernel.sched_schedstats is 0");
 		switch_schedstats_on(ret);
+	} else {
+		find_lack(ret, PRESENCE_NO, "/proc/<tid>/sched does not show it");
 	}
 }
 
 /* CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE (include/uapi/linux/capability.h). */
-#define NEEDED_CAPABILITIES ((UINT64_C(1) << 2) | (UINT64_C(1) << 19))
-
-static bool has_capabilities(struct examination *e)
-{
-	static const struct text key = TEXT("CapEff:");
-	struct text status, line;
-	uint64_t held = 0;
-
-	if (!proc_text(e, "self/status", &status))
-		return false;
-	while (text_cut(&status, '\n', &line)) {
-		if (!text_starts(line, key))
-			continue;
-		for (size_t i = key.length; i < line.length; i++) {
-			char c = line.bytes[i];
-
-			if (c >= '0' && c <= '9')
-				held = held << 4 | (uint64_t)(c - '0');
-			else if (c >= 'a' && c <= 'f')
-				held = held << 4 | (uint64_t)(c - 'a' + 10);
-		}
-	}
-	return (held & NEEDED_CAPABILITIES) == NEEDED_CAPABILITIES;
-}
+#define READING_CAPABILITIES (1u << 2 | 1u << 19)
 
 /* What the kernel shows of others' processes to the privileged only. */
 void look_access(struct examination *e, const struct probe *probe, struct finding *ret)
@@ -139,7 +119,7 @@ void look_access(struct examination *e, const struct probe *probe, struct findin
 		find_not_built(e, ret, probe->config);
 	} else if (!denied) {
 		find_whole(ret);
-	} else if (has_capabilities(e)) {
+	} else if (has_capabilities(e, "CapEff:", READING_CAPABILITIES)) {
 		find_lack(ret, PRESENCE_PARTLY,
 			  "denied for %" PRIu64 " of %zu %s although CAP_SYS_PTRACE is held: by "
 			  "another user namespace or a security module",

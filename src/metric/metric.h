@@ -15,10 +15,11 @@
 /* What a kernel must have for a row to be measured: GATE(id, what turns it on). */
 #define GATES(GATE)                                                                               \
 	GATE(SCHED_INFO, "needs a kernel built with CONFIG_SCHED_INFO")                           \
+	GATE(SCHED_CORE,                                                                          \
+	     "needs a kernel built with CONFIG_SCHED_CORE, and sysctl kernel.sched_schedstats=1") \
 	GATE(SCHEDSTATS,                                                                          \
 	     "needs a kernel built with CONFIG_SCHEDSTATS, and sysctl kernel.sched_schedstats=1") \
 	GATE(SCHED_CLASS_EXT, "needs a kernel built with CONFIG_SCHED_CLASS_EXT")                 \
-	GATE(SCHED_CORE, "needs a kernel built with CONFIG_SCHED_CORE")                           \
 	GATE(TASK_IO_ACCOUNTING, "needs a kernel built with CONFIG_TASK_IO_ACCOUNTING")           \
 	GATE(TASKSTATS, "needs a kernel built with CONFIG_TASKSTATS")                             \
 	GATE(TASK_DELAY_ACCT,                                                                     \

@@ -34,9 +34,12 @@ machine_of() {
 	awk -v name="$1" '$1 == name { print $4 }' "$kernel_table"
 }
 
+# The status of what cannot be had here and now, through no fault of ours.
+CANNOT_BE_HAD=77
+
 fetch_fails() {
 	echo "$*" >&2
-	return 1
+	return $CANNOT_BE_HAD
 }
 
 # --- packages of any suite ---

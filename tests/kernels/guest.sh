@@ -124,5 +124,5 @@ boot_guest() {
 		-append "console=$console results=$results panic=-1 quiet $options $parameters" \
 		< /dev/null > "$out.qemu" 2>&1
 	rm -f "$out.initrd" "$out.data" "$out.swap"
-	grep -q '^job ended' "$out.log"
+	grep -q '^job ended with 0' "$out.log"
 }

@@ -32,7 +32,7 @@ says_the_same_to_people() {
 has_a_reason_for_all_that_is_missing() {
 	examine
 	equal "sources that lack a reason, or need none" "$(jq -r '.[]
-		| select((.here == "yes") != (.why == null) or (.command == null) != (.covers == null))
+		| select((.here == "yes") != (.why == null) or (.command == null and .boot_parameter == null) != (.covers == null))
 		| .source' "$scratch/findings")" ""
 }
 
@@ -67,7 +67,11 @@ delays_are_turned_on() {
 	says taskstats yes
 	eval "$(finding delays command)" > "$scratch/output"
 	examine
-	grep -qw delayacct /proc/cmdline && says delays yes || says delays partly
+	if grep -qw delayacct /proc/cmdline; then
+		says delays yes
+	else
+		says delays partly
+	fi
 }
 
 # The program, given what doctor says; run by somebody else.

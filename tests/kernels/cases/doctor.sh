@@ -13,7 +13,7 @@ here_if() {
 		says "$source" yes
 	else
 		says "$source" no
-		equal "what would mend $source" "$(finding "$source" run)" ""
+		equal "what would mend $source" "$(finding "$source" run)$(finding "$source" boot)" ""
 	fi
 }
 

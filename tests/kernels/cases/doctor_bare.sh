@@ -15,21 +15,20 @@ switches_are_turned_on() {
 	examine
 	# The threads that there were stay without.
 	says delays partly
-	has "what mends the rest" "$(finding delays run)" delayacct
+	equal "what mends the rest" "$(finding delays boot)" delayacct
 }
 
 # What a boot loader would do: the parameter lands where it looks for it. The kernels of the other
 # boot have it, and there doctor finds what is missing here.
 boot_parameters_are_named() {
 	mkdir -p /etc/default/grub.d "$scratch/bin"
-	for command in update-grub reboot; do
-		printf '#!/bin/bash\n' > "$scratch/bin/$command"
-		chmod +x "$scratch/bin/$command"
-	done
+	printf '#!/bin/bash\n' > "$scratch/bin/update-grub"
+	chmod +x "$scratch/bin/update-grub"
 	at_end 'rm -r /etc/default'
 	examine
 	says pressure no
 	says cgroup-pressure no
+	equal "the parameter" "$(finding pressure boot)" psi=1
 	PATH=$scratch/bin:$PATH eval "$(finding pressure run)"
 	GRUB_CMDLINE_LINUX=quiet
 	. /etc/default/grub.d/ctprof.cfg

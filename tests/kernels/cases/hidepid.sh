@@ -57,6 +57,7 @@ hidden_processes_are_not_there() {
 	look_around
 	mine_is_seen_alone
 	has_not "summary" "$(< "$scratch/summary")" " processes (root"
+	has "summary" "$(< "$scratch/summary")" "/proc shows 2 of the "
 	fails 1 $somebody ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
 	has "refusal" "$output" "no process ${tid[theirs]}"
 }

@@ -15,7 +15,7 @@ examine() {
 	findings=()
 	while read -r word rest; do
 		case $word in
-		why | run) findings["$source $word"]=$rest ;;
+		why | run | boot) findings["$source $word"]=$rest ;;
 		covers) ;;
 		*)
 			source=$word

@@ -162,6 +162,11 @@ sched_ns() {
 
 # --- checks; each notes that this case proves the metric ---
 
+# That nothing is there is right, but proves little.
+is_nothing() {
+	[ "$1" = 0 ] || [ "$1" = null ] || [ "$1" = - ]
+}
+
 proves() {
 	printf '%s\n' "$@" >> "$facts"
 }
@@ -170,7 +175,7 @@ proves() {
 is() {
 	echo "$1 is $2; $4: $3"
 	[ "$2" = "$3" ]
-	proves "$1"
+	is_nothing "$2" || proves "$1"
 }
 
 # equals METRIC ACTOR WANTED WHAT: its value after.
@@ -183,7 +188,7 @@ within() {
 	echo "$1 is $2, ${5-the actor says} from $3 to $4"
 	[ "$2" -ge "$3" ]
 	[ "$2" -le "$4" ]
-	proves "$1"
+	is_nothing "$2" || proves "$1"
 }
 
 # moved METRIC ACTOR LOW HIGH [WHAT]: what it changed by.
