@@ -30,6 +30,11 @@ suite_of() {
 	awk -v name="$1" '$1 == name { print $3 }' "$kernel_table"
 }
 
+# cases_for NAME: all of them if there are none.
+cases_for() {
+	awk -v name="$1" '$1 == name { gsub(",", " ", $6); print $6 }' "$kernel_table"
+}
+
 machine_of() {
 	awk -v name="$1" '$1 == name { print $4 }' "$kernel_table"
 }
@@ -60,12 +65,10 @@ apt_of() {
 update_suite() {
 	local suite=$1 state=$kernel_cache/apt/$1.$architecture mirror
 
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Codename: bookworm' \
-		'Component: main' 'Created-By: Packages')
-	[ -n "$mirror" ] || fetch_fails "no Debian mirror among this machine's package sources" || return
+	mirror=$(tools/debian-mirror) || return $CANNOT_BE_HAD
 	mkdir -p "$state/lists/partial" "$state/cache" || return
 	echo "deb [arch=$architecture signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-		"${mirror%%$'\n'*} $suite main" > "$state/sources.list"
+		"$mirror $suite main" > "$state/sources.list"
 	apt_of "$suite" apt-get -qq -o Acquire::Retries=2 --error-on=any update > "$state/log" 2>&1 ||
 		fetch_fails "the mirror cannot be reached for $suite: $(grep -m 1 '^E:' "$state/log")"
 }
@@ -121,8 +124,10 @@ fetch_kernel() {
 		return
 	fi
 	[ "$(machine_of "$name")" != aarch64 ] || architecture=arm64
-	[ "$(cat "$to/wanted" 2> /dev/null)" = "$kernel_modules" ] ||
-		fetch_image "$release" "$(suite_of "$name")" "$to"
+	[ "$(cat "$to/wanted" 2> /dev/null)" != "$kernel_modules" ] || return 0
+	fetch_image "$release" "$(suite_of "$name")" "$to.new" || return
+	rm -rf "$to"
+	mv "$to.new" "$to"
 }
 
 # fetch_image RELEASE SUITE DIR. Where there are linux-binary and linux-modules, from 6.19 on, these

@@ -2,8 +2,6 @@
 #
 # /proc that hides the processes of others.
 
-somebody='setpriv --reuid=1000 --regid=1000 --clear-groups'
-
 hide() {
 	at_end "mount -o remount,hidepid=0 /proc"
 	mount -o remount,hidepid="$1" /proc
@@ -12,7 +10,7 @@ hide() {
 # What somebody sees of everything, and what summary he gets.
 look_around() {
 	settle ${tid[*]}
-	$somebody ctprof capture -o - > "$scratch/seen.ctprof.zst" 2> "$scratch/summary"
+	"${as_somebody[@]}" ctprof capture -o - > "$scratch/seen.ctprof.zst" 2> "$scratch/summary"
 	facts_of "$scratch/seen.ctprof.zst" > "$scratch/seen.facts"
 	cat "$scratch/summary"
 }
@@ -34,7 +32,7 @@ denied_processes_are_counted() {
 	local denied few many
 
 	actor theirs
-	actor mine $somebody
+	actor mine "${as_somebody[@]}"
 	snap after
 	hide 1
 	few=$(processes)
@@ -45,26 +43,26 @@ denied_processes_are_counted() {
 	# Threads of the kernel come and go. `mine` is none of them, nor is the `ls` that counts.
 	between "processes that were denied" $((few - 8)) "$denied" $((many + 6))
 	has "summary" "$(< "$scratch/summary")" "denied: $denied processes (root, or hidepid=0 on /proc)"
-	fails 1 $somebody ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
+	fails 1 "${as_somebody[@]}" ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
 	has "refusal" "$output" "process ${tid[theirs]}"
 }
 
 hidden_processes_are_not_there() {
 	actor theirs
-	actor mine $somebody
+	actor mine "${as_somebody[@]}"
 	snap after
 	hide 2
 	look_around
 	mine_is_seen_alone
 	has_not "summary" "$(< "$scratch/summary")" " processes (root"
 	has "summary" "$(< "$scratch/summary")" "/proc shows 2 of the "
-	fails 1 $somebody ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
+	fails 1 "${as_somebody[@]}" ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
 	has "refusal" "$output" "no process ${tid[theirs]}"
 }
 
 root_sees_all() {
 	actor theirs
-	actor mine $somebody
+	actor mine "${as_somebody[@]}"
 	snap before
 	hide 2
 	snap after

@@ -104,7 +104,8 @@ groups_seen_by() {
 
 	"$@" ctprof capture -q -p "${pids// /,}" -o "$scratch/inner.ctprof.zst"
 	for name in inner after; do
-		outer_facts $name | sed -n '/^\/.*\.avg/d; /^\//p' > "$scratch/$name.groups"
+		# Pages and the kernel's own memory change while nothing happens.
+		outer_facts $name | sed '/^\//!d; /\.avg/d; /memory\.stat\.\(slab\|kernel\|percpu\|pgscan\|workingset\)/d; /memory\.current/d' > "$scratch/$name.groups"
 	done
 }
 

@@ -3,15 +3,13 @@
 # A user without privileges: what is denied is unmeasured, counted and named with what grants it; all
 # else is what root sees.
 
-somebody='setpriv --reuid=1000 --regid=1000 --clear-groups'
-
 # look_around NAME [PRIVILEGES]: a snapshot of the actors by somebody, its summary too; with
 # capabilities such as +sys_ptrace,+net_admin.
 look_around() {
 	local pids=${tid[*]}
 
 	settle $pids
-	$somebody ${2:+"--inh-caps=$2" "--ambient-caps=$2"} ctprof capture -p "${pids// /,}" -o - \
+	"${as_somebody[@]}" ${2:+"--inh-caps=$2" "--ambient-caps=$2"} ctprof capture -p "${pids// /,}" -o - \
 		> "$scratch/$1.ctprof.zst" 2> "$scratch/$1.summary"
 	facts_of "$scratch/$1.ctprof.zst" > "$scratch/$1.facts"
 	cat "$scratch/$1.summary"
@@ -33,7 +31,7 @@ taskstats='[a-z]+_delay_|hiwater_'
 
 start_both() {
 	actor theirs
-	actor mine $somebody
+	actor mine "${as_somebody[@]}"
 	tell theirs sleep 3 1000
 	tell mine sleep 3 1000
 	snap after

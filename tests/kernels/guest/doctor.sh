@@ -2,9 +2,6 @@
 #
 # What ctprof doctor finds in the guest, for cases.
 
-# Another user, with no privileges.
-as_somebody=(setpriv --reuid=1000 --regid=1000 --clear-groups)
-
 declare -A findings
 
 # examine [COMMAND...]: let doctor look, run by COMMAND.

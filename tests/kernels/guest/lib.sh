@@ -17,6 +17,9 @@
 declare -A tid to from
 said=
 
+# Another user, with no privileges.
+as_somebody=(setpriv --reuid=1000 --regid=1000 --clear-groups)
+
 # --- actors ---
 
 # actor NAME [COMMAND...]: start one, by COMMAND if there is one, as in: actor idle chrt -i 0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * actor NAME: a process of one thread that does what it is told, a line of standard input at a
- *time, and says by its own clocks and getrusage(2) what it did: a line "VERB KEY=VALUE...", times
- *in ns.
+ * time, and says by its own clocks and getrusage(2) what it did: a line "VERB KEY=VALUE...", times
+ * in ns.
  *
  *	$ actor worker
  *	burn 300

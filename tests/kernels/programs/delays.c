@@ -4,7 +4,7 @@
  * Fields that this kernel's struct taskstats does not have are left out.
  *
  * Where the fields are was taken from the type information (BTF) of these kernels, struct by
- *struct:
+ * struct:
  *
  *	version  bytes  kernel
  *	13       416    6.1

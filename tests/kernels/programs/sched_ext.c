@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_ext OBJECT: load a scheduler, say so with a line on standard output, and unload it when SIGTERM
- * comes: it would outlive this process.
+ * sched_ext OBJECT: load a scheduler, say so with a line on standard output, and unload it when
+ * SIGTERM comes: it would outlive this process.
  */
 #include <bpf/libbpf.h>
 #include <err.h>
