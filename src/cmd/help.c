@@ -84,14 +84,15 @@ void help_print_all(FILE *out)
 		     "usage: ctprof COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < command_count; i++)
 		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-	fprintf(out, "\nFirst steps:\n"
-		     "  sudo ctprof diff 10s                  what happens right now\n"
-		     "  sudo ctprof capture -o before.ctprof.zst\n"
-		     "  sudo ctprof capture -o after.ctprof.zst\n"
-		     "  ctprof compare before.ctprof.zst after.ctprof.zst\n"
-		     "  sudo ctprof doctor                    what turns on what is not measured\n\n"
-		     "'ctprof --version' says which this is.\n"
-		     "'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");
+	fprintf(out,
+		"\nFirst steps:\n"
+		"  sudo ctprof diff 10s                  what happens right now\n"
+		"  sudo ctprof capture -o before.ctprof.zst\n"
+		"  sudo ctprof capture -o after.ctprof.zst\n"
+		"  ctprof compare before.ctprof.zst after.ctprof.zst\n"
+		"  sudo ctprof doctor                    what turns on what is not measured\n\n"
+		"'ctprof --version' says which this is.\n"
+		"'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");
 }
 
 /* scdoc takes underscores and asterisks as marks. */

@@ -90,7 +90,7 @@ static const struct expected rows[] = {
 	{ "iowait_count", COUNT, SCHED("iowait_count"), NON_EXT },
 	{ "exec_max", PEAK, SCHED("exec_max"), SCHEDSTATS },
 	{ "slice_max", PEAK, SCHED("slice_max"), CFS },
-	{ "core_forceidle_sum", NS, SCHED("core_forceidle_sum"), "[SCHEDSTATS] [SCHED_CORE]" },
+	{ "core_forceidle_sum", NS, SCHED("core_forceidle_sum"), "[SCHED_CORE] [SCHEDSTATS]" },
 	{ "fair_slice_ns", RULE_MAX_GAUGE_NS, UNIT_NS, SCHED("slice"), "[fair-policy]" },
 	{ "allocated_bytes", BYTES, SOURCE_JEMALLOC, "allocated", 0, "" },
 	{ "deallocated_bytes", BYTES, SOURCE_JEMALLOC, "deallocated", 0, "" },

@@ -66,7 +66,8 @@ TEST(one_gate_is_named)
  */
 TEST(of_two_gates_the_closed_one_is_named)
 {
-	expect_gate(METRIC_core_forceidle_sum, GATE_SCHEDSTATS);
+	/* It names what turns on both. */
+	expect_gate(METRIC_core_forceidle_sum, GATE_SCHED_CORE);
 	build_number(thread, METRIC_wait_sum, 0);
 	expect_gate(METRIC_core_forceidle_sum, GATE_SCHED_CORE);
 
