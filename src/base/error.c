@@ -7,21 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 struct error error_no_memory = { .errnum = ENOMEM, .message = (char *)"out of memory" };
-
-/* A message may quote what others wrote: it stays one line, and tells the terminal nothing. */
-static void make_safe(char *message)
-{
-	for (; *message; message++) {
-		unsigned char byte = (unsigned char)message[0], next = (unsigned char)message[1];
-
-		if (byte < 0x20 || byte == 0x7f)
-			*message = '?';
-		/* U+0080 to U+009F are control characters too. */
-		if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
-			message[0] = message[1] = '?';
-	}
-}
 
 static struct error *create(int errnum, char *message)
 {
@@ -31,7 +19,8 @@ static struct error *create(int errnum, char *message)
 		free(message);
 		return &error_no_memory;
 	}
-	make_safe(message);
+	/* It may quote what others wrote. */
+	text_make_safe(message);
 	*err = (struct error){ .errnum = errnum, .message = message };
 	return err;
 }
@@ -76,7 +65,7 @@ struct error *error_prefix(struct error *err, const char *format, ...)
 		prefix = NULL;
 	va_end(args);
 	if (prefix && asprintf(&message, "%s: %s", prefix, err->message) >= 0) {
-		make_safe(message);
+		text_make_safe(message);
 		free(err->message);
 		err->message = message;
 	}

@@ -155,3 +155,22 @@ const char *text_nearest(const char *wrong, const char *const *names, size_t cou
 	}
 	return best;
 }
+
+bool text_make_safe(char *text)
+{
+	bool changed = false;
+
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)text[0], next = (unsigned char)text[1];
+		bool one = byte < 0x20 || byte == 0x7f;
+		/* U+0080 to U+009F are control characters too. */
+		bool two = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+
+		if (one || two)
+			text[0] = '?';
+		if (two)
+			text[1] = '?';
+		changed |= one || two;
+	}
+	return changed;
+}

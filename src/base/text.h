@@ -86,6 +86,10 @@ bool text_u32(struct text text, uint32_t *ret);
 /* Decimal digits after an optional '-'. */
 bool text_i64(struct text text, int64_t *ret);
 
+/* Replace control characters by '?', so that the text stays one line and tells a terminal nothing.
+ * Returns whether there were any. */
+bool text_make_safe(char *text);
+
 /* Of the `count` strings at `names` (`stride` bytes from one to the next), the one that `wrong`
  * most likely meant; NULL when none is near. */
 const char *text_nearest(const char *wrong, const char *const *names, size_t count, size_t stride);

@@ -88,10 +88,10 @@ static uint64_t threads_of_kernel(const struct ctprof_snapshot *s)
 {
 	for (size_t i = 0; i < s->counters.count; i++) {
 		const struct counter_set *set = &s->counters.items[i];
+		const struct count *threads = counts_find(&set->counts, TEXT("threads"));
 
-		for (size_t k = 0; set->kind == COUNTERS_KERNEL && k < set->counts.count; k++)
-			if (text_equal(name_text(set->counts.items[k].key), TEXT("threads")))
-				return set->counts.items[k].value;
+		if (set->kind == COUNTERS_KERNEL && threads)
+			return threads->value;
 	}
 	return 0;
 }

@@ -40,11 +40,8 @@ struct error *parse_size(const char *argument, void *at)
 /* What a user typed, on one line and without control characters. */
 static const char *safe(const char *wrong, char buffer[80])
 {
-	size_t i;
-
-	for (i = 0; wrong[i] && i < 79; i++)
-		buffer[i] = (unsigned char)wrong[i] < 0x20 || wrong[i] == 0x7f ? '?' : wrong[i];
-	buffer[i] = '\0';
+	snprintf(buffer, 80, "%s", wrong);
+	text_make_safe(buffer);
 	return buffer;
 }
 

@@ -39,11 +39,15 @@ struct finding {
 };
 
 struct examination;
+struct probe;
+
+/* Fills a finding that is all zero. */
+typedef void probe_look(struct examination *e, const struct probe *probe, struct finding *ret);
 
 struct probe {
 	const char *name;  /* of the source or capability */
 	const char *gives; /* what one learns by it */
-	void (*look)(struct examination *e, const struct probe *probe, struct finding *ret);
+	probe_look *look;
 	/* What it looks for; only some kinds of probe want these. */
 	enum metric_id metric;
 	const char *config; /* without CONFIG_ */

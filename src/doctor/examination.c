@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "base/utf8.h"
-
 /* --- findings --- */
 
 /* Without memory there is no text, and the presence still says what matters. */
@@ -26,25 +24,6 @@ static void replace(char **at, char *text)
 	*at = text;
 }
 
-/* Names of cgroups are chosen by users, and may hold what makes a terminal do things. */
-static bool is_printable(const char *text)
-{
-	if (!utf8_is_valid(text_of(text)))
-		return false;
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
-			return false;
-	return true;
-}
-
-static void make_printable(char *text)
-{
-	if (!is_printable(text))
-		for (; *text; text++)
-			if (*text < 0x20 || *text == 0x7f)
-				*text = '?';
-}
-
 void find_whole(struct finding *finding)
 {
 	finding->presence = PRESENCE_YES;
@@ -58,8 +37,9 @@ void find_lack(struct finding *finding, enum presence presence, const char *why,
 	va_start(values, why);
 	replace(&finding->why, text_v(why, values));
 	va_end(values);
+	/* Names of cgroups are chosen by users. */
 	if (finding->why)
-		make_printable(finding->why);
+		text_make_safe(finding->why);
 }
 
 void find_remedy(struct finding *finding, const char *covers, const char *command, ...)
@@ -71,7 +51,7 @@ void find_remedy(struct finding *finding, const char *covers, const char *comman
 	replace(&finding->command, text_v(command, values));
 	va_end(values);
 	/* Changed it would be of something else. */
-	if (finding->command && !is_printable(finding->command)) {
+	if (finding->command && text_make_safe(finding->command)) {
 		replace(&finding->command, NULL);
 		replace(&finding->covers, NULL);
 	}
@@ -157,12 +137,9 @@ uint64_t kid_value(const struct examination *e, enum metric_id metric)
 
 uint64_t refused(const struct examination *e, const char *source)
 {
-	const struct counts *denied = &e->snapshot->capture->denied;
+	const struct count *found = counts_find(&e->snapshot->capture->denied, text_of(source));
 
-	for (size_t i = 0; i < denied->count; i++)
-		if (text_equal(name_text(denied->items[i].key), text_of(source)))
-			return denied->items[i].value;
-	return 0;
+	return found ? found->value : 0;
 }
 
 bool proc_text(struct examination *e, const char *path, struct text *ret)

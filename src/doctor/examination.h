@@ -67,8 +67,6 @@ bool is_first_namespace(const char *name, unsigned long inode);
 
 /* --- kinds of probe --- */
 
-typedef void probe_look(struct examination *e, const struct probe *probe, struct finding *ret);
-
 /* thread_probes.c */
 probe_look look_threads, look_metric, look_schedstats, look_core_scheduling, look_access;
 

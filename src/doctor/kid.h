@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A child that has done, just now, what each kernel should have counted: it slept, it copied a page
- * that it shared, it read.
+ * A child that has done, just now, what each kernel should have counted: it slept, and it copied a
+ * page that it shared.
  */
 #ifndef DOCTOR_KID_H
 #define DOCTOR_KID_H

@@ -26,10 +26,10 @@ static const char *delay_reason(const struct ctprof_snapshot *s)
 
 static uint64_t denied(const struct ctprof_snapshot *s, const char *source)
 {
-	for (size_t i = 0; s->capture && i < s->capture->denied.count; i++)
-		if (text_equal(name_text(s->capture->denied.items[i].key), text_of(source)))
-			return s->capture->denied.items[i].value;
-	return 0;
+	const struct count *found =
+		s->capture ? counts_find(&s->capture->denied, text_of(source)) : NULL;
+
+	return found ? found->value : 0;
 }
 
 /* Does the kernel's taskstats have this field at all? */

@@ -119,6 +119,14 @@ bool counts_add(struct ctprof_snapshot *s, struct counts *counts, struct text ke
 	return true;
 }
 
+const struct count *counts_find(const struct counts *counts, struct text key)
+{
+	for (size_t i = 0; i < counts->count; i++)
+		if (text_equal(name_text(counts->items[i].key), key))
+			return &counts->items[i];
+	return NULL;
+}
+
 bool label_pairs_add(struct ctprof_snapshot *s, struct label_pairs *pairs, struct text key,
 		     struct text value)
 {

@@ -248,6 +248,9 @@ bool counts_add(struct ctprof_snapshot *snapshot, struct counts *counts, struct 
 bool label_pairs_add(struct ctprof_snapshot *snapshot, struct label_pairs *pairs, struct text key,
 		     struct text value);
 
+/* The one of that key; NULL when there is none. */
+const struct count *counts_find(const struct counts *counts, struct text key);
+
 /* A new set of counters at the end, without any. NULL without memory, or when there are as many
  * already as is sane (SNAPSHOT_COUNTER_SETS_MAX). Sets move when one is added. */
 struct counter_set *snapshot_add_counters(struct ctprof_snapshot *snapshot, enum counter_kind kind,

@@ -21,23 +21,15 @@ kernels_of() {
 	awk -v sets=" $* " '!/^#/ && index(sets, " " $5 " ") { print $1 }' "$kernel_table"
 }
 
-# release_of NAME, and the other columns
-release_of() {
-	awk -v name="$1" '$1 == name { print $2 }' "$kernel_table"
+# column_of NAME N: of its line in the table, with a space for each comma.
+column_of() {
+	awk -v name="$1" -v n="$2" '$1 == name { gsub(",", " ", $n); print $n }' "$kernel_table"
 }
 
-suite_of() {
-	awk -v name="$1" '$1 == name { print $3 }' "$kernel_table"
-}
-
-# cases_for NAME: all of them if there are none.
-cases_for() {
-	awk -v name="$1" '$1 == name { gsub(",", " ", $6); print $6 }' "$kernel_table"
-}
-
-machine_of() {
-	awk -v name="$1" '$1 == name { print $4 }' "$kernel_table"
-}
+release_of() { column_of "$1" 2; }
+suite_of() { column_of "$1" 3; }
+machine_of() { column_of "$1" 4; }
+cases_for() { column_of "$1" 6; } # nothing: all of them
 
 # The status of what cannot be had here and now, through no fault of ours.
 CANNOT_BE_HAD=77

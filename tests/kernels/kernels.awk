@@ -39,7 +39,6 @@ $1 == "doctor" && boot == "bare" && $3 != "yes" { bare[$2, kernel] = $4 }
 $1 == "metric" && boot == "full" {
 	note(metric_seen, metrics, $2)
 	lacks[$2, kernel] = $3
-	asked[$2, kernel] = 1
 }
 $1 == "fact" {
 	# All kinds of memory are one metric.
@@ -96,6 +95,13 @@ function source_cell(source, kernel) {
 	return (here[source, kernel] == "no" ? "✖" : "partly") footnote(why[source, kernel])
 }
 
+# Only what is there when it was turned on at boot.
+function bare_cell(source, kernel) {
+	if (here[source, kernel] != "yes" || !((source, kernel) in bare))
+		return ""
+	return "✖" footnote(bare[source, kernel])
+}
+
 function metric_cell(metric, kernel) {
 	if ((metric, kernel) in proved)
 		return "✔"
@@ -104,12 +110,28 @@ function metric_cell(metric, kernel) {
 	return nobody(metric, kernel)
 }
 
-function value_cell(value, kernel) {
-	return (value, kernel) in proved ? "✔" : index(some_only, " " kernel " ") ? "" : "–"
+function tick_or_dash(is_so, kernel) {
+	return is_so ? "✔" : runs_some_only(kernel) ? "" : "–"
+}
+
+function cell(kind, key, kernel) {
+	if (kind == "source")
+		return source_cell(key, kernel)
+	if (kind == "bare")
+		return bare_cell(key, kernel)
+	if (kind == "metric")
+		return metric_cell(key, kernel)
+	if (kind == "value")
+		return tick_or_dash((key, kernel) in proved, kernel)
+	return tick_or_dash((key, kernel) in kept, kernel)
+}
+
+function runs_some_only(kernel) {
+	return index(some_only, " " kernel " ")
 }
 
 function nobody(what, kernel) {
-	if (index(some_only, " " kernel " "))
+	if (runs_some_only(kernel))
 		return ""
 	print "nobody measured " what " on " kernel > "/dev/stderr"
 	failed = 1
@@ -118,66 +140,49 @@ function nobody(what, kernel) {
 
 # --- tables ---
 
-function print_sources(  i, k, line) {
-	print_head("what", "")
-	for (i = 1; i <= sources[0]; i++) {
-		line = "| " gives[sources[i]] " (`" sources[i] "`) |"
-		for (k = 1; k <= kernel_count; k++)
-			line = line " " source_cell(sources[i], kernels[k]) " |"
-		print line
+# print_row(HEAD, KIND, KEY, LAST): with a cell for each kernel; one without anything in it is left out.
+function print_row(head, kind, key, last,  k, text, line, any) {
+	for (k = 1; k <= kernel_count; k++) {
+		text = cell(kind, key, kernels[k])
+		any = any || text != ""
+		line = line " " text " |"
 	}
+	if (any)
+		print "| " head " |" line (last == "" ? "" : " " last " |")
+}
+
+function print_sources(  i) {
+	print_head("what", "")
+	for (i = 1; i <= sources[0]; i++)
+		print_row(gives[sources[i]] " (`" sources[i] "`)", "source", sources[i], "")
 	print_notes()
 }
 
-function print_bare(  i, k, line) {
+function print_bare(  i) {
 	print_head("what", "")
-	for (i = 1; i <= sources[0]; i++) {
-		line = "| `" sources[i] "` |"
-		some = 0
-		for (k = 1; k <= kernel_count; k++)
-			if ((sources[i], kernels[k]) in bare &&
-			    here[sources[i], kernels[k]] == "yes") {
-				line = line " ✖" footnote(bare[sources[i], kernels[k]]) " |"
-				some = 1
-			} else {
-				line = line " |"
-			}
-		if (some)
-			print line
-	}
+	for (i = 1; i <= sources[0]; i++)
+		print_row("`" sources[i] "`", "bare", sources[i], "")
 	print_notes()
 }
 
-function print_metrics(  i, k, line) {
+function print_metrics(  i) {
 	print_head("metric", "proved by")
-	for (i = 1; i <= metrics[0]; i++) {
-		line = "| `" metrics[i] "` |"
-		for (k = 1; k <= kernel_count; k++)
-			line = line " " metric_cell(metrics[i], kernels[k]) " |"
-		print line " " cases[metrics[i]] " |"
-	}
+	for (i = 1; i <= metrics[0]; i++)
+		print_row("`" metrics[i] "`", "metric", metrics[i],
+			cases[metrics[i]] == "" ? "–" : cases[metrics[i]])
 	print_notes()
 }
 
-function print_values(  i, k, line) {
+function print_values(  i) {
 	print_head("value", "proved by")
-	for (i = 1; i <= values[0]; i++) {
-		line = "| `" values[i] "` |"
-		for (k = 1; k <= kernel_count; k++)
-			line = line " " value_cell(values[i], kernels[k]) " |"
-		print line " " cases[values[i]] " |"
-	}
+	for (i = 1; i <= values[0]; i++)
+		print_row("`" values[i] "`", "value", values[i], cases[values[i]])
 }
 
-function print_promises(  i, k, line) {
+function print_promises(  i) {
 	print_head("promise", "")
-	for (i = 1; i <= promises[0]; i++) {
-		line = "| " promises[i] " |"
-		for (k = 1; k <= kernel_count; k++)
-			line = line " " ((promises[i], kernels[k]) in kept ? "✔" : \
-				index(some_only, " " kernels[k] " ") ? "" : "–") " |"
-		print line
-	}
+	for (i = 1; i <= promises[0]; i++)
+		print_row(promises[i], "promise", promises[i], "")
 }
 
 function print_kernels(  k) {

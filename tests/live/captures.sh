@@ -555,6 +555,16 @@ without_taskstats() {
 	has "what show says" "$("$ctprof" show --metrics cpu_delay_count "$scratch/snapshot.zst" 2>&1)" CAP_NET_ADMIN
 }
 
+# The family is of every network namespace.
+network_namespace() {
+	is_root
+	unshare -n true || skip "unshare -n is refused"
+	start_sleep
+	unshare -n "$ctprof" capture -o - > "$scratch/snapshot.zst" 2> "$scratch/summary"
+	load
+	is_measured "$pid" cpu_delay_count hiwater_vm_bytes
+}
+
 # hidden HIDEPID: a capture by nobody where /proc is mounted so.
 hidden() {
 	is_root
@@ -581,7 +591,7 @@ run_case "without root it takes what it may and names the rest" unprivileged
 run_case "delays: kernel.task_delayacct=0" with_delayacct delays_off
 run_case "delays: kernel.task_delayacct=1" with_delayacct delays_on
 run_case "in another PID namespace" pid_namespace
-run_case "in another network namespace" without_taskstats -n
+run_case "in another network namespace taskstats answer as well" network_namespace
 run_case "in another user namespace" without_taskstats -Ur
 run_case "with hidepid=1" hidepid_1
 run_case "with hidepid=2" hidepid_2

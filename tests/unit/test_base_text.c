@@ -218,7 +218,18 @@ TEST(nearest_name)
 	assert_null(nearest(long_name));
 }
 
+TEST(control_characters_are_made_safe)
+{
+	char plain[] = "caf\xc3\xa9 \xc2\xa0 \xff", wild[] = "\x1b[2J\n\x7f\xc2\x9b\xc2";
+
+	assert_false(text_make_safe(plain));
+	assert_string_equal(plain, "caf\xc3\xa9 \xc2\xa0 \xff");
+	assert_true(text_make_safe(wild));
+	assert_string_equal(wild, "?[2J????\xc2");
+}
+
 UNIT_TESTS(cmocka_unit_test(trim), cmocka_unit_test(equal_and_starts), cmocka_unit_test(ends),
 	   cmocka_unit_test(a_text_of_nothing), cmocka_unit_test(cut), cmocka_unit_test(word),
 	   cmocka_unit_test(has_word), cmocka_unit_test(u64_exact), cmocka_unit_test(u64_refused),
-	   cmocka_unit_test(u32), cmocka_unit_test(i64), cmocka_unit_test(nearest_name))
+	   cmocka_unit_test(u32), cmocka_unit_test(i64), cmocka_unit_test(nearest_name),
+	   cmocka_unit_test(control_characters_are_made_safe))

@@ -252,6 +252,20 @@ TEST(remarks)
 	snapshot_destroy(s);
 }
 
+TEST(a_count_is_found_by_its_key)
+{
+	struct ctprof_snapshot *s;
+	struct counts counts = { 0 };
+
+	assert_null(snapshot_create(&s));
+	assert_null(counts_find(&counts, TEXT("a")));
+	assert_true(counts_add(s, &counts, TEXT("a"), 1));
+	assert_true(counts_add(s, &counts, TEXT("ab"), 2));
+	assert_int_equal(counts_find(&counts, TEXT("ab"))->value, 2);
+	assert_null(counts_find(&counts, TEXT("b")));
+	snapshot_destroy(s);
+}
+
 UNIT_TESTS(cmocka_unit_test(bits_as_text), cmocka_unit_test(bits_round_trip),
 	   cmocka_unit_test(not_bits), cmocka_unit_test(every_field_is_found_by_its_name),
 	   cmocka_unit_test(bits_of_a_thread), cmocka_unit_test(bits_of_a_cgroup),
@@ -261,4 +275,5 @@ UNIT_TESTS(cmocka_unit_test(bits_as_text), cmocka_unit_test(bits_round_trip),
 	   cmocka_unit_test(names_of_counters_that_come_twice_are_found),
 	   cmocka_unit_test(every_kind_of_counter_has_a_name),
 	   cmocka_unit_test(a_name_ends_at_its_first_nul),
-	   cmocka_unit_test(processes_and_cgroups_in_order), cmocka_unit_test(remarks))
+	   cmocka_unit_test(processes_and_cgroups_in_order), cmocka_unit_test(remarks),
+	   cmocka_unit_test(a_count_is_found_by_its_key))

@@ -19,12 +19,7 @@ nobody_interrupts() {
 rivals_take_turns() {
 	local longest ran slices
 
-	# That nobody else wants CPU 1.
-	taskset -p 1 "$BASHPID"
-	actor hog
-	actor rival
-	tell hog pin 1
-	tell rival pin 1
+	rivals
 	snap before
 	# The hog is there first and last: all of the rival's time is time that the hog waits.
 	order hog compete 1500

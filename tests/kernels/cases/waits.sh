@@ -5,12 +5,7 @@
 hogs_wait_for_each_other() {
 	local waited longest taken
 
-	# That nobody else wants CPU 1.
-	taskset -p 1 "$BASHPID"
-	actor hog
-	actor rival
-	tell hog pin 1
-	tell rival pin 1
+	rivals
 	snap before
 	# The hog is there first and last: what the rival takes, it waits for.
 	order hog compete 1200

@@ -8,7 +8,7 @@
 #		snap before
 #		tell sleeper sleep 10 20000
 #		snap after
-#		moved voluntary_sleep_ns sleeper "$(said wall)" plus 10%
+#		moved voluntary_sleep_ns sleeper "$(said wall)" "$(percent "$(said wall)" 110)"
 #	}
 #	run_case "sleeps of known length are counted as sleep" sleeps_are_counted
 
@@ -63,6 +63,17 @@ said() {
 	done
 	echo "no '$1' in: $said" >&2
 	return 1
+}
+
+# rivals: the actors hog and rival, who want CPU 1, where nobody else of us is.
+rivals() {
+	local name
+
+	taskset -p 1 "$BASHPID"
+	for name in hog rival; do
+		actor $name
+		tell $name pin 1
+	done
 }
 
 # --- snapshots ---
