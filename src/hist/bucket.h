@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Log-linear buckets: which slot of a histogram a value belongs to.
+ *
+ * Each power of two is cut into 2^frac_bits slots of equal width, and small values have a slot
+ * each: with 3 fractional bits a slot is at most 12.5 % as wide as the values in it, over all
+ * 64-bit numbers, in 497 slots. Bounds of powers of two are bounds of slots whatever frac_bits is,
+ * so slots of a finer histogram fall whole into those of a coarser one.
+ *
+ * Freestanding: for BPF programs and user space alike.
+ */
+#ifndef HIST_BUCKET_H
+#define HIST_BUCKET_H
+
+#define BUCKET_FRAC_BITS_MAX 5
+
+/* Slots that 64-bit values need; one more is for what does not fit. */
+#define BUCKET_SLOTS(frac_bits) (((64 - (frac_bits) + 1) << (frac_bits)) + 1)
+
+/* How many bits a number has: 0 of 0, 64 of the largest. BPF has no instruction for it. */
+static inline __attribute__((always_inline)) unsigned bucket_bits(unsigned long long value)
+{
+#ifdef __bpf__
+	unsigned bits = 0;
+
+	if (value >> 32) {
+		value >>= 32;
+		bits += 32;
+	}
+	if (value >> 16) {
+		value >>= 16;
+		bits += 16;
+	}
+	if (value >> 8) {
+		value >>= 8;
+		bits += 8;
+	}
+	if (value >> 4) {
+		value >>= 4;
+		bits += 4;
+	}
+	if (value >> 2) {
+		value >>= 2;
+		bits += 2;
+	}
+	if (value >> 1) {
+		value >>= 1;
+		bits += 1;
+	}
+	return bits + (unsigned)value;
+#else
+	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+#endif
+}
+
+/* The slot of `value`. */
+static inline __attribute__((always_inline)) unsigned bucket_slot(unsigned long long value,
+								  unsigned frac_bits)
+{
+	unsigned octave = bucket_bits(value >> frac_bits);
+
+	if (!octave)
+		return (unsigned)value;
+	return octave << frac_bits | (unsigned)(value >> (octave - 1) & ((1u << frac_bits) - 1));
+}
+
+/* The smallest value of a slot. */
+static inline __attribute__((always_inline)) unsigned long long bucket_low(unsigned slot,
+									   unsigned frac_bits)
+{
+	unsigned octave = slot >> frac_bits;
+	unsigned long long fraction = slot & ((1u << frac_bits) - 1);
+
+	return octave ? (1ull << frac_bits | fraction) << (octave - 1) : fraction;
+}
+
+/* The largest value of a slot. */
+static inline __attribute__((always_inline)) unsigned long long bucket_high(unsigned slot,
+									    unsigned frac_bits)
+{
+	unsigned octave = slot >> frac_bits;
+
+	return bucket_low(slot, frac_bits) + (octave ? (1ull << (octave - 1)) - 1 : 0);
+}
+
+#endif
