@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file as bytes, copied piece by piece when they are looked at.
+ *
+ *	struct image image;
+ *	int failed = image_open(fd, &image);
+ *	struct text header = image_bytes(&image, 0, 64);
+ *	image_close(&image);
+ *
+ * The file belongs to somebody who may change or cut it while it is read. A mapping of it would
+ * then end us by SIGBUS; a copy does not change once it was checked. Only what is looked at is
+ * read, for a program may have a gigabyte of debug information.
+ */
+#ifndef SYMBOL_IMAGE_H
+#define SYMBOL_IMAGE_H
+
+#include "base/text.h"
+
+/* Larger files are refused. */
+#define IMAGE_SIZE_MAX ((size_t)4 << 30)
+
+struct image {
+	char *bytes;
+	size_t size;
+	int fd;         /* where pieces come from; not owned; -1: all is there */
+	uint8_t *there; /* a byte for each piece: has it been copied? NULL: all of them */
+};
+
+/* The regular file behind `fd`, which stays the caller's and must stay open. Returns 0 or an errno:
+ * EFBIG above IMAGE_SIZE_MAX, EINVAL when it is no regular file. */
+int image_open(int fd, struct image *ret);
+
+/* What is in memory already, and outlives the image. */
+struct image image_of(struct text bytes);
+
+void image_close(struct image *image);
+
+/* These bytes, valid until image_close; without bytes (NULL) when they are not all in the file, or
+ * could not be read. */
+struct text image_bytes(struct image *image, uint64_t offset, uint64_t size);
+
+/* The string that starts there and ends with a NUL before `limit` bytes; NULL when there is none.
+ */
+const char *image_string(struct image *image, uint64_t offset, size_t limit);
+
+/*
+ * Show a long stretch of the file in windows, each of which has the last `overlap` bytes of the one
+ * before in front: what is at most so long is whole in one of them. Nothing of it stays in memory.
+ * `visit` is given where in the file the window starts, and may end it by false. Returns whether
+ * all was shown.
+ */
+typedef bool image_visit(void *context, struct text window, uint64_t offset);
+bool image_scan(struct image *image, uint64_t offset, uint64_t size, size_t overlap,
+		image_visit *visit, void *context);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "symbol/packed_symbols.h"
+
+#include <lzma.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+/* To the end of the stream, into room that doubles. */
+static bool unpack(lzma_stream *stream, struct text *ret)
+{
+	_cleanup_free_ char *room = NULL;
+	size_t size = 0, used = 0;
+
+	for (;;) {
+		lzma_ret state;
+
+		if (used == size) {
+			char *larger;
+
+			size = size ? 2 * size : (size_t)64 << 10;
+			larger = size <= PACKED_SYMBOLS_MAX ? realloc(room, size) : NULL;
+			if (!larger)
+				return false;
+			room = larger;
+		}
+		stream->next_out = (uint8_t *)room + used;
+		stream->avail_out = size - used;
+		state = lzma_code(stream, LZMA_FINISH);
+		used = size - stream->avail_out;
+		if (state == LZMA_STREAM_END) {
+			*ret = (struct text){ take_ptr(room), used };
+			return true;
+		}
+		if (state != LZMA_OK)
+			return false;
+	}
+}
+
+bool packed_symbols(const struct elf *elf, struct text *ret)
+{
+	struct text packed = elf_section(elf, ".gnu_debugdata");
+	lzma_stream stream = LZMA_STREAM_INIT;
+	bool done;
+
+	if (!packed.length || lzma_stream_decoder(&stream, PACKED_SYMBOLS_MEMORY_MAX, 0) != LZMA_OK)
+		return false;
+	stream.next_in = (const uint8_t *)packed.bytes;
+	stream.avail_in = packed.length;
+	done = unpack(&stream, ret);
+	lzma_end(&stream);
+	return done;
+}
