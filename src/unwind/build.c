@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unwind/build.h"
+
+#include <assert.h>
+#include <elf.h>
+#include <string.h>
+
+#include "base/word_map.h"
+#include "unwind/descriptions.h"
+#include "unwind/rows.h"
+
+/* Local numbers begin behind those that are always there. */
+#define FIRST_NUMBER (UNWIND_NUMBER_POINTER + 1)
+
+/* All files of a host share UNWIND_RULES_MAX; the largest that were seen have some thousand. */
+#define FILE_RULES_MAX 16384
+
+struct builder {
+	const struct elf *elf;
+	struct unwind_table table;
+	const struct cfi_machine *machine;
+	struct code code;
+	struct descriptions loaded, debug;
+	struct word_map numbers; /* of rules */
+	struct unwind_rows rows;
+	uint32_t gap;     /* number of what nothing is said about */
+	uint64_t covered; /* up to here functions have rows */
+	uint64_t from;    /* of the function that is being read, what is before has its rows */
+	size_t range;     /* of code, that begins next */
+	uint64_t entry;   /* where the file begins to run; 0: nowhere */
+	size_t piece;     /* of code, that gaps were looked for in so far */
+};
+
+/* --- numbers of rules --- */
+
+static bool number_of_frame(struct builder *b, const struct unwind_rule *rule, uint32_t *ret)
+{
+	struct words key = { { 0 } };
+	uint32_t *number;
+
+	static_assert(sizeof(*rule) == 16, "is no key");
+	memcpy(key.w, rule, sizeof(*rule));
+	if (b->table.rules.count >= FILE_RULES_MAX) {
+		*ret = word_map_find(&b->numbers, key);
+		if (*ret == WORD_MAP_NEW)
+			*ret = UNWIND_NUMBER_OTHER;
+		return true;
+	}
+	number = word_map_at(&b->numbers, key);
+	if (!number)
+		return false;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(&b->table.rules, *rule))
+			return false;
+		*number = FIRST_NUMBER + (uint32_t)b->table.rules.count - 1;
+	}
+	*ret = *number;
+	return true;
+}
+
+static bool number_of(struct builder *b, const struct unwind_rule *rule, uint32_t *ret)
+{
+	static const uint32_t fixed[] = { [UNWIND_RULE_NONE] = UNWIND_NUMBER_NONE,
+					  [UNWIND_RULE_OTHER] = UNWIND_NUMBER_OTHER,
+					  [UNWIND_RULE_STOP] = UNWIND_NUMBER_STOP,
+					  [UNWIND_RULE_POINTER] = UNWIND_NUMBER_POINTER };
+
+	if (rule->kind != UNWIND_RULE_FRAME) {
+		*ret = fixed[rule->kind];
+		return true;
+	}
+	return number_of_frame(b, rule, ret);
+}
+
+static bool put_rule(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	struct builder *b = context;
+	uint32_t number;
+
+	return number_of(b, rule, &number) &&
+	       unwind_rows_put(&b->rows, address > b->from ? address : b->from, number);
+}
+
+/* --- functions --- */
+
+/* Code begins and ends with what nothing is said about; outside of it is nothing. */
+static bool enter_code(struct builder *b, uint64_t address)
+{
+	for (; b->range < b->code.count && b->code.ranges[b->range].start <= address; b->range++) {
+		const struct code_range *range = &b->code.ranges[b->range];
+
+		if (b->gap == UNWIND_NUMBER_NONE)
+			continue;
+		if (b->range && !unwind_rows_put(&b->rows, range[-1].end, UNWIND_NUMBER_NONE))
+			return false;
+		if (!unwind_rows_put(&b->rows, range->start, b->gap))
+			return false;
+	}
+	return true;
+}
+
+static bool leave_code(struct builder *b)
+{
+	if (!b->code.count || b->gap == UNWIND_NUMBER_NONE)
+		return true;
+	return enter_code(b, UINT64_MAX) &&
+	       unwind_rows_put(&b->rows, b->code.ranges[b->code.count - 1].end, UNWIND_NUMBER_NONE);
+}
+
+/* Rows of the description from `from` to `end`. */
+static bool add_function(struct builder *b, const struct descriptions *all,
+			 const struct description *d, uint64_t from, uint64_t end)
+{
+	const struct cfi_function function = {
+		.start = d->start,
+		.end = end,
+		.instructions = { all->section.bytes.bytes + d->instructions, d->length },
+		.instructions_at = all->section.address + d->instructions,
+	};
+	enum cfi_answer answer;
+
+	if (!enter_code(b, from))
+		return false;
+	b->from = from;
+	answer = cfi_run(&all->commons.items[d->common].program, &function, put_rule, b);
+	if (answer == CFI_NO_MEMORY)
+		return false;
+	b->table.functions++;
+	b->table.refused += answer == CFI_REFUSED;
+	b->covered = end;
+	return unwind_rows_put(&b->rows, end, b->gap);
+}
+
+/* One of .eh_frame: what another one has is cut off. */
+static bool add_loaded(struct builder *b, const struct description *d)
+{
+	uint64_t from = d->start;
+
+	if (from < b->covered) {
+		b->table.overlapping++;
+		from = b->covered;
+	}
+	return from >= d->end || add_function(b, &b->loaded, d, from, d->end);
+}
+
+/* One of .debug_frame counts where it begins in a gap of the others, and up to the next of them. */
+static bool add_debug(struct builder *b, const struct description *d, uint64_t next)
+{
+	return d->start < b->covered ||
+	       add_function(b, &b->debug, d, d->start, d->end < next ? d->end : next);
+}
+
+/* So much code in one piece that nothing is said about is no oversight: another compiler made it,
+ * which may keep frame pointers. V8's does, of the functions that it has in the file (1.6 MB of
+ * node, a frame begins every 860 bytes), and so does nearly all of chromium; what is written by
+ * hand does not (4 MB of libx265, none).
+ */
+#define FOREIGN_BYTES  (256 << 10)
+#define BYTES_OF_FRAME 4096
+
+static bool keeps_pointers(const struct builder *b, uint64_t address)
+{
+	/* push %rbp; mov %rsp,%rbp */
+	static const char begins[] = { 0x55, 0x48, (char)0x89, (char)0xe5 };
+	const char *code = elf_at(b->elf, address, FOREIGN_BYTES), *end;
+	size_t count = 0;
+
+	if (!code || b->elf->machine != EM_X86_64)
+		return false;
+	for (end = code + FOREIGN_BYTES;
+	     (code = memmem(code, (size_t)(end - code), begins, sizeof(begins)));
+	     code += sizeof(begins))
+		count++;
+	return count >= FOREIGN_BYTES / BYTES_OF_FRAME;
+}
+
+/* Is it made to be begun? Libraries have an entry too, which means nothing; what needs no other
+ * file is the dynamic linker, or static. */
+static bool is_begun(const struct elf *elf)
+{
+	const Elf64_Phdr *dynamic = elf_segment(elf, PT_DYNAMIC);
+	const char *bytes;
+
+	if (elf->type == ET_EXEC || elf_segment(elf, PT_INTERP))
+		return true;
+	bytes = dynamic ? elf_at(elf, dynamic->p_vaddr, dynamic->p_filesz) : NULL;
+	for (size_t at = 0; bytes && at + sizeof(Elf64_Dyn) <= dynamic->p_filesz;
+	     at += sizeof(Elf64_Dyn)) {
+		Elf64_Dyn entry;
+
+		memcpy(&entry, bytes + at, sizeof(entry));
+		if (entry.d_tag == DT_NEEDED)
+			return false;
+		if (entry.d_tag == DT_NULL)
+			break;
+	}
+	return true;
+}
+
+/* What it takes to begin, written by hand. */
+#define ENTRY_BYTES 256
+
+/* Code that no function has. Nobody called what the file begins with; where that is written by
+ * hand, as in the dynamic linker, nothing says so: it reaches to the next function. */
+static bool add_piece(struct builder *b, uint64_t start, uint64_t end)
+{
+	const uint64_t entry = b->entry;
+	uint64_t stop = end - entry > ENTRY_BYTES ? entry + ENTRY_BYTES : end;
+
+	if (end - start >= FOREIGN_BYTES && keeps_pointers(b, start))
+		return unwind_rows_put(&b->rows, start, UNWIND_NUMBER_POINTER) &&
+		       unwind_rows_put(&b->rows, end, UNWIND_NUMBER_NONE);
+	if (entry >= start && entry < end)
+		return unwind_rows_put(&b->rows, entry, UNWIND_NUMBER_STOP) &&
+		       unwind_rows_put(&b->rows, stop, UNWIND_NUMBER_NONE);
+	return true;
+}
+
+/* Between two functions. Where frame pointers are kept in all of them, that is said already. */
+static bool add_gap(struct builder *b, uint64_t to)
+{
+	if (b->gap != UNWIND_NUMBER_NONE)
+		return true;
+	for (; b->piece < b->code.count && b->code.ranges[b->piece].start < to; b->piece++) {
+		const struct code_range *range = &b->code.ranges[b->piece];
+		uint64_t start = range->start > b->covered ? range->start : b->covered;
+		uint64_t end = range->end < to ? range->end : to;
+
+		if (start < end && !add_piece(b, start, end))
+			return false;
+		/* The rest of it comes behind the next function. */
+		if (range->end > to)
+			break;
+	}
+	return true;
+}
+
+static bool add_functions(struct builder *b)
+{
+	const struct description *l = b->loaded.functions.items, *d = b->debug.functions.items;
+	size_t left = b->loaded.functions.count, debug_left = b->debug.functions.count;
+
+	while (left || debug_left) {
+		uint64_t next = left ? l->start : UINT64_MAX;
+
+		if (!add_gap(b, debug_left && d->start < next ? d->start : next))
+			return false;
+		if (debug_left && d->start < next) {
+			if (!add_debug(b, d, next))
+				return false;
+			d++;
+			debug_left--;
+		} else {
+			if (!add_loaded(b, l))
+				return false;
+			l++;
+			left--;
+		}
+	}
+	return add_gap(b, UINT64_MAX);
+}
+
+/* --- the table --- */
+
+static bool is_go(const struct elf *elf)
+{
+	return elf_has_section(elf, ".gopclntab") || elf_has_section(elf, ".data.rel.ro.gopclntab");
+}
+
+static bool build(struct builder *b, const struct elf *elf)
+{
+	unwind_rows_init(&b->rows, &b->table);
+	if (!code_init(&b->code, elf, (uint64_t)UNWIND_BLOCKS_MAX << UNWIND_BLOCK_BITS) ||
+	    !descriptions_read(&b->loaded, frame_section_loaded(elf), b->machine, &b->code) ||
+	    !descriptions_read(&b->debug, frame_section_debug(elf), b->machine, &b->code))
+		return false;
+	b->table.refused = b->loaded.refused + b->debug.refused;
+	b->entry = is_begun(elf) ? elf->entry : 0;
+	b->gap = is_go(elf) ? UNWIND_NUMBER_POINTER : UNWIND_NUMBER_NONE;
+	/* Then it is nothing to walk by. */
+	if (b->loaded.functions.count + b->debug.functions.count == 0 && !is_go(elf))
+		return unwind_rows_finish(&b->rows);
+	return add_functions(b) && leave_code(b) && unwind_rows_finish(&b->rows);
+}
+
+static void builder_deinit(struct builder *b)
+{
+	unwind_table_deinit(&b->table);
+	code_deinit(&b->code);
+	descriptions_deinit(&b->loaded);
+	descriptions_deinit(&b->debug);
+	word_map_deinit(&b->numbers);
+}
+
+struct error *unwind_build(const struct elf *elf, struct unwind_table *ret)
+{
+	struct builder b = { .elf = elf, .machine = cfi_machine_of(elf->machine) };
+	bool done;
+
+	if (!b.machine)
+		return error_create("nobody has described machine %u", elf->machine);
+	done = build(&b, elf);
+	if (done) {
+		*ret = b.table;
+		b.table = (struct unwind_table){ 0 };
+	}
+	builder_deinit(&b);
+	return done ? NULL : &error_no_memory;
+}

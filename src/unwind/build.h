@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The unwind table of a file, from what its compiler wrote: .eh_frame and .debug_frame.
+ *
+ *	struct unwind_table table;
+ *	struct error *err = unwind_build(&elf, &table);
+ *	if (!err)
+ *		use(&table);
+ *	unwind_table_deinit(&table);
+ *
+ * The form is that of unwind/pool.h, but for places: those are the caller's to give
+ * (unwind/store.h). Numbers of rules below 4 are those that are always there; number n is
+ * rules.items[n - 4] else.
+ *
+ * Each description of a function (FDE) has a row where it begins and one behind its end, which says
+ * "nothing" unless another begins there. Two that overlap: the one that begins first counts, and
+ * the other is cut, and counted. The file may be hostile: what it does not describe within bounds
+ * has no rule, and is counted; the rest is there.
+ */
+#ifndef UNWIND_BUILD_H
+#define UNWIND_BUILD_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "symbol/elf.h"
+#include "unwind/pool.h"
+
+/* Instead of blocks: nothing is said there; frame pointers are to be followed in all of it. */
+#define UNWIND_NO_BLOCK      UINT32_MAX
+#define UNWIND_POINTER_BLOCK (UINT32_MAX - 1)
+
+struct unwind_table {
+	uint64_t base; /* address of the file where the first block begins: a multiple of 64 KiB */
+	struct {
+		ARRAY(uint32_t);
+	} blocks; /* where in `words` each begins, or one of the above */
+	struct {
+		ARRAY(uint32_t);
+	} words;
+	struct {
+		ARRAY(struct unwind_rule);
+	} rules;
+	/* What it was made of. */
+	size_t functions, rows;
+	size_t overlapping; /* descriptions of functions that were cut */
+	size_t refused;     /* and that could not be read */
+};
+
+/*
+ * Make the table of a file. One with nothing to say about code gives a table without blocks. Gaps
+ * have UNWIND_NUMBER_POINTER in a file with Go's tables of functions (.gopclntab), for Go keeps
+ * frame pointers, and where they are large and their code looks as if it did; and
+ * UNWIND_NUMBER_STOP from where the file begins to run on. Fails for want of memory, and on
+ * machines that nobody has described.
+ */
+struct error *unwind_build(const struct elf *elf, struct unwind_table *ret) MUST_CHECK;
+
+/* Does a block begin at what `blocks` says? */
+static inline bool unwind_is_block(uint32_t at)
+{
+	return at < UNWIND_POINTER_BLOCK;
+}
+
+/* Words of the block that begins at `at`, by what stands in it. */
+static inline size_t unwind_block_words(const uint32_t *block)
+{
+	return UNWIND_BLOCK_HEAD + (block[UNWIND_PAGES / 2] & 0xffff);
+}
+
+/* Takes an empty one. */
+void unwind_table_deinit(struct unwind_table *table);
+
+#endif

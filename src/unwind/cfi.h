@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Call frame instructions (DWARF 5, 6.4.2) of one description of a function, as rules.
+ *
+ *	struct cfi_program program = { .machine = cfi_machine_of(EM_X86_64), ... };
+ *	if (cfi_begin(&program, initial) == CFI_DONE)
+ *		answer = cfi_run(&program, &function, show, context);
+ *
+ * Of all registers only those are followed that unwind/rule.h has. A rule that does not fit there
+ * is UNWIND_RULE_OTHER; a place that does not, of a register that can be done without,
+ * UNWIND_UNKNOWN.
+ */
+#ifndef UNWIND_CFI_H
+#define UNWIND_CFI_H
+
+#include "unwind/cursor.h"
+#include "unwind/expression.h"
+#include "unwind/rule.h"
+
+/* What is followed besides the CFA. */
+enum cfi_tracked { CFI_RA, CFI_BP, CFI_BX, CFI_SP, CFI_TRACKED };
+
+/* Where one of these is. */
+struct cfi_place {
+	uint8_t kind;  /* enum unwind_place, or one of the following */
+	uint8_t reg;   /* of UNWIND_IN_REG */
+	int16_t words; /* of UNWIND_AT_* */
+};
+enum { CFI_UNDEFINED = UNWIND_UNKNOWN + 1, CFI_IS_CFA };
+
+#define CFI_NOBODY UINT8_MAX /* no register of that kind */
+
+/* A machine. Numbers are those that DWARF has for its registers. */
+struct cfi_machine {
+	uint16_t elf; /* EM_* */
+	uint8_t sp, bp, bx, pc;
+	bool signs_addresses; /* DW_CFA_AARCH64_negate_ra_state */
+	/* Where things are that nothing is said about: of the return address, that is not on the
+	 * stack, where a call leaves it. */
+	struct cfi_place unsaid[CFI_TRACKED];
+};
+
+/* NULL: nobody has described it. */
+const struct cfi_machine *cfi_machine_of(uint16_t elf);
+
+struct cfi_state {
+	struct expression cfa;
+	struct cfi_place places[CFI_TRACKED];
+};
+
+/* What functions have in common (a CIE). */
+struct cfi_program {
+	const struct cfi_machine *machine;
+	uint64_t code_factor;
+	int64_t data_factor;
+	uint64_t ra;      /* number of the return address */
+	uint8_t encoding; /* DW_EH_PE_* of addresses */
+	bool is_signal;
+	struct cfi_state initial; /* made by cfi_begin */
+};
+
+enum cfi_answer { CFI_DONE, CFI_REFUSED, CFI_NO_MEMORY };
+
+/* The instructions that all of them begin with. */
+enum cfi_answer cfi_begin(struct cfi_program *program, struct text instructions);
+
+struct cfi_function {
+	uint64_t start, end; /* end > start */
+	struct text instructions;
+	uint64_t instructions_at; /* address of these, which pointers in them may be relative to */
+};
+
+/* From `address` on this is the rule. False: there is no memory. */
+typedef bool cfi_visit(void *context, uint64_t address, const struct unwind_rule *rule);
+
+/* Show the rules of a function in order of addresses; of several at one address the last counts.
+ * From where on it is not understood (CFI_REFUSED) it has UNWIND_RULE_OTHER. */
+enum cfi_answer cfi_run(const struct cfi_program *program, const struct cfi_function *function,
+			cfi_visit *visit, void *context);
+
+#endif

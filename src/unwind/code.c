@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unwind/code.h"
+
+#include <stdlib.h>
+
+#include "unwind/pool.h"
+
+static int by_start(const void *a, const void *b)
+{
+	const struct code_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* What touches becomes one; what is too far is left out. */
+static size_t join(struct code_range *ranges, size_t count, uint64_t span)
+{
+	uint64_t first = count ? ranges[0].start >> UNWIND_BLOCK_BITS << UNWIND_BLOCK_BITS : 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct code_range range = ranges[i];
+
+		if (range.start - first >= span)
+			break;
+		if (range.end - first > span)
+			range.end = first + span;
+		if (!kept || range.start > ranges[kept - 1].end)
+			ranges[kept++] = range;
+		else if (range.end > ranges[kept - 1].end)
+			ranges[kept - 1].end = range.end;
+	}
+	return kept;
+}
+
+bool code_init(struct code *code, const struct elf *elf, uint64_t span)
+{
+	size_t count = 0;
+
+	*code = (struct code){ .ranges = calloc(elf->segment_count + 1, sizeof(*code->ranges)) };
+	if (!code->ranges)
+		return false;
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *segment = &elf->segments[i];
+		struct code_range range = { .start = segment->p_vaddr };
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) ||
+		    !segment->p_filesz ||
+		    __builtin_add_overflow(range.start, segment->p_filesz, &range.end))
+			continue;
+		code->ranges[count++] = range;
+	}
+	qsort(code->ranges, count, sizeof(*code->ranges), by_start);
+	code->count = join(code->ranges, count, span);
+	return true;
+}
+
+void code_deinit(struct code *code)
+{
+	free(code->ranges);
+	*code = (struct code){ 0 };
+}
+
+const struct code_range *code_find(const struct code *code, uint64_t address)
+{
+	size_t low = 0, high = code->count;
+
+	/* Those below `low` start at or before the address, those from `high` on behind it. */
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (code->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < code->ranges[low - 1].end ? &code->ranges[low - 1] : NULL;
+}

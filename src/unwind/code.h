@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a file has code: addresses of its segments that may be executed, as far as they are in the
+ * file. What a table says outside of them nobody can ask for, so the size of the file bounds it.
+ */
+#ifndef UNWIND_CODE_H
+#define UNWIND_CODE_H
+
+#include "symbol/elf.h"
+
+struct code_range {
+	uint64_t start, end; /* end > start */
+};
+
+struct code {
+	struct code_range *ranges; /* by start, with gaps between them */
+	size_t count;
+};
+
+/* Only what is at most `span` bytes behind the 64 KiB block that the first begins in. False without
+ * memory. */
+bool code_init(struct code *code, const struct elf *elf, uint64_t span);
+void code_deinit(struct code *code);
+
+/* The range that has the address; NULL: none. */
+const struct code_range *code_find(const struct code *code, uint64_t address);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which parts of a chunk are taken, in units of 8 words: a bit each, so that what is given back
+ * joins what is free beside it, and giving back needs no memory.
+ *
+ *	struct unwind_extents extents = { 0 };
+ *	if (unwind_extents_take(&extents, 3, &first))
+ *		unwind_extents_give_back(&extents, first, 3);
+ *
+ * All zero: all is free.
+ */
+#ifndef UNWIND_EXTENTS_H
+#define UNWIND_EXTENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind/pool.h"
+
+#define UNWIND_UNIT_WORDS  8
+#define UNWIND_CHUNK_UNITS (UNWIND_CHUNK / UNWIND_UNIT_WORDS)
+
+struct unwind_extents {
+	uint64_t taken[UNWIND_CHUNK_UNITS / 64];
+	uint32_t too_many; /* no so many free ones are together; 0: not known */
+};
+
+/* So many units together, more than 0: the first such place. False: there is none. */
+bool unwind_extents_take(struct unwind_extents *extents, uint32_t units, uint32_t *ret);
+
+/* These, which were taken. */
+void unwind_extents_give_back(struct unwind_extents *extents, uint32_t first, uint32_t units);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * How the caller of a frame is found: one rule for a stretch of code. Made from call frame
+ * information (DWARF 5, 6.4; .eh_frame of the LSB), used by programs in the kernel and by others.
+ *
+ * The canonical frame address (CFA) is what the stack pointer was before the call. Besides it, a
+ * rule says where the return address is, and the two registers that CFAs of callers may be counted
+ * from: the frame pointer, and one more, which some functions use that align their stack (rbx in
+ * the dynamic linker's resolvers). Other registers are known in the innermost frame only, where
+ * the machine has them.
+ */
+#ifndef UNWIND_RULE_H
+#define UNWIND_RULE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+/* What is known of the stretch. */
+enum unwind_kind {
+	UNWIND_RULE_NONE,    /* nothing: between functions, or code that nothing is said about */
+	UNWIND_RULE_OTHER,   /* something that is not understood, or more than fits here */
+	UNWIND_RULE_STOP,    /* it has no caller: the return address is undefined */
+	UNWIND_RULE_POINTER, /* frame pointers are to be followed: nothing else is said */
+	UNWIND_RULE_FRAME,   /* what follows here */
+};
+
+/* What the CFA is counted from. */
+enum unwind_base {
+	UNWIND_BASE_SP,
+	UNWIND_BASE_BP,
+	UNWIND_BASE_BX,
+	UNWIND_BASE_OTHER, /* the register `number`, in the innermost frame */
+};
+
+/* Where something is. */
+enum unwind_place {
+	UNWIND_SAME,    /* in its register, as in the callee */
+	UNWIND_AT_CFA,  /* in memory, so far from the CFA */
+	UNWIND_AT_SP,   /* in memory, so far from the callee's stack pointer */
+	UNWIND_AT_BP,   /* and frame pointer */
+	UNWIND_IN_REG,  /* of the return address: the register `number`, in the innermost frame */
+	UNWIND_UNKNOWN, /* lost, or not to be had */
+};
+
+enum unwind_flag {
+	UNWIND_SIGNAL = 1, /* the caller was interrupted, and did not call */
+	UNWIND_DEREF = 2,  /* CFA = word at (base + cfa_offset) + addend */
+	UNWIND_PLT =
+		4, /* CFA = base + cfa_offset, and 8 more from byte `number` of 16 on: a stub */
+};
+
+/* 16 bytes, of which equal ones are equal rules. Offsets are in bytes. */
+struct unwind_rule {
+	__u8 kind, flags, base, number;
+	__u8 ra, bp, bx; /* enum unwind_place */
+	__u8 unused;
+	__s32 cfa_offset;
+	__s8 ra_offset, bp_offset, bx_offset; /* in words of 8 bytes */
+	__s8 addend;                          /* in bytes */
+};
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unwind/store.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/word_map.h"
+#include "unwind/extents.h"
+
+#define CHUNK_BYTES     (sizeof(uint32_t) * UNWIND_CHUNK)
+#define BYTES_BEHIND_IT 64
+#define FIXED_RULES     4
+
+struct chunk {
+	uint32_t *words;
+	struct unwind_extents extents;
+};
+
+struct unwind_store {
+	struct unwind_store_options options;
+	struct {
+		ARRAY(struct chunk);
+	} chunks;
+	struct unwind_rule *rules;
+	struct word_map numbers; /* of rules, by what is in them */
+	uint32_t rule_count;
+	size_t rules_refused, units;
+};
+
+struct error *unwind_store_create(const struct unwind_store_options *options,
+				  struct unwind_store **ret)
+{
+	_cleanup_(unwind_store_destroy) struct unwind_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return &error_no_memory;
+	store->options = *options;
+	if (!options->max_bytes || options->max_bytes > CHUNK_BYTES * UNWIND_CHUNKS_MAX)
+		store->options.max_bytes = CHUNK_BYTES * UNWIND_CHUNKS_MAX;
+	store->rules = options->rules;
+	if (!store->rules)
+		store->rules = calloc(UNWIND_RULES_MAX, sizeof(*store->rules));
+	if (!store->rules)
+		return &error_no_memory;
+	for (; store->rule_count < FIXED_RULES; store->rule_count++)
+		store->rules[store->rule_count] =
+			(struct unwind_rule){ .kind = (__u8)store->rule_count };
+	*ret = take_ptr(store);
+	return NULL;
+}
+
+void unwind_store_destroy(struct unwind_store *store)
+{
+	if (!store)
+		return;
+	for (size_t i = 0; !store->options.add_chunk && i < store->chunks.count; i++)
+		free(store->chunks.items[i].words);
+	array_deinit(&store->chunks);
+	if (!store->options.rules)
+		free(store->rules);
+	word_map_deinit(&store->numbers);
+	free(store);
+}
+
+/* --- places --- */
+
+static uint32_t units_of(uint32_t words)
+{
+	return words ? words / UNWIND_UNIT_WORDS + (words % UNWIND_UNIT_WORDS != 0) : 1;
+}
+
+static struct error *plain_chunk(uint32_t **ret)
+{
+	*ret = calloc(1, CHUNK_BYTES + BYTES_BEHIND_IT);
+	return *ret ? NULL : &error_no_memory;
+}
+
+static struct error *add_chunk(struct unwind_store *store)
+{
+	const struct unwind_store_options *options = &store->options;
+	size_t count = store->chunks.count;
+	uint32_t *words = NULL, nowhere;
+	struct error *err;
+
+	if ((count + 1) * CHUNK_BYTES > options->max_bytes)
+		return error_create("unwind tables need more than the %zu KiB they may have",
+				    options->max_bytes >> 10);
+	if (!array_reserve(&store->chunks, 1))
+		return &error_no_memory;
+	err = options->add_chunk ? options->add_chunk(options->context, (uint32_t)count, &words)
+				 : plain_chunk(&words);
+	if (err)
+		return err;
+	store->chunks.items[count] = (struct chunk){ .words = words };
+	/* Place 0 is no place. */
+	if (count == 0)
+		unwind_extents_take(&store->chunks.items[count].extents, 1, &nowhere);
+	store->chunks.count++;
+	return NULL;
+}
+
+static bool take_in(struct unwind_store *store, size_t chunk, uint32_t units, uint32_t *ret_place)
+{
+	uint32_t first;
+
+	if (!unwind_extents_take(&store->chunks.items[chunk].extents, units, &first))
+		return false;
+	store->units += units;
+	*ret_place = (uint32_t)chunk << UNWIND_CHUNK_BITS | first * UNWIND_UNIT_WORDS;
+	return true;
+}
+
+/* A place, with whatever was there before. */
+static struct error *reserve(struct unwind_store *store, uint32_t words, uint32_t *ret_place)
+{
+	uint32_t units = units_of(words);
+
+	if (units > UNWIND_CHUNK_UNITS)
+		return error_create("%u words of an unwind table do not fit together", words);
+	for (size_t i = 0;; i++) {
+		struct error *err = i == store->chunks.count ? add_chunk(store) : NULL;
+
+		if (err)
+			return err;
+		if (take_in(store, i, units, ret_place))
+			return NULL;
+	}
+}
+
+struct error *unwind_store_take(struct unwind_store *store, uint32_t words, uint32_t *ret_place)
+{
+	struct error *err = reserve(store, words, ret_place);
+
+	if (!err)
+		memset(unwind_store_at(store, *ret_place), 0, words * sizeof(uint32_t));
+	return err;
+}
+
+void unwind_store_give_back(struct unwind_store *store, uint32_t place, uint32_t words)
+{
+	struct chunk *chunk = &store->chunks.items[place >> UNWIND_CHUNK_BITS];
+	uint32_t units = units_of(words);
+
+	unwind_extents_give_back(&chunk->extents, place % UNWIND_CHUNK / UNWIND_UNIT_WORDS, units);
+	store->units -= units;
+}
+
+uint32_t *unwind_store_at(const struct unwind_store *store, uint32_t place)
+{
+	size_t chunk = place >> UNWIND_CHUNK_BITS;
+
+	if (!place || chunk >= store->chunks.count)
+		return NULL;
+	return store->chunks.items[chunk].words + place % UNWIND_CHUNK;
+}
+
+/* --- rules --- */
+
+static_assert((int)UNWIND_NUMBER_NONE == UNWIND_RULE_NONE &&
+		      (int)UNWIND_NUMBER_OTHER == UNWIND_RULE_OTHER &&
+		      (int)UNWIND_NUMBER_STOP == UNWIND_RULE_STOP &&
+		      (int)UNWIND_NUMBER_POINTER == UNWIND_RULE_POINTER &&
+		      UNWIND_RULE_FRAME == FIXED_RULES,
+	      "kinds without anything else are the rules that are always there");
+
+static struct words key_of(const struct unwind_rule *rule)
+{
+	struct words key = { { 0 } };
+
+	static_assert(sizeof(*rule) == 16, "a rule is two words of a key");
+	memcpy(key.w, rule, sizeof(*rule));
+	return key;
+}
+
+static uint32_t new_rule(struct unwind_store *store, const struct unwind_rule *rule)
+{
+	uint32_t *number = store->rule_count < UNWIND_RULES_MAX
+				   ? word_map_at(&store->numbers, key_of(rule))
+				   : NULL;
+
+	if (!number) {
+		store->rules_refused++;
+		return UNWIND_NUMBER_OTHER;
+	}
+	store->rules[store->rule_count] = *rule;
+	return *number = store->rule_count++;
+}
+
+uint32_t unwind_store_rule(struct unwind_store *store, const struct unwind_rule *rule)
+{
+	uint32_t number;
+
+	if (rule->kind < FIXED_RULES)
+		return rule->kind;
+	number = word_map_find(&store->numbers, key_of(rule));
+	return number == WORD_MAP_NEW ? new_rule(store, rule) : number;
+}
+
+const struct unwind_rule *unwind_store_rule_at(const struct unwind_store *store, uint32_t number)
+{
+	return number < store->rule_count ? &store->rules[number] : NULL;
+}
+
+/* --- tables --- */
+
+/* One that is put down. */
+struct putting {
+	struct unwind_store *store;
+	const struct unwind_table *table;
+	uint32_t place;    /* of the table */
+	uint32_t *places;  /* of its blocks; 0: it has none there */
+	uint32_t *numbers; /* that its rules have in the store */
+};
+
+static uint32_t list_words(size_t blocks)
+{
+	return 1 + (uint32_t)blocks;
+}
+
+static const uint32_t *block_of(const struct unwind_table *table, size_t i)
+{
+	uint32_t at = table->blocks.items[i];
+
+	return unwind_is_block(at) ? table->words.items + at : NULL;
+}
+
+static void give_all_back(const struct putting *p)
+{
+	for (size_t i = 0; i < p->table->blocks.count; i++)
+		if (p->places[i])
+			unwind_store_give_back(p->store, p->places[i],
+					       (uint32_t)unwind_block_words(block_of(p->table, i)));
+	if (p->place)
+		unwind_store_give_back(p->store, p->place, list_words(p->table->blocks.count));
+}
+
+static struct error *take_all(struct putting *p)
+{
+	struct error *err = reserve(p->store, list_words(p->table->blocks.count), &p->place);
+
+	for (size_t i = 0; i < p->table->blocks.count && !err; i++) {
+		const uint32_t *block = block_of(p->table, i);
+
+		if (block)
+			err = reserve(p->store, (uint32_t)unwind_block_words(block), &p->places[i]);
+	}
+	return err;
+}
+
+static uint32_t number_of(const struct putting *p, uint32_t local)
+{
+	if (local < FIXED_RULES)
+		return local;
+	return local - FIXED_RULES < p->table->rules.count ? p->numbers[local - FIXED_RULES]
+							   : UNWIND_NUMBER_OTHER;
+}
+
+static void write_block(const struct putting *p, const uint32_t *block, uint32_t *out)
+{
+	size_t words = unwind_block_words(block);
+
+	memcpy(out, block, UNWIND_BLOCK_HEAD * sizeof(*out));
+	for (size_t i = UNWIND_BLOCK_HEAD; i < words; i++)
+		out[i] = UNWIND_ROW(UNWIND_ROW_OFFSET(block[i]),
+				    number_of(p, UNWIND_ROW_RULE(block[i])));
+}
+
+/* Programs of the kernel may read at any time: rules come before the rows that have their numbers,
+ * blocks before the table that has their places, and that before anybody hears of it. */
+static void write_all(const struct putting *p)
+{
+	uint32_t *list = unwind_store_at(p->store, p->place);
+	size_t count = p->table->blocks.count;
+
+	for (size_t i = 0; i < p->table->rules.count; i++)
+		p->numbers[i] = unwind_store_rule(p->store, &p->table->rules.items[i]);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	for (size_t i = 0; i < count; i++)
+		if (p->places[i])
+			write_block(p, block_of(p->table, i),
+				    unwind_store_at(p->store, p->places[i]));
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	for (size_t i = 0; i < count; i++)
+		list[1 + i] = p->table->blocks.items[i] == UNWIND_POINTER_BLOCK
+				      ? UNWIND_PLACE_POINTER
+				      : p->places[i];
+	__atomic_store_n(&list[0], (uint32_t)count, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+struct error *unwind_store_put(struct unwind_store *store, const struct unwind_table *table,
+			       uint32_t *ret_place)
+{
+	_cleanup_free_ uint32_t *places = calloc(table->blocks.count + 1, sizeof(*places));
+	_cleanup_free_ uint32_t *numbers = calloc(table->rules.count + 1, sizeof(*numbers));
+	struct putting p = { .store = store, .table = table, .places = places, .numbers = numbers };
+	struct error *err;
+
+	if (!places || !numbers)
+		return &error_no_memory;
+	if (table->blocks.count > UNWIND_BLOCKS_MAX)
+		return error_create("a table of %zu blocks of code: more than 4 GiB",
+				    table->blocks.count);
+	err = take_all(&p);
+	if (err) {
+		give_all_back(&p);
+		return err;
+	}
+	write_all(&p);
+	*ret_place = p.place;
+	return NULL;
+}
+
+void unwind_store_remove(struct unwind_store *store, uint32_t place)
+{
+	const uint32_t *list = unwind_store_at(store, place);
+
+	for (uint32_t i = 0; i < list[0]; i++)
+		if (list[1 + i] > UNWIND_PLACE_POINTER)
+			unwind_store_give_back(
+				store, list[1 + i],
+				(uint32_t)unwind_block_words(unwind_store_at(store, list[1 + i])));
+	unwind_store_give_back(store, place, list_words(list[0]));
+}
+
+struct unwind_store_use unwind_store_use(const struct unwind_store *store)
+{
+	return (struct unwind_store_use){
+		.chunk_bytes = store->chunks.count * CHUNK_BYTES,
+		.used_bytes = store->units * UNWIND_UNIT_WORDS * sizeof(uint32_t),
+		.rules = store->rule_count,
+		.rules_refused = store->rules_refused,
+	};
+}

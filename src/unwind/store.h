@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory that unwind tables are in, as unwind/pool.h has it, while it is filled: places, rules
+ * of all tables, tables.
+ *
+ *	struct unwind_store *store;
+ *	err = unwind_store_create(&(struct unwind_store_options){ .max_bytes = ... }, &store);
+ *	err = unwind_store_put(store, &table, &place);
+ *	mapping.table = place;
+ *	mapping.delta = bias + table.base;
+ *	...
+ *	unwind_store_remove(store, place);
+ *
+ * Chunks come from whoever made the store: maps that the kernel's programs read, or plain memory. A
+ * reader may look at a place while it is given back and used again, and then reads nonsense within
+ * the chunk; so give back what nobody can know of any more.
+ *
+ * Not for several threads at once.
+ */
+#ifndef UNWIND_STORE_H
+#define UNWIND_STORE_H
+
+#include "unwind/build.h"
+
+struct unwind_store;
+
+struct unwind_store_options {
+	size_t max_bytes; /* of all chunks; 0: UNWIND_CHUNKS_MAX of them */
+	/* One more chunk, of UNWIND_CHUNK words and 64 bytes behind them, zeroed; it stays until
+	 * the store is destroyed. NULL: calloc. */
+	struct error *(*add_chunk)(void *context, uint32_t number, uint32_t **ret);
+	/* Where rules go, UNWIND_RULES_MAX of them. NULL: own memory. */
+	struct unwind_rule *rules;
+	void *context;
+};
+
+struct error *unwind_store_create(const struct unwind_store_options *options,
+				  struct unwind_store **ret) MUST_CHECK;
+/* Takes NULL. */
+void unwind_store_destroy(struct unwind_store *store);
+DEFINE_CLEANUP(unwind_store_destroy, struct unwind_store *)
+
+/* So many words, zeroed, in one chunk, at a place that is a multiple of 8. Fails when no room is
+ * left, and leaves all as it was. */
+struct error *unwind_store_take(struct unwind_store *store, uint32_t words,
+				uint32_t *ret_place) MUST_CHECK;
+void unwind_store_give_back(struct unwind_store *store, uint32_t place, uint32_t words);
+
+/* The words at a place; NULL: it is 0, or in no chunk. */
+uint32_t *unwind_store_at(const struct unwind_store *store, uint32_t place);
+
+/* The number of a rule, the same for equal ones. When there is no room for another one it is
+ * UNWIND_NUMBER_OTHER, and counted. */
+uint32_t unwind_store_rule(struct unwind_store *store, const struct unwind_rule *rule);
+
+/* Rule of a number; NULL: there is none. */
+const struct unwind_rule *unwind_store_rule_at(const struct unwind_store *store, uint32_t number);
+
+/* A table with its blocks. On failure nothing of it stays. */
+struct error *unwind_store_put(struct unwind_store *store, const struct unwind_table *table,
+			       uint32_t *ret_place) MUST_CHECK;
+void unwind_store_remove(struct unwind_store *store, uint32_t place);
+
+struct unwind_store_use {
+	size_t chunk_bytes; /* that chunks take */
+	size_t used_bytes;  /* of these */
+	size_t rules;
+	size_t rules_refused; /* times that one found no room */
+};
+struct unwind_store_use unwind_store_use(const struct unwind_store *store);
+
+#endif
