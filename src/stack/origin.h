@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the file behind a mapping is now: in its process, as long as that lives; on this host; in a
+ * copied tree. A path alone proves nothing: another file may be there by now, or in the namespace
+ * of whoever looks. A file is taken when it has the build-id of the mapping, or, where that is not
+ * known, the device and the inode.
+ */
+#ifndef STACK_ORIGIN_H
+#define STACK_ORIGIN_H
+
+#include "stack/symbolise.h"
+
+struct origin {
+	int fd;      /* of the file */
+	int process; /* the root of its process, or -1: for its debug file */
+	int symfs;   /* not owned; -1: none */
+};
+
+/* A file that `mapping` of `image` is of. One on this host that is known by its inode must not
+ * have changed since the profile ended, in ns since 1970; 0: unknown. False: none is found. */
+bool origin_open(const struct symbolise_options *options, int symfs, uint64_t ended_unix_ns,
+		 const struct profile_image *image, const struct profile_mapping *mapping,
+		 struct origin *ret);
+void origin_close(struct origin *origin);
+
+/* For debug_file_open: below the root of the process, the copied tree, the host's. `context` is the
+ * struct origin. */
+int origin_open_debug(void *context, const char *path);
+
+/* The path without " (deleted)" behind it. */
+struct text origin_path(const struct profile_mapping *mapping);
+
+/* Is it the mapping's, which is known? The kernel keeps 20 bytes, and zeros behind shorter ones. */
+bool origin_has_build_id(const struct profile_mapping *mapping, struct text id);
+
+/* Is it a file that may have symbols? */
+bool origin_is_file(const struct profile_mapping *mapping);
+
+/*
+ * The file in which a process says what it compiled for itself (symbol/perf_map.h), and what it is
+ * called there; -1: there is none. It must be the process's user's or root's: anybody may write
+ * into /tmp. `path` has room for 64 bytes.
+ */
+int origin_open_perf_map(const struct profile_image *image, char *path);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/places.h"
+
+#include "stack/origin.h"
+
+/* How many mappings that start before an address are asked whether they reach it: what was mapped
+ * there before may be listed too. */
+#define OVERLAPS_MAX 16
+
+/* How many processes are asked for a file. */
+#define OWNERS_MAX 64
+
+/* The mapping that has the address, or PLACE_NONE. */
+static uint32_t find_mapping(const struct profile *profile, uint32_t image, uint64_t address)
+{
+	const struct profile_image *i =
+		image && image <= profile->images.count ? &profile->images.items[image - 1] : NULL;
+	size_t low, high, first;
+
+	if (!i || i->first_mapping > profile->mappings.count ||
+	    i->mapping_count > profile->mappings.count - i->first_mapping)
+		return PLACE_NONE;
+	first = low = i->first_mapping;
+	high = low + i->mapping_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (profile->mappings.items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t back = 0; back < OVERLAPS_MAX && low > first; back++)
+		if (address < profile->mappings.items[--low].end)
+			return (uint32_t)low;
+	return PLACE_NONE;
+}
+
+static struct error *file_key(struct profile *profile, const struct profile_mapping *mapping,
+			      struct words *ret)
+{
+	const struct name *id;
+
+	if (!mapping->build_id_length || mapping->build_id_length > BUILD_ID_MAX) {
+		*ret = (struct words){ { (uintptr_t)mapping->path, mapping->inode,
+					 (uint64_t)mapping->major << 32 | mapping->minor } };
+		return NULL;
+	}
+	id = profile_name(profile, mapping->build_id, mapping->build_id_length);
+	if (!id)
+		return &error_no_memory;
+	*ret = (struct words){ { (uintptr_t)id, UINT64_MAX, UINT64_MAX } };
+	return NULL;
+}
+
+static struct error *file_of(struct profile *profile, struct places *places, uint32_t image,
+			     uint32_t mapping, uint32_t *ret)
+{
+	struct words key;
+	struct error *err = file_key(profile, &profile->mappings.items[mapping], &key);
+	uint32_t *number;
+	struct place_file *file;
+
+	if (err)
+		return err;
+	number = word_map_at(&places->file_numbers, key);
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(&places->files, (struct place_file){ .mapping = mapping }))
+			return &error_no_memory;
+		*number = (uint32_t)places->files.count - 1;
+	}
+	*ret = *number;
+	file = &places->files.items[*number];
+	if (file->last_image == image || file->owners >= OWNERS_MAX)
+		return NULL;
+	file->last_image = image;
+	file->owners++;
+	return array_push(&places->owners, (struct place_owner){ *number, image, mapping })
+		       ? NULL
+		       : &error_no_memory;
+}
+
+static struct error *add_place(struct profile *profile, struct places *places, uint32_t number,
+			       enum frame_role role)
+{
+	const struct frame *frame = &profile->frames.items[number];
+	struct place place = { .address = rewrite_address(frame, role),
+			       .frame = number,
+			       .image = frame->image,
+			       .file = PLACE_NONE,
+			       .role = role };
+	struct error *err = NULL;
+
+	place.mapping = find_mapping(profile, frame->image, place.address);
+	if (place.mapping != PLACE_NONE) {
+		const struct profile_mapping *mapping = &profile->mappings.items[place.mapping];
+
+		place.offset = place.address - mapping->start + mapping->file_offset;
+		if (place_is_vdso(mapping) || origin_is_file(mapping))
+			err = file_of(profile, places, place.image, place.mapping, &place.file);
+	}
+	if (err)
+		return err;
+	return array_push(places, place) ? NULL : &error_no_memory;
+}
+
+/* By file and where in it; what is in none, by process. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->file != PLACE_NONE && x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	const struct place_owner *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return (x->mapping > y->mapping) - (x->mapping < y->mapping);
+}
+
+struct error *places_collect(struct profile *profile, struct places *places)
+{
+	_cleanup_free_ uint8_t *roles = NULL;
+	struct error *err = rewrite_roles(profile, &roles);
+
+	for (uint32_t i = 0; i < profile->frames.count && !err; i++)
+		for (enum frame_role role = 0; role < ROLES && !err; role++)
+			if (place_is_raw(&profile->frames.items[i]) && roles[i] >> role & 1)
+				err = add_place(profile, places, i, role);
+	if (err || !places->count)
+		return err;
+	qsort(places->items, places->count, sizeof(*places->items), compare_places);
+	if (places->owners.count)
+		qsort(places->owners.items, places->owners.count, sizeof(*places->owners.items),
+		      compare_owners);
+	return NULL;
+}
+
+void places_deinit(struct places *places)
+{
+	array_deinit(places);
+	array_deinit(&places->files);
+	array_deinit(&places->owners);
+	word_map_deinit(&places->file_numbers);
+}
