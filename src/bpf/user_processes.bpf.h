@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What is known of what processes have mapped (struct unwind_process), which user space tells:
+ * until it does, a child has what its parent has, and a new program nothing.
+ */
+#ifndef BPF_USER_PROCESSES_BPF_H
+#define BPF_USER_PROCESSES_BPF_H
+
+#include "bpf/profile_maps.bpf.h"
+
+static __always_inline void ask_for(__u32 tgid, __u64 generation)
+{
+	if (!bpf_map_lookup_elem(&unwind_asked, &tgid))
+		bpf_map_update_elem(&unwind_asked, &tgid, &generation, BPF_NOEXIST);
+}
+
+/* What is known of the mappings of a process; UNWIND_GOES_ON: all that is needed. */
+static __always_inline __u32 find_process(struct task_struct *task, __u32 tgid,
+					  struct unwind_process *ret)
+{
+	struct unwind_process *process;
+	struct mm_struct *mm;
+
+	ret->space = ret->count = 0;
+	ret->generation = 0;
+	if (config.unwind == UNWIND_BY_POINTERS)
+		return UNWIND_POINTER_END;
+	process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	if (!process || !process->count) {
+		ask_for(tgid, 0);
+		return UNWIND_NO_PROCESS;
+	}
+	*ret = *process;
+	mm = task->mm;
+	if (ret->exec_pages && mm && mm->exec_vm < ret->exec_pages) {
+		ask_for(tgid, ret->generation);
+		ret->generation = 0;
+		return UNWIND_CHANGED;
+	}
+	return UNWIND_GOES_ON;
+}
+
+/* A child has what its parent has mapped. */
+static __always_inline void inherit_mappings(__u32 parent, __u32 child)
+{
+	struct unwind_process *process, copy;
+
+	if (!config.unwind || !child || parent == child)
+		return;
+	process = bpf_map_lookup_elem(&unwind_processes, &parent);
+	if (process) {
+		copy = *process;
+		bpf_map_update_elem(&unwind_processes, &child, &copy, BPF_ANY);
+	} else {
+		bpf_map_delete_elem(&unwind_processes, &child);
+	}
+}
+
+static __always_inline void forget_mappings(__u32 tgid)
+{
+	if (config.unwind)
+		bpf_map_delete_elem(&unwind_processes, &tgid);
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/first_stacks.h"
+
+#include <sys/uio.h>
+
+#include "unwind/follow.h"
+
+struct window {
+	pid_t pid;
+	uint64_t start;
+	size_t bytes; /* that are there */
+	uint64_t words[512];
+};
+
+static void read_window(struct window *window, uint64_t address)
+{
+	struct iovec here = { .iov_base = window->words, .iov_len = sizeof(window->words) };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)address,
+			       .iov_len = sizeof(window->words) };
+	ssize_t got = process_vm_readv(window->pid, &here, 1, &there, 1, 0);
+
+	window->start = address;
+	window->bytes = got > 0 ? (size_t)got : 0;
+}
+
+static bool read_word(void *context, uint64_t address, uint64_t *ret)
+{
+	struct window *window = context;
+
+	if (address % 8)
+		return false;
+	if (address < window->start || address + 8 > window->start + window->bytes) {
+		read_window(window, address);
+		if (window->bytes < 8)
+			return false;
+	}
+	*ret = window->words[(address - window->start) / 8];
+	return true;
+}
+
+static size_t walk(const struct thread_record *t, const struct unwinder *unwinder, bool only_tables,
+		   size_t most, uint64_t *frames, enum stack_end *ret_end)
+{
+	struct window window = { .pid = (pid_t)t->tgid };
+	const struct unwind_reader reader = { .word = read_word,
+					      .context = &window,
+					      .only_tables = only_tables };
+	const struct unwind_registers registers = {
+		.ip = t->left_ip,
+		.sp = t->left_sp,
+		.bp = t->left_bp,
+		.bx = t->left_bx,
+	};
+	struct unwind_process process = { 0 };
+	enum unwind_stop stop;
+	size_t count;
+
+	if (unwinder)
+		unwinder_process(unwinder, t->tgid, &process);
+	count = unwind_follow(unwinder ? unwinder_store(unwinder) : NULL, &process, &registers,
+			      &reader, frames, most, &stop);
+	/* Who wants frame pointers alone does not want to know. */
+	*ret_end = stack_end_of(!unwinder && stop == UNWIND_NO_PROCESS ? UNWIND_POINTER_END : stop);
+	return count;
+}
+
+/* Does it still do what it did when it was looked at? */
+static bool is_where_it_was(const struct thread_record *t)
+{
+	return t->since == t->looked && t->class != CLASS_ON_CPU && !(t->flags & THREAD_ENDED);
+}
+
+/* Has it no stack yet, or one whose walk knew too little? */
+static bool lacks_stack(const struct profile_chunks *chunks, uint32_t stack)
+{
+	const __u64 *frames;
+	enum stack_end end;
+
+	return stack == STACK_NONE ||
+	       (profile_chunks_stack(chunks, stack, &frames, &end) && end == STACK_INCOMPLETE);
+}
+
+void first_stacks_take(struct profile_chunks *chunks, const struct unwinder *unwinder,
+		       bool only_tables, unsigned most_frames)
+{
+	uint64_t frames[PROFILE_USER_FRAMES_MAX];
+	uint32_t count = chunks->state->next_thread;
+
+	for (uint32_t number = 1; number < count; number++) {
+		struct thread_record *t = profile_chunks_thread(chunks, number);
+		uint32_t stack, before;
+		enum stack_end end;
+		size_t depth;
+
+		if (!t || !t->left_ip || !t->is_kept || !is_where_it_was(t))
+			continue;
+		before = t->user_stack;
+		if (!lacks_stack(chunks, before))
+			continue;
+		depth = walk(t, unwinder, only_tables, most_frames, frames, &end);
+		if (!is_where_it_was(t) || (before && end == STACK_INCOMPLETE))
+			continue;
+		stack = profile_chunks_put(chunks, frames, depth, end);
+		if (stack > STACK_LOST && is_where_it_was(t))
+			__atomic_compare_exchange_n(&t->user_stack, &before, stack, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	}
+}

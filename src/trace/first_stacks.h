@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * User stacks of threads that are off the CPU, and had not been looked at when they left it: before
+ * anybody watched, or when stacks are taken late; or when too little was known of their process.
+ *
+ * A program can read the memory of the current thread only, and these may not run for hours. Their
+ * registers are known (struct thread_record), and their stacks can be read from outside
+ * (process_vm_readv(2)), and walked as src/bpf/user_stack.bpf.h does it. A thread that runs
+ * meanwhile keeps its kernel stack alone for that wait.
+ */
+#ifndef TRACE_FIRST_STACKS_H
+#define TRACE_FIRST_STACKS_H
+
+#include "trace/profile_memory.h"
+#include "trace/unwinder.h"
+
+/* For all threads that the records tell of, at most so many frames each. Without an unwinder (NULL)
+ * by frame pointers; `only_tables`: never by these. */
+void first_stacks_take(struct profile_chunks *chunks, const struct unwinder *unwinder,
+		       bool only_tables, unsigned most_frames);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The file behind a mapping: which one it is, and its unwind table, read or made.
+ */
+#ifndef TRACE_MAPPED_FILE_H
+#define TRACE_MAPPED_FILE_H
+
+#include "base/word_map.h"
+#include "stack/profile.h"
+#include "trace/process_space.h"
+#include "unwind/cache.h"
+
+/* What a mapping is of, by what it is called. */
+enum mapped_kind {
+	MAPPED_FILE,
+	MAPPED_VDSO,
+	MAPPED_MEMORY, /* without a file: code that its process made */
+	MAPPED_OTHER,  /* of the kernel; nothing is known of it */
+};
+enum mapped_kind mapped_kind(const struct profile_mapping *mapping);
+
+/*
+ * What tells a file from others: the build-id of the mapping; where there is none, the device and
+ * inode of the file that the process has there now, and when it was last changed. That is asked of
+ * the kernel alone, and waits for no file system. False: it cannot be told.
+ */
+bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret);
+
+enum table_outcome {
+	TABLE_FAILED, /* it could not be opened or read, or was another file */
+	TABLE_MADE,
+	TABLE_FROM_CACHE,
+	TABLE_SILENT, /* it says nothing about its code */
+};
+
+struct mapped_file {
+	enum table_outcome outcome;
+	struct unwind_table table;
+	struct {
+		ARRAY(struct file_segment);
+	} segments;
+};
+
+/*
+ * Open the file as the process sees it, see that it is `identity`, and make its table, or read it
+ * from the cache, which may be NULL. May take long, or hang with a file system. All threads may.
+ */
+void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
+		      const struct words *identity, struct unwind_cache *cache,
+		      struct mapped_file *ret);
+void mapped_file_deinit(struct mapped_file *file);
+
+#endif

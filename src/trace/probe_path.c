@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "symbol/library_cache.h"
+#include "symbol/rooted.h"
+#include "trace/probe_search.h"
+#include "trace/process_maps.h"
+
+struct sought {
+	struct text wanted;
+	uint32_t pid;
+	char *path; /* once it is found */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool take_mapped(void *context, const struct mapping *mapping, struct text build_id)
+{
+	struct sought *sought = context;
+	_cleanup_free_ char *path = strndup(mapping->path.bytes, mapping->path.length);
+
+	(void)build_id;
+	if (path && path[0] == '/' && library_is(base_name(path), sought->wanted) &&
+	    asprintf(&sought->path, "/proc/%u/root%s", sought->pid, path) < 0)
+		sought->path = NULL;
+	return !sought->path;
+}
+
+static void seek_in_process(struct sought *sought)
+{
+	_cleanup_(process_maps_destroy) struct process_maps *maps = NULL;
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error *err = proc < 0 ? &error_no_memory : process_maps_create(proc, &maps);
+
+	/* Who is gone has none mapped. */
+	if (!err)
+		process_maps_read(maps, sought->pid, take_mapped, sought);
+	error_destroy(err);
+}
+
+/* Is it for this machine? The cache has those of others too. */
+static bool is_runnable(const char *path)
+{
+	_cleanup_close_ int fd = rooted_open_link(AT_FDCWD, path);
+	_cleanup_close_ int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint16_t machines[2][10];
+
+	return fd >= 0 && self >= 0 &&
+	       pread(fd, machines[0], sizeof(machines[0]), 0) == sizeof(machines[0]) &&
+	       pread(self, machines[1], sizeof(machines[1]), 0) == sizeof(machines[1]) &&
+	       /* e_ident with class and byte order, and e_machine. */
+	       memcmp(machines[0], machines[1], 6) == 0 && machines[0][9] == machines[1][9];
+}
+
+static bool take_library(void *context, const char *name, const char *path)
+{
+	struct sought *sought = context;
+
+	if (library_is(name, sought->wanted) && is_runnable(path))
+		sought->path = strdup(path);
+	return !sought->path;
+}
+
+static void seek_library(const char *cache, struct sought *sought)
+{
+	struct file_buffer buffer = { 0 };
+	struct text bytes;
+
+	if (!file_read(AT_FDCWD, cache ? cache : "/etc/ld.so.cache", &buffer, &bytes))
+		library_cache_each(bytes, take_library, sought);
+	file_buffer_deinit(&buffer);
+}
+
+/* A program, as a shell finds it. */
+static void seek_program(struct sought *sought)
+{
+	const char *path = getenv("PATH");
+	struct text rest = text_of(path ? path : "/usr/bin:/bin"), dir;
+
+	while (!sought->path && text_cut(&rest, ':', &dir)) {
+		_cleanup_free_ char *name = NULL;
+
+		if (asprintf(&name, "%.*s/%.*s", (int)dir.length, dir.bytes,
+			     (int)sought->wanted.length, sought->wanted.bytes) < 0)
+			name = NULL;
+		if (name && name[0] == '/' && is_runnable(name))
+			sought->path = take_ptr(name);
+	}
+}
+
+/* A path is as the process sees it, and one that begins where we are is ours. */
+static struct error *path_in(const struct probe_host *host, struct text path, char **ret)
+{
+	const int length = (int)path.length;
+	char here[PATH_MAX];
+	int failed;
+
+	if (path.bytes[0] != '/') {
+		_cleanup_free_ char *name = strndup(path.bytes, path.length);
+
+		if (!name)
+			return &error_no_memory;
+		if (!realpath(name, here))
+			return error_system(errno, "%s", name);
+		*ret = strdup(here);
+		return *ret ? NULL : &error_no_memory;
+	}
+	failed = host->pid ? asprintf(ret, "/proc/%u/root%.*s", host->pid, length, path.bytes)
+			   : asprintf(ret, "%.*s", length, path.bytes);
+
+	return failed < 0 ? &error_no_memory : NULL;
+}
+
+static struct error *program_of(const struct probe_host *host, char **ret)
+{
+	const struct probe_host ours = { .libraries = host->libraries };
+
+	if (host->program)
+		return probe_find_file(&ours, text_of(host->program), ret);
+	if (!host->pid)
+		return error_create("a uprobe without a file is of the program that is looked at, "
+				    "and there is none; say which: uprobe:/PATH:FUNCTION");
+	return asprintf(ret, "/proc/%u/exe", host->pid) < 0 ? &error_no_memory : NULL;
+}
+
+struct error *probe_find_file(const struct probe_host *host, struct text file, char **ret)
+{
+	struct sought sought = { .wanted = file, .pid = host->pid };
+
+	if (!file.length)
+		return program_of(host, ret);
+	if (memchr(file.bytes, '/', file.length))
+		return path_in(host, file, ret);
+	if (host->pid)
+		seek_in_process(&sought);
+	if (!sought.path)
+		seek_library(host->libraries, &sought);
+	if (!sought.path)
+		seek_program(&sought);
+	if (!sought.path)
+		return error_create("there is no library or program '%.*s'; give its path",
+				    (int)file.length, file.bytes);
+	*ret = sought.path;
+	return NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the programs of a profile write and user space maps: records of threads, and stacks, both in
+ * chunks that are added while the programs run.
+ */
+#ifndef TRACE_PROFILE_MEMORY_H
+#define TRACE_PROFILE_MEMORY_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "bpf/profile_record.h"
+
+/* Chunks of one kind. */
+struct memory_chunks {
+	struct {
+		ARRAY(void *);
+	} mapped;
+	size_t bytes; /* of one, as it is mapped */
+	int outer;    /* the map of them */
+	uint32_t most;
+};
+
+struct profile_chunks {
+	struct profile_state *state; /* shared with the programs */
+	struct memory_chunks threads, stacks;
+	uint64_t most_threads, most_words; /* if all of the memory were for these */
+	size_t budget;                     /* in bytes, for both together */
+};
+
+/* Room for so many stacks of usual depth at the start, and for `bytes` at most. */
+struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
+				  int thread_map, int stack_map, size_t stacks,
+				  size_t bytes) MUST_CHECK;
+
+/* More, when little is left; nothing once the bound is reached, for then it is counted as lost. */
+struct error *profile_chunks_grow(struct profile_chunks *chunks) MUST_CHECK;
+
+/* NULL: there is none. */
+struct thread_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number);
+
+/* The frames of a stack, innermost first; 0 of none. */
+size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number,
+			    const __u64 **ret_frames, enum stack_end *ret_end);
+
+/* A stack of ours, as the programs put theirs; STACK_LOST without room. */
+uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frames, size_t count,
+			    enum stack_end end);
+
+void profile_chunks_deinit(struct profile_chunks *chunks);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A reading of what the programs added up, and its parts: a file each.
+ *
+ * All that the programs have is cumulative, and what goes on is in the records of the threads. The
+ * state as of a moment is the one with the part of the other that has passed; what happened between
+ * two moments is the difference of two such states. So every stretch of time is in exactly one
+ * reading.
+ */
+#ifndef TRACE_READING_H
+#define TRACE_READING_H
+
+#include "trace/profile_internal.h"
+
+/* One reading under way. */
+struct reading {
+	struct profile_session *session;
+	struct profile *profile;
+	uint64_t now;
+	uint32_t record_count; /* numbers are below */
+	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
+	struct word_map stacks, frames, leaders, cgroups;
+	uint64_t lost, lost_ns; /* of what goes on */
+	uint64_t *latest;       /* by CPU: when a thread got it or left it last */
+};
+
+/* Of the stretch that a thread is in, as of `now`. */
+struct progress {
+	uint64_t blocked_ns, runnable_ns, on_ns;
+};
+struct progress reading_progress(const struct thread_record *t, uint64_t now);
+
+/* What threads there are, and their times (reading_threads.c). The first of these to be called. */
+struct error *reading_threads(struct reading *r) MUST_CHECK;
+
+/* What was counted, and of stretches that go on what has passed (reading_counts.c). */
+struct error *reading_samples(struct reading *r) MUST_CHECK;
+
+/* The longest waits, the histograms, who ran instead (reading_extras.c). */
+struct error *reading_extras(struct reading *r) MUST_CHECK;
+
+/* The node of the stacks of a key (reading_stacks.c). */
+struct error *reading_node(struct reading *r, const struct count_key *key,
+			   uint32_t *ret) MUST_CHECK;
+
+/* A name of the kernel, which ends with a NUL or with the room for it; NULL: no memory. */
+const struct name *reading_name(struct profile *profile, const char *bytes, size_t room);
+
+/* Calls `take` for each element of a hash. */
+struct error *reading_each(int map, size_t key_bytes, size_t value_bytes,
+			   struct error *(*take)(void *context, const void *key, const void *value),
+			   void *context) MUST_CHECK;
+
+static inline uint64_t reading_less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/table_makers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/queue.h>
+
+#include "base/clock.h"
+#include "base/names.h"
+
+/* Two at least: one may hang. */
+#define MAKERS_MIN  2
+#define MAKERS_MAX  4
+#define HANGING_MAX 8
+
+/* Nothing takes as long as this but a file system that does not answer. */
+#define PATIENCE_NS (20ull * NS_PER_S)
+
+/* For the paths and buffers on the way down, of which libdw has some. */
+#define STACK_SIZE ((size_t)1 << 20)
+
+struct job {
+	STAILQ_ENTRY(job) next;
+	uint32_t pid;
+	struct profile_mapping mapping;
+	struct words identity;
+	struct name *path; /* of the mapping */
+	struct made_table made;
+};
+
+STAILQ_HEAD(jobs, job);
+
+struct maker {
+	struct table_makers *makers;
+	uint64_t busy_since_ns; /* 0: it waits for work */
+	bool is_there, hangs;
+};
+
+struct table_makers {
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	struct jobs asked, made;
+	struct unwind_cache *cache;
+	struct maker makers[MAKERS_MAX + HANGING_MAX];
+	unsigned users, most;
+	bool is_over;
+};
+
+/* --- jobs --- */
+
+static void destroy_job(struct job *job)
+{
+	if (!job)
+		return;
+	mapped_file_deinit(&job->made.file);
+	free(job->path);
+	free(job);
+}
+
+void made_table_destroy(struct made_table *made)
+{
+	if (made)
+		destroy_job((struct job *)((char *)made - offsetof(struct job, made)));
+}
+
+/* Of its own: who asks may be gone when a file answers. */
+static struct name *copy_name(const struct name *name)
+{
+	size_t size = sizeof(*name) + name->length + 1;
+	struct name *copy = malloc(size);
+
+	return copy ? memcpy(copy, name, size) : NULL;
+}
+
+static struct job *create_job(uint32_t pid, const struct profile_mapping *mapping,
+			      const struct words *identity, uint32_t number)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	*job = (struct job){
+		.pid = pid,
+		.mapping = *mapping,
+		.identity = *identity,
+		.path = copy_name(mapping->path),
+		.made.number = number,
+	};
+	job->mapping.path = job->path;
+	if (job->path)
+		return job;
+	destroy_job(job);
+	return NULL;
+}
+
+static struct job *take_first(struct jobs *jobs)
+{
+	struct job *job = STAILQ_FIRST(jobs);
+
+	if (job)
+		STAILQ_REMOVE_HEAD(jobs, next);
+	return job;
+}
+
+static void destroy_jobs(struct jobs *jobs)
+{
+	struct job *job;
+
+	while ((job = take_first(jobs)))
+		destroy_job(job);
+}
+
+/* --- threads --- */
+
+static void leave(struct table_makers *makers)
+{
+	bool last;
+
+	pthread_mutex_lock(&makers->lock);
+	last = --makers->users == 0;
+	pthread_mutex_unlock(&makers->lock);
+	if (!last)
+		return;
+	destroy_jobs(&makers->asked);
+	destroy_jobs(&makers->made);
+	unwind_cache_close(makers->cache);
+	pthread_cond_destroy(&makers->work);
+	pthread_cond_destroy(&makers->done);
+	pthread_mutex_destroy(&makers->lock);
+	free(makers);
+}
+
+static struct job *wait_for_job(struct table_makers *makers)
+{
+	while (!makers->is_over && STAILQ_EMPTY(&makers->asked))
+		pthread_cond_wait(&makers->work, &makers->lock);
+	return makers->is_over ? NULL : take_first(&makers->asked);
+}
+
+static void *make(void *argument)
+{
+	struct maker *maker = argument;
+	struct table_makers *makers = maker->makers;
+	struct job *job;
+
+	pthread_mutex_lock(&makers->lock);
+	while (!maker->hangs && (job = wait_for_job(makers))) {
+		maker->busy_since_ns = clock_ns(CLOCK_MONOTONIC);
+		pthread_mutex_unlock(&makers->lock);
+		mapped_file_make(job->pid, &job->mapping, &job->identity, makers->cache,
+				 &job->made.file);
+		pthread_mutex_lock(&makers->lock);
+		maker->busy_since_ns = 0;
+		STAILQ_INSERT_TAIL(&makers->made, job, next);
+		pthread_cond_signal(&makers->done);
+	}
+	/* One that did not hang for ever has a successor. */
+	maker->is_there = maker->hangs = false;
+	pthread_mutex_unlock(&makers->lock);
+	leave(makers);
+	return NULL;
+}
+
+/* Signals to us are for the thread that has always been there. */
+static bool start_thread(struct maker *maker)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t thread;
+	int failed;
+
+	if (pthread_attr_init(&attributes))
+		return false;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(&thread, &attributes, make, maker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return !failed;
+}
+
+/* Another one, up to as many as there may be beside those who hang. With the lock. */
+static void start_maker(struct table_makers *makers)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct maker *vacant = NULL;
+	unsigned working = 0;
+
+	for (size_t i = 0; i < array_length(makers->makers); i++) {
+		struct maker *maker = &makers->makers[i];
+
+		if (!maker->is_there) {
+			vacant = maker;
+			continue;
+		}
+		if (maker->busy_since_ns && now - maker->busy_since_ns > PATIENCE_NS)
+			maker->hangs = true;
+		working += !maker->hangs;
+	}
+	if (!vacant || working == makers->most)
+		return;
+	*vacant = (struct maker){ .makers = makers, .is_there = true };
+	makers->users++;
+	if (start_thread(vacant))
+		return;
+	makers->users--;
+	vacant->is_there = false;
+}
+
+/* --- for who asks --- */
+
+struct error *table_makers_create(struct unwind_cache *cache, struct table_makers **ret)
+{
+	struct table_makers *makers = calloc(1, sizeof(*makers));
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_condattr_t clock;
+
+	if (!makers) {
+		unwind_cache_close(cache);
+		return &error_no_memory;
+	}
+	makers->cache = cache;
+	makers->users = 1;
+	makers->most = cpus < MAKERS_MIN   ? MAKERS_MIN
+		       : cpus < MAKERS_MAX ? (unsigned)cpus
+					   : MAKERS_MAX;
+	STAILQ_INIT(&makers->asked);
+	STAILQ_INIT(&makers->made);
+	pthread_mutex_init(&makers->lock, NULL);
+	pthread_cond_init(&makers->work, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&makers->done, &clock);
+	pthread_condattr_destroy(&clock);
+	*ret = makers;
+	return NULL;
+}
+
+bool table_makers_ask(struct table_makers *makers, uint32_t pid,
+		      const struct profile_mapping *mapping, const struct words *identity,
+		      uint32_t number)
+{
+	struct job *job = create_job(pid, mapping, identity, number);
+
+	if (!job)
+		return false;
+	pthread_mutex_lock(&makers->lock);
+	STAILQ_INSERT_TAIL(&makers->asked, job, next);
+	start_maker(makers);
+	pthread_cond_signal(&makers->work);
+	pthread_mutex_unlock(&makers->lock);
+	return true;
+}
+
+struct made_table *table_makers_take(struct table_makers *makers)
+{
+	struct job *job;
+
+	pthread_mutex_lock(&makers->lock);
+	/* Somebody may have begun to hang since. */
+	if (!STAILQ_EMPTY(&makers->asked))
+		start_maker(makers);
+	job = take_first(&makers->made);
+	pthread_mutex_unlock(&makers->lock);
+	return job ? &job->made : NULL;
+}
+
+void table_makers_wait(struct table_makers *makers, uint64_t until_ns)
+{
+	const struct timespec until = clock_moment(until_ns);
+
+	pthread_mutex_lock(&makers->lock);
+	while (STAILQ_EMPTY(&makers->made) &&
+	       !pthread_cond_timedwait(&makers->done, &makers->lock, &until))
+		;
+	pthread_mutex_unlock(&makers->lock);
+}
+
+void table_makers_destroy(struct table_makers *makers)
+{
+	if (!makers)
+		return;
+	pthread_mutex_lock(&makers->lock);
+	makers->is_over = true;
+	pthread_cond_broadcast(&makers->work);
+	pthread_mutex_unlock(&makers->lock);
+	leave(makers);
+}

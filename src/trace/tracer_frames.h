@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Frames at the leaf of a kernel stack that are those of the program that looks at it.
+ */
+#ifndef TRACE_TRACER_FRAMES_H
+#define TRACE_TRACER_FRAMES_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+#include "symbol/kallsyms.h"
+
+/* How many of these frames, innermost first; 0 without symbols (NULL). */
+size_t tracer_frames(const struct kallsyms *symbols, const __u64 *frames, size_t count);
+
+/* How many are so in every walk of one program. While others are attached to the same tracepoint a
+ * function that calls one after the other is there too (__traceiter_*, include/linux/tracepoint.h),
+ * which is not counted. */
+size_t tracer_frames_always(const struct kallsyms *symbols, const __u64 *frames, size_t count);
+
+#endif
