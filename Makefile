@@ -4,7 +4,7 @@
 #   make static     build/ctprof-static: one file that runs on any x86_64 Linux
 #   make install    binary, library, header, manual pages, completion (PREFIX, DESTDIR)
 #   make doc        bring doc/metrics.md and doc/kernels.md up to date
-#   make bench      ratios against the peers, side by side
+#   make bench      what it costs, beside the peers (doc/performance.md)
 #   make fuzz       fuzz every parser for FUZZ_SECONDS each
 #
 # CROSS=aarch64-linux-gnu builds for that machine below build/aarch64/, with the libraries that
@@ -25,20 +25,20 @@ CFLAGS   ?= -O2 -g
 ifneq ($(CROSS),)
 SYSROOT  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ctprof/sysroot/$(MACHINE:aarch64=arm64)
 CPPFLAGS += -isystem $(SYSROOT)/usr/include
-LDFLAGS  += $(addprefix -L$(SYSROOT)/,lib/$(CROSS) usr/lib/$(CROSS))
+LDFLAGS  += $(foreach lib,lib usr/lib,-L$(SYSROOT)/$(lib)/$(CROSS) -Wl,-rpath-link,$(SYSROOT)/$(lib)/$(CROSS))
 else
 SYSROOT  :=
 endif
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem $(SYSROOT)/usr/include/libnl3
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem $(B)/bpf -isystem $(B)/proto -isystem $(SYSROOT)/usr/include/libnl3
 OWN      := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -ffunction-sections -MMD -MP
 
 LAYERS   := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
-sources   = $(wildcard $(addprefix src/,$(addsuffix /*.c,$(1))))
+sources   = $(filter-out %.bpf.c,$(wildcard $(addprefix src/,$(addsuffix /*.c,$(1)))))
 objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
-LIBS     := -lnl-genl-3 -lnl-3 -lyajl -lzstd -lmd -lutf8proc -lm
+LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -liberty -llzma -lprotobuf-c -lcap -lz -lzstd -lmd -lutf8proc -lm -lpthread
 LIB_LIBS := -lyajl -lzstd
 
 ifneq ($(V),1)
@@ -47,6 +47,7 @@ say   = @echo "  $(1)"
 endif
 
 .DELETE_ON_ERROR:
+.SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/task_iterator.bpf.o
 .PHONY: all static install bench fuzz man doc clean
 
 all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so
@@ -55,6 +56,50 @@ $(B)/%.o: %.c
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OWN) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+# --- BPF programs: the same for every machine, and in the program as a light skeleton ---
+
+BPF_CLANG    ?= clang
+BPFTOOL      ?= bpftool
+BPF_INCLUDES := -Isrc -idirafter /usr/include
+SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/profile.skel.h
+
+$(B)/bpf/%.bpf.o: src/bpf/%.bpf.c
+	$(call say,BPF   $<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(BPF_INCLUDES) -MMD -MP -c -o $@ $<
+
+# Nothing is parsed when such a program starts: what libbpf would do was done here.
+$(B)/bpf/%.lskel.h: $(B)/bpf/%.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton -L $< name $*_bpf > $@
+
+# One that libbpf loads, attaches to what a user names, and fits to the kernel. Linked for itself, it
+# loses what only debuggers read.
+$(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
+	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $<
+	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $*_bpf > $@
+
+$(patsubst src/%.c,$(B)/src/%.o,$(wildcard src/trace/*.c)): $(SKELETONS)
+
+# --- scripts and pages in the program: the compiler does not see that it reads them ---
+
+ASSETS := $(wildcard assets/*.*)
+
+$(addsuffix /src/report/assets.o,$(B) $(B)/tests/san $(B)/tests/fuzz/objects): $(ASSETS)
+
+# --- messages of pprof, and presets of filters ---
+
+PROTO := $(B)/proto/profile.pb-c.h
+
+$(PROTO): src/stack/profile.proto
+	$(call say,PROTO $<)
+	@mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+
+# For the program, its tests and its fuzzers.
+STACK := $(foreach build,$(B) $(B)/tests/san $(B)/tests/fuzz/objects,$(build)/src/stack)
+$(foreach dir,$(STACK),$(patsubst src/stack/%.c,$(dir)/%.o,$(wildcard src/stack/*.c))): $(PROTO)
+$(STACK:=/preset_files.o): $(wildcard assets/presets/*.preset)
 
 $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
@@ -82,7 +127,8 @@ static: $(B)/ctprof-static
 $(B)/ctprof-static: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ \
-		-lnl-genl-3 -lnl-3 -lyajl_s -lzstd -lmd -lutf8proc -lm -lpthread 2> $@.log || { cat $@.log; exit 1; }
+		-lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -liberty -lprotobuf-c -lcap -lzstd -llzma -lbz2 -lz \
+		-lmd -lutf8proc -lm -lpthread 2> $@.log || { cat $@.log; exit 1; }
 
 # --- manual pages and completion, from the tables of commands and options ---
 
@@ -119,7 +165,9 @@ install: all man $(B)/ctprof.bash
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
-	install -m 644 doc/format.md doc/kernels.md doc/metrics.md doc/report.md $(DESTDIR)$(PREFIX)/share/doc/ctprof/
+	install -m 644 doc/format.md doc/kernels.md doc/metrics.md doc/performance.md doc/presets.md \
+		doc/profile-format.md doc/profile.md doc/report.md doc/unwinding.md \
+		$(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof
 	[ -n "$(DESTDIR)" ] || ldconfig
@@ -129,4 +177,4 @@ clean:
 
 -include tests/tests.mk
 
--include $(PROGRAM:.o=.d) $(LIBRARY:.o=.d)
+-include $(PROGRAM:.o=.d) $(LIBRARY:.o=.d) $(wildcard $(B)/bpf/*.bpf.d)

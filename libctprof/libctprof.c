@@ -30,6 +30,11 @@ const char *ctprof_snapshot_note(const struct ctprof_snapshot *snapshot)
 	return snapshot->note ? snapshot->note->bytes : NULL;
 }
 
+bool ctprof_snapshot_is_whole(const struct ctprof_snapshot *snapshot)
+{
+	return !snapshot->capture || !snapshot->capture->cut_short;
+}
+
 size_t ctprof_snapshot_remark_count(const struct ctprof_snapshot *snapshot)
 {
 	return snapshot->remarks.count;
@@ -117,6 +122,13 @@ enum ctprof_value_kind ctprof_metric_kind(size_t metric)
 	default:
 		return CTPROF_VALUE_U64;
 	}
+}
+
+size_t ctprof_metric_in_progress(size_t metric)
+{
+	if (metric >= METRIC_COUNT || !metrics[metric].in_progress)
+		return CTPROF_METRIC_NONE;
+	return metrics[metric].in_progress;
 }
 
 bool ctprof_thread_measured(const struct ctprof_thread *thread, size_t metric)

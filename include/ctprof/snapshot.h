@@ -54,8 +54,10 @@ struct ctprof_error {
 /* --- a file --- */
 
 /*
- * Read a snapshot; "-" is standard input. Returns 0, or -1 with *error filled in (which may be
- * NULL) and *ret untouched. Memory is bounded by the number of threads in the file.
+ * Read a snapshot; "-" is standard input. The directory of a recording is its last capture, and
+ * "DIR@12:30:05" the one at that time or the nearest before (ctprof-show(1) has all forms). Returns
+ * 0, or -1 with *error filled in (which may be NULL) and *ret untouched. Memory is bounded by the
+ * number of threads in the file.
  */
 CTPROF_API int ctprof_snapshot_open(const char *path, struct ctprof_snapshot **ret,
 				    struct ctprof_error *error);
@@ -68,6 +70,10 @@ CTPROF_API uint64_t ctprof_snapshot_captured_at_unix_ns(const struct ctprof_snap
 
 /* The note its maker gave it, or NULL. */
 CTPROF_API const char *ctprof_snapshot_note(const struct ctprof_snapshot *snapshot);
+
+/* Is all in it that was there? False when the time that `ctprof capture --timeout` gave was over
+ * before all was read. */
+CTPROF_API bool ctprof_snapshot_is_whole(const struct ctprof_snapshot *snapshot);
 
 /* Lines about how the file was read, for people: 0 to count-1. */
 CTPROF_API size_t ctprof_snapshot_remark_count(const struct ctprof_snapshot *snapshot);
@@ -106,6 +112,22 @@ CTPROF_API const char *ctprof_metric_name(size_t metric);
 /* "ns", "B", "ticks" or "". */
 CTPROF_API const char *ctprof_metric_unit(size_t metric);
 CTPROF_API enum ctprof_value_kind ctprof_metric_kind(size_t metric);
+
+/*
+ * The kernel books a wait when it ends. What had passed of one that went on at the time of the
+ * capture is a metric of its own, measured by BPF only: this is its number, for a total of waits;
+ * CTPROF_METRIC_NONE for other metrics. How long a thread waited for a CPU, up to the capture:
+ *
+ *	size_t booked = ctprof_metric_find("wait_time_ns");
+ *	uint64_t ns, more;
+ *	if (ctprof_thread_u64(thread, booked, &ns) &&
+ *	    ctprof_thread_u64(thread, ctprof_metric_in_progress(booked), &more))
+ *		ns += more;
+ *
+ * Add it in all snapshots that are compared, or in none. Only waits that ended are counted, so mean
+ * waits are of the booked total.
+ */
+CTPROF_API size_t ctprof_metric_in_progress(size_t metric);
 
 /* --- values: false when the metric was not measured for this thread, or is of another kind --- */
 

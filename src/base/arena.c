@@ -2,14 +2,25 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
+
+/* An arena that has grown beyond this goes on in large blocks whose pages are all there from the
+ * start: a fault for each took a tenth of the time of a capture of ten thousand threads. Huge pages
+ * would be fewer still, but on a host whose memory is in pieces the kernel may stop to gather one.
+ */
+#define SMALL_BYTES ((size_t)512 * 1024)
+#define LARGE_BYTES ((size_t)2 << 20)
 
 struct arena_block {
 	struct arena_block *older;
 	size_t used, room;
+	bool is_large;
 	alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -18,18 +29,31 @@ void arena_init(struct arena *arena, size_t limit)
 	*arena = (struct arena){ .limit = limit };
 }
 
+static void *large_block(void)
+{
+	void *memory = mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 static struct arena_block *add_block(struct arena *arena, size_t room)
 {
-	size_t total;
+	size_t total, left = arena->used > arena->limit ? 0 : arena->limit - arena->used;
+	bool large = arena->used >= SMALL_BYTES && room <= LARGE_BYTES / 4 && left >= LARGE_BYTES;
 	struct arena_block *block;
 
-	if (__builtin_add_overflow(sizeof(*block), room, &total) || arena->used > arena->limit ||
-	    total > arena->limit - arena->used)
+	if (__builtin_add_overflow(sizeof(*block), room, &total))
 		return NULL;
-	block = calloc(1, total);
+	if (large)
+		total = LARGE_BYTES;
+	if (total > left)
+		return NULL;
+	block = large ? large_block() : calloc(1, total);
 	if (!block)
 		return NULL;
-	block->room = room;
+	block->is_large = large;
+	block->room = total - sizeof(*block);
 	block->older = arena->newest;
 	arena->newest = block;
 	arena->used += total;
@@ -62,7 +86,10 @@ void arena_deinit(struct arena *arena)
 	while (block) {
 		struct arena_block *older = block->older;
 
-		free(block);
+		if (block->is_large)
+			munmap(block, LARGE_BYTES);
+		else
+			free(block);
 		block = older;
 	}
 	arena->newest = NULL;

@@ -301,6 +301,9 @@ static struct error *syntax_error(struct json_reader *r, struct text bytes)
 	struct error *err;
 
 	text_cut(&line, '\n', &line);
+	/* Of a text that ends within a value it says nothing. */
+	if (!line.length)
+		line = TEXT("it ends too early");
 	err = error_create("not valid JSON (%.*s)", (int)line.length, line.bytes);
 	if (said)
 		yajl_free_error(r->yajl, said);

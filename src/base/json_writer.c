@@ -31,7 +31,7 @@ static char *room(struct json_writer *w, size_t length)
 	return w->bytes + w->used;
 }
 
-static void put(struct json_writer *w, const char *bytes, size_t length)
+static void put_pieces(struct json_writer *w, const char *bytes, size_t length)
 {
 	while (length) {
 		size_t piece = length < ROOM / 2 ? length : ROOM / 2;
@@ -41,6 +41,16 @@ static void put(struct json_writer *w, const char *bytes, size_t length)
 		bytes += piece;
 		length -= piece;
 	}
+}
+
+static inline void put(struct json_writer *w, const char *bytes, size_t length)
+{
+	if (length > ROOM - w->used) {
+		put_pieces(w, bytes, length);
+		return;
+	}
+	memcpy(w->bytes + w->used, bytes, length);
+	w->used += length;
 }
 
 static void put_char(struct json_writer *w, char c)
@@ -164,27 +174,67 @@ void json_key(struct json_writer *w, const char *key)
 	json_key_text(w, text_of(key));
 }
 
-void json_key_ready(struct json_writer *w, struct text member)
+void json_ready(struct json_writer *w, struct text members)
 {
 	separate(w);
-	memcpy(room(w, member.length), member.bytes, member.length);
-	w->used += member.length;
+	put(w, members.bytes, members.length);
+}
+
+void json_key_ready(struct json_writer *w, struct text key)
+{
+	json_ready(w, key);
 	w->comma = false;
+}
+
+#define DIGITS_MAX 20
+
+static unsigned count_digits(uint64_t value)
+{
+	/* From the number of bits, of which a digit takes 4096 / 1233. 0 has a digit too. */
+	static const uint64_t powers[DIGITS_MAX] = {
+		0,
+		10u,
+		100u,
+		1000u,
+		10000u,
+		100000u,
+		1000000u,
+		10000000u,
+		100000000u,
+		1000000000u,
+		10000000000u,
+		100000000000u,
+		1000000000000u,
+		10000000000000u,
+		100000000000000u,
+		1000000000000000u,
+		10000000000000000u,
+		100000000000000000u,
+		1000000000000000000u,
+		10000000000000000000u,
+	};
+	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), few = bits * 1233 >> 12;
+
+	return few + (value >= powers[few]);
 }
 
 void json_u64(struct json_writer *w, uint64_t value)
 {
-	char *out, digits[20];
-	size_t n = sizeof(digits);
+	/* The numbers of two digits, one after the other: half as many divisions. */
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	unsigned count = count_digits(value);
+	char *at;
 
 	separate(w);
-	do {
-		digits[--n] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	out = room(w, sizeof(digits));
-	memcpy(out, digits + n, sizeof(digits) - n);
-	w->used += sizeof(digits) - n;
+	at = room(w, DIGITS_MAX) + count;
+	w->used += count;
+	for (; value >= 10; value /= 100)
+		memcpy(at -= 2, &pairs[value % 100 * 2], 2);
+	if (count % 2)
+		*--at = (char)('0' + value);
 }
 
 void json_i64(struct json_writer *w, int64_t value)

@@ -43,8 +43,10 @@ void json_array_end(struct json_writer *w);
 /* `key` needs no escapes: a name from a table of ours. */
 void json_key(struct json_writer *w, const char *key);
 
-/* The same with everything done beforehand: `member` is `"name":`. For inner loops. */
-void json_key_ready(struct json_writer *w, struct text member);
+/* For inner loops, text made beforehand: a key, `"b":`, or members and a key, `"a":0,"b":`; and
+ * whole members or a value. */
+void json_key_ready(struct json_writer *w, struct text key);
+void json_ready(struct json_writer *w, struct text members);
 
 /* A key that may hold anything. */
 void json_key_text(struct json_writer *w, struct text key);

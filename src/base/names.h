@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 
 struct name {
 	uint32_t hash;
@@ -36,6 +37,12 @@ const struct name *names_find(const struct names *names, const void *bytes, size
 
 /* Forgets the table; the names themselves go with the arena. */
 void names_deinit(struct names *names);
+
+/* The bytes of a name; of NULL none. */
+static inline struct text name_text(const struct name *name)
+{
+	return name ? (struct text){ name->bytes, name->length } : (struct text){ "", 0 };
+}
 
 /* Order by bytes, shorter first; NULL sorts first. For qsort on `const struct name *` members. */
 int name_compare(const struct name *a, const struct name *b);

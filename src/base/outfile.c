@@ -83,6 +83,22 @@ struct error *outfile_open(struct outfile *file, const char *path)
 	return err;
 }
 
+struct error *outfile_open_at(struct outfile *file, int dir, const char *name, const char *path)
+{
+	struct stat st;
+
+	*file = (struct outfile){ .fd = -1, .dir = -1 };
+	file->path = strdup(path);
+	file->base = strdup(name);
+	if (!file->path || !file->base)
+		return &error_no_memory;
+	file->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+	if (file->dir < 0 || fstat(file->dir, &st))
+		return error_system(errno, "%s", path);
+	/* File systems differ in what they say of a directory that was removed. */
+	return st.st_nlink ? open_nameless(file) : error_system(ENOENT, "%s", path);
+}
+
 struct error *outfile_write(void *context, const void *bytes, size_t length)
 {
 	struct outfile *file = context;
@@ -99,6 +115,13 @@ struct error *outfile_write(void *context, const void *bytes, size_t length)
 		length -= (size_t)wrote;
 	}
 	return NULL;
+}
+
+struct error *outfile_sync(struct outfile *file)
+{
+	if (!fdatasync(file->fd) || errno == EINVAL || errno == EROFS)
+		return NULL;
+	return error_system(errno, "%s", file->path);
 }
 
 /* Copy what waited in memory to the temporary name. */

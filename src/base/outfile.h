@@ -31,8 +31,18 @@ struct outfile {
 
 struct error *outfile_open(struct outfile *file, const char *path) MUST_CHECK;
 
+/* The same in this directory, wherever that has been moved to: `name` has no slash, and is a file's
+ * or nobody's. `path` is what messages call it. */
+struct error *outfile_open_at(struct outfile *file, int dir, const char *name,
+			      const char *path) MUST_CHECK;
+
 /* Everything or an error. `context` is the struct outfile, so it can serve as a zstream_sink. */
 struct error *outfile_write(void *context, const void *bytes, size_t length) MUST_CHECK;
+
+/* Wait until the disk has the bytes: without that, a host that crashes after the commit may leave
+ * the name of an empty file. Not where the file system has no nameless files, and waiting for what
+ * cannot be waited for is no error. */
+struct error *outfile_sync(struct outfile *file) MUST_CHECK;
 
 /* Give the file its name. Afterwards only outfile_close may be called. */
 struct error *outfile_commit(struct outfile *file) MUST_CHECK;

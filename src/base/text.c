@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/text.h"
 
+#include <stdio.h>
+
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -154,6 +156,24 @@ const char *text_nearest(const char *wrong, const char *const *names, size_t cou
 		}
 	}
 	return best;
+}
+
+char *text_print_v(const char *format, va_list values)
+{
+	char *text;
+
+	return vasprintf(&text, format, values) < 0 ? NULL : text;
+}
+
+char *text_print(const char *format, ...)
+{
+	va_list values;
+	char *text;
+
+	va_start(values, format);
+	text = text_print_v(format, values);
+	va_end(values);
+	return text;
 }
 
 bool text_make_safe(char *text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pieces of text that belong to somebody else, and exact numbers out of them.
+ * Pieces of text that belong to somebody else, and exact numbers out of them; and strings made of
+ * both.
  *
  * Parsers of /proc and of JSON work on `struct text`: no NUL is needed, nothing is copied, nothing
  * beyond `length` is read.
@@ -8,6 +9,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,6 +87,10 @@ bool text_u32(struct text text, uint32_t *ret);
 
 /* Decimal digits after an optional '-'. */
 bool text_i64(struct text text, int64_t *ret);
+
+/* A string of its own, as asprintf(3) makes it, to be freed; NULL: no memory. */
+char *text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *text_print_v(const char *format, va_list values) __attribute__((format(printf, 1, 0)));
 
 /* Replace control characters by '?', so that the text stays one line and tells a terminal nothing.
  * Returns whether there were any. */

@@ -181,6 +181,7 @@ static const struct suffix long_times[] = {
 	{ "m", DIMENSION_TIME, 60e9 },
 	{ "min", DIMENSION_TIME, 60e9 },
 	{ "h", DIMENSION_TIME, 3600e9 },
+	{ "d", DIMENSION_TIME, 86400e9 },
 };
 
 static const struct suffix *find_suffix(const struct suffix *rows, size_t count, struct text text)

@@ -81,7 +81,7 @@ struct amount {
 /* After an optional sign. False when it is no such thing. */
 bool units_parse(struct text text, struct amount *ret);
 
-/* A length of time that is not negative, also in "m", "min" and "h". */
+/* A length of time that is not negative, also in "m", "min", "h" and "d". */
 bool units_parse_duration(struct text text, uint64_t *ret_ns);
 
 /* "s" unless there is one of them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/word_map.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 struct word_map_slot {
@@ -39,9 +40,9 @@ static struct word_map_slot *slot_of(const struct word_map *map, const struct wo
 	return &map->slots[i];
 }
 
-static bool grow(struct word_map *map)
+static bool grow_to(struct word_map *map, size_t room)
 {
-	struct word_map wider = { .count = map->count, .room = map->room ? map->room * 2 : 64 };
+	struct word_map wider = { .count = map->count, .room = room };
 
 	wider.slots = calloc(wider.room, sizeof(*wider.slots));
 	if (!wider.slots)
@@ -52,6 +53,20 @@ static bool grow(struct word_map *map)
 	free(map->slots);
 	*map = wider;
 	return true;
+}
+
+static bool grow(struct word_map *map)
+{
+	return grow_to(map, map->room ? map->room * 2 : 64);
+}
+
+bool word_map_reserve(struct word_map *map, size_t count)
+{
+	size_t room = 64;
+
+	while (room < SIZE_MAX / 4 && room / 4 * 3 < count)
+		room *= 2;
+	return room <= map->room || grow_to(map, room);
 }
 
 uint32_t *word_map_at(struct word_map *map, struct words key)

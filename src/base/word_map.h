@@ -31,6 +31,10 @@ struct word_map {
  * without memory. All zero is an empty map. */
 uint32_t *word_map_at(struct word_map *map, struct words key);
 
+/* Room for so many, where that is known: growing there step by step takes longer. False without
+ * memory; the map is as it was. */
+bool word_map_reserve(struct word_map *map, size_t count);
+
 /* The value, or WORD_MAP_NEW. */
 uint32_t word_map_find(const struct word_map *map, struct words key);
 

@@ -2,7 +2,7 @@
 /*
  * zstd, as streams with bounds.
  *
- * Writing: bytes go in as they are made, one frame at level 3 with a checksum comes out.
+ * Writing: bytes go in as they are made, one frame at level 1 with a checksum comes out.
  * Reading: any number of frames; a frame may not ask for a window above 16 MiB (level 3 uses 2,
  * level 19 uses 8), whatever its header says, so memory does not depend on the file.
  */
@@ -46,6 +46,11 @@ struct zstream_reader {
 };
 
 struct error *zstream_reader_init(struct zstream_reader *reader, int fd) MUST_CHECK;
+
+/* Before anything is read: these few bytes, at most ZSTREAM_HEAD_MAX, were read from the descriptor
+ * already, to see what it is, and come first. */
+#define ZSTREAM_HEAD_MAX 16
+void zstream_reader_begin(struct zstream_reader *reader, struct text head);
 
 /*
  * The next decompressed bytes, which live until the next call; an empty text is the end.

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/capture.h"
 
+#include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "capture/heap.h"
 #include "capture/session.h"
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+const char *const capture_part_names[CAPTURE_PART_COUNT] = {
+#define PART(id, name) [CAPTURE_PART_##id] = name,
+	CAPTURE_PARTS(PART)
+#undef PART
+};
 
 static void session_deinit(struct capture *c)
 {
@@ -25,6 +27,10 @@ static void session_deinit(struct capture *c)
 	file_buffer_deinit(&c->buffer);
 	array_deinit(&c->taker.cpus);
 	array_deinit(&c->pids);
+	array_deinit(&c->leaders);
+	leader_files_close(c->early);
+	array_deinit(&c->pointers);
+	array_deinit(&c->seen);
 	taskstats_socket_close(c->socket);
 }
 
@@ -38,9 +44,8 @@ static void drop_lost(struct ctprof_snapshot *s)
 
 		if (!thread->tid)
 			continue;
-		if (kept != i)
-			*snapshot_thread(s, kept) = *thread;
-		kept++;
+		s->threads.items[i] = s->threads.items[kept];
+		s->threads.items[kept++] = thread;
 	}
 	snapshot_truncate_threads(s, kept);
 }
@@ -62,12 +67,12 @@ static void drop_empty_processes(struct ctprof_snapshot *s)
 }
 
 /* A process named by the user that ended before it could be read is as if it were not there.
- * Processes and threads are ascending. */
+ * Processes and threads are ascending. Where there was no time for all, nobody knows. */
 static struct error *check_targets(const struct capture *c)
 {
 	const struct ctprof_snapshot *s = c->snapshot;
 
-	if (c->options->may_be_gone)
+	if (c->options->may_be_gone || c->not_reached)
 		return NULL;
 	if (c->cgroup_top && c->cgroups.dir < 0 && !s->threads.count)
 		return error_create("--cgroup %s: no thread is in it, and cgroup version 2 is not "
@@ -90,23 +95,75 @@ static struct error *check_targets(const struct capture *c)
 	return NULL;
 }
 
+/* As the iterator said it; it passed threads by their numbers. */
+static uint64_t thread_pointer(const void *context, uint32_t tid)
+{
+	const struct capture *c = context;
+	const struct thread_pointer *found =
+		c->pointers.count ? bsearch(&tid, c->pointers.items, c->pointers.count,
+					    sizeof(*c->pointers.items), compare_u32)
+				  : NULL;
+
+	return found ? found->value : 0;
+}
+
+/* The counters of jemalloc. A /proc of other threads says nothing about the processes that system
+ * calls would read. */
+static struct error *take_heap(struct capture *c)
+{
+	const struct heap_request request = {
+		.proc = c->proc,
+		.allow_ptrace = c->options->allow_ptrace,
+		.snapshot = c->snapshot,
+		.thread_pointer = thread_pointer,
+		.context = c,
+		.deadline_ns = c->deadline_ns,
+	};
+	struct heap_outcome outcome;
+	struct error *err = NULL;
+
+	if (!c->ours || !capture_wants(c, CAPTURE_PART_HEAP))
+		return NULL;
+	if (capture_is_late(c)) {
+		c->not_reached++;
+		return NULL;
+	}
+	if (!c->capturer->heap)
+		err = heap_open(&c->capturer->heap);
+	if (!err)
+		err = heap_take(c->capturer->heap, &request, &outcome);
+	if (err)
+		return err;
+	c->probe = outcome.summary;
+	c->not_reached += outcome.not_reached;
+	return NULL;
+}
+
 static struct error *run(struct capture *c)
 {
 	struct error *err = capture_open_roots(c);
 
-	if (!err)
-		err = capture_moment(c);
-	if (!err)
-		err = capture_counters(c);
+	if (!err && !c->options->host_only && (!c->capturer->tasks || c->options->pid_count))
+		err = capture_find_targets(c);
+	if (!err && !c->options->host_only && c->capturer->tasks)
+		err = capture_start_leaders(c);
 	if (!err)
 		err = capture_host(c);
-	if (err || c->options->host_only)
-		return err;
-	err = capture_find_targets(c);
 	if (err)
 		return err;
-	capture_open_delays(c);
-	err = capture_walk(c);
+	capture_find_accounting(c);
+	capture_moment(c);
+	if (capture_wants(c, CAPTURE_PART_COUNTERS))
+		err = capture_counters(c);
+	if (err || c->options->host_only)
+		return err;
+	if (c->capturer->tasks) {
+		err = capture_tasks(c);
+	} else {
+		c->sources = ~c->options->leave_out;
+		capture_open_delays(c);
+		err = capture_walk(c);
+	}
 	if (err)
 		return err;
 	capture_flush_delays(c);
@@ -114,8 +171,10 @@ static struct error *run(struct capture *c)
 	drop_empty_processes(c->snapshot);
 	err = check_targets(c);
 	if (!err)
-		err = capture_users(c);
+		err = take_heap(c);
 	if (!err)
+		err = capture_users(c);
+	if (!err && capture_wants(c, CAPTURE_PART_CGROUPS))
 		err = capture_cgroups(c);
 	if (!err)
 		err = capture_sched_ext(c);
@@ -126,7 +185,61 @@ static struct error *run(struct capture *c)
 	return err;
 }
 
-struct error *capture_run(const struct capture_options *options, struct ctprof_snapshot **ret)
+void capturer_close(struct capturer *capturer)
+{
+	if (!capturer)
+		return;
+	task_iterator_close(capturer->tasks);
+	cgroup_ids_deinit(&capturer->cgroup_ids);
+	leader_hangs_deinit(&capturer->hangs);
+	heap_close(capturer->heap);
+	free(capturer->why_not_bpf);
+	free(capturer->gaps);
+	free(capturer);
+}
+bool capture_is_late(const struct capture *c)
+{
+	return c->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= c->deadline_ns;
+}
+
+/* The iterator sees our PID namespace, and nothing but the running kernel. */
+static struct error *open_tasks(struct capturer *capturer)
+{
+	const struct capture_options *o = capturer->options;
+	_cleanup_close_ int proc = -1;
+
+	if (o->proc_root)
+		return error_create("BPF knows nothing of the threads of --proc-root");
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0 || !tasks_are_ours(proc))
+		return error_create("/proc is of another PID namespace");
+	return task_iterator_open(&capturer->tasks);
+}
+
+struct error *capturer_open(const struct capture_options *options, struct capturer **ret)
+{
+	_cleanup_(capturer_close) struct capturer *capturer = calloc(1, sizeof(*capturer));
+	struct error *err;
+
+	if (!capturer)
+		return &error_no_memory;
+	capturer->options = options;
+	/* That another tree is not the kernel's goes without saying, unless somebody asks for both.
+	 */
+	if (options->source == CAPTURE_BPF ||
+	    (options->source == CAPTURE_AUTO && !options->host_only && !options->proc_root)) {
+		err = open_tasks(capturer);
+		if (err && options->source == CAPTURE_BPF)
+			return error_prefix(err, "--source bpf");
+		if (err)
+			capturer->why_not_bpf = strdup(err->message);
+		error_destroy(err);
+	}
+	*ret = take_ptr(capturer);
+	return NULL;
+}
+
+struct error *capturer_take(struct capturer *capturer, struct ctprof_snapshot **ret)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	uint64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -138,8 +251,16 @@ struct error *capture_run(const struct capture_options *options, struct ctprof_s
 	if (!c)
 		return &error_no_memory;
 	*c = (struct capture){
-		.options = options, .snapshot = snapshot, .proc = -1, .sys = -1, .cgroups.dir = -1
+		.capturer = capturer,
+		.options = capturer->options,
+		.snapshot = snapshot,
+		.proc = -1,
+		.sys = -1,
+		.cgroups.dir = -1,
+		.deadline_ns =
+			capturer->options->timeout_ns ? wall + capturer->options->timeout_ns : 0,
 	};
+	capturer->taken++;
 	snapshot_trust(snapshot);
 	plan_init(&c->plan);
 	c->taker = (struct taker){ .plan = &c->plan, .snapshot = snapshot };
@@ -147,7 +268,7 @@ struct error *capture_run(const struct capture_options *options, struct ctprof_s
 	if (!err)
 		err = capture_summaries(c);
 	session_deinit(c);
-	if (!err && options->redact)
+	if (!err && c->options->redact)
 		err = capture_redact(snapshot);
 	if (err)
 		return err;
@@ -156,4 +277,12 @@ struct error *capture_run(const struct capture_options *options, struct ctprof_s
 	snapshot->capture->cpu_ns = reading_of(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu);
 	*ret = take_ptr(snapshot);
 	return NULL;
+}
+
+struct error *capture_run(const struct capture_options *options, struct ctprof_snapshot **ret)
+{
+	_cleanup_(capturer_close) struct capturer *capturer = NULL;
+	struct error *err = capturer_open(options, &capturer);
+
+	return err ? err : capturer_take(capturer, ret);
 }

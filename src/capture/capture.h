@@ -6,6 +6,14 @@
  *	struct ctprof_snapshot *snapshot;
  *	struct error *err = capture_run(&options, &snapshot);
  *
+ * One who captures again and again keeps what a capture needs open:
+ *
+ *	struct capturer *capturer;
+ *	struct error *err = capturer_open(&options, &capturer);
+ *	while (!err && more())
+ *		err = capturer_take(capturer, &snapshot);
+ *	capturer_close(capturer);
+ *
  * A capture does its best: what cannot be read is unmeasured and counted, and only a target that
  * is not there, or no memory, make it fail.
  */
@@ -14,7 +22,33 @@
 
 #include "snapshot/model.h"
 
+/* Where what the kernel knows of threads comes from. */
+enum capture_source {
+	CAPTURE_AUTO, /* BPF where it works, else /proc */
+	CAPTURE_BPF,  /* an error where it does not work; what it cannot give is still of /proc */
+	CAPTURE_PROC,
+};
+
+/* What a capture can do without: PART(id, name). */
+#define CAPTURE_PARTS(PART)        \
+	PART(SMAPS, "smaps")       \
+	PART(EXE, "exe")           \
+	PART(CMDLINE, "cmdline")   \
+	PART(CGROUPS, "cgroups")   \
+	PART(COUNTERS, "counters") \
+	PART(HEAP, "heap")
+
+enum capture_part {
+#define PART_ENUM(id, name) CAPTURE_PART_##id,
+	CAPTURE_PARTS(PART_ENUM)
+#undef PART_ENUM
+		CAPTURE_PART_COUNT
+};
+extern const char *const capture_part_names[CAPTURE_PART_COUNT];
+
 struct capture_options {
+	enum capture_source source;
+	unsigned without; /* a bit for each enum capture_part */
 	/* Directories to read instead of /proc, /sys and the cgroup2 mount; NULL: these. Numbers in
 	 * a foreign /proc mean nothing to system calls, so with one there are no taskstats. */
 	const char *proc_root, *sys_root, *cgroup_root;
@@ -26,15 +60,32 @@ struct capture_options {
 	/* Replace names (of threads, users, devices), cgroups, command lines and host context by
 	 * hashes. */
 	bool redact;
-	unsigned leave_out; /* a bit for each enum metric_source_id not to be read */
-	bool host_only;     /* no threads */
-	/* Called now and then with how many of the processes are done; may be NULL. */
+	unsigned leave_out;  /* a bit for each enum metric_source_id not to be read */
+	uint64_t timeout_ns; /* what was not read by then is left out; 0: no limit */
+	bool host_only;      /* no threads */
+	/* Stop threads for a moment to learn where jemalloc's counters of them are, if nothing else
+	 * tells. */
+	bool allow_ptrace;
+	/* Called now and then with how many of the threads, or processes, are done; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *progress_context;
 };
 
 struct error *capture_run(const struct capture_options *options,
 			  struct ctprof_snapshot **ret) MUST_CHECK;
+
+/* `options`, and what they point to, must stay while the capturer is open; what the next capture is
+ * to do otherwise may be changed there, but for the source. */
+struct capturer;
+struct error *capturer_open(const struct capture_options *options,
+			    struct capturer **ret) MUST_CHECK;
+
+/* One capture; the next takes what is new. */
+struct error *capturer_take(struct capturer *capturer, struct ctprof_snapshot **ret) MUST_CHECK;
+
+/* Takes NULL. */
+void capturer_close(struct capturer *capturer);
+DEFINE_CLEANUP(capturer_close, struct capturer *)
 
 /* What one needs to be allowed to read a source, by the name it has in capture_info.denied; never
  * NULL. */

@@ -81,8 +81,13 @@ struct error *capture_cgroups(struct capture *c)
 
 	for (size_t i = 0; i < paths.count && !err; i++) {
 		struct cgroup cgroup = { .path = paths.items[i] };
-		_cleanup_close_ int dir = open_cgroup(c, cgroup.path);
+		_cleanup_close_ int dir = -1;
 
+		if (capture_is_late(c)) {
+			c->not_reached += paths.count - i;
+			break;
+		}
+		dir = open_cgroup(c, cgroup.path);
 		/* In a file it could not be told from others that differ in such bytes only. */
 		if (!utf8_is_valid(name_text(cgroup.path))) {
 			c->failed[FILE_CGROUP]++;

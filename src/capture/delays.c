@@ -39,11 +39,15 @@ static bool find_irq_accounting(struct capture *c)
 	return lines.full.measured;
 }
 
-void capture_open_delays(struct capture *c)
+void capture_find_accounting(struct capture *c)
 {
 	c->delays = find_delay_accounting(c);
 	c->irq_accounting = find_irq_accounting(c);
-	if (!c->ours || c->options->leave_out >> SOURCE_TASKSTATS & 1)
+}
+
+void capture_open_delays(struct capture *c)
+{
+	if (!c->ours || c->socket || !(c->sources >> SOURCE_TASKSTATS & 1))
 		return;
 	/* Without the family there is nothing to ask: its rows stay unmeasured. */
 	error_destroy(taskstats_socket_open(&c->socket));
@@ -92,9 +96,15 @@ void capture_flush_delays(struct capture *c)
 	c->silent = unanswered == count;
 }
 
+void capture_delays_of(struct capture *c, struct ctprof_thread *thread)
+{
+	capture_queue_delays(c, thread);
+	capture_flush_delays(c);
+}
+
 void capture_queue_delays(struct capture *c, struct ctprof_thread *thread)
 {
-	if (!c->socket)
+	if (!c->socket || !(c->sources >> SOURCE_TASKSTATS & 1))
 		return;
 	if (c->silent) {
 		take_reply(c, &(struct taskstats_reply){ .failed = ETIMEDOUT }, thread);

@@ -227,15 +227,12 @@ static void read_uptime(struct capture *c, struct host_context *host)
 		c->failed[FILE_HOST]++;
 }
 
-struct error *capture_moment(struct capture *c)
+void capture_moment(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;
 	struct timespec now;
 	long per_s;
 
-	s->host = arena_alloc(&s->arena, sizeof(*s->host));
-	if (!s->host)
-		return &error_no_memory;
 	clock_gettime(CLOCK_REALTIME, &now);
 	read_uptime(c, s->host);
 	s->captured_at_unix_ns =
@@ -243,14 +240,17 @@ struct error *capture_moment(struct capture *c)
 	per_s = c->ours ? sysconf(_SC_CLK_TCK) : 0;
 	if (per_s > 0)
 		s->host->clock_ticks_per_s = reading_of((uint64_t)per_s);
-	return NULL;
 }
 
 struct error *capture_host(struct capture *c)
 {
-	struct host_context *host = c->snapshot->host;
+	struct ctprof_snapshot *s = c->snapshot;
+	struct host_context *host = arena_alloc(&s->arena, sizeof(*host));
 	struct error *err;
 
+	if (!host)
+		return &error_no_memory;
+	s->host = host;
 	read_cpuinfo(c, host);
 	read_meminfo(c, host);
 	read_kernel(c, host);

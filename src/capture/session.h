@@ -9,10 +9,16 @@
 
 #include "base/file.h"
 #include "capture/capture.h"
+#include "capture/cgroup_ids.h"
+#include "capture/heap.h"
+#include "capture/leader_files.h"
 #include "capture/thread_files.h"
+#include "capture/thread_task.h"
+#include "proc/cgroup.h"
 #include "proc/cgroup_tree.h"
 #include "proc/tasks.h"
 #include "proc/taskstats_socket.h"
+#include "trace/task_iterator.h"
 
 /* The kinds of file whose failures are counted: KIND(id, name, is it one that the format's summary
  * knows, what it needs when it is denied). */
@@ -45,11 +51,58 @@ struct file_kind_info {
 };
 extern const struct file_kind_info file_kinds[FILE_KIND_COUNT];
 
+/* What stays from one capture to the next. */
+struct capturer {
+	const struct capture_options *options;
+	struct task_iterator *tasks; /* NULL: threads are read from /proc */
+	char *why_not_bpf;
+	uint64_t taken; /* how many captures, with the present one */
+	struct cgroup_ids cgroup_ids;
+	struct leader_hangs hangs; /* processes whose files somebody hangs in */
+	struct heap *heap;         /* NULL: nobody asked for it yet */
+	bool gaps_known;           /* it is known what the iterator lacks ... */
+	unsigned sources; /* ... and where that is read: a bit for each enum metric_source_id */
+	char *gaps;       /* the same in words; NULL: it lacks nothing */
+};
+
+/* A process that the iterator passed; its files are read when the walk is over. */
+struct leader {
+	struct ctprof_thread *thread;
+	struct process process;
+	bool has_memory;
+};
+
+/* Where a thread has its storage. */
+struct thread_pointer {
+	uint32_t tid; /* first: it is searched by */
+	uint64_t value;
+};
+
+/* The sources that are files of a thread. */
+#define CAPTURE_FILES                                                                            \
+	(1u << SOURCE_STAT | 1u << SOURCE_SCHEDSTAT | 1u << SOURCE_STATUS | 1u << SOURCE_SCHED | \
+	 1u << SOURCE_IO)
+
 struct capture {
+	struct capturer *capturer;
 	const struct capture_options *options;
 	struct ctprof_snapshot *snapshot;
 	struct plan plan;
 	struct taker taker;
+	unsigned sources; /* what is read of each thread: a bit for each enum metric_source_id */
+	struct task_plan task_plan;
+	__u64 online_cpus[TASK_CPU_WORDS]; /* where the plan has them from here */
+	struct {
+		ARRAY(struct leader);
+	} leaders;
+	struct leader_files *early; /* of processes, read from the start; NULL: none */
+	struct {
+		ARRAY(struct thread_pointer);
+	} pointers;           /* ascending */
+	struct tids seen;     /* processes that the iterator passed, ascending */
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
+	uint64_t hidden;      /* threads that the task iterator does not show */
+	uint64_t not_reached; /* things left out for want of time: 0, and the capture is whole */
 	struct file_buffer buffer;
 	int proc, sys; /* root directories; -1: there is none */
 	struct cgroup_tree cgroups;
@@ -69,6 +122,7 @@ struct capture {
 	size_t batched;
 	uint64_t stats_ok, stats_denied, stats_gone, stats_other;
 	uint16_t stats_version;
+	struct probe_summary probe; /* of jemalloc's counters */
 };
 
 /* Roots, mounts, and what the kernel accounts (roots.c). */
@@ -79,6 +133,26 @@ struct error *capture_find_targets(struct capture *c) MUST_CHECK;
 
 /* Every thread of every process (walk.c). */
 struct error *capture_walk(struct capture *c) MUST_CHECK;
+
+/* One process of it; `tids` is room to work in (walk.c). */
+struct error *capture_visit_process(struct capture *c, uint32_t tgid, struct tids *tids) MUST_CHECK;
+
+/* The same by the capturer's task iterator (task_walk.c). Threads are in order then. */
+struct error *capture_tasks(struct capture *c) MUST_CHECK;
+
+static inline bool capture_wants(const struct capture *c, enum capture_part part)
+{
+	return !(c->options->without >> part & 1);
+}
+
+/* Begin to read what only files of processes tell, which capture_tasks takes (task_walk.c). */
+struct error *capture_start_leaders(struct capture *c) MUST_CHECK;
+
+/* Has the time passed that the caller gave us (capture.c)? */
+bool capture_is_late(const struct capture *c);
+
+/* The name of a process by its number; "" when it is gone; NULL without memory (walk.c). */
+const struct name *capture_process_name(struct capture *c, uint32_t tgid);
 
 /* How reading a thread ended. */
 enum thread_fate {
@@ -91,20 +165,34 @@ enum thread_fate {
 /* One thread's files, below its directory (thread.c). */
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread);
 
-/* Facts of a process, from the directory of its leader, which was read just before (thread.c). */
-struct error *capture_process(struct capture *c, int dir, uint32_t tgid) MUST_CHECK;
+/* Of these only the files in c->sources, without values that are measured already (thread.c). */
+enum thread_fate capture_thread_files(struct capture *c, int dir, struct ctprof_thread *thread);
 
-/* Delay accounting (delays.c): open the source, queue a thread, ask for what is queued. A thread
- * that turns out to be gone gets tid 0. */
+/* The kinds of memory of a process, on its leader (thread.c). */
+void capture_take_smaps(struct capture *c, struct leader_file_bytes file,
+			struct ctprof_thread *thread);
+
+/* The cgroup of a thread by its number; "" when it is gone; NULL without memory (thread.c). */
+const struct name *capture_cgroup_path(struct capture *c, uint32_t tid);
+
+/* Keep the process c->leader, with its executable and command line: from the directory of its
+ * leader, or from what was read there (thread.c). */
+struct error *capture_process(struct capture *c, int dir) MUST_CHECK;
+struct error *capture_take_process(struct capture *c, struct leader_file_bytes exe,
+				   struct leader_file_bytes cmdline) MUST_CHECK;
+
+/* What the kernel accounts of delays (delays.c). */
+void capture_find_accounting(struct capture *c);
+
+/* Delay accounting (delays.c): open the source, queue a thread, ask for what is queued; ask for one
+ * alone. A thread that turns out to be gone gets tid 0. */
 void capture_open_delays(struct capture *c);
 void capture_queue_delays(struct capture *c, struct ctprof_thread *thread);
 void capture_flush_delays(struct capture *c);
+void capture_delays_of(struct capture *c, struct ctprof_thread *thread);
 
 /* Cgroup statistics of all cgroups that threads are in (cgroups.c). */
 struct error *capture_cgroups(struct capture *c) MUST_CHECK;
-
-/* The moment of the capture: the time of day, and how long the host has been up (host.c). */
-struct error *capture_moment(struct capture *c) MUST_CHECK;
 
 /* What the kernel counts for the whole host (counters.c). */
 struct error *capture_counters(struct capture *c) MUST_CHECK;
@@ -112,8 +200,12 @@ struct error *capture_counters(struct capture *c) MUST_CHECK;
 /* Names of the users of the processes (users.c). */
 struct error *capture_users(struct capture *c) MUST_CHECK;
 
-/* Host context, beside the moment; and sched_ext (host.c). */
+/* Host context (host.c); and then, right before what changes all the time is read, the moment of
+ * the capture: the time of day, and how long the host has been up. */
 struct error *capture_host(struct capture *c) MUST_CHECK;
+void capture_moment(struct capture *c);
+
+/* What sched_ext says of itself (host.c). */
 struct error *capture_sched_ext(struct capture *c) MUST_CHECK;
 
 /* Pressure of the host; and that of the files PREFIX<resource>SUFFIX below `dir` (pressure.c). */

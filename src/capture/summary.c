@@ -50,6 +50,7 @@ static struct error *summarise_parsing(struct capture *c, struct parse_summary *
 
 static struct error *summarise_capture(struct capture *c, struct capture_info *ret)
 {
+	const struct capturer *capturer = c->capturer;
 	struct ctprof_snapshot *s = c->snapshot;
 
 	ret->threads_lost = reading_of(c->lost);
@@ -71,6 +72,15 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	if (c->socket)
 		ret->taskstats_overflows = reading_of(taskstats_socket_overflows(c->socket));
 	ret->redacted = c->options->redact;
+	ret->cut_short = c->not_reached != 0;
+	if (c->options->host_only)
+		return NULL;
+	ret->source = snapshot_name(s, capturer->tasks ? TEXT("bpf") : TEXT("proc"));
+	if (capturer->gaps || capturer->why_not_bpf)
+		ret->source_reason = snapshot_name(
+			s, text_of(capturer->gaps ? capturer->gaps : capturer->why_not_bpf));
+	if (capturer->tasks)
+		ret->clock_error_ns = reading_of(task_iterator_clock_error(capturer->tasks));
 	return NULL;
 }
 
@@ -93,6 +103,7 @@ struct error *capture_summaries(struct capture *c)
 		.esrch_count = reading_of(c->stats_gone),
 		.other_err_count = reading_of(c->stats_other),
 	};
+	*s->probe_summary = c->probe;
 	if (c->options->note) {
 		s->note = snapshot_name(s, text_of(c->options->note));
 		if (!s->note)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,8 +10,6 @@
 #include "proc/cgroup.h"
 #include "proc/pairs.h"
 #include "proc/stat.h"
-
-#define CMDLINE_MAX ((size_t)4096)
 
 static enum thread_fate no_memory(struct capture *c)
 {
@@ -73,7 +73,7 @@ static void take_leader_facts(struct capture *c, enum file_kind kind, struct tex
 		c->leader.uid = reading_of(number);
 }
 
-static enum thread_fate take_files(struct capture *c, int dir, struct ctprof_thread *thread)
+enum thread_fate capture_thread_files(struct capture *c, int dir, struct ctprof_thread *thread)
 {
 	static const struct {
 		enum metric_source_id source;
@@ -91,7 +91,7 @@ static enum thread_fate take_files(struct capture *c, int dir, struct ctprof_thr
 		struct text bytes;
 		int failed;
 
-		if (c->options->leave_out >> files[i].source & 1)
+		if (!(c->sources >> files[i].source & 1))
 			continue;
 		failed = read_file(c, dir, files[i].name, files[i].kind, &bytes);
 		if (failed == ESRCH)
@@ -137,6 +137,17 @@ static enum thread_fate take_cgroup(struct capture *c, int dir, struct ctprof_th
 	return thread->cgroup ? THREAD_KEPT : no_memory(c);
 }
 
+const struct name *capture_cgroup_path(struct capture *c, uint32_t tid)
+{
+	struct text bytes, path = TEXT("");
+	char file[32];
+
+	snprintf(file, sizeof(file), "%" PRIu32 "/cgroup", tid);
+	if (!file_read_record(c->proc, file, &c->buffer, &bytes))
+		cgroup_path_parse(bytes, &path);
+	return path_name(c->snapshot, path);
+}
+
 /* Where stat did not give the name. */
 static enum thread_fate take_comm(struct capture *c, int dir, struct ctprof_thread *thread)
 {
@@ -149,20 +160,28 @@ static enum thread_fate take_comm(struct capture *c, int dir, struct ctprof_thre
 	return thread->comm ? THREAD_KEPT : no_memory(c);
 }
 
-static enum thread_fate take_smaps(struct capture *c, int dir, struct ctprof_thread *thread)
+void capture_take_smaps(struct capture *c, struct leader_file_bytes file,
+			struct ctprof_thread *thread)
 {
-	struct text bytes;
-	int failed = file_read(dir, "smaps_rollup", &c->buffer, &bytes);
-
 	/* Without an address space (kernel threads, zombies) there is nothing to fail. */
-	if (failed == ESRCH || failed == ENOENT)
-		return is_gone(dir) ? THREAD_GONE : THREAD_KEPT;
-	if (failed) {
-		capture_count(c, FILE_SMAPS, failed);
-		return THREAD_KEPT;
-	}
-	if (!take_smaps_rollup(&c->taker, bytes, thread))
+	if (file.failed == ESRCH || file.failed == ENOENT)
+		return;
+	if (file.failed)
+		capture_count(c, FILE_SMAPS, file.failed);
+	else if (!take_smaps_rollup(&c->taker, file.bytes, thread))
 		c->failed[FILE_SMAPS]++;
+}
+
+static enum thread_fate read_smaps(struct capture *c, int dir, struct ctprof_thread *thread)
+{
+	struct leader_file_bytes file = { 0 };
+
+	if (!capture_wants(c, CAPTURE_PART_SMAPS))
+		return THREAD_KEPT;
+	file.failed = file_read(dir, "smaps_rollup", &c->buffer, &file.bytes);
+	if ((file.failed == ESRCH || file.failed == ENOENT) && is_gone(dir))
+		return THREAD_GONE;
+	capture_take_smaps(c, file, thread);
 	return THREAD_KEPT;
 }
 
@@ -177,40 +196,37 @@ enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread
 	if (fate == THREAD_KEPT && c->ours)
 		fate = take_affinity_call(c, thread);
 	if (fate == THREAD_KEPT)
-		fate = take_files(c, dir, thread);
+		fate = capture_thread_files(c, dir, thread);
 	if (fate == THREAD_KEPT && !thread->comm)
 		fate = take_comm(c, dir, thread);
 	if (fate == THREAD_KEPT && thread->tid == thread->tgid)
-		fate = take_smaps(c, dir, thread);
+		fate = read_smaps(c, dir, thread);
 	return c->shortage ? THREAD_SHORTAGE : fate;
 }
 
-static struct error *take_exe(struct capture *c, int dir)
+static struct error *take_exe(struct capture *c, struct leader_file_bytes file)
 {
-	struct text path;
-	int failed = file_readlink(dir, "exe", &c->buffer, &path);
-
 	/* Kernel threads and zombies have none. */
-	if (failed == ENOENT || failed == ESRCH)
+	if (file.failed == ENOENT || file.failed == ESRCH)
 		return NULL;
-	if (failed) {
-		capture_count(c, FILE_EXE, failed);
+	if (file.failed) {
+		capture_count(c, FILE_EXE, file.failed);
 		return NULL;
 	}
-	c->leader.exe = path_name(c->snapshot, path);
+	c->leader.exe = path_name(c->snapshot, file.bytes);
 	return c->leader.exe ? NULL : &error_no_memory;
 }
 
 /* The arguments stand one after the other with a NUL after each: as ps does, a space between. */
-static struct error *take_cmdline(struct capture *c, int dir)
+static struct error *take_cmdline(struct capture *c, struct leader_file_bytes file)
 {
-	struct text line;
-	int failed = file_read_head(dir, "cmdline", CMDLINE_MAX, &c->buffer, &line);
+	char spaced[LEADER_CMDLINE_MAX];
+	struct text line = file.bytes;
 
-	if (failed == ENOENT || failed == ESRCH)
+	if (file.failed == ENOENT || file.failed == ESRCH)
 		return NULL;
-	if (failed) {
-		capture_count(c, FILE_CMDLINE, failed);
+	if (file.failed) {
+		capture_count(c, FILE_CMDLINE, file.failed);
 		return NULL;
 	}
 	while (line.length && line.bytes[line.length - 1] == '\0')
@@ -218,20 +234,35 @@ static struct error *take_cmdline(struct capture *c, int dir)
 	if (!line.length)
 		return NULL;
 	for (size_t i = 0; i < line.length; i++)
-		if (!c->buffer.bytes[i])
-			c->buffer.bytes[i] = ' ';
-	c->leader.cmdline = path_name(c->snapshot, line);
+		spaced[i] = line.bytes[i] ? line.bytes[i] : ' ';
+	c->leader.cmdline = path_name(c->snapshot, (struct text){ spaced, line.length });
 	return c->leader.cmdline ? NULL : &error_no_memory;
 }
 
-struct error *capture_process(struct capture *c, int dir, uint32_t tgid)
+struct error *capture_take_process(struct capture *c, struct leader_file_bytes exe,
+				   struct leader_file_bytes cmdline)
 {
-	struct error *err = take_exe(c, dir);
+	struct error *err = take_exe(c, exe);
 
 	if (!err)
-		err = take_cmdline(c, dir);
+		err = take_cmdline(c, cmdline);
 	if (err)
 		return err;
-	c->leader.tgid = tgid;
 	return array_push(&c->snapshot->processes, c->leader) ? NULL : &error_no_memory;
+}
+
+struct error *capture_process(struct capture *c, int dir)
+{
+	struct leader_file_bytes exe = { .failed = ENOENT }, cmdline = { .failed = ENOENT };
+	struct file_buffer buffer = { 0 };
+	struct error *err;
+
+	if (capture_wants(c, CAPTURE_PART_EXE))
+		exe.failed = file_readlink(dir, "exe", &buffer, &exe.bytes);
+	if (capture_wants(c, CAPTURE_PART_CMDLINE))
+		cmdline.failed = file_read_head(dir, "cmdline", LEADER_CMDLINE_MAX, &c->buffer,
+						&cmdline.bytes);
+	err = capture_take_process(c, exe, cmdline);
+	file_buffer_deinit(&buffer);
+	return err;
 }

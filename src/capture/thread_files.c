@@ -74,7 +74,7 @@ static bool take_value(struct taker *taker, const struct binding *binding, struc
 	bool stored;
 
 	if ((metric->leader_only && thread->tid != thread->tgid) ||
-	    (binding->source != &metric->sources[0] &&
+	    ((taker->keep || binding->source != &metric->sources[0]) &&
 	     metric_set_has(&record->measured, metric_id(metric))))
 		return true;
 	if (binding->source->form == FORM_POLICY)

@@ -18,6 +18,7 @@ struct taker {
 	const struct plan *plan;
 	struct ctprof_snapshot *snapshot;
 	struct cpus cpus;
+	bool keep;               /* what was measured before, by BPF, stays */
 	uint64_t negative_times; /* times of /proc/<tid>/sched that ran backwards */
 };
 

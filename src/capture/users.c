@@ -102,6 +102,10 @@ struct error *capture_users(struct capture *c)
 
 	if (!c->ours)
 		return NULL;
+	if (capture_is_late(c)) {
+		c->not_reached++;
+		return NULL;
+	}
 	passwd = fopen("/etc/passwd", "re");
 	if (!passwd) {
 		if (!capture_is_absent(errno))

@@ -92,11 +92,10 @@ static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, u
 		thread->pcomm = thread->comm;
 	*ret_comm = thread->comm;
 	capture_queue_delays(c, thread);
-	return tid == tgid ? capture_process(c, dir, tgid) : NULL;
+	return tid == tgid ? capture_process(c, dir) : NULL;
 }
 
-/* The name of a process whose leader could not be kept. */
-static const struct name *read_pcomm(struct capture *c, uint32_t tgid)
+const struct name *capture_process_name(struct capture *c, uint32_t tgid)
 {
 	char path[32];
 	struct text bytes;
@@ -125,14 +124,19 @@ static struct error *visit_threads(struct capture *c, int tasks, uint32_t tgid,
 	if (contains(tids, tgid))
 		err = visit_thread(c, tasks, tgid, tgid, NULL, &pcomm);
 	if (!err && !pcomm && tids->count > 1)
-		pcomm = read_pcomm(c, tgid);
-	for (size_t i = 0; i < tids->count && !err; i++)
+		pcomm = capture_process_name(c, tgid);
+	for (size_t i = 0; i < tids->count && !err; i++) {
+		if (capture_is_late(c)) {
+			c->not_reached += tids->count - i;
+			break;
+		}
 		if (tids->items[i] != tgid)
 			err = visit_thread(c, tasks, tgid, tids->items[i], pcomm, &comm);
+	}
 	return err;
 }
 
-static struct error *visit_process(struct capture *c, uint32_t tgid, struct tids *tids)
+struct error *capture_visit_process(struct capture *c, uint32_t tgid, struct tids *tids)
 {
 	_cleanup_close_ int tasks = -1;
 	char path[32];
@@ -164,7 +168,11 @@ struct error *capture_walk(struct capture *c)
 	for (size_t i = 0; i < c->pids.count && !err; i++) {
 		if (o->progress)
 			o->progress(o->progress_context, i, c->pids.count);
-		err = visit_process(c, c->pids.items[i], &tids);
+		if (capture_is_late(c)) {
+			c->not_reached += c->pids.count - i;
+			break;
+		}
+		err = capture_visit_process(c, c->pids.items[i], &tids);
 	}
 	array_deinit(&tids);
 	return err;

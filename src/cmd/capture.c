@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "cmd/commands.h"
+#include "cmd/profile_beside.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
+#include "cmd/record.h"
 #include "cmd/target.h"
 #include "report/reasons.h"
 #include "snapshot/file.h"
@@ -16,19 +19,24 @@
 struct capture_arguments {
 	const char *output;
 	struct target target;
+	struct reading_arguments reading;
 	const char *proc_root, *sys_root, *cgroup_root;
 	const char *note;
-	bool redact, quiet;
+	uint64_t profile_ns; /* 0: no profile */
+	bool redact;
+	struct record_arguments record;
 };
 
 #define AT(member) offsetof(struct capture_arguments, member)
 
 static const struct option_row capture_options[] = {
-	{ "output", 'o', "FILE", parse_string, AT(output),
+	{ "output", 'o', "FILE|DIR", parse_string, AT(output),
 	  "Where to write; - is standard output. Without it, HOSTNAME-TIMESTAMP.ctprof.zst in "
 	  "this directory.",
 	  NULL, false },
 	TARGET_OPTIONS(capture_arguments),
+	READING_OPTIONS(capture_arguments),
+	RECORD_OPTIONS(capture_arguments),
 	{ "proc-root", 0, "DIR", parse_string, AT(proc_root),
 	  "Read this tree instead of /proc. System calls know nothing of its threads, so their "
 	  "delays are not measured.",
@@ -37,17 +45,22 @@ static const struct option_row capture_options[] = {
 	  false },
 	{ "cgroup-root", 0, "DIR", parse_string, AT(cgroup_root),
 	  "Where cgroup version 2 is mounted. Without it, what mountinfo says.", NULL, false },
+	{ "profile", 0, "TIME", parse_timeout, AT(profile_ns),
+	  "Then profile for TIME, on and off the CPU, into FILE.profile.raw beside the snapshot: "
+	  "compare shows the difference of two, and ctprof flame shows one.",
+	  NULL, false },
 	{ "note", 0, "TEXT", parse_string, AT(note), "Keep this text in the snapshot.", NULL,
 	  false },
 	{ "redact", 0, NULL, parse_flag, AT(redact),
 	  "Replace names, cgroups, command lines and texts about the host by hashes: equal names "
 	  "stay equal, on every host. Numbers (pids, uids, sizes) and the note stay.",
 	  NULL, false },
-	{ "quiet", 'q', NULL, parse_flag, AT(quiet), "No summary on standard error.", NULL, false },
+	{ "quiet", 'q', NULL, parse_flag, AT(record.quiet), "No summary on standard error.", NULL,
+	  false },
 };
 
-/* HOSTNAME-TIMESTAMP.ctprof.zst, in UTC; a redacted snapshot does not name its host. */
-static void default_name(char *buffer, size_t size, bool redact)
+/* HOSTNAME-TIMESTAMP and the ending, in UTC; a redacted snapshot does not name its host. */
+static void default_name(char *buffer, size_t size, bool redact, const char *ending)
 {
 	char host[256] = "host", stamp[32];
 	time_t now = time(NULL);
@@ -60,10 +73,10 @@ static void default_name(char *buffer, size_t size, bool redact)
 		if (*p == '/')
 			*p = '_';
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-	snprintf(buffer, size, "%s-%s.ctprof.zst", host, stamp);
+	snprintf(buffer, size, "%s-%s%s", host, stamp, ending);
 	/* Two captures in one second are two files. */
 	for (unsigned n = 2; n < 1000 && access(buffer, F_OK) == 0; n++)
-		snprintf(buffer, size, "%s-%s-%u.ctprof.zst", host, stamp, n);
+		snprintf(buffer, size, "%s-%s-%u%s", host, stamp, n, ending);
 }
 
 /* --- the last line --- */
@@ -121,16 +134,20 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path, dou
 		s->processes.count == 1 ? "" : "es", s->cgroups.count, plural(s->cgroups.count),
 		seconds * 1e3, (double)clock() * 1e3 / CLOCKS_PER_SEC, info->threads_lost.value);
 	print_failures(info);
-	if (whole)
+	if (info->source_reason)
+		fprintf(stderr, "; %s%s",
+			snapshot_is_by_bpf(s) ? "" : "not by BPF: ", info->source_reason->bytes);
+	if (info->cut_short)
+		fprintf(stderr, "; not whole: the time was over before all was read");
+	if (whole && !info->cut_short)
 		print_hidden(s);
 	fprintf(stderr, "; unmeasured: %s%s; wrote %s\n", unmeasured,
 		strcmp(unmeasured, "nothing") == 0 ? "" : " (see ctprof doctor)",
 		strcmp(path, "-") == 0 ? "to standard output" : path);
 }
 
-static int capture_to(const struct capture_arguments *arguments, const char *path)
+static struct capture_options options_of(const struct capture_arguments *arguments)
 {
-	struct progress progress;
 	struct capture_options options = {
 		.proc_root = arguments->proc_root,
 		.sys_root = arguments->sys_root,
@@ -140,52 +157,89 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 		.cgroup = arguments->target.cgroup,
 		.note = arguments->note,
 		.redact = arguments->redact,
-		.progress = progress_begin(&progress, arguments->quiet),
-		.progress_context = &progress,
 	};
+
+	reading_apply(&arguments->reading, &options);
+	return options;
+}
+
+static int capture_to(const struct capture_arguments *arguments, const char *path)
+{
+	bool quiet = arguments->record.quiet;
+	struct progress progress;
+	struct capture_options options = options_of(arguments);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	struct error *err;
+	double seconds;
 
+	options.progress = progress_begin(&progress, "processes", quiet);
+	options.progress_context = &progress;
 	err = capture_run(&options, &snapshot);
 	progress_end(&progress);
 	if (!err)
 		err = snapshot_save(snapshot, path);
+	seconds = progress_seconds(&progress);
+	if (!err && arguments->profile_ns)
+		err = profile_beside(path, arguments->target.pids.items,
+				     arguments->target.pids.count, arguments->target.cgroup,
+				     arguments->profile_ns);
 	if (err)
 		return report_error(err, STATUS_FAILED);
-	if (!arguments->quiet)
-		print_summary(snapshot, path, progress_seconds(&progress),
+	if (!quiet)
+		print_summary(snapshot, path, seconds,
 			      !options.pid_count && !options.cgroup && !options.proc_root);
-	return STATUS_DONE;
+	return snapshot->capture->cut_short ? STATUS_FAILED : STATUS_DONE;
+}
+
+/* Where to, and how often. */
+static int run_with(const struct command *command, struct capture_arguments *arguments)
+{
+	struct capture_options options = options_of(arguments);
+	bool many = record_wanted(&arguments->record);
+	struct error *err = record_settle(&arguments->record);
+	const char *output = arguments->output;
+	char name[512];
+
+	if (!err && arguments->profile_ns)
+		err = many ? error_create("--profile goes with a single snapshot")
+		      : arguments->proc_root || arguments->redact
+			      ? error_create("--profile goes neither with --proc-root nor with "
+					     "--redact")
+		      : output && strcmp(output, "-") == 0
+			      ? error_create("--profile needs a file to stand beside")
+			      : NULL;
+	if (!err && output && many && strcmp(output, "-") == 0)
+		err = error_create("a recording is a directory: not written to standard output");
+	if (err)
+		return usage_error(command, err);
+	if (!output) {
+		default_name(name, sizeof(name), arguments->redact,
+			     many ? ".ctprof" : ".ctprof.zst");
+		output = name;
+	}
+	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
+		return report_error(error_create("a snapshot is not text: not written to a "
+						 "terminal (use -o FILE)"),
+				    STATUS_USAGE);
+	return many ? record(&arguments->record, &options, output) : capture_to(arguments, output);
 }
 
 static int run_capture(const struct command *command, int argc, char **argv)
 {
 	struct capture_arguments arguments = { 0 };
-	char name[512];
 	int status;
 
-	if (options_parse(command, argc, argv, &arguments, &status) < 0)
-		goto done;
-	if (!arguments.output) {
-		default_name(name, sizeof(name), arguments.redact);
-		arguments.output = name;
-	}
-	if (strcmp(arguments.output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		status = report_error(error_create("a snapshot is not text: not written to a "
-						   "terminal (use -o FILE)"),
-				      STATUS_USAGE);
-		goto done;
-	}
-	status = capture_to(&arguments, arguments.output);
-done:
+	if (options_parse(command, argc, argv, &arguments, &status) >= 0)
+		status = run_with(command, &arguments);
 	target_deinit(&arguments.target);
+	record_arguments_deinit(&arguments.record);
 	return status;
 }
 
 const struct command capture_command = {
 	.name = "capture",
 	.run = run_capture,
-	.summary = "write a snapshot of every thread",
+	.summary = "write a snapshot of every thread, once or again and again",
 	.operands = "",
 	.needs = "root gives everything; without it what is denied is unmeasured and named",
 	.options = capture_options,

@@ -5,11 +5,15 @@
 
 #include "cmd/commands.h"
 #include "cmd/display.h"
+#include "cmd/profile_beside.h"
 #include "snapshot/file.h"
+#include "snapshot/recording.h"
 
 struct compare_arguments {
 	struct display display; /* first: the options of display know its place */
 	struct patterns baseline, candidate;
+	char *from, *to; /* of a lone recording */
+	const char *flame;
 };
 
 #define AT(member) offsetof(struct compare_arguments, member)
@@ -30,35 +34,50 @@ static const struct option_row compare_options[] = {
 	  true },
 	{ "candidate", 0, "FILE...", parse_file, AT(candidate), "Several captures of the other.",
 	  NULL, true },
+	{ "flame", 0, "FILE", parse_string, AT(flame),
+	  "Also write the differential flame graph of the profiles that capture --profile put "
+	  "beside the two snapshots: FILE ends with .svg, .html or .folded.",
+	  NULL, false },
 };
 
 /* --- loading, both sides at once --- */
 
 struct loading {
 	struct side *sides;
+	char **paths;
 	size_t first, end;
 	struct error *error;
 };
+
+/* Of a recording, the name of the capture that was picked stands in the report. */
+static struct error *load_side(struct side *side, char **path)
+{
+	struct ctprof_snapshot *snapshot = NULL;
+	struct error *err = recording_find(side->name, path);
+
+	if (err)
+		return err;
+	side->name = *path;
+	err = snapshot_load(*path, &snapshot);
+	side->snapshot = snapshot;
+	return err;
+}
 
 static void *load(void *context)
 {
 	struct loading *loading = context;
 
-	for (size_t i = loading->first; i < loading->end && !loading->error; i++) {
-		struct ctprof_snapshot *snapshot = NULL;
-
-		loading->error = snapshot_load(loading->sides[i].name, &snapshot);
-		loading->sides[i].snapshot = snapshot;
-	}
+	for (size_t i = loading->first; i < loading->end && !loading->error; i++)
+		loading->error = load_side(&loading->sides[i], &loading->paths[i]);
 	return NULL;
 }
 
 /* Each half of the files in a thread of its own: a machine that has two CPUs needs half the time.
  */
-static struct error *load_all(struct side *sides, size_t baselines, size_t count)
+static struct error *load_all(struct side *sides, char **paths, size_t baselines, size_t count)
 {
-	struct loading before = { sides, 0, baselines, NULL };
-	struct loading after = { sides, baselines, count, NULL };
+	struct loading before = { sides, paths, 0, baselines, NULL };
+	struct loading after = { sides, paths, baselines, count, NULL };
 	pthread_t thread;
 	bool apart = pthread_create(&thread, NULL, load, &before) == 0;
 
@@ -74,10 +93,21 @@ static struct error *load_all(struct side *sides, size_t baselines, size_t count
 	return after.error;
 }
 
-static int compare(const struct display *display, struct side *sides, size_t baselines,
-		   size_t count)
+/* Of two snapshots; the profiles of more do not add up to anything. */
+static struct error *compare_profiles(const struct side *sides, size_t count, const char *flame)
 {
-	struct error *err = load_all(sides, baselines, count);
+	if (count == 2 && flame)
+		return profile_beside_diff(sides[0].name, sides[1].name, flame);
+	if (count == 2)
+		profile_beside_hint(sides[0].name, sides[1].name);
+	return NULL;
+}
+
+static int compare(const struct display *display, struct side *sides, size_t baselines,
+		   size_t count, const char *flame)
+{
+	_cleanup_free_ char **paths = calloc(count, sizeof(*paths));
+	struct error *err = paths ? load_all(sides, paths, baselines, count) : &error_no_memory;
 	int status;
 
 	if (!err)
@@ -87,26 +117,46 @@ static int compare(const struct display *display, struct side *sides, size_t bas
 		sides_sort(sides, baselines);
 		sides_sort(sides + baselines, count - baselines);
 	}
+	if (!err)
+		err = compare_profiles(sides, count, flame);
 	status = err ? report_error(err, STATUS_FAILED)
 		     : display_print(display, sides, baselines, count);
 	for (size_t i = 0; i < count; i++)
 		snapshot_destroy((struct ctprof_snapshot *)(uintptr_t)sides[i].snapshot);
+	for (size_t i = 0; paths && i < count; i++)
+		free(paths[i]);
 	return status;
 }
 
 /* --- which files --- */
 
-/* Two operands, or the two options. */
+/* A recording alone is compared with itself: its begin with its end. */
+static struct error *take_recording(struct compare_arguments *arguments, const char *operand)
+{
+	struct error *err = recording_span(operand, &arguments->from, &arguments->to);
+
+	if (err || !arguments->from)
+		return err;
+	if (!array_push(&arguments->baseline, arguments->from) ||
+	    !array_push(&arguments->candidate, arguments->to))
+		return &error_no_memory;
+	return NULL;
+}
+
+/* Two operands, or the two options; or one recording. */
 static struct error *take_operands(struct compare_arguments *arguments, int count, char **operands)
 {
 	bool options = arguments->baseline.count || arguments->candidate.count;
+	struct error *err = !options && count == 1 ? take_recording(arguments, operands[0]) : NULL;
 
 	if (options && (count || !arguments->baseline.count || !arguments->candidate.count))
 		return error_create("--baseline and --candidate go together, and leave no other "
 				    "operands");
+	if (err || arguments->from)
+		return err;
 	if (!options && count != 2)
-		return error_create("compare takes BASELINE CANDIDATE, or --baseline FILE... "
-				    "--candidate FILE...");
+		return error_create("compare takes BASELINE CANDIDATE, one RECORDING, or "
+				    "--baseline FILE... --candidate FILE...");
 	if (!options && (!array_push(&arguments->baseline, operands[0]) ||
 			 !array_push(&arguments->candidate, operands[1])))
 		return &error_no_memory;
@@ -140,9 +190,12 @@ static int run(const struct command *command, struct compare_arguments *argument
 	if (!err)
 		err = display_settle(&arguments->display,
 				     files > 2 ? DISPLAY_SEVERAL : DISPLAY_TWO);
+	if (!err && arguments->flame && files != 2)
+		err = error_create("--flame compares two snapshots");
 	if (err)
 		return usage_error(command, err);
-	return compare(&arguments->display, sides, arguments->baseline.count, files);
+	return compare(&arguments->display, sides, arguments->baseline.count, files,
+		       arguments->flame);
 }
 
 static int run_compare(const struct command *command, int argc, char **argv)
@@ -156,6 +209,8 @@ static int run_compare(const struct command *command, int argc, char **argv)
 		status = run(command, &arguments, argc - first, argv + first);
 	array_deinit(&arguments.baseline);
 	array_deinit(&arguments.candidate);
+	free(arguments.from);
+	free(arguments.to);
 	display_deinit(&arguments.display);
 	return status;
 }
@@ -164,7 +219,7 @@ const struct command compare_command = {
 	.name = "compare",
 	.run = run_compare,
 	.summary = "print what changed between two snapshots",
-	.operands = "BASELINE CANDIDATE",
+	.operands = "BASELINE CANDIDATE | RECORDING",
 	.operands_least = 0,
 	.operands_most = 2,
 	.needs = "",

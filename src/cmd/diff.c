@@ -3,26 +3,26 @@
  * capture, wait or run a command, capture, compare.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
 #include "cmd/commands.h"
 #include "cmd/display.h"
+#include "cmd/reading.h"
+#include "cmd/run.h"
 #include "cmd/target.h"
 #include "snapshot/file.h"
 
 struct diff_arguments {
 	struct display display; /* first: the options of display know its place */
 	struct target target;
+	struct reading_arguments reading;
 	const char *prefix;
 	bool quiet;
 };
@@ -34,6 +34,7 @@ static const struct option_row diff_options[] = {
 	  "Keep the two snapshots, as PREFIX.baseline.ctprof.zst and PREFIX.candidate.ctprof.zst.",
 	  NULL, false },
 	TARGET_OPTIONS(diff_arguments),
+	READING_OPTIONS(diff_arguments),
 	{ "quiet", 'q', NULL, parse_flag, AT(quiet),
 	  "Nothing on standard error about the command and the captures.", NULL, false },
 	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
@@ -81,127 +82,7 @@ static void wait_for(uint64_t ns)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* --- running --- */
-
-struct run {
-	int status; /* as a shell has it */
-	struct rusage usage;
-	double seconds;
-};
-
-static double seconds_of(const struct timeval *time)
-{
-	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-/* What our caller had the keyboard do. */
-struct keyboard {
-	struct sigaction interrupt, quit;
-};
-
-/* In the child. What keeps the command from running goes through `failed`, which closes when it
- * runs. */
-static void start_command(char **command, int failed, const struct keyboard *keyboard)
-{
-	int error;
-
-	sigaction(SIGINT, &keyboard->interrupt, NULL);
-	sigaction(SIGQUIT, &keyboard->quit, NULL);
-	signal(SIGPIPE, inherited_sigpipe);
-	execvp(command[0], command);
-	error = errno;
-	_exit(write(failed, &error, sizeof(error)) < 0);
-}
-
-static struct error *wait_for_command(pid_t pid, const char *name, struct run *ret)
-{
-	int status;
-
-	while (wait4(pid, &status, 0, &ret->usage) < 0)
-		if (errno != EINTR)
-			return error_system(errno, "cannot wait for %s", name);
-	ret->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	return NULL;
-}
-
-static struct error *run_in_child(char **command, const struct keyboard *keyboard, struct run *ret)
-{
-	int pipe_ends[2], failed = 0;
-	struct error *err;
-	pid_t pid;
-
-	if (pipe2(pipe_ends, O_CLOEXEC))
-		return error_system(errno, "cannot start %s", command[0]);
-	/* Standard output is the report's and the command's alike: what we hold goes first. */
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0)
-		start_command(command, pipe_ends[1], keyboard);
-	close(pipe_ends[1]);
-	if (pid > 0 && read(pipe_ends[0], &failed, sizeof(failed)) != sizeof(failed))
-		failed = 0;
-	close(pipe_ends[0]);
-	if (pid < 0)
-		return error_system(errno, "cannot start %s", command[0]);
-	err = wait_for_command(pid, command[0], ret);
-	return err || !failed ? err : error_system(failed, "%s", command[0]);
-}
-
-/* The keyboard interrupts the command, not the report about it. */
-static struct error *run_command(char **command, struct run *ret)
-{
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct keyboard keyboard;
-	double start = now();
-	struct error *err;
-
-	sigaction(SIGINT, &ignore, &keyboard.interrupt);
-	sigaction(SIGQUIT, &ignore, &keyboard.quit);
-	err = run_in_child(command, &keyboard, ret);
-	sigaction(SIGINT, &keyboard.interrupt, NULL);
-	sigaction(SIGQUIT, &keyboard.quit, NULL);
-	ret->seconds = now() - start;
-	return err;
-}
-
-/* Its own threads are gone by the second capture: what they used is known from here alone. */
-static void print_run(const char *name, const struct run *run)
-{
-	char memory[UNITS_TEXT_MAX];
-
-	fprintf(stderr,
-		"ctprof: %s ended with %d after %.3f s: %.3f s user, %.3f s system, at most %s "
-		"resident, %ld minor and %ld major faults, %ld voluntary and %ld involuntary "
-		"switches\n",
-		name, run->status, run->seconds, seconds_of(&run->usage.ru_utime),
-		seconds_of(&run->usage.ru_stime),
-		units_format(memory, UNIT_KIB, run->usage.ru_maxrss), run->usage.ru_minflt,
-		run->usage.ru_majflt, run->usage.ru_nvcsw, run->usage.ru_nivcsw);
-}
-
 /* --- capturing --- */
-
-static struct error *capture_side(const struct diff_arguments *arguments, bool second,
-				  struct ctprof_snapshot **ret)
-{
-	const struct capture_options options = {
-		.pids = arguments->target.pids.items,
-		.pid_count = arguments->target.pids.count,
-		.cgroup = arguments->target.cgroup,
-		/* A process that ended in between is an answer, too. */
-		.may_be_gone = second,
-	};
-
-	return capture_run(&options, ret);
-}
 
 /* The names of the two captures: their files, when they are kept. */
 struct paths {
@@ -232,36 +113,58 @@ struct between {
 	char **command;
 	uint64_t wait_ns;
 	bool started; /* the command ran, or was not tried yet */
-	struct run run;
+	struct run_result run;
 };
 
 /* A capture and the name it has in the report, which is its file when it is kept. */
-static struct error *take_side(const struct diff_arguments *arguments, bool second,
-			       struct side *ret)
+static struct error *take_side(struct capturer *capturer, bool keep, struct side *ret)
 {
 	struct ctprof_snapshot *snapshot;
-	struct error *err = capture_side(arguments, second, &snapshot);
+	struct error *err = capturer_take(capturer, &snapshot);
 
 	if (err)
 		return err;
 	ret->snapshot = snapshot;
-	return arguments->prefix ? snapshot_save(snapshot, ret->name) : NULL;
+	return keep ? snapshot_save(snapshot, ret->name) : NULL;
+}
+
+static struct error *run_command(struct between *between)
+{
+	_cleanup_(run_destroy) struct run *run = NULL;
+	struct error *err = run_start(between->command, &run);
+
+	if (!err)
+		err = run_go(run);
+	between->started = !err;
+	return err ? err : run_wait(run, &between->run);
 }
 
 static struct error *take_both(const struct diff_arguments *arguments, struct between *between,
 			       struct side sides[2])
 {
-	struct error *err = take_side(arguments, false, &sides[0]);
+	_cleanup_(capturer_close) struct capturer *capturer = NULL;
+	const bool keep = arguments->prefix != NULL;
+	struct capture_options options = {
+		.pids = arguments->target.pids.items,
+		.pid_count = arguments->target.pids.count,
+		.cgroup = arguments->target.cgroup,
+	};
+	struct error *err;
 
+	reading_apply(&arguments->reading, &options);
+	err = capturer_open(&options, &capturer);
+	if (!err)
+		err = take_side(capturer, keep, &sides[0]);
 	if (err)
 		return err;
 	if (between->command) {
-		err = run_command(between->command, &between->run);
-		between->started = !err;
+		err = run_command(between);
 	} else {
 		wait_for(between->wait_ns);
 	}
-	return err ? err : take_side(arguments, true, &sides[1]);
+	/* A process that ended in between is an answer, too. */
+	options.may_be_gone = true;
+	return err ? err : take_side(capturer, keep, &sides[1]);
 }
 
 /* As env(1), nice(1) and timeout(1) tell our failures from those of the command. */
@@ -280,8 +183,11 @@ static int report(const struct diff_arguments *arguments, const struct between *
 	int status;
 
 	if (between->command && !arguments->quiet)
-		print_run(between->command[0], &between->run);
+		run_print(between->command[0], &between->run);
 	status = display_print(&arguments->display, sides, 1, 2);
+	/* What was not read may be what the conditions are about. */
+	if (sides[0].snapshot->capture->cut_short || sides[1].snapshot->capture->cut_short)
+		status = STATUS_FAILED;
 	if (!between->command)
 		return status;
 	if (fflush(stdout) || ferror(stdout)) {

@@ -464,6 +464,8 @@ struct error *display_settle(struct display *display, enum display_of of)
 				    "--rate or --sort-by share");
 	if (!display->has_limit)
 		view->limit = report_formats[display->format].limit;
+	if (of != DISPLAY_ONE)
+		view_hide_waits(view);
 	view->shares = of == DISPLAY_TWO && (view->order == ORDER_SHARE ||
 					     has_column(&display->style.columns, COLUMN_SHARE));
 	display->style.colour = isatty(STDOUT_FILENO) && !(no_color && *no_color);

@@ -137,7 +137,8 @@ static int examine(const struct doctor_arguments *arguments)
 {
 	struct progress progress;
 	_cleanup_(findings_destroy) struct finding *findings = NULL;
-	struct error *err = doctor_examine(progress_begin(&progress, false), &progress, &findings);
+	struct error *err =
+		doctor_examine(progress_begin(&progress, "processes", false), &progress, &findings);
 	int status = STATUS_DONE;
 
 	progress_end(&progress);

@@ -90,6 +90,8 @@ void help_print_all(FILE *out)
 		"  sudo ctprof capture -o before.ctprof.zst\n"
 		"  sudo ctprof capture -o after.ctprof.zst\n"
 		"  ctprof compare before.ctprof.zst after.ctprof.zst\n"
+		"  sudo ctprof offcpu -o off.svg -- COMMAND\n"
+		"  sudo ctprof profile --mode both --duration 10s -o wall.html\n"
 		"  sudo ctprof doctor                    what turns on what is not measured\n\n"
 		"'ctprof --version' says which this is.\n"
 		"'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");

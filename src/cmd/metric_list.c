@@ -45,18 +45,21 @@ static void write_source(char *out, size_t size, const struct metric_source *sou
 		snprintf(out, size, "%s", what);
 }
 
+/* Best first. */
 static void write_sources(char *out, size_t size, const struct metric *metric)
 {
 	size_t used = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < METRIC_SOURCES_MAX && used < size; i++) {
+	for (size_t i = 0; i <= METRIC_SOURCES_MAX && used < size; i++) {
+		const struct metric_source *source = i ? &metric->sources[i - 1] : &metric->task;
 		char one[128];
 
-		if (metric->sources[i].id == SOURCE_NONE)
+		if (source->id == SOURCE_NONE)
 			continue;
-		write_source(one, sizeof(one), &metric->sources[i]);
-		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "; else " : "", one);
+		write_source(one, sizeof(one), source);
+		used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "; else " : "",
+					 one);
 	}
 }
 
@@ -65,7 +68,7 @@ static void write_sources(char *out, size_t size, const struct metric *metric)
 static void print_legend(void)
 {
 	printf("## Tag legend\n");
-	for (size_t i = 1; i < CLASS_COUNT; i++)
+	for (size_t i = 1; i < METRIC_CLASS_COUNT; i++)
 		printf(" [%s]: %s\n", metric_classes[i].tag, metric_classes[i].prose);
 	printf(" [dead]: captured, but nothing in the kernel writes it any more\n");
 	for (size_t i = 0; i < GATE_COUNT; i++)
@@ -153,7 +156,7 @@ static void print_markdown(void)
 	       "Made by `ctprof metric-list --markdown` from src/metric/metrics.def and "
 	       "derived.def.\n"
 	       "\n## Tags\n\n| tag | means |\n|---|---|\n");
-	for (size_t i = 1; i < CLASS_COUNT; i++)
+	for (size_t i = 1; i < METRIC_CLASS_COUNT; i++)
 		ROW(metric_classes[i].tag, metric_classes[i].prose);
 	for (size_t i = 0; i < GATE_COUNT; i++)
 		ROW(metric_gates[i].name, metric_gates[i].remedy);

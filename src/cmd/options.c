@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cmd/help.h"
 
-#define OPTIONS_MAX 32
+#define OPTIONS_MAX 64
 #define HELP_OPTION 1000
 
 struct error *parse_flag(const char *argument, void *at)

@@ -13,19 +13,23 @@ double progress_seconds(const struct progress *progress)
 	       (double)(now.tv_nsec - progress->start.tv_nsec) / 1e9;
 }
 
-static void show(void *context, size_t done, size_t total)
+void progress_tell(struct progress *progress, size_t done, size_t total)
 {
-	struct progress *progress = context;
-
-	if (done % 64 || progress_seconds(progress) < 1)
+	if (progress_seconds(progress) < 1)
 		return;
 	progress->shown = true;
-	fprintf(stderr, "\r%zu of %zu processes", done, total);
+	fprintf(stderr, "\r%zu of %zu %s", done, total, progress->things);
 }
 
-progress_show *progress_begin(struct progress *ret, bool quiet)
+static void show(void *context, size_t done, size_t total)
 {
-	*ret = (struct progress){ 0 };
+	if (done % 64 == 0)
+		progress_tell(context, done, total);
+}
+
+progress_show *progress_begin(struct progress *ret, const char *things, bool quiet)
+{
+	*ret = (struct progress){ .things = things };
 	clock_gettime(CLOCK_MONOTONIC, &ret->start);
 	return isatty(STDERR_FILENO) && !quiet ? show : NULL;
 }

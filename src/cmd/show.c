@@ -1,41 +1,78 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 
+#include "base/units.h"
 #include "cmd/commands.h"
 #include "cmd/display.h"
 #include "ctprof/snapshot.h"
+#include "snapshot/moment.h"
+#include "snapshot/recording.h"
 
 DEFINE_CLEANUP(ctprof_snapshot_close, struct ctprof_snapshot *)
+
+struct show_arguments {
+	struct display display; /* first: the options of display know its place */
+	bool list;
+};
 
 static const struct option_row show_options[] = {
 	DISPLAY_OPTIONS(parse_show_columns, show_column_name, parse_show_sort, show_sort_name,
 			SORT_GROUPS_HELP),
+	{ "list", 0, NULL, parse_flag, offsetof(struct show_arguments, list),
+	  "Of a recording, print the times there are, and the size of each capture.", NULL, false },
 };
 
-static int show(const char *path, const struct display *display)
+/* The name of the capture that was picked stands in the report. */
+static int show(const char *name, const struct display *display)
 {
 	_cleanup_(ctprof_snapshot_close) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct error *err = recording_find(name, &path);
 	struct ctprof_error error;
 
+	if (err)
+		return report_error(err, STATUS_FAILED);
 	if (ctprof_snapshot_open(path, &snapshot, &error))
 		return report_error(error_create("%s", error.message), STATUS_FAILED);
 	print_remarks(path, snapshot);
 	return display_print(display, &(struct side){ snapshot, path }, 0, 1);
 }
 
+static int list(const char *path)
+{
+	struct recording recording;
+	struct error *err = recording_open(path, &recording);
+
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	for (size_t i = 0; i < recording.captures.count; i++) {
+		const struct capture_kept *capture = &recording.captures.items[i];
+		char time[MOMENT_TEXT_SIZE], size[UNITS_TEXT_MAX];
+
+		moment_print(time, capture->at_ms);
+		printf("%s  %s\n", time, units_format(size, UNIT_BYTES, (__int128)capture->size));
+	}
+	recording_close(&recording);
+	return STATUS_DONE;
+}
+
 static int run_show(const struct command *command, int argc, char **argv)
 {
-	struct display display;
+	struct show_arguments arguments = { 0 };
 	struct error *err;
 	int status, first;
 
-	display_init(&display);
-	first = options_parse(command, argc, argv, &display, &status);
+	display_init(&arguments.display);
+	first = options_parse(command, argc, argv, &arguments, &status);
 	if (first >= 0) {
-		err = display_settle(&display, DISPLAY_ONE);
-		status = err ? usage_error(command, err) : show(argv[first], &display);
+		err = display_settle(&arguments.display, DISPLAY_ONE);
+		if (err)
+			status = usage_error(command, err);
+		else
+			status = arguments.list ? list(argv[first])
+						: show(argv[first], &arguments.display);
 	}
-	display_deinit(&display);
+	display_deinit(&arguments.display);
 	return status;
 }
 

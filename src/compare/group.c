@@ -55,35 +55,69 @@ static void reset(struct group_sums *sums, const struct selection *selection, si
 		sums->derived[i] = (struct derived_sum){ 0 };
 }
 
-/* Thread by thread: a record is read once, from front to back, and only where it was measured. */
-bool group_sum(const struct group *group, const struct selection *selection,
-	       struct group_sums *sums)
-{
+/* What is the same for all threads of a group. */
+struct summing {
+	const struct selection *selection;
+	const struct metric_set *with_waits;
+	enum metric_id waits[METRIC_COUNT]; /* selected, and in `with_waits` */
 	enum derived_id derived[DERIVED_COUNT];
-	size_t derived_count = 0;
+	size_t wait_count, derived_count;
+	struct group_sums *sums;
+};
 
-	reset(sums, selection, group->count);
+static void summing_init(struct summing *summing, const struct selection *selection,
+			 const struct metric_set *with_waits, struct group_sums *sums)
+{
+	summing->selection = selection;
+	summing->with_waits = with_waits;
+	summing->wait_count = summing->derived_count = 0;
+	summing->sums = sums;
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (metric_set_has(with_waits, i) && metric_set_has(&selection->metrics, i))
+			summing->waits[summing->wait_count++] = i;
 	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
 		if (selection_has_derived(selection, i))
-			derived[derived_count++] = i;
-	for (size_t t = 0; t < group->count; t++) {
-		const struct thread_record *record = &group->threads[t]->record;
+			summing->derived[summing->derived_count++] = i;
+}
 
-		for (size_t w = 0; w < array_length(record->measured.words); w++) {
-			uint64_t left = record->measured.words[w] & selection->metrics.words[w];
+/* A record is read once, from front to back, and only where it was measured. */
+static bool take_thread(struct summing *summing, const struct thread_record *record)
+{
+	struct group_sums *sums = summing->sums;
 
-			for (; left; left &= left - 1) {
-				size_t id = w * 64 + (size_t)__builtin_ctzll(left);
+	for (size_t w = 0; w < array_length(record->measured.words); w++) {
+		uint64_t left = record->measured.words[w] & summing->selection->metrics.words[w];
 
-				if (!aggregate_take(&sums->metrics[id], &metrics[id],
-						    &record->values))
-					return false;
-			}
+		for (; left; left &= left - 1) {
+			size_t id = w * 64 + (size_t)__builtin_ctzll(left);
+
+			if (!aggregate_take(&sums->metrics[id], &metrics[id], &record->values))
+				return false;
 		}
-		for (size_t i = 0; i < derived_count; i++)
-			derived_add(&sums->derived[derived[i]], &derived_metrics[derived[i]],
-				    record);
 	}
+	for (size_t i = 0; i < summing->wait_count; i++) {
+		enum metric_id id = summing->waits[i];
+
+		aggregate_take_wait(&sums->metrics[id], &metrics[id], record);
+	}
+	for (size_t i = 0; i < summing->derived_count; i++) {
+		enum derived_id id = summing->derived[i];
+
+		derived_add(&sums->derived[id], &derived_metrics[id], record, summing->with_waits);
+	}
+	return true;
+}
+
+bool group_sum(const struct group *group, const struct selection *selection,
+	       const struct metric_set *with_waits, struct group_sums *sums)
+{
+	struct summing summing;
+
+	reset(sums, selection, group->count);
+	summing_init(&summing, selection, with_waits, sums);
+	for (size_t t = 0; t < group->count; t++)
+		if (!take_thread(&summing, &group->threads[t]->record))
+			return false;
 	return true;
 }
 

@@ -4,7 +4,7 @@
  *
  *	err = groups_init(&groups, snapshot, key_of, keys.count);
  *	...
- *	if (!group_sum(&groups.items[key], &wanted, &sums))
+ *	if (!group_sum(&groups.items[key], &wanted, &sides->waits.added, &sums))
  *		return &error_no_memory;
  *
  * A group is a run of threads, and its values are made when they are asked for: there may be as
@@ -70,9 +70,10 @@ struct group_sums {
 	struct derived_sum derived[DERIVED_COUNT];
 };
 
-/* Add up the selected metrics of a group. False without memory. */
+/* Add up the selected metrics of a group, and to those in `with_waits` what has passed of waits
+ * that are not booked yet (waits.h). False without memory. */
 bool group_sum(const struct group *group, const struct selection *selection,
-	       struct group_sums *sums) MUST_CHECK;
+	       const struct metric_set *with_waits, struct group_sums *sums) MUST_CHECK;
 
 void group_sums_deinit(struct group_sums *sums);
 

@@ -11,7 +11,7 @@
  * GROUP is a glob over names of groups, which may hold colons itself: METRIC begins after the last
  * one. OPERATOR is one of > >= < <=. BOUND is a change, candidate less baseline, in a unit of the
  * metric's dimension, or in percent of the baseline. Every rise from zero is above every
- *percentage.
+ * percentage.
  */
 #ifndef COMPARE_JUDGE_H
 #define COMPARE_JUDGE_H

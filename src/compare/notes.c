@@ -3,6 +3,7 @@
  * What a reader must know before the numbers: what of two snapshots does not compare.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "compare/sheet_fill.h"
 
@@ -111,6 +112,69 @@ static bool note_ticks(struct sheet *sheet)
 				 "delta, and nobody an age");
 }
 
+/* --- waits in progress --- */
+
+/* Would a total of this selection, or a derived one, have it in? */
+static bool takes_waits(const struct sheet *sheet, enum metric_id id)
+{
+	const struct selection *shown = &sheet->view->metrics;
+
+	if (metric_set_has(&shown->metrics, id) && sheet_has(sheet, metrics[id].section))
+		return true;
+	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
+		if (selection_has_derived(shown, i) &&
+		    sheet_has(sheet, derived_metrics[i].section) &&
+		    derived_takes_waits(&derived_metrics[i], &metrics[id]))
+			return true;
+	return false;
+}
+
+/* "wait_time_ns, block_sum", of those in `which` that are shown. There are but a few in the table.
+ */
+#define TOTALS_MAX 512
+static bool name_totals(char *names, const struct sheet *sheet, const struct metric_set *which)
+{
+	size_t used = 0;
+
+	names[0] = '\0';
+	for (enum metric_id i = 0; i < METRIC_COUNT && used < TOTALS_MAX; i++)
+		if (metric_set_has(which, i) && takes_waits(sheet, i))
+			used += (size_t)snprintf(names + used, TOTALS_MAX - used, "%s%s",
+						 used ? ", " : "", metrics[i].name);
+	return used > 0;
+}
+
+static bool note_lacking(struct sheet *sheet, const struct side *side)
+{
+	struct metric_set totals = waits_left_out(&sheet->sides->waits, side->snapshot);
+	char names[TOTALS_MAX];
+
+	return !name_totals(names, sheet, &totals) ||
+	       sheet_note(sheet, "waits in progress are left out of %s: %s has none%s", names,
+			  side->name,
+			  snapshot_is_by_bpf(side->snapshot) ? "" : " (captured without BPF)");
+}
+
+static bool note_waits(struct sheet *sheet)
+{
+	const struct sides *sides = sheet->sides;
+	struct metric_set unwanted = waits_left_out(&sides->waits, NULL);
+	char names[TOTALS_MAX];
+	bool done = true;
+
+	if (name_totals(names, sheet, &sides->waits.added))
+		done = sheet_note(sheet,
+				  "waits in progress are counted in %s (--booked-only leaves them "
+				  "out)",
+				  names);
+	if (done && name_totals(names, sheet, &unwanted))
+		done = sheet_note(sheet, "waits in progress are left out of %s: --booked-only",
+				  names);
+	for (size_t i = 0; i < sides->count && done; i++)
+		done = note_lacking(sheet, &sides->items[i]);
+	return done;
+}
+
 /* --- what is in no row --- */
 
 static bool note_lost(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s)
@@ -119,6 +183,23 @@ static bool note_lost(struct sheet *sheet, const char *side, const struct ctprof
 
 	return !lost || sheet_note(sheet, "%s: %" PRIu64 " thread%s ended while being read", side,
 				   lost, plural(lost));
+}
+
+static bool note_cut_short(struct sheet *sheet)
+{
+	const struct sides *sides = sheet->sides;
+	bool done = true;
+
+	for (size_t i = 0; i < sides->count && done; i++) {
+		const struct capture_info *capture = sides->items[i].snapshot->capture;
+
+		if (capture && capture->cut_short)
+			done = sheet_note(sheet,
+					  "%s is not whole: the time for it was over before all "
+					  "was read",
+					  sides->items[i].name);
+	}
+	return done;
 }
 
 static bool note_strangers(struct sheet *sheet)
@@ -252,9 +333,9 @@ static bool note_unseen(struct sheet *sheet)
 
 struct error *sheet_fill_notes(struct sheet *sheet)
 {
-	bool done = note_ticks(sheet) && note_normalize(sheet);
+	bool done = note_waits(sheet) && note_ticks(sheet) && note_normalize(sheet);
 
-	done = done && note_lost(sheet, "baseline", sheet->baseline) &&
+	done = done && note_cut_short(sheet) && note_lost(sheet, "baseline", sheet->baseline) &&
 	       note_lost(sheet, sheet->comparing ? "candidate" : "snapshot", sheet->candidate);
 	if (sheet->comparing)
 		done = done && note_strangers(sheet) && note_ages(sheet) && note_unseen(sheet) &&

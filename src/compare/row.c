@@ -84,13 +84,22 @@ static int by_measure(const struct row *x, const struct row *y)
 	       (x->measure->number < y->measure->number);
 }
 
+/* Every thread that is idle slept for as long as the comparison took, and more threads for longer
+ * than all CPUs can run: what happened would stand below that. */
+static bool ranks_last(const struct row *row, enum order order)
+{
+	return order == ORDER_USUAL && row->measure->metric && row->measure->metric->is_idle;
+}
+
 static int by_rank(const void *a, const void *b, void *context)
 {
 	const struct row *x = a, *y = b;
 	const enum order *order = context;
 	double p = rank_of(x, *order), q = rank_of(y, *order);
-	int found;
+	int found = (int)ranks_last(x, *order) - (int)ranks_last(y, *order);
 
+	if (found)
+		return found;
 	if (p != q)
 		return p < q ? 1 : -1;
 	if (!x->change.has_delta)

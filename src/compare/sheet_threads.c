@@ -116,10 +116,11 @@ static void divide(struct datum *datum, const struct divisor *divisor)
 static bool sum_sides(struct work *work, const struct group *before, const struct group *after)
 {
 	struct sheet *sheet = work->sheet;
+	const struct metric_set *with_waits = &sheet->sides->waits.added;
 
-	if (before && !group_sum(before, &work->needed, &work->before))
+	if (before && !group_sum(before, &work->needed, with_waits, &work->before))
 		return false;
-	if (!group_sum(after, &work->needed, &work->after))
+	if (!group_sum(after, &work->needed, with_waits, &work->after))
 		return false;
 	if (sheet->view->normalize == NORMALIZE_NOT)
 		return true;
@@ -219,7 +220,7 @@ static bool add_births(struct work *work)
 
 	for (size_t k = 0; k < sheet->sides->keys.count; k++)
 		born.count += sheet->born.items[k].count;
-	if (!group_sum(&born, &work->needed, &work->after))
+	if (!group_sum(&born, &work->needed, &sheet->sides->waits.added, &work->after))
 		return false;
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
 		struct datum datum = i < METRIC_COUNT

@@ -8,6 +8,7 @@
 
 #include "compare/renamed.h"
 #include "compare/view.h"
+#include "compare/waits.h"
 
 /* A snapshot and the name of its file. */
 struct side {
@@ -25,6 +26,7 @@ struct sides {
 	uint32_t **key_of;      /* by snapshot, by thread */
 	uint32_t *by_name;      /* key numbers in the order of their labels */
 	struct renamed renamed; /* of the axis all */
+	struct waits waits;
 };
 
 /* Bring captures of a side into the order of time. */

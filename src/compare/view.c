@@ -25,6 +25,15 @@ void view_deinit(struct view *view)
 	array_deinit(&view->keys.cgroups.flatten);
 }
 
+void view_hide_waits(struct view *view)
+{
+	if (view->metrics_named || view->all_rows)
+		return;
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (metrics[i].in_progress)
+			metric_set_remove(&view->metrics.metrics, metrics[i].in_progress);
+}
+
 static bool matches_any(const struct patterns *patterns, const struct name *group)
 {
 	for (size_t i = 0; i < patterns->count; i++)

@@ -16,7 +16,7 @@
 enum normalize { NORMALIZE_NOT, NORMALIZE_AGE, NORMALIZE_CPU };
 
 enum order {
-	ORDER_USUAL,     /* by change in each dimension; of one snapshot, by group */
+	ORDER_USUAL,     /* by change in each dimension, sleep last; of one snapshot, by group */
 	ORDER_DELTA,     /* by change in each dimension */
 	ORDER_PERCENT,   /* by change as a share of the baseline */
 	ORDER_SHARE,     /* by change as a share of the host's change of that metric */
@@ -61,6 +61,7 @@ struct view {
 	bool births;              /* in a window: also what threads did that began in it */
 	bool rate;                /* changes per second */
 	enum normalize normalize; /* of totals of threads */
+	bool booked_only;         /* without waits in progress (waits.h) */
 	bool shares;              /* find each row's share of the host's change */
 	enum order order;
 	struct sort_key sort[SORT_KEYS_MAX]; /* of ORDER_GROUPS */
@@ -75,6 +76,11 @@ struct view {
 void view_init(struct view *view);
 
 void view_deinit(struct view *view);
+
+/* Leave rows of waits in progress out of a comparison, where nobody asked for them: the totals that
+ * they are added to have them in, and the longest sleep of each idle group would stand above all
+ * else. */
+void view_hide_waits(struct view *view);
 
 /* Is a group of this name wanted? */
 bool view_matches(const struct view *view, const struct name *group);

@@ -28,6 +28,11 @@ const char *const presence_names[PRESENCE_COUNT] = {
 /* clang-format off */
 const struct probe probes[] = {
 	PROBE("threads", "every thread of the host", look_threads,),
+	PROBE("bpf", "threads from the kernel's own structures: where it is here, captures read no files of threads, and profiles can be taken",
+	      look_bpf, CONFIG(DEBUG_INFO_BTF)),
+	PROBE("in-progress", "what has passed of waits that still go on",
+	      look_waits_in_progress, METRIC(wait_in_progress_ns), CONFIG(SCHEDSTATS)),
+	PROBE("heap", "what each thread allocated and freed by jemalloc, of processes that use it", look_heap,),
 	PROBE("stat", "state, policy, priorities, page faults, CPU time in ticks",
 	      look_metric, METRIC(minflt), CONFIG(PROC_FS)),
 	PROBE("status", "context switches, CPU affinity, users",

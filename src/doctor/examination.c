@@ -10,14 +10,6 @@
 
 /* --- findings --- */
 
-/* Without memory there is no text, and the presence still says what matters. */
-__attribute__((format(printf, 1, 0))) static char *text_v(const char *format, va_list values)
-{
-	char *text;
-
-	return vasprintf(&text, format, values) < 0 ? NULL : text;
-}
-
 static void replace(char **at, char *text)
 {
 	free(*at);
@@ -29,13 +21,14 @@ void find_whole(struct finding *finding)
 	finding->presence = PRESENCE_YES;
 }
 
+/* Without memory there is no text, and the presence still says what matters. */
 void find_lack(struct finding *finding, enum presence presence, const char *why, ...)
 {
 	va_list values;
 
 	finding->presence = presence;
 	va_start(values, why);
-	replace(&finding->why, text_v(why, values));
+	replace(&finding->why, text_print_v(why, values));
 	va_end(values);
 	/* Names of cgroups are chosen by users. */
 	if (finding->why)
@@ -48,7 +41,7 @@ void find_remedy(struct finding *finding, const char *covers, const char *comman
 
 	replace(&finding->covers, strdup(covers));
 	va_start(values, command);
-	replace(&finding->command, text_v(command, values));
+	replace(&finding->command, text_print_v(command, values));
 	va_end(values);
 	/* Changed it would be of something else. */
 	if (finding->command && text_make_safe(finding->command)) {
@@ -102,9 +95,13 @@ char *shell_quoted(struct text text)
 
 /* CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_SYS_PTRACE (include/uapi/linux/capability.h). */
 #define WANTED_CAPABILITIES (1u << 2 | 1u << 12 | 1u << 19)
+#define WANTED_NAMES        "cap_dac_read_search,cap_net_admin,cap_sys_ptrace"
 
 void find_privilege_remedy(struct examination *e, struct finding *finding)
 {
+	/* Capabilities of a file are set all at once: who follows two remedies must not lose the
+	 * first. */
+	const char *bpf = has_capabilities(e, "CapBnd:", BPF_CAPABILITIES) ? "," BPF_NAMES : "";
 	_cleanup_free_ char *self = NULL;
 	struct text path;
 
@@ -112,15 +109,15 @@ void find_privilege_remedy(struct examination *e, struct finding *finding)
 	if (!has_capabilities(e, "CapBnd:", WANTED_CAPABILITIES)) {
 		replace(&finding->why,
 			strdup("denied, and this container or service may not have what it needs: "
-			       "CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_SYS_PTRACE"));
+			       "CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_SYS_PTRACE (and for BPF "
+			       "CAP_BPF, CAP_PERFMON, CAP_SYSLOG)"));
 		return;
 	}
 	if (!file_readlink(e->proc, "self/exe", &e->buffer, &path))
 		self = shell_quoted(path);
 	find_remedy(finding,
 		    "the processes of others, for everybody who may run this file; look again",
-		    "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace+ep %s",
-		    self ? self : "ctprof");
+		    "setcap " WANTED_NAMES "%s+ep %s", bpf, self ? self : "ctprof");
 }
 
 /* --- facts --- */

@@ -38,7 +38,7 @@ void find_boot_remedy(struct finding *finding, const char *covers, const char *p
 /* The kernel was built without this option (if that can be told), and nothing else helps. */
 void find_not_built(struct examination *e, struct finding *finding, const char *option);
 
-/* What the file of this program may be given; where it may not, why. */
+/* What the file of this program may be given, all at once; where it may not, why. */
 void find_privilege_remedy(struct examination *e, struct finding *finding);
 
 /* One word for a shell, whatever the bytes. NULL without memory; the caller frees it. */
@@ -62,13 +62,24 @@ int kernel_config(struct examination *e, const char *option);
 /* Are all these capabilities (a bit each) in a set of ours, as /proc/self/status names it? */
 bool has_capabilities(struct examination *e, const char *set, uint64_t wanted);
 
+/* CAP_SYSLOG, CAP_PERFMON, CAP_BPF (include/uapi/linux/capability.h). */
+#define BPF_CAPABILITIES (1ull << 34 | 1ull << 38 | 1ull << 39)
+#define BPF_NAMES        "cap_syslog,cap_perfmon,cap_bpf"
+
 /* Is a namespace of this process (as below /proc/self/ns) the one that the kernel began with? */
 bool is_first_namespace(const char *name, unsigned long inode);
+
+/* Nothing is counted while kernel.sched_schedstats is 0, and this turns it on (thread_probes.c). */
+bool schedstats_are_off(struct examination *e);
+void switch_schedstats_on(struct finding *ret);
 
 /* --- kinds of probe --- */
 
 /* thread_probes.c */
 probe_look look_threads, look_metric, look_schedstats, look_core_scheduling, look_access;
+
+/* bpf_probes.c */
+probe_look look_bpf, look_waits_in_progress, look_heap;
 
 /* delay_probes.c */
 probe_look look_taskstats, look_delays, look_peaks, look_irq_delays;

@@ -49,14 +49,14 @@ void look_metric(struct examination *e, const struct probe *probe, struct findin
 }
 
 /* Without the switch nothing is counted, and the kernel prints none of the keys. */
-static bool schedstats_are_off(struct examination *e)
+bool schedstats_are_off(struct examination *e)
 {
 	struct text value;
 
 	return proc_text(e, "sys/kernel/sched_schedstats", &value) && text_equal(value, TEXT("0"));
 }
 
-static void switch_schedstats_on(struct finding *ret)
+void switch_schedstats_on(struct finding *ret)
 {
 	find_remedy(ret,
 		    "every thread, from then on until the next boot; boot parameter "

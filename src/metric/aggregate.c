@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "metric/aggregate.h"
 
+#include "base/sum.h"
+
 #define CATEGORIES_MAX 256
 
 static bool add_mode(struct aggregate *a, const struct metric *metric,
@@ -43,6 +45,11 @@ static void add_range(struct aggregate *a, int64_t value)
 		a->range.largest = value;
 }
 
+static void add_total(struct aggregate *a, uint64_t value)
+{
+	sum_add(&a->total, value);
+}
+
 bool aggregate_take(struct aggregate *a, const struct metric *metric,
 		    const struct thread_values *values)
 {
@@ -50,8 +57,7 @@ bool aggregate_take(struct aggregate *a, const struct metric *metric,
 	case FAMILY_NONE:
 		return true;
 	case FAMILY_SUM:
-		if (__builtin_add_overflow(a->total, metric_load_u64(values, metric), &a->total))
-			a->total = UINT64_MAX;
+		add_total(a, metric_load_u64(values, metric));
 		break;
 	case FAMILY_MAX: {
 		uint64_t value = metric_load_u64(values, metric);
@@ -73,6 +79,13 @@ bool aggregate_take(struct aggregate *a, const struct metric *metric,
 	}
 	a->measured++;
 	return true;
+}
+
+void aggregate_take_wait(struct aggregate *a, const struct metric *metric,
+			 const struct thread_record *thread)
+{
+	if (metric->family == FAMILY_SUM && metric_set_has(&thread->measured, metric_id(metric)))
+		add_total(a, metric_unbooked(thread, metric));
 }
 
 void aggregate_deinit(struct aggregate *a, const struct metric *metric)

@@ -42,6 +42,10 @@ struct aggregate {
 bool aggregate_take(struct aggregate *a, const struct metric *metric,
 		    const struct thread_values *values);
 
+/* Add to the sum what is not booked yet of the wait of a thread, whose value was taken. */
+void aggregate_take_wait(struct aggregate *a, const struct metric *metric,
+			 const struct thread_record *thread);
+
 void aggregate_deinit(struct aggregate *a, const struct metric *metric);
 
 /*

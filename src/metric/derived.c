@@ -87,14 +87,25 @@ static const enum metric_id delays[DERIVED_DELAYS] = {
 };
 enum { SWAPIN, THRASHING, OTHERS };
 
-static void add_delays(struct derived_sum *sum, const struct thread_record *thread)
+static __int128 total_of(const struct thread_record *thread, const struct metric *metric,
+			 const struct metric_set *with_waits)
+{
+	__int128 total = metric_load_u64(&thread->values, metric);
+
+	if (metric_set_has(with_waits, metric_id(metric)))
+		total += metric_unbooked(thread, metric);
+	return total;
+}
+
+static void add_delays(struct derived_sum *sum, const struct thread_record *thread,
+		       const struct metric_set *with_waits)
 {
 	uint8_t had = 0;
 
 	for (size_t i = 0; i < DERIVED_DELAYS; i++) {
 		if (!metric_set_has(&thread->measured, delays[i]))
 			continue;
-		sum->delays[i] += metric_load_u64(&thread->values, &metrics[delays[i]]);
+		sum->delays[i] += total_of(thread, &metrics[delays[i]], with_waits);
 		had |= (uint8_t)(1 << i);
 	}
 	if (!had)
@@ -104,19 +115,32 @@ static void add_delays(struct derived_sum *sum, const struct thread_record *thre
 	sum->measured++;
 }
 
-void derived_add(struct derived_sum *sum, const struct derived *d,
-		 const struct thread_record *thread)
+bool derived_takes_waits(const struct derived *d, const struct metric *total)
 {
+	if (!total->in_progress || d->form == DERIVED_QUOTIENT)
+		return false;
+	for (size_t i = 0; d->form == DERIVED_OFFCPU && i < DERIVED_DELAYS; i++)
+		if (&metrics[delays[i]] == total)
+			return true;
+	return d->a == total || d->b == total;
+}
+
+void derived_add(struct derived_sum *sum, const struct derived *d,
+		 const struct thread_record *thread, const struct metric_set *with_waits)
+{
+	static const struct metric_set booked = { 0 };
+	const struct metric_set *waits = d->form == DERIVED_QUOTIENT ? &booked : with_waits;
+
 	sum->threads++;
 	if (d->form == DERIVED_OFFCPU) {
-		add_delays(sum, thread);
+		add_delays(sum, thread, waits);
 		return;
 	}
 	if (!metric_set_has(&thread->measured, metric_id(d->a)) ||
 	    !metric_set_has(&thread->measured, metric_id(d->b)))
 		return;
-	sum->a += metric_load_u64(&thread->values, d->a);
-	sum->b += metric_load_u64(&thread->values, d->b);
+	sum->a += total_of(thread, d->a, waits);
+	sum->b += total_of(thread, d->b, waits);
 	sum->measured++;
 }
 
@@ -130,6 +154,10 @@ struct derived_sum derived_between(const struct derived_sum *before,
 		return between;
 	between.a -= before->a;
 	between.b -= before->b;
+	if (d->form == DERIVED_SHARE) {
+		between.a = between.a > 0 ? between.a : 0;
+		between.b = between.b > 0 ? between.b : 0;
+	}
 	/* Whoever lacked the inputs before lacks them in between; who was born since had zeros. */
 	lacking = before->threads - before->measured;
 	between.measured = after->measured > lacking ? after->measured - lacking : 0;

@@ -62,14 +62,25 @@ struct derived_sum {
 	bool mixed_delays; /* not all threads had the same */
 };
 
-/* Take one more thread in. A sum starts as all zero. */
+/*
+ * Take one more thread in. A sum starts as all zero.
+ *
+ * To the totals in `with_waits` is added what has passed of their waits (metric_unbooked). Amounts
+ * for each event never have it: the count below the line has the waits that ended.
+ */
 void derived_add(struct derived_sum *sum, const struct derived *derived,
-		 const struct thread_record *thread);
+		 const struct thread_record *thread, const struct metric_set *with_waits);
+
+/* Does what has passed of this total's waits count in it? */
+bool derived_takes_waits(const struct derived *derived, const struct metric *total);
 
 /*
  * What was added between two sums, for quotients, ratios and shares: those of that time alone. The
  * threads of `after` are those of `before`, and others that were born since. Differences and sums
  * of delays stay what they are at the end.
+ *
+ * A wait that was in progress and then booked was timed twice, by clocks that were read a moment
+ * apart: parts of a share that seem to have shrunk did not grow.
  */
 struct derived_sum derived_between(const struct derived_sum *before,
 				   const struct derived_sum *after, const struct derived *derived);

@@ -20,7 +20,7 @@ const struct metric_gate_info metric_gates[GATE_COUNT] = {
 #undef GATE
 };
 
-const struct metric_class_info metric_classes[CLASS_COUNT] = {
+const struct metric_class_info metric_classes[METRIC_CLASS_COUNT] = {
 #define CLASS(id, tag, prose) [CLASS_##id] = { tag, prose },
 	CLASSES(CLASS)
 #undef CLASS
@@ -90,12 +90,16 @@ const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
 	{                                         \
 		.id = SOURCE_JEMALLOC, .key = (k) \
 	}
+#define TASK(k)            .task = { .id = SOURCE_TASK, .key = #k }
+#define TASK_LESS(k, l)    .task = { .id = SOURCE_TASK, .key = #k, .less = #l }
 #define NEEDS(gates_)      .gates = (gates_)
 #define FOR(class_)        .class = CLASS_##class_
 #define CAVEAT(text)       .caveat = (text)
 #define ZERO_IS_NO_EVENTS  .zero_is_no_events = true
 #define DELAY_OF(category) .delay = DELAY_##category
 #define LEADER_ONLY        .leader_only = true
+#define IDLE               .is_idle = true
+#define IN_PROGRESS(name)  .in_progress = METRIC_##name
 
 /* In NEEDS a gate is written by its bare name. */
 enum {

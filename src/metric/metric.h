@@ -50,19 +50,21 @@ enum metric_class {
 #define CLASS_ENUM(id, tag, prose) CLASS_##id,
 	CLASSES(CLASS_ENUM)
 #undef CLASS_ENUM
-		CLASS_COUNT
+		METRIC_CLASS_COUNT
 };
 
 struct metric_class_info {
 	const char *tag, *prose;
 };
-extern const struct metric_class_info metric_classes[CLASS_COUNT];
+extern const struct metric_class_info metric_classes[METRIC_CLASS_COUNT];
 
 /* Where values are read: SOURCE(id, name, what it is, why it was denied). */
 #define PROC_DENIED "denied: needs root, or hidepid=0 on /proc"
 #define SOURCES(SOURCE)                                                                            \
 	SOURCE(NONE, "", "", "")                                                                   \
 	SOURCE(ONE, "one", "1 for each thread", "")                                                \
+	SOURCE(TASK, "task", "BPF task iterator",                                                  \
+	       "denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG")                                \
 	SOURCE(STAT, "stat", "/proc/<tid>/stat", PROC_DENIED)                                      \
 	SOURCE(SCHEDSTAT, "schedstat", "/proc/<tid>/schedstat", PROC_DENIED)                       \
 	SOURCE(STATUS, "status", "/proc/<tid>/status", PROC_DENIED)                                \
@@ -100,7 +102,8 @@ struct metric_source {
 	enum metric_source_id id;
 	enum metric_form form;
 	unsigned column;  /* counted from 1, in files of columns */
-	const char *key;  /* in files of "key: value", and the name of a taskstats field */
+	const char *key;  /* in files of "key: value", and the name of a field of taskstats or of a
+			     task */
 	const char *less; /* the value of this key is taken off, and must be there too */
 };
 
@@ -128,13 +131,18 @@ struct metric {
 	enum metric_family family;
 	enum section section;
 	const char *prose;
-	size_t offset;                                    /* in struct thread_values */
-	struct metric_source sources[METRIC_SOURCES_MAX]; /* best first */
+	size_t offset;             /* in struct thread_values */
+	struct metric_source task; /* by BPF; without a key: it is not there */
+	struct metric_source sources[METRIC_SOURCES_MAX]; /* without BPF, best first */
 	unsigned gates;                                   /* a bit for each enum metric_gate */
 	enum metric_class class;
 	const char *caveat; /* NULL when there is none */
 	bool zero_is_no_events, leader_only;
+	bool is_idle; /* time in which it wanted nothing; of most threads, all that there is */
 	enum metric_delay delay; /* DELAY_NONE: it is no delay */
+	/* What has passed of this total, and is booked only when it ends, stands in this metric; 0:
+	 * in none. */
+	enum metric_id in_progress;
 };
 
 extern const struct metric metrics[METRIC_COUNT];
@@ -161,6 +169,18 @@ uint64_t metric_load_u64(const struct thread_values *values, const struct metric
 /* The value of a label or cpu_set; NULL when there is none. */
 const struct name *metric_load_name(const struct thread_values *values,
 				    const struct metric *metric);
+
+/*
+ * What has passed of the thread's wait and is not in this total yet, as the kernel books a wait
+ * when it ends. 0 where the thread is in none, and where it was not measured.
+ */
+static inline uint64_t metric_unbooked(const struct thread_record *record,
+				       const struct metric *metric)
+{
+	if (!metric->in_progress || !metric_set_has(&record->measured, metric->in_progress))
+		return 0;
+	return metric_load_u64(&record->values, &metrics[metric->in_progress]);
+}
 
 /* Store a number into a metric of any type of number, letter or flag. False when it does not fit.
  */

@@ -175,6 +175,22 @@ bool counters_parse_loadavg(struct text bytes, struct counter_row *ret)
 	return true;
 }
 
+bool counters_parse_threads(struct text loadavg, uint64_t *ret_runnable, uint64_t *ret_all)
+{
+	struct text all = { 0 }, running;
+	uint64_t runnable, threads;
+
+	for (size_t i = 0; i < 4; i++)
+		if (!text_word(&loadavg, &all))
+			return false;
+	if (!memchr(all.bytes, '/', all.length) || !text_cut(&all, '/', &running) ||
+	    !text_u64(running, &runnable) || !text_u64(all, &threads))
+		return false;
+	*ret_runnable = runnable;
+	*ret_all = threads;
+	return true;
+}
+
 /* --- /proc/diskstats --- */
 
 static bool is_idle(const struct counter_row *row)

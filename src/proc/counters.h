@@ -73,6 +73,10 @@ bool counters_parse_stat(struct text bytes, struct counter_row *ret);
  * bytes are no such file. */
 bool counters_parse_loadavg(struct text bytes, struct counter_row *ret);
 
+/* How many threads run or wait for a CPU, and how many there are: the fourth word of /proc/loadavg,
+ * "2/85". False when that is no such word. */
+bool counters_parse_threads(struct text loadavg, uint64_t *ret_runnable, uint64_t *ret_all);
+
 /* "12.34", with two decimals as the kernel prints loads and uptimes, as 1234. */
 bool counters_hundredths(struct text text, uint64_t *ret);
 

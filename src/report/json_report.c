@@ -182,6 +182,53 @@ static void write_distance(struct json_writer *w, const struct sheet *sheet)
 		json_bool(w, sheet->boots == BOOTS_SAME);
 }
 
+static void write_metrics(struct json_writer *w, const struct metric_set *which)
+{
+	json_array_begin(w);
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (metric_set_has(which, i))
+			json_text(w, text_of(metrics[i].name));
+	json_array_end(w);
+}
+
+/* `because` NULL: of --booked-only. */
+static void write_left_out(struct json_writer *w, const struct waits *waits,
+			   const struct side *because)
+{
+	const struct metric_set totals = waits_left_out(waits, because ? because->snapshot : NULL);
+
+	if (metric_set_is_empty(&totals))
+		return;
+	json_object_begin(w);
+	json_key(w, "reason");
+	json_text(w, !because                                ? TEXT("booked only")
+		     : snapshot_is_by_bpf(because->snapshot) ? TEXT("not measured")
+							     : TEXT("captured without BPF"));
+	json_key(w, "file");
+	if (because)
+		json_text(w, text_of(because->name));
+	else
+		json_null(w);
+	json_key(w, "metrics");
+	write_metrics(w, &totals);
+	json_object_end(w);
+}
+
+static void write_waits(struct json_writer *w, const struct sides *sides)
+{
+	json_key(w, "in_progress");
+	json_object_begin(w);
+	json_key(w, "added");
+	write_metrics(w, &sides->waits.added);
+	json_key(w, "left_out");
+	json_array_begin(w);
+	write_left_out(w, &sides->waits, NULL);
+	for (size_t i = 0; i < sides->count; i++)
+		write_left_out(w, &sides->waits, &sides->items[i]);
+	json_array_end(w);
+	json_object_end(w);
+}
+
 static void write_head(struct json_writer *w, const struct sheet *sheet)
 {
 	static const char *const normalized[] = { NULL, "age", "cpu" };
@@ -214,6 +261,7 @@ static void write_head(struct json_writer *w, const struct sheet *sheet)
 		json_text(w, text_of(normalized[view->normalize]));
 	else
 		json_null(w);
+	write_waits(w, sides);
 	json_key(w, "notes");
 	json_array_begin(w);
 	for (size_t i = 0; i < sheet->notes.count; i++)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "snapshot/probe.h"
+
 static struct text delay_state(const struct ctprof_snapshot *s)
 {
 	return name_text(s->capture ? s->capture->delay_accounting : NULL);
@@ -32,11 +34,22 @@ static uint64_t denied(const struct ctprof_snapshot *s, const char *source)
 	return found ? found->value : 0;
 }
 
-/* Does the kernel's taskstats have this field at all? */
-static bool is_peak_of_old_kernel(const struct ctprof_snapshot *s, const struct metric *metric)
+/* Does the kernel have this field at all? */
+static bool is_peak_of_old_kernel(const struct ctprof_snapshot *s, const struct metric_set *missing,
+				  const struct metric *metric)
 {
+	/* Of a CPU they are there for every thread. */
+	if (snapshot_is_by_bpf(s))
+		return metric->delay != DELAY_NONE && metric->kind == KIND_PEAK &&
+		       metric_set_has(missing, METRIC_cpu_delay_max_ns);
 	return metric->delay != DELAY_NONE && metric->kind == KIND_PEAK && s->capture &&
 	       s->capture->taskstats_version.measured && s->capture->taskstats_version.value < 15;
+}
+
+/* Was it asked for where alone it can be seen, by BPF? */
+static bool needs_bpf(const struct ctprof_snapshot *s, const struct metric *metric)
+{
+	return metric->sources[0].id == SOURCE_NONE && !snapshot_is_by_bpf(s);
 }
 
 /* The gate of the metric that nothing in the snapshot shows to be there; -1 for none. */
@@ -56,6 +69,23 @@ static int closed_gate(const struct metric_set *missing, const struct metric *me
 	return -1;
 }
 
+/* `whole`: no thread at all has the counters of jemalloc. */
+static const char *heap_reason(const struct ctprof_snapshot *s, bool whole)
+{
+	const struct probe_summary *probe = s->probe_summary;
+	const char *prose;
+
+	if (probe && probe->dominant_failure) {
+		prose = probe_failure_prose(name_text(probe->dominant_failure));
+		return prose ? prose : "the counters of jemalloc could not be read";
+	}
+	if (!whole)
+		return "only processes that use jemalloc have it";
+	if (!probe || !probe->tgids_walked.value)
+		return "the counters of jemalloc were not looked for";
+	return "no process uses jemalloc, as far as they can be looked into";
+}
+
 const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
 			  const struct metric *metric)
 {
@@ -65,14 +95,18 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 
 	if (metric_set_has(&s->unknown, metric_id(metric)))
 		return "the ctprof that wrote the file did not know it";
+	if (needs_bpf(s, metric))
+		return "only BPF sees waits in progress: capture --source bpf says why it is not "
+		       "used";
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
-		return "this version does not read the counters of jemalloc";
+		return heap_reason(s, metric_set_has(missing, metric_id(metric)));
 	if (denied(s, source->name))
 		return source->denied;
-	if (taskstats && s->capture && !s->capture->taskstats_version.measured)
+	if (taskstats && s->capture && !snapshot_is_by_bpf(s) &&
+	    !s->capture->taskstats_version.measured)
 		return "taskstats did not answer: it needs CAP_NET_ADMIN, the /proc of this PID "
 		       "namespace, and a kernel built with CONFIG_TASKSTATS";
-	if (is_peak_of_old_kernel(s, metric))
+	if (is_peak_of_old_kernel(s, missing, metric))
 		return "needs a kernel with taskstats v15 or newer";
 	if (metric->delay == DELAY_irq && s->capture && !s->capture->irq_accounting &&
 	    !delays_off(s))
@@ -141,11 +175,13 @@ static const char *short_reason(const struct ctprof_snapshot *s, const struct me
 {
 	int gate = closed_gate(missing, metric);
 
+	if (needs_bpf(s, metric))
+		return "BPF";
 	if (metric->sources[0].id == SOURCE_JEMALLOC)
 		return "jemalloc";
 	if (denied(s, metric_source_infos[metric->sources[0].id].name))
 		return metric_source_infos[metric->sources[0].id].name;
-	if (metric->sources[0].id == SOURCE_TASKSTATS && s->capture &&
+	if (metric->sources[0].id == SOURCE_TASKSTATS && s->capture && !snapshot_is_by_bpf(s) &&
 	    !s->capture->taskstats_version.measured)
 		return "taskstats";
 	if (metric->gates >> GATE_TASK_DELAY_ACCT & 1)
@@ -155,12 +191,26 @@ static const char *short_reason(const struct ctprof_snapshot *s, const struct me
 	return metric_source_infos[metric->sources[0].id].name;
 }
 
+/* Where no process uses jemalloc there is nothing that was not measured. */
+static void drop_heap_of_nobody(const struct ctprof_snapshot *s, struct metric_set *missing)
+{
+	const struct probe_summary *heaps = s->probe_summary;
+
+	if (!heaps || !heaps->tgids_walked.value || heaps->jemalloc_detected.value ||
+	    heaps->failed.value)
+		return;
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (metrics[i].sources[0].id == SOURCE_JEMALLOC)
+			metric_set_remove(missing, i);
+}
+
 void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 {
 	const struct metric_set all_missing = metrics_missing(s);
 	struct metric_set missing = all_missing;
 	size_t used = 0;
 
+	drop_heap_of_nobody(s, &missing);
 	snprintf(buffer, size, "nothing");
 	for (size_t i = 0; i < METRIC_COUNT && used < size; i++) {
 		const char *reason = short_reason(s, &all_missing, &metrics[i]);

@@ -99,8 +99,7 @@ static size_t character(const char *text, size_t length, size_t *ret_width)
 	return (size_t)bytes;
 }
 
-/* The bytes at the start of `text` that fit into `width` columns: at least one character. */
-static size_t fitting(const char *text, size_t length, size_t width)
+size_t text_fitting(const char *text, size_t length, size_t width)
 {
 	size_t used = 0, taken = 0;
 
@@ -221,7 +220,7 @@ static void print_row(FILE *out, const struct style *style, const struct table *
 		for (size_t c = 0; c < count; c++) {
 			const char *rest = cells[c].text + done[c];
 			size_t length = strlen(rest);
-			size_t taken = fitting(rest, length, style->widths[c]);
+			size_t taken = text_fitting(rest, length, style->widths[c]);
 
 			print_piece(out, style, table, c, (struct text){ rest, taken }, &cells[c]);
 			done[c] += taken;

@@ -80,4 +80,8 @@ char *text_visible(struct text text);
 /* How many columns of a terminal a visible text takes. */
 size_t text_width(const char *text);
 
+/* The bytes at the start of a visible text that fit into `width` columns: at least one character.
+ */
+size_t text_fitting(const char *text, size_t length, size_t width);
+
 #endif

@@ -23,9 +23,13 @@ struct error *snapshot_write_json(const struct ctprof_snapshot *snapshot, zstrea
  * new one is whole. */
 struct error *snapshot_save(const struct ctprof_snapshot *snapshot, const char *path) MUST_CHECK;
 
-/* Read a file; "-" is standard input. The error names the file and the offset in its
- * decompressed text. */
-struct error *snapshot_load(const char *path, struct ctprof_snapshot **ret) MUST_CHECK;
+/* The bytes of that file, in memory that is the caller's to free. */
+struct error *snapshot_pack(const struct ctprof_snapshot *snapshot, char **ret,
+			    size_t *ret_length) MUST_CHECK;
+
+/* Read a file, or one of a recording (recording_find); "-" is standard input. The error names the
+ * file and the offset in its decompressed text. */
+struct error *snapshot_load(const char *snapshot, struct ctprof_snapshot **ret) MUST_CHECK;
 
 /* The same from a descriptor, which stays the caller's; `name` is for messages. */
 struct error *snapshot_load_fd(int fd, const char *name, struct ctprof_snapshot **ret) MUST_CHECK;

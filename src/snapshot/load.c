@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "snapshot/file.h"
+#include "snapshot/recording.h"
 
 static struct error *read_all(struct zstream_reader *zstd, struct snapshot_parser *parser)
 {
@@ -51,12 +52,17 @@ struct error *snapshot_load_fd(int fd, const char *name, struct ctprof_snapshot 
 	return NULL;
 }
 
-struct error *snapshot_load(const char *path, struct ctprof_snapshot **ret)
+struct error *snapshot_load(const char *snapshot, struct ctprof_snapshot **ret)
 {
+	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -1;
+	struct error *err;
 
-	if (strcmp(path, "-") == 0)
+	if (strcmp(snapshot, "-") == 0)
 		return snapshot_load_fd(STDIN_FILENO, "standard input", ret);
+	err = recording_find(snapshot, &path);
+	if (err)
+		return err;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return error_system(errno, "%s", path);

@@ -40,44 +40,83 @@ void snapshot_destroy(struct ctprof_snapshot *snapshot)
 	array_deinit(&snapshot->processes);
 	array_deinit(&snapshot->cgroups);
 	array_deinit(&snapshot->counters);
-	free(snapshot->threads.chunks);
+	array_deinit(&snapshot->threads);
 	names_deinit(&snapshot->names);
 	arena_deinit(&snapshot->arena);
 	free(snapshot);
 }
 
-static bool add_chunk(struct ctprof_snapshot *s)
+/* Memory for some more threads, which stay where they are. */
+static bool make_threads(struct ctprof_snapshot *s)
 {
 	struct ctprof_thread *chunk;
 
-	if (!array_reserve_((void **)&s->threads.chunks, &s->threads.chunk_room,
-			    s->threads.chunk_count, 1, sizeof(*s->threads.chunks)))
+	if (!array_reserve(&s->threads, THREADS_PER_CHUNK))
 		return false;
 	s->arena.limit += THREADS_PER_CHUNK * sizeof(*chunk);
 	chunk = arena_alloc(&s->arena, THREADS_PER_CHUNK * sizeof(*chunk));
 	if (!chunk)
 		return false;
-	s->threads.chunks[s->threads.chunk_count++] = chunk;
+	for (size_t i = 0; i < THREADS_PER_CHUNK; i++)
+		s->threads.items[s->threads.made++] = &chunk[i];
 	return true;
 }
 
 struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *s)
 {
-	size_t count = s->threads.count;
-
-	if (count >= SNAPSHOT_THREADS_MAX)
+	if (s->threads.count >= SNAPSHOT_THREADS_MAX)
 		return NULL;
-	if (count == s->threads.chunk_count * THREADS_PER_CHUNK && !add_chunk(s))
+	if (s->threads.count == s->threads.made && !make_threads(s))
 		return NULL;
 	s->arena.limit += ARENA_PER_THREAD;
-	s->threads.count++;
-	return snapshot_thread(s, count);
+	return s->threads.items[s->threads.count++];
 }
 
 void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
 {
 	while (s->threads.count > count)
 		*snapshot_thread(s, --s->threads.count) = (struct ctprof_thread){ 0 };
+}
+
+/* Ascending in the order that is wanted. Beside the thread, since looking into each of many takes
+ * longer than all else. */
+struct placed {
+	uint64_t process, number;
+	struct ctprof_thread *thread;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static struct placed place_of(struct ctprof_thread *thread)
+{
+	return (struct placed){ thread->tgid, thread->tid == thread->tgid ? 0 : thread->tid,
+				thread };
+}
+
+struct error *snapshot_sort_threads(struct ctprof_snapshot *s)
+{
+	_cleanup_free_ struct placed *placed = calloc(s->threads.count + 1, sizeof(*placed));
+	bool in_order = true;
+
+	if (!placed)
+		return &error_no_memory;
+	for (size_t i = 0; i < s->threads.count; i++) {
+		placed[i] = place_of(snapshot_thread(s, i));
+		in_order &= i == 0 || by_place(&placed[i - 1], &placed[i]) < 0;
+	}
+	if (in_order)
+		return NULL;
+	qsort(placed, s->threads.count, sizeof(*placed), by_place);
+	for (size_t i = 0; i < s->threads.count; i++)
+		s->threads.items[i] = placed[i].thread;
+	return NULL;
 }
 
 const struct name *snapshot_name(struct ctprof_snapshot *s, struct text text)

@@ -173,6 +173,11 @@ struct capture_info {
 	bool irq_accounting;
 	struct reading taskstats_version, taskstats_overflows;
 	bool redacted;
+	const struct name *source; /* of the threads: "bpf" or "proc" */
+	const struct name
+		*source_reason;        /* why not BPF, or why not for all; NULL: nothing to say */
+	struct reading clock_error_ns; /* by how much waits in progress may be off */
+	bool cut_short;                /* the time that was given was over before all was read */
 };
 
 enum snapshot_origin {
@@ -181,7 +186,7 @@ enum snapshot_origin {
 	ORIGIN_HOST_STATE, /* its older form, .hst.zst */
 };
 
-#define THREADS_PER_CHUNK 256
+#define THREADS_PER_CHUNK 64
 
 struct ctprof_snapshot {
 	struct arena arena;
@@ -193,8 +198,8 @@ struct ctprof_snapshot {
 	const struct name *note;    /* what its maker wrote on it */
 	struct host_context *host;
 	struct {
-		struct ctprof_thread **chunks;
-		size_t count, chunk_count, chunk_room;
+		ARRAY(struct ctprof_thread *);
+		size_t made; /* of those before `made` there is memory, used or not */
 	} threads;
 	struct {
 		ARRAY(struct process);
@@ -233,11 +238,14 @@ struct ctprof_thread *snapshot_add_thread(struct ctprof_snapshot *snapshot);
 static inline struct ctprof_thread *snapshot_thread(const struct ctprof_snapshot *snapshot,
 						    size_t i)
 {
-	return &snapshot->threads.chunks[i / THREADS_PER_CHUNK][i % THREADS_PER_CHUNK];
+	return snapshot->threads.items[i];
 }
 
 /* Keep only the first `count` threads. */
 void snapshot_truncate_threads(struct ctprof_snapshot *snapshot, size_t count);
+
+/* Bring threads into the order of their processes; the leader of each first, then by number. */
+struct error *snapshot_sort_threads(struct ctprof_snapshot *snapshot) MUST_CHECK;
 
 /* Intern bytes in the snapshot, up to the first NUL. NULL without memory. */
 const struct name *snapshot_name(struct ctprof_snapshot *snapshot, struct text text);
@@ -272,9 +280,10 @@ void snapshot_sort(struct ctprof_snapshot *snapshot);
 struct error *snapshot_remark(struct ctprof_snapshot *snapshot, const char *format, ...)
 	__attribute__((format(printf, 2, 3))) MUST_CHECK;
 
-static inline struct text name_text(const struct name *name)
+/* Were its threads read by BPF? */
+static inline bool snapshot_is_by_bpf(const struct ctprof_snapshot *snapshot)
 {
-	return name ? (struct text){ name->bytes, name->length } : (struct text){ "", 0 };
+	return snapshot->capture && text_equal(name_text(snapshot->capture->source), TEXT("bpf"));
 }
 
 #endif

@@ -424,6 +424,10 @@ static const struct field capture_fields[] = {
 	NUMBER_AS("taskstats_version", capture_info, taskstats_version, .flags = FIELD_OMIT),
 	NUMBER_AS("taskstats_overflows", capture_info, taskstats_overflows, .flags = FIELD_OMIT),
 	BOOL("redacted", capture_info, redacted),
+	LABEL("source", capture_info, source, FIELD_OMIT),
+	LABEL("source_reason", capture_info, source_reason, FIELD_OMIT),
+	NUMBER_AS("clock_error_ns", capture_info, clock_error_ns, .flags = FIELD_OMIT),
+	BOOL("cut_short", capture_info, cut_short),
 };
 const struct schema snapshot_capture_schema = SCHEMA(capture_info, capture_fields);
 

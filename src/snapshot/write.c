@@ -1,111 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/outfile.h"
+#include "base/relay.h"
 #include "base/version.h"
 #include "snapshot/fields.h"
 #include "snapshot/file.h"
 #include "snapshot/schema.h"
-
-/* The members' names with quotes and colon, ready to copy: most of a file is these. */
-static const struct text ready_keys[METRIC_COUNT] = {
-#define METRIC(type, name, ...) [METRIC_##name] = { "\"" #name "\":", sizeof(#name) + 2 },
-#include "metric/metrics.def"
-#undef METRIC
-};
-
-static void write_cpus(struct json_writer *w, const struct name *set)
-{
-	json_array_begin(w);
-	for (size_t i = 0; i < cpu_set_count(set); i++)
-		json_u64(w, cpu_set_cpus(set)[i]);
-	json_array_end(w);
-}
-
-/* What was not measured is written as the original writes what it could not read. */
-static void write_value(struct json_writer *w, const struct thread_record *record,
-			const struct metric *metric)
-{
-	const struct thread_values *values = &record->values;
-	bool measured = metric_set_has(&record->measured, metric_id(metric));
-
-	switch (metric->type) {
-	case VALUE_label:
-		json_text(w, measured ? name_text(metric_load_name(values, metric)) : TEXT(""));
-		return;
-	case VALUE_cpu_set:
-		write_cpus(w, measured ? metric_load_name(values, metric) : NULL);
-		return;
-	case VALUE_letter: {
-		char letter = measured ? (char)metric_load_i64(values, metric) : '~';
-
-		json_text(w, (struct text){ &letter, 1 });
-		return;
-	}
-	case VALUE_flag:
-		json_bool(w, measured && metric_load_i64(values, metric));
-		return;
-	case VALUE_ordinal_i32:
-		json_i64(w, measured ? metric_load_i64(values, metric) : 0);
-		return;
-	default:
-		json_u64(w, measured ? metric_load_u64(values, metric) : 0);
-	}
-}
-
-/* The later age of the original marks whole families of a thread by these. */
-static void write_families(struct json_writer *w, const struct metric_set *measured)
-{
-	bool cpu = metric_set_has(measured, METRIC_cpu_delay_total_ns);
-	bool others = metric_set_has(measured, METRIC_blkio_delay_total_ns);
-	bool watermarks = metric_set_has(measured, METRIC_hiwater_rss_bytes);
-
-	json_key_ready(w, TEXT("\"taskstats_measured\":"));
-	json_bool(w, cpu || others || watermarks);
-	json_key_ready(w, TEXT("\"cpu_delay_active\":"));
-	json_bool(w, cpu);
-	json_key_ready(w, TEXT("\"delay_block_active\":"));
-	json_bool(w, others);
-	json_key_ready(w, TEXT("\"xacct_active\":"));
-	json_bool(w, watermarks);
-	json_key_ready(w, TEXT("\"jemalloc_measured\":"));
-	json_bool(w, metric_set_has(measured, METRIC_allocated_bytes));
-}
-
-static void write_thread(struct json_writer *w, const struct ctprof_thread *thread)
-{
-	static const struct counts empty;
-	const struct counts *smaps = thread->smaps_rollup_kib ? thread->smaps_rollup_kib : &empty;
-	char digits[BITS_TEXT_MAX];
-	struct bits bits;
-
-	json_object_begin(w);
-	json_key_ready(w, TEXT("\"tid\":"));
-	json_u64(w, thread->tid);
-	json_key_ready(w, TEXT("\"tgid\":"));
-	json_u64(w, thread->tgid);
-	json_key_ready(w, TEXT("\"pcomm\":"));
-	json_text(w, name_text(thread->pcomm));
-	json_key_ready(w, TEXT("\"comm\":"));
-	json_text(w, name_text(thread->comm));
-	json_key_ready(w, TEXT("\"cgroup\":"));
-	json_text(w, name_text(thread->cgroup));
-	json_key_ready(w, TEXT("\"start_time_clock_ticks\":"));
-	json_u64(w, thread->start_time_clock_ticks.value);
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (metrics[i].sources[0].id == SOURCE_ONE)
-			continue;
-		json_key_ready(w, ready_keys[i]);
-		write_value(w, &thread->record, &metrics[i]);
-	}
-	json_key_ready(w, TEXT("\"smaps_rollup_kb\":"));
-	counts_write(w, smaps);
-	json_key_ready(w, TEXT("\"smaps_rollup_kib\":"));
-	counts_write(w, smaps);
-	write_families(w, &thread->record.measured);
-	json_key_ready(w, TEXT("\"measured\":"));
-	thread_measured_bits(thread, &bits);
-	json_text(w, text_of(bits_format(digits, &bits, THREAD_FIELD_COUNT)));
-	json_object_end(w);
-}
+#include "snapshot/write_thread.h"
 
 /* Our own head: what wrote the file, and the names that the measured bits stand for. */
 static void write_head(struct json_writer *w, const struct ctprof_snapshot *s)
@@ -206,6 +106,18 @@ static void write_counters(struct json_writer *w, const struct ctprof_snapshot *
 	json_object_end(w);
 }
 
+static void write_threads(struct json_writer *w, const struct ctprof_snapshot *s)
+{
+	struct thread_writer t;
+
+	thread_writer_init(&t);
+	json_key(w, "threads");
+	json_array_begin(w);
+	for (size_t i = 0; i < s->threads.count; i++)
+		thread_write(&t, w, snapshot_thread(s, i));
+	json_array_end(w);
+}
+
 static void write_users(struct json_writer *w, const struct ctprof_snapshot *s)
 {
 	if (!s->users.measured)
@@ -221,11 +133,7 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 	json_u64(w, s->captured_at_unix_ns.value);
 	write_head(w, s);
 	write_object(w, "host", &snapshot_host_schema, s->host);
-	json_key(w, "threads");
-	json_array_begin(w);
-	for (size_t i = 0; i < s->threads.count; i++)
-		write_thread(w, snapshot_thread(s, i));
-	json_array_end(w);
+	write_threads(w, s);
 	write_cgroups(w, s);
 	write_object(w, "probe_summary", &snapshot_probe_schema, s->probe_summary);
 	write_object(w, "parse_summary", &snapshot_parse_schema, s->parse_summary);
@@ -262,13 +170,20 @@ struct error *snapshot_write_json(const struct ctprof_snapshot *s, zstream_sink 
 	return err;
 }
 
-static struct error *compress_into(const struct ctprof_snapshot *s, struct outfile *file)
+static struct error *compress_into(const struct ctprof_snapshot *s, zstream_sink sink,
+				   void *context)
 {
 	struct zstream_writer zstd;
-	struct error *err = zstream_writer_init(&zstd, outfile_write, file);
+	struct relay *relay = NULL;
+	struct error *err = zstream_writer_init(&zstd, sink, context);
 
+	/* Where no more threads may be, this one does both. */
 	if (!err)
-		err = snapshot_write_json(s, zstream_write, &zstd);
+		error_destroy(relay_open(zstream_write, &zstd, &relay));
+	if (!err)
+		err = relay ? snapshot_write_json(s, relay_write, relay)
+			    : snapshot_write_json(s, zstream_write, &zstd);
+	err = relay_close(relay, err);
 	if (!err)
 		err = zstream_finish(&zstd);
 	zstream_writer_deinit(&zstd);
@@ -281,9 +196,41 @@ struct error *snapshot_save(const struct ctprof_snapshot *s, const char *path)
 	struct error *err = outfile_open(&file, path);
 
 	if (!err)
-		err = compress_into(s, &file);
+		err = compress_into(s, outfile_write, &file);
 	if (!err)
 		err = outfile_commit(&file);
 	outfile_close(&file);
 	return err;
+}
+
+struct packed {
+	ARRAY(char);
+};
+
+static struct error *append(void *context, const void *bytes, size_t length)
+{
+	struct packed *packed = context;
+
+	if (!array_reserve(packed, length))
+		return &error_no_memory;
+	memcpy(packed->items + packed->count, bytes, length);
+	packed->count += length;
+	return NULL;
+}
+
+struct error *snapshot_pack(const struct ctprof_snapshot *s, char **ret, size_t *ret_length)
+{
+	struct packed packed = { 0 };
+	struct error *err = compress_into(s, append, &packed);
+	char *exact;
+
+	if (err) {
+		array_deinit(&packed);
+		return err;
+	}
+	/* Many may wait in memory. */
+	exact = realloc(packed.items, packed.count);
+	*ret = exact ? exact : packed.items;
+	*ret_length = packed.count;
+	return NULL;
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The path of a cgroup by its number, as /proc/<tid>/cgroup writes it.
+ *
+ * The kernel's number of a cgroup is never given again, and a cgroup of version 2 is never renamed,
+ * so a path that was found once holds for good. It is read from one thread that is in it, and then
+ * looked at: a thread that was moved meanwhile speaks for itself only.
+ */
+#ifndef CAPTURE_CGROUP_IDS_H
+#define CAPTURE_CGROUP_IDS_H
+
+#include "base/array.h"
+#include "base/names.h"
+#include "base/word_map.h"
+
+struct capture;
+
+struct cgroup_ids {
+	struct word_map numbers; /* from the id to a place in `known` */
+	struct {
+		ARRAY(struct known_cgroup {
+			char *path;
+			const struct name *name; /* in the snapshot ... */
+			/* ... of this capture: by number, since a snapshot may get the address
+			 * of the one before. */
+			uint64_t taken;
+		});
+	} known;
+};
+
+/* Before a capture: what could not be looked at is forgotten, for it may be of a thread that was
+ * moved just then. */
+void cgroup_ids_begin(struct capture *c);
+
+/* The path of cgroup `id`, which thread `tid` is in; "" when the thread is gone and nobody told.
+ * NULL without memory. */
+const struct name *cgroup_ids_path(struct capture *c, uint64_t id, uint32_t tid);
+
+void cgroup_ids_deinit(struct cgroup_ids *ids);
+
+#endif

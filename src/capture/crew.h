@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads that do work which may hang, and are then left behind.
+ *
+ * What belongs to another process can hang whoever looks at it: its memory (userfaultfd), its files
+ * (NFS, FUSE), the lock of its memory map. There is no time limit for such calls, so a capture
+ * leaves them to a crew, which it waits for only as long as somebody in it gets on.
+ *
+ *	struct work { struct crew crew; ... };
+ *	crew_init(&work->crew);
+ *	crew_start(&work->crew, work_on, work)	each ends by crew_finish and release
+ *	crew_wait(&work->crew, deadline)
+ *	look at what is done
+ *	release: if (crew_leave(&work->crew)) free all of it
+ *
+ * What they work on belongs to all: the last one to leave frees it, be it who waited or one that
+ * hung. What is not done when the wait is over may still be written to.
+ */
+#ifndef CAPTURE_CREW_H
+#define CAPTURE_CREW_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct crew {
+	pthread_mutex_t lock; /* also for what they want to publish */
+	pthread_cond_t finished;
+	unsigned users, workers; /* workers: those who have not finished */
+	_Atomic size_t steps;    /* how much was done: it grows as long as somebody gets on */
+	_Atomic bool stop;       /* nobody waits: workers end at the next opportunity */
+};
+
+/* The caller is its first user. */
+void crew_init(struct crew *crew);
+
+/* A thread that runs `work`, and gets no signals. False: there is none to be had. */
+bool crew_start(struct crew *crew, void *(*work)(void *), void *argument);
+
+/* Until all have finished, until `deadline_ns` (CLOCK_MONOTONIC; 0: none), or until nobody did a
+ * step for 10 s. Returns whether all have finished; else `stop` is set. */
+bool crew_wait(struct crew *crew, uint64_t deadline_ns);
+
+/* How many are still at work. */
+unsigned crew_workers(struct crew *crew);
+
+/* One more user, who leaves too. */
+void crew_join(struct crew *crew);
+
+/* A step is done. */
+static inline void crew_step(struct crew *crew)
+{
+	atomic_fetch_add(&crew->steps, 1);
+}
+
+/* By a worker: nothing more will be done by it. */
+void crew_finish(struct crew *crew);
+
+/* Returns whether the caller was the last one, who must free what they shared; the crew itself is
+ * then empty. */
+bool crew_leave(struct crew *crew);
+
+#endif

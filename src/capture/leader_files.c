@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/leader_files.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "capture/crew.h"
+
+/* Fewer processes are not worth a thread each. */
+#define PROCESSES_PER_READER 8
+
+struct one_file {
+	int failed;
+	char *bytes;
+	size_t length;
+};
+
+enum reading {
+	READING_WAITS,
+	READING_RUNS,  /* or hangs */
+	READING_DONE,  /* its files may be looked at */
+	READING_HANGS, /* that of an earlier call: left alone */
+};
+
+struct one_process {
+	uint32_t tgid;
+	_Atomic enum reading state;
+	struct one_file files[LEADER_FILE_COUNT];
+};
+
+struct leader_files {
+	struct crew crew;
+	int proc;
+	unsigned wanted;
+	_Atomic size_t next;
+	size_t count;
+	bool late; /* the time was over before all had read */
+	struct one_process processes[];
+};
+
+/* --- reading --- */
+
+static int read_one(int dir, enum leader_file which, struct file_buffer *buffer, struct text *ret)
+{
+	switch (which) {
+	case LEADER_SMAPS:
+		return file_read(dir, "smaps_rollup", buffer, ret);
+	case LEADER_EXE:
+		return file_readlink(dir, "exe", buffer, ret);
+	default:
+		return file_read_head(dir, "cmdline", LEADER_CMDLINE_MAX, buffer, ret);
+	}
+}
+
+static void read_process(const struct leader_files *files, struct file_buffer *buffer,
+			 struct one_process *process)
+{
+	char path[16];
+	int dir, failed;
+
+	snprintf(path, sizeof(path), "%" PRIu32, process->tgid);
+	dir = openat(files->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	failed = dir < 0 ? errno : 0;
+	for (enum leader_file which = 0; which < LEADER_FILE_COUNT; which++) {
+		struct one_file *file = &process->files[which];
+		struct text bytes = TEXT("");
+
+		file->failed = failed;
+		if (failed || !(files->wanted >> which & 1))
+			continue;
+		file->failed = read_one(dir, which, buffer, &bytes);
+		if (file->failed || !bytes.length)
+			continue;
+		file->bytes = malloc(bytes.length);
+		if (!file->bytes) {
+			file->failed = ENOMEM;
+			continue;
+		}
+		memcpy(file->bytes, bytes.bytes, bytes.length);
+		file->length = bytes.length;
+	}
+	if (dir >= 0)
+		close(dir);
+}
+
+static void leave(struct leader_files *files)
+{
+	if (!crew_leave(&files->crew))
+		return;
+	for (size_t i = 0; i < files->count; i++)
+		for (enum leader_file which = 0; which < LEADER_FILE_COUNT; which++)
+			free(files->processes[i].files[which].bytes);
+	if (files->proc >= 0)
+		close(files->proc);
+	free(files);
+}
+
+static void read_some(struct leader_files *files)
+{
+	struct file_buffer buffer = { 0 };
+	size_t i;
+
+	while (!atomic_load(&files->crew.stop) &&
+	       (i = atomic_fetch_add(&files->next, 1)) < files->count) {
+		struct one_process *process = &files->processes[i];
+
+		if (atomic_load(&process->state) != READING_WAITS)
+			continue;
+		atomic_store(&process->state, READING_RUNS);
+		read_process(files, &buffer, process);
+		atomic_store(&process->state, READING_DONE);
+		crew_step(&files->crew);
+	}
+	file_buffer_deinit(&buffer);
+}
+
+static void *reader(void *argument)
+{
+	struct leader_files *files = argument;
+
+	read_some(files);
+	crew_finish(&files->crew);
+	leave(files);
+	return NULL;
+}
+
+/* --- starting --- */
+
+static unsigned readers_for(size_t count)
+{
+	cpu_set_t cpus;
+	unsigned most = LEADER_READERS_MAX;
+
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) < LEADER_READERS_MAX)
+		most = (unsigned)CPU_COUNT(&cpus);
+	return count / PROCESSES_PER_READER < most ? (unsigned)(count / PROCESSES_PER_READER) + 1
+						   : most;
+}
+
+static struct error *start(struct leader_files *files, unsigned most)
+{
+	unsigned started = 0, wanted = readers_for(files->count);
+
+	if (wanted > most)
+		wanted = most;
+	while (started < wanted && crew_start(&files->crew, reader, files))
+		started++;
+	return started ? NULL : error_create("no thread to read processes with");
+}
+
+/* --- who hangs --- */
+
+/* Forget those that came back, and count the others. */
+static unsigned count_hanging(struct leader_hangs *hangs)
+{
+	unsigned hanging = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < hangs->count; i++) {
+		unsigned readers = crew_workers(&hangs->items[i]->crew);
+
+		if (readers)
+			hangs->items[kept++] = hangs->items[i];
+		else
+			leave(hangs->items[i]);
+		hanging += readers;
+	}
+	hangs->count = kept;
+	return hanging;
+}
+
+static void leave_alone(struct leader_files *files, uint32_t tgid)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (files->processes[i].tgid == tgid)
+			files->processes[i].state = READING_HANGS;
+}
+
+/* What another reader has not come back from would have this one hang too. */
+static void leave_hanging_alone(struct leader_files *files, const struct leader_hangs *hangs)
+{
+	for (size_t i = 0; i < hangs->count; i++) {
+		struct leader_files *earlier = hangs->items[i];
+
+		for (size_t k = 0; k < earlier->count; k++)
+			if (atomic_load(&earlier->processes[k].state) == READING_RUNS)
+				leave_alone(files, earlier->processes[k].tgid);
+	}
+}
+
+static void remember_hanging(struct leader_files *files, struct leader_hangs *hangs)
+{
+	if (crew_workers(&files->crew) && array_push(hangs, files))
+		crew_join(&files->crew);
+}
+
+void leader_hangs_deinit(struct leader_hangs *hangs)
+{
+	for (size_t i = 0; i < hangs->count; i++)
+		leave(hangs->items[i]);
+	array_deinit(hangs);
+}
+
+/* --- all of it --- */
+
+struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, unsigned wanted,
+				 struct leader_hangs *hangs, struct leader_files **ret)
+{
+	struct leader_files *files =
+		calloc(1, sizeof(*files) + count * sizeof(files->processes[0]));
+	unsigned hanging = count_hanging(hangs);
+	struct error *err;
+
+	if (!files)
+		return &error_no_memory;
+	crew_init(&files->crew);
+	files->count = count;
+	files->wanted = wanted;
+	for (size_t i = 0; i < count; i++)
+		files->processes[i].tgid = tgids[i];
+	leave_hanging_alone(files, hangs);
+	/* Of its own, since readers may outlive the caller's. */
+	files->proc = fcntl(proc, F_DUPFD_CLOEXEC, 0);
+	err = files->proc < 0 ? error_system(errno, "/proc") : NULL;
+	if (!err && count && wanted && hanging < LEADER_READERS_MAX)
+		err = start(files, LEADER_READERS_MAX - hanging);
+	if (err) {
+		leave(files);
+		return err;
+	}
+	*ret = files;
+	return NULL;
+}
+
+void leader_files_wait(struct leader_files *files, uint64_t deadline_ns, struct leader_hangs *hangs)
+{
+	bool done = crew_wait(&files->crew, deadline_ns);
+
+	files->late = !done && deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
+	remember_hanging(files, hangs);
+}
+
+static const struct one_process *find(const struct leader_files *files, uint32_t tgid)
+{
+	return files && files->count ? bsearch(&tgid, files->processes, files->count,
+					       sizeof(*files->processes), compare_u32)
+				     : NULL;
+}
+
+bool leader_files_has(const struct leader_files *files, uint32_t tgid)
+{
+	return find(files, tgid) != NULL;
+}
+
+struct leader_file_bytes leader_file(const struct leader_files *files, uint32_t tgid,
+				     enum leader_file which)
+{
+	const struct one_process *process = find(files, tgid);
+	const struct one_file *file;
+
+	if (!process || !(files->wanted >> which & 1))
+		return (struct leader_file_bytes){ .failed = ENOENT };
+	switch (atomic_load(&process->state)) {
+	case READING_DONE:
+		break;
+	case READING_HANGS:
+		return (struct leader_file_bytes){ .failed = ETIMEDOUT };
+	default:
+		return (struct leader_file_bytes){ .failed = files->late ? ECANCELED : ETIMEDOUT };
+	}
+	file = &process->files[which];
+	return (struct leader_file_bytes){
+		.failed = file->failed,
+		.bytes = { file->bytes ? file->bytes : "", file->length },
+	};
+}
+
+void leader_files_close(struct leader_files *files)
+{
+	if (!files)
+		return;
+	atomic_store(&files->crew.stop, true);
+	leave(files);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files that only processes have, of many processes at once.
+ *
+ *	struct leader_hangs hangs = { 0 };
+ *	struct leader_files *files;
+ *	struct error *err = leader_files_start(proc, tgids, count, wanted, &hangs, &files);
+ *	...						do something else meanwhile
+ *	leader_files_wait(files, deadline, &hangs);
+ *	for (size_t i = 0; i < count; i++)
+ *		take(tgids[i], leader_file(files, tgids[i], LEADER_SMAPS));
+ *	leader_files_close(files);
+ *	leader_hangs_deinit(&hangs);
+ *
+ * Reading them takes the kernel ten times longer than all else of a process: it walks its page
+ * tables for smaps_rollup. So several threads do it; and none of them is waited for when it hangs,
+ * as reading even a command line can where a process holds its memory map's lock for good. Whoever
+ * reads again and again remembers the hangs: a process is not read while somebody hangs in it, and
+ * there are never more than LEADER_READERS_MAX threads, hanging ones among them. When as many hang,
+ * nothing is read.
+ */
+#ifndef CAPTURE_LEADER_FILES_H
+#define CAPTURE_LEADER_FILES_H
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+
+enum leader_file { LEADER_SMAPS, LEADER_EXE, LEADER_CMDLINE, LEADER_FILE_COUNT };
+
+/* As much of a command line as is kept. */
+#define LEADER_CMDLINE_MAX ((size_t)4096)
+
+/* As many threads read, at most. */
+#define LEADER_READERS_MAX 4
+
+struct leader_files;
+
+/* Readings that some thread has not come back from. All zero is none. */
+struct leader_hangs {
+	ARRAY(struct leader_files *);
+};
+
+/* What came of a file. */
+struct leader_file_bytes {
+	int failed; /* an errno: ENOENT and ESRCH when there is none, ECANCELED when the time was
+		       over before, ETIMEDOUT when who reads it hangs, now or since an earlier
+		       call */
+	struct text bytes;
+};
+
+/*
+ * Begin to read the files `wanted` (a bit for each enum leader_file) of each process below `proc`;
+ * `tgids` are ascending. `hangs` is that of the calls before.
+ */
+struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, unsigned wanted,
+				 struct leader_hangs *hangs, struct leader_files **ret) MUST_CHECK;
+
+/* Until all is read, or `deadline_ns` (CLOCK_MONOTONIC; 0: as long as it goes on at all). Before,
+ * no file may be looked at. */
+void leader_files_wait(struct leader_files *files, uint64_t deadline_ns,
+		       struct leader_hangs *hangs);
+
+/* Is it about this process? `files` may be NULL. */
+bool leader_files_has(const struct leader_files *files, uint32_t tgid);
+
+/* ENOENT for a process, or a file, that was not asked for. */
+struct leader_file_bytes leader_file(const struct leader_files *files, uint32_t tgid,
+				     enum leader_file which);
+
+/* Takes NULL. */
+void leader_files_close(struct leader_files *files);
+DEFINE_CLEANUP(leader_files_close, struct leader_files *)
+
+/* Who hangs goes on to do so, and frees what it needs when it comes back. */
+void leader_hangs_deinit(struct leader_hangs *hangs);
+
+#endif

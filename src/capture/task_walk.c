@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every thread by the BPF task iterator; and of /proc what that cannot give.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/session.h"
+#include "proc/counters.h"
+
+/* --- which rows the iterator fills, and which files fill the rest --- */
+
+static bool is_one(struct capture *c, const char *path)
+{
+	struct text value;
+
+	return !file_read(c->proc, path, &c->buffer, &value) &&
+	       text_equal(text_trim(value), TEXT("1"));
+}
+
+/* Unless its state says "disabled", threads may be under it. */
+static bool is_ext_on(struct capture *c)
+{
+	struct text state;
+
+	return c->sys < 0 || file_read(c->sys, "kernel/sched_ext/state", &c->buffer, &state) ||
+	       !text_equal(text_trim(state), TEXT("disabled"));
+}
+
+/* Our time namespace's boot time less that of the host: "boottime 0 0", seconds and nanoseconds
+ * (time_namespaces(7)). /proc shows start times with it. */
+static int64_t boottime_offset(struct capture *c)
+{
+	struct text bytes, line, word;
+	int64_t seconds, ns;
+
+	if (file_read(c->proc, "self/timens_offsets", &c->buffer, &bytes))
+		return 0;
+	while (text_cut(&bytes, '\n', &line))
+		if (text_word(&line, &word) && text_equal(word, TEXT("boottime")) &&
+		    text_word(&line, &word) && text_i64(word, &seconds) &&
+		    text_word(&line, &word) && text_i64(word, &ns))
+			return seconds * (int64_t)NS_PER_S + ns;
+	return 0;
+}
+
+/* A kernel that gives no addresses of data (without CONFIG_KALLSYMS_ALL) does not show which CPUs
+ * are active: those that are online, but for moments. */
+static const __u64 *online_cpus(struct capture *c, size_t words)
+{
+	struct text list;
+	bool any = false;
+
+	memset(c->online_cpus, 0, sizeof(c->online_cpus));
+	if (c->sys < 0 || file_read(c->sys, "devices/system/cpu/online", &c->buffer, &list) ||
+	    !cpulist_parse(text_trim(list), &c->taker.cpus))
+		return NULL;
+	for (size_t i = 0; i < c->taker.cpus.count; i++) {
+		uint32_t cpu = c->taker.cpus.items[i];
+
+		if (cpu / 64 >= words)
+			return NULL;
+		c->online_cpus[cpu / 64] |= (uint64_t)1 << cpu % 64;
+		any = true;
+	}
+	return any ? c->online_cpus : NULL;
+}
+
+static void make_task_plan(struct capture *c)
+{
+	const struct task_iterator *tasks = c->capturer->tasks;
+	struct task_facts facts = {
+		.statistics = is_one(c, "sys/kernel/sched_schedstats"),
+		.irq_accounting = c->irq_accounting,
+		.clock_offset = (int64_t)task_iterator_sched_clock(tasks, 0),
+		.boottime_offset = boottime_offset(c),
+		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+	};
+
+	facts.active_cpus = task_iterator_active_cpus(tasks, &facts.cpu_words);
+	if (!facts.active_cpus)
+		facts.active_cpus = online_cpus(c, facts.cpu_words);
+	for (enum task_counter i = 0; i < TASK_COUNTER_COUNT; i++)
+		if (task_iterator_counts(tasks, i))
+			facts.counters[i / 64] |= (uint64_t)1 << (i % 64);
+	for (enum task_feature i = 0; i < TASK_FEATURE_COUNT; i++)
+		if (task_iterator_has(tasks, i))
+			facts.features |= (uint64_t)1 << i;
+	task_plan_init(&c->task_plan, &facts);
+}
+
+/* Why some rows are read from /proc all the same. */
+static struct error *name_gaps(struct capture *c, const struct metric_set *gaps)
+{
+	char list[256];
+	size_t used = 0, more = 0;
+
+	for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
+		if (!metric_set_has(gaps, id))
+			continue;
+		if (used + strlen(metrics[id].name) + 3 < sizeof(list))
+			used += (size_t)sprintf(list + used, "%s%s", used ? ", " : "",
+						metrics[id].name);
+		else
+			more++;
+	}
+	if (asprintf(&c->capturer->gaps,
+		     "not in this kernel's structures, so read from /proc: %s%s", list,
+		     more ? ", ..." : "") < 0)
+		c->capturer->gaps = NULL;
+	return c->capturer->gaps ? NULL : &error_no_memory;
+}
+
+/*
+ * A row that the iterator lacks is read from where /proc has it, if it has it at all: our own
+ * thread shows that. Most kernels lack in both what they lack in one.
+ */
+static struct error *find_gaps(struct capture *c)
+{
+	const struct metric_set filled = task_plan_rows(&c->task_plan);
+	struct ctprof_snapshot *s = c->snapshot;
+	_cleanup_close_ int dir = openat(c->proc, "self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct ctprof_thread *self = snapshot_add_thread(s);
+	struct metric_set gaps = { 0 };
+	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT];
+	bool any = false;
+
+	if (!self)
+		return &error_no_memory;
+	/* Looking at ourselves is no part of the capture. */
+	memcpy(failed, c->failed, sizeof(failed));
+	memcpy(denied, c->denied, sizeof(denied));
+	self->tid = self->tgid = (uint32_t)getpid();
+	if (dir >= 0 && capture_thread(c, dir, self) == THREAD_KEPT)
+		capture_delays_of(c, self);
+	c->sources = 0;
+	for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
+		enum metric_source_id source = metrics[id].sources[0].id;
+
+		if (!metric_set_has(&self->record.measured, id) || metric_set_has(&filled, id) ||
+		    source == SOURCE_ONE)
+			continue;
+		metric_set_add(&gaps, id);
+		c->sources |= 1u << source;
+		any = true;
+	}
+	snapshot_truncate_threads(s, s->threads.count - 1);
+	memcpy(c->failed, failed, sizeof(failed));
+	memcpy(c->denied, denied, sizeof(denied));
+	c->stats_ok = c->stats_denied = c->stats_gone = c->stats_other = c->lost = 0;
+	c->capturer->sources = c->sources;
+	c->capturer->gaps_known = true;
+	return any ? name_gaps(c, &gaps) : NULL;
+}
+
+/* --- leaders --- */
+
+static struct error *keep_leader(struct capture *c, const struct task_record *r,
+				 struct ctprof_thread *thread)
+{
+	const struct leader leader = {
+		.thread = thread,
+		.process = { .tgid = r->tgid,
+			     .ppid = reading_of(r->parent),
+			     .uid = reading_of(r->euid) },
+		.has_memory = r->has_mm,
+	};
+
+	return array_push(&c->leaders, leader) ? NULL : &error_no_memory;
+}
+
+static struct error *take_leader(struct capture *c, const struct leader *leader,
+				 const struct leader_files *files)
+{
+	const struct leader_file_bytes nothing = { .failed = ENOENT };
+	const uint32_t tgid = leader->process.tgid;
+	struct leader_file_bytes smaps, exe, cmdline;
+
+	c->leader = leader->process;
+	if (!leader->has_memory)
+		return capture_take_process(c, nothing, nothing);
+	smaps = leader_file(files, tgid, LEADER_SMAPS);
+	exe = leader_file(files, tgid, LEADER_EXE);
+	cmdline = leader_file(files, tgid, LEADER_CMDLINE);
+	if (smaps.failed == ECANCELED || exe.failed == ECANCELED || cmdline.failed == ECANCELED) {
+		c->not_reached++;
+		return capture_take_process(c, nothing, nothing);
+	}
+	capture_take_smaps(c, smaps, leader->thread);
+	return capture_take_process(c, exe, cmdline);
+}
+
+static unsigned wanted_files(const struct capture *c)
+{
+	return (unsigned)capture_wants(c, CAPTURE_PART_SMAPS) << LEADER_SMAPS |
+	       (unsigned)capture_wants(c, CAPTURE_PART_EXE) << LEADER_EXE |
+	       (unsigned)capture_wants(c, CAPTURE_PART_CMDLINE) << LEADER_CMDLINE;
+}
+
+/*
+ * What only files tell: the executable, the command line, the kinds of memory. It is read by others
+ * while the iterator walks, so of the processes that are in /proc when it begins.
+ */
+struct error *capture_start_leaders(struct capture *c)
+{
+	struct tids listed = { 0 };
+	const struct tids *tgids = c->options->pid_count ? &c->pids : &listed;
+	struct error *err;
+	int failed;
+
+	/* Which are in a cgroup is not known yet. */
+	if (c->cgroup_top || !wanted_files(c))
+		return NULL;
+	failed = c->options->pid_count ? 0 : tasks_list(c->proc, &listed);
+	err = failed ? error_system(failed, "/proc")
+		     : leader_files_start(c->proc, tgids->items, tgids->count, wanted_files(c),
+					  &c->capturer->hangs, &c->early);
+	array_deinit(&listed);
+	return err;
+}
+
+/* Those that were not there at the start. Kernel threads and zombies have nothing to read. */
+static struct error *read_later(struct capture *c, struct leader_files **ret)
+{
+	_cleanup_free_ uint32_t *tgids = calloc(c->leaders.count + 1, sizeof(*tgids));
+	size_t count = 0;
+	struct error *err;
+
+	if (!tgids)
+		return &error_no_memory;
+	for (size_t i = 0; i < c->leaders.count; i++) {
+		const struct leader *leader = &c->leaders.items[i];
+
+		if (leader->has_memory && !leader_files_has(c->early, leader->process.tgid))
+			tgids[count++] = leader->process.tgid;
+	}
+	if (!count || !wanted_files(c))
+		return NULL;
+	err = leader_files_start(c->proc, tgids, count, wanted_files(c), &c->capturer->hangs, ret);
+	if (!err)
+		leader_files_wait(*ret, c->deadline_ns, &c->capturer->hangs);
+	return err;
+}
+
+static struct error *visit_leaders(struct capture *c)
+{
+	_cleanup_(leader_files_close) struct leader_files *late = NULL;
+	struct error *err = read_later(c, &late);
+
+	if (c->early)
+		leader_files_wait(c->early, c->deadline_ns, &c->capturer->hangs);
+	for (size_t i = 0; i < c->leaders.count && !err; i++) {
+		const struct leader *leader = &c->leaders.items[i];
+
+		err = take_leader(c, leader,
+				  leader_files_has(late, leader->process.tgid) ? late : c->early);
+	}
+	return err;
+}
+
+/* --- threads --- */
+
+static bool is_wanted(const struct capture *c, const struct task_record *r)
+{
+	return !c->options->pid_count ||
+	       (c->pids.count && bsearch(&r->tgid, c->pids.items, c->pids.count,
+					 sizeof(*c->pids.items), compare_u32));
+}
+
+/* The rows that are of /proc; and the letter of a state that only /proc knows. */
+static enum thread_fate take_gaps(struct capture *c, const struct task_record *r,
+				  struct ctprof_thread *thread)
+{
+	_cleanup_close_ int dir = -1;
+	unsigned sources = c->sources;
+	enum thread_fate fate;
+	char path[32];
+
+	if (task_state_is_unclear(r)) {
+		metric_set_remove(&thread->record.measured, METRIC_state);
+		c->sources |= 1u << SOURCE_STAT;
+	}
+	if (!(c->sources & CAPTURE_FILES))
+		return THREAD_KEPT;
+	snprintf(path, sizeof(path), "%" PRIu32 "/task/%" PRIu32, thread->tgid, thread->tid);
+	dir = openat(c->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		fate = file_is_shortage(errno) ? THREAD_SHORTAGE : THREAD_GONE;
+	else
+		fate = capture_thread_files(c, dir, thread);
+	if (dir < 0 && fate == THREAD_SHORTAGE)
+		c->shortage = errno;
+	c->sources = sources;
+	return fate;
+}
+
+static enum thread_fate take_thread(struct capture *c, const struct task_record *r,
+				    const __u64 *cpus, struct ctprof_thread *thread)
+{
+	if (!take_task(&c->taker, &c->task_plan, r, cpus, thread)) {
+		c->shortage = ENOMEM;
+		return THREAD_SHORTAGE;
+	}
+	thread->cgroup = cgroup_ids_path(c, r->cgroup, r->tid);
+	if (!thread->cgroup) {
+		c->shortage = ENOMEM;
+		return THREAD_SHORTAGE;
+	}
+	if (c->cgroup_top && !cgroup_is_within(name_text(thread->cgroup), name_text(c->cgroup_top)))
+		return THREAD_OUTSIDE;
+	return take_gaps(c, r, thread);
+}
+
+static struct error *visit_record(struct capture *c, const struct task_record *r, const __u64 *cpus)
+{
+	struct ctprof_snapshot *s = c->snapshot;
+	struct ctprof_thread *thread;
+	enum thread_fate fate;
+
+	if (!is_wanted(c, r))
+		return NULL;
+	c->walked++;
+	if (r->tid == r->tgid && !array_push(&c->seen, r->tgid))
+		return &error_no_memory;
+	thread = snapshot_add_thread(s);
+	if (!thread)
+		return &error_no_memory;
+	fate = take_thread(c, r, cpus, thread);
+	if (fate != THREAD_KEPT) {
+		snapshot_truncate_threads(s, s->threads.count - 1);
+		c->lost += fate == THREAD_GONE;
+		return fate == THREAD_SHORTAGE
+			       ? error_system(c->shortage, "thread %" PRIu32, r->tid)
+			       : NULL;
+	}
+	capture_queue_delays(c, thread);
+	if (r->thread_pointer &&
+	    !array_push(&c->pointers, (struct thread_pointer){ r->tid, r->thread_pointer }))
+		return &error_no_memory;
+	return r->tid == r->tgid ? keep_leader(c, r, thread) : NULL;
+}
+
+/* The name of a process is its leader's, which comes first. */
+static struct error *name_processes(struct capture *c)
+{
+	struct ctprof_snapshot *s = c->snapshot;
+	const struct name *pcomm = NULL;
+	uint32_t tgid = 0;
+
+	for (size_t i = 0; i < s->threads.count; i++) {
+		struct ctprof_thread *thread = snapshot_thread(s, i);
+
+		if (!pcomm || thread->tgid != tgid)
+			pcomm = thread->tid == thread->tgid ? thread->comm
+							    : capture_process_name(c, thread->tgid);
+		if (!pcomm)
+			return &error_no_memory;
+		tgid = thread->tgid;
+		thread->pcomm = pcomm;
+	}
+	return NULL;
+}
+
+static struct error *walk(struct capture *c, uint64_t threads)
+{
+	const struct capture_options *o = c->options;
+	struct task_iterator *tasks = c->capturer->tasks;
+	struct task_batch_view batch;
+	struct error *err = NULL;
+
+	do {
+		if (o->progress)
+			o->progress(o->progress_context, c->walked, threads);
+		err = task_iterator_next(tasks, &batch);
+		for (size_t i = 0; !err && i < batch.count; i++)
+			err = visit_record(c, &batch.records[i], batch.cpus[i]);
+	} while (!err && batch.count && !capture_is_late(c));
+	if (!err && batch.count)
+		c->not_reached++;
+	return err;
+}
+
+/* --- threads that the iterator does not show --- */
+
+/* 0: unknown. */
+static uint64_t threads_of_kernel(struct capture *c)
+{
+	struct text bytes;
+	uint64_t runnable, all;
+
+	return !file_read_record(c->proc, "loadavg", &c->buffer, &bytes) &&
+			       counters_parse_threads(bytes, &runnable, &all)
+		       ? all
+		       : 0;
+}
+
+static bool was_seen(const struct capture *c, uint32_t tgid)
+{
+	return c->seen.count &&
+	       bsearch(&tgid, c->seen.items, c->seen.count, sizeof(*c->seen.items), compare_u32);
+}
+
+/* A hardened kernel keeps processes from BPF that it shows in /proc. What was born since the walk
+ * is taken too. */
+static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bool cut_short)
+{
+	const uint64_t threads_after = threads_of_kernel(c);
+	struct ctprof_snapshot *s = c->snapshot;
+	size_t walked = s->threads.count;
+	struct tids tids = { 0 }, hidden = { 0 };
+	struct error *err = NULL;
+	int failed;
+
+	/* Of a walk that was cut short nobody knows what it would have seen. The larger number, so
+	 * that those that end meanwhile do not make up for the hidden. */
+	if (cut_short ||
+	    (!c->options->pid_count && c->walked >= threads_before && c->walked >= threads_after))
+		return NULL;
+	failed = c->options->pid_count ? 0 : tasks_list(c->proc, &c->pids);
+	if (failed)
+		return error_system(failed, "/proc");
+	for (size_t i = 0; i < c->pids.count && !err; i++)
+		if (!was_seen(c, c->pids.items[i]) && !array_push(&hidden, c->pids.items[i]))
+			err = &error_no_memory;
+	c->sources = ~c->options->leave_out;
+	if (hidden.count && !err)
+		capture_open_delays(c);
+	for (size_t i = 0; i < hidden.count && !err; i++) {
+		if (capture_is_late(c)) {
+			c->not_reached += hidden.count - i;
+			break;
+		}
+		err = capture_visit_process(c, hidden.items[i], &tids);
+	}
+	array_deinit(&tids);
+	array_deinit(&hidden);
+	c->hidden = s->threads.count - walked;
+	if (err || !c->hidden)
+		return err;
+	snapshot_sort(s);
+	return snapshot_sort_threads(s);
+}
+
+struct error *capture_tasks(struct capture *c)
+{
+	const uint64_t threads = threads_of_kernel(c);
+	bool cut_short;
+	struct error *err = task_iterator_begin(c->capturer->tasks, is_ext_on(c));
+
+	if (err)
+		return err;
+	make_task_plan(c);
+	cgroup_ids_begin(c);
+	c->taker.keep = true;
+	c->sources = c->capturer->sources;
+	if (!c->capturer->gaps_known) {
+		c->sources = ~c->options->leave_out;
+		capture_open_delays(c);
+		err = find_gaps(c);
+	}
+	if (!err && c->sources >> SOURCE_TASKSTATS & 1)
+		capture_open_delays(c);
+	if (!err)
+		err = walk(c, threads);
+	if (err)
+		return err;
+	cut_short = c->not_reached != 0;
+	err = snapshot_sort_threads(c->snapshot);
+	if (!err)
+		err = name_processes(c);
+	if (!err)
+		err = visit_leaders(c);
+	return err ? err : visit_hidden(c, threads, cut_short);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Triggers: what about this host is worth keeping what just happened.
+ *
+ *	psi.cpu.some>20		a fact above a number
+ *	runnable>2*cpus		or above a number for each CPU
+ *	SIGUSR1			somebody says so
+ *
+ * A trigger fires when its fact comes to be above its limit, and not again until it was not above
+ * it: one long trouble fires once.
+ *
+ *	struct trigger trigger;
+ *	struct error *err = trigger_parse("runnable>2*cpus", &trigger);
+ *	if (!err)
+ *		err = trigger_read(&trigger, proc, &seen, &value);
+ *	if (!err && trigger_judge(&trigger, value, cpus, false))
+ *		...
+ */
+#ifndef CAPTURE_TRIGGER_H
+#define CAPTURE_TRIGGER_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct trigger_fact;
+
+struct trigger {
+	const char *text; /* as it was written: the caller's */
+	int signal;       /* 0: it is about a fact */
+	const struct trigger_fact *fact;
+	double limit;
+	bool for_each_cpu; /* the limit is */
+	bool above;        /* the fact was above it when it was last judged */
+};
+
+/* What /proc does not say. */
+struct trigger_seen {
+	uint64_t lost; /* threads that the last capture lost */
+};
+
+/* `text` must live as long as the trigger. Errors name what is nearest. */
+struct error *trigger_parse(const char *text, struct trigger *ret) MUST_CHECK;
+
+/* What the fact of a trigger that is no signal is now; `proc` is the directory /proc. */
+struct error *trigger_read(const struct trigger *trigger, int proc, const struct trigger_seen *seen,
+			   double *ret) MUST_CHECK;
+
+/* Does it fire? With `wait` it does not yet: it will when the fact is above the limit still, the
+ * next time. */
+bool trigger_judge(struct trigger *trigger, double value, unsigned cpus, bool wait);
+
+/* The facts by number, and what they are; NULL after the last. */
+const char *trigger_fact_name(size_t number);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profile and offcpu: what threads spend their time in, while a command runs or for a time.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cmd/commands.h"
+#include "cmd/privileges.h"
+#include "cmd/profile_options.h"
+#include "cmd/profile_output.h"
+#include "cmd/progress.h"
+#include "cmd/run.h"
+#include "trace/profile_session.h"
+
+struct profile_command_arguments {
+	struct profile_arguments profile;
+	struct profile_output output;
+};
+
+static const struct option_row profile_rows[] = {
+	PROFILE_OPTIONS(profile_command_arguments),
+	PROFILE_OUTPUT_OPTIONS(profile_command_arguments),
+};
+
+/* One profile being taken. */
+struct taking {
+	struct profile_command_arguments *arguments;
+	struct profile_options options;
+	struct profile_session *session;
+	char **command; /* NULL: there is none */
+	struct run *run;
+	struct progress progress;
+	bool progress_is_wanted;
+	uint64_t ends_ns, next_ns; /* CLOCK_MONOTONIC; 0: never */
+	unsigned interval;         /* how many have been shown */
+	bool is_shown;
+};
+
+/* --- until when --- */
+
+static volatile sig_atomic_t was_interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	was_interrupted = 1;
+}
+
+static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* What whoever started us has us ignore stays ignored. While a command runs, the keyboard is its.
+ */
+static void catch_signals(sigset_t *ret_before)
+{
+	const struct sigaction action = { .sa_handler = interrupt };
+	struct sigaction usual;
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < array_length(ending_signals); i++) {
+		sigaction(ending_signals[i], NULL, &usual);
+		if (usual.sa_handler == SIG_IGN)
+			continue;
+		sigaction(ending_signals[i], &action, NULL);
+		sigaddset(&blocked, ending_signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, ret_before);
+}
+
+#define TICK_NS   (NS_PER_S / 20)
+#define GATHER_US 500
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return b && b < a ? b : a;
+}
+
+/* Sleeps until there is something to do; false when it is over. */
+static bool wait_a_little(struct taking *t, const sigset_t *before)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t until = sooner(sooner(now + TICK_NS, t->ends_ns), t->next_ns);
+	const struct timespec left = clock_moment(until > now ? until - now : 0);
+	struct pollfd reasons[] = {
+		{ .fd = t->run ? run_fd(t->run) : -1, .events = POLLIN },
+		{ .fd = profile_session_fd(t->session), .events = POLLIN },
+	};
+
+	if (was_interrupted)
+		return false;
+	ppoll(reasons, array_length(reasons), &left, before);
+	/* A program that starts maps several files at once. */
+	if (reasons[1].revents)
+		usleep(GATHER_US);
+	if (was_interrupted || (t->run && run_has_ended(t->run)))
+		return false;
+	return !t->ends_ns || clock_ns(CLOCK_MONOTONIC) < t->ends_ns;
+}
+
+/* --- why there is nothing --- */
+
+static bool has_filters(const struct profile_arguments *a)
+{
+	return a->target.pids.count || a->tids.count || a->comm || a->target.cgroup ||
+	       a->user_threads || a->kernel_threads;
+}
+
+static void explain_nothing(const struct taking *t, const struct profile *profile)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+	const struct profile_losses *losses = &profile->meta.losses;
+	char kept[UNITS_TEXT_MAX];
+
+	fputs("ctprof: the profile is empty: ", stderr);
+	if (!profile->threads.count)
+		fprintf(stderr, "no thread was there that %s\n",
+			has_filters(a) ? "-p, -t, --comm, --cgroup, -u or -k let through"
+				       : "may be watched");
+	else if (losses->lost)
+		fprintf(stderr,
+			"all %" PRIu64 " events were lost for want of room; see "
+			"--max-map-memory\n",
+			losses->lost);
+	else if (losses->filtered)
+		fprintf(stderr,
+			"all %" PRIu64 " waits, of %s, are outside of --min-block-time and "
+			"--max-block-time, of other states than --state names, on other CPUs "
+			"than --cpu, or not drawn\n",
+			losses->filtered, units_format(kept, UNIT_NS, losses->filtered_ns));
+	else if (a->events.count)
+		fputs("no probe was passed by the threads that are watched\n", stderr);
+	else if (!t->options.off_cpu)
+		fprintf(stderr, "the %zu thread%s watched did not run (%s)\n",
+			profile->threads.count, plural(profile->threads.count),
+			"--mode off shows where they wait");
+	else
+		fprintf(stderr,
+			"the %zu thread%s watched did not leave the CPU or were in other states "
+			"than --state names\n",
+			profile->threads.count, plural(profile->threads.count));
+}
+
+/* --- taking it --- */
+
+static struct error *show(struct taking *t, unsigned interval)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	struct error *err = profile_session_read(t->session, &profile);
+
+	if (err)
+		return err;
+	if (t->command)
+		profile->meta.command = profile_name(profile, t->command[0], strlen(t->command[0]));
+	if (!profile->samples.count && !t->arguments->output.quiet)
+		explain_nothing(t, profile);
+	t->is_shown = true;
+	return profile_output_show(&t->arguments->output, profile, NULL, interval);
+}
+
+static struct error *show_interval(struct taking *t)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!t->next_ns || now < t->next_ns)
+		return NULL;
+	while (t->next_ns <= now)
+		t->next_ns += t->arguments->profile.interval_ns;
+	return show(t, ++t->interval);
+}
+
+static struct error *take_until_end(struct taking *t, const sigset_t *before)
+{
+	struct error *err = NULL;
+
+	while (!err && wait_a_little(t, before)) {
+		err = profile_session_tick(t->session);
+		if (!err)
+			err = show_interval(t);
+	}
+	if (!err)
+		err = profile_session_stop(t->session);
+	return err ? err : show(t, t->interval ? t->interval + 1 : 0);
+}
+
+static struct error *open_session(struct taking *t)
+{
+	struct error *err = profile_session_open(&t->options, &t->session);
+	char *missing;
+
+	if (!err)
+		return NULL;
+	missing = privileges_missing();
+	if (missing) {
+		error_destroy(err);
+		err = error_create("%s", missing);
+		free(missing);
+	}
+	return err;
+}
+
+/* Who does not want to wait for unwind tables gets what there is, and the profile ends at once. */
+static bool tell_progress(void *context, size_t done, size_t all)
+{
+	struct taking *t = context;
+	sigset_t pending;
+
+	if (t->progress_is_wanted)
+		progress_tell(&t->progress, done, all);
+	sigpending(&pending);
+	for (size_t i = 0; i < array_length(ending_signals); i++)
+		if (sigismember(&pending, ending_signals[i]))
+			return false;
+	return true;
+}
+
+static struct error *start_session(struct taking *t)
+{
+	struct error *err;
+
+	t->progress_is_wanted =
+		progress_begin(&t->progress, "unwind tables", t->arguments->output.quiet);
+	err = profile_session_start(t->session);
+	progress_end(&t->progress);
+	return err;
+}
+
+static struct error *begin(struct taking *t)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+	struct error *err = start_session(t);
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!err)
+		err = profile_drop_privileges();
+	if (!err && t->run)
+		err = run_go(t->run);
+	t->ends_ns = a->duration_ns ? now + a->duration_ns : 0;
+	t->next_ns = a->interval_ns ? now + a->interval_ns : 0;
+	if (!err && !t->run && !t->ends_ns && !t->arguments->output.quiet && isatty(STDERR_FILENO))
+		fputs("ctprof: watching; Ctrl-C ends it and shows what there is\n", stderr);
+	return err;
+}
+
+static struct error *take(struct taking *t)
+{
+	sigset_t before;
+	struct error *err = profile_arguments_find(&t->arguments->profile);
+
+	if (err)
+		return err;
+	t->options = profile_arguments_apply(&t->arguments->profile);
+	t->options.by_cpu = t->arguments->output.group_by == FLAME_BY_CPU;
+	t->options.only_times &= !t->options.by_cpu;
+	t->options.progress = tell_progress;
+	t->options.progress_context = t;
+	if (t->command) {
+		err = run_start(t->command, &t->run);
+		if (!err)
+			t->options.command = (uint32_t)run_pid(t->run);
+	}
+	/* Behind run_start, for the command has the mask as it was. */
+	catch_signals(&before);
+	if (!err)
+		err = open_session(t);
+	if (!err)
+		err = begin(t);
+	if (!err)
+		err = take_until_end(t, &before);
+	return err;
+}
+
+/* As env(1) and timeout(1) tell our failures from those of the command. */
+static int failure_status(const struct taking *t, const struct error *err, bool has_begun)
+{
+	if (!t->command)
+		return STATUS_FAILED;
+	if (!has_begun && err->errnum == ENOENT)
+		return STATUS_NOT_FOUND;
+	return !has_begun && err->errnum == EACCES ? STATUS_NOT_RUNNABLE : STATUS_RUN_FAILED;
+}
+
+static int end(struct taking *t, struct error *err)
+{
+	struct run_result result;
+	int status = STATUS_DONE;
+
+	if (err)
+		status = report_error(err, failure_status(t, err, t->is_shown));
+	profile_session_close(t->session);
+	if (!status && t->run) {
+		err = run_wait(t->run, &result);
+		status = err ? report_error(err, STATUS_RUN_FAILED) : result.status;
+	}
+	run_destroy(t->run);
+	return status;
+}
+
+/* --- what was asked for --- */
+
+static struct error *find_command(int argc, char **argv, int first, char ***ret)
+{
+	if (first == argc && strcmp(argv[argc - 1], "--") == 0)
+		return error_create("no command behind --");
+	if (first == argc)
+		return NULL;
+	if (first < 2 || strcmp(argv[first - 1], "--") != 0)
+		return error_create("'%.60s': a command stands after --; for a time use --duration",
+				    argv[first]);
+	*ret = argv + first;
+	return NULL;
+}
+
+/* Those of a command are all others, so a wrong option must not look like one. */
+static int status_beside(int argc, char **argv, int status)
+{
+	for (int i = 1; status == STATUS_USAGE && i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return STATUS_RUN_FAILED;
+	return status;
+}
+
+static int run_in_mode(const struct command *command, int argc, char **argv, unsigned mode)
+{
+	struct profile_command_arguments arguments = { .profile = { .min_ns = PROFILE_MIN_NS } };
+	struct taking taking = { .arguments = &arguments };
+	struct error *err;
+	int status, first = options_parse(command, argc, argv, &arguments, &status);
+
+	if (first >= 0 && arguments.profile.list_probes) {
+		err = profile_arguments_list(&arguments.profile);
+		status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
+	} else if (first >= 0) {
+		if (!arguments.profile.mode)
+			arguments.profile.mode = mode;
+		err = find_command(argc, argv, first, &taking.command);
+		if (taking.command)
+			arguments.profile.program = taking.command[0];
+		if (!err)
+			err = profile_output_settle(&arguments.output);
+		if (!err)
+			err = profile_output_check(&arguments.output);
+		if (!err)
+			err = profile_arguments_settle(&arguments.profile);
+		status = err ? usage_error(command, err) : end(&taking, take(&taking));
+	}
+	profile_arguments_deinit(&arguments.profile);
+	profile_output_deinit(&arguments.output);
+	return status_beside(argc, argv, status);
+}
+
+static int run_profile(const struct command *command, int argc, char **argv)
+{
+	return run_in_mode(command, argc, argv, PROFILE_ON);
+}
+
+static int run_offcpu(const struct command *command, int argc, char **argv)
+{
+	return run_in_mode(command, argc, argv, PROFILE_OFF);
+}
+
+#define PROFILE_COMMAND(called, runs, says)                                                 \
+	{                                                                                   \
+		.name = called, .run = runs, .summary = says,                               \
+		.operands = "[-- COMMAND [ARGUMENTS]]", .operands_most = INT32_MAX,         \
+		.needs = "root, or CAP_BPF, CAP_PERFMON, CAP_SYSLOG and CAP_SYS_PTRACE; a " \
+			 "kernel with BTF",                                                 \
+		.options = profile_rows, .option_count = array_length(profile_rows),        \
+	}
+
+const struct command profile_command = PROFILE_COMMAND(
+	"profile", run_profile, "stacks of where threads run, and of where they wait");
+const struct command offcpu_command =
+	PROFILE_COMMAND("offcpu", run_offcpu, "stacks of where threads wait: profile --mode off");

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/profile_beside.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cmd/profile_options.h"
+#include "cmd/profile_output.h"
+#include "stack/profile_file.h"
+
+#define TICK_NS (NS_PER_S / 20)
+
+static char *path_beside(const char *snapshot)
+{
+	char *path;
+
+	return asprintf(&path, "%s.profile.raw", snapshot) < 0 ? NULL : path;
+}
+
+/* --- taking --- */
+
+/* False: an interrupt came, which whoever starts us in the background has us ignore. */
+static bool sleep_until(uint64_t end)
+{
+	struct timespec left;
+	struct sigaction usual;
+	sigset_t interrupt;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now >= end)
+		return false;
+	left = clock_moment(end - now < TICK_NS ? end - now : TICK_NS);
+	sigemptyset(&interrupt);
+	if (sigaction(SIGINT, NULL, &usual) == 0 && usual.sa_handler != SIG_IGN)
+		sigaddset(&interrupt, SIGINT);
+	return sigtimedwait(&interrupt, NULL, &left) != SIGINT;
+}
+
+static struct error *watch(struct profile_session *session, uint64_t duration_ns)
+{
+	sigset_t interrupt, before;
+	struct error *err;
+	uint64_t end;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &before);
+	err = profile_session_start(session);
+	if (!err)
+		err = profile_drop_privileges();
+	end = clock_ns(CLOCK_MONOTONIC) + duration_ns;
+	while (!err && sleep_until(end))
+		err = profile_session_tick(session);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err ? err : profile_session_stop(session);
+}
+
+static struct error *write_raw(const char *path, struct profile *profile)
+{
+	struct profile_output output = { .quiet = true };
+	struct error *err = array_push(&output.paths, path) ? NULL : &error_no_memory;
+
+	if (!err)
+		err = profile_output_show(&output, profile, NULL, 0);
+	profile_output_deinit(&output);
+	return err;
+}
+
+struct error *profile_beside(const char *snapshot, const uint32_t *pids, size_t pid_count,
+			     const char *cgroup, uint64_t duration_ns)
+{
+	struct profile_arguments arguments = {
+		.mode = PROFILE_BOTH,
+		.min_ns = PROFILE_MIN_NS,
+		.target = { .cgroup = cgroup },
+	};
+	_cleanup_(profile_session_close) struct profile_session *session = NULL;
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	_cleanup_free_ char *path = path_beside(snapshot);
+	struct profile_options options;
+	struct error *err = path ? profile_arguments_find(&arguments) : &error_no_memory;
+
+	if (err)
+		return err;
+	options = profile_arguments_apply(&arguments);
+	options.pids = pids;
+	options.pid_count = pid_count;
+	err = profile_session_open(&options, &session);
+	if (!err)
+		err = watch(session, duration_ns);
+	if (!err)
+		err = profile_session_read(session, &profile);
+	return err ? err : write_raw(path, profile);
+}
+
+/* --- comparing --- */
+
+static bool has_profile(const char *snapshot, char **ret)
+{
+	*ret = path_beside(snapshot);
+	return *ret && access(*ret, R_OK) == 0;
+}
+
+void profile_beside_hint(const char *baseline, const char *candidate)
+{
+	_cleanup_free_ char *before = NULL, *after = NULL;
+
+	if (has_profile(baseline, &before) && has_profile(candidate, &after))
+		fprintf(stderr,
+			"ctprof: both have a profile beside them: compare --flame diff.svg, or "
+			"ctprof flame --diff %s %s\n",
+			before, after);
+}
+
+struct error *profile_beside_diff(const char *baseline, const char *candidate, const char *path)
+{
+	_cleanup_(profile_destroy) struct profile *before = NULL;
+	_cleanup_(profile_destroy) struct profile *after = NULL;
+	_cleanup_free_ char *from = path_beside(baseline), *to = path_beside(candidate);
+	struct profile_output output = { .is_elsewhere = true };
+	struct error *err = from && to ? NULL : &error_no_memory;
+
+	if (!err)
+		err = array_push(&output.paths, path) ? NULL : &error_no_memory;
+	if (!err)
+		err = profile_output_settle(&output);
+	if (!err)
+		err = profile_load(from, &before);
+	if (!err)
+		err = profile_load(to, &after);
+	if (!err)
+		err = profile_output_show(&output, after, before, 0);
+	profile_output_deinit(&output);
+	return err;
+}

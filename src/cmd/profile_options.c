@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/profile_options.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "bpf/profile_record.h"
+#include "cmd/privileges.h"
+#include "proc/cgroup_path.h"
+#include "proc/cgroup_tree.h"
+#include "proc/cpulist.h"
+
+#define STACKS         16384
+#define FREQUENCY      99
+#define MEMORY         ((uint64_t)256 << 20)
+#define MEMORY_LEAST   ((uint64_t)64 << 10)
+#define MEMORY_MOST    ((uint64_t)64 << 30)
+#define RECHECK        256
+#define FREQUENCY_MOST 20000
+
+/* --- values --- */
+
+/* The number of the value that is called so, or that behind the last. */
+static size_t find_value(const char *wanted, option_values values)
+{
+	size_t number = 0;
+
+	while (values(number) && strcmp(values(number), wanted) != 0)
+		number++;
+	return number;
+}
+
+static const char *const modes[] = { "on", "off", "both" };
+
+const char *profile_mode_name(size_t number)
+{
+	return number < array_length(modes) ? modes[number] : NULL;
+}
+
+struct error *parse_profile_mode(const char *argument, void *at)
+{
+	size_t number = find_value(argument, profile_mode_name);
+
+	if (!profile_mode_name(number))
+		return unknown_value("mode", argument, profile_mode_name);
+	*(unsigned *)at = (unsigned)number + 1;
+	return NULL;
+}
+
+static const char *const unwinds[] = {
+	[PROFILE_UNWIND_AUTO] = "auto",
+	[PROFILE_UNWIND_FP] = "fp",
+	[PROFILE_UNWIND_DWARF] = "dwarf",
+};
+
+const char *unwind_name(size_t number)
+{
+	return number < array_length(unwinds) ? unwinds[number] : NULL;
+}
+
+struct error *parse_unwind(const char *argument, void *at)
+{
+	size_t number = find_value(argument, unwind_name);
+
+	if (!unwind_name(number))
+		return unknown_value("way to unwind", argument, unwind_name);
+	*(enum profile_unwind *)at = (enum profile_unwind)number;
+	return NULL;
+}
+
+static struct error *take_number(void *context, const char *piece)
+{
+	struct profile_arguments *arguments = context;
+	uint32_t tid;
+
+	if (!text_u32(text_of(piece), &tid) || !tid || tid > INT32_MAX)
+		return error_create("'%.40s' is not a thread number", piece);
+	return array_push(&arguments->tids, tid) ? NULL : &error_no_memory;
+}
+
+struct error *parse_tids(const char *argument, void *at)
+{
+	return each_piece(argument, "thread number", take_number,
+			  (char *)at - offsetof(struct profile_arguments, tids));
+}
+
+struct error *parse_comm(const char *argument, void *at)
+{
+	if (!*argument || strlen(argument) >= PROFILE_GLOB_MAX)
+		return error_create("a pattern of names has 1 to %d letters", PROFILE_GLOB_MAX - 1);
+	*(const char **)at = argument;
+	return NULL;
+}
+
+struct error *parse_cpu_list(const char *argument, void *at)
+{
+	struct profile_arguments *arguments =
+		(struct profile_arguments *)((char *)at - offsetof(struct profile_arguments, cpus));
+	struct cpus cpus = { 0 };
+	struct error *err = NULL;
+
+	if (!cpulist_parse(text_of(argument), &cpus) || !cpus.count)
+		err = error_create("'%.60s' is no list of CPUs, as in 0-3,5", argument);
+	/* The kernel has no more than 8192, and the programs no room for more than 65536. */
+	else if (cpus.items[cpus.count - 1] >= 65536)
+		err = error_create("there is no CPU %" PRIu32, cpus.items[cpus.count - 1]);
+	for (size_t i = 0; !err && i < cpus.count; i++) {
+		while (!err && arguments->cpus.count <= cpus.items[i] / 64)
+			if (!array_push(&arguments->cpus, 0))
+				err = &error_no_memory;
+		if (!err)
+			arguments->cpus.items[cpus.items[i] / 64] |= UINT64_C(1)
+								     << cpus.items[i] % 64;
+	}
+	array_deinit(&cpus);
+	return err;
+}
+
+struct error *parse_profile_time(const char *argument, void *at)
+{
+	uint64_t seconds, ns;
+
+	if (text_u64(text_of(argument), &seconds) && seconds && seconds < UINT32_MAX)
+		ns = seconds * NS_PER_S;
+	else if (!units_parse_duration(text_of(argument), &ns) || ns < 1000000)
+		return error_create("'%.40s' is no length of time: 10 (seconds), 500ms, 2min",
+				    argument);
+	*(uint64_t *)at = ns;
+	return NULL;
+}
+
+struct error *parse_block_time(const char *argument, void *at)
+{
+	uint64_t us, ns;
+
+	if (text_u64(text_of(argument), &us) && us < UINT64_MAX / 1000)
+		ns = us * 1000;
+	else if (!units_parse_duration(text_of(argument), &ns))
+		return error_create("'%.40s' is no length of time: 10 (microseconds), 500us, 1ms",
+				    argument);
+	*(uint64_t *)at = ns;
+	return NULL;
+}
+
+static struct error *parse_between(const char *argument, uint64_t least, uint64_t most,
+				   const char *what, void *at)
+{
+	uint64_t value;
+
+	if (!text_u64(text_of(argument), &value) || value < least || value > most)
+		return error_create("'%.40s' is not %s from %" PRIu64 " to %" PRIu64, argument,
+				    what, least, most);
+	*(size_t *)at = value;
+	return NULL;
+}
+
+struct error *parse_frequency(const char *argument, void *at)
+{
+	return parse_between(argument, 1, FREQUENCY_MOST, "a frequency", at);
+}
+
+struct error *parse_threshold(const char *argument, void *at)
+{
+	return parse_between(argument, 1, 1000, "how many of 1000,", at);
+}
+
+struct error *parse_depth(const char *argument, void *at)
+{
+	return parse_between(argument, 1, PROFILE_USER_FRAMES_MAX, "a number of frames", at);
+}
+
+struct error *parse_positive(const char *argument, void *at)
+{
+	return parse_between(argument, 1, 1u << 26, "a number", at);
+}
+
+struct error *parse_longest(const char *argument, void *at)
+{
+	return parse_between(argument, 1, PROFILE_LONGEST_MAX, "a number", at);
+}
+
+struct error *parse_memory(const char *argument, void *at)
+{
+	struct amount amount;
+
+	if (!units_parse(text_of(argument), &amount) || amount.percent ||
+	    (amount.dimension != DIMENSION_BYTES && amount.dimension != DIMENSION_COUNT) ||
+	    amount.value < MEMORY_LEAST || amount.value > MEMORY_MOST)
+		return error_create("'%.40s' is no size from 64KiB to 64GiB", argument);
+	*(uint64_t *)at = (uint64_t)amount.value;
+	return NULL;
+}
+
+struct error *parse_event(const char *argument, void *at)
+{
+	struct profile_arguments *arguments =
+		(struct profile_arguments *)((char *)at -
+					     offsetof(struct profile_arguments, events));
+
+	return array_push(&arguments->events, argument) ? NULL : &error_no_memory;
+}
+
+/* --- states --- */
+
+const char *state_name(size_t number)
+{
+	return number < CLASS_EVENT ? profile_classes[number].name : NULL;
+}
+
+/* What BCC's masks mean: TASK_* of include/linux/sched.h. */
+static const struct {
+	unsigned bit, classes;
+} kernel_bits[] = {
+	{ 0x1, 1u << CLASS_INTERRUPTIBLE },
+	{ 0x2, 1u << CLASS_UNINTERRUPTIBLE | 1u << CLASS_IO_WAIT },
+	{ 0x4, 1u << CLASS_STOPPED },
+	{ 0x8, 1u << CLASS_TRACED },
+	{ 0x40, 1u << CLASS_PARKED },
+	{ 0x400, 1u << CLASS_IDLE },
+};
+
+static struct error *take_mask(uint32_t mask, unsigned *classes)
+{
+	unsigned known = 0;
+
+	if (!mask)
+		*classes |= 1u << CLASS_RUNNABLE;
+	for (size_t i = 0; i < array_length(kernel_bits); i++) {
+		known |= kernel_bits[i].bit;
+		if (mask & kernel_bits[i].bit)
+			*classes |= kernel_bits[i].classes;
+	}
+	if (mask & ~known)
+		return error_create("state bits are 1 (interruptible), 2 (uninterruptible), 4 "
+				    "(stopped), 8 (traced), 64 (parked), 1024 (idle), and 0 is "
+				    "runnable");
+	return NULL;
+}
+
+static struct error *take_state(void *context, const char *piece)
+{
+	unsigned *classes = context;
+	uint32_t mask;
+
+	if (text_u32(text_of(piece), &mask))
+		return take_mask(mask, classes);
+	/* ps(1) has one letter for both kinds of uninterruptible sleep. */
+	if (strcmp(piece, "D") == 0) {
+		*classes |= 1u << CLASS_UNINTERRUPTIBLE | 1u << CLASS_IO_WAIT;
+		return NULL;
+	}
+	for (size_t i = 0; i < CLASS_EVENT; i++)
+		if (strcmp(profile_classes[i].name, piece) == 0 ||
+		    (piece[0] == profile_classes[i].letter && !piece[1])) {
+			*classes |= 1u << i;
+			return NULL;
+		}
+	return unknown_value("state", piece, state_name);
+}
+
+struct error *parse_states(const char *argument, void *at)
+{
+	return each_piece(argument, "state", take_state, at);
+}
+
+/* --- together --- */
+
+static void warn(const char *text)
+{
+	fprintf(stderr, "ctprof: warning: %s\n", text);
+}
+
+static struct error *check_numbers(const struct profile_arguments *arguments)
+{
+	char path[40];
+
+	for (size_t i = 0; i < arguments->target.pids.count; i++) {
+		snprintf(path, sizeof(path), "/proc/%" PRIu32, arguments->target.pids.items[i]);
+		if (access(path, F_OK))
+			return error_create("there is no process %" PRIu32,
+					    arguments->target.pids.items[i]);
+	}
+	for (size_t i = 0; i < arguments->tids.count; i++) {
+		snprintf(path, sizeof(path), "/proc/%" PRIu32, arguments->tids.items[i]);
+		if (access(path, F_OK))
+			return error_create("there is no thread %" PRIu32,
+					    arguments->tids.items[i]);
+	}
+	return NULL;
+}
+
+/* Has the process memory of its own? Kernel threads have an empty command line, and so have others;
+ * their maps tell. */
+static bool is_kernel_thread(uint32_t pid)
+{
+	char path[40], byte;
+	ssize_t got;
+	_cleanup_close_ int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, &byte, 1);
+	return got == 0;
+}
+
+static void warn_of_kinds(const struct profile_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->target.pids.count; i++) {
+		bool is_kernel = is_kernel_thread(arguments->target.pids.items[i]);
+
+		if (arguments->kernel_threads && !is_kernel)
+			warn("-k leaves out a process of -p that is no kernel thread");
+		if (arguments->user_threads && is_kernel)
+			warn("-u leaves out a process of -p that is a kernel thread");
+	}
+}
+
+/* Does it tell single waits apart? Then their times are looked at one by one. */
+static bool is_about_waits(const struct profile_arguments *arguments)
+{
+	return arguments->min_ns != PROFILE_MIN_NS || arguments->max_ns || arguments->period_ns ||
+	       arguments->keep_per_mille || arguments->wakers || arguments->longest ||
+	       arguments->histograms || arguments->noisy || arguments->cpus.count;
+}
+
+static void warn_of_nothing(const struct profile_arguments *arguments)
+{
+	const unsigned off = arguments->classes & ~(1u << CLASS_ON_CPU);
+
+	warn_of_kinds(arguments);
+	if (arguments->classes && arguments->mode == PROFILE_OFF && !off)
+		warn("--state on-cpu has no time off the CPU: use --mode on or both");
+	if (arguments->classes && arguments->mode == PROFILE_ON && off)
+		warn("--state has states of waits, which --mode on does not look at");
+	if (arguments->mode == PROFILE_ON && is_about_waits(arguments))
+		warn("options about waits have no effect with --mode on");
+	if (arguments->frequency && arguments->mode == PROFILE_OFF)
+		warn("-F has no effect with --mode off");
+	if (arguments->unwind &&
+	    (arguments->kernel_stacks || arguments->no_stacks || arguments->kernel_threads))
+		warn("--unwind has no effect without stacks of user space");
+}
+
+static struct error *find_cgroup(const char *path, uint64_t *ret)
+{
+	struct cgroup_tree tree;
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error *err = proc < 0 ? error_create("/proc") : cgroup_tree_open(proc, &tree);
+
+	if (err)
+		return err;
+	/* Where it is in the file system will do, too. */
+	if (tree.point && text_starts(text_of(path), text_of(tree.point)))
+		path += strlen(tree.point);
+	if (!cgroup_id(tree.dir, path, ret))
+		err = error_create("there is no cgroup %s (version 2)", path);
+	cgroup_tree_close(&tree);
+	return err;
+}
+
+/* Probes without a file mean the program of the first target. */
+static struct probe_host host_of(const struct profile_arguments *arguments)
+{
+	return (struct probe_host){
+		.pid = arguments->target.pids.count ? arguments->target.pids.items[0] : 0,
+		.program = arguments->program,
+	};
+}
+
+static struct error *find_points(struct profile_arguments *arguments)
+{
+	const struct probe_host host = host_of(arguments);
+	struct error *err = NULL;
+
+	if (!arguments->events.count)
+		return NULL;
+	err = probe_points_create(&arguments->points);
+	for (size_t i = 0; !err && i < arguments->events.count; i++)
+		err = probe_points_add(arguments->points, &host,
+				       text_of(arguments->events.items[i]));
+	return err;
+}
+
+/* Whether they are there is another question. */
+static struct error *check_events(const struct profile_arguments *arguments)
+{
+	struct probe_spec spec;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < arguments->events.count; i++)
+		err = probe_spec_parse(text_of(arguments->events.items[i]), &spec);
+	return err;
+}
+
+struct error *profile_arguments_settle(struct profile_arguments *arguments)
+{
+	if (arguments->user_threads && arguments->kernel_threads)
+		return error_create("-u and -k exclude each other: together they leave no thread");
+	if (arguments->user_stacks && arguments->kernel_stacks)
+		return error_create("-U and -K exclude each other: together they leave no stack");
+	if (arguments->max_ns && arguments->max_ns < arguments->min_ns)
+		return error_create("--max-block-time is below --min-block-time: no wait is both");
+	if (arguments->period_ns && arguments->keep_per_mille)
+		return error_create("--off-cpu-period and --off-cpu-threshold exclude each other");
+	warn_of_nothing(arguments);
+	return check_events(arguments);
+}
+
+struct error *profile_arguments_find(struct profile_arguments *arguments)
+{
+	struct error *err = check_numbers(arguments);
+
+	if (!err && arguments->target.cgroup)
+		err = find_cgroup(arguments->target.cgroup, &arguments->cgroup);
+	return err ? err : find_points(arguments);
+}
+
+static bool print_probe(void *context, const char *name)
+{
+	(void)context;
+	return puts(name) >= 0;
+}
+
+struct error *profile_arguments_list(const struct profile_arguments *arguments)
+{
+	const struct probe_host host = host_of(arguments);
+	struct error *err = NULL;
+
+	if (!arguments->events.count) {
+		if (access("/sys/bus/event_source/devices/kprobe", F_OK))
+			warn("this kernel has no kprobes (CONFIG_KPROBES): of the list only "
+			     "tracepoints can be used");
+		return probe_list(&host, TEXT(""), print_probe, NULL);
+	}
+	for (size_t i = 0; !err && i < arguments->events.count; i++)
+		err = probe_list(&host, text_of(arguments->events.items[i]), print_probe, NULL);
+	return err;
+}
+
+struct profile_options profile_arguments_apply(const struct profile_arguments *arguments)
+{
+	const bool is_probing = arguments->events.count != 0;
+	const size_t depth = arguments->depth;
+	struct profile_options options = {
+		.on_cpu = arguments->mode & PROFILE_ON && !is_probing,
+		.off_cpu = arguments->mode & PROFILE_OFF && !is_probing,
+		.frequency = (unsigned)(arguments->frequency ? arguments->frequency : FREQUENCY),
+		.classes = arguments->classes,
+		.probes = arguments->points,
+		.wakers = arguments->wakers,
+		.runners = arguments->noisy,
+		.histograms = arguments->histograms,
+		.longest = (unsigned)arguments->longest,
+		.pids = arguments->target.pids.items,
+		.pid_count = arguments->target.pids.count,
+		.tids = arguments->tids.items,
+		.tid_count = arguments->tids.count,
+		.cgroup = arguments->cgroup,
+		.comm = arguments->comm,
+		.only_user = arguments->user_threads,
+		.only_kernel = arguments->kernel_threads,
+		.include_self = arguments->include_self,
+		.cpus = arguments->cpus.items,
+		.cpu_words = arguments->cpus.count,
+		.min_ns = arguments->min_ns,
+		.max_ns = arguments->max_ns,
+		.period_ns = arguments->period_ns,
+		.keep_per_mille = (unsigned)arguments->keep_per_mille,
+		.user_frames = (unsigned)(depth ? depth : PROFILE_USER_FRAMES_MAX),
+		.kernel_frames = (unsigned)(depth && depth < PROFILE_KERNEL_FRAMES_MAX
+						    ? depth
+						    : PROFILE_KERNEL_FRAMES_MAX),
+		.unwind = arguments->unwind,
+		.stacks = arguments->stacks ? arguments->stacks : STACKS,
+		.memory_bytes = arguments->memory_bytes ? arguments->memory_bytes : MEMORY,
+		.recheck = (unsigned)(arguments->recheck ? arguments->recheck : RECHECK),
+	};
+
+	if (arguments->user_stacks || arguments->no_stacks)
+		options.kernel_frames = 0;
+	if (arguments->kernel_stacks || arguments->no_stacks)
+		options.user_frames = 0;
+	options.only_times = arguments->no_stacks && options.off_cpu && !is_about_waits(arguments);
+	return options;
+}
+
+struct error *profile_drop_privileges(void)
+{
+	return privileges_keep(PRIVILEGE_READ_MAPS | PRIVILEGE_GROW_MAPS | PRIVILEGE_NAME_USER |
+			       PRIVILEGE_NAME_KERNEL | PRIVILEGE_WRITE_FILES);
+}
+
+void profile_arguments_deinit(struct profile_arguments *arguments)
+{
+	target_deinit(&arguments->target);
+	array_deinit(&arguments->tids);
+	array_deinit(&arguments->cpus);
+	array_deinit(&arguments->events);
+	probe_points_destroy(arguments->points);
+}

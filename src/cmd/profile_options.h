@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options that say what is profiled, the same for profile, offcpu and capture --profile.
+ */
+#ifndef CMD_PROFILE_OPTIONS_H
+#define CMD_PROFILE_OPTIONS_H
+
+#include "cmd/options.h"
+#include "cmd/target.h"
+#include "trace/profile_session.h"
+
+enum profile_mode { PROFILE_ON = 1, PROFILE_OFF = 2, PROFILE_BOTH = 3 };
+
+/* Shorter waits cost more than they tell. */
+#define PROFILE_MIN_NS 1000
+
+struct profile_arguments {
+	unsigned mode; /* enum profile_mode; 0: what the command says */
+	struct target target;
+	struct {
+		ARRAY(uint32_t);
+	} tids;
+	const char *comm;
+	struct {
+		ARRAY(uint64_t);
+	} cpus;
+	struct {
+		ARRAY(const char *);
+	} events;
+	bool user_threads, kernel_threads, user_stacks, kernel_stacks, no_stacks, include_self;
+	unsigned classes;
+	enum profile_unwind unwind;
+	size_t frequency, depth, stacks, longest, keep_per_mille, recheck;
+	uint64_t duration_ns, interval_ns, memory_bytes;
+	uint64_t min_ns; /* PROFILE_MIN_NS: not given */
+	uint64_t max_ns, period_ns;
+	bool wakers, noisy, histograms, list_probes;
+	const char *program;         /* that will be run; NULL: none */
+	uint64_t cgroup;             /* of the target, once found; 0: all */
+	struct probe_points *points; /* of `events`, once found; NULL: none */
+};
+
+/* clang-format off */
+#define PROFILE_AT(arguments, member) offsetof(struct arguments, profile.member)
+#define PROFILE_OPTIONS(arguments)                                                                 \
+	{ "mode", 0, "MODE", parse_profile_mode, PROFILE_AT(arguments, mode),                      \
+	  "What is looked at: on, where threads run; off, where they wait; both, all of their "    \
+	  "time.", profile_mode_name, false },                                                     \
+	{ "pid", 'p', "PID[,PID...]", parse_pids, PROFILE_AT(arguments, target),                   \
+	  "Only these processes, with all their threads and the children they will have; may be "  \
+	  "given more than once.", NULL, false },                                                  \
+	{ "tid", 't', "TID[,TID...]", parse_tids, PROFILE_AT(arguments, tids),                     \
+	  "Only these threads, and those they will make; may be given more than once.", NULL,      \
+	  false },                                                                                 \
+	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target.cgroup),                 \
+	  "Only threads in this cgroup (version 2) and below it.", NULL, false },                  \
+	{ "comm", 0, "GLOB", parse_comm, PROFILE_AT(arguments, comm),                              \
+	  "Only threads whose name matches, with * and ?.", NULL, false },                         \
+	{ "user-threads-only", 'u', NULL, parse_flag, PROFILE_AT(arguments, user_threads),         \
+	  "No kernel threads.", NULL, false },                                                     \
+	{ "kernel-threads-only", 'k', NULL, parse_flag, PROFILE_AT(arguments, kernel_threads),     \
+	  "Kernel threads only.", NULL, false },                                                   \
+	{ "cpu", 0, "LIST", parse_cpu_list, PROFILE_AT(arguments, cpus),                           \
+	  "Only samples on these CPUs, and waits that began there (0-3,5).", NULL, false },        \
+	{ "include-self", 0, NULL, parse_flag, PROFILE_AT(arguments, include_self),                \
+	  "Also ctprof's own threads.", NULL, false },                                             \
+	{ "duration", 'd', "TIME", parse_profile_time, PROFILE_AT(arguments, duration_ns),         \
+	  "For so long (10s, 500ms; a bare number is seconds). Without it, until the command ends or Ctrl-C, which keeps "   \
+	  "what there is.", NULL, false },                                                         \
+	{ "interval", 'i', "TIME", parse_profile_time, PROFILE_AT(arguments, interval_ns),         \
+	  "Show what happened in each TIME; files get a number.", NULL, false },                   \
+	{ "frequency", 'F', "HZ", parse_frequency, PROFILE_AT(arguments, frequency),               \
+	  "Samples of each CPU in a second (default 99).", NULL, false },                          \
+	{ "event", 'e', "PROBE", parse_event, PROFILE_AT(arguments, events),                       \
+	  "Stacks each time a probe is passed, instead of in time: kprobe:FUNCTION, "              \
+	  "kretprobe:, uprobe:[FILE:]FUNCTION, uretprobe:, tracepoint:CATEGORY:NAME, "             \
+	  "usdt:FILE:NAME; with globs or /regular expressions/. May be given more than once.",     \
+	  NULL, false },                                                                           \
+	{ "list-probes", 0, NULL, parse_flag, PROFILE_AT(arguments, list_probes),                  \
+	  "Print the probes that -e means, or all that there are in the kernel.", NULL, false },   \
+	{ "state", 0, "STATE[,STATE...]", parse_states, PROFILE_AT(arguments, classes),            \
+	  "Only time in these states: names, letters as ps has them, or a mask of the kernel's "   \
+	  "bits (2).", state_name, false },                                                        \
+	{ "min-block-time", 'm', "TIME", parse_block_time, PROFILE_AT(arguments, min_ns),          \
+	  "Only waits of at least TIME, in microseconds unless it has a unit (default 1).", NULL,  \
+	  false },                                                                                 \
+	{ "max-block-time", 'M', "TIME", parse_block_time, PROFILE_AT(arguments, max_ns),          \
+	  "Only waits of at most TIME.", NULL, false },                                            \
+	{ "off-cpu-period", 0, "TIME", parse_block_time, PROFILE_AT(arguments, period_ns),         \
+	  "Count a stack each time that a thread has waited for TIME in sum: cheaper, and no "     \
+	  "long wait is missed.", NULL, false },                                                   \
+	{ "off-cpu-threshold", 0, "N", parse_threshold, PROFILE_AT(arguments, keep_per_mille),     \
+	  "Count N of 1000 waits, by chance, each for 1000/N.", NULL, false },                     \
+	{ "user-stacks-only", 'U', NULL, parse_flag, PROFILE_AT(arguments, user_stacks),           \
+	  "No stacks of the kernel.", NULL, false },                                               \
+	{ "kernel-stacks-only", 'K', NULL, parse_flag, PROFILE_AT(arguments, kernel_stacks),       \
+	  "No stacks of user space.", NULL, false },                                               \
+	{ "no-stacks", 0, NULL, parse_flag, PROFILE_AT(arguments, no_stacks),                      \
+	  "Times of threads only, at a fraction of the cost; of whole waits, however short.",      \
+	  NULL, false },                                                                           \
+	{ "unwind", 0, "HOW", parse_unwind, PROFILE_AT(arguments, unwind),                         \
+	  "How stacks of user space are walked: auto, by the unwind tables of files, and by "      \
+	  "frame pointers in code that has none (the usual); fp, by frame pointers alone; dwarf, " \
+	  "by tables alone.", unwind_name, false },                                                \
+	{ "recheck", 0, "N", parse_positive, PROFILE_AT(arguments, recheck),                       \
+	  "Of stacks that are known again one in N is walked all the same, to see whether it is "  \
+	  "right (default 256); 1 checks each.", NULL, false },                                    \
+	{ "stack-depth", 0, "N", parse_depth, PROFILE_AT(arguments, depth),                        \
+	  "At most so many frames, of the kernel and of user space each (default 127 and 1024).",  \
+	  NULL, false },                                                                           \
+	{ "stack-storage-size", 0, "N", parse_positive, PROFILE_AT(arguments, stacks),             \
+	  "Room for so many different stacks at the start (default 16384); it grows.", NULL,       \
+	  false },                                                                                 \
+	{ "max-map-memory", 0, "SIZE", parse_memory, PROFILE_AT(arguments, memory_bytes),          \
+	  "What records of threads, stacks and counts grow to in the kernel (default 256MiB); "    \
+	  "what finds no room then is counted as lost.", NULL, false },                            \
+	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
+	  "Also who woke the thread, with stack, on top of its own.", NULL, false },               \
+	{ "noisy", 0, NULL, parse_flag, PROFILE_AT(arguments, noisy),                              \
+	  "Also who ran while threads waited for a CPU.", NULL, false },                           \
+	{ "longest", 0, "N", parse_longest, PROFILE_AT(arguments, longest),                        \
+	  "Also the N longest single waits, at most 64.", NULL, false },                           \
+	{ "hist", 0, NULL, parse_flag, PROFILE_AT(arguments, histograms),                          \
+	  "Also how long waits were: distributions with percentiles.", NULL, false }
+/* clang-format on */
+
+struct error *parse_profile_mode(const char *argument, void *at);
+struct error *parse_tids(const char *argument, void *at);
+struct error *parse_comm(const char *argument, void *at);
+struct error *parse_cpu_list(const char *argument, void *at);
+struct error *parse_profile_time(const char *argument, void *at);
+struct error *parse_frequency(const char *argument, void *at);
+struct error *parse_event(const char *argument, void *at);
+struct error *parse_states(const char *argument, void *at);
+struct error *parse_block_time(const char *argument, void *at);
+struct error *parse_threshold(const char *argument, void *at);
+struct error *parse_unwind(const char *argument, void *at);
+struct error *parse_depth(const char *argument, void *at);
+struct error *parse_positive(const char *argument, void *at);
+struct error *parse_memory(const char *argument, void *at);
+struct error *parse_longest(const char *argument, void *at);
+
+const char *profile_mode_name(size_t number);
+const char *state_name(size_t number);
+const char *unwind_name(size_t number);
+
+/* What options exclude each other: wrong usage. Warns of what is not wrong and yet gives nothing.
+ */
+struct error *profile_arguments_settle(struct profile_arguments *arguments) MUST_CHECK;
+
+/* The targets, the cgroup and the probes that are meant: it is a failure when they are not there.
+ */
+struct error *profile_arguments_find(struct profile_arguments *arguments) MUST_CHECK;
+
+/* Print the probes that are meant, for --list-probes. */
+struct error *profile_arguments_list(const struct profile_arguments *arguments) MUST_CHECK;
+
+/* For a session, once all was found; what it points to stays with the arguments. */
+struct profile_options profile_arguments_apply(const struct profile_arguments *arguments);
+
+/* Once a session has begun: what comes later is reading and growing maps, names of frames, and
+ * files.
+ */
+struct error *profile_drop_privileges(void) MUST_CHECK;
+
+void profile_arguments_deinit(struct profile_arguments *arguments);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/profile_output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/outfile.h"
+#include "base/units.h"
+#include "cmd/progress.h"
+#include "report/profile_text.h"
+#include "stack/preset.h"
+#include "stack/symbolise.h"
+
+/* --- options --- */
+
+struct error *parse_output_path(const char *argument, void *at)
+{
+	struct profile_output *output =
+		(struct profile_output *)((char *)at - offsetof(struct profile_output, paths));
+
+	if (!*argument)
+		return error_create("an empty name");
+	return array_push(&output->paths, argument) ? NULL : &error_no_memory;
+}
+
+const char *flame_group_name(size_t number)
+{
+	return number < FLAME_GROUP_COUNT ? flame_group_names[number] : NULL;
+}
+
+const char *profile_format_name(size_t number)
+{
+	return number < PROFILE_FORMAT_COUNT ? profile_formats[number].name : NULL;
+}
+
+struct error *parse_flame_group(const char *argument, void *at)
+{
+	for (size_t i = 0; i < FLAME_GROUP_COUNT; i++)
+		if (strcmp(flame_group_names[i], argument) == 0) {
+			*(enum flame_group *)at = (enum flame_group)i;
+			return NULL;
+		}
+	return unknown_value("group", argument, flame_group_name);
+}
+
+static struct error *filter_at(void *at, struct filter **ret)
+{
+	struct filter **filter = at;
+	struct error *err = *filter ? NULL : filter_create(filter);
+
+	if (!err)
+		*ret = *filter;
+	return err;
+}
+
+struct error *parse_filter(const char *argument, void *at)
+{
+	struct filter *filter;
+	struct error *err = filter_at(at, &filter);
+
+	return err ? err : filter_keep(filter, argument);
+}
+
+struct error *parse_not_contains(const char *argument, void *at)
+{
+	struct filter *filter;
+	struct error *err = filter_at(at, &filter);
+
+	return err ? err : filter_drop(filter, argument);
+}
+
+const char *preset_name(size_t number)
+{
+	return number < preset_count ? presets[number].name : NULL;
+}
+
+static struct error *take_preset(void *context, const char *name)
+{
+	return filter_add_preset_named(context, name);
+}
+
+struct error *parse_preset(const char *argument, void *at)
+{
+	struct filter *filter;
+	struct error *err = filter_at(at, &filter);
+
+	return err ? err : each_piece(argument, "preset", take_preset, filter);
+}
+
+struct error *parse_top(const char *argument, void *at)
+{
+	size_t count;
+	struct error *err = parse_size(argument, &count);
+
+	if (!err && !count)
+		err = error_create("0 rows are none");
+	if (!err)
+		*(size_t *)at = count;
+	return err;
+}
+
+struct error *profile_output_settle(const struct profile_output *output)
+{
+	enum profile_format format;
+	struct error *err = NULL;
+
+	if (output->format)
+		return profile_format_named(output->format, &format);
+	for (size_t i = 0; !err && i < output->paths.count; i++) {
+		if (strcmp(output->paths.items[i], "-") == 0)
+			return error_create("-o - needs --format");
+		err = profile_format_of_path(output->paths.items[i], &format);
+	}
+	return err;
+}
+
+struct error *profile_output_check(const struct profile_output *output)
+{
+	for (size_t i = 0; i < output->paths.count; i++) {
+		const char *path = output->paths.items[i], *slash = strrchr(path, '/');
+		_cleanup_free_ char *dir =
+			slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+
+		if (!dir)
+			return &error_no_memory;
+		if (strcmp(path, "-") != 0 && access(path, W_OK) && access(dir, W_OK | X_OK))
+			return error_system(errno, "%s", path);
+	}
+	return NULL;
+}
+
+void profile_output_deinit(struct profile_output *output)
+{
+	array_deinit(&output->paths);
+	filter_destroy(output->filter);
+	output->filter = NULL;
+}
+
+/* --- files --- */
+
+static struct error *format_of(const struct profile_output *output, const char *path,
+			       enum profile_format *ret)
+{
+	return output->format ? profile_format_named(output->format, ret)
+			      : profile_format_of_path(path, ret);
+}
+
+/* "off.svg" and 3 is "off.003.svg". */
+static char *path_of_interval(const char *path, const char *extension, unsigned interval)
+{
+	size_t end = strlen(path), length = strlen(extension);
+	char *name;
+
+	if (end > length + 1 && strcmp(path + end - length, extension) == 0 &&
+	    path[end - length - 1] == '.')
+		end -= length + 1;
+	if (asprintf(&name, "%.*s.%03u%s", (int)end, path, interval, path + end) < 0)
+		return NULL;
+	return name;
+}
+
+static struct error *write_file(const struct profile_report *report, enum profile_format format,
+				const char *path)
+{
+	struct outfile file;
+	struct error *err = outfile_open(&file, path);
+
+	if (!err)
+		err = profile_formats[format].print(report, outfile_write, &file);
+	if (!err)
+		err = outfile_commit(&file);
+	outfile_close(&file);
+	return err ? error_prefix(err, "%s", path) : NULL;
+}
+
+static struct error *write_to(const struct profile_output *output,
+			      const struct profile_report *report, const char *path,
+			      enum profile_format format, unsigned interval)
+{
+	_cleanup_free_ char *name = NULL;
+	struct error *err;
+
+	if (interval && strcmp(path, "-") != 0) {
+		name = path_of_interval(path, profile_formats[format].extension, interval);
+		if (!name)
+			return &error_no_memory;
+		path = name;
+	}
+	err = write_file(report, format, path);
+	if (!err && !output->quiet && strcmp(path, "-") != 0)
+		fprintf(stderr, "ctprof: wrote %s\n", path);
+	return err;
+}
+
+/* Those that hold frames without names come before names are looked for. */
+static struct error *write_files(const struct profile_output *output,
+				 const struct profile_report *report, bool is_raw,
+				 unsigned interval)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < output->paths.count; i++) {
+		const char *path = output->paths.items[i];
+		enum profile_format format;
+
+		err = format_of(output, path, &format);
+		if (!err && (format == PROFILE_FORMAT_RAW) == is_raw)
+			err = write_to(output, report, path, format, interval);
+	}
+	return err;
+}
+
+static bool wants_names(const struct profile_output *output)
+{
+	if (!output->paths.count || output->filter)
+		return true;
+	for (size_t i = 0; i < output->paths.count; i++) {
+		enum profile_format format;
+		struct error *err = format_of(output, output->paths.items[i], &format);
+
+		if (err) {
+			error_destroy(err);
+			return true;
+		}
+		if (format != PROFILE_FORMAT_RAW)
+			return true;
+	}
+	return false;
+}
+
+/* --- names and filters --- */
+
+static struct error *name_frames(const struct profile_output *output, struct profile *profile)
+{
+	struct progress progress;
+	struct symbolise_options options = {
+		.no_inline = output->no_inline,
+		.is_elsewhere = output->is_elsewhere,
+		.symfs = output->symfs,
+		.progress = progress_begin(&progress, "files", output->quiet),
+		.progress_context = &progress,
+	};
+	struct error *err = symbolise_user(profile, &options);
+
+	progress_end(&progress);
+	return err;
+}
+
+static struct error *filter_samples(const struct profile_output *output, struct profile *profile)
+{
+	struct filtered filtered;
+	struct error *err;
+	char text[UNITS_TEXT_MAX];
+
+	if (!output->filter)
+		return NULL;
+	err = filter_apply(output->filter, profile, &filtered);
+	if (!err && filtered.count && !output->quiet)
+		fprintf(stderr,
+			"ctprof: --filter, --not-contains and --preset hide %s of stacks%s\n",
+			units_format(text, UNIT_NS, filtered.ns),
+			profile->samples.count ? "" : ", which is all there was");
+	return err;
+}
+
+static struct error *prepare(const struct profile_output *output, struct profile *profile)
+{
+	struct error *err = name_frames(output, profile);
+
+	return err ? err : filter_samples(output, profile);
+}
+
+/* --- text --- */
+
+static struct profile_style style_of(const struct profile_output *output)
+{
+	struct profile_style style = { .limit = output->top };
+	struct winsize size;
+
+	setlocale(LC_CTYPE, "");
+	style.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (isatty(STDOUT_FILENO)) {
+		const char *no_colour = getenv("NO_COLOR");
+
+		style.colour = !no_colour || !*no_colour;
+		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+			style.width = size.ws_col;
+	}
+	return style;
+}
+
+typedef struct error *profile_text(FILE *out, const struct profile_report *report,
+				   const struct profile_style *style);
+
+static profile_text *const texts[] = {
+	head_report,      stack_report,     thread_report, longest_report,
+	contender_report, histogram_report, footer_report,
+};
+
+static struct error *print_text(const struct profile_output *output,
+				const struct profile_report *report)
+{
+	const struct profile_style style = style_of(output);
+	struct error *err = NULL;
+
+	/* Of two profiles only the stacks are set against each other. */
+	for (size_t i = 0; !err && i < (report->baseline ? 2 : array_length(texts)); i++)
+		err = texts[i](stdout, report, &style);
+	fflush(stdout);
+	return err;
+}
+
+/* --- all of it --- */
+
+static struct error *show_named(const struct profile_output *output, struct profile_report *report,
+				unsigned interval)
+{
+	_cleanup_(flame_destroy) struct flame *flame = NULL;
+	enum profile_format format;
+	struct error *err = flame_create(report->profile, report->baseline, report->view, &flame);
+
+	if (err)
+		return err;
+	report->flame = flame;
+	if (output->paths.count)
+		return write_files(output, report, false, interval);
+	if (!output->format)
+		return print_text(output, report);
+	err = profile_format_named(output->format, &format);
+	return err ? err : write_to(output, report, "-", format, interval);
+}
+
+struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
+				  struct profile *baseline, unsigned interval)
+{
+	const struct flame_view view = {
+		.group_by = output->group_by,
+		.offsets = output->offsets,
+		.no_inlined = output->no_inline,
+	};
+	struct profile_report report = { .profile = profile, .baseline = baseline, .view = &view };
+	struct error *err = symbolise_kernel(profile);
+
+	if (!err)
+		err = write_files(output, &report, true, interval);
+	if (err || !wants_names(output))
+		return err;
+	err = prepare(output, profile);
+	if (!err && baseline)
+		err = prepare(output, baseline);
+	if (!err)
+		err = show_named(output, &report, interval);
+	if (!err && output->paths.count && !output->quiet) {
+		const struct profile_style style = { 0 };
+
+		err = footer_report(stderr, &report, &style);
+	}
+	return err;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options that say how a profile is shown, the same in every command that has one; and showing
+ * it.
+ *
+ *	struct profile_output output = { 0 };		filled by PROFILE_OUTPUT_OPTIONS
+ *	struct error *err = profile_output_settle(&output);
+ *	err = profile_output_show(&output, profile, NULL, 0);
+ *	profile_output_deinit(&output);
+ */
+#ifndef CMD_PROFILE_OUTPUT_H
+#define CMD_PROFILE_OUTPUT_H
+
+#include "cmd/options.h"
+#include "report/profile_report.h"
+#include "stack/filter.h"
+
+struct profile_output {
+	struct {
+		ARRAY(const char *);
+	} paths;
+	const char *format; /* of all paths; NULL: by their ends */
+	enum flame_group group_by;
+	struct filter *filter; /* NULL: nothing was asked for */
+	bool offsets, no_inline, quiet;
+	size_t top; /* 0: the usual */
+	const char *symfs;
+	bool is_elsewhere; /* processes of the profile need not be those that are here */
+};
+
+/* The rows, for the table of a command whose arguments have a `struct profile_output output`. */
+/* clang-format off */
+#define PROFILE_OUTPUT_AT(arguments, member) offsetof(struct arguments, output.member)
+#define PROFILE_OUTPUT_OPTIONS(arguments)                                                          \
+	{ "output", 'o', "FILE", parse_output_path, PROFILE_OUTPUT_AT(arguments, paths),           \
+	  "Write FILE instead of text, in the format that its end says: .svg and .html are "       \
+	  "flame graphs, .folded, .stacks, .speedscope.json and .pb.gz (pprof) are for other "     \
+	  "tools, .json has everything, .raw is for ctprof flame. May be given more than once; "   \
+	  "- is standard output, with --format.", NULL, false },                                   \
+	{ "format", 0, "FORMAT", parse_string, PROFILE_OUTPUT_AT(arguments, format),               \
+	  "The format of -o, whatever its end; without -o, of standard output.",                   \
+	  profile_format_name, false },                                                            \
+	{ "group-by", 0, "GROUP", parse_flame_group, PROFILE_OUTPUT_AT(arguments, group_by),       \
+	  "What stacks are grouped by, below their root (default none).", flame_group_name,        \
+	  false },                                                                                 \
+	{ "filter", 0, "TERM", parse_filter, PROFILE_OUTPUT_AT(arguments, filter),                 \
+	  "Only stacks in which a function's name has this text, or matches it where it has * or " \
+	  "?; thread:NAME, process:NAME, module:NAME and cgroup:PATH look there. May be given "    \
+	  "more than once: all of them.", NULL, false },                                           \
+	{ "not-contains", 0, "TERM", parse_not_contains, PROFILE_OUTPUT_AT(arguments, filter),     \
+	  "No stacks like that. May be given more than once: none of them.", NULL, false },        \
+	{ "preset", 0, "NAME[,NAME...]", parse_preset, PROFILE_OUTPUT_AT(arguments, filter),       \
+	  "Hide the waits of idle threads of a runtime. Files NAME.preset in "                     \
+	  "~/.config/ctprof/presets are presets too.", preset_name, false },                       \
+	{ "offsets", 's', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, offsets),                 \
+	  "Functions with the offset of the instruction in them.", NULL, false },                  \
+	{ "no-inline", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, no_inline),               \
+	  "No inlined functions: as fast as names can be found.", NULL, false },                   \
+	{ "top", 0, "N", parse_top, PROFILE_OUTPUT_AT(arguments, top),                            \
+	  "How many stacks and rows the text has (default 20).", NULL, false },                    \
+	{ "symfs", 0, "DIR", parse_string, PROFILE_OUTPUT_AT(arguments, symfs),                    \
+	  "Look for programs and libraries below this directory first.", NULL, false },            \
+	{ "quiet", 'q', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, quiet),                     \
+	  "Nothing on standard error but errors.", NULL, false }
+/* clang-format on */
+
+struct error *parse_output_path(const char *argument, void *at);
+struct error *parse_flame_group(const char *argument, void *at);
+struct error *parse_filter(const char *argument, void *at);
+struct error *parse_not_contains(const char *argument, void *at);
+struct error *parse_preset(const char *argument, void *at);
+struct error *parse_top(const char *argument, void *at);
+
+const char *profile_format_name(size_t number);
+const char *flame_group_name(size_t number);
+const char *preset_name(size_t number);
+
+/* Are all formats known? */
+struct error *profile_output_settle(const struct profile_output *output) MUST_CHECK;
+
+/* Can files be made where they are wanted? Asked before a profile is taken, which would be lost. */
+struct error *profile_output_check(const struct profile_output *output) MUST_CHECK;
+
+/*
+ * Names, filters, and writes all that was asked for. `baseline` may be NULL. Names of files get the
+ * number of the interval before their end, unless it is 0. The profile is changed.
+ */
+struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
+				  struct profile *baseline, unsigned interval) MUST_CHECK;
+
+void profile_output_deinit(struct profile_output *output);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cmd/commands.h"
+
+/* What our caller had the keyboard do. */
+struct keyboard {
+	struct sigaction interrupt, quit;
+};
+
+struct run {
+	char **command;
+	pid_t pid;   /* 0: there is none, or none any more */
+	int channel; /* to the child, until it runs */
+	int fd;      /* of its end */
+	struct keyboard keyboard;
+	uint64_t begun_ns;
+	bool has_ended;
+	struct run_result result;
+};
+
+/* In the child. It is told to go by a byte, and what keeps the command from running goes back; both
+ * ends close when it runs. */
+static void be_command(const struct run *run, int channel)
+{
+	int error;
+	char go;
+
+	sigaction(SIGINT, &run->keyboard.interrupt, NULL);
+	sigaction(SIGQUIT, &run->keyboard.quit, NULL);
+	signal(SIGPIPE, inherited_sigpipe);
+	if (TEMP_FAILURE_RETRY(recv(channel, &go, 1, 0)) != 1)
+		_exit(STATUS_RUN_FAILED);
+	execvp(run->command[0], run->command);
+	error = errno;
+	_exit(send(channel, &error, sizeof(error), MSG_NOSIGNAL) < 0);
+}
+
+static struct error *start(struct run *run)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	int ends[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return error_system(errno, "cannot start %s", run->command[0]);
+	run->channel = ends[0];
+	sigaction(SIGINT, &ignore, &run->keyboard.interrupt);
+	sigaction(SIGQUIT, &ignore, &run->keyboard.quit);
+	/* Standard output is the report's and the command's alike: what we hold goes first. */
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		/* Or it would not see that we are gone. */
+		close(ends[0]);
+		be_command(run, ends[1]);
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		struct error *err = error_system(errno, "cannot start %s", run->command[0]);
+
+		sigaction(SIGINT, &run->keyboard.interrupt, NULL);
+		sigaction(SIGQUIT, &run->keyboard.quit, NULL);
+		return err;
+	}
+	run->pid = pid;
+	run->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return NULL;
+}
+
+struct error *run_start(char **command, struct run **ret)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct error *err;
+
+	if (!run)
+		return &error_no_memory;
+	*run = (struct run){ .command = command, .channel = -1, .fd = -1 };
+	err = start(run);
+	if (err) {
+		run_destroy(run);
+		return err;
+	}
+	*ret = run;
+	return NULL;
+}
+
+pid_t run_pid(const struct run *run)
+{
+	return run->pid;
+}
+
+int run_fd(const struct run *run)
+{
+	return run->fd;
+}
+
+/* Whatever is left of it when it has ended. */
+static void end(struct run *run, int status)
+{
+	run->has_ended = true;
+	run->result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (run->begun_ns)
+		run->result.seconds =
+			(double)(clock_ns(CLOCK_MONOTONIC) - run->begun_ns) / NS_PER_S;
+	sigaction(SIGINT, &run->keyboard.interrupt, NULL);
+	sigaction(SIGQUIT, &run->keyboard.quit, NULL);
+}
+
+/* Returns 0 or an errno; `how` is WNOHANG or 0. */
+static int look(struct run *run, int how)
+{
+	int status;
+	pid_t pid;
+
+	if (run->has_ended)
+		return 0;
+	while ((pid = wait4(run->pid, &status, how, &run->result.usage)) < 0)
+		if (errno != EINTR)
+			return errno;
+	if (pid)
+		end(run, status);
+	return 0;
+}
+
+bool run_has_ended(struct run *run)
+{
+	return look(run, WNOHANG) || run->has_ended;
+}
+
+struct error *run_wait(struct run *run, struct run_result *ret)
+{
+	int failed = look(run, 0);
+
+	if (failed)
+		return error_system(failed, "cannot wait for %s", run->command[0]);
+	*ret = run->result;
+	return NULL;
+}
+
+struct error *run_go(struct run *run)
+{
+	struct run_result result;
+	struct error *err;
+	int failed = 0;
+
+	run->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	/* Who was killed while it waited does not listen, and has ended for run_wait. */
+	if (send(run->channel, "", 1, MSG_NOSIGNAL) == 1 &&
+	    TEMP_FAILURE_RETRY(recv(run->channel, &failed, sizeof(failed), 0)) != sizeof(failed))
+		failed = 0;
+	close(take_fd(run->channel));
+	if (!failed)
+		return NULL;
+	err = run_wait(run, &result);
+	error_destroy(err);
+	return error_system(failed, "%s", run->command[0]);
+}
+
+void run_destroy(struct run *run)
+{
+	struct run_result result;
+
+	if (!run)
+		return;
+	/* It sees the channel close, and ends by itself. */
+	if (run->channel >= 0) {
+		close(run->channel);
+		if (run->pid)
+			error_destroy(run_wait(run, &result));
+	} else if (run->pid && !run->has_ended) {
+		sigaction(SIGINT, &run->keyboard.interrupt, NULL);
+		sigaction(SIGQUIT, &run->keyboard.quit, NULL);
+	}
+	if (run->fd >= 0)
+		close(run->fd);
+	free(run);
+}
+
+static double seconds_of(const struct timeval *time)
+{
+	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
+void run_print(const char *name, const struct run_result *result)
+{
+	char memory[UNITS_TEXT_MAX];
+
+	fprintf(stderr,
+		"ctprof: %s ended with %d after %.3f s: %.3f s user, %.3f s system, at most %s "
+		"resident, %ld minor and %ld major faults, %ld voluntary and %ld involuntary "
+		"switches\n",
+		name, result->status, result->seconds, seconds_of(&result->usage.ru_utime),
+		seconds_of(&result->usage.ru_stime),
+		units_format(memory, UNIT_KIB, result->usage.ru_maxrss), result->usage.ru_minflt,
+		result->usage.ru_majflt, result->usage.ru_nvcsw, result->usage.ru_nivcsw);
+}

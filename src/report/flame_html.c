@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A flame as one page of HTML: what is in it as JSON, and the scripts of assets/ that draw it.
+ */
+#include <stdlib.h>
+
+#include "report/assets.h"
+#include "report/flame_walk.h"
+#include "report/markup.h"
+#include "report/palette.h"
+#include "report/profile_wording.h"
+#include "report/stream.h"
+
+/* What HTML would see is written as an escape: within JSON these are in strings only. So no name
+ * ends the element that holds it. */
+static struct error *write_escaped(void *context, const void *bytes, size_t length)
+{
+	struct text rest = { bytes, length };
+
+	while (rest.length) {
+		size_t plain = 0;
+
+		while (plain < rest.length && !memchr("<>&", rest.bytes[plain], 3))
+			plain++;
+		fwrite(rest.bytes, 1, plain, context);
+		if (plain < rest.length)
+			fprintf(context, "\\u%04x", (unsigned)rest.bytes[plain++]);
+		rest.bytes += plain;
+		rest.length -= plain;
+	}
+	return NULL;
+}
+
+/* --- strings, each once --- */
+
+/* The number of a name in `strings`, which it is written to when it is new. */
+static struct error *write_string(struct json_writer *w, struct word_map *strings,
+				  const struct name *name)
+{
+	uint32_t *number = word_map_at(strings, (struct words){ { (uintptr_t)name } });
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		*number = (uint32_t)strings->count - 1;
+		json_text(w, name_text(name));
+	}
+	return NULL;
+}
+
+static struct error *write_strings(struct json_writer *w, const struct flame *flame,
+				   struct word_map *strings)
+{
+	struct error *err = NULL;
+
+	json_key(w, "strings");
+	json_array_begin(w);
+	for (size_t i = 0; i < flame->nodes.count && !err; i++) {
+		const struct flame_node *node = &flame->nodes.items[i];
+
+		err = write_string(w, strings, node->name);
+		if (!err && node->module)
+			err = write_string(w, strings, node->module);
+	}
+	json_array_end(w);
+	return err;
+}
+
+/* --- nodes --- */
+
+static uint32_t string_number(const struct word_map *strings, const struct name *name)
+{
+	return word_map_find(strings, (struct words){ { (uintptr_t)name } });
+}
+
+/* [depth, name, module or -1, kind, inlined, count, self before, then class and its self...] */
+static void write_node(struct json_writer *w, const struct flame *flame,
+		       const struct word_map *strings, const struct flame_node *node)
+{
+	unsigned classes = flame_classes(flame);
+
+	json_array_begin(w);
+	json_u64(w, node->depth);
+	json_u64(w, string_number(strings, node->name));
+	json_i64(w, node->module ? (int64_t)string_number(strings, node->module) : -1);
+	json_u64(w, node->kind);
+	json_u64(w, node->inlined);
+	json_u64(w, node->count);
+	json_u64(w, node->self_baseline);
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+		if (!(classes >> class & 1) || !node->self_by_class[class])
+			continue;
+		json_u64(w, class);
+		json_u64(w, node->self_by_class[class]);
+	}
+	json_array_end(w);
+}
+
+static void write_nodes(struct json_writer *w, const struct flame *flame,
+			const struct word_map *strings)
+{
+	json_key(w, "nodes");
+	json_array_begin(w);
+	for (uint32_t i = 0; i != NODE_NONE; i = flame_next(flame, 0, i))
+		write_node(w, flame, strings, &flame->nodes.items[i]);
+	json_array_end(w);
+}
+
+/* --- the rest --- */
+
+static void write_class(struct json_writer *w, const struct flame *flame, unsigned class)
+{
+	const struct palette_row *colour = &palette[class];
+
+	json_object_begin(w);
+	json_key(w, "name");
+	json_text(w, text_of(profile_classes[class].name));
+	json_key(w, "prose");
+	json_text(w, text_of(profile_classes[class].prose));
+	json_key(w, "isOffCpu");
+	json_bool(w, profile_classes[class].is_off_cpu);
+	json_key(w, "occurs");
+	json_bool(w, flame_classes(flame) >> class & 1);
+	json_key(w, "colour");
+	json_array_begin(w);
+	json_u64(w, colour->hue);
+	json_u64(w, colour->saturation);
+	json_u64(w, colour->lightness);
+	json_array_end(w);
+	json_object_end(w);
+}
+
+/* What `print` prints, as a string. */
+static struct error *write_line(struct json_writer *w, const char *key,
+				const struct profile_report *report,
+				void (*print)(FILE *out, const struct profile_report *report))
+{
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		return &error_no_memory;
+	print(memory, report);
+	if (fclose(memory) != 0)
+		return &error_no_memory;
+	json_key(w, key);
+	json_text(w, (struct text){ text, length });
+	return NULL;
+}
+
+static struct error *write_all(struct json_writer *w, const struct profile_report *report,
+			       struct word_map *strings)
+{
+	const struct flame *flame = report->flame;
+	struct error *err;
+
+	json_object_begin(w);
+	json_key(w, "title");
+	json_text(w, text_of(profile_title(report)));
+	err = write_line(w, "origin", report, profile_origin);
+	if (!err)
+		err = write_line(w, "losses", report, profile_losses);
+	json_key(w, "isDiff");
+	json_bool(w, flame->is_diff);
+	json_key(w, "isEvents");
+	json_bool(w, flame->is_events);
+	json_key(w, "groupBy");
+	json_text(w, text_of(flame_group_names[report->view->group_by]));
+	json_key(w, "classes");
+	json_array_begin(w);
+	for (unsigned class = 0; class < CLASS_COUNT; class ++)
+		write_class(w, flame, class);
+	json_array_end(w);
+	if (!err)
+		err = write_strings(w, flame, strings);
+	if (!err)
+		write_nodes(w, flame, strings);
+	json_object_end(w);
+	return err;
+}
+
+/* --- the page --- */
+
+static struct error *print_title(FILE *out, const void *context)
+{
+	return markup_text(out, text_of(profile_title(context)));
+}
+
+static struct error *print_data(FILE *out, const void *context)
+{
+	struct word_map strings = { 0 };
+	struct json_writer w;
+	struct error *err = json_writer_init(&w, write_escaped, out);
+
+	if (err)
+		return err;
+	err = write_all(&w, context, &strings);
+	err = error_first(err, json_writer_finish(&w));
+	json_writer_deinit(&w);
+	word_map_deinit(&strings);
+	return err;
+}
+
+static struct error *print_asset(FILE *out, enum asset asset)
+{
+	struct text text = asset_text(asset);
+
+	fwrite(text.bytes, 1, text.length, out);
+	return NULL;
+}
+
+static struct error *print_style(FILE *out, const void *context)
+{
+	(void)context;
+	return print_asset(out, ASSET_PAGE_STYLE);
+}
+
+static struct error *print_model(FILE *out, const void *context)
+{
+	(void)context;
+	return print_asset(out, ASSET_PAGE_MODEL);
+}
+
+static struct error *print_script(FILE *out, const void *context)
+{
+	(void)context;
+	return print_asset(out, ASSET_PAGE_SCRIPT);
+}
+
+static const struct slot slots[] = {
+	{ { "@TITLE@", 7 }, print_title },   { { "@STYLE@", 7 }, print_style },
+	{ { "@DATA@", 6 }, print_data },     { { "@MODEL@", 7 }, print_model },
+	{ { "@SCRIPT@", 8 }, print_script },
+};
+
+struct error *profile_print_html(const struct profile_report *report, json_sink sink, void *context)
+{
+	struct stream stream;
+	struct error *err = stream_open(&stream, sink, context);
+
+	if (err)
+		return err;
+	err = markup_fill(stream.out, asset_text(ASSET_PAGE), slots, array_length(slots), report);
+	return error_first(err, stream_close(&stream));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all pictures of a flame ask of it.
+ */
+#ifndef REPORT_FLAME_WALK_H
+#define REPORT_FLAME_WALK_H
+
+#include "stack/flame.h"
+
+/* The node after this one below `top`, callers before what they call; NODE_NONE after the last. */
+static inline uint32_t flame_next(const struct flame *flame, uint32_t top, uint32_t node)
+{
+	const struct flame_node *nodes = flame->nodes.items;
+
+	if (nodes[node].first_child != NODE_NONE)
+		return nodes[node].first_child;
+	while (node != top && nodes[node].next == NODE_NONE)
+		node = nodes[node].parent;
+	return node == top ? NODE_NONE : nodes[node].next;
+}
+
+/* How wide it is. Of two profiles the values of both together, so that what is gone is seen as well
+ * as what is new, and children never are wider than their callers. */
+static inline double flame_weight(const struct flame *flame, const struct flame_node *node)
+{
+	return flame->is_diff ? (double)node->baseline + (double)node->total : (double)node->total;
+}
+
+/* A share of the whole; of nothing, nothing. */
+static inline double share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+/* From -1 (it is gone) to 1 (it is new). */
+static inline double flame_change(const struct flame_node *node)
+{
+	double a = (double)node->baseline, b = (double)node->total;
+
+	return share_of(b - a, a > b ? a : b);
+}
+
+/* The classes whose values are those of the flame, and occur in it: a bit each. Hits beside times
+ * are another thing. */
+static inline unsigned flame_classes(const struct flame *flame)
+{
+	unsigned wanted = flame->is_events ? FLAME_EVENTS : FLAME_ALL & ~FLAME_EVENTS, found = 0;
+
+	for (unsigned class = 0; class < CLASS_COUNT; class ++)
+		if (flame->nodes.items[0].by_class[class])
+			found |= 1u << class;
+	return found & wanted;
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/flame_walk.h"
+#include "report/profile_heading.h"
+#include "report/profile_wording.h"
+
+/* --- head --- */
+
+static struct error *print_visible_line(FILE *out, const char *text, size_t length, bool bold)
+{
+	_cleanup_free_ char *visible = text_visible((struct text){ text, length });
+
+	if (!visible)
+		return &error_no_memory;
+	if (*visible)
+		fprintf(out, bold ? "\033[1m%s\033[0m\n" : "%s\n", visible);
+	return NULL;
+}
+
+struct error *head_report(FILE *out, const struct profile_report *report,
+			  const struct profile_style *style)
+{
+	_cleanup_free_ char *origin = NULL;
+	struct error *err;
+	size_t length;
+	FILE *memory = open_memstream(&origin, &length);
+
+	if (!memory)
+		return &error_no_memory;
+	profile_origin(memory, report);
+	if (fclose(memory) != 0)
+		return &error_no_memory;
+	err = print_visible_line(out, profile_title(report), strlen(profile_title(report)),
+				 style->colour);
+	return err ? err : print_visible_line(out, origin, length, false);
+}
+
+/* --- foot --- */
+
+static void print_events(FILE *out, const struct profile *profile)
+{
+	const struct profile_losses *l = &profile->meta.losses;
+
+	if (l->switches)
+		fprintf(out, " seen      %" PRIu64 " switches\n", l->switches);
+	fprintf(out, " events    %" PRIu64 ", of which %" PRIu64 " kept\n", l->events, l->kept);
+}
+
+static void print_truncated(FILE *out, const struct profile_losses *l)
+{
+	if (l->user_truncated || l->kernel_truncated)
+		fprintf(out,
+			" cut       %" PRIu64 " user and %" PRIu64
+			" kernel stacks had more frames than were taken\n",
+			l->user_truncated, l->kernel_truncated);
+	if (l->threads_lost)
+		fprintf(out,
+			" threads   %" PRIu64
+			" came when there was no room for them (--max-map-memory)\n",
+			l->threads_lost);
+	if (l->missed)
+		fprintf(out,
+			" missed    %" PRIu64
+			" switches; the kernel's count of run time stands in for them\n",
+			l->missed);
+	if (l->maps_lost)
+		fprintf(out, " mappings  %" PRIu64 " records lost: names may be missing\n",
+			l->maps_lost);
+}
+
+/* --- how stacks of user space were had --- */
+
+static const char *const worths[WALK_WORTHS] = {
+	[WALK_WHOLE] = "complete",
+	[WALK_BY_POINTER] = "by frame pointers",
+	[WALK_CUT] = "truncated",
+	[WALK_SHORT] = "ended early",
+};
+
+static void print_reasons(FILE *out, const uint64_t walks[WALK_ENDS], enum walk_worth worth)
+{
+	bool any = false;
+
+	for (size_t end = 0; end < WALK_ENDS; end++) {
+		if (!walks[end] || walk_ends[end].worth != worth || !walk_ends[end].why)
+			continue;
+		fprintf(out, "%s%s %" PRIu64, any ? ", " : " (", walk_ends[end].why, walks[end]);
+		any = true;
+	}
+	if (any)
+		fputc(')', out);
+}
+
+static void print_walks(FILE *out, const uint64_t walks[WALK_ENDS])
+{
+	const char *before = ": ";
+	uint64_t sum = 0;
+
+	for (size_t end = 0; end < WALK_ENDS; end++)
+		sum += walks[end];
+	if (!sum)
+		return;
+	fprintf(out, " walks     %" PRIu64 " user stack%s", sum, plural(sum));
+	for (enum walk_worth worth = 0; worth < WALK_WORTHS; worth++) {
+		uint64_t of_worth = walk_ends_worth(walks, worth);
+
+		if (!of_worth)
+			continue;
+		fprintf(out, "%s%" PRIu64 " %s", before, of_worth, worths[worth]);
+		print_reasons(out, walks, worth);
+		before = ", ";
+	}
+	fputc('\n', out);
+}
+
+static void print_checked(FILE *out, const struct profile_losses *l)
+{
+	const struct {
+		const char *what;
+		uint64_t recognised, checked, wrong;
+	} kinds[] = {
+		{ "kernel", l->stacks_recognised, l->stacks_checked, l->stacks_wrong },
+		{ "user", l->user_stacks_recognised, l->user_stacks_checked, l->user_stacks_wrong },
+	};
+	const char *line = "checked";
+
+	for (size_t i = 0; i < array_length(kinds); i++) {
+		if (!kinds[i].checked)
+			continue;
+		fprintf(out, " %-9s %" PRIu64, line, kinds[i].checked);
+		/* Files of before do not say of how many. */
+		if (kinds[i].recognised)
+			fprintf(out, " of %" PRIu64, kinds[i].recognised);
+		fprintf(out, " recognised %s stacks walked again, %" PRIu64 " wrong\n",
+			kinds[i].what, kinds[i].wrong);
+		line = "";
+	}
+}
+
+/* --- what it cost --- */
+
+static void print_cost(FILE *out, const struct profile_meta *meta)
+{
+	const struct profile_losses *l = &meta->losses;
+	char value[UNITS_TEXT_MAX];
+
+	if (l->runs)
+		fprintf(out, " programs  %.0fns for each of %" PRIu64 " runs, %s in all\n",
+			share_of((double)l->run_ns, (double)l->runs), l->runs,
+			units_format(value, UNIT_NS, l->run_ns));
+	if (l->own_cpu_ns)
+		fprintf(out, " ctprof    %s of CPU time",
+			units_format(value, UNIT_NS, l->own_cpu_ns));
+	if (l->own_cpu_ns && meta->duration_ns)
+		fprintf(out, " (%.2f%% of a CPU)",
+			100 * share_of((double)l->own_cpu_ns, (double)meta->duration_ns));
+	if (l->own_cpu_ns)
+		fputc('\n', out);
+}
+
+struct error *footer_report(FILE *out, const struct profile_report *report,
+			    const struct profile_style *style)
+{
+	const struct profile *profile = report->profile;
+	const struct profile_losses *l = &profile->meta.losses;
+	char value[UNITS_TEXT_MAX];
+	double kept;
+
+	/* Nothing is known of what somebody else took. */
+	if (!l->events && !l->switches)
+		return NULL;
+	print_heading(out, style, "Collection");
+	print_events(out, profile);
+	if (l->filtered)
+		fprintf(out, " filtered  %" PRIu64 " event%s, %s\n", l->filtered,
+			plural(l->filtered), units_format(value, UNIT_NS, l->filtered_ns));
+	kept = (double)profile_total_ns(profile, FLAME_ALL & ~FLAME_EVENTS);
+	if (l->lost)
+		fprintf(out, " lost      %" PRIu64 " event%s, %s (%.3f%% of the time)\n", l->lost,
+			plural(l->lost), units_format(value, UNIT_NS, l->lost_ns),
+			100 * share_of((double)l->lost_ns, kept + (double)l->lost_ns));
+	else
+		fputs(" lost      nothing\n", out);
+	print_truncated(out, l);
+	print_walks(out, l->walks);
+	print_checked(out, l);
+	print_cost(out, &profile->meta);
+	return NULL;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "report/profile_heading.h"
+#include "report/profile_stack.h"
+
+#define BAR_WIDTH 40
+
+/* The histograms of one group and class, added up. */
+struct group {
+	char *name;
+	unsigned class;
+	struct histogram *histogram;
+};
+
+struct groups {
+	ARRAY(struct group);
+	struct word_map numbers;
+};
+
+/* --- adding up --- */
+
+/* What tells groups apart: CPUs of stretches were not kept, so by CPU they are one group. */
+static struct words key_of(const struct profile_thread *thread, unsigned class, enum flame_group by)
+{
+	switch (by) {
+	case FLAME_BY_PROCESS:
+		return (struct words){ { class, thread->tgid, (uintptr_t)thread->process } };
+	case FLAME_BY_THREAD:
+		return (struct words){ { class, thread->tid, (uintptr_t)thread->name } };
+	case FLAME_BY_CGROUP:
+		return (struct words){ { class, 0, (uintptr_t)thread->cgroup } };
+	default:
+		return (struct words){ { class } };
+	}
+}
+
+static char *name_of(const struct profile_thread *thread, enum flame_group by)
+{
+	struct profile_thread process = *thread;
+
+	switch (by) {
+	case FLAME_BY_PROCESS:
+		process.name = thread->process;
+		process.tid = thread->tgid;
+		return thread_visible(&process);
+	case FLAME_BY_THREAD:
+		return thread_visible(thread);
+	case FLAME_BY_CGROUP:
+		return thread->cgroup ? text_visible((struct text){ thread->cgroup->bytes,
+								    thread->cgroup->length })
+				      : strdup("[unknown]");
+	default:
+		return strdup("all threads");
+	}
+}
+
+static struct error *add_group(struct groups *groups, char *name, unsigned class,
+			       unsigned frac_bits)
+{
+	struct group group = { name, class, histogram_create(frac_bits) };
+
+	if (name && group.histogram && array_push(groups, group))
+		return NULL;
+	free(name);
+	histogram_destroy(group.histogram);
+	return &error_no_memory;
+}
+
+/* Sums keep the digits of the coarsest. */
+static struct error *add_up(struct groups *groups, const struct profile *profile, unsigned classes,
+			    enum flame_group by, unsigned frac_bits)
+{
+	for (size_t i = 0; i < profile->histograms.count; i++) {
+		const struct thread_histogram *h = &profile->histograms.items[i];
+		const struct profile_thread *thread = &profile->threads.items[h->thread];
+		uint32_t *number;
+		struct error *err;
+
+		if (!(classes >> h->class & 1) || !h->histogram->count)
+			continue;
+		number = word_map_at(&groups->numbers, key_of(thread, h->class, by));
+		if (!number)
+			return &error_no_memory;
+		if (*number == WORD_MAP_NEW) {
+			*number = (uint32_t)groups->count;
+			err = add_group(groups, name_of(thread, by), h->class, frac_bits);
+			if (err)
+				return err;
+		}
+		histogram_merge(groups->items[*number].histogram, h->histogram);
+	}
+	return NULL;
+}
+
+static unsigned coarsest(const struct profile *profile)
+{
+	unsigned bits = BUCKET_FRAC_BITS_MAX;
+
+	for (size_t i = 0; i < profile->histograms.count; i++)
+		if (profile->histograms.items[i].histogram->frac_bits < bits)
+			bits = profile->histograms.items[i].histogram->frac_bits;
+	return bits;
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->histogram->sum != y->histogram->sum)
+		return x->histogram->sum < y->histogram->sum ? 1 : -1;
+	return x->class != y->class ? (x->class > y->class) - (x->class < y->class)
+				    : strcmp(x->name, y->name);
+}
+
+/* --- printing --- */
+
+/* A bar of `share` of the width, to an eighth of a column where there are such characters. */
+static void print_bar(FILE *out, double share, bool utf8)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	unsigned parts = (unsigned)(share * BAR_WIDTH * 8 + 0.5);
+
+	/* What is there at all is seen. */
+	if (!parts || (!utf8 && parts < 8))
+		parts = utf8 ? 1 : 8;
+	for (unsigned i = 0; i < parts / 8; i++)
+		fputs(utf8 ? "█" : "#", out);
+	if (utf8)
+		fputs(eighths[parts % 8], out);
+}
+
+static void print_padded(FILE *out, const char *text, int width)
+{
+	fprintf(out, "%*s", width + (int)(strlen(text) - text_width(text)), text);
+}
+
+/* One row for each power of two between the shortest and the longest. */
+static struct error *print_rows(FILE *out, const struct histogram *fine, bool utf8)
+{
+	struct histogram *coarse = histogram_create(0);
+	unsigned first = BUCKET_SLOTS(0), last = 0;
+	uint64_t most = 0;
+
+	if (!coarse)
+		return &error_no_memory;
+	histogram_merge(coarse, fine);
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(0); slot++) {
+		if (!coarse->slots[slot])
+			continue;
+		first = first < slot ? first : slot;
+		last = slot;
+		most = most > coarse->slots[slot] ? most : coarse->slots[slot];
+	}
+	for (unsigned slot = first; slot <= last && slot < BUCKET_SLOTS(0); slot++) {
+		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+
+		print_padded(out, units_format(low, UNIT_NS, bucket_low(slot, 0)), 11);
+		fputs(" .. ", out);
+		print_padded(out, units_format(high, UNIT_NS, bucket_high(slot, 0)), 9);
+		fprintf(out, " %10" PRIu64 "  ", coarse->slots[slot]);
+		if (coarse->slots[slot])
+			print_bar(out, (double)coarse->slots[slot] / (double)most, utf8);
+		fputc('\n', out);
+	}
+	histogram_destroy(coarse);
+	return NULL;
+}
+
+static void print_percentiles(FILE *out, const struct histogram *histogram)
+{
+	static const struct {
+		const char *name;
+		double fraction;
+	} points[] = {
+		{ "p50", 0.5 }, { "p90", 0.9 }, { "p99", 0.99 }, { "p99.9", 0.999 }, { "max", 1 },
+	};
+
+	for (size_t i = 0; i < array_length(points); i++) {
+		struct histogram_interval in = histogram_percentile(histogram, points[i].fraction);
+		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+
+		fprintf(out, "%s%s %s", i ? ", " : "  ", points[i].name,
+			units_format(low, UNIT_NS, in.low));
+		if (in.high != in.low)
+			fprintf(out, "..%s", units_format(high, UNIT_NS, in.high));
+	}
+	fputc('\n', out);
+}
+
+static struct error *print_group(FILE *out, const struct group *group, bool utf8)
+{
+	const struct histogram *h = group->histogram;
+	char sum[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
+	struct error *err;
+
+	fprintf(out, "\n%s, %s: %" PRIu64 " time%s, %s in all, mean %s\n", group->name,
+		profile_classes[group->class].name, h->count, plural(h->count),
+		units_format(sum, UNIT_NS, h->sum), units_format(mean, UNIT_NS, h->sum / h->count));
+	err = print_rows(out, h, utf8);
+	if (!err)
+		print_percentiles(out, h);
+	return err;
+}
+
+struct error *histogram_report(FILE *out, const struct profile_report *report,
+			       const struct profile_style *style)
+{
+	struct groups groups = { 0 };
+	struct error *err = add_up(&groups, report->profile, profile_classes_shown(report),
+				   report->view->group_by, coarsest(report->profile));
+	size_t wanted = rows_wanted(style);
+
+	if (groups.count)
+		qsort(groups.items, groups.count, sizeof(*groups.items), by_sum);
+	if (groups.count && !err)
+		print_heading(out, style, "How long it took");
+	for (size_t i = 0; i < groups.count && i < wanted && !err; i++)
+		err = print_group(out, &groups.items[i], style->utf8);
+	if (groups.count > wanted && !err)
+		fprintf(out, "\n... %zu more histogram%s\n", groups.count - wanted,
+			plural(groups.count - wanted));
+	for (size_t i = 0; i < groups.count; i++) {
+		free(groups.items[i].name);
+		histogram_destroy(groups.items[i].histogram);
+	}
+	array_deinit(&groups);
+	word_map_deinit(&groups.numbers);
+	return err;
+}

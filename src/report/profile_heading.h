@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the texts of profiles have in common.
+ */
+#ifndef REPORT_PROFILE_HEADING_H
+#define REPORT_PROFILE_HEADING_H
+
+#include "report/profile_text.h"
+#include "report/table.h"
+
+/* What stands where nothing was measured. (The CELL_NONE of sheets: their headers and those of
+ * profiles have names in common, and no file may include both.) */
+#define UNMEASURED "-"
+
+static inline size_t rows_wanted(const struct profile_style *style)
+{
+	return style->limit ? style->limit : PROFILE_ROWS;
+}
+
+static inline void print_heading(FILE *out, const struct profile_style *style, const char *heading)
+{
+	fprintf(out, style->colour ? "\n\033[1m## %s\033[0m\n" : "\n## %s\n", heading);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Profiles as text for people. Each prints nothing, not even its heading, where there is nothing to
+ * say; all of it is safe on a terminal.
+ */
+#ifndef REPORT_PROFILE_TEXT_H
+#define REPORT_PROFILE_TEXT_H
+
+#include <stdio.h>
+
+#include "report/profile_report.h"
+
+struct profile_style {
+	size_t width; /* of the terminal, when lines are to be cut; else 0 */
+	bool colour;
+	bool utf8;          /* lines and bars may be drawn by characters that are not ASCII */
+	size_t limit;       /* rows, or stacks; 0: PROFILE_ROWS */
+	double least_share; /* stacks with less of the whole are left out; 0: PROFILE_LEAST_SHARE */
+};
+
+#define PROFILE_ROWS        20
+#define PROFILE_LEAST_SHARE 0.01
+
+/* Title, where it is from and what was lost: a line each. */
+struct error *head_report(FILE *out, const struct profile_report *report,
+			  const struct profile_style *style) MUST_CHECK;
+
+/*
+ * The heaviest stacks of the flame as a tree, heaviest first: callers above what they call, and
+ * indented only where ways part. Of two profiles, the stacks that changed most.
+ */
+struct error *stack_report(FILE *out, const struct profile_report *report,
+			   const struct profile_style *style) MUST_CHECK;
+
+/* Where each thread's time went, and the sum against wall time. Those are first that ran, waited
+ * for a CPU or slept uninterruptibly most; then those with most of what the report is about. "-" is
+ * not measured. */
+struct error *thread_report(FILE *out, const struct profile_report *report,
+			    const struct profile_style *style) MUST_CHECK;
+
+/* The longest single blocks. */
+struct error *longest_report(FILE *out, const struct profile_report *report,
+			     const struct profile_style *style) MUST_CHECK;
+
+/* Who ran while threads were runnable: over all who waited, then for each of them. */
+struct error *contender_report(FILE *out, const struct profile_report *report,
+			       const struct profile_style *style) MUST_CHECK;
+
+/* How long blocked and runnable stretches were, by group and class. Percentiles are intervals that
+ * hold the exact one. */
+struct error *histogram_report(FILE *out, const struct profile_report *report,
+			       const struct profile_style *style) MUST_CHECK;
+
+/* What was seen, kept, filtered, lost and truncated, and what it cost. */
+struct error *footer_report(FILE *out, const struct profile_report *report,
+			    const struct profile_style *style) MUST_CHECK;
+
+#endif

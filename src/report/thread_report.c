@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/sum.h"
+#include "base/units.h"
+#include "report/flame_walk.h"
+#include "report/profile_heading.h"
+#include "report/profile_stack.h"
+
+/* One thread's times: exact where it was accounted, and else what its samples say. */
+struct row {
+	const struct profile_thread *thread;
+	uint64_t ns[CLASS_COUNT], sum, shown;
+	uint64_t busy; /* of BUSY, as far as it is shown */
+};
+
+/* What threads are in that have something to do. The others have all of the time that there is, and
+ * would be first wherever most threads have nothing to do. */
+#define BUSY                                                               \
+	(1u << CLASS_ON_CPU | 1u << CLASS_RUNNABLE | 1u << CLASS_IO_WAIT | \
+	 1u << CLASS_UNINTERRUPTIBLE)
+
+struct rows {
+	struct row *items;
+	size_t count;
+	unsigned occurring; /* classes: a bit each */
+};
+
+static int busiest_first(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->busy != y->busy)
+		return x->busy < y->busy ? 1 : -1;
+	if (x->shown != y->shown)
+		return x->shown < y->shown ? 1 : -1;
+	if (x->sum != y->sum)
+		return x->sum < y->sum ? 1 : -1;
+	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
+}
+
+static bool fill(struct rows *rows, const struct profile *profile, unsigned classes)
+{
+	rows->count = profile->threads.count;
+	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
+	if (!rows->items)
+		return false;
+	for (size_t i = 0; i < rows->count; i++)
+		rows->items[i].thread = &profile->threads.items[i];
+	for (size_t i = 0; i < profile->samples.count; i++) {
+		const struct sample *sample = &profile->samples.items[i];
+		struct row *row = &rows->items[sample->thread];
+
+		if (!row->thread->is_accounted)
+			sum_add(&row->ns[sample->class], sample->ns);
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		struct row *row = &rows->items[i];
+
+		for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+			if (row->thread->is_accounted)
+				row->ns[class] = row->thread->ns[class];
+			sum_add(&row->sum, row->ns[class]);
+			if (classes >> class & 1)
+				sum_add(&row->shown, row->ns[class]);
+			if ((classes & BUSY) >> class & 1)
+				sum_add(&row->busy, row->ns[class]);
+			if (row->ns[class])
+				rows->occurring |= 1u << class;
+		}
+	}
+	if (rows->count)
+		qsort(rows->items, rows->count, sizeof(*rows->items), busiest_first);
+	return true;
+}
+
+static bool add_time(struct table *table, bool is_measured, uint64_t ns)
+{
+	char cell[UNITS_TEXT_MAX];
+
+	return table_add(table, text_of(is_measured ? units_format(cell, UNIT_NS, ns) : UNMEASURED),
+			 TABLE_PLAIN);
+}
+
+static bool add_row(struct table *table, const struct rows *rows, const struct row *row)
+{
+	const struct profile_thread *thread = row->thread;
+	uint64_t wall =
+		thread->ended_ns > thread->begun_ns ? thread->ended_ns - thread->begun_ns : 0;
+	char cell[UNITS_TEXT_MAX];
+	bool done;
+
+	snprintf(cell, sizeof(cell), "%" PRIu32, thread->tid);
+	done = table_add(table, name_text(thread->name), TABLE_PLAIN) &&
+	       table_add(table, text_of(thread->tid ? cell : UNMEASURED), TABLE_PLAIN) &&
+	       table_add(table, name_text(thread->process), TABLE_PLAIN);
+	for (unsigned class = 0; class < CLASS_COUNT && done; class ++)
+		if (rows->occurring >> class & 1)
+			done = add_time(table, thread->is_accounted || row->ns[class],
+					row->ns[class]);
+	if (!done || !add_time(table, true, row->sum) ||
+	    !add_time(table, thread->is_accounted, wall))
+		return false;
+	snprintf(cell, sizeof(cell), "%.2f%%", 100 * share_of((double)row->sum, (double)wall));
+	return table_add(table, text_of(thread->is_accounted && wall ? cell : UNMEASURED),
+			 TABLE_PLAIN);
+}
+
+static bool add_left_out(struct table *table, const struct rows *rows, size_t shown)
+{
+	char line[UNITS_TEXT_MAX + 80], value[UNITS_TEXT_MAX];
+	uint64_t rest = 0;
+
+	if (shown >= rows->count)
+		return true;
+	for (size_t i = shown; i < rows->count; i++)
+		sum_add(&rest, rows->items[i].shown);
+	snprintf(line, sizeof(line), "... %zu more thread%s with %s", rows->count - shown,
+		 plural(rows->count - shown), units_format(value, UNIT_NS, rest));
+	return table_add_line(table, line);
+}
+
+static struct error *print_rows(FILE *out, const struct rows *rows,
+				const struct profile_style *style)
+{
+	struct table_column columns[TABLE_COLUMNS_MAX];
+	size_t count = 0, shown = rows_wanted(style);
+	struct table table;
+	struct error *err;
+	bool done = true;
+
+	columns[count++] = (struct table_column){ "thread", false };
+	columns[count++] = (struct table_column){ "tid", true };
+	columns[count++] = (struct table_column){ "process", false };
+	for (unsigned class = 0; class < CLASS_COUNT; class ++)
+		if (rows->occurring >> class & 1)
+			columns[count++] =
+				(struct table_column){ profile_classes[class].name, true };
+	columns[count++] = (struct table_column){ "sum", true };
+	columns[count++] = (struct table_column){ "wall", true };
+	columns[count++] = (struct table_column){ "sum/wall", true };
+	if (shown > rows->count)
+		shown = rows->count;
+	table_init(&table, columns, count);
+	for (size_t i = 0; i < shown && done; i++)
+		done = add_row(&table, rows, &rows->items[i]);
+	done = done && add_left_out(&table, rows, shown);
+	err = done ? table_print(&table, out, style->width, style->colour) : &error_no_memory;
+	table_deinit(&table);
+	return err;
+}
+
+struct error *thread_report(FILE *out, const struct profile_report *report,
+			    const struct profile_style *style)
+{
+	struct rows rows = { 0 };
+	struct error *err = NULL;
+
+	if (!fill(&rows, report->profile, profile_classes_shown(report)))
+		return &error_no_memory;
+	/* Classes of events have no time. */
+	if (rows.count && rows.occurring) {
+		print_heading(out, style, "Threads");
+		err = print_rows(out, &rows, style);
+	}
+	free(rows.items);
+	return err;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Captures one after another: those of a recording's directory, or packed in memory, and how many
+ * of them are kept.
+ *
+ *	struct captures ring = { 0 };
+ *	if (!captures_add(&ring, (struct capture_kept){ at_ms, size, packed }))
+ *		return &error_no_memory;
+ *	captures_drop(&ring, captures_surplus(&ring, &keep, at_ms));
+ *	captures_deinit(&ring);
+ *
+ * Times are milliseconds since 1970 by the clock of the day. Somebody may set it back: captures
+ * stand in the order they were added, so that it is still the oldest ones that go first.
+ */
+#ifndef SNAPSHOT_CAPTURES_H
+#define SNAPSHOT_CAPTURES_H
+
+#include "base/array.h"
+
+/* How much is kept; 0 is no limit. */
+struct keep {
+	uint64_t age_ms;
+	uint64_t bytes;
+};
+
+struct capture_kept {
+	uint64_t at_ms;
+	uint64_t size; /* in bytes, compressed */
+	char *packed;  /* the bytes, owned; NULL: they are in a file */
+};
+
+/* All zero is none. */
+struct captures {
+	ARRAY(struct capture_kept);
+	uint64_t size; /* of all of them */
+};
+
+/* Owns `capture.packed` from then on. False without memory, and nothing is owned. */
+bool captures_add(struct captures *captures, struct capture_kept capture);
+
+/* By time, where they were added in no order. */
+void captures_sort(struct captures *captures);
+
+/* How many of the first are beyond `keep` at `now_ms`. The last never is, so that a limit below
+ * the size of one keeps one. */
+size_t captures_surplus(const struct captures *captures, const struct keep *keep, uint64_t now_ms);
+
+/* Forget the first `count`. */
+void captures_drop(struct captures *captures, size_t count);
+
+/* Of captures that are sorted, the last one at or before this time. False when all are later. */
+bool captures_at(const struct captures *captures, uint64_t at_ms, size_t *ret);
+
+void captures_deinit(struct captures *captures);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "snapshot/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/outfile.h"
+#include "snapshot/moment.h"
+
+/* --- names --- */
+
+#define NAME_END TEXT("Z.ctprof.zst")
+/* The last second of the year 9999. */
+#define SECONDS_END UINT64_C(253402300799)
+
+void recording_name(char name[RECORDING_NAME_SIZE], uint64_t at_ms)
+{
+	time_t seconds = (time_t)(at_ms / 1000 < SECONDS_END ? at_ms / 1000 : SECONDS_END);
+	char stamp[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
+	snprintf(name, RECORDING_NAME_SIZE, "%.15s.%03u%s", stamp, (unsigned)(at_ms % 1000),
+		 NAME_END.bytes);
+}
+
+/* A number of just these digits. */
+static bool digits_of(struct text text, size_t from, size_t count, int *ret)
+{
+	uint32_t value;
+
+	if (!text_u32((struct text){ text.bytes + from, count }, &value))
+		return false;
+	*ret = (int)value;
+	return true;
+}
+
+bool recording_parse_name(struct text name, uint64_t *ret_at_ms)
+{
+	char again[RECORDING_NAME_SIZE];
+	struct tm tm = { 0 };
+	int64_t seconds;
+	uint64_t at_ms;
+	int ms;
+
+	if (name.length != RECORDING_NAME_SIZE - 1 || !text_ends(name, NAME_END))
+		return false;
+	if (!digits_of(name, 0, 4, &tm.tm_year) || !digits_of(name, 4, 2, &tm.tm_mon) ||
+	    !digits_of(name, 6, 2, &tm.tm_mday) || !digits_of(name, 9, 2, &tm.tm_hour) ||
+	    !digits_of(name, 11, 2, &tm.tm_min) || !digits_of(name, 13, 2, &tm.tm_sec) ||
+	    !digits_of(name, 16, 3, &ms))
+		return false;
+	tm.tm_year -= 1900;
+	tm.tm_mon -= 1;
+	seconds = timegm(&tm);
+	if (seconds < 0)
+		return false;
+	at_ms = (uint64_t)seconds * 1000 + (uint64_t)ms;
+	/* The 31st of November has no name, and one moment has one. */
+	recording_name(again, at_ms);
+	if (!text_equal(name, text_of(again)))
+		return false;
+	*ret_at_ms = at_ms;
+	return true;
+}
+
+/* --- a directory --- */
+
+static char *path_of(const struct recording *recording, uint64_t at_ms)
+{
+	size_t length = strlen(recording->path);
+	char name[RECORDING_NAME_SIZE], *path = NULL;
+	bool slash = length && recording->path[length - 1] == '/';
+
+	recording_name(name, at_ms);
+	return asprintf(&path, "%s%s%s", recording->path, slash ? "" : "/", name) < 0 ? NULL : path;
+}
+
+/* A file that goes while we look was not there. */
+static struct error *take_name(struct recording *recording, const char *name)
+{
+	struct capture_kept capture = { 0 };
+	struct stat st;
+
+	if (!recording_parse_name(text_of(name), &capture.at_ms) ||
+	    fstatat(recording->dir, name, &st, 0) || !S_ISREG(st.st_mode))
+		return NULL;
+	capture.size = (uint64_t)st.st_size;
+	return captures_add(&recording->captures, capture) ? NULL : &error_no_memory;
+}
+
+static struct error *list(struct recording *recording)
+{
+	/* A stream owns its descriptor. */
+	int fd = openat(recording->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct error *err = NULL;
+	struct dirent *entry;
+	int failed;
+
+	if (!stream) {
+		err = error_system(errno, "%s", recording->path);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	errno = 0;
+	while (!err && (entry = readdir(stream))) {
+		err = take_name(recording, entry->d_name);
+		errno = 0;
+	}
+	failed = errno;
+	closedir(stream);
+	captures_sort(&recording->captures);
+	return err || !failed ? err : error_system(failed, "%s", recording->path);
+}
+
+struct error *recording_open(const char *path, struct recording *ret)
+{
+	struct recording recording = { .path = strdup(path), .dir = -1 };
+	struct error *err = recording.path ? file_open_dir(path, &recording.dir) : &error_no_memory;
+
+	if (!err)
+		err = list(&recording);
+	if (err) {
+		recording_close(&recording);
+		return err;
+	}
+	*ret = recording;
+	return NULL;
+}
+
+struct error *recording_create(const char *path, struct recording *ret)
+{
+	struct recording recording;
+	struct error *err;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return error_system(errno, "%s", path);
+	err = recording_open(path, &recording);
+	if (err)
+		return err;
+	if (faccessat(recording.dir, ".", W_OK | X_OK, AT_EACCESS)) {
+		err = error_system(errno, "%s", path);
+		recording_close(&recording);
+		return err;
+	}
+	*ret = recording;
+	return NULL;
+}
+
+/* The name of a moment may be taken: somebody set the clock back, or a second recorder runs. */
+static uint64_t free_moment(const struct recording *recording, uint64_t at_ms)
+{
+	char name[RECORDING_NAME_SIZE];
+
+	for (unsigned tries = 0; tries < 1000; tries++, at_ms++) {
+		recording_name(name, at_ms);
+		if (faccessat(recording->dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
+			break;
+	}
+	return at_ms;
+}
+
+static struct error *write_file(const struct recording *recording, uint64_t at_ms,
+				struct text packed)
+{
+	_cleanup_free_ char *path = path_of(recording, at_ms);
+	char name[RECORDING_NAME_SIZE];
+	struct outfile file;
+	struct error *err;
+
+	if (!path)
+		return &error_no_memory;
+	recording_name(name, at_ms);
+	err = outfile_open_at(&file, recording->dir, name, path);
+	if (!err)
+		err = outfile_write(&file, packed.bytes, packed.length);
+	if (!err)
+		err = outfile_sync(&file);
+	if (!err)
+		err = outfile_commit(&file);
+	outfile_close(&file);
+	return err;
+}
+
+struct error *recording_add(struct recording *recording, uint64_t at_ms, struct text packed)
+{
+	struct capture_kept capture = { .at_ms = free_moment(recording, at_ms),
+					.size = packed.length };
+	struct error *err = write_file(recording, capture.at_ms, packed);
+
+	if (err)
+		return err;
+	return captures_add(&recording->captures, capture) ? NULL : &error_no_memory;
+}
+
+struct error *recording_sync(const struct recording *recording)
+{
+	/* Not every file system can. */
+	if (!fsync(recording->dir) || errno == EINVAL)
+		return NULL;
+	return error_system(errno, "%s", recording->path);
+}
+
+struct error *recording_remove_oldest(struct recording *recording, size_t count,
+				      size_t *ret_removed)
+{
+	size_t removed = 0, done = 0;
+	struct error *err = NULL;
+
+	for (; done < count; done++) {
+		char name[RECORDING_NAME_SIZE];
+
+		recording_name(name, recording->captures.items[done].at_ms);
+		if (unlinkat(recording->dir, name, 0) == 0) {
+			removed++;
+		} else if (errno != ENOENT) {
+			err = error_system(errno, "%s/%s", recording->path, name);
+			break;
+		}
+	}
+	captures_drop(&recording->captures, done);
+	*ret_removed = removed;
+	return err;
+}
+
+struct error *recording_prune(struct recording *recording, const struct keep *keep, uint64_t now_ms,
+			      size_t *ret_removed)
+{
+	return recording_remove_oldest(
+		recording, captures_surplus(&recording->captures, keep, now_ms), ret_removed);
+}
+
+void recording_close(struct recording *recording)
+{
+	captures_deinit(&recording->captures);
+	if (recording->dir >= 0)
+		close(recording->dir);
+	free(recording->path);
+	*recording = (struct recording){ .dir = -1 };
+}
+
+/* --- what users write --- */
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Cut "DIR@T" in two; `moment` is NULL for DIR. `ret` is the caller's to free; NULL: it is neither,
+ * or there is no memory. */
+static char *split(const char *snapshot, const char **ret_moment)
+{
+	const char *at = strrchr(snapshot, '@');
+	char *dir;
+
+	*ret_moment = NULL;
+	if (access(snapshot, F_OK) == 0)
+		return is_directory(snapshot) ? strdup(snapshot) : NULL;
+	dir = at ? strndup(snapshot, (size_t)(at - snapshot)) : NULL;
+	if (!dir || !is_directory(dir)) {
+		free(dir);
+		return NULL;
+	}
+	*ret_moment = at + 1;
+	return dir;
+}
+
+static struct error *pick(const struct recording *recording, const char *written, char **ret)
+{
+	struct moment moment = { .kind = MOMENT_LAST };
+	char begin[MOMENT_TEXT_SIZE], end[MOMENT_TEXT_SIZE];
+	size_t picked;
+
+	if (written && !moment_parse(text_of(written), &moment))
+		return error_create("'%.60s' is no time: there are 12:30, 12:30:05, "
+				    "2026-11-20T12:30:05 (local; UTC with Z behind), -5m, first "
+				    "and last",
+				    written);
+	if (!recording->captures.count)
+		return error_create("this directory holds no capture");
+	if (!moment_pick(&moment, &recording->captures, &picked)) {
+		moment_print(begin, recording->captures.items[0].at_ms);
+		moment_print(end, recording->captures.items[recording->captures.count - 1].at_ms);
+		return error_create("nothing so early: this recording is of %s to %s", begin, end);
+	}
+	*ret = path_of(recording, recording->captures.items[picked].at_ms);
+	return *ret ? NULL : &error_no_memory;
+}
+
+struct error *recording_find(const char *snapshot, char **ret)
+{
+	const char *moment;
+	_cleanup_free_ char *dir = split(snapshot, &moment);
+	struct recording recording;
+	struct error *err;
+
+	if (!dir) {
+		*ret = strdup(snapshot);
+		return *ret ? NULL : &error_no_memory;
+	}
+	err = recording_open(dir, &recording);
+	if (err)
+		return err;
+	err = pick(&recording, moment, ret);
+	recording_close(&recording);
+	return err ? error_prefix(err, "%s", snapshot) : NULL;
+}
+
+struct error *recording_span(const char *snapshot, char **ret_from, char **ret_to)
+{
+	const char *moment;
+	_cleanup_free_ char *dir = split(snapshot, &moment);
+	char *from = NULL, *to = NULL;
+
+	if (dir && (asprintf(&from, "%s@%s", dir, moment ? moment : "first") < 0 ||
+		    asprintf(&to, "%s@last", dir) < 0)) {
+		free(from);
+		return &error_no_memory;
+	}
+	*ret_from = from;
+	*ret_to = to;
+	return NULL;
+}

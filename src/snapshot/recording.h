@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording: a directory with a snapshot file for each capture, named by its time.
+ *
+ *	20261120T123005.250Z.ctprof.zst
+ *
+ * Names are in UTC and sort by time. Each file appears whole or not at all, also when the host
+ * crashes (where the file system has nameless files), and there is nothing
+ * beside them that could disagree, so what a killed recorder leaves is a recording, and so is what
+ * somebody copies or deletes by hand. Other names in the directory are nobody's business here:
+ * never listed, never removed.
+ *
+ *	struct recording recording;
+ *	struct error *err = recording_open(path, &recording);
+ *	if (!err)
+ *		err = recording_add(&recording, at_ms, packed);
+ *	if (!err)
+ *		err = recording_sync(&recording);
+ *	if (!err)
+ *		err = recording_prune(&recording, &keep, at_ms, &removed);
+ *	recording_close(&recording);
+ */
+#ifndef SNAPSHOT_RECORDING_H
+#define SNAPSHOT_RECORDING_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "snapshot/captures.h"
+
+/* --- names --- */
+
+/* With the zero behind it. */
+#define RECORDING_NAME_SIZE sizeof("20261120T123005.250Z.ctprof.zst")
+
+/* Times from 1970 to 9999 have names; later ones get that of the end. */
+void recording_name(char name[RECORDING_NAME_SIZE], uint64_t at_ms);
+
+/* False when it is no such name. */
+bool recording_parse_name(struct text name, uint64_t *ret_at_ms);
+
+/* --- a directory --- */
+
+struct recording {
+	char *path; /* as the user gave it, for messages: somebody may move the directory */
+	int dir;
+	struct captures captures; /* what it held when it was opened, by time; and what was added */
+};
+
+/* Open one that is there, and list it. */
+struct error *recording_open(const char *path, struct recording *ret) MUST_CHECK;
+
+/* Open one to add to it; it is made when it is not there (of its owner alone, as snapshots are). */
+struct error *recording_create(const char *path, struct recording *ret) MUST_CHECK;
+
+/*
+ * Write a packed snapshot under the name of its time, or of the next millisecond that is free. When
+ * the disk is full, errnum is ENOSPC or EDQUOT, and there is nothing under the name.
+ */
+struct error *recording_add(struct recording *recording, uint64_t at_ms,
+			    struct text packed) MUST_CHECK;
+
+/* Wait until the disk has the names of what was added. */
+struct error *recording_sync(const struct recording *recording) MUST_CHECK;
+
+/* Remove the `count` oldest files. Those that somebody else removed are not counted. On failure
+ * some are removed. */
+struct error *recording_remove_oldest(struct recording *recording, size_t count,
+				      size_t *ret_removed) MUST_CHECK;
+
+/* Remove what is beyond `keep`. */
+struct error *recording_prune(struct recording *recording, const struct keep *keep, uint64_t now_ms,
+			      size_t *ret_removed) MUST_CHECK;
+
+void recording_close(struct recording *recording);
+
+/* --- what users write --- */
+
+/*
+ * The file that SNAPSHOT means: a file is itself, and so is "-"; DIR is the last capture of that
+ * recording, DIR@T the one at the moment T (snapshot/moment.h) or the nearest before. What exists
+ * with '@' in its name is that. `ret` is the caller's to free.
+ */
+struct error *recording_find(const char *snapshot, char **ret) MUST_CHECK;
+
+/* What DIR or DIR@T stretches over, as two such texts, the caller's to free: from its first
+ * capture, or from T, to its last. NULL in *ret_from: it means no recording. */
+struct error *recording_span(const char *snapshot, char **ret_from, char **ret_to) MUST_CHECK;
+
+#endif
