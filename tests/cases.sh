@@ -57,6 +57,31 @@ run_case() {
 	esac
 }
 
+# at_once FUNCTION WORD...: the cases that FUNCTION runs for each word, as many words at once as there are
+# CPUs, and said in their order. Each word has a scratch folder of its own.
+at_once() {
+	local function=$1 all=$scratch/at_once word number=0
+
+	shift
+	mkdir -p "$all"
+	for word; do
+		[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+		(
+			scratch=$all/$number.scratch
+			mkdir "$scratch"
+			"$function" "$word" > "$all/$number"
+			rm -rf "$scratch"
+		) &
+		number=$((number + 1))
+	done
+	wait
+	for ((word = 0; word < number; word++)); do
+		cat "$all/$word"
+		failures=$((failures + $(grep -c '^not ok' "$all/$word")))
+	done
+	rm -rf "$all"
+}
+
 # The last command of a `run`.
 end_cases() {
 	exit $((failures > 0))

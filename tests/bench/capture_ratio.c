@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a procfs capture costs beside bare reading, and what writing it adds.
+ * What a capture from /proc costs beside bare reading, and what writing it adds.
  *
  *	capture_ratio ROUNDS FILE	samples of both, by turns; FILE is written
  *	capture_ratio ours|reference	one of them once, for strace to look at
@@ -14,7 +14,11 @@
 
 static struct ctprof_snapshot *procfs_capture(void)
 {
-	const struct capture_options options = { .leave_out = 1u << SOURCE_TASKSTATS };
+	const struct capture_options options = {
+		.source = CAPTURE_PROC,
+		.leave_out = 1u << SOURCE_TASKSTATS,
+		.without = 1u << CAPTURE_PART_HEAP,
+	};
 	struct ctprof_snapshot *snapshot;
 
 	must(capture_run(&options, &snapshot));

@@ -2,16 +2,49 @@
 
 BENCH          := $(B)/tests/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,many_threads capture_ratio taskstats_ratio load replicate \
-                                        bare_yajl timed)
+                                        bare_yajl timed phases collect recorder first_record heap_read many_stacks \
+                                        unwind_tables walk_cost)
+# The same functions, to be walked in two ways.
+BENCH_DEEP     := $(addprefix $(BENCH)/,deep deep_pointers)
 BENCH_PARTS    := $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+BENCH_SHARED   := $(addprefix $(BENCH)/,bare_reading empty_walk)
 
-bench: $(B)/ctprof $(BENCH_PROGRAMS)
+bench: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/object_load $(B)/bpf/task_iterator.bpf.o
 	$(Q)tests/bench/run
 
 $(BENCH)/capture_ratio: $(BENCH)/bare_reading.o
+$(BENCH)/phases:        $(BENCH)/empty_walk.o
+
+# Its stacks are what it is for.
+$(BENCH)/many_stacks.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 $(BENCH_PROGRAMS): $(BENCH)/%: $(BENCH)/%.o $(BENCH_PARTS)
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
--include $(BENCH_PROGRAMS:=.d) $(BENCH)/bare_reading.d
+$(BENCH)/deep: tests/bench/deep.c
+	$(Q)$(CC) -O2 -fomit-frame-pointer -fno-optimize-sibling-calls $(CPPFLAGS) -Wall -o $@ $<
+
+$(BENCH)/deep_pointers: tests/bench/deep.c
+	$(Q)$(CC) -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls $(CPPFLAGS) -Wall -o $@ $<
+
+$(B)/bpf/walk.bpf.o: tests/bench/walk.bpf.c
+	$(call say,BPF   $<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(BPF_INCLUDES) -MMD -MP -c -o $@ $<
+
+$(BENCH)/walk_cost.o: $(B)/bpf/walk.skel.h
+
+# Nothing else here needs libbpf.
+$(BENCH)/object_load: $(BENCH)/object_load.o
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lbpf -lelf -lz
+
+$(B)/bpf/empty_walk.bpf.o: tests/bench/empty_walk.bpf.c
+	$(call say,BPF   $<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) -target bpf -O2 -g -Wall -Wextra $(BPF_INCLUDES) -MMD -MP -c -o $@ $<
+
+$(BENCH)/empty_walk.o: $(B)/bpf/empty_walk.lskel.h
+
+-include $(BENCH_PROGRAMS:=.d) $(BENCH_SHARED:=.d) $(BENCH)/object_load.d $(B)/bpf/empty_walk.bpf.d $(B)/bpf/walk.bpf.d

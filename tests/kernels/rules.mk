@@ -6,8 +6,29 @@ GUEST := tests/kernels/programs
 
 GUEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %.bpf.c,$(wildcard $(GUEST)/*.c)))
 
+# jemalloc is there for this machine's own kind only.
+ifeq ($(CROSS),)
+GUEST_HEAP := $(B)/$(GUEST)/heap
+GUEST_SHAPES := $(addprefix $(B)/$(GUEST)/,shapes shapes-static)
+endif
+
 .PHONY: guest-programs
-guest-programs: $(GUEST_PROGRAMS) $(B)/$(GUEST)/sched_ext.bpf.o
+guest-programs: $(GUEST_PROGRAMS) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/sched_ext.bpf.o
+
+$(B)/$(GUEST)/heap: tests/programs/heap.c
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(CFLAGS) $(CPPFLAGS) -o $@ $< -ljemalloc -lpthread -lm
+
+$(B)/$(GUEST)/lives: $(B)/tests/programs/lives.o
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+
+# As tests/programs/unwind/build has them.
+$(GUEST_SHAPES): unwind-programs
+	@mkdir -p $(@D)
+	$(Q)cp $(B)/tests/programs/unwind/$(@F) $@
 
 $(B)/$(GUEST)/sched_ext: LDLIBS := -lbpf -lelf -lz
 

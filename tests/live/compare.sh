@@ -8,9 +8,10 @@ after=$scratch/after.zst
 report=$scratch/report
 warnings=$scratch/warnings
 
-# snapshot NAME: this host, and its JSON beside it.
+# snapshot NAME: this host, and its JSON beside it. What is booked, to the digit: what waits in progress
+# add has tests of its own.
 snapshot() {
-	"$ctprof" capture -q -o "$scratch/$1.zst"
+	"$ctprof" capture -q --source proc -o "$scratch/$1.zst"
 	zstd -qdcf "$scratch/$1.zst" > "$scratch/$1.json"
 }
 
@@ -753,14 +754,14 @@ run_case "--fail-if: what is not shown is judged too" on_pair judged_unseen
 
 # --- every option ---
 
-# Options that no case above has.
+# Options that no case above has, nor those of recordings and of waits in progress.
 untried() {
 	local command
 
 	for command in compare show; do
-		"$ctprof" $command --help | grep -o '^ *\(-[a-z], \)\?--[a-z-]*' | grep -o -- '--[a-z-]*'
+		"$ctprof" $command --help | grep -o '^ \{4,8\}\(-[a-z], \)\?--[a-z-]*' | grep -o -- '--[a-z-]*'
 	done | sort -u | while read -r option; do
-		[ "$option" = --help ] || grep -qE -- "$option( |\$)" tests/live/{compare,trial}.sh || echo "$option"
+		[ "$option" = --help ] || grep -qE -- "$option( |\$)" tests/live/{compare,trial,record,profile_options}.sh tests/golden/cases/compare-waits || echo "$option"
 	done
 }
 

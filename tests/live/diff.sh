@@ -83,6 +83,23 @@ terminate_ends() {
 	equal "what it printed" "$(< "$diffed")" ""
 }
 
+# Two parts are compared, but nobody takes what came out for all.
+has_no_time() {
+	local status=0
+
+	diff_of --timeout 1ms 10ms || status=$?
+	equal "the status" "$status" 1
+	it_is '[.notes[] | select(startswith("the first capture is not whole"))] | length == 1'
+	it_is '[.notes[] | select(startswith("the second is not whole"))] | length == 1'
+	status=0
+	diff_of --timeout 1ms -- true || status=$?
+	equal "the status with a command" "$status" 125
+	status=0
+	diff_of --timeout 1ms -- sh -c 'exit 7' || status=$?
+	equal "the status of a command that failed" "$status" 7
+}
+
+run_case "--timeout: two parts, and status 1" has_no_time
 run_case "diff TIME: waits that long" waits
 run_case "diff: wrong usage" not_a_time
 run_case "diff: -- as the argument of an option" dashes_as_an_argument

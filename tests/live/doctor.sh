@@ -39,12 +39,13 @@ has_a_reason_for_all_that_is_missing() {
 agrees_with_capture() {
 	is_root
 	examine
+	start_sleep
 	capture
-	# For every source that stands for files of threads: somebody has it, or nobody.
-	for pair in schedstats:nr_wakeups delays:blkio_delay_count taskstats:cpu_delay_count \
+	# For every source that stands for files of threads: one that was born just now has it, or not.
+	for pair in in-progress:wait_in_progress_ns schedstats:nr_wakeups delays:blkio_delay_count taskstats:cpu_delay_count \
 		delay-peaks:cpu_delay_max_ns core-scheduling:core_forceidle_sum io:rchar \
 		time-slice:fair_slice_ns; do
-		seen=$(query "[threads | select(.has | index(\"${pair#*:}\"))] | length > 0")
+		seen=$(query "thread($pid).has | index(\"${pair#*:}\") != null")
 		[ "$(finding "${pair%:*}" here)" = no ] && present=false || present=true
 		equal "whether ${pair#*:} is measured" "$seen" "$present"
 	done
@@ -111,6 +112,23 @@ foreign_proc_is_an_error() {
 	has "what it says" "$output" "another PID namespace"
 }
 
+# Which way a capture takes, and why.
+names_the_way() {
+	is_root
+	examine
+	capture
+	equal "whether it is by BPF" "$(finding bpf here)" \
+		"$([ "$(query .capture.source)" = bpf ] && echo yes || echo no)"
+	examine "${as_nobody[@]}"
+	says bpf no
+	says in-progress no
+	"${as_nobody[@]}" "$ctprof" capture -q -o - > "$scratch/snapshot.zst"
+	zstd -qdcf "$scratch/snapshot.zst" > "$json"
+	equal "the reason" "$(finding bpf why)" "captures read /proc instead: $(query .capture.source_reason)"
+	has "the command" "$(finding bpf command)" ",cap_syslog,cap_perfmon,cap_bpf+ep "
+}
+
+run_case "doctor says which way a capture takes, and why" needs_bpf names_the_way
 run_case "doctor says the same to people and programs" says_the_same_to_people
 run_case "doctor has a reason for all that is missing, and for nothing else" \
 	has_a_reason_for_all_that_is_missing

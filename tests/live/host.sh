@@ -22,6 +22,12 @@ needs_root() {
 # Another user, with no privileges.
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 
+needs_bpf() {
+	is_root
+	output=$("$ctprof" capture -q --source bpf -o "$scratch/bpf.zst" -p $$ 2>&1) || skip "$output"
+	"$@"
+}
+
 # --- processes to look at ---
 
 # start COMMAND...: run it until the case ends; what it prints is in the file $said, after "ready" also
@@ -106,6 +112,21 @@ with_cgroup() {
 
 start_in() {
 	start bash -c 'echo $$ > "$1/cgroup.procs" && echo ready && exec sleep 1000' bash "$mount$1"
+}
+
+# --- delay accounting ---
+
+sysctl=/proc/sys/kernel/task_delayacct
+
+# The switch as the case wants it, and afterwards as it was.
+with_delayacct() {
+	is_root
+	[ -w $sysctl ] || skip "no sysctl kernel.task_delayacct"
+	! grep -qw delayacct /proc/cmdline || skip "booted with delayacct"
+	"$programs/delays" $$ > /dev/null || skip "taskstats does not answer"
+	was=$(< $sysctl)
+	at_end 'echo "$was" > $sysctl'
+	"$@"
 }
 
 # --- counters of the host ---

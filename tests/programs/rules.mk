@@ -6,11 +6,37 @@
 TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c, \
                    $(wildcard tests/programs/*.c)))
 
+# One program with jemalloc in it in different ways; the prefixed one only where it is asked for, since
+# its jemalloc has to be built first.
+HEAP          := $(B)/tests/programs/heap
+HEAP_PROGRAMS := $(addprefix $(HEAP)-,linked static static-pie)
+
 .PHONY: test-programs
-test-programs: $(TEST_PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS)
+
+$(HEAP)-linked:     HEAP_FLAGS := -ljemalloc
+$(HEAP)-static:     HEAP_FLAGS := -static -l:libjemalloc.a -lstdc++ -lm
+$(HEAP)-static-pie: HEAP_FLAGS := -static-pie -fPIE -l:libjemalloc_pic.a -lstdc++ -lm
+
+$(HEAP_PROGRAMS): %: $(HEAP).o
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(HEAP_FLAGS)
+
+$(HEAP)-prefixed: tests/programs/heap.c
+	$(call say,LINK  $@)
+	$(Q)lib=$$(tests/programs/build_jemalloc) && \
+	$(CC) $(filter-out -M%,$(OWN)) $(CPPFLAGS) $(CFLAGS) -DPREFIX=_rjem_ -o $@ $< $$lib/libjemalloc_pic.a -lm
+
+# Stacks that are hard to walk, built in many ways.
+.PHONY: unwind-programs
+unwind-programs:
+	$(Q)tests/programs/unwind/build $(B)/tests/programs/unwind
 
 $(TEST_PROGRAMS): %: %.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
 
 -include $(TEST_PROGRAMS:=.d)
+
+# What walks of its stack are compared with.
+$(B)/tests/programs/chain.o: CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls

@@ -184,6 +184,7 @@ static void fill_summaries(struct ctprof_snapshot *s, uint64_t *seed)
 	assert_true(counts_add(s, &s->capture->failed, TEXT("sched"), 7));
 	s->capture->delay_accounting = name_in(s, "runtime");
 	s->capture->irq_accounting = true;
+	s->capture->cut_short = true;
 	s->capture->taskstats_version = reading_of(16);
 }
 
@@ -346,6 +347,7 @@ static void same_summaries(const struct ctprof_snapshot *a, const struct ctprof_
 	same_counts(&a->capture->failed, &b->capture->failed);
 	same_name(a->capture->delay_accounting, b->capture->delay_accounting);
 	assert_true(b->capture->irq_accounting);
+	assert_true(b->capture->cut_short);
 	assert_false(b->capture->redacted);
 	same_readings_(&a->capture->taskstats_version, &b->capture->taskstats_version, 2);
 }

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # One program per module, under the address and undefined-behaviour sanitizers. What is tested is
-# compiled a second time for them, into an archive of all layers but cmd.
+# compiled a second time for them, into an archive of all layers but cmd,
+# and the library.
 
 U        := $(B)/tests/unit
 SAN      := $(B)/tests/san
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1
 
-SAN_OBJECTS   := $(patsubst %.c,$(SAN)/%.o,$(call sources,$(filter-out cmd,$(LAYERS))))
+SAN_OBJECTS   := $(patsubst %.c,$(SAN)/%.o,$(call sources,$(filter-out cmd,$(LAYERS)))) \
+                 $(SAN)/libctprof/libctprof.o
 UNIT_PROGRAMS := $(patsubst tests/unit/%.c,$(U)/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
                    $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
@@ -16,7 +18,7 @@ UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
 # would see, and refuse, that tests ask for impossible sizes.
 ifneq ($(CROSS),)
 SANITIZE      := -g
-SAN_OBJECTS   := $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+SAN_OBJECTS   := $(filter-out $(B)/src/cmd/%,$(PROGRAM)) $(B)/libctprof/libctprof.o
 endif
 
 .PHONY: unit-tests
@@ -44,6 +46,10 @@ $(UNIT_PROGRAMS): $(U)/%: $(U)/%.o $(UNIT_SHARED) $(SAN)/all.a
 $(U)/test_base_json_reader:       WRAPPED := -Wl,--wrap=malloc,--wrap=realloc
 $(U)/test_proc_taskstats_socket: WRAPPED := -Wl,--wrap=recv,--wrap=send
 
+# Of the commands, what can be tested alone.
+$(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o
+$(U)/test_cmd_run:        $(SAN)/src/cmd/run.o
+
 .SECONDARY: $(UNIT_PROGRAMS:=.o)
 
--include $(wildcard $(U)/*.d $(SAN)/src/*/*.d)
+-include $(wildcard $(U)/*.d $(SAN)/src/*/*.d $(SAN)/libctprof/*.d)

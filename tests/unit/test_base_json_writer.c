@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/json_writer.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <yajl/yajl_tree.h>
 
@@ -68,6 +70,44 @@ TEST(numbers_are_exact)
 {
 	expect_json(numbers, "[0,18446744073709551615,-9223372036854775808,"
 			     "9223372036854775807,0,10]");
+}
+
+/* Around each power of two and of ten, where the number of digits is easily one off. */
+TEST(numbers_of_every_length)
+{
+	for (uint64_t power = 1, next = 0; next != 1; power = next) {
+		next = power <= UINT64_MAX / 10 ? power * 10 : 1;
+		for (unsigned shift = 0; shift < 4; shift++)
+			for (uint64_t value = (power << shift) - 1; value != (power << shift) + 2;
+			     value++) {
+				struct sunk written = { 0 };
+				struct json_writer w;
+				char expected[32];
+
+				expect_ok(json_writer_init(&w, sunk_write, &written));
+				json_u64(&w, value);
+				expect_ok(json_writer_finish(&w));
+				json_writer_deinit(&w);
+				snprintf(expected, sizeof(expected), "%" PRIu64, value);
+				expect_text(sunk_text(&written), expected);
+				array_deinit(&written);
+			}
+	}
+}
+
+static void ready(struct json_writer *w)
+{
+	json_object_begin(w);
+	json_ready(w, TEXT("\"a\":0,\"b\":{}"));
+	json_key_ready(w, TEXT("\"c\":[],\"d\":"));
+	json_u64(w, 1);
+	json_ready(w, TEXT("\"e\":2"));
+	json_object_end(w);
+}
+
+TEST(text_made_beforehand_stands_between_commas)
+{
+	expect_json(ready, "{\"a\":0,\"b\":{},\"c\":[],\"d\":1,\"e\":2}");
 }
 
 static void digits(struct json_writer *w)
@@ -287,6 +327,8 @@ TEST(one_that_was_never_finished)
 }
 
 UNIT_TESTS(cmocka_unit_test(commas_stand_between), cmocka_unit_test(numbers_are_exact),
+	   cmocka_unit_test(numbers_of_every_length),
+	   cmocka_unit_test(text_made_beforehand_stands_between_commas),
 	   cmocka_unit_test(digits_stay_what_they_are),
 	   cmocka_unit_test(reals_are_short_and_finite),
 	   cmocka_unit_test(reals_read_back_as_themselves), cmocka_unit_test(a_line_for_each_row),

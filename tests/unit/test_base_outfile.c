@@ -342,6 +342,48 @@ TEST(a_name_without_directory)
 	scratch_deinit(&scratch);
 }
 
+static void directory_moves(void)
+{
+	struct scratch scratch;
+	struct outfile file;
+	_cleanup_close_ int dir = -1;
+
+	scratch_init(&scratch);
+	assert_int_equal(mkdirat(scratch.dir, "a", 0700), 0);
+	dir = openat(scratch.dir, "a", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(renameat(scratch.dir, "a", scratch.dir, "b"), 0);
+	assert_int_equal(mkdirat(scratch.dir, "a", 0700), 0);
+	expect_ok(outfile_open_at(&file, dir, "new", "a/new"));
+	expect_ok(outfile_write(&file, "x", 1));
+	expect_ok(outfile_sync(&file));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	assert_true(scratch_holds(&scratch, "b/new", TEXT("x")));
+	assert_int_equal(faccessat(scratch.dir, "a/new", F_OK, 0), -1);
+	scratch_deinit(&scratch);
+}
+
+TEST(a_directory_may_be_moved)
+{
+	in_both_ways(directory_moves);
+}
+
+TEST(a_directory_that_is_removed_is_an_error)
+{
+	struct scratch scratch;
+	struct outfile file;
+	_cleanup_close_ int dir = -1;
+
+	scratch_init(&scratch);
+	assert_int_equal(mkdirat(scratch.dir, "a", 0700), 0);
+	dir = openat(scratch.dir, "a", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(unlinkat(scratch.dir, "a", AT_REMOVEDIR), 0);
+	expect_error(outfile_open_at(&file, dir, "new", "a/new"),
+		     "a/new: No such file or directory");
+	outfile_close(&file);
+	scratch_deinit(&scratch);
+}
+
 UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(a_failure_leaves_the_old_file_alone),
 	   cmocka_unit_test(nothing_stands_beside_it_meanwhile),
@@ -355,4 +397,5 @@ UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(a_pipe_is_written_directly),
 	   cmocka_unit_test(standard_output_stays_open),
 	   cmocka_unit_test(what_cannot_be_opened_is_named),
-	   cmocka_unit_test(a_name_without_directory))
+	   cmocka_unit_test(a_name_without_directory), cmocka_unit_test(a_directory_may_be_moved),
+	   cmocka_unit_test(a_directory_that_is_removed_is_an_error))

@@ -228,8 +228,18 @@ TEST(control_characters_are_made_safe)
 	assert_string_equal(wild, "?[2J????\xc2");
 }
 
+TEST(prints)
+{
+	char *text = text_print("%s %d%%", "half is", 50), *longer = text_print("%*s", 5000, "x");
+
+	assert_string_equal(text, "half is 50%");
+	assert_int_equal(strlen(longer), 5000);
+	free(text);
+	free(longer);
+}
+
 UNIT_TESTS(cmocka_unit_test(trim), cmocka_unit_test(equal_and_starts), cmocka_unit_test(ends),
 	   cmocka_unit_test(a_text_of_nothing), cmocka_unit_test(cut), cmocka_unit_test(word),
 	   cmocka_unit_test(has_word), cmocka_unit_test(u64_exact), cmocka_unit_test(u64_refused),
 	   cmocka_unit_test(u32), cmocka_unit_test(i64), cmocka_unit_test(nearest_name),
-	   cmocka_unit_test(control_characters_are_made_safe))
+	   cmocka_unit_test(control_characters_are_made_safe), cmocka_unit_test(prints))

@@ -352,7 +352,7 @@ TEST(what_is_no_amount)
 /* "m" could be anything, where it is not a length of time. */
 TEST(minutes_are_of_durations_only)
 {
-	static const char *const words[] = { "5m", "5min", "5h" };
+	static const char *const words[] = { "5m", "5min", "5h", "5d" };
 
 	for (size_t i = 0; i < array_length(words); i++)
 		assert_false(units_parse(text_of(words[i]), &(struct amount){ 0 }));
@@ -374,20 +374,16 @@ TEST(durations)
 		{ "1.5m", 90000000000 },
 		{ "2min", 120000000000 },
 		{ "1h", 3600000000000 },
+		{ "7d", 604800000000000 },
 		{ "100000000s", 100000000000000000 },
 	};
 	static const char *const refused[] = {
-		"",           "10",
-		"-1s",        "+1s",
-		"5%",         "5B",
-		"5K",         "1e3s",
-		"1 s",        "1s ",
-		".5s",        "5.s",
-		"s",          "1d",
-		"100000001s", "28000h",
-		"1H",         "1mins",
-		"inf",        "nan",
-		"nans",       "99999999999999999999999999999999999999h",
+		"",      "10",  "-1s",        "+1s",
+		"5%",    "5B",  "5K",         "1e3s",
+		"1 s",   "1s ", ".5s",        "5.s",
+		"s",     "1w",  "100000001s", "28000h",
+		"1158d", "d",   "1H",         "1mins",
+		"inf",   "nan", "nans",       "99999999999999999999999999999999999999h",
 	};
 
 	for (size_t i = 0; i < array_length(durations); i++) {

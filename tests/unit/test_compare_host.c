@@ -452,6 +452,12 @@ TEST(notes)
 	expect_notes(&c, NULL);
 	c.after[0]->capture->redacted = true;
 	expect_notes(&c, "redacted");
+	c.after[0]->capture->redacted = false;
+	c.before[0]->capture->cut_short = true;
+	expect_notes(&c, "before is not whole: the time for it was over");
+	c.before[0]->capture->cut_short = false;
+	c.after[0]->capture->cut_short = true;
+	expect_notes(&c, "after is not whole");
 	comparison_end(&c);
 }
 

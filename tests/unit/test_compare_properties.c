@@ -46,7 +46,16 @@ static const char *pick_cgroup(struct draw *d)
 			 "/k/\xff\x01 \t|");
 }
 
-/* A thread's numbers: new, or grown. */
+/* What has passed of its wait; nothing where that was not measured. */
+static uint64_t in_progress(const struct ctprof_thread *t, enum metric_id id)
+{
+	enum metric_id part = metrics[id].in_progress;
+
+	return part && is_measured(t, part) ? metric_load_u64(&t->record.values, &metrics[part])
+					    : 0;
+}
+
+/* A thread's numbers: new, or grown. Waits that were in progress have ended, and were booked. */
 static void fill(struct draw *d, struct ctprof_snapshot *s, struct ctprof_thread *t,
 		 const struct ctprof_thread *earlier)
 {
@@ -56,7 +65,8 @@ static void fill(struct draw *d, struct ctprof_snapshot *s, struct ctprof_thread
 		if (i == METRIC_thread_count || (d->holes && !pick(d, 12)))
 			continue;
 		if (earlier && is_measured(earlier, i) && metrics[i].family == FAMILY_SUM)
-			value += metric_load_u64(&earlier->record.values, &metrics[i]);
+			value += metric_load_u64(&earlier->record.values, &metrics[i]) +
+				 in_progress(earlier, i);
 		if (metrics[i].family == FAMILY_SUM || metrics[i].family == FAMILY_MAX)
 			build_number(t, i, value);
 		else if (i == METRIC_rt_priority)
@@ -297,7 +307,8 @@ static void add_thread(totals sums, const struct ctprof_thread *t)
 {
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
 		if (metrics[i].family == FAMILY_SUM && is_measured(t, i))
-			sums[i] += metric_load_u64(&t->record.values, &metrics[i]);
+			sums[i] += (__int128)metric_load_u64(&t->record.values, &metrics[i]) +
+				   in_progress(t, i);
 }
 
 static void add_snapshot(totals sums, const struct ctprof_snapshot *s)

@@ -44,6 +44,10 @@ static const struct caveat caveats[] = {
 	{ "voluntary_sleep_ns", "sum_sleep_runtime less sum_block_runtime", 1 },
 	{ "utime_clock_ticks", "USER_HZ", 1 },
 	{ "stime_clock_ticks", "USER_HZ", 1 },
+	{ "*_in_progress_ns", "0: in none", 6 },
+	{ "*_in_progress_ns", "until it ends", 6 },
+	{ "wait_in_progress_ns", "not in wait_time_ns and cpu_delay_total_ns", 1 },
+	{ "blkio_in_progress_ns", BORN, 1 },
 	/* heap and I/O */
 	{ "allocated_bytes", "jemalloc only", 1 },
 	{ "deallocated_bytes", "jemalloc only", 1 },
@@ -164,15 +168,17 @@ TEST(delays_are_of_their_category)
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		enum metric_delay delay = DELAY_NONE;
+		bool in_progress = i == METRIC_blkio_in_progress_ns;
 
 		for (size_t c = 0; c < array_length(categories); c++)
 			if (matches(categories[c].rows, metrics[i].name))
 				delay = categories[c].delay;
 		assert_int_equal(metrics[i].delay, delay);
-		assert_int_equal(metrics[i].gates >> GATE_TASK_DELAY_ACCT & 1, delay != DELAY_NONE);
+		assert_int_equal(metrics[i].gates >> GATE_TASK_DELAY_ACCT & 1,
+				 delay != DELAY_NONE || in_progress);
 		/* what concerns those that must be born for it concerns no other */
 		assert_int_equal(metrics[i].caveat && strstr(metrics[i].caveat, BORN),
-				 delay != DELAY_NONE && delay != DELAY_cpu);
+				 (delay != DELAY_NONE && delay != DELAY_cpu) || in_progress);
 	}
 }
 
@@ -181,7 +187,7 @@ TEST(classes_say_who_counts)
 	assert_string_equal(metric_classes[CLASS_CFS_ONLY].tag, "cfs-only");
 	assert_string_equal(metric_classes[CLASS_NON_EXT].tag, "non-ext");
 	assert_string_equal(metric_classes[CLASS_FAIR_POLICY].tag, "fair-policy");
-	for (size_t i = 1; i < CLASS_COUNT; i++)
+	for (size_t i = 1; i < METRIC_CLASS_COUNT; i++)
 		assert_true(strlen(metric_classes[i].prose) > 5);
 }
 

@@ -77,13 +77,16 @@ static struct thread_record of(const struct input *inputs)
 }
 #define thread(...) of((const struct input[]){ __VA_ARGS__, { METRIC_COUNT, 0 } })
 
+/* Totals that get what has passed of their waits. */
+static struct metric_set with_waits;
+
 static struct derived_sum sum_of(enum derived_id id, const struct thread_record *threads,
 				 size_t count)
 {
 	struct derived_sum sum = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		derived_add(&sum, &derived_metrics[id], &threads[i]);
+		derived_add(&sum, &derived_metrics[id], &threads[i], &with_waits);
 	return sum;
 }
 

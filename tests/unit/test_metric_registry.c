@@ -33,6 +33,7 @@ struct expected {
 #define BYTES          RULE_SUM_BYTES, UNIT_BYTES
 #define TICKS          RULE_SUM_TICKS, UNIT_TICKS
 #define PEAK           RULE_MAX_PEAK, UNIT_NS
+#define GAUGE          RULE_MAX_GAUGE_NS, UNIT_NS
 #define I32            RULE_RANGE_I32, UNIT_NONE
 
 #define SCHED(key)     SOURCE_SCHED, key, 0
@@ -41,6 +42,7 @@ struct expected {
 #define SCHEDSTAT(col) SOURCE_SCHEDSTAT, NULL, col
 #define IO(key)        SOURCE_IO, key, 0
 #define TASKSTATS(key) SOURCE_TASKSTATS, key, 0
+#define BPF_ONLY       SOURCE_NONE, NULL, 0
 
 #define DELAYS(c)                                                                       \
 	{ #c "_delay_count", COUNT, TASKSTATS(#c "_count"), DELAY_GATE },               \
@@ -91,7 +93,13 @@ static const struct expected rows[] = {
 	{ "exec_max", PEAK, SCHED("exec_max"), SCHEDSTATS },
 	{ "slice_max", PEAK, SCHED("slice_max"), CFS },
 	{ "core_forceidle_sum", NS, SCHED("core_forceidle_sum"), "[SCHED_CORE] [SCHEDSTATS]" },
-	{ "fair_slice_ns", RULE_MAX_GAUGE_NS, UNIT_NS, SCHED("slice"), "[fair-policy]" },
+	{ "fair_slice_ns", GAUGE, SCHED("slice"), "[fair-policy]" },
+	{ "wait_in_progress_ns", GAUGE, BPF_ONLY, "[SCHED_INFO]" },
+	{ "wait_sum_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
+	{ "sleep_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
+	{ "block_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
+	{ "iowait_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
+	{ "blkio_in_progress_ns", GAUGE, BPF_ONLY, "[TASK_DELAY_ACCT]" },
 	{ "allocated_bytes", BYTES, SOURCE_JEMALLOC, "allocated", 0, "" },
 	{ "deallocated_bytes", BYTES, SOURCE_JEMALLOC, "deallocated", 0, "" },
 	{ "minflt", COUNT, STAT(10), "" },
@@ -112,7 +120,7 @@ static const struct expected rows[] = {
 };
 /* clang-format on */
 
-static_assert(array_length(rows) == 1 + 52 + 34, "one row for each metric there should be");
+static_assert(array_length(rows) == 1 + 52 + 6 + 34, "one row for each metric there should be");
 
 TEST(every_row_is_as_the_kernel_has_it)
 {
@@ -132,6 +140,37 @@ TEST(every_row_is_as_the_kernel_has_it)
 		else
 			assert_null(metric->sources[0].key);
 		assert_string_equal(metric_tags(tags, metric), rows[i].tags);
+	}
+}
+
+/* What only BPF can see has no other source, and what is booked names what is not booked yet. */
+TEST(waits_in_progress)
+{
+	static const struct {
+		enum metric_id booked, in_progress;
+	} pairs[] = {
+		{ METRIC_wait_time_ns, METRIC_wait_in_progress_ns },
+		{ METRIC_cpu_delay_total_ns, METRIC_wait_in_progress_ns },
+		{ METRIC_wait_sum, METRIC_wait_sum_in_progress_ns },
+		{ METRIC_voluntary_sleep_ns, METRIC_sleep_in_progress_ns },
+		{ METRIC_block_sum, METRIC_block_in_progress_ns },
+		{ METRIC_iowait_sum, METRIC_iowait_in_progress_ns },
+		{ METRIC_blkio_delay_total_ns, METRIC_blkio_in_progress_ns },
+	};
+
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
+		enum metric_id in_progress = 0;
+		bool is_part = false;
+
+		for (size_t p = 0; p < array_length(pairs); p++) {
+			if (pairs[p].booked == i)
+				in_progress = pairs[p].in_progress;
+			is_part |= pairs[p].in_progress == i;
+		}
+		assert_int_equal(metrics[i].in_progress, in_progress);
+		assert_int_equal(metrics[i].sources[0].id == SOURCE_NONE, is_part);
+		if (is_part)
+			assert_string_equal(metrics[i].task.key, metrics[i].name);
 	}
 }
 
@@ -165,7 +204,7 @@ static size_t rows_of_section(enum section section)
 
 TEST(sections)
 {
-	assert_int_equal(rows_of_section(SECTION_PRIMARY), 53);
+	assert_int_equal(rows_of_section(SECTION_PRIMARY), 59);
 	assert_int_equal(rows_of_section(SECTION_TASKSTATS_DELAY), 34 + 9);
 	assert_int_equal(rows_of_section(SECTION_DERIVED), 8);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
@@ -362,7 +401,7 @@ TEST(sets_of_metrics)
 		assert_int_equal(metric_set_has(&set, i), i != METRIC_wait_sum);
 }
 
-UNIT_TESTS(cmocka_unit_test(every_row_is_as_the_kernel_has_it),
+UNIT_TESTS(cmocka_unit_test(every_row_is_as_the_kernel_has_it), cmocka_unit_test(waits_in_progress),
 	   cmocka_unit_test(a_rule_is_of_its_family), cmocka_unit_test(sections),
 	   cmocka_unit_test(names_are_unique_and_apart_from_derived_ones),
 	   cmocka_unit_test(every_row_has_its_prose), cmocka_unit_test(find_by_name),

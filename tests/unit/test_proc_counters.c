@@ -244,6 +244,30 @@ TEST(loads)
 	}
 }
 
+TEST(runnable_threads)
+{
+	static const char *const bad[] = { "",
+					   "0.20 0.18 0.12",
+					   "0.20 0.18 0.12 180 11206",
+					   "0.20 0.18 0.12 /80 11206",
+					   "0.20 0.18 0.12 x/80 11206",
+					   "0.20 0.18 0.12 -1/80 11206",
+					   "0.20 0.18 0.12 1/x 11206" };
+	uint64_t value = 7, all = 8;
+
+	for (size_t i = 0; i < array_length(bad); i++) {
+		struct text text = guarded(bad[i], strlen(bad[i]));
+
+		assert_false(counters_parse_threads(text, &value, &all));
+		unguard(text);
+	}
+	assert_int_equal(value, 7);
+	assert_int_equal(all, 8);
+	assert_true(counters_parse_threads(TEXT("0.07 12.30 70000.05 3/412 9999\n"), &value, &all));
+	assert_int_equal(value, 3);
+	assert_int_equal(all, 412);
+}
+
 TEST(hundredths)
 {
 	static const char *const bad[] = {
@@ -425,6 +449,7 @@ UNIT_TESTS(cmocka_unit_test(cpus_of_stat), cmocka_unit_test(no_cpus_of_stat),
 	   cmocka_unit_test(after_a_bad_cpu), cmocka_unit_test(the_largest_time_is_exact),
 	   cmocka_unit_test(cpus_of_schedstat), cmocka_unit_test(versions_of_schedstat),
 	   cmocka_unit_test(the_kernel), cmocka_unit_test(the_kernel_in_part),
-	   cmocka_unit_test(loads), cmocka_unit_test(hundredths), cmocka_unit_test(devices),
-	   cmocka_unit_test(no_devices), cmocka_unit_test(interfaces),
-	   cmocka_unit_test(odd_names_of_interfaces), cmocka_unit_test(no_interfaces))
+	   cmocka_unit_test(loads), cmocka_unit_test(runnable_threads),
+	   cmocka_unit_test(hundredths), cmocka_unit_test(devices), cmocka_unit_test(no_devices),
+	   cmocka_unit_test(interfaces), cmocka_unit_test(odd_names_of_interfaces),
+	   cmocka_unit_test(no_interfaces))

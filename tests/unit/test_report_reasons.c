@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/reasons.h"
 
+#include <string.h>
+
 #include "unit/build.h"
 
 static struct ctprof_snapshot *snapshot;
@@ -166,8 +168,38 @@ TEST(nothing_to_say)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+static void probed(uint64_t walked, uint64_t detected, const char *failure)
+{
+	snapshot->probe_summary = arena_alloc(&snapshot->arena, sizeof(*snapshot->probe_summary));
+	assert_non_null(snapshot->probe_summary);
+	snapshot->probe_summary->tgids_walked = reading_of(walked);
+	snapshot->probe_summary->jemalloc_detected = reading_of(detected);
+	if (failure)
+		snapshot->probe_summary->dominant_failure =
+			snapshot_name(snapshot, text_of(failure));
+}
+
+TEST(the_probe_says_why_there_is_no_heap)
+{
+	assert_string_equal(reason(METRIC_allocated_bytes),
+			    "the counters of jemalloc were not looked for");
+	probed(5, 0, NULL);
+	assert_string_equal(reason(METRIC_allocated_bytes),
+			    "no process uses jemalloc, as far as they can be looked into");
+	probed(5, 1, "no-thread-pointer");
+	assert_non_null(strstr(reason(METRIC_deallocated_bytes), "--allow-ptrace"));
+	probed(5, 1, "worker-panic");
+	assert_string_equal(reason(METRIC_allocated_bytes),
+			    "the counters of jemalloc could not be read");
+	build_number(thread, METRIC_allocated_bytes, 1);
+	probed(5, 1, NULL);
+	assert_string_equal(reason(METRIC_allocated_bytes),
+			    "only processes that use jemalloc have it");
+}
+
 UNIT_TESTS(CASE(missing_is_what_no_thread_has), CASE(one_gate_is_named),
 	   CASE(of_two_gates_the_closed_one_is_named), CASE(an_open_gate_is_not_to_blame),
 	   CASE(the_summary_names_the_closed_gate_too), CASE(a_denied_source_comes_first),
 	   CASE(a_class_or_another_file_may_be_the_reason), CASE(delays_say_what_turns_them_on),
-	   CASE(a_line_for_each_reason), CASE(nothing_to_say))
+	   CASE(a_line_for_each_reason), CASE(the_probe_says_why_there_is_no_heap),
+	   CASE(nothing_to_say))

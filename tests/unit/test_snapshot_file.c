@@ -45,6 +45,20 @@ TEST(the_same_through_a_file)
 	scratch_deinit(&scratch);
 }
 
+TEST(packed_is_what_the_file_holds)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = full_snapshot(99, 1000);
+	_cleanup_free_ char *packed = NULL;
+	struct scratch scratch;
+	size_t length;
+
+	scratch_init(&scratch);
+	expect_ok(snapshot_save(s, scratch_path(&scratch, "x.ctprof.zst")));
+	expect_ok(snapshot_pack(s, &packed, &length));
+	assert_true(scratch_holds(&scratch, "x.ctprof.zst", (struct text){ packed, length }));
+	scratch_deinit(&scratch);
+}
+
 TEST(the_largest_number_in_every_metric)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = build_snapshot(), *back = NULL;
@@ -328,7 +342,7 @@ TEST(errors_of_files_name_them)
 	expect_error(snapshot_load(scratch_path(&scratch, "text"), &s), "/text: at offset 0: ");
 	scratch_write(&scratch, "empty", TEXT(""));
 	expect_error(snapshot_load(scratch_path(&scratch, "empty"), &s), "/empty: at offset 0: ");
-	expect_error(snapshot_load(scratch.path, &s), "Is a directory");
+	expect_error(snapshot_load(scratch.path, &s), "holds no capture");
 	assert_null(s);
 	scratch_deinit(&scratch);
 }
@@ -341,6 +355,7 @@ TEST(saving_to_a_full_device)
 }
 
 UNIT_TESTS(cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(the_same_through_a_file),
+	   cmocka_unit_test(packed_is_what_the_file_holds),
 	   cmocka_unit_test(the_largest_number_in_every_metric),
 	   cmocka_unit_test(nothing_but_the_moment), cmocka_unit_test(nobody_has_a_name),
 	   cmocka_unit_test(counters_in_another_order), cmocka_unit_test(null_counters_are_none),

@@ -24,7 +24,12 @@ static void be_quiet(void)
 /* As each command has its arguments: the options of display first. */
 struct arguments {
 	struct display display;
-	struct patterns baseline, candidate;
+	union {
+		bool list; /* show */
+		struct {
+			struct patterns baseline, candidate; /* compare */
+		};
+	};
 };
 
 static void check_accepted(const struct command *command, const struct arguments *arguments,
@@ -50,8 +55,10 @@ static void parse(const struct command *command, int argc, char **argv)
 	else
 		check_accepted(command, &arguments, argc - first);
 	display_deinit(&arguments.display);
-	array_deinit(&arguments.baseline);
-	array_deinit(&arguments.candidate);
+	if (command == &compare_command) {
+		array_deinit(&arguments.baseline);
+		array_deinit(&arguments.candidate);
+	}
 }
 
 /* The first byte chooses the command, NULs part the words. */

@@ -19,7 +19,7 @@ here_if() {
 
 all_is_there() {
 	examine
-	for source in threads stat status schedstat sched schedstats io smaps_rollup exe taskstats delays \
+	for source in threads bpf in-progress stat status schedstat sched schedstats io smaps_rollup exe taskstats delays \
 		cgroups cgroup-cpu cgroup-memory cgroup-pids cgroup-pressure pressure host-counters; do
 		says $source yes
 	done
@@ -34,7 +34,9 @@ schedstats_are_taken_away() {
 	sysctl -w kernel.sched_schedstats=0
 	examine
 	says schedstats no
+	says in-progress partly
 	mended schedstats
+	says in-progress yes
 }
 
 delays_are_taken_away() {
@@ -104,9 +106,9 @@ processes_are_hidden() {
 
 privileges_are_missing() {
 	examine "${as_somebody[@]}"
-	for source in taskstats delays delay-peaks; do
+	for source in bpf taskstats delays delay-peaks; do
 		says $source no
-		has "the command" "$(finding $source run)" "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace+ep"
+		has "the command" "$(finding $source run)" "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace,cap_syslog,cap_perfmon,cap_bpf+ep"
 	done
 	for source in io smaps_rollup exe; do
 		says $source partly
@@ -114,6 +116,9 @@ privileges_are_missing() {
 	for source in stat status sched schedstats; do
 		says $source yes
 	done
+	equal "the reason" "$(finding bpf why)" \
+		"captures read /proc instead: denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG"
+	says in-progress no
 }
 
 inside_of_a_container() {

@@ -12,47 +12,6 @@ marks='run_time_ns wait_time_ns timeslices voluntary_csw nonvoluntary_csw nr_wak
 	stime_clock_ticks rchar wchar syscr syscw read_bytes write_bytes cancelled_write_bytes
 	smaps_rollup_kib.Rss smaps_rollup_kib.Pss smaps_rollup_kib.Anonymous start_time_clock_ticks'
 
-busy_lives() {
-	local disk words
-
-	actor busy
-	actor rival
-	actor leader
-	actor urgent
-	exec {disk}< /dev/vda
-	tell rival pin 1
-	tell busy pin 1
-	order rival compute 150
-	while read -r words; do
-		tell busy $words
-	done <<- 'END'
-		compute 150
-		call 60
-		sleep 20 1000
-		hop 3
-		vfork 20000
-		read /dev/vda 100 65536
-		dirty /dev/vda 5 4096
-		discard /dev/vda 65536
-		map 4
-		fault /dev/vda 10
-	END
-	hear rival
-	tell leader threads 2
-	tell leader policy 3 5 0 0
-	tell urgent policy 2 0 7 0
-	tell urgent sleep 5 1000
-}
-
-stop_all() {
-	local name
-
-	for name in "${!tid[@]}"; do
-		kill -STOP "${tid[$name]}"
-		await T "${tid[$name]}"
-	done
-}
-
 # keep_process PID: its files, as raw.sh wants them.
 keep_process() {
 	local tid file to
@@ -92,13 +51,13 @@ files_say() {
 everything_is_equal() {
 	local name what mark moved
 
-	busy_lives
+	full_lives
 	stop_all
 	catch after
 	for name in "${!tid[@]}"; do
 		keep_process "${tid[$name]}"
 	done
-	snapshot_says threads | grep -vE '^[0-9]+ (thread_count|[a-z]+_delay_.*|hiwater_.*) ' \
+	snapshot_says threads | grep -vE '^[0-9]+ (thread_count|[a-z]+_delay_.*|hiwater_.*) ' | but_waits \
 		> "$scratch/found"
 	files_say stat schedstat status sched io smaps > "$scratch/raw"
 	same values

@@ -22,7 +22,7 @@ capture_by() {
 
 # facts_as OLD NEW FILE: what it has of a thread or group, by its name in another namespace.
 facts_as() {
-	sed -n "s,^$1 ,$2 ,p" "$scratch/$3" | sort
+	sed -n "s,^$1 ,$2 ,p" "$scratch/$3" | but_waits | sort
 }
 
 but_taskstats() {

@@ -1,29 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# A scheduler written in BPF: our own, which takes those who ask for it.
+# A scheduler written in BPF.
 
-SCHED_EXT=7
+. tests/kernels/guest/sched_ext.sh
 
 sysfs() {
 	cat "/sys/kernel/sched_ext/$1"
 }
 
-has_sched_ext() {
-	[ -e /sys/kernel/sched_ext/state ]
-}
-
 # host_facts NAME: what the snapshot says of sched_ext, as "host KEY VALUE".
 host_facts() {
 	zstd -dcq "$scratch/$1.ctprof.zst" | jq -r "$(cat tests/recorded/facts.jq) sched_ext"
-}
-
-load_scheduler() {
-	rm -f "$scratch/loaded"
-	mkfifo "$scratch/loaded"
-	sched_ext /bin/sched_ext.bpf.o > "$scratch/loaded" &
-	at_end "kill $!; wait $!"
-	read -r -t 60 said < "$scratch/loaded"
-	equal "the scheduler" "$said" loaded
 }
 
 # The state of the host, as the kernel's own files have it.

@@ -21,8 +21,8 @@ denials_of() {
 
 # same_facts SNAPSHOT ACTOR BUT: all that root's snapshot has, but for these.
 same_facts() {
-	diff <(grep "^${tid[$2]} " "$scratch/after.facts" | grep -vE "^[0-9]+ ($3)") \
-		<(grep "^${tid[$2]} " "$scratch/$1.facts")
+	diff <(grep "^${tid[$2]} " "$scratch/after.facts" | grep -vE "^[0-9]+ ($3)" | but_waits) \
+		<(grep "^${tid[$2]} " "$scratch/$1.facts" | but_waits)
 }
 
 io='rchar|wchar|syscr|syscw|read_bytes|write_bytes|cancelled_write_bytes'

@@ -76,6 +76,50 @@ rivals() {
 	done
 }
 
+# full_lives: the actors busy, rival, leader and urgent, who between them have done a bit of everything.
+full_lives() {
+	local disk words
+
+	actor busy
+	actor rival
+	actor leader
+	actor urgent
+	exec {disk}< /dev/vda
+	tell rival pin 1
+	tell busy pin 1
+	order rival compute 150
+	while read -r words; do
+		tell busy $words
+	done <<- 'END'
+		compute 150
+		call 60
+		sleep 20 1000
+		hop 3
+		vfork 20000
+		read /dev/vda 100 65536
+		dirty /dev/vda 5 4096
+		discard /dev/vda 65536
+		map 4
+		copy
+		fault /dev/vda 10
+	END
+	hear rival
+	tell leader threads 2
+	tell leader policy 3 5 0 0
+	tell urgent policy 2 0 7 0
+	tell urgent sleep 5 1000
+}
+
+# stop_all: every actor, until it stands.
+stop_all() {
+	local name
+
+	for name in "${!tid[@]}"; do
+		kill -STOP "${tid[$name]}"
+		await T "${tid[$name]}"
+	done
+}
+
 # --- snapshots ---
 
 # One jq reads all snapshots: to start takes it longer than all else here. After each it says ".". It
@@ -113,6 +157,11 @@ catch() {
 	ctprof capture -q -p "${pids// /,}" -o "$scratch/$1.ctprof.zst"
 	read_snapshot "$scratch/$1.ctprof.zst" > "$scratch/$1.all"
 	grep '^[0-9]' "$scratch/$1.all" > "$scratch/$1.facts"
+}
+
+# but_waits: facts without the waits in progress, which grow while nothing happens.
+but_waits() {
+	awk '!/_in_progress_ns /'
 }
 
 # settle PID...: wait until they block.

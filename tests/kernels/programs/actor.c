@@ -25,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -205,6 +206,31 @@ static void sleeps(char **words)
 	for (uint64_t i = 0; i < number(words, 1); i++) {
 		begin(&waits);
 		pause_us(number(words, 2));
+		end(&waits);
+	}
+	say_waits(&waits);
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+/* alarmed N US: N sleeps of which each is ended by a signal, so many us from now or earlier, as
+ * often as not before it has begun. */
+static void alarmed(char **words)
+{
+	struct sigaction action = { .sa_handler = ignore };
+	struct waits waits = { 0 };
+	uint64_t most = number(words, 2);
+
+	sigaction(SIGALRM, &action, NULL);
+	for (uint64_t i = 0; i < number(words, 1); i++) {
+		struct itimerval timer = { .it_value.tv_usec = (suseconds_t)(1 + i % most) };
+
+		begin(&waits);
+		setitimer(ITIMER_REAL, &timer, NULL);
+		pause_us(most * 10);
 		end(&waits);
 	}
 	say_waits(&waits);
@@ -605,7 +631,7 @@ static const struct {
 	{ "fault", fault },       { "usage", usage },     { "children", children },
 	{ "policy", set_policy }, { "compete", compete }, { "compute", compute },
 	{ "call", call },         { "dirty", dirty },     { "discard", discard },
-	{ "threads", threads },
+	{ "threads", threads },   { "alarmed", alarmed },
 };
 
 /* Since it answered last, which is about when it slept and woke last: time that passed, and time on

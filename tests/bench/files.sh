@@ -1,0 +1,107 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Reading /proc beside what cannot cost less; and the files that captures are kept in.
+
+# Every open, read and readlink that a side makes below one process, and how often.
+files_of() {
+	strace -qq -y -e trace=openat,open,read,pread64,readlinkat,readlink,getdents64 \
+		-o "$work/strace" "$programs/capture_ratio" "$1" || return 1
+	grep -oE "^[a-z0-9]+\([0-9]+</proc/$2/?[^>]*>(, \"[^\"/]*\", (O_|0x))?" "$work/strace" |
+		sed -E 's/\([0-9]+</ /; s/, (O_|0x)$//' | sort | uniq -c
+}
+
+# Both sides of the first ratio do the same to files; otherwise it means nothing.
+check_same_files() {
+	local process
+
+	if ! command -v strace > /dev/null; then
+		could_not "the comparison of file sets: strace is not installed"
+		return
+	fi
+	start_threads 1 3 || {
+		could_not "the comparison of file sets: no threads to look at"
+		return
+	}
+	process=$(pgrep -P $sleepers)
+	files_of ours "$process" > "$work/ours"
+	files_of reference "$process" > "$work/reference"
+	stop_threads
+	if [ -s "$work/ours" ] && diff "$work/ours" "$work/reference" > "$work/differ"; then
+		echo "Capture from /proc and bare reading make the same" \
+			"$(awk '{ n += $1 } END { print n }' "$work/ours") calls on the files of a" \
+			"process of 3 threads."
+	else
+		could_not "a fair comparison: capture (<) and bare reading (>) differ in files"
+		cat "$work/differ"
+	fi
+}
+
+# capture_larger NAME LARGER: a snapshot of this host, one ten times as large, and the text of both.
+capture_larger() {
+	$ctprof capture -q -o "$work/$1.zst" &&
+		"$programs/replicate" "$work/$1.zst" $larger "$work/$2.zst" &&
+		zstd -dqf "$work/$1.zst" -o "$work/$1" &&
+		zstd -dqf "$work/$2.zst" -o "$work/$2"
+}
+
+# Snapshots of one process and of all; and, after every thread woke, of all once more.
+make_snapshots() {
+	$ctprof capture -q -p $$ -o "$work/one.zst" &&
+		capture_larger all larger &&
+		pkill -USR1 -P $sleepers &&
+		sleep 1 &&
+		capture_larger later later_larger
+}
+
+measure_loading() {
+	local name=$1 file=$2
+
+	timed "$name" ours "$programs/load" "$file.zst"
+	timed "$name" reference zstd -dcq "$file.zst"
+	timed "$name" reference "$programs/bare_yajl" < "$file"
+}
+
+# Comparing two of the larger hosts; the usual way, and by the axis that costs most.
+measure_comparing() {
+	local file pair=("$work/larger.zst" "$work/later_larger.zst")
+
+	timed compare ours $ctprof compare "${pair[@]}"
+	for file in larger later_larger; do
+		timed compare reference zstd -dcq "$work/$file.zst"
+		timed compare reference "$programs/bare_yajl" < "$work/$file"
+	done
+	timed by_all ours $ctprof compare --group-by all "${pair[@]}"
+	timed by_all reference $ctprof compare "${pair[@]}"
+	timed compare_memory few $ctprof compare "$work/one.zst" "$work/one.zst"
+	timed compare_memory many $ctprof compare "${pair[@]}"
+	timed all_memory few $ctprof compare --group-by all "$work/one.zst" "$work/one.zst"
+	timed all_memory many $ctprof compare --group-by all "${pair[@]}"
+}
+
+measure_files() {
+	local round
+
+	check_same_files
+	start_threads $((threads / 20)) 20 || {
+		could_not "$((threads / 20)) processes of 20 threads"
+		return
+	}
+	measure "$programs/capture_ratio" "$rounds" "$work/round.zst"
+	# shellcheck disable=SC2046
+	measure "$programs/taskstats_ratio" "$rounds" $(pgrep -P $sleepers)
+	make_snapshots || could_not "loading: no snapshots"
+	captured=$("$programs/load" "$work/all.zst")
+	for ((round = 0; round < rounds; round++)); do
+		timed capture_memory few $ctprof capture -q -p $$ -o "$work/round.zst"
+		timed capture_memory many $ctprof capture -q -o "$work/round.zst"
+		timed load_memory few "$programs/load" "$work/one.zst"
+		timed load_memory many "$programs/load" "$work/all.zst"
+		timed larger_memory few "$programs/load" "$work/one.zst"
+		timed larger_memory many "$programs/load" "$work/larger.zst"
+		measure_loading load "$work/all"
+		measure_loading larger "$work/larger"
+		measure_comparing
+	done
+	stop_threads
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of a capture by BPF cost beside each other: `phases ROUNDS` prints samples of the
+ * walk beside an empty one, and of writing beside the walk, by turns.
+ *
+ * The kernel's own count of what the two programs used comes from rounds of its own, since counting
+ * costs time: "kernel SIDE RUNS SECONDS".
+ */
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "empty_walk.h"
+#include "sample.h"
+#include "snapshot/file.h"
+
+/* --- walking --- */
+
+static struct cost empty_walk(void)
+{
+	struct cost start;
+
+	empty_walk_begin();
+	start = cost_now();
+	empty_walk_run();
+	return cost_since(start);
+}
+
+/* The records are looked at no more than the empty walk's, but they are there. */
+static struct cost full_walk(struct task_iterator *tasks)
+{
+	struct task_batch_view batch;
+	struct cost start;
+
+	must(task_iterator_begin(tasks, true));
+	start = cost_now();
+	do
+		must(task_iterator_next(tasks, &batch));
+	while (batch.count);
+	return cost_since(start);
+}
+
+/* While the descriptor is open the kernel counts; -1: it does not. */
+static int kernel_counts(void)
+{
+	union bpf_attr attr = { .enable_stats = { .type = BPF_STATS_RUN_TIME } };
+
+	return (int)syscall(SYS_bpf, BPF_ENABLE_STATS, &attr, sizeof(attr));
+}
+
+static void print_count(const char *side, struct task_iterator_cost before,
+			struct task_iterator_cost after)
+{
+	printf("kernel %s %.0f %.9f\n", side, (double)(after.runs - before.runs),
+	       (double)(after.ns - before.ns) / 1e9);
+}
+
+static void round_of_counts(struct task_iterator *tasks)
+{
+	struct task_iterator_cost full = task_iterator_cost(tasks), empty = empty_walk_cost();
+	int counts = kernel_counts();
+
+	if (counts < 0)
+		err(1, "statistics of BPF programs");
+	full_walk(tasks);
+	empty_walk();
+	close(counts);
+	print_count("ours", full, task_iterator_cost(tasks));
+	print_count("reference", empty, empty_walk_cost());
+}
+
+/* --- collecting and writing --- */
+
+static struct error *drop(void *context, const void *bytes, size_t length)
+{
+	(void)bytes;
+	*(size_t *)context += length;
+	return NULL;
+}
+
+static struct cost write_json(const struct ctprof_snapshot *snapshot)
+{
+	struct cost start = cost_now();
+	size_t length = 0;
+
+	must(snapshot_write_json(snapshot, drop, &length));
+	return cost_since(start);
+}
+
+static struct cost write_compressed(const struct ctprof_snapshot *snapshot)
+{
+	struct cost start = cost_now();
+	struct zstream_writer zstd;
+	size_t length = 0;
+
+	must(zstream_writer_init(&zstd, drop, &length));
+	must(snapshot_write_json(snapshot, zstream_write, &zstd));
+	must(zstream_finish(&zstd));
+	zstream_writer_deinit(&zstd);
+	return cost_since(start);
+}
+
+static struct ctprof_snapshot *collect(struct capturer *capturer, struct cost *ret)
+{
+	struct cost start = cost_now();
+	struct ctprof_snapshot *snapshot;
+
+	must(capturer_take(capturer, &snapshot));
+	*ret = cost_since(start);
+	return snapshot;
+}
+
+static void sample_pair(const char *name, struct cost ours, struct cost reference)
+{
+	sample_print(name, "ours", ours);
+	sample_print(name, "reference", reference);
+}
+
+static void round_of_all(struct task_iterator *tasks, struct capturer *capturer)
+{
+	struct cost empty = empty_walk(), full = full_walk(tasks), records, json, compressed;
+	struct ctprof_snapshot *snapshot = collect(capturer, &records);
+
+	json = write_json(snapshot);
+	compressed = write_compressed(snapshot);
+	sample_pair("walk", full, empty);
+	sample_pair("records", records, full);
+	sample_pair("json", json, full);
+	sample_pair("written", compressed, full);
+	snapshot_destroy(snapshot);
+}
+
+int main(int argc, char **argv)
+{
+	/* Nothing but what the walk gives. */
+	const struct capture_options options = {
+		.source = CAPTURE_BPF,
+		.without = (1u << CAPTURE_PART_COUNT) - 1,
+	};
+	struct task_iterator *tasks;
+	struct capturer *capturer;
+
+	if (argc != 2)
+		errx(2, "usage: phases ROUNDS");
+	empty_walk_open();
+	must(task_iterator_open(&tasks));
+	must(capturer_open(&options, &capturer));
+	full_walk(tasks);
+	for (unsigned left = rounds_of(argv[1]); left; left--)
+		round_of_all(tasks, capturer);
+	for (unsigned left = rounds_of(argv[1]); left; left--)
+		round_of_counts(tasks);
+	capturer_close(capturer);
+	task_iterator_close(tasks);
+	empty_walk_close();
+	return 0;
+}

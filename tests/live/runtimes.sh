@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Stacks of runtimes that compile or interpret: functions of a program's own, under what calls them, up to
+# the outer end. Part of tests/live/run.
+
+. tests/live/profiles.sh
+. tests/programs/unwind/cases.sh
+
+sources=$PWD/tests/programs/runtimes
+runtimes=build/tests/programs/runtimes
+mkdir -p "$runtimes"
+tools/install-packages runtimes >&2 || :
+
+has_command() {
+	command -v "$1" > /dev/null || skip "no $1"
+}
+
+# start_NAME ACT: it calls one() to five(), and does so in the last.
+
+start_go() {
+	has_command go
+	GO111MODULE=off CGO_ENABLED=0 go build -o "$runtimes/chain-go" "$sources/chain.go"
+	start "$runtimes/chain-go" "$1"
+}
+
+start_node() {
+	has_command node
+	# In the map its functions have names, and those that are interpreted have code of their own.
+	start node --perf-basic-prof --interpreted-frames-native-stack --no-opt --no-logfile-per-isolate \
+		--logfile="$scratch/v8.log" "$sources/chain.js" "$1"
+	at_end 'rm -f "/tmp/perf-$pid.map"'
+}
+
+start_java() {
+	has_command javac
+	[ "$runtimes/Chain.class" -nt "$sources/Chain.java" ] || javac -d "$runtimes" "$sources/Chain.java"
+	start java -XX:+PreserveFramePointer -XX:TieredStopAtLevel=1 -Xcomp \
+		-XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Chain.* -cp "$runtimes" Chain "$1"
+	at_end 'rm -f "/tmp/perf-$pid.map"'
+	# All of it is compiled when it has been called once.
+	sleep 0.2
+	jcmd "$pid" Compiler.perfmap > /dev/null
+}
+
+start_python() {
+	[ -x /usr/bin/python3 ] || skip "no python3"
+	start /usr/bin/python3 "$sources/chain.py" "$1"
+}
+
+# Names as they stand in the source: those of V8 without the tier and the place, of Java without types.
+plain='def plain: sub("^JS:[*~^+]?(?<name>[^ ]*) .*"; "\(.name)") |
+	sub("^[a-z]+ (?<name>[^(]*)\\(.*\\)$"; "\(.name)");'
+
+counts() {
+	awk '{ sum += $NF } END { print sum + 0 }'
+}
+
+# acts_below RUNTIME ACT CLASS CALLERS CHAIN: there is that chain, and all stacks with the innermost of the
+# callers begin with them, but for those that a sample hit as a function began.
+acts_below() {
+	local all whole
+
+	"start_$1" "$2"
+	take profile --mode both -F 199 -d 700ms -p "$pid"
+	ask "$plain"' samples | select(.class == $class) | "\(.stack | map(plain) | join(";")); \(.count)"' \
+		--arg class "$3" | grep -F ";${4##*;};" > "$flame"
+	has_chain "$flame" "$4;$5"
+	all=$(counts < "$flame")
+	whole=$(grep -E -- "$(chain_pattern "$4")" "$flame" | counts)
+	between "stacks with all callers" $((all * 95 / 100)) "$whole" "$all"
+	between "stacks" 10 "$all" 1000
+}
+
+both_cases() {
+	run_case "runtimes: $1, on the CPU" needs_profiles acts_below "$1" spin on-cpu "$2" "$3"
+	run_case "runtimes: $1, off the CPU" needs_profiles acts_below "$1" nap interruptible "$2" "$4"
+}
+
+cases_of() {
+	profile=$scratch/profile.json
+	flame=$scratch/profile.folded
+	told=$scratch/told
+	warned=$scratch/warned
+	case $1 in
+	go)
+		five="runtime.goexit*;runtime.main;main.main;main.one;main.two;main.three;main.four;main.five"
+		both_cases go "$five" "main.spin" "main.nap;syscall.Nanosleep"
+		;;
+	node)
+		# C++, what V8 made when it was built, and what it made now.
+		five="_start;*;node::Start*;*;Builtins_JSEntry;Builtins_JSEntryTrampoline;*;one;two;three;four;five"
+		both_cases node "$five" "spin" "nap;*;v8::internal::Builtin_AtomicsWait;*;pthread_cond_timedwait"
+		;;
+	java)
+		five="*;start_thread;*;JavaMain;*;Chain.main;Chain.one;Chain.two;Chain.three;Chain.four;Chain.five"
+		both_cases java "$five" "*;Chain.spin" "*;Chain.nap;java.lang.Thread.sleep;JVM_Sleep*;*;pthread_cond_timedwait"
+		;;
+	python)
+		# The interpreter's own functions: before 3.12 nobody says those of the program.
+		both_cases python "_start;*;Py_BytesMain;*;PyEval_EvalCode" "_PyEval_EvalFrameDefault" "*;clock_nanosleep"
+		;;
+	esac
+}
+
+at_once cases_of node java go python

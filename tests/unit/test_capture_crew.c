@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/crew.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit/unit.h"
+
+/* Work that lasts until somebody writes to a pipe; `freed` outlives it. */
+struct work {
+	struct crew crew;
+	int from;
+	_Atomic bool *freed;
+	_Atomic bool takes_signals;
+};
+
+static void release(struct work *work)
+{
+	_Atomic bool *freed = work->freed;
+
+	if (!crew_leave(&work->crew))
+		return;
+	free(work);
+	atomic_store(freed, true);
+}
+
+static void *wait_for_word(void *context)
+{
+	struct work *work = context;
+	sigset_t blocked;
+	char word;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	atomic_store(&work->takes_signals, !sigismember(&blocked, SIGTERM));
+	if (read(work->from, &word, 1) == 1)
+		crew_step(&work->crew);
+	crew_finish(&work->crew);
+	release(work);
+	return NULL;
+}
+
+static struct work *start(int from, _Atomic bool *freed)
+{
+	struct work *work = calloc(1, sizeof(*work));
+
+	assert_non_null(work);
+	crew_init(&work->crew);
+	work->from = from;
+	work->freed = freed;
+	assert_true(crew_start(&work->crew, wait_for_word, work));
+	return work;
+}
+
+static uint64_t soon(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + 50 * 1000 * 1000;
+}
+
+TEST(who_is_done_is_waited_for)
+{
+	_Atomic bool freed = false;
+	struct work *work;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	work = start(ends[0], &freed);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_true(crew_wait(&work->crew, 0));
+	assert_false(crew_workers(&work->crew));
+	assert_false(work->crew.stop);
+	assert_false(work->takes_signals);
+	assert_int_equal(work->crew.steps, 1);
+	release(work);
+	while (!freed)
+		usleep(1000);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST(who_hangs_is_left_and_frees_what_was_shared)
+{
+	_Atomic bool freed = false;
+	struct work *work;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	work = start(ends[0], &freed);
+	assert_false(crew_wait(&work->crew, soon()));
+	assert_true(crew_workers(&work->crew));
+	assert_true(work->crew.stop);
+	release(work);
+	assert_false(freed);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	while (!freed)
+		usleep(1000);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* One who came back may be sent again. */
+TEST(a_crew_is_used_again_when_nobody_hangs_any_more)
+{
+	_Atomic bool freed = false;
+	struct work *work;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	work = start(ends[0], &freed);
+	assert_false(crew_wait(&work->crew, soon()));
+	assert_int_equal(write(ends[1], "xx", 2), 2);
+	while (crew_workers(&work->crew))
+		usleep(1000);
+	assert_true(crew_start(&work->crew, wait_for_word, work));
+	assert_false(work->crew.stop);
+	assert_true(crew_wait(&work->crew, 0));
+	assert_int_equal(work->crew.steps, 2);
+	release(work);
+	while (!freed)
+		usleep(1000);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+UNIT_TESTS(cmocka_unit_test(who_is_done_is_waited_for),
+	   cmocka_unit_test(who_hangs_is_left_and_frees_what_was_shared),
+	   cmocka_unit_test(a_crew_is_used_again_when_nobody_hangs_any_more))
