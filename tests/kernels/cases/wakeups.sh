@@ -69,7 +69,7 @@ sleepers_are_moved() {
 	snap before
 	for i in {1..10}; do
 		settle "${tid[nomad]}"
-		taskset -p $((1 + i % 2)) "${tid[nomad]}"
+		taskset -p $((1 + i % 2)) "${tid[nomad]}" > /dev/null
 		tell nomad yield 1
 	done
 	snap after
@@ -83,9 +83,15 @@ pulled() {
 	awk '/^domain/ { sum += $(NF - 1) } END { print sum }' /proc/schedstat
 }
 
-# Who is about to sleep leaves its CPU to whom it wakes. The taker may stay there.
+# asked_about ACTOR KEY: this count in its /proc/TID/sched.
+asked_about() {
+	awk -v key="$2" '$1 == key { print $NF }' "/proc/${tid[$1]}/sched"
+}
+
+# Who is about to sleep leaves its CPU to whom it wakes. The taker may stay there. Whether it is pulled is the
+# balance of a moment, and by which load there is beside: this goes on until it was, some times.
 pipes_pull() {
-	local all attempts i
+	local all attempts rounds
 
 	rm -f "$scratch/pipe"
 	mkfifo "$scratch/pipe"
@@ -94,35 +100,36 @@ pipes_pull() {
 	tell giver pin 0
 	snap before
 	all=$(pulled)
-	for i in {1..10}; do
+	for ((rounds = 0; rounds < 60; rounds++)); do
 		tell taker pin 1
 		order taker take "$scratch/pipe" 3
 		settle "${tid[taker]}"
-		taskset -p 3 "${tid[taker]}"
+		taskset -p 3 "${tid[taker]}" > /dev/null
 		tell giver give "$scratch/pipe" 3 2000
 		hear taker
+		[ "$(asked_about taker nr_wakeups_affine_attempts)" -lt 5 ] ||
+			[ "$(asked_about taker nr_wakeups_affine)" -lt 2 ] || break
 	done
 	all=$(($(pulled) - all))
 	snap after
 	attempts=$(change taker nr_wakeups_affine_attempts)
 	moved nr_wakeups_affine_attempts taker 5 "$(change taker nr_wakeups)" "of its wake-ups:"
-	moved nr_wakeups_affine taker $((attempts / 3)) "$(lesser "$all" "$attempts")" \
-		"of all that were pulled:"
+	moved nr_wakeups_affine taker 2 "$(lesser "$all" "$attempts")" "of all that were pulled:"
 }
 
 # Who sends a signal goes on. wake_affine() is asked now and then, by some kernels seldom.
 signals_do_not() {
 	local attempts rounds
 
-	taskset -p 1 "$BASHPID"
+	taskset -p 1 "$BASHPID" > /dev/null
 	actor stopped
 	tell stopped pin 1
 	snap before
 	for ((rounds = 0; rounds < 10; rounds++)); do
-		taskset -p 2 "${tid[stopped]}"
+		taskset -p 2 "${tid[stopped]}" > /dev/null
 		kill -STOP "${tid[stopped]}"
 		await T "${tid[stopped]}"
-		taskset -p 3 "${tid[stopped]}"
+		taskset -p 3 "${tid[stopped]}" > /dev/null
 		kill -CONT "${tid[stopped]}"
 		await S "${tid[stopped]}"
 	done
