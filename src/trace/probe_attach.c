@@ -2,7 +2,9 @@
 #include "trace/probe_attach.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct probe_links {
@@ -82,13 +84,31 @@ static struct bpf_link *attach_uprobe(const struct probe_point *point, struct bp
 					       &options);
 }
 
+/* By its number and not by its name, for which libbpf would want tracefs where people see it. One
+ * event on one CPU is enough: the program runs on each (kernel/events/core.c: tracepoints of
+ * perf_event_attach_bpf_prog()). */
 static struct bpf_link *attach_tracepoint(const struct probe_point *point,
 					  struct bpf_program *program)
 {
-	LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = point->event);
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = point->event);
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = point->offset,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	struct bpf_link *link;
+	int failed;
 
-	return bpf_program__attach_tracepoint_opts(program, point->where->bytes,
-						   point->symbol->bytes, &options);
+	if (fd < 0)
+		return NULL;
+	link = bpf_program__attach_perf_event_opts(program, fd, &options);
+	if (!link) {
+		failed = errno;
+		close(fd);
+		errno = failed;
+	}
+	return link;
 }
 
 static const struct {

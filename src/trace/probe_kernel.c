@@ -4,12 +4,26 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "symbol/kallsyms.h"
 #include "trace/probe_search.h"
 
 static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+/* A mount that nobody else sees, and that ends when it is closed: many hosts mount tracefs when
+ * somebody first looks at it, and the smallest never (fsopen(2), fsmount(2)). */
+static int mount_tracing(void)
+{
+	_cleanup_close_ int fs = fsopen("tracefs", FSOPEN_CLOEXEC);
+
+	if (fs < 0 || fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		return -1;
+	return fsmount(fs, FSMOUNT_CLOEXEC,
+		       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
 
 static int open_tracing(const struct probe_host *host)
 {
@@ -26,7 +40,7 @@ static int open_tracing(const struct probe_host *host)
 			fd = -1;
 		}
 	}
-	return fd;
+	return fd < 0 ? mount_tracing() : fd;
 }
 
 /* --- functions --- */
@@ -111,9 +125,26 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int no_dots(const struct dirent *entry)
+/* "enable" and "filter" are files. */
+static int is_group(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.';
+	return entry->d_name[0] != '.' && entry->d_type != DT_REG;
+}
+
+/* The number of an event of the kernel; 0: this is none. */
+static uint64_t event_number(int events, const char *category, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -1;
+	char digits[24] = "";
+
+	if (asprintf(&path, "%s/%s/id", category, name) < 0)
+		path = NULL;
+	if (path)
+		fd = openat(events, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, digits, sizeof(digits) - 1) <= 0)
+		return 0;
+	return strtoull(digits, NULL, 10);
 }
 
 /* Those in a category; false: it is enough. */
@@ -121,18 +152,15 @@ static bool search_category(const struct probe_search *search, int events, const
 {
 	struct probe_place place = { .kind = PROBE_TRACEPOINT, .where = category };
 	struct dirent **entries;
-	int count = scandirat(events, category, &entries, no_dots, by_name);
+	int count = scandirat(events, category, &entries, is_group, by_name);
 	bool goes_on = true;
 
 	for (int i = 0; i < count; i++) {
-		_cleanup_free_ char *id = NULL;
-
-		/* "enable" and "filter" are files. */
-		if (asprintf(&id, "%s/%s/id", category, entries[i]->d_name) < 0)
-			id = NULL;
 		place.symbol = entries[i]->d_name;
-		if (goes_on && id && faccessat(events, id, F_OK, 0) == 0 &&
-		    probe_wants(search, place.symbol))
+		place.offset = 0;
+		if (goes_on && probe_wants(search, place.symbol))
+			place.offset = event_number(events, category, place.symbol);
+		if (place.offset)
 			goes_on = search->found(search->context, &place);
 		free(entries[i]);
 	}
@@ -151,9 +179,8 @@ struct error *probe_search_tracepoints(const struct probe_search *search)
 	if (dir >= 0)
 		events = openat(dir, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (events < 0)
-		return error_system(errno, "tracepoints are in tracefs (mount -t tracefs tracefs "
-					   "/sys/kernel/tracing), which cannot be read");
-	count = scandirat(events, ".", &entries, no_dots, by_name);
+		return error_system(errno, "tracepoints are in tracefs, which cannot be read");
+	count = scandirat(events, ".", &entries, is_group, by_name);
 	if (count < 0)
 		return error_system(errno, "events of tracefs");
 	for (int i = 0; i < count; i++) {

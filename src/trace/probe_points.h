@@ -33,7 +33,8 @@ struct probe_point {
 	/* Of the kernel the function, of a tracepoint the category, else the path of the file. */
 	const struct name *where;
 	const struct name *symbol; /* of a tracepoint its name; else NULL */
-	/* Kernel: from the start of the function. Files: in the file, in bytes. */
+	/* Kernel: from the start of the function. Files: in the file, in bytes. Tracepoints: the
+	 * number of the event, as perf_event_open(2) wants it. */
 	uint64_t offset;
 	uint64_t semaphore; /* USDT: of its counter, in the file; 0: none */
 };
@@ -51,7 +52,7 @@ struct probe_points {
 
 /* Where to look. NULL stands for what is usual. */
 struct probe_host {
-	const char *tracing;   /* tracefs: /sys/kernel/tracing, or /sys/kernel/debug/tracing */
+	const char *tracing;   /* tracefs: /sys/kernel/tracing, /sys/kernel/debug/tracing, or our own */
 	const char *kallsyms;  /* /proc/kallsyms */
 	const char *libraries; /* /etc/ld.so.cache */
 	/* Probes without a file mean this program; libraries are first looked for among what this
