@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/crew.h"
 
-#include <signal.h>
-
 #include "base/clock.h"
+#include "base/thread.h"
 
 /* When nobody gets on for so long, they hang. */
 #define PATIENCE_NS (10ull * NS_PER_S)
-
-/* For the paths and buffers on the way down, of which libdw has some. */
-#define STACK_SIZE ((size_t)1 << 20)
 
 void crew_init(struct crew *crew)
 {
@@ -23,26 +19,6 @@ void crew_init(struct crew *crew)
 	pthread_condattr_destroy(&clock);
 }
 
-/* Signals to us are for the thread that has always been there. */
-static bool start_thread(void *(*work)(void *), void *argument)
-{
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	pthread_t thread;
-	int failed;
-
-	if (pthread_attr_init(&attributes))
-		return false;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&thread, &attributes, work, argument);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return !failed;
-}
-
 bool crew_start(struct crew *crew, void *(*work)(void *), void *argument)
 {
 	pthread_mutex_lock(&crew->lock);
@@ -51,7 +27,7 @@ bool crew_start(struct crew *crew, void *(*work)(void *), void *argument)
 	crew->users++;
 	crew->workers++;
 	pthread_mutex_unlock(&crew->lock);
-	if (start_thread(work, argument))
+	if (thread_start(work, argument))
 		return true;
 	pthread_mutex_lock(&crew->lock);
 	crew->users--;

@@ -2,11 +2,11 @@
 #include "trace/table_makers.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/queue.h>
 
 #include "base/clock.h"
 #include "base/names.h"
+#include "base/thread.h"
 
 /* Two at least: one may hang. */
 #define MAKERS_MIN  2
@@ -15,9 +15,6 @@
 
 /* Nothing takes as long as this but a file system that does not answer. */
 #define PATIENCE_NS (20ull * NS_PER_S)
-
-/* For the paths and buffers on the way down, of which libdw has some. */
-#define STACK_SIZE ((size_t)1 << 20)
 
 struct job {
 	STAILQ_ENTRY(job) next;
@@ -161,26 +158,6 @@ static void *make(void *argument)
 	return NULL;
 }
 
-/* Signals to us are for the thread that has always been there. */
-static bool start_thread(struct maker *maker)
-{
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	pthread_t thread;
-	int failed;
-
-	if (pthread_attr_init(&attributes))
-		return false;
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&thread, &attributes, make, maker);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return !failed;
-}
-
 /* Another one, up to as many as there may be beside those who hang. With the lock. */
 static void start_maker(struct table_makers *makers)
 {
@@ -203,7 +180,7 @@ static void start_maker(struct table_makers *makers)
 		return;
 	*vacant = (struct maker){ .makers = makers, .is_there = true };
 	makers->users++;
-	if (start_thread(vacant))
+	if (thread_start(make, vacant))
 		return;
 	makers->users--;
 	vacant->is_there = false;
