@@ -4,7 +4,7 @@
  * when they are made, kept while somebody uses them, and longer while there is room.
  *
  *	struct shelf_table *table = table_shelf_find(shelf, pid, &mapping);
- *	shelf_table_use(table);
+ *	table_shelf_use(shelf, table);
  *	...
  *	if (table_shelf_put_made(shelf))
  *		look at those again who wait for tables

@@ -51,7 +51,8 @@ typedef bool unwinder_progress(void *context, size_t done, size_t all);
 struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 			     unwinder_progress *progress, void *context) MUST_CHECK;
 
-/* What has changed since, and tables that are ready. Never waits. */
+/* What has changed since, and tables that are ready. Waits for no table and for no lock but those
+ * of the processes whose maps it reads. */
 void unwinder_tick(struct unwinder *unwinder);
 
 /* Has more been told of any process since the last call? */

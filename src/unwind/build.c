@@ -10,7 +10,6 @@
 #include "unwind/rows.h"
 
 /* Local numbers begin behind those that are always there. */
-#define FIRST_NUMBER (UNWIND_NUMBER_POINTER + 1)
 
 /* All files of a host share UNWIND_RULES_MAX; the largest that were seen have some thousand. */
 #define FILE_RULES_MAX 16384
@@ -52,7 +51,7 @@ static bool number_of_frame(struct builder *b, const struct unwind_rule *rule, u
 	if (*number == WORD_MAP_NEW) {
 		if (!array_push(&b->table.rules, *rule))
 			return false;
-		*number = FIRST_NUMBER + (uint32_t)b->table.rules.count - 1;
+		*number = UNWIND_NUMBERS_FIXED + (uint32_t)b->table.rules.count - 1;
 	}
 	*ret = *number;
 	return true;
@@ -201,7 +200,7 @@ static bool is_begun(const struct elf *elf)
 #define ENTRY_BYTES 256
 
 /* Code that no function has. Nobody called what the file begins with; where that is written by
- * hand, as in the dynamic linker, nothing says so: it reaches to the next function. */
+ * hand, as in the dynamic linker, nothing says so: it is taken for the first ENTRY_BYTES of it. */
 static bool add_piece(struct builder *b, uint64_t start, uint64_t end)
 {
 	const uint64_t entry = b->entry;

@@ -35,15 +35,25 @@
 #define UNWIND_BLOCKS_MAX  65536 /* of a file: 4 GiB of code */
 
 /* Instead of the place of a block: all of it by frame pointers. */
-#define UNWIND_PLACE_POINTER     1
+#define UNWIND_PLACE_POINTER 1
 
-#define UNWIND_ROW(offset, rule) ((__u32)(offset) << 24 | (rule))
-#define UNWIND_ROW_OFFSET(row)   ((row) >> 24)
-#define UNWIND_ROW_RULE(row)     ((row)&0xffffff)
+/* Of the word of a block's head that is of a page: how many rows come before it. */
+#define UNWIND_ROWS_BEFORE(word, page) ((word) >> (((page)&1) << 4) & 0xffff)
 
-/* Rules of all files, by their numbers. Those below are always there. */
+#define UNWIND_ROW(offset, rule)       ((__u32)(offset) << 24 | (rule))
+#define UNWIND_ROW_OFFSET(row)         ((row) >> 24)
+#define UNWIND_ROW_RULE(row)           ((row)&0xffffff)
+
+/* Rules of all files, by their numbers. Those below are always there; a table has its own from
+ * UNWIND_NUMBERS_FIXED on. */
 #define UNWIND_RULES_MAX (1u << 17)
-enum { UNWIND_NUMBER_NONE, UNWIND_NUMBER_OTHER, UNWIND_NUMBER_STOP, UNWIND_NUMBER_POINTER };
+enum {
+	UNWIND_NUMBER_NONE,
+	UNWIND_NUMBER_OTHER,
+	UNWIND_NUMBER_STOP,
+	UNWIND_NUMBER_POINTER,
+	UNWIND_NUMBERS_FIXED
+};
 
 /* What a mapping is of. */
 enum unwind_mapping_kind {
@@ -51,7 +61,7 @@ enum unwind_mapping_kind {
 	UNWIND_MAPPING_POINTER, /* code that keeps frame pointers, as far as one knows: made by its
 				 * process, or a file that says nothing */
 	UNWIND_MAPPING_LATER,   /* a file whose table is being made */
-	UNWIND_MAPPINGS,
+	UNWIND_MAPPINGS,        /* and for look-ups: nothing is mapped there */
 };
 
 struct unwind_mapping {

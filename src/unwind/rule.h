@@ -46,8 +46,8 @@ enum unwind_place {
 enum unwind_flag {
 	UNWIND_SIGNAL = 1, /* the caller was interrupted, and did not call */
 	UNWIND_DEREF = 2,  /* CFA = word at (base + cfa_offset) + addend */
-	UNWIND_PLT =
-		4, /* CFA = base + cfa_offset, and 8 more from byte `number` of 16 on: a stub */
+	/* CFA = base + cfa_offset, and 8 more from byte `number` of 16 on: a stub. */
+	UNWIND_PLT = 4,
 };
 
 /* 16 bytes, of which equal ones are equal rules. Offsets are in bytes. */

@@ -7,9 +7,7 @@
 #include "base/word_map.h"
 #include "unwind/extents.h"
 
-#define CHUNK_BYTES     (sizeof(uint32_t) * UNWIND_CHUNK)
-#define BYTES_BEHIND_IT 64
-#define FIXED_RULES     4
+#define CHUNK_BYTES (sizeof(uint32_t) * UNWIND_CHUNK)
 
 struct chunk {
 	uint32_t *words;
@@ -42,7 +40,7 @@ struct error *unwind_store_create(const struct unwind_store_options *options,
 		store->rules = calloc(UNWIND_RULES_MAX, sizeof(*store->rules));
 	if (!store->rules)
 		return &error_no_memory;
-	for (; store->rule_count < FIXED_RULES; store->rule_count++)
+	for (; store->rule_count < UNWIND_NUMBERS_FIXED; store->rule_count++)
 		store->rules[store->rule_count] =
 			(struct unwind_rule){ .kind = (__u8)store->rule_count };
 	*ret = take_ptr(store);
@@ -71,7 +69,7 @@ static uint32_t units_of(uint32_t words)
 
 static struct error *plain_chunk(uint32_t **ret)
 {
-	*ret = calloc(1, CHUNK_BYTES + BYTES_BEHIND_IT);
+	*ret = calloc(1, UNWIND_CHUNK_BYTES);
 	return *ret ? NULL : &error_no_memory;
 }
 
@@ -160,7 +158,7 @@ static_assert((int)UNWIND_NUMBER_NONE == UNWIND_RULE_NONE &&
 		      (int)UNWIND_NUMBER_OTHER == UNWIND_RULE_OTHER &&
 		      (int)UNWIND_NUMBER_STOP == UNWIND_RULE_STOP &&
 		      (int)UNWIND_NUMBER_POINTER == UNWIND_RULE_POINTER &&
-		      UNWIND_RULE_FRAME == FIXED_RULES,
+		      (int)UNWIND_RULE_FRAME == (int)UNWIND_NUMBERS_FIXED,
 	      "kinds without anything else are the rules that are always there");
 
 static struct words key_of(const struct unwind_rule *rule)
@@ -190,7 +188,7 @@ uint32_t unwind_store_rule(struct unwind_store *store, const struct unwind_rule 
 {
 	uint32_t number;
 
-	if (rule->kind < FIXED_RULES)
+	if (rule->kind < UNWIND_NUMBERS_FIXED)
 		return rule->kind;
 	number = word_map_find(&store->numbers, key_of(rule));
 	return number == WORD_MAP_NEW ? new_rule(store, rule) : number;
@@ -249,10 +247,11 @@ static struct error *take_all(struct putting *p)
 
 static uint32_t number_of(const struct putting *p, uint32_t local)
 {
-	if (local < FIXED_RULES)
+	if (local < UNWIND_NUMBERS_FIXED)
 		return local;
-	return local - FIXED_RULES < p->table->rules.count ? p->numbers[local - FIXED_RULES]
-							   : UNWIND_NUMBER_OTHER;
+	return local - UNWIND_NUMBERS_FIXED < p->table->rules.count
+		       ? p->numbers[local - UNWIND_NUMBERS_FIXED]
+		       : UNWIND_NUMBER_OTHER;
 }
 
 static void write_block(const struct putting *p, const uint32_t *block, uint32_t *out)

@@ -166,7 +166,6 @@ bool unwind_table_parse(struct text bytes, struct text build_id, struct unwind_t
 
 /* --- is it sound? --- */
 
-#define FIXED_RULES      4
 #define PLT_NUMBER_MAX   16
 #define OTHER_NUMBER_MAX 31
 #define ALL_FLAGS        (UNWIND_SIGNAL | UNWIND_DEREF | UNWIND_PLT)
@@ -204,7 +203,7 @@ static bool are_rows_sound(const uint32_t *rows, uint32_t count, uint32_t rules)
 
 static uint32_t rows_before(const uint32_t *block, uint32_t page)
 {
-	return block[page / 2] >> page % 2 * 16 & 0xffff;
+	return UNWIND_ROWS_BEFORE(block[page >> 1], page);
 }
 
 /* A block of which the head, and the rows that it says it has, are there. */
@@ -247,7 +246,7 @@ bool unwind_table_is_sound(const struct unwind_table *table)
 			return false;
 		block = table->words.items + at;
 		if (count - at < unwind_block_words(block) ||
-		    !is_block_sound(block, FIXED_RULES + (uint32_t)table->rules.count))
+		    !is_block_sound(block, UNWIND_NUMBERS_FIXED + (uint32_t)table->rules.count))
 			return false;
 		end = at + unwind_block_words(block);
 	}

@@ -151,7 +151,7 @@ UNWIND_PART __u32 unwind_find_mapping(struct unwind_walk *w, struct unwind_memor
 
 UNWIND_INLINE __u32 unwind_page_start(const __u32 *chunk, __u32 block, __u32 page)
 {
-	return unwind_single(chunk, block + (page >> 1)) >> ((page & 1) << 4) & 0xffff;
+	return UNWIND_ROWS_BEFORE(unwind_single(chunk, block + (page >> 1)), page);
 }
 
 /* The number of the rule at an address of the table. */
