@@ -52,7 +52,8 @@ struct probe_points {
 
 /* Where to look. NULL stands for what is usual. */
 struct probe_host {
-	const char *tracing;   /* tracefs: /sys/kernel/tracing, /sys/kernel/debug/tracing, or our own */
+	const char
+		*tracing; /* tracefs: /sys/kernel/tracing, /sys/kernel/debug/tracing, or our own */
 	const char *kallsyms;  /* /proc/kallsyms */
 	const char *libraries; /* /etc/ld.so.cache */
 	/* Probes without a file mean this program; libraries are first looked for among what this

@@ -197,14 +197,15 @@ TEST(many_are_read_by_several)
 /* The readers go on for a moment with what they share, which is theirs as long as they need it. */
 TEST(nobody_is_waited_for_when_the_time_is_over)
 {
-	enum { COUNT = 2000 };
+	enum { COUNT = 100000 };
 	_cleanup_close_ int proc = open_proc();
 	struct leader_hangs hangs = { 0 };
 	struct leader_files *files;
 	static uint32_t tgids[COUNT];
 	size_t late = 0;
 
-	/* Most of them are not there, which takes a moment to find out, too. */
+	/* Most of them are not there, which takes a moment to find out, too: of all, longer than we
+	 * may be kept from a CPU. */
 	for (uint32_t i = 0; i < COUNT; i++)
 		tgids[i] = 1 + i;
 	expect_ok(leader_files_read(proc, tgids, COUNT, ALL, 1, &hangs, &files));
