@@ -11,50 +11,14 @@
 #include <profile.skel.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "proc/cgroup_tree.h"
-#include "trace/first_stacks.h"
-#include "trace/profile_internal.h"
+#include "trace/libbpf_reason.h"
+#include "trace/profile_unwinding.h"
 #include "trace/tracer_frames.h"
-
-/* --- errors of libbpf --- */
-
-/* What it said last that gives a reason: the library tells more than the number it returns. It has
- * one place to say it for the whole process; sessions are opened by one thread. */
-static char last_said[512];
-
-/* Of the verifier's log, the line before its closing counts ("processed 12 insns ..."). */
-static struct text reason_in(struct text said)
-{
-	struct text rest = said, line, last = TEXT("");
-
-	while (text_cut(&rest, '\n', &line))
-		if (line.length && !text_starts(line, TEXT("processed ")) &&
-		    !text_starts(line, TEXT("libbpf: ")) && !text_starts(line, TEXT("-- END ")))
-			last = line;
-	return last.length ? last : text_trim(said);
-}
-
-__attribute__((format(printf, 2, 0))) static int keep_said(enum libbpf_print_level level,
-							   const char *format, va_list arguments)
-{
-	_cleanup_free_ char *said = NULL;
-	struct text reason;
-
-	if (level != LIBBPF_WARN || vasprintf(&said, format, arguments) < 0)
-		return 0;
-	reason = reason_in(text_of(said));
-	/* Behind a log comes only what it means. */
-	if (strstr(said, "PROG LOAD LOG") || !last_said[0])
-		snprintf(last_said, sizeof(last_said), "%.*s", (int)reason.length, reason.bytes);
-	text_make_safe(last_said);
-	return 0;
-}
 
 static struct error *load_error(int failed)
 {
@@ -65,7 +29,7 @@ static struct error *load_error(int failed)
 	if (failed == EPERM)
 		return error_create(
 			"denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG (root has them)");
-	return error_system(failed, "the kernel does not take the programs: %s", last_said);
+	return error_system(failed, "the kernel does not take the programs: %s", libbpf_reason());
 }
 
 /* --- what the kernel has --- */
@@ -123,11 +87,6 @@ static const uint8_t unwindings[] = {
 	[PROFILE_UNWIND_FP] = UNWIND_BY_POINTERS,
 	[PROFILE_UNWIND_DWARF] = UNWIND_BY_TABLES,
 };
-
-static bool has_tables(const struct profile_options *options)
-{
-	return options->user_frames && options->unwind != PROFILE_UNWIND_FP;
-}
 
 static void configure(struct profile_config *config, const struct profile_options *options)
 {
@@ -224,7 +183,7 @@ static void size_maps(struct profile_bpf *program, const struct profile_options 
 	if (options->probes)
 		bpf_map__set_max_entries(program->maps.entry_events,
 					 (uint32_t)options->probes->events.count);
-	if (!has_tables(options)) {
+	if (!profile_has_tables(options)) {
 		bpf_map__set_max_entries(program->maps.unwind_rules, 1);
 		bpf_map__set_max_entries(program->maps.unwind_chunks, 1);
 		bpf_map__set_max_entries(program->maps.unwind_asked, 1);
@@ -293,8 +252,7 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 {
 	int failed;
 
-	last_said[0] = '\0';
-	libbpf_set_print(keep_said);
+	libbpf_reason_begin();
 	session->program = profile_bpf__open();
 	if (!session->program)
 		return error_system(errno, "the BPF programs");
@@ -346,50 +304,12 @@ static void open_cgroups(struct profile_session *session)
 	cgroup_tree_close(&tree);
 }
 
-/* A program that starts waits for nobody, and its tables must be there before it waits for
- * anything: on a host that is busy we must come first. We do little. */
-#define PRIORITY (-10)
-
-static void come_first(void)
-{
-	errno = 0;
-	if (getpriority(PRIO_PROCESS, 0) > PRIORITY && !errno)
-		(void)setpriority(PRIO_PROCESS, 0, PRIORITY);
-}
-
-static struct error *open_unwinder(struct profile_session *session)
-{
-	const struct profile_options *options = &session->options;
-	const struct profile_bpf *program = session->program;
-	_cleanup_free_ uint32_t *pids =
-		calloc(options->pid_count + options->tid_count + 1, sizeof(*pids));
-	struct unwinder_options unwinder = {
-		.chunks = bpf_map__fd(program->maps.unwind_chunks),
-		.rules = bpf_map__fd(program->maps.unwind_rules),
-		.processes = bpf_map__fd(program->maps.unwind_processes),
-		.asked = bpf_map__fd(program->maps.unwind_asked),
-		.images = session->images,
-		.pids = pids,
-		.max_bytes = options->memory_bytes,
-	};
-
-	if (!pids)
-		return &error_no_memory;
-	/* Whose thread it is turns out when it is walked. */
-	memcpy(pids, options->pids, options->pid_count * sizeof(*pids));
-	memcpy(pids + options->pid_count, options->tids, options->tid_count * sizeof(*pids));
-	unwinder.pid_count = options->pid_count + options->tid_count;
-	if (options->command)
-		pids[unwinder.pid_count++] = options->command;
-	return unwinder_open(&unwinder, &session->unwinder);
-}
-
 static struct error *open_all(struct profile_session *session)
 {
 	/* A build maps some thousand files a second, and we may not run for a while. */
 	const struct image_watch_options watch = {
 		.ring_bytes = 2 << 20,
-		.wake_bytes = has_tables(&session->options),
+		.wake_bytes = profile_has_tables(&session->options),
 	};
 	struct error *err = load(session);
 
@@ -399,10 +319,8 @@ static struct error *open_all(struct profile_session *session)
 		err = set_entries(session);
 	if (!err && session->options.user_frames)
 		err = image_watch_open(&watch, &session->images);
-	if (!err && has_tables(&session->options))
-		err = open_unwinder(session);
-	if (session->unwinder)
-		come_first();
+	if (!err && profile_has_tables(&session->options))
+		err = profile_open_unwinder(session);
 	if (err)
 		return err;
 	/* Stacks of the kernel have no names then, which is not worth failing for. */
@@ -526,24 +444,13 @@ static struct error *attach_probes(struct profile_session *session)
 	return probe_attach(session->options.probes, &programs, &session->probes);
 }
 
-/* How long a start may wait for unwind tables; those that are not made by then come later. */
-#define TABLES_MAX_NS (20 * NS_PER_S)
-
-static void take_first_stacks(struct profile_session *session)
-{
-	first_stacks_take(&session->chunks, session->unwinder,
-			  session->options.unwind == PROFILE_UNWIND_DWARF,
-			  session->options.user_frames);
-}
-
 struct error *profile_session_start(struct profile_session *session)
 {
 	struct profile_bpf *program = session->program;
 	struct error *err = session->images ? image_watch_start(session->images) : NULL;
 
 	if (!err && session->unwinder)
-		err = unwinder_start(session->unwinder, TABLES_MAX_NS, session->options.progress,
-				     session->options.progress_context);
+		err = profile_start_unwinder(session);
 	if (err)
 		return err;
 	session->started_unix_ns = clock_ns(CLOCK_REALTIME);
@@ -560,7 +467,7 @@ struct error *profile_session_start(struct profile_session *session)
 	if (!err && session->options.probes)
 		err = attach_probes(session);
 	if (!err && session->options.off_cpu && session->options.user_frames)
-		take_first_stacks(session);
+		profile_take_first_stacks(session);
 	return err ? err : profile_session_tick(session);
 }
 
@@ -575,36 +482,13 @@ static void find_own_frames(struct profile_session *session)
 				session->symbols, state->first_walks[site], OWN_FRAMES_MAX);
 }
 
-/*
- * A program that has just started may wait before its tables are there, and go on waiting for
- * hours. Looking at all records takes some 10 ns each, so that is done at most once in 100 times as
- * long.
- */
-#define MEND_NS            (NS_PER_S / 100)
-#define MEND_NS_OF_RECORDS 1000
-
-static void mend_stacks(struct profile_session *session, uint64_t now)
-{
-	const uint64_t records = session->chunks.state->next_thread;
-	const uint64_t pause = MEND_NS + records * MEND_NS_OF_RECORDS;
-
-	session->has_news |= unwinder_had_news(session->unwinder);
-	if (!session->options.off_cpu || !session->has_news || now - session->mended < pause)
-		return;
-	session->has_news = false;
-	session->mended = now;
-	take_first_stacks(session);
-}
-
 struct error *profile_session_tick(struct profile_session *session)
 {
 	find_own_frames(session);
 	if (session->images)
 		image_watch_poll(session->images);
-	if (session->unwinder) {
-		unwinder_tick(session->unwinder);
-		mend_stacks(session, clock_ns(CLOCK_MONOTONIC));
-	}
+	if (session->unwinder)
+		profile_tick_unwinder(session, clock_ns(CLOCK_MONOTONIC));
 	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
 	return profile_chunks_grow(&session->chunks);
 }
@@ -623,7 +507,7 @@ static struct error *look_at_waits(struct profile_session *session)
 		return NULL;
 	err = see_tasks(session->program);
 	if (!err && session->options.user_frames)
-		take_first_stacks(session);
+		profile_take_first_stacks(session);
 	return err;
 }
 

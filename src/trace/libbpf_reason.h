@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Why libbpf failed. It says more than the number that it returns, and has one place to say it for
+ * the whole process: programs are loaded by one thread.
+ */
+#ifndef TRACE_LIBBPF_REASON_H
+#define TRACE_LIBBPF_REASON_H
+
+/* From here on nothing is printed, and what gives a reason is kept. */
+void libbpf_reason_begin(void);
+
+/* What was said since, safe to print; "" when that was nothing. In place until the next
+ * libbpf_reason_begin(). */
+const char *libbpf_reason(void);
+
+#endif

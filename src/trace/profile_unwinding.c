@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/profile_unwinding.h"
+
+#include "bpf/profile_record.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <profile.skel.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "trace/first_stacks.h"
+
+bool profile_has_tables(const struct profile_options *options)
+{
+	return options->user_frames && options->unwind != PROFILE_UNWIND_FP;
+}
+
+/* --- opening --- */
+
+/* A program that starts waits for nobody, and its tables must be there before it waits for
+ * anything: on a host that is busy we must come first. We do little. */
+#define PRIORITY (-10)
+
+static void come_first(void)
+{
+	errno = 0;
+	if (getpriority(PRIO_PROCESS, 0) > PRIORITY && !errno)
+		(void)setpriority(PRIO_PROCESS, 0, PRIORITY);
+}
+
+struct error *profile_open_unwinder(struct profile_session *session)
+{
+	const struct profile_options *options = &session->options;
+	const struct profile_bpf *program = session->program;
+	_cleanup_free_ uint32_t *pids =
+		calloc(options->pid_count + options->tid_count + 1, sizeof(*pids));
+	struct unwinder_options unwinder = {
+		.chunks = bpf_map__fd(program->maps.unwind_chunks),
+		.rules = bpf_map__fd(program->maps.unwind_rules),
+		.processes = bpf_map__fd(program->maps.unwind_processes),
+		.asked = bpf_map__fd(program->maps.unwind_asked),
+		.images = session->images,
+		.pids = pids,
+		.max_bytes = options->memory_bytes,
+	};
+	struct error *err;
+
+	if (!pids)
+		return &error_no_memory;
+	/* Whose thread it is turns out when it is walked. */
+	memcpy(pids, options->pids, options->pid_count * sizeof(*pids));
+	memcpy(pids + options->pid_count, options->tids, options->tid_count * sizeof(*pids));
+	unwinder.pid_count = options->pid_count + options->tid_count;
+	if (options->command)
+		pids[unwinder.pid_count++] = options->command;
+	err = unwinder_open(&unwinder, &session->unwinder);
+	if (session->unwinder)
+		come_first();
+	return err;
+}
+
+/* --- running --- */
+
+/* How long a start may wait for unwind tables; those that are not made by then come later. */
+#define TABLES_MAX_NS (20 * NS_PER_S)
+
+struct error *profile_start_unwinder(struct profile_session *session)
+{
+	return unwinder_start(session->unwinder, TABLES_MAX_NS, session->options.progress,
+			      session->options.progress_context);
+}
+
+void profile_take_first_stacks(struct profile_session *session)
+{
+	first_stacks_take(&session->chunks, session->unwinder,
+			  session->options.unwind == PROFILE_UNWIND_DWARF,
+			  session->options.user_frames);
+}
+
+/*
+ * A program that has just started may wait before its tables are there, and go on waiting for
+ * hours. Looking at all records takes some 10 ns each, so that is done at most once in 100 times as
+ * long.
+ */
+#define MEND_NS            (NS_PER_S / 100)
+#define MEND_NS_OF_RECORDS 1000
+
+static void mend_stacks(struct profile_session *session, uint64_t now)
+{
+	const uint64_t records = session->chunks.state->next_thread;
+	const uint64_t pause = MEND_NS + records * MEND_NS_OF_RECORDS;
+
+	session->has_news |= unwinder_had_news(session->unwinder);
+	if (!session->options.off_cpu || !session->has_news || now - session->mended < pause)
+		return;
+	session->has_news = false;
+	session->mended = now;
+	profile_take_first_stacks(session);
+}
+
+void profile_tick_unwinder(struct profile_session *session, uint64_t now_ns)
+{
+	unwinder_tick(session->unwinder);
+	mend_stacks(session, now_ns);
+}
