@@ -203,7 +203,7 @@ struct profile_counts {
 	__u64 kept, filtered, filtered_ns;
 	__u64 lost, lost_ns; /* no room for them */
 	__u64 threads_lost;  /* wanted ones that there was no record for, at some time */
-	__u64 user_truncated, kernel_truncated;
+	__u64 kernel_truncated;
 	__u64 recognised, checked, wrong; /* kernel stacks known again by their slots */
 	__u64 user_recognised, user_checked, user_wrong; /* and those of user space */
 	__u64 stops[UNWIND_STOPS_ROOM]; /* of stacks of user space, those that are known again too

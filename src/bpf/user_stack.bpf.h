@@ -10,8 +10,6 @@
 
 static __always_inline void count_stop(struct profile_counts *counts, __u32 stop)
 {
-	if (stop == UNWIND_TRUNCATED)
-		counts->user_truncated++;
 	asm volatile("%0 &= 15" : "+r"(stop));
 	counts->stops[stop]++;
 }
@@ -39,7 +37,7 @@ static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
 		last->checks = 0;
 		is_same = true;
 	}
-	walk_stack(scratch, regs, &process, lacks);
+	walk_stack(scratch, regs, &process, lacks != UNWIND_GOES_ON);
 	stop = lacks && walk->stop != UNWIND_TRUNCATED ? lacks : walk->stop;
 	count_stop(counts, stop);
 	end = stack_end_of(stop);

@@ -104,6 +104,7 @@ static long walk_frame(__u32 index, struct walk_context *context)
 {
 	struct scratch *scratch = context->scratch;
 	struct user_walk *walk;
+	__u32 place;
 
 	(void)index;
 	if (!scratch)
@@ -116,9 +117,9 @@ static long walk_frame(__u32 index, struct walk_context *context)
 		walk->stop = UNWIND_TRUNCATED;
 		return 1;
 	}
-	index = walk->count & (PROFILE_USER_FRAMES_MAX - 1);
-	asm volatile("%0 &= 1023" : "+r"(index));
-	scratch->user[index] = walk->at.ip;
+	place = walk->count & (PROFILE_USER_FRAMES_MAX - 1);
+	asm volatile("%0 &= 1023" : "+r"(place));
+	scratch->user[place] = walk->at.ip;
 	walk->hash = hash_more(walk->hash, walk->at.ip);
 	walk->count++;
 	return 0;

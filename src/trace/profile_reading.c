@@ -80,6 +80,19 @@ static void put_walks(const struct profile_counts *before, const struct profile_
 {
 	for (size_t stop = UNWIND_GOES_ON + 1; stop < UNWIND_STOPS; stop++)
 		losses->walks[ends[stop]] = now->stops[stop] - before->stops[stop];
+	losses->user_truncated = losses->walks[WALK_END_TRUNCATED];
+}
+
+static void put_tables(const struct profile_session *session, struct profile_losses *losses)
+{
+	struct unwinder_use use;
+
+	if (!session->unwinder)
+		return;
+	use = unwinder_use(session->unwinder);
+	losses->tables_failed = use.failed;
+	losses->tables_lost = use.no_room;
+	losses->mappings_lost = use.too_many;
 }
 
 static struct error *put_losses(struct reading *r)
@@ -107,7 +120,6 @@ static struct error *put_losses(struct reading *r)
 		.filtered_ns = now.filtered_ns - before.filtered_ns,
 		.lost = now.lost - before.lost + lost,
 		.lost_ns = now.lost_ns - before.lost_ns + lost_ns,
-		.user_truncated = now.user_truncated - before.user_truncated,
 		.kernel_truncated = now.kernel_truncated - before.kernel_truncated,
 		.stacks_recognised = now.recognised - before.recognised,
 		.stacks_checked = now.checked - before.checked,
@@ -120,6 +132,7 @@ static struct error *put_losses(struct reading *r)
 		.maps_lost = session->images ? image_watch_lost(session->images) : 0,
 	};
 	put_walks(&before, &now, losses);
+	put_tables(session, losses);
 	put_own_cost(session, losses);
 	return NULL;
 }
