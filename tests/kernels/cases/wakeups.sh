@@ -91,7 +91,7 @@ asked_about() {
 # Who is about to sleep leaves its CPU to whom it wakes. The taker may stay there. Whether it is pulled is the
 # balance of a moment, and by which load there is beside: this goes on until it was, some times.
 pipes_pull() {
-	local all attempts rounds
+	local all asked attempts pulled rounds
 
 	rm -f "$scratch/pipe"
 	mkfifo "$scratch/pipe"
@@ -100,6 +100,8 @@ pipes_pull() {
 	tell giver pin 0
 	snap before
 	all=$(pulled)
+	asked=$(asked_about taker nr_wakeups_affine_attempts)
+	pulled=$(asked_about taker nr_wakeups_affine)
 	for ((rounds = 0; rounds < 60; rounds++)); do
 		tell taker pin 1
 		order taker take "$scratch/pipe" 3
@@ -107,8 +109,8 @@ pipes_pull() {
 		taskset -p 3 "${tid[taker]}" > /dev/null
 		tell giver give "$scratch/pipe" 3 2000
 		hear taker
-		[ "$(asked_about taker nr_wakeups_affine_attempts)" -lt 5 ] ||
-			[ "$(asked_about taker nr_wakeups_affine)" -lt 2 ] || break
+		[ "$(asked_about taker nr_wakeups_affine_attempts)" -lt $((asked + 5)) ] ||
+			[ "$(asked_about taker nr_wakeups_affine)" -lt $((pulled + 2)) ] || break
 	done
 	all=$(($(pulled) - all))
 	snap after
