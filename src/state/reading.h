@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every thread had done as of a moment: what engines fill, and windows are made of two of.
+ *
+ * Times only grow, and hold what is in progress: a thread that has been waiting for a minute has
+ * that minute. Those of a thread add up to `seen_ns - begun_ns`, where the engine is exact.
+ */
+#ifndef STATE_READING_H
+#define STATE_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/names.h"
+#include "state/state.h"
+
+/* Nanoseconds in each state. */
+struct state_times {
+	uint64_t ns[STATE_COUNT];
+};
+
+struct state_thread {
+	uint32_t tid, tgid;
+	uint64_t id; /* one thread's alone, as long as the engine is open: tids are used again */
+	uint32_t uid;
+	uint32_t cpu;
+	bool is_kernel;
+	bool has_ended; /* in this reading for the last time */
+	const struct name *name, *process, *cgroup; /* interned; cgroup may be NULL */
+	uint64_t begun_ns; /* watched from then on; CLOCK_MONOTONIC */
+	uint64_t seen_ns;  /* as of when; of ended ones their end */
+	struct state_times times;
+	enum state state; /* what it does now */
+	uint64_t since_ns; /* since when; 0: not known */
+	int32_t syscall;   /* in which it waits; -1: in none, or not known */
+	uint64_t switches; /* times it left a CPU */
+};
+
+/* What the engine cost, and could not do, since it was opened. */
+struct state_cost {
+	uint64_t program_runs, program_ns; /* of BPF programs, by the kernel's own count */
+	uint64_t own_cpu_ns;               /* of this process */
+	uint64_t threads_lost;             /* that there was no room for */
+};
+
+struct state_reading {
+	uint64_t at_ns;      /* CLOCK_MONOTONIC */
+	uint64_t at_unix_ns; /* CLOCK_REALTIME */
+	unsigned measured;   /* a bit for each state that the engine can tell; others are part of
+			      * wider ones */
+	struct {
+		ARRAY(struct state_thread);
+	} threads;
+	struct state_cost cost;
+};
+
+void state_reading_deinit(struct state_reading *reading);
+
+/* --- the rows of state.h --- */
+
+struct state_row {
+	const char *name, *label, *prose;
+	enum state main;
+	char letter;
+};
+extern const struct state_row state_rows[STATE_COUNT];
+extern const enum state state_mains[STATE_MAIN_COUNT];
+
+static inline bool state_is_main(enum state state)
+{
+	return state_rows[state].main == state;
+}
+
+/* In a state with all its parts. */
+uint64_t state_times_of(const struct state_times *times, enum state main);
+uint64_t state_times_sum(const struct state_times *times);
+void state_times_add(struct state_times *times, const struct state_times *more);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The screen of `ctprof top`: windows of thread states on a terminal, and keys.
+ *
+ *	struct screen_feed feed = { .next = read_window, .context = engine };
+ *	struct error *err = screen_run(&options, &feed);
+ *
+ * It knows neither engines nor recordings: who feeds it does. It waits for keys and for the end of
+ * a window at once, so a key is answered when it is pressed and shortens no window. The terminal is
+ * left as it was found, however this ends: by an error, a signal, or a crash.
+ */
+#ifndef TUI_SCREEN_H
+#define TUI_SCREEN_H
+
+#include <stdio.h>
+
+#include "state/view.h"
+
+/* The head of the screen; numbers that are not known are negative. */
+struct screen_host {
+	unsigned cpus;
+	double load[3];
+	double psi[3]; /* some avg10 of cpu, memory, io, in percent */
+	const char *engine; /* its name */
+	double cost;        /* of it, in percent of one CPU */
+	const char *note;   /* what else should be known, as "paused", or NULL */
+};
+
+struct screen_feed {
+	/* The window that ends now, or that a replay is at. The window and all in it live until the
+	 * next call. */
+	struct error *(*next)(void *context, struct state_window *ret, struct screen_host *host);
+	/* Called some times in a window, for who has to look more often than it ends; may be NULL. */
+	struct error *(*tick)(void *context);
+	/* Everything that is known of one thread, as lines of text; may be NULL. */
+	struct error *(*inspect)(void *context, const struct state_thread *thread, FILE *out);
+	/* Replay: go so many windows forth or back, false where there is none; may be NULL. */
+	bool (*step)(void *context, int by);
+	/* Replay: go to this time, as people write it ("12:30", "-5m"); may be NULL. */
+	struct error *(*jump)(void *context, const char *to);
+	void *context;
+};
+
+struct screen_options {
+	struct state_view view; /* to start with */
+	struct state_filter filter;
+	uint64_t interval_ns; /* between windows */
+	bool no_colour, no_utf8;
+	bool no_mouse;
+};
+
+/* What the user wants to be done when the screen is left. */
+enum screen_wish { SCREEN_QUIT, SCREEN_PROFILE };
+struct screen_result {
+	enum screen_wish wish;
+	uint32_t tid; /* of SCREEN_PROFILE */
+};
+
+/* Until the user quits, or a signal ends it. The terminal is that of standard output and input. */
+struct error *screen_run(const struct screen_options *options, const struct screen_feed *feed,
+			 struct screen_result *ret) MUST_CHECK;
+
+#endif
