@@ -22,7 +22,7 @@
 #define TASK_NOLOAD          0x0400
 #define TASK_FROZEN          0x8000 /* Linux 6.1 */
 
-#define PF_KTHREAD 0x00200000
+#define PF_KTHREAD           0x00200000
 
 static __always_inline __u32 pid_number(struct task_struct *task, __u32 level)
 {

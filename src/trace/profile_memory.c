@@ -30,8 +30,7 @@ static struct error *add_threads(struct profile_chunks *chunks)
 
 static struct error *add_stacks(struct profile_chunks *chunks)
 {
-	struct error *err =
-		memory_chunks_add(&chunks->stacks, "ctprof_stacks");
+	struct error *err = memory_chunks_add(&chunks->stacks, "ctprof_stacks");
 	uint64_t room = (uint64_t)chunks->stacks.mapped.count * STACK_CHUNK;
 
 	if (!err)
