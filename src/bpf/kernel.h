@@ -190,6 +190,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
+	unsigned frozen : 1;
 	int pid, tgid;
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
