@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live/wanted.h"
+
 struct engine {
 	const struct engine_methods *methods;
 	void *self;
 	struct engine_options options;
+	struct wanted wanted;
 };
 
 const char *const engine_names[ENGINE_COUNT] = {
@@ -37,10 +40,13 @@ struct error *engine_open(const struct engine_options *options, struct engine **
 		return &error_no_memory;
 	engine->methods = all_methods[options->kind];
 	engine->options = *options;
-	err = engine->methods->open(options, &engine->self);
+	err = wanted_init(&engine->wanted, options)
+		      ? engine->methods->open(options, &engine->self)
+		      : &error_no_memory;
 	if (err) {
+		wanted_deinit(&engine->wanted);
 		free(engine);
-		return err;
+		return error_prefix(err, "the engine '%s'", engine_names[options->kind]);
 	}
 	*ret = engine;
 	return NULL;
@@ -51,18 +57,11 @@ void engine_close(struct engine *engine)
 	if (!engine)
 		return;
 	engine->methods->close(engine->self);
+	wanted_deinit(&engine->wanted);
 	free(engine);
 }
 
 /* --- targets --- */
-
-static bool has_number(const uint32_t *numbers, size_t count, uint32_t number)
-{
-	for (size_t i = 0; i < count; i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
-}
 
 static bool is_in_cgroup(const struct state_thread *thread, const char *cgroup)
 {
@@ -73,13 +72,13 @@ static bool is_in_cgroup(const struct state_thread *thread, const char *cgroup)
 		cgroup[length - 1] == '/');
 }
 
-static bool is_wanted(const struct engine_options *options, const struct state_thread *thread)
+static bool is_wanted(const struct engine *engine, const struct state_thread *thread)
 {
-	if ((options->pid_count || options->tid_count) &&
-	    !has_number(options->pids, options->pid_count, thread->tgid) &&
-	    !has_number(options->tids, options->tid_count, thread->tid))
-		return false;
-	return !options->cgroup || !*options->cgroup || is_in_cgroup(thread, options->cgroup);
+	const char *cgroup = engine->options.cgroup;
+
+	return (wanted_is_all(&engine->wanted) ||
+		wanted_has(&engine->wanted, thread->tid, thread->tgid)) &&
+	       (!cgroup || is_in_cgroup(thread, cgroup));
 }
 
 struct error *engine_read(struct engine *engine, struct state_reading *reading)
@@ -88,7 +87,7 @@ struct error *engine_read(struct engine *engine, struct state_reading *reading)
 	size_t kept = 0;
 
 	for (size_t i = 0; !err && i < reading->threads.count; i++)
-		if (is_wanted(&engine->options, &reading->threads.items[i]))
+		if (is_wanted(engine, &reading->threads.items[i]))
 			reading->threads.items[kept++] = reading->threads.items[i];
 	reading->threads.count = kept;
 	return err;
