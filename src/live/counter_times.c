@@ -27,14 +27,16 @@ static bool is_kernel_thread(const struct task_record *r)
 	return r->kernel_flags & PF_KTHREAD;
 }
 
-/* A freezer of version 2 lets threads sleep in a way that only `is_frozen` tells from others. */
+/* A freezer of version 2 lets threads sleep in a way that only `is_frozen` tells from others; who
+ * waits for a child of vfork() has that as well, in a sleep that signals do not end. */
 static enum state state_of(const struct task_record *r)
 {
 	if (r->queued_since || r->state & (BIT_WAKING | BIT_NEW))
 		return STATE_RUNNABLE;
 	if (!r->state)
 		return STATE_EXEC;
-	if (r->state & (BIT_STOPPED | BIT_TRACED | BIT_FROZEN) || r->is_frozen)
+	if (r->state & (BIT_STOPPED | BIT_TRACED | BIT_FROZEN) ||
+	    (r->is_frozen && r->state & BIT_INTERRUPTIBLE))
 		return STATE_STOPPED;
 	if (r->in_iowait)
 		return STATE_SLEEP_DISK;
