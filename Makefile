@@ -29,7 +29,7 @@ LDFLAGS  += $(foreach lib,lib usr/lib,-L$(SYSROOT)/$(lib)/$(CROSS) -Wl,-rpath-li
 else
 SYSROOT  :=
 endif
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem $(B)/bpf -isystem $(B)/proto -isystem $(SYSROOT)/usr/include/libnl3
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -isystem $(B)/bpf -isystem $(B)/proto -isystem $(B)/state -isystem $(SYSROOT)/usr/include/libnl3
 OWN      := -std=gnu11 $(WARNINGS) -fPIC -fvisibility=hidden -ffunction-sections -MMD -MP
 
 LAYERS   := $(shell sed -n 's/^\([a-z]*\):.*/\1/p' src/LAYERS)
@@ -47,7 +47,7 @@ say   = @echo "  $(1)"
 endif
 
 .DELETE_ON_ERROR:
-.SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/task_iterator.bpf.o
+.SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/states.bpf.o $(B)/bpf/task_iterator.bpf.o
 .PHONY: all static install bench fuzz man doc clean
 
 all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so
@@ -62,7 +62,7 @@ $(B)/%.o: %.c
 BPF_CLANG    ?= clang
 BPFTOOL      ?= bpftool
 BPF_INCLUDES := -Isrc -idirafter /usr/include
-SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/profile.skel.h
+SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/profile.skel.h $(B)/bpf/states.skel.h
 
 $(B)/bpf/%.bpf.o: src/bpf/%.bpf.c
 	$(call say,BPF   $<)
@@ -80,6 +80,17 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $*_bpf > $@
 
 $(patsubst src/%.c,$(B)/src/%.o,$(wildcard src/trace/*.c)): $(SKELETONS)
+
+# --- names of system calls, as the C library has their numbers ---
+
+SYSCALLS := $(B)/state/syscalls.h
+
+$(SYSCALLS):
+	@mkdir -p $(@D)
+	$(Q)echo '#include <asm/unistd.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
+		sed -nE 's/^#define __NR_([a-z0-9_]+) ([0-9]+)$$/[\2] = "\1",/p' | sort > $@
+
+$(addsuffix /src/state/wait.o,$(B) $(B)/tests/san $(B)/tests/fuzz/objects): $(SYSCALLS)
 
 # --- scripts and pages in the program: the compiler does not see that it reads them ---
 

@@ -14,29 +14,7 @@
 #include "bpf/runners.bpf.h"
 #include "bpf/switch_stacks.bpf.h"
 
-/* include/linux/sched.h; bits, for states have several: TASK_KILLABLE is 0x102, TASK_IDLE 0x402,
- * and sleeps that may be frozen are 0x2001. */
-#define TASK_INTERRUPTIBLE   0x0001
-#define TASK_UNINTERRUPTIBLE 0x0002
-#define TASK_STOPPED         0x0004
-#define TASK_TRACED          0x0008
-#define TASK_PARKED          0x0040
-#define TASK_DEAD            0x0080
-#define TASK_NOLOAD          0x0400
-
 /* --- what it does --- */
-
-/*
- * A task that is still queued can run, whatever its state says: it was preempted before it could
- * sleep, or a signal kept it from that (signal_pending_state() in __schedule()). One that is to
- * sleep may stay queued too until its turn is over (Linux 6.12, sched_delayed).
- */
-static __always_inline bool is_queued(struct task_struct *task)
-{
-	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
-		return false;
-	return task->on_rq;
-}
 
 static __always_inline __u32 sleep_class(__u32 state, bool is_io)
 {

@@ -95,6 +95,29 @@ struct thread_info {
 	__u32 cpu;
 };
 
+/* arch/x86/include/asm/thread_info.h */
+struct thread_info___x86 {
+	__u32 status;
+};
+
+/* include/linux/fdtable.h, include/linux/fs.h */
+struct inode {
+	__u16 i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 /* include/linux/pid.h: `numbers` has one more for each level of namespaces. */
 struct upid {
 	int nr;
@@ -190,6 +213,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
+	unsigned frozen : 1;
 	int pid, tgid;
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
@@ -203,6 +227,7 @@ struct task_struct {
 	struct task_io_accounting ioac;
 	struct task_delay_info *delays;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	void *worker_private;
 	struct thread_struct thread;
 };
@@ -219,7 +244,8 @@ struct pt_regs {
 };
 
 struct pt_regs___arm64 {
-	__u64 regs[31], sp, pc;
+	__u64 regs[31], sp, pc, orig_x0;
+	__s32 syscallno;
 };
 
 /* kernel/kthread.c, kernel/workqueue_internal.h: what a kernel thread is really called. */

@@ -10,10 +10,8 @@
 #define BPF_WATCHED_BPF_H
 
 #include "bpf/kernel_stack.bpf.h"
+#include "bpf/task.bpf.h"
 #include "bpf/user_stack.bpf.h"
-
-/* include/linux/sched.h */
-#define PF_KTHREAD 0x00200000
 
 enum watch { WATCH_NEW, WATCH_BUSY, WATCH_YES, WATCH_NO };
 
@@ -42,19 +40,6 @@ struct {
 
 /* --- who it is --- */
 
-static __always_inline __u32 pid_number(struct task_struct *task, __u32 level)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	int number = 0;
-
-	/* As number_here() in task_iterator.bpf.c. */
-	if (pid && BPF_CORE_READ(pid, level) >= level)
-		bpf_probe_read_kernel(&number, sizeof(number),
-				      (char *)&pid->numbers[0].nr +
-					      level * bpf_core_type_size(struct upid));
-	return number;
-}
-
 static __always_inline __u32 tid_of(struct task_struct *task)
 {
 	return state.pid_level ? pid_number(task, state.pid_level) : (__u32)task->pid;
@@ -64,11 +49,6 @@ static __always_inline __u32 tgid_of(struct task_struct *task)
 {
 	return state.pid_level ? pid_number(BPF_CORE_READ(task, group_leader), state.pid_level)
 			       : (__u32)task->tgid;
-}
-
-static __always_inline __u64 cgroup_of(struct task_struct *task)
-{
-	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
 /* --- is it wanted? --- */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/profile_memory.h"
 
-#include <bpf/bpf.h>
-#include <errno.h>
-#include <sys/mman.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 /* Records are never used twice, and a build makes thousands in a second: so many beside those of
  * the threads that are there. */
@@ -21,33 +17,9 @@ static uint64_t first_threads(void)
 /* Of a usual stack, for what fits into so much room; the walk itself may be longer. */
 #define WORDS_A_STACK 24
 
-static struct error *add_chunk(struct memory_chunks *chunks, const char *name, uint32_t entries,
-			       uint32_t entry_bytes)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	uint32_t at = (uint32_t)chunks->mapped.count;
-	void *memory;
-	_cleanup_close_ int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t),
-						 entry_bytes, entries, &options);
-
-	if (map < 0)
-		return error_system(errno, "memory of the profile");
-	memory = mmap(NULL, chunks->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-	if (memory == MAP_FAILED)
-		return error_system(errno, "memory of the profile");
-	if (!array_push(&chunks->mapped, memory)) {
-		munmap(memory, chunks->bytes);
-		return &error_no_memory;
-	}
-	if (bpf_map_update_elem(chunks->outer, &at, &map, BPF_ANY))
-		return error_system(errno, "memory of the profile");
-	return NULL;
-}
-
 static struct error *add_threads(struct profile_chunks *chunks)
 {
-	struct error *err = add_chunk(&chunks->threads, "ctprof_threads", THREAD_CHUNK,
-				      sizeof(struct thread_record));
+	struct error *err = memory_chunks_add(&chunks->threads, "ctprof_threads");
 	uint64_t room = (uint64_t)chunks->threads.mapped.count * THREAD_CHUNK;
 
 	if (!err)
@@ -58,8 +30,7 @@ static struct error *add_threads(struct profile_chunks *chunks)
 
 static struct error *add_stacks(struct profile_chunks *chunks)
 {
-	struct error *err =
-		add_chunk(&chunks->stacks, "ctprof_stacks", 1, sizeof(struct stack_chunk));
+	struct error *err = memory_chunks_add(&chunks->stacks, "ctprof_stacks");
 	uint64_t room = (uint64_t)chunks->stacks.mapped.count * STACK_CHUNK;
 
 	if (!err)
@@ -70,20 +41,17 @@ static struct error *add_stacks(struct profile_chunks *chunks)
 struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
 				  int thread_map, int stack_map, size_t stacks, size_t bytes)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct error *err;
 
 	*chunks = (struct profile_chunks){
 		.state = state,
-		.threads = { .outer = thread_map, .most = THREAD_CHUNKS_MAX },
-		.stacks = { .outer = stack_map, .most = STACK_CHUNKS_MAX },
 		.budget = bytes / 4 * 3,
 		.most_threads = bytes / 4 * 3 / sizeof(struct thread_record) + 2,
 		.most_words = bytes / 4 * 3 / sizeof(uint64_t) + 2,
 	};
-	chunks->threads.bytes =
-		(THREAD_CHUNK * sizeof(struct thread_record) + page - 1) / page * page;
-	chunks->stacks.bytes = (sizeof(struct stack_chunk) + page - 1) / page * page;
+	memory_chunks_init(&chunks->threads, thread_map, THREAD_CHUNK,
+			   sizeof(struct thread_record));
+	memory_chunks_init(&chunks->stacks, stack_map, 1, sizeof(struct stack_chunk));
 	if (chunks->most_words > UINT32_MAX)
 		chunks->most_words = UINT32_MAX;
 	/* Number 0 of either is none; STACK_LOST is another. */
@@ -119,13 +87,13 @@ struct error *profile_chunks_grow(struct profile_chunks *chunks)
 	if (state->next_thread > state->thread_room / 2)
 		while (!err && more-- && has_budget(chunks, &chunks->threads) &&
 		       state->thread_room < chunks->most_threads &&
-		       chunks->threads.mapped.count < chunks->threads.most)
+		       chunks->threads.mapped.count < THREAD_CHUNKS_MAX)
 			err = add_threads(chunks);
 	more = chunks->stacks.mapped.count;
 	if (state->next_word > state->word_room / 2)
 		while (!err && more-- && has_budget(chunks, &chunks->stacks) &&
 		       state->word_room < chunks->most_words &&
-		       chunks->stacks.mapped.count < chunks->stacks.most)
+		       chunks->stacks.mapped.count < STACK_CHUNKS_MAX)
 			err = add_stacks(chunks);
 	return err;
 }
@@ -177,15 +145,8 @@ uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frame
 	return (uint32_t)at;
 }
 
-static void unmap(struct memory_chunks *chunks)
-{
-	for (size_t i = 0; i < chunks->mapped.count; i++)
-		munmap(chunks->mapped.items[i], chunks->bytes);
-	array_deinit(&chunks->mapped);
-}
-
 void profile_chunks_deinit(struct profile_chunks *chunks)
 {
-	unmap(&chunks->threads);
-	unmap(&chunks->stacks);
+	memory_chunks_deinit(&chunks->threads);
+	memory_chunks_deinit(&chunks->stacks);
 }

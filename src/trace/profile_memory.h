@@ -6,19 +6,8 @@
 #ifndef TRACE_PROFILE_MEMORY_H
 #define TRACE_PROFILE_MEMORY_H
 
-#include "base/array.h"
-#include "base/error.h"
 #include "bpf/profile_record.h"
-
-/* Chunks of one kind. */
-struct memory_chunks {
-	struct {
-		ARRAY(void *);
-	} mapped;
-	size_t bytes; /* of one, as it is mapped */
-	int outer;    /* the map of them */
-	uint32_t most;
-};
+#include "trace/memory_chunks.h"
 
 struct profile_chunks {
 	struct profile_state *state; /* shared with the programs */

@@ -16,37 +16,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "proc/cgroup_tree.h"
+#include "trace/bpf_programs.h"
 #include "trace/libbpf_reason.h"
 #include "trace/profile_unwinding.h"
 #include "trace/tracer_frames.h"
 
-static struct error *load_error(int failed)
-{
-	if (access("/sys/kernel/btf/vmlinux", F_OK))
-		return error_create(
-			"the kernel shows no BTF (CONFIG_DEBUG_INFO_BTF), without which "
-			"nothing can be profiled; see ctprof doctor");
-	if (failed == EPERM)
-		return error_create(
-			"denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG (root has them)");
-	return error_system(failed, "the kernel does not take the programs: %s", libbpf_reason());
-}
-
 /* --- what the kernel has --- */
-
-/* sched_switch has the state of who leaves as its last argument since Linux 5.18: five with the one
- * that is not the tracepoint's own. */
-static bool has_previous_state(const struct btf *btf)
-{
-	const struct btf_type *type = NULL;
-	int id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-
-	if (id > 0)
-		type = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
-	if (type && btf_is_ptr(type))
-		type = btf__type_by_id(btf, type->type);
-	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
-}
 
 /* A tracepoint in the thread that has just got the CPU (Linux 6.16). */
 static bool has_sched_exit(const struct btf *btf)
@@ -60,7 +35,7 @@ static void look_at_kernel(struct profile_config *config, const struct profile_o
 
 	if (!btf)
 		return;
-	config->has_previous_state = has_previous_state(btf);
+	config->has_previous_state = bpf_switch_has_state(btf);
 	/* Each of the longest blocks would need its stack, whether it is a sample or not. */
 	config->is_late =
 		options->off_cpu && options->period_ns && !options->longest && has_sched_exit(btf);
@@ -266,7 +241,7 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 		return NULL;
 	profile_bpf__destroy(session->program);
 	session->program = NULL;
-	return load_error(-failed);
+	return bpf_programs_load_error(-failed);
 }
 
 static struct error *load(struct profile_session *session)
@@ -379,53 +354,24 @@ void profile_session_close(struct profile_session *session)
 
 /* --- running --- */
 
-static struct error *attach(struct bpf_program *program, struct bpf_link **link)
-{
-	if (bpf_program__fd(program) < 0)
-		return NULL;
-	*link = bpf_program__attach(program);
-	if (!*link)
-		return error_system(errno, "cannot attach %s", bpf_program__name(program));
-	return NULL;
-}
-
 /* Who comes first, so that nobody is missed between this and the walk over those that are there. */
 static struct error *attach_all(struct profile_bpf *program)
 {
-	struct error *err = attach(program->progs.on_new_task, &program->links.on_new_task);
+	struct error *err =
+		bpf_programs_attach(program->progs.on_new_task, &program->links.on_new_task);
 
 	if (!err)
-		err = attach(program->progs.on_exec, &program->links.on_exec);
+		err = bpf_programs_attach(program->progs.on_exec, &program->links.on_exec);
 	if (!err)
-		err = attach(program->progs.on_rename, &program->links.on_rename);
+		err = bpf_programs_attach(program->progs.on_rename, &program->links.on_rename);
 	if (!err)
-		err = attach(program->progs.on_waking, &program->links.on_waking);
+		err = bpf_programs_attach(program->progs.on_waking, &program->links.on_waking);
 	if (!err)
-		err = attach(program->progs.on_wakeup, &program->links.on_wakeup);
+		err = bpf_programs_attach(program->progs.on_wakeup, &program->links.on_wakeup);
 	if (!err)
-		err = attach(program->progs.on_switched, &program->links.on_switched);
+		err = bpf_programs_attach(program->progs.on_switched, &program->links.on_switched);
 	if (!err)
-		err = attach(program->progs.on_switch, &program->links.on_switch);
-	return err;
-}
-
-/* Each thread that is there is seen. */
-static struct error *see_tasks(const struct profile_bpf *program)
-{
-	struct error *err = NULL;
-	char nothing[64];
-	ssize_t got;
-	int walk;
-
-	walk = bpf_iter_create(bpf_link__fd(program->links.see_task));
-	if (walk < 0)
-		return error_system(errno, "the iterator of tasks");
-	do
-		got = read(walk, nothing, sizeof(nothing));
-	while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
-	if (got < 0)
-		err = error_system(errno, "the iterator of tasks");
-	close(walk);
+		err = bpf_programs_attach(program->progs.on_switch, &program->links.on_switch);
 	return err;
 }
 
@@ -458,9 +404,9 @@ struct error *profile_session_start(struct profile_session *session)
 	program_cost_begin(&session->cost, session->started);
 	err = attach_all(program);
 	if (!err)
-		err = attach(program->progs.see_task, &program->links.see_task);
+		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
 	if (!err)
-		err = see_tasks(program);
+		err = bpf_programs_iterate(program->links.see_task);
 	if (!err && session->options.on_cpu)
 		err = sample_events_open(&session->samples, program->progs.on_sample,
 					 session->options.frequency);
@@ -505,7 +451,7 @@ static struct error *look_at_waits(struct profile_session *session)
 
 	if (!session->program->rodata->config.is_late)
 		return NULL;
-	err = see_tasks(session->program);
+	err = bpf_programs_iterate(session->program->links.see_task);
 	if (!err && session->options.user_frames)
 		profile_take_first_stacks(session);
 	return err;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "trace/bpf_programs.h"
 
 #define FIRST_NS (NS_PER_S / 10)
 #define ALL_NS   NS_PER_S
@@ -21,30 +22,12 @@ void program_cost_begin(struct program_cost *cost, uint64_t now)
 	cost->begun = now;
 }
 
-static void read_all(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns)
-{
-	struct bpf_program *program;
-
-	*ret_runs = *ret_ns = 0;
-	bpf_object__for_each_program(program, object)
-	{
-		struct bpf_prog_info info = { 0 };
-		uint32_t size = sizeof(info);
-		int fd = bpf_program__fd(program);
-
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-			continue;
-		*ret_runs += info.run_cnt;
-		*ret_ns += info.run_time_ns;
-	}
-}
-
 void program_cost_tick(struct program_cost *cost, const struct bpf_object *object, uint64_t now)
 {
 	if (cost->enabled < 0)
 		return;
 	if (!cost->first_runs && now - cost->begun >= FIRST_NS)
-		read_all(object, &cost->first_runs, &cost->first_ns);
+		bpf_programs_cost(object, &cost->first_runs, &cost->first_ns);
 	if (now - cost->begun >= ALL_NS)
 		program_cost_deinit(cost);
 }
@@ -52,7 +35,7 @@ void program_cost_tick(struct program_cost *cost, const struct bpf_object *objec
 void program_cost_read(const struct program_cost *cost, const struct bpf_object *object,
 		       uint64_t *ret_runs, uint64_t *ret_ns)
 {
-	read_all(object, ret_runs, ret_ns);
+	bpf_programs_cost(object, ret_runs, ret_ns);
 	*ret_runs -= cost->first_runs;
 	*ret_ns -= cost->first_ns;
 }

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What every thread does with its time, in exclusive states, added up in the kernel.
+ *
+ * One program at sched_switch sees each stretch of a state begin and end, one at sched_wakeup when
+ * a thread that waited could run again. What it waits for is decided when it leaves its CPU, by the
+ * state that the kernel has it in, the system call it is in, and the lock that it waits for: the
+ * rules are in bpf/wait_rules.bpf.h. Nothing is sent to user space, which reads the records when it
+ * likes.
+ */
+#include "bpf/wait_rules.bpf.h"
+
+char programs_license[] SEC("license") = "Dual BSD/GPL";
+
+/* --- the record of a thread --- */
+
+struct states_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STATES_CHUNK);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct states_thread));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, STATES_CHUNKS_MAX);
+	__type(key, __u32);
+	__array(values, struct states_chunk);
+} chunks SEC(".maps");
+
+static __always_inline struct states_thread *thread_at(__u32 number)
+{
+	__u32 chunk = number >> STATES_CHUNK_BITS, at = number & (STATES_CHUNK - 1);
+	void *map = bpf_map_lookup_elem(&chunks, &chunk);
+
+	return map ? bpf_map_lookup_elem(map, &at) : 0;
+}
+
+/* 0: no room. One that was given back, or one that was never used. */
+static __always_inline __u32 new_number(void)
+{
+	for (int tries = 0; tries < 4; tries++) {
+		__u32 head = state.free_head;
+
+		if (head == state.free_tail)
+			break;
+		if (__sync_val_compare_and_swap(&state.free_head, head, head + 1) == head)
+			return state.free_numbers[head & (STATES_FREE - 1)];
+	}
+	if (state.next >= state.room)
+		return 0;
+	return __sync_fetch_and_add(&state.next, 1);
+}
+
+/* What only the thread itself and who switches to it write is in one turn: odd meanwhile. */
+static __always_inline void begin_turn(struct states_thread *t)
+{
+	*(volatile __u32 *)&t->turn = t->turn + 1;
+	asm volatile("" ::: "memory");
+}
+
+static __always_inline void end_turn(struct states_thread *t)
+{
+	asm volatile("" ::: "memory");
+	*(volatile __u32 *)&t->turn = t->turn + 1;
+}
+
+static __always_inline void describe(struct states_thread *t, struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	t->tid = state.pid_level ? pid_number(task, state.pid_level) : (__u32)task->pid;
+	t->tgid = state.pid_level ? pid_number(leader, state.pid_level) : (__u32)task->tgid;
+	t->uid = BPF_CORE_READ(task, cred, euid.val);
+	t->cgroup = cgroup_of(task);
+	t->flags = task->flags & PF_KTHREAD ? STATES_KERNEL : 0;
+	__builtin_memcpy(t->name, task->comm, sizeof(t->name));
+	BPF_CORE_READ_STR_INTO(&t->process, leader, comm);
+}
+
+/* Whoever gets the claim makes the record. */
+static __noinline int begin_watching(struct task_struct *task, struct watched *w, __u64 now,
+				     __u32 what)
+{
+	struct states_thread *t;
+	__u32 number;
+
+	if (!task || !w)
+		return 0;
+	number = new_number();
+	t = number ? thread_at(number) : 0;
+	if (!t) {
+		__sync_fetch_and_add(&state.lost, 1);
+		return 0;
+	}
+	begin_turn(t);
+	describe(t, task);
+	for (int i = 0; i < STATE_COUNT; i++)
+		t->ns[i] = 0;
+	t->begun = t->since = now;
+	t->ended = t->woken = t->switches = 0;
+	t->state = what;
+	t->syscall = -1;
+	t->cpu = bpf_get_smp_processor_id();
+	t->run_time = task->se.sum_exec_runtime;
+	t->utime = task->utime;
+	t->stime = task->stime;
+	w->css_set = (__u64)task->cgroups;
+	end_turn(t);
+	w->number = number;
+	return 0;
+}
+
+static __always_inline struct watched *watched_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&watched_tasks, task, 0, 0);
+}
+
+/* It did `what` up to now, if it is seen for the first time. */
+static __always_inline struct states_thread *watch(struct task_struct *task, struct watched **ret,
+						   __u64 now, __u32 what)
+{
+	struct watched *w = watched_of(task);
+
+	if (!w)
+		w = bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	*ret = w;
+	if (!w)
+		return 0;
+	/* There may be room where there was none: it tries again. */
+	if (!w->number && !__sync_val_compare_and_swap(&w->is_claimed, 0, 1)) {
+		begin_watching(task, w, now, what);
+		w->is_claimed = 0;
+	}
+	return w->number ? thread_at(w->number) : 0;
+}
+
+/* --- switches --- */
+
+#define STATE_BOUND 15
+_Static_assert(STATE_COUNT <= STATE_BOUND + 1, "a mask bounds the index");
+
+static __always_inline void add(struct states_thread *t, __u32 what, __u64 ns)
+{
+	asm volatile("%0 &= 15" : "+r"(what));
+	t->ns[what] += ns;
+}
+
+#define SPLIT_SHIFT 10 /* so that an hour times an hour fits: parts are a microsecond off */
+
+/*
+ * It ran for so long. How much of that was its own code, and how much the kernel's, the kernel
+ * counts in ticks: what has passed since the last one stays undivided until the next.
+ */
+static __always_inline void book_run(struct task_struct *task, struct states_thread *t, __u64 ns)
+{
+	__u64 user = task->utime - t->utime, all = user + task->stime - t->stime, sum, part;
+
+	sum = t->ns[STATE_EXEC] + ns;
+	t->ns[STATE_EXEC] = sum;
+	if (!all)
+		return;
+	part = user >= all
+		       ? sum
+		       : (sum >> SPLIT_SHIFT) * (user >> SPLIT_SHIFT) / ((all >> SPLIT_SHIFT) + 1)
+				 << SPLIT_SHIFT;
+	if (part > sum)
+		part = sum;
+	t->ns[STATE_EXEC] = 0;
+	t->ns[STATE_EXEC_USER] += part;
+	t->ns[STATE_EXEC_SYSTEM] += sum - part;
+	t->utime = task->utime;
+	t->stime = task->stime;
+}
+
+static __always_inline void end_wait(struct states_thread *t, __u64 now)
+{
+	__u64 all = now - t->since, runnable = 0;
+
+	if (t->state == STATE_RUNNABLE)
+		runnable = all;
+	else if (t->woken > t->since && t->woken < now)
+		runnable = now - t->woken;
+	add(t, t->state, all - runnable);
+	t->ns[STATE_RUNNABLE] += runnable;
+}
+
+/* It leaves a CPU that nobody told it got: its own count of run time says since when. */
+static __always_inline void catch_up(struct task_struct *task, struct states_thread *t, __u64 now)
+{
+	__u64 ran = task->se.sum_exec_runtime - t->run_time;
+	__u64 from = ran < now - t->since ? now - ran : t->since;
+
+	state.missed++;
+	end_wait(t, from);
+	t->since = from;
+	t->state = STATE_EXEC;
+}
+
+static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32 task_state,
+				      __u64 now)
+{
+	struct wait wait = { .state = STATE_RUNNABLE, .syscall = -1 };
+	struct watched *w;
+	struct states_thread *t = watch(task, &w, now, STATE_EXEC);
+
+	if (!t)
+		return;
+	if (!is_queued(task))
+		decide(ctx, task, task_state, w->lock, &wait);
+	begin_turn(t);
+	if (t->state != STATE_EXEC)
+		catch_up(task, t, now);
+	book_run(task, t, now - t->since);
+	t->run_time = task->se.sum_exec_runtime;
+	t->since = now;
+	t->woken = 0;
+	t->state = wait.state;
+	t->syscall = wait.syscall;
+	t->switches++;
+	if (w->css_set != (__u64)task->cgroups) {
+		w->css_set = (__u64)task->cgroups;
+		t->cgroup = cgroup_of(task);
+	}
+	if (task_state & TASK_DEAD) {
+		t->ended = now;
+		t->flags |= STATES_ENDED;
+	}
+	end_turn(t);
+}
+
+static __always_inline void enter_cpu(struct task_struct *task, __u64 now)
+{
+	struct watched *w;
+	struct states_thread *t = watch(task, &w, now, STATE_EXEC);
+
+	if (!t || t->state == STATE_EXEC)
+		return;
+	begin_turn(t);
+	end_wait(t, now);
+	t->state = STATE_EXEC;
+	t->since = now;
+	t->cpu = bpf_get_smp_processor_id();
+	end_turn(t);
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+
+	if (prev->pid)
+		leave_cpu(ctx, prev,
+			  config.has_previous_state ? (__u32)ctx[3] : (__u32)prev->__state, now);
+	if (next->pid)
+		enter_cpu(next, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_wakeup(__u64 *ctx)
+{
+	struct watched *w = watched_of((void *)ctx[0]);
+	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+
+	if (t && !t->woken)
+		t->woken = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* --- locks of the kernel that are waited for (Linux 5.19) --- */
+
+#define LCB_F_SPIN 1 /* include/trace/events/lock.h: it spins, and leaves no CPU */
+
+SEC("tp_btf/contention_begin")
+int on_contention(__u64 *ctx)
+{
+	struct watched *w;
+
+	if (ctx[1] & LCB_F_SPIN)
+		return 0;
+	w = watched_of(bpf_get_current_task_btf());
+	if (w)
+		w->lock = ctx[0];
+	return 0;
+}
+
+/* An interrupt may wait for another lock meanwhile. */
+SEC("tp_btf/contention_end")
+int on_contended(__u64 *ctx)
+{
+	struct watched *w = watched_of(bpf_get_current_task_btf());
+
+	if (w && w->lock == ctx[0])
+		w->lock = 0;
+	return 0;
+}
+
+/* --- threads that come, and get other names --- */
+
+SEC("tp_btf/task_newtask")
+int on_new_task(__u64 *ctx)
+{
+	struct watched *w;
+
+	watch((void *)ctx[0], &w, bpf_ktime_get_ns(), STATE_RUNNABLE);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int on_rename(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct watched *w = watched_of(task);
+	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+
+	/* A name is torn for a moment in the kernel as well. */
+	if (t)
+		bpf_probe_read_kernel_str(t->name, sizeof(t->name), (void *)ctx[1]);
+	if (t && t->tid == t->tgid)
+		bpf_probe_read_kernel_str(t->process, sizeof(t->process), (void *)ctx[1]);
+	return 0;
+}
+
+/* Those that are there when the others are attached. What changed meanwhile is looked at again. */
+SEC("iter/task")
+int see_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct wait wait = { .state = STATE_EXEC, .syscall = -1 };
+	struct states_thread *t;
+	struct watched *w;
+
+	if (!task || !task->pid)
+		return 0;
+	w = watched_of(task);
+	if (w && w->number)
+		return 0;
+	if (!task->on_cpu) {
+		wait.state = STATE_RUNNABLE;
+		if (!is_queued(task))
+			decide(0, task, task->__state, 0, &wait);
+	}
+	t = watch(task, &w, bpf_ktime_get_ns(), wait.state);
+	if (t) {
+		t->syscall = wait.syscall;
+		t->cpu = task->thread_info.cpu;
+	}
+	if (t && t->since == t->begun && (t->state == STATE_EXEC) != (task->on_cpu != 0))
+		t->state = task->on_cpu ? STATE_EXEC : STATE_RUNNABLE;
+	return 0;
+}
+
+/* --- ourselves --- */
+
+/* Run by user space on a CPU where somebody has been running for long: what it has run for is
+ * booked as if it had left. */
+SEC("raw_tp")
+int book_here(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct watched *w = watched_of(task);
+	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	__u64 now = bpf_ktime_get_ns();
+
+	(void)ctx;
+	if (!t || t->state != STATE_EXEC || now <= t->since)
+		return 0;
+	begin_turn(t);
+	book_run(task, t, now - t->since);
+	t->run_time = task->se.sum_exec_runtime;
+	t->since = now;
+	end_turn(t);
+	return 0;
+}
+
+/* How deep our PID namespace is, by whoever runs this. */
+SEC("syscall")
+int find_level(void *ctx)
+{
+	(void)ctx;
+	state.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+	return 0;
+}

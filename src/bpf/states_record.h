@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the programs of exact thread states and who reads them share.
+ *
+ * Each thread has a record with its times, in memory that user space maps: reading costs no system
+ * call. A record is of one thread, from when it is first seen until it has ended and user space has
+ * read that; then its number goes to `free_numbers`, to be another thread's.
+ */
+#ifndef BPF_STATES_RECORD_H
+#define BPF_STATES_RECORD_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#include "state/state.h"
+#include "state/wait.h"
+
+#define STATES_CHUNK_BITS 9
+#define STATES_CHUNK      (1u << STATES_CHUNK_BITS)
+#define STATES_CHUNKS_MAX 8192
+
+#define STATES_FREE       (1u << 16) /* numbers that wait to be used again */
+
+struct states_config {
+	__u8 has_previous_state;   /* sched_switch has it as an argument (Linux 5.18) */
+	__u8 waits[WAIT_SYSCALLS]; /* enum wait_kind by number of system call */
+};
+
+struct states_state {
+	__u32 next, room; /* numbers: never used yet, and how many there are */
+	__u32 pid_level;  /* of our PID namespace */
+	__u32 unused;
+	/* The kernel's code that brings anonymous memory back; 0: nothing is on swap. */
+	__u64 swap_begin, swap_end;
+	__u32 free_head, free_tail;
+	__u32 lost;   /* threads that there was no room for */
+	__u32 missed; /* switches that nobody told of */
+	__u32 free_numbers[STATES_FREE];
+};
+
+enum states_flag {
+	STATES_KERNEL = 1,
+	STATES_ENDED = 2,
+	STATES_HIDDEN = 4, /* set by user space: it left a CPU and nobody told */
+};
+
+/* A multiple of 64 bytes, so that two CPUs share no line. */
+struct states_thread {
+	/* Odd while it is written. The wake-up alone is written by others, in one word. */
+	__u32 turn;
+	__u32 flags; /* enum states_flag; 0 and no tid: not used */
+	__u32 tid, tgid, uid;
+	__u16 state; /* enum state, as of `since`; STATE_EXEC: it is on a CPU */
+	__u16 cpu;
+	__s32 syscall; /* in which it waits; -1: none */
+	__u32 unused;
+	__u64 begun, ended; /* CLOCK_MONOTONIC; ended 0: it lives */
+	__u64 since;
+	__u64 woken;                  /* since when it could run; 0: not yet */
+	__u64 run_time, utime, stime; /* the kernel's counts, as of when they were booked last */
+	__u64 cgroup;
+	__u64 switches;
+	char name[16], process[16];
+	__u64 ns[STATE_COUNT];
+	__u64 fill[7];
+};
+
+#endif

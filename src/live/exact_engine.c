@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Exact states, by the programs of trace/state_session.h.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/word_map.h"
+#include "live/cgroup_names.h"
+#include "live/engine.h"
+#include "trace/state_session.h"
+
+/* Hostile programs may have a new name every microsecond; who comes then is called "?". */
+#define NAMES_MAX_BYTES ((size_t)64 << 20)
+
+struct exact {
+	struct state_session *session;
+	struct arena arena;
+	struct names names;
+	struct cgroup_names cgroups;
+	const struct name *no_name;
+	struct word_map leaders; /* tgid to its place in the reading */
+	uint64_t costed_ns, program_ns;
+};
+
+static void exact_close(void *self)
+{
+	struct exact *exact = self;
+
+	if (!exact)
+		return;
+	state_session_close(exact->session);
+	word_map_deinit(&exact->leaders);
+	cgroup_names_deinit(&exact->cgroups);
+	names_deinit(&exact->names);
+	arena_deinit(&exact->arena);
+	free(exact);
+}
+
+static struct error *exact_open(const struct engine_options *options, void **ret)
+{
+	struct exact *exact = calloc(1, sizeof(*exact));
+	struct error *err;
+
+	(void)options;
+	if (!exact)
+		return &error_no_memory;
+	arena_init(&exact->arena, NAMES_MAX_BYTES);
+	names_init(&exact->names, &exact->arena);
+	cgroup_names_init(&exact->cgroups, &exact->names);
+	exact->no_name = names_intern(&exact->names, "?", 1);
+	err = exact->no_name ? state_session_open(&exact->session) : &error_no_memory;
+	if (err) {
+		exact_close(exact);
+		return err;
+	}
+	exact->costed_ns = clock_ns(CLOCK_MONOTONIC);
+	*ret = exact;
+	return NULL;
+}
+
+/* --- reading --- */
+
+struct visit {
+	struct exact *exact;
+	struct state_reading *reading;
+	bool has_memory;
+};
+
+static const struct name *name_of(struct exact *exact, const char *bytes, size_t room)
+{
+	const struct name *name = names_intern(&exact->names, bytes, strnlen(bytes, room));
+
+	return name ? name : exact->no_name;
+}
+
+/* The number of a record is used again, but not at the same moment: 22 bits of it, and when the
+ * thread began in units of 4 us. */
+static uint64_t id_of(uint32_t number, const struct states_thread *t)
+{
+	return (uint64_t)number << 42 | (t->begun >> 12 & ((1ull << 42) - 1));
+}
+
+/* What has passed of what it does. */
+static void add_progress(struct state_thread *thread, const struct states_thread *t, uint64_t now_ns)
+{
+	uint64_t all, runnable = 0;
+
+	if (thread->has_ended || now_ns <= t->since)
+		return;
+	all = now_ns - t->since;
+	if (t->state != STATE_RUNNABLE && t->state != STATE_EXEC && t->woken > t->since &&
+	    t->woken < now_ns) {
+		runnable = now_ns - t->woken;
+		thread->state = STATE_RUNNABLE;
+		thread->since_ns = t->woken;
+	}
+	thread->times.ns[t->state] += all - runnable;
+	thread->times.ns[STATE_RUNNABLE] += runnable;
+}
+
+static bool take(void *context, uint32_t number, const struct states_thread *t, uint64_t now_ns)
+{
+	struct visit *visit = context;
+	struct exact *exact = visit->exact;
+	struct state_reading *reading = visit->reading;
+	struct state_thread *thread;
+
+	if (t->state >= STATE_COUNT)
+		return true;
+	if (!array_reserve(&reading->threads, 1)) {
+		visit->has_memory = false;
+		return false;
+	}
+	thread = &reading->threads.items[reading->threads.count++];
+	*thread = (struct state_thread){
+		.tid = t->tid,
+		.tgid = t->tgid,
+		.id = id_of(number, t),
+		.uid = t->uid,
+		.cpu = t->cpu,
+		.is_kernel = t->flags & STATES_KERNEL,
+		.has_ended = t->flags & STATES_ENDED,
+		.name = name_of(exact, t->name, sizeof(t->name)),
+		.process = name_of(exact, t->process, sizeof(t->process)),
+		.cgroup = cgroup_names_of(&exact->cgroups, t->cgroup),
+		.begun_ns = t->begun,
+		.seen_ns = now_ns > t->begun ? now_ns : t->begun,
+		.state = t->state,
+		.since_ns = t->flags & STATES_ENDED ? 0 : t->since,
+		.syscall = t->syscall,
+		.switches = t->switches,
+	};
+	memcpy(thread->times.ns, t->ns, sizeof(thread->times.ns));
+	add_progress(thread, t, now_ns);
+	return true;
+}
+
+/* A process has the name that its leader has now. */
+static struct error *name_processes(struct exact *exact, struct state_reading *reading)
+{
+	word_map_deinit(&exact->leaders);
+	exact->leaders = (struct word_map){ 0 };
+	for (size_t i = 0; i < reading->threads.count; i++) {
+		const struct state_thread *t = &reading->threads.items[i];
+		uint32_t *place;
+
+		if (t->tid != t->tgid)
+			continue;
+		place = word_map_at(&exact->leaders, (struct words){ { t->tgid } });
+		if (!place)
+			return &error_no_memory;
+		*place = (uint32_t)i;
+	}
+	for (size_t i = 0; i < reading->threads.count; i++) {
+		struct state_thread *t = &reading->threads.items[i];
+		uint32_t place = word_map_find(&exact->leaders, (struct words){ { t->tgid } });
+
+		if (place != WORD_MAP_NEW && reading->threads.items[place].begun_ns <= t->begun_ns)
+			t->process = reading->threads.items[place].name;
+	}
+	return NULL;
+}
+
+static struct error *exact_read(void *self, struct state_reading *reading)
+{
+	struct exact *exact = self;
+	struct visit visit = { .exact = exact, .reading = reading, .has_memory = true };
+	struct error *err;
+	uint64_t now;
+
+	reading->threads.count = 0;
+	err = state_session_read(exact->session, take, &visit);
+	if (!err && !visit.has_memory)
+		err = &error_no_memory;
+	if (!err)
+		err = name_processes(exact, reading);
+	if (err)
+		return err;
+	now = clock_ns(CLOCK_MONOTONIC);
+	exact->program_ns += (uint64_t)(state_session_share(exact->session) *
+					(double)(now - exact->costed_ns));
+	exact->costed_ns = now;
+	reading->at_ns = now;
+	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
+	reading->measured = engine_exact.measured;
+	if (!state_session_facts(exact->session).has_locks)
+		reading->measured &= ~(1u << STATE_LOCK_KERNEL);
+	reading->cost = (struct state_cost){
+		.program_ns = exact->program_ns,
+		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.threads_lost = state_session_lost(exact->session),
+	};
+	return NULL;
+}
+
+static struct error *exact_tick(void *self)
+{
+	struct exact *exact = self;
+
+	return state_session_tick(exact->session);
+}
+
+const struct engine_methods engine_exact = {
+	.open = exact_open,
+	.read = exact_read,
+	.tick = exact_tick,
+	.close = exact_close,
+	.measured = (1u << STATE_COUNT) - 1,
+};

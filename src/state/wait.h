@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What a system call waits for when it sleeps: a row for each call that says something. BPF
+ * programs include this too, so it needs nothing.
+ */
+#ifndef STATE_WAIT_H
+#define STATE_WAIT_H
+
+/* Numbers beyond are not known. Those of x86_64 and aarch64 end below 480. */
+#define WAIT_SYSCALLS 512
+
+enum wait_kind {
+	WAIT_OTHER,
+	WAIT_NETWORK, /* it takes a socket */
+	WAIT_FILE,    /* its first argument is an open file, which says what it waits for */
+	WAIT_DISK,    /* it waits for storage where signals do not wake it */
+	WAIT_TIMER,
+	WAIT_WORK, /* for whatever comes next */
+	WAIT_POLL, /* the same, of so many files as its second argument says; of none, for a time */
+	WAIT_SELECT,     /* its first argument */
+	WAIT_FUTEX,      /* futex(2): a lock or something else, by operation and value */
+	WAIT_FUTEX_WAIT, /* futex_wait(2): by value */
+	WAIT_LOCK,       /* of a file */
+	WAIT_FCNTL,      /* the same, if its second argument is a command that waits for one */
+};
+
+/*
+ * Is a thread that waits for a futex with this value waiting for a lock? By convention the value is
+ * 2 for a lock that somebody waits for (Drepper, "Futexes Are Tricky", mutex3: glibc's mutexes,
+ * those of Go and Rust), 3 for glibc's locks of writers (nptl/pthread_rwlock_common.c), or has the
+ * top bit (FUTEX_WAITERS: robust and PI locks of glibc, all of musl). Conditions, semaphores, joins
+ * and parked threads wait with others: for work.
+ */
+#define WAIT_IS_LOCK(value) ((value) == 2 || (value) == 3 || ((value)&0x80000000u))
+
+#ifndef __bpf__
+/* The kind of each system call of the machine that this is compiled for. */
+extern const unsigned char wait_kinds[WAIT_SYSCALLS];
+
+/* Its name; NULL: not known. */
+const char *wait_syscall_name(int number);
+#endif
+
+#endif

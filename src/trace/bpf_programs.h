@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all who load programs at sched_switch do with them.
+ */
+#ifndef TRACE_BPF_PROGRAMS_H
+#define TRACE_BPF_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct bpf_link;
+struct bpf_object;
+struct bpf_program;
+struct btf;
+
+/* Why loading failed with this errno, as libbpf_reason() and the kernel tell. */
+struct error *bpf_programs_load_error(int failed);
+
+/* Does nothing with one that was not loaded. */
+struct error *bpf_programs_attach(struct bpf_program *program, struct bpf_link **link) MUST_CHECK;
+
+/* Runs an iterator's program for everything that there is. */
+struct error *bpf_programs_iterate(const struct bpf_link *link) MUST_CHECK;
+
+/* Of all programs of the object, as far as the kernel counts it (BPF_ENABLE_STATS). */
+void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns);
+
+/* sched_switch has the state of who leaves as its last argument since Linux 5.18: five with the one
+ * that is not the tracepoint's own. */
+bool bpf_switch_has_state(const struct btf *kernel);
+
+#endif

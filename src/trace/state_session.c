@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/state_session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <states.skel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "state/wait.h"
+#include "symbol/kallsyms.h"
+#include "trace/bpf_programs.h"
+#include "trace/libbpf_reason.h"
+#include "trace/memory_chunks.h"
+
+/* Beside the threads that are there. */
+#define FIRST_ROOM 8192
+#define MOST_ROOM  (1u << 22) /* pid_max is no more; numbers have 22 bits in what is made of them \
+			       */
+
+/* Who has run for so long without a switch is booked by us. */
+#define LONG_RUN_NS (NS_PER_S / 100)
+
+struct ended_thread {
+	uint32_t number;
+	struct states_thread thread;
+};
+
+/* Counting what programs cost costs as well, two looks at the clock a run: it is on for one tick in
+ * SAMPLE_TICKS, from the first on. */
+#define SAMPLE_TICKS 16
+#define SAMPLE_NS    (NS_PER_S / 10)
+
+struct cost_sample {
+	int enabled; /* a descriptor while it is on, or -1 */
+	unsigned ticks;
+	uint64_t begun, runs, ns; /* as of when it was turned on */
+	double share;             /* of a CPU */
+};
+
+struct state_session {
+	struct states_bpf *program;
+	struct states_state *state; /* shared with the programs */
+	struct memory_chunks chunks;
+	struct state_session_facts facts;
+	struct {
+		ARRAY(struct ended_thread);
+	} ended; /* since the last reading */
+	struct cost_sample cost;
+};
+
+/* --- memory --- */
+
+static struct error *add_room(struct state_session *session)
+{
+	struct error *err = memory_chunks_add(&session->chunks, "ctprof_states");
+
+	if (!err)
+		session->state->room = (uint32_t)session->chunks.mapped.count << STATES_CHUNK_BITS;
+	return err;
+}
+
+static struct error *first_room(struct state_session *session)
+{
+	struct sysinfo host;
+	const uint32_t wanted = FIRST_ROOM + (sysinfo(&host) ? 0 : host.procs);
+	struct error *err = NULL;
+
+	/* Number 0 is none. */
+	session->state->next = 1;
+	while (!err && session->state->room < wanted)
+		err = add_room(session);
+	return err;
+}
+
+static uint32_t numbers_in_use(const struct state_session *session)
+{
+	const uint32_t next = __atomic_load_n(&session->state->next, __ATOMIC_RELAXED);
+
+	return next < session->state->room ? next : session->state->room;
+}
+
+static struct states_thread *thread_at(const struct state_session *session, uint32_t number)
+{
+	return (struct states_thread *)session->chunks.mapped.items[number >> STATES_CHUNK_BITS] +
+	       (number & (STATES_CHUNK - 1));
+}
+
+/* --- opening --- */
+
+static void look_at_kernel(struct state_session *session, struct states_config *config)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf)
+		return;
+	config->has_previous_state = bpf_switch_has_state(btf);
+	session->facts.has_locks =
+		btf__find_by_name_kind(btf, "btf_trace_contention_begin", BTF_KIND_TYPEDEF) > 0;
+	btf__free(btf);
+}
+
+static struct error *load(struct state_session *session)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct states_bpf *program;
+	struct states_config *config;
+	int failed;
+
+	libbpf_reason_begin();
+	program = session->program = states_bpf__open();
+	if (!program)
+		return error_system(errno, "the BPF programs");
+	config = (struct states_config *)&program->rodata->config;
+	memcpy(config->waits, wait_kinds, sizeof(config->waits));
+	look_at_kernel(session, config);
+	bpf_program__set_autoload(program->progs.on_contention, session->facts.has_locks);
+	bpf_program__set_autoload(program->progs.on_contended, session->facts.has_locks);
+	failed = states_bpf__load(program);
+	if (failed)
+		return bpf_programs_load_error(-failed);
+	session->state = &program->bss->state;
+	if (bpf_prog_test_run_opts(bpf_program__fd(program->progs.find_level), &run))
+		return error_system(errno, "the BPF programs do not run");
+	memory_chunks_init(&session->chunks, bpf_map__fd(program->maps.chunks), STATES_CHUNK,
+			   sizeof(struct states_thread));
+	return first_room(session);
+}
+
+/* Who comes first, so that nobody is missed between this and the walk over those that are there. */
+static struct error *attach_all(struct states_bpf *program)
+{
+	struct error *err =
+		bpf_programs_attach(program->progs.on_new_task, &program->links.on_new_task);
+
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_rename, &program->links.on_rename);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_contention,
+					  &program->links.on_contention);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_contended,
+					  &program->links.on_contended);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_wakeup, &program->links.on_wakeup);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_switch, &program->links.on_switch);
+	if (!err)
+		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
+	return err ? err : bpf_programs_iterate(program->links.see_task);
+}
+
+struct error *state_session_open(struct state_session **ret)
+{
+	struct state_session *session = calloc(1, sizeof(*session));
+	struct error *err;
+
+	if (!session)
+		return &error_no_memory;
+	session->cost.enabled = -1;
+	err = load(session);
+	if (!err)
+		err = attach_all(session->program);
+	if (err) {
+		state_session_close(session);
+		return err;
+	}
+	*ret = session;
+	return NULL;
+}
+
+void state_session_close(struct state_session *session)
+{
+	if (!session)
+		return;
+	if (session->cost.enabled >= 0)
+		close(session->cost.enabled);
+	memory_chunks_deinit(&session->chunks);
+	states_bpf__destroy(session->program);
+	array_deinit(&session->ended);
+	free(session);
+}
+
+struct state_session_facts state_session_facts(const struct state_session *session)
+{
+	return session->facts;
+}
+
+/* --- reading --- */
+
+#define TRIES 1000
+
+/* False: it was written all the time, which takes being stopped by a debugger. */
+static bool copy_thread(const struct states_thread *t, struct states_thread *ret)
+{
+	for (int i = 0; i < TRIES; i++) {
+		const uint32_t turn = __atomic_load_n(&t->turn, __ATOMIC_ACQUIRE);
+
+		if (turn & 1)
+			continue;
+		memcpy(ret, t, sizeof(*ret));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&t->turn, __ATOMIC_RELAXED) == turn)
+			return true;
+	}
+	return false;
+}
+
+/* It has ended, so nobody in the kernel writes it any more. */
+static bool take_ended(struct state_session *session, uint32_t number, struct states_thread *t)
+{
+	struct states_state *state = session->state;
+	const uint32_t tail = state->free_tail;
+
+	if (tail - __atomic_load_n(&state->free_head, __ATOMIC_ACQUIRE) == STATES_FREE)
+		return true;
+	if (!array_reserve(&session->ended, 1))
+		return false;
+	session->ended.items[session->ended.count++] =
+		(struct ended_thread){ .number = number, .thread = *t };
+	t->tid = t->flags = 0;
+	state->free_numbers[tail & (STATES_FREE - 1)] = number;
+	__atomic_store_n(&state->free_tail, tail + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* The code that brings pages back from swap ends where the next symbol begins. */
+static void find_swap_code(struct states_state *state)
+{
+	_cleanup_free_ char *line = NULL;
+	FILE *file = fopen("/proc/kallsyms", "re");
+	uint64_t begin = 0;
+	struct kallsym symbol;
+	size_t room = 0;
+	ssize_t length;
+
+	while (file && (length = getline(&line, &room, file)) > 0) {
+		if (!kallsym_parse((struct text){ line, (size_t)length }, &symbol))
+			continue;
+		if (begin && symbol.address > begin)
+			break;
+		if (text_equal(symbol.name, TEXT("do_swap_page")))
+			begin = symbol.address;
+	}
+	if (file)
+		fclose(file);
+	if (!begin || symbol.address <= begin)
+		return;
+	state->swap_end = symbol.address;
+	__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
+}
+
+static void look_at_swap(struct states_state *state)
+{
+	struct sysinfo host;
+
+	if (!state->swap_begin && !sysinfo(&host) && host.totalswap > host.freeswap)
+		find_swap_code(state);
+}
+
+static void sample_cost(struct state_session *session)
+{
+	struct cost_sample *cost = &session->cost;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t runs, ns;
+
+	if (cost->enabled >= 0 && now - cost->begun > SAMPLE_NS) {
+		bpf_programs_cost(session->program->obj, &runs, &ns);
+		cost->share = (double)(ns - cost->ns) / (double)(now - cost->begun);
+		close(cost->enabled);
+		cost->enabled = -1;
+	} else if (cost->enabled < 0 && cost->ticks++ % SAMPLE_TICKS == 0) {
+		cost->enabled = bpf_enable_stats(BPF_STATS_RUN_TIME);
+		bpf_programs_cost(session->program->obj, &cost->runs, &cost->ns);
+		cost->begun = now;
+	}
+}
+
+struct error *state_session_tick(struct state_session *session)
+{
+	const uint32_t count = numbers_in_use(session);
+	struct error *err = NULL;
+	size_t more = session->chunks.mapped.count;
+
+	for (uint32_t number = 1; number < count; number++) {
+		struct states_thread *t = thread_at(session, number);
+
+		if (__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & STATES_ENDED && !(t->turn & 1) &&
+		    !take_ended(session, number, t))
+			return &error_no_memory;
+	}
+	look_at_swap(session->state);
+	sample_cost(session);
+	/* Twice as many each time, so that many new ones at once find room. */
+	if (count > session->state->room / 2)
+		while (!err && more-- && session->state->room < MOST_ROOM)
+			err = add_room(session);
+	return err;
+}
+
+/* Has run for long, as far as we were told. One that is not on its CPU has left it and nobody told:
+ * some kernels run no programs for some threads. Those are hidden, whatever they do. */
+static void book_long_run(struct state_session *session, struct states_thread *t)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = t->cpu);
+	const volatile struct states_thread *now = t;
+	const uint64_t since = now->since;
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.book_here), &run))
+		return;
+	if (now->state == STATE_EXEC && now->since == since && !(now->flags & STATES_ENDED))
+		t->flags |= STATES_HIDDEN;
+}
+
+struct error *state_session_read(struct state_session *session, state_visit *visit, void *context)
+{
+	struct error *err = state_session_tick(session);
+	const uint32_t count = numbers_in_use(session);
+	struct states_thread thread;
+	bool goes_on = true;
+
+	for (size_t i = 0; !err && goes_on && i < session->ended.count; i++)
+		goes_on = visit(context, session->ended.items[i].number,
+				&session->ended.items[i].thread,
+				session->ended.items[i].thread.ended);
+	session->ended.count = 0;
+	for (uint32_t number = 1; !err && goes_on && number < count; number++) {
+		struct states_thread *t = thread_at(session, number);
+		uint64_t now;
+
+		if (!t->tid || t->flags & STATES_HIDDEN)
+			continue;
+		if (t->state == STATE_EXEC && !(t->flags & STATES_ENDED) &&
+		    clock_ns(CLOCK_MONOTONIC) - t->since > LONG_RUN_NS)
+			book_long_run(session, t);
+		if (!copy_thread(t, &thread) || !thread.tid)
+			continue;
+		/* One that has ended since is told of next time, as one that has. */
+		if (thread.flags & (STATES_ENDED | STATES_HIDDEN))
+			continue;
+		now = clock_ns(CLOCK_MONOTONIC);
+		goes_on = visit(context, number, &thread, now);
+	}
+	return err;
+}
+
+uint64_t state_session_lost(const struct state_session *session)
+{
+	return session->state->lost;
+}
+
+double state_session_share(const struct state_session *session)
+{
+	return session->cost.share;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Exact states of every thread, added up in the kernel by BPF programs at sched_switch.
+ *
+ *	struct state_session *session;
+ *	struct error *err = state_session_open(&session);
+ *	err = state_session_read(session, take, context);
+ *	state_session_close(session);
+ *
+ * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN), and a kernel with BTF. What was before it was
+ * opened is not known: threads are watched from then on.
+ */
+#ifndef TRACE_STATE_SESSION_H
+#define TRACE_STATE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bpf/states_record.h"
+
+struct state_session;
+
+/* What the kernel can tell. */
+struct state_session_facts {
+	bool has_locks; /* who waits for locks of the kernel (Linux 5.19) */
+};
+
+struct error *state_session_open(struct state_session **ret) MUST_CHECK;
+struct state_session_facts state_session_facts(const struct state_session *session);
+
+/* Takes in those that have ended, so that their records can be used again, and adds room. Some
+ * times a second: a host may begin thousands of threads in one. */
+struct error *state_session_tick(struct state_session *session) MUST_CHECK;
+
+/* One thread as of `now_ns` (CLOCK_MONOTONIC). False: no more. */
+typedef bool state_visit(void *context, uint32_t number, const struct states_thread *thread,
+			 uint64_t now_ns);
+
+/* All that live, and all that have ended since the last call. */
+struct error *state_session_read(struct state_session *session, state_visit *visit,
+				 void *context) MUST_CHECK;
+
+/* Threads without room, so far. */
+uint64_t state_session_lost(const struct state_session *session);
+
+/* What the programs cost, as a share of one CPU, by the kernel's own count of their time in the
+ * last tenth of a second that was counted. */
+double state_session_share(const struct state_session *session);
+
+/* Takes NULL. */
+void state_session_close(struct state_session *session);
+
+#endif
