@@ -221,7 +221,8 @@ code_is_told() {
 }
 
 # process_holds NAME PERCENT: rows of processes; of all threads of this child together, CPU time and the rest. The
-# window is that of a process with one thread, `stopped`.
+# window is that of a process with one thread, `stopped`. The clock of a process stops for a thread a little
+# before that has left its CPU for good.
 process_holds() {
 	top_check '
 		END {
@@ -235,8 +236,10 @@ process_holds() {
 			slept = rest == "none" ? 0 : truth(child, "rest", begin, end)
 			if (!begin || exec <= 0)
 				print "nothing is known of it"
-			if (process_ns[child, "exec"] < exec * (1 - '"$2"' / 100) || process_ns[child, "exec"] > exec * (1 + '"$2"' / 100))
-				printf "CPU time %d, by its own clock %d\n", process_ns[child, "exec"], exec
+			made = truth(child, "runnable", begin, end)
+			got = process_ns[child, "exec"]
+			if (got < exec * (1 - '"$2"' / 100) || got > exec * (1 + '"$2"' / 100) + 10000 * made)
+				printf "CPU time %d, by its own clock %d; threads %d\n", got, exec, made
 			if (rest != "none" && (process_ns[child, rest] < slept * (1 - '"$2"' / 100) ||
 					process_ns[child, rest] > slept * (1 + '"$2"' / 100)))
 				printf "%s %d, by its own clock %d\n", rest, process_ns[child, rest], slept

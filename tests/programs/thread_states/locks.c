@@ -194,10 +194,10 @@ static void run_kernel_rwsem(struct life *life)
 const struct behaviour lock_behaviours[] = {
 	{ "mutex", "mutex", "lock_futex", run_mutex, false, 0 },
 	{ "priority_mutex", "priority_mutex", "lock_futex", run_priority_mutex, false, 0 },
-	{ "rwlock", "rwlock", "lock_futex|idle", run_rwlock, false, 0 },
+	{ "rwlock", "rwlock", "lock_futex", run_rwlock, false, 0 },
 	{ "cond_pool", "cond_pool", "idle", run_pool, false, 3 },
-	{ "semaphore", "semaphore", "idle|lock_futex", run_semaphore, false, 0 },
-	{ "flock", "flock", "sleep_other|lock", run_flock, false, 0 },
+	{ "semaphore", "semaphore", "idle", run_semaphore, false, 0 },
+	{ "flock", "flock", "lock_kernel", run_flock, false, 0 },
 	{ "kernel_mutex", "kernel_mutex", "lock_kernel|sleep", run_kernel_mutex, false, 2 },
 	{ "kernel_rwsem", "kernel_rwsem", "lock_kernel|sleep", run_kernel_rwsem, false, 2 },
 	{ 0 },

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * states BEHAVIOUR...: threads, and children, that each do one thing, and are named after it. Once
- *all have begun it prints
+ * all have begun it prints
  *
  *	ready PID[,PID...]       its processes
  *	NAME TID EXPECTED        a line for each thread
  *
- * EXPECTED is the state that the thread is in all the time ("a|b": one of the two, or some of
- *each), or "mixed:STATE": it knows by its own clocks, and says at the end, how long it ran and was
- *runnable; the rest of its time is in STATE, of which "none" has none. "process:STATE" is the same
- *of all threads of a child together, but for what they were runnable. It ends at SIGTERM, or after
- * $STATES_SECONDS, and prints what was so as of many moments:
+ * EXPECTED is the state that the thread is in all the time; "a|b": one of the two, or some of each.
+ * "mixed:STATE" knows by its own clocks, and says at the end, how long it ran and was runnable; the
+ * rest of its time is in STATE, of which "none" has none. "process:STATE" is the same of all
+ *threads of a child together; it knows how many these were instead of how long they were runnable.
  *
- *	truth NAME TID UNIX_NS EXEC_NS RUNNABLE_NS REST_NS
+ * It ends at SIGTERM, or after $STATES_SECONDS, and prints what was so as of many moments:
+ *
+ *	truth NAME TID UNIX_NS EXEC_NS RUNNABLE_NS|THREADS REST_NS
  *
  * `disk` reads $STATES_FILE, `many` is $STATES_MANY threads (10000), `paging` uses $STATES_MIB (16)
  * of memory over and over, and `births` are $STATES_BIRTHS threads a second (5000).

@@ -95,12 +95,13 @@ void note_thread(struct life *life)
 	note(life, n);
 }
 
-void note_process(struct life *life, uint64_t rest)
+void note_process(struct life *life, uint64_t rest, uint64_t made)
 {
 	if (is_due(life))
 		note(life, (struct note){ .at_unix_ns = now(CLOCK_REALTIME),
 					  .exec = now(CLOCK_PROCESS_CPUTIME_ID),
-					  .rest = rest });
+					  .rest = rest,
+					  .runnable = made });
 }
 
 void *live(void *argument)

@@ -81,8 +81,8 @@ static void run_short(struct life *life)
 {
 	pthread_t thread;
 
-	for (;;) {
-		note_process(life, naps_ns);
+	for (uint64_t made = 0;; made++) {
+		note_process(life, naps_ns, made);
 		if (pthread_create(&thread, NULL, live_shortly, NULL))
 			errx(1, "no thread");
 		pthread_join(thread, NULL);
@@ -101,12 +101,13 @@ static void run_births(struct life *life)
 	const uint64_t pause = NS_PER_S / number("STATES_BIRTHS", 5000);
 	pthread_attr_t attributes;
 	pthread_t thread;
+	uint64_t made = 0;
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
 	for (uint64_t next = now(CLOCK_MONOTONIC);; next += pause) {
-		note_process(life, 0);
+		note_process(life, 0, made++);
 		/* Those that have ended may not be gone yet: the kernel says EAGAIN. */
 		while (pthread_create(&thread, &attributes, live_and_die, NULL))
 			nap(NS_PER_MS);
@@ -145,7 +146,7 @@ const struct behaviour process_behaviours[] = {
 	{ "paging", "paging", "mixed:paging", run_paging, true, 0 },
 	{ "short", "short", "process:sleep_timer", run_short, true, 0 },
 	{ "births", "births", "process:none", run_births, true, 0 },
-	{ "many", "many-parent", "sleep|idle", run_many, true, 0 },
+	{ "many", "many-parent", "idle", run_many, true, 0 },
 	{ "vfork", "vfork", "sleep_other", run_vfork, false, 0 },
 	{ 0 },
 };

@@ -34,7 +34,8 @@ extern const struct behaviour one_of_many;
 
 /* What a thread had done as of a moment. */
 struct note {
-	uint64_t at_unix_ns, exec, runnable, rest;
+	uint64_t at_unix_ns, exec, rest;
+	uint64_t runnable; /* of a process: how many threads it has made */
 };
 
 /* One thread, in memory that children share. */
@@ -58,9 +59,9 @@ void begin(struct life *life);
 bool has_begun(const struct life *life);
 
 /* Now and then: what this thread has done, by its own clocks; or its process, of which only it
- * knows the rest. The first one begins. */
+ * knows the rest and how many threads it has made. The first one begins. */
 void note_thread(struct life *life);
-void note_process(struct life *life, uint64_t rest);
+void note_process(struct life *life, uint64_t rest, uint64_t made);
 
 uint64_t now(clockid_t clock);
 void nap(uint64_t ns);
