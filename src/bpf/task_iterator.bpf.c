@@ -353,6 +353,7 @@ SEC("iter/task") int walk(struct bpf_iter__task *ctx)
 	TASK_COUNTERS(TAKE)
 	take_waits(task, r);
 	r->in_iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
+	r->is_frozen = bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen);
 	take_statistics(task, r);
 	if (bpf_core_field_exists(task->delays))
 		take_delays(task, r);
@@ -360,10 +361,7 @@ SEC("iter/task") int walk(struct bpf_iter__task *ctx)
 		bpf_probe_read_kernel(batch->cpus[at], mask_bytes(words), &task->cpus_mask);
 	else
 		r->cpus = task->cpus_mask.bits[0];
-	r->now = r->queued_since || r->blkio_since || r->wait_since || r->sleep_since ||
-				 r->block_since
-			 ? bpf_ktime_get_ns()
-			 : 0;
+	r->now = bpf_ktime_get_ns();
 	batch->count = at + 1;
 	return 0;
 }

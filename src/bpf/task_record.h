@@ -94,14 +94,14 @@ struct task_record {
 	__u32 state, exit_state;
 	__s32 priority, static_priority;
 	__u32 rt_priority, policy, cpu;
-	__u8 is_leader, has_delays, has_mm, in_iowait, is_ext;
+	__u8 is_leader, has_delays, has_mm, in_iowait, is_ext, is_frozen;
 	__u64 start_boottime;
 	__u64 utime, stime, shown_utime, shown_stime;
 	__u64 cgroup;         /* id of its cgroup of version 2 */
 	__u64 thread_pointer; /* where its thread-local storage is; 0: unknown */
 	__u64 cpus;           /* it may run on, the first 64 */
 	__u64 hiwater_rss, rss, hiwater_vm, total_vm; /* pages */
-	__u64 now;                                    /* 0: no wait is in progress */
+	__u64 now;                                    /* when it was looked at */
 	__u64 queued_since, blkio_since, wait_since, sleep_since, block_since;
 	char name[TASK_NAME_MAX];
 	__u64 counters[TASK_COUNTER_COUNT];

@@ -201,11 +201,15 @@ static __always_inline __u32 state_of_call(struct task_struct *task, const struc
 
 /* --- the rules --- */
 
+/* The freezer of cgroup version 2 has a bit of its own. Who waits for a child of vfork() has it
+ * too, so that a freezer need not wait for it (kernel/fork.c), but not in a sleep that signals end.
+ */
 static __always_inline bool is_stopped(struct task_struct *task, __u32 task_state)
 {
 	if (task_state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
 		return true;
-	return bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen);
+	return task_state & TASK_INTERRUPTIBLE && bpf_core_field_exists(task->frozen) &&
+	       BPF_CORE_READ_BITFIELD(task, frozen);
 }
 
 /* `ctx` is that of sched_switch, in the thread that leaves; NULL elsewhere. */

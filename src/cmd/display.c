@@ -406,8 +406,7 @@ void display_deinit(struct display *display)
 	view_deinit(&display->view);
 }
 
-/* Columns of the terminal; what the environment says comes first, as in ls(1). */
-static size_t terminal_width(void)
+size_t terminal_width(void)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
@@ -418,6 +417,13 @@ static size_t terminal_width(void)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
 		return size.ws_col;
 	return 80;
+}
+
+bool terminal_wants_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
 static bool has_column(const struct columns *columns, enum column id)
@@ -452,7 +458,6 @@ static struct error *check_order(const struct view *view, enum display_of of)
 
 struct error *display_settle(struct display *display, enum display_of of)
 {
-	const char *no_color = getenv("NO_COLOR");
 	struct view *view = &display->view;
 	struct error *err = check_order(view, of);
 
@@ -468,7 +473,7 @@ struct error *display_settle(struct display *display, enum display_of of)
 		view_hide_waits(view);
 	view->shares = of == DISPLAY_TWO && (view->order == ORDER_SHARE ||
 					     has_column(&display->style.columns, COLUMN_SHARE));
-	display->style.colour = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+	display->style.colour = terminal_wants_colour();
 	display->style.width = display->wrap ? terminal_width() : 0;
 	warn_of_sections(view);
 	return NULL;

@@ -71,22 +71,6 @@ struct error *parse_unwind(const char *argument, void *at)
 	return NULL;
 }
 
-static struct error *take_number(void *context, const char *piece)
-{
-	struct profile_arguments *arguments = context;
-	uint32_t tid;
-
-	if (!text_u32(text_of(piece), &tid) || !tid || tid > INT32_MAX)
-		return error_create("'%.40s' is not a thread number", piece);
-	return array_push(&arguments->tids, tid) ? NULL : &error_no_memory;
-}
-
-struct error *parse_tids(const char *argument, void *at)
-{
-	return each_piece(argument, "thread number", take_number,
-			  (char *)at - offsetof(struct profile_arguments, tids));
-}
-
 struct error *parse_comm(const char *argument, void *at)
 {
 	if (!*argument || strlen(argument) >= PROFILE_GLOB_MAX)

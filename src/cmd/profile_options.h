@@ -17,9 +17,7 @@ enum profile_mode { PROFILE_ON = 1, PROFILE_OFF = 2, PROFILE_BOTH = 3 };
 struct profile_arguments {
 	unsigned mode; /* enum profile_mode; 0: what the command says */
 	struct target target;
-	struct {
-		ARRAY(uint32_t);
-	} tids;
+	struct thread_numbers tids;
 	const char *comm;
 	struct {
 		ARRAY(uint64_t);
@@ -125,7 +123,6 @@ struct profile_arguments {
 /* clang-format on */
 
 struct error *parse_profile_mode(const char *argument, void *at);
-struct error *parse_tids(const char *argument, void *at);
 struct error *parse_comm(const char *argument, void *at);
 struct error *parse_cpu_list(const char *argument, void *at);
 struct error *parse_profile_time(const char *argument, void *at);

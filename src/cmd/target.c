@@ -29,3 +29,18 @@ void target_deinit(struct target *target)
 {
 	array_deinit(&target->pids);
 }
+
+static struct error *take_tid(void *context, const char *piece)
+{
+	struct thread_numbers *numbers = context;
+	uint32_t tid;
+
+	if (!text_u32(text_of(piece), &tid) || !tid || tid > INT32_MAX)
+		return error_create("'%.40s' is not a thread number", piece);
+	return array_push(numbers, tid) ? NULL : &error_no_memory;
+}
+
+struct error *parse_tids(const char *argument, void *at)
+{
+	return each_piece(argument, "thread number", take_tid, at);
+}

@@ -32,6 +32,12 @@ struct target {
 struct error *parse_cgroup(const char *argument, void *at);
 struct error *parse_pids(const char *argument, void *at);
 
+/* Of single threads. */
+struct thread_numbers {
+	ARRAY(uint32_t);
+};
+struct error *parse_tids(const char *argument, void *at);
+
 void target_deinit(struct target *target);
 
 #endif

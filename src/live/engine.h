@@ -33,8 +33,10 @@ extern const char *const engine_proses[ENGINE_COUNT];
 
 struct engine_options {
 	enum engine_kind kind;
-	const uint32_t *pids, *tids; /* only these processes and threads; none of both: all */
+	/* Only threads of these processes, and these threads; none of both: all. */
+	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
+	const char *cgroup; /* only threads in it or below; NULL: all */
 };
 
 struct engine;

@@ -2,26 +2,18 @@
 /*
  * Exact states, by the programs of trace/state_session.h.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/word_map.h"
-#include "live/cgroup_names.h"
 #include "live/engine.h"
+#include "live/host_names.h"
 #include "trace/state_session.h"
-
-/* Hostile programs may have a new name every microsecond; who comes then is called "?". */
-#define NAMES_MAX_BYTES ((size_t)64 << 20)
 
 struct exact {
 	struct state_session *session;
-	struct arena arena;
-	struct names names;
-	struct cgroup_names cgroups;
-	const struct name *no_name;
+	struct host_names names;
 	struct word_map leaders; /* tgid to its place in the reading */
 	uint64_t costed_ns, program_ns;
 };
@@ -34,9 +26,7 @@ static void exact_close(void *self)
 		return;
 	state_session_close(exact->session);
 	word_map_deinit(&exact->leaders);
-	cgroup_names_deinit(&exact->cgroups);
-	names_deinit(&exact->names);
-	arena_deinit(&exact->arena);
+	host_names_deinit(&exact->names);
 	free(exact);
 }
 
@@ -48,11 +38,9 @@ static struct error *exact_open(const struct engine_options *options, void **ret
 	(void)options;
 	if (!exact)
 		return &error_no_memory;
-	arena_init(&exact->arena, NAMES_MAX_BYTES);
-	names_init(&exact->names, &exact->arena);
-	cgroup_names_init(&exact->cgroups, &exact->names);
-	exact->no_name = names_intern(&exact->names, "?", 1);
-	err = exact->no_name ? state_session_open(&exact->session) : &error_no_memory;
+	err = host_names_init(&exact->names);
+	if (!err)
+		err = state_session_open(&exact->session);
 	if (err) {
 		exact_close(exact);
 		return err;
@@ -70,13 +58,6 @@ struct visit {
 	bool has_memory;
 };
 
-static const struct name *name_of(struct exact *exact, const char *bytes, size_t room)
-{
-	const struct name *name = names_intern(&exact->names, bytes, strnlen(bytes, room));
-
-	return name ? name : exact->no_name;
-}
-
 /* The number of a record is used again, but not at the same moment: 22 bits of it, and when the
  * thread began in units of 4 us. */
 static uint64_t id_of(uint32_t number, const struct states_thread *t)
@@ -85,7 +66,8 @@ static uint64_t id_of(uint32_t number, const struct states_thread *t)
 }
 
 /* What has passed of what it does. */
-static void add_progress(struct state_thread *thread, const struct states_thread *t, uint64_t now_ns)
+static void add_progress(struct state_thread *thread, const struct states_thread *t,
+			 uint64_t now_ns)
 {
 	uint64_t all, runnable = 0;
 
@@ -124,16 +106,20 @@ static bool take(void *context, uint32_t number, const struct states_thread *t, 
 		.cpu = t->cpu,
 		.is_kernel = t->flags & STATES_KERNEL,
 		.has_ended = t->flags & STATES_ENDED,
-		.name = name_of(exact, t->name, sizeof(t->name)),
-		.process = name_of(exact, t->process, sizeof(t->process)),
-		.cgroup = cgroup_names_of(&exact->cgroups, t->cgroup),
+		.name = host_names_of(&exact->names, t->name, sizeof(t->name)),
+		.process = host_names_of(&exact->names, t->process, sizeof(t->process)),
+		.cgroup = host_names_cgroup(&exact->names, t->cgroup),
 		.begun_ns = t->begun,
-		.seen_ns = now_ns > t->begun ? now_ns : t->begun,
+		.seen_ns = now_ns,
 		.state = t->state,
 		.since_ns = t->flags & STATES_ENDED ? 0 : t->since,
 		.syscall = t->syscall,
 		.switches = t->switches,
 	};
+	if (!thread->name || !thread->process) {
+		visit->has_memory = false;
+		return false;
+	}
 	memcpy(thread->times.ns, t->ns, sizeof(thread->times.ns));
 	add_progress(thread, t, now_ns);
 	return true;
@@ -181,8 +167,8 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	if (err)
 		return err;
 	now = clock_ns(CLOCK_MONOTONIC);
-	exact->program_ns += (uint64_t)(state_session_share(exact->session) *
-					(double)(now - exact->costed_ns));
+	exact->program_ns +=
+		(uint64_t)(state_session_share(exact->session) * (double)(now - exact->costed_ns));
 	exact->costed_ns = now;
 	reading->at_ns = now;
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);

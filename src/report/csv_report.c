@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/cell.h"
+#include "report/csv_text.h"
 #include "report/fields.h"
 #include "report/report.h"
 #include "report/table.h"
@@ -17,27 +18,12 @@ struct rows {
 	const struct sheet *sheet;
 };
 
-/* Names are shown as on a terminal: what reads CSV may print it on one. */
-static void write_text(FILE *out, struct text text)
-{
-	_cleanup_free_ char *visible = text_visible(text);
-	const char *quote = visible && strpbrk(visible, ",\"") ? "\"" : "";
-
-	fputs(quote, out);
-	for (const char *p = visible; p && *p; p++) {
-		if (*p == '"')
-			fputc('"', out);
-		fputc(*p, out);
-	}
-	fputs(quote, out);
-}
-
 static void write_cpus(FILE *out, const struct datum *d)
 {
 	char list[CELL_MAX];
 
 	if (d->cpus.set)
-		write_text(out, text_of(cell_cpus(list, sizeof(list), d->cpus.set)));
+		csv_text(out, text_of(cell_cpus(list, sizeof(list), d->cpus.set)));
 	else
 		fprintf(out, "%" PRIu32 "-%" PRIu32 " cpus", d->cpus.fewest, d->cpus.most);
 }
@@ -56,7 +42,7 @@ static void write_value(FILE *out, const struct field_value *value)
 		fputs(units_real_digits(digits, value->real), out);
 		break;
 	case FORM_TEXT:
-		write_text(out, value->text);
+		csv_text(out, value->text);
 		break;
 	case FORM_RANGE_OF:
 		fprintf(out, "%" PRId64 "..%" PRId64, value->datum->range.smallest,

@@ -68,9 +68,9 @@ enum state_term_kind {
 
 struct state_term {
 	enum state_term_kind kind;
-	uint16_t at,
-		alternatives; /* so many strings one after the other, from there on in `bytes` */
-	unsigned states;      /* of STATE_TERM_STATE: a bit for each that is meant */
+	/* So many strings, one after the other from there on in `bytes`. */
+	uint16_t alternatives, at;
+	unsigned states; /* of STATE_TERM_STATE: a bit for each that is meant */
 };
 
 /* May be copied. */

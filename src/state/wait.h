@@ -27,11 +27,16 @@ enum wait_kind {
 /*
  * Is a thread that waits for a futex with this value waiting for a lock? By convention the value is
  * 2 for a lock that somebody waits for (Drepper, "Futexes Are Tricky", mutex3: glibc's mutexes,
- * those of Go and Rust), 3 for glibc's locks of writers (nptl/pthread_rwlock_common.c), or has the
- * top bit (FUTEX_WAITERS: robust and PI locks of glibc, all of musl). Conditions, semaphores, joins
- * and parked threads wait with others: for work.
+ * those of Go and Rust), 3 for glibc's locks of writers (nptl/pthread_rwlock_common.c), or the
+ * number of who has it with the top bit (FUTEX_WAITERS: robust and PI locks of glibc, all of musl),
+ * which is PID_MAX_LIMIT at most (include/linux/threads.h). Conditions, semaphores, joins and
+ * parked threads wait with others, -1 among them: for work.
  */
-#define WAIT_IS_LOCK(value) ((value) == 2 || (value) == 3 || ((value)&0x80000000u))
+#define WAIT_OWNER_MAX    (4u << 20)
+#define WAIT_OWNER(value) ((value)&0x3fffffffu)
+#define WAIT_HAS_OWNER(value) \
+	((value)&0x80000000u && WAIT_OWNER(value) && WAIT_OWNER(value) <= WAIT_OWNER_MAX)
+#define WAIT_IS_LOCK(value) ((value) == 2 || (value) == 3 || WAIT_HAS_OWNER(value))
 
 #ifndef __bpf__
 /* The kind of each system call of the machine that this is compiled for. */

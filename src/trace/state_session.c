@@ -340,13 +340,15 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		if (t->state == STATE_EXEC && !(t->flags & STATES_ENDED) &&
 		    clock_ns(CLOCK_MONOTONIC) - t->since > LONG_RUN_NS)
 			book_long_run(session, t);
+		/* We may lose our CPU in between: what is not over by now is not over in the copy. */
+		now = clock_ns(CLOCK_MONOTONIC);
 		if (!copy_thread(t, &thread) || !thread.tid)
 			continue;
 		/* One that has ended since is told of next time, as one that has. */
 		if (thread.flags & (STATES_ENDED | STATES_HIDDEN))
 			continue;
-		now = clock_ns(CLOCK_MONOTONIC);
-		goes_on = visit(context, number, &thread, now);
+		goes_on = visit(context, number, &thread,
+				now > thread.since ? now : thread.since);
 	}
 	return err;
 }

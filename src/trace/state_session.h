@@ -34,7 +34,8 @@ struct state_session_facts state_session_facts(const struct state_session *sessi
  * times a second: a host may begin thousands of threads in one. */
 struct error *state_session_tick(struct state_session *session) MUST_CHECK;
 
-/* One thread as of `now_ns` (CLOCK_MONOTONIC). False: no more. */
+/* One thread as of `now_ns` (CLOCK_MONOTONIC), which is not before what it does began. False: no
+ * more. */
 typedef bool state_visit(void *context, uint32_t number, const struct states_thread *thread,
 			 uint64_t now_ns);
 

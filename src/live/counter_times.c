@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/counter_times.h"
+
+#include <string.h>
+
+/* --- what it does now --- */
+
+#define PF_KTHREAD 0x00200000u
+
+/* Bits of task_struct.__state (include/linux/sched.h). */
+#define BIT_INTERRUPTIBLE 0x1u
+#define BIT_STOPPED       0x4u
+#define BIT_TRACED        0x8u
+#define BIT_DEAD          0x80u
+#define BIT_WAKING        0x200u
+#define BIT_NEW           0x800u
+#define BIT_FROZEN        0x8000u
+#define BITS_IDLE         0x402u
+
+bool counter_times_is_over(const struct task_record *r)
+{
+	return r->exit_state || r->state & BIT_DEAD;
+}
+
+static bool is_kernel_thread(const struct task_record *r)
+{
+	return r->kernel_flags & PF_KTHREAD;
+}
+
+/* A freezer of version 2 lets threads sleep in a way that only `is_frozen` tells from others; who
+ * waits for a child of vfork() has that as well, in a sleep that signals do not end. */
+static enum state state_of(const struct task_record *r)
+{
+	if (r->queued_since || r->state & (BIT_WAKING | BIT_NEW))
+		return STATE_RUNNABLE;
+	if (!r->state)
+		return STATE_EXEC;
+	if (r->state & (BIT_STOPPED | BIT_TRACED | BIT_FROZEN) ||
+	    (r->is_frozen && r->state & BIT_INTERRUPTIBLE))
+		return STATE_STOPPED;
+	if (r->in_iowait)
+		return STATE_SLEEP_DISK;
+	if (is_kernel_thread(r) &&
+	    ((r->state & BITS_IDLE) == BITS_IDLE || r->state & BIT_INTERRUPTIBLE))
+		return STATE_IDLE;
+	return STATE_SLEEP;
+}
+
+static bool is_blocked(enum state state)
+{
+	return state != STATE_EXEC && state != STATE_RUNNABLE;
+}
+
+/* Starts of sleeps are there while kernel.sched_schedstats is 1. */
+static uint64_t since(const struct task_record *r, const struct counter_clock *clock,
+		      enum state state)
+{
+	uint64_t at = 0;
+
+	if (state == STATE_RUNNABLE)
+		at = r->queued_since;
+	else if (is_blocked(state))
+		at = r->blkio_since ? r->blkio_since
+				    : (r->sleep_since ? r->sleep_since : r->block_since);
+	return at && clock->is_known ? at - (uint64_t)clock->offset : 0;
+}
+
+static void look(struct state_thread *thread, struct counter_memory *memory,
+		 const struct task_record *r, const struct counter_clock *clock)
+{
+	thread->state = state_of(r);
+	thread->since_ns = since(r, clock, thread->state);
+	thread->cpu = r->cpu;
+	memory->voluntary = r->counters[TASK_nvcsw];
+	memory->involuntary = r->counters[TASK_nivcsw];
+	thread->switches = memory->voluntary + memory->involuntary;
+}
+
+/* --- counters --- */
+
+/* How long ago that was; clocks of CPUs may differ by a little. */
+static uint64_t passed(const struct task_record *r, const struct counter_clock *clock, uint64_t at)
+{
+	const uint64_t now = r->now + (uint64_t)clock->offset;
+
+	return at && clock->is_known && now > at ? now - at : 0;
+}
+
+static void count(const struct task_record *r, const struct counter_clock *clock,
+		  uint64_t ret[COUNTED_COUNT])
+{
+	ret[COUNTED_RUN] = r->counters[TASK_run_time];
+	ret[COUNTED_DELAY] = r->counters[TASK_run_delay] + passed(r, clock, r->queued_since);
+	/* Of a thread without records of delays they are those of the thread before. */
+	ret[COUNTED_BLKIO] = ret[COUNTED_SWAPIN] = 0;
+	if (!r->has_delays)
+		return;
+	ret[COUNTED_BLKIO] = r->counters[TASK_blkio_delay] + passed(r, clock, r->blkio_since);
+	ret[COUNTED_SWAPIN] = r->counters[TASK_swapin_delay];
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* So much of what a counter has that was not told, as the window has room for. */
+static uint64_t take(uint64_t counted, uint64_t told, uint64_t *left)
+{
+	const uint64_t taken = counted > told ? smaller(counted - told, *left) : 0;
+
+	*left -= taken;
+	return taken;
+}
+
+/* What was told, and what was counted, never part by more than what a counter runs behind. */
+static uint64_t settle(uint64_t told, uint64_t counted)
+{
+	if (told < counted && counted - told > COUNTER_SLACK_NS)
+		return counted - COUNTER_SLACK_NS;
+	if (told > counted && told - counted > COUNTER_SLACK_NS)
+		return counted + COUNTER_SLACK_NS;
+	return told;
+}
+
+/* --- times --- */
+
+void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
+			const struct task_record *r, const struct counter_clock *clock)
+{
+	thread->begun_ns = thread->seen_ns = r->now;
+	count(r, clock, memory->told);
+	memory->utime = r->utime;
+	memory->stime = r->stime;
+	look(thread, memory, r, clock);
+}
+
+/* It comes into the world waiting for a CPU. */
+void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
+			uint64_t begun_ns)
+{
+	thread->begun_ns = thread->seen_ns = begun_ns;
+	thread->state = STATE_RUNNABLE;
+	thread->since_ns = begun_ns;
+	*memory = (struct counter_memory){ 0 };
+}
+
+/*
+ * The state of the time that no counter has.
+ *
+ * One that could run before and can now, and has not given up its CPU of its own will, never slept:
+ * it is on the CPU since the last tick. One that was blocked and has not switched, was blocked
+ * until it was woken. A freezer may change the state of one that sleeps, and nobody knows when it
+ * did.
+ */
+static enum state state_of_rest(const struct state_thread *thread,
+				const struct counter_memory *memory, const struct task_record *r)
+{
+	const enum state now = state_of(r);
+
+	if (memory->voluntary != r->counters[TASK_nvcsw])
+		return STATE_SLEEP;
+	if (!is_blocked(thread->state))
+		return is_blocked(now) ? STATE_SLEEP : STATE_EXEC;
+	if (memory->involuntary != r->counters[TASK_nivcsw])
+		return STATE_SLEEP;
+	return now == thread->state || !is_blocked(now) ? thread->state : STATE_SLEEP;
+}
+
+/* The tick says who was interrupted, the thread's own code or the kernel for it. Without one since
+ * the last time nobody knows, but of kernel threads. */
+static void add_exec(struct state_times *times, struct counter_memory *memory,
+		     const struct task_record *r, uint64_t ns)
+{
+	const uint64_t user = r->utime > memory->utime ? r->utime - memory->utime : 0,
+		       system = r->stime > memory->stime ? r->stime - memory->stime : 0;
+	uint64_t part;
+
+	if (!ns)
+		return;
+	memory->utime = r->utime;
+	memory->stime = r->stime;
+	if (is_kernel_thread(r)) {
+		times->ns[STATE_EXEC_SYSTEM] += ns;
+	} else if (!user && !system) {
+		times->ns[STATE_EXEC] += ns;
+	} else {
+		part = (uint64_t)((unsigned __int128)ns * system /
+				  ((unsigned __int128)user + system));
+		times->ns[STATE_EXEC_SYSTEM] += part;
+		times->ns[STATE_EXEC_USER] += ns - part;
+	}
+}
+
+void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
+		       const struct task_record *r, const struct counter_clock *clock)
+{
+	const bool is_over = counter_times_is_over(r);
+	const uint64_t window = r->now > thread->seen_ns ? r->now - thread->seen_ns : 0;
+	uint64_t counted[COUNTED_COUNT], left = window, run, delay, blkio, waited, paging, rest;
+	enum state of_rest = state_of_rest(thread, memory, r);
+
+	count(r, clock, counted);
+	/* Those that are dated come first: time on a CPU is what may run behind. */
+	delay = take(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
+	blkio = take(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);
+	waited = blkio;
+	paging = take(counted[COUNTED_SWAPIN], memory->told[COUNTED_SWAPIN], &waited);
+	run = take(counted[COUNTED_RUN], memory->told[COUNTED_RUN], &left);
+	rest = is_over ? 0 : left;
+	thread->seen_ns += window - left + rest;
+	if (of_rest == STATE_EXEC) {
+		run += rest;
+		rest = 0;
+	}
+	thread->times.ns[STATE_RUNNABLE] += delay;
+	thread->times.ns[STATE_SLEEP_DISK] += blkio - paging;
+	thread->times.ns[STATE_PAGING] += paging;
+	thread->times.ns[of_rest] += rest;
+	add_exec(&thread->times, memory, r, run);
+	memory->told[COUNTED_RUN] = settle(memory->told[COUNTED_RUN] + run, counted[COUNTED_RUN]);
+	memory->told[COUNTED_DELAY] =
+		settle(memory->told[COUNTED_DELAY] + delay, counted[COUNTED_DELAY]);
+	memory->told[COUNTED_BLKIO] =
+		settle(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
+	memory->told[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
+	look(thread, memory, r, clock);
+}

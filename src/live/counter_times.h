@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel counts of a thread, made into times by state: of two readings, what it did
+ *between. These functions read nothing.
+ *
+ * The kernel has four counters: of time on a CPU, of waiting for one, of waiting for storage, of
+ * swapping in. Two of these waits can be dated while they last, and are counted up to now. What is
+ *left of the time since the last reading is in no counter. A thread that has not switched since was
+ *all that time in the state that it was in then, whatever that is; so it is known of one that
+ *stopped, of a kernel thread that waited for work, of one that never slept. Of all others the rest
+ *is SLEEP, undivided.
+ *
+ * The rows that a reading gets sum up to the time that it covers, each time:
+ *
+ *	A counter may run behind: time on a CPU is booked by the tick. What the window has no room
+ *for is kept for the next one, and what the rest was given to is taken off there, up to
+ *COUNTER_SLACK_NS.
+ *
+ *	The kernel's delays overlap. Since Linux 5.17 (a3d5dc908a5f) a swap-in that sleeps is in the
+ *delay of block I/O too, and one that does not, as from compressed memory, is time on the CPU. So
+ *PAGING is what a window has of both `swapin` and `blkio`, and SLEEP_DISK is `blkio` without that;
+ *the rest of `swapin` is where it ran, in EXEC. Where swap is read asynchronously the kernel counts
+ *the wait as block I/O alone, and so it is in SLEEP_DISK. `thrashing` is waiting for pages that
+ *were dropped a moment ago, of files as well as of swap: it is part of `blkio`, and tells no more.
+ */
+#ifndef LIVE_COUNTER_TIMES_H
+#define LIVE_COUNTER_TIMES_H
+
+#include "bpf/task_record.h"
+#include "state/reading.h"
+
+/* A tick of the slowest kernel (CONFIG_HZ_100). */
+#define COUNTER_SLACK_NS 10000000
+
+enum counted { COUNTED_RUN, COUNTED_DELAY, COUNTED_BLKIO, COUNTED_SWAPIN, COUNTED_COUNT };
+
+/* What is remembered of a thread besides what was said of it. */
+struct counter_memory {
+	uint64_t told[COUNTED_COUNT]; /* how much of each counter is in its times, or was before
+					 them */
+	uint64_t utime, stime;
+	uint64_t voluntary, involuntary; /* switches */
+};
+
+struct counter_clock {
+	int64_t offset; /* the scheduler's clock less CLOCK_MONOTONIC */
+	bool is_known;
+};
+
+/* Is it dead, whether its parent has heard of it or not? */
+bool counter_times_is_over(const struct task_record *record);
+
+/* Begin with a thread that was there before: what it did until now is none of ours. */
+void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
+			const struct task_record *record, const struct counter_clock *clock);
+
+/* Begin with one all of whose life is ours. `thread` and `memory` are {0} but for names. */
+void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
+			uint64_t begun_ns);
+
+/*
+ * Add what it did since the reading before, up to `record->now`, and say what it does now.
+ *
+ * Of one that is over, what was counted last is taken. When it ended is not known: no rest is
+ * added, as if it had ended when that was done.
+ */
+void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
+		       const struct task_record *record, const struct counter_clock *clock);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The engine "counters": what the kernel counts of every thread anyway, read by a BPF task
+ * iterator.
+ *
+ * Nothing is attached to the scheduler, so it costs only while it reads: below a microsecond a
+ * thread. What it can tell is in live/counter_times.h. A thread that came and went between two
+ * readings is not seen at all, and of one that is gone, what it did since the reading before is not
+ * known.
+ */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "live/counter_times.h"
+#include "live/engine.h"
+#include "live/host_names.h"
+#include "live/kept_threads.h"
+#include "live/wanted.h"
+#include "trace/task_iterator.h"
+
+#define PF_KTHREAD 0x00200000u
+
+#define MEASURED                                                                                  \
+	(1u << STATE_EXEC | 1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM | 1u << STATE_SLEEP | \
+	 1u << STATE_IDLE | 1u << STATE_STOPPED)
+
+struct counters {
+	struct task_iterator *tasks;
+	struct host_names names;
+	struct wanted wanted;
+	struct kept_threads threads;
+	struct tids walked; /* places in `threads`, as the walk met them */
+	struct counter_clock clock;
+	uint64_t opened_ns, opened_cpu_ns;
+	uint64_t walk_ns, last_walk_ns; /* when this one began, and the one before */
+	uint64_t round;
+	int64_t boot_offset; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
+	unsigned measured;
+};
+
+static void counters_close(void *self)
+{
+	struct counters *c = self;
+
+	task_iterator_close(c->tasks);
+	host_names_deinit(&c->names);
+	wanted_deinit(&c->wanted);
+	kept_threads_deinit(&c->threads);
+	array_deinit(&c->walked);
+	free(c);
+}
+
+static struct error *open_parts(struct counters *c, const struct engine_options *options)
+{
+	struct error *err;
+
+	if (!wanted_init(&c->wanted, options))
+		return &error_no_memory;
+	err = task_iterator_open(&c->tasks);
+	return err ? error_prefix(err, "run it as root, or choose the engine 'taskstats'") : NULL;
+}
+
+static struct error *counters_open(const struct engine_options *options, void **ret)
+{
+	struct counters *c = calloc(1, sizeof(*c));
+	struct error *err = c ? host_names_init(&c->names) : &error_no_memory;
+
+	if (err) {
+		free(c);
+		return err;
+	}
+	err = open_parts(c, options);
+	if (err) {
+		counters_close(c);
+		return err;
+	}
+	c->opened_ns = clock_ns(CLOCK_MONOTONIC);
+	c->opened_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	*ret = c;
+	return NULL;
+}
+
+/* --- a thread --- */
+
+/* One that is born while we look was not there when the walk before passed its place. */
+static void begin(struct counters *c, struct kept_thread *kept, const struct task_record *r)
+{
+	const uint64_t start = r->start_boottime - (uint64_t)c->boot_offset;
+	struct state_thread *told = &kept->told;
+
+	told->tgid = r->tgid;
+	told->is_kernel = r->kernel_flags & PF_KTHREAD;
+	if ((int64_t)(start - c->opened_ns) < 0 || !c->last_walk_ns)
+		counter_times_meet(told, &kept->memory, r, &c->clock);
+	else
+		counter_times_born(told, &kept->memory,
+				   start > c->last_walk_ns ? start : c->last_walk_ns);
+}
+
+static bool name(struct counters *c, struct kept_thread *kept, const struct task_record *r)
+{
+	struct state_thread *told = &kept->told;
+
+	told->name = host_names_again(&c->names, told->name, r->name, sizeof(r->name));
+	if (kept->cgroup != r->cgroup) {
+		kept->cgroup = r->cgroup;
+		told->cgroup = host_names_cgroup(&c->names, r->cgroup);
+	}
+	if (r->is_leader)
+		told->uid = r->euid;
+	return told->name != NULL;
+}
+
+/* Of processes that nobody asked for whole, the leader is kept, since it has their name. */
+static struct error *take(struct counters *c, const struct task_record *r)
+{
+	const bool is_wanted = wanted_has(&c->wanted, r->tid, r->tgid);
+	struct kept_thread *kept;
+	bool is_new;
+
+	if (!is_wanted && !(r->is_leader && c->wanted.tids.count))
+		return NULL;
+	kept = kept_threads_at(&c->threads, r->tid, r->start_boottime, &is_new);
+	if (!kept)
+		return &error_no_memory;
+	kept->round = c->round;
+	kept->is_only_led = !is_wanted;
+	if (is_new) {
+		begin(c, kept, r);
+		kept->is_over = counter_times_is_over(r) && kept->told.seen_ns == r->now;
+	}
+	if (!name(c, kept, r))
+		return &error_no_memory;
+	if (kept->is_over)
+		return NULL;
+	counter_times_add(&kept->told, &kept->memory, r, &c->clock);
+	kept->told.has_ended = counter_times_is_over(r);
+	if (r->has_delays)
+		c->measured |= 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING;
+	if (!is_wanted)
+		return NULL;
+	return array_push(&c->walked, (uint32_t)(kept - c->threads.slots.items)) ? NULL
+										 : &error_no_memory;
+}
+
+static struct error *walk(struct counters *c)
+{
+	struct task_batch_view batch = { 0 };
+	struct error *err = task_iterator_begin(c->tasks, false);
+
+	if (err)
+		return err;
+	c->clock = (struct counter_clock){
+		.offset = (int64_t)task_iterator_sched_clock(c->tasks, 0),
+		.is_known = task_iterator_has(c->tasks, TASK_HAS_QUEUED_SINCE) ||
+			    task_iterator_has(c->tasks, TASK_HAS_BLKIO_SINCE),
+	};
+	do {
+		err = task_iterator_next(c->tasks, &batch);
+		for (size_t i = 0; !err && i < batch.count; i++)
+			err = take(c, &batch.records[i]);
+	} while (!err && batch.count);
+	return err;
+}
+
+/* --- a reading --- */
+
+/* Threads of a process often stand together. */
+static void name_process(struct counters *c, struct state_thread *told,
+			 const struct state_thread *before)
+{
+	const struct kept_thread *leader;
+
+	if (told->tid == told->tgid) {
+		told->process = told->name;
+	} else if (before && before->tgid == told->tgid && before->process) {
+		told->process = before->process;
+		told->uid = before->uid;
+	} else {
+		leader = kept_threads_find(&c->threads, told->tgid);
+		told->process = leader ? leader->told.name : told->name;
+		told->uid = leader ? leader->told.uid : told->uid;
+	}
+}
+
+static struct error *put_walked(struct counters *c, struct state_reading *reading)
+{
+	const struct state_thread *before = NULL;
+
+	if (!array_reserve(&reading->threads, c->walked.count))
+		return &error_no_memory;
+	for (size_t i = 0; i < c->walked.count; i++) {
+		struct kept_thread *kept = &c->threads.slots.items[c->walked.items[i]];
+
+		name_process(c, &kept->told, before);
+		reading->threads.items[reading->threads.count++] = kept->told;
+		kept->is_over = kept->told.has_ended;
+		/* Without records of delays a wait for storage is known if it was all there was. */
+		if (kept->told.times.ns[STATE_SLEEP_DISK])
+			c->measured |= 1u << STATE_SLEEP_DISK;
+		before = &kept->told;
+	}
+	return NULL;
+}
+
+/* What was not met is gone. It is said once, as it was last. */
+static struct error *put_gone(struct counters *c, struct state_reading *reading)
+{
+	for (size_t i = 0; i < c->threads.slots.count; i++) {
+		struct kept_thread *kept = &c->threads.slots.items[i];
+
+		if (!kept->tid || kept->round == c->round)
+			continue;
+		kept->told.has_ended = true;
+		if (!kept->is_over && !kept->is_only_led &&
+		    !array_push(&reading->threads, kept->told))
+			return &error_no_memory;
+		kept_threads_drop(&c->threads, i);
+	}
+	return NULL;
+}
+
+static void put_cost(const struct counters *c, struct state_reading *reading)
+{
+	const struct task_iterator_cost cost = task_iterator_cost(c->tasks);
+
+	reading->cost = (struct state_cost){
+		.program_runs = cost.runs,
+		.program_ns = cost.ns,
+		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - c->opened_cpu_ns,
+	};
+}
+
+static struct error *counters_read(void *self, struct state_reading *reading)
+{
+	struct counters *c = self;
+	struct error *err;
+
+	c->round++;
+	c->walked.count = 0;
+	c->measured = MEASURED;
+	if (task_iterator_counts(c->tasks, TASK_run_delay))
+		c->measured |= 1u << STATE_RUNNABLE;
+	c->last_walk_ns = c->walk_ns;
+	c->walk_ns = clock_ns(CLOCK_MONOTONIC);
+	c->boot_offset = (int64_t)(clock_ns(CLOCK_BOOTTIME) - c->walk_ns);
+	reading->at_ns = c->walk_ns;
+	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
+	reading->threads.count = 0;
+	err = walk(c);
+	if (!err)
+		err = put_walked(c, reading);
+	if (!err)
+		err = put_gone(c, reading);
+	reading->measured = c->measured;
+	put_cost(c, reading);
+	return err;
+}
+
+const struct engine_methods engine_counters = {
+	.open = counters_open,
+	.read = counters_read,
+	.close = counters_close,
+	.measured = MEASURED | 1u << STATE_RUNNABLE | 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of threads and paths of cgroups, interned, which live as long as an engine does.
+ *
+ * A host has few of them, and those that come again are the same: nothing is forgotten.
+ */
+#ifndef LIVE_HOST_NAMES_H
+#define LIVE_HOST_NAMES_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "base/word_map.h"
+#include "proc/cgroup_tree.h"
+
+struct host_names {
+	struct arena arena;
+	struct names names;
+	struct word_map cgroups; /* from the number to a place in `paths` */
+	struct {
+		ARRAY(const struct name *); /* NULL: it could not be found */
+	} paths;
+	int proc;
+	struct cgroup_tree tree;
+};
+
+/* Where there is no /proc, or no cgroup of version 2, all cgroups are unknown. */
+struct error *host_names_init(struct host_names *names) MUST_CHECK;
+
+/* NULL: no memory. */
+const struct name *host_names_of(struct host_names *names, const char *bytes, size_t room);
+
+/* The same without a search, where it is `known` still. */
+const struct name *host_names_again(struct host_names *names, const struct name *known,
+				    const char *bytes, size_t room);
+
+/* The path of a cgroup; NULL: it is gone, or may not be looked at (CAP_DAC_READ_SEARCH). */
+const struct name *host_names_cgroup(struct host_names *names, uint64_t id);
+
+void host_names_deinit(struct host_names *names);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/kept_threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers of threads are given one after the other, so they spread by themselves. */
+static uint32_t *bucket_of(struct kept_threads *threads, uint32_t tid)
+{
+	return &threads->buckets[tid & (threads->bucket_count - 1)];
+}
+
+static bool grow_buckets(struct kept_threads *threads)
+{
+	const size_t count = threads->bucket_count ? threads->bucket_count * 2 : 1024;
+	uint32_t *buckets = malloc(count * sizeof(*buckets));
+
+	if (!buckets)
+		return false;
+	memset(buckets, 0xff, count * sizeof(*buckets));
+	free(threads->buckets);
+	threads->buckets = buckets;
+	threads->bucket_count = count;
+	for (size_t i = 0; i < threads->slots.count; i++) {
+		struct kept_thread *kept = &threads->slots.items[i];
+		uint32_t *bucket;
+
+		if (!kept->tid)
+			continue;
+		bucket = bucket_of(threads, kept->tid);
+		kept->next = *bucket;
+		*bucket = (uint32_t)i;
+	}
+	return true;
+}
+
+/* A place that nobody has; KEPT_NONE without memory. */
+static uint32_t free_place(struct kept_threads *threads)
+{
+	uint32_t place = threads->slots.count ? threads->free : KEPT_NONE;
+
+	if (place != KEPT_NONE) {
+		threads->free = threads->slots.items[place].next;
+		return place;
+	}
+	if (threads->slots.count >= KEPT_NONE ||
+	    !array_push(&threads->slots, (struct kept_thread){ 0 }))
+		return KEPT_NONE;
+	threads->free = KEPT_NONE;
+	return (uint32_t)threads->slots.count - 1;
+}
+
+static struct kept_thread *add(struct kept_threads *threads, uint32_t tid, uint64_t start)
+{
+	struct kept_thread *kept;
+	uint32_t *bucket, place;
+
+	if (threads->used >= threads->bucket_count && !grow_buckets(threads))
+		return NULL;
+	place = free_place(threads);
+	if (place == KEPT_NONE)
+		return NULL;
+	bucket = bucket_of(threads, tid);
+	kept = &threads->slots.items[place];
+	*kept = (struct kept_thread){ .tid = tid, .next = *bucket, .start = start };
+	kept->told.tid = tid;
+	kept->told.id = ++threads->last_id;
+	kept->told.syscall = -1;
+	*bucket = place;
+	threads->used++;
+	return kept;
+}
+
+struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, uint64_t start,
+				    bool *ret_is_new)
+{
+	uint32_t place = threads->bucket_count ? *bucket_of(threads, tid) : KEPT_NONE;
+
+	while (place != KEPT_NONE) {
+		struct kept_thread *kept = &threads->slots.items[place];
+
+		*ret_is_new = false;
+		if (kept->tid == tid && kept->start == start)
+			return kept;
+		place = kept->next;
+	}
+	*ret_is_new = true;
+	return add(threads, tid, start);
+}
+
+struct kept_thread *kept_threads_find(struct kept_threads *threads, uint32_t tid)
+{
+	uint32_t place = threads->bucket_count ? *bucket_of(threads, tid) : KEPT_NONE;
+	struct kept_thread *found = NULL;
+
+	while (place != KEPT_NONE) {
+		struct kept_thread *kept = &threads->slots.items[place];
+
+		if (kept->tid == tid && (!found || kept->round > found->round))
+			found = kept;
+		place = kept->next;
+	}
+	return found;
+}
+
+void kept_threads_drop(struct kept_threads *threads, size_t place)
+{
+	struct kept_thread *kept = &threads->slots.items[place];
+	uint32_t *link = bucket_of(threads, kept->tid);
+
+	while (*link != place)
+		link = &threads->slots.items[*link].next;
+	*link = kept->next;
+	*kept = (struct kept_thread){ .next = threads->free };
+	threads->free = (uint32_t)place;
+	threads->used--;
+}
+
+void kept_threads_deinit(struct kept_threads *threads)
+{
+	array_deinit(&threads->slots);
+	free(threads->buckets);
+	*threads = (struct kept_threads){ 0 };
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which threads somebody asked an engine for: the `pids` and `tids` of its options.
+ */
+#ifndef LIVE_WANTED_H
+#define LIVE_WANTED_H
+
+#include "live/engine.h"
+#include "proc/tasks.h"
+
+struct wanted {
+	struct tids pids, tids; /* sorted */
+};
+
+/* False without memory; there is something to deinit all the same. */
+bool wanted_init(struct wanted *wanted, const struct engine_options *options);
+
+/* Of one that asks for none, everything is wanted. */
+bool wanted_is_all(const struct wanted *wanted);
+bool wanted_has(const struct wanted *wanted, uint32_t tid, uint32_t tgid);
+
+void wanted_deinit(struct wanted *wanted);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/states_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "report/csv_text.h"
+#include "report/stream.h"
+#include "report/table.h"
+
+const char *const states_format_names[STATES_FORMAT_COUNT] = {
+#define STATES_FORMAT_NAME(id, name) [STATES_FORMAT_##id] = name,
+	STATES_FORMATS(STATES_FORMAT_NAME)
+#undef STATES_FORMAT_NAME
+};
+
+/* --- what is known --- */
+
+/* Main ones are if any part of them is. */
+static bool is_measured(unsigned measured, enum state state)
+{
+	bool any = measured >> state & 1;
+
+	for (enum state part = 0; part < STATE_COUNT && state_is_main(state) && !any; part++)
+		any = state_rows[part].main == state && measured >> part & 1;
+	return any;
+}
+
+static uint64_t ns_of(const struct state_line *line, enum state state)
+{
+	return state_is_main(state) ? state_times_of(&line->times, state) : line->times.ns[state];
+}
+
+static struct error *written(FILE *out)
+{
+	return ferror(out) ? error_system(errno, "standard output") : NULL;
+}
+
+/* --- a table --- */
+
+/* TID or threads, name, the seven, the wait, switches a second. */
+enum { COLUMN_WHO, COLUMN_STATES, COLUMN_ALL = COLUMN_STATES + STATE_MAIN_COUNT + 4 };
+
+static void fill_columns(struct table_column columns[COLUMN_ALL], enum state_grouping grouping)
+{
+	size_t at = 0;
+
+	columns[at++] =
+		(struct table_column){ grouping == STATE_BY_THREAD ? "tid" : "threads", true };
+	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
+		columns[at++] = (struct table_column){ state_rows[state_mains[i]].name, true };
+	columns[at++] = (struct table_column){ "waits", true };
+	columns[at++] = (struct table_column){ "in", false };
+	columns[at++] = (struct table_column){ "switches/s", true };
+	columns[at++] = (struct table_column){ state_grouping_names[grouping], false };
+}
+
+static bool add_number(struct table *table, double value)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.0f", value);
+	return table_add(table, text_of(text), TABLE_PLAIN);
+}
+
+static bool add_percent(struct table *table, double share)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.1f%%", 100 * share);
+	return table_add(table, text_of(text), TABLE_PLAIN);
+}
+
+static bool add_states(struct table *table, const struct states_report *report,
+		       const struct state_line *line)
+{
+	bool done = true;
+
+	for (size_t i = 0; i < STATE_MAIN_COUNT && done; i++) {
+		if (!is_measured(report->window->measured, state_mains[i]))
+			done = table_add(table, TEXT("-"), TABLE_PLAIN);
+		else
+			done = add_percent(table, state_line_share(line, state_mains[i]));
+	}
+	return done;
+}
+
+static bool add_wait(struct table *table, const struct state_line *line)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (!line->in_progress_ns)
+		return table_add(table, TEXT(""), TABLE_PLAIN) &&
+		       table_add(table, TEXT(""), TABLE_PLAIN);
+	return table_add(table,
+			 text_of(units_format(text, UNIT_NS, (__int128)line->in_progress_ns)),
+			 TABLE_PLAIN) &&
+	       table_add(table, text_of(state_rows[line->in_progress].name), TABLE_PLAIN);
+}
+
+static bool add_who(struct table *table, const struct states_report *report,
+		    const struct state_line *line)
+{
+	char text[256];
+
+	if (!line->thread)
+		return table_add(table, TEXT("all"), TABLE_PLAIN);
+	if (report->grouping != STATE_BY_THREAD ||
+	    strcmp(line->thread->process->bytes, line->thread->name->bytes) == 0)
+		return table_add(table, name_text(line->label), TABLE_PLAIN);
+	snprintf(text, sizeof(text), "%s (%s)", line->thread->name->bytes,
+		 line->thread->process->bytes);
+	return table_add(table, text_of(text), TABLE_PLAIN);
+}
+
+static bool add_line(struct table *table, const struct states_report *report,
+		     const struct state_line *line)
+{
+	const double seconds = (double)(report->window->ended_ns - report->window->begun_ns) / 1e9;
+	const bool is_thread = report->grouping == STATE_BY_THREAD && line->thread;
+
+	return add_number(table, is_thread ? line->thread->tid : line->threads) &&
+	       add_states(table, report, line) && add_wait(table, line) &&
+	       add_number(table, (double)line->switches / seconds) && add_who(table, report, line);
+}
+
+static struct error *print_table(const struct states_report *report, FILE *out)
+{
+	struct table_column columns[COLUMN_ALL];
+	const struct state_list *list = report->list;
+	struct table table;
+	struct error *err;
+	bool done;
+	size_t shown = list->lines.count;
+
+	if (report->limit && report->limit < shown)
+		shown = report->limit;
+	fill_columns(columns, report->grouping);
+	table_init(&table, columns, COLUMN_ALL);
+	done = add_line(&table, report, &list->total);
+	for (size_t i = 0; i < shown && done; i++)
+		done = add_line(&table, report, &list->lines.items[i]);
+	err = done ? table_print(&table, out, report->width, report->colour) : &error_no_memory;
+	table_deinit(&table);
+	if (!err && shown < list->lines.count)
+		fprintf(out, "... %zu more\n", list->lines.count - shown);
+	fputc('\n', out);
+	return err;
+}
+
+/* --- JSON --- */
+
+static void put_times(struct json_writer *w, unsigned measured, const struct state_line *line)
+{
+	json_key(w, "states");
+	json_object_begin(w);
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		json_key(w, state_rows[state].name);
+		if (is_measured(measured, state))
+			json_u64(w, ns_of(line, state));
+		else
+			json_null(w);
+	}
+	json_object_end(w);
+}
+
+static void put_progress(struct json_writer *w, const struct state_line *line)
+{
+	json_key(w, "in_progress");
+	if (!line->in_progress_ns) {
+		json_null(w);
+		return;
+	}
+	json_object_begin(w);
+	json_key(w, "state");
+	json_text(w, text_of(state_rows[line->in_progress].name));
+	json_key(w, "ns");
+	json_u64(w, line->in_progress_ns);
+	json_object_end(w);
+}
+
+static void put_who(struct json_writer *w, const struct states_report *report,
+		    const struct state_line *line)
+{
+	const struct state_thread *t = line->thread;
+
+	if (report->grouping != STATE_BY_THREAD) {
+		json_key(w, state_grouping_names[report->grouping]);
+		json_text(w, name_text(line->label));
+		if (report->grouping == STATE_BY_PROCESS) {
+			json_key(w, "tgid");
+			json_u64(w, t->tgid);
+		}
+		json_key(w, "threads");
+		json_u64(w, line->threads);
+		json_key(w, "ended");
+		json_u64(w, line->ended);
+		return;
+	}
+	json_key(w, "tid");
+	json_u64(w, t->tid);
+	json_key(w, "tgid");
+	json_u64(w, t->tgid);
+	json_key(w, "comm");
+	json_text(w, name_text(t->name));
+	json_key(w, "process");
+	json_text(w, name_text(t->process));
+	json_key(w, "uid");
+	json_u64(w, t->uid);
+	json_key(w, "cgroup");
+	if (t->cgroup)
+		json_text(w, name_text(t->cgroup));
+	else
+		json_null(w);
+	json_key(w, "kernel");
+	json_bool(w, t->is_kernel);
+	json_key(w, "ended");
+	json_bool(w, t->has_ended);
+}
+
+static struct error *print_json(const struct states_report *report, FILE *out)
+{
+	size_t shown = report->list->lines.count;
+
+	if (report->limit && report->limit < shown)
+		shown = report->limit;
+	for (size_t i = 0; i < shown; i++) {
+		const struct state_line *line = &report->list->lines.items[i];
+		struct json_writer w;
+		struct error *err = json_writer_init(&w, stream_to_file, out);
+
+		if (err)
+			return err;
+		json_object_begin(&w);
+		json_key(&w, "window");
+		json_u64(&w, report->number);
+		json_key(&w, "at_unix_ns");
+		json_u64(&w, report->window->at_unix_ns);
+		put_who(&w, report, line);
+		json_key(&w, "window_ns");
+		json_u64(&w, line->window_ns);
+		put_times(&w, report->window->measured, line);
+		put_progress(&w, line);
+		json_key(&w, "switches");
+		json_u64(&w, line->switches);
+		json_object_end(&w);
+		err = json_writer_finish(&w);
+		json_writer_deinit(&w);
+		if (err)
+			return err;
+		fputc('\n', out);
+	}
+	return written(out);
+}
+
+/* --- CSV --- */
+
+static void print_csv_head(FILE *out)
+{
+	fputs("window,at_unix_ns,group,tid,tgid,threads,ended,window_ns", out);
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		fprintf(out, ",%s_ns", state_rows[state].name);
+	fputs(",in_progress,in_progress_ns,switches\n", out);
+}
+
+static struct error *print_csv(const struct states_report *report, FILE *out)
+{
+	size_t shown = report->list->lines.count;
+
+	if (report->limit && report->limit < shown)
+		shown = report->limit;
+	for (size_t i = 0; i < shown; i++) {
+		const struct state_line *line = &report->list->lines.items[i];
+
+		fprintf(out, "%zu,%" PRIu64 ",", report->number, report->window->at_unix_ns);
+		csv_text(out, name_text(line->label));
+		fprintf(out, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64,
+			line->thread->tid, line->thread->tgid, line->threads, line->ended,
+			line->window_ns);
+		for (enum state state = 0; state < STATE_COUNT; state++) {
+			fputc(',', out);
+			if (is_measured(report->window->measured, state))
+				fprintf(out, "%" PRIu64, ns_of(line, state));
+		}
+		fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 "\n",
+			line->in_progress_ns ? state_rows[line->in_progress].name : "",
+			line->in_progress_ns, line->switches);
+	}
+	return written(out);
+}
+
+/* --- formats --- */
+
+static const struct {
+	void (*begin)(FILE *out);
+	struct error *(*print)(const struct states_report *report, FILE *out);
+} formats[STATES_FORMAT_COUNT] = {
+	[STATES_FORMAT_TABLE] = { NULL, print_table },
+	[STATES_FORMAT_JSON] = { NULL, print_json },
+	[STATES_FORMAT_CSV] = { print_csv_head, print_csv },
+};
+
+struct error *states_report_begin(enum states_format format, FILE *out)
+{
+	if (formats[format].begin)
+		formats[format].begin(out);
+	return written(out);
+}
+
+struct error *states_report_print(const struct states_report *report, FILE *out)
+{
+	struct error *err = formats[report->format].print(report, out);
+
+	/* Who reads a pipe wants a window when it is over. */
+	if (!err && fflush(out))
+		err = error_system(errno, "standard output");
+	return err;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Windows of thread states for programs and for paper: a table, JSON (an object a line), or CSV.
+ *
+ *	err = states_report_begin(format, stdout);
+ *	for each window:
+ *		err = states_report_print(&report, stdout);
+ */
+#ifndef REPORT_STATES_REPORT_H
+#define REPORT_STATES_REPORT_H
+
+#include <stdio.h>
+
+#include "state/view.h"
+
+/* STATES_FORMAT(id, name) */
+#define STATES_FORMATS(STATES_FORMAT) \
+	STATES_FORMAT(TABLE, "table") STATES_FORMAT(JSON, "json") STATES_FORMAT(CSV, "csv")
+
+enum states_format {
+#define STATES_FORMAT_ENUM(id, name) STATES_FORMAT_##id,
+	STATES_FORMATS(STATES_FORMAT_ENUM)
+#undef STATES_FORMAT_ENUM
+		STATES_FORMAT_COUNT
+};
+extern const char *const states_format_names[STATES_FORMAT_COUNT];
+
+struct states_report {
+	const struct state_window *window;
+	const struct state_list *list;
+	const char *engine;
+	size_t number; /* of the window, from 0 on */
+	size_t limit;  /* rows; 0: all */
+	enum state_grouping grouping;
+	enum states_format format;
+	size_t width; /* of the terminal; 0: as wide as it gets */
+	bool colour;
+	/* The name of a user; NULL: its number. */
+	const char *(*user_name)(void *context, uint32_t uid);
+	void *context;
+};
+
+struct error *states_report_begin(enum states_format format, FILE *out) MUST_CHECK;
+struct error *states_report_print(const struct states_report *report, FILE *out) MUST_CHECK;
+
+#endif
