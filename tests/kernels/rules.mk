@@ -13,7 +13,7 @@ GUEST_SHAPES := $(addprefix $(B)/$(GUEST)/,shapes shapes-static)
 endif
 
 .PHONY: guest-programs
-guest-programs: $(GUEST_PROGRAMS) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/sched_ext.bpf.o
+guest-programs: $(GUEST_PROGRAMS) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/states $(B)/$(GUEST)/sched_ext.bpf.o
 
 $(B)/$(GUEST)/heap: tests/programs/heap.c
 	$(call say,LINK  $@)
@@ -21,6 +21,11 @@ $(B)/$(GUEST)/heap: tests/programs/heap.c
 	$(Q)$(CC) -static $(CFLAGS) $(CPPFLAGS) -o $@ $< -ljemalloc -lpthread -lm
 
 $(B)/$(GUEST)/lives: $(B)/tests/programs/lives.o
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+
+$(B)/$(GUEST)/states: $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/thread_states/*.c))
 	$(call say,LINK  $@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread

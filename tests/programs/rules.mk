@@ -11,8 +11,12 @@ TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c, \
 HEAP          := $(B)/tests/programs/heap
 HEAP_PROGRAMS := $(addprefix $(HEAP)-,linked static static-pie)
 
+# Threads of known behaviour: a file of them for each kind.
+STATES        := $(B)/tests/programs/states
+STATES_PARTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/thread_states/*.c))
+
 .PHONY: test-programs
-test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES)
 
 $(HEAP)-linked:     HEAP_FLAGS := -ljemalloc
 $(HEAP)-static:     HEAP_FLAGS := -static -l:libjemalloc.a -lstdc++ -lm
@@ -32,11 +36,15 @@ $(HEAP)-prefixed: tests/programs/heap.c
 unwind-programs:
 	$(Q)tests/programs/unwind/build $(B)/tests/programs/unwind
 
+$(STATES): $(STATES_PARTS)
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+
 $(TEST_PROGRAMS): %: %.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
 
--include $(TEST_PROGRAMS:=.d)
+-include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d)
 
 # What walks of its stack are compared with.
 $(B)/tests/programs/chain.o: CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls

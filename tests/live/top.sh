@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Thread states, of threads that do what is known (tests/programs/thread_states): few windows, which many
+# cases look at. Part of tests/live/run.
+
+. tests/top_truth.sh
+
+waiting="pipe socket unix_socket timer poll_timer poll_timeout vfork epoll accept mutex priority_mutex
+	rwlock semaphore flock stopped traced"
+# Those whose wait is one, and has one state.
+lasting="pipe socket unix_socket vfork epoll accept mutex priority_mutex cond_pool stopped traced"
+
+# Wherever the build is: its waits are as they come.
+states_disk=build/tests/states_disk
+head -c 64M /dev/zero > "$states_disk"
+sync "$states_disk"
+
+needs_top() {
+	is_root
+	output=$("$ctprof" top --batch -n 1 -i 50ms --format json -p $$ 2>&1 > /dev/null) || skip "$output"
+	"$@"
+}
+
+# window OF NAMES OPTIONS...: one of 5 s, of these; the first case that wants it takes it. OF is a word for it.
+window() {
+	local of=$1 names=$2
+
+	shift 2
+	if [ ! -e "$scratch/top.$of" ]; then
+		start env STATES_FILE="$states_disk" "$programs/states" $names
+		"$ctprof" top --batch -n 1 -i 5s --format json -p "$ready" "$@" > "$scratch/top.new" 2> "$scratch/warned" ||
+			{ cat "$scratch/warned"; return 1; }
+		# Who knows by itself what it did knows the end of the window, too.
+		sleep 0.3
+		kill "$pid"
+		wait "$pid"
+		mv "$said" "$scratch/said.$of"
+		mv "$scratch/top.new" "$scratch/top.$of"
+	fi
+	ln -sf "$scratch/top.$of" "$scratch/top"
+	ln -sf "$scratch/said.$of" "$scratch/said"
+	read_top
+}
+
+waits() {
+	window waits "$(echo $waiting) cond_pool kernel_mutex kernel_rwsem disk many"
+	"$@"
+}
+
+cpus() {
+	window cpus "spin syscalls pair starved"
+	"$@"
+}
+
+processes() {
+	window processes "stopped short births" --by process
+	"$@"
+}
+
+# Each once, whatever else there is.
+many_are_there() {
+	waits states_hold many
+	equal "threads" "$(grep -c '^many ' "$scratch/said")" 10000
+}
+
+lives_are_short() {
+	processes process_holds short 3
+}
+
+# However many a second: what they had of the CPU until their very end.
+births_lose_nothing() {
+	processes process_holds births 2
+}
+
+window_is_its_length() {
+	waits sums_hold
+	between "the window, in ms" 5000 \
+		"$(awk '$3 == "window" { print int($4 / 1000000) }' "$scratch/top_lines" | sort -n | tail -n 1)" 5200
+	equal "windows" "$(jq .window "$scratch/top" | sort -u | wc -l)" 1
+}
+
+for state in $waiting cond_pool disk; do
+	run_case "top: $state is in its state all the time" needs_top waits states_hold $state
+done
+run_case "top: states of who waits add up to the window" needs_top window_is_its_length
+run_case "top: waits that go on are told, and for how long" needs_top waits waits_last $lasting
+run_case "top: a mutex of the kernel is waited for by one of two" needs_top waits kernel_lock_is_shared kernel_mutex
+run_case "top: so is a semaphore of a file" needs_top waits kernel_lock_is_shared kernel_rwsem
+run_case "top: 10,000 threads that sleep are all there" needs_top many_are_there
+run_case "top: CPU time and waits for a CPU are those of who wants one" needs_top cpus states_hold spin syscalls hog
+run_case "top: of two on one CPU one is runnable" needs_top cpus pair_shares
+run_case "top: who is starved is runnable, in the first window" needs_top cpus states_hold starved
+run_case "top: code of its own" needs_top cpus code_is_told spin exec_user exec_system
+run_case "top: code of the kernel" needs_top cpus code_is_told syscalls exec_system exec_user
+run_case "top: states of who runs add up to the window" needs_top cpus sums_hold
+run_case "top: threads of 5 ms are in the times of their process" needs_top lives_are_short
+run_case "top: 5,000 births a second lose no CPU time" needs_top births_lose_nothing

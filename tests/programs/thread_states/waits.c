@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Threads that wait for data, or for a time. */
+#include <err.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "states.h"
+
+/* So much that the CPU time of a read is nothing to its wait: when a wake-up preempts somebody, the
+ * kernel books the time until the switch as CPU time. */
+#define READ_SIZE (4u << 20)
+
+static void run_disk(struct life *life)
+{
+	static char block[READ_SIZE] __attribute__((aligned(PAGE)));
+	const char *file = getenv("STATES_FILE");
+	int fd = file ? open(file, O_RDONLY | O_DIRECT | O_CLOEXEC) : -1;
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END) / READ_SIZE * READ_SIZE;
+
+	if (size == 0)
+		err(1, "$STATES_FILE");
+	for (off_t at = 0;; at = (at + READ_SIZE) % size) {
+		if (pread(fd, block, READ_SIZE, at) != READ_SIZE)
+			err(1, "%s", file);
+		note_thread(life);
+	}
+}
+
+static void run_pipe(struct life *life)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends))
+		err(1, "pipe");
+	begin(life);
+	(void)!read(ends[0], &byte, 1);
+}
+
+static int listening(struct sockaddr_in *address)
+{
+	socklen_t size = sizeof(*address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	*address = (struct sockaddr_in){ .sin_family = AF_INET,
+					 .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, size) || listen(fd, 5) ||
+	    getsockname(fd, (struct sockaddr *)address, &size))
+		err(1, "listen");
+	return fd;
+}
+
+static void run_socket(struct life *life)
+{
+	struct sockaddr_in address;
+	int server = listening(&address), fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char byte;
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) ||
+	    accept4(server, NULL, NULL, SOCK_CLOEXEC) < 0)
+		err(1, "connect");
+	begin(life);
+	recv(fd, &byte, 1, 0);
+}
+
+static void run_unix_socket(struct life *life)
+{
+	int ends[2];
+	char byte;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		err(1, "socketpair");
+	begin(life);
+	recv(ends[0], &byte, 1, 0);
+}
+
+static void run_epoll(struct life *life)
+{
+	struct sockaddr_in address;
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listening(&address), &event))
+		err(1, "epoll");
+	begin(life);
+	epoll_wait(epoll, &event, 1, -1);
+}
+
+static void run_accept(struct life *life)
+{
+	struct sockaddr_in address;
+	int fd = listening(&address);
+
+	begin(life);
+	accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+}
+
+static void run_timer(struct life *life)
+{
+	begin(life);
+	for (;;)
+		nap(100 * NS_PER_MS);
+}
+
+static void run_poll_timer(struct life *life)
+{
+	begin(life);
+	for (;;)
+		poll(NULL, 0, 100);
+}
+
+static void run_poll_timeout(struct life *life)
+{
+	struct pollfd end = { .events = POLLIN };
+	int ends[2];
+
+	if (pipe(ends))
+		err(1, "pipe");
+	end.fd = ends[0];
+	begin(life);
+	for (;;)
+		poll(&end, 1, 100);
+}
+
+const struct behaviour wait_behaviours[] = {
+	{ "disk", "disk", "mixed:sleep_disk", run_disk, false, 0 },
+	{ "pipe", "pipe", "sleep_pipe", run_pipe, false, 0 },
+	{ "socket", "socket", "sleep_network", run_socket, false, 0 },
+	{ "unix_socket", "unix_socket", "sleep_network", run_unix_socket, false, 0 },
+	{ "timer", "timer", "sleep_timer", run_timer, false, 0 },
+	{ "poll_timer", "poll_timer", "sleep_timer", run_poll_timer, false, 0 },
+	{ "poll_timeout", "poll_timeout", "idle", run_poll_timeout, false, 0 },
+	{ "epoll", "epoll", "idle", run_epoll, false, 0 },
+	{ "accept", "accept", "idle", run_accept, false, 0 },
+	{ 0 },
+};
