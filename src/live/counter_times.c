@@ -50,12 +50,12 @@ static bool is_blocked(enum state state)
 }
 
 /* Starts of sleeps are there while kernel.sched_schedstats is 1. */
-static uint64_t since(const struct task_record *r, const struct counter_clock *clock,
-		      enum state state)
+static uint64_t since(const struct task_record *r, const struct counter_memory *memory,
+		      const struct counter_clock *clock, enum state state)
 {
 	uint64_t at = 0;
 
-	if (state == STATE_RUNNABLE)
+	if (state == STATE_RUNNABLE && r->queued_since != memory->queued_asleep)
 		at = r->queued_since;
 	else if (is_blocked(state))
 		at = r->blkio_since ? r->blkio_since
@@ -67,7 +67,9 @@ static void look(struct state_thread *thread, struct counter_memory *memory,
 		 const struct task_record *r, const struct counter_clock *clock)
 {
 	thread->state = state_of(r);
-	thread->since_ns = since(r, clock, thread->state);
+	if (is_blocked(thread->state))
+		memory->queued_asleep = r->queued_asleep;
+	thread->since_ns = since(r, memory, clock, thread->state);
 	thread->cpu = r->cpu;
 	memory->voluntary = r->counters[TASK_nvcsw];
 	memory->involuntary = r->counters[TASK_nivcsw];
@@ -147,22 +149,21 @@ void counter_times_born(struct state_thread *thread, struct counter_memory *memo
  * The state of the time that no counter has.
  *
  * One that could run before and can now, and has not given up its CPU of its own will, never slept:
- * it is on the CPU since the last tick. One that was blocked and has not switched, was blocked
- * until it was woken. A freezer may change the state of one that sleeps, and nobody knows when it
- * did.
+ * it is on the CPU since the last tick, unless it has not switched at all. One that has not was
+ * blocked until it was woken, if it was blocked, and waits for its CPU, if it waited for it. A
+ * freezer may change the state of one that sleeps, and nobody knows when it did.
  */
 static enum state state_of_rest(const struct state_thread *thread,
 				const struct counter_memory *memory, const struct task_record *r)
 {
-	const enum state now = state_of(r);
+	const enum state before = thread->state, now = state_of(r);
+	const bool preempted = memory->involuntary != r->counters[TASK_nivcsw];
 
 	if (memory->voluntary != r->counters[TASK_nvcsw])
 		return STATE_SLEEP;
-	if (!is_blocked(thread->state))
-		return is_blocked(now) ? STATE_SLEEP : STATE_EXEC;
-	if (memory->involuntary != r->counters[TASK_nivcsw])
-		return STATE_SLEEP;
-	return now == thread->state || !is_blocked(now) ? thread->state : STATE_SLEEP;
+	if (!preempted && (now == before || (is_blocked(before) && !is_blocked(now))))
+		return before;
+	return is_blocked(before) || is_blocked(now) ? STATE_SLEEP : STATE_EXEC;
 }
 
 /* The tick says who was interrupted, the thread's own code or the kernel for it. Without one since
@@ -199,6 +200,8 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	enum state of_rest = state_of_rest(thread, memory, r);
 
 	count(r, clock, counted);
+	if (is_blocked(thread->state) && memory->queued_asleep)
+		memory->told[COUNTED_DELAY] = counted[COUNTED_DELAY];
 	/* Those that are dated come first: time on a CPU is what may run behind. */
 	delay = take(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
 	blkio = take(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);

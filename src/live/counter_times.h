@@ -22,6 +22,11 @@
  *the rest of `swapin` is where it ran, in EXEC. Where swap is read asynchronously the kernel counts
  *the wait as block I/O alone, and so it is in SLEEP_DISK. `thrashing` is waiting for pages that
  *were dropped a moment ago, of files as well as of swap: it is part of `blkio`, and tells no more.
+ *
+ *	Since Linux 6.12 (152e11f6df29) a thread that goes to sleep may be moved to another CPU
+ *first, and then the kernel counts all of that sleep as waiting for a CPU, once it is woken. Where
+ *a reading finds one asleep so, the delay that the next window books is not taken: it is in the
+ *rest. Such a sleep that begins and ends between two readings cannot be told from a wait.
  */
 #ifndef LIVE_COUNTER_TIMES_H
 #define LIVE_COUNTER_TIMES_H
@@ -40,6 +45,7 @@ struct counter_memory {
 					 them */
 	uint64_t utime, stime;
 	uint64_t voluntary, involuntary; /* switches */
+	uint64_t queued_asleep;          /* as the record's, when it slept last */
 };
 
 struct counter_clock {

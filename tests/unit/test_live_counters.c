@@ -31,6 +31,7 @@ static uint32_t bits_of(char letter)
 struct look {
 	uint64_t at, run, delay, blkio, swapin, utime, stime;
 	uint64_t queued, blocked; /* when a wait began; 0: none is in progress */
+	uint64_t asleep;          /* when the kernel began to count its sleep as a wait */
 	uint64_t voluntary, involuntary;
 	char letter;
 	bool kernel, delays, iowait, frozen, dead;
@@ -52,6 +53,7 @@ static struct task_record record_of(const struct look *look)
 		.utime = look->utime * MS,
 		.stime = look->stime * MS,
 		.queued_since = look->queued ? BEGUN + OFFSET + look->queued * MS : 0,
+		.queued_asleep = look->asleep ? BEGUN + OFFSET + look->asleep * MS : 0,
 		.blkio_since = look->blocked ? BEGUN + OFFSET + look->blocked * MS : 0,
 	};
 
@@ -308,6 +310,18 @@ static const struct window windows[] = {
 	  { { STATE_SLEEP, 100 } },
 	  STATE_RUNNABLE,
 	  0 },
+	{ "sleeps, and the kernel thinks that it waits",
+	  { .at = 1000, .asleep = 990, .letter = 'S' },
+	  { .at = 1100, .run = 2, .utime = 1, .delay = 80, .voluntary = 1, .letter = 'S' },
+	  { { STATE_EXEC_USER, 2 }, { STATE_SLEEP, 98 } },
+	  STATE_SLEEP,
+	  0 },
+	{ "was woken from such a sleep, nobody knows when",
+	  { .at = 1000, .asleep = 990, .letter = 'S' },
+	  { .at = 1100, .queued = 990, .letter = 'R' },
+	  { { STATE_SLEEP, 100 } },
+	  STATE_RUNNABLE,
+	  0 },
 	{ "over: what was counted last, and no rest",
 	  { .at = 1000, .run = 10, .letter = 'S' },
 	  { .at = 1100,
@@ -408,8 +422,7 @@ TEST(a_wait_that_cannot_be_dated_is_caught_up_within_its_window)
 	assert_int_equal(thread.state, STATE_RUNNABLE);
 	assert_int_equal(thread.since_ns, 0);
 	add(&(struct look){ .at = 2300, .queued = 500, .letter = 'R' }, &compared);
-	assert_int_equal(sum(&thread.times), 300 * MS);
-	assert_int_equal(thread.times.ns[STATE_SLEEP], 0);
+	expect_ms(STATE_RUNNABLE, 300);
 }
 
 TEST(all_of_a_new_thread_is_ours)
@@ -422,6 +435,21 @@ TEST(all_of_a_new_thread_is_ours)
 	expect_ms(STATE_EXEC_USER, 55);
 	expect_ms(STATE_RUNNABLE, 15);
 	assert_int_equal(thread.begun_ns, BEGUN + 30 * MS);
+}
+
+/* From then on the wait is a real one, but its start is not known. */
+TEST(a_wait_after_a_sleep_that_was_taken_for_one)
+{
+	meet(&(struct look){ .at = 1000, .asleep = 990, .letter = 'S' });
+	add(&(struct look){ .at = 1100, .queued = 990, .letter = 'R' }, &compared);
+	add(&(struct look){ .at = 1200, .queued = 990, .letter = 'R' }, &compared);
+	expect_ms(STATE_SLEEP, 100);
+	expect_ms(STATE_RUNNABLE, 100);
+	assert_int_equal(thread.since_ns, 0);
+	add(&(struct look){ .at = 1300, .delay = 260, .run = 50, .utime = 40, .letter = 'R' },
+	    &compared);
+	expect_ms(STATE_RUNNABLE, 150);
+	expect_ms(STATE_EXEC_USER, 50);
 }
 
 /* --- anything --- */
@@ -467,6 +495,7 @@ TEST(sums_hold_for_anything)
 			r.utime += up_to(&seed, most);
 			r.stime += up_to(&seed, most);
 			r.queued_since = up_to(&seed, 3) ? 0 : r.now - up_to(&seed, most);
+			r.queued_asleep = up_to(&seed, 3) ? 0 : r.now - up_to(&seed, most);
 			r.blkio_since = up_to(&seed, 3) ? 0 : r.now - up_to(&seed, most);
 			for (unsigned c = 0; c < TASK_COUNTER_COUNT; c++)
 				r.counters[c] += up_to(&seed, 2) ? 0 : up_to(&seed, most);
@@ -609,6 +638,7 @@ UNIT_TESTS(cmocka_unit_test(a_window_is_what_it_was),
 	   cmocka_unit_test(a_tick_that_was_told_early_is_not_told_again),
 	   cmocka_unit_test(stolen_time_is_not_taken_off_for_ever),
 	   cmocka_unit_test(a_wait_that_cannot_be_dated_is_caught_up_within_its_window),
+	   cmocka_unit_test(a_wait_after_a_sleep_that_was_taken_for_one),
 	   cmocka_unit_test(all_of_a_new_thread_is_ours), cmocka_unit_test(sums_hold_for_anything),
 	   cmocka_unit_test(a_number_that_is_used_again_is_another_thread),
 	   cmocka_unit_test(the_dead_are_named_once),
