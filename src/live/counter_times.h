@@ -48,9 +48,11 @@ struct counter_memory {
 	uint64_t queued_asleep;          /* as the record's, when it slept last */
 };
 
-struct counter_clock {
-	int64_t offset; /* the scheduler's clock less CLOCK_MONOTONIC */
-	bool is_known;
+/* What holds for all threads of a reading. */
+struct counter_facts {
+	int64_t clock_offset; /* the scheduler's clock less CLOCK_MONOTONIC */
+	bool is_dated;        /* that is known, so starts of waits mean something */
+	bool counts_delays;   /* kernel.task_delayacct is 1 */
 };
 
 /* Is it dead, whether its parent has heard of it or not? */
@@ -58,7 +60,7 @@ bool counter_times_is_over(const struct task_record *record);
 
 /* Begin with a thread that was there before: what it did until now is none of ours. */
 void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
-			const struct task_record *record, const struct counter_clock *clock);
+			const struct task_record *record, const struct counter_facts *facts);
 
 /* Begin with one all of whose life is ours. `thread` and `memory` are {0} but for names. */
 void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
@@ -71,6 +73,6 @@ void counter_times_born(struct state_thread *thread, struct counter_memory *memo
  * added, as if it had ended when that was done.
  */
 void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
-		       const struct task_record *record, const struct counter_clock *clock);
+		       const struct task_record *record, const struct counter_facts *facts);
 
 #endif

@@ -75,7 +75,11 @@ static uint64_t sum(const struct state_times *times)
 	return all;
 }
 
-static const struct counter_clock compared = { .offset = (int64_t)OFFSET, .is_known = true };
+static const struct counter_facts compared = {
+	.clock_offset = (int64_t)OFFSET,
+	.is_dated = true,
+	.counts_delays = true,
+};
 
 /* --- two looks --- */
 
@@ -347,7 +351,7 @@ TEST(a_window_is_what_it_was)
 static struct state_thread thread;
 static struct counter_memory memory;
 
-static void add(const struct look *look, const struct counter_clock *with)
+static void add(const struct look *look, const struct counter_facts *with)
 {
 	const struct task_record r = record_of(look);
 
@@ -413,7 +417,7 @@ TEST(stolen_time_is_not_taken_off_for_ever)
 /* A walk in which the clocks could not be compared. */
 TEST(a_wait_that_cannot_be_dated_is_caught_up_within_its_window)
 {
-	const struct counter_clock unknown = { 0 };
+	const struct counter_facts unknown = { 0 };
 
 	meet(&(struct look){ .at = 2000, .queued = 500, .letter = 'R' });
 	add(&(struct look){ .at = 2100, .queued = 500, .letter = 'R' }, &compared);
@@ -435,6 +439,33 @@ TEST(all_of_a_new_thread_is_ours)
 	expect_ms(STATE_EXEC_USER, 55);
 	expect_ms(STATE_RUNNABLE, 15);
 	assert_int_equal(thread.begun_ns, BEGUN + 30 * MS);
+}
+
+/* kernel.task_delayacct is 0, and was not always: the start of a wait is that of an old one. */
+TEST(starts_of_old_waits_for_storage_mean_nothing)
+{
+	struct counter_facts off = compared;
+
+	off.counts_delays = false;
+	meet(&(struct look){ .at = 1000, .voluntary = 1, .letter = 'S', .delays = 1 });
+	add(&(struct look){ .at = 1100,
+			    .blocked = 200,
+			    .voluntary = 5,
+			    .letter = 'D',
+			    .iowait = 1,
+			    .delays = 1 },
+	    &off);
+	expect_ms(STATE_SLEEP, 100);
+	assert_int_equal(thread.state, STATE_SLEEP_DISK);
+	assert_int_equal(thread.since_ns, 0);
+	add(&(struct look){ .at = 1200,
+			    .blocked = 200,
+			    .voluntary = 5,
+			    .letter = 'D',
+			    .iowait = 1,
+			    .delays = 1 },
+	    &off);
+	expect_ms(STATE_SLEEP_DISK, 100);
 }
 
 /* From then on the wait is a real one, but its start is not known. */
@@ -478,9 +509,10 @@ TEST(sums_hold_for_anything)
 		else
 			counter_times_born(&thread, &memory, BEGUN);
 		for (unsigned i = 0; i < 50; i++) {
-			const struct counter_clock with = {
-				.offset = (int64_t)up_to(&seed, 20 * S) - (int64_t)(10 * S),
-				.is_known = up_to(&seed, 9),
+			const struct counter_facts with = {
+				.clock_offset = (int64_t)up_to(&seed, 20 * S) - (int64_t)(10 * S),
+				.is_dated = up_to(&seed, 9),
+				.counts_delays = up_to(&seed, 4),
 			};
 			const bool is_wild = !up_to(&seed, 9);
 			const uint64_t most = is_wild ? UINT64_MAX - 1 : 300 * MS;
@@ -638,6 +670,7 @@ UNIT_TESTS(cmocka_unit_test(a_window_is_what_it_was),
 	   cmocka_unit_test(a_tick_that_was_told_early_is_not_told_again),
 	   cmocka_unit_test(stolen_time_is_not_taken_off_for_ever),
 	   cmocka_unit_test(a_wait_that_cannot_be_dated_is_caught_up_within_its_window),
+	   cmocka_unit_test(starts_of_old_waits_for_storage_mean_nothing),
 	   cmocka_unit_test(a_wait_after_a_sleep_that_was_taken_for_one),
 	   cmocka_unit_test(all_of_a_new_thread_is_ours), cmocka_unit_test(sums_hold_for_anything),
 	   cmocka_unit_test(a_number_that_is_used_again_is_another_thread),
