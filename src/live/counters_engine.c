@@ -29,13 +29,11 @@ struct counters {
 	struct host_names names;
 	struct wanted wanted;
 	struct kept_threads threads;
-	struct tids walked; /* places in `threads`, as the walk met them */
 	struct counter_clock clock;
 	uint64_t opened_ns, opened_cpu_ns;
 	uint64_t walk_ns, last_walk_ns; /* when this one began, and the one before */
-	uint64_t round;
-	int64_t boot_offset; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
-	unsigned measured;
+	int64_t boot_offset;            /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
+	bool has_delays;                /* any thread of this reading */
 };
 
 static void counters_close(void *self)
@@ -46,7 +44,6 @@ static void counters_close(void *self)
 	host_names_deinit(&c->names);
 	wanted_deinit(&c->wanted);
 	kept_threads_deinit(&c->threads);
-	array_deinit(&c->walked);
 	free(c);
 }
 
@@ -123,24 +120,20 @@ static struct error *take(struct counters *c, const struct task_record *r)
 	kept = kept_threads_at(&c->threads, r->tid, r->start_boottime, &is_new);
 	if (!kept)
 		return &error_no_memory;
-	kept->round = c->round;
 	kept->is_only_led = !is_wanted;
 	if (is_new) {
 		begin(c, kept, r);
+		/* It was dead before we came. */
 		kept->is_over = counter_times_is_over(r) && kept->told.seen_ns == r->now;
 	}
 	if (!name(c, kept, r))
 		return &error_no_memory;
-	if (kept->is_over)
-		return NULL;
-	counter_times_add(&kept->told, &kept->memory, r, &c->clock);
-	kept->told.has_ended = counter_times_is_over(r);
-	if (r->has_delays)
-		c->measured |= 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING;
-	if (!is_wanted)
-		return NULL;
-	return array_push(&c->walked, (uint32_t)(kept - c->threads.slots.items)) ? NULL
-										 : &error_no_memory;
+	if (!kept->is_over) {
+		counter_times_add(&kept->told, &kept->memory, r, &c->clock);
+		kept->told.has_ended = counter_times_is_over(r);
+		c->has_delays |= r->has_delays;
+	}
+	return kept_threads_met(&c->threads, kept) ? NULL : &error_no_memory;
 }
 
 static struct error *walk(struct counters *c)
@@ -165,59 +158,19 @@ static struct error *walk(struct counters *c)
 
 /* --- a reading --- */
 
-/* Threads of a process often stand together. */
-static void name_process(struct counters *c, struct state_thread *told,
-			 const struct state_thread *before)
+/* Without records of delays a wait for storage is known if it was all there was. */
+static unsigned measured(const struct counters *c, const struct state_reading *reading)
 {
-	const struct kept_thread *leader;
+	unsigned states = MEASURED;
 
-	if (told->tid == told->tgid) {
-		told->process = told->name;
-	} else if (before && before->tgid == told->tgid && before->process) {
-		told->process = before->process;
-		told->uid = before->uid;
-	} else {
-		leader = kept_threads_find(&c->threads, told->tgid);
-		told->process = leader ? leader->told.name : told->name;
-		told->uid = leader ? leader->told.uid : told->uid;
-	}
-}
-
-static struct error *put_walked(struct counters *c, struct state_reading *reading)
-{
-	const struct state_thread *before = NULL;
-
-	if (!array_reserve(&reading->threads, c->walked.count))
-		return &error_no_memory;
-	for (size_t i = 0; i < c->walked.count; i++) {
-		struct kept_thread *kept = &c->threads.slots.items[c->walked.items[i]];
-
-		name_process(c, &kept->told, before);
-		reading->threads.items[reading->threads.count++] = kept->told;
-		kept->is_over = kept->told.has_ended;
-		/* Without records of delays a wait for storage is known if it was all there was. */
-		if (kept->told.times.ns[STATE_SLEEP_DISK])
-			c->measured |= 1u << STATE_SLEEP_DISK;
-		before = &kept->told;
-	}
-	return NULL;
-}
-
-/* What was not met is gone. It is said once, as it was last. */
-static struct error *put_gone(struct counters *c, struct state_reading *reading)
-{
-	for (size_t i = 0; i < c->threads.slots.count; i++) {
-		struct kept_thread *kept = &c->threads.slots.items[i];
-
-		if (!kept->tid || kept->round == c->round)
-			continue;
-		kept->told.has_ended = true;
-		if (!kept->is_over && !kept->is_only_led &&
-		    !array_push(&reading->threads, kept->told))
-			return &error_no_memory;
-		kept_threads_drop(&c->threads, i);
-	}
-	return NULL;
+	if (task_iterator_counts(c->tasks, TASK_run_delay))
+		states |= 1u << STATE_RUNNABLE;
+	if (c->has_delays)
+		states |= 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING;
+	for (size_t i = 0; i < reading->threads.count; i++)
+		if (reading->threads.items[i].times.ns[STATE_SLEEP_DISK])
+			states |= 1u << STATE_SLEEP_DISK;
+	return states;
 }
 
 static void put_cost(const struct counters *c, struct state_reading *reading)
@@ -236,11 +189,8 @@ static struct error *counters_read(void *self, struct state_reading *reading)
 	struct counters *c = self;
 	struct error *err;
 
-	c->round++;
-	c->walked.count = 0;
-	c->measured = MEASURED;
-	if (task_iterator_counts(c->tasks, TASK_run_delay))
-		c->measured |= 1u << STATE_RUNNABLE;
+	kept_threads_begin(&c->threads);
+	c->has_delays = false;
 	c->last_walk_ns = c->walk_ns;
 	c->walk_ns = clock_ns(CLOCK_MONOTONIC);
 	c->boot_offset = (int64_t)(clock_ns(CLOCK_BOOTTIME) - c->walk_ns);
@@ -249,10 +199,8 @@ static struct error *counters_read(void *self, struct state_reading *reading)
 	reading->threads.count = 0;
 	err = walk(c);
 	if (!err)
-		err = put_walked(c, reading);
-	if (!err)
-		err = put_gone(c, reading);
-	reading->measured = c->measured;
+		err = kept_threads_put(&c->threads, reading);
+	reading->measured = measured(c, reading);
 	put_cost(c, reading);
 	return err;
 }

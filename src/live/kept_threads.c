@@ -88,37 +88,114 @@ struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, 
 	return add(threads, tid, start);
 }
 
-struct kept_thread *kept_threads_find(struct kept_threads *threads, uint32_t tid)
+void kept_threads_begin(struct kept_threads *threads)
 {
-	uint32_t place = threads->bucket_count ? *bucket_of(threads, tid) : KEPT_NONE;
-	struct kept_thread *found = NULL;
-
-	while (place != KEPT_NONE) {
-		struct kept_thread *kept = &threads->slots.items[place];
-
-		if (kept->tid == tid && (!found || kept->round > found->round))
-			found = kept;
-		place = kept->next;
-	}
-	return found;
+	threads->round++;
+	threads->met.count = 0;
 }
 
-void kept_threads_drop(struct kept_threads *threads, size_t place)
+bool kept_threads_met(struct kept_threads *threads, struct kept_thread *kept)
 {
-	struct kept_thread *kept = &threads->slots.items[place];
+	if (kept->round == threads->round)
+		return true;
+	kept->round = threads->round;
+	return kept->is_over || kept->is_only_led ||
+	       array_push(&threads->met, (uint32_t)(kept - threads->slots.items));
+}
+
+void kept_threads_drop(struct kept_threads *threads, struct kept_thread *kept)
+{
+	const uint32_t place = (uint32_t)(kept - threads->slots.items);
 	uint32_t *link = bucket_of(threads, kept->tid);
 
 	while (*link != place)
 		link = &threads->slots.items[*link].next;
 	*link = kept->next;
 	*kept = (struct kept_thread){ .next = threads->free };
-	threads->free = (uint32_t)place;
+	threads->free = place;
 	threads->used--;
+}
+
+/* --- a reading --- */
+
+/* The leader of a process is never replaced by another of that number while the process lives:
+ * execve() gives the number to the thread that calls it. Of both, the one that was met is the one.
+ */
+static const struct kept_thread *leader_of(struct kept_threads *threads, uint32_t tgid)
+{
+	uint32_t place = *bucket_of(threads, tgid);
+
+	while (place != KEPT_NONE) {
+		const struct kept_thread *kept = &threads->slots.items[place];
+
+		if (kept->tid == tgid && kept->round == threads->round)
+			return kept;
+		place = kept->next;
+	}
+	return NULL;
+}
+
+/* Threads of a process often stand together. */
+static void name_process(struct kept_threads *threads, struct state_thread *told,
+			 const struct state_thread *before)
+{
+	const struct kept_thread *leader;
+
+	if (told->tid == told->tgid) {
+		told->process = told->name;
+		return;
+	}
+	if (before && before->tgid == told->tgid) {
+		told->process = before->process;
+		told->uid = before->uid;
+		return;
+	}
+	leader = leader_of(threads, told->tgid);
+	if (leader) {
+		told->process = leader->told.name;
+		told->uid = leader->told.uid;
+	} else if (!told->process) {
+		told->process = told->name;
+	}
+}
+
+static void put_met(struct kept_threads *threads, struct state_reading *reading)
+{
+	const struct state_thread *before = NULL;
+
+	for (size_t i = 0; i < threads->met.count; i++) {
+		struct kept_thread *kept = &threads->slots.items[threads->met.items[i]];
+
+		name_process(threads, &kept->told, before);
+		reading->threads.items[reading->threads.count++] = kept->told;
+		kept->is_over = kept->told.has_ended;
+		before = &kept->told;
+	}
+}
+
+struct error *kept_threads_put(struct kept_threads *threads, struct state_reading *reading)
+{
+	/* Those that are gone are in it as well. */
+	if (!array_reserve(&reading->threads, threads->used))
+		return &error_no_memory;
+	put_met(threads, reading);
+	for (size_t i = 0; i < threads->slots.count; i++) {
+		struct kept_thread *kept = &threads->slots.items[i];
+
+		if (!kept->tid || kept->round == threads->round)
+			continue;
+		kept->told.has_ended = true;
+		if (!kept->is_over && !kept->is_only_led)
+			reading->threads.items[reading->threads.count++] = kept->told;
+		kept_threads_drop(threads, kept);
+	}
+	return NULL;
 }
 
 void kept_threads_deinit(struct kept_threads *threads)
 {
 	array_deinit(&threads->slots);
+	array_deinit(&threads->met);
 	free(threads->buckets);
 	*threads = (struct kept_threads){ 0 };
 }

@@ -26,14 +26,24 @@ static const char *const part_suffixes[TASKSTATS_PART_COUNT] = {
 	[TASKSTATS_MIN] = "_delay_min",
 };
 
-enum { HIWATER_RSS_OFFSET = 200, HIWATER_VM_OFFSET = 208, PLAIN_LENGTH = 432 };
+static const struct {
+	const char *name;
+	uint16_t offset;
+} singles[] = {
+#define SINGLE(id, name, offset) { #name, offset },
+	TASKSTATS_SINGLES(SINGLE)
+#undef SINGLE
+};
+
+#define single_field(i) (TASKSTATS_SINGLE_FIRST + 1 + (unsigned)(i))
+
+enum { COMM_OFFSET = 80, COMM_LENGTH = 32, UID_OFFSET = 120, PLAIN_LENGTH = 432 };
 
 int taskstats_field_find(struct text name)
 {
-	if (text_equal(name, TEXT("hiwater_rss")))
-		return TASKSTATS_HIWATER_RSS;
-	if (text_equal(name, TEXT("hiwater_vm")))
-		return TASKSTATS_HIWATER_VM;
+	for (size_t i = 0; i < array_length(singles); i++)
+		if (text_equal(name, text_of(singles[i].name)))
+			return (int)single_field(i);
 	for (unsigned c = 0; c < TASKSTATS_CATEGORY_COUNT; c++) {
 		struct text category = text_of(categories[c].name), suffix;
 
@@ -101,15 +111,25 @@ static void take_category(const struct payload *p, unsigned c, enum layout layou
 	}
 }
 
+static void take_singles(const struct payload *p, size_t inserted)
+{
+	for (size_t i = 0; i < array_length(singles); i++)
+		take(p, single_field(i), singles[i].offset + inserted);
+	if (COMM_OFFSET + inserted + COMM_LENGTH <= p->length)
+		memcpy(p->ret->comm, p->bytes + COMM_OFFSET + inserted, COMM_LENGTH);
+	if (UID_OFFSET + inserted + sizeof(p->ret->uid) <= p->length)
+		memcpy(&p->ret->uid, p->bytes + UID_OFFSET + inserted, sizeof(p->ret->uid));
+}
+
 bool taskstats_parse(struct text payload, struct taskstats_values *ret)
 {
 	struct payload p = { payload.bytes, payload.length, ret };
-	size_t each, before_watermarks = TASKSTATS_swapin + 1;
+	size_t each, before_singles = TASKSTATS_swapin + 1;
 	enum layout layout;
 
 	if (payload.length < sizeof(ret->version))
 		return false;
-	*ret = (struct taskstats_values){ 0 };
+	*ret = (struct taskstats_values){ .uid = UINT32_MAX };
 	memcpy(&ret->version, payload.bytes, sizeof(ret->version));
 	layout = layout_of(ret->version, payload.length);
 	if (layout == UNKNOWN) {
@@ -120,8 +140,7 @@ bool taskstats_parse(struct text payload, struct taskstats_values *ret)
 	for (unsigned c = 0; c < TASKSTATS_CATEGORY_COUNT; c++)
 		if (ret->version >= categories[c].since)
 			take_category(&p, c, layout, c * each);
-	take(&p, TASKSTATS_HIWATER_RSS, HIWATER_RSS_OFFSET + before_watermarks * each);
-	take(&p, TASKSTATS_HIWATER_VM, HIWATER_VM_OFFSET + before_watermarks * each);
+	take_singles(&p, before_singles * each);
 	return true;
 }
 

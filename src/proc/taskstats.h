@@ -49,11 +49,23 @@ enum taskstats_part {
 	TASKSTATS_PART_COUNT
 };
 
-/* Fields are numbered category * TASKSTATS_PART_COUNT + part; then the watermarks, in KiB. */
+/* Numbers that stand for themselves, after three categories: SINGLE(id, name, offset where these
+ * have no peaks inside). Watermarks are in KiB, the time since its start in microseconds. */
+#define TASKSTATS_SINGLES(SINGLE)                      \
+	SINGLE(HIWATER_RSS, hiwater_rss, 200)          \
+	SINGLE(HIWATER_VM, hiwater_vm, 208)            \
+	SINGLE(RUN_VIRTUAL, cpu_run_virtual_total, 72) \
+	SINGLE(ETIME, ac_etime, 144)                   \
+	SINGLE(NVCSW, nvcsw, 272)                      \
+	SINGLE(NIVCSW, nivcsw, 280)
+
+/* Fields are numbered category * TASKSTATS_PART_COUNT + part; then these. */
 enum {
-	TASKSTATS_HIWATER_RSS = TASKSTATS_CATEGORY_COUNT * TASKSTATS_PART_COUNT,
-	TASKSTATS_HIWATER_VM,
-	TASKSTATS_FIELD_COUNT
+	TASKSTATS_SINGLE_FIRST = TASKSTATS_CATEGORY_COUNT * TASKSTATS_PART_COUNT - 1,
+#define SINGLE_ENUM(id, ...) TASKSTATS_##id,
+	TASKSTATS_SINGLES(SINGLE_ENUM)
+#undef SINGLE_ENUM
+		TASKSTATS_FIELD_COUNT
 };
 
 #define taskstats_field(category, part) ((category)*TASKSTATS_PART_COUNT + (unsigned)(part))
@@ -62,9 +74,12 @@ struct taskstats_values {
 	uint16_t version;
 	uint64_t values[TASKSTATS_FIELD_COUNT];
 	uint64_t present; /* bit n: the payload held field n */
+	uint32_t uid;     /* its real one; UINT32_MAX: not held */
+	char comm[33];    /* "": not held */
 };
 
-/* The number of a field by name, "cpu_count", "irq_delay_max", "hiwater_rss"; -1 for none. */
+/* The number of a field by name, "cpu_count", "irq_delay_max", "hiwater_rss", as the kernel's; -1
+ * for none. */
 int taskstats_field_find(struct text name);
 
 /* Read the payload of a TASKSTATS_TYPE_STATS attribute. False when it is too short to have a

@@ -136,13 +136,19 @@ static void expect_field(struct checked *c, unsigned field, uint64_t value)
 #define EXPECT_END(c, p, name)                                                                     \
 	(expect_field(c, taskstats_field(TASKSTATS_##name, TASKSTATS_MAX), (p)->name##_peaks.max), \
 	 expect_field(c, taskstats_field(TASKSTATS_##name, TASKSTATS_MIN), (p)->name##_peaks.min))
-#define EXPECT_WATERMARKS(c, p)                                    \
-	(expect_field(c, TASKSTATS_HIWATER_RSS, (p)->hiwater_rss), \
-	 expect_field(c, TASKSTATS_HIWATER_VM, (p)->hiwater_vm))
+#define EXPECT_SINGLES(c, p)                                                 \
+	(expect_field(c, TASKSTATS_HIWATER_RSS, (p)->hiwater_rss),           \
+	 expect_field(c, TASKSTATS_HIWATER_VM, (p)->hiwater_vm),             \
+	 expect_field(c, TASKSTATS_RUN_VIRTUAL, (p)->cpu_run_virtual_total), \
+	 expect_field(c, TASKSTATS_ETIME, (p)->ac_etime),                    \
+	 expect_field(c, TASKSTATS_NVCSW, (p)->nvcsw),                       \
+	 expect_field(c, TASKSTATS_NIVCSW, (p)->nivcsw),                     \
+	 assert_int_equal((c)->got.uid, (p)->ac_uid),                        \
+	 assert_memory_equal((c)->got.comm, (p)->ac_comm, sizeof((p)->ac_comm)))
 
 #define PAIRS_8(c, p)                                                                 \
 	(EXPECT_PAIR(c, p, cpu), EXPECT_PAIR(c, p, blkio), EXPECT_PAIR(c, p, swapin), \
-	 EXPECT_PAIR(c, p, freepages), EXPECT_WATERMARKS(c, p))
+	 EXPECT_PAIR(c, p, freepages), EXPECT_SINGLES(c, p))
 #define PAIRS_9(c, p)  (PAIRS_8(c, p), EXPECT_PAIR(c, p, thrashing))
 #define PAIRS_11(c, p) (PAIRS_9(c, p), EXPECT_PAIR(c, p, compact))
 #define PAIRS_13(c, p) (PAIRS_11(c, p), EXPECT_PAIR(c, p, wpcopy))
@@ -242,6 +248,7 @@ TEST(fields_by_name)
 			 taskstats_field(TASKSTATS_irq, TASKSTATS_MIN));
 	assert_int_equal(taskstats_field_find(TEXT("hiwater_rss")), TASKSTATS_HIWATER_RSS);
 	assert_int_equal(taskstats_field_find(TEXT("hiwater_vm")), TASKSTATS_HIWATER_VM);
+	assert_int_equal(taskstats_field_find(TEXT("nivcsw")), TASKSTATS_NIVCSW);
 	for (size_t i = 0; i < array_length(none); i++)
 		assert_int_equal(taskstats_field_find(text_of(none[i])), -1);
 }

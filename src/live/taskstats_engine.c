@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The engine "taskstats": four delays by netlink, thread by thread, for hosts without BPF.
+ *
+ * It shows what the kernel has booked and nothing else. A wait is booked when it ends, so a window
+ * may show nothing of a long wait, and the next one more than its own time; what a thread did
+ * besides is in no state, so times do not add up. Swap-ins that sleep are block I/O too. Delays of
+ * storage and swap are zero for threads that are older than kernel.task_delayacct=1. What a thread
+ * does now is not known.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "live/engine.h"
+#include "live/host_names.h"
+#include "live/kept_threads.h"
+#include "live/wanted.h"
+#include "proc/cgroup.h"
+#include "proc/pairs.h"
+#include "proc/stat.h"
+#include "proc/taskstats_socket.h"
+
+#define PF_KTHREAD 0x00200000u
+
+/* The states, and the field of each. */
+static const struct {
+	enum state state;
+	unsigned field;
+} rows[COUNTED_COUNT] = {
+	[COUNTED_RUN] = { STATE_EXEC, TASKSTATS_RUN_VIRTUAL },
+	[COUNTED_DELAY] = { STATE_RUNNABLE, taskstats_field(TASKSTATS_cpu, TASKSTATS_TOTAL) },
+	[COUNTED_BLKIO] = { STATE_SLEEP_DISK, taskstats_field(TASKSTATS_blkio, TASKSTATS_TOTAL) },
+	[COUNTED_SWAPIN] = { STATE_PAGING, taskstats_field(TASKSTATS_swapin, TASKSTATS_TOTAL) },
+};
+
+#define MEASURED \
+	(1u << STATE_EXEC | 1u << STATE_RUNNABLE | 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING)
+
+struct asked {
+	uint32_t tid, tgid;
+};
+
+struct delays {
+	struct taskstats_socket *socket;
+	struct host_names names;
+	struct wanted wanted;
+	struct kept_threads threads;
+	struct {
+		ARRAY(struct asked);
+	} asked;
+	struct tids pids, tids;
+	struct file_buffer buffer;
+	uint64_t opened_ns, opened_cpu_ns, lost;
+};
+
+static void delays_close(void *self)
+{
+	struct delays *d = self;
+
+	taskstats_socket_close(d->socket);
+	host_names_deinit(&d->names);
+	wanted_deinit(&d->wanted);
+	kept_threads_deinit(&d->threads);
+	array_deinit(&d->asked);
+	array_deinit(&d->pids);
+	array_deinit(&d->tids);
+	file_buffer_deinit(&d->buffer);
+	free(d);
+}
+
+/* Our own thread shows whether we may ask. */
+static struct error *open_parts(struct delays *d, const struct engine_options *options)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct taskstats_reply reply;
+	struct error *err;
+
+	if (!wanted_init(&d->wanted, options))
+		return &error_no_memory;
+	if (!tasks_are_ours(d->names.proc))
+		return error_create("/proc is of another PID namespace than ours, or is not there");
+	err = taskstats_socket_open(&d->socket);
+	if (err)
+		return err;
+	taskstats_ask(d->socket, &self, 1, &reply);
+	if (reply.failed == EPERM)
+		return error_create(
+			"denied: needs CAP_NET_ADMIN in the first user namespace; run it as root");
+	return reply.failed ? error_system(reply.failed, "taskstats") : NULL;
+}
+
+static struct error *delays_open(const struct engine_options *options, void **ret)
+{
+	struct delays *d = calloc(1, sizeof(*d));
+	struct error *err = d ? host_names_init(&d->names) : &error_no_memory;
+
+	if (err) {
+		free(d);
+		return err;
+	}
+	err = open_parts(d, options);
+	if (err) {
+		delays_close(d);
+		return err;
+	}
+	d->opened_ns = clock_ns(CLOCK_MONOTONIC);
+	d->opened_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	*ret = d;
+	return NULL;
+}
+
+/* --- which threads there are --- */
+
+static bool ask_for(struct delays *d, uint32_t tid, uint32_t tgid)
+{
+	return array_push(&d->asked, (struct asked){ tid, tgid });
+}
+
+/* One that is gone has no threads. */
+static struct error *list_process(struct delays *d, uint32_t pid)
+{
+	_cleanup_close_ int dir = -1;
+	char path[32];
+	int failed;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/task", pid);
+	dir = openat(d->names.proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	failed = dir < 0 ? errno : tasks_list(dir, &d->tids);
+	if (failed)
+		return file_is_shortage(failed) ? error_system(failed, "/proc/%s", path) : NULL;
+	for (size_t i = 0; i < d->tids.count; i++)
+		if (!ask_for(d, d->tids.items[i], pid))
+			return &error_no_memory;
+	return NULL;
+}
+
+/* 0: it is gone. */
+static uint32_t leader_of(struct delays *d, uint32_t tid)
+{
+	struct text bytes, value;
+	uint32_t tgid;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/status", tid);
+	return !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
+			       pairs_find(bytes, ':', TEXT("Tgid"), &value) &&
+			       text_u32(text_trim(value), &tgid)
+		       ? tgid
+		       : 0;
+}
+
+/* A thread that was asked for by its own number; and its leader, for the name of the process. */
+static struct error *list_thread(struct delays *d, uint32_t tid)
+{
+	const uint32_t tgid = leader_of(d, tid);
+
+	if (!tgid)
+		return NULL;
+	for (size_t i = 0; i < d->wanted.pids.count; i++)
+		if (d->wanted.pids.items[i] == tgid)
+			return NULL;
+	if (!ask_for(d, tid, tgid))
+		return &error_no_memory;
+	for (size_t i = 0; i < d->asked.count; i++)
+		if (d->asked.items[i].tid == tgid)
+			return NULL;
+	return ask_for(d, tgid, tgid) ? NULL : &error_no_memory;
+}
+
+static struct error *list(struct delays *d)
+{
+	const struct tids *pids = wanted_is_all(&d->wanted) ? &d->pids : &d->wanted.pids;
+	struct error *err = NULL;
+	int failed;
+
+	d->asked.count = 0;
+	if (pids == &d->pids) {
+		failed = tasks_list(d->names.proc, &d->pids);
+		if (failed)
+			return error_system(failed, "/proc");
+	}
+	for (size_t i = 0; i < pids->count && !err; i++)
+		err = list_process(d, pids->items[i]);
+	for (size_t i = 0; i < d->wanted.tids.count && !err; i++)
+		err = list_thread(d, d->wanted.tids.items[i]);
+	return err;
+}
+
+/* --- a thread --- */
+
+/* What files say is read once: few threads move to another cgroup, and none becomes the kernel's.
+ */
+static void read_files(struct delays *d, struct state_thread *told)
+{
+	struct text bytes, value;
+	struct stat_line line;
+	uint32_t flags;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/cgroup", told->tid);
+	if (!file_read(d->names.proc, path, &d->buffer, &bytes) && cgroup_path_parse(bytes, &value))
+		told->cgroup = host_names_of(&d->names, value.bytes, value.length);
+	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tgid);
+	if (told->tid == told->tgid && !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
+	    stat_parse(bytes, &line) && text_u32(line.columns[9], &flags))
+		told->is_kernel = flags & PF_KTHREAD;
+}
+
+/* When it was started, at the earliest: it was asked for after `now`. */
+static uint64_t start_of(const struct taskstats_values *stats, uint64_t now)
+{
+	const uint64_t lived = stats->values[TASKSTATS_ETIME] * NS_PER_S / 1000000;
+
+	return now > lived ? now - lived : 0;
+}
+
+/*
+ * Is it another thread, which got the number? It was started since the one before was seen; or has
+ * used less time, which no thread does. The start time that the kernel gives (ac_btime) is in
+ * seconds of a clock that people set, and differs between two looks at one thread.
+ */
+static bool is_another(const struct kept_thread *kept, const struct taskstats_values *stats,
+		       uint64_t now)
+{
+	return start_of(stats, now) > kept->told.seen_ns ||
+	       stats->values[TASKSTATS_RUN_VIRTUAL] < kept->memory.told[COUNTED_RUN];
+}
+
+/* What one did before we came is none of ours. */
+static void begin(struct delays *d, struct kept_thread *kept, const struct asked *asked,
+		  const struct taskstats_values *stats, uint64_t now)
+{
+	const uint64_t start = start_of(stats, now);
+	struct state_thread *told = &kept->told;
+
+	told->tgid = asked->tgid;
+	told->state = STATE_COUNT;
+	told->cpu = UINT32_MAX;
+	told->begun_ns = start > d->opened_ns ? start : now;
+	read_files(d, told);
+	for (size_t i = 0; i < COUNTED_COUNT && start <= d->opened_ns; i++)
+		kept->memory.told[i] = stats->values[rows[i].field];
+}
+
+static bool add(struct delays *d, struct kept_thread *kept, const struct taskstats_values *stats,
+		uint64_t now)
+{
+	struct state_thread *told = &kept->told;
+
+	for (size_t i = 0; i < COUNTED_COUNT; i++) {
+		const uint64_t value = stats->values[rows[i].field];
+		uint64_t *before = &kept->memory.told[i];
+
+		if (value > *before)
+			told->times.ns[rows[i].state] += value - *before;
+		*before = value;
+	}
+	told->seen_ns = now > told->begun_ns ? now : told->begun_ns;
+	told->uid = stats->uid;
+	told->switches = stats->values[TASKSTATS_NVCSW] + stats->values[TASKSTATS_NIVCSW];
+	told->name = host_names_again(&d->names, told->name, stats->comm, sizeof(stats->comm));
+	return told->name && kept_threads_met(&d->threads, kept);
+}
+
+static struct error *take(struct delays *d, const struct asked *asked,
+			  const struct taskstats_reply *reply, uint64_t now,
+			  struct state_reading *reading)
+{
+	struct kept_thread *kept;
+	bool is_new;
+
+	if (reply->failed == ESRCH)
+		return NULL;
+	if (reply->failed) {
+		d->lost++;
+		return NULL;
+	}
+	kept = kept_threads_at(&d->threads, asked->tid, 0, &is_new);
+	if (kept && !is_new && is_another(kept, &reply->stats, now)) {
+		kept->told.has_ended = true;
+		if (!kept->is_only_led && !array_push(&reading->threads, kept->told))
+			return &error_no_memory;
+		kept_threads_drop(&d->threads, kept);
+		kept = kept_threads_at(&d->threads, asked->tid, 0, &is_new);
+	}
+	if (!kept)
+		return &error_no_memory;
+	if (is_new)
+		begin(d, kept, asked, &reply->stats, now);
+	kept->is_only_led = !wanted_has(&d->wanted, asked->tid, asked->tgid);
+	return add(d, kept, &reply->stats, now) ? NULL : &error_no_memory;
+}
+
+static struct error *ask(struct delays *d, const struct asked *asked, size_t count,
+			 struct state_reading *reading)
+{
+	struct taskstats_reply replies[TASKSTATS_BATCH_MAX];
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint32_t tids[TASKSTATS_BATCH_MAX];
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		tids[i] = asked[i].tid;
+	taskstats_ask(d->socket, tids, count, replies);
+	for (size_t i = 0; i < count && !err; i++)
+		err = take(d, &asked[i], &replies[i], now, reading);
+	return err;
+}
+
+static struct error *delays_read(void *self, struct state_reading *reading)
+{
+	struct delays *d = self;
+	struct error *err;
+
+	kept_threads_begin(&d->threads);
+	reading->at_ns = clock_ns(CLOCK_MONOTONIC);
+	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
+	reading->measured = MEASURED;
+	reading->threads.count = 0;
+	err = list(d);
+	for (size_t done = 0; done < d->asked.count && !err; done += TASKSTATS_BATCH_MAX) {
+		const size_t left = d->asked.count - done;
+
+		err = ask(d, d->asked.items + done,
+			  left < TASKSTATS_BATCH_MAX ? left : TASKSTATS_BATCH_MAX, reading);
+	}
+	if (!err)
+		err = kept_threads_put(&d->threads, reading);
+	reading->cost = (struct state_cost){
+		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - d->opened_cpu_ns,
+		.threads_lost = d->lost,
+	};
+	return err;
+}
+
+const struct engine_methods engine_taskstats = {
+	.open = delays_open,
+	.read = delays_read,
+	.close = delays_close,
+	.measured = MEASURED,
+};
