@@ -11,8 +11,8 @@
 # In percent of a thread's window.
 tolerance=${TOP_TOLERANCE:-1}
 
-# read_top: $scratch/top as lines of "TID TGID KEY VALUE", where KEY is a state, "end", "window",
-# "progress" or "progress:STATE".
+# read_top: $scratch/top as lines of "TID TGID KEY VALUE" in $scratch/top_lines, where KEY is a state, "end",
+# "window", "progress" or "progress:STATE".
 read_top() {
 	jq -r '. as $row |
 		[(.states | to_entries[] | select(.value != null)),
