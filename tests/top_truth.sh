@@ -11,8 +11,8 @@
 # In percent of a thread's window.
 tolerance=${TOP_TOLERANCE:-1}
 
-# read_top: $scratch/top as lines of "TID TGID KEY VALUE", where KEY is a state, "end", "window",
-# "progress" or "progress:STATE".
+# read_top: $scratch/top as lines of "TID TGID KEY VALUE" in $scratch/top_lines, where KEY is a state, "end",
+# "window", "progress" or "progress:STATE".
 read_top() {
 	jq -r '. as $row |
 		[(.states | to_entries[] | select(.value != null)),
@@ -221,8 +221,9 @@ code_is_told() {
 }
 
 # process_holds NAME PERCENT: rows of processes; of all threads of this child together, CPU time and the rest. The
-# window is that of a process with one thread, `stopped`. The clock of a process stops for a thread a little
-# before that has left its CPU for good.
+# window is that of a process with one thread, `stopped`. Who gets its CPU by a wake-up has it from then on by the
+# kernel's clocks, not from the switch, and the clock of a process stops for a thread a little before that has left
+# its CPU for good: microseconds of each thread.
 process_holds() {
 	top_check '
 		END {
@@ -238,10 +239,10 @@ process_holds() {
 				print "nothing is known of it"
 			made = truth(child, "runnable", begin, end)
 			got = process_ns[child, "exec"]
-			if (got < exec * (1 - '"$2"' / 100) || got > exec * (1 + '"$2"' / 100) + 10000 * made)
-				printf "CPU time %d, by its own clock %d; threads %d\n", got, exec, made
+			if (got < exec * (1 - '"$2"' / 100) - 2000 * made || got > exec * (1 + '"$2"' / 100) + 4000 * made)
+				printf "CPU time %.0f, by its own clock %.0f; threads %d\n", got, exec, made
 			if (rest != "none" && (process_ns[child, rest] < slept * (1 - '"$2"' / 100) ||
 					process_ns[child, rest] > slept * (1 + '"$2"' / 100)))
-				printf "%s %d, by its own clock %d\n", rest, process_ns[child, rest], slept
+				printf "%s %.0f, by its own clock %.0f\n", rest, process_ns[child, rest], slept
 		}'
 }
