@@ -42,8 +42,8 @@ struct screen_feed {
 };
 
 struct screen_options {
-	struct state_view view; /* to start with */
-	struct state_filter filter;
+	struct state_view view; /* to start with; its filter is not looked at */
+	const char *filter;     /* to start with, as it is typed; NULL: none */
 	uint64_t interval_ns; /* between windows */
 	bool no_colour, no_utf8;
 	bool no_mouse;
@@ -54,6 +54,7 @@ enum screen_wish { SCREEN_QUIT, SCREEN_PROFILE };
 struct screen_result {
 	enum screen_wish wish;
 	uint32_t tid; /* of SCREEN_PROFILE */
+	int signal;   /* that ended it, where one did; else 0 */
 };
 
 /* Until the user quits, or a signal ends it. The terminal is that of standard output and input. */
