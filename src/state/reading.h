@@ -26,12 +26,12 @@ struct state_thread {
 	uint32_t uid;
 	uint32_t cpu;
 	bool is_kernel;
-	bool has_ended; /* in this reading for the last time */
+	bool has_ended;                             /* in this reading for the last time */
 	const struct name *name, *process, *cgroup; /* interned; cgroup may be NULL */
-	uint64_t begun_ns; /* watched from then on; CLOCK_MONOTONIC */
-	uint64_t seen_ns;  /* as of when; of ended ones their end */
+	uint64_t begun_ns;                          /* watched from then on; CLOCK_MONOTONIC */
+	uint64_t seen_ns;                           /* as of when; of ended ones their end */
 	struct state_times times;
-	enum state state; /* what it does now */
+	enum state state;  /* what it does now */
 	uint64_t since_ns; /* since when; 0: not known */
 	int32_t syscall;   /* in which it waits; -1: in none, or not known */
 	uint64_t switches; /* times it left a CPU */
@@ -55,6 +55,7 @@ struct state_reading {
 	struct state_cost cost;
 };
 
+/* May be called again, and the reading used again. */
 void state_reading_deinit(struct state_reading *reading);
 
 /* --- the rows of state.h --- */
@@ -72,8 +73,8 @@ static inline bool state_is_main(enum state state)
 	return state_rows[state].main == state;
 }
 
-/* In a state with all its parts. */
-uint64_t state_times_of(const struct state_times *times, enum state main);
+/* In a main state with all its parts, or in a part. */
+uint64_t state_times_of(const struct state_times *times, enum state state);
 uint64_t state_times_sum(const struct state_times *times);
 void state_times_add(struct state_times *times, const struct state_times *more);
 

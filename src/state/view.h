@@ -7,9 +7,17 @@
  *	state_view_filter(&view, TEXT("nginx state:lock"));
  *	state_list_make(&list, &window, &view);
  *
- * A filter is terms with spaces between; a row must meet all of them. A term is a glob, or a part of
- * a name of the thread or its process; "user:", "cgroup:", "state:" and "pid:" before it say what else
- * is meant. "a|b" is either. "state:lock" wants some time in it, or a thread that is in it now.
+ * A filter is terms with spaces between; a thread must meet all of them, and rows are made of those
+ * that do. A term is a part of the name of the thread or of its process, in any case; or a glob
+ * (fnmatch(3)) of the whole of one, if it has one of * ? [ in it. Before it may stand what else is
+ * meant:
+ *
+ *	user:root     of this user: its name, or its number
+ *	cgroup:*.slice/nginx*
+ *	state:lock    some time of the window in it, or it is in it now; lock_futex is a state too
+ *	pid:812       the threads of this process, or the thread of this number
+ *
+ * "a|b" is either: "user:root|1000".
  */
 #ifndef STATE_VIEW_H
 #define STATE_VIEW_H
@@ -26,12 +34,13 @@ enum state_grouping {
 };
 extern const char *const state_grouping_names[STATE_GROUPINGS];
 
+/* The largest first, but for names and tids. What is equal is in the order of ids, always. */
 enum state_sort_key {
-	STATE_SORT_BUSY,     /* time in latency states and exec: what is of interest first */
-	STATE_SORT_STATE,    /* share of one state */
+	STATE_SORT_BUSY,  /* time in latency states and exec: what is of interest first */
+	STATE_SORT_STATE, /* share of one state */
 	STATE_SORT_NAME,
 	STATE_SORT_TID,
-	STATE_SORT_PROGRESS, /* longest wait in progress */
+	STATE_SORT_PROGRESS, /* longest wait in progress; those for work come after all others */
 	STATE_SORT_SWITCHES,
 	STATE_SORT_THREADS,
 	STATE_SORT_KEYS
@@ -44,26 +53,34 @@ struct state_sort {
 };
 
 /* "busy", "name", "tid", "wait", "switches", "threads", or the name of a state; a "-" before it
- * reverses. */
+ * reverses. The error names the nearest of them. */
 struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CHECK;
 
 #define STATE_TERMS_MAX 16
 
-enum state_term_kind { STATE_TERM_NAME, STATE_TERM_USER, STATE_TERM_CGROUP, STATE_TERM_STATE,
-		       STATE_TERM_PID };
+enum state_term_kind {
+	STATE_TERM_NAME,
+	STATE_TERM_USER,
+	STATE_TERM_CGROUP,
+	STATE_TERM_STATE,
+	STATE_TERM_PID
+};
 
 struct state_term {
 	enum state_term_kind kind;
-	struct text alternatives; /* with "|" between */
+	/* So many strings, one after the other from there on in `bytes`. */
+	uint16_t alternatives, at;
+	unsigned states; /* of STATE_TERM_STATE: a bit for each that is meant */
 };
 
+/* May be copied. */
 struct state_filter {
-	char bytes[256]; /* what the terms are slices of */
+	char bytes[256]; /* the texts of terms, each with a zero at its end */
 	struct state_term terms[STATE_TERMS_MAX];
 	size_t count;
 };
 
-/* Errors name the term. An empty text filters nothing. */
+/* Errors name the term, and the nearest word where one is wrong. An empty text filters nothing. */
 struct error *state_filter_parse(struct text text, struct state_filter *ret) MUST_CHECK;
 
 struct state_view {
@@ -71,7 +88,7 @@ struct state_view {
 	struct state_sort sort;
 	const struct state_filter *filter; /* NULL: none */
 	bool no_kernel;                    /* threads of the kernel are left out */
-	bool is_tree;                      /* threads below their processes */
+	bool is_tree; /* threads below their groups; by thread: below their processes */
 	/* The name of a user; NULL: numbers stand for them. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;
@@ -80,14 +97,19 @@ struct state_view {
 /* A row of the list: one thread, or several. */
 struct state_line {
 	uint64_t id; /* the same in the next window: a selection stays on it */
-	const struct state_thread *thread; /* the one, or the one that stands for all */
-	const struct name *label; /* of its group: name, path or pattern */
-	uint32_t threads;         /* that live; 0: all have ended */
-	uint32_t ended;           /* in the window */
-	uint32_t depth;           /* in a tree */
-	uint64_t window_ns;       /* the sum over its threads */
+	/* The one, or the one that stands for all: the leader of a process while it lives, else
+	 * the living one with the lowest tid. Of the total NULL. */
+	const struct state_thread *thread;
+	/* A thread's name, or its group's: name of the process, path of the cgroup ("-" when it is
+	 * not known), "process:pattern" of a pool (of threads that share their process's name, and
+	 * of threads of the kernel, one of both). Of the total NULL. */
+	const struct name *label;
+	uint32_t threads;   /* that live; 0: all have ended */
+	uint32_t ended;     /* in the window */
+	uint32_t depth;     /* in a tree */
+	uint64_t window_ns; /* the sum over its threads */
 	struct state_times times;
-	enum state in_progress;  /* of the longest wait in progress */
+	enum state in_progress;  /* of the longest wait in progress, rather none for work */
 	uint64_t in_progress_ns; /* 0: none */
 	uint64_t switches;
 };
@@ -97,7 +119,7 @@ struct state_list {
 		ARRAY(struct state_line);
 	} lines;
 	struct state_line total; /* of all that were not filtered */
-	/* Memory of groups, and their labels, which live as long as the list. */
+	/* Labels of groups, which live until the list is made again. */
 	struct arena arena;
 	struct names names;
 };
@@ -105,7 +127,8 @@ struct state_list {
 void state_list_init(struct state_list *list);
 void state_list_deinit(struct state_list *list);
 
-/* The window must outlive the list. */
+/* The window must outlive the list. One that is made again keeps its memory; after an error it is
+ * empty. */
 struct error *state_list_make(struct state_list *list, const struct state_window *window,
 			      const struct state_view *view) MUST_CHECK;
 

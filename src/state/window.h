@@ -6,8 +6,8 @@
  *	state_window_make(&window, &before, &now);
  *	state_window_group(&window, &view, &rows);
  *
- * Percentages are of a thread's own window: the time between its two readings, or its life where that
- * is shorter. Of a group they are of the sum of its threads' windows.
+ * Percentages are of a thread's own window: the time between its two readings, or its life where
+ *that is shorter. Of a group they are of the sum of its threads' windows.
  */
 #ifndef STATE_WINDOW_H
 #define STATE_WINDOW_H

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "state/filter.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compare/glob.h"
+
+_Static_assert(STATE_COUNT <= 8 * sizeof(unsigned), "a bit for each state");
+
+static bool is_glob(const char *text)
+{
+	return strpbrk(text, "*?[") != NULL;
+}
+
+/* --- what alternatives may be --- */
+
+static struct error *check_pattern(struct state_term *term, const char *alternative)
+{
+	(void)term;
+	return is_glob(alternative) ? pattern_check(alternative) : NULL;
+}
+
+static struct error *check_pid(struct state_term *term, const char *alternative)
+{
+	uint32_t pid;
+
+	(void)term;
+	if (text_u32(text_of(alternative), &pid))
+		return NULL;
+	return error_create("'%s' is no number of a process", alternative);
+}
+
+/* Itself and its parts. */
+static unsigned states_of(enum state state)
+{
+	unsigned states = 1u << state;
+
+	for (enum state part = 0; part < STATE_COUNT; part++)
+		if (state_rows[part].main == state)
+			states |= 1u << part;
+	return states;
+}
+
+static struct error *check_state(struct state_term *term, const char *alternative)
+{
+	bool glob = is_glob(alternative);
+	unsigned states = 0;
+	struct error *err = check_pattern(term, alternative);
+	const char *nearest;
+
+	if (err)
+		return err;
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		const char *name = state_rows[state].name;
+
+		if (glob ? !fnmatch(alternative, name, FNM_CASEFOLD)
+			 : !strcasecmp(alternative, name))
+			states |= states_of(state);
+	}
+	term->states |= states;
+	if (states)
+		return NULL;
+	nearest =
+		text_nearest(alternative, &state_rows[0].name, STATE_COUNT, sizeof(state_rows[0]));
+	if (nearest)
+		return error_create("unknown state '%s'; did you mean '%s'?", alternative, nearest);
+	return error_create("unknown state '%s'; there are: exec, runnable, paging, sleep, lock, "
+			    "idle, stopped, and parts of these",
+			    alternative);
+}
+
+/* --- parsing --- */
+
+static const struct {
+	const char *word;
+	enum state_term_kind kind;
+	struct error *(*check)(struct state_term *term, const char *alternative);
+} kinds[] = {
+	{ "user", STATE_TERM_USER, check_pattern },
+	{ "cgroup", STATE_TERM_CGROUP, check_pattern },
+	{ "state", STATE_TERM_STATE, check_state },
+	{ "pid", STATE_TERM_PID, check_pid },
+};
+#define KIND_COUNT array_length(kinds)
+
+/* The word before the first colon, if it could be a kind: "usr:root", and not "std::thread". */
+static struct text prefix_of(struct text term)
+{
+	size_t letters = 0;
+
+	while (letters < term.length && term.bytes[letters] >= 'a' && term.bytes[letters] <= 'z')
+		letters++;
+	if (letters == term.length || term.bytes[letters] != ':' ||
+	    (letters + 1 < term.length && term.bytes[letters + 1] == ':'))
+		letters = 0;
+	return (struct text){ term.bytes, letters };
+}
+
+/* `ret` is KIND_COUNT where the term has no prefix. */
+static struct error *find_kind(struct text prefix, size_t *ret)
+{
+	char word[256];
+	const char *nearest;
+
+	*ret = KIND_COUNT;
+	if (!prefix.length)
+		return NULL;
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		if (text_equal(prefix, text_of(kinds[i].word))) {
+			*ret = i;
+			return NULL;
+		}
+	snprintf(word, sizeof(word), "%.*s", (int)prefix.length, prefix.bytes);
+	nearest = text_nearest(word, &kinds[0].word, KIND_COUNT, sizeof(kinds[0]));
+	if (nearest)
+		return error_create("unknown '%s:'; did you mean '%s:'?", word, nearest);
+	return error_create("unknown '%s:'; there are: user:, cgroup:, state:, pid:, and globs of "
+			    "names, as '*%s:*'",
+			    word, word);
+}
+
+/* Filters are shorter than `bytes`, and no term takes more of it than it has bytes, and a zero. */
+static struct error *add_alternatives(struct state_filter *filter, size_t *used, struct text texts,
+				      struct state_term *term, size_t kind)
+{
+	bool more = true;
+
+	term->at = (uint16_t)*used;
+	while (more) {
+		const char *bar = memchr(texts.bytes, '|', texts.length);
+		size_t length = bar ? (size_t)(bar - texts.bytes) : texts.length;
+		char *alternative = filter->bytes + *used;
+		struct error *err;
+
+		if (!length)
+			return error_create(bar || term->alternatives ? "nothing beside a '|'"
+								      : "nothing after the ':'");
+		memcpy(alternative, texts.bytes, length);
+		alternative[length] = '\0';
+		err = kind < KIND_COUNT ? kinds[kind].check(term, alternative)
+					: check_pattern(term, alternative);
+		if (err)
+			return err;
+		*used += length + 1;
+		term->alternatives++;
+		more = bar != NULL;
+		texts.bytes += length + more;
+		texts.length -= length + more;
+	}
+	return NULL;
+}
+
+static struct error *add_term(struct state_filter *filter, size_t *used, struct text text)
+{
+	struct text prefix = prefix_of(text);
+	struct state_term term = { .kind = STATE_TERM_NAME };
+	struct error *err;
+	size_t kind;
+
+	if (filter->count == STATE_TERMS_MAX)
+		return error_create("more than %d terms", STATE_TERMS_MAX);
+	err = find_kind(prefix, &kind);
+	if (err)
+		return err;
+	if (kind < KIND_COUNT) {
+		term.kind = kinds[kind].kind;
+		text.bytes += prefix.length + 1;
+		text.length -= prefix.length + 1;
+	}
+	err = add_alternatives(filter, used, text, &term, kind);
+	if (!err)
+		filter->terms[filter->count++] = term;
+	return err;
+}
+
+struct error *state_filter_parse(struct text text, struct state_filter *ret)
+{
+	struct state_filter filter = { .count = 0 };
+	struct error *err = NULL;
+	size_t used = 0;
+	struct text word;
+
+	if (text.length >= sizeof(filter.bytes))
+		return error_create("a filter of more than %zu bytes", sizeof(filter.bytes) - 1);
+	if (text.length && memchr(text.bytes, '\0', text.length))
+		return error_create("a filter that no name can meet");
+	while (!err && text_word(&text, &word)) {
+		err = add_term(&filter, &used, word);
+		if (err)
+			err = error_prefix(err, "'%.*s'", (int)word.length, word.bytes);
+	}
+	if (err) {
+		text_make_safe(err->message);
+		return err;
+	}
+	*ret = filter;
+	return NULL;
+}
+
+/* --- meeting --- */
+
+static bool text_meets(const char *alternative, const char *text)
+{
+	if (is_glob(alternative))
+		return fnmatch(alternative, text, FNM_CASEFOLD) == 0;
+	return strcasestr(text, alternative) != NULL;
+}
+
+static bool name_meets(const char *alternative, const struct name *name)
+{
+	return name && text_meets(alternative, name->bytes);
+}
+
+static bool user_meets(const char *alternative, const struct state_view *view, uint32_t uid)
+{
+	const char *name = view->user_name ? view->user_name(view->context, uid) : NULL;
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", uid);
+	return strcmp(alternative, number) == 0 || (name && text_meets(alternative, name));
+}
+
+static bool pid_meets(const char *alternative, const struct state_thread *thread)
+{
+	uint32_t pid;
+
+	return text_u32(text_of(alternative), &pid) && (pid == thread->tgid || pid == thread->tid);
+}
+
+static bool states_meet(unsigned states, const struct state_delta *delta)
+{
+	if (!delta->thread->has_ended && states & 1u << delta->thread->state)
+		return true;
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		if (states & 1u << state && delta->times.ns[state])
+			return true;
+	return false;
+}
+
+static bool alternative_meets(const struct state_term *term, const char *alternative,
+			      const struct state_view *view, const struct state_delta *delta)
+{
+	const struct state_thread *thread = delta->thread;
+
+	switch (term->kind) {
+	case STATE_TERM_NAME:
+		return name_meets(alternative, thread->name) ||
+		       name_meets(alternative, thread->process);
+	case STATE_TERM_USER:
+		return user_meets(alternative, view, thread->uid);
+	case STATE_TERM_CGROUP:
+		return name_meets(alternative, thread->cgroup);
+	case STATE_TERM_PID:
+		return pid_meets(alternative, thread);
+	case STATE_TERM_STATE:
+		return states_meet(term->states, delta);
+	}
+	return false;
+}
+
+static bool term_meets(const struct state_filter *filter, const struct state_term *term,
+		       const struct state_view *view, const struct state_delta *delta)
+{
+	const char *alternative = filter->bytes + term->at;
+
+	for (size_t i = 0; i < term->alternatives; i++, alternative += strlen(alternative) + 1)
+		if (alternative_meets(term, alternative, view, delta))
+			return true;
+	return false;
+}
+
+bool state_view_shows(const struct state_view *view, const struct state_delta *delta)
+{
+	const struct state_filter *filter = view->filter;
+
+	if (view->no_kernel && delta->thread->is_kernel)
+		return false;
+	for (size_t i = 0; filter && i < filter->count; i++)
+		if (!term_meets(filter, &filter->terms[i], view, delta))
+			return false;
+	return true;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "state/order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+/* --- words --- */
+
+/* But for those of states. */
+static const struct {
+	const char *word;
+	enum state_sort_key key;
+} words[] = {
+	{ "busy", STATE_SORT_BUSY },         { "name", STATE_SORT_NAME },
+	{ "tid", STATE_SORT_TID },           { "wait", STATE_SORT_PROGRESS },
+	{ "switches", STATE_SORT_SWITCHES }, { "threads", STATE_SORT_THREADS },
+};
+#define WORD_COUNT array_length(words)
+
+static struct error *unknown_key(struct text text)
+{
+	const char *all[WORD_COUNT + STATE_COUNT], *nearest;
+	char word[80];
+
+	for (size_t i = 0; i < WORD_COUNT; i++)
+		all[i] = words[i].word;
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		all[WORD_COUNT + state] = state_rows[state].name;
+	snprintf(word, sizeof(word), "%.*s", (int)(text.length < 79 ? text.length : 79),
+		 text.bytes);
+	text_make_safe(word);
+	nearest = text_nearest(word, all, array_length(all), sizeof(all[0]));
+	if (nearest)
+		return error_create("unknown order '%s'; did you mean '%s'?", word, nearest);
+	return error_create("unknown order '%s'; there are: busy, name, tid, wait, switches, "
+			    "threads, and names of states",
+			    word);
+}
+
+struct error *state_sort_parse(struct text text, struct state_sort *ret)
+{
+	struct state_sort sort = { .reverse = text_starts(text, TEXT("-")) };
+
+	text.bytes += sort.reverse;
+	text.length -= sort.reverse;
+	for (size_t i = 0; i < WORD_COUNT; i++)
+		if (text_equal(text, text_of(words[i].word))) {
+			sort.key = words[i].key;
+			*ret = sort;
+			return NULL;
+		}
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		if (text_equal(text, text_of(state_rows[state].name))) {
+			sort.key = STATE_SORT_STATE;
+			sort.state = state;
+			*ret = sort;
+			return NULL;
+		}
+	return unknown_key(text);
+}
+
+/* --- keys --- */
+
+/* Of a line, such that the lowest stands first. */
+struct key {
+	uint64_t first, second;
+	const struct name *name; /* where that is what counts */
+	uint64_t id;
+	uint32_t rank, number;
+	bool reverse; /* of the name; numbers are reversed already */
+};
+
+static bool is_for_work(enum state state)
+{
+	return state_rows[state].main == STATE_IDLE;
+}
+
+static uint64_t weight_of_wait(enum state state, uint64_t ns)
+{
+	return ns && !is_for_work(state) ? ns | 1ull << 63 : ns;
+}
+
+bool state_wait_is_worse(enum state state, uint64_t ns, enum state than, uint64_t than_ns)
+{
+	return weight_of_wait(state, ns) > weight_of_wait(than, than_ns);
+}
+
+static uint64_t busy_ns(const struct state_line *line)
+{
+	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < array_length(busy); i++)
+		sum += state_times_of(&line->times, busy[i]);
+	return sum;
+}
+
+/* Numbers of which the largest comes first. */
+static void weigh(const struct state_line *line, const struct state_sort *sort, struct key *key)
+{
+	switch (sort->key) {
+	case STATE_SORT_BUSY:
+		key->first = busy_ns(line);
+		key->second = line->times.ns[STATE_SLEEP_DISK];
+		break;
+	case STATE_SORT_STATE:
+		/* As many steps as a double tells apart. */
+		key->first = (uint64_t)(state_line_share(line, sort->state) * (1ull << 53));
+		break;
+	case STATE_SORT_NAME:
+		key->name = line->label;
+		break;
+	case STATE_SORT_TID:
+		key->first = UINT64_MAX - line->thread->tid;
+		break;
+	case STATE_SORT_PROGRESS:
+		key->first = weight_of_wait(line->in_progress, line->in_progress_ns);
+		break;
+	case STATE_SORT_SWITCHES:
+		key->first = line->switches;
+		break;
+	case STATE_SORT_THREADS:
+		key->first = line->threads;
+		break;
+	case STATE_SORT_KEYS:
+		break;
+	}
+}
+
+static struct key key_of(const struct state_line *line, const struct state_sort *sort)
+{
+	struct key key = { .id = line->id, .reverse = sort->reverse };
+
+	weigh(line, sort, &key);
+	if (!sort->reverse) {
+		key.first = ~key.first;
+		key.second = ~key.second;
+	}
+	return key;
+}
+
+#define compare(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare_keys(const void *one, const void *other)
+{
+	const struct key *a = one, *b = other;
+	int order = compare(a->rank, b->rank);
+
+	if (!order)
+		order = compare(a->first, b->first);
+	if (!order)
+		order = compare(a->second, b->second);
+	if (!order)
+		order = a->reverse ? name_compare(b->name, a->name)
+				   : name_compare(a->name, b->name);
+	if (!order)
+		order = compare(a->id, b->id);
+	return order ? order : compare(a->number, b->number);
+}
+
+bool state_order(const struct state_line *lines, size_t count, const uint32_t *ranks,
+		 const struct state_sort *sort, uint32_t *ret)
+{
+	_cleanup_free_ struct key *keys = reallocarray(NULL, count ? count : 1, sizeof(*keys));
+
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		keys[i] = key_of(&lines[i], sort);
+		keys[i].rank = ranks ? ranks[i] : 0;
+		keys[i].number = (uint32_t)i;
+	}
+	qsort(keys, count, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < count; i++)
+		ret[i] = keys[i].number;
+	return true;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "state/view.h"
+
+#include "base/cleanup.h"
+#include "base/word_map.h"
+#include "compare/pattern.h"
+#include "state/filter.h"
+#include "state/order.h"
+
+const char *const state_grouping_names[STATE_GROUPINGS] = {
+	[STATE_BY_THREAD] = "thread",
+	[STATE_BY_PROCESS] = "process",
+	[STATE_BY_CGROUP] = "cgroup",
+	[STATE_BY_POOL] = "pool",
+};
+
+struct lines {
+	ARRAY(struct state_line);
+};
+
+/* A list that is being made. */
+struct making {
+	struct state_list *list;
+	const struct state_view *view;
+	bool has_groups, has_threads; /* a tree has both */
+	enum state_grouping grouping;
+	struct word_map numbers; /* of groups */
+	struct lines groups, threads;
+	struct {
+		ARRAY(uint32_t);
+	} group_of; /* each of the threads, in a tree */
+};
+
+static void making_deinit(struct making *m)
+{
+	word_map_deinit(&m->numbers);
+	array_deinit(&m->groups);
+	array_deinit(&m->threads);
+	array_deinit(&m->group_of);
+}
+
+/* --- lines --- */
+
+static bool is_leader(const struct state_thread *thread)
+{
+	return thread->tid == thread->tgid;
+}
+
+static bool stands_for(const struct state_thread *thread, const struct state_thread *other)
+{
+	if (!other || thread->has_ended != other->has_ended)
+		return !other || other->has_ended;
+	if (is_leader(thread) != is_leader(other))
+		return is_leader(thread);
+	return thread->tid < other->tid;
+}
+
+static void add(struct state_line *line, const struct state_delta *delta)
+{
+	const struct state_thread *thread = delta->thread;
+
+	line->threads += !thread->has_ended;
+	line->ended += thread->has_ended;
+	line->window_ns += delta->window_ns;
+	state_times_add(&line->times, &delta->times);
+	line->switches += delta->switches;
+	if (state_wait_is_worse(thread->state, delta->in_progress_ns, line->in_progress,
+				line->in_progress_ns)) {
+		line->in_progress = thread->state;
+		line->in_progress_ns = delta->in_progress_ns;
+	}
+}
+
+double state_line_share(const struct state_line *line, enum state state)
+{
+	uint64_t ns = state_times_of(&line->times, state);
+
+	if (!line->window_ns)
+		return 0;
+	return ns < line->window_ns ? (double)ns / (double)line->window_ns : 1;
+}
+
+/* --- groups: their keys, labels and ids --- */
+
+/* FNV-1a, then mixed. It is the same in every window, and in every run. */
+static uint64_t hash_of(enum state_grouping grouping, bool is_kernel, struct text key)
+{
+	uint64_t hash = 14695981039346656037u ^ (2 * grouping + is_kernel);
+
+	for (size_t i = 0; i < key.length; i++)
+		hash = (hash ^ (unsigned char)key.bytes[i]) * 1099511628211u;
+	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
+	return hash ^ hash >> 32;
+}
+
+/* "java:GC Thread#{N}". What shares the name of its process has no other to show; and every thread
+ * of the kernel is its own process. NULL without memory. */
+static const struct name *label_of_pool(struct names *names, const struct state_thread *thread)
+{
+	struct text process = name_text(thread->process), name = name_text(thread->name);
+	_cleanup_free_ char *label = malloc(process.length + 1 + PATTERN_ROOM(name.length));
+	size_t length = 0;
+
+	if (!label)
+		return NULL;
+	if (!thread->is_kernel) {
+		memcpy(label, process.bytes, process.length);
+		length = process.length;
+	}
+	if (thread->is_kernel || !text_equal(process, name)) {
+		if (length)
+			label[length++] = ':';
+		length += pattern_of_name(name, label + length);
+	}
+	return names_intern(names, label, length);
+}
+
+/* The number of the group with this key, which is made if it is new. NULL without memory. */
+static uint32_t *number_of(struct making *m, struct words key, struct state_line group)
+{
+	uint32_t *number = word_map_at(&m->numbers, key);
+
+	if (!number)
+		return NULL;
+	if (*number == WORD_MAP_NEW) {
+		if (m->groups.count == WORD_MAP_NEW || !array_push(&m->groups, group))
+			return NULL;
+		*number = (uint32_t)m->groups.count - 1;
+	}
+	return number;
+}
+
+static uint32_t *process_of(struct making *m, const struct state_thread *thread)
+{
+	struct text key = { (const char *)&thread->tgid, sizeof(thread->tgid) };
+
+	return number_of(m, (struct words){ { thread->tgid } },
+			 (struct state_line){ .id = hash_of(STATE_BY_PROCESS, false, key) });
+}
+
+static uint32_t *cgroup_of(struct making *m, const struct state_thread *thread)
+{
+	const struct name *label =
+		thread->cgroup ? thread->cgroup : names_intern(&m->list->names, "-", 1);
+
+	if (!label)
+		return NULL;
+	return number_of(
+		m, (struct words){ { (uintptr_t)label } },
+		(struct state_line){ .id = hash_of(STATE_BY_CGROUP, false, name_text(label)),
+				     .label = label });
+}
+
+/* Names are interned, so a pattern is made once for each pair of them. */
+static uint32_t *pool_of(struct making *m, const struct state_thread *thread)
+{
+	struct words names = { { (uintptr_t)thread->process, (uintptr_t)thread->name,
+				 2 + thread->is_kernel } };
+	uint32_t known = word_map_find(&m->numbers, names), *number;
+	const struct name *label;
+
+	if (known != WORD_MAP_NEW)
+		return word_map_at(&m->numbers, names);
+	label = label_of_pool(&m->list->names, thread);
+	if (!label)
+		return NULL;
+	number = number_of(m, (struct words){ { (uintptr_t)label, 0, thread->is_kernel } },
+			   (struct state_line){ .id = hash_of(STATE_BY_POOL, thread->is_kernel,
+							      name_text(label)),
+						.label = label });
+	if (!number)
+		return NULL;
+	known = *number;
+	number = word_map_at(&m->numbers, names);
+	if (number)
+		*number = known;
+	return number;
+}
+
+static uint32_t *(*const groupings[STATE_GROUPINGS])(struct making *m,
+						     const struct state_thread *thread) = {
+	/* In a tree. */
+	[STATE_BY_THREAD] = process_of,
+	[STATE_BY_PROCESS] = process_of,
+	[STATE_BY_CGROUP] = cgroup_of,
+	[STATE_BY_POOL] = pool_of,
+};
+
+/* --- adding threads up --- */
+
+static bool add_to_group(struct making *m, const struct state_delta *delta)
+{
+	uint32_t *number = groupings[m->grouping](m, delta->thread);
+	struct state_line *group;
+
+	if (!number)
+		return false;
+	group = &m->groups.items[*number];
+	if (stands_for(delta->thread, group->thread)) {
+		group->thread = delta->thread;
+		if (groupings[m->grouping] == process_of)
+			group->label = delta->thread->process;
+	}
+	add(group, delta);
+	return !m->has_threads || array_push(&m->group_of, *number);
+}
+
+static bool add_thread(struct making *m, const struct state_delta *delta)
+{
+	struct state_line line = {
+		.id = delta->thread->id,
+		.thread = delta->thread,
+		.label = delta->thread->name,
+		.depth = m->has_groups,
+	};
+
+	add(&line, delta);
+	return array_push(&m->threads, line);
+}
+
+static bool add_all(struct making *m, const struct state_window *window)
+{
+	for (size_t i = 0; i < window->deltas.count; i++) {
+		const struct state_delta *delta = &window->deltas.items[i];
+
+		if (!state_view_shows(m->view, delta))
+			continue;
+		add(&m->list->total, delta);
+		if (m->has_groups && !add_to_group(m, delta))
+			return false;
+		if (m->has_threads && !add_thread(m, delta))
+			return false;
+	}
+	return true;
+}
+
+/* --- their order --- */
+
+/* Lines in the order of `numbers`; there is room in the list. */
+static void put(struct state_list *list, const struct lines *lines, const uint32_t *numbers,
+		size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		list->lines.items[list->lines.count++] = lines->items[numbers[i]];
+}
+
+/* Each group, and its threads behind it, which `group_of` says (by ranks of groups, of which there
+ * are as many as groups). */
+static void put_tree(struct making *m, const uint32_t *groups, const uint32_t *threads)
+{
+	size_t at = 0;
+
+	for (size_t rank = 0; rank < m->groups.count; rank++) {
+		size_t begin = at;
+
+		while (at < m->threads.count && m->group_of.items[threads[at]] == rank)
+			at++;
+		put(m->list, &m->groups, &groups[rank], 1);
+		put(m->list, &m->threads, threads + begin, at - begin);
+	}
+}
+
+/* Say of each thread what rank its group has, in place of its number. */
+static bool rank_groups(struct making *m, const uint32_t *groups)
+{
+	_cleanup_free_ uint32_t *ranks = calloc(m->groups.count + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return false;
+	for (size_t i = 0; i < m->groups.count; i++)
+		ranks[groups[i]] = (uint32_t)i;
+	for (size_t i = 0; i < m->group_of.count; i++)
+		m->group_of.items[i] = ranks[m->group_of.items[i]];
+	return true;
+}
+
+static bool put_all(struct making *m)
+{
+	const struct state_sort *sort = &m->view->sort;
+	_cleanup_free_ uint32_t *groups = calloc(m->groups.count + 1, sizeof(*groups));
+	_cleanup_free_ uint32_t *threads = calloc(m->threads.count + 1, sizeof(*threads));
+
+	if (!groups || !threads ||
+	    !array_reserve(&m->list->lines, m->groups.count + m->threads.count) ||
+	    !state_order(m->groups.items, m->groups.count, NULL, sort, groups))
+		return false;
+	if (m->has_groups && m->has_threads && !rank_groups(m, groups))
+		return false;
+	if (!state_order(m->threads.items, m->threads.count, m->group_of.items, sort, threads))
+		return false;
+	if (m->has_groups && m->has_threads)
+		put_tree(m, groups, threads);
+	else if (m->has_groups)
+		put(m->list, &m->groups, groups, m->groups.count);
+	else
+		put(m->list, &m->threads, threads, m->threads.count);
+	return true;
+}
+
+/* --- the list --- */
+
+void state_list_init(struct state_list *list)
+{
+	*list = (struct state_list){ .lines = { .count = 0 } };
+	/* Labels are a few times as long as names that are in memory already. */
+	arena_init(&list->arena, SIZE_MAX);
+	names_init(&list->names, &list->arena);
+}
+
+static void clear(struct state_list *list)
+{
+	list->lines.count = 0;
+	list->total = (struct state_line){ .id = 0 };
+	names_deinit(&list->names);
+	arena_deinit(&list->arena);
+}
+
+void state_list_deinit(struct state_list *list)
+{
+	clear(list);
+	array_deinit(&list->lines);
+}
+
+struct error *state_list_make(struct state_list *list, const struct state_window *window,
+			      const struct state_view *view)
+{
+	struct making m = {
+		.list = list,
+		.view = view,
+		.has_groups = view->is_tree || view->grouping != STATE_BY_THREAD,
+		.has_threads = view->is_tree || view->grouping == STATE_BY_THREAD,
+		.grouping = view->grouping,
+	};
+	bool done;
+
+	clear(list);
+	done = add_all(&m, window) && put_all(&m);
+	making_deinit(&m);
+	if (done)
+		return NULL;
+	clear(list);
+	return &error_no_memory;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "state/window.h"
+
+#include "base/word_map.h"
+
+/* What has only grown: a counter that seems to have gone back has stood still. */
+static uint64_t grown(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
+/* --- one thread --- */
+
+/* It was there before. */
+static void go_on(struct state_delta *delta, const struct state_thread *before)
+{
+	const struct state_thread *now = delta->thread;
+
+	delta->window_ns = grown(before->seen_ns, now->seen_ns);
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		delta->times.ns[state] = grown(before->times.ns[state], now->times.ns[state]);
+	delta->switches = grown(before->switches, now->switches);
+}
+
+static uint64_t share_of(uint64_t value, uint64_t part, uint64_t whole)
+{
+	return (uint64_t)((unsigned __int128)value * part / whole);
+}
+
+/*
+ * It was not. All it did belongs to the window, if it began in it. Of one that was watched before,
+ * and yet is missing there (a reading may lose threads), only the sum over its time is known: the
+ * window gets as much of it as is the window's, so that no second holds what took an hour.
+ */
+static void begin(struct state_delta *delta, uint64_t begun_ns)
+{
+	const struct state_thread *now = delta->thread;
+	uint64_t watched_ns = grown(now->begun_ns, now->seen_ns);
+
+	delta->is_new = true;
+	delta->window_ns = watched_ns;
+	delta->times = now->times;
+	delta->switches = now->switches;
+	if (now->begun_ns >= begun_ns || !watched_ns)
+		return;
+	delta->window_ns = grown(begun_ns, now->seen_ns);
+	delta->switches = share_of(now->switches, delta->window_ns, watched_ns);
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		delta->times.ns[state] =
+			share_of(now->times.ns[state], delta->window_ns, watched_ns);
+}
+
+/* How long it has been waiting, before the window too. */
+static uint64_t in_progress(const struct state_thread *thread)
+{
+	bool waits = !thread->has_ended && state_rows[thread->state].main != STATE_EXEC;
+
+	return waits && thread->since_ns ? grown(thread->since_ns, thread->seen_ns) : 0;
+}
+
+/* --- all of them --- */
+
+static struct state_cost cost_between(const struct state_cost *before, const struct state_cost *now)
+{
+	return (struct state_cost){
+		.program_runs = grown(before->program_runs, now->program_runs),
+		.program_ns = grown(before->program_ns, now->program_ns),
+		.own_cpu_ns = grown(before->own_cpu_ns, now->own_cpu_ns),
+		.threads_lost = grown(before->threads_lost, now->threads_lost),
+	};
+}
+
+static bool index_threads(struct word_map *map, const struct state_reading *reading)
+{
+	if (reading->threads.count >= WORD_MAP_NEW ||
+	    !word_map_reserve(map, reading->threads.count))
+		return false;
+	for (size_t i = 0; i < reading->threads.count; i++) {
+		uint32_t *place =
+			word_map_at(map, (struct words){ { reading->threads.items[i].id } });
+
+		if (!place)
+			return false;
+		*place = (uint32_t)i;
+	}
+	return true;
+}
+
+/* There is room. */
+static void add_threads(struct state_window *window, const struct state_reading *before,
+			const struct state_reading *now, const struct word_map *earlier)
+{
+	window->deltas.count = 0;
+	for (size_t i = 0; i < now->threads.count; i++) {
+		const struct state_thread *thread = &now->threads.items[i];
+		uint32_t found = word_map_find(earlier, (struct words){ { thread->id } });
+		const struct state_thread *then =
+			found == WORD_MAP_NEW ? NULL : &before->threads.items[found];
+		struct state_delta *delta;
+
+		/* It was read for the last time. */
+		if (then && then->has_ended)
+			continue;
+		delta = &window->deltas.items[window->deltas.count++];
+		*delta = (struct state_delta){ .thread = thread,
+					       .in_progress_ns = in_progress(thread) };
+		if (then)
+			go_on(delta, then);
+		else
+			begin(delta, before->at_ns);
+	}
+}
+
+struct error *state_window_make(struct state_window *window, const struct state_reading *before,
+				const struct state_reading *now)
+{
+	size_t missing = grown(window->deltas.count, now->threads.count);
+	struct word_map earlier = { 0 };
+
+	if (!array_reserve(&window->deltas, missing) || !index_threads(&earlier, before)) {
+		word_map_deinit(&earlier);
+		return &error_no_memory;
+	}
+	window->begun_ns = before->at_ns;
+	window->ended_ns = now->at_ns;
+	window->at_unix_ns = now->at_unix_ns;
+	window->measured = now->measured;
+	window->cost = cost_between(&before->cost, &now->cost);
+	add_threads(window, before, now, &earlier);
+	word_map_deinit(&earlier);
+	return NULL;
+}
+
+void state_window_deinit(struct state_window *window)
+{
+	array_deinit(&window->deltas);
+	*window = (struct state_window){ 0 };
+}
