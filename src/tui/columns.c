@@ -5,8 +5,8 @@
 
 #include "tui/tui.h"
 
-#define DRAWN(name)                                                                              \
-	static void draw_##name(const struct tui *tui, struct pen *pen,                          \
+#define DRAWN(name)                                                     \
+	static void draw_##name(const struct tui *tui, struct pen *pen, \
 				const struct state_line *line, enum column column, unsigned width)
 #define UNUSED(variable) ((void)(variable))
 
@@ -36,22 +36,24 @@ static void draw_percent(struct pen *pen, double share, unsigned width)
 DRAWN(tid)
 {
 	UNUSED(column);
-	draw_number(pen, line->depth || !is_group(tui, line) ? line->thread->tid : line->thread->tgid,
+	draw_number(pen,
+		    line->depth || !is_group(tui, line) ? line->thread->tid : line->thread->tgid,
 		    width);
 }
 
 DRAWN(threads)
 {
-	UNUSED(tui), UNUSED(column);
-	draw_number(pen, line->threads, width);
+	UNUSED(column);
+	if (is_group(tui, line) && !line->depth)
+		draw_number(pen, line->threads, width);
 }
 
 /* A thread's line in a tree hangs at that of its group. */
 static const char *branch_of(const struct tui *tui, const struct state_line *line)
 {
 	const struct state_line *next = line + 1;
-	bool is_last = next == tui->list.lines.items + tui->list.lines.count ||
-		       next->depth < line->depth;
+	bool is_last =
+		next == tui->list.lines.items + tui->list.lines.count || next->depth < line->depth;
 
 	if (!tui->terminal.utf8)
 		return is_last ? "`- " : "|- ";
@@ -65,14 +67,16 @@ DRAWN(name)
 	enum style style = line->threads ? STYLE_PLAIN : STYLE_DIM;
 	int end = pen->x + (int)width;
 	struct pen name = *pen;
-	enum fit_end cut = tui->view.grouping == STATE_BY_CGROUP && !line->depth ? FIT_TAIL : FIT_START;
+	enum fit_end cut =
+		tui->view.grouping == STATE_BY_CGROUP && !line->depth ? FIT_TAIL : FIT_START;
 
 	UNUSED(column);
 	name.end = end < pen->end ? end : pen->end;
 	if (line->depth)
 		pen_text(&name, STYLE_DIM, text_of(branch_of(tui, line)));
 	if (cut == FIT_TAIL)
-		pen_field(&name, style, name_text(label), (unsigned)(name.end - name.x), ALIGN_LEFT, cut);
+		pen_field(&name, style, name_text(label), (unsigned)(name.end - name.x), ALIGN_LEFT,
+			  cut);
 	pen_text(&name, style, cut == FIT_TAIL ? TEXT("") : name_text(label));
 	/* Within its process everybody knows whose it is. */
 	if (!is_group(tui, line) && !line->depth && process.length &&
@@ -86,9 +90,9 @@ DRAWN(name)
 
 DRAWN(user)
 {
-	const char *name = tui->view.user_name ?
-				   tui->view.user_name(tui->view.context, line->thread->uid) :
-				   NULL;
+	const char *name = tui->view.user_name
+				   ? tui->view.user_name(tui->view.context, line->thread->uid)
+				   : NULL;
 	char number[FIT_NUMBER_MAX];
 
 	UNUSED(column);
@@ -102,20 +106,26 @@ DRAWN(cgroup)
 	pen_field(pen, STYLE_DIM, name_text(line->thread->cgroup), width, ALIGN_LEFT, FIT_TAIL);
 }
 
-double column_busy(const struct state_line *line)
+double column_busy(const struct state_window *window, const struct state_line *line)
 {
 	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
+	uint64_t whole = window->ended_ns - window->begun_ns;
 	double share = 0;
 
 	for (size_t i = 0; i < array_length(busy); i++)
 		share += state_line_share(line, busy[i]);
-	return share < 1 ? share : 1;
+	if (share > 1)
+		share = 1;
+	/* A thread's own window may be a bit off, but is all of it. */
+	if ((line->threads == 1 && !line->ended) || !whole)
+		return share;
+	return share * (double)line->window_ns / (double)whole;
 }
 
 DRAWN(busy)
 {
-	UNUSED(tui), UNUSED(column);
-	draw_percent(pen, column_busy(line), width);
+	UNUSED(column);
+	draw_percent(pen, column_busy(&tui->window, line), width);
 }
 
 DRAWN(states)
@@ -141,7 +151,8 @@ DRAWN(now)
 		label = TEXT("");
 	else if (!line->threads)
 		label = TEXT("ended");
-	pen_field(pen, line->threads ? STYLE_OF(state) : STYLE_DIM, label, 6, ALIGN_LEFT, FIT_START);
+	pen_field(pen, line->threads ? STYLE_OF(state) : STYLE_DIM, label, 6, ALIGN_LEFT,
+		  FIT_START);
 	pen_field(pen, STYLE_PLAIN, text_of(duration), width - 6, ALIGN_RIGHT, FIT_START);
 }
 
@@ -181,16 +192,16 @@ DRAWN(state)
 }
 
 /* Columns have the orders of the list; those of the rows above that have none are not here. */
-#define draw_TID      draw_tid, STATE_SORT_TID
-#define draw_THREADS  draw_threads, STATE_SORT_THREADS
-#define draw_NAME     draw_name, STATE_SORT_NAME
-#define draw_USER     draw_user, STATE_SORT_KEYS
-#define draw_CGROUP   draw_cgroup, STATE_SORT_KEYS
-#define draw_BUSY     draw_busy, STATE_SORT_BUSY
-#define draw_STATES   draw_states, STATE_SORT_STATE
-#define draw_NOW      draw_now, STATE_SORT_PROGRESS
-#define draw_SWITCHES draw_switches, STATE_SORT_SWITCHES
-#define draw_HISTORY  draw_history, STATE_SORT_KEYS
+#define draw_TID                         draw_tid, STATE_SORT_TID
+#define draw_THREADS                     draw_threads, STATE_SORT_THREADS
+#define draw_NAME                        draw_name, STATE_SORT_NAME
+#define draw_USER                        draw_user, STATE_SORT_KEYS
+#define draw_CGROUP                      draw_cgroup, STATE_SORT_KEYS
+#define draw_BUSY                        draw_busy, STATE_SORT_BUSY
+#define draw_STATES                      draw_states, STATE_SORT_STATE
+#define draw_NOW                         draw_now, STATE_SORT_PROGRESS
+#define draw_SWITCHES                    draw_switches, STATE_SORT_SWITCHES
+#define draw_HISTORY                     draw_history, STATE_SORT_KEYS
 
 #define FUNCTION_AND_KEY(function, sort) .draw = function, .key = sort
 #define TAKE(...)                        FUNCTION_AND_KEY(__VA_ARGS__)
@@ -209,12 +220,12 @@ const struct column_row column_rows[COLUMN_COUNT] = {
 			  TAKE(draw_##id) },
 	TOP_COLUMNS(COLUMN_ROW)
 #undef COLUMN_ROW
-#define COLUMN_ROW(id, main_one, name, label, letter, text) \
-	[COLUMN_STATE_FIRST + STATE_##id] = { .head = label, \
-					      .prose = text, \
-					      .least = 6,    \
-					      .most = 6,     \
-					      .leaves = 2,   \
+#define COLUMN_ROW(id, main_one, name, label, letter, text)         \
+	[COLUMN_STATE_FIRST + STATE_##id] = { .head = label,        \
+					      .prose = text,        \
+					      .least = 6,           \
+					      .most = 6,            \
+					      .leaves = 2,          \
 					      .align = ALIGN_RIGHT, \
 					      TAKE(draw_state, STATE_SORT_STATE) },
 		THREAD_STATES(COLUMN_ROW)
@@ -239,7 +250,8 @@ static bool is_wanted(const struct column_choice *choice, enum state_grouping gr
 
 	if (column_rows[column].not_in & 1u << grouping)
 		return false;
-	return is_number || (choice->is_on[column] && (column != COLUMN_STATES || !choice->numbers));
+	return is_number ||
+	       (choice->is_on[column] && (column != COLUMN_STATES || !choice->numbers));
 }
 
 /* All that are wanted, where the bar is: numbers of states stand together. */
@@ -251,7 +263,8 @@ static void list_wanted(struct column_layout *layout, const struct column_choice
 		if (is_wanted(choice, grouping, c))
 			layout->places[layout->count++] =
 				(struct column_place){ c, 0, column_rows[c].least };
-		for (enum column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT; s++)
+		for (enum column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT;
+		     s++)
 			if (is_wanted(choice, grouping, s))
 				layout->places[layout->count++] =
 					(struct column_place){ s, 0, column_rows[s].least };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The columns of the table: a row each. Which are shown is the user's choice, and the terminal's width:
- * those that matter less leave first.
+ * The columns of the table: a row each. Which are shown is the user's choice, and the terminal's
+ * width: those that matter less leave first.
  */
 #ifndef TUI_COLUMNS_H
 #define TUI_COLUMNS_H
@@ -12,7 +12,8 @@
 struct tui;
 
 /*
- * TOP_COLUMN(id, head, least width, most, share of what is left, leaves, not in, align, on, what it is)
+ * TOP_COLUMN(id, head, least width, most, share of what is left, leaves, not in, align, on, what it
+ * is)
  *
  * The higher `leaves`, the sooner a column leaves; 0 stays. `not in` has a bit for each grouping.
  */
@@ -26,7 +27,7 @@ struct tui;
 	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, true,                         \
 		   "where it is accounted")                                                        \
 	TOP_COLUMN(BUSY, "BUSY", 5, 5, 0, 4, 0, RIGHT, true,                                       \
-		   "% of its time that it ran, or wanted to")                                      \
+		   "% that it ran, or wanted to; of groups the sum")                               \
 	TOP_COLUMN(STATES, "STATES", 20, 80, 6, 0, 0, LEFT, true, "all states as a bar, or in %")  \
 	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 6, 0, LEFT, true,                                    \
 		   "what it is in the middle of, and for how long")                                \
@@ -84,7 +85,8 @@ static inline bool sort_is(struct state_sort a, struct state_sort b)
 	return a.key == b.key && (a.key != STATE_SORT_STATE || a.state == b.state);
 }
 
-/* Of a line's time that it ran, or would have if it could. */
-double column_busy(const struct state_line *line);
+/* How much of the window's time it ran, or would have if it could: what STATE_SORT_BUSY orders by.
+ * 1 is a thread that did nothing else; groups may have more. */
+double column_busy(const struct state_window *window, const struct state_line *line);
 
 #endif

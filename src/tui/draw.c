@@ -26,37 +26,48 @@ void tui_say(struct tui *tui, bool is_error, const char *format, ...)
 }
 
 /* The first way to write a key. */
-static const char *short_label(const struct key_row *row, char buffer[8])
+static struct text short_label(const struct key_row *row)
 {
-	int code = row->codes[0];
+	struct text label = text_of(row->label ? row->label : ""), word;
 
-	if (row->label && !strchr(row->label, ' '))
-		return row->label;
-	if (code <= ' ' || code > '~')
-		return code == ' ' ? "Space" : "Esc";
-	buffer[0] = (char)code;
-	buffer[1] = '\0';
-	return buffer;
+	if (text_word(&label, &word))
+		return word;
+	switch (row->codes[0]) {
+	case ' ':
+		return TEXT("Space");
+	case '.':
+		return TEXT(".");
+	default:
+		return TEXT("Esc");
+	}
 }
 
-static void draw_hints(const struct tui *tui, int y, int columns)
+static void draw_hints_of(const struct tui *tui, enum key_section section, struct pen *pen)
 {
-	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
-	char buffer[8];
-
 	for (size_t i = 0; i < key_row_count; i++) {
 		const struct key_row *row = &key_rows[i];
-		const char *label = short_label(row, buffer);
+		struct text label = short_label(row);
 
-		if (!row->hint || !(row->modes & tui->mode) ||
+		if (row->section != section || !row->hint || !(row->modes & tui->mode) ||
 		    (row->in_replay_only && !tui_is_replay(tui)))
 			continue;
 		/* Whole ones, or none. */
-		if (pen.x + (int)(strlen(label) + strlen(row->hint)) + 1 > columns)
-			break;
-		pen_print(&pen, STYLE_STRONG, "%s", label);
-		pen_print(&pen, STYLE_DIM, " %s  ", row->hint);
+		if (pen->x + (int)(label.length + strlen(row->hint)) + 1 > pen->end)
+			return;
+		pen_text(pen, STYLE_STRONG, label);
+		pen_print(pen, STYLE_DIM, " %s  ", row->hint);
 	}
+}
+
+/* The way out comes first: a narrow screen has no room for all. */
+static void draw_hints(const struct tui *tui, int y, int columns)
+{
+	static const enum key_section order[] = { KEYS_LEAVE, KEYS_REPLAY, KEYS_ROWS, KEYS_LOOK,
+						  KEYS_MOVE };
+	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
+
+	for (size_t i = 0; i < array_length(order); i++)
+		draw_hints_of(tui, order[i], &pen);
 }
 
 static void draw_page(struct tui *tui, int columns)

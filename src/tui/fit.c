@@ -93,7 +93,10 @@ char *fit_percent(char buffer[FIT_NUMBER_MAX], double share)
 {
 	double percent = share * 100;
 
-	snprintf(buffer, FIT_NUMBER_MAX, percent >= 999.95 ? ">999" : "%.1f", percent);
+	if (percent < 999.95)
+		snprintf(buffer, FIT_NUMBER_MAX, "%.1f", percent);
+	else
+		snprintf(buffer, FIT_NUMBER_MAX, "%.0f", percent < 99999 ? percent : 99999);
 	return buffer;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/tui.h"
-
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "tui/tui.h"
 
 /* Narrower, states have their short names, and no signs of percent. */
 #define WIDE 104
@@ -41,7 +43,8 @@ static void draw_time(struct tui *tui, int columns)
 	if (!tui->has_window || !localtime_r(&seconds, &when))
 		return;
 	/* What is replayed may be of another day. */
-	strftime(text, sizeof(text), tui_is_replay(tui) && columns >= WIDE ? " %F %T" : " %T", &when);
+	strftime(text, sizeof(text), tui_is_replay(tui) && columns >= WIDE ? " %F %T" : " %T",
+		 &when);
 	if (columns <= (int)strlen(text))
 		return;
 	pen = pen_at(&tui->terminal, 0, columns - (int)strlen(text), columns);
@@ -55,6 +58,11 @@ static void put_interval(struct tui *tui, struct pen *pen)
 	double asked = (double)tui->options->interval_ns, real = (double)ns;
 	char text[FIT_NUMBER_MAX], each[UNITS_TEXT_MAX];
 
+	if (tui_is_replay(tui)) {
+		pen_print(pen, STYLE_DIM, "window ");
+		pen_print(pen, STYLE_PLAIN, "%s", fit_duration(text, ns));
+		return;
+	}
 	snprintf(each, sizeof(each), "%gs", asked / 1e9);
 	if (asked < 1e9)
 		snprintf(each, sizeof(each), "%gms", asked / 1e6);
@@ -78,9 +86,9 @@ static void put_threads(struct tui *tui, struct pen *pen)
 		pen_print(pen, STYLE_DIM, " in ");
 		pen_print(pen, STYLE_PLAIN, "%zu", tui->list.lines.count);
 		pen_print(pen, STYLE_DIM, " %s%s",
-			  tui->view.grouping == STATE_BY_PROCESS && tui->list.lines.count != 1 ?
-				  "processe" :
-				  state_grouping_names[tui->view.grouping],
+			  tui->view.grouping == STATE_BY_PROCESS && tui->list.lines.count != 1
+				  ? "processe"
+				  : state_grouping_names[tui->view.grouping],
 			  plural(tui->list.lines.count));
 	}
 }
@@ -139,7 +147,8 @@ static void draw_legend(struct tui *tui, int y, int columns)
 		else
 			fit_percent(percent, share);
 		pen_swatch(&pen, state_mains[i]);
-		pen_print(&pen, STYLE_DIM, is_wide ? " %s" : "%s", is_wide ? row->name : row->label);
+		pen_print(&pen, STYLE_DIM, is_wide ? " %s" : "%s",
+			  is_wide ? row->name : row->label);
 		pen_print(&pen, style, is_wide ? " %5s%%" : " %4s", percent);
 		pen_print(&pen, STYLE_PLAIN, is_wide ? "   " : " ");
 	}

@@ -6,13 +6,16 @@
 #include "tui/curses.h"
 
 #define ESCAPE          27
-#define CONTROL(letter) ((letter)-'a' + 1)
+#define CONTROL(letter) ((letter) - 'a' + 1)
 #define PAGE            0x10000 /* as many lines as are seen */
 #define ALL             0x20000
 
 const char *const key_section_heads[KEY_SECTIONS] = {
-	[KEYS_ROWS] = "Which rows",   [KEYS_LOOK] = "How they look",  [KEYS_MOVE] = "Moving",
-	[KEYS_REPLAY] = "In a replay", [KEYS_LEAVE] = "Going deeper, and out",
+	[KEYS_ROWS] = "Which rows",
+	[KEYS_LOOK] = "How they look",
+	[KEYS_MOVE] = "Moving",
+	[KEYS_REPLAY] = "In a replay",
+	[KEYS_LEAVE] = "Going deeper, and out",
 };
 
 #define ACTION(name) static struct error *name(struct tui *tui, int argument)
@@ -35,9 +38,9 @@ ACTION(move_by)
 	if (tui->mode == MODE_TABLE)
 		table_move(tui, by);
 	else if (tui->mode == MODE_COLUMNS)
-		tui->chosen = by < 0 ? (tui->chosen > (size_t)-by ? tui->chosen - (size_t)-by : 0) :
-			      tui->chosen + (size_t)by < COLUMN_COUNT ? tui->chosen + (size_t)by :
-									COLUMN_COUNT - 1;
+		tui->chosen = by < 0 ? (tui->chosen > (size_t)-by ? tui->chosen - (size_t)-by : 0)
+			      : tui->chosen + (size_t)by < COLUMN_COUNT ? tui->chosen + (size_t)by
+									: COLUMN_COUNT - 1;
 	else
 		page_scroll(&tui->page, by, tui_body_lines() - 1);
 	return NULL;
@@ -75,9 +78,9 @@ ACTION(group_as)
 
 ACTION(group_next)
 {
-	return group_by(tui, (enum state_grouping)((tui->view.grouping + STATE_GROUPINGS +
-						    (unsigned)argument) %
-						   STATE_GROUPINGS));
+	return group_by(tui, (enum state_grouping)(
+				     (tui->view.grouping + STATE_GROUPINGS + (unsigned)argument) %
+				     STATE_GROUPINGS));
 }
 
 ACTION(toggle_tree)
@@ -91,8 +94,9 @@ ACTION(toggle_kernel)
 {
 	(void)argument;
 	tui->view.no_kernel = !tui->view.no_kernel;
-	tui_say(tui, false, tui->view.no_kernel ? "Threads of the kernel are left out." :
-						  "Threads of the kernel are shown.");
+	tui_say(tui, false,
+		tui->view.no_kernel ? "Threads of the kernel are left out."
+				    : "Threads of the kernel are shown.");
 	return tui_list(tui);
 }
 
@@ -149,7 +153,8 @@ ACTION(freeze)
 ACTION(step)
 {
 	if (!tui->feed->step(tui->feed->context, argument)) {
-		tui_say(tui, false, argument < 0 ? "This is the first window." : "This is the last window.");
+		tui_say(tui, false,
+			argument < 0 ? "This is the first window." : "This is the last window.");
 		return NULL;
 	}
 	tui->is_paused = true;
@@ -243,64 +248,78 @@ ACTION(click)
 #define PAGES (MODE_HELP | MODE_INSPECTOR)
 #define LISTS (MODE_TABLE | PAGES | MODE_COLUMNS)
 
+#define KEY_ROW(is_replay, in, where, as, short_prose, text, action, value, ...)              \
+	{                                                                                     \
+		.modes = (in), .section = (where), .codes = { __VA_ARGS__ }, .label = (as),   \
+		.hint = (short_prose), .prose = (text), .act = (action), .argument = (value), \
+		.in_replay_only = (is_replay)                                                 \
+	}
+#define KEY(...)    KEY_ROW(false, __VA_ARGS__)
+#define REPLAY(...) KEY_ROW(true, __VA_ARGS__)
+/* The other of two, or one more, that the row of the first tells of. */
+#define ALSO(in, action, value, ...) \
+	KEY_ROW(false, in, KEYS_ROWS, NULL, NULL, NULL, action, value, __VA_ARGS__)
+
 const struct key_row key_rows[] = {
-	{ MODE_TABLE, KEYS_ROWS, { '/' }, "/", "filter",
-	  "filter: all terms must be met; Esc clears it", open_prompt, MODE_FILTER, false },
-	{ MODE_TABLE, KEYS_ROWS, { '\t' }, "Tab", "rows",
-	  "threads, processes, cgroups, pools of threads; also 1 to 4", group_next, 1, false },
-	{ MODE_TABLE, KEYS_ROWS, { KEY_BTAB }, NULL, NULL, NULL, group_next, -1, false },
-	{ MODE_TABLE, KEYS_ROWS, { '1' }, NULL, NULL, NULL, group_as, STATE_BY_THREAD, false },
-	{ MODE_TABLE, KEYS_ROWS, { '2' }, NULL, NULL, NULL, group_as, STATE_BY_PROCESS, false },
-	{ MODE_TABLE, KEYS_ROWS, { '3' }, NULL, NULL, NULL, group_as, STATE_BY_CGROUP, false },
-	{ MODE_TABLE, KEYS_ROWS, { '4' }, NULL, NULL, NULL, group_as, STATE_BY_POOL, false },
-	{ MODE_TABLE, KEYS_ROWS, { 't', KEY_F(5) }, "t", "tree", "threads below their group",
-	  toggle_tree, 0, false },
-	{ MODE_TABLE, KEYS_ROWS, { 'K' }, "K", NULL, "threads of the kernel: with or without",
-	  toggle_kernel, 0, false },
+	/* KEY(modes, section, label, hint, prose, action, argument, codes...) */
+	KEY(MODE_TABLE, KEYS_ROWS, "/", "filter", "filter: all terms must be met; Esc clears it",
+	    open_prompt, MODE_FILTER, '/'),
+	KEY(MODE_TABLE, KEYS_ROWS, "Tab", "rows", "threads, processes, cgroups, pools; also 1 to 4",
+	    group_next, 1, '\t'),
+	ALSO(MODE_TABLE, group_next, -1, KEY_BTAB),
+	ALSO(MODE_TABLE, group_as, STATE_BY_THREAD, '1'),
+	ALSO(MODE_TABLE, group_as, STATE_BY_PROCESS, '2'),
+	ALSO(MODE_TABLE, group_as, STATE_BY_CGROUP, '3'),
+	ALSO(MODE_TABLE, group_as, STATE_BY_POOL, '4'),
+	KEY(MODE_TABLE, KEYS_ROWS, "t", "tree", "tree: threads below their process or group",
+	    toggle_tree, 0, 't', KEY_F(5)),
+	KEY(MODE_TABLE, KEYS_ROWS, "K", NULL, "threads of the kernel: with or without",
+	    toggle_kernel, 0, 'K'),
 
-	{ MODE_TABLE, KEYS_LOOK, { '<' }, "< >", NULL,
-	  "sort by the next column or state; a click on a head too", move_sort, -1, false },
-	{ MODE_TABLE, KEYS_LOOK, { '>' }, NULL, "sort", NULL, move_sort, 1, false },
-	{ MODE_TABLE, KEYS_LOOK, { 'r' }, "r", NULL, "reverse the order", reverse, 0, false },
-	{ MODE_TABLE, KEYS_LOOK, { 'b' }, "b", "bars/numbers", "states as bars, or in %",
-	  toggle_numbers, 0, false },
-	{ MODE_TABLE, KEYS_LOOK, { 'C' }, "C", "columns", "choose columns", open_columns, 0, false },
-	{ MODE_COLUMNS, KEYS_LOOK, { ' ', '\r', '\n', KEY_ENTER }, NULL, "on or off", NULL,
-	  toggle_column, 0, false },
-	{ MODE_TABLE, KEYS_LOOK, { 'p', ' ' }, "p Space", "freeze",
-	  "freeze; the window after it has all that passed", freeze, 0, false },
+	KEY(MODE_TABLE, KEYS_LOOK, "<>", "sort",
+	    "sort by the next column or state; a click on a head too", move_sort, -1, '<'),
+	ALSO(MODE_TABLE, move_sort, 1, '>'),
+	KEY(MODE_TABLE, KEYS_LOOK, "r", NULL, "reverse the order", reverse, 0, 'r'),
+	KEY(MODE_TABLE, KEYS_LOOK, "b", "bars", "states as bars, or in %", toggle_numbers, 0, 'b'),
+	KEY(MODE_TABLE, KEYS_LOOK, "C", "columns", "choose columns", open_columns, 0, 'C'),
+	KEY(MODE_COLUMNS, KEYS_LOOK, NULL, "on or off", NULL, toggle_column, 0, ' ', '\r', '\n',
+	    KEY_ENTER),
+	KEY(MODE_TABLE, KEYS_LOOK, "p Space", "freeze",
+	    "freeze, and go on; the window that follows has all that passed", freeze, 0, 'p', ' '),
 
-	{ LISTS, KEYS_MOVE, { KEY_DOWN, 'j' }, "Up Down", NULL,
-	  "select another row; it stays selected when rows move", move_by, 1, false },
-	{ LISTS, KEYS_MOVE, { KEY_UP, 'k' }, NULL, NULL, NULL, move_by, -1, false },
-	{ LISTS, KEYS_MOVE, { KEY_NPAGE, CONTROL('f') }, "PgUp PgDn", NULL,
-	  "by a page; Home and End to the ends; the wheel scrolls", move_by, PAGE, false },
-	{ LISTS, KEYS_MOVE, { KEY_PPAGE, CONTROL('b') }, NULL, NULL, NULL, move_by, -PAGE, false },
-	{ LISTS, KEYS_MOVE, { KEY_HOME }, NULL, NULL, NULL, move_by, -ALL, false },
-	{ LISTS, KEYS_MOVE, { KEY_END, 'G' }, NULL, NULL, NULL, move_by, ALL, false },
-	{ MODE_TABLE, KEYS_MOVE, { 'F' }, "F", NULL, "follow: keep the selected row in sight",
-	  follow, 0, false },
+	KEY(LISTS, KEYS_MOVE, "Up Down", NULL,
+	    "select a row: it stays selected when rows move; also k and j", move_by, 1,
+	    KEY_DOWN, 'j'),
+	ALSO(LISTS, move_by, -1, KEY_UP, 'k'),
+	KEY(LISTS, KEYS_MOVE, "PgUp PgDn", NULL,
+	    "by a page; Home and End to the ends; the wheel scrolls", move_by, PAGE, KEY_NPAGE,
+	    CONTROL('f')),
+	ALSO(LISTS, move_by, -PAGE, KEY_PPAGE, CONTROL('b')),
+	ALSO(LISTS, move_by, -ALL, KEY_HOME),
+	ALSO(LISTS, move_by, ALL, KEY_END, 'G'),
+	KEY(MODE_TABLE, KEYS_MOVE, "F", NULL, "follow: keep the selected row in sight", follow, 0,
+	    'F'),
 
-	{ MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, { KEY_LEFT, ',' }, "Left Right", NULL,
-	  "the window before, or after; also , and .", step, -1, true },
-	{ MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, { KEY_RIGHT, '.' }, NULL, "step", NULL, step, 1,
-	  true },
-	{ MODE_TABLE, KEYS_REPLAY, { 'g' }, "g", "jump", "go to a time, as 12:30 or -5m",
-	  open_prompt, MODE_JUMP, true },
+	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, "Left Right", NULL,
+	       "the window before, or after; also , and .", step, -1, ',', KEY_LEFT),
+	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, NULL, "step", NULL, step, 1, '.',
+	       KEY_RIGHT),
+	REPLAY(MODE_TABLE, KEYS_REPLAY, "g", "jump", "go to a time, as 12:30 or -5m", open_prompt,
+	       MODE_JUMP, 'g'),
 
-	{ MODE_TABLE, KEYS_LEAVE, { '\r', '\n', KEY_ENTER }, "Enter", "inspect",
-	  "all that is known of the selected thread; a second click too", inspect, 0, false },
-	{ MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, { 'P' }, "P", "profile",
-	  "leave, and profile the selected thread", profile, 0, false },
-	{ MODE_TABLE, KEYS_LEAVE, { 'h', '?', KEY_F(1) }, "h ?", "help", "this page", open_help, 0,
-	  false },
-	{ PAGES | MODE_COLUMNS, KEYS_LEAVE, { 'q', ESCAPE, KEY_F(10), 'h' }, NULL, "back", NULL, back,
-	  0, false },
-	{ MODE_COLUMNS, KEYS_LEAVE, { 'C' }, NULL, NULL, NULL, back, 0, false },
-	{ MODE_TABLE, KEYS_LEAVE, { 'q', KEY_F(10) }, "q", "quit", "quit", quit, 0, false },
-	{ MODE_TABLE, KEYS_LEAVE, { ESCAPE }, "Esc", NULL, "clear the filter, or the selection",
-	  escape, 0, false },
-	{ LISTS, KEYS_MOVE, { KEY_MOUSE }, NULL, NULL, NULL, click, 0, false },
+	KEY(MODE_TABLE, KEYS_LEAVE, "Enter", "inspect",
+	    "all that is known of the selected thread; a second click too", inspect, 0, '\r', '\n',
+	    KEY_ENTER),
+	KEY(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
+	    "leave, and profile the selected thread", profile, 0, 'P'),
+	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
+	KEY(PAGES | MODE_COLUMNS, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q', ESCAPE, KEY_F(10)),
+	ALSO(MODE_HELP, back, 0, 'h', '?', KEY_F(1)),
+	ALSO(MODE_COLUMNS, back, 0, 'C'),
+	KEY(MODE_TABLE, KEYS_LEAVE, "q", "quit", "quit; also F10 and ^C", quit, 0, 'q', KEY_F(10)),
+	KEY(MODE_TABLE, KEYS_LEAVE, "Esc", NULL, "clear the filter, or the selection", escape, 0,
+	    ESCAPE),
+	ALSO(LISTS, click, 0, KEY_MOUSE),
 };
 const size_t key_row_count = array_length(key_rows);
 

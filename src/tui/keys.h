@@ -7,14 +7,7 @@
 
 #include "tui/tui.h"
 
-enum key_section {
-	KEYS_ROWS,
-	KEYS_LOOK,
-	KEYS_MOVE,
-	KEYS_REPLAY,
-	KEYS_LEAVE,
-	KEY_SECTIONS
-};
+enum key_section { KEYS_ROWS, KEYS_LOOK, KEYS_MOVE, KEYS_REPLAY, KEYS_LEAVE, KEY_SECTIONS };
 extern const char *const key_section_heads[KEY_SECTIONS];
 
 #define KEY_CODES_MAX 4

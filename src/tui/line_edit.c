@@ -43,9 +43,9 @@ static size_t before(const struct line_edit *edit, size_t place)
 
 static size_t after(const struct line_edit *edit, size_t place)
 {
-	return place + (place < edit->length ?
-				utf8_sequence(edit->bytes + place, edit->length - place) :
-				0);
+	return place + (place < edit->length
+				? utf8_sequence(edit->bytes + place, edit->length - place)
+				: 0);
 }
 
 static size_t word_start(const struct line_edit *edit)

@@ -29,7 +29,8 @@ void page_scroll(struct page *page, long by, int height)
 	page->top = (size_t)(top < last ? top : last > 0 ? last : 0);
 }
 
-void page_draw(const struct page *page, const struct terminal *terminal, int y, int height, int columns)
+void page_draw(const struct page *page, const struct terminal *terminal, int y, int height,
+	       int columns)
 {
 	for (int i = 0; i < height && page->top + (size_t)i < page->lines.count; i++) {
 		struct text line = page->lines.items[page->top + (size_t)i];

@@ -24,6 +24,7 @@ struct error *page_set(struct page *page, char *bytes) MUST_CHECK;
 void page_scroll(struct page *page, long by, int height);
 
 /* From line `y` on, `height` lines. A line that begins with "# " is a head. */
-void page_draw(const struct page *page, const struct terminal *terminal, int y, int height, int columns);
+void page_draw(const struct page *page, const struct terminal *terminal, int y, int height,
+	       int columns);
 
 #endif

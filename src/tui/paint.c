@@ -17,9 +17,9 @@ struct colours {
 
 /* What a thread does with its time runs from green to red; what is of no interest has no colour. */
 static const struct colours state_colours[STATE_COUNT] = {
-	[STATE_EXEC] = { 71, COLOR_GREEN },    [STATE_RUNNABLE] = { 214, COLOR_YELLOW },
+	[STATE_EXEC] = { 71, COLOR_GREEN },      [STATE_RUNNABLE] = { 214, COLOR_YELLOW },
 	[STATE_PAGING] = { 170, COLOR_MAGENTA }, [STATE_SLEEP] = { 67, COLOR_BLUE },
-	[STATE_LOCK] = { 167, COLOR_RED },     [STATE_IDLE] = { DEFAULT, DEFAULT },
+	[STATE_LOCK] = { 167, COLOR_RED },       [STATE_IDLE] = { DEFAULT, DEFAULT },
 	[STATE_STOPPED] = { 37, COLOR_CYAN },
 };
 
@@ -73,8 +73,8 @@ static const struct colours no_colour = { DEFAULT, DEFAULT };
 static void use_style(const struct pen *pen, enum style style)
 {
 	bool is_state = style >= STYLE_STATE;
-	struct colours fore =
-		is_state ? state_colours[state_rows[style - STYLE_STATE].main] : styles[style].colours;
+	struct colours fore = is_state ? state_colours[state_rows[style - STYLE_STATE].main]
+				       : styles[style].colours;
 	attr_t attributes = is_state ? A_NORMAL : styles[style].attributes;
 
 	/* Dim and reversed is not readable everywhere. */

@@ -2,21 +2,29 @@
 #include "tui/curses.h"
 #include "tui/tui.h"
 
-#define CONTROL(letter) ((letter)-'a' + 1)
+#define CONTROL(letter) ((letter) - 'a' + 1)
 #define ESCAPE          27
 
 static const struct {
 	int key;
 	enum line_edit_move move;
 } moves[] = {
-	{ KEY_LEFT, LINE_LEFT },	     { CONTROL('b'), LINE_LEFT },
-	{ KEY_RIGHT, LINE_RIGHT },	     { CONTROL('f'), LINE_RIGHT },
-	{ KEY_HOME, LINE_START },	     { CONTROL('a'), LINE_START },
-	{ KEY_END, LINE_END },		     { CONTROL('e'), LINE_END },
-	{ KEY_BACKSPACE, LINE_ERASE_BEFORE }, { CONTROL('h'), LINE_ERASE_BEFORE },
-	{ 127, LINE_ERASE_BEFORE },	     { KEY_DC, LINE_ERASE_AT },
-	{ CONTROL('d'), LINE_ERASE_AT },     { CONTROL('w'), LINE_ERASE_WORD },
-	{ CONTROL('u'), LINE_ERASE_START },  { CONTROL('k'), LINE_ERASE_END },
+	{ KEY_LEFT, LINE_LEFT },
+	{ CONTROL('b'), LINE_LEFT },
+	{ KEY_RIGHT, LINE_RIGHT },
+	{ CONTROL('f'), LINE_RIGHT },
+	{ KEY_HOME, LINE_START },
+	{ CONTROL('a'), LINE_START },
+	{ KEY_END, LINE_END },
+	{ CONTROL('e'), LINE_END },
+	{ KEY_BACKSPACE, LINE_ERASE_BEFORE },
+	{ CONTROL('h'), LINE_ERASE_BEFORE },
+	{ 127, LINE_ERASE_BEFORE },
+	{ KEY_DC, LINE_ERASE_AT },
+	{ CONTROL('d'), LINE_ERASE_AT },
+	{ CONTROL('w'), LINE_ERASE_WORD },
+	{ CONTROL('u'), LINE_ERASE_START },
+	{ CONTROL('k'), LINE_ERASE_END },
 };
 
 static struct line_edit *edit_of(struct tui *tui, enum tui_mode mode)
@@ -107,8 +115,8 @@ void prompt_draw(struct tui *tui, int y, int columns, int *ret_x)
 	char out[FIT_ROOM(sizeof(edit->bytes))];
 
 	pen_text(&pen, STYLE_STRONG, is_filter ? TEXT("Filter: ") : TEXT("Jump to: "));
-	*ret_x = pen.x + (int)fit_text((struct text){ text.bytes, edit->cursor }, sizeof(edit->bytes),
-				       FIT_START, tui->terminal.utf8, out);
+	*ret_x = pen.x + (int)fit_text((struct text){ text.bytes, edit->cursor },
+				       sizeof(edit->bytes), FIT_START, tui->terminal.utf8, out);
 	pen_text(&pen, STYLE_PLAIN, text);
 	pen_print(&pen, STYLE_PLAIN, "   ");
 	if (tui->message_until)
@@ -116,6 +124,6 @@ void prompt_draw(struct tui *tui, int y, int columns, int *ret_x)
 	else
 		pen_print(&pen, STYLE_DIM, "%s",
 			  is_filter ? "name, glob, a|b, user: cgroup: state: pid:  "
-				      "Enter keeps, Esc clears" :
-				      "12:30, 12:30:15, -5m");
+				      "Enter keeps, Esc clears"
+				    : "12:30, 12:30:15, -5m");
 }

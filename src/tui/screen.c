@@ -33,7 +33,7 @@ struct error *tui_next(struct tui *tui)
 	err = tui_list(tui);
 	for (size_t i = 0; !err && i < tui->list.lines.count; i++)
 		history_put(&tui->history, tui->list.lines.items[i].id,
-			    column_busy(&tui->list.lines.items[i]));
+			    column_busy(&tui->window, &tui->list.lines.items[i]));
 	if (!err && tui->mode == MODE_INSPECTOR)
 		err = inspector_update(tui);
 	return err;

@@ -81,7 +81,8 @@ void history_put(struct history *history, uint64_t id, double share)
 	if (!row)
 		return;
 	/* Between, it was not there. */
-	for (uint64_t w = row->seen + 1; w < history->window && w <= row->seen + HISTORY_LENGTH; w++)
+	for (uint64_t w = row->seen + 1; w < history->window && w <= row->seen + HISTORY_LENGTH;
+	     w++)
 		row->shares[w % HISTORY_LENGTH] = HISTORY_UNKNOWN;
 	row->seen = history->window;
 	if (share > 1)
@@ -101,8 +102,7 @@ uint8_t spark_level(double share)
 void history_get(const struct history *history, uint64_t id, uint8_t *ret, unsigned count)
 {
 	uint32_t found = word_map_find(&history->places, key_of(id));
-	const struct history_row *row =
-		found == WORD_MAP_NEW ? NULL : &history->rows.items[found];
+	const struct history_row *row = found == WORD_MAP_NEW ? NULL : &history->rows.items[found];
 
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t back = count - 1 - i, window = history->window - back;
@@ -111,9 +111,9 @@ void history_get(const struct history *history, uint64_t id, uint8_t *ret, unsig
 		if (row && back < HISTORY_LENGTH && back <= history->window &&
 		    window <= row->seen && window + HISTORY_LENGTH > row->seen)
 			share = row->shares[window % HISTORY_LENGTH];
-		ret[i] = share == HISTORY_UNKNOWN ?
-				 HISTORY_UNKNOWN :
-				 spark_level(share ? (share - 1.0) / (SHARE_ALL - 1) : 0);
+		ret[i] = share == HISTORY_UNKNOWN
+				 ? HISTORY_UNKNOWN
+				 : spark_level(share ? (share - 1.0) / (SHARE_ALL - 1) : 0);
 		if (share != HISTORY_UNKNOWN && share && !ret[i])
 			ret[i] = 1;
 	}

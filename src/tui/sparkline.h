@@ -47,8 +47,8 @@ void history_begin(struct history *history);
 /* `share` is 0 to 1. Where there is no room, or no memory, the row has no history. */
 void history_put(struct history *history, uint64_t id, double share);
 
-/* The last `count` windows, the present one last: levels from 0 to SPARK_LEVELS - 1, or HISTORY_UNKNOWN
- * of those it was not in. */
+/* The last `count` windows, the present one last: levels from 0 to SPARK_LEVELS - 1, or
+ * HISTORY_UNKNOWN of those it was not in. */
 void history_get(const struct history *history, uint64_t id, uint8_t *ret, unsigned count);
 
 /* Whatever is more than nothing is seen as more. */

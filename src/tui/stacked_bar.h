@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A whole and its parts as a row of cells: which parts a cell shows, and how much of it is the left one.
+ * A whole and its parts as a row of cells: which parts a cell shows, and how much of it is the left
+ *one.
  *
  *	struct bar_cell cells[20];
  *	stacked_bar((uint64_t[]){ 30, 70 }, 2, 100, cells, 20, 8);
  *
- * A cell has `steps` steps: eighths where the terminal has such blocks, else 1. Parts get whole steps
- * by the largest remainder, so the bar is always as long as it should be, and none is more than a step
- * wrong.
+ * A cell has `steps` steps: eighths where the terminal has such blocks, else 1. Parts get whole
+ *steps by the largest remainder, so the bar is always as long as it should be, and none is more
+ *than a step wrong.
  */
 #ifndef TUI_STACKED_BAR_H
 #define TUI_STACKED_BAR_H
@@ -15,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BAR_PARTS_MAX  15
-#define BAR_STEPS      8
+#define BAR_PARTS_MAX 15
+#define BAR_STEPS     8
 /* The number of the part that is missing where the others are less than the whole. */
 #define BAR_REST(parts) (parts)
 

@@ -30,16 +30,17 @@ static enum style head_of(const struct tui *tui, enum column column, unsigned wi
 	const struct column_row *row = &column_rows[column];
 	struct state_sort sorts[COLUMN_SORTS_MAX];
 	size_t count = column_sorts(column, sorts);
-	const char *mark = tui->view.sort.reverse ? tui->terminal.utf8 ? "\xe2\x96\xb2" : "^" :
-			   tui->terminal.utf8	  ? "\xe2\x96\xbc" :
-						    "v";
+	const char *mark = tui->view.sort.reverse ? tui->terminal.utf8 ? "\xe2\x96\xb2" : "^"
+			   : tui->terminal.utf8   ? "\xe2\x96\xbc"
+						  : "v";
 
 	snprintf(out, size, "%s", row->head);
 	for (size_t i = 0; i < count; i++) {
 		if (!sort_is(tui->view.sort, sorts[i]))
 			continue;
 		if (column == COLUMN_STATES)
-			snprintf(out, size, "%s %s%s", row->head, mark, state_rows[sorts[i].state].name);
+			snprintf(out, size, "%s %s%s", row->head, mark,
+				 state_rows[sorts[i].state].name);
 		else if (strlen(row->head) < width)
 			snprintf(out, size, "%s%s", row->head, mark);
 		return STYLE_SORTED;
@@ -57,14 +58,14 @@ static void draw_head(const struct tui *tui, const struct column_layout *layout,
 		enum style style = head_of(tui, place->column, place->width, head, sizeof(head));
 
 		pen_skip(&pen, STYLE_HEAD, place->x);
-		pen_field(&pen, style, text_of(head), place->width, column_rows[place->column].align,
-			  FIT_START);
+		pen_field(&pen, style, text_of(head), place->width,
+			  column_rows[place->column].align, FIT_START);
 	}
 	pen_skip(&pen, STYLE_HEAD, columns);
 }
 
-static void draw_line(const struct tui *tui, const struct column_layout *layout, size_t index, int y,
-		      int columns)
+static void draw_line(const struct tui *tui, const struct column_layout *layout, size_t index,
+		      int y, int columns)
 {
 	const struct state_line *line = &tui->list.lines.items[index];
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
@@ -241,9 +242,11 @@ struct error *table_click(struct tui *tui, int y, int x, bool *ret_again)
 	paint_size(&lines, &columns);
 	layout_of(tui, &layout, columns);
 	for (size_t i = 0; y == TUI_HEAD_LINES && i < layout.count; i++)
-		if (x >= layout.places[i].x && x <= layout.places[i].x + (int)layout.places[i].width)
+		if (x >= layout.places[i].x &&
+		    x <= layout.places[i].x + (int)layout.places[i].width)
 			return click_head(tui, layout.places[i].column);
-	if (y <= TUI_HEAD_LINES || y > TUI_HEAD_LINES + rows_seen() || index >= tui->list.lines.count)
+	if (y <= TUI_HEAD_LINES || y > TUI_HEAD_LINES + rows_seen() ||
+	    index >= tui->list.lines.count)
 		return NULL;
 	*ret_again = tui->has_selected && tui->selected == tui->list.lines.items[index].id;
 	select_at(tui, index);

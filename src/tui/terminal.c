@@ -21,10 +21,10 @@ static const struct {
 	bool is_crash;
 	bool may_be_ignored; /* who started us said so, as nohup does */
 } caught[] = {
-	{ SIGINT, false, true },   { SIGTERM, false, true },   { SIGHUP, false, true },
-	{ SIGQUIT, false, true },  { SIGTSTP, false, true },   { SIGCONT, false, false },
-	{ SIGWINCH, false, false }, { SIGSEGV, true, false },  { SIGBUS, true, false },
-	{ SIGABRT, true, false },  { SIGFPE, true, false },    { SIGILL, true, false },
+	{ SIGINT, false, true },    { SIGTERM, false, true }, { SIGHUP, false, true },
+	{ SIGQUIT, false, true },   { SIGTSTP, false, true }, { SIGCONT, false, false },
+	{ SIGWINCH, false, false }, { SIGSEGV, true, false }, { SIGBUS, true, false },
+	{ SIGABRT, true, false },   { SIGFPE, true, false },  { SIGILL, true, false },
 };
 
 /* What handlers need: nothing may be allocated, or asked for, when they run. */
@@ -156,17 +156,19 @@ static struct error *check_terminal(void)
 	int status = 0;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return error_create("standard input and output are no terminal; --batch needs none");
+		return error_create(
+			"standard input and output are no terminal; --batch needs none");
 	if (!name || !*name)
 		return error_create("TERM is not set: nobody knows what the terminal can do; "
 				    "--batch needs none");
 	if (setupterm(NULL, STDOUT_FILENO, &status) != OK)
 		return error_create("the terminal '%s' (TERM) is %s; --batch needs none", name,
-				    status == 0 ? "not in terminfo, or cannot do enough" :
-						  "unknown, for terminfo is missing");
+				    status == 0 ? "not in terminfo, or cannot do enough"
+						: "unknown, for terminfo is missing");
 	if (!cursor_address || !clear_screen)
-		return error_create("the terminal '%s' (TERM) cannot move its cursor; --batch needs none",
-				    name);
+		return error_create(
+			"the terminal '%s' (TERM) cannot move its cursor; --batch needs none",
+			name);
 	if (tcgetattr(STDIN_FILENO, &saved.found))
 		return error_system(errno, "the terminal");
 	return NULL;

@@ -8,9 +8,10 @@
  *	...
  *	terminal_close(&terminal);
  *
- * Signals are told through a descriptor, by handlers and not by a mask: other threads of the process
- * have masks of their own, and one of them would end it with the terminal in our hands. A crash gives
- * the terminal back first, by calls that are safe then, and goes on to where it would have gone.
+ * Signals are told through a descriptor, by handlers and not by a mask: other threads of the
+ *process have masks of their own, and one of them would end it with the terminal in our hands. A
+ *crash gives the terminal back first, by calls that are safe then, and goes on to where it would
+ *have gone.
  *
  * There is one terminal, so there is one of these at a time.
  */
@@ -33,13 +34,14 @@ struct terminal_options {
 };
 
 /* Sets the locale of characters. The error of who has no terminal says what to do instead. */
-struct error *terminal_open(struct terminal *terminal, const struct terminal_options *options) MUST_CHECK;
+struct error *terminal_open(struct terminal *terminal,
+			    const struct terminal_options *options) MUST_CHECK;
 
 /* Takes a closed one. */
 void terminal_close(struct terminal *terminal);
 
-/* The next signal that came, or 0. What has only to do with the terminal (its size, being stopped and
- * continued) is dealt with here: SIGWINCH says that all is to be drawn again. */
+/* The next signal that came, or 0. What has only to do with the terminal (its size, being stopped
+ * and continued) is dealt with here: SIGWINCH says that all is to be drawn again. */
 int terminal_signal(struct terminal *terminal);
 
 #endif

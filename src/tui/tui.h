@@ -50,7 +50,7 @@ struct tui {
 	struct page page;
 	uint64_t inspected; /* the thread's id */
 	bool inspected_is_gone;
-	size_t chosen; /* in the list of columns */
+	size_t chosen;         /* in the list of columns */
 	struct line_edit edit; /* the filter, also when it is not being typed */
 	struct line_edit jump;
 
