@@ -7,7 +7,7 @@
 #include "tui/tui.h"
 
 /* Narrower, states have their short names, and no signs of percent. */
-#define WIDE 104
+#define WIDE 120
 
 static void draw_host(struct tui *tui, int columns)
 {
@@ -130,27 +130,34 @@ static void draw_engine(struct tui *tui, int columns)
 	put_conditions(tui, &pen);
 }
 
+/* All have the same place in every window. */
+static void put_share(struct pen *pen, double share, bool is_wide)
+{
+	enum style style = share >= 0.0005 ? STYLE_PLAIN : STYLE_DIM;
+	char percent[FIT_NUMBER_MAX];
+
+	if (is_wide)
+		pen_print(pen, style, " %5s%%   ", fit_percent(percent, share));
+	else if (pen_has_blocks(pen))
+		pen_print(pen, style, " %4s ",
+			  share < 0.9995 ? fit_percent(percent, share) : "100");
+	else
+		pen_print(pen, style, " %3.0f ", share * 100);
+}
+
 static void draw_legend(struct tui *tui, int y, int columns)
 {
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
-	char percent[FIT_NUMBER_MAX];
 	bool is_wide = columns >= WIDE;
 
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++) {
 		const struct state_row *row = &state_rows[state_mains[i]];
-		double share = state_line_share(&tui->list.total, state_mains[i]);
-		enum style style = share >= 0.0005 ? STYLE_PLAIN : STYLE_DIM;
 
-		/* Four columns: all have the same place in every window. */
-		if (!is_wide && share >= 0.9995)
-			strcpy(percent, "100");
-		else
-			fit_percent(percent, share);
 		pen_swatch(&pen, state_mains[i]);
-		pen_print(&pen, STYLE_DIM, is_wide ? " %s" : "%s",
+		/* A letter needs a space to be none of the name. */
+		pen_print(&pen, STYLE_DIM, is_wide || !pen_has_blocks(&pen) ? " %s" : "%s",
 			  is_wide ? row->name : row->label);
-		pen_print(&pen, style, is_wide ? " %5s%%" : " %4s", percent);
-		pen_print(&pen, STYLE_PLAIN, is_wide ? "   " : " ");
+		put_share(&pen, state_line_share(&tui->list.total, state_mains[i]), is_wide);
 	}
 }
 

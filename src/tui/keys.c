@@ -288,8 +288,8 @@ const struct key_row key_rows[] = {
 	    "freeze, and go on; the window that follows has all that passed", freeze, 0, 'p', ' '),
 
 	KEY(LISTS, KEYS_MOVE, "Up Down", NULL,
-	    "select a row: it stays selected when rows move; also k and j", move_by, 1,
-	    KEY_DOWN, 'j'),
+	    "select a row: it stays selected when rows move; also k and j", move_by, 1, KEY_DOWN,
+	    'j'),
 	ALSO(LISTS, move_by, -1, KEY_UP, 'k'),
 	KEY(LISTS, KEYS_MOVE, "PgUp PgDn", NULL,
 	    "by a page; Home and End to the ends; the wheel scrolls", move_by, PAGE, KEY_NPAGE,

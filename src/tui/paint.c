@@ -149,8 +149,7 @@ static enum state part_state(unsigned part)
 	return part < STATE_MAIN_COUNT ? state_mains[part] : STATE_IDLE;
 }
 
-/* Letters, where there are no blocks, or no colours to tell blocks apart. */
-static bool has_blocks(const struct pen *pen)
+bool pen_has_blocks(const struct pen *pen)
 {
 	return pen->terminal->utf8 && pen->terminal->colours;
 }
@@ -202,9 +201,9 @@ void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns
 	for (unsigned i = 0; i < STATE_MAIN_COUNT; i++)
 		parts[i] = state_times_of(times, state_mains[i]);
 	stacked_bar(parts, STATE_MAIN_COUNT, whole_ns, cells, width,
-		    has_blocks(pen) ? BAR_STEPS : 1);
+		    pen_has_blocks(pen) ? BAR_STEPS : 1);
 	for (unsigned i = 0; i < width; i++) {
-		if (has_blocks(pen))
+		if (pen_has_blocks(pen))
 			put_blocks(pen, cells[i]);
 		else
 			put_letter(pen, cells[i].left);
@@ -218,7 +217,7 @@ void pen_swatch(struct pen *pen, enum state main)
 
 		if (state_mains[i] != main)
 			continue;
-		if (has_blocks(pen))
+		if (pen_has_blocks(pen))
 			put_blocks(pen, cell);
 		else
 			put_letter(pen, i);

@@ -56,6 +56,9 @@ void pen_field(struct pen *pen, enum style style, struct text text, unsigned wid
 /* Spaces up to this column. */
 void pen_skip(struct pen *pen, enum style style, int x);
 
+/* Letters are in bars where there are no blocks, or no colours to tell blocks apart. */
+bool pen_has_blocks(const struct pen *pen);
+
 /* Main states as parts of a whole. */
 void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns, unsigned width);
 
