@@ -3,8 +3,9 @@
  * What threads did between two readings: a row for each thread, or for each process, cgroup, pool.
  *
  *	struct state_window window = { 0 };
- *	state_window_make(&window, &before, &now);
- *	state_window_group(&window, &view, &rows);
+ *	struct error *err = state_window_make(&window, &before, &now);
+ *	...
+ *	state_window_deinit(&window);
  *
  * Percentages are of a thread's own window: the time between its two readings, or its life where
  *that is shorter. Of a group they are of the sum of its threads' windows.
