@@ -254,6 +254,16 @@ static bool is_wanted(const struct column_choice *choice, enum state_grouping gr
 	       (choice->is_on[column] && (column != COLUMN_STATES || !choice->numbers));
 }
 
+/* A path needs more than a name: rather without a history. */
+#define LEAST_OF_PATH 28
+
+static unsigned least_of(enum column column, enum state_grouping grouping)
+{
+	bool is_path = column == COLUMN_NAME && grouping == STATE_BY_CGROUP;
+
+	return is_path ? LEAST_OF_PATH : column_rows[column].least;
+}
+
 /* All that are wanted, where the bar is: numbers of states stand together. */
 static void list_wanted(struct column_layout *layout, const struct column_choice *choice,
 			enum state_grouping grouping)
@@ -262,7 +272,7 @@ static void list_wanted(struct column_layout *layout, const struct column_choice
 	for (enum column c = 0; c < COLUMN_STATE_FIRST; c++) {
 		if (is_wanted(choice, grouping, c))
 			layout->places[layout->count++] =
-				(struct column_place){ c, 0, column_rows[c].least };
+				(struct column_place){ c, 0, least_of(c, grouping) };
 		for (enum column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT;
 		     s++)
 			if (is_wanted(choice, grouping, s))

@@ -72,14 +72,13 @@ static void draw_hints(const struct tui *tui, int y, int columns)
 
 static void draw_page(struct tui *tui, int columns)
 {
-	const struct state_line *line = tui->mode == MODE_INSPECTOR ? table_selected(tui) : NULL;
 	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
 	int height = tui_body_lines() - 1;
 
 	pen_print(&pen, STYLE_HEAD, " %s", tui->mode == MODE_HELP ? "Help" : "Inspector");
-	if (line) {
-		pen_print(&pen, STYLE_HEAD, "  %u ", line->thread->tid);
-		pen_text(&pen, STYLE_SORTED, name_text(line->thread->name));
+	if (tui->mode == MODE_INSPECTOR) {
+		pen_print(&pen, STYLE_HEAD, "  %u ", tui->inspected_tid);
+		pen_text(&pen, STYLE_SORTED, text_of(tui->inspected_name));
 	}
 	if (tui->mode == MODE_INSPECTOR && tui->inspected_is_gone)
 		pen_print(&pen, STYLE_HEAD, "  it has ended: this is what was seen last");

@@ -119,12 +119,14 @@ static void draw_engine(struct tui *tui, int columns)
 
 	if (!tui->has_window)
 		return;
-	pen_print(&pen, STYLE_PLAIN, "%s", tui->host.engine);
-	if (tui->host.cost >= 0) {
+	if (tui->host.engine)
+		pen_print(&pen, STYLE_PLAIN, "%s", tui->host.engine);
+	if (tui->host.engine && tui->host.cost >= 0) {
 		pen_print(&pen, STYLE_PLAIN, " %.1f%%", tui->host.cost);
 		pen_print(&pen, STYLE_DIM, " of a CPU");
 	}
-	pen_print(&pen, STYLE_DIM, "  ");
+	if (tui->host.engine)
+		pen_print(&pen, STYLE_DIM, "  ");
 	put_interval(tui, &pen);
 	put_threads(tui, &pen);
 	put_conditions(tui, &pen);

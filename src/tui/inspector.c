@@ -52,6 +52,9 @@ struct error *inspector_open(struct tui *tui)
 		return NULL;
 	}
 	tui->inspected = line->thread->id;
+	tui->inspected_tid = line->thread->tid;
+	snprintf(tui->inspected_name, sizeof(tui->inspected_name), "%s",
+		 line->thread->name ? line->thread->name->bytes : "");
 	tui->mode = MODE_INSPECTOR;
 	page_deinit(&tui->page);
 	return inspector_update(tui);

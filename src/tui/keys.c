@@ -178,18 +178,23 @@ ACTION(inspect)
 ACTION(profile)
 {
 	const struct state_line *line = table_selected(tui);
+	bool is_inspected = tui->mode == MODE_INSPECTOR;
 
 	(void)argument;
 	if (tui_is_replay(tui)) {
 		tui_say(tui, false, "What is replayed has passed: there is nothing to profile.");
 		return NULL;
 	}
-	if (!line || (tui->mode == MODE_INSPECTOR && tui->inspected_is_gone)) {
-		tui_say(tui, false, line ? "It has ended." : "Select a row first.");
+	if (!line && !is_inspected) {
+		tui_say(tui, false, "Select a row first.");
+		return NULL;
+	}
+	if (is_inspected ? tui->inspected_is_gone : !line->threads) {
+		tui_say(tui, false, "It has ended.");
 		return NULL;
 	}
 	tui->result.wish = SCREEN_PROFILE;
-	tui->result.tid = line->thread->tid;
+	tui->result.tid = is_inspected ? tui->inspected_tid : line->thread->tid;
 	tui->is_over = true;
 	return NULL;
 }

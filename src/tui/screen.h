@@ -21,7 +21,7 @@ struct screen_host {
 	unsigned cpus;
 	double load[3];
 	double psi[3];      /* some avg10 of cpu, memory, io, in percent */
-	const char *engine; /* its name */
+	const char *engine; /* its name, or NULL */
 	double cost;        /* of it, in percent of one CPU */
 	const char *note;   /* what else should be known, as "paused", or NULL */
 };

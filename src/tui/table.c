@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Below its head. */
+/* Below its head; at least one, that moving has somewhere to go. */
 static int rows_seen(void)
 {
 	int rows = tui_body_lines() - 1;
@@ -96,7 +96,7 @@ static void draw_emptiness(const struct tui *tui, int columns)
 void table_draw(struct tui *tui, int columns)
 {
 	struct column_layout layout;
-	int rows = rows_seen();
+	int rows = tui_body_lines() - 1;
 
 	layout_of(tui, &layout, columns);
 	draw_head(tui, &layout, columns);

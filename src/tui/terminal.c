@@ -216,6 +216,8 @@ struct error *terminal_open(struct terminal *terminal, const struct terminal_opt
 		sigaction(caught[i].number, NULL, &saved.before[i]);
 	save_farewell();
 	saved.is_taken = 1;
+	/* The size is the terminal's, whatever LINES and COLUMNS were once. */
+	use_tioctl(TRUE);
 	terminal->screen = newterm(NULL, stdout, stdin);
 	if (!terminal->screen) {
 		saved.is_taken = 0;

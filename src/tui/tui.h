@@ -48,7 +48,9 @@ struct tui {
 
 	/* Pages and prompts. */
 	struct page page;
-	uint64_t inspected; /* the thread's id */
+	uint64_t inspected; /* the thread's id; it may have ended since */
+	uint32_t inspected_tid;
+	char inspected_name[64];
 	bool inspected_is_gone;
 	size_t chosen;         /* in the list of columns */
 	struct line_edit edit; /* the filter, also when it is not being typed */
