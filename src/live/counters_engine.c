@@ -52,12 +52,13 @@ static void counters_close(void *self)
 
 static struct error *open_parts(struct counters *c, const struct engine_options *options)
 {
-	struct error *err;
+	_cleanup_error_ struct error *err = NULL;
 
 	if (!wanted_init(&c->wanted, options))
 		return &error_no_memory;
 	err = task_iterator_open(&c->tasks);
-	return err ? error_prefix(err, "run it as root, or choose the engine 'taskstats'") : NULL;
+	return err ? error_create("%s; the engine 'taskstats' does without BPF", err->message)
+		   : NULL;
 }
 
 static struct error *counters_open(const struct engine_options *options, void **ret)
