@@ -19,8 +19,6 @@
 #include "live/wanted.h"
 #include "trace/task_iterator.h"
 
-#define PF_KTHREAD 0x00200000u
-
 #define MEASURED                                                                                  \
 	(1u << STATE_EXEC | 1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM | 1u << STATE_SLEEP | \
 	 1u << STATE_IDLE | 1u << STATE_STOPPED)
@@ -90,7 +88,6 @@ static void begin(struct counters *c, struct kept_thread *kept, const struct tas
 	struct state_thread *told = &kept->told;
 
 	told->tgid = r->tgid;
-	told->is_kernel = r->kernel_flags & PF_KTHREAD;
 	if ((int64_t)(start - c->opened_ns) < 0 || !c->last_walk_ns)
 		counter_times_meet(told, &kept->memory, r, &c->facts);
 	else
