@@ -14,7 +14,7 @@
 #include "trace/profile_session.h"
 
 #define LOOK_NS (NS_PER_S / 20)
-#define READ_NS (2 * NS_PER_S)
+#define READ_NS (3 * NS_PER_S)
 #define MEMORY  ((size_t)16 << 20)
 #define STACKS  1024
 #define FRAMES  64
@@ -143,9 +143,9 @@ static struct error *watch_until_over(struct thread_watch *watch, struct profile
 static void *watch_thread(void *argument)
 {
 	struct thread_watch *watch = argument;
+	/* Who wakes it is told of its longest waits: of all, waits that go on would be left out. */
 	const struct profile_options options = {
 		.off_cpu = true,
-		.wakers = true,
 		.runners = true,
 		.longest = LONGEST,
 		.tids = &watch->tid,

@@ -31,19 +31,29 @@ static void read_line(const struct state_thread *thread, const char *file, char 
 	text_make_safe(ret);
 }
 
-static void print_now(FILE *out, const struct state_thread *thread)
+static void print_state(FILE *out, const struct state_thread *thread)
 {
-	char wchan[128], call[256], text[UNITS_TEXT_MAX];
-	const char *name = wait_syscall_name(thread->syscall);
+	char text[UNITS_TEXT_MAX];
 
-	read_line(thread, "wchan", wchan, sizeof(wchan));
-	read_line(thread, "syscall", call, sizeof(call));
 	fprintf(out, "state          %s", state_rows[thread->state].name);
 	if (thread->since_ns && thread->seen_ns > thread->since_ns)
 		fprintf(out, " for %s",
 			units_format(text, UNIT_NS,
 				     (__int128)(thread->seen_ns - thread->since_ns)));
 	fprintf(out, ": %s\n", state_rows[thread->state].prose);
+}
+
+static void print_now(FILE *out, const struct state_thread *thread)
+{
+	char wchan[128], call[256];
+	const char *name = wait_syscall_name(thread->syscall);
+
+	read_line(thread, "wchan", wchan, sizeof(wchan));
+	read_line(thread, "syscall", call, sizeof(call));
+	if (thread->state >= STATE_COUNT)
+		fputs("state          -\n", out);
+	else
+		print_state(out, thread);
 	if (name)
 		fprintf(out, "system call    %s", name);
 	else
@@ -139,18 +149,31 @@ static void print_averages(FILE *out, const struct ctprof_thread *t)
 	}
 }
 
-static struct error *print_captured(FILE *out, const struct state_thread *thread)
+static struct error *capture(struct top_inspector *inspector, uint32_t tid,
+			     struct ctprof_snapshot **ret)
 {
-	const struct capture_options options = {
+	struct error *err;
+
+	inspector->tid = tid;
+	if (inspector->capturer)
+		return capturer_take(inspector->capturer, ret);
+	inspector->options = (struct capture_options){
 		.without = 1u << CAPTURE_PART_SMAPS | 1u << CAPTURE_PART_EXE |
 			   1u << CAPTURE_PART_CMDLINE | 1u << CAPTURE_PART_CGROUPS |
 			   1u << CAPTURE_PART_COUNTERS | 1u << CAPTURE_PART_HEAP,
-		.pids = &thread->tid,
+		.pids = &inspector->tid,
 		.pid_count = 1,
 		.may_be_gone = true,
 	};
+	err = capturer_open(&inspector->options, &inspector->capturer);
+	return err ? err : capturer_take(inspector->capturer, ret);
+}
+
+static struct error *print_captured(struct top_inspector *inspector, FILE *out,
+				    const struct state_thread *thread)
+{
 	struct ctprof_snapshot *snapshot;
-	struct error *err = capture_run(&options, &snapshot);
+	struct error *err = capture(inspector, thread->tid, &snapshot);
 	bool is_there = false;
 
 	if (err)
@@ -197,12 +220,13 @@ struct error *top_inspect(struct top_inspector *inspector, const struct state_th
 	watch_it(inspector, thread);
 	if (inspector->watch)
 		thread_watch_print(inspector->watch, out);
-	return print_captured(out, thread);
+	return print_captured(inspector, out, thread);
 }
 
 void top_inspector_deinit(struct top_inspector *inspector)
 {
 	thread_watch_stop(inspector->watch);
 	taskstats_socket_close(inspector->taskstats);
+	capturer_close(inspector->capturer);
 	*inspector = (struct top_inspector){ 0 };
 }

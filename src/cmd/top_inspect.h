@@ -17,6 +17,9 @@ struct top_inspector {
 	uint64_t id; /* of the thread that is watched */
 	struct thread_watch *watch;
 	struct taskstats_socket *taskstats; /* NULL: there are none */
+	struct capture_options options;
+	struct capturer *capturer; /* by `options`; NULL: not yet */
+	uint32_t tid;              /* that it captures */
 	bool has_looked_for_taskstats;
 };
 

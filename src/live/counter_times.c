@@ -74,6 +74,7 @@ static void look(struct state_thread *thread, struct counter_memory *memory,
 		memory->queued_asleep = r->queued_asleep;
 	thread->since_ns = since(r, memory, facts, thread->state);
 	thread->cpu = r->cpu;
+	thread->is_kernel = is_kernel_thread(r);
 	memory->voluntary = r->counters[TASK_nvcsw];
 	memory->involuntary = r->counters[TASK_nivcsw];
 	thread->switches = memory->voluntary + memory->involuntary;

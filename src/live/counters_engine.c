@@ -19,8 +19,6 @@
 #include "live/wanted.h"
 #include "trace/task_iterator.h"
 
-#define PF_KTHREAD 0x00200000u
-
 #define MEASURED                                                                                  \
 	(1u << STATE_EXEC | 1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM | 1u << STATE_SLEEP | \
 	 1u << STATE_IDLE | 1u << STATE_STOPPED)
@@ -52,12 +50,13 @@ static void counters_close(void *self)
 
 static struct error *open_parts(struct counters *c, const struct engine_options *options)
 {
-	struct error *err;
+	_cleanup_error_ struct error *err = NULL;
 
 	if (!wanted_init(&c->wanted, options))
 		return &error_no_memory;
 	err = task_iterator_open(&c->tasks);
-	return err ? error_prefix(err, "run it as root, or choose the engine 'taskstats'") : NULL;
+	return err ? error_create("%s; the engine 'taskstats' does without BPF", err->message)
+		   : NULL;
 }
 
 static struct error *counters_open(const struct engine_options *options, void **ret)
@@ -89,7 +88,6 @@ static void begin(struct counters *c, struct kept_thread *kept, const struct tas
 	struct state_thread *told = &kept->told;
 
 	told->tgid = r->tgid;
-	told->is_kernel = r->kernel_flags & PF_KTHREAD;
 	if ((int64_t)(start - c->opened_ns) < 0 || !c->last_walk_ns)
 		counter_times_meet(told, &kept->memory, r, &c->facts);
 	else
