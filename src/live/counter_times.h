@@ -22,6 +22,11 @@
  *the rest of `swapin` is where it ran, in EXEC. Where swap is read asynchronously the kernel counts
  *the wait as block I/O alone, and so it is in SLEEP_DISK. `thrashing` is waiting for pages that
  *were dropped a moment ago, of files as well as of swap: it is part of `blkio`, and tells no more.
+ *
+ *	Since Linux 6.12 (152e11f6df29) a thread that goes to sleep may be moved to another CPU
+ *first, and then the kernel counts all of that sleep as waiting for a CPU, once it is woken. Where
+ *a reading finds one asleep so, the delay that the next window books is not taken: it is in the
+ *rest. Such a sleep that begins and ends between two readings cannot be told from a wait.
  */
 #ifndef LIVE_COUNTER_TIMES_H
 #define LIVE_COUNTER_TIMES_H
@@ -40,11 +45,14 @@ struct counter_memory {
 					 them */
 	uint64_t utime, stime;
 	uint64_t voluntary, involuntary; /* switches */
+	uint64_t queued_asleep;          /* as the record's, when it slept last */
 };
 
-struct counter_clock {
-	int64_t offset; /* the scheduler's clock less CLOCK_MONOTONIC */
-	bool is_known;
+/* What holds for all threads of a reading. */
+struct counter_facts {
+	int64_t clock_offset; /* the scheduler's clock less CLOCK_MONOTONIC */
+	bool is_dated;        /* that is known, so starts of waits mean something */
+	bool counts_delays;   /* kernel.task_delayacct is 1 */
 };
 
 /* Is it dead, whether its parent has heard of it or not? */
@@ -52,7 +60,7 @@ bool counter_times_is_over(const struct task_record *record);
 
 /* Begin with a thread that was there before: what it did until now is none of ours. */
 void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
-			const struct task_record *record, const struct counter_clock *clock);
+			const struct task_record *record, const struct counter_facts *facts);
 
 /* Begin with one all of whose life is ours. `thread` and `memory` are {0} but for names. */
 void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
@@ -65,6 +73,6 @@ void counter_times_born(struct state_thread *thread, struct counter_memory *memo
  * added, as if it had ended when that was done.
  */
 void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
-		       const struct task_record *record, const struct counter_clock *clock);
+		       const struct task_record *record, const struct counter_facts *facts);
 
 #endif

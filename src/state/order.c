@@ -30,7 +30,6 @@ static struct error *unknown_key(struct text text)
 		all[WORD_COUNT + state] = state_rows[state].name;
 	snprintf(word, sizeof(word), "%.*s", (int)(text.length < 79 ? text.length : 79),
 		 text.bytes);
-	text_make_safe(word);
 	nearest = text_nearest(word, all, array_length(all), sizeof(all[0]));
 	if (nearest)
 		return error_create("unknown order '%s'; did you mean '%s'?", word, nearest);

@@ -495,53 +495,6 @@ TEST(what_groups_are)
 	state_scene_deinit(&s);
 }
 
-TEST(what_pools_are)
-{
-	static const struct {
-		const char *name, *process, *pool;
-		bool is_kernel;
-	} rows[] = {
-		{ "nginx", "nginx", "nginx", false },
-		/* Of two processes. */
-		{ "worker-1", "nginx", "nginx:worker-{N}", false },
-		{ "worker-22", "nginx", "nginx:worker-{N}", false },
-		{ "worker-1", "java", "java:worker-{N}", false },
-		/* A number in the name of a program is no number of a thread. */
-		{ "python3", "python3", "python3", false },
-		{ "python3", "python4", "python4:python{N}", false },
-		{ "kworker/0:1", "kworker/0:1", "kworker/{N}:{N}", true },
-		{ "kworker/7:13", "kworker/7:13", "kworker/{N}:{N}", true },
-		{ "kthreadd", "kthreadd", "kthreadd", true },
-		{ "kthreadd", "kthreadd", "kthreadd", false },
-		{ "", "", "", false },
-	};
-	struct state_view view = { .grouping = STATE_BY_POOL, .is_tree = true };
-	const struct state_line *pool = NULL;
-	unsigned pools = 0, threads = 0;
-	struct state_scene s;
-
-	state_scene_init(&s);
-	for (uint32_t i = 0; i < array_length(rows); i++)
-		scene_new(&s, i, i, rows[i].name, rows[i].process)->is_kernel = rows[i].is_kernel;
-	scene_window(&s);
-	scene_list(&s, &view, NULL);
-	for (size_t i = 0; i < s.list.lines.count; i++) {
-		const struct state_line *line = &s.list.lines.items[i];
-
-		if (line->depth) {
-			assert_string_equal(pool->label->bytes, rows[line->thread->tid].pool);
-			assert_int_equal(pool->thread->is_kernel, line->thread->is_kernel);
-			threads++;
-		} else {
-			pool = line;
-			pools++;
-		}
-	}
-	assert_int_equal(threads, array_length(rows));
-	assert_int_equal(pools, array_length(rows) - 2);
-	state_scene_deinit(&s);
-}
-
 /* Who stands for a process: its leader, unless that has ended; else the lowest that lives. */
 TEST(who_stands_for_a_group)
 {
@@ -628,6 +581,54 @@ static void check_sums(const struct state_list *list, uint32_t depth)
 	}
 	expect_same(&sum, &list->total);
 	word_map_deinit(&ids);
+}
+
+TEST(what_pools_are)
+{
+	static const struct {
+		const char *name, *process, *pool;
+		bool is_kernel;
+	} rows[] = {
+		{ "nginx", "nginx", "nginx", false },
+		/* Of two processes. */
+		{ "worker-1", "nginx", "nginx:worker-{N}", false },
+		{ "worker-22", "nginx", "nginx:worker-{N}", false },
+		{ "worker-1", "java", "java:worker-{N}", false },
+		/* A number in the name of a program is no number of a thread. */
+		{ "python3", "python3", "python3", false },
+		{ "python3", "python4", "python4:python{N}", false },
+		{ "kworker/0:1", "kworker/0:1", "kworker/{N}:{N}", true },
+		{ "kworker/7:13", "kworker/7:13", "kworker/{N}:{N}", true },
+		{ "kthreadd", "kthreadd", "kthreadd", true },
+		{ "kthreadd", "kthreadd", "kthreadd", false },
+		{ "", "", "", false },
+	};
+	struct state_view view = { .grouping = STATE_BY_POOL, .is_tree = true };
+	const struct state_line *pool = NULL;
+	unsigned pools = 0, threads = 0;
+	struct state_scene s;
+
+	state_scene_init(&s);
+	for (uint32_t i = 0; i < array_length(rows); i++)
+		scene_new(&s, i, i, rows[i].name, rows[i].process)->is_kernel = rows[i].is_kernel;
+	scene_window(&s);
+	scene_list(&s, &view, NULL);
+	for (size_t i = 0; i < s.list.lines.count; i++) {
+		const struct state_line *line = &s.list.lines.items[i];
+
+		if (line->depth) {
+			assert_string_equal(pool->label->bytes, rows[line->thread->tid].pool);
+			assert_int_equal(pool->thread->is_kernel, line->thread->is_kernel);
+			threads++;
+		} else {
+			pool = line;
+			pools++;
+		}
+	}
+	assert_int_equal(threads, array_length(rows));
+	assert_int_equal(pools, array_length(rows) - 2);
+	check_sums(&s.list, 0);
+	state_scene_deinit(&s);
 }
 
 /* Each group is the sum of the threads below it. */
