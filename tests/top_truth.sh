@@ -64,6 +64,12 @@ top_check() {
 			part = (at - note[tid, low, "at"]) / (note[tid, high, "at"] - note[tid, low, "at"])
 			return note[tid, low, what] + part * (note[tid, high, what] - note[tid, low, what])
 		}
+		# For people: what is known of a window, and how long it is.
+		function noted(tid, begin, end) {
+			return sprintf("; a window of %d ms, %d notes from %d ms after its begin to %d ms after its end",
+				(end - begin) / 1e6, notes[tid], (note[tid, 1, "at"] - begin) / 1e6,
+				(note[tid, notes[tid], "at"] - end) / 1e6)
+		}
 		function truth(tid, what, begin, end) { return knew(tid, what, end) - knew(tid, what, begin) }
 		NR == FNR {
 			if (!($3 in is_key)) {
@@ -111,7 +117,7 @@ states_hold() {
 				got = i < 3 ? of(tid, what[i]) : rest == "none" ? 0 : of(tid, rest)
 				known = i < 3 || rest != "none" ? truth(tid, what[i], begin, end) : 0
 				if (apart(tid, got, known, tolerance))
-					print name[tid] ":" row(tid) ", but " what[i] " is " share(tid, known)
+					print name[tid] ":" row(tid) ", but " what[i] " is " share(tid, known) noted(tid, begin, end)
 			}
 		}
 		END {
@@ -240,7 +246,7 @@ process_holds() {
 			made = truth(child, "runnable", begin, end)
 			got = process_ns[child, "exec"]
 			if (got < exec * (1 - '"$2"' / 100) - 2000 * made || got > exec * (1 + '"$2"' / 100) + 4000 * made)
-				printf "CPU time %.0f, by its own clock %.0f; threads %d\n", got, exec, made
+				printf "CPU time %.0f, by its own clock %.0f; threads %d%s\n", got, exec, made, noted(child, begin, end)
 			if (rest != "none" && (process_ns[child, rest] < slept * (1 - '"$2"' / 100) ||
 					process_ns[child, rest] > slept * (1 + '"$2"' / 100)))
 				printf "%s %.0f, by its own clock %.0f\n", rest, process_ns[child, rest], slept

@@ -12,7 +12,7 @@ lasting="pipe socket unix_socket vfork epoll accept mutex priority_mutex cond_po
 
 # Wherever the build is: its waits are as they come.
 states_disk=build/tests/states_disk
-head -c 64M /dev/zero > "$states_disk"
+head -c 16M /dev/zero > "$states_disk"
 sync "$states_disk"
 
 needs_top() {
@@ -56,7 +56,7 @@ cpus() {
 }
 
 processes() {
-	window processes 5s "stopped short births" --by process
+	window processes 3s "stopped short births" --by process
 	"$@"
 }
 
