@@ -53,7 +53,8 @@ static void begin(struct state_delta *delta, uint64_t begun_ns)
 /* How long it has been waiting, before the window too. */
 static uint64_t in_progress(const struct state_thread *thread)
 {
-	bool waits = !thread->has_ended && state_rows[thread->state].main != STATE_EXEC;
+	bool waits = !thread->has_ended && thread->state < STATE_COUNT &&
+		     state_rows[thread->state].main != STATE_EXEC;
 
 	return waits && thread->since_ns ? grown(thread->since_ns, thread->seen_ns) : 0;
 }
