@@ -191,12 +191,12 @@ DRAWN(state)
 		pen_field(pen, STYLE_DIM, TEXT("-"), width, ALIGN_RIGHT, FIT_START);
 }
 
-/* Columns have the orders of the list; those of the rows above that have none are not here. */
+/* Each has an order of the list, but a history: there is no order of sparklines. */
 #define draw_TID                         draw_tid, STATE_SORT_TID
 #define draw_THREADS                     draw_threads, STATE_SORT_THREADS
 #define draw_NAME                        draw_name, STATE_SORT_NAME
-#define draw_USER                        draw_user, STATE_SORT_KEYS
-#define draw_CGROUP                      draw_cgroup, STATE_SORT_KEYS
+#define draw_USER                        draw_user, STATE_SORT_USER
+#define draw_CGROUP                      draw_cgroup, STATE_SORT_CGROUP
 #define draw_BUSY                        draw_busy, STATE_SORT_BUSY
 #define draw_STATES                      draw_states, STATE_SORT_STATE
 #define draw_NOW                         draw_now, STATE_SORT_PROGRESS
