@@ -8,6 +8,7 @@
 
 # Emulated clocks are jumpy.
 tolerance=5
+wakes_slowly=1
 
 waiting="pipe unix_socket timer poll_timer poll_timeout vfork mutex priority_mutex rwlock cond_pool semaphore
 	flock stopped traced"
