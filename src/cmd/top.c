@@ -166,8 +166,7 @@ static int run_top(const struct command *command, int argc, char **argv)
 const struct command top_command = {
 	.name = "top",
 	.run = run_top,
-	.summary = "what every thread does with its time, live: running, runnable, paging, asleep, "
-		   "locked out, idle, stopped",
+	.summary = "what every thread does with its time, live",
 	.operands = "",
 	.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYSLOG; taskstats alone: CAP_NET_ADMIN",
 	.options = top_options,
