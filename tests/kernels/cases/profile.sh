@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What threads do off the CPU: its class, and for how long, against clocks of their own.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 . tests/kernels/guest/profile.sh

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # A profile against what the kernel counts of the same threads.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/profile.sh
 

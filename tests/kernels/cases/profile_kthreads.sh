@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Kernel threads: idle, parked, and those that only sleep.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/profile.sh
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Threads that end, become others, or get the number of one that is gone.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/profile.sh
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Stacks of programs without frame pointers: static, and of several libraries; at each kind of hook.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/profile.sh
 
