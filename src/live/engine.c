@@ -40,9 +40,8 @@ struct error *engine_open(const struct engine_options *options, struct engine **
 		return &error_no_memory;
 	engine->methods = all_methods[options->kind];
 	engine->options = *options;
-	err = wanted_init(&engine->wanted, options)
-		      ? engine->methods->open(options, &engine->self)
-		      : &error_no_memory;
+	err = wanted_init(&engine->wanted, options) ? engine->methods->open(options, &engine->self)
+						    : &error_no_memory;
 	if (err) {
 		wanted_deinit(&engine->wanted);
 		free(engine);

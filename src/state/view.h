@@ -46,6 +46,8 @@ enum state_sort_key {
 	STATE_SORT_PROGRESS, /* longest wait in progress; those for work come after all others */
 	STATE_SORT_SWITCHES,
 	STATE_SORT_THREADS,
+	STATE_SORT_USER,   /* by number */
+	STATE_SORT_CGROUP, /* of the thread that stands for the line */
 	STATE_SORT_KEYS
 };
 
@@ -55,8 +57,8 @@ struct state_sort {
 	bool reverse;
 };
 
-/* "busy", "name", "tid", "wait", "switches", "threads", or the name of a state; a "-" before it
- * reverses. The error names the nearest of them. */
+/* "busy", "name", "tid", "wait", "switches", "threads", "user", "cgroup", or the name of a state; a
+ * "-" before it reverses. The error names the nearest of them. */
 struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CHECK;
 
 #define STATE_TERMS_MAX 16

@@ -11,14 +11,35 @@ static uint64_t grown(uint64_t before, uint64_t now)
 
 /* --- one thread --- */
 
+/*
+ * What had not been divided before may have been by now: then it has gone from a state to its
+ * parts. So the whole of a state is what has grown, and its parts have no more of that than there
+ * is.
+ */
+static void divide(const struct state_times *before, const struct state_times *now, enum state main,
+		   struct state_times *ret)
+{
+	uint64_t left = grown(state_times_of(before, main), state_times_of(now, main));
+
+	for (enum state part = 0; part < STATE_COUNT; part++) {
+		uint64_t ns = grown(before->ns[part], now->ns[part]);
+
+		if (part == main || state_rows[part].main != main)
+			continue;
+		ret->ns[part] = ns < left ? ns : left;
+		left -= ret->ns[part];
+	}
+	ret->ns[main] = left;
+}
+
 /* It was there before. */
 static void go_on(struct state_delta *delta, const struct state_thread *before)
 {
 	const struct state_thread *now = delta->thread;
 
 	delta->window_ns = grown(before->seen_ns, now->seen_ns);
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		delta->times.ns[state] = grown(before->times.ns[state], now->times.ns[state]);
+	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
+		divide(&before->times, &now->times, state_mains[i], &delta->times);
 	delta->switches = grown(before->switches, now->switches);
 }
 

@@ -5,9 +5,9 @@
 
 #include "tui/tui.h"
 
-#define DRAWN(name)                                                     \
-	static void draw_##name(const struct tui *tui, struct pen *pen, \
-				const struct state_line *line, enum column column, unsigned width)
+#define DRAWN(id)                                                     \
+	static void draw_##id(const struct tui *tui, struct pen *pen, \
+			      const struct state_line *line, enum column column, unsigned width)
 #define UNUSED(variable) ((void)(variable))
 
 static bool is_group(const struct tui *tui, const struct state_line *line)
@@ -33,7 +33,7 @@ static void draw_percent(struct pen *pen, double share, unsigned width)
 		  ALIGN_RIGHT, FIT_START);
 }
 
-DRAWN(tid)
+DRAWN(TID)
 {
 	UNUSED(column);
 	draw_number(pen,
@@ -41,7 +41,7 @@ DRAWN(tid)
 		    width);
 }
 
-DRAWN(threads)
+DRAWN(THREADS)
 {
 	UNUSED(column);
 	if (is_group(tui, line) && !line->depth)
@@ -60,7 +60,7 @@ static const char *branch_of(const struct tui *tui, const struct state_line *lin
 	return is_last ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ";
 }
 
-DRAWN(name)
+DRAWN(NAME)
 {
 	struct text process = name_text(line->thread->process);
 	const struct name *label = line->label ? line->label : line->thread->name;
@@ -88,7 +88,7 @@ DRAWN(name)
 	pen->x = name.x;
 }
 
-DRAWN(user)
+DRAWN(USER)
 {
 	const char *name = tui->view.user_name
 				   ? tui->view.user_name(tui->view.context, line->thread->uid)
@@ -100,7 +100,7 @@ DRAWN(user)
 	pen_field(pen, STYLE_PLAIN, text_of(name ? name : number), width, ALIGN_LEFT, FIT_START);
 }
 
-DRAWN(cgroup)
+DRAWN(CGROUP)
 {
 	UNUSED(tui), UNUSED(column);
 	pen_field(pen, STYLE_DIM, name_text(line->thread->cgroup), width, ALIGN_LEFT, FIT_TAIL);
@@ -122,20 +122,20 @@ double column_busy(const struct state_window *window, const struct state_line *l
 	return share * (double)line->window_ns / (double)whole;
 }
 
-DRAWN(busy)
+DRAWN(BUSY)
 {
 	UNUSED(column);
 	draw_percent(pen, column_busy(&tui->window, line), width);
 }
 
-DRAWN(states)
+DRAWN(STATES)
 {
 	UNUSED(tui), UNUSED(column);
 	pen_bar(pen, &line->times, line->window_ns, width);
 }
 
 /* The longest wait; what it does else, where one thread does. */
-DRAWN(now)
+DRAWN(NOW)
 {
 	char duration[FIT_NUMBER_MAX] = "";
 	enum state state = line->in_progress;
@@ -156,7 +156,7 @@ DRAWN(now)
 	pen_field(pen, STYLE_PLAIN, text_of(duration), width - 6, ALIGN_RIGHT, FIT_START);
 }
 
-DRAWN(switches)
+DRAWN(SWITCHES)
 {
 	uint64_t ns = tui->window.ended_ns - tui->window.begun_ns;
 	double rate = ns ? (double)line->switches * 1e9 / (double)ns : 0;
@@ -167,7 +167,7 @@ DRAWN(switches)
 		  width, ALIGN_RIGHT, FIT_START);
 }
 
-DRAWN(history)
+DRAWN(HISTORY)
 {
 	uint8_t levels[HISTORY_LENGTH];
 
@@ -177,7 +177,7 @@ DRAWN(history)
 }
 
 /* No engine tells all parts apart. */
-DRAWN(state)
+DRAWN(STATE)
 {
 	enum state state = (enum state)(column - COLUMN_STATE_FIRST);
 	unsigned bits = 1u << state;
@@ -191,43 +191,30 @@ DRAWN(state)
 		pen_field(pen, STYLE_DIM, TEXT("-"), width, ALIGN_RIGHT, FIT_START);
 }
 
-/* Columns have the orders of the list; those of the rows above that have none are not here. */
-#define draw_TID                         draw_tid, STATE_SORT_TID
-#define draw_THREADS                     draw_threads, STATE_SORT_THREADS
-#define draw_NAME                        draw_name, STATE_SORT_NAME
-#define draw_USER                        draw_user, STATE_SORT_KEYS
-#define draw_CGROUP                      draw_cgroup, STATE_SORT_KEYS
-#define draw_BUSY                        draw_busy, STATE_SORT_BUSY
-#define draw_STATES                      draw_states, STATE_SORT_STATE
-#define draw_NOW                         draw_now, STATE_SORT_PROGRESS
-#define draw_SWITCHES                    draw_switches, STATE_SORT_SWITCHES
-#define draw_HISTORY                     draw_history, STATE_SORT_KEYS
-
-#define FUNCTION_AND_KEY(function, sort) .draw = function, .key = sort
-#define TAKE(...)                        FUNCTION_AND_KEY(__VA_ARGS__)
-
 const struct column_row column_rows[COLUMN_COUNT] = {
-#define COLUMN_ROW(id, a_head, width, widest, part, order, groupings, side, on, text) \
-	[COLUMN_##id] = { .head = a_head,                                             \
-			  .prose = text,                                              \
-			  .least = width,                                             \
-			  .most = widest,                                             \
-			  .share = part,                                              \
-			  .leaves = order,                                            \
-			  .not_in = groupings,                                        \
-			  .align = ALIGN_##side,                                      \
-			  .is_on = on,                                                \
-			  TAKE(draw_##id) },
+#define COLUMN_ROW(id, a_head, width, widest, part, order, groupings, side, sort, text) \
+	[COLUMN_##id] = { .head = a_head,                                               \
+			  .prose = text,                                                \
+			  .least = width,                                               \
+			  .most = widest,                                               \
+			  .share = part,                                                \
+			  .leaves = order,                                              \
+			  .not_in = groupings,                                          \
+			  .align = ALIGN_##side,                                        \
+			  .is_on = true,                                                \
+			  .key = STATE_SORT_##sort,                                     \
+			  .draw = draw_##id },
 	TOP_COLUMNS(COLUMN_ROW)
 #undef COLUMN_ROW
-#define COLUMN_ROW(id, main_one, name, label, letter, text)         \
-	[COLUMN_STATE_FIRST + STATE_##id] = { .head = label,        \
-					      .prose = text,        \
-					      .least = 6,           \
-					      .most = 6,            \
-					      .leaves = 2,          \
-					      .align = ALIGN_RIGHT, \
-					      TAKE(draw_state, STATE_SORT_STATE) },
+#define COLUMN_ROW(id, main_one, name, label, letter, text)            \
+	[COLUMN_STATE_FIRST + STATE_##id] = { .head = label,           \
+					      .prose = text,           \
+					      .least = 6,              \
+					      .most = 6,               \
+					      .leaves = 2,             \
+					      .align = ALIGN_RIGHT,    \
+					      .key = STATE_SORT_STATE, \
+					      .draw = draw_STATE },
 		THREAD_STATES(COLUMN_ROW)
 #undef COLUMN_ROW
 };

@@ -12,27 +12,30 @@
 struct tui;
 
 /*
- * TOP_COLUMN(id, head, least width, most, share of what is left, leaves, not in, align, on, what it
- * is)
+ * TOP_COLUMN(id, head, least width, most, share of what is left, leaves, not in, align, order,
+ * prose)
  *
  * The higher `leaves`, the sooner a column leaves; 0 stays. `not in` has a bit for each grouping.
+ * The order is what the list can be sorted by, KEYS for none.
  */
 #define BY(grouping) (1u << STATE_BY_##grouping)
 #define TOP_COLUMNS(TOP_COLUMN)                                                                    \
-	TOP_COLUMN(TID, "TID", 7, 7, 0, 0, BY(CGROUP), RIGHT, true,                                \
+	TOP_COLUMN(TID, "TID", 7, 7, 0, 0, BY(CGROUP), RIGHT, TID,                                 \
 		   "its number; of groups, of their process")                                      \
-	TOP_COLUMN(THREADS, "THR", 4, 4, 0, 3, BY(THREAD), RIGHT, true, "how many threads live")   \
-	TOP_COLUMN(NAME, "NAME", 15, 44, 3, 0, 0, LEFT, true, "its name, and that of its process") \
-	TOP_COLUMN(USER, "USER", 8, 12, 1, 8, BY(CGROUP), LEFT, true, "whose it is")               \
-	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, true,                         \
+	TOP_COLUMN(THREADS, "THR", 4, 4, 0, 3, BY(THREAD), RIGHT, THREADS,                         \
+		   "how many threads live")                                                        \
+	TOP_COLUMN(NAME, "NAME", 15, 44, 3, 0, 0, LEFT, NAME, "its name, and that of its process") \
+	TOP_COLUMN(USER, "USER", 8, 12, 1, 8, BY(CGROUP), LEFT, USER, "whose it is")               \
+	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, CGROUP,                       \
 		   "where it is accounted")                                                        \
-	TOP_COLUMN(BUSY, "BUSY", 5, 5, 0, 4, 0, RIGHT, true,                                       \
+	TOP_COLUMN(BUSY, "BUSY", 5, 5, 0, 4, 0, RIGHT, BUSY,                                       \
 		   "% that it ran, or wanted to; of groups the sum")                               \
-	TOP_COLUMN(STATES, "STATES", 20, 80, 6, 0, 0, LEFT, true, "all states as a bar, or in %")  \
-	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 6, 0, LEFT, true,                                    \
+	TOP_COLUMN(STATES, "STATES", 20, 80, 6, 0, 0, LEFT, STATE, "all states as a bar, or in %") \
+	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 6, 0, LEFT, PROGRESS,                                \
 		   "what it is in the middle of, and for how long")                                \
-	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 5, 0, RIGHT, true, "times it left a CPU, a second")  \
-	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, true, "BUSY in the last windows")
+	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 5, 0, RIGHT, SWITCHES,                               \
+		   "times it left a CPU, a second")                                                \
+	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "BUSY in the last windows")
 
 enum column {
 #define COLUMN_ENUM(id, ...) COLUMN_##id,
@@ -48,8 +51,7 @@ struct column_row {
 	unsigned least, most, share, leaves;
 	unsigned not_in;
 	enum align align;
-	bool is_on;
-	/* The orders it stands for: a bar has one for each state. */
+	bool is_on; /* unless the user chose otherwise */
 	enum state_sort_key key;
 	void (*draw)(const struct tui *tui, struct pen *pen, const struct state_line *line,
 		     enum column column, unsigned width);

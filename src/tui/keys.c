@@ -194,7 +194,10 @@ ACTION(profile)
 		return NULL;
 	}
 	tui->result.wish = SCREEN_PROFILE;
-	tui->result.tid = is_inspected ? tui->inspected_tid : line->thread->tid;
+	tui->result.is_process = !is_inspected && table_is_process(tui, line);
+	tui->result.tid = is_inspected             ? tui->inspected_tid
+			  : tui->result.is_process ? line->thread->tgid
+						   : line->thread->tid;
 	tui->is_over = true;
 	return NULL;
 }

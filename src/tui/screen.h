@@ -54,8 +54,11 @@ struct screen_options {
 enum screen_wish { SCREEN_QUIT, SCREEN_PROFILE };
 struct screen_result {
 	enum screen_wish wish;
-	uint32_t tid; /* of SCREEN_PROFILE */
-	int signal;   /* that ended it, where one did; else 0 */
+	/* Of SCREEN_PROFILE: the thread that was selected, or that stands for its group; of a row
+	 * that was a process, that. */
+	uint32_t tid;
+	bool is_process;
+	int signal; /* that ended it, where one did; else 0 */
 };
 
 /* Until the user quits, or a signal ends it. The terminal is that of standard output and input. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A whole and its parts as a row of cells: which parts a cell shows, and how much of it is the left
- *one.
+ * one.
  *
  *	struct bar_cell cells[20];
  *	stacked_bar((uint64_t[]){ 30, 70 }, 2, 100, cells, 20, 8);
  *
  * A cell has `steps` steps: eighths where the terminal has such blocks, else 1. Parts get whole
- *steps by the largest remainder, so the bar is always as long as it should be, and none is more
- *than a step wrong.
+ * steps by the largest remainder, so the bar is always as long as it should be, and no part is
+ * wrong by more than a step.
  */
 #ifndef TUI_STACKED_BAR_H
 #define TUI_STACKED_BAR_H

@@ -152,6 +152,13 @@ const struct state_line *table_selected(const struct tui *tui)
 	return &tui->list.lines.items[tui->selected_at];
 }
 
+bool table_is_process(const struct tui *tui, const struct state_line *line)
+{
+	if (tui->view.grouping == STATE_BY_THREAD)
+		return tui->view.is_tree && !line->depth;
+	return tui->view.grouping == STATE_BY_PROCESS && !line->depth;
+}
+
 static void select_at(struct tui *tui, size_t index)
 {
 	tui->selected_at = index;

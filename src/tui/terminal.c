@@ -165,10 +165,12 @@ static struct error *check_terminal(void)
 		return error_create("the terminal '%s' (TERM) is %s; --batch needs none", name,
 				    status == 0 ? "not in terminfo, or cannot do enough"
 						: "unknown, for terminfo is missing");
-	if (!cursor_address || !clear_screen)
+	if (!cursor_address || !clear_screen) {
+		del_curterm(cur_term);
 		return error_create(
 			"the terminal '%s' (TERM) cannot move its cursor; --batch needs none",
 			name);
+	}
 	if (tcgetattr(STDIN_FILENO, &saved.found))
 		return error_system(errno, "the terminal");
 	return NULL;
@@ -215,6 +217,8 @@ struct error *terminal_open(struct terminal *terminal, const struct terminal_opt
 	for (size_t i = 0; i < array_length(caught); i++)
 		sigaction(caught[i].number, NULL, &saved.before[i]);
 	save_farewell();
+	/* newterm reads it again, for itself. */
+	del_curterm(cur_term);
 	saved.is_taken = 1;
 	/* The size is the terminal's, whatever LINES and COLUMNS were once. */
 	use_tioctl(TRUE);

@@ -9,9 +9,9 @@
  *	terminal_close(&terminal);
  *
  * Signals are told through a descriptor, by handlers and not by a mask: other threads of the
- *process have masks of their own, and one of them would end it with the terminal in our hands. A
- *crash gives the terminal back first, by calls that are safe then, and goes on to where it would
- *have gone.
+ * process have masks of their own, and one of them would end it with the terminal in our hands. A
+ * crash gives the terminal back first, by calls that are safe then, and goes on to where it would
+ * have gone.
  *
  * There is one terminal, so there is one of these at a time.
  */

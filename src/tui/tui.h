@@ -98,6 +98,8 @@ void table_move(struct tui *tui, long by);
 void table_scroll(struct tui *tui, long by);
 /* The selected line, or NULL. */
 const struct state_line *table_selected(const struct tui *tui);
+/* Is it a whole process, and not a thread or another group? */
+bool table_is_process(const struct tui *tui, const struct state_line *line);
 /* A click there; true when the same row was selected before. */
 struct error *table_click(struct tui *tui, int y, int x, bool *ret_again) MUST_CHECK;
 struct error *table_sort_by(struct tui *tui, struct state_sort sort) MUST_CHECK;

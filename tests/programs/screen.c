@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * screen [OPTION...]: the screen of top, with threads that are made up: the same in each run. Says
- *at its end how it was left, as "quit 0 0" (wish, thread, signal).
+ * screen [OPTION...]: the screen of top, with threads that are made up: the same in each run.
+ * Says at its end how it was left, as "quit 0 0" (wish, thread, signal; and "process" where that is
+ * a whole one).
  *
  *	--replay           windows are stepped through, from the fourth of ten on
  *	--interval MS      between windows; 3600000 unless given
- *	--log FILE         a line for each window: when it was asked for, in ns of CLOCK_MONOTONIC
+ *	--log FILE         when it began, and when each window was asked for: ns of CLOCK_MONOTONIC
  *	--fail N           the Nth window is an error
  *	--threads N        so many more, that sleep
  *	--filter TEXT, --no-mouse
@@ -201,6 +202,12 @@ static struct error *make_window(struct feed *feed)
 	return done ? NULL : &error_no_memory;
 }
 
+static void log_time(const struct feed *feed)
+{
+	if (feed->log)
+		fprintf(feed->log, "%llu\n", (unsigned long long)clock_ns(CLOCK_MONOTONIC));
+}
+
 static struct error *next(void *context, struct state_window *ret, struct screen_host *host)
 {
 	struct feed *feed = context;
@@ -208,8 +215,7 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 
 	if (!feed->is_replay)
 		feed->at++;
-	if (feed->log)
-		fprintf(feed->log, "%llu\n", (unsigned long long)clock_ns(CLOCK_MONOTONIC));
+	log_time(feed);
 	if (feed->fail == feed->at)
 		return error_create("the engine broke");
 	err = make_window(feed);
@@ -331,7 +337,7 @@ int main(int argc, char **argv)
 		.interval_ns = 3600 * (uint64_t)NS_PER_S,
 	};
 	struct screen_feed screen = { .next = next, .inspect = inspect, .context = &feed };
-	struct screen_result result = { SCREEN_QUIT, 0, 0 };
+	struct screen_result result = { .wish = SCREEN_QUIT };
 	_cleanup_error_ struct error *error = NULL;
 
 	take_options(argc, argv, &feed, &options);
@@ -340,13 +346,15 @@ int main(int argc, char **argv)
 		screen.step = step;
 		screen.jump = jump;
 	}
+	log_time(&feed);
 	arena_init(&feed.arena, SIZE_MAX);
 	names_init(&feed.names, &feed.arena);
 	error = screen_run(&options, &screen, &result);
 	if (error)
 		printf("error: %s\n", error->message);
 	else
-		printf("%s %u %d\n", wishes[result.wish], result.tid, result.signal);
+		printf("%s %u %d%s\n", wishes[result.wish], result.tid, result.signal,
+		       result.is_process ? " process" : "");
 	state_window_deinit(&feed.window);
 	array_deinit(&feed.threads);
 	names_deinit(&feed.names);

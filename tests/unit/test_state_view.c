@@ -22,6 +22,8 @@ TEST(what_orders_can_be_written)
 		{ "wait", { STATE_SORT_PROGRESS, 0, false } },
 		{ "-switches", { STATE_SORT_SWITCHES, 0, true } },
 		{ "threads", { STATE_SORT_THREADS, 0, false } },
+		{ "user", { STATE_SORT_USER, 0, false } },
+		{ "-cgroup", { STATE_SORT_CGROUP, 0, true } },
 		{ "lock", { STATE_SORT_STATE, STATE_LOCK, false } },
 		{ "-sleep_disk", { STATE_SORT_STATE, STATE_SLEEP_DISK, true } },
 	};
@@ -350,12 +352,14 @@ static void order_scene(struct state_scene *s)
 		uint32_t tid;
 		uint64_t exec, disk, idle, switches, waits;
 		enum state state;
+		uint32_t uid;
+		const char *cgroup;
 	} rows[] = {
-		{ "e", 1, 100, 0, 0, 50, 10, STATE_LOCK },
-		{ "d", 2, 100, 900, 0, 40, 400000, STATE_IDLE },
-		{ "c", 5, 500, 100, 400, 50, 30, STATE_SLEEP },
-		{ "b", 4, 100, 0, 900, 10, 0, STATE_EXEC },
-		{ "a", 3, 0, 1000, 0, 0, 20, STATE_RUNNABLE },
+		{ "e", 1, 100, 0, 0, 50, 10, STATE_LOCK, 30, "/m" },
+		{ "d", 2, 100, 900, 0, 40, 400000, STATE_IDLE, 10, "/z" },
+		{ "c", 5, 500, 100, 400, 50, 30, STATE_SLEEP, 10, "/z" },
+		{ "b", 4, 100, 0, 900, 10, 0, STATE_EXEC, 20, "/a" },
+		{ "a", 3, 0, 1000, 0, 0, 20, STATE_RUNNABLE, 0, NULL },
 	};
 
 	state_scene_init(s);
@@ -368,6 +372,8 @@ static void order_scene(struct state_scene *s)
 		t->switches = rows[i].switches;
 		t->state = rows[i].state;
 		t->since_ns = t->seen_ns - rows[i].waits;
+		t->uid = rows[i].uid;
+		t->cgroup = rows[i].cgroup ? scene_name(s, rows[i].cgroup) : NULL;
 	}
 	scene_window(s);
 }
@@ -398,6 +404,10 @@ TEST(lines_are_in_order)
 		{ "threads", "edabc" },
 		{ "lock", "edabc" },
 		{ "-lock", "edabc" },
+		{ "user", "adcbe" },
+		{ "-user", "ebdca" },
+		{ "cgroup", "abedc" },
+		{ "-cgroup", "dceba" },
 	};
 	struct state_scene s;
 
