@@ -71,7 +71,11 @@ struct error *top_open(struct top *top)
 		.tid_count = a->tids.count,
 		.cgroup = a->target.cgroup,
 	};
+	struct error *err;
 
+	err = target_check(&a->target, &a->tids);
+	if (err)
+		return err;
 	if (a->engine == ENGINE_AUTO)
 		return open_best(top, &options);
 	top->kind = a->engine;
