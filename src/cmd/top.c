@@ -84,8 +84,8 @@ static const struct option_row top_options[] = {
 	  "whose names differ in numbers.",
 	  grouping_value, false },
 	{ "sort", 's', "KEY", parse_string, AT(sort),
-	  "busy (the default), wait, switches, threads, name, tid, or a state; \"-\" before it "
-	  "turns it around.",
+	  "busy (the default), wait, switches, threads, name, tid, user, cgroup, or a state; \"-\" "
+	  "before it turns it around.",
 	  NULL, false },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
 	  "exact: every switch, by BPF; counters: what the kernel counts anyway; taskstats: four "
