@@ -89,14 +89,15 @@ static struct error *inspect(void *context, const struct state_thread *thread, F
 #define PROFILE_TIME "10s"
 
 /* Where it waits and where it runs, by ourselves. Returns only when that fails. */
-static struct error *profile(uint32_t tid)
+static struct error *profile(const struct screen_result *result)
 {
+	const char *target = result->is_process ? "--pid" : "--tid";
 	char number[16];
-	const char *const words[] = { "ctprof", "profile",    "--mode",     "both", "--tid",
+	const char *const words[] = { "ctprof", "profile",    "--mode",     "both", target,
 				      number,   "--duration", PROFILE_TIME, NULL };
 
-	snprintf(number, sizeof(number), "%" PRIu32, tid);
-	fprintf(stderr, "ctprof profile --mode both --tid %s --duration %s\n", number,
+	snprintf(number, sizeof(number), "%" PRIu32, result->tid);
+	fprintf(stderr, "ctprof profile --mode both %s %s --duration %s\n", target, number,
 		PROFILE_TIME);
 	execv("/proc/self/exe", (char **)(uintptr_t)words);
 	return error_system(errno, "ctprof profile");
@@ -126,7 +127,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 	if (err)
 		return err;
 	if (result.wish == SCREEN_PROFILE)
-		return profile(result.tid);
+		return profile(&result);
 	/* As it would have ended without us: shells look at that. */
 	if (result.signal)
 		*ret = 128 + result.signal;

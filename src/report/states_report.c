@@ -19,14 +19,10 @@ const char *const states_format_names[STATES_FORMAT_COUNT] = {
 
 /* --- what is known --- */
 
-/* Main ones are if any part of them is. */
+/* A whole state is known where its own row is, which holds what nobody could divide. */
 static bool is_measured(unsigned measured, enum state state)
 {
-	bool any = measured >> state & 1;
-
-	for (enum state part = 0; part < STATE_COUNT && state_is_main(state) && !any; part++)
-		any = state_rows[part].main == state && measured >> part & 1;
-	return any;
+	return measured >> state & 1;
 }
 
 static uint64_t ns_of(const struct state_line *line, enum state state)
@@ -41,21 +37,32 @@ static struct error *written(FILE *out)
 
 /* --- a table --- */
 
-/* TID or threads, name, the seven, the wait, switches a second. */
-enum { COLUMN_WHO, COLUMN_STATES, COLUMN_ALL = COLUMN_STATES + STATE_MAIN_COUNT + 4 };
+/* TID or threads, states, the wait, switches a second, name. */
+enum { COLUMNS_MOST = STATE_COUNT + 5 };
 
-static void fill_columns(struct table_column columns[COLUMN_ALL], enum state_grouping grouping)
+/* The seven; and of one that is not known as a whole, those parts that are. */
+static bool has_column(unsigned measured, enum state state)
+{
+	const enum state main = state_rows[state].main;
+
+	return state == main || (!is_measured(measured, main) && is_measured(measured, state));
+}
+
+static size_t fill_columns(struct table_column columns[COLUMNS_MOST], enum state_grouping grouping,
+			   unsigned measured)
 {
 	size_t at = 0;
 
 	columns[at++] =
 		(struct table_column){ grouping == STATE_BY_THREAD ? "tid" : "threads", true };
-	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
-		columns[at++] = (struct table_column){ state_rows[state_mains[i]].name, true };
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		if (has_column(measured, state))
+			columns[at++] = (struct table_column){ state_rows[state].name, true };
 	columns[at++] = (struct table_column){ "waits", true };
 	columns[at++] = (struct table_column){ "in", false };
 	columns[at++] = (struct table_column){ "switches/s", true };
 	columns[at++] = (struct table_column){ state_grouping_names[grouping], false };
+	return at;
 }
 
 static bool add_number(struct table *table, double value)
@@ -77,13 +84,16 @@ static bool add_percent(struct table *table, double share)
 static bool add_states(struct table *table, const struct states_report *report,
 		       const struct state_line *line)
 {
+	const unsigned measured = report->window->measured;
 	bool done = true;
 
-	for (size_t i = 0; i < STATE_MAIN_COUNT && done; i++) {
-		if (!is_measured(report->window->measured, state_mains[i]))
-			done = table_add(table, TEXT("-"), TABLE_PLAIN);
+	for (enum state state = 0; state < STATE_COUNT && done; state++) {
+		if (!has_column(measured, state))
+			continue;
+		if (is_measured(measured, state))
+			done = add_percent(table, state_line_share(line, state));
 		else
-			done = add_percent(table, state_line_share(line, state_mains[i]));
+			done = table_add(table, TEXT("-"), TABLE_PLAIN);
 	}
 	return done;
 }
@@ -129,7 +139,7 @@ static bool add_line(struct table *table, const struct states_report *report,
 
 static struct error *print_table(const struct states_report *report, FILE *out)
 {
-	struct table_column columns[COLUMN_ALL];
+	struct table_column columns[COLUMNS_MOST];
 	const struct state_list *list = report->list;
 	struct table table;
 	struct error *err;
@@ -138,8 +148,8 @@ static struct error *print_table(const struct states_report *report, FILE *out)
 
 	if (report->limit && report->limit < shown)
 		shown = report->limit;
-	fill_columns(columns, report->grouping);
-	table_init(&table, columns, COLUMN_ALL);
+	table_init(&table, columns,
+		   fill_columns(columns, report->grouping, report->window->measured));
 	done = add_line(&table, report, &list->total);
 	for (size_t i = 0; i < shown && done; i++)
 		done = add_line(&table, report, &list->lines.items[i]);
