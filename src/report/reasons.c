@@ -86,6 +86,13 @@ static const char *heap_reason(const struct ctprof_snapshot *s, bool whole)
 	return "no process uses jemalloc, as far as they can be looked into";
 }
 
+static const char *states_reason(const struct metric_set *missing)
+{
+	return metric_set_has(missing, METRIC_state_watched_ns)
+		       ? "only recordings of ctprof top have it"
+		       : "the engine that recorded it does not tell it, or not of these threads";
+}
+
 const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
 			  const struct metric *metric)
 {
@@ -93,6 +100,8 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	bool taskstats = metric->sources[0].id == SOURCE_TASKSTATS;
 	int gate = closed_gate(missing, metric);
 
+	if (metric->sources[0].id == SOURCE_STATES)
+		return states_reason(missing);
 	if (metric_set_has(&s->unknown, metric_id(metric)))
 		return "the ctprof that wrote the file did not know it";
 	if (needs_bpf(s, metric))
@@ -191,6 +200,14 @@ static const char *short_reason(const struct ctprof_snapshot *s, const struct me
 	return metric_source_infos[metric->sources[0].id].name;
 }
 
+/* Captures are not asked for states of threads. */
+static void drop_states(struct metric_set *missing)
+{
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (metrics[i].sources[0].id == SOURCE_STATES)
+			metric_set_remove(missing, i);
+}
+
 /* Where no process uses jemalloc there is nothing that was not measured. */
 static void drop_heap_of_nobody(const struct ctprof_snapshot *s, struct metric_set *missing)
 {
@@ -211,6 +228,7 @@ void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 	size_t used = 0;
 
 	drop_heap_of_nobody(s, &missing);
+	drop_states(&missing);
 	snprintf(buffer, size, "nothing");
 	for (size_t i = 0; i < METRIC_COUNT && used < size; i++) {
 		const char *reason = short_reason(s, &all_missing, &metrics[i]);

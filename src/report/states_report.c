@@ -19,16 +19,6 @@ const char *const states_format_names[STATES_FORMAT_COUNT] = {
 
 /* --- what is known --- */
 
-/* Main ones are if any part of them is. */
-static bool is_measured(unsigned measured, enum state state)
-{
-	bool any = measured >> state & 1;
-
-	for (enum state part = 0; part < STATE_COUNT && state_is_main(state) && !any; part++)
-		any = state_rows[part].main == state && measured >> part & 1;
-	return any;
-}
-
 static uint64_t ns_of(const struct state_line *line, enum state state)
 {
 	return state_is_main(state) ? state_times_of(&line->times, state) : line->times.ns[state];
@@ -80,7 +70,7 @@ static bool add_states(struct table *table, const struct states_report *report,
 	bool done = true;
 
 	for (size_t i = 0; i < STATE_MAIN_COUNT && done; i++) {
-		if (!is_measured(report->window->measured, state_mains[i]))
+		if (!state_is_measured(report->window->measured, state_mains[i]))
 			done = table_add(table, TEXT("-"), TABLE_PLAIN);
 		else
 			done = add_percent(table, state_line_share(line, state_mains[i]));
@@ -159,7 +149,7 @@ static void put_times(struct json_writer *w, unsigned measured, const struct sta
 	json_object_begin(w);
 	for (enum state state = 0; state < STATE_COUNT; state++) {
 		json_key(w, state_rows[state].name);
-		if (is_measured(measured, state))
+		if (state_is_measured(measured, state))
 			json_u64(w, ns_of(line, state));
 		else
 			json_null(w);
@@ -282,7 +272,7 @@ static struct error *print_csv(const struct states_report *report, FILE *out)
 			line->window_ns);
 		for (enum state state = 0; state < STATE_COUNT; state++) {
 			fputc(',', out);
-			if (is_measured(report->window->measured, state))
+			if (state_is_measured(report->window->measured, state))
 				fprintf(out, "%" PRIu64, ns_of(line, state));
 		}
 		fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 "\n",
@@ -294,6 +284,14 @@ static struct error *print_csv(const struct states_report *report, FILE *out)
 
 /* --- formats --- */
 
+/* For who wants the recording alone. */
+static struct error *print_nothing(const struct states_report *report, FILE *out)
+{
+	(void)report;
+	(void)out;
+	return NULL;
+}
+
 static const struct {
 	void (*begin)(FILE *out);
 	struct error *(*print)(const struct states_report *report, FILE *out);
@@ -301,6 +299,7 @@ static const struct {
 	[STATES_FORMAT_TABLE] = { NULL, print_table },
 	[STATES_FORMAT_JSON] = { NULL, print_json },
 	[STATES_FORMAT_CSV] = { print_csv_head, print_csv },
+	[STATES_FORMAT_NONE] = { NULL, print_nothing },
 };
 
 struct error *states_report_begin(enum states_format format, FILE *out)

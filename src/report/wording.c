@@ -164,7 +164,7 @@ static bool has_derived(const struct sheet *sheet)
 static bool wants_group_sections(const struct sheet *sheet)
 {
 	return sheet_has(sheet, SECTION_PRIMARY) || sheet_has(sheet, SECTION_TASKSTATS_DELAY) ||
-	       sheet_has(sheet, SECTION_DERIVED);
+	       sheet_has(sheet, SECTION_DERIVED) || sheet_has(sheet, SECTION_THREAD_STATES);
 }
 
 const char *wording_nothing(const struct sheet *sheet)
