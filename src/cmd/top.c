@@ -13,7 +13,9 @@
 #include "cmd/reading.h"
 #include "cmd/record.h"
 #include "cmd/target.h"
+#include "cmd/top_record.h"
 #include "live/engine.h"
+#include "live/replay_engine.h"
 #include "report/states_report.h"
 
 /* --- what is wanted --- */
@@ -35,6 +37,9 @@ struct top_arguments {
 	unsigned grouping;
 	const char *sort, *filter;
 	bool no_kernel;
+	const char *record, *replay;
+	struct keep keep;
+	struct reading_arguments reading;
 };
 
 static const char *engine_value(size_t number)
@@ -122,10 +127,27 @@ static const struct option_row top_options[] = {
 	{ "count", 'n', "NUMBER", parse_recording_count, AT(count), "End after so many windows.",
 	  NULL, false },
 	{ "format", 0, "FORMAT", parse_states_format, AT(format),
-	  "Of --batch: table, json (an object for each row, a line each), or csv.", format_value,
-	  false },
+	  "Of --batch: table, json (an object for each row, a line each), csv, or none: for "
+	  "--record alone.",
+	  format_value, false },
 	{ "limit", 'l', "NUMBER", parse_size, AT(limit),
 	  "Of --batch: only the first rows of each window.", NULL, false },
+	{ "record", 'r', "DIR", parse_string, AT(record),
+	  "Write a capture with the state times into DIR at each end of a window: a recording, for "
+	  "--replay, show and compare.",
+	  NULL, false },
+	{ "keep", 0, "TIME|SIZE", parse_keep, AT(keep),
+	  "Of --record: keep the captures of the last TIME (1h, 7d), and no more than SIZE "
+	  "(500MiB). "
+	  "May be given for both.",
+	  NULL, false },
+	{ "without", 0, "PART[,PART...]", parse_without, AT(reading.without),
+	  "Of --record: leave out of captures what costs most beside the threads.", part_name,
+	  false },
+	{ "replay", 'R', "DIR[@TIME]", parse_string, AT(replay),
+	  "Show the windows of a recording, of this command or of capture --interval, from the "
+	  "first on, or from the one that ended at TIME: 12:30:05, -5m.",
+	  NULL, false },
 };
 
 /* --- users --- */
@@ -172,6 +194,8 @@ struct top {
 	const struct top_arguments *arguments;
 	struct engine *engine;
 	enum engine_kind kind;
+	struct top_recorder *recorder; /* NULL: none */
+	struct replay *replay;         /* instead of an engine; or NULL */
 	struct state_reading readings[2];
 	unsigned now; /* which of them is the later */
 	struct state_window window;
@@ -205,22 +229,63 @@ static struct error *open_best(struct top *top, struct engine_options *options)
 	return NULL;
 }
 
-static struct error *open_engine(struct top *top)
+static struct error *open_engine(struct top *top, struct engine_options *options)
+{
+	const struct top_arguments *a = top->arguments;
+
+	if (a->engine == ENGINE_AUTO)
+		return open_best(top, options);
+	options->kind = top->kind = a->engine;
+	return engine_open(options, &top->engine);
+}
+
+/* A thread stands for its process there; those of it that were not asked for have no states. */
+static struct error *open_recorder(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	struct top_record_options options = {
+		.directory = a->record,
+		.engine = engine_names[top->kind],
+		.keep = a->keep,
+		.capture = {
+			.pids = a->tids.count ? a->tids.items : a->target.pids.items,
+			.pid_count = a->tids.count ? a->tids.count : a->target.pids.count,
+			.cgroup = a->target.cgroup,
+			.may_be_gone = true,
+		},
+	};
+
+	reading_apply(&a->reading, &options.capture);
+	return top_recorder_open(&options, &top->recorder);
+}
+
+/* Where windows come from, and where they go. */
+static struct error *open_source(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
 	struct engine_options options = {
-		.kind = a->engine,
 		.pids = a->target.pids.items,
 		.pid_count = a->target.pids.count,
 		.tids = a->tids.items,
 		.tid_count = a->tids.count,
 		.cgroup = a->target.cgroup,
 	};
+	struct error *err;
 
-	if (a->engine == ENGINE_AUTO)
-		return open_best(top, &options);
-	top->kind = a->engine;
-	return engine_open(&options, &top->engine);
+	if (a->replay)
+		return replay_open(a->replay, &options, &top->replay);
+	err = open_engine(top, &options);
+	return err || !a->record ? err : open_recorder(top);
+}
+
+/* Into the recording, if there is one. */
+static struct error *read_engine(struct top *top, struct state_reading *reading)
+{
+	struct error *err = engine_read(top->engine, reading);
+
+	if (!err && top->recorder)
+		top_recorder_take(top->recorder, reading);
+	return err;
 }
 
 static struct error *read_window(struct top *top)
@@ -229,7 +294,7 @@ static struct error *read_window(struct top *top)
 	struct error *err;
 
 	top->now = !top->now;
-	err = engine_read(top->engine, &top->readings[top->now]);
+	err = read_engine(top, &top->readings[top->now]);
 	if (!err)
 		err = state_window_make(&top->window, before, &top->readings[top->now]);
 	return err;
@@ -238,6 +303,7 @@ static struct error *read_window(struct top *top)
 static void top_close(struct top *top)
 {
 	engine_close(top->engine);
+	replay_close(top->replay);
 	state_list_deinit(&top->list);
 	state_window_deinit(&top->window);
 	state_reading_deinit(&top->readings[0]);
@@ -282,7 +348,7 @@ static struct error *print_window(struct top *top, size_t number)
 	const struct states_report report = {
 		.window = &top->window,
 		.list = &top->list,
-		.engine = engine_names[top->kind],
+		.engine = top->replay ? replay_facts(top->replay)->engine : engine_names[top->kind],
 		.number = number,
 		.limit = a->limit,
 		.grouping = a->grouping,
@@ -297,19 +363,22 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
-static struct error *run_batch(struct top *top)
+/* By the clock, whatever a window took: who is late leaves one out, and shortens none. */
+static uint64_t next_end(uint64_t last_ns, uint64_t interval_ns)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC), next = last_ns + interval_ns;
+
+	return next > now ? next : next + ((now - next) / interval_ns + 1) * interval_ns;
+}
+
+static struct error *run_engine(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
-	const struct sigaction ending = { .sa_handler = end };
-	struct error *err = engine_read(top->engine, &top->readings[0]);
+	struct error *err = read_engine(top, &top->readings[0]);
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
-	sigaction(SIGINT, &ending, NULL);
-	sigaction(SIGTERM, &ending, NULL);
-	if (!err)
-		err = states_report_begin(a->format, stdout);
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
-		next += a->interval_ns;
+		next = next_end(next, a->interval_ns);
 		err = wait_until(top, next);
 		if (!err)
 			err = read_window(top);
@@ -319,13 +388,72 @@ static struct error *run_batch(struct top *top)
 	return err;
 }
 
+/* Windows have the numbers that they have in the recording. */
+static struct error *run_replay(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	const size_t first = replay_at(top->replay);
+	bool more = true;
+	struct error *err = NULL;
+
+	while (!err && !is_over && more) {
+		err = replay_window(top->replay, &top->window);
+		if (!err)
+			err = print_window(top, replay_at(top->replay));
+		more = (!a->count || replay_at(top->replay) - first + 1 < a->count) &&
+		       replay_step(top->replay, 1);
+	}
+	return err;
+}
+
+static struct error *run_batch(struct top *top)
+{
+	const struct sigaction ending = { .sa_handler = end };
+	struct error *err = states_report_begin(top->arguments->format, stdout);
+
+	sigaction(SIGINT, &ending, NULL);
+	sigaction(SIGTERM, &ending, NULL);
+	if (err)
+		return err;
+	return top->replay ? run_replay(top) : run_engine(top);
+}
+
 /* --- the command --- */
+
+/* What says nothing beside what else was said. */
+static struct error *check(const struct top_arguments *a)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} live[] = {
+		{ a->record, "--record" },
+		{ a->engine != ENGINE_AUTO, "--engine" },
+		{ a->interval_ns, "--interval" },
+	}, recorded[] = {
+		{ a->keep.age_ms || a->keep.bytes, "--keep" },
+		{ a->reading.without, "--without" },
+	};
+
+	for (size_t i = 0; i < array_length(live) && a->replay; i++)
+		if (live[i].given)
+			return error_create(
+				"%s is none of --replay: a recording has its own windows",
+				live[i].name);
+	for (size_t i = 0; i < array_length(recorded) && !a->record; i++)
+		if (recorded[i].given)
+			return error_create("%s needs --record", recorded[i].name);
+	return NULL;
+}
 
 static struct error *settle(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
-	struct error *err = state_filter_parse(text_of(a->filter ? a->filter : ""), &top->filter);
+	struct error *err = check(a);
 
+	if (err)
+		return err;
+	err = state_filter_parse(text_of(a->filter ? a->filter : ""), &top->filter);
 	if (err)
 		return error_prefix(err, "--filter");
 	top->view = (struct state_view){
@@ -340,7 +468,7 @@ static struct error *settle(struct top *top)
 	return err ? error_prefix(err, "--sort") : NULL;
 }
 
-static int run(const struct command *command, const struct top_arguments *arguments)
+static int run(const struct command *command, struct top_arguments *arguments)
 {
 	struct top top = { .arguments = arguments };
 	struct error *err;
@@ -351,9 +479,12 @@ static int run(const struct command *command, const struct top_arguments *argume
 	if (err) {
 		status = usage_error(command, err);
 	} else {
-		err = open_engine(&top);
+		if (!arguments->interval_ns)
+			arguments->interval_ns = INTERVAL_DEFAULT;
+		err = open_source(&top);
 		if (!err)
 			err = run_batch(&top);
+		status = top_recorder_close(top.recorder);
 		if (err)
 			status = report_error(err, STATUS_FAILED);
 	}
@@ -365,7 +496,6 @@ static int run_top(const struct command *command, int argc, char **argv)
 {
 	struct top_arguments arguments = {
 		.engine = ENGINE_AUTO,
-		.interval_ns = INTERVAL_DEFAULT,
 	};
 	int status;
 

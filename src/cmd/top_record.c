@@ -91,11 +91,11 @@ static void *work(void *argument)
 		}
 		pthread_mutex_unlock(&r->lock);
 		err = record_one(r);
+		r->failed += err != NULL;
 		if (err && !r->failure)
 			r->failure = err;
 		else
 			error_destroy(err);
-		r->failed += err != NULL;
 		pthread_mutex_lock(&r->lock);
 		r->is_busy = false;
 	}
@@ -151,8 +151,7 @@ static void destroy(struct top_recorder *r)
 	free(r);
 }
 
-struct error *top_recorder_open(const struct top_record_options *options,
-				struct top_recorder **ret)
+struct error *top_recorder_open(const struct top_record_options *options, struct top_recorder **ret)
 {
 	struct top_recorder *r = calloc(1, sizeof(*r));
 	struct error *err;
