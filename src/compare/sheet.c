@@ -186,13 +186,17 @@ static bool has_odd_ticks(const struct ctprof_snapshot *s)
 
 static bool any_has_states(const struct sides *sides)
 {
+	struct metric_set any = { 0 };
+	bool found = false;
+
 	for (size_t i = 0; i < sides->count; i++)
 		for (size_t t = 0; t < sides->snapshots[i]->threads.count; t++)
-			if (metric_set_has(
-				    &snapshot_thread(sides->snapshots[i], t)->record.measured,
-				    METRIC_state_watched_ns))
-				return true;
-	return false;
+			for (size_t w = 0; w < array_length(any.words); w++)
+				any.words[w] |= snapshot_thread(sides->snapshots[i], t)
+							->record.measured.words[w];
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		found |= metrics[i].section == SECTION_THREAD_STATES && metric_set_has(&any, i);
+	return found;
 }
 
 static struct error *start(const struct sides *sides, const struct view *view, size_t baseline,

@@ -58,7 +58,7 @@ static void fill(struct thread_record *record, const struct state_thread *t, uns
 			put(record, row_of(state), ns_of(&t->times, state));
 	put(record, METRIC_state_watched_ns, less(t->seen_ns, t->begun_ns));
 	put(record, METRIC_state_switches, t->switches);
-	put(record, METRIC_state_in_progress_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
+	put(record, METRIC_state_now_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
 	metric_store_name(&record->values, &metrics[METRIC_state_now], now);
 	metric_set_add(&record->measured, METRIC_state_now);
 }
@@ -168,7 +168,7 @@ static void read_times(const struct ctprof_thread *thread, struct state_times *r
 static bool read_thread(const struct state_processes *processes, const struct ctprof_thread *thread,
 			struct names *names, uint64_t at_ns, struct state_thread *ret)
 {
-	const uint64_t in_progress = value_of(thread, METRIC_state_in_progress_ns);
+	const uint64_t in_progress = value_of(thread, METRIC_state_now_ns);
 
 	if (!state_rows_describe(processes, thread, names, ret))
 		return false;

@@ -86,11 +86,11 @@ static const char *heap_reason(const struct ctprof_snapshot *s, bool whole)
 	return "no process uses jemalloc, as far as they can be looked into";
 }
 
-static const char *states_reason(const struct metric_set *missing)
+static const char *states_reason(const struct ctprof_snapshot *s)
 {
-	return metric_set_has(missing, METRIC_state_watched_ns)
-		       ? "only recordings of ctprof top have it"
-		       : "the engine that recorded it does not tell it, or not of these threads";
+	return s->capture && s->capture->states_engine
+		       ? "the engine that recorded it does not tell it, or not of these threads"
+		       : "only recordings of ctprof top have it";
 }
 
 const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
@@ -101,7 +101,7 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	int gate = closed_gate(missing, metric);
 
 	if (metric->sources[0].id == SOURCE_STATES)
-		return states_reason(missing);
+		return states_reason(s);
 	if (metric_set_has(&s->unknown, metric_id(metric)))
 		return "the ctprof that wrote the file did not know it";
 	if (needs_bpf(s, metric))
@@ -136,12 +136,15 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 struct metric_set metrics_missing(const struct ctprof_snapshot *s)
 {
 	struct metric_set seen = { 0 }, missing = { 0 };
+	bool recorded;
 
 	for (size_t t = 0; t < s->threads.count; t++)
 		for (size_t i = 0; i < array_length(seen.words); i++)
 			seen.words[i] |= snapshot_thread(s, t)->record.measured.words[i];
+	recorded = metric_set_has(&seen, METRIC_state_watched_ns);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (!metric_set_has(&seen, (enum metric_id)i))
+		if (!metric_set_has(&seen, (enum metric_id)i) &&
+		    (metrics[i].sources[0].id != SOURCE_STATES || recorded))
 			metric_set_add(&missing, (enum metric_id)i);
 	return missing;
 }
@@ -200,14 +203,6 @@ static const char *short_reason(const struct ctprof_snapshot *s, const struct me
 	return metric_source_infos[metric->sources[0].id].name;
 }
 
-/* Captures are not asked for states of threads. */
-static void drop_states(struct metric_set *missing)
-{
-	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
-		if (metrics[i].sources[0].id == SOURCE_STATES)
-			metric_set_remove(missing, i);
-}
-
 /* Where no process uses jemalloc there is nothing that was not measured. */
 static void drop_heap_of_nobody(const struct ctprof_snapshot *s, struct metric_set *missing)
 {
@@ -228,7 +223,6 @@ void reasons_summary(char *buffer, size_t size, const struct ctprof_snapshot *s)
 	size_t used = 0;
 
 	drop_heap_of_nobody(s, &missing);
-	drop_states(&missing);
 	snprintf(buffer, size, "nothing");
 	for (size_t i = 0; i < METRIC_COUNT && used < size; i++) {
 		const char *reason = short_reason(s, &all_missing, &metrics[i]);

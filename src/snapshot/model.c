@@ -8,7 +8,7 @@
 /* What a snapshot may take: enough for any host, and in proportion to its threads, so that a file
  * of few threads cannot ask for much. The reader's own buffers come on top. */
 #define ARENA_BASE       ((size_t)32 << 20)
-#define ARENA_PER_THREAD ((size_t)1792)
+#define ARENA_PER_THREAD ((size_t)1632)
 
 const char *const counter_kind_names[COUNTER_KIND_COUNT] = {
 	[COUNTERS_KERNEL] = "kernel", [COUNTERS_CPU] = "cpu", [COUNTERS_VMSTAT] = "vmstat",

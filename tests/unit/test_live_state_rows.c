@@ -71,11 +71,11 @@ static void expect_row(const struct ctprof_thread *thread, const char *name, uin
 
 TEST(a_row_for_each_state_by_its_name)
 {
-	for (enum state state = 0; state < STATE_COUNT; state++) {
+	for (enum state each = 0; each < STATE_COUNT; each++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "state_%s_ns", state_rows[state].name);
-		assert_string_equal(metrics[METRIC_state_exec_ns + state].name, name);
+		snprintf(name, sizeof(name), "state_%s_ns", state_rows[each].name);
+		assert_string_equal(metrics[METRIC_state_exec_ns + each].name, name);
 	}
 }
 
@@ -96,7 +96,7 @@ TEST(whole_states_have_their_parts)
 	expect_row(t, "state_lock_ns", 0);
 	expect_row(t, "state_watched_ns", 90000);
 	expect_row(t, "state_switches", 3);
-	expect_row(t, "state_in_progress_ns", 60000);
+	expect_row(t, "state_now_ns", 60000);
 	expect_text(name_text(t->record.values.state_now.v), "sleep_timer");
 	joining_deinit(&j);
 }
@@ -111,10 +111,10 @@ TEST(what_the_engine_does_not_tell_is_unmeasured)
 	t = build_thread(j.snapshot, 5, 6, "p", "t", "");
 	read_one(&j, 5, 6, 30000);
 	join(&j, UINT64_MAX);
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		assert_int_equal(is_measured(t, METRIC_state_exec_ns + state),
-				 state == STATE_EXEC || state == STATE_EXEC_USER ||
-					 state == STATE_RUNNABLE || state == STATE_SLEEP);
+	for (enum state each = 0; each < STATE_COUNT; each++)
+		assert_int_equal(is_measured(t, METRIC_state_exec_ns + each),
+				 each == STATE_EXEC || each == STATE_EXEC_USER ||
+					 each == STATE_RUNNABLE || each == STATE_SLEEP);
 	joining_deinit(&j);
 }
 
@@ -194,7 +194,7 @@ TEST(who_runs_waits_for_nothing)
 	t = build_thread(j.snapshot, 5, 5, "p", "p", "");
 	read_one(&j, 5, 5, 1)->state = STATE_EXEC;
 	join(&j, UINT64_MAX);
-	expect_row(t, "state_in_progress_ns", 0);
+	expect_row(t, "state_now_ns", 0);
 	expect_text(name_text(t->record.values.state_now.v), "exec");
 	joining_deinit(&j);
 }

@@ -44,7 +44,7 @@ struct expected {
 #define TASKSTATS(key) SOURCE_TASKSTATS, key, 0
 #define BPF_ONLY       SOURCE_NONE, NULL, 0
 #define OF_STATES      SOURCE_STATES, NULL, 0
-#define STATE(name)                                 \
+#define IN_STATE(name)                                 \
 	{                                           \
 		"state_" #name "_ns", NS, OF_STATES, "" \
 	}
@@ -122,13 +122,13 @@ static const struct expected rows[] = {
 	DELAYS(thrashing), DELAYS(compact), DELAYS(wpcopy), DELAYS(irq),
 	{ "hiwater_rss_bytes", RULE_MAX_PEAK_BYTES, UNIT_BYTES, TASKSTATS("hiwater_rss"), XACCT_GATE },
 	{ "hiwater_vm_bytes", RULE_MAX_PEAK_BYTES, UNIT_BYTES, TASKSTATS("hiwater_vm"), XACCT_GATE },
-	STATE(exec), STATE(exec_user), STATE(exec_system), STATE(runnable), STATE(paging),
-	STATE(sleep), STATE(sleep_disk), STATE(sleep_network), STATE(sleep_pipe), STATE(sleep_timer),
-	STATE(sleep_other), STATE(lock), STATE(lock_futex), STATE(lock_kernel), STATE(idle),
-	STATE(stopped), STATE(watched),
+	IN_STATE(exec), IN_STATE(exec_user), IN_STATE(exec_system), IN_STATE(runnable), IN_STATE(paging),
+	IN_STATE(sleep), IN_STATE(sleep_disk), IN_STATE(sleep_network), IN_STATE(sleep_pipe), IN_STATE(sleep_timer),
+	IN_STATE(sleep_other), IN_STATE(lock), IN_STATE(lock_futex), IN_STATE(lock_kernel), IN_STATE(idle),
+	IN_STATE(stopped), IN_STATE(watched),
 	{ "state_switches", COUNT, OF_STATES, "" },
 	{ "state_now", RULE_MODE, UNIT_NONE, OF_STATES, "" },
-	{ "state_in_progress_ns", GAUGE, OF_STATES, "" },
+	{ "state_now_ns", GAUGE, OF_STATES, "" },
 };
 /* clang-format on */
 
