@@ -8,7 +8,7 @@
 /* What a snapshot may take: enough for any host, and in proportion to its threads, so that a file
  * of few threads cannot ask for much. The reader's own buffers come on top. */
 #define ARENA_BASE       ((size_t)32 << 20)
-#define ARENA_PER_THREAD ((size_t)1632)
+#define ARENA_PER_THREAD ((size_t)1792)
 
 const char *const counter_kind_names[COUNTER_KIND_COUNT] = {
 	[COUNTERS_KERNEL] = "kernel", [COUNTERS_CPU] = "cpu", [COUNTERS_VMSTAT] = "vmstat",
@@ -140,6 +140,15 @@ static void *grow(struct ctprof_snapshot *s, void *items, size_t count, size_t *
 		memcpy(moved, items, count * size);
 	*room = want;
 	return moved;
+}
+
+void counts_trim(struct ctprof_snapshot *s, struct counts *counts)
+{
+	const size_t size = sizeof(*counts->items);
+
+	if (counts->room)
+		arena_trim(&s->arena, counts->items, counts->room * size, counts->count * size);
+	counts->room = counts->count;
 }
 
 bool counts_add(struct ctprof_snapshot *s, struct counts *counts, struct text key, uint64_t value)

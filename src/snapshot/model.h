@@ -260,6 +260,9 @@ bool counts_add(struct ctprof_snapshot *snapshot, struct counts *counts, struct 
 bool label_pairs_add(struct ctprof_snapshot *snapshot, struct label_pairs *pairs, struct text key,
 		     struct text value);
 
+/* No more will come: give back the room for them, if nothing stands behind it. */
+void counts_trim(struct ctprof_snapshot *snapshot, struct counts *counts);
+
 /* The one of that key; NULL when there is none. */
 const struct count *counts_find(const struct counts *counts, struct text key);
 

@@ -113,7 +113,7 @@ static struct error *take_count(struct json_reader *r, void *target,
 
 static struct error *finish_counts(struct json_reader *r, void *target)
 {
-	(void)r;
+	counts_trim(snapshot_of(r), target);
 	return counts_check(target);
 }
 
