@@ -438,7 +438,7 @@ static struct error *check(const struct top_arguments *a)
 	for (size_t i = 0; i < array_length(live) && a->replay; i++)
 		if (live[i].given)
 			return error_create(
-				"%s is none of --replay: a recording has its own windows",
+				"%s says nothing beside --replay: a recording has its own windows",
 				live[i].name);
 	for (size_t i = 0; i < array_length(recorded) && !a->record; i++)
 		if (recorded[i].given)
