@@ -38,7 +38,7 @@ objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
-LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -liberty -llzma -lprotobuf-c -lcap -lz -lzstd -lmd -lutf8proc -lm -lpthread
+LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -liberty -llzma -lprotobuf-c -lcap -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
 LIB_LIBS := -lyajl -lzstd
 
 ifneq ($(V),1)
@@ -139,7 +139,7 @@ $(B)/ctprof-static: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ \
 		-lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -liberty -lprotobuf-c -lcap -lzstd -llzma -lbz2 -lz \
-		-lmd -lutf8proc -lm -lpthread 2> $@.log || { cat $@.log; exit 1; }
+		-lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread 2> $@.log || { cat $@.log; exit 1; }
 
 # --- manual pages and completion, from the tables of commands and options ---
 
@@ -177,7 +177,7 @@ install: all man $(B)/ctprof.bash
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	install -m 644 doc/format.md doc/kernels.md doc/metrics.md doc/performance.md doc/presets.md \
-		doc/profile-format.md doc/profile.md doc/report.md doc/unwinding.md \
+		doc/profile-format.md doc/profile.md doc/report.md doc/top.md doc/unwinding.md \
 		$(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof

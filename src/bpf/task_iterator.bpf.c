@@ -265,9 +265,13 @@ static __always_inline int is_queued(struct task_struct *task)
  */
 static __always_inline void take_waits(struct task_struct *task, struct task_record *r)
 {
+	__u64 last_queued;
+
 	if (!bpf_core_field_exists(task->sched_info.last_queued))
 		return;
-	r->queued_since = is_queued(task) ? task->sched_info.last_queued : 0;
+	last_queued = task->sched_info.last_queued;
+	r->queued_since = is_queued(task) ? last_queued : 0;
+	r->queued_asleep = r->queued_since || task->on_cpu ? 0 : last_queued;
 	TAKE(run_delay_max, sched_info.max_run_delay)
 	TAKE(run_delay_min, sched_info.min_run_delay)
 	if (r->counters[TASK_run_delay] != AGAIN(task->sched_info.run_delay)) {

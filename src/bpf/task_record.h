@@ -102,6 +102,7 @@ struct task_record {
 	__u64 cpus;           /* it may run on, the first 64 */
 	__u64 hiwater_rss, rss, hiwater_vm, total_vm; /* pages */
 	__u64 now;                                    /* when it was looked at */
+	__u64 queued_asleep; /* it sleeps, and the kernel has it waiting for a CPU since then */
 	__u64 queued_since, blkio_since, wait_since, sleep_since, block_since;
 	char name[TASK_NAME_MAX];
 	__u64 counters[TASK_COUNTER_COUNT];

@@ -86,7 +86,8 @@ void help_print_all(FILE *out)
 		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out,
 		"\nFirst steps:\n"
-		"  sudo ctprof diff 10s                  what happens right now\n"
+		"  sudo ctprof top                       what every thread does right now\n"
+		"  sudo ctprof diff 10s                  what happens right now, in numbers\n"
 		"  sudo ctprof capture -o before.ctprof.zst\n"
 		"  sudo ctprof capture -o after.ctprof.zst\n"
 		"  ctprof compare before.ctprof.zst after.ctprof.zst\n"

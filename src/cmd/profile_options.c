@@ -257,25 +257,6 @@ static void warn(const char *text)
 	fprintf(stderr, "ctprof: warning: %s\n", text);
 }
 
-static struct error *check_numbers(const struct profile_arguments *arguments)
-{
-	char path[40];
-
-	for (size_t i = 0; i < arguments->target.pids.count; i++) {
-		snprintf(path, sizeof(path), "/proc/%" PRIu32, arguments->target.pids.items[i]);
-		if (access(path, F_OK))
-			return error_create("there is no process %" PRIu32,
-					    arguments->target.pids.items[i]);
-	}
-	for (size_t i = 0; i < arguments->tids.count; i++) {
-		snprintf(path, sizeof(path), "/proc/%" PRIu32, arguments->tids.items[i]);
-		if (access(path, F_OK))
-			return error_create("there is no thread %" PRIu32,
-					    arguments->tids.items[i]);
-	}
-	return NULL;
-}
-
 /* Has the process memory of its own? Kernel threads have an empty command line, and so have others;
  * their maps tell. */
 static bool is_kernel_thread(uint32_t pid)
@@ -395,7 +376,7 @@ struct error *profile_arguments_settle(struct profile_arguments *arguments)
 
 struct error *profile_arguments_find(struct profile_arguments *arguments)
 {
-	struct error *err = check_numbers(arguments);
+	struct error *err = target_check(&arguments->target, &arguments->tids);
 
 	if (!err && arguments->target.cgroup)
 		err = find_cgroup(arguments->target.cgroup, &arguments->cgroup);

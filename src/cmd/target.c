@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/target.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/text.h"
 
 static struct error *take_pid(void *context, const char *piece)
@@ -43,4 +47,23 @@ static struct error *take_tid(void *context, const char *piece)
 struct error *parse_tids(const char *argument, void *at)
 {
 	return each_piece(argument, "thread number", take_tid, at);
+}
+
+static bool is_there(uint32_t number)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, number);
+	return access(path, F_OK) == 0;
+}
+
+struct error *target_check(const struct target *target, const struct thread_numbers *tids)
+{
+	for (size_t i = 0; i < target->pids.count; i++)
+		if (!is_there(target->pids.items[i]))
+			return error_create("there is no process %" PRIu32, target->pids.items[i]);
+	for (size_t i = 0; i < tids->count; i++)
+		if (!is_there(tids->items[i]))
+			return error_create("there is no thread %" PRIu32, tids->items[i]);
+	return NULL;
 }

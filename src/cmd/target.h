@@ -38,6 +38,10 @@ struct thread_numbers {
 };
 struct error *parse_tids(const char *argument, void *at);
 
+/* An error where a process or thread is not there. */
+struct error *target_check(const struct target *target,
+			   const struct thread_numbers *tids) MUST_CHECK;
+
 void target_deinit(struct target *target);
 
 #endif

@@ -202,7 +202,7 @@ static bool is_born(const struct work *work, const struct ctprof_thread *thread,
 /* There is room. */
 static bool take_thread(struct work *work, const struct ctprof_thread *thread)
 {
-	static const struct counter_clock clock = { .is_known = true };
+	static const struct counter_facts facts = { .is_dated = true, .counts_delays = true };
 	const uint32_t found =
 		word_map_find(&work->earlier, (struct words){ { state_rows_id(thread) } });
 	struct counter_memory memory = { 0 };
@@ -215,7 +215,7 @@ static bool take_thread(struct work *work, const struct ctprof_thread *thread)
 	if (found != WORD_MAP_NEW) {
 		fill_record(&record, snapshot_thread(work->before, found), t.is_kernel,
 			    work->before_ns);
-		counter_times_meet(&t, &memory, &record, &clock);
+		counter_times_meet(&t, &memory, &record, &facts);
 		work->ret_before->threads.items[work->ret_before->threads.count++] = t;
 	} else if (is_born(work, thread, &begun_ns)) {
 		counter_times_born(&t, &memory, begun_ns);
@@ -223,7 +223,7 @@ static bool take_thread(struct work *work, const struct ctprof_thread *thread)
 		return true;
 	}
 	fill_record(&record, thread, t.is_kernel, work->now_ns);
-	counter_times_add(&t, &memory, &record, &clock);
+	counter_times_add(&t, &memory, &record, &facts);
 	work->ret_now->threads.items[work->ret_now->threads.count++] = t;
 	work->ret_now->measured |= measured_of(thread);
 	return true;

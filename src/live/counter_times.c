@@ -52,25 +52,29 @@ static bool is_blocked(enum state state)
 }
 
 /* Starts of sleeps are there while kernel.sched_schedstats is 1. */
-static uint64_t since(const struct task_record *r, const struct counter_clock *clock,
-		      enum state state)
+static uint64_t since(const struct task_record *r, const struct counter_memory *memory,
+		      const struct counter_facts *facts, enum state state)
 {
 	uint64_t at = 0;
 
-	if (state == STATE_RUNNABLE)
+	if (state == STATE_RUNNABLE && r->queued_since != memory->queued_asleep)
 		at = r->queued_since;
+	else if (is_blocked(state) && r->blkio_since && facts->counts_delays)
+		at = r->blkio_since;
 	else if (is_blocked(state))
-		at = r->blkio_since ? r->blkio_since
-				    : (r->sleep_since ? r->sleep_since : r->block_since);
-	return at && clock->is_known ? at - (uint64_t)clock->offset : 0;
+		at = r->sleep_since ? r->sleep_since : r->block_since;
+	return at && facts->is_dated ? at - (uint64_t)facts->clock_offset : 0;
 }
 
 static void look(struct state_thread *thread, struct counter_memory *memory,
-		 const struct task_record *r, const struct counter_clock *clock)
+		 const struct task_record *r, const struct counter_facts *facts)
 {
 	thread->state = state_of(r);
-	thread->since_ns = since(r, clock, thread->state);
+	if (is_blocked(thread->state))
+		memory->queued_asleep = r->queued_asleep;
+	thread->since_ns = since(r, memory, facts, thread->state);
 	thread->cpu = r->cpu;
+	thread->is_kernel = is_kernel_thread(r);
 	memory->voluntary = r->counters[TASK_nvcsw];
 	memory->involuntary = r->counters[TASK_nivcsw];
 	thread->switches = memory->voluntary + memory->involuntary;
@@ -79,23 +83,26 @@ static void look(struct state_thread *thread, struct counter_memory *memory,
 /* --- counters --- */
 
 /* How long ago that was; clocks of CPUs may differ by a little. */
-static uint64_t passed(const struct task_record *r, const struct counter_clock *clock, uint64_t at)
+static uint64_t passed(const struct task_record *r, const struct counter_facts *facts, uint64_t at)
 {
-	const uint64_t now = r->now + (uint64_t)clock->offset;
+	const uint64_t now = r->now + (uint64_t)facts->clock_offset;
 
-	return at && clock->is_known && now > at ? now - at : 0;
+	return at && facts->is_dated && now > at ? now - at : 0;
 }
 
-static void count(const struct task_record *r, const struct counter_clock *clock,
+static void count(const struct task_record *r, const struct counter_facts *facts,
 		  uint64_t ret[COUNTED_COUNT])
 {
 	ret[COUNTED_RUN] = r->counters[TASK_run_time];
-	ret[COUNTED_DELAY] = r->counters[TASK_run_delay] + passed(r, clock, r->queued_since);
+	ret[COUNTED_DELAY] = r->counters[TASK_run_delay] + passed(r, facts, r->queued_since);
 	/* Of a thread without records of delays they are those of the thread before. */
 	ret[COUNTED_BLKIO] = ret[COUNTED_SWAPIN] = 0;
 	if (!r->has_delays)
 		return;
-	ret[COUNTED_BLKIO] = r->counters[TASK_blkio_delay] + passed(r, clock, r->blkio_since);
+	ret[COUNTED_BLKIO] = r->counters[TASK_blkio_delay];
+	/* The start is that of a wait before when none is noted any more. */
+	if (facts->counts_delays)
+		ret[COUNTED_BLKIO] += passed(r, facts, r->blkio_since);
 	ret[COUNTED_SWAPIN] = r->counters[TASK_swapin_delay];
 }
 
@@ -126,13 +133,13 @@ static uint64_t settle(uint64_t told, uint64_t counted)
 /* --- times --- */
 
 void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
-			const struct task_record *r, const struct counter_clock *clock)
+			const struct task_record *r, const struct counter_facts *facts)
 {
 	thread->begun_ns = thread->seen_ns = r->now;
-	count(r, clock, memory->told);
+	count(r, facts, memory->told);
 	memory->utime = r->utime;
 	memory->stime = r->stime;
-	look(thread, memory, r, clock);
+	look(thread, memory, r, facts);
 }
 
 /* It comes into the world waiting for a CPU. */
@@ -149,22 +156,21 @@ void counter_times_born(struct state_thread *thread, struct counter_memory *memo
  * The state of the time that no counter has.
  *
  * One that could run before and can now, and has not given up its CPU of its own will, never slept:
- * it is on the CPU since the last tick. One that was blocked and has not switched, was blocked
- * until it was woken. A freezer may change the state of one that sleeps, and nobody knows when it
- * did.
+ * it is on the CPU since the last tick, unless it has not switched at all. One that has not was
+ * blocked until it was woken, if it was blocked, and waits for its CPU, if it waited for it. A
+ * freezer may change the state of one that sleeps, and nobody knows when it did.
  */
 static enum state state_of_rest(const struct state_thread *thread,
 				const struct counter_memory *memory, const struct task_record *r)
 {
-	const enum state now = state_of(r);
+	const enum state before = thread->state, now = state_of(r);
+	const bool preempted = memory->involuntary != r->counters[TASK_nivcsw];
 
 	if (memory->voluntary != r->counters[TASK_nvcsw])
 		return STATE_SLEEP;
-	if (!is_blocked(thread->state))
-		return is_blocked(now) ? STATE_SLEEP : STATE_EXEC;
-	if (memory->involuntary != r->counters[TASK_nivcsw])
-		return STATE_SLEEP;
-	return now == thread->state || !is_blocked(now) ? thread->state : STATE_SLEEP;
+	if (!preempted && (now == before || (is_blocked(before) && !is_blocked(now))))
+		return before;
+	return is_blocked(before) || is_blocked(now) ? STATE_SLEEP : STATE_EXEC;
 }
 
 /* The tick says who was interrupted, the thread's own code or the kernel for it. Without one since
@@ -193,14 +199,16 @@ static void add_exec(struct state_times *times, struct counter_memory *memory,
 }
 
 void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
-		       const struct task_record *r, const struct counter_clock *clock)
+		       const struct task_record *r, const struct counter_facts *facts)
 {
 	const bool is_over = counter_times_is_over(r);
 	const uint64_t window = r->now > thread->seen_ns ? r->now - thread->seen_ns : 0;
 	uint64_t counted[COUNTED_COUNT], left = window, run, delay, blkio, waited, paging, rest;
 	enum state of_rest = state_of_rest(thread, memory, r);
 
-	count(r, clock, counted);
+	count(r, facts, counted);
+	if (is_blocked(thread->state) && memory->queued_asleep)
+		memory->told[COUNTED_DELAY] = counted[COUNTED_DELAY];
 	/* Those that are dated come first: time on a CPU is what may run behind. */
 	delay = take(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
 	blkio = take(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);
@@ -224,5 +232,5 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	memory->told[COUNTED_BLKIO] =
 		settle(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
 	memory->told[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
-	look(thread, memory, r, clock);
+	look(thread, memory, r, facts);
 }

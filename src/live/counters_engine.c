@@ -11,14 +11,13 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "live/counter_times.h"
 #include "live/engine.h"
 #include "live/host_names.h"
 #include "live/kept_threads.h"
 #include "live/wanted.h"
 #include "trace/task_iterator.h"
-
-#define PF_KTHREAD 0x00200000u
 
 #define MEASURED                                                                                  \
 	(1u << STATE_EXEC | 1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM | 1u << STATE_SLEEP | \
@@ -29,7 +28,8 @@ struct counters {
 	struct host_names names;
 	struct wanted wanted;
 	struct kept_threads threads;
-	struct counter_clock clock;
+	struct file_buffer buffer;
+	struct counter_facts facts;
 	uint64_t opened_ns, opened_cpu_ns;
 	uint64_t walk_ns, last_walk_ns; /* when this one began, and the one before */
 	int64_t boot_offset;            /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
@@ -44,17 +44,19 @@ static void counters_close(void *self)
 	host_names_deinit(&c->names);
 	wanted_deinit(&c->wanted);
 	kept_threads_deinit(&c->threads);
+	file_buffer_deinit(&c->buffer);
 	free(c);
 }
 
 static struct error *open_parts(struct counters *c, const struct engine_options *options)
 {
-	struct error *err;
+	_cleanup_error_ struct error *err = NULL;
 
 	if (!wanted_init(&c->wanted, options))
 		return &error_no_memory;
 	err = task_iterator_open(&c->tasks);
-	return err ? error_prefix(err, "run it as root, or choose the engine 'taskstats'") : NULL;
+	return err ? error_create("%s; the engine 'taskstats' does without BPF", err->message)
+		   : NULL;
 }
 
 static struct error *counters_open(const struct engine_options *options, void **ret)
@@ -86,9 +88,8 @@ static void begin(struct counters *c, struct kept_thread *kept, const struct tas
 	struct state_thread *told = &kept->told;
 
 	told->tgid = r->tgid;
-	told->is_kernel = r->kernel_flags & PF_KTHREAD;
 	if ((int64_t)(start - c->opened_ns) < 0 || !c->last_walk_ns)
-		counter_times_meet(told, &kept->memory, r, &c->clock);
+		counter_times_meet(told, &kept->memory, r, &c->facts);
 	else
 		counter_times_born(told, &kept->memory,
 				   start > c->last_walk_ns ? start : c->last_walk_ns);
@@ -129,11 +130,19 @@ static struct error *take(struct counters *c, const struct task_record *r)
 	if (!name(c, kept, r))
 		return &error_no_memory;
 	if (!kept->is_over) {
-		counter_times_add(&kept->told, &kept->memory, r, &c->clock);
+		counter_times_add(&kept->told, &kept->memory, r, &c->facts);
 		kept->told.has_ended = counter_times_is_over(r);
 		c->has_delays |= r->has_delays;
 	}
 	return kept_threads_met(&c->threads, kept) ? NULL : &error_no_memory;
+}
+
+static bool are_delays_on(struct counters *c)
+{
+	struct text value;
+
+	return !file_read_record(c->names.proc, "sys/kernel/task_delayacct", &c->buffer, &value) &&
+	       text_equal(text_trim(value), TEXT("1"));
 }
 
 static struct error *walk(struct counters *c)
@@ -143,10 +152,11 @@ static struct error *walk(struct counters *c)
 
 	if (err)
 		return err;
-	c->clock = (struct counter_clock){
-		.offset = (int64_t)task_iterator_sched_clock(c->tasks, 0),
-		.is_known = task_iterator_has(c->tasks, TASK_HAS_QUEUED_SINCE) ||
+	c->facts = (struct counter_facts){
+		.clock_offset = (int64_t)task_iterator_sched_clock(c->tasks, 0),
+		.is_dated = task_iterator_has(c->tasks, TASK_HAS_QUEUED_SINCE) ||
 			    task_iterator_has(c->tasks, TASK_HAS_BLKIO_SINCE),
+		.counts_delays = are_delays_on(c),
 	};
 	do {
 		err = task_iterator_next(c->tasks, &batch);
@@ -165,7 +175,7 @@ static unsigned measured(const struct counters *c, const struct state_reading *r
 
 	if (task_iterator_counts(c->tasks, TASK_run_delay))
 		states |= 1u << STATE_RUNNABLE;
-	if (c->has_delays)
+	if (c->has_delays && c->facts.counts_delays)
 		states |= 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING;
 	for (size_t i = 0; i < reading->threads.count; i++)
 		if (reading->threads.items[i].times.ns[STATE_SLEEP_DISK])

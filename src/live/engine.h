@@ -20,7 +20,8 @@
 #define ENGINES(ENGINE)                                                                            \
 	ENGINE(EXACT, "exact", "every switch and wake-up, added up in the kernel by BPF")          \
 	ENGINE(COUNTERS, "counters", "what the kernel counts anyway, read by a BPF task iterator") \
-	ENGINE(TASKSTATS, "taskstats", "four delays by netlink, thread by thread")
+	ENGINE(TASKSTATS, "taskstats",                                                             \
+	       "four delays by netlink, booked when they end; other time is in no state")
 
 enum engine_kind {
 #define ENGINE_ENUM(id, ...) ENGINE_##id,

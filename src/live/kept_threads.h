@@ -9,7 +9,7 @@
  *	err = kept_threads_put(&threads, &reading);
  *
  * The place of one that is dropped is given to the next that comes: there are never more places
- *than there were threads at a time, and when all have come no memory is asked for any more.
+ * than there were threads at a time, and when all have come no memory is asked for any more.
  */
 #ifndef LIVE_KEPT_THREADS_H
 #define LIVE_KEPT_THREADS_H

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "live/delay_times.h"
 #include "live/engine.h"
 #include "live/host_names.h"
 #include "live/kept_threads.h"
@@ -26,20 +27,6 @@
 #include "proc/taskstats_socket.h"
 
 #define PF_KTHREAD 0x00200000u
-
-/* The states, and the field of each. */
-static const struct {
-	enum state state;
-	unsigned field;
-} rows[COUNTED_COUNT] = {
-	[COUNTED_RUN] = { STATE_EXEC, TASKSTATS_RUN_VIRTUAL },
-	[COUNTED_DELAY] = { STATE_RUNNABLE, taskstats_field(TASKSTATS_cpu, TASKSTATS_TOTAL) },
-	[COUNTED_BLKIO] = { STATE_SLEEP_DISK, taskstats_field(TASKSTATS_blkio, TASKSTATS_TOTAL) },
-	[COUNTED_SWAPIN] = { STATE_PAGING, taskstats_field(TASKSTATS_swapin, TASKSTATS_TOTAL) },
-};
-
-#define MEASURED \
-	(1u << STATE_EXEC | 1u << STATE_RUNNABLE | 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING)
 
 struct asked {
 	uint32_t tid, tgid;
@@ -211,60 +198,10 @@ static void read_files(struct delays *d, struct state_thread *told)
 		told->is_kernel = flags & PF_KTHREAD;
 }
 
-/* When it was started, at the earliest: it was asked for after `now`. */
-static uint64_t start_of(const struct taskstats_values *stats, uint64_t now)
+static bool name(struct delays *d, struct state_thread *told, const struct taskstats_values *stats)
 {
-	const uint64_t lived = stats->values[TASKSTATS_ETIME] * NS_PER_S / 1000000;
-
-	return now > lived ? now - lived : 0;
-}
-
-/*
- * Is it another thread, which got the number? It was started since the one before was seen; or has
- * used less time, which no thread does. The start time that the kernel gives (ac_btime) is in
- * seconds of a clock that people set, and differs between two looks at one thread.
- */
-static bool is_another(const struct kept_thread *kept, const struct taskstats_values *stats,
-		       uint64_t now)
-{
-	return start_of(stats, now) > kept->told.seen_ns ||
-	       stats->values[TASKSTATS_RUN_VIRTUAL] < kept->memory.told[COUNTED_RUN];
-}
-
-/* What one did before we came is none of ours. */
-static void begin(struct delays *d, struct kept_thread *kept, const struct asked *asked,
-		  const struct taskstats_values *stats, uint64_t now)
-{
-	const uint64_t start = start_of(stats, now);
-	struct state_thread *told = &kept->told;
-
-	told->tgid = asked->tgid;
-	told->state = STATE_COUNT;
-	told->cpu = UINT32_MAX;
-	told->begun_ns = start > d->opened_ns ? start : now;
-	read_files(d, told);
-	for (size_t i = 0; i < COUNTED_COUNT && start <= d->opened_ns; i++)
-		kept->memory.told[i] = stats->values[rows[i].field];
-}
-
-static bool add(struct delays *d, struct kept_thread *kept, const struct taskstats_values *stats,
-		uint64_t now)
-{
-	struct state_thread *told = &kept->told;
-
-	for (size_t i = 0; i < COUNTED_COUNT; i++) {
-		const uint64_t value = stats->values[rows[i].field];
-		uint64_t *before = &kept->memory.told[i];
-
-		if (value > *before)
-			told->times.ns[rows[i].state] += value - *before;
-		*before = value;
-	}
-	told->seen_ns = now > told->begun_ns ? now : told->begun_ns;
-	told->uid = stats->uid;
-	told->switches = stats->values[TASKSTATS_NVCSW] + stats->values[TASKSTATS_NIVCSW];
 	told->name = host_names_again(&d->names, told->name, stats->comm, sizeof(stats->comm));
-	return told->name && kept_threads_met(&d->threads, kept);
+	return told->name != NULL;
 }
 
 static struct error *take(struct delays *d, const struct asked *asked,
@@ -281,7 +218,8 @@ static struct error *take(struct delays *d, const struct asked *asked,
 		return NULL;
 	}
 	kept = kept_threads_at(&d->threads, asked->tid, 0, &is_new);
-	if (kept && !is_new && is_another(kept, &reply->stats, now)) {
+	if (kept && !is_new &&
+	    delay_times_are_anothers(&kept->told, &kept->memory, &reply->stats, now)) {
 		kept->told.has_ended = true;
 		if (!kept->is_only_led && !array_push(&reading->threads, kept->told))
 			return &error_no_memory;
@@ -290,10 +228,16 @@ static struct error *take(struct delays *d, const struct asked *asked,
 	}
 	if (!kept)
 		return &error_no_memory;
-	if (is_new)
-		begin(d, kept, asked, &reply->stats, now);
 	kept->is_only_led = !wanted_has(&d->wanted, asked->tid, asked->tgid);
-	return add(d, kept, &reply->stats, now) ? NULL : &error_no_memory;
+	if (is_new) {
+		kept->told.tgid = asked->tgid;
+		read_files(d, &kept->told);
+		delay_times_begin(&kept->told, &kept->memory, &reply->stats, d->opened_ns, now);
+	}
+	delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
+	return name(d, &kept->told, &reply->stats) && kept_threads_met(&d->threads, kept)
+		       ? NULL
+		       : &error_no_memory;
 }
 
 static struct error *ask(struct delays *d, const struct asked *asked, size_t count,
@@ -320,7 +264,7 @@ static struct error *delays_read(void *self, struct state_reading *reading)
 	kept_threads_begin(&d->threads);
 	reading->at_ns = clock_ns(CLOCK_MONOTONIC);
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
-	reading->measured = MEASURED;
+	reading->measured = DELAY_TIMES_MEASURED;
 	reading->threads.count = 0;
 	err = list(d);
 	for (size_t done = 0; done < d->asked.count && !err; done += TASKSTATS_BATCH_MAX) {
@@ -342,5 +286,5 @@ const struct engine_methods engine_taskstats = {
 	.open = delays_open,
 	.read = delays_read,
 	.close = delays_close,
-	.measured = MEASURED,
+	.measured = DELAY_TIMES_MEASURED,
 };

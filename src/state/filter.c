@@ -191,10 +191,8 @@ struct error *state_filter_parse(struct text text, struct state_filter *ret)
 		if (err)
 			err = error_prefix(err, "'%.*s'", (int)word.length, word.bytes);
 	}
-	if (err) {
-		text_make_safe(err->message);
+	if (err)
 		return err;
-	}
 	*ret = filter;
 	return NULL;
 }

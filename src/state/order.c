@@ -16,6 +16,7 @@ static const struct {
 	{ "busy", STATE_SORT_BUSY },         { "name", STATE_SORT_NAME },
 	{ "tid", STATE_SORT_TID },           { "wait", STATE_SORT_PROGRESS },
 	{ "switches", STATE_SORT_SWITCHES }, { "threads", STATE_SORT_THREADS },
+	{ "user", STATE_SORT_USER },         { "cgroup", STATE_SORT_CGROUP },
 };
 #define WORD_COUNT array_length(words)
 
@@ -30,12 +31,11 @@ static struct error *unknown_key(struct text text)
 		all[WORD_COUNT + state] = state_rows[state].name;
 	snprintf(word, sizeof(word), "%.*s", (int)(text.length < 79 ? text.length : 79),
 		 text.bytes);
-	text_make_safe(word);
 	nearest = text_nearest(word, all, array_length(all), sizeof(all[0]));
 	if (nearest)
 		return error_create("unknown order '%s'; did you mean '%s'?", word, nearest);
 	return error_create("unknown order '%s'; there are: busy, name, tid, wait, switches, "
-			    "threads, and names of states",
+			    "threads, user, cgroup, and names of states",
 			    word);
 }
 
@@ -123,6 +123,12 @@ static void weigh(const struct state_line *line, const struct state_sort *sort, 
 		break;
 	case STATE_SORT_THREADS:
 		key->first = line->threads;
+		break;
+	case STATE_SORT_USER:
+		key->first = UINT64_MAX - line->thread->uid;
+		break;
+	case STATE_SORT_CGROUP:
+		key->name = line->thread->cgroup;
 		break;
 	case STATE_SORT_KEYS:
 		break;

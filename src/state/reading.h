@@ -24,14 +24,14 @@ struct state_thread {
 	uint32_t tid, tgid;
 	uint64_t id; /* one thread's alone, as long as the engine is open: tids are used again */
 	uint32_t uid;
-	uint32_t cpu;
+	uint32_t cpu; /* UINT32_MAX: not known */
 	bool is_kernel;
 	bool has_ended;                             /* in this reading for the last time */
 	const struct name *name, *process, *cgroup; /* interned; cgroup may be NULL */
 	uint64_t begun_ns;                          /* watched from then on; CLOCK_MONOTONIC */
 	uint64_t seen_ns;                           /* as of when; of ended ones their end */
 	struct state_times times;
-	enum state state;  /* what it does now */
+	enum state state;  /* what it does now; STATE_COUNT: not known */
 	uint64_t since_ns; /* since when; 0: not known */
 	int32_t syscall;   /* in which it waits; -1: in none, or not known */
 	uint64_t switches; /* times it left a CPU */

@@ -2,10 +2,12 @@
 /*
  * Which rows of a window somebody wants to see, and in which order.
  *
- *	struct state_view view = { .rows = STATE_BY_PROCESS, .sort = { .key = STATE_SORT_STATE,
- *			.state = STATE_RUNNABLE } };
- *	state_view_filter(&view, TEXT("nginx state:lock"));
- *	state_list_make(&list, &window, &view);
+ *	struct state_filter filter;
+ *	struct error *err = state_filter_parse(TEXT("nginx state:lock"), &filter);
+ *	struct state_view view = { .grouping = STATE_BY_PROCESS, .filter = &filter,
+ *				   .sort = { .key = STATE_SORT_STATE, .state = STATE_RUNNABLE } };
+ *	state_list_init(&list);
+ *	err = state_list_make(&list, &window, &view);
  *
  * A filter is terms with spaces between; a thread must meet all of them, and rows are made of those
  * that do. A term is a part of the name of the thread or of its process, in any case; or a glob
@@ -17,7 +19,8 @@
  *	state:lock    some time of the window in it, or it is in it now; lock_futex is a state too
  *	pid:812       the threads of this process, or the thread of this number
  *
- * "a|b" is either: "user:root|1000".
+ * "a|b" is either: "user:root|1000". Other words before a colon are errors; a name that begins with
+ * one is met by a glob ("*main:*").
  */
 #ifndef STATE_VIEW_H
 #define STATE_VIEW_H
@@ -43,6 +46,8 @@ enum state_sort_key {
 	STATE_SORT_PROGRESS, /* longest wait in progress; those for work come after all others */
 	STATE_SORT_SWITCHES,
 	STATE_SORT_THREADS,
+	STATE_SORT_USER,   /* by number */
+	STATE_SORT_CGROUP, /* of the thread that stands for the line */
 	STATE_SORT_KEYS
 };
 
@@ -52,8 +57,8 @@ struct state_sort {
 	bool reverse;
 };
 
-/* "busy", "name", "tid", "wait", "switches", "threads", or the name of a state; a "-" before it
- * reverses. The error names the nearest of them. */
+/* "busy", "name", "tid", "wait", "switches", "threads", "user", "cgroup", or the name of a state; a
+ * "-" before it reverses. The error names the nearest of them. */
 struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CHECK;
 
 #define STATE_TERMS_MAX 16

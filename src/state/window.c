@@ -16,6 +16,27 @@ static uint64_t watched_ns(const struct state_thread *thread)
 	return grown(thread->begun_ns, thread->seen_ns);
 }
 
+/*
+ * What had not been divided before may have been by now: then it has gone from a state to its
+ * parts. So the whole of a state is what has grown, and its parts have no more of that than there
+ * is.
+ */
+static void divide(const struct state_times *before, const struct state_times *now, enum state main,
+		   struct state_times *ret)
+{
+	uint64_t left = grown(state_times_of(before, main), state_times_of(now, main));
+
+	for (enum state part = 0; part < STATE_COUNT; part++) {
+		uint64_t ns = grown(before->ns[part], now->ns[part]);
+
+		if (part == main || state_rows[part].main != main)
+			continue;
+		ret->ns[part] = ns < left ? ns : left;
+		left -= ret->ns[part];
+	}
+	ret->ns[main] = left;
+}
+
 /* It was there before. How long it was watched is its own time: captures know no better when each
  * of their threads was looked at. */
 static void go_on(struct state_delta *delta, const struct state_thread *before)
@@ -23,8 +44,8 @@ static void go_on(struct state_delta *delta, const struct state_thread *before)
 	const struct state_thread *now = delta->thread;
 
 	delta->window_ns = grown(watched_ns(before), watched_ns(now));
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		delta->times.ns[state] = grown(before->times.ns[state], now->times.ns[state]);
+	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
+		divide(&before->times, &now->times, state_mains[i], &delta->times);
 	delta->switches = grown(before->switches, now->switches);
 }
 
@@ -58,7 +79,8 @@ static void begin(struct state_delta *delta, uint64_t begun_ns)
 /* How long it has been waiting, before the window too. */
 static uint64_t in_progress(const struct state_thread *thread)
 {
-	bool waits = !thread->has_ended && state_rows[thread->state].main != STATE_EXEC;
+	bool waits = !thread->has_ended && thread->state < STATE_COUNT &&
+		     state_rows[thread->state].main != STATE_EXEC;
 
 	return waits && thread->since_ns ? grown(thread->since_ns, thread->seen_ns) : 0;
 }

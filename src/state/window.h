@@ -3,11 +3,16 @@
  * What threads did between two readings: a row for each thread, or for each process, cgroup, pool.
  *
  *	struct state_window window = { 0 };
- *	state_window_make(&window, &before, &now);
- *	state_window_group(&window, &view, &rows);
+ *	struct error *err = state_window_make(&window, &before, &now);
+ *	...
+ *	state_window_deinit(&window);
  *
  * Percentages are of a thread's own window: the time between its two readings, or its life where
- *that is shorter. Of a group they are of the sum of its threads' windows.
+ * that is shorter. Of a group they are of the sum of its threads' windows.
+ *
+ * One that has ended is in the window that it ended in, and in none after. Of one that was watched
+ * before the window and that `before` does not have (readings may lose threads) the window gets its
+ * part of the whole.
  */
 #ifndef STATE_WINDOW_H
 #define STATE_WINDOW_H

@@ -22,8 +22,9 @@
 
 /* Beside the threads that are there. */
 #define FIRST_ROOM 8192
-#define MOST_ROOM  (1u << 22) /* pid_max is no more; numbers have 22 bits in what is made of them \
-			       */
+#define MOST_ROOM                                                                      \
+	(1u << 22) /* pid_max is no more; numbers have 22 bits in what is made of them \
+		    */
 
 /* Who has run for so long without a switch is booked by us. */
 #define LONG_RUN_NS (NS_PER_S / 100)
@@ -340,15 +341,15 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		if (t->state == STATE_EXEC && !(t->flags & STATES_ENDED) &&
 		    clock_ns(CLOCK_MONOTONIC) - t->since > LONG_RUN_NS)
 			book_long_run(session, t);
-		/* We may lose our CPU in between: what is not over by now is not over in the copy. */
+		/* We may lose our CPU in between: what is not over by now is not over in the copy.
+		 */
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (!copy_thread(t, &thread) || !thread.tid)
 			continue;
 		/* One that has ended since is told of next time, as one that has. */
 		if (thread.flags & (STATES_ENDED | STATES_HIDDEN))
 			continue;
-		goes_on = visit(context, number, &thread,
-				now > thread.since ? now : thread.since);
+		goes_on = visit(context, number, &thread, now > thread.since ? now : thread.since);
 	}
 	return err;
 }

@@ -20,8 +20,8 @@
 struct screen_host {
 	unsigned cpus;
 	double load[3];
-	double psi[3]; /* some avg10 of cpu, memory, io, in percent */
-	const char *engine; /* its name */
+	double psi[3];      /* some avg10 of cpu, memory, io, in percent */
+	const char *engine; /* its name, or NULL */
 	double cost;        /* of it, in percent of one CPU */
 	const char *note;   /* what else should be known, as "paused", or NULL */
 };
@@ -30,7 +30,8 @@ struct screen_feed {
 	/* The window that ends now, or that a replay is at. The window and all in it live until the
 	 * next call. */
 	struct error *(*next)(void *context, struct state_window *ret, struct screen_host *host);
-	/* Called some times in a window, for who has to look more often than it ends; may be NULL. */
+	/* Called some times in a window, for who has to look more often than it ends; may be NULL.
+	 */
 	struct error *(*tick)(void *context);
 	/* Everything that is known of one thread, as lines of text; may be NULL. */
 	struct error *(*inspect)(void *context, const struct state_thread *thread, FILE *out);
@@ -42,9 +43,9 @@ struct screen_feed {
 };
 
 struct screen_options {
-	struct state_view view; /* to start with */
-	struct state_filter filter;
-	uint64_t interval_ns; /* between windows */
+	struct state_view view; /* to start with; its filter is not looked at */
+	const char *filter;     /* to start with, as it is typed; NULL: none */
+	uint64_t interval_ns;   /* between windows */
 	bool no_colour, no_utf8;
 	bool no_mouse;
 };
@@ -53,7 +54,11 @@ struct screen_options {
 enum screen_wish { SCREEN_QUIT, SCREEN_PROFILE };
 struct screen_result {
 	enum screen_wish wish;
-	uint32_t tid; /* of SCREEN_PROFILE */
+	/* Of SCREEN_PROFILE: the thread that was selected, or that stands for its group; of a row
+	 * that was a process, that. */
+	uint32_t tid;
+	bool is_process;
+	int signal; /* that ended it, where one did; else 0 */
 };
 
 /* Until the user quits, or a signal ends it. The terminal is that of standard output and input. */

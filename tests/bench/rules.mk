@@ -3,7 +3,7 @@
 BENCH          := $(B)/tests/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,many_threads capture_ratio taskstats_ratio load replicate \
                                         bare_yajl timed phases collect recorder first_record heap_read many_stacks \
-                                        unwind_tables walk_cost)
+                                        unwind_tables walk_cost states_cost)
 # The same functions, to be walked in two ways.
 BENCH_DEEP     := $(addprefix $(BENCH)/,deep deep_pointers)
 BENCH_PARTS    := $(filter-out $(B)/src/cmd/%,$(PROGRAM))
@@ -35,6 +35,13 @@ $(B)/bpf/walk.bpf.o: tests/bench/walk.bpf.c
 
 $(BENCH)/walk_cost.o: $(B)/bpf/walk.skel.h
 
+$(B)/bpf/nothing.bpf.o: tests/bench/nothing.bpf.c
+	$(call say,BPF   $<)
+	@mkdir -p $(@D)
+	$(Q)$(BPF_CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(BPF_INCLUDES) -MMD -MP -c -o $@ $<
+
+$(BENCH)/states_cost.o: $(B)/bpf/nothing.skel.h
+
 # Nothing else here needs libbpf.
 $(BENCH)/object_load: $(BENCH)/object_load.o
 	$(call say,LINK  $@)
@@ -47,4 +54,4 @@ $(B)/bpf/empty_walk.bpf.o: tests/bench/empty_walk.bpf.c
 
 $(BENCH)/empty_walk.o: $(B)/bpf/empty_walk.lskel.h
 
--include $(BENCH_PROGRAMS:=.d) $(BENCH_SHARED:=.d) $(BENCH)/object_load.d $(B)/bpf/empty_walk.bpf.d $(B)/bpf/walk.bpf.d
+-include $(BENCH_PROGRAMS:=.d) $(BENCH_SHARED:=.d) $(BENCH)/object_load.d $(B)/bpf/empty_walk.bpf.d $(B)/bpf/walk.bpf.d $(B)/bpf/nothing.bpf.d

@@ -12,54 +12,59 @@ lasting="pipe socket unix_socket vfork epoll accept mutex priority_mutex cond_po
 
 # Wherever the build is: its waits are as they come.
 states_disk=build/tests/states_disk
-head -c 64M /dev/zero > "$states_disk"
+head -c 16M /dev/zero > "$states_disk"
 sync "$states_disk"
 
 needs_top() {
 	is_root
-	output=$("$ctprof" top --batch -n 1 -i 50ms --format json -p $$ 2>&1 > /dev/null) || skip "$output"
+	[ -e "$scratch/top.works" ] ||
+		output=$("$ctprof" top --batch -n 1 -i 50ms --format json -p $$ 2>&1 > /dev/null) || skip "$output"
+	touch "$scratch/top.works"
 	"$@"
 }
 
-# window OF NAMES OPTIONS...: one of 5 s, of these; the first case that wants it takes it. OF is a word for it.
+# window OF LENGTH NAMES OPTIONS...: one of these, which the first case that wants it takes. OF is a word for it.
 window() {
-	local of=$1 names=$2
+	local all=$scratch/top.$1
 
-	shift 2
-	if [ ! -e "$scratch/top.$of" ]; then
-		start env STATES_FILE="$states_disk" "$programs/states" $names
-		"$ctprof" top --batch -n 1 -i 5s --format json -p "$ready" "$@" > "$scratch/top.new" 2> "$scratch/warned" ||
+	if [ ! -e "$all" ]; then
+		rm -rf "$scratch"/{top,top_lines,said} "$all.new"
+		mkdir "$all.new"
+		start env STATES_FILE="$states_disk" "$programs/states" $3
+		"$ctprof" top --batch -n 1 -i "$2" --format json -p "$ready" "${@:4}" > "$scratch/top" 2> "$scratch/warned" ||
 			{ cat "$scratch/warned"; return 1; }
+		read_top
 		# Who knows by itself what it did knows the end of the window, too.
 		sleep 0.3
 		kill "$pid"
 		wait "$pid"
-		mv "$said" "$scratch/said.$of"
-		mv "$scratch/top.new" "$scratch/top.$of"
+		mv "$scratch/top" "$scratch/top_lines" "$all.new"
+		mv "$said" "$all.new/said"
+		mv "$all.new" "$all"
 	fi
-	ln -sf "$scratch/top.$of" "$scratch/top"
-	ln -sf "$scratch/said.$of" "$scratch/said"
-	read_top
+	ln -sf "$all"/* "$scratch"
 }
 
 waits() {
-	window waits "$(echo $waiting) cond_pool kernel_mutex kernel_rwsem disk many"
+	window waits 5s "$waiting cond_pool kernel_mutex kernel_rwsem disk"
 	"$@"
 }
 
 cpus() {
-	window cpus "spin syscalls pair starved"
+	window cpus 5s "spin syscalls pair starved"
 	"$@"
 }
 
 processes() {
-	window processes "stopped short births" --by process
+	window processes 3s "stopped short births" --by process
 	"$@"
 }
 
 # Each once, whatever else there is.
 many_are_there() {
-	waits states_hold many
+	window many 1s many
+	states_hold many
+	sums_hold
 	equal "threads" "$(grep -c '^many ' "$scratch/said")" 10000
 }
 

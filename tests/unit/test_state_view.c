@@ -22,6 +22,8 @@ TEST(what_orders_can_be_written)
 		{ "wait", { STATE_SORT_PROGRESS, 0, false } },
 		{ "-switches", { STATE_SORT_SWITCHES, 0, true } },
 		{ "threads", { STATE_SORT_THREADS, 0, false } },
+		{ "user", { STATE_SORT_USER, 0, false } },
+		{ "-cgroup", { STATE_SORT_CGROUP, 0, true } },
 		{ "lock", { STATE_SORT_STATE, STATE_LOCK, false } },
 		{ "-sleep_disk", { STATE_SORT_STATE, STATE_SLEEP_DISK, true } },
 	};
@@ -350,12 +352,14 @@ static void order_scene(struct state_scene *s)
 		uint32_t tid;
 		uint64_t exec, disk, idle, switches, waits;
 		enum state state;
+		uint32_t uid;
+		const char *cgroup;
 	} rows[] = {
-		{ "e", 1, 100, 0, 0, 50, 10, STATE_LOCK },
-		{ "d", 2, 100, 900, 0, 40, 400000, STATE_IDLE },
-		{ "c", 5, 500, 100, 400, 50, 30, STATE_SLEEP },
-		{ "b", 4, 100, 0, 900, 10, 0, STATE_EXEC },
-		{ "a", 3, 0, 1000, 0, 0, 20, STATE_RUNNABLE },
+		{ "e", 1, 100, 0, 0, 50, 10, STATE_LOCK, 30, "/m" },
+		{ "d", 2, 100, 900, 0, 40, 400000, STATE_IDLE, 10, "/z" },
+		{ "c", 5, 500, 100, 400, 50, 30, STATE_SLEEP, 10, "/z" },
+		{ "b", 4, 100, 0, 900, 10, 0, STATE_EXEC, 20, "/a" },
+		{ "a", 3, 0, 1000, 0, 0, 20, STATE_RUNNABLE, 0, NULL },
 	};
 
 	state_scene_init(s);
@@ -368,6 +372,8 @@ static void order_scene(struct state_scene *s)
 		t->switches = rows[i].switches;
 		t->state = rows[i].state;
 		t->since_ns = t->seen_ns - rows[i].waits;
+		t->uid = rows[i].uid;
+		t->cgroup = rows[i].cgroup ? scene_name(s, rows[i].cgroup) : NULL;
 	}
 	scene_window(s);
 }
@@ -398,6 +404,10 @@ TEST(lines_are_in_order)
 		{ "threads", "edabc" },
 		{ "lock", "edabc" },
 		{ "-lock", "edabc" },
+		{ "user", "adcbe" },
+		{ "-user", "ebdca" },
+		{ "cgroup", "abedc" },
+		{ "-cgroup", "dceba" },
 	};
 	struct state_scene s;
 
@@ -495,53 +505,6 @@ TEST(what_groups_are)
 	state_scene_deinit(&s);
 }
 
-TEST(what_pools_are)
-{
-	static const struct {
-		const char *name, *process, *pool;
-		bool is_kernel;
-	} rows[] = {
-		{ "nginx", "nginx", "nginx", false },
-		/* Of two processes. */
-		{ "worker-1", "nginx", "nginx:worker-{N}", false },
-		{ "worker-22", "nginx", "nginx:worker-{N}", false },
-		{ "worker-1", "java", "java:worker-{N}", false },
-		/* A number in the name of a program is no number of a thread. */
-		{ "python3", "python3", "python3", false },
-		{ "python3", "python4", "python4:python{N}", false },
-		{ "kworker/0:1", "kworker/0:1", "kworker/{N}:{N}", true },
-		{ "kworker/7:13", "kworker/7:13", "kworker/{N}:{N}", true },
-		{ "kthreadd", "kthreadd", "kthreadd", true },
-		{ "kthreadd", "kthreadd", "kthreadd", false },
-		{ "", "", "", false },
-	};
-	struct state_view view = { .grouping = STATE_BY_POOL, .is_tree = true };
-	const struct state_line *pool = NULL;
-	unsigned pools = 0, threads = 0;
-	struct state_scene s;
-
-	state_scene_init(&s);
-	for (uint32_t i = 0; i < array_length(rows); i++)
-		scene_new(&s, i, i, rows[i].name, rows[i].process)->is_kernel = rows[i].is_kernel;
-	scene_window(&s);
-	scene_list(&s, &view, NULL);
-	for (size_t i = 0; i < s.list.lines.count; i++) {
-		const struct state_line *line = &s.list.lines.items[i];
-
-		if (line->depth) {
-			assert_string_equal(pool->label->bytes, rows[line->thread->tid].pool);
-			assert_int_equal(pool->thread->is_kernel, line->thread->is_kernel);
-			threads++;
-		} else {
-			pool = line;
-			pools++;
-		}
-	}
-	assert_int_equal(threads, array_length(rows));
-	assert_int_equal(pools, array_length(rows) - 2);
-	state_scene_deinit(&s);
-}
-
 /* Who stands for a process: its leader, unless that has ended; else the lowest that lives. */
 TEST(who_stands_for_a_group)
 {
@@ -628,6 +591,54 @@ static void check_sums(const struct state_list *list, uint32_t depth)
 	}
 	expect_same(&sum, &list->total);
 	word_map_deinit(&ids);
+}
+
+TEST(what_pools_are)
+{
+	static const struct {
+		const char *name, *process, *pool;
+		bool is_kernel;
+	} rows[] = {
+		{ "nginx", "nginx", "nginx", false },
+		/* Of two processes. */
+		{ "worker-1", "nginx", "nginx:worker-{N}", false },
+		{ "worker-22", "nginx", "nginx:worker-{N}", false },
+		{ "worker-1", "java", "java:worker-{N}", false },
+		/* A number in the name of a program is no number of a thread. */
+		{ "python3", "python3", "python3", false },
+		{ "python3", "python4", "python4:python{N}", false },
+		{ "kworker/0:1", "kworker/0:1", "kworker/{N}:{N}", true },
+		{ "kworker/7:13", "kworker/7:13", "kworker/{N}:{N}", true },
+		{ "kthreadd", "kthreadd", "kthreadd", true },
+		{ "kthreadd", "kthreadd", "kthreadd", false },
+		{ "", "", "", false },
+	};
+	struct state_view view = { .grouping = STATE_BY_POOL, .is_tree = true };
+	const struct state_line *pool = NULL;
+	unsigned pools = 0, threads = 0;
+	struct state_scene s;
+
+	state_scene_init(&s);
+	for (uint32_t i = 0; i < array_length(rows); i++)
+		scene_new(&s, i, i, rows[i].name, rows[i].process)->is_kernel = rows[i].is_kernel;
+	scene_window(&s);
+	scene_list(&s, &view, NULL);
+	for (size_t i = 0; i < s.list.lines.count; i++) {
+		const struct state_line *line = &s.list.lines.items[i];
+
+		if (line->depth) {
+			assert_string_equal(pool->label->bytes, rows[line->thread->tid].pool);
+			assert_int_equal(pool->thread->is_kernel, line->thread->is_kernel);
+			threads++;
+		} else {
+			pool = line;
+			pools++;
+		}
+	}
+	assert_int_equal(threads, array_length(rows));
+	assert_int_equal(pools, array_length(rows) - 2);
+	check_sums(&s.list, 0);
+	state_scene_deinit(&s);
 }
 
 /* Each group is the sum of the threads below it. */

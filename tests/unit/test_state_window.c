@@ -90,6 +90,30 @@ TEST(a_thread_that_goes_on)
 	state_scene_deinit(&s);
 }
 
+/* What ran between two ticks is divided at the second: by then it is in no window but its own. */
+TEST(what_is_divided_later_is_counted_once)
+{
+	struct state_scene s;
+	struct state_thread *t;
+	const struct state_times *times;
+
+	state_scene_init(&s);
+	t = scene_thread(&s, &s.before, 7, 8, "a", "p");
+	t->times.ns[STATE_EXEC] = 90;
+	t->times.ns[STATE_EXEC_USER] = 1000;
+	t->times.ns[STATE_EXEC_SYSTEM] = 10;
+	t = scene_thread(&s, &s.now, 7, 8, "a", "p");
+	t->times.ns[STATE_EXEC] = 0;
+	t->times.ns[STATE_EXEC_USER] = 1120;
+	t->times.ns[STATE_EXEC_SYSTEM] = 40;
+	scene_window(&s);
+	times = &s.window.deltas.items[0].times;
+	assert_int_equal(state_times_of(times, STATE_EXEC), 60);
+	assert_int_equal(state_times_sum(times), 60);
+	assert_true(times->ns[STATE_EXEC_USER] + times->ns[STATE_EXEC_SYSTEM] <= 60);
+	state_scene_deinit(&s);
+}
+
 TEST(nothing_is_negative)
 {
 	struct state_scene s;
@@ -361,8 +385,9 @@ TEST(windows_add_up)
 
 UNIT_TESTS(cmocka_unit_test(seven_states_have_all_others),
 	   cmocka_unit_test(a_state_is_itself_and_its_parts),
-	   cmocka_unit_test(a_thread_that_goes_on), cmocka_unit_test(nothing_is_negative),
-	   cmocka_unit_test(one_that_began_in_the_window),
+	   cmocka_unit_test(a_thread_that_goes_on),
+	   cmocka_unit_test(what_is_divided_later_is_counted_once),
+	   cmocka_unit_test(nothing_is_negative), cmocka_unit_test(one_that_began_in_the_window),
 	   cmocka_unit_test(one_that_was_missing_has_no_more_than_the_window),
 	   cmocka_unit_test(after_no_reading_all_is_new),
 	   cmocka_unit_test(one_that_ended_is_in_one_window),

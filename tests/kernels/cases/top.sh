@@ -8,6 +8,7 @@
 
 # Emulated clocks are jumpy.
 tolerance=5
+wakes_slowly=1
 
 waiting="pipe unix_socket timer poll_timer poll_timeout vfork mutex priority_mutex rwlock cond_pool semaphore
 	flock stopped traced"
@@ -160,7 +161,7 @@ the_frozen_are_stopped() {
 clocks_may_be_set() {
 	local now
 
-	begin_states pipe timer cond_pool
+	begin_states pipe mutex cond_pool
 	look &
 	looking=$!
 	sleep 2
@@ -170,7 +171,7 @@ clocks_may_be_set() {
 	wait $looking
 	end_states
 	sums_hold
-	states_hold pipe timer cond_pool
+	states_hold pipe mutex cond_pool
 	top_check 'END {
 		for (tid in rows)
 			if (window(tid) < 2.9e9 || window(tid) > 10e9)

@@ -8,8 +8,8 @@
  *
  * EXPECTED is the state that the thread is in all the time; "a|b": one of the two, or some of each.
  * "mixed:STATE" knows by its own clocks, and says at the end, how long it ran and was runnable; the
- * rest of its time is in STATE, of which "none" has none. "process:STATE" is the same of all
- *threads of a child together; it knows how many these were instead of how long they were runnable.
+ * rest of its time is in STATE, of which "none" has none. "process:STATE" is the same of
+ * all threads of a child together; it knows how many these were, not how long they were runnable.
  *
  * It ends at SIGTERM, or after $STATES_SECONDS, and prints what was so as of many moments:
  *

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -89,10 +90,15 @@ static void run_short(struct life *life)
 	}
 }
 
+#define ALIVE_MAX 32 /* so that a busy host is not made busier */
+
+static sem_t room;
+
 static void *live_and_die(void *unused)
 {
-	for (volatile unsigned i = 0; i < 10000; i++)
+	for (volatile unsigned i = 0; i < 40000; i++)
 		;
+	sem_post(&room);
 	return unused;
 }
 
@@ -106,8 +112,10 @@ static void run_births(struct life *life)
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+	sem_init(&room, 0, ALIVE_MAX);
 	for (uint64_t next = now(CLOCK_MONOTONIC);; next += pause) {
 		note_process(life, 0, made++);
+		sem_wait(&room);
 		/* Those that have ended may not be gone yet: the kernel says EAGAIN. */
 		while (pthread_create(&thread, &attributes, live_and_die, NULL))
 			nap(NS_PER_MS);

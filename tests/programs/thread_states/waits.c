@@ -101,17 +101,16 @@ static void run_accept(struct life *life)
 	accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 }
 
+/* When it is over they wait for a CPU, and know for how long. */
 static void run_timer(struct life *life)
 {
-	begin(life);
-	for (;;)
+	for (;; note_thread(life))
 		nap(100 * NS_PER_MS);
 }
 
 static void run_poll_timer(struct life *life)
 {
-	begin(life);
-	for (;;)
+	for (;; note_thread(life))
 		poll(NULL, 0, 100);
 }
 
@@ -123,8 +122,7 @@ static void run_poll_timeout(struct life *life)
 	if (pipe(ends))
 		err(1, "pipe");
 	end.fd = ends[0];
-	begin(life);
-	for (;;)
+	for (;; note_thread(life))
 		poll(&end, 1, 100);
 }
 
@@ -133,9 +131,9 @@ const struct behaviour wait_behaviours[] = {
 	{ "pipe", "pipe", "sleep_pipe", run_pipe, false, 0 },
 	{ "socket", "socket", "sleep_network", run_socket, false, 0 },
 	{ "unix_socket", "unix_socket", "sleep_network", run_unix_socket, false, 0 },
-	{ "timer", "timer", "sleep_timer", run_timer, false, 0 },
-	{ "poll_timer", "poll_timer", "sleep_timer", run_poll_timer, false, 0 },
-	{ "poll_timeout", "poll_timeout", "idle", run_poll_timeout, false, 0 },
+	{ "timer", "timer", "mixed:sleep_timer", run_timer, false, 0 },
+	{ "poll_timer", "poll_timer", "mixed:sleep_timer", run_poll_timer, false, 0 },
+	{ "poll_timeout", "poll_timeout", "mixed:idle", run_poll_timeout, false, 0 },
 	{ "epoll", "epoll", "idle", run_epoll, false, 0 },
 	{ "accept", "accept", "idle", run_accept, false, 0 },
 	{ 0 },

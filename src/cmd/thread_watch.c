@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/thread_watch.h"
+
+#include <langinfo.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "report/profile_text.h"
+#include "stack/flame.h"
+#include "stack/symbolise.h"
+#include "trace/profile_session.h"
+
+#define LOOK_NS (NS_PER_S / 20)
+#define READ_NS (3 * NS_PER_S)
+#define MEMORY  ((size_t)16 << 20)
+#define STACKS  1024
+#define FRAMES  64
+#define ROWS    3
+#define LONGEST 3
+
+struct thread_watch {
+	pthread_mutex_t lock;
+	pthread_cond_t ending;
+	uint32_t tid;
+	unsigned users; /* who starts it, and the thread: the last of them frees it */
+	bool is_over;
+	char *text; /* of the last reading, or why there is none; NULL: not yet */
+};
+
+static void leave(struct thread_watch *watch)
+{
+	bool is_last;
+
+	pthread_mutex_lock(&watch->lock);
+	is_last = --watch->users == 0;
+	pthread_mutex_unlock(&watch->lock);
+	if (!is_last)
+		return;
+	free(watch->text);
+	pthread_cond_destroy(&watch->ending);
+	pthread_mutex_destroy(&watch->lock);
+	free(watch);
+}
+
+/* Takes the text. */
+static void tell(struct thread_watch *watch, char *text)
+{
+	pthread_mutex_lock(&watch->lock);
+	free(watch->text);
+	watch->text = text;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+/* False: it is to end. */
+static bool wait_a_little(struct thread_watch *watch)
+{
+	const struct timespec until = clock_moment(clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
+	bool goes_on;
+
+	pthread_mutex_lock(&watch->lock);
+	if (!watch->is_over)
+		pthread_cond_timedwait(&watch->ending, &watch->lock, &until);
+	goes_on = !watch->is_over;
+	pthread_mutex_unlock(&watch->lock);
+	return goes_on;
+}
+
+/* --- its text --- */
+
+static struct error *print_report(FILE *out, const struct profile *profile)
+{
+	_cleanup_(flame_destroy) struct flame *flame = NULL;
+	const struct flame_view view = { 0 };
+	struct profile_report report = { .profile = profile, .view = &view };
+	const struct profile_style style = {
+		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+		.limit = ROWS,
+	};
+	struct error *err = flame_create(profile, NULL, &view, &flame);
+
+	report.flame = flame;
+	if (!err)
+		err = stack_report(out, &report, &style);
+	if (!err)
+		err = longest_report(out, &report, &style);
+	if (!err)
+		err = contender_report(out, &report, &style);
+	return err;
+}
+
+static struct error *read_text(struct profile_session *session, char **ret)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	const struct symbolise_options options = { 0 };
+	struct error *err = profile_session_read(session, &profile);
+	size_t length;
+	FILE *out;
+
+	if (!err)
+		err = symbolise_kernel(profile);
+	if (!err)
+		err = symbolise_user(profile, &options);
+	if (err)
+		return err;
+	out = open_memstream(ret, &length);
+	if (!out)
+		return &error_no_memory;
+	if (!profile->samples.count)
+		fputs("it did not leave its CPU\n", out);
+	else
+		err = print_report(out, profile);
+	if (fclose(out) && !err)
+		err = &error_no_memory;
+	return err;
+}
+
+/* --- the thread --- */
+
+static struct error *watch_until_over(struct thread_watch *watch, struct profile_session *session)
+{
+	uint64_t next = clock_ns(CLOCK_MONOTONIC) + READ_NS;
+	struct error *err = profile_session_start(session);
+
+	while (!err && wait_a_little(watch)) {
+		err = profile_session_tick(session);
+		if (!err && clock_ns(CLOCK_MONOTONIC) >= next) {
+			char *text = NULL;
+
+			err = read_text(session, &text);
+			if (err)
+				free(text);
+			else
+				tell(watch, text);
+			next = clock_ns(CLOCK_MONOTONIC) + READ_NS;
+		}
+	}
+	return err;
+}
+
+static void *watch_thread(void *argument)
+{
+	struct thread_watch *watch = argument;
+	/* Who wakes it is told of its longest waits: of all, waits that go on would be left out. */
+	const struct profile_options options = {
+		.off_cpu = true,
+		.runners = true,
+		.longest = LONGEST,
+		.tids = &watch->tid,
+		.tid_count = 1,
+		.user_frames = FRAMES,
+		.kernel_frames = FRAMES,
+		.stacks = STACKS,
+		.memory_bytes = MEMORY,
+	};
+	struct profile_session *session = NULL;
+	struct error *err = profile_session_open(&options, &session);
+
+	if (!err)
+		err = watch_until_over(watch, session);
+	if (err)
+		tell(watch, strdup(err->message));
+	error_destroy(err);
+	profile_session_close(session);
+	leave(watch);
+	return NULL;
+}
+
+struct thread_watch *thread_watch_start(uint32_t tid)
+{
+	struct thread_watch *watch = calloc(1, sizeof(*watch));
+	pthread_condattr_t clock;
+
+	if (!watch)
+		return NULL;
+	watch->tid = tid;
+	watch->users = 2;
+	pthread_mutex_init(&watch->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&watch->ending, &clock);
+	pthread_condattr_destroy(&clock);
+	if (thread_start(watch_thread, watch))
+		return watch;
+	watch->users = 1;
+	leave(watch);
+	return NULL;
+}
+
+void thread_watch_print(struct thread_watch *watch, FILE *out)
+{
+	pthread_mutex_lock(&watch->lock);
+	fputs(watch->text ? watch->text : "(looking)\n", out);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void thread_watch_stop(struct thread_watch *watch)
+{
+	if (!watch)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	watch->is_over = true;
+	pthread_cond_signal(&watch->ending);
+	pthread_mutex_unlock(&watch->lock);
+	leave(watch);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cmd/display.h"
+#include "cmd/top.h"
+
+static volatile sig_atomic_t is_over;
+
+static void end(int number)
+{
+	(void)number;
+	is_over = true;
+}
+
+/* So often at least, an engine looks for those that have ended. */
+#define TICK_NS (NS_PER_S / 4)
+
+/* Or until a signal ends it. */
+static struct error *wait_until(struct top *top, uint64_t until_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error *err = NULL;
+
+	while (!err && !is_over && now < until_ns) {
+		const uint64_t next = until_ns - now > TICK_NS ? now + TICK_NS : until_ns;
+		const struct timespec at = clock_moment(next);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		if (next < until_ns)
+			err = engine_tick(top->engine);
+		now = clock_ns(CLOCK_MONOTONIC);
+	}
+	return err;
+}
+
+static struct error *print_window(struct top *top, size_t number)
+{
+	const struct top_arguments *a = top->arguments;
+	const struct states_report report = {
+		.window = &top->window,
+		.list = &top->list,
+		.engine = top->replay ? replay_facts(top->replay)->engine : engine_names[top->kind],
+		.number = number,
+		.limit = a->limit,
+		.grouping = a->grouping,
+		.format = a->format,
+		.width = isatty(STDOUT_FILENO) ? terminal_width() : 0,
+		.colour = terminal_wants_colour(),
+		.user_name = top_user_name,
+		.context = &top->users,
+	};
+	struct error *err = state_list_make(&top->list, &top->window, &top->view);
+
+	return err ? err : states_report_print(&report, stdout);
+}
+
+/* By the clock, whatever a window took: who is late leaves one out, and shortens none. */
+static uint64_t next_end(uint64_t last_ns, uint64_t interval_ns)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC), next = last_ns + interval_ns;
+
+	return next > now ? next : next + ((now - next) / interval_ns + 1) * interval_ns;
+}
+
+static struct error *run_engine(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	struct error *err = top_read_first(top);
+	uint64_t next = clock_ns(CLOCK_MONOTONIC);
+
+	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
+		next = next_end(next, a->interval_ns);
+		err = wait_until(top, next);
+		if (!err)
+			err = top_read_window(top);
+		if (!err)
+			err = print_window(top, number);
+	}
+	return err;
+}
+
+/* Windows have the numbers that they have in the recording. */
+static struct error *run_replay(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	const size_t first = replay_at(top->replay);
+	bool more = true;
+	struct error *err = NULL;
+
+	while (!err && !is_over && more) {
+		err = top_read_window(top);
+		if (!err)
+			err = print_window(top, replay_at(top->replay));
+		more = (!a->count || replay_at(top->replay) - first + 1 < a->count) &&
+		       replay_step(top->replay, 1);
+	}
+	return err;
+}
+
+struct error *top_run_batch(struct top *top)
+{
+	const struct sigaction ending = { .sa_handler = end };
+	struct error *err = states_report_begin(top->arguments->format, stdout);
+
+	sigaction(SIGINT, &ending, NULL);
+	sigaction(SIGTERM, &ending, NULL);
+	if (err)
+		return err;
+	return top->replay ? run_replay(top) : run_engine(top);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All that is known of one thread, as the inspector of `ctprof top` shows it.
+ */
+#ifndef CMD_TOP_INSPECT_H
+#define CMD_TOP_INSPECT_H
+
+#include <stdio.h>
+
+#include "capture/capture.h"
+#include "cmd/thread_watch.h"
+#include "proc/taskstats_socket.h"
+#include "state/reading.h"
+
+/* Begins as {0}. */
+struct top_inspector {
+	uint64_t id; /* of the thread that is watched */
+	struct thread_watch *watch;
+	struct taskstats_socket *taskstats; /* NULL: there are none */
+	struct capture_options options;
+	struct capturer *capturer; /* by `options`; NULL: not yet */
+	uint32_t tid;              /* that it captures */
+	bool has_looked_for_taskstats;
+};
+
+struct error *top_inspect(struct top_inspector *inspector, const struct state_thread *thread,
+			  FILE *out) MUST_CHECK;
+
+/* Nobody is inspected any more. */
+void top_inspector_deinit(struct top_inspector *inspector);
+
+#endif

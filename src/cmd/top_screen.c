@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cmd/display.h"
+#include "cmd/top.h"
+#include "proc/psi.h"
+#include "tui/screen.h"
+
+/* --- the head --- */
+
+/* Of the last ten seconds; negative: not known. */
+static double some_pressure(const char *resource)
+{
+	char path[64], bytes[256];
+	_cleanup_close_ int fd = -1;
+	struct psi_lines lines = { 0 };
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/pressure/%s", resource);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+	if (got <= 0)
+		return -1;
+	psi_parse((struct text){ bytes, (size_t)got }, &lines);
+	return lines.some.measured ? lines.some.avg10 / 100.0 : -1;
+}
+
+static void look_at_host(const struct top *top, struct screen_host *ret)
+{
+	static const char *const resources[] = { "cpu", "memory", "io" };
+	const struct state_window *window = &top->window;
+	const double length = (double)(window->ended_ns - window->begun_ns);
+
+	*ret = (struct screen_host){
+		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+		.load = { -1, -1, -1 },
+		.engine = engine_names[top->kind],
+		.cost = length > 0 ? 100 *
+					     (double)(window->cost.program_ns +
+						      window->cost.own_cpu_ns) /
+					     length
+				   : -1,
+	};
+	(void)getloadavg(ret->load, 3);
+	for (size_t i = 0; i < array_length(resources); i++)
+		ret->psi[i] = some_pressure(resources[i]);
+	if (window->cost.threads_lost)
+		ret->note = "no room for some threads";
+}
+
+/* As it was when that was recorded. */
+static void look_at_recording(const struct top *top, struct screen_host *ret)
+{
+	const struct replay_facts *facts = replay_facts(top->replay);
+
+	*ret = (struct screen_host){
+		.cpus = facts->cpus,
+		.engine = facts->engine,
+		.cost = -1,
+		.note = facts->note,
+	};
+	memcpy(ret->load, facts->load, sizeof(ret->load));
+	memcpy(ret->psi, facts->psi, sizeof(ret->psi));
+}
+
+/* --- what feeds the screen --- */
+
+static struct error *next_window(void *context, struct state_window *ret, struct screen_host *host)
+{
+	struct top *top = context;
+	struct error *err = top_read_window(top);
+
+	if (err)
+		return err;
+	if (top->replay)
+		look_at_recording(top, host);
+	else
+		look_at_host(top, host);
+	*ret = top->window;
+	return NULL;
+}
+
+static struct error *tick(void *context)
+{
+	const struct top *top = context;
+
+	return engine_tick(top->engine);
+}
+
+static struct error *inspect(void *context, const struct state_thread *thread, FILE *out)
+{
+	struct top *top = context;
+
+	return top_inspect(&top->inspector, thread, out);
+}
+
+static bool step(void *context, int by)
+{
+	const struct top *top = context;
+
+	return replay_step(top->replay, by);
+}
+
+static struct error *jump(void *context, const char *to)
+{
+	const struct top *top = context;
+
+	return replay_jump(top->replay, to);
+}
+
+/* --- after it --- */
+
+#define PROFILE_TIME "10s"
+
+/* Where it waits and where it runs, by ourselves. Returns only when that fails. */
+static struct error *profile(uint32_t tid)
+{
+	char number[16];
+	const char *const words[] = { "ctprof", "profile",    "--mode",     "both", "--tid",
+				      number,   "--duration", PROFILE_TIME, NULL };
+
+	snprintf(number, sizeof(number), "%" PRIu32, tid);
+	fprintf(stderr, "ctprof profile --mode both --tid %s --duration %s\n", number,
+		PROFILE_TIME);
+	execv("/proc/self/exe", (char **)(uintptr_t)words);
+	return error_system(errno, "ctprof profile");
+}
+
+struct error *top_run_screen(struct top *top, int *ret)
+{
+	const struct top_arguments *a = top->arguments;
+	const char *no_colour = getenv("NO_COLOR");
+	const struct screen_options options = {
+		.view = top->view,
+		.filter = a->filter,
+		.interval_ns = a->interval_ns,
+		.no_colour = no_colour && *no_colour,
+	};
+	const struct screen_feed feed = {
+		.next = next_window,
+		.tick = top->replay ? NULL : tick,
+		.inspect = top->replay ? NULL : inspect,
+		.step = top->replay ? step : NULL,
+		.jump = top->replay ? jump : NULL,
+		.context = top,
+	};
+	struct screen_result result = { 0 };
+	struct error *err = top_read_first(top);
+
+	if (!err)
+		err = screen_run(&options, &feed, &result);
+	if (err)
+		return err;
+	if (result.wish == SCREEN_PROFILE)
+		return profile(result.tid);
+	/* As it would have ended without us: shells look at that. */
+	if (result.signal)
+		*ret = 128 + result.signal;
+	return NULL;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/top.h"
+
+/* --- users --- */
+
+const char *top_user_name(void *context, uint32_t uid)
+{
+	struct users *users = context;
+	const struct passwd *entry;
+	struct user user = { .uid = uid };
+
+	for (size_t i = 0; i < users->known.count; i++)
+		if (users->known.items[i].uid == uid)
+			return users->known.items[i].name;
+	entry = getpwuid(uid);
+	if (entry)
+		user.name = strdup(entry->pw_name);
+	if (!array_push(&users->known, user)) {
+		free(user.name);
+		return NULL;
+	}
+	return user.name;
+}
+
+static void users_deinit(struct users *users)
+{
+	for (size_t i = 0; i < users->known.count; i++)
+		free(users->known.items[i].name);
+	array_deinit(&users->known);
+}
+
+/* --- engines --- */
+
+/* Why the better ones do not work is told, for they are worth a privilege. */
+static struct error *open_best(struct top *top, struct engine_options *options)
+{
+	struct error *err = NULL, *first = NULL;
+
+	for (enum engine_kind kind = 0; kind < ENGINE_COUNT; kind++) {
+		options->kind = top->kind = kind;
+		err = engine_open(options, &top->engine);
+		if (!err)
+			break;
+		if (first)
+			error_destroy(err);
+		else
+			first = err;
+	}
+	if (!top->engine)
+		return first;
+	if (first)
+		fprintf(stderr, "ctprof: by %s, for exact states cannot be had: %s\n",
+			engine_names[top->kind], first->message);
+	error_destroy(first);
+	return NULL;
+}
+
+static struct error *open_engine(struct top *top, struct engine_options *options)
+{
+	const struct top_arguments *a = top->arguments;
+
+	if (a->engine == ENGINE_AUTO)
+		return open_best(top, options);
+	options->kind = top->kind = a->engine;
+	return engine_open(options, &top->engine);
+}
+
+/* A thread stands for its process there; those of it that were not asked for have no states. */
+static struct error *open_recorder(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	struct top_record_options options = {
+		.directory = a->record,
+		.engine = engine_names[top->kind],
+		.keep = a->keep,
+		.capture = {
+			.pids = a->tids.count ? a->tids.items : a->target.pids.items,
+			.pid_count = a->tids.count ? a->tids.count : a->target.pids.count,
+			.cgroup = a->target.cgroup,
+			.may_be_gone = true,
+		},
+	};
+
+	reading_apply(&a->reading, &options.capture);
+	return top_recorder_open(&options, &top->recorder);
+}
+
+struct error *top_open(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	struct engine_options options = {
+		.pids = a->target.pids.items,
+		.pid_count = a->target.pids.count,
+		.tids = a->tids.items,
+		.tid_count = a->tids.count,
+		.cgroup = a->target.cgroup,
+	};
+	struct error *err;
+
+	/* Of a recording, nothing need be there any more. */
+	if (a->replay)
+		return replay_open(a->replay, &options, &top->replay);
+	err = target_check(&a->target, &a->tids);
+	if (!err)
+		err = open_engine(top, &options);
+	return err || !a->record ? err : open_recorder(top);
+}
+
+static struct error *read_engine(struct top *top, struct state_reading *reading)
+{
+	struct error *err = engine_read(top->engine, reading);
+
+	if (!err && top->recorder)
+		top_recorder_take(top->recorder, reading);
+	return err;
+}
+
+struct error *top_read_first(struct top *top)
+{
+	return top->replay ? NULL : read_engine(top, &top->readings[top->now]);
+}
+
+struct error *top_read_window(struct top *top)
+{
+	const struct state_reading *before = &top->readings[top->now];
+	struct error *err;
+
+	if (top->replay)
+		return replay_window(top->replay, &top->window);
+	top->now = !top->now;
+	err = read_engine(top, &top->readings[top->now]);
+	if (!err)
+		err = state_window_make(&top->window, before, &top->readings[top->now]);
+	return err;
+}
+
+void top_close(struct top *top)
+{
+	top_inspector_deinit(&top->inspector);
+	engine_close(top->engine);
+	replay_close(top->replay);
+	state_list_deinit(&top->list);
+	state_window_deinit(&top->window);
+	state_reading_deinit(&top->readings[0]);
+	state_reading_deinit(&top->readings[1]);
+	users_deinit(&top->users);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/columns.h"
+
+#include <stdio.h>
+
+#include "tui/tui.h"
+
+#define DRAWN(id)                                                     \
+	static void draw_##id(const struct tui *tui, struct pen *pen, \
+			      const struct state_line *line, enum column column, unsigned width)
+#define UNUSED(variable) ((void)(variable))
+
+static bool is_group(const struct tui *tui, const struct state_line *line)
+{
+	return tui->view.grouping != STATE_BY_THREAD || (tui->view.is_tree && !line->depth);
+}
+
+static void draw_number(struct pen *pen, uint64_t value, unsigned width)
+{
+	char buffer[FIT_NUMBER_MAX * 2];
+
+	snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)value);
+	pen_field(pen, STYLE_PLAIN, text_of(buffer), width, ALIGN_RIGHT, FIT_START);
+}
+
+/* What there is nothing of steps back. */
+static void draw_percent(struct pen *pen, double share, unsigned width)
+{
+	char buffer[FIT_NUMBER_MAX];
+
+	fit_percent(buffer, share);
+	pen_field(pen, share >= 0.0005 ? STYLE_PLAIN : STYLE_DIM, text_of(buffer), width,
+		  ALIGN_RIGHT, FIT_START);
+}
+
+DRAWN(TID)
+{
+	UNUSED(column);
+	draw_number(pen,
+		    line->depth || !is_group(tui, line) ? line->thread->tid : line->thread->tgid,
+		    width);
+}
+
+DRAWN(THREADS)
+{
+	UNUSED(column);
+	if (is_group(tui, line) && !line->depth)
+		draw_number(pen, line->threads, width);
+}
+
+/* A thread's line in a tree hangs at that of its group. */
+static const char *branch_of(const struct tui *tui, const struct state_line *line)
+{
+	const struct state_line *next = line + 1;
+	bool is_last =
+		next == tui->list.lines.items + tui->list.lines.count || next->depth < line->depth;
+
+	if (!tui->terminal.utf8)
+		return is_last ? "`- " : "|- ";
+	return is_last ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ";
+}
+
+DRAWN(NAME)
+{
+	struct text process = name_text(line->thread->process);
+	const struct name *label = line->label ? line->label : line->thread->name;
+	enum style style = line->threads ? STYLE_PLAIN : STYLE_DIM;
+	int end = pen->x + (int)width;
+	struct pen name = *pen;
+	enum fit_end cut =
+		tui->view.grouping == STATE_BY_CGROUP && !line->depth ? FIT_TAIL : FIT_START;
+
+	UNUSED(column);
+	name.end = end < pen->end ? end : pen->end;
+	if (line->depth)
+		pen_text(&name, STYLE_DIM, text_of(branch_of(tui, line)));
+	if (cut == FIT_TAIL)
+		pen_field(&name, style, name_text(label), (unsigned)(name.end - name.x), ALIGN_LEFT,
+			  cut);
+	pen_text(&name, style, cut == FIT_TAIL ? TEXT("") : name_text(label));
+	/* Within its process everybody knows whose it is. */
+	if (!is_group(tui, line) && !line->depth && process.length &&
+	    !text_equal(process, name_text(label))) {
+		pen_text(&name, STYLE_DIM, TEXT(" "));
+		pen_text(&name, STYLE_DIM, process);
+	}
+	pen_skip(&name, style, end);
+	pen->x = name.x;
+}
+
+DRAWN(USER)
+{
+	const char *name = tui->view.user_name
+				   ? tui->view.user_name(tui->view.context, line->thread->uid)
+				   : NULL;
+	char number[FIT_NUMBER_MAX];
+
+	UNUSED(column);
+	snprintf(number, sizeof(number), "%u", line->thread->uid);
+	pen_field(pen, STYLE_PLAIN, text_of(name ? name : number), width, ALIGN_LEFT, FIT_START);
+}
+
+DRAWN(CGROUP)
+{
+	UNUSED(tui), UNUSED(column);
+	pen_field(pen, STYLE_DIM, name_text(line->thread->cgroup), width, ALIGN_LEFT, FIT_TAIL);
+}
+
+double column_busy(const struct state_window *window, const struct state_line *line)
+{
+	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
+	uint64_t whole = window->ended_ns - window->begun_ns;
+	double share = 0;
+
+	for (size_t i = 0; i < array_length(busy); i++)
+		share += state_line_share(line, busy[i]);
+	if (share > 1)
+		share = 1;
+	/* A thread's own window may be a bit off, but is all of it. */
+	if ((line->threads == 1 && !line->ended) || !whole)
+		return share;
+	return share * (double)line->window_ns / (double)whole;
+}
+
+DRAWN(BUSY)
+{
+	UNUSED(column);
+	draw_percent(pen, column_busy(&tui->window, line), width);
+}
+
+DRAWN(STATES)
+{
+	UNUSED(tui), UNUSED(column);
+	pen_bar(pen, &line->times, line->window_ns, width);
+}
+
+/* The longest wait; what it does else, where one thread does. */
+DRAWN(NOW)
+{
+	char duration[FIT_NUMBER_MAX] = "";
+	enum state state = line->in_progress;
+	struct text label;
+
+	UNUSED(tui), UNUSED(column);
+	if (line->in_progress_ns)
+		fit_duration(duration, line->in_progress_ns);
+	else
+		state = line->thread->state;
+	label = text_of(state_rows[state].label);
+	if (!line->in_progress_ns && line->threads + line->ended != 1)
+		label = TEXT("");
+	else if (!line->threads)
+		label = TEXT("ended");
+	pen_field(pen, line->threads ? STYLE_OF(state) : STYLE_DIM, label, 6, ALIGN_LEFT,
+		  FIT_START);
+	pen_field(pen, STYLE_PLAIN, text_of(duration), width - 6, ALIGN_RIGHT, FIT_START);
+}
+
+DRAWN(SWITCHES)
+{
+	uint64_t ns = tui->window.ended_ns - tui->window.begun_ns;
+	double rate = ns ? (double)line->switches * 1e9 / (double)ns : 0;
+	char buffer[FIT_NUMBER_MAX];
+
+	UNUSED(column);
+	pen_field(pen, rate >= 0.05 ? STYLE_PLAIN : STYLE_DIM, text_of(fit_rate(buffer, rate)),
+		  width, ALIGN_RIGHT, FIT_START);
+}
+
+DRAWN(HISTORY)
+{
+	uint8_t levels[HISTORY_LENGTH];
+
+	UNUSED(column);
+	history_get(&tui->history, line->id, levels, width);
+	pen_spark(pen, levels, width);
+}
+
+/* No engine tells all parts apart. */
+DRAWN(STATE)
+{
+	enum state state = (enum state)(column - COLUMN_STATE_FIRST);
+	unsigned bits = 1u << state;
+
+	for (enum state part = 0; state_is_main(state) && part < STATE_COUNT; part++)
+		if (state_rows[part].main == state)
+			bits |= 1u << part;
+	if (tui->window.measured & bits)
+		draw_percent(pen, state_line_share(line, state), width);
+	else
+		pen_field(pen, STYLE_DIM, TEXT("-"), width, ALIGN_RIGHT, FIT_START);
+}
+
+const struct column_row column_rows[COLUMN_COUNT] = {
+#define COLUMN_ROW(id, a_head, width, widest, part, order, groupings, side, sort, text) \
+	[COLUMN_##id] = { .head = a_head,                                               \
+			  .prose = text,                                                \
+			  .least = width,                                               \
+			  .most = widest,                                               \
+			  .share = part,                                                \
+			  .leaves = order,                                              \
+			  .not_in = groupings,                                          \
+			  .align = ALIGN_##side,                                        \
+			  .is_on = true,                                                \
+			  .key = STATE_SORT_##sort,                                     \
+			  .draw = draw_##id },
+	TOP_COLUMNS(COLUMN_ROW)
+#undef COLUMN_ROW
+#define COLUMN_ROW(id, main_one, name, label, letter, text)            \
+	[COLUMN_STATE_FIRST + STATE_##id] = { .head = label,           \
+					      .prose = text,           \
+					      .least = 6,              \
+					      .most = 6,               \
+					      .leaves = 2,             \
+					      .align = ALIGN_RIGHT,    \
+					      .key = STATE_SORT_STATE, \
+					      .draw = draw_STATE },
+		THREAD_STATES(COLUMN_ROW)
+#undef COLUMN_ROW
+};
+
+void column_choice_init(struct column_choice *choice)
+{
+	*choice = (struct column_choice){ .numbers = false };
+	for (enum column c = 0; c < COLUMN_COUNT; c++)
+		choice->is_on[c] = column_rows[c].is_on;
+}
+
+/* --- where they are --- */
+
+static bool is_wanted(const struct column_choice *choice, enum state_grouping grouping,
+		      enum column column)
+{
+	bool is_number = choice->numbers && choice->is_on[COLUMN_STATES] &&
+			 column >= COLUMN_STATE_FIRST &&
+			 state_is_main((enum state)(column - COLUMN_STATE_FIRST));
+
+	if (column_rows[column].not_in & 1u << grouping)
+		return false;
+	return is_number ||
+	       (choice->is_on[column] && (column != COLUMN_STATES || !choice->numbers));
+}
+
+/* A path needs more than a name: rather without a history. */
+#define LEAST_OF_PATH 28
+
+static unsigned least_of(enum column column, enum state_grouping grouping)
+{
+	bool is_path = column == COLUMN_NAME && grouping == STATE_BY_CGROUP;
+
+	return is_path ? LEAST_OF_PATH : column_rows[column].least;
+}
+
+/* All that are wanted, where the bar is: numbers of states stand together. */
+static void list_wanted(struct column_layout *layout, const struct column_choice *choice,
+			enum state_grouping grouping)
+{
+	layout->count = 0;
+	for (enum column c = 0; c < COLUMN_STATE_FIRST; c++) {
+		if (is_wanted(choice, grouping, c))
+			layout->places[layout->count++] =
+				(struct column_place){ c, 0, least_of(c, grouping) };
+		for (enum column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT;
+		     s++)
+			if (is_wanted(choice, grouping, s))
+				layout->places[layout->count++] =
+					(struct column_place){ s, 0, column_rows[s].least };
+	}
+}
+
+static unsigned whole_width(const struct column_layout *layout)
+{
+	unsigned sum = layout->count ? (unsigned)layout->count - 1 : 0;
+
+	for (size_t i = 0; i < layout->count; i++)
+		sum += layout->places[i].width;
+	return sum;
+}
+
+/* The one that matters least, of several the last. False when the rest stays. */
+static bool leave(struct column_layout *layout)
+{
+	size_t least = 0;
+
+	for (size_t i = 1; i < layout->count; i++)
+		if (column_rows[layout->places[i].column].leaves >=
+		    column_rows[layout->places[least].column].leaves)
+			least = i;
+	if (!layout->count || !column_rows[layout->places[least].column].leaves)
+		return false;
+	layout->count--;
+	memmove(&layout->places[least], &layout->places[least + 1],
+		(layout->count - least) * sizeof(layout->places[0]));
+	return true;
+}
+
+/* What is left goes to those that can use it, by their shares: round by round, as some are full. */
+static void widen(struct column_layout *layout, unsigned left)
+{
+	while (left) {
+		unsigned shares = 0, given = 0;
+
+		for (size_t i = 0; i < layout->count; i++) {
+			const struct column_row *row = &column_rows[layout->places[i].column];
+
+			shares += layout->places[i].width < row->most ? row->share : 0;
+		}
+		for (size_t i = 0; i < layout->count && shares; i++) {
+			struct column_place *place = &layout->places[i];
+			const struct column_row *row = &column_rows[place->column];
+			unsigned part = (left * row->share + shares - 1) / shares;
+
+			if (part > row->most - place->width)
+				part = row->most - place->width;
+			if (part > left - given)
+				part = left - given;
+			place->width += part;
+			given += part;
+		}
+		if (!given)
+			return;
+		left -= given;
+	}
+}
+
+void column_layout_make(struct column_layout *layout, const struct column_choice *choice,
+			enum state_grouping grouping, unsigned width)
+{
+	int x = 0;
+
+	list_wanted(layout, choice, grouping);
+	while (whole_width(layout) > width && leave(layout))
+		;
+	if (whole_width(layout) < width)
+		widen(layout, width - whole_width(layout));
+	for (size_t i = 0; i < layout->count; i++) {
+		layout->places[i].x = x;
+		x += (int)layout->places[i].width + 1;
+	}
+}
+
+/* --- orders --- */
+
+size_t column_sorts(enum column column, struct state_sort ret[COLUMN_SORTS_MAX])
+{
+	const struct column_row *row = &column_rows[column];
+	size_t count = 0;
+
+	if (row->key == STATE_SORT_KEYS)
+		return 0;
+	if (column == COLUMN_STATES) {
+		for (; count < STATE_MAIN_COUNT; count++)
+			ret[count] = (struct state_sort){ .key = STATE_SORT_STATE,
+							  .state = state_mains[count] };
+		return count;
+	}
+	ret[0] = (struct state_sort){ .key = row->key };
+	if (row->key == STATE_SORT_STATE)
+		ret[0].state = (enum state)(column - COLUMN_STATE_FIRST);
+	return 1;
+}

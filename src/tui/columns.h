@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The columns of the table: a row each. Which are shown is the user's choice, and the terminal's
+ * width: those that matter less leave first.
+ */
+#ifndef TUI_COLUMNS_H
+#define TUI_COLUMNS_H
+
+#include "state/view.h"
+#include "tui/paint.h"
+
+struct tui;
+
+/*
+ * TOP_COLUMN(id, head, least width, most, share of what is left, leaves, not in, align, order,
+ * prose)
+ *
+ * The higher `leaves`, the sooner a column leaves; 0 stays. `not in` has a bit for each grouping.
+ * The order is what the list can be sorted by, KEYS for none.
+ */
+#define BY(grouping) (1u << STATE_BY_##grouping)
+#define TOP_COLUMNS(TOP_COLUMN)                                                                    \
+	TOP_COLUMN(TID, "TID", 7, 7, 0, 0, BY(CGROUP), RIGHT, TID,                                 \
+		   "its number; of groups, of their process")                                      \
+	TOP_COLUMN(THREADS, "THR", 4, 4, 0, 3, BY(THREAD), RIGHT, THREADS,                         \
+		   "how many threads live")                                                        \
+	TOP_COLUMN(NAME, "NAME", 15, 44, 3, 0, 0, LEFT, NAME, "its name, and that of its process") \
+	TOP_COLUMN(USER, "USER", 8, 12, 1, 8, BY(CGROUP), LEFT, USER, "whose it is")               \
+	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, CGROUP,                       \
+		   "where it is accounted")                                                        \
+	TOP_COLUMN(BUSY, "BUSY", 5, 5, 0, 4, 0, RIGHT, BUSY,                                       \
+		   "% that it ran, or wanted to; of groups the sum")                               \
+	TOP_COLUMN(STATES, "STATES", 20, 80, 6, 0, 0, LEFT, STATE, "all states as a bar, or in %") \
+	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 6, 0, LEFT, PROGRESS,                                \
+		   "what it is in the middle of, and for how long")                                \
+	TOP_COLUMN(SWITCHES, "SW/s", 5, 5, 0, 5, 0, RIGHT, SWITCHES,                               \
+		   "times it left a CPU, a second")                                                \
+	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "BUSY in the last windows")
+
+enum column {
+#define COLUMN_ENUM(id, ...) COLUMN_##id,
+	TOP_COLUMNS(COLUMN_ENUM)
+#undef COLUMN_ENUM
+		COLUMN_STATE_FIRST, /* one for each state, in % */
+	COLUMN_COUNT = COLUMN_STATE_FIRST + STATE_COUNT
+};
+#define COLUMN_OF_STATE(state) ((enum column)(COLUMN_STATE_FIRST + (state)))
+
+struct column_row {
+	const char *head, *prose;
+	unsigned least, most, share, leaves;
+	unsigned not_in;
+	enum align align;
+	bool is_on; /* unless the user chose otherwise */
+	enum state_sort_key key;
+	void (*draw)(const struct tui *tui, struct pen *pen, const struct state_line *line,
+		     enum column column, unsigned width);
+};
+extern const struct column_row column_rows[COLUMN_COUNT];
+
+struct column_choice {
+	bool is_on[COLUMN_COUNT];
+	bool numbers; /* main states in % instead of the bar */
+};
+
+void column_choice_init(struct column_choice *choice);
+
+/* Where columns are now. */
+struct column_layout {
+	struct column_place {
+		enum column column;
+		int x;
+		unsigned width;
+	} places[COLUMN_COUNT];
+	size_t count;
+};
+
+void column_layout_make(struct column_layout *layout, const struct column_choice *choice,
+			enum state_grouping grouping, unsigned width);
+
+/* Orders that a column stands for, from `first` on; 0 when there is none. */
+#define COLUMN_SORTS_MAX (STATE_MAIN_COUNT + 1)
+size_t column_sorts(enum column column, struct state_sort ret[COLUMN_SORTS_MAX]);
+
+static inline bool sort_is(struct state_sort a, struct state_sort b)
+{
+	return a.key == b.key && (a.key != STATE_SORT_STATE || a.state == b.state);
+}
+
+/* How much of the window's time it ran, or would have if it could: what STATE_SORT_BUSY orders by.
+ * 1 is a thread that did nothing else; groups may have more. */
+double column_busy(const struct state_window *window, const struct state_line *line);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "tui/keys.h"
+
+#define MESSAGE_S 4
+
+int tui_body_lines(void)
+{
+	int lines, columns;
+
+	paint_size(&lines, &columns);
+	return lines - TUI_HEAD_LINES - 1;
+}
+
+void tui_say(struct tui *tui, bool is_error, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(tui->message, sizeof(tui->message), format, values);
+	va_end(values);
+	tui->message_is_error = is_error;
+	tui->message_until = clock_ns(CLOCK_MONOTONIC) + MESSAGE_S * (uint64_t)NS_PER_S;
+}
+
+/* The first way to write a key. */
+static struct text short_label(const struct key_row *row)
+{
+	struct text label = text_of(row->label ? row->label : ""), word;
+
+	if (text_word(&label, &word))
+		return word;
+	switch (row->codes[0]) {
+	case ' ':
+		return TEXT("Space");
+	case '.':
+		return TEXT(".");
+	default:
+		return TEXT("Esc");
+	}
+}
+
+static void draw_hints_of(const struct tui *tui, enum key_section section, struct pen *pen)
+{
+	for (size_t i = 0; i < key_row_count; i++) {
+		const struct key_row *row = &key_rows[i];
+		struct text label = short_label(row);
+
+		if (row->section != section || !row->hint || !(row->modes & tui->mode) ||
+		    (row->in_replay_only && !tui_is_replay(tui)))
+			continue;
+		/* Whole ones, or none. */
+		if (pen->x + (int)(label.length + strlen(row->hint)) + 1 > pen->end)
+			return;
+		pen_text(pen, STYLE_STRONG, label);
+		pen_print(pen, STYLE_DIM, " %s  ", row->hint);
+	}
+}
+
+/* The way out comes first: a narrow screen has no room for all. */
+static void draw_hints(const struct tui *tui, int y, int columns)
+{
+	static const enum key_section order[] = { KEYS_LEAVE, KEYS_REPLAY, KEYS_ROWS, KEYS_LOOK,
+						  KEYS_MOVE };
+	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
+
+	for (size_t i = 0; i < array_length(order); i++)
+		draw_hints_of(tui, order[i], &pen);
+}
+
+static void draw_page(struct tui *tui, int columns)
+{
+	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
+	int height = tui_body_lines() - 1;
+
+	pen_print(&pen, STYLE_HEAD, " %s", tui->mode == MODE_HELP ? "Help" : "Inspector");
+	if (tui->mode == MODE_INSPECTOR) {
+		pen_print(&pen, STYLE_HEAD, "  %u ", tui->inspected_tid);
+		pen_text(&pen, STYLE_SORTED, text_of(tui->inspected_name));
+	}
+	if (tui->mode == MODE_INSPECTOR && tui->inspected_is_gone)
+		pen_print(&pen, STYLE_HEAD, "  it has ended: this is what was seen last");
+	pen_skip(&pen, STYLE_HEAD, columns);
+	/* It may be higher than it was. */
+	page_scroll(&tui->page, 0, height);
+	page_draw(&tui->page, &tui->terminal, TUI_HEAD_LINES + 1, height, columns);
+}
+
+void tui_draw(struct tui *tui)
+{
+	int lines, columns, cursor = 0;
+	bool is_prompt = tui->mode & (MODE_FILTER | MODE_JUMP);
+	struct pen pen;
+
+	paint_size(&lines, &columns);
+	paint_begin();
+	header_draw(tui, columns);
+	if (tui->mode & (MODE_HELP | MODE_INSPECTOR))
+		draw_page(tui, columns);
+	else if (tui->mode == MODE_COLUMNS)
+		chooser_draw(tui, columns);
+	else
+		table_draw(tui, columns);
+	pen = pen_at(&tui->terminal, lines - 1, 0, columns);
+	if (is_prompt)
+		prompt_draw(tui, lines - 1, columns, &cursor);
+	else if (tui->message_until)
+		pen_text(&pen, tui->message_is_error ? STYLE_ERROR : STYLE_STRONG,
+			 text_of(tui->message));
+	else
+		draw_hints(tui, lines - 1, columns);
+	paint_end(is_prompt ? lines - 1 : -1, cursor);
+}

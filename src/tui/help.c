@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "tui/keys.h"
+
+static void print_keys(FILE *out, const struct tui *tui)
+{
+	for (enum key_section section = 0; section < KEY_SECTIONS; section++) {
+		if (section == KEYS_REPLAY && !tui_is_replay(tui))
+			continue;
+		fprintf(out, "# %s\n", key_section_heads[section]);
+		for (size_t i = 0; i < key_row_count; i++)
+			if (key_rows[i].section == section && key_rows[i].label)
+				fprintf(out, "  %-10s  %s\n", key_rows[i].label, key_rows[i].prose);
+		fputc('\n', out);
+	}
+}
+
+static void print_filters(FILE *out)
+{
+	static const char *const rows[][2] = {
+		{ "nginx", "a part of a name of the thread or its process" },
+		{ "'worker-*'", "a pattern of such a name, without the quotes" },
+		{ "a|b", "either" },
+		{ "user:root", "whose it is; cgroup:/path, pid:812 the same way" },
+		{ "state:lock", "those that were in this state in the window, or are" },
+	};
+
+	fprintf(out, "# Filters: terms with spaces between\n");
+	for (size_t i = 0; i < array_length(rows); i++)
+		fprintf(out, "  %-10s  %s\n", rows[i][0], rows[i][1]);
+	fputc('\n', out);
+}
+
+/* A part stands below its state. */
+static void print_states(FILE *out)
+{
+	fprintf(out, "# States, and their parts; all time of a thread is in one of them\n");
+	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
+		for (enum state state = 0; state < STATE_COUNT; state++) {
+			const struct state_row *row = &state_rows[state];
+
+			if (row->main == state_mains[i])
+				fprintf(out, "  %c %-6s  %s%s\n", row->letter, row->label,
+					state_is_main(state) ? "" : "  ", row->prose);
+		}
+}
+
+struct error *help_open(struct tui *tui)
+{
+	_cleanup_free_ char *bytes = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&bytes, &size);
+
+	if (!out)
+		return error_system(errno, "the help");
+	print_keys(out, tui);
+	print_filters(out);
+	print_states(out);
+	if (fclose(out))
+		return &error_no_memory;
+	page_deinit(&tui->page);
+	tui->mode = MODE_HELP;
+	return page_set(&tui->page, take_ptr(bytes));
+}

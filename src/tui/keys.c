@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/keys.h"
+
+#include <wchar.h>
+
+#include "tui/curses.h"
+
+#define ESCAPE          27
+#define CONTROL(letter) ((letter) - 'a' + 1)
+#define PAGE            0x10000 /* as many lines as are seen */
+#define ALL             0x20000
+
+const char *const key_section_heads[KEY_SECTIONS] = {
+	[KEYS_ROWS] = "Which rows",
+	[KEYS_LOOK] = "How they look",
+	[KEYS_MOVE] = "Moving",
+	[KEYS_REPLAY] = "In a replay",
+	[KEYS_LEAVE] = "Going deeper, and out",
+};
+
+#define ACTION(name) static struct error *name(struct tui *tui, int argument)
+
+/* --- moving --- */
+
+static long lines_of(int argument)
+{
+	int page = tui_body_lines() - 1, sign = argument < 0 ? -1 : 1;
+
+	if (argument == PAGE || argument == -PAGE)
+		return sign * (page > 1 ? page : 1);
+	return argument == ALL || argument == -ALL ? sign * (long)UINT32_MAX : argument;
+}
+
+ACTION(move_by)
+{
+	long by = lines_of(argument);
+
+	if (tui->mode == MODE_TABLE)
+		table_move(tui, by);
+	else if (tui->mode == MODE_COLUMNS)
+		tui->chosen = by < 0 ? (tui->chosen > (size_t)-by ? tui->chosen - (size_t)-by : 0)
+			      : tui->chosen + (size_t)by < COLUMN_COUNT ? tui->chosen + (size_t)by
+									: COLUMN_COUNT - 1;
+	else
+		page_scroll(&tui->page, by, tui_body_lines() - 1);
+	return NULL;
+}
+
+ACTION(follow)
+{
+	(void)argument;
+	if (!tui->has_selected)
+		tui_say(tui, false, "Select a row first.");
+	else
+		tui->follows = !tui->follows;
+	table_settle(tui);
+	return NULL;
+}
+
+/* --- which rows --- */
+
+/* Ids, and so the selection and the histories, are those of one kind of rows. */
+static struct error *group_by(struct tui *tui, enum state_grouping grouping)
+{
+	if (tui->view.grouping == grouping)
+		return NULL;
+	tui->view.grouping = grouping;
+	tui->has_selected = tui->follows = false;
+	tui->top = tui->selected_at = 0;
+	history_clear(&tui->history);
+	return tui_list(tui);
+}
+
+ACTION(group_as)
+{
+	return group_by(tui, (enum state_grouping)argument);
+}
+
+ACTION(group_next)
+{
+	return group_by(tui, (enum state_grouping)(
+				     (tui->view.grouping + STATE_GROUPINGS + (unsigned)argument) %
+				     STATE_GROUPINGS));
+}
+
+ACTION(toggle_tree)
+{
+	(void)argument;
+	tui->view.is_tree = !tui->view.is_tree;
+	return tui_list(tui);
+}
+
+ACTION(toggle_kernel)
+{
+	(void)argument;
+	tui->view.no_kernel = !tui->view.no_kernel;
+	tui_say(tui, false,
+		tui->view.no_kernel ? "Threads of the kernel are left out."
+				    : "Threads of the kernel are shown.");
+	return tui_list(tui);
+}
+
+ACTION(open_prompt)
+{
+	prompt_open(tui, (enum tui_mode)argument);
+	return NULL;
+}
+
+/* --- how they look --- */
+
+ACTION(move_sort)
+{
+	return table_sort_move(tui, argument);
+}
+
+ACTION(reverse)
+{
+	(void)argument;
+	tui->view.sort.reverse = !tui->view.sort.reverse;
+	return tui_list(tui);
+}
+
+ACTION(toggle_numbers)
+{
+	(void)argument;
+	tui->columns.numbers = !tui->columns.numbers;
+	return NULL;
+}
+
+ACTION(open_columns)
+{
+	(void)argument;
+	tui->mode = MODE_COLUMNS;
+	return NULL;
+}
+
+ACTION(toggle_column)
+{
+	(void)argument;
+	tui->columns.is_on[tui->chosen] = !tui->columns.is_on[tui->chosen];
+	return NULL;
+}
+
+ACTION(freeze)
+{
+	(void)argument;
+	tui->is_paused = !tui->is_paused;
+	return NULL;
+}
+
+/* --- a replay --- */
+
+ACTION(step)
+{
+	if (!tui->feed->step(tui->feed->context, argument)) {
+		tui_say(tui, false,
+			argument < 0 ? "This is the first window." : "This is the last window.");
+		return NULL;
+	}
+	tui->is_paused = true;
+	return tui_next(tui);
+}
+
+/* --- deeper, and out --- */
+
+ACTION(open_help)
+{
+	(void)argument;
+	return help_open(tui);
+}
+
+ACTION(inspect)
+{
+	(void)argument;
+	return inspector_open(tui);
+}
+
+ACTION(profile)
+{
+	const struct state_line *line = table_selected(tui);
+	bool is_inspected = tui->mode == MODE_INSPECTOR;
+
+	(void)argument;
+	if (tui_is_replay(tui)) {
+		tui_say(tui, false, "What is replayed has passed: there is nothing to profile.");
+		return NULL;
+	}
+	if (!line && !is_inspected) {
+		tui_say(tui, false, "Select a row first.");
+		return NULL;
+	}
+	if (is_inspected ? tui->inspected_is_gone : !line->threads) {
+		tui_say(tui, false, "It has ended.");
+		return NULL;
+	}
+	tui->result.wish = SCREEN_PROFILE;
+	tui->result.is_process = !is_inspected && table_is_process(tui, line);
+	tui->result.tid = is_inspected             ? tui->inspected_tid
+			  : tui->result.is_process ? line->thread->tgid
+						   : line->thread->tid;
+	tui->is_over = true;
+	return NULL;
+}
+
+ACTION(back)
+{
+	(void)argument;
+	tui->mode = MODE_TABLE;
+	return NULL;
+}
+
+ACTION(quit)
+{
+	(void)argument;
+	tui->is_over = true;
+	return NULL;
+}
+
+/* The nearest of what could be meant goes first. */
+ACTION(escape)
+{
+	(void)argument;
+	if (tui->view.filter && tui->view.filter->count)
+		return prompt_clear(tui);
+	tui->has_selected = tui->follows = false;
+	return NULL;
+}
+
+/* --- the mouse --- */
+
+ACTION(click)
+{
+	MEVENT event;
+	struct error *err = NULL;
+	bool again = false;
+
+	(void)argument;
+	if (getmouse(&event) != OK)
+		return NULL;
+	if (event.bstate & (BUTTON4_PRESSED | BUTTON5_PRESSED)) {
+		int by = event.bstate & BUTTON4_PRESSED ? -3 : 3;
+
+		if (tui->mode != MODE_TABLE)
+			return move_by(tui, by);
+		table_scroll(tui, by);
+	} else if (event.bstate & BUTTON1_PRESSED && tui->mode == MODE_TABLE) {
+		err = table_click(tui, event.y, event.x, &again);
+		if (!err && again)
+			err = inspector_open(tui);
+	}
+	return err;
+}
+
+/* --- the rows --- */
+
+#define PAGES (MODE_HELP | MODE_INSPECTOR)
+#define LISTS (MODE_TABLE | PAGES | MODE_COLUMNS)
+
+#define KEY_ROW(is_replay, in, where, as, short_prose, text, action, value, ...)              \
+	{                                                                                     \
+		.modes = (in), .section = (where), .codes = { __VA_ARGS__ }, .label = (as),   \
+		.hint = (short_prose), .prose = (text), .act = (action), .argument = (value), \
+		.in_replay_only = (is_replay)                                                 \
+	}
+#define KEY(...)    KEY_ROW(false, __VA_ARGS__)
+#define REPLAY(...) KEY_ROW(true, __VA_ARGS__)
+/* The other of two, or one more, that the row of the first tells of. */
+#define ALSO(in, action, value, ...) \
+	KEY_ROW(false, in, KEYS_ROWS, NULL, NULL, NULL, action, value, __VA_ARGS__)
+
+const struct key_row key_rows[] = {
+	/* KEY(modes, section, label, hint, prose, action, argument, codes...) */
+	KEY(MODE_TABLE, KEYS_ROWS, "/", "filter", "filter: all terms must be met; Esc clears it",
+	    open_prompt, MODE_FILTER, '/'),
+	KEY(MODE_TABLE, KEYS_ROWS, "Tab", "rows", "threads, processes, cgroups, pools; also 1 to 4",
+	    group_next, 1, '\t'),
+	ALSO(MODE_TABLE, group_next, -1, KEY_BTAB),
+	ALSO(MODE_TABLE, group_as, STATE_BY_THREAD, '1'),
+	ALSO(MODE_TABLE, group_as, STATE_BY_PROCESS, '2'),
+	ALSO(MODE_TABLE, group_as, STATE_BY_CGROUP, '3'),
+	ALSO(MODE_TABLE, group_as, STATE_BY_POOL, '4'),
+	KEY(MODE_TABLE, KEYS_ROWS, "t", "tree", "tree: threads below their process or group",
+	    toggle_tree, 0, 't', KEY_F(5)),
+	KEY(MODE_TABLE, KEYS_ROWS, "K", NULL, "threads of the kernel: with or without",
+	    toggle_kernel, 0, 'K'),
+
+	KEY(MODE_TABLE, KEYS_LOOK, "<>", "sort",
+	    "sort by the next column or state; a click on a head too", move_sort, -1, '<'),
+	ALSO(MODE_TABLE, move_sort, 1, '>'),
+	KEY(MODE_TABLE, KEYS_LOOK, "r", NULL, "reverse the order", reverse, 0, 'r'),
+	KEY(MODE_TABLE, KEYS_LOOK, "b", "bars", "states as bars, or in %", toggle_numbers, 0, 'b'),
+	KEY(MODE_TABLE, KEYS_LOOK, "C", "columns", "choose columns", open_columns, 0, 'C'),
+	KEY(MODE_COLUMNS, KEYS_LOOK, NULL, "on or off", NULL, toggle_column, 0, ' ', '\r', '\n',
+	    KEY_ENTER),
+	KEY(MODE_TABLE, KEYS_LOOK, "p Space", "freeze",
+	    "freeze, and go on; the window that follows has all that passed", freeze, 0, 'p', ' '),
+
+	KEY(LISTS, KEYS_MOVE, "Up Down", NULL,
+	    "select a row: it stays selected when rows move; also k and j", move_by, 1, KEY_DOWN,
+	    'j'),
+	ALSO(LISTS, move_by, -1, KEY_UP, 'k'),
+	KEY(LISTS, KEYS_MOVE, "PgUp PgDn", NULL,
+	    "by a page; Home and End to the ends; the wheel scrolls", move_by, PAGE, KEY_NPAGE,
+	    CONTROL('f')),
+	ALSO(LISTS, move_by, -PAGE, KEY_PPAGE, CONTROL('b')),
+	ALSO(LISTS, move_by, -ALL, KEY_HOME),
+	ALSO(LISTS, move_by, ALL, KEY_END, 'G'),
+	KEY(MODE_TABLE, KEYS_MOVE, "F", NULL, "follow: keep the selected row in sight", follow, 0,
+	    'F'),
+
+	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, "Left Right", NULL,
+	       "the window before, or after; also , and .", step, -1, ',', KEY_LEFT),
+	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, NULL, "step", NULL, step, 1, '.',
+	       KEY_RIGHT),
+	REPLAY(MODE_TABLE, KEYS_REPLAY, "g", "jump", "go to a time, as 12:30 or -5m", open_prompt,
+	       MODE_JUMP, 'g'),
+
+	KEY(MODE_TABLE, KEYS_LEAVE, "Enter", "inspect",
+	    "all that is known of the selected thread; a second click too", inspect, 0, '\r', '\n',
+	    KEY_ENTER),
+	KEY(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
+	    "leave, and profile the selected thread", profile, 0, 'P'),
+	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
+	KEY(PAGES | MODE_COLUMNS, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q', ESCAPE, KEY_F(10)),
+	ALSO(MODE_HELP, back, 0, 'h', '?', KEY_F(1)),
+	ALSO(MODE_COLUMNS, back, 0, 'C'),
+	KEY(MODE_TABLE, KEYS_LEAVE, "q", "quit", "quit; also F10 and ^C", quit, 0, 'q', KEY_F(10)),
+	KEY(MODE_TABLE, KEYS_LEAVE, "Esc", NULL, "clear the filter, or the selection", escape, 0,
+	    ESCAPE),
+	ALSO(LISTS, click, 0, KEY_MOUSE),
+};
+const size_t key_row_count = array_length(key_rows);
+
+static bool is_for(const struct tui *tui, const struct key_row *row, int key)
+{
+	if (!(row->modes & tui->mode) || (row->in_replay_only && !tui_is_replay(tui)))
+		return false;
+	for (size_t i = 0; i < KEY_CODES_MAX && row->codes[i]; i++)
+		if (row->codes[i] == key)
+			return true;
+	return false;
+}
+
+static struct error *press(struct tui *tui, int key, struct text character)
+{
+	if (tui->mode & (MODE_FILTER | MODE_JUMP))
+		return prompt_key(tui, key, character);
+	for (size_t i = 0; i < key_row_count; i++)
+		if (is_for(tui, &key_rows[i], key))
+			return key_rows[i].act(tui, key_rows[i].argument);
+	return NULL;
+}
+
+struct error *keys_read(struct tui *tui)
+{
+	struct error *err = NULL;
+	wint_t wide;
+	int kind;
+
+	while (!err && !tui->is_over && (kind = get_wch(&wide)) != ERR) {
+		char bytes[16];
+		mbstate_t start = { 0 };
+		size_t length = kind == OK ? wcrtomb(bytes, (wchar_t)wide, &start) : 0;
+
+		/* Letters of other scripts have the numbers of ncurses' keys. */
+		if (length == (size_t)-1)
+			continue;
+		err = press(tui, kind == KEY_CODE_YES || wide < 0x80 ? (int)wide : 0,
+			    (struct text){ bytes, length });
+	}
+	return err;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/paint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tui/curses.h"
+#include "tui/sparkline.h"
+#include "tui/stacked_bar.h"
+
+#define WIDTH_MAX 512 /* columns that are drawn; wider terminals leave the rest empty */
+#define DEFAULT   (-1)
+
+struct colours {
+	short of_256, of_8;
+};
+
+/* What a thread does with its time runs from green to red; what is of no interest has no colour. */
+static const struct colours state_colours[STATE_COUNT] = {
+	[STATE_EXEC] = { 71, COLOR_GREEN },      [STATE_RUNNABLE] = { 214, COLOR_YELLOW },
+	[STATE_PAGING] = { 170, COLOR_MAGENTA }, [STATE_SLEEP] = { 67, COLOR_BLUE },
+	[STATE_LOCK] = { 167, COLOR_RED },       [STATE_IDLE] = { DEFAULT, DEFAULT },
+	[STATE_STOPPED] = { 37, COLOR_CYAN },
+};
+
+static const struct {
+	attr_t attributes;
+	struct colours colours;
+} styles[] = {
+	[STYLE_PLAIN] = { A_NORMAL, { DEFAULT, DEFAULT } },
+	[STYLE_DIM] = { A_DIM, { DEFAULT, DEFAULT } },
+	[STYLE_STRONG] = { A_BOLD, { DEFAULT, DEFAULT } },
+	[STYLE_HEAD] = { A_REVERSE, { DEFAULT, DEFAULT } },
+	[STYLE_SORTED] = { A_REVERSE | A_BOLD, { 214, COLOR_YELLOW } },
+	[STYLE_ERROR] = { A_BOLD, { 167, COLOR_RED } },
+};
+
+void paint_size(int *ret_lines, int *ret_columns)
+{
+	*ret_lines = getmaxy(stdscr);
+	*ret_columns = getmaxx(stdscr) < WIDTH_MAX ? getmaxx(stdscr) : WIDTH_MAX;
+}
+
+void paint_begin(void)
+{
+	attr_set(A_NORMAL, 0, NULL);
+	erase();
+}
+
+void paint_end(int y, int x)
+{
+	curs_set(y >= 0);
+	if (y >= 0)
+		move(y, x);
+	refresh();
+}
+
+static void use(const struct pen *pen, attr_t attributes, struct colours fore, struct colours back)
+{
+	int pair = 0;
+
+	if (pen->terminal->colours == 256)
+		pair = alloc_pair(fore.of_256, back.of_256);
+	else if (pen->terminal->colours)
+		pair = alloc_pair(fore.of_8, back.of_8);
+	if (pair < 0)
+		pair = 0;
+	attr_set(attributes, (short)pair, &pair);
+}
+
+static const struct colours no_colour = { DEFAULT, DEFAULT };
+
+static void use_style(const struct pen *pen, enum style style)
+{
+	bool is_state = style >= STYLE_STATE;
+	struct colours fore = is_state ? state_colours[state_rows[style - STYLE_STATE].main]
+				       : styles[style].colours;
+	attr_t attributes = is_state ? A_NORMAL : styles[style].attributes;
+
+	/* Dim and reversed is not readable everywhere. */
+	if (pen->is_selected) {
+		attributes = (attributes & ~A_DIM) | A_REVERSE;
+		fore = no_colour;
+	}
+	use(pen, attributes, fore, no_colour);
+}
+
+static void put(struct pen *pen, const char *bytes, unsigned width)
+{
+	if (pen->x + (int)width > pen->end)
+		return;
+	mvaddstr(pen->y, pen->x, bytes);
+	pen->x += (int)width;
+}
+
+static unsigned room(const struct pen *pen)
+{
+	return pen->x < pen->end ? (unsigned)(pen->end - pen->x) : 0;
+}
+
+void pen_text(struct pen *pen, enum style style, struct text text)
+{
+	char out[FIT_ROOM(WIDTH_MAX)];
+	unsigned width = fit_text(text, room(pen), FIT_START, pen->terminal->utf8, out);
+
+	use_style(pen, style);
+	put(pen, out, width);
+}
+
+void pen_print(struct pen *pen, enum style style, const char *format, ...)
+{
+	char line[WIDTH_MAX];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	pen_text(pen, style, text_of(line));
+}
+
+void pen_skip(struct pen *pen, enum style style, int x)
+{
+	use_style(pen, style);
+	while (pen->x < x && pen->x < pen->end)
+		put(pen, " ", 1);
+}
+
+void pen_field(struct pen *pen, enum style style, struct text text, unsigned width,
+	       enum align align, enum fit_end end)
+{
+	char out[FIT_ROOM(WIDTH_MAX)];
+	int start = pen->x;
+	unsigned used;
+
+	if (width > room(pen))
+		width = room(pen);
+	used = fit_text(text, width, end, pen->terminal->utf8, out);
+	if (align == ALIGN_RIGHT)
+		pen_skip(pen, style, start + (int)(width - used));
+	use_style(pen, style);
+	put(pen, out, used);
+	pen_skip(pen, style, start + (int)width);
+}
+
+/* --- bars --- */
+
+static enum state part_state(unsigned part)
+{
+	return part < STATE_MAIN_COUNT ? state_mains[part] : STATE_IDLE;
+}
+
+bool pen_has_blocks(const struct pen *pen)
+{
+	return pen->terminal->utf8 && pen->terminal->colours;
+}
+
+static void put_letter(struct pen *pen, unsigned part)
+{
+	char letter[2] = " ";
+
+	if (part < STATE_MAIN_COUNT)
+		letter[0] = state_rows[state_mains[part]].letter;
+	use(pen, A_NORMAL, state_colours[part_state(part)], no_colour);
+	put(pen, letter, 1);
+}
+
+/* Idle time is a line of points: most threads have nothing else, and that should be quiet. */
+static void put_point(struct pen *pen, unsigned part)
+{
+	use(pen, A_DIM, no_colour, no_colour);
+	put(pen, part < STATE_MAIN_COUNT ? "\xc2\xb7" : " ", 1);
+}
+
+static void put_blocks(struct pen *pen, struct bar_cell cell)
+{
+	struct colours left = state_colours[part_state(cell.left)];
+	struct colours right = state_colours[part_state(cell.right)];
+	char block[] = "\xe2\x96\x88"; /* U+2588; one less of eight is one more */
+
+	if (left.of_256 == DEFAULT && right.of_256 == DEFAULT) {
+		put_point(pen, cell.left);
+		return;
+	}
+	if (cell.left != cell.right)
+		block[2] = (char)(0x90 - cell.steps);
+	/* No colour in front is the text's, not the background's: so the other is, reversed. */
+	if (left.of_256 == DEFAULT)
+		use(pen, A_REVERSE, right, no_colour);
+	else
+		use(pen, A_NORMAL, left, cell.left == cell.right ? no_colour : right);
+	put(pen, block, 1);
+}
+
+void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns, unsigned width)
+{
+	struct bar_cell cells[WIDTH_MAX];
+	uint64_t parts[STATE_MAIN_COUNT];
+
+	if (width > room(pen))
+		width = room(pen);
+	for (unsigned i = 0; i < STATE_MAIN_COUNT; i++)
+		parts[i] = state_times_of(times, state_mains[i]);
+	stacked_bar(parts, STATE_MAIN_COUNT, whole_ns, cells, width,
+		    pen_has_blocks(pen) ? BAR_STEPS : 1);
+	for (unsigned i = 0; i < width; i++) {
+		if (pen_has_blocks(pen))
+			put_blocks(pen, cells[i]);
+		else
+			put_letter(pen, cells[i].left);
+	}
+}
+
+void pen_swatch(struct pen *pen, enum state main)
+{
+	for (unsigned i = 0; i < STATE_MAIN_COUNT; i++) {
+		struct bar_cell cell = { (uint8_t)i, (uint8_t)i, BAR_STEPS };
+
+		if (state_mains[i] != main)
+			continue;
+		if (pen_has_blocks(pen))
+			put_blocks(pen, cell);
+		else
+			put_letter(pen, i);
+	}
+}
+
+void pen_spark(struct pen *pen, const uint8_t *levels, unsigned count)
+{
+	static const char letters[SPARK_LEVELS + 1] = "_.:-=+*#";
+
+	for (unsigned i = 0; i < count; i++) {
+		char mark[] = "\xe2\x96\x81"; /* U+2581 is the lowest */
+
+		if (levels[i] == HISTORY_UNKNOWN) {
+			pen_skip(pen, STYLE_PLAIN, pen->x + 1);
+			continue;
+		}
+		mark[2] = (char)((unsigned char)mark[2] + levels[i]);
+		if (!pen->terminal->utf8)
+			mark[0] = letters[levels[i]], mark[1] = '\0';
+		use_style(pen, levels[i] ? STYLE_PLAIN : STYLE_DIM);
+		put(pen, mark, 1);
+	}
+}

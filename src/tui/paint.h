@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Marks on the screen: texts, bars and sparklines, in styles, from left to right.
+ *
+ *	struct pen pen = pen_at(&terminal, 0, 0, width);
+ *	pen_print(&pen, STYLE_STRONG, "%u CPUs", cpus);
+ *	pen_bar(&pen, &times, window_ns, 20);
+ *
+ * A pen never leaves its line: what does not fit is cut.
+ */
+#ifndef TUI_PAINT_H
+#define TUI_PAINT_H
+
+#include "state/reading.h"
+#include "tui/fit.h"
+#include "tui/terminal.h"
+
+enum style {
+	STYLE_PLAIN,
+	STYLE_DIM,    /* less important than others: zeros, labels */
+	STYLE_STRONG, /* what is looked for first */
+	STYLE_HEAD,   /* of a table */
+	STYLE_SORTED, /* the head of the column that decides the order */
+	STYLE_ERROR,
+	STYLE_STATE, /* and on: of a state, STYLE_OF(state) */
+};
+#define STYLE_OF(state) ((enum style)(STYLE_STATE + (state)))
+
+enum align { ALIGN_LEFT, ALIGN_RIGHT };
+
+struct pen {
+	const struct terminal *terminal;
+	int y, x, end;
+	bool is_selected; /* what follows is on the selected row */
+};
+
+/* How many lines and columns there are. */
+void paint_size(int *ret_lines, int *ret_columns);
+void paint_begin(void);
+/* With a cursor there, or none where `y` is negative. */
+void paint_end(int y, int x);
+
+static inline struct pen pen_at(const struct terminal *terminal, int y, int x, int end)
+{
+	return (struct pen){ .terminal = terminal, .y = y, .x = x, .end = end };
+}
+
+void pen_text(struct pen *pen, enum style style, struct text text);
+void pen_print(struct pen *pen, enum style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* In just so many columns. */
+void pen_field(struct pen *pen, enum style style, struct text text, unsigned width,
+	       enum align align, enum fit_end end);
+
+/* Spaces up to this column. */
+void pen_skip(struct pen *pen, enum style style, int x);
+
+/* Letters are in bars where there are no blocks, or no colours to tell blocks apart. */
+bool pen_has_blocks(const struct pen *pen);
+
+/* Main states as parts of a whole. */
+void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns, unsigned width);
+
+/* What stands for a state in bars. */
+void pen_swatch(struct pen *pen, enum state main);
+
+/* Levels as history_get() has them. */
+void pen_spark(struct pen *pen, const uint8_t *levels, unsigned count);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/tui.h"
+
+#include <stdio.h>
+
+/* Below its head; at least one, that moving has somewhere to go. */
+static int rows_seen(void)
+{
+	int rows = tui_body_lines() - 1;
+
+	return rows > 1 ? rows : 1;
+}
+
+static void layout_of(const struct tui *tui, struct column_layout *layout, int columns)
+{
+	enum state_grouping grouping = tui->view.grouping;
+
+	/* A tree by threads has groups too: it shows how many. */
+	if (tui->view.is_tree && grouping == STATE_BY_THREAD)
+		grouping = STATE_BY_PROCESS;
+	column_layout_make(layout, &tui->columns, grouping, columns > 0 ? (unsigned)columns : 0);
+}
+
+/* --- drawing --- */
+
+/* "BUSY" with a mark where it decides the order; a bar says by which state. */
+static enum style head_of(const struct tui *tui, enum column column, unsigned width, char *out,
+			  size_t size)
+{
+	const struct column_row *row = &column_rows[column];
+	struct state_sort sorts[COLUMN_SORTS_MAX];
+	size_t count = column_sorts(column, sorts);
+	const char *mark = tui->view.sort.reverse ? tui->terminal.utf8 ? "\xe2\x96\xb2" : "^"
+			   : tui->terminal.utf8   ? "\xe2\x96\xbc"
+						  : "v";
+
+	snprintf(out, size, "%s", row->head);
+	for (size_t i = 0; i < count; i++) {
+		if (!sort_is(tui->view.sort, sorts[i]))
+			continue;
+		if (column == COLUMN_STATES)
+			snprintf(out, size, "%s %s%s", row->head, mark,
+				 state_rows[sorts[i].state].name);
+		else if (strlen(row->head) < width)
+			snprintf(out, size, "%s%s", row->head, mark);
+		return STYLE_SORTED;
+	}
+	return STYLE_HEAD;
+}
+
+static void draw_head(const struct tui *tui, const struct column_layout *layout, int columns)
+{
+	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
+	char head[64];
+
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct column_place *place = &layout->places[i];
+		enum style style = head_of(tui, place->column, place->width, head, sizeof(head));
+
+		pen_skip(&pen, STYLE_HEAD, place->x);
+		pen_field(&pen, style, text_of(head), place->width,
+			  column_rows[place->column].align, FIT_START);
+	}
+	pen_skip(&pen, STYLE_HEAD, columns);
+}
+
+static void draw_line(const struct tui *tui, const struct column_layout *layout, size_t index,
+		      int y, int columns)
+{
+	const struct state_line *line = &tui->list.lines.items[index];
+	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
+
+	pen.is_selected = tui->has_selected && line->id == tui->selected;
+	for (size_t i = 0; i < layout->count; i++) {
+		const struct column_place *place = &layout->places[i];
+
+		pen_skip(&pen, STYLE_PLAIN, place->x);
+		column_rows[place->column].draw(tui, &pen, line, place->column, place->width);
+	}
+	pen_skip(&pen, STYLE_PLAIN, columns);
+}
+
+static void draw_emptiness(const struct tui *tui, int columns)
+{
+	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES + 2, 2, columns);
+
+	if (!tui->has_window)
+		pen_print(&pen, STYLE_DIM, "The first window has not ended yet.");
+	else if (tui->window.deltas.count)
+		pen_print(&pen, STYLE_DIM, "No thread meets the filter, of %zu. Esc clears it.",
+			  tui->window.deltas.count);
+	else
+		pen_print(&pen, STYLE_DIM, "There are no threads.");
+}
+
+void table_draw(struct tui *tui, int columns)
+{
+	struct column_layout layout;
+	int rows = tui_body_lines() - 1;
+
+	layout_of(tui, &layout, columns);
+	draw_head(tui, &layout, columns);
+	if (!tui->list.lines.count)
+		draw_emptiness(tui, columns);
+	for (int i = 0; i < rows && tui->top + (size_t)i < tui->list.lines.count; i++)
+		draw_line(tui, &layout, tui->top + (size_t)i, TUI_HEAD_LINES + 1 + i, columns);
+}
+
+/* --- what is selected, and seen --- */
+
+static void limit_top(struct tui *tui)
+{
+	size_t rows = (size_t)rows_seen(), count = tui->list.lines.count;
+
+	if (tui->top + rows > count)
+		tui->top = count > rows ? count - rows : 0;
+}
+
+static void bring_into_sight(struct tui *tui)
+{
+	size_t rows = (size_t)rows_seen();
+
+	if (tui->selected_at < tui->top)
+		tui->top = tui->selected_at;
+	if (tui->selected_at >= tui->top + rows)
+		tui->top = tui->selected_at - rows + 1;
+}
+
+void table_settle(struct tui *tui)
+{
+	size_t i = 0, count = tui->list.lines.count;
+
+	while (tui->has_selected && i < count && tui->list.lines.items[i].id != tui->selected)
+		i++;
+	if (tui->has_selected && i < count) {
+		tui->selected_at = i;
+	} else if (tui->has_selected) {
+		/* A row that has gone takes the selection with it: another thread is not it. */
+		if (tui->follows)
+			tui_say(tui, false, "The row that was followed has gone.");
+		tui->has_selected = tui->follows = false;
+	}
+	if (tui->follows && tui->has_selected)
+		bring_into_sight(tui);
+	limit_top(tui);
+}
+
+const struct state_line *table_selected(const struct tui *tui)
+{
+	if (!tui->has_selected || tui->selected_at >= tui->list.lines.count)
+		return NULL;
+	return &tui->list.lines.items[tui->selected_at];
+}
+
+bool table_is_process(const struct tui *tui, const struct state_line *line)
+{
+	if (tui->view.grouping == STATE_BY_THREAD)
+		return tui->view.is_tree && !line->depth;
+	return tui->view.grouping == STATE_BY_PROCESS && !line->depth;
+}
+
+static void select_at(struct tui *tui, size_t index)
+{
+	tui->selected_at = index;
+	tui->selected = tui->list.lines.items[index].id;
+	tui->has_selected = true;
+}
+
+void table_move(struct tui *tui, long by)
+{
+	long count = (long)tui->list.lines.count, at = (long)tui->selected_at;
+
+	if (!count)
+		return;
+	if (!tui->has_selected && (by == 1 || by == -1))
+		at = (long)tui->top;
+	else
+		at += by;
+	select_at(tui, (size_t)(at < 0 ? 0 : at < count ? at : count - 1));
+	bring_into_sight(tui);
+}
+
+void table_scroll(struct tui *tui, long by)
+{
+	tui->top = by < 0 && (size_t)-by > tui->top ? 0 : tui->top + (size_t)by;
+	limit_top(tui);
+}
+
+/* --- order, and clicks --- */
+
+struct error *table_sort_by(struct tui *tui, struct state_sort sort)
+{
+	sort.reverse = sort_is(sort, tui->view.sort) && !tui->view.sort.reverse;
+	tui->view.sort = sort;
+	return tui_list(tui);
+}
+
+/* All orders of the columns that are seen, from left to right. */
+static size_t all_sorts(const struct tui *tui, struct state_sort *ret)
+{
+	struct column_layout layout;
+	size_t count = 0;
+	int lines, columns;
+
+	paint_size(&lines, &columns);
+	layout_of(tui, &layout, columns);
+	for (size_t i = 0; i < layout.count; i++)
+		count += column_sorts(layout.places[i].column, ret + count);
+	return count;
+}
+
+struct error *table_sort_move(struct tui *tui, int by)
+{
+	struct state_sort sorts[COLUMN_COUNT + STATE_MAIN_COUNT];
+	size_t count = all_sorts(tui, sorts), at = 0;
+
+	while (at < count && !sort_is(sorts[at], tui->view.sort))
+		at++;
+	if (!count)
+		return NULL;
+	at = at == count ? 0 : (at + count + (size_t)by) % count;
+	tui->view.sort = sorts[at];
+	return tui_list(tui);
+}
+
+static struct error *click_head(struct tui *tui, enum column column)
+{
+	struct state_sort sorts[COLUMN_SORTS_MAX];
+	size_t count = column_sorts(column, sorts), at = 0;
+
+	while (at < count && !sort_is(sorts[at], tui->view.sort))
+		at++;
+	/* One that has several goes through them; any other turns around. */
+	if (!count)
+		return NULL;
+	if (count == 1)
+		return table_sort_by(tui, sorts[0]);
+	tui->view.sort = sorts[at < count ? (at + 1) % count : 0];
+	return tui_list(tui);
+}
+
+struct error *table_click(struct tui *tui, int y, int x, bool *ret_again)
+{
+	size_t index = tui->top + (size_t)(y - TUI_HEAD_LINES - 1);
+	struct column_layout layout;
+	int lines, columns;
+
+	*ret_again = false;
+	paint_size(&lines, &columns);
+	layout_of(tui, &layout, columns);
+	for (size_t i = 0; y == TUI_HEAD_LINES && i < layout.count; i++)
+		if (x >= layout.places[i].x &&
+		    x <= layout.places[i].x + (int)layout.places[i].width)
+			return click_head(tui, layout.places[i].column);
+	if (y <= TUI_HEAD_LINES || y > TUI_HEAD_LINES + rows_seen() ||
+	    index >= tui->list.lines.count)
+		return NULL;
+	*ret_again = tui->has_selected && tui->selected == tui->list.lines.items[index].id;
+	select_at(tui, index);
+	return NULL;
+}

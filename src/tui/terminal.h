@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The terminal: taken, and given back as it was found.
+ *
+ *	err = terminal_open(&terminal, &options);
+ *	if (err)
+ *		return err;
+ *	...
+ *	terminal_close(&terminal);
+ *
+ * Signals are told through a descriptor, by handlers and not by a mask: other threads of the
+ * process have masks of their own, and one of them would end it with the terminal in our hands. A
+ * crash gives the terminal back first, by calls that are safe then, and goes on to where it would
+ * have gone.
+ *
+ * There is one terminal, so there is one of these at a time.
+ */
+#ifndef TUI_TERMINAL_H
+#define TUI_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct terminal {
+	bool utf8;
+	unsigned colours; /* 0, 8 or 256 */
+	int signals;      /* readable when terminal_signal has something to say */
+	void *screen;
+};
+
+struct terminal_options {
+	bool no_colour, no_utf8, no_mouse;
+};
+
+/* Sets the locale of characters. The error of who has no terminal says what to do instead. */
+struct error *terminal_open(struct terminal *terminal,
+			    const struct terminal_options *options) MUST_CHECK;
+
+/* Takes a closed one. */
+void terminal_close(struct terminal *terminal);
+
+/* The next signal that came, or 0. What has only to do with the terminal (its size, being stopped
+ * and continued) is dealt with here: SIGWINCH says that all is to be drawn again. */
+int terminal_signal(struct terminal *terminal);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of the screen share: the window that is shown, how, and what the user is doing.
+ */
+#ifndef TUI_TUI_H
+#define TUI_TUI_H
+
+#include "tui/columns.h"
+#include "tui/line_edit.h"
+#include "tui/page.h"
+#include "tui/paint.h"
+#include "tui/screen.h"
+#include "tui/sparkline.h"
+
+/* What keys are for. Bits, as keys may have a meaning in several. */
+enum tui_mode {
+	MODE_TABLE = 1,
+	MODE_HELP = 2,
+	MODE_INSPECTOR = 4,
+	MODE_COLUMNS = 8,
+	MODE_FILTER = 16,
+	MODE_JUMP = 32,
+};
+
+struct tui {
+	const struct screen_options *options;
+	const struct screen_feed *feed;
+	struct terminal terminal;
+	enum tui_mode mode;
+
+	/* The window, its rows, and how these are made. */
+	struct state_window window;
+	struct screen_host host;
+	bool has_window;
+	struct state_view view;
+	struct state_filter filter; /* of the user, once there was one */
+	struct state_list list;
+	struct history history;
+
+	/* The table. */
+	struct column_choice columns;
+	uint64_t selected; /* the line's id */
+	bool has_selected;
+	size_t selected_at; /* where it was last */
+	size_t top;         /* the first line that is shown */
+	bool follows;       /* the selected row stays in sight */
+	bool is_paused;
+
+	/* Pages and prompts. */
+	struct page page;
+	uint64_t inspected; /* the thread's id; it may have ended since */
+	uint32_t inspected_tid;
+	char inspected_name[64];
+	bool inspected_is_gone;
+	size_t chosen;         /* in the list of columns */
+	struct line_edit edit; /* the filter, also when it is not being typed */
+	struct line_edit jump;
+
+	char message[160]; /* until message_until */
+	bool message_is_error;
+	uint64_t message_until;
+
+	bool is_over;
+	struct screen_result result;
+};
+
+static inline bool tui_is_replay(const struct tui *tui)
+{
+	return tui->feed->step != NULL;
+}
+
+/* Say something in the last line, for some seconds. */
+void tui_say(struct tui *tui, bool is_error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The next window, or that which a replay went to. */
+struct error *tui_next(struct tui *tui) MUST_CHECK;
+
+/* After the view was changed: the same window in other rows. */
+struct error *tui_list(struct tui *tui) MUST_CHECK;
+
+/* Draw all. */
+void tui_draw(struct tui *tui);
+
+/* Lines of the screen that the head takes, and that are between it and the last one. */
+#define TUI_HEAD_LINES 4
+int tui_body_lines(void);
+
+/* --- the parts --- */
+
+void header_draw(struct tui *tui, int columns);
+
+void table_draw(struct tui *tui, int columns);
+/* After each new list: where the selected line is now. */
+void table_settle(struct tui *tui);
+/* Move the selection by so many lines; from none to the first that is seen. */
+void table_move(struct tui *tui, long by);
+void table_scroll(struct tui *tui, long by);
+/* The selected line, or NULL. */
+const struct state_line *table_selected(const struct tui *tui);
+/* Is it a whole process, and not a thread or another group? */
+bool table_is_process(const struct tui *tui, const struct state_line *line);
+/* A click there; true when the same row was selected before. */
+struct error *table_click(struct tui *tui, int y, int x, bool *ret_again) MUST_CHECK;
+struct error *table_sort_by(struct tui *tui, struct state_sort sort) MUST_CHECK;
+/* Sort by the next column that can, or the one before. */
+struct error *table_sort_move(struct tui *tui, int by) MUST_CHECK;
+
+struct error *help_open(struct tui *tui) MUST_CHECK;
+
+struct error *inspector_open(struct tui *tui) MUST_CHECK;
+/* After each window. */
+struct error *inspector_update(struct tui *tui) MUST_CHECK;
+
+void chooser_draw(struct tui *tui, int columns);
+
+/* No filter any more. */
+struct error *prompt_clear(struct tui *tui) MUST_CHECK;
+void prompt_open(struct tui *tui, enum tui_mode mode);
+/* A key, or a character of UTF-8. */
+struct error *prompt_key(struct tui *tui, int key, struct text character) MUST_CHECK;
+/* Where the cursor is, in columns, goes to `ret_x`. */
+void prompt_draw(struct tui *tui, int y, int columns, int *ret_x);
+
+/* Do what is meant by all keys that were pressed. */
+struct error *keys_read(struct tui *tui) MUST_CHECK;
+
+#endif

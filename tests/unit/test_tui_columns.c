@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/columns.h"
+
+#include "unit/unit.h"
+
+static bool has(const struct column_layout *layout, enum column column)
+{
+	for (size_t i = 0; i < layout->count; i++)
+		if (layout->places[i].column == column)
+			return true;
+	return false;
+}
+
+static struct column_layout layout_of(const struct column_choice *choice,
+				      enum state_grouping grouping, unsigned width)
+{
+	struct column_layout layout;
+
+	column_layout_make(&layout, choice, grouping, width);
+	return layout;
+}
+
+/* Columns stand side by side with a space between, and none is beyond its bounds. */
+TEST(any_width_is_used_and_never_passed)
+{
+	struct column_choice choice;
+
+	column_choice_init(&choice);
+	for (unsigned width = 0; width < 400; width++)
+		for (unsigned grouping = 0; grouping < STATE_GROUPINGS; grouping++) {
+			struct column_layout layout = layout_of(&choice, grouping, width);
+			int x = 0;
+
+			for (size_t i = 0; i < layout.count; i++) {
+				const struct column_row *row =
+					&column_rows[layout.places[i].column];
+
+				assert_int_equal(layout.places[i].x, x);
+				assert_in_range(layout.places[i].width, row->least, row->most);
+				x += (int)layout.places[i].width + 1;
+			}
+			/* Some stay however little room there is, and none grows without end. */
+			if (width >= 60)
+				assert_in_range(x - 1, 0, width);
+			if (width >= 60 && width <= 180)
+				assert_int_equal(x - 1, width);
+		}
+}
+
+TEST(what_matters_least_leaves_first)
+{
+	struct column_choice choice;
+	struct column_layout wide, narrow, tiny;
+
+	column_choice_init(&choice);
+	wide = layout_of(&choice, STATE_BY_THREAD, 200);
+	narrow = layout_of(&choice, STATE_BY_THREAD, 80);
+	tiny = layout_of(&choice, STATE_BY_THREAD, 10);
+	assert_true(has(&wide, COLUMN_CGROUP) && has(&wide, COLUMN_USER));
+	assert_false(has(&narrow, COLUMN_CGROUP) || has(&narrow, COLUMN_USER));
+	assert_true(has(&narrow, COLUMN_HISTORY) && has(&narrow, COLUMN_NOW));
+	assert_true(has(&tiny, COLUMN_TID) && has(&tiny, COLUMN_NAME) && has(&tiny, COLUMN_STATES));
+	assert_int_equal(tiny.count, 3);
+}
+
+TEST(groups_have_columns_of_their_own)
+{
+	struct column_choice choice;
+	struct column_layout threads, cgroups;
+
+	column_choice_init(&choice);
+	threads = layout_of(&choice, STATE_BY_THREAD, 200);
+	cgroups = layout_of(&choice, STATE_BY_CGROUP, 200);
+	assert_false(has(&threads, COLUMN_THREADS));
+	assert_true(has(&cgroups, COLUMN_THREADS));
+	assert_false(has(&cgroups, COLUMN_TID) || has(&cgroups, COLUMN_CGROUP));
+}
+
+TEST(numbers_stand_where_the_bar_was)
+{
+	struct column_choice choice;
+	struct column_layout layout;
+	size_t at = 0;
+
+	column_choice_init(&choice);
+	choice.numbers = true;
+	choice.is_on[COLUMN_OF_STATE(STATE_LOCK_FUTEX)] = true;
+	layout = layout_of(&choice, STATE_BY_THREAD, 200);
+	assert_false(has(&layout, COLUMN_STATES));
+	while (layout.places[at].column != COLUMN_BUSY)
+		at++;
+	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
+		assert_true(has(&layout, COLUMN_OF_STATE(state_mains[i])));
+	assert_int_equal(layout.places[at + 1].column, COLUMN_OF_STATE(STATE_EXEC));
+	assert_int_equal(layout.places[at + STATE_MAIN_COUNT + 2].column, COLUMN_NOW);
+	choice.is_on[COLUMN_STATES] = false;
+	layout = layout_of(&choice, STATE_BY_THREAD, 200);
+	assert_false(has(&layout, COLUMN_OF_STATE(STATE_EXEC)));
+	assert_true(has(&layout, COLUMN_OF_STATE(STATE_LOCK_FUTEX)));
+}
+
+TEST(every_order_has_a_column)
+{
+	bool keys[STATE_SORT_KEYS] = { false }, states[STATE_COUNT] = { false };
+
+	for (enum column column = 0; column < COLUMN_COUNT; column++) {
+		struct state_sort sorts[COLUMN_SORTS_MAX];
+		size_t count = column_sorts(column, sorts);
+
+		assert_non_null(column_rows[column].draw);
+		assert_non_null(column_rows[column].prose);
+		for (size_t i = 0; i < count; i++) {
+			keys[sorts[i].key] = true;
+			if (sorts[i].key == STATE_SORT_STATE)
+				states[sorts[i].state] = true;
+		}
+	}
+	for (unsigned i = 0; i < STATE_SORT_KEYS; i++)
+		assert_true(keys[i]);
+	for (unsigned i = 0; i < STATE_COUNT; i++)
+		assert_true(states[i]);
+}
+
+TEST(busy_is_of_the_window_and_adds_up_in_groups)
+{
+	const struct state_window window = { .begun_ns = 1000, .ended_ns = 2000 };
+	struct state_line line = { .threads = 1, .window_ns = 990 };
+
+	line.times.ns[STATE_EXEC_USER] = 495;
+	line.times.ns[STATE_LOCK_KERNEL] = 99;
+	line.times.ns[STATE_SLEEP_DISK] = 200;
+	/* One thread: of its own window. */
+	assert_true(column_busy(&window, &line) > 0.599 && column_busy(&window, &line) < 0.601);
+	line.threads = 4;
+	line.window_ns = 3960;
+	line.times.ns[STATE_RUNNABLE] = 1980 - 594;
+	assert_true(column_busy(&window, &line) > 1.979 && column_busy(&window, &line) < 1.981);
+	/* One that lived for a tenth of it. */
+	line = (struct state_line){ .ended = 1, .window_ns = 100 };
+	line.times.ns[STATE_EXEC] = 100;
+	assert_true(column_busy(&window, &line) > 0.099 && column_busy(&window, &line) < 0.101);
+}
+
+UNIT_TESTS(cmocka_unit_test(any_width_is_used_and_never_passed),
+	   cmocka_unit_test(what_matters_least_leaves_first),
+	   cmocka_unit_test(groups_have_columns_of_their_own),
+	   cmocka_unit_test(numbers_stand_where_the_bar_was),
+	   cmocka_unit_test(every_order_has_a_column),
+	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups))
