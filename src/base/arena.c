@@ -79,6 +79,19 @@ void *arena_alloc(struct arena *arena, size_t size)
 	return memory;
 }
 
+static size_t rounded_up(size_t size)
+{
+	return (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+}
+
+void arena_trim(struct arena *arena, void *memory, size_t was, size_t size)
+{
+	struct arena_block *block = arena->newest;
+
+	if (block && (unsigned char *)memory + rounded_up(was) == block->bytes + block->used)
+		block->used -= rounded_up(was) - rounded_up(size);
+}
+
 void arena_deinit(struct arena *arena)
 {
 	struct arena_block *block = arena->newest;

@@ -21,6 +21,10 @@ void arena_init(struct arena *arena, size_t limit);
 /* `size` zeroed bytes aligned for any type, valid until arena_deinit. NULL: no memory, or limit. */
 void *arena_alloc(struct arena *arena, size_t size);
 
+/* Give back what is behind the first `size` bytes of a piece of `was`, which must be as it came:
+ * zero. Only of the piece that was allocated last there is something to give back. */
+void arena_trim(struct arena *arena, void *memory, size_t was, size_t size);
+
 void arena_deinit(struct arena *arena);
 
 #endif

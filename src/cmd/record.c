@@ -139,30 +139,6 @@ static void tell_summary(struct recorder *r)
 
 /* --- writing --- */
 
-static bool is_full(const struct error *err)
-{
-	return err && (err->errnum == ENOSPC || err->errnum == EDQUOT);
-}
-
-/* Whoever bounds the size by --keep has said that the oldest may go when there is no room. */
-static struct error *write_oldest(struct recorder *r)
-{
-	const struct capture_kept *capture = &r->ring.items[0];
-	struct text packed = { capture->packed, capture->size };
-	struct error *err = recording_add(&r->recording, capture->at_ms, packed);
-
-	while (is_full(err) && r->arguments->keep.bytes && r->recording.captures.count > 1) {
-		size_t removed = 0;
-
-		error_destroy(err);
-		err = recording_remove_oldest(&r->recording, 1, &removed);
-		r->removed += removed;
-		if (!err)
-			err = recording_add(&r->recording, capture->at_ms, packed);
-	}
-	return err;
-}
-
 static void prune(struct recorder *r)
 {
 	const struct keep *keep = &r->arguments->keep;
@@ -184,9 +160,16 @@ static void write_ring(struct recorder *r)
 	struct error *err = NULL;
 	size_t before = r->written;
 
-	while (r->ring.count && !(err = write_oldest(r))) {
+	while (r->ring.count) {
+		const struct capture_kept *oldest = &r->ring.items[0];
+
+		err = recording_add_within(&r->recording, &r->arguments->keep, oldest->at_ms,
+					   (struct text){ oldest->packed, oldest->size },
+					   &r->removed);
+		if (err)
+			break;
 		r->written++;
-		r->bytes += r->ring.items[0].size;
+		r->bytes += oldest->size;
 		captures_drop(&r->ring, 1);
 		prune(r);
 	}

@@ -98,19 +98,66 @@ static const struct option_row top_options[] = {
 	{ "count", 'n', "NUMBER", parse_recording_count, AT(count), "End after so many windows.",
 	  NULL, false },
 	{ "format", 0, "FORMAT", parse_states_format, AT(format),
-	  "Of --batch: table, json (an object for each row, a line each), or csv.", format_value,
-	  false },
+	  "Of --batch: table, json (an object for each row, a line each), csv, or none: for "
+	  "--record alone.",
+	  format_value, false },
 	{ "limit", 'l', "NUMBER", parse_size, AT(limit),
 	  "Of --batch: only the first rows of each window.", NULL, false },
+	{ "record", 'r', "DIR", parse_string, AT(record),
+	  "Write a capture with the state times into DIR at each end of a window: a recording, for "
+	  "--replay, show and compare.",
+	  NULL, false },
+	{ "keep", 0, "TIME|SIZE", parse_keep, AT(keep),
+	  "Of --record: keep the captures of the last TIME (1h, 7d), and no more than SIZE "
+	  "(500MiB). May be given for both.",
+	  NULL, false },
+	{ "without", 0, "PART[,PART...]", parse_without, AT(reading.without),
+	  "Of --record: leave out of captures what costs most beside the threads.", part_name,
+	  false },
+	{ "replay", 'R', "DIR[@TIME]", parse_string, AT(replay),
+	  "Show the windows of a recording, of this command or of capture --interval, from the "
+	  "first on, or from the one that ended at TIME: 12:30:05, -5m.",
+	  NULL, false },
 };
 
 /* --- the command --- */
 
+/* What says nothing beside what else was said. */
+static struct error *check(const struct top_arguments *a)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} live[] = {
+		{ a->record, "--record" },
+		{ a->engine != ENGINE_AUTO, "--engine" },
+		{ a->interval_ns, "--interval" },
+	}, recorded[] = {
+		{ a->keep.age_ms || a->keep.bytes, "--keep" },
+		{ a->reading.without, "--without" },
+	};
+
+	for (size_t i = 0; i < array_length(live) && a->replay; i++)
+		if (live[i].given)
+			return error_create(
+				"%s says nothing beside --replay: a recording has its own windows",
+				live[i].name);
+	for (size_t i = 0; i < array_length(recorded) && !a->record; i++)
+		if (recorded[i].given)
+			return error_create("%s needs --record", recorded[i].name);
+	if (a->format == STATES_FORMAT_NONE && !a->record)
+		return error_create("--format none without --record: there is nothing to do");
+	return NULL;
+}
+
 static struct error *settle(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
-	struct error *err = state_filter_parse(text_of(a->filter ? a->filter : ""), &top->filter);
+	struct error *err = check(a);
 
+	if (err)
+		return err;
+	err = state_filter_parse(text_of(a->filter ? a->filter : ""), &top->filter);
 	if (err)
 		return error_prefix(err, "--filter");
 	top->view = (struct state_view){
@@ -125,7 +172,7 @@ static struct error *settle(struct top *top)
 	return err ? error_prefix(err, "--sort") : NULL;
 }
 
-static int run(const struct command *command, const struct top_arguments *arguments)
+static int run(const struct command *command, struct top_arguments *arguments)
 {
 	struct top top = { .arguments = arguments };
 	struct error *err;
@@ -136,11 +183,15 @@ static int run(const struct command *command, const struct top_arguments *argume
 	if (err) {
 		status = usage_error(command, err);
 	} else {
+		if (!arguments->interval_ns)
+			arguments->interval_ns = INTERVAL_DEFAULT;
 		err = top_open(&top);
 		if (!err && arguments->batch)
 			err = top_run_batch(&top);
 		else if (!err)
 			err = top_run_screen(&top, &status);
+		if (top_recorder_close(top.recorder) != STATUS_DONE && status == STATUS_DONE)
+			status = STATUS_FAILED;
 		if (err)
 			status = report_error(err, STATUS_FAILED);
 	}
@@ -152,7 +203,6 @@ static int run_top(const struct command *command, int argc, char **argv)
 {
 	struct top_arguments arguments = {
 		.engine = ENGINE_AUTO,
-		.interval_ns = INTERVAL_DEFAULT,
 	};
 	int status;
 

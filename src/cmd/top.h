@@ -5,9 +5,12 @@
 #ifndef CMD_TOP_H
 #define CMD_TOP_H
 
+#include "cmd/reading.h"
 #include "cmd/target.h"
 #include "cmd/top_inspect.h"
+#include "cmd/top_record.h"
 #include "live/engine.h"
+#include "live/replay_engine.h"
 #include "report/states_report.h"
 
 enum { ENGINE_AUTO = ENGINE_COUNT };
@@ -15,14 +18,17 @@ enum { ENGINE_AUTO = ENGINE_COUNT };
 struct top_arguments {
 	struct target target;
 	struct thread_numbers tids;
-	unsigned engine; /* enum engine_kind, or ENGINE_AUTO */
-	uint64_t interval_ns;
+	unsigned engine;      /* enum engine_kind, or ENGINE_AUTO */
+	uint64_t interval_ns; /* 0: not given */
 	bool batch;
 	size_t count, limit;
 	unsigned format;
 	unsigned grouping;
 	const char *sort, *filter;
 	bool no_kernel;
+	const char *record, *replay;
+	struct keep keep;                 /* of the recording */
+	struct reading_arguments reading; /* of its captures */
 };
 
 /* Names of users: few, and asked for often. */
@@ -39,6 +45,8 @@ struct top {
 	const struct top_arguments *arguments;
 	struct engine *engine;
 	enum engine_kind kind;
+	struct top_recorder *recorder; /* NULL: none */
+	struct replay *replay;         /* instead of an engine; or NULL */
 	struct state_reading readings[2];
 	unsigned now; /* which of them is the later */
 	struct state_window window;
@@ -52,7 +60,8 @@ struct top {
 struct error *top_open(struct top *top) MUST_CHECK;
 void top_close(struct top *top);
 
-/* From the last reading to now; the first has none before it. */
+/* From the last reading to now, into the recording if there is one; the first has none before it.
+ * Of a replay the first reads nothing, and a window is the one that it is at. */
 struct error *top_read_first(struct top *top) MUST_CHECK;
 struct error *top_read_window(struct top *top) MUST_CHECK;
 

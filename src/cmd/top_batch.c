@@ -42,7 +42,7 @@ static struct error *print_window(struct top *top, size_t number)
 	const struct states_report report = {
 		.window = &top->window,
 		.list = &top->list,
-		.engine = engine_names[top->kind],
+		.engine = top->replay ? replay_facts(top->replay)->engine : engine_names[top->kind],
 		.number = number,
 		.limit = a->limit,
 		.grouping = a->grouping,
@@ -57,19 +57,22 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
-struct error *top_run_batch(struct top *top)
+/* By the clock, whatever a window took: who is late leaves one out, and shortens none. */
+static uint64_t next_end(uint64_t last_ns, uint64_t interval_ns)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC), next = last_ns + interval_ns;
+
+	return next > now ? next : next + ((now - next) / interval_ns + 1) * interval_ns;
+}
+
+static struct error *run_engine(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
-	const struct sigaction ending = { .sa_handler = end };
 	struct error *err = top_read_first(top);
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
-	sigaction(SIGINT, &ending, NULL);
-	sigaction(SIGTERM, &ending, NULL);
-	if (!err)
-		err = states_report_begin(a->format, stdout);
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
-		next += a->interval_ns;
+		next = next_end(next, a->interval_ns);
 		err = wait_until(top, next);
 		if (!err)
 			err = top_read_window(top);
@@ -77,4 +80,34 @@ struct error *top_run_batch(struct top *top)
 			err = print_window(top, number);
 	}
 	return err;
+}
+
+/* Windows have the numbers that they have in the recording. */
+static struct error *run_replay(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	const size_t first = replay_at(top->replay);
+	bool more = true;
+	struct error *err = NULL;
+
+	while (!err && !is_over && more) {
+		err = top_read_window(top);
+		if (!err)
+			err = print_window(top, replay_at(top->replay));
+		more = (!a->count || replay_at(top->replay) - first + 1 < a->count) &&
+		       replay_step(top->replay, 1);
+	}
+	return err;
+}
+
+struct error *top_run_batch(struct top *top)
+{
+	const struct sigaction ending = { .sa_handler = end };
+	struct error *err = states_report_begin(top->arguments->format, stdout);
+
+	sigaction(SIGINT, &ending, NULL);
+	sigaction(SIGTERM, &ending, NULL);
+	if (err)
+		return err;
+	return top->replay ? run_replay(top) : run_engine(top);
 }

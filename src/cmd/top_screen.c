@@ -56,6 +56,21 @@ static void look_at_host(const struct top *top, struct screen_host *ret)
 		ret->note = "no room for some threads";
 }
 
+/* As it was when that was recorded. */
+static void look_at_recording(const struct top *top, struct screen_host *ret)
+{
+	const struct replay_facts *facts = replay_facts(top->replay);
+
+	*ret = (struct screen_host){
+		.cpus = facts->cpus,
+		.engine = facts->engine,
+		.cost = -1,
+		.note = facts->note,
+	};
+	memcpy(ret->load, facts->load, sizeof(ret->load));
+	memcpy(ret->psi, facts->psi, sizeof(ret->psi));
+}
+
 /* --- what feeds the screen --- */
 
 static struct error *next_window(void *context, struct state_window *ret, struct screen_host *host)
@@ -65,7 +80,10 @@ static struct error *next_window(void *context, struct state_window *ret, struct
 
 	if (err)
 		return err;
-	look_at_host(top, host);
+	if (top->replay)
+		look_at_recording(top, host);
+	else
+		look_at_host(top, host);
 	*ret = top->window;
 	return NULL;
 }
@@ -82,6 +100,20 @@ static struct error *inspect(void *context, const struct state_thread *thread, F
 	struct top *top = context;
 
 	return top_inspect(&top->inspector, thread, out);
+}
+
+static bool step(void *context, int by)
+{
+	const struct top *top = context;
+
+	return replay_step(top->replay, by);
+}
+
+static struct error *jump(void *context, const char *to)
+{
+	const struct top *top = context;
+
+	return replay_jump(top->replay, to);
 }
 
 /* --- after it --- */
@@ -115,8 +147,10 @@ struct error *top_run_screen(struct top *top, int *ret)
 	};
 	const struct screen_feed feed = {
 		.next = next_window,
-		.tick = tick,
-		.inspect = inspect,
+		.tick = top->replay ? NULL : tick,
+		.inspect = top->replay ? NULL : inspect,
+		.step = top->replay ? step : NULL,
+		.jump = top->replay ? jump : NULL,
 		.context = top,
 	};
 	struct screen_result result = { 0 };

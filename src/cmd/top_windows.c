@@ -60,11 +60,40 @@ static struct error *open_best(struct top *top, struct engine_options *options)
 	return NULL;
 }
 
+static struct error *open_engine(struct top *top, struct engine_options *options)
+{
+	const struct top_arguments *a = top->arguments;
+
+	if (a->engine == ENGINE_AUTO)
+		return open_best(top, options);
+	options->kind = top->kind = a->engine;
+	return engine_open(options, &top->engine);
+}
+
+/* A thread stands for its process there; those of it that were not asked for have no states. */
+static struct error *open_recorder(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	struct top_record_options options = {
+		.directory = a->record,
+		.engine = engine_names[top->kind],
+		.keep = a->keep,
+		.capture = {
+			.pids = a->tids.count ? a->tids.items : a->target.pids.items,
+			.pid_count = a->tids.count ? a->tids.count : a->target.pids.count,
+			.cgroup = a->target.cgroup,
+			.may_be_gone = true,
+		},
+	};
+
+	reading_apply(&a->reading, &options.capture);
+	return top_recorder_open(&options, &top->recorder);
+}
+
 struct error *top_open(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
 	struct engine_options options = {
-		.kind = a->engine,
 		.pids = a->target.pids.items,
 		.pid_count = a->target.pids.count,
 		.tids = a->tids.items,
@@ -73,18 +102,27 @@ struct error *top_open(struct top *top)
 	};
 	struct error *err;
 
+	/* Of a recording, nothing need be there any more. */
+	if (a->replay)
+		return replay_open(a->replay, &options, &top->replay);
 	err = target_check(&a->target, &a->tids);
-	if (err)
-		return err;
-	if (a->engine == ENGINE_AUTO)
-		return open_best(top, &options);
-	top->kind = a->engine;
-	return engine_open(&options, &top->engine);
+	if (!err)
+		err = open_engine(top, &options);
+	return err || !a->record ? err : open_recorder(top);
+}
+
+static struct error *read_engine(struct top *top, struct state_reading *reading)
+{
+	struct error *err = engine_read(top->engine, reading);
+
+	if (!err && top->recorder)
+		top_recorder_take(top->recorder, reading);
+	return err;
 }
 
 struct error *top_read_first(struct top *top)
 {
-	return engine_read(top->engine, &top->readings[top->now]);
+	return top->replay ? NULL : read_engine(top, &top->readings[top->now]);
 }
 
 struct error *top_read_window(struct top *top)
@@ -92,8 +130,10 @@ struct error *top_read_window(struct top *top)
 	const struct state_reading *before = &top->readings[top->now];
 	struct error *err;
 
+	if (top->replay)
+		return replay_window(top->replay, &top->window);
 	top->now = !top->now;
-	err = engine_read(top->engine, &top->readings[top->now]);
+	err = read_engine(top, &top->readings[top->now]);
 	if (!err)
 		err = state_window_make(&top->window, before, &top->readings[top->now]);
 	return err;
@@ -103,6 +143,7 @@ void top_close(struct top *top)
 {
 	top_inspector_deinit(&top->inspector);
 	engine_close(top->engine);
+	replay_close(top->replay);
 	state_list_deinit(&top->list);
 	state_window_deinit(&top->window);
 	state_reading_deinit(&top->readings[0]);

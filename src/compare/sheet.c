@@ -137,6 +137,9 @@ bool sheet_has(const struct sheet *sheet, enum section section)
 
 	if (!(view->sections >> section & 1))
 		return false;
+	/* Nearly all snapshots are of none, and nobody who looks at them thinks of it. */
+	if (section == SECTION_THREAD_STATES && !sheet->has_states)
+		return view->sections_named || view->metrics_named;
 	if (section_infos[section].subject == SUBJECT_CGROUP)
 		return view->axis == &group_axes[AXIS_CGROUP];
 	return view->sections_named || is_about_groups(section) ||
@@ -150,6 +153,14 @@ bool sheet_has_part(const struct sheet *sheet, enum section section)
 	if (section == SECTION_PRIMARY || section == SECTION_DERIVED)
 		return sheet_has(sheet, section) || sheet_has(sheet, SECTION_TASKSTATS_DELAY);
 	return sheet_has(sheet, section);
+}
+
+enum section sheet_section_of(const struct measure *measure)
+{
+	if (measure->section != SECTION_PRIMARY && measure->section != SECTION_TASKSTATS_DELAY &&
+	    measure->section != SECTION_DERIVED)
+		return measure->section;
+	return measure_is_derived(measure) ? SECTION_DERIVED : SECTION_PRIMARY;
 }
 
 /* --- the sheet --- */
@@ -173,6 +184,21 @@ static bool has_odd_ticks(const struct ctprof_snapshot *s)
 	       s->host->clock_ticks_per_s.value != TICKS_PER_S;
 }
 
+static bool any_has_states(const struct sides *sides)
+{
+	struct metric_set any = { 0 };
+	bool found = false;
+
+	for (size_t i = 0; i < sides->count; i++)
+		for (size_t t = 0; t < sides->snapshots[i]->threads.count; t++)
+			for (size_t w = 0; w < array_length(any.words); w++)
+				any.words[w] |= snapshot_thread(sides->snapshots[i], t)
+							->record.measured.words[w];
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		found |= metrics[i].section == SECTION_THREAD_STATES && metric_set_has(&any, i);
+	return found;
+}
+
 static struct error *start(const struct sides *sides, const struct view *view, size_t baseline,
 			   size_t candidate, struct sheet **ret)
 {
@@ -186,6 +212,7 @@ static struct error *start(const struct sides *sides, const struct view *view, s
 		.candidate = sides->snapshots[candidate],
 		.candidate_keys = sides->key_of[candidate],
 		.comparing = baseline != NO_BASELINE,
+		.has_states = any_has_states(sides),
 	};
 	arena_init(&sheet->arena, SIZE_MAX / 2);
 	names_init(&sheet->names, &sheet->arena);

@@ -52,6 +52,7 @@ struct sheet {
 	const uint32_t *baseline_keys, *candidate_keys;
 	bool comparing;
 	bool trial; /* several captures on a side: rows have a certainty */
+	bool has_states; /* some snapshot is of a recording of ctprof top */
 	bool has_elapsed;
 	bool odd_ticks;   /* of some other length than 1/100 s */
 	double elapsed_s; /* from the (first) baseline to the (last) candidate */
@@ -91,5 +92,8 @@ bool sheet_has(const struct sheet *sheet, enum section section);
 /* May the part of this section have rows? The rows of taskstats stand in the parts of the primary
  * and the derived metrics. */
 bool sheet_has_part(const struct sheet *sheet, enum section section);
+
+/* The section in whose part the rows of a measure stand. */
+enum section sheet_section_of(const struct measure *measure);
 
 #endif

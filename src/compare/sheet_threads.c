@@ -381,7 +381,7 @@ static bool add_rows(struct work *work, uint32_t place, uint32_t key)
 	const struct group *before = before_of(sheet, key), *after = &sheet->after.items[key];
 
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
-		enum section table = i < METRIC_COUNT ? SECTION_PRIMARY : SECTION_DERIVED;
+		enum section table = sheet_section_of(&sheet->measures[i]);
 
 		if (selection_has(&work->rows, i) &&
 		    !part_add(&sheet->parts[table], sheet->view, sheet->comparing,

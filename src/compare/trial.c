@@ -252,7 +252,7 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 {
 	struct sheet *sheet = trial->sheet;
 	struct certainty *certainty = arena_alloc(&sheet->arena, sizeof(*certainty));
-	enum section section = series->measure->section;
+	enum section section = sheet_section_of(series->measure);
 	struct row row = {
 		.measure = series->measure,
 		.group = series->group,
@@ -272,8 +272,6 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 					 .after_spread = spread_of(&series->samples[1]),
 					 .p = p };
 	datum_compare(&row.before, &row.after, &row.change);
-	if (section <= SECTION_DERIVED)
-		section = row.measure->number < METRIC_COUNT ? SECTION_PRIMARY : SECTION_DERIVED;
 	for (size_t i = 0; i < sheet->findings.count; i++)
 		if (sheet->measures + sheet->findings.items[i].judgement->metric == row.measure &&
 		    judge_is_about(sheet->findings.items[i].judgement, row.group) &&

@@ -32,6 +32,7 @@ void view_hide_waits(struct view *view)
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
 		if (metrics[i].in_progress)
 			metric_set_remove(&view->metrics.metrics, metrics[i].in_progress);
+	metric_set_remove(&view->metrics.metrics, METRIC_state_now_ns);
 }
 
 static bool matches_any(const struct patterns *patterns, const struct name *group)

@@ -2,7 +2,6 @@
 #include "live/engine.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "live/wanted.h"
 
@@ -60,35 +59,12 @@ void engine_close(struct engine *engine)
 	free(engine);
 }
 
-/* --- targets --- */
-
-static bool is_in_cgroup(const struct state_thread *thread, const char *cgroup)
-{
-	const size_t length = strlen(cgroup);
-
-	return thread->cgroup && strncmp(thread->cgroup->bytes, cgroup, length) == 0 &&
-	       (!thread->cgroup->bytes[length] || thread->cgroup->bytes[length] == '/' ||
-		cgroup[length - 1] == '/');
-}
-
-static bool is_wanted(const struct engine *engine, const struct state_thread *thread)
-{
-	const char *cgroup = engine->options.cgroup;
-
-	return (wanted_is_all(&engine->wanted) ||
-		wanted_has(&engine->wanted, thread->tid, thread->tgid)) &&
-	       (!cgroup || is_in_cgroup(thread, cgroup));
-}
-
 struct error *engine_read(struct engine *engine, struct state_reading *reading)
 {
 	struct error *err = engine->methods->read(engine->self, reading);
-	size_t kept = 0;
 
-	for (size_t i = 0; !err && i < reading->threads.count; i++)
-		if (is_wanted(engine, &reading->threads.items[i]))
-			reading->threads.items[kept++] = reading->threads.items[i];
-	reading->threads.count = kept;
+	if (!err)
+		wanted_keep(&engine->wanted, engine->options.cgroup, reading);
 	return err;
 }
 

@@ -38,6 +38,28 @@ bool wanted_has(const struct wanted *wanted, uint32_t tid, uint32_t tgid)
 	return wanted_is_all(wanted) || has(&wanted->pids, tgid) || has(&wanted->tids, tid);
 }
 
+static bool is_in_cgroup(const struct state_thread *thread, const char *cgroup)
+{
+	const size_t length = strlen(cgroup);
+
+	return thread->cgroup && strncmp(thread->cgroup->bytes, cgroup, length) == 0 &&
+	       (!thread->cgroup->bytes[length] || thread->cgroup->bytes[length] == '/' ||
+		cgroup[length - 1] == '/');
+}
+
+void wanted_keep(const struct wanted *wanted, const char *cgroup, struct state_reading *reading)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < reading->threads.count; i++) {
+		const struct state_thread *t = &reading->threads.items[i];
+
+		if (wanted_has(wanted, t->tid, t->tgid) && (!cgroup || is_in_cgroup(t, cgroup)))
+			reading->threads.items[kept++] = *t;
+	}
+	reading->threads.count = kept;
+}
+
 void wanted_deinit(struct wanted *wanted)
 {
 	array_deinit(&wanted->pids);

@@ -19,6 +19,9 @@ bool wanted_init(struct wanted *wanted, const struct engine_options *options);
 bool wanted_is_all(const struct wanted *wanted);
 bool wanted_has(const struct wanted *wanted, uint32_t tid, uint32_t tgid);
 
+/* Leaves in a reading what is wanted; `cgroup`: and in it or below, NULL: wherever. */
+void wanted_keep(const struct wanted *wanted, const char *cgroup, struct state_reading *reading);
+
 void wanted_deinit(struct wanted *wanted);
 
 #endif

@@ -90,6 +90,10 @@ const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
 	{                                         \
 		.id = SOURCE_JEMALLOC, .key = (k) \
 	}
+#define STATES                      \
+	{                           \
+		.id = SOURCE_STATES \
+	}
 #define TASK(k)            .task = { .id = SOURCE_TASK, .key = #k }
 #define TASK_LESS(k, l)    .task = { .id = SOURCE_TASK, .key = #k, .less = #l }
 #define NEEDS(gates_)      .gates = (gates_)

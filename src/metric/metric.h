@@ -73,7 +73,8 @@ extern const struct metric_class_info metric_classes[METRIC_CLASS_COUNT];
 	SOURCE(AFFINITY, "affinity", "sched_getaffinity(2)", PROC_DENIED)                          \
 	SOURCE(TASKSTATS, "taskstats", "taskstats over netlink", "denied: needs CAP_NET_ADMIN")    \
 	SOURCE(JEMALLOC, "jemalloc", "jemalloc's counters in the process",                         \
-	       "denied: needs CAP_SYS_PTRACE over the process")
+	       "denied: needs CAP_SYS_PTRACE over the process")                                    \
+	SOURCE(STATES, "states", "the engine of ctprof top --record", "")
 
 enum metric_source_id {
 #define SOURCE_ENUM(id, name, what, denied) SOURCE_##id,

@@ -23,6 +23,8 @@ enum section_subject {
 		"delay accounting and memory watermarks, raw and derived")                        \
 	SECTION(DERIVED, "derived", "Derived metrics", GROUP, false,                              \
 		"quotients and shares of the primary metrics")                                    \
+	SECTION(THREAD_STATES, "thread-states", "Thread states", GROUP, false,                    \
+		"what threads did with their time, in recordings of ctprof top")                  \
 	SECTION(CGROUP_STATS, "cgroup-stats", "Cgroup statistics", CGROUP, false,                 \
 		"CPU time, throttling, memory and processes of each cgroup")                      \
 	SECTION(CGROUP_LIMITS, "cgroup-limits", "Cgroup limits", CGROUP, false,                   \

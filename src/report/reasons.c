@@ -86,6 +86,13 @@ static const char *heap_reason(const struct ctprof_snapshot *s, bool whole)
 	return "no process uses jemalloc, as far as they can be looked into";
 }
 
+static const char *states_reason(const struct ctprof_snapshot *s)
+{
+	return s->capture && s->capture->states_engine
+		       ? "the engine that recorded it does not tell it, or not of these threads"
+		       : "only recordings of ctprof top have it";
+}
+
 const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
 			  const struct metric *metric)
 {
@@ -93,6 +100,8 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 	bool taskstats = metric->sources[0].id == SOURCE_TASKSTATS;
 	int gate = closed_gate(missing, metric);
 
+	if (metric->sources[0].id == SOURCE_STATES)
+		return states_reason(s);
 	if (metric_set_has(&s->unknown, metric_id(metric)))
 		return "the ctprof that wrote the file did not know it";
 	if (needs_bpf(s, metric))
@@ -127,12 +136,15 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 struct metric_set metrics_missing(const struct ctprof_snapshot *s)
 {
 	struct metric_set seen = { 0 }, missing = { 0 };
+	bool recorded;
 
 	for (size_t t = 0; t < s->threads.count; t++)
 		for (size_t i = 0; i < array_length(seen.words); i++)
 			seen.words[i] |= snapshot_thread(s, t)->record.measured.words[i];
+	recorded = metric_set_has(&seen, METRIC_state_watched_ns);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (!metric_set_has(&seen, (enum metric_id)i))
+		if (!metric_set_has(&seen, (enum metric_id)i) &&
+		    (metrics[i].sources[0].id != SOURCE_STATES || recorded))
 			metric_set_add(&missing, (enum metric_id)i);
 	return missing;
 }

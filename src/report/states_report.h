@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Windows of thread states for programs and for paper: a table, JSON (an object a line), or CSV.
+ * Windows of thread states for programs and for paper: a table, JSON (an object a line), CSV, or
+ * nothing.
  *
  *	err = states_report_begin(format, stdout);
  *	for each window:
@@ -15,7 +16,8 @@
 
 /* STATES_FORMAT(id, name) */
 #define STATES_FORMATS(STATES_FORMAT) \
-	STATES_FORMAT(TABLE, "table") STATES_FORMAT(JSON, "json") STATES_FORMAT(CSV, "csv")
+	STATES_FORMAT(TABLE, "table") \
+	STATES_FORMAT(JSON, "json") STATES_FORMAT(CSV, "csv") STATES_FORMAT(NONE, "none")
 
 enum states_format {
 #define STATES_FORMAT_ENUM(id, name) STATES_FORMAT_##id,

@@ -148,14 +148,29 @@ void wording_coverage(FILE *out, const struct sheet *sheet)
 static bool has_primary(const struct sheet *sheet)
 {
 	struct metric_set wanted = wanted_metrics(sheet);
+	bool any = false;
 
-	return !metric_set_is_empty(&wanted);
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		any |= metric_set_has(&wanted, i) &&
+		       sheet_section_of(&sheet->measures[i]) == SECTION_PRIMARY;
+	return any;
+}
+
+static bool has_states(const struct sheet *sheet)
+{
+	for (size_t i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++)
+		if (sheet->measures[i].section == SECTION_THREAD_STATES &&
+		    selection_has(&sheet->view->metrics, (unsigned)i) &&
+		    sheet_has(sheet, SECTION_THREAD_STATES))
+			return true;
+	return false;
 }
 
 static bool has_derived(const struct sheet *sheet)
 {
 	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
 		if (selection_has_derived(&sheet->view->metrics, i) &&
+		    derived_metrics[i].section != SECTION_THREAD_STATES &&
 		    sheet_has(sheet, derived_metrics[i].section))
 			return true;
 	return false;
@@ -164,7 +179,7 @@ static bool has_derived(const struct sheet *sheet)
 static bool wants_group_sections(const struct sheet *sheet)
 {
 	return sheet_has(sheet, SECTION_PRIMARY) || sheet_has(sheet, SECTION_TASKSTATS_DELAY) ||
-	       sheet_has(sheet, SECTION_DERIVED);
+	       sheet_has(sheet, SECTION_DERIVED) || sheet_has(sheet, SECTION_THREAD_STATES);
 }
 
 const char *wording_nothing(const struct sheet *sheet)
@@ -177,7 +192,7 @@ const char *wording_nothing(const struct sheet *sheet)
 		return filtered ? "no group matches" : "no threads";
 	if (!sheet->shared)
 		return sheet->view->window ? "no thread is in both" : "no group is in both";
-	if (!has_primary(sheet) && !has_derived(sheet))
+	if (!has_primary(sheet) && !has_derived(sheet) && !has_states(sheet))
 		return "no metric is in both --metrics and --sections";
 	return NULL;
 }

@@ -142,6 +142,15 @@ static void *grow(struct ctprof_snapshot *s, void *items, size_t count, size_t *
 	return moved;
 }
 
+void counts_trim(struct ctprof_snapshot *s, struct counts *counts)
+{
+	const size_t size = sizeof(*counts->items);
+
+	if (counts->room)
+		arena_trim(&s->arena, counts->items, counts->room * size, counts->count * size);
+	counts->room = counts->count;
+}
+
 bool counts_add(struct ctprof_snapshot *s, struct counts *counts, struct text key, uint64_t value)
 {
 	const struct name *name = snapshot_name(s, key);

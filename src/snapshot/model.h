@@ -178,6 +178,10 @@ struct capture_info {
 		*source_reason;        /* why not BPF, or why not for all; NULL: nothing to say */
 	struct reading clock_error_ns; /* by how much waits in progress may be off */
 	bool cut_short;                /* the time that was given was over before all was read */
+	/* Of states of threads (live/state_rows.h): who told them, since when it watched and as of
+	 * when, both by CLOCK_MONOTONIC, and the same moment by the clock of the day. */
+	const struct name *states_engine;
+	struct reading states_begun_ns, states_at_ns, states_at_unix_ns;
 };
 
 enum snapshot_origin {
@@ -255,6 +259,9 @@ bool counts_add(struct ctprof_snapshot *snapshot, struct counts *counts, struct 
 		uint64_t value);
 bool label_pairs_add(struct ctprof_snapshot *snapshot, struct label_pairs *pairs, struct text key,
 		     struct text value);
+
+/* No more will come: give back the room for them, if nothing stands behind it. */
+void counts_trim(struct ctprof_snapshot *snapshot, struct counts *counts);
 
 /* The one of that key; NULL when there is none. */
 const struct count *counts_find(const struct counts *counts, struct text key);

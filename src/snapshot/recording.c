@@ -202,6 +202,28 @@ struct error *recording_add(struct recording *recording, uint64_t at_ms, struct 
 	return captures_add(&recording->captures, capture) ? NULL : &error_no_memory;
 }
 
+static bool is_full(const struct error *err)
+{
+	return err && (err->errnum == ENOSPC || err->errnum == EDQUOT);
+}
+
+struct error *recording_add_within(struct recording *recording, const struct keep *keep,
+				   uint64_t at_ms, struct text packed, size_t *ret_removed)
+{
+	struct error *err = recording_add(recording, at_ms, packed);
+
+	while (is_full(err) && keep->bytes && recording->captures.count > 1) {
+		size_t removed = 0;
+
+		error_destroy(err);
+		err = recording_remove_oldest(recording, 1, &removed);
+		*ret_removed += removed;
+		if (!err)
+			err = recording_add(recording, at_ms, packed);
+	}
+	return err;
+}
+
 struct error *recording_sync(const struct recording *recording)
 {
 	/* Not every file system can. */
@@ -257,9 +279,7 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Cut "DIR@T" in two; `moment` is NULL for DIR. `ret` is the caller's to free; NULL: it is neither,
- * or there is no memory. */
-static char *split(const char *snapshot, const char **ret_moment)
+char *recording_split(const char *snapshot, const char **ret_moment)
 {
 	const char *at = strrchr(snapshot, '@');
 	char *dir;
@@ -276,11 +296,10 @@ static char *split(const char *snapshot, const char **ret_moment)
 	return dir;
 }
 
-static struct error *pick(const struct recording *recording, const char *written, char **ret)
+struct error *recording_pick(const struct recording *recording, const char *written, size_t *ret)
 {
 	struct moment moment = { .kind = MOMENT_LAST };
 	char begin[MOMENT_TEXT_SIZE], end[MOMENT_TEXT_SIZE];
-	size_t picked;
 
 	if (written && !moment_parse(text_of(written), &moment))
 		return error_create("'%.60s' is no time: there are 12:30, 12:30:05, "
@@ -289,21 +308,21 @@ static struct error *pick(const struct recording *recording, const char *written
 				    written);
 	if (!recording->captures.count)
 		return error_create("this directory holds no capture");
-	if (!moment_pick(&moment, &recording->captures, &picked)) {
+	if (!moment_pick(&moment, &recording->captures, ret)) {
 		moment_print(begin, recording->captures.items[0].at_ms);
 		moment_print(end, recording->captures.items[recording->captures.count - 1].at_ms);
 		return error_create("nothing so early: this recording is of %s to %s", begin, end);
 	}
-	*ret = path_of(recording, recording->captures.items[picked].at_ms);
-	return *ret ? NULL : &error_no_memory;
+	return NULL;
 }
 
 struct error *recording_find(const char *snapshot, char **ret)
 {
 	const char *moment;
-	_cleanup_free_ char *dir = split(snapshot, &moment);
+	_cleanup_free_ char *dir = recording_split(snapshot, &moment);
 	struct recording recording;
 	struct error *err;
+	size_t picked;
 
 	if (!dir) {
 		*ret = strdup(snapshot);
@@ -312,7 +331,11 @@ struct error *recording_find(const char *snapshot, char **ret)
 	err = recording_open(dir, &recording);
 	if (err)
 		return err;
-	err = pick(&recording, moment, ret);
+	err = recording_pick(&recording, moment, &picked);
+	if (!err)
+		*ret = path_of(&recording, recording.captures.items[picked].at_ms);
+	if (!err && !*ret)
+		err = &error_no_memory;
 	recording_close(&recording);
 	return err ? error_prefix(err, "%s", snapshot) : NULL;
 }
@@ -320,7 +343,7 @@ struct error *recording_find(const char *snapshot, char **ret)
 struct error *recording_span(const char *snapshot, char **ret_from, char **ret_to)
 {
 	const char *moment;
-	_cleanup_free_ char *dir = split(snapshot, &moment);
+	_cleanup_free_ char *dir = recording_split(snapshot, &moment);
 	char *from = NULL, *to = NULL;
 
 	if (dir && (asprintf(&from, "%s@%s", dir, moment ? moment : "first") < 0 ||

@@ -59,6 +59,12 @@ struct error *recording_create(const char *path, struct recording *ret) MUST_CHE
 struct error *recording_add(struct recording *recording, uint64_t at_ms,
 			    struct text packed) MUST_CHECK;
 
+/* The same within bounds: whoever bounds the size by `keep` has said that the oldest may go when
+ * the disk is full. How many went is added to *ret_removed. */
+struct error *recording_add_within(struct recording *recording, const struct keep *keep,
+				   uint64_t at_ms, struct text packed,
+				   size_t *ret_removed) MUST_CHECK;
+
 /* Wait until the disk has the names of what was added. */
 struct error *recording_sync(const struct recording *recording) MUST_CHECK;
 
@@ -81,6 +87,14 @@ void recording_close(struct recording *recording);
  * with '@' in its name is that. `ret` is the caller's to free.
  */
 struct error *recording_find(const char *snapshot, char **ret) MUST_CHECK;
+
+/* Cut such a text in two: the directory, the caller's to free, and what stands behind the '@', NULL
+ * when there is none. NULL: it means no recording, or there is no memory. */
+char *recording_split(const char *snapshot, const char **ret_moment);
+
+/* The capture at the moment that is written, or the nearest before; NULL: the last. */
+struct error *recording_pick(const struct recording *recording, const char *moment,
+			     size_t *ret) MUST_CHECK;
 
 /* What DIR or DIR@T stretches over, as two such texts, the caller's to free: from its first
  * capture, or from T, to its last. NULL in *ret_from: it means no recording. */

@@ -113,7 +113,7 @@ static struct error *take_count(struct json_reader *r, void *target,
 
 static struct error *finish_counts(struct json_reader *r, void *target)
 {
-	(void)r;
+	counts_trim(snapshot_of(r), target);
 	return counts_check(target);
 }
 
@@ -428,6 +428,10 @@ static const struct field capture_fields[] = {
 	LABEL("source_reason", capture_info, source_reason, FIELD_OMIT),
 	NUMBER_AS("clock_error_ns", capture_info, clock_error_ns, .flags = FIELD_OMIT),
 	BOOL("cut_short", capture_info, cut_short),
+	LABEL("states_engine", capture_info, states_engine, FIELD_OMIT),
+	NUMBER_AS("states_begun_ns", capture_info, states_begun_ns, .flags = FIELD_OMIT),
+	NUMBER_AS("states_at_ns", capture_info, states_at_ns, .flags = FIELD_OMIT),
+	NUMBER_AS("states_at_unix_ns", capture_info, states_at_unix_ns, .flags = FIELD_OMIT),
 };
 const struct schema snapshot_capture_schema = SCHEMA(capture_info, capture_fields);
 

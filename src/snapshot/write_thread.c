@@ -47,12 +47,16 @@ void thread_writer_init(struct thread_writer *t)
 {
 	char *at = t->blank;
 
-	t->rows = t->wide = (struct metric_set){ 0 };
+	t->rows = t->wide = t->seldom = (struct metric_set){ 0 };
 	t->tail_length = 0;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		t->begin[i] = (uint16_t)(at - t->blank);
 		if (metrics[i].sources[0].id == SOURCE_ONE)
 			continue;
+		if (metrics[i].sources[0].id == SOURCE_STATES) {
+			metric_set_add(&t->seldom, i);
+			continue;
+		}
 		metric_set_add(&t->rows, i);
 		if (is_wide(metrics[i].type))
 			metric_set_add(&t->wide, i);
@@ -104,8 +108,12 @@ static void write_value(struct json_writer *w, const struct thread_values *value
 	case VALUE_flag:
 		json_bool(w, metric_load_i64(values, metric));
 		return;
-	default:
+	case VALUE_ordinal_i32:
+	case VALUE_ordinal_u32:
 		json_i64(w, metric_load_i64(values, metric));
+		return;
+	default:
+		json_u64(w, metric_load_u64(values, metric));
 	}
 }
 
@@ -140,6 +148,22 @@ static void write_metrics(struct thread_writer *t, struct json_writer *w,
 	}
 	if (t->begin[done] < t->begin[METRIC_COUNT])
 		json_ready(w, piece(t, t->begin[done], t->begin[METRIC_COUNT]));
+}
+
+static void write_seldom(const struct thread_writer *t, struct json_writer *w,
+			 const struct thread_record *record)
+{
+	for (size_t word = 0; word < array_length(record->measured.words); word++) {
+		uint64_t left = record->measured.words[word] & t->seldom.words[word];
+
+		for (; left; left &= left - 1) {
+			const struct metric *metric =
+				&metrics[word * 64 + (size_t)__builtin_ctzll(left)];
+
+			json_key(w, metric->name);
+			write_value(w, &record->values, metric);
+		}
+	}
 }
 
 /* --- what surrounds them --- */
@@ -209,6 +233,7 @@ void thread_write(struct thread_writer *t, struct json_writer *w,
 	json_key_ready(w, TEXT("\"start_time_clock_ticks\":"));
 	json_u64(w, thread->start_time_clock_ticks.value);
 	write_metrics(t, w, &thread->record);
+	write_seldom(t, w, &thread->record);
 	write_smaps(w, thread->smaps_rollup_kib);
 	write_tail(t, w, thread);
 	json_object_end(w);

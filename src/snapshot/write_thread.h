@@ -30,6 +30,8 @@ struct thread_writer {
 	uint16_t begin[METRIC_COUNT + 1], value[METRIC_COUNT];
 	struct metric_set rows; /* that stand in a file ... */
 	struct metric_set wide; /* ... and are numbers of 64 bits */
+	struct metric_set
+		seldom; /* that stand in a file where they were measured, and nowhere else */
 	/* What ends a thread says what was measured, which is the same for many in a row. */
 	struct bits tail_bits;
 	char tail[THREAD_TAIL_MAX];

@@ -26,6 +26,15 @@ void state_reading_deinit(struct state_reading *reading)
 	*reading = (struct state_reading){ 0 };
 }
 
+bool state_is_measured(unsigned measured, enum state state)
+{
+	bool any = measured >> state & 1;
+
+	for (enum state part = 0; part < STATE_COUNT && state_is_main(state) && !any; part++)
+		any = state_rows[part].main == state && measured >> part & 1;
+	return any;
+}
+
 uint64_t state_times_of(const struct state_times *times, enum state state)
 {
 	uint64_t sum = times->ns[state];

@@ -73,6 +73,9 @@ static inline bool state_is_main(enum state state)
 	return state_rows[state].main == state;
 }
 
+/* Is it among these, by a bit for each? Main ones are if any part of them is. */
+bool state_is_measured(unsigned measured, enum state state);
+
 /* In a main state with all its parts, or in a part. */
 uint64_t state_times_of(const struct state_times *times, enum state state);
 uint64_t state_times_sum(const struct state_times *times);

@@ -11,6 +11,11 @@ static uint64_t grown(uint64_t before, uint64_t now)
 
 /* --- one thread --- */
 
+static uint64_t watched_ns(const struct state_thread *thread)
+{
+	return grown(thread->begun_ns, thread->seen_ns);
+}
+
 /*
  * What had not been divided before may have been by now: then it has gone from a state to its
  * parts. So the whole of a state is what has grown, and its parts have no more of that than there
@@ -32,12 +37,13 @@ static void divide(const struct state_times *before, const struct state_times *n
 	ret->ns[main] = left;
 }
 
-/* It was there before. */
+/* It was there before. How long it was watched is its own time: captures know no better when each
+ * of their threads was looked at. */
 static void go_on(struct state_delta *delta, const struct state_thread *before)
 {
 	const struct state_thread *now = delta->thread;
 
-	delta->window_ns = grown(before->seen_ns, now->seen_ns);
+	delta->window_ns = grown(watched_ns(before), watched_ns(now));
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
 		divide(&before->times, &now->times, state_mains[i], &delta->times);
 	delta->switches = grown(before->switches, now->switches);
@@ -56,19 +62,18 @@ static uint64_t share_of(uint64_t value, uint64_t part, uint64_t whole)
 static void begin(struct state_delta *delta, uint64_t begun_ns)
 {
 	const struct state_thread *now = delta->thread;
-	uint64_t watched_ns = grown(now->begun_ns, now->seen_ns);
+	const uint64_t watched = watched_ns(now);
 
 	delta->is_new = true;
-	delta->window_ns = watched_ns;
+	delta->window_ns = watched;
 	delta->times = now->times;
 	delta->switches = now->switches;
-	if (now->begun_ns >= begun_ns || !watched_ns)
+	if (now->begun_ns >= begun_ns || !watched)
 		return;
 	delta->window_ns = grown(begun_ns, now->seen_ns);
-	delta->switches = share_of(now->switches, delta->window_ns, watched_ns);
+	delta->switches = share_of(now->switches, delta->window_ns, watched);
 	for (enum state state = 0; state < STATE_COUNT; state++)
-		delta->times.ns[state] =
-			share_of(now->times.ns[state], delta->window_ns, watched_ns);
+		delta->times.ns[state] = share_of(now->times.ns[state], delta->window_ns, watched);
 }
 
 /* How long it has been waiting, before the window too. */

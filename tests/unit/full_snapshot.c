@@ -186,6 +186,10 @@ static void fill_summaries(struct ctprof_snapshot *s, uint64_t *seed)
 	s->capture->irq_accounting = true;
 	s->capture->cut_short = true;
 	s->capture->taskstats_version = reading_of(16);
+	s->capture->states_engine = name_in(s, "exact");
+	s->capture->states_begun_ns = reading_of(1);
+	s->capture->states_at_ns = reading_of(UINT64_MAX);
+	s->capture->states_at_unix_ns = reading_of(2);
 }
 
 struct ctprof_snapshot *full_snapshot(uint64_t seed, size_t threads)
@@ -350,6 +354,8 @@ static void same_summaries(const struct ctprof_snapshot *a, const struct ctprof_
 	assert_true(b->capture->cut_short);
 	assert_false(b->capture->redacted);
 	same_readings_(&a->capture->taskstats_version, &b->capture->taskstats_version, 2);
+	same_name(a->capture->states_engine, b->capture->states_engine);
+	same_readings_(&a->capture->states_begun_ns, &b->capture->states_begun_ns, 3);
 }
 
 void expect_same_snapshot(const struct ctprof_snapshot *a, const struct ctprof_snapshot *b)

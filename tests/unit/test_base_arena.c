@@ -45,6 +45,30 @@ TEST(larger_than_a_block)
 	arena_deinit(&arena);
 }
 
+TEST(what_is_given_back_is_given_again)
+{
+	struct arena arena;
+	unsigned char *first, *second, *third;
+
+	arena_init(&arena, 4 * MIB);
+	first = arena_alloc(&arena, 400);
+	memset(first, 1, 100);
+	arena_trim(&arena, first, 400, 100);
+	second = arena_alloc(&arena, 1000);
+	assert_in_range(second - first, 100, 128);
+	for (size_t i = 0; i < 1000; i++)
+		assert_int_equal(second[i], 0);
+	memset(second, 2, 1000);
+	/* What stands before something stays. */
+	arena_trim(&arena, first, 100, 0);
+	third = arena_alloc(&arena, 16);
+	assert_in_range(third - second, 1000, 1024);
+	arena_trim(&arena, third, 16, 0);
+	assert_ptr_equal(arena_alloc(&arena, 8), third);
+	assert_int_equal(first[99], 1);
+	arena_deinit(&arena);
+}
+
 TEST(the_limit_is_never_passed)
 {
 	struct arena arena;
@@ -97,6 +121,8 @@ TEST(deinit_leaves_it_empty)
 }
 
 UNIT_TESTS(cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
-	   cmocka_unit_test(larger_than_a_block), cmocka_unit_test(the_limit_is_never_passed),
+	   cmocka_unit_test(larger_than_a_block),
+	   cmocka_unit_test(what_is_given_back_is_given_again),
+	   cmocka_unit_test(the_limit_is_never_passed),
 	   cmocka_unit_test(one_too_large_leaves_room_for_others),
 	   cmocka_unit_test(the_limit_can_be_raised), cmocka_unit_test(deinit_leaves_it_empty))

@@ -144,8 +144,8 @@ static void draw_pair(struct draw *d, struct comparison *c)
 	for (int side = 0; side < 2; side++)
 		add_processes(d, side ? c->after[0] : c->before[0]);
 	c->view.all_rows = true;
-	c->view.sections =
-		1u << SECTION_PRIMARY | 1u << SECTION_TASKSTATS_DELAY | 1u << SECTION_DERIVED;
+	c->view.sections = 1u << SECTION_PRIMARY | 1u << SECTION_TASKSTATS_DELAY |
+			   1u << SECTION_DERIVED | 1u << SECTION_THREAD_STATES;
 }
 
 typedef void on_pair(struct comparison *c, enum axis_id axis);
@@ -187,7 +187,7 @@ static void check_self(struct comparison *c, enum axis_id axis)
 
 				for (size_t i = 0; i < block->count; i++) {
 					const struct row *row = &block->items[i];
-					bool quotient = s == SECTION_DERIVED && window;
+					bool quotient = window && measure_is_derived(row->measure);
 
 					assert_true(quotient || !row->change.differs);
 					assert_true(quotient || row->change.delta == 0);
@@ -329,14 +329,16 @@ typedef void on_row(void *context, enum metric_id id, const struct row *row);
 /* Visit the rows of metrics that are sums. */
 static void each_sum(const struct comparison *c, on_row *visit, void *context)
 {
-	for (size_t b = 0; b < BLOCK_COUNT; b++) {
-		const struct block *block = &c->sheet->parts[SECTION_PRIMARY].blocks[b];
+	for (size_t n = 0; n < 2 * BLOCK_COUNT; n++) {
+		enum section section = n % 2 ? SECTION_PRIMARY : SECTION_THREAD_STATES;
+		const struct block *block = &c->sheet->parts[section].blocks[n / 2];
 
 		for (size_t i = 0; i < block->count; i++) {
 			const struct row *row = &block->items[i];
+			const struct metric *metric = row->measure->metric;
 
-			if (row->measure->metric->family == FAMILY_SUM)
-				visit(context, metric_id(row->measure->metric), row);
+			if (metric && metric->family == FAMILY_SUM)
+				visit(context, metric_id(metric), row);
 		}
 	}
 }

@@ -38,9 +38,21 @@ static const struct expected rows[] = {
 	{ "total_offcpu_delay_ns",
 	  "cpu + blkio + freepages + compact + wpcopy + irq + max(swapin, thrashing)", UNIT_NS,
 	  false },
+#define SHARE(name)                                                                               \
+	{                                                                                         \
+		"state_" #name "_share", "state_" #name "_ns / state_watched_ns", UNIT_NONE, true \
+	}
+	SHARE(exec),
+	SHARE(runnable),
+	SHARE(paging),
+	SHARE(sleep),
+	SHARE(lock),
+	SHARE(idle),
+	SHARE(stopped),
+#undef SHARE
 };
 
-static_assert(array_length(rows) == 17, "one row for each derived metric there should be");
+static_assert(array_length(rows) == 17 + 7, "one row for each derived metric there should be");
 
 TEST(every_formula)
 {

@@ -43,6 +43,11 @@ struct expected {
 #define IO(key)        SOURCE_IO, key, 0
 #define TASKSTATS(key) SOURCE_TASKSTATS, key, 0
 #define BPF_ONLY       SOURCE_NONE, NULL, 0
+#define OF_STATES      SOURCE_STATES, NULL, 0
+#define IN_STATE(name)                                 \
+	{                                           \
+		"state_" #name "_ns", NS, OF_STATES, "" \
+	}
 
 #define DELAYS(c)                                                                       \
 	{ #c "_delay_count", COUNT, TASKSTATS(#c "_count"), DELAY_GATE },               \
@@ -117,10 +122,17 @@ static const struct expected rows[] = {
 	DELAYS(thrashing), DELAYS(compact), DELAYS(wpcopy), DELAYS(irq),
 	{ "hiwater_rss_bytes", RULE_MAX_PEAK_BYTES, UNIT_BYTES, TASKSTATS("hiwater_rss"), XACCT_GATE },
 	{ "hiwater_vm_bytes", RULE_MAX_PEAK_BYTES, UNIT_BYTES, TASKSTATS("hiwater_vm"), XACCT_GATE },
+	IN_STATE(exec), IN_STATE(exec_user), IN_STATE(exec_system), IN_STATE(runnable), IN_STATE(paging),
+	IN_STATE(sleep), IN_STATE(sleep_disk), IN_STATE(sleep_network), IN_STATE(sleep_pipe), IN_STATE(sleep_timer),
+	IN_STATE(sleep_other), IN_STATE(lock), IN_STATE(lock_futex), IN_STATE(lock_kernel), IN_STATE(idle),
+	IN_STATE(stopped), IN_STATE(watched),
+	{ "state_switches", COUNT, OF_STATES, "" },
+	{ "state_now", RULE_MODE, UNIT_NONE, OF_STATES, "" },
+	{ "state_now_ns", GAUGE, OF_STATES, "" },
 };
 /* clang-format on */
 
-static_assert(array_length(rows) == 1 + 52 + 6 + 34, "one row for each metric there should be");
+static_assert(array_length(rows) == 1 + 52 + 6 + 34 + 20, "one row for each metric there should be");
 
 TEST(every_row_is_as_the_kernel_has_it)
 {
@@ -207,9 +219,13 @@ TEST(sections)
 	assert_int_equal(rows_of_section(SECTION_PRIMARY), 59);
 	assert_int_equal(rows_of_section(SECTION_TASKSTATS_DELAY), 34 + 9);
 	assert_int_equal(rows_of_section(SECTION_DERIVED), 8);
+	assert_int_equal(rows_of_section(SECTION_THREAD_STATES), 20 + 7);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		assert_int_equal(metrics[i].section == SECTION_TASKSTATS_DELAY,
 				 metrics[i].sources[0].id == SOURCE_TASKSTATS);
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		assert_int_equal(metrics[i].section == SECTION_THREAD_STATES,
+				 metrics[i].sources[0].id == SOURCE_STATES);
 }
 
 TEST(names_are_unique_and_apart_from_derived_ones)

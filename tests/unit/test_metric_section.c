@@ -13,12 +13,19 @@ static const struct {
 	enum section_subject subject;
 	bool only_changes;
 } rows[] = {
-	{ "primary", SUBJECT_GROUP, false },        { "taskstats-delay", SUBJECT_GROUP, false },
-	{ "derived", SUBJECT_GROUP, false },        { "cgroup-stats", SUBJECT_CGROUP, false },
-	{ "cgroup-limits", SUBJECT_CGROUP, false }, { "memory-stat", SUBJECT_CGROUP, true },
-	{ "memory-events", SUBJECT_CGROUP, true },  { "pressure", SUBJECT_CGROUP, false },
-	{ "host-pressure", SUBJECT_HOST, false },   { "smaps-rollup", SUBJECT_PROCESS, true },
-	{ "sched-ext", SUBJECT_HOST, true },        { "host", SUBJECT_HOST, true },
+	{ "primary", SUBJECT_GROUP, false },
+	{ "taskstats-delay", SUBJECT_GROUP, false },
+	{ "derived", SUBJECT_GROUP, false },
+	{ "thread-states", SUBJECT_GROUP, false },
+	{ "cgroup-stats", SUBJECT_CGROUP, false },
+	{ "cgroup-limits", SUBJECT_CGROUP, false },
+	{ "memory-stat", SUBJECT_CGROUP, true },
+	{ "memory-events", SUBJECT_CGROUP, true },
+	{ "pressure", SUBJECT_CGROUP, false },
+	{ "host-pressure", SUBJECT_HOST, false },
+	{ "smaps-rollup", SUBJECT_PROCESS, true },
+	{ "sched-ext", SUBJECT_HOST, true },
+	{ "host", SUBJECT_HOST, true },
 	{ "host-counters", SUBJECT_DEVICE, false },
 };
 

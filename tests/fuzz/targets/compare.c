@@ -429,13 +429,17 @@ static void add_alones(__int128 *sums, const struct alones *alones)
 
 static void add_rows(struct sums *sums, const struct sheet *sheet)
 {
-	for (size_t b = 0; b < BLOCK_COUNT; b++) {
-		const struct block *block = &sheet->parts[SECTION_PRIMARY].blocks[b];
+	for (size_t n = 0; n < 2 * BLOCK_COUNT; n++) {
+		enum section section = n % 2 ? SECTION_PRIMARY : SECTION_THREAD_STATES;
+		const struct block *block = &sheet->parts[section].blocks[n / 2];
 
 		for (size_t i = 0; i < block->count; i++) {
 			const struct row *row = &block->items[i];
-			enum metric_id id = metric_id(row->measure->metric);
+			enum metric_id id;
 
+			if (!row->measure->metric)
+				continue;
+			id = metric_id(row->measure->metric);
 			if (row->before.kind == DATUM_NUMBER)
 				sums->before[id] += row->before.number;
 			if (row->after.kind == DATUM_NUMBER)
@@ -455,7 +459,8 @@ static bool is_whole(const struct view *view)
 	for (size_t i = 0; i < array_length(view->min_delta); i++)
 		all = all && !view->min_delta[i];
 	return all && view->sections & 1u << SECTION_PRIMARY &&
-	       view->sections & 1u << SECTION_TASKSTATS_DELAY;
+	       view->sections & 1u << SECTION_TASKSTATS_DELAY &&
+	       view->sections & 1u << SECTION_THREAD_STATES;
 }
 
 static void check_partition(const struct sheet *sheet)
