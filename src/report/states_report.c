@@ -19,12 +19,6 @@ const char *const states_format_names[STATES_FORMAT_COUNT] = {
 
 /* --- what is known --- */
 
-/* A whole state is known where its own row is, which holds what nobody could divide. */
-static bool is_measured(unsigned measured, enum state state)
-{
-	return measured >> state & 1;
-}
-
 static uint64_t ns_of(const struct state_line *line, enum state state)
 {
 	return state_is_main(state) ? state_times_of(&line->times, state) : line->times.ns[state];
@@ -45,7 +39,7 @@ static bool has_column(unsigned measured, enum state state)
 {
 	const enum state main = state_rows[state].main;
 
-	return state == main || (!is_measured(measured, main) && is_measured(measured, state));
+	return state == main || (!state_is_measured(measured, main) && state_is_measured(measured, state));
 }
 
 static size_t fill_columns(struct table_column columns[COLUMNS_MOST], enum state_grouping grouping,
@@ -90,7 +84,7 @@ static bool add_states(struct table *table, const struct states_report *report,
 	for (enum state state = 0; state < STATE_COUNT && done; state++) {
 		if (!has_column(measured, state))
 			continue;
-		if (is_measured(measured, state))
+		if (state_is_measured(measured, state))
 			done = add_percent(table, state_line_share(line, state));
 		else
 			done = table_add(table, TEXT("-"), TABLE_PLAIN);
@@ -169,7 +163,7 @@ static void put_times(struct json_writer *w, unsigned measured, const struct sta
 	json_object_begin(w);
 	for (enum state state = 0; state < STATE_COUNT; state++) {
 		json_key(w, state_rows[state].name);
-		if (is_measured(measured, state))
+		if (state_is_measured(measured, state))
 			json_u64(w, ns_of(line, state));
 		else
 			json_null(w);
@@ -292,7 +286,7 @@ static struct error *print_csv(const struct states_report *report, FILE *out)
 			line->window_ns);
 		for (enum state state = 0; state < STATE_COUNT; state++) {
 			fputc(',', out);
-			if (is_measured(report->window->measured, state))
+			if (state_is_measured(report->window->measured, state))
 				fprintf(out, "%" PRIu64, ns_of(line, state));
 		}
 		fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 "\n",

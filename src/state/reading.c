@@ -28,11 +28,7 @@ void state_reading_deinit(struct state_reading *reading)
 
 bool state_is_measured(unsigned measured, enum state state)
 {
-	bool any = measured >> state & 1;
-
-	for (enum state part = 0; part < STATE_COUNT && state_is_main(state) && !any; part++)
-		any = state_rows[part].main == state && measured >> part & 1;
-	return any;
+	return measured >> state & 1;
 }
 
 uint64_t state_times_of(const struct state_times *times, enum state state)
