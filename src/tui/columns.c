@@ -134,25 +134,29 @@ DRAWN(STATES)
 	pen_bar(pen, &line->times, line->window_ns, width);
 }
 
+/* In a word; not every engine knows. */
+static struct text now_of(const struct state_line *line)
+{
+	enum state state = line->in_progress_ns ? line->in_progress : line->thread->state;
+
+	if (!line->in_progress_ns && line->threads + line->ended != 1)
+		return TEXT("");
+	if (!line->threads)
+		return TEXT("ended");
+	return state < STATE_COUNT ? text_of(state_rows[state].label) : TEXT("-");
+}
+
 /* The longest wait; what it does else, where one thread does. */
 DRAWN(NOW)
 {
+	enum state state = line->in_progress_ns ? line->in_progress : line->thread->state;
 	char duration[FIT_NUMBER_MAX] = "";
-	enum state state = line->in_progress;
-	struct text label;
 
 	UNUSED(tui), UNUSED(column);
 	if (line->in_progress_ns)
 		fit_duration(duration, line->in_progress_ns);
-	else
-		state = line->thread->state;
-	label = text_of(state_rows[state].label);
-	if (!line->in_progress_ns && line->threads + line->ended != 1)
-		label = TEXT("");
-	else if (!line->threads)
-		label = TEXT("ended");
-	pen_field(pen, line->threads ? STYLE_OF(state) : STYLE_DIM, label, 6, ALIGN_LEFT,
-		  FIT_START);
+	pen_field(pen, line->threads && state < STATE_COUNT ? STYLE_OF(state) : STYLE_DIM,
+		  now_of(line), 6, ALIGN_LEFT, FIT_START);
 	pen_field(pen, STYLE_PLAIN, text_of(duration), width - 6, ALIGN_RIGHT, FIT_START);
 }
 

@@ -87,6 +87,9 @@ static const struct made {
 	{ 60, 60, 0, "kswapd0", "kswapd0", "/", 180, 14, 0, 0, 90, 0, 60, 700, STATE_LOCK_KERNEL,
 	  11 },
 	{ 61, 61, 0, "kworker/0:1", "kworker/0:1", "/", 15, 4, 0, 0, 0, 0, 0, 200, STATE_IDLE, 8 },
+	/* As of an engine that does not know. */
+	{ 4600, 4600, 1000, "unknown", "unknown", "/user.slice/user-1000.slice/session-2.scope", 50,
+	  0, 0, 0, 0, 0, 0, 6, STATE_COUNT, 0 },
 	{ 62, 62, 0, "jbd2/sda1-8", "jbd2/sda1-8", "/", 3, 1, 0, 400, 0, 0, 0, 80, STATE_SLEEP_DISK,
 	  22 },
 };
@@ -143,8 +146,8 @@ static void fill_times(struct state_delta *delta, const struct made *row, int wi
 	unsigned exec = row->exec - row->swing * wave(window) / 4;
 	unsigned rest =
 		1000 - exec - row->runnable - row->paging - row->sleep - row->lock - row->stopped;
-	enum state sleep =
-		state_rows[row->state].main == STATE_SLEEP ? row->state : STATE_SLEEP_NETWORK;
+	bool sleeps = row->state < STATE_COUNT && state_rows[row->state].main == STATE_SLEEP;
+	enum state sleep = sleeps ? row->state : STATE_SLEEP_NETWORK;
 
 	ns[STATE_EXEC_USER] = exec * unit * 3 / 4;
 	ns[STATE_EXEC_SYSTEM] = exec * unit - ns[STATE_EXEC_USER];
