@@ -15,16 +15,22 @@
 /* What terminals can do, as macros: only here. */
 #include <term.h>
 
-/* Which signals are told, and which are crashes. The rest is left alone. */
+/* Which signals are told, and which are crashes: all that would end the process, and those that are
+ * of the terminal. The rest is left alone. */
 static const struct {
 	int number;
 	bool is_crash;
 	bool may_be_ignored; /* who started us said so, as nohup does */
 } caught[] = {
-	{ SIGINT, false, true },    { SIGTERM, false, true }, { SIGHUP, false, true },
-	{ SIGQUIT, false, true },   { SIGTSTP, false, true }, { SIGCONT, false, false },
-	{ SIGWINCH, false, false }, { SIGSEGV, true, false }, { SIGBUS, true, false },
-	{ SIGABRT, true, false },   { SIGFPE, true, false },  { SIGILL, true, false },
+	{ SIGINT, false, true },  { SIGTERM, false, true },   { SIGHUP, false, true },
+	{ SIGQUIT, false, true }, { SIGUSR1, false, true },   { SIGUSR2, false, true },
+	{ SIGALRM, false, true }, { SIGVTALRM, false, true }, { SIGPROF, false, true },
+	{ SIGPIPE, false, true }, { SIGIO, false, true },     { SIGXCPU, false, true },
+	{ SIGXFSZ, false, true }, { SIGPWR, false, true },    { SIGSTKFLT, false, true },
+	{ SIGTSTP, false, true }, { SIGCONT, false, false },  { SIGWINCH, false, false },
+	{ SIGSEGV, true, false }, { SIGBUS, true, false },    { SIGABRT, true, false },
+	{ SIGFPE, true, false },  { SIGILL, true, false },    { SIGSYS, true, false },
+	{ SIGTRAP, true, false },
 };
 
 /* What handlers need: nothing may be allocated, or asked for, when they run. */
