@@ -9,31 +9,65 @@
 /* Narrower, states have their short names, and no signs of percent. */
 #define WIDE 120
 
+/* What does not fit is left out whole: a number without its end is another number. */
+static void put_field(struct pen *pen, const char *before, const char *value, const char *after)
+{
+	if (pen->x + (int)(strlen(before) + strlen(value) + strlen(after)) > pen->end)
+		return;
+	pen_text(pen, STYLE_DIM, text_of(before));
+	pen_text(pen, STYLE_PLAIN, text_of(value));
+	pen_text(pen, STYLE_DIM, text_of(after));
+}
+
+static void put_count(struct pen *pen, const char *before, uint64_t count, const char *after)
+{
+	char text[2 * FIT_NUMBER_MAX];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)count);
+	put_field(pen, before, text, after);
+}
+
+/* Shares of time in which some thread waited for it. */
+static void put_pressure(struct pen *pen, const struct screen_host *host)
+{
+	static const char *const names[] = { "cpu ", "mem ", "io " };
+	const char *head = "  psi% ";
+	char before[FIT_NUMBER_MAX], value[2 * FIT_NUMBER_MAX];
+
+	for (size_t i = 0; i < array_length(names); i++) {
+		int x = pen->x;
+
+		if (host->psi[i] < 0)
+			continue;
+		snprintf(before, sizeof(before), "%s%s", head, names[i]);
+		snprintf(value, sizeof(value), "%.1f", host->psi[i]);
+		put_field(pen, before, value, "");
+		if (pen->x > x)
+			head = " ";
+	}
+}
+
 static void draw_host(struct tui *tui, int columns)
 {
-	static const char *const psi[] = { "cpu", "mem", "io" };
 	const struct screen_host *host = &tui->host;
 	struct pen pen = pen_at(&tui->terminal, 0, 0, columns);
+	char text[80];
 
 	pen_print(&pen, STYLE_STRONG, "ctprof top");
 	if (!tui->has_window)
 		return;
-	pen_print(&pen, STYLE_PLAIN, "  %u", host->cpus);
-	pen_print(&pen, STYLE_DIM, " CPU%s", plural(host->cpus));
+	snprintf(text, sizeof(text), " CPU%s", plural(host->cpus));
+	put_count(&pen, "  ", host->cpus, text);
 	if (host->load[0] >= 0) {
-		pen_print(&pen, STYLE_DIM, "  load ");
-		pen_print(&pen, STYLE_PLAIN, "%.2f %.2f %.2f", host->load[0], host->load[1],
-			  host->load[2]);
+		snprintf(text, sizeof(text), "%.2f %.2f %.2f", host->load[0], host->load[1],
+			 host->load[2]);
+		put_field(&pen, "  load ", text, "");
 	}
-	for (size_t i = 0; i < array_length(psi); i++) {
-		if (host->psi[i] < 0)
-			continue;
-		pen_print(&pen, STYLE_DIM, "%s%s ", i ? " " : "  psi% ", psi[i]);
-		pen_print(&pen, STYLE_PLAIN, "%.1f", host->psi[i]);
-	}
+	put_pressure(&pen, host);
 }
 
-static void draw_time(struct tui *tui, int columns)
+/* Returns where it begins. */
+static int draw_time(struct tui *tui, int columns)
 {
 	time_t seconds = (time_t)(tui->window.at_unix_ns / NS_PER_S);
 	struct tm when;
@@ -41,14 +75,15 @@ static void draw_time(struct tui *tui, int columns)
 	char text[32];
 
 	if (!tui->has_window || !localtime_r(&seconds, &when))
-		return;
+		return columns;
 	/* What is replayed may be of another day. */
 	strftime(text, sizeof(text), tui_is_replay(tui) && columns >= WIDE ? " %F %T" : " %T",
 		 &when);
 	if (columns <= (int)strlen(text))
-		return;
+		return columns;
 	pen = pen_at(&tui->terminal, 0, columns - (int)strlen(text), columns);
 	pen_text(&pen, STYLE_STRONG, text_of(text));
+	return columns - (int)strlen(text);
 }
 
 /* The window is as long as was asked for, or says how long it is. */
@@ -58,39 +93,57 @@ static void put_interval(struct tui *tui, struct pen *pen)
 	double asked = (double)tui->options->interval_ns, real = (double)ns;
 	char text[FIT_NUMBER_MAX], each[UNITS_TEXT_MAX];
 
+	fit_duration(text, ns);
 	if (tui_is_replay(tui)) {
-		pen_print(pen, STYLE_DIM, "window ");
-		pen_print(pen, STYLE_PLAIN, "%s", fit_duration(text, ns));
+		put_field(pen, "window ", text, "");
 		return;
 	}
 	snprintf(each, sizeof(each), "%gs", asked / 1e9);
 	if (asked < 1e9)
 		snprintf(each, sizeof(each), "%gms", asked / 1e6);
-	pen_print(pen, STYLE_DIM, "every ");
-	pen_print(pen, STYLE_PLAIN, "%s", each);
-	if (fabs(real - asked) > asked / 20)
-		pen_print(pen, STYLE_PLAIN, " (now %s)", fit_duration(text, ns));
+	put_field(pen, "every ", each, "");
+	/* A bit more or less is how it always is. */
+	if (fabs(real - asked) > asked / 5)
+		put_field(pen, " (now ", text, ")");
+}
+
+static size_t count_groups(const struct tui *tui)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tui->list.lines.count; i++)
+		count += !tui->list.lines.items[i].depth;
+	return count;
 }
 
 static void put_threads(struct tui *tui, struct pen *pen)
 {
 	const struct state_line *total = &tui->list.total;
+	size_t groups = count_groups(tui);
+	char what[32];
 
-	pen_print(pen, STYLE_PLAIN, "  %u", total->threads);
-	pen_print(pen, STYLE_DIM, " thread%s", plural(total->threads));
-	if (total->ended) {
-		pen_print(pen, STYLE_PLAIN, " +%u", total->ended);
-		pen_print(pen, STYLE_DIM, " ended");
-	}
-	if (tui->view.grouping != STATE_BY_THREAD) {
-		pen_print(pen, STYLE_DIM, " in ");
-		pen_print(pen, STYLE_PLAIN, "%zu", tui->list.lines.count);
-		pen_print(pen, STYLE_DIM, " %s%s",
-			  tui->view.grouping == STATE_BY_PROCESS && tui->list.lines.count != 1
-				  ? "processe"
-				  : state_grouping_names[tui->view.grouping],
-			  plural(tui->list.lines.count));
-	}
+	snprintf(what, sizeof(what), " thread%s", plural(total->threads));
+	put_count(pen, "  ", total->threads, what);
+	if (total->ended)
+		put_count(pen, " +", total->ended, " ended");
+	if (tui->view.grouping == STATE_BY_THREAD)
+		return;
+	snprintf(what, sizeof(what), " %s%s",
+		 tui->view.grouping == STATE_BY_PROCESS && groups != 1
+			 ? "processe"
+			 : state_grouping_names[tui->view.grouping],
+		 plural(groups));
+	put_count(pen, " in ", groups, what);
+}
+
+static void put_lost(struct pen *pen, uint64_t threads)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "  %llu thread%s lost", (unsigned long long)threads,
+		 plural(threads));
+	if (pen->x + (int)strlen(text) <= pen->end)
+		pen_text(pen, STYLE_ERROR, text_of(text));
 }
 
 /* What is not as it usually is. */
@@ -101,14 +154,13 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 	if (tui->follows)
 		pen_print(pen, STYLE_STRONG, "  following");
 	if (tui->view.no_kernel)
-		pen_print(pen, STYLE_DIM, "  no kernel threads");
+		put_field(pen, "  no kernel threads", "", "");
 	if (tui->view.filter && tui->view.filter->count && tui->edit.length) {
 		pen_print(pen, STYLE_DIM, "  filter ");
 		pen_text(pen, STYLE_STRONG, line_edit_text(&tui->edit));
 	}
 	if (tui->window.cost.threads_lost)
-		pen_print(pen, STYLE_ERROR, "  %llu threads lost",
-			  (unsigned long long)tui->window.cost.threads_lost);
+		put_lost(pen, tui->window.cost.threads_lost);
 	if (tui->host.note)
 		pen_print(pen, STYLE_STRONG, "  %s", tui->host.note);
 }
@@ -116,15 +168,15 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 static void draw_engine(struct tui *tui, int columns)
 {
 	struct pen pen = pen_at(&tui->terminal, 1, 0, columns);
+	char cost[2 * FIT_NUMBER_MAX];
 
 	if (!tui->has_window)
 		return;
 	if (tui->host.engine)
-		pen_print(&pen, STYLE_PLAIN, "%s", tui->host.engine);
-	if (tui->host.engine && tui->host.cost >= 0) {
-		pen_print(&pen, STYLE_PLAIN, " %.1f%%", tui->host.cost);
-		pen_print(&pen, STYLE_DIM, " of a CPU");
-	}
+		put_field(&pen, "", tui->host.engine, "");
+	snprintf(cost, sizeof(cost), " %.1f%%", tui->host.cost);
+	if (tui->host.engine && tui->host.cost >= 0)
+		put_field(&pen, "", cost, " of a CPU");
 	if (tui->host.engine)
 		pen_print(&pen, STYLE_DIM, "  ");
 	put_interval(tui, &pen);
@@ -133,18 +185,18 @@ static void draw_engine(struct tui *tui, int columns)
 }
 
 /* All have the same place in every window. */
-static void put_share(struct pen *pen, double share, bool is_wide)
+static void format_share(char out[FIT_NUMBER_MAX], const struct pen *pen, double share,
+			 bool is_wide)
 {
-	enum style style = share >= 0.0005 ? STYLE_PLAIN : STYLE_DIM;
 	char percent[FIT_NUMBER_MAX];
 
 	if (is_wide)
-		pen_print(pen, style, " %5s%%   ", fit_percent(percent, share));
+		snprintf(out, FIT_NUMBER_MAX, " %5s%%", fit_percent(percent, share));
 	else if (pen_has_blocks(pen))
-		pen_print(pen, style, " %4s ",
-			  share < 0.9995 ? fit_percent(percent, share) : "100");
+		snprintf(out, FIT_NUMBER_MAX, " %4s",
+			 share < 0.9995 ? fit_percent(percent, share) : "100");
 	else
-		pen_print(pen, style, " %3.0f ", share * 100);
+		snprintf(out, FIT_NUMBER_MAX, " %3.0f", share * 100);
 }
 
 static void draw_legend(struct tui *tui, int y, int columns)
@@ -154,19 +206,25 @@ static void draw_legend(struct tui *tui, int y, int columns)
 
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++) {
 		const struct state_row *row = &state_rows[state_mains[i]];
-
-		pen_swatch(&pen, state_mains[i]);
+		double share = state_line_share(&tui->list.total, state_mains[i]);
 		/* A letter needs a space to be none of the name. */
-		pen_print(&pen, STYLE_DIM, is_wide || !pen_has_blocks(&pen) ? " %s" : "%s",
-			  is_wide ? row->name : row->label);
-		put_share(&pen, state_line_share(&tui->list.total, state_mains[i]), is_wide);
+		bool has_space = is_wide || !pen_has_blocks(&pen);
+		const char *label = is_wide ? row->name : row->label;
+		char percent[FIT_NUMBER_MAX];
+
+		format_share(percent, &pen, share, is_wide);
+		if (pen.x + 1 + has_space + (int)(strlen(label) + strlen(percent)) > pen.end)
+			return;
+		pen_swatch(&pen, state_mains[i]);
+		pen_print(&pen, STYLE_DIM, has_space ? " %s" : "%s", label);
+		pen_print(&pen, share >= 0.0005 ? STYLE_PLAIN : STYLE_DIM, "%s", percent);
+		pen_skip(&pen, STYLE_PLAIN, pen.x + (is_wide ? 3 : 1));
 	}
 }
 
 void header_draw(struct tui *tui, int columns)
 {
-	draw_host(tui, columns);
-	draw_time(tui, columns);
+	draw_host(tui, draw_time(tui, columns));
 	draw_engine(tui, columns);
 	if (tui->has_window) {
 		struct pen pen = pen_at(&tui->terminal, 2, 0, columns);
