@@ -351,22 +351,80 @@ static struct error *press(struct tui *tui, int key, struct text character)
 	return NULL;
 }
 
+/* --- what the terminal sends --- */
+
+struct pressed {
+	int kind; /* as get_wch() says */
+	wint_t wide;
+};
+
+static bool read_pressed(struct pressed *ret)
+{
+	ret->kind = get_wch(&ret->wide);
+	return ret->kind != ERR;
+}
+
+static bool is_character(const struct pressed *pressed, wint_t from, wint_t to)
+{
+	return pressed->kind == OK && pressed->wide >= from && pressed->wide <= to;
+}
+
+/* A sequence that terminfo does not have, as of Ctrl and an arrow, or of a mouse: its letters are
+ * no keys. After "ESC [" or "ESC O" it goes up to its last byte (ECMA-48), which may come a bit
+ * later. */
+static void swallow_sequence(wint_t kind)
+{
+	struct pressed part;
+	unsigned more = 0;
+	bool has;
+
+	timeout(ESCDELAY);
+	has = read_pressed(&part);
+	/* Two that end otherwise: "ESC [ M" and three bytes of a mouse, "ESC [ [ A" of Linux. */
+	if (has && kind == '[')
+		more = is_character(&part, 'M', 'M') ? 3 : is_character(&part, '[', '[');
+	if (!more)
+		while (has && is_character(&part, ' ', '?'))
+			has = read_pressed(&part);
+	for (; has && more; more--)
+		has = read_pressed(&part);
+	nodelay(stdscr, TRUE);
+}
+
+static struct error *press_one(struct tui *tui, const struct pressed *pressed)
+{
+	wint_t wide = pressed->wide;
+	mbstate_t start = { 0 };
+	char bytes[16];
+	size_t length = pressed->kind == OK ? wcrtomb(bytes, (wchar_t)wide, &start) : 0;
+
+	/* Letters of other scripts have the numbers of ncurses' keys. */
+	if (length == (size_t)-1)
+		return NULL;
+	return press(tui, pressed->kind == KEY_CODE_YES || wide < 0x80 ? (int)wide : 0,
+		     (struct text){ bytes, length });
+}
+
 struct error *keys_read(struct tui *tui)
 {
 	struct error *err = NULL;
-	wint_t wide;
-	int kind;
+	struct pressed now, next = { .kind = ERR };
+	bool has = read_pressed(&now);
 
-	while (!err && !tui->is_over && (kind = get_wch(&wide)) != ERR) {
-		char bytes[16];
-		mbstate_t start = { 0 };
-		size_t length = kind == OK ? wcrtomb(bytes, (wchar_t)wide, &start) : 0;
+	while (has && !err && !tui->is_over) {
+		bool is_escape = is_character(&now, ESCAPE, ESCAPE);
 
-		/* Letters of other scripts have the numbers of ncurses' keys. */
-		if (length == (size_t)-1)
-			continue;
-		err = press(tui, kind == KEY_CODE_YES || wide < 0x80 ? (int)wide : 0,
-			    (struct text){ bytes, length });
+		/* Only then: a click has to be looked at before the next one is read. */
+		has = is_escape && read_pressed(&next);
+		if (has && (is_character(&next, '[', '[') || is_character(&next, 'O', 'O'))) {
+			swallow_sequence(next.wide);
+			has = false;
+		} else {
+			err = press_one(tui, &now);
+		}
+		now = next;
+		if (!has)
+			has = read_pressed(&now);
 	}
 	return err;
 }
