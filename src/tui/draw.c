@@ -70,6 +70,24 @@ static void draw_hints(const struct tui *tui, int y, int columns)
 		draw_hints_of(tui, order[i], &pen);
 }
 
+/* "12-40 of 96": which lines of a longer text are seen. Returns where it begins. */
+static int draw_place(const struct tui *tui, int y, int columns)
+{
+	size_t height = tui_body_lines() > 1 ? (size_t)tui_body_lines() - 1 : 0;
+	size_t count = tui->page.lines.count, top = tui->page.top;
+	char text[64];
+	struct pen pen;
+
+	if (!(tui->mode & (MODE_HELP | MODE_INSPECTOR)) || count <= height || !height)
+		return columns;
+	snprintf(text, sizeof(text), " %zu-%zu of %zu", top + 1, top + height, count);
+	if ((int)strlen(text) > columns)
+		return columns;
+	pen = pen_at(&tui->terminal, y, columns - (int)strlen(text), columns);
+	pen_text(&pen, STYLE_PLAIN, text_of(text));
+	return columns - (int)strlen(text);
+}
+
 static void draw_page(struct tui *tui, int columns)
 {
 	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
@@ -110,6 +128,6 @@ void tui_draw(struct tui *tui)
 		pen_text(&pen, tui->message_is_error ? STYLE_ERROR : STYLE_STRONG,
 			 text_of(tui->message));
 	else
-		draw_hints(tui, lines - 1, columns);
+		draw_hints(tui, lines - 1, draw_place(tui, lines - 1, columns));
 	paint_end(is_prompt ? lines - 1 : -1, cursor);
 }

@@ -12,19 +12,13 @@ static const struct state_thread *find_thread(const struct tui *tui)
 	return NULL;
 }
 
-struct error *inspector_update(struct tui *tui)
+static struct error *ask(struct tui *tui, const struct state_thread *thread)
 {
-	const struct state_thread *thread = find_thread(tui);
 	_cleanup_free_ char *bytes = NULL;
 	struct error *err;
 	size_t size = 0;
-	FILE *out;
+	FILE *out = open_memstream(&bytes, &size);
 
-	/* What was last seen of it stays. */
-	tui->inspected_is_gone = !thread;
-	if (!thread || !tui->feed->inspect)
-		return NULL;
-	out = open_memstream(&bytes, &size);
 	if (!out)
 		return error_system(errno, "the inspector");
 	err = tui->feed->inspect(tui->feed->context, thread, out);
@@ -39,16 +33,29 @@ struct error *inspector_update(struct tui *tui)
 	return page_set(&tui->page, take_ptr(bytes));
 }
 
+struct error *inspector_update(struct tui *tui)
+{
+	const struct state_thread *thread = find_thread(tui);
+
+	/* What was last seen of it stays: nobody has more to say of one that has ended. */
+	tui->inspected_is_gone = !thread || thread->has_ended;
+	return tui->inspected_is_gone ? NULL : ask(tui, thread);
+}
+
 struct error *inspector_open(struct tui *tui)
 {
-	const struct state_line *line = table_selected(tui);
+	const struct state_line *line;
 
 	if (!tui->feed->inspect) {
 		tui_say(tui, false, "Nothing more is known here.");
 		return NULL;
 	}
+	/* The first that is seen, when none is selected. */
+	if (!table_selected(tui))
+		table_move(tui, 1);
+	line = table_selected(tui);
 	if (!line) {
-		tui_say(tui, false, "Select a row first.");
+		tui_say(tui, false, "There is no row to inspect.");
 		return NULL;
 	}
 	tui->inspected = line->thread->id;
@@ -57,5 +64,6 @@ struct error *inspector_open(struct tui *tui)
 		 line->thread->name ? line->thread->name->bytes : "");
 	tui->mode = MODE_INSPECTOR;
 	page_deinit(&tui->page);
-	return inspector_update(tui);
+	tui->inspected_is_gone = line->thread->has_ended;
+	return ask(tui, line->thread);
 }
