@@ -1,24 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/tui.h"
 
+/* On, but it had to leave. */
+static bool has_no_room(const struct tui *tui, const struct column_layout *layout,
+			enum column column)
+{
+	return column_is_wanted(&tui->columns, table_grouping(tui), column) &&
+	       !column_layout_has(layout, column);
+}
+
+static void draw_row(const struct tui *tui, const struct column_layout *layout, enum column column,
+		     int y, int columns)
+{
+	const struct column_row *row = &column_rows[column];
+	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
+
+	pen.is_selected = column == tui->chosen;
+	pen_print(&pen, STYLE_PLAIN, " [%c] ", tui->columns.is_on[column] ? 'x' : ' ');
+	pen_field(&pen, STYLE_STRONG, text_of(row->head), 9, ALIGN_LEFT, FIT_START);
+	if (has_no_room(tui, layout, column))
+		pen_text(&pen, STYLE_STRONG, TEXT("no room: "));
+	pen_print(&pen, STYLE_PLAIN, "%s%s", row->prose,
+		  column >= COLUMN_STATE_FIRST ? ", % of its time" : "");
+	pen_skip(&pen, STYLE_PLAIN, columns);
+}
+
 void chooser_draw(struct tui *tui, int columns)
 {
 	int height = tui_body_lines() - 1;
 	size_t top = tui->chosen >= (size_t)height ? tui->chosen - (size_t)height + 1 : 0;
 	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
+	struct column_layout layout;
 
+	table_layout(tui, &layout, columns);
 	pen_text(&pen, STYLE_HEAD, TEXT(" Columns: space turns one on or off"));
 	pen_skip(&pen, STYLE_HEAD, columns);
 	for (int i = 0; i < height && top + (size_t)i < COLUMN_COUNT; i++) {
 		enum column column = (enum column)(top + (size_t)i);
-		const struct column_row *row = &column_rows[column];
 
-		pen = pen_at(&tui->terminal, TUI_HEAD_LINES + 1 + i, 0, columns);
-		pen.is_selected = column == tui->chosen;
-		pen_print(&pen, STYLE_PLAIN, " [%c] ", tui->columns.is_on[column] ? 'x' : ' ');
-		pen_field(&pen, STYLE_STRONG, text_of(row->head), 9, ALIGN_LEFT, FIT_START);
-		pen_print(&pen, STYLE_PLAIN, "%s%s", row->prose,
-			  column >= COLUMN_STATE_FIRST ? ", % of its time" : "");
-		pen_skip(&pen, STYLE_PLAIN, columns);
+		draw_row(tui, &layout, column, TUI_HEAD_LINES + 1 + i, columns);
 	}
 }

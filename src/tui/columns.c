@@ -232,7 +232,7 @@ void column_choice_init(struct column_choice *choice)
 
 /* --- where they are --- */
 
-static bool is_wanted(const struct column_choice *choice, enum state_grouping grouping,
+bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,
 		      enum column column)
 {
 	bool is_number = choice->numbers && choice->is_on[COLUMN_STATES] &&
@@ -261,12 +261,12 @@ static void list_wanted(struct column_layout *layout, const struct column_choice
 {
 	layout->count = 0;
 	for (enum column c = 0; c < COLUMN_STATE_FIRST; c++) {
-		if (is_wanted(choice, grouping, c))
+		if (column_is_wanted(choice, grouping, c))
 			layout->places[layout->count++] =
 				(struct column_place){ c, 0, least_of(c, grouping) };
 		for (enum column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT;
 		     s++)
-			if (is_wanted(choice, grouping, s))
+			if (column_is_wanted(choice, grouping, s))
 				layout->places[layout->count++] =
 					(struct column_place){ s, 0, column_rows[s].least };
 	}
@@ -341,6 +341,14 @@ void column_layout_make(struct column_layout *layout, const struct column_choice
 		layout->places[i].x = x;
 		x += (int)layout->places[i].width + 1;
 	}
+}
+
+bool column_layout_has(const struct column_layout *layout, enum column column)
+{
+	for (size_t i = 0; i < layout->count; i++)
+		if (layout->places[i].column == column)
+			return true;
+	return false;
 }
 
 /* --- orders --- */

@@ -25,7 +25,7 @@ struct tui;
 	TOP_COLUMN(THREADS, "THR", 4, 4, 0, 3, BY(THREAD), RIGHT, THREADS,                         \
 		   "how many threads live")                                                        \
 	TOP_COLUMN(NAME, "NAME", 15, 44, 3, 0, 0, LEFT, NAME, "its name, and that of its process") \
-	TOP_COLUMN(USER, "USER", 8, 12, 1, 8, BY(CGROUP), LEFT, USER, "whose it is")               \
+	TOP_COLUMN(USER, "OWNER", 8, 12, 1, 8, BY(CGROUP), LEFT, USER, "whose it is")              \
 	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, CGROUP,                       \
 		   "where it is accounted")                                                        \
 	TOP_COLUMN(BUSY, "BUSY", 5, 5, 0, 4, 0, RIGHT, BUSY,                                       \
@@ -65,6 +65,10 @@ struct column_choice {
 
 void column_choice_init(struct column_choice *choice);
 
+/* Is it to be there, if there is room? */
+bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,
+		      enum column column);
+
 /* Where columns are now. */
 struct column_layout {
 	struct column_place {
@@ -77,6 +81,8 @@ struct column_layout {
 
 void column_layout_make(struct column_layout *layout, const struct column_choice *choice,
 			enum state_grouping grouping, unsigned width);
+
+bool column_layout_has(const struct column_layout *layout, enum column column);
 
 /* Orders that a column stands for, from `first` on; 0 when there is none. */
 #define COLUMN_SORTS_MAX (STATE_MAIN_COUNT + 1)

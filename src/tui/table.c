@@ -11,14 +11,17 @@ static int rows_seen(void)
 	return rows > 1 ? rows : 1;
 }
 
-static void layout_of(const struct tui *tui, struct column_layout *layout, int columns)
+enum state_grouping table_grouping(const struct tui *tui)
 {
-	enum state_grouping grouping = tui->view.grouping;
-
 	/* A tree by threads has groups too: it shows how many. */
-	if (tui->view.is_tree && grouping == STATE_BY_THREAD)
-		grouping = STATE_BY_PROCESS;
-	column_layout_make(layout, &tui->columns, grouping, columns > 0 ? (unsigned)columns : 0);
+	return tui->view.is_tree && tui->view.grouping == STATE_BY_THREAD ? STATE_BY_PROCESS
+									  : tui->view.grouping;
+}
+
+void table_layout(const struct tui *tui, struct column_layout *layout, int columns)
+{
+	column_layout_make(layout, &tui->columns, table_grouping(tui),
+			   columns > 0 ? (unsigned)columns : 0);
 }
 
 /* --- drawing --- */
@@ -98,7 +101,7 @@ void table_draw(struct tui *tui, int columns)
 	struct column_layout layout;
 	int rows = tui_body_lines() - 1;
 
-	layout_of(tui, &layout, columns);
+	table_layout(tui, &layout, columns);
 	draw_head(tui, &layout, columns);
 	if (!tui->list.lines.count)
 		draw_emptiness(tui, columns);
@@ -203,7 +206,7 @@ static size_t all_sorts(const struct tui *tui, struct state_sort *ret)
 	int lines, columns;
 
 	paint_size(&lines, &columns);
-	layout_of(tui, &layout, columns);
+	table_layout(tui, &layout, columns);
 	for (size_t i = 0; i < layout.count; i++)
 		count += column_sorts(layout.places[i].column, ret + count);
 	return count;
@@ -247,7 +250,7 @@ struct error *table_click(struct tui *tui, int y, int x, bool *ret_again)
 
 	*ret_again = false;
 	paint_size(&lines, &columns);
-	layout_of(tui, &layout, columns);
+	table_layout(tui, &layout, columns);
 	for (size_t i = 0; y == TUI_HEAD_LINES && i < layout.count; i++)
 		if (x >= layout.places[i].x &&
 		    x <= layout.places[i].x + (int)layout.places[i].width)

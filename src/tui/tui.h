@@ -91,6 +91,9 @@ int tui_body_lines(void);
 void header_draw(struct tui *tui, int columns);
 
 void table_draw(struct tui *tui, int columns);
+/* Of which groups there are columns, and where these are. */
+enum state_grouping table_grouping(const struct tui *tui);
+void table_layout(const struct tui *tui, struct column_layout *layout, int columns);
 /* After each new list: where the selected line is now. */
 void table_settle(struct tui *tui);
 /* Move the selection by so many lines; from none to the first that is seen. */

@@ -3,14 +3,6 @@
 
 #include "unit/unit.h"
 
-static bool has(const struct column_layout *layout, enum column column)
-{
-	for (size_t i = 0; i < layout->count; i++)
-		if (layout->places[i].column == column)
-			return true;
-	return false;
-}
-
 static struct column_layout layout_of(const struct column_choice *choice,
 				      enum state_grouping grouping, unsigned width)
 {
@@ -56,10 +48,14 @@ TEST(what_matters_least_leaves_first)
 	wide = layout_of(&choice, STATE_BY_THREAD, 200);
 	narrow = layout_of(&choice, STATE_BY_THREAD, 80);
 	tiny = layout_of(&choice, STATE_BY_THREAD, 10);
-	assert_true(has(&wide, COLUMN_CGROUP) && has(&wide, COLUMN_USER));
-	assert_false(has(&narrow, COLUMN_CGROUP) || has(&narrow, COLUMN_USER));
-	assert_true(has(&narrow, COLUMN_HISTORY) && has(&narrow, COLUMN_NOW));
-	assert_true(has(&tiny, COLUMN_TID) && has(&tiny, COLUMN_NAME) && has(&tiny, COLUMN_STATES));
+	assert_true(column_layout_has(&wide, COLUMN_CGROUP) &&
+		    column_layout_has(&wide, COLUMN_USER));
+	assert_false(column_layout_has(&narrow, COLUMN_CGROUP) ||
+		     column_layout_has(&narrow, COLUMN_USER));
+	assert_true(column_layout_has(&narrow, COLUMN_HISTORY) &&
+		    column_layout_has(&narrow, COLUMN_NOW));
+	assert_true(column_layout_has(&tiny, COLUMN_TID) && column_layout_has(&tiny, COLUMN_NAME) &&
+		    column_layout_has(&tiny, COLUMN_STATES));
 	assert_int_equal(tiny.count, 3);
 }
 
@@ -71,9 +67,10 @@ TEST(groups_have_columns_of_their_own)
 	column_choice_init(&choice);
 	threads = layout_of(&choice, STATE_BY_THREAD, 200);
 	cgroups = layout_of(&choice, STATE_BY_CGROUP, 200);
-	assert_false(has(&threads, COLUMN_THREADS));
-	assert_true(has(&cgroups, COLUMN_THREADS));
-	assert_false(has(&cgroups, COLUMN_TID) || has(&cgroups, COLUMN_CGROUP));
+	assert_false(column_layout_has(&threads, COLUMN_THREADS));
+	assert_true(column_layout_has(&cgroups, COLUMN_THREADS));
+	assert_false(column_layout_has(&cgroups, COLUMN_TID) ||
+		     column_layout_has(&cgroups, COLUMN_CGROUP));
 }
 
 TEST(numbers_stand_where_the_bar_was)
@@ -86,17 +83,17 @@ TEST(numbers_stand_where_the_bar_was)
 	choice.numbers = true;
 	choice.is_on[COLUMN_OF_STATE(STATE_LOCK_FUTEX)] = true;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
-	assert_false(has(&layout, COLUMN_STATES));
+	assert_false(column_layout_has(&layout, COLUMN_STATES));
 	while (layout.places[at].column != COLUMN_BUSY)
 		at++;
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
-		assert_true(has(&layout, COLUMN_OF_STATE(state_mains[i])));
+		assert_true(column_layout_has(&layout, COLUMN_OF_STATE(state_mains[i])));
 	assert_int_equal(layout.places[at + 1].column, COLUMN_OF_STATE(STATE_EXEC));
 	assert_int_equal(layout.places[at + STATE_MAIN_COUNT + 2].column, COLUMN_NOW);
 	choice.is_on[COLUMN_STATES] = false;
 	layout = layout_of(&choice, STATE_BY_THREAD, 200);
-	assert_false(has(&layout, COLUMN_OF_STATE(STATE_EXEC)));
-	assert_true(has(&layout, COLUMN_OF_STATE(STATE_LOCK_FUTEX)));
+	assert_false(column_layout_has(&layout, COLUMN_OF_STATE(STATE_EXEC)));
+	assert_true(column_layout_has(&layout, COLUMN_OF_STATE(STATE_LOCK_FUTEX)));
 }
 
 TEST(every_order_has_a_column)
@@ -119,6 +116,14 @@ TEST(every_order_has_a_column)
 		assert_true(keys[i]);
 	for (unsigned i = 0; i < STATE_COUNT; i++)
 		assert_true(states[i]);
+}
+
+/* The list of columns would not tell them apart. */
+TEST(no_two_columns_share_a_head)
+{
+	for (enum column a = 0; a < COLUMN_COUNT; a++)
+		for (enum column b = a + 1; b < COLUMN_COUNT; b++)
+			assert_string_not_equal(column_rows[a].head, column_rows[b].head);
 }
 
 TEST(busy_is_of_the_window_and_adds_up_in_groups)
@@ -146,4 +151,5 @@ UNIT_TESTS(cmocka_unit_test(any_width_is_used_and_never_passed),
 	   cmocka_unit_test(groups_have_columns_of_their_own),
 	   cmocka_unit_test(numbers_stand_where_the_bar_was),
 	   cmocka_unit_test(every_order_has_a_column),
+	   cmocka_unit_test(no_two_columns_share_a_head),
 	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups))
