@@ -7,6 +7,8 @@
 
 #define STACK_SIZE ((size_t)1 << 20)
 
+static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS };
+
 bool thread_start(void *(*work)(void *), void *argument)
 {
 	pthread_attr_t attributes;
@@ -19,6 +21,9 @@ bool thread_start(void *(*work)(void *), void *argument)
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
 	sigfillset(&all);
+	/* Blocked, they would end the process past whoever handles them, as a screen does. */
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++)
+		sigdelset(&all, crashes[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(&thread, &attributes, work, argument);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -121,6 +121,7 @@ struct files_struct {
 /* include/linux/pid.h: `numbers` has one more for each level of namespaces. */
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {

@@ -54,16 +54,41 @@ static __always_inline __u32 new_number(void)
 }
 
 /* What only the thread itself and who switches to it write is in one turn: odd meanwhile. */
+static __always_inline void take_turn(struct states_thread *t)
+{
+	asm volatile("" ::: "memory");
+	/* The one that returns the old value is a barrier, too. */
+	if (config.is_weakly_ordered)
+		(void)__sync_fetch_and_add(&t->turn, 1);
+	else
+		*(volatile __u32 *)&t->turn = t->turn + 1;
+	asm volatile("" ::: "memory");
+}
+
 static __always_inline void begin_turn(struct states_thread *t)
 {
-	*(volatile __u32 *)&t->turn = t->turn + 1;
-	asm volatile("" ::: "memory");
+	take_turn(t);
 }
 
 static __always_inline void end_turn(struct states_thread *t)
 {
-	asm volatile("" ::: "memory");
-	*(volatile __u32 *)&t->turn = t->turn + 1;
+	take_turn(t);
+}
+
+/* Ours, or one below. */
+static __always_inline bool is_in_our_namespace(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct pid_namespace *ns = 0;
+
+	if (!state.pid_level)
+		return true;
+	if (!pid || BPF_CORE_READ(pid, level) < state.pid_level)
+		return false;
+	bpf_probe_read_kernel(&ns, sizeof(ns),
+			      (char *)&pid->numbers[0].ns +
+				      state.pid_level * bpf_core_type_size(struct upid));
+	return (__u64)ns == state.pid_namespace;
 }
 
 static __always_inline void describe(struct states_thread *t, struct task_struct *task)
@@ -79,7 +104,7 @@ static __always_inline void describe(struct states_thread *t, struct task_struct
 	BPF_CORE_READ_STR_INTO(&t->process, leader, comm);
 }
 
-/* Whoever gets the claim makes the record. */
+/* Whoever gets the claim makes the record. Returns 1 if it could. */
 static __noinline int begin_watching(struct task_struct *task, struct watched *w, __u64 now,
 				     __u32 what)
 {
@@ -88,10 +113,16 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 
 	if (!task || !w)
 		return 0;
+	if (!is_in_our_namespace(task)) {
+		w->is_foreign = 1;
+		return 0;
+	}
 	number = new_number();
 	t = number ? thread_at(number) : 0;
 	if (!t) {
-		__sync_fetch_and_add(&state.lost, 1);
+		if (!w->is_lost)
+			__sync_fetch_and_add(&state.lost, 1);
+		w->is_lost = 1;
 		return 0;
 	}
 	begin_turn(t);
@@ -99,7 +130,7 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 	for (int i = 0; i < STATE_COUNT; i++)
 		t->ns[i] = 0;
 	t->begun = t->since = now;
-	t->ended = t->woken = t->switches = 0;
+	t->ended = t->woken = t->switches = t->hidden_since = 0;
 	t->state = what;
 	t->syscall = -1;
 	t->cpu = bpf_get_smp_processor_id();
@@ -107,9 +138,10 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 	t->utime = task->utime;
 	t->stime = task->stime;
 	w->css_set = (__u64)task->cgroups;
+	w->cred = (__u64)BPF_CORE_READ(task, cred);
 	end_turn(t);
 	w->number = number;
-	return 0;
+	return 1;
 }
 
 static __always_inline struct watched *watched_of(struct task_struct *task)
@@ -117,22 +149,38 @@ static __always_inline struct watched *watched_of(struct task_struct *task)
 	return bpf_task_storage_get(&watched_tasks, task, 0, 0);
 }
 
-/* It did `what` up to now, if it is seen for the first time. */
-static __always_inline struct states_thread *watch(struct task_struct *task, struct watched **ret,
-						   __u64 now, __u32 what)
+/* A record for who has none: it did `what` up to now. True: it was made by this call. */
+static __always_inline bool watch(struct task_struct *task, struct watched *w, __u64 now,
+				  __u32 what)
+{
+	bool is_made = false;
+
+	if (w->number || w->is_foreign || __sync_val_compare_and_swap(&w->is_claimed, 0, 1))
+		return false;
+	if (!w->number)
+		is_made = begin_watching(task, w, now, what);
+	w->is_claimed = 0;
+	return is_made;
+}
+
+/* Makes a place for it: never at a switch, for before Linux 6.4 that may wake somebody, with the
+ * queue locked that it would be put into. */
+static __always_inline struct watched *place_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* At a switch. There may be room for a record where there was none. */
+static __always_inline struct states_thread *watched_at(struct task_struct *task,
+							struct watched **ret, __u64 now)
 {
 	struct watched *w = watched_of(task);
 
-	if (!w)
-		w = bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	*ret = w;
 	if (!w)
 		return 0;
-	/* There may be room where there was none: it tries again. */
-	if (!w->number && !__sync_val_compare_and_swap(&w->is_claimed, 0, 1)) {
-		begin_watching(task, w, now, what);
-		w->is_claimed = 0;
-	}
+	if (!w->number)
+		watch(task, w, now, STATE_EXEC);
 	return w->number ? thread_at(w->number) : 0;
 }
 
@@ -203,10 +251,13 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32
 {
 	struct wait wait = { .state = STATE_RUNNABLE, .syscall = -1 };
 	struct watched *w;
-	struct states_thread *t = watch(task, &w, now, STATE_EXEC);
+	struct states_thread *t = watched_at(task, &w, now);
 
 	if (!t)
 		return;
+	/* It was looked at from elsewhere just now. */
+	if (now < t->since)
+		now = t->since;
 	if (!is_queued(task))
 		decide(ctx, task, task_state, w->lock, &wait);
 	begin_turn(t);
@@ -223,9 +274,16 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32
 		w->css_set = (__u64)task->cgroups;
 		t->cgroup = cgroup_of(task);
 	}
+	if (w->cred != (__u64)BPF_CORE_READ(task, cred)) {
+		w->cred = (__u64)BPF_CORE_READ(task, cred);
+		t->uid = BPF_CORE_READ(task, cred, euid.val);
+	}
 	if (task_state & TASK_DEAD) {
 		t->ended = now;
 		t->flags |= STATES_ENDED;
+		/* The record will be another thread's, and a dead leader stays for a while. */
+		w->number = 0;
+		w->is_foreign = 1;
 	}
 	end_turn(t);
 }
@@ -233,10 +291,12 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32
 static __always_inline void enter_cpu(struct task_struct *task, __u64 now)
 {
 	struct watched *w;
-	struct states_thread *t = watch(task, &w, now, STATE_EXEC);
+	struct states_thread *t = watched_at(task, &w, now);
 
 	if (!t || t->state == STATE_EXEC)
 		return;
+	if (now < t->since)
+		now = t->since;
 	begin_turn(t);
 	end_wait(t, now);
 	t->state = STATE_EXEC;
@@ -303,9 +363,28 @@ int on_contended(__u64 *ctx)
 SEC("tp_btf/task_newtask")
 int on_new_task(__u64 *ctx)
 {
-	struct watched *w;
+	struct task_struct *task = (void *)ctx[0];
+	struct watched *w = place_of(task);
 
-	watch((void *)ctx[0], &w, bpf_ktime_get_ns(), STATE_RUNNABLE);
+	if (w)
+		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
+	return 0;
+}
+
+/* It is another program, with the number of its leader, whoever of its threads did it. */
+SEC("tp_btf/sched_process_exec")
+int on_exec(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct watched *w = watched_of(task);
+	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+
+	if (!t)
+		return 0;
+	begin_turn(t);
+	describe(t, task);
+	w->cred = (__u64)BPF_CORE_READ(task, cred);
+	end_turn(t);
 	return 0;
 }
 
@@ -335,20 +414,25 @@ int see_task(struct bpf_iter__task *ctx)
 
 	if (!task || !task->pid)
 		return 0;
-	w = watched_of(task);
-	if (w && w->number)
+	w = place_of(task);
+	if (!w || w->number)
 		return 0;
 	if (!task->on_cpu) {
 		wait.state = STATE_RUNNABLE;
 		if (!is_queued(task))
 			decide(0, task, task->__state, 0, &wait);
 	}
-	t = watch(task, &w, bpf_ktime_get_ns(), wait.state);
-	if (t) {
-		t->syscall = wait.syscall;
-		t->cpu = task->thread_info.cpu;
-	}
-	if (t && t->since == t->begun && (t->state == STATE_EXEC) != (task->on_cpu != 0))
+	if (!watch(task, w, bpf_ktime_get_ns(), wait.state))
+		return 0;
+	t = thread_at(w->number);
+	if (!t)
+		return 0;
+	t->flags |= STATES_WAS_THERE;
+	t->syscall = wait.syscall;
+	t->cpu = task->thread_info.cpu;
+	/* Between the look and the record it may have come or gone. */
+	if (t->since == t->begun && t->switches == 0 &&
+	    (t->state == STATE_EXEC) != (task->on_cpu != 0))
 		t->state = task->on_cpu ? STATE_EXEC : STATE_RUNNABLE;
 	return 0;
 }
@@ -376,11 +460,19 @@ int book_here(void *ctx)
 	return 0;
 }
 
-/* How deep our PID namespace is, by whoever runs this. */
+/* Which PID namespace is ours, by whoever runs this. */
 SEC("syscall")
-int find_level(void *ctx)
+int find_namespace(void *ctx)
 {
+	struct pid *pid = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);
+	struct pid_namespace *ns = 0;
+
 	(void)ctx;
-	state.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+	state.pid_level = BPF_CORE_READ(pid, level);
+	if (state.pid_level)
+		bpf_probe_read_kernel(&ns, sizeof(ns),
+				      (char *)&pid->numbers[0].ns +
+					      state.pid_level * bpf_core_type_size(struct upid));
+	state.pid_namespace = (__u64)ns;
 	return 0;
 }

@@ -23,6 +23,7 @@
 #define STATES_FREE       (1u << 16) /* numbers that wait to be used again */
 
 struct states_config {
+	__u8 is_weakly_ordered;    /* stores may be seen in another order than they were made */
 	__u8 has_previous_state;   /* sched_switch has it as an argument (Linux 5.18) */
 	__u8 waits[WAIT_SYSCALLS]; /* enum wait_kind by number of system call */
 };
@@ -31,6 +32,7 @@ struct states_state {
 	__u32 next, room; /* numbers: never used yet, and how many there are */
 	__u32 pid_level;  /* of our PID namespace */
 	__u32 unused;
+	__u64 pid_namespace; /* its place in the kernel; 0: it is the first one */
 	/* The kernel's code that brings anonymous memory back; 0: nothing is on swap. */
 	__u64 swap_begin, swap_end;
 	__u32 free_head, free_tail;
@@ -42,7 +44,7 @@ struct states_state {
 enum states_flag {
 	STATES_KERNEL = 1,
 	STATES_ENDED = 2,
-	STATES_HIDDEN = 4, /* set by user space: it left a CPU and nobody told */
+	STATES_WAS_THERE = 4, /* before it was watched */
 };
 
 /* A multiple of 64 bytes, so that two CPUs share no line. */
@@ -63,7 +65,10 @@ struct states_thread {
 	__u64 switches;
 	char name[16], process[16];
 	__u64 ns[STATE_COUNT];
-	__u64 fill[7];
+	/* Set by user space: since then it has been on a CPU, where it is not: it left and nobody
+	 * told. */
+	__u64 hidden_since;
+	__u64 fill[6];
 };
 
 #endif

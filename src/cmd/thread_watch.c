@@ -3,8 +3,10 @@
 
 #include <langinfo.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -20,6 +22,9 @@
 #define FRAMES  64
 #define ROWS    3
 #define LONGEST 3
+
+/* How many threads there are. What they work with, libraries have until the process ends. */
+static atomic_int working;
 
 struct thread_watch {
 	pthread_mutex_t lock;
@@ -165,6 +170,7 @@ static void *watch_thread(void *argument)
 	error_destroy(err);
 	profile_session_close(session);
 	leave(watch);
+	atomic_fetch_sub(&working, 1);
 	return NULL;
 }
 
@@ -182,8 +188,10 @@ struct thread_watch *thread_watch_start(uint32_t tid)
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&watch->ending, &clock);
 	pthread_condattr_destroy(&clock);
+	atomic_fetch_add(&working, 1);
 	if (thread_start(watch_thread, watch))
 		return watch;
+	atomic_fetch_sub(&working, 1);
 	watch->users = 1;
 	leave(watch);
 	return NULL;
@@ -205,4 +213,13 @@ void thread_watch_stop(struct thread_watch *watch)
 	pthread_cond_signal(&watch->ending);
 	pthread_mutex_unlock(&watch->lock);
 	leave(watch);
+}
+
+#define WAIT_STEPS   100
+#define WAIT_STEP_US 10000
+
+void thread_watches_wait(void)
+{
+	for (int i = 0; i < WAIT_STEPS && atomic_load(&working); i++)
+		usleep(WAIT_STEP_US);
 }

@@ -24,4 +24,7 @@ void thread_watch_print(struct thread_watch *watch, FILE *out);
 /* Ends soon after; takes NULL. */
 void thread_watch_stop(struct thread_watch *watch);
 
+/* Before the process ends: wait until those that were stopped have gone, for a second at most. */
+void thread_watches_wait(void);
+
 #endif

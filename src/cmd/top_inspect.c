@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,6 +61,34 @@ static void print_now(FILE *out, const struct state_thread *thread)
 		fputs("system call    -", out);
 	fprintf(out, "%s%s\n", *call ? "  " : "", call);
 	fprintf(out, "wait channel   %s\n", *wchan && strcmp(wchan, "0") != 0 ? wchan : "-");
+}
+
+/* Of the whole process, as of now; of a thread of the kernel nothing. */
+static void print_memory(FILE *out, const struct state_thread *thread)
+{
+	static const char *const keys[] = { "VmRSS:", "RssAnon:", "RssFile:", "RssShmem:",
+					    "VmSwap:" };
+	_cleanup_free_ char *line = NULL;
+	char path[64], text[UNITS_TEXT_MAX];
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", thread->tid);
+	file = fopen(path, "re");
+	fputs("memory        ", out);
+	while (file && getline(&line, &room, file) > 0)
+		for (size_t i = 0; i < array_length(keys); i++) {
+			const size_t length = strlen(keys[i]);
+
+			if (strncmp(line, keys[i], length) == 0)
+				fprintf(out, " %.*s %s", (int)length - 1, keys[i],
+					units_format(text, UNIT_BYTES,
+						     (__int128)strtoull(line + length, NULL, 10) *
+							     1024));
+		}
+	fputc('\n', out);
+	if (file)
+		fclose(file);
 }
 
 /* --- taskstats: what the struct itself says of itself --- */
@@ -216,6 +245,7 @@ struct error *top_inspect(struct top_inspector *inspector, const struct state_th
 		name, thread->tgid, process);
 	fprintf(out, "cgroup         %s\n", cgroup ? cgroup : "-");
 	print_now(out, thread);
+	print_memory(out, thread);
 	print_version(inspector, out, thread->tid);
 	watch_it(inspector, thread);
 	if (inspector->watch)
@@ -226,6 +256,7 @@ struct error *top_inspect(struct top_inspector *inspector, const struct state_th
 void top_inspector_deinit(struct top_inspector *inspector)
 {
 	thread_watch_stop(inspector->watch);
+	thread_watches_wait();
 	taskstats_socket_close(inspector->taskstats);
 	capturer_close(inspector->capturer);
 	*inspector = (struct top_inspector){ 0 };

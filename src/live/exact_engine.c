@@ -79,6 +79,7 @@ static void add_progress(struct state_thread *thread, const struct states_thread
 		runnable = now_ns - t->woken;
 		thread->state = STATE_RUNNABLE;
 		thread->since_ns = t->woken;
+		thread->since_is_least = false;
 	}
 	thread->times.ns[t->state] += all - runnable;
 	thread->times.ns[STATE_RUNNABLE] += runnable;
@@ -113,6 +114,7 @@ static bool take(void *context, uint32_t number, const struct states_thread *t, 
 		.seen_ns = now_ns,
 		.state = t->state,
 		.since_ns = t->flags & STATES_ENDED ? 0 : t->since,
+		.since_is_least = t->flags & STATES_WAS_THERE && t->since == t->begun,
 		.syscall = t->syscall,
 		.switches = t->switches,
 	};
@@ -156,7 +158,8 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	struct exact *exact = self;
 	struct visit visit = { .exact = exact, .reading = reading, .has_memory = true };
 	struct error *err;
-	uint64_t now;
+	/* Of who is born after this, nothing is in this window. */
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	reading->threads.count = 0;
 	err = state_session_read(exact->session, take, &visit);
@@ -166,7 +169,6 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 		err = name_processes(exact, reading);
 	if (err)
 		return err;
-	now = clock_ns(CLOCK_MONOTONIC);
 	exact->program_ns +=
 		(uint64_t)(state_session_share(exact->session) * (double)(now - exact->costed_ns));
 	exact->costed_ns = now;

@@ -39,7 +39,8 @@ static bool has_column(unsigned measured, enum state state)
 {
 	const enum state main = state_rows[state].main;
 
-	return state == main || (!state_is_measured(measured, main) && state_is_measured(measured, state));
+	return state == main ||
+	       (!state_is_measured(measured, main) && state_is_measured(measured, state));
 }
 
 static size_t fill_columns(struct table_column columns[COLUMNS_MOST], enum state_grouping grouping,
@@ -94,14 +95,14 @@ static bool add_states(struct table *table, const struct states_report *report,
 
 static bool add_wait(struct table *table, const struct state_line *line)
 {
-	char text[UNITS_TEXT_MAX];
+	char amount[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX + 1];
 
 	if (!line->in_progress_ns)
 		return table_add(table, TEXT(""), TABLE_PLAIN) &&
 		       table_add(table, TEXT(""), TABLE_PLAIN);
-	return table_add(table,
-			 text_of(units_format(text, UNIT_NS, (__int128)line->in_progress_ns)),
-			 TABLE_PLAIN) &&
+	snprintf(text, sizeof(text), "%s%s", line->in_progress_at_least ? ">" : "",
+		 units_format(amount, UNIT_NS, (__int128)line->in_progress_ns));
+	return table_add(table, text_of(text), TABLE_PLAIN) &&
 	       table_add(table, text_of(state_rows[line->in_progress].name), TABLE_PLAIN);
 }
 
@@ -183,6 +184,8 @@ static void put_progress(struct json_writer *w, const struct state_line *line)
 	json_text(w, text_of(state_rows[line->in_progress].name));
 	json_key(w, "ns");
 	json_u64(w, line->in_progress_ns);
+	json_key(w, "at_least");
+	json_bool(w, line->in_progress_at_least);
 	json_object_end(w);
 }
 

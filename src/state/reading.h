@@ -31,10 +31,11 @@ struct state_thread {
 	uint64_t begun_ns;                          /* watched from then on; CLOCK_MONOTONIC */
 	uint64_t seen_ns;                           /* as of when; of ended ones their end */
 	struct state_times times;
-	enum state state;  /* what it does now; STATE_COUNT: not known */
-	uint64_t since_ns; /* since when; 0: not known */
-	int32_t syscall;   /* in which it waits; -1: in none, or not known */
-	uint64_t switches; /* times it left a CPU */
+	enum state state;    /* what it does now; STATE_COUNT: not known */
+	uint64_t since_ns;   /* since when; 0: not known */
+	bool since_is_least; /* or for longer: it was so when watching began */
+	int32_t syscall;     /* in which it waits; -1: in none, or not known */
+	uint64_t switches;   /* times it left a CPU */
 };
 
 /* What the engine cost, and could not do, since it was opened. */
@@ -73,7 +74,8 @@ static inline bool state_is_main(enum state state)
 	return state_rows[state].main == state;
 }
 
-/* Is it among these, by a bit for each? Main ones are if any part of them is. */
+/* Is it among these, by a bit for each? A whole state is known where its own row is, which holds
+ * what nobody could divide. */
 bool state_is_measured(unsigned measured, enum state state);
 
 /* In a main state with all its parts, or in a part. */

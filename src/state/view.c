@@ -68,6 +68,7 @@ static void add(struct state_line *line, const struct state_delta *delta)
 				line->in_progress_ns)) {
 		line->in_progress = thread->state;
 		line->in_progress_ns = delta->in_progress_ns;
+		line->in_progress_at_least = thread->since_is_least;
 	}
 }
 

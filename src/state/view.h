@@ -114,8 +114,9 @@ struct state_line {
 	uint32_t depth;     /* in a tree */
 	uint64_t window_ns; /* the sum over its threads */
 	struct state_times times;
-	enum state in_progress;  /* of the longest wait in progress, rather none for work */
-	uint64_t in_progress_ns; /* 0: none */
+	enum state in_progress;    /* of the longest wait in progress, rather none for work */
+	uint64_t in_progress_ns;   /* 0: none */
+	bool in_progress_at_least; /* it began before watching did */
 	uint64_t switches;
 };
 

@@ -14,7 +14,7 @@ struct error *bpf_programs_load_error(int failed)
 	if (access("/sys/kernel/btf/vmlinux", F_OK))
 		return error_create(
 			"the kernel shows no BTF (CONFIG_DEBUG_INFO_BTF), without which "
-			"nothing can be profiled; see ctprof doctor");
+			"no program of ours can be loaded; see ctprof doctor");
 	if (failed == EPERM)
 		return error_create(
 			"denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG (root has them)");

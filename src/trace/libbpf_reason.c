@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-static char last_said[512];
+static _Thread_local char last_said[512];
 
 /* Of the verifier's log, the line before its closing counts ("processed 12 insns ..."). */
 static struct text reason_in(struct text said)

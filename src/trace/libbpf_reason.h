@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why libbpf failed. It says more than the number that it returns, and has one place to say it for
- * the whole process: programs are loaded by one thread.
+ * Why libbpf failed: it says more than the number that it returns. What it said is kept for each
+ * thread that loads programs.
  */
 #ifndef TRACE_LIBBPF_REASON_H
 #define TRACE_LIBBPF_REASON_H

@@ -6,7 +6,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <profile.skel.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,6 +34,25 @@ static void come_first(void)
 		(void)setpriority(PRIO_PROCESS, 0, PRIORITY);
 }
 
+/* Of a thread; itself where that is not to be seen. Tables are made for processes. */
+static uint32_t process_of(uint32_t tid)
+{
+	_cleanup_free_ char *line = NULL;
+	char path[40];
+	uint32_t tgid = tid;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", tid);
+	file = fopen(path, "re");
+	while (file && getline(&line, &room, file) > 0)
+		if (sscanf(line, "Tgid: %" SCNu32, &tgid) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return tgid;
+}
+
 struct error *profile_open_unwinder(struct profile_session *session)
 {
 	const struct profile_options *options = &session->options;
@@ -51,9 +72,9 @@ struct error *profile_open_unwinder(struct profile_session *session)
 
 	if (!pids)
 		return &error_no_memory;
-	/* Whose thread it is turns out when it is walked. */
 	memcpy(pids, options->pids, options->pid_count * sizeof(*pids));
-	memcpy(pids + options->pid_count, options->tids, options->tid_count * sizeof(*pids));
+	for (size_t i = 0; i < options->tid_count; i++)
+		pids[options->pid_count + i] = process_of(options->tids[i]);
 	unwinder.pid_count = options->pid_count + options->tid_count;
 	if (options->command)
 		pids[unwinder.pid_count++] = options->command;

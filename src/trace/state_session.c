@@ -29,6 +29,10 @@
 /* Who has run for so long without a switch is booked by us. */
 #define LONG_RUN_NS (NS_PER_S / 100)
 
+/* Of those that ended since the last reading; who reads so seldom that there are more loses them.
+ */
+#define ENDED_MAX 100000
+
 struct ended_thread {
 	uint32_t number;
 	struct states_thread thread;
@@ -54,6 +58,8 @@ struct state_session {
 	struct {
 		ARRAY(struct ended_thread);
 	} ended; /* since the last reading */
+	uint64_t ended_lost;
+	bool has_looked_for_swap;
 	struct cost_sample cost;
 };
 
@@ -121,6 +127,9 @@ static struct error *load(struct state_session *session)
 		return error_system(errno, "the BPF programs");
 	config = (struct states_config *)&program->rodata->config;
 	memcpy(config->waits, wait_kinds, sizeof(config->waits));
+#ifndef __x86_64__
+	config->is_weakly_ordered = true;
+#endif
 	look_at_kernel(session, config);
 	bpf_program__set_autoload(program->progs.on_contention, session->facts.has_locks);
 	bpf_program__set_autoload(program->progs.on_contended, session->facts.has_locks);
@@ -128,7 +137,7 @@ static struct error *load(struct state_session *session)
 	if (failed)
 		return bpf_programs_load_error(-failed);
 	session->state = &program->bss->state;
-	if (bpf_prog_test_run_opts(bpf_program__fd(program->progs.find_level), &run))
+	if (bpf_prog_test_run_opts(bpf_program__fd(program->progs.find_namespace), &run))
 		return error_system(errno, "the BPF programs do not run");
 	memory_chunks_init(&session->chunks, bpf_map__fd(program->maps.chunks), STATES_CHUNK,
 			   sizeof(struct states_thread));
@@ -143,6 +152,8 @@ static struct error *attach_all(struct states_bpf *program)
 
 	if (!err)
 		err = bpf_programs_attach(program->progs.on_rename, &program->links.on_rename);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_exec, &program->links.on_exec);
 	if (!err)
 		err = bpf_programs_attach(program->progs.on_contention,
 					  &program->links.on_contention);
@@ -222,10 +233,14 @@ static bool take_ended(struct state_session *session, uint32_t number, struct st
 
 	if (tail - __atomic_load_n(&state->free_head, __ATOMIC_ACQUIRE) == STATES_FREE)
 		return true;
-	if (!array_reserve(&session->ended, 1))
+	if (session->ended.count == ENDED_MAX) {
+		session->ended_lost++;
+	} else if (!array_reserve(&session->ended, 1)) {
 		return false;
-	session->ended.items[session->ended.count++] =
-		(struct ended_thread){ .number = number, .thread = *t };
+	} else {
+		session->ended.items[session->ended.count++] =
+			(struct ended_thread){ .number = number, .thread = *t };
+	}
 	t->tid = t->flags = 0;
 	state->free_numbers[tail & (STATES_FREE - 1)] = number;
 	__atomic_store_n(&state->free_tail, tail + 1, __ATOMIC_RELEASE);
@@ -258,12 +273,14 @@ static void find_swap_code(struct states_state *state)
 	__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
 }
 
-static void look_at_swap(struct states_state *state)
+static void look_at_swap(struct state_session *session)
 {
 	struct sysinfo host;
 
-	if (!state->swap_begin && !sysinfo(&host) && host.totalswap > host.freeswap)
-		find_swap_code(state);
+	if (session->has_looked_for_swap || sysinfo(&host) || host.totalswap == host.freeswap)
+		return;
+	session->has_looked_for_swap = true;
+	find_swap_code(session->state);
 }
 
 static void sample_cost(struct state_session *session)
@@ -297,7 +314,7 @@ struct error *state_session_tick(struct state_session *session)
 		    !take_ended(session, number, t))
 			return &error_no_memory;
 	}
-	look_at_swap(session->state);
+	look_at_swap(session);
 	sample_cost(session);
 	/* Twice as many each time, so that many new ones at once find room. */
 	if (count > session->state->room / 2)
@@ -306,8 +323,13 @@ struct error *state_session_tick(struct state_session *session)
 	return err;
 }
 
+static bool is_hidden(const struct states_thread *t)
+{
+	return t->hidden_since && t->state == STATE_EXEC && t->since == t->hidden_since;
+}
+
 /* Has run for long, as far as we were told. One that is not on its CPU has left it and nobody told:
- * some kernels run no programs for some threads. Those are hidden, whatever they do. */
+ * some kernels run no programs for some threads. It is hidden until somebody tells of it again. */
 static void book_long_run(struct state_session *session, struct states_thread *t)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = t->cpu);
@@ -317,7 +339,7 @@ static void book_long_run(struct state_session *session, struct states_thread *t
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.book_here), &run))
 		return;
 	if (now->state == STATE_EXEC && now->since == since && !(now->flags & STATES_ENDED))
-		t->flags |= STATES_HIDDEN;
+		t->hidden_since = since;
 }
 
 struct error *state_session_read(struct state_session *session, state_visit *visit, void *context)
@@ -336,7 +358,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		struct states_thread *t = thread_at(session, number);
 		uint64_t now;
 
-		if (!t->tid || t->flags & STATES_HIDDEN)
+		if (!t->tid || is_hidden(t))
 			continue;
 		if (t->state == STATE_EXEC && !(t->flags & STATES_ENDED) &&
 		    clock_ns(CLOCK_MONOTONIC) - t->since > LONG_RUN_NS)
@@ -346,9 +368,13 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (!copy_thread(t, &thread) || !thread.tid)
 			continue;
-		/* One that has ended since is told of next time, as one that has. */
-		if (thread.flags & (STATES_ENDED | STATES_HIDDEN))
+		if (is_hidden(&thread))
 			continue;
+		/* That one has ended since is told next time; what it did until then, now. */
+		if (thread.flags & STATES_ENDED) {
+			thread.flags &= ~(uint32_t)STATES_ENDED;
+			now = thread.since;
+		}
 		goes_on = visit(context, number, &thread, now > thread.since ? now : thread.since);
 	}
 	return err;
@@ -356,7 +382,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 
 uint64_t state_session_lost(const struct state_session *session)
 {
-	return session->state->lost;
+	return session->state->lost + session->ended_lost;
 }
 
 double state_session_share(const struct state_session *session)

