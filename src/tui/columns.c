@@ -150,14 +150,17 @@ static struct text now_of(const struct state_line *line)
 DRAWN(NOW)
 {
 	enum state state = line->in_progress_ns ? line->in_progress : line->thread->state;
-	char duration[FIT_NUMBER_MAX] = "";
+	char duration[FIT_NUMBER_MAX] = "", text[FIT_NUMBER_MAX + 1];
 
 	UNUSED(tui), UNUSED(column);
 	if (line->in_progress_ns)
 		fit_duration(duration, line->in_progress_ns);
+	/* It began before anybody watched. */
+	snprintf(text, sizeof(text), "%s%s",
+		 line->in_progress_ns && line->in_progress_at_least ? ">" : "", duration);
 	pen_field(pen, line->threads && state < STATE_COUNT ? STYLE_OF(state) : STYLE_DIM,
 		  now_of(line), 6, ALIGN_LEFT, FIT_START);
-	pen_field(pen, STYLE_PLAIN, text_of(duration), width - 6, ALIGN_RIGHT, FIT_START);
+	pen_field(pen, STYLE_PLAIN, text_of(text), width - 6, ALIGN_RIGHT, FIT_START);
 }
 
 DRAWN(SWITCHES)

@@ -9,22 +9,24 @@
 /* Narrower, states have their short names, and no signs of percent. */
 #define WIDE 120
 
-/* What does not fit is left out whole: a number without its end is another number. */
-static void put_field(struct pen *pen, const char *before, const char *value, const char *after)
+/* What does not fit is left out whole, which returns false: a number without its end is another
+ * one. */
+static bool put_field(struct pen *pen, const char *before, const char *value, const char *after)
 {
 	if (pen->x + (int)(strlen(before) + strlen(value) + strlen(after)) > pen->end)
-		return;
+		return false;
 	pen_text(pen, STYLE_DIM, text_of(before));
 	pen_text(pen, STYLE_PLAIN, text_of(value));
 	pen_text(pen, STYLE_DIM, text_of(after));
+	return true;
 }
 
-static void put_count(struct pen *pen, const char *before, uint64_t count, const char *after)
+static bool put_count(struct pen *pen, const char *before, uint64_t count, const char *after)
 {
 	char text[2 * FIT_NUMBER_MAX];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)count);
-	put_field(pen, before, text, after);
+	return put_field(pen, before, text, after);
 }
 
 /* Shares of time in which some thread waited for it. */
@@ -35,14 +37,11 @@ static void put_pressure(struct pen *pen, const struct screen_host *host)
 	char before[FIT_NUMBER_MAX], value[2 * FIT_NUMBER_MAX];
 
 	for (size_t i = 0; i < array_length(names); i++) {
-		int x = pen->x;
-
 		if (host->psi[i] < 0)
 			continue;
 		snprintf(before, sizeof(before), "%s%s", head, names[i]);
 		snprintf(value, sizeof(value), "%.1f", host->psi[i]);
-		put_field(pen, before, value, "");
-		if (pen->x > x)
+		if (put_field(pen, before, value, ""))
 			head = " ";
 	}
 }
@@ -101,9 +100,8 @@ static void put_interval(struct tui *tui, struct pen *pen)
 	snprintf(each, sizeof(each), "%gs", asked / 1e9);
 	if (asked < 1e9)
 		snprintf(each, sizeof(each), "%gms", asked / 1e6);
-	put_field(pen, "every ", each, "");
 	/* A bit more or less is how it always is. */
-	if (fabs(real - asked) > asked / 5)
+	if (put_field(pen, "every ", each, "") && fabs(real - asked) > asked / 5)
 		put_field(pen, " (now ", text, ")");
 }
 
@@ -123,9 +121,11 @@ static void put_threads(struct tui *tui, struct pen *pen)
 	char what[32];
 
 	snprintf(what, sizeof(what), " thread%s", plural(total->threads));
-	put_count(pen, "  ", total->threads, what);
-	if (total->ended)
-		put_count(pen, " +", total->ended, " ended");
+	/* The rest says nothing without it. */
+	if (!put_count(pen, "  ", total->threads, what))
+		return;
+	if (total->ended && !put_count(pen, " +", total->ended, " ended"))
+		return;
 	if (tui->view.grouping == STATE_BY_THREAD)
 		return;
 	snprintf(what, sizeof(what), " %s%s",
@@ -136,31 +136,31 @@ static void put_threads(struct tui *tui, struct pen *pen)
 	put_count(pen, " in ", groups, what);
 }
 
-static void put_lost(struct pen *pen, uint64_t threads)
+static void put_word(struct pen *pen, enum style style, const char *word)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "  %llu thread%s lost", (unsigned long long)threads,
-		 plural(threads));
-	if (pen->x + (int)strlen(text) <= pen->end)
-		pen_text(pen, STYLE_ERROR, text_of(text));
+	if (pen->x + 2 + (int)strlen(word) <= pen->end)
+		pen_print(pen, style, "  %s", word);
 }
 
 /* What is not as it usually is. */
 static void put_conditions(struct tui *tui, struct pen *pen)
 {
+	char lost[64];
+
 	if (tui->is_paused)
-		pen_print(pen, STYLE_ERROR, "  %s", tui_is_replay(tui) ? "paused" : "frozen");
+		put_word(pen, STYLE_ERROR, tui_is_replay(tui) ? "paused" : "frozen");
 	if (tui->follows)
-		pen_print(pen, STYLE_STRONG, "  following");
+		put_word(pen, STYLE_STRONG, "following");
 	if (tui->view.no_kernel)
-		put_field(pen, "  no kernel threads", "", "");
+		put_word(pen, STYLE_DIM, "no kernel threads");
 	if (tui->view.filter && tui->view.filter->count && tui->edit.length) {
 		pen_print(pen, STYLE_DIM, "  filter ");
 		pen_text(pen, STYLE_STRONG, line_edit_text(&tui->edit));
 	}
+	snprintf(lost, sizeof(lost), "%llu threads lost",
+		 (unsigned long long)tui->window.cost.threads_lost);
 	if (tui->window.cost.threads_lost)
-		put_lost(pen, tui->window.cost.threads_lost);
+		put_word(pen, STYLE_ERROR, lost);
 	if (tui->host.note)
 		pen_print(pen, STYLE_STRONG, "  %s", tui->host.note);
 }
@@ -172,13 +172,12 @@ static void draw_engine(struct tui *tui, int columns)
 
 	if (!tui->has_window)
 		return;
-	if (tui->host.engine)
-		put_field(&pen, "", tui->host.engine, "");
 	snprintf(cost, sizeof(cost), " %.1f%%", tui->host.cost);
-	if (tui->host.engine && tui->host.cost >= 0)
-		put_field(&pen, "", cost, " of a CPU");
-	if (tui->host.engine)
-		pen_print(&pen, STYLE_DIM, "  ");
+	if (tui->host.engine && put_field(&pen, "", tui->host.engine, "")) {
+		if (tui->host.cost >= 0)
+			put_field(&pen, "", cost, " of a CPU");
+		pen_skip(&pen, STYLE_PLAIN, pen.x + 2);
+	}
 	put_interval(tui, &pen);
 	put_threads(tui, &pen);
 	put_conditions(tui, &pen);

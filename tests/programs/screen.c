@@ -117,16 +117,20 @@ static const struct name *intern(struct feed *feed, const char *text)
 
 static struct state_thread thread_of(struct feed *feed, const struct made *row, uint64_t id)
 {
+	bool is_kernel = row->tgid < 100;
+	bool was_there = row->since_ms > 30000;
+
 	return (struct state_thread){
 		.tid = row->tid,
 		.tgid = row->tgid,
 		.id = id,
 		.uid = row->uid,
-		.is_kernel = row->tgid < 100,
+		.is_kernel = is_kernel,
 		.name = intern(feed, row->name),
 		.process = intern(feed, row->process),
 		.cgroup = intern(feed, row->cgroup),
 		.state = row->state,
+		.since_is_least = was_there,
 		.syscall = -1,
 	};
 }
