@@ -23,6 +23,8 @@
 #define WINDOWS  10
 #define MS       1000000u
 #define FIRST_ID 100
+#define MORTAL   3013 /* this thread ends */
+#define ENDS_IN  5    /* in this window */
 
 /* What a thread does in each window, in thousandths; `swing` of exec goes to idle and back. */
 static const struct made {
@@ -193,8 +195,13 @@ static struct error *make_window(struct feed *feed)
 	bool done = true;
 
 	feed->threads.count = feed->window.deltas.count = 0;
-	for (size_t i = 0; i < MADE; i++)
-		done = done && add(feed, &made[i], thread_of(feed, &made[i], FIRST_ID + i));
+	for (size_t i = 0; i < MADE; i++) {
+		struct state_thread thread = thread_of(feed, &made[i], FIRST_ID + i);
+
+		thread.has_ended = thread.tid == MORTAL && feed->at == ENDS_IN;
+		if (thread.tid != MORTAL || feed->at <= ENDS_IN)
+			done = done && add(feed, &made[i], thread);
+	}
 	ended.tid = ended.tgid = 5000 + (uint32_t)feed->at;
 	ended.has_ended = true;
 	done = done && add(feed, &short_lived, ended);
