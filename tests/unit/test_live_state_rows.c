@@ -101,6 +101,7 @@ TEST(whole_states_have_their_parts)
 	joining_deinit(&j);
 }
 
+/* A part says nothing of its whole. */
 TEST(what_the_engine_does_not_tell_is_unmeasured)
 {
 	struct joining j;
@@ -113,8 +114,8 @@ TEST(what_the_engine_does_not_tell_is_unmeasured)
 	join(&j, UINT64_MAX);
 	for (enum state each = 0; each < STATE_COUNT; each++)
 		assert_int_equal(is_measured(t, METRIC_state_exec_ns + each),
-				 each == STATE_EXEC || each == STATE_EXEC_USER ||
-					 each == STATE_RUNNABLE || each == STATE_SLEEP);
+				 each == STATE_EXEC_USER || each == STATE_RUNNABLE ||
+					 each == STATE_SLEEP);
 	joining_deinit(&j);
 }
 
