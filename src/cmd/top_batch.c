@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -34,6 +35,18 @@ static struct error *wait_until(struct top *top, uint64_t until_ns)
 		now = clock_ns(CLOCK_MONOTONIC);
 	}
 	return err;
+}
+
+/* Once, for most of them stay. */
+static void tell_of_lost(struct top *top)
+{
+	const uint64_t lost = top->readings[top->now].cost.threads_lost;
+
+	if (!lost || top->has_told_of_lost)
+		return;
+	fprintf(stderr, "ctprof: no room for %" PRIu64 " thread%s so far: in no row\n", lost,
+		plural(lost));
+	top->has_told_of_lost = true;
 }
 
 static struct error *print_window(struct top *top, size_t number)
@@ -76,8 +89,10 @@ static struct error *run_engine(struct top *top)
 		err = wait_until(top, next);
 		if (!err)
 			err = top_read_window(top);
-		if (!err)
+		if (!err) {
+			tell_of_lost(top);
 			err = print_window(top, number);
+		}
 	}
 	return err;
 }
