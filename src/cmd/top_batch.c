@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cmd/display.h"
 #include "cmd/top.h"
+#include "cmd/top_grid.h"
 
 static volatile sig_atomic_t is_over;
 
@@ -70,14 +71,6 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
-/* By the clock, whatever a window took: who is late leaves one out, and shortens none. */
-static uint64_t next_end(uint64_t last_ns, uint64_t interval_ns)
-{
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC), next = last_ns + interval_ns;
-
-	return next > now ? next : next + ((now - next) / interval_ns + 1) * interval_ns;
-}
-
 static struct error *run_engine(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -85,7 +78,8 @@ static struct error *run_engine(struct top *top)
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
-		next = next_end(next, a->interval_ns);
+		next = top_grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
+				     clock_ns(CLOCK_MONOTONIC));
 		err = wait_until(top, next);
 		if (!err)
 			err = top_read_window(top);

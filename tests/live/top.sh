@@ -84,6 +84,28 @@ window_is_its_length() {
 	equal "windows" "$(jq .window "$scratch/top" | sort -u | wc -l)" 1
 }
 
+# Who was stopped goes on by the clock: one long window, and none of nothing. Twice, for the second time must find
+# the same clock.
+late_windows_stay_on_the_grid() {
+	local top lengths
+
+	start "$programs/states" pipe
+	"$ctprof" top --batch -n 14 -i 200ms --format json -p "$ready" > "$scratch/top.late" &
+	top=$!
+	at_end "kill -9 $top; wait $top"
+	for length in 1.1 0.93; do
+		sleep 0.7
+		kill -STOP "$top"
+		sleep "$length"
+		kill -CONT "$top"
+	done
+	wait "$top"
+	lengths=$(jq -s 'group_by(.window) | map(map(.window_ns) | max / 1000000 | floor) | sort | .[]' "$scratch/top.late")
+	equal "windows" "$(wc -l <<< "$lengths")" 14
+	between "the shortest, in ms" 80 "$(head -n 1 <<< "$lengths")" 205
+	between "the longest, in ms" 900 "$(tail -n 1 <<< "$lengths")" 1500
+}
+
 for state in $waiting cond_pool disk; do
 	run_case "top: $state is in its state all the time" needs_top waits states_hold $state
 done
@@ -100,3 +122,4 @@ run_case "top: code of the kernel" needs_top cpus code_is_told syscalls exec_sys
 run_case "top: states of who runs add up to the window" needs_top cpus sums_hold
 run_case "top: threads of 5 ms are in the times of their process" needs_top lives_are_short
 run_case "top: 5,000 births a second lose no CPU time" needs_top births_lose_nothing
+run_case "top: who was stopped goes on by the clock, with no window of nothing" needs_top late_windows_stay_on_the_grid
