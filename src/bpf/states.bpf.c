@@ -138,7 +138,7 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 	t->utime = task->utime;
 	t->stime = task->stime;
 	w->css_set = (__u64)task->cgroups;
-	w->cred = (__u64)BPF_CORE_READ(task, cred);
+	w->cred = (__u64)task->cred;
 	end_turn(t);
 	w->number = number;
 	return 1;
@@ -274,8 +274,8 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32
 		w->css_set = (__u64)task->cgroups;
 		t->cgroup = cgroup_of(task);
 	}
-	if (w->cred != (__u64)BPF_CORE_READ(task, cred)) {
-		w->cred = (__u64)BPF_CORE_READ(task, cred);
+	if (w->cred != (__u64)task->cred) {
+		w->cred = (__u64)task->cred;
 		t->uid = BPF_CORE_READ(task, cred, euid.val);
 	}
 	if (task_state & TASK_DEAD) {
@@ -383,7 +383,7 @@ int on_exec(__u64 *ctx)
 		return 0;
 	begin_turn(t);
 	describe(t, task);
-	w->cred = (__u64)BPF_CORE_READ(task, cred);
+	w->cred = (__u64)task->cred;
 	end_turn(t);
 	return 0;
 }

@@ -9,8 +9,6 @@
 #include "base/units.h"
 #include "bpf/profile_record.h"
 #include "cmd/privileges.h"
-#include "proc/cgroup_path.h"
-#include "proc/cgroup_tree.h"
 #include "proc/cpulist.h"
 
 #define STACKS         16384
@@ -309,23 +307,6 @@ static void warn_of_nothing(const struct profile_arguments *arguments)
 		warn("--unwind has no effect without stacks of user space");
 }
 
-static struct error *find_cgroup(const char *path, uint64_t *ret)
-{
-	struct cgroup_tree tree;
-	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct error *err = proc < 0 ? error_create("/proc") : cgroup_tree_open(proc, &tree);
-
-	if (err)
-		return err;
-	/* Where it is in the file system will do, too. */
-	if (tree.point && text_starts(text_of(path), text_of(tree.point)))
-		path += strlen(tree.point);
-	if (!cgroup_id(tree.dir, path, ret))
-		err = error_create("there is no cgroup %s (version 2)", path);
-	cgroup_tree_close(&tree);
-	return err;
-}
-
 /* Probes without a file mean the program of the first target. */
 static struct probe_host host_of(const struct profile_arguments *arguments)
 {
@@ -379,7 +360,7 @@ struct error *profile_arguments_find(struct profile_arguments *arguments)
 	struct error *err = target_check(&arguments->target, &arguments->tids);
 
 	if (!err && arguments->target.cgroup)
-		err = find_cgroup(arguments->target.cgroup, &arguments->cgroup);
+		err = target_find_cgroup(&arguments->target.cgroup, &arguments->cgroup);
 	return err ? err : find_points(arguments);
 }
 

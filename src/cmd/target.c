@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/target.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "proc/cgroup_path.h"
+#include "proc/cgroup_tree.h"
 
 static struct error *take_pid(void *context, const char *piece)
 {
@@ -66,4 +71,23 @@ struct error *target_check(const struct target *target, const struct thread_numb
 		if (!is_there(tids->items[i]))
 			return error_create("there is no thread %" PRIu32, tids->items[i]);
 	return NULL;
+}
+
+struct error *target_find_cgroup(const char **path, uint64_t *ret)
+{
+	struct cgroup_tree tree;
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error *err = proc < 0 ? error_create("/proc") : cgroup_tree_open(proc, &tree);
+
+	if (err)
+		return err;
+	/* Where it is in the file system will do, too. */
+	if (tree.point && text_starts(text_of(*path), text_of(tree.point)))
+		*path += strlen(tree.point);
+	if (!**path)
+		*path = "/";
+	if (!cgroup_id(tree.dir, *path, ret))
+		err = error_create("there is no cgroup %s (version 2)", *path);
+	cgroup_tree_close(&tree);
+	return err;
 }

@@ -42,6 +42,10 @@ struct error *parse_tids(const char *argument, void *at);
 struct error *target_check(const struct target *target,
 			   const struct thread_numbers *tids) MUST_CHECK;
 
+/* The number of a cgroup, and its path as /proc has it: users may give the directory too. An error
+ * where it is not there. */
+struct error *target_find_cgroup(const char **path, uint64_t *ret) MUST_CHECK;
+
 void target_deinit(struct target *target);
 
 #endif

@@ -13,6 +13,9 @@
 #define INTERVAL_MIN_NS  (NS_PER_S / 20)
 #define INTERVAL_DEFAULT NS_PER_S
 
+/* Not given: the first. */
+enum { FORMAT_DEFAULT = STATES_FORMAT_COUNT };
+
 static const char *engine_value(size_t number)
 {
 	return number < ENGINE_COUNT ? engine_names[number] : number == ENGINE_AUTO ? "auto" : NULL;
@@ -67,6 +70,19 @@ static struct error *parse_window(const char *argument, void *at)
 	return NULL;
 }
 
+static struct error *parse_windows(const char *argument, void *at)
+{
+	size_t count;
+	struct error *err = parse_size(argument, &count);
+
+	if (err)
+		return err;
+	if (!count)
+		return error_create("there is nothing to do with 0 windows");
+	*(size_t *)at = count;
+	return NULL;
+}
+
 #define AT(member) offsetof(struct top_arguments, member)
 
 static const struct option_row top_options[] = {
@@ -95,8 +111,8 @@ static const struct option_row top_options[] = {
 	  "How long a window is: 1s, or from 50ms on.", NULL, false },
 	{ "batch", 'B', NULL, parse_flag, AT(batch), "Print windows instead of showing a screen.",
 	  NULL, false },
-	{ "count", 'n', "NUMBER", parse_recording_count, AT(count), "End after so many windows.",
-	  NULL, false },
+	{ "count", 'n', "NUMBER", parse_windows, AT(count),
+	  "Of --batch: end after so many windows.", NULL, false },
 	{ "format", 0, "FORMAT", parse_states_format, AT(format),
 	  "Of --batch: table, json (an object for each row, a line each), csv, or none: for "
 	  "--record alone.",
@@ -132,9 +148,18 @@ static struct error *check(const struct top_arguments *a)
 		{ a->record, "--record" },
 		{ a->engine != ENGINE_AUTO, "--engine" },
 		{ a->interval_ns, "--interval" },
-	}, recorded[] = {
-		{ a->keep.age_ms || a->keep.bytes, "--keep" },
-		{ a->reading.without, "--without" },
+	};
+	const struct {
+		bool given;
+		const char *name;
+		bool has_what_it_needs;
+		const char *needs;
+	} parts[] = {
+		{ a->count, "--count", a->batch, "--batch" },
+		{ a->format != FORMAT_DEFAULT, "--format", a->batch, "--batch" },
+		{ a->limit, "--limit", a->batch, "--batch" },
+		{ a->keep.age_ms || a->keep.bytes, "--keep", a->record, "--record" },
+		{ a->reading.without, "--without", a->record, "--record" },
 	};
 
 	for (size_t i = 0; i < array_length(live) && a->replay; i++)
@@ -142,9 +167,9 @@ static struct error *check(const struct top_arguments *a)
 			return error_create(
 				"%s says nothing beside --replay: a recording has its own windows",
 				live[i].name);
-	for (size_t i = 0; i < array_length(recorded) && !a->record; i++)
-		if (recorded[i].given)
-			return error_create("%s needs --record", recorded[i].name);
+	for (size_t i = 0; i < array_length(parts); i++)
+		if (parts[i].given && !parts[i].has_what_it_needs)
+			return error_create("%s needs %s", parts[i].name, parts[i].needs);
 	if (a->format == STATES_FORMAT_NONE && !a->record)
 		return error_create("--format none without --record: there is nothing to do");
 	return NULL;
@@ -183,6 +208,8 @@ static int run(const struct command *command, struct top_arguments *arguments)
 	if (err) {
 		status = usage_error(command, err);
 	} else {
+		if (arguments->format == FORMAT_DEFAULT)
+			arguments->format = STATES_FORMAT_TABLE;
 		if (!arguments->interval_ns)
 			arguments->interval_ns = INTERVAL_DEFAULT;
 		err = top_open(&top);
@@ -203,6 +230,7 @@ static int run_top(const struct command *command, int argc, char **argv)
 {
 	struct top_arguments arguments = {
 		.engine = ENGINE_AUTO,
+		.format = FORMAT_DEFAULT,
 	};
 	int status;
 

@@ -55,6 +55,7 @@ struct top {
 	struct state_view view;
 	struct users users;
 	struct top_inspector inspector;
+	bool has_told_of_lost; /* threads that the engine had no room for */
 };
 
 struct error *top_open(struct top *top) MUST_CHECK;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -6,6 +7,7 @@
 #include "base/clock.h"
 #include "cmd/display.h"
 #include "cmd/top.h"
+#include "cmd/top_grid.h"
 
 static volatile sig_atomic_t is_over;
 
@@ -36,6 +38,18 @@ static struct error *wait_until(struct top *top, uint64_t until_ns)
 	return err;
 }
 
+/* Once, for most of them stay. */
+static void tell_of_lost(struct top *top)
+{
+	const uint64_t lost = top->readings[top->now].cost.threads_lost;
+
+	if (!lost || top->has_told_of_lost)
+		return;
+	fprintf(stderr, "ctprof: no room for %" PRIu64 " thread%s so far: in no row\n", lost,
+		plural(lost));
+	top->has_told_of_lost = true;
+}
+
 static struct error *print_window(struct top *top, size_t number)
 {
 	const struct top_arguments *a = top->arguments;
@@ -57,14 +71,6 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
-/* By the clock, whatever a window took: who is late leaves one out, and shortens none. */
-static uint64_t next_end(uint64_t last_ns, uint64_t interval_ns)
-{
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC), next = last_ns + interval_ns;
-
-	return next > now ? next : next + ((now - next) / interval_ns + 1) * interval_ns;
-}
-
 static struct error *run_engine(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -72,12 +78,15 @@ static struct error *run_engine(struct top *top)
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
-		next = next_end(next, a->interval_ns);
+		next = top_grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
+				     clock_ns(CLOCK_MONOTONIC));
 		err = wait_until(top, next);
 		if (!err)
 			err = top_read_window(top);
-		if (!err)
+		if (!err) {
+			tell_of_lost(top);
 			err = print_window(top, number);
+		}
 	}
 	return err;
 }

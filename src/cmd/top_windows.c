@@ -27,6 +27,38 @@ const char *top_user_name(void *context, uint32_t uid)
 	return user.name;
 }
 
+/* As filters compare them: a part of a name will do. */
+static bool is_of_a_user(const char *part)
+{
+	const struct passwd *entry;
+	bool found = getpwnam(part) != NULL;
+
+	setpwent();
+	while (!found && (entry = getpwent()))
+		found = strcasestr(entry->pw_name, part) != NULL;
+	endpwent();
+	return found;
+}
+
+/* A misspelt name would show nothing, and not why. Numbers and globs may mean whom nobody has
+ * named. */
+static struct error *check_users(const struct state_filter *filter)
+{
+	for (size_t i = 0; i < filter->count; i++) {
+		const struct state_term *term = &filter->terms[i];
+		const char *name = filter->bytes + term->at;
+
+		for (size_t k = 0; k < term->alternatives && term->kind == STATE_TERM_USER; k++) {
+			bool is_name = name[strspn(name, "0123456789")] && !strpbrk(name, "*?[");
+
+			if (is_name && !is_of_a_user(name))
+				return error_create("--filter: there is no user '%s'", name);
+			name += strlen(name) + 1;
+		}
+	}
+	return NULL;
+}
+
 static void users_deinit(struct users *users)
 {
 	for (size_t i = 0; i < users->known.count; i++)
@@ -90,6 +122,18 @@ static struct error *open_recorder(struct top *top)
 	return top_recorder_open(&options, &top->recorder);
 }
 
+/* What is not there would be an empty table. */
+static struct error *check_there(const struct top *top, struct engine_options *options)
+{
+	const struct top_arguments *a = top->arguments;
+	struct error *err = target_check(&a->target, &a->tids);
+	uint64_t cgroup;
+
+	if (!err && options->cgroup)
+		err = target_find_cgroup(&options->cgroup, &cgroup);
+	return err ? err : check_users(&top->filter);
+}
+
 struct error *top_open(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -105,7 +149,7 @@ struct error *top_open(struct top *top)
 	/* Of a recording, nothing need be there any more. */
 	if (a->replay)
 		return replay_open(a->replay, &options, &top->replay);
-	err = target_check(&a->target, &a->tids);
+	err = check_there(top, &options);
 	if (!err)
 		err = open_engine(top, &options);
 	return err || !a->record ? err : open_recorder(top);

@@ -2,7 +2,9 @@
 /*
  * Names of threads and paths of cgroups, interned, which live as long as an engine does.
  *
- * A host has few of them, and those that come again are the same: nothing is forgotten.
+ * A host has few of them at a time, and those that come again are the same. Threads may give
+ * themselves any names, and containers come and go: of 64 MiB nothing is forgotten, and then what
+ * is new is not known.
  */
 #ifndef LIVE_HOST_NAMES_H
 #define LIVE_HOST_NAMES_H
@@ -16,7 +18,8 @@
 struct host_names {
 	struct arena arena;
 	struct names names;
-	struct word_map cgroups; /* from the number to a place in `paths` */
+	const struct name *unknown; /* "?": there is no room for the name */
+	struct word_map cgroups;    /* from the number to a place in `paths` */
 	struct {
 		ARRAY(const struct name *); /* NULL: it could not be found */
 	} paths;
@@ -27,14 +30,15 @@ struct host_names {
 /* Where there is no /proc, or no cgroup of version 2, all cgroups are unknown. */
 struct error *host_names_init(struct host_names *names) MUST_CHECK;
 
-/* NULL: no memory. */
+/* Never NULL. */
 const struct name *host_names_of(struct host_names *names, const char *bytes, size_t room);
 
 /* The same without a search, where it is `known` still. */
 const struct name *host_names_again(struct host_names *names, const struct name *known,
 				    const char *bytes, size_t room);
 
-/* The path of a cgroup; NULL: it is gone, or may not be looked at (CAP_DAC_READ_SEARCH). */
+/* The path of a cgroup; NULL: it is gone, may not be looked at (CAP_DAC_READ_SEARCH), or there is
+ * no room for it. */
 const struct name *host_names_cgroup(struct host_names *names, uint64_t id);
 
 void host_names_deinit(struct host_names *names);

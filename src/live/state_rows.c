@@ -48,19 +48,27 @@ static uint64_t less(uint64_t from, uint64_t what)
 
 /* --- into a capture --- */
 
-static void fill(struct thread_record *record, const struct state_thread *t, unsigned measured,
-		 const struct name *now)
+static void fill_now(struct thread_record *record, const struct state_thread *t,
+		     const struct name *now)
 {
 	const bool waits = state_rows[t->state].main != STATE_EXEC && t->since_ns;
 
+	put(record, METRIC_state_now_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
+	metric_store_name(&record->values, &metrics[METRIC_state_now], now);
+	metric_set_add(&record->measured, METRIC_state_now);
+}
+
+/* `now` is NULL where the engine does not tell in which state it is. */
+static void fill(struct thread_record *record, const struct state_thread *t, unsigned measured,
+		 const struct name *now)
+{
 	for (enum state state = 0; state < STATE_COUNT; state++)
 		if (state_is_measured(measured, state))
 			put(record, row_of(state), ns_of(&t->times, state));
 	put(record, METRIC_state_watched_ns, less(t->seen_ns, t->begun_ns));
 	put(record, METRIC_state_switches, t->switches);
-	put(record, METRIC_state_now_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
-	metric_store_name(&record->values, &metrics[METRIC_state_now], now);
-	metric_set_add(&record->measured, METRIC_state_now);
+	if (now)
+		fill_now(record, t, now);
 }
 
 /* Those that live, by number: of one that has ended the number may be another's already. */
@@ -89,7 +97,7 @@ static bool is_later(const struct ctprof_thread *thread, uint64_t boot_ns)
 static struct error *join(const struct state_reading *reading, const struct word_map *living,
 			  uint64_t boot_ns, struct ctprof_snapshot *snapshot)
 {
-	const struct name *names[STATE_COUNT];
+	const struct name *names[STATE_COUNT + 1] = { NULL };
 
 	for (enum state state = 0; state < STATE_COUNT; state++) {
 		names[state] = snapshot_name(snapshot, text_of(state_rows[state].name));
@@ -146,12 +154,13 @@ bool state_rows_watch(const struct ctprof_snapshot *snapshot, struct state_watch
 	return true;
 }
 
+/* STATE_COUNT, not known, of a name that another version may have. */
 static enum state state_named(const struct name *name)
 {
 	for (enum state state = 0; state < STATE_COUNT; state++)
 		if (text_equal(name_text(name), text_of(state_rows[state].name)))
 			return state;
-	return STATE_SLEEP;
+	return STATE_COUNT;
 }
 
 /* What parts do not have of the whole is what nobody could divide. */
@@ -176,8 +185,8 @@ static bool read_thread(const struct state_processes *processes, const struct ct
 	ret->begun_ns = less(at_ns, value_of(thread, METRIC_state_watched_ns));
 	ret->switches = value_of(thread, METRIC_state_switches);
 	ret->state = has(thread, METRIC_state_now) ? state_named(thread->record.values.state_now.v)
-						   : STATE_SLEEP;
-	ret->since_ns = in_progress ? less(at_ns, in_progress) : 0;
+						   : STATE_COUNT;
+	ret->since_ns = in_progress && ret->state < STATE_COUNT ? less(at_ns, in_progress) : 0;
 	read_times(thread, &ret->times);
 	return true;
 }

@@ -9,18 +9,13 @@ beside() {
 	local workload=$1 runner
 
 	shift
-	(
-		trap 'kill $! 2> /dev/null; exit 0' TERM
-		while :; do
-			"$@" > /dev/null 2>&1 &
-			wait $!
-		done
-	) &
+	setsid bash -c 'while :; do "$@" > /dev/null 2>&1; done' bash "$@" &
 	runner=$!
 	sleep 0.5
 	"$programs/states_cost" "$workload" "$rounds" >> "$samples" 2> "$work/tool_output" ||
 		could_not "states beside $workload: $(tail -1 "$work/tool_output")"
-	kill -TERM $runner
+	# With all its children, who wait for each other.
+	kill -KILL -- -$runner
 	wait $runner 2> /dev/null
 }
 
@@ -54,7 +49,8 @@ watch_by() {
 	atop) timed "watch" atop atop -y -a 1 $((windows + 1)) ;;
 	htop)
 		timed "watch" htop env HTOPRC="$work/htoprc" TERM=xterm \
-			script -qec "stty rows 50 cols 150; timeout -s INT $windows htop; true" /dev/null
+			timeout -k 5 $((windows + 5)) script -qec \
+			"stty rows 50 cols 150; timeout -s INT $windows htop; true" /dev/null < /dev/null
 		;;
 	esac
 }

@@ -27,7 +27,7 @@ measure_walks() {
 			sed "s/^walk /walk $program /" >> "$samples" ||
 			could_not "walks of $program: $(tail -1 "$work/tool_output")"
 		# shellcheck disable=SC2086
-		kill ${pids//,/ }
+		kill ${pids//,/ } 2> /dev/null
 		wait $deep 2> /dev/null
 	done
 	give_back_stats

@@ -109,6 +109,28 @@ one_thread_is_profiled() {
 	grep -q 'start_thread;.*pthread_mutex_lock' "$scratch/folded" || { cat "$scratch/folded"; return 1; }
 }
 
+# Who was stopped goes on by the clock: one long window, and none of nothing. Twice, for the second time must find
+# the same clock.
+late_windows_stay_on_the_grid() {
+	local top lengths
+
+	start "$programs/states" pipe
+	"$ctprof" top --batch -n 14 -i 200ms --format json -p "$ready" > "$scratch/top.late" &
+	top=$!
+	at_end "kill -9 $top; wait $top"
+	for length in 1.1 0.93; do
+		sleep 0.7
+		kill -STOP "$top"
+		sleep "$length"
+		kill -CONT "$top"
+	done
+	wait "$top"
+	lengths=$(jq -s 'group_by(.window) | map(map(.window_ns) | max / 1000000 | floor) | sort | .[]' "$scratch/top.late")
+	equal "windows" "$(wc -l <<< "$lengths")" 14
+	between "the shortest, in ms" 80 "$(head -n 1 <<< "$lengths")" 10000
+	between "the longest, in ms" 900 "$(tail -n 1 <<< "$lengths")" 10000
+}
+
 for state in $waiting cond_pool disk; do
 	run_case "top: $state is in its state all the time" needs_top waits states_hold $state
 done
@@ -128,3 +150,4 @@ run_case "top: 5,000 births a second lose no CPU time" needs_top births_lose_not
 run_case "top: who becomes another user and another program is that" needs_top identities_follow
 run_case "top: of a namespace only its own" needs_top namespaces_are_apart
 run_case "top: a thread that is looked at has its whole stack" needs_top one_thread_is_profiled
+run_case "top: who was stopped goes on by the clock, with no window of nothing" needs_top late_windows_stay_on_the_grid

@@ -101,6 +101,7 @@ TEST(whole_states_have_their_parts)
 	joining_deinit(&j);
 }
 
+/* A part says nothing of its whole. */
 TEST(what_the_engine_does_not_tell_is_unmeasured)
 {
 	struct joining j;
@@ -113,8 +114,8 @@ TEST(what_the_engine_does_not_tell_is_unmeasured)
 	join(&j, UINT64_MAX);
 	for (enum state each = 0; each < STATE_COUNT; each++)
 		assert_int_equal(is_measured(t, METRIC_state_exec_ns + each),
-				 each == STATE_EXEC || each == STATE_EXEC_USER ||
-					 each == STATE_RUNNABLE || each == STATE_SLEEP);
+				 each == STATE_EXEC_USER || each == STATE_RUNNABLE ||
+					 each == STATE_SLEEP);
 	joining_deinit(&j);
 }
 
@@ -199,6 +200,28 @@ TEST(who_runs_waits_for_nothing)
 	joining_deinit(&j);
 }
 
+/* The taskstats engine knows times, and not what a thread does now. */
+TEST(what_is_not_known_now_is_unmeasured)
+{
+	struct joining j;
+	struct state_reading again = { 0 };
+	struct ctprof_thread *t;
+
+	joining_init(&j);
+	t = build_thread(j.snapshot, 5, 5, "p", "p", "");
+	read_one(&j, 5, 5, 30000)->state = STATE_COUNT;
+	join(&j, UINT64_MAX);
+	expect_row(t, "state_watched_ns", 90000);
+	assert_false(is_measured(t, METRIC_state_now));
+	assert_false(is_measured(t, METRIC_state_now_ns));
+	expect_ok(state_rows_read(j.snapshot, &j.names, &again));
+	assert_int_equal(again.threads.count, 1);
+	assert_int_equal(again.threads.items[0].state, STATE_COUNT);
+	assert_int_equal(again.threads.items[0].since_ns, 0);
+	state_reading_deinit(&again);
+	joining_deinit(&j);
+}
+
 TEST(users_and_the_kernel_are_of_processes)
 {
 	static const struct process processes[] = {
@@ -231,4 +254,5 @@ UNIT_TESTS(cmocka_unit_test(a_row_for_each_state_by_its_name),
 	   cmocka_unit_test(what_the_engine_does_not_tell_is_unmeasured),
 	   cmocka_unit_test(times_are_of_who_did_it), cmocka_unit_test(there_and_back),
 	   cmocka_unit_test(who_runs_waits_for_nothing),
+	   cmocka_unit_test(what_is_not_known_now_is_unmeasured),
 	   cmocka_unit_test(users_and_the_kernel_are_of_processes))
