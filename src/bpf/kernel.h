@@ -93,11 +93,7 @@ struct cpumask {
 
 struct thread_info {
 	__u32 cpu;
-};
-
-/* arch/x86/include/asm/thread_info.h */
-struct thread_info___x86 {
-	__u32 status;
+	unsigned int status; /* x86 alone has it */
 };
 
 /* include/linux/fdtable.h, include/linux/fs.h */

@@ -95,7 +95,6 @@ static __always_inline void call_of(struct task_struct *task, struct call *call)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct pt_regs___arm64 *arm = (void *)regs;
-	struct thread_info___x86 *info = (void *)&task->thread_info;
 
 	call->number = -1;
 	call->is_foreign = false;
@@ -104,8 +103,8 @@ static __always_inline void call_of(struct task_struct *task, struct call *call)
 		call->first = regs->di;
 		call->second = regs->si;
 		call->third = regs->dx;
-		if (bpf_core_field_exists(info->status))
-			call->is_foreign = BPF_CORE_READ(info, status) & TS_COMPAT;
+		if (bpf_core_field_exists(task->thread_info.status))
+			call->is_foreign = task->thread_info.status & TS_COMPAT;
 	} else if (bpf_core_field_exists(arm->syscallno)) {
 		call->number = BPF_CORE_READ(arm, syscallno);
 		call->first = BPF_CORE_READ(arm, orig_x0);
@@ -124,14 +123,17 @@ static __always_inline void call_of(struct task_struct *task, struct call *call)
 /* By what kind of file it is that the current thread has under this number. */
 static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **files, *file = 0;
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+	struct file *file = 0;
 	__u32 kind;
 
-	if (!table || number >= BPF_CORE_READ(table, max_fds))
+	if (!files)
 		return STATE_SLEEP_OTHER;
-	files = BPF_CORE_READ(table, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), files + number);
+	table = files->fdt;
+	if (!table || number >= table->max_fds)
+		return STATE_SLEEP_OTHER;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + number);
 	if (!file)
 		return STATE_SLEEP_OTHER;
 	kind = BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT;

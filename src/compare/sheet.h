@@ -51,7 +51,7 @@ struct sheet {
 	const struct ctprof_snapshot *baseline, *candidate; /* no baseline: nothing is compared */
 	const uint32_t *baseline_keys, *candidate_keys;
 	bool comparing;
-	bool trial; /* several captures on a side: rows have a certainty */
+	bool trial;      /* several captures on a side: rows have a certainty */
 	bool has_states; /* some snapshot is of a recording of ctprof top */
 	bool has_elapsed;
 	bool odd_ticks;   /* of some other length than 1/100 s */

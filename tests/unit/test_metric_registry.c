@@ -44,8 +44,8 @@ struct expected {
 #define TASKSTATS(key) SOURCE_TASKSTATS, key, 0
 #define BPF_ONLY       SOURCE_NONE, NULL, 0
 #define OF_STATES      SOURCE_STATES, NULL, 0
-#define IN_STATE(name)                                 \
-	{                                           \
+#define IN_STATE(name)                                  \
+	{                                               \
 		"state_" #name "_ns", NS, OF_STATES, "" \
 	}
 
@@ -132,7 +132,8 @@ static const struct expected rows[] = {
 };
 /* clang-format on */
 
-static_assert(array_length(rows) == 1 + 52 + 6 + 34 + 20, "one row for each metric there should be");
+static_assert(array_length(rows) == 1 + 52 + 6 + 34 + 20,
+	      "one row for each metric there should be");
 
 TEST(every_row_is_as_the_kernel_has_it)
 {
