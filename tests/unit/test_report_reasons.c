@@ -47,16 +47,16 @@ static void captured(const char *delays)
 TEST(missing_is_what_no_thread_has)
 {
 	struct metric_set missing;
-	struct ctprof_thread *thread = build_thread(snapshot, 1, 2, "p", "t", "/");
+	struct ctprof_thread *one = build_thread(snapshot, 1, 2, "p", "t", "/");
 
-	build_number(thread, METRIC_run_time_ns, 0);
+	build_number(one, METRIC_run_time_ns, 0);
 	missing = metrics_missing(snapshot);
 	for (enum metric_id id = 0; id < METRIC_COUNT; id++)
 		assert_int_equal(metric_set_has(&missing, id),
 				 id != METRIC_run_time_ns && id != METRIC_thread_count &&
 					 metrics[id].section != SECTION_THREAD_STATES);
 	/* Of a recording of top, what its engine does not tell. */
-	build_number(thread, METRIC_state_watched_ns, 0);
+	build_number(one, METRIC_state_watched_ns, 0);
 	missing = metrics_missing(snapshot);
 	assert_true(metric_set_has(&missing, METRIC_state_lock_ns));
 	assert_false(metric_set_has(&missing, METRIC_state_watched_ns));
