@@ -187,6 +187,9 @@ static bool read_thread(const struct state_processes *processes, const struct ct
 	ret->state = has(thread, METRIC_state_now) ? state_named(thread->record.values.state_now.v)
 						   : STATE_COUNT;
 	ret->since_ns = in_progress && ret->state < STATE_COUNT ? less(at_ns, in_progress) : 0;
+	/* One that began while it was watched was runnable first. */
+	ret->since_is_least =
+		ret->since_ns && ret->since_ns == ret->begun_ns && ret->state != STATE_RUNNABLE;
 	read_times(thread, &ret->times);
 	return true;
 }

@@ -362,7 +362,8 @@ memory_stays() {
 	local early late
 
 	record --interval 10ms "$@"
-	sleep 2
+	# On a busy host it takes some hundred captures until malloc has all that it will ever have.
+	sleep 4
 	early=$(resident_kib)
 	sleep 4
 	late=$(resident_kib)

@@ -21,10 +21,12 @@ recorded() {
 	"$@"
 }
 
-# Whose numbers the file has, a line for each window and thread.
+# Whose numbers the file has, a line for each window and thread. Of one that is runnable since it is watched, a
+# recording does not tell whether it was so before.
 windows_of() {
 	jq -c 'select(.ended | not) | [.window, .tid, .tgid, .comm, .process, .uid, .cgroup, .at_unix_ns,
-		.window_ns, .states, .in_progress, .switches]' "$1" | sort
+		.window_ns, .states, (.in_progress | if .state? == "runnable" then del(.at_least) else . end),
+		.switches]' "$1" | sort
 }
 
 replays_what_was_printed() {
