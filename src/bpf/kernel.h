@@ -199,7 +199,7 @@ struct task_struct {
 	unsigned int __state;
 	int exit_state;
 	unsigned int flags;
-	unsigned int on_cpu, on_rq; /* signed before 7.x, where they are narrower */
+	unsigned int on_cpu, on_rq; /* signed, or a byte: read as task.bpf.h does */
 	int prio, static_prio;
 	unsigned int rt_priority, policy;
 	const struct sched_class *sched_class;

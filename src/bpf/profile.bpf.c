@@ -199,7 +199,7 @@ static __always_inline void look_again(struct task_struct *task, struct watched 
 {
 	struct thread_record *t = w->watch == WATCH_YES && w->number ? thread_at(w->number) : 0;
 
-	if (t && t->is_kept && t->class != CLASS_ON_CPU && !t->kernel_stack && !task->on_cpu)
+	if (t && t->is_kept && t->class != CLASS_ON_CPU && !t->kernel_stack && !is_on_cpu(task))
 		first_stack(task, t);
 }
 
@@ -227,7 +227,7 @@ int see_task(struct bpf_iter__task *ctx)
 		look_again(task, w);
 		return 0;
 	}
-	class = task->on_cpu ? CLASS_ON_CPU : class_of(task, task->__state);
+	class = is_on_cpu(task) ? CLASS_ON_CPU : class_of(task, task->__state);
 	watch = begin_watching(task, w, bpf_ktime_get_ns(), class);
 	t = w->number ? thread_at(w->number) : 0;
 	if (t && watch == WATCH_YES) {
@@ -237,8 +237,8 @@ int see_task(struct bpf_iter__task *ctx)
 			first_stack(task, t);
 	}
 	w->watch = watch;
-	if (t && t->since == t->begun && (t->class == CLASS_ON_CPU) != (task->on_cpu != 0))
-		t->class = task->on_cpu ? CLASS_ON_CPU : class_of(task, task->__state);
+	if (t && t->since == t->begun && (t->class == CLASS_ON_CPU) != is_on_cpu(task))
+		t->class = is_on_cpu(task) ? CLASS_ON_CPU : class_of(task, task->__state);
 	return 0;
 }
 

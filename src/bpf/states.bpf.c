@@ -417,7 +417,7 @@ int see_task(struct bpf_iter__task *ctx)
 	w = place_of(task);
 	if (!w || w->number)
 		return 0;
-	if (!task->on_cpu) {
+	if (!is_on_cpu(task)) {
 		wait.state = STATE_RUNNABLE;
 		if (!is_queued(task))
 			decide(0, task, task->__state, 0, &wait);
@@ -432,8 +432,8 @@ int see_task(struct bpf_iter__task *ctx)
 	t->cpu = task->thread_info.cpu;
 	/* Between the look and the record it may have come or gone. */
 	if (t->since == t->begun && t->switches == 0 &&
-	    (t->state == STATE_EXEC) != (task->on_cpu != 0))
-		t->state = task->on_cpu ? STATE_EXEC : STATE_RUNNABLE;
+	    (t->state == STATE_EXEC) != is_on_cpu(task))
+		t->state = is_on_cpu(task) ? STATE_EXEC : STATE_RUNNABLE;
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What is read of a task in the same way by every program that watches switches.
+ * What is read of a task in the same way by every program.
  */
 #ifndef BPF_TASK_BPF_H
 #define BPF_TASK_BPF_H
@@ -24,12 +24,20 @@
 
 #define PF_KTHREAD           0x00200000
 
+/*
+ * Its number in the PID namespace that is so many levels down.
+ *
+ * Pointers are followed by probe reads, which cost the walk some ns: for each that is followed
+ * directly the verifier searches the kernel's BTF three times by name (btf_nested_type_is_trusted()
+ * in kernel/bpf/btf.c), and a dozen of them made loading take three times as long.
+ */
 static __always_inline __u32 pid_number(struct task_struct *task, __u32 level)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	int number = 0;
 
-	/* As number_here() in task_iterator.bpf.c. */
+	/* The parent of our first process is outside, and has none. A step of the array is one of
+	 * the kernel's struct upid, which has more members than ours. */
 	if (pid && BPF_CORE_READ(pid, level) >= level)
 		bpf_probe_read_kernel(&number, sizeof(number),
 				      (char *)&pid->numbers[0].nr +
@@ -43,15 +51,29 @@ static __always_inline __u64 cgroup_of(struct task_struct *task)
 }
 
 /*
+ * Linux 7.2 keeps these two in a byte each. The compiler may take the place of a member for two
+ * reads of it, and then only the place is relocated and not the size, unless the size is asked for.
+ */
+static __always_inline bool is_on_cpu(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, on_cpu);
+}
+
+static __always_inline int queueing(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, on_rq);
+}
+
+/*
  * A task that is still queued can run, whatever its state says: it was preempted before it could
  * sleep, or a signal kept it from that (signal_pending_state() in __schedule()). One that is to
- * sleep may stay queued too until its turn is over (Linux 6.12, sched_delayed).
+ * sleep may stay queued too for a while (Linux 6.12, 152e11f6df29).
  */
 static __always_inline bool is_queued(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
 		return false;
-	return task->on_rq;
+	return queueing(task);
 }
 
 #endif

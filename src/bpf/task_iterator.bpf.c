@@ -13,13 +13,13 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/task.bpf.h"
 #include "bpf/task_record.h"
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";
 
 /* include/linux/sched.h */
 #define PF_WQ_WORKER 0x00000020
-#define PF_KTHREAD   0x00200000
 
 struct task_kernel kernel;
 
@@ -91,25 +91,6 @@ static __always_inline void take_kernel_name(struct task_struct *task, struct ta
 
 /* --- one thread --- */
 
-/*
- * Pointers are followed by probe reads, which cost the walk some ns: for each that is followed
- * directly the verifier searches the kernel's BTF three times by name (btf_nested_type_is_trusted()
- * in kernel/bpf/btf.c), and a dozen of them made loading take three times as long.
- */
-static __always_inline __u32 number_here(struct task_struct *task, __u32 level)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	int number = 0;
-
-	/* The parent of our first process is outside, and has none. A step of the array is one of
-	 * the kernel's struct upid, which has more members than ours. */
-	if (pid && BPF_CORE_READ(pid, level) >= level)
-		bpf_probe_read_kernel(&number, sizeof(number),
-				      (char *)&pid->numbers[0].nr +
-					      level * bpf_core_type_size(struct upid));
-	return number;
-}
-
 static __always_inline void take_numbers(struct task_struct *task, struct task_record *r)
 {
 	__u32 level = kernel.pid_level;
@@ -120,8 +101,8 @@ static __always_inline void take_numbers(struct task_struct *task, struct task_r
 		r->tgid = task->tgid;
 		return;
 	}
-	r->tid = number_here(task, level);
-	r->tgid = number_here(BPF_CORE_READ(task, group_leader), level);
+	r->tid = pid_number(task, level);
+	r->tgid = pid_number(BPF_CORE_READ(task, group_leader), level);
 }
 
 /* Facts of the process. */
@@ -132,7 +113,7 @@ static __always_inline void take_process(struct task_struct *task, struct task_r
 	if (!kernel.pid_level)
 		r->parent = BPF_CORE_READ(parent, tgid);
 	else
-		r->parent = number_here(BPF_CORE_READ(parent, group_leader), kernel.pid_level);
+		r->parent = pid_number(BPF_CORE_READ(parent, group_leader), kernel.pid_level);
 	r->threads = BPF_CORE_READ(task, signal, nr_threads);
 	r->euid = BPF_CORE_READ(task, cred, euid.val);
 }
@@ -248,30 +229,23 @@ static __always_inline void take_times(struct task_struct *task, struct task_rec
 #define AGAIN(place) (*(volatile __typeof__(place) *)&(place))
 
 /*
- * A thread that went to sleep may stay in the queue for a while (Linux 6.12, 152e11f6df29). When
- * the load balancer moves it then, the kernel notes that it was queued, and does not take that back
- * when it leaves the queue: it sleeps, and seems to wait.
- */
-static __always_inline int is_queued(struct task_struct *task)
-{
-	if (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed)
-		return 0;
-	return task->on_rq && !task->on_cpu;
-}
-
-/*
  * Since when it waits for a CPU, and what was booked before. A wait that ends while it is looked at
  * must not be counted as both, so its total is read on both sides of its start.
+ *
+ * When the load balancer moves a thread that went to sleep and is queued still, the kernel notes
+ * that it was queued, and does not take that back when it leaves the queue: it sleeps, and seems
+ * to wait.
  */
 static __always_inline void take_waits(struct task_struct *task, struct task_record *r)
 {
+	bool on_cpu = is_on_cpu(task);
 	__u64 last_queued;
 
 	if (!bpf_core_field_exists(task->sched_info.last_queued))
 		return;
 	last_queued = task->sched_info.last_queued;
-	r->queued_since = is_queued(task) ? last_queued : 0;
-	r->queued_asleep = r->queued_since || task->on_cpu ? 0 : last_queued;
+	r->queued_since = !on_cpu && is_queued(task) ? last_queued : 0;
+	r->queued_asleep = r->queued_since || on_cpu ? 0 : last_queued;
 	TAKE(run_delay_max, sched_info.max_run_delay)
 	TAKE(run_delay_min, sched_info.min_run_delay)
 	if (r->counters[TASK_run_delay] != AGAIN(task->sched_info.run_delay)) {
@@ -285,7 +259,7 @@ static __always_inline void take_statistics(struct task_struct *task, struct tas
 	TASK_STATISTICS(TAKE)
 	if (!bpf_core_field_exists(task->stats.wait_start))
 		return;
-	r->wait_since = task->on_rq == 1 && !task->on_cpu ? task->stats.wait_start : 0;
+	r->wait_since = queueing(task) == 1 && !is_on_cpu(task) ? task->stats.wait_start : 0;
 	r->sleep_since = task->stats.sleep_start;
 	r->block_since = task->stats.block_start;
 	if (r->counters[TASK_wait_sum] != AGAIN(task->stats.wait_sum)) {
@@ -321,7 +295,7 @@ static __always_inline void take_delays(struct task_struct *task, struct task_re
 	TASK_DELAYS(TAKE_DELAY)
 	/* The start is not wiped at the end: it counts while the thread still sleeps for I/O. */
 	if (bpf_core_field_exists(delays->blkio_start) && r->in_iowait && task->__state &&
-	    !task->on_rq)
+	    !queueing(task))
 		r->blkio_since = delays->blkio_start;
 	if (r->counters[TASK_blkio_count] != AGAIN(delays->blkio_count)) {
 		r->counters[TASK_blkio_count] = AGAIN(delays->blkio_count);

@@ -62,7 +62,7 @@ static struct error *load_error(int failed)
 {
 	if (access("/sys/kernel/btf/vmlinux", F_OK))
 		return error_create("the kernel shows no BTF (CONFIG_DEBUG_INFO_BTF)");
-	if (failed == EPERM || failed == EACCES)
+	if (failed == EPERM) /* EACCES is the verifier's word for a read that it does not allow */
 		return error_create("denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG");
 	return refusal(failed);
 }
