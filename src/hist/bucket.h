@@ -7,7 +7,14 @@
  * 64-bit numbers, in 497 slots. Bounds of powers of two are bounds of slots whatever frac_bits is,
  * so slots of a finer histogram fall whole into those of a coarser one.
  *
- * Freestanding: for BPF programs and user space alike.
+ * Beside its count a slot may keep a sum, of which the mean of its values comes. Large values go
+ * into it without their last bits, so that no sum of a slot overflows before 2^(44 - frac_bits)
+ * values.
+ *
+ * Slots, scale and the text that kstats prints of them are those of Luigi Rizzo's kstats
+ * ("[PATCH v3 0/2] kstats: kernel metric collector", LKML, 26 February 2020).
+ *
+ * Freestanding: for BPF programs, kernel modules and user space alike.
  */
 #ifndef HIST_BUCKET_H
 #define HIST_BUCKET_H
@@ -48,6 +55,8 @@ static inline __attribute__((always_inline)) unsigned bucket_bits(unsigned long 
 		bits += 1;
 	}
 	return bits + (unsigned)value;
+#elif defined(__KERNEL__)
+	return fls64(value);
 #else
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
 #endif
@@ -81,6 +90,18 @@ static inline __attribute__((always_inline)) unsigned long long bucket_high(unsi
 	unsigned octave = slot >> frac_bits;
 
 	return bucket_low(slot, frac_bits) + (octave ? (1ull << (octave - 1)) - 1 : 0);
+}
+
+/* Octaves below this one keep their values whole in the sum. */
+#define BUCKET_WHOLE_OCTAVES 20
+
+/* How many bits a value of this slot loses before it is added to the slot's sum. */
+static inline __attribute__((always_inline)) unsigned bucket_shift(unsigned slot,
+								   unsigned frac_bits)
+{
+	unsigned octave = slot >> frac_bits;
+
+	return octave > BUCKET_WHOLE_OCTAVES ? octave - BUCKET_WHOLE_OCTAVES : 0;
 }
 
 #endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What can be said of the values in the slots of a row, or of all rows together: with bounds, for a
+ *slot tells of its values only between which two they are.
+ *
+ *	_cleanup_(kstats_distribution_clear) struct kstats_distribution all = { 0 };
+ *	err = kstats_distribution_of(table, NULL, &all);
+ *	p99 = kstats_percentile(&all, 0.99);       p99.low <= the true one <= p99.high
+ */
+#ifndef KSTATS_DISTRIBUTION_H
+#define KSTATS_DISTRIBUTION_H
+
+#include "kstats/table.h"
+
+/* Slots added up, with the count below each. */
+struct kstats_distribution {
+	unsigned frac_bits;
+	uint64_t count;
+	struct kstats_slot *slots; /* BUCKET_SLOTS(frac_bits) */
+};
+
+/* Of `row`, or of all rows together where it is NULL. To be cleared. */
+struct error *kstats_distribution_of(const struct kstats_table *table, const struct kstats_row *row,
+				     struct kstats_distribution *ret) MUST_CHECK;
+void kstats_distribution_clear(struct kstats_distribution *distribution);
+
+struct kstats_percentile {
+	unsigned slot;
+	uint64_t low, high; /* the true value is one of these or lies between them */
+	double mean;        /* of the slot's values */
+};
+
+/* The smallest value that at least `fraction` (0 to 1) of all values are not above. All 0 of an
+ * empty one. */
+struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
+					   double fraction);
+/* Of all values, by the slots' sums; 0 of an empty one. */
+double kstats_mean(const struct kstats_distribution *distribution);
+/* Of the values in one slot, never outside of it; its low end of an empty one. */
+double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot);
+/* How many values are at most `value`, at least and at most: they differ where it lies inside a
+ * slot. */
+struct kstats_bounds {
+	uint64_t least, most;
+};
+struct kstats_bounds kstats_count_to(const struct kstats_distribution *distribution,
+				     uint64_t value);
+
+#endif

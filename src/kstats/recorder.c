@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/recorder.h"
+
+void kstats_entries_clear(struct kstats_entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		free(entries->items[i].name);
+		free(entries->items[i].start);
+		free(entries->items[i].end);
+	}
+	array_deinit(entries);
+}

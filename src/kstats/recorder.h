@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who records: BPF programs, the kernel module, and programs by themselves with libkstats. What all
+ * of them can do; each is a row.
+ */
+#ifndef KSTATS_RECORDER_H
+#define KSTATS_RECORDER_H
+
+#include "kstats/spec.h"
+
+/* What is done to a metric while it stays. */
+#define KSTATS_COMMANDS(COMMAND)                                      \
+	COMMAND(START, "start", "record values again")                \
+	COMMAND(STOP, "stop", "record no values until it is started") \
+	COMMAND(RESET, "reset", "forget what was recorded")
+
+enum kstats_command {
+#define COMMAND_ENUM(id, name, prose) KSTATS_##id,
+	KSTATS_COMMANDS(COMMAND_ENUM)
+#undef COMMAND_ENUM
+		KSTATS_COMMAND_COUNT
+};
+
+/* What a list says of a metric without reading its slots. */
+struct kstats_entry {
+	char *name;        /* of a program: "PID:NAME" */
+	char *start, *end; /* may be NULL, as in a table */
+	bool is_active;
+	uint64_t count; /* of values */
+};
+
+struct kstats_entries {
+	ARRAY(struct kstats_entry);
+};
+void kstats_entries_clear(struct kstats_entries *entries);
+
+/*
+ * Names that a recorder does not have are ENOENT in the error's code; one that it has already,
+ * EEXIST; where it cannot be had at all (no module, no privileges) the error says what would help,
+ * with the code that the kernel gave.
+ */
+struct kstats_recorder {
+	const char *name; /* of `--via`, and in tables */
+	/* NULL: cannot be asked to. All or nothing: after an error nothing is left behind. */
+	struct error *(*trace)(const struct kstats_spec *spec);
+	/* Added to `entries`; none where the recorder is not there at all. */
+	struct error *(*list)(struct kstats_entries *entries);
+	struct error *(*read)(const char *name, struct kstats_table **ret);
+	struct error *(*command)(const char *name, enum kstats_command command);
+	/* With its GAP metric. NULL: cannot be asked to. */
+	struct error *(*remove)(const char *name);
+};
+
+extern const struct kstats_recorder kstats_module; /* kmod/kstats.ko, by debugfs */
+extern const struct kstats_recorder
+	kstats_user; /* programs with libkstats, by their shared memory */
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/spec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void kstats_spec_clear(struct kstats_spec *spec)
+{
+	free(spec->name);
+	free(spec->start);
+	free(spec->end);
+	free(spec->cgroup);
+	free(spec->comm);
+	free(spec->cpus);
+	*spec = (struct kstats_spec){ 0 };
+}
+
+struct error *kstats_name_check(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (!length)
+		return error_system(EINVAL, "a metric needs a name");
+	if (length > KSTATS_NAME_MAX)
+		return error_system(ENAMETOOLONG,
+				    "the name of a metric has %zu bytes, not %d at most", length,
+				    KSTATS_NAME_MAX);
+	for (const char *at = name; *at; at++)
+		if (!isascii(*at) || (!isalnum(*at) && *at != '_' && *at != '-'))
+			return error_system(EINVAL,
+					    "the name of a metric is letters, digits, '_' and '-' "
+					    "(give another one, and the function as start)");
+	if (strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0 || strcmp(name, "_control") == 0)
+		return error_system(EINVAL, "the name '%s' is taken: GAP-NAME comes with NAME",
+				    name);
+	if (*name == '-')
+		return error_system(EINVAL, "the name of a metric does not begin with '-'");
+	return NULL;
+}
+
+/* --- pairs of words --- */
+
+static struct error *take_bits(const char *value, struct kstats_spec *spec)
+{
+	if (strlen(value) != 1 || *value < '0' || *value > '0' + BUCKET_FRAC_BITS_MAX)
+		return error_system(EINVAL, "bits are 0 to %d, not '%s'", BUCKET_FRAC_BITS_MAX,
+				    value);
+	spec->frac_bits = (unsigned)(*value - '0');
+	return NULL;
+}
+
+static struct error *take_word(const char *value, char **ret)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return &error_no_memory;
+	free(*ret);
+	*ret = copy;
+	return NULL;
+}
+
+static struct error *take_start(const char *value, struct kstats_spec *spec)
+{
+	return take_word(value, &spec->start);
+}
+
+static struct error *take_end(const char *value, struct kstats_spec *spec)
+{
+	return take_word(value, &spec->end);
+}
+
+static const struct {
+	const char *keyword;
+	struct error *(*take)(const char *value, struct kstats_spec *spec);
+} pairs[] = {
+	{ "bits", take_bits },
+	{ "start", take_start },
+	{ "end", take_end },
+};
+
+static struct error *take_pair(const char *keyword, const char *value, struct kstats_spec *spec)
+{
+	for (size_t i = 0; i < array_length(pairs); i++) {
+		if (strcasecmp(keyword, pairs[i].keyword) != 0)
+			continue;
+		if (!value || !*value)
+			return error_system(EINVAL, "'%s' has no value behind it", keyword);
+		return pairs[i].take(value, spec);
+	}
+	return error_system(EINVAL, "'%s' is none of: bits B, start X, end Y", keyword);
+}
+
+struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)
+{
+	struct error *err;
+
+	ret->frac_bits = KSTATS_BITS_DEFAULT;
+	if (!*words)
+		return error_system(EINVAL, "trace: NAME [bits B] [start X] [end Y]");
+	err = kstats_name_check(*words);
+	if (!err)
+		err = take_word(*words++, &ret->name);
+	while (!err && *words) {
+		err = take_pair(words[0], words[1], ret);
+		words += words[1] ? 2 : 1;
+	}
+	if (!err && ret->end && !ret->start)
+		return error_system(EINVAL, "an end without a start");
+	if (!err && !ret->start)
+		err = take_word(ret->name, &ret->start);
+	return err;
+}

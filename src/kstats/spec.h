@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What to record, in the words in which it is asked for:
+ *
+ *	trace NAME [bits B] [start X] [end Y]
+ *
+ * X and Y are places in code: a function of the kernel ("vfs_read"), "tracepoint:CAT:NAME" (or
+ * "__tracepoint_NAME"), "syscall:NAME", "uprobe:FILE:FUNCTION", "uretprobe:FILE:FUNCTION",
+ * "usdt:FILE:PROVIDER:NAME". Without X it is the function NAME; without Y it is how long X takes,
+ *and "GAP-NAME" is the time from its end to its next start.
+ */
+#ifndef KSTATS_SPEC_H
+#define KSTATS_SPEC_H
+
+#include "kstats/table.h"
+
+#define KSTATS_NAME_MAX     63
+#define KSTATS_BITS_DEFAULT 3
+#define KSTATS_GAP          "GAP-"
+
+/* How an end finds its start. */
+#define KSTATS_KEYS(KEY)                                       \
+	KEY(TASK, "task", "the last start of the same thread") \
+	KEY(CPU, "cpu", "the last start on the same CPU")      \
+	KEY(ARGUMENT, "arg", "the last start whose argument N (1 to 6) is the same")
+
+enum kstats_key {
+#define KEY_ENUM(id, name, prose) KSTATS_KEY_##id,
+	KSTATS_KEYS(KEY_ENUM)
+#undef KEY_ENUM
+		KSTATS_KEY_COUNT
+};
+
+struct kstats_spec {
+	char *name;         /* kstats_name_check() took it */
+	char *start, *end;  /* start is never NULL; end: NULL without */
+	unsigned frac_bits; /* 0 to BUCKET_FRAC_BITS_MAX */
+	enum kstats_key key;
+	unsigned argument,
+		end_argument; /* from 1; of KSTATS_KEY_ARGUMENT: at the start, at the end */
+	enum kstats_by by;
+	/* Only what these did; 0 and NULL: anybody. */
+	uint32_t tgid;
+	char *cgroup, *comm;
+	char *cpus;      /* a list, "0-3,7" */
+	bool is_stopped; /* made, and not started */
+};
+
+void kstats_spec_clear(struct kstats_spec *spec);
+
+/* Letters, digits, "_" and "-", up to KSTATS_NAME_MAX of them: it is the name of a file in several
+ * file systems, and of a metric in other systems. Not "GAP-..." and not "_control". */
+struct error *kstats_name_check(const char *name) MUST_CHECK;
+
+/* NAME and pairs of words behind it: `words` after "trace". Pairs in any order, the last of a kind
+ * counts, keywords in any case. To be cleared, also after an error. */
+struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret) MUST_CHECK;
+
+#endif

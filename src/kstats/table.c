@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct kstats_by_info kstats_bys[KSTATS_BY_COUNT] = {
+#define BY_ROW(id, name, heading, prose) { name, heading, prose },
+	KSTATS_BYS(BY_ROW)
+#undef BY_ROW
+};
+
+const struct kstats_loss_info kstats_losses[KSTATS_LOSS_COUNT] = {
+#define LOSS_ROW(name, prose) { #name, prose },
+	KSTATS_LOSSES(LOSS_ROW)
+#undef LOSS_ROW
+};
+
+struct error *kstats_table_create(const char *name, unsigned frac_bits, const char *unit,
+				  struct kstats_table **ret)
+{
+	struct kstats_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return &error_no_memory;
+	table->frac_bits = frac_bits;
+	table->name = strdup(name);
+	table->unit = strdup(unit);
+	if (!table->name || !table->unit) {
+		kstats_table_destroy(table);
+		return &error_no_memory;
+	}
+	*ret = table;
+	return NULL;
+}
+
+void kstats_table_destroy(struct kstats_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->rows.count; i++) {
+		free(table->rows.items[i].label);
+		free(table->rows.items[i].slots);
+	}
+	array_deinit(&table->rows);
+	free(table->name);
+	free(table->host);
+	free(table->unit);
+	free(table->recorder);
+	free(table->start);
+	free(table->end);
+	free(table);
+}
+
+/* --- rows --- */
+
+static int compare_rows(const struct kstats_row *row, uint64_t id, const char *label)
+{
+	if (row->id != id)
+		return row->id < id ? -1 : 1;
+	return strcmp(row->label ? row->label : "", label ? label : "");
+}
+
+/* Where the row is, or belongs. */
+static size_t place_of(const struct kstats_table *table, uint64_t id, const char *label)
+{
+	size_t first = 0, end = table->rows.count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (compare_rows(&table->rows.items[middle], id, label) < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+static struct kstats_row *row_at(const struct kstats_table *table, size_t place, uint64_t id,
+				 const char *label)
+{
+	if (place == table->rows.count || compare_rows(&table->rows.items[place], id, label))
+		return NULL;
+	return &table->rows.items[place];
+}
+
+struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
+			       struct kstats_row **ret)
+{
+	size_t place = place_of(table, id, label);
+	struct kstats_row *row = row_at(table, place, id, label);
+	struct kstats_row made = { .id = id };
+
+	if (row) {
+		*ret = row;
+		return NULL;
+	}
+	made.slots = calloc(BUCKET_SLOTS(table->frac_bits), sizeof(*made.slots));
+	made.label = label ? strdup(label) : NULL;
+	if (!made.slots || (label && !made.label) || !array_reserve(&table->rows, 1)) {
+		free(made.slots);
+		free(made.label);
+		return &error_no_memory;
+	}
+	row = &table->rows.items[place];
+	memmove(row + 1, row, (table->rows.count - place) * sizeof(*row));
+	table->rows.count++;
+	*row = made;
+	*ret = row;
+	return NULL;
+}
+
+/* --- several tables --- */
+
+/* A slot's sum and count go to where its values belong among fewer slots. */
+static void add_slot(struct kstats_slot *into, unsigned into_bits, const struct kstats_slot *from,
+		     unsigned slot, unsigned from_bits)
+{
+	unsigned place = bucket_slot(bucket_low(slot, from_bits), into_bits);
+
+	/* An octave of a coarser scale begins later, so it drops no fewer bits. */
+	into[place].count += from->count;
+	into[place].sum +=
+		from->sum >> (bucket_shift(place, into_bits) - bucket_shift(slot, from_bits));
+}
+
+struct error *kstats_table_coarsen(struct kstats_table *table, unsigned frac_bits)
+{
+	if (frac_bits >= table->frac_bits)
+		return NULL;
+	for (size_t i = 0; i < table->rows.count; i++) {
+		struct kstats_row *row = &table->rows.items[i];
+		struct kstats_slot *fewer = calloc(BUCKET_SLOTS(frac_bits), sizeof(*fewer));
+
+		if (!fewer)
+			return &error_no_memory;
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
+			add_slot(fewer, frac_bits, &row->slots[slot], slot, table->frac_bits);
+		free(row->slots);
+		row->slots = fewer;
+	}
+	table->frac_bits = frac_bits;
+	return NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What only one side says, or the sides say differently, the whole does not say. */
+static void agree(char **into, const char *from)
+{
+	if (is_same(*into, from))
+		return;
+	free(*into);
+	*into = NULL;
+}
+
+static struct error *add_rows(struct kstats_table *into, const struct kstats_table *from)
+{
+	for (size_t i = 0; i < from->rows.count; i++) {
+		const struct kstats_row *other = &from->rows.items[i];
+		struct kstats_row *row;
+		struct error *err = kstats_table_row(into, other->id, other->label, &row);
+
+		if (err)
+			return err;
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(from->frac_bits); slot++)
+			if (other->slots[slot].count)
+				add_slot(row->slots, into->frac_bits, &other->slots[slot], slot,
+					 from->frac_bits);
+	}
+	return NULL;
+}
+
+struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_table *from)
+{
+	struct error *err;
+
+	if (strcmp(into->unit, from->unit) != 0)
+		return error_create("values of %s are in %s, those of %s in %s", into->name,
+				    into->unit, from->name, from->unit);
+	if (into->by != from->by)
+		return error_create("%s is by %s, %s by %s", into->name, kstats_bys[into->by].name,
+				    from->name, kstats_bys[from->by].name);
+	err = kstats_table_coarsen(into, from->frac_bits);
+	if (!err)
+		err = add_rows(into, from);
+	if (err)
+		return err;
+	agree(&into->host, from->host);
+	agree(&into->recorder, from->recorder);
+	agree(&into->start, from->start);
+	agree(&into->end, from->end);
+	into->losses_known &= from->losses_known;
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		into->losses[loss] += from->losses[loss];
+	if (into->overhead_ns != from->overhead_ns)
+		into->overhead_ns = 0;
+	if (into->cpus < from->cpus)
+		into->cpus = from->cpus;
+	if (into->taken_ns < from->taken_ns)
+		into->taken_ns = from->taken_ns;
+	into->is_active |= from->is_active;
+	return NULL;
+}
+
+static struct error *subtract_row(const struct kstats_table *table, struct kstats_row *now,
+				  const struct kstats_row *before)
+{
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
+		if (now->slots[slot].count < before->slots[slot].count)
+			return error_create("%s was reset meanwhile", table->name);
+		now->slots[slot].count -= before->slots[slot].count;
+		/* Sums may wrap (bucket.h), and so does their difference. */
+		now->slots[slot].sum -= before->slots[slot].sum;
+	}
+	return NULL;
+}
+
+struct error *kstats_table_subtract(struct kstats_table *now, const struct kstats_table *before)
+{
+	if (now->frac_bits != before->frac_bits || now->by != before->by)
+		return error_create("%s was made anew meanwhile", now->name);
+	for (size_t i = 0; i < before->rows.count; i++) {
+		const struct kstats_row *old = &before->rows.items[i];
+		struct kstats_row *row =
+			row_at(now, place_of(now, old->id, old->label), old->id, old->label);
+		struct error *err = row ? subtract_row(now, row, old)
+					: error_create("%s was reset meanwhile", now->name);
+
+		if (err)
+			return err;
+	}
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		now->losses[loss] -= before->losses[loss] < now->losses[loss] ? before->losses[loss]
+									      : now->losses[loss];
+	return NULL;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a recorder counted of one metric: how many values fell into each slot, and their sum, for
+ * each CPU (or process, cgroup, returned value) apart.
+ *
+ *	err = kstats_table_create(name, 3, "ns", &table);
+ *	err = kstats_table_row(table, cpu, NULL, &row);
+ *	row->slots[slot].count += 1;
+ *
+ * Slots are those of hist/bucket.h; a sum is scaled by bucket_shift() of its slot.
+ */
+#ifndef KSTATS_TABLE_H
+#define KSTATS_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "hist/bucket.h"
+
+struct kstats_slot {
+	uint64_t count, sum;
+};
+
+/* What the rows of a table are. */
+#define KSTATS_BYS(BY)                                                   \
+	BY(CPU, "cpu", "CPU", "each CPU on which values were recorded")  \
+	BY(PROCESS, "process", "PID", "each process whose thread did")   \
+	BY(CGROUP, "cgroup", "CGROUP", "each cgroup whose thread did")   \
+	BY(RETVAL, "retval", "RETURNED", "each value that was returned") \
+	BY(THREAD, "thread", "TID", "each thread that did")
+
+enum kstats_by {
+#define BY_ENUM(id, name, heading, prose) KSTATS_BY_##id,
+	KSTATS_BYS(BY_ENUM)
+#undef BY_ENUM
+		KSTATS_BY_COUNT
+};
+
+struct kstats_by_info {
+	const char *name, *heading, *prose;
+};
+extern const struct kstats_by_info kstats_bys[KSTATS_BY_COUNT];
+
+/* Events that are in no slot, each with the reason. */
+#define KSTATS_LOSSES(LOSS)                                                               \
+	LOSS(missed, "the kernel did not call the probe")                                 \
+	LOSS(unmatched, "an end without a start that was recorded")                       \
+	LOSS(replaced, "a start before the end of the one before it, which is forgotten") \
+	LOSS(recursive, "nested more deeply than starts are kept")                        \
+	LOSS(backwards, "an end before its start, by the clock")                          \
+	LOSS(full, "no room for one more process, cgroup, returned value or start that is open")
+
+enum kstats_loss {
+#define LOSS_ENUM(name, prose) KSTATS_LOSS_##name,
+	KSTATS_LOSSES(LOSS_ENUM)
+#undef LOSS_ENUM
+		KSTATS_LOSS_COUNT
+};
+
+struct kstats_loss_info {
+	const char *name, *prose;
+};
+extern const struct kstats_loss_info kstats_losses[KSTATS_LOSS_COUNT];
+
+struct kstats_row {
+	uint64_t id;               /* of the CPU, process, cgroup; the value */
+	char *label;               /* a process's or cgroup's name; NULL: the number says it */
+	struct kstats_slot *slots; /* BUCKET_SLOTS(frac_bits) */
+};
+
+struct kstats_table {
+	char *name, *host; /* host: where it was recorded; NULL: unknown */
+	char *unit;        /* of values: "ns", or "" */
+	char *recorder;    /* "bpf", "module", "user" */
+	char *start, *end; /* what is measured, as it was asked for; NULL: a program's own calls */
+	enum kstats_by by;
+	unsigned frac_bits;   /* at most BUCKET_FRAC_BITS_MAX */
+	unsigned cpus;        /* as many numbers of CPUs as the host may have; 0: unknown */
+	bool is_active;       /* values are recorded now */
+	uint64_t taken_ns;    /* since the epoch: when it was read */
+	uint64_t overhead_ns; /* what an empty pair measures; 0: unknown */
+	uint64_t losses[KSTATS_LOSS_COUNT];
+	uint32_t losses_known; /* a bit for each that this recorder counts */
+	struct {
+		ARRAY(struct kstats_row);
+	} rows; /* by id, each once; only such that counted something */
+};
+
+/* An empty one, with copies of the words. `frac_bits` that are too large are the caller's mistake.
+ */
+struct error *kstats_table_create(const char *name, unsigned frac_bits, const char *unit,
+				  struct kstats_table **ret) MUST_CHECK;
+/* Takes NULL. */
+void kstats_table_destroy(struct kstats_table *table);
+DEFINE_CLEANUP(kstats_table_destroy, struct kstats_table *)
+
+/* The row of this id, made when there is none; `label` (may be NULL) is copied then. It is the
+ * table's, and may move when another is made. */
+struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
+			       struct kstats_row **ret) MUST_CHECK;
+
+/*
+ * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
+ * one side knows are unknown after it. The finer of both becomes as coarse as the other one, which
+ * is exact: a slot falls whole into one of the coarser.
+ */
+struct error *kstats_table_merge(struct kstats_table *into,
+				 const struct kstats_table *from) MUST_CHECK;
+/* What was recorded after `before`, an earlier reading of the same: into `now`. An error when `now`
+ * has less somewhere: it was reset meanwhile. */
+struct error *kstats_table_subtract(struct kstats_table *now,
+				    const struct kstats_table *before) MUST_CHECK;
+/* With fewer slots; exact for counts, for sums up to the bits that the coarser one's scale drops.
+ */
+struct error *kstats_table_coarsen(struct kstats_table *table, unsigned frac_bits) MUST_CHECK;
+
+#endif
