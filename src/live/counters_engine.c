@@ -188,7 +188,6 @@ static void put_cost(const struct counters *c, struct state_reading *reading)
 	const struct task_iterator_cost cost = task_iterator_cost(c->tasks);
 
 	reading->cost = (struct state_cost){
-		.program_runs = cost.runs,
 		.program_ns = cost.ns,
 		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - c->opened_cpu_ns,
 	};

@@ -40,9 +40,9 @@ struct state_thread {
 
 /* What the engine cost, and could not do, since it was opened. */
 struct state_cost {
-	uint64_t program_runs, program_ns; /* of BPF programs, by the kernel's own count */
-	uint64_t own_cpu_ns;               /* of this process */
-	uint64_t threads_lost;             /* that there was no room for */
+	uint64_t program_ns;   /* of BPF programs, by the kernel's own count */
+	uint64_t own_cpu_ns;   /* of this process */
+	uint64_t threads_lost; /* that there was no room for */
 };
 
 struct state_reading {
