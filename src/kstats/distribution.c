@@ -51,17 +51,11 @@ double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned
 	return mean < low ? low : mean > high ? high : mean;
 }
 
-struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
-					   double fraction)
+struct kstats_percentile kstats_ranked(const struct kstats_distribution *distribution,
+				       uint64_t rank)
 {
-	double share = fraction * (double)distribution->count;
-	uint64_t rank = (uint64_t)share, passed = 0;
+	uint64_t passed = 0;
 
-	/* Ranks are from 1. */
-	if ((double)rank < share || !rank)
-		rank++;
-	if (rank > distribution->count)
-		rank = distribution->count;
 	for (unsigned slot = 0; rank && slot < BUCKET_SLOTS(distribution->frac_bits); slot++) {
 		passed += distribution->slots[slot].count;
 		if (passed >= rank)
@@ -73,6 +67,19 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 			};
 	}
 	return (struct kstats_percentile){ 0 };
+}
+
+struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
+					   double fraction)
+{
+	/* 7 % of 100 is a little more than 7 in doubles, and not the eighth. */
+	double share = fraction * (double)distribution->count * (1 - 1e-12);
+	uint64_t rank = (uint64_t)share;
+
+	if ((double)rank < share || !rank)
+		rank++;
+	return kstats_ranked(distribution,
+			     rank < distribution->count ? rank : distribution->count);
 }
 
 double kstats_mean(const struct kstats_distribution *distribution)

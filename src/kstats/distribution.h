@@ -34,6 +34,9 @@ struct kstats_percentile {
  * empty one. */
 struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
 					   double fraction);
+/* The value of this rank, from 1 (the smallest) to `count`. */
+struct kstats_percentile kstats_ranked(const struct kstats_distribution *distribution,
+				       uint64_t rank);
 /* Of all values, by the slots' sums; 0 of an empty one. */
 double kstats_mean(const struct kstats_distribution *distribution);
 /* Of the values in one slot, never outside of it; its low end of an empty one. */
