@@ -431,8 +431,7 @@ int see_task(struct bpf_iter__task *ctx)
 	t->syscall = wait.syscall;
 	t->cpu = task->thread_info.cpu;
 	/* Between the look and the record it may have come or gone. */
-	if (t->since == t->begun && t->switches == 0 &&
-	    (t->state == STATE_EXEC) != is_on_cpu(task))
+	if (t->since == t->begun && t->switches == 0 && (t->state == STATE_EXEC) != is_on_cpu(task))
 		t->state = is_on_cpu(task) ? STATE_EXEC : STATE_RUNNABLE;
 	return 0;
 }

@@ -78,8 +78,7 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 
 	if ((double)rank < share || !rank)
 		rank++;
-	return kstats_ranked(distribution,
-			     rank < distribution->count ? rank : distribution->count);
+	return kstats_ranked(distribution, rank < distribution->count ? rank : distribution->count);
 }
 
 double kstats_mean(const struct kstats_distribution *distribution)

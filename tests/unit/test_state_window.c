@@ -125,8 +125,8 @@ TEST(nothing_is_negative)
 	t->times.ns[STATE_EXEC] = 100;
 	t->times.ns[STATE_SLEEP] = 100;
 	t->switches = 9;
-	s.before.cost = (struct state_cost){ 5, 5, 5, 5 };
-	s.now.cost = (struct state_cost){ 6, 4, 5, UINT64_MAX };
+	s.before.cost = (struct state_cost){ 5, 5, 5 };
+	s.now.cost = (struct state_cost){ 4, 5, UINT64_MAX };
 	t = scene_thread(&s, &s.now, 7, 8, "a", "p");
 	t->seen_ns = SCENE_BEGUN_NS - 1;
 	t->times.ns[STATE_EXEC] = 99;
