@@ -176,6 +176,21 @@ static struct error *add_rows(struct kstats_table *into, const struct kstats_tab
 	return NULL;
 }
 
+struct error *kstats_table_copy_rows(const struct kstats_table *table, struct kstats_table **ret)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *copy = NULL;
+	struct error *err = kstats_table_create(table->name, table->frac_bits, table->unit, &copy);
+
+	if (err)
+		return err;
+	copy->by = table->by;
+	memcpy(copy->losses, table->losses, sizeof(copy->losses));
+	err = add_rows(copy, table);
+	if (!err)
+		*ret = take_ptr(copy);
+	return err;
+}
+
 struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_table *from)
 {
 	struct error *err;

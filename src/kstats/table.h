@@ -102,6 +102,10 @@ DEFINE_CLEANUP(kstats_table_destroy, struct kstats_table *)
 struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
 			       struct kstats_row **ret) MUST_CHECK;
 
+/* The rows alone, for kstats_table_subtract() later. */
+struct error *kstats_table_copy_rows(const struct kstats_table *table,
+				     struct kstats_table **ret) MUST_CHECK;
+
 /*
  * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
  * one side knows are unknown after it. The finer of both becomes as coarse as the other one, which
