@@ -110,7 +110,7 @@ static int make_memory(const char *name, size_t size)
 static void populate(const struct kstats *key, const unsigned long mask[MASK_LONGS])
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *part = key->tables + (key->rseq_offset ? 0 : key->cpus * key->table_bytes);
+	char *part = key->tables + (kstats_has_rseq() ? 0 : key->cpus * key->table_bytes);
 
 	for (unsigned cpu = 0; cpu < key->cpus; cpu++) {
 		uintptr_t start = (uintptr_t)part + cpu * key->table_bytes;

@@ -6,6 +6,7 @@
 #ifndef LIBKSTATS_METRIC_H
 #define LIBKSTATS_METRIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,7 +20,7 @@ struct kstats {
 	char *tables; /* of KSTATS_PART_OWN */
 	size_t table_bytes;
 	struct kstats_shared_header *header;
-	ptrdiff_t rseq_offset; /* from the thread pointer; 0: there are no restartable sequences */
+	ptrdiff_t rseq_offset; /* of a thread's area, from its pointer */
 	unsigned cpus, frac_bits;
 	/* The rest. */
 	struct kstats *next;
@@ -30,7 +31,9 @@ struct kstats {
 	char name[KSTATS_SHARED_NAME_MAX + 1];
 } __attribute__((aligned(64)));
 
-/* Where the C library registered each thread's area; 0: it did not. */
+/* Did the C library register an area of each thread with the kernel, for restartable sequences? */
+bool kstats_has_rseq(void);
+/* Where each thread's area is, from its pointer. */
 ptrdiff_t kstats_rseq_offset(void);
 
 #endif

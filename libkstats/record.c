@@ -23,29 +23,41 @@
 #include <sys/rseq.h>
 #endif
 
+enum outcome { COMMITTED, ABORTED, ELSEWHERE };
+
+/* A debugger that goes step by step never gets through; nobody else is sent back this often. */
+#define ABORTS_MAX 100
+
 #ifdef HAS_RSEQ
 
 /* A C library older than the one this was built with does not have them. */
 #pragma weak __rseq_size
 #pragma weak __rseq_offset
 
+/* Where no area is registered the same code runs into this one, and finds that it has no CPU. */
+static __thread struct rseq unregistered __attribute__((tls_model("initial-exec"))) = {
+	.cpu_id = (uint32_t)RSEQ_CPU_ID_REGISTRATION_FAILED,
+};
+
+bool kstats_has_rseq(void)
+{
+	return &__rseq_size && &__rseq_offset && __rseq_size;
+}
+
 ptrdiff_t kstats_rseq_offset(void)
 {
-	return &__rseq_size && &__rseq_offset && __rseq_size ? __rseq_offset : 0;
+	return kstats_has_rseq() ? __rseq_offset
+				 : (char *)&unregistered - (char *)__builtin_thread_pointer();
 }
 
 /* Members of struct rseq (linux/rseq.h), and what a section's end in failure begins with. */
 #define RSEQ_CPU_ID     "4"
 #define RSEQ_CS         "8"
 #define ABORT_SIGNATURE "0x53053053"
-/* A debugger that goes step by step never gets through; nobody else is sent back this often. */
-#define ABORTS_MAX 100
 
 _Static_assert(offsetof(struct rseq, cpu_id) == 4 && offsetof(struct rseq, rseq_cs) == 8 &&
 		       RSEQ_SIG == 0x53053053,
 	       "as written below");
-
-enum outcome { COMMITTED, ABORTED, ELSEWHERE };
 
 /* `place`: of the slot in a table, in bytes. */
 static inline __attribute__((always_inline)) enum outcome commit(const struct kstats *key,
@@ -99,32 +111,22 @@ elsewhere:
 	return ELSEWHERE;
 }
 
-/* False: it was not recorded, and has to be by other means. */
-static inline __attribute__((always_inline)) bool record_in_sequence(const struct kstats *key,
-								     size_t place, uint64_t amount)
-{
-	if (__builtin_expect(!key->rseq_offset, 0))
-		return false;
-	for (unsigned turn = 0; turn < ABORTS_MAX; turn++) {
-		enum outcome outcome = commit(key, place, amount);
+#else
 
-		if (__builtin_expect(outcome != ABORTED, 1))
-			return outcome == COMMITTED;
-	}
+bool kstats_has_rseq(void)
+{
 	return false;
 }
-
-#else
 
 ptrdiff_t kstats_rseq_offset(void)
 {
 	return 0;
 }
 
-static inline bool record_in_sequence(const struct kstats *key, size_t place, uint64_t amount)
+static inline enum outcome commit(const struct kstats *key, size_t place, uint64_t amount)
 {
 	(void)key, (void)place, (void)amount;
-	return false;
+	return ELSEWHERE;
 }
 
 #endif
@@ -164,17 +166,31 @@ static __attribute__((noinline)) void record_atomically(const struct kstats *key
 	add_atomically((void *)(tables + cpu * key->table_bytes + place), amount);
 }
 
-void kstats_record(struct kstats *key, uint64_t value)
+/* What was begun, and did not come to its end. */
+static __attribute__((noinline, cold)) void record_again(const struct kstats *key, size_t place,
+							 uint64_t amount, enum outcome outcome)
 {
-	unsigned slot;
+	for (unsigned turn = 0; outcome == ABORTED && turn < ABORTS_MAX; turn++)
+		outcome = commit(key, place, amount);
+	if (outcome != COMMITTED)
+		record_atomically(key, place, amount);
+}
+
+/* As few lines of the cache as can be. */
+__attribute__((aligned(64))) void kstats_record(struct kstats *key, uint64_t value)
+{
+	enum outcome outcome;
+	unsigned rest;
 	uint64_t amount;
 	size_t place;
 
 	if (__builtin_expect(!key, 0))
 		return;
-	slot = bucket_slot(value, key->frac_bits);
-	amount = value >> bucket_shift(slot, key->frac_bits);
-	place = slot * sizeof(struct kstats_shared_slot);
-	if (__builtin_expect(!record_in_sequence(key, place, amount), 0))
-		record_atomically(key, place, amount);
+	rest = bucket_rest(value, key->frac_bits);
+	amount = value >> bucket_shift_of_rest(rest);
+	place = bucket_slot_of_rest(value, key->frac_bits, rest) *
+		sizeof(struct kstats_shared_slot);
+	outcome = commit(key, place, amount);
+	if (__builtin_expect(outcome != COMMITTED, 0))
+		record_again(key, place, amount, outcome);
 }

@@ -21,16 +21,18 @@
 #include <kstats.h>
 
 #include "../programs/kstats_values.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "kstats_sides.h"
 
-#define FRAC_BITS    3
-#define VALUES       4096
-#define HOT_RECORDS  (50 * VALUES)
-#define HOT_TURNS    11
-#define COLD_RECORDS 61
-#define THREADS_MAX  8
-#define STACK_BYTES  (128 << 10)
+#define FRAC_BITS   3
+#define VALUES      4096
+#define HOT_RECORDS (5 * VALUES)
+#define HOT_TURNS   101
+#define COLD_TURNS  101
+#define TURNS_MAX   101
+#define THREADS_MAX 8
+#define STACK_BYTES (128 << 10)
 
 static struct kstats *key;
 static uint64_t values[VALUES];
@@ -102,17 +104,7 @@ static void evict(void)
 /* --- one thread --- */
 
 static pthread_barrier_t barrier;
-static double ns_of[THREADS_MAX], ns_of_tick;
-
-static double hot(enum side side)
-{
-	record_function *record = functions[side];
-	uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
-	for (unsigned i = 0; i < HOT_RECORDS; i++)
-		record(key, values[i % VALUES]);
-	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / HOT_RECORDS;
-}
+static double ns_of_tick;
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -127,90 +119,111 @@ static double median(double *numbers, size_t count)
 	return numbers[count / 2];
 }
 
+/* All threads do the same at once. */
+static double hot(enum side side)
+{
+	record_function *record = functions[side];
+	uint64_t began;
+
+	pthread_barrier_wait(&barrier);
+	began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (unsigned i = 0; i < HOT_RECORDS; i++)
+		record(key, values[i % VALUES]);
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / HOT_RECORDS;
+}
+
 /* By the counter of the processor: the clock's code and data were evicted, too. */
 static double cold(enum side side)
 {
-	double ticks[COLD_RECORDS];
+	static __thread unsigned turn;
+	record_function *record = functions[side];
+	uint64_t value = values[turn++ * 61 % VALUES], began, ended;
 	unsigned cpu;
 
-	for (unsigned i = 0; i < COLD_RECORDS; i++) {
-		record_function *record = functions[side];
-		uint64_t value = values[i * 61 % VALUES], began;
-
-		evict();
-		_mm_lfence();
-		began = __rdtsc();
-		_mm_lfence();
-		record(key, value);
-		ticks[i] = (double)(__rdtscp(&cpu) - began);
-		_mm_lfence();
-	}
-	return median(ticks, COLD_RECORDS) * ns_of_tick;
+	evict();
+	_mm_lfence();
+	began = __rdtsc();
+	_mm_lfence();
+	record(key, value);
+	ended = __rdtscp(&cpu);
+	_mm_lfence();
+	return (double)(ended - began) * ns_of_tick;
 }
 
 /* --- threads --- */
 
-struct job {
-	unsigned index, threads;
-	double (*way)(enum side);
-	enum side side;
+struct way {
+	const char *name;
+	double (*measure)(enum side);
+	unsigned turns;
 };
+
+static const struct way ways[] = { { "hot", hot, HOT_TURNS }, { "cold", cold, COLD_TURNS } };
+
+struct job {
+	unsigned index;
+	const struct way *way;
+	double ns[SIDES];
+};
+
+static void measure_sides(struct job *job)
+{
+	double took[SIDES][TURNS_MAX];
+
+	for (unsigned turn = 0; turn < job->way->turns; turn++)
+		for (enum side side = 0; side < SIDES; side++)
+			took[side][turn] = job->way->measure(side);
+	for (enum side side = 0; side < SIDES; side++)
+		job->ns[side] = median(took[side], job->way->turns);
+}
 
 static void *work(void *context)
 {
-	const struct job *job = context;
+	struct job *job = context;
 
 	bench_mine = calloc(1, sizeof(*bench_mine));
 	if (!bench_mine)
 		err(1, "histogram");
 	bench_mine->frac_bits = FRAC_BITS;
-	functions[job->side](key, values[0]);
+	for (enum side side = 0; side < SIDES; side++)
+		functions[side](key, values[0]);
 	pthread_barrier_wait(&barrier);
 	/* All are there now, and so are their stacks. */
 	if (job->index == 0)
 		find_ranges();
 	pthread_barrier_wait(&barrier);
-	ns_of[job->index] = job->way(job->side);
+	measure_sides(job);
 	free(bench_mine);
 	return NULL;
 }
 
-/* Nanoseconds of a record when so many threads do it at once. */
-static double together(unsigned threads, double (*way)(enum side), enum side side)
+/* What a record costs when so many threads do it at once. */
+static void measure(unsigned threads, const struct way *way)
 {
 	pthread_t ids[THREADS_MAX];
 	struct job jobs[THREADS_MAX];
 	pthread_attr_t small;
-	double all = 0;
 
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, STACK_BYTES);
 	pthread_barrier_init(&barrier, NULL, threads);
 	for (unsigned i = 0; i < threads; i++) {
-		jobs[i] = (struct job){ i, threads, way, side };
+		jobs[i] = (struct job){ .index = i, .way = way };
 		errno = pthread_create(&ids[i], &small, work, &jobs[i]);
 		if (errno)
 			err(1, "thread");
 	}
-	for (unsigned i = 0; i < threads; i++) {
+	for (unsigned i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
-		all += ns_of[i];
-	}
 	pthread_barrier_destroy(&barrier);
 	pthread_attr_destroy(&small);
-	return all / threads;
-}
+	for (enum side side = 0; side < SIDES; side++) {
+		double all = 0;
 
-static void measure(const char *name, unsigned threads, double (*way)(enum side), unsigned turns)
-{
-	double took[SIDES][HOT_TURNS];
-
-	for (unsigned turn = 0; turn < turns; turn++)
-		for (enum side side = 0; side < SIDES; side++)
-			took[side][turn] = together(threads, way, side);
-	for (enum side side = 0; side < SIDES; side++)
-		printf("kstats %s %u %s %.2f\n", name, threads, names[side],
-		       median(took[side], turns));
+		for (unsigned i = 0; i < threads; i++)
+			all += jobs[i].ns[side] / threads;
+		printf("kstats %s %u %s %.2f\n", way->name, threads, names[side], all);
+	}
 	fflush(stdout);
 }
 
@@ -236,10 +249,9 @@ int main(int argc, char **argv)
 		values[i] = kstats_value(&state);
 	measure_ticks();
 	for (int round = 0; round < rounds; round++)
-		for (unsigned threads = 1; threads <= THREADS_MAX; threads *= 2) {
-			measure("hot", threads, hot, HOT_TURNS);
-			measure("cold", threads, cold, 1);
-		}
+		for (unsigned threads = 1; threads <= THREADS_MAX; threads *= 2)
+			for (size_t way = 0; way < array_length(ways); way++)
+				measure(threads, &ways[way]);
 	kstats_delete(key);
 	free(ranges);
 	return 0;

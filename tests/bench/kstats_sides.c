@@ -12,20 +12,22 @@ void bench_nothing(struct kstats *key, uint64_t value)
 void bench_record_local(struct kstats *key, uint64_t value)
 {
 	struct bench_histogram *mine = bench_mine;
-	unsigned slot = bucket_slot(value, mine->frac_bits);
+	unsigned rest = bucket_rest(value, mine->frac_bits);
+	unsigned slot = bucket_slot_of_rest(value, mine->frac_bits, rest);
 
 	(void)key;
 	mine->slots[slot].count++;
-	mine->slots[slot].sum += value >> bucket_shift(slot, mine->frac_bits);
+	mine->slots[slot].sum += value >> bucket_shift_of_rest(rest);
 }
 
 void bench_record_atomic(struct kstats *key, uint64_t value)
 {
 	struct bench_histogram *shared = &bench_shared;
-	unsigned slot = bucket_slot(value, shared->frac_bits);
+	unsigned rest = bucket_rest(value, shared->frac_bits);
+	unsigned slot = bucket_slot_of_rest(value, shared->frac_bits, rest);
 
 	(void)key;
 	__atomic_fetch_add(&shared->slots[slot].count, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&shared->slots[slot].sum, value >> bucket_shift(slot, shared->frac_bits),
+	__atomic_fetch_add(&shared->slots[slot].sum, value >> bucket_shift_of_rest(rest),
 			   __ATOMIC_RELAXED);
 }

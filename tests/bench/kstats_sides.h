@@ -14,7 +14,7 @@
 
 struct bench_histogram {
 	unsigned frac_bits;
-	struct kstats_slot slots[BUCKET_SLOTS(BUCKET_FRAC_BITS_MAX)];
+	struct kstats_slot slots[BUCKET_SLOTS(BUCKET_FRAC_BITS_MAX)] __attribute__((aligned(16)));
 };
 
 /* Of the thread that calls it; made by each before it records. */
