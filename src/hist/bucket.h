@@ -62,15 +62,27 @@ static inline __attribute__((always_inline)) unsigned bucket_bits(unsigned long 
 #endif
 }
 
+/* How many bits of `value` its slot does not tell: those right of the first frac_bits + 1. */
+static inline __attribute__((always_inline)) unsigned bucket_rest(unsigned long long value,
+								  unsigned frac_bits)
+{
+	return bucket_bits(value >> frac_bits | 1) - 1;
+}
+
+/* The slot of a value with so many bits to rest: octaves have 2^frac_bits slots, and begin there.
+ */
+static inline __attribute__((always_inline)) unsigned bucket_slot_of_rest(unsigned long long value,
+									  unsigned frac_bits,
+									  unsigned rest)
+{
+	return (rest << frac_bits) + (unsigned)(value >> rest);
+}
+
 /* The slot of `value`. */
 static inline __attribute__((always_inline)) unsigned bucket_slot(unsigned long long value,
 								  unsigned frac_bits)
 {
-	unsigned octave = bucket_bits(value >> frac_bits);
-
-	if (!octave)
-		return (unsigned)value;
-	return octave << frac_bits | (unsigned)(value >> (octave - 1) & ((1u << frac_bits) - 1));
+	return bucket_slot_of_rest(value, frac_bits, bucket_rest(value, frac_bits));
 }
 
 /* The smallest value of a slot. */
@@ -102,6 +114,12 @@ static inline __attribute__((always_inline)) unsigned bucket_shift(unsigned slot
 	unsigned octave = slot >> frac_bits;
 
 	return octave > BUCKET_WHOLE_OCTAVES ? octave - BUCKET_WHOLE_OCTAVES : 0;
+}
+
+/* The same by bucket_rest() of a value, which whoever counts it has at hand. */
+static inline __attribute__((always_inline)) unsigned bucket_shift_of_rest(unsigned rest)
+{
+	return rest >= BUCKET_WHOLE_OCTAVES ? rest - (BUCKET_WHOLE_OCTAVES - 1) : 0;
 }
 
 #endif
