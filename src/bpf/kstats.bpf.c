@@ -75,7 +75,8 @@ static __always_inline int end(const struct event *event, __u64 now)
 	/* What was not wanted had no start. A call may have begun before anybody looked, or while
 	 * it was stopped. */
 	if (start <= control.since) {
-		if (is_wanted(task))
+		/* Who comes to a CPU need not have been waiting for it. */
+		if (!config.end.forget && is_wanted(task))
 			lose(KSTATS_VALUES, LOST_UNMATCHED);
 		return 0;
 	}
@@ -228,10 +229,17 @@ int end_fexit(void *ctx)
 static __always_inline __u64 frame_of(struct pt_regs *regs)
 {
 	struct pt_regs___arm64 *arm = (void *)regs;
+	__u64 sp;
 
-	if (bpf_core_field_exists(regs->di))
-		return regs->sp;
-	return arm->sp;
+	/* One read each: of two in one the place would not be constant. */
+	if (bpf_core_field_exists(regs->di)) {
+		sp = regs->sp;
+		KEPT(sp);
+	} else {
+		sp = arm->sp;
+		KEPT(sp);
+	}
+	return sp;
 }
 
 static __always_inline __u64 returned_in(struct pt_regs *regs)
@@ -344,10 +352,11 @@ int end_raw(void *ctx)
 SEC("raw_tp")
 int measure_nothing(void *ctx)
 {
-	const struct event event = { .frame = (__u64)ctx, .argument = (__u64)ctx };
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	const struct event event = { .frame = (__u64)task, .argument = (__u64)task };
 	__u64 start, now;
 
+	(void)ctx;
 	if (config.key == KEYED_BY_CPU)
 		put_here();
 	else

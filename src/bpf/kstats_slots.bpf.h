@@ -38,6 +38,10 @@ struct {
 	__type(value, __u32);
 } group_numbers SEC(".maps");
 
+/* The compiler knows nothing of it from here on: so it does not add to a pointer before it is
+ * known to be one, nor drop a look at an index, which the verifier both wants. */
+#define KEPT(value) asm volatile("" : "+r"(value))
+
 /* --- losses --- */
 
 static __always_inline void lose(__u32 which, __u32 loss)
@@ -158,12 +162,18 @@ static __always_inline struct kstats_pair *slots_of(__u32 which, struct task_str
 	/* A gap ends before there is something to return. */
 	if (config.by == GROUPED_BY_CPU || (config.by == GROUPED_BY_RETVAL && which)) {
 		cell = bpf_map_lookup_elem(&cells, &which);
-		return cell ? cell->slots : 0;
+		if (!cell)
+			return 0;
+		KEPT(cell);
+		return cell->slots;
 	}
 	key.id = group_of(task, returned);
 	number = bpf_map_lookup_elem(&group_numbers, &key);
 	group = number ? bpf_map_lookup_elem(&groups, number) : new_group(&key, task);
-	return group ? group->slots : 0;
+	if (!group)
+		return 0;
+	KEPT(group);
+	return group->slots;
 }
 
 /* --- the value --- */
@@ -186,7 +196,7 @@ static __always_inline void record(__u32 which, __u64 value, struct task_struct 
 	}
 	scaled = value >> bucket_shift(slot, frac_bits);
 	/* The compiler knows that it is; the verifier does not. */
-	asm volatile("" : "+r"(slot));
+	KEPT(slot);
 	if (slot >= config.slots)
 		return;
 	/* Who is interrupted here is not called again in between (bpf_prog_active, and `active` of

@@ -129,6 +129,15 @@ static __always_inline __u64 take_start(__u64 tag)
 
 /* --- when it ended last --- */
 
+/* What is read of a task that is no more is anything, but not when that one was born. */
+static __always_inline bool is_alive(const struct kstats_ended *ended)
+{
+	struct task_struct *task = (struct task_struct *)ended->task;
+
+	return task && BPF_CORE_READ(task, start_boottime) == ended->born &&
+	       !BPF_CORE_READ(task, exit_state);
+}
+
 static __always_inline struct kstats_ended *ended_of(struct task_struct *task, __u64 born,
 						     bool is_made)
 {
@@ -148,12 +157,11 @@ static __always_inline struct kstats_ended *ended_of(struct task_struct *task, _
 	for (int i = 1; i < KSTATS_WAYS; i++)
 		if (s->ways[i].ns < oldest->ns)
 			oldest = &s->ways[i];
+	if (is_alive(oldest))
+		lose(KSTATS_GAPS, LOST_FULL);
 	other = oldest->task;
 	if (__sync_val_compare_and_swap(&oldest->task, other, (__u64)task) != other)
 		return 0;
-	/* It may have been one that comes back. */
-	if (other && other != (__u64)task)
-		lose(KSTATS_GAPS, LOST_FULL);
 	oldest->born = born;
 	oldest->gap = 0;
 	return oldest;

@@ -167,9 +167,10 @@ void kstats_metric_close(struct kstats_metric *metric)
 
 /* --- what the kernel did not call --- */
 
-#define LINK_PERF_EVENT 7 /* BPF_LINK_TYPE_PERF_EVENT of <linux/bpf.h>, as newer kernels fill it \
-			   */
-#define PERF_KPROBE    3  /* BPF_PERF_EVENT_KPROBE, since Linux 6.6 */
+#define LINK_PERF_EVENT                                                                         \
+	7                /* BPF_LINK_TYPE_PERF_EVENT of <linux/bpf.h>, as newer kernels fill it \
+			  */
+#define PERF_KPROBE    3 /* BPF_PERF_EVENT_KPROBE, since Linux 6.6 */
 #define PERF_KRETPROBE 4
 
 struct link_info {

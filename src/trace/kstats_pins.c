@@ -218,7 +218,7 @@ static struct error *pin_all(const struct kstats_program *program, const char *d
 	for (size_t i = 0; !err && i < array_length(maps); i++)
 		err = pin(bpf_map__fd(maps[i].map), directory, maps[i].name);
 	for (size_t i = 0; !err && i < program->links.count; i++) {
-		char name[24];
+		char name[32];
 
 		snprintf(name, sizeof(name), "link%zu", i);
 		err = pin(bpf_link__fd(program->links.items[i]), directory, name);

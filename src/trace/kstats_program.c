@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/bpf_programs.h"
 #include "trace/kstats_config.h"
@@ -172,22 +173,26 @@ static struct error *open_bpf(struct kstats_program *program)
 	return program->bpf ? NULL : error_system(errno, "the BPF programs");
 }
 
-static struct error *load_error(int failed)
+/* Some kernels refuse what they have no trampolines for as they refuse strangers. */
+static struct error *load_error(int failed, bool has_trampolines)
 {
-	struct error *err = bpf_programs_load_error(failed);
+	struct error *err;
 
+	if (failed == EPERM && has_trampolines && geteuid() == 0)
+		return error_system(failed, "the kernel does not take it");
+	err = bpf_programs_load_error(failed);
 	if (err != &error_no_memory)
 		err->errnum = failed;
 	return err;
 }
 
-static struct error *load(struct kstats_program *program)
+static struct error *load(struct kstats_program *program, bool has_trampolines)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 	int failed = kstats_bpf__load(program->bpf);
 
 	if (failed)
-		return load_error(-failed);
+		return load_error(-failed, has_trampolines);
 	program->control = &program->bpf->data_control->control;
 	if (bpf_program__fd(program->bpf->progs.find_level) >= 0 &&
 	    bpf_prog_test_run_opts(bpf_program__fd(program->bpf->progs.find_level), &run))
@@ -324,7 +329,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	if (!err)
 		err = aim(&sides.end);
 	if (!err)
-		err = load(program);
+		err = load(program, has_trampolines);
 	if (err)
 		return err;
 	program->control->overhead_ns = measure_nothing(program);
@@ -377,8 +382,10 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 	else if (first)
 		return explain(program, first);
 	/* Both are said: one alone may be what can be helped. */
-	if (err && first && places->start.kind == KSTATS_FUNCTION && err != &error_no_memory)
+	if (err && first && places->start.kind == KSTATS_FUNCTION)
 		err = error_prefix(err, "by fentry: %s; by kprobe", first->message);
+	if (err && err != &error_no_memory && !err->errnum)
+		err->errnum = EOPNOTSUPP;
 	error_destroy(first);
 	return err ? explain(program, err) : NULL;
 }
@@ -443,7 +450,7 @@ static struct error *make_empty(const struct kstats_spec *spec, struct kstats_pr
 	size_maps(program->bpf, config);
 	bpf_object__for_each_program(each, program->bpf->obj)
 		bpf_program__set_autoload(each, each == program->bpf->progs.record_one);
-	return load(program);
+	return load(program, false);
 }
 
 struct error *kstats_program_open_empty(const struct kstats_spec *spec, struct kstats_program **ret)

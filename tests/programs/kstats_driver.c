@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "kstats/distribution.h"
 #include "trace/kstats_metric.h"
 #include "trace/kstats_program.h"
@@ -44,25 +43,23 @@ static unsigned by_named(const char *name)
 static void take_option(const char *word, struct kstats_spec *spec)
 {
 	const char *value = strchr(word, '=') + 1;
-	const size_t length = (size_t)(value - word - 1);
-	const struct text key = { word, length };
 
-	if (text_equal(key, TEXT("key"))) {
+	if (strncmp(word, "key=", 4) == 0) {
 		spec->key = strcmp(value, "cpu") == 0       ? KSTATS_KEY_CPU
 			    : strncmp(value, "arg", 3) == 0 ? KSTATS_KEY_ARGUMENT
 							    : KSTATS_KEY_TASK;
 		sscanf(value, "arg%u:%u", &spec->argument, &spec->end_argument);
-	} else if (text_equal(key, TEXT("by"))) {
+	} else if (strncmp(word, "by=", 3) == 0) {
 		spec->by = by_named(value);
-	} else if (text_equal(key, TEXT("pid"))) {
+	} else if (strncmp(word, "pid=", 4) == 0) {
 		spec->tgid = (uint32_t)strtoul(value, NULL, 10);
-	} else if (text_equal(key, TEXT("comm"))) {
+	} else if (strncmp(word, "comm=", 5) == 0) {
 		spec->comm = strdup(value);
-	} else if (text_equal(key, TEXT("cgroup"))) {
+	} else if (strncmp(word, "cgroup=", 7) == 0) {
 		spec->cgroup = strdup(value);
-	} else if (text_equal(key, TEXT("cpus"))) {
+	} else if (strncmp(word, "cpus=", 5) == 0) {
 		spec->cpus = strdup(value);
-	} else if (text_equal(key, TEXT("stopped"))) {
+	} else if (strncmp(word, "stopped=", 8) == 0) {
 		spec->is_stopped = true;
 	}
 }
