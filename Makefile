@@ -48,7 +48,7 @@ say   = @echo "  $(1)"
 endif
 
 .DELETE_ON_ERROR:
-.SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/states.bpf.o $(B)/bpf/task_iterator.bpf.o
+.SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/states.bpf.o $(B)/bpf/kstats.bpf.o $(B)/bpf/task_iterator.bpf.o
 .PHONY: all static install bench fuzz man doc clean
 
 all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so $(B)/libkstats.a $(B)/libkstats.so
@@ -63,7 +63,7 @@ $(B)/%.o: %.c
 BPF_CLANG    ?= clang
 BPFTOOL      ?= bpftool
 BPF_INCLUDES := -Isrc -idirafter /usr/include
-SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/profile.skel.h $(B)/bpf/states.skel.h
+SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/profile.skel.h $(B)/bpf/states.skel.h $(B)/bpf/kstats.skel.h
 
 $(B)/bpf/%.bpf.o: src/bpf/%.bpf.c
 	$(call say,BPF   $<)

@@ -76,4 +76,26 @@ static __always_inline bool is_queued(struct task_struct *task)
 	return queueing(task);
 }
 
+/* Is it in that cgroup, or in one below? */
+#define CGROUP_LEVELS 64
+
+static __always_inline bool is_below(struct task_struct *task, __u64 wanted)
+{
+	struct cgroup *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (int i = 0; i < CGROUP_LEVELS; i++) {
+		struct cgroup_subsys_state *parent;
+
+		if (!cgroup)
+			return false;
+		if (BPF_CORE_READ(cgroup, kn, id) == wanted)
+			return true;
+		parent = BPF_CORE_READ(cgroup, self.parent);
+		if (!parent)
+			return false;
+		cgroup = BPF_CORE_READ(parent, cgroup);
+	}
+	return false;
+}
+
 #endif

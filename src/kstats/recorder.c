@@ -7,6 +7,7 @@ void kstats_entries_clear(struct kstats_entries *entries)
 		free(entries->items[i].name);
 		free(entries->items[i].start);
 		free(entries->items[i].end);
+		free(entries->items[i].how);
 	}
 	array_deinit(entries);
 }

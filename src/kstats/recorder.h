@@ -24,7 +24,7 @@ enum kstats_command {
 /* What a list says of a metric without reading its slots. */
 struct kstats_entry {
 	char *name;        /* of a program: "PID:NAME" */
-	char *start, *end; /* may be NULL, as in a table */
+	char *start, *end, *how; /* may be NULL, as in a table */
 	bool is_active;
 	uint64_t count; /* of values */
 };

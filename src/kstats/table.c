@@ -50,6 +50,7 @@ void kstats_table_destroy(struct kstats_table *table)
 	free(table->recorder);
 	free(table->start);
 	free(table->end);
+	free(table->how);
 	free(table);
 }
 
@@ -210,6 +211,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	agree(&into->recorder, from->recorder);
 	agree(&into->start, from->start);
 	agree(&into->end, from->end);
+	agree(&into->how, from->how);
 	into->losses_known &= from->losses_known;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		into->losses[loss] += from->losses[loss];

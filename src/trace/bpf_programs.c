@@ -68,6 +68,24 @@ void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint
 	}
 }
 
+/* Who replaces a map in a map waits until nobody has the old one (maybe_wait_bpf_programs() in
+ * kernel/bpf/syscall.c). */
+struct error *bpf_programs_wait(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+	_cleanup_close_ int inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 4, 1, NULL);
+	_cleanup_close_ int outer = -1;
+	const __u32 zero = 0;
+
+	if (inner < 0)
+		return error_system(errno, "a map");
+	options.inner_map_fd = (__u32)inner;
+	outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, NULL, 4, 4, 1, &options);
+	if (outer < 0 || bpf_map_update_elem(outer, &zero, &inner, BPF_ANY))
+		return error_system(errno, "a map of maps");
+	return NULL;
+}
+
 bool bpf_switch_has_state(const struct btf *kernel)
 {
 	const struct btf_type *type = NULL;

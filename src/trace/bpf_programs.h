@@ -27,6 +27,9 @@ struct error *bpf_programs_iterate(const struct bpf_link *link) MUST_CHECK;
 /* Of all programs of the object, as far as the kernel counts it (BPF_ENABLE_STATS). */
 void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns);
 
+/* Until every program that runs now is over, on all CPUs. */
+struct error *bpf_programs_wait(void) MUST_CHECK;
+
 /* sched_switch has the state of who leaves as its last argument since Linux 5.18: five with the one
  * that is not the tracepoint's own. */
 bool bpf_switch_has_state(const struct btf *kernel);

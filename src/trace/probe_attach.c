@@ -17,6 +17,11 @@ size_t probe_links_count(const struct probe_links *links)
 	return links->count;
 }
 
+struct bpf_link *probe_links_take(struct probe_links *links)
+{
+	return links->count ? links->items[--links->count] : NULL;
+}
+
 void probe_links_destroy(struct probe_links *links)
 {
 	if (!links)

@@ -35,6 +35,9 @@ struct error *probe_attach(const struct probe_points *points, const struct probe
 /* How many attachments there are: fewer than points where one has many. */
 size_t probe_links_count(const struct probe_links *links);
 
+/* One that is the caller's now, and no more in `links`. NULL: there are no more. */
+struct bpf_link *probe_links_take(struct probe_links *links);
+
 /* Detaches. Takes NULL. */
 void probe_links_destroy(struct probe_links *links);
 DEFINE_CLEANUP(probe_links_destroy, struct probe_links *)

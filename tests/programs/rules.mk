@@ -3,11 +3,14 @@
 # Programs that tests and the demo run. The example of the library is not among them: it is built
 # against the installed library.
 
-TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c, \
+TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c %/kstats_driver.c, \
                    $(wildcard tests/programs/*.c)))
 
 # The screen of top with made-up threads: of our code, what that needs.
 SCREEN        := $(B)/tests/programs/screen
+
+# The BPF recorder of kstats without the command.
+KSTATS_DRIVER := $(B)/tests/programs/kstats_driver
 
 # One program with jemalloc in it in different ways; the prefixed one only where it is asked for, since
 # its jemalloc has to be built first.
@@ -19,7 +22,7 @@ STATES        := $(B)/tests/programs/states
 STATES_PARTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/thread_states/*.c))
 
 .PHONY: test-programs
-test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES) $(SCREEN)
+test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES) $(SCREEN) $(KSTATS_DRIVER)
 
 $(HEAP)-linked:     HEAP_FLAGS := -ljemalloc
 $(HEAP)-static:     HEAP_FLAGS := -static -l:libjemalloc.a -lstdc++ -lm
@@ -51,7 +54,13 @@ $(SCREEN): %: %.o $(call objects,$(call sources,base compare metric snapshot sta
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
--include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d) $(SCREEN).d
+$(KSTATS_DRIVER).o: $(B)/bpf/kstats.skel.h
+
+$(KSTATS_DRIVER): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
+
+-include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d) $(SCREEN).d $(KSTATS_DRIVER).d
 
 # What walks of its stack are compared with.
 $(B)/tests/programs/chain.o: CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Histograms of how long something takes, counted where it happens.
+ *
+ * A metric has a start and an end, and so two of these programs: those for the ways in which its
+ * places can be reached. What they do is the same (begin() and end()), and what they do not need of
+ * it the verifier takes out, for the configuration is constant when they are loaded.
+ */
+#include "bpf/kstats_starts.bpf.h"
+
+char programs_license[] SEC("license") = "Dual BSD/GPL";
+
+/* --- what they do --- */
+
+struct event {
+	__u64 frame;    /* where the call is on the stack */
+	__u64 argument; /* if one is wanted */
+	__u64 forget;   /* the same */
+	__u64 returned;
+};
+
+static __always_inline struct task_struct *who(const struct event *event, __u32 is_task)
+{
+	return is_task ? (struct task_struct *)event->argument
+		       : (struct task_struct *)bpf_get_current_task();
+}
+
+/* Stacks of the kernel are all at different places, those of programs are not. */
+static __always_inline __u64 tag_of(const struct event *event)
+{
+	__u64 tag;
+
+	if (config.key == KEYED_BY_ARGUMENT)
+		return event->argument ? event->argument : ~0ull;
+	if (config.has_frame && !config.is_user)
+		return event->frame;
+	tag = bpf_get_current_task();
+	if (config.has_frame)
+		tag ^= event->frame * GOLDEN;
+	return tag ? tag : ~0ull;
+}
+
+static __always_inline __u64 born_of(struct task_struct *task)
+{
+	return config.has_gaps ? BPF_CORE_READ(task, start_boottime) : 0;
+}
+
+static __always_inline int begin(const struct event *event)
+{
+	struct task_struct *task = who(event, config.start.is_task);
+
+	if (!is_wanted(task))
+		return 0;
+	if (config.key == KEYED_BY_CPU)
+		put_here();
+	else
+		put_start(tag_of(event), task, born_of(task));
+	return 0;
+}
+
+static __always_inline int end(const struct event *event, __u64 now)
+{
+	struct task_struct *task = who(event, config.end.is_task);
+	__u64 start;
+
+	if (config.end.forget && event->forget && take_start(event->forget))
+		lose(KSTATS_VALUES, LOST_REPLACED);
+	if (config.key == KEYED_BY_CPU) {
+		start = take_here(now, task);
+	} else {
+		start = take_start(tag_of(event));
+		if (config.has_gaps && (start || is_wanted(task)))
+			begin_gap(task, born_of(task), now);
+	}
+	/* What was not wanted had no start. A call may have begun before anybody looked, or while
+	 * it was stopped. */
+	if (start <= control.since) {
+		/* Who comes to a CPU need not have been waiting for it. */
+		if (!config.end.forget && is_wanted(task))
+			lose(KSTATS_VALUES, LOST_UNMATCHED);
+		return 0;
+	}
+	if (now < start)
+		lose(KSTATS_VALUES, LOST_BACKWARDS);
+	else
+		record(KSTATS_VALUES, now - start, task, event->returned);
+	return 0;
+}
+
+#define IS_RUNNING (*(volatile __u32 *)&control.is_running)
+
+/* --- at functions of the kernel, by its trampolines --- */
+
+/* The compiler would make one read of several, at a place that is not constant. */
+#define WORD_OF(ctx, number)                                                                  \
+	({                                                                                    \
+		__u64 word_;                                                                  \
+		asm volatile("%0 = *(u64 *)(%1 + " #number " * 8)" : "=r"(word_) : "r"(ctx)); \
+		word_;                                                                        \
+	})
+
+static __always_inline __u64 word_of(void *ctx, __u32 number)
+{
+	switch (number) {
+	case 1:
+		return WORD_OF(ctx, 0);
+	case 2:
+		return WORD_OF(ctx, 1);
+	case 3:
+		return WORD_OF(ctx, 2);
+	case 4:
+		return WORD_OF(ctx, 3);
+	case 5:
+		return WORD_OF(ctx, 4);
+	case 6:
+		return WORD_OF(ctx, 5);
+	default:
+		return 0;
+	}
+}
+
+/* The registers that a function or system call has its arguments in. */
+static __always_inline __u64 register_of(void *where, __u32 number, bool is_syscall)
+{
+	struct pt_regs *regs = where;
+	struct pt_regs___arm64 *arm = where;
+
+	if (!bpf_core_field_exists(regs->di))
+		switch (number) {
+		case 1:
+			return is_syscall ? BPF_CORE_READ(arm, orig_x0)
+					  : BPF_CORE_READ(arm, regs[0]);
+		case 2:
+			return BPF_CORE_READ(arm, regs[1]);
+		case 3:
+			return BPF_CORE_READ(arm, regs[2]);
+		case 4:
+			return BPF_CORE_READ(arm, regs[3]);
+		case 5:
+			return BPF_CORE_READ(arm, regs[4]);
+		case 6:
+			return BPF_CORE_READ(arm, regs[5]);
+		default:
+			return 0;
+		}
+	switch (number) {
+	case 1:
+		return BPF_CORE_READ(regs, di);
+	case 2:
+		return BPF_CORE_READ(regs, si);
+	case 3:
+		return BPF_CORE_READ(regs, dx);
+	case 4:
+		return is_syscall ? BPF_CORE_READ(regs, r10) : BPF_CORE_READ(regs, cx);
+	case 5:
+		return BPF_CORE_READ(regs, r8);
+	case 6:
+		return BPF_CORE_READ(regs, r9);
+	default:
+		return 0;
+	}
+}
+
+static __always_inline __u64 argument_of(void *ctx, __u32 number, __u32 is_syscall)
+{
+	return is_syscall ? register_of((void *)WORD_OF(ctx, 0), number, true)
+			  : word_of(ctx, number);
+}
+
+static __always_inline __u64 with_sign(__u64 returned)
+{
+	return config.end.return_bits == 32 ? (__u64)(__s64)(__s32)returned : returned;
+}
+
+/* The arguments of both are at the same place. */
+static __always_inline int begin_in_kernel(void *ctx)
+{
+	struct event event = { .frame = (__u64)ctx };
+
+	if (!IS_RUNNING)
+		return 0;
+	if (config.start.argument)
+		event.argument = argument_of(ctx, config.start.argument, config.start.has_syscall);
+	return begin(&event);
+}
+
+static __always_inline int end_in_kernel(void *ctx, bool has_returned)
+{
+	struct event event = { .frame = (__u64)ctx };
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!IS_RUNNING)
+		return 0;
+	if (config.end.argument)
+		event.argument = argument_of(ctx, config.end.argument, config.end.has_syscall);
+	if (config.by == GROUPED_BY_RETVAL && has_returned) {
+		bpf_get_func_ret(ctx, &event.returned);
+		event.returned = with_sign(event.returned);
+	}
+	return end(&event, now);
+}
+
+SEC("fentry")
+int begin_fentry(void *ctx)
+{
+	return begin_in_kernel(ctx);
+}
+
+SEC("fexit")
+int begin_fexit(void *ctx)
+{
+	return begin_in_kernel(ctx);
+}
+
+SEC("fentry")
+int end_fentry(void *ctx)
+{
+	return end_in_kernel(ctx, false);
+}
+
+SEC("fexit")
+int end_fexit(void *ctx)
+{
+	return end_in_kernel(ctx, true);
+}
+
+/* --- at instructions of the kernel or of programs --- */
+
+static __always_inline __u64 frame_of(struct pt_regs *regs)
+{
+	struct pt_regs___arm64 *arm = (void *)regs;
+	__u64 sp;
+
+	/* One read each: of two in one the place would not be constant. */
+	if (bpf_core_field_exists(regs->di)) {
+		sp = regs->sp;
+		KEPT(sp);
+	} else {
+		sp = arm->sp;
+		KEPT(sp);
+	}
+	return sp;
+}
+
+static __always_inline __u64 returned_in(struct pt_regs *regs)
+{
+	struct pt_regs___arm64 *arm = (void *)regs;
+
+	if (bpf_core_field_exists(regs->di))
+		return BPF_CORE_READ(regs, ax);
+	return BPF_CORE_READ(arm, regs[0]);
+}
+
+SEC("kprobe")
+int begin_kprobe(struct pt_regs *ctx)
+{
+	struct event event = { 0 };
+
+	if (!IS_RUNNING)
+		return 0;
+	if (config.has_frame)
+		event.frame = frame_of(ctx);
+	if (config.start.argument)
+		event.argument = register_of(ctx, config.start.argument, false);
+	return begin(&event);
+}
+
+SEC("kprobe")
+int end_kprobe(struct pt_regs *ctx)
+{
+	struct event event = { 0 };
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!IS_RUNNING)
+		return 0;
+	if (config.has_frame)
+		event.frame = frame_of(ctx) - config.frame_shift;
+	if (config.end.argument)
+		event.argument = register_of(ctx, config.end.argument, false);
+	if (config.by == GROUPED_BY_RETVAL)
+		event.returned = with_sign(returned_in(ctx));
+	return end(&event, now);
+}
+
+/* --- at tracepoints --- */
+
+#define TS_COMPAT 2 /* arch/x86/include/asm/thread_info.h */
+
+/* Programs for 32 bits have other numbers. */
+static __always_inline bool is_compat(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	return bpf_core_field_exists(task->thread_info.status) &&
+	       BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+}
+
+/* Of sys_enter the number is the second argument, of sys_exit it is where syscall_get_nr() has it.
+ */
+static __always_inline bool is_other_syscall(void *ctx, __s32 wanted, bool is_exit)
+{
+	struct pt_regs *regs;
+	struct pt_regs___arm64 *arm;
+	__s32 number;
+
+	if (wanted < 0)
+		return false;
+	regs = (void *)WORD_OF(ctx, 0);
+	arm = (void *)regs;
+	if (!is_exit)
+		number = WORD_OF(ctx, 1);
+	else if (bpf_core_field_exists(regs->di))
+		number = BPF_CORE_READ(regs, orig_ax);
+	else
+		number = BPF_CORE_READ(arm, syscallno);
+	return number != wanted || is_compat();
+}
+
+SEC("raw_tp")
+int begin_raw(void *ctx)
+{
+	struct event event = { 0 };
+
+	if (!IS_RUNNING || is_other_syscall(ctx, config.start.syscall, config.start.is_exit))
+		return 0;
+	if (config.start.argument)
+		event.argument = argument_of(ctx, config.start.argument, config.start.has_syscall);
+	return begin(&event);
+}
+
+SEC("raw_tp")
+int end_raw(void *ctx)
+{
+	struct event event = { 0 };
+	__u64 now;
+
+	if (!IS_RUNNING || is_other_syscall(ctx, config.end.syscall, config.end.is_exit))
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (config.end.argument)
+		event.argument = argument_of(ctx, config.end.argument, config.end.has_syscall);
+	if (config.end.forget)
+		event.forget = word_of(ctx, config.end.forget);
+	if (config.by == GROUPED_BY_RETVAL)
+		event.returned = WORD_OF(ctx, 1);
+	return end(&event, now);
+}
+
+/* --- by ourselves --- */
+
+/* How long a pair takes with nothing in between, in nanoseconds. */
+SEC("raw_tp")
+int measure_nothing(void *ctx)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	const struct event event = { .frame = (__u64)task, .argument = (__u64)task };
+	__u64 start, now;
+
+	(void)ctx;
+	if (config.key == KEYED_BY_CPU)
+		put_here();
+	else
+		put_start(tag_of(&event), task, born_of(task));
+	now = bpf_ktime_get_ns();
+	start = config.key == KEYED_BY_CPU ? take_here(now, task) : take_start(tag_of(&event));
+	return start ? now - start : 0;
+}
+
+/* The argument is the value. */
+SEC("raw_tp")
+int record_one(void *ctx)
+{
+	record(KSTATS_VALUES, WORD_OF(ctx, 0), (struct task_struct *)bpf_get_current_task(), 0);
+	return 0;
+}
+
+/* How deep the PID namespace is of whoever runs this. */
+SEC("syscall")
+int find_level(void *ctx)
+{
+	(void)ctx;
+	control.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+	return 0;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Starts that have no end yet (kstats_record.h says how they are kept).
+ */
+#ifndef BPF_KSTATS_STARTS_BPF_H
+#define BPF_KSTATS_STARTS_BPF_H
+
+#include "bpf/kstats_slots.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kstats_starts);
+} starts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kstats_endeds);
+} endeds SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kstats_here);
+} here SEC(".maps");
+
+#define GOLDEN 0x9e3779b97f4a7c15ull
+
+static __always_inline __u32 home_of(__u64 tag)
+{
+	return tag * GOLDEN >> (64 - config.set_bits);
+}
+
+/* --- sets --- */
+
+static __always_inline struct kstats_start *find_in(__u32 set, __u64 tag)
+{
+	struct kstats_starts *s = bpf_map_lookup_elem(&starts, &set);
+
+	if (s)
+		for (int i = 0; i < KSTATS_WAYS; i++)
+			if (s->ways[i].tag == tag)
+				return &s->ways[i];
+	return 0;
+}
+
+static __always_inline struct kstats_start *claim_in(__u32 set, __u64 tag)
+{
+	struct kstats_starts *s = bpf_map_lookup_elem(&starts, &set);
+
+	if (s)
+		for (int i = 0; i < KSTATS_WAYS; i++)
+			if (!s->ways[i].tag &&
+			    !__sync_val_compare_and_swap(&s->ways[i].tag, 0, tag))
+				return &s->ways[i];
+	return 0;
+}
+
+/* Whoever started first has waited longest, and may never end. */
+static __noinline int replace_oldest(__u32 set, __u64 tag)
+{
+	struct kstats_starts *s = bpf_map_lookup_elem(&starts, &set);
+	struct kstats_start *oldest;
+	__u64 other;
+
+	if (!s)
+		return 0;
+	oldest = &s->ways[0];
+	for (int i = 1; i < KSTATS_WAYS; i++)
+		if (s->ways[i].ns < oldest->ns)
+			oldest = &s->ways[i];
+	other = oldest->tag;
+	if (__sync_val_compare_and_swap(&oldest->tag, other, tag) == other)
+		oldest->ns = bpf_ktime_get_ns();
+	lose(KSTATS_VALUES, LOST_FULL);
+	return 0;
+}
+
+static __always_inline struct kstats_start *find(__u64 tag)
+{
+	__u32 set = home_of(tag);
+	struct kstats_start *start = find_in(set, tag);
+
+	/* The set beside it takes what does not fit. */
+	return start ? start : find_in(set ^ 1, tag);
+}
+
+static __always_inline struct kstats_start *place_for(__u64 tag)
+{
+	__u32 set = home_of(tag);
+	struct kstats_start *start = find_in(set, tag);
+
+	if (start) {
+		if (start->ns)
+			lose(KSTATS_VALUES, LOST_REPLACED);
+		return start;
+	}
+	start = claim_in(set, tag);
+	if (!start)
+		start = claim_in(set ^ 1, tag);
+	if (!start)
+		replace_oldest(set, tag);
+	return start;
+}
+
+/* 0: there is none. */
+static __always_inline __u64 take_start(__u64 tag)
+{
+	struct kstats_start *start = find(tag);
+	__u64 ns;
+
+	if (!start)
+		return 0;
+	/* Two may come to the end of the same argument. */
+	if (config.key == KEYED_BY_ARGUMENT) {
+		ns = __sync_lock_test_and_set(&start->ns, 0);
+	} else {
+		ns = start->ns;
+		start->ns = 0;
+	}
+	if (ns)
+		*(volatile __u64 *)&start->tag = 0;
+	return ns;
+}
+
+/* --- when it ended last --- */
+
+/* What is read of a task that is no more is anything, but not when that one was born. */
+static __always_inline bool is_alive(const struct kstats_ended *ended)
+{
+	struct task_struct *task = (struct task_struct *)ended->task;
+
+	return task && BPF_CORE_READ(task, start_boottime) == ended->born &&
+	       !BPF_CORE_READ(task, exit_state);
+}
+
+static __always_inline struct kstats_ended *ended_of(struct task_struct *task, __u64 born,
+						     bool is_made)
+{
+	__u32 set = home_of((__u64)task);
+	struct kstats_endeds *s = bpf_map_lookup_elem(&endeds, &set);
+	struct kstats_ended *oldest;
+	__u64 other;
+
+	if (!s)
+		return 0;
+	for (int i = 0; i < KSTATS_WAYS; i++)
+		if (s->ways[i].task == (__u64)task && s->ways[i].born == born)
+			return &s->ways[i];
+	if (!is_made)
+		return 0;
+	oldest = &s->ways[0];
+	for (int i = 1; i < KSTATS_WAYS; i++)
+		if (s->ways[i].ns < oldest->ns)
+			oldest = &s->ways[i];
+	if (is_alive(oldest))
+		lose(KSTATS_GAPS, LOST_FULL);
+	other = oldest->task;
+	if (__sync_val_compare_and_swap(&oldest->task, other, (__u64)task) != other)
+		return 0;
+	oldest->born = born;
+	oldest->gap = 0;
+	return oldest;
+}
+
+static __always_inline void begin_gap(struct task_struct *task, __u64 born, __u64 now)
+{
+	struct kstats_ended *ended = ended_of(task, born, true);
+	__u64 gap;
+
+	if (!ended)
+		return;
+	gap = ended->gap;
+	ended->gap = 0;
+	ended->ns = now;
+	if (gap)
+		record(KSTATS_GAPS, gap, task, 0);
+}
+
+/* The clock is looked at once, as late as possible: what is measured begins behind us. The time
+ * between is known then too, and counted at the end, when nothing is measured. */
+static __always_inline void put_start(__u64 tag, struct task_struct *task, __u64 born)
+{
+	struct kstats_ended *ended = config.has_gaps ? ended_of(task, born, false) : 0;
+	struct kstats_start *start = place_for(tag);
+	__u64 ns = 0, now;
+
+	if (ended) {
+		ns = ended->ns;
+		ended->ns = 0;
+	}
+	now = bpf_ktime_get_ns();
+	if (start)
+		start->ns = now;
+	if (ended && ns > control.since && now > ns)
+		ended->gap = now - ns;
+}
+
+/* --- of a CPU --- */
+
+static __always_inline void put_here(void)
+{
+	__u32 zero = 0;
+	struct kstats_here *h = bpf_map_lookup_elem(&here, &zero);
+	__u64 now, ended;
+
+	if (!h)
+		return;
+	if (h->start)
+		lose(KSTATS_VALUES, LOST_REPLACED);
+	ended = h->ended;
+	h->ended = 0;
+	now = bpf_ktime_get_ns();
+	if (config.has_gaps)
+		h->gap = ended > control.since && now > ended ? now - ended : h->gap;
+	h->start = now;
+}
+
+static __always_inline __u64 take_here(__u64 now, struct task_struct *task)
+{
+	__u32 zero = 0;
+	struct kstats_here *h = bpf_map_lookup_elem(&here, &zero);
+	__u64 start, gap;
+
+	if (!h)
+		return 0;
+	start = h->start;
+	h->start = 0;
+	if (config.has_gaps) {
+		gap = h->gap;
+		h->gap = 0;
+		h->ended = now;
+		if (gap)
+			record(KSTATS_GAPS, gap, task, 0);
+	}
+	return start;
+}
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/kstats_config.h"
+
+#include <assert.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+#include "base/clock.h"
+#include "proc/cgroup_path.h"
+#include "proc/cgroup_tree.h"
+#include "proc/cpulist.h"
+
+static_assert((int)KEYED_BY_TASK == (int)KSTATS_KEY_TASK &&
+		      (int)KEYED_BY_CPU == (int)KSTATS_KEY_CPU &&
+		      (int)KEYED_BY_ARGUMENT == (int)KSTATS_KEY_ARGUMENT,
+	      "programs and readers mean the same");
+static_assert((int)GROUPED_BY_CPU == (int)KSTATS_BY_CPU &&
+		      (int)GROUPED_BY_PROCESS == (int)KSTATS_BY_PROCESS &&
+		      (int)GROUPED_BY_CGROUP == (int)KSTATS_BY_CGROUP &&
+		      (int)GROUPED_BY_RETVAL == (int)KSTATS_BY_RETVAL &&
+		      (int)GROUPED_BY_THREAD == (int)KSTATS_BY_THREAD,
+	      "programs and readers mean the same");
+static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
+		      (int)LOST_UNMATCHED == (int)KSTATS_LOSS_unmatched &&
+		      (int)LOST_REPLACED == (int)KSTATS_LOSS_replaced &&
+		      (int)LOST_RECURSIVE == (int)KSTATS_LOSS_recursive &&
+		      (int)LOST_BACKWARDS == (int)KSTATS_LOSS_backwards &&
+		      (int)LOST_FULL == (int)KSTATS_LOSS_full &&
+		      (int)KSTATS_LOST_COUNT >= (int)KSTATS_LOSS_COUNT,
+	      "programs and readers mean the same");
+
+/* --- filters --- */
+
+/* As the file system has it, or below where it is mounted. */
+static struct error *find_cgroup(const char *path, __u64 *ret)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *below = path;
+	struct cgroup_tree tree;
+	uint64_t id;
+	struct error *err;
+	bool is_there;
+
+	if (proc < 0)
+		return error_system(errno, "/proc");
+	err = cgroup_tree_open(proc, &tree);
+	if (err)
+		return err;
+	if (tree.point && text_starts(text_of(path), text_of(tree.point)) &&
+	    strchr("/", path[strlen(tree.point)]))
+		below += strlen(tree.point);
+	is_there = cgroup_id(tree.dir, *below ? below : "/", &id);
+	cgroup_tree_close(&tree);
+	if (!is_there)
+		return error_system(ENOENT, "the cgroup %s (version 2)", path);
+	*ret = id;
+	return NULL;
+}
+
+static struct error *take_cpus(const char *list, struct kstats_config *ret)
+{
+	struct cpus cpus = { 0 };
+	bool is_list = cpulist_parse(text_of(list), &cpus) && cpus.count;
+
+	for (size_t i = 0; is_list && i < cpus.count; i++) {
+		is_list = cpus.items[i] < KSTATS_CPUS_MAX;
+		if (is_list)
+			ret->cpus[cpus.items[i] / 64] |= 1ull << cpus.items[i] % 64;
+	}
+	array_deinit(&cpus);
+	ret->has_cpus = true;
+	return is_list ? NULL : error_system(EINVAL, "'%s' is no list of CPUs", list);
+}
+
+static struct error *take_filters(const struct kstats_spec *spec, struct kstats_config *ret)
+{
+	struct error *err = NULL;
+
+	ret->tgid = spec->tgid;
+	if (spec->comm && strlen(spec->comm) >= sizeof(ret->comm))
+		return error_system(EINVAL, "names of threads have %zu bytes at most",
+				    sizeof(ret->comm) - 1);
+	if (spec->comm) {
+		ret->has_comm = true;
+		/* What the kernel has behind the name is zero, too (strscpy_pad()). */
+		memcpy(ret->comm, spec->comm, strlen(spec->comm));
+	}
+	if (spec->cpus)
+		err = take_cpus(spec->cpus, ret);
+	if (!err && spec->cgroup)
+		err = find_cgroup(spec->cgroup, &ret->cgroup);
+	ret->has_filter = ret->has_cpus || ret->has_comm || ret->tgid || ret->cgroup;
+	return err;
+}
+
+/* --- room --- */
+
+#define SETS_BITS_MIN      8
+#define SETS_BITS_ARGUMENT 12
+#define SETS_BITS_MAX      18
+#define GROUP_ROOM         1024
+
+/* Every thread may be in a call at once, and there may be more of them later. */
+static __u32 set_bits(const struct kstats_config *config)
+{
+	__u32 bits = config->key == KEYED_BY_ARGUMENT ? SETS_BITS_ARGUMENT : SETS_BITS_MIN;
+	struct sysinfo host;
+
+	if (!sysinfo(&host))
+		while (bits < SETS_BITS_MAX && 1u << bits < host.procs)
+			bits++;
+	return bits;
+}
+
+/* --- what is returned --- */
+
+/* Of an int the register's upper half means nothing. */
+static __u32 return_bits(const struct kstats_place *end)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf__find_by_name_kind(btf, end->name, BTF_KIND_FUNC);
+	const struct btf_type *type =
+		id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL;
+	__s64 bytes = type && btf_is_func_proto(type) ? btf__resolve_size(btf, type->type) : 8;
+
+	btf__free(btf);
+	return bytes == 4 ? 32 : 64;
+}
+
+static struct error *take_grouping(const struct kstats_spec *spec,
+				   const struct kstats_places *places, struct kstats_config *ret)
+{
+	ret->by = spec->by;
+	ret->group_room = spec->by == KSTATS_BY_CPU ? 0 : GROUP_ROOM;
+	if (spec->by != KSTATS_BY_RETVAL)
+		return NULL;
+	if (!places->end.is_return)
+		return error_system(EINVAL, "nothing is returned at %s", spec->end);
+	ret->end.return_bits = places->end.kind == KSTATS_FUNCTION ? return_bits(&places->end) : 64;
+	return NULL;
+}
+
+/* --- all of it --- */
+
+static void describe(const struct kstats_spec *spec, struct kstats_config *ret)
+{
+	snprintf(ret->name, sizeof(ret->name), "%s", spec->name);
+	snprintf(ret->start_text, sizeof(ret->start_text), "%s", spec->start);
+	snprintf(ret->end_text, sizeof(ret->end_text), "%s", spec->end ? spec->end : "");
+}
+
+struct error *kstats_config_make(const struct kstats_spec *spec, const struct kstats_places *places,
+				 struct kstats_config *ret)
+{
+	struct error *err;
+
+	ret->magic = KSTATS_MAGIC;
+	ret->made_ns = clock_ns(CLOCK_REALTIME);
+	ret->frac_bits = spec->frac_bits;
+	ret->slots = BUCKET_SLOTS(spec->frac_bits);
+	ret->key = spec->key;
+	ret->start.syscall = ret->end.syscall = -1;
+	ret->has_gaps = places->is_alone && spec->key != KSTATS_KEY_ARGUMENT;
+	ret->is_user = places->start.kind == KSTATS_PROGRAM;
+	ret->is_preempted = ret->is_user || places->end.kind == KSTATS_PROGRAM;
+	describe(spec, ret);
+	err = take_grouping(spec, places, ret);
+	if (!err)
+		err = take_filters(spec, ret);
+	if (!err && spec->key == KSTATS_KEY_ARGUMENT)
+		err = kstats_places_key(spec, places, &ret->start, &ret->end);
+	ret->set_bits = set_bits(ret);
+	return err;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/kstats_pins.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "trace/kstats_program.h"
+
+#include <kstats.skel.h>
+
+#ifndef BPF_FS_MAGIC
+#define BPF_FS_MAGIC 0xcafe4a11
+#endif
+
+static struct error *cannot(int failed, const char *path)
+{
+	if (failed == EACCES || failed == EPERM)
+		return error_system(failed, "%s: metrics are root's alone", path);
+	return error_system(failed, "%s", path);
+}
+
+static bool is_mounted(void)
+{
+	struct statfs fs;
+
+	return !statfs(KSTATS_BPFFS, &fs) && (unsigned)fs.f_type == BPF_FS_MAGIC;
+}
+
+static struct error *make_pins(void)
+{
+	if (!is_mounted() &&
+	    mount("bpf", KSTATS_BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
+		return error_system(errno, "the file system of BPF cannot be mounted at %s",
+				    KSTATS_BPFFS);
+	if (mkdir(KSTATS_PINS, 0700) && errno != EEXIST)
+		return cannot(errno, KSTATS_PINS);
+	return NULL;
+}
+
+/* --- one directory --- */
+
+static bool is_own(const char *entry)
+{
+	return entry[0] != '.';
+}
+
+/* Returns an errno. */
+static int empty(int pins, const char *directory)
+{
+	int fd = openat(pins, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!entries) {
+		failed = errno;
+		if (fd >= 0)
+			close(fd);
+		return failed;
+	}
+	/* The file system forgets where we are when something goes. */
+	while (!failed) {
+		errno = 0;
+		entry = readdir(entries);
+		if (!entry)
+			break;
+		if (!is_own(entry->d_name))
+			continue;
+		if (unlinkat(fd, entry->d_name, 0))
+			failed = errno;
+		rewinddir(entries);
+	}
+	closedir(entries);
+	if (!failed && unlinkat(pins, directory, AT_REMOVEDIR))
+		failed = errno;
+	return failed;
+}
+
+/* "+NAME" */
+static bool half_name(const char *name, char ret[KSTATS_NAME_MAX + 2])
+{
+	return snprintf(ret, KSTATS_NAME_MAX + 2, "+%s", name) < KSTATS_NAME_MAX + 2;
+}
+
+/* --- all of them --- */
+
+void kstats_names_clear(struct kstats_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	array_deinit(names);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static struct error *read_names(int pins, struct kstats_names *ret)
+{
+	int fd = openat(pins, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	bool has_room = true;
+
+	if (!entries) {
+		struct error *err = cannot(errno, KSTATS_PINS);
+
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (has_room && (entry = readdir(entries))) {
+		char *name;
+
+		if (!is_own(entry->d_name))
+			continue;
+		name = strdup(entry->d_name);
+		has_room = name && array_push(ret, name);
+		if (!has_room)
+			free(name);
+	}
+	closedir(entries);
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), by_name);
+	return has_room ? NULL : &error_no_memory;
+}
+
+struct error *kstats_pins_list(int pins, struct kstats_names *ret)
+{
+	struct error *err = read_names(pins, ret);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ret->count; i++) {
+		if (ret->items[i][0] == '+')
+			free(ret->items[i]);
+		else
+			ret->items[kept++] = ret->items[i];
+	}
+	ret->count = kept;
+	return err;
+}
+
+static struct error *clean(int pins)
+{
+	struct kstats_names names = { 0 };
+	struct error *err = read_names(pins, &names);
+
+	for (size_t i = 0; !err && i < names.count; i++) {
+		int failed = names.items[i][0] == '+' ? empty(pins, names.items[i]) : 0;
+
+		if (failed)
+			err = cannot(failed, names.items[i]);
+	}
+	kstats_names_clear(&names);
+	return err;
+}
+
+struct error *kstats_pins_lock(bool is_made, int *ret)
+{
+	struct error *err = is_made ? make_pins() : NULL;
+	_cleanup_close_ int pins = -1;
+
+	if (err)
+		return err;
+	pins = open(KSTATS_PINS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (pins < 0 && errno == ENOENT) {
+		*ret = -1;
+		return NULL;
+	}
+	if (pins < 0)
+		return cannot(errno, KSTATS_PINS);
+	while (flock(pins, LOCK_EX))
+		if (errno != EINTR)
+			return cannot(errno, KSTATS_PINS);
+	err = clean(pins);
+	if (!err)
+		*ret = take_fd(pins);
+	return err;
+}
+
+/* --- adding and taking away --- */
+
+static struct error *pin(int fd, const char *directory, const char *what)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), KSTATS_PINS "/%s/%s", directory, what);
+	if (bpf_obj_pin(fd, path))
+		return cannot(errno, path);
+	return NULL;
+}
+
+static struct error *pin_all(const struct kstats_program *program, const char *directory)
+{
+	const struct {
+		const struct bpf_map *map;
+		const char *name;
+	} maps[] = {
+		{ program->bpf->maps.rodata_config, "config" },
+		{ program->bpf->maps.data_control, "control" },
+		{ program->bpf->maps.cells, "cells" },
+		{ program->bpf->maps.groups, "groups" },
+		{ program->bpf->maps.group_numbers, "group_numbers" },
+	};
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < array_length(maps); i++)
+		err = pin(bpf_map__fd(maps[i].map), directory, maps[i].name);
+	for (size_t i = 0; !err && i < program->links.count; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "link%zu", i);
+		err = pin(bpf_link__fd(program->links.items[i]), directory, name);
+	}
+	return err;
+}
+
+struct error *kstats_pins_add(int pins, const char *name, const struct kstats_program *program)
+{
+	char half[KSTATS_NAME_MAX + 2];
+	struct error *err;
+
+	if (!half_name(name, half))
+		return error_system(ENAMETOOLONG, "%s", name);
+	if (mkdirat(pins, half, 0700))
+		return cannot(errno, KSTATS_PINS);
+	err = pin_all(program, half);
+	if (!err && renameat2(pins, half, pins, name, RENAME_NOREPLACE))
+		err = error_system(errno, "the metric %s", name);
+	if (err)
+		empty(pins, half);
+	return err;
+}
+
+struct error *kstats_pins_remove(int pins, const char *name)
+{
+	char half[KSTATS_NAME_MAX + 2];
+	int failed;
+
+	if (pins < 0 || !half_name(name, half))
+		return error_system(ENOENT, "the metric %s", name);
+	if (renameat2(pins, name, pins, half, RENAME_NOREPLACE))
+		return error_system(errno, "the metric %s", name);
+	failed = empty(pins, half);
+	return failed ? cannot(failed, name) : NULL;
+}
+
+int kstats_pins_get(const char *name, const char *what, int *ret)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), KSTATS_PINS "/%s/%s", name, what);
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return errno;
+	*ret = fd;
+	return 0;
+}

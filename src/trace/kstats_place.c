@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/kstats_place.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "state/wait.h"
+
+/* Others say why; the code is ours to say. */
+static struct error *with_code(struct error *err, int code)
+{
+	if (err && err != &error_no_memory && !err->errnum)
+		err->errnum = code;
+	return err;
+}
+
+/* --- words to places --- */
+
+struct word {
+	struct text rest; /* behind the first colon */
+	const char *whole;
+	bool is_end;
+};
+
+typedef struct error *take_place(const struct word *word, struct kstats_place *ret);
+
+static struct error *take_name(struct text text, const char *also, char **ret)
+{
+	for (size_t i = 0; i < text.length; i++) {
+		const char c = text.bytes[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '_' || (c && strchr(also, c))))
+			return error_system(EINVAL, "'%.*s' is no name in the kernel",
+					    text.length < 100 ? (int)text.length : 100, text.bytes);
+	}
+	if (!text.length)
+		return error_system(EINVAL, "a name is missing behind the colon");
+	*ret = strndup(text.bytes, text.length);
+	return *ret ? NULL : &error_no_memory;
+}
+
+static struct error *take_function(const struct word *word, struct kstats_place *ret)
+{
+	ret->kind = KSTATS_FUNCTION;
+	ret->by_trampoline = ret->by_kprobe = true;
+	return take_name(word->rest, ".$", &ret->name);
+}
+
+static struct error *take_fentry(const struct word *word, struct kstats_place *ret)
+{
+	struct error *err = take_function(word, ret);
+
+	ret->by_kprobe = false;
+	return err;
+}
+
+static struct error *take_fexit(const struct word *word, struct kstats_place *ret)
+{
+	ret->is_return = true;
+	return take_fentry(word, ret);
+}
+
+static struct error *take_kprobe(const struct word *word, struct kstats_place *ret)
+{
+	struct error *err = take_function(word, ret);
+
+	ret->by_trampoline = false;
+	return err;
+}
+
+static struct error *take_kretprobe(const struct word *word, struct kstats_place *ret)
+{
+	ret->is_return = true;
+	return take_kprobe(word, ret);
+}
+
+/* --- system calls --- */
+
+#if defined(__aarch64__)
+#define SYSCALL_PREFIX "__arm64_sys_"
+#else
+#define SYSCALL_PREFIX "__x64_sys_"
+#endif
+
+/* Where the function has another name (arch/x86/entry/syscalls/syscall_64.tbl). */
+static const struct {
+	const char *call, *function;
+} renamed[] = {
+	{ "stat", "newstat" },   { "fstat", "newfstat" },      { "lstat", "newlstat" },
+	{ "uname", "newuname" }, { "sendfile", "sendfile64" }, { "umount2", "umount" },
+};
+
+static struct error *no_syscall(const char *name)
+{
+	const char *names[WAIT_SYSCALLS], *near;
+	size_t count = 0;
+
+	for (int i = 0; i < WAIT_SYSCALLS; i++)
+		if (wait_syscall_name(i))
+			names[count++] = wait_syscall_name(i);
+	near = text_nearest(name, names, count, sizeof(*names));
+	return with_code(error_create("there is no system call '%s'%s%s%s", name,
+				      near ? "; did you mean '" : "", near ? near : "",
+				      near ? "'?" : ""),
+			 ENOENT);
+}
+
+static struct error *take_call(struct text text, bool is_return, struct kstats_place *ret)
+{
+	_cleanup_free_ char *name = NULL;
+	struct error *err = take_name(text, "", &name);
+	const char *function = name;
+
+	ret->kind = KSTATS_SYSCALL;
+	ret->is_return = is_return;
+	ret->by_trampoline = true;
+	for (int i = 0; !err && i < WAIT_SYSCALLS && ret->syscall < 0; i++)
+		if (wait_syscall_name(i) && strcmp(wait_syscall_name(i), name) == 0)
+			ret->syscall = i;
+	if (err || ret->syscall < 0)
+		return err ? err : no_syscall(name);
+	for (size_t i = 0; i < array_length(renamed); i++)
+		if (strcmp(renamed[i].call, name) == 0)
+			function = renamed[i].function;
+	ret->name = text_print(SYSCALL_PREFIX "%s", function);
+	return ret->name ? NULL : &error_no_memory;
+}
+
+static struct error *take_syscall(const struct word *word, struct kstats_place *ret)
+{
+	return take_call(word->rest, word->is_end, ret);
+}
+
+/* --- tracepoints --- */
+
+static struct error *take_bare_tracepoint(const struct word *word, struct kstats_place *ret)
+{
+	ret->kind = KSTATS_TRACEPOINT;
+	return take_name(word->rest, "", &ret->name);
+}
+
+/* Is there one with that category? Who cannot look leaves it to the kernel to say. */
+static struct error *look_for_tracepoint(const char *whole)
+{
+	_cleanup_(probe_points_destroy) struct probe_points *points = NULL;
+	struct error *err = probe_points_create(&points);
+
+	if (!err)
+		err = probe_points_add(points, &(struct probe_host){ 0 }, text_of(whole));
+	if (err && err->errnum) {
+		error_destroy(err);
+		err = NULL;
+	}
+	return with_code(err, ENOENT);
+}
+
+static struct error *take_tracepoint(const struct word *word, struct kstats_place *ret)
+{
+	const struct text enter = TEXT("sys_enter_"), leave = TEXT("sys_exit_");
+	struct text category, name = word->rest;
+	_cleanup_free_ char *checked = NULL;
+	struct error *err;
+
+	if (!text_cut(&name, ':', &category) || !name.length)
+		return error_system(EINVAL, "'%s' is no tracepoint:CATEGORY:NAME", word->whole);
+	/* These are no tracepoints of their own: the kernel makes them of two. */
+	if (text_equal(category, TEXT("syscalls"))) {
+		if (text_starts(name, enter))
+			return take_call((struct text){ name.bytes + enter.length,
+							name.length - enter.length },
+					 false, ret);
+		if (text_starts(name, leave))
+			return take_call((struct text){ name.bytes + leave.length,
+							name.length - leave.length },
+					 true, ret);
+	}
+	err = take_name(category, "-", &checked);
+	if (!err)
+		err = take_bare_tracepoint(&(struct word){ .rest = name }, ret);
+	return err ? err : look_for_tracepoint(word->whole);
+}
+
+/* --- programs --- */
+
+static struct error *take_program(const struct word *word, struct kstats_place *ret)
+{
+	struct error *err = probe_points_create(&ret->points);
+
+	ret->kind = KSTATS_PROGRAM;
+	if (!err)
+		err = probe_points_add(ret->points, &(struct probe_host){ 0 },
+				       text_of(word->whole));
+	if (err)
+		return with_code(err, ENOENT);
+	if (ret->points->events.count != 1)
+		return error_system(EINVAL, "%s means %zu places, as %s and %s: say which",
+				    word->whole, ret->points->events.count,
+				    ret->points->events.items[0]->bytes,
+				    ret->points->events.items[1]->bytes);
+	return NULL;
+}
+
+static struct error *take_uretprobe(const struct word *word, struct kstats_place *ret)
+{
+	ret->is_return = true;
+	return take_program(word, ret);
+}
+
+/* --- all kinds --- */
+
+static const struct {
+	const char *word;
+	take_place *take;
+} kinds[] = {
+	{ "fentry", take_fentry },   { "fexit", take_fexit },
+	{ "kprobe", take_kprobe },   { "kretprobe", take_kretprobe },
+	{ "syscall", take_syscall }, { "tracepoint", take_tracepoint },
+	{ "uprobe", take_program },  { "uretprobe", take_uretprobe },
+	{ "usdt", take_program },
+};
+
+#define BARE_TRACEPOINT "__tracepoint_"
+
+static struct error *find(const char *whole, bool is_end, struct kstats_place *ret)
+{
+	struct word word = { .rest = text_of(whole), .whole = whole, .is_end = is_end };
+	struct text kind;
+
+	ret->syscall = -1;
+	if (strlen(whole) >= KSTATS_TEXT_MAX)
+		return error_system(ENAMETOOLONG, "a place has %d bytes at most",
+				    KSTATS_TEXT_MAX - 1);
+	if (text_starts(word.rest, TEXT(BARE_TRACEPOINT))) {
+		word.rest.bytes += strlen(BARE_TRACEPOINT);
+		word.rest.length -= strlen(BARE_TRACEPOINT);
+		return take_bare_tracepoint(&word, ret);
+	}
+	if (!strchr(whole, ':'))
+		return take_function(&word, ret);
+	text_cut(&word.rest, ':', &kind);
+	for (size_t i = 0; i < array_length(kinds); i++)
+		if (text_equal(kind, text_of(kinds[i].word)))
+			return kinds[i].take(&word, ret);
+	return error_system(EINVAL,
+			    "'%s' is none of: FUNCTION, tracepoint:CATEGORY:NAME, syscall:NAME, "
+			    "uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION, "
+			    "usdt:FILE:PROVIDER:NAME, fentry:, fexit:, kprobe:, kretprobe:FUNCTION",
+			    whole);
+}
+
+/* --- both places --- */
+
+static void place_clear(struct kstats_place *place)
+{
+	free(place->name);
+	probe_points_destroy(place->points);
+}
+
+void kstats_places_clear(struct kstats_places *places)
+{
+	place_clear(&places->start);
+	place_clear(&places->end);
+	*places = (struct kstats_places){ 0 };
+}
+
+/* The return of what begins at this start. */
+static struct error *return_of(const struct kstats_spec *spec, const struct kstats_place *start,
+			       struct kstats_place *ret)
+{
+	const char *rest = strchr(spec->start, ':');
+	_cleanup_free_ char *text = NULL;
+	struct error *err;
+
+	if (start->is_return || start->kind == KSTATS_TRACEPOINT ||
+	    (start->kind == KSTATS_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
+		return error_system(EINVAL, "%s takes no time by itself: give an end", spec->start);
+	if (start->kind == KSTATS_PROGRAM)
+		text = text_print("uretprobe%s", rest);
+	else
+		text = strdup(spec->start);
+	if (!text)
+		return &error_no_memory;
+	err = find(text, true, ret);
+	ret->is_return = true;
+	return err;
+}
+
+static bool is_same_function(const struct kstats_spec *spec, const struct kstats_places *places)
+{
+	const struct kstats_place *start = &places->start, *end = &places->end;
+
+	if (start->kind != end->kind || start->is_return || !end->is_return)
+		return false;
+	if (start->kind == KSTATS_PROGRAM)
+		return strcmp(strchr(spec->start, ':'), strchr(spec->end, ':')) == 0;
+	return strcmp(start->name, end->name) == 0;
+}
+
+/* Both in the same way: the place on the stack is told differently. */
+static struct error *agree_on_way(struct kstats_place *start, struct kstats_place *end)
+{
+	if (start->kind != KSTATS_FUNCTION && start->kind != KSTATS_SYSCALL)
+		return NULL;
+	start->by_trampoline = end->by_trampoline = start->by_trampoline && end->by_trampoline;
+	start->by_kprobe = end->by_kprobe = start->by_kprobe && end->by_kprobe;
+	if (start->kind == KSTATS_FUNCTION && !start->by_trampoline && !start->by_kprobe)
+		return error_system(EINVAL, "a call is measured by fentry and fexit or by kprobe "
+					    "and kretprobe");
+	return NULL;
+}
+
+struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_places *ret)
+{
+	struct error *err = find(spec->start, false, &ret->start);
+
+	if (err)
+		return err;
+	ret->is_alone = !spec->end;
+	if (ret->is_alone)
+		err = return_of(spec, &ret->start, &ret->end);
+	else
+		err = find(spec->end, true, &ret->end);
+	if (err)
+		return err;
+	ret->is_call = ret->is_alone || is_same_function(spec, ret);
+	return ret->is_call ? agree_on_way(&ret->start, &ret->end) : NULL;
+}
+
+/* --- why not --- */
+
+struct error *kstats_place_obstacle(const struct kstats_place *place)
+{
+	/* Where nothing is, all symbols are looked at, not only those that can be traced. */
+	const struct probe_host host = { .tracing = "/proc/self/fd/-" };
+	_cleanup_(probe_points_destroy) struct probe_points *points = NULL, *traced = NULL;
+	_cleanup_free_ char *text = text_print("kprobe:%s", place->name);
+	struct error *err = text ? probe_points_create(&points) : &error_no_memory;
+
+	if (!err)
+		err = probe_points_add(points, &host, text_of(text));
+	if (err)
+		return with_code(err, ENOENT);
+	err = probe_points_create(&traced);
+	if (!err)
+		err = probe_points_add(traced, &(struct probe_host){ 0 }, text_of(text));
+	if (!err)
+		return NULL;
+	error_destroy(err);
+	return with_code(error_create("the kernel does not let %s be traced", place->name), EINVAL);
+}
+
+/* --- arguments --- */
+
+/* The prototype of a place, and the number of parameters that are not its own. */
+static const struct btf_type *prototype_of(const struct btf *btf, const struct kstats_place *place,
+					   unsigned *first)
+{
+	char name[160];
+	const struct btf_type *type;
+	int id;
+
+	*first = place->kind == KSTATS_TRACEPOINT;
+	snprintf(name, sizeof(name), "%s%s", *first ? "btf_trace_" : "", place->name);
+	id = btf__find_by_name_kind(btf, name, *first ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC);
+	type = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL;
+	if (type && btf_is_ptr(type))
+		type = btf__type_by_id(btf, type->type);
+	return type && btf_is_func_proto(type) ? type : NULL;
+}
+
+static bool is_task(const struct btf *btf, const struct btf_type *prototype, unsigned number)
+{
+	const struct btf_type *type;
+
+	if (!prototype || number >= btf_vlen(prototype))
+		return false;
+	type = btf__type_by_id(btf, btf_params(prototype)[number].type);
+	if (!type || !btf_is_ptr(type))
+		return false;
+	type = btf__type_by_id(btf, type->type);
+	while (type && btf_is_mod(type))
+		type = btf__type_by_id(btf, type->type);
+	return type && btf_is_struct(type) &&
+	       strcmp(btf__name_by_offset(btf, type->name_off), "task_struct") == 0;
+}
+
+static struct error *find_argument(const struct btf *btf, const struct kstats_place *place,
+				   const char *text, unsigned wanted, struct kstats_site *ret)
+{
+	const struct btf_type *prototype;
+	unsigned first;
+
+	if (wanted < 1 || wanted > 6)
+		return error_system(EINVAL, "arguments are 1 to 6, not %u", wanted);
+	if (place->is_return && (place->kind == KSTATS_PROGRAM || !place->by_trampoline) &&
+	    place->kind != KSTATS_SYSCALL)
+		return error_system(EINVAL, "%s: arguments are not there any more at a return",
+				    text);
+	if (place->kind == KSTATS_PROGRAM && strncmp(text, "usdt", 4) == 0)
+		return error_system(EINVAL, "%s: arguments of usdt are not read", text);
+	ret->argument = wanted;
+	if (place->kind == KSTATS_SYSCALL || place->kind == KSTATS_PROGRAM)
+		return NULL;
+	prototype = prototype_of(btf, place, &first);
+	if (!prototype)
+		return NULL;
+	if (wanted + first > btf_vlen(prototype))
+		return error_system(EINVAL, "%s has %u arguments, so there is no arg%u", text,
+				    btf_vlen(prototype) - first, wanted);
+	ret->is_task = is_task(btf, prototype, wanted + first - 1);
+	return NULL;
+}
+
+/* The last one that is a task: of a switch who comes. 0: none is. */
+static unsigned last_task(const struct btf *btf, const struct kstats_place *place)
+{
+	unsigned first;
+	const struct btf_type *prototype = prototype_of(btf, place, &first);
+
+	for (unsigned i = prototype ? btf_vlen(prototype) : 0; i > first; i--)
+		if (is_task(btf, prototype, i - 1))
+			return i - first;
+	return 0;
+}
+
+/* Who leaves a CPU has no use for a wake-up that came before it slept. */
+static const struct {
+	const char *tracepoint;
+	unsigned argument, forget;
+} forgets[] = {
+	{ "sched_switch", 3, 2 },
+};
+
+struct error *kstats_places_key(const struct kstats_spec *spec, const struct kstats_places *places,
+				struct kstats_site *start, struct kstats_site *end)
+{
+	const char *end_text = spec->end ? spec->end : spec->start;
+	struct btf *btf = btf__load_vmlinux_btf();
+	unsigned wanted = spec->end_argument;
+	struct error *err;
+
+	err = find_argument(btf, &places->start, spec->start, spec->argument, start);
+	if (!err && !wanted && start->is_task && places->end.kind == KSTATS_TRACEPOINT)
+		wanted = last_task(btf, &places->end);
+	if (!err)
+		err = find_argument(btf, &places->end, end_text, wanted ? wanted : spec->argument,
+				    end);
+	btf__free(btf);
+	for (size_t i = 0; !err && i < array_length(forgets); i++)
+		if (places->end.kind == KSTATS_TRACEPOINT &&
+		    strcmp(places->end.name, forgets[i].tracepoint) == 0 &&
+		    end->argument == forgets[i].argument)
+			end->forget = forgets[i].forget;
+	return err;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The places between which a metric of kstats measures, as people write them:
+ *
+ *	FUNCTION, fentry:FUNCTION, kprobe:FUNCTION      a function of the kernel is called
+ *	fexit:FUNCTION, kretprobe:FUNCTION              ... returns
+ *	syscall:NAME                                    a system call begins; as an end: is over
+ *	tracepoint:CATEGORY:NAME, __tracepoint_NAME     a tracepoint of the kernel is passed
+ *	uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION   a function of a program is called, returns
+ *	usdt:FILE:PROVIDER:NAME                         a tracepoint of a program is passed
+ *
+ * How a function of the kernel is reached is chosen where it is not said: its trampoline (fentry)
+ * costs least.
+ */
+#ifndef TRACE_KSTATS_PLACE_H
+#define TRACE_KSTATS_PLACE_H
+
+#include "base/error.h"
+#include "bpf/kstats_record.h"
+#include "kstats/spec.h"
+#include "trace/probe_points.h"
+
+enum kstats_place_kind {
+	KSTATS_FUNCTION,
+	KSTATS_SYSCALL,
+	KSTATS_TRACEPOINT,
+	KSTATS_PROGRAM /* code of user space */
+};
+
+struct kstats_place {
+	enum kstats_place_kind kind;
+	bool is_return;
+	bool by_trampoline, by_kprobe; /* which of them may be taken, of a function */
+	char *name;  /* of the function, of the tracepoint; of a system call its function */
+	int syscall; /* its number; -1: it is none */
+	struct probe_points *points; /* in programs */
+};
+
+struct kstats_places {
+	struct kstats_place start, end;
+	bool is_call;  /* the end is the return of what began at the start */
+	bool is_alone; /* and there was no end in the words */
+};
+
+/* What the words mean; EINVAL if that is nothing that can be measured, ENOENT if it is not here.
+ * Functions of the kernel are looked for when they are attached to. To be cleared, also after an
+ * error. */
+struct error *kstats_places_find(const struct kstats_spec *spec,
+				 struct kstats_places *ret) MUST_CHECK;
+void kstats_places_clear(struct kstats_places *places);
+
+/* Why a function could not be attached to: there is none (and what is near), or it may not be
+ * traced. NULL: nothing speaks against it. */
+struct error *kstats_place_obstacle(const struct kstats_place *place) MUST_CHECK;
+
+/* Which arguments the key is, as far as the kernel's types tell; only with KSTATS_KEY_ARGUMENT. */
+struct error *kstats_places_key(const struct kstats_spec *spec, const struct kstats_places *places,
+				struct kstats_site *start, struct kstats_site *end) MUST_CHECK;
+
+#endif

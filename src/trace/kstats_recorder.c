@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/kstats_recorder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "trace/kstats_metric.h"
+#include "trace/kstats_pins.h"
+#include "trace/kstats_program.h"
+
+/* --- making --- */
+
+static void set_active(struct kstats_program *program, const struct kstats_spec *spec)
+{
+	for (unsigned which = 0; which < KSTATS_WHICH_COUNT; which++)
+		kstats_control_set(program->control, which,
+				   !spec->is_stopped && (which == KSTATS_VALUES ||
+							 kstats_program_has_gaps(program)));
+}
+
+static struct error *make(const struct kstats_spec *spec, int pins)
+{
+	_cleanup_(kstats_program_close) struct kstats_program *program = NULL;
+	struct stat there;
+	struct error *err;
+
+	if (fstatat(pins, spec->name, &there, 0) == 0)
+		return error_system(EEXIST, "the metric %s", spec->name);
+	err = kstats_program_open(spec, &program);
+	if (err)
+		return err;
+	/* Pinned before it records, so that a count that is seen is one that is kept. */
+	set_active(program, spec);
+	return kstats_pins_add(pins, spec->name, program);
+}
+
+static struct error *trace(const struct kstats_spec *spec)
+{
+	_cleanup_close_ int pins = -1;
+	struct error *err = kstats_name_check(spec->name);
+
+	if (!err)
+		err = kstats_pins_lock(true, &pins);
+	return err ? err : make(spec, pins);
+}
+
+static struct error *take_away(const char *name)
+{
+	_cleanup_close_ int pins = -1;
+	struct error *err;
+
+	if (strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
+		return error_system(EINVAL, "%s goes with %s", name, name + strlen(KSTATS_GAP));
+	err = kstats_name_check(name);
+	if (err) {
+		error_destroy(err);
+		return error_system(ENOENT, "the metric %.*s", KSTATS_NAME_MAX, name);
+	}
+	err = kstats_pins_lock(false, &pins);
+	return err ? err : kstats_pins_remove(pins, name);
+}
+
+/* --- what there is --- */
+
+static uint64_t count_of(const struct kstats_table *table)
+{
+	uint64_t count = 0;
+
+	for (size_t row = 0; row < table->rows.count; row++)
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
+			count += table->rows.items[row].slots[slot].count;
+	return count;
+}
+
+static struct error *read_metric(const char *name, struct kstats_table **ret)
+{
+	_cleanup_(kstats_metric_close) struct kstats_metric *metric = NULL;
+	struct error *err = kstats_metric_open(name, &metric);
+
+	return err ? err : kstats_metric_read(metric, ret);
+}
+
+/* ENOENT: it has gone meanwhile, or has no gaps. */
+static struct error *add_entry(const char *name, struct kstats_entries *entries)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
+	struct kstats_entry entry = { 0 };
+	struct error *err;
+
+	if (!array_reserve(entries, 1))
+		return &error_no_memory;
+	err = read_metric(name, &table);
+	if (err && err->errnum == ENOENT) {
+		error_destroy(err);
+		return NULL;
+	}
+	if (err)
+		return err;
+	entry.name = take_ptr(table->name);
+	entry.start = take_ptr(table->start);
+	entry.end = take_ptr(table->end);
+	entry.how = take_ptr(table->how);
+	entry.is_active = table->is_active;
+	entry.count = count_of(table);
+	entries->items[entries->count++] = entry;
+	return NULL;
+}
+
+static struct error *add_both(const char *name, struct kstats_entries *entries)
+{
+	_cleanup_free_ char *gap = text_print(KSTATS_GAP "%s", name);
+	struct error *err = gap ? add_entry(name, entries) : &error_no_memory;
+
+	return err ? err : add_entry(gap, entries);
+}
+
+static struct error *list(struct kstats_entries *entries)
+{
+	struct kstats_names names = { 0 };
+	_cleanup_close_ int pins = -1;
+	struct error *err = kstats_pins_lock(false, &pins);
+
+	if (err || pins < 0)
+		return err;
+	err = kstats_pins_list(pins, &names);
+	for (size_t i = 0; !err && i < names.count; i++)
+		err = add_both(names.items[i], entries);
+	kstats_names_clear(&names);
+	return err;
+}
+
+static struct error *command(const char *name, enum kstats_command what)
+{
+	_cleanup_(kstats_metric_close) struct kstats_metric *metric = NULL;
+	struct error *err = kstats_metric_open(name, &metric);
+
+	return err ? err : kstats_metric_command(metric, what);
+}
+
+const struct kstats_recorder kstats_bpf = {
+	.name = "bpf",
+	.trace = trace,
+	.list = list,
+	.read = read_metric,
+	.command = command,
+	.remove = take_away,
+};
