@@ -104,4 +104,32 @@ static inline __attribute__((always_inline)) unsigned bucket_shift(unsigned slot
 	return octave > BUCKET_WHOLE_OCTAVES ? octave - BUCKET_WHOLE_OCTAVES : 0;
 }
 
+/*
+ * For who records: slot and shift of a value at the price of one, and without a branch. Halved so
+ * often, a value has frac_bits + 1 bits at most.
+ */
+static inline __attribute__((always_inline)) unsigned bucket_halvings(unsigned long long value,
+								      unsigned frac_bits)
+{
+#ifdef __KERNEL__
+	return __fls(value >> frac_bits | 1);
+#else
+	return bucket_bits(value >> frac_bits | 1) - 1;
+#endif
+}
+
+/* bucket_slot() */
+static inline __attribute__((always_inline)) unsigned bucket_halved_slot(unsigned long long value,
+									 unsigned halvings,
+									 unsigned frac_bits)
+{
+	return (halvings << frac_bits) + (unsigned)(value >> halvings);
+}
+
+/* bucket_shift() */
+static inline __attribute__((always_inline)) unsigned bucket_halved_shift(unsigned halvings)
+{
+	return halvings >= BUCKET_WHOLE_OCTAVES ? halvings + 1 - BUCKET_WHOLE_OCTAVES : 0;
+}
+
 #endif
