@@ -24,6 +24,12 @@
 DEFINE_MUTEX(kstats_mutex);
 LIST_HEAD(kstats_metrics);
 
+/* IS_ERR_OR_NULL() in one comparison: errors are the addresses just below NULL. */
+static __always_inline bool is_error_or_null(const void *pointer)
+{
+	return (unsigned long)pointer + MAX_ERRNO <= MAX_ERRNO;
+}
+
 /*
  * The only path that must be short. Preemption is off so that count and sum go to the same CPU, and so
  * that who stops or resets a metric knows when nobody is here; each of the two additions is one
@@ -32,15 +38,16 @@ LIST_HEAD(kstats_metrics);
 notrace void kstats_record(struct kstats *metric, u64 value)
 {
 	struct kstats_slot __percpu *slot;
-	unsigned int halvings;
+	unsigned int halvings, frac_bits;
 
-	if (IS_ERR_OR_NULL(metric))
+	if (is_error_or_null(metric))
 		return;
 	preempt_disable_notrace();
 	/* Seen late at worst: see kstats_stop(). */
 	if (likely(data_race(metric->is_active))) {
-		halvings = bucket_halvings(value, metric->frac_bits);
-		slot = metric->slots + bucket_halved_slot(value, halvings, metric->frac_bits);
+		frac_bits = metric->frac_bits;
+		halvings = bucket_halvings(value, frac_bits);
+		slot = metric->slots + bucket_halved_slot(value, halvings, frac_bits);
 		this_cpu_inc(slot->count);
 		this_cpu_add(slot->sum, value >> bucket_halved_shift(halvings));
 	}

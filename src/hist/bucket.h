@@ -118,12 +118,11 @@ static inline __attribute__((always_inline)) unsigned bucket_halvings(unsigned l
 #endif
 }
 
-/* bucket_slot() */
-static inline __attribute__((always_inline)) unsigned bucket_halved_slot(unsigned long long value,
-									 unsigned halvings,
-									 unsigned frac_bits)
+/* bucket_slot(), in the width of an address. */
+static inline __attribute__((always_inline)) unsigned long bucket_halved_slot(
+	unsigned long long value, unsigned halvings, unsigned frac_bits)
 {
-	return (halvings << frac_bits) + (unsigned)(value >> halvings);
+	return ((unsigned long)halvings << frac_bits) + (unsigned long)(value >> halvings);
 }
 
 /* bucket_shift() */

@@ -77,3 +77,28 @@ run_newer_tools() {
 		chmod +x "$tool"
 	done < <(find "$tree/usr" -type f -perm -u+x ! -name '*.so*')
 }
+
+# --- modules ---
+
+# build_modules NAME DIR: kstats.ko and those of its tests into DIR, for the kernel of that name. What the
+# compiler or modpost warns of is a failure.
+build_modules() {
+	local to=$2 headers=$kernel_cache/$1.headers tree=$2.tree log=$2.log part
+
+	fetch_headers "$1" || return
+	headers=$headers/usr/src/linux-headers-$(cat "$headers/release")
+	mkdir -p "$to" "$tree/src/hist" "$tree/tests" || return
+	cp -ru kmod "$tree/" && cp -ru tests/kernels/module "$tree/" && cp -u src/hist/bucket.h "$tree/src/hist/" &&
+		cp -u tests/kstats_values.h "$tree/tests/" || return
+	: > "$log"
+	for part in kmod module; do
+		# No pahole is wanted; and an older compiler than the kernel's has no such option.
+		MAKEFLAGS='' make -s -C "$headers" M="$(realpath "$tree/$part")" CC=gcc W=1 KCFLAGS=-Werror \
+			KBUILD_EXTRA_SYMBOLS="$([ $part = kmod ] || realpath "$tree/kmod/Module.symvers")" \
+			CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= modules \
+			>> "$log" 2>&1 || { cat "$log" >&2; return 1; }
+	done
+	! grep -E '^WARNING|: warning:' "$log" >&2 || return 1
+	cp "$tree"/kmod/*.ko "$tree"/kmod/sample/*.ko "$tree"/module/*.ko "$to/" || return
+	objdump -dr --no-show-raw-insn "$to/kstats.ko" | sed -n '/<kstats_record>:$/,/^$/p' > "$to/kstats_record.s"
+}
