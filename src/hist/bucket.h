@@ -66,23 +66,26 @@ static inline __attribute__((always_inline)) unsigned bucket_bits(unsigned long 
 static inline __attribute__((always_inline)) unsigned bucket_rest(unsigned long long value,
 								  unsigned frac_bits)
 {
+#ifdef __KERNEL__
+	return __fls(value >> frac_bits | 1);
+#else
 	return bucket_bits(value >> frac_bits | 1) - 1;
+#endif
 }
 
-/* The slot of a value with so many bits to rest: octaves have 2^frac_bits slots, and begin there.
- */
-static inline __attribute__((always_inline)) unsigned bucket_slot_of_rest(unsigned long long value,
-									  unsigned frac_bits,
-									  unsigned rest)
+/* The slot of a value with so many bits to rest, in the width of an address: octaves have
+ * 2^frac_bits slots, and begin there. */
+static inline __attribute__((always_inline)) unsigned long bucket_slot_of_rest(
+	unsigned long long value, unsigned frac_bits, unsigned rest)
 {
-	return (rest << frac_bits) + (unsigned)(value >> rest);
+	return ((unsigned long)rest << frac_bits) + (unsigned long)(value >> rest);
 }
 
 /* The slot of `value`. */
 static inline __attribute__((always_inline)) unsigned bucket_slot(unsigned long long value,
 								  unsigned frac_bits)
 {
-	return bucket_slot_of_rest(value, frac_bits, bucket_rest(value, frac_bits));
+	return (unsigned)bucket_slot_of_rest(value, frac_bits, bucket_rest(value, frac_bits));
 }
 
 /* The smallest value of a slot. */

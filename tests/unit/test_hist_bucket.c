@@ -100,6 +100,31 @@ TEST(values_are_in_their_slots)
 	}
 }
 
+static void check_halvings(uint64_t value)
+{
+	for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++) {
+		unsigned rest = bucket_rest(value, frac);
+		unsigned slot = bucket_slot(value, frac);
+
+		assert_int_equal(bucket_slot_of_rest(value, frac, rest), slot);
+		assert_int_equal(bucket_shift_of_rest(rest), bucket_shift(slot, frac));
+	}
+}
+
+TEST(halvings_say_the_same)
+{
+	uint64_t stream = 11;
+
+	for (size_t i = 0; i < array_length(vectors); i++)
+		check_halvings(vectors[i].value);
+	for (unsigned i = 0; i < 20000; i++)
+		check_halvings(next_random(&stream) >> (i % 64));
+	for (unsigned bit = 0; bit < 64; bit++) {
+		check_halvings((uint64_t)1 << bit);
+		check_halvings(((uint64_t)1 << bit) - 1);
+	}
+}
+
 /* A slot of a finer histogram falls whole into one of a coarser. */
 TEST(finer_slots_fall_whole)
 {
@@ -120,4 +145,5 @@ TEST(how_many_bits)
 
 UNIT_TESTS(cmocka_unit_test(slots_of_values), cmocka_unit_test(bounds_of_slots),
 	   cmocka_unit_test(slots_are_all_numbers), cmocka_unit_test(values_are_in_their_slots),
-	   cmocka_unit_test(finer_slots_fall_whole), cmocka_unit_test(how_many_bits))
+	   cmocka_unit_test(finer_slots_fall_whole), cmocka_unit_test(how_many_bits),
+	   cmocka_unit_test(halvings_say_the_same))
