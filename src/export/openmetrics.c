@@ -31,12 +31,12 @@ static const struct text reserved[] = {
 	{ "_total", 6 },  { "_seconds", 8 }, { "_info", 5 },
 };
 
-static const char *suffix_of(const struct kstats_table *table)
+static const char *suffix_of(const struct kstats_table *table, const char *family)
 {
 	if (is_time(table))
 		return "_seconds";
 	for (size_t i = 0; i < array_length(reserved); i++)
-		if (text_ends(text_of(table->name), reserved[i]))
+		if (text_ends(text_of(family), reserved[i]))
 			return "_values";
 	return "";
 }
@@ -44,17 +44,22 @@ static const char *suffix_of(const struct kstats_table *table)
 /* Letters, digits and "_", which is all that names of metrics may have. */
 static struct error *name_series(const struct kstats_table *table, struct series *ret)
 {
-	const char *suffix = suffix_of(table);
-	char *family;
+	_cleanup_free_ char *family = NULL;
+	bool is_renamed = false;
 
-	if (asprintf(&family, "ctprof_kstats_%s%s", table->name, suffix) < 0)
+	if (asprintf(&family, "ctprof_kstats_%s", table->name) < 0)
 		return &error_no_memory;
-	*ret = (struct series){ table, family, suffix[0] && !is_time(table) };
 	for (char *at = family; *at; at++)
 		if (!isascii(*at) || !(isalnum(*at) || *at == '_')) {
 			*at = '_';
-			ret->is_renamed = true;
+			is_renamed = true;
 		}
+	*ret = (struct series){ table, NULL, is_renamed };
+	if (asprintf(&ret->family, "%s%s", family, suffix_of(table, family)) < 0) {
+		ret->family = NULL;
+		return &error_no_memory;
+	}
+	ret->is_renamed |= !is_time(table) && strlen(family) < strlen(ret->family);
 	return NULL;
 }
 
