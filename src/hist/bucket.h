@@ -21,7 +21,8 @@
 
 #define BUCKET_FRAC_BITS_MAX 5
 
-/* Slots that 64-bit values need; one more is for what does not fit. */
+/* Slots that 64-bit values need, and one more, which no value reaches: for recorders of fewer bits,
+ * what does not fit. */
 #define BUCKET_SLOTS(frac_bits) (((64 - (frac_bits) + 1) << (frac_bits)) + 1)
 
 /* How many bits a number has: 0 of 0, 64 of the largest. BPF has no instruction for it. */
@@ -88,13 +89,15 @@ static inline __attribute__((always_inline)) unsigned bucket_slot(unsigned long 
 	return (unsigned)bucket_slot_of_rest(value, frac_bits, bucket_rest(value, frac_bits));
 }
 
-/* The smallest value of a slot. */
+/* The smallest value of a slot; of the one that no value reaches, the largest number there is. */
 static inline __attribute__((always_inline)) unsigned long long bucket_low(unsigned slot,
 									   unsigned frac_bits)
 {
 	unsigned octave = slot >> frac_bits;
 	unsigned long long fraction = slot & ((1u << frac_bits) - 1);
 
+	if (octave > 64 - frac_bits)
+		return ~0ull;
 	return octave ? (1ull << frac_bits | fraction) << (octave - 1) : fraction;
 }
 
@@ -104,6 +107,8 @@ static inline __attribute__((always_inline)) unsigned long long bucket_high(unsi
 {
 	unsigned octave = slot >> frac_bits;
 
+	if (octave > 64 - frac_bits)
+		return ~0ull;
 	return bucket_low(slot, frac_bits) + (octave ? (1ull << (octave - 1)) - 1 : 0);
 }
 

@@ -37,7 +37,9 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 /* The value of this rank, from 1 (the smallest) to `count`. */
 struct kstats_percentile kstats_ranked(const struct kstats_distribution *distribution,
 				       uint64_t rank);
-/* Of all values, by the slots' sums; 0 of an empty one. */
+/* All values added up, by the slots' sums: exact where none of them lost bits (hist/bucket.h). */
+unsigned __int128 kstats_sum(const struct kstats_distribution *distribution);
+/* Of all values; 0 of an empty one. */
 double kstats_mean(const struct kstats_distribution *distribution);
 /* Of the values in one slot, never outside of it; its low end of an empty one. */
 double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot);

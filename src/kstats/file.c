@@ -138,20 +138,27 @@ struct error *kstats_file_save(const char *path, const struct kstats_tables *tab
 
 /* --- reading --- */
 
+struct triple {
+	uint64_t numbers[3]; /* slot, count, sum */
+};
+
 struct load {
 	struct kstats_tables *tables;
-	size_t rows; /* of all tables */
-	bool is_ours, has_metrics;
+	size_t rows, metrics, text; /* of all tables */
+	bool is_ours, has_version, has_metrics;
 	/* Of the table, row and triple under construction. */
 	struct kstats_table *table;
+	uint64_t count; /* of the table's values */
 	bool has_bits, has_rows;
 	struct {
 		uint64_t id;
 		char *label;
-		bool has_id;
-		struct kstats_slot *slots; /* NULL: none came yet */
+		bool has_id, has_slots;
+		struct {
+			ARRAY(struct triple);
+		} triples;
 	} row;
-	uint64_t triple[3];
+	struct triple triple;
 	unsigned numbers;
 };
 
@@ -160,7 +167,8 @@ static struct load *load_of(const struct json_reader *r)
 	return json_user(r);
 }
 
-static struct error *copy_text(const struct json_value *value, struct text key, char **ret)
+static struct error *copy_text(struct load *l, const struct json_value *value, struct text key,
+			       char **ret)
 {
 	struct text text;
 	struct error *err = json_get_text(value, key, &text);
@@ -168,6 +176,9 @@ static struct error *copy_text(const struct json_value *value, struct text key, 
 
 	if (err)
 		return err;
+	l->text += text.length;
+	if (l->text > KSTATS_FILE_TEXT_MAX)
+		return error_create("more than %d bytes of names", KSTATS_FILE_TEXT_MAX);
 	copy = strndup(text.bytes, text.length);
 	if (!copy)
 		return &error_no_memory;
@@ -184,27 +195,27 @@ static struct error *take_number(struct json_reader *r, void *target,
 {
 	struct load *l = load_of(r);
 
-	(void)target;
-	(void)member;
-	if (l->numbers == array_length(l->triple))
+	(void)target, (void)member;
+	if (l->numbers == array_length(l->triple.numbers))
 		return json_unexpected(TEXT("slots"), "slot, count and sum");
-	return json_get_u64(value, key, &l->triple[l->numbers++]);
+	return json_get_u64(value, key, &l->triple.numbers[l->numbers++]);
 }
 
+/* The last slot is one that no value reaches, and a slot without values is not written. */
 static struct error *triple_done(struct json_reader *r, void *target)
 {
 	struct load *l = load_of(r);
-	unsigned slots = BUCKET_SLOTS(l->table->frac_bits);
-	struct kstats_slot *slot;
+	unsigned slots = BUCKET_SLOTS(l->table->frac_bits) - 1;
 
 	(void)target;
-	if (l->numbers != array_length(l->triple) || l->triple[0] >= slots)
+	if (l->numbers != array_length(l->triple.numbers) || l->triple.numbers[0] >= slots ||
+	    !l->triple.numbers[1])
 		return json_unexpected(TEXT("slots"), "slot, count and sum");
-	slot = &l->row.slots[l->triple[0]];
-	if (slot->count)
+	if (__builtin_add_overflow(l->count, l->triple.numbers[1], &l->count))
+		return error_create("%s: more values than can be counted", l->table->name);
+	if (l->row.triples.count == slots)
 		return error_create("%s: a slot stands twice", l->table->name);
-	*slot = (struct kstats_slot){ l->triple[1], l->triple[2] };
-	return NULL;
+	return array_push(&l->row.triples, l->triple) ? NULL : &error_no_memory;
 }
 
 static const struct json_shape triple_shape = { .each = take_number, .done = triple_done };
@@ -213,9 +224,7 @@ static struct error *take_triple(struct json_reader *r, void *target,
 				 const struct json_member *member, struct text key,
 				 const struct json_value *value)
 {
-	(void)target;
-	(void)member;
-	(void)key;
+	(void)target, (void)member, (void)key;
 	if (value->type != JSON_ARRAY)
 		return json_unexpected(TEXT("slots"), "an array of slots");
 	load_of(r)->numbers = 0;
@@ -233,13 +242,10 @@ static struct error *take_slots(struct json_reader *r, void *target,
 {
 	struct load *l = load_of(r);
 
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	if (value->type != JSON_ARRAY)
 		return json_unexpected(key, "an array of slots");
-	l->row.slots = calloc(BUCKET_SLOTS(l->table->frac_bits), sizeof(*l->row.slots));
-	if (!l->row.slots)
-		return &error_no_memory;
+	l->row.has_slots = true;
 	json_enter(r, &slots_shape, NULL);
 	return NULL;
 }
@@ -249,8 +255,7 @@ static struct error *take_id(struct json_reader *r, void *target, const struct j
 {
 	struct load *l = load_of(r);
 
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	l->row.has_id = true;
 	return json_get_u64(value, key, &l->row.id);
 }
@@ -259,9 +264,27 @@ static struct error *take_label(struct json_reader *r, void *target,
 				const struct json_member *member, struct text key,
 				const struct json_value *value)
 {
-	(void)target;
-	(void)member;
-	return copy_text(value, key, &load_of(r)->row.label);
+	(void)target, (void)member;
+	return copy_text(load_of(r), value, key, &load_of(r)->row.label);
+}
+
+static struct error *fill_slots(const struct load *l, struct kstats_slot *slots)
+{
+	for (size_t i = 0; i < l->row.triples.count; i++) {
+		const uint64_t *numbers = l->row.triples.items[i].numbers;
+
+		if (slots[numbers[0]].count)
+			return error_create("%s: a slot stands twice", l->table->name);
+		slots[numbers[0]] = (struct kstats_slot){ numbers[1], numbers[2] };
+	}
+	return NULL;
+}
+
+static void forget_row(struct load *l)
+{
+	free(take_ptr(l->row.label));
+	l->row.has_id = l->row.has_slots = false;
+	l->row.triples.count = 0;
 }
 
 static struct error *row_done(struct json_reader *r, void *target)
@@ -272,18 +295,15 @@ static struct error *row_done(struct json_reader *r, void *target)
 	struct error *err;
 
 	(void)target;
-	if (!l->row.has_id || !l->row.slots)
+	if (!l->row.has_id || !l->row.has_slots)
 		return error_create("%s: a row has no id or no slots", l->table->name);
 	err = kstats_table_row(l->table, l->row.id, l->row.label, &row);
-	if (err)
-		return err;
-	if (l->table->rows.count == before)
-		return error_create("%s: a row stands twice", l->table->name);
-	free(row->slots);
-	row->slots = take_ptr(l->row.slots);
-	free(take_ptr(l->row.label));
-	l->row.has_id = false;
-	return NULL;
+	if (!err && l->table->rows.count == before)
+		err = error_create("%s: a row stands twice", l->table->name);
+	if (!err)
+		err = fill_slots(l, row->slots);
+	forget_row(l);
+	return err;
 }
 
 static const struct json_member row_members[] = {
@@ -302,9 +322,7 @@ static struct error *take_row(struct json_reader *r, void *target, const struct 
 {
 	struct load *l = load_of(r);
 
-	(void)target;
-	(void)member;
-	(void)key;
+	(void)target, (void)member, (void)key;
 	if (value->type != JSON_OBJECT)
 		return json_unexpected(TEXT("rows"), "an array of rows");
 	if (++l->rows > KSTATS_FILE_ROWS_MAX)
@@ -323,8 +341,7 @@ static struct error *take_rows(struct json_reader *r, void *target,
 {
 	struct load *l = load_of(r);
 
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	if (value->type != JSON_ARRAY)
 		return json_unexpected(key, "an array of rows");
 	if (!l->has_bits)
@@ -341,8 +358,7 @@ static struct error *take_bits(struct json_reader *r, void *target,
 	struct load *l = load_of(r);
 	struct error *err = json_get_u32(value, key, &l->table->frac_bits);
 
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	if (!err && l->table->frac_bits > BUCKET_FRAC_BITS_MAX)
 		return error_create("bits are 0 to %d", BUCKET_FRAC_BITS_MAX);
 	if (!err && l->has_rows)
@@ -357,8 +373,7 @@ static struct error *take_by(struct json_reader *r, void *target, const struct j
 	struct text name;
 	struct error *err = json_get_text(value, key, &name);
 
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	if (err)
 		return err;
 	for (unsigned by = 0; by < KSTATS_BY_COUNT; by++)
@@ -375,10 +390,12 @@ static struct error *take_loss(struct json_reader *r, void *target,
 {
 	struct kstats_table *table = load_of(r)->table;
 
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		if (text_equal(key, text_of(kstats_losses[loss].name))) {
+			if (table->losses_known & 1u << loss)
+				return error_create("%s: '%s' stands twice", table->name,
+						    kstats_losses[loss].name);
 			table->losses_known |= 1u << loss;
 			return json_get_u64(value, key, &table->losses[loss]);
 		}
@@ -391,8 +408,7 @@ static struct error *take_losses(struct json_reader *r, void *target,
 				 const struct json_member *member, struct text key,
 				 const struct json_value *value)
 {
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	if (value->type != JSON_OBJECT)
 		return json_unexpected(key, "an object");
 	json_enter(r, &losses_shape, NULL);
@@ -406,7 +422,8 @@ static struct error *take_word(struct json_reader *r, void *target,
 	(void)target;
 	if (value->type == JSON_NULL)
 		return NULL;
-	return copy_text(value, key, (char **)((char *)load_of(r)->table + member->detail));
+	return copy_text(load_of(r), value, key,
+			 (char **)((char *)load_of(r)->table + member->detail));
 }
 
 static struct error *take_u64(struct json_reader *r, void *target, const struct json_member *member,
@@ -420,8 +437,7 @@ static struct error *take_cpus(struct json_reader *r, void *target,
 			       const struct json_member *member, struct text key,
 			       const struct json_value *value)
 {
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	return json_get_u32(value, key, &load_of(r)->table->cpus);
 }
 
@@ -429,8 +445,7 @@ static struct error *take_active(struct json_reader *r, void *target,
 				 const struct json_member *member, struct text key,
 				 const struct json_value *value)
 {
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	return json_get_bool(value, key, &load_of(r)->table->is_active);
 }
 
@@ -479,15 +494,16 @@ static struct error *take_table(struct json_reader *r, void *target,
 	struct load *l = load_of(r);
 	struct error *err;
 
-	(void)target;
-	(void)member;
-	(void)key;
+	(void)target, (void)member, (void)key;
 	if (value->type != JSON_OBJECT)
 		return json_unexpected(TEXT("metrics"), "an array of metrics");
+	if (++l->metrics > KSTATS_FILE_METRICS_MAX)
+		return error_create("more than %d metrics", KSTATS_FILE_METRICS_MAX);
 	err = kstats_table_create("", 0, "", &l->table);
 	if (err)
 		return err;
 	l->has_bits = l->has_rows = false;
+	l->count = 0;
 	json_enter(r, &table_shape, NULL);
 	return NULL;
 }
@@ -500,8 +516,7 @@ static struct error *take_metrics(struct json_reader *r, void *target,
 				  const struct json_member *member, struct text key,
 				  const struct json_value *value)
 {
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	if (value->type != JSON_ARRAY)
 		return json_unexpected(key, "an array of metrics");
 	load_of(r)->has_metrics = true;
@@ -516,8 +531,7 @@ static struct error *take_format(struct json_reader *r, void *target,
 	struct text format;
 	struct error *err = json_get_text(value, key, &format);
 
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
 	if (!err && !text_equal(format, TEXT(FORMAT)))
 		return error_create("no file of kstats");
 	load_of(r)->is_ours = !err;
@@ -531,9 +545,8 @@ static struct error *take_version(struct json_reader *r, void *target,
 	uint32_t version;
 	struct error *err = json_get_u32(value, key, &version);
 
-	(void)r;
-	(void)target;
-	(void)member;
+	(void)target, (void)member;
+	load_of(r)->has_version = true;
 	if (!err && version != VERSION)
 		return error_create("version %u of the format; this ctprof reads version %u",
 				    version, VERSION);
@@ -554,9 +567,7 @@ static struct error *take_root(struct json_reader *r, void *target,
 			       const struct json_member *member, struct text key,
 			       const struct json_value *value)
 {
-	(void)target;
-	(void)member;
-	(void)key;
+	(void)target, (void)member, (void)key;
 	if (value->type != JSON_OBJECT)
 		return error_create("no file of kstats");
 	json_enter(r, &file_shape, NULL);
@@ -568,10 +579,10 @@ struct error *kstats_file_load(const char *path, struct kstats_tables *tables)
 	struct load load = { .tables = tables };
 	struct error *err = json_file_read(path, take_root, NULL, &load);
 
-	if (!err && (!load.is_ours || !load.has_metrics))
+	if (!err && (!load.is_ours || !load.has_version || !load.has_metrics))
 		err = error_create("%s: no file of kstats", path);
 	kstats_table_destroy(load.table);
-	free(load.row.label);
-	free(load.row.slots);
+	forget_row(&load);
+	array_deinit(&load.row.triples);
 	return err;
 }

@@ -20,8 +20,11 @@ struct kstats_table *kstats_tables_find(const struct kstats_tables *tables, cons
 struct error *kstats_file_save(const char *path, const struct kstats_tables *tables) MUST_CHECK;
 
 /* Packed or plain; "-" is standard input. Anybody may have written it: what does not fit together
- * is refused, and more than KSTATS_FILE_ROWS_MAX rows. To be cleared, also after an error. */
-#define KSTATS_FILE_ROWS_MAX 16384
+ * is refused, and more than these of rows, metrics, and bytes of names. To be cleared, also after
+ * an error. */
+#define KSTATS_FILE_ROWS_MAX    16384
+#define KSTATS_FILE_METRICS_MAX 16384
+#define KSTATS_FILE_TEXT_MAX    (16 << 20)
 struct error *kstats_file_load(const char *path, struct kstats_tables *tables) MUST_CHECK;
 
 /* The same value as text: what `--format json` prints. */

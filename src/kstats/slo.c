@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/slo.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
 
@@ -24,7 +26,7 @@ static bool take_percentile(struct text text, struct kstats_slo *slo)
 	if (text.length < 2 || text.length >= sizeof(digits) || text.bytes[0] != 'p')
 		return false;
 	for (size_t i = 1; i < text.length; i++)
-		if (!strchr("0123456789.", text.bytes[i]))
+		if (!memchr("0123456789.", text.bytes[i], 11))
 			return false;
 	snprintf(digits, sizeof(digits), "%.*s", (int)text.length - 1, text.bytes + 1);
 	slo->quantity = KSTATS_QUANTITY_PERCENTILE;
@@ -42,10 +44,26 @@ static bool take_quantity(struct text text, struct kstats_slo *slo)
 	return take_percentile(text, slo);
 }
 
+static bool is_number(enum kstats_quantity quantity)
+{
+	return quantity == KSTATS_QUANTITY_COUNT || quantity == KSTATS_QUANTITY_LOST;
+}
+
+/* "50us", "1000". */
+static bool take_limit(struct text text, struct kstats_slo *slo)
+{
+	struct amount limit;
+
+	if (!units_parse(text, &limit) || limit.value < 0)
+		return false;
+	slo->limit = limit.value;
+	slo->is_time = limit.dimension == DIMENSION_TIME;
+	return limit.dimension == DIMENSION_COUNT || (slo->is_time && !is_number(slo->quantity));
+}
+
 struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret)
 {
 	struct kstats_slo slo = { 0 };
-	struct amount limit;
 	size_t at = 0;
 
 	while (at < text.length && text.bytes[at] != '<' && text.bytes[at] != '>')
@@ -57,14 +75,35 @@ struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret)
 	slo.is_above = text.bytes[at++] == '>';
 	slo.or_equal = at < text.length && text.bytes[at] == '=';
 	at += slo.or_equal;
-	if (!units_parse(text_trim((struct text){ text.bytes + at, text.length - at }), &limit) ||
-	    limit.percent || limit.dimension == DIMENSION_BYTES || limit.value < 0)
-		return error_create("'%.*s' is no limit (50us, 1.5ms, 1000)",
+	if (!take_limit(text_trim((struct text){ text.bytes + at, text.length - at }), &slo))
+		return error_create("'%.*s' is no limit of that (50us, 1.5ms, 1000)",
 				    (int)(text.length - at < 60 ? text.length - at : 60),
 				    text.bytes + at);
-	slo.limit = limit.value;
 	*ret = slo;
 	return NULL;
+}
+
+static struct kstats_measured measure_losses(const struct kstats_table *table)
+{
+	double sum = 0;
+
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		sum += (double)table->losses[loss];
+	/* What is not counted is not none. */
+	return (struct kstats_measured){ sum, table->losses_known ? sum : INFINITY };
+}
+
+/* Each value lost less than a step of its scale. */
+static struct kstats_measured measure_mean(const struct kstats_distribution *distribution)
+{
+	double mean = kstats_mean(distribution), lost = 0;
+
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(distribution->frac_bits); slot++)
+		lost += (double)distribution->slots[slot].count *
+			((double)(1ull << bucket_shift(slot, distribution->frac_bits)) - 1);
+	if (distribution->count)
+		lost /= (double)distribution->count;
+	return (struct kstats_measured){ mean, mean + lost };
 }
 
 static struct kstats_measured measure(const struct kstats_slo *slo,
@@ -72,25 +111,15 @@ static struct kstats_measured measure(const struct kstats_slo *slo,
 				      const struct kstats_distribution *distribution)
 {
 	struct kstats_percentile percentile;
-	double sum = 0, step = 0;
 
 	switch (slo->quantity) {
 	case KSTATS_QUANTITY_COUNT:
 		return (struct kstats_measured){ (double)distribution->count,
 						 (double)distribution->count };
 	case KSTATS_QUANTITY_LOST:
-		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
-			sum += (double)table->losses[loss];
-		return (struct kstats_measured){ sum, sum };
+		return measure_losses(table);
 	case KSTATS_QUANTITY_MEAN:
-		/* Each value lost less than a step of its scale. */
-		for (unsigned slot = 0; slot < BUCKET_SLOTS(distribution->frac_bits); slot++)
-			step += (double)distribution->slots[slot].count *
-				((double)(1ull << bucket_shift(slot, distribution->frac_bits)) - 1);
-		sum = kstats_mean(distribution);
-		return (struct kstats_measured){
-			sum, sum + (distribution->count ? step / (double)distribution->count : 0)
-		};
+		return measure_mean(distribution);
 	default:
 		percentile = kstats_percentile(
 			distribution, slo->quantity == KSTATS_QUANTITY_MAX ? 1 : slo->fraction);
@@ -114,11 +143,9 @@ enum kstats_verdict kstats_slo_judge(const struct kstats_slo *slo, const struct 
 
 	if (ret)
 		*ret = measured;
-	if (!distribution->count && slo->quantity != KSTATS_QUANTITY_COUNT &&
-	    slo->quantity != KSTATS_QUANTITY_LOST)
+	if (!distribution->count && !is_number(slo->quantity))
 		return KSTATS_UNDECIDED;
-	/* What is not counted is not none. */
-	if (slo->quantity == KSTATS_QUANTITY_LOST && !table->losses_known)
+	if (slo->is_time && strcmp(table->unit, unit_name(UNIT_NS)) != 0)
 		return KSTATS_UNDECIDED;
 	low = holds(slo, measured.low);
 	high = holds(slo, measured.high);

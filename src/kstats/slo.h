@@ -13,9 +13,11 @@
 #include "kstats/distribution.h"
 
 enum kstats_verdict {
-	KSTATS_KEPT,      /* whatever the values in their slots are */
-	KSTATS_BROKEN,    /* so, too */
-	KSTATS_UNDECIDED, /* the bounds have the limit between them; or nothing was recorded */
+	KSTATS_KEPT,   /* whatever the values in their slots are */
+	KSTATS_BROKEN, /* so, too */
+	/* The bounds have the limit between them; nothing was recorded; or the limit is a time and
+	 * the values are not. */
+	KSTATS_UNDECIDED,
 };
 
 enum kstats_quantity {
@@ -31,12 +33,15 @@ struct kstats_slo {
 	double fraction; /* of a percentile, 0 to 1 */
 	bool is_above;   /* > or >=, not < or <= */
 	bool or_equal;
+	bool is_time; /* the limit was given with a unit of time, and is in ns */
 	double limit; /* in the unit of values */
 };
 
+/* Limits of `count` and `lost` are numbers; others may be times as well. */
 struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret) MUST_CHECK;
 
-/* What was measured, as bounds, is written to `ret` when it is not NULL. */
+/* What was measured, as bounds, is written to `ret` when it is not NULL. Losses that nobody counted
+ * have no upper one: INFINITY. */
 struct kstats_measured {
 	double low, high;
 };

@@ -110,12 +110,13 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table,
 /*
  * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
  * one side knows are unknown after it. The finer of both becomes as coarse as the other one, which
- * is exact: a slot falls whole into one of the coarser.
+ * is exact: a slot falls whole into one of the coarser. Refused: other units, rows of another kind,
+ * more values together than a number holds.
  */
 struct error *kstats_table_merge(struct kstats_table *into,
 				 const struct kstats_table *from) MUST_CHECK;
 /* What was recorded after `before`, an earlier reading of the same: into `now`. An error when `now`
- * has less somewhere: it was reset meanwhile. */
+ * has less somewhere: it was reset meanwhile, and `now` stays as it is. */
 struct error *kstats_table_subtract(struct kstats_table *now,
 				    const struct kstats_table *before) MUST_CHECK;
 /* With fewer slots; exact for counts, for sums up to the bits that the coarser one's scale drops.

@@ -39,6 +39,8 @@ static void fold(struct ranges *r, const struct kstats_distribution *values, uin
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(values->frac_bits); slot++) {
 		unsigned place = range_of(bucket_low(slot, values->frac_bits));
 
+		if (!values->slots[slot].count)
+			continue;
 		place = place < r->first ? 0 : place - r->first;
 		place = place < r->count ? place : r->count - 1;
 		r->counts[place] += values->slots[slot].count;
@@ -83,9 +85,12 @@ void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 
 	kstats_format(low, table, (double)bucket_low(range_of(axis->low), KSTATS_HEAT_BITS));
 	kstats_format(high, table, (double)bucket_high(range_of(axis->high), KSTATS_HEAT_BITS));
-	fprintf(out, "%-8s %10s %10s %10s  %-*s%s\n", "time", "count", "p50", "p99",
-		width - (int)text_width(high) + 2 > 0 ? width + 2 - (int)text_width(high) : 0, low,
-		high);
+	fprintf(out, "%-8s %10s %10s %10s  %s", "time", "count", "p50", "p99", low);
+	/* Between the bars of the lines below, and never into each other. */
+	width += 2 - (int)text_width(low);
+	fputc(' ', out);
+	bar_label(out, high, width > 1 ? width - 1 : 1);
+	fputc('\n', out);
 }
 
 void kstats_heat_line(FILE *out, const struct kstats_table *table,

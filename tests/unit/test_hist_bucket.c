@@ -143,7 +143,93 @@ TEST(how_many_bits)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(slots_of_values), cmocka_unit_test(bounds_of_slots),
+/* Without shifts: each power of two from 2^frac_bits on is cut into as many equal parts. */
+TEST(slots_by_counting)
+{
+	for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++) {
+		uint64_t parts = (uint64_t)1 << frac, next = 0;
+		unsigned slot = 0;
+
+		for (; next < parts; next++)
+			assert_int_equal(bucket_slot(next, frac), slot++);
+		for (uint64_t octave = parts; octave < 100000; octave *= 2)
+			for (uint64_t part = 0; part < parts; part++, slot++) {
+				uint64_t width = octave / parts;
+
+				assert_int_equal(bucket_low(slot, frac), next);
+				assert_int_equal(bucket_high(slot, frac), next + width - 1);
+				for (uint64_t end = next + width; next < end; next++)
+					assert_int_equal(bucket_slot(next, frac), slot);
+			}
+	}
+}
+
+/* What is added to the sum of the slot, with 3 fractional bits. */
+static const struct {
+	uint64_t value, added;
+} scaled[] = {
+	{ 0, 0 },
+	{ 1, 1 },
+	{ 511, 511 },
+	{ 1000000, 1000000 },
+	{ 4194303, 4194303 },
+	{ 4194304, 4194304 },
+	{ 8388607, 8388607 },
+	{ 8388608, 4194304 },
+	{ 8388609, 4194304 },
+	{ 1000000000, 7812500 },
+	{ 1000000000000, 7629394 },
+	{ 4294967295, 8388607 },
+	{ 4294967296, 4194304 },
+	{ (uint64_t)1 << 63, 4194304 },
+	{ MAX, 8388607 },
+};
+
+TEST(what_is_added_to_sums)
+{
+	for (size_t i = 0; i < array_length(scaled); i++)
+		assert_int_equal(scaled[i].value >>
+					 bucket_shift(bucket_slot(scaled[i].value, 3), 3),
+				 scaled[i].added);
+}
+
+/* What is added has at most 20 bits and the fractional ones, so 2^(44 - frac_bits) values fit; and
+ * as long as a value has no more bits than these, all of it is added. */
+TEST(sums_hold_as_many_as_said)
+{
+	for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++)
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(frac) - 1; slot++) {
+			unsigned shift = bucket_shift(slot, frac);
+			uint64_t largest = bucket_high(slot, frac) >> shift;
+
+			assert_true(largest < (uint64_t)1 << (20 + frac));
+			assert_int_equal(shift > 0, bucket_high(slot, frac) >> (20 + frac) > 0);
+			/* No more is lost than must be. */
+			if (shift)
+				assert_true(largest >= (uint64_t)1 << (19 + frac));
+		}
+}
+
+TEST(the_slot_that_no_value_reaches)
+{
+	for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++) {
+		assert_true(bucket_low(BUCKET_SLOTS(frac) - 1, frac) == MAX);
+		assert_true(bucket_high(BUCKET_SLOTS(frac) - 1, frac) == MAX);
+	}
+}
+
+TEST(how_many_slots)
+{
+	static const unsigned slots[] = { 66, 129, 253, 497, 977, 1921 };
+
+	for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++)
+		assert_int_equal(BUCKET_SLOTS(frac), slots[frac]);
+}
+
+UNIT_TESTS(cmocka_unit_test(slots_by_counting), cmocka_unit_test(what_is_added_to_sums),
+	   cmocka_unit_test(sums_hold_as_many_as_said),
+	   cmocka_unit_test(the_slot_that_no_value_reaches), cmocka_unit_test(how_many_slots),
+	   cmocka_unit_test(slots_of_values), cmocka_unit_test(bounds_of_slots),
 	   cmocka_unit_test(slots_are_all_numbers), cmocka_unit_test(values_are_in_their_slots),
 	   cmocka_unit_test(finer_slots_fall_whole), cmocka_unit_test(how_many_bits),
 	   cmocka_unit_test(halvings_say_the_same))
