@@ -114,7 +114,10 @@ static void print_slot(FILE *out, const struct kstats_table *table, const struct
 	fputc('\n', out);
 }
 
-/* As many bits as give no more lines than wanted; all slots in between, so that gaps are seen. */
+/* So many empty slots are one line. */
+#define GAP_LINES 4
+
+/* As many bits as give no more lines than wanted; slots in between, so that gaps are seen. */
 static struct error *print_histogram(FILE *out, const struct kstats_table *table,
 				     const struct kstats_distribution *of,
 				     const struct kstats_style *style)
@@ -130,9 +133,18 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 		h.frac_bits--;
 		fold(&h);
 	}
-	for (unsigned slot = h.first; slot <= h.last; slot++)
-		if (empty_too || h.slots[slot].count)
-			print_slot(out, table, &h, slot, style->utf8);
+	for (unsigned slot = h.first; slot <= h.last; slot++) {
+		unsigned next = slot;
+
+		while (!h.slots[next].count)
+			next++;
+		if (empty_too && next - slot >= GAP_LINES)
+			fprintf(out, "%*s\n", 14, style->utf8 ? "…" : "...");
+		else if (empty_too && next > slot)
+			next = slot;
+		slot = next;
+		print_slot(out, table, &h, slot, style->utf8);
+	}
 	free(h.slots);
 	return NULL;
 }

@@ -100,7 +100,7 @@ TEST(values_are_in_their_slots)
 	}
 }
 
-static void check_halvings(uint64_t value)
+static void check_rest(uint64_t value)
 {
 	for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++) {
 		unsigned rest = bucket_rest(value, frac);
@@ -111,17 +111,17 @@ static void check_halvings(uint64_t value)
 	}
 }
 
-TEST(halvings_say_the_same)
+TEST(the_rest_says_the_same)
 {
 	uint64_t stream = 11;
 
 	for (size_t i = 0; i < array_length(vectors); i++)
-		check_halvings(vectors[i].value);
+		check_rest(vectors[i].value);
 	for (unsigned i = 0; i < 20000; i++)
-		check_halvings(next_random(&stream) >> (i % 64));
+		check_rest(next_random(&stream) >> (i % 64));
 	for (unsigned bit = 0; bit < 64; bit++) {
-		check_halvings((uint64_t)1 << bit);
-		check_halvings(((uint64_t)1 << bit) - 1);
+		check_rest((uint64_t)1 << bit);
+		check_rest(((uint64_t)1 << bit) - 1);
 	}
 }
 
