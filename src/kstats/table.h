@@ -76,7 +76,7 @@ struct kstats_table {
 	char *unit;        /* of values: "ns", or "" */
 	char *recorder;    /* "bpf", "module", "user" */
 	char *start, *end; /* what is measured, as it was asked for; NULL: a program's own calls */
-	char *how; /* by which probes ("fentry, fexit"); NULL: there is nothing to say */
+	char *how;         /* by which probes ("fentry, fexit"); NULL: there is nothing to say */
 	enum kstats_by by;
 	unsigned frac_bits;   /* at most BUCKET_FRAC_BITS_MAX */
 	unsigned cpus;        /* as many numbers of CPUs as the host may have; 0: unknown */

@@ -232,4 +232,4 @@ UNIT_TESTS(cmocka_unit_test(slots_by_counting), cmocka_unit_test(what_is_added_t
 	   cmocka_unit_test(slots_of_values), cmocka_unit_test(bounds_of_slots),
 	   cmocka_unit_test(slots_are_all_numbers), cmocka_unit_test(values_are_in_their_slots),
 	   cmocka_unit_test(finer_slots_fall_whole), cmocka_unit_test(how_many_bits),
-	   cmocka_unit_test(halvings_say_the_same))
+	   cmocka_unit_test(the_rest_says_the_same))
