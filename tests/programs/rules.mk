@@ -3,7 +3,7 @@
 # Programs that tests and the demo run. The example of the library is not among them: it is built
 # against the installed library.
 
-TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c %/kstats_reader.c, \
+TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c %/kstats_reader.c %/kstats_served.c, \
                    $(wildcard tests/programs/*.c)))
 
 # The screen of top with made-up threads: of our code, what that needs.
