@@ -212,24 +212,57 @@ TEST(what_changes_later_is_not_believed)
 TEST(endless_resets_are_errors)
 {
 	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	struct error *err = NULL;
 	uint64_t count;
 	pid_t child = fork();
 
 	if (!child)
 		for (;;)
 			__atomic_fetch_add(&region.bytes->resets, 1, __ATOMIC_SEQ_CST);
-	for (;;) {
-		struct error *err = kstats_region_count(&region, &count);
-
-		/* It may have been kept from running. */
-		if (!err)
-			continue;
-		assert_int_equal(err->errnum, EAGAIN);
-		expect_error(err, "reset");
-		break;
-	}
+	/* It may be kept from running. */
+	for (unsigned turn = 0; !err && turn < 100000; turn++)
+		err = kstats_region_count(&region, &count);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+	assert_non_null(err);
+	assert_int_equal(err->errnum, EAGAIN);
+	expect_error(err, "reset");
+	kstats_region_unmap(&region);
+}
+
+/* Reset by a process that dies at its first write to this part of the memory. */
+static void reset_and_die_at(const struct kstats_region *region, size_t start, size_t end)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		signal(SIGSEGV, SIG_DFL);
+		mprotect((char *)region->bytes + start, end - start, PROT_READ);
+		error_destroy(kstats_region_command(region, KSTATS_RESET));
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+/* Before it says that there was a reset, and before it has written what was forgotten. */
+TEST(resets_that_break_off_have_no_effect)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	uint64_t count;
+
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 10, 0);
+	for (unsigned turn = 0; turn < 4; turn++) {
+		expect_ok(kstats_region_command(&region, KSTATS_RESET));
+		set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 15 + 5 * turn, 0);
+		reset_and_die_at(&region, 0, KSTATS_SHARED_UNIT);
+		expect_ok(kstats_region_count(&region, &count));
+		assert_true(count == 5);
+		reset_and_die_at(&region, KSTATS_SHARED_UNIT, region.size);
+		expect_ok(kstats_region_count(&region, &count));
+		assert_true(count == 5);
+	}
 	kstats_region_unmap(&region);
 }
 
@@ -298,5 +331,6 @@ UNIT_TESTS(cmocka_unit_test(a_good_one_is_read),
 	   cmocka_unit_test(counts_that_cannot_be_are_errors),
 	   cmocka_unit_test(what_changes_later_is_not_believed),
 	   cmocka_unit_test(endless_resets_are_errors),
+	   cmocka_unit_test(resets_that_break_off_have_no_effect),
 	   cmocka_unit_test(a_lock_that_is_held_is_an_error),
 	   cmocka_unit_test(looking_does_not_grow_it), cmocka_unit_test(names_must_agree))

@@ -8,14 +8,18 @@
  */
 #include "modes.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "kstats/user_region.h"
 
 #if defined(__x86_64__) && __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
@@ -30,6 +34,7 @@ struct shared {
 		uint64_t done;
 	} __attribute__((aligned(64))) threads[THREADS_MAX];
 	uint64_t readings, resets;
+	uint64_t forgotten; /* so many records were surely forgotten by the last reset */
 	bool is_over;
 };
 
@@ -185,6 +190,78 @@ static bool survives_kills(void)
 	return true;
 }
 
+/* --- resets one after the other, and readings among them --- */
+
+/* Without looking for it each time. */
+static struct kstats_region open_region(void)
+{
+	struct kstats_region region;
+	char path[64], target[64];
+
+	for (int fd = 0;; fd++) {
+		ssize_t length;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		length = readlink(path, target, sizeof(target) - 1);
+		target[length < 0 ? 0 : length] = 0;
+		if (strstr(target, "kstats:races"))
+			break;
+	}
+	or_die(kstats_region_map(open(path, O_RDWR | O_CLOEXEC), true, &region));
+	return region;
+}
+
+static void reset_all_the_time(void)
+{
+	struct kstats_region region = open_region();
+
+	for (;;) {
+		uint64_t before = all_done();
+
+		or_die(kstats_region_command(&region, KSTATS_RESET));
+		__atomic_store_n(&shared->forgotten, before, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&shared->resets, 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* A reading that fails because of the resets is none. */
+static void read_all_the_time(double seconds)
+{
+	struct kstats_region region = open_region();
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9), readings = 0;
+
+	while (clock_ns(CLOCK_MONOTONIC) < end) {
+		uint64_t forgotten = __atomic_load_n(&shared->forgotten, __ATOMIC_ACQUIRE), count;
+		struct error *err = kstats_region_count(&region, &count);
+
+		if (!err) {
+			must_be("among resets", 0, count, all_done() - forgotten + threads);
+			readings++;
+		} else if (err->errnum != EAGAIN) {
+			or_die(err);
+		}
+		error_destroy(err);
+	}
+	__atomic_fetch_add(&shared->readings, readings, __ATOMIC_RELAXED);
+	_exit(!readings);
+}
+
+static bool survives_quick_resets(double seconds)
+{
+	pid_t resetter = fork(), child;
+	bool is_right;
+
+	if (!resetter)
+		reset_all_the_time();
+	child = fork();
+	if (!child)
+		read_all_the_time(seconds);
+	is_right = is_well(child);
+	kill(resetter, SIGKILL);
+	waitpid(resetter, NULL, 0);
+	return is_right;
+}
+
 /* --- phases --- */
 
 static pthread_t ids[THREADS_MAX];
@@ -215,6 +292,7 @@ static bool survives_resets(double seconds)
 	second = start_checks(seconds, false, false);
 	is_right &= is_well(first);
 	is_right &= is_well(second);
+	is_right &= survives_quick_resets(seconds);
 	is_right &= survives_kills();
 	end_threads();
 	return is_right & keeps_all();
