@@ -1,69 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "hist/bucket.h"
 
+#include "unit/bucket_vectors.h"
 #include "unit/unit.h"
 
 #define MAX UINT64_MAX
 
-/* Slots of values by fractional bits 0 to 5, worked out apart from this code. */
-static const struct {
-	uint64_t value;
-	unsigned slots[BUCKET_FRAC_BITS_MAX + 1];
-	uint64_t low, high; /* of the slot with 3 fractional bits */
-} vectors[] = {
-	{ 0, { 0, 0, 0, 0, 0, 0 }, 0, 0 },
-	{ 1, { 1, 1, 1, 1, 1, 1 }, 1, 1 },
-	{ 3, { 2, 3, 3, 3, 3, 3 }, 3, 3 },
-	{ 4, { 3, 4, 4, 4, 4, 4 }, 4, 4 },
-	{ 7, { 3, 5, 7, 7, 7, 7 }, 7, 7 },
-	{ 8, { 4, 6, 8, 8, 8, 8 }, 8, 8 },
-	{ 9, { 4, 6, 8, 9, 9, 9 }, 9, 9 },
-	{ 15, { 4, 7, 11, 15, 15, 15 }, 15, 15 },
-	{ 16, { 5, 8, 12, 16, 16, 16 }, 16, 17 },
-	{ 17, { 5, 8, 12, 16, 17, 17 }, 16, 17 },
-	{ 31, { 5, 9, 15, 23, 31, 31 }, 30, 31 },
-	{ 32, { 6, 10, 16, 24, 32, 32 }, 32, 35 },
-	{ 63, { 6, 11, 19, 31, 47, 63 }, 60, 63 },
-	{ 64, { 7, 12, 20, 32, 48, 64 }, 64, 71 },
-	{ 100, { 7, 13, 22, 36, 57, 82 }, 96, 103 },
-	{ 480, { 9, 17, 31, 55, 94, 156 }, 480, 511 },
-	{ 511, { 9, 17, 31, 55, 95, 159 }, 480, 511 },
-	{ 512, { 10, 18, 32, 56, 96, 160 }, 512, 575 },
-	{ 1000, { 10, 19, 35, 63, 111, 190 }, 960, 1023 },
-	{ 1024, { 11, 20, 36, 64, 112, 192 }, 1024, 1151 },
-	{ 18432, { 15, 28, 52, 97, 178, 324 }, 18432, 20479 },
-	{ 20130, { 15, 28, 52, 97, 179, 327 }, 18432, 20479 },
-	{ 20480, { 15, 28, 53, 98, 180, 328 }, 20480, 22527 },
-	{ 1000000, { 20, 39, 75, 143, 270, 509 }, 983040, 1048575 },
-	{ 1061896, { 21, 40, 76, 144, 272, 512 }, 1048576, 1179647 },
-	{ 1313664, { 21, 40, 77, 146, 276, 520 }, 1310720, 1441791 },
-	{ 4194303, { 22, 43, 83, 159, 303, 575 }, 3932160, 4194303 },
-	{ 4194304, { 23, 44, 84, 160, 304, 576 }, 4194304, 4718591 },
-	{ 8388608, { 24, 46, 88, 168, 320, 608 }, 8388608, 9437183 },
-	{ 1000000000, { 30, 59, 115, 222, 429, 827 }, 939524096, 1006632959 },
-	{ 1000000000000, { 40, 79, 155, 302, 589, 1146 }, 962072674304, 1030792151039 },
-	{ 4294967295, { 32, 63, 123, 239, 463, 895 }, 4026531840, 4294967295 },
-	{ 4294967296, { 33, 64, 124, 240, 464, 896 }, 4294967296, 4831838207 },
-	{ (uint64_t)1 << 63,
-	  { 64, 126, 248, 488, 960, 1888 },
-	  9223372036854775808u,
-	  10376293541461622783u },
-	{ MAX, { 64, 127, 251, 495, 975, 1919 }, 17293822569102704640u, MAX },
-};
-
 TEST(slots_of_values)
 {
-	for (size_t i = 0; i < array_length(vectors); i++)
+	for (size_t i = 0; i < array_length(bucket_vectors); i++)
 		for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++)
-			assert_int_equal(bucket_slot(vectors[i].value, frac),
-					 vectors[i].slots[frac]);
+			assert_int_equal(bucket_slot(bucket_vectors[i].value, frac),
+					 bucket_vectors[i].slots[frac]);
 }
 
 TEST(bounds_of_slots)
 {
-	for (size_t i = 0; i < array_length(vectors); i++) {
-		assert_true(bucket_low(vectors[i].slots[3], 3) == vectors[i].low);
-		assert_true(bucket_high(vectors[i].slots[3], 3) == vectors[i].high);
+	for (size_t i = 0; i < array_length(bucket_vectors); i++) {
+		assert_true(bucket_low(bucket_vectors[i].slots[3], 3) == bucket_vectors[i].low);
+		assert_true(bucket_high(bucket_vectors[i].slots[3], 3) == bucket_vectors[i].high);
 	}
 }
 
