@@ -41,6 +41,8 @@ LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libct
 KSTATS   := $(call objects,$(wildcard libkstats/*.c))
 LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -liberty -llzma -lprotobuf-c -lcap -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
 LIB_LIBS := -lyajl -lzstd
+STATIC_LIBS := -lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -liberty -lprotobuf-c -lcap -lzstd -llzma -lbz2 -lz \
+            -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
 
 ifneq ($(V),1)
 Q    := @
@@ -146,9 +148,7 @@ static: $(B)/ctprof-static
 
 $(B)/ctprof-static: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
-	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ \
-		-lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -liberty -lprotobuf-c -lcap -lzstd -llzma -lbz2 -lz \
-		-lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread 2> $@.log || { cat $@.log; exit 1; }
+	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(STATIC_LIBS) 2> $@.log || { cat $@.log; exit 1; }
 
 # --- manual pages and completion, from the tables of commands and options ---
 

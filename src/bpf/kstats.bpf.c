@@ -172,13 +172,24 @@ static __always_inline __u64 with_sign(__u64 returned)
 	return config.end.return_bits == 32 ? (__u64)(__s64)(__s32)returned : returned;
 }
 
-/* The arguments of both are at the same place. */
+/* Where the arguments are is on the stack, and the same place at the call and at the return. What a
+ * pointer is may not be reckoned with, but how far it is from another. */
+static __always_inline __u64 frame_at(void *ctx)
+{
+	__u64 distance = (__u64)ctx;
+
+	asm volatile("%0 -= %1" : "+r"(distance) : "r"(&control));
+	return distance;
+}
+
 static __always_inline int begin_in_kernel(void *ctx)
 {
-	struct event event = { .frame = (__u64)ctx };
+	struct event event = { 0 };
 
 	if (!IS_RUNNING)
 		return 0;
+	if (config.has_frame)
+		event.frame = frame_at(ctx);
 	if (config.start.argument)
 		event.argument = argument_of(ctx, config.start.argument, config.start.has_syscall);
 	return begin(&event);
@@ -186,11 +197,13 @@ static __always_inline int begin_in_kernel(void *ctx)
 
 static __always_inline int end_in_kernel(void *ctx, bool has_returned)
 {
-	struct event event = { .frame = (__u64)ctx };
+	struct event event = { 0 };
 	__u64 now = bpf_ktime_get_ns();
 
 	if (!IS_RUNNING)
 		return 0;
+	if (config.has_frame)
+		event.frame = frame_at(ctx);
 	if (config.end.argument)
 		event.argument = argument_of(ctx, config.end.argument, config.end.has_syscall);
 	if (config.by == GROUPED_BY_RETVAL && has_returned) {

@@ -49,8 +49,7 @@ struct error *kstats_places_find(const struct kstats_spec *spec,
 				 struct kstats_places *ret) MUST_CHECK;
 void kstats_places_clear(struct kstats_places *places);
 
-/* Why a function could not be attached to: there is none (and what is near), or it may not be
- * traced. NULL: nothing speaks against it. */
+/* ENOENT, and what is near: the kernel has no such function. NULL: it has. */
 struct error *kstats_place_obstacle(const struct kstats_place *place) MUST_CHECK;
 
 /* Which arguments the key is, as far as the kernel's types tell; only with KSTATS_KEY_ARGUMENT. */

@@ -260,6 +260,7 @@ static struct error *attach_side(const struct side *side, struct kstats_program 
 	struct error *err;
 	struct bpf_link *link;
 
+	program->refused = side->place->kind == KSTATS_FUNCTION ? side->place : NULL;
 	if (side->way == WAY_KPROBE || side->way == WAY_USER)
 		return attach_probes(side, program);
 	if (!array_reserve(&program->links, 1))
@@ -317,6 +318,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	struct kstats_config *told;
 	struct sides sides;
 
+	program->refused = NULL;
 	if (err)
 		return err;
 	sides = sides_of(program, has_trampolines);
@@ -349,6 +351,13 @@ static bool wants_trampolines(const struct kstats_places *places)
 	return places->start.by_trampoline || places->end.by_trampoline;
 }
 
+/* What kernels say of a function that is there, and where nothing may be: notrace, NOKPROBE_SYMBOL,
+ * __init, too short. */
+static bool is_refusal(int failed)
+{
+	return failed == EINVAL || failed == ENOENT || failed == EADDRNOTAVAIL || failed == EILSEQ;
+}
+
 /* Of what stands against a function, that it is not there is worth more than how that showed. */
 static struct error *explain(struct kstats_program *program, struct error *err)
 {
@@ -358,10 +367,15 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 		struct error *obstacle =
 			both[i]->kind == KSTATS_FUNCTION ? kstats_place_obstacle(both[i]) : NULL;
 
-		if (obstacle) {
-			error_destroy(err);
-			return obstacle;
-		}
+		if (!obstacle)
+			continue;
+		error_destroy(err);
+		return obstacle;
+	}
+	if (program->refused && err != &error_no_memory && is_refusal(err->errnum)) {
+		error_destroy(err);
+		return error_system(EINVAL, "the kernel does not let %s be traced",
+				    program->refused->name);
 	}
 	return err;
 }

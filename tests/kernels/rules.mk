@@ -13,7 +13,8 @@ GUEST_SHAPES := $(addprefix $(B)/$(GUEST)/,shapes shapes-static)
 endif
 
 .PHONY: guest-programs
-guest-programs: $(GUEST_PROGRAMS) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/states $(B)/$(GUEST)/sched_ext.bpf.o
+guest-programs: $(GUEST_PROGRAMS) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/states \
+	$(B)/$(GUEST)/kstats_calls $(B)/$(GUEST)/kstats_driver $(B)/$(GUEST)/sched_ext.bpf.o
 
 $(B)/$(GUEST)/heap: tests/programs/heap.c
 	$(call say,LINK  $@)
@@ -24,6 +25,16 @@ $(B)/$(GUEST)/lives: $(B)/tests/programs/lives.o
 	$(call say,LINK  $@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+
+$(B)/$(GUEST)/kstats_calls: $(B)/tests/programs/kstats_calls.o
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+
+$(B)/$(GUEST)/kstats_driver: $(B)/tests/programs/kstats_driver.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(STATIC_LIBS) 2> $@.log || { cat $@.log; exit 1; }
 
 $(B)/$(GUEST)/states: $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/thread_states/*.c))
 	$(call say,LINK  $@)

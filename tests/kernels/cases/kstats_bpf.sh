@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Metrics that BPF programs record in functions of the kernel, in all ways that there are.
+
+. tests/cases.sh
+. tests/kstats_truth.sh
+driver=/bin/kstats_driver
+calls=/bin/kstats_calls
+
+# do_nanosleep() is called once for each nap. WAY START
+naps_agree() {
+	trace comm=kstats_calls naps start "$2"
+	do_calls nap 10 5000000
+	look naps
+	equal "how" "$(sed -n 's/^how //p' <<< "$table")" "$1"
+	equal "the naps" "$(fact count)" 10
+	nothing_is_lost
+	between "their time" $((10 * 5000000)) "$(total)" "$(did most)"
+	look GAP-naps
+	equal "the times between" "$(fact count)" 9
+}
+
+calls_agree() {
+	trace comm=kstats_calls here start "$2"
+	do_calls getppid 2000
+	look here
+	equal "how" "$(sed -n 's/^how //p' <<< "$table")" "$1"
+	equal "the calls" "$(fact count)" 2000
+	nothing_is_lost
+	between "their time" 1 "$(total)" "$(did most)"
+}
+
+# From a call to another function's call. OPTIONS...
+pair_agrees() {
+	trace comm=kstats_calls "$@" pair start "$start" end "$end"
+	do_calls nap 10 5000000
+	look pair
+	equal "the naps" "$(fact count)" 10
+	equal replaced "$(loss replaced)" 0
+	between "their time" 1 "$(total)" "$(did most)"
+}
+
+# The timer that a nap waits for is the argument of what starts it and of what it runs, on whatever CPU and
+# in an interrupt.
+timers_agree() {
+	trace comm=kstats_calls key=arg1 timer start tracepoint:timer:hrtimer_start end tracepoint:timer:hrtimer_expire_entry
+	do_calls nap 10 5000000
+	look timer
+	# Timers of the kernel are started in the thread that runs, too. Those of 4.7 ms and longer:
+	between "the naps" 10 "$(awk '$1 == "slot" && $3 >= 161 { n += $4 } END { print n }' <<< "$table")" 14
+}
+
+# What is returned has a sign. WAY
+returned_values_are_rows() {
+	trace comm=cat by=retval opened start "$1"
+	cat /no/such/file > "$scratch/out" 2>&1 || true
+	look opened
+	between "ENOENT" 1 "$(row -2)" 50
+}
+
+# A function that is busy on both CPUs, and sleeps in between.
+many_threads_agree() {
+	local i
+
+	trace comm=kstats_calls by=process busy start "$1"
+	for i in 1 2 3 4; do
+		"$calls" getppid 500 > "$scratch/said.$i" &
+	done
+	wait
+	look busy
+	equal "the calls" "$(fact count)" 2000
+	equal "the processes" "$(grep -c '^row .* 500 kstats_calls' <<< "$table")" 4
+	nothing_is_lost
+}
+
+untraceable_functions_are_refused() {
+	local name
+
+	for name in notrace_function rcu_read_lock_nothing; do
+		refused $ENOENT "matches nothing" trace bad start $name
+	done
+	# What probes run by cannot have any.
+	refused $EINVAL "does not let" trace bad start kprobe:kprobe_ftrace_handler
+	refused $ENOENT "did you mean 'vfs_read'" trace bad start vfs_raed
+	equal "what is left" "$(kstats list)" ""
+}
+
+# NAME FUNCTION WORDS...
+kstats_case() {
+	local name=$1
+
+	shift
+	run_case "kstats by BPF: $name" "$@"
+}
+
+kstats_case "a function that sleeps, by fentry" naps_agree "fentry, fexit" do_nanosleep
+kstats_case "a function that sleeps, by kprobe" naps_agree "kprobe, kretprobe" kprobe:do_nanosleep
+kstats_case "a system call by fentry" calls_agree "fentry, fexit" syscall:getppid
+kstats_case "a system call's function by kprobe" calls_agree "kprobe, kretprobe" kprobe:__x64_sys_getppid
+start=do_nanosleep end=fexit:do_nanosleep
+kstats_case "a function and its return" pair_agrees
+start=kprobe:hrtimer_nanosleep end=fentry:do_nanosleep
+kstats_case "a pair of functions" pair_agrees
+start=kprobe:hrtimer_nanosleep end=fentry:do_nanosleep
+kstats_case "a pair of functions on one CPU" pair_agrees key=cpu
+kstats_case "a timer is known again by its argument" timers_agree
+kstats_case "returned values, by fexit" returned_values_are_rows syscall:openat
+kstats_case "returned values, by kretprobe" returned_values_are_rows kprobe:do_sys_openat2
+kstats_case "several threads, by fentry" many_threads_agree fentry:__x64_sys_getppid
+kstats_case "several threads, by kprobe" many_threads_agree kprobe:__x64_sys_getppid
+kstats_case "code of a program that sleeps" function_agrees "uprobe:$calls:napping_function" nap 10 3000000
+kstats_case "code of a program that changes its CPU" function_agrees "uprobe:$calls:moving_function" move 20
+kstats_case "code of a program that calls itself" recursion_is_told_apart "uprobe:$calls:recursive_function"
+kstats_case "a wake-up on another CPU" wakeup_is_measured
+kstats_case "start and stop" stop_and_start_are_heard
+kstats_case "functions that cannot be measured" untraceable_functions_are_refused
+kstats_case "names are unique" names_are_unique

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What is measured by the BPF recorder of kstats, beside what the measured program says of itself
+# (tests/programs/kstats_calls.c). Who sources this sets `driver` and `calls`, the two programs, and
+# may set `inside`, a command in front of the driver.
+
+inside=()
+
+kstats() {
+	"${inside[@]}" "$driver" "$@"
+}
+
+# trace NAME ...: until the case ends. Options, KEY=VALUE, stand in front of the name.
+trace() {
+	local word name
+
+	for word; do
+		name=$word
+		[[ $word == *=* ]] || break
+	done
+	kstats trace "$@"
+	at_end "kstats remove $name"
+}
+
+# do_calls WORDS...: what the program did is in $did.
+do_calls() {
+	did=$("$calls" "$@")
+}
+
+# did KEY
+did() {
+	[[ " $did " =~ " $1="([0-9]+)" " ]] && echo "${BASH_REMATCH[1]}"
+}
+
+# look NAME: its table is in $table.
+look() {
+	table=$(kstats show "$1")
+}
+
+# fact KEY; loss KIND: "unknown" where this kernel does not tell.
+fact() {
+	awk -v key="$1" '$1 == key { print $2; exit }' <<< "$table"
+}
+
+loss() {
+	awk -v kind="$1" '$1 == "loss" && $2 == kind { print $3; found = 1 } END { if (!found) print "unknown" }' <<< "$table"
+}
+
+# row ID: how many values it has. Sum of all values [of a row], to some nanoseconds, of 3 bits.
+row() {
+	awk -v id="$1" '$1 == "row" && $2 == id { n = $3 } END { print n + 0 }' <<< "$table"
+}
+
+total() {
+	local word id slot count sum all=0
+
+	while read -r word id slot count sum; do
+		[ "$word" = slot ] && [ "${1-$id}" = "$id" ] || continue
+		((slot >> 3 > 20)) && ((sum <<= (slot >> 3) - 20)) || true
+		((all += sum))
+	done <<< "$table"
+	echo "$all"
+}
+
+nothing_is_lost() {
+	local kind
+
+	for kind in unmatched replaced recursive backwards full; do
+		equal "$kind" "$(loss $kind)" 0
+	done
+	[ "$(loss missed)" = unknown ] || equal missed "$(loss missed)" 0
+}
+
+# agrees NAME [CALLS]: as many as the program did, in as much time as it took, and nothing lost.
+agrees() {
+	look "$1"
+	equal "the count of $1" "$(fact count)" "${2-$(did calls)}"
+	nothing_is_lost
+	between "the time of $1" $(($(did least) - 100 * $(did calls))) "$(total)" "$(did most)"
+}
+
+# Every slot's sum is one of that many of its values: none was torn when it was emptied. Of values below 2^20.
+sums_fit() {
+	awk '$1 == "slot" && $3 < 160 {
+		octave = int($3 / 8); fraction = $3 % 8
+		low = octave ? (8 + fraction) * 2 ^ (octave - 1) : fraction
+		width = octave ? 2 ^ (octave - 1) : 1
+		if ($5 < low * $4 || $5 > (low + width - 1) * $4) { print; bad = 1 }
+	} END { exit bad }' <<< "$table"
+}
+
+# --- cases that are the same at every kind of place ---
+
+# START WORDS...: calls of one function, measured at that place.
+function_agrees() {
+	local start=$1
+
+	shift
+	trace comm=kstats_calls here start "$start"
+	do_calls "$@"
+	agrees here
+}
+
+# However deeply it calls itself, each call has its own start: none is shorter than the sleep below all of them.
+recursion_is_told_apart() {
+	local start=$1
+
+	trace deep start "$start"
+	do_calls recurse 10 30 2000000
+	look deep
+	equal "the calls" "$(fact count)" 300
+	nothing_is_lost
+	awk '$1 == "slot" && $3 < 148 { print; bad = 1 } END { exit bad }' <<< "$table"
+	between "the time of all" $((300 * 2000000)) "$(total)" $((30 * $(did most)))
+}
+
+# A wake-up begins on one CPU and ends on another. The thread is held up by one that says until when.
+wakeup_is_measured() {
+	(($(nproc) > 1)) || skip "one CPU"
+	trace key=arg1 by=thread wakeup start tracepoint:sched:sched_waking end tracepoint:sched:sched_switch
+	do_calls wake 10 20000000
+	look wakeup
+	# As it began it was woken once or twice more, with its CPU free, and waited less than once.
+	between "the wake-ups" 11 "$(row "$(did tid)")" 13
+	between "the waiting" "$(did least)" "$(total "$(did tid)")" $(($(did most) + 20000000))
+}
+
+# Without the other, each of them would be read as the other.
+stop_and_start_are_heard() {
+	trace stopped=1 comm=kstats_calls held start syscall:getppid
+	do_calls getppid 1000
+	look held
+	equal "before it was started" "$(fact count)" 0
+	kstats start held
+	do_calls getppid 1000
+	kstats stop held
+	do_calls getppid 500
+	look held
+	equal "while it was active" "$(fact count)" 1000
+	equal "is it active" "$(fact active)" 0
+	kstats start held
+	do_calls getppid 300
+	kstats reset held
+	do_calls getppid 70
+	look held
+	equal "after it was emptied" "$(fact count)" 70
+	nothing_is_lost
+}
+
+# The caller counts its calls where we can read it: what was done after it was emptied is all that is there.
+reset_forgets_exactly() {
+	local caller before after end round file=$scratch/done
+
+	trace comm=kstats_calls again start syscall:getppid
+	"$calls" until "$file" > "$scratch/said" &
+	caller=$!
+	at_end "rm -f $file; kill $caller"
+	until [ "$(calls_done "$file")" -gt 1000 ]; do sleep 0.01; done
+	for round in {1..20}; do
+		before=$(calls_done "$file")
+		kstats reset again
+		after=$(calls_done "$file")
+		look again
+		sums_fit
+	done
+	rm -f "$file"
+	wait "$caller" || true
+	end=$(sed 's/calls=//' "$scratch/said")
+	look again
+	sums_fit
+	# One that was made before may have been counted by the caller after.
+	between "the calls after it was emptied" $((end - after - 1)) "$(fact count)" $((end - before))
+	kstats reset again
+	look again
+	equal "what is left" "$(fact count)" 0
+	equal "slots with a sum" "$(grep -c ^slot <<< "$table")" 0 || true
+}
+
+calls_done() {
+	local n
+
+	n=$(od -An -t u8 -N 8 "$1" 2> /dev/null | tr -d ' ')
+	echo "${n:-0}"
+}
+
+# refused STATUS PIECE WORDS...: the status is the code of the error.
+refused() {
+	local status=$1 piece=$2
+
+	shift 2
+	fails "$status" kstats "$@"
+	has "what is said" "$output" "$piece"
+}
+
+ENOENT=2 EACCES=13 EEXIST=17 EINVAL=22 EOPNOTSUPP=95
+
+bad_places_are_refused() {
+	local switch='start tracepoint:sched:sched_waking end tracepoint:sched:sched_switch'
+
+	refused $ENOENT "matches nothing" trace bad start no_such_function_anywhere
+	refused $ENOENT "did you mean 'read'" trace bad start syscall:reed
+	refused $ENOENT "did you mean 'sched_waking'" trace bad start tracepoint:sched:sched_wakin end vfs_read
+	refused $ENOENT "matches nothing" trace bad start "uprobe:$calls:no_such_function"
+	refused $EINVAL "say which" trace bad start "uprobe:$calls:*_function"
+	refused $EINVAL "none of" trace bad start nothing:vfs_read
+	refused $EINVAL "no name" trace bad start 'vfs read'
+	refused $EINVAL "give an end" trace bad start tracepoint:sched:sched_waking
+	refused $EINVAL "no arg3" trace key=arg3 bad $switch
+	refused $EINVAL "nothing is returned" trace by=retval bad $switch
+	refused $EINVAL "not there any more" trace key=arg1 bad start "uprobe:$calls:empty_function"
+	refused $ENOENT "/no/such" trace cgroup=/no/such bad start syscall:read
+	refused $EINVAL "no list" trace cpus=3-1 bad start syscall:read
+	refused $EINVAL "at most" trace comm=a_name_that_is_too_long bad start syscall:read
+	refused $EINVAL "taken" trace GAP-bad start syscall:read
+	refused $EINVAL "letters" trace ../bad start syscall:read
+	refused $ENOENT bad show bad
+	refused $ENOENT bad remove bad
+	refused $ENOENT ../bad remove ../bad
+	refused $EINVAL "goes with" remove GAP-bad
+	equal "what is left" "$(kstats list)" ""
+}
+
+names_are_unique() {
+	trace one start syscall:getppid
+	refused $EEXIST one trace one start syscall:read
+	equal "how many" "$(kstats list | wc -l)" 2
+	refused $EINVAL "goes with" remove GAP-one
+	kstats remove one
+	refused $ENOENT one remove one
+	refused $ENOENT GAP-one show GAP-one
+}
+
+# programs: how many programs and maps of this recorder there are in the kernel.
+programs() {
+	local kind
+
+	for kind in prog map; do
+		bpftool $kind show | grep -cE 'name (begin_|end_|measure_nothing|group_numbers|endeds|data.control)' || true
+	done | paste -sd ' '
+}
+
+# The kernel frees them a little later, and much later when it has much to do.
+programs_are() {
+	local now i
+
+	for i in {1..300}; do
+		now=$(programs)
+		[ "$now" != "$1" ] || return 0
+		sleep 0.1
+	done
+	equal "programs and maps" "$now" "$1"
+}
+
+# A directory as a command leaves it that was killed.
+half_made_ones_go() {
+	local before round
+
+	before=$(programs)
+	trace whole start syscall:getppid
+	"${inside[@]}" mkdir /sys/fs/bpf/ctprof/+half
+	equal "how many" "$(kstats list | wc -l)" 2
+	fails 1 "${inside[@]}" test -e /sys/fs/bpf/ctprof/+half
+	for round in {1..12}; do
+		kstats trace cut start syscall:getppid &
+		sleep "0.0$((round * 8 / 10))"
+		kill -9 $! 2> /dev/null || true
+		wait $! 2> /dev/null || true
+		kstats list > "$scratch/list"
+		kstats remove cut 2> /dev/null || true
+	done
+	equal "how many" "$(kstats list | wc -l)" 2
+	kstats remove whole
+	equal "what is left" "$("${inside[@]}" ls -A /sys/fs/bpf/ctprof)" ""
+	programs_are "$before"
+}
+
+# TIMES PLACE
+nothing_leaks() {
+	local before i
+
+	before=$(programs)
+	for ((i = 0; i < $1; i++)); do
+		kstats trace leak start "$2"
+		kstats remove leak
+	done
+	programs_are "$before"
+}

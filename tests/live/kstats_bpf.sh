@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Metrics that BPF programs record here: of system calls, tracepoints, and code of programs. This
+# kernel has no probes in its own functions, for which see tests/kernels/cases/kstats_bpf.sh. Part of
+# tests/live/run.
+
+. tests/kstats_truth.sh
+driver=$PWD/$programs/kstats_driver
+calls=$scratch/kstats_calls
+cp "$programs/kstats_calls" "$calls"
+
+# Nobody else sees the metrics, and they go with the last process that does: a place of its own for them.
+has_own_place() {
+	is_root
+	rm -f "$scratch/place"
+	unshare -m sh -c 'mount -t bpf bpf /sys/fs/bpf && echo ready && exec sleep infinity' \
+		> "$scratch/place" 2>&1 &
+	at_end "kill $!; wait $!"
+	until grep -qs . "$scratch/place"; do sleep 0.01; done
+	grep -q ready "$scratch/place" || skip "$(cat "$scratch/place")"
+	inside=(nsenter "--mount=/proc/$!/ns/mnt")
+	"$@"
+}
+
+bpf_case() {
+	local name=$1
+
+	shift
+	run_case "kstats by BPF: $name" has_own_place "$@"
+}
+
+# --- counts and times ---
+
+system_calls_are_counted() {
+	trace comm=kstats_calls calls start syscall:getppid
+	trace by=process calls_by start syscall:getppid
+	do_calls getppid 100000
+	look calls
+	equal "the calls" "$(fact count)" 100000
+	nothing_is_lost
+	between "all of them" 1 "$(total)" "$(did most)"
+	look GAP-calls
+	equal "the times between" "$(fact count)" 99999
+	look calls_by
+	equal "of this process" "$(awk '$4 == "kstats_calls" { print $3 }' <<< "$table")" 100000
+}
+
+returned_values_are_rows() {
+	trace comm=cat by=retval opened start syscall:openat
+	cat /no/such/file > "$scratch/out" 2>&1 || true
+	look opened
+	between "those that failed with ENOENT" 1 "$(row -2)" 100
+	equal "ENOENT as a name" "$(awk '$1 == "row" && $2 == -2 { print $4 }' <<< "$table")" -2
+	equal "those that did not" "$(awk '$1 == "row" && $2 >= 0 { n += $3 } END { print n }' <<< "$table")" \
+		"$(($(fact count) - $(row -2)))"
+}
+
+usdt_pair_agrees() {
+	trace nap start "usdt:$calls:kstats_calls:nap_begin" end "usdt:$calls:kstats_calls:nap_end"
+	do_calls nap 20 3000000
+	look nap
+	equal "the naps" "$(fact count)" 20
+	nothing_is_lost
+	between "the time" $((20 * 3000000)) "$(total)" "$(did least)"
+}
+
+# From the call of one to the tracepoint in it: of the same thread.
+pair_of_different_kinds_agrees() {
+	trace comm=kstats_calls mixed start "uprobe:$calls:napping_function" end "usdt:$calls:kstats_calls:nap_end"
+	do_calls nap 20 3000000
+	look mixed
+	equal "the naps" "$(fact count)" 20
+	between "the time" $((20 * 3000000)) "$(total)" "$(did most)"
+}
+
+# How often the kernel says that it did.
+softirqs() {
+	awk 'NR > 1 { for (i = 2; i <= NF; i++) n += $i } END { print n + 0 }' /proc/softirqs
+}
+
+cpus_are_told_apart() {
+	local counts=()
+
+	counts+=("$(softirqs)")
+	trace key=cpu softirq start tracepoint:irq:softirq_entry end tracepoint:irq:softirq_exit
+	counts+=("$(softirqs)")
+	sleep 0.5
+	counts+=("$(softirqs)")
+	kstats stop softirq
+	counts+=("$(softirqs)")
+	look softirq
+	between "softirqs" $((counts[2] - counts[1])) "$(fact count)" $((counts[3] - counts[0]))
+	equal replaced "$(loss replaced)" 0
+}
+
+# --- filters ---
+
+filters_let_nothing_else_in() {
+	trace cpus=1 on_one start syscall:getppid
+	trace comm=kstats_call other start syscall:getppid
+	trace pid=1 first start syscall:getppid
+	trace pid=$$ child start syscall:getppid
+	did=$(taskset -c 0 "$calls" getppid 100)
+	look on_one
+	equal "on the other CPU" "$(row 0)" 0
+	did=$(taskset -c 1 "$calls" getppid 100)
+	look on_one
+	between "on that CPU" 100 "$(row 1)" 100000
+	for name in other first child; do
+		look $name
+		between "$name" 0 "$(fact count)" 20
+		equal "what $name lost" "$(loss unmatched)" 0
+	done
+}
+
+only_below_the_cgroup() {
+	with_cgroup in_cgroup
+}
+
+in_cgroup() {
+	trace "cgroup=$cgroup" inside start syscall:getppid
+	trace by=cgroup comm=kstats_calls every start syscall:getppid
+	sh -c 'echo $$ > "$0/below/cgroup.procs"; exec "$1" getppid 100' "$mount$cgroup" "$calls" > "$scratch/out"
+	do_calls getppid 50
+	look inside
+	equal "those inside" "$(fact count)" 100
+	look every
+	equal "those of all" "$(fact count)" 150
+	has "their names" "$table" "${cgroup##*/}/below"
+}
+
+# --- the same values as by other means ---
+
+known_values_fall_where_they_should() {
+	local bits
+
+	for bits in 0 1 2 4 5; do
+		"$driver" values $bits 20000 > "$scratch/values.$bits"
+	done
+	"$driver" values 3 1000000 > "$scratch/values"
+	equal "all of them" "$(awk '{ n += $3 } END { print n }' "$scratch/values")" 1000000
+}
+
+# --- refusals ---
+
+strangers_are_refused() {
+	trace secret start syscall:getppid
+	cp "$driver" "$scratch/driver"
+	for words in "list" "show secret" "stop secret" "remove secret" "trace mine start syscall:read"; do
+		fails $EACCES "${inside[@]}" "${as_nobody[@]}" "$scratch/driver" $words
+	done
+	look secret
+	equal "is it active" "$(fact active)" 1
+}
+
+functions_have_reasons() {
+	[ ! -e /sys/bus/event_source/devices/kprobe ] || skip "this kernel has kprobes"
+	refused $EOPNOTSUPP "no kprobes (CONFIG_KPROBES)" trace bad start vfs_read
+	equal "what is left" "$(kstats list)" ""
+}
+
+many_at_once() {
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		kstats trace many$i start "uprobe:$calls:empty_function"
+	done
+	do_calls empty 3
+	equal "how many have three" "$(kstats list | awk '$1 ~ /^many/ && $3 == 3' | wc -l)" 100
+	for ((i = 0; i < 100; i++)); do
+		kstats remove many$i
+	done
+	equal "what is left" "$(kstats list)" ""
+}
+
+bpf_case "100,000 system calls are as many" system_calls_are_counted
+bpf_case "returned values are rows" returned_values_are_rows
+bpf_case "a function that sleeps" function_agrees "uprobe:$calls:napping_function" nap 20 3000000
+bpf_case "a function that changes its CPU" function_agrees "uprobe:$calls:moving_function" move 200
+bpf_case "a function that calls itself" recursion_is_told_apart "uprobe:$calls:recursive_function"
+bpf_case "a pair of static probes" usdt_pair_agrees
+bpf_case "a pair of two kinds" pair_of_different_kinds_agrees
+bpf_case "a pair on each CPU" cpus_are_told_apart
+bpf_case "a wake-up on another CPU" wakeup_is_measured
+bpf_case "filters let nothing else in" filters_let_nothing_else_in
+bpf_case "filters by cgroup" only_below_the_cgroup
+bpf_case "known values are in their slots" known_values_fall_where_they_should
+bpf_case "start and stop" stop_and_start_are_heard
+bpf_case "what was forgotten does not come back" reset_forgets_exactly
+bpf_case "names are unique" names_are_unique
+bpf_case "places that cannot be measured" bad_places_are_refused
+bpf_case "functions say why not" functions_have_reasons
+bpf_case "others than root are refused" strangers_are_refused
+bpf_case "a hundred at once" many_at_once
+bpf_case "those that are half made go" half_made_ones_go
+bpf_case "nothing leaks" nothing_leaks 200 syscall:getppid

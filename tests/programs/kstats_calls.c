@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Does what is to be measured, and says what its own clock saw:
+ *
+ *	kstats_calls getppid N           N system calls
+ *	kstats_calls empty N             N calls of empty_function()
+ *	kstats_calls nap N NS            N calls of napping_function(), which sleeps for so long
+ *	kstats_calls recurse N DEPTH NS  N calls of recursive_function(), that deep, which sleeps
+ *below kstats_calls move N              N calls of moving_function(), which changes its CPU
+ *	kstats_calls wake N NS           N wake-ups from CPU 0 of a thread on CPU 1, which is held
+ *up for so long by another one (as root) kstats_calls until FILE          system calls until that
+ *is gone; FILE has how many there were
+ *
+ * "calls=N least=NS most=NS": all of them together took at least, and at most, so long. "wake" says
+ * the number of the thread too: "tid=N".
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A tracepoint without arguments, as <sys/sdt.h> of SystemTap writes it. */
+#define TRACEPOINT(name)                                                                           \
+	__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n"         \
+			 ".4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+			 "993: .8byte 990b,0,0\n.asciz \"kstats_calls\"\n.asciz \"" #name "\"\n"   \
+			 ".asciz \"\"\n994: .balign 4\n.popsection\n")
+
+#define OWN __attribute__((noinline, noclone, used))
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	const struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	nanosleep(&t, NULL);
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* What ran inside of a function, and what ran around it. */
+static uint64_t least, most;
+
+static OWN int empty_function(int a)
+{
+	__asm__ volatile("" ::"r"(a));
+	return a;
+}
+
+static OWN void napping_function(uint64_t ns)
+{
+	const uint64_t begun = now();
+
+	TRACEPOINT(nap_begin);
+	sleep_ns(ns);
+	TRACEPOINT(nap_end);
+	least += now() - begun;
+}
+
+static OWN int recursive_function(int depth, uint64_t ns)
+{
+	int below = 0;
+
+	if (depth > 1)
+		below = recursive_function(depth - 1, ns);
+	else
+		sleep_ns(ns);
+	__asm__ volatile("");
+	return below + 1;
+}
+
+static OWN void moving_function(int to)
+{
+	const uint64_t begun = now();
+
+	pin(to);
+	least += now() - begun;
+}
+
+/* --- wake-ups --- */
+
+static int go_hold, go_wake;
+static volatile int is_held;
+static volatile uint64_t held_until, woken_at;
+static uint64_t hold_ns;
+static pid_t sleeper;
+
+static void receive(int fd)
+{
+	uint64_t value;
+
+	if (read(fd, &value, sizeof(value)) != sizeof(value))
+		exit(1);
+}
+
+static void send(int fd)
+{
+	const uint64_t one = 1;
+
+	if (write(fd, &one, sizeof(one)) != sizeof(one))
+		exit(1);
+}
+
+/* Whoever is on its CPU waits while it runs. */
+static void *hold(void *unused)
+{
+	const struct sched_param high = { .sched_priority = 10 };
+
+	pin(1);
+	if (sched_setscheduler(0, SCHED_FIFO, &high))
+		perror("SCHED_FIFO");
+	for (;;) {
+		uint64_t until;
+
+		receive(go_hold);
+		until = now() + hold_ns;
+		is_held = 1;
+		while (now() < until)
+			;
+		held_until = now();
+		is_held = 0;
+	}
+	return unused;
+}
+
+static void *be_woken(void *unused)
+{
+	prctl(PR_SET_NAME, "woken");
+	pin(1);
+	sleeper = (pid_t)syscall(SYS_gettid);
+	for (;;) {
+		receive(go_wake);
+		woken_at = now();
+	}
+	return unused;
+}
+
+static void wake(long count)
+{
+	pthread_t threads[2];
+	const struct sched_param high = { .sched_priority = 20 };
+
+	pin(0);
+	go_hold = eventfd(0, 0);
+	go_wake = eventfd(0, 0);
+	pthread_create(&threads[0], NULL, hold, NULL);
+	pthread_create(&threads[1], NULL, be_woken, NULL);
+	if (sched_setscheduler(0, SCHED_FIFO, &high))
+		perror("SCHED_FIFO");
+	while (!sleeper)
+		sleep_ns(1000000);
+	sleep_ns(50000000);
+	for (long i = 0; i < count; i++) {
+		uint64_t before, after;
+
+		woken_at = 0;
+		send(go_hold);
+		while (!is_held)
+			;
+		before = now();
+		send(go_wake);
+		after = now();
+		while (!woken_at)
+			sleep_ns(1000000);
+		/* The scheduler may have let it in between. */
+		least += held_until > after && woken_at > held_until ? held_until - after : 0;
+		most += woken_at - before;
+		/* So that it sleeps again. */
+		sleep_ns(20000000);
+	}
+}
+
+/* --- all --- */
+
+static void until_gone(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+	volatile uint64_t *done;
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		exit(1);
+	done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	while (*done || access(path, F_OK) == 0) {
+		for (int i = 0; i < 1000; i++) {
+			syscall(SYS_getppid);
+			++*done;
+		}
+		if (access(path, F_OK))
+			break;
+	}
+	printf("calls=%lu\n", (unsigned long)*done);
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+	const long count = argc > 2 ? atol(argv[2]) : 0;
+	const uint64_t third = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
+		       fourth = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
+	uint64_t begun;
+
+	if (strcmp(what, "until") == 0)
+		until_gone(argv[2]);
+	if (strcmp(what, "wake") == 0) {
+		hold_ns = third;
+		wake(count);
+		printf("calls=%ld least=%lu most=%lu tid=%d\n", count, (unsigned long)least,
+		       (unsigned long)most, sleeper);
+		return 0;
+	}
+	begun = now();
+	for (long i = 0; i < count; i++) {
+		if (strcmp(what, "getppid") == 0)
+			syscall(SYS_getppid);
+		else if (strcmp(what, "empty") == 0)
+			empty_function((int)i);
+		else if (strcmp(what, "nap") == 0)
+			napping_function(third);
+		else if (strcmp(what, "recurse") == 0)
+			recursive_function((int)third, fourth);
+		else if (strcmp(what, "move") == 0)
+			moving_function((int)(i & 1));
+	}
+	most = now() - begun;
+	printf("calls=%ld least=%lu most=%lu\n", count, (unsigned long)least, (unsigned long)most);
+	return 0;
+}
