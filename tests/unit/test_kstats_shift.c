@@ -265,7 +265,7 @@ static double said_probability(unsigned old, unsigned new, unsigned far)
 	return kstats_distance(&before, &after).probability;
 }
 
-/* What is said of few values is near to what is so, and where it matters not too small. */
+/* What is said of few values is near to what is so, and not too small where it matters. */
 TEST(probabilities_of_few)
 {
 	static const unsigned sizes[][2] = { { 10, 10 }, { 20, 20 }, { 50, 50 }, { 12, 20 },
@@ -277,11 +277,12 @@ TEST(probabilities_of_few)
 			double exact = exact_probability(old, new, far * old);
 			double said = said_probability(old, new, far);
 
-			assert_true(fabs(said - exact) < 0.08);
+			/* Too large between few possible distances. */
+			assert_true(said > exact - 0.03 && said < exact + 0.2);
 			if (exact < 0.2 && exact > 1e-9)
 				assert_true(said > exact * 0.97);
 			if (exact < 0.2 && exact > 0.001)
-				assert_true(said < exact * 2.5);
+				assert_true(said < exact * 4);
 		}
 }
 
