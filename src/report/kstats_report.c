@@ -90,13 +90,9 @@ static void fold(struct histogram *h)
 	}
 }
 
-static unsigned lines_of(const struct histogram *h, bool empty_too)
+static unsigned lines_of(const struct histogram *h)
 {
-	unsigned lines = 0;
-
-	for (unsigned slot = h->first; slot <= h->last; slot++)
-		lines += empty_too || h->slots[slot].count;
-	return lines;
+	return h->last - h->first + 1;
 }
 
 static void print_slot(FILE *out, const struct kstats_table *table, const struct histogram *h,
@@ -108,31 +104,52 @@ static void print_slot(FILE *out, const struct kstats_table *table, const struct
 	bar_label(out, format_exact(low, table, bucket_low(slot, h->frac_bits)), 12);
 	fputs(" .. ", out);
 	bar_label(out, format_exact(high, table, bucket_high(slot, h->frac_bits)), 10);
-	fprintf(out, " %12" PRIu64 " %5.1f%%  ", count, 100 * (double)count / (double)h->of->count);
-	if (count)
+	fprintf(out, " %12" PRIu64 " %5.1f%%", count, 100 * (double)count / (double)h->of->count);
+	if (count) {
+		fputs("  ", out);
 		bar_print(out, (double)count / (double)h->most, BAR_WIDTH, utf8);
+	}
 	fputc('\n', out);
 }
 
-/* As many bits as give no more lines than wanted; all slots in between, so that gaps are seen. */
+/* Empty slots as one line. Returns the next that is not empty; the last one is not. */
+static unsigned print_gap(FILE *out, const struct histogram *h, unsigned slot)
+{
+	unsigned next = slot;
+
+	while (!h->slots[next].count)
+		next++;
+	if (next == slot)
+		return slot;
+	bar_label(out, "...", 12);
+	fputc('\n', out);
+	return next;
+}
+
+/* As many bits as give no more lines than wanted; all slots in between, so that gaps are seen.
+ * Where powers of two are too many lines still, a gap is a line. */
 static struct error *print_histogram(FILE *out, const struct kstats_table *table,
 				     const struct kstats_distribution *of,
 				     const struct kstats_style *style)
 {
 	struct histogram h = { .of = of, .frac_bits = of->frac_bits };
-	const bool empty_too = style->lines != 0;
+	bool all;
 
 	h.slots = calloc(BUCKET_SLOTS(of->frac_bits), sizeof(*h.slots));
 	if (!h.slots)
 		return &error_no_memory;
 	fold(&h);
-	while (style->lines && h.frac_bits && lines_of(&h, true) > style->lines) {
+	while (style->lines && h.frac_bits && lines_of(&h) > style->lines) {
 		h.frac_bits--;
 		fold(&h);
 	}
-	for (unsigned slot = h.first; slot <= h.last; slot++)
-		if (empty_too || h.slots[slot].count)
+	all = lines_of(&h) <= style->lines;
+	for (unsigned slot = h.first; slot <= h.last; slot++) {
+		if (style->lines && !all)
+			slot = print_gap(out, &h, slot);
+		if (all || h.slots[slot].count)
 			print_slot(out, table, &h, slot, style->utf8);
+	}
 	free(h.slots);
 	return NULL;
 }
@@ -154,8 +171,8 @@ static void print_percentiles(FILE *out, const struct kstats_table *table,
 		struct kstats_percentile p = kstats_percentile(of, percentiles[i].fraction);
 		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
 
-		fprintf(out, "  %-6s", percentiles[i].name);
-		bar_label(out, format_exact(low, table, p.low), 12);
+		fprintf(out, "  %-6s ", percentiles[i].name);
+		bar_label(out, format_exact(low, table, p.low), 11);
 		if (p.low == p.high) {
 			fputc('\n', out);
 			continue;
