@@ -6,6 +6,12 @@
 /* Of the normal distribution, for 95 % on both sides. */
 #define DEVIATIONS 1.959964
 
+/* Doubles of very many are not exact, and may be one more than numbers hold. */
+static uint64_t rank_of(const struct kstats_distribution *distribution, double rank)
+{
+	return rank < (double)distribution->count ? (uint64_t)rank : distribution->count;
+}
+
 struct kstats_confidence kstats_confidence(const struct kstats_distribution *distribution,
 					   double fraction)
 {
@@ -17,9 +23,9 @@ struct kstats_confidence kstats_confidence(const struct kstats_distribution *dis
 	if (!distribution->count)
 		return confidence;
 	if (low >= 1)
-		confidence.low = kstats_ranked(distribution, (uint64_t)low).low;
+		confidence.low = kstats_ranked(distribution, rank_of(distribution, low)).low;
 	if (high <= count)
-		confidence.high = kstats_ranked(distribution, (uint64_t)high).high;
+		confidence.high = kstats_ranked(distribution, rank_of(distribution, high)).high;
 	return confidence;
 }
 

@@ -115,6 +115,11 @@ TEST(too_few_to_say)
 	assert_true(c.low == 0 && c.high == 511);
 	c = kstats_confidence(&of, 0.5);
 	assert_true(c.low == 480 && c.high == 511);
+	of.count = slots[55].count = UINT64_MAX;
+	c = kstats_confidence(&of, 1);
+	assert_true(c.low == 480);
+	c = kstats_confidence(&of, 0.5);
+	assert_true(c.low == 480 && c.high == 511);
 }
 
 /* --- shifts --- */
