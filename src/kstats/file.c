@@ -195,10 +195,10 @@ static struct error *take_number(struct json_reader *r, void *target,
 {
 	struct load *l = load_of(r);
 
-	(void)target, (void)member;
+	(void)target, (void)member, (void)key;
 	if (l->numbers == array_length(l->triple.numbers))
 		return json_unexpected(TEXT("slots"), "slot, count and sum");
-	return json_get_u64(value, key, &l->triple.numbers[l->numbers++]);
+	return json_get_u64(value, TEXT("slots"), &l->triple.numbers[l->numbers++]);
 }
 
 /* The last slot is one that no value reaches, and a slot without values is not written. */

@@ -46,7 +46,7 @@ struct error *kstats_name_check(const char *name)
 static struct error *take_bits(const char *value, struct kstats_spec *spec)
 {
 	if (strlen(value) != 1 || *value < '0' || *value > '0' + BUCKET_FRAC_BITS_MAX)
-		return error_system(EINVAL, "bits are 0 to %d, not '%s'", BUCKET_FRAC_BITS_MAX,
+		return error_system(EINVAL, "bits are 0 to %d, not '%.60s'", BUCKET_FRAC_BITS_MAX,
 				    value);
 	spec->frac_bits = (unsigned)(*value - '0');
 	return NULL;
@@ -91,7 +91,7 @@ static struct error *take_pair(const char *keyword, const char *value, struct ks
 			return error_system(EINVAL, "'%s' has no value behind it", keyword);
 		return pairs[i].take(value, spec);
 	}
-	return error_system(EINVAL, "'%s' is none of: bits B, start X, end Y", keyword);
+	return error_system(EINVAL, "'%.60s' is none of: bits B, start X, end Y", keyword);
 }
 
 struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)

@@ -86,8 +86,8 @@ void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 	kstats_format(low, table, (double)bucket_low(range_of(axis->low), KSTATS_HEAT_BITS));
 	kstats_format(high, table, (double)bucket_high(range_of(axis->high), KSTATS_HEAT_BITS));
 	fprintf(out, "%-8s %10s %10s %10s  %s", "time", "count", "p50", "p99", low);
-	/* Between the bars of the lines below, and never into each other. */
-	width += 2 - (int)text_width(low);
+	/* Above the first and the last column of the lines, and never into each other. */
+	width -= (int)text_width(low);
 	fputc(' ', out);
 	bar_label(out, high, width > 1 ? width - 1 : 1);
 	fputc('\n', out);
@@ -181,9 +181,10 @@ static struct error *print_cells(FILE *out, const struct kstats_table *table,
 			fprintf(out,
 				"<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
 				"fill=\"hsl(%.0f 90%% %.0f%%)\"><title>%" PRIu64
-				" values from %s to %s, interval %zu</title></rect>\n",
+				" value%s from %s to %s, interval %zu</title></rect>\n",
 				LEFT + (double)i * width, TOP + (e->count - 1 - at) * height, width,
 				height, 55 - 55 * share, 90 - 50 * share, r.counts[at],
+				plural(r.counts[at]),
 				kstats_format(low, table,
 					      (double)bucket_low(e->first + at, KSTATS_HEAT_BITS)),
 				kstats_format(high, table,

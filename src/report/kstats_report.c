@@ -90,15 +90,6 @@ static void fold(struct histogram *h)
 	}
 }
 
-static unsigned lines_of(const struct histogram *h, bool empty_too)
-{
-	unsigned lines = 0;
-
-	for (unsigned slot = h->first; slot <= h->last; slot++)
-		lines += empty_too || h->slots[slot].count;
-	return lines;
-}
-
 static void print_slot(FILE *out, const struct kstats_table *table, const struct histogram *h,
 		       unsigned slot, bool utf8)
 {
@@ -108,14 +99,40 @@ static void print_slot(FILE *out, const struct kstats_table *table, const struct
 	bar_label(out, format_exact(low, table, bucket_low(slot, h->frac_bits)), 12);
 	fputs(" .. ", out);
 	bar_label(out, format_exact(high, table, bucket_high(slot, h->frac_bits)), 10);
-	fprintf(out, " %12" PRIu64 " %5.1f%%  ", count, 100 * (double)count / (double)h->of->count);
-	if (count)
+	fprintf(out, " %12" PRIu64 " %5.1f%%", count, 100 * (double)count / (double)h->of->count);
+	if (count) {
+		fputs("  ", out);
 		bar_print(out, (double)count / (double)h->most, BAR_WIDTH, utf8);
+	}
 	fputc('\n', out);
 }
 
 /* So many empty slots are one line. */
 #define GAP_LINES 4
+
+/* The first slot from this one on that has a line: not the empty ones when they are many. The last
+ * slot is not empty. */
+static unsigned next_line(const struct histogram *h, unsigned slot)
+{
+	unsigned next = slot;
+
+	while (!h->slots[next].count)
+		next++;
+	return next - slot < GAP_LINES ? slot : next;
+}
+
+static unsigned lines_of(const struct histogram *h)
+{
+	unsigned lines = 0;
+
+	for (unsigned slot = h->first; slot <= h->last; slot++) {
+		unsigned next = next_line(h, slot);
+
+		lines += 1 + (next != slot);
+		slot = next;
+	}
+	return lines;
+}
 
 /* As many bits as give no more lines than wanted; slots in between, so that gaps are seen. */
 static struct error *print_histogram(FILE *out, const struct kstats_table *table,
@@ -123,27 +140,23 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 				     const struct kstats_style *style)
 {
 	struct histogram h = { .of = of, .frac_bits = of->frac_bits };
-	const bool empty_too = style->lines != 0;
 
 	h.slots = calloc(BUCKET_SLOTS(of->frac_bits), sizeof(*h.slots));
 	if (!h.slots)
 		return &error_no_memory;
 	fold(&h);
-	while (style->lines && h.frac_bits && lines_of(&h, true) > style->lines) {
+	while (style->lines && h.frac_bits && lines_of(&h) > style->lines) {
 		h.frac_bits--;
 		fold(&h);
 	}
 	for (unsigned slot = h.first; slot <= h.last; slot++) {
-		unsigned next = slot;
+		unsigned next = next_line(&h, slot);
 
-		while (!h.slots[next].count)
-			next++;
-		if (empty_too && next - slot >= GAP_LINES)
-			fprintf(out, "%*s\n", 14, style->utf8 ? "…" : "...");
-		else if (empty_too && next > slot)
-			next = slot;
-		slot = next;
-		print_slot(out, table, &h, slot, style->utf8);
+		if (style->lines && next != slot)
+			fprintf(out, "%12s\n", "...");
+		slot = style->lines ? next : slot;
+		if (style->lines || h.slots[slot].count)
+			print_slot(out, table, &h, slot, style->utf8);
 	}
 	free(h.slots);
 	return NULL;
@@ -166,8 +179,8 @@ static void print_percentiles(FILE *out, const struct kstats_table *table,
 		struct kstats_percentile p = kstats_percentile(of, percentiles[i].fraction);
 		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
 
-		fprintf(out, "  %-6s", percentiles[i].name);
-		bar_label(out, format_exact(low, table, p.low), 12);
+		fprintf(out, "  %-6s ", percentiles[i].name);
+		bar_label(out, format_exact(low, table, p.low), 11);
 		if (p.low == p.high) {
 			fputc('\n', out);
 			continue;

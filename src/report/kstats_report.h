@@ -12,8 +12,10 @@
 
 struct kstats_style {
 	bool utf8;
-	bool rows;    /* each CPU (process, cgroup, returned value) apart, after all together */
-	size_t lines; /* of a histogram, at most; 0: every slot that is not empty */
+	bool rows; /* each CPU (process, cgroup, returned value) apart, after all together */
+	/* Of a histogram, at most, as far as powers of two allow; 0: every slot that is not empty.
+	 */
+	size_t lines;
 };
 
 /* A histogram, percentiles with their bounds, and what was lost. */
