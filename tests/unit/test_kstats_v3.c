@@ -207,7 +207,7 @@ TEST(what_is_no_text_of_kstats)
 		  "slot 1 has 1 values, and its CPUs 2" },
 		{ "slot 1 CPU 0 count 18446744073709551615 avg 1 p 1.0\n"
 		  "slot 1 CPU 1 count 1 avg 1 p 1.0\n",
-		  "more values than there are numbers" },
+		  "more values than can be counted" },
 		{ "\033[2Jslot\n", "'?[2Jslot'" },
 	};
 	struct kstats_table *table;

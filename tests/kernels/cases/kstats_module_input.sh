@@ -14,6 +14,12 @@ _raw"
 	equal "what is traced" "$(cat $kstats/_control)" ""
 }
 
+# refuses_bytes WHY FILE
+refuses_bytes() {
+	! dd if="$2" of=$kstats/_control bs="$([ -f "$2" ] && stat -c %s "$2" || echo 1000)" count=1 2> "$scratch/said"
+	has "what was said to $2" "$(cat "$scratch/said")" "$1"
+}
+
 bad_commands_are_refused() {
 	local invalid="Invalid argument" words long63 place512
 
@@ -31,9 +37,10 @@ bad_commands_are_refused() {
 	done
 	refuses "File name too long" $kstats/_control "trace ${long63}n start some_function"
 	refuses "File name too long" $kstats/_control "trace a start $place512"
-	refuses "Message too long" $kstats/_control "trace a start some_function $(printf 'bits 3 %.0s' {1..1500})"
-	! dd if=/dev/zero of=$kstats/_control bs=1000 count=1 2> "$scratch/said"
-	has "what was said of zeros" "$(cat "$scratch/said")" "$invalid"
+	# 10 KB in one write, which the shell would make three of.
+	printf 'trace a start some_function %10000s' '' > "$scratch/long"
+	refuses_bytes "Message too long" "$scratch/long"
+	refuses_bytes "$invalid" /dev/zero
 	refuses "No such file" $kstats/_control remove nothing
 	refuses "No such file" $kstats/_control trace a start no_such_function
 	refuses "No such file" $kstats/_control trace a start __tracepoint_no_such end some_function
