@@ -284,11 +284,14 @@ static int arm_point(struct kstats_trace *trace, struct point *point, const char
 	return arm_tracepoint(trace, point, &place, on_tracepoint);
 }
 
-static void leave_tracepoint(struct kstats_trace *trace, struct point *point)
+/* Whether there was one, whose handler may be under way still. */
+static bool leave_tracepoint(struct kstats_trace *trace, struct point *point)
 {
-	if (point->tracepoint)
-		tracepoint_probe_unregister(point->tracepoint, point->handler, trace);
+	if (!point->tracepoint)
+		return false;
+	tracepoint_probe_unregister(point->tracepoint, point->handler, trace);
 	point->tracepoint = NULL;
+	return true;
 }
 
 /* Probes that are to be unregistered together, for to wait for their handlers takes long. */
@@ -296,6 +299,7 @@ struct disarmed {
 	struct kretprobe *calls[64];
 	struct kprobe *kprobes[64];
 	unsigned int call_count, kprobe_count;
+	bool any_tracepoint;
 };
 
 static void flush(struct disarmed *disarmed)
@@ -304,7 +308,10 @@ static void flush(struct disarmed *disarmed)
 		unregister_kretprobes(disarmed->calls, disarmed->call_count);
 	if (disarmed->kprobe_count)
 		unregister_kprobes(disarmed->kprobes, disarmed->kprobe_count);
+	if (disarmed->any_tracepoint)
+		tracepoint_synchronize_unregister();
 	disarmed->call_count = disarmed->kprobe_count = 0;
+	disarmed->any_tracepoint = false;
 }
 
 /* Only what was registered: the kernel trusts its caller in that. */
@@ -320,8 +327,8 @@ static void disarm(struct kstats_trace *trace, struct disarmed *disarmed)
 		disarmed->kprobes[disarmed->kprobe_count++] = &trace->start.kprobe;
 	if (trace->end.kprobe.addr)
 		disarmed->kprobes[disarmed->kprobe_count++] = &trace->end.kprobe;
-	leave_tracepoint(trace, &trace->start);
-	leave_tracepoint(trace, &trace->end);
+	disarmed->any_tracepoint |= leave_tracepoint(trace, &trace->start);
+	disarmed->any_tracepoint |= leave_tracepoint(trace, &trace->end);
 }
 
 /* The end first: a start without one would be counted as replaced. */
@@ -414,14 +421,12 @@ static void withdraw(struct kstats_trace *trace)
 /* All of a list, whose handlers are waited for together. */
 static void end_traces(struct list_head *ending)
 {
-	struct disarmed *disarmed = kmalloc(sizeof(*disarmed), GFP_KERNEL | __GFP_NOFAIL);
+	struct disarmed *disarmed = kzalloc(sizeof(*disarmed), GFP_KERNEL | __GFP_NOFAIL);
 	struct kstats_trace *trace, *next;
 
-	disarmed->call_count = disarmed->kprobe_count = 0;
 	list_for_each_entry(trace, ending, list) disarm(trace, disarmed);
 	flush(disarmed);
 	kfree(disarmed);
-	tracepoint_synchronize_unregister();
 	list_for_each_entry_safe(trace, next, ending, list)
 	{
 		list_del(&trace->list);
@@ -479,25 +484,31 @@ void kstats_trace_end_all(void)
 		end_traces(&traces);
 }
 
+/* Its end of the trace, or both, if they are in that module. */
+static bool leave_module(struct kstats_trace *trace, struct point *point,
+			 const struct module *module)
+{
+	return point->tracepoint && within_module((unsigned long)point->tracepoint, module) &&
+	       leave_tracepoint(trace, point);
+}
+
 void kstats_trace_leave(const struct module *module)
 {
 	struct kstats_trace *trace;
+	bool any = false;
 
 	lockdep_assert_held(&kstats_mutex);
 	list_for_each_entry(trace, &traces, list)
 	{
-		struct point *points[] = { &trace->start, &trace->end };
-		size_t i;
+		bool start = leave_module(trace, &trace->start, module);
+		bool end = leave_module(trace, &trace->end, module);
 
-		for (i = 0; i < ARRAY_SIZE(points); i++) {
-			if (!points[i]->tracepoint ||
-			    !within_module((unsigned long)points[i]->tracepoint, module))
-				continue;
-			leave_tracepoint(trace, points[i]);
-			trace->is_gone = true;
-		}
+		if (start || end)
+			WRITE_ONCE(trace->is_gone, true);
+		any |= start || end;
 	}
-	tracepoint_synchronize_unregister();
+	if (any)
+		tracepoint_synchronize_unregister();
 }
 
 /* --- what is said of them --- */

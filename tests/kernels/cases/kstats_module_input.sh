@@ -142,6 +142,37 @@ a_thousand_metrics() {
 	is_clean
 }
 
+# busy_with N: what one does while others do the same.
+busy_with() {
+	local i
+
+	for i in {1..12}; do
+		control trace "own$1" start some_function
+		control trace shared start some_function 2> /dev/null || :
+		do_test call 10
+		cat $kstats/_control "$kstats/own$1" $kstats/_raw/shared > /dev/null 2>&1 || :
+		(echo RESET > $kstats/shared) 2> /dev/null || :
+		control remove shared 2> /dev/null || :
+		control remove "own$1"
+	done
+}
+
+several_at_once() {
+	local i jobs=
+
+	load
+	for i in 1 2 3; do
+		busy_with $i &
+		jobs+=" $!"
+	done
+	for i in $jobs; do
+		wait "$i"
+	done
+	control 'remove *'
+	nothing_is_left
+	is_clean
+}
+
 # A call that is under way when its probe goes, and the module with it.
 unloading_while_a_traced_call_sleeps() {
 	local sleeper
@@ -190,5 +221,6 @@ run_case "kstats.ko: bad commands are refused, each with its reason" bad_command
 run_case "kstats.ko: what may not be probed leaves nothing behind" what_may_not_be_probed_leaves_nothing
 run_case "kstats.ko: metrics of other modules" metrics_of_modules
 run_case "kstats.ko: a thousand metrics at once" a_thousand_metrics
+run_case "kstats.ko: commands of several at once" several_at_once
 run_case "kstats.ko: unloaded while a traced call sleeps" unloading_while_a_traced_call_sleeps
 run_case "kstats.ko: a record is at most 30 instructions, without a lock" the_way_of_a_record
