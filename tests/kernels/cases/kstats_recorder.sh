@@ -64,7 +64,7 @@ errors_say_why() {
 	says $EINVAL "a start and an end" trace other start tracepoint:sched:sched_switch
 	says $ENOENT "no metric 'other'" reset other
 	says $ENOENT "no metric 'other'" remove other
-	says $EPERM "not asked for by a trace" remove GAP-calls
+	says $EPERM "goes with 'calls'" remove GAP-calls
 	do_test new api 3
 	says $EPERM "not asked for by a trace" remove api
 	equal "as somebody" "$("${as_somebody[@]}" /bin/kstats_recorder read calls | cut -d : -f 1)" "error 13"
@@ -90,7 +90,7 @@ without_a_mounted_debugfs() {
 	ask list | grep -x "calls start some_function end - active count 0"
 	ask remove calls
 	equal "metrics" "$(ask list)" ""
-	! mountpoint -q $debug
+	! is_mounted
 }
 
 run_case "kstats.ko and ctprof: traced, listed, read, commanded and removed" tracing_by_the_recorder

@@ -11,7 +11,11 @@ if [ ! -e /kmod/kstats.ko ]; then
 	end_cases
 fi
 
-mountpoint -q $debug || mount -t debugfs debugfs $debug
+is_mounted() {
+	grep -q " $debug debugfs " /proc/mounts
+}
+
+is_mounted || mount -t debugfs debugfs $debug
 # Handlers are waited for at each removal: in milliseconds, not in tens of them.
 [ ! -e /sys/kernel/rcu_expedited ] || echo 1 > /sys/kernel/rcu_expedited
 
