@@ -24,8 +24,8 @@
 #define KSTATS_GAP          "GAP-"
 
 /* Names of functions are shorter (KSYM_NAME_LEN). */
-#define KSTATS_PLACE_MAX    511
-#define KSTATS_COMMAND_MAX  2047
+#define KSTATS_PLACE_MAX   511
+#define KSTATS_COMMAND_MAX 2047
 
 enum kstats_verb {
 	KSTATS_TRACE,
@@ -43,14 +43,13 @@ struct kstats_request {
 };
 
 /*
- * `length` bytes, at most KSTATS_COMMAND_MAX, with room for one more behind them; words are cut out of
- * it. Words are separated by spaces, tabs and ends of lines; keywords are in any case; pairs come in
- * any order, and the last of a kind counts. 0, or a negative errno:
+ * `length` bytes, at most KSTATS_COMMAND_MAX, with room for one more behind them; words are cut out
+ *of it. Words are separated by spaces, tabs and ends of lines; keywords are in any case; pairs come
+ *in any order, and the last of a kind counts. 0, or a negative errno:
  *
- *	EINVAL          no such verb or pair, half a pair, bits that are not 0 to 5, an end without a
- *	                start, a name of other characters, bytes that are no text
- *	ENAMETOOLONG    a name or a place is too long
- *	EMSGSIZE        the whole is
+ *	EINVAL          no such verb or pair, half a pair, bits that are not 0 to 5, an end without
+ *a start, a name of other characters, bytes that are no text ENAMETOOLONG    a name or a place is
+ *too long EMSGSIZE        the whole is
  */
 int kstats_request_parse(char *bytes, size_t length, struct kstats_request *ret);
 
@@ -66,11 +65,12 @@ enum kstats_place_kind {
 struct kstats_place {
 	enum kstats_place_kind kind;
 	const char *name;
-	const char *system;        /* of KSTATS_EVENT; ends at a colon */
+	const char *system; /* of KSTATS_EVENT; ends at a colon */
 	size_t system_length;
 };
 
-/* Points into `text`. EOPNOTSUPP (negative): a kind of place that only ctprof's other recorder knows. */
+/* Points into `text`. EOPNOTSUPP (negative): a kind of place that only ctprof's other recorder
+ * knows. */
 int kstats_place_parse(const char *text, struct kstats_place *ret);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * What the files of this module share.
  *
- * Locks: kstats_mutex keeps the list of metrics and all that is traced as it is. Reading and writing
- * a metric's own files does not take it, as who removes these files waits for that while holding it.
+ * Locks: kstats_mutex keeps the list of metrics and all that is traced as it is. Reading and
+ * writing a metric's own files does not take it, as who removes these files waits for that while
+ * holding it.
  */
 #ifndef KMOD_KSTATS_H
 #define KMOD_KSTATS_H
@@ -32,9 +33,9 @@ struct kstats {
 	u8 frac_bits;
 	struct kstats_slot __percpu *slots;
 
-	struct list_head list; /* of kstats_metrics */
+	struct list_head list;      /* of kstats_metrics */
 	struct kstats_trace *trace; /* who records into it; NULL: another module */
-	struct mutex command; /* one START, STOP or RESET at a time */
+	struct mutex command;       /* one START, STOP or RESET at a time */
 	struct dentry *file, *raw;
 	char name[KSTATS_NAME_MAX + sizeof(KSTATS_GAP)];
 };

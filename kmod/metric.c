@@ -31,8 +31,8 @@ static __always_inline bool is_error_or_null(const void *pointer)
 }
 
 /*
- * The only path that must be short. Preemption is off so that count and sum go to the same CPU, and so
- * that who stops or resets a metric knows when nobody is here; each of the two additions is one
+ * The only path that must be short. Preemption is off so that count and sum go to the same CPU, and
+ * so that who stops or resets a metric knows when nobody is here; each of the two additions is one
  * instruction without a lock prefix, so interrupts may come in between.
  */
 notrace void kstats_record(struct kstats *metric, u64 value)
@@ -68,7 +68,8 @@ static void clear_slots(struct kstats *metric, int cpu)
 	       BUCKET_SLOTS(metric->frac_bits) * sizeof(struct kstats_slot));
 }
 
-/* On the CPU that records there, where no task of it can be amid a record, nor an interrupt come. */
+/* On the CPU that records there, where no task of it can be amid a record, nor an interrupt come.
+ */
 static long clear_own_slots(void *metric)
 {
 	unsigned long flags;
@@ -84,7 +85,8 @@ void kstats_reset(struct kstats *metric)
 	int cpu;
 
 	cpus_read_lock();
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		if (cpu_online(cpu))
 			work_on_cpu(cpu, clear_own_slots, metric);
 		else
@@ -128,15 +130,14 @@ static bool is_there(const char *name)
 {
 	const struct kstats *metric;
 
-	list_for_each_entry(metric, &kstats_metrics, list)
-		if (strcmp(metric->name, name) == 0)
-			return true;
+	list_for_each_entry(metric, &kstats_metrics,
+			    list) if (strcmp(metric->name, name) == 0) return true;
 	return false;
 }
 
 /*
- * Readable by all who may see debugfs, writable by none: root writes all the same, and a kernel that
- * is locked down lets such files be read.
+ * Readable by all who may see debugfs, writable by none: root writes all the same, and a kernel
+ * that is locked down lets such files be read.
  */
 #define KSTATS_FILE_MODE 0444
 

@@ -80,8 +80,7 @@ static void take_reading(struct reading *reading)
 
 	for (slot = 0; slot < reading->slots; slot++)
 		*total_at(reading, slot) = (struct cell){ 0 };
-	for_each_possible_cpu(cpu)
-		take_cpu(reading, cpu);
+	for_each_possible_cpu(cpu) take_cpu(reading, cpu);
 	add_up(reading, nr_cpu_ids);
 }
 
@@ -131,7 +130,8 @@ static unsigned int slot_of(const struct reading *reading, const struct cell *to
 static void show_line(struct seq_file *file, const struct cell *cell, unsigned int slot, char what,
 		      unsigned int id, u64 all)
 {
-	unsigned int shift = bucket_shift(slot, ((struct reading *)file->private)->metric->frac_bits);
+	unsigned int shift =
+		bucket_shift(slot, ((struct reading *)file->private)->metric->frac_bits);
 	bool is_last = cell->below == all;
 
 	seq_printf(file, "slot %-3u CPU%c %-4u count %8llu avg %8llu p %c.%06llu\n", slot, what, id,
@@ -147,10 +147,8 @@ static int show_slot(struct seq_file *file, void *place)
 	if (place == SEQ_START_TOKEN)
 		return 0;
 	slot = slot_of(reading, place);
-	for_each_possible_cpu(cpu)
-		if (cell_at(reading, cpu, slot)->count)
-			show_line(file, cell_at(reading, cpu, slot), slot, ' ', cpu,
-				  row_count(reading, cpu));
+	for_each_possible_cpu(cpu) if (cell_at(reading, cpu, slot)->count) show_line(
+		file, cell_at(reading, cpu, slot), slot, ' ', cpu, row_count(reading, cpu));
 	show_line(file, place, slot, 'S', nr_cpu_ids, row_count(reading, nr_cpu_ids));
 	return 0;
 }
@@ -191,7 +189,8 @@ static int show_raw_slot(struct seq_file *file, void *place)
 		return 0;
 	}
 	slot = slot_of(reading, place);
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		const struct cell *cell = cell_at(reading, cpu, slot);
 
 		if (cell->count)

@@ -3,9 +3,9 @@
  * What is recorded without a line of code: how long a function takes, or the time from one place to
  * another.
  *
- * A function's start is kept with the call itself (a kretprobe's instance), so its time is right when the
- * call sleeps, moves to another CPU or calls itself. Of two places, the start is the last one on the same
- * CPU. What comes of neither is counted.
+ * A function's start is kept with the call itself (a kretprobe's instance), so its time is right
+ * when the call sleeps, moves to another CPU or calls itself. Of two places, the start is the last
+ * one on the same CPU. What comes of neither is counted.
  */
 #include "kstats.h"
 
@@ -20,8 +20,9 @@
 
 static unsigned int instances;
 module_param(instances, uint, 0644);
-MODULE_PARM_DESC(instances,
-		 "calls of a traced function that may be under way at once (0: by the number of CPUs)");
+MODULE_PARM_DESC(
+	instances,
+	"calls of a traced function that may be under way at once (0: by the number of CPUs)");
 
 /* Events that are in no slot; the names are those of ctprof (KSTATS_LOSSES). */
 enum loss {
@@ -41,19 +42,19 @@ struct on_cpu {
 
 /* One end of a pair. */
 struct point {
-	struct kprobe kprobe;         /* of a function */
+	struct kprobe kprobe;          /* of a function */
 	struct tracepoint *tracepoint; /* NULL: a function, or gone */
-	void *handler;                /* of the tracepoint */
+	void *handler;                 /* of the tracepoint */
 };
 
 struct kstats_trace {
-	struct list_head list; /* of traces */
+	struct list_head list;       /* of traces */
 	struct kstats *metric, *gap; /* gap: of a function's time only */
 	struct on_cpu __percpu *cpus;
 	struct kretprobe call; /* without an end */
 	struct point start, end;
 	bool is_gone;
-	unsigned long missed_before; /* the last RESET */
+	unsigned long missed_before;       /* the last RESET */
 	const char *start_text, *end_text; /* in `command` */
 	char *command;
 };
@@ -69,8 +70,8 @@ static __always_inline u64 now(void)
 	return ktime_get_mono_fast_ns();
 }
 
-static __always_inline void record_since(struct kstats_trace *trace, struct kstats *metric, u64 start,
-					 u64 end)
+static __always_inline void record_since(struct kstats_trace *trace, struct kstats *metric,
+					 u64 start, u64 end)
 {
 	if (likely(end >= start))
 		kstats_record(metric, end - start);
@@ -283,11 +284,14 @@ static int arm_point(struct kstats_trace *trace, struct point *point, const char
 	return arm_tracepoint(trace, point, &place, on_tracepoint);
 }
 
-static void leave_tracepoint(struct kstats_trace *trace, struct point *point)
+/* Whether there was one, whose handler may be under way still. */
+static bool leave_tracepoint(struct kstats_trace *trace, struct point *point)
 {
-	if (point->tracepoint)
-		tracepoint_probe_unregister(point->tracepoint, point->handler, trace);
+	if (!point->tracepoint)
+		return false;
+	tracepoint_probe_unregister(point->tracepoint, point->handler, trace);
 	point->tracepoint = NULL;
+	return true;
 }
 
 /* Probes that are to be unregistered together, for to wait for their handlers takes long. */
@@ -295,6 +299,7 @@ struct disarmed {
 	struct kretprobe *calls[64];
 	struct kprobe *kprobes[64];
 	unsigned int call_count, kprobe_count;
+	bool any_tracepoint;
 };
 
 static void flush(struct disarmed *disarmed)
@@ -303,7 +308,10 @@ static void flush(struct disarmed *disarmed)
 		unregister_kretprobes(disarmed->calls, disarmed->call_count);
 	if (disarmed->kprobe_count)
 		unregister_kprobes(disarmed->kprobes, disarmed->kprobe_count);
+	if (disarmed->any_tracepoint)
+		tracepoint_synchronize_unregister();
 	disarmed->call_count = disarmed->kprobe_count = 0;
+	disarmed->any_tracepoint = false;
 }
 
 /* Only what was registered: the kernel trusts its caller in that. */
@@ -319,8 +327,8 @@ static void disarm(struct kstats_trace *trace, struct disarmed *disarmed)
 		disarmed->kprobes[disarmed->kprobe_count++] = &trace->start.kprobe;
 	if (trace->end.kprobe.addr)
 		disarmed->kprobes[disarmed->kprobe_count++] = &trace->end.kprobe;
-	leave_tracepoint(trace, &trace->start);
-	leave_tracepoint(trace, &trace->end);
+	disarmed->any_tracepoint |= leave_tracepoint(trace, &trace->start);
+	disarmed->any_tracepoint |= leave_tracepoint(trace, &trace->end);
 }
 
 /* The end first: a start without one would be counted as replaced. */
@@ -413,16 +421,14 @@ static void withdraw(struct kstats_trace *trace)
 /* All of a list, whose handlers are waited for together. */
 static void end_traces(struct list_head *ending)
 {
-	struct disarmed *disarmed = kmalloc(sizeof(*disarmed), GFP_KERNEL | __GFP_NOFAIL);
+	struct disarmed *disarmed = kzalloc(sizeof(*disarmed), GFP_KERNEL | __GFP_NOFAIL);
 	struct kstats_trace *trace, *next;
 
-	disarmed->call_count = disarmed->kprobe_count = 0;
-	list_for_each_entry(trace, ending, list)
-		disarm(trace, disarmed);
+	list_for_each_entry(trace, ending, list) disarm(trace, disarmed);
 	flush(disarmed);
 	kfree(disarmed);
-	tracepoint_synchronize_unregister();
-	list_for_each_entry_safe(trace, next, ending, list) {
+	list_for_each_entry_safe(trace, next, ending, list)
+	{
 		list_del(&trace->list);
 		withdraw(trace);
 		trace_free(trace);
@@ -460,7 +466,8 @@ int kstats_trace_end(const char *name)
 	LIST_HEAD(ending);
 
 	lockdep_assert_held(&kstats_mutex);
-	list_for_each_entry(trace, &traces, list) {
+	list_for_each_entry(trace, &traces, list)
+	{
 		if (strcmp(trace->metric->name, name) == 0) {
 			list_move(&trace->list, &ending);
 			end_traces(&ending);
@@ -477,31 +484,39 @@ void kstats_trace_end_all(void)
 		end_traces(&traces);
 }
 
+/* Its end of the trace, or both, if they are in that module. */
+static bool leave_module(struct kstats_trace *trace, struct point *point,
+			 const struct module *module)
+{
+	return point->tracepoint && within_module((unsigned long)point->tracepoint, module) &&
+	       leave_tracepoint(trace, point);
+}
+
 void kstats_trace_leave(const struct module *module)
 {
 	struct kstats_trace *trace;
+	bool any = false;
 
 	lockdep_assert_held(&kstats_mutex);
-	list_for_each_entry(trace, &traces, list) {
-		struct point *points[] = { &trace->start, &trace->end };
-		size_t i;
+	list_for_each_entry(trace, &traces, list)
+	{
+		bool start = leave_module(trace, &trace->start, module);
+		bool end = leave_module(trace, &trace->end, module);
 
-		for (i = 0; i < ARRAY_SIZE(points); i++) {
-			if (!points[i]->tracepoint ||
-			    !within_module((unsigned long)points[i]->tracepoint, module))
-				continue;
-			leave_tracepoint(trace, points[i]);
-			trace->is_gone = true;
-		}
+		if (start || end)
+			WRITE_ONCE(trace->is_gone, true);
+		any |= start || end;
 	}
-	tracepoint_synchronize_unregister();
+	if (any)
+		tracepoint_synchronize_unregister();
 }
 
 /* --- what is said of them --- */
 
 bool kstats_trace_is_gone(const struct kstats_trace *trace)
 {
-	const struct kprobe *probes[] = { &trace->call.kp, &trace->start.kprobe, &trace->end.kprobe };
+	const struct kprobe *probes[] = { &trace->call.kp, &trace->start.kprobe,
+					  &trace->end.kprobe };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(probes); i++)
@@ -515,7 +530,8 @@ void kstats_trace_names(struct seq_file *file)
 	const struct kstats_trace *trace;
 	const char *space = "";
 
-	list_for_each_entry(trace, &traces, list) {
+	list_for_each_entry(trace, &traces, list)
+	{
 		seq_printf(file, "%s%s", space, trace->metric->name);
 		space = " ";
 	}
@@ -534,8 +550,7 @@ static u64 lost(const struct kstats_trace *trace, enum loss loss)
 	u64 sum = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(trace->cpus, cpu)->lost[loss]);
+	for_each_possible_cpu(cpu) sum += READ_ONCE(per_cpu_ptr(trace->cpus, cpu)->lost[loss]);
 	return sum;
 }
 
@@ -563,7 +578,6 @@ void kstats_trace_reset(struct kstats_trace *trace, const struct kstats *metric)
 	if (metric != trace->metric)
 		return;
 	trace->missed_before = missed(trace);
-	for_each_possible_cpu(cpu)
-		for (loss = 0; loss < LOSS_COUNT; loss++)
-			WRITE_ONCE(per_cpu_ptr(trace->cpus, cpu)->lost[loss], 0);
+	for_each_possible_cpu(cpu) for (loss = 0; loss < LOSS_COUNT; loss++)
+		WRITE_ONCE(per_cpu_ptr(trace->cpus, cpu)->lost[loss], 0);
 }

@@ -40,9 +40,10 @@ static void search_modules(struct search *search)
 	const struct with_tracepoints *with;
 	unsigned int i;
 
-	list_for_each_entry(with, &modules, list)
-		for (i = 0; i < with->module->num_tracepoints && !search->found; i++)
-			compare(tracepoint_ptr_deref(&with->module->tracepoints_ptrs[i]), search);
+	list_for_each_entry(with, &modules,
+			    list) for (i = 0; i < with->module->num_tracepoints && !search->found;
+				       i++)
+		compare(tracepoint_ptr_deref(&with->module->tracepoints_ptrs[i]), search);
 #endif
 }
 
@@ -101,7 +102,8 @@ void kstats_tracepoint_put(struct kstats_tracepoint *tracepoint)
 int kstats_tracepoint_find(const struct kstats_place *place, struct kstats_tracepoint *ret)
 {
 	lockdep_assert_held(&kstats_mutex);
-	return place->kind == KSTATS_EVENT ? find_event(place, ret) : find_by_name(place->name, ret);
+	return place->kind == KSTATS_EVENT ? find_event(place, ret)
+					   : find_by_name(place->name, ret);
 }
 
 /* --- modules that come and go --- */
@@ -122,7 +124,8 @@ static void remove_module(const struct module *module)
 {
 	struct with_tracepoints *with, *next;
 
-	list_for_each_entry_safe(with, next, &modules, list) {
+	list_for_each_entry_safe(with, next, &modules, list)
+	{
 		if (with->module != module)
 			continue;
 		list_del(&with->list);

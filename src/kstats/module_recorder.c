@@ -156,10 +156,15 @@ struct error *kstats_module_command(int dir, const char *name, enum kstats_comma
 	return failed ? no_metric(failed, name) : NULL;
 }
 
-/* A metric that another module made is there, and is not asked for by a name. */
+/* Metrics are removed by who made them. */
 static struct error *remove_error(int dir, int failed, const char *name)
 {
-	if (failed == ENOENT && faccessat(dir, name, F_OK, 0) == 0)
+	bool is_there = faccessat(dir, name, F_OK, 0) == 0;
+
+	if (is_there && strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
+		return error_system(EPERM, "metric '%s' goes with '%s'", name,
+				    name + strlen(KSTATS_GAP));
+	if (is_there && failed == ENOENT)
 		return error_system(EPERM,
 				    "metric '%s' was not asked for by a trace: who made it "
 				    "removes it",

@@ -33,7 +33,10 @@ struct error *kstats_name_check(const char *name)
 			return error_system(EINVAL,
 					    "the name of a metric is letters, digits, '_' and '-' "
 					    "(give another one, and the function as start)");
-	if (strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0 || strcmp(name, "_control") == 0)
+	/* The kernel module has such files. */
+	if (strcmp(name, "_control") == 0 || strcmp(name, "_raw") == 0)
+		return error_system(EINVAL, "the name '%s' is taken", name);
+	if (strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
 		return error_system(EINVAL, "the name '%s' is taken: GAP-NAME comes with NAME",
 				    name);
 	if (*name == '-')

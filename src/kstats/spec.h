@@ -49,7 +49,7 @@ struct kstats_spec {
 void kstats_spec_clear(struct kstats_spec *spec);
 
 /* Letters, digits, "_" and "-", up to KSTATS_NAME_MAX of them: it is the name of a file in several
- * file systems, and of a metric in other systems. Not "GAP-..." and not "_control". */
+ * file systems, and of a metric in other systems. Not "GAP-...", "_control" and "_raw". */
 struct error *kstats_name_check(const char *name) MUST_CHECK;
 
 /* NAME and pairs of words behind it: `words` after "trace". Pairs in any order, the last of a kind

@@ -141,11 +141,6 @@ static unsigned choose_bits(uint32_t possible)
 
 /* --- a table of lines --- */
 
-static uint64_t sum_of(const struct line *line, unsigned frac_bits)
-{
-	return (line->average >> bucket_shift(line->slot, frac_bits)) * line->count;
-}
-
 static struct error *wrong_line(const struct reader *reader, const struct line *line,
 				const char *what)
 {
@@ -153,52 +148,58 @@ static struct error *wrong_line(const struct reader *reader, const struct line *
 			    what);
 }
 
-static struct error *add_cpu(struct kstats_table *table, const struct reader *reader,
-			     const struct line *line)
+/* Values of a line; `all` are those of the lines of its kind, which are no more than can be
+ * counted. */
+static struct error *take_values(const struct kstats_table *table, const struct reader *reader,
+				 const struct line *line, struct kstats_slot *all,
+				 struct kstats_slot *ret)
 {
-	struct kstats_row *row;
-	struct error *err = kstats_table_row(table, line->id, NULL, &row);
+	uint64_t mean = line->average >> bucket_shift(line->slot, table->frac_bits), sum;
 
-	if (err)
-		return err;
-	if (row->slots[line->slot].count)
+	if (!line->count)
+		return wrong_line(reader, line, "has no values");
+	if (__builtin_mul_overflow(mean, line->count, &sum) ||
+	    __builtin_add_overflow(all->count, line->count, &all->count) ||
+	    __builtin_add_overflow(all->sum, sum, &all->sum))
+		return wrong_line(reader, line, "has more values than can be counted");
+	/* Nothing has a count of 0 any more. */
+	if (ret->count)
 		return wrong_line(reader, line, "is there twice");
-	row->slots[line->slot].count = line->count;
-	row->slots[line->slot].sum = sum_of(line, table->frac_bits);
+	*ret = (struct kstats_slot){ line->count, sum };
 	return NULL;
 }
 
 /* Totals are kept apart until all lines of CPUs are known: some formats have them in other orders.
  */
-static struct error *add_total(struct kstats_table *table, struct kstats_slot *totals,
-			       const struct reader *reader, const struct line *line)
+struct sums {
+	struct kstats_slot *totals; /* of each slot */
+	struct kstats_slot all_rows, all_totals;
+};
+
+static struct error *add_line(struct kstats_table *table, const struct reader *reader,
+			      const struct line *line, struct sums *sums)
 {
-	if (totals[line->slot].count)
-		return wrong_line(reader, line, "is there twice");
-	totals[line->slot].count = line->count;
-	totals[line->slot].sum = sum_of(line, table->frac_bits);
-	table->cpus = line->id;
-	return NULL;
+	struct kstats_row *row;
+	struct error *err;
+
+	if (line->is_total) {
+		table->cpus = line->id;
+		return take_values(table, reader, line, &sums->all_totals,
+				   &sums->totals[line->slot]);
+	}
+	err = kstats_table_row(table, line->id, NULL, &row);
+	return err ? err
+		   : take_values(table, reader, line, &sums->all_rows, &row->slots[line->slot]);
 }
 
-static struct error *add_lines(struct text text, struct kstats_table *table,
-			       struct kstats_slot *totals)
+static struct error *add_lines(struct text text, struct kstats_table *table, struct sums *sums)
 {
 	struct reader reader = { .rest = text };
 	struct error *err = NULL;
-	uint64_t all = 0;
 	struct line line;
 
-	while (!err && next_line(&reader, &line, &err)) {
-		if (!line.count)
-			err = wrong_line(&reader, &line, "has no values");
-		else if (__builtin_add_overflow(all, line.count, &all))
-			err = wrong_line(&reader, &line, "has more values than there are numbers");
-		else if (line.is_total)
-			err = add_total(table, totals, &reader, &line);
-		else
-			err = add_cpu(table, &reader, &line);
-	}
+	while (!err && next_line(&reader, &line, &err))
+		err = add_line(table, &reader, &line, sums);
 	return err;
 }
 
@@ -230,6 +231,23 @@ static void give_back(struct kstats_table *table, unsigned slot, uint64_t lost)
 	}
 }
 
+/* Of rounded sums the difference may be outside of the slot. */
+static struct kstats_slot rest_of(unsigned frac_bits, unsigned slot, struct kstats_slot total,
+				  struct kstats_slot known)
+{
+	unsigned shift = bucket_shift(slot, frac_bits);
+	struct kstats_slot rest = { .count = total.count - known.count };
+	uint64_t least = (bucket_low(slot, frac_bits) >> shift) * rest.count;
+	uint64_t most = (bucket_high(slot, frac_bits) >> shift) * rest.count;
+
+	rest.sum = total.sum > known.sum ? total.sum - known.sum : 0;
+	if (rest.sum < least)
+		rest.sum = least;
+	if (rest.sum > most)
+		rest.sum = most;
+	return rest;
+}
+
 static struct error *add_rest(struct kstats_table *table, const struct kstats_slot *totals)
 {
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
@@ -247,8 +265,7 @@ static struct error *add_rest(struct kstats_table *table, const struct kstats_sl
 		err = kstats_table_row(table, table->cpus, KSTATS_V3_REST, &row);
 		if (err)
 			return err;
-		row->slots[slot].count = total.count - known.count;
-		row->slots[slot].sum = total.sum > known.sum ? total.sum - known.sum : 0;
+		row->slots[slot] = rest_of(table->frac_bits, slot, total, known);
 	}
 	return NULL;
 }
@@ -258,6 +275,7 @@ struct error *kstats_v3_parse_bits(struct text text, const char *name, uint32_t 
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
 	_cleanup_free_ struct kstats_slot *totals = NULL;
+	struct sums sums = { 0 };
 	uint32_t possible;
 	struct error *err = find_bits(text, &possible);
 
@@ -268,7 +286,8 @@ struct error *kstats_v3_parse_bits(struct text text, const char *name, uint32_t 
 	totals = calloc(BUCKET_SLOTS(table->frac_bits), sizeof(*totals));
 	if (!totals)
 		return &error_no_memory;
-	err = add_lines(text, table, totals);
+	sums.totals = totals;
+	err = add_lines(text, table, &sums);
 	if (!err)
 		err = add_rest(table, totals);
 	if (err)

@@ -87,9 +87,11 @@ build_modules() {
 
 	fetch_headers "$1" || return
 	headers=$headers/usr/src/linux-headers-$(cat "$headers/release")
-	mkdir -p "$to" "$tree/src/hist" "$tree/tests" || return
-	cp -ru kmod "$tree/" && cp -ru tests/kernels/module "$tree/" && cp -u src/hist/bucket.h "$tree/src/hist/" &&
-		cp -u tests/kstats_values.h "$tree/tests/" || return
+	rm -rf "$tree"
+	mkdir -p "$to" "$tree/tests" || return
+	# As dkms(8) is given it.
+	make -s -C kmod dkms DESTDIR="$(realpath "$tree")" && mv "$tree"/usr/src/kstats-* "$tree/kmod" &&
+		cp -r tests/kernels/module "$tree/" && cp tests/kstats_values.h "$tree/tests/" || return
 	: > "$log"
 	for part in kmod module; do
 		# No pahole is wanted; and an older compiler than the kernel's has no such option.

@@ -51,6 +51,9 @@ $(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o
 $(U)/test_cmd_run:        $(SAN)/src/cmd/run.o
 $(U)/test_cmd_top_grid:   $(SAN)/src/cmd/top_grid.o
 
+# Of the kernel module, what is no kernel.
+$(U)/test_kmod_control:   $(SAN)/kmod/control.o
+
 .SECONDARY: $(UNIT_PROGRAMS:=.o)
 
--include $(wildcard $(U)/*.d $(SAN)/src/*/*.d $(SAN)/libctprof/*.d $(SAN)/libkstats/*.d)
+-include $(wildcard $(U)/*.d $(SAN)/src/*/*.d $(SAN)/libctprof/*.d $(SAN)/libkstats/*.d $(SAN)/kmod/*.d)

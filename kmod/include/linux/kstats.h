@@ -24,8 +24,8 @@ struct kstats;
  * slots are at most an eighth as wide as the values in them). The name is letters, digits, '_' and
  * '-', up to 63 of them.
  *
- * May sleep. Of an error, an ERR_PTR: EEXIST when there is one of that name, EINVAL or ENAMETOOLONG for
- * names and bits that may not be, ENOMEM. It may be given to the two functions below as it is,
+ * May sleep. Of an error, an ERR_PTR: EEXIST when there is one of that name, EINVAL or ENAMETOOLONG
+ * for names and bits that may not be, ENOMEM. It may be given to the two functions below as it is,
  * which then do nothing.
  */
 struct kstats *kstats_new(const char *name, u8 frac_bits);

@@ -111,7 +111,7 @@ the_million() {
 	local bits
 
 	load
-	for bits in 0 3 5; do
+	for bits in 3 5; do
 		do_test new million$bits $bits
 		do_test spread million$bits 1000000 1
 		equal "bits" "$(raw million$bits bits)" $bits
@@ -124,10 +124,10 @@ the_million() {
 many_threads_count_exactly() {
 	load
 	do_test new threads 3
-	do_test spread threads 8000000 16
-	kstats_reference 3 8000000 > "$scratch/wanted"
+	do_test spread threads 4000000 16
+	equal "values" "$(count_of threads)" 4000000
+	kstats_reference 3 | awk '{ printf "%d %.0f %.0f\n", $1, 4 * $2, 4 * $3 }' > "$scratch/wanted"
 	totals threads | diff "$scratch/wanted" -
-	equal "values" "$(count_of threads)" 8000000
 	is_clean
 }
 
@@ -139,7 +139,7 @@ commands_race_with_records() {
 	load
 	do_test new race 3
 	do_test churn race 4 1000
-	for i in {1..30}; do
+	for i in {1..15}; do
 		echo sToP > $kstats/race
 		before=$(cat $kstats/race)
 		equal "values after STOP" "$(cat $kstats/race)" "$before"

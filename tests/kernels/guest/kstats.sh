@@ -11,7 +11,11 @@ if [ ! -e /kmod/kstats.ko ]; then
 	end_cases
 fi
 
-mountpoint -q $debug || mount -t debugfs debugfs $debug
+is_mounted() {
+	grep -q " $debug debugfs " /proc/mounts
+}
+
+is_mounted || mount -t debugfs debugfs $debug
 # Handlers are waited for at each removal: in milliseconds, not in tens of them.
 [ ! -e /sys/kernel/rcu_expedited ] || echo 1 > /sys/kernel/rcu_expedited
 
@@ -34,11 +38,11 @@ control() {
 
 # refuses WHY FILE WORDS...: writing these fails so ("File exists").
 refuses() {
-	local why=$1 file=$2
+	local why=$1 file=$2 reason
 
 	shift 2
-	! echo "$*" > "$file" 2> /dev/null || { echo "'$*' was taken"; return 1; }
-	has "what was said to '$*'" "$( (echo "$*" > "$file") 2>&1 || :)" "$why"
+	! reason=$( (echo "$*" > "$file") 2>&1) || { echo "'$*' was taken"; return 1; }
+	has "what was said to '$*'" "$reason" "$why"
 }
 
 # raw NAME KEY: a line at the head of what programs read.
@@ -53,7 +57,7 @@ totals() {
 		"$kstats/_raw/$1"
 }
 
-# only NAME: how many values; all of them between LOW and HIGH if these are given.
+# count_of NAME: how many values.
 count_of() {
 	raw "$1" count
 }

@@ -5,14 +5,12 @@
  *	new NAME BITS               kstats_new(); its error is the write's
  *	delete NAME
  *	record NAME CPU VALUE...    on that CPU
- *	spread NAME COUNT THREADS   kstats_value(0) to (COUNT - 1), by threads that are pinned nowhere
- *	churn NAME THREADS VALUE    threads that record it all the time, until the next word "calm"
- *	calm
- *	stopped NAME                record into it, and see that preemption is as it was
- *	cost NAME                   of a record and of ktime_get_ns(); read from the file
- *	call, sleep MS, recurse DEPTH MS, migrate, begin CPU, finish CPU, events COUNT
- *	                            functions and tracepoints to be traced
- *	sleepers COUNT MS           threads that all call `sleep` at once
+ *	spread NAME COUNT THREADS   kstats_value(0) to (COUNT - 1), by threads that are pinned
+ *nowhere churn NAME THREADS VALUE    threads that record it all the time, until the next word
+ *"calm" calm stopped NAME                record into it, and see that preemption is as it was cost
+ *NAME                   of a record and of ktime_get_ns(); read from the file call, sleep MS,
+ *recurse DEPTH MS, migrate, begin CPU, finish CPU, events COUNT functions and tracepoints to be
+ *traced sleepers COUNT MS           threads that all call `sleep` at once
  *
  * What is done is done when the write returns.
  */
@@ -115,9 +113,8 @@ static struct metric *metric_of(const char *name)
 {
 	struct metric *metric;
 
-	list_for_each_entry(metric, &metrics, list)
-		if (name && strcmp(metric->name, name) == 0)
-			return metric;
+	list_for_each_entry(metric, &metrics,
+			    list) if (name && strcmp(metric->name, name) == 0) return metric;
 	return NULL;
 }
 
@@ -128,7 +125,7 @@ static struct kstats *kstats_of(const char *name)
 	return metric ? metric->kstats : NULL;
 }
 
-static void delete(struct metric *metric)
+static void delete (struct metric *metric)
 {
 	kstats_delete(metric->kstats);
 	list_del(&metric->list);
@@ -171,7 +168,7 @@ static int do_delete(char **words)
 
 	if (!metric)
 		return -ENOENT;
-	delete(metric);
+	delete (metric);
 	return 0;
 }
 
@@ -239,7 +236,9 @@ static int do_spread(char **words)
 	if (!threads || threads > THREADS_MAX || !kstats_of(words[1]))
 		return -EINVAL;
 	for (i = 0; i < threads; i++)
-		jobs[i] = (struct job){ .metric = kstats_of(words[1]), .first = i, .step = threads,
+		jobs[i] = (struct job){ .metric = kstats_of(words[1]),
+					.first = i,
+					.step = threads,
 					.count = number(words[2]) };
 	err = run_threads(spread, threads);
 	for (i = 0; !err && i < threads; i++)
@@ -331,8 +330,9 @@ static int do_sleep(char **words)
 
 static int do_recurse(char **words)
 {
-	return kstats_test_recurse(number(words[1]), number(words[2])) == number(words[1]) ? 0 :
-											      -EFAULT;
+	return kstats_test_recurse(number(words[1]), number(words[2])) == number(words[1])
+		       ? 0
+		       : -EFAULT;
 }
 
 static int migrate(void *data)
@@ -423,11 +423,11 @@ static const struct {
 	int (*run)(char **words);
 	int words; /* at least, with itself */
 } orders[] = {
-	{ "new", do_new, 3 },	      { "delete", do_delete, 2 },   { "record", do_record, 4 },
-	{ "spread", do_spread, 4 },   { "churn", do_churn, 4 },	    { "calm", do_calm, 1 },
-	{ "stopped", do_stopped, 2 }, { "cost", do_cost, 2 },	    { "call", do_call, 1 },
-	{ "sleep", do_sleep, 2 },     { "recurse", do_recurse, 3 }, { "migrate", do_migrate, 1 },
-	{ "begin", do_begin, 2 },     { "finish", do_finish, 2 },   { "events", do_events, 2 },
+	{ "new", do_new, 3 },           { "delete", do_delete, 2 },   { "record", do_record, 4 },
+	{ "spread", do_spread, 4 },     { "churn", do_churn, 4 },     { "calm", do_calm, 1 },
+	{ "stopped", do_stopped, 2 },   { "cost", do_cost, 2 },       { "call", do_call, 1 },
+	{ "sleep", do_sleep, 2 },       { "recurse", do_recurse, 3 }, { "migrate", do_migrate, 1 },
+	{ "begin", do_begin, 2 },       { "finish", do_finish, 2 },   { "events", do_events, 2 },
 	{ "sleepers", do_sleepers, 3 },
 };
 
@@ -494,8 +494,7 @@ static void __exit test_exit(void)
 
 	debugfs_remove(test_file);
 	do_calm(NULL);
-	list_for_each_entry_safe(metric, next, &metrics, list)
-		delete(metric);
+	list_for_each_entry_safe(metric, next, &metrics, list) delete (metric);
 }
 
 module_init(test_init);

@@ -9,10 +9,8 @@
 #include <linux/tracepoint.h>
 
 DECLARE_EVENT_CLASS(kstats_test_event, TP_PROTO(int number), TP_ARGS(number),
-	TP_STRUCT__entry(__field(int, number)),
-	TP_fast_assign(__entry->number = number;),
-	TP_printk("%d", __entry->number)
-);
+		    TP_STRUCT__entry(__field(int, number)),
+		    TP_fast_assign(__entry->number = number;), TP_printk("%d", __entry->number));
 
 DEFINE_EVENT(kstats_test_event, kstats_test_begin, TP_PROTO(int number), TP_ARGS(number));
 DEFINE_EVENT(kstats_test_event, kstats_test_finish, TP_PROTO(int number), TP_ARGS(number));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kstats_reference BITS [COUNT]: what the values of tests/kstats_values.h are in slots, by the library's own
- * arithmetic: "SLOT COUNT SUM" for each that has any. Values begin again after KSTATS_VALUES.
+ * kstats_reference BITS [COUNT]: what the values of tests/kstats_values.h are in slots, by the
+ * library's own arithmetic: "SLOT COUNT SUM" for each that has any. Values begin again after
+ * KSTATS_VALUES.
  */
 #include <inttypes.h>
 #include <stdint.h>
