@@ -37,6 +37,19 @@ static __always_inline struct states_thread *thread_at(__u32 number)
 	return map ? bpf_map_lookup_elem(map, &at) : 0;
 }
 
+/* By the shorter way; NULL: not known there. */
+static __always_inline struct states_thread *known(struct task_struct *task)
+{
+	struct states_thread *t = thread_at(state.known[(__u32)task->pid & (STATES_KNOWN - 1)]);
+
+	return t && t->task == (__u64)task ? t : 0;
+}
+
+static __always_inline void make_known(struct task_struct *task, __u32 number)
+{
+	state.known[(__u32)task->pid & (STATES_KNOWN - 1)] = number;
+}
+
 /* 0: no room. One that was given back, or one that was never used. */
 static __always_inline __u32 new_number(void)
 {
@@ -130,17 +143,19 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 	for (int i = 0; i < STATE_COUNT; i++)
 		t->ns[i] = 0;
 	t->begun = t->since = now;
-	t->ended = t->woken = t->switches = t->hidden_since = 0;
+	t->ended = t->woken = t->switches = t->lock = t->hidden_since = 0;
 	t->state = what;
 	t->syscall = -1;
 	t->cpu = bpf_get_smp_processor_id();
 	t->run_time = task->se.sum_exec_runtime;
 	t->utime = task->utime;
 	t->stime = task->stime;
-	w->css_set = (__u64)task->cgroups;
-	w->cred = (__u64)task->cred;
+	t->css_set = (__u64)task->cgroups;
+	t->cred = (__u64)task->cred;
 	end_turn(t);
+	t->task = (__u64)task;
 	w->number = number;
+	make_known(task, number);
 	return 1;
 }
 
@@ -170,18 +185,50 @@ static __always_inline struct watched *place_of(struct task_struct *task)
 	return bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* At a switch. There may be room for a record where there was none. */
-static __always_inline struct states_thread *watched_at(struct task_struct *task,
-							struct watched **ret, __u64 now)
+static __noinline int number_of(struct task_struct *task)
 {
-	struct watched *w = watched_of(task);
+	struct watched *w = task ? watched_of(task) : 0;
 
-	*ret = w;
+	if (!w || !w->number)
+		return 0;
+	make_known(task, w->number);
+	return w->number;
+}
+
+/* Of who runs. There may be room for a record where there was none. */
+static __noinline int number_for(struct task_struct *task, __u64 now)
+{
+	struct watched *w = task ? watched_of(task) : 0;
+
 	if (!w)
 		return 0;
 	if (!w->number)
 		watch(task, w, now, STATE_EXEC);
-	return w->number ? thread_at(w->number) : 0;
+	else
+		make_known(task, w->number);
+	return w->number;
+}
+
+static __always_inline struct states_thread *find(struct task_struct *task)
+{
+	struct states_thread *t = known(task);
+	__u32 number;
+
+	if (t)
+		return t;
+	number = number_of(task);
+	return number ? thread_at(number) : 0;
+}
+
+static __always_inline struct states_thread *find_or_watch(struct task_struct *task, __u64 now)
+{
+	struct states_thread *t = known(task);
+	__u32 number;
+
+	if (t)
+		return t;
+	number = number_for(task, now);
+	return number ? thread_at(number) : 0;
 }
 
 /* --- switches --- */
@@ -191,8 +238,12 @@ _Static_assert(STATE_COUNT <= STATE_BOUND + 1, "a mask bounds the index");
 
 static __always_inline void add(struct states_thread *t, __u32 what, __u64 ns)
 {
+	__u32 place;
+
 	asm volatile("%0 &= 15" : "+r"(what));
-	t->ns[what] += ns;
+	place = config.places[what];
+	asm volatile("%0 &= 15" : "+r"(place));
+	t->ns[place] += ns;
 }
 
 #define SPLIT_SHIFT 10 /* so that an hour times an hour fits: parts are a microsecond off */
@@ -205,8 +256,8 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 {
 	__u64 user = task->utime - t->utime, all = user + task->stime - t->stime, sum, part;
 
-	sum = t->ns[STATE_EXEC] + ns;
-	t->ns[STATE_EXEC] = sum;
+	sum = t->ns[STATES_AT_EXEC] + ns;
+	t->ns[STATES_AT_EXEC] = sum;
 	if (!all)
 		return;
 	part = user >= all
@@ -215,9 +266,9 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 				 << SPLIT_SHIFT;
 	if (part > sum)
 		part = sum;
-	t->ns[STATE_EXEC] = 0;
-	t->ns[STATE_EXEC_USER] += part;
-	t->ns[STATE_EXEC_SYSTEM] += sum - part;
+	t->ns[STATES_AT_EXEC] = 0;
+	t->ns[STATES_AT_EXEC_USER] += part;
+	t->ns[STATES_AT_EXEC_SYSTEM] += sum - part;
 	t->utime = task->utime;
 	t->stime = task->stime;
 }
@@ -231,7 +282,7 @@ static __always_inline void end_wait(struct states_thread *t, __u64 now)
 	else if (t->woken > t->since && t->woken < now)
 		runnable = now - t->woken;
 	add(t, t->state, all - runnable);
-	t->ns[STATE_RUNNABLE] += runnable;
+	t->ns[STATES_AT_RUNNABLE] += runnable;
 }
 
 /* It leaves a CPU that nobody told it got: its own count of run time says since when. */
@@ -246,20 +297,28 @@ static __always_inline void catch_up(struct task_struct *task, struct states_thr
 	t->state = STATE_EXEC;
 }
 
-static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32 task_state,
-				      __u64 now)
+/* The record will be another thread's, and a dead leader stays for a while. */
+static __noinline int forget(struct task_struct *task)
+{
+	struct watched *w = task ? watched_of(task) : 0;
+
+	if (w) {
+		w->number = 0;
+		w->is_foreign = 1;
+	}
+	return 0;
+}
+
+static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struct states_thread *t,
+				      __u32 task_state, __u64 now)
 {
 	struct wait wait = { .state = STATE_RUNNABLE, .syscall = -1 };
-	struct watched *w;
-	struct states_thread *t = watched_at(task, &w, now);
 
-	if (!t)
-		return;
 	/* It was looked at from elsewhere just now. */
 	if (now < t->since)
 		now = t->since;
 	if (!is_queued(task))
-		decide(ctx, task, task_state, w->lock, &wait);
+		decide(ctx, task, task_state, t->lock, &wait);
 	begin_turn(t);
 	if (t->state != STATE_EXEC)
 		catch_up(task, t, now);
@@ -270,30 +329,26 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32
 	t->state = wait.state;
 	t->syscall = wait.syscall;
 	t->switches++;
-	if (w->css_set != (__u64)task->cgroups) {
-		w->css_set = (__u64)task->cgroups;
+	if (t->css_set != (__u64)task->cgroups) {
+		t->css_set = (__u64)task->cgroups;
 		t->cgroup = cgroup_of(task);
 	}
-	if (w->cred != (__u64)task->cred) {
-		w->cred = (__u64)task->cred;
+	if (t->cred != (__u64)task->cred) {
+		t->cred = (__u64)task->cred;
 		t->uid = BPF_CORE_READ(task, cred, euid.val);
 	}
 	if (task_state & TASK_DEAD) {
 		t->ended = now;
+		t->task = 0;
 		t->flags |= STATES_ENDED;
-		/* The record will be another thread's, and a dead leader stays for a while. */
-		w->number = 0;
-		w->is_foreign = 1;
+		forget(task);
 	}
 	end_turn(t);
 }
 
-static __always_inline void enter_cpu(struct task_struct *task, __u64 now)
+static __always_inline void enter_cpu(struct states_thread *t, __u64 now)
 {
-	struct watched *w;
-	struct states_thread *t = watched_at(task, &w, now);
-
-	if (!t || t->state == STATE_EXEC)
+	if (t->state == STATE_EXEC)
 		return;
 	if (now < t->since)
 		now = t->since;
@@ -310,23 +365,26 @@ int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u64 now = bpf_ktime_get_ns();
+	struct states_thread *t;
 
-	if (prev->pid)
-		leave_cpu(ctx, prev,
+	t = prev->pid ? find_or_watch(prev, now) : 0;
+	if (t)
+		leave_cpu(ctx, prev, t,
 			  config.has_previous_state ? (__u32)ctx[3] : (__u32)prev->__state, now);
-	if (next->pid)
-		enter_cpu(next, now);
+	t = next->pid ? find_or_watch(next, now) : 0;
+	if (t)
+		enter_cpu(t, now);
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
-	struct watched *w = watched_of((void *)ctx[0]);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	__u64 now = bpf_ktime_get_ns();
+	struct states_thread *t = find((void *)ctx[0]);
 
 	if (t && !t->woken)
-		t->woken = bpf_ktime_get_ns();
+		t->woken = now;
 	return 0;
 }
 
@@ -337,13 +395,13 @@ int on_wakeup(__u64 *ctx)
 SEC("tp_btf/contention_begin")
 int on_contention(__u64 *ctx)
 {
-	struct watched *w;
+	struct states_thread *t;
 
 	if (ctx[1] & LCB_F_SPIN)
 		return 0;
-	w = watched_of(bpf_get_current_task_btf());
-	if (w)
-		w->lock = ctx[0];
+	t = find(bpf_get_current_task_btf());
+	if (t)
+		t->lock = ctx[0];
 	return 0;
 }
 
@@ -351,10 +409,10 @@ int on_contention(__u64 *ctx)
 SEC("tp_btf/contention_end")
 int on_contended(__u64 *ctx)
 {
-	struct watched *w = watched_of(bpf_get_current_task_btf());
+	struct states_thread *t = find(bpf_get_current_task_btf());
 
-	if (w && w->lock == ctx[0])
-		w->lock = 0;
+	if (t && t->lock == ctx[0])
+		t->lock = 0;
 	return 0;
 }
 
@@ -376,14 +434,13 @@ SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched *w = watched_of(task);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	struct states_thread *t = find(task);
 
 	if (!t)
 		return 0;
 	begin_turn(t);
 	describe(t, task);
-	w->cred = (__u64)task->cred;
+	t->cred = (__u64)task->cred;
 	end_turn(t);
 	return 0;
 }
@@ -392,8 +449,7 @@ SEC("tp_btf/task_rename")
 int on_rename(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched *w = watched_of(task);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	struct states_thread *t = find(task);
 
 	/* A name is torn for a moment in the kernel as well. */
 	if (t)
@@ -445,8 +501,7 @@ SEC("raw_tp")
 int book_here(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct watched *w = watched_of(task);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	struct states_thread *t = find(task);
 	__u64 now = bpf_ktime_get_ns();
 
 	(void)ctx;

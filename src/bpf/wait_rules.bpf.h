@@ -30,8 +30,6 @@ struct watched {
 	__u32 is_claimed;
 	__u8 is_lost;    /* it was counted as one without room */
 	__u8 is_foreign; /* our PID namespace does not have it */
-	__u64 css_set, cred;
-	__u64 lock; /* of the kernel, that it waits for; 0: none */
 };
 
 struct {

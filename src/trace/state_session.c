@@ -63,6 +63,12 @@ struct state_session {
 	struct cost_sample cost;
 };
 
+const unsigned char states_places[STATE_COUNT] = {
+#define STATES_PLACE_ROW(id) [STATE_##id] = STATES_AT_##id,
+	STATES_PLACES(STATES_PLACE_ROW)
+#undef STATES_PLACE_ROW
+};
+
 /* --- memory --- */
 
 static struct error *add_room(struct state_session *session)
@@ -127,6 +133,7 @@ static struct error *load(struct state_session *session)
 		return error_system(errno, "the BPF programs");
 	config = (struct states_config *)&program->rodata->config;
 	memcpy(config->waits, wait_kinds, sizeof(config->waits));
+	memcpy(config->places, states_places, sizeof(config->places));
 #ifndef __x86_64__
 	config->is_weakly_ordered = true;
 #endif
