@@ -37,17 +37,22 @@ static __always_inline struct states_thread *thread_at(__u32 number)
 	return map ? bpf_map_lookup_elem(map, &at) : 0;
 }
 
+static __always_inline __u32 place_among_known(struct task_struct *task)
+{
+	return (__u32)task->pid & (STATES_KNOWN - 1);
+}
+
 /* By the shorter way; NULL: not known there. */
 static __always_inline struct states_thread *known(struct task_struct *task)
 {
-	struct states_thread *t = thread_at(state.known[(__u32)task->pid & (STATES_KNOWN - 1)]);
+	struct states_thread *t = thread_at(state.known[place_among_known(task)]);
 
 	return t && t->task == (__u64)task ? t : 0;
 }
 
 static __always_inline void make_known(struct task_struct *task, __u32 number)
 {
-	state.known[(__u32)task->pid & (STATES_KNOWN - 1)] = number;
+	state.known[place_among_known(task)] = number;
 }
 
 /* 0: no room. One that was given back, or one that was never used. */
@@ -346,7 +351,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 	end_turn(t);
 }
 
-static __always_inline void enter_cpu(struct states_thread *t, __u64 now)
+static __always_inline void enter_cpu(struct task_struct *task, struct states_thread *t, __u64 now)
 {
 	if (t->state == STATE_EXEC)
 		return;
@@ -356,7 +361,7 @@ static __always_inline void enter_cpu(struct states_thread *t, __u64 now)
 	end_wait(t, now);
 	t->state = STATE_EXEC;
 	t->since = now;
-	t->cpu = bpf_get_smp_processor_id();
+	t->cpu = task->thread_info.cpu;
 	end_turn(t);
 }
 
@@ -365,15 +370,16 @@ int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u64 now = bpf_ktime_get_ns();
-	struct states_thread *t;
+	struct states_thread *left, *entered;
 
-	t = prev->pid ? find_or_watch(prev, now) : 0;
-	if (t)
-		leave_cpu(ctx, prev, t,
+	/* Both at once, so that the CPU waits for the memory of both at once. */
+	left = prev->pid ? find_or_watch(prev, now) : 0;
+	entered = next->pid ? find_or_watch(next, now) : 0;
+	if (left)
+		leave_cpu(ctx, prev, left,
 			  config.has_previous_state ? (__u32)ctx[3] : (__u32)prev->__state, now);
-	t = next->pid ? find_or_watch(next, now) : 0;
-	if (t)
-		enter_cpu(t, now);
+	if (entered)
+		enter_cpu(next, entered, now);
 	return 0;
 }
 

@@ -29,6 +29,7 @@
 struct states_config {
 	__u8 is_weakly_ordered;    /* stores may be seen in another order than they were made */
 	__u8 has_previous_state;   /* sched_switch has it as an argument (Linux 5.18) */
+	__u8 has_casts;            /* bpf_rdonly_cast() (Linux 6.2) */
 	__u8 places[STATE_COUNT];  /* enum states_place by enum state */
 	__u8 waits[WAIT_SYSCALLS]; /* enum wait_kind by number of system call */
 };

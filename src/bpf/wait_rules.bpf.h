@@ -81,6 +81,8 @@ static __noinline int is_paging(void *ctx)
 
 /* --- system calls --- */
 
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
 struct call {
 	__s32 number; /* -1: none */
 	__u64 first, second, third;
@@ -118,12 +120,27 @@ static __always_inline void call_of(struct task_struct *task, struct call *call)
 #define S_IFDIR  0040000
 #define S_IFIFO  0010000
 
+/* The mode of the file that is there; 0: none. Pointers that were read by a probe cannot be
+ * followed by loads, but for a type that has one in front (Linux 6.2). */
+static __always_inline __u32 mode_of(struct file **place)
+{
+	struct file *file = 0;
+
+	if (config.has_casts) {
+		struct kiocb *slot = bpf_rdonly_cast(place, bpf_core_type_id_kernel(struct kiocb));
+
+		file = slot->ki_filp;
+		return file ? file->f_inode->i_mode : 0;
+	}
+	bpf_probe_read_kernel(&file, sizeof(file), place);
+	return file ? BPF_CORE_READ(file, f_inode, i_mode) : 0;
+}
+
 /* By what kind of file it is that the current thread has under this number. */
 static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
 {
 	struct files_struct *files = task->files;
 	struct fdtable *table;
-	struct file *file = 0;
 	__u32 kind;
 
 	if (!files)
@@ -131,10 +148,7 @@ static __always_inline __u32 state_of_file(struct task_struct *task, __u32 numbe
 	table = files->fdt;
 	if (!table || number >= table->max_fds)
 		return STATE_SLEEP_OTHER;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + number);
-	if (!file)
-		return STATE_SLEEP_OTHER;
-	kind = BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT;
+	kind = mode_of(table->fd + number) & S_IFMT;
 	if (kind == S_IFSOCK)
 		return STATE_SLEEP_NETWORK;
 	if (kind == S_IFIFO)

@@ -115,6 +115,7 @@ static void look_at_kernel(struct state_session *session, struct states_config *
 	if (!btf)
 		return;
 	config->has_previous_state = bpf_switch_has_state(btf);
+	config->has_casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	session->facts.has_locks =
 		btf__find_by_name_kind(btf, "btf_trace_contention_begin", BTF_KIND_TYPEDEF) > 0;
 	btf__free(btf);
