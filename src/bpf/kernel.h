@@ -102,6 +102,7 @@ struct inode {
 };
 
 struct file {
+	const void *f_op;
 	struct inode *f_inode;
 };
 

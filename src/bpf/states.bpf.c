@@ -254,15 +254,15 @@ static __always_inline void add(struct states_thread *t, __u32 what, __u64 ns)
 #define SPLIT_SHIFT 10 /* so that an hour times an hour fits: parts are a microsecond off */
 
 /*
- * It ran for so long. How much of that was its own code, and how much the kernel's, the kernel
- * counts in ticks: what has passed since the last one stays undivided until the next.
+ * What it ran for and nobody divided yet. How much of that was its own code, and how much the
+ * kernel's, the kernel counts in ticks: what has passed since the last one stays undivided until
+ * the next.
  */
-static __always_inline void book_run(struct task_struct *task, struct states_thread *t, __u64 ns)
+static __always_inline void divide_run(struct task_struct *task, struct states_thread *t)
 {
-	__u64 user = task->utime - t->utime, all = user + task->stime - t->stime, sum, part;
+	__u64 user = task->utime - t->utime, all = user + task->stime - t->stime;
+	__u64 sum = t->ns[STATES_AT_EXEC], part;
 
-	sum = t->ns[STATES_AT_EXEC] + ns;
-	t->ns[STATES_AT_EXEC] = sum;
 	if (!all)
 		return;
 	part = user >= all
@@ -276,6 +276,17 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 	t->ns[STATES_AT_EXEC_SYSTEM] += sum - part;
 	t->utime = task->utime;
 	t->stime = task->stime;
+}
+
+#define DIVIDED_NS 1000000 /* the shortest tick that kernels have */
+
+static __always_inline void book_run(struct task_struct *task, struct states_thread *t, __u64 ns)
+{
+	__u64 sum = t->ns[STATES_AT_EXEC] + ns;
+
+	t->ns[STATES_AT_EXEC] = sum;
+	if (sum >= DIVIDED_NS)
+		divide_run(task, t);
 }
 
 static __always_inline void end_wait(struct states_thread *t, __u64 now)
@@ -493,8 +504,7 @@ int see_task(struct bpf_iter__task *ctx)
 	t->syscall = wait.syscall;
 	t->cpu = task->thread_info.cpu;
 	/* Between the look and the record it may have come or gone. */
-	if (t->since == t->begun && t->switches == 0 &&
-	    (t->state == STATE_EXEC) != is_on_cpu(task))
+	if (t->since == t->begun && t->switches == 0 && (t->state == STATE_EXEC) != is_on_cpu(task))
 		t->state = is_on_cpu(task) ? STATE_EXEC : STATE_RUNNABLE;
 	return 0;
 }
@@ -521,19 +531,32 @@ int book_here(void *ctx)
 	return 0;
 }
 
-/* Which PID namespace is ours, by whoever runs this. */
-SEC("syscall")
-int find_namespace(void *ctx)
+static __always_inline void find_namespace(struct task_struct *task)
 {
-	struct pid *pid = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct pid_namespace *ns = 0;
 
-	(void)ctx;
 	state.pid_level = BPF_CORE_READ(pid, level);
 	if (state.pid_level)
 		bpf_probe_read_kernel(&ns, sizeof(ns),
 				      (char *)&pid->numbers[0].ns +
 					      state.pid_level * bpf_core_type_size(struct upid));
 	state.pid_namespace = (__u64)ns;
+}
+
+/* Which PID namespace is ours, and what sockets and pipes are handled by, by whoever runs this. */
+SEC("syscall")
+int look_around(struct states_examples *examples)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct file *file;
+
+	find_namespace(task);
+	file = file_of(task, examples->socket);
+	if (file)
+		state.socket_functions = functions_of(file);
+	file = file_of(task, examples->pipe);
+	if (file)
+		state.pipe_functions = functions_of(file);
 	return 0;
 }

@@ -24,7 +24,7 @@
 
 /* Records are found by the last bits of the number of a thread. Where two threads have the same,
  * the longer way finds the other's. */
-#define STATES_KNOWN      (1u << 16)
+#define STATES_KNOWN (1u << 16)
 
 struct states_config {
 	__u8 is_weakly_ordered;    /* stores may be seen in another order than they were made */
@@ -39,6 +39,8 @@ struct states_state {
 	__u32 pid_level;  /* of our PID namespace */
 	__u32 unused;
 	__u64 pid_namespace; /* its place in the kernel; 0: it is the first one */
+	/* What files of these kinds are handled by. */
+	__u64 socket_functions, pipe_functions;
 	/* The kernel's code that brings anonymous memory back; 0: nothing is on swap. */
 	__u64 swap_begin, swap_end;
 	__u32 free_head, free_tail;
@@ -46,6 +48,11 @@ struct states_state {
 	__u32 missed; /* switches that nobody told of */
 	__u32 free_numbers[STATES_FREE];
 	__u32 known[STATES_KNOWN]; /* the record of who was met last with such a number */
+};
+
+/* What look_around() is given. */
+struct states_examples {
+	__u32 socket, pipe; /* files of ours */
 };
 
 enum states_flag {
@@ -58,10 +65,12 @@ enum states_flag {
  * Where in a record the time of a state is: those of most switches come first, so that they share a
  * line of the cache.
  */
-#define STATES_PLACES(PLACE)                                                                     \
-	PLACE(EXEC) PLACE(RUNNABLE) PLACE(SLEEP_NETWORK) PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX)     \
-	PLACE(IDLE) PLACE(SLEEP_TIMER) PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK) PLACE(LOCK_KERNEL)   \
-	PLACE(EXEC_USER) PLACE(EXEC_SYSTEM) PLACE(PAGING) PLACE(STOPPED) PLACE(SLEEP) PLACE(LOCK)
+#define STATES_PLACES(PLACE)                                                                 \
+	PLACE(EXEC)                                                                          \
+	PLACE(RUNNABLE) PLACE(SLEEP_NETWORK) PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX) PLACE(IDLE) \
+		PLACE(SLEEP_TIMER) PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK) PLACE(LOCK_KERNEL)   \
+			PLACE(EXEC_USER) PLACE(EXEC_SYSTEM) PLACE(PAGING) PLACE(STOPPED)     \
+				PLACE(SLEEP) PLACE(LOCK)
 
 enum states_place {
 #define STATES_PLACE_ENUM(id) STATES_AT_##id,
@@ -78,8 +87,8 @@ _Static_assert((int)STATES_PLACE_COUNT == (int)STATE_COUNT, "each has one");
 struct states_thread {
 	__u64 task; /* whose it is: its place in the kernel; 0: nobody's, or it has ended */
 	__u64 since;
-	__u64 woken;    /* since when it could run; 0: not yet */
-	__u64 run_time; /* the kernel's count, as of `since` */
+	__u64 woken;         /* since when it could run; 0: not yet */
+	__u64 run_time;      /* the kernel's count, as of `since` */
 	__u64 css_set, cred; /* their places in the kernel, as of when they were looked into */
 	/* Odd while it is written. The wake-up alone is written by others, in one word. */
 	__u32 turn;

@@ -5,13 +5,16 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <states.skel.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "state/wait.h"
@@ -121,11 +124,31 @@ static void look_at_kernel(struct state_session *session, struct states_config *
 	btf__free(btf);
 }
 
+/* What the programs ask about whoever runs this. */
+static struct error *look_around(struct state_session *session)
+{
+	_cleanup_close_ int out_of_pipe = -1, into_pipe = -1;
+	_cleanup_close_ int unconnected = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct states_examples examples;
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &examples, .ctx_size_in = sizeof(examples));
+	int ends[2];
+
+	if (unconnected < 0 || pipe2(ends, O_CLOEXEC))
+		return error_system(errno, "a socket and a pipe");
+	out_of_pipe = ends[0];
+	into_pipe = ends[1];
+	examples = (struct states_examples){ .socket = (uint32_t)unconnected,
+					     .pipe = (uint32_t)out_of_pipe };
+	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.look_around), &run))
+		return error_system(errno, "the BPF programs do not run");
+	return NULL;
+}
+
 static struct error *load(struct state_session *session)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run);
 	struct states_bpf *program;
 	struct states_config *config;
+	struct error *err;
 	int failed;
 
 	libbpf_reason_begin();
@@ -145,11 +168,10 @@ static struct error *load(struct state_session *session)
 	if (failed)
 		return bpf_programs_load_error(-failed);
 	session->state = &program->bss->state;
-	if (bpf_prog_test_run_opts(bpf_program__fd(program->progs.find_namespace), &run))
-		return error_system(errno, "the BPF programs do not run");
 	memory_chunks_init(&session->chunks, bpf_map__fd(program->maps.chunks), STATES_CHUNK,
 			   sizeof(struct states_thread));
-	return first_room(session);
+	err = look_around(session);
+	return err ? err : first_room(session);
 }
 
 /* Who comes first, so that nobody is missed between this and the walk over those that are there. */
