@@ -37,22 +37,46 @@ static __always_inline struct states_thread *thread_at(__u32 number)
 	return map ? bpf_map_lookup_elem(map, &at) : 0;
 }
 
-static __always_inline __u32 place_among_known(struct task_struct *task)
+/*
+ * Where a task is in memory is all that is needed to find its record: there is nothing of it that
+ * every switch and wake-up read anyway. The last 48 bits of that tell tasks apart. Verifiers let
+ * nobody calculate with the place of a task, but with its distance from something else.
+ */
+static __always_inline __u64 distance_of(struct task_struct *task)
 {
-	return (__u32)task->pid & (STATES_KNOWN - 1);
+	__u64 distance = (__u64)task;
+
+	asm volatile("%0 -= %1" : "+r"(distance) : "r"(&state));
+	return distance;
 }
 
-/* By the shorter way; NULL: not known there. */
-static __always_inline struct states_thread *known(struct task_struct *task)
-{
-	struct states_thread *t = thread_at(state.known[place_among_known(task)]);
+#define NUMBER_MASK ((1u << STATES_NUMBER_BITS) - 1)
 
-	return t && t->task == (__u64)task ? t : 0;
+/* Tasks begin at lines of the cache. */
+static __always_inline __u64 known_as(__u64 distance)
+{
+	return distance >> 6 << STATES_NUMBER_BITS;
+}
+
+/* They are longer than 2 KiB, so neighbours have places of their own, which share a line. */
+static __always_inline __u64 *known_at(__u64 distance)
+{
+	return &state.known[distance >> 11 & (STATES_KNOWN - 1)];
+}
+
+/* Its number by the shorter way; 0: that leads to another, or to none. */
+static __always_inline __u32 known_number(struct task_struct *task)
+{
+	__u64 distance = distance_of(task), it = *(volatile __u64 *)known_at(distance);
+
+	return (it & ~(__u64)NUMBER_MASK) == known_as(distance) ? it & NUMBER_MASK : 0;
 }
 
 static __always_inline void make_known(struct task_struct *task, __u32 number)
 {
-	state.known[place_among_known(task)] = number;
+	__u64 distance = distance_of(task);
+
+	*(volatile __u64 *)known_at(distance) = known_as(distance) | number;
 }
 
 /* 0: no room. One that was given back, or one that was never used. */
@@ -148,7 +172,7 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 	for (int i = 0; i < STATE_COUNT; i++)
 		t->ns[i] = 0;
 	t->begun = t->since = now;
-	t->ended = t->woken = t->switches = t->lock = t->hidden_since = 0;
+	t->ended = t->entered = t->woken = t->switches = t->lock = t->hidden_since = 0;
 	t->state = what;
 	t->syscall = -1;
 	t->cpu = bpf_get_smp_processor_id();
@@ -158,7 +182,6 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 	t->css_set = (__u64)task->cgroups;
 	t->cred = (__u64)task->cred;
 	end_turn(t);
-	t->task = (__u64)task;
 	w->number = number;
 	make_known(task, number);
 	return 1;
@@ -192,7 +215,7 @@ static __always_inline struct watched *place_of(struct task_struct *task)
 
 static __noinline int number_of(struct task_struct *task)
 {
-	struct watched *w = task ? watched_of(task) : 0;
+	struct watched *w = task && task->pid ? watched_of(task) : 0;
 
 	if (!w || !w->number)
 		return 0;
@@ -200,10 +223,10 @@ static __noinline int number_of(struct task_struct *task)
 	return w->number;
 }
 
-/* Of who runs. There may be room for a record where there was none. */
+/* Of who runs, or will. There may be room for a record where there was none. */
 static __noinline int number_for(struct task_struct *task, __u64 now)
 {
-	struct watched *w = task ? watched_of(task) : 0;
+	struct watched *w = task && task->pid ? watched_of(task) : 0;
 
 	if (!w)
 		return 0;
@@ -216,23 +239,19 @@ static __noinline int number_for(struct task_struct *task, __u64 now)
 
 static __always_inline struct states_thread *find(struct task_struct *task)
 {
-	struct states_thread *t = known(task);
-	__u32 number;
+	__u32 number = known_number(task);
 
-	if (t)
-		return t;
-	number = number_of(task);
+	if (!number)
+		number = number_of(task);
 	return number ? thread_at(number) : 0;
 }
 
 static __always_inline struct states_thread *find_or_watch(struct task_struct *task, __u64 now)
 {
-	struct states_thread *t = known(task);
-	__u32 number;
+	__u32 number = known_number(task);
 
-	if (t)
-		return t;
-	number = number_for(task, now);
+	if (!number)
+		number = number_for(task, now);
 	return number ? thread_at(number) : 0;
 }
 
@@ -289,6 +308,8 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 		divide_run(task, t);
 }
 
+#define MISSED_NS 10000000 /* clocks differ */
+
 static __always_inline void end_wait(struct states_thread *t, __u64 now)
 {
 	__u64 all = now - t->since, runnable = 0;
@@ -301,13 +322,18 @@ static __always_inline void end_wait(struct states_thread *t, __u64 now)
 	t->ns[STATES_AT_RUNNABLE] += runnable;
 }
 
-/* It leaves a CPU that nobody told it got: its own count of run time says since when. */
+/* It got a CPU then, or nobody told that it did: its own count of run time says since when. The
+ * same if it got one twice, and nobody told that it left it. */
 static __always_inline void catch_up(struct task_struct *task, struct states_thread *t, __u64 now)
 {
-	__u64 ran = task->se.sum_exec_runtime - t->run_time;
-	__u64 from = ran < now - t->since ? now - ran : t->since;
+	__u64 ran = task->se.sum_exec_runtime - t->run_time, from = t->entered;
 
-	state.missed++;
+	if (!from || ran > now - from + MISSED_NS) {
+		state.missed++;
+		from = ran < now - t->since ? now - ran : t->since;
+	}
+	if (from < t->since)
+		from = t->since;
 	end_wait(t, from);
 	t->since = from;
 	t->state = STATE_EXEC;
@@ -321,6 +347,7 @@ static __noinline int forget(struct task_struct *task)
 	if (w) {
 		w->number = 0;
 		w->is_foreign = 1;
+		make_known(task, 0);
 	}
 	return 0;
 }
@@ -341,7 +368,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 	book_run(task, t, now - t->since);
 	t->run_time = task->se.sum_exec_runtime;
 	t->since = now;
-	t->woken = 0;
+	t->entered = t->woken = 0;
 	t->state = wait.state;
 	t->syscall = wait.syscall;
 	t->switches++;
@@ -355,24 +382,9 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 	}
 	if (task_state & TASK_DEAD) {
 		t->ended = now;
-		t->task = 0;
 		t->flags |= STATES_ENDED;
 		forget(task);
 	}
-	end_turn(t);
-}
-
-static __always_inline void enter_cpu(struct task_struct *task, struct states_thread *t, __u64 now)
-{
-	if (t->state == STATE_EXEC)
-		return;
-	if (now < t->since)
-		now = t->since;
-	begin_turn(t);
-	end_wait(t, now);
-	t->state = STATE_EXEC;
-	t->since = now;
-	t->cpu = task->thread_info.cpu;
 	end_turn(t);
 }
 
@@ -381,26 +393,28 @@ int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u64 now = bpf_ktime_get_ns();
-	struct states_thread *left, *entered;
+	struct states_thread *t = find_or_watch(next, now);
 
-	/* Both at once, so that the CPU waits for the memory of both at once. */
-	left = prev->pid ? find_or_watch(prev, now) : 0;
-	entered = next->pid ? find_or_watch(next, now) : 0;
-	if (left)
-		leave_cpu(ctx, prev, left,
+	/* The first and the second line. */
+	if (t) {
+		t->entered = now;
+		t->cpu = next->thread_info.cpu;
+	}
+	t = find_or_watch(prev, now);
+	if (t)
+		leave_cpu(ctx, prev, t,
 			  config.has_previous_state ? (__u32)ctx[3] : (__u32)prev->__state, now);
-	if (entered)
-		enter_cpu(next, entered, now);
 	return 0;
 }
 
+/* Who has been woken up is not again before it left its CPU once more. */
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct states_thread *t = find((void *)ctx[0]);
 
-	if (t && !t->woken)
+	if (t)
 		t->woken = now;
 	return 0;
 }
@@ -441,6 +455,8 @@ int on_new_task(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct watched *w = place_of(task);
 
+	/* Whoever was there before. */
+	make_known(task, 0);
 	if (w)
 		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
 	return 0;
@@ -521,9 +537,12 @@ int book_here(void *ctx)
 	__u64 now = bpf_ktime_get_ns();
 
 	(void)ctx;
-	if (!t || t->state != STATE_EXEC || now <= t->since)
+	if (!t || !(t->state == STATE_EXEC || t->entered) || now <= t->since)
 		return 0;
 	begin_turn(t);
+	if (t->state != STATE_EXEC)
+		catch_up(task, t, now);
+	t->entered = 0;
 	book_run(task, t, now - t->since);
 	t->run_time = task->se.sum_exec_runtime;
 	t->since = now;

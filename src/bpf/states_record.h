@@ -16,15 +16,14 @@
 #include "state/state.h"
 #include "state/wait.h"
 
-#define STATES_CHUNK_BITS 9
-#define STATES_CHUNK      (1u << STATES_CHUNK_BITS)
-#define STATES_CHUNKS_MAX 8192
+#define STATES_CHUNK_BITS  9
+#define STATES_CHUNK       (1u << STATES_CHUNK_BITS)
+#define STATES_CHUNKS_MAX  8192
 
-#define STATES_FREE       (1u << 16) /* numbers that wait to be used again */
+#define STATES_FREE        (1u << 16) /* numbers that wait to be used again */
 
-/* Records are found by the last bits of the number of a thread. Where two threads have the same,
- * the longer way finds the other's. */
-#define STATES_KNOWN (1u << 16)
+#define STATES_NUMBER_BITS 22 /* 0 is none */
+#define STATES_KNOWN       (1u << 16)
 
 struct states_config {
 	__u8 is_weakly_ordered;    /* stores may be seen in another order than they were made */
@@ -47,7 +46,8 @@ struct states_state {
 	__u32 lost;   /* threads that there was no room for */
 	__u32 missed; /* switches that nobody told of */
 	__u32 free_numbers[STATES_FREE];
-	__u32 known[STATES_KNOWN]; /* the record of who was met last with such a number */
+	/* The record of who was met last in such a place: its number, and above it the place. */
+	__u64 known[STATES_KNOWN];
 };
 
 /* What look_around() is given. */
@@ -65,12 +65,12 @@ enum states_flag {
  * Where in a record the time of a state is: those of most switches come first, so that they share a
  * line of the cache.
  */
-#define STATES_PLACES(PLACE)                                                                 \
-	PLACE(EXEC)                                                                          \
-	PLACE(RUNNABLE) PLACE(SLEEP_NETWORK) PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX) PLACE(IDLE) \
-		PLACE(SLEEP_TIMER) PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK) PLACE(LOCK_KERNEL)   \
-			PLACE(EXEC_USER) PLACE(EXEC_SYSTEM) PLACE(PAGING) PLACE(STOPPED)     \
-				PLACE(SLEEP) PLACE(LOCK)
+#define STATES_PLACES(PLACE)                                                                    \
+	PLACE(EXEC)                                                                             \
+	PLACE(RUNNABLE)                                                                         \
+	PLACE(SLEEP_NETWORK) PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX) PLACE(IDLE) PLACE(SLEEP_TIMER) \
+		PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK) PLACE(LOCK_KERNEL) PLACE(EXEC_USER)        \
+			PLACE(EXEC_SYSTEM) PLACE(PAGING) PLACE(STOPPED) PLACE(SLEEP) PLACE(LOCK)
 
 enum states_place {
 #define STATES_PLACE_ENUM(id) STATES_AT_##id,
@@ -81,23 +81,25 @@ enum states_place {
 _Static_assert((int)STATES_PLACE_COUNT == (int)STATE_COUNT, "each has one");
 
 /*
- * A switch reads and writes the first two lines, and a wake-up the first. With many threads that
- * take turns, these are rarely in the cache of the CPU, and each line is most of what it costs.
+ * Whoever gets a CPU is written a word in each of the first two lines, and who wakes up one in the
+ * first; nothing of them is read then. With many threads that take turns, hardly any line is in the
+ * cache of the CPU, and waiting for one would be most of the cost. The time of a wait is added when
+ * the thread leaves its CPU again; by then both lines have come.
  */
 struct states_thread {
-	__u64 task; /* whose it is: its place in the kernel; 0: nobody's, or it has ended */
+	__u64 entered; /* its CPU, since when it runs; 0: not, or not since `since` */
+	__u64 woken;   /* since when it could run; counts if it is after `since` */
 	__u64 since;
-	__u64 woken;         /* since when it could run; 0: not yet */
 	__u64 run_time;      /* the kernel's count, as of `since` */
 	__u64 css_set, cred; /* their places in the kernel, as of when they were looked into */
-	/* Odd while it is written. The wake-up alone is written by others, in one word. */
+	__u64 lock;          /* of the kernel, that it waits for; 0: none */
+	/* Odd while it is written. `entered` and `woken` are written by others, in one word. */
 	__u32 turn;
-	__u16 state; /* enum state, as of `since`; STATE_EXEC: it is on a CPU */
-	__u16 cpu;
-	__s32 syscall; /* in which it waits; -1: none */
-	__u32 unused;
+	__u16 state; /* enum state, as of `since`; STATE_EXEC: it is on a CPU, `entered` or not */
+	__u16 unused;
 
-	__u64 lock; /* of the kernel, that it waits for; 0: none */
+	__u32 cpu;
+	__s32 syscall; /* in which it waits; -1: none */
 	__u64 switches;
 	__u64 ns[STATE_COUNT]; /* by enum states_place */
 

@@ -25,9 +25,7 @@
 
 /* Beside the threads that are there. */
 #define FIRST_ROOM 8192
-#define MOST_ROOM                                                                      \
-	(1u << 22) /* pid_max is no more; numbers have 22 bits in what is made of them \
-		    */
+#define MOST_ROOM  (1u << STATES_NUMBER_BITS) /* pid_max is no more */
 
 /* Who has run for so long without a switch is booked by us. */
 #define LONG_RUN_NS (NS_PER_S / 100)
@@ -239,18 +237,49 @@ struct state_session_facts state_session_facts(const struct state_session *sessi
 
 #define TRIES 1000
 
+/* Since when it has been on a CPU; 0: it is not. */
+static uint64_t runs_since(const volatile struct states_thread *t)
+{
+	const uint64_t entered = t->entered;
+
+	return t->state == STATE_EXEC || (entered && entered < t->since) ? t->since : entered;
+}
+
+/* It got a CPU: what it did until then is over. The kernel adds that when the thread leaves. */
+static void end_wait(struct states_thread *t)
+{
+	const uint64_t from = runs_since(t);
+	uint64_t runnable = 0;
+
+	if (t->state == STATE_EXEC || !from)
+		return;
+	if (t->woken > t->since && t->woken < from)
+		runnable = from - t->woken;
+	t->ns[states_places[t->state]] += from - t->since - runnable;
+	t->ns[STATES_AT_RUNNABLE] += runnable;
+	t->since = from;
+	t->state = STATE_EXEC;
+}
+
+static bool is_unchanged(const struct states_thread *t, const struct states_thread *copy)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&t->turn, __ATOMIC_RELAXED) == copy->turn &&
+	       __atomic_load_n(&t->entered, __ATOMIC_RELAXED) == copy->entered &&
+	       __atomic_load_n(&t->woken, __ATOMIC_RELAXED) == copy->woken;
+}
+
 /* False: it was written all the time, which takes being stopped by a debugger. */
 static bool copy_thread(const struct states_thread *t, struct states_thread *ret)
 {
 	for (int i = 0; i < TRIES; i++) {
-		const uint32_t turn = __atomic_load_n(&t->turn, __ATOMIC_ACQUIRE);
-
-		if (turn & 1)
+		if (__atomic_load_n(&t->turn, __ATOMIC_ACQUIRE) & 1)
 			continue;
 		memcpy(ret, t, sizeof(*ret));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&t->turn, __ATOMIC_RELAXED) == turn)
-			return true;
+		if (ret->turn & 1 || !is_unchanged(t, ret) || ret->state >= STATE_COUNT)
+			continue;
+		end_wait(ret);
+		return true;
 	}
 	return false;
 }
@@ -355,7 +384,7 @@ struct error *state_session_tick(struct state_session *session)
 
 static bool is_hidden(const struct states_thread *t)
 {
-	return t->hidden_since && t->state == STATE_EXEC && t->since == t->hidden_since;
+	return t->hidden_since && runs_since(t) == t->hidden_since;
 }
 
 /* Has run for long, as far as we were told. One that is not on its CPU has left it and nobody told:
@@ -364,11 +393,11 @@ static void book_long_run(struct state_session *session, struct states_thread *t
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = t->cpu);
 	const volatile struct states_thread *now = t;
-	const uint64_t since = now->since;
+	const uint64_t since = runs_since(now);
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.book_here), &run))
 		return;
-	if (now->state == STATE_EXEC && now->since == since && !(now->flags & STATES_ENDED))
+	if (runs_since(now) == since && !(now->flags & STATES_ENDED))
 		t->hidden_since = since;
 }
 
@@ -386,12 +415,13 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 	session->ended.count = 0;
 	for (uint32_t number = 1; !err && goes_on && number < count; number++) {
 		struct states_thread *t = thread_at(session, number);
-		uint64_t now;
+		uint64_t now, since;
 
 		if (!t->tid || is_hidden(t))
 			continue;
-		if (t->state == STATE_EXEC && !(t->flags & STATES_ENDED) &&
-		    clock_ns(CLOCK_MONOTONIC) - t->since > LONG_RUN_NS)
+		since = runs_since(t);
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (since && !(t->flags & STATES_ENDED) && now > since && now - since > LONG_RUN_NS)
 			book_long_run(session, t);
 		/* We may lose our CPU in between: what is not over by now is not over in the copy.
 		 */
