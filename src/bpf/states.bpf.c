@@ -38,9 +38,10 @@ static __always_inline struct states_thread *thread_at(__u32 number)
 }
 
 /*
- * Where a task is in memory is all that is needed to find its record: there is nothing of it that
- * every switch and wake-up read anyway. The last 48 bits of that tell tasks apart. Verifiers let
- * nobody calculate with the place of a task, but with its distance from something else.
+ * The shorter way from a task to its record, without a look into the storage of the task, which is
+ * three lines of the cache away: a table by where the task is in memory, of which the last 48 bits
+ * tell all tasks apart. Who is not there has been pushed out by another, and is found by storage.
+ * Verifiers let nobody calculate with the place of a task, but with its distance from something.
  */
 static __always_inline __u64 distance_of(struct task_struct *task)
 {
@@ -308,8 +309,6 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 		divide_run(task, t);
 }
 
-#define MISSED_NS 10000000 /* clocks differ */
-
 static __always_inline void end_wait(struct states_thread *t, __u64 now)
 {
 	__u64 all = now - t->since, runnable = 0;
@@ -322,8 +321,10 @@ static __always_inline void end_wait(struct states_thread *t, __u64 now)
 	t->ns[STATES_AT_RUNNABLE] += runnable;
 }
 
-/* It got a CPU then, or nobody told that it did: its own count of run time says since when. The
- * same if it got one twice, and nobody told that it left it. */
+#define MISSED_NS 10000000 /* the clock of that count goes a little faster or slower */
+
+/* It got a CPU when it entered, or nobody told that it did: its own count of run time says since
+ * when. The same if it got one twice, and nobody told that it left it in between. */
 static __always_inline void catch_up(struct task_struct *task, struct states_thread *t, __u64 now)
 {
 	__u64 ran = task->se.sum_exec_runtime - t->run_time, from = t->entered;
@@ -334,6 +335,8 @@ static __always_inline void catch_up(struct task_struct *task, struct states_thr
 	}
 	if (from < t->since)
 		from = t->since;
+	if (from > now)
+		from = now;
 	end_wait(t, from);
 	t->since = from;
 	t->state = STATE_EXEC;
@@ -395,7 +398,7 @@ int on_switch(__u64 *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct states_thread *t = find_or_watch(next, now);
 
-	/* The first and the second line. */
+	/* A store in the first line, and one in the second: both are on their way from now on. */
 	if (t) {
 		t->entered = now;
 		t->cpu = next->thread_info.cpu;
@@ -411,7 +414,7 @@ int on_switch(__u64 *ctx)
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = bpf_ktime_get_ns(); /* whatever happens: reading is what costs */
 	struct states_thread *t = find((void *)ctx[0]);
 
 	if (t)
@@ -520,7 +523,8 @@ int see_task(struct bpf_iter__task *ctx)
 	t->syscall = wait.syscall;
 	t->cpu = task->thread_info.cpu;
 	/* Between the look and the record it may have come or gone. */
-	if (t->since == t->begun && t->switches == 0 && (t->state == STATE_EXEC) != is_on_cpu(task))
+	if (t->since == t->begun && t->switches == 0 && !t->entered &&
+	    (t->state == STATE_EXEC) != is_on_cpu(task))
 		t->state = is_on_cpu(task) ? STATE_EXEC : STATE_RUNNABLE;
 	return 0;
 }

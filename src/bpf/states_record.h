@@ -22,8 +22,8 @@
 
 #define STATES_FREE        (1u << 16) /* numbers that wait to be used again */
 
-#define STATES_NUMBER_BITS 22 /* 0 is none */
-#define STATES_KNOWN       (1u << 16)
+#define STATES_NUMBER_BITS 22         /* of a record; 0 is none */
+#define STATES_KNOWN       (1u << 16) /* threads whose records are found at once */
 
 struct states_config {
 	__u8 is_weakly_ordered;    /* stores may be seen in another order than they were made */
@@ -65,12 +65,14 @@ enum states_flag {
  * Where in a record the time of a state is: those of most switches come first, so that they share a
  * line of the cache.
  */
-#define STATES_PLACES(PLACE)                                                                    \
-	PLACE(EXEC)                                                                             \
-	PLACE(RUNNABLE)                                                                         \
-	PLACE(SLEEP_NETWORK) PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX) PLACE(IDLE) PLACE(SLEEP_TIMER) \
-		PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK) PLACE(LOCK_KERNEL) PLACE(EXEC_USER)        \
-			PLACE(EXEC_SYSTEM) PLACE(PAGING) PLACE(STOPPED) PLACE(SLEEP) PLACE(LOCK)
+/* clang-format off */
+#define STATES_PLACES(PLACE)                                          \
+	PLACE(EXEC) PLACE(RUNNABLE) PLACE(SLEEP_NETWORK)              \
+	PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX) PLACE(IDLE)               \
+	PLACE(SLEEP_TIMER) PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK)       \
+	PLACE(LOCK_KERNEL) PLACE(EXEC_USER) PLACE(EXEC_SYSTEM)        \
+	PLACE(PAGING) PLACE(STOPPED) PLACE(SLEEP) PLACE(LOCK)
+/* clang-format on */
 
 enum states_place {
 #define STATES_PLACE_ENUM(id) STATES_AT_##id,

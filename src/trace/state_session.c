@@ -261,10 +261,12 @@ static void end_wait(struct states_thread *t)
 	t->state = STATE_EXEC;
 }
 
-static bool is_unchanged(const struct states_thread *t, const struct states_thread *copy)
+/* Who gets a CPU, and who is woken up, takes no turn. */
+static bool is_unchanged(const struct states_thread *t, uint32_t turn,
+			 const struct states_thread *copy)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&t->turn, __ATOMIC_RELAXED) == copy->turn &&
+	return __atomic_load_n(&t->turn, __ATOMIC_RELAXED) == turn &&
 	       __atomic_load_n(&t->entered, __ATOMIC_RELAXED) == copy->entered &&
 	       __atomic_load_n(&t->woken, __ATOMIC_RELAXED) == copy->woken;
 }
@@ -273,11 +275,15 @@ static bool is_unchanged(const struct states_thread *t, const struct states_thre
 static bool copy_thread(const struct states_thread *t, struct states_thread *ret)
 {
 	for (int i = 0; i < TRIES; i++) {
-		if (__atomic_load_n(&t->turn, __ATOMIC_ACQUIRE) & 1)
+		const uint32_t turn = __atomic_load_n(&t->turn, __ATOMIC_ACQUIRE);
+
+		if (turn & 1)
 			continue;
 		memcpy(ret, t, sizeof(*ret));
-		if (ret->turn & 1 || !is_unchanged(t, ret) || ret->state >= STATE_COUNT)
+		if (!is_unchanged(t, turn, ret))
 			continue;
+		if (ret->state >= STATE_COUNT)
+			return false;
 		end_wait(ret);
 		return true;
 	}
