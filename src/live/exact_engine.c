@@ -122,7 +122,8 @@ static bool take(void *context, uint32_t number, const struct states_thread *t, 
 		visit->has_memory = false;
 		return false;
 	}
-	memcpy(thread->times.ns, t->ns, sizeof(thread->times.ns));
+	for (int state = 0; state < STATE_COUNT; state++)
+		thread->times.ns[state] = t->ns[states_places[state]];
 	add_progress(thread, t, now_ns);
 	return true;
 }
