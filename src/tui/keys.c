@@ -145,6 +145,7 @@ ACTION(freeze)
 {
 	(void)argument;
 	tui->is_paused = !tui->is_paused;
+	feeder_pause(tui->feeder, tui->is_paused);
 	return NULL;
 }
 
@@ -152,13 +153,8 @@ ACTION(freeze)
 
 ACTION(step)
 {
-	if (!tui->feed->step(tui->feed->context, argument)) {
-		tui_say(tui, false,
-			argument < 0 ? "This is the first window." : "This is the last window.");
-		return NULL;
-	}
-	tui->is_paused = true;
-	return tui_next(tui);
+	feeder_step(tui->feeder, argument);
+	return NULL;
 }
 
 /* --- deeper, and out --- */
@@ -172,7 +168,8 @@ ACTION(open_help)
 ACTION(inspect)
 {
 	(void)argument;
-	return inspector_open(tui);
+	inspector_open(tui);
+	return NULL;
 }
 
 ACTION(profile)
@@ -205,6 +202,8 @@ ACTION(profile)
 ACTION(back)
 {
 	(void)argument;
+	if (tui->mode == MODE_INSPECTOR)
+		inspector_close(tui);
 	tui->mode = MODE_TABLE;
 	return NULL;
 }
@@ -246,7 +245,7 @@ ACTION(click)
 	} else if (event.bstate & BUTTON1_PRESSED && tui->mode == MODE_TABLE) {
 		err = table_click(tui, event.y, event.x, &again);
 		if (!err && again)
-			err = inspector_open(tui);
+			inspector_open(tui);
 	}
 	return err;
 }

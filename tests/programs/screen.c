@@ -8,6 +8,7 @@
  *	--interval MS      between windows; 3600000 unless given
  *	--log FILE         when it began, and when each window was asked for: ns of CLOCK_MONOTONIC
  *	--fail N           the Nth window is an error
+ *	--hold FILE        no window is finished, and nobody inspected, while this is there
  *	--threads N        so many more, that sleep
  *	--filter TEXT, --no-mouse
  */
@@ -15,6 +16,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "tui/screen.h"
@@ -106,6 +108,7 @@ struct feed {
 	size_t sleepers;
 	uint64_t interval_ns;
 	FILE *log;
+	const char *hold;
 	struct {
 		ARRAY(struct state_thread);
 	} threads;
@@ -222,6 +225,13 @@ static void log_time(const struct feed *feed)
 		fprintf(feed->log, "%llu\n", (unsigned long long)clock_ns(CLOCK_MONOTONIC));
 }
 
+/* As an engine that has much to read. */
+static void wait_while_held(const struct feed *feed)
+{
+	while (feed->hold && access(feed->hold, F_OK) == 0)
+		usleep(5000);
+}
+
 static struct error *next(void *context, struct state_window *ret, struct screen_host *host)
 {
 	struct feed *feed = context;
@@ -230,6 +240,7 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	if (!feed->is_replay)
 		feed->at++;
 	log_time(feed);
+	wait_while_held(feed);
 	if (feed->fail == feed->at)
 		return error_create("the engine broke");
 	err = make_window(feed);
@@ -252,6 +263,7 @@ static struct error *inspect(void *context, const struct state_thread *thread, F
 {
 	struct feed *feed = context;
 
+	wait_while_held(feed);
 	fprintf(out, "# Thread\ntid      %u\nwindow   %d\nname     %s\n\n# Counters\n", thread->tid,
 		feed->at, thread->name->bytes);
 	for (int i = 0; i < 40; i++)
@@ -301,6 +313,7 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 		{ "interval", required_argument, NULL, 'i' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "fail", required_argument, NULL, 'f' },
+		{ "hold", required_argument, NULL, 'h' },
 		{ "filter", required_argument, NULL, 't' },
 		{ "no-mouse", no_argument, NULL, 'm' },
 		{ "threads", required_argument, NULL, 'n' },
@@ -324,6 +337,9 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 			break;
 		case 'f':
 			feed->fail = atoi(optarg);
+			break;
+		case 'h':
+			feed->hold = optarg;
 			break;
 		case 'n':
 			feed->sleepers = strtoull(optarg, NULL, 10);
