@@ -60,7 +60,7 @@ static void copy_view(struct wishes *to, const struct state_view *view)
 
 /* --- the thread: what it tells --- */
 
-/* Called with the lock. */
+/* Without the lock: who hears of it wants it at once, and may have our CPU for that. */
 static void tell(struct feeder *feeder)
 {
 	const uint64_t one = 1;
@@ -74,8 +74,8 @@ static void tell_error(struct feeder *feeder, struct error *err)
 {
 	pthread_mutex_lock(&feeder->lock);
 	feeder->news.err = err;
-	tell(feeder);
 	pthread_mutex_unlock(&feeder->lock);
+	tell(feeder);
 }
 
 static void tell_window(struct feeder *feeder)
@@ -86,8 +86,8 @@ static void tell_window(struct feeder *feeder)
 	feeder->making = feeder->ready;
 	feeder->ready = finished;
 	feeder->news.has_window = true;
-	tell(feeder);
 	pthread_mutex_unlock(&feeder->lock);
+	tell(feeder);
 }
 
 static void tell_message(struct feeder *feeder, bool is_error, const char *text)
@@ -95,8 +95,8 @@ static void tell_message(struct feeder *feeder, bool is_error, const char *text)
 	pthread_mutex_lock(&feeder->lock);
 	snprintf(feeder->news.message, sizeof(feeder->news.message), "%s", text);
 	feeder->news.message_is_error = is_error;
-	tell(feeder);
 	pthread_mutex_unlock(&feeder->lock);
+	tell(feeder);
 }
 
 static void tell_pause(struct feeder *feeder)
@@ -104,8 +104,8 @@ static void tell_pause(struct feeder *feeder)
 	pthread_mutex_lock(&feeder->lock);
 	feeder->wishes.is_paused = feeder->doing.is_paused = true;
 	feeder->news.has_paused = true;
-	tell(feeder);
 	pthread_mutex_unlock(&feeder->lock);
+	tell(feeder);
 }
 
 /* Takes the page. */
@@ -122,8 +122,8 @@ static void tell_page(struct feeder *feeder, uint64_t id, bool has_ended, char *
 	news->has_page = true;
 	news->page_of = id;
 	news->has_ended = has_ended;
-	tell(feeder);
 	pthread_mutex_unlock(&feeder->lock);
+	tell(feeder);
 }
 
 /* --- the thread: what it does --- */
@@ -467,10 +467,13 @@ void feeder_show(struct feeder *feeder, const struct state_view *view, uint64_t 
 
 void feeder_pause(struct feeder *feeder, bool is_paused)
 {
+	bool waits;
+
 	begin_wish(feeder)->is_paused = is_paused;
-	if (feeder->news.has_window)
-		tell(feeder);
+	waits = feeder->news.has_window;
 	end_wish(feeder);
+	if (waits)
+		tell(feeder);
 }
 
 void feeder_step(struct feeder *feeder, int by)
