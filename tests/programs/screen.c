@@ -8,7 +8,8 @@
  *	--interval MS      between windows; 3600000 unless given
  *	--log FILE         when it began, and when each window was asked for: ns of CLOCK_MONOTONIC
  *	--fail N           the Nth window is an error
- *	--hold FILE        no window is finished, and nobody inspected, while this is there
+ *	--hold FILE        no window is finished, and nobody inspected, while this is there; the log
+ *	                   says "held"
  *	--threads N        so many more, that sleep
  *	--filter TEXT, --no-mouse
  */
@@ -228,7 +229,11 @@ static void log_time(const struct feed *feed)
 /* As an engine that has much to read. */
 static void wait_while_held(const struct feed *feed)
 {
-	while (feed->hold && access(feed->hold, F_OK) == 0)
+	if (!feed->hold || access(feed->hold, F_OK))
+		return;
+	if (feed->log)
+		fputs("held\n", feed->log);
+	while (access(feed->hold, F_OK) == 0)
 		usleep(5000);
 }
 
