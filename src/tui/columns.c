@@ -185,12 +185,8 @@ DRAWN(HISTORY)
 DRAWN(STATE)
 {
 	enum state state = (enum state)(column - COLUMN_STATE_FIRST);
-	unsigned bits = 1u << state;
 
-	for (enum state part = 0; state_is_main(state) && part < STATE_COUNT; part++)
-		if (state_rows[part].main == state)
-			bits |= 1u << part;
-	if (tui->model->window.measured & bits)
+	if (state_is_measured_in_part(tui->model->window.measured, state))
 		draw_percent(pen, state_line_share(line, state), width);
 	else
 		pen_field(pen, STYLE_DIM, TEXT("-"), width, ALIGN_RIGHT, FIT_START);

@@ -183,13 +183,19 @@ static void draw_engine(struct tui *tui, int columns)
 	put_conditions(tui, &pen);
 }
 
-/* All have the same place in every window. */
+/* All have the same place in every window; of what is not known a negative share. */
 static void format_share(char out[FIT_NUMBER_MAX], const struct pen *pen, double share,
 			 bool is_wide)
 {
 	char percent[FIT_NUMBER_MAX];
 
-	if (is_wide)
+	if (share < 0)
+		snprintf(out, FIT_NUMBER_MAX, " %*s",
+			 is_wide               ? 6
+			 : pen_has_blocks(pen) ? 4
+					       : 3,
+			 "-");
+	else if (is_wide)
 		snprintf(out, FIT_NUMBER_MAX, " %5s%%", fit_percent(percent, share));
 	else if (pen_has_blocks(pen))
 		snprintf(out, FIT_NUMBER_MAX, " %4s",
@@ -205,7 +211,10 @@ static void draw_legend(struct tui *tui, int y, int columns)
 
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++) {
 		const struct state_row *row = &state_rows[state_mains[i]];
-		double share = state_line_share(&tui->model->list.total, state_mains[i]);
+		double share =
+			state_is_measured_in_part(tui->model->window.measured, state_mains[i])
+				? state_line_share(&tui->model->list.total, state_mains[i])
+				: -1;
 		/* A letter needs a space to be none of the name. */
 		bool has_space = is_wide || !pen_has_blocks(&pen);
 		const char *label = is_wide ? row->name : row->label;

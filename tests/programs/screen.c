@@ -11,6 +11,7 @@
  *	--hold FILE        no window is finished, and nobody inspected, while this is there; the log
  *	                   says "held"
  *	--threads N        so many more, that sleep
+ *	--unmeasured       but for exec, runnable and sleep_disk nothing is
  *	--filter TEXT, --no-mouse
  */
 #include <err.h>
@@ -110,6 +111,7 @@ struct feed {
 	uint64_t interval_ns;
 	FILE *log;
 	const char *hold;
+	unsigned measured;
 	struct {
 		ARRAY(struct state_thread);
 	} threads;
@@ -254,7 +256,7 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	feed->window.ended_ns = (uint64_t)(feed->at + 1000) * feed->interval_ns;
 	feed->window.begun_ns = feed->window.ended_ns - feed->interval_ns;
 	feed->window.at_unix_ns = (BEGIN + (uint64_t)feed->at) * NS_PER_S;
-	feed->window.measured = (1u << STATE_COUNT) - 1 - (1u << STATE_SLEEP_PIPE);
+	feed->window.measured = feed->measured;
 	*ret = feed->window;
 	*host = (struct screen_host){ .cpus = 8,
 				      .load = { 5.12, 4.80, 3.99 },
@@ -319,6 +321,7 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 		{ "log", required_argument, NULL, 'l' },
 		{ "fail", required_argument, NULL, 'f' },
 		{ "hold", required_argument, NULL, 'h' },
+		{ "unmeasured", no_argument, NULL, 'u' },
 		{ "filter", required_argument, NULL, 't' },
 		{ "no-mouse", no_argument, NULL, 'm' },
 		{ "threads", required_argument, NULL, 'n' },
@@ -346,6 +349,10 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 		case 'h':
 			feed->hold = optarg;
 			break;
+		case 'u':
+			feed->measured =
+				1u << STATE_EXEC | 1u << STATE_RUNNABLE | 1u << STATE_SLEEP_DISK;
+			break;
 		case 'n':
 			feed->sleepers = strtoull(optarg, NULL, 10);
 			break;
@@ -366,7 +373,10 @@ int main(int argc, char **argv)
 	static const char *const wishes[] = {
 		[SCREEN_QUIT] = "quit", [SCREEN_PROFILE] = "profile"
 	};
-	struct feed feed = { .fail = -1 };
+	struct feed feed = {
+		.fail = -1,
+		.measured = (1u << STATE_COUNT) - 1 - (1u << STATE_SLEEP_PIPE),
+	};
 	struct screen_options options = {
 		.view = { .user_name = user_name },
 		.interval_ns = 3600 * (uint64_t)NS_PER_S,
