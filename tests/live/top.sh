@@ -148,6 +148,21 @@ uncounted_delays_are_null() {
 		$([ $wanted = null ] && echo 0 || tail -n +2 "$scratch/top.delays" | wc -l)
 }
 
+# Nothing is read by the thread that takes keys: of CPU time, which other programs do not lengthen as they do
+# waiting, it has less than the one beside, and little for each key.
+keys_are_answered_beside_reading() {
+	local first others per_key
+
+	start "$programs/states" many
+	"$programs/key_answer" 3 30 "$ctprof" top -e exact > "$scratch/top.keys"
+	cat "$scratch/top.keys"
+	read -r _ first others < <(grep '^cpu ' "$scratch/top.keys")
+	read -r _ per_key < <(grep '^per_key ' "$scratch/top.keys")
+	between "CPU time of the thread that takes keys, in ns" 1 "$first" $((others - 1))
+	between "its CPU time for a key, in us" 1 "$per_key" 49999
+	grep -q '^answers 30 ' "$scratch/top.keys"
+}
+
 # The same threads, however its path is written.
 cgroups_end_in_slashes_too() {
 	local path tids
@@ -179,6 +194,7 @@ run_case "top: states of who runs add up to the window" needs_top cpus sums_hold
 run_case "top: threads of 5 ms are in the times of their process" needs_top lives_are_short
 run_case "top: 5,000 births a second lose no CPU time" needs_top births_lose_nothing
 run_case "top: who becomes another user and another program is that" needs_top identities_follow
+run_case "top: keys are answered by a thread that reads nothing" needs_top keys_are_answered_beside_reading
 run_case "top: delays that nobody counts are not known" uncounted_delays_are_null
 run_case "top: a cgroup may have a slash at its end" needs_top cgroups_end_in_slashes_too
 run_case "top: of a namespace only its own" needs_top namespaces_are_apart
