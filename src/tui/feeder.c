@@ -2,6 +2,7 @@
 #include "tui/feeder.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -30,7 +31,9 @@ struct feeder {
 	/* Neither changes them. */
 	const struct screen_feed *feed;
 	uint64_t interval_ns;
-	int event;
+	/* Written to by who has something for the other. A condition variable would not do: who
+	 * signals one may have to wait until a thread that was woken before has run. */
+	int news_event, wish_event;
 	/* The thread's own. */
 	struct wishes doing;
 	struct model *making;
@@ -41,7 +44,6 @@ struct feeder {
 	struct model *shown;
 	/* Of both, under the lock. */
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
 	struct wishes wishes;
 	struct feeder_news news;
 	struct model *ready; /* finished, if there are news of a window */
@@ -58,16 +60,42 @@ static void copy_view(struct wishes *to, const struct state_view *view)
 	to->view.filter = &to->filter;
 }
 
+/* --- events --- */
+
+static void raise_event(int event)
+{
+	const uint64_t one = 1;
+
+	/* It cannot be full: who takes something takes all of it. */
+	if (write(event, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void lower_event(int event)
+{
+	uint64_t times;
+
+	/* How often it was raised, which may be never. */
+	if (read(event, &times, sizeof(times)) < 0)
+		return;
+}
+
+/* Until it is raised, or that time. */
+static void wait_for_event(int event, uint64_t until)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const struct timespec left = clock_moment(until > now ? until - now : 0);
+	struct pollfd polled = { .fd = event, .events = POLLIN };
+
+	ppoll(&polled, 1, &left, NULL);
+}
+
 /* --- the thread: what it tells --- */
 
 /* Without the lock: who hears of it wants it at once, and may have our CPU for that. */
 static void tell(struct feeder *feeder)
 {
-	const uint64_t one = 1;
-
-	/* It cannot be full: who takes news takes all of them. */
-	if (write(feeder->event, &one, sizeof(one)) < 0)
-		return;
+	raise_event(feeder->news_event);
 }
 
 static void tell_error(struct feeder *feeder, struct error *err)
@@ -283,33 +311,33 @@ static uint64_t next_due(const struct feeder *feeder)
 	return ticks && feeder->tick_at < feeder->next_at ? feeder->tick_at : feeder->next_at;
 }
 
-/* Called with the lock, which others have while it waits. */
 static void wait_for_something(struct feeder *feeder)
 {
 	const struct wishes *wishes = &feeder->wishes;
+	bool has_wishes;
 
-	while (!wishes->is_over && !wishes->jumps && !wishes->steps && !wishes->looks) {
-		const uint64_t due = next_due(feeder);
-		const struct timespec at = clock_moment(due);
-
-		if (due <= clock_ns(CLOCK_MONOTONIC))
-			return;
-		pthread_cond_timedwait(&feeder->changed, &feeder->lock, &at);
-	}
+	lower_event(feeder->wish_event);
+	pthread_mutex_lock(&feeder->lock);
+	has_wishes = wishes->is_over || wishes->jumps || wishes->steps || wishes->looks;
+	pthread_mutex_unlock(&feeder->lock);
+	if (!has_wishes)
+		wait_for_event(feeder->wish_event, next_due(feeder));
 }
 
-/* Called with the lock. Of several steps one is taken. */
+/* Of several steps one is taken. */
 static void take_wishes(struct feeder *feeder)
 {
 	struct wishes *wishes = &feeder->wishes, *doing = &feeder->doing;
 
+	pthread_mutex_lock(&feeder->lock);
 	*doing = *wishes;
 	copy_view(doing, &wishes->view);
 	wishes->jumps = wishes->looks = false;
-	if (doing->jumps)
-		return;
-	doing->steps = (wishes->steps > 0) - (wishes->steps < 0);
-	wishes->steps -= doing->steps;
+	if (!doing->jumps) {
+		doing->steps = (wishes->steps > 0) - (wishes->steps < 0);
+		wishes->steps -= doing->steps;
+	}
+	pthread_mutex_unlock(&feeder->lock);
 }
 
 static void *work(void *argument)
@@ -317,19 +345,18 @@ static void *work(void *argument)
 	struct feeder *feeder = argument;
 	struct error *err = NULL;
 
-	pthread_mutex_lock(&feeder->lock);
-	while (!err && !feeder->wishes.is_over) {
+	while (!err && !feeder->doing.is_over) {
 		wait_for_something(feeder);
 		take_wishes(feeder);
-		pthread_mutex_unlock(&feeder->lock);
 		if (!feeder->doing.is_over)
 			err = do_wishes(feeder);
 		if (err)
 			tell_error(feeder, err);
-		pthread_mutex_lock(&feeder->lock);
 	}
+	/* With the lock: after it there may be no feeder. */
+	pthread_mutex_lock(&feeder->lock);
 	feeder->has_ended = true;
-	pthread_cond_broadcast(&feeder->changed);
+	tell(feeder);
 	pthread_mutex_unlock(&feeder->lock);
 	return NULL;
 }
@@ -342,23 +369,21 @@ static void destroy(struct feeder *feeder)
 		model_deinit(&feeder->models[i]);
 	free(feeder->news.page);
 	error_destroy(feeder->news.err);
-	pthread_cond_destroy(&feeder->changed);
 	pthread_mutex_destroy(&feeder->lock);
-	if (feeder->event >= 0)
-		close(feeder->event);
+	if (feeder->news_event >= 0)
+		close(feeder->news_event);
+	if (feeder->wish_event >= 0)
+		close(feeder->wish_event);
 	free(feeder);
 }
 
-/* By a clock that nobody sets. */
-static void init_lock(struct feeder *feeder)
+static struct error *open_events(struct feeder *feeder)
 {
-	pthread_condattr_t clock;
-
-	pthread_mutex_init(&feeder->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&feeder->changed, &clock);
-	pthread_condattr_destroy(&clock);
+	feeder->news_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	feeder->wish_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (feeder->news_event < 0 || feeder->wish_event < 0)
+		return error_system(errno, "a descriptor for news");
+	return NULL;
 }
 
 struct error *feeder_open(const struct screen_feed *feed, const struct state_view *view,
@@ -366,7 +391,7 @@ struct error *feeder_open(const struct screen_feed *feed, const struct state_vie
 {
 	struct feeder *feeder = calloc(1, sizeof(*feeder));
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct error *err = NULL;
+	struct error *err;
 
 	if (!feeder)
 		return &error_no_memory;
@@ -382,11 +407,9 @@ struct error *feeder_open(const struct screen_feed *feed, const struct state_vie
 	feeder->shown = &feeder->models[0];
 	feeder->ready = &feeder->models[1];
 	feeder->making = &feeder->models[2];
-	init_lock(feeder);
-	feeder->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (feeder->event < 0)
-		err = error_system(errno, "a descriptor for news");
-	else if (!thread_start(work, feeder))
+	pthread_mutex_init(&feeder->lock, NULL);
+	err = open_events(feeder);
+	if (!err && !thread_start(work, feeder))
 		err = error_create("there can be no thread to read in");
 	if (err) {
 		destroy(feeder);
@@ -396,16 +419,38 @@ struct error *feeder_open(const struct screen_feed *feed, const struct state_vie
 	return NULL;
 }
 
+static struct wishes *begin_wish(struct feeder *feeder)
+{
+	pthread_mutex_lock(&feeder->lock);
+	return &feeder->wishes;
+}
+
+static void end_wish(struct feeder *feeder)
+{
+	pthread_mutex_unlock(&feeder->lock);
+	raise_event(feeder->wish_event);
+}
+
+static bool has_ended(struct feeder *feeder)
+{
+	bool has;
+
+	pthread_mutex_lock(&feeder->lock);
+	has = feeder->has_ended;
+	pthread_mutex_unlock(&feeder->lock);
+	return has;
+}
+
 void feeder_close(struct feeder *feeder)
 {
 	if (!feeder)
 		return;
-	pthread_mutex_lock(&feeder->lock);
-	feeder->wishes.is_over = true;
-	pthread_cond_broadcast(&feeder->changed);
-	while (!feeder->has_ended)
-		pthread_cond_wait(&feeder->changed, &feeder->lock);
-	pthread_mutex_unlock(&feeder->lock);
+	begin_wish(feeder)->is_over = true;
+	end_wish(feeder);
+	while (!has_ended(feeder)) {
+		wait_for_event(feeder->news_event, UINT64_MAX);
+		lower_event(feeder->news_event);
+	}
 	destroy(feeder);
 }
 
@@ -413,19 +458,16 @@ void feeder_close(struct feeder *feeder)
 
 int feeder_fd(const struct feeder *feeder)
 {
-	return feeder->event;
+	return feeder->news_event;
 }
 
 void feeder_take(struct feeder *feeder, struct feeder_news *ret)
 {
 	struct model *shown = feeder->shown;
-	uint64_t times;
 	bool is_frozen;
 
+	lower_event(feeder->news_event);
 	pthread_mutex_lock(&feeder->lock);
-	/* How often it was told, which may be never. */
-	if (read(feeder->event, &times, sizeof(times)) < 0)
-		times = 0;
 	is_frozen = feeder->wishes.is_paused && !feeder->feed->step;
 	*ret = feeder->news;
 	feeder->news = (struct feeder_news){ .has_window = ret->has_window && is_frozen };
@@ -443,18 +485,6 @@ struct model *feeder_model(struct feeder *feeder)
 }
 
 /* --- the screen: what it wishes --- */
-
-static struct wishes *begin_wish(struct feeder *feeder)
-{
-	pthread_mutex_lock(&feeder->lock);
-	return &feeder->wishes;
-}
-
-static void end_wish(struct feeder *feeder)
-{
-	pthread_cond_broadcast(&feeder->changed);
-	pthread_mutex_unlock(&feeder->lock);
-}
 
 void feeder_show(struct feeder *feeder, const struct state_view *view, uint64_t number)
 {

@@ -60,7 +60,7 @@ watch_by_htop() {
 	keys=$!
 	timed "watch" htop env HTOPRC="$work/htoprc" TERM=xterm \
 		timeout -k 5 $((windows + 5)) script -qec \
-		"stty rows 50 cols 150; timeout -s INT $windows htop -d 10; true" "$work/seen" < "$work/keys.$round"
+		"stty rows 50 cols 150; timeout --foreground -s INT $windows htop -d 10; true" "$work/seen" < "$work/keys.$round"
 	kill $keys
 	wait $keys 2> /dev/null
 	check_htop
