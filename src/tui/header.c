@@ -153,6 +153,8 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 		put_word(pen, STYLE_STRONG, "following");
 	if (tui->view.no_kernel)
 		put_word(pen, STYLE_DIM, "no kernel threads");
+	if (tui->view.no_ended)
+		put_word(pen, STYLE_DIM, "none that ended");
 	if (tui->view.filter && tui->view.filter->count && tui->edit.length) {
 		pen_print(pen, STYLE_DIM, "  filter ");
 		pen_text(pen, STYLE_STRONG, line_edit_text(&tui->edit));

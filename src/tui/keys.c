@@ -100,6 +100,16 @@ ACTION(toggle_kernel)
 	return tui_list(tui);
 }
 
+ACTION(toggle_ended)
+{
+	(void)argument;
+	tui->view.no_ended = !tui->view.no_ended;
+	tui_say(tui, false,
+		tui->view.no_ended ? "What has ended has no rows; sums have it."
+				   : "What ended in the window is shown.");
+	return tui_list(tui);
+}
+
 ACTION(open_prompt)
 {
 	prompt_open(tui, (enum tui_mode)argument);
@@ -282,6 +292,8 @@ const struct key_row key_rows[] = {
 	    toggle_tree, 0, 't', KEY_F(5)),
 	KEY(MODE_TABLE, KEYS_ROWS, "K", NULL, "threads of the kernel: with or without",
 	    toggle_kernel, 0, 'K'),
+	KEY(MODE_TABLE, KEYS_ROWS, "E", NULL, "what ended in the window: with or without",
+	    toggle_ended, 0, 'E'),
 
 	KEY(MODE_TABLE, KEYS_LOOK, "<>", "sort",
 	    "sort by the next column or state; a click on a head too", move_sort, -1, '<'),

@@ -71,7 +71,7 @@ check_htop() {
 	local wall cpu seen
 
 	read -r _ _ wall cpu _ < <(tail -n 1 "$samples")
-	seen=$(sed 's/\x1b\[[0-9;?]*[A-Za-z]//g' "$work/seen" | grep -aoE '[0-9]+ thr' | sort -n | tail -n 1)
+	seen=$(sed -E 's/\x1b(\[[0-9;?]*[A-Za-z]|\(B)//g' "$work/seen" | grep -aoE '[0-9]+ thr' | sort -n | tail -n 1)
 	awk -v wall="$wall" -v cpu="$cpu" -v seen="${seen% thr}" -v windows=$windows -v threads="$threads" \
 		'BEGIN { exit !(wall > windows - 0.5 && wall < windows + 2 && cpu > 0.1 && seen >= threads * 0.95) }' ||
 		could_not "htop: ran for $wall s, used $cpu s of CPU, saw ${seen:-nothing}"
