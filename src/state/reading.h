@@ -78,6 +78,9 @@ static inline bool state_is_main(enum state state)
  * what nobody could divide. */
 bool state_is_measured(unsigned measured, enum state state);
 
+/* Is it, or any part of it? */
+bool state_is_measured_in_part(unsigned measured, enum state state);
+
 /* In a main state with all its parts, or in a part. */
 uint64_t state_times_of(const struct state_times *times, enum state state);
 uint64_t state_times_sum(const struct state_times *times);

@@ -49,7 +49,6 @@ $(U)/test_proc_taskstats_socket: WRAPPED := -Wl,--wrap=recv,--wrap=send
 # Of the commands, what can be tested alone.
 $(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o
 $(U)/test_cmd_run:        $(SAN)/src/cmd/run.o
-$(U)/test_cmd_top_grid:   $(SAN)/src/cmd/top_grid.o
 
 # Of the kernel module, what is no kernel.
 $(U)/test_kmod_control:   $(SAN)/kmod/control.o

@@ -48,6 +48,10 @@ TEST(a_state_is_itself_and_its_parts)
 		sum += state_times_of(&times, state_mains[i]);
 	assert_int_equal(sum, (1u << STATE_COUNT) - 1);
 	assert_int_equal(state_times_sum(&times), sum);
+	assert_true(state_is_measured_in_part(1u << STATE_SLEEP_DISK, STATE_SLEEP));
+	assert_true(state_is_measured_in_part(1u << STATE_SLEEP, STATE_SLEEP));
+	assert_false(state_is_measured_in_part(1u << STATE_SLEEP, STATE_SLEEP_DISK));
+	assert_false(state_is_measured_in_part(1u << STATE_SLEEP_DISK, STATE_LOCK));
 	twice = times;
 	state_times_add(&twice, &times);
 	for (enum state i = 0; i < STATE_COUNT; i++)
