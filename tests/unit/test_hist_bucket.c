@@ -70,8 +70,8 @@ TEST(the_rest_says_the_same)
 {
 	uint64_t stream = 11;
 
-	for (size_t i = 0; i < array_length(vectors); i++)
-		check_rest(vectors[i].value);
+	for (size_t i = 0; i < array_length(bucket_vectors); i++)
+		check_rest(bucket_vectors[i].value);
 	for (unsigned i = 0; i < 20000; i++)
 		check_rest(next_random(&stream) >> (i % 64));
 	for (unsigned bit = 0; bit < 64; bit++) {
