@@ -78,14 +78,13 @@ TEST(a_known_table)
 	expect_output(&o, "vfs_read: vfs_read to vfs_write, by bpf, 3 bits\n"
 			  "  count 100, mean 739ns\n"
 			  "\n"
-			  "       256ns ..      511ns           90  90.0%  "
+			  "       480ns ..      511ns           90  90.0%  "
 			  "########################################\n"
-			  "       512ns ..    1.023µs            3   3.0%  #\n"
-			  "     1.024µs ..    2.047µs            6   6.0%  ##\n"
-			  "     2.048µs ..    4.095µs            0   0.0%\n"
-			  "     4.096µs ..    8.191µs            0   0.0%\n"
-			  "     8.192µs ..   16.383µs            0   0.0%\n"
-			  "    16.384µs ..   32.767µs            1   1.0%  #\n"
+			  "         ...\n"
+			  "       960ns ..    1.023µs            3   3.0%  #\n"
+			  "     1.024µs ..    1.151µs            6   6.0%  ##\n"
+			  "         ...\n"
+			  "    18.432µs ..   20.479µs            1   1.0%  #\n"
 			  "\n"
 			  "  p50          480ns ..      511ns  slot mean 495ns\n"
 			  "  p90          480ns ..      511ns  slot mean 495ns\n"
@@ -201,8 +200,9 @@ TEST(widest)
 		scene_kstats_record(table, 0, NULL, UINT64_MAX);
 		expect_ok(kstats_report_text(begin(&o), table, &style));
 		end(&o);
-		assert_int_equal(lines_with(o.text, "%"), 4);
-		assert_int_equal(lines_with(o.text, "         ...\n"), 2);
+		/* A few empty slots between two are lines, many are one. */
+		assert_in_range(lines_with(o.text, "%"), 4, 4 + 3);
+		assert_in_range(lines_with(o.text, "         ...\n"), 2, 3);
 		assert_non_null(strstr(o.text, "\n  p99.99 "));
 		assert_int_equal(lines_with(o.text, " .. 18446744073.710s"), 5);
 		free(o.text);
