@@ -55,7 +55,9 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 					   double fraction)
 {
 	double share = fraction * (double)distribution->count;
-	uint64_t rank = (uint64_t)share, passed = 0;
+	/* The largest counts, as doubles, are more than a count can be. */
+	uint64_t rank = share < (double)distribution->count ? (uint64_t)share : distribution->count;
+	uint64_t passed = 0;
 
 	/* Ranks are from 1. */
 	if ((double)rank < share || !rank)
