@@ -75,7 +75,8 @@ static inline __attribute__((always_inline)) enum outcome commit(const struct ks
 		"	punpcklqdq %%xmm1, %%xmm0\n"
 		"	leaq 3b(%%rip), %%rax\n"
 		"	movq %%rax, %%fs:" RSEQ_CS "(%[rseq])\n"
-		/* It begins here. */
+		/* It begins here, right behind that: the kernel forgets a sequence that it finds
+		 * announced and not begun. */
 		"1:	movl %%fs:" RSEQ_CPU_ID "(%[rseq]), %%eax\n"
 		"	cmpl %[cpus], %%eax\n"
 		"	jae 5f\n"
@@ -146,7 +147,7 @@ static void add_atomically(struct kstats_shared_slot *slot, uint64_t amount)
 				 : "memory");
 	} while (!done);
 #else
-	/* One after the other, in the order in which readers do not look. */
+	/* One after the other: whoever sees the count sees its sum. */
 	__atomic_fetch_add(&slot->sum, amount, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&slot->count, 1, __ATOMIC_RELEASE);
 #endif

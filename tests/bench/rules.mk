@@ -9,7 +9,7 @@ BENCH_DEEP     := $(addprefix $(BENCH)/,deep deep_pointers)
 BENCH_PARTS    := $(filter-out $(B)/src/cmd/%,$(PROGRAM))
 BENCH_SHARED   := $(addprefix $(BENCH)/,bare_reading empty_walk)
 
-bench: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/object_load $(B)/bpf/task_iterator.bpf.o \
+bench: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/object_load $(BENCH)/kstats_cost $(B)/bpf/task_iterator.bpf.o \
        $(B)/tests/programs/key_answer
 	$(Q)tests/bench/run
 
@@ -43,6 +43,11 @@ $(B)/bpf/nothing.bpf.o: tests/bench/nothing.bpf.c
 
 $(BENCH)/states_cost.o: $(B)/bpf/nothing.skel.h
 
+# With the library as programs have it.
+$(BENCH)/kstats_cost: $(BENCH)/kstats_cost.o $(BENCH)/kstats_sides.o $(B)/libkstats.so
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B) -lkstats -Wl,-rpath,$(abspath $(B)) -lpthread
+
 # Nothing else here needs libbpf.
 $(BENCH)/object_load: $(BENCH)/object_load.o
 	$(call say,LINK  $@)
@@ -55,4 +60,4 @@ $(B)/bpf/empty_walk.bpf.o: tests/bench/empty_walk.bpf.c
 
 $(BENCH)/empty_walk.o: $(B)/bpf/empty_walk.lskel.h
 
--include $(BENCH_PROGRAMS:=.d) $(BENCH_SHARED:=.d) $(BENCH)/object_load.d $(B)/bpf/empty_walk.bpf.d $(B)/bpf/walk.bpf.d $(B)/bpf/nothing.bpf.d
+-include $(BENCH_PROGRAMS:=.d) $(BENCH_SHARED:=.d) $(BENCH)/object_load.d $(BENCH)/kstats_cost.d $(BENCH)/kstats_sides.d $(B)/bpf/empty_walk.bpf.d $(B)/bpf/walk.bpf.d $(B)/bpf/nothing.bpf.d
