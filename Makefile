@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-#   make            build/ctprof and build/libctprof.{a,so}
+#   make            build/ctprof, build/libctprof.{a,so} and build/libkstats.{a,so}
 #   make static     build/ctprof-static: one file that runs on any x86_64 Linux
-#   make install    binary, library, header, manual pages, completion (PREFIX, DESTDIR)
+#   make install    binary, libraries, headers, manual pages, completion (PREFIX, DESTDIR)
 #   make doc        bring doc/metrics.md and doc/kernels.md up to date
 #   make bench      what it costs, beside the peers (doc/performance.md)
 #   make fuzz       fuzz every parser for FUZZ_SECONDS each
@@ -38,6 +38,7 @@ objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
+KSTATS   := $(call objects,$(wildcard libkstats/*.c))
 LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -liberty -llzma -lprotobuf-c -lcap -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
 LIB_LIBS := -lyajl -lzstd
 STATIC_LIBS := -lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -liberty -lprotobuf-c -lcap -lzstd -llzma -lbz2 -lz \
@@ -52,7 +53,7 @@ endif
 .SECONDARY: $(B)/bpf/profile.bpf.o $(B)/bpf/states.bpf.o $(B)/bpf/kstats.bpf.o $(B)/bpf/task_iterator.bpf.o
 .PHONY: all static install bench fuzz man doc clean
 
-all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so
+all: $(B)/ctprof $(B)/libctprof.a $(B)/libctprof.so $(B)/libkstats.a $(B)/libkstats.so
 
 $(B)/%.o: %.c
 	$(call say,CC    $<)
@@ -118,12 +119,14 @@ $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
-# The library shows its own names only, as an archive too.
+# The libraries show their own names only, as archives too.
 $(B)/libctprof.whole.o: $(LIBRARY)
+$(B)/libkstats.whole.o: $(KSTATS)
+$(B)/%.whole.o:
 	$(Q)$(CC) -r -nostdlib -o $@ $^
 	$(Q)$(TOOLS)objcopy --localize-hidden $@
 
-$(B)/libctprof.a: $(B)/libctprof.whole.o
+$(B)/%.a: $(B)/%.whole.o
 	$(call say,AR    $@)
 	$(Q)rm -f $@ && $(TOOLS)ar rcs $@ $<
 
@@ -132,6 +135,12 @@ $(B)/libctprof.so: $(LIBRARY)
 	$(Q)$(CC) -shared -Wl,-soname,libctprof.so.0 $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections \
 		-o $@ $^ $(LIB_LIBS)
 	$(Q)ln -sf libctprof.so $(B)/libctprof.so.0
+
+# Its code may be in use by threads that never end: it is not unloaded by dlclose().
+$(B)/libkstats.so: $(KSTATS)
+	$(call say,LINK  $@)
+	$(Q)$(CC) -shared -Wl,-soname,libkstats.so.0 -Wl,-z,nodelete $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+	$(Q)ln -sf libkstats.so $(B)/libkstats.so.0
 
 # --- one file for any host ---
 
@@ -173,6 +182,13 @@ install: all man $(B)/ctprof.bash
 	ln -sf libctprof.so.0 $(DESTDIR)$(PREFIX)/lib/libctprof.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libctprof/ctprof.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/ctprof.pc
+	install -m 644 $(B)/libkstats.a $(DESTDIR)$(PREFIX)/lib/libkstats.a
+	install -m 755 $(B)/libkstats.so $(DESTDIR)$(PREFIX)/lib/libkstats.so.$(VERSION)
+	ln -sf libkstats.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libkstats.so.0
+	ln -sf libkstats.so.0 $(DESTDIR)$(PREFIX)/lib/libkstats.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libkstats/libkstats.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libkstats.pc
+	install -m 644 include/kstats.h $(DESTDIR)$(PREFIX)/include/kstats.h
 	install -m 644 include/ctprof/snapshot.h $(DESTDIR)$(PREFIX)/include/ctprof/snapshot.h
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
@@ -188,4 +204,4 @@ clean:
 
 -include tests/tests.mk
 
--include $(PROGRAM:.o=.d) $(LIBRARY:.o=.d) $(wildcard $(B)/bpf/*.bpf.d)
+-include $(PROGRAM:.o=.d) $(LIBRARY:.o=.d) $(KSTATS:.o=.d) $(wildcard $(B)/bpf/*.bpf.d)

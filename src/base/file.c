@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST_ROOM ((size_t)8192)
@@ -90,6 +92,17 @@ int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct 
 		return ENAMETOOLONG;
 	*ret = (struct text){ buffer->bytes, (size_t)length };
 	return 0;
+}
+
+int file_open_regular(int found)
+{
+	struct stat stat;
+	char again[32];
+
+	if (found < 0 || fstat(found, &stat) || !S_ISREG(stat.st_mode))
+		return -1;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
+	return open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
 struct error *file_open_dir(const char *path, int *ret)

@@ -51,6 +51,10 @@ int file_read_head(int dir, const char *path, size_t most, struct file_buffer *b
 /* The target of a symbolic link, with the same results; ENAMETOOLONG above 4096 bytes. */
 int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct text *ret);
 
+/* For reading, what was found with O_PATH, if it is a regular file: opening something else could do
+ * something. `found` stays open. -1: it is none, or cannot be opened. */
+int file_open_regular(int found);
+
 /* Open a directory named by a user. */
 struct error *file_open_dir(const char *path, int *ret) MUST_CHECK;
 

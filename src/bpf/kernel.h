@@ -102,7 +102,12 @@ struct inode {
 };
 
 struct file {
+	const void *f_op;
 	struct inode *f_inode;
+};
+
+struct kiocb {
+	struct file *ki_filp;
 };
 
 struct fdtable {

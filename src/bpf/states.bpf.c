@@ -37,6 +37,49 @@ static __always_inline struct states_thread *thread_at(__u32 number)
 	return map ? bpf_map_lookup_elem(map, &at) : 0;
 }
 
+/*
+ * The shorter way from a task to its record, without a look into the storage of the task, which is
+ * three lines of the cache away: a table by where the task is in memory, of which the last 48 bits
+ * tell all tasks apart. Who is not there has been pushed out by another, and is found by storage.
+ * Verifiers let nobody calculate with the place of a task, but with its distance from something.
+ */
+static __always_inline __u64 distance_of(struct task_struct *task)
+{
+	__u64 distance = (__u64)task;
+
+	asm volatile("%0 -= %1" : "+r"(distance) : "r"(&state));
+	return distance;
+}
+
+#define NUMBER_MASK ((1u << STATES_NUMBER_BITS) - 1)
+
+/* Tasks begin at lines of the cache. */
+static __always_inline __u64 known_as(__u64 distance)
+{
+	return distance >> 6 << STATES_NUMBER_BITS;
+}
+
+/* They are longer than 2 KiB, so neighbours have places of their own, which share a line. */
+static __always_inline __u64 *known_at(__u64 distance)
+{
+	return &state.known[distance >> 11 & (STATES_KNOWN - 1)];
+}
+
+/* Its number by the shorter way; 0: that leads to another, or to none. */
+static __always_inline __u32 known_number(struct task_struct *task)
+{
+	__u64 distance = distance_of(task), it = *(volatile __u64 *)known_at(distance);
+
+	return (it & ~(__u64)NUMBER_MASK) == known_as(distance) ? it & NUMBER_MASK : 0;
+}
+
+static __always_inline void make_known(struct task_struct *task, __u32 number)
+{
+	__u64 distance = distance_of(task);
+
+	*(volatile __u64 *)known_at(distance) = known_as(distance) | number;
+}
+
 /* 0: no room. One that was given back, or one that was never used. */
 static __always_inline __u32 new_number(void)
 {
@@ -130,17 +173,18 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 	for (int i = 0; i < STATE_COUNT; i++)
 		t->ns[i] = 0;
 	t->begun = t->since = now;
-	t->ended = t->woken = t->switches = t->hidden_since = 0;
+	t->ended = t->entered = t->woken = t->switches = t->lock = t->hidden_since = 0;
 	t->state = what;
 	t->syscall = -1;
 	t->cpu = bpf_get_smp_processor_id();
 	t->run_time = task->se.sum_exec_runtime;
 	t->utime = task->utime;
 	t->stime = task->stime;
-	w->css_set = (__u64)task->cgroups;
-	w->cred = (__u64)task->cred;
+	t->css_set = (__u64)task->cgroups;
+	t->cred = (__u64)task->cred;
 	end_turn(t);
 	w->number = number;
+	make_known(task, number);
 	return 1;
 }
 
@@ -170,18 +214,46 @@ static __always_inline struct watched *place_of(struct task_struct *task)
 	return bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* At a switch. There may be room for a record where there was none. */
-static __always_inline struct states_thread *watched_at(struct task_struct *task,
-							struct watched **ret, __u64 now)
+static __noinline int number_of(struct task_struct *task)
 {
-	struct watched *w = watched_of(task);
+	struct watched *w = task && task->pid ? watched_of(task) : 0;
 
-	*ret = w;
+	if (!w || !w->number)
+		return 0;
+	make_known(task, w->number);
+	return w->number;
+}
+
+/* Of who runs, or will. There may be room for a record where there was none. */
+static __noinline int number_for(struct task_struct *task, __u64 now)
+{
+	struct watched *w = task && task->pid ? watched_of(task) : 0;
+
 	if (!w)
 		return 0;
 	if (!w->number)
 		watch(task, w, now, STATE_EXEC);
-	return w->number ? thread_at(w->number) : 0;
+	else
+		make_known(task, w->number);
+	return w->number;
+}
+
+static __always_inline struct states_thread *find(struct task_struct *task)
+{
+	__u32 number = known_number(task);
+
+	if (!number)
+		number = number_of(task);
+	return number ? thread_at(number) : 0;
+}
+
+static __always_inline struct states_thread *find_or_watch(struct task_struct *task, __u64 now)
+{
+	__u32 number = known_number(task);
+
+	if (!number)
+		number = number_for(task, now);
+	return number ? thread_at(number) : 0;
 }
 
 /* --- switches --- */
@@ -191,22 +263,26 @@ _Static_assert(STATE_COUNT <= STATE_BOUND + 1, "a mask bounds the index");
 
 static __always_inline void add(struct states_thread *t, __u32 what, __u64 ns)
 {
+	__u32 place;
+
 	asm volatile("%0 &= 15" : "+r"(what));
-	t->ns[what] += ns;
+	place = config.places[what];
+	asm volatile("%0 &= 15" : "+r"(place));
+	t->ns[place] += ns;
 }
 
 #define SPLIT_SHIFT 10 /* so that an hour times an hour fits: parts are a microsecond off */
 
 /*
- * It ran for so long. How much of that was its own code, and how much the kernel's, the kernel
- * counts in ticks: what has passed since the last one stays undivided until the next.
+ * What it ran for and nobody divided yet. How much of that was its own code, and how much the
+ * kernel's, the kernel counts in ticks: what has passed since the last one stays undivided until
+ * the next.
  */
-static __always_inline void book_run(struct task_struct *task, struct states_thread *t, __u64 ns)
+static __always_inline void divide_run(struct task_struct *task, struct states_thread *t)
 {
-	__u64 user = task->utime - t->utime, all = user + task->stime - t->stime, sum, part;
+	__u64 user = task->utime - t->utime, all = user + task->stime - t->stime;
+	__u64 sum = t->ns[STATES_AT_EXEC], part;
 
-	sum = t->ns[STATE_EXEC] + ns;
-	t->ns[STATE_EXEC] = sum;
 	if (!all)
 		return;
 	part = user >= all
@@ -215,11 +291,22 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 				 << SPLIT_SHIFT;
 	if (part > sum)
 		part = sum;
-	t->ns[STATE_EXEC] = 0;
-	t->ns[STATE_EXEC_USER] += part;
-	t->ns[STATE_EXEC_SYSTEM] += sum - part;
+	t->ns[STATES_AT_EXEC] = 0;
+	t->ns[STATES_AT_EXEC_USER] += part;
+	t->ns[STATES_AT_EXEC_SYSTEM] += sum - part;
 	t->utime = task->utime;
 	t->stime = task->stime;
+}
+
+#define DIVIDED_NS 1000000 /* the shortest tick that kernels have */
+
+static __always_inline void book_run(struct task_struct *task, struct states_thread *t, __u64 ns)
+{
+	__u64 sum = t->ns[STATES_AT_EXEC] + ns;
+
+	t->ns[STATES_AT_EXEC] = sum;
+	if (sum >= DIVIDED_NS)
+		divide_run(task, t);
 }
 
 static __always_inline void end_wait(struct states_thread *t, __u64 now)
@@ -231,77 +318,76 @@ static __always_inline void end_wait(struct states_thread *t, __u64 now)
 	else if (t->woken > t->since && t->woken < now)
 		runnable = now - t->woken;
 	add(t, t->state, all - runnable);
-	t->ns[STATE_RUNNABLE] += runnable;
+	t->ns[STATES_AT_RUNNABLE] += runnable;
 }
 
-/* It leaves a CPU that nobody told it got: its own count of run time says since when. */
+#define MISSED_NS 10000000 /* the clock of that count goes a little faster or slower */
+
+/* It got a CPU when it entered, or nobody told that it did: its own count of run time says since
+ * when. The same if it got one twice, and nobody told that it left it in between. */
 static __always_inline void catch_up(struct task_struct *task, struct states_thread *t, __u64 now)
 {
-	__u64 ran = task->se.sum_exec_runtime - t->run_time;
-	__u64 from = ran < now - t->since ? now - ran : t->since;
+	__u64 ran = task->se.sum_exec_runtime - t->run_time, from = t->entered;
 
-	state.missed++;
+	if (!from || ran > now - from + MISSED_NS) {
+		state.missed++;
+		from = ran < now - t->since ? now - ran : t->since;
+	}
+	if (from < t->since)
+		from = t->since;
+	if (from > now)
+		from = now;
 	end_wait(t, from);
 	t->since = from;
 	t->state = STATE_EXEC;
 }
 
-static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u32 task_state,
-				      __u64 now)
+/* The record will be another thread's, and a dead leader stays for a while. */
+static __noinline int forget(struct task_struct *task)
+{
+	struct watched *w = task ? watched_of(task) : 0;
+
+	if (w) {
+		w->number = 0;
+		w->is_foreign = 1;
+		make_known(task, 0);
+	}
+	return 0;
+}
+
+static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struct states_thread *t,
+				      __u32 task_state, __u64 now)
 {
 	struct wait wait = { .state = STATE_RUNNABLE, .syscall = -1 };
-	struct watched *w;
-	struct states_thread *t = watched_at(task, &w, now);
 
-	if (!t)
-		return;
 	/* It was looked at from elsewhere just now. */
 	if (now < t->since)
 		now = t->since;
 	if (!is_queued(task))
-		decide(ctx, task, task_state, w->lock, &wait);
+		decide(ctx, task, task_state, t->lock, &wait);
 	begin_turn(t);
 	if (t->state != STATE_EXEC)
 		catch_up(task, t, now);
 	book_run(task, t, now - t->since);
 	t->run_time = task->se.sum_exec_runtime;
 	t->since = now;
-	t->woken = 0;
+	t->entered = t->woken = 0;
 	t->state = wait.state;
 	t->syscall = wait.syscall;
 	t->switches++;
-	if (w->css_set != (__u64)task->cgroups) {
-		w->css_set = (__u64)task->cgroups;
+	if (t->css_set != (__u64)task->cgroups) {
+		t->css_set = (__u64)task->cgroups;
 		t->cgroup = cgroup_of(task);
 	}
-	if (w->cred != (__u64)task->cred) {
-		w->cred = (__u64)task->cred;
+	if (t->cred != (__u64)task->cred) {
+		t->cred = (__u64)task->cred;
 		t->uid = BPF_CORE_READ(task, cred, euid.val);
 	}
 	if (task_state & TASK_DEAD) {
 		t->ended = now;
 		t->flags |= STATES_ENDED;
-		/* The record will be another thread's, and a dead leader stays for a while. */
-		w->number = 0;
-		w->is_foreign = 1;
+		forget(task);
 	}
-	end_turn(t);
-}
-
-static __always_inline void enter_cpu(struct task_struct *task, __u64 now)
-{
-	struct watched *w;
-	struct states_thread *t = watched_at(task, &w, now);
-
-	if (!t || t->state == STATE_EXEC)
-		return;
-	if (now < t->since)
-		now = t->since;
-	begin_turn(t);
-	end_wait(t, now);
-	t->state = STATE_EXEC;
-	t->since = now;
-	t->cpu = bpf_get_smp_processor_id();
 	end_turn(t);
 }
 
@@ -310,23 +396,29 @@ int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u64 now = bpf_ktime_get_ns();
+	struct states_thread *t = find_or_watch(next, now);
 
-	if (prev->pid)
-		leave_cpu(ctx, prev,
+	/* A store in the first line, and one in the second: both are on their way from now on. */
+	if (t) {
+		t->entered = now;
+		t->cpu = next->thread_info.cpu;
+	}
+	t = find_or_watch(prev, now);
+	if (t)
+		leave_cpu(ctx, prev, t,
 			  config.has_previous_state ? (__u32)ctx[3] : (__u32)prev->__state, now);
-	if (next->pid)
-		enter_cpu(next, now);
 	return 0;
 }
 
+/* Who has been woken up is not again before it left its CPU once more. */
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
-	struct watched *w = watched_of((void *)ctx[0]);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	__u64 now = bpf_ktime_get_ns(); /* whatever happens: reading is what costs */
+	struct states_thread *t = find((void *)ctx[0]);
 
-	if (t && !t->woken)
-		t->woken = bpf_ktime_get_ns();
+	if (t)
+		t->woken = now;
 	return 0;
 }
 
@@ -337,13 +429,13 @@ int on_wakeup(__u64 *ctx)
 SEC("tp_btf/contention_begin")
 int on_contention(__u64 *ctx)
 {
-	struct watched *w;
+	struct states_thread *t;
 
 	if (ctx[1] & LCB_F_SPIN)
 		return 0;
-	w = watched_of(bpf_get_current_task_btf());
-	if (w)
-		w->lock = ctx[0];
+	t = find(bpf_get_current_task_btf());
+	if (t)
+		t->lock = ctx[0];
 	return 0;
 }
 
@@ -351,10 +443,10 @@ int on_contention(__u64 *ctx)
 SEC("tp_btf/contention_end")
 int on_contended(__u64 *ctx)
 {
-	struct watched *w = watched_of(bpf_get_current_task_btf());
+	struct states_thread *t = find(bpf_get_current_task_btf());
 
-	if (w && w->lock == ctx[0])
-		w->lock = 0;
+	if (t && t->lock == ctx[0])
+		t->lock = 0;
 	return 0;
 }
 
@@ -366,6 +458,8 @@ int on_new_task(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct watched *w = place_of(task);
 
+	/* Whoever was there before. */
+	make_known(task, 0);
 	if (w)
 		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
 	return 0;
@@ -376,14 +470,13 @@ SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched *w = watched_of(task);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	struct states_thread *t = find(task);
 
 	if (!t)
 		return 0;
 	begin_turn(t);
 	describe(t, task);
-	w->cred = (__u64)task->cred;
+	t->cred = (__u64)task->cred;
 	end_turn(t);
 	return 0;
 }
@@ -392,8 +485,7 @@ SEC("tp_btf/task_rename")
 int on_rename(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched *w = watched_of(task);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	struct states_thread *t = find(task);
 
 	/* A name is torn for a moment in the kernel as well. */
 	if (t)
@@ -431,7 +523,7 @@ int see_task(struct bpf_iter__task *ctx)
 	t->syscall = wait.syscall;
 	t->cpu = task->thread_info.cpu;
 	/* Between the look and the record it may have come or gone. */
-	if (t->since == t->begun && t->switches == 0 &&
+	if (t->since == t->begun && t->switches == 0 && !t->entered &&
 	    (t->state == STATE_EXEC) != is_on_cpu(task))
 		t->state = is_on_cpu(task) ? STATE_EXEC : STATE_RUNNABLE;
 	return 0;
@@ -445,14 +537,16 @@ SEC("raw_tp")
 int book_here(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct watched *w = watched_of(task);
-	struct states_thread *t = w && w->number ? thread_at(w->number) : 0;
+	struct states_thread *t = find(task);
 	__u64 now = bpf_ktime_get_ns();
 
 	(void)ctx;
-	if (!t || t->state != STATE_EXEC || now <= t->since)
+	if (!t || !(t->state == STATE_EXEC || t->entered) || now <= t->since)
 		return 0;
 	begin_turn(t);
+	if (t->state != STATE_EXEC)
+		catch_up(task, t, now);
+	t->entered = 0;
 	book_run(task, t, now - t->since);
 	t->run_time = task->se.sum_exec_runtime;
 	t->since = now;
@@ -460,19 +554,32 @@ int book_here(void *ctx)
 	return 0;
 }
 
-/* Which PID namespace is ours, by whoever runs this. */
-SEC("syscall")
-int find_namespace(void *ctx)
+static __always_inline void find_namespace(struct task_struct *task)
 {
-	struct pid *pid = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid);
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct pid_namespace *ns = 0;
 
-	(void)ctx;
 	state.pid_level = BPF_CORE_READ(pid, level);
 	if (state.pid_level)
 		bpf_probe_read_kernel(&ns, sizeof(ns),
 				      (char *)&pid->numbers[0].ns +
 					      state.pid_level * bpf_core_type_size(struct upid));
 	state.pid_namespace = (__u64)ns;
+}
+
+/* Which PID namespace is ours, and what sockets and pipes are handled by, by whoever runs this. */
+SEC("syscall")
+int look_around(struct states_examples *examples)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct file *file;
+
+	find_namespace(task);
+	file = file_of(task, examples->socket);
+	if (file)
+		state.socket_functions = functions_of(file);
+	file = file_of(task, examples->pipe);
+	if (file)
+		state.pipe_functions = functions_of(file);
 	return 0;
 }

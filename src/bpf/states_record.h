@@ -16,15 +16,20 @@
 #include "state/state.h"
 #include "state/wait.h"
 
-#define STATES_CHUNK_BITS 9
-#define STATES_CHUNK      (1u << STATES_CHUNK_BITS)
-#define STATES_CHUNKS_MAX 8192
+#define STATES_CHUNK_BITS  9
+#define STATES_CHUNK       (1u << STATES_CHUNK_BITS)
+#define STATES_CHUNKS_MAX  8192
 
-#define STATES_FREE       (1u << 16) /* numbers that wait to be used again */
+#define STATES_FREE        (1u << 16) /* numbers that wait to be used again */
+
+#define STATES_NUMBER_BITS 22         /* of a record; 0 is none */
+#define STATES_KNOWN       (1u << 16) /* threads whose records are found at once */
 
 struct states_config {
 	__u8 is_weakly_ordered;    /* stores may be seen in another order than they were made */
 	__u8 has_previous_state;   /* sched_switch has it as an argument (Linux 5.18) */
+	__u8 has_casts;            /* bpf_rdonly_cast() (Linux 6.2) */
+	__u8 places[STATE_COUNT];  /* enum states_place by enum state */
 	__u8 waits[WAIT_SYSCALLS]; /* enum wait_kind by number of system call */
 };
 
@@ -33,12 +38,21 @@ struct states_state {
 	__u32 pid_level;  /* of our PID namespace */
 	__u32 unused;
 	__u64 pid_namespace; /* its place in the kernel; 0: it is the first one */
+	/* What files of these kinds are handled by. */
+	__u64 socket_functions, pipe_functions;
 	/* The kernel's code that brings anonymous memory back; 0: nothing is on swap. */
 	__u64 swap_begin, swap_end;
 	__u32 free_head, free_tail;
 	__u32 lost;   /* threads that there was no room for */
 	__u32 missed; /* switches that nobody told of */
 	__u32 free_numbers[STATES_FREE];
+	/* The record of who was met last in such a place: its number, and above it the place. */
+	__u64 known[STATES_KNOWN];
+};
+
+/* What look_around() is given. */
+struct states_examples {
+	__u32 socket, pipe; /* files of ours */
 };
 
 enum states_flag {
@@ -47,28 +61,61 @@ enum states_flag {
 	STATES_WAS_THERE = 4, /* before it was watched */
 };
 
-/* A multiple of 64 bytes, so that two CPUs share no line. */
+/*
+ * Where in a record the time of a state is: those of most switches come first, so that they share a
+ * line of the cache.
+ */
+/* clang-format off */
+#define STATES_PLACES(PLACE)                                          \
+	PLACE(EXEC) PLACE(RUNNABLE) PLACE(SLEEP_NETWORK)              \
+	PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX) PLACE(IDLE)               \
+	PLACE(SLEEP_TIMER) PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK)       \
+	PLACE(LOCK_KERNEL) PLACE(EXEC_USER) PLACE(EXEC_SYSTEM)        \
+	PLACE(PAGING) PLACE(STOPPED) PLACE(SLEEP) PLACE(LOCK)
+/* clang-format on */
+
+enum states_place {
+#define STATES_PLACE_ENUM(id) STATES_AT_##id,
+	STATES_PLACES(STATES_PLACE_ENUM)
+#undef STATES_PLACE_ENUM
+		STATES_PLACE_COUNT
+};
+_Static_assert((int)STATES_PLACE_COUNT == (int)STATE_COUNT, "each has one");
+
+/*
+ * Whoever gets a CPU is written a word in each of the first two lines, and who wakes up one in the
+ * first; nothing of them is read then. With many threads that take turns, hardly any line is in the
+ * cache of the CPU, and waiting for one would be most of the cost. The time of a wait is added when
+ * the thread leaves its CPU again; by then both lines have come.
+ */
 struct states_thread {
-	/* Odd while it is written. The wake-up alone is written by others, in one word. */
+	__u64 entered; /* its CPU, since when it runs; 0: not, or not since `since` */
+	__u64 woken;   /* since when it could run; counts if it is after `since` */
+	__u64 since;
+	__u64 run_time;      /* the kernel's count, as of `since` */
+	__u64 css_set, cred; /* their places in the kernel, as of when they were looked into */
+	__u64 lock;          /* of the kernel, that it waits for; 0: none */
+	/* Odd while it is written. `entered` and `woken` are written by others, in one word. */
 	__u32 turn;
+	__u16 state; /* enum state, as of `since`; STATE_EXEC: it is on a CPU, `entered` or not */
+	__u16 unused;
+
+	__u32 cpu;
+	__s32 syscall; /* in which it waits; -1: none */
+	__u64 switches;
+	__u64 ns[STATE_COUNT]; /* by enum states_place */
+
 	__u32 flags; /* enum states_flag; 0 and no tid: not used */
 	__u32 tid, tgid, uid;
-	__u16 state; /* enum state, as of `since`; STATE_EXEC: it is on a CPU */
-	__u16 cpu;
-	__s32 syscall; /* in which it waits; -1: none */
-	__u32 unused;
 	__u64 begun, ended; /* CLOCK_MONOTONIC; ended 0: it lives */
-	__u64 since;
-	__u64 woken;                  /* since when it could run; 0: not yet */
-	__u64 run_time, utime, stime; /* the kernel's counts, as of when they were booked last */
+	__u64 utime, stime; /* the kernel's counts, as of when they were booked last */
 	__u64 cgroup;
-	__u64 switches;
 	char name[16], process[16];
-	__u64 ns[STATE_COUNT];
 	/* Set by user space: since then it has been on a CPU, where it is not: it left and nobody
 	 * told. */
 	__u64 hidden_since;
-	__u64 fill[6];
+	__u64 fill[10];
 };
+_Static_assert(sizeof(struct states_thread) % 128 == 0, "CPUs fetch lines by pairs");
 
 #endif

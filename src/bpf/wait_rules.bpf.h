@@ -30,8 +30,6 @@ struct watched {
 	__u32 is_claimed;
 	__u8 is_lost;    /* it was counted as one without room */
 	__u8 is_foreign; /* our PID namespace does not have it */
-	__u64 css_set, cred;
-	__u64 lock; /* of the kernel, that it waits for; 0: none */
 };
 
 struct {
@@ -83,6 +81,8 @@ static __noinline int is_paging(void *ctx)
 
 /* --- system calls --- */
 
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
 struct call {
 	__s32 number; /* -1: none */
 	__u64 first, second, third;
@@ -120,23 +120,60 @@ static __always_inline void call_of(struct task_struct *task, struct call *call)
 #define S_IFDIR  0040000
 #define S_IFIFO  0010000
 
-/* By what kind of file it is that the current thread has under this number. */
-static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
+/*
+ * A file, by plain loads where a type can be given to memory that holds a pointer to one (Linux
+ * 6.2): a struct kiocb has that. By probe reads else.
+ */
+static __always_inline struct file *file_in(struct file **place)
+{
+	struct file *file = 0;
+	struct kiocb *holder;
+
+	if (config.has_casts) {
+		holder = bpf_rdonly_cast((char *)place -
+						 bpf_core_field_offset(struct kiocb, ki_filp),
+					 bpf_core_type_id_kernel(struct kiocb));
+		return holder->ki_filp;
+	}
+	bpf_probe_read_kernel(&file, sizeof(file), place);
+	return file;
+}
+
+static __always_inline __u64 functions_of(struct file *file)
+{
+	return (__u64)(config.has_casts ? file->f_op : BPF_CORE_READ(file, f_op));
+}
+
+static __always_inline __u32 mode_of(struct file *file)
+{
+	return config.has_casts ? file->f_inode->i_mode : BPF_CORE_READ(file, f_inode, i_mode);
+}
+
+/* What a thread has open under this number; NULL: nothing. */
+static __always_inline struct file *file_of(struct task_struct *task, __u32 number)
 {
 	struct files_struct *files = task->files;
-	struct fdtable *table;
-	struct file *file = 0;
+	struct fdtable *table = files ? files->fdt : 0;
+
+	return table && number < table->max_fds ? file_in(table->fd + number) : 0;
+}
+
+/* By what kind of file it is that the current thread has under this number. Sockets and pipes have
+ * functions of their own, and the thread has just looked there: not so at the inode. */
+static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
+{
+	struct file *file = file_of(task, number);
+	__u64 functions;
 	__u32 kind;
 
-	if (!files)
-		return STATE_SLEEP_OTHER;
-	table = files->fdt;
-	if (!table || number >= table->max_fds)
-		return STATE_SLEEP_OTHER;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + number);
 	if (!file)
 		return STATE_SLEEP_OTHER;
-	kind = BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT;
+	functions = functions_of(file);
+	if (functions == state.socket_functions)
+		return STATE_SLEEP_NETWORK;
+	if (functions == state.pipe_functions)
+		return STATE_SLEEP_PIPE;
+	kind = mode_of(file) & S_IFMT;
 	if (kind == S_IFSOCK)
 		return STATE_SLEEP_NETWORK;
 	if (kind == S_IFIFO)

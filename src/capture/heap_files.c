@@ -55,18 +55,6 @@ static bool is_same(const struct stat *a, const struct stat *b)
 
 /* --- looking into a file --- */
 
-/* For reading, if it is a regular file: opening something else could do something. */
-static int open_regular(int found)
-{
-	struct stat stat;
-	char again[32];
-
-	if (found < 0 || fstat(found, &stat) || !S_ISREG(stat.st_mode))
-		return -1;
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
-	return open(again, O_RDONLY | O_CLOEXEC);
-}
-
 /* A path as the process sees it, below its root, wherever links in it lead. */
 static int find_as_seen(int dir, const char *path)
 {
@@ -81,7 +69,7 @@ static int open_as_seen(void *context, const char *path)
 {
 	_cleanup_close_ int found = find_as_seen(*(int *)context, path);
 
-	return open_regular(found);
+	return file_open_regular(found);
 }
 
 static void take_text(const struct elf *elf, struct heap_file *file)
@@ -258,7 +246,7 @@ struct error *heap_files_library(struct heap_files *files, int dir, const struct
 		*ret = *before;
 		return NULL;
 	}
-	fd = open_regular(found);
+	fd = file_open_regular(found);
 	if (fd < 0 || fstat(fd, &file.identity)) {
 		/* Not remembered: another process may be more open. */
 		if (sounds_like_it(mapping->path))

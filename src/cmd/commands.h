@@ -21,6 +21,6 @@ const char *command_name(size_t number);
 
 extern const struct command capture_command, diff_command, compare_command, show_command,
 	show_host_command, metric_list_command, doctor_command, profile_command, offcpu_command,
-	flame_command, top_command, help_command;
+	flame_command, top_command, kstats_command, help_command;
 
 #endif

@@ -11,7 +11,8 @@
 const struct command *const commands[] = {
 	&capture_command,   &diff_command,        &compare_command, &show_command,
 	&show_host_command, &metric_list_command, &doctor_command,  &profile_command,
-	&offcpu_command,    &flame_command,       &top_command,     &help_command,
+	&offcpu_command,    &flame_command,       &top_command,     &kstats_command,
+	&help_command,
 };
 const size_t command_count = array_length(commands);
 

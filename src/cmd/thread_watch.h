@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where one thread waits, who wakes it and who runs instead: a profile of it that goes on beside
- *the screen, in a thread of its own, for it takes a while to begin.
+ * the screen, in a thread of its own, for it takes a while to begin.
  *
  *	struct thread_watch *watch = thread_watch_start(tid);
  *	thread_watch_print(watch, out);		now and then

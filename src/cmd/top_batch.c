@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grid.h"
 #include "cmd/display.h"
 #include "cmd/top.h"
-#include "cmd/top_grid.h"
 
 static volatile sig_atomic_t is_over;
 
@@ -78,8 +78,8 @@ static struct error *run_engine(struct top *top)
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
-		next = top_grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
-				     clock_ns(CLOCK_MONOTONIC));
+		next = grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
+				 clock_ns(CLOCK_MONOTONIC));
 		err = wait_until(top, next);
 		if (!err)
 			err = top_read_window(top);

@@ -21,7 +21,8 @@
 
 #define BUCKET_FRAC_BITS_MAX 5
 
-/* Slots that 64-bit values need; one more is for what does not fit. */
+/* Slots that 64-bit values need, and one more, which no value reaches: for recorders of fewer bits,
+ * what does not fit. */
 #define BUCKET_SLOTS(frac_bits) (((64 - (frac_bits) + 1) << (frac_bits)) + 1)
 
 /* How many bits a number has: 0 of 0, 64 of the largest. BPF has no instruction for it. */
@@ -62,24 +63,41 @@ static inline __attribute__((always_inline)) unsigned bucket_bits(unsigned long 
 #endif
 }
 
+/* How many bits of `value` its slot does not tell: those right of the first frac_bits + 1. */
+static inline __attribute__((always_inline)) unsigned bucket_rest(unsigned long long value,
+								  unsigned frac_bits)
+{
+#ifdef __KERNEL__
+	return __fls(value >> frac_bits | 1);
+#else
+	return bucket_bits(value >> frac_bits | 1) - 1;
+#endif
+}
+
+/* The slot of a value with so many bits to rest, in the width of an address: octaves have
+ * 2^frac_bits slots, and begin there. */
+static inline __attribute__((always_inline)) unsigned long bucket_slot_of_rest(
+	unsigned long long value, unsigned frac_bits, unsigned rest)
+{
+	return ((unsigned long)rest << frac_bits) + (unsigned long)(value >> rest);
+}
+
 /* The slot of `value`. */
 static inline __attribute__((always_inline)) unsigned bucket_slot(unsigned long long value,
 								  unsigned frac_bits)
 {
-	unsigned octave = bucket_bits(value >> frac_bits);
-
-	if (!octave)
-		return (unsigned)value;
-	return octave << frac_bits | (unsigned)(value >> (octave - 1) & ((1u << frac_bits) - 1));
+	return (unsigned)bucket_slot_of_rest(value, frac_bits, bucket_rest(value, frac_bits));
 }
 
-/* The smallest value of a slot. */
+/* The smallest value of a slot; of the one that no value reaches, the largest number there is. */
 static inline __attribute__((always_inline)) unsigned long long bucket_low(unsigned slot,
 									   unsigned frac_bits)
 {
 	unsigned octave = slot >> frac_bits;
 	unsigned long long fraction = slot & ((1u << frac_bits) - 1);
 
+	if (octave > 64 - frac_bits)
+		return ~0ull;
 	return octave ? (1ull << frac_bits | fraction) << (octave - 1) : fraction;
 }
 
@@ -89,6 +107,8 @@ static inline __attribute__((always_inline)) unsigned long long bucket_high(unsi
 {
 	unsigned octave = slot >> frac_bits;
 
+	if (octave > 64 - frac_bits)
+		return ~0ull;
 	return bucket_low(slot, frac_bits) + (octave ? (1ull << (octave - 1)) - 1 : 0);
 }
 
@@ -102,6 +122,12 @@ static inline __attribute__((always_inline)) unsigned bucket_shift(unsigned slot
 	unsigned octave = slot >> frac_bits;
 
 	return octave > BUCKET_WHOLE_OCTAVES ? octave - BUCKET_WHOLE_OCTAVES : 0;
+}
+
+/* The same by bucket_rest() of a value, which whoever counts it has at hand. */
+static inline __attribute__((always_inline)) unsigned bucket_shift_of_rest(unsigned rest)
+{
+	return rest >= BUCKET_WHOLE_OCTAVES ? rest - (BUCKET_WHOLE_OCTAVES - 1) : 0;
 }
 
 #endif

@@ -35,33 +35,34 @@ void kstats_distribution_clear(struct kstats_distribution *distribution)
 	*distribution = (struct kstats_distribution){ 0 };
 }
 
-double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot)
+/* Count and sum may have been read at different moments, and bits that were dropped make the sum
+ * too small: values are in their slot all the same. */
+static unsigned __int128 slot_sum(const struct kstats_distribution *distribution, unsigned slot)
 {
 	const struct kstats_slot *values = &distribution->slots[slot];
-	double low = (double)bucket_low(slot, distribution->frac_bits);
-	double high = (double)bucket_high(slot, distribution->frac_bits);
-	double scale = (double)(1ull << bucket_shift(slot, distribution->frac_bits));
-	double mean;
+	unsigned __int128 count = values->count;
+	unsigned __int128 low = count * bucket_low(slot, distribution->frac_bits);
+	unsigned __int128 high = count * bucket_high(slot, distribution->frac_bits);
+	unsigned __int128 sum = (unsigned __int128)values->sum
+				<< bucket_shift(slot, distribution->frac_bits);
 
-	if (!values->count)
-		return low;
-	/* Bits that were dropped make it too small by less than one step of the scale; and count
-	 * and sum may have been read at different moments. */
-	mean = (double)values->sum / (double)values->count * scale;
-	return mean < low ? low : mean > high ? high : mean;
+	return sum < low ? low : sum > high ? high : sum;
 }
 
-struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
-					   double fraction)
+double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot)
 {
-	double share = fraction * (double)distribution->count;
-	uint64_t rank = (uint64_t)share, passed = 0;
+	uint64_t count = distribution->slots[slot].count;
 
-	/* Ranks are from 1. */
-	if ((double)rank < share || !rank)
-		rank++;
-	if (rank > distribution->count)
-		rank = distribution->count;
+	if (!count)
+		return (double)bucket_low(slot, distribution->frac_bits);
+	return (double)slot_sum(distribution, slot) / (double)count;
+}
+
+struct kstats_percentile kstats_ranked(const struct kstats_distribution *distribution,
+				       uint64_t rank)
+{
+	uint64_t passed = 0;
+
 	for (unsigned slot = 0; rank && slot < BUCKET_SLOTS(distribution->frac_bits); slot++) {
 		passed += distribution->slots[slot].count;
 		if (passed >= rank)
@@ -75,17 +76,37 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 	return (struct kstats_percentile){ 0 };
 }
 
+/* As decimals are doubles, 7 % of 100 is a little more than 7, and not the eighth for that: shares
+ * are as much smaller as a fraction may be too large. */
+#define TOO_LARGE 0x1p-51L
+
+struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
+					   double fraction)
+{
+	long double share = (long double)fraction * distribution->count * (1 - TOO_LARGE);
+	uint64_t rank = distribution->count;
+
+	if (fraction < 1) {
+		rank = (uint64_t)share;
+		rank += rank < share || !rank;
+	}
+	return kstats_ranked(distribution, rank < distribution->count ? rank : distribution->count);
+}
+
+unsigned __int128 kstats_sum(const struct kstats_distribution *distribution)
+{
+	unsigned __int128 sum = 0;
+
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(distribution->frac_bits); slot++)
+		sum += slot_sum(distribution, slot);
+	return sum;
+}
+
 double kstats_mean(const struct kstats_distribution *distribution)
 {
-	double sum = 0;
-
 	if (!distribution->count)
 		return 0;
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(distribution->frac_bits); slot++)
-		if (distribution->slots[slot].count)
-			sum += kstats_slot_mean(distribution, slot) *
-			       (double)distribution->slots[slot].count;
-	return sum / (double)distribution->count;
+	return (double)kstats_sum(distribution) / (double)distribution->count;
 }
 
 struct kstats_bounds kstats_count_to(const struct kstats_distribution *distribution, uint64_t value)

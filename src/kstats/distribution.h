@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What can be said of the values in the slots of a row, or of all rows together: with bounds, for a
- *slot tells of its values only between which two they are.
+ * slot tells of its values only between which two they are.
  *
  *	_cleanup_(kstats_distribution_clear) struct kstats_distribution all = { 0 };
  *	err = kstats_distribution_of(table, NULL, &all);
@@ -34,7 +34,12 @@ struct kstats_percentile {
  * empty one. */
 struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,
 					   double fraction);
-/* Of all values, by the slots' sums; 0 of an empty one. */
+/* The value of this rank, from 1 (the smallest) to `count`. */
+struct kstats_percentile kstats_ranked(const struct kstats_distribution *distribution,
+				       uint64_t rank);
+/* All values added up, by the slots' sums: exact where none of them lost bits (hist/bucket.h). */
+unsigned __int128 kstats_sum(const struct kstats_distribution *distribution);
+/* Of all values; 0 of an empty one. */
 double kstats_mean(const struct kstats_distribution *distribution);
 /* Of the values in one slot, never outside of it; its low end of an empty one. */
 double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot);

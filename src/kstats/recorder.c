@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/recorder.h"
 
+const char *const kstats_commands[KSTATS_COMMAND_COUNT] = {
+#define COMMAND_NAME(id, name, prose) [KSTATS_##id] = name,
+	KSTATS_COMMANDS(COMMAND_NAME)
+#undef COMMAND_NAME
+};
+
 void kstats_entries_clear(struct kstats_entries *entries)
 {
 	for (size_t i = 0; i < entries->count; i++) {

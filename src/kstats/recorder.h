@@ -20,10 +20,11 @@ enum kstats_command {
 #undef COMMAND_ENUM
 		KSTATS_COMMAND_COUNT
 };
+extern const char *const kstats_commands[KSTATS_COMMAND_COUNT];
 
 /* What a list says of a metric without reading its slots. */
 struct kstats_entry {
-	char *name;        /* of a program: "PID:NAME" */
+	char *name;              /* of a program: "PID:NAME" */
 	char *start, *end, *how; /* may be NULL, as in a table */
 	bool is_active;
 	uint64_t count; /* of values */

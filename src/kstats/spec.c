@@ -33,7 +33,10 @@ struct error *kstats_name_check(const char *name)
 			return error_system(EINVAL,
 					    "the name of a metric is letters, digits, '_' and '-' "
 					    "(give another one, and the function as start)");
-	if (strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0 || strcmp(name, "_control") == 0)
+	/* The kernel module has such files. */
+	if (strcmp(name, "_control") == 0 || strcmp(name, "_raw") == 0)
+		return error_system(EINVAL, "the name '%s' is taken", name);
+	if (strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
 		return error_system(EINVAL, "the name '%s' is taken: GAP-NAME comes with NAME",
 				    name);
 	if (*name == '-')
@@ -46,7 +49,7 @@ struct error *kstats_name_check(const char *name)
 static struct error *take_bits(const char *value, struct kstats_spec *spec)
 {
 	if (strlen(value) != 1 || *value < '0' || *value > '0' + BUCKET_FRAC_BITS_MAX)
-		return error_system(EINVAL, "bits are 0 to %d, not '%s'", BUCKET_FRAC_BITS_MAX,
+		return error_system(EINVAL, "bits are 0 to %d, not '%.60s'", BUCKET_FRAC_BITS_MAX,
 				    value);
 	spec->frac_bits = (unsigned)(*value - '0');
 	return NULL;
@@ -91,7 +94,7 @@ static struct error *take_pair(const char *keyword, const char *value, struct ks
 			return error_system(EINVAL, "'%s' has no value behind it", keyword);
 		return pairs[i].take(value, spec);
 	}
-	return error_system(EINVAL, "'%s' is none of: bits B, start X, end Y", keyword);
+	return error_system(EINVAL, "'%.60s' is none of: bits B, start X, end Y", keyword);
 }
 
 struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)

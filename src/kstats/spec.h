@@ -7,7 +7,7 @@
  * X and Y are places in code: a function of the kernel ("vfs_read"), "tracepoint:CAT:NAME" (or
  * "__tracepoint_NAME"), "syscall:NAME", "uprobe:FILE:FUNCTION", "uretprobe:FILE:FUNCTION",
  * "usdt:FILE:PROVIDER:NAME". Without X it is the function NAME; without Y it is how long X takes,
- *and "GAP-NAME" is the time from its end to its next start.
+ * and "GAP-NAME" is the time from its end to its next start.
  */
 #ifndef KSTATS_SPEC_H
 #define KSTATS_SPEC_H
@@ -49,7 +49,7 @@ struct kstats_spec {
 void kstats_spec_clear(struct kstats_spec *spec);
 
 /* Letters, digits, "_" and "-", up to KSTATS_NAME_MAX of them: it is the name of a file in several
- * file systems, and of a metric in other systems. Not "GAP-..." and not "_control". */
+ * file systems, and of a metric in other systems. Not "GAP-...", "_control" and "_raw". */
 struct error *kstats_name_check(const char *name) MUST_CHECK;
 
 /* NAME and pairs of words behind it: `words` after "trace". Pairs in any order, the last of a kind

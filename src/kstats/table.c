@@ -119,7 +119,8 @@ struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const ch
 static void add_slot(struct kstats_slot *into, unsigned into_bits, const struct kstats_slot *from,
 		     unsigned slot, unsigned from_bits)
 {
-	unsigned place = bucket_slot(bucket_low(slot, from_bits), into_bits);
+	unsigned place =
+		into_bits == from_bits ? slot : bucket_slot(bucket_low(slot, from_bits), into_bits);
 
 	/* An octave of a coarser scale begins later, so it drops no fewer bits. */
 	into[place].count += from->count;
@@ -160,6 +161,19 @@ static void agree(char **into, const char *from)
 	*into = NULL;
 }
 
+/* Of all rows; as many as numbers hold, if there are more. */
+static uint64_t count_of(const struct kstats_table *table)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < table->rows.count; i++)
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
+			if (__builtin_add_overflow(count, table->rows.items[i].slots[slot].count,
+						   &count))
+				return UINT64_MAX;
+	return count;
+}
+
 static struct error *add_rows(struct kstats_table *into, const struct kstats_table *from)
 {
 	for (size_t i = 0; i < from->rows.count; i++) {
@@ -177,6 +191,21 @@ static struct error *add_rows(struct kstats_table *into, const struct kstats_tab
 	return NULL;
 }
 
+struct error *kstats_table_copy_rows(const struct kstats_table *table, struct kstats_table **ret)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *copy = NULL;
+	struct error *err = kstats_table_create(table->name, table->frac_bits, table->unit, &copy);
+
+	if (err)
+		return err;
+	copy->by = table->by;
+	memcpy(copy->losses, table->losses, sizeof(copy->losses));
+	err = add_rows(copy, table);
+	if (!err)
+		*ret = take_ptr(copy);
+	return err;
+}
+
 struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_table *from)
 {
 	struct error *err;
@@ -187,6 +216,8 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	if (into->by != from->by)
 		return error_create("%s is by %s, %s by %s", into->name, kstats_bys[into->by].name,
 				    from->name, kstats_bys[from->by].name);
+	if (count_of(from) > UINT64_MAX - count_of(into))
+		return error_create("%s has more values than can be counted", into->name);
 	err = kstats_table_coarsen(into, from->frac_bits);
 	if (!err)
 		err = add_rows(into, from);
@@ -210,35 +241,70 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	return NULL;
 }
 
-static struct error *subtract_row(const struct kstats_table *table, struct kstats_row *now,
-				  const struct kstats_row *before)
+/* --- what was recorded between two readings --- */
+
+static struct kstats_row *row_of(const struct kstats_table *table, const struct kstats_row *like)
 {
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
-		if (now->slots[slot].count < before->slots[slot].count)
-			return error_create("%s was reset meanwhile", table->name);
+	return row_at(table, place_of(table, like->id, like->label), like->id, like->label);
+}
+
+static bool has_all(const struct kstats_table *now, const struct kstats_table *before)
+{
+	for (size_t i = 0; i < before->rows.count; i++) {
+		const struct kstats_row *old = &before->rows.items[i];
+		const struct kstats_row *row = row_of(now, old);
+
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(now->frac_bits); slot++)
+			if ((row ? row->slots[slot].count : 0) < old->slots[slot].count)
+				return false;
+	}
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		if (now->losses[loss] < before->losses[loss])
+			return false;
+	return true;
+}
+
+/* True: something is left of it. */
+static bool subtract_row(struct kstats_row *now, const struct kstats_row *before, unsigned slots)
+{
+	uint64_t left = 0;
+
+	for (unsigned slot = 0; slot < slots; slot++) {
 		now->slots[slot].count -= before->slots[slot].count;
 		/* Sums may wrap (bucket.h), and so does their difference. */
 		now->slots[slot].sum -= before->slots[slot].sum;
+		left |= now->slots[slot].count;
 	}
-	return NULL;
+	return left;
+}
+
+static void subtract_rows(struct kstats_table *now, const struct kstats_table *before)
+{
+	const unsigned slots = BUCKET_SLOTS(now->frac_bits);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < now->rows.count; i++) {
+		struct kstats_row row = now->rows.items[i];
+		const struct kstats_row *old = row_of(before, &row);
+
+		if (!old || subtract_row(&row, old, slots)) {
+			now->rows.items[kept++] = row;
+		} else {
+			free(row.label);
+			free(row.slots);
+		}
+	}
+	now->rows.count = kept;
 }
 
 struct error *kstats_table_subtract(struct kstats_table *now, const struct kstats_table *before)
 {
 	if (now->frac_bits != before->frac_bits || now->by != before->by)
 		return error_create("%s was made anew meanwhile", now->name);
-	for (size_t i = 0; i < before->rows.count; i++) {
-		const struct kstats_row *old = &before->rows.items[i];
-		struct kstats_row *row =
-			row_at(now, place_of(now, old->id, old->label), old->id, old->label);
-		struct error *err = row ? subtract_row(now, row, old)
-					: error_create("%s was reset meanwhile", now->name);
-
-		if (err)
-			return err;
-	}
+	if (!has_all(now, before))
+		return error_create("%s was reset meanwhile", now->name);
+	subtract_rows(now, before);
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
-		now->losses[loss] -= before->losses[loss] < now->losses[loss] ? before->losses[loss]
-									      : now->losses[loss];
+		now->losses[loss] -= before->losses[loss];
 	return NULL;
 }

@@ -76,7 +76,7 @@ struct kstats_table {
 	char *unit;        /* of values: "ns", or "" */
 	char *recorder;    /* "bpf", "module", "user" */
 	char *start, *end; /* what is measured, as it was asked for; NULL: a program's own calls */
-	char *how; /* by which probes ("fentry, fexit"); NULL: there is nothing to say */
+	char *how;         /* by which probes ("fentry, fexit"); NULL: there is nothing to say */
 	enum kstats_by by;
 	unsigned frac_bits;   /* at most BUCKET_FRAC_BITS_MAX */
 	unsigned cpus;        /* as many numbers of CPUs as the host may have; 0: unknown */
@@ -103,15 +103,20 @@ DEFINE_CLEANUP(kstats_table_destroy, struct kstats_table *)
 struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
 			       struct kstats_row **ret) MUST_CHECK;
 
+/* The rows alone, for kstats_table_subtract() later. */
+struct error *kstats_table_copy_rows(const struct kstats_table *table,
+				     struct kstats_table **ret) MUST_CHECK;
+
 /*
  * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
  * one side knows are unknown after it. The finer of both becomes as coarse as the other one, which
- * is exact: a slot falls whole into one of the coarser.
+ * is exact: a slot falls whole into one of the coarser. Refused: other units, rows of another kind,
+ * more values together than a number holds.
  */
 struct error *kstats_table_merge(struct kstats_table *into,
 				 const struct kstats_table *from) MUST_CHECK;
 /* What was recorded after `before`, an earlier reading of the same: into `now`. An error when `now`
- * has less somewhere: it was reset meanwhile. */
+ * has less somewhere: it was reset meanwhile, and `now` stays as it is. */
 struct error *kstats_table_subtract(struct kstats_table *now,
 				    const struct kstats_table *before) MUST_CHECK;
 /* With fewer slots; exact for counts, for sums up to the bits that the coarser one's scale drops.

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "live/counter_times.h"
+#include "live/delay_switch.h"
 #include "live/engine.h"
 #include "live/host_names.h"
 #include "live/kept_threads.h"
@@ -137,14 +138,6 @@ static struct error *take(struct counters *c, const struct task_record *r)
 	return kept_threads_met(&c->threads, kept) ? NULL : &error_no_memory;
 }
 
-static bool are_delays_on(struct counters *c)
-{
-	struct text value;
-
-	return !file_read_record(c->names.proc, "sys/kernel/task_delayacct", &c->buffer, &value) &&
-	       text_equal(text_trim(value), TEXT("1"));
-}
-
 static struct error *walk(struct counters *c)
 {
 	struct task_batch_view batch = { 0 };
@@ -156,7 +149,7 @@ static struct error *walk(struct counters *c)
 		.clock_offset = (int64_t)task_iterator_sched_clock(c->tasks, 0),
 		.is_dated = task_iterator_has(c->tasks, TASK_HAS_QUEUED_SINCE) ||
 			    task_iterator_has(c->tasks, TASK_HAS_BLKIO_SINCE),
-		.counts_delays = are_delays_on(c),
+		.counts_delays = delay_switch_is_on(c->names.proc, &c->buffer),
 	};
 	do {
 		err = task_iterator_next(c->tasks, &batch);
@@ -188,7 +181,6 @@ static void put_cost(const struct counters *c, struct state_reading *reading)
 	const struct task_iterator_cost cost = task_iterator_cost(c->tasks);
 
 	reading->cost = (struct state_cost){
-		.program_runs = cost.runs,
 		.program_ns = cost.ns,
 		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - c->opened_cpu_ns,
 	};

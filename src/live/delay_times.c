@@ -14,6 +14,13 @@ static const struct {
 	[COUNTED_SWAPIN] = { STATE_PAGING, taskstats_field(TASKSTATS_swapin, TASKSTATS_TOTAL) },
 };
 
+unsigned delay_times_measured(bool counts_delays)
+{
+	const unsigned delays = 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING;
+
+	return counts_delays ? DELAY_TIMES_MEASURED : DELAY_TIMES_MEASURED & ~delays;
+}
+
 /* At the earliest: it was asked for after `now`. The field is in microseconds. */
 static uint64_t start_of(const struct taskstats_values *stats, uint64_t now)
 {

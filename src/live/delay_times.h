@@ -17,6 +17,9 @@
 #define DELAY_TIMES_MEASURED \
 	(1u << STATE_EXEC | 1u << STATE_RUNNABLE | 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING)
 
+/* Those of it that are known, with delays being counted or without. */
+unsigned delay_times_measured(bool counts_delays);
+
 /* Are these another thread's than were told? `now` is a moment before they were asked for. */
 bool delay_times_are_anothers(const struct state_thread *thread,
 			      const struct counter_memory *memory,

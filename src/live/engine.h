@@ -8,7 +8,7 @@
  *	engine_close(engine);
  *
  * Whoever reads seldom calls engine_tick() now and then: threads that ended are taken from the
- *kernel then, which keeps room for so many.
+ * kernel then, which keeps room for so many.
  */
 #ifndef LIVE_ENGINE_H
 #define LIVE_ENGINE_H

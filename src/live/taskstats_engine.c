@@ -5,8 +5,8 @@
  * It shows what the kernel has booked and nothing else. A wait is booked when it ends, so a window
  * may show nothing of a long wait, and the next one more than its own time; what a thread did
  * besides is in no state, so times do not add up. Swap-ins that sleep are block I/O too. Delays of
- * storage and swap are zero for threads that are older than kernel.task_delayacct=1. What a thread
- * does now is not known.
+ * storage and swap are counted while kernel.task_delayacct is 1, and zero for threads that are
+ * older than that. What a thread does now is not known.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "live/delay_switch.h"
 #include "live/delay_times.h"
 #include "live/engine.h"
 #include "live/host_names.h"
@@ -264,7 +265,7 @@ static struct error *delays_read(void *self, struct state_reading *reading)
 	kept_threads_begin(&d->threads);
 	reading->at_ns = clock_ns(CLOCK_MONOTONIC);
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
-	reading->measured = DELAY_TIMES_MEASURED;
+	reading->measured = delay_times_measured(delay_switch_is_on(d->names.proc, &d->buffer));
 	reading->threads.count = 0;
 	err = list(d);
 	for (size_t done = 0; done < d->asked.count && !err; done += TASKSTATS_BATCH_MAX) {

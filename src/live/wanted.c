@@ -40,11 +40,13 @@ bool wanted_has(const struct wanted *wanted, uint32_t tid, uint32_t tgid)
 
 static bool is_in_cgroup(const struct state_thread *thread, const char *cgroup)
 {
-	const size_t length = strlen(cgroup);
+	size_t length = strlen(cgroup);
 
+	/* "/a/" is "/a", and "/" is above all. */
+	while (length && cgroup[length - 1] == '/')
+		length--;
 	return thread->cgroup && strncmp(thread->cgroup->bytes, cgroup, length) == 0 &&
-	       (!thread->cgroup->bytes[length] || thread->cgroup->bytes[length] == '/' ||
-		cgroup[length - 1] == '/');
+	       (!thread->cgroup->bytes[length] || thread->cgroup->bytes[length] == '/');
 }
 
 void wanted_keep(const struct wanted *wanted, const char *cgroup, struct state_reading *reading)

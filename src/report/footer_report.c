@@ -68,6 +68,11 @@ static void print_truncated(FILE *out, const struct profile_losses *l)
 	if (l->maps_lost)
 		fprintf(out, " mappings  %" PRIu64 " records lost: names may be missing\n",
 			l->maps_lost);
+	if (l->tables_failed)
+		fprintf(out,
+			" tables    of %" PRIu64
+			" files could not be made: stacks there are by frame pointers\n",
+			l->tables_failed);
 	if (l->tables_lost || l->mappings_lost)
 		fprintf(out,
 			" tables    no room for %" PRIu64 ", nor for %" PRIu64

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/units.h"
+#include "report/bar.h"
 #include "report/profile_heading.h"
 #include "report/profile_stack.h"
 
@@ -117,26 +118,6 @@ static int by_sum(const void *a, const void *b)
 
 /* --- printing --- */
 
-/* A bar of `share` of the width, to an eighth of a column where there are such characters. */
-static void print_bar(FILE *out, double share, bool utf8)
-{
-	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	unsigned parts = (unsigned)(share * BAR_WIDTH * 8 + 0.5);
-
-	/* What is there at all is seen. */
-	if (!parts || (!utf8 && parts < 8))
-		parts = utf8 ? 1 : 8;
-	for (unsigned i = 0; i < parts / 8; i++)
-		fputs(utf8 ? "█" : "#", out);
-	if (utf8)
-		fputs(eighths[parts % 8], out);
-}
-
-static void print_padded(FILE *out, const char *text, int width)
-{
-	fprintf(out, "%*s", width + (int)(strlen(text) - text_width(text)), text);
-}
-
 /* One row for each power of two between the shortest and the longest. */
 static struct error *print_rows(FILE *out, const struct histogram *fine, bool utf8)
 {
@@ -157,12 +138,12 @@ static struct error *print_rows(FILE *out, const struct histogram *fine, bool ut
 	for (unsigned slot = first; slot <= last && slot < BUCKET_SLOTS(0); slot++) {
 		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 
-		print_padded(out, units_format(low, UNIT_NS, bucket_low(slot, 0)), 11);
+		bar_label(out, units_format(low, UNIT_NS, bucket_low(slot, 0)), 11);
 		fputs(" .. ", out);
-		print_padded(out, units_format(high, UNIT_NS, bucket_high(slot, 0)), 9);
+		bar_label(out, units_format(high, UNIT_NS, bucket_high(slot, 0)), 9);
 		fprintf(out, " %10" PRIu64 "  ", coarse->slots[slot]);
 		if (coarse->slots[slot])
-			print_bar(out, (double)coarse->slots[slot] / (double)most, utf8);
+			bar_print(out, (double)coarse->slots[slot] / (double)most, BAR_WIDTH, utf8);
 		fputc('\n', out);
 	}
 	histogram_destroy(coarse);

@@ -170,8 +170,8 @@ struct profile_losses {
 	/* Threads that there was no room for when they were seen; as far as they ran, in `lost`. */
 	uint64_t threads_lost;
 	uint64_t maps_lost; /* records of mappings that the kernel had no room for */
-	/* Of unwind tables, since the session began: files that could not be read, tables and
-	 * processes that found no room, mappings of a process beyond those that it may have. */
+	/* Of unwind tables that were wanted: files that could not be read, tables and processes
+	 * that found no room, mappings of a process beyond those that it may have. */
 	uint64_t tables_failed, tables_lost, mappings_lost;
 	uint64_t runs, run_ns; /* of the programs, by the kernel's own count */
 	uint64_t own_cpu_ns;   /* CPU time of ctprof itself */

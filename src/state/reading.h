@@ -40,9 +40,9 @@ struct state_thread {
 
 /* What the engine cost, and could not do, since it was opened. */
 struct state_cost {
-	uint64_t program_runs, program_ns; /* of BPF programs, by the kernel's own count */
-	uint64_t own_cpu_ns;               /* of this process */
-	uint64_t threads_lost;             /* that there was no room for */
+	uint64_t program_ns;   /* of BPF programs, by the kernel's own count */
+	uint64_t own_cpu_ns;   /* of this process */
+	uint64_t threads_lost; /* that there was no room for */
 };
 
 struct state_reading {
@@ -77,6 +77,9 @@ static inline bool state_is_main(enum state state)
 /* Is it among these, by a bit for each? A whole state is known where its own row is, which holds
  * what nobody could divide. */
 bool state_is_measured(unsigned measured, enum state state);
+
+/* Is it, or any part of it? */
+bool state_is_measured_in_part(unsigned measured, enum state state);
 
 /* In a main state with all its parts, or in a part. */
 uint64_t state_times_of(const struct state_times *times, enum state state);

@@ -6,7 +6,8 @@
  * A nanosecond of a thread is in exactly one of the rows below, so they add up to the time it was
  * watched. Seven of them are what people look at (STATE_MAINS); the others are parts of these. A
  * row that is a part of no other but has parts, as STATE_EXEC, holds what nobody could divide
- * further: the whole state is the sum of that and its parts. doc/top.md has the rule for each.
+ * further: the whole state is the sum of that and its parts, which stand behind it. doc/top.md has
+ * the rule for each.
  */
 #ifndef STATE_STATE_H
 #define STATE_STATE_H

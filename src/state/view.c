@@ -238,11 +238,13 @@ static bool add_all(struct making *m, const struct state_window *window)
 /* --- their order --- */
 
 /* Lines in the order of `numbers`; there is room in the list. */
-static void put(struct state_list *list, const struct lines *lines, const uint32_t *numbers,
-		size_t count)
+static void put(struct making *m, const struct lines *lines, const uint32_t *numbers, size_t count)
 {
+	struct state_list *list = m->list;
+
 	for (size_t i = 0; i < count; i++)
-		list->lines.items[list->lines.count++] = lines->items[numbers[i]];
+		if (lines->items[numbers[i]].threads || !m->view->no_ended)
+			list->lines.items[list->lines.count++] = lines->items[numbers[i]];
 }
 
 /* Each group, and its threads behind it, which `group_of` says (by ranks of groups, of which there
@@ -256,8 +258,8 @@ static void put_tree(struct making *m, const uint32_t *groups, const uint32_t *t
 
 		while (at < m->threads.count && m->group_of.items[threads[at]] == rank)
 			at++;
-		put(m->list, &m->groups, &groups[rank], 1);
-		put(m->list, &m->threads, threads + begin, at - begin);
+		put(m, &m->groups, &groups[rank], 1);
+		put(m, &m->threads, threads + begin, at - begin);
 	}
 }
 
@@ -292,9 +294,9 @@ static bool put_all(struct making *m)
 	if (m->has_groups && m->has_threads)
 		put_tree(m, groups, threads);
 	else if (m->has_groups)
-		put(m->list, &m->groups, groups, m->groups.count);
+		put(m, &m->groups, groups, m->groups.count);
 	else
-		put(m->list, &m->threads, threads, m->threads.count);
+		put(m, &m->threads, threads, m->threads.count);
 	return true;
 }
 

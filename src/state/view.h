@@ -93,7 +93,8 @@ struct state_view {
 	struct state_sort sort;
 	const struct state_filter *filter; /* NULL: none */
 	bool no_kernel;                    /* threads of the kernel are left out */
-	bool is_tree; /* threads below their groups; by thread: below their processes */
+	bool no_ended; /* no rows of those that have ended; in sums they are, as in the total */
+	bool is_tree;  /* threads below their groups; by thread: below their processes */
 	/* The name of a user; NULL: numbers stand for them. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;

@@ -90,7 +90,6 @@ static uint64_t in_progress(const struct state_thread *thread)
 static struct state_cost cost_between(const struct state_cost *before, const struct state_cost *now)
 {
 	return (struct state_cost){
-		.program_runs = grown(before->program_runs, now->program_runs),
 		.program_ns = grown(before->program_ns, now->program_ns),
 		.own_cpu_ns = grown(before->own_cpu_ns, now->own_cpu_ns),
 		.threads_lost = grown(before->threads_lost, now->threads_lost),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -101,10 +102,13 @@ static struct bpf_link *attach_tracepoint(const struct probe_point *point,
 		.type = PERF_TYPE_TRACEPOINT,
 		.config = point->offset,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	struct bpf_link *link;
-	int failed;
+	int fd, failed, cpu = 0;
 
+	/* It goes for all CPUs whichever it is opened on, as long as that is online. */
+	do
+		fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	while (fd < 0 && errno == ENODEV && ++cpu < CPU_SETSIZE);
 	if (fd < 0)
 		return NULL;
 	link = bpf_program__attach_perf_event_opts(program, fd, &options);

@@ -52,6 +52,7 @@ struct profile_session {
 	bool has_news;             /* of unwind tables, since `mended` */
 	uint64_t mended;           /* when waits were looked at whose stacks lacked tables */
 	struct unwinder *unwinder; /* NULL: by frame pointers alone */
+	struct unwinder_use told;  /* of it, by the readings that were */
 	struct kallsyms *symbols;  /* NULL: not to be seen */
 	struct sample_events samples;
 	struct program_cost cost;

@@ -83,16 +83,18 @@ static void put_walks(const struct profile_counts *before, const struct profile_
 	losses->user_truncated = losses->walks[WALK_END_TRUNCATED];
 }
 
-static void put_tables(const struct profile_session *session, struct profile_losses *losses)
+static void put_tables(struct profile_session *session, struct profile_losses *losses)
 {
+	const struct unwinder_use told = session->told;
 	struct unwinder_use use;
 
 	if (!session->unwinder)
 		return;
 	use = unwinder_use(session->unwinder);
-	losses->tables_failed = use.failed;
-	losses->tables_lost = use.no_room;
-	losses->mappings_lost = use.too_many;
+	session->told = use;
+	losses->tables_failed = use.failed - told.failed;
+	losses->tables_lost = use.no_room - told.no_room;
+	losses->mappings_lost = use.too_many - told.too_many;
 }
 
 static struct error *put_losses(struct reading *r)

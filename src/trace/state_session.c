@@ -5,13 +5,16 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <states.skel.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "state/wait.h"
@@ -22,9 +25,7 @@
 
 /* Beside the threads that are there. */
 #define FIRST_ROOM 8192
-#define MOST_ROOM                                                                      \
-	(1u << 22) /* pid_max is no more; numbers have 22 bits in what is made of them \
-		    */
+#define MOST_ROOM  (1u << STATES_NUMBER_BITS) /* pid_max is no more */
 
 /* Who has run for so long without a switch is booked by us. */
 #define LONG_RUN_NS (NS_PER_S / 100)
@@ -61,6 +62,12 @@ struct state_session {
 	uint64_t ended_lost;
 	bool has_looked_for_swap;
 	struct cost_sample cost;
+};
+
+const unsigned char states_places[STATE_COUNT] = {
+#define STATES_PLACE_ROW(id) [STATE_##id] = STATES_AT_##id,
+	STATES_PLACES(STATES_PLACE_ROW)
+#undef STATES_PLACE_ROW
 };
 
 /* --- memory --- */
@@ -109,16 +116,37 @@ static void look_at_kernel(struct state_session *session, struct states_config *
 	if (!btf)
 		return;
 	config->has_previous_state = bpf_switch_has_state(btf);
+	config->has_casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	session->facts.has_locks =
 		btf__find_by_name_kind(btf, "btf_trace_contention_begin", BTF_KIND_TYPEDEF) > 0;
 	btf__free(btf);
 }
 
+/* What the programs ask about whoever runs this. */
+static struct error *look_around(struct state_session *session)
+{
+	_cleanup_close_ int out_of_pipe = -1, into_pipe = -1;
+	_cleanup_close_ int unconnected = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct states_examples examples;
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &examples, .ctx_size_in = sizeof(examples));
+	int ends[2];
+
+	if (unconnected < 0 || pipe2(ends, O_CLOEXEC))
+		return error_system(errno, "a socket and a pipe");
+	out_of_pipe = ends[0];
+	into_pipe = ends[1];
+	examples = (struct states_examples){ .socket = (uint32_t)unconnected,
+					     .pipe = (uint32_t)out_of_pipe };
+	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.look_around), &run))
+		return error_system(errno, "the BPF programs do not run");
+	return NULL;
+}
+
 static struct error *load(struct state_session *session)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run);
 	struct states_bpf *program;
 	struct states_config *config;
+	struct error *err;
 	int failed;
 
 	libbpf_reason_begin();
@@ -127,6 +155,7 @@ static struct error *load(struct state_session *session)
 		return error_system(errno, "the BPF programs");
 	config = (struct states_config *)&program->rodata->config;
 	memcpy(config->waits, wait_kinds, sizeof(config->waits));
+	memcpy(config->places, states_places, sizeof(config->places));
 #ifndef __x86_64__
 	config->is_weakly_ordered = true;
 #endif
@@ -137,11 +166,10 @@ static struct error *load(struct state_session *session)
 	if (failed)
 		return bpf_programs_load_error(-failed);
 	session->state = &program->bss->state;
-	if (bpf_prog_test_run_opts(bpf_program__fd(program->progs.find_namespace), &run))
-		return error_system(errno, "the BPF programs do not run");
 	memory_chunks_init(&session->chunks, bpf_map__fd(program->maps.chunks), STATES_CHUNK,
 			   sizeof(struct states_thread));
-	return first_room(session);
+	err = look_around(session);
+	return err ? err : first_room(session);
 }
 
 /* Who comes first, so that nobody is missed between this and the walk over those that are there. */
@@ -209,6 +237,40 @@ struct state_session_facts state_session_facts(const struct state_session *sessi
 
 #define TRIES 1000
 
+/* Since when it has been on a CPU; 0: it is not. */
+static uint64_t runs_since(const volatile struct states_thread *t)
+{
+	const uint64_t entered = t->entered;
+
+	return t->state == STATE_EXEC || (entered && entered < t->since) ? t->since : entered;
+}
+
+/* It got a CPU: what it did until then is over. The kernel adds that when the thread leaves. */
+static void end_wait(struct states_thread *t)
+{
+	const uint64_t from = runs_since(t);
+	uint64_t runnable = 0;
+
+	if (t->state == STATE_EXEC || !from)
+		return;
+	if (t->woken > t->since && t->woken < from)
+		runnable = from - t->woken;
+	t->ns[states_places[t->state]] += from - t->since - runnable;
+	t->ns[STATES_AT_RUNNABLE] += runnable;
+	t->since = from;
+	t->state = STATE_EXEC;
+}
+
+/* Who gets a CPU, and who is woken up, takes no turn. */
+static bool is_unchanged(const struct states_thread *t, uint32_t turn,
+			 const struct states_thread *copy)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&t->turn, __ATOMIC_RELAXED) == turn &&
+	       __atomic_load_n(&t->entered, __ATOMIC_RELAXED) == copy->entered &&
+	       __atomic_load_n(&t->woken, __ATOMIC_RELAXED) == copy->woken;
+}
+
 /* False: it was written all the time, which takes being stopped by a debugger. */
 static bool copy_thread(const struct states_thread *t, struct states_thread *ret)
 {
@@ -218,9 +280,12 @@ static bool copy_thread(const struct states_thread *t, struct states_thread *ret
 		if (turn & 1)
 			continue;
 		memcpy(ret, t, sizeof(*ret));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&t->turn, __ATOMIC_RELAXED) == turn)
-			return true;
+		if (!is_unchanged(t, turn, ret))
+			continue;
+		if (ret->state >= STATE_COUNT)
+			return false;
+		end_wait(ret);
+		return true;
 	}
 	return false;
 }
@@ -325,7 +390,7 @@ struct error *state_session_tick(struct state_session *session)
 
 static bool is_hidden(const struct states_thread *t)
 {
-	return t->hidden_since && t->state == STATE_EXEC && t->since == t->hidden_since;
+	return t->hidden_since && runs_since(t) == t->hidden_since;
 }
 
 /* Has run for long, as far as we were told. One that is not on its CPU has left it and nobody told:
@@ -334,11 +399,11 @@ static void book_long_run(struct state_session *session, struct states_thread *t
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = t->cpu);
 	const volatile struct states_thread *now = t;
-	const uint64_t since = now->since;
+	const uint64_t since = runs_since(now);
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.book_here), &run))
 		return;
-	if (now->state == STATE_EXEC && now->since == since && !(now->flags & STATES_ENDED))
+	if (runs_since(now) == since && !(now->flags & STATES_ENDED))
 		t->hidden_since = since;
 }
 
@@ -356,12 +421,13 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 	session->ended.count = 0;
 	for (uint32_t number = 1; !err && goes_on && number < count; number++) {
 		struct states_thread *t = thread_at(session, number);
-		uint64_t now;
+		uint64_t now, since;
 
 		if (!t->tid || is_hidden(t))
 			continue;
-		if (t->state == STATE_EXEC && !(t->flags & STATES_ENDED) &&
-		    clock_ns(CLOCK_MONOTONIC) - t->since > LONG_RUN_NS)
+		since = runs_since(t);
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (since && !(t->flags & STATES_ENDED) && now > since && now - since > LONG_RUN_NS)
 			book_long_run(session, t);
 		/* We may lose our CPU in between: what is not over by now is not over in the copy.
 		 */

@@ -27,6 +27,9 @@ struct state_session_facts {
 	bool has_locks; /* who waits for locks of the kernel (Linux 5.19) */
 };
 
+/* Where in a record the time of each state is. */
+extern const unsigned char states_places[STATE_COUNT];
+
 struct error *state_session_open(struct state_session **ret) MUST_CHECK;
 struct state_session_facts state_session_facts(const struct state_session *session);
 

@@ -52,8 +52,8 @@ DRAWN(THREADS)
 static const char *branch_of(const struct tui *tui, const struct state_line *line)
 {
 	const struct state_line *next = line + 1;
-	bool is_last =
-		next == tui->list.lines.items + tui->list.lines.count || next->depth < line->depth;
+	bool is_last = next == tui->model->list.lines.items + tui->model->list.lines.count ||
+		       next->depth < line->depth;
 
 	if (!tui->terminal.utf8)
 		return is_last ? "`- " : "|- ";
@@ -90,9 +90,7 @@ DRAWN(NAME)
 
 DRAWN(USER)
 {
-	const char *name = tui->view.user_name
-				   ? tui->view.user_name(tui->view.context, line->thread->uid)
-				   : NULL;
+	const char *name = model_user_name(tui->model, line->thread->uid);
 	char number[FIT_NUMBER_MAX];
 
 	UNUSED(column);
@@ -125,7 +123,7 @@ double column_busy(const struct state_window *window, const struct state_line *l
 DRAWN(BUSY)
 {
 	UNUSED(column);
-	draw_percent(pen, column_busy(&tui->window, line), width);
+	draw_percent(pen, column_busy(&tui->model->window, line), width);
 }
 
 DRAWN(STATES)
@@ -165,7 +163,7 @@ DRAWN(NOW)
 
 DRAWN(SWITCHES)
 {
-	uint64_t ns = tui->window.ended_ns - tui->window.begun_ns;
+	uint64_t ns = tui->model->window.ended_ns - tui->model->window.begun_ns;
 	double rate = ns ? (double)line->switches * 1e9 / (double)ns : 0;
 	char buffer[FIT_NUMBER_MAX];
 
@@ -187,12 +185,8 @@ DRAWN(HISTORY)
 DRAWN(STATE)
 {
 	enum state state = (enum state)(column - COLUMN_STATE_FIRST);
-	unsigned bits = 1u << state;
 
-	for (enum state part = 0; state_is_main(state) && part < STATE_COUNT; part++)
-		if (state_rows[part].main == state)
-			bits |= 1u << part;
-	if (tui->window.measured & bits)
+	if (state_is_measured_in_part(tui->model->window.measured, state))
 		draw_percent(pen, state_line_share(line, state), width);
 	else
 		pen_field(pen, STYLE_DIM, TEXT("-"), width, ALIGN_RIGHT, FIT_START);

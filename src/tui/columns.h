@@ -29,7 +29,7 @@ struct tui;
 	TOP_COLUMN(CGROUP, "CGROUP", 14, 36, 2, 9, BY(CGROUP), LEFT, CGROUP,                       \
 		   "where it is accounted")                                                        \
 	TOP_COLUMN(BUSY, "BUSY", 5, 5, 0, 4, 0, RIGHT, BUSY,                                       \
-		   "% that it ran, or wanted to; of groups the sum")                               \
+		   "% in EXEC, RUNQ, PAGING, LOCK; of groups the sum")                             \
 	TOP_COLUMN(STATES, "STATES", 20, 80, 6, 0, 0, LEFT, STATE, "all states as a bar, or in %") \
 	TOP_COLUMN(NOW, "NOW FOR", 12, 12, 0, 6, 0, LEFT, PROGRESS,                                \
 		   "what it is in the middle of, and for how long, or longer (>)")                 \

@@ -101,6 +101,10 @@ static void draw_page(struct tui *tui, int columns)
 	if (tui->mode == MODE_INSPECTOR && tui->inspected_is_gone)
 		pen_print(&pen, STYLE_HEAD, "  it has ended: this is what was seen last");
 	pen_skip(&pen, STYLE_HEAD, columns);
+	if (tui->mode == MODE_INSPECTOR && !tui->page.bytes) {
+		pen = pen_at(&tui->terminal, TUI_HEAD_LINES + 1, 1, columns);
+		pen_print(&pen, STYLE_DIM, "It is being looked at.");
+	}
 	/* It may be higher than it was. */
 	page_scroll(&tui->page, 0, height);
 	page_draw(&tui->page, &tui->terminal, TUI_HEAD_LINES + 1, height, columns);

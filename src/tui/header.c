@@ -48,7 +48,7 @@ static void put_pressure(struct pen *pen, const struct screen_host *host)
 
 static void draw_host(struct tui *tui, int columns)
 {
-	const struct screen_host *host = &tui->host;
+	const struct screen_host *host = &tui->model->host;
 	struct pen pen = pen_at(&tui->terminal, 0, 0, columns);
 	char text[80];
 
@@ -68,7 +68,7 @@ static void draw_host(struct tui *tui, int columns)
 /* Returns where it begins. */
 static int draw_time(struct tui *tui, int columns)
 {
-	time_t seconds = (time_t)(tui->window.at_unix_ns / NS_PER_S);
+	time_t seconds = (time_t)(tui->model->window.at_unix_ns / NS_PER_S);
 	struct tm when;
 	struct pen pen;
 	char text[32];
@@ -88,7 +88,7 @@ static int draw_time(struct tui *tui, int columns)
 /* The window is as long as was asked for, or says how long it is. */
 static void put_interval(struct tui *tui, struct pen *pen)
 {
-	uint64_t ns = tui->window.ended_ns - tui->window.begun_ns;
+	uint64_t ns = tui->model->window.ended_ns - tui->model->window.begun_ns;
 	double asked = (double)tui->options->interval_ns, real = (double)ns;
 	char text[FIT_NUMBER_MAX], each[UNITS_TEXT_MAX];
 
@@ -109,14 +109,14 @@ static size_t count_groups(const struct tui *tui)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < tui->list.lines.count; i++)
-		count += !tui->list.lines.items[i].depth;
+	for (size_t i = 0; i < tui->model->list.lines.count; i++)
+		count += !tui->model->list.lines.items[i].depth;
 	return count;
 }
 
 static void put_threads(struct tui *tui, struct pen *pen)
 {
-	const struct state_line *total = &tui->list.total;
+	const struct state_line *total = &tui->model->list.total;
 	size_t groups = count_groups(tui);
 	char what[32];
 
@@ -153,16 +153,18 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 		put_word(pen, STYLE_STRONG, "following");
 	if (tui->view.no_kernel)
 		put_word(pen, STYLE_DIM, "no kernel threads");
+	if (tui->view.no_ended)
+		put_word(pen, STYLE_DIM, "none that ended");
 	if (tui->view.filter && tui->view.filter->count && tui->edit.length) {
 		pen_print(pen, STYLE_DIM, "  filter ");
 		pen_text(pen, STYLE_STRONG, line_edit_text(&tui->edit));
 	}
 	snprintf(lost, sizeof(lost), "%llu threads lost",
-		 (unsigned long long)tui->window.cost.threads_lost);
-	if (tui->window.cost.threads_lost)
+		 (unsigned long long)tui->model->window.cost.threads_lost);
+	if (tui->model->window.cost.threads_lost)
 		put_word(pen, STYLE_ERROR, lost);
-	if (tui->host.note)
-		pen_print(pen, STYLE_STRONG, "  %s", tui->host.note);
+	if (tui->model->host.note)
+		pen_print(pen, STYLE_STRONG, "  %s", tui->model->host.note);
 }
 
 static void draw_engine(struct tui *tui, int columns)
@@ -172,9 +174,9 @@ static void draw_engine(struct tui *tui, int columns)
 
 	if (!tui->has_window)
 		return;
-	snprintf(cost, sizeof(cost), " %.1f%%", tui->host.cost);
-	if (tui->host.engine && put_field(&pen, "", tui->host.engine, "")) {
-		if (tui->host.cost >= 0)
+	snprintf(cost, sizeof(cost), " %.1f%%", tui->model->host.cost);
+	if (tui->model->host.engine && put_field(&pen, "", tui->model->host.engine, "")) {
+		if (tui->model->host.cost >= 0)
 			put_field(&pen, "", cost, " of a CPU");
 		pen_skip(&pen, STYLE_PLAIN, pen.x + 2);
 	}
@@ -183,13 +185,19 @@ static void draw_engine(struct tui *tui, int columns)
 	put_conditions(tui, &pen);
 }
 
-/* All have the same place in every window. */
+/* All have the same place in every window; of what is not known a negative share. */
 static void format_share(char out[FIT_NUMBER_MAX], const struct pen *pen, double share,
 			 bool is_wide)
 {
 	char percent[FIT_NUMBER_MAX];
 
-	if (is_wide)
+	if (share < 0)
+		snprintf(out, FIT_NUMBER_MAX, " %*s",
+			 is_wide               ? 6
+			 : pen_has_blocks(pen) ? 4
+					       : 3,
+			 "-");
+	else if (is_wide)
 		snprintf(out, FIT_NUMBER_MAX, " %5s%%", fit_percent(percent, share));
 	else if (pen_has_blocks(pen))
 		snprintf(out, FIT_NUMBER_MAX, " %4s",
@@ -205,7 +213,10 @@ static void draw_legend(struct tui *tui, int y, int columns)
 
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++) {
 		const struct state_row *row = &state_rows[state_mains[i]];
-		double share = state_line_share(&tui->list.total, state_mains[i]);
+		double share =
+			state_is_measured_in_part(tui->model->window.measured, state_mains[i])
+				? state_line_share(&tui->model->list.total, state_mains[i])
+				: -1;
 		/* A letter needs a space to be none of the name. */
 		bool has_space = is_wide || !pen_has_blocks(&pen);
 		const char *label = is_wide ? row->name : row->label;
@@ -228,7 +239,8 @@ void header_draw(struct tui *tui, int columns)
 	if (tui->has_window) {
 		struct pen pen = pen_at(&tui->terminal, 2, 0, columns);
 
-		pen_bar(&pen, &tui->list.total.times, tui->list.total.window_ns, (unsigned)columns);
+		pen_bar(&pen, &tui->model->list.total.times, tui->model->list.total.window_ns,
+			(unsigned)columns);
 		draw_legend(tui, 3, columns);
 	}
 }

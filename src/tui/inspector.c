@@ -1,54 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tui/tui.h"
 
-#include <errno.h>
 #include <stdio.h>
 
-static const struct state_thread *find_thread(const struct tui *tui)
+struct error *inspector_take(struct tui *tui, struct feeder_news *news)
 {
-	for (size_t i = 0; i < tui->window.deltas.count; i++)
-		if (tui->window.deltas.items[i].thread->id == tui->inspected)
-			return tui->window.deltas.items[i].thread;
-	return NULL;
-}
+	_cleanup_free_ char *page = take_ptr(news->page);
 
-static struct error *ask(struct tui *tui, const struct state_thread *thread)
-{
-	_cleanup_free_ char *bytes = NULL;
-	struct error *err;
-	size_t size = 0;
-	FILE *out = open_memstream(&bytes, &size);
-
-	if (!out)
-		return error_system(errno, "the inspector");
-	err = tui->feed->inspect(tui->feed->context, thread, out);
-	if (fclose(out) && !err)
-		err = &error_no_memory;
-	if (err) {
-		/* As one that ends meanwhile: no reason to end the screen. */
-		tui_say(tui, true, "%s", err->message);
-		error_destroy(err);
+	/* It may come when another one is looked at, or none. */
+	if (tui->mode != MODE_INSPECTOR || news->page_of != tui->inspected)
 		return NULL;
-	}
-	return page_set(&tui->page, take_ptr(bytes));
+	tui->inspected_is_gone = news->has_ended;
+	return page ? page_set(&tui->page, take_ptr(page)) : NULL;
 }
 
-struct error *inspector_update(struct tui *tui)
+void inspector_close(struct tui *tui)
 {
-	const struct state_thread *thread = find_thread(tui);
-
-	/* What was last seen of it stays: nobody has more to say of one that has ended. */
-	tui->inspected_is_gone = !thread || thread->has_ended;
-	return tui->inspected_is_gone ? NULL : ask(tui, thread);
+	feeder_inspect(tui->feeder, NULL);
 }
 
-struct error *inspector_open(struct tui *tui)
+void inspector_open(struct tui *tui)
 {
 	const struct state_line *line;
 
 	if (!tui->feed->inspect) {
 		tui_say(tui, false, "Nothing more is known here.");
-		return NULL;
+		return;
 	}
 	/* The first that is seen, when none is selected. */
 	if (!table_selected(tui))
@@ -56,7 +33,7 @@ struct error *inspector_open(struct tui *tui)
 	line = table_selected(tui);
 	if (!line) {
 		tui_say(tui, false, "There is no row to inspect.");
-		return NULL;
+		return;
 	}
 	tui->inspected = line->thread->id;
 	tui->inspected_tid = line->thread->tid;
@@ -65,5 +42,5 @@ struct error *inspector_open(struct tui *tui)
 	tui->mode = MODE_INSPECTOR;
 	page_deinit(&tui->page);
 	tui->inspected_is_gone = line->thread->has_ended;
-	return ask(tui, line->thread);
+	feeder_inspect(tui->feeder, line->thread);
 }

@@ -100,6 +100,16 @@ ACTION(toggle_kernel)
 	return tui_list(tui);
 }
 
+ACTION(toggle_ended)
+{
+	(void)argument;
+	tui->view.no_ended = !tui->view.no_ended;
+	tui_say(tui, false,
+		tui->view.no_ended ? "What has ended has no rows; sums have it."
+				   : "What ended in the window is shown.");
+	return tui_list(tui);
+}
+
 ACTION(open_prompt)
 {
 	prompt_open(tui, (enum tui_mode)argument);
@@ -145,6 +155,7 @@ ACTION(freeze)
 {
 	(void)argument;
 	tui->is_paused = !tui->is_paused;
+	feeder_pause(tui->feeder, tui->is_paused);
 	return NULL;
 }
 
@@ -152,13 +163,8 @@ ACTION(freeze)
 
 ACTION(step)
 {
-	if (!tui->feed->step(tui->feed->context, argument)) {
-		tui_say(tui, false,
-			argument < 0 ? "This is the first window." : "This is the last window.");
-		return NULL;
-	}
-	tui->is_paused = true;
-	return tui_next(tui);
+	feeder_step(tui->feeder, argument);
+	return NULL;
 }
 
 /* --- deeper, and out --- */
@@ -172,7 +178,8 @@ ACTION(open_help)
 ACTION(inspect)
 {
 	(void)argument;
-	return inspector_open(tui);
+	inspector_open(tui);
+	return NULL;
 }
 
 ACTION(profile)
@@ -205,6 +212,8 @@ ACTION(profile)
 ACTION(back)
 {
 	(void)argument;
+	if (tui->mode == MODE_INSPECTOR)
+		inspector_close(tui);
 	tui->mode = MODE_TABLE;
 	return NULL;
 }
@@ -246,7 +255,7 @@ ACTION(click)
 	} else if (event.bstate & BUTTON1_PRESSED && tui->mode == MODE_TABLE) {
 		err = table_click(tui, event.y, event.x, &again);
 		if (!err && again)
-			err = inspector_open(tui);
+			inspector_open(tui);
 	}
 	return err;
 }
@@ -283,6 +292,8 @@ const struct key_row key_rows[] = {
 	    toggle_tree, 0, 't', KEY_F(5)),
 	KEY(MODE_TABLE, KEYS_ROWS, "K", NULL, "threads of the kernel: with or without",
 	    toggle_kernel, 0, 'K'),
+	KEY(MODE_TABLE, KEYS_ROWS, "E", NULL, "what ended in the window: with or without",
+	    toggle_ended, 0, 'E'),
 
 	KEY(MODE_TABLE, KEYS_LOOK, "<>", "sort",
 	    "sort by the next column or state; a click on a head too", move_sort, -1, '<'),

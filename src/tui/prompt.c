@@ -57,22 +57,6 @@ static struct error *apply_filter(struct tui *tui)
 	return tui_list(tui);
 }
 
-static struct error *jump(struct tui *tui)
-{
-	struct error *err;
-
-	if (!tui->jump.length)
-		return NULL;
-	err = tui->feed->jump(tui->feed->context, tui->jump.bytes);
-	if (err) {
-		tui_say(tui, true, "%s", err->message);
-		error_destroy(err);
-		return NULL;
-	}
-	tui->is_paused = true;
-	return tui_next(tui);
-}
-
 struct error *prompt_clear(struct tui *tui)
 {
 	line_edit_set(&tui->edit, TEXT(""));
@@ -84,9 +68,11 @@ static struct error *leave(struct tui *tui, bool is_done)
 	enum tui_mode mode = tui->mode;
 
 	tui->mode = MODE_TABLE;
-	if (mode == MODE_JUMP)
-		return is_done ? jump(tui) : NULL;
-	return is_done ? NULL : prompt_clear(tui);
+	if (mode == MODE_FILTER)
+		return is_done ? NULL : prompt_clear(tui);
+	if (is_done && tui->jump.length)
+		feeder_jump(tui->feeder, tui->jump.bytes);
+	return NULL;
 }
 
 struct error *prompt_key(struct tui *tui, int key, struct text character)

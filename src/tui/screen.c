@@ -4,104 +4,88 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "tui/tui.h"
 
-#define TICK_NS 250000000ull
+/* As important as can be. */
+#define FIRST (-20)
 
 struct error *tui_list(struct tui *tui)
 {
 	struct error *err;
 
+	feeder_show(tui->feeder, &tui->view, ++tui->view_number);
 	if (!tui->has_window)
 		return NULL;
-	err = state_list_make(&tui->list, &tui->window, &tui->view);
+	err = model_list(tui->model, &tui->view);
 	if (!err)
 		table_settle(tui);
 	return err;
 }
 
-struct error *tui_next(struct tui *tui)
-{
-	struct error *err = tui->feed->next(tui->feed->context, &tui->window, &tui->host);
+/* --- what was read beside --- */
 
+static struct error *take_window(struct tui *tui)
+{
+	struct model *model = feeder_model(tui->feeder);
+	struct error *err = NULL;
+
+	tui->model = model;
+	tui->has_window = true;
+	/* A key came while they were made. */
+	if (model->view_number != tui->view_number)
+		err = model_list(model, &tui->view);
 	if (err)
 		return err;
-	tui->has_window = true;
+	table_settle(tui);
 	history_begin(&tui->history);
-	err = tui_list(tui);
-	for (size_t i = 0; !err && i < tui->list.lines.count; i++)
-		history_put(&tui->history, tui->list.lines.items[i].id,
-			    column_busy(&tui->window, &tui->list.lines.items[i]));
-	if (!err && tui->mode == MODE_INSPECTOR)
-		err = inspector_update(tui);
-	return err;
+	for (size_t i = 0; i < model->list.lines.count; i++)
+		history_put(&tui->history, model->list.lines.items[i].id,
+			    column_busy(&model->window, &model->list.lines.items[i]));
+	return NULL;
+}
+
+static struct error *take_news(struct tui *tui)
+{
+	struct feeder_news news;
+	struct error *err = NULL;
+
+	feeder_take(tui->feeder, &news);
+	if (news.has_window)
+		err = take_window(tui);
+	if (news.has_page && !err)
+		err = inspector_take(tui, &news);
+	free(news.page);
+	tui->is_paused = tui->is_paused || news.has_paused;
+	if (*news.message)
+		tui_say(tui, news.message_is_error, "%s", news.message);
+	if (!news.err)
+		return err;
+	error_destroy(err);
+	return news.err;
 }
 
 /* --- waiting --- */
 
-struct schedule {
-	uint64_t next_at; /* the end of the window: begun + N * interval */
-	uint64_t tick_at;
-};
+enum polled { POLLED_KEYS, POLLED_SIGNALS, POLLED_SCREEN, POLLED_NEWS, POLLED_COUNT };
 
-/* The next time on the grid; those that were slept through are left out. */
-static uint64_t grid_after(uint64_t at, uint64_t now, uint64_t interval)
+/* Or until the message has been there for long enough. */
+static struct error *wait_for_something(const struct tui *tui, struct pollfd polled[POLLED_COUNT])
 {
-	return at > now ? at : at + ((now - at) / interval + 1) * interval;
-}
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = tui->message_until;
+	const struct timespec left = clock_moment(until > now ? until - now : 0);
 
-/* What has to be done at its time. `*ret_changed`: there is something new to see. */
-static struct error *do_due(struct tui *tui, struct schedule *schedule, bool *ret_changed)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct error *err = NULL;
-
-	if (tui->message_until && tui->message_until <= now) {
-		tui->message_until = 0;
-		*ret_changed = true;
-	}
-	if (schedule->tick_at <= now) {
-		if (tui->feed->tick)
-			err = tui->feed->tick(tui->feed->context);
-		schedule->tick_at = grid_after(schedule->tick_at, now, TICK_NS);
-	}
-	if (err || schedule->next_at > now)
-		return err;
-	schedule->next_at = grid_after(schedule->next_at, now, tui->options->interval_ns);
-	if (tui->is_paused)
+	polled[POLLED_KEYS] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
+	polled[POLLED_SIGNALS] = (struct pollfd){ .fd = tui->terminal.signals, .events = POLLIN };
+	polled[POLLED_SCREEN] = (struct pollfd){ .fd = STDOUT_FILENO };
+	polled[POLLED_NEWS] = (struct pollfd){ .fd = feeder_fd(tui->feeder), .events = POLLIN };
+	if (ppoll(polled, POLLED_COUNT, until ? &left : NULL, NULL) >= 0)
 		return NULL;
-	*ret_changed = true;
-	/* A replay goes on by itself, as far as there is more. */
-	if (tui_is_replay(tui) && tui->has_window && !tui->feed->step(tui->feed->context, 1)) {
-		tui->is_paused = true;
-		tui_say(tui, false, "This is the last window.");
-		return NULL;
-	}
-	return tui_next(tui);
-}
-
-static struct error *wait_for_something(const struct tui *tui, const struct schedule *schedule,
-					struct pollfd polled[3])
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = schedule->next_at;
-	struct timespec left;
-
-	if (tui->feed->tick && schedule->tick_at < until)
-		until = schedule->tick_at;
-	if (tui->message_until && tui->message_until < until)
-		until = tui->message_until;
-	left = clock_moment(until > now ? until - now : 0);
-	polled[0] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
-	polled[1] = (struct pollfd){ .fd = tui->terminal.signals, .events = POLLIN };
-	polled[2] = (struct pollfd){ .fd = STDOUT_FILENO };
-	if (ppoll(polled, 3, &left, NULL) < 0) {
-		polled[0].revents = polled[1].revents = polled[2].revents = 0;
-		if (errno != EINTR)
-			return error_system(errno, "waiting for keys");
-	}
-	return NULL;
+	for (size_t i = 0; i < POLLED_COUNT; i++)
+		polled[i].revents = 0;
+	return errno == EINTR ? NULL : error_system(errno, "waiting for keys");
 }
 
 /* Signals that came: those that end the screen say so. */
@@ -117,41 +101,68 @@ static void take_signals(struct tui *tui)
 	}
 }
 
-static struct error *run(struct tui *tui)
+/* What there is to see may be another one after it, but for a signal that ends it all. */
+static struct error *do_polled(struct tui *tui, const struct pollfd polled[POLLED_COUNT])
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct schedule schedule = { now + tui->options->interval_ns, now + TICK_NS };
+	const int screen = polled[POLLED_KEYS].revents | polled[POLLED_SCREEN].revents;
 	struct error *err = NULL;
 
-	/* A recording has its windows already. */
-	if (tui_is_replay(tui))
-		err = tui_next(tui);
-	if (!err)
-		tui_draw(tui);
-	while (!err && !tui->is_over) {
-		struct pollfd polled[3];
-		bool changed = false;
+	if (polled[POLLED_SIGNALS].revents)
+		take_signals(tui);
+	else if (screen & (POLLHUP | POLLERR | POLLNVAL))
+		return error_create("the terminal has gone");
+	if (polled[POLLED_KEYS].revents && !tui->is_over)
+		err = keys_read(tui);
+	if (!err && polled[POLLED_NEWS].revents && !tui->is_over)
+		err = take_news(tui);
+	if (tui->message_until && tui->message_until <= clock_ns(CLOCK_MONOTONIC))
+		tui->message_until = 0;
+	return err;
+}
 
-		err = wait_for_something(tui, &schedule, polled);
-		if (err)
-			break;
-		if (polled[1].revents)
-			take_signals(tui);
-		else if ((polled[0].revents | polled[2].revents) & (POLLHUP | POLLERR | POLLNVAL))
-			return error_create("the terminal has gone");
-		if (polled[0].revents && !tui->is_over)
-			err = keys_read(tui);
-		if (!err && !tui->is_over)
-			err = do_due(tui, &schedule, &changed);
-		if (!err && (changed || polled[0].revents || polled[1].revents))
-			tui_draw(tui);
+static struct error *run(struct tui *tui)
+{
+	struct error *err = NULL;
+
+	while (!err && !tui->is_over) {
+		struct pollfd polled[POLLED_COUNT];
+
+		tui_draw(tui);
+		err = wait_for_something(tui, polled);
+		if (!err)
+			err = do_polled(tui, polled);
 	}
+	return err;
+}
+
+/* Who presses a key waits for this thread, and it has little to do: on a busy host it comes first,
+ * where it may. Of no other thread this changes anything. Returns what it was. */
+static int hurry(void)
+{
+	const int before = getpriority(PRIO_PROCESS, 0);
+
+	(void)setpriority(PRIO_PROCESS, 0, FIRST);
+	return before;
+}
+
+static struct error *run_fed(struct tui *tui)
+{
+	struct error *err =
+		feeder_open(tui->feed, &tui->view, tui->options->interval_ns, &tui->feeder);
+	int priority;
+
+	if (err)
+		return err;
+	tui->model = feeder_model(tui->feeder);
+	priority = hurry();
+	err = run(tui);
+	(void)setpriority(PRIO_PROCESS, 0, priority);
 	return err;
 }
 
 static void tui_deinit(struct tui *tui)
 {
-	state_list_deinit(&tui->list);
+	feeder_close(tui->feeder);
 	history_deinit(&tui->history);
 	page_deinit(&tui->page);
 }
@@ -175,7 +186,6 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 	err = terminal_open(&tui.terminal, &terminal);
 	if (err)
 		return err;
-	state_list_init(&tui.list);
 	column_choice_init(&tui.columns);
 	if (options->filter && *options->filter) {
 		line_edit_set(&tui.edit, text_of(options->filter));
@@ -183,7 +193,8 @@ struct error *screen_run(const struct screen_options *options, const struct scre
 		tui.view.filter = &tui.filter;
 	}
 	if (!err)
-		err = run(&tui);
+		err = run_fed(&tui);
+	/* At once: what is under way beside may take a while to end. */
 	terminal_close(&tui.terminal);
 	if (!err)
 		*ret = tui.result;

@@ -5,9 +5,9 @@
  *	struct screen_feed feed = { .next = read_window, .context = engine };
  *	struct error *err = screen_run(&options, &feed);
  *
- * It knows neither engines nor recordings: who feeds it does. It waits for keys and for the end of
- * a window at once, so a key is answered when it is pressed and shortens no window. The terminal is
- * left as it was found, however this ends: by an error, a signal, or a crash.
+ * It knows neither engines nor recordings: who feeds it does, in a thread beside. So a key is
+ * answered when it is pressed, whatever is being read, and shortens no window. The terminal is left
+ * as it was found, however this ends: by an error, a signal, or a crash.
  */
 #ifndef TUI_SCREEN_H
 #define TUI_SCREEN_H
@@ -26,6 +26,7 @@ struct screen_host {
 	const char *note;   /* what else should be known, as "paused", or NULL */
 };
 
+/* All of these are called in one thread, which is not the caller's. */
 struct screen_feed {
 	/* The window that ends now, or that a replay is at. The window and all in it live until the
 	 * next call. */
@@ -43,9 +44,11 @@ struct screen_feed {
 };
 
 struct screen_options {
-	struct state_view view; /* to start with; its filter is not looked at */
-	const char *filter;     /* to start with, as it is typed; NULL: none */
-	uint64_t interval_ns;   /* between windows */
+	/* To start with; its filter is not looked at. The thread of the feed asks it for names of
+	 * users, which must live as long as the screen. */
+	struct state_view view;
+	const char *filter;   /* to start with, as it is typed; NULL: none */
+	uint64_t interval_ns; /* between windows */
 	bool no_colour, no_utf8;
 	bool no_mouse;
 };

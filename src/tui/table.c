@@ -70,7 +70,7 @@ static void draw_head(const struct tui *tui, const struct column_layout *layout,
 static void draw_line(const struct tui *tui, const struct column_layout *layout, size_t index,
 		      int y, int columns)
 {
-	const struct state_line *line = &tui->list.lines.items[index];
+	const struct state_line *line = &tui->model->list.lines.items[index];
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
 
 	pen.is_selected = tui->has_selected && line->id == tui->selected;
@@ -89,9 +89,9 @@ static void draw_emptiness(const struct tui *tui, int columns)
 
 	if (!tui->has_window)
 		pen_print(&pen, STYLE_DIM, "The first window has not ended yet.");
-	else if (tui->window.deltas.count)
+	else if (tui->model->window.deltas.count)
 		pen_print(&pen, STYLE_DIM, "No thread meets the filter, of %zu. Esc clears it.",
-			  tui->window.deltas.count);
+			  tui->model->window.deltas.count);
 	else
 		pen_print(&pen, STYLE_DIM, "There are no threads.");
 }
@@ -103,9 +103,9 @@ void table_draw(struct tui *tui, int columns)
 
 	table_layout(tui, &layout, columns);
 	draw_head(tui, &layout, columns);
-	if (!tui->list.lines.count)
+	if (!tui->model->list.lines.count)
 		draw_emptiness(tui, columns);
-	for (int i = 0; i < rows && tui->top + (size_t)i < tui->list.lines.count; i++)
+	for (int i = 0; i < rows && tui->top + (size_t)i < tui->model->list.lines.count; i++)
 		draw_line(tui, &layout, tui->top + (size_t)i, TUI_HEAD_LINES + 1 + i, columns);
 }
 
@@ -113,7 +113,7 @@ void table_draw(struct tui *tui, int columns)
 
 static void limit_top(struct tui *tui)
 {
-	size_t rows = (size_t)rows_seen(), count = tui->list.lines.count;
+	size_t rows = (size_t)rows_seen(), count = tui->model->list.lines.count;
 
 	if (tui->top + rows > count)
 		tui->top = count > rows ? count - rows : 0;
@@ -131,9 +131,10 @@ static void bring_into_sight(struct tui *tui)
 
 void table_settle(struct tui *tui)
 {
-	size_t i = 0, count = tui->list.lines.count;
+	size_t i = 0, count = tui->model->list.lines.count;
 
-	while (tui->has_selected && i < count && tui->list.lines.items[i].id != tui->selected)
+	while (tui->has_selected && i < count &&
+	       tui->model->list.lines.items[i].id != tui->selected)
 		i++;
 	if (tui->has_selected && i < count) {
 		tui->selected_at = i;
@@ -150,9 +151,9 @@ void table_settle(struct tui *tui)
 
 const struct state_line *table_selected(const struct tui *tui)
 {
-	if (!tui->has_selected || tui->selected_at >= tui->list.lines.count)
+	if (!tui->has_selected || tui->selected_at >= tui->model->list.lines.count)
 		return NULL;
-	return &tui->list.lines.items[tui->selected_at];
+	return &tui->model->list.lines.items[tui->selected_at];
 }
 
 bool table_is_process(const struct tui *tui, const struct state_line *line)
@@ -165,13 +166,13 @@ bool table_is_process(const struct tui *tui, const struct state_line *line)
 static void select_at(struct tui *tui, size_t index)
 {
 	tui->selected_at = index;
-	tui->selected = tui->list.lines.items[index].id;
+	tui->selected = tui->model->list.lines.items[index].id;
 	tui->has_selected = true;
 }
 
 void table_move(struct tui *tui, long by)
 {
-	long count = (long)tui->list.lines.count, at = (long)tui->selected_at;
+	long count = (long)tui->model->list.lines.count, at = (long)tui->selected_at;
 
 	if (!count)
 		return;
@@ -256,9 +257,9 @@ struct error *table_click(struct tui *tui, int y, int x, bool *ret_again)
 		    x <= layout.places[i].x + (int)layout.places[i].width)
 			return click_head(tui, layout.places[i].column);
 	if (y <= TUI_HEAD_LINES || y > TUI_HEAD_LINES + rows_seen() ||
-	    index >= tui->list.lines.count)
+	    index >= tui->model->list.lines.count)
 		return NULL;
-	*ret_again = tui->has_selected && tui->selected == tui->list.lines.items[index].id;
+	*ret_again = tui->has_selected && tui->selected == tui->model->list.lines.items[index].id;
 	select_at(tui, index);
 	return NULL;
 }

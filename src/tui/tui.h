@@ -6,6 +6,7 @@
 #define TUI_TUI_H
 
 #include "tui/columns.h"
+#include "tui/feeder.h"
 #include "tui/line_edit.h"
 #include "tui/page.h"
 #include "tui/paint.h"
@@ -28,13 +29,13 @@ struct tui {
 	struct terminal terminal;
 	enum tui_mode mode;
 
-	/* The window, its rows, and how these are made. */
-	struct state_window window;
-	struct screen_host host;
+	/* The window with its rows, and how these are made. */
+	struct feeder *feeder;
+	struct model *model; /* the feeder's; empty without a window */
 	bool has_window;
 	struct state_view view;
+	uint64_t view_number;       /* one more with each change */
 	struct state_filter filter; /* of the user, once there was one */
-	struct state_list list;
 	struct history history;
 
 	/* The table. */
@@ -73,9 +74,6 @@ static inline bool tui_is_replay(const struct tui *tui)
 void tui_say(struct tui *tui, bool is_error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The next window, or that which a replay went to. */
-struct error *tui_next(struct tui *tui) MUST_CHECK;
-
 /* After the view was changed: the same window in other rows. */
 struct error *tui_list(struct tui *tui) MUST_CHECK;
 
@@ -111,9 +109,10 @@ struct error *table_sort_move(struct tui *tui, int by) MUST_CHECK;
 
 struct error *help_open(struct tui *tui) MUST_CHECK;
 
-struct error *inspector_open(struct tui *tui) MUST_CHECK;
-/* After each window. */
-struct error *inspector_update(struct tui *tui) MUST_CHECK;
+void inspector_open(struct tui *tui);
+/* What is known of it now. Takes the page. */
+struct error *inspector_take(struct tui *tui, struct feeder_news *news) MUST_CHECK;
+void inspector_close(struct tui *tui);
 
 void chooser_draw(struct tui *tui, int columns);
 

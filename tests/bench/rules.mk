@@ -9,7 +9,8 @@ BENCH_DEEP     := $(addprefix $(BENCH)/,deep deep_pointers)
 BENCH_PARTS    := $(filter-out $(B)/src/cmd/%,$(PROGRAM))
 BENCH_SHARED   := $(addprefix $(BENCH)/,bare_reading empty_walk)
 
-bench: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/object_load $(B)/bpf/task_iterator.bpf.o
+bench: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/object_load $(B)/bpf/task_iterator.bpf.o \
+       $(B)/tests/programs/key_answer
 	$(Q)tests/bench/run
 
 $(BENCH)/capture_ratio: $(BENCH)/bare_reading.o

@@ -16,6 +16,22 @@ $1 == "watch" {
 	watched[$2, ++watch_rounds[$2]] = $4
 }
 
+# "keys NAME COUNT MEDIAN WORST"
+$1 == "keys" {
+	keys[$2] = $3
+	answer_median[$2] = $4 / 1000
+	answer_worst[$2] = $5 / 1000
+}
+
+function print_keys(name, text, limit) {
+	if (!keys[name]) {
+		printf "%-8s%-30s  could not run\n", "-", text
+		return
+	}
+	printf "%-8s%-30s  %-8s%.3f ms, worst of %d %.3f ms\n", limit ? verdict(answer_worst[name] <= limit) : "",
+		text, limit ? "<= " limit : "", answer_median[name], keys[name], answer_worst[name]
+}
+
 function print_cost(what, name, limit,   i, n) {
 	n = state_rounds[name, "exact"]
 	for (i = 1; i <= n; i++)
@@ -42,6 +58,11 @@ END {
 		print_cost("switch", workload[w], 170)
 		print_cost("wake-up", workload[w], 130)
 	}
+	print ""
+	print "Until a key is answered, with " threads " threads and all CPUs busy; the bound is for the worst"
+	print_keys("exact", "exact", 50)
+	print_keys("counters", "counters", 50)
+	print_keys("echo", "what does nothing but answer", 0)
 	print ""
 	print "CPU time of watching " threads " threads, windows of a second"
 	print_watch("atop", 0.2)

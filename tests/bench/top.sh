@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Exact thread states beside programs that do nothing, for each switch and wake-up; and watching many threads
-# beside the tools that do.
+# Exact thread states beside programs that do nothing, for each switch and wake-up; watching many threads
+# beside the tools that do; and answering keys meanwhile.
 
 # beside WORKLOAD COMMAND...: measure while it runs, again and again.
 beside() {
@@ -47,12 +47,34 @@ watch_by() {
 	counters) timed "watch" counters $ctprof top --batch -e counters -n $windows -i 1s --format csv ;;
 	exact) timed "watch" exact $ctprof top --batch -e exact -n $windows -i 1s --format csv ;;
 	atop) timed "watch" atop atop -y -a 1 $((windows + 1)) ;;
-	htop)
-		timed "watch" htop env HTOPRC="$work/htoprc" TERM=xterm \
-			timeout -k 5 $((windows + 5)) script -qec \
-			"stty rows 50 cols 150; timeout -s INT $windows htop; true" /dev/null < /dev/null
-		;;
+	htop) watch_by_htop ;;
 	esac
+}
+
+# On a terminal, from which keys could come for longer than it runs: without, it ends at once.
+watch_by_htop() {
+	local keys
+
+	mkfifo "$work/keys.$round"
+	sleep $((windows * 10)) > "$work/keys.$round" &
+	keys=$!
+	timed "watch" htop env HTOPRC="$work/htoprc" TERM=xterm \
+		timeout -k 5 $((windows + 5)) script -qec \
+		"stty rows 50 cols 150; timeout --foreground -s INT $windows htop -d 10; true" "$work/seen" < "$work/keys.$round"
+	kill $keys
+	wait $keys 2> /dev/null
+	check_htop
+}
+
+# Did it run for all of that time, and see all threads?
+check_htop() {
+	local wall cpu seen
+
+	read -r _ _ wall cpu _ < <(tail -n 1 "$samples")
+	seen=$(sed -E 's/\x1b(\[[0-9;?]*[A-Za-z]|\(B)//g' "$work/seen" | grep -aoE '[0-9]+ thr' | sort -n | tail -n 1)
+	awk -v wall="$wall" -v cpu="$cpu" -v seen="${seen% thr}" -v windows=$windows -v threads="$threads" \
+		'BEGIN { exit !(wall > windows - 0.5 && wall < windows + 2 && cpu > 0.1 && seen >= threads * 0.95) }' ||
+		could_not "htop: ran for $wall s, used $cpu s of CPU, saw ${seen:-nothing}"
 }
 
 measure_watching() {
@@ -73,7 +95,41 @@ measure_watching() {
 	give_back
 }
 
+# How long the screen takes to answer a key while all CPUs are busy; and what the terminal and the host take.
+answer_by() {
+	local name=$1
+
+	shift
+	build/tests/programs/key_answer 0 $keys "$@" > "$work/answers" 2> "$work/errors" ||
+		could_not "keys of $name: $(tail -n 1 "$work/errors")"
+	awk -v name="$name" '$1 == "answers" { print "keys", name, $2, $3, $4 }' "$work/answers" >> "$samples"
+}
+
+keys=200
+
+measure_keys() {
+	local cpu busy=()
+
+	make_room "$threads"
+	start_threads 200 $((threads / 200)) || {
+		could_not "keys: no $threads threads: $(tail -1 "$work/errors")"
+		return
+	}
+	for ((cpu = 0; cpu < $(nproc); cpu++)); do
+		sh -c 'while :; do :; done' &
+		busy+=($!)
+	done
+	answer_by echo build/tests/programs/key_answer echo
+	answer_by exact $ctprof top -e exact
+	answer_by counters $ctprof top -e counters
+	kill "${busy[@]}"
+	wait "${busy[@]}" 2> /dev/null
+	stop_threads
+	give_back
+}
+
 measure_top() {
+	measure_keys
 	measure_switches
 	measure_watching
 }

@@ -13,7 +13,7 @@ FUZZ_FLAGS   := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 FUZZ_CHECKS  := address,undefined
 
 fuzz_objects  = $(patsubst %.c,$(FUZZ)/objects/%.o,$(1))
-FUZZ_COMMON  := $(call fuzz_objects,$(call sources,$(LAYERS)) libctprof/libctprof.c $(wildcard tests/fuzz/*.c))
+FUZZ_COMMON  := $(call fuzz_objects,$(call sources,$(LAYERS)) libctprof/libctprof.c kmod/control.c $(wildcard tests/fuzz/*.c))
 FUZZ_TARGETS := $(patsubst tests/fuzz/targets/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/targets/*.c))
 
 .PHONY: fuzz-targets

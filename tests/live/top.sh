@@ -131,6 +131,52 @@ late_windows_stay_on_the_grid() {
 	between "the longest, in ms" 900 "$(tail -n 1 <<< "$lengths")" 10000
 }
 
+# Unless the kernel counts them, delays of storage and swap are not zero, but not known.
+uncounted_delays_are_null() {
+	local counted wanted=null
+
+	is_root
+	counted=$(cat /proc/sys/kernel/task_delayacct 2> /dev/null || echo 0)
+	[ "$counted" = 1 ] && wanted=number
+	"$ctprof" top --batch -n 1 -i 200ms -e taskstats --format json -p $$ > "$scratch/top.delays"
+	equal "what paging is" "$(jq -r '.states.paging | type' "$scratch/top.delays" | sort -u)" $wanted
+	equal "what sleep_disk is" "$(jq -r '.states.sleep_disk | type' "$scratch/top.delays" | sort -u)" $wanted
+	equal "what exec is" "$(jq -r '.states.exec | type' "$scratch/top.delays" | sort -u)" number
+	"$ctprof" top --batch -n 1 -i 200ms -e taskstats --format csv -p $$ > "$scratch/top.delays"
+	equal "numbers of CSV" "$(cut -d, -f "$(head -n 1 "$scratch/top.delays" | tr , '\n' | grep -n '^paging_ns$' |
+		cut -d: -f 1)" "$scratch/top.delays" | tail -n +2 | grep -c '[0-9]' || true)" \
+		$([ $wanted = null ] && echo 0 || tail -n +2 "$scratch/top.delays" | wc -l)
+}
+
+# Nothing is read by the thread that takes keys: of CPU time, which other programs do not lengthen as they do
+# waiting, it has less than the one beside, and little for each key.
+keys_are_answered_beside_reading() {
+	local first others per_key
+
+	start "$programs/states" many
+	"$programs/key_answer" 3 30 "$ctprof" top -e exact > "$scratch/top.keys"
+	cat "$scratch/top.keys"
+	read -r _ first others < <(grep '^cpu ' "$scratch/top.keys")
+	read -r _ per_key < <(grep '^per_key ' "$scratch/top.keys")
+	between "CPU time of the thread that takes keys, in ns" 1 "$first" $((others - 1))
+	between "its CPU time for a key, in us" 1 "$per_key" 49999
+	grep -q '^answers 30 ' "$scratch/top.keys"
+}
+
+# The same threads, however its path is written.
+cgroups_end_in_slashes_too() {
+	local path tids
+
+	is_root
+	path=$(sed -n 's/^0:://p' /proc/self/cgroup)
+	start_sleep
+	for path in "$path" "$path/"; do
+		"$ctprof" top --batch -n 1 -i 200ms --cgroup "$path" --format json > "$scratch/top.cgroup"
+		tids=$(jq -r .tid "$scratch/top.cgroup")
+		grep -qx "$pid" <<< "$tids" || { echo "$pid is not in $path"; return 1; }
+	done
+}
+
 for state in $waiting cond_pool disk; do
 	run_case "top: $state is in its state all the time" needs_top waits states_hold $state
 done
@@ -148,6 +194,9 @@ run_case "top: states of who runs add up to the window" needs_top cpus sums_hold
 run_case "top: threads of 5 ms are in the times of their process" needs_top lives_are_short
 run_case "top: 5,000 births a second lose no CPU time" needs_top births_lose_nothing
 run_case "top: who becomes another user and another program is that" needs_top identities_follow
+run_case "top: keys are answered by a thread that reads nothing" needs_top keys_are_answered_beside_reading
+run_case "top: delays that nobody counts are not known" uncounted_delays_are_null
+run_case "top: a cgroup may have a slash at its end" needs_top cgroups_end_in_slashes_too
 run_case "top: of a namespace only its own" needs_top namespaces_are_apart
 run_case "top: a thread that is looked at has its whole stack" needs_top one_thread_is_profiled
 run_case "top: who was stopped goes on by the clock, with no window of nothing" needs_top late_windows_stay_on_the_grid

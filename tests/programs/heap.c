@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * heap THREADS [vfork|hang]: threads that allocate and free by jemalloc, each another amount; then
- *all sleep, but for the last one, which spins. Prints what jemalloc itself says of each, and where
- *its storage is:
+ * all sleep, but for the last one, which spins. Prints what jemalloc itself says of each, and where
+ * its storage is:
  *
  *	thread TID ALLOCATED DEALLOCATED THREAD_POINTER
  *	...

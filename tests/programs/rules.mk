@@ -3,7 +3,8 @@
 # Programs that tests and the demo run. The example of the library is not among them: it is built
 # against the installed library.
 
-TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c %/kstats_driver.c, \
+TEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %/snapshot_example.c %/screen.c %/kstats_driver.c \
+                   %/kstats_reader.c %/kstats_served.c, \
                    $(wildcard tests/programs/*.c)))
 
 # The screen of top with made-up threads: of our code, what that needs.
@@ -21,8 +22,15 @@ HEAP_PROGRAMS := $(addprefix $(HEAP)-,linked static static-pie)
 STATES        := $(B)/tests/programs/states
 STATES_PARTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/thread_states/*.c))
 
+# Programs that record with libkstats, in both of its forms, and one that sees what they did.
+KSTATS_USER   := $(B)/tests/programs/kstats_library
+KSTATS_PARTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/kstats_library/*.c))
+KSTATS_READER := $(B)/tests/programs/kstats_reader
+KSTATS_SEEN   := $(call objects,$(call sources,base hist kstats proc))
+
 .PHONY: test-programs
-test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES) $(SCREEN) $(KSTATS_DRIVER)
+test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES) $(SCREEN) $(KSTATS_DRIVER) $(KSTATS_READER) \
+               $(KSTATS_USER)-shared $(KSTATS_USER)-static
 
 $(HEAP)-linked:     HEAP_FLAGS := -ljemalloc
 $(HEAP)-static:     HEAP_FLAGS := -static -l:libjemalloc.a -lstdc++ -lm
@@ -60,7 +68,21 @@ $(KSTATS_DRIVER): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
+$(KSTATS_USER)-shared: $(B)/libkstats.so
+$(KSTATS_USER)-shared: KSTATS_LINK = -L$(B) -lkstats -Wl,-rpath,$(abspath $(B))
+$(KSTATS_USER)-static: $(B)/libkstats.a
+$(KSTATS_USER)-static: KSTATS_LINK = $(B)/libkstats.a
+
+$(KSTATS_USER)-shared $(KSTATS_USER)-static: $(KSTATS_PARTS) $(KSTATS_SEEN)
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $(filter %.o,$^) $(KSTATS_LINK) $(LIBS)
+
+$(KSTATS_READER): $(KSTATS_READER).o $(KSTATS_SEEN)
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
+
 -include $(TEST_PROGRAMS:=.d) $(STATES_PARTS:.o=.d) $(SCREEN).d $(KSTATS_DRIVER).d
+-include $(KSTATS_PARTS:.o=.d) $(KSTATS_READER).d
 
 # What walks of its stack are compared with.
 $(B)/tests/programs/chain.o: CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls

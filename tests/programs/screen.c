@@ -8,13 +8,17 @@
  *	--interval MS      between windows; 3600000 unless given
  *	--log FILE         when it began, and when each window was asked for: ns of CLOCK_MONOTONIC
  *	--fail N           the Nth window is an error
+ *	--hold FILE        no window is finished, and nobody inspected, while this is there; the log
+ *	                   says "held"
  *	--threads N        so many more, that sleep
+ *	--unmeasured       but for exec, runnable and sleep_disk nothing is
  *	--filter TEXT, --no-mouse
  */
 #include <err.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "tui/screen.h"
@@ -106,6 +110,8 @@ struct feed {
 	size_t sleepers;
 	uint64_t interval_ns;
 	FILE *log;
+	const char *hold;
+	unsigned measured;
 	struct {
 		ARRAY(struct state_thread);
 	} threads;
@@ -222,6 +228,17 @@ static void log_time(const struct feed *feed)
 		fprintf(feed->log, "%llu\n", (unsigned long long)clock_ns(CLOCK_MONOTONIC));
 }
 
+/* As an engine that has much to read. */
+static void wait_while_held(const struct feed *feed)
+{
+	if (!feed->hold || access(feed->hold, F_OK))
+		return;
+	if (feed->log)
+		fputs("held\n", feed->log);
+	while (access(feed->hold, F_OK) == 0)
+		usleep(5000);
+}
+
 static struct error *next(void *context, struct state_window *ret, struct screen_host *host)
 {
 	struct feed *feed = context;
@@ -230,6 +247,7 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	if (!feed->is_replay)
 		feed->at++;
 	log_time(feed);
+	wait_while_held(feed);
 	if (feed->fail == feed->at)
 		return error_create("the engine broke");
 	err = make_window(feed);
@@ -238,7 +256,7 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	feed->window.ended_ns = (uint64_t)(feed->at + 1000) * feed->interval_ns;
 	feed->window.begun_ns = feed->window.ended_ns - feed->interval_ns;
 	feed->window.at_unix_ns = (BEGIN + (uint64_t)feed->at) * NS_PER_S;
-	feed->window.measured = (1u << STATE_COUNT) - 1 - (1u << STATE_SLEEP_PIPE);
+	feed->window.measured = feed->measured;
 	*ret = feed->window;
 	*host = (struct screen_host){ .cpus = 8,
 				      .load = { 5.12, 4.80, 3.99 },
@@ -252,6 +270,7 @@ static struct error *inspect(void *context, const struct state_thread *thread, F
 {
 	struct feed *feed = context;
 
+	wait_while_held(feed);
 	fprintf(out, "# Thread\ntid      %u\nwindow   %d\nname     %s\n\n# Counters\n", thread->tid,
 		feed->at, thread->name->bytes);
 	for (int i = 0; i < 40; i++)
@@ -301,6 +320,8 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 		{ "interval", required_argument, NULL, 'i' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "fail", required_argument, NULL, 'f' },
+		{ "hold", required_argument, NULL, 'h' },
+		{ "unmeasured", no_argument, NULL, 'u' },
 		{ "filter", required_argument, NULL, 't' },
 		{ "no-mouse", no_argument, NULL, 'm' },
 		{ "threads", required_argument, NULL, 'n' },
@@ -325,6 +346,13 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 		case 'f':
 			feed->fail = atoi(optarg);
 			break;
+		case 'h':
+			feed->hold = optarg;
+			break;
+		case 'u':
+			feed->measured =
+				1u << STATE_EXEC | 1u << STATE_RUNNABLE | 1u << STATE_SLEEP_DISK;
+			break;
 		case 'n':
 			feed->sleepers = strtoull(optarg, NULL, 10);
 			break;
@@ -345,7 +373,10 @@ int main(int argc, char **argv)
 	static const char *const wishes[] = {
 		[SCREEN_QUIT] = "quit", [SCREEN_PROFILE] = "profile"
 	};
-	struct feed feed = { .fail = -1 };
+	struct feed feed = {
+		.fail = -1,
+		.measured = (1u << STATE_COUNT) - 1 - (1u << STATE_SLEEP_PIPE),
+	};
 	struct screen_options options = {
 		.view = { .user_name = user_name },
 		.interval_ns = 3600 * (uint64_t)NS_PER_S,

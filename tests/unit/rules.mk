@@ -2,14 +2,14 @@
 #
 # One program per module, under the address and undefined-behaviour sanitizers. What is tested is
 # compiled a second time for them, into an archive of all layers but cmd,
-# and the library.
+# and the libraries.
 
 U        := $(B)/tests/unit
 SAN      := $(B)/tests/san
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1
 
 SAN_OBJECTS   := $(patsubst %.c,$(SAN)/%.o,$(call sources,$(filter-out cmd,$(LAYERS)))) \
-                 $(SAN)/libctprof/libctprof.o
+                 $(SAN)/libctprof/libctprof.o $(patsubst %.c,$(SAN)/%.o,$(wildcard libkstats/*.c))
 UNIT_PROGRAMS := $(patsubst tests/unit/%.c,$(U)/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
                    $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
@@ -18,7 +18,7 @@ UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
 # would see, and refuse, that tests ask for impossible sizes.
 ifneq ($(CROSS),)
 SANITIZE      := -g
-SAN_OBJECTS   := $(filter-out $(B)/src/cmd/%,$(PROGRAM)) $(B)/libctprof/libctprof.o
+SAN_OBJECTS   := $(filter-out $(B)/src/cmd/%,$(PROGRAM)) $(B)/libctprof/libctprof.o $(KSTATS)
 endif
 
 .PHONY: unit-tests
@@ -49,8 +49,10 @@ $(U)/test_proc_taskstats_socket: WRAPPED := -Wl,--wrap=recv,--wrap=send
 # Of the commands, what can be tested alone.
 $(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o
 $(U)/test_cmd_run:        $(SAN)/src/cmd/run.o
-$(U)/test_cmd_top_grid:   $(SAN)/src/cmd/top_grid.o
+
+# Of the kernel module, what is no kernel.
+$(U)/test_kmod_control:   $(SAN)/kmod/control.o
 
 .SECONDARY: $(UNIT_PROGRAMS:=.o)
 
--include $(wildcard $(U)/*.d $(SAN)/src/*/*.d $(SAN)/libctprof/*.d)
+-include $(wildcard $(U)/*.d $(SAN)/src/*/*.d $(SAN)/libctprof/*.d $(SAN)/libkstats/*.d $(SAN)/kmod/*.d)

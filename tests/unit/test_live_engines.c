@@ -2,12 +2,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "live/delay_switch.h"
 #include "live/delay_times.h"
 #include "live/engine.h"
+#include "live/wanted.h"
 #include "unit/unit.h"
 
 #define MS ((uint64_t)1000000)
@@ -83,6 +86,71 @@ TEST(delays_tell_another_thread)
 	stats.values[TASKSTATS_ETIME] = UINT64_MAX;
 	stats.values[TASKSTATS_RUN_VIRTUAL] = UINT64_MAX;
 	assert_false(delay_times_are_anothers(&thread, &memory, &stats, 100100 * MS));
+}
+
+TEST(delays_that_nobody_counts_are_not_measured)
+{
+	const unsigned delays = 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING;
+
+	assert_int_equal(delay_times_measured(true), DELAY_TIMES_MEASURED);
+	assert_int_equal(delay_times_measured(true) & delays, delays);
+	assert_int_equal(delay_times_measured(false), 1u << STATE_EXEC | 1u << STATE_RUNNABLE);
+}
+
+TEST(who_counts_delays)
+{
+	struct file_buffer buffer = { 0 };
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	assert_false(delay_switch_is_on(scratch.dir, &buffer));
+	assert_int_equal(mkdirat(scratch.dir, "sys", 0755), 0);
+	assert_int_equal(mkdirat(scratch.dir, "sys/kernel", 0755), 0);
+	assert_false(delay_switch_is_on(scratch.dir, &buffer));
+	scratch_write(&scratch, "sys/kernel/task_delayacct", TEXT("0\n"));
+	assert_false(delay_switch_is_on(scratch.dir, &buffer));
+	scratch_write(&scratch, "sys/kernel/task_delayacct", TEXT("1\n"));
+	assert_true(delay_switch_is_on(scratch.dir, &buffer));
+	file_buffer_deinit(&buffer);
+	scratch_deinit(&scratch);
+}
+
+/* --- which threads are wanted --- */
+
+/* How many of these are in a cgroup or below it, however that is written. */
+TEST(a_cgroup_and_below_it)
+{
+	static const char *const paths[] = { "/", "/a", "/a/b", "/a/b/c", "/ab", NULL };
+	static const struct {
+		const char *cgroup;
+		size_t count;
+	} cases[] = {
+		{ NULL, 6 },   { "/", 5 },    { "//", 5 },    { "/a", 3 },   { "/a/", 3 },
+		{ "/a//", 3 }, { "/a/b", 2 }, { "/a/b/", 2 }, { "/ab/", 1 }, { "/b", 0 },
+	};
+	struct state_reading all = { 0 };
+	struct wanted wanted = { 0 };
+	struct arena arena;
+	struct names names;
+
+	arena_init(&arena, SIZE_MAX / 2);
+	names_init(&names, &arena);
+	for (size_t i = 0; i < array_length(cases); i++) {
+		all.threads.count = 0;
+		for (size_t k = 0; k < array_length(paths); k++) {
+			struct state_thread thread = { .tid = 1 };
+
+			if (paths[k])
+				thread.cgroup = names_intern(&names, paths[k], strlen(paths[k]));
+			assert_true(array_push(&all.threads, thread));
+		}
+		wanted_keep(&wanted, cases[i].cgroup, &all);
+		if (all.threads.count != cases[i].count)
+			fail_msg("%s: %zu", cases[i].cgroup, all.threads.count);
+	}
+	state_reading_deinit(&all);
+	names_deinit(&names);
+	arena_deinit(&arena);
 }
 
 /* --- on this host --- */
@@ -277,7 +345,9 @@ static int forget(void **state)
 
 #define CASE(test) cmocka_unit_test_teardown(test, forget)
 
-UNIT_TESTS(CASE(delays_are_what_was_booked), CASE(delays_of_a_new_thread_are_all_ours),
+UNIT_TESTS(cmocka_unit_test(delays_that_nobody_counts_are_not_measured),
+	   cmocka_unit_test(who_counts_delays), cmocka_unit_test(a_cgroup_and_below_it),
+	   CASE(delays_are_what_was_booked), CASE(delays_of_a_new_thread_are_all_ours),
 	   CASE(delays_tell_another_thread), CASE(counters_see_threads_come_and_go),
 	   CASE(taskstats_see_threads_come_and_go), CASE(counters_see_the_stopped_and_the_dead),
 	   CASE(counters_of_the_host_sum_up))

@@ -772,7 +772,38 @@ TEST(an_empty_window)
 	state_scene_deinit(&s);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_orders_can_be_written),
+/* They are in all sums. */
+TEST(who_has_ended_may_have_no_row)
+{
+	struct state_scene scene;
+	struct state_view view = { .no_ended = true };
+
+	state_scene_init(&scene);
+	scene_new(&scene, 7, 7, "main", "main");
+	scene_new(&scene, 7, 8, "lives", "main");
+	scene_new(&scene, 7, 9, "ends", "main")->has_ended = true;
+	scene_new(&scene, 10, 10, "gone", "gone")->has_ended = true;
+	scene_window(&scene);
+	scene_list(&scene, &view, NULL);
+	assert_int_equal(scene.list.lines.count, 2);
+	assert_int_equal(scene.list.total.threads, 2);
+	assert_int_equal(scene.list.total.ended, 2);
+	view.grouping = STATE_BY_PROCESS;
+	scene_list(&scene, &view, NULL);
+	assert_int_equal(scene.list.lines.count, 1);
+	assert_int_equal(scene.list.lines.items[0].ended, 1);
+	view.is_tree = true;
+	scene_list(&scene, &view, NULL);
+	assert_int_equal(scene.list.lines.count, 3);
+	assert_int_equal(scene.list.lines.items[1].depth, 1);
+	view.no_ended = false;
+	scene_list(&scene, &view, NULL);
+	assert_int_equal(scene.list.lines.count, 6);
+	state_scene_deinit(&scene);
+}
+
+UNIT_TESTS(cmocka_unit_test(who_has_ended_may_have_no_row),
+	   cmocka_unit_test(what_orders_can_be_written),
 	   cmocka_unit_test(what_filters_cannot_be_written),
 	   cmocka_unit_test(what_filters_let_through),
 	   cmocka_unit_test(users_without_names_are_numbers),

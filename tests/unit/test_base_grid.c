@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/top_grid.h"
+#include "base/grid.h"
 
 #include "unit/unit.h"
 
@@ -24,7 +24,7 @@ static const struct {
 TEST(the_next_end_is_on_the_grid)
 {
 	for (size_t i = 0; i < array_length(cases); i++) {
-		const uint64_t next = top_grid_next(1000, 200, cases[i].ended, cases[i].now);
+		const uint64_t next = grid_next(1000, 200, cases[i].ended, cases[i].now);
 
 		if (next != cases[i].next)
 			fail_msg("%s: %lu", cases[i].what, (unsigned long)next);
@@ -36,7 +36,7 @@ TEST(no_window_is_shorter_than_half)
 {
 	for (uint64_t ended = 900; ended < 3000; ended++)
 		for (uint64_t took = 0; took < 500; took += 7) {
-			const uint64_t next = top_grid_next(1000, 200, ended, ended + took);
+			const uint64_t next = grid_next(1000, 200, ended, ended + took);
 
 			assert_int_equal(next % 200, 0);
 			assert_true(next > ended + took && next >= ended + 100);

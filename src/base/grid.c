@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cmd/top_grid.h"
+#include "base/grid.h"
 
-uint64_t top_grid_next(uint64_t due_ns, uint64_t interval_ns, uint64_t ended_ns, uint64_t now_ns)
+uint64_t grid_next(uint64_t due_ns, uint64_t interval_ns, uint64_t ended_ns, uint64_t now_ns)
 {
 	const uint64_t half_ns = ended_ns + interval_ns / 2;
 	const uint64_t least_ns = now_ns > half_ns ? now_ns : half_ns;

@@ -2,8 +2,8 @@
 /*
  * When windows end: by the clock, whatever reading and printing one takes.
  */
-#ifndef CMD_TOP_GRID_H
-#define CMD_TOP_GRID_H
+#ifndef BASE_GRID_H
+#define BASE_GRID_H
 
 #include <stdint.h>
 
@@ -13,6 +13,6 @@
  * of an interval at least. Who was stopped for long goes on in step, and not with a window of
  * nothing.
  */
-uint64_t top_grid_next(uint64_t due_ns, uint64_t interval_ns, uint64_t ended_ns, uint64_t now_ns);
+uint64_t grid_next(uint64_t due_ns, uint64_t interval_ns, uint64_t ended_ns, uint64_t now_ns);
 
 #endif

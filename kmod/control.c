@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+#include "control.h"
+
+#ifdef __KERNEL__
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#else
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#define ARRAY_SIZE(fixed) (sizeof(fixed) / sizeof((fixed)[0]))
+#endif
+
+#include "hist/bucket.h"
+
+static bool is_letter(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+/* Names of functions and paths of this module's directory need no more. */
+static bool is_text(char byte)
+{
+	return byte > ' ' && byte < 0x7f;
+}
+
+/* --- names --- */
+
+/* The module's own files; in the same directory. */
+static const char *const taken[] = { "_control", "_raw" };
+
+int kstats_name_errno(const char *name)
+{
+	size_t length = strlen(name), i;
+
+	if (length > KSTATS_NAME_MAX)
+		return -ENAMETOOLONG;
+	if (!length || *name == '-' || strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
+		return -EINVAL;
+	for (i = 0; i < length; i++)
+		if (!is_letter(name[i]) && !is_digit(name[i]) && name[i] != '_' && name[i] != '-')
+			return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(taken); i++)
+		if (strcmp(name, taken[i]) == 0)
+			return -EINVAL;
+	return 0;
+}
+
+/* --- places --- */
+
+static const char *const elsewhere[] = { "syscall:", "uprobe:", "uretprobe:", "usdt:" };
+
+static const char *after(const char *text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
+}
+
+int kstats_place_parse(const char *text, struct kstats_place *ret)
+{
+	struct kstats_place place = { .kind = KSTATS_FUNCTION, .name = text };
+	const char *rest;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(elsewhere); i++)
+		if (after(text, elsewhere[i]))
+			return -EOPNOTSUPP;
+	rest = after(text, "__tracepoint_");
+	if (rest) {
+		place.kind = KSTATS_TRACEPOINT;
+		place.name = rest;
+	}
+	rest = after(text, "tracepoint:");
+	if (rest) {
+		const char *colon = strchr(rest, ':');
+
+		if (!colon || colon == rest)
+			return -EINVAL;
+		place.kind = KSTATS_EVENT;
+		place.name = colon + 1;
+		place.system = rest;
+		place.system_length = colon - rest;
+	}
+	if (!*place.name || (place.kind != KSTATS_FUNCTION && strchr(place.name, ':')))
+		return -EINVAL;
+	*ret = place;
+	return 0;
+}
+
+/* --- commands --- */
+
+/* Cut the next word out; NULL at the end. */
+static char *next_word(char **rest)
+{
+	char *at = *rest, *word;
+
+	while (is_space(*at))
+		at++;
+	if (!*at)
+		return NULL;
+	word = at;
+	while (*at && !is_space(*at))
+		at++;
+	if (*at)
+		*at++ = '\0';
+	*rest = at;
+	return word;
+}
+
+static int take_place(const char *word, const char **ret)
+{
+	struct kstats_place place;
+
+	if (strlen(word) > KSTATS_PLACE_MAX)
+		return -ENAMETOOLONG;
+	*ret = word;
+	return kstats_place_parse(word, &place);
+}
+
+static int take_bits(const char *word, unsigned int *ret)
+{
+	if (!is_digit(word[0]) || word[1] || word[0] > '0' + BUCKET_FRAC_BITS_MAX)
+		return -EINVAL;
+	*ret = word[0] - '0';
+	return 0;
+}
+
+static int take_pair(const char *key, const char *value, struct kstats_request *request)
+{
+	if (!value)
+		return -EINVAL;
+	if (strcasecmp(key, "bits") == 0)
+		return take_bits(value, &request->frac_bits);
+	if (strcasecmp(key, "start") == 0)
+		return take_place(value, &request->start);
+	if (strcasecmp(key, "end") == 0)
+		return take_place(value, &request->end);
+	return -EINVAL;
+}
+
+static int take_trace(char *rest, struct kstats_request *request)
+{
+	const char *key;
+	int err = 0;
+
+	request->verb = KSTATS_TRACE;
+	request->frac_bits = KSTATS_BITS_DEFAULT;
+	while (!err && (key = next_word(&rest)))
+		err = take_pair(key, next_word(&rest), request);
+	if (err)
+		return err;
+	if (request->end && !request->start)
+		return -EINVAL;
+	if (!request->start)
+		err = take_place(request->name, &request->start);
+	return err;
+}
+
+static int take_remove(char *rest, struct kstats_request *request)
+{
+	request->verb = request->name ? KSTATS_REMOVE : KSTATS_REMOVE_ALL;
+	return next_word(&rest) ? -EINVAL : 0;
+}
+
+int kstats_request_parse(char *bytes, size_t length, struct kstats_request *ret)
+{
+	struct kstats_request request = { 0 };
+	char *rest = bytes;
+	const char *verb;
+	size_t i;
+	int err;
+
+	if (length > KSTATS_COMMAND_MAX)
+		return -EMSGSIZE;
+	bytes[length] = '\0';
+	for (i = 0; i < length; i++)
+		if (!is_text(bytes[i]) && !is_space(bytes[i]))
+			return -EINVAL;
+	verb = next_word(&rest);
+	request.name = verb ? next_word(&rest) : NULL;
+	if (!request.name)
+		return -EINVAL;
+	if (strcasecmp(verb, "remove") == 0 && strcmp(request.name, "*") == 0) {
+		request.name = NULL;
+	} else {
+		err = kstats_name_errno(request.name);
+		if (err)
+			return err;
+	}
+	if (strcasecmp(verb, "trace") == 0)
+		err = take_trace(rest, &request);
+	else if (strcasecmp(verb, "remove") == 0)
+		err = take_remove(rest, &request);
+	else
+		err = -EINVAL;
+	if (!err)
+		*ret = request;
+	return err;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kstats: latency histograms of functions, tracepoints and programs.
+ */
+#include "cmd/kstats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/reading.h"
+
+const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
+	[KSTATS_FORMAT_TEXT] = "text",
+	[KSTATS_FORMAT_V3] = "kstats",
+	[KSTATS_FORMAT_JSON] = "json",
+	[KSTATS_FORMAT_CSV] = "csv",
+	[KSTATS_FORMAT_OPENMETRICS] = "openmetrics",
+};
+
+/* --- options --- */
+
+static const char *via_value(size_t number)
+{
+	static const char *const names[] = { "bpf", "module", "user" };
+
+	return number < array_length(names) ? names[number] : NULL;
+}
+
+static const char *by_value(size_t number)
+{
+	return number < KSTATS_BY_COUNT ? kstats_bys[number].name : NULL;
+}
+
+static const char *format_value(size_t number)
+{
+	return number < KSTATS_FORMAT_COUNT ? kstats_format_names[number] : NULL;
+}
+
+static struct error *check_value(const char *what, const char *argument, option_values values)
+{
+	for (size_t i = 0; values(i); i++)
+		if (strcmp(values(i), argument) == 0)
+			return NULL;
+	return unknown_value(what, argument, values);
+}
+
+static struct error *parse_via(const char *argument, void *at)
+{
+	*(const char **)at = argument;
+	return check_value("recorder", argument, via_value);
+}
+
+static struct error *parse_by(const char *argument, void *at)
+{
+	*(const char **)at = argument;
+	return check_value("rows", argument, by_value);
+}
+
+static struct error *parse_format(const char *argument, void *at)
+{
+	struct error *err = check_value("format", argument, format_value);
+
+	for (unsigned i = 0; !err && i < KSTATS_FORMAT_COUNT; i++)
+		if (strcmp(kstats_format_names[i], argument) == 0)
+			*(enum kstats_format *)at = i;
+	return err;
+}
+
+static struct error *parse_promise(const char *argument, void *at)
+{
+	struct {
+		ARRAY(const char *);
+	} *promises = at;
+
+	return array_push(promises, argument) ? NULL : &error_no_memory;
+}
+
+#define AT(member)       offsetof(struct kstats_arguments, member)
+#define RECORDED(member) AT(recording.member)
+#define SHOWN(member)    AT(showing.member)
+
+static const struct option_row kstats_options[] = {
+	{ "via", 0, "RECORDER", parse_via, AT(via),
+	  "Who records: bpf (the default to trace), or module, kmod/kstats.ko. Without it names "
+	  "are "
+	  "looked for in both, and in programs with libkstats as PID:NAME.",
+	  via_value, false },
+	{ "output", 'o', "FILE", parse_string, AT(output), "Of save and merge: where to.", NULL,
+	  false },
+	{ "key", 'k', "KEY", parse_string, RECORDED(key),
+	  "Of trace: an end belongs to the last start of the same thread (task, the default), on "
+	  "the "
+	  "same CPU (cpu), or with the same argument N (argN; argN,argM where it is another one at "
+	  "the end).",
+	  NULL, false },
+	{ "by", 'b', "ROWS", parse_by, RECORDED(by),
+	  "Of trace: one histogram for each cpu (the default), process, cgroup, thread, or retval: "
+	  "returned value.",
+	  by_value, false },
+	{ "pid", 'p', "PID", parse_size, RECORDED(pid), "Of trace: only this process.", NULL,
+	  false },
+	{ "cgroup", 'c', "PATH", parse_string, RECORDED(cgroup),
+	  "Of trace: only threads of this cgroup and of those below it.", NULL, false },
+	{ "comm", 0, "NAME", parse_string, RECORDED(comm), "Of trace: only threads of this name.",
+	  NULL, false },
+	{ "cpus", 0, "LIST", parse_string, RECORDED(cpus), "Of trace: only on these CPUs: 0-3,7.",
+	  NULL, false },
+	{ "stopped", 0, NULL, parse_flag, RECORDED(is_stopped),
+	  "Of trace: record nothing until kstats start.", NULL, false },
+	{ "format", 'f', "FORMAT", parse_format, SHOWN(format),
+	  "Of show and list: text, json or csv; of show also openmetrics, and kstats: the lines of "
+	  "the kernel module, for awk.",
+	  format_value, false },
+	{ "rows", 'r', NULL, parse_flag, SHOWN(rows),
+	  "Of show: each CPU, process, cgroup or value apart, too.", NULL, false },
+	{ "all-slots", 'a', NULL, parse_flag, SHOWN(all_slots),
+	  "Of show: every slot that counted something; without it as many lines as a screen has.",
+	  NULL, false },
+	{ "native", 0, NULL, parse_flag, SHOWN(native),
+	  "Of show --format openmetrics: native histograms (OpenMetrics 2.0).", NULL, false },
+	{ "interval", 'i', "TIME", parse_timeout, SHOWN(interval_ns),
+	  "Of show: what is recorded in each TIME (1s), a line of a heat map each, until "
+	  "interrupted.",
+	  NULL, false },
+	{ "count", 'n', "NUMBER", parse_size, SHOWN(count),
+	  "Of show --interval: end after so many.", NULL, false },
+	{ "heat", 0, "FILE", parse_string, SHOWN(heat),
+	  "Of show --interval: write the heat map as a picture (SVG) at the end.", NULL, false },
+	{ "slo", 0, "PROMISE", parse_promise, SHOWN(promises),
+	  "Of show: was it kept? 'p99<50us', 'max<=1ms', 'mean<3us', 'lost<1'. Status 0: yes, 3: "
+	  "no, 4: "
+	  "the bounds do not tell. May be given more than once.",
+	  NULL, false },
+};
+
+/* --- verbs --- */
+
+enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
+
+static const struct {
+	const char *name, *operands;
+	kstats_verb *run;
+	int least, most;
+	unsigned asks;
+} verbs[] = {
+	{ "trace", "NAME [bits B] [start X] [end Y]", kstats_trace, 1, INT32_MAX, ASKS_RECORDING },
+	{ "list", "", kstats_list, 0, 0, ASKS_SHOWING },
+	{ "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, ASKS_SHOWING },
+	{ "start", "NAME...", kstats_control, 1, INT32_MAX, 0 },
+	{ "stop", "NAME...", kstats_control, 1, INT32_MAX, 0 },
+	{ "reset", "NAME...", kstats_control, 1, INT32_MAX, 0 },
+	{ "remove", "NAME...", kstats_remove, 1, INT32_MAX, 0 },
+	{ "save", "-o FILE [NAME...]", kstats_save, 0, INT32_MAX, ASKS_OUTPUT },
+	{ "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, ASKS_OUTPUT },
+	{ "compare", "BEFORE AFTER", kstats_compare, 2, 2, 0 },
+};
+
+static const char *verb_value(size_t number)
+{
+	return number < array_length(verbs) ? verbs[number].name : NULL;
+}
+
+static bool is_zero(const void *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((const char *)bytes)[i])
+			return false;
+	return true;
+}
+
+/* Options that belong to other verbs, and words that are too few or too many. */
+static struct error *check(size_t verb, const struct kstats_arguments *a, int words)
+{
+	if (!(verbs[verb].asks & ASKS_RECORDING) && !is_zero(&a->recording, sizeof(a->recording)))
+		return error_create("%s has none of trace's options (--key, --by, --pid, --cgroup, "
+				    "--comm, --cpus, --stopped)",
+				    verbs[verb].name);
+	if (!(verbs[verb].asks & ASKS_SHOWING) && !is_zero(&a->showing, sizeof(a->showing)))
+		return error_create("%s has none of show's options (--format, --rows, --interval, "
+				    "--slo and others)",
+				    verbs[verb].name);
+	if (!(verbs[verb].asks & ASKS_OUTPUT) != !a->output)
+		return a->output ? error_create("%s writes no file", verbs[verb].name)
+				 : error_create("%s needs -o FILE", verbs[verb].name);
+	if (words < verbs[verb].least || words > verbs[verb].most)
+		return error_create("kstats %s %s", verbs[verb].name, verbs[verb].operands);
+	if (a->showing.heat && !a->showing.interval_ns)
+		return error_create("--heat needs --interval");
+	if (a->showing.count && !a->showing.interval_ns)
+		return error_create("--count needs --interval");
+	if (a->showing.native && a->showing.format != KSTATS_FORMAT_OPENMETRICS)
+		return error_create("--native needs --format openmetrics");
+	return NULL;
+}
+
+static int run(const struct command *command, const struct kstats_arguments *arguments,
+	       char **words, int count)
+{
+	int status = STATUS_DONE;
+	struct error *err;
+
+	for (size_t verb = 0; verb < array_length(verbs); verb++) {
+		if (strcmp(words[0], verbs[verb].name) != 0)
+			continue;
+		err = check(verb, arguments, count - 1);
+		if (err)
+			return usage_error(command, err);
+		/* With the verb itself before its words. */
+		err = verbs[verb].run(arguments, words + 1, &status);
+		return err ? report_error(err, STATUS_FAILED) : status;
+	}
+	return usage_error(command, unknown_value("verb", words[0], verb_value));
+}
+
+static int run_kstats(const struct command *command, int argc, char **argv)
+{
+	struct kstats_arguments arguments = { 0 };
+	int status, first = options_parse(command, argc, argv, &arguments, &status);
+
+	if (first >= 0)
+		status = run(command, &arguments, argv + first, argc - first);
+	array_deinit(&arguments.showing.promises);
+	return status;
+}
+
+const struct command kstats_command = {
+	.name = "kstats",
+	.run = run_kstats,
+	.summary = "latency histograms of functions, tracepoints and programs",
+	.operands = "trace|list|show|start|stop|reset|remove|save|merge|compare [WORDS]",
+	.operands_least = 1,
+	.operands_most = INT32_MAX,
+	.needs = "root to trace; files can be shown by anybody",
+	.options = kstats_options,
+	.option_count = array_length(kstats_options),
+};

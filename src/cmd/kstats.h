@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ctprof kstats: its verbs, and what they share.
+ */
+#ifndef CMD_KSTATS_H
+#define CMD_KSTATS_H
+
+#include "cmd/options.h"
+#include "kstats/file.h"
+#include "kstats/recorder.h"
+
+enum kstats_format {
+	KSTATS_FORMAT_TEXT, /* the first: the default */
+	KSTATS_FORMAT_V3,
+	KSTATS_FORMAT_JSON,
+	KSTATS_FORMAT_CSV,
+	KSTATS_FORMAT_OPENMETRICS,
+	KSTATS_FORMAT_COUNT
+};
+extern const char *const kstats_format_names[KSTATS_FORMAT_COUNT];
+
+/* What only `trace` asks. All zero: nothing of it was given. */
+struct kstats_recording {
+	const char *key, *by; /* words of KSTATS_KEYS ("arg2", "arg2,arg1") and KSTATS_BYS */
+	size_t pid;
+	const char *cgroup, *comm, *cpus;
+	bool is_stopped;
+};
+
+/* What only `show` asks. */
+struct kstats_showing {
+	enum kstats_format format;
+	bool rows, all_slots, native;
+	uint64_t interval_ns;
+	size_t count;
+	const char *heat;
+	struct {
+		ARRAY(const char *);
+	} promises;
+};
+
+struct kstats_arguments {
+	const char *via; /* NULL: bpf to trace, all of them to find */
+	const char *output;
+	struct kstats_recording recording;
+	struct kstats_showing showing;
+};
+
+/* A verb has its words in `words`, NULL after the last, and returns the exit status. */
+typedef struct error *kstats_verb(const struct kstats_arguments *arguments, char **words,
+				  int *ret_status);
+
+kstats_verb kstats_trace, kstats_list, kstats_control, kstats_remove, kstats_save, kstats_merge,
+	kstats_show, kstats_compare;
+
+/* --- who has a metric --- */
+
+/* The recorder that `--via` names, or all of them: in the order in which a name is looked for. */
+struct kstats_search {
+	const struct kstats_recorder *recorders[4]; /* NULL after the last */
+};
+struct error *kstats_search(const char *via, struct kstats_search *ret) MUST_CHECK;
+
+/* Which of them has it; an error with ENOENT when none has. */
+struct error *kstats_find(const struct kstats_search *search, const char *name,
+			  const struct kstats_recorder **ret) MUST_CHECK;
+
+/* A metric by its name, "PID:NAME" of a program, or all metrics of a file: what has a "/" or a "."
+ * in it, or is
+ * "-", is a file. Added to `tables`. */
+bool kstats_is_file(const char *word);
+struct error *kstats_gather(const struct kstats_search *search, const char *word,
+			    struct kstats_tables *tables) MUST_CHECK;
+struct error *kstats_read(const struct kstats_search *search, const char *name,
+			  struct kstats_table **ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kstats: showing metrics, once or over time, judging and comparing them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json_writer.h"
+#include "base/outfile.h"
+#include "cmd/kstats.h"
+#include "export/openmetrics.h"
+#include "kstats/slo.h"
+#include "kstats/v3.h"
+#include "report/kstats_heat.h"
+#include "report/kstats_report.h"
+#include "report/stream.h"
+
+/* Of a histogram where no terminal says how many there are. */
+#define LINES_DEFAULT 40
+/* What stands around a histogram on a screen: heading, percentiles, the prompt. */
+#define LINES_BESIDE 14
+
+static bool is_utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static struct kstats_style style_of(const struct kstats_showing *showing)
+{
+	struct kstats_style style = {
+		.utf8 = is_utf8(),
+		.rows = showing->rows,
+		.lines = LINES_DEFAULT,
+	};
+	struct winsize size;
+
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_row > 2 * LINES_BESIDE)
+		style.lines = size.ws_row - LINES_BESIDE;
+	if (showing->all_slots)
+		style.lines = 0;
+	return style;
+}
+
+/* --- once --- */
+
+static struct error *show_text(const struct kstats_showing *showing,
+			       const struct kstats_tables *tables)
+{
+	const struct kstats_style style = style_of(showing);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < tables->count; i++) {
+		if (i)
+			putchar('\n');
+		err = kstats_report_text(stdout, tables->items[i], &style);
+	}
+	return err;
+}
+
+static struct error *show_v3(const struct kstats_showing *showing,
+			     const struct kstats_tables *tables)
+{
+	(void)showing;
+	for (size_t i = 0; i < tables->count; i++)
+		kstats_v3_print(tables->items[i], stdout);
+	return NULL;
+}
+
+static struct error *show_json(const struct kstats_showing *showing,
+			       const struct kstats_tables *tables)
+{
+	struct json_writer writer;
+	struct error *err = json_writer_init(&writer, stream_to_file, stdout);
+
+	(void)showing;
+	if (err)
+		return err;
+	kstats_file_write(&writer, tables);
+	err = json_writer_finish(&writer);
+	json_writer_deinit(&writer);
+	putchar('\n');
+	return err;
+}
+
+static struct error *show_csv(const struct kstats_showing *showing,
+			      const struct kstats_tables *tables)
+{
+	struct error *err = NULL;
+
+	(void)showing;
+	kstats_report_csv_heading(stdout);
+	for (size_t i = 0; !err && i < tables->count; i++)
+		err = kstats_report_csv(stdout, tables->items[i]);
+	return err;
+}
+
+static struct error *show_openmetrics(const struct kstats_showing *showing,
+				      const struct kstats_tables *tables)
+{
+	return openmetrics_print(stdout, tables, showing->native);
+}
+
+static struct error *(*const forms[KSTATS_FORMAT_COUNT])(const struct kstats_showing *showing,
+							 const struct kstats_tables *tables) = {
+	[KSTATS_FORMAT_TEXT] = show_text,
+	[KSTATS_FORMAT_V3] = show_v3,
+	[KSTATS_FORMAT_JSON] = show_json,
+	[KSTATS_FORMAT_CSV] = show_csv,
+	[KSTATS_FORMAT_OPENMETRICS] = show_openmetrics,
+};
+
+/* --- promises --- */
+
+static const struct {
+	int status;
+	const char *prose;
+} verdicts[] = {
+	[KSTATS_KEPT] = { STATUS_DONE, "kept" },
+	[KSTATS_BROKEN] = { STATUS_BROKEN, "broken" },
+	[KSTATS_UNDECIDED] = { STATUS_UNDECIDED, "undecided" },
+};
+
+static void print_verdict(const struct kstats_table *table, const char *promise,
+			  const struct kstats_slo *slo, const struct kstats_measured *measured,
+			  const char *prose)
+{
+	bool is_number =
+		slo->quantity == KSTATS_QUANTITY_COUNT || slo->quantity == KSTATS_QUANTITY_LOST;
+	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+
+	if (is_number) {
+		units_format(low, UNIT_COUNT, (__int128)measured->low);
+		units_format(high, UNIT_COUNT, (__int128)measured->high);
+	} else {
+		kstats_format(low, table, measured->low);
+		kstats_format(high, table, measured->high);
+	}
+	fprintf(stderr, "ctprof: %s: %s: %s (%s%s%s)\n", table->name, promise, prose, low,
+		strcmp(low, high) ? ".." : "", strcmp(low, high) ? high : "");
+}
+
+static struct error *judge(const char *promise, const struct kstats_table *table, int *status)
+{
+	struct kstats_distribution all = { 0 };
+	struct kstats_measured measured;
+	enum kstats_verdict verdict;
+	struct kstats_slo slo;
+	struct error *err = kstats_slo_parse(text_of(promise), &slo);
+
+	if (!err)
+		err = kstats_distribution_of(table, NULL, &all);
+	if (err)
+		return err;
+	verdict = kstats_slo_judge(&slo, table, &all, &measured);
+	print_verdict(table, promise, &slo, &measured, verdicts[verdict].prose);
+	/* What is broken is worse than what is not known. */
+	if (*status != STATUS_BROKEN && verdicts[verdict].status != STATUS_DONE)
+		*status = verdicts[verdict].status;
+	kstats_distribution_clear(&all);
+	return NULL;
+}
+
+static struct error *judge_all(const struct kstats_showing *showing,
+			       const struct kstats_tables *tables, int *status)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < showing->promises.count; i++)
+		for (size_t t = 0; !err && t < tables->count; t++)
+			err = judge(showing->promises.items[i], tables->items[t], status);
+	return err;
+}
+
+/* A promise that cannot be read is said before anything is shown. */
+static struct error *check_promises(const struct kstats_showing *showing)
+{
+	struct kstats_slo slo;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < showing->promises.count; i++)
+		err = kstats_slo_parse(text_of(showing->promises.items[i]), &slo);
+	return err ? error_prefix(err, "--slo") : NULL;
+}
+
+/* --- over time --- */
+
+/* A heading again after so many lines: about a screen. */
+#define HEADING_EACH 20
+
+struct series {
+	const struct kstats_showing *showing;
+	struct kstats_table *before;
+	struct kstats_heat heat; /* only where a picture is wanted */
+	struct kstats_heat_axis axis;
+	uint64_t last_ns;
+	size_t done;
+};
+
+/* From 64 ns to 17 s, which is as much as a screen has columns; of other values, from 1 on. */
+static void set_axis(struct series *s)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	s->axis = (struct kstats_heat_axis){
+		.low = *s->before->unit ? 1u << 6 : 1,
+		.high = *s->before->unit ? (1ull << 34) - 1 : (1u << 28) - 1,
+		.utf8 = is_utf8(),
+		.colour = isatty(STDOUT_FILENO) && (!no_colour || !*no_colour),
+	};
+}
+
+static struct error *show_interval(struct series *s, struct kstats_table *now)
+{
+	struct kstats_tables one = { .items = &now, .count = 1, .room = 1 };
+	struct kstats_heat_line line = { 0 };
+	struct error *err;
+
+	if (s->showing->format != KSTATS_FORMAT_TEXT)
+		return forms[s->showing->format](s->showing, &one);
+	err = kstats_distribution_of(now, NULL, &line.values);
+	if (err)
+		return err;
+	line.at_ns = clock_ns(CLOCK_REALTIME);
+	line.length_ns = clock_ns(CLOCK_MONOTONIC) - s->last_ns;
+	if (s->done % HEADING_EACH == 0)
+		kstats_heat_heading(stdout, now, &s->axis);
+	kstats_heat_line(stdout, now, &s->axis, &line);
+	if (s->showing->heat && array_push(&s->heat, line))
+		return NULL;
+	kstats_distribution_clear(&line.values);
+	return s->showing->heat ? &error_no_memory : NULL;
+}
+
+/* What was recorded since the last reading. One that was reset meanwhile begins anew. */
+static struct error *step(struct series *s, const struct kstats_search *search, const char *name)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *now = NULL;
+	_cleanup_(kstats_table_destroy) struct kstats_table *kept = NULL;
+	struct error *err = kstats_read(search, name, &now);
+
+	if (!err)
+		err = kstats_table_copy_rows(now, &kept);
+	if (err)
+		return err;
+	err = kstats_table_subtract(now, s->before);
+	if (err) {
+		fprintf(stderr, "ctprof: %s\n", err->message);
+		error_destroy(err);
+		err = NULL;
+	} else {
+		err = show_interval(s, now);
+	}
+	kstats_table_destroy(s->before);
+	s->before = take_ptr(kept);
+	s->last_ns = clock_ns(CLOCK_MONOTONIC);
+	s->done++;
+	fflush(stdout);
+	return err;
+}
+
+/* False: somebody wants it to end. */
+static bool wait_until(uint64_t moment_ns, const sigset_t *ends)
+{
+	uint64_t now;
+
+	while ((now = clock_ns(CLOCK_MONOTONIC)) < moment_ns) {
+		const struct timespec left = clock_moment(moment_ns - now);
+
+		if (sigtimedwait(ends, NULL, &left) > 0)
+			return false;
+	}
+	return true;
+}
+
+static struct error *save_heat(const char *path, const struct kstats_table *table,
+			       const struct kstats_heat *heat)
+{
+	struct outfile file;
+	struct stream stream;
+	struct error *err = outfile_open(&file, path);
+
+	if (!err)
+		err = stream_open(&stream, outfile_write, &file);
+	if (!err) {
+		err = kstats_heat_svg(stream.out, table, heat);
+		err = error_first(err, stream_close(&stream));
+	}
+	if (!err)
+		err = outfile_commit(&file);
+	outfile_close(&file);
+	return err;
+}
+
+static struct error *follow(struct series *s, const struct kstats_search *search, const char *name)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+	sigset_t ends, before;
+	struct error *err = kstats_read(search, name, &s->before);
+
+	if (err)
+		return err;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	s->last_ns = begun_ns;
+	set_axis(s);
+	/* Moments are of the beginning, so that what we take ourselves does not add up. */
+	while (!err && (!s->showing->count || s->done < s->showing->count) &&
+	       wait_until(begun_ns + (s->done + 1) * s->showing->interval_ns, &ends))
+		err = step(s, search, name);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!err && s->showing->heat)
+		err = save_heat(s->showing->heat, s->before, &s->heat);
+	return err;
+}
+
+static struct error *show_series(const struct kstats_showing *showing,
+				 const struct kstats_search *search, char **words)
+{
+	struct series series = { .showing = showing };
+	struct error *err;
+
+	if (words[1] || kstats_is_file(words[0]))
+		return error_create("--interval is of one metric that is recorded now");
+	err = follow(&series, search, words[0]);
+	kstats_table_destroy(series.before);
+	kstats_heat_clear(&series.heat);
+	return err;
+}
+
+struct error *kstats_show(const struct kstats_arguments *arguments, char **words, int *ret_status)
+{
+	const struct kstats_showing *showing = &arguments->showing;
+	struct kstats_tables tables = { 0 };
+	struct kstats_search search;
+	struct error *err = check_promises(showing);
+
+	if (!err)
+		err = kstats_search(arguments->via, &search);
+	if (!err && showing->interval_ns)
+		return show_series(showing, &search, words);
+	for (; !err && *words; words++)
+		err = kstats_gather(&search, *words, &tables);
+	if (!err)
+		err = forms[showing->format](showing, &tables);
+	fflush(stdout);
+	if (!err)
+		err = judge_all(showing, &tables, ret_status);
+	kstats_tables_clear(&tables);
+	return err;
+}
+
+/* --- compare --- */
+
+static struct error *compare_tables(struct kstats_table *before, struct kstats_table *after)
+{
+	struct error *err = NULL;
+
+	if (strcmp(before->unit, after->unit) != 0)
+		return error_create("%s: values are not in the same unit", after->name);
+	if (before->frac_bits > after->frac_bits)
+		err = kstats_table_coarsen(before, after->frac_bits);
+	else
+		err = kstats_table_coarsen(after, before->frac_bits);
+	return err ? err : kstats_report_shift(stdout, before, after);
+}
+
+/* One metric each are meant for each other, whatever they are called; several, by their names. */
+static struct error *compare_all(const struct kstats_tables *before,
+				 const struct kstats_tables *after)
+{
+	bool is_first = true;
+	struct error *err = NULL;
+
+	if (before->count == 1 && after->count == 1)
+		return compare_tables(before->items[0], after->items[0]);
+	for (size_t i = 0; !err && i < after->count; i++) {
+		struct kstats_table *old = kstats_tables_find(before, after->items[i]->name);
+
+		if (!old)
+			continue;
+		if (!is_first)
+			putchar('\n');
+		is_first = false;
+		err = compare_tables(old, after->items[i]);
+	}
+	if (!err && is_first)
+		err = error_create("no metric has the same name on both sides");
+	return err;
+}
+
+struct error *kstats_compare(const struct kstats_arguments *arguments, char **words,
+			     int *ret_status)
+{
+	struct kstats_tables before = { 0 }, after = { 0 };
+	struct kstats_search search;
+	struct error *err = kstats_search(arguments->via, &search);
+
+	(void)ret_status;
+	if (!err)
+		err = kstats_gather(&search, words[0], &before);
+	if (!err)
+		err = kstats_gather(&search, words[1], &after);
+	if (!err)
+		err = compare_all(&before, &after);
+	kstats_tables_clear(&before);
+	kstats_tables_clear(&after);
+	return err;
+}

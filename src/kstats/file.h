@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Metrics in a file, with all their slots: JSON packed by zstd (doc/format.md).
+ */
+#ifndef KSTATS_FILE_H
+#define KSTATS_FILE_H
+
+#include "base/json_writer.h"
+#include "kstats/table.h"
+
+struct kstats_tables {
+	ARRAY(struct kstats_table *);
+};
+/* With the tables in it. */
+void kstats_tables_clear(struct kstats_tables *tables);
+/* The one of that name, or NULL. */
+struct kstats_table *kstats_tables_find(const struct kstats_tables *tables, const char *name);
+
+/* Written whole or not at all. */
+struct error *kstats_file_save(const char *path, const struct kstats_tables *tables) MUST_CHECK;
+
+/* Packed or plain; "-" is standard input. Anybody may have written it: what does not fit together
+ * is refused, and more than these of rows, metrics, and bytes of names. To be cleared, also after
+ * an error. */
+#define KSTATS_FILE_ROWS_MAX    16384
+#define KSTATS_FILE_METRICS_MAX 16384
+#define KSTATS_FILE_TEXT_MAX    (16 << 20)
+struct error *kstats_file_load(const char *path, struct kstats_tables *tables) MUST_CHECK;
+
+/* The same value as text: what `--format json` prints. */
+void kstats_file_write(struct json_writer *w, const struct kstats_tables *tables);
+
+#endif

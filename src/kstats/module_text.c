@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/module_text.h"
+
+/* What the head says; texts are inside of it, and empty where it does not say. */
+struct head {
+	struct text name, start, end, unit;
+	uint64_t bits, cpus, count;
+	bool is_active;
+	uint64_t losses[KSTATS_LOSS_COUNT];
+	uint32_t losses_known;
+};
+
+static const struct {
+	struct text key;
+	size_t at;
+} text_keys[] = {
+	{ TEXT("name"), offsetof(struct head, name) },
+	{ TEXT("start"), offsetof(struct head, start) },
+	{ TEXT("end"), offsetof(struct head, end) },
+	{ TEXT("unit"), offsetof(struct head, unit) },
+}, number_keys[] = {
+	{ TEXT("bits"), offsetof(struct head, bits) },
+	{ TEXT("cpus"), offsetof(struct head, cpus) },
+	{ TEXT("count"), offsetof(struct head, count) },
+};
+
+static struct error *wrong(struct text line)
+{
+	struct error *err = error_create("no line of kstats: '%.*s'",
+					 line.length < 60 ? (int)line.length : 60, line.bytes);
+
+	text_make_safe(err->message);
+	return err;
+}
+
+/* False: a number is none. */
+static bool take_key(struct text key, struct text value, struct head *head)
+{
+	bool is_number = true;
+
+	for (size_t i = 0; i < array_length(text_keys); i++)
+		if (text_equal(key, text_keys[i].key))
+			*(struct text *)((char *)head + text_keys[i].at) = value;
+	for (size_t i = 0; i < array_length(number_keys); i++)
+		if (text_equal(key, number_keys[i].key))
+			is_number = text_u64(value, (uint64_t *)((char *)head + number_keys[i].at));
+	if (text_equal(key, TEXT("state")))
+		head->is_active = text_equal(value, TEXT("active"));
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++) {
+		if (!text_equal(key, text_of(kstats_losses[loss].name)))
+			continue;
+		is_number = text_u64(value, &head->losses[loss]);
+		head->losses_known |= 1u << loss;
+	}
+	return is_number;
+}
+
+static bool is_slot(struct text line)
+{
+	return text_starts(line, TEXT("slot "));
+}
+
+/* Lines before the first slot; `rest` begins with that afterwards. */
+static struct error *parse_head(struct text *rest, struct head *ret)
+{
+	struct text line, key, value;
+
+	while (rest->length && !is_slot(*rest) && text_cut(rest, '\n', &line)) {
+		struct text words = line;
+
+		if (!text_word(&words, &key) || !text_word(&words, &value) ||
+		    !take_key(key, value, ret))
+			return wrong(line);
+	}
+	if (!ret->name.length || ret->bits > BUCKET_FRAC_BITS_MAX || ret->cpus > UINT32_MAX)
+		return error_create("this is no metric of ctprof's kernel module");
+	return NULL;
+}
+
+/* --- slots --- */
+
+static bool take_number(struct text *rest, struct text key, uint64_t *ret)
+{
+	struct text word;
+
+	return text_word(rest, &word) && text_equal(word, key) && text_word(rest, &word) &&
+	       text_u64(word, ret);
+}
+
+static struct error *parse_slot(struct text line, struct kstats_table *table)
+{
+	struct kstats_slot values;
+	struct text rest = line;
+	struct kstats_row *row;
+	uint64_t slot, cpu;
+	struct error *err;
+
+	if (!take_number(&rest, TEXT("slot"), &slot) || !take_number(&rest, TEXT("cpu"), &cpu) ||
+	    !take_number(&rest, TEXT("count"), &values.count) ||
+	    !take_number(&rest, TEXT("sum"), &values.sum) ||
+	    slot >= BUCKET_SLOTS(table->frac_bits) || cpu >= table->cpus)
+		return wrong(line);
+	err = kstats_table_row(table, cpu, NULL, &row);
+	if (err)
+		return err;
+	row->slots[slot] = values;
+	return NULL;
+}
+
+/* An empty text is none. */
+static bool copy(struct text text, char **ret)
+{
+	if (!text.length)
+		return true;
+	*ret = strndup(text.bytes, text.length);
+	return *ret;
+}
+
+static struct error *table_of(const struct head *head, struct kstats_table **ret)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
+	_cleanup_free_ char *name = strndup(head->name.bytes, head->name.length);
+	_cleanup_free_ char *unit =
+		strndup(head->unit.length ? head->unit.bytes : "", head->unit.length);
+	struct error *err;
+
+	if (!name || !unit)
+		return &error_no_memory;
+	err = kstats_table_create(name, (unsigned)head->bits, unit, &table);
+	if (err)
+		return err;
+	if (!copy(head->start, &table->start) || !copy(head->end, &table->end))
+		return &error_no_memory;
+	table->cpus = (unsigned)head->cpus;
+	table->is_active = head->is_active;
+	table->losses_known = head->losses_known;
+	memcpy(table->losses, head->losses, sizeof(table->losses));
+	*ret = take_ptr(table);
+	return NULL;
+}
+
+struct error *kstats_module_parse(struct text text, struct kstats_table **ret)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
+	struct head head = { 0 };
+	struct error *err = parse_head(&text, &head);
+	struct text line;
+
+	if (!err)
+		err = table_of(&head, &table);
+	while (!err && text_cut(&text, '\n', &line))
+		err = parse_slot(line, table);
+	if (err)
+		return err;
+	*ret = take_ptr(table);
+	return NULL;
+}
+
+struct error *kstats_module_parse_head(struct text text, struct kstats_entry *ret)
+{
+	struct kstats_entry entry = { 0 };
+	struct head head = { 0 };
+	struct error *err = parse_head(&text, &head);
+
+	if (err)
+		return err;
+	entry.is_active = head.is_active;
+	entry.count = head.count;
+	if (!copy(head.name, &entry.name) || !copy(head.start, &entry.start) ||
+	    !copy(head.end, &entry.end)) {
+		free(entry.name);
+		free(entry.start);
+		free(entry.end);
+		return &error_no_memory;
+	}
+	*ret = entry;
+	return NULL;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory in which a program with libkstats counts, and from which others read while it does:
+ * one sealed memfd for each metric, "kstats:NAME", mapped whole by the program.
+ *
+ *	header | 6 parts, each a table for each CPU
+ *
+ * Nothing in it says where anything is: places follow from frac_bits and cpus alone, which nobody
+ * changes once they are written. Whoever reads it copies these two and checks them against the size
+ * of the file; it belongs to a program that may be hostile.
+ *
+ * Counts and sums only grow. A reset writes what they are into the part of "forgotten" that is not
+ * in use, and then adds 1 to `resets`, whose last bit says which one is. So a value is either
+ * forgotten whole or counted whole, recorders write nothing that others write, and a reset that
+ * is broken off has no effect. Whoever resets holds the file's flock(2).
+ *
+ * Freestanding: for the library and for its readers.
+ */
+#ifndef KSTATS_SHARED_MEMORY_H
+#define KSTATS_SHARED_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hist/bucket.h"
+
+#define KSTATS_SHARED_PREFIX   "kstats:" /* of the memfd's name, before the metric's */
+#define KSTATS_SHARED_MAGIC    "kstats\r\n"
+#define KSTATS_SHARED_VERSION  1
+#define KSTATS_SHARED_NAME_MAX 63
+#define KSTATS_SHARED_CPUS_MAX 8192
+/* Tables begin at multiples of it. */
+#define KSTATS_SHARED_UNIT 4096
+
+/* Written by one instruction, and read by one where the machine has it. */
+struct kstats_shared_slot {
+	uint64_t count, sum; /* sum: scaled by bucket_shift() of the slot */
+} __attribute__((aligned(16)));
+
+struct kstats_shared_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t frac_bits;
+	uint32_t cpus;        /* tables in a part: more than the largest number of a CPU */
+	uint32_t is_time;     /* values are nanoseconds */
+	uint32_t overhead_ns; /* what an empty span measures; 0: unknown */
+	uint32_t is_stopped;  /* others may write it */
+	uint64_t resets;      /* the same */
+	char name[KSTATS_SHARED_NAME_MAX + 1];
+};
+
+/*
+ * Values are in two parts: those of threads that have restartable sequences, where only threads on
+ * that CPU write its table, and those of others, who write any table by atomic instructions. What
+ * was forgotten of each, twice.
+ */
+enum kstats_shared_part {
+	KSTATS_PART_OWN,
+	KSTATS_PART_ATOMIC,
+	KSTATS_PART_FORGOTTEN,
+	KSTATS_PARTS = KSTATS_PART_FORGOTTEN + 2 * KSTATS_PART_FORGOTTEN,
+};
+
+static inline size_t kstats_shared_table_bytes(unsigned frac_bits)
+{
+	size_t bytes = BUCKET_SLOTS(frac_bits) * sizeof(struct kstats_shared_slot);
+
+	return (bytes + KSTATS_SHARED_UNIT - 1) & ~(size_t)(KSTATS_SHARED_UNIT - 1);
+}
+
+/* Where the table of `cpu` in `part` is, in bytes. */
+static inline size_t kstats_shared_table(unsigned frac_bits, unsigned cpus, unsigned part,
+					 unsigned cpu)
+{
+	return KSTATS_SHARED_UNIT +
+	       ((size_t)part * cpus + cpu) * kstats_shared_table_bytes(frac_bits);
+}
+
+/* Of all of it, in bytes. */
+static inline size_t kstats_shared_size(unsigned frac_bits, unsigned cpus)
+{
+	return kstats_shared_table(frac_bits, cpus, KSTATS_PARTS, 0);
+}
+
+/* The part that says what was forgotten of `part` (own or atomic) after so many resets. */
+static inline unsigned kstats_shared_forgotten(unsigned part, uint64_t resets)
+{
+	return KSTATS_PART_FORGOTTEN * (1 + (unsigned)(resets & 1)) + part;
+}
+
+/* Letters, digits, "_" and "-", not "-..." nor a name that recorders keep for themselves. */
+static inline int kstats_shared_is_name(const char *name, size_t length)
+{
+	static const char gap[] = "gap-", control[] = "_control";
+	size_t in_gap = 0, in_control = 0;
+
+	if (!length || length > KSTATS_SHARED_NAME_MAX || *name == '-')
+		return 0;
+	for (size_t i = 0; i < length; i++) {
+		char c = name[i], lower = c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+
+		if ((lower < 'a' || lower > 'z') && (c < '0' || c > '9') && c != '_' && c != '-')
+			return 0;
+		in_gap += i < sizeof(gap) - 1 && lower == gap[i];
+		in_control += i < sizeof(control) - 1 && c == control[i];
+	}
+	return in_gap < sizeof(gap) - 1 &&
+	       (in_control < sizeof(control) - 1 || length != sizeof(control) - 1);
+}
+
+/* Count and sum as of one moment on x86-64 with AVX (Intel SDM 3A, 9.1.1; AMD APM 2, 7.3.2);
+ * elsewhere the sum may be of a moment later. */
+static inline struct kstats_shared_slot kstats_shared_load(const struct kstats_shared_slot *slot)
+{
+	struct kstats_shared_slot ret;
+#ifdef __x86_64__
+	__asm__ volatile("movdqa %1, %%xmm0\n\tmovdqa %%xmm0, %0"
+			 : "=m"(ret)
+			 : "m"(*slot)
+			 : "xmm0");
+#else
+	ret.count = __atomic_load_n(&slot->count, __ATOMIC_ACQUIRE);
+	ret.sum = __atomic_load_n(&slot->sum, __ATOMIC_RELAXED);
+#endif
+	return ret;
+}
+
+#endif

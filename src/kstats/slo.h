@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A promise about a metric, and whether it was kept:
+ *
+ *	p99<50us    p99.9<=1ms    max<10ms    mean<3us    count>100    lost<1
+ *
+ * Slots tell a percentile with bounds only, so there are three answers.
+ */
+#ifndef KSTATS_SLO_H
+#define KSTATS_SLO_H
+
+#include "base/text.h"
+#include "kstats/distribution.h"
+
+enum kstats_verdict {
+	KSTATS_KEPT,   /* whatever the values in their slots are */
+	KSTATS_BROKEN, /* so, too */
+	/* The bounds have the limit between them; nothing was recorded; or the limit is a time and
+	 * the values are not. */
+	KSTATS_UNDECIDED,
+};
+
+enum kstats_quantity {
+	KSTATS_QUANTITY_PERCENTILE,
+	KSTATS_QUANTITY_MAX,
+	KSTATS_QUANTITY_MEAN,
+	KSTATS_QUANTITY_COUNT,
+	KSTATS_QUANTITY_LOST, /* events that are in no slot */
+};
+
+struct kstats_slo {
+	enum kstats_quantity quantity;
+	double fraction; /* of a percentile, 0 to 1 */
+	bool is_above;   /* > or >=, not < or <= */
+	bool or_equal;
+	bool is_time; /* the limit was given with a unit of time, and is in ns */
+	double limit; /* in the unit of values */
+};
+
+/* Limits of `count` and `lost` are numbers; others may be times as well. */
+struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret) MUST_CHECK;
+
+/* What was measured, as bounds, is written to `ret` when it is not NULL. Losses that nobody counted
+ * have no upper one: INFINITY. */
+struct kstats_measured {
+	double low, high;
+};
+enum kstats_verdict kstats_slo_judge(const struct kstats_slo *slo, const struct kstats_table *table,
+				     const struct kstats_distribution *distribution,
+				     struct kstats_measured *ret);
+
+#endif

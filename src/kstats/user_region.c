@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/user_region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+
+/* --- mapping --- */
+
+static struct error *not_ours(const char *why)
+{
+	return error_create("its memory is not what libkstats makes: %s", why);
+}
+
+/* A file in which a page may be missing or be cut off ends its reader by SIGBUS: of regular files,
+ * only those of tmpfs (which memfds are) have none missing, and only sealed ones keep them. */
+static struct error *check_file(int fd, size_t *ret)
+{
+	struct stat status;
+	struct statfs system;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (fstat(fd, &status) < 0 || fstatfs(fd, &system) < 0)
+		return error_system(errno, "its memory");
+	if (!S_ISREG(status.st_mode) || system.f_type != TMPFS_MAGIC)
+		return not_ours("no memfd");
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return not_ours("it may shrink");
+	if (status.st_size < KSTATS_SHARED_UNIT ||
+	    (uint64_t)status.st_size >
+		    kstats_shared_size(BUCKET_FRAC_BITS_MAX, KSTATS_SHARED_CPUS_MAX))
+		return not_ours("its size");
+	*ret = (size_t)status.st_size;
+	return NULL;
+}
+
+/* `header` is a copy. */
+static struct error *check_header(const struct kstats_shared_header *header, size_t size)
+{
+	if (memcmp(header->magic, KSTATS_SHARED_MAGIC, sizeof(header->magic)) != 0)
+		return not_ours("how it begins");
+	if (header->version != KSTATS_SHARED_VERSION)
+		return error_create("it was made by a libkstats with version %u of what is shared, "
+				    "and this reads %u",
+				    header->version, KSTATS_SHARED_VERSION);
+	if (header->frac_bits > BUCKET_FRAC_BITS_MAX || !header->cpus ||
+	    header->cpus > KSTATS_SHARED_CPUS_MAX)
+		return not_ours("its bits or CPUs");
+	if (size != kstats_shared_size(header->frac_bits, header->cpus))
+		return not_ours("its size is not that of its tables");
+	if (!kstats_shared_is_name(header->name, strnlen(header->name, sizeof(header->name))))
+		return not_ours("its name");
+	return NULL;
+}
+
+static struct error *map(struct kstats_region *region, bool writable)
+{
+	struct error *err = check_file(region->fd, &region->size);
+	void *bytes;
+
+	if (err)
+		return err;
+	bytes = mmap(NULL, region->size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED,
+		     region->fd, 0);
+	if (bytes == MAP_FAILED)
+		return error_system(errno, "mapping its memory");
+	region->bytes = bytes;
+	memcpy(&region->header, bytes, sizeof(region->header));
+	return check_header(&region->header, region->size);
+}
+
+struct error *kstats_region_map(int fd, bool writable, struct kstats_region *ret)
+{
+	struct kstats_region region = { .fd = fd };
+	struct error *err = map(&region, writable);
+
+	if (err) {
+		kstats_region_unmap(&region);
+		if (!err->errnum && err != &error_no_memory)
+			err->errnum = EPROTO;
+		return err;
+	}
+	*ret = region;
+	return NULL;
+}
+
+void kstats_region_unmap(struct kstats_region *region)
+{
+	if (region->bytes)
+		munmap(region->bytes, region->size);
+	close(region->fd);
+	*region = (struct kstats_region){ .fd = -1 };
+}
+
+/* --- tables --- */
+
+static struct kstats_shared_slot *table_at(const struct kstats_region *region, unsigned part,
+					   unsigned cpu)
+{
+	size_t offset =
+		kstats_shared_table(region->header.frac_bits, region->header.cpus, part, cpu);
+
+	return (void *)((char *)region->bytes + offset);
+}
+
+/* Was anything ever written there? Where not, looking at it would make pages of it. */
+static bool is_written(const struct kstats_region *region, unsigned part, unsigned cpu)
+{
+	off_t start = (off_t)kstats_shared_table(region->header.frac_bits, region->header.cpus,
+						 part, cpu);
+	off_t data = lseek(region->fd, start, SEEK_DATA);
+
+	if (data < 0)
+		return errno != ENXIO;
+	return data < start + (off_t)kstats_shared_table_bytes(region->header.frac_bits);
+}
+
+/* What is done with each slot that has counted something since the last reset. */
+typedef struct error *slot_visit(void *context, unsigned cpu, unsigned slot,
+				 struct kstats_shared_slot counted);
+
+static struct error *visit_table(const struct kstats_region *region, unsigned part, unsigned cpu,
+				 uint64_t resets, uint64_t *total, slot_visit *visit, void *context)
+{
+	unsigned gone = kstats_shared_forgotten(part, resets);
+	const struct kstats_shared_slot *slots = table_at(region, part, cpu);
+	const struct kstats_shared_slot *forgotten =
+		is_written(region, gone, cpu) ? table_at(region, gone, cpu) : NULL;
+
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(region->header.frac_bits); slot++) {
+		struct kstats_shared_slot counted = kstats_shared_load(&slots[slot]);
+		struct error *err;
+
+		if (forgotten) {
+			counted.count -= forgotten[slot].count;
+			counted.sum -= forgotten[slot].sum;
+		}
+		if (!counted.count)
+			continue;
+		/* Nobody who counts gets there, and all of them together are still a number. */
+		if (__builtin_add_overflow(*total, counted.count, total))
+			return error_system(EPROTO, "its counts are not those of libkstats");
+		err = visit(context, cpu, slot, counted);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static uint64_t resets_of(const struct kstats_region *region)
+{
+	uint64_t resets = __atomic_load_n(&region->bytes->resets, __ATOMIC_ACQUIRE);
+
+	/* What was forgotten is read after it, and then what was counted, which only grows. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return resets;
+}
+
+/* All tables. EAGAIN: there was a reset meanwhile, so that what was seen means nothing. */
+static struct error *visit_all(const struct kstats_region *region, slot_visit *visit, void *context)
+{
+	uint64_t resets = resets_of(region), total = 0;
+
+	for (unsigned part = KSTATS_PART_OWN; part < KSTATS_PART_FORGOTTEN; part++)
+		for (unsigned cpu = 0; cpu < region->header.cpus; cpu++) {
+			struct error *err;
+
+			if (!is_written(region, part, cpu))
+				continue;
+			err = visit_table(region, part, cpu, resets, &total, visit, context);
+			if (err)
+				return err;
+		}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return resets_of(region) == resets ? NULL : error_system(EAGAIN, "it is being reset");
+}
+
+/* Nobody resets that often. */
+#define ATTEMPTS_MAX 100
+
+static bool is_worth_another(struct error **err, unsigned attempt)
+{
+	if (!*err || (*err)->errnum != EAGAIN || attempt == ATTEMPTS_MAX)
+		return false;
+	error_destroy(*err);
+	*err = NULL;
+	return true;
+}
+
+/* --- reading --- */
+
+static struct error *add_to_table(void *context, unsigned cpu, unsigned slot,
+				  struct kstats_shared_slot counted)
+{
+	struct kstats_row *row;
+	struct error *err = kstats_table_row(context, cpu, NULL, &row);
+
+	if (err)
+		return err;
+	row->slots[slot].count += counted.count;
+	row->slots[slot].sum += counted.sum;
+	return NULL;
+}
+
+static void empty(struct kstats_table *table)
+{
+	for (size_t i = 0; i < table->rows.count; i++)
+		free(table->rows.items[i].slots);
+	table->rows.count = 0;
+}
+
+struct error *kstats_region_read(const struct kstats_region *region, struct kstats_table *table)
+{
+	struct error *err;
+	unsigned attempt = 0;
+
+	do {
+		empty(table);
+		err = visit_all(region, add_to_table, table);
+	} while (is_worth_another(&err, ++attempt));
+	return err;
+}
+
+static struct error *add_to_count(void *context, unsigned cpu, unsigned slot,
+				  struct kstats_shared_slot counted)
+{
+	(void)cpu, (void)slot;
+	*(uint64_t *)context += counted.count;
+	return NULL;
+}
+
+struct error *kstats_region_count(const struct kstats_region *region, uint64_t *ret)
+{
+	struct error *err;
+	uint64_t count;
+	unsigned attempt = 0;
+
+	do {
+		count = 0;
+		err = visit_all(region, add_to_count, &count);
+	} while (is_worth_another(&err, ++attempt));
+	if (!err)
+		*ret = count;
+	return err;
+}
+
+bool kstats_region_is_active(const struct kstats_region *region)
+{
+	return !__atomic_load_n(&region->bytes->is_stopped, __ATOMIC_RELAXED);
+}
+
+/* --- commands --- */
+
+/* The kernel gives it back when the file is closed, also by a process that is killed. */
+static struct error *take_turn(const struct kstats_region *region)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+
+	for (unsigned turn = 0; flock(region->fd, LOCK_EX | LOCK_NB) < 0; turn++) {
+		if (errno != EWOULDBLOCK || turn == ATTEMPTS_MAX)
+			return error_system(errno, "somebody else resets it");
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+static void forget_table(const struct kstats_region *region, unsigned part, unsigned cpu,
+			 uint64_t resets)
+{
+	unsigned gone = kstats_shared_forgotten(part, resets);
+	const struct kstats_shared_slot *slots = table_at(region, part, cpu);
+	struct kstats_shared_slot *forgotten = table_at(region, gone, cpu);
+
+	/* Of what was never written, or always forgotten as nothing, there is nothing to say. */
+	if (!is_written(region, part, cpu))
+		return;
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(region->header.frac_bits); slot++)
+		forgotten[slot] = kstats_shared_load(&slots[slot]);
+}
+
+static struct error *reset(const struct kstats_region *region)
+{
+	struct error *err = take_turn(region);
+	uint64_t next;
+
+	if (err)
+		return err;
+	next = resets_of(region) + 1;
+	for (unsigned part = KSTATS_PART_OWN; part < KSTATS_PART_FORGOTTEN; part++)
+		for (unsigned cpu = 0; cpu < region->header.cpus; cpu++)
+			forget_table(region, part, cpu, next);
+	__atomic_store_n(&region->bytes->resets, next, __ATOMIC_RELEASE);
+	flock(region->fd, LOCK_UN);
+	return NULL;
+}
+
+struct error *kstats_region_command(const struct kstats_region *region, enum kstats_command command)
+{
+	if (command == KSTATS_RESET)
+		return reset(region);
+	__atomic_store_n(&region->bytes->is_stopped, command == KSTATS_STOP, __ATOMIC_SEQ_CST);
+	return NULL;
+}

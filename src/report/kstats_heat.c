@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/kstats_heat.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "report/bar.h"
+#include "report/kstats_report.h"
+#include "report/markup.h"
+#include "report/table.h"
+
+void kstats_heat_clear(struct kstats_heat *heat)
+{
+	for (size_t i = 0; i < heat->count; i++)
+		kstats_distribution_clear(&heat->items[i].values);
+	array_deinit(heat);
+}
+
+/* Ranges are slots of few bits, from that of the axis' low end to that of its high end. */
+struct ranges {
+	unsigned first, count;
+	uint64_t counts[BUCKET_SLOTS(KSTATS_HEAT_BITS)];
+	uint64_t most;
+};
+
+static unsigned range_of(uint64_t value)
+{
+	return bucket_slot(value, KSTATS_HEAT_BITS);
+}
+
+static void fold(struct ranges *r, const struct kstats_distribution *values, uint64_t low,
+		 uint64_t high)
+{
+	*r = (struct ranges){ .first = range_of(low) };
+	r->count = range_of(high) - r->first + 1;
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(values->frac_bits); slot++) {
+		unsigned place = range_of(bucket_low(slot, values->frac_bits));
+
+		if (!values->slots[slot].count)
+			continue;
+		place = place < r->first ? 0 : place - r->first;
+		place = place < r->count ? place : r->count - 1;
+		r->counts[place] += values->slots[slot].count;
+		if (r->most < r->counts[place])
+			r->most = r->counts[place];
+	}
+}
+
+/* --- text --- */
+
+#define SHADES 5
+
+static const char *const plain_shades[SHADES] = { " ", ".", ":", "+", "#" };
+static const char *const block_shades[SHADES] = { " ", "░", "▒", "▓", "█" };
+
+/* By the logarithm: a few values beside many are what one looks for. */
+static unsigned shade_of(uint64_t count, uint64_t most)
+{
+	if (!count)
+		return 0;
+	return 1 + (unsigned)((SHADES - 2) * log1p((double)count) / log1p((double)most));
+}
+
+/* Yellow over red to white, as flame graphs' peers have them (the 256 colours of terminals). */
+static const unsigned char colours[SHADES] = { 0, 52, 124, 208, 226 };
+
+static void print_shade(FILE *out, const struct kstats_heat_axis *axis, unsigned shade)
+{
+	const char *mark = (axis->utf8 ? block_shades : plain_shades)[shade];
+
+	if (axis->colour && shade)
+		fprintf(out, "\033[38;5;%um%s\033[0m", colours[shade], mark);
+	else
+		fputs(mark, out);
+}
+
+void kstats_heat_heading(FILE *out, const struct kstats_table *table,
+			 const struct kstats_heat_axis *axis)
+{
+	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+	int width = (int)(range_of(axis->high) - range_of(axis->low) + 1);
+
+	kstats_format(low, table, (double)bucket_low(range_of(axis->low), KSTATS_HEAT_BITS));
+	kstats_format(high, table, (double)bucket_high(range_of(axis->high), KSTATS_HEAT_BITS));
+	fprintf(out, "%-8s %10s %10s %10s  %s", "time", "count", "p50", "p99", low);
+	/* Above the first and the last column of the lines, and never into each other. */
+	width -= (int)text_width(low);
+	fputc(' ', out);
+	bar_label(out, high, width > 1 ? width - 1 : 1);
+	fputc('\n', out);
+}
+
+void kstats_heat_line(FILE *out, const struct kstats_table *table,
+		      const struct kstats_heat_axis *axis, const struct kstats_heat_line *line)
+{
+	time_t seconds = (time_t)(line->at_ns / NS_PER_S);
+	char text[UNITS_TEXT_MAX];
+	struct ranges r;
+	struct tm time;
+
+	localtime_r(&seconds, &time);
+	fprintf(out, "%02d:%02d:%02d %10" PRIu64 " ", time.tm_hour, time.tm_min, time.tm_sec,
+		line->values.count);
+	if (!line->values.count) {
+		fprintf(out, "%10s %10s\n", "-", "-");
+		return;
+	}
+	bar_label(out,
+		  kstats_format(text, table, (double)kstats_percentile(&line->values, 0.5).high),
+		  10);
+	fputc(' ', out);
+	bar_label(out,
+		  kstats_format(text, table, (double)kstats_percentile(&line->values, 0.99).high),
+		  10);
+	fputs(" |", out);
+	fold(&r, &line->values, axis->low, axis->high);
+	for (unsigned i = 0; i < r.count; i++)
+		print_shade(out, axis, shade_of(r.counts[i], r.most));
+	fputs("|\n", out);
+}
+
+/* --- SVG --- */
+
+#define CELL_HEIGHT 6
+#define PLOT_WIDTH  900
+#define LEFT        90
+#define TOP         40
+
+struct extent {
+	uint64_t low, high, most;
+	unsigned first, count;
+};
+
+static struct extent extent_of(const struct kstats_heat *heat)
+{
+	struct extent e = { .low = UINT64_MAX };
+	struct ranges r;
+
+	for (size_t i = 0; i < heat->count; i++) {
+		const struct kstats_distribution *values = &heat->items[i].values;
+
+		if (!values->count)
+			continue;
+		e.low = e.low < kstats_percentile(values, 0).low ? e.low
+								 : kstats_percentile(values, 0).low;
+		e.high = e.high > kstats_percentile(values, 1).high
+				 ? e.high
+				 : kstats_percentile(values, 1).high;
+	}
+	if (e.low > e.high)
+		e.low = e.high;
+	for (size_t i = 0; i < heat->count; i++) {
+		fold(&r, &heat->items[i].values, e.low, e.high);
+		e.most = e.most > r.most ? e.most : r.most;
+	}
+	e.first = range_of(e.low);
+	e.count = range_of(e.high) - e.first + 1;
+	return e;
+}
+
+/* Time goes to the right, values go up, and each cell says what it is when it is pointed at. */
+static struct error *print_cells(FILE *out, const struct kstats_table *table,
+				 const struct kstats_heat *heat, const struct extent *e)
+{
+	double width = (double)PLOT_WIDTH / (double)(heat->count ? heat->count : 1);
+	double height = CELL_HEIGHT * 4;
+
+	for (size_t i = 0; i < heat->count; i++) {
+		struct ranges r;
+
+		fold(&r, &heat->items[i].values, e->low, e->high);
+		for (unsigned at = 0; at < r.count; at++) {
+			char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+			double share = log1p((double)r.counts[at]) / log1p((double)e->most);
+
+			if (!r.counts[at])
+				continue;
+			fprintf(out,
+				"<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+				"fill=\"hsl(%.0f 90%% %.0f%%)\"><title>%" PRIu64
+				" value%s from %s to %s, interval %zu</title></rect>\n",
+				LEFT + (double)i * width, TOP + (e->count - 1 - at) * height, width,
+				height, 55 - 55 * share, 90 - 50 * share, r.counts[at],
+				plural(r.counts[at]),
+				kstats_format(low, table,
+					      (double)bucket_low(e->first + at, KSTATS_HEAT_BITS)),
+				kstats_format(high, table,
+					      (double)bucket_high(e->first + at, KSTATS_HEAT_BITS)),
+				i + 1);
+		}
+	}
+	return NULL;
+}
+
+static void print_axis(FILE *out, const struct kstats_table *table, const struct kstats_heat *heat,
+		       const struct extent *e)
+{
+	double height = CELL_HEIGHT * 4;
+	char text[UNITS_TEXT_MAX];
+	double seconds = 0;
+
+	for (unsigned at = 0; at < e->count; at += 1 + e->count / 16)
+		fprintf(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%s</text>\n", LEFT - 6,
+			TOP + (e->count - at) * height - 4,
+			kstats_format(text, table,
+				      (double)bucket_low(e->first + at, KSTATS_HEAT_BITS)));
+	for (size_t i = 0; i < heat->count; i++)
+		seconds += (double)heat->items[i].length_ns / NS_PER_S;
+	fprintf(out, "<text x=\"%d\" y=\"%.2f\">0 s</text>\n", LEFT, TOP + e->count * height + 16);
+	fprintf(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%.1f s</text>\n",
+		LEFT + PLOT_WIDTH, TOP + e->count * height + 16, seconds);
+}
+
+struct error *kstats_heat_svg(FILE *out, const struct kstats_table *table,
+			      const struct kstats_heat *heat)
+{
+	struct extent e = extent_of(heat);
+	struct error *err;
+
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		"font-family=\"sans-serif\" font-size=\"12\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+		"<text x=\"%d\" y=\"24\" font-size=\"16\">",
+		LEFT + PLOT_WIDTH + 20, (int)(TOP + e.count * CELL_HEIGHT * 4 + 30), LEFT);
+	err = markup_text(out, text_of(table->name));
+	fputs("</text>\n", out);
+	if (!err)
+		err = print_cells(out, table, heat, &e);
+	if (!err)
+		print_axis(out, table, heat, &e);
+	fputs("</svg>\n", out);
+	return err;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A distribution over time: a line for each interval, a column for each range of values, the more
+ * values the darker. As text while it goes on, or as a picture when it is over.
+ */
+#ifndef REPORT_KSTATS_HEAT_H
+#define REPORT_KSTATS_HEAT_H
+
+#include <stdio.h>
+
+#include "kstats/distribution.h"
+
+/* As many ranges as a power of two of values has in heat maps. */
+#define KSTATS_HEAT_BITS 1
+
+/* One interval's values. `at_ns` is since the epoch, of its end. */
+struct kstats_heat_line {
+	uint64_t at_ns, length_ns;
+	struct kstats_distribution values;
+};
+
+struct kstats_heat {
+	ARRAY(struct kstats_heat_line);
+};
+void kstats_heat_clear(struct kstats_heat *heat);
+
+/* The line of one interval: time, count, p50, p99, and its values from `low` to `high` in ranges.
+ */
+struct kstats_heat_axis {
+	uint64_t low, high; /* of values; beyond them, values count to the last range */
+	bool utf8, colour;
+};
+void kstats_heat_heading(FILE *out, const struct kstats_table *table,
+			 const struct kstats_heat_axis *axis);
+void kstats_heat_line(FILE *out, const struct kstats_table *table,
+		      const struct kstats_heat_axis *axis, const struct kstats_heat_line *line);
+
+/* A picture of all of them. */
+struct error *kstats_heat_svg(FILE *out, const struct kstats_table *table,
+			      const struct kstats_heat *heat) MUST_CHECK;
+
+#endif

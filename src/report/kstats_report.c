@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/kstats_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "report/bar.h"
+#include "report/csv_text.h"
+#include "report/table.h"
+
+#define BAR_WIDTH 40
+
+static enum unit unit_of(const struct kstats_table *table)
+{
+	return strcmp(table->unit, unit_name(UNIT_NS)) == 0 ? UNIT_NS : UNIT_COUNT;
+}
+
+char *kstats_format(char *buffer, const struct kstats_table *table, double value)
+{
+	/* Doubles have no more digits than these. */
+	if (value >= 0x1p64)
+		value = 0x1p64 - 2048;
+	return units_format(buffer, unit_of(table), (__int128)(value + 0.5));
+}
+
+static char *format_exact(char *buffer, const struct kstats_table *table, uint64_t value)
+{
+	return units_format(buffer, unit_of(table), value);
+}
+
+/* --- heading --- */
+
+static void print_visible(FILE *out, const char *text)
+{
+	_cleanup_free_ char *visible = text_visible(text_of(text));
+
+	fputs(visible ? visible : "?", out);
+}
+
+static void print_heading(FILE *out, const struct kstats_table *table)
+{
+	print_visible(out, table->name);
+	if (table->start) {
+		fputs(": ", out);
+		print_visible(out, table->start);
+	}
+	if (table->end) {
+		fputs(" to ", out);
+		print_visible(out, table->end);
+	}
+	if (table->recorder) {
+		fputs(", by ", out);
+		print_visible(out, table->recorder);
+	}
+	fprintf(out, ", %u bit%s%s\n", table->frac_bits, plural(table->frac_bits),
+		table->is_active ? "" : ", stopped");
+}
+
+/* --- histogram --- */
+
+struct histogram {
+	const struct kstats_distribution *of;
+	unsigned frac_bits; /* that are shown; no more than there are */
+	struct kstats_slot *slots;
+	unsigned first, last;
+	uint64_t most;
+};
+
+static void fold(struct histogram *h)
+{
+	unsigned fine = h->of->frac_bits;
+
+	memset(h->slots, 0, BUCKET_SLOTS(fine) * sizeof(*h->slots));
+	h->first = BUCKET_SLOTS(fine);
+	h->last = 0;
+	h->most = 0;
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(fine); slot++) {
+		unsigned place = bucket_slot(bucket_low(slot, fine), h->frac_bits);
+
+		if (!h->of->slots[slot].count)
+			continue;
+		h->slots[place].count += h->of->slots[slot].count;
+		h->first = h->first < place ? h->first : place;
+		h->last = place;
+		if (h->most < h->slots[place].count)
+			h->most = h->slots[place].count;
+	}
+}
+
+static void print_slot(FILE *out, const struct kstats_table *table, const struct histogram *h,
+		       unsigned slot, bool utf8)
+{
+	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+	uint64_t count = h->slots[slot].count;
+
+	bar_label(out, format_exact(low, table, bucket_low(slot, h->frac_bits)), 12);
+	fputs(" .. ", out);
+	bar_label(out, format_exact(high, table, bucket_high(slot, h->frac_bits)), 10);
+	fprintf(out, " %12" PRIu64 " %5.1f%%", count, 100 * (double)count / (double)h->of->count);
+	if (count) {
+		fputs("  ", out);
+		bar_print(out, (double)count / (double)h->most, BAR_WIDTH, utf8);
+	}
+	fputc('\n', out);
+}
+
+/* So many empty slots are one line. */
+#define GAP_LINES 4
+
+/* The first slot from this one on that has a line: not the empty ones when they are many. The last
+ * slot is not empty. */
+static unsigned next_line(const struct histogram *h, unsigned slot)
+{
+	unsigned next = slot;
+
+	while (!h->slots[next].count)
+		next++;
+	return next - slot < GAP_LINES ? slot : next;
+}
+
+static unsigned lines_of(const struct histogram *h)
+{
+	unsigned lines = 0;
+
+	for (unsigned slot = h->first; slot <= h->last; slot++) {
+		unsigned next = next_line(h, slot);
+
+		lines += 1 + (next != slot);
+		slot = next;
+	}
+	return lines;
+}
+
+/* As many bits as give no more lines than wanted; slots in between, so that gaps are seen. */
+static struct error *print_histogram(FILE *out, const struct kstats_table *table,
+				     const struct kstats_distribution *of,
+				     const struct kstats_style *style)
+{
+	struct histogram h = { .of = of, .frac_bits = of->frac_bits };
+
+	h.slots = calloc(BUCKET_SLOTS(of->frac_bits), sizeof(*h.slots));
+	if (!h.slots)
+		return &error_no_memory;
+	fold(&h);
+	while (style->lines && h.frac_bits && lines_of(&h) > style->lines) {
+		h.frac_bits--;
+		fold(&h);
+	}
+	for (unsigned slot = h.first; slot <= h.last; slot++) {
+		unsigned next = next_line(&h, slot);
+
+		if (style->lines && next != slot)
+			fprintf(out, "%12s\n", "...");
+		slot = style->lines ? next : slot;
+		if (style->lines || h.slots[slot].count)
+			print_slot(out, table, &h, slot, style->utf8);
+	}
+	free(h.slots);
+	return NULL;
+}
+
+/* --- numbers --- */
+
+static const struct {
+	const char *name;
+	double fraction;
+} percentiles[] = {
+	{ "p50", 0.5 },     { "p90", 0.9 },       { "p95", 0.95 }, { "p99", 0.99 },
+	{ "p99.9", 0.999 }, { "p99.99", 0.9999 }, { "max", 1 },
+};
+
+static void print_percentiles(FILE *out, const struct kstats_table *table,
+			      const struct kstats_distribution *of)
+{
+	for (size_t i = 0; i < array_length(percentiles); i++) {
+		struct kstats_percentile p = kstats_percentile(of, percentiles[i].fraction);
+		char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
+
+		fprintf(out, "  %-6s ", percentiles[i].name);
+		bar_label(out, format_exact(low, table, p.low), 11);
+		if (p.low == p.high) {
+			fputc('\n', out);
+			continue;
+		}
+		fputs(" .. ", out);
+		bar_label(out, format_exact(high, table, p.high), 10);
+		fprintf(out, "  slot mean %s\n", kstats_format(mean, table, p.mean));
+	}
+}
+
+static struct error *print_distribution(FILE *out, const struct kstats_table *table,
+					const struct kstats_distribution *of,
+					const struct kstats_style *style)
+{
+	char mean[UNITS_TEXT_MAX];
+	struct error *err;
+
+	fprintf(out, "  count %" PRIu64, of->count);
+	if (!of->count) {
+		fputs(": nothing was recorded yet\n", out);
+		return NULL;
+	}
+	fprintf(out, ", mean %s\n\n", kstats_format(mean, table, kstats_mean(of)));
+	err = print_histogram(out, table, of, style);
+	fputc('\n', out);
+	print_percentiles(out, table, of);
+	return err;
+}
+
+static void print_losses(FILE *out, const struct kstats_table *table)
+{
+	char overhead[UNITS_TEXT_MAX];
+
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		if (table->losses[loss])
+			fprintf(out, "  %-9s %" PRIu64 ": %s\n", kstats_losses[loss].name,
+				table->losses[loss], kstats_losses[loss].prose);
+	if (table->overhead_ns)
+		fprintf(out, "  overhead  %s is what an empty pair measures here\n",
+			kstats_format(overhead, table, (double)table->overhead_ns));
+}
+
+static struct error *print_row(FILE *out, const struct kstats_table *table,
+			       const struct kstats_row *row, const struct kstats_style *style)
+{
+	struct kstats_distribution of = { 0 };
+	struct error *err = kstats_distribution_of(table, row, &of);
+
+	if (!err && of.count) {
+		fprintf(out, "\n%s %" PRIu64, kstats_bys[table->by].heading, row->id);
+		if (row->label) {
+			fputc(' ', out);
+			print_visible(out, row->label);
+		}
+		fputc('\n', out);
+		err = print_distribution(out, table, &of, style);
+	}
+	kstats_distribution_clear(&of);
+	return err;
+}
+
+struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
+				 const struct kstats_style *style)
+{
+	struct kstats_distribution all = { 0 };
+	struct error *err = kstats_distribution_of(table, NULL, &all);
+
+	print_heading(out, table);
+	if (!err)
+		err = print_distribution(out, table, &all, style);
+	print_losses(out, table);
+	for (size_t i = 0; style->rows && !err && i < table->rows.count; i++)
+		err = print_row(out, table, &table->rows.items[i], style);
+	kstats_distribution_clear(&all);
+	return err;
+}
+
+/* --- CSV --- */
+
+void kstats_report_csv_heading(FILE *out)
+{
+	fputs("name,by,id,label,slot,low,high,count,mean\n", out);
+}
+
+struct error *kstats_report_csv(FILE *out, const struct kstats_table *table)
+{
+	for (size_t i = 0; i < table->rows.count; i++) {
+		const struct kstats_row *row = &table->rows.items[i];
+		const struct kstats_distribution of = { table->frac_bits, 0, row->slots };
+		char mean[UNITS_TEXT_MAX];
+
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
+			if (!row->slots[slot].count)
+				continue;
+			csv_text(out, text_of(table->name));
+			fprintf(out, ",%s,%" PRIu64 ",", kstats_bys[table->by].name, row->id);
+			csv_text(out, text_of(row->label ? row->label : ""));
+			fprintf(out, ",%u,%llu,%llu,%" PRIu64 ",%s\n", slot,
+				bucket_low(slot, table->frac_bits),
+				bucket_high(slot, table->frac_bits), row->slots[slot].count,
+				units_real_digits(mean, kstats_slot_mean(&of, slot)));
+		}
+	}
+	return NULL;
+}
+
+/* --- what changed --- */
+
+static const char *const sureness_words[] = {
+	[KSTATS_SAME] = "same slot",
+	[KSTATS_UNSURE] = "may be chance",
+	[KSTATS_SLOWER] = "larger for sure",
+	[KSTATS_FASTER] = "smaller for sure",
+};
+
+static char *format_signed(char *buffer, const struct kstats_table *table, double value)
+{
+	return units_format_delta(buffer, unit_of(table), (__int128)value);
+}
+
+static void print_shifts(FILE *out, const struct kstats_table *table,
+			 const struct kstats_distribution *before,
+			 const struct kstats_distribution *after)
+{
+	fprintf(out, "  %-7s %23s %23s %27s\n", "", "before", "after", "shift");
+	for (size_t i = 0; i < array_length(percentiles); i++) {
+		struct kstats_shift shift = kstats_shift(before, after, percentiles[i].fraction);
+		char text[6][UNITS_TEXT_MAX], pair[3][2 * UNITS_TEXT_MAX];
+
+		snprintf(pair[0], sizeof(pair[0]), "%s..%s",
+			 format_exact(text[0], table, shift.before.low),
+			 format_exact(text[1], table, shift.before.high));
+		snprintf(pair[1], sizeof(pair[1]), "%s..%s",
+			 format_exact(text[2], table, shift.after.low),
+			 format_exact(text[3], table, shift.after.high));
+		snprintf(pair[2], sizeof(pair[2]), "%s..%s",
+			 format_signed(text[4], table, shift.least),
+			 format_signed(text[5], table, shift.most));
+		fprintf(out, "  %-7s ", percentiles[i].name);
+		bar_label(out, pair[0], 23);
+		fputc(' ', out);
+		bar_label(out, pair[1], 23);
+		fputc(' ', out);
+		bar_label(out, pair[2], 27);
+		fprintf(out, "  %s\n", sureness_words[shift.sureness]);
+	}
+}
+
+static void print_both(FILE *out, const struct kstats_table *table,
+		       const struct kstats_distribution *before,
+		       const struct kstats_distribution *after)
+{
+	struct kstats_distance d = kstats_distance(before, after);
+	char old[UNITS_TEXT_MAX], new[UNITS_TEXT_MAX];
+
+	print_visible(out, table->name);
+	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", before->count,
+		after->count);
+	if (!before->count || !after->count) {
+		fputs("  one side recorded nothing: there is nothing to compare\n", out);
+		return;
+	}
+	print_shifts(out, table, before, after);
+	fprintf(out, "  %-7s %23s %23s\n", "mean", kstats_format(old, table, kstats_mean(before)),
+		kstats_format(new, table, kstats_mean(after)));
+	fprintf(out, "  distance %.4f between the shares; p %s%.3g that chance alone does so\n",
+		d.distance, d.probability < 1e-6 ? "<" : "=",
+		d.probability < 1e-6 ? 1e-6 : d.probability);
+}
+
+struct error *kstats_report_shift(FILE *out, const struct kstats_table *before,
+				  const struct kstats_table *after)
+{
+	struct kstats_distribution old = { 0 }, new = { 0 };
+	struct error *err = kstats_distribution_of(before, NULL, &old);
+
+	if (!err)
+		err = kstats_distribution_of(after, NULL, &new);
+	if (!err)
+		print_both(out, after, &old, &new);
+	kstats_distribution_clear(&old);
+	kstats_distribution_clear(&new);
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Metrics of kstats as people read them, and as CSV.
+ */
+#ifndef REPORT_KSTATS_REPORT_H
+#define REPORT_KSTATS_REPORT_H
+
+#include <stdio.h>
+
+#include "kstats/shift.h"
+#include "kstats/table.h"
+
+struct kstats_style {
+	bool utf8;
+	bool rows; /* each CPU (process, cgroup, returned value) apart, after all together */
+	/* Of a histogram, at most, as far as powers of two allow; 0: every slot that is not empty.
+	 */
+	size_t lines;
+};
+
+/* A histogram, percentiles with their bounds, and what was lost. */
+struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
+				 const struct kstats_style *style) MUST_CHECK;
+
+/* "name,by,id,label,slot,low,high,count,mean": rows of slots that are not empty. */
+void kstats_report_csv_heading(FILE *out);
+struct error *kstats_report_csv(FILE *out, const struct kstats_table *table) MUST_CHECK;
+
+/* How far each percentile moved, and how sure that is. Both have the same frac_bits. */
+struct error *kstats_report_shift(FILE *out, const struct kstats_table *before,
+				  const struct kstats_table *after) MUST_CHECK;
+
+/* A value of this table's unit: "1.235ms". Room for UNITS_TEXT_MAX. */
+char *kstats_format(char *buffer, const struct kstats_table *table, double value);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the screen shows: a window, its rows, and what else is drawn of it.
+ *
+ *	struct model model;
+ *	model_init(&model);
+ *	err = model_fill(&model, &window, &host, &view);
+ *	...
+ *	err = model_list(&model, &other_view);		the same window in other rows
+ *	model_deinit(&model);
+ *
+ * It stands alone: whoever fed it may read on meanwhile, in another thread. What it does not hold
+ * itself are the names of threads and users, which nobody changes as long as the screen lasts.
+ */
+#ifndef TUI_MODEL_H
+#define TUI_MODEL_H
+
+#include "base/word_map.h"
+#include "state/view.h"
+#include "tui/screen.h"
+
+struct model {
+	struct state_window window; /* of threads that are its own */
+	struct {
+		ARRAY(struct state_thread);
+	} threads;
+	struct screen_host host; /* its texts are these */
+	char engine[40], note[80];
+	/* Of all users that have a thread here, what they are called; NULL: nobody knows. */
+	struct word_map user_places;
+	struct {
+		ARRAY(const char *);
+	} users;
+	struct state_list list;
+	uint64_t view_number; /* of whom it is for: by which view the list was made */
+};
+
+void model_init(struct model *model);
+void model_deinit(struct model *model);
+
+/* Copy the window, and make its rows by the view. This asks the view for names of users, and is all
+ * that does. One that is used again keeps its memory. */
+struct error *model_fill(struct model *model, const struct state_window *window,
+			 const struct screen_host *host, const struct state_view *view) MUST_CHECK;
+
+/* Make the rows anew. Some milliseconds, of ten thousand threads. */
+struct error *model_list(struct model *model, const struct state_view *view) MUST_CHECK;
+
+/* What a user is called, or NULL. */
+const char *model_user_name(const struct model *model, uint32_t uid);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fuzz.h"
+
+#include "kstats/module_text.h"
+
+static void check_head(struct text bytes)
+{
+	struct kstats_entry entry;
+	struct error *err = kstats_module_parse_head(bytes, &entry);
+
+	if (err) {
+		fuzz_check_error(err);
+		return;
+	}
+	must(entry.name);
+	free(entry.name);
+	free(entry.start);
+	free(entry.end);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct text bytes = fuzz_copy(data, size);
+	struct kstats_table *table;
+	struct error *err = kstats_module_parse(bytes, &table);
+
+	if (err) {
+		fuzz_check_error(err);
+	} else {
+		must(table->name && table->unit && table->frac_bits <= BUCKET_FRAC_BITS_MAX);
+		for (size_t i = 0; i < table->rows.count; i++)
+			must(table->rows.items[i].id < table->cpus);
+		kstats_table_destroy(table);
+	}
+	check_head(bytes);
+	fuzz_release(bytes);
+	return 0;
+}

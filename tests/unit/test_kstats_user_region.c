@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory of programs that mean harm: it is refused, or read as nonsense, and no more.
+ */
+#include "kstats/user_region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "unit/kstats_own.h"
+#include "unit/unit.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+static const struct kstats_shared_header good = {
+	.magic = "kstats\r",
+	.version = KSTATS_SHARED_VERSION,
+	.frac_bits = 1,
+	.cpus = 2,
+	.overhead_ns = 20,
+	.name = "made",
+};
+
+/* As a program would make it, but for what a test wants otherwise. */
+static int make_file(struct kstats_shared_header header, off_t size, int seals)
+{
+	int fd = memfd_create("kstats:made", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	header.magic[7] = '\n';
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, size), 0);
+	assert_true(pwrite(fd, &header, sizeof(header), 0) > 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+	return fd;
+}
+
+static off_t good_size(void)
+{
+	return (off_t)kstats_shared_size(good.frac_bits, good.cpus);
+}
+
+static void expect_refused(int fd, const char *why)
+{
+	struct kstats_region region;
+	struct error *err = kstats_region_map(fd, true, &region);
+
+	assert_non_null(err);
+	assert_int_equal(err->errnum, EPROTO);
+	expect_error(err, why);
+	/* It is closed. */
+	assert_true(fcntl(fd, F_GETFD) < 0);
+}
+
+static void expect_header_refused(struct kstats_shared_header header, const char *why)
+{
+	expect_refused(make_file(header, good_size(), SEALS), why);
+}
+
+static struct kstats_region map_good(int fd)
+{
+	struct kstats_region region;
+
+	expect_ok(kstats_region_map(fd, true, &region));
+	return region;
+}
+
+static void set_slot(int fd, unsigned part, unsigned cpu, unsigned slot, uint64_t count,
+		     uint64_t sum)
+{
+	const struct kstats_shared_slot value = { count, sum };
+	size_t table = kstats_shared_table(good.frac_bits, good.cpus, part, cpu);
+
+	assert_true(pwrite(fd, &value, sizeof(value), (off_t)(table + slot * sizeof(value))) > 0);
+}
+
+TEST(a_good_one_is_read)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	struct kstats_table *table;
+	uint64_t count;
+
+	assert_string_equal(region.header.name, "made");
+	assert_true(kstats_region_is_active(&region));
+	set_slot(region.fd, KSTATS_PART_OWN, 1, 5, 10, 60);
+	set_slot(region.fd, KSTATS_PART_ATOMIC, 1, 5, 1, 6);
+	set_slot(region.fd, KSTATS_PART_ATOMIC, 0, BUCKET_SLOTS(1) - 1, 3, 4);
+	set_slot(region.fd, kstats_shared_forgotten(KSTATS_PART_OWN, 0), 1, 5, 4, 24);
+	expect_ok(kstats_table_create("made", 1, "", &table));
+	expect_ok(kstats_region_read(&region, table));
+	assert_int_equal(table->rows.count, 2);
+	assert_true(table->rows.items[0].slots[BUCKET_SLOTS(1) - 1].count == 3);
+	assert_true(table->rows.items[1].slots[5].count == 7);
+	assert_true(table->rows.items[1].slots[5].sum == 42);
+	expect_ok(kstats_region_count(&region, &count));
+	assert_true(count == 10);
+	kstats_table_destroy(table);
+	kstats_region_unmap(&region);
+}
+
+TEST(files_that_could_end_us_are_refused)
+{
+	struct scratch scratch;
+	int pipes[2], fd;
+
+	expect_refused(make_file(good, good_size(), 0), "may shrink");
+	expect_refused(make_file(good, good_size(), F_SEAL_GROW), "may shrink");
+	expect_refused(make_file(good, 0, SEALS & ~F_SEAL_GROW), "its size");
+	expect_refused(make_file(good, 4095, SEALS), "its size");
+	expect_refused(make_file(good, (off_t)1 << 40, SEALS), "its size");
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	expect_refused(pipes[0], "no memfd");
+	close(pipes[1]);
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", (struct text){ (const char *)&good, sizeof(good) });
+	fd = open(scratch_path(&scratch, "file"), O_RDWR | O_CLOEXEC);
+	expect_refused(fd, "memory");
+	scratch_deinit(&scratch);
+	fd = memfd_create("kstats:made", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+	if (fd >= 0)
+		expect_refused(fd, "no memfd");
+}
+
+TEST(sizes_that_are_not_those_of_the_tables_are_refused)
+{
+	struct kstats_shared_header header = good;
+
+	expect_refused(make_file(good, good_size() - 4096, SEALS), "tables");
+	expect_refused(make_file(good, good_size() + 1, SEALS), "tables");
+	header.cpus = 3;
+	expect_header_refused(header, "tables");
+	header.cpus = 0;
+	expect_header_refused(header, "bits or CPUs");
+	header.cpus = KSTATS_SHARED_CPUS_MAX + 1;
+	expect_header_refused(header, "bits or CPUs");
+	header.cpus = UINT32_MAX;
+	expect_header_refused(header, "bits or CPUs");
+	header = good;
+	header.frac_bits = 6;
+	expect_header_refused(header, "bits or CPUs");
+	header.frac_bits = UINT32_MAX;
+	expect_header_refused(header, "bits or CPUs");
+	header.frac_bits = 5;
+	expect_header_refused(header, "tables");
+}
+
+TEST(other_contents_are_refused)
+{
+	struct kstats_shared_header header = good;
+
+	header.magic[0] = 'K';
+	expect_header_refused(header, "begins");
+	header = good;
+	header.version++;
+	expect_header_refused(header, "version 2");
+	header = good;
+	header.name[0] = 0;
+	expect_header_refused(header, "name");
+	strcpy(header.name, "a/b");
+	expect_header_refused(header, "name");
+	memset(header.name, 'n', sizeof(header.name));
+	expect_header_refused(header, "name");
+}
+
+/* Counts that were forgotten and never were, or that are more than a number can say. */
+TEST(counts_that_cannot_be_are_errors)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	struct kstats_table *table;
+	uint64_t count = 7;
+
+	expect_ok(kstats_table_create("made", 1, "", &table));
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, UINT64_MAX, 0);
+	expect_ok(kstats_region_read(&region, table));
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 2, 1, 0);
+	expect_error(kstats_region_read(&region, table), "counts");
+	expect_error(kstats_region_count(&region, &count), "counts");
+	assert_true(count == 7);
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 3, 0);
+	set_slot(region.fd, kstats_shared_forgotten(KSTATS_PART_OWN, 0), 0, 1, 4, 0);
+	expect_error(kstats_region_read(&region, table), "counts");
+	kstats_table_destroy(table);
+	kstats_region_unmap(&region);
+}
+
+/* What says how large it is changes behind our back: the copy counts. */
+TEST(what_changes_later_is_not_believed)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	struct kstats_shared_header header = good;
+	uint64_t count;
+
+	header.cpus = header.frac_bits = UINT32_MAX;
+	header.resets = UINT64_MAX;
+	assert_true(pwrite(region.fd, &header, sizeof(header), 0) > 0);
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 3, 0);
+	expect_ok(kstats_region_count(&region, &count));
+	assert_true(count == 3);
+	expect_ok(kstats_region_command(&region, KSTATS_RESET));
+	expect_ok(kstats_region_count(&region, &count));
+	assert_true(count == 0);
+	kstats_region_unmap(&region);
+}
+
+/* A program that resets all the time, or never lets others, is given up on. */
+TEST(endless_resets_are_errors)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	uint64_t count, end = clock_ns(CLOCK_MONOTONIC) + 30 * NS_PER_S;
+	struct error *err = NULL;
+	pid_t child = fork();
+
+	if (!child)
+		for (;;)
+			__atomic_fetch_add(&region.bytes->resets, 1, __ATOMIC_SEQ_CST);
+	/* It may be kept from running. */
+	while (!err && clock_ns(CLOCK_MONOTONIC) < end)
+		err = kstats_region_count(&region, &count);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_non_null(err);
+	assert_int_equal(err->errnum, EAGAIN);
+	expect_error(err, "reset");
+	kstats_region_unmap(&region);
+}
+
+/* Reset by a process that dies at its first write to this part of the memory. */
+static void reset_and_die_at(const struct kstats_region *region, size_t start, size_t end)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		signal(SIGSEGV, SIG_DFL);
+		mprotect((char *)region->bytes + start, end - start, PROT_READ);
+		error_destroy(kstats_region_command(region, KSTATS_RESET));
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+/* Before it says that there was a reset, and before it has written what was forgotten. */
+TEST(resets_that_break_off_have_no_effect)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	uint64_t count;
+
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 10, 0);
+	for (unsigned turn = 0; turn < 4; turn++) {
+		expect_ok(kstats_region_command(&region, KSTATS_RESET));
+		set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 15 + 5 * turn, 0);
+		reset_and_die_at(&region, 0, KSTATS_SHARED_UNIT);
+		expect_ok(kstats_region_count(&region, &count));
+		assert_true(count == 5);
+		reset_and_die_at(&region, KSTATS_SHARED_UNIT, region.size);
+		expect_ok(kstats_region_count(&region, &count));
+		assert_true(count == 5);
+	}
+	kstats_region_unmap(&region);
+}
+
+TEST(a_lock_that_is_held_is_an_error)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	char path[64];
+	int other;
+	struct error *err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", region.fd);
+	other = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(other, LOCK_EX), 0);
+	err = kstats_region_command(&region, KSTATS_RESET);
+	assert_int_equal(err->errnum, EWOULDBLOCK);
+	expect_error(err, "somebody else");
+	close(other);
+	expect_ok(kstats_region_command(&region, KSTATS_RESET));
+	kstats_region_unmap(&region);
+}
+
+/* Reading leaves no pages behind where nothing was counted. */
+TEST(looking_does_not_grow_it)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	struct stat before, after;
+	uint64_t count;
+
+	set_slot(region.fd, KSTATS_PART_OWN, 1, 1, 3, 9);
+	assert_int_equal(fstat(region.fd, &before), 0);
+	expect_ok(kstats_region_count(&region, &count));
+	assert_int_equal(fstat(region.fd, &after), 0);
+	assert_true(after.st_blocks == before.st_blocks);
+	/* What was forgotten of the one table there is. */
+	expect_ok(kstats_region_command(&region, KSTATS_RESET));
+	assert_int_equal(fstat(region.fd, &after), 0);
+	assert_true(after.st_blocks == before.st_blocks + 8);
+	kstats_region_unmap(&region);
+}
+
+/* A mapping whose name is that of a metric, and whose memory is another's. */
+TEST(names_must_agree)
+{
+	struct kstats_shared_header header = good;
+	struct kstats_table *table;
+	struct error *err;
+	void *mapped;
+	int fd;
+
+	strcpy(header.name, "other");
+	fd = make_file(header, good_size(), SEALS);
+	mapped = mmap(NULL, (size_t)good_size(), PROT_READ, MAP_SHARED, fd, 0);
+	err = kstats_user.read(kstats_own_name("made"), &table);
+	assert_int_equal(err->errnum, EPROTO);
+	expect_error(err, "name of another");
+	/* One that is open, and not mapped, is nobody's. */
+	munmap(mapped, (size_t)good_size());
+	expect_error(kstats_user.read(kstats_own_name("made"), &table), "has no metric");
+	close(fd);
+}
+
+UNIT_TESTS(cmocka_unit_test(a_good_one_is_read),
+	   cmocka_unit_test(files_that_could_end_us_are_refused),
+	   cmocka_unit_test(sizes_that_are_not_those_of_the_tables_are_refused),
+	   cmocka_unit_test(other_contents_are_refused),
+	   cmocka_unit_test(counts_that_cannot_be_are_errors),
+	   cmocka_unit_test(what_changes_later_is_not_believed),
+	   cmocka_unit_test(endless_resets_are_errors),
+	   cmocka_unit_test(resets_that_break_off_have_no_effect),
+	   cmocka_unit_test(a_lock_that_is_held_is_an_error),
+	   cmocka_unit_test(looking_does_not_grow_it), cmocka_unit_test(names_must_agree))

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/kstats_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "report/bar.h"
+#include "report/kstats_heat.h"
+#include "report/table.h"
+#include "unit/kstats_scene.h"
+
+/* --- what was printed --- */
+
+struct output {
+	char *text;
+	size_t length;
+	FILE *out;
+};
+
+static FILE *begin(struct output *o)
+{
+	o->out = open_memstream(&o->text, &o->length);
+	assert_non_null(o->out);
+	return o->out;
+}
+
+/* Nothing that a terminal would obey, nor what is no number. */
+static void end(struct output *o)
+{
+	fclose(o->out);
+	for (size_t i = 0; i < o->length; i++)
+		assert_true(o->text[i] == '\n' ||
+			    ((unsigned char)o->text[i] >= ' ' && o->text[i] != 0x7f));
+	assert_null(strstr(o->text, "nan"));
+	assert_null(strstr(o->text, "inf"));
+	assert_null(strstr(o->text, " \n"));
+}
+
+static void expect_output(struct output *o, const char *text)
+{
+	end(o);
+	assert_string_equal(o->text, text);
+	free(o->text);
+}
+
+/* 90 values from 480 to 511 on CPU 0 and 1, 9 from 1000 to 1080 on CPU 0, 20000 on CPU 7. */
+static struct kstats_table *known(void)
+{
+	struct kstats_table *table = scene_kstats("vfs_read", 3);
+
+	for (unsigned i = 0; i < 90; i++)
+		scene_kstats_record(table, i % 2, NULL, 480 + i % 32);
+	for (unsigned i = 0; i < 9; i++)
+		scene_kstats_record(table, 0, NULL, 1000 + 10 * i);
+	scene_kstats_record(table, 7, NULL, 20000);
+	scene_kstats_word(&table->start, "vfs_read");
+	scene_kstats_word(&table->recorder, "bpf");
+	return table;
+}
+
+/* --- text --- */
+
+TEST(a_known_table)
+{
+	const struct kstats_style style = { .lines = 10 };
+	struct kstats_table *table = known();
+	struct output o;
+
+	scene_kstats_word(&table->end, "vfs_write");
+	table->is_active = true;
+	table->losses[KSTATS_LOSS_unmatched] = 3;
+	table->losses[KSTATS_LOSS_missed] = 1;
+	table->overhead_ns = 90;
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	expect_output(&o, "vfs_read: vfs_read to vfs_write, by bpf, 3 bits\n"
+			  "  count 100, mean 739ns\n"
+			  "\n"
+			  "       480ns ..      511ns           90  90.0%  "
+			  "########################################\n"
+			  "         ...\n"
+			  "       960ns ..    1.023µs            3   3.0%  #\n"
+			  "     1.024µs ..    1.151µs            6   6.0%  ##\n"
+			  "         ...\n"
+			  "    18.432µs ..   20.479µs            1   1.0%  #\n"
+			  "\n"
+			  "  p50          480ns ..      511ns  slot mean 495ns\n"
+			  "  p90          480ns ..      511ns  slot mean 495ns\n"
+			  "  p95        1.024µs ..    1.151µs  slot mean 1.055µs\n"
+			  "  p99        1.024µs ..    1.151µs  slot mean 1.055µs\n"
+			  "  p99.9     18.432µs ..   20.479µs  slot mean 20.000µs\n"
+			  "  p99.99    18.432µs ..   20.479µs  slot mean 20.000µs\n"
+			  "  max       18.432µs ..   20.479µs  slot mean 20.000µs\n"
+			  "  missed    1: the kernel did not call the probe\n"
+			  "  unmatched 3: an end without a start that was recorded\n"
+			  "  overhead  90ns is what an empty pair measures here\n");
+	kstats_table_destroy(table);
+}
+
+TEST(all_slots_and_rows)
+{
+	const struct kstats_style style = { .rows = true, .utf8 = true };
+	struct kstats_table *table = scene_kstats("x", 1);
+	struct output o;
+
+	table->by = KSTATS_BY_PROCESS;
+	scene_kstats_word(&table->unit, "");
+	scene_kstats_record(table, 3, "one", 1);
+	scene_kstats_record(table, 3, "one", 1);
+	scene_kstats_record(table, 3, "one", 2);
+	scene_kstats_record(table, 4, "two", 1000);
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	expect_output(&o, "x, 1 bit, stopped\n"
+			  "  count 4, mean 251\n"
+			  "\n"
+			  "           1 ..          1            2  50.0%  "
+			  "████████████████████████████████████████\n"
+			  "           2 ..          2            1  25.0%  ████████████████████\n"
+			  "         768 ..     1.023K            1  25.0%  ████████████████████\n"
+			  "\n"
+			  "  p50              1\n"
+			  "  p90            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p95            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p99            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p99.9          768 ..     1.023K  slot mean 1.000K\n"
+			  "  p99.99         768 ..     1.023K  slot mean 1.000K\n"
+			  "  max            768 ..     1.023K  slot mean 1.000K\n"
+			  "\nPID 3 one\n"
+			  "  count 3, mean 1\n"
+			  "\n"
+			  "           1 ..          1            2  66.7%  "
+			  "████████████████████████████████████████\n"
+			  "           2 ..          2            1  33.3%  ████████████████████\n"
+			  "\n"
+			  "  p50              1\n"
+			  "  p90              2\n"
+			  "  p95              2\n"
+			  "  p99              2\n"
+			  "  p99.9            2\n"
+			  "  p99.99           2\n"
+			  "  max              2\n"
+			  "\nPID 4 two\n"
+			  "  count 1, mean 1.000K\n"
+			  "\n"
+			  "         768 ..     1.023K            1 100.0%  "
+			  "████████████████████████████████████████\n"
+			  "\n"
+			  "  p50            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p90            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p95            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p99            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p99.9          768 ..     1.023K  slot mean 1.000K\n"
+			  "  p99.99         768 ..     1.023K  slot mean 1.000K\n"
+			  "  max            768 ..     1.023K  slot mean 1.000K\n");
+	kstats_table_destroy(table);
+}
+
+TEST(nothing_recorded)
+{
+	const struct kstats_style style = { .rows = true, .lines = 20 };
+	struct kstats_table *table = scene_kstats("x", 3), *other = scene_kstats("x", 3);
+	struct kstats_row *row;
+	struct output o;
+
+	expect_ok(kstats_table_row(table, 0, NULL, &row));
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	expect_output(&o, "x, 3 bits, stopped\n  count 0: nothing was recorded yet\n");
+	expect_ok(kstats_report_csv(begin(&o), table));
+	expect_output(&o, "");
+	scene_kstats_record(other, 0, NULL, 1);
+	expect_ok(kstats_report_shift(begin(&o), table, other));
+	expect_output(&o, "x: 0 values before, 1 after\n"
+			  "  one side recorded nothing: there is nothing to compare\n");
+	kstats_table_destroy(table);
+	kstats_table_destroy(other);
+}
+
+static unsigned lines_with(const char *text, const char *word)
+{
+	unsigned lines = 0;
+
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		lines++;
+	return lines;
+}
+
+/* The smallest and the largest: as many lines as wanted, and percentiles beside their names. */
+TEST(widest)
+{
+	const struct kstats_style style = { .lines = 20 };
+	struct output o;
+
+	for (unsigned bits = 0; bits <= BUCKET_FRAC_BITS_MAX; bits++) {
+		struct kstats_table *table = scene_kstats("x", bits);
+
+		for (unsigned i = 0; i < 50; i++)
+			scene_kstats_record(table, 0, NULL, i % 3 * 1000);
+		scene_kstats_record(table, 0, NULL, UINT64_MAX);
+		expect_ok(kstats_report_text(begin(&o), table, &style));
+		end(&o);
+		/* A few empty slots between two are lines, many are one. */
+		assert_in_range(lines_with(o.text, "%"), 4, 4 + 3);
+		assert_in_range(lines_with(o.text, "         ...\n"), 2, 3);
+		assert_non_null(strstr(o.text, "\n  p99.99 "));
+		assert_int_equal(lines_with(o.text, " .. 18446744073.710s"), 5);
+		free(o.text);
+		kstats_table_destroy(table);
+	}
+}
+
+/* Never more lines than wanted, whatever was recorded: few values are at most as many powers of
+ * two, with a gap between them. No value is left out. */
+TEST(as_many_lines_as_wanted)
+{
+	uint64_t stream = 31;
+
+	for (unsigned i = 0; i < 300; i++) {
+		const struct kstats_style style = { .lines = 8 + i % 60 };
+		struct kstats_table *table = scene_kstats("x", i % 6);
+		uint64_t total = 0;
+		char *at, *line;
+		struct output o;
+
+		for (unsigned k = 0; k < 1 + i % 5; k++)
+			scene_kstats_record(table, 0, NULL, scene_kstats_value(&stream));
+		expect_ok(kstats_report_text(begin(&o), table, &style));
+		end(&o);
+		assert_in_range(lines_with(o.text, "%") + lines_with(o.text, "...\n"), 1,
+				style.lines > 11 ? style.lines : 11);
+		for (at = o.text; (line = strchr(at, '%')); at = line + 1) {
+			while (line[-1] != ' ')
+				line--;
+			while (line[-1] == ' ')
+				line--;
+			while (line[-1] != ' ')
+				line--;
+			total += strtoull(line, NULL, 10);
+			line = strchr(line, '%');
+		}
+		assert_int_equal(total, 1 + i % 5);
+		free(o.text);
+		kstats_table_destroy(table);
+	}
+}
+
+/* Names of any length and of any bytes. */
+TEST(hostile_words)
+{
+	const struct kstats_style style = { .rows = true, .lines = 20 };
+	struct kstats_table *table = known();
+	char longest[5001];
+	struct output o;
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	scene_kstats_word(&table->name, longest);
+	scene_kstats_word(&table->start, "\033[2J\r\n\t\x7f");
+	scene_kstats_word(&table->end, "\xff\xfe");
+	scene_kstats_word(&table->recorder, "a\nb");
+	scene_kstats_record(table, 9, "\033]0;x\a, \"quoted\"\n", 5);
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	end(&o);
+	assert_non_null(strstr(o.text, longest));
+	assert_non_null(strstr(o.text, "\\x1b[2J"));
+	free(o.text);
+	expect_ok(kstats_report_csv(begin(&o), table));
+	end(&o);
+	assert_non_null(strstr(o.text, ",cpu,9,\"\\x1b]0;x"));
+	assert_int_equal(lines_with(o.text, "\n"), 6);
+	free(o.text);
+	expect_ok(kstats_report_shift(begin(&o), table, table));
+	end(&o);
+	free(o.text);
+	kstats_table_destroy(table);
+}
+
+TEST(values_with_their_unit)
+{
+	struct kstats_table *table = scene_kstats("x", 3);
+	char buffer[UNITS_TEXT_MAX];
+
+	assert_string_equal(kstats_format(buffer, table, 0), "0ns");
+	assert_string_equal(kstats_format(buffer, table, 999.4), "999ns");
+	assert_string_equal(kstats_format(buffer, table, 1234567), "1.235ms");
+	assert_string_equal(kstats_format(buffer, table, 0x1p64), "18446744073.710s");
+	scene_kstats_word(&table->unit, "");
+	assert_string_equal(kstats_format(buffer, table, 12), "12");
+	kstats_table_destroy(table);
+}
+
+/* --- CSV --- */
+
+TEST(csv)
+{
+	struct kstats_table *table = known();
+	struct output o;
+
+	scene_kstats_record(table, 8, "a,b", UINT64_MAX);
+	kstats_report_csv_heading(begin(&o));
+	expect_ok(kstats_report_csv(o.out, table));
+	expect_output(&o, "name,by,id,label,slot,low,high,count,mean\n"
+			  "vfs_read,cpu,0,,55,480,511,45,494.13333333333333\n"
+			  "vfs_read,cpu,0,,63,960,1023,3,1010\n"
+			  "vfs_read,cpu,0,,64,1024,1151,6,1055\n"
+			  "vfs_read,cpu,1,,55,480,511,45,495.13333333333333\n"
+			  "vfs_read,cpu,7,,97,18432,20479,1,20000\n"
+			  "vfs_read,cpu,8,\"a,b\",495,17293822569102704640,"
+			  "18446744073709551615,1,1.8446741874686296e+19\n");
+	kstats_table_destroy(table);
+}
+
+/* --- shifts --- */
+
+TEST(what_changed)
+{
+	struct kstats_table *before = known(), *after = scene_kstats("vfs_read", 3);
+	struct output o;
+
+	for (unsigned i = 0; i < 100; i++)
+		scene_kstats_record(after, 0, NULL, 580 + i % 32);
+	expect_ok(kstats_report_shift(begin(&o), before, after));
+	expect_output(
+		&o,
+		"vfs_read: 100 values before, 100 after\n"
+		"                           before                   after                       "
+		"shift\n"
+		"  p50                480ns..511ns            576ns..639ns               "
+		"+65ns..+159ns  larger for sure\n"
+		"  p90                480ns..511ns            576ns..639ns               "
+		"+65ns..+159ns  may be chance\n"
+		"  p95            1.024µs..1.151µs            576ns..639ns              "
+		"-575ns..-385ns  may be chance\n"
+		"  p99            1.024µs..1.151µs            576ns..639ns              "
+		"-575ns..-385ns  may be chance\n"
+		"  p99.9        18.432µs..20.479µs            576ns..639ns        "
+		"-19.903µs..-17.793µs  may be chance\n"
+		"  p99.99       18.432µs..20.479µs            576ns..639ns        "
+		"-19.903µs..-17.793µs  may be chance\n"
+		"  max          18.432µs..20.479µs            576ns..639ns        "
+		"-19.903µs..-17.793µs  may be chance\n"
+		"  mean                      739ns                   595ns\n"
+		"  distance 0.9000 between the shares; p <1e-06 that chance alone does so\n");
+	kstats_table_destroy(after);
+	after = known();
+	expect_ok(kstats_report_shift(begin(&o), before, after));
+	end(&o);
+	assert_int_equal(lines_with(o.text, "  same slot\n"), 7);
+	assert_non_null(strstr(o.text, "distance 0.0000 between the shares; p =1 that"));
+	free(o.text);
+	kstats_table_destroy(before);
+	kstats_table_destroy(after);
+}
+
+/* --- over time --- */
+
+static struct kstats_heat_line line_of(const struct kstats_table *table)
+{
+	return (struct kstats_heat_line){ .at_ns = 1234567890000000000,
+					  .length_ns = 1500000000,
+					  .values = scene_kstats_all(table) };
+}
+
+TEST(heat_lines)
+{
+	const struct kstats_heat_axis axis = { .low = 64, .high = 65535 };
+	const struct kstats_heat_axis narrow = { .low = 1000, .high = 1001, .utf8 = true };
+	struct kstats_table *table = known(), *empty = scene_kstats("empty", 0);
+	struct kstats_heat_line line = line_of(table), none = line_of(empty);
+	struct output o;
+
+	setenv("TZ", "UTC", 1);
+	kstats_heat_heading(begin(&o), table, &axis);
+	kstats_heat_line(o.out, table, &axis, &line);
+	kstats_heat_line(o.out, table, &axis, &none);
+	expect_output(&o, "time          count        p50        p99  64ns        65.535µs\n"
+			  "23:31:30        100      511ns    1.151µs |     # .:       .   |\n"
+			  "23:31:30          0          -          -\n");
+	/* What is beyond the axis is in its last range. */
+	kstats_heat_heading(begin(&o), table, &narrow);
+	kstats_heat_line(o.out, table, &narrow, &line);
+	expect_output(&o, "time          count        p50        p99  768ns 1.023µs\n"
+			  "23:31:30        100      511ns    1.151µs |█|\n");
+	kstats_distribution_clear(&line.values);
+	kstats_distribution_clear(&none.values);
+	kstats_table_destroy(table);
+	kstats_table_destroy(empty);
+}
+
+/* Of any bits, of nothing, of the largest: each value is in one cell, and the picture is XML. */
+TEST(heat_pictures)
+{
+	struct kstats_table *table = scene_kstats("<&>\033", 3);
+	struct kstats_heat heat = { 0 };
+	struct output o;
+
+	expect_ok(kstats_heat_svg(begin(&o), table, &heat));
+	end(&o);
+	assert_int_equal(lines_with(o.text, "<title>"), 0);
+	free(o.text);
+	for (unsigned bits = 0; bits <= BUCKET_FRAC_BITS_MAX; bits++) {
+		struct kstats_table *now = scene_kstats("now", bits);
+
+		if (bits != 2) {
+			scene_kstats_record(now, 0, NULL, 0);
+			scene_kstats_record(now, 0, NULL, 500);
+			scene_kstats_record(now, 0, NULL, UINT64_MAX);
+		}
+		assert_true(array_push(&heat, line_of(now)));
+		kstats_table_destroy(now);
+	}
+	expect_ok(kstats_heat_svg(begin(&o), table, &heat));
+	end(&o);
+	assert_int_equal(lines_with(o.text, "<title>1 value from 0ns to 0ns, interval "), 5);
+	assert_int_equal(lines_with(o.text, "<title>1 value from 384ns to 511ns, interval "), 4);
+	assert_int_equal(lines_with(o.text, "<title>1 value from 256ns to 383ns, interval "), 1);
+	assert_int_equal(lines_with(o.text, "<title>"), 15);
+	assert_int_equal(lines_with(o.text, "interval 3<"), 0);
+	assert_non_null(strstr(o.text, "&lt;&amp;&gt;"));
+	assert_non_null(strstr(o.text, ">9.0 s</text>"));
+	assert_non_null(strstr(o.text, "</svg>\n"));
+	free(o.text);
+	kstats_heat_clear(&heat);
+	kstats_table_destroy(table);
+}
+
+/* --- bars --- */
+
+TEST(bars)
+{
+	struct output o;
+
+	bar_print(begin(&o), 0.5, 4, true);
+	fputc('|', o.out);
+	bar_print(o.out, 0.28125, 4, true);
+	fputc('|', o.out);
+	bar_print(o.out, 0.0001, 4, true);
+	fputc('|', o.out);
+	bar_print(o.out, 1, 4, true);
+	fputc('|', o.out);
+	bar_print(o.out, 1, 4, false);
+	fputc('|', o.out);
+	bar_print(o.out, 0.0001, 4, false);
+	fputc('|', o.out);
+	bar_print(o.out, 0.45, 4, false);
+	expect_output(&o, "██|█▏|▏|████|####|#|#");
+	bar_label(begin(&o), "1µs", 5);
+	bar_label(o.out, "12345", 5);
+	bar_label(o.out, "123456", 5);
+	expect_output(&o, "  1µs12345123456");
+}
+
+UNIT_TESTS(cmocka_unit_test(a_known_table), cmocka_unit_test(all_slots_and_rows),
+	   cmocka_unit_test(nothing_recorded), cmocka_unit_test(widest),
+	   cmocka_unit_test(as_many_lines_as_wanted), cmocka_unit_test(hostile_words),
+	   cmocka_unit_test(values_with_their_unit), cmocka_unit_test(csv),
+	   cmocka_unit_test(what_changed), cmocka_unit_test(heat_lines),
+	   cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))

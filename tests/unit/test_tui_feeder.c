@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tui/feeder.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "unit/unit.h"
+
+#define THREADS 200
+#define HOUR    (3600 * (uint64_t)NS_PER_S)
+#define MS      ((uint64_t)1000000)
+
+/* --- a feed that can be held up --- */
+
+static struct fed {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Under the lock. */
+	bool is_held, is_waiting; /* it is to wait within a window; and does */
+	unsigned begun, ticks;    /* windows asked for */
+	/* The feeder's thread alone has these. */
+	int at;
+	struct state_window window;
+	struct state_thread threads[THREADS];
+	struct arena arena;
+	struct names names;
+	char note[16];
+	/* To begin with. */
+	int fail; /* this window is an error */
+	int last; /* of a replay */
+} fed;
+
+static void fed_init(void)
+{
+	fed = (struct fed){ .fail = -1, .last = 9 };
+	pthread_mutex_init(&fed.lock, NULL);
+	pthread_cond_init(&fed.changed, NULL);
+	arena_init(&fed.arena, SIZE_MAX / 2);
+	names_init(&fed.names, &fed.arena);
+}
+
+static void fed_deinit(void)
+{
+	state_window_deinit(&fed.window);
+	names_deinit(&fed.names);
+	arena_deinit(&fed.arena);
+	pthread_cond_destroy(&fed.changed);
+	pthread_mutex_destroy(&fed.lock);
+}
+
+static void hold(bool is_held)
+{
+	pthread_mutex_lock(&fed.lock);
+	fed.is_held = is_held;
+	pthread_cond_broadcast(&fed.changed);
+	pthread_mutex_unlock(&fed.lock);
+}
+
+/* From then on there are no news. */
+static void wait_until_held(void)
+{
+	pthread_mutex_lock(&fed.lock);
+	while (!fed.is_waiting)
+		pthread_cond_wait(&fed.changed, &fed.lock);
+	pthread_mutex_unlock(&fed.lock);
+}
+
+static void wait_until_begun(unsigned windows)
+{
+	pthread_mutex_lock(&fed.lock);
+	while (fed.begun < windows)
+		pthread_cond_wait(&fed.changed, &fed.lock);
+	pthread_mutex_unlock(&fed.lock);
+}
+
+/* All threads say which window it is, in memory that is used for each. */
+static struct error *make_window(void)
+{
+	char name[16];
+
+	fed.window.deltas.count = 0;
+	snprintf(name, sizeof(name), "in-%d", fed.at);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct state_delta delta = { .thread = &fed.threads[i],
+					     .window_ns = NS_PER_S,
+					     .switches = (uint64_t)fed.at };
+
+		fed.threads[i] = (struct state_thread){
+			.tid = i + 1,
+			.tgid = i / 10 * 10 + 1,
+			.id = i + 1,
+			.uid = i % 3,
+			.name = names_intern(&fed.names, name, strlen(name)),
+			.has_ended = i == 7 && fed.at >= 5,
+		};
+		delta.times.ns[STATE_EXEC] = i;
+		if (!array_push(&fed.window.deltas, delta))
+			return &error_no_memory;
+	}
+	return NULL;
+}
+
+static struct error *next(void *context, struct state_window *ret, struct screen_host *host)
+{
+	assert_ptr_equal(context, &fed);
+	pthread_mutex_lock(&fed.lock);
+	fed.begun++;
+	pthread_cond_broadcast(&fed.changed);
+	while (fed.is_held) {
+		fed.is_waiting = true;
+		pthread_cond_broadcast(&fed.changed);
+		pthread_cond_wait(&fed.changed, &fed.lock);
+	}
+	fed.is_waiting = false;
+	pthread_mutex_unlock(&fed.lock);
+	if (fed.at == fed.fail)
+		return error_create("the engine broke");
+	if (make_window())
+		return &error_no_memory;
+	*ret = fed.window;
+	ret->at_unix_ns = (uint64_t)fed.at;
+	snprintf(fed.note, sizeof(fed.note), "window %d", fed.at);
+	*host = (struct screen_host){ .cpus = (unsigned)fed.at, .note = fed.note };
+	return NULL;
+}
+
+static struct error *next_live(void *context, struct state_window *ret, struct screen_host *host)
+{
+	fed.at++;
+	return next(context, ret, host);
+}
+
+static struct error *tick(void *context)
+{
+	assert_ptr_equal(context, &fed);
+	pthread_mutex_lock(&fed.lock);
+	fed.ticks++;
+	pthread_cond_broadcast(&fed.changed);
+	pthread_mutex_unlock(&fed.lock);
+	return NULL;
+}
+
+static struct error *inspect(void *context, const struct state_thread *thread, FILE *out)
+{
+	assert_ptr_equal(context, &fed);
+	if (thread->tid == 13)
+		return error_create("13 is not looked at");
+	fprintf(out, "%u %s\n", thread->tid, thread->name->bytes);
+	return NULL;
+}
+
+static bool step(void *context, int by)
+{
+	(void)context;
+	if (fed.at + by < 0 || fed.at + by > fed.last)
+		return false;
+	fed.at += by;
+	return true;
+}
+
+static struct error *jump(void *context, const char *to)
+{
+	(void)context;
+	if (sscanf(to, "%d", &fed.at) != 1)
+		return error_create("'%s' is no time", to);
+	return NULL;
+}
+
+static const char *user_name(void *context, uint32_t uid)
+{
+	static const char *const names[] = { "root", "daemon" };
+
+	assert_string_equal(context, "users");
+	return uid < array_length(names) ? names[uid] : NULL;
+}
+
+static const struct screen_feed live = {
+	.next = next_live, .tick = tick, .inspect = inspect, .context = &fed
+};
+static const struct screen_feed replay = {
+	.next = next, .step = step, .jump = jump, .context = &fed
+};
+static const struct state_view by_tid = { .sort = { .key = STATE_SORT_TID },
+					  .user_name = user_name,
+					  .context = (void *)(uintptr_t) "users" };
+
+static struct feeder *open_feeder(const struct screen_feed *feed, uint64_t interval_ns)
+{
+	struct feeder *feeder = NULL;
+
+	expect_ok(feeder_open(feed, &by_tid, interval_ns, &feeder));
+	return feeder;
+}
+
+/* --- what comes of it --- */
+
+/* News that are there at once. */
+static bool take(struct feeder *feeder, struct feeder_news *ret)
+{
+	struct pollfd polled = { .fd = feeder_fd(feeder), .events = POLLIN };
+	const bool is_told = poll(&polled, 1, 0) == 1;
+
+	feeder_take(feeder, ret);
+	return is_told;
+}
+
+/* The next news, whenever they come. */
+static struct feeder_news wait_for_news(struct feeder *feeder)
+{
+	struct pollfd polled = { .fd = feeder_fd(feeder), .events = POLLIN };
+	struct feeder_news news;
+
+	assert_int_equal(poll(&polled, 1, 60000), 1);
+	feeder_take(feeder, &news);
+	return news;
+}
+
+static struct model *wait_for_window(struct feeder *feeder)
+{
+	struct feeder_news news;
+
+	do {
+		news = wait_for_news(feeder);
+		expect_ok(news.err);
+		free(news.page);
+	} while (!news.has_window);
+	return feeder_model(feeder);
+}
+
+/* All of it is of one window, and the window's own. */
+static void expect_whole(const struct model *model)
+{
+	const uint64_t number = model->window.at_unix_ns;
+	char name[16], note[16];
+
+	snprintf(name, sizeof(name), "in-%d", (int)number);
+	snprintf(note, sizeof(note), "window %d", (int)number);
+	assert_string_equal(model->host.note, note);
+	assert_int_equal(model->host.cpus, number);
+	assert_int_equal(model->window.deltas.count, THREADS);
+	assert_int_equal(model->list.lines.count, THREADS);
+	for (size_t i = 0; i < THREADS; i++) {
+		const struct state_line *line = &model->list.lines.items[i];
+
+		assert_true(line->thread >= model->threads.items &&
+			    line->thread < model->threads.items + THREADS);
+		assert_string_equal(line->thread->name->bytes, name);
+		assert_int_equal(line->switches, number);
+		assert_int_equal(line->times.ns[STATE_EXEC], line->thread->tid - 1);
+	}
+}
+
+/* --- tests --- */
+
+/* An engine that never comes back holds up nothing but its window. */
+TEST(the_screen_never_waits)
+{
+	struct state_view turned = by_tid;
+	struct feeder_news news;
+	struct feeder *feeder;
+	struct state_thread thread;
+	struct model *model;
+
+	fed_init();
+	feeder = open_feeder(&live, MS);
+	model = wait_for_window(feeder);
+	expect_whole(model);
+	thread = *model->list.lines.items[0].thread;
+	hold(true);
+	wait_until_held();
+	/* What was finished before. */
+	feeder_take(feeder, &news);
+	model = feeder_model(feeder);
+	for (int i = 0; i < 100; i++) {
+		turned.sort.reverse = !turned.sort.reverse;
+		feeder_show(feeder, &turned, (uint64_t)i + 1);
+		feeder_inspect(feeder, &thread);
+		feeder_pause(feeder, i % 2 == 0);
+		assert_false(take(feeder, &news));
+		assert_false(news.has_window || news.has_page || news.err);
+		assert_ptr_equal(feeder_model(feeder), model);
+		/* Rows are made anew meanwhile. */
+		expect_ok(model_list(model, &turned));
+		expect_whole(model);
+		assert_int_equal(model->list.lines.items[0].thread->tid,
+				 turned.sort.reverse ? THREADS : 1);
+	}
+	hold(false);
+	/* By the last of all views that were wished for meanwhile. */
+	assert_true(wait_for_window(feeder) != model);
+	expect_whole(feeder_model(feeder));
+	assert_int_equal(feeder_model(feeder)->view_number, 100);
+	assert_int_equal(feeder_model(feeder)->list.lines.items[0].thread->tid, 1);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+/* However it falls in time. */
+TEST(windows_are_whole)
+{
+	struct state_filter filter;
+	struct state_view view = by_tid;
+	struct feeder *feeder;
+	uint64_t seed = 42, last = 0;
+
+	fed_init();
+	expect_ok(state_filter_parse(TEXT("in-"), &filter));
+	feeder = open_feeder(&live, 50000);
+	for (unsigned windows = 0; windows < 500; windows++) {
+		const uint64_t random = next_random(&seed);
+		struct model *model = wait_for_window(feeder);
+
+		expect_whole(model);
+		assert_true(model->window.at_unix_ns > last);
+		last = model->window.at_unix_ns;
+		view.sort.reverse = random & 1;
+		view.filter = random & 2 ? &filter : NULL;
+		feeder_show(feeder, &view, windows);
+		if (random & 4)
+			feeder_inspect(feeder, model->list.lines.items[3].thread);
+		if (random & 8)
+			expect_ok(model_list(model, &view));
+		expect_whole(model);
+		assert_string_equal(model_user_name(model, 1), "daemon");
+		assert_null(model_user_name(model, 2));
+		assert_null(model_user_name(model, 3));
+	}
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+/* No window is seen while it is frozen, not even one that was under way. */
+TEST(frozen_is_frozen)
+{
+	struct feeder_news news;
+	struct feeder *feeder;
+	unsigned begun;
+
+	fed_init();
+	hold(true);
+	feeder = open_feeder(&live, 20 * MS);
+	wait_until_held();
+	feeder_pause(feeder, true);
+	hold(false);
+	/* It has been made when another wish is done. */
+	feeder_inspect(feeder, &(struct state_thread){ .tid = 13, .id = 13 });
+	do
+		news = wait_for_news(feeder);
+	while (!*news.message);
+	assert_false(news.has_window);
+	feeder_take(feeder, &news);
+	assert_false(news.has_window);
+	assert_int_equal(feeder_model(feeder)->window.deltas.count, 0);
+	pthread_mutex_lock(&fed.lock);
+	begun = fed.begun;
+	/* Time passes meanwhile: more than ten windows. */
+	while (fed.ticks < 2)
+		pthread_cond_wait(&fed.changed, &fed.lock);
+	assert_int_equal(fed.begun, begun);
+	pthread_mutex_unlock(&fed.lock);
+	feeder_pause(feeder, false);
+	expect_whole(wait_for_window(feeder));
+	assert_int_equal(feeder_model(feeder)->window.at_unix_ns, 1);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+static void expect_page(struct feeder *feeder, const char *page)
+{
+	struct feeder_news news;
+
+	do {
+		news = wait_for_news(feeder);
+		expect_ok(news.err);
+	} while (!news.has_page);
+	assert_int_equal(news.page_of, 8);
+	if (page)
+		assert_string_equal(news.page, page);
+	else
+		assert_null(news.page);
+	assert_int_equal(news.has_ended, !page);
+	free(news.page);
+}
+
+/* It is told of at once, and with each window until it ends. */
+TEST(a_thread_is_inspected)
+{
+	const struct name *name;
+	struct feeder_news news;
+	struct feeder *feeder;
+
+	fed_init();
+	name = names_intern(&fed.names, "it", 2);
+	feeder = open_feeder(&live, HOUR);
+	feeder_inspect(feeder, &(struct state_thread){ .tid = 8, .id = 8, .name = name });
+	expect_page(feeder, "8 it\n");
+	feeder_inspect(feeder, &(struct state_thread){ .tid = 13, .id = 13, .name = name });
+	news = wait_for_news(feeder);
+	assert_string_equal(news.message, "13 is not looked at");
+	assert_true(news.message_is_error);
+	assert_false(news.has_page);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+TEST(who_is_inspected_ends)
+{
+	struct feeder_news news = { .has_page = false };
+	char page[16];
+	struct feeder *feeder;
+
+	fed_init();
+	feeder = open_feeder(&live, MS);
+	wait_for_window(feeder);
+	feeder_inspect(feeder, &feeder_model(feeder)->threads.items[7]);
+	/* Whatever was taken too late to be seen, its end is told. */
+	do {
+		news = wait_for_news(feeder);
+		expect_ok(news.err);
+		if (news.page) {
+			snprintf(page, sizeof(page), "8 in-%c\n", news.page[5]);
+			assert_string_equal(news.page, page);
+		}
+		free(news.page);
+	} while (!news.has_page || !news.has_ended);
+	expect_page(feeder, NULL);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+static struct feeder_news wait_for_message(struct feeder *feeder, const char *message)
+{
+	struct feeder_news news;
+
+	do
+		news = wait_for_news(feeder);
+	while (!*news.message);
+	assert_string_equal(news.message, message);
+	return news;
+}
+
+static void wait_until_at(struct feeder *feeder, uint64_t number)
+{
+	while (wait_for_window(feeder)->window.at_unix_ns != number)
+		;
+	expect_whole(feeder_model(feeder));
+}
+
+/* Each step is a window, whoever sees it. */
+TEST(a_replay_steps_and_jumps)
+{
+	struct feeder *feeder;
+
+	fed_init();
+	feeder = open_feeder(&replay, HOUR);
+	wait_until_at(feeder, 0);
+	for (int i = 0; i < 4; i++)
+		feeder_step(feeder, 1);
+	feeder_step(feeder, -1);
+	wait_until_at(feeder, 3);
+	assert_true(fed.begun >= 4);
+	feeder_step(feeder, -4);
+	assert_false(wait_for_message(feeder, "This is the first window.").message_is_error);
+	feeder_jump(feeder, "8");
+	feeder_step(feeder, 1);
+	wait_until_at(feeder, 9);
+	feeder_step(feeder, 1);
+	wait_for_message(feeder, "This is the last window.");
+	feeder_jump(feeder, "never");
+	assert_true(wait_for_message(feeder, "'never' is no time").message_is_error);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+/* By itself, and then it stands still. */
+TEST(a_replay_goes_on_to_its_end)
+{
+	struct feeder_news news;
+	struct feeder *feeder;
+	bool has_paused = false;
+
+	fed_init();
+	feeder = open_feeder(&replay, MS);
+	do {
+		news = wait_for_news(feeder);
+		has_paused = has_paused || news.has_paused;
+	} while (!*news.message);
+	assert_string_equal(news.message, "This is the last window.");
+	assert_true(has_paused);
+	assert_int_equal(feeder_model(feeder)->window.at_unix_ns, 9);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+TEST(an_error_is_the_last_news)
+{
+	struct feeder_news news;
+	struct feeder *feeder;
+
+	fed_init();
+	fed.fail = 3;
+	feeder = open_feeder(&live, MS);
+	do
+		news = wait_for_news(feeder);
+	while (!news.err);
+	expect_error(news.err, "the engine broke");
+	assert_int_equal(feeder_model(feeder)->window.at_unix_ns, 2);
+	feeder_close(feeder);
+	/* One that nobody takes is not lost memory. */
+	fed.at = 2;
+	feeder = open_feeder(&live, MS);
+	wait_until_begun(4);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+/* Pages are there to be taken when nobody does any more. */
+TEST(who_leaves_takes_nothing)
+{
+	struct feeder *feeder;
+
+	fed_init();
+	hold(true);
+	feeder = open_feeder(&live, MS);
+	wait_until_held();
+	feeder_inspect(feeder, &(struct state_thread){ .tid = 2,
+						       .id = 2,
+						       .name = names_intern(&fed.names, "x", 1) });
+	hold(false);
+	wait_until_begun(3);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+UNIT_TESTS(cmocka_unit_test(the_screen_never_waits), cmocka_unit_test(windows_are_whole),
+	   cmocka_unit_test(frozen_is_frozen), cmocka_unit_test(a_thread_is_inspected),
+	   cmocka_unit_test(who_is_inspected_ends), cmocka_unit_test(a_replay_steps_and_jumps),
+	   cmocka_unit_test(a_replay_goes_on_to_its_end),
+	   cmocka_unit_test(an_error_is_the_last_news), cmocka_unit_test(who_leaves_takes_nothing))
