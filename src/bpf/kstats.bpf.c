@@ -40,9 +40,10 @@ static __always_inline __u64 tag_of(const struct event *event)
 	return tag ? tag : ~0ull;
 }
 
-static __always_inline __u64 born_of(struct task_struct *task)
+/* Of who runs this: gaps are theirs. */
+static __always_inline __u64 born(void)
 {
-	return config.has_gaps ? BPF_CORE_READ(task, start_boottime) : 0;
+	return config.has_gaps ? bpf_get_current_task_btf()->start_boottime : 0;
 }
 
 static __always_inline int begin(const struct event *event)
@@ -54,7 +55,7 @@ static __always_inline int begin(const struct event *event)
 	if (config.key == KEYED_BY_CPU)
 		put_here();
 	else
-		put_start(tag_of(event), task, born_of(task));
+		put_start(tag_of(event), task, born());
 	return 0;
 }
 
@@ -70,7 +71,7 @@ static __always_inline int end(const struct event *event, __u64 now)
 	} else {
 		start = take_start(tag_of(event));
 		if (config.has_gaps && (start || is_wanted(task)))
-			begin_gap(task, born_of(task), now);
+			begin_gap(task, born(), now);
 	}
 	/* What was not wanted had no start. A call may have begun before anybody looked, or while
 	 * it was stopped. */
@@ -373,7 +374,7 @@ int measure_nothing(void *ctx)
 	if (config.key == KEYED_BY_CPU)
 		put_here();
 	else
-		put_start(tag_of(&event), task, born_of(task));
+		put_start(tag_of(&event), task, born());
 	now = bpf_ktime_get_ns();
 	start = config.key == KEYED_BY_CPU ? take_here(now, task) : take_start(tag_of(&event));
 	return start ? now - start : 0;

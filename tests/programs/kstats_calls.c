@@ -3,6 +3,7 @@
  * Does what is to be measured, and says what its own clock saw:
  *
  *	kstats_calls getppid N           N system calls
+ *	kstats_calls getpgid N           the same, of one that has an argument
  *	kstats_calls empty N             N calls of empty_function()
  *	kstats_calls nap N NS            N calls of napping_function(), which sleeps for so long
  *	kstats_calls recurse N DEPTH NS  N calls of recursive_function(), that deep, which sleeps
@@ -236,6 +237,8 @@ int main(int argc, char **argv)
 	for (long i = 0; i < count; i++) {
 		if (strcmp(what, "getppid") == 0)
 			syscall(SYS_getppid);
+		else if (strcmp(what, "getpgid") == 0)
+			syscall(SYS_getpgid, 0);
 		else if (strcmp(what, "empty") == 0)
 			empty_function((int)i);
 		else if (strcmp(what, "nap") == 0)
