@@ -4,21 +4,18 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 #include "base/clock.h"
 #include "base/word_map.h"
 #include "live/engine.h"
 #include "live/host_names.h"
 #include "trace/state_session.h"
-#include "trace/swap_code.h"
 
 struct exact {
 	struct state_session *session;
 	struct host_names names;
 	struct word_map leaders; /* tgid to its place in the reading */
 	uint64_t costed_ns, program_ns;
-	bool has_looked_for_swap, has_swap_code;
 };
 
 static void exact_close(void *self)
@@ -157,20 +154,6 @@ static struct error *name_processes(struct exact *exact, struct state_reading *r
 	return NULL;
 }
 
-/* The programs are told where that code is once there is something on swap. Before, nobody waits
- * for it. */
-static bool knows_paging(struct exact *exact)
-{
-	uint64_t begin, end;
-	struct sysinfo host;
-
-	if (!exact->has_looked_for_swap && !sysinfo(&host) && host.totalswap != host.freeswap) {
-		exact->has_looked_for_swap = true;
-		exact->has_swap_code = swap_code_find("/proc/kallsyms", &begin, &end);
-	}
-	return !exact->has_looked_for_swap || exact->has_swap_code;
-}
-
 static struct error *exact_read(void *self, struct state_reading *reading)
 {
 	struct exact *exact = self;
@@ -195,7 +178,7 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	reading->measured = engine_exact.measured;
 	if (!state_session_facts(exact->session).has_locks)
 		reading->measured &= ~(1u << STATE_LOCK_KERNEL);
-	if (!knows_paging(exact))
+	if (!state_session_facts(exact->session).has_paging)
 		reading->measured &= ~(1u << STATE_PAGING);
 	reading->cost = (struct state_cost){
 		.program_ns = exact->program_ns,

@@ -18,10 +18,10 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "state/wait.h"
-#include "symbol/kallsyms.h"
 #include "trace/bpf_programs.h"
 #include "trace/libbpf_reason.h"
 #include "trace/memory_chunks.h"
+#include "trace/swap_code.h"
 
 /* Beside the threads that are there. */
 #define FIRST_ROOM 8192
@@ -117,6 +117,7 @@ static void look_at_kernel(struct state_session *session, struct states_config *
 		return;
 	config->has_previous_state = bpf_switch_has_state(btf);
 	config->has_casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	session->facts.has_paging = true;
 	session->facts.has_locks =
 		btf__find_by_name_kind(btf, "btf_trace_contention_begin", BTF_KIND_TYPEDEF) > 0;
 	btf__free(btf);
@@ -312,40 +313,19 @@ static bool take_ended(struct state_session *session, uint32_t number, struct st
 	return true;
 }
 
-/* The code that brings pages back from swap ends where the next symbol begins. */
-static void find_swap_code(struct states_state *state)
-{
-	_cleanup_free_ char *line = NULL;
-	FILE *file = fopen("/proc/kallsyms", "re");
-	uint64_t begin = 0;
-	struct kallsym symbol;
-	size_t room = 0;
-	ssize_t length;
-
-	while (file && (length = getline(&line, &room, file)) > 0) {
-		if (!kallsym_parse((struct text){ line, (size_t)length }, &symbol))
-			continue;
-		if (begin && symbol.address > begin)
-			break;
-		if (text_equal(symbol.name, TEXT("do_swap_page")))
-			begin = symbol.address;
-	}
-	if (file)
-		fclose(file);
-	if (!begin || symbol.address <= begin)
-		return;
-	state->swap_end = symbol.address;
-	__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
-}
-
+/* Once there is something on swap: before, nobody waits for it. */
 static void look_at_swap(struct state_session *session)
 {
+	struct states_state *state = session->state;
 	struct sysinfo host;
+	uint64_t begin;
 
 	if (session->has_looked_for_swap || sysinfo(&host) || host.totalswap == host.freeswap)
 		return;
 	session->has_looked_for_swap = true;
-	find_swap_code(session->state);
+	session->facts.has_paging = swap_code_find("/proc/kallsyms", &begin, &state->swap_end);
+	if (session->facts.has_paging)
+		__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
 }
 
 static void sample_cost(struct state_session *session)
