@@ -113,11 +113,11 @@ static void look_at_kernel(struct state_session *session, struct states_config *
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 
+	session->facts.has_paging = true;
 	if (!btf)
 		return;
 	config->has_previous_state = bpf_switch_has_state(btf);
 	config->has_casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
-	session->facts.has_paging = true;
 	session->facts.has_locks =
 		btf__find_by_name_kind(btf, "btf_trace_contention_begin", BTF_KIND_TYPEDEF) > 0;
 	btf__free(btf);
@@ -318,14 +318,16 @@ static void look_at_swap(struct state_session *session)
 {
 	struct states_state *state = session->state;
 	struct sysinfo host;
-	uint64_t begin;
+	uint64_t begin, end;
 
 	if (session->has_looked_for_swap || sysinfo(&host) || host.totalswap == host.freeswap)
 		return;
 	session->has_looked_for_swap = true;
-	session->facts.has_paging = swap_code_find("/proc/kallsyms", &begin, &state->swap_end);
-	if (session->facts.has_paging)
-		__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
+	session->facts.has_paging = swap_code_find("/proc/kallsyms", &begin, &end);
+	if (!session->facts.has_paging)
+		return;
+	state->swap_end = end;
+	__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
 }
 
 static void sample_cost(struct state_session *session)

@@ -25,8 +25,9 @@ struct state_session;
 /* What the kernel can tell. */
 struct state_session_facts {
 	bool has_locks;  /* who waits for locks of the kernel (Linux 5.19) */
-	bool has_paging; /* who waits for pages from swap; false from when there is something on swap
-			  * and the kernel hides the address of its code (kernel.kptr_restrict) */
+	bool has_paging; /* who waits for pages from swap; false from when there is something on
+			  * swap and the kernel hides the address of its code (kernel.kptr_restrict)
+			  */
 };
 
 /* Where in a record the time of each state is. */
