@@ -55,9 +55,7 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 					   double fraction)
 {
 	double share = fraction * (double)distribution->count;
-	/* The largest counts, as doubles, are more than a count can be. */
-	uint64_t rank = share < (double)distribution->count ? (uint64_t)share : distribution->count;
-	uint64_t passed = 0;
+	uint64_t rank = (uint64_t)share, passed = 0;
 
 	/* Ranks are from 1. */
 	if ((double)rank < share || !rank)
