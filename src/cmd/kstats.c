@@ -114,7 +114,10 @@ static const struct option_row kstats_options[] = {
 	  "the kernel module, for awk.",
 	  format_value, false },
 	{ "rows", 'r', NULL, parse_flag, SHOWN(rows),
-	  "Of show: each CPU, process, cgroup or value apart, too.", NULL, false },
+	  "Of show: each CPU, process, cgroup or value apart, too: a line each, those with most "
+	  "values "
+	  "first; with --all-slots a histogram each.",
+	  NULL, false },
 	{ "all-slots", 'a', NULL, parse_flag, SHOWN(all_slots),
 	  "Of show: every slot that counted something; without it as many lines as a screen has.",
 	  NULL, false },
@@ -220,6 +223,8 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 			return usage_error(command, err);
 		/* With the verb itself before its words. */
 		err = verbs[verb].run(arguments, words + 1, &status);
+		if (err && status == STATUS_USAGE)
+			return usage_error(command, err);
 		return err ? report_error(err, STATUS_FAILED) : status;
 	}
 	return usage_error(command, unknown_value("verb", words[0], verb_value));
