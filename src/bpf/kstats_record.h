@@ -9,13 +9,15 @@
  * are kept:
  *
  *	key cpu           a place for each CPU (`here`)
- *	key task, arg     `starts`: sets of four, found by a tag. A tag of a call is where it is on
- *	                  the stack, which nothing else has while it lasts: so each end finds its
- *own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair is the
- *thread, or the argument.
+ *	key task, arg     `starts`: sets of four, found by a tag
  *
- * Nothing is allocated, and nothing is locked: this is run wherever somebody wants to measure, with
- * the locks of the scheduler or of the allocator held, too.
+ * The tag of a call is where it is on the stack, which nothing else has while it lasts: so each end
+ * finds its own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair
+ * is the thread, or the argument.
+ *
+ * This is run wherever somebody wants to measure, with the locks of the scheduler or of the
+ * allocator held, too. So nothing is allocated: all maps have their room from the beginning. Nothing
+ * is locked either, but `group_numbers`, by the kernel, for the first value of a group.
  */
 #ifndef BPF_KSTATS_RECORD_H
 #define BPF_KSTATS_RECORD_H

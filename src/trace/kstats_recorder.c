@@ -31,7 +31,7 @@ static struct error *make(const struct kstats_spec *spec, int pins)
 	err = kstats_program_open(spec, &program);
 	if (err)
 		return err;
-	/* Pinned before it records, so that a count that is seen is one that is kept. */
+	/* Before it is pinned: who finds it finds it as it was asked for. */
 	set_active(program, spec);
 	return kstats_pins_add(pins, spec->name, program);
 }
