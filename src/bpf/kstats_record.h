@@ -16,8 +16,8 @@
  * is the thread, or the argument.
  *
  * This is run wherever somebody wants to measure, with the locks of the scheduler or of the
- * allocator held, too. So nothing is allocated: all maps have their room from the beginning. Nothing
- * is locked either, but `group_numbers`, by the kernel, for the first value of a group.
+ * allocator held, too. So nothing is allocated: all maps have their room from the beginning.
+ * Nothing is locked either, but `group_numbers`, by the kernel, for the first value of a group.
  */
 #ifndef BPF_KSTATS_RECORD_H
 #define BPF_KSTATS_RECORD_H
@@ -28,9 +28,10 @@
 
 #include "hist/bucket.h"
 
-#define KSTATS_MAGIC    0x3173746174736b63ull /* "ckstats1": the form of all that is here */
-#define KSTATS_TEXT_MAX 1024
-#define KSTATS_CPUS_MAX 4096
+#define KSTATS_MAGIC      0x3173746174736b63ull /* "ckstats1": the form of all that is here */
+#define KSTATS_TEXT_MAX   1024
+#define KSTATS_CPUS_MAX   4096
+#define KSTATS_GROUPS_MAX 1024
 
 /* A metric of how long something takes has a second histogram, of the time between. */
 enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };

@@ -102,7 +102,6 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 #define SETS_BITS_MIN      8
 #define SETS_BITS_ARGUMENT 12
 #define SETS_BITS_MAX      18
-#define GROUP_ROOM         1024
 
 /* Every thread may be in a call at once, and there may be more of them later. */
 static __u32 set_bits(const struct kstats_config *config)
@@ -135,7 +134,7 @@ static struct error *take_grouping(const struct kstats_spec *spec,
 				   const struct kstats_places *places, struct kstats_config *ret)
 {
 	ret->by = spec->by;
-	ret->group_room = spec->by == KSTATS_BY_CPU ? 0 : GROUP_ROOM;
+	ret->group_room = spec->by == KSTATS_BY_CPU ? 0 : KSTATS_GROUPS_MAX;
 	if (spec->by != KSTATS_BY_RETVAL)
 		return NULL;
 	if (!places->end.is_return)
