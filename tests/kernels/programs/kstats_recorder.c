@@ -68,9 +68,9 @@ static struct error *print_v3(char **words)
 
 	if (err)
 		return err;
-	kstats_v3_print(table, stdout);
+	err = kstats_v3_print(table, stdout);
 	kstats_table_destroy(table);
-	return NULL;
+	return err;
 }
 
 static struct error *start(char **words)
