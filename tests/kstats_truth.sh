@@ -65,7 +65,7 @@ total() {
 nothing_is_lost() {
 	local kind
 
-	for kind in unmatched replaced recursive backwards full; do
+	for kind in unmatched replaced backwards full; do
 		equal "$kind" "$(loss $kind)" 0
 	done
 	[ "$(loss missed)" = unknown ] || equal missed "$(loss missed)" 0

@@ -417,7 +417,7 @@ static void count_losses(const struct kstats_metric *metric, struct kstats_table
 		table->losses_known = 1u << KSTATS_LOSS_full;
 		return;
 	}
-	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
+	table->losses_known = ((1u << KSTATS_LOSS_COUNT) - 1) & ~(1u << KSTATS_LOSS_recursive);
 	if (!count_missed(metric, &missed))
 		table->losses_known &= ~(1u << KSTATS_LOSS_missed);
 	table->losses[KSTATS_LOSS_missed] += missed > here->missed ? missed - here->missed : 0;
