@@ -71,12 +71,10 @@ static struct error *show_text(const struct kstats_showing *showing,
 static struct error *show_v3(const struct kstats_showing *showing,
 			     const struct kstats_tables *tables)
 {
-	struct error *err = NULL;
-
 	(void)showing;
-	for (size_t i = 0; !err && i < tables->count; i++)
-		err = kstats_v3_print(tables->items[i], stdout);
-	return err;
+	for (size_t i = 0; i < tables->count; i++)
+		kstats_v3_print(tables->items[i], stdout);
+	return NULL;
 }
 
 static struct error *show_json(const struct kstats_showing *showing,

@@ -364,18 +364,17 @@ static void print_slot(const struct kstats_table *table, unsigned slot, struct p
 		   out);
 }
 
-struct error *kstats_v3_print(const struct kstats_table *table, FILE *out)
+void kstats_v3_print(const struct kstats_table *table, FILE *out)
 {
 	_cleanup_free_ struct progress *rows = calloc(table->rows.count + 1, sizeof(*rows));
 	struct progress total = { 0 };
 
 	if (!rows)
-		return &error_no_memory;
+		return;
 	for (size_t i = 0; i < table->rows.count; i++) {
 		rows[i].all = count_row(table, &table->rows.items[i]);
 		total.all += rows[i].all;
 	}
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
 		print_slot(table, slot, rows, &total, out);
-	return NULL;
 }

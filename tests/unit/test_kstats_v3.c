@@ -14,7 +14,7 @@ static void expect_print(const struct kstats_table *table, const char *wanted)
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	expect_ok(kstats_v3_print(table, out));
+	kstats_v3_print(table, out);
 	fclose(out);
 	assert_string_equal(text, wanted);
 	free(text);
@@ -97,7 +97,7 @@ TEST(many_values_stay)
 		table->cpus = 4;
 		for (unsigned i = 0; i < 20000; i++)
 			record(table, i % 3, kstats_value(i));
-		expect_ok(kstats_v3_print(table, out));
+		kstats_v3_print(table, out);
 		fclose(out);
 		again = parsed(text);
 		assert_int_equal(again->frac_bits, bits);

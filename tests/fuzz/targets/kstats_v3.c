@@ -10,7 +10,7 @@ static char *print(const struct kstats_table *table)
 	FILE *out = open_memstream(&text, &length);
 
 	must(out);
-	must(!kstats_v3_print(table, out));
+	kstats_v3_print(table, out);
 	fclose(out);
 	return text;
 }
