@@ -116,6 +116,7 @@ static struct error *entry_of_broken(const char *name, struct error *why, struct
 	return &error_no_memory;
 }
 
+/* Few have any. */
 static struct error *add_gap(const char *name, struct kstats_entries *entries)
 {
 	_cleanup_free_ char *gap = text_print(KSTATS_GAP "%s", name);
@@ -124,7 +125,7 @@ static struct error *add_gap(const char *name, struct kstats_entries *entries)
 
 	if (!err)
 		entries->items[entries->count++] = entry;
-	if (!err || err->errnum != ENOENT)
+	if (err == &error_no_memory)
 		return err;
 	error_destroy(err);
 	return NULL;
