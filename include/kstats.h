@@ -25,7 +25,7 @@
  *
  * After fork(2) both processes count into the same memory, exactly: PID:NAME of either shows what
  * both did. A child that wants its own deletes the metric and makes a new one. After execve(2)
- *there are no metrics.
+ * nothing is left.
  *
  * Link with `pkg-config --libs libkstats`.
  */

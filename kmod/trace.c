@@ -102,7 +102,7 @@ NOKPROBE_SYMBOL(on_entry);
 
 static notrace int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	u64 end = now(), start = *(u64 *)instance->data;
+	u64 end, start = *(u64 *)instance->data;
 	struct kretprobe *probe = get_kretprobe(instance);
 	struct kstats_trace *trace;
 
@@ -111,6 +111,7 @@ static notrace int on_return(struct kretprobe_instance *instance, struct pt_regs
 		return 0;
 	trace = container_of(probe, struct kstats_trace, call);
 	preempt_disable_notrace();
+	end = now();
 	record_since(trace, trace->metric, start, end);
 	this_cpu_write(trace->cpus->end, end);
 	preempt_enable_notrace();
@@ -130,9 +131,12 @@ NOKPROBE_SYMBOL(begin_pair);
 
 static notrace void end_pair(struct kstats_trace *trace)
 {
-	u64 start, end = now();
+	u64 start, end;
 
+	/* First: tracepoints of system calls can be preempted (Linux 6.18), and a start found on
+	 * another CPU might be younger than the end. */
 	preempt_disable_notrace();
+	end = now();
 	start = this_cpu_read(trace->cpus->start);
 	if (start) {
 		this_cpu_write(trace->cpus->start, 0);

@@ -123,13 +123,20 @@ static void populate(const struct kstats *key, const unsigned long mask[MASK_LON
 	}
 }
 
-static void write_header(const struct kstats *key)
+/* What a metric of times has beside; of others it is zero. */
+struct times {
+	uint32_t is_time, overhead_ns;
+};
+
+static void write_header(const struct kstats *key, struct times times)
 {
 	struct kstats_shared_header *header = key->header;
 
 	header->version = KSTATS_SHARED_VERSION;
 	header->frac_bits = key->frac_bits;
 	header->cpus = key->cpus;
+	header->is_time = times.is_time;
+	header->overhead_ns = times.overhead_ns;
 	memcpy(header->name, key->name, sizeof(header->name));
 	/* Last: before it, readers see no metric. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -164,7 +171,7 @@ static int share(struct kstats *key)
 
 /* --- metrics --- */
 
-static struct kstats *make(const char *name, unsigned frac_bits)
+static struct kstats *make(const char *name, unsigned frac_bits, struct times times)
 {
 	unsigned long mask[MASK_LONGS] = { 0 };
 	struct kstats *key = aligned_alloc(_Alignof(struct kstats), sizeof(*key));
@@ -186,11 +193,11 @@ static struct kstats *make(const char *name, unsigned frac_bits)
 		return NULL;
 	}
 	populate(key, mask);
-	write_header(key);
+	write_header(key, times);
 	return key;
 }
 
-struct kstats *kstats_new(const char *name, unsigned frac_bits)
+static struct kstats *add(const char *name, unsigned frac_bits, struct times times)
 {
 	size_t length = name ? strlen(name) : 0;
 	struct kstats **end, *key = NULL;
@@ -208,9 +215,14 @@ struct kstats *kstats_new(const char *name, unsigned frac_bits)
 	if (*end)
 		errno = EEXIST;
 	else
-		*end = key = make(name, frac_bits);
+		*end = key = make(name, frac_bits, times);
 	give_lock();
 	return key;
+}
+
+struct kstats *kstats_new(const char *name, unsigned frac_bits)
+{
+	return add(name, frac_bits, (struct times){ 0 });
 }
 
 void kstats_delete(struct kstats *key)
@@ -254,15 +266,10 @@ struct kstats *kstats_new_time(const char *name, unsigned frac_bits)
 {
 	static uint32_t overhead_ns;
 	uint32_t known = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED);
-	struct kstats *key = kstats_new(name, frac_bits);
 
-	if (!key)
-		return NULL;
 	if (!known) {
 		known = measure_overhead();
 		__atomic_store_n(&overhead_ns, known, __ATOMIC_RELAXED);
 	}
-	key->header->overhead_ns = known;
-	key->header->is_time = 1;
-	return key;
+	return add(name, frac_bits, (struct times){ 1, known });
 }

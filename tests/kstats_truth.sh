@@ -65,7 +65,7 @@ total() {
 nothing_is_lost() {
 	local kind
 
-	for kind in unmatched replaced recursive backwards full; do
+	for kind in unmatched replaced backwards full; do
 		equal "$kind" "$(loss $kind)" 0
 	done
 	[ "$(loss missed)" = unknown ] || equal missed "$(loss missed)" 0
@@ -192,7 +192,7 @@ refused() {
 	has "what is said" "$output" "$piece"
 }
 
-ENOENT=2 EACCES=13 EEXIST=17 EINVAL=22 EOPNOTSUPP=95
+ENOENT=2 EACCES=13 EEXIST=17 EINVAL=22 EPROTO=71 EOPNOTSUPP=95
 
 bad_places_are_refused() {
 	local switch='start tracepoint:sched:sched_waking end tracepoint:sched:sched_switch'
@@ -273,6 +273,32 @@ half_made_ones_go() {
 	kstats remove whole
 	equal "what is left" "$("${inside[@]}" ls -A /sys/fs/bpf/ctprof)" ""
 	no_more_programs_than "$before"
+}
+
+# Metrics that this version has not made: of another form, without maps, and none at all. None of them is in the way
+# of another, and each can be removed.
+strange_ones_are_seen() {
+	local name pins=/sys/fs/bpf/ctprof
+
+	trace small bits 0 start syscall:getppid
+	kstats trace large bits 5 start syscall:getppid
+	"${inside[@]}" mkdir $pins/form $pins/empty
+	"${inside[@]}" bpftool map create $pins/form/config type array key 4 value 8 entries 1 name form
+	"${inside[@]}" bpftool map create $pins/file type array key 4 value 8 entries 1 name file
+	"${inside[@]}" bpftool map create $pins/+half type array key 4 value 8 entries 1 name half
+	"${inside[@]}" mv -f $pins/small/cells $pins/large/cells
+	refused $EPROTO "another version" show form
+	refused $EPROTO "another version" show large
+	refused $EPROTO "another version" stop large
+	equal "what there is" "$(kstats list | cut -f 1 | paste -sd ' ')" "empty file form large small"
+	equal "what is said of one" "$(kstats list | grep ^form)" \
+		$'form\tstopped\t0\t-\t-\tmade by another version of ctprof'
+	kstats trace other start syscall:getppid
+	for name in other form empty file large; do
+		kstats remove $name
+	done
+	equal "what is left" "$(kstats list | cut -f 1)" small
+	equal "what is left of them" "$("${inside[@]}" ls -A $pins)" small
 }
 
 # TIMES PLACE

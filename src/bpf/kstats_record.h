@@ -9,13 +9,15 @@
  * are kept:
  *
  *	key cpu           a place for each CPU (`here`)
- *	key task, arg     `starts`: sets of four, found by a tag. A tag of a call is where it is on
- *	                  the stack, which nothing else has while it lasts: so each end finds its
- *own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair is the
- *thread, or the argument.
+ *	key task, arg     `starts`: sets of four, found by a tag
  *
- * Nothing is allocated, and nothing is locked: this is run wherever somebody wants to measure, with
- * the locks of the scheduler or of the allocator held, too.
+ * The tag of a call is where it is on the stack, which nothing else has while it lasts: so each end
+ * finds its own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair
+ * is the thread, or the argument.
+ *
+ * This is run wherever somebody wants to measure, with the locks of the scheduler or of the
+ * allocator held, too. So nothing is allocated: all maps have their room from the beginning.
+ * Nothing is locked either, but `group_numbers`, by the kernel, for the first value of a group.
  */
 #ifndef BPF_KSTATS_RECORD_H
 #define BPF_KSTATS_RECORD_H
@@ -26,9 +28,10 @@
 
 #include "hist/bucket.h"
 
-#define KSTATS_MAGIC    0x3173746174736b63ull /* "ckstats1": the form of all that is here */
-#define KSTATS_TEXT_MAX 1024
-#define KSTATS_CPUS_MAX 4096
+#define KSTATS_MAGIC      0x3173746174736b63ull /* "ckstats1": the form of all that is here */
+#define KSTATS_TEXT_MAX   1024
+#define KSTATS_CPUS_MAX   4096
+#define KSTATS_GROUPS_MAX 1024
 
 /* A metric of how long something takes has a second histogram, of the time between. */
 enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };
@@ -42,7 +45,9 @@ enum {
 	GROUPED_BY_RETVAL,
 	GROUPED_BY_THREAD
 };
-enum { LOST_MISSED, LOST_UNMATCHED, LOST_REPLACED, LOST_RECURSIVE, LOST_BACKWARDS, LOST_FULL };
+/* Numbers are those of enum kstats_loss. Each call has a start of its own, so none is lost for
+ * being nested too deeply. */
+enum { LOST_MISSED, LOST_UNMATCHED, LOST_REPLACED, LOST_BACKWARDS = 4, LOST_FULL };
 #define KSTATS_LOST_COUNT 8 /* room for two more */
 
 /* What a program finds of its event. */

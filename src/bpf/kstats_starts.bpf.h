@@ -60,23 +60,29 @@ static __always_inline struct kstats_start *claim_in(__u32 set, __u64 tag)
 	return 0;
 }
 
-/* Whoever started first has waited longest, and may never end. */
+/* Whoever started first has waited longest, and may never end. Who has no time yet is about to
+ * start. */
 static __noinline int replace_oldest(__u32 set, __u64 tag)
 {
 	struct kstats_starts *s = bpf_map_lookup_elem(&starts, &set);
-	struct kstats_start *oldest;
-	__u64 other;
+	struct kstats_start *oldest = 0;
+	__u64 other, ns, least = ~0ull;
 
+	lose(KSTATS_VALUES, LOST_FULL);
 	if (!s)
 		return 0;
-	oldest = &s->ways[0];
-	for (int i = 1; i < KSTATS_WAYS; i++)
-		if (s->ways[i].ns < oldest->ns)
-			oldest = &s->ways[i];
+	for (int i = 0; i < KSTATS_WAYS; i++) {
+		ns = s->ways[i].ns;
+		if (!ns || ns >= least)
+			continue;
+		least = ns;
+		oldest = &s->ways[i];
+	}
+	if (!oldest)
+		return 0;
 	other = oldest->tag;
 	if (__sync_val_compare_and_swap(&oldest->tag, other, tag) == other)
 		oldest->ns = bpf_ktime_get_ns();
-	lose(KSTATS_VALUES, LOST_FULL);
 	return 0;
 }
 

@@ -282,6 +282,20 @@ static struct error *entry_of_head(int dir, const char *name, struct kstats_entr
 	return failed ? no_metric(failed, name) : kstats_module_parse_head(text, ret);
 }
 
+/* One that cannot be read can still be removed, so it has to be seen. */
+static struct error *entry_of_broken(const char *name, struct error *why, struct kstats_entry *ret)
+{
+	if (why == &error_no_memory)
+		return why;
+	*ret = (struct kstats_entry){ .name = strdup(name), .how = strdup(why->message) };
+	error_destroy(why);
+	if (ret->name && ret->how)
+		return NULL;
+	free(ret->name);
+	free(ret->how);
+	return &error_no_memory;
+}
+
 static struct error *add_entry(int dir, const char *name, struct kstats_entries *entries)
 {
 	struct kstats_entry entry;
@@ -295,6 +309,8 @@ static struct error *add_entry(int dir, const char *name, struct kstats_entries 
 		error_destroy(err);
 		return NULL;
 	}
+	if (err)
+		err = entry_of_broken(name, err, &entry);
 	if (!err)
 		entries->items[entries->count++] = entry;
 	return err;

@@ -27,7 +27,6 @@ static_assert((int)GROUPED_BY_CPU == (int)KSTATS_BY_CPU &&
 static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
 		      (int)LOST_UNMATCHED == (int)KSTATS_LOSS_unmatched &&
 		      (int)LOST_REPLACED == (int)KSTATS_LOSS_replaced &&
-		      (int)LOST_RECURSIVE == (int)KSTATS_LOSS_recursive &&
 		      (int)LOST_BACKWARDS == (int)KSTATS_LOSS_backwards &&
 		      (int)LOST_FULL == (int)KSTATS_LOSS_full &&
 		      (int)KSTATS_LOST_COUNT >= (int)KSTATS_LOSS_COUNT,
@@ -102,7 +101,6 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 #define SETS_BITS_MIN      8
 #define SETS_BITS_ARGUMENT 12
 #define SETS_BITS_MAX      18
-#define GROUP_ROOM         1024
 
 /* Every thread may be in a call at once, and there may be more of them later. */
 static __u32 set_bits(const struct kstats_config *config)
@@ -119,28 +117,28 @@ static __u32 set_bits(const struct kstats_config *config)
 /* --- what is returned --- */
 
 /* Of an int the register's upper half means nothing. */
-static __u32 return_bits(const struct kstats_place *end)
+static __u32 return_bits(const struct btf *btf, const struct kstats_place *end)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int id = btf__find_by_name_kind(btf, end->name, BTF_KIND_FUNC);
+	int id = btf ? btf__find_by_name_kind(btf, end->name, BTF_KIND_FUNC) : 0;
 	const struct btf_type *type =
 		id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL;
 	__s64 bytes = type && btf_is_func_proto(type) ? btf__resolve_size(btf, type->type) : 8;
 
-	btf__free(btf);
 	return bytes == 4 ? 32 : 64;
 }
 
 static struct error *take_grouping(const struct kstats_spec *spec,
-				   const struct kstats_places *places, struct kstats_config *ret)
+				   const struct kstats_places *places, const struct btf *btf,
+				   struct kstats_config *ret)
 {
 	ret->by = spec->by;
-	ret->group_room = spec->by == KSTATS_BY_CPU ? 0 : GROUP_ROOM;
+	ret->group_room = spec->by == KSTATS_BY_CPU ? 0 : KSTATS_GROUPS_MAX;
 	if (spec->by != KSTATS_BY_RETVAL)
 		return NULL;
 	if (!places->end.is_return)
 		return error_system(EINVAL, "nothing is returned at %s", spec->end);
-	ret->end.return_bits = places->end.kind == KSTATS_FUNCTION ? return_bits(&places->end) : 64;
+	ret->end.return_bits =
+		places->end.kind == KSTATS_FUNCTION ? return_bits(btf, &places->end) : 64;
 	return NULL;
 }
 
@@ -153,9 +151,18 @@ static void describe(const struct kstats_spec *spec, struct kstats_config *ret)
 	snprintf(ret->end_text, sizeof(ret->end_text), "%s", spec->end ? spec->end : "");
 }
 
+/* They are megabytes: looked at where somebody asks for them, and once. */
+static struct btf *types_of_kernel(const struct kstats_spec *spec)
+{
+	return spec->key == KSTATS_KEY_ARGUMENT || spec->by == KSTATS_BY_RETVAL
+		       ? btf__load_vmlinux_btf()
+		       : NULL;
+}
+
 struct error *kstats_config_make(const struct kstats_spec *spec, const struct kstats_places *places,
 				 struct kstats_config *ret)
 {
+	struct btf *btf = types_of_kernel(spec);
 	struct error *err;
 
 	ret->magic = KSTATS_MAGIC;
@@ -168,11 +175,12 @@ struct error *kstats_config_make(const struct kstats_spec *spec, const struct ks
 	ret->is_user = places->start.kind == KSTATS_PROGRAM;
 	ret->is_preempted = ret->is_user || places->end.kind == KSTATS_PROGRAM;
 	describe(spec, ret);
-	err = take_grouping(spec, places, ret);
+	err = take_grouping(spec, places, btf, ret);
 	if (!err)
 		err = take_filters(spec, ret);
 	if (!err && spec->key == KSTATS_KEY_ARGUMENT)
-		err = kstats_places_key(spec, places, &ret->start, &ret->end);
+		err = kstats_places_key(spec, places, btf, &ret->start, &ret->end);
+	btf__free(btf);
 	ret->set_bits = set_bits(ret);
 	return err;
 }

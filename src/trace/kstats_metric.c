@@ -32,25 +32,53 @@ static struct error *cannot(const struct kstats_metric *metric, int failed)
 	return error_system(failed, "the metric %s", metric->name);
 }
 
-static int lock(struct kstats_metric *metric)
+static int lock(struct kstats_metric *metric, const char *pins)
 {
-	_cleanup_free_ char *path = text_print(KSTATS_PINS "/%s", metric->pins);
+	int failed = kstats_pins_open(pins, &metric->directory);
 
-	if (!path)
-		return ENOMEM;
-	metric->lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (metric->lock < 0)
-		return errno;
-	while (flock(metric->lock, LOCK_EX))
+	if (failed)
+		return failed;
+	while (flock(metric->directory, LOCK_EX))
 		if (errno != EINTR)
 			return errno;
+	return 0;
+}
+
+/*
+ * A map of the form in which this version makes it: more is read into and written out of memory
+ * than anybody asks for where values are larger. Of what another version has made nothing can be
+ * said but its name.
+ */
+struct form {
+	const char *name;
+	__u32 type, key_bytes, value_bytes, count;
+};
+
+static int get_map(const struct kstats_metric *metric, const struct form *form, int *ret)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+	_cleanup_close_ int fd = -1;
+	int failed = kstats_pins_get(metric->directory, form->name, &fd);
+
+	if (failed)
+		return failed;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return errno == EINVAL ? EPROTO : errno;
+	if (info.type != form->type || info.key_size != form->key_bytes ||
+	    info.value_size != form->value_bytes || info.max_entries != form->count)
+		return EPROTO;
+	*ret = take_fd(fd);
 	return 0;
 }
 
 static int map_control(struct kstats_metric *metric)
 {
 	_cleanup_close_ int fd = -1;
-	int failed = kstats_pins_get(metric->pins, "control", &fd);
+	int failed = get_map(metric,
+			     &(struct form){ "control", BPF_MAP_TYPE_ARRAY, sizeof(__u32),
+					     sizeof(*metric->control), 1 },
+			     &fd);
 	void *memory;
 
 	if (failed)
@@ -62,28 +90,50 @@ static int map_control(struct kstats_metric *metric)
 	return 0;
 }
 
-/* Of what another version of us has made nothing can be said but its name. */
+static bool is_ours(const struct kstats_config *config)
+{
+	return config->magic == KSTATS_MAGIC && config->frac_bits <= BUCKET_FRAC_BITS_MAX &&
+	       config->slots == BUCKET_SLOTS(config->frac_bits) && config->by < KSTATS_BY_COUNT &&
+	       config->group_room <= KSTATS_GROUPS_MAX;
+}
+
 static int read_config(struct kstats_metric *metric)
 {
-	struct bpf_map_info info = { 0 };
-	__u32 size = sizeof(info), zero = 0;
 	_cleanup_close_ int fd = -1;
-	int failed = kstats_pins_get(metric->pins, "config", &fd);
+	int failed = get_map(metric,
+			     &(struct form){ "config", BPF_MAP_TYPE_ARRAY, sizeof(__u32),
+					     sizeof(metric->config), 1 },
+			     &fd);
+	__u32 zero = 0;
 
 	if (failed)
 		return failed;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
-		return errno;
-	if (info.value_size != sizeof(metric->config))
-		return EPROTO;
 	if (bpf_map_lookup_elem(fd, &zero, &metric->config))
 		return errno;
-	return metric->config.magic == KSTATS_MAGIC ? 0 : EPROTO;
+	return is_ours(&metric->config) ? 0 : EPROTO;
 }
 
-static int open_all(struct kstats_metric *metric)
+static int get_maps(struct kstats_metric *metric)
 {
-	int failed = lock(metric);
+	const struct kstats_config *config = &metric->config;
+	const __u32 histograms = kstats_config_histograms(config);
+	const __u32 groups = config->group_room ? config->group_room * histograms : 1;
+	const struct form cells = { "cells", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(__u32),
+				    (__u32)kstats_config_cell_bytes(config), histograms },
+			  values = { "groups", BPF_MAP_TYPE_ARRAY, sizeof(__u32),
+				     (__u32)kstats_config_group_bytes(config), groups },
+			  numbers = { "group_numbers", BPF_MAP_TYPE_HASH,
+				      sizeof(struct kstats_group_key), sizeof(__u32), groups };
+	int failed = get_map(metric, &cells, &metric->cells);
+
+	if (!failed)
+		failed = get_map(metric, &values, &metric->groups);
+	return failed ? failed : get_map(metric, &numbers, &metric->group_numbers);
+}
+
+static int open_all(struct kstats_metric *metric, const char *pins)
+{
+	int failed = lock(metric, pins);
 
 	if (!failed)
 		failed = read_config(metric);
@@ -91,13 +141,7 @@ static int open_all(struct kstats_metric *metric)
 		failed = ENOENT;
 	if (!failed)
 		failed = map_control(metric);
-	if (!failed)
-		failed = kstats_pins_get(metric->pins, "cells", &metric->cells);
-	if (!failed)
-		failed = kstats_pins_get(metric->pins, "groups", &metric->groups);
-	if (!failed)
-		failed = kstats_pins_get(metric->pins, "group_numbers", &metric->group_numbers);
-	return failed;
+	return failed ? failed : get_maps(metric);
 }
 
 static struct error *check_name(const char *name)
@@ -125,13 +169,12 @@ struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 	metric = calloc(1, sizeof(*metric));
 	if (!metric)
 		return &error_no_memory;
-	metric->lock = metric->cells = metric->groups = metric->group_numbers = -1;
+	metric->directory = metric->cells = metric->groups = metric->group_numbers = -1;
 	metric->which = is_gap ? KSTATS_GAPS : KSTATS_VALUES;
 	metric->name = strdup(name);
-	metric->pins = strdup(pins);
-	if (!metric->name || !metric->pins)
+	if (!metric->name)
 		return &error_no_memory;
-	failed = open_all(metric);
+	failed = open_all(metric, pins);
 	if (failed == EPROTO)
 		return error_system(failed, "the metric %s was made by another version", name);
 	if (failed)
@@ -159,9 +202,8 @@ void kstats_metric_close(struct kstats_metric *metric)
 	close_fd(metric->cells);
 	close_fd(metric->groups);
 	close_fd(metric->group_numbers);
-	close_fd(metric->lock);
+	close_fd(metric->directory);
 	free(metric->name);
-	free(metric->pins);
 	free(metric);
 }
 
@@ -204,7 +246,7 @@ static bool count_missed(const struct kstats_metric *metric, uint64_t *ret)
 		char name[24];
 
 		snprintf(name, sizeof(name), "link%u", i);
-		if (kstats_pins_get(metric->pins, name, &fd) ||
+		if (kstats_pins_get(metric->directory, name, &fd) ||
 		    bpf_obj_get_info_by_fd(fd, &info, &size))
 			break;
 		*ret += missed_by_program(info.program);
@@ -375,7 +417,7 @@ static void count_losses(const struct kstats_metric *metric, struct kstats_table
 		table->losses_known = 1u << KSTATS_LOSS_full;
 		return;
 	}
-	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
+	table->losses_known = ((1u << KSTATS_LOSS_COUNT) - 1) & ~(1u << KSTATS_LOSS_recursive);
 	if (!count_missed(metric, &missed))
 		table->losses_known &= ~(1u << KSTATS_LOSS_missed);
 	table->losses[KSTATS_LOSS_missed] += missed > here->missed ? missed - here->missed : 0;

@@ -14,14 +14,14 @@
 
 struct kstats_metric {
 	char *name; /* as it was asked for */
-	char *pins; /* the name of its directory: that of a gap's metric is NAME's */
 	enum kstats_which which;
 	struct kstats_config config;
 	struct kstats_control *control;
-	int lock, cells, groups, group_numbers;
+	int directory; /* its lock, and where its pins are */
+	int cells, groups, group_numbers;
 };
 
-/* "NAME", or "GAP-NAME"; ENOENT: there is none. */
+/* "NAME", or "GAP-NAME"; ENOENT: there is none; EPROTO: it is not as this version makes them. */
 struct error *kstats_metric_open(const char *name, struct kstats_metric **ret) MUST_CHECK;
 /* Takes NULL. */
 void kstats_metric_close(struct kstats_metric *metric);

@@ -66,6 +66,9 @@ static int empty(int pins, const char *directory)
 		failed = errno;
 		if (fd >= 0)
 			close(fd);
+		/* Not made by us, and nothing that could stay. */
+		if (failed == ENOTDIR)
+			failed = unlinkat(pins, directory, 0) ? errno : 0;
 		return failed;
 	}
 	/* The file system forgets where we are when something goes. */
@@ -151,17 +154,15 @@ struct error *kstats_pins_list(int pins, struct kstats_names *ret)
 	return err;
 }
 
+/* What cannot go stands in the way of that one name alone. */
 static struct error *clean(int pins)
 {
 	struct kstats_names names = { 0 };
 	struct error *err = read_names(pins, &names);
 
-	for (size_t i = 0; !err && i < names.count; i++) {
-		int failed = names.items[i][0] == '+' ? empty(pins, names.items[i]) : 0;
-
-		if (failed)
-			err = cannot(failed, names.items[i]);
-	}
+	for (size_t i = 0; !err && i < names.count; i++)
+		if (names.items[i][0] == '+')
+			empty(pins, names.items[i]);
 	kstats_names_clear(&names);
 	return err;
 }
@@ -256,12 +257,26 @@ struct error *kstats_pins_remove(int pins, const char *name)
 	return failed ? cannot(failed, name) : NULL;
 }
 
-int kstats_pins_get(const char *name, const char *what, int *ret)
+int kstats_pins_open(const char *name, int *ret)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof(path), KSTATS_PINS "/%s/%s", name, what);
+	snprintf(path, sizeof(path), KSTATS_PINS "/%s", name);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	*ret = fd;
+	return 0;
+}
+
+int kstats_pins_get(int directory, const char *what, int *ret)
+{
+	char path[64];
+	int fd;
+
+	/* Older kernels than Linux 6.5 take no directory to begin at. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%.24s", directory, what);
 	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return errno;

@@ -37,7 +37,9 @@ struct kstats_names {
 struct error *kstats_pins_list(int pins, struct kstats_names *ret) MUST_CHECK;
 void kstats_names_clear(struct kstats_names *names);
 
-/* What is pinned of a metric, as a descriptor; an errno. */
-int kstats_pins_get(const char *name, const char *what, int *ret);
+/* A metric's directory, as a descriptor; an errno. */
+int kstats_pins_open(const char *name, int *ret);
+/* What is pinned in it: never that of another metric that got the name since. */
+int kstats_pins_get(int directory, const char *what, int *ret);
 
 #endif

@@ -312,6 +312,13 @@ static struct error *agree_on_way(struct kstats_place *start, struct kstats_plac
 	return NULL;
 }
 
+/* At a return a kretprobe has no arguments any more, but what the registers hold by then. */
+static void keep_arguments(struct kstats_place *place)
+{
+	if (place->kind == KSTATS_FUNCTION && place->is_return)
+		place->by_kprobe = false;
+}
+
 struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_places *ret)
 {
 	struct error *err = find(spec->start, false, &ret->start);
@@ -326,7 +333,13 @@ struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_p
 	if (err)
 		return err;
 	ret->is_call = ret->is_alone || is_same_function(spec, ret);
-	return ret->is_call ? agree_on_way(&ret->start, &ret->end) : NULL;
+	if (ret->is_call)
+		err = agree_on_way(&ret->start, &ret->end);
+	if (spec->key == KSTATS_KEY_ARGUMENT) {
+		keep_arguments(&ret->start);
+		keep_arguments(&ret->end);
+	}
+	return err;
 }
 
 /* --- why not --- */
@@ -357,7 +370,7 @@ static const struct btf_type *prototype_of(const struct btf *btf, const struct k
 
 	*first = place->kind == KSTATS_TRACEPOINT;
 	snprintf(name, sizeof(name), "%s%s", *first ? "btf_trace_" : "", place->name);
-	id = btf__find_by_name_kind(btf, name, *first ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC);
+	id = btf ? btf__find_by_name_kind(btf, name, *first ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC) : 0;
 	type = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL;
 	if (type && btf_is_ptr(type))
 		type = btf__type_by_id(btf, type->type);
@@ -436,10 +449,10 @@ static const struct {
 };
 
 struct error *kstats_places_key(const struct kstats_spec *spec, const struct kstats_places *places,
-				struct kstats_site *start, struct kstats_site *end)
+				const struct btf *btf, struct kstats_site *start,
+				struct kstats_site *end)
 {
 	const char *end_text = spec->end ? spec->end : spec->start;
-	struct btf *btf = btf__load_vmlinux_btf();
 	unsigned wanted = spec->end_argument;
 	struct error *err;
 
@@ -451,7 +464,6 @@ struct error *kstats_places_key(const struct kstats_spec *spec, const struct kst
 	if (!err)
 		err = find_argument(btf, &places->end, end_text, wanted ? wanted : spec->argument,
 				    end);
-	btf__free(btf);
 	for (size_t i = 0; !err && i < array_length(forgets); i++)
 		if (places->end.kind == KSTATS_TRACEPOINT &&
 		    strcmp(places->end.name, forgets[i].tracepoint) == 0 &&

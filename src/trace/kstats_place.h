@@ -20,6 +20,8 @@
 #include "kstats/spec.h"
 #include "trace/probe_points.h"
 
+struct btf;
+
 enum kstats_place_kind {
 	KSTATS_FUNCTION,
 	KSTATS_SYSCALL,
@@ -52,8 +54,10 @@ void kstats_places_clear(struct kstats_places *places);
 /* ENOENT, and what is near: the kernel has no such function. NULL: it has. */
 struct error *kstats_place_obstacle(const struct kstats_place *place) MUST_CHECK;
 
-/* Which arguments the key is, as far as the kernel's types tell; only with KSTATS_KEY_ARGUMENT. */
+/* Which arguments the key is, as far as the kernel's types tell (NULL: nothing); only with
+ * KSTATS_KEY_ARGUMENT. */
 struct error *kstats_places_key(const struct kstats_spec *spec, const struct kstats_places *places,
-				struct kstats_site *start, struct kstats_site *end) MUST_CHECK;
+				const struct btf *btf, struct kstats_site *start,
+				struct kstats_site *end) MUST_CHECK;
 
 #endif

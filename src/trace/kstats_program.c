@@ -391,6 +391,23 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 	return err;
 }
 
+static bool is_function_return(const struct kstats_place *place)
+{
+	return place->kind == KSTATS_FUNCTION && place->is_return;
+}
+
+/* Who reads that there is no fexit would think of a kretprobe. */
+static struct error *explain_alone(struct kstats_program *program,
+				   const struct kstats_config *config, struct error *err)
+{
+	const struct kstats_places *places = &program->places;
+
+	if (config->key == KEYED_BY_ARGUMENT &&
+	    (is_function_return(&places->start) || is_function_return(&places->end)))
+		err = error_prefix(err, "arguments at a return are seen by fexit alone");
+	return explain(program, err);
+}
+
 static struct error *try_all(struct kstats_program *program, const struct kstats_config *config)
 {
 	const struct kstats_places *places = &program->places;
@@ -405,7 +422,7 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 	if (has_way(places, false))
 		err = try(program, config, false);
 	else if (first)
-		return explain(program, first);
+		return explain_alone(program, config, first);
 	if (err && err != &error_no_memory && !err->errnum)
 		err->errnum = EOPNOTSUPP;
 	if (err && first && err->errnum == EOPNOTSUPP && places->start.kind == KSTATS_FUNCTION)

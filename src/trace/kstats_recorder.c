@@ -31,7 +31,7 @@ static struct error *make(const struct kstats_spec *spec, int pins)
 	err = kstats_program_open(spec, &program);
 	if (err)
 		return err;
-	/* Pinned before it records, so that a count that is seen is one that is kept. */
+	/* Before it is pinned: who finds it finds it as it was asked for. */
 	set_active(program, spec);
 	return kstats_pins_add(pins, spec->name, program);
 }
@@ -82,38 +82,71 @@ static struct error *read_metric(const char *name, struct kstats_table **ret)
 	return err ? err : kstats_metric_read(metric, ret);
 }
 
-/* ENOENT: it has gone meanwhile, or has no gaps. */
-static struct error *add_entry(const char *name, struct kstats_entries *entries)
+static struct error *entry_of(const char *name, struct kstats_entry *ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
-	struct kstats_entry entry = { 0 };
-	struct error *err;
+	struct error *err = read_metric(name, &table);
 
-	if (!array_reserve(entries, 1))
-		return &error_no_memory;
-	err = read_metric(name, &table);
-	if (err && err->errnum == ENOENT) {
-		error_destroy(err);
-		return NULL;
-	}
 	if (err)
 		return err;
-	entry.name = take_ptr(table->name);
-	entry.start = take_ptr(table->start);
-	entry.end = take_ptr(table->end);
-	entry.how = take_ptr(table->how);
-	entry.is_active = table->is_active;
-	entry.count = count_of(table);
-	entries->items[entries->count++] = entry;
+	ret->name = take_ptr(table->name);
+	ret->start = take_ptr(table->start);
+	ret->end = take_ptr(table->end);
+	ret->how = take_ptr(table->how);
+	ret->is_active = table->is_active;
+	ret->count = count_of(table);
+	return NULL;
+}
+
+/* One that cannot be read can still be removed, so it has to be seen. */
+static struct error *entry_of_broken(const char *name, struct error *why, struct kstats_entry *ret)
+{
+	const char *how =
+		why->errnum == EPROTO ? "made by another version of ctprof" : why->message;
+
+	if (why == &error_no_memory)
+		return why;
+	ret->name = strdup(name);
+	ret->how = strdup(how);
+	error_destroy(why);
+	if (ret->name && ret->how)
+		return NULL;
+	free(ret->name);
+	free(ret->how);
+	return &error_no_memory;
+}
+
+/* Few have any. */
+static struct error *add_gap(const char *name, struct kstats_entries *entries)
+{
+	_cleanup_free_ char *gap = text_print(KSTATS_GAP "%s", name);
+	struct kstats_entry entry = { 0 };
+	struct error *err = gap ? entry_of(gap, &entry) : &error_no_memory;
+
+	if (!err)
+		entries->items[entries->count++] = entry;
+	if (err == &error_no_memory)
+		return err;
+	error_destroy(err);
 	return NULL;
 }
 
 static struct error *add_both(const char *name, struct kstats_entries *entries)
 {
-	_cleanup_free_ char *gap = text_print(KSTATS_GAP "%s", name);
-	struct error *err = gap ? add_entry(name, entries) : &error_no_memory;
+	struct kstats_entry entry = { 0 };
+	struct error *err;
+	bool is_whole;
 
-	return err ? err : add_entry(gap, entries);
+	if (!array_reserve(entries, 2))
+		return &error_no_memory;
+	err = entry_of(name, &entry);
+	is_whole = !err;
+	if (err)
+		err = entry_of_broken(name, err, &entry);
+	if (err)
+		return err;
+	entries->items[entries->count++] = entry;
+	return is_whole ? add_gap(name, entries) : NULL;
 }
 
 static struct error *list(struct kstats_entries *entries)

@@ -38,6 +38,7 @@ system_calls_are_counted() {
 	look calls
 	equal "the calls" "$(fact count)" 100000
 	nothing_is_lost
+	equal "what nobody counts" "$(loss recursive)" unknown
 	between "all of them" 1 "$(total)" "$(did most)"
 	look GAP-calls
 	equal "the times between" "$(fact count)" 99999
@@ -198,4 +199,5 @@ bpf_case "functions say why not" functions_have_reasons
 bpf_case "others than root are refused" strangers_are_refused
 bpf_case "a hundred at once" many_at_once
 bpf_case "those that are half made go" half_made_ones_go
+bpf_case "strange ones are seen, and go" strange_ones_are_seen
 bpf_case "nothing leaks" nothing_leaks 200 syscall:getppid

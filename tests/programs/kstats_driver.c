@@ -89,7 +89,8 @@ static int do_list(void)
 	for (size_t i = 0; !err && i < entries.count; i++)
 		printf("%s\t%s\t%" PRIu64 "\t%s\t%s\t%s\n", entries.items[i].name,
 		       entries.items[i].is_active ? "active" : "stopped", entries.items[i].count,
-		       entries.items[i].start, entries.items[i].end ? entries.items[i].end : "-",
+		       entries.items[i].start ? entries.items[i].start : "-",
+		       entries.items[i].end ? entries.items[i].end : "-",
 		       entries.items[i].how);
 	kstats_entries_clear(&entries);
 	return err ? fail(err) : 0;

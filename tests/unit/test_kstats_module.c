@@ -139,6 +139,32 @@ TEST(metrics_are_read_and_listed)
 	scratch_deinit(&place);
 }
 
+/* One that is of another form hides none of the others. */
+TEST(strange_ones_are_listed)
+{
+	struct kstats_entries entries = { 0 };
+	struct scratch place;
+	unsigned strange = 0;
+
+	place_init(&place, true);
+	scratch_write(&place, "_raw/odd", TEXT("nothing that we know\n"));
+	expect_ok(kstats_module_list(place.dir, &entries));
+	assert_int_equal(entries.count, 3);
+	for (size_t i = 0; i < entries.count; i++) {
+		if (strcmp(entries.items[i].name, "odd") != 0)
+			continue;
+		strange++;
+		assert_false(entries.items[i].is_active);
+		assert_null(entries.items[i].start);
+		assert_non_null(entries.items[i].how);
+	}
+	assert_int_equal(strange, 1);
+	kstats_entries_clear(&entries);
+	expect_ok(kstats_module_remove(place.dir, "odd"));
+	expect_written(&place, "_control", "remove odd\n");
+	scratch_deinit(&place);
+}
+
 /* A kstats of another's has the text only. */
 TEST(others_are_read_and_listed)
 {
@@ -179,9 +205,16 @@ TEST(words_are_written)
 	expect_error(kstats_module_remove(place.dir, "*"), "no name");
 	spec.tgid = 1;
 	expect_error(kstats_module_trace(place.dir, &spec), "--via bpf");
+	spec.tgid = 0;
+	spec.by = KSTATS_BY_PROCESS;
+	expect_error(kstats_module_trace(place.dir, &spec), "by CPU");
+	spec.by = KSTATS_BY_CPU;
+	spec.key = KSTATS_KEY_ARGUMENT;
+	expect_error(kstats_module_trace(place.dir, &spec), "on the same CPU");
 	scratch_deinit(&place);
 }
 
 UNIT_TESTS(cmocka_unit_test(raw_text_is_read), cmocka_unit_test(heads_are_read),
 	   cmocka_unit_test(what_is_no_raw_text), cmocka_unit_test(metrics_are_read_and_listed),
-	   cmocka_unit_test(others_are_read_and_listed), cmocka_unit_test(words_are_written))
+	   cmocka_unit_test(strange_ones_are_listed), cmocka_unit_test(others_are_read_and_listed),
+	   cmocka_unit_test(words_are_written))

@@ -105,6 +105,43 @@ static void programs(void **state)
 	kstats_places_clear(&places);
 }
 
+/* A kretprobe has no arguments: where they are the key, only fexit will do. */
+static void arguments_at_a_return(void **state)
+{
+	struct kstats_spec spec = spec_of("vfs_read", NULL);
+	struct kstats_places places = { 0 };
+	struct kstats_site start = { 0 }, end = { 0 };
+	struct error *err;
+
+	(void)state;
+	spec.key = KSTATS_KEY_ARGUMENT;
+	spec.argument = 2;
+	expect_ok(kstats_places_find(&spec, &places));
+	assert_true(places.start.by_trampoline && places.end.by_trampoline);
+	assert_false(places.end.by_kprobe);
+	expect_ok(kstats_places_key(&spec, &places, NULL, &start, &end));
+	assert_int_equal(end.argument, 2);
+	kstats_places_clear(&places);
+
+	spec = spec_of("kprobe:vfs_read", "kretprobe:vfs_read");
+	spec.key = KSTATS_KEY_ARGUMENT;
+	spec.argument = 2;
+	expect_ok(kstats_places_find(&spec, &places));
+	err = kstats_places_key(&spec, &places, NULL, &start, &end);
+	assert_non_null(err);
+	assert_int_equal(err->errnum, EINVAL);
+	assert_non_null(strstr(err->message, "not there any more at a return"));
+	error_destroy(err);
+	kstats_places_clear(&places);
+
+	/* Of a pair of calls both have theirs. */
+	spec = spec_of("vfs_read", "vfs_write");
+	spec.key = KSTATS_KEY_ARGUMENT;
+	expect_ok(kstats_places_find(&spec, &places));
+	assert_true(places.start.by_kprobe && places.end.by_kprobe);
+	kstats_places_clear(&places);
+}
+
 static void what_is_no_place(void **state)
 {
 	static char longest[KSTATS_TEXT_MAX + 1];
@@ -127,4 +164,4 @@ static void what_is_no_place(void **state)
 
 UNIT_TESTS(cmocka_unit_test(functions), cmocka_unit_test(system_calls),
 	   cmocka_unit_test(tracepoints), cmocka_unit_test(programs),
-	   cmocka_unit_test(what_is_no_place))
+	   cmocka_unit_test(arguments_at_a_return), cmocka_unit_test(what_is_no_place))
