@@ -410,14 +410,16 @@ int on_switch(__u64 *ctx)
 	return 0;
 }
 
-/* Who has been woken up is not again before it left its CPU once more. */
+/* Who is on a CPU still was about to sleep, and does not (ttwu_runnable(), or itself). Who was woken
+ * up for good is not again before it left its CPU once more. */
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
+	struct task_struct *task = (void *)ctx[0];
 	__u64 now = bpf_ktime_get_ns(); /* whatever happens: reading is what costs */
-	struct states_thread *t = find((void *)ctx[0]);
+	struct states_thread *t = find(task);
 
-	if (t)
+	if (t && !is_on_cpu(task))
 		t->woken = now;
 	return 0;
 }

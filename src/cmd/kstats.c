@@ -148,9 +148,9 @@ static const struct {
 	{ "trace", "NAME [bits B] [start X] [end Y]", kstats_trace, 1, INT32_MAX, ASKS_RECORDING },
 	{ "list", "", kstats_list, 0, 0, ASKS_SHOWING },
 	{ "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, ASKS_SHOWING },
-	{ "start", "NAME...", kstats_control, 1, INT32_MAX, 0 },
-	{ "stop", "NAME...", kstats_control, 1, INT32_MAX, 0 },
-	{ "reset", "NAME...", kstats_control, 1, INT32_MAX, 0 },
+	{ "start", "NAME...", kstats_order, 1, INT32_MAX, 0 },
+	{ "stop", "NAME...", kstats_order, 1, INT32_MAX, 0 },
+	{ "reset", "NAME...", kstats_order, 1, INT32_MAX, 0 },
 	{ "remove", "NAME...", kstats_remove, 1, INT32_MAX, 0 },
 	{ "save", "-o FILE [NAME...]", kstats_save, 0, INT32_MAX, ASKS_OUTPUT },
 	{ "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, ASKS_OUTPUT },
@@ -170,6 +170,23 @@ static bool is_zero(const void *bytes, size_t length)
 	return true;
 }
 
+/* What says nothing beside what else was said. */
+static struct error *check_showing(const struct kstats_showing *s)
+{
+	if (s->heat && !s->interval_ns)
+		return error_create("--heat needs --interval");
+	if (s->count && !s->interval_ns)
+		return error_create("--count needs --interval");
+	if (s->native && s->format != KSTATS_FORMAT_OPENMETRICS)
+		return error_create("--native needs --format openmetrics");
+	if (s->interval_ns && s->format == KSTATS_FORMAT_TEXT && (s->rows || s->all_slots))
+		return error_create("--interval has a line for each interval: no --rows, no "
+				    "--all-slots");
+	if (s->interval_ns && s->heat && s->format != KSTATS_FORMAT_TEXT)
+		return error_create("--heat is made beside the lines of --format text");
+	return NULL;
+}
+
 /* Options that belong to other verbs, and words that are too few or too many. */
 static struct error *check(size_t verb, const struct kstats_arguments *a, int words)
 {
@@ -186,13 +203,7 @@ static struct error *check(size_t verb, const struct kstats_arguments *a, int wo
 				 : error_create("%s needs -o FILE", verbs[verb].name);
 	if (words < verbs[verb].least || words > verbs[verb].most)
 		return error_create("kstats %s %s", verbs[verb].name, verbs[verb].operands);
-	if (a->showing.heat && !a->showing.interval_ns)
-		return error_create("--heat needs --interval");
-	if (a->showing.count && !a->showing.interval_ns)
-		return error_create("--count needs --interval");
-	if (a->showing.native && a->showing.format != KSTATS_FORMAT_OPENMETRICS)
-		return error_create("--native needs --format openmetrics");
-	return NULL;
+	return check_showing(&a->showing);
 }
 
 static int run(const struct command *command, const struct kstats_arguments *arguments,

@@ -50,7 +50,7 @@ struct kstats_arguments {
 typedef struct error *kstats_verb(const struct kstats_arguments *arguments, char **words,
 				  int *ret_status);
 
-kstats_verb kstats_trace, kstats_list, kstats_control, kstats_remove, kstats_save, kstats_merge,
+kstats_verb kstats_trace, kstats_list, kstats_order, kstats_remove, kstats_save, kstats_merge,
 	kstats_show, kstats_compare;
 
 /* --- who has a metric --- */
@@ -59,19 +59,31 @@ kstats_verb kstats_trace, kstats_list, kstats_control, kstats_remove, kstats_sav
 struct kstats_search {
 	const struct kstats_recorder *recorders[4]; /* NULL after the last */
 };
-struct error *kstats_search(const char *via, struct kstats_search *ret) MUST_CHECK;
+struct kstats_search kstats_search(const char *via);
 
-/* Which of them has it; an error with ENOENT when none has. */
-struct error *kstats_find(const struct kstats_search *search, const char *name,
-			  const struct kstats_recorder **ret) MUST_CHECK;
+/* Something that is done to a metric; an error with ENOENT when this recorder does not have it. */
+typedef struct error *kstats_act(const struct kstats_recorder *recorder, const char *name,
+				 void *context);
+
+/* Do it by the first recorder that has the metric. When none has, the error has ENOENT: or it is of
+ * the first that could not be asked. */
+struct error *kstats_with(const struct kstats_search *search, const char *name, kstats_act *act,
+			  void *context) MUST_CHECK;
+
+struct error *kstats_read(const struct kstats_search *search, const char *name,
+			  struct kstats_table **ret) MUST_CHECK;
 
 /* A metric by its name, "PID:NAME" of a program, or all metrics of a file: what has a "/" or a "."
- * in it, or is
- * "-", is a file. Added to `tables`. */
+ * in it, or is "-", is a file. Added to `tables`. */
 bool kstats_is_file(const char *word);
 struct error *kstats_gather(const struct kstats_search *search, const char *word,
 			    struct kstats_tables *tables) MUST_CHECK;
-struct error *kstats_read(const struct kstats_search *search, const char *name,
-			  struct kstats_table **ret) MUST_CHECK;
+
+/* Each metric that there is. A recorder that cannot be asked is told of, and passed over; the error
+ * is its when none could. */
+typedef struct error *kstats_visit(void *context, const struct kstats_recorder *recorder,
+				   const struct kstats_entry *entry);
+struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit,
+			  void *context) MUST_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/kstats.h"
@@ -12,60 +13,72 @@ static const struct kstats_recorder *const recorders[] = {
 	&kstats_user,
 };
 
-struct error *kstats_search(const char *via, struct kstats_search *ret)
+struct kstats_search kstats_search(const char *via)
 {
+	struct kstats_search search = { 0 };
 	size_t count = 0;
 
-	*ret = (struct kstats_search){ 0 };
 	for (size_t i = 0; i < array_length(recorders); i++)
 		if (!via || strcmp(via, recorders[i]->name) == 0)
-			ret->recorders[count++] = recorders[i];
-	return NULL;
+			search.recorders[count++] = recorders[i];
+	return search;
 }
+
+/* --- by name --- */
 
 static bool is_of_program(const char *name)
 {
 	return strchr(name, ':') != NULL;
 }
 
-static bool has(const struct kstats_entries *entries, const char *name)
+/* What one that does not have it says is worth telling where nobody else was asked. */
+static struct error *first_of(struct error *first, struct error *next)
 {
-	for (size_t i = 0; i < entries->count; i++)
-		if (strcmp(entries->items[i].name, name) == 0)
-			return true;
-	return false;
+	if (!first)
+		return next;
+	if (first->errnum == ENOENT && next->errnum != ENOENT) {
+		error_destroy(first);
+		return next;
+	}
+	error_destroy(next);
+	return first;
 }
 
-struct error *kstats_find(const struct kstats_search *search, const char *name,
-			  const struct kstats_recorder **ret)
+struct error *kstats_with(const struct kstats_search *search, const char *name, kstats_act *act,
+			  void *context)
 {
+	struct error *refused = NULL;
+	size_t asked = 0;
+
 	for (size_t i = 0; search->recorders[i]; i++) {
-		struct kstats_entries entries = { 0 };
 		struct error *err;
-		bool found;
 
 		if ((search->recorders[i] == &kstats_user) != is_of_program(name))
 			continue;
-		err = search->recorders[i]->list(&entries);
-		found = !err && has(&entries, name);
-		kstats_entries_clear(&entries);
-		if (err)
-			return err;
-		if (found) {
-			*ret = search->recorders[i];
+		err = act(search->recorders[i], name, context);
+		if (!err) {
+			error_destroy(refused);
 			return NULL;
 		}
+		refused = first_of(refused, err);
+		asked++;
 	}
+	if (refused && (asked == 1 || refused->errnum != ENOENT))
+		return refused;
+	error_destroy(refused);
 	return error_system(ENOENT, "no metric '%.80s' (ctprof kstats list)", name);
+}
+
+static struct error *read_one(const struct kstats_recorder *recorder, const char *name,
+			      void *context)
+{
+	return recorder->read(name, context);
 }
 
 struct error *kstats_read(const struct kstats_search *search, const char *name,
 			  struct kstats_table **ret)
 {
-	const struct kstats_recorder *recorder;
-	struct error *err = kstats_find(search, name, &recorder);
-
-	return err ? err : recorder->read(name, ret);
+	return kstats_with(search, name, read_one, ret);
 }
 
 bool kstats_is_file(const char *word)
@@ -88,4 +101,43 @@ struct error *kstats_gather(const struct kstats_search *search, const char *word
 		return NULL;
 	kstats_table_destroy(table);
 	return &error_no_memory;
+}
+
+/* --- all --- */
+
+static struct error *visit_all(const struct kstats_recorder *recorder, kstats_visit *visit,
+			       void *context, bool *ret_answered)
+{
+	struct kstats_entries entries = { 0 };
+	struct error *err = recorder->list(&entries);
+
+	*ret_answered = !err;
+	for (size_t i = 0; !err && i < entries.count; i++)
+		err = visit(context, recorder, &entries.items[i]);
+	kstats_entries_clear(&entries);
+	return err;
+}
+
+struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context)
+{
+	struct error *refused = NULL;
+	bool has_answer = false;
+
+	for (size_t i = 0; search->recorders[i]; i++) {
+		bool answered;
+		struct error *err = visit_all(search->recorders[i], visit, context, &answered);
+
+		if (answered && err) {
+			error_destroy(refused);
+			return err;
+		}
+		has_answer |= answered;
+		if (err)
+			refused = refused ? first_of(refused, err) : err;
+	}
+	if (!refused || !has_answer)
+		return refused;
+	fprintf(stderr, "ctprof: %s\n", refused->message);
+	error_destroy(refused);
+	return NULL;
 }

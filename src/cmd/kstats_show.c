@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grid.h"
 #include "base/json_writer.h"
 #include "base/outfile.h"
 #include "cmd/kstats.h"
@@ -23,6 +24,7 @@
 #include "report/kstats_heat.h"
 #include "report/kstats_report.h"
 #include "report/stream.h"
+#include "report/table.h"
 
 /* Of a histogram where no terminal says how many there are. */
 #define LINES_DEFAULT 40
@@ -137,6 +139,7 @@ static void print_verdict(const struct kstats_table *table, const char *promise,
 {
 	bool is_number =
 		slo->quantity == KSTATS_QUANTITY_COUNT || slo->quantity == KSTATS_QUANTITY_LOST;
+	_cleanup_free_ char *visible = text_visible(text_of(table->name));
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 
 	if (is_number) {
@@ -146,8 +149,8 @@ static void print_verdict(const struct kstats_table *table, const char *promise,
 		kstats_format(low, table, measured->low);
 		kstats_format(high, table, measured->high);
 	}
-	fprintf(stderr, "ctprof: %s: %s: %s (%s%s%s)\n", table->name, promise, prose, low,
-		strcmp(low, high) ? ".." : "", strcmp(low, high) ? high : "");
+	fprintf(stderr, "ctprof: %s: %s: %s (%s%s%s)\n", visible ? visible : "?", promise, prose,
+		low, strcmp(low, high) ? ".." : "", strcmp(low, high) ? high : "");
 }
 
 static struct error *judge(const char *promise, const struct kstats_table *table, int *status)
@@ -203,8 +206,9 @@ struct series {
 	struct kstats_table *before;
 	struct kstats_heat heat; /* only where a picture is wanted */
 	struct kstats_heat_axis axis;
-	uint64_t last_ns;
+	uint64_t last_ns, due_ns;
 	size_t done;
+	int *status;
 };
 
 /* From 64 ns to 17 s, which is as much as a screen has columns; of other values, from 1 on. */
@@ -247,6 +251,7 @@ static struct error *step(struct series *s, const struct kstats_search *search, 
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *now = NULL;
 	_cleanup_(kstats_table_destroy) struct kstats_table *kept = NULL;
+	const struct kstats_tables one = { .items = &now, .count = 1, .room = 1 };
 	struct error *err = kstats_read(search, name, &now);
 
 	if (!err)
@@ -260,6 +265,8 @@ static struct error *step(struct series *s, const struct kstats_search *search, 
 		err = NULL;
 	} else {
 		err = show_interval(s, now);
+		if (!err)
+			err = judge_all(s->showing, &one, s->status);
 	}
 	kstats_table_destroy(s->before);
 	s->before = take_ptr(kept);
@@ -304,7 +311,6 @@ static struct error *save_heat(const char *path, const struct kstats_table *tabl
 
 static struct error *follow(struct series *s, const struct kstats_search *search, const char *name)
 {
-	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 	sigset_t ends, before;
 	struct error *err = kstats_read(search, name, &s->before);
 
@@ -314,22 +320,26 @@ static struct error *follow(struct series *s, const struct kstats_search *search
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, &before);
-	s->last_ns = begun_ns;
+	s->last_ns = clock_ns(CLOCK_MONOTONIC);
+	s->due_ns = s->last_ns + s->showing->interval_ns;
 	set_axis(s);
-	/* Moments are of the beginning, so that what we take ourselves does not add up. */
 	while (!err && (!s->showing->count || s->done < s->showing->count) &&
-	       wait_until(begun_ns + (s->done + 1) * s->showing->interval_ns, &ends))
+	       wait_until(s->due_ns, &ends)) {
 		err = step(s, search, name);
+		s->due_ns = grid_next(s->due_ns, s->showing->interval_ns, s->last_ns,
+				      clock_ns(CLOCK_MONOTONIC));
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!err && s->showing->heat)
-		err = save_heat(s->showing->heat, s->before, &s->heat);
+	/* A metric that went away was there before. */
+	if (s->showing->heat)
+		err = error_first(err, save_heat(s->showing->heat, s->before, &s->heat));
 	return err;
 }
 
 static struct error *show_series(const struct kstats_showing *showing,
-				 const struct kstats_search *search, char **words)
+				 const struct kstats_search *search, char **words, int *status)
 {
-	struct series series = { .showing = showing };
+	struct series series = { .showing = showing, .status = status };
 	struct error *err;
 
 	if (words[1] || kstats_is_file(words[0]))
@@ -343,14 +353,12 @@ static struct error *show_series(const struct kstats_showing *showing,
 struct error *kstats_show(const struct kstats_arguments *arguments, char **words, int *ret_status)
 {
 	const struct kstats_showing *showing = &arguments->showing;
+	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
-	struct kstats_search search;
 	struct error *err = check_promises(showing);
 
-	if (!err)
-		err = kstats_search(arguments->via, &search);
 	if (!err && showing->interval_ns)
-		return show_series(showing, &search, words);
+		return show_series(showing, &search, words, ret_status);
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);
 	if (!err)
@@ -404,13 +412,11 @@ static struct error *compare_all(const struct kstats_tables *before,
 struct error *kstats_compare(const struct kstats_arguments *arguments, char **words,
 			     int *ret_status)
 {
+	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables before = { 0 }, after = { 0 };
-	struct kstats_search search;
-	struct error *err = kstats_search(arguments->via, &search);
+	struct error *err = kstats_gather(&search, words[0], &before);
 
 	(void)ret_status;
-	if (!err)
-		err = kstats_gather(&search, words[0], &before);
 	if (!err)
 		err = kstats_gather(&search, words[1], &after);
 	if (!err)

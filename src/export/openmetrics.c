@@ -283,6 +283,31 @@ static struct error *check_series(const struct series *series, size_t count)
 	return NULL;
 }
 
+/* What is in no bucket, by cause, where anybody counts it. */
+static void print_losses(FILE *out, const struct series *series, size_t count)
+{
+	bool has_head = false;
+
+	for (size_t i = 0; i < count; i++)
+		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++) {
+			bool is_first = true;
+
+			if (!(series[i].table->losses_known & 1u << loss))
+				continue;
+			if (!has_head)
+				fputs("# TYPE ctprof_kstats_lost counter\n"
+				      "# HELP ctprof_kstats_lost events that are in no bucket\n",
+				      out);
+			has_head = true;
+			fputs("ctprof_kstats_lost_total", out);
+			print_label(out, "metric", series[i].table->name, &is_first);
+			if (series[i].table->host)
+				print_label(out, "host", series[i].table->host, &is_first);
+			print_label(out, "cause", kstats_losses[loss].name, &is_first);
+			fprintf(out, "} %" PRIu64 "\n", series[i].table->losses[loss]);
+		}
+}
+
 static struct error *print_all(FILE *out, const struct series *series, size_t count, bool native)
 {
 	struct error *err = check_series(series, count);
@@ -292,8 +317,10 @@ static struct error *print_all(FILE *out, const struct series *series, size_t co
 			print_head(out, &series[i], native);
 		err = print_series(out, &series[i], native);
 	}
-	if (!err)
+	if (!err) {
+		print_losses(out, series, count);
 		fputs("# EOF\n", out);
+	}
 	return err;
 }
 

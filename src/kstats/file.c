@@ -31,7 +31,8 @@ struct kstats_table *kstats_tables_find(const struct kstats_tables *tables, cons
 	WORD(host)     \
 	WORD(recorder) \
 	WORD(start)    \
-	WORD(end)
+	WORD(end)      \
+	WORD(how)
 
 #define NUMBERS(NUMBER)  \
 	NUMBER(taken_ns) \
@@ -131,8 +132,20 @@ static void fill(struct json_writer *w, const void *tables)
 	kstats_file_write(w, tables);
 }
 
+static struct error *too_many_slots(void)
+{
+	return error_create("more than %zu slots, of all rows of all metrics",
+			    KSTATS_FILE_SLOTS_MAX);
+}
+
 struct error *kstats_file_save(const char *path, const struct kstats_tables *tables)
 {
+	size_t slots = 0;
+
+	for (size_t i = 0; i < tables->count; i++)
+		slots += tables->items[i]->rows.count * BUCKET_SLOTS(tables->items[i]->frac_bits);
+	if (slots > KSTATS_FILE_SLOTS_MAX)
+		return error_prefix(too_many_slots(), "%s", path);
 	return json_file_write(path, fill, tables);
 }
 
@@ -144,7 +157,7 @@ struct triple {
 
 struct load {
 	struct kstats_tables *tables;
-	size_t rows, metrics, text; /* of all tables */
+	size_t slots, metrics, text; /* of all tables */
 	bool is_ours, has_version, has_metrics;
 	/* Of the table, row and triple under construction. */
 	struct kstats_table *table;
@@ -290,7 +303,7 @@ static void forget_row(struct load *l)
 static struct error *row_done(struct json_reader *r, void *target)
 {
 	struct load *l = load_of(r);
-	size_t before = l->table->rows.count;
+	const size_t before = l->table->rows.count;
 	struct kstats_row *row;
 	struct error *err;
 
@@ -298,8 +311,10 @@ static struct error *row_done(struct json_reader *r, void *target)
 	if (!l->row.has_id || !l->row.has_slots)
 		return error_create("%s: a row has no id or no slots", l->table->name);
 	err = kstats_table_row(l->table, l->row.id, l->row.label, &row);
-	if (!err && l->table->rows.count == before)
-		err = error_create("%s: a row stands twice", l->table->name);
+	/* As they are written; another order would have each new one move all others. */
+	if (!err && (l->table->rows.count == before || row != &l->table->rows.items[before]))
+		err = error_create("%s: a row stands twice, or before one of a smaller number",
+				   l->table->name);
 	if (!err)
 		err = fill_slots(l, row->slots);
 	forget_row(l);
@@ -325,8 +340,9 @@ static struct error *take_row(struct json_reader *r, void *target, const struct 
 	(void)target, (void)member, (void)key;
 	if (value->type != JSON_OBJECT)
 		return json_unexpected(TEXT("rows"), "an array of rows");
-	if (++l->rows > KSTATS_FILE_ROWS_MAX)
-		return error_create("more than %d rows", KSTATS_FILE_ROWS_MAX);
+	l->slots += BUCKET_SLOTS(l->table->frac_bits);
+	if (l->slots > KSTATS_FILE_SLOTS_MAX)
+		return too_many_slots();
 	json_enter(r, &row_shape, NULL);
 	return NULL;
 }

@@ -16,13 +16,13 @@ void kstats_tables_clear(struct kstats_tables *tables);
 /* The one of that name, or NULL. */
 struct kstats_table *kstats_tables_find(const struct kstats_tables *tables, const char *name);
 
-/* Written whole or not at all. */
+/* Written whole or not at all; not what would be refused when it is read. */
 struct error *kstats_file_save(const char *path, const struct kstats_tables *tables) MUST_CHECK;
 
 /* Packed or plain; "-" is standard input. Anybody may have written it: what does not fit together
- * is refused, and more than these of rows, metrics, and bytes of names. To be cleared, also after
- * an error. */
-#define KSTATS_FILE_ROWS_MAX    16384
+ * is refused, and more than these of slots (empty ones too), metrics, and bytes of names. To be
+ * cleared, also after an error. */
+#define KSTATS_FILE_SLOTS_MAX   ((size_t)1 << 25)
 #define KSTATS_FILE_METRICS_MAX 16384
 #define KSTATS_FILE_TEXT_MAX    (16 << 20)
 struct error *kstats_file_load(const char *path, struct kstats_tables *tables) MUST_CHECK;

@@ -90,7 +90,9 @@ static struct kstats_measured measure_losses(const struct kstats_table *table)
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		sum += (double)table->losses[loss];
 	/* What is not counted is not none. */
-	return (struct kstats_measured){ sum, table->losses_known ? sum : INFINITY };
+	return (struct kstats_measured){ sum, table->losses_known & 1u << KSTATS_LOSS_missed
+						      ? sum
+						      : INFINITY };
 }
 
 /* Each value lost less than a step of its scale. */

@@ -230,7 +230,9 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	agree(&into->how, from->how);
 	into->losses_known &= from->losses_known;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
-		into->losses[loss] += from->losses[loss];
+		if (__builtin_add_overflow(into->losses[loss], from->losses[loss],
+					   &into->losses[loss]))
+			into->losses[loss] = UINT64_MAX;
 	if (into->overhead_ns != from->overhead_ns)
 		into->overhead_ns = 0;
 	if (into->cpus < from->cpus)
@@ -243,9 +245,14 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 
 /* --- what was recorded between two readings --- */
 
+/* Of the same number: the name of a cgroup goes with it, and what was counted stays. */
 static struct kstats_row *row_of(const struct kstats_table *table, const struct kstats_row *like)
 {
-	return row_at(table, place_of(table, like->id, like->label), like->id, like->label);
+	size_t place = place_of(table, like->id, NULL);
+
+	if (place == table->rows.count || table->rows.items[place].id != like->id)
+		return NULL;
+	return &table->rows.items[place];
 }
 
 static bool has_all(const struct kstats_table *now, const struct kstats_table *before)

@@ -93,6 +93,18 @@ void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 	fputc('\n', out);
 }
 
+/* Of the interval; the end of the line. */
+static void print_lost(FILE *out, const struct kstats_table *table)
+{
+	uint64_t lost = 0;
+
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		lost += table->losses[loss];
+	if (lost)
+		fprintf(out, " lost %" PRIu64, lost);
+	fputc('\n', out);
+}
+
 void kstats_heat_line(FILE *out, const struct kstats_table *table,
 		      const struct kstats_heat_axis *axis, const struct kstats_heat_line *line)
 {
@@ -105,7 +117,8 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 	fprintf(out, "%02d:%02d:%02d %10" PRIu64 " ", time.tm_hour, time.tm_min, time.tm_sec,
 		line->values.count);
 	if (!line->values.count) {
-		fprintf(out, "%10s %10s\n", "-", "-");
+		fprintf(out, "%10s %10s", "-", "-");
+		print_lost(out, table);
 		return;
 	}
 	bar_label(out,
@@ -119,7 +132,8 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 	fold(&r, &line->values, axis->low, axis->high);
 	for (unsigned i = 0; i < r.count; i++)
 		print_shade(out, axis, shade_of(r.counts[i], r.most));
-	fputs("|\n", out);
+	fputc('|', out);
+	print_lost(out, table);
 }
 
 /* --- SVG --- */

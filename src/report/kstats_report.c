@@ -213,11 +213,24 @@ static struct error *print_distribution(FILE *out, const struct kstats_table *ta
 static void print_losses(FILE *out, const struct kstats_table *table)
 {
 	char overhead[UNITS_TEXT_MAX];
+	const char *separator = "  unknown   not counted here: ";
+	bool any = false;
 
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
-		if (table->losses[loss])
+		if (table->losses[loss]) {
 			fprintf(out, "  %-9s %" PRIu64 ": %s\n", kstats_losses[loss].name,
 				table->losses[loss], kstats_losses[loss].prose);
+			any = true;
+		}
+	if (!any)
+		fputs("  lost      0\n", out);
+	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+		if (!(table->losses_known & 1u << loss)) {
+			fprintf(out, "%s%s", separator, kstats_losses[loss].name);
+			separator = ", ";
+		}
+	if (*separator == ',')
+		fputc('\n', out);
 	if (table->overhead_ns)
 		fprintf(out, "  overhead  %s is what an empty pair measures here\n",
 			kstats_format(overhead, table, (double)table->overhead_ns));

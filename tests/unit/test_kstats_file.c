@@ -346,14 +346,15 @@ static struct error *load_many(unsigned count, const char *head, const char *pie
 
 TEST(not_too_many_rows)
 {
-	static const char head[] = HEAD "{\"name\":\"m\",\"bits\":0,\"rows\":[";
+	static const char head[] = HEAD "{\"name\":\"m\",\"bits\":5,\"rows\":[";
 	struct kstats_tables tables;
+	const unsigned most = KSTATS_FILE_SLOTS_MAX / BUCKET_SLOTS(BUCKET_FRAC_BITS_MAX);
 
-	expect_ok(load_many(KSTATS_FILE_ROWS_MAX, head, "\"slots\":[[1,1,1]]}", "]}]}", &tables));
-	assert_int_equal(tables.items[0]->rows.count, KSTATS_FILE_ROWS_MAX);
+	expect_ok(load_many(most, head, "\"slots\":[[1,1,1]]}", "]}]}", &tables));
+	assert_int_equal(tables.items[0]->rows.count, most);
 	kstats_tables_clear(&tables);
-	expect_error(load_many(KSTATS_FILE_ROWS_MAX + 1, head, "\"slots\":[]}", "]}]}", &tables),
-		     "more than 16384 rows");
+	expect_error(load_many(most + 1, head, "\"slots\":[]}", "]}]}", &tables),
+		     "more than 33554432 slots");
 	kstats_tables_clear(&tables);
 }
 

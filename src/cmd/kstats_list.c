@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kstats: which metrics there are.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json_writer.h"
+#include "cmd/kstats.h"
+#include "report/csv_text.h"
+#include "report/stream.h"
+#include "report/table.h"
+
+/* Names of programs are theirs. */
+static void print_visible(const char *word, int columns)
+{
+	_cleanup_free_ char *visible = text_visible(text_of(word));
+
+	printf("%*s", columns, visible ? visible : "?");
+}
+
+static const char *word_or(const char *word, const char *otherwise)
+{
+	return word ? word : otherwise;
+}
+
+static struct error *print_line(void *context, const struct kstats_recorder *recorder,
+				const struct kstats_entry *entry)
+{
+	bool *is_first = context;
+
+	if (*is_first)
+		printf("%-24s %-7s %-7s %14s  %s\n", "NAME", "VIA", "STATE", "COUNT", "WHAT");
+	*is_first = false;
+	print_visible(entry->name, -24);
+	printf(" %-7s %-7s %14" PRIu64 "  ", recorder->name,
+	       entry->is_active ? "active" : "stopped", entry->count);
+	print_visible(word_or(entry->start, "a program's own"), 0);
+	if (entry->end) {
+		fputs(" to ", stdout);
+		print_visible(entry->end, 0);
+	}
+	putchar('\n');
+	return NULL;
+}
+
+static struct error *print_csv(void *context, const struct kstats_recorder *recorder,
+			       const struct kstats_entry *entry)
+{
+	(void)context;
+	csv_text(stdout, text_of(entry->name));
+	printf(",%s,%s,%" PRIu64 ",", recorder->name, entry->is_active ? "active" : "stopped",
+	       entry->count);
+	csv_text(stdout, text_of(word_or(entry->start, "")));
+	putchar(',');
+	csv_text(stdout, text_of(word_or(entry->end, "")));
+	putchar('\n');
+	return NULL;
+}
+
+static void put_word(struct json_writer *w, const char *key, const char *word)
+{
+	json_key(w, key);
+	if (word)
+		json_text(w, text_of(word));
+	else
+		json_null(w);
+}
+
+static struct error *put_entry(void *context, const struct kstats_recorder *recorder,
+			       const struct kstats_entry *entry)
+{
+	struct json_writer *w = context;
+
+	json_line(w);
+	json_object_begin(w);
+	put_word(w, "name", entry->name);
+	put_word(w, "via", recorder->name);
+	json_key(w, "active");
+	json_bool(w, entry->is_active);
+	json_key(w, "count");
+	json_u64(w, entry->count);
+	put_word(w, "start", entry->start);
+	put_word(w, "end", entry->end);
+	json_object_end(w);
+	return NULL;
+}
+
+static struct error *list_json(const struct kstats_search *search)
+{
+	struct json_writer writer;
+	struct error *err = json_writer_init(&writer, stream_to_file, stdout);
+
+	if (err)
+		return err;
+	json_array_begin(&writer);
+	err = kstats_each(search, put_entry, &writer);
+	json_array_end(&writer);
+	err = error_first(err, json_writer_finish(&writer));
+	json_writer_deinit(&writer);
+	putchar('\n');
+	return err;
+}
+
+struct error *kstats_list(const struct kstats_arguments *arguments, char **words, int *ret_status)
+{
+	const struct kstats_search search = kstats_search(arguments->via);
+	bool is_first = true;
+	struct error *err;
+
+	(void)words;
+	(void)ret_status;
+	switch (arguments->showing.format) {
+	case KSTATS_FORMAT_JSON:
+		return list_json(&search);
+	case KSTATS_FORMAT_CSV:
+		puts("name,via,state,count,start,end");
+		return kstats_each(&search, print_csv, NULL);
+	case KSTATS_FORMAT_TEXT:
+		err = kstats_each(&search, print_line, &is_first);
+		if (!err && is_first)
+			fputs("ctprof: no metrics; ctprof kstats trace NAME makes one\n", stderr);
+		return err;
+	default:
+		return error_create("a list is text, json or csv");
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kstats: start, stop, reset and remove.
+ */
+#include <string.h>
+
+#include "cmd/kstats.h"
+
+/* What is not done for one name is said, and the others are done all the same. */
+static void for_each(const struct kstats_arguments *arguments, char **words, kstats_act *act,
+		     void *context, int *ret_status)
+{
+	const struct kstats_search search = kstats_search(arguments->via);
+
+	for (; *words; words++) {
+		struct error *err = kstats_with(&search, *words, act, context);
+
+		if (err)
+			*ret_status = report_error(err, STATUS_FAILED);
+	}
+}
+
+static struct error *order(const struct kstats_recorder *recorder, const char *name, void *context)
+{
+	return recorder->command(name, *(const enum kstats_command *)context);
+}
+
+struct error *kstats_order(const struct kstats_arguments *arguments, char **words, int *ret_status)
+{
+	enum kstats_command command = KSTATS_START;
+
+	/* The verb stands before its words. */
+	while (strcmp(kstats_commands[command], words[-1]) != 0)
+		command++;
+	for_each(arguments, words, order, &command, ret_status);
+	return NULL;
+}
+
+static struct error *remove_one(const struct kstats_recorder *recorder, const char *name,
+				void *context)
+{
+	(void)context;
+	if (!recorder->remove)
+		return error_create("%s goes with its program", name);
+	return recorder->remove(name);
+}
+
+struct error *kstats_remove(const struct kstats_arguments *arguments, char **words, int *ret_status)
+{
+	for_each(arguments, words, remove_one, NULL, ret_status);
+	return NULL;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kstats: what is asked for as words and options, and made a metric.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/kstats.h"
+
+/* "arg2", "arg2,arg1": from 1 to 6. */
+static bool take_arguments(const char *key, struct kstats_spec *spec)
+{
+	const char *name = "arg";
+	size_t length = strlen(name);
+	unsigned *places[] = { &spec->argument, &spec->end_argument };
+	size_t place = 0;
+
+	for (; place < array_length(places); place++) {
+		if (strncmp(key, name, length) != 0 || key[length] < '1' || key[length] > '6')
+			return false;
+		*places[place] = (unsigned)(key[length] - '0');
+		key += length + 1;
+		if (!*key)
+			break;
+		if (*key++ != ',')
+			return false;
+	}
+	if (place == array_length(places))
+		return false;
+	if (!spec->end_argument)
+		spec->end_argument = spec->argument;
+	spec->key = KSTATS_KEY_ARGUMENT;
+	return true;
+}
+
+static struct error *take_key(const char *key, struct kstats_spec *spec)
+{
+	if (!key || strcmp(key, "task") == 0)
+		spec->key = KSTATS_KEY_TASK;
+	else if (strcmp(key, "cpu") == 0)
+		spec->key = KSTATS_KEY_CPU;
+	else if (!take_arguments(key, spec))
+		return error_create("--key is task, cpu, argN or argN,argM (1 to 6), not '%.40s'",
+				    key);
+	return NULL;
+}
+
+static struct error *copy(const char *word, char **ret)
+{
+	*ret = word ? strdup(word) : NULL;
+	return word && !*ret ? &error_no_memory : NULL;
+}
+
+static struct error *settle(const struct kstats_recording *r, struct kstats_spec *spec)
+{
+	struct error *err = take_key(r->key, spec);
+
+	for (unsigned by = 0; r->by && by < KSTATS_BY_COUNT; by++)
+		if (strcmp(kstats_bys[by].name, r->by) == 0)
+			spec->by = by;
+	if (r->pid > INT32_MAX)
+		return error_create("--pid: no process has the number %zu", r->pid);
+	spec->tgid = (uint32_t)r->pid;
+	spec->is_stopped = r->is_stopped;
+	if (!err)
+		err = copy(r->cgroup, &spec->cgroup);
+	if (!err)
+		err = copy(r->comm, &spec->comm);
+	if (!err)
+		err = copy(r->cpus, &spec->cpus);
+	return err;
+}
+
+/* A name is unique across recorders, so that it says which metric is meant. One that cannot be
+ * asked has none that anybody could mean. */
+static struct error *check_free(const char *name)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
+	const struct kstats_search everywhere = kstats_search(NULL);
+	struct error *err = kstats_read(&everywhere, name, &table);
+
+	if (!err)
+		return error_system(EEXIST, "a metric '%s' is there (--via %s)", name,
+				    table->recorder ? table->recorder : "?");
+	error_destroy(err);
+	return NULL;
+}
+
+struct error *kstats_trace(const struct kstats_arguments *arguments, char **words, int *ret_status)
+{
+	const struct kstats_search search = kstats_search(arguments->via ? arguments->via : "bpf");
+	struct kstats_spec spec = { 0 };
+	struct error *err = kstats_spec_parse(words, &spec);
+
+	(void)ret_status;
+	if (!err)
+		err = settle(&arguments->recording, &spec);
+	if (!err && !search.recorders[0]->trace)
+		err = error_create("programs make their metrics themselves");
+	if (!err)
+		err = check_free(spec.name);
+	if (!err)
+		err = search.recorders[0]->trace(&spec);
+	kstats_spec_clear(&spec);
+	return err;
+}
