@@ -10,6 +10,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/reading.h"
+#include "kstats/slo.h"
 
 const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
 	[KSTATS_FORMAT_TEXT] = "text",
@@ -73,7 +74,11 @@ static struct error *parse_promise(const char *argument, void *at)
 	struct {
 		ARRAY(const char *);
 	} *promises = at;
+	struct kstats_slo slo;
+	struct error *err = kstats_slo_parse(text_of(argument), &slo);
 
+	if (err)
+		return err;
 	return array_push(promises, argument) ? NULL : &error_no_memory;
 }
 

@@ -185,17 +185,6 @@ static struct error *judge_all(const struct kstats_showing *showing,
 	return err;
 }
 
-/* A promise that cannot be read is said before anything is shown. */
-static struct error *check_promises(const struct kstats_showing *showing)
-{
-	struct kstats_slo slo;
-	struct error *err = NULL;
-
-	for (size_t i = 0; !err && i < showing->promises.count; i++)
-		err = kstats_slo_parse(text_of(showing->promises.items[i]), &slo);
-	return err ? error_prefix(err, "--slo") : NULL;
-}
-
 /* --- over time --- */
 
 /* A heading again after so many lines: about a screen. */
@@ -355,9 +344,9 @@ struct error *kstats_show(const struct kstats_arguments *arguments, char **words
 	const struct kstats_showing *showing = &arguments->showing;
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
-	struct error *err = check_promises(showing);
+	struct error *err = NULL;
 
-	if (!err && showing->interval_ns)
+	if (showing->interval_ns)
 		return show_series(showing, &search, words, ret_status);
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);

@@ -314,6 +314,29 @@ intervals_add_up() {
 	equal "values in all intervals" "$(awk -F, '$1 == "series" { n += $8 } END { print n }' "$scratch/series")" 5555
 }
 
+# Each interval is judged for itself.
+intervals_are_judged() {
+	local status=0
+
+	metric quiet
+	do_calls 5
+	kstats show quiet --interval 50ms -n 3 --slo 'count<1' > "$scratch/out" 2> "$scratch/err"
+	equal "verdicts" "$(grep -c ': kept (0)' "$scratch/err")" 3
+	kstats show quiet --interval 50ms -n 2 --slo 'count>0' > "$scratch/out" 2> "$scratch/err" || status=$?
+	equal "status of a broken one" "$status" 3
+	status=0
+	kstats show quiet --interval 50ms -n 2 --slo 'p50<1s' > "$scratch/out" 2> "$scratch/err" || status=$?
+	equal "status of one that nothing tells" "$status" 4
+	start_series quiet --interval 50ms --slo 'count<1000'
+	await 1 ': kept'
+	do_calls 2000
+	await $(($(lines ': kept|: broken') + 2)) ': kept|: broken'
+	kill "$series"
+	status=0
+	wait "$series" || status=$?
+	equal "status where one interval broke it" "$status" "$(awk '/: broken/ { broken = 1 } END { print broken ? 3 : 0 }' "$scratch/series")"
+}
+
 heat_is_a_picture() {
 	metric warm
 	kstats show warm --interval 50ms -n 3 --heat "$scratch/heat.svg" > "$scratch/series"
@@ -447,8 +470,8 @@ program_is_shown() {
 	equal "values after a reset" "$(count "$metric")" 0
 	refused 1 "goes with its program" remove "$metric"
 	refused 1 "programs make their metrics themselves" trace mine start syscall:read --via user
-	refused 1 "no metric '$pid:unknown'" show "$pid:unknown"
-	refused 1 "no metric '1:known'" show 1:known
+	refused 1 "process $pid has no metric 'unknown'" show "$pid:unknown"
+	refused 1 known show 1:known
 	refused 1 "no metric '$metric'" show --via bpf "$metric"
 }
 
@@ -483,6 +506,7 @@ command_case "probes of programs" places_are_measured
 command_case "rows" rows_are_what_they_are_by
 command_case "promises" promises_are_judged
 command_case "intervals add up" intervals_add_up
+command_case "intervals are judged" intervals_are_judged
 command_case "a heat map is a picture" heat_is_a_picture
 command_case "a file says the same" file_says_the_same
 command_case "save" saves_everything
