@@ -10,7 +10,6 @@
 
 #include "cmd/commands.h"
 #include "cmd/reading.h"
-#include "kstats/slo.h"
 
 const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
 	[KSTATS_FORMAT_TEXT] = "text",
@@ -74,11 +73,7 @@ static struct error *parse_promise(const char *argument, void *at)
 	struct {
 		ARRAY(const char *);
 	} *promises = at;
-	struct kstats_slo slo;
-	struct error *err = kstats_slo_parse(text_of(argument), &slo);
 
-	if (err)
-		return err;
 	return array_push(promises, argument) ? NULL : &error_no_memory;
 }
 
@@ -119,7 +114,10 @@ static const struct option_row kstats_options[] = {
 	  "the kernel module, for awk.",
 	  format_value, false },
 	{ "rows", 'r', NULL, parse_flag, SHOWN(rows),
-	  "Of show: each CPU, process, cgroup or value apart, too.", NULL, false },
+	  "Of show: each CPU, process, cgroup or value apart, too: a line each, those with most "
+	  "values "
+	  "first; with --all-slots a histogram each.",
+	  NULL, false },
 	{ "all-slots", 'a', NULL, parse_flag, SHOWN(all_slots),
 	  "Of show: every slot that counted something; without it as many lines as a screen has.",
 	  NULL, false },
@@ -225,6 +223,8 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 			return usage_error(command, err);
 		/* With the verb itself before its words. */
 		err = verbs[verb].run(arguments, words + 1, &status);
+		if (err && status == STATUS_USAGE)
+			return usage_error(command, err);
 		return err ? report_error(err, STATUS_FAILED) : status;
 	}
 	return usage_error(command, unknown_value("verb", words[0], verb_value));

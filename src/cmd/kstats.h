@@ -46,7 +46,8 @@ struct kstats_arguments {
 	struct kstats_showing showing;
 };
 
-/* A verb has its words in `words`, NULL after the last, and returns the exit status. */
+/* A verb has its words in `words`, NULL after the last. `*ret_status` is what to end with; with an
+ * error it says whether that is of wrong usage (STATUS_USAGE), or just a failure. */
 typedef struct error *kstats_verb(const struct kstats_arguments *arguments, char **words,
 				  int *ret_status);
 

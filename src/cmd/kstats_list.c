@@ -109,7 +109,6 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	struct error *err;
 
 	(void)words;
-	(void)ret_status;
 	switch (arguments->showing.format) {
 	case KSTATS_FORMAT_JSON:
 		return list_json(&search);
@@ -122,6 +121,7 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 			fputs("ctprof: no metrics; ctprof kstats trace NAME makes one\n", stderr);
 		return err;
 	default:
+		*ret_status = STATUS_USAGE;
 		return error_create("a list is text, json or csv");
 	}
 }

@@ -2,8 +2,10 @@
 /*
  * kstats: start, stop, reset and remove.
  */
+#include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/kstats.h"
 
 /* What is not done for one name is said, and the others are done all the same. */
@@ -20,9 +22,22 @@ static void for_each(const struct kstats_arguments *arguments, char **words, kst
 	}
 }
 
+/* A metric of gaps goes with its own, where there is one. */
 static struct error *order(const struct kstats_recorder *recorder, const char *name, void *context)
 {
-	return recorder->command(name, *(const enum kstats_command *)context);
+	const enum kstats_command command = *(const enum kstats_command *)context;
+	_cleanup_free_ char *gaps = text_print(KSTATS_GAP "%s", name);
+	struct error *err = recorder->command(name, command);
+
+	if (err)
+		return err;
+	if (!gaps)
+		return &error_no_memory;
+	err = recorder->command(gaps, command);
+	if (!err || err->errnum != ENOENT)
+		return err;
+	error_destroy(err);
+	return NULL;
 }
 
 struct error *kstats_order(const struct kstats_arguments *arguments, char **words, int *ret_status)

@@ -29,7 +29,8 @@
 /* Of a histogram where no terminal says how many there are. */
 #define LINES_DEFAULT 40
 /* What stands around a histogram on a screen: heading, percentiles, the prompt. */
-#define LINES_BESIDE 14
+#define LINES_BESIDE 15
+#define LINES_LEAST  8
 
 static bool is_utf8(void)
 {
@@ -46,9 +47,9 @@ static struct kstats_style style_of(const struct kstats_showing *showing)
 	};
 	struct winsize size;
 
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-	    size.ws_row > 2 * LINES_BESIDE)
-		style.lines = size.ws_row - LINES_BESIDE;
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row)
+		style.lines = size.ws_row > LINES_BESIDE + LINES_LEAST ? size.ws_row - LINES_BESIDE
+								       : LINES_LEAST;
 	if (showing->all_slots)
 		style.lines = 0;
 	return style;
@@ -185,7 +186,21 @@ static struct error *judge_all(const struct kstats_showing *showing,
 	return err;
 }
 
+/* A promise that cannot be read is said before anything is shown. */
+static struct error *check_promises(const struct kstats_showing *showing)
+{
+	struct kstats_slo slo;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < showing->promises.count; i++)
+		err = kstats_slo_parse(text_of(showing->promises.items[i]), &slo);
+	return err ? error_prefix(err, "--slo") : NULL;
+}
+
 /* --- over time --- */
+
+/* Of a line with all ranges. */
+#define WIDTH_OF_FINE_AXIS 101
 
 /* A heading again after so many lines: about a screen. */
 #define HEADING_EACH 20
@@ -200,14 +215,19 @@ struct series {
 	int *status;
 };
 
-/* From 64 ns to 17 s, which is as much as a screen has columns; of other values, from 1 on. */
+/* From 64 ns to 17 s, or from 1 on of other values: always the same, so that one can look at two of
+ * them. With half as many ranges where the screen has no room for all. */
 static void set_axis(struct series *s)
 {
 	const char *no_colour = getenv("NO_COLOR");
+	struct winsize size;
+	bool is_narrow = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+			 size.ws_col < WIDTH_OF_FINE_AXIS;
 
 	s->axis = (struct kstats_heat_axis){
 		.low = *s->before->unit ? 1u << 6 : 1,
 		.high = *s->before->unit ? (1ull << 34) - 1 : (1u << 28) - 1,
+		.bits = is_narrow || !s->before->frac_bits ? 0 : KSTATS_HEAT_BITS,
 		.utf8 = is_utf8(),
 		.colour = isatty(STDOUT_FILENO) && (!no_colour || !*no_colour),
 	};
@@ -344,8 +364,12 @@ struct error *kstats_show(const struct kstats_arguments *arguments, char **words
 	const struct kstats_showing *showing = &arguments->showing;
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
-	struct error *err = NULL;
+	struct error *err = check_promises(showing);
 
+	if (err) {
+		*ret_status = STATUS_USAGE;
+		return err;
+	}
 	if (showing->interval_ns)
 		return show_series(showing, &search, words, ret_status);
 	for (; !err && *words; words++)

@@ -3,6 +3,7 @@
  * kstats: what is asked for as words and options, and made a metric.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +60,8 @@ static struct error *settle(const struct kstats_recording *r, struct kstats_spec
 	for (unsigned by = 0; r->by && by < KSTATS_BY_COUNT; by++)
 		if (strcmp(kstats_bys[by].name, r->by) == 0)
 			spec->by = by;
-	if (r->pid > INT32_MAX)
-		return error_create("--pid: no process has the number %zu", r->pid);
+	if (r->pid > INT32_MAX || (r->pid && kill((pid_t)r->pid, 0) && errno == ESRCH))
+		return error_create("--pid: there is no process %zu", r->pid);
 	spec->tgid = (uint32_t)r->pid;
 	spec->is_stopped = r->is_stopped;
 	if (!err)
@@ -93,12 +94,13 @@ struct error *kstats_trace(const struct kstats_arguments *arguments, char **word
 	struct kstats_spec spec = { 0 };
 	struct error *err = kstats_spec_parse(words, &spec);
 
-	(void)ret_status;
 	if (!err)
 		err = settle(&arguments->recording, &spec);
 	if (!err && !search.recorders[0]->trace)
 		err = error_create("programs make their metrics themselves");
-	if (!err)
+	if (err)
+		*ret_status = STATUS_USAGE;
+	else
 		err = check_free(spec.name);
 	if (!err)
 		err = search.recorders[0]->trace(&spec);

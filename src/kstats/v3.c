@@ -308,37 +308,28 @@ struct error *kstats_v3_parse(struct text text, const char *name, struct kstats_
 
 #define MILLION 1000000
 
-/* A row's count up to the slot that is printed, and of all slots. */
-struct progress {
-	uint64_t below, all;
-};
-
-static void print_line(const struct kstats_table *table, const struct kstats_slot *values,
-		       unsigned slot, bool is_total, uint64_t id, struct progress *progress,
-		       FILE *out)
+/* `below`: values of the row up to this slot; `all`: of all slots. */
+static void print_line(const struct kstats_table *table, struct kstats_slot values, unsigned slot,
+		       const char *what, uint64_t id, uint64_t below, uint64_t all, FILE *out)
 {
-	const char *what = table->by == KSTATS_BY_CPU ? "CPU" : "TABLE";
-	uint64_t share = 0;
-	bool is_last;
+	bool is_last = below >= all;
+	uint64_t share = is_last ? 0 : (uint64_t)((unsigned __int128)below * MILLION / all);
 
-	progress->below += values->count;
-	is_last = progress->below >= progress->all;
-	if (!is_last)
-		share = (uint64_t)((unsigned __int128)progress->below * MILLION / progress->all);
 	fprintf(out,
-		"slot %-3u %s%c %-4" PRIu64 " count %8" PRIu64 " avg %8" PRIu64 " p %c.%06" PRIu64
+		"slot %-3u %s %-4" PRIu64 " count %8" PRIu64 " avg %8" PRIu64 " p %c.%06" PRIu64
 		"\n",
-		slot, what, is_total ? 'S' : ' ', id, values->count,
-		values->sum / values->count << bucket_shift(slot, table->frac_bits),
+		slot, what, id, values.count,
+		values.sum / values.count << bucket_shift(slot, table->frac_bits),
 		is_last ? '1' : '0', share);
 }
 
-static uint64_t count_row(const struct kstats_table *table, const struct kstats_row *row)
+/* Values of a row up to this slot. Counted anew for each line: there is no memory to fail for. */
+static uint64_t count_to(const struct kstats_row *row, unsigned slot)
 {
 	uint64_t count = 0;
 
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
-		count += row->slots[slot].count;
+	for (unsigned i = 0; i <= slot; i++)
+		count += row->slots[i].count;
 	return count;
 }
 
@@ -347,34 +338,35 @@ static bool is_rest(const struct kstats_row *row)
 	return row->label && strcmp(row->label, KSTATS_V3_REST) == 0;
 }
 
-static void print_slot(const struct kstats_table *table, unsigned slot, struct progress *rows,
-		       struct progress *total, FILE *out)
+static void print_rows(const struct kstats_table *table, unsigned slot, FILE *out)
 {
-	struct kstats_slot all = rows_of(table, slot);
+	const char *what = table->by == KSTATS_BY_CPU ? "CPU " : "TABLE ";
 
-	if (!all.count)
-		return;
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct kstats_row *row = &table->rows.items[i];
 
 		if (row->slots[slot].count && !is_rest(row))
-			print_line(table, &row->slots[slot], slot, false, row->id, &rows[i], out);
+			print_line(table, row->slots[slot], slot, what, row->id,
+				   count_to(row, slot),
+				   count_to(row, BUCKET_SLOTS(table->frac_bits) - 1), out);
 	}
-	print_line(table, &all, slot, true, table->cpus ? table->cpus : table->rows.count, total,
-		   out);
 }
 
 void kstats_v3_print(const struct kstats_table *table, FILE *out)
 {
-	_cleanup_free_ struct progress *rows = calloc(table->rows.count + 1, sizeof(*rows));
-	struct progress total = { 0 };
+	bool is_by_cpu = table->by == KSTATS_BY_CPU;
+	uint64_t id = is_by_cpu && table->cpus ? table->cpus : table->rows.count;
+	uint64_t below = 0, all = 0;
 
-	if (!rows)
-		return;
-	for (size_t i = 0; i < table->rows.count; i++) {
-		rows[i].all = count_row(table, &table->rows.items[i]);
-		total.all += rows[i].all;
+	for (size_t i = 0; i < table->rows.count; i++)
+		all += count_to(&table->rows.items[i], BUCKET_SLOTS(table->frac_bits) - 1);
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
+		struct kstats_slot values = rows_of(table, slot);
+
+		if (!values.count)
+			continue;
+		below += values.count;
+		print_rows(table, slot, out);
+		print_line(table, values, slot, is_by_cpu ? "CPUS" : "TABLES", id, below, all, out);
 	}
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
-		print_slot(table, slot, rows, &total, out);
 }

@@ -26,18 +26,13 @@ struct ranges {
 	uint64_t most;
 };
 
-static unsigned range_of(uint64_t value)
+static void fold(struct ranges *r, const struct kstats_distribution *values,
+		 const struct kstats_heat_axis *axis)
 {
-	return bucket_slot(value, KSTATS_HEAT_BITS);
-}
-
-static void fold(struct ranges *r, const struct kstats_distribution *values, uint64_t low,
-		 uint64_t high)
-{
-	*r = (struct ranges){ .first = range_of(low) };
-	r->count = range_of(high) - r->first + 1;
+	*r = (struct ranges){ .first = bucket_slot(axis->low, axis->bits) };
+	r->count = bucket_slot(axis->high, axis->bits) - r->first + 1;
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(values->frac_bits); slot++) {
-		unsigned place = range_of(bucket_low(slot, values->frac_bits));
+		unsigned place = bucket_slot(bucket_low(slot, values->frac_bits), axis->bits);
 
 		if (!values->slots[slot].count)
 			continue;
@@ -81,11 +76,14 @@ void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 			 const struct kstats_heat_axis *axis)
 {
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
-	int width = (int)(range_of(axis->high) - range_of(axis->low) + 1);
+	unsigned first = bucket_slot(axis->low, axis->bits);
+	unsigned last = bucket_slot(axis->high, axis->bits);
+	int width = (int)(last - first + 1);
 
-	kstats_format(low, table, (double)bucket_low(range_of(axis->low), KSTATS_HEAT_BITS));
-	kstats_format(high, table, (double)bucket_high(range_of(axis->high), KSTATS_HEAT_BITS));
-	fprintf(out, "%-8s %10s %10s %10s  %s", "time", "count", "p50", "p99", low);
+	kstats_format(low, table, (double)bucket_low(first, axis->bits));
+	kstats_format(high, table, (double)bucket_high(last, axis->bits));
+	/* The upper ends of their slots. */
+	fprintf(out, "%-8s %10s %10s %10s  %s", "time", "count", "p50 up to", "p99 up to", low);
 	/* Above the first and the last column of the lines, and never into each other. */
 	width -= (int)text_width(low);
 	fputc(' ', out);
@@ -129,7 +127,7 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 		  kstats_format(text, table, (double)kstats_percentile(&line->values, 0.99).high),
 		  10);
 	fputs(" |", out);
-	fold(&r, &line->values, axis->low, axis->high);
+	fold(&r, &line->values, axis);
 	for (unsigned i = 0; i < r.count; i++)
 		print_shade(out, axis, shade_of(r.counts[i], r.most));
 	fputc('|', out);
@@ -144,34 +142,36 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 #define TOP         40
 
 struct extent {
-	uint64_t low, high, most;
+	struct kstats_heat_axis axis;
+	uint64_t most;
 	unsigned first, count;
 };
 
 static struct extent extent_of(const struct kstats_heat *heat)
 {
-	struct extent e = { .low = UINT64_MAX };
+	struct kstats_heat_axis axis = { .low = UINT64_MAX, .bits = KSTATS_HEAT_BITS };
+	struct extent e = { 0 };
 	struct ranges r;
 
 	for (size_t i = 0; i < heat->count; i++) {
 		const struct kstats_distribution *values = &heat->items[i].values;
+		uint64_t low = kstats_percentile(values, 0).low;
+		uint64_t high = kstats_percentile(values, 1).high;
 
 		if (!values->count)
 			continue;
-		e.low = e.low < kstats_percentile(values, 0).low ? e.low
-								 : kstats_percentile(values, 0).low;
-		e.high = e.high > kstats_percentile(values, 1).high
-				 ? e.high
-				 : kstats_percentile(values, 1).high;
+		axis.low = axis.low < low ? axis.low : low;
+		axis.high = axis.high > high ? axis.high : high;
 	}
-	if (e.low > e.high)
-		e.low = e.high;
+	if (axis.low > axis.high)
+		axis.low = axis.high;
+	e.axis = axis;
 	for (size_t i = 0; i < heat->count; i++) {
-		fold(&r, &heat->items[i].values, e.low, e.high);
+		fold(&r, &heat->items[i].values, &axis);
 		e.most = e.most > r.most ? e.most : r.most;
 	}
-	e.first = range_of(e.low);
-	e.count = range_of(e.high) - e.first + 1;
+	e.first = bucket_slot(axis.low, axis.bits);
+	e.count = bucket_slot(axis.high, axis.bits) - e.first + 1;
 	return e;
 }
 
@@ -185,7 +185,7 @@ static struct error *print_cells(FILE *out, const struct kstats_table *table,
 	for (size_t i = 0; i < heat->count; i++) {
 		struct ranges r;
 
-		fold(&r, &heat->items[i].values, e->low, e->high);
+		fold(&r, &heat->items[i].values, &e->axis);
 		for (unsigned at = 0; at < r.count; at++) {
 			char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 			double share = log1p((double)r.counts[at]) / log1p((double)e->most);

@@ -28,6 +28,7 @@ void kstats_heat_clear(struct kstats_heat *heat);
  */
 struct kstats_heat_axis {
 	uint64_t low, high; /* of values; beyond them, values count to the last range */
+	unsigned bits;      /* of ranges: 0, powers of two, or KSTATS_HEAT_BITS, twice as many */
 	bool utf8, colour;
 };
 void kstats_heat_heading(FILE *out, const struct kstats_table *table,

@@ -55,6 +55,11 @@ static void print_heading(FILE *out, const struct kstats_table *table)
 		fputs(", by ", out);
 		print_visible(out, table->recorder);
 	}
+	if (table->how) {
+		fputs(" (", out);
+		print_visible(out, table->how);
+		fputc(')', out);
+	}
 	fprintf(out, ", %u bit%s%s\n", table->frac_bits, plural(table->frac_bits),
 		table->is_active ? "" : ", stopped");
 }
@@ -236,6 +241,28 @@ static void print_losses(FILE *out, const struct kstats_table *table)
 			kstats_format(overhead, table, (double)table->overhead_ns));
 }
 
+/* --- rows --- */
+
+static void print_row_name(FILE *out, const struct kstats_table *table,
+			   const struct kstats_row *row)
+{
+	const char *meaning = row->label;
+
+	/* What was returned may be less than 0: mostly an errno then. */
+	if (table->by == KSTATS_BY_RETVAL) {
+		int64_t value = (int64_t)row->id;
+
+		fprintf(out, "%" PRId64, value);
+		meaning = value < 0 && value > -4096 ? strerrorname_np((int)-value) : NULL;
+	} else {
+		fprintf(out, "%" PRIu64, row->id);
+	}
+	if (meaning) {
+		fputc(' ', out);
+		print_visible(out, meaning);
+	}
+}
+
 static struct error *print_row(FILE *out, const struct kstats_table *table,
 			       const struct kstats_row *row, const struct kstats_style *style)
 {
@@ -243,15 +270,78 @@ static struct error *print_row(FILE *out, const struct kstats_table *table,
 	struct error *err = kstats_distribution_of(table, row, &of);
 
 	if (!err && of.count) {
-		fprintf(out, "\n%s %" PRIu64, kstats_bys[table->by].heading, row->id);
-		if (row->label) {
-			fputc(' ', out);
-			print_visible(out, row->label);
-		}
+		fprintf(out, "\n%s ", kstats_bys[table->by].heading);
+		print_row_name(out, table, row);
 		fputc('\n', out);
 		err = print_distribution(out, table, &of, style);
 	}
 	kstats_distribution_clear(&of);
+	return err;
+}
+
+struct line {
+	const struct kstats_row *row;
+	struct kstats_distribution of;
+};
+
+static int by_count(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->of.count != y->of.count)
+		return x->of.count < y->of.count ? 1 : -1;
+	return (x->row->id > y->row->id) - (x->row->id < y->row->id);
+}
+
+static void print_line(FILE *out, const struct kstats_table *table, const struct line *line)
+{
+	static const double shown[] = { 0.5, 0.99, 1 };
+	char text[UNITS_TEXT_MAX];
+
+	fprintf(out, "  %12" PRIu64, line->of.count);
+	bar_label(out, kstats_format(text, table, kstats_mean(&line->of)), 12);
+	/* The upper ends of their slots. */
+	for (size_t i = 0; i < array_length(shown); i++)
+		bar_label(out,
+			  format_exact(text, table, kstats_percentile(&line->of, shown[i]).high),
+			  12);
+	fputs("  ", out);
+	print_row_name(out, table, line->row);
+	fputc('\n', out);
+}
+
+static struct error *print_lines(FILE *out, const struct kstats_table *table)
+{
+	struct line *lines = calloc(table->rows.count + 1, sizeof(*lines));
+	struct error *err = lines ? NULL : &error_no_memory;
+
+	for (size_t i = 0; !err && i < table->rows.count; i++) {
+		lines[i].row = &table->rows.items[i];
+		err = kstats_distribution_of(table, lines[i].row, &lines[i].of);
+	}
+	if (!err) {
+		qsort(lines, table->rows.count, sizeof(*lines), by_count);
+		fprintf(out, "\n  %12s%12s%12s%12s%12s  %s\n", "count", "mean", "p50 up to",
+			"p99 up to", "max up to", kstats_bys[table->by].heading);
+	}
+	for (size_t i = 0; i < table->rows.count && lines; i++) {
+		if (!err && lines[i].of.count)
+			print_line(out, table, &lines[i]);
+		kstats_distribution_clear(&lines[i].of);
+	}
+	free(lines);
+	return err;
+}
+
+static struct error *print_rows(FILE *out, const struct kstats_table *table,
+				const struct kstats_style *style)
+{
+	struct error *err = NULL;
+
+	if (style->lines)
+		return print_lines(out, table);
+	for (size_t i = 0; !err && i < table->rows.count; i++)
+		err = print_row(out, table, &table->rows.items[i], style);
 	return err;
 }
 
@@ -265,8 +355,8 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 	if (!err)
 		err = print_distribution(out, table, &all, style);
 	print_losses(out, table);
-	for (size_t i = 0; style->rows && !err && i < table->rows.count; i++)
-		err = print_row(out, table, &table->rows.items[i], style);
+	if (style->rows && !err)
+		err = print_rows(out, table, style);
 	kstats_distribution_clear(&all);
 	return err;
 }

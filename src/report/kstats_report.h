@@ -12,7 +12,8 @@
 
 struct kstats_style {
 	bool utf8;
-	bool rows; /* each CPU (process, cgroup, returned value) apart, after all together */
+	bool rows; /* each CPU (process, cgroup, returned value) apart, after all together: a
+		    * line each, or with all slots a histogram each */
 	/* Of a histogram, at most, as far as powers of two allow; 0: every slot that is not empty.
 	 */
 	size_t lines;

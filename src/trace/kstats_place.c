@@ -419,6 +419,14 @@ static unsigned last_task(const struct btf *btf, const struct kstats_place *plac
 	return 0;
 }
 
+static bool is_task_at(const struct btf *btf, const struct kstats_place *place, unsigned number)
+{
+	unsigned first;
+	const struct btf_type *prototype = prototype_of(btf, place, &first);
+
+	return is_task(btf, prototype, number + first - 1);
+}
+
 /* Who leaves a CPU has no use for a wake-up that came before it slept. */
 static const struct {
 	const char *tracepoint;
@@ -436,7 +444,9 @@ struct error *kstats_places_key(const struct kstats_spec *spec, const struct kst
 	struct error *err;
 
 	err = find_argument(btf, &places->start, spec->start, spec->argument, start);
-	if (!err && !wanted && start->is_task && places->end.kind == KSTATS_TRACEPOINT)
+	/* Of a switch the first argument is no task, and the key means who comes. */
+	if (!err && start->is_task && (!wanted || wanted == spec->argument) &&
+	    places->end.kind == KSTATS_TRACEPOINT && !is_task_at(btf, &places->end, spec->argument))
 		wanted = last_task(btf, &places->end);
 	if (!err)
 		err = find_argument(btf, &places->end, end_text, wanted ? wanted : spec->argument,

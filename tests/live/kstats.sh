@@ -349,7 +349,7 @@ heat_is_a_picture() {
 	kill "$series"
 	wait "$series"
 		xmllint --noout "$scratch/heat.svg" "$scratch/warm.svg"
-	equal "the root" "$(xmllint --xpath 'name(/*)' "$scratch/warm.svg")" svg
+	equal "the root" "$(xmllint --xpath 'local-name(/*)' "$scratch/warm.svg")" svg
 	equal "values in the picture of nothing" "$(drawn "$scratch/heat.svg")" 0
 	equal "values in the picture" "$(drawn "$scratch/warm.svg")" 1000
 	has "the picture" "$(< "$scratch/warm.svg")" warm

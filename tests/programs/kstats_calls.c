@@ -36,7 +36,7 @@
 			 "993: .8byte 990b,0,0\n.asciz \"kstats_calls\"\n.asciz \"" #name "\"\n"   \
 			 ".asciz \"\"\n994: .balign 4\n.popsection\n")
 
-#define OWN __attribute__((noinline, noclone, used))
+#define OWN __attribute__((noinline, used))
 
 static uint64_t now(void)
 {

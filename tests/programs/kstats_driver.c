@@ -6,7 +6,8 @@
  *	kstats_driver list
  *	kstats_driver show NAME          facts, a line each; then "slot ROW SLOT COUNT SUM"
  *	kstats_driver start|stop|reset|remove NAME
- *	kstats_driver values BITS COUNT  puts that many of a known set through the program
+ *	kstats_driver values BITS COUNT [SEED]  puts that many known values through the program:
+ *those of programs/kstats_values.h, or of kstats_values.h by its seed
  *
  * An error's code is the exit status, so that callers can tell one from the other.
  */
@@ -171,13 +172,12 @@ static uint64_t splitmix64(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static struct error *put_values(struct kstats_program *program, unsigned long count,
+static struct error *put_values(struct kstats_program *program, unsigned long count, uint64_t state,
 				struct kstats_table *expected)
 {
 	const unsigned bits = expected->frac_bits;
 	struct kstats_row *row;
 	struct error *err = kstats_table_row(expected, 0, NULL, &row);
-	uint64_t state = 1;
 
 	while (!err && count--) {
 		const uint64_t z = splitmix64(&state), value = z >> (z & 63);
@@ -223,7 +223,7 @@ static unsigned differences(const struct kstats_program *program,
 	return wrong;
 }
 
-static int do_values(const char *bits, const char *count)
+static int do_values(const char *bits, const char *count, const char *seed)
 {
 	struct kstats_spec spec = { .name = (char *)"values",
 				    .start = (char *)"by_hand",
@@ -237,7 +237,8 @@ static int do_values(const char *bits, const char *count)
 		err = kstats_table_create("values", spec.frac_bits, "ns", &expected);
 	if (!err) {
 		kstats_control_set(program->control, KSTATS_VALUES, true);
-		err = put_values(program, strtoul(count, NULL, 10), expected);
+		err = put_values(program, strtoul(count, NULL, 10), strtoull(seed, NULL, 0),
+				 expected);
 	}
 	if (err)
 		return fail(err);
@@ -258,8 +259,8 @@ int main(int argc, char **argv)
 		return do_remove(argv[2]);
 	if (argc == 3)
 		return do_command(argv[1], argv[2]);
-	if (argc == 4 && strcmp(argv[1], "values") == 0)
-		return do_values(argv[2], argv[3]);
+	if ((argc == 4 || argc == 5) && strcmp(argv[1], "values") == 0)
+		return do_values(argv[2], argv[3], argc == 5 ? argv[4] : "1");
 	fputs("usage: kstats_driver trace|list|show|start|stop|reset|remove|values\n", stderr);
 	return 2;
 }

@@ -192,10 +192,17 @@ unloading_while_a_traced_call_sleeps() {
 	equal "sleeps since" "$(count_of nap)" 1
 	rmmod kstats_test
 	endings=()
-	# What is traced keeps nobody from unloading.
-	control trace again start vfs_read
+	# What is traced keeps nobody from unloading, and returns to code that is there.
+	control trace again start hrtimer_nanosleep
+	sleep 0.1
+	equal "sleeps of others" "$(count_of again | sed 's/^[1-9].*/some/')" some
+	sleep 2 &
+	sleeper=$!
+	sleep 0.5
 	rmmod kstats
 	[ ! -e $kstats ]
+	kill -0 $sleeper
+	wait $sleeper
 	is_clean
 }
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace/kstats_place.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <string.h>
+
+#include "unit/kstats_scene.h"
+
+static struct kstats_spec spec_of(const char *start, const char *end)
+{
+	return (struct kstats_spec){ .name = (char *)(uintptr_t) "m",
+				     .start = (char *)(uintptr_t)start,
+				     .end = (char *)(uintptr_t)end };
+}
+
+static struct kstats_places found(const char *start, const char *end)
+{
+	const struct kstats_spec spec = spec_of(start, end);
+	struct kstats_places places = { 0 };
+
+	expect_ok(kstats_places_find(&spec, &places));
+	return places;
+}
+
+static void refused(const char *start, const char *end, int code, const char *piece)
+{
+	const struct kstats_spec spec = spec_of(start, end);
+	struct kstats_places places = { 0 };
+
+	struct error *err = kstats_places_find(&spec, &places);
+
+	assert_non_null(err);
+	assert_int_equal(err->errnum, code);
+	if (!strstr(err->message, piece))
+		fail_msg("%s", err->message);
+	error_destroy(err);
+	kstats_places_clear(&places);
+}
+
+/* Both ways may be taken, and both ends of a call in the same one. */
+static void functions(void **state)
+{
+	struct kstats_places places = found("vfs_read", NULL);
+
+	(void)state;
+	assert_int_equal(places.start.kind, KSTATS_FUNCTION);
+	assert_string_equal(places.end.name, "vfs_read");
+	assert_true(places.is_call && places.is_alone && places.end.is_return);
+	assert_true(places.end.by_trampoline && places.end.by_kprobe);
+	kstats_places_clear(&places);
+
+	places = found("vfs_read", "kretprobe:vfs_read");
+	assert_true(places.is_call && !places.is_alone);
+	assert_true(!places.start.by_trampoline && places.start.by_kprobe);
+	kstats_places_clear(&places);
+
+	places = found("vfs_read", "vfs_write");
+	assert_true(!places.is_call && !places.end.is_return);
+	kstats_places_clear(&places);
+}
+
+/* Where a call and its function have other names, that of the call is meant. */
+static void system_calls(void **state)
+{
+	struct kstats_places places = found("syscall:read", NULL);
+
+	(void)state;
+	assert_int_equal(places.start.syscall, __NR_read);
+	assert_true(places.is_call && !places.start.is_return && places.end.is_return);
+	kstats_places_clear(&places);
+
+	places = found("syscall:fstat", "syscall:fstat");
+	assert_true(places.is_call && !places.is_alone);
+	assert_non_null(strstr(places.end.name, "_sys_newfstat"));
+	kstats_places_clear(&places);
+
+	places = found("tracepoint:syscalls:sys_enter_read", "tracepoint:syscalls:sys_exit_write");
+	assert_int_equal(places.start.syscall, __NR_read);
+	assert_int_equal(places.end.syscall, __NR_write);
+	assert_true(!places.is_call && places.end.is_return);
+	kstats_places_clear(&places);
+}
+
+static void tracepoints(void **state)
+{
+	struct kstats_places places =
+		found("__tracepoint_sched_waking", "__tracepoint_sched_switch");
+
+	(void)state;
+	assert_int_equal(places.start.kind, KSTATS_TRACEPOINT);
+	assert_string_equal(places.end.name, "sched_switch");
+	kstats_places_clear(&places);
+}
+
+static void programs(void **state)
+{
+	struct kstats_places places = found("uprobe:/proc/self/exe:main", NULL);
+
+	(void)state;
+	assert_int_equal(places.start.kind, KSTATS_PROGRAM);
+	assert_true(places.is_call && places.end.is_return);
+	assert_int_equal(places.end.points->items[0].kind, PROBE_URETPROBE);
+	assert_true(places.end.points->items[0].offset == places.start.points->items[0].offset);
+	kstats_places_clear(&places);
+}
+
+static void what_is_no_place(void **state)
+{
+	static char longest[KSTATS_TEXT_MAX + 1];
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	refused("vfs read", NULL, EINVAL, "no name in the kernel");
+	refused("vfs_read+4", NULL, EINVAL, "no name in the kernel");
+	refused("nothing:x", NULL, EINVAL, "none of: FUNCTION");
+	refused("fentry:", NULL, EINVAL, "a name is missing");
+	refused("tracepoint:sched", "x", EINVAL, "no tracepoint:CATEGORY:NAME");
+	refused("__tracepoint_sched_waking", NULL, EINVAL, "give an end");
+	refused("fexit:vfs_read", NULL, EINVAL, "give an end");
+	refused("fentry:f", "kretprobe:f", EINVAL, "by fentry and fexit or by kprobe");
+	refused("syscall:reed", NULL, ENOENT, "did you mean 'read'?");
+	refused("uprobe:/no/such/file:f", NULL, ENOENT, "/no/such/file");
+	refused("uprobe:/proc/self/exe:no_such_function_", NULL, ENOENT, "matches nothing");
+	refused(longest, NULL, ENAMETOOLONG, "1023 bytes");
+}
+
+UNIT_TESTS(cmocka_unit_test(functions), cmocka_unit_test(system_calls),
+	   cmocka_unit_test(tracepoints), cmocka_unit_test(programs),
+	   cmocka_unit_test(what_is_no_place))
