@@ -144,7 +144,7 @@ lists_agree() {
 		"GAP-listed,bpf,active,16,syscall:getppid, listed,bpf,active,17,syscall:getppid, many,bpf,stopped,0,syscall:getppid,syscall:getpid name,via,state,count,start,end "
 	equal "as JSON" "$(kstats list --via bpf --format json | jq -c '[.[] | select(.name == "listed") | .via, .active, .count, .start, .end]')" \
 		'["bpf",true,17,"syscall:getppid",null]'
-	refused 1 "text, json or csv" list --format kstats
+	refused 2 "text, json or csv" list --format kstats
 }
 
 commands_do_what_they_say() {
@@ -200,7 +200,7 @@ nothing_is_left() {
 	fails 1 kstats trace bad start "uprobe:$calls:empty_function" end "uprobe:$calls:no_such_function"
 	fails 1 kstats trace bad --cgroup /no/such start syscall:read
 	fails 1 kstats trace bad --cpus 3-1 start syscall:read
-	fails 1 kstats trace bad --key arg9 start syscall:read
+	fails 2 kstats trace bad --key arg9 start syscall:read
 	equal "what options left" "$(pinned)" ""
 	kstats trace good start syscall:getppid
 	[ -n "$(pinned)" ]
@@ -469,7 +469,7 @@ program_is_shown() {
 	kstats reset "$metric"
 	equal "values after a reset" "$(count "$metric")" 0
 	refused 1 "goes with its program" remove "$metric"
-	refused 1 "programs make their metrics themselves" trace mine start syscall:read --via user
+	refused 2 "programs make their metrics themselves" trace mine start syscall:read --via user
 	refused 1 "process $pid has no metric 'unknown'" show "$pid:unknown"
 	refused 1 known show 1:known
 	refused 1 "no metric '$metric'" show --via bpf "$metric"
