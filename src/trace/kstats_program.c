@@ -35,6 +35,11 @@ static enum way way_of(const struct kstats_place *place, bool has_trampolines)
 	return WAY_NONE;
 }
 
+static bool is_trap(enum way way)
+{
+	return way == WAY_KPROBE || way == WAY_USER;
+}
+
 /* What people call it, at a start and at a return. */
 static const char *const way_names[][2] = {
 	[WAY_TRAMPOLINE] = { "fentry", "fexit" },
@@ -238,7 +243,11 @@ static struct error *point_of(const struct kstats_place *place, struct probe_poi
 
 static struct error *attach_probes(const struct side *side, struct kstats_program *program)
 {
-	const struct probe_programs programs = { .kprobe = side->program, .uprobe = side->program };
+	const struct probe_programs programs = {
+		.kprobe = side->program,
+		.uprobe = side->program,
+		.pid = program->pid,
+	};
 	_cleanup_(probe_points_destroy) struct probe_points *made = NULL;
 	_cleanup_(probe_links_destroy) struct probe_links *links = NULL;
 	struct bpf_link *link;
@@ -334,7 +343,9 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 		err = load(program, has_trampolines);
 	if (err)
 		return err;
-	program->control->overhead_ns = measure_nothing(program);
+	/* Of a breakpoint most is the trap, which nothing here measures. */
+	if (!is_trap(sides.start.way) && !is_trap(sides.end.way))
+		program->control->overhead_ns = measure_nothing(program);
 	/* So that no start is without its end. */
 	err = attach_side(&sides.end, program);
 	return err ? err : attach_side(&sides.start, program);
@@ -395,11 +406,17 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 		err = try(program, config, false);
 	else if (first)
 		return explain(program, first);
-	/* Both are said: one alone may be what can be helped. */
-	if (err && first && places->start.kind == KSTATS_FUNCTION)
-		err = error_prefix(err, "by fentry: %s; by kprobe", first->message);
 	if (err && err != &error_no_memory && !err->errnum)
 		err->errnum = EOPNOTSUPP;
+	if (err && first && err->errnum == EOPNOTSUPP && places->start.kind == KSTATS_FUNCTION)
+		err = error_prefix(err,
+				   "functions of this kernel cannot be measured, but system "
+				   "calls can (start syscall:read), tracepoints, and "
+				   "functions of programs: by fentry: %s; by kprobe",
+				   first->message);
+	/* Both are said: one alone may be what can be helped. */
+	else if (err && first && places->start.kind == KSTATS_FUNCTION)
+		err = error_prefix(err, "by fentry: %s; by kprobe", first->message);
 	error_destroy(first);
 	return err ? explain(program, err) : NULL;
 }
@@ -409,6 +426,7 @@ static struct error *make(const struct kstats_spec *spec, struct kstats_program 
 	struct kstats_config *config = calloc(1, sizeof(*config));
 	struct error *err = config ? kstats_places_find(spec, &program->places) : &error_no_memory;
 
+	program->pid = spec->tgid;
 	if (!err)
 		err = kstats_config_make(spec, &program->places, config);
 	if (!err)

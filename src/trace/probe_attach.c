@@ -73,28 +73,31 @@ static struct error *no_program(const struct probe_point *point)
 /* --- one by one --- */
 
 /* NULL, and errno: libbpf 1. */
-static struct bpf_link *attach_kprobe(const struct probe_point *point, struct bpf_program *program)
+static struct bpf_link *attach_kprobe(const struct probe_point *point, struct bpf_program *program,
+				      uint32_t pid)
 {
 	LIBBPF_OPTS(bpf_kprobe_opts, options, .bpf_cookie = point->event, .offset = point->offset,
 		    .retprobe = point->kind == PROBE_KRETPROBE);
 
+	(void)pid;
 	return bpf_program__attach_kprobe_opts(program, point->where->bytes, &options);
 }
 
-static struct bpf_link *attach_uprobe(const struct probe_point *point, struct bpf_program *program)
+static struct bpf_link *attach_uprobe(const struct probe_point *point, struct bpf_program *program,
+				      uint32_t pid)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = point->event,
 		    .ref_ctr_offset = point->semaphore, .retprobe = point->kind == PROBE_URETPROBE);
 
-	return bpf_program__attach_uprobe_opts(program, -1, point->where->bytes, point->offset,
-					       &options);
+	return bpf_program__attach_uprobe_opts(program, pid ? (pid_t)pid : -1, point->where->bytes,
+					       point->offset, &options);
 }
 
 /* By its number and not by its name, for which libbpf would want tracefs where people see it. One
  * event on one CPU is enough: the program runs on each (kernel/events/core.c: tracepoints of
  * perf_event_attach_bpf_prog()). */
 static struct bpf_link *attach_tracepoint(const struct probe_point *point,
-					  struct bpf_program *program)
+					  struct bpf_program *program, uint32_t pid)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = point->event);
 	struct perf_event_attr attr = {
@@ -105,6 +108,7 @@ static struct bpf_link *attach_tracepoint(const struct probe_point *point,
 	struct bpf_link *link;
 	int fd, failed, cpu = 0;
 
+	(void)pid;
 	/* It goes for all CPUs whichever it is opened on, as long as that is online. */
 	do
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -121,7 +125,8 @@ static struct bpf_link *attach_tracepoint(const struct probe_point *point,
 }
 
 static const struct {
-	struct bpf_link *(*attach)(const struct probe_point *point, struct bpf_program *program);
+	struct bpf_link *(*attach)(const struct probe_point *point, struct bpf_program *program,
+				   uint32_t pid);
 	size_t program; /* where in struct probe_programs */
 } ways[PROBE_KIND_COUNT] = {
 	[PROBE_KPROBE] = { attach_kprobe, offsetof(struct probe_programs, kprobe) },
@@ -143,7 +148,7 @@ static struct error *attach_one(const struct probe_point *point,
 		return no_program(point);
 	if (!array_reserve(links, 1))
 		return &error_no_memory;
-	link = ways[point->kind].attach(point, program);
+	link = ways[point->kind].attach(point, program, programs->pid);
 	if (!link)
 		return cannot(point, errno);
 	links->items[links->count++] = link;

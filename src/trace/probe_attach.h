@@ -24,6 +24,8 @@ struct probe_programs {
 	struct bpf_program *kprobe;     /* SEC("kprobe") */
 	struct bpf_program *uprobe;     /* SEC("uprobe"); of USDT too */
 	struct bpf_program *tracepoint; /* SEC("tp") */
+	/* Uprobes are in this process alone, and cost no other; 0: in all that have the file. */
+	uint32_t pid;
 };
 
 struct probe_links;
