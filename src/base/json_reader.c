@@ -297,12 +297,12 @@ static struct error *syntax_error(struct json_reader *r, struct text bytes)
 {
 	unsigned char *said =
 		yajl_get_error(r->yajl, 0, (const unsigned char *)bytes.bytes, bytes.length);
-	struct text line = said ? text_of((const char *)said) : TEXT("not JSON");
+	struct text rest = said ? text_of((const char *)said) : TEXT("not JSON");
+	struct text line;
 	struct error *err;
 
-	text_cut(&line, '\n', &line);
 	/* Of a text that ends within a value it says nothing. */
-	if (!line.length)
+	if (!text_cut(&rest, '\n', &line) || !line.length)
 		line = TEXT("it ends too early");
 	err = error_create("not valid JSON (%.*s)", (int)line.length, line.bytes);
 	if (said)

@@ -9,19 +9,6 @@ driver=$PWD/$programs/kstats_driver
 calls=$scratch/kstats_calls
 cp "$programs/kstats_calls" "$calls"
 
-# Nobody else sees the metrics, and they go with the last process that does: a place of its own for them.
-has_own_place() {
-	is_root
-	rm -f "$scratch/place"
-	unshare -m sh -c 'mount -t bpf bpf /sys/fs/bpf && echo ready && exec sleep infinity' \
-		> "$scratch/place" 2>&1 &
-	at_end "kill $!; wait $!"
-	until grep -qs . "$scratch/place"; do sleep 0.01; done
-	grep -q ready "$scratch/place" || skip "$(cat "$scratch/place")"
-	inside=(nsenter "--mount=/proc/$!/ns/mnt")
-	"$@"
-}
-
 bpf_case() {
 	local name=$1
 

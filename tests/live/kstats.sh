@@ -1,0 +1,518 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The command line of kstats, from `trace` to `remove`, against programs that know how often they did
+# what is measured. What the recorders themselves do is in kstats_bpf.sh and kstats_library.sh. Part of
+# tests/live/run.
+
+# Its name is a filter that nothing else passes; all of it but one part is what was there anyway.
+own_comm=kcli-$$
+calls=$scratch/$own_comm
+cp "$programs/kstats_calls" "$calls"
+
+command_case() {
+	local name=$1
+
+	shift
+	run_case "ctprof kstats: $name" has_own_place "$@"
+}
+
+kstats() {
+	"${inside[@]}" "$ctprof" kstats "$@"
+}
+
+# metric NAME [WORDS...]: of this program's getppid(), until the case ends.
+metric() {
+	kstats trace --comm "$own_comm" "$@" start syscall:getppid
+	at_end "kstats remove $1"
+}
+
+# do_calls COUNT
+do_calls() {
+	"$calls" getppid "$1" > "$scratch/did"
+}
+
+# hold COUNT: a process, $pid, that makes so many calls once it is let go, as the only thing it does.
+hold() {
+	rm -f "$scratch/go"
+	bash -c 'while [ ! -e "$0/go" ]; do [ -d "$0" ] || exit; sleep 0.01; done; exec "$@"' \
+		"$scratch" "$calls" getppid "$1" > "$scratch/did" &
+	pid=$!
+}
+
+let_go() {
+	: > "$scratch/go"
+	wait "$pid"
+}
+
+# csv WORD...: "ID SLOT LOW HIGH COUNT" of each line that counts something.
+csv() {
+	kstats show "$@" --format csv | awk -F, 'NR > 1 { print $3, $5, $6, $7, $8 }'
+}
+
+# count WORD...: of all values.
+count() {
+	csv "$@" | awk '{ n += $5 } END { print n + 0 }'
+}
+
+# pinned: what there is below /sys/fs/bpf, whether there is a folder of ours or not.
+pinned() {
+	"${inside[@]}" find /sys/fs/bpf -mindepth 2 -path '/sys/fs/bpf/ctprof/*'
+}
+
+# refused STATUS PIECE WORDS...: with one line that has PIECE (and a hint, for wrong usage).
+refused() {
+	local status=$1 piece=$2
+
+	shift 2
+	fails "$status" kstats "$@"
+	has "the error" "$output" "$piece"
+	equal "lines of error" "$(wc -l <<< "$output")" $((status == 2 ? 2 : 1))
+}
+
+# --- one metric in all forms ---
+
+all_formats_agree() {
+	hold 12345
+	kstats trace agreed --pid "$pid" start syscall:getppid
+	at_end "kstats remove agreed"
+	let_go
+	kstats stop agreed
+	is_csv
+	is_json
+	is_for_awk
+	is_openmetrics
+	has "the text" "$(kstats show agreed)" 12345
+}
+
+is_csv() {
+	csv agreed > "$scratch/csv"
+	equal "values in csv" "$(awk '{ n += $5 } END { print n }' "$scratch/csv")" 12345
+	kstats show agreed --format csv > "$scratch/all"
+	equal "the heading" "$(head -n 1 "$scratch/all")" name,by,id,label,slot,low,high,count,mean
+	equal "means out of their slots" \
+		"$(awk -F, 'NR > 1 && ($9 < $6 || $9 > $7 || $1 != "agreed" || $2 != "cpu")' "$scratch/all")" ""
+}
+
+is_json() {
+	kstats show agreed --format json > "$scratch/agreed.json"
+	equal "facts in JSON" "$(jq -c '[.format, .version, (.metrics | length), (.metrics[0] | .name, .unit, .bits, .by,
+		.active, .start, .recorder, .losses.unmatched)]' "$scratch/agreed.json")" \
+		'["ctprof-kstats",1,1,"agreed","ns",3,"cpu",false,"syscall:getppid","bpf",0]'
+	jq -r '.metrics[0].rows[] | .id as $id | .slots[] | "\($id) \(.[0]) \(.[1])"' "$scratch/agreed.json" |
+		diff - <(awk '{ print $1, $2, $5 }' "$scratch/csv")
+}
+
+# Columns as the first kstats had them: slot N CPU ID count N avg N p SHARE, and CPUS for all of them.
+is_for_awk() {
+	kstats show agreed --format kstats > "$scratch/lines"
+	equal "other lines" "$(sed -E '/^slot +[0-9]+ +CPUS? +[0-9]+ +count +[0-9]+ +avg +[0-9]+ +p +[01]\.[0-9]{6}$/d' \
+		"$scratch/lines")" ""
+	equal "values of each CPU" "$(awk '$3 == "CPU" { n += $6 } END { print n }' "$scratch/lines")" 12345
+	equal "values of all CPUs" "$(awk '$3 == "CPUS" { n += $6 } END { print n }' "$scratch/lines")" 12345
+	awk '$3 == "CPU" { print $4, $2, $6 }' "$scratch/lines" | sort |
+		diff - <(awk '{ print $1, $2, $5 }' "$scratch/csv" | sort)
+	equal "the last share" "$(awk '$3 == "CPUS" { last = $10 } END { print last }' "$scratch/lines")" 1.000000
+}
+
+# Buckets are cumulative, and their bounds in seconds are the ends of slots in ns.
+is_openmetrics() {
+	kstats show agreed --format openmetrics > "$scratch/metrics"
+	equal "the last line" "$(tail -n 1 "$scratch/metrics")" "# EOF"
+	sed -nE 's/^[^#]*_bucket\{.*le="([^"]*)".*\} ([0-9]+).*/\1 \2/p' "$scratch/metrics" > "$scratch/buckets"
+	equal "buckets that count less than the one before" \
+		"$(awk '$2 < before { print } { before = $2 }' "$scratch/buckets")" ""
+	equal "the last bucket" "$(tail -n 1 "$scratch/buckets")" "+Inf 12345"
+	equal "the count" "$(sed -nE 's/^[^#]*_count(\{.*\})? ([0-9]+).*/\2/p' "$scratch/metrics")" 12345
+	awk '{ of[$4] += $5 } END { for (high in of) printf "%.0f %d\n", high, of[high] }' "$scratch/csv" | sort -n |
+		awk '{ all += $2; print $1, all }' > "$scratch/wanted"
+	awk '$1 != "+Inf" && $2 != before { printf "%.0f %d\n", $1 * 1e9, $2 } { before = $2 }' "$scratch/buckets" |
+		diff - "$scratch/wanted"
+}
+
+# --- who has which metric ---
+
+lists_agree() {
+	metric listed --stopped
+	kstats trace --comm "$own_comm" --by thread many bits 5 start syscall:getppid end syscall:getpid
+	at_end "kstats remove many"
+	kstats start listed GAP-listed
+	do_calls 17
+	equal "as text" "$(kstats list --via bpf | awk 'NR > 1 { print $1, $2, $3, $4 }' | sort)" \
+		"$(printf '%s\n' "GAP-listed bpf active 16" "listed bpf active 17" "many bpf active 0")"
+	kstats stop many
+	equal "as CSV" "$(kstats list --via bpf --format csv | sort | tr '\n' ' ')" \
+		"GAP-listed,bpf,active,16,syscall:getppid, listed,bpf,active,17,syscall:getppid, many,bpf,stopped,0,syscall:getppid,syscall:getpid name,via,state,count,start,end "
+	equal "as JSON" "$(kstats list --via bpf --format json | jq -c '[.[] | select(.name == "listed") | .via, .active, .count, .start, .end]')" \
+		'["bpf",true,17,"syscall:getppid",null]'
+	refused 2 "text, json or csv" list --format kstats
+}
+
+commands_do_what_they_say() {
+	metric gated --stopped
+	do_calls 100
+	equal "before start" "$(count gated)" 0
+	kstats start gated
+	do_calls 100
+	equal "after start" "$(count gated)" 100
+	kstats stop gated
+	do_calls 50
+	equal "after stop" "$(count gated)" 100
+	kstats reset gated
+	equal "after reset" "$(count gated)" 0
+	kstats start gated
+	do_calls 7
+	equal "after another start" "$(count gated)" 7
+}
+
+# What is not there is said, and the others are done all the same.
+several_at_once() {
+	metric first
+	metric second
+	refused 1 "no metric 'none'" stop first none second
+	equal "those that stopped" "$(kstats list --via bpf | awk '$3 == "stopped" && !/GAP/ { print $1 }' | sort | xargs)" "first second"
+	refused 1 "no metric 'none'" remove first none second
+	equal "what is left" "$(pinned)" ""
+}
+
+names_are_one() {
+	metric one
+	do_calls 5
+	refused 1 "a metric 'one' is there (--via bpf)" trace one start syscall:read
+	refused 1 "'one' is there" trace one start syscall:read --via module
+	equal "values of the one that was there" "$(count one)" 5
+	refused 1 "goes with" remove GAP-one
+	kstats remove one
+	refused 1 "no metric 'one'" show one
+	refused 1 "no metric 'GAP-one'" show GAP-one
+}
+
+# One that cannot be made leaves nothing of it.
+nothing_is_left() {
+	local place
+
+	equal "before" "$(pinned)" ""
+	for place in syscall:no_such_call tracepoint:no:such "uprobe:/no/such:f" "uprobe:$calls:no_such_function" \
+		"usdt:$calls:kstats_calls:none" nothing:vfs_read no_such_function_of_the_kernel; do
+		fails 1 kstats trace bad start "$place"
+		equal "lines of error" "$(wc -l <<< "$output")" 1
+		equal "what $place left" "$(pinned)" ""
+	done
+	fails 1 kstats trace bad start "uprobe:$calls:empty_function" end "uprobe:$calls:no_such_function"
+	fails 1 kstats trace bad --cgroup /no/such start syscall:read
+	fails 1 kstats trace bad --cpus 3-1 start syscall:read
+	fails 2 kstats trace bad --key arg9 start syscall:read
+	equal "what options left" "$(pinned)" ""
+	kstats trace good start syscall:getppid
+	[ -n "$(pinned)" ]
+	kstats remove good
+	equal "after remove" "$(pinned)" ""
+}
+
+places_are_measured() {
+	kstats trace naps start "uprobe:$calls:napping_function"
+	at_end "kstats remove naps"
+	kstats trace static start "usdt:$calls:kstats_calls:nap_begin" end "usdt:$calls:kstats_calls:nap_end"
+	at_end "kstats remove static"
+	kstats trace --comm "$own_comm" --key task switches start syscall:nanosleep end tracepoint:sched:sched_switch
+	at_end "kstats remove switches"
+	"$calls" nap 20 3000000 > "$scratch/did"
+	equal "calls of the function" "$(count naps)" 20
+	equal "of them in no time" "$(csv naps | awk '$4 < 3000000')" ""
+	equal "pairs of static probes" "$(count static)" 20
+}
+
+rows_are_what_they_are_by() {
+	kstats trace --comm "$own_comm" --by process of_process start syscall:getppid
+	at_end "kstats remove of_process"
+	hold 30
+	let_go
+	"$calls" getppid 12 > "$scratch/did"
+	equal "of each process" "$(kstats show of_process --format csv | awk -F, 'NR > 1 { n[$3] += $8 } END { for (p in n) print n[p] }' | sort -n | xargs)" "12 30"
+	equal "of the first" "$(csv of_process | awk -v pid="$pid" '$1 == pid { n += $5 } END { print n }')" 30
+	has "the rows" "$(kstats show of_process --rows)" "$own_comm"
+}
+
+# --- promises ---
+
+# promised STATUS PROMISE...
+promised() {
+	local wanted=$1 status=0 words=() promise
+
+	shift
+	for promise; do
+		words+=(--slo "$promise")
+	done
+	kstats show judged "${words[@]}" --format csv > "$scratch/shown" 2> "$scratch/err" || status=$?
+	equal "status of $*" "$status" "$wanted"
+	equal "lines about $*" "$(grep -c '^ctprof: judged: ' "$scratch/err")" $#
+	equal "other lines" "$(sed '/^ctprof: judged: /d' "$scratch/err")" ""
+	cmp "$scratch/shown" "$scratch/csv"
+}
+
+# Bounds of the slot in which the value is that half of all are not above.
+promises_are_judged() {
+	local low high
+
+	metric judged
+	do_calls 1000
+	kstats stop judged
+	kstats show judged --format csv > "$scratch/csv"
+	read -r low high < <(awk -F, 'NR > 1 { of[$6] += $8; high[$6] = $7 } END { for (low in of) print low, high[low], of[low] }' \
+		"$scratch/csv" | sort -n | awk '{ all += $3 } all >= 500 { print $1, $2; exit }')
+	promised 0 'count>999'
+	promised 0 'count>=1000' 'count<=1000' 'lost<1' 'max<1000s'
+	promised 3 'count>1000'
+	promised 3 'count<1000' 'count>999'
+	promised 0 "p50<$((high + 1))"
+	promised 0 "p50<=$high" "p50>=$low"
+	promised 3 "p50<$low"
+	promised 3 "p50>$high"
+	((low == high)) || promised 4 "p50<$high"
+	((low == high)) || promised 3 "p50<$high" 'count>1000'
+	((low == high)) || promised 3 'count>1000' "p50<$high"
+	kstats reset judged
+	kstats show judged --format csv > "$scratch/csv"
+	promised 4 'p99<1s'
+	promised 3 'count>0'
+	refused 2 "no promise" show judged --slo 'p101<1ms'
+	refused 2 "no limit" show judged --slo 'p50<1parsec'
+}
+
+# --- over time ---
+
+# lines PATTERN: how many of it are shown so far.
+lines() {
+	awk -v pattern="$1" '$0 ~ pattern { n++ } END { print n + 0 }' "$scratch/series"
+}
+
+# await COUNT PATTERN: so many lines of it in what is shown.
+await() {
+	until [ "$(lines "$2")" -ge "$1" ]; do
+		kill -0 "$series" || { cat "$scratch/series"; return 1; }
+		sleep 0.02
+	done
+}
+
+# start_series WORDS...: as $series, until the case ends.
+start_series() {
+	"${inside[@]}" "$ctprof" kstats show "$@" > "$scratch/series" 2>&1 &
+	series=$!
+	at_end "kill $series"
+}
+
+# Whatever an interval sees of the calls, all of them together are all.
+intervals_add_up() {
+	metric series
+	do_calls 100
+	start_series series --interval 50ms --format csv
+	await 1 ^name,
+	do_calls 4321
+	do_calls 1234
+	await $(($(lines ^name,) + 2)) ^name,
+	kill "$series"
+	wait "$series"
+	equal "values in all intervals" "$(awk -F, '$1 == "series" { n += $8 } END { print n }' "$scratch/series")" 5555
+}
+
+# Each interval is judged for itself.
+intervals_are_judged() {
+	local status=0
+
+	metric quiet
+	do_calls 5
+	kstats show quiet --interval 50ms -n 3 --slo 'count<1' > "$scratch/out" 2> "$scratch/err"
+	equal "verdicts" "$(grep -c ': kept (0)' "$scratch/err")" 3
+	kstats show quiet --interval 50ms -n 2 --slo 'count>0' > "$scratch/out" 2> "$scratch/err" || status=$?
+	equal "status of a broken one" "$status" 3
+	status=0
+	kstats show quiet --interval 50ms -n 2 --slo 'p50<1s' > "$scratch/out" 2> "$scratch/err" || status=$?
+	equal "status of one that nothing tells" "$status" 4
+	start_series quiet --interval 50ms --slo 'count<1000'
+	await 1 ': kept'
+	do_calls 2000
+	await $(($(lines ': kept|: broken') + 2)) ': kept|: broken'
+	kill "$series"
+	status=0
+	wait "$series" || status=$?
+	equal "status where one interval broke it" "$status" "$(awk '/: broken/ { broken = 1 } END { print broken ? 3 : 0 }' "$scratch/series")"
+}
+
+heat_is_a_picture() {
+	metric warm
+	kstats show warm --interval 50ms -n 3 --heat "$scratch/heat.svg" > "$scratch/series"
+	equal "lines" "$(lines '^[0-9]')" 3
+	do_calls 10
+	start_series warm -i 50ms --heat "$scratch/warm.svg"
+	await 1 '^[0-9]'
+	do_calls 1000
+	await $(($(lines '^[0-9]') + 2)) '^[0-9]'
+	kill "$series"
+	wait "$series"
+		xmllint --noout "$scratch/heat.svg" "$scratch/warm.svg"
+	equal "the root" "$(xmllint --xpath 'local-name(/*)' "$scratch/warm.svg")" svg
+	equal "values in the picture of nothing" "$(drawn "$scratch/heat.svg")" 0
+	equal "values in the picture" "$(drawn "$scratch/warm.svg")" 1000
+	has "the picture" "$(< "$scratch/warm.svg")" warm
+}
+
+# drawn FILE: how many values its cells say they are.
+drawn() {
+	sed -n 's/.*<title>\([0-9]*\) values\{0,1\} .*/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# --- files ---
+
+file_says_the_same() {
+	local form
+
+	metric kept
+	do_calls 777
+	kstats stop kept
+	kstats save -o "$scratch/kept.zst" kept
+	for form in text kstats csv openmetrics; do
+		kstats show kept --all-slots --rows --format $form > "$scratch/now"
+		kstats show "$scratch/kept.zst" --all-slots --rows --format $form | diff "$scratch/now" -
+	done
+	zstd -dcq "$scratch/kept.zst" | jq -e '.metrics[0].name == "kept"' > "$scratch/out"
+	kstats show kept --format json | jq -c '.metrics[].rows' > "$scratch/now"
+	kstats show "$scratch/kept.zst" --format json | jq -c '.metrics[].rows' | diff "$scratch/now" -
+	zstd -dcq "$scratch/kept.zst" | "$ctprof" kstats show - --format csv > "$scratch/now"
+	kstats show kept --format csv | diff - "$scratch/now"
+	kstats remove kept
+	"${as_nobody[@]}" "$ctprof" kstats show - --format csv < "$scratch/kept.zst" | diff - "$scratch/now"
+}
+
+# All there are of this recorder, each with its GAP.
+saves_everything() {
+	metric all_a
+	metric all_b
+	kstats save --via bpf -o "$scratch/all.zst"
+	equal "metrics in the file" "$(zstd -dcq "$scratch/all.zst" | jq -r '.metrics[].name' | sort | xargs)" \
+		"GAP-all_a GAP-all_b all_a all_b"
+	kstats save -o "$scratch/all.zst" all_b
+	equal "metrics in the file" "$(zstd -dcq "$scratch/all.zst" | jq -r '.metrics[].name' | xargs)" all_b
+	refused 1 "no metric 'none'" save -o "$scratch/all.zst" none
+	equal "metrics in the old file" "$(zstd -dcq "$scratch/all.zst" | jq -r '.metrics[].name' | xargs)" all_b
+}
+
+# by_slot FILE: "SLOT LOW HIGH COUNT" of all rows.
+by_slot() {
+	csv "$1" | awk '{ n[$2 " " $3 " " $4] += $5 } END { for (slot in n) print slot, n[slot] }' | sort -n
+}
+
+merges_exactly() {
+	metric sum
+	do_calls 1000
+	kstats save -o "$scratch/one.zst" sum
+	kstats reset sum
+	do_calls 234
+	kstats save -o "$scratch/two.zst" sum
+	kstats merge -o "$scratch/both.zst" "$scratch/one.zst" "$scratch/two.zst"
+	equal "values of both" "$(count "$scratch/both.zst")" 1234
+	{ csv "$scratch/one.zst"; csv "$scratch/two.zst"; } |
+		awk '{ n[$1 " " $2 " " $3 " " $4] += $5 } END { for (row in n) print row, n[row] }' | sort -n > "$scratch/wanted"
+	csv "$scratch/both.zst" | sort -n | diff - "$scratch/wanted"
+	equal "sums of both" "$(sums "$scratch/both.zst")" "$({ sums "$scratch/one.zst"; sums "$scratch/two.zst"; } | paste -sd + | bc)"
+}
+
+# sums FILE: of the sums of all slots, which are of a scale of its own above 2^20 ns.
+sums() {
+	zstd -dcq "$1" | jq '[.metrics[].rows[].slots[] | select(.[0] < 160) | .[2]] | add'
+}
+
+# With the fewer bits, in which each slot is several of the other's.
+merges_other_bits() {
+	metric bits bits 5
+	do_calls 500
+	kstats save -o "$scratch/fine.zst" bits
+	kstats remove bits
+	kstats trace --comm "$own_comm" bits bits 1 start syscall:getppid
+	do_calls 300
+	kstats save -o "$scratch/coarse.zst" bits
+	kstats merge -o "$scratch/mixed.zst" "$scratch/fine.zst" "$scratch/coarse.zst"
+	equal "bits of both" "$(zstd -dcq "$scratch/mixed.zst" | jq '.metrics[].bits')" 1
+	equal "values of both" "$(count "$scratch/mixed.zst")" 800
+	by_slot "$scratch/mixed.zst" > "$scratch/mixed"
+	{ by_slot "$scratch/fine.zst"; by_slot "$scratch/coarse.zst"; } | awk -v mixed="$scratch/mixed" '
+		BEGIN { while ((getline line < mixed) > 0) { split(line, part, " "); low[++n] = part[2]; high[n] = part[3]; wanted[n] = part[4] } }
+		{ for (i = 1; i <= n; i++) if ($2 >= low[i] && $3 <= high[i]) got[i] += $4 }
+		END { for (i = 1; i <= n; i++) if (got[i] != wanted[i]) { print low[i], got[i], wanted[i]; bad = 1 } exit bad }'
+}
+
+compares_with_itself() {
+	metric same
+	do_calls 1000
+	kstats stop same
+	kstats save -o "$scratch/same.zst" same
+	kstats compare "$scratch/same.zst" "$scratch/same.zst" > "$scratch/out"
+	grep -q 'same slot' "$scratch/out"
+	has_not "the comparison" "$(< "$scratch/out")" "for sure"
+	has_not "the comparison" "$(< "$scratch/out")" "may be chance"
+	kstats compare same "$scratch/same.zst" | diff "$scratch/out" -
+}
+
+# --- programs ---
+
+serve_program() {
+	start "$programs/kstats_library-shared" serve known 3
+	metric=$pid:known
+}
+
+program_is_shown() {
+	serve_program
+	equal "values" "$(count "$metric")" 1000000
+	has "the list" "$(kstats list --via user | tr -s ' ')" "$metric user active 1000000 a program's own"
+	kstats stop "$metric"
+	has "the list" "$(kstats list --via user | tr -s ' ')" "$metric user stopped 1000000"
+	kstats save -o "$scratch/known.zst" "$metric"
+	equal "values in the file" "$(count "$scratch/known.zst")" 1000000
+	kstats reset "$metric"
+	equal "values after a reset" "$(count "$metric")" 0
+	refused 1 "goes with its program" remove "$metric"
+	refused 2 "programs make their metrics themselves" trace mine start syscall:read --via user
+	refused 1 "process $pid has no metric 'unknown'" show "$pid:unknown"
+	refused 1 known show 1:known
+	refused 1 "no metric '$metric'" show --via bpf "$metric"
+}
+
+# Others than root have their programs, and files.
+others_have_their_own() {
+	cp "$programs/kstats_library-static" "$scratch/served"
+	chmod 755 "$scratch/served"
+	start "${as_nobody[@]}" "$scratch/served" serve theirs 3
+	has "their list" "$("${as_nobody[@]}" "$ctprof" kstats list)" "$pid:theirs"
+	equal "values" "$("${as_nobody[@]}" "$ctprof" kstats show "$pid:theirs" --format csv |
+		awk -F, 'NR > 1 { n += $8 } END { print n }')" 1000000
+	fails 1 "${as_nobody[@]}" "$ctprof" kstats trace mine start syscall:read
+	has "what is missing" "$output" root
+	equal "lines of error" "$(wc -l <<< "$output")" 1
+}
+
+example_runs() {
+	PATH=$scratch:$PATH "${inside[@]}" "$PWD/examples/kstats_session.sh" > "$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
+	has "its list" "$(tr -s ' ' < "$scratch/out")" "session_read bpf stopped"
+	has "its histogram" "$(< "$scratch/out")" p50
+	grep -qE '^[0-9]+ took [0-9]+ ns each$' "$scratch/out"
+	equal "what is left" "$(pinned)" ""
+}
+
+command_case "all forms say the same" all_formats_agree
+command_case "lists" lists_agree
+command_case "start, stop and reset" commands_do_what_they_say
+command_case "several names" several_at_once
+command_case "a name is there once" names_are_one
+command_case "what cannot be traced leaves nothing" nothing_is_left
+command_case "probes of programs" places_are_measured
+command_case "rows" rows_are_what_they_are_by
+command_case "promises" promises_are_judged
+command_case "intervals add up" intervals_add_up
+command_case "intervals are judged" intervals_are_judged
+command_case "a heat map is a picture" heat_is_a_picture
+command_case "a file says the same" file_says_the_same
+command_case "save" saves_everything
+command_case "merge adds up" merges_exactly
+command_case "merge with other bits" merges_other_bits
+command_case "compare with itself" compares_with_itself
+command_case "programs with libkstats" program_is_shown
+command_case "others than root" others_have_their_own
+command_case "the example" example_runs
