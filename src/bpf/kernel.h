@@ -222,6 +222,7 @@ struct task_struct {
 	__u64 utime, stime;
 	struct prev_cputime prev_cputime;
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
+	__u64 start_time;
 	__u64 start_boottime;
 	const struct cred *cred;
 	char comm[16];

@@ -46,6 +46,15 @@ static __always_inline __u64 born(void)
 	return config.has_gaps ? bpf_get_current_task_btf()->start_boottime : 0;
 }
 
+/* A thread that ended before its end came leaves its start to whoever is put in its place: when
+ * that was. */
+static __always_inline __u64 place_taken(void)
+{
+	return config.key == KEYED_BY_TASK && !config.has_frame
+		       ? bpf_get_current_task_btf()->start_time
+		       : 0;
+}
+
 static __always_inline int begin(const struct event *event)
 {
 	struct task_struct *task = who(event, config.start.is_task);
@@ -70,6 +79,8 @@ static __always_inline int end(const struct event *event, __u64 now)
 		start = take_here(now, task);
 	} else {
 		start = take_start(tag_of(event));
+		if (start < place_taken())
+			start = 0;
 		if (config.has_gaps && (start || is_wanted(task)))
 			begin_gap(task, born(), now);
 	}

@@ -133,7 +133,7 @@ is_openmetrics() {
 
 lists_agree() {
 	metric listed --stopped
-	kstats trace --comm "$own_comm" --by thread many bits 5 start syscall:getppid end syscall:getpid
+	kstats trace many bits 5 start "usdt:$calls:kstats_calls:nap_begin" end "usdt:$calls:kstats_calls:nap_end"
 	at_end "kstats remove many"
 	kstats start listed GAP-listed
 	do_calls 17
@@ -141,7 +141,7 @@ lists_agree() {
 		"$(printf '%s\n' "GAP-listed bpf active 16" "listed bpf active 17" "many bpf active 0")"
 	kstats stop many
 	equal "as CSV" "$(kstats list --via bpf --format csv | sort | tr '\n' ' ')" \
-		"GAP-listed,bpf,active,16,syscall:getppid, listed,bpf,active,17,syscall:getppid, many,bpf,stopped,0,syscall:getppid,syscall:getpid name,via,state,count,start,end "
+		"GAP-listed,bpf,active,16,syscall:getppid, listed,bpf,active,17,syscall:getppid, many,bpf,stopped,0,usdt:$calls:kstats_calls:nap_begin,usdt:$calls:kstats_calls:nap_end name,via,state,count,start,end "
 	equal "as JSON" "$(kstats list --via bpf --format json | jq -c '[.[] | select(.name == "listed") | .via, .active, .count, .start, .end]')" \
 		'["bpf",true,17,"syscall:getppid",null]'
 	refused 2 "text, json or csv" list --format kstats
@@ -230,6 +230,19 @@ rows_are_what_they_are_by() {
 	equal "of each process" "$(kstats show of_process --format csv | awk -F, 'NR > 1 { n[$3] += $8 } END { for (p in n) print n[p] }' | sort -n | xargs)" "12 30"
 	equal "of the first" "$(csv of_process | awk -v pid="$pid" '$1 == pid { n += $5 } END { print n }')" 30
 	has "the rows" "$(kstats show of_process --rows)" "$own_comm"
+}
+
+# Threads that end after the start leave it to nobody, whoever comes in their place.
+starts_end_with_their_thread() {
+	local i
+
+	kstats trace --comm "$own_comm" orphan start syscall:getppid end syscall:getpid
+	at_end "kstats remove orphan"
+	for i in {1..100}; do
+		do_calls 3
+		bash -c : # which asks for its number
+	done
+	equal "values of a program that never gets to the end" "$(count orphan)" 0
 }
 
 # --- promises ---
@@ -504,6 +517,7 @@ command_case "a name is there once" names_are_one
 command_case "what cannot be traced leaves nothing" nothing_is_left
 command_case "probes of programs" places_are_measured
 command_case "rows" rows_are_what_they_are_by
+command_case "a start is of its thread alone" starts_end_with_their_thread
 command_case "promises" promises_are_judged
 command_case "intervals add up" intervals_add_up
 command_case "intervals are judged" intervals_are_judged
