@@ -410,8 +410,8 @@ int on_switch(__u64 *ctx)
 	return 0;
 }
 
-/* Who is on a CPU still was about to sleep, and does not (ttwu_runnable(), or itself). Who was woken
- * up for good is not again before it left its CPU once more. */
+/* Who is on a CPU still was about to sleep, and does not (ttwu_runnable(), or itself). Who was
+ * woken up for good is not again before it left its CPU once more. */
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {

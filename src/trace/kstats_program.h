@@ -18,7 +18,7 @@ struct kstats_program {
 	struct kstats_bpf *bpf;         /* maps and programs */
 	struct kstats_control *control; /* of the maps, in memory that the programs see too */
 	struct kstats_places places;
-	uint32_t pid; /* of the only process to be measured; 0: all */
+	uint32_t pid;                       /* of the only process to be measured; 0: all */
 	const struct kstats_place *refused; /* the function that was attached to last */
 	struct {
 		ARRAY(struct bpf_link *);
