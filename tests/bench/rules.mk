@@ -12,6 +12,7 @@ BENCH_SHARED   := $(addprefix $(BENCH)/,bare_reading empty_walk)
 bench: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/object_load $(BENCH)/kstats_cost $(B)/bpf/task_iterator.bpf.o \
        $(B)/tests/programs/key_answer
 	$(Q)tests/bench/run
+	$(Q)tests/bench/kstats_probes.sh
 
 $(BENCH)/capture_ratio: $(BENCH)/bare_reading.o
 $(BENCH)/phases:        $(BENCH)/empty_walk.o
