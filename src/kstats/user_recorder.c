@@ -338,6 +338,8 @@ static struct error *describe(const struct kstats_region *region, struct kstats_
 	table->is_active = kstats_region_is_active(region);
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->overhead_ns = region->header.overhead_ns;
+	/* Whoever calls is counted. */
+	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	return NULL;
 }
 

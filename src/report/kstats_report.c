@@ -355,7 +355,7 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 	if (!err)
 		err = print_distribution(out, table, &all, style);
 	print_losses(out, table);
-	if (style->rows && !err)
+	if (style->rows && !err && all.count)
 		err = print_rows(out, table, style);
 	kstats_distribution_clear(&all);
 	return err;

@@ -412,12 +412,14 @@ static void count_losses(const struct kstats_metric *metric, struct kstats_table
 	const struct kstats_switch *here = &metric->control->which[metric->which];
 	uint64_t missed;
 
-	/* Of the time between calls there is nothing else that could be lost. */
-	if (metric->which == KSTATS_GAPS) {
-		table->losses_known = 1u << KSTATS_LOSS_full;
+	/* Calls within calls are told apart however many there are; but of those of a program the
+	 * kernel itself leaves out what is nested too deeply, and counts them nowhere
+	 * (MAX_URETPROBE_DEPTH). Of the time between calls only `full` can be lost. */
+	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
+	if (metric->which == KSTATS_GAPS)
 		return;
-	}
-	table->losses_known = ((1u << KSTATS_LOSS_COUNT) - 1) & ~(1u << KSTATS_LOSS_recursive);
+	if (metric->config.is_user && metric->config.has_frame)
+		table->losses_known &= ~(1u << KSTATS_LOSS_recursive);
 	if (!count_missed(metric, &missed))
 		table->losses_known &= ~(1u << KSTATS_LOSS_missed);
 	table->losses[KSTATS_LOSS_missed] += missed > here->missed ? missed - here->missed : 0;

@@ -58,6 +58,7 @@ static struct kstats_table *known(void)
 	scene_kstats_record(table, 7, NULL, 20000);
 	scene_kstats_word(&table->start, "vfs_read");
 	scene_kstats_word(&table->recorder, "bpf");
+	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	return table;
 }
 
@@ -106,6 +107,7 @@ TEST(all_slots_and_rows)
 	struct output o;
 
 	table->by = KSTATS_BY_PROCESS;
+	table->losses_known = ((1u << KSTATS_LOSS_COUNT) - 1) & ~(1u << KSTATS_LOSS_missed);
 	scene_kstats_word(&table->unit, "");
 	scene_kstats_record(table, 3, "one", 1);
 	scene_kstats_record(table, 3, "one", 1);
@@ -127,6 +129,8 @@ TEST(all_slots_and_rows)
 			  "  p99.9          768 ..     1.023K  slot mean 1.000K\n"
 			  "  p99.99         768 ..     1.023K  slot mean 1.000K\n"
 			  "  max            768 ..     1.023K  slot mean 1.000K\n"
+			  "  lost      0\n"
+			  "  unknown   not counted here: missed\n"
 			  "\nPID 3 one\n"
 			  "  count 3, mean 1\n"
 			  "\n"
@@ -164,9 +168,11 @@ TEST(nothing_recorded)
 	struct kstats_row *row;
 	struct output o;
 
+	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	expect_ok(kstats_table_row(table, 0, NULL, &row));
 	expect_ok(kstats_report_text(begin(&o), table, &style));
-	expect_output(&o, "x, 3 bits, stopped\n  count 0: nothing was recorded yet\n");
+	expect_output(&o, "x, 3 bits, stopped\n  count 0: nothing was recorded yet\n"
+			  "  lost      0\n");
 	expect_ok(kstats_report_csv(begin(&o), table));
 	expect_output(&o, "");
 	scene_kstats_record(other, 0, NULL, 1);
@@ -364,8 +370,10 @@ static struct kstats_heat_line line_of(const struct kstats_table *table)
 
 TEST(heat_lines)
 {
-	const struct kstats_heat_axis axis = { .low = 64, .high = 65535 };
-	const struct kstats_heat_axis narrow = { .low = 1000, .high = 1001, .utf8 = true };
+	const struct kstats_heat_axis axis = { .low = 64, .high = 65535, .bits = KSTATS_HEAT_BITS };
+	const struct kstats_heat_axis narrow = {
+		.low = 1000, .high = 1001, .bits = KSTATS_HEAT_BITS, .utf8 = true
+	};
 	struct kstats_table *table = known(), *empty = scene_kstats("empty", 0);
 	struct kstats_heat_line line = line_of(table), none = line_of(empty);
 	struct output o;
@@ -374,13 +382,13 @@ TEST(heat_lines)
 	kstats_heat_heading(begin(&o), table, &axis);
 	kstats_heat_line(o.out, table, &axis, &line);
 	kstats_heat_line(o.out, table, &axis, &none);
-	expect_output(&o, "time          count        p50        p99  64ns        65.535µs\n"
+	expect_output(&o, "time          count  p50 up to  p99 up to  64ns        65.535µs\n"
 			  "23:31:30        100      511ns    1.151µs |     # .:       .   |\n"
 			  "23:31:30          0          -          -\n");
 	/* What is beyond the axis is in its last range. */
 	kstats_heat_heading(begin(&o), table, &narrow);
 	kstats_heat_line(o.out, table, &narrow, &line);
-	expect_output(&o, "time          count        p50        p99  768ns 1.023µs\n"
+	expect_output(&o, "time          count  p50 up to  p99 up to  768ns 1.023µs\n"
 			  "23:31:30        100      511ns    1.151µs |█|\n");
 	kstats_distribution_clear(&line.values);
 	kstats_distribution_clear(&none.values);
