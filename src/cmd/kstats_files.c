@@ -7,21 +7,27 @@
 
 #include "cmd/kstats.h"
 
+struct gathering {
+	struct kstats_tables *tables;
+	int *status;
+};
+
+/* What cannot be read is said, and the others are kept. */
 static struct error *gather_entry(void *context, const struct kstats_recorder *recorder,
 				  const struct kstats_entry *entry)
 {
-	struct kstats_tables *tables = context;
+	struct gathering *gathering = context;
 	struct kstats_table *table;
 	struct error *err = recorder->read(entry->name, &table);
 
-	if (err && err->errnum == ENOENT) {
-		/* It was removed, or its program ended, since the list. */
+	/* It was removed, or its program ended, since the list. */
+	if (err && err->errnum == ENOENT)
 		error_destroy(err);
-		return NULL;
-	}
+	else if (err)
+		*gathering->status = report_error(err, STATUS_FAILED);
 	if (err)
-		return err;
-	if (array_push(tables, table))
+		return NULL;
+	if (array_push(gathering->tables, table))
 		return NULL;
 	kstats_table_destroy(table);
 	return &error_no_memory;
@@ -31,9 +37,9 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 {
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
-	struct error *err = *words ? NULL : kstats_each(&search, gather_entry, &tables);
+	struct gathering gathering = { &tables, ret_status };
+	struct error *err = *words ? NULL : kstats_each(&search, gather_entry, &gathering);
 
-	(void)ret_status;
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);
 	if (!err && !tables.count)

@@ -35,7 +35,8 @@ static struct error *print_line(void *context, const struct kstats_recorder *rec
 	print_visible(entry->name, -24);
 	printf(" %-7s %-7s %14" PRIu64 "  ", recorder->name,
 	       entry->is_active ? "active" : "stopped", entry->count);
-	print_visible(word_or(entry->start, "a program's own"), 0);
+	/* One that cannot be read says why there. */
+	print_visible(entry->start ? entry->start : word_or(entry->how, "a program's own"), 0);
 	if (entry->end) {
 		fputs(" to ", stdout);
 		print_visible(entry->end, 0);

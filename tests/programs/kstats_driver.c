@@ -90,8 +90,7 @@ static int do_list(void)
 		printf("%s\t%s\t%" PRIu64 "\t%s\t%s\t%s\n", entries.items[i].name,
 		       entries.items[i].is_active ? "active" : "stopped", entries.items[i].count,
 		       entries.items[i].start ? entries.items[i].start : "-",
-		       entries.items[i].end ? entries.items[i].end : "-",
-		       entries.items[i].how);
+		       entries.items[i].end ? entries.items[i].end : "-", entries.items[i].how);
 	kstats_entries_clear(&entries);
 	return err ? fail(err) : 0;
 }
