@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/file_members.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_file.h"
