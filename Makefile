@@ -84,14 +84,15 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 
 $(patsubst src/%.c,$(B)/src/%.o,$(wildcard src/trace/*.c)): $(SKELETONS)
 
-# --- names of system calls, as the C library has their numbers ---
+# --- names of system calls, of those that the C library has; some of its numbers are other names ---
 
 SYSCALLS := $(B)/state/syscalls.h
 
 $(SYSCALLS):
 	@mkdir -p $(@D)
 	$(Q)echo '#include <asm/unistd.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
-		sed -nE 's/^#define __NR_([a-z0-9_]+) ([0-9]+)$$/[\2] = "\1",/p' | sort > $@
+		sed -nE '/__NR_(syscalls|arch_specific_syscall) /d; s/^#define __NR_([a-z0-9_]+) .*$$/[__NR_\1] = "\1",/p' | \
+		sort > $@
 
 $(addsuffix /src/state/wait.o,$(B) $(B)/tests/san $(B)/tests/fuzz/objects): $(SYSCALLS)
 
