@@ -17,6 +17,9 @@ guest_timeout=${GUEST_TIMEOUT:-900}
 # For another machine: the root that its bash, its busybox and all libraries are in. Empty: this host's.
 guest_root=
 
+# A file that guests find as /dev/vdc, to be read by several at once. Empty: no such disk.
+guest_disk=
+
 # The files of this directory as an initrd, or a part of one.
 pack() {
 	find . | cpio --quiet -o -H newc --owner 0:0
@@ -121,6 +124,7 @@ boot_guest() {
 		-kernel "$directory/vmlinuz" -initrd "$out.initrd" \
 		-drive "if=virtio,format=raw,file=$out.data" \
 		-drive "if=virtio,format=raw,file=$out.swap" \
+		${guest_disk:+-drive "if=virtio,format=raw,readonly=on,file=$guest_disk"} \
 		-append "console=$console results=$results panic=-1 quiet $options $parameters" \
 		< /dev/null > "$out.qemu" 2>&1
 	rm -f "$out.initrd" "$out.data" "$out.swap"
