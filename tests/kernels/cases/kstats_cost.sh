@@ -165,7 +165,7 @@ measure() {
 # Who is beside us, with all libraries: 200 MB, for bpftrace is a compiler.
 unpack_peers() {
 	[ -e /dev/vdc ] || skip "nobody is here to compare with"
-	mkdir $peers
+	mkdir -p $peers
 	at_end "rm -rf $peers"
 	tar -xf /dev/vdc -C $peers
 	export PATH=$PATH:$peers/bin LD_LIBRARY_PATH=$peers/lib/x86_64-linux-gnu:$peers/usr/lib/x86_64-linux-gnu
@@ -177,7 +177,11 @@ measure_all() {
 	local round mechanism work rest last
 
 	tool=
-	at_end 'kill $tool; ctprof kstats remove cost; echo remove cost > $kstats/_control'
+	at_end 'kill $tool; ctprof kstats remove cost; control remove cost'
+	# What is left of a try that took too long.
+	ctprof kstats remove cost 2> /dev/null || true
+	rmmod kstats_test 2> /dev/null || true
+	rmmod kstats 2> /dev/null || true
 	unpack_peers
 	load
 	for ((round = 0; round < rounds; round++)); do
