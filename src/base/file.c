@@ -94,6 +94,19 @@ int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct 
 	return 0;
 }
 
+struct error *file_read_some(int fd, char *bytes, size_t room, size_t *ret)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, bytes, room);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return error_system(errno, "read");
+	*ret = (size_t)got;
+	return NULL;
+}
+
 int file_open_regular(int found)
 {
 	struct stat stat;

@@ -55,6 +55,10 @@ int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct 
  * something. `found` stays open. -1: it is none, or cannot be opened. */
 int file_open_regular(int found);
 
+/* The next bytes of what is open, fewer than there is room for where fewer are there; 0 at the end.
+ */
+struct error *file_read_some(int fd, char *bytes, size_t room, size_t *ret) MUST_CHECK;
+
 /* Open a directory named by a user. */
 struct error *file_open_dir(const char *path, int *ret) MUST_CHECK;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/outfile.h"
 #include "base/zstream.h"
 
@@ -14,19 +15,6 @@
 
 /* --- reading --- */
 
-static struct error *read_some(int fd, char *bytes, size_t room, size_t *ret)
-{
-	ssize_t got;
-
-	do
-		got = read(fd, bytes, room);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return error_system(errno, "read");
-	*ret = (size_t)got;
-	return NULL;
-}
-
 /* As many bytes as tell what the file is, or fewer where it is shorter. */
 static struct error *read_head(int fd, char *bytes, size_t *ret)
 {
@@ -34,7 +22,7 @@ static struct error *read_head(int fd, char *bytes, size_t *ret)
 	struct error *err = NULL;
 
 	for (*ret = 0; !err && got && *ret < ZSTD_MAGIC.length; *ret += got)
-		err = read_some(fd, bytes + *ret, ZSTD_MAGIC.length - *ret, &got);
+		err = file_read_some(fd, bytes + *ret, ZSTD_MAGIC.length - *ret, &got);
 	return err;
 }
 
@@ -62,7 +50,7 @@ static struct error *feed_plain(int fd, struct text head, struct json_reader *re
 	size_t got = 1;
 
 	while (!err && got) {
-		err = read_some(fd, bytes, CHUNK, &got);
+		err = file_read_some(fd, bytes, CHUNK, &got);
 		if (!err && got)
 			err = json_reader_feed(reader, (struct text){ bytes, got });
 	}

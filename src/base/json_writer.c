@@ -296,3 +296,11 @@ void json_writer_deinit(struct json_writer *w)
 	free(w->bytes);
 	*w = (struct json_writer){ 0 };
 }
+
+void json_string(struct json_writer *w, const char *string)
+{
+	if (string)
+		json_text(w, text_of(string));
+	else
+		json_null(w);
+}

@@ -62,6 +62,8 @@ void json_real(struct json_writer *w, double value);
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
 void json_text(struct json_writer *w, struct text text);
+/* null of NULL. */
+void json_string(struct json_writer *w, const char *string);
 
 /* A new line before the next value, for those who read text line by line. */
 void json_line(struct json_writer *w);

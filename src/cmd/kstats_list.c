@@ -62,10 +62,7 @@ static struct error *print_csv(void *context, const struct kstats_recorder *reco
 static void put_word(struct json_writer *w, const char *key, const char *word)
 {
 	json_key(w, key);
-	if (word)
-		json_text(w, text_of(word));
-	else
-		json_null(w);
+	json_string(w, word);
 }
 
 static struct error *put_entry(void *context, const struct kstats_recorder *recorder,

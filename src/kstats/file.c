@@ -25,10 +25,7 @@ struct kstats_table *kstats_tables_find(const struct kstats_tables *tables, cons
 static void put_word(struct json_writer *w, const char *key, const char *word)
 {
 	json_key(w, key);
-	if (word)
-		json_text(w, text_of(word));
-	else
-		json_null(w);
+	json_string(w, word);
 }
 
 static void put_number(struct json_writer *w, const char *key, uint64_t number)

@@ -261,9 +261,7 @@ static struct error *entry_of_table(int dir, const char *name, struct kstats_ent
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < table->rows.count; i++)
-		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
-			entry.count += table->rows.items[i].slots[slot].count;
+	entry.count = kstats_table_count(table);
 	entry.name = take_ptr(table->name);
 	*ret = entry;
 	return NULL;

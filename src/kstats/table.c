@@ -161,8 +161,7 @@ static void agree(char **into, const char *from)
 	*into = NULL;
 }
 
-/* Of all rows; as many as numbers hold, if there are more. */
-static uint64_t count_of(const struct kstats_table *table)
+uint64_t kstats_table_count(const struct kstats_table *table)
 {
 	uint64_t count = 0;
 
@@ -216,7 +215,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	if (into->by != from->by)
 		return error_create("%s is by %s, %s by %s", into->name, kstats_bys[into->by].name,
 				    from->name, kstats_bys[from->by].name);
-	if (count_of(from) > UINT64_MAX - count_of(into))
+	if (kstats_table_count(from) > UINT64_MAX - kstats_table_count(into))
 		return error_create("%s has more values than can be counted", into->name);
 	err = kstats_table_coarsen(into, from->frac_bits);
 	if (!err)

@@ -103,6 +103,9 @@ DEFINE_CLEANUP(kstats_table_destroy, struct kstats_table *)
 struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
 			       struct kstats_row **ret) MUST_CHECK;
 
+/* Of all rows and slots; as many as numbers hold, if there are more. */
+uint64_t kstats_table_count(const struct kstats_table *table);
+
 /* The rows alone, for kstats_table_subtract() later. */
 struct error *kstats_table_copy_rows(const struct kstats_table *table,
 				     struct kstats_table **ret) MUST_CHECK;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/zstream.h"
 #include "stack/gzip.h"
 #include "stack/profile_file.h"
@@ -20,26 +21,13 @@ struct source {
 	size_t length; /* of the head; fewer than four when there is no more */
 };
 
-static struct error *read_some(int fd, char *bytes, size_t room, size_t *ret)
-{
-	ssize_t got;
-
-	do
-		got = read(fd, bytes, room);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return error_system(errno, "read");
-	*ret = (size_t)got;
-	return NULL;
-}
-
 static struct error *read_head(struct source *source)
 {
 	size_t got = 1;
 
 	while (source->length < sizeof(source->head) && got) {
-		struct error *err = read_some(source->fd, source->head + source->length,
-					      sizeof(source->head) - source->length, &got);
+		struct error *err = file_read_some(source->fd, source->head + source->length,
+						   sizeof(source->head) - source->length, &got);
 
 		if (err)
 			return err;
@@ -89,7 +77,7 @@ static struct error *feed_plain(const struct source *source, struct profile_pars
 	size_t got = 1;
 
 	while (!err) {
-		err = read_some(source->fd, bytes, CHUNK, &got);
+		err = file_read_some(source->fd, bytes, CHUNK, &got);
 		if (err || !got)
 			break;
 		err = profile_parser_feed(parser, (struct text){ bytes, got });
@@ -140,7 +128,7 @@ static struct error *read_rest(const struct source *source, struct bytes *bytes)
 			return error_create("longer than %zu bytes", WHOLE_MAX);
 		if (!array_reserve(bytes, CHUNK))
 			return &error_no_memory;
-		err = read_some(source->fd, bytes->items + bytes->count, CHUNK, &got);
+		err = file_read_some(source->fd, bytes->items + bytes->count, CHUNK, &got);
 		if (err)
 			return err;
 	}

@@ -64,16 +64,6 @@ static struct error *take_away(const char *name)
 
 /* --- what there is --- */
 
-static uint64_t count_of(const struct kstats_table *table)
-{
-	uint64_t count = 0;
-
-	for (size_t row = 0; row < table->rows.count; row++)
-		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
-			count += table->rows.items[row].slots[slot].count;
-	return count;
-}
-
 static struct error *read_metric(const char *name, struct kstats_table **ret)
 {
 	_cleanup_(kstats_metric_close) struct kstats_metric *metric = NULL;
@@ -94,7 +84,7 @@ static struct error *entry_of(const char *name, struct kstats_entry *ret)
 	ret->end = take_ptr(table->end);
 	ret->how = take_ptr(table->how);
 	ret->is_active = table->is_active;
-	ret->count = count_of(table);
+	ret->count = kstats_table_count(table);
 	return NULL;
 }
 
