@@ -216,6 +216,14 @@ states() {
 	sed -n 's/^State:[[:space:]]*//p; s/^TracerPid:[[:space:]]*/tracer /p' /proc/"$pid"/task/*/status | xargs
 }
 
+# Within seconds: who was let go on, or has just spoken, is on its way to sleep for a moment.
+states_become() {
+	local tries=0
+
+	until [ "$(states)" = "$1" ] || ((++tries >= 500)); do sleep 0.01; done
+	equal "states" "$(states)" "$1"
+}
+
 # What slept sleeps, what ran runs, and what was stopped is.
 all_go_on() {
 	local before spinner
@@ -225,16 +233,16 @@ all_go_on() {
 	spinner=$(sed -n 's/^thread \([0-9]*\) .*/\1/p' "$said" | tail -n 1)
 	capture -p "$pid" "${by_ptrace[@]}"
 	heap_agrees
-	equal "states" "$(states)" "S (sleeping) tracer 0 S (sleeping) tracer 0 S (sleeping) tracer 0 R (running) tracer 0"
+	states_become "S (sleeping) tracer 0 S (sleeping) tracer 0 S (sleeping) tracer 0 R (running) tracer 0"
 	before=$(cut -d ' ' -f 1 "/proc/$pid/task/$spinner/schedstat")
 	sleep 0.3
 	[ "$(cut -d ' ' -f 1 "/proc/$pid/task/$spinner/schedstat")" -gt $((before + 10000000)) ]
 
 	kill -STOP "$pid"
-	until [[ $(states) == "T (stopped) tracer 0 T "* ]]; do sleep 0.01; done
+	states_become "T (stopped) tracer 0 T (stopped) tracer 0 T (stopped) tracer 0 T (stopped) tracer 0"
 	capture -p "$pid" "${by_ptrace[@]}"
 	heap_agrees
-	[[ $(states) == "T (stopped) tracer 0 T (stopped) tracer 0 T (stopped) tracer 0 T (stopped) tracer 0" ]]
+	equal "states" "$(states)" "T (stopped) tracer 0 T (stopped) tracer 0 T (stopped) tracer 0 T (stopped) tracer 0"
 	kill -CONT "$pid"
 	until [[ $(states) == "S (sleeping) tracer 0 S "* ]]; do sleep 0.01; done
 }
@@ -256,7 +264,7 @@ who_cannot_stop_is_left() {
 	equal "all threads" "$(query '.probe_summary | .failed + .probed_ok')" 4
 	until grep -q '^awake' "$said"; do sleep 0.01; done
 	has_not "states" "$(states)" "t (tracing stop)"
-	[[ $(states) == "S (sleeping) tracer 0 S (sleeping) tracer 0 S (sleeping) tracer 0 R (running) tracer 0" ]]
+	states_become "S (sleeping) tracer 0 S (sleeping) tracer 0 S (sleeping) tracer 0 R (running) tracer 0"
 }
 
 # start_hanging: in $hanging, a process whose counters nobody can read to the end.
