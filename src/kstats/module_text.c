@@ -4,7 +4,7 @@
 /* What the head says; texts are inside of it, and empty where it does not say. */
 struct head {
 	struct text name, start, end, unit;
-	uint64_t bits, cpus, count;
+	uint64_t bits, cpus, count, overhead_ns;
 	bool is_active;
 	uint64_t losses[KSTATS_LOSS_COUNT];
 	uint32_t losses_known;
@@ -22,6 +22,7 @@ static const struct {
 	{ TEXT("bits"), offsetof(struct head, bits) },
 	{ TEXT("cpus"), offsetof(struct head, cpus) },
 	{ TEXT("count"), offsetof(struct head, count) },
+	{ TEXT("overhead"), offsetof(struct head, overhead_ns) },
 };
 
 static struct error *wrong(struct text line)
@@ -133,6 +134,7 @@ static struct error *table_of(const struct head *head, struct kstats_table **ret
 		return &error_no_memory;
 	table->cpus = (unsigned)head->cpus;
 	table->is_active = head->is_active;
+	table->overhead_ns = head->overhead_ns;
 	table->losses_known = head->losses_known;
 	memcpy(table->losses, head->losses, sizeof(table->losses));
 	*ret = take_ptr(table);

@@ -49,7 +49,7 @@ extern const struct kstats_by_info kstats_bys[KSTATS_BY_COUNT];
 	LOSS(missed, "the kernel did not call the probe")                                 \
 	LOSS(unmatched, "an end without a start that was recorded")                       \
 	LOSS(replaced, "a start before the end of the one before it, which is forgotten") \
-	LOSS(recursive, "nested more deeply than starts are kept")                        \
+	LOSS(recursive, "reached within a probe, where the kernel calls none")            \
 	LOSS(backwards, "an end before its start, by the clock")                          \
 	LOSS(full, "no room for one more process, cgroup, returned value or start that is open")
 

@@ -280,6 +280,58 @@ missed_calls_are_counted() {
 	is_clean
 }
 
+# Another probe's handler reads memory by a function that is traced: there the kernel calls nobody.
+calls_in_handlers_are_counted() {
+	local tracing=/sys/kernel/tracing read=copy_from_kernel_nofault
+
+	[ -e $tracing/kprobe_events ] || mount -t tracefs tracefs $tracing
+	load
+	echo "p:kstats_outer kstats_test_begin_pair word=+0(%sp):u64" > $tracing/kprobe_events
+	at_end "echo > $tracing/kprobe_events"
+	at_end "echo 0 > $tracing/events/kprobes/kstats_outer/enable"
+	control trace inner start $read
+	control trace around start kstats_test_begin_pair end $read
+	equal "recursive before" "$(raw inner recursive)" 0
+	echo 1 > $tracing/events/kprobes/kstats_outer/enable
+	for _ in {1..20}; do
+		do_test begin 0
+	done
+	between "recursive" 20 "$(raw inner recursive)" 40
+	equal "missed" "$(raw inner missed)" 0
+	between "recursive of a pair" 20 "$(raw around recursive)" 40
+	echo RESET > $kstats/inner
+	equal "recursive after RESET" "$(raw inner recursive)" 0
+	control 'remove *'
+	is_clean
+}
+
+# median NAME: the mean of the slot that it is in, of small values.
+median() {
+	totals "$1" | awk '{ count[NR] = $2; sum[NR] = $3; all += $2 } END {
+		for (i = 1; seen <= all / 2; i++) seen += count[i]
+		printf "%d\n", sum[i - 1] / count[i - 1]
+	}'
+}
+
+# What an empty pair is said to measure is what is measured where nothing is done.
+overhead_is_that_of_nothing() {
+	load
+	control trace call start some_function bits 5
+	control trace event start tracepoint:kstats_test:kstats_test_begin end tracepoint:kstats_test:kstats_test_finish bits 5
+	control trace pair start kstats_test_begin_pair end kstats_test_finish_pair bits 5
+	do_test call 1000
+	do_test events 1000
+	between "a call that does nothing, ns" $(($(raw call overhead) / 2)) "$(median call)" $((2 * $(raw call overhead)))
+	# A tracepoint is passed with its arguments.
+	between "two tracepoints, ns" $(($(raw event overhead) / 3)) "$(median event)" $((3 * $(raw event overhead) + 200))
+	[ "$(raw pair overhead)" -gt "$(raw event overhead)" ]
+	equal "empty pairs among the values" "$(count_of pair)" 0
+	equal "the overhead of gaps" "$(raw GAP-call overhead)" ""
+	echo "overhead: call $(raw call overhead), tracepoints $(raw event overhead), kprobes $(raw pair overhead) ns"
+	control 'remove *'
+	is_clean
+}
+
 # Functions that are called where the clock is set: to read it there must not wait for itself.
 clocks_can_be_traced() {
 	local name=0 function traced=
@@ -311,4 +363,6 @@ run_case "kstats.ko: times are right across sleep, recursion and migration" slee
 run_case "kstats.ko: pairs of functions and of tracepoints" pairs_of_functions_and_tracepoints
 run_case "kstats.ko: a module that is traced can be unloaded" what_is_traced_unloads
 run_case "kstats.ko: calls that were missed are counted" missed_calls_are_counted
+run_case "kstats.ko: calls in handlers are counted" calls_in_handlers_are_counted
+run_case "kstats.ko: the overhead is that of nothing" overhead_is_that_of_nothing
 run_case "kstats.ko: functions of the clock can be traced" clocks_can_be_traced

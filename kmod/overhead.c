@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an empty pair measures: the part of each value that is ours, and not of what is traced. By
+ * probes of the same kinds at functions that do nothing, with the same handlers.
+ */
+#include "trace.h"
+
+#include <linux/err.h>
+#include <linux/math64.h>
+#include <linux/slab.h>
+
+#include "hist/bucket.h"
+
+#define TRIALS     101
+#define TRIAL_BITS 5
+
+/* Found by these names. */
+static noinline void kstats_empty_start(void)
+{
+	asm volatile("");
+}
+
+static noinline void kstats_empty_end(void)
+{
+	asm volatile("");
+}
+
+static bool is_function(const char *text)
+{
+	struct kstats_place place;
+
+	return kstats_place_parse(text, &place) == 0 && place.kind == KSTATS_FUNCTION;
+}
+
+static void pass(struct kstats_trace *trial, struct kstats_point *point, void (*empty)(void))
+{
+	void (*handler)(void *trace) = point->handler;
+
+	if (handler)
+		handler(trial);
+	else
+		empty();
+}
+
+static void pass_both(struct kstats_trace *trial)
+{
+	pass(trial, &trial->start, kstats_empty_start);
+	if (trial->end_text)
+		pass(trial, &trial->end, kstats_empty_end);
+}
+
+static struct kstats_slot total_of(const struct kstats *metric, unsigned int slot)
+{
+	struct kstats_slot total = { 0 };
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+	{
+		const struct kstats_slot *here = per_cpu_ptr(metric->slots, cpu) + slot;
+
+		total.count += READ_ONCE(here->count);
+		total.sum += READ_ONCE(here->sum);
+	}
+	return total;
+}
+
+/* A few are large: whoever tries may be interrupted. */
+static u64 median_of(const struct kstats *metric)
+{
+	unsigned int slot, seen = 0;
+
+	for (slot = 0; slot < BUCKET_SLOTS(TRIAL_BITS); slot++) {
+		struct kstats_slot total = total_of(metric, slot);
+
+		seen += total.count;
+		if (seen > TRIALS / 2)
+			return div64_u64(total.sum, total.count) << bucket_shift(slot, TRIAL_BITS);
+	}
+	return 0;
+}
+
+static u64 try(struct kstats_trace *trial)
+{
+	struct kstats_disarmed *disarmed = kzalloc(sizeof(*disarmed), GFP_KERNEL);
+	u64 ns = 0;
+	int i;
+
+	if (!disarmed)
+		return 0;
+	if (!kstats_arm(trial)) {
+		for (i = 0; i < TRIALS; i++)
+			pass_both(trial);
+		ns = median_of(trial->metric);
+	}
+	kstats_disarm(trial, disarmed);
+	kstats_disarm_end(disarmed);
+	kfree(disarmed);
+	return ns;
+}
+
+u64 kstats_overhead(const struct kstats_trace *trace)
+{
+	/* By whether start and end are functions, and whether there is an end. It does not change.
+	 */
+	static u64 known[2][3];
+	const bool starts_in_function = is_function(trace->start_text);
+	const int end = !trace->end_text ? 2 : is_function(trace->end_text);
+	const struct kstats_request request = {
+		.name = "overhead",
+		.frac_bits = TRIAL_BITS,
+		.start = starts_in_function ? "kstats:kstats_empty_start" : trace->start_text,
+		.end = end == 1 ? "kstats:kstats_empty_end" : trace->end_text,
+	};
+	struct kstats_trace *trial;
+
+	lockdep_assert_held(&kstats_mutex);
+	if (known[starts_in_function][end])
+		return known[starts_in_function][end];
+	trial = kstats_trace_alloc(&request);
+	if (IS_ERR(trial))
+		return 0;
+	trial->is_trial = true;
+	known[starts_in_function][end] = try(trial);
+	kstats_trace_free(trial);
+	return known[starts_in_function][end];
+}
