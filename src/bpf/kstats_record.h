@@ -28,7 +28,7 @@
 
 #include "hist/bucket.h"
 
-#define KSTATS_MAGIC      0x3173746174736b63ull /* "ckstats1": the form of all that is here */
+#define KSTATS_MAGIC      0x3273746174736b63ull /* "ckstats2": the form of all that is here */
 #define KSTATS_TEXT_MAX   1024
 #define KSTATS_CPUS_MAX   4096
 #define KSTATS_GROUPS_MAX 1024
@@ -45,9 +45,8 @@ enum {
 	GROUPED_BY_RETVAL,
 	GROUPED_BY_THREAD
 };
-/* Numbers are those of enum kstats_loss. Each call has a start of its own, so none is lost for
- * being nested too deeply. */
-enum { LOST_MISSED, LOST_UNMATCHED, LOST_REPLACED, LOST_BACKWARDS = 4, LOST_FULL };
+/* Numbers are those of enum kstats_loss. What is missed or recursive the kernel counts. */
+enum { LOST_MISSED, LOST_UNMATCHED, LOST_REPLACED, LOST_RECURSIVE, LOST_BACKWARDS, LOST_FULL };
 #define KSTATS_LOST_COUNT 8 /* room for two more */
 
 /* What a program finds of its event. */
@@ -88,7 +87,8 @@ struct kstats_switch {
 	__u32 is_active;
 	__u32 is_held; /* somebody makes it empty: what comes now is forgotten, too */
 	__u64 groups;  /* in use */
-	__u64 missed;  /* by the kernel's count when it was last made empty */
+	/* By the kernel's count when it was last made empty: LOST_MISSED, LOST_RECURSIVE. */
+	__u64 missed, recursive;
 };
 
 struct kstats_control {

@@ -27,6 +27,7 @@ static_assert((int)GROUPED_BY_CPU == (int)KSTATS_BY_CPU &&
 static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
 		      (int)LOST_UNMATCHED == (int)KSTATS_LOSS_unmatched &&
 		      (int)LOST_REPLACED == (int)KSTATS_LOSS_replaced &&
+		      (int)LOST_RECURSIVE == (int)KSTATS_LOSS_recursive &&
 		      (int)LOST_BACKWARDS == (int)KSTATS_LOSS_backwards &&
 		      (int)LOST_FULL == (int)KSTATS_LOSS_full &&
 		      (int)KSTATS_LOST_COUNT >= (int)KSTATS_LOSS_COUNT,

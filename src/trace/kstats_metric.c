@@ -224,7 +224,9 @@ struct link_info {
 	__u64 room[16];
 };
 
-static uint64_t missed_by_program(__u32 id)
+/* Places that were reached while it was at work on that CPU. Of kprobes since Linux 6.7, as above.
+ */
+static uint64_t recursions_of(__u32 id)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
@@ -233,12 +235,16 @@ static uint64_t missed_by_program(__u32 id)
 	return fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.recursion_misses;
 }
 
-/* Of all its probes; false: this kernel does not tell of some. */
-static bool count_missed(const struct kstats_metric *metric, uint64_t *ret)
-{
-	bool is_known = true;
+struct untold {
+	uint64_t missed, recursive;
+	bool is_known; /* false: this kernel does not tell of some */
+};
 
-	*ret = 0;
+/* Of all its probes. */
+static struct untold count_untold(const struct kstats_metric *metric)
+{
+	struct untold untold = { .is_known = true };
+
 	for (unsigned i = 0;; i++) {
 		struct link_info info = { 0 };
 		__u32 size = sizeof(info);
@@ -249,15 +255,15 @@ static bool count_missed(const struct kstats_metric *metric, uint64_t *ret)
 		if (kstats_pins_get(metric->directory, name, &fd) ||
 		    bpf_obj_get_info_by_fd(fd, &info, &size))
 			break;
-		*ret += missed_by_program(info.program);
+		untold.recursive += recursions_of(info.program);
 		if (info.type != LINK_PERF_EVENT)
 			continue;
 		if (info.perf_type == PERF_KPROBE || info.perf_type == PERF_KRETPROBE)
-			*ret += info.missed;
+			untold.missed += info.missed;
 		else if (!info.perf_type && !metric->config.is_preempted)
-			is_known = false;
+			untold.is_known = false;
 	}
-	return is_known;
+	return untold;
 }
 
 /* --- reading --- */
@@ -407,22 +413,29 @@ static bool is_grouped(const struct kstats_metric *metric)
 	       !(metric->config.by == KSTATS_BY_RETVAL && metric->which == KSTATS_GAPS);
 }
 
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 static void count_losses(const struct kstats_metric *metric, struct kstats_table *table)
 {
 	const struct kstats_switch *here = &metric->control->which[metric->which];
-	uint64_t missed;
+	struct untold untold;
 
-	/* Calls within calls are told apart however many there are; but of those of a program the
-	 * kernel itself leaves out what is nested too deeply, and counts them nowhere
-	 * (MAX_URETPROBE_DEPTH). Of the time between calls only `full` can be lost. */
+	/* Of the time between calls only `full` can be lost. */
 	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	if (metric->which == KSTATS_GAPS)
 		return;
+	untold = count_untold(metric);
+	if (!untold.is_known)
+		table->losses_known &= ~(1u << KSTATS_LOSS_missed | 1u << KSTATS_LOSS_recursive);
+	/* The kernel leaves out what is nested too deeply, and counts it nowhere
+	 * (MAX_URETPROBE_DEPTH). */
 	if (metric->config.is_user && metric->config.has_frame)
 		table->losses_known &= ~(1u << KSTATS_LOSS_recursive);
-	if (!count_missed(metric, &missed))
-		table->losses_known &= ~(1u << KSTATS_LOSS_missed);
-	table->losses[KSTATS_LOSS_missed] += missed > here->missed ? missed - here->missed : 0;
+	table->losses[KSTATS_LOSS_missed] += since(untold.missed, here->missed);
+	table->losses[KSTATS_LOSS_recursive] += since(untold.recursive, here->recursive);
 }
 
 static bool copy(const char *text, char **ret)
@@ -518,8 +531,8 @@ static struct error *empty(struct kstats_metric *metric)
 	const int cpus = libbpf_num_possible_cpus();
 	_cleanup_free_ char *zeros = cpus < 1 ? NULL : calloc((size_t)cpus, bytes);
 	const __u32 which = metric->which;
+	struct untold untold;
 	struct error *err;
-	uint64_t missed;
 
 	if (!zeros)
 		return &error_no_memory;
@@ -531,8 +544,9 @@ static struct error *empty(struct kstats_metric *metric)
 		err = forget_groups(metric);
 	if (err)
 		return err;
-	count_missed(metric, &missed);
-	here->missed = missed;
+	untold = count_untold(metric);
+	here->missed = untold.missed;
+	here->recursive = untold.recursive;
 	__atomic_store_n(&here->is_held, 0, __ATOMIC_RELEASE);
 	return NULL;
 }

@@ -343,7 +343,8 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 		err = load(program, has_trampolines);
 	if (err)
 		return err;
-	/* Of a breakpoint most is the trap, which nothing here measures. */
+	program->has_traps = is_trap(sides.start.way) && is_trap(sides.end.way);
+	/* Of a breakpoint most is the trap, which this has not. */
 	if (!is_trap(sides.start.way) && !is_trap(sides.end.way))
 		program->control->overhead_ns = measure_nothing(program);
 	/* So that no start is without its end. */
@@ -441,7 +442,7 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 static struct error *make(const struct kstats_spec *spec, struct kstats_program *program)
 {
 	struct kstats_config *config = calloc(1, sizeof(*config));
-	struct error *err = config ? kstats_places_find(spec, &program->places) : &error_no_memory;
+	struct error *err = config ? NULL : &error_no_memory;
 
 	program->pid = spec->tgid;
 	if (!err)
@@ -452,19 +453,38 @@ static struct error *make(const struct kstats_spec *spec, struct kstats_program 
 	return err;
 }
 
+struct error *kstats_program_open_places(const struct kstats_spec *spec,
+					 struct kstats_places *places, struct kstats_program **ret)
+{
+	_cleanup_(kstats_program_close) struct kstats_program *program =
+		calloc(1, sizeof(*program));
+	libbpf_print_fn_t print;
+	struct error *err;
+
+	if (!program) {
+		kstats_places_clear(places);
+		return &error_no_memory;
+	}
+	program->places = *places;
+	*places = (struct kstats_places){ 0 };
+	print = libbpf_set_print(NULL);
+	err = make(spec, program);
+	libbpf_set_print(print);
+	if (!err)
+		*ret = take_ptr(program);
+	return err;
+}
+
 struct error *kstats_program_open(const struct kstats_spec *spec, struct kstats_program **ret)
 {
-	struct kstats_program *program = calloc(1, sizeof(*program));
-	libbpf_print_fn_t print = libbpf_set_print(NULL);
-	struct error *err = program ? make(spec, program) : &error_no_memory;
+	struct kstats_places places = { 0 };
+	struct error *err = kstats_places_find(spec, &places);
 
-	libbpf_set_print(print);
 	if (err) {
-		kstats_program_close(program);
+		kstats_places_clear(&places);
 		return err;
 	}
-	*ret = program;
-	return NULL;
+	return kstats_program_open_places(spec, &places, ret);
 }
 
 bool kstats_program_has_gaps(const struct kstats_program *program)

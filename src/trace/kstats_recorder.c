@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "trace/kstats_metric.h"
+#include "trace/kstats_overhead.h"
 #include "trace/kstats_pins.h"
 #include "trace/kstats_program.h"
 
@@ -31,6 +32,8 @@ static struct error *make(const struct kstats_spec *spec, int pins)
 	err = kstats_program_open(spec, &program);
 	if (err)
 		return err;
+	if (!program->control->overhead_ns)
+		program->control->overhead_ns = kstats_overhead(program);
 	/* Before it is pinned: who finds it finds it as it was asked for. */
 	set_active(program, spec);
 	return kstats_pins_add(pins, spec->name, program);

@@ -169,6 +169,7 @@ bpf_case "100,000 system calls are as many" system_calls_are_counted
 bpf_case "returned values are rows" returned_values_are_rows
 bpf_case "a function that sleeps" function_agrees "uprobe:$calls:napping_function" nap 20 3000000
 bpf_case "a function that changes its CPU" function_agrees "uprobe:$calls:moving_function" move 200
+bpf_case "the overhead of uprobes" overhead_is_that_of_nothing "uprobe:$calls:empty_function" empty 1000
 bpf_case "a function that calls itself" recursion_is_told_apart "uprobe:$calls:recursive_function"
 bpf_case "a pair of static probes" usdt_pair_agrees
 bpf_case "a pair of two kinds" pair_of_different_kinds_agrees

@@ -75,11 +75,27 @@ many_threads_agree() {
 	wait
 	look busy
 	# Who loses its CPU in a program keeps others from it: that is counted.
-	missed=$(loss missed)
+	missed=$(loss recursive)
 	[ "$missed" != unknown ] || missed=0
 	between "the calls" $((200 - missed)) "$(fact count)" 200
 	equal "the processes" "$(grep -c '^row .* kstats_calls' <<< "$table")" 4
 	equal replaced "$(loss replaced)" 0
+}
+
+# The program of one reads memory by the function that is measured by the other, and that one's does so, too.
+calls_in_programs_are_counted() {
+	trace comm=kstats_calls inner start copy_from_kernel_nofault
+	trace comm=kstats_calls outer start syscall:getppid
+	do_calls getppid 1000
+	look inner
+	between "calls by the other program" 1000 "$(fact count)" 1000000
+	between "calls by its own" 1000 "$(loss recursive)" 1000000
+	kstats reset inner
+	look inner
+	between "calls by its own after it was emptied" 0 "$(loss recursive)" 100
+	look outer
+	equal "the calls" "$(fact count)" 1000
+	nothing_is_lost
 }
 
 untraceable_functions_are_refused() {
@@ -109,6 +125,9 @@ start=kprobe:hrtimer_nanosleep end=fentry:do_nanosleep
 kstats_case "a pair of functions" pair_agrees
 start=kprobe:hrtimer_nanosleep end=fentry:do_nanosleep
 kstats_case "a pair of functions on one CPU" pair_agrees key=cpu
+kstats_case "the overhead of kprobes" overhead_is_that_of_nothing kprobe:__x64_sys_getppid getppid 1000
+kstats_case "the overhead of fentry" overhead_is_that_of_nothing fentry:__x64_sys_getppid getppid 1000
+kstats_case "the overhead of uprobes" overhead_is_that_of_nothing "uprobe:$calls:empty_function" empty 1000
 kstats_case "a timer is known again by its argument" timers_agree
 kstats_case "returned values, by fexit" returned_values_are_rows syscall:openat
 kstats_case "returned values, by kretprobe" returned_values_are_rows kprobe:do_sys_openat2
@@ -119,5 +138,6 @@ kstats_case "code of a program that changes its CPU" function_agrees "uprobe:$ca
 kstats_case "code of a program that calls itself" recursion_is_told_apart "uprobe:$calls:recursive_function"
 kstats_case "a wake-up on another CPU" wakeup_is_measured
 kstats_case "start and stop" stop_and_start_are_heard
+kstats_case "calls in programs" calls_in_programs_are_counted
 kstats_case "functions that cannot be measured" untraceable_functions_are_refused
 kstats_case "names are unique" names_are_unique
