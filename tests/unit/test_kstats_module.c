@@ -8,10 +8,11 @@
 
 #include "unit/unit.h"
 
-static const char raw[] = "name vfs_read\nbits 5\ncpus 4\nstate active\ncount 5\nunit ns\n"
-			  "start vfs_open\nend vfs_read\noverhead 90\nmissed 7\nunmatched 1\nlater word\n"
-			  "slot 55 cpu 0 count 3 sum 166\nslot 55 cpu 3 count 1 sum 55\n"
-			  "slot 1919 cpu 3 count 1 sum 18446744073709551615\n";
+static const char raw[] =
+	"name vfs_read\nbits 5\ncpus 4\nstate active\ncount 5\nunit ns\n"
+	"start vfs_open\nend vfs_read\noverhead 90\nmissed 7\nunmatched 1\nlater word\n"
+	"slot 55 cpu 0 count 3 sum 166\nslot 55 cpu 3 count 1 sum 55\n"
+	"slot 1919 cpu 3 count 1 sum 18446744073709551615\n";
 
 TEST(raw_text_is_read)
 {
