@@ -90,9 +90,6 @@ calls_in_programs_are_counted() {
 	look inner
 	between "calls by the other program" 1000 "$(fact count)" 1000000
 	between "calls by its own" 1000 "$(loss recursive)" 1000000
-	kstats reset inner
-	look inner
-	between "calls by its own after it was emptied" 0 "$(loss recursive)" 100
 	look outer
 	equal "the calls" "$(fact count)" 1000
 	nothing_is_lost
@@ -126,7 +123,6 @@ kstats_case "a pair of functions" pair_agrees
 start=kprobe:hrtimer_nanosleep end=fentry:do_nanosleep
 kstats_case "a pair of functions on one CPU" pair_agrees key=cpu
 kstats_case "the overhead of kprobes" overhead_is_that_of_nothing kprobe:__x64_sys_getppid getppid 1000
-kstats_case "the overhead of fentry" overhead_is_that_of_nothing fentry:__x64_sys_getppid getppid 1000
 kstats_case "the overhead of uprobes" overhead_is_that_of_nothing "uprobe:$calls:empty_function" empty 1000
 kstats_case "a timer is known again by its argument" timers_agree
 kstats_case "returned values, by fexit" returned_values_are_rows syscall:openat
