@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/units.h"
 #include "base/utf8.h"
 
@@ -186,55 +187,10 @@ void json_key_ready(struct json_writer *w, struct text key)
 	w->comma = false;
 }
 
-#define DIGITS_MAX 20
-
-static unsigned count_digits(uint64_t value)
-{
-	/* From the number of bits, of which a digit takes 4096 / 1233. 0 has a digit too. */
-	static const uint64_t powers[DIGITS_MAX] = {
-		0,
-		10u,
-		100u,
-		1000u,
-		10000u,
-		100000u,
-		1000000u,
-		10000000u,
-		100000000u,
-		1000000000u,
-		10000000000u,
-		100000000000u,
-		1000000000000u,
-		10000000000000u,
-		100000000000000u,
-		1000000000000000u,
-		10000000000000000u,
-		100000000000000000u,
-		1000000000000000000u,
-		10000000000000000000u,
-	};
-	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), few = bits * 1233 >> 12;
-
-	return few + (value >= powers[few]);
-}
-
 void json_u64(struct json_writer *w, uint64_t value)
 {
-	/* The numbers of two digits, one after the other: half as many divisions. */
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
-	unsigned count = count_digits(value);
-	char *at;
-
 	separate(w);
-	at = room(w, DIGITS_MAX) + count;
-	w->used += count;
-	for (; value >= 10; value /= 100)
-		memcpy(at -= 2, &pairs[value % 100 * 2], 2);
-	if (count % 2)
-		*--at = (char)('0' + value);
+	w->used += digits_u64(room(w, DIGITS_MAX), value);
 }
 
 void json_i64(struct json_writer *w, int64_t value)

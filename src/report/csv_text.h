@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fields of CSV (RFC 4180) that may hold anything.
+ * Fields of CSV (RFC 4180).
  */
 #ifndef REPORT_CSV_TEXT_H
 #define REPORT_CSV_TEXT_H
@@ -11,5 +11,7 @@
 
 /* Names are shown as on a terminal: what reads CSV may print it on one. */
 void csv_text(FILE *out, struct text text);
+
+void csv_u64(FILE *out, uint64_t value);
 
 #endif

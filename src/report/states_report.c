@@ -273,29 +273,45 @@ static void print_csv_head(FILE *out)
 	fputs(",in_progress,in_progress_ns,switches\n", out);
 }
 
+static void put_number(FILE *out, uint64_t value)
+{
+	putc_unlocked(',', out);
+	csv_u64(out, value);
+}
+
+static void put_csv(const struct states_report *report, const struct state_line *line, FILE *out)
+{
+	csv_u64(out, report->number);
+	put_number(out, report->window->at_unix_ns);
+	putc_unlocked(',', out);
+	csv_text(out, name_text(line->label));
+	put_number(out, line->thread->tid);
+	put_number(out, line->thread->tgid);
+	put_number(out, line->threads);
+	put_number(out, line->ended);
+	put_number(out, line->window_ns);
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		if (state_is_measured(report->window->measured, state))
+			put_number(out, ns_of(line, state));
+		else
+			putc_unlocked(',', out);
+	}
+	putc_unlocked(',', out);
+	if (line->in_progress_ns)
+		fputs(state_rows[line->in_progress].name, out);
+	put_number(out, line->in_progress_ns);
+	put_number(out, line->switches);
+	putc_unlocked('\n', out);
+}
+
 static struct error *print_csv(const struct states_report *report, FILE *out)
 {
 	size_t shown = report->list->lines.count;
 
 	if (report->limit && report->limit < shown)
 		shown = report->limit;
-	for (size_t i = 0; i < shown; i++) {
-		const struct state_line *line = &report->list->lines.items[i];
-
-		fprintf(out, "%zu,%" PRIu64 ",", report->number, report->window->at_unix_ns);
-		csv_text(out, name_text(line->label));
-		fprintf(out, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64,
-			line->thread->tid, line->thread->tgid, line->threads, line->ended,
-			line->window_ns);
-		for (enum state state = 0; state < STATE_COUNT; state++) {
-			fputc(',', out);
-			if (state_is_measured(report->window->measured, state))
-				fprintf(out, "%" PRIu64, ns_of(line, state));
-		}
-		fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 "\n",
-			line->in_progress_ns ? state_rows[line->in_progress].name : "",
-			line->in_progress_ns, line->switches);
-	}
+	for (size_t i = 0; i < shown; i++)
+		put_csv(report, &report->list->lines.items[i], out);
 	return written(out);
 }
 
