@@ -306,24 +306,6 @@ static struct error *list_metrics(struct kstats_entries *entries)
 
 /* --- one table --- */
 
-/* One more than the largest number of a CPU that may be; 0: unknown. */
-static unsigned possible_cpus(void)
-{
-	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
-	struct cpus cpus = { 0 };
-	char line[256];
-	unsigned count = 0;
-
-	if (!file)
-		return 0;
-	if (fgets(line, sizeof(line), file) && cpulist_parse(text_trim(text_of(line)), &cpus) &&
-	    cpus.count)
-		count = cpus.items[cpus.count - 1] + 1;
-	array_deinit(&cpus);
-	fclose(file);
-	return count;
-}
-
 static struct error *describe(const struct kstats_region *region, struct kstats_table *table)
 {
 	struct utsname system;
@@ -334,7 +316,7 @@ static struct error *describe(const struct kstats_region *region, struct kstats_
 	if (!table->host || !table->recorder)
 		return &error_no_memory;
 	table->by = KSTATS_BY_CPU;
-	table->cpus = possible_cpus();
+	table->cpus = cpus_possible();
 	table->is_active = kstats_region_is_active(region);
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->overhead_ns = region->header.overhead_ns;
