@@ -7,6 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
+const struct kstats_key_info kstats_keys[KSTATS_KEY_COUNT] = {
+#define KEY_ROW(id, name, prose) { name, prose },
+	KSTATS_KEYS(KEY_ROW)
+#undef KEY_ROW
+};
+
 void kstats_spec_clear(struct kstats_spec *spec)
 {
 	free(spec->name);

@@ -445,7 +445,7 @@ static struct error *describe(const struct kstats_metric *metric, struct kstats_
 	table->is_active = metric->control->which[metric->which].is_active;
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->overhead_ns = metric->control->overhead_ns;
-	return NULL;
+	return kstats_config_scope(&metric->config, &table->scope);
 }
 
 struct error *kstats_metric_read(struct kstats_metric *metric, struct kstats_table **ret)

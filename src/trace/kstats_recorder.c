@@ -83,6 +83,9 @@ static struct error *entry_of(const char *name, struct kstats_entry *ret)
 	ret->start = take_ptr(table->start);
 	ret->end = take_ptr(table->end);
 	ret->how = take_ptr(table->how);
+	ret->scope = table->scope;
+	table->scope = (struct kstats_scope){ 0 };
+	ret->by = table->by;
 	ret->is_active = table->is_active;
 	ret->count = kstats_table_count(table);
 	return NULL;
