@@ -57,7 +57,7 @@ static struct error *find_cgroup(const char *path, __u64 *ret)
 	is_there = cgroup_id(tree.dir, *below ? below : "/", &id);
 	cgroup_tree_close(&tree);
 	if (!is_there)
-		return error_system(ENOENT, "the cgroup %s (version 2)", path);
+		return error_coded(ENOENT, "there is no cgroup %s (of version 2)", path);
 	*ret = id;
 	return NULL;
 }
@@ -74,7 +74,7 @@ static struct error *take_cpus(const char *list, struct kstats_config *ret)
 	}
 	array_deinit(&cpus);
 	ret->has_cpus = true;
-	return is_list ? NULL : error_system(EINVAL, "'%s' is no list of CPUs", list);
+	return is_list ? NULL : error_coded(EINVAL, "'%s' is no list of CPUs", list);
 }
 
 static struct error *take_filters(const struct kstats_spec *spec, struct kstats_config *ret)
@@ -83,8 +83,8 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 
 	ret->tgid = spec->tgid;
 	if (spec->comm && strlen(spec->comm) >= sizeof(ret->comm))
-		return error_system(EINVAL, "names of threads have %zu bytes at most",
-				    sizeof(ret->comm) - 1);
+		return error_coded(EINVAL, "names of threads have %zu bytes at most",
+				   sizeof(ret->comm) - 1);
 	if (spec->comm) {
 		ret->has_comm = true;
 		/* What the kernel has behind the name is zero, too (strscpy_pad()). */
@@ -206,7 +206,7 @@ static struct error *take_grouping(const struct kstats_spec *spec,
 	if (spec->by != KSTATS_BY_RETVAL)
 		return NULL;
 	if (!places->end.is_return)
-		return error_system(EINVAL, "nothing is returned at %s", spec->end);
+		return error_coded(EINVAL, "nothing is returned at %s", spec->end);
 	ret->end.return_bits =
 		places->end.kind == KSTATS_FUNCTION ? return_bits(btf, &places->end) : 64;
 	return NULL;

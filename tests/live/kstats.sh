@@ -214,6 +214,7 @@ nothing_is_left() {
 		"usdt:$calls:kstats_calls:none" nothing:vfs_read no_such_function_of_the_kernel; do
 		fails 1 kstats trace bad start "$place"
 		equal "lines of error" "$(wc -l <<< "$output")" 1
+		has_not "what has its reason already" "$output" "Invalid argument"
 		equal "what $place left" "$(pinned)" ""
 	done
 	fails 1 kstats trace bad start "uprobe:$calls:empty_function" end "uprobe:$calls:no_such_function"

@@ -4,6 +4,7 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/kstats_config.h"
 #include "unit/kstats_scene.h"
@@ -143,6 +144,30 @@ static void arguments_at_a_return(void **state)
 	kstats_places_clear(&places);
 }
 
+static void expect_obstacle(const char *name, const char *said)
+{
+	struct kstats_place place = { .kind = KSTATS_FUNCTION, .name = (char *)(uintptr_t)name };
+	struct error *err = kstats_place_obstacle(&place);
+
+	assert_non_null(err);
+	assert_int_equal(err->errnum, ENOENT);
+	assert_string_equal(err->message, said);
+	error_destroy(err);
+}
+
+/* In the words of who asked; of a system call its name is near. */
+static void functions_that_are_not_there(void **state)
+{
+	(void)state;
+	if (access("/proc/kallsyms", R_OK))
+		skip();
+	expect_obstacle(
+		"nanosleep",
+		"the kernel has no function 'nanosleep'; did you mean 'syscall:nanosleep'?");
+	expect_obstacle("qq_nothing_is_called_so_qq",
+			"the kernel has no function 'qq_nothing_is_called_so_qq'");
+}
+
 static char *word(const char *text)
 {
 	return (char *)(uintptr_t)text;
@@ -216,4 +241,4 @@ static void what_is_no_place(void **state)
 UNIT_TESTS(cmocka_unit_test(functions), cmocka_unit_test(system_calls),
 	   cmocka_unit_test(tracepoints), cmocka_unit_test(programs),
 	   cmocka_unit_test(arguments_at_a_return), cmocka_unit_test(what_was_asked_for),
-	   cmocka_unit_test(what_is_no_place))
+	   cmocka_unit_test(functions_that_are_not_there), cmocka_unit_test(what_is_no_place))
