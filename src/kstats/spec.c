@@ -109,7 +109,7 @@ struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)
 
 	ret->frac_bits = KSTATS_BITS_DEFAULT;
 	if (!*words)
-		return error_coded(EINVAL, "trace: NAME [bits B] [start X] [end Y]");
+		return error_coded(EINVAL, "trace: " KSTATS_GRAMMAR);
 	err = kstats_name_check(*words);
 	if (!err)
 		err = take_word(*words++, &ret->name);

@@ -14,6 +14,7 @@
 
 #include "kstats/table.h"
 
+#define KSTATS_GRAMMAR      "NAME [bits B] [start X] [end Y]"
 #define KSTATS_NAME_MAX     63
 #define KSTATS_BITS_DEFAULT 3
 #define KSTATS_GAP          "GAP-"

@@ -218,18 +218,51 @@ static struct error *take_uretprobe(const struct word *word, struct kstats_place
 
 /* --- all kinds --- */
 
+#define BARE_TRACEPOINT "__tracepoint_"
+
 static const struct {
-	const char *word;
+	const char *word; /* in front of the first colon; NULL: there is none */
 	take_place *take;
+	const char *form, *prose; /* for people */
 } kinds[] = {
-	{ "fentry", take_fentry },   { "fexit", take_fexit },
-	{ "kprobe", take_kprobe },   { "kretprobe", take_kretprobe },
-	{ "syscall", take_syscall }, { "tracepoint", take_tracepoint },
-	{ "uprobe", take_program },  { "uretprobe", take_uretprobe },
-	{ "usdt", take_program },
+	{ NULL, take_function, "FUNCTION",
+	  "The call of a function of the kernel or of a module: by fentry, or by a kprobe where "
+	  "that is not possible. "
+	  "Without an end, to its return." },
+	{ "fentry", take_fentry, "fentry:FUNCTION", "The same, by fentry or not at all." },
+	{ "fexit", take_fexit, "fexit:FUNCTION", "Its return, by fexit." },
+	{ "kprobe", take_kprobe, "kprobe:FUNCTION", "Its call, by a kprobe." },
+	{ "kretprobe", take_kretprobe, "kretprobe:FUNCTION", "Its return, by a kretprobe." },
+	{ "syscall", take_syscall, "syscall:NAME",
+	  "A system call, by its name without sys_: its call; as an end, its return." },
+	{ "tracepoint", take_tracepoint, "tracepoint:CATEGORY:NAME",
+	  "A tracepoint of the kernel." },
+	{ NULL, take_bare_tracepoint, BARE_TRACEPOINT "NAME", "The same, as kstats.ko has it." },
+	{ "uprobe", take_program, "uprobe:FILE:FUNCTION",
+	  "The call of a function of a program or library." },
+	{ "uretprobe", take_uretprobe, "uretprobe:FILE:FUNCTION", "Its return." },
+	{ "usdt", take_program, "usdt:FILE:PROVIDER:NAME", "A static probe of a program." },
 };
 
-#define BARE_TRACEPOINT "__tracepoint_"
+bool kstats_place_form(size_t number, const char **ret_form, const char **ret_prose)
+{
+	if (number >= array_length(kinds))
+		return false;
+	*ret_form = kinds[number].form;
+	*ret_prose = kinds[number].prose;
+	return true;
+}
+
+static struct error *no_kind(const char *whole)
+{
+	char forms[400] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < array_length(kinds) && length < sizeof(forms); i++)
+		length += (size_t)snprintf(forms + length, sizeof(forms) - length, "%s%s",
+					   i ? ", " : "", kinds[i].form);
+	return error_coded(EINVAL, "'%s' is none of: %s", whole, forms);
+}
 
 static struct error *find(const char *whole, bool is_end, struct kstats_place *ret)
 {
@@ -249,13 +282,9 @@ static struct error *find(const char *whole, bool is_end, struct kstats_place *r
 		return take_function(&word, ret);
 	text_cut(&word.rest, ':', &kind);
 	for (size_t i = 0; i < array_length(kinds); i++)
-		if (text_equal(kind, text_of(kinds[i].word)))
+		if (kinds[i].word && text_equal(kind, text_of(kinds[i].word)))
 			return kinds[i].take(&word, ret);
-	return error_coded(EINVAL,
-			   "'%s' is none of: FUNCTION, tracepoint:CATEGORY:NAME, syscall:NAME, "
-			   "uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION, "
-			   "usdt:FILE:PROVIDER:NAME, fentry:, fexit:, kprobe:, kretprobe:FUNCTION",
-			   whole);
+	return no_kind(whole);
 }
 
 /* --- both places --- */
