@@ -219,7 +219,8 @@ ENOENT=2 EACCES=13 EEXIST=17 EINVAL=22 EPROTO=71 EOPNOTSUPP=95
 bad_places_are_refused() {
 	local switch='start tracepoint:sched:sched_waking end tracepoint:sched:sched_switch'
 
-	refused $ENOENT "matches nothing" trace bad start no_such_function_anywhere
+	refused $ENOENT "no function 'no_such_function_anywhere'" trace bad start no_such_function_anywhere
+	refused $ENOENT "no function 'nanosleep'; did you mean 'syscall:nanosleep'?" trace bad start kprobe:nanosleep
 	refused $ENOENT "did you mean 'read'" trace bad start syscall:reed
 	refused $ENOENT "did you mean 'sched_waking'" trace bad start tracepoint:sched:sched_wakin end vfs_read
 	refused $ENOENT "matches nothing" trace bad start "uprobe:$calls:no_such_function"

@@ -37,6 +37,18 @@ struct error *error_create(const char *format, ...)
 	return create(0, message);
 }
 
+struct error *error_coded(int errnum, const char *format, ...)
+{
+	char *message = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
+	va_end(args);
+	return create(errnum, message);
+}
+
 struct error *error_system(int errnum, const char *format, ...)
 {
 	_cleanup_free_ char *what = NULL;

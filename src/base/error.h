@@ -21,7 +21,7 @@
 #include "base/cleanup.h"
 
 struct error {
-	int errnum;    /* what the system said, or 0 when it was not the system */
+	int errnum; /* what the system said, or would have said; 0: it has nothing to do with it */
 	char *message; /* one line, without a full stop or newline */
 };
 
@@ -35,6 +35,11 @@ struct error *error_create(const char *format, ...)
 
 /* A new error that says `format`, then ": " and strerror(errnum). Never NULL. */
 struct error *error_system(int errnum, const char *format, ...)
+	__attribute__((format(printf, 2, 3), returns_nonnull)) MUST_CHECK;
+
+/* A new error that says `format` alone: the reason is ours, and `errnum` is for who decides by it.
+ * Never NULL. */
+struct error *error_coded(int errnum, const char *format, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull)) MUST_CHECK;
 
 /* Put "`format`: " before the message of `err`, which is consumed. */

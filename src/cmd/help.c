@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/help.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "cmd/commands.h"
@@ -57,12 +58,28 @@ static void print_values(FILE *out, const struct option_row *row)
 	print_wrapped(out, line, 10);
 }
 
+static void print_section(FILE *out, const struct help_section *section)
+{
+	const char *words, *prose;
+
+	fprintf(out, "%s:\n", section->title);
+	for (size_t i = 0; section->row(i, &words, &prose); i++) {
+		fprintf(out, "  %s\n", words);
+		print_wrapped(out, prose, 10);
+	}
+	fputc('\n', out);
+}
+
 void help_print(FILE *out, const struct command *command)
 {
 	fprintf(out, "ctprof %s: %s\n\n", command->name, command->summary);
 	fprintf(out, "usage: ctprof %s%s%s%s\n\n", command->name,
 		command->option_count ? " [OPTIONS]" : "", *command->operands ? " " : "",
 		command->operands);
+	for (size_t i = 0; i < command->section_count; i++)
+		print_section(out, &command->sections[i]);
+	if (command->section_count)
+		fprintf(out, "Options:\n");
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option_row *row = &command->options[i];
 
@@ -124,6 +141,24 @@ static void print_scdoc_values(FILE *out, const struct option_row *row)
 	fprintf(out, "%s", count && count <= 16 ? "." : "");
 }
 
+/* Headings of manual pages are in capitals. */
+static void print_scdoc_section(FILE *out, const struct help_section *section)
+{
+	const char *words, *prose;
+
+	fputs("\n# ", out);
+	for (const char *at = section->title; *at; at++)
+		fputc(toupper((unsigned char)*at), out);
+	fputc('\n', out);
+	for (size_t i = 0; section->row(i, &words, &prose); i++) {
+		fputs("\n*", out);
+		print_escaped(out, words);
+		fputs("*\n\t", out);
+		print_escaped(out, prose);
+		fputc('\n', out);
+	}
+}
+
 void help_print_scdoc(FILE *out, const struct command *command)
 {
 	for (size_t i = 0; i < command->option_count; i++) {
@@ -142,6 +177,8 @@ void help_print_scdoc(FILE *out, const struct command *command)
 		fprintf(out, "\n\n");
 	}
 	fprintf(out, "*-h*, *--help*\n\tShow a summary of this page.\n");
+	for (size_t i = 0; i < command->section_count; i++)
+		print_scdoc_section(out, &command->sections[i]);
 }
 
 static bool takes_path(const struct option_row *row)

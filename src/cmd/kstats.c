@@ -10,6 +10,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/reading.h"
+#include "trace/kstats_place.h"
 
 const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
 	[KSTATS_FORMAT_TEXT] = "text",
@@ -77,9 +78,11 @@ static struct error *parse_promise(const char *argument, void *at)
 	return array_push(promises, argument) ? NULL : &error_no_memory;
 }
 
-#define AT(member)       offsetof(struct kstats_arguments, member)
-#define RECORDED(member) AT(recording.member)
-#define SHOWN(member)    AT(showing.member)
+#define AT(member)                offsetof(struct kstats_arguments, member)
+#define RECORDED(member)          AT(recording.member)
+#define SHOWN(member)             AT(showing.member)
+
+#define KEY_HELP(id, name, prose) "; " name ": " prose
 
 static const struct option_row kstats_options[] = {
 	{ "via", 0, "RECORDER", parse_via, AT(via),
@@ -90,10 +93,7 @@ static const struct option_row kstats_options[] = {
 	{ "output", 'o', "FILE", parse_string, AT(output), "Of save and merge: where to.", NULL,
 	  false },
 	{ "key", 'k', "KEY", parse_string, RECORDED(key),
-	  "Of trace: an end belongs to the last start of the same thread (task, the default), on "
-	  "the "
-	  "same CPU (cpu), or with the same argument N (argN; argN,argM where it is another one at "
-	  "the end).",
+	  "Of trace: which start an end belongs to, task unless given" KSTATS_KEYS(KEY_HELP) ".",
 	  NULL, false },
 	{ "by", 'b', "ROWS", parse_by, RECORDED(by),
 	  "Of trace: one histogram for each cpu (the default), process, cgroup, thread, or retval: "
@@ -148,7 +148,7 @@ static const struct {
 	int least, most;
 	unsigned asks;
 } verbs[] = {
-	{ "trace", "NAME [bits B] [start X] [end Y]", kstats_trace, 1, INT32_MAX, ASKS_RECORDING },
+	{ "trace", KSTATS_GRAMMAR, kstats_trace, 1, INT32_MAX, ASKS_RECORDING },
 	{ "list", "", kstats_list, 0, 0, ASKS_SHOWING },
 	{ "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, ASKS_SHOWING },
 	{ "start", "NAME...", kstats_order, 1, INT32_MAX, 0 },
@@ -230,6 +230,36 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 	return usage_error(command, unknown_value("verb", words[0], verb_value));
 }
 
+/* --- words of trace --- */
+
+static const struct {
+	const char *words, *prose;
+} grammar[] = {
+	{ "NAME", "Of the metric: letters, digits, _ and -. Without start it is the function that "
+		  "is measured." },
+	{ "bits B",
+	  "0 to 5, 3 unless given: each power of two has 2^B slots, so that no slot is wider than "
+	  "its values divided by that." },
+	{ "start X", "The place where it begins." },
+	{ "end Y", "The place where it ends. Without it, it is how long X takes, from its call to "
+		   "its return, "
+		   "and the metric GAP-NAME comes with it: from the end of X to its next start." },
+};
+
+static bool grammar_row(size_t number, const char **ret_words, const char **ret_prose)
+{
+	if (number >= array_length(grammar))
+		return false;
+	*ret_words = grammar[number].words;
+	*ret_prose = grammar[number].prose;
+	return true;
+}
+
+static const struct help_section kstats_sections[] = {
+	{ "Words of trace", grammar_row },
+	{ "Places", kstats_place_form },
+};
+
 static int run_kstats(const struct command *command, int argc, char **argv)
 {
 	struct kstats_arguments arguments = { 0 };
@@ -251,4 +281,6 @@ const struct command kstats_command = {
 	.needs = "root to trace; files can be shown by anybody",
 	.options = kstats_options,
 	.option_count = array_length(kstats_options),
+	.sections = kstats_sections,
+	.section_count = array_length(kstats_sections),
 };

@@ -27,6 +27,7 @@ static const char *word_or(const char *word, const char *otherwise)
 static struct error *print_line(void *context, const struct kstats_recorder *recorder,
 				const struct kstats_entry *entry)
 {
+	_cleanup_free_ char *scope = NULL;
 	bool *is_first = context;
 
 	if (*is_first)
@@ -41,6 +42,10 @@ static struct error *print_line(void *context, const struct kstats_recorder *rec
 		fputs(" to ", stdout);
 		print_visible(entry->end, 0);
 	}
+	if (entry->by != KSTATS_BY_CPU)
+		printf(", rows by %s", kstats_bys[entry->by].name);
+	scope = kstats_scope_text(&entry->scope);
+	print_visible(scope ? scope : ", ?", 0);
 	putchar('\n');
 	return NULL;
 }
@@ -55,8 +60,22 @@ static struct error *print_csv(void *context, const struct kstats_recorder *reco
 	csv_text(stdout, text_of(word_or(entry->start, "")));
 	putchar(',');
 	csv_text(stdout, text_of(word_or(entry->end, "")));
+	printf(",%s,", kstats_bys[entry->by].name);
+	csv_text(stdout, text_of(word_or(entry->scope.key, "")));
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++) {
+		putchar(',');
+		csv_text(stdout, text_of(word_or(entry->scope.only[i], "")));
+	}
 	putchar('\n');
 	return NULL;
+}
+
+static void print_csv_heading(void)
+{
+	fputs("name,via,state,count,start,end,by,key", stdout);
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		printf(",%s", kstats_filters[i]);
+	putchar('\n');
 }
 
 static void put_word(struct json_writer *w, const char *key, const char *word)
@@ -80,6 +99,8 @@ static struct error *put_entry(void *context, const struct kstats_recorder *reco
 	json_u64(w, entry->count);
 	put_word(w, "start", entry->start);
 	put_word(w, "end", entry->end);
+	put_word(w, "by", kstats_bys[entry->by].name);
+	kstats_scope_write(w, &entry->scope);
 	json_object_end(w);
 	return NULL;
 }
@@ -111,7 +132,7 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	case KSTATS_FORMAT_JSON:
 		return list_json(&search);
 	case KSTATS_FORMAT_CSV:
-		puts("name,via,state,count,start,end");
+		print_csv_heading();
 		return kstats_each(&search, print_csv, NULL);
 	case KSTATS_FORMAT_TEXT:
 		err = kstats_each(&search, print_line, &is_first);

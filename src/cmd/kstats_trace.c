@@ -82,8 +82,8 @@ static struct error *check_free(const char *name)
 	struct error *err = kstats_read(&everywhere, name, &table);
 
 	if (!err)
-		return error_system(EEXIST, "a metric '%s' is there (--via %s)", name,
-				    table->recorder ? table->recorder : "?");
+		return error_coded(EEXIST, "a metric '%s' is there (--via %s)", name,
+				   table->recorder ? table->recorder : "?");
 	error_destroy(err);
 	return NULL;
 }

@@ -33,6 +33,13 @@ struct option_row {
 	bool takes_more;      /* the plain words after its argument belong to it, too */
 };
 
+/* Words that are no options, and what they mean. */
+struct help_section {
+	const char *title;
+	/* By number; false after the last. */
+	bool (*row)(size_t number, const char **ret_words, const char **ret_prose);
+};
+
 struct command {
 	const char *name;
 	int (*run)(const struct command *command, int argc, char **argv);
@@ -42,6 +49,8 @@ struct command {
 	const char *needs;                 /* privileges, in words; "" for none */
 	const struct option_row *options;
 	size_t option_count;
+	const struct help_section *sections; /* of the help and the manual page; may be NULL */
+	size_t section_count;
 };
 
 /* Parsers for common kinds of argument. */

@@ -14,7 +14,7 @@ const char *const presence_names[PRESENCE_COUNT] = {
 	[PRESENCE_YES] = "yes",
 };
 
-/* In the order they are printed in: threads, their delays, cgroups, the host. */
+/* In the order they are printed in: threads, their delays, cgroups, the host, histograms. */
 #define PROBE(its_name, its_gives, its_look, ...)                                   \
 	{                                                                           \
 		.name = its_name, .gives = its_gives, .look = its_look, __VA_ARGS__ \
@@ -72,6 +72,12 @@ const struct probe probes[] = {
 	PROBE("sched_ext", "schedulers written in BPF: which is on, and what it rejected",
 	      look_sched_ext, CONFIG(SCHED_CLASS_EXT)),
 	PROBE("host-counters", "CPUs, run queue, vmstat, disks, network interfaces", look_counters,),
+	PROBE("kernel-functions", "how long functions of the kernel take, each time: kstats trace FUNCTION",
+	      look_kernel_functions,),
+	PROBE("kstats-bpf", "histograms of system calls, tracepoints and programs, which stay: kstats trace --via bpf",
+	      look_kstats_bpf,),
+	PROBE("kstats-module", "the same of the kernel, by kstats.ko: kstats trace --via module",
+	      look_kstats_module,),
 };
 /* clang-format on */
 const size_t probe_count = array_length(probes);

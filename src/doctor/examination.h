@@ -87,6 +87,9 @@ probe_look look_taskstats, look_delays, look_peaks, look_irq_delays;
 /* host_probes.c */
 probe_look look_pressure, look_sched_ext, look_counters;
 
+/* kstats_probes.c */
+probe_look look_kernel_functions, look_kstats_bpf, look_kstats_module;
+
 /* cgroup_probes.c */
 probe_look look_cgroups, look_controller, look_cgroup_pressure;
 

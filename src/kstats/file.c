@@ -34,6 +34,23 @@ static void put_number(struct json_writer *w, const char *key, uint64_t number)
 	json_u64(w, number);
 }
 
+/* Those that there are. */
+static void put_filters(struct json_writer *w, const struct kstats_scope *scope)
+{
+	json_key(w, "only");
+	json_object_begin(w);
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		if (scope->only[i])
+			put_word(w, kstats_filters[i], scope->only[i]);
+	json_object_end(w);
+}
+
+void kstats_scope_write(struct json_writer *w, const struct kstats_scope *scope)
+{
+	put_word(w, "key", scope->key);
+	put_filters(w, scope);
+}
+
 static void put_losses(struct json_writer *w, const struct kstats_table *table)
 {
 	json_key(w, "losses");
@@ -76,6 +93,7 @@ static void put_table(struct json_writer *w, const struct kstats_table *table)
 #define PUT_WORD(member) put_word(w, #member, table->member);
 	KSTATS_FILE_WORDS(PUT_WORD)
 #undef PUT_WORD
+	kstats_scope_write(w, &table->scope);
 	put_number(w, "cpus", table->cpus);
 	json_key(w, "active");
 	json_bool(w, table->is_active);

@@ -29,5 +29,7 @@ struct error *kstats_file_load(const char *path, struct kstats_tables *tables) M
 
 /* The same value as text: what `--format json` prints. */
 void kstats_file_write(struct json_writer *w, const struct kstats_tables *tables);
+/* Its members alone, "key" and "only", of the object that is being written. */
+void kstats_scope_write(struct json_writer *w, const struct kstats_scope *scope);
 
 #endif

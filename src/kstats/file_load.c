@@ -297,6 +297,32 @@ static struct error *take_word(struct json_reader *r, void *target,
 			 (char **)((char *)load_of(r)->table + member->detail));
 }
 
+static struct error *take_filter(struct json_reader *r, void *target,
+				 const struct json_member *member, struct text key,
+				 const struct json_value *value)
+{
+	struct load *l = load_of(r);
+
+	(void)target, (void)member;
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		if (text_equal(key, text_of(kstats_filters[i])))
+			return copy_text(l, value, key, &l->table->scope.only[i]);
+	return NULL; /* one that a later ctprof has */
+}
+
+static const struct json_shape filters_shape = { .each = take_filter };
+
+static struct error *take_filters(struct json_reader *r, void *target,
+				  const struct json_member *member, struct text key,
+				  const struct json_value *value)
+{
+	(void)target, (void)member;
+	if (value->type != JSON_OBJECT)
+		return json_unexpected(key, "an object");
+	json_enter(r, &filters_shape, NULL);
+	return NULL;
+}
+
 static struct error *take_u64(struct json_reader *r, void *target, const struct json_member *member,
 			      struct text key, const struct json_value *value)
 {
@@ -333,6 +359,10 @@ static const struct json_member table_members[] = {
 	WORD_MEMBER(name) WORD_MEMBER(unit) KSTATS_FILE_WORDS(WORD_MEMBER)
 		KSTATS_FILE_NUMBERS(NUMBER_MEMBER){ .name = { "bits", 4 }, .take = take_bits },
 	{ .name = { "by", 2 }, .take = take_by },
+	{ .name = { "key", 3 },
+	  .take = take_word,
+	  .detail = offsetof(struct kstats_table, scope.key) },
+	{ .name = { "only", 4 }, .take = take_filters },
 	{ .name = { "cpus", 4 }, .take = take_cpus },
 	{ .name = { "active", 6 }, .take = take_active },
 	{ .name = { "losses", 6 }, .take = take_losses },

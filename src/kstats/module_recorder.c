@@ -37,7 +37,7 @@ struct error *kstats_module_open(int *ret)
 
 	/* Not ours to see, whether mounted here or by ourselves. */
 	if (failed == EACCES || failed == EPERM)
-		return error_system(failed, "kstats.ko is seen by root only (%s)", debugfs);
+		return error_coded(failed, "kstats.ko is seen by root only (%s)", debugfs);
 	fd = root < 0 ? -1 : openat(root, "kstats", flags);
 	if (fd < 0) {
 		/* The directory is there where nothing is mounted on it. */
@@ -46,8 +46,8 @@ struct error *kstats_module_open(int *ret)
 		fd = own < 0 ? -1 : openat(own, "kstats", flags);
 	}
 	if (fd < 0)
-		return error_system(ENOENT, "the kernel module is not loaded (modprobe kstats; it "
-					    "is in kmod/ of ctprof's source)");
+		return error_coded(ENOENT, "the kernel module is not loaded (modprobe kstats; it "
+					   "is in kmod/ of ctprof's source)");
 	*ret = fd;
 	return NULL;
 }
@@ -59,7 +59,7 @@ static struct error *check_file_name(const char *name)
 {
 	if (!*name || *name == '.' || strchr(name, '/') || strcmp(name, "_control") == 0 ||
 	    strcmp(name, "_raw") == 0)
-		return error_system(EINVAL, "'%s' is no name of a metric", name);
+		return error_coded(EINVAL, "'%s' is no name of a metric", name);
 	return NULL;
 }
 
@@ -89,24 +89,24 @@ static const struct {
 
 static struct error *trace_error(int failed, const struct kstats_spec *spec)
 {
-	const char *reason = "kstats.ko does not trace that";
+	const char *reason = strerror(failed);
 
 	for (size_t i = 0; i < array_length(trace_reasons); i++)
 		if (trace_reasons[i].failed == failed)
 			reason = trace_reasons[i].prose;
-	return error_system(failed, "%s, start %s%s%s: %s", spec->name, spec->start,
-			    spec->end ? ", end " : "", spec->end ? spec->end : "", reason);
+	return error_coded(failed, "%s, start %s%s%s: %s", spec->name, spec->start,
+			   spec->end ? ", end " : "", spec->end ? spec->end : "", reason);
 }
 
 /* It records whatever happens, on each CPU. */
 static struct error *check_spec(const struct kstats_spec *spec)
 {
 	if (spec->by != KSTATS_BY_CPU || spec->tgid || spec->cgroup || spec->comm || spec->cpus)
-		return error_system(EOPNOTSUPP, "kstats.ko records of everybody, by CPU: filters "
-						"and other rows are for --via bpf");
+		return error_coded(EOPNOTSUPP, "kstats.ko records of everybody, by CPU: filters "
+					       "and other rows are for --via bpf");
 	if (spec->key == KSTATS_KEY_ARGUMENT)
-		return error_system(EOPNOTSUPP, "kstats.ko pairs what happens on the same CPU: "
-						"arguments are for --via bpf");
+		return error_coded(EOPNOTSUPP, "kstats.ko pairs what happens on the same CPU: "
+					       "arguments are for --via bpf");
 	return NULL;
 }
 
@@ -141,7 +141,7 @@ static const char *const command_words[KSTATS_COMMAND_COUNT] = {
 
 static struct error *no_metric(int failed, const char *name)
 {
-	return failed == ENOENT ? error_system(failed, "kstats.ko has no metric '%s'", name)
+	return failed == ENOENT ? error_coded(failed, "kstats.ko has no metric '%s'", name)
 				: error_system(failed, "metric '%s' of kstats.ko", name);
 }
 
@@ -162,13 +162,13 @@ static struct error *remove_error(int dir, int failed, const char *name)
 	bool is_there = faccessat(dir, name, F_OK, 0) == 0;
 
 	if (is_there && strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
-		return error_system(EPERM, "metric '%s' goes with '%s'", name,
-				    name + strlen(KSTATS_GAP));
+		return error_coded(EPERM, "metric '%s' goes with '%s'", name,
+				   name + strlen(KSTATS_GAP));
 	if (is_there && failed == ENOENT)
-		return error_system(EPERM,
-				    "metric '%s' was not asked for by a trace: who made it "
-				    "removes it",
-				    name);
+		return error_coded(EPERM,
+				   "metric '%s' was not asked for by a trace: who made it "
+				   "removes it",
+				   name);
 	return no_metric(failed, name);
 }
 
@@ -180,7 +180,7 @@ struct error *kstats_module_remove(int dir, const char *name)
 
 	/* Of one name only: "*" are all. */
 	if (!err && strpbrk(name, " \t\r\n*"))
-		return error_system(EINVAL, "'%s' is no name of a metric", name);
+		return error_coded(EINVAL, "'%s' is no name of a metric", name);
 	if (err)
 		return err;
 	words = text_print("remove %s\n", name);

@@ -14,6 +14,7 @@ void kstats_entries_clear(struct kstats_entries *entries)
 		free(entries->items[i].start);
 		free(entries->items[i].end);
 		free(entries->items[i].how);
+		kstats_scope_clear(&entries->items[i].scope);
 	}
 	array_deinit(entries);
 }

@@ -26,6 +26,8 @@ extern const char *const kstats_commands[KSTATS_COMMAND_COUNT];
 struct kstats_entry {
 	char *name;              /* of a program: "PID:NAME" */
 	char *start, *end, *how; /* may be NULL, as in a table */
+	struct kstats_scope scope;
+	enum kstats_by by;
 	bool is_active;
 	uint64_t count; /* of values */
 };

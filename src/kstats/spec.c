@@ -7,6 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
+const struct kstats_key_info kstats_keys[KSTATS_KEY_COUNT] = {
+#define KEY_ROW(id, name, prose) { name, prose },
+	KSTATS_KEYS(KEY_ROW)
+#undef KEY_ROW
+};
+
 void kstats_spec_clear(struct kstats_spec *spec)
 {
 	free(spec->name);
@@ -23,24 +29,24 @@ struct error *kstats_name_check(const char *name)
 	size_t length = strlen(name);
 
 	if (!length)
-		return error_system(EINVAL, "a metric needs a name");
+		return error_coded(EINVAL, "a metric needs a name");
 	if (length > KSTATS_NAME_MAX)
-		return error_system(ENAMETOOLONG,
-				    "the name of a metric has %zu bytes, not %d at most", length,
-				    KSTATS_NAME_MAX);
+		return error_coded(ENAMETOOLONG,
+				   "the name of a metric has %zu bytes, not %d at most", length,
+				   KSTATS_NAME_MAX);
 	for (const char *at = name; *at; at++)
 		if (!isascii(*at) || (!isalnum(*at) && *at != '_' && *at != '-'))
-			return error_system(EINVAL,
-					    "the name of a metric is letters, digits, '_' and '-' "
-					    "(give another one, and the function as start)");
+			return error_coded(EINVAL,
+					   "the name of a metric is letters, digits, '_' and '-' "
+					   "(give another one, and the function as start)");
 	/* The kernel module has such files. */
 	if (strcmp(name, "_control") == 0 || strcmp(name, "_raw") == 0)
-		return error_system(EINVAL, "the name '%s' is taken", name);
+		return error_coded(EINVAL, "the name '%s' is taken", name);
 	if (strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
-		return error_system(EINVAL, "the name '%s' is taken: GAP-NAME comes with NAME",
-				    name);
+		return error_coded(EINVAL, "the name '%s' is taken: GAP-NAME comes with NAME",
+				   name);
 	if (*name == '-')
-		return error_system(EINVAL, "the name of a metric does not begin with '-'");
+		return error_coded(EINVAL, "the name of a metric does not begin with '-'");
 	return NULL;
 }
 
@@ -49,8 +55,8 @@ struct error *kstats_name_check(const char *name)
 static struct error *take_bits(const char *value, struct kstats_spec *spec)
 {
 	if (strlen(value) != 1 || *value < '0' || *value > '0' + BUCKET_FRAC_BITS_MAX)
-		return error_system(EINVAL, "bits are 0 to %d, not '%.60s'", BUCKET_FRAC_BITS_MAX,
-				    value);
+		return error_coded(EINVAL, "bits are 0 to %d, not '%.60s'", BUCKET_FRAC_BITS_MAX,
+				   value);
 	spec->frac_bits = (unsigned)(*value - '0');
 	return NULL;
 }
@@ -91,10 +97,10 @@ static struct error *take_pair(const char *keyword, const char *value, struct ks
 		if (strcasecmp(keyword, pairs[i].keyword) != 0)
 			continue;
 		if (!value || !*value)
-			return error_system(EINVAL, "'%s' has no value behind it", keyword);
+			return error_coded(EINVAL, "'%s' has no value behind it", keyword);
 		return pairs[i].take(value, spec);
 	}
-	return error_system(EINVAL, "'%.60s' is none of: bits B, start X, end Y", keyword);
+	return error_coded(EINVAL, "'%.60s' is none of: bits B, start X, end Y", keyword);
 }
 
 struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)
@@ -103,7 +109,7 @@ struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)
 
 	ret->frac_bits = KSTATS_BITS_DEFAULT;
 	if (!*words)
-		return error_system(EINVAL, "trace: NAME [bits B] [start X] [end Y]");
+		return error_coded(EINVAL, "trace: " KSTATS_GRAMMAR);
 	err = kstats_name_check(*words);
 	if (!err)
 		err = take_word(*words++, &ret->name);
@@ -112,7 +118,7 @@ struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)
 		words += words[1] ? 2 : 1;
 	}
 	if (!err && ret->end && !ret->start)
-		return error_system(EINVAL, "an end without a start");
+		return error_coded(EINVAL, "an end without a start");
 	if (!err && !ret->start)
 		err = take_word(ret->name, &ret->start);
 	return err;

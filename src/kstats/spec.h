@@ -14,15 +14,16 @@
 
 #include "kstats/table.h"
 
+#define KSTATS_GRAMMAR      "NAME [bits B] [start X] [end Y]"
 #define KSTATS_NAME_MAX     63
 #define KSTATS_BITS_DEFAULT 3
 #define KSTATS_GAP          "GAP-"
 
 /* How an end finds its start. */
-#define KSTATS_KEYS(KEY)                                       \
-	KEY(TASK, "task", "the last start of the same thread") \
-	KEY(CPU, "cpu", "the last start on the same CPU")      \
-	KEY(ARGUMENT, "arg", "the last start whose argument N (1 to 6) is the same")
+#define KSTATS_KEYS(KEY)                                 \
+	KEY(TASK, "task", "the last of the same thread") \
+	KEY(CPU, "cpu", "the last on the same CPU")      \
+	KEY(ARGUMENT, "argN", "the last with the same argument N, 1 to 6 (argN,argM: M at the end)")
 
 enum kstats_key {
 #define KEY_ENUM(id, name, prose) KSTATS_KEY_##id,
@@ -30,6 +31,11 @@ enum kstats_key {
 #undef KEY_ENUM
 		KSTATS_KEY_COUNT
 };
+
+struct kstats_key_info {
+	const char *name, *prose;
+};
+extern const struct kstats_key_info kstats_keys[KSTATS_KEY_COUNT];
 
 struct kstats_spec {
 	char *name;         /* kstats_name_check() took it */

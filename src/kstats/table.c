@@ -51,6 +51,7 @@ void kstats_table_destroy(struct kstats_table *table)
 	free(table->start);
 	free(table->end);
 	free(table->how);
+	kstats_scope_clear(&table->scope);
 	free(table);
 }
 
@@ -147,20 +148,6 @@ struct error *kstats_table_coarsen(struct kstats_table *table, unsigned frac_bit
 	return NULL;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* What only one side says, or the sides say differently, the whole does not say. */
-static void agree(char **into, const char *from)
-{
-	if (is_same(*into, from))
-		return;
-	free(*into);
-	*into = NULL;
-}
-
 uint64_t kstats_table_count(const struct kstats_table *table)
 {
 	uint64_t count = 0;
@@ -222,11 +209,12 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 		err = add_rows(into, from);
 	if (err)
 		return err;
-	agree(&into->host, from->host);
-	agree(&into->recorder, from->recorder);
-	agree(&into->start, from->start);
-	agree(&into->end, from->end);
-	agree(&into->how, from->how);
+	kstats_agree(&into->host, from->host);
+	kstats_agree(&into->recorder, from->recorder);
+	kstats_agree(&into->start, from->start);
+	kstats_agree(&into->end, from->end);
+	kstats_agree(&into->how, from->how);
+	kstats_scope_agree(&into->scope, &from->scope);
 	into->losses_known &= from->losses_known;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		if (__builtin_add_overflow(into->losses[loss], from->losses[loss],

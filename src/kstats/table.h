@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "hist/bucket.h"
+#include "kstats/scope.h"
 
 struct kstats_slot {
 	uint64_t count, sum;
@@ -77,6 +78,7 @@ struct kstats_table {
 	char *recorder;    /* "bpf", "module", "user" */
 	char *start, *end; /* what is measured, as it was asked for; NULL: a program's own calls */
 	char *how;         /* by which probes ("fentry, fexit"); NULL: there is nothing to say */
+	struct kstats_scope scope;
 	enum kstats_by by;
 	unsigned frac_bits;   /* at most BUCKET_FRAC_BITS_MAX */
 	unsigned cpus;        /* as many numbers of CPUs as the host may have; 0: unknown */

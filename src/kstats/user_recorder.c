@@ -163,14 +163,14 @@ static int open_mapping(const struct found *found)
 static struct error *cannot_open(const struct found *found, int failed)
 {
 	if (failed == EACCES || failed == EPERM)
-		return error_system(failed,
-				    "metric %u:%s (only root and the user of the process may)",
-				    found->pid, found->name);
+		return error_coded(failed,
+				   "metric %u:%s: only root and the user of the process may",
+				   found->pid, found->name);
 	if (failed == ENOENT)
-		return error_system(failed,
-				    "metric %u:%s: the process has closed its file, so that only "
-				    "root may open it",
-				    found->pid, found->name);
+		return error_coded(failed,
+				   "metric %u:%s: the process has closed its file, so that only "
+				   "root may open it",
+				   found->pid, found->name);
 	return error_system(failed, "metric %u:%s", found->pid, found->name);
 }
 
@@ -193,7 +193,7 @@ static struct error *open_found(const struct found *found, bool writable, struct
 	err = kstats_region_map(fd, writable, ret);
 	if (!err && strcmp(ret->header.name, found->name) != 0) {
 		kstats_region_unmap(ret);
-		err = error_system(EPROTO, "its memory has the name of another");
+		err = error_coded(EPROTO, "its memory has the name of another");
 	}
 	return err ? error_prefix(err, "metric %u:%s", found->pid, found->name) : NULL;
 }
@@ -219,16 +219,16 @@ static struct error *open_named(const char *name, bool writable, struct kstats_r
 
 	if (!strchr(name, ':') || !text_cut(&rest, ':', &pid) || !text_u32(pid, &found.pid) ||
 	    !kstats_shared_is_name(rest.bytes, rest.length))
-		return error_system(ENOENT, "no metric '%s': those of programs are PID:NAME", name);
+		return error_coded(ENOENT, "no metric '%s': those of programs are PID:NAME", name);
 	memcpy(found.name, rest.bytes, rest.length);
 	failed = visit_metrics(found.pid, is_wanted, &found);
 	if (found.inode)
 		return open_found(&found, writable, ret);
 	if (failed == ENOENT || failed == ESRCH)
-		return error_system(ENOENT, "metric %s: no process %u", name, found.pid);
+		return error_coded(ENOENT, "metric %s: no process %u", name, found.pid);
 	if (failed)
 		return cannot_open(&found, failed);
-	return error_system(ENOENT, "process %u has no metric '%s'", found.pid, found.name);
+	return error_coded(ENOENT, "process %u has no metric '%s'", found.pid, found.name);
 }
 
 /* --- all of them --- */
@@ -306,24 +306,6 @@ static struct error *list_metrics(struct kstats_entries *entries)
 
 /* --- one table --- */
 
-/* One more than the largest number of a CPU that may be; 0: unknown. */
-static unsigned possible_cpus(void)
-{
-	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
-	struct cpus cpus = { 0 };
-	char line[256];
-	unsigned count = 0;
-
-	if (!file)
-		return 0;
-	if (fgets(line, sizeof(line), file) && cpulist_parse(text_trim(text_of(line)), &cpus) &&
-	    cpus.count)
-		count = cpus.items[cpus.count - 1] + 1;
-	array_deinit(&cpus);
-	fclose(file);
-	return count;
-}
-
 static struct error *describe(const struct kstats_region *region, struct kstats_table *table)
 {
 	struct utsname system;
@@ -334,7 +316,7 @@ static struct error *describe(const struct kstats_region *region, struct kstats_
 	if (!table->host || !table->recorder)
 		return &error_no_memory;
 	table->by = KSTATS_BY_CPU;
-	table->cpus = possible_cpus();
+	table->cpus = cpus_possible();
 	table->is_active = kstats_region_is_active(region);
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->overhead_ns = region->header.overhead_ns;

@@ -145,7 +145,7 @@ static struct error *visit_table(const struct kstats_region *region, unsigned pa
 			continue;
 		/* Nobody who counts gets there, and all of them together are still a number. */
 		if (__builtin_add_overflow(*total, counted.count, total))
-			return error_system(EPROTO, "its counts are not those of libkstats");
+			return error_coded(EPROTO, "its counts are not those of libkstats");
 		err = visit(context, cpu, slot, counted);
 		if (err)
 			return err;
@@ -178,7 +178,7 @@ static struct error *visit_all(const struct kstats_region *region, slot_visit *v
 				return err;
 		}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return resets_of(region) == resets ? NULL : error_system(EAGAIN, "it is being reset");
+	return resets_of(region) == resets ? NULL : error_coded(EAGAIN, "it is being reset");
 }
 
 /* Nobody resets that often. */

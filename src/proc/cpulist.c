@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "proc/cpulist.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/file.h"
+
 static bool parse_range(struct text piece, uint32_t *low, uint32_t *high)
 {
 	const char *dash = memchr(piece.bytes, '-', piece.length);
@@ -48,4 +53,41 @@ bool cpus_from_mask(const unsigned long *mask, size_t bytes, struct cpus *ret)
 					(uint32_t)(word * bits + (size_t)__builtin_ctzl(left))))
 				return false;
 	return true;
+}
+
+char *cpulist_text(const struct cpus *cpus)
+{
+	/* "262143-262143," */
+	const size_t room = 16 * cpus->count + 1;
+	char *text = calloc(1, room);
+	size_t length = 0, end;
+
+	for (size_t i = 0; text && i < cpus->count; i = end) {
+		for (end = i + 1; end < cpus->count; end++)
+			if (cpus->items[end] != cpus->items[end - 1] + 1)
+				break;
+		length += (size_t)snprintf(text + length, room - length, "%s%u", i ? "," : "",
+					   cpus->items[i]);
+		if (end - i > 1)
+			length += (size_t)snprintf(text + length, room - length, "-%u",
+						   cpus->items[end - 1]);
+	}
+	return text;
+}
+
+uint32_t cpus_possible(void)
+{
+	_cleanup_close_ int dir =
+		open("/sys/devices/system/cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct file_buffer buffer = { 0 };
+	struct cpus cpus = { 0 };
+	uint32_t count = 0;
+	struct text list;
+
+	if (dir >= 0 && file_read(dir, "possible", &buffer, &list) == 0 &&
+	    cpulist_parse(text_trim(list), &cpus) && cpus.count)
+		count = cpus.items[cpus.count - 1] + 1;
+	array_deinit(&cpus);
+	file_buffer_deinit(&buffer);
+	return count;
 }

@@ -25,4 +25,10 @@ bool cpulist_parse(struct text list, struct cpus *ret);
 /* The CPUs whose bits are set, as sched_getaffinity(2) fills a mask of longs. */
 bool cpus_from_mask(const unsigned long *mask, size_t bytes, struct cpus *ret);
 
+/* As the kernel prints them, to be freed; NULL: no memory. `cpus` ascend without repetition. */
+char *cpulist_text(const struct cpus *cpus);
+
+/* One more than the largest number of a CPU that this host may ever have; 0: it does not say. */
+uint32_t cpus_possible(void);
+
 #endif

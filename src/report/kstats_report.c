@@ -40,6 +40,15 @@ static void print_visible(FILE *out, const char *text)
 	fputs(visible ? visible : "?", out);
 }
 
+static void print_scope(FILE *out, const struct kstats_table *table)
+{
+	_cleanup_free_ char *scope = kstats_scope_text(&table->scope);
+
+	if (table->by != KSTATS_BY_CPU)
+		fprintf(out, ", rows by %s", kstats_bys[table->by].name);
+	print_visible(out, scope ? scope : ", ?");
+}
+
 static void print_heading(FILE *out, const struct kstats_table *table)
 {
 	print_visible(out, table->name);
@@ -60,6 +69,7 @@ static void print_heading(FILE *out, const struct kstats_table *table)
 		print_visible(out, table->how);
 		fputc(')', out);
 	}
+	print_scope(out, table);
 	fprintf(out, ", %u bit%s%s\n", table->frac_bits, plural(table->frac_bits),
 		table->is_active ? "" : ", stopped");
 }

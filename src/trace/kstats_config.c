@@ -5,6 +5,8 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -56,7 +58,7 @@ static struct error *find_cgroup(const char *path, __u64 *ret)
 	is_there = cgroup_id(tree.dir, *below ? below : "/", &id);
 	cgroup_tree_close(&tree);
 	if (!is_there)
-		return error_system(ENOENT, "the cgroup %s (version 2)", path);
+		return error_coded(ENOENT, "there is no cgroup %s (of version 2)", path);
 	*ret = id;
 	return NULL;
 }
@@ -73,7 +75,7 @@ static struct error *take_cpus(const char *list, struct kstats_config *ret)
 	}
 	array_deinit(&cpus);
 	ret->has_cpus = true;
-	return is_list ? NULL : error_system(EINVAL, "'%s' is no list of CPUs", list);
+	return is_list ? NULL : error_coded(EINVAL, "'%s' is no list of CPUs", list);
 }
 
 static struct error *take_filters(const struct kstats_spec *spec, struct kstats_config *ret)
@@ -82,8 +84,8 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 
 	ret->tgid = spec->tgid;
 	if (spec->comm && strlen(spec->comm) >= sizeof(ret->comm))
-		return error_system(EINVAL, "names of threads have %zu bytes at most",
-				    sizeof(ret->comm) - 1);
+		return error_coded(EINVAL, "names of threads have %zu bytes at most",
+				   sizeof(ret->comm) - 1);
 	if (spec->comm) {
 		ret->has_comm = true;
 		/* What the kernel has behind the name is zero, too (strscpy_pad()). */
@@ -95,6 +97,74 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 		err = find_cgroup(spec->cgroup, &ret->cgroup);
 	ret->has_filter = ret->has_cpus || ret->has_comm || ret->tgid || ret->cgroup;
 	return err;
+}
+
+/* --- and back --- */
+
+static char *key_text(const struct kstats_config *config)
+{
+	/* Of a switch another argument is meant than was asked for: this is the one. */
+	if (config->key == KEYED_BY_ARGUMENT)
+		return config->end.argument == config->start.argument
+			       ? text_print("arg%u", config->start.argument)
+			       : text_print("arg%u,arg%u", config->start.argument,
+					    config->end.argument);
+	return strdup(
+		kstats_keys[config->key == KEYED_BY_CPU ? KSTATS_KEY_CPU : KSTATS_KEY_TASK].name);
+}
+
+/* By the name that it has now. */
+static char *cgroup_text(uint64_t id)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct cgroup_tree tree = { .dir = -1 };
+	char path[PATH_MAX];
+	bool is_there;
+
+	if (proc >= 0)
+		error_destroy(cgroup_tree_open(proc, &tree));
+	is_there = cgroup_path(tree.dir, id, path, sizeof(path));
+	if (tree.dir >= 0)
+		cgroup_tree_close(&tree);
+	return is_there ? strdup(path) : text_print("%" PRIu64 " (no longer there)", id);
+}
+
+static char *cpus_text(const struct kstats_config *config)
+{
+	struct cpus cpus = { 0 };
+	bool has_room = true;
+	char *text;
+
+	for (uint32_t cpu = 0; has_room && cpu < KSTATS_CPUS_MAX; cpu++)
+		if (config->cpus[cpu / 64] >> cpu % 64 & 1)
+			has_room = array_push(&cpus, cpu);
+	text = has_room ? cpulist_text(&cpus) : NULL;
+	array_deinit(&cpus);
+	return text;
+}
+
+struct error *kstats_config_scope(const struct kstats_config *config, struct kstats_scope *ret)
+{
+	const bool is_asked[KSTATS_FILTER_COUNT] = {
+		[KSTATS_FILTER_PID] = config->tgid,
+		[KSTATS_FILTER_CGROUP] = config->cgroup,
+		[KSTATS_FILTER_COMM] = config->has_comm,
+		[KSTATS_FILTER_CPUS] = config->has_cpus,
+	};
+
+	ret->key = key_text(config);
+	if (config->tgid)
+		ret->only[KSTATS_FILTER_PID] = text_print("%u", config->tgid);
+	if (config->cgroup)
+		ret->only[KSTATS_FILTER_CGROUP] = cgroup_text(config->cgroup);
+	if (config->has_comm)
+		ret->only[KSTATS_FILTER_COMM] = strndup(config->comm, sizeof(config->comm));
+	if (config->has_cpus)
+		ret->only[KSTATS_FILTER_CPUS] = cpus_text(config);
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		if (is_asked[i] && !ret->only[i])
+			return &error_no_memory;
+	return ret->key ? NULL : &error_no_memory;
 }
 
 /* --- room --- */
@@ -137,7 +207,7 @@ static struct error *take_grouping(const struct kstats_spec *spec,
 	if (spec->by != KSTATS_BY_RETVAL)
 		return NULL;
 	if (!places->end.is_return)
-		return error_system(EINVAL, "nothing is returned at %s", spec->end);
+		return error_coded(EINVAL, "nothing is returned at %s", spec->end);
 	ret->end.return_bits =
 		places->end.kind == KSTATS_FUNCTION ? return_bits(btf, &places->end) : 64;
 	return NULL;

@@ -11,6 +11,11 @@
 struct error *kstats_config_make(const struct kstats_spec *spec, const struct kstats_places *places,
 				 struct kstats_config *ret) MUST_CHECK;
 
+/* And back: what of it was asked for beside places, for who reads the metric. To be cleared, also
+ * after an error. */
+struct error *kstats_config_scope(const struct kstats_config *config,
+				  struct kstats_scope *ret) MUST_CHECK;
+
 /* Cells and groups have a value for gaps too? */
 static inline unsigned kstats_config_histograms(const struct kstats_config *config)
 {

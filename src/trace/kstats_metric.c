@@ -28,7 +28,9 @@
 static struct error *cannot(const struct kstats_metric *metric, int failed)
 {
 	if (failed == EACCES || failed == EPERM)
-		return error_system(failed, "the metric %s is root's alone", metric->name);
+		return error_coded(failed, "the metric %s is root's alone", metric->name);
+	if (failed == ENOENT)
+		return error_coded(failed, "there is no metric %s", metric->name);
 	return error_system(failed, "the metric %s", metric->name);
 }
 
@@ -151,7 +153,7 @@ static struct error *check_name(const char *name)
 	if (!err)
 		return NULL;
 	error_destroy(err);
-	return error_system(ENOENT, "the metric %.*s", KSTATS_NAME_MAX, name);
+	return error_coded(ENOENT, "there is no metric %.*s", KSTATS_NAME_MAX, name);
 }
 
 static struct error *empty(struct kstats_metric *metric);
@@ -176,7 +178,7 @@ struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 		return &error_no_memory;
 	failed = open_all(metric, pins);
 	if (failed == EPROTO)
-		return error_system(failed, "the metric %s was made by another version", name);
+		return error_coded(failed, "the metric %s was made by another version", name);
 	if (failed)
 		return cannot(metric, failed);
 	/* Whoever held it was killed before it was empty. */
@@ -458,7 +460,7 @@ static struct error *describe(const struct kstats_metric *metric, struct kstats_
 	table->is_active = metric->control->which[metric->which].is_active;
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->overhead_ns = metric->control->overhead_ns;
-	return NULL;
+	return kstats_config_scope(&metric->config, &table->scope);
 }
 
 struct error *kstats_metric_read(struct kstats_metric *metric, struct kstats_table **ret)
@@ -566,5 +568,5 @@ struct error *kstats_metric_command(struct kstats_metric *metric, enum kstats_co
 	case KSTATS_COMMAND_COUNT:
 		break;
 	}
-	return error_system(EINVAL, "there is no such command");
+	return error_coded(EINVAL, "there is no such command");
 }

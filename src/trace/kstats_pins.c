@@ -26,7 +26,7 @@
 static struct error *cannot(int failed, const char *path)
 {
 	if (failed == EACCES || failed == EPERM)
-		return error_system(failed, "%s: metrics are root's alone", path);
+		return error_coded(failed, "%s: metrics are root's alone", path);
 	return error_system(failed, "%s", path);
 }
 
@@ -233,7 +233,7 @@ struct error *kstats_pins_add(int pins, const char *name, const struct kstats_pr
 	struct error *err;
 
 	if (!half_name(name, half))
-		return error_system(ENAMETOOLONG, "%s", name);
+		return error_coded(ENAMETOOLONG, "%s: the name is too long", name);
 	if (mkdirat(pins, half, 0700))
 		return cannot(errno, KSTATS_PINS);
 	err = pin_all(program, half);
@@ -250,7 +250,7 @@ struct error *kstats_pins_remove(int pins, const char *name)
 	int failed;
 
 	if (pins < 0 || !half_name(name, half))
-		return error_system(ENOENT, "the metric %s", name);
+		return error_coded(ENOENT, "there is no metric %s", name);
 	if (renameat2(pins, name, pins, half, RENAME_NOREPLACE))
 		return error_system(errno, "the metric %s", name);
 	failed = empty(pins, half);

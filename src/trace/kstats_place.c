@@ -33,11 +33,11 @@ static struct error *take_name(struct text text, const char *also, char **ret)
 
 		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		      c == '_' || (c && strchr(also, c))))
-			return error_system(EINVAL, "'%.*s' is no name in the kernel",
-					    text.length < 100 ? (int)text.length : 100, text.bytes);
+			return error_coded(EINVAL, "'%.*s' is no name in the kernel",
+					   text.length < 100 ? (int)text.length : 100, text.bytes);
 	}
 	if (!text.length)
-		return error_system(EINVAL, "a name is missing behind the colon");
+		return error_coded(EINVAL, "a name is missing behind the colon");
 	*ret = strndup(text.bytes, text.length);
 	return *ret ? NULL : &error_no_memory;
 }
@@ -93,6 +93,15 @@ static const struct {
 	{ "uname", "newuname" }, { "sendfile", "sendfile64" }, { "umount2", "umount" },
 };
 
+/* -1: there is none of that name. */
+static int syscall_number(const char *name)
+{
+	for (int i = 0; i < WAIT_SYSCALLS; i++)
+		if (wait_syscall_name(i) && strcmp(wait_syscall_name(i), name) == 0)
+			return i;
+	return -1;
+}
+
 static struct error *no_syscall(const char *name)
 {
 	const char *names[WAIT_SYSCALLS], *near;
@@ -102,10 +111,8 @@ static struct error *no_syscall(const char *name)
 		if (wait_syscall_name(i))
 			names[count++] = wait_syscall_name(i);
 	near = text_nearest(name, names, count, sizeof(*names));
-	return with_code(error_create("there is no system call '%s'%s%s%s", name,
-				      near ? "; did you mean '" : "", near ? near : "",
-				      near ? "'?" : ""),
-			 ENOENT);
+	return error_coded(ENOENT, "there is no system call '%s'%s%s%s", name,
+			   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static struct error *take_call(struct text text, bool is_return, struct kstats_place *ret)
@@ -117,11 +124,11 @@ static struct error *take_call(struct text text, bool is_return, struct kstats_p
 	ret->kind = KSTATS_SYSCALL;
 	ret->is_return = is_return;
 	ret->by_trampoline = true;
-	for (int i = 0; !err && i < WAIT_SYSCALLS && ret->syscall < 0; i++)
-		if (wait_syscall_name(i) && strcmp(wait_syscall_name(i), name) == 0)
-			ret->syscall = i;
-	if (err || ret->syscall < 0)
-		return err ? err : no_syscall(name);
+	if (err)
+		return err;
+	ret->syscall = syscall_number(name);
+	if (ret->syscall < 0)
+		return no_syscall(name);
 	for (size_t i = 0; i < array_length(renamed); i++)
 		if (strcmp(renamed[i].call, name) == 0)
 			function = renamed[i].function;
@@ -165,7 +172,7 @@ static struct error *take_tracepoint(const struct word *word, struct kstats_plac
 	struct error *err;
 
 	if (!text_cut(&name, ':', &category) || !name.length)
-		return error_system(EINVAL, "'%s' is no tracepoint:CATEGORY:NAME", word->whole);
+		return error_coded(EINVAL, "'%s' is no tracepoint:CATEGORY:NAME", word->whole);
 	/* These are no tracepoints of their own: the kernel makes them of two. */
 	if (text_equal(category, TEXT("syscalls"))) {
 		if (text_starts(name, enter))
@@ -196,10 +203,10 @@ static struct error *take_program(const struct word *word, struct kstats_place *
 	if (err)
 		return with_code(err, ENOENT);
 	if (ret->points->events.count != 1)
-		return error_system(EINVAL, "%s means %zu places, as %s and %s: say which",
-				    word->whole, ret->points->events.count,
-				    ret->points->events.items[0]->bytes,
-				    ret->points->events.items[1]->bytes);
+		return error_coded(EINVAL, "%s means %zu places, as %s and %s: say which",
+				   word->whole, ret->points->events.count,
+				   ret->points->events.items[0]->bytes,
+				   ret->points->events.items[1]->bytes);
 	return NULL;
 }
 
@@ -211,18 +218,51 @@ static struct error *take_uretprobe(const struct word *word, struct kstats_place
 
 /* --- all kinds --- */
 
+#define BARE_TRACEPOINT "__tracepoint_"
+
 static const struct {
-	const char *word;
+	const char *word; /* in front of the first colon; NULL: there is none */
 	take_place *take;
+	const char *form, *prose; /* for people */
 } kinds[] = {
-	{ "fentry", take_fentry },   { "fexit", take_fexit },
-	{ "kprobe", take_kprobe },   { "kretprobe", take_kretprobe },
-	{ "syscall", take_syscall }, { "tracepoint", take_tracepoint },
-	{ "uprobe", take_program },  { "uretprobe", take_uretprobe },
-	{ "usdt", take_program },
+	{ NULL, take_function, "FUNCTION",
+	  "The call of a function of the kernel or of a module: by fentry, or by a kprobe where "
+	  "that is not possible. "
+	  "Without an end, to its return." },
+	{ "fentry", take_fentry, "fentry:FUNCTION", "The same, by fentry or not at all." },
+	{ "fexit", take_fexit, "fexit:FUNCTION", "Its return, by fexit." },
+	{ "kprobe", take_kprobe, "kprobe:FUNCTION", "Its call, by a kprobe." },
+	{ "kretprobe", take_kretprobe, "kretprobe:FUNCTION", "Its return, by a kretprobe." },
+	{ "syscall", take_syscall, "syscall:NAME",
+	  "A system call, by its name without sys_: its call; as an end, its return." },
+	{ "tracepoint", take_tracepoint, "tracepoint:CATEGORY:NAME",
+	  "A tracepoint of the kernel." },
+	{ NULL, take_bare_tracepoint, BARE_TRACEPOINT "NAME", "The same, as kstats.ko has it." },
+	{ "uprobe", take_program, "uprobe:FILE:FUNCTION",
+	  "The call of a function of a program or library." },
+	{ "uretprobe", take_uretprobe, "uretprobe:FILE:FUNCTION", "Its return." },
+	{ "usdt", take_program, "usdt:FILE:PROVIDER:NAME", "A static probe of a program." },
 };
 
-#define BARE_TRACEPOINT "__tracepoint_"
+bool kstats_place_form(size_t number, const char **ret_form, const char **ret_prose)
+{
+	if (number >= array_length(kinds))
+		return false;
+	*ret_form = kinds[number].form;
+	*ret_prose = kinds[number].prose;
+	return true;
+}
+
+static struct error *no_kind(const char *whole)
+{
+	char forms[400] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < array_length(kinds) && length < sizeof(forms); i++)
+		length += (size_t)snprintf(forms + length, sizeof(forms) - length, "%s%s",
+					   i ? ", " : "", kinds[i].form);
+	return error_coded(EINVAL, "'%s' is none of: %s", whole, forms);
+}
 
 static struct error *find(const char *whole, bool is_end, struct kstats_place *ret)
 {
@@ -231,8 +271,8 @@ static struct error *find(const char *whole, bool is_end, struct kstats_place *r
 
 	ret->syscall = -1;
 	if (strlen(whole) >= KSTATS_TEXT_MAX)
-		return error_system(ENAMETOOLONG, "a place has %d bytes at most",
-				    KSTATS_TEXT_MAX - 1);
+		return error_coded(ENAMETOOLONG, "a place has %d bytes at most",
+				   KSTATS_TEXT_MAX - 1);
 	if (text_starts(word.rest, TEXT(BARE_TRACEPOINT))) {
 		word.rest.bytes += strlen(BARE_TRACEPOINT);
 		word.rest.length -= strlen(BARE_TRACEPOINT);
@@ -242,13 +282,9 @@ static struct error *find(const char *whole, bool is_end, struct kstats_place *r
 		return take_function(&word, ret);
 	text_cut(&word.rest, ':', &kind);
 	for (size_t i = 0; i < array_length(kinds); i++)
-		if (text_equal(kind, text_of(kinds[i].word)))
+		if (kinds[i].word && text_equal(kind, text_of(kinds[i].word)))
 			return kinds[i].take(&word, ret);
-	return error_system(EINVAL,
-			    "'%s' is none of: FUNCTION, tracepoint:CATEGORY:NAME, syscall:NAME, "
-			    "uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION, "
-			    "usdt:FILE:PROVIDER:NAME, fentry:, fexit:, kprobe:, kretprobe:FUNCTION",
-			    whole);
+	return no_kind(whole);
 }
 
 /* --- both places --- */
@@ -276,7 +312,7 @@ static struct error *return_of(const struct kstats_spec *spec, const struct ksta
 
 	if (start->is_return || start->kind == KSTATS_TRACEPOINT ||
 	    (start->kind == KSTATS_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
-		return error_system(EINVAL, "%s takes no time by itself: give an end", spec->start);
+		return error_coded(EINVAL, "%s takes no time by itself: give an end", spec->start);
 	if (start->kind == KSTATS_PROGRAM)
 		text = text_print("uretprobe%s", rest);
 	else
@@ -307,8 +343,8 @@ static struct error *agree_on_way(struct kstats_place *start, struct kstats_plac
 	start->by_trampoline = end->by_trampoline = start->by_trampoline && end->by_trampoline;
 	start->by_kprobe = end->by_kprobe = start->by_kprobe && end->by_kprobe;
 	if (start->kind == KSTATS_FUNCTION && !start->by_trampoline && !start->by_kprobe)
-		return error_system(EINVAL, "a call is measured by fentry and fexit or by kprobe "
-					    "and kretprobe");
+		return error_coded(EINVAL, "a call is measured by fentry and fexit or by kprobe "
+					   "and kretprobe");
 	return NULL;
 }
 
@@ -349,13 +385,20 @@ struct error *kstats_place_obstacle(const struct kstats_place *place)
 	/* Where nothing is, all symbols are looked at, not only those that can be traced: of
 	 * several names of a function there is only one among these. */
 	const struct probe_host host = { .tracing = "/proc/self/fd/-" };
-	_cleanup_(probe_points_destroy) struct probe_points *points = NULL;
-	_cleanup_free_ char *text = text_print("kprobe:%s", place->name);
-	struct error *err = text ? probe_points_create(&points) : &error_no_memory;
+	const bool is_call = syscall_number(place->name) >= 0;
+	_cleanup_free_ char *near = NULL;
+	bool is_there;
+	struct error *err = probe_function_exists(&host, place->name, &is_there, &near);
 
-	if (!err)
-		err = probe_points_add(points, &host, text_of(text));
-	return with_code(err, ENOENT);
+	if (err || is_there)
+		return err;
+	/* Who asks for "read" means the call, which has a function of another name. */
+	return error_coded(ENOENT, "the kernel has no function '%s'%s%s%s%s", place->name,
+			   is_call || near ? "; did you mean '" : "", is_call ? "syscall:" : "",
+			   is_call ? place->name
+			   : near  ? near
+				   : "",
+			   is_call || near ? "'?" : "");
 }
 
 /* --- arguments --- */
@@ -400,13 +443,13 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_pl
 	unsigned first;
 
 	if (wanted < 1 || wanted > 6)
-		return error_system(EINVAL, "arguments are 1 to 6, not %u", wanted);
+		return error_coded(EINVAL, "arguments are 1 to 6, not %u", wanted);
 	if (place->is_return && (place->kind == KSTATS_PROGRAM || !place->by_trampoline) &&
 	    place->kind != KSTATS_SYSCALL)
-		return error_system(EINVAL, "%s: arguments are not there any more at a return",
-				    text);
+		return error_coded(EINVAL, "%s: arguments are not there any more at a return",
+				   text);
 	if (place->kind == KSTATS_PROGRAM && strncmp(text, "usdt", 4) == 0)
-		return error_system(EINVAL, "%s: arguments of usdt are not read", text);
+		return error_coded(EINVAL, "%s: arguments of usdt are not read", text);
 	ret->argument = wanted;
 	if (place->kind == KSTATS_SYSCALL || place->kind == KSTATS_PROGRAM)
 		return NULL;
@@ -414,8 +457,8 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_pl
 	if (!prototype)
 		return NULL;
 	if (wanted + first > btf_vlen(prototype))
-		return error_system(EINVAL, "%s has %u arguments, so there is no arg%u", text,
-				    btf_vlen(prototype) - first, wanted);
+		return error_coded(EINVAL, "%s has %u arguments, so there is no arg%u", text,
+				   btf_vlen(prototype) - first, wanted);
 	ret->is_task = is_task(btf, prototype, wanted + first - 1);
 	return NULL;
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The places between which a metric of kstats measures, as people write them:
- *
- *	FUNCTION, fentry:FUNCTION, kprobe:FUNCTION      a function of the kernel is called
- *	fexit:FUNCTION, kretprobe:FUNCTION              ... returns
- *	syscall:NAME                                    a system call begins; as an end: is over
- *	tracepoint:CATEGORY:NAME, __tracepoint_NAME     a tracepoint of the kernel is passed
- *	uprobe:FILE:FUNCTION, uretprobe:FILE:FUNCTION   a function of a program is called, returns
- *	usdt:FILE:PROVIDER:NAME                         a tracepoint of a program is passed
+ * The places between which a metric of kstats measures, as people write them: "vfs_read",
+ * "syscall:read", "uprobe:FILE:FUNCTION" (kstats_place_form() has all).
  *
  * How a function of the kernel is reached is chosen where it is not said: its trampoline (fentry)
  * costs least.
@@ -43,6 +37,9 @@ struct kstats_places {
 	bool is_call;  /* the end is the return of what began at the start */
 	bool is_alone; /* and there was no end in the words */
 };
+
+/* A form in which places are written ("syscall:NAME"), and what it means; false after the last. */
+bool kstats_place_form(size_t number, const char **ret_form, const char **ret_prose);
 
 /* What the words mean; EINVAL if that is nothing that can be measured, ENOENT if it is not here.
  * Functions of the kernel are looked for when they are attached to. To be cleared, also after an

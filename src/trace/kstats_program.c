@@ -184,7 +184,7 @@ static struct error *load_error(int failed, bool has_trampolines)
 	struct error *err;
 
 	if (failed == EPERM && has_trampolines && geteuid() == 0)
-		return error_system(failed, "the kernel does not take it");
+		return error_coded(failed, "this kernel refuses fentry and fexit");
 	err = bpf_programs_load_error(failed);
 	if (err != &error_no_memory)
 		err->errnum = failed;
@@ -219,7 +219,7 @@ static struct error *attach_kernel(const struct side *side, struct bpf_link **re
 	if (*ret)
 		return NULL;
 	if (side->way == WAY_RAW && errno == ENOENT)
-		return error_system(ENOENT, "the tracepoint %s", side->place->name);
+		return error_coded(ENOENT, "the kernel has no tracepoint %s", side->place->name);
 	return error_system(errno, "cannot attach to %s", side->place->name);
 }
 
@@ -386,8 +386,8 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 	}
 	if (program->refused && err != &error_no_memory && is_refusal(err->errnum)) {
 		error_destroy(err);
-		return error_system(EINVAL, "the kernel does not let %s be traced",
-				    program->refused->name);
+		return error_coded(EINVAL, "the kernel does not let %s be traced",
+				   program->refused->name);
 	}
 	return err;
 }
@@ -409,6 +409,23 @@ static struct error *explain_alone(struct kstats_program *program,
 	return explain(program, err);
 }
 
+/* Both are said: one alone may be what can be helped. Takes the second. */
+static struct error *neither(const struct error *by_trampoline, struct error *by_kprobe)
+{
+	_cleanup_error_ struct error *second = by_kprobe;
+
+	if (by_trampoline == &error_no_memory || second == &error_no_memory)
+		return &error_no_memory;
+	if (second->errnum == EOPNOTSUPP)
+		return error_coded(second->errnum,
+				   "functions of this kernel cannot be measured, only system "
+				   "calls (syscall:NAME), tracepoints, and functions of "
+				   "programs: %s; %s",
+				   by_trampoline->message, second->message);
+	return error_coded(second->errnum, "by fentry: %s; by kprobe: %s", by_trampoline->message,
+			   second->message);
+}
+
 static struct error *try_all(struct kstats_program *program, const struct kstats_config *config)
 {
 	const struct kstats_places *places = &program->places;
@@ -426,15 +443,8 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 		return explain_alone(program, config, first);
 	if (err && err != &error_no_memory && !err->errnum)
 		err->errnum = EOPNOTSUPP;
-	if (err && first && err->errnum == EOPNOTSUPP && places->start.kind == KSTATS_FUNCTION)
-		err = error_prefix(err,
-				   "functions of this kernel cannot be measured, but system "
-				   "calls can (start syscall:read), tracepoints, and "
-				   "functions of programs: by fentry: %s; by kprobe",
-				   first->message);
-	/* Both are said: one alone may be what can be helped. */
-	else if (err && first && places->start.kind == KSTATS_FUNCTION)
-		err = error_prefix(err, "by fentry: %s; by kprobe", first->message);
+	if (err && first && places->start.kind == KSTATS_FUNCTION)
+		err = neither(first, err);
 	error_destroy(first);
 	return err ? explain(program, err) : NULL;
 }

@@ -28,7 +28,7 @@ static struct error *make(const struct kstats_spec *spec, int pins)
 	struct error *err;
 
 	if (fstatat(pins, spec->name, &there, 0) == 0)
-		return error_system(EEXIST, "the metric %s", spec->name);
+		return error_coded(EEXIST, "there is a metric %s", spec->name);
 	err = kstats_program_open(spec, &program);
 	if (err)
 		return err;
@@ -55,11 +55,11 @@ static struct error *take_away(const char *name)
 	struct error *err;
 
 	if (strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
-		return error_system(EINVAL, "%s goes with %s", name, name + strlen(KSTATS_GAP));
+		return error_coded(EINVAL, "%s goes with %s", name, name + strlen(KSTATS_GAP));
 	err = kstats_name_check(name);
 	if (err) {
 		error_destroy(err);
-		return error_system(ENOENT, "the metric %.*s", KSTATS_NAME_MAX, name);
+		return error_coded(ENOENT, "there is no metric %.*s", KSTATS_NAME_MAX, name);
 	}
 	err = kstats_pins_lock(false, &pins);
 	return err ? err : kstats_pins_remove(pins, name);
@@ -86,6 +86,9 @@ static struct error *entry_of(const char *name, struct kstats_entry *ret)
 	ret->start = take_ptr(table->start);
 	ret->end = take_ptr(table->end);
 	ret->how = take_ptr(table->how);
+	ret->scope = table->scope;
+	table->scope = (struct kstats_scope){ 0 };
+	ret->by = table->by;
 	ret->is_active = table->is_active;
 	ret->count = kstats_table_count(table);
 	return NULL;

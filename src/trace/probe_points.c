@@ -180,14 +180,21 @@ static void take_passed(void *context, const char *name)
 		adding->passed.items[adding->passed.count++] = kept->bytes;
 }
 
+/* The name that was passed and is most like the wrong one, or NULL. */
+static const char *near_of(const struct adding *adding, const struct probe_spec *spec)
+{
+	_cleanup_free_ char *wrong = strndup(spec->name.bytes, spec->name.length);
+
+	return wrong && adding->passed.count
+		       ? text_nearest(wrong, adding->passed.items, adding->passed.count,
+				      sizeof(*adding->passed.items))
+		       : NULL;
+}
+
 static struct error *nothing(const struct adding *adding, const struct probe_spec *spec,
 			     struct text text)
 {
-	_cleanup_free_ char *wrong = strndup(spec->name.bytes, spec->name.length);
-	const char *near = wrong && adding->passed.count
-				   ? text_nearest(wrong, adding->passed.items, adding->passed.count,
-						  sizeof(*adding->passed.items))
-				   : NULL;
+	const char *near = near_of(adding, spec);
 
 	return error_create("'%.*s' matches nothing%s%s%s",
 			    text.length < 200 ? (int)text.length : 200, text.bytes,
@@ -216,6 +223,44 @@ struct error *probe_points_add(struct probe_points *points, const struct probe_h
 				   text.bytes);
 	else if (!adding.found)
 		err = nothing(&adding, &spec, text);
+	array_deinit(&adding.passed);
+	return err;
+}
+
+static bool take_found(void *context, const struct probe_place *place)
+{
+	struct adding *adding = context;
+
+	(void)place;
+	adding->found++;
+	return false;
+}
+
+struct error *probe_function_exists(const struct probe_host *host, const char *function,
+				    bool *ret_exists, char **ret_near)
+{
+	_cleanup_(probe_points_destroy) struct probe_points *points = NULL;
+	_cleanup_free_ char *text = text_print("kprobe:%s", function);
+	struct error *err = text ? probe_points_create(&points) : &error_no_memory;
+	struct adding adding = { .points = points };
+	struct probe_search search = {
+		.host = host,
+		.found = take_found,
+		.passed = take_passed,
+		.context = &adding,
+	};
+	struct probe_spec spec;
+	const char *near;
+
+	if (!err)
+		err = probe_spec_parse(text_of(text), &spec);
+	if (!err)
+		err = search_for(&spec, &search);
+	if (!err) {
+		near = adding.found ? NULL : near_of(&adding, &spec);
+		*ret_exists = adding.found;
+		*ret_near = near ? strdup(near) : NULL;
+	}
 	array_deinit(&adding.passed);
 	return err;
 }

@@ -67,6 +67,11 @@ struct error *probe_points_create(struct probe_points **ret) MUST_CHECK;
 void probe_points_destroy(struct probe_points *points);
 DEFINE_CLEANUP(probe_points_destroy, struct probe_points *)
 
+/* Has the kernel, or a module, a function of this name? If not, `*ret_near` (to be freed) is a name
+ * like it, or NULL when none is. */
+struct error *probe_function_exists(const struct probe_host *host, const char *function,
+				    bool *ret_exists, char **ret_near) MUST_CHECK;
+
 /*
  * Add what a probe means. It is an error when that is nothing, which says what is near, or too
  * much, and when a file cannot be read. What is in it already is not added again.

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "proc/cpulist.h"
 
 struct task_iterator {
 	struct task_iterator_bpf *program;
@@ -67,23 +68,14 @@ static struct error *load_error(int failed)
 	return refusal(failed);
 }
 
-/* Words of 64 CPUs, by the highest that this host may ever have: "0-7". */
+/* Words of 64 CPUs; one where the host does not say how many there may be. */
 static __u32 cpu_words(void)
 {
-	char line[256];
-	unsigned last = 0;
-	FILE *possible = fopen("/sys/devices/system/cpu/possible", "re");
-	const char *number;
+	const __u32 cpus = cpus_possible(), words = (cpus + 63) / 64;
 
-	if (!possible)
+	if (!words)
 		return 1;
-	if (fgets(line, sizeof(line), possible)) {
-		number = strrchr(line, '-');
-		if (sscanf(number ? number + 1 : line, "%u", &last) != 1)
-			last = 0;
-	}
-	fclose(possible);
-	return last / 64 < TASK_CPU_WORDS ? last / 64 + 1 : TASK_CPU_WORDS;
+	return words < TASK_CPU_WORDS ? words : TASK_CPU_WORDS;
 }
 
 static int describe(struct task_iterator *tasks)

@@ -128,7 +128,30 @@ names_the_way() {
 	has "the command" "$(finding bpf command)" ",cap_syslog,cap_perfmon,cap_bpf+ep "
 }
 
+# What kstats can do here, by having it done.
+histograms_are_told() {
+	local way ways=0 answers=(no partly yes)
+
+	is_root
+	examine "${inside[@]}"
+	for way in fentry kprobe; do
+		"${inside[@]}" "$ctprof" kstats trace tried start $way:kernel_restart > "$scratch/output" 2>&1 || continue
+		ways=$((ways + 1))
+		"${inside[@]}" "$ctprof" kstats remove tried
+	done
+	says kernel-functions ${answers[ways]}
+	"${inside[@]}" "$ctprof" kstats trace tried start syscall:getppid
+	"${inside[@]}" "$ctprof" kstats remove tried
+	says kstats-bpf yes
+	says kstats-module "$(grep -q '^kstats ' /proc/modules && echo yes || echo no)"
+	examine "${as_nobody[@]}"
+	says kernel-functions no
+	says kstats-bpf no
+	has "the reason" "$(finding kstats-bpf why)" "root's alone"
+}
+
 run_case "doctor says which way a capture takes, and why" needs_bpf names_the_way
+run_case "doctor says what kstats can measure" has_own_place histograms_are_told
 run_case "doctor says the same to people and programs" says_the_same_to_people
 run_case "doctor has a reason for all that is missing, and for nothing else" \
 	has_a_reason_for_all_that_is_missing

@@ -141,10 +141,29 @@ lists_agree() {
 		"$(printf '%s\n' "GAP-listed bpf active 16" "listed bpf active 17" "many bpf active 0")"
 	kstats stop many
 	equal "as CSV" "$(kstats list --via bpf --format csv | sort | tr '\n' ' ')" \
-		"GAP-listed,bpf,active,16,syscall:getppid, listed,bpf,active,17,syscall:getppid, many,bpf,stopped,0,usdt:$calls:kstats_calls:nap_begin,usdt:$calls:kstats_calls:nap_end name,via,state,count,start,end "
+		"GAP-listed,bpf,active,16,syscall:getppid,,cpu,task,,,$own_comm, listed,bpf,active,17,syscall:getppid,,cpu,task,,,$own_comm, many,bpf,stopped,0,usdt:$calls:kstats_calls:nap_begin,usdt:$calls:kstats_calls:nap_end,cpu,task,,,, name,via,state,count,start,end,by,key,pid,cgroup,comm,cpus "
 	equal "as JSON" "$(kstats list --via bpf --format json | jq -c '[.[] | select(.name == "listed") | .via, .active, .count, .start, .end]')" \
 		'["bpf",true,17,"syscall:getppid",null]'
 	refused 2 "text, json or csv" list --format kstats
+}
+
+# Who comes later reads of whom the values are, also in what was saved.
+readers_are_told() {
+	local only="rows by process, key arg1, only pid $$, only cgroup /, only comm $own_comm, only cpus 0-1"
+
+	kstats trace told --key arg1 --by process --pid $$ --cgroup / --comm "$own_comm" --cpus 0,1 start syscall:getppid
+	at_end "kstats remove told"
+	has "the list" "$(kstats list --via bpf)" "syscall:getppid, $only"
+	has "what is shown" "$(kstats show told)" "), $only, 3 bits"
+	equal "the list as JSON" "$(kstats list --via bpf --format json | jq -c '.[] | [.by, .key, .only]')" \
+		"[\"process\",\"arg1\",{\"pid\":\"$$\",\"cgroup\":\"/\",\"comm\":\"$own_comm\",\"cpus\":\"0-1\"}]"
+	kstats save -o "$scratch/told" told
+	has "what was saved" "$("$ctprof" kstats show "$scratch/told")" "), $only, 3 bits"
+	kstats remove told
+	metric plain
+	has_not "what is usual" "$(kstats list --via bpf)" key
+	equal "the same as JSON" "$(kstats show plain --format json | jq -c '.metrics[0] | [.by, .key, .only]')" \
+		"[\"cpu\",\"task\",{\"comm\":\"$own_comm\"}]"
 }
 
 commands_do_what_they_say() {
@@ -195,6 +214,7 @@ nothing_is_left() {
 		"usdt:$calls:kstats_calls:none" nothing:vfs_read no_such_function_of_the_kernel; do
 		fails 1 kstats trace bad start "$place"
 		equal "lines of error" "$(wc -l <<< "$output")" 1
+		has_not "what has its reason already" "$output" "Invalid argument"
 		equal "what $place left" "$(pinned)" ""
 	done
 	fails 1 kstats trace bad start "uprobe:$calls:empty_function" end "uprobe:$calls:no_such_function"
@@ -511,6 +531,7 @@ example_runs() {
 
 command_case "all forms say the same" all_formats_agree
 command_case "lists" lists_agree
+command_case "what was asked for is told to who reads later" readers_are_told
 command_case "start, stop and reset" commands_do_what_they_say
 command_case "several names" several_at_once
 command_case "a name is there once" names_are_one

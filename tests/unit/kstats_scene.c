@@ -50,6 +50,9 @@ void expect_same_kstats(const struct kstats_table *a, const struct kstats_table 
 	expect_same_word(a->recorder, b->recorder);
 	expect_same_word(a->start, b->start);
 	expect_same_word(a->end, b->end);
+	expect_same_word(a->scope.key, b->scope.key);
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		expect_same_word(a->scope.only[i], b->scope.only[i]);
 	assert_int_equal(a->by, b->by);
 	assert_int_equal(a->frac_bits, b->frac_bits);
 	assert_int_equal(a->cpus, b->cpus);

@@ -21,6 +21,15 @@ TEST(system_adds_what_the_system_said)
 	error_destroy(err);
 }
 
+TEST(a_code_that_nobody_reads)
+{
+	struct error *err = error_coded(EINVAL, "bits are %d to %d", 0, 5);
+
+	assert_string_equal(err->message, "bits are 0 to 5");
+	assert_int_equal(err->errnum, EINVAL);
+	error_destroy(err);
+}
+
 TEST(prefixes_stand_before_and_keep_errnum)
 {
 	struct error *err = error_system(EACCES, "io");
@@ -85,7 +94,8 @@ TEST(destroy_takes_null_and_guards_destroy)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(create_formats), cmocka_unit_test(system_adds_what_the_system_said),
+UNIT_TESTS(cmocka_unit_test(create_formats), cmocka_unit_test(a_code_that_nobody_reads),
+	   cmocka_unit_test(system_adds_what_the_system_said),
 	   cmocka_unit_test(prefixes_stand_before_and_keep_errnum),
 	   cmocka_unit_test(percent_signs_are_not_formats_twice),
 	   cmocka_unit_test(control_characters_are_blanked),

@@ -53,6 +53,10 @@ static struct kstats_table *full_table(void)
 	scene_kstats_word(&table->recorder, "bpf");
 	scene_kstats_word(&table->start, "uprobe:/lib/é.so:f<int>(char)");
 	scene_kstats_word(&table->end, "");
+	scene_kstats_word(&table->scope.key, "arg1,arg3");
+	scene_kstats_word(&table->scope.only[KSTATS_FILTER_PID], "4242");
+	scene_kstats_word(&table->scope.only[KSTATS_FILTER_COMM], "a \"b\",\n");
+	scene_kstats_word(&table->scope.only[KSTATS_FILTER_CPUS], "0-3,7");
 	table->by = KSTATS_BY_PROCESS;
 	table->cpus = UINT32_MAX;
 	table->is_active = true;
@@ -157,7 +161,8 @@ TEST(what_later_versions_add_is_skipped)
 	expect_ok(load_text(
 		TEXT("{\"metrics\":[{\"later\":[[{}]],\"name\":\"m\",\"bits\":3,\"losses\":{"
 		     "\"later\":"
-		     "{\"a\":1},\"full\":7},\"host\":null,\"rows\":[{\"slots\":[[8,2,17],[3,1,3]],"
+		     "{\"a\":1},\"full\":7},\"only\":{\"later\":[7],\"pid\":\"7\"},\"host\":null,"
+		     "\"rows\":[{\"slots\":[[8,2,17],[3,1,3]],"
 		     "\"later\":null,\"id\":4}]}],\"version\":1,\"later\":1,"
 		     "\"format\":\"ctprof-kstats\"}"),
 		&tables));
@@ -165,6 +170,9 @@ TEST(what_later_versions_add_is_skipped)
 	assert_int_equal(tables.items[0]->losses_known, 1u << KSTATS_LOSS_full);
 	assert_int_equal(tables.items[0]->losses[KSTATS_LOSS_full], 7);
 	assert_string_equal(tables.items[0]->unit, "");
+	assert_string_equal(tables.items[0]->scope.only[KSTATS_FILTER_PID], "7");
+	/* What earlier versions did not write. */
+	assert_null(tables.items[0]->scope.key);
 	assert_int_equal(tables.items[0]->rows.items[0].id, 4);
 	assert_int_equal(tables.items[0]->rows.items[0].slots[8].count, 2);
 	assert_int_equal(tables.items[0]->rows.items[0].slots[8].sum, 17);
@@ -216,6 +224,11 @@ static const struct {
 	{ METRIC("\"losses\":[],\"rows\":[]"), "'losses': expected an object" },
 	{ METRIC("\"losses\":{\"full\":-1},\"rows\":[]"), "'full'" },
 	{ METRIC("\"losses\":{\"full\":1,\"full\":2},\"rows\":[]"), "'full' stands twice" },
+	{ METRIC("\"key\":7,\"rows\":[]"), "'key'" },
+	{ METRIC("\"key\":\"cpu\",\"key\":\"cpu\",\"rows\":[]"), "key" },
+	{ METRIC("\"only\":[],\"rows\":[]"), "'only': expected an object" },
+	{ METRIC("\"only\":{\"pid\":7},\"rows\":[]"), "'pid'" },
+	{ METRIC("\"only\":{\"comm\":\"a\\u0000b\"},\"rows\":[]"), "'comm'" },
 	{ METRIC("\"name2\":1"), "no rows" },
 	{ ROW("7"), "an array of rows" },
 	{ ROW("{}"), "a row has no id or no slots" },

@@ -185,6 +185,13 @@ TEST(words_of_merged)
 	scene_kstats_word(&a->start, "vfs_read");
 	scene_kstats_word(&b->start, "vfs_read");
 	scene_kstats_word(&a->recorder, "bpf");
+	scene_kstats_word(&a->scope.key, "cpu");
+	scene_kstats_word(&b->scope.key, "cpu");
+	scene_kstats_word(&a->scope.only[KSTATS_FILTER_COMM], "cat");
+	scene_kstats_word(&b->scope.only[KSTATS_FILTER_COMM], "cat");
+	scene_kstats_word(&a->scope.only[KSTATS_FILTER_PID], "12");
+	scene_kstats_word(&b->scope.only[KSTATS_FILTER_PID], "13");
+	scene_kstats_word(&b->scope.only[KSTATS_FILTER_CPUS], "0");
 	a->cpus = 4, b->cpus = 16;
 	a->taken_ns = 900, b->taken_ns = 800;
 	a->overhead_ns = 50, b->overhead_ns = 50;
@@ -197,6 +204,10 @@ TEST(words_of_merged)
 	assert_null(a->host);
 	assert_null(a->recorder);
 	assert_string_equal(a->start, "vfs_read");
+	assert_string_equal(a->scope.key, "cpu");
+	assert_string_equal(a->scope.only[KSTATS_FILTER_COMM], "cat");
+	assert_null(a->scope.only[KSTATS_FILTER_PID]);
+	assert_null(a->scope.only[KSTATS_FILTER_CPUS]);
 	assert_int_equal(a->cpus, 16);
 	assert_int_equal(a->taken_ns, 900);
 	assert_int_equal(a->overhead_ns, 50);

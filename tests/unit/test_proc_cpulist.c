@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "unit/unit.h"
 
@@ -78,6 +79,32 @@ TEST(a_huge_range_and_its_repetition)
 	array_deinit(&cpus);
 }
 
+TEST(lists_as_they_were)
+{
+	static const char *const lists[] = {
+		"", "0", "0-1", "7", "0-3,8", "0,2,4-5,262143", "262142-262143"
+	};
+	struct cpus cpus = { 0 };
+
+	for (size_t i = 0; i < array_length(lists); i++) {
+		char *text;
+
+		assert_true(cpulist_parse(text_of(lists[i]), &cpus));
+		text = cpulist_text(&cpus);
+		assert_string_equal(text, lists[i]);
+		free(text);
+	}
+	array_deinit(&cpus);
+}
+
+/* No CPU has a larger number than the host may have. */
+TEST(cpus_of_this_host)
+{
+	assert_true(cpus_possible() > (uint32_t)sched_getcpu());
+	assert_true(cpus_possible() >= (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	assert_true(cpus_possible() <= CPU_MAX);
+}
+
 TEST(masks)
 {
 	const size_t word = sizeof(unsigned long), bits = 8 * word;
@@ -117,4 +144,5 @@ TEST(our_own_mask_as_the_c_library_counts_it)
 
 UNIT_TESTS(cmocka_unit_test(lists), cmocka_unit_test(not_lists),
 	   cmocka_unit_test(a_huge_range_and_its_repetition), cmocka_unit_test(masks),
+	   cmocka_unit_test(lists_as_they_were), cmocka_unit_test(cpus_of_this_host),
 	   cmocka_unit_test(our_own_mask_as_the_c_library_counts_it))

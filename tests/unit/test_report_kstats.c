@@ -64,6 +64,36 @@ static struct kstats_table *known(void)
 
 /* --- text --- */
 
+static void expect_heading(const struct kstats_table *table, const char *heading)
+{
+	const struct kstats_style style = { .lines = 10 };
+	struct output o;
+
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	end(&o);
+	if (strncmp(o.text, heading, strlen(heading)) != 0)
+		fail_msg("%s", o.text);
+	free(o.text);
+}
+
+/* Who reads it later knows of whom it is; what is usual is not said. */
+TEST(what_was_asked_for)
+{
+	struct kstats_table *table = scene_kstats("m", 3);
+
+	table->is_active = true;
+	scene_kstats_word(&table->start, "syscall:read");
+	scene_kstats_word(&table->scope.key, "task");
+	expect_heading(table, "m: syscall:read, 3 bits\n");
+	table->by = KSTATS_BY_PROCESS;
+	scene_kstats_word(&table->scope.key, "arg1,arg3");
+	scene_kstats_word(&table->scope.only[KSTATS_FILTER_COMM], "\033[31m");
+	scene_kstats_word(&table->scope.only[KSTATS_FILTER_CPUS], "0-3,7");
+	expect_heading(table, "m: syscall:read, rows by process, key arg1,arg3, "
+			      "only comm \\x1b[31m, only cpus 0-3,7, 3 bits\n");
+	kstats_table_destroy(table);
+}
+
 TEST(a_known_table)
 {
 	const struct kstats_style style = { .lines = 10 };
@@ -114,7 +144,7 @@ TEST(all_slots_and_rows)
 	scene_kstats_record(table, 3, "one", 2);
 	scene_kstats_record(table, 4, "two", 1000);
 	expect_ok(kstats_report_text(begin(&o), table, &style));
-	expect_output(&o, "x, 1 bit, stopped\n"
+	expect_output(&o, "x, rows by process, 1 bit, stopped\n"
 			  "  count 4, mean 251\n"
 			  "\n"
 			  "           1 ..          1            2  50.0%  "
@@ -459,9 +489,9 @@ TEST(bars)
 	expect_output(&o, "  1µs12345123456");
 }
 
-UNIT_TESTS(cmocka_unit_test(a_known_table), cmocka_unit_test(all_slots_and_rows),
-	   cmocka_unit_test(nothing_recorded), cmocka_unit_test(widest),
-	   cmocka_unit_test(as_many_lines_as_wanted), cmocka_unit_test(hostile_words),
-	   cmocka_unit_test(values_with_their_unit), cmocka_unit_test(csv),
-	   cmocka_unit_test(what_changed), cmocka_unit_test(heat_lines),
+UNIT_TESTS(cmocka_unit_test(what_was_asked_for), cmocka_unit_test(a_known_table),
+	   cmocka_unit_test(all_slots_and_rows), cmocka_unit_test(nothing_recorded),
+	   cmocka_unit_test(widest), cmocka_unit_test(as_many_lines_as_wanted),
+	   cmocka_unit_test(hostile_words), cmocka_unit_test(values_with_their_unit),
+	   cmocka_unit_test(csv), cmocka_unit_test(what_changed), cmocka_unit_test(heat_lines),
 	   cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))

@@ -4,7 +4,9 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "trace/kstats_config.h"
 #include "unit/kstats_scene.h"
 
 static struct kstats_spec spec_of(const char *start, const char *end)
@@ -142,6 +144,80 @@ static void arguments_at_a_return(void **state)
 	kstats_places_clear(&places);
 }
 
+static void expect_obstacle(const char *name, const char *said)
+{
+	struct kstats_place place = { .kind = KSTATS_FUNCTION, .name = (char *)(uintptr_t)name };
+	struct error *err = kstats_place_obstacle(&place);
+
+	assert_non_null(err);
+	assert_int_equal(err->errnum, ENOENT);
+	assert_string_equal(err->message, said);
+	error_destroy(err);
+}
+
+/* In the words of who asked; of a system call its name is near. */
+static void functions_that_are_not_there(void **state)
+{
+	(void)state;
+	if (access("/proc/kallsyms", R_OK))
+		skip();
+	expect_obstacle(
+		"nanosleep",
+		"the kernel has no function 'nanosleep'; did you mean 'syscall:nanosleep'?");
+	expect_obstacle("qq_nothing_is_called_so_qq",
+			"the kernel has no function 'qq_nothing_is_called_so_qq'");
+}
+
+static char *word(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+/* What was asked for can be told by what programs were told. */
+static void what_was_asked_for(void **state)
+{
+	struct kstats_spec spec = spec_of("syscall:read", NULL);
+	struct kstats_places places = found("syscall:read", NULL);
+	struct kstats_config *config = calloc(1, sizeof(*config));
+	struct kstats_scope scope = { 0 };
+
+	(void)state;
+	expect_ok(kstats_config_make(&spec, &places, config));
+	expect_ok(kstats_config_scope(config, &scope));
+	assert_string_equal(scope.key, "task");
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		assert_null(scope.only[i]);
+	kstats_scope_clear(&scope);
+
+	memset(config, 0, sizeof(*config));
+	spec.key = KSTATS_KEY_ARGUMENT;
+	spec.argument = 1;
+	spec.end_argument = 3;
+	spec.tgid = 4242;
+	spec.comm = word("fifteen bytes !");
+	spec.cpus = word("4095,3,0-1,64");
+	expect_ok(kstats_config_make(&spec, &places, config));
+	expect_ok(kstats_config_scope(config, &scope));
+	assert_string_equal(scope.key, "arg1,arg3");
+	assert_string_equal(scope.only[KSTATS_FILTER_PID], "4242");
+	assert_string_equal(scope.only[KSTATS_FILTER_COMM], "fifteen bytes !");
+	assert_string_equal(scope.only[KSTATS_FILTER_CPUS], "0-1,3,64,4095");
+	assert_null(scope.only[KSTATS_FILTER_CGROUP]);
+	kstats_scope_clear(&scope);
+
+	/* A cgroup that nobody finds any more is still said to be one. */
+	memset(config, 0, sizeof(*config));
+	config->cgroup = UINT64_MAX - 1;
+	config->key = KEYED_BY_CPU;
+	expect_ok(kstats_config_scope(config, &scope));
+	assert_string_equal(scope.key, "cpu");
+	assert_string_equal(scope.only[KSTATS_FILTER_CGROUP],
+			    "18446744073709551614 (no longer there)");
+	kstats_scope_clear(&scope);
+	kstats_places_clear(&places);
+	free(config);
+}
+
 static void what_is_no_place(void **state)
 {
 	static char longest[KSTATS_TEXT_MAX + 1];
@@ -164,4 +240,5 @@ static void what_is_no_place(void **state)
 
 UNIT_TESTS(cmocka_unit_test(functions), cmocka_unit_test(system_calls),
 	   cmocka_unit_test(tracepoints), cmocka_unit_test(programs),
-	   cmocka_unit_test(arguments_at_a_return), cmocka_unit_test(what_is_no_place))
+	   cmocka_unit_test(arguments_at_a_return), cmocka_unit_test(what_was_asked_for),
+	   cmocka_unit_test(functions_that_are_not_there), cmocka_unit_test(what_is_no_place))

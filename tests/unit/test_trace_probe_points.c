@@ -176,6 +176,25 @@ TEST(kernel_functions_that_can_be_traced)
 	expect_refused("kprobe:__ftrace*", "matches nothing");
 }
 
+/* "": it exists; "-": it does not, and nothing is near; else what is. */
+static void expect_function(const char *name, const char *said)
+{
+	char *near = NULL;
+	bool exists;
+
+	expect_ok(probe_function_exists(&host, name, &exists, &near));
+	assert_string_equal(exists ? "" : near ? near : "-", said);
+	free(near);
+}
+
+TEST(functions_that_exist)
+{
+	expect_function("vfs_read", "");
+	expect_function("ext4_sync_fs", "");
+	expect_function("vfs_raed", "vfs_read");
+	expect_function("nothing_like_it", "-");
+}
+
 TEST(kallsyms_where_tracefs_has_no_list)
 {
 	char listed[160], hidden[160];
@@ -422,6 +441,7 @@ int main(void)
 		cmocka_unit_test(functions_are_where_nm_says),
 		cmocka_unit_test(stripped_programs_have_debug_files),
 		cmocka_unit_test(lines_are_where_the_debugger_has_them),
+		cmocka_unit_test(functions_that_exist),
 		cmocka_unit_test(notes_are_where_readelf_says),
 		cmocka_unit_test(libraries_by_their_names),
 		cmocka_unit_test(what_is_there_is_not_added_again),

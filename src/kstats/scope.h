@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was asked of a metric beside its places: which start an end belongs to, and whose values are
+ * recorded. Who reads it later would take a part for the whole without it.
+ */
+#ifndef KSTATS_SCOPE_H
+#define KSTATS_SCOPE_H
+
+#include "base/error.h"
+
+/* Who or what values must be of, in the words of the options. */
+#define KSTATS_FILTERS(FILTER)   \
+	FILTER(PID, "pid")       \
+	FILTER(CGROUP, "cgroup") \
+	FILTER(COMM, "comm")     \
+	FILTER(CPUS, "cpus")
+
+enum kstats_filter {
+#define FILTER_ENUM(id, name) KSTATS_FILTER_##id,
+	KSTATS_FILTERS(FILTER_ENUM)
+#undef FILTER_ENUM
+		KSTATS_FILTER_COUNT
+};
+extern const char *const kstats_filters[KSTATS_FILTER_COUNT];
+
+struct kstats_scope {
+	char *key; /* "task", "cpu", "arg1", "arg1,arg2"; NULL: unknown, or there is no such choice
+		    */
+	char *only[KSTATS_FILTER_COUNT]; /* NULL: anybody's */
+};
+
+/* Frees the words. */
+void kstats_scope_clear(struct kstats_scope *scope);
+
+/* Of several metrics together: what only one says, or they say differently, the whole does not
+ * say. A word of theirs (may be NULL), and all words of a scope. */
+void kstats_agree(char **into, const char *from);
+void kstats_scope_agree(struct kstats_scope *into, const struct kstats_scope *from);
+
+/* For people: ", key arg1, only pid 12, only comm nginx", or "": threads are the usual key, and are
+ * not named. NULL: no memory. */
+char *kstats_scope_text(const struct kstats_scope *scope);
+
+#endif
