@@ -2,7 +2,6 @@
 #include "base/utf8.h"
 
 #include <locale.h>
-
 #include <stdlib.h>
 
 #include "unit/unit.h"
