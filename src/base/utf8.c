@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/utf8.h"
 
+#include <langinfo.h>
+#include <string.h>
+
 /* RFC 3629 section 4: the second byte's range depends on the first. */
 size_t utf8_sequence(const char *bytes, size_t length)
 {
@@ -73,4 +76,9 @@ size_t utf8_clean(struct text text, char *out)
 		i += wide ? wide : 1;
 	}
 	return used;
+}
+
+bool utf8_is_locale(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

@@ -15,6 +15,9 @@ size_t utf8_sequence(const char *bytes, size_t length);
 
 bool utf8_is_valid(struct text text);
 
+/* Is it how the locale that was set (setlocale(3)) writes characters? */
+bool utf8_is_locale(void);
+
 /* Copy with U+FFFD for every byte that belongs to no character; returns the length. `out` has room
  * for UTF8_REPLACEMENT_LENGTH times that of `text`. */
 #define UTF8_REPLACEMENT_LENGTH (sizeof(UTF8_REPLACEMENT) - 1)

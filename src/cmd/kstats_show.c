@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "base/grid.h"
 #include "base/json_writer.h"
 #include "base/outfile.h"
+#include "base/utf8.h"
 #include "cmd/kstats.h"
 #include "export/openmetrics.h"
 #include "kstats/slo.h"
@@ -35,7 +35,7 @@
 static bool is_utf8(void)
 {
 	setlocale(LC_CTYPE, "");
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	return utf8_is_locale();
 }
 
 static struct kstats_style style_of(const struct kstats_showing *showing)

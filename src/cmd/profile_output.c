@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/outfile.h"
 #include "base/units.h"
+#include "base/utf8.h"
 #include "cmd/progress.h"
 #include "report/profile_text.h"
 #include "stack/preset.h"
@@ -283,7 +283,7 @@ static struct profile_style style_of(const struct profile_output *output)
 	struct winsize size;
 
 	setlocale(LC_CTYPE, "");
-	style.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	style.utf8 = utf8_is_locale();
 	if (isatty(STDOUT_FILENO)) {
 		const char *no_colour = getenv("NO_COLOR");
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/thread_watch.h"
 
-#include <langinfo.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "base/utf8.h"
 #include "report/profile_text.h"
 #include "stack/flame.h"
 #include "stack/symbolise.h"
@@ -81,7 +81,7 @@ static struct error *print_report(FILE *out, const struct profile *profile)
 	const struct flame_view view = { 0 };
 	struct profile_report report = { .profile = profile, .view = &view };
 	const struct profile_style style = {
-		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+		.utf8 = utf8_is_locale(),
 		.limit = ROWS,
 	};
 	struct error *err = flame_create(profile, NULL, &view, &flame);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "kstats/distribution.h"
 
 static bool is_time(const struct kstats_table *table)
@@ -21,7 +22,8 @@ static bool is_time(const struct kstats_table *table)
 struct series {
 	const struct kstats_table *table;
 	char *family;
-	bool is_renamed; /* the name says no longer which metric it is */
+	char *metric, *host; /* its name, and its host (NULL: unknown), as they can be printed */
+	bool is_renamed;     /* the name says no longer which metric it is */
 };
 
 /* What stands at the end of names of samples and of units: a family that ended so could be taken
@@ -41,6 +43,38 @@ static const char *suffix_of(const struct kstats_table *table, const char *famil
 	return "";
 }
 
+/* Of a character: a control byte, for which there is no escape, or none at all. */
+static bool is_printable(const char *character, size_t wide)
+{
+	const unsigned char first = (unsigned char)character[0],
+			    second = wide > 1 ? (unsigned char)character[1] : 0;
+
+	if (wide == 1)
+		return first == '\n' || (first >= ' ' && first != 0x7f);
+	return wide && !(first == 0xc2 && second < 0xa0);
+}
+
+/* UTF-8 without other control characters than newlines: what they and bytes of no character are
+ * is replaced. NULL: no memory. */
+static char *clean(const char *text)
+{
+	const struct text all = text_of(text);
+	char *cleaned = malloc(all.length * UTF8_REPLACEMENT_LENGTH + 1), *end = cleaned;
+	size_t wide;
+
+	if (!cleaned)
+		return NULL;
+	for (size_t i = 0; i < all.length; i += wide ? wide : 1) {
+		wide = utf8_sequence(all.bytes + i, all.length - i);
+		if (is_printable(all.bytes + i, wide))
+			end = mempcpy(end, all.bytes + i, wide);
+		else
+			end = stpcpy(end, UTF8_REPLACEMENT);
+	}
+	*end = '\0';
+	return cleaned;
+}
+
 /* Letters, digits and "_", which is all that names of metrics may have. */
 static struct error *name_series(const struct kstats_table *table, struct series *ret)
 {
@@ -54,7 +88,14 @@ static struct error *name_series(const struct kstats_table *table, struct series
 			*at = '_';
 			is_renamed = true;
 		}
-	*ret = (struct series){ table, NULL, is_renamed };
+	*ret = (struct series){
+		.table = table,
+		.metric = clean(table->name),
+		.host = table->host ? clean(table->host) : NULL,
+		.is_renamed = is_renamed,
+	};
+	if (!ret->metric || (table->host && !ret->host))
+		return &error_no_memory;
 	if (asprintf(&ret->family, "%s%s", family, suffix_of(table, family)) < 0) {
 		ret->family = NULL;
 		return &error_no_memory;
@@ -75,15 +116,15 @@ static int compare_series(const void *left, const void *right)
 	int order = strcmp(a->family, b->family);
 
 	if (!order)
-		order = strcmp(a->table->name, b->table->name);
-	return order ? order : compare_words(a->table->host, b->table->host);
+		order = strcmp(a->metric, b->metric);
+	return order ? order : compare_words(a->host, b->host);
 }
 
 /* --- words --- */
 
-static void print_escaped(FILE *out, const char *text)
+static void print_escaped(FILE *out, const char *cleaned)
 {
-	for (; *text; text++) {
+	for (const char *text = cleaned; *text; text++) {
 		if (*text == '\\' || *text == '"')
 			fputc('\\', out);
 		if (*text == '\n')
@@ -108,9 +149,9 @@ static void print_sample(FILE *out, const struct series *s, const char *suffix, 
 
 	fprintf(out, "%s%s", s->family, suffix);
 	if (s->is_renamed)
-		print_label(out, "metric", s->table->name, &is_first);
-	if (s->table->host)
-		print_label(out, "host", s->table->host, &is_first);
+		print_label(out, "metric", s->metric, &is_first);
+	if (s->host)
+		print_label(out, "host", s->host, &is_first);
 	if (bound)
 		print_label(out, "le", bound, &is_first);
 	fputs(is_first ? " " : "} ", out);
@@ -135,6 +176,14 @@ static char *format_sum(char buffer[UNITS_TEXT_MAX], const struct kstats_table *
 	return units_real_digits(buffer, is_time(table) ? sum / NS_PER_S : sum);
 }
 
+/* Of places, in a line that is for people. */
+static void print_help(FILE *out, const char *text)
+{
+	_cleanup_free_ char *cleaned = clean(text);
+
+	print_escaped(out, cleaned ? cleaned : "?");
+}
+
 static void print_head(FILE *out, const struct series *s, bool native)
 {
 	const struct kstats_table *table = s->table;
@@ -143,10 +192,10 @@ static void print_head(FILE *out, const struct series *s, bool native)
 	if (is_time(table))
 		fprintf(out, "# UNIT %s seconds\n", s->family);
 	fprintf(out, "# HELP %s ", s->family);
-	print_escaped(out, table->start ? table->start : table->name);
+	print_help(out, table->start ? table->start : table->name);
 	if (table->end) {
 		fputs(" to ", out);
-		print_escaped(out, table->end);
+		print_help(out, table->end);
 	}
 	if (native)
 		fputs("; by the middle of slots: at most one bucket from where it belongs", out);
@@ -300,9 +349,9 @@ static void print_losses(FILE *out, const struct series *series, size_t count)
 				      out);
 			has_head = true;
 			fputs("ctprof_kstats_lost_total", out);
-			print_label(out, "metric", series[i].table->name, &is_first);
-			if (series[i].table->host)
-				print_label(out, "host", series[i].table->host, &is_first);
+			print_label(out, "metric", series[i].metric, &is_first);
+			if (series[i].host)
+				print_label(out, "host", series[i].host, &is_first);
 			print_label(out, "cause", kstats_losses[loss].name, &is_first);
 			fprintf(out, "} %" PRIu64 "\n", series[i].table->losses[loss]);
 		}
@@ -336,8 +385,11 @@ struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, b
 		qsort(series, count, sizeof(*series), compare_series);
 		err = print_all(out, series, count, native);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; series && i < tables->count; i++) {
 		free(series[i].family);
+		free(series[i].metric);
+		free(series[i].host);
+	}
 	free(series);
 	return err;
 }

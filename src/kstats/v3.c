@@ -312,13 +312,16 @@ struct error *kstats_v3_parse(struct text text, const char *name, struct kstats_
 static void print_line(const struct kstats_table *table, struct kstats_slot values, unsigned slot,
 		       const char *what, uint64_t id, uint64_t below, uint64_t all, FILE *out)
 {
+	/* What was returned may be less than 0. */
+	const bool is_negative = table->by == KSTATS_BY_RETVAL && (int64_t)id < 0;
 	bool is_last = below >= all;
+	char number[24];
 	uint64_t share = is_last ? 0 : (uint64_t)((unsigned __int128)below * MILLION / all);
 
-	fprintf(out,
-		"slot %-3u %s %-4" PRIu64 " count %8" PRIu64 " avg %8" PRIu64 " p %c.%06" PRIu64
-		"\n",
-		slot, what, id, values.count,
+	snprintf(number, sizeof(number), "%s%" PRIu64, is_negative ? "-" : "",
+		 is_negative ? -id : id);
+	fprintf(out, "slot %-3u %s %-4s count %8" PRIu64 " avg %8" PRIu64 " p %c.%06" PRIu64 "\n",
+		slot, what, number, values.count,
 		values.sum / values.count << bucket_shift(slot, table->frac_bits),
 		is_last ? '1' : '0', share);
 }

@@ -34,7 +34,9 @@ struct error *kstats_v3_parse_bits(struct text text, const char *name, uint32_t 
 
 #define KSTATS_V3_REST "CPUS"
 
-/* Byte for byte as the module does. Of a table that is not by CPU: TABLE and TABLES. */
+/* Byte for byte as the module does. Rows that are no CPUs have the words of the later ones, TABLE
+ * and TABLES, so that scripts do not take a process for a CPU: the number is that of the process,
+ * the thread, the cgroup, or what was returned, with its sign. */
 void kstats_v3_print(const struct kstats_table *table, FILE *out);
 
 #endif

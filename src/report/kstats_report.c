@@ -18,17 +18,26 @@ static enum unit unit_of(const struct kstats_table *table)
 	return strcmp(table->unit, unit_name(UNIT_NS)) == 0 ? UNIT_NS : UNIT_COUNT;
 }
 
+/* What has no unit is a number, and not thousands of one, as long as its column has room. */
+#define NUMBER_MAX 9999999999
+
+static bool is_number(const struct kstats_table *table, __int128 value)
+{
+	return unit_of(table) == UNIT_COUNT && value <= NUMBER_MAX && value >= -NUMBER_MAX;
+}
+
+static char *format_exact(char *buffer, const struct kstats_table *table, uint64_t value)
+{
+	return is_number(table, value) ? units_digits(buffer, UNIT_COUNT, value)
+				       : units_format(buffer, unit_of(table), value);
+}
+
 char *kstats_format(char *buffer, const struct kstats_table *table, double value)
 {
 	/* Doubles have no more digits than these. */
 	if (value >= 0x1p64)
 		value = 0x1p64 - 2048;
-	return units_format(buffer, unit_of(table), (__int128)(value + 0.5));
-}
-
-static char *format_exact(char *buffer, const struct kstats_table *table, uint64_t value)
-{
-	return units_format(buffer, unit_of(table), value);
+	return format_exact(buffer, table, (uint64_t)(value + 0.5));
 }
 
 /* --- heading --- */
@@ -411,7 +420,10 @@ static const char *const sureness_words[] = {
 
 static char *format_signed(char *buffer, const struct kstats_table *table, double value)
 {
-	return units_format_delta(buffer, unit_of(table), (__int128)value);
+	if (!is_number(table, (__int128)value))
+		return units_format_delta(buffer, unit_of(table), (__int128)value);
+	snprintf(buffer, UNITS_TEXT_MAX, "%+" PRId64, (int64_t)value);
+	return buffer;
 }
 
 static void print_shifts(FILE *out, const struct kstats_table *table,

@@ -209,7 +209,7 @@ static struct error *take_grouping(const struct kstats_spec *spec,
 	if (!places->end.is_return)
 		return error_coded(EINVAL, "nothing is returned at %s", spec->end);
 	ret->end.return_bits =
-		places->end.kind == KSTATS_FUNCTION ? return_bits(btf, &places->end) : 64;
+		places->end.kind == PLACE_FUNCTION ? return_bits(btf, &places->end) : 64;
 	return NULL;
 }
 
@@ -243,8 +243,8 @@ struct error *kstats_config_make(const struct kstats_spec *spec, const struct ks
 	ret->key = spec->key;
 	ret->start.syscall = ret->end.syscall = -1;
 	ret->has_gaps = places->is_alone && spec->key != KSTATS_KEY_ARGUMENT;
-	ret->is_user = places->start.kind == KSTATS_PROGRAM;
-	ret->is_preempted = ret->is_user || places->end.kind == KSTATS_PROGRAM;
+	ret->is_user = places->start.kind == PLACE_PROGRAM;
+	ret->is_preempted = ret->is_user || places->end.kind == PLACE_PROGRAM;
 	describe(spec, ret);
 	err = take_grouping(spec, places, btf, ret);
 	if (!err)

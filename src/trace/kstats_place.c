@@ -44,7 +44,7 @@ static struct error *take_name(struct text text, const char *also, char **ret)
 
 static struct error *take_function(const struct word *word, struct kstats_place *ret)
 {
-	ret->kind = KSTATS_FUNCTION;
+	ret->kind = PLACE_FUNCTION;
 	ret->by_trampoline = ret->by_kprobe = true;
 	return take_name(word->rest, ".$", &ret->name);
 }
@@ -121,7 +121,7 @@ static struct error *take_call(struct text text, bool is_return, struct kstats_p
 	struct error *err = take_name(text, "", &name);
 	const char *function = name;
 
-	ret->kind = KSTATS_SYSCALL;
+	ret->kind = PLACE_SYSCALL;
 	ret->is_return = is_return;
 	ret->by_trampoline = true;
 	if (err)
@@ -145,7 +145,7 @@ static struct error *take_syscall(const struct word *word, struct kstats_place *
 
 static struct error *take_bare_tracepoint(const struct word *word, struct kstats_place *ret)
 {
-	ret->kind = KSTATS_TRACEPOINT;
+	ret->kind = PLACE_TRACEPOINT;
 	return take_name(word->rest, "", &ret->name);
 }
 
@@ -196,7 +196,7 @@ static struct error *take_program(const struct word *word, struct kstats_place *
 {
 	struct error *err = probe_points_create(&ret->points);
 
-	ret->kind = KSTATS_PROGRAM;
+	ret->kind = PLACE_PROGRAM;
 	if (!err)
 		err = probe_points_add(ret->points, &(struct probe_host){ 0 },
 				       text_of(word->whole));
@@ -310,10 +310,10 @@ static struct error *return_of(const struct kstats_spec *spec, const struct ksta
 	_cleanup_free_ char *text = NULL;
 	struct error *err;
 
-	if (start->is_return || start->kind == KSTATS_TRACEPOINT ||
-	    (start->kind == KSTATS_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
+	if (start->is_return || start->kind == PLACE_TRACEPOINT ||
+	    (start->kind == PLACE_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
 		return error_coded(EINVAL, "%s takes no time by itself: give an end", spec->start);
-	if (start->kind == KSTATS_PROGRAM)
+	if (start->kind == PLACE_PROGRAM)
 		text = text_print("uretprobe%s", rest);
 	else
 		text = strdup(spec->start);
@@ -330,7 +330,7 @@ static bool is_same_function(const struct kstats_spec *spec, const struct kstats
 
 	if (start->kind != end->kind || start->is_return || !end->is_return)
 		return false;
-	if (start->kind == KSTATS_PROGRAM)
+	if (start->kind == PLACE_PROGRAM)
 		return strcmp(strchr(spec->start, ':'), strchr(spec->end, ':')) == 0;
 	return strcmp(start->name, end->name) == 0;
 }
@@ -338,11 +338,11 @@ static bool is_same_function(const struct kstats_spec *spec, const struct kstats
 /* Both in the same way: the place on the stack is told differently. */
 static struct error *agree_on_way(struct kstats_place *start, struct kstats_place *end)
 {
-	if (start->kind != KSTATS_FUNCTION && start->kind != KSTATS_SYSCALL)
+	if (start->kind != PLACE_FUNCTION && start->kind != PLACE_SYSCALL)
 		return NULL;
 	start->by_trampoline = end->by_trampoline = start->by_trampoline && end->by_trampoline;
 	start->by_kprobe = end->by_kprobe = start->by_kprobe && end->by_kprobe;
-	if (start->kind == KSTATS_FUNCTION && !start->by_trampoline && !start->by_kprobe)
+	if (start->kind == PLACE_FUNCTION && !start->by_trampoline && !start->by_kprobe)
 		return error_coded(EINVAL, "a call is measured by fentry and fexit or by kprobe "
 					   "and kretprobe");
 	return NULL;
@@ -351,7 +351,7 @@ static struct error *agree_on_way(struct kstats_place *start, struct kstats_plac
 /* At a return a kretprobe has no arguments any more, but what the registers hold by then. */
 static void keep_arguments(struct kstats_place *place)
 {
-	if (place->kind == KSTATS_FUNCTION && place->is_return)
+	if (place->kind == PLACE_FUNCTION && place->is_return)
 		place->by_kprobe = false;
 }
 
@@ -411,7 +411,7 @@ static const struct btf_type *prototype_of(const struct btf *btf, const struct k
 	const struct btf_type *type;
 	int id;
 
-	*first = place->kind == KSTATS_TRACEPOINT;
+	*first = place->kind == PLACE_TRACEPOINT;
 	snprintf(name, sizeof(name), "%s%s", *first ? "btf_trace_" : "", place->name);
 	id = btf ? btf__find_by_name_kind(btf, name, *first ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC) : 0;
 	type = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL;
@@ -444,14 +444,14 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_pl
 
 	if (wanted < 1 || wanted > 6)
 		return error_coded(EINVAL, "arguments are 1 to 6, not %u", wanted);
-	if (place->is_return && (place->kind == KSTATS_PROGRAM || !place->by_trampoline) &&
-	    place->kind != KSTATS_SYSCALL)
+	if (place->is_return && (place->kind == PLACE_PROGRAM || !place->by_trampoline) &&
+	    place->kind != PLACE_SYSCALL)
 		return error_coded(EINVAL, "%s: arguments are not there any more at a return",
 				   text);
-	if (place->kind == KSTATS_PROGRAM && strncmp(text, "usdt", 4) == 0)
+	if (place->kind == PLACE_PROGRAM && strncmp(text, "usdt", 4) == 0)
 		return error_coded(EINVAL, "%s: arguments of usdt are not read", text);
 	ret->argument = wanted;
-	if (place->kind == KSTATS_SYSCALL || place->kind == KSTATS_PROGRAM)
+	if (place->kind == PLACE_SYSCALL || place->kind == PLACE_PROGRAM)
 		return NULL;
 	prototype = prototype_of(btf, place, &first);
 	if (!prototype)
@@ -502,13 +502,13 @@ struct error *kstats_places_key(const struct kstats_spec *spec, const struct kst
 	err = find_argument(btf, &places->start, spec->start, spec->argument, start);
 	/* Of a switch the first argument is no task, and the key means who comes. */
 	if (!err && start->is_task && (!wanted || wanted == spec->argument) &&
-	    places->end.kind == KSTATS_TRACEPOINT && !is_task_at(btf, &places->end, spec->argument))
+	    places->end.kind == PLACE_TRACEPOINT && !is_task_at(btf, &places->end, spec->argument))
 		wanted = last_task(btf, &places->end);
 	if (!err)
 		err = find_argument(btf, &places->end, end_text, wanted ? wanted : spec->argument,
 				    end);
 	for (size_t i = 0; !err && i < array_length(forgets); i++)
-		if (places->end.kind == KSTATS_TRACEPOINT &&
+		if (places->end.kind == PLACE_TRACEPOINT &&
 		    strcmp(places->end.name, forgets[i].tracepoint) == 0 &&
 		    end->argument == forgets[i].argument)
 			end->forget = forgets[i].forget;

@@ -16,15 +16,15 @@
 
 struct btf;
 
-enum kstats_place_kind {
-	KSTATS_FUNCTION,
-	KSTATS_SYSCALL,
-	KSTATS_TRACEPOINT,
-	KSTATS_PROGRAM /* code of user space */
+enum place_kind {
+	PLACE_FUNCTION,
+	PLACE_SYSCALL,
+	PLACE_TRACEPOINT,
+	PLACE_PROGRAM /* code of user space */
 };
 
 struct kstats_place {
-	enum kstats_place_kind kind;
+	enum place_kind kind;
 	bool is_return;
 	bool by_trampoline, by_kprobe; /* which of them may be taken, of a function */
 	char *name;  /* of the function, of the tracepoint; of a system call its function */

@@ -21,15 +21,15 @@ enum way { WAY_TRAMPOLINE, WAY_KPROBE, WAY_RAW, WAY_USER, WAY_NONE };
 static enum way way_of(const struct kstats_place *place, bool has_trampolines)
 {
 	switch (place->kind) {
-	case KSTATS_FUNCTION:
+	case PLACE_FUNCTION:
 		if (has_trampolines && place->by_trampoline)
 			return WAY_TRAMPOLINE;
 		return place->by_kprobe ? WAY_KPROBE : WAY_NONE;
-	case KSTATS_SYSCALL:
+	case PLACE_SYSCALL:
 		return has_trampolines && place->by_trampoline ? WAY_TRAMPOLINE : WAY_RAW;
-	case KSTATS_TRACEPOINT:
+	case PLACE_TRACEPOINT:
 		return WAY_RAW;
-	case KSTATS_PROGRAM:
+	case PLACE_PROGRAM:
 		return WAY_USER;
 	}
 	return WAY_NONE;
@@ -98,7 +98,7 @@ static struct sides sides_of(struct kstats_program *program, bool has_trampoline
 
 static void configure_side(const struct side *side, struct kstats_site *ret)
 {
-	const bool is_syscall = side->place->kind == KSTATS_SYSCALL;
+	const bool is_syscall = side->place->kind == PLACE_SYSCALL;
 
 	ret->syscall = is_syscall && side->way == WAY_RAW ? side->place->syscall : -1;
 	ret->has_syscall = is_syscall;
@@ -212,7 +212,7 @@ static struct error *attach_kernel(const struct side *side, struct bpf_link **re
 	*ret = side->way == WAY_TRAMPOLINE
 		       ? bpf_program__attach_trace(side->program)
 		       : bpf_program__attach_raw_tracepoint(side->program,
-							    side->place->kind == KSTATS_TRACEPOINT
+							    side->place->kind == PLACE_TRACEPOINT
 								    ? side->place->name
 							    : side->place->is_return ? "sys_exit"
 										     : "sys_enter");
@@ -269,7 +269,7 @@ static struct error *attach_side(const struct side *side, struct kstats_program 
 	struct error *err;
 	struct bpf_link *link;
 
-	program->refused = side->place->kind == KSTATS_FUNCTION ? side->place : NULL;
+	program->refused = side->place->kind == PLACE_FUNCTION ? side->place : NULL;
 	if (side->way == WAY_KPROBE || side->way == WAY_USER)
 		return attach_probes(side, program);
 	if (!array_reserve(&program->links, 1))
@@ -377,7 +377,7 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 
 	for (size_t i = 0; i < array_length(both); i++) {
 		struct error *obstacle =
-			both[i]->kind == KSTATS_FUNCTION ? kstats_place_obstacle(both[i]) : NULL;
+			both[i]->kind == PLACE_FUNCTION ? kstats_place_obstacle(both[i]) : NULL;
 
 		if (!obstacle)
 			continue;
@@ -394,7 +394,7 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 
 static bool is_function_return(const struct kstats_place *place)
 {
-	return place->kind == KSTATS_FUNCTION && place->is_return;
+	return place->kind == PLACE_FUNCTION && place->is_return;
 }
 
 /* Who reads that there is no fexit would think of a kretprobe. */
@@ -443,7 +443,7 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 		return explain_alone(program, config, first);
 	if (err && err != &error_no_memory && !err->errnum)
 		err->errnum = EOPNOTSUPP;
-	if (err && first && places->start.kind == KSTATS_FUNCTION)
+	if (err && first && places->start.kind == PLACE_FUNCTION)
 		err = neither(first, err);
 	error_destroy(first);
 	return err ? explain(program, err) : NULL;

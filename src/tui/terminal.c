@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <termios.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
 #include "tui/curses.h"
 /* What terminals can do, as macros: only here. */
 #include <term.h>
@@ -148,7 +148,7 @@ static bool set_locale(void)
 	const char *names[] = { getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG") };
 
 	if (setlocale(LC_CTYPE, ""))
-		return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+		return utf8_is_locale();
 	for (size_t i = 0; i < array_length(names); i++)
 		if (names[i] && *names[i])
 			return (strcasestr(names[i], "UTF-8") || strcasestr(names[i], "UTF8")) &&

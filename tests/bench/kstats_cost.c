@@ -20,7 +20,7 @@
 
 #include <kstats.h>
 
-#include "../programs/kstats_values.h"
+#include "../kstats_values.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "kstats_sides.h"
@@ -239,14 +239,13 @@ static void measure_ticks(void)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 1;
-	uint64_t state = 1;
 
 	bench_shared.frac_bits = FRAC_BITS;
 	key = kstats_new("bench", FRAC_BITS);
 	if (!key)
 		err(1, "kstats_new");
 	for (unsigned i = 0; i < VALUES; i++)
-		values[i] = kstats_value(&state);
+		values[i] = kstats_value(i);
 	measure_ticks();
 	for (int round = 0; round < rounds; round++)
 		for (unsigned threads = 1; threads <= THREADS_MAX; threads *= 2)

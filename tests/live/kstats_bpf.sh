@@ -128,9 +128,8 @@ known_values_fall_where_they_should() {
 	equal "all of them" "$(awk '{ n += $3 } END { print n }' "$scratch/values")" 1000000
 	# Those that the kernel module is given, by other code than ours.
 	make -s build/tests/kernels/programs/kstats_reference >&2
-	"$driver" values 3 1000000 0x6b73746174733163 | sed 's/^slot //' > "$scratch/values"
 	build/tests/kernels/programs/kstats_reference 3 > "$scratch/reference"
-	diff "$scratch/values" "$scratch/reference"
+	sed 's/^slot //' "$scratch/values" | diff - "$scratch/reference"
 }
 
 # --- refusals ---

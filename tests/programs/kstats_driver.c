@@ -6,8 +6,7 @@
  *	kstats_driver list
  *	kstats_driver show NAME          facts, a line each; then "slot ROW SLOT COUNT SUM"
  *	kstats_driver start|stop|reset|remove NAME
- *	kstats_driver values BITS COUNT [SEED]  puts that many known values through the program:
- *those of programs/kstats_values.h, or of kstats_values.h by its seed
+ *	kstats_driver values BITS COUNT  puts that many of kstats_values.h through the program
  *
  * An error's code is the exit status, so that callers can tell one from the other.
  */
@@ -19,6 +18,8 @@
 #include "trace/kstats_metric.h"
 #include "trace/kstats_program.h"
 #include "trace/kstats_recorder.h"
+
+#include "../kstats_values.h"
 
 #include <kstats.skel.h>
 
@@ -163,24 +164,15 @@ static int do_remove(const char *name)
 
 /* --- known values --- */
 
-static uint64_t splitmix64(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
-static struct error *put_values(struct kstats_program *program, unsigned long count, uint64_t state,
+static struct error *put_values(struct kstats_program *program, unsigned long count,
 				struct kstats_table *expected)
 {
 	const unsigned bits = expected->frac_bits;
 	struct kstats_row *row;
 	struct error *err = kstats_table_row(expected, 0, NULL, &row);
 
-	while (!err && count--) {
-		const uint64_t z = splitmix64(&state), value = z >> (z & 63);
+	for (unsigned long i = 0; !err && i < count; i++) {
+		const uint64_t value = kstats_value(i);
 		const unsigned slot = bucket_slot(value, bits);
 
 		row->slots[slot].count++;
@@ -223,7 +215,7 @@ static unsigned differences(const struct kstats_program *program,
 	return wrong;
 }
 
-static int do_values(const char *bits, const char *count, const char *seed)
+static int do_values(const char *bits, const char *count)
 {
 	struct kstats_spec spec = { .name = (char *)"values",
 				    .start = (char *)"by_hand",
@@ -237,8 +229,7 @@ static int do_values(const char *bits, const char *count, const char *seed)
 		err = kstats_table_create("values", spec.frac_bits, "ns", &expected);
 	if (!err) {
 		kstats_control_set(program->control, KSTATS_VALUES, true);
-		err = put_values(program, strtoul(count, NULL, 10), strtoull(seed, NULL, 0),
-				 expected);
+		err = put_values(program, strtoul(count, NULL, 10), expected);
 	}
 	if (err)
 		return fail(err);
@@ -259,8 +250,8 @@ int main(int argc, char **argv)
 		return do_remove(argv[2]);
 	if (argc == 3)
 		return do_command(argv[1], argv[2]);
-	if ((argc == 4 || argc == 5) && strcmp(argv[1], "values") == 0)
-		return do_values(argv[2], argv[3], argc == 5 ? argv[4] : "1");
+	if (argc == 4 && strcmp(argv[1], "values") == 0)
+		return do_values(argv[2], argv[3]);
 	fputs("usage: kstats_driver trace|list|show|start|stop|reset|remove|values\n", stderr);
 	return 2;
 }

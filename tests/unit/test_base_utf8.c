@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/utf8.h"
 
+#include <locale.h>
 #include <stdlib.h>
 
 #include "unit/unit.h"
@@ -133,6 +134,15 @@ TEST(each_bad_byte_is_replaced)
 	check_clean(TEXT("Werkst\xc3\xa4tte-\xe2\x82"), "Werkst\xc3\xa4tte-" R R);
 }
 
-UNIT_TESTS(cmocka_unit_test(every_character_has_its_length), cmocka_unit_test(every_boundary),
-	   cmocka_unit_test(a_character_cut_short_is_none), cmocka_unit_test(whole_texts),
-	   cmocka_unit_test(each_bad_byte_is_replaced))
+TEST(locales)
+{
+	assert_non_null(setlocale(LC_CTYPE, "C"));
+	assert_false(utf8_is_locale());
+	if (setlocale(LC_CTYPE, "C.UTF-8"))
+		assert_true(utf8_is_locale());
+	setlocale(LC_CTYPE, "C");
+}
+
+UNIT_TESTS(cmocka_unit_test(locales), cmocka_unit_test(every_character_has_its_length),
+	   cmocka_unit_test(every_boundary), cmocka_unit_test(a_character_cut_short_is_none),
+	   cmocka_unit_test(whole_texts), cmocka_unit_test(each_bad_byte_is_replaced))

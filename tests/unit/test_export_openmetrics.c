@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "unit/kstats_scene.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -294,6 +295,36 @@ TEST(names_do_not_clash)
 	kstats_tables_clear(&tables);
 }
 
+/* There are escapes for three bytes; others that no text should have are replaced, and what cannot
+ * be told apart then is the same. */
+TEST(words_of_any_bytes)
+{
+	struct kstats_tables tables = { 0 };
+	size_t length;
+	FILE *out;
+	char *text;
+
+	add(&tables, "a", "x\033[31m\r\x7f\t\xff\xc2\x9b\xc2\xa0\xc3\xa9\n", "");
+	scene_kstats_word(&tables.items[0]->start, "f\001\xc3");
+	text = printed(&tables, false);
+	assert_non_null(strstr(text,
+			       "_count{host=\"x\xef\xbf\xbd[31m\xef\xbf\xbd\xef\xbf\xbd"
+			       "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xc2\xa0\xc3\xa9\\n\"} 0\n"));
+	assert_non_null(strstr(text, "# HELP ctprof_kstats_a f\xef\xbf\xbd\xef\xbf\xbd\n"));
+	for (const char *at = text; *at; at++)
+		assert_true(*at == '\n' || (unsigned char)*at >= ' ');
+	assert_true(utf8_is_valid(text_of(text)));
+	free(text);
+	add(&tables, "a", "y\001", "");
+	add(&tables, "a", "y\002", "");
+	out = open_memstream(&text, &length);
+	assert_non_null(out);
+	expect_error(openmetrics_print(out, &tables, false), "a stands twice for host");
+	fclose(out);
+	free(text);
+	kstats_tables_clear(&tables);
+}
+
 TEST(the_same_twice)
 {
 	struct kstats_tables tables = { 0 };
@@ -494,7 +525,7 @@ TEST(another_parser_takes_it)
 	scratch_init(&scratch);
 	add(&tables, "x", NULL, "");
 	add(&tables, "x", "two", "ns");
-	add(&tables, "x", "a \"b\\c\nd", "ns");
+	add(&tables, "x", "a \"b\\c\nd\033[2J\r\xff", "ns");
 	add(&tables, "x_count", NULL, "");
 	add(&tables, "x-count", NULL, "");
 	add(&tables, "x_seconds", NULL, "");
@@ -521,5 +552,5 @@ TEST(another_parser_takes_it)
 UNIT_TESTS(cmocka_unit_test(bounds_are_exact), cmocka_unit_test(sums_of_small_values_are_whole),
 	   cmocka_unit_test(nothing), cmocka_unit_test(hosts_and_names_are_told_apart),
 	   cmocka_unit_test(names_do_not_clash), cmocka_unit_test(the_same_twice),
-	   cmocka_unit_test(native_buckets), cmocka_unit_test(native_buckets_of_all_slots),
-	   cmocka_unit_test(another_parser_takes_it))
+	   cmocka_unit_test(words_of_any_bytes), cmocka_unit_test(native_buckets),
+	   cmocka_unit_test(native_buckets_of_all_slots), cmocka_unit_test(another_parser_takes_it))

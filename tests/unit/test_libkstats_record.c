@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #include "hist/histogram.h"
-#include "programs/kstats_values.h"
+#include "kstats_values.h"
 #include "unit/bucket_vectors.h"
 #include "unit/kstats_own.h"
 #include "unit/unit.h"
@@ -71,11 +71,11 @@ static void compare_million(unsigned frac)
 {
 	struct kstats *key = kstats_new("million", frac);
 	struct histogram *histogram = histogram_create(frac);
-	uint64_t *sums = calloc(BUCKET_SLOTS(frac), sizeof(*sums)), state = KSTATS_VALUES_SEED;
+	uint64_t *sums = calloc(BUCKET_SLOTS(frac), sizeof(*sums));
 	struct kstats_table *table;
 
-	for (unsigned i = 0; i < KSTATS_VALUES; i++) {
-		uint64_t value = kstats_value(&state);
+	for (unsigned i = 0; i < KSTATS_VALUE_COUNT; i++) {
+		uint64_t value = kstats_value(i);
 
 		kstats_record(key, value);
 		histogram_record(histogram, value, 1);

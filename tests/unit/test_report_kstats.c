@@ -150,15 +150,15 @@ TEST(all_slots_and_rows)
 			  "           1 ..          1            2  50.0%  "
 			  "████████████████████████████████████████\n"
 			  "           2 ..          2            1  25.0%  ████████████████████\n"
-			  "         768 ..     1.023K            1  25.0%  ████████████████████\n"
+			  "         768 ..       1023            1  25.0%  ████████████████████\n"
 			  "\n"
 			  "  p50              1\n"
-			  "  p90            768 ..     1.023K  slot mean 1.000K\n"
-			  "  p95            768 ..     1.023K  slot mean 1.000K\n"
-			  "  p99            768 ..     1.023K  slot mean 1.000K\n"
-			  "  p99.9          768 ..     1.023K  slot mean 1.000K\n"
-			  "  p99.99         768 ..     1.023K  slot mean 1.000K\n"
-			  "  max            768 ..     1.023K  slot mean 1.000K\n"
+			  "  p90            768 ..       1023  slot mean 1000\n"
+			  "  p95            768 ..       1023  slot mean 1000\n"
+			  "  p99            768 ..       1023  slot mean 1000\n"
+			  "  p99.9          768 ..       1023  slot mean 1000\n"
+			  "  p99.99         768 ..       1023  slot mean 1000\n"
+			  "  max            768 ..       1023  slot mean 1000\n"
 			  "  lost      0\n"
 			  "  unknown   not counted here: missed\n"
 			  "\nPID 3 one\n"
@@ -176,18 +176,18 @@ TEST(all_slots_and_rows)
 			  "  p99.99           2\n"
 			  "  max              2\n"
 			  "\nPID 4 two\n"
-			  "  count 1, mean 1.000K\n"
+			  "  count 1, mean 1000\n"
 			  "\n"
-			  "         768 ..     1.023K            1 100.0%  "
+			  "         768 ..       1023            1 100.0%  "
 			  "████████████████████████████████████████\n"
 			  "\n"
-			  "  p50            768 ..     1.023K  slot mean 1.000K\n"
-			  "  p90            768 ..     1.023K  slot mean 1.000K\n"
-			  "  p95            768 ..     1.023K  slot mean 1.000K\n"
-			  "  p99            768 ..     1.023K  slot mean 1.000K\n"
-			  "  p99.9          768 ..     1.023K  slot mean 1.000K\n"
-			  "  p99.99         768 ..     1.023K  slot mean 1.000K\n"
-			  "  max            768 ..     1.023K  slot mean 1.000K\n");
+			  "  p50            768 ..       1023  slot mean 1000\n"
+			  "  p90            768 ..       1023  slot mean 1000\n"
+			  "  p95            768 ..       1023  slot mean 1000\n"
+			  "  p99            768 ..       1023  slot mean 1000\n"
+			  "  p99.9          768 ..       1023  slot mean 1000\n"
+			  "  p99.99         768 ..       1023  slot mean 1000\n"
+			  "  max            768 ..       1023  slot mean 1000\n");
 	kstats_table_destroy(table);
 }
 
@@ -323,6 +323,10 @@ TEST(values_with_their_unit)
 	assert_string_equal(kstats_format(buffer, table, 0x1p64), "18446744073.710s");
 	scene_kstats_word(&table->unit, "");
 	assert_string_equal(kstats_format(buffer, table, 12), "12");
+	/* Exact as long as there is room. */
+	assert_string_equal(kstats_format(buffer, table, 1023), "1023");
+	assert_string_equal(kstats_format(buffer, table, 9999999999), "9999999999");
+	assert_string_equal(kstats_format(buffer, table, 10000000000), "10.000G");
 	kstats_table_destroy(table);
 }
 
@@ -348,6 +352,28 @@ TEST(csv)
 }
 
 /* --- shifts --- */
+
+/* Numbers of values without a unit are not rounded to thousands. */
+TEST(what_changed_of_numbers)
+{
+	struct kstats_table *before = scene_kstats("sizes", 3), *after = scene_kstats("sizes", 3);
+	struct output o;
+
+	scene_kstats_word(&before->unit, "");
+	scene_kstats_word(&after->unit, "");
+	for (unsigned i = 0; i < 100; i++) {
+		scene_kstats_record(before, 0, NULL, 1000);
+		scene_kstats_record(after, 0, NULL, 2000);
+	}
+	expect_ok(kstats_report_shift(begin(&o), before, after));
+	end(&o);
+	assert_non_null(strstr(o.text, " 960..1023 "));
+	assert_non_null(strstr(o.text, " 1920..2047 "));
+	assert_non_null(strstr(o.text, " +897..+1087 "));
+	free(o.text);
+	kstats_table_destroy(before);
+	kstats_table_destroy(after);
+}
 
 TEST(what_changed)
 {
@@ -493,5 +519,6 @@ UNIT_TESTS(cmocka_unit_test(what_was_asked_for), cmocka_unit_test(a_known_table)
 	   cmocka_unit_test(all_slots_and_rows), cmocka_unit_test(nothing_recorded),
 	   cmocka_unit_test(widest), cmocka_unit_test(as_many_lines_as_wanted),
 	   cmocka_unit_test(hostile_words), cmocka_unit_test(values_with_their_unit),
-	   cmocka_unit_test(csv), cmocka_unit_test(what_changed), cmocka_unit_test(heat_lines),
+	   cmocka_unit_test(csv), cmocka_unit_test(what_changed),
+	   cmocka_unit_test(what_changed_of_numbers), cmocka_unit_test(heat_lines),
 	   cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))

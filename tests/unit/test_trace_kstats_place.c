@@ -46,7 +46,7 @@ static void functions(void **state)
 	struct kstats_places places = found("vfs_read", NULL);
 
 	(void)state;
-	assert_int_equal(places.start.kind, KSTATS_FUNCTION);
+	assert_int_equal(places.start.kind, PLACE_FUNCTION);
 	assert_string_equal(places.end.name, "vfs_read");
 	assert_true(places.is_call && places.is_alone && places.end.is_return);
 	assert_true(places.end.by_trampoline && places.end.by_kprobe);
@@ -90,7 +90,7 @@ static void tracepoints(void **state)
 		found("__tracepoint_sched_waking", "__tracepoint_sched_switch");
 
 	(void)state;
-	assert_int_equal(places.start.kind, KSTATS_TRACEPOINT);
+	assert_int_equal(places.start.kind, PLACE_TRACEPOINT);
 	assert_string_equal(places.end.name, "sched_switch");
 	kstats_places_clear(&places);
 }
@@ -100,7 +100,7 @@ static void programs(void **state)
 	struct kstats_places places = found("uprobe:/proc/self/exe:main", NULL);
 
 	(void)state;
-	assert_int_equal(places.start.kind, KSTATS_PROGRAM);
+	assert_int_equal(places.start.kind, PLACE_PROGRAM);
 	assert_true(places.is_call && places.end.is_return);
 	assert_int_equal(places.end.points->items[0].kind, PROBE_URETPROBE);
 	assert_true(places.end.points->items[0].offset == places.start.points->items[0].offset);
@@ -146,7 +146,7 @@ static void arguments_at_a_return(void **state)
 
 static void expect_obstacle(const char *name, const char *said)
 {
-	struct kstats_place place = { .kind = KSTATS_FUNCTION, .name = (char *)(uintptr_t)name };
+	struct kstats_place place = { .kind = PLACE_FUNCTION, .name = (char *)(uintptr_t)name };
 	struct error *err = kstats_place_obstacle(&place);
 
 	assert_non_null(err);

@@ -27,8 +27,8 @@ static void check_place(const struct kstats_place *place)
 	must(place->name && *place->name && !place->points);
 	for (const char *c = place->name; *c; c++)
 		must(*c > ' ' && *c < 127 && !strchr("/:\"'", *c));
-	must((place->syscall >= 0) == (place->kind == KSTATS_SYSCALL));
-	must(place->kind != KSTATS_PROGRAM);
+	must((place->syscall >= 0) == (place->kind == PLACE_SYSCALL));
+	must(place->kind != PLACE_PROGRAM);
 }
 
 static void check_places(const struct kstats_spec *spec, const struct kstats_places *places)
@@ -55,7 +55,7 @@ static void check_key(struct kstats_spec *spec)
 	spec->key = KSTATS_KEY_ARGUMENT;
 	spec->argument = 1;
 	must(!kstats_places_find(spec, &places));
-	must(places.end.kind != KSTATS_FUNCTION || !places.end.is_return || !places.end.by_kprobe);
+	must(places.end.kind != PLACE_FUNCTION || !places.end.is_return || !places.end.by_kprobe);
 	err = kstats_places_key(spec, &places, NULL, &start, &end);
 	if (err)
 		fuzz_check_error(err);

@@ -220,7 +220,7 @@ static int spread(void *data)
 	u64 i;
 
 	for (i = job->first; i < job->count; i += job->step) {
-		kstats_record(job->metric, kstats_value(i % KSTATS_VALUES));
+		kstats_record(job->metric, kstats_value(i % KSTATS_VALUE_COUNT));
 		if (i % 4096 == 0)
 			cond_resched();
 	}

@@ -2,7 +2,7 @@
 /*
  * kstats_reference BITS [COUNT]: what the values of tests/kstats_values.h are in slots, by the
  * library's own arithmetic: "SLOT COUNT SUM" for each that has any. Values begin again after
- * KSTATS_VALUES.
+ * KSTATS_VALUE_COUNT.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -19,12 +19,12 @@ int main(int argc, char **argv)
 		uint64_t count, sum;
 	} slots[BUCKET_SLOTS(BUCKET_FRAC_BITS_MAX)];
 	unsigned bits = argc > 1 ? (unsigned)atoi(argv[1]) : 3;
-	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : KSTATS_VALUES;
+	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : KSTATS_VALUE_COUNT;
 
 	if (bits > BUCKET_FRAC_BITS_MAX)
 		return 2;
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t value = kstats_value(i % KSTATS_VALUES);
+		uint64_t value = kstats_value(i % KSTATS_VALUE_COUNT);
 		unsigned slot = bucket_slot(value, bits);
 
 		slots[slot].count++;

@@ -11,22 +11,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kstats_values.h"
+#include "../../kstats_values.h"
 
 struct worker {
 	struct kstats *key;
 	pthread_t thread;
-	uint64_t seed, records;
+	uint64_t first, records;     /* which of the agreed values */
 	struct kstats_slot recorded; /* by its own arithmetic */
 };
 
 static void *record_values(void *context)
 {
 	struct worker *worker = context;
-	uint64_t state = worker->seed;
-
 	for (uint64_t i = 0; i < worker->records; i++) {
-		uint64_t value = kstats_value(&state);
+		uint64_t value = kstats_value(worker->first + i);
 
 		kstats_record(worker->key, value);
 		worker->recorded.count++;
@@ -39,7 +37,8 @@ static void start_workers(struct worker *workers, unsigned count, struct kstats 
 			  uint64_t records, void *(*work)(void *))
 {
 	for (unsigned i = 0; i < count; i++) {
-		workers[i] = (struct worker){ .key = key, .seed = i + 1, .records = records };
+		workers[i] =
+			(struct worker){ .key = key, .first = i * records, .records = records };
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			exit(1);
 	}
@@ -188,7 +187,7 @@ int fork_mode(char **words)
 int serve_mode(char **words)
 {
 	struct kstats *key = kstats_new(words[0], (unsigned)strtoul(words[1], NULL, 10));
-	struct worker worker = { .key = key, .seed = KSTATS_VALUES_SEED, .records = KSTATS_VALUES };
+	struct worker worker = { .key = key, .records = KSTATS_VALUE_COUNT };
 
 	if (!key) {
 		perror("kstats_new");
