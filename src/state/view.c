@@ -21,6 +21,7 @@ struct lines {
 /* A list that is being made. */
 struct making {
 	struct state_list *list;
+	const struct state_window *window;
 	const struct state_view *view;
 	bool has_groups, has_threads; /* a tree has both */
 	enum state_grouping grouping;
@@ -79,6 +80,27 @@ double state_line_share(const struct state_line *line, enum state state)
 	if (!line->window_ns)
 		return 0;
 	return ns < line->window_ns ? (double)ns / (double)line->window_ns : 1;
+}
+
+/* What all of a line's own window is of the window that is shown. A thread's own may be a bit off,
+ * and is all of it. */
+static double weight_of(const struct state_line *line, const struct state_window *window)
+{
+	const uint64_t whole = window->ended_ns - window->begun_ns;
+
+	if ((line->threads == 1 && !line->ended) || !whole)
+		return 1;
+	return (double)line->window_ns / (double)whole;
+}
+
+double state_line_busy(const struct state_line *line, const struct state_window *window)
+{
+	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
+	double share = 0;
+
+	for (size_t i = 0; i < array_length(busy); i++)
+		share += state_line_share(line, busy[i]);
+	return (share < 1 ? share : 1) * weight_of(line, window);
 }
 
 /* --- groups: their keys, labels and ids --- */
@@ -219,10 +241,10 @@ static bool add_thread(struct making *m, const struct state_delta *delta)
 	return array_push(&m->threads, line);
 }
 
-static bool add_all(struct making *m, const struct state_window *window)
+static bool add_all(struct making *m)
 {
-	for (size_t i = 0; i < window->deltas.count; i++) {
-		const struct state_delta *delta = &window->deltas.items[i];
+	for (size_t i = 0; i < m->window->deltas.count; i++) {
+		const struct state_delta *delta = &m->window->deltas.items[i];
 
 		if (!state_view_shows(m->view, delta))
 			continue;
@@ -285,11 +307,12 @@ static bool put_all(struct making *m)
 
 	if (!groups || !threads ||
 	    !array_reserve(&m->list->lines, m->groups.count + m->threads.count) ||
-	    !state_order(m->groups.items, m->groups.count, NULL, sort, groups))
+	    !state_order(m->groups.items, m->groups.count, m->window, NULL, sort, groups))
 		return false;
 	if (m->has_groups && m->has_threads && !rank_groups(m, groups))
 		return false;
-	if (!state_order(m->threads.items, m->threads.count, m->group_of.items, sort, threads))
+	if (!state_order(m->threads.items, m->threads.count, m->window, m->group_of.items, sort,
+			 threads))
 		return false;
 	if (m->has_groups && m->has_threads)
 		put_tree(m, groups, threads);
@@ -329,6 +352,7 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 {
 	struct making m = {
 		.list = list,
+		.window = window,
 		.view = view,
 		.has_groups = view->is_tree || view->grouping != STATE_BY_THREAD,
 		.has_threads = view->is_tree || view->grouping == STATE_BY_THREAD,
@@ -337,7 +361,7 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 	bool done;
 
 	clear(list);
-	done = add_all(&m, window) && put_all(&m);
+	done = add_all(&m) && put_all(&m);
 	making_deinit(&m);
 	if (done)
 		return NULL;

@@ -39,7 +39,7 @@ extern const char *const state_grouping_names[STATE_GROUPINGS];
 
 /* The largest first, but for names and tids. What is equal is in the order of ids, always. */
 enum state_sort_key {
-	STATE_SORT_BUSY,  /* time in latency states and exec: what is of interest first */
+	STATE_SORT_BUSY,  /* state_line_busy(): what is of interest first */
 	STATE_SORT_STATE, /* share of one state */
 	STATE_SORT_NAME,
 	STATE_SORT_TID,
@@ -141,5 +141,10 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 
 /* Of its window, in a main state or a part: 0 to 1. */
 double state_line_share(const struct state_line *line, enum state state);
+
+/* How much of the window's time it ran, or would have if it could: exec, runnable, paging and lock.
+ * Of a thread that lives it is a part of its own window, so 1 is one that did nothing else, however
+ * long it has been there; groups may have more. */
+double state_line_busy(const struct state_line *line, const struct state_window *window);
 
 #endif

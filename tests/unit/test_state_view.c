@@ -445,9 +445,70 @@ TEST(a_state_is_sorted_by_its_share)
 	assert_true(state_line_share(&s.list.lines.items[1], STATE_LOCK) == 0.5);
 	/* 600,000 of 1,100,000. */
 	assert_true(fabs(state_line_share(&s.list.total, STATE_LOCK) - 6.0 / 11) < 1e-12);
-	view.sort.key = STATE_SORT_BUSY;
+	state_scene_deinit(&s);
+}
+
+TEST(busy_is_of_the_window_and_adds_up_in_groups)
+{
+	const struct state_window window = { .begun_ns = 1000, .ended_ns = 2000 };
+	struct state_line line = { .threads = 1, .window_ns = 990 };
+
+	line.times.ns[STATE_EXEC_USER] = 495;
+	line.times.ns[STATE_LOCK_KERNEL] = 99;
+	line.times.ns[STATE_SLEEP_DISK] = 200;
+	/* One thread: of its own window. */
+	assert_true(fabs(state_line_busy(&line, &window) - 0.6) < 1e-9);
+	line.threads = 4;
+	line.window_ns = 3960;
+	line.times.ns[STATE_RUNNABLE] = 1980 - 594;
+	assert_true(fabs(state_line_busy(&line, &window) - 1.98) < 1e-9);
+	/* One that lived for a tenth of it. */
+	line = (struct state_line){ .ended = 1, .window_ns = 100 };
+	line.times.ns[STATE_EXEC] = 100;
+	assert_true(fabs(state_line_busy(&line, &window) - 0.1) < 1e-9);
+}
+
+/* Of who lives the share of its own window, however short that is, and of who has ended its part of
+ * the window that is shown: no row stands above one that shows more. */
+TEST(busy_is_sorted_by_what_is_shown)
+{
+	static const struct {
+		const char *name;
+		uint64_t busy, window;
+		bool has_ended;
+		double shown;
+	} rows[] = {
+		{ "long", 500000, 1000000, false, 0.5 },
+		{ "new", 100000, 100000, false, 1 },
+		{ "gone", 300000, 300000, true, 0.3 },
+		{ "idle", 0, 1000000, false, 0 },
+	};
+	struct state_view view = { .sort = { STATE_SORT_BUSY, 0, false } };
+	struct state_scene s;
+
+	state_scene_init(&s);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_thread *t = scene_new(&s, 1, 1 + (uint32_t)i, rows[i].name, "p");
+
+		t->begun_ns = t->seen_ns - rows[i].window;
+		t->times.ns[STATE_EXEC] = rows[i].busy;
+		t->times.ns[STATE_IDLE] = rows[i].window - rows[i].busy;
+		t->has_ended = rows[i].has_ended;
+	}
+	scene_window(&s);
 	scene_list(&s, &view, NULL);
-	assert_string_equal(letters(&s.list), "ls");
+	assert_string_equal(letters(&s.list), "nlgi");
+	for (size_t i = 0; i < s.list.lines.count; i++) {
+		const struct state_line *line = &s.list.lines.items[i];
+
+		for (size_t k = 0; k < array_length(rows); k++)
+			if (text_equal(name_text(line->label), text_of(rows[k].name)))
+				assert_true(fabs(state_line_busy(line, &s.window) - rows[k].shown) <
+					    1e-9);
+	}
+	view.sort.reverse = true;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "igln");
 	state_scene_deinit(&s);
 }
 
@@ -811,6 +872,8 @@ UNIT_TESTS(cmocka_unit_test(who_has_ended_may_have_no_row),
 	   cmocka_unit_test(threads_of_the_kernel_can_be_left_out),
 	   cmocka_unit_test(hostile_filters), cmocka_unit_test(lines_are_in_order),
 	   cmocka_unit_test(a_state_is_sorted_by_its_share),
+	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups),
+	   cmocka_unit_test(busy_is_sorted_by_what_is_shown),
 	   cmocka_unit_test(a_share_is_never_more_than_all), cmocka_unit_test(what_groups_are),
 	   cmocka_unit_test(what_pools_are), cmocka_unit_test(who_stands_for_a_group),
 	   cmocka_unit_test(the_longest_wait_of_a_group),
