@@ -24,6 +24,7 @@ struct making {
 	const struct state_window *window;
 	const struct state_view *view;
 	bool has_groups, has_threads; /* a tree has both */
+	bool folds;                   /* processes of one thread are one line */
 	enum state_grouping grouping;
 	struct word_map numbers; /* of groups */
 	struct lines groups, threads;
@@ -209,6 +210,36 @@ static uint32_t *(*const groupings[STATE_GROUPINGS])(struct making *m,
 	[STATE_BY_POOL] = pool_of,
 };
 
+/* --- processes of one thread, in a tree --- */
+
+/* Beside the numbers of processes, which have no second word. */
+static struct words crowd_of(uint32_t tgid)
+{
+	return (struct words){ { tgid, 1 } };
+}
+
+/* Filters are not asked: what they leave of a process is not all of it. */
+static bool note_crowd(struct making *m, const struct state_thread *thread)
+{
+	uint32_t *place;
+
+	if (!m->folds || is_leader(thread))
+		return true;
+	place = word_map_at(&m->numbers, crowd_of(thread->tgid));
+	if (place)
+		*place = 1;
+	return place;
+}
+
+/* Does the line of the process say all that the line of its thread would? */
+static bool is_folded(const struct making *m, const struct state_line *process,
+		      const struct state_line *thread)
+{
+	return m->folds && is_leader(thread->thread) &&
+	       text_equal(name_text(process->label), name_text(thread->label)) &&
+	       word_map_find(&m->numbers, crowd_of(thread->thread->tgid)) == WORD_MAP_NEW;
+}
+
 /* --- adding threads up --- */
 
 static bool add_to_group(struct making *m, const struct state_delta *delta)
@@ -246,6 +277,8 @@ static bool add_all(struct making *m)
 	for (size_t i = 0; i < m->window->deltas.count; i++) {
 		const struct state_delta *delta = &m->window->deltas.items[i];
 
+		if (!note_crowd(m, delta->thread))
+			return false;
 		if (!state_view_shows(m->view, delta))
 			continue;
 		add(&m->list->total, delta);
@@ -281,6 +314,9 @@ static void put_tree(struct making *m, const uint32_t *groups, const uint32_t *t
 		while (at < m->threads.count && m->group_of.items[threads[at]] == rank)
 			at++;
 		put(m, &m->groups, &groups[rank], 1);
+		if (at - begin == 1 &&
+		    is_folded(m, &m->groups.items[groups[rank]], &m->threads.items[threads[begin]]))
+			continue;
 		put(m, &m->threads, threads + begin, at - begin);
 	}
 }
@@ -357,6 +393,7 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 		.has_groups = view->is_tree || view->grouping != STATE_BY_THREAD,
 		.has_threads = view->is_tree || view->grouping == STATE_BY_THREAD,
 		.grouping = view->grouping,
+		.folds = view->is_tree && groupings[view->grouping] == process_of,
 	};
 	bool done;
 

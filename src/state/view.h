@@ -94,7 +94,9 @@ struct state_view {
 	const struct state_filter *filter; /* NULL: none */
 	bool no_kernel;                    /* threads of the kernel are left out */
 	bool no_ended; /* no rows of those that have ended; in sums they are, as in the total */
-	bool is_tree;  /* threads below their groups; by thread: below their processes */
+	/* Threads below their groups; by thread: below their processes, of which those of a single
+	 * thread are one line, the process's. */
+	bool is_tree;
 	/* The name of a user; NULL: numbers stand for them. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;
@@ -138,6 +140,12 @@ void state_list_deinit(struct state_list *list);
  * empty. */
 struct error *state_list_make(struct state_list *list, const struct state_window *window,
 			      const struct state_view *view) MUST_CHECK;
+
+/* Is it of one thread alone, whatever it is called? That is `thread` then. */
+static inline bool state_line_is_one(const struct state_line *line)
+{
+	return line->threads + line->ended == 1;
+}
 
 /* Of its window, in a main state or a part: 0 to 1. */
 double state_line_share(const struct state_line *line, enum state state);

@@ -632,6 +632,13 @@ static void expect_same(const struct state_line *a, const struct state_line *b)
 	assert_memory_equal(&a->times, &b->times, sizeof(a->times));
 }
 
+/* With none below it: in a tree, a thread, or a process of one. */
+static bool is_leaf(const struct state_list *list, size_t i)
+{
+	return i + 1 == list->lines.count ||
+	       list->lines.items[i + 1].depth <= list->lines.items[i].depth;
+}
+
 /* Lines of one depth add up to the total, and no two have the same id. */
 static void check_sums(const struct state_list *list, uint32_t depth)
 {
@@ -643,7 +650,7 @@ static void check_sums(const struct state_list *list, uint32_t depth)
 		uint32_t *place;
 
 		assert_true(line->thread && line->label);
-		if (line->depth == depth)
+		if (line->depth == depth || (line->depth < depth && is_leaf(list, i)))
 			add_line(&sum, line);
 		place = word_map_at(&ids, (struct words){ { line->id } });
 		assert_non_null(place);
@@ -710,6 +717,12 @@ static void check_tree(const struct state_list *list)
 		const struct state_line *group = &list->lines.items[i++];
 
 		assert_int_equal(group->depth, 0);
+		/* A process of one thread. */
+		if (is_leaf(list, i - 1)) {
+			assert_int_equal(group->threads + group->ended, 1);
+			assert_int_equal(group->thread->tid, group->thread->tgid);
+			continue;
+		}
 		for (; i < list->lines.count && list->lines.items[i].depth; i++) {
 			assert_int_equal(list->lines.items[i].depth, 1);
 			add_line(&sum, &list->lines.items[i]);
@@ -859,11 +872,51 @@ TEST(who_has_ended_may_have_no_row)
 	assert_int_equal(scene.list.lines.items[1].depth, 1);
 	view.no_ended = false;
 	scene_list(&scene, &view, NULL);
-	assert_int_equal(scene.list.lines.count, 6);
+	assert_int_equal(scene.list.lines.count, 5);
 	state_scene_deinit(&scene);
 }
 
+/* A process of one thread has one line; but for what that would not say. */
+TEST(a_tree_folds_processes_of_one_thread)
+{
+	struct state_view view = { .is_tree = true };
+	struct state_scene s;
+
+	state_scene_init(&s);
+	scene_new(&s, 1, 1, "a", "a");
+	scene_new(&s, 2, 2, "b", "b");
+	scene_new(&s, 2, 3, "c", "b")->state = STATE_LOCK;
+	/* Its leader has gone; its name is another. */
+	scene_new(&s, 4, 5, "d", "d");
+	scene_new(&s, 6, 6, "e", "f");
+	/* The number of one that ended is another's, in one window. */
+	scene_new(&s, 7, 7, "g", "g")->has_ended = true;
+	scene_new(&s, 7, 7, "g", "g")->id = 1;
+	scene_window(&s);
+	view.sort.key = STATE_SORT_TID;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "abbcddfeggg");
+	view.grouping = STATE_BY_PROCESS;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "abbcddfeggg");
+	/* What a filter leaves is not all of it. */
+	scene_list(&s, &view, "state:lock");
+	assert_string_equal(letters(&s.list), "bc");
+	scene_list(&s, &view, "a|c");
+	assert_string_equal(letters(&s.list), "abc");
+	/* Other groups have names of their own. */
+	view.grouping = STATE_BY_CGROUP;
+	scene_list(&s, &view, "a");
+	assert_string_equal(letters(&s.list), "-a");
+	/* No tree: as it was. */
+	view = (struct state_view){ .sort.key = STATE_SORT_TID };
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "abcdegg");
+	state_scene_deinit(&s);
+}
+
 UNIT_TESTS(cmocka_unit_test(who_has_ended_may_have_no_row),
+	   cmocka_unit_test(a_tree_folds_processes_of_one_thread),
 	   cmocka_unit_test(what_orders_can_be_written),
 	   cmocka_unit_test(what_filters_cannot_be_written),
 	   cmocka_unit_test(what_filters_let_through),
