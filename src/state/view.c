@@ -259,16 +259,23 @@ static bool add_to_group(struct making *m, const struct state_delta *delta)
 	return !m->has_threads || array_push(&m->group_of, *number);
 }
 
-static bool add_thread(struct making *m, const struct state_delta *delta)
+struct state_line state_line_of(const struct state_delta *delta)
 {
 	struct state_line line = {
 		.id = delta->thread->id,
 		.thread = delta->thread,
 		.label = delta->thread->name,
-		.depth = m->has_groups,
 	};
 
 	add(&line, delta);
+	return line;
+}
+
+static bool add_thread(struct making *m, const struct state_delta *delta)
+{
+	struct state_line line = state_line_of(delta);
+
+	line.depth = m->has_groups;
 	return array_push(&m->threads, line);
 }
 

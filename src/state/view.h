@@ -141,6 +141,9 @@ void state_list_deinit(struct state_list *list);
 struct error *state_list_make(struct state_list *list, const struct state_window *window,
 			      const struct state_view *view) MUST_CHECK;
 
+/* The line of a thread. */
+struct state_line state_line_of(const struct state_delta *delta);
+
 /* Is it of one thread alone, whatever it is called? That is `thread` then. */
 static inline bool state_line_is_one(const struct state_line *line)
 {

@@ -52,8 +52,7 @@ struct tui {
 
 	/* Pages and prompts. */
 	struct page page;
-	uint64_t inspected; /* the thread's id; it may have ended since */
-	uint32_t inspected_tid;
+	struct screen_subject inspected; /* it may have ended since; its names are not looked at */
 	char inspected_name[64];
 	bool inspected_is_gone;
 	size_t chosen;         /* in the list of columns */

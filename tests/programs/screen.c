@@ -278,8 +278,9 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	return NULL;
 }
 
-static struct error *inspect(void *context, const struct state_thread *thread, FILE *out)
+static struct error *inspect(void *context, const struct screen_subject *subject, FILE *out)
 {
+	const struct state_thread *thread = &subject->thread;
 	struct feed *feed = context;
 
 	wait_while_held(feed);
