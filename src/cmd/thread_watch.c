@@ -75,6 +75,9 @@ static bool wait_a_little(struct thread_watch *watch)
 
 /* --- its text --- */
 
+/* Where there is none of a report. */
+#define HEAD "\n## Stacks\n"
+
 static struct error *print_report(FILE *out, const struct profile *profile)
 {
 	_cleanup_(flame_destroy) struct flame *flame = NULL;
@@ -114,7 +117,7 @@ static struct error *read_text(struct profile_session *session, char **ret)
 	if (!out)
 		return &error_no_memory;
 	if (!profile->samples.count)
-		fputs("it did not leave its CPU\n", out);
+		fputs(HEAD "it did not leave its CPU\n", out);
 	else
 		err = print_report(out, profile);
 	if (fclose(out) && !err)
@@ -166,7 +169,7 @@ static void *watch_thread(void *argument)
 	if (!err)
 		err = watch_until_over(watch, session);
 	if (err)
-		tell(watch, strdup(err->message));
+		tell(watch, text_print(HEAD "%s\n", err->message));
 	error_destroy(err);
 	profile_session_close(session);
 	leave(watch);
@@ -200,7 +203,7 @@ struct thread_watch *thread_watch_start(uint32_t tid)
 void thread_watch_print(struct thread_watch *watch, FILE *out)
 {
 	pthread_mutex_lock(&watch->lock);
-	fputs(watch->text ? watch->text : "(looking)\n", out);
+	fputs(watch->text ? watch->text : HEAD "(looking)\n", out);
 	pthread_mutex_unlock(&watch->lock);
 }
 

@@ -55,6 +55,7 @@ struct top {
 	struct state_view view;
 	struct users users;
 	struct top_inspector inspector;
+	size_t windows;        /* that were read */
 	bool has_told_of_lost; /* threads that the engine had no room for */
 };
 
@@ -65,6 +66,9 @@ void top_close(struct top *top);
  * Of a replay the first reads nothing, and a window is the one that it is at. */
 struct error *top_read_first(struct top *top) MUST_CHECK;
 struct error *top_read_window(struct top *top) MUST_CHECK;
+
+/* Of the window that was read last, from 0 on; in a replay, in the recording. */
+size_t top_window_number(const struct top *top);
 
 /* The name of a user; NULL: none is known. */
 const char *top_user_name(void *users, uint32_t uid);

@@ -1,36 +1,255 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/top_inspect.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/units.h"
+#include "cmd/inspect_source.h"
+#include "cmd/top.h"
 #include "metric/derived.h"
 #include "metric/section.h"
 #include "report/cell.h"
 #include "report/table.h"
-#include "state/wait.h"
 
-/* --- from /proc --- */
+/* --- everything that is counted --- */
 
-/* The line of a small file of the thread; "" when it cannot be read. */
-static void read_line(const struct state_thread *thread, const char *file, char *ret, size_t room)
+/* A file may hold any text. */
+static char *visible(const struct name *name, char *ret, size_t room)
 {
-	char path[64];
-	_cleanup_close_ int fd = -1;
-	ssize_t got;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread->tid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, ret, room - 1);
-	ret[got > 0 ? got : 0] = '\0';
-	ret[strcspn(ret, "\n")] = '\0';
+	snprintf(ret, room, "%s", name ? name->bytes : "-");
 	text_make_safe(ret);
+	return ret;
 }
+
+static char *value_text(char text[CELL_MAX], const struct metric *metric,
+			const struct ctprof_thread *t)
+{
+	const struct thread_values *values = &t->record.values;
+
+	switch (metric->kind) {
+	case KIND_SET:
+		return cell_cpus(text, CELL_MAX, metric_load_name(values, metric));
+	case KIND_CATEGORY:
+		if (metric->type == VALUE_label)
+			return visible(metric_load_name(values, metric), text, CELL_MAX);
+		if (metric->type == VALUE_flag)
+			snprintf(text, CELL_MAX, "%s",
+				 metric_load_i64(values, metric) ? "true" : "false");
+		else
+			snprintf(text, CELL_MAX, "%c", (char)metric_load_i64(values, metric));
+		return text;
+	case KIND_ORDINAL:
+		snprintf(text, CELL_MAX, "%" PRId64, metric_load_i64(values, metric));
+		return text;
+	default:
+		return units_format(text, metric->unit, (__int128)metric_load_u64(values, metric));
+	}
+}
+
+static bool is_measured(const struct ctprof_thread *t, const struct metric *metric)
+{
+	return t && metric_set_has(&t->record.measured, metric_id(metric));
+}
+
+/* What the window changed of it: a difference where there is one, else what it was. */
+static char *change_text(char text[CELL_MAX], const struct metric *metric,
+			 const struct inspect_counters *c)
+{
+	char before[CELL_MAX], now[CELL_MAX];
+
+	*text = '\0';
+	if (!is_measured(c->before, metric))
+		return text;
+	if (metric->kind == KIND_CATEGORY || metric->kind == KIND_SET ||
+	    metric->kind == KIND_ORDINAL) {
+		if (strcmp(value_text(before, metric, c->before),
+			   value_text(now, metric, c->now)) != 0)
+			snprintf(text, CELL_MAX, "was %.100s", before);
+		return text;
+	}
+	if (metric_load_u64(&c->before->record.values, metric) ==
+	    metric_load_u64(&c->now->record.values, metric))
+		return text;
+	return units_format_delta(
+		text, metric->unit,
+		(__int128)metric_load_u64(&c->now->record.values, metric) -
+			(__int128)metric_load_u64(&c->before->record.values, metric));
+}
+
+static void print_row(FILE *out, const char *name, const char *value, const char *change)
+{
+	if (*change)
+		fprintf(out, "%-28s %-19s %s\n", name, value, change);
+	else
+		fprintf(out, "%-28s %s\n", name, value);
+}
+
+static void print_counters(FILE *out, const struct inspect_counters *c)
+{
+	enum section section = SECTION_COUNT;
+	char value[CELL_MAX], change[CELL_MAX];
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (!is_measured(c->now, &metrics[i]))
+			continue;
+		if (metrics[i].section != section) {
+			section = metrics[i].section;
+			fprintf(out, "\n## %s%s\n", section_infos[section].name,
+				c->before ? ", and what changed in the window" : "");
+		}
+		print_row(out, metrics[i].name, value_text(value, &metrics[i], c->now),
+			  change_text(change, &metrics[i], c));
+	}
+}
+
+/* "1.234µs" of each event, as far as there were any. */
+static char *average_text(char text[CELL_MAX], const struct derived *d, uint64_t sum,
+			  uint64_t count)
+{
+	*text = '\0';
+	return count ? units_format(text, d->unit, (__int128)(sum / count)) : text;
+}
+
+static uint64_t gain(const struct inspect_counters *c, const struct metric *metric)
+{
+	const uint64_t now = metric_load_u64(&c->now->record.values, metric),
+		       before = metric_load_u64(&c->before->record.values, metric);
+
+	return now > before ? now - before : 0;
+}
+
+/* What a count and a total make together; of the window alone, too. */
+static void print_averages(FILE *out, const struct inspect_counters *c)
+{
+	char life[CELL_MAX], window[CELL_MAX] = "";
+	bool has_head = false;
+
+	for (size_t i = 0; i < DERIVED_COUNT; i++) {
+		const struct derived *d = &derived_metrics[i];
+
+		if (d->form != DERIVED_QUOTIENT || !is_measured(c->now, d->a) ||
+		    !is_measured(c->now, d->b))
+			continue;
+		average_text(life, d, metric_load_u64(&c->now->record.values, d->a),
+			     metric_load_u64(&c->now->record.values, d->b));
+		if (is_measured(c->before, d->a) && is_measured(c->before, d->b))
+			average_text(window, d, gain(c, d->a), gain(c, d->b));
+		if (!*life)
+			continue;
+		if (!has_head)
+			fprintf(out, "\n## averages%s\n",
+				c->before ? ", and those of the window" : "");
+		has_head = true;
+		print_row(out, d->name, life, window);
+	}
+}
+
+static struct error *print_counted(struct top *top, const struct inspect_source *source,
+				   const struct state_thread *thread, FILE *out)
+{
+	struct inspect_counters counters = { 0 };
+	struct error *err = source->count(top, thread, &counters);
+
+	if (err)
+		return err;
+	if (counters.now) {
+		print_counters(out, &counters);
+		print_averages(out, &counters);
+	} else {
+		fputs("\nit has ended\n", out);
+	}
+	snapshot_destroy(counters.owned);
+	return NULL;
+}
+
+/* --- a group --- */
+
+#define THREADS_MOST 40
+
+/* Lines of its threads, those that are of interest first. */
+struct members {
+	const struct state_line *lines;
+	size_t count;
+};
+
+static struct error *print_members(struct top *top, const struct members *members, FILE *out)
+{
+	const size_t shown = members->count < THREADS_MOST ? members->count : THREADS_MOST;
+	struct error *err;
+
+	fputs("\n## Threads, in percent of this window\n", out);
+	err = top_threads_print(&top->window, members->lines, shown, out);
+	if (!err && shown < members->count)
+		fprintf(out, "... %zu more\n", members->count - shown);
+	return err;
+}
+
+/* What it added in the window; one that began in it, all that it has. */
+static void add_gains(const struct inspect_counters *c, bool is_new, uint64_t sums[METRIC_COUNT])
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const struct metric *metric = &metrics[i];
+
+		if (metric->kind != KIND_TOTAL || !is_measured(c->now, metric))
+			continue;
+		if (is_measured(c->before, metric))
+			sums[i] += gain(c, metric);
+		else if (!c->before && is_new)
+			sums[i] += metric_load_u64(&c->now->record.values, metric);
+	}
+}
+
+static struct error *print_gains(struct top *top, const struct inspect_source *source,
+				 const struct members *members, FILE *out)
+{
+	const uint64_t length = top->window.ended_ns - top->window.begun_ns;
+	uint64_t sums[METRIC_COUNT] = { 0 };
+	char text[CELL_MAX];
+
+	for (size_t i = 0; i < members->count; i++) {
+		const struct state_line *line = &members->lines[i];
+		struct inspect_counters counters = { 0 };
+		struct error *err = source->count(top, line->thread, &counters);
+
+		if (err)
+			return err;
+		add_gains(&counters, line->window_ns < length, sums);
+	}
+	fputs("\n## Counters of all of them, in this window\n", out);
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (sums[i])
+			print_row(out, metrics[i].name,
+				  units_format_delta(text, metrics[i].unit, (__int128)sums[i]), "");
+	return NULL;
+}
+
+static struct error *print_threads(struct top *top, const struct inspect_source *source,
+				   const struct screen_subject *subject, FILE *out)
+{
+	const struct state_view view = { .grouping = subject->grouping, .is_tree = true };
+	struct error *err = state_list_make(&top->list, &top->window, &view);
+	const struct state_line *lines = top->list.lines.items;
+	const size_t count = top->list.lines.count;
+	struct members members = { 0 };
+	size_t at = 0;
+
+	if (err)
+		return err;
+	while (at < count && (lines[at].depth || lines[at].id != subject->line))
+		at++;
+	/* It may have gone since it was chosen. */
+	if (at == count)
+		return NULL;
+	members.lines = lines + at + 1;
+	while (at + 1 + members.count < count && members.lines[members.count].depth)
+		members.count++;
+	err = print_members(top, &members, out);
+	return err || !source->has_all ? err : print_gains(top, source, &members, out);
+}
+
+/* --- all of it --- */
 
 static void print_state(FILE *out, const struct state_thread *thread)
 {
@@ -44,195 +263,8 @@ static void print_state(FILE *out, const struct state_thread *thread)
 	fprintf(out, ": %s\n", state_rows[thread->state].prose);
 }
 
-static void print_now(FILE *out, const struct state_thread *thread)
-{
-	char wchan[128], call[256];
-	const char *name = wait_syscall_name(thread->syscall);
-
-	read_line(thread, "wchan", wchan, sizeof(wchan));
-	read_line(thread, "syscall", call, sizeof(call));
-	if (thread->state >= STATE_COUNT)
-		fputs("state          -\n", out);
-	else
-		print_state(out, thread);
-	if (name)
-		fprintf(out, "system call    %s", name);
-	else
-		fputs("system call    -", out);
-	fprintf(out, "%s%s\n", *call ? "  " : "", call);
-	fprintf(out, "wait channel   %s\n", *wchan && strcmp(wchan, "0") != 0 ? wchan : "-");
-}
-
-/* Of the whole process, as of now; of a thread of the kernel nothing. */
-static void print_memory(FILE *out, const struct state_thread *thread)
-{
-	static const char *const keys[] = { "VmRSS:", "RssAnon:", "RssFile:", "RssShmem:",
-					    "VmSwap:" };
-	_cleanup_free_ char *line = NULL;
-	char path[64], text[UNITS_TEXT_MAX];
-	size_t room = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", thread->tid);
-	file = fopen(path, "re");
-	fputs("memory        ", out);
-	while (file && getline(&line, &room, file) > 0)
-		for (size_t i = 0; i < array_length(keys); i++) {
-			const size_t length = strlen(keys[i]);
-
-			if (strncmp(line, keys[i], length) == 0)
-				fprintf(out, " %.*s %s", (int)length - 1, keys[i],
-					units_format(text, UNIT_BYTES,
-						     (__int128)strtoull(line + length, NULL, 10) *
-							     1024));
-		}
-	fputc('\n', out);
-	if (file)
-		fclose(file);
-}
-
-/* --- taskstats: what the struct itself says of itself --- */
-
-static void print_version(struct top_inspector *inspector, FILE *out, uint32_t tid)
-{
-	struct taskstats_reply reply = { .failed = ENOSYS };
-
-	if (!inspector->has_looked_for_taskstats)
-		error_destroy(taskstats_socket_open(&inspector->taskstats));
-	inspector->has_looked_for_taskstats = true;
-	if (inspector->taskstats)
-		taskstats_ask(inspector->taskstats, &tid, 1, &reply);
-	if (reply.failed)
-		fprintf(out, "taskstats      - (%s)\n", strerror(reply.failed));
-	else
-		fprintf(out, "taskstats      ABI version %u\n", reply.stats.version);
-}
-
-/* --- everything that is counted --- */
-
-static void print_value(FILE *out, const struct metric *metric, const struct ctprof_thread *t)
-{
-	const struct thread_values *values = &t->record.values;
-	char text[CELL_MAX];
-
-	switch (metric->kind) {
-	case KIND_SET:
-		fputs(cell_cpus(text, sizeof(text), metric_load_name(values, metric)), out);
-		break;
-	case KIND_CATEGORY:
-		if (metric->type == VALUE_label)
-			fputs(metric_load_name(values, metric)->bytes, out);
-		else if (metric->type == VALUE_flag)
-			fputs(metric_load_i64(values, metric) ? "true" : "false", out);
-		else
-			fputc((int)metric_load_i64(values, metric), out);
-		break;
-	case KIND_ORDINAL:
-		fprintf(out, "%" PRId64, metric_load_i64(values, metric));
-		break;
-	default:
-		fputs(units_format(text, metric->unit, (__int128)metric_load_u64(values, metric)),
-		      out);
-	}
-	fputc('\n', out);
-}
-
-static void print_counters(FILE *out, const struct ctprof_thread *t)
-{
-	enum section section = SECTION_COUNT;
-
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (!metric_set_has(&t->record.measured, (enum metric_id)i))
-			continue;
-		if (metrics[i].section != section) {
-			section = metrics[i].section;
-			fprintf(out, "\n## %s\n", section_infos[section].name);
-		}
-		fprintf(out, "%-28s ", metrics[i].name);
-		print_value(out, &metrics[i], t);
-	}
-}
-
-static bool is_measured(const struct ctprof_thread *t, const struct metric *metric)
-{
-	return metric_set_has(&t->record.measured, (enum metric_id)(metric - metrics));
-}
-
-/* What a count and a total make together. */
-static void print_averages(FILE *out, const struct ctprof_thread *t)
-{
-	char text[UNITS_TEXT_MAX];
-
-	fputs("\n## averages\n", out);
-	for (size_t i = 0; i < DERIVED_COUNT; i++) {
-		const struct derived *d = &derived_metrics[i];
-		uint64_t sum, count;
-
-		if (d->form != DERIVED_QUOTIENT || !is_measured(t, d->a) || !is_measured(t, d->b))
-			continue;
-		sum = metric_load_u64(&t->record.values, d->a);
-		count = metric_load_u64(&t->record.values, d->b);
-		if (count)
-			fprintf(out, "%-28s %s\n", d->name,
-				units_format(text, d->unit, (__int128)(sum / count)));
-	}
-}
-
-static struct error *capture(struct top_inspector *inspector, uint32_t tid,
-			     struct ctprof_snapshot **ret)
-{
-	struct error *err;
-
-	inspector->tid = tid;
-	if (inspector->capturer)
-		return capturer_take(inspector->capturer, ret);
-	inspector->options = (struct capture_options){
-		.without = 1u << CAPTURE_PART_SMAPS | 1u << CAPTURE_PART_EXE |
-			   1u << CAPTURE_PART_CMDLINE | 1u << CAPTURE_PART_CGROUPS |
-			   1u << CAPTURE_PART_COUNTERS | 1u << CAPTURE_PART_HEAP,
-		.pids = &inspector->tid,
-		.pid_count = 1,
-		.may_be_gone = true,
-	};
-	err = capturer_open(&inspector->options, &inspector->capturer);
-	return err ? err : capturer_take(inspector->capturer, ret);
-}
-
-static struct error *print_captured(struct top_inspector *inspector, FILE *out,
-				    const struct state_thread *thread)
-{
-	struct ctprof_snapshot *snapshot;
-	struct error *err = capture(inspector, thread->tid, &snapshot);
-	bool is_there = false;
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < snapshot->threads.count && !is_there; i++) {
-		is_there = snapshot->threads.items[i]->tid == thread->tid;
-		if (is_there) {
-			print_counters(out, snapshot->threads.items[i]);
-			print_averages(out, snapshot->threads.items[i]);
-		}
-	}
-	if (!is_there)
-		fputs("\nit has ended\n", out);
-	snapshot_destroy(snapshot);
-	return NULL;
-}
-
-/* --- all of it --- */
-
-static void watch_it(struct top_inspector *inspector, const struct state_thread *thread)
-{
-	if (inspector->watch && inspector->id == thread->id)
-		return;
-	thread_watch_stop(inspector->watch);
-	inspector->watch = thread_watch_start(thread->tid);
-	inspector->id = thread->id;
-}
-
-struct error *top_inspect(struct top_inspector *inspector, const struct state_thread *thread,
-			  FILE *out)
+/* Who it is, and what it does. */
+static struct error *print_who(FILE *out, const struct state_thread *thread)
 {
 	_cleanup_free_ char *name = text_visible(name_text(thread->name));
 	_cleanup_free_ char *process = text_visible(name_text(thread->process));
@@ -244,13 +276,56 @@ struct error *top_inspect(struct top_inspector *inspector, const struct state_th
 	fprintf(out, "thread         %" PRIu32 " %s, of process %" PRIu32 " %s\n", thread->tid,
 		name, thread->tgid, process);
 	fprintf(out, "cgroup         %s\n", cgroup ? cgroup : "-");
-	print_now(out, thread);
-	print_memory(out, thread);
-	print_version(inspector, out, thread->tid);
-	watch_it(inspector, thread);
-	if (inspector->watch)
-		thread_watch_print(inspector->watch, out);
-	return print_captured(inspector, out, thread);
+	if (thread->state >= STATE_COUNT)
+		fputs("state          -\n", out);
+	else
+		print_state(out, thread);
+	return NULL;
+}
+
+static struct error *print_past(struct top *top, const struct inspect_source *source,
+				const struct screen_subject *subject, FILE *out)
+{
+	const size_t number = top_window_number(top);
+	struct top_past *past = &top->inspector.past;
+	struct error *err = top_past_look(past, subject, &top->window, number);
+
+	if (!err)
+		err = source->look_back(top, subject);
+	fputs("\n## Windows, in percent\n", out);
+	return err ? err : top_past_print(past, number, top->replay, out);
+}
+
+static struct error *print_group(struct top *top, const struct inspect_source *source,
+				 const struct screen_subject *subject, FILE *out)
+{
+	struct error *err;
+
+	err = print_past(top, source, subject, out);
+	if (!err)
+		err = print_threads(top, source, subject, out);
+	if (!err)
+		fputs("\n## The thread that stands for them\n", out);
+	return err;
+}
+
+struct error *top_inspect(struct top *top, const struct screen_subject *subject, FILE *out)
+{
+	const struct inspect_source *source = top->replay ? &inspect_recorded : &inspect_live;
+	const struct state_thread *thread = &subject->thread;
+	const bool is_group = subject->grouping != STATE_BY_THREAD;
+	struct error *err = is_group ? print_group(top, source, subject, out) : NULL;
+
+	if (!err)
+		err = print_who(out, thread);
+	if (!err)
+		err = source->print_facts(top, thread, out);
+	if (!err && !is_group)
+		err = print_past(top, source, subject, out);
+	if (err)
+		return err;
+	source->print_stacks(top, thread, out);
+	return print_counted(top, source, thread, out);
 }
 
 void top_inspector_deinit(struct top_inspector *inspector)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All that is known of one thread, as the inspector of `ctprof top` shows it.
+ * All that is known of one row, as the inspector of `ctprof top` shows it: of a group what its
+ * threads do, and all of the one that stands for it. Live and in a replay it is the same page, from
+ * two sources (inspect_source.h).
  */
 #ifndef CMD_TOP_INSPECT_H
 #define CMD_TOP_INSPECT_H
@@ -9,11 +11,14 @@
 
 #include "capture/capture.h"
 #include "cmd/thread_watch.h"
+#include "cmd/top_past.h"
 #include "proc/taskstats_socket.h"
 #include "state/reading.h"
 
 /* Begins as {0}. */
 struct top_inspector {
+	struct top_past past;
+	/* Of a live host. */
 	uint64_t id; /* of the thread that is watched */
 	struct thread_watch *watch;
 	struct taskstats_socket *taskstats; /* NULL: there are none */
@@ -23,7 +28,10 @@ struct top_inspector {
 	bool has_looked_for_taskstats;
 };
 
-struct error *top_inspect(struct top_inspector *inspector, const struct state_thread *thread,
+struct top;
+
+/* The window of `top` is the one that is shown. */
+struct error *top_inspect(struct top *top, const struct screen_subject *subject,
 			  FILE *out) MUST_CHECK;
 
 /* Nobody is inspected any more. */

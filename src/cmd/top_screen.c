@@ -95,11 +95,9 @@ static struct error *tick(void *context)
 	return engine_tick(top->engine);
 }
 
-static struct error *inspect(void *context, const struct state_thread *thread, FILE *out)
+static struct error *inspect(void *context, const struct screen_subject *subject, FILE *out)
 {
-	struct top *top = context;
-
-	return top_inspect(&top->inspector, thread, out);
+	return top_inspect(context, subject, out);
 }
 
 static bool step(void *context, int by)
@@ -148,7 +146,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 	const struct screen_feed feed = {
 		.next = next_window,
 		.tick = top->replay ? NULL : tick,
-		.inspect = top->replay ? NULL : inspect,
+		.inspect = inspect,
 		.step = top->replay ? step : NULL,
 		.jump = top->replay ? jump : NULL,
 		.context = top,

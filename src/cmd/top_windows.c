@@ -177,10 +177,16 @@ struct error *top_read_window(struct top *top)
 	if (top->replay)
 		return replay_window(top->replay, &top->window);
 	top->now = !top->now;
+	top->windows++;
 	err = read_engine(top, &top->readings[top->now]);
 	if (!err)
 		err = state_window_make(&top->window, before, &top->readings[top->now]);
 	return err;
+}
+
+size_t top_window_number(const struct top *top)
+{
+	return top->replay ? replay_at(top->replay) : top->windows - 1;
 }
 
 void top_close(struct top *top)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/word_map.h"
 #include "live/counter_rows.h"
 #include "live/state_rows.h"
 #include "live/wanted.h"
@@ -20,11 +21,22 @@ struct loaded {
 	size_t number;
 };
 
-struct replay {
-	struct recording recording;
-	size_t at;                 /* from capture `at` to the next */
+/* A window, and what it is made of. */
+struct sight {
 	struct loaded captures[2]; /* even ones and odd ones */
 	struct state_reading readings[2];
+	struct state_window window;
+	size_t at; /* which it is */
+	bool is_there;
+	/* Threads of the captures by id, once somebody asked; even and odd ones. */
+	struct word_map places[2];
+	bool is_indexed;
+};
+
+struct replay {
+	struct recording recording;
+	size_t at; /* from capture `at` to the next */
+	struct sight shown, past;
 	struct wanted wanted;
 	const char *cgroup;
 	struct arena arena; /* names of all windows: a host has few */
@@ -33,14 +45,22 @@ struct replay {
 	char engine[40]; /* outlives its snapshot */
 };
 
+static void sight_deinit(struct sight *sight)
+{
+	for (size_t i = 0; i < array_length(sight->captures); i++) {
+		snapshot_destroy(sight->captures[i].snapshot);
+		state_reading_deinit(&sight->readings[i]);
+		word_map_deinit(&sight->places[i]);
+	}
+	state_window_deinit(&sight->window);
+}
+
 void replay_close(struct replay *replay)
 {
 	if (!replay)
 		return;
-	for (size_t i = 0; i < array_length(replay->captures); i++) {
-		snapshot_destroy(replay->captures[i].snapshot);
-		state_reading_deinit(&replay->readings[i]);
-	}
+	sight_deinit(&replay->shown);
+	sight_deinit(&replay->past);
 	recording_close(&replay->recording);
 	wanted_deinit(&replay->wanted);
 	names_deinit(&replay->names);
@@ -126,25 +146,44 @@ struct error *replay_jump(struct replay *replay, const char *to)
 
 /* --- captures --- */
 
-static struct error *load(struct replay *replay, size_t number, const struct ctprof_snapshot **ret)
+static struct error *load_file(struct replay *replay, size_t number, struct ctprof_snapshot **ret)
 {
-	struct loaded *loaded = &replay->captures[number % 2];
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -1;
 	char name[RECORDING_NAME_SIZE];
+
+	recording_name(name, replay->recording.captures.items[number].at_ms);
+	if (asprintf(&path, "%s/%s", replay->recording.path, name) < 0)
+		return &error_no_memory;
+	fd = openat(replay->recording.dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return error_system(errno, "%s", path);
+	return snapshot_load_fd(fd, path, ret);
+}
+
+static bool has_loaded(const struct sight *sight, size_t number)
+{
+	const struct loaded *loaded = &sight->captures[number % 2];
+
+	return loaded->snapshot && loaded->number == number;
+}
+
+/* Of the window that is shown, captures are read already. */
+static struct error *load(struct replay *replay, struct sight *sight, size_t number,
+			  const struct ctprof_snapshot **ret)
+{
+	struct loaded *loaded = &sight->captures[number % 2];
 	struct error *err;
 
-	if (!loaded->snapshot || loaded->number != number) {
+	if (has_loaded(&replay->shown, number)) {
+		*ret = replay->shown.captures[number % 2].snapshot;
+		return NULL;
+	}
+	if (!has_loaded(sight, number)) {
 		snapshot_destroy(loaded->snapshot);
 		loaded->snapshot = NULL;
 		loaded->number = number;
-		recording_name(name, replay->recording.captures.items[number].at_ms);
-		if (asprintf(&path, "%s/%s", replay->recording.path, name) < 0)
-			return &error_no_memory;
-		fd = openat(replay->recording.dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-		if (fd < 0)
-			return error_system(errno, "%s", path);
-		err = snapshot_load_fd(fd, path, &loaded->snapshot);
+		err = load_file(replay, number, &loaded->snapshot);
 		if (err)
 			return err;
 	}
@@ -162,29 +201,28 @@ static bool is_one_watch(const struct ctprof_snapshot *before, const struct ctpr
 	       a.begun_ns == b.begun_ns && !counter_rows_other_boot(before, now);
 }
 
-static struct error *read_states(struct replay *replay, const struct ctprof_snapshot *before,
+static struct error *read_states(struct replay *replay, struct sight *sight,
+				 const struct ctprof_snapshot *before,
 				 const struct ctprof_snapshot *now)
 {
-	struct state_watch watch;
-	struct error *err = state_rows_read(before, &replay->names, &replay->readings[0]);
+	struct error *err = state_rows_read(before, &replay->names, &sight->readings[0]);
 
-	if (!err)
-		err = state_rows_read(now, &replay->names, &replay->readings[1]);
-	if (state_rows_watch(now, &watch))
-		snprintf(replay->engine, sizeof(replay->engine), "%s", watch.engine);
-	replay->facts.engine = replay->engine;
-	replay->facts.note = NULL;
-	return err;
+	return err ? err : state_rows_read(now, &replay->names, &sight->readings[1]);
 }
 
-static struct error *read_counters(struct replay *replay, const struct ctprof_snapshot *before,
-				   const struct ctprof_snapshot *now)
+static void tell_engine(struct replay *replay, const struct ctprof_snapshot *before,
+			const struct ctprof_snapshot *now)
 {
+	struct state_watch watch;
+
 	replay->facts.engine = "captures";
 	replay->facts.note =
 		counter_rows_other_boot(before, now) ? "the host was booted in between" : NULL;
-	return counter_rows_read(before, now, &replay->names, &replay->readings[0],
-				 &replay->readings[1]);
+	if (!is_one_watch(before, now) || !state_rows_watch(now, &watch))
+		return;
+	snprintf(replay->engine, sizeof(replay->engine), "%s", watch.engine);
+	replay->facts.engine = replay->engine;
+	replay->facts.note = NULL;
 }
 
 static double known(const struct reading *reading, double scale)
@@ -214,23 +252,114 @@ static void read_host(struct replay_facts *facts, const struct ctprof_snapshot *
 	}
 }
 
+static struct error *make(struct replay *replay, struct sight *sight, size_t at,
+			  const struct ctprof_snapshot **ret_before,
+			  const struct ctprof_snapshot **ret_now)
+{
+	const struct ctprof_snapshot *before, *now;
+	struct error *err = load(replay, sight, at, &before);
+
+	sight->is_there = sight->is_indexed = false;
+	if (!err)
+		err = load(replay, sight, at + 1, &now);
+	if (!err)
+		err = is_one_watch(before, now)
+			      ? read_states(replay, sight, before, now)
+			      : counter_rows_read(before, now, &replay->names, &sight->readings[0],
+						  &sight->readings[1]);
+	if (err)
+		return err;
+	for (size_t i = 0; i < array_length(sight->readings); i++)
+		wanted_keep(&replay->wanted, replay->cgroup, &sight->readings[i]);
+	*ret_before = before;
+	*ret_now = now;
+	return NULL;
+}
+
 struct error *replay_window(struct replay *replay, struct state_window *ret)
 {
 	const struct ctprof_snapshot *before, *now;
-	struct error *err = load(replay, replay->at, &before);
+	struct sight *sight = &replay->shown;
+	struct error *err = make(replay, sight, replay->at, &before, &now);
 
-	if (!err)
-		err = load(replay, replay->at + 1, &now);
 	if (err)
 		return err;
 	read_host(&replay->facts, now);
-	err = is_one_watch(before, now) ? read_states(replay, before, now)
-					: read_counters(replay, before, now);
+	tell_engine(replay, before, now);
+	sight->at = replay->at;
+	sight->is_there = true;
+	return state_window_make(ret, &sight->readings[0], &sight->readings[1]);
+}
+
+struct error *replay_window_at(struct replay *replay, size_t number,
+			       const struct state_window **ret)
+{
+	const struct ctprof_snapshot *before, *now;
+	struct sight *sight = &replay->past;
+	struct error *err = NULL;
+
+	if (!sight->is_there || sight->at != number) {
+		err = make(replay, sight, number, &before, &now);
+		if (!err)
+			err = state_window_make(&sight->window, &sight->readings[0],
+						&sight->readings[1]);
+	}
 	if (err)
 		return err;
-	for (size_t i = 0; i < array_length(replay->readings); i++)
-		wanted_keep(&replay->wanted, replay->cgroup, &replay->readings[i]);
-	return state_window_make(ret, &replay->readings[0], &replay->readings[1]);
+	sight->at = number;
+	sight->is_there = true;
+	*ret = &sight->window;
+	return NULL;
+}
+
+/* --- what captures have beside --- */
+
+static struct error *index_threads(struct sight *sight)
+{
+	for (size_t i = 0; i < array_length(sight->places) && !sight->is_indexed; i++) {
+		const struct ctprof_snapshot *s = sight->captures[i].snapshot;
+
+		word_map_deinit(&sight->places[i]);
+		sight->places[i] = (struct word_map){ 0 };
+		if (!word_map_reserve(&sight->places[i], s->threads.count))
+			return &error_no_memory;
+		for (size_t k = 0; k < s->threads.count; k++) {
+			uint32_t *place = word_map_at(
+				&sight->places[i],
+				(struct words){ { state_rows_id(snapshot_thread(s, k)) } });
+
+			if (!place)
+				return &error_no_memory;
+			*place = (uint32_t)k;
+		}
+	}
+	sight->is_indexed = true;
+	return NULL;
+}
+
+static const struct ctprof_thread *find(const struct sight *sight, size_t number, uint64_t id)
+{
+	const uint32_t place = word_map_find(&sight->places[number % 2], (struct words){ { id } });
+
+	return place == WORD_MAP_NEW ? NULL
+				     : snapshot_thread(sight->captures[number % 2].snapshot, place);
+}
+
+struct error *replay_thread(struct replay *replay, uint64_t id, struct replay_thread *ret)
+{
+	struct sight *sight = &replay->shown;
+	struct error *err = sight->is_there ? index_threads(sight) : NULL;
+
+	*ret = (struct replay_thread){ NULL, NULL };
+	if (err || !sight->is_there)
+		return err;
+	*ret = (struct replay_thread){ find(sight, sight->at, id), find(sight, sight->at + 1, id) };
+	return NULL;
+}
+
+const struct ctprof_snapshot *replay_capture(const struct replay *replay)
+{
+	return replay->shown.captures[(replay->shown.at + 1) % 2].snapshot;
 }
 
 const struct replay_facts *replay_facts(const struct replay *replay)

@@ -18,6 +18,7 @@
 #define LIVE_REPLAY_ENGINE_H
 
 #include "live/engine.h"
+#include "snapshot/model.h"
 #include "state/window.h"
 
 struct replay;
@@ -33,6 +34,21 @@ size_t replay_at(const struct replay *replay);
 
 /* The window it is at. It and all in it live until the next call. */
 struct error *replay_window(struct replay *replay, struct state_window *ret) MUST_CHECK;
+
+/* One of the windows, by its number, wherever the replay is: for what was before. It and all in it
+ * live until the next call of this. */
+struct error *replay_window_at(struct replay *replay, size_t number,
+			       const struct state_window **ret) MUST_CHECK;
+
+/* What the captures at both ends of the window that was read last have of a thread; NULL where one
+ * does not have it. All live until the next window is read. */
+struct replay_thread {
+	const struct ctprof_thread *before, *now;
+};
+struct error *replay_thread(struct replay *replay, uint64_t id,
+			    struct replay_thread *ret) MUST_CHECK;
+/* The whole capture at its end. */
+const struct ctprof_snapshot *replay_capture(const struct replay *replay);
 
 /* So many windows forth, or back. False: there is none; it stays where it is. */
 bool replay_step(struct replay *replay, int by);

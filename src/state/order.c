@@ -87,22 +87,20 @@ bool state_wait_is_worse(enum state state, uint64_t ns, enum state than, uint64_
 	return weight_of_wait(state, ns) > weight_of_wait(than, than_ns);
 }
 
-static uint64_t busy_ns(const struct state_line *line)
+/* As a whole number; below 2^22 threads, and finer than anybody is told of. */
+static uint64_t weight_of_part(double part)
 {
-	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < array_length(busy); i++)
-		sum += state_times_of(&line->times, busy[i]);
-	return sum;
+	return (uint64_t)(part * (double)(1ull << 40));
 }
 
 /* Numbers of which the largest comes first. */
-static void weigh(const struct state_line *line, const struct state_sort *sort, struct key *key)
+static void weigh(const struct state_line *line, const struct state_window *window,
+		  const struct state_sort *sort, struct key *key)
 {
 	switch (sort->key) {
 	case STATE_SORT_BUSY:
-		key->first = busy_ns(line);
+		/* What is shown of it, and not the time: who came late would be out of order. */
+		key->first = weight_of_part(state_line_busy(line, window));
 		key->second = line->times.ns[STATE_SLEEP_DISK];
 		break;
 	case STATE_SORT_STATE:
@@ -135,11 +133,12 @@ static void weigh(const struct state_line *line, const struct state_sort *sort, 
 	}
 }
 
-static struct key key_of(const struct state_line *line, const struct state_sort *sort)
+static struct key key_of(const struct state_line *line, const struct state_window *window,
+			 const struct state_sort *sort)
 {
 	struct key key = { .id = line->id, .reverse = sort->reverse };
 
-	weigh(line, sort, &key);
+	weigh(line, window, sort, &key);
 	if (!sort->reverse) {
 		key.first = ~key.first;
 		key.second = ~key.second;
@@ -166,15 +165,15 @@ static int compare_keys(const void *one, const void *other)
 	return order ? order : compare(a->number, b->number);
 }
 
-bool state_order(const struct state_line *lines, size_t count, const uint32_t *ranks,
-		 const struct state_sort *sort, uint32_t *ret)
+bool state_order(const struct state_line *lines, size_t count, const struct state_window *window,
+		 const uint32_t *ranks, const struct state_sort *sort, uint32_t *ret)
 {
 	_cleanup_free_ struct key *keys = reallocarray(NULL, count ? count : 1, sizeof(*keys));
 
 	if (!keys)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		keys[i] = key_of(&lines[i], sort);
+		keys[i] = key_of(&lines[i], window, sort);
 		keys[i].rank = ranks ? ranks[i] : 0;
 		keys[i].number = (uint32_t)i;
 	}

@@ -21,8 +21,10 @@ struct lines {
 /* A list that is being made. */
 struct making {
 	struct state_list *list;
+	const struct state_window *window;
 	const struct state_view *view;
 	bool has_groups, has_threads; /* a tree has both */
+	bool folds;                   /* processes of one thread are one line */
 	enum state_grouping grouping;
 	struct word_map numbers; /* of groups */
 	struct lines groups, threads;
@@ -79,6 +81,27 @@ double state_line_share(const struct state_line *line, enum state state)
 	if (!line->window_ns)
 		return 0;
 	return ns < line->window_ns ? (double)ns / (double)line->window_ns : 1;
+}
+
+/* What all of a line's own window is of the window that is shown. A thread's own may be a bit off,
+ * and is all of it. */
+static double weight_of(const struct state_line *line, const struct state_window *window)
+{
+	const uint64_t whole = window->ended_ns - window->begun_ns;
+
+	if ((line->threads == 1 && !line->ended) || !whole)
+		return 1;
+	return (double)line->window_ns / (double)whole;
+}
+
+double state_line_busy(const struct state_line *line, const struct state_window *window)
+{
+	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
+	double share = 0;
+
+	for (size_t i = 0; i < array_length(busy); i++)
+		share += state_line_share(line, busy[i]);
+	return (share < 1 ? share : 1) * weight_of(line, window);
 }
 
 /* --- groups: their keys, labels and ids --- */
@@ -187,6 +210,36 @@ static uint32_t *(*const groupings[STATE_GROUPINGS])(struct making *m,
 	[STATE_BY_POOL] = pool_of,
 };
 
+/* --- processes of one thread, in a tree --- */
+
+/* Beside the numbers of processes, which have no second word. */
+static struct words crowd_of(uint32_t tgid)
+{
+	return (struct words){ { tgid, 1 } };
+}
+
+/* Filters are not asked: what they leave of a process is not all of it. */
+static bool note_crowd(struct making *m, const struct state_thread *thread)
+{
+	uint32_t *place;
+
+	if (!m->folds || is_leader(thread))
+		return true;
+	place = word_map_at(&m->numbers, crowd_of(thread->tgid));
+	if (place)
+		*place = 1;
+	return place;
+}
+
+/* Does the line of the process say all that the line of its thread would? */
+static bool is_folded(const struct making *m, const struct state_line *process,
+		      const struct state_line *thread)
+{
+	return m->folds && is_leader(thread->thread) &&
+	       text_equal(name_text(process->label), name_text(thread->label)) &&
+	       word_map_find(&m->numbers, crowd_of(thread->thread->tgid)) == WORD_MAP_NEW;
+}
+
 /* --- adding threads up --- */
 
 static bool add_to_group(struct making *m, const struct state_delta *delta)
@@ -206,24 +259,33 @@ static bool add_to_group(struct making *m, const struct state_delta *delta)
 	return !m->has_threads || array_push(&m->group_of, *number);
 }
 
-static bool add_thread(struct making *m, const struct state_delta *delta)
+struct state_line state_line_of(const struct state_delta *delta)
 {
 	struct state_line line = {
 		.id = delta->thread->id,
 		.thread = delta->thread,
 		.label = delta->thread->name,
-		.depth = m->has_groups,
 	};
 
 	add(&line, delta);
+	return line;
+}
+
+static bool add_thread(struct making *m, const struct state_delta *delta)
+{
+	struct state_line line = state_line_of(delta);
+
+	line.depth = m->has_groups;
 	return array_push(&m->threads, line);
 }
 
-static bool add_all(struct making *m, const struct state_window *window)
+static bool add_all(struct making *m)
 {
-	for (size_t i = 0; i < window->deltas.count; i++) {
-		const struct state_delta *delta = &window->deltas.items[i];
+	for (size_t i = 0; i < m->window->deltas.count; i++) {
+		const struct state_delta *delta = &m->window->deltas.items[i];
 
+		if (!note_crowd(m, delta->thread))
+			return false;
 		if (!state_view_shows(m->view, delta))
 			continue;
 		add(&m->list->total, delta);
@@ -259,6 +321,9 @@ static void put_tree(struct making *m, const uint32_t *groups, const uint32_t *t
 		while (at < m->threads.count && m->group_of.items[threads[at]] == rank)
 			at++;
 		put(m, &m->groups, &groups[rank], 1);
+		if (at - begin == 1 &&
+		    is_folded(m, &m->groups.items[groups[rank]], &m->threads.items[threads[begin]]))
+			continue;
 		put(m, &m->threads, threads + begin, at - begin);
 	}
 }
@@ -285,11 +350,12 @@ static bool put_all(struct making *m)
 
 	if (!groups || !threads ||
 	    !array_reserve(&m->list->lines, m->groups.count + m->threads.count) ||
-	    !state_order(m->groups.items, m->groups.count, NULL, sort, groups))
+	    !state_order(m->groups.items, m->groups.count, m->window, NULL, sort, groups))
 		return false;
 	if (m->has_groups && m->has_threads && !rank_groups(m, groups))
 		return false;
-	if (!state_order(m->threads.items, m->threads.count, m->group_of.items, sort, threads))
+	if (!state_order(m->threads.items, m->threads.count, m->window, m->group_of.items, sort,
+			 threads))
 		return false;
 	if (m->has_groups && m->has_threads)
 		put_tree(m, groups, threads);
@@ -329,15 +395,17 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 {
 	struct making m = {
 		.list = list,
+		.window = window,
 		.view = view,
 		.has_groups = view->is_tree || view->grouping != STATE_BY_THREAD,
 		.has_threads = view->is_tree || view->grouping == STATE_BY_THREAD,
 		.grouping = view->grouping,
+		.folds = view->is_tree && groupings[view->grouping] == process_of,
 	};
 	bool done;
 
 	clear(list);
-	done = add_all(&m, window) && put_all(&m);
+	done = add_all(&m) && put_all(&m);
 	making_deinit(&m);
 	if (done)
 		return NULL;

@@ -39,7 +39,7 @@ extern const char *const state_grouping_names[STATE_GROUPINGS];
 
 /* The largest first, but for names and tids. What is equal is in the order of ids, always. */
 enum state_sort_key {
-	STATE_SORT_BUSY,  /* time in latency states and exec: what is of interest first */
+	STATE_SORT_BUSY,  /* state_line_busy(): what is of interest first */
 	STATE_SORT_STATE, /* share of one state */
 	STATE_SORT_NAME,
 	STATE_SORT_TID,
@@ -94,7 +94,9 @@ struct state_view {
 	const struct state_filter *filter; /* NULL: none */
 	bool no_kernel;                    /* threads of the kernel are left out */
 	bool no_ended; /* no rows of those that have ended; in sums they are, as in the total */
-	bool is_tree;  /* threads below their groups; by thread: below their processes */
+	/* Threads below their groups; by thread: below their processes, of which those of a single
+	 * thread are one line, the process's. */
+	bool is_tree;
 	/* The name of a user; NULL: numbers stand for them. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;
@@ -139,7 +141,21 @@ void state_list_deinit(struct state_list *list);
 struct error *state_list_make(struct state_list *list, const struct state_window *window,
 			      const struct state_view *view) MUST_CHECK;
 
+/* The line of a thread. */
+struct state_line state_line_of(const struct state_delta *delta);
+
+/* Is it of one thread alone, whatever it is called? That is `thread` then. */
+static inline bool state_line_is_one(const struct state_line *line)
+{
+	return line->threads + line->ended == 1;
+}
+
 /* Of its window, in a main state or a part: 0 to 1. */
 double state_line_share(const struct state_line *line, enum state state);
+
+/* How much of the window's time it ran, or would have if it could: exec, runnable, paging and lock.
+ * Of a thread that lives it is a part of its own window, so 1 is one that did nothing else, however
+ * long it has been there; groups may have more. */
+double state_line_busy(const struct state_line *line, const struct state_window *window);
 
 #endif

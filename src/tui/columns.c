@@ -104,26 +104,10 @@ DRAWN(CGROUP)
 	pen_field(pen, STYLE_DIM, name_text(line->thread->cgroup), width, ALIGN_LEFT, FIT_TAIL);
 }
 
-double column_busy(const struct state_window *window, const struct state_line *line)
-{
-	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
-	uint64_t whole = window->ended_ns - window->begun_ns;
-	double share = 0;
-
-	for (size_t i = 0; i < array_length(busy); i++)
-		share += state_line_share(line, busy[i]);
-	if (share > 1)
-		share = 1;
-	/* A thread's own window may be a bit off, but is all of it. */
-	if ((line->threads == 1 && !line->ended) || !whole)
-		return share;
-	return share * (double)line->window_ns / (double)whole;
-}
-
 DRAWN(BUSY)
 {
 	UNUSED(column);
-	draw_percent(pen, column_busy(&tui->model->window, line), width);
+	draw_percent(pen, state_line_busy(line, &tui->model->window), width);
 }
 
 DRAWN(STATES)

@@ -93,8 +93,4 @@ static inline bool sort_is(struct state_sort a, struct state_sort b)
 	return a.key == b.key && (a.key != STATE_SORT_STATE || a.state == b.state);
 }
 
-/* How much of the window's time it ran, or would have if it could: what STATE_SORT_BUSY orders by.
- * 1 is a thread that did nothing else; groups may have more. */
-double column_busy(const struct state_window *window, const struct state_line *line);
-
 #endif

@@ -88,18 +88,33 @@ static int draw_place(const struct tui *tui, int y, int columns)
 	return columns - (int)strlen(text);
 }
 
+/* Its kind, where that is not a thread, number and name. */
+static void draw_inspected(const struct tui *tui, struct pen *pen)
+{
+	const struct screen_subject *subject = &tui->inspected;
+
+	pen_print(pen, STYLE_HEAD, "  ");
+	if (subject->grouping != STATE_BY_THREAD)
+		pen_print(pen, STYLE_HEAD, "%s ", state_grouping_names[subject->grouping]);
+	if (subject->grouping == STATE_BY_PROCESS)
+		pen_print(pen, STYLE_HEAD, "%u ", subject->thread.tgid);
+	if (subject->grouping == STATE_BY_THREAD)
+		pen_print(pen, STYLE_HEAD, "%u ", subject->thread.tid);
+	pen_text(pen, STYLE_SORTED, text_of(tui->inspected_name));
+	/* In a recording it may also be that it has not begun yet. */
+	if (tui->inspected_is_gone)
+		pen_print(pen, STYLE_HEAD, "  it %s: this is what was seen last",
+			  tui_is_replay(tui) ? "is not in this window" : "has ended");
+}
+
 static void draw_page(struct tui *tui, int columns)
 {
 	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
 	int height = tui_body_lines() - 1;
 
 	pen_print(&pen, STYLE_HEAD, " %s", tui->mode == MODE_HELP ? "Help" : "Inspector");
-	if (tui->mode == MODE_INSPECTOR) {
-		pen_print(&pen, STYLE_HEAD, "  %u ", tui->inspected_tid);
-		pen_text(&pen, STYLE_SORTED, text_of(tui->inspected_name));
-	}
-	if (tui->mode == MODE_INSPECTOR && tui->inspected_is_gone)
-		pen_print(&pen, STYLE_HEAD, "  it has ended: this is what was seen last");
+	if (tui->mode == MODE_INSPECTOR)
+		draw_inspected(tui, &pen);
 	pen_skip(&pen, STYLE_HEAD, columns);
 	if (tui->mode == MODE_INSPECTOR && !tui->page.bytes) {
 		pen = pen_at(&tui->terminal, TUI_HEAD_LINES + 1, 1, columns);

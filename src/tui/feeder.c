@@ -24,7 +24,7 @@ struct wishes {
 	char jump[sizeof(((struct line_edit *)0)->bytes)];
 	int steps;            /* after that */
 	bool inspects, looks; /* at `inspected`; and it has not been looked at yet */
-	struct state_thread inspected;
+	struct screen_subject inspected;
 };
 
 struct feeder {
@@ -156,7 +156,7 @@ static void tell_page(struct feeder *feeder, uint64_t id, bool has_ended, char *
 
 /* --- the thread: what it does --- */
 
-static struct error *inspect(struct feeder *feeder, const struct state_thread *thread)
+static struct error *inspect(struct feeder *feeder, const struct screen_subject *subject)
 {
 	const struct screen_feed *feed = feeder->feed;
 	_cleanup_free_ char *page = NULL;
@@ -166,7 +166,7 @@ static struct error *inspect(struct feeder *feeder, const struct state_thread *t
 
 	if (!out)
 		return error_system(errno, "the inspector");
-	err = feed->inspect(feed->context, thread, out);
+	err = feed->inspect(feed->context, subject, out);
 	if (fclose(out) && !err)
 		err = &error_no_memory;
 	if (err) {
@@ -175,7 +175,7 @@ static struct error *inspect(struct feeder *feeder, const struct state_thread *t
 		error_destroy(err);
 		return NULL;
 	}
-	tell_page(feeder, thread->id, thread->has_ended, take_ptr(page));
+	tell_page(feeder, subject->line, subject->thread.has_ended, take_ptr(page));
 	return NULL;
 }
 
@@ -187,16 +187,36 @@ static const struct state_thread *find_thread(const struct state_window *window,
 	return NULL;
 }
 
+/* Who stands for the group now, as long as it has a row. */
+static const struct state_thread *find_leader(const struct state_list *list, uint64_t line)
+{
+	for (size_t i = 0; i < list->lines.count; i++)
+		if (list->lines.items[i].id == line)
+			return list->lines.items[i].thread;
+	return NULL;
+}
+
+/* Where it is in the window that was just made. False: it is not. */
+static bool find_inspected(const struct feeder *feeder, struct screen_subject *subject)
+{
+	const struct state_thread *thread =
+		subject->grouping == STATE_BY_THREAD
+			? find_thread(&feeder->window, subject->line)
+			: find_leader(&feeder->making->list, subject->line);
+
+	if (thread)
+		subject->thread = *thread;
+	return thread && !thread->has_ended;
+}
+
 /* After each window. What was last seen of it stays: nobody has more to say of one that has ended.
  */
-static struct error *inspect_again(struct feeder *feeder)
+static struct error *inspect_again(struct feeder *feeder, const struct screen_subject *subject,
+				   bool is_there)
 {
-	const struct wishes *doing = &feeder->doing;
-	const struct state_thread *thread = find_thread(&feeder->window, doing->inspected.id);
-
-	if (thread && !thread->has_ended)
-		return inspect(feeder, thread);
-	tell_page(feeder, doing->inspected.id, true, NULL);
+	if (is_there)
+		return inspect(feeder, subject);
+	tell_page(feeder, subject->line, true, NULL);
 	return NULL;
 }
 
@@ -212,8 +232,10 @@ static void look_at_view(struct feeder *feeder)
 static struct error *next_window(struct feeder *feeder)
 {
 	const struct screen_feed *feed = feeder->feed;
+	struct screen_subject subject = feeder->doing.inspected;
 	struct screen_host host = { 0 };
 	struct error *err;
+	bool is_there;
 
 	feeder->ended_at = clock_ns(CLOCK_MONOTONIC);
 	err = feed->next(feed->context, &feeder->window, &host);
@@ -225,8 +247,9 @@ static struct error *next_window(struct feeder *feeder)
 		return err;
 	feeder->making->view_number = feeder->doing.view_number;
 	feeder->has_window = true;
+	is_there = find_inspected(feeder, &subject);
 	tell_window(feeder);
-	return feeder->doing.inspects ? inspect_again(feeder) : NULL;
+	return feeder->doing.inspects ? inspect_again(feeder, &subject, is_there) : NULL;
 }
 
 static struct error *step(struct feeder *feeder, int by)
@@ -522,12 +545,12 @@ void feeder_jump(struct feeder *feeder, const char *to)
 	end_wish(feeder);
 }
 
-void feeder_inspect(struct feeder *feeder, const struct state_thread *thread)
+void feeder_inspect(struct feeder *feeder, const struct screen_subject *subject)
 {
 	struct wishes *wishes = begin_wish(feeder);
 
-	wishes->inspects = wishes->looks = thread && feeder->feed->inspect;
-	if (thread)
-		wishes->inspected = *thread;
+	wishes->inspects = wishes->looks = subject && feeder->feed->inspect;
+	if (subject)
+		wishes->inspected = *subject;
 	end_wish(feeder);
 }

@@ -43,7 +43,7 @@ struct feeder_news {
 	struct error *err; /* of the feed: there is nothing more to come; the taker's */
 	bool has_window;   /* feeder_model is another one */
 	bool has_paused;   /* by itself: it stepped or jumped, or has come to the end */
-	/* What is known of the thread with the id `page_of`, where `has_page`: allocated, the
+	/* What is known of the row with the id `page_of`, where `has_page`: allocated, the
 	 * taker's; NULL: what was known before, for it has ended. */
 	bool has_page, has_ended;
 	uint64_t page_of;
@@ -71,7 +71,7 @@ void feeder_pause(struct feeder *feeder, bool is_paused);
 void feeder_step(struct feeder *feeder, int by);
 void feeder_jump(struct feeder *feeder, const char *to);
 
-/* Tell all of this thread now, and after each window; NULL: of none. */
-void feeder_inspect(struct feeder *feeder, const struct state_thread *thread);
+/* Tell all of this row now, and after each window; NULL: of none. */
+void feeder_inspect(struct feeder *feeder, const struct screen_subject *subject);
 
 #endif

@@ -8,7 +8,7 @@ struct error *inspector_take(struct tui *tui, struct feeder_news *news)
 	_cleanup_free_ char *page = take_ptr(news->page);
 
 	/* It may come when another one is looked at, or none. */
-	if (tui->mode != MODE_INSPECTOR || news->page_of != tui->inspected)
+	if (tui->mode != MODE_INSPECTOR || news->page_of != tui->inspected.line)
 		return NULL;
 	tui->inspected_is_gone = news->has_ended;
 	return page ? page_set(&tui->page, take_ptr(page)) : NULL;
@@ -17,6 +17,18 @@ struct error *inspector_take(struct tui *tui, struct feeder_news *news)
 void inspector_close(struct tui *tui)
 {
 	feeder_inspect(tui->feeder, NULL);
+}
+
+/* A group of one thread is that. */
+static struct screen_subject subject_of(const struct tui *tui, const struct state_line *line)
+{
+	const bool is_thread = line->depth || state_line_is_one(line);
+
+	return (struct screen_subject){
+		.grouping = is_thread ? STATE_BY_THREAD : table_grouping(tui),
+		.line = is_thread ? line->thread->id : line->id,
+		.thread = *line->thread,
+	};
 }
 
 void inspector_open(struct tui *tui)
@@ -35,12 +47,11 @@ void inspector_open(struct tui *tui)
 		tui_say(tui, false, "There is no row to inspect.");
 		return;
 	}
-	tui->inspected = line->thread->id;
-	tui->inspected_tid = line->thread->tid;
+	tui->inspected = subject_of(tui, line);
 	snprintf(tui->inspected_name, sizeof(tui->inspected_name), "%s",
-		 line->thread->name ? line->thread->name->bytes : "");
+		 line->label ? line->label->bytes : "");
 	tui->mode = MODE_INSPECTOR;
 	page_deinit(&tui->page);
 	tui->inspected_is_gone = line->thread->has_ended;
-	feeder_inspect(tui->feeder, line->thread);
+	feeder_inspect(tui->feeder, &tui->inspected);
 }

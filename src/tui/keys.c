@@ -185,6 +185,7 @@ ACTION(inspect)
 ACTION(profile)
 {
 	const struct state_line *line = table_selected(tui);
+	const struct state_thread *thread;
 	bool is_inspected = tui->mode == MODE_INSPECTOR;
 
 	(void)argument;
@@ -201,10 +202,10 @@ ACTION(profile)
 		return NULL;
 	}
 	tui->result.wish = SCREEN_PROFILE;
-	tui->result.is_process = !is_inspected && table_is_process(tui, line);
-	tui->result.tid = is_inspected             ? tui->inspected_tid
-			  : tui->result.is_process ? line->thread->tgid
-						   : line->thread->tid;
+	tui->result.is_process = is_inspected ? tui->inspected.grouping == STATE_BY_PROCESS
+					      : table_is_process(tui, line);
+	thread = is_inspected ? &tui->inspected.thread : line->thread;
+	tui->result.tid = tui->result.is_process ? thread->tgid : thread->tid;
 	tui->is_over = true;
 	return NULL;
 }

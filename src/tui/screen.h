@@ -26,6 +26,13 @@ struct screen_host {
 	const char *note;   /* what else should be known, as "paused", or NULL */
 };
 
+/* A row that somebody wants to know all of. */
+struct screen_subject {
+	enum state_grouping grouping; /* what it is; of one thread alone STATE_BY_THREAD */
+	uint64_t line;                /* its id: that of the thread, or of the group's line */
+	struct state_thread thread;   /* this one; or who stands for the group */
+};
+
 /* All of these are called in one thread, which is not the caller's. */
 struct screen_feed {
 	/* The window that ends now, or that a replay is at. The window and all in it live until the
@@ -34,8 +41,8 @@ struct screen_feed {
 	/* Called some times in a window, for who has to look more often than it ends; may be NULL.
 	 */
 	struct error *(*tick)(void *context);
-	/* Everything that is known of one thread, as lines of text; may be NULL. */
-	struct error *(*inspect)(void *context, const struct state_thread *thread, FILE *out);
+	/* Everything that is known of a row, as lines of text; may be NULL. */
+	struct error *(*inspect)(void *context, const struct screen_subject *subject, FILE *out);
 	/* Replay: go so many windows forth or back, false where there is none; may be NULL. */
 	bool (*step)(void *context, int by);
 	/* Replay: go to this time, as people write it ("12:30", "-5m"); may be NULL. */

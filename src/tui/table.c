@@ -129,15 +129,40 @@ static void bring_into_sight(struct tui *tui)
 		tui->top = tui->selected_at - rows + 1;
 }
 
+static void select_at(struct tui *tui, size_t index)
+{
+	const struct state_line *line = &tui->model->list.lines.items[index];
+
+	tui->selected_at = index;
+	tui->selected = line->id;
+	tui->selected_thread = line->thread->id;
+	tui->has_selected = true;
+	tui->has_selected_thread = state_line_is_one(line);
+}
+
+/* The selected line, or else one that is its thread alone; as many as there are lines: none. */
+static size_t find_selected(const struct tui *tui)
+{
+	const struct state_line *lines = tui->model->list.lines.items;
+	size_t count = tui->model->list.lines.count, found = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (lines[i].id == tui->selected)
+			return i;
+		if (tui->has_selected_thread && state_line_is_one(&lines[i]) &&
+		    lines[i].thread->id == tui->selected_thread)
+			found = i;
+	}
+	return found;
+}
+
 void table_settle(struct tui *tui)
 {
-	size_t i = 0, count = tui->model->list.lines.count;
+	size_t count = tui->model->list.lines.count;
+	size_t at = tui->has_selected ? find_selected(tui) : count;
 
-	while (tui->has_selected && i < count &&
-	       tui->model->list.lines.items[i].id != tui->selected)
-		i++;
-	if (tui->has_selected && i < count) {
-		tui->selected_at = i;
+	if (tui->has_selected && at < count) {
+		select_at(tui, at);
 	} else if (tui->has_selected) {
 		/* A row that has gone takes the selection with it: another thread is not it. */
 		if (tui->follows)
@@ -161,13 +186,6 @@ bool table_is_process(const struct tui *tui, const struct state_line *line)
 	if (tui->view.grouping == STATE_BY_THREAD)
 		return tui->view.is_tree && !line->depth;
 	return tui->view.grouping == STATE_BY_PROCESS && !line->depth;
-}
-
-static void select_at(struct tui *tui, size_t index)
-{
-	tui->selected_at = index;
-	tui->selected = tui->model->list.lines.items[index].id;
-	tui->has_selected = true;
 }
 
 void table_move(struct tui *tui, long by)

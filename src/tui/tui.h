@@ -41,7 +41,10 @@ struct tui {
 	/* The table. */
 	struct column_choice columns;
 	uint64_t selected; /* the line's id */
-	bool has_selected;
+	/* The id of its thread, where it was of one alone: rows of it may be called otherwise, as
+	 * in a tree that of its process is. */
+	uint64_t selected_thread;
+	bool has_selected, has_selected_thread;
 	size_t selected_at; /* where it was last */
 	size_t top;         /* the first line that is shown */
 	bool follows;       /* the selected row stays in sight */
@@ -49,8 +52,7 @@ struct tui {
 
 	/* Pages and prompts. */
 	struct page page;
-	uint64_t inspected; /* the thread's id; it may have ended since */
-	uint32_t inspected_tid;
+	struct screen_subject inspected; /* it may have ended since; its names are not looked at */
 	char inspected_name[64];
 	bool inspected_is_gone;
 	size_t chosen;         /* in the list of columns */

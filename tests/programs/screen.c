@@ -29,6 +29,9 @@
 #define FIRST_ID 100
 #define MORTAL   3013 /* this thread ends */
 #define ENDS_IN  5    /* in this window */
+#define SECOND   4002 /* and this one is in the windows from here on, and then no more */
+#define COMES_IN 5
+#define GOES_IN  7
 
 /* What a thread does in each window, in thousandths; `swing` of exec goes to idle and back. */
 static const struct made {
@@ -98,6 +101,8 @@ static const struct made {
 	  0, 0, 0, 0, 0, 0, 6, STATE_COUNT, 0 },
 	{ 62, 62, 0, "jbd2/sda1-8", "jbd2/sda1-8", "/", 3, 1, 0, 400, 0, 0, 0, 80, STATE_SLEEP_DISK,
 	  22 },
+	{ 4001, SECOND, 1000, "hog", "second hog", "/user.slice/user-1000.slice/session-2.scope",
+	  500, 0, 0, 0, 0, 0, 0, 3, STATE_EXEC, 0 },
 };
 #define MADE array_length(made)
 
@@ -195,6 +200,13 @@ static bool add(struct feed *feed, const struct made *row, struct state_thread t
 	return array_push(&feed->threads, thread) && array_push(&feed->window.deltas, delta);
 }
 
+static bool is_there(const struct feed *feed, uint32_t tid)
+{
+	if (tid == MORTAL)
+		return feed->at <= ENDS_IN;
+	return tid != SECOND || (feed->at >= COMES_IN && feed->at < GOES_IN);
+}
+
 static struct error *make_window(struct feed *feed)
 {
 	struct state_thread ended = thread_of(feed, &short_lived, 1000 + (uint64_t)feed->at);
@@ -205,7 +217,7 @@ static struct error *make_window(struct feed *feed)
 		struct state_thread thread = thread_of(feed, &made[i], FIRST_ID + i);
 
 		thread.has_ended = thread.tid == MORTAL && feed->at == ENDS_IN;
-		if (thread.tid != MORTAL || feed->at <= ENDS_IN)
+		if (is_there(feed, thread.tid))
 			done = done && add(feed, &made[i], thread);
 	}
 	ended.tid = ended.tgid = 5000 + (uint32_t)feed->at;
@@ -266,8 +278,9 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 	return NULL;
 }
 
-static struct error *inspect(void *context, const struct state_thread *thread, FILE *out)
+static struct error *inspect(void *context, const struct screen_subject *subject, FILE *out)
 {
+	const struct state_thread *thread = &subject->thread;
 	struct feed *feed = context;
 
 	wait_while_held(feed);

@@ -179,6 +179,62 @@ static void record_plain(struct scratch *scratch)
 	recording_close(&recording);
 }
 
+static uint64_t run_time_of(const struct ctprof_thread *thread)
+{
+	assert_non_null(thread);
+	return metric_load_u64(&thread->record.values, &metrics[METRIC_run_time_ns]);
+}
+
+/* Both captures of the window that is shown, whatever was looked at beside. */
+TEST(what_captures_have_of_a_thread)
+{
+	const struct engine_options all = { 0 };
+	struct state_window window = { 0 };
+	const struct state_window *past;
+	struct replay_thread thread;
+	struct scratch scratch;
+	struct replay *replay;
+
+	record_plain(&scratch);
+	expect_ok(replay_open(scratch.path, &all, &replay));
+	/* Nothing was read yet. */
+	expect_ok(replay_thread(replay, 7, &thread));
+	assert_null(thread.before);
+	assert_null(thread.now);
+	for (size_t at = 0; at < 4; at++) {
+		expect_ok(replay_window(replay, &window));
+		expect_ok(replay_thread(replay, 7, &thread));
+		assert_int_equal(run_time_of(thread.before), at * 1000000);
+		assert_int_equal(run_time_of(thread.now), (at + 1) * 1000000);
+		assert_int_equal(replay_capture(replay)->captured_at_unix_ns.value,
+				 (NOON_MS + 1000 * (at + 1)) * 1000000);
+		expect_ok(replay_thread(replay, 12345, &thread));
+		assert_null(thread.before);
+		assert_null(thread.now);
+		/* Every other window, in an order of their own. */
+		for (size_t k = 0; k < 4; k++) {
+			const size_t other = (at + 3 * k) % 4;
+
+			expect_ok(replay_window_at(replay, other, &past));
+			assert_int_equal(past->at_unix_ns,
+					 (NOON_MS + 1000 * (other + 1)) * 1000000);
+			assert_int_equal(past->deltas.count, 3);
+			assert_int_equal(state_times_of(&past->deltas.items[0].times, STATE_EXEC),
+					 1000000);
+		}
+		/* The shown one is as it was. */
+		assert_int_equal(replay_at(replay), at);
+		assert_int_equal(window.at_unix_ns, (NOON_MS + 1000 * (at + 1)) * 1000000);
+		assert_int_equal(window.deltas.items[0].thread->tid, 7);
+		expect_ok(replay_thread(replay, 7, &thread));
+		assert_int_equal(run_time_of(thread.now), (at + 1) * 1000000);
+		replay_step(replay, 1);
+	}
+	replay_close(replay);
+	state_window_deinit(&window);
+	scratch_deinit(&scratch);
+}
+
 static size_t opened_at(const struct scratch *scratch, const char *moment)
 {
 	const struct engine_options all = { 0 };
@@ -344,7 +400,8 @@ TEST(what_is_no_recording)
 	scratch_deinit(&scratch);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_was_recorded_is_replayed),
+UNIT_TESTS(cmocka_unit_test(what_captures_have_of_a_thread),
+	   cmocka_unit_test(what_was_recorded_is_replayed),
 	   cmocka_unit_test(the_window_that_ended_then), cmocka_unit_test(steps_and_jumps),
 	   cmocka_unit_test(targets), cmocka_unit_test(a_window_between_two_watches_is_of_counters),
 	   cmocka_unit_test(what_is_no_recording))

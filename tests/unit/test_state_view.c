@@ -445,9 +445,70 @@ TEST(a_state_is_sorted_by_its_share)
 	assert_true(state_line_share(&s.list.lines.items[1], STATE_LOCK) == 0.5);
 	/* 600,000 of 1,100,000. */
 	assert_true(fabs(state_line_share(&s.list.total, STATE_LOCK) - 6.0 / 11) < 1e-12);
-	view.sort.key = STATE_SORT_BUSY;
+	state_scene_deinit(&s);
+}
+
+TEST(busy_is_of_the_window_and_adds_up_in_groups)
+{
+	const struct state_window window = { .begun_ns = 1000, .ended_ns = 2000 };
+	struct state_line line = { .threads = 1, .window_ns = 990 };
+
+	line.times.ns[STATE_EXEC_USER] = 495;
+	line.times.ns[STATE_LOCK_KERNEL] = 99;
+	line.times.ns[STATE_SLEEP_DISK] = 200;
+	/* One thread: of its own window. */
+	assert_true(fabs(state_line_busy(&line, &window) - 0.6) < 1e-9);
+	line.threads = 4;
+	line.window_ns = 3960;
+	line.times.ns[STATE_RUNNABLE] = 1980 - 594;
+	assert_true(fabs(state_line_busy(&line, &window) - 1.98) < 1e-9);
+	/* One that lived for a tenth of it. */
+	line = (struct state_line){ .ended = 1, .window_ns = 100 };
+	line.times.ns[STATE_EXEC] = 100;
+	assert_true(fabs(state_line_busy(&line, &window) - 0.1) < 1e-9);
+}
+
+/* Of who lives the share of its own window, however short that is, and of who has ended its part of
+ * the window that is shown: no row stands above one that shows more. */
+TEST(busy_is_sorted_by_what_is_shown)
+{
+	static const struct {
+		const char *name;
+		uint64_t busy, window;
+		bool has_ended;
+		double shown;
+	} rows[] = {
+		{ "long", 500000, 1000000, false, 0.5 },
+		{ "new", 100000, 100000, false, 1 },
+		{ "gone", 300000, 300000, true, 0.3 },
+		{ "idle", 0, 1000000, false, 0 },
+	};
+	struct state_view view = { .sort = { STATE_SORT_BUSY, 0, false } };
+	struct state_scene s;
+
+	state_scene_init(&s);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_thread *t = scene_new(&s, 1, 1 + (uint32_t)i, rows[i].name, "p");
+
+		t->begun_ns = t->seen_ns - rows[i].window;
+		t->times.ns[STATE_EXEC] = rows[i].busy;
+		t->times.ns[STATE_IDLE] = rows[i].window - rows[i].busy;
+		t->has_ended = rows[i].has_ended;
+	}
+	scene_window(&s);
 	scene_list(&s, &view, NULL);
-	assert_string_equal(letters(&s.list), "ls");
+	assert_string_equal(letters(&s.list), "nlgi");
+	for (size_t i = 0; i < s.list.lines.count; i++) {
+		const struct state_line *line = &s.list.lines.items[i];
+
+		for (size_t k = 0; k < array_length(rows); k++)
+			if (text_equal(name_text(line->label), text_of(rows[k].name)))
+				assert_true(fabs(state_line_busy(line, &s.window) - rows[k].shown) <
+					    1e-9);
+	}
+	view.sort.reverse = true;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "igln");
 	state_scene_deinit(&s);
 }
 
@@ -571,6 +632,13 @@ static void expect_same(const struct state_line *a, const struct state_line *b)
 	assert_memory_equal(&a->times, &b->times, sizeof(a->times));
 }
 
+/* With none below it: in a tree, a thread, or a process of one. */
+static bool is_leaf(const struct state_list *list, size_t i)
+{
+	return i + 1 == list->lines.count ||
+	       list->lines.items[i + 1].depth <= list->lines.items[i].depth;
+}
+
 /* Lines of one depth add up to the total, and no two have the same id. */
 static void check_sums(const struct state_list *list, uint32_t depth)
 {
@@ -582,7 +650,7 @@ static void check_sums(const struct state_list *list, uint32_t depth)
 		uint32_t *place;
 
 		assert_true(line->thread && line->label);
-		if (line->depth == depth)
+		if (line->depth == depth || (line->depth < depth && is_leaf(list, i)))
 			add_line(&sum, line);
 		place = word_map_at(&ids, (struct words){ { line->id } });
 		assert_non_null(place);
@@ -649,6 +717,12 @@ static void check_tree(const struct state_list *list)
 		const struct state_line *group = &list->lines.items[i++];
 
 		assert_int_equal(group->depth, 0);
+		/* A process of one thread. */
+		if (is_leaf(list, i - 1)) {
+			assert_int_equal(group->threads + group->ended, 1);
+			assert_int_equal(group->thread->tid, group->thread->tgid);
+			continue;
+		}
 		for (; i < list->lines.count && list->lines.items[i].depth; i++) {
 			assert_int_equal(list->lines.items[i].depth, 1);
 			add_line(&sum, &list->lines.items[i]);
@@ -798,11 +872,51 @@ TEST(who_has_ended_may_have_no_row)
 	assert_int_equal(scene.list.lines.items[1].depth, 1);
 	view.no_ended = false;
 	scene_list(&scene, &view, NULL);
-	assert_int_equal(scene.list.lines.count, 6);
+	assert_int_equal(scene.list.lines.count, 5);
 	state_scene_deinit(&scene);
 }
 
+/* A process of one thread has one line; but for what that would not say. */
+TEST(a_tree_folds_processes_of_one_thread)
+{
+	struct state_view view = { .is_tree = true };
+	struct state_scene s;
+
+	state_scene_init(&s);
+	scene_new(&s, 1, 1, "a", "a");
+	scene_new(&s, 2, 2, "b", "b");
+	scene_new(&s, 2, 3, "c", "b")->state = STATE_LOCK;
+	/* Its leader has gone; its name is another. */
+	scene_new(&s, 4, 5, "d", "d");
+	scene_new(&s, 6, 6, "e", "f");
+	/* The number of one that ended is another's, in one window. */
+	scene_new(&s, 7, 7, "g", "g")->has_ended = true;
+	scene_new(&s, 7, 7, "g", "g")->id = 1;
+	scene_window(&s);
+	view.sort.key = STATE_SORT_TID;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "abbcddfeggg");
+	view.grouping = STATE_BY_PROCESS;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "abbcddfeggg");
+	/* What a filter leaves is not all of it. */
+	scene_list(&s, &view, "state:lock");
+	assert_string_equal(letters(&s.list), "bc");
+	scene_list(&s, &view, "a|c");
+	assert_string_equal(letters(&s.list), "abc");
+	/* Other groups have names of their own. */
+	view.grouping = STATE_BY_CGROUP;
+	scene_list(&s, &view, "a");
+	assert_string_equal(letters(&s.list), "-a");
+	/* No tree: as it was. */
+	view = (struct state_view){ .sort.key = STATE_SORT_TID };
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "abcdegg");
+	state_scene_deinit(&s);
+}
+
 UNIT_TESTS(cmocka_unit_test(who_has_ended_may_have_no_row),
+	   cmocka_unit_test(a_tree_folds_processes_of_one_thread),
 	   cmocka_unit_test(what_orders_can_be_written),
 	   cmocka_unit_test(what_filters_cannot_be_written),
 	   cmocka_unit_test(what_filters_let_through),
@@ -811,6 +925,8 @@ UNIT_TESTS(cmocka_unit_test(who_has_ended_may_have_no_row),
 	   cmocka_unit_test(threads_of_the_kernel_can_be_left_out),
 	   cmocka_unit_test(hostile_filters), cmocka_unit_test(lines_are_in_order),
 	   cmocka_unit_test(a_state_is_sorted_by_its_share),
+	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups),
+	   cmocka_unit_test(busy_is_sorted_by_what_is_shown),
 	   cmocka_unit_test(a_share_is_never_more_than_all), cmocka_unit_test(what_groups_are),
 	   cmocka_unit_test(what_pools_are), cmocka_unit_test(who_stands_for_a_group),
 	   cmocka_unit_test(the_longest_wait_of_a_group),

@@ -126,30 +126,9 @@ TEST(no_two_columns_share_a_head)
 			assert_string_not_equal(column_rows[a].head, column_rows[b].head);
 }
 
-TEST(busy_is_of_the_window_and_adds_up_in_groups)
-{
-	const struct state_window window = { .begun_ns = 1000, .ended_ns = 2000 };
-	struct state_line line = { .threads = 1, .window_ns = 990 };
-
-	line.times.ns[STATE_EXEC_USER] = 495;
-	line.times.ns[STATE_LOCK_KERNEL] = 99;
-	line.times.ns[STATE_SLEEP_DISK] = 200;
-	/* One thread: of its own window. */
-	assert_true(column_busy(&window, &line) > 0.599 && column_busy(&window, &line) < 0.601);
-	line.threads = 4;
-	line.window_ns = 3960;
-	line.times.ns[STATE_RUNNABLE] = 1980 - 594;
-	assert_true(column_busy(&window, &line) > 1.979 && column_busy(&window, &line) < 1.981);
-	/* One that lived for a tenth of it. */
-	line = (struct state_line){ .ended = 1, .window_ns = 100 };
-	line.times.ns[STATE_EXEC] = 100;
-	assert_true(column_busy(&window, &line) > 0.099 && column_busy(&window, &line) < 0.101);
-}
-
 UNIT_TESTS(cmocka_unit_test(any_width_is_used_and_never_passed),
 	   cmocka_unit_test(what_matters_least_leaves_first),
 	   cmocka_unit_test(groups_have_columns_of_their_own),
 	   cmocka_unit_test(numbers_stand_where_the_bar_was),
 	   cmocka_unit_test(every_order_has_a_column),
-	   cmocka_unit_test(no_two_columns_share_a_head),
-	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups))
+	   cmocka_unit_test(no_two_columns_share_a_head))

@@ -29,8 +29,9 @@ static struct fed {
 	struct names names;
 	char note[16];
 	/* To begin with. */
-	int fail; /* this window is an error */
-	int last; /* of a replay */
+	int fail;        /* this window is an error */
+	int last;        /* of a replay */
+	int leader_ends; /* the first thread, in this window; 0: in none */
 } fed;
 
 static void fed_init(void)
@@ -94,7 +95,8 @@ static struct error *make_window(void)
 			.id = i + 1,
 			.uid = i % 3,
 			.name = names_intern(&fed.names, name, strlen(name)),
-			.has_ended = i == 7 && fed.at >= 5,
+			.has_ended = (i == 7 && fed.at >= 5) ||
+				     (i == 0 && fed.leader_ends && fed.at >= fed.leader_ends),
 		};
 		delta.times.ns[STATE_EXEC] = i;
 		if (!array_push(&fed.window.deltas, delta))
@@ -143,8 +145,10 @@ static struct error *tick(void *context)
 	return NULL;
 }
 
-static struct error *inspect(void *context, const struct state_thread *thread, FILE *out)
+static struct error *inspect(void *context, const struct screen_subject *subject, FILE *out)
 {
+	const struct state_thread *thread = &subject->thread;
+
 	assert_ptr_equal(context, &fed);
 	if (thread->tid == 13)
 		return error_create("13 is not looked at");
@@ -183,6 +187,9 @@ static const struct screen_feed live = {
 static const struct screen_feed replay = {
 	.next = next, .step = step, .jump = jump, .context = &fed
 };
+static const struct screen_feed replay_inspected = {
+	.next = next, .step = step, .jump = jump, .inspect = inspect, .context = &fed
+};
 static const struct state_view by_tid = { .sort = { .key = STATE_SORT_TID },
 					  .user_name = user_name,
 					  .context = (void *)(uintptr_t) "users" };
@@ -193,6 +200,13 @@ static struct feeder *open_feeder(const struct screen_feed *feed, uint64_t inter
 
 	expect_ok(feeder_open(feed, &by_tid, interval_ns, &feeder));
 	return feeder;
+}
+
+static void inspect_thread(struct feeder *feeder, const struct state_thread *thread)
+{
+	const struct screen_subject subject = { .line = thread->id, .thread = *thread };
+
+	feeder_inspect(feeder, &subject);
 }
 
 /* --- what comes of it --- */
@@ -277,7 +291,7 @@ TEST(the_screen_never_waits)
 	for (int i = 0; i < 100; i++) {
 		turned.sort.reverse = !turned.sort.reverse;
 		feeder_show(feeder, &turned, (uint64_t)i + 1);
-		feeder_inspect(feeder, &thread);
+		inspect_thread(feeder, &thread);
 		feeder_pause(feeder, i % 2 == 0);
 		assert_false(take(feeder, &news));
 		assert_false(news.has_window || news.has_page || news.err);
@@ -320,7 +334,7 @@ TEST(windows_are_whole)
 		view.filter = random & 2 ? &filter : NULL;
 		feeder_show(feeder, &view, windows);
 		if (random & 4)
-			feeder_inspect(feeder, model->list.lines.items[3].thread);
+			inspect_thread(feeder, model->list.lines.items[3].thread);
 		if (random & 8)
 			expect_ok(model_list(model, &view));
 		expect_whole(model);
@@ -346,7 +360,7 @@ TEST(frozen_is_frozen)
 	feeder_pause(feeder, true);
 	hold(false);
 	/* It has been made when another wish is done. */
-	feeder_inspect(feeder, &(struct state_thread){ .tid = 13, .id = 13 });
+	inspect_thread(feeder, &(struct state_thread){ .tid = 13, .id = 13 });
 	do
 		news = wait_for_news(feeder);
 	while (!*news.message);
@@ -368,7 +382,7 @@ TEST(frozen_is_frozen)
 	fed_deinit();
 }
 
-static void expect_page(struct feeder *feeder, const char *page)
+static struct feeder_news wait_for_page(struct feeder *feeder)
 {
 	struct feeder_news news;
 
@@ -376,6 +390,13 @@ static void expect_page(struct feeder *feeder, const char *page)
 		news = wait_for_news(feeder);
 		expect_ok(news.err);
 	} while (!news.has_page);
+	return news;
+}
+
+static void expect_page(struct feeder *feeder, const char *page)
+{
+	struct feeder_news news = wait_for_page(feeder);
+
 	assert_int_equal(news.page_of, 8);
 	if (page)
 		assert_string_equal(news.page, page);
@@ -395,9 +416,9 @@ TEST(a_thread_is_inspected)
 	fed_init();
 	name = names_intern(&fed.names, "it", 2);
 	feeder = open_feeder(&live, HOUR);
-	feeder_inspect(feeder, &(struct state_thread){ .tid = 8, .id = 8, .name = name });
+	inspect_thread(feeder, &(struct state_thread){ .tid = 8, .id = 8, .name = name });
 	expect_page(feeder, "8 it\n");
-	feeder_inspect(feeder, &(struct state_thread){ .tid = 13, .id = 13, .name = name });
+	inspect_thread(feeder, &(struct state_thread){ .tid = 13, .id = 13, .name = name });
 	news = wait_for_news(feeder);
 	assert_string_equal(news.message, "13 is not looked at");
 	assert_true(news.message_is_error);
@@ -415,7 +436,7 @@ TEST(who_is_inspected_ends)
 	fed_init();
 	feeder = open_feeder(&live, MS);
 	wait_for_window(feeder);
-	feeder_inspect(feeder, &feeder_model(feeder)->threads.items[7]);
+	inspect_thread(feeder, &feeder_model(feeder)->threads.items[7]);
 	/* Whatever was taken too late to be seen, its end is told. */
 	do {
 		news = wait_for_news(feeder);
@@ -427,6 +448,37 @@ TEST(who_is_inspected_ends)
 		free(news.page);
 	} while (!news.has_page || !news.has_ended);
 	expect_page(feeder, NULL);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
+/* A group stays who it is when another thread stands for it, and ends with its last. */
+TEST(a_group_is_inspected)
+{
+	struct state_view view = by_tid;
+	struct feeder_news news;
+	struct screen_subject subject = { .grouping = STATE_BY_PROCESS };
+	struct feeder *feeder;
+
+	fed_init();
+	fed.leader_ends = 1;
+	view.grouping = STATE_BY_PROCESS;
+	expect_ok(feeder_open(&replay_inspected, &view, HOUR, &feeder));
+	wait_for_window(feeder);
+	/* The first process: its leader, until that ends. */
+	subject.line = feeder_model(feeder)->list.lines.items[0].id;
+	subject.thread = *feeder_model(feeder)->list.lines.items[0].thread;
+	assert_int_equal(subject.thread.tid, 1);
+	feeder_inspect(feeder, &subject);
+	news = wait_for_page(feeder);
+	assert_string_equal(news.page, "1 in-0\n");
+	free(news.page);
+	feeder_step(feeder, 1);
+	news = wait_for_page(feeder);
+	assert_true(news.page_of == subject.line);
+	assert_false(news.has_ended);
+	assert_string_equal(news.page, "2 in-1\n");
+	free(news.page);
 	feeder_close(feeder);
 	fed_deinit();
 }
@@ -526,7 +578,7 @@ TEST(who_leaves_takes_nothing)
 	hold(true);
 	feeder = open_feeder(&live, MS);
 	wait_until_held();
-	feeder_inspect(feeder, &(struct state_thread){ .tid = 2,
+	inspect_thread(feeder, &(struct state_thread){ .tid = 2,
 						       .id = 2,
 						       .name = names_intern(&fed.names, "x", 1) });
 	hold(false);
@@ -537,6 +589,7 @@ TEST(who_leaves_takes_nothing)
 
 UNIT_TESTS(cmocka_unit_test(the_screen_never_waits), cmocka_unit_test(windows_are_whole),
 	   cmocka_unit_test(frozen_is_frozen), cmocka_unit_test(a_thread_is_inspected),
-	   cmocka_unit_test(who_is_inspected_ends), cmocka_unit_test(a_replay_steps_and_jumps),
+	   cmocka_unit_test(a_group_is_inspected), cmocka_unit_test(who_is_inspected_ends),
+	   cmocka_unit_test(a_replay_steps_and_jumps),
 	   cmocka_unit_test(a_replay_goes_on_to_its_end),
 	   cmocka_unit_test(an_error_is_the_last_news), cmocka_unit_test(who_leaves_takes_nothing))

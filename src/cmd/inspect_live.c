@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "cmd/inspect_source.h"
+#include "cmd/top.h"
+#include "state/wait.h"
+
+/* --- from /proc --- */
+
+/* The line of a small file of the thread; "" when it cannot be read. */
+static void read_line(const struct state_thread *thread, const char *file, char *ret, size_t room)
+{
+	char path[64];
+	_cleanup_close_ int fd = -1;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread->tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, ret, room - 1);
+	ret[got > 0 ? got : 0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	text_make_safe(ret);
+}
+
+static void print_call(FILE *out, const struct state_thread *thread)
+{
+	char wchan[128], call[256];
+	const char *name = wait_syscall_name(thread->syscall);
+
+	read_line(thread, "wchan", wchan, sizeof(wchan));
+	read_line(thread, "syscall", call, sizeof(call));
+	fprintf(out, "system call    %s%s%s\n", name ? name : "-", *call ? "  " : "", call);
+	fprintf(out, "wait channel   %s\n", *wchan && strcmp(wchan, "0") != 0 ? wchan : "-");
+}
+
+/* Of the whole process, as of now; of a thread of the kernel nothing. */
+static void print_memory(FILE *out, const struct state_thread *thread)
+{
+	static const char *const keys[] = { "VmRSS:", "RssAnon:", "RssFile:", "RssShmem:",
+					    "VmSwap:" };
+	_cleanup_free_ char *line = NULL;
+	char path[64], text[UNITS_TEXT_MAX];
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", thread->tid);
+	file = fopen(path, "re");
+	fputs("memory        ", out);
+	while (file && getline(&line, &room, file) > 0)
+		for (size_t i = 0; i < array_length(keys); i++) {
+			const size_t length = strlen(keys[i]);
+
+			if (strncmp(line, keys[i], length) == 0)
+				fprintf(out, " %.*s %s", (int)length - 1, keys[i],
+					units_format(text, UNIT_BYTES,
+						     (__int128)strtoull(line + length, NULL, 10) *
+							     1024));
+		}
+	fputc('\n', out);
+	if (file)
+		fclose(file);
+}
+
+/* --- taskstats: what the struct itself says of itself --- */
+
+static void print_version(struct top_inspector *inspector, FILE *out, uint32_t tid)
+{
+	struct taskstats_reply reply = { .failed = ENOSYS };
+
+	if (!inspector->has_looked_for_taskstats)
+		error_destroy(taskstats_socket_open(&inspector->taskstats));
+	inspector->has_looked_for_taskstats = true;
+	if (inspector->taskstats)
+		taskstats_ask(inspector->taskstats, &tid, 1, &reply);
+	if (reply.failed)
+		fprintf(out, "taskstats      - (%s)\n", strerror(reply.failed));
+	else
+		fprintf(out, "taskstats      ABI version %u\n", reply.stats.version);
+}
+
+static struct error *print_facts(struct top *top, const struct state_thread *thread, FILE *out)
+{
+	print_call(out, thread);
+	print_memory(out, thread);
+	print_version(&top->inspector, out, thread->tid);
+	return NULL;
+}
+
+/* --- what is counted --- */
+
+static struct error *capture(struct top_inspector *inspector, uint32_t tid,
+			     struct ctprof_snapshot **ret)
+{
+	struct error *err;
+
+	inspector->tid = tid;
+	if (inspector->capturer)
+		return capturer_take(inspector->capturer, ret);
+	inspector->options = (struct capture_options){
+		.without = 1u << CAPTURE_PART_SMAPS | 1u << CAPTURE_PART_EXE |
+			   1u << CAPTURE_PART_CMDLINE | 1u << CAPTURE_PART_CGROUPS |
+			   1u << CAPTURE_PART_COUNTERS | 1u << CAPTURE_PART_HEAP,
+		.pids = &inspector->tid,
+		.pid_count = 1,
+		.may_be_gone = true,
+	};
+	err = capturer_open(&inspector->options, &inspector->capturer);
+	return err ? err : capturer_take(inspector->capturer, ret);
+}
+
+static struct error *count(struct top *top, const struct state_thread *thread,
+			   struct inspect_counters *ret)
+{
+	struct ctprof_snapshot *snapshot;
+	struct error *err = capture(&top->inspector, thread->tid, &snapshot);
+
+	if (err)
+		return err;
+	*ret = (struct inspect_counters){ .owned = snapshot };
+	for (size_t i = 0; i < snapshot->threads.count && !ret->now; i++)
+		if (snapshot->threads.items[i]->tid == thread->tid)
+			ret->now = snapshot->threads.items[i];
+	return NULL;
+}
+
+/* --- a profile beside --- */
+
+static void watch_it(struct top_inspector *inspector, const struct state_thread *thread)
+{
+	if (inspector->watch && inspector->id == thread->id)
+		return;
+	thread_watch_stop(inspector->watch);
+	inspector->watch = thread_watch_start(thread->tid);
+	inspector->id = thread->id;
+}
+
+static void print_stacks(struct top *top, const struct state_thread *thread, FILE *out)
+{
+	watch_it(&top->inspector, thread);
+	if (top->inspector.watch)
+		thread_watch_print(top->inspector.watch, out);
+}
+
+/* Nobody looked before. */
+static struct error *look_back(struct top *top, const struct screen_subject *subject)
+{
+	(void)top, (void)subject;
+	return NULL;
+}
+
+const struct inspect_source inspect_live = { look_back, print_facts, print_stacks, count, false };
