@@ -125,7 +125,7 @@ static bool find_place(const struct kstats_place *like, unsigned number, struct 
 		.is_return = like->is_return,
 		.syscall = -1,
 	};
-	return like->kind == KSTATS_PROGRAM ? place_in_us(number, ret)
+	return like->kind == PLACE_PROGRAM ? place_in_us(number, ret)
 					    : place_in_kernel(number, ret);
 }
 
@@ -136,7 +136,7 @@ static bool call_all(const struct kstats_program *program)
 	const bool has_end = !program->places.is_call;
 	_cleanup_close_ int caller = -1;
 
-	if (program->places.start.kind == KSTATS_FUNCTION) {
+	if (program->places.start.kind == PLACE_FUNCTION) {
 		caller = load_caller();
 		if (caller < 0)
 			return false;
