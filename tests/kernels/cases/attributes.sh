@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What a thread is, rather than what it did.
+#
+# kernels: 6.1 7.2
 
 # NAME NUMBER NICE PRIORITY SHOWN SLICE_US: SHOWN is what priority the kernel makes of it.
 policies='

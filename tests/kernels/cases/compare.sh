@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # ctprof compare of two captures: what it says changed, against what the kernel's files said each time.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 

@@ -2,6 +2,8 @@
 #
 # Delays of a thread whose memory does not fit into its group: it reclaims, and swaps in what it wants
 # again, from a disk in memory, so that nothing is read ahead.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/delays.sh
 

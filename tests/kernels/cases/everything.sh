@@ -2,6 +2,8 @@
 #
 # Of threads that do nothing any more every value is what their files say when awk reads them. What
 # the kernel sends of them by netlink has cases of its own.
+#
+# kernels: 6.1 7.2
 
 . tests/recorded/raw.sh
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What is read and written.
+#
+# kernels: 6.1 7.2
 
 # did ACTOR READ WRITTEN CALLS_TO_READ CALLS_TO_WRITE FETCHED DIRTIED CANCELLED: what moved of the actor, with
 # the order that it read and the answer that it wrote.

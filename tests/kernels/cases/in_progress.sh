@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Waits that still go on: what has passed of them, by the clock, and that it is booked when they end.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/delays.sh
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Metrics that BPF programs record in functions of the kernel, in all ways that there are.
+#
+# kernels: 6.1 7.2
 
 . tests/cases.sh
 . tests/kstats_truth.sh

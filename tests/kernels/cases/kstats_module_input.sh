@@ -3,6 +3,7 @@
 # kstats.ko: bad input, many metrics, and how short the way of a record is.
 #
 # modules
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/kstats.sh
 

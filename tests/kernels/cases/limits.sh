@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What limits and weights say: numbers, and that there is no limit.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What a cgroup holds of memory, and how many processes.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # memory.events that happened: each kind provoked by itself.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 

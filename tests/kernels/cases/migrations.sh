@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Moves from CPU to CPU: by their own will, and by the load balancer, which does not move everybody.
+#
+# kernels: 6.1 7.2
 
 hops_are_counted() {
 	actor hopper

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Captures in namespaces: a number is that of the thread that it stands by, or unmeasured.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 

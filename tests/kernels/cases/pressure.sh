@@ -2,6 +2,8 @@
 #
 # Pressure of cgroups and of the host, against what the actors waited by their own clocks. In a cgroup
 # whose threads are all on one CPU the kernel's average over CPUs is that CPU's.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 

@@ -2,7 +2,7 @@
 #
 # A profile against what the kernel counts of the same threads.
 #
-# kernels: 6.1 7.2
+# kernels: 7.2
 
 . tests/kernels/guest/profile.sh
 

@@ -2,7 +2,7 @@
 #
 # Kernel threads: idle, parked, and those that only sleep.
 #
-# kernels: 6.1 7.2
+# kernels: 6.1
 
 . tests/kernels/guest/profile.sh
 

@@ -2,7 +2,7 @@
 #
 # Threads that end, become others, or get the number of one that is gone.
 #
-# kernels: 6.1 7.2
+# kernels: 6.1
 
 . tests/kernels/guest/profile.sh
 

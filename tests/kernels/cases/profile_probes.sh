@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Stacks at probes.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/profile.sh
 

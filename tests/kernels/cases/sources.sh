@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What BPF says of a thread is what /proc and taskstats say.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/delays.sh
 . tests/kernels/guest/sched_ext.sh

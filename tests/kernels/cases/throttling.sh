@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # cpu.max: a fifth of a CPU for one that wants all of it.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/cgroups.sh
 

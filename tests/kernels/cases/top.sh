@@ -2,6 +2,8 @@
 #
 # Thread states, of threads that do what is known, and of those that need a machine of their own: what
 # is swapped, frozen, throttled, or sees the clock being set.
+#
+# kernels: 6.1 7.2
 
 . tests/kernels/guest/delays.sh
 . tests/top_truth.sh

@@ -2,6 +2,8 @@
 #
 # A user without privileges: what is denied is unmeasured, counted and named with what grants it; all
 # else is what root sees.
+#
+# kernels: 6.1 7.2
 
 # look_around NAME [PRIVILEGES]: a snapshot of the actors by somebody, its summary too; with
 # capabilities such as +sys_ptrace,+net_admin.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Wake-ups: by whom, from where, to where.
+#
+# kernels: 6.1 7.2
 
 # all_are_one_kind ACTOR MOST
 all_are_one_kind() {
