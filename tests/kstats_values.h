@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * The values that every recorder of kstats is given, so that what each made of them can be
- * compared: kstats_value(0) to kstats_value(KSTATS_VALUE_COUNT - 1), of all lengths from 0 to 64 bits.
- * In any order, by any thread: each is worked out from its number (splitmix64, Steele and others,
- * 2014).
+ * compared: kstats_value(0) to kstats_value(KSTATS_VALUE_COUNT - 1), of all lengths from 0 to 64
+ * bits. In any order, by any thread: each is worked out from its number (splitmix64, Steele and
+ * others, 2014).
  *
  * Freestanding: for kernel modules, BPF programs and user space.
  */
