@@ -123,7 +123,7 @@ static uint64_t gain(const struct inspect_counters *c, const struct metric *metr
 /* What a count and a total make together; of the window alone, too. */
 static void print_averages(FILE *out, const struct inspect_counters *c)
 {
-	char life[CELL_MAX], window[CELL_MAX] = "";
+	char life[CELL_MAX], window[CELL_MAX];
 	bool has_head = false;
 
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
@@ -134,6 +134,7 @@ static void print_averages(FILE *out, const struct inspect_counters *c)
 			continue;
 		average_text(life, d, metric_load_u64(&c->now->record.values, d->a),
 			     metric_load_u64(&c->now->record.values, d->b));
+		*window = '\0';
 		if (is_measured(c->before, d->a) && is_measured(c->before, d->b))
 			average_text(window, d, gain(c, d->a), gain(c, d->b));
 		if (!*life)

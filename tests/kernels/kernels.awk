@@ -55,6 +55,12 @@ $1 == "fact" {
 	promise = substr($0, 6)
 	note(promise_seen, promises, promise)
 	kept[promise, kernel] = 1
+	said[++said_count] = promise
+}
+$1 == "ended" {
+	ran[$2, kernel] = 1
+	for (; said_count; said_count--)
+		case_of[said[said_count]] = $2
 }
 
 # --- cells ---
@@ -114,6 +120,13 @@ function tick_or_dash(is_so, kernel) {
 	return is_so ? "✔" : runs_some_only(kernel) ? "" : "–"
 }
 
+# A case that was not run there says nothing.
+function promise_cell(promise, kernel) {
+	if ((promise, kernel) in kept)
+		return "✔"
+	return (case_of[promise], kernel) in ran ? "–" : ""
+}
+
 function cell(kind, key, kernel) {
 	if (kind == "source")
 		return source_cell(key, kernel)
@@ -123,7 +136,7 @@ function cell(kind, key, kernel) {
 		return metric_cell(key, kernel)
 	if (kind == "value")
 		return tick_or_dash((key, kernel) in proved, kernel)
-	return tick_or_dash((key, kernel) in kept, kernel)
+	return promise_cell(key, kernel)
 }
 
 function runs_some_only(kernel) {
@@ -199,8 +212,9 @@ END {
 	}
 	print "# What holds on which kernel\n"
 	print "Made by `make doc` out of tests/kernels/results: what `./check kernels --all` saw when it last booted"
-	print "these kernels in QEMU. In each it ran the cases of tests/kernels/cases, which make the kernel count"
-	print "something, and compare what ctprof says with what the kernel says by other means.\n"
+	print "these kernels in QEMU, and `./check kernels --keep` of single cases since. In each it ran the cases of"
+	print "tests/kernels/cases, which make the kernel count something, and compare what ctprof says with what the"
+	print "kernel says by other means.\n"
 	print_kernels()
 	print "\n## Sources\n"
 	print "What `ctprof doctor` finds on a kernel booted with `delayacct schedstats=enable psi=1`, as root.\n"
@@ -215,7 +229,8 @@ END {
 	print "✔: the same. –: no case found it other than 0 there, or the kernel has none.\n"
 	print_values()
 	print "\n## Promises\n"
-	print "What each case is called. –: it is slow and was not run there, or skipped itself.\n"
+	print "What each case is called. –: it skipped itself there. Empty: it was not run there, as those that are slow,"
+	print "or have come since all were.\n"
 	print_promises()
 	exit failed
 }

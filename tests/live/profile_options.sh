@@ -140,6 +140,19 @@ children_are_followed() {
 	equal "sleeps" "$(ask '[.threads[].tid] | unique | length')" 2
 }
 
+# Each child is a process that did not exist when the probe was attached, and calls twice as often as its parent.
+children_come_by_probes() {
+	local of_parent of_children
+
+	start bash -c 'echo ready; while :; do umask; (umask; umask); sleep 0.05; done > /dev/null'
+	output=$("$ctprof" profile -q -p "$pid" -e uprobe:c:umask -d 100ms -o "$scratch/probe.raw" 2>&1) || skip "$output"
+	take profile -p "$pid" -e uprobe:c:umask -d 2s
+	of_parent=$(ask '[samples | select(.thread.tid == $tid).count] | add // 0' --argjson tid "$pid")
+	of_children=$(ask '[samples | select(.thread.tid != $tid).count] | add // 0' --argjson tid "$pid")
+	between "calls of the parent" 6 "$of_parent" 200
+	between "calls of its children" $((2 * of_parent - 4)) "$of_children" $((2 * of_parent + 4))
+}
+
 itself_is_left_out() {
 	local ours option
 
@@ -428,6 +441,7 @@ run_case "offcpu: thousands of threads have records" needs_profiles many_threads
 run_case "capture: --profile, and compare --flame" needs_profiles stands_beside_snapshot
 run_case "profile: --cpu" needs_profiles cpus_select
 run_case "offcpu: children of targets" needs_profiles children_are_followed
+run_case "profile: children of targets come by probes" needs_profiles children_come_by_probes
 run_case "offcpu: --include-self" needs_profiles itself_is_left_out
 run_case "offcpu: --min-block-time and --max-block-time" needs_profiles lengths_select
 run_case "offcpu: --wakers" needs_profiles wakers_are_named
