@@ -533,7 +533,7 @@ pid_namespace() {
 		"$@"
 		kill %1' bash "$ctprof" capture -o "$scratch/snapshot.zst" 2> "$scratch/summary"
 	load
-	equal "names" "$(query '[.threads[].comm] | sort | join(" ")')" "bash ctprof sleep"
+	equal "names" "$(query '[.threads[] | select(.tid == .tgid).comm] | sort | join(" ")')" "bash ctprof sleep"
 	equal "number of the first" "$(query '[.threads[] | select(.comm == "bash").tid][0]')" 1
 	is_measured 1 run_time_ns voluntary_csw minflt
 }
