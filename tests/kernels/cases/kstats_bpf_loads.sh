@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Metrics by BPF: made, read and removed 200 times under load, and many of them at once: a thousand
-# would take an emulated CPU half an hour, for each is verified anew.
+# would take an emulated CPU some ten minutes, for each is verified anew.
 #
 # slow
 # seconds: 800
