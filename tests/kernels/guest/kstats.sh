@@ -67,9 +67,8 @@ microseconds() {
 	awk '$3 == "CPUS" { sum += $6 * $8 } END { printf "%.0f\n", sum / 1000 }' "$kstats/$1"
 }
 
-# Nothing in the kernel's log that should not be there, and no metric left.
+# Nothing in the kernel's log, and no metric left.
 is_clean() {
-	! dmesg | grep -E -A 12 'WARNING|BUG:|Oops|general protection|Call Trace|PERCPU|stall|possible recursive|refcount' ||
-		return 1
+	log_is_clean
 	[ ! -d $kstats ] || equal "what is traced" "$(cat $kstats/_control)" ""
 }

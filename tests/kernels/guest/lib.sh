@@ -273,6 +273,11 @@ greater() {
 	echo $(($1 > $2 ? $1 : $2))
 }
 
+# Nothing in the kernel's log that should not be there.
+log_is_clean() {
+	! dmesg | grep -E -A 12 'WARNING|BUG:|Oops|general protection|Call Trace|PERCPU|stall|possible recursive|refcount'
+}
+
 # unmeasured METRIC ACTOR
 unmeasured() {
 	equal "$1" "$(value after "$2" "$1")" -
