@@ -42,9 +42,9 @@ one_round() {
 	kstats trace here "$@"
 	read -r _ < /proc/self/stat
 	cat /proc/self/stat > "$scratch/stat"
-	# On Linux 7.2 a thread loses its CPU inside of such a program, too, and what others do there meanwhile is missed.
+	# On Linux 7.2 a thread loses its CPU inside of such a program, too, and what others do there meanwhile is not told.
 	kstats show here > "$scratch/text"
-	grep -qE '^ *(count|missed) +[1-9]' "$scratch/text" || { cat "$scratch/text"; return 1; }
+	grep -qE '^ *(count|recursive) +[1-9]' "$scratch/text" || { cat "$scratch/text"; return 1; }
 	kstats remove here
 }
 
