@@ -153,7 +153,7 @@ tracepoints_agree() {
 		do_calls nap 1 20000000
 	done
 	has "its heading" "$(kstats show life | head -n 1)" \
-		"tracepoint:sched:sched_process_exec to tracepoint:sched:sched_process_exit, by bpf (raw tracepoint), 5 bits"
+		"tracepoint:sched:sched_process_exec to tracepoint:sched:sched_process_exit, by bpf (raw tracepoint), only comm kstats_calls, 5 bits"
 	equal "the lives" "$(count life)" 5
 	equal "those that are too short" "$(kstats show life --format csv | awk -F, 'NR > 1 && $7 < 20000000')" ""
 	fails 1 kstats show GAP-life
