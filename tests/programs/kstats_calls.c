@@ -104,7 +104,7 @@ static OWN void moving_function(int to)
 /* --- wake-ups --- */
 
 static int go_hold, go_wake;
-static volatile int is_held;
+static volatile long holds; /* that have begun */
 static volatile uint64_t held_until, woken_at;
 static uint64_t hold_ns;
 static pid_t sleeper;
@@ -138,11 +138,10 @@ static void *hold(void *unused)
 
 		receive(go_hold);
 		until = now() + hold_ns;
-		is_held = 1;
+		holds++;
 		while (now() < until)
 			;
 		held_until = now();
-		is_held = 0;
 	}
 	return unused;
 }
@@ -179,7 +178,8 @@ static void wake(long count)
 
 		woken_at = 0;
 		send(go_hold);
-		while (!is_held)
+		/* Who does not run for a while here may find it over. */
+		while (holds == i)
 			;
 		before = now();
 		send(go_wake);
