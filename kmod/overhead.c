@@ -67,13 +67,17 @@ static struct kstats_slot total_of(const struct kstats *metric, unsigned int slo
 /* A few are large: whoever tries may be interrupted. */
 static u64 median_of(const struct kstats *metric)
 {
-	unsigned int slot, seen = 0;
+	u64 all = 0, seen = 0;
+	unsigned int slot;
 
+	/* A pair that changed its CPU amid is none. */
+	for (slot = 0; slot < BUCKET_SLOTS(TRIAL_BITS); slot++)
+		all += total_of(metric, slot).count;
 	for (slot = 0; slot < BUCKET_SLOTS(TRIAL_BITS); slot++) {
 		struct kstats_slot total = total_of(metric, slot);
 
 		seen += total.count;
-		if (seen > TRIALS / 2)
+		if (seen > all / 2)
 			return div64_u64(total.sum, total.count) << bucket_shift(slot, TRIAL_BITS);
 	}
 	return 0;

@@ -112,13 +112,14 @@ int kstats_trace_begin(const struct kstats_request *request, char *command)
 		kstats_trace_free(trace);
 		return err;
 	}
+	/* Before it is armed: a trial calls what may be traced. */
+	trace->overhead_ns = kstats_overhead(trace);
 	err = kstats_arm(trace);
 	if (err) {
 		list_add(&trace->list, &ending);
 		end_traces(&ending);
 		return err;
 	}
-	trace->overhead_ns = kstats_overhead(trace);
 	trace->command = command;
 	list_add(&trace->list, &traces);
 	return 0;

@@ -121,6 +121,14 @@ static __always_inline void describe(struct kstats_group *group, struct task_str
 		BPF_CORE_READ_STR_INTO(&group->label, task, comm);
 }
 
+/* The last number is for all that come when the others are given out. */
+static __always_inline struct kstats_group *the_rest(const struct kstats_group_key *key)
+{
+	__u32 number = config.group_room - 1 + (key->which ? config.group_room : 0);
+
+	return bpf_map_lookup_elem(&groups, &number);
+}
+
 /* A group that is seen for the first time gets the next number. Two CPUs may see it at once: one of
  * two numbers is then nobody's. */
 static __always_inline struct kstats_group *new_group(const struct kstats_group_key *key,
@@ -130,11 +138,11 @@ static __always_inline struct kstats_group *new_group(const struct kstats_group_
 	struct kstats_group *group;
 	__u32 number;
 
-	if (here->groups >= config.group_room)
-		return 0;
+	if (here->groups >= config.group_room - 1)
+		return the_rest(key);
 	number = __sync_fetch_and_add(&here->groups, 1);
-	if (number >= config.group_room)
-		return 0;
+	if (number >= config.group_room - 1)
+		return the_rest(key);
 	number += key->which ? config.group_room : 0;
 	group = bpf_map_lookup_elem(&groups, &number);
 	if (!group)

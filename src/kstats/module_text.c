@@ -117,6 +117,14 @@ static bool copy(struct text text, char **ret)
 	return *ret;
 }
 
+/* Its pairs are of one CPU; a call has its start with it. */
+static struct text key_of(const struct head *head)
+{
+	if (!head->start.length)
+		return (struct text){ 0 };
+	return text_of(kstats_keys[head->end.length ? KSTATS_KEY_CPU : KSTATS_KEY_TASK].name);
+}
+
 static struct error *table_of(const struct head *head, struct kstats_table **ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
@@ -130,7 +138,8 @@ static struct error *table_of(const struct head *head, struct kstats_table **ret
 	err = kstats_table_create(name, (unsigned)head->bits, unit, &table);
 	if (err)
 		return err;
-	if (!copy(head->start, &table->start) || !copy(head->end, &table->end))
+	if (!copy(head->start, &table->start) || !copy(head->end, &table->end) ||
+	    !copy(key_of(head), &table->scope.key))
 		return &error_no_memory;
 	table->cpus = (unsigned)head->cpus;
 	table->is_active = head->is_active;
@@ -169,7 +178,7 @@ struct error *kstats_module_parse_head(struct text text, struct kstats_entry *re
 	entry.is_active = head.is_active;
 	entry.count = head.count;
 	if (!copy(head.name, &entry.name) || !copy(head.start, &entry.start) ||
-	    !copy(head.end, &entry.end)) {
+	    !copy(head.end, &entry.end) || !copy(key_of(&head), &entry.scope.key)) {
 		free(entry.name);
 		free(entry.start);
 		free(entry.end);

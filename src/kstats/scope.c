@@ -29,11 +29,22 @@ void kstats_agree(char **into, const char *from)
 	*into = NULL;
 }
 
+/* Some of the values are of others: who is told of none would take them for anybody's. */
+static void differ(char **into, const char *from)
+{
+	if (!*into && !from)
+		return;
+	if (*into && from && strcmp(*into, from) == 0)
+		return;
+	free(*into);
+	*into = strdup(KSTATS_SEVERAL);
+}
+
 void kstats_scope_agree(struct kstats_scope *into, const struct kstats_scope *from)
 {
-	kstats_agree(&into->key, from->key);
+	differ(&into->key, from->key);
 	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
-		kstats_agree(&into->only[i], from->only[i]);
+		differ(&into->only[i], from->only[i]);
 }
 
 /* `text` and one more phrase; frees `text`. NULL stays NULL. */

@@ -23,6 +23,9 @@ enum kstats_filter {
 };
 extern const char *const kstats_filters[KSTATS_FILTER_COUNT];
 
+/* Instead of a word: not the same of all values. */
+#define KSTATS_SEVERAL "several"
+
 struct kstats_scope {
 	char *key; /* "task", "cpu", "arg1", "arg1,arg2"; NULL: unknown, or there is no such choice
 		    */
@@ -33,8 +36,9 @@ struct kstats_scope {
 void kstats_scope_clear(struct kstats_scope *scope);
 
 /* Of several metrics together: what only one says, or they say differently, the whole does not
- * say. A word of theirs (may be NULL), and all words of a scope. */
+ * say. A word of theirs, which may be NULL. */
 void kstats_agree(char **into, const char *from);
+/* The same of a scope, whose words are then KSTATS_SEVERAL, for a part is not the whole. */
 void kstats_scope_agree(struct kstats_scope *into, const struct kstats_scope *from);
 
 /* For people: ", key arg1, only pid 12, only comm nginx", or "": threads are the usual key, and are

@@ -220,8 +220,9 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 		if (__builtin_add_overflow(into->losses[loss], from->losses[loss],
 					   &into->losses[loss]))
 			into->losses[loss] = UINT64_MAX;
-	if (into->overhead_ns != from->overhead_ns)
-		into->overhead_ns = 0;
+	/* No two trials are alike. */
+	if (!from->overhead_ns || (into->overhead_ns && into->overhead_ns < from->overhead_ns))
+		into->overhead_ns = from->overhead_ns;
 	if (into->cpus < from->cpus)
 		into->cpus = from->cpus;
 	if (into->taken_ns < from->taken_ns)

@@ -52,7 +52,7 @@ extern const struct kstats_by_info kstats_bys[KSTATS_BY_COUNT];
 	LOSS(replaced, "a start before the end of the one before it, which is forgotten") \
 	LOSS(recursive, "reached within a probe, where the kernel calls none")            \
 	LOSS(backwards, "an end before its start, by the clock")                          \
-	LOSS(full, "no room for one more process, cgroup, returned value or start that is open")
+	LOSS(full, "no room for one more start that is open")
 
 enum kstats_loss {
 #define LOSS_ENUM(name, prose) KSTATS_LOSS_##name,
@@ -114,9 +114,9 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table,
 
 /*
  * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
- * one side knows are unknown after it. The finer of both becomes as coarse as the other one, which
- * is exact: a slot falls whole into one of the coarser. Refused: other units, rows of another kind,
- * more values together than a number holds.
+ * one side knows are unknown after it; of two overheads it is the larger one. The finer of both
+ * becomes as coarse as the other one, which is exact: a slot falls whole into one of the coarser.
+ * Refused: other units, rows of another kind, more values together than a number holds.
  */
 struct error *kstats_table_merge(struct kstats_table *into,
 				 const struct kstats_table *from) MUST_CHECK;

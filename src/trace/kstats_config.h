@@ -27,6 +27,12 @@ static inline size_t kstats_config_cell_bytes(const struct kstats_config *config
 	return sizeof(struct kstats_cell) + config->slots * sizeof(struct kstats_pair);
 }
 
+/* From that of one CPU to the next, when all are read at once. */
+static inline size_t kstats_config_cell_stride(const struct kstats_config *config)
+{
+	return (kstats_config_cell_bytes(config) + 7) / 8 * 8;
+}
+
 static inline size_t kstats_config_group_bytes(const struct kstats_config *config)
 {
 	return sizeof(struct kstats_group) + config->slots * sizeof(struct kstats_pair);

@@ -23,6 +23,9 @@
 
 #define ROUND_UP(bytes, to) (((bytes) + (to)-1) / (to) * (to))
 
+/* Of the row of all whose numbers came when there was room for no more of them. */
+#define KSTATS_REST "others"
+
 /* --- opening --- */
 
 static struct error *cannot(const struct kstats_metric *metric, int failed)
@@ -228,13 +231,26 @@ struct link_info {
 
 /* Places that were reached while it was at work on that CPU. Of kprobes since Linux 6.7, as above.
  */
-static uint64_t recursions_of(__u32 id)
+static bool count_recursions(__u32 id, uint64_t *ret)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
 	_cleanup_close_ int fd = bpf_prog_get_fd_by_id(id);
 
-	return fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.recursion_misses;
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return false;
+	*ret += info.recursion_misses;
+	return true;
+}
+
+/* Linux 6.6 has all of the rest. */
+static bool kernel_counts_missed(void)
+{
+	unsigned major = 0, minor = 0;
+	struct utsname host;
+
+	return uname(&host) == 0 && sscanf(host.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 7));
 }
 
 struct untold {
@@ -245,6 +261,7 @@ struct untold {
 /* Of all its probes. */
 static struct untold count_untold(const struct kstats_metric *metric)
 {
+	const bool is_counted = kernel_counts_missed();
 	struct untold untold = { .is_known = true };
 
 	for (unsigned i = 0;; i++) {
@@ -252,18 +269,25 @@ static struct untold count_untold(const struct kstats_metric *metric)
 		__u32 size = sizeof(info);
 		_cleanup_close_ int fd = -1;
 		char name[24];
+		int failed;
 
 		snprintf(name, sizeof(name), "link%u", i);
-		if (kstats_pins_get(metric->directory, name, &fd) ||
-		    bpf_obj_get_info_by_fd(fd, &info, &size))
+		failed = kstats_pins_get(metric->directory, name, &fd);
+		if (failed == ENOENT)
 			break;
-		untold.recursive += recursions_of(info.program);
+		if (failed || bpf_obj_get_info_by_fd(fd, &info, &size) ||
+		    !count_recursions(info.program, &untold.recursive))
+			untold.is_known = false;
+		if (failed)
+			break;
 		if (info.type != LINK_PERF_EVENT)
 			continue;
-		if (info.perf_type == PERF_KPROBE || info.perf_type == PERF_KRETPROBE)
+		if (info.perf_type == PERF_KPROBE || info.perf_type == PERF_KRETPROBE) {
 			untold.missed += info.missed;
-		else if (!info.perf_type && !metric->config.is_preempted)
+			untold.is_known &= is_counted;
+		} else if (!info.perf_type && !metric->config.is_preempted) {
 			untold.is_known = false;
+		}
 	}
 	return untold;
 }
@@ -297,7 +321,7 @@ static struct error *add_row(struct kstats_table *table, const struct kstats_met
 /* One for each CPU that there may be, behind each other. */
 static struct error *read_cells(const struct kstats_metric *metric, int cpus, char **ret)
 {
-	const size_t bytes = ROUND_UP(kstats_config_cell_bytes(&metric->config), 8);
+	const size_t bytes = kstats_config_cell_stride(&metric->config);
 	_cleanup_free_ char *cells = calloc((size_t)cpus, bytes);
 	const __u32 which = metric->which;
 
@@ -311,7 +335,7 @@ static struct error *read_cells(const struct kstats_metric *metric, int cpus, ch
 
 static struct error *add_cells(const struct kstats_metric *metric, struct kstats_table *table)
 {
-	const size_t bytes = ROUND_UP(kstats_config_cell_bytes(&metric->config), 8);
+	const size_t bytes = kstats_config_cell_stride(&metric->config);
 	const int cpus = libbpf_num_possible_cpus();
 	_cleanup_free_ char *cells = NULL;
 	struct error *err;
@@ -358,7 +382,7 @@ static uint64_t groups_in_use(const struct kstats_metric *metric)
 {
 	const uint64_t count = metric->control->which[metric->which].groups;
 
-	return count < metric->config.group_room ? count : metric->config.group_room;
+	return count < metric->config.group_room - 1 ? count : metric->config.group_room;
 }
 
 static const char *label_of(const struct kstats_metric *metric, const struct kstats_group *group,
@@ -398,9 +422,11 @@ static struct error *add_groups(const struct kstats_metric *metric, struct kstat
 		error_destroy(cgroup_tree_open(proc, &tree));
 	for (uint64_t i = 0; !err && i < groups_in_use(metric); i++) {
 		const struct kstats_group *group = group_at(metric, groups, i);
+		const bool is_rest = i == metric->config.group_room - 1;
 
 		err = add_row(table, metric, group->id,
-			      label_of(metric, group, tree.dir, label, sizeof(label)),
+			      is_rest ? KSTATS_REST
+				      : label_of(metric, group, tree.dir, label, sizeof(label)),
 			      group->slots);
 	}
 	if (tree.dir >= 0)
@@ -529,7 +555,7 @@ static struct error *forget_groups(struct kstats_metric *metric)
 static struct error *empty(struct kstats_metric *metric)
 {
 	struct kstats_switch *here = &metric->control->which[metric->which];
-	const size_t bytes = ROUND_UP(kstats_config_cell_bytes(&metric->config), 8);
+	const size_t bytes = kstats_config_cell_stride(&metric->config);
 	const int cpus = libbpf_num_possible_cpus();
 	_cleanup_free_ char *zeros = cpus < 1 ? NULL : calloc((size_t)cpus, bytes);
 	const __u32 which = metric->which;

@@ -126,7 +126,7 @@ static bool find_place(const struct kstats_place *like, unsigned number, struct 
 		.syscall = -1,
 	};
 	return like->kind == PLACE_PROGRAM ? place_in_us(number, ret)
-					    : place_in_kernel(number, ret);
+					   : place_in_kernel(number, ret);
 }
 
 /* --- trying --- */
@@ -168,19 +168,21 @@ static struct kstats_pair total_of(const char *cells, size_t bytes, int cpus, un
 static uint64_t median_of(const struct kstats_program *trial)
 {
 	const struct kstats_config *config = &trial->bpf->rodata_config->config;
-	const size_t bytes = (kstats_config_cell_bytes(config) + 7) / 8 * 8;
+	const size_t bytes = kstats_config_cell_stride(config);
 	const int cpus = libbpf_num_possible_cpus();
 	_cleanup_free_ char *cells = cpus < 1 ? NULL : calloc((size_t)cpus, bytes);
 	const __u32 values = KSTATS_VALUES;
-	uint64_t seen = 0;
+	uint64_t all = 0, seen = 0;
 
 	if (!cells || bpf_map_lookup_elem(bpf_map__fd(trial->bpf->maps.cells), &values, cells))
 		return 0;
+	for (unsigned slot = 0; slot < config->slots; slot++)
+		all += total_of(cells, bytes, cpus, slot).count;
 	for (unsigned slot = 0; slot < config->slots; slot++) {
 		const struct kstats_pair total = total_of(cells, bytes, cpus, slot);
 
 		seen += total.count;
-		if (seen > TRIALS / 2)
+		if (seen > all / 2)
 			return (total.sum << bucket_shift(slot, config->frac_bits)) / total.count;
 	}
 	return 0;
@@ -200,7 +202,8 @@ static uint64_t try(const struct kstats_places *like, struct kstats_places *plac
 	if (!find_place(&like->start, 0, &places->start) ||
 	    !find_place(&like->end, like->is_call ? 0 : 1, &places->end))
 		return 0;
-	if (kstats_program_open_places(&spec, places, &trial))
+	error_destroy(kstats_program_open_places(&spec, places, &trial));
+	if (!trial)
 		return 0;
 	kstats_control_set(trial->control, KSTATS_VALUES, true);
 	return call_all(trial) ? median_of(trial) : 0;

@@ -18,8 +18,14 @@ function begin_case() {
 $1 == "boot" { boot = $2; begin_case() }
 $1 == "kernel" { release[FILENAME] = $2 }
 
+# What was not tried says nothing against what was.
+FILENAME == ARGV[1] && /^skip - / { skipped = 1 }
+
 FILENAME == ARGV[1] {
-	if ($1 == "ended" && index(cases, " " $2 " ")) {
+	if ($1 == "ended" && skipped) {
+		ended[$2] = 1
+		skipped = 0
+	} else if ($1 == "ended" && index(cases, " " $2 " ")) {
 		said[boot, $2] = block $0 "\n"
 		ways[boot, ++count[boot]] = $2
 		ended[$2] = 1

@@ -164,7 +164,32 @@ many_at_once() {
 	equal "what is left" "$(kstats list)" ""
 }
 
+# More processes than there are rows: the last row has the rest, and the total is whole.
+rows_run_out() {
+	local i rows
+
+	trace by=process crowd start syscall:brk
+	trace all start syscall:brk
+	for ((i = 0; i < 1100; i++)); do
+		/bin/true
+	done
+	kstats stop all
+	look all
+	calls_of_all=$(fact count)
+	look crowd
+	between "the calls" "$calls_of_all" "$(fact count)" $((calls_of_all + 5000))
+	equal "no room" "$(loss full)" 0
+	rows=$(grep -c '^row' <<< "$table")
+	between "the rows" 1000 "$rows" 1024
+	between "the calls of others" 70 "$(awk '$1 == "row" && $4 == "others" { print $3 }' <<< "$table")" "$calls_of_all"
+	kstats reset crowd
+	/bin/true
+	look crowd
+	equal "others after it was emptied" "$(grep -c '^row.* others' <<< "$table" || true)" 0
+}
+
 bpf_case "100,000 system calls are as many" system_calls_are_counted
+bpf_case "more processes than rows" rows_run_out
 bpf_case "returned values are rows" returned_values_are_rows
 bpf_case "a function that sleeps" function_agrees "uprobe:$calls:napping_function" nap 20 3000000
 bpf_case "a function that changes its CPU" function_agrees "uprobe:$calls:moving_function" move 200

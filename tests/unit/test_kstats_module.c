@@ -25,6 +25,7 @@ TEST(raw_text_is_read)
 	assert_string_equal(table->unit, "ns");
 	assert_string_equal(table->start, "vfs_open");
 	assert_string_equal(table->end, "vfs_read");
+	assert_string_equal(table->scope.key, "cpu");
 	assert_int_equal(table->frac_bits, 5);
 	assert_int_equal(table->cpus, 4);
 	assert_true(table->is_active);
@@ -52,10 +53,12 @@ TEST(heads_are_read)
 		assert_string_equal(entry.start, "vfs_open");
 		assert_string_equal(entry.end, "vfs_read");
 		assert_int_equal(entry.count, 5);
+		assert_string_equal(entry.scope.key, "cpu");
 		assert_true(entry.is_active);
 		free(entry.name);
 		free(entry.start);
 		free(entry.end);
+		kstats_scope_clear(&entry.scope);
 	}
 }
 

@@ -16,6 +16,7 @@ static void check_head(struct text bytes)
 	free(entry.name);
 	free(entry.start);
 	free(entry.end);
+	kstats_scope_clear(&entry.scope);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
