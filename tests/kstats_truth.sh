@@ -169,6 +169,46 @@ stop_and_start_are_heard() {
 	nothing_is_lost
 }
 
+# Who calls on all CPUs at once, more of them than there are CPUs, is counted to the last.
+several_at_once_agree() {
+	local i callers=()
+
+	trace comm=kstats_calls crowd start syscall:getppid
+	for i in {1..8}; do
+		"$calls" getppid "$1" > "$scratch/said.$i" &
+		callers+=($!)
+	done
+	wait "${callers[@]}"
+	look crowd
+	equal "the calls" "$(fact count)" $((8 * $1))
+	nothing_is_lost
+	sums_fit
+}
+
+# Stopped while it is called all the time: nothing is counted afterwards, until it is started.
+stops_race_with_calls() {
+	local file=$scratch/done round stopped tries
+
+	trace comm=kstats_calls again start syscall:getppid
+	"$calls" until "$file" > "$scratch/said" &
+	at_end "rm -f $file; kill $!"
+	for round in {1..20}; do
+		kstats stop again
+		look again
+		stopped=$(fact count)
+		look again
+		equal "what was counted after stop" "$(fact count)" "$stopped"
+		kstats start again
+		tries=0
+		until look again && (($(fact count) > stopped)); do
+			((++tries < 500))
+			sleep 0.01
+		done
+	done
+	sums_fit
+	rm -f "$file"
+}
+
 # The caller counts its calls where we can read it: what was done after it was emptied is all that is there.
 reset_forgets_exactly() {
 	local caller before after end round file=$scratch/done

@@ -202,6 +202,8 @@ bpf_case "a wake-up on another CPU" wakeup_is_measured
 bpf_case "filters let nothing else in" filters_let_nothing_else_in
 bpf_case "filters by cgroup" only_below_the_cgroup
 bpf_case "known values are in their slots" known_values_fall_where_they_should
+bpf_case "eight callers at once" several_at_once_agree 250000
+bpf_case "stops while it is called" stops_race_with_calls
 bpf_case "start and stop" stop_and_start_are_heard
 bpf_case "what was forgotten does not come back" reset_forgets_exactly
 bpf_case "names are unique" names_are_unique

@@ -135,6 +135,8 @@ kstats_case "code of a program that sleeps" function_agrees "uprobe:$calls:nappi
 kstats_case "code of a program that changes its CPU" function_agrees "uprobe:$calls:moving_function" move 20
 kstats_case "code of a program that calls itself" recursion_is_told_apart "uprobe:$calls:recursive_function"
 kstats_case "a wake-up on another CPU" wakeup_is_measured
+kstats_case "eight callers at once" several_at_once_agree 3000
+kstats_case "stops while it is called" stops_race_with_calls
 kstats_case "start and stop" stop_and_start_are_heard
 kstats_case "calls in programs" calls_in_programs_are_counted
 kstats_case "functions that cannot be measured" untraceable_functions_are_refused
