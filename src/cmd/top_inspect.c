@@ -229,7 +229,9 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 static struct error *print_threads(struct top *top, const struct inspect_source *source,
 				   const struct screen_subject *subject, FILE *out)
 {
-	const struct state_view view = { .grouping = subject->grouping, .is_tree = true };
+	const struct state_view view = { .grouping = subject->grouping,
+					 .is_tree = true,
+					 .no_folding = true };
 	struct error *err = state_list_make(&top->list, &top->window, &view);
 	const struct state_line *lines = top->list.lines.items;
 	const size_t count = top->list.lines.count;
