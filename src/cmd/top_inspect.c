@@ -217,6 +217,7 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 		if (err)
 			return err;
 		add_gains(&counters, line->window_ns < length, sums);
+		snapshot_destroy(counters.owned);
 	}
 	fputs("\n## Counters of all of them, in this window\n", out);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
