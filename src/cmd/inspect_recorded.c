@@ -45,20 +45,26 @@ static const struct ctprof_thread *leader_of(const struct ctprof_snapshot *s, ui
 	return NULL;
 }
 
+/* A line each: there may be twenty, and what is wider than the screen is never seen. */
 static struct error *print_memory(const struct counts *kib, FILE *out)
 {
-	fputs("memory        ", out);
+	const char *head = "memory";
+
 	for (size_t i = 0; kib && i < kib->count; i++) {
 		_cleanup_free_ char *key = text_visible(name_text(kib->items[i].key));
 		char text[UNITS_TEXT_MAX];
 
 		if (!key)
 			return &error_no_memory;
-		if (kib->items[i].value)
-			fprintf(out, " %s %s", key,
-				units_format(text, UNIT_KIB, (__int128)kib->items[i].value));
+		if (!kib->items[i].value)
+			continue;
+		fprintf(out, "%-14s %-15s %s\n", head, key,
+			units_format(text, UNIT_KIB, (__int128)kib->items[i].value));
+		head = "";
 	}
-	fputs(kib ? "\n" : " " NOT_RECORDED "\n", out);
+	/* Nothing of all that was of a thread of the kernel, or nobody looked. */
+	if (*head)
+		fprintf(out, "%-14s %s\n", head, kib ? "-" : NOT_RECORDED);
 	return NULL;
 }
 

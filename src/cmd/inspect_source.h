@@ -24,7 +24,8 @@ struct inspect_counters {
 struct inspect_source {
 	/* Look at the windows before, too. */
 	struct error *(*look_back)(struct top *top, const struct screen_subject *subject);
-	/* Its system call, wait channel and memory, and whose taskstats these are: a line each. */
+	/* Its system call, wait channel and memory, and whose taskstats these are: a line each, of
+	 * recorded memory one of each kind. */
 	struct error *(*print_facts)(struct top *top, const struct state_thread *thread, FILE *out);
 	/* Where it waits, who wakes it, who runs instead. */
 	void (*print_stacks)(struct top *top, const struct state_thread *thread, FILE *out);

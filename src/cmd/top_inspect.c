@@ -217,6 +217,7 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 		if (err)
 			return err;
 		add_gains(&counters, line->window_ns < length, sums);
+		snapshot_destroy(counters.owned);
 	}
 	fputs("\n## Counters of all of them, in this window\n", out);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
@@ -229,7 +230,9 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 static struct error *print_threads(struct top *top, const struct inspect_source *source,
 				   const struct screen_subject *subject, FILE *out)
 {
-	const struct state_view view = { .grouping = subject->grouping, .is_tree = true };
+	const struct state_view view = { .grouping = subject->grouping,
+					 .is_tree = true,
+					 .no_folding = true };
 	struct error *err = state_list_make(&top->list, &top->window, &view);
 	const struct state_line *lines = top->list.lines.items;
 	const size_t count = top->list.lines.count;

@@ -400,7 +400,8 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 		.has_groups = view->is_tree || view->grouping != STATE_BY_THREAD,
 		.has_threads = view->is_tree || view->grouping == STATE_BY_THREAD,
 		.grouping = view->grouping,
-		.folds = view->is_tree && groupings[view->grouping] == process_of,
+		.folds = view->is_tree && !view->no_folding &&
+			 groupings[view->grouping] == process_of,
 	};
 	bool done;
 

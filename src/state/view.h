@@ -97,6 +97,7 @@ struct state_view {
 	/* Threads below their groups; by thread: below their processes, of which those of a single
 	 * thread are one line, the process's. */
 	bool is_tree;
+	bool no_folding; /* those have their thread below them, too */
 	/* The name of a user; NULL: numbers stand for them. */
 	const char *(*user_name)(void *context, uint32_t uid);
 	void *context;

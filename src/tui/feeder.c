@@ -39,6 +39,7 @@ struct feeder {
 	struct model *making;
 	struct state_window window; /* the feed's, until it is asked again */
 	bool has_window;
+	struct state_list groups; /* all of the window, when one of them is inspected */
 	uint64_t next_at, tick_at, ended_at;
 	/* The screen's own. */
 	struct model *shown;
@@ -187,36 +188,62 @@ static const struct state_thread *find_thread(const struct state_window *window,
 	return NULL;
 }
 
-/* Who stands for the group now, as long as it has a row. */
-static const struct state_thread *find_leader(const struct state_list *list, uint64_t line)
+/* Who stands for the group now. The rows of the screen do not say: a filter leaves out groups that
+ * live, and of others those threads that live. */
+static struct error *find_leader(struct feeder *feeder, const struct screen_subject *subject,
+				 const struct state_thread **ret)
 {
-	for (size_t i = 0; i < list->lines.count; i++)
-		if (list->lines.items[i].id == line)
-			return list->lines.items[i].thread;
-	return NULL;
+	const struct state_view view = { .grouping = subject->grouping };
+	struct state_list *list = &feeder->groups;
+	struct error *err = state_list_make(list, &feeder->window, &view);
+
+	*ret = NULL;
+	for (size_t i = 0; i < list->lines.count && !*ret; i++)
+		if (list->lines.items[i].id == subject->line)
+			*ret = list->lines.items[i].thread;
+	return err;
 }
 
-/* Where it is in the window that was just made. False: it is not. */
-static bool find_inspected(const struct feeder *feeder, struct screen_subject *subject)
+/* Where it is in the feed's window. */
+static struct error *find_inspected(struct feeder *feeder, struct screen_subject *subject,
+				    bool *ret_is_there)
 {
-	const struct state_thread *thread =
-		subject->grouping == STATE_BY_THREAD
-			? find_thread(&feeder->window, subject->line)
-			: find_leader(&feeder->making->list, subject->line);
+	const struct state_thread *thread = NULL;
+	struct error *err = NULL;
 
+	if (subject->grouping == STATE_BY_THREAD)
+		thread = find_thread(&feeder->window, subject->line);
+	else
+		err = find_leader(feeder, subject, &thread);
 	if (thread)
 		subject->thread = *thread;
-	return thread && !thread->has_ended;
+	*ret_is_there = thread && !thread->has_ended;
+	return err;
+}
+
+/* At once. Of a group another thread than that of its row may be the one that stands for it. */
+static struct error *inspect_now(struct feeder *feeder)
+{
+	struct screen_subject subject = feeder->doing.inspected;
+	bool is_there;
+	struct error *err = feeder->has_window ? find_inspected(feeder, &subject, &is_there) : NULL;
+
+	return err ? err : inspect(feeder, &subject);
 }
 
 /* After each window. What was last seen of it stays: nobody has more to say of one that has ended.
  */
-static struct error *inspect_again(struct feeder *feeder, const struct screen_subject *subject,
-				   bool is_there)
+static struct error *inspect_again(struct feeder *feeder)
 {
+	struct screen_subject subject = feeder->doing.inspected;
+	bool is_there;
+	struct error *err = find_inspected(feeder, &subject, &is_there);
+
+	if (err)
+		return err;
 	if (is_there)
-		return inspect(feeder, subject);
-	tell_page(feeder, subject->line, true, NULL);
+		return inspect(feeder, &subject);
+	tell_page(feeder, subject.line, true, NULL);
 	return NULL;
 }
 
@@ -232,10 +259,8 @@ static void look_at_view(struct feeder *feeder)
 static struct error *next_window(struct feeder *feeder)
 {
 	const struct screen_feed *feed = feeder->feed;
-	struct screen_subject subject = feeder->doing.inspected;
 	struct screen_host host = { 0 };
 	struct error *err;
-	bool is_there;
 
 	feeder->ended_at = clock_ns(CLOCK_MONOTONIC);
 	err = feed->next(feed->context, &feeder->window, &host);
@@ -247,9 +272,8 @@ static struct error *next_window(struct feeder *feeder)
 		return err;
 	feeder->making->view_number = feeder->doing.view_number;
 	feeder->has_window = true;
-	is_there = find_inspected(feeder, &subject);
 	tell_window(feeder);
-	return feeder->doing.inspects ? inspect_again(feeder, &subject, is_there) : NULL;
+	return feeder->doing.inspects ? inspect_again(feeder) : NULL;
 }
 
 static struct error *step(struct feeder *feeder, int by)
@@ -321,7 +345,7 @@ static struct error *do_wishes(struct feeder *feeder)
 	else if (doing->steps)
 		err = step(feeder, doing->steps);
 	if (!err && doing->looks)
-		err = inspect(feeder, &doing->inspected);
+		err = inspect_now(feeder);
 	return err ? err : do_due(feeder);
 }
 
@@ -390,6 +414,7 @@ static void destroy(struct feeder *feeder)
 {
 	for (size_t i = 0; i < array_length(feeder->models); i++)
 		model_deinit(&feeder->models[i]);
+	state_list_deinit(&feeder->groups);
 	free(feeder->news.page);
 	error_destroy(feeder->news.err);
 	pthread_mutex_destroy(&feeder->lock);
@@ -427,6 +452,7 @@ struct error *feeder_open(const struct screen_feed *feed, const struct state_vie
 	copy_view(&feeder->wishes, view);
 	for (size_t i = 0; i < array_length(feeder->models); i++)
 		model_init(&feeder->models[i]);
+	state_list_init(&feeder->groups);
 	feeder->shown = &feeder->models[0];
 	feeder->ready = &feeder->models[1];
 	feeder->making = &feeder->models[2];

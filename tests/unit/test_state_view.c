@@ -899,6 +899,12 @@ TEST(a_tree_folds_processes_of_one_thread)
 	view.grouping = STATE_BY_PROCESS;
 	scene_list(&s, &view, NULL);
 	assert_string_equal(letters(&s.list), "abbcddfeggg");
+	view.no_folding = true;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(letters(&s.list), "aabbcddfeggg");
+	assert_int_equal(s.list.lines.items[0].depth, 0);
+	assert_int_equal(s.list.lines.items[1].depth, 1);
+	view.no_folding = false;
 	/* What a filter leaves is not all of it. */
 	scene_list(&s, &view, "state:lock");
 	assert_string_equal(letters(&s.list), "bc");

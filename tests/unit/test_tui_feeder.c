@@ -483,6 +483,42 @@ TEST(a_group_is_inspected)
 	fed_deinit();
 }
 
+/* It lives, whatever the rows have of it. */
+TEST(a_group_that_is_filtered_is_inspected)
+{
+	/* In the first window it has a row, of some of its threads; then none. */
+	static const char *const pages[] = { "1 in-0\n", "1 in-1\n", "1 in-2\n" };
+	struct state_view view = by_tid;
+	struct state_filter filter;
+	struct feeder_news news;
+	struct screen_subject subject = { .grouping = STATE_BY_PROCESS };
+	struct feeder *feeder;
+
+	fed_init();
+	view.grouping = STATE_BY_PROCESS;
+	expect_ok(state_filter_parse(TEXT("in-0 user:daemon"), &filter));
+	view.filter = &filter;
+	expect_ok(feeder_open(&replay_inspected, &view, HOUR, &feeder));
+	wait_for_window(feeder);
+	subject.line = feeder_model(feeder)->list.lines.items[0].id;
+	subject.thread = *feeder_model(feeder)->list.lines.items[0].thread;
+	assert_int_equal(subject.thread.tid, 2);
+	feeder_inspect(feeder, &subject);
+	for (size_t i = 0; i < array_length(pages); i++) {
+		if (i)
+			feeder_step(feeder, 1);
+		news = wait_for_page(feeder);
+		assert_true(news.page_of == subject.line);
+		assert_false(news.has_ended);
+		assert_string_equal(news.page, pages[i]);
+		free(news.page);
+	}
+	assert_int_equal(feeder_model(feeder)->window.deltas.count, THREADS);
+	assert_int_equal(feeder_model(feeder)->list.lines.count, 0);
+	feeder_close(feeder);
+	fed_deinit();
+}
+
 static struct feeder_news wait_for_message(struct feeder *feeder, const char *message)
 {
 	struct feeder_news news;
@@ -589,7 +625,8 @@ TEST(who_leaves_takes_nothing)
 
 UNIT_TESTS(cmocka_unit_test(the_screen_never_waits), cmocka_unit_test(windows_are_whole),
 	   cmocka_unit_test(frozen_is_frozen), cmocka_unit_test(a_thread_is_inspected),
-	   cmocka_unit_test(a_group_is_inspected), cmocka_unit_test(who_is_inspected_ends),
-	   cmocka_unit_test(a_replay_steps_and_jumps),
+	   cmocka_unit_test(a_group_is_inspected),
+	   cmocka_unit_test(a_group_that_is_filtered_is_inspected),
+	   cmocka_unit_test(who_is_inspected_ends), cmocka_unit_test(a_replay_steps_and_jumps),
 	   cmocka_unit_test(a_replay_goes_on_to_its_end),
 	   cmocka_unit_test(an_error_is_the_last_news), cmocka_unit_test(who_leaves_takes_nothing))
