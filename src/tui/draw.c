@@ -35,8 +35,6 @@ static struct text short_label(const struct key_row *row)
 	switch (row->codes[0]) {
 	case ' ':
 		return TEXT("Space");
-	case '.':
-		return TEXT(".");
 	default:
 		return TEXT("Esc");
 	}
@@ -49,7 +47,7 @@ static void draw_hints_of(const struct tui *tui, enum key_section section, struc
 		struct text label = short_label(row);
 
 		if (row->section != section || !row->hint || !(row->modes & tui->mode) ||
-		    (row->in_replay_only && !tui_is_replay(tui)))
+		    !key_is_offered(tui, row))
 			continue;
 		/* Whole ones, or none. */
 		if (pen->x + (int)(label.length + strlen(row->hint)) + 1 > pen->end)
