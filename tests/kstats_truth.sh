@@ -273,6 +273,7 @@ bad_places_are_refused() {
 	refused $EINVAL "not there any more" trace key=arg1 bad start "uprobe:$calls:empty_function"
 	refused $ENOENT "/no/such" trace cgroup=/no/such bad start syscall:read
 	refused $EINVAL "no list" trace cpus=3-1 bad start syscall:read
+	refused $EINVAL "this host has CPU" trace cpus=0,4095 bad start syscall:read
 	refused $EINVAL "at most" trace comm=a_name_that_is_too_long bad start syscall:read
 	refused $EINVAL "taken" trace GAP-bad start syscall:read
 	refused $EINVAL "letters" trace ../bad start syscall:read

@@ -12,23 +12,33 @@
 
 #include <kstats.h>
 
-#define THREADS 4
+#define THREADS    4
+#define SLOW_EVERY 100
 
 static struct kstats *times, *sizes;
 static long requests;
 static double seconds;
 
-/* Most are quick; one in a hundred has to wait for somebody else. */
+/* Most are quick; of each thread's, one in SLOW_EVERY has to wait for somebody else, so that all
+ * threads together take the time that was asked for. */
+static struct timespec wait_of_each(void)
+{
+	const long waits = (requests / THREADS + SLOW_EVERY - 1) / SLOW_EVERY;
+	const double wait = seconds / (double)(waits > 0 ? waits : 1);
+
+	return (struct timespec){ .tv_sec = (time_t)wait,
+				  .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9) };
+}
+
 static uint64_t answer(long request)
 {
-	const struct timespec wait = {
-		.tv_nsec = (long)(seconds * 1e9 / (double)requests * THREADS * 50),
-	};
+	const struct timespec wait = wait_of_each();
 	volatile uint64_t bytes = 100;
 
 	for (long i = 0; i < request % 1000; i++)
 		bytes += 1 + bytes / 500;
-	if (request % 100 == 0)
+	/* By the thread's own requests: of all, every hundredth would be the same thread's. */
+	if (request / THREADS % SLOW_EVERY == 0)
 		nanosleep(&wait, NULL);
 	return bytes;
 }

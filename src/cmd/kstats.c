@@ -241,9 +241,11 @@ static const struct {
 	  "0 to 5, 3 unless given: each power of two has 2^B slots, so that no slot is wider than "
 	  "its values divided by that." },
 	{ "start X", "The place where it begins." },
-	{ "end Y", "The place where it ends. Without it, it is how long X takes, from its call to "
-		   "its return, "
-		   "and the metric GAP-NAME comes with it: from the end of X to its next start." },
+	{ "end Y",
+	  "The place where it ends. Without it, it is how long X takes, from its call to "
+	  "its return, "
+	  "and the metric GAP-NAME comes with it: from the end of X to its next start (not with "
+	  "--key argN)." },
 };
 
 static bool grammar_row(size_t number, const char **ret_words, const char **ret_prose)

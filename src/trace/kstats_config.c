@@ -63,19 +63,31 @@ static struct error *find_cgroup(const char *path, __u64 *ret)
 	return NULL;
 }
 
+/* On a CPU that there can never be nothing would be recorded, and nobody told why. */
+static struct error *no_such_cpu(uint32_t cpu, uint32_t count)
+{
+	return count == 1 ? error_coded(EINVAL, "there is no CPU %u: this host has CPU 0", cpu)
+			  : error_coded(EINVAL, "there is no CPU %u: this host has CPUs 0-%u", cpu,
+					count - 1);
+}
+
 static struct error *take_cpus(const char *list, struct kstats_config *ret)
 {
+	const uint32_t possible = cpus_possible();
+	const uint32_t count = possible && possible < KSTATS_CPUS_MAX ? possible : KSTATS_CPUS_MAX;
 	struct cpus cpus = { 0 };
-	bool is_list = cpulist_parse(text_of(list), &cpus) && cpus.count;
+	struct error *err = NULL;
 
-	for (size_t i = 0; is_list && i < cpus.count; i++) {
-		is_list = cpus.items[i] < KSTATS_CPUS_MAX;
-		if (is_list)
-			ret->cpus[cpus.items[i] / 64] |= 1ull << cpus.items[i] % 64;
-	}
+	if (!cpulist_parse(text_of(list), &cpus) || !cpus.count)
+		err = error_coded(EINVAL, "'%s' is no list of CPUs", list);
+	/* They ascend. */
+	else if (cpus.items[cpus.count - 1] >= count)
+		err = no_such_cpu(cpus.items[cpus.count - 1], count);
+	for (size_t i = 0; !err && i < cpus.count; i++)
+		ret->cpus[cpus.items[i] / 64] |= 1ull << cpus.items[i] % 64;
 	array_deinit(&cpus);
 	ret->has_cpus = true;
-	return is_list ? NULL : error_coded(EINVAL, "'%s' is no list of CPUs", list);
+	return err;
 }
 
 static struct error *take_filters(const struct kstats_spec *spec, struct kstats_config *ret)

@@ -35,8 +35,6 @@ static struct text short_label(const struct key_row *row)
 	switch (row->codes[0]) {
 	case ' ':
 		return TEXT("Space");
-	case '.':
-		return TEXT(".");
 	default:
 		return TEXT("Esc");
 	}
@@ -47,15 +45,17 @@ static void draw_hints_of(const struct tui *tui, enum key_section section, struc
 	for (size_t i = 0; i < key_row_count; i++) {
 		const struct key_row *row = &key_rows[i];
 		struct text label = short_label(row);
+		const int gap = pen->x ? 2 : 0;
 
 		if (row->section != section || !row->hint || !(row->modes & tui->mode) ||
-		    (row->in_replay_only && !tui_is_replay(tui)))
+		    !key_is_offered(tui, row))
 			continue;
 		/* Whole ones, or none. */
-		if (pen->x + (int)(label.length + strlen(row->hint)) + 1 > pen->end)
+		if (pen->x + gap + (int)(label.length + strlen(row->hint)) + 1 > pen->end)
 			return;
+		pen_print(pen, STYLE_DIM, "%*s", gap, "");
 		pen_text(pen, STYLE_STRONG, label);
-		pen_print(pen, STYLE_DIM, " %s  ", row->hint);
+		pen_print(pen, STYLE_DIM, " %s", row->hint);
 	}
 }
 

@@ -10,7 +10,8 @@ static void print_keys(FILE *out, const struct tui *tui)
 			continue;
 		fprintf(out, "# %s\n", key_section_heads[section]);
 		for (size_t i = 0; i < key_row_count; i++)
-			if (key_rows[i].section == section && key_rows[i].label)
+			if (key_rows[i].section == section && key_rows[i].label &&
+			    key_is_offered(tui, &key_rows[i]))
 				fprintf(out, "  %-10s  %s\n", key_rows[i].label, key_rows[i].prose);
 		fputc('\n', out);
 	}

@@ -266,17 +266,18 @@ ACTION(click)
 #define PAGES (MODE_HELP | MODE_INSPECTOR)
 #define LISTS (MODE_TABLE | PAGES | MODE_COLUMNS)
 
-#define KEY_ROW(is_replay, in, where, as, short_prose, text, action, value, ...)              \
+#define KEY_ROW(offered, in, where, as, short_prose, text, action, value, ...)                \
 	{                                                                                     \
 		.modes = (in), .section = (where), .codes = { __VA_ARGS__ }, .label = (as),   \
 		.hint = (short_prose), .prose = (text), .act = (action), .argument = (value), \
-		.in_replay_only = (is_replay)                                                 \
+		.when = (offered)                                                             \
 	}
-#define KEY(...)    KEY_ROW(false, __VA_ARGS__)
-#define REPLAY(...) KEY_ROW(true, __VA_ARGS__)
+#define KEY(...)    KEY_ROW(KEY_ALWAYS, __VA_ARGS__)
+#define REPLAY(...) KEY_ROW(KEY_IN_REPLAY, __VA_ARGS__)
+#define LIVE(...)   KEY_ROW(KEY_LIVE, __VA_ARGS__)
 /* The other of two, or one more, that the row of the first tells of. */
 #define ALSO(in, action, value, ...) \
-	KEY_ROW(false, in, KEYS_ROWS, NULL, NULL, NULL, action, value, __VA_ARGS__)
+	KEY_ROW(KEY_ALWAYS, in, KEYS_ROWS, NULL, NULL, NULL, action, value, __VA_ARGS__)
 
 const struct key_row key_rows[] = {
 	/* KEY(modes, section, label, hint, prose, action, argument, codes...) */
@@ -320,18 +321,17 @@ const struct key_row key_rows[] = {
 	KEY(MODE_TABLE, KEYS_MOVE, "F", NULL, "follow: keep the selected row in sight", follow, 0,
 	    'F'),
 
-	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, "Left Right", NULL,
+	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, "Left/Right", "step",
 	       "the window before, or after; also , and .", step, -1, ',', KEY_LEFT),
-	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, NULL, "step", NULL, step, 1, '.',
-	       KEY_RIGHT),
+	REPLAY(MODE_TABLE | MODE_INSPECTOR, KEYS_REPLAY, NULL, NULL, NULL, step, 1, '.', KEY_RIGHT),
 	REPLAY(MODE_TABLE, KEYS_REPLAY, "g", "jump", "go to a time, as 12:30 or -5m", open_prompt,
 	       MODE_JUMP, 'g'),
 
 	KEY(MODE_TABLE, KEYS_LEAVE, "Enter", "inspect",
 	    "all that is known of the selected thread; a second click too", inspect, 0, '\r', '\n',
 	    KEY_ENTER),
-	KEY(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
-	    "leave, and profile the selected thread", profile, 0, 'P'),
+	LIVE(MODE_TABLE | MODE_INSPECTOR, KEYS_LEAVE, "P", "profile",
+	     "leave, and profile the selected thread", profile, 0, 'P'),
 	KEY(MODE_TABLE, KEYS_LEAVE, "h ?", "help", "this page", open_help, 0, 'h', '?', KEY_F(1)),
 	KEY(PAGES | MODE_COLUMNS, KEYS_LEAVE, NULL, "back", NULL, back, 0, 'q', ESCAPE, KEY_F(10)),
 	ALSO(MODE_HELP, back, 0, 'h', '?', KEY_F(1)),
@@ -345,7 +345,7 @@ const size_t key_row_count = array_length(key_rows);
 
 static bool is_for(const struct tui *tui, const struct key_row *row, int key)
 {
-	if (!(row->modes & tui->mode) || (row->in_replay_only && !tui_is_replay(tui)))
+	if (!(row->modes & tui->mode) || (row->when == KEY_IN_REPLAY && !tui_is_replay(tui)))
 		return false;
 	for (size_t i = 0; i < KEY_CODES_MAX && row->codes[i]; i++)
 		if (row->codes[i] == key)
@@ -358,8 +358,11 @@ static struct error *press(struct tui *tui, int key, struct text character)
 	if (tui->mode & (MODE_FILTER | MODE_JUMP))
 		return prompt_key(tui, key, character);
 	for (size_t i = 0; i < key_row_count; i++)
-		if (is_for(tui, &key_rows[i], key))
+		if (is_for(tui, &key_rows[i], key)) {
+			/* What was said of the key before is read, or of no use any more. */
+			tui->message_until = 0;
 			return key_rows[i].act(tui, key_rows[i].argument);
+		}
 	return NULL;
 }
 

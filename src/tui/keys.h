@@ -10,6 +10,9 @@
 enum key_section { KEYS_ROWS, KEYS_LOOK, KEYS_MOVE, KEYS_REPLAY, KEYS_LEAVE, KEY_SECTIONS };
 extern const char *const key_section_heads[KEY_SECTIONS];
 
+/* LIVE: in a replay such a key only says why it does nothing, and is not offered. */
+enum key_when { KEY_ALWAYS, KEY_IN_REPLAY, KEY_LIVE };
+
 #define KEY_CODES_MAX 4
 
 struct key_row {
@@ -21,9 +24,15 @@ struct key_row {
 	const char *prose;
 	struct error *(*act)(struct tui *tui, int argument);
 	int argument;
-	bool in_replay_only;
+	enum key_when when;
 };
 extern const struct key_row key_rows[];
 extern const size_t key_row_count;
+
+/* Is it for what is shown, so that people are to be told of it? */
+static inline bool key_is_offered(const struct tui *tui, const struct key_row *row)
+{
+	return row->when == KEY_ALWAYS || (row->when == KEY_IN_REPLAY) == tui_is_replay(tui);
+}
 
 #endif
