@@ -204,6 +204,9 @@ static struct error *check(size_t verb, const struct kstats_arguments *a, int wo
 	if (!(verbs[verb].asks & ASKS_OUTPUT) != !a->output)
 		return a->output ? error_create("%s writes no file", verbs[verb].name)
 				 : error_create("%s needs -o FILE", verbs[verb].name);
+	if (words && !verbs[verb].most)
+		return error_create("%s takes no names: kstats show NAME|FILE shows one",
+				    verbs[verb].name);
 	if (words < verbs[verb].least || words > verbs[verb].most)
 		return error_create("kstats %s %s", verbs[verb].name, verbs[verb].operands);
 	return check_showing(&a->showing);
