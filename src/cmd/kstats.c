@@ -132,9 +132,9 @@ static const struct option_row kstats_options[] = {
 	{ "heat", 0, "FILE", parse_string, SHOWN(heat),
 	  "Of show --interval: write the heat map as a picture (SVG) at the end.", NULL, false },
 	{ "slo", 0, "PROMISE", parse_promise, SHOWN(promises),
-	  "Of show: was it kept? 'p99<50us', 'max<=1ms', 'mean<3us', 'lost<1'. Status 0: yes, 3: "
-	  "no, 4: "
-	  "the bounds do not tell. May be given more than once.",
+	  "Of show: was it kept? 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. "
+	  "Status 0: yes, 3: no, 4: the bounds do not tell, or nothing was recorded. May be given "
+	  "more than once.",
 	  NULL, false },
 };
 
