@@ -182,6 +182,14 @@ static struct error *check_showing(const struct kstats_showing *s)
 		return error_create("--count needs --interval");
 	if (s->native && s->format != KSTATS_FORMAT_OPENMETRICS)
 		return error_create("--native needs --format openmetrics");
+	if (s->rows && s->format == KSTATS_FORMAT_OPENMETRICS)
+		return error_create("--format openmetrics has all rows together: no --rows");
+	/* They would be taken for what was recorded since it was made. */
+	if (s->interval_ns &&
+	    (s->format == KSTATS_FORMAT_OPENMETRICS || s->format == KSTATS_FORMAT_V3))
+		return error_create("--interval shows differences, which --format %s cannot tell: "
+				    "text, json or csv",
+				    kstats_format_names[s->format]);
 	if (s->interval_ns && s->format == KSTATS_FORMAT_TEXT && (s->rows || s->all_slots))
 		return error_create("--interval has a line for each interval: no --rows, no "
 				    "--all-slots");
