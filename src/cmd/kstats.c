@@ -132,9 +132,9 @@ static const struct option_row kstats_options[] = {
 	{ "heat", 0, "FILE", parse_string, SHOWN(heat),
 	  "Of show --interval: write the heat map as a picture (SVG) at the end.", NULL, false },
 	{ "slo", 0, "PROMISE", parse_promise, SHOWN(promises),
-	  "Of show: was it kept? 'p99<50us', 'max<=1ms', 'mean<3us', 'lost<1'. Status 0: yes, 3: "
-	  "no, 4: "
-	  "the bounds do not tell. May be given more than once.",
+	  "Of show: was it kept? 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. "
+	  "Status 0: yes, 3: no, 4: the bounds do not tell, or nothing was recorded. May be given "
+	  "more than once.",
 	  NULL, false },
 };
 
@@ -182,6 +182,14 @@ static struct error *check_showing(const struct kstats_showing *s)
 		return error_create("--count needs --interval");
 	if (s->native && s->format != KSTATS_FORMAT_OPENMETRICS)
 		return error_create("--native needs --format openmetrics");
+	if (s->rows && s->format == KSTATS_FORMAT_OPENMETRICS)
+		return error_create("--format openmetrics has all rows together: no --rows");
+	/* They would be taken for what was recorded since it was made. */
+	if (s->interval_ns &&
+	    (s->format == KSTATS_FORMAT_OPENMETRICS || s->format == KSTATS_FORMAT_V3))
+		return error_create("--interval shows differences, which --format %s cannot tell: "
+				    "text, json or csv",
+				    kstats_format_names[s->format]);
 	if (s->interval_ns && s->format == KSTATS_FORMAT_TEXT && (s->rows || s->all_slots))
 		return error_create("--interval has a line for each interval: no --rows, no "
 				    "--all-slots");
@@ -204,6 +212,9 @@ static struct error *check(size_t verb, const struct kstats_arguments *a, int wo
 	if (!(verbs[verb].asks & ASKS_OUTPUT) != !a->output)
 		return a->output ? error_create("%s writes no file", verbs[verb].name)
 				 : error_create("%s needs -o FILE", verbs[verb].name);
+	if (words && !verbs[verb].most)
+		return error_create("%s takes no names: kstats show NAME|FILE shows one",
+				    verbs[verb].name);
 	if (words < verbs[verb].least || words > verbs[verb].most)
 		return error_create("kstats %s %s", verbs[verb].name, verbs[verb].operands);
 	return check_showing(&a->showing);

@@ -136,13 +136,18 @@ static const struct {
 
 static void print_verdict(const struct kstats_table *table, const char *promise,
 			  const struct kstats_slo *slo, const struct kstats_measured *measured,
-			  const char *prose)
+			  const char *prose, bool is_nothing)
 {
 	bool is_number =
 		slo->quantity == KSTATS_QUANTITY_COUNT || slo->quantity == KSTATS_QUANTITY_LOST;
 	_cleanup_free_ char *visible = text_visible(text_of(table->name));
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 
+	if (is_nothing) {
+		fprintf(stderr, "ctprof: %s: %s: %s (nothing was recorded)\n",
+			visible ? visible : "?", promise, prose);
+		return;
+	}
 	if (is_number) {
 		units_format(low, UNIT_COUNT, (__int128)measured->low);
 		units_format(high, UNIT_COUNT, (__int128)measured->high);
@@ -167,7 +172,10 @@ static struct error *judge(const char *promise, const struct kstats_table *table
 	if (err)
 		return err;
 	verdict = kstats_slo_judge(&slo, table, &all, &measured);
-	print_verdict(table, promise, &slo, &measured, verdicts[verdict].prose);
+	/* Losses are known or not, whatever was recorded. */
+	print_verdict(table, promise, &slo, &measured, verdicts[verdict].prose,
+		      verdict == KSTATS_UNDECIDED && !all.count &&
+			      slo.quantity != KSTATS_QUANTITY_LOST);
 	/* What is broken is worse than what is not known. */
 	if (*status != STATUS_BROKEN && verdicts[verdict].status != STATUS_DONE)
 		*status = verdicts[verdict].status;
@@ -274,6 +282,8 @@ static struct error *step(struct series *s, const struct kstats_search *search, 
 		err = NULL;
 	} else {
 		err = show_interval(s, now);
+		/* Verdicts stand below what they judge. */
+		fflush(stdout);
 		if (!err)
 			err = judge_all(s->showing, &one, s->status);
 	}
@@ -281,7 +291,6 @@ static struct error *step(struct series *s, const struct kstats_search *search, 
 	s->before = take_ptr(kept);
 	s->last_ns = clock_ns(CLOCK_MONOTONIC);
 	s->done++;
-	fflush(stdout);
 	return err;
 }
 

@@ -402,9 +402,9 @@ file_says_the_same() {
 	do_calls 777
 	kstats stop kept
 	kstats save -o "$scratch/kept.zst" kept
-	for form in text kstats csv openmetrics; do
-		kstats show kept --all-slots --rows --format $form > "$scratch/now"
-		kstats show "$scratch/kept.zst" --all-slots --rows --format $form | diff "$scratch/now" -
+	for form in "text --rows" "kstats --rows" "csv --rows" openmetrics; do
+		kstats show kept --all-slots --format $form > "$scratch/now"
+		kstats show "$scratch/kept.zst" --all-slots --format $form | diff "$scratch/now" -
 	done
 	zstd -dcq "$scratch/kept.zst" | jq -e '.metrics[0].name == "kept"' > "$scratch/out"
 	kstats show kept --format json | jq -c '.metrics[].rows' > "$scratch/now"
