@@ -292,6 +292,10 @@ names_are_unique() {
 	kstats remove one
 	refused $ENOENT one remove one
 	refused $ENOENT GAP-one show GAP-one
+	# What has the same argument later may be something else: there are no gaps of that.
+	trace key=arg1 keyed start syscall:close
+	equal "what there is" "$(kstats list | awk '{ print $1 }')" keyed
+	refused $ENOENT GAP-keyed show GAP-keyed
 }
 
 # programs: how many programs and maps of this recorder there are in the kernel.
