@@ -38,7 +38,7 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
 	struct gathering gathering = { &tables, ret_status };
-	struct error *err = *words ? NULL : kstats_each(&search, gather_entry, &gathering);
+	struct error *err = *words ? NULL : kstats_each(&search, gather_entry, &gathering, NULL);
 
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);
