@@ -407,9 +407,31 @@ static struct error *compare_tables(struct kstats_table *before, struct kstats_t
 	return err ? err : kstats_report_shift(stdout, before, after);
 }
 
+/* What is in one of them alone: a line, or nothing. */
+static void print_only(const char *where, const struct kstats_tables *in,
+		       const struct kstats_tables *other)
+{
+	_cleanup_free_ char *place = text_visible(text_of(where));
+	size_t count = 0;
+
+	for (size_t i = 0; i < in->count; i++) {
+		_cleanup_free_ char *name = text_visible(text_of(in->items[i]->name));
+
+		if (kstats_tables_find(other, in->items[i]->name))
+			continue;
+		if (!count++)
+			printf("\nonly in %s: ", place ? place : "?");
+		else
+			fputs(", ", stdout);
+		fputs(name ? name : "?", stdout);
+	}
+	if (count)
+		putchar('\n');
+}
+
 /* One metric each are meant for each other, whatever they are called; several, by their names. */
 static struct error *compare_all(const struct kstats_tables *before,
-				 const struct kstats_tables *after)
+				 const struct kstats_tables *after, char **words)
 {
 	bool is_first = true;
 	struct error *err = NULL;
@@ -427,7 +449,11 @@ static struct error *compare_all(const struct kstats_tables *before,
 		err = compare_tables(old, after->items[i]);
 	}
 	if (!err && is_first)
-		err = error_create("no metric has the same name on both sides");
+		return error_create("no metric has the same name on both sides");
+	if (!err) {
+		print_only(words[0], before, after);
+		print_only(words[1], after, before);
+	}
 	return err;
 }
 
@@ -442,7 +468,7 @@ struct error *kstats_compare(const struct kstats_arguments *arguments, char **wo
 	if (!err)
 		err = kstats_gather(&search, words[1], &after);
 	if (!err)
-		err = compare_all(&before, &after);
+		err = compare_all(&before, &after, words);
 	kstats_tables_clear(&before);
 	kstats_tables_clear(&after);
 	return err;
