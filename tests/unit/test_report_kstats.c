@@ -403,7 +403,8 @@ TEST(what_changed)
 		"  max          18.432µs..20.479µs            576ns..639ns        "
 		"-19.903µs..-17.793µs  may be chance\n"
 		"  mean                      739ns                   595ns\n"
-		"  distance 0.9000 between the shares; p <1e-06 that chance alone does so\n");
+		"  distance 0.9000 between the shares; p < 1e-06: how likely chance alone makes it "
+		"as large\n");
 	kstats_table_destroy(after);
 	after = known();
 	expect_ok(kstats_report_shift(begin(&o), before, after));
