@@ -382,8 +382,10 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 
 /* --- CSV --- */
 
-void kstats_report_csv_heading(FILE *out)
+void kstats_report_csv_heading(FILE *out, bool of_intervals)
 {
+	if (of_intervals)
+		fputs("at_unix_ns,window_ns,", out);
 	fputs("name,by,id,label,slot,low,high,count,mean\n", out);
 }
 
@@ -397,6 +399,9 @@ struct error *kstats_report_csv(FILE *out, const struct kstats_table *table)
 		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
 			if (!row->slots[slot].count)
 				continue;
+			if (table->window_ns)
+				fprintf(out, "%" PRIu64 ",%" PRIu64 ",", table->taken_ns,
+					table->window_ns);
 			csv_text(out, text_of(table->name));
 			fprintf(out, ",%s,%" PRIu64 ",", kstats_bys[table->by].name, row->id);
 			csv_text(out, text_of(row->label ? row->label : ""));
