@@ -410,7 +410,7 @@ TEST(what_changed)
 	expect_ok(kstats_report_shift(begin(&o), before, after));
 	end(&o);
 	assert_int_equal(lines_with(o.text, "  same slot\n"), 7);
-	assert_non_null(strstr(o.text, "distance 0.0000 between the shares; p =1 that"));
+	assert_non_null(strstr(o.text, "distance 0.0000 between the shares; p = 1: how"));
 	free(o.text);
 	kstats_table_destroy(before);
 	kstats_table_destroy(after);
