@@ -81,10 +81,10 @@ struct error *kstats_gather(const struct kstats_search *search, const char *word
 			    struct kstats_tables *tables) MUST_CHECK;
 
 /* Each metric that there is. A recorder that cannot be asked is told of, and passed over; the error
- * is its when none could. */
+ * is its when none could. `ret_is_whole` (may be NULL): all of them could. */
 typedef struct error *kstats_visit(void *context, const struct kstats_recorder *recorder,
 				   const struct kstats_entry *entry);
-struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit,
-			  void *context) MUST_CHECK;
+struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
+			  bool *ret_is_whole) MUST_CHECK;
 
 #endif

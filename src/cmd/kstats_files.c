@@ -3,9 +3,11 @@
  * kstats: keeping metrics in files, and making one of several.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/kstats.h"
+#include "report/table.h"
 
 struct gathering {
 	struct kstats_tables *tables;
@@ -38,7 +40,7 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
 	struct gathering gathering = { &tables, ret_status };
-	struct error *err = *words ? NULL : kstats_each(&search, gather_entry, &gathering);
+	struct error *err = *words ? NULL : kstats_each(&search, gather_entry, &gathering, NULL);
 
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);
@@ -48,6 +50,31 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 		err = kstats_file_save(arguments->output, &tables);
 	kstats_tables_clear(&tables);
 	return err;
+}
+
+/* One reading twice: of the same host and moment. */
+static bool is_same(const struct kstats_table *a, const struct kstats_table *b)
+{
+	return a->taken_ns && a->taken_ns == b->taken_ns && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->host ? a->host : "", b->host ? b->host : "") == 0;
+}
+
+/* It may be meant; more often a file was named twice. */
+static void warn_of_same(const struct kstats_tables *tables)
+{
+	for (size_t i = 1; i < tables->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			_cleanup_free_ char *name = NULL;
+
+			if (!is_same(tables->items[k], tables->items[i]))
+				continue;
+			name = text_visible(text_of(tables->items[i]->name));
+			fprintf(stderr,
+				"ctprof: %s: the same reading of the same host is in both: "
+				"counted twice\n",
+				name ? name : "?");
+			break;
+		}
 }
 
 /* Metrics of the same name become one. */
@@ -82,8 +109,10 @@ struct error *kstats_merge(const struct kstats_arguments *arguments, char **word
 	(void)ret_status;
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);
-	if (!err)
+	if (!err) {
+		warn_of_same(&tables);
 		err = fold(&tables);
+	}
 	if (!err)
 		err = kstats_file_save(arguments->output, &tables);
 	kstats_tables_clear(&tables);

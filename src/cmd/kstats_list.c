@@ -113,7 +113,7 @@ static struct error *list_json(const struct kstats_search *search)
 	if (err)
 		return err;
 	json_array_begin(&writer);
-	err = kstats_each(search, put_entry, &writer);
+	err = kstats_each(search, put_entry, &writer, NULL);
 	json_array_end(&writer);
 	err = error_first(err, json_writer_finish(&writer));
 	json_writer_deinit(&writer);
@@ -124,7 +124,7 @@ static struct error *list_json(const struct kstats_search *search)
 struct error *kstats_list(const struct kstats_arguments *arguments, char **words, int *ret_status)
 {
 	const struct kstats_search search = kstats_search(arguments->via);
-	bool is_first = true;
+	bool is_first = true, is_whole;
 	struct error *err;
 
 	(void)words;
@@ -133,10 +133,10 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 		return list_json(&search);
 	case KSTATS_FORMAT_CSV:
 		print_csv_heading();
-		return kstats_each(&search, print_csv, NULL);
+		return kstats_each(&search, print_csv, NULL, NULL);
 	case KSTATS_FORMAT_TEXT:
-		err = kstats_each(&search, print_line, &is_first);
-		if (!err && is_first)
+		err = kstats_each(&search, print_line, &is_first, &is_whole);
+		if (!err && is_first && is_whole)
 			fputs("ctprof: no metrics; ctprof kstats trace NAME makes one\n", stderr);
 		return err;
 	default:

@@ -118,7 +118,8 @@ static struct error *visit_all(const struct kstats_recorder *recorder, kstats_vi
 	return err;
 }
 
-struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context)
+struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
+			  bool *ret_is_whole)
 {
 	struct error *refused = NULL;
 	bool has_answer = false;
@@ -135,6 +136,8 @@ struct error *kstats_each(const struct kstats_search *search, kstats_visit *visi
 		if (err)
 			refused = refused ? first_of(refused, err) : err;
 	}
+	if (ret_is_whole)
+		*ret_is_whole = !refused;
 	if (!refused || !has_answer)
 		return refused;
 	fprintf(stderr, "ctprof: %s\n", refused->message);

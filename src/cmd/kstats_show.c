@@ -101,8 +101,9 @@ static struct error *show_csv(const struct kstats_showing *showing,
 {
 	struct error *err = NULL;
 
-	(void)showing;
-	kstats_report_csv_heading(stdout);
+	/* Those of intervals have one before the first. */
+	if (!showing->interval_ns)
+		kstats_report_csv_heading(stdout, false);
 	for (size_t i = 0; !err && i < tables->count; i++)
 		err = kstats_report_csv(stdout, tables->items[i]);
 	return err;
@@ -237,6 +238,7 @@ static void set_axis(struct series *s)
 		.high = *s->before->unit ? (1ull << 34) - 1 : (1u << 28) - 1,
 		.bits = is_narrow || !s->before->frac_bits ? 0 : KSTATS_HEAT_BITS,
 		.utf8 = is_utf8(),
+		.has_fractions = s->showing->interval_ns < NS_PER_S,
 		.colour = isatty(STDOUT_FILENO) && (!no_colour || !*no_colour),
 	};
 }
@@ -247,13 +249,14 @@ static struct error *show_interval(struct series *s, struct kstats_table *now)
 	struct kstats_heat_line line = { 0 };
 	struct error *err;
 
+	now->window_ns = clock_ns(CLOCK_MONOTONIC) - s->last_ns;
 	if (s->showing->format != KSTATS_FORMAT_TEXT)
 		return forms[s->showing->format](s->showing, &one);
 	err = kstats_distribution_of(now, NULL, &line.values);
 	if (err)
 		return err;
 	line.at_ns = clock_ns(CLOCK_REALTIME);
-	line.length_ns = clock_ns(CLOCK_MONOTONIC) - s->last_ns;
+	line.length_ns = now->window_ns;
 	if (s->done % HEADING_EACH == 0)
 		kstats_heat_heading(stdout, now, &s->axis);
 	kstats_heat_line(stdout, now, &s->axis, &line);
@@ -341,6 +344,9 @@ static struct error *follow(struct series *s, const struct kstats_search *search
 	s->last_ns = clock_ns(CLOCK_MONOTONIC);
 	s->due_ns = s->last_ns + s->showing->interval_ns;
 	set_axis(s);
+	if (s->showing->format == KSTATS_FORMAT_CSV)
+		kstats_report_csv_heading(stdout, true);
+	fflush(stdout);
 	while (!err && (!s->showing->count || s->done < s->showing->count) &&
 	       wait_until(s->due_ns, &ends)) {
 		err = step(s, search, name);
@@ -407,9 +413,31 @@ static struct error *compare_tables(struct kstats_table *before, struct kstats_t
 	return err ? err : kstats_report_shift(stdout, before, after);
 }
 
+/* What is in one of them alone: a line, or nothing. */
+static void print_only(const char *where, const struct kstats_tables *in,
+		       const struct kstats_tables *other)
+{
+	_cleanup_free_ char *place = text_visible(text_of(where));
+	size_t count = 0;
+
+	for (size_t i = 0; i < in->count; i++) {
+		_cleanup_free_ char *name = text_visible(text_of(in->items[i]->name));
+
+		if (kstats_tables_find(other, in->items[i]->name))
+			continue;
+		if (!count++)
+			printf("\nonly in %s: ", place ? place : "?");
+		else
+			fputs(", ", stdout);
+		fputs(name ? name : "?", stdout);
+	}
+	if (count)
+		putchar('\n');
+}
+
 /* One metric each are meant for each other, whatever they are called; several, by their names. */
 static struct error *compare_all(const struct kstats_tables *before,
-				 const struct kstats_tables *after)
+				 const struct kstats_tables *after, char **words)
 {
 	bool is_first = true;
 	struct error *err = NULL;
@@ -427,7 +455,11 @@ static struct error *compare_all(const struct kstats_tables *before,
 		err = compare_tables(old, after->items[i]);
 	}
 	if (!err && is_first)
-		err = error_create("no metric has the same name on both sides");
+		return error_create("no metric has the same name on both sides");
+	if (!err) {
+		print_only(words[0], before, after);
+		print_only(words[1], after, before);
+	}
 	return err;
 }
 
@@ -442,7 +474,7 @@ struct error *kstats_compare(const struct kstats_arguments *arguments, char **wo
 	if (!err)
 		err = kstats_gather(&search, words[1], &after);
 	if (!err)
-		err = compare_all(&before, &after);
+		err = compare_all(&before, &after, words);
 	kstats_tables_clear(&before);
 	kstats_tables_clear(&after);
 	return err;

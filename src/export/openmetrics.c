@@ -22,8 +22,9 @@ static bool is_time(const struct kstats_table *table)
 struct series {
 	const struct kstats_table *table;
 	char *family;
-	char *metric, *host; /* its name, and its host (NULL: unknown), as they can be printed */
-	bool is_renamed;     /* the name says no longer which metric it is */
+	/* Its name, its process and its host as they can be printed; NULL: none, unknown. */
+	char *metric, *pid, *host;
+	bool is_renamed; /* the name says no longer which metric it is */
 };
 
 /* What stands at the end of names of samples and of units: a family that ended so could be taken
@@ -75,13 +76,32 @@ static char *clean(const char *text)
 	return cleaned;
 }
 
+/* "PID:NAME" of a program: how long the number is, or 0. */
+static size_t pid_length(const char *name)
+{
+	size_t length = strspn(name, "0123456789");
+
+	return name[length] == ':' && name[length + 1] ? length : 0;
+}
+
+static struct error *take_words(const struct kstats_table *table, size_t pid, struct series *s)
+{
+	s->metric = clean(table->name + (pid ? pid + 1 : 0));
+	s->pid = pid ? strndup(table->name, pid) : NULL;
+	s->host = table->host ? clean(table->host) : NULL;
+	return !s->metric || (pid && !s->pid) || (table->host && !s->host) ? &error_no_memory
+									   : NULL;
+}
+
 /* Letters, digits and "_", which is all that names of metrics may have. */
 static struct error *name_series(const struct kstats_table *table, struct series *ret)
 {
+	const size_t pid = pid_length(table->name);
 	_cleanup_free_ char *family = NULL;
 	bool is_renamed = false;
+	struct error *err;
 
-	if (asprintf(&family, "ctprof_kstats_%s", table->name) < 0)
+	if (asprintf(&family, "ctprof_kstats_%s", table->name + (pid ? pid + 1 : 0)) < 0)
 		return &error_no_memory;
 	for (char *at = family; *at; at++)
 		if (!isascii(*at) || !(isalnum(*at) || *at == '_')) {
@@ -90,12 +110,11 @@ static struct error *name_series(const struct kstats_table *table, struct series
 		}
 	*ret = (struct series){
 		.table = table,
-		.metric = clean(table->name),
-		.host = table->host ? clean(table->host) : NULL,
 		.is_renamed = is_renamed,
 	};
-	if (!ret->metric || (table->host && !ret->host))
-		return &error_no_memory;
+	err = take_words(table, pid, ret);
+	if (err)
+		return err;
 	if (asprintf(&ret->family, "%s%s", family, suffix_of(table, family)) < 0) {
 		ret->family = NULL;
 		return &error_no_memory;
@@ -117,7 +136,9 @@ static int compare_series(const void *left, const void *right)
 
 	if (!order)
 		order = strcmp(a->metric, b->metric);
-	return order ? order : compare_words(a->host, b->host);
+	if (!order)
+		order = compare_words(a->host, b->host);
+	return order ? order : compare_words(a->pid, b->pid);
 }
 
 /* --- words --- */
@@ -152,6 +173,8 @@ static void print_sample(FILE *out, const struct series *s, const char *suffix, 
 		print_label(out, "metric", s->metric, &is_first);
 	if (s->host)
 		print_label(out, "host", s->host, &is_first);
+	if (s->pid)
+		print_label(out, "pid", s->pid, &is_first);
 	if (bound)
 		print_label(out, "le", bound, &is_first);
 	fputs(is_first ? " " : "} ", out);
@@ -192,7 +215,7 @@ static void print_head(FILE *out, const struct series *s, bool native)
 	if (is_time(table))
 		fprintf(out, "# UNIT %s seconds\n", s->family);
 	fprintf(out, "# HELP %s ", s->family);
-	print_help(out, table->start ? table->start : table->name);
+	print_help(out, table->start ? table->start : s->metric);
 	if (table->end) {
 		fputs(" to ", out);
 		print_help(out, table->end);
@@ -352,6 +375,8 @@ static void print_losses(FILE *out, const struct series *series, size_t count)
 			print_label(out, "metric", series[i].metric, &is_first);
 			if (series[i].host)
 				print_label(out, "host", series[i].host, &is_first);
+			if (series[i].pid)
+				print_label(out, "pid", series[i].pid, &is_first);
 			print_label(out, "cause", kstats_losses[loss].name, &is_first);
 			fprintf(out, "} %" PRIu64 "\n", series[i].table->losses[loss]);
 		}
@@ -388,6 +413,7 @@ struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, b
 	for (size_t i = 0; series && i < tables->count; i++) {
 		free(series[i].family);
 		free(series[i].metric);
+		free(series[i].pid);
 		free(series[i].host);
 	}
 	free(series);

@@ -14,9 +14,9 @@
 #include "kstats/file.h"
 
 /*
- * All of them, by name, and the end mark. Hosts are told apart by a label, and so are metrics whose
- * names are not possible there ("a-b"); the same metric of the same host twice is an error, before
- * anything is printed.
+ * All of them, by name, and the end mark. Hosts are told apart by a label, processes of "PID:NAME"
+ * by another, and so are metrics whose names are not possible there ("a-b"); the same metric of the
+ * same host twice is an error, before anything is printed.
  *
  * `native`: as native histograms in the text of OpenMetrics 2.0, with as many buckets in a power of
  * two as there are slots; those are spaced by the logarithm and slots are not, so values may be

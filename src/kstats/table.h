@@ -84,6 +84,7 @@ struct kstats_table {
 	unsigned cpus;        /* as many numbers of CPUs as the host may have; 0: unknown */
 	bool is_active;       /* values are recorded now */
 	uint64_t taken_ns;    /* since the epoch: when it was read */
+	uint64_t window_ns;   /* what was recorded in so long before that; 0: since it was made */
 	uint64_t overhead_ns; /* what an empty pair measures; 0: unknown */
 	uint64_t losses[KSTATS_LOSS_COUNT];
 	uint32_t losses_known; /* a bit for each that this recorder counts */

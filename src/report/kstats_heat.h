@@ -30,6 +30,7 @@ struct kstats_heat_axis {
 	uint64_t low, high; /* of values; beyond them, values count to the last range */
 	unsigned bits;      /* of ranges: 0, powers of two, or KSTATS_HEAT_BITS, twice as many */
 	bool utf8, colour;
+	bool has_fractions; /* of seconds, where lines are closer than those */
 };
 void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 			 const struct kstats_heat_axis *axis);

@@ -382,8 +382,10 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 
 /* --- CSV --- */
 
-void kstats_report_csv_heading(FILE *out)
+void kstats_report_csv_heading(FILE *out, bool of_intervals)
 {
+	if (of_intervals)
+		fputs("at_unix_ns,window_ns,", out);
 	fputs("name,by,id,label,slot,low,high,count,mean\n", out);
 }
 
@@ -397,6 +399,9 @@ struct error *kstats_report_csv(FILE *out, const struct kstats_table *table)
 		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
 			if (!row->slots[slot].count)
 				continue;
+			if (table->window_ns)
+				fprintf(out, "%" PRIu64 ",%" PRIu64 ",", table->taken_ns,
+					table->window_ns);
 			csv_text(out, text_of(table->name));
 			fprintf(out, ",%s,%" PRIu64 ",", kstats_bys[table->by].name, row->id);
 			csv_text(out, text_of(row->label ? row->label : ""));
@@ -454,16 +459,75 @@ static void print_shifts(FILE *out, const struct kstats_table *table,
 	}
 }
 
-static void print_both(FILE *out, const struct kstats_table *table,
-		       const struct kstats_distribution *before,
+static const char *word_or_nothing(const char *word)
+{
+	return word ? word : "";
+}
+
+static bool differ(const char *a, const char *b)
+{
+	return strcmp(word_or_nothing(a), word_or_nothing(b)) != 0;
+}
+
+/* Without the process that has it. */
+static const char *name_of(const struct kstats_table *table)
+{
+	const char *process = strchr(table->name, ':');
+
+	return process ? process + 1 : table->name;
+}
+
+/* What one side does not know is no difference; a program's own is where its name is. */
+static bool is_elsewhere(const struct kstats_table *before, const struct kstats_table *after)
+{
+	if (!before->start && !after->start)
+		return differ(name_of(before), name_of(after));
+	if (!before->start || !after->start)
+		return false;
+	return differ(before->start, after->start) || differ(before->end, after->end) ||
+	       (before->scope.key && after->scope.key &&
+		differ(before->scope.key, after->scope.key));
+}
+
+static void print_place(FILE *out, const struct kstats_table *table)
+{
+	print_visible(out, table->start ? table->start : table->name);
+	if (table->end) {
+		fputs(" to ", out);
+		print_visible(out, table->end);
+	}
+	if (table->scope.key) {
+		fputs(" by ", out);
+		print_visible(out, table->scope.key);
+	}
+}
+
+static void print_sides(FILE *out, const struct kstats_table *before,
+			const struct kstats_table *table, uint64_t old, uint64_t new)
+{
+	if (differ(before->name, table->name)) {
+		print_visible(out, before->name);
+		fputs(" -> ", out);
+	}
+	print_visible(out, table->name);
+	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", old, new);
+	if (!is_elsewhere(before, table))
+		return;
+	fputs("  different places are compared: ", out);
+	print_place(out, before);
+	fputs(" -> ", out);
+	print_place(out, table);
+	fputc('\n', out);
+}
+
+static void print_both(FILE *out, const struct kstats_table *earlier,
+		       const struct kstats_table *table, const struct kstats_distribution *before,
 		       const struct kstats_distribution *after)
 {
 	struct kstats_distance d = kstats_distance(before, after);
 	char old[UNITS_TEXT_MAX], new[UNITS_TEXT_MAX];
 
-	print_visible(out, table->name);
-	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", before->count,
-		after->count);
+	print_sides(out, earlier, table, before->count, after->count);
 	if (!before->count || !after->count) {
 		fputs("  one side recorded nothing: there is nothing to compare\n", out);
 		return;
@@ -471,7 +535,9 @@ static void print_both(FILE *out, const struct kstats_table *table,
 	print_shifts(out, table, before, after);
 	fprintf(out, "  %-7s %23s %23s\n", "mean", kstats_format(old, table, kstats_mean(before)),
 		kstats_format(new, table, kstats_mean(after)));
-	fprintf(out, "  distance %.4f between the shares; p %s%.3g that chance alone does so\n",
+	fprintf(out,
+		"  distance %.4f between the shares; p %s %.3g: how likely chance alone makes it "
+		"as large\n",
 		d.distance, d.probability < 1e-6 ? "<" : "=",
 		d.probability < 1e-6 ? 1e-6 : d.probability);
 }
@@ -485,7 +551,7 @@ struct error *kstats_report_shift(FILE *out, const struct kstats_table *before,
 	if (!err)
 		err = kstats_distribution_of(after, NULL, &new);
 	if (!err)
-		print_both(out, after, &old, &new);
+		print_both(out, before, after, &old, &new);
 	kstats_distribution_clear(&old);
 	kstats_distribution_clear(&new);
 	return err;

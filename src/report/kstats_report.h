@@ -23,8 +23,9 @@ struct kstats_style {
 struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 				 const struct kstats_style *style) MUST_CHECK;
 
-/* "name,by,id,label,slot,low,high,count,mean": rows of slots that are not empty. */
-void kstats_report_csv_heading(FILE *out);
+/* "name,by,id,label,slot,low,high,count,mean": rows of slots that are not empty.
+ * Of intervals with "at_unix_ns,window_ns," in front: the interval's end and its length. */
+void kstats_report_csv_heading(FILE *out, bool of_intervals);
 struct error *kstats_report_csv(FILE *out, const struct kstats_table *table) MUST_CHECK;
 
 /* How far each percentile moved, and how sure that is. Both have the same frac_bits. */

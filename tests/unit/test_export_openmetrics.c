@@ -228,19 +228,14 @@ TEST(hosts_and_names_are_told_apart)
 	add(&tables, "b", "a \"b\\c\nd", "");
 	add(&tables, "a_b", "one", "");
 	add(&tables, "b", NULL, "");
-	add(&tables, "12:count", NULL, "");
+	add(&tables, "7:served", NULL, "");
+	add(&tables, "12:served", NULL, "");
 	scene_kstats_word(&tables.items[2]->start, "f\\\n\"");
 	scene_kstats_word(&tables.items[4]->start, "f\\\n\"");
 	scene_kstats_word(&tables.items[4]->end, "g");
 	text = printed(&tables, true);
 	assert_string_equal(
-		text, "# TYPE ctprof_kstats_12_count_values histogram\n"
-		      "# HELP ctprof_kstats_12_count_values 12:count; by the middle of slots: at "
-		      "most one "
-		      "bucket from where it belongs\n"
-		      "ctprof_kstats_12_count_values{metric=\"12:count\"} "
-		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
-		      "# TYPE ctprof_kstats_a_b histogram\n"
+		text, "# TYPE ctprof_kstats_a_b histogram\n"
 		      "# HELP ctprof_kstats_a_b a-b; by the middle of slots: at most one bucket "
 		      "from where "
 		      "it belongs\n"
@@ -256,6 +251,13 @@ TEST(hosts_and_names_are_told_apart)
 		      "ctprof_kstats_b{host=\"a \\\"b\\\\c\\nd\"} "
 		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
 		      "ctprof_kstats_b{host=\"two\"} "
+		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
+		      "# TYPE ctprof_kstats_served histogram\n"
+		      "# HELP ctprof_kstats_served served; by the middle of slots: at most one "
+		      "bucket from where it belongs\n"
+		      "ctprof_kstats_served{pid=\"12\"} "
+		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
+		      "ctprof_kstats_served{pid=\"7\"} "
 		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
 		      "# EOF\n");
 	free(text);

@@ -338,7 +338,7 @@ TEST(csv)
 	struct output o;
 
 	scene_kstats_record(table, 8, "a,b", UINT64_MAX);
-	kstats_report_csv_heading(begin(&o));
+	kstats_report_csv_heading(begin(&o), false);
 	expect_ok(kstats_report_csv(o.out, table));
 	expect_output(&o, "name,by,id,label,slot,low,high,count,mean\n"
 			  "vfs_read,cpu,0,,55,480,511,45,494.13333333333333\n"
@@ -403,13 +403,14 @@ TEST(what_changed)
 		"  max          18.432µs..20.479µs            576ns..639ns        "
 		"-19.903µs..-17.793µs  may be chance\n"
 		"  mean                      739ns                   595ns\n"
-		"  distance 0.9000 between the shares; p <1e-06 that chance alone does so\n");
+		"  distance 0.9000 between the shares; p < 1e-06: how likely chance alone makes it "
+		"as large\n");
 	kstats_table_destroy(after);
 	after = known();
 	expect_ok(kstats_report_shift(begin(&o), before, after));
 	end(&o);
 	assert_int_equal(lines_with(o.text, "  same slot\n"), 7);
-	assert_non_null(strstr(o.text, "distance 0.0000 between the shares; p =1 that"));
+	assert_non_null(strstr(o.text, "distance 0.0000 between the shares; p = 1: how"));
 	free(o.text);
 	kstats_table_destroy(before);
 	kstats_table_destroy(after);
