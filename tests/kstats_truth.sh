@@ -94,8 +94,8 @@ agrees() {
 sums_fit() {
 	awk '$1 == "slot" && $3 < 160 {
 		octave = int($3 / 8); fraction = $3 % 8
-		low = octave ? (8 + fraction) * 2 ^ (octave - 1) : fraction
-		width = octave ? 2 ^ (octave - 1) : 1
+		for (width = 1; octave > 1; octave--) width *= 2
+		low = $3 < 8 ? fraction : (8 + fraction) * width
 		if ($5 < low * $4 || $5 > (low + width - 1) * $4) { print; bad = 1 }
 	} END { exit bad }' <<< "$table"
 }
