@@ -22,9 +22,10 @@ capture_by() {
 	cat "$scratch/summary"
 }
 
-# facts_as OLD NEW FILE: what it has of a thread or group, by its name in another namespace.
+# facts_as OLD NEW FILE: what it has of a thread or group, by its name in another namespace. A part of a page
+# that others have, too, is more or less as they come and go.
 facts_as() {
-	sed -n "s,^$1 ,$2 ,p" "$scratch/$3" | but_waits | sort
+	sed -n "s,^$1 ,$2 ,p" "$scratch/$3" | grep -v ' smaps_rollup_kib\.Pss' | but_waits | sort
 }
 
 but_taskstats() {
