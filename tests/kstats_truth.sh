@@ -169,9 +169,11 @@ stop_and_start_are_heard() {
 	nothing_is_lost
 }
 
-# Who calls on all CPUs at once, more of them than there are CPUs, is counted to the last.
+# Who calls on all CPUs at once, more of them than there are CPUs, is counted to the last; but where a thread
+# may lose its CPU inside of a program (Linux 7.2), each call that is not counted was told as one or two places
+# that no program was called at.
 several_at_once_agree() {
-	local i callers=()
+	local i callers=() untold
 
 	trace comm=kstats_calls crowd start syscall:getppid
 	for i in {1..8}; do
@@ -180,8 +182,9 @@ several_at_once_agree() {
 	done
 	wait "${callers[@]}"
 	look crowd
-	equal "the calls" "$(fact count)" $((8 * $1))
-	nothing_is_lost
+	untold=$(loss recursive)
+	between "the calls" $((8 * $1 - untold)) "$(fact count)" $((8 * $1))
+	((untold > 0)) || nothing_is_lost
 	sums_fit
 }
 

@@ -158,6 +158,24 @@ static void *be_woken(void *unused)
 	return unused;
 }
 
+/* Who is not asleep yet is not woken. */
+static void await_sleep(pid_t thread)
+{
+	char path[64], stat[512];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	for (;;) {
+		FILE *file = fopen(path, "r");
+		const char *name = file ? fgets(stat, sizeof(stat), file) : NULL;
+
+		if (file)
+			fclose(file);
+		if (!name || strstr(name, ") S "))
+			return;
+		sleep_ns(1000000);
+	}
+}
+
 static void wake(long count)
 {
 	pthread_t threads[2];
@@ -189,8 +207,8 @@ static void wake(long count)
 		/* The scheduler may have let it in between. */
 		least += held_until > after && woken_at > held_until ? held_until - after : 0;
 		most += woken_at - before;
-		/* So that it sleeps again. */
 		sleep_ns(20000000);
+		await_sleep(sleeper);
 	}
 }
 
