@@ -25,28 +25,35 @@ static struct error *create(int errnum, char *message)
 	return err;
 }
 
-struct error *error_create(const char *format, ...)
+static struct error *print(int errnum, const char *format, va_list args)
 {
 	char *message = NULL;
+
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
+	return create(errnum, message);
+}
+
+struct error *error_create(const char *format, ...)
+{
+	struct error *err;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&message, format, args) < 0)
-		message = NULL;
+	err = print(0, format, args);
 	va_end(args);
-	return create(0, message);
+	return err;
 }
 
 struct error *error_coded(int errnum, const char *format, ...)
 {
-	char *message = NULL;
+	struct error *err;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&message, format, args) < 0)
-		message = NULL;
+	err = print(errnum, format, args);
 	va_end(args);
-	return create(errnum, message);
+	return err;
 }
 
 struct error *error_system(int errnum, const char *format, ...)

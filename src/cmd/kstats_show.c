@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,10 @@ static void print_verdict(const struct kstats_table *table, const char *promise,
 			visible ? visible : "?", promise, prose);
 		return;
 	}
-	if (is_number) {
+	if (isinf(measured->high)) {
+		units_format(low, UNIT_COUNT, (__int128)measured->low);
+		snprintf(high, sizeof(high), "?");
+	} else if (is_number) {
 		units_format(low, UNIT_COUNT, (__int128)measured->low);
 		units_format(high, UNIT_COUNT, (__int128)measured->high);
 	} else {

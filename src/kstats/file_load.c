@@ -273,6 +273,15 @@ static struct error *take_loss(struct json_reader *r, void *target,
 	return NULL; /* one that a later ctprof counts */
 }
 
+static struct error *enter(struct json_reader *r, const struct json_shape *shape, struct text key,
+			   const struct json_value *value)
+{
+	if (value->type != JSON_OBJECT)
+		return json_unexpected(key, "an object");
+	json_enter(r, shape, NULL);
+	return NULL;
+}
+
 static const struct json_shape losses_shape = { .each = take_loss };
 
 static struct error *take_losses(struct json_reader *r, void *target,
@@ -280,10 +289,7 @@ static struct error *take_losses(struct json_reader *r, void *target,
 				 const struct json_value *value)
 {
 	(void)target, (void)member;
-	if (value->type != JSON_OBJECT)
-		return json_unexpected(key, "an object");
-	json_enter(r, &losses_shape, NULL);
-	return NULL;
+	return enter(r, &losses_shape, key, value);
 }
 
 static struct error *take_word(struct json_reader *r, void *target,
@@ -317,10 +323,7 @@ static struct error *take_filters(struct json_reader *r, void *target,
 				  const struct json_value *value)
 {
 	(void)target, (void)member;
-	if (value->type != JSON_OBJECT)
-		return json_unexpected(key, "an object");
-	json_enter(r, &filters_shape, NULL);
-	return NULL;
+	return enter(r, &filters_shape, key, value);
 }
 
 static struct error *take_u64(struct json_reader *r, void *target, const struct json_member *member,

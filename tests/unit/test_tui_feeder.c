@@ -452,6 +452,19 @@ TEST(who_is_inspected_ends)
 	fed_deinit();
 }
 
+/* The first row, which that thread stands for. */
+static void inspect_first(struct feeder *feeder, struct screen_subject *subject, uint32_t tid)
+{
+	const struct state_line *line;
+
+	wait_for_window(feeder);
+	line = &feeder_model(feeder)->list.lines.items[0];
+	subject->line = line->id;
+	subject->thread = *line->thread;
+	assert_int_equal(subject->thread.tid, tid);
+	feeder_inspect(feeder, subject);
+}
+
 /* A group stays who it is when another thread stands for it, and ends with its last. */
 TEST(a_group_is_inspected)
 {
@@ -464,12 +477,8 @@ TEST(a_group_is_inspected)
 	fed.leader_ends = 1;
 	view.grouping = STATE_BY_PROCESS;
 	expect_ok(feeder_open(&replay_inspected, &view, HOUR, &feeder));
-	wait_for_window(feeder);
 	/* The first process: its leader, until that ends. */
-	subject.line = feeder_model(feeder)->list.lines.items[0].id;
-	subject.thread = *feeder_model(feeder)->list.lines.items[0].thread;
-	assert_int_equal(subject.thread.tid, 1);
-	feeder_inspect(feeder, &subject);
+	inspect_first(feeder, &subject, 1);
 	news = wait_for_page(feeder);
 	assert_string_equal(news.page, "1 in-0\n");
 	free(news.page);
@@ -499,11 +508,7 @@ TEST(a_group_that_is_filtered_is_inspected)
 	expect_ok(state_filter_parse(TEXT("in-0 user:daemon"), &filter));
 	view.filter = &filter;
 	expect_ok(feeder_open(&replay_inspected, &view, HOUR, &feeder));
-	wait_for_window(feeder);
-	subject.line = feeder_model(feeder)->list.lines.items[0].id;
-	subject.thread = *feeder_model(feeder)->list.lines.items[0].thread;
-	assert_int_equal(subject.thread.tid, 2);
-	feeder_inspect(feeder, &subject);
+	inspect_first(feeder, &subject, 2);
 	for (size_t i = 0; i < array_length(pages); i++) {
 		if (i)
 			feeder_step(feeder, 1);

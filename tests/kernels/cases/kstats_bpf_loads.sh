@@ -7,6 +7,7 @@
 # seconds: 800
 
 . tests/kernels/guest/kstats_command.sh
+. tests/kernels/guest/load.sh
 
 # Who frees them waits in milliseconds, not in tens of them.
 [ ! -e /sys/kernel/rcu_expedited ] || echo 1 > /sys/kernel/rcu_expedited
@@ -15,22 +16,6 @@
 exec 3>&1
 say() {
 	echo "    $*" >&3
-}
-
-# kib NAME: of /proc/meminfo.
-kib() {
-	awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo
-}
-
-# Something that calls what is traced, all the time, on both CPUs, and lets others go first.
-make_load() {
-	local i
-
-	for i in 1 2; do
-		bash -c 'while :; do cat /proc/self/stat; done' > /dev/null &
-		at_end "kill $!"
-		renice -n 19 -p $!
-	done
 }
 
 # Whoever reads a file passes the first two; by what `cat` reads it differs from kernel to kernel.
