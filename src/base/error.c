@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,22 +24,13 @@ static struct error *create(int errnum, char *message)
 	return err;
 }
 
-static struct error *print(int errnum, const char *format, va_list args)
-{
-	char *message = NULL;
-
-	if (vasprintf(&message, format, args) < 0)
-		message = NULL;
-	return create(errnum, message);
-}
-
 struct error *error_create(const char *format, ...)
 {
 	struct error *err;
 	va_list args;
 
 	va_start(args, format);
-	err = print(0, format, args);
+	err = create(0, text_print_v(format, args));
 	va_end(args);
 	return err;
 }
@@ -51,7 +41,7 @@ struct error *error_coded(int errnum, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	err = print(errnum, format, args);
+	err = create(errnum, text_print_v(format, args));
 	va_end(args);
 	return err;
 }
@@ -59,31 +49,27 @@ struct error *error_coded(int errnum, const char *format, ...)
 struct error *error_system(int errnum, const char *format, ...)
 {
 	_cleanup_free_ char *what = NULL;
-	char *message = NULL;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&what, format, args) < 0)
-		what = NULL;
+	what = text_print_v(format, args);
 	va_end(args);
-	if (!what || asprintf(&message, "%s: %s", what, strerror(errnum)) < 0)
-		message = NULL;
-	return create(errnum, message);
+	return create(errnum, what ? text_print("%s: %s", what, strerror(errnum)) : NULL);
 }
 
 struct error *error_prefix(struct error *err, const char *format, ...)
 {
 	_cleanup_free_ char *prefix = NULL;
-	char *message = NULL;
+	char *message;
 	va_list args;
 
 	if (err == &error_no_memory)
 		return err;
 	va_start(args, format);
-	if (vasprintf(&prefix, format, args) < 0)
-		prefix = NULL;
+	prefix = text_print_v(format, args);
 	va_end(args);
-	if (prefix && asprintf(&message, "%s: %s", prefix, err->message) >= 0) {
+	message = prefix ? text_print("%s: %s", prefix, err->message) : NULL;
+	if (message) {
 		text_make_safe(message);
 		free(err->message);
 		err->message = message;
