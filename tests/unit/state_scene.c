@@ -77,6 +77,69 @@ void scene_list(struct state_scene *scene, const struct state_view *view, const 
 	expect_ok(state_list_make(&scene->list, &scene->window, &filtered));
 }
 
+/* --- letters --- */
+
+static const char *user_name(void *context, uint32_t uid)
+{
+	static const char *const names[] = { "root", "www-data" };
+
+	assert_string_equal(context, "users");
+	return uid < array_length(names) ? names[uid] : NULL;
+}
+
+void scene_of_letters(struct state_scene *s)
+{
+	static const struct {
+		const char *name, *process, *cgroup;
+		uint32_t tgid, tid, uid;
+		enum state did, does;
+		bool is_kernel, has_ended;
+	} rows[] = {
+		{ "a", "nginx", "/web.slice/NGINX.service", 10, 10, 1, STATE_EXEC, STATE_EXEC,
+		  false, false },
+		{ "b-Worker-1", "nginx", "/web.slice/NGINX.service", 10, 11, 1, STATE_LOCK_FUTEX,
+		  STATE_SLEEP_NETWORK, false, false },
+		{ "c-worker-2", "java", "/db.slice", 20, 21, 1000, STATE_IDLE, STATE_LOCK_KERNEL,
+		  false, false },
+		{ "d/0:1", "d/0:1", NULL, 30, 30, 0, STATE_RUNNABLE, STATE_IDLE, true, false },
+		{ "e*[x]", "java", "/", 20, 22, 1000, STATE_SLEEP, STATE_LOCK, false, true },
+	};
+
+	state_scene_init(s);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_thread *t =
+			scene_new(s, rows[i].tgid, rows[i].tid, rows[i].name, rows[i].process);
+
+		t->cgroup = rows[i].cgroup ? scene_name(s, rows[i].cgroup) : NULL;
+		t->uid = rows[i].uid;
+		t->times.ns[rows[i].did] = 1000000;
+		t->state = rows[i].does;
+		t->is_kernel = rows[i].is_kernel;
+		t->has_ended = rows[i].has_ended;
+	}
+	scene_window(s);
+}
+
+static char users[] = "users";
+
+const struct state_view scene_by_tid = {
+	.sort = { .key = STATE_SORT_TID },
+	.user_name = user_name,
+	.context = users,
+};
+
+const char *scene_letters(const struct state_list *list)
+{
+	static char text[64];
+	size_t count = list->lines.count;
+
+	assert_true(count < sizeof(text));
+	for (size_t i = 0; i < count; i++)
+		text[i] = list->lines.items[i].label->bytes[0];
+	text[count] = '\0';
+	return text;
+}
+
 /* --- the world --- */
 
 static unsigned pick(struct state_world *world, unsigned below)

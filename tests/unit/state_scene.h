@@ -48,6 +48,17 @@ void scene_window(struct state_scene *scene);
 /* Its lines; `filter` may be NULL. */
 void scene_list(struct state_scene *scene, const struct state_view *view, const char *filter);
 
+/* --- five threads, a to e: who is in a list is seen at once --- */
+
+/* A scene of its own, with its window. */
+void scene_of_letters(struct state_scene *scene);
+
+/* The first letters of its lines, until the next call. */
+const char *scene_letters(const struct state_list *list);
+
+/* In this order: abced. Users have names: root, www-data. */
+extern const struct state_view scene_by_tid;
+
 /* --- a world of threads, of which everything is known: all of it by chance, but reproducible ---
  */
 

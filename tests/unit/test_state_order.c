@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "state/order.h"
+
+#include <math.h>
+
+#include "unit/state_scene.h"
+
+/* --- words --- */
+
+TEST(what_orders_can_be_written)
+{
+	static const struct {
+		const char *text;
+		struct state_sort sort;
+	} good[] = {
+		{ "busy", { STATE_SORT_BUSY, 0, false } },
+		{ "-busy", { STATE_SORT_BUSY, 0, true } },
+		{ "name", { STATE_SORT_NAME, 0, false } },
+		{ "tid", { STATE_SORT_TID, 0, false } },
+		{ "wait", { STATE_SORT_PROGRESS, 0, false } },
+		{ "-switches", { STATE_SORT_SWITCHES, 0, true } },
+		{ "threads", { STATE_SORT_THREADS, 0, false } },
+		{ "user", { STATE_SORT_USER, 0, false } },
+		{ "-cgroup", { STATE_SORT_CGROUP, 0, true } },
+		{ "lock", { STATE_SORT_STATE, STATE_LOCK, false } },
+		{ "-sleep_disk", { STATE_SORT_STATE, STATE_SLEEP_DISK, true } },
+	};
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{ "", "unknown order ''; there are: busy," },
+		{ "-", "unknown order ''" },
+		{ "--busy", "unknown order '-busy'; did you mean 'busy'?" },
+		{ "buzy", "did you mean 'busy'?" },
+		{ "lock_futx", "did you mean 'lock_futex'?" },
+		{ "xyzzyxyzzy", "unknown order 'xyzzyxyzzy'; there are: busy, name, tid, wait," },
+		{ "busy ", "unknown order 'busy '" },
+		{ "na\033me", "unknown order 'na?me'" },
+	};
+	struct state_sort sort;
+
+	for (size_t i = 0; i < array_length(good); i++) {
+		expect_ok(state_sort_parse(text_of(good[i].text), &sort));
+		assert_int_equal(sort.key, good[i].sort.key);
+		assert_int_equal(sort.state, good[i].sort.state);
+		assert_int_equal(sort.reverse, good[i].sort.reverse);
+	}
+	for (size_t i = 0; i < STATE_COUNT; i++) {
+		expect_ok(state_sort_parse(text_of(state_rows[i].name), &sort));
+		assert_int_equal(sort.key, STATE_SORT_STATE);
+		assert_int_equal(sort.state, i);
+	}
+	sort.key = 42;
+	for (size_t i = 0; i < array_length(bad); i++)
+		expect_error(state_sort_parse(text_of(bad[i].text), &sort), bad[i].message);
+	assert_int_equal(sort.key, 42);
+}
+
+/* --- what is in order --- */
+
+/* Five threads, and each kind of number of theirs in another order. */
+static void order_scene(struct state_scene *s)
+{
+	static const struct {
+		const char *name;
+		uint32_t tid;
+		uint64_t exec, disk, idle, switches, waits;
+		enum state state;
+		uint32_t uid;
+		const char *cgroup;
+	} rows[] = {
+		{ "e", 1, 100, 0, 0, 50, 10, STATE_LOCK, 30, "/m" },
+		{ "d", 2, 100, 900, 0, 40, 400000, STATE_IDLE, 10, "/z" },
+		{ "c", 5, 500, 100, 400, 50, 30, STATE_SLEEP, 10, "/z" },
+		{ "b", 4, 100, 0, 900, 10, 0, STATE_EXEC, 20, "/a" },
+		{ "a", 3, 0, 1000, 0, 0, 20, STATE_RUNNABLE, 0, NULL },
+	};
+
+	state_scene_init(s);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_thread *t = scene_new(s, 1, rows[i].tid, rows[i].name, "p");
+
+		t->times.ns[STATE_EXEC_USER] = rows[i].exec;
+		t->times.ns[STATE_SLEEP_DISK] = rows[i].disk;
+		t->times.ns[STATE_IDLE] = rows[i].idle;
+		t->switches = rows[i].switches;
+		t->state = rows[i].state;
+		t->since_ns = t->seen_ns - rows[i].waits;
+		t->uid = rows[i].uid;
+		t->cgroup = rows[i].cgroup ? scene_name(s, rows[i].cgroup) : NULL;
+	}
+	scene_window(s);
+}
+
+TEST(lines_are_in_order)
+{
+	static const struct {
+		const char *sort, *letters;
+	} rows[] = {
+		/* Ties are by storage, then by id, and that is never reversed. */
+		{ "busy", "cdeba" },
+		{ "-busy", "aebdc" },
+		{ "name", "abcde" },
+		{ "-name", "edcba" },
+		{ "tid", "edabc" },
+		{ "-tid", "cbade" },
+		{ "exec", "cedba" },
+		{ "exec_user", "cedba" },
+		{ "idle", "bceda" },
+		{ "sleep_disk", "adceb" },
+		{ "sleep", "adceb" },
+		{ "-sleep_disk", "ebcda" },
+		/* Who waits for work has nothing to tell beside the others. */
+		{ "wait", "caedb" },
+		{ "-wait", "bdeac" },
+		{ "switches", "ecdba" },
+		{ "-switches", "abdec" },
+		{ "threads", "edabc" },
+		{ "lock", "edabc" },
+		{ "-lock", "edabc" },
+		{ "user", "adcbe" },
+		{ "-user", "ebdca" },
+		{ "cgroup", "abedc" },
+		{ "-cgroup", "dceba" },
+	};
+	struct state_scene s;
+
+	order_scene(&s);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_view view = { 0 };
+
+		expect_ok(state_sort_parse(text_of(rows[i].sort), &view.sort));
+		scene_list(&s, &view, NULL);
+		if (strcmp(scene_letters(&s.list), rows[i].letters) != 0)
+			fail_msg("%s: '%s'", rows[i].sort, scene_letters(&s.list));
+	}
+	state_scene_deinit(&s);
+}
+
+/* By share and not by time: it lived for a tenth of the window, and that in the lock. */
+TEST(a_state_is_sorted_by_its_share)
+{
+	struct state_view view = { .sort = { STATE_SORT_STATE, STATE_LOCK, false } };
+	struct state_scene s;
+	struct state_thread *t;
+
+	state_scene_init(&s);
+	t = scene_new(&s, 1, 1, "long", "p");
+	t->times.ns[STATE_LOCK] = 500000;
+	t = scene_new(&s, 1, 2, "short", "p");
+	t->begun_ns = t->seen_ns - 100000;
+	t->times.ns[STATE_LOCK_FUTEX] = 100000;
+	scene_window(&s);
+	scene_list(&s, &view, NULL);
+	assert_string_equal(scene_letters(&s.list), "sl");
+	assert_true(state_line_share(&s.list.lines.items[0], STATE_LOCK) == 1);
+	assert_true(state_line_share(&s.list.lines.items[0], STATE_LOCK_FUTEX) == 1);
+	assert_true(state_line_share(&s.list.lines.items[0], STATE_LOCK_KERNEL) == 0);
+	assert_true(state_line_share(&s.list.lines.items[1], STATE_LOCK) == 0.5);
+	/* 600,000 of 1,100,000. */
+	assert_true(fabs(state_line_share(&s.list.total, STATE_LOCK) - 6.0 / 11) < 1e-12);
+	state_scene_deinit(&s);
+}
+
+TEST(busy_is_of_the_window_and_adds_up_in_groups)
+{
+	const struct state_window window = { .begun_ns = 1000, .ended_ns = 2000 };
+	struct state_line line = { .threads = 1, .window_ns = 990 };
+
+	line.times.ns[STATE_EXEC_USER] = 495;
+	line.times.ns[STATE_LOCK_KERNEL] = 99;
+	line.times.ns[STATE_SLEEP_DISK] = 200;
+	/* One thread: of its own window. */
+	assert_true(fabs(state_line_busy(&line, &window) - 0.6) < 1e-9);
+	line.threads = 4;
+	line.window_ns = 3960;
+	line.times.ns[STATE_RUNNABLE] = 1980 - 594;
+	assert_true(fabs(state_line_busy(&line, &window) - 1.98) < 1e-9);
+	/* One that lived for a tenth of it. */
+	line = (struct state_line){ .ended = 1, .window_ns = 100 };
+	line.times.ns[STATE_EXEC] = 100;
+	assert_true(fabs(state_line_busy(&line, &window) - 0.1) < 1e-9);
+}
+
+/* Of who lives the share of its own window, however short that is, and of who has ended its part of
+ * the window that is shown: no row stands above one that shows more. */
+TEST(busy_is_sorted_by_what_is_shown)
+{
+	static const struct {
+		const char *name;
+		uint64_t busy, window;
+		bool has_ended;
+		double shown;
+	} rows[] = {
+		{ "long", 500000, 1000000, false, 0.5 },
+		{ "new", 100000, 100000, false, 1 },
+		{ "gone", 300000, 300000, true, 0.3 },
+		{ "idle", 0, 1000000, false, 0 },
+	};
+	struct state_view view = { .sort = { STATE_SORT_BUSY, 0, false } };
+	struct state_scene s;
+
+	state_scene_init(&s);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct state_thread *t = scene_new(&s, 1, 1 + (uint32_t)i, rows[i].name, "p");
+
+		t->begun_ns = t->seen_ns - rows[i].window;
+		t->times.ns[STATE_EXEC] = rows[i].busy;
+		t->times.ns[STATE_IDLE] = rows[i].window - rows[i].busy;
+		t->has_ended = rows[i].has_ended;
+	}
+	scene_window(&s);
+	scene_list(&s, &view, NULL);
+	assert_string_equal(scene_letters(&s.list), "nlgi");
+	for (size_t i = 0; i < s.list.lines.count; i++) {
+		const struct state_line *line = &s.list.lines.items[i];
+
+		for (size_t k = 0; k < array_length(rows); k++)
+			if (text_equal(name_text(line->label), text_of(rows[k].name)))
+				assert_true(fabs(state_line_busy(line, &s.window) - rows[k].shown) <
+					    1e-9);
+	}
+	view.sort.reverse = true;
+	scene_list(&s, &view, NULL);
+	assert_string_equal(scene_letters(&s.list), "igln");
+	state_scene_deinit(&s);
+}
+
+TEST(a_share_is_never_more_than_all)
+{
+	struct state_line line = { .window_ns = 10, .times.ns[STATE_EXEC] = 11 };
+
+	assert_true(state_line_share(&line, STATE_EXEC) == 1);
+	line.window_ns = 0;
+	assert_true(state_line_share(&line, STATE_EXEC) == 0);
+}
+
+TEST(the_longest_wait_of_a_group)
+{
+	struct state_view view = { .grouping = STATE_BY_PROCESS };
+	struct state_scene s;
+
+	order_scene(&s);
+	scene_list(&s, &view, NULL);
+	assert_int_equal(s.list.lines.count, 1);
+	assert_int_equal(s.list.lines.items[0].in_progress, STATE_SLEEP);
+	assert_int_equal(s.list.lines.items[0].in_progress_ns, 30);
+	scene_list(&s, &view, "d|b");
+	assert_int_equal(s.list.lines.items[0].in_progress, STATE_IDLE);
+	assert_int_equal(s.list.lines.items[0].in_progress_ns, 400000);
+	scene_list(&s, &view, "b");
+	assert_int_equal(s.list.lines.items[0].in_progress_ns, 0);
+	state_scene_deinit(&s);
+}
+
+UNIT_TESTS(cmocka_unit_test(what_orders_can_be_written), cmocka_unit_test(lines_are_in_order),
+	   cmocka_unit_test(a_state_is_sorted_by_its_share),
+	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups),
+	   cmocka_unit_test(busy_is_sorted_by_what_is_shown),
+	   cmocka_unit_test(a_share_is_never_more_than_all),
+	   cmocka_unit_test(the_longest_wait_of_a_group))
