@@ -60,6 +60,10 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OWN) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
+# The objects of these sources, as the program, its tests and its fuzzers have them: what the compiler
+# cannot see that they want, or has to be made first, is said of all of them.
+everywhere = $(foreach build,$(B) $(B)/tests/san $(B)/tests/fuzz/objects,$(patsubst %.c,$(build)/%.o,$(wildcard $(1))))
+
 # --- BPF programs: the same for every machine, and in the program as a light skeleton ---
 
 BPF_CLANG    ?= clang
@@ -82,7 +86,7 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $<
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $*_bpf > $@
 
-$(patsubst src/%.c,$(B)/src/%.o,$(wildcard src/trace/*.c)): $(SKELETONS)
+$(call everywhere,src/trace/*.c): $(SKELETONS)
 
 # --- names of system calls, of those that the C library has; some of its numbers are other names ---
 
@@ -94,13 +98,13 @@ $(SYSCALLS):
 		sed -nE '/__NR_(syscalls|arch_specific_syscall) /d; s/^#define __NR_([a-z0-9_]+) .*$$/[__NR_\1] = "\1",/p' | \
 		sort > $@
 
-$(addsuffix /src/state/wait.o,$(B) $(B)/tests/san $(B)/tests/fuzz/objects): $(SYSCALLS)
+$(call everywhere,src/state/wait.c): $(SYSCALLS)
 
 # --- scripts and pages in the program: the compiler does not see that it reads them ---
 
 ASSETS := $(wildcard assets/*.*)
 
-$(addsuffix /src/report/assets.o,$(B) $(B)/tests/san $(B)/tests/fuzz/objects): $(ASSETS)
+$(call everywhere,src/report/assets.c): $(ASSETS)
 
 # --- messages of pprof, and presets of filters ---
 
@@ -111,10 +115,8 @@ $(PROTO): src/stack/profile.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 
-# For the program, its tests and its fuzzers.
-STACK := $(foreach build,$(B) $(B)/tests/san $(B)/tests/fuzz/objects,$(build)/src/stack)
-$(foreach dir,$(STACK),$(patsubst src/stack/%.c,$(dir)/%.o,$(wildcard src/stack/*.c))): $(PROTO)
-$(STACK:=/preset_files.o): $(wildcard assets/presets/*.preset)
+$(call everywhere,src/stack/*.c): $(PROTO)
+$(call everywhere,src/stack/preset_files.c): $(wildcard assets/presets/*.preset)
 
 $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
