@@ -530,6 +530,27 @@ example_runs() {
 	equal "what is left" "$(pinned)" ""
 }
 
+# Each is made by a command of its own, two at a time. A program that is executed renames its thread just
+# before: once in what is held, and not often elsewhere, which a place has to be where a thousand programs run.
+# Of what all programs do often there are three: the first, one amid them and the last.
+thousand_at_once() {
+	local execs="start tracepoint:task:task_rename end tracepoint:sched:sched_process_exec"
+
+	hold 500
+	metric first
+	seq 1 500 | "${inside[@]}" xargs -P 2 -I{} "$ctprof" kstats trace --pid $pid many{} $execs
+	metric middle
+	seq 501 997 | "${inside[@]}" xargs -P 2 -I{} "$ctprof" kstats trace --pid $pid many{} $execs
+	metric last
+	let_go
+	kstats list > "$scratch/list"
+	equal "how many are active" "$(awk '$3 == "active" && !/^GAP-/' "$scratch/list" | wc -l)" 1000
+	equal "how many saw one" "$(awk '/^many/ && $4 == 1' "$scratch/list" | wc -l)" 997
+	equal "what the three saw" "$(awk '/^(first|middle|last) / { print $4 }' "$scratch/list" | xargs)" "500 500 500"
+	awk 'NR > 1 && !/^GAP-/ { print $1 }' "$scratch/list" | "${inside[@]}" xargs "$ctprof" kstats remove
+	equal "what is left" "$(pinned)" ""
+}
+
 command_case "all forms say the same" all_formats_agree
 command_case "lists" lists_agree
 command_case "what was asked for is told to who reads later" readers_are_told
@@ -552,3 +573,4 @@ command_case "compare with itself" compares_with_itself
 command_case "programs with libkstats" program_is_shown
 command_case "others than root" others_have_their_own
 command_case "the example" example_runs
+command_case "1,000 at once" thousand_at_once

@@ -150,20 +150,6 @@ functions_have_reasons() {
 	equal "what is left" "$(kstats list)" ""
 }
 
-many_at_once() {
-	local i many=50
-
-	for ((i = 0; i < many; i++)); do
-		kstats trace many$i start "uprobe:$calls:empty_function"
-	done
-	do_calls empty 3
-	equal "how many have three" "$(kstats list | awk '$1 ~ /^many/ && $3 == 3' | wc -l)" $many
-	for ((i = 0; i < many; i++)); do
-		kstats remove many$i
-	done
-	equal "what is left" "$(kstats list)" ""
-}
-
 # More processes than there are rows: the last row has the rest, and the total is whole.
 rows_run_out() {
 	local i rows
@@ -210,7 +196,6 @@ bpf_case "names are unique" names_are_unique
 bpf_case "places that cannot be measured" bad_places_are_refused
 bpf_case "functions say why not" functions_have_reasons
 bpf_case "others than root are refused" strangers_are_refused
-bpf_case "fifty at once" many_at_once
 bpf_case "those that are half made go" half_made_ones_go
 bpf_case "strange ones are seen, and go" strange_ones_are_seen
 bpf_case "nothing leaks" nothing_leaks 100 syscall:getppid
