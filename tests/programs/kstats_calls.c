@@ -7,17 +7,21 @@
  *	kstats_calls empty N             N calls of empty_function()
  *	kstats_calls nap N NS            N calls of napping_function(), which sleeps for so long
  *	kstats_calls recurse N DEPTH NS  N calls of recursive_function(), that deep, which sleeps
- *below kstats_calls move N              N calls of moving_function(), which changes its CPU
+ *	                                 below
+ *	kstats_calls move N              N calls of moving_function(), which changes its CPU
  *	kstats_calls wake N NS           N wake-ups from CPU 0 of a thread on CPU 1, which is held
- *up for so long by another one (as root) kstats_calls until FILE          system calls until that
- *is gone; FILE has how many there were
+ *	                                 up for so long by another one (as root)
+ *	kstats_calls until FILE          system calls until that is gone; FILE has how many there
+ *	                                 were
  *
  * "calls=N least=NS most=NS": all of them together took at least, and at most, so long. "wake" says
- * the number of the thread too: "tid=N".
+ * the number of the thread too: "tid=N". After "cold MIB" so much memory is read before each call,
+ * so that what the call wants has left the caches; "median=NS" is of one call then.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +218,24 @@ static void wake(long count)
 
 /* --- all --- */
 
+static volatile uint8_t *memory;
+static size_t memory_size;
+
+static void take_memory(size_t mib)
+{
+	memory_size = mib << 20;
+	memory = mmap(NULL, memory_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED)
+		exit(1);
+}
+
+static void evict(void)
+{
+	for (size_t at = 0; at < memory_size; at += 64)
+		(void)memory[at];
+}
+
 static void until_gone(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
@@ -234,14 +256,68 @@ static void until_gone(const char *path)
 	exit(0);
 }
 
+static void call(const char *what, long i, uint64_t third, uint64_t fourth)
+{
+	if (strcmp(what, "getppid") == 0)
+		syscall(SYS_getppid);
+	else if (strcmp(what, "getpgid") == 0)
+		syscall(SYS_getpgid, 0);
+	else if (strcmp(what, "empty") == 0)
+		empty_function((int)i);
+	else if (strcmp(what, "nap") == 0)
+		napping_function(third);
+	else if (strcmp(what, "recurse") == 0)
+		recursive_function((int)third, fourth);
+	else if (strcmp(what, "move") == 0)
+		moving_function((int)(i & 1));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The clock, too, is cold where it begins: it is read once before. */
+static uint64_t call_cold(const char *what, long count, uint64_t third, uint64_t fourth)
+{
+	uint64_t *times = calloc((size_t)count + 1, sizeof(*times)), median;
+
+	if (!times)
+		exit(1);
+	for (long i = 0; i < count; i++) {
+		uint64_t begun;
+
+		evict();
+		now();
+		begun = now();
+		call(what, i, third, fourth);
+		times[i] = now() - begun;
+		most += times[i];
+	}
+	qsort(times, (size_t)count, sizeof(*times), by_size);
+	median = times[count / 2];
+	free(times);
+	return median;
+}
+
 int main(int argc, char **argv)
 {
-	const char *what = argc > 2 ? argv[1] : "";
-	const long count = argc > 2 ? atol(argv[2]) : 0;
-	const uint64_t third = argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
-		       fourth = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
-	uint64_t begun;
+	const bool is_cold = argc > 2 && strcmp(argv[1], "cold") == 0;
+	const char *what;
+	uint64_t third, fourth, begun;
+	long count;
 
+	if (is_cold) {
+		take_memory(strtoul(argv[2], NULL, 10));
+		argc -= 2;
+		argv += 2;
+	}
+	what = argc > 2 ? argv[1] : "";
+	count = argc > 2 ? atol(argv[2]) : 0;
+	third = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+	fourth = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
 	if (strcmp(what, "until") == 0)
 		until_gone(argv[2]);
 	if (strcmp(what, "wake") == 0) {
@@ -251,21 +327,16 @@ int main(int argc, char **argv)
 		       (unsigned long)most, sleeper);
 		return 0;
 	}
-	begun = now();
-	for (long i = 0; i < count; i++) {
-		if (strcmp(what, "getppid") == 0)
-			syscall(SYS_getppid);
-		else if (strcmp(what, "getpgid") == 0)
-			syscall(SYS_getpgid, 0);
-		else if (strcmp(what, "empty") == 0)
-			empty_function((int)i);
-		else if (strcmp(what, "nap") == 0)
-			napping_function(third);
-		else if (strcmp(what, "recurse") == 0)
-			recursive_function((int)third, fourth);
-		else if (strcmp(what, "move") == 0)
-			moving_function((int)(i & 1));
+	if (is_cold) {
+		const uint64_t median = call_cold(what, count, third, fourth);
+
+		printf("calls=%ld least=%lu most=%lu median=%lu\n", count, (unsigned long)least,
+		       (unsigned long)most, (unsigned long)median);
+		return 0;
 	}
+	begun = now();
+	for (long i = 0; i < count; i++)
+		call(what, i, third, fourth);
 	most = now() - begun;
 	printf("calls=%ld least=%lu most=%lu\n", count, (unsigned long)least, (unsigned long)most);
 	return 0;
