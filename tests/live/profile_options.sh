@@ -243,26 +243,27 @@ intervals_add_up() {
 		"$programs/waits" "$disk" 4 250 pipe sleep mixed hog-1 > "$told"
 	set -- "$scratch"/part.*.json
 	# On a busy host one may take longer than that. Who got the CPU unseen is waiting for it in one
-	# part, and has had it, by the kernel's own count, in the next: the footer says how often.
+	# part, and has had it, by the kernel's own count, in the next: the footer says how often. The last may
+	# have nobody.
 	[ $# -ge 3 ]
 	jq -r -n -L tests/live --rawfile told "$told" --slurpfile all <(cat "$@") 'include "profile";
 		def known: [$all[] | samples | select((.thread.name | IN("pipe", "sleep")) and .class == "interruptible") |
 			select(passes("sys_poll$") | not)];
 		(said($told)[] | select(.kind | IN("pipe", "sleep")) | . as $line |
 			apart(.kind; [known[] | select(.thread.tid == $line.tid).ns] | sum; .known; 0.01; 2e6)),
-		($all | [.[].threads[]] | group_by([.tid, .name])[] | . as $parts |
+		($all | [.[].threads[]?] | group_by([.tid, .name])[] | . as $parts |
 			(map(.ended_ns - .begun_ns) | sum) as $wall |
 			(map(.ended_ns) | max) - (map(.begun_ns) | min) | . as $life |
 			apart("\($parts[0].name) by its parts"; [$parts[].ns[]] | sum; $life;
 				if $all | any(.losses.missed) then 0.5 else 0.002 end; 0),
 			apart("\($parts[0].name) without gaps"; $wall; $life; 0; 0)),
-		(([$all[].threads[] | off] | sum) as $exact |
+		(([$all[].threads[]? | off] | sum) as $exact |
 			apart("samples"; [$all[] | samples.ns] | sum; $exact; 0.01; 0)),
 		(if $all | all(.histograms == null) then empty else
 			apart("histograms"; [$all[].histograms[]?.sum] | sum; [$all[] | samples.ns] | sum; 0.01; 0) end),
 		(if $all | all(.contenders == null) then empty else
-			apart("who ran"; [$all[].contenders[]?.ns] | sum; [$all[].threads[].ns.runnable] | sum; 0.03; 0) end),
-		($all[] | ([.threads[].begun_ns] | min) as $begun | .longest[]? |
+			apart("who ran"; [$all[].contenders[]?.ns] | sum; [$all[].threads[]?.ns.runnable] | sum; 0.03; 0) end),
+		($all[] | ([.threads[]?.begun_ns] | min) as $begun | .longest[]? |
 			select(.begun_ns + .ns + (.runnable_ns // 0) < $begun) | "a block before its interval: \(.)")' > "$scratch/differs"
 	equal "what differs" "$(< "$scratch/differs")" ""
 }
