@@ -150,12 +150,13 @@ static void print_verdict(const struct kstats_table *table, const char *promise,
 			visible ? visible : "?", promise, prose);
 		return;
 	}
-	if (isinf(measured->high)) {
+	if (is_number) {
 		units_format(low, UNIT_COUNT, (__int128)measured->low);
-		snprintf(high, sizeof(high), "?");
-	} else if (is_number) {
-		units_format(low, UNIT_COUNT, (__int128)measured->low);
-		units_format(high, UNIT_COUNT, (__int128)measured->high);
+		/* Losses that nobody counts may be any number. */
+		if (isinf(measured->high))
+			snprintf(high, sizeof(high), "?");
+		else
+			units_format(high, UNIT_COUNT, (__int128)measured->high);
 	} else {
 		kstats_format(low, table, measured->low);
 		kstats_format(high, table, measured->high);

@@ -216,25 +216,7 @@ static void wake(long count)
 	}
 }
 
-/* --- all --- */
-
-static volatile uint8_t *memory;
-static size_t memory_size;
-
-static void take_memory(size_t mib)
-{
-	memory_size = mib << 20;
-	memory = mmap(NULL, memory_size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (memory == MAP_FAILED)
-		exit(1);
-}
-
-static void evict(void)
-{
-	for (size_t at = 0; at < memory_size; at += 64)
-		(void)memory[at];
-}
+/* --- calls --- */
 
 static void until_gone(const char *path)
 {
@@ -272,6 +254,26 @@ static void call(const char *what, long i, uint64_t third, uint64_t fourth)
 		moving_function((int)(i & 1));
 }
 
+/* --- with cold caches --- */
+
+static volatile uint8_t *memory;
+static size_t memory_size;
+
+static void take_memory(size_t mib)
+{
+	memory_size = mib << 20;
+	memory = mmap(NULL, memory_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED)
+		exit(1);
+}
+
+static void evict(void)
+{
+	for (size_t at = 0; at < memory_size; at += 64)
+		(void)memory[at];
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -301,6 +303,8 @@ static uint64_t call_cold(const char *what, long count, uint64_t third, uint64_t
 	free(times);
 	return median;
 }
+
+/* --- all --- */
 
 int main(int argc, char **argv)
 {
