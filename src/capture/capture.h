@@ -52,6 +52,7 @@ struct capture_options {
 	/* Directories to read instead of /proc, /sys and the cgroup2 mount; NULL: these. Numbers in
 	 * a foreign /proc mean nothing to system calls, so with one there are no taskstats. */
 	const char *proc_root, *sys_root, *cgroup_root;
+	uint32_t skip_pid;    /* a process that is left out; 0: none */
 	const uint32_t *pids; /* only these thread groups; a thread stands for its group */
 	size_t pid_count;     /* 0: all */
 	bool may_be_gone;     /* those that are not there leave nothing; else an error */

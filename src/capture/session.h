@@ -128,6 +128,10 @@ struct capture {
 /* Roots, mounts, and what the kernel accounts (roots.c). */
 struct error *capture_open_roots(struct capture *c) MUST_CHECK;
 
+/* All thread groups that there are, but for the one to skip, ascending; returns an errno (walk.c).
+ */
+int capture_list_processes(struct capture *c);
+
 /* The thread groups to visit; fails for a target that is not there (walk.c). */
 struct error *capture_find_targets(struct capture *c) MUST_CHECK;
 

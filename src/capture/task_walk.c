@@ -323,6 +323,8 @@ static struct error *visit_record(struct capture *c, const struct task_record *r
 	if (!is_wanted(c, r))
 		return NULL;
 	c->walked++;
+	if (c->options->skip_pid && r->tgid == c->options->skip_pid)
+		return NULL;
 	if (r->tid == r->tgid && !array_push(&c->seen, r->tgid))
 		return &error_no_memory;
 	thread = snapshot_add_thread(s);
@@ -419,7 +421,7 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 	if (cut_short ||
 	    (!c->options->pid_count && c->walked >= threads_before && c->walked >= threads_after))
 		return NULL;
-	failed = c->options->pid_count ? 0 : tasks_list(c->proc, &c->pids);
+	failed = c->options->pid_count ? 0 : capture_list_processes(c);
 	if (failed)
 		return error_system(failed, "/proc");
 	for (size_t i = 0; i < c->pids.count && !err; i++)

@@ -25,13 +25,28 @@ static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)
 	return NULL;
 }
 
+int capture_list_processes(struct capture *c)
+{
+	const uint32_t skipped = c->options->skip_pid;
+	int failed = tasks_list(c->proc, &c->pids);
+	size_t kept = 0;
+
+	if (failed || !skipped)
+		return failed;
+	for (size_t i = 0; i < c->pids.count; i++)
+		if (c->pids.items[i] != skipped)
+			c->pids.items[kept++] = c->pids.items[i];
+	c->pids.count = kept;
+	return 0;
+}
+
 struct error *capture_find_targets(struct capture *c)
 {
 	const struct capture_options *o = c->options;
 	int failed;
 
 	if (!o->pid_count) {
-		failed = tasks_list(c->proc, &c->pids);
+		failed = capture_list_processes(c);
 		if (failed)
 			return error_system(failed, "%s", o->proc_root ? o->proc_root : "/proc");
 		if (!c->pids.count)
