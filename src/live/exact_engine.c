@@ -15,7 +15,6 @@ struct exact {
 	struct state_session *session;
 	struct host_names names;
 	struct word_map leaders; /* tgid to its place in the reading */
-	uint64_t costed_ns, program_ns;
 };
 
 static void exact_close(void *self)
@@ -45,7 +44,6 @@ static struct error *exact_open(const struct engine_options *options, void **ret
 		exact_close(exact);
 		return err;
 	}
-	exact->costed_ns = clock_ns(CLOCK_MONOTONIC);
 	*ret = exact;
 	return NULL;
 }
@@ -170,9 +168,6 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 		err = name_processes(exact, reading);
 	if (err)
 		return err;
-	exact->program_ns +=
-		(uint64_t)(state_session_share(exact->session) * (double)(now - exact->costed_ns));
-	exact->costed_ns = now;
 	reading->at_ns = now;
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
 	reading->measured = engine_exact.measured;
@@ -181,7 +176,7 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	if (!state_session_facts(exact->session).has_paging)
 		reading->measured &= ~(1u << STATE_PAGING);
 	reading->cost = (struct state_cost){
-		.program_ns = exact->program_ns,
+		.program_ns = state_session_program_ns(exact->session),
 		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 		.threads_lost = state_session_lost(exact->session),
 	};

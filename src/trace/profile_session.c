@@ -279,6 +279,35 @@ static void open_cgroups(struct profile_session *session)
 	cgroup_tree_close(&tree);
 }
 
+static struct error *attach_probes(struct profile_session *session)
+{
+	const struct profile_bpf *program = session->program;
+	struct probe_programs programs = {
+		.kprobe_multi = program->progs.on_kprobes,
+		.kprobe = program->progs.on_kprobe,
+		.uprobe = program->progs.on_uprobe,
+		.tracepoint = program->progs.on_tracepoint,
+	};
+
+	if (bpf_program__fd(programs.kprobe_multi) < 0)
+		programs.kprobe_multi = NULL;
+	return probe_attach(session->options.probes, &programs, &session->probes);
+}
+
+/* What needs CAP_PERFMON. Samples and hits of probes count for known threads only, and there are
+ * none before profile_session_start(). */
+static struct error *open_events(struct profile_session *session)
+{
+	struct error *err = NULL;
+
+	if (session->options.on_cpu)
+		err = sample_events_open(&session->samples, session->program->progs.on_sample,
+					 session->options.frequency);
+	if (!err && session->options.probes)
+		err = attach_probes(session);
+	return err;
+}
+
 static struct error *open_all(struct profile_session *session)
 {
 	/* A build maps some thousand files a second, and we may not run for a while. */
@@ -296,6 +325,8 @@ static struct error *open_all(struct profile_session *session)
 		err = image_watch_open(&watch, &session->images);
 	if (!err && profile_has_tables(&session->options))
 		err = profile_open_unwinder(session);
+	if (!err)
+		err = open_events(session);
 	if (err)
 		return err;
 	/* Stacks of the kernel have no names then, which is not worth failing for. */
@@ -314,7 +345,7 @@ struct error *profile_session_open(const struct profile_options *options,
 		return &error_no_memory;
 	session->options = *options;
 	session->cgroups = -1;
-	program_cost_init(&session->cost);
+	program_cost_init(&session->cost, options->statistics);
 	arena_init(&session->counted.arena, SIZE_MAX);
 	names_init(&session->counted.keys, &session->counted.arena);
 	err = open_all(session);
@@ -375,21 +406,6 @@ static struct error *attach_all(struct profile_bpf *program)
 	return err;
 }
 
-static struct error *attach_probes(struct profile_session *session)
-{
-	const struct profile_bpf *program = session->program;
-	struct probe_programs programs = {
-		.kprobe_multi = program->progs.on_kprobes,
-		.kprobe = program->progs.on_kprobe,
-		.uprobe = program->progs.on_uprobe,
-		.tracepoint = program->progs.on_tracepoint,
-	};
-
-	if (bpf_program__fd(programs.kprobe_multi) < 0)
-		programs.kprobe_multi = NULL;
-	return probe_attach(session->options.probes, &programs, &session->probes);
-}
-
 struct error *profile_session_start(struct profile_session *session)
 {
 	struct profile_bpf *program = session->program;
@@ -401,17 +417,12 @@ struct error *profile_session_start(struct profile_session *session)
 		return err;
 	session->started_unix_ns = clock_ns(CLOCK_REALTIME);
 	session->started = session->read_at = clock_ns(CLOCK_MONOTONIC);
-	program_cost_begin(&session->cost, session->started);
+	program_cost_begin(&session->cost, program->obj, session->started);
 	err = attach_all(program);
 	if (!err)
 		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
 	if (!err)
 		err = bpf_programs_iterate(program->links.see_task);
-	if (!err && session->options.on_cpu)
-		err = sample_events_open(&session->samples, program->progs.on_sample,
-					 session->options.frequency);
-	if (!err && session->options.probes)
-		err = attach_probes(session);
 	if (!err && session->options.off_cpu && session->options.user_frames)
 		profile_take_first_stacks(session);
 	return err ? err : profile_session_tick(session);

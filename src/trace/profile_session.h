@@ -5,6 +5,7 @@
  *
  *	struct profile_session *session;
  *	struct error *err = profile_session_open(&options, &session);
+ *	...                              drop privileges
  *	if (!err)
  *		err = profile_session_start(session);
  *	while (!err && waiting())
@@ -68,16 +69,19 @@ struct profile_options {
 	 * nobody is. */
 	unwinder_progress *progress;
 	void *progress_context;
+	int statistics;   /* of program_cost_enable(), which the session closes; 0: cost unknown */
 	unsigned recheck; /* one in so many recognised stacks is walked as well; 0: none */
 };
 
 struct profile_session;
 
+/* Loads the programs, opens perf events and attaches probes. Nothing is counted, no thread is
+ * started and no process is read yet. Requires CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN; what
+ * follows requires CAP_BPF at most, and what reading other processes takes. */
 struct error *profile_session_open(const struct profile_options *options,
 				   struct profile_session **ret) MUST_CHECK;
 
-/* From here on all is counted. What needs privileges is open then, but for what is read of /proc.
- */
+/* Read the processes that there are, make their unwind tables, and count from then on. */
 struct error *profile_session_start(struct profile_session *session) MUST_CHECK;
 
 struct error *profile_session_tick(struct profile_session *session) MUST_CHECK;

@@ -21,6 +21,7 @@
 #include "trace/bpf_programs.h"
 #include "trace/libbpf_reason.h"
 #include "trace/memory_chunks.h"
+#include "trace/program_cost.h"
 #include "trace/swap_code.h"
 
 /* Beside the threads that are there. */
@@ -39,16 +40,17 @@ struct ended_thread {
 	struct states_thread thread;
 };
 
-/* Counting what programs cost costs as well, two looks at the clock a run: it is on for one tick in
- * SAMPLE_TICKS, from the first on. */
-#define SAMPLE_TICKS 16
-#define SAMPLE_NS    (NS_PER_S / 10)
+/*
+ * What the programs cost. The kernel's own count of it costs two reads of the clock a run, and
+ * turning it on requires CAP_SYS_ADMIN, which is dropped once the session is open. So it is on for
+ * the first second, which gives the cost of a switch; switches are counted in the records anyway.
+ */
+#define SAMPLE_NS NS_PER_S
 
 struct cost_sample {
-	int enabled; /* a descriptor while it is on, or -1 */
-	unsigned ticks;
-	uint64_t begun, runs, ns; /* as of when it was turned on */
-	double share;             /* of a CPU */
+	int enabled;                  /* a descriptor while it is on, or -1 */
+	uint64_t begun, ns, switches; /* as of the first tick; begun 0: before it */
+	double ns_per_switch;
 };
 
 struct state_session {
@@ -61,6 +63,8 @@ struct state_session {
 	} ended; /* since the last reading */
 	uint64_t ended_lost;
 	bool has_looked_for_swap;
+	uint64_t ended_switches; /* of threads whose records were given back */
+	uint64_t switches;       /* of all, as of the last reading */
 	struct cost_sample cost;
 };
 
@@ -209,6 +213,8 @@ struct error *state_session_open(struct state_session **ret)
 	err = load(session);
 	if (!err)
 		err = attach_all(session->program);
+	if (!err)
+		session->cost.enabled = program_cost_enable();
 	if (err) {
 		state_session_close(session);
 		return err;
@@ -307,6 +313,7 @@ static bool take_ended(struct state_session *session, uint32_t number, struct st
 		session->ended.items[session->ended.count++] =
 			(struct ended_thread){ .number = number, .thread = *t };
 	}
+	session->ended_switches += t->switches;
 	t->tid = t->flags = 0;
 	state->free_numbers[tail & (STATES_FREE - 1)] = number;
 	__atomic_store_n(&state->free_tail, tail + 1, __ATOMIC_RELEASE);
@@ -330,24 +337,43 @@ static void look_at_swap(struct state_session *session)
 	__atomic_store_n(&state->swap_begin, begin, __ATOMIC_RELEASE);
 }
 
+static uint64_t count_switches(const struct state_session *session)
+{
+	const uint32_t count = numbers_in_use(session);
+	uint64_t switches = session->ended_switches;
+
+	for (uint32_t number = 1; number < count; number++) {
+		const struct states_thread *t = thread_at(session, number);
+
+		if (t->tid)
+			switches += t->switches;
+	}
+	return switches;
+}
+
 static void sample_cost(struct state_session *session)
 {
 	struct cost_sample *cost = &session->cost;
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	uint64_t runs, ns;
+	uint64_t runs, ns, switches;
 
-	if (cost->enabled >= 0 && now - cost->begun > SAMPLE_NS) {
-		bpf_programs_cost(session->program->obj, &runs, &ns);
-		cost->share = (double)(ns - cost->ns) / (double)(now - cost->begun);
-		close(cost->enabled);
-		cost->enabled = -1;
-	} else if (cost->enabled < 0 && cost->ticks++ % SAMPLE_TICKS == 0) {
-		cost->enabled = bpf_enable_stats(BPF_STATS_RUN_TIME);
-		bpf_programs_cost(session->program->obj, &cost->runs, &cost->ns);
+	if (cost->enabled < 0)
+		return;
+	bpf_programs_cost(session->program->obj, &runs, &ns);
+	switches = count_switches(session);
+	if (!cost->begun) {
 		cost->begun = now;
+		cost->ns = ns;
+		cost->switches = switches;
+		return;
 	}
+	if (switches > cost->switches)
+		cost->ns_per_switch = (double)(ns - cost->ns) / (double)(switches - cost->switches);
+	if (now - cost->begun < SAMPLE_NS)
+		return;
+	close(cost->enabled);
+	cost->enabled = -1;
 }
-
 struct error *state_session_tick(struct state_session *session)
 {
 	const uint32_t count = numbers_in_use(session);
@@ -396,6 +422,8 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 	struct states_thread thread;
 	bool goes_on = true;
 
+	session->switches = session->ended_switches;
+
 	for (size_t i = 0; !err && goes_on && i < session->ended.count; i++)
 		goes_on = visit(context, session->ended.items[i].number,
 				&session->ended.items[i].thread,
@@ -416,6 +444,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (!copy_thread(t, &thread) || !thread.tid)
 			continue;
+		session->switches += thread.switches;
 		if (is_hidden(&thread))
 			continue;
 		/* That one has ended since is told next time; what it did until then, now. */
@@ -433,7 +462,7 @@ uint64_t state_session_lost(const struct state_session *session)
 	return session->state->lost + session->ended_lost;
 }
 
-double state_session_share(const struct state_session *session)
+uint64_t state_session_program_ns(const struct state_session *session)
 {
-	return session->cost.share;
+	return (uint64_t)((double)session->switches * session->cost.ns_per_switch);
 }

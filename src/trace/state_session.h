@@ -52,9 +52,10 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 /* Threads without room, so far. */
 uint64_t state_session_lost(const struct state_session *session);
 
-/* What the programs cost, as a share of one CPU, by the kernel's own count of their time in the
- * last tenth of a second that was counted. */
-double state_session_share(const struct state_session *session);
+/* What the programs cost up to the last reading: the switches counted so far, times what one cost
+ * in the first second by the kernel's own count. 0 without CAP_SYS_ADMIN, which that count needs.
+ */
+uint64_t state_session_program_ns(const struct state_session *session);
 
 /* Takes NULL. */
 void state_session_close(struct state_session *session);
