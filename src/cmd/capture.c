@@ -9,6 +9,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/profile_beside.h"
+#include "cmd/profile_options.h"
 #include "cmd/progress.h"
 #include "cmd/reading.h"
 #include "cmd/record.h"
@@ -163,6 +164,26 @@ static struct capture_options options_of(const struct capture_arguments *argumen
 	return options;
 }
 
+/* A tree that the user names is read with the user's own rights, and needs none of ours. */
+static unsigned uses_of(const struct capture_arguments *arguments)
+{
+	const bool has_tree = arguments->proc_root || arguments->sys_root || arguments->cgroup_root;
+
+	return has_tree && privileges_are_from_exec() ? 0 : CAPTURE_READ_PRIVILEGES;
+}
+
+static struct error *take_once(const struct capture_arguments *arguments,
+			       const struct capture_options *options, struct ctprof_snapshot **ret)
+{
+	PRIVILEGES_RAISED;
+	_cleanup_(capturer_close) struct capturer *capturer = NULL;
+	struct error *err = capturer_open(options, &capturer);
+
+	if (!err && !arguments->profile_ns)
+		err = privileges_keep(uses_of(arguments));
+	return err ? err : capturer_take(capturer, ret);
+}
+
 static int capture_to(const struct capture_arguments *arguments, const char *path)
 {
 	bool quiet = arguments->record.quiet;
@@ -174,7 +195,7 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 
 	options.progress = progress_begin(&progress, "processes", quiet);
 	options.progress_context = &progress;
-	err = capture_run(&options, &snapshot);
+	err = take_once(arguments, &options, &snapshot);
 	progress_end(&progress);
 	if (!err)
 		err = snapshot_save(snapshot, path);
@@ -217,6 +238,12 @@ static int run_with(const struct command *command, struct capture_arguments *arg
 			     many ? ".ctprof" : ".ctprof.zst");
 		output = name;
 	}
+	err = privileges_keep(!uses_of(arguments) ? 0
+			      : arguments->profile_ns
+				      ? CAPTURE_OPEN_PRIVILEGES | PROFILE_OPEN_PRIVILEGES
+				      : CAPTURE_OPEN_PRIVILEGES);
+	if (err)
+		return report_error(err, STATUS_FAILED);
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
 		return report_error(error_create("a snapshot is not text: not written to a "
 						 "terminal (use -o FILE)"),
@@ -242,6 +269,7 @@ const struct command capture_command = {
 	.summary = "write a snapshot of every thread, once or again and again",
 	.operands = "",
 	.needs = "root gives everything; without it what is denied is unmeasured and named",
+	.drops_privileges = true,
 	.options = capture_options,
 	.option_count = array_length(capture_options),
 };

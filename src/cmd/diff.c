@@ -120,29 +120,39 @@ struct between {
 static struct error *take_side(struct capturer *capturer, bool keep, struct side *ret)
 {
 	struct ctprof_snapshot *snapshot;
+	const bool was_raised = privileges_raise();
 	struct error *err = capturer_take(capturer, &snapshot);
 
+	privileges_lower(was_raised);
 	if (err)
 		return err;
 	ret->snapshot = snapshot;
 	return keep ? snapshot_save(snapshot, ret->name) : NULL;
 }
 
-static struct error *run_command(struct between *between)
+static struct error *run_command(struct between *between, struct run *run)
 {
-	_cleanup_(run_destroy) struct run *run = NULL;
-	struct error *err = run_start(between->command, &run);
+	struct error *err = run_go(run);
 
-	if (!err)
-		err = run_go(run);
 	between->started = !err;
 	return err ? err : run_wait(run, &between->run);
+}
+
+static struct error *open_capturer(const struct capture_options *options, struct capturer **ret)
+{
+	PRIVILEGES_RAISED;
+	struct error *err = privileges_keep(CAPTURE_OPEN_PRIVILEGES);
+
+	if (!err)
+		err = capturer_open(options, ret);
+	return err ? err : privileges_keep(CAPTURE_READ_PRIVILEGES);
 }
 
 static struct error *take_both(const struct diff_arguments *arguments, struct between *between,
 			       struct side sides[2])
 {
 	_cleanup_(capturer_close) struct capturer *capturer = NULL;
+	_cleanup_(run_destroy) struct run *run = NULL;
 	const bool keep = arguments->prefix != NULL;
 	struct capture_options options = {
 		.pids = arguments->target.pids.items,
@@ -152,16 +162,23 @@ static struct error *take_both(const struct diff_arguments *arguments, struct be
 	struct error *err;
 
 	reading_apply(&arguments->reading, &options);
-	err = capturer_open(&options, &capturer);
+	/* The command is there before privileges are dropped, for it has those that we were started
+	 * with. It waits until the first capture is taken, and is not in that. */
+	err = between->command ? run_start(between->command, &run) : NULL;
+	if (run)
+		options.skip_pid = (uint32_t)run_pid(run);
+	between->started = !err;
+	if (!err)
+		err = open_capturer(&options, &capturer);
 	if (!err)
 		err = take_side(capturer, keep, &sides[0]);
 	if (err)
 		return err;
-	if (between->command) {
-		err = run_command(between);
-	} else {
+	if (run)
+		err = run_command(between, run);
+	else
 		wait_for(between->wait_ns);
-	}
+	options.skip_pid = 0;
 	/* A process that ended in between is an answer, too. */
 	options.may_be_gone = true;
 	return err ? err : take_side(capturer, keep, &sides[1]);
@@ -270,6 +287,7 @@ const struct command diff_command = {
 	.operands_least = 0,
 	.operands_most = INT32_MAX,
 	.needs = "root gives everything; without it what is denied is unmeasured and named",
+	.drops_privileges = true,
 	.options = diff_options,
 	.option_count = array_length(diff_options),
 };

@@ -6,7 +6,9 @@
 
 #include "base/json_writer.h"
 #include "cmd/commands.h"
+#include "cmd/kstats.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
 
 struct doctor_arguments {
 	struct {
@@ -133,14 +135,22 @@ static struct error *print_json(const struct doctor_arguments *arguments,
 	return err;
 }
 
+/* It tries what all other commands do. */
+#define DOCTOR_PRIVILEGES (CAPTURE_OPEN_PRIVILEGES | kstats_mount_privileges())
+
 static int examine(const struct doctor_arguments *arguments)
 {
 	struct progress progress;
 	_cleanup_(findings_destroy) struct finding *findings = NULL;
-	struct error *err =
-		doctor_examine(progress_begin(&progress, "processes", false), &progress, &findings);
+	struct error *err = privileges_keep(DOCTOR_PRIVILEGES);
+	bool was_raised;
 	int status = STATUS_DONE;
 
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	was_raised = privileges_raise();
+	err = doctor_examine(progress_begin(&progress, "processes", false), &progress, &findings);
+	privileges_lower(was_raised);
 	progress_end(&progress);
 	if (err)
 		return report_error(err, STATUS_FAILED);
@@ -171,6 +181,7 @@ const struct command doctor_command = {
 	.summary = "say what can be measured here, what not, and what turns it on",
 	.operands = "",
 	.needs = "run it as you would run capture: it says what that would get",
+	.drops_privileges = true,
 	.options = doctor_options,
 	.option_count = array_length(doctor_options),
 };

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "cmd/commands.h"
+#include "cmd/privileges.h"
 #include "cmd/reading.h"
+#include "trace/kstats_pins.h"
 #include "trace/kstats_place.h"
 
 const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
@@ -142,23 +144,44 @@ static const struct option_row kstats_options[] = {
 
 enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
 
+/* What root keeps to read metrics; to change them; to make one. */
+#define READING  (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
+#define CHANGING PRIVILEGES_READ
+#define MAKING   (PRIVILEGES_READ | PRIVILEGE_LOAD_PROGRAMS)
+
 static const struct {
 	const char *name, *operands;
 	kstats_verb *run;
 	int least, most;
-	unsigned asks;
+	unsigned asks, privileges;
 } verbs[] = {
-	{ "trace", KSTATS_GRAMMAR, kstats_trace, 1, INT32_MAX, ASKS_RECORDING },
-	{ "list", "", kstats_list, 0, 0, ASKS_SHOWING },
-	{ "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, ASKS_SHOWING },
-	{ "start", "NAME...", kstats_order, 1, INT32_MAX, 0 },
-	{ "stop", "NAME...", kstats_order, 1, INT32_MAX, 0 },
-	{ "reset", "NAME...", kstats_order, 1, INT32_MAX, 0 },
-	{ "remove", "NAME...", kstats_remove, 1, INT32_MAX, 0 },
-	{ "save", "-o FILE [NAME...]", kstats_save, 0, INT32_MAX, ASKS_OUTPUT },
-	{ "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, ASKS_OUTPUT },
-	{ "compare", "BEFORE AFTER", kstats_compare, 2, 2, 0 },
+	{ "trace", KSTATS_GRAMMAR, kstats_trace, 1, INT32_MAX, ASKS_RECORDING, MAKING },
+	{ "list", "", kstats_list, 0, 0, ASKS_SHOWING, READING },
+	{ "show", "NAME|FILE...", kstats_show, 1, INT32_MAX, ASKS_SHOWING, READING },
+	{ "start", "NAME...", kstats_order, 1, INT32_MAX, 0, CHANGING },
+	{ "stop", "NAME...", kstats_order, 1, INT32_MAX, 0, CHANGING },
+	{ "reset", "NAME...", kstats_order, 1, INT32_MAX, 0, CHANGING },
+	{ "remove", "NAME...", kstats_remove, 1, INT32_MAX, 0, CHANGING },
+	{ "save", "-o FILE [NAME...]", kstats_save, 0, INT32_MAX, ASKS_OUTPUT, READING },
+	{ "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, ASKS_OUTPUT, READING },
+	{ "compare", "BEFORE AFTER", kstats_compare, 2, 2, 0, READING },
 };
+
+unsigned kstats_mount_privileges(void)
+{
+	return kstats_pins_are_mounted() ? 0 : PRIVILEGE_MOUNT;
+}
+
+/* Metrics that BPF records belong to root, and a program's metric to the user of that program:
+ * privileges from exec give access to neither. */
+static struct error *drop_privileges(size_t verb)
+{
+	const bool makes = verbs[verb].privileges & PRIVILEGE_LOAD_PROGRAMS;
+
+	if (privileges_are_from_exec())
+		return privileges_keep(0);
+	return privileges_keep(verbs[verb].privileges | (makes ? kstats_mount_privileges() : 0));
+}
 
 static const char *verb_value(size_t number)
 {
@@ -232,6 +255,9 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 		err = check(verb, arguments, count - 1);
 		if (err)
 			return usage_error(command, err);
+		err = drop_privileges(verb);
+		if (err)
+			return report_error(err, STATUS_FAILED);
 		/* With the verb itself before its words. */
 		err = verbs[verb].run(arguments, words + 1, &status);
 		if (err && status == STATUS_USAGE)
@@ -292,6 +318,7 @@ const struct command kstats_command = {
 	.operands_least = 1,
 	.operands_most = INT32_MAX,
 	.needs = "root to trace; files can be shown by anybody",
+	.drops_privileges = true,
 	.options = kstats_options,
 	.option_count = array_length(kstats_options),
 	.sections = kstats_sections,

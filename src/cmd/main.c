@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "cmd/commands.h"
 #include "cmd/help.h"
+#include "cmd/privileges.h"
 
 const struct command *const commands[] = {
 	&capture_command,   &diff_command,        &compare_command, &show_command,
@@ -46,6 +47,7 @@ static int finish(int status)
 static int dispatch(int argc, char **argv)
 {
 	const struct command *command;
+	struct error *err;
 
 	if (argc < 2) {
 		help_print_all(stderr);
@@ -70,12 +72,16 @@ static int dispatch(int argc, char **argv)
 		fprintf(stderr, "Try 'ctprof --help'.\n");
 		return STATUS_USAGE;
 	}
-	return command->run(command, argc - 1, argv + 1);
+	err = command->drops_privileges ? NULL : privileges_keep_for_files();
+	return err ? report_error(err, STATUS_FAILED) : command->run(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
+	struct error *err;
+
 	/* A reader that has seen enough (head, a pager) is no failure of ours to report. */
 	inherited_sigpipe = signal(SIGPIPE, SIG_DFL);
-	return finish(dispatch(argc, argv));
+	err = privileges_begin();
+	return finish(err ? report_error(err, STATUS_FAILED) : dispatch(argc, argv));
 }

@@ -47,6 +47,9 @@ struct command {
 	const char *operands;              /* "SNAPSHOT", "BASELINE CANDIDATE"; "" for none */
 	int operands_least, operands_most; /* how many there may be */
 	const char *needs;                 /* privileges, in words; "" for none */
+	/* It drops privileges itself (cmd/privileges.h). Others only read and write files that the
+	 * user names, and have dropped all else before they run. */
+	bool drops_privileges;
 	const struct option_row *options;
 	size_t option_count;
 	const struct help_section *sections; /* of the help and the manual page; may be NULL */

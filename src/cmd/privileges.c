@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -26,45 +27,31 @@ static void free_capabilities(cap_t capabilities)
 }
 DEFINE_CLEANUP(free_capabilities, cap_t)
 
-/* --- dropping --- */
+/* --- which capabilities a use needs --- */
 
 static const struct {
 	enum privilege_use use;
 	uint64_t capabilities;
 } uses_of[] = {
+	{ PRIVILEGE_LOAD_PROGRAMS,
+	  BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_RESOURCE) },
 	{ PRIVILEGE_GROW_MAPS, BIT(CAP_BPF) },
-	{ PRIVILEGE_NAME_USER,
+	{ PRIVILEGE_READ_PROCESSES,
 	  BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE) },
+	{ PRIVILEGE_TASKSTATS, BIT(CAP_NET_ADMIN) },
 	{ PRIVILEGE_NAME_KERNEL, BIT(CAP_SYSLOG) },
-	{ PRIVILEGE_WRITE_FILES, BIT(CAP_DAC_OVERRIDE) },
+	{ PRIVILEGE_WRITE_FILES, BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) },
+	{ PRIVILEGE_PRIORITY, BIT(CAP_SYS_NICE) },
+	{ PRIVILEGE_MOUNT, BIT(CAP_SYS_ADMIN) },
+	{ PRIVILEGE_COUNT_COST, BIT(CAP_SYS_ADMIN) },
+	{ PRIVILEGE_READ_FILES, BIT(CAP_DAC_READ_SEARCH) },
 };
 
-/* The sets of the calling thread, with nothing but these of what it has. */
-static int limit(uint64_t kept)
+static bool flag_of(cap_t capabilities, cap_value_t which, cap_flag_t set)
 {
-	_cleanup_(free_capabilities) cap_t now = cap_get_proc(), next = cap_init();
+	cap_flag_value_t value = CAP_CLEAR;
 
-	if (!now || !next)
-		return errno;
-	for (cap_value_t each = 0; each < 64; each++) {
-		cap_flag_value_t is_had = CAP_CLEAR;
-
-		if (!(kept >> each & 1) || cap_get_flag(now, each, CAP_PERMITTED, &is_had) ||
-		    is_had != CAP_SET)
-			continue;
-		if (cap_set_flag(next, CAP_PERMITTED, 1, &each, CAP_SET) ||
-		    cap_set_flag(next, CAP_EFFECTIVE, 1, &each, CAP_SET))
-			return errno;
-	}
-	return cap_set_proc(next) ? errno : 0;
-}
-
-/* Only who has CAP_SETPCAP may; who does not have it cannot get more by this set alone. */
-static void limit_bounds(uint64_t kept)
-{
-	for (cap_value_t each = 0; each < 64; each++)
-		if (!(kept >> each & 1) && cap_get_bound(each) == 1)
-			cap_drop_bound(each);
+	return !cap_get_flag(capabilities, which, set, &value) && value == CAP_SET;
 }
 
 /* Does this kernel let nobody call bpf(2) without the capability, whatever for? Asked with a map
@@ -94,9 +81,8 @@ static bool is_needed_for_bpf(cap_value_t capability)
 static bool has(cap_value_t capability)
 {
 	_cleanup_(free_capabilities) cap_t now = cap_get_proc();
-	cap_flag_value_t value = CAP_CLEAR;
 
-	return now && !cap_get_flag(now, capability, CAP_PERMITTED, &value) && value == CAP_SET;
+	return now && flag_of(now, capability, CAP_PERMITTED);
 }
 
 static uint64_t capabilities_for(unsigned uses)
@@ -108,45 +94,161 @@ static uint64_t capabilities_for(unsigned uses)
 			kept |= uses_of[i].capabilities;
 	if (uses & PRIVILEGE_READ_MAPS && is_needed_for_bpf(CAP_BPF))
 		kept |= BIT(CAP_BPF);
-	/* CAP_SYS_ADMIN stands for CAP_BPF where that is not had, or not known. */
+	/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON where these are missing or unknown to the
+	 * kernel. For CAP_CHECKPOINT_RESTORE (Linux 5.9) alone it is not kept. */
 	if (kept & BIT(CAP_BPF) && !has(CAP_BPF))
 		kept |= BIT(CAP_SYS_ADMIN);
-	/* The same for CAP_CHECKPOINT_RESTORE (Linux 5.9) is not worth it. */
 	return kept;
+}
+
+/* --- privileges from exec --- */
+
+/* Set once, before there are threads. */
+static bool is_from_exec;
+
+bool privileges_are_from_exec(void)
+{
+	return is_from_exec;
+}
+
+/* AT_SECURE is set for a file with capabilities or with the set-user-ID bit. The capabilities are
+ * compared too, for a kernel or emulator may not set it. */
+static bool has_more_than_its_user(cap_t now)
+{
+	if (getauxval(AT_SECURE))
+		return true;
+	for (cap_value_t each = 0; each < 64 && getuid() != 0; each++)
+		if (flag_of(now, each, CAP_PERMITTED) && cap_get_ambient(each) != CAP_SET)
+			return true;
+	return false;
+}
+
+/* Of a set-user-ID or set-group-ID file. The permitted set survives by PR_SET_KEEPCAPS. */
+static int become_real_user(void)
+{
+	const uid_t uid = getuid();
+	const gid_t gid = getgid();
+
+	if (geteuid() == uid && getegid() == gid)
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setresgid(gid, gid, gid) ||
+	    setresuid(uid, uid, uid))
+		return errno;
+	return prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) ? errno : 0;
+}
+
+static int clear_effective(cap_t now)
+{
+	return cap_clear_flag(now, CAP_EFFECTIVE) || cap_set_proc(now) ? errno : 0;
+}
+
+struct error *privileges_begin(void)
+{
+	_cleanup_(free_capabilities) cap_t now = cap_get_proc();
+	int failed;
+
+	if (!now)
+		return error_system(errno, "cannot read capabilities");
+	is_from_exec = has_more_than_its_user(now);
+	if (!is_from_exec)
+		return NULL;
+	failed = become_real_user();
+	if (!failed)
+		failed = clear_effective(now);
+	return failed ? error_system(failed, "cannot lower privileges") : NULL;
+}
+
+bool privileges_raise(void)
+{
+	_cleanup_(free_capabilities) cap_t now = is_from_exec ? cap_get_proc() : NULL;
+	bool was_raised = false;
+
+	for (cap_value_t each = 0; now && each < 64; each++) {
+		if (!flag_of(now, each, CAP_PERMITTED) || flag_of(now, each, CAP_EFFECTIVE))
+			continue;
+		was_raised |= !cap_set_flag(now, CAP_EFFECTIVE, 1, &each, CAP_SET);
+	}
+	return was_raised && !cap_set_proc(now);
+}
+
+/* Going on with privileges in effect would open paths of the user with them. */
+void privileges_lower(bool was_raised)
+{
+	_cleanup_(free_capabilities) cap_t now = was_raised ? cap_get_proc() : NULL;
+
+	if (was_raised && (!now || clear_effective(now)))
+		abort();
+}
+
+/* --- dropping --- */
+
+/* What of its own the calling thread may have and what is in effect: nothing but these. */
+static int limit_sets(uint64_t kept)
+{
+	_cleanup_(free_capabilities) cap_t now = cap_get_proc(), next = cap_init();
+
+	if (!now || !next)
+		return errno;
+	for (cap_value_t each = 0; each < 64; each++) {
+		if (!(kept >> each & 1) || !flag_of(now, each, CAP_PERMITTED))
+			continue;
+		if (cap_set_flag(next, CAP_PERMITTED, 1, &each, CAP_SET) ||
+		    (flag_of(now, each, CAP_EFFECTIVE) &&
+		     cap_set_flag(next, CAP_EFFECTIVE, 1, &each, CAP_SET)))
+			return errno;
+	}
+	return cap_set_proc(next) ? errno : 0;
+}
+
+/* Requires CAP_SETPCAP. A thread without it cannot gain a capability by this set alone. */
+static void limit_bounds(uint64_t kept)
+{
+	for (cap_value_t each = 0; each < 64; each++)
+		if (!(kept >> each & 1) && cap_get_bound(each) == 1)
+			cap_drop_bound(each);
 }
 
 struct error *privileges_keep(unsigned uses)
 {
+	const bool was_raised = privileges_raise();
 	const uint64_t kept = capabilities_for(uses);
 	int failed;
 
 	limit_bounds(kept);
 	/* Kernels before 4.3 have no ambient set. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	failed = limit(kept);
-	if (failed)
-		return error_system(failed, "cannot drop privileges");
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return error_system(errno, "cannot drop privileges");
-	return NULL;
+	failed = limit_sets(kept);
+	privileges_lower(was_raised);
+	if (!failed && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		failed = errno;
+	return failed ? error_system(failed, "cannot drop privileges") : NULL;
+}
+
+int privileges_keep_in_thread(unsigned uses)
+{
+	return limit_sets(capabilities_for(uses));
+}
+
+struct error *privileges_keep_for_files(void)
+{
+	return privileges_keep(is_from_exec ? 0 : PRIVILEGE_READ_FILES | PRIVILEGE_WRITE_FILES);
 }
 
 /* --- what is missing --- */
 
 static const struct {
 	cap_value_t capability;
-	const char *name, *file_name;
+	const char *name;
 	const char *use;
 	bool by_admin; /* CAP_SYS_ADMIN will do */
 	bool is_new;   /* without it, where the kernel does not know it, that is asked for */
 } wanted[] = {
-	{ CAP_BPF, "CAP_BPF", "cap_bpf", "to load programs into the kernel", true, true },
-	{ CAP_PERFMON, "CAP_PERFMON", "cap_perfmon", "to attach them", true, true },
-	{ CAP_SYSLOG, "CAP_SYSLOG", "cap_syslog", "to name kernel functions", false, false },
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "cap_sys_ptrace",
-	  "to name functions of other users' programs", false, false },
-	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "cap_dac_read_search", "to read their files",
-	  false, false },
+	{ CAP_BPF, "CAP_BPF", "to load programs into the kernel", true, true },
+	{ CAP_PERFMON, "CAP_PERFMON", "to attach them", true, true },
+	{ CAP_SYSLOG, "CAP_SYSLOG", "to name kernel functions", false, false },
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to name functions of other users' programs", false,
+	  false },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "to read their files", false, false },
 };
 
 /* The list of what is missing; false when that is nothing. */
@@ -166,17 +268,6 @@ static bool list_missing(FILE *stream, uint64_t capabilities, bool has_bpf)
 	return missing;
 }
 
-/* Capabilities of a file are set all at once. */
-static void say_remedy(FILE *stream, bool has_bpf)
-{
-	fprintf(stream, " missing; run it as root, or once as root: setcap %s",
-		has_bpf ? "" : "cap_sys_admin,");
-	for (size_t i = 0; i < array_length(wanted); i++)
-		if (has_bpf || !wanted[i].is_new)
-			fprintf(stream, "%s%s", wanted[i].file_name,
-				i + 1 < array_length(wanted) ? "," : "=ep /path/to/ctprof");
-}
-
 char *privileges_missing_of(uint64_t capabilities, bool has_bpf)
 {
 	char *sentence = NULL;
@@ -187,7 +278,7 @@ char *privileges_missing_of(uint64_t capabilities, bool has_bpf)
 	if (!stream)
 		return NULL;
 	is_missing = list_missing(stream, capabilities, has_bpf);
-	say_remedy(stream, has_bpf);
+	fputs(" missing; run it as root, or grant them to a group as 'ctprof doctor' says", stream);
 	if (fclose(stream) || !is_missing) {
 		free(sentence);
 		return NULL;
@@ -200,11 +291,8 @@ char *privileges_missing(void)
 	_cleanup_(free_capabilities) cap_t now = cap_get_proc();
 	uint64_t capabilities = 0;
 
-	for (cap_value_t each = 0; now && each < 64; each++) {
-		cap_flag_value_t value = CAP_CLEAR;
-
-		if (!cap_get_flag(now, each, CAP_EFFECTIVE, &value) && value == CAP_SET)
+	for (cap_value_t each = 0; now && each < 64; each++)
+		if (flag_of(now, each, CAP_PERMITTED))
 			capabilities |= BIT(each);
-	}
 	return privileges_missing_of(capabilities, CAP_IS_SUPPORTED(CAP_BPF));
 }

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Capabilities (capabilities(7)): which are missing to take a profile, and giving up what is not
- * needed any more once everything is attached.
+ * Capabilities (capabilities(7)): which ones a command keeps, which are missing, and when
+ * privileges that came from the executable file are in effect.
  *
- * Taking samples needs none: the programs are in the kernel, their descriptors open. What is kept
- * is for what comes later, a row each:
+ * ctprof reads what strangers wrote: file names, ELF files, registers, stacks. Each command
+ * therefore drops, before it reads any of that, every capability that it does not need later:
  *
- *	reading maps        CAP_BPF, only where the kernel asks for it with every bpf(2) (before
- *	                    Linux 5.19, where kernel.unprivileged_bpf_disabled is set)
- *	making larger maps  CAP_BPF
- *	naming user frames  CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, to read /proc/PID/maps, and
- * files through /proc/PID/root, of others; CAP_CHECKPOINT_RESTORE, for files that are gone, through
- * /proc/PID/map_files naming kernel ones  CAP_SYSLOG, to see addresses in /proc/kallsyms writing
- * the result  CAP_DAC_OVERRIDE, for root has no other right to write into the directory of a user
+ *	main:     privileges_begin()         before any path of the user is opened
+ *	command:  run_start(argv, &run)      a command of the user keeps what ctprof was started
+ *with privileges_keep(...)       what all of this command needs load and attach BPF programs, open
+ *perf events privileges_keep(...)       what is still needed to read, name and write start threads,
+ *read processes
  *
- * Everything else goes from the effective, permitted, inheritable, ambient and bounding sets, and
- * no program that is run from then on gets any (PR_SET_NO_NEW_PRIVS): without that, a program that
- * root runs has all of them again. A command that was started before (cmd/run.h) keeps its own.
+ * Capabilities belong to threads, so both calls come before the first thread is started. Threads
+ * that parse files of strangers keep less still: see cmd/parser_sandbox.h.
+ *
+ * Privileges from exec
+ * --------------------
+ * With file capabilities or the set-user-ID bit, the user has fewer rights than the process. Such a
+ * process has no capability in effect except between privileges_raise() and privileges_lower(),
+ * which stand around reads of the kernel and of other processes. Everything else, and every path
+ * that the user gave, is opened with the rights of the real user. For root, and for users who have
+ * their capabilities by themselves (ambient ones), raising and lowering change nothing.
  */
 #ifndef CMD_PRIVILEGES_H
 #define CMD_PRIVILEGES_H
@@ -24,26 +29,82 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 enum privilege_use {
-	PRIVILEGE_READ_MAPS = 1 << 0,
-	PRIVILEGE_GROW_MAPS = 1 << 1,
-	PRIVILEGE_NAME_USER = 1 << 2,
-	PRIVILEGE_NAME_KERNEL = 1 << 3,
-	PRIVILEGE_WRITE_FILES = 1 << 4,
+	/* Load and attach BPF programs, open perf events for all CPUs, beyond the limits of locked
+	 * memory: CAP_BPF, CAP_PERFMON, CAP_IPC_LOCK, CAP_SYS_RESOURCE. */
+	PRIVILEGE_LOAD_PROGRAMS = 1 << 0,
+	/* Read maps, attach and run loaded programs: CAP_BPF, where the kernel requires it for each
+	 * bpf(2) (kernel.unprivileged_bpf_disabled, or before Linux 5.19). */
+	PRIVILEGE_READ_MAPS = 1 << 1,
+	/* Create maps: CAP_BPF. */
+	PRIVILEGE_GROW_MAPS = 1 << 2,
+	/* Read /proc and memory of other users' processes, and files through /proc/PID/root:
+	 * CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH; files that are gone through /proc/PID/map_files:
+	 * CAP_CHECKPOINT_RESTORE. */
+	PRIVILEGE_READ_PROCESSES = 1 << 3,
+	/* Ask for taskstats: CAP_NET_ADMIN. */
+	PRIVILEGE_TASKSTATS = 1 << 4,
+	/* See addresses in /proc/kallsyms: CAP_SYSLOG. */
+	PRIVILEGE_NAME_KERNEL = 1 << 5,
+	/* Write into directories of other users, where root has no right but by CAP_DAC_OVERRIDE,
+	 * and replace their files in sticky ones (CAP_FOWNER). */
+	PRIVILEGE_WRITE_FILES = 1 << 6,
+	/* Run before others on a busy host: CAP_SYS_NICE. */
+	PRIVILEGE_PRIORITY = 1 << 7,
+	/* Mount the BPF file system: CAP_SYS_ADMIN. */
+	PRIVILEGE_MOUNT = 1 << 8,
+	/* Have the kernel count what BPF programs cost (BPF_ENABLE_STATS): CAP_SYS_ADMIN. */
+	PRIVILEGE_COUNT_COST = 1 << 10,
+	/* Read files of other users, as root may: CAP_DAC_READ_SEARCH. */
+	PRIVILEGE_READ_FILES = 1 << 9,
 };
 
+/* What reading processes needs, once everything is loaded and attached. */
+#define PRIVILEGES_READ                                                         \
+	(PRIVILEGE_READ_MAPS | PRIVILEGE_GROW_MAPS | PRIVILEGE_READ_PROCESSES | \
+	 PRIVILEGE_NAME_KERNEL)
+
+/* Call it first in main(). Restores the real user and group IDs of a set-user-ID file, and puts
+ * privileges that came from exec out of effect. */
+struct error *privileges_begin(void) MUST_CHECK;
+
+/* Did the privileges come from the executable file rather than from the user? */
+bool privileges_are_from_exec(void);
+
 /*
- * Keep what these uses (of enum privilege_use) need, of what we have, and drop the rest for good.
- * Nothing happens to other threads of ours: call it before there are any.
+ * Keep what these uses (bits of enum privilege_use) need of what the calling thread has, and drop
+ * the rest for good: from the effective, permitted, inheritable, ambient and bounding sets. No
+ * program that is run from then on gets any privilege (PR_SET_NO_NEW_PRIVS): without that, a
+ * program that root runs has all of them again. A command that was started before (cmd/run.h) keeps
+ * its own.
  */
 struct error *privileges_keep(unsigned uses) MUST_CHECK;
 
-/*
- * A sentence, without a full stop, about what is missing to take a profile of everything, and how
- * to get it; the caller frees it. NULL: nothing, or no memory.
+/* The capabilities of the calling thread alone, after privileges_keep() for all; returns an errno.
  */
+int privileges_keep_in_thread(unsigned uses);
+
+/* For what only reads and writes files that the user names: root keeps its rights over files, and
+ * privileges from exec are dropped altogether. */
+struct error *privileges_keep_for_files(void) MUST_CHECK;
+
+/* Put privileges from exec into effect in the calling thread, and in those that it starts
+ * meanwhile. Returns whether this call did so. May be nested. */
+bool privileges_raise(void);
+/* Undo it: `was_raised` is what privileges_raise() returned. */
+void privileges_lower(bool was_raised);
+DEFINE_CLEANUP(privileges_lower, bool)
+
+/* Until the end of the block. */
+#define PRIVILEGES_RAISED                                                             \
+	__attribute__((unused)) _cleanup_(privileges_lower) bool privileges_raised_ = \
+		privileges_raise()
+
+/* A sentence, without a full stop, that says what is missing to take a profile of everything, and
+ * how to get it; the caller frees it. NULL: nothing is missing, or out of memory. */
 char *privileges_missing(void);
 
 /* The same for any set of capabilities, a bit each, in a kernel with or without CAP_BPF and

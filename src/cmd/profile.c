@@ -18,6 +18,7 @@
 #include "cmd/progress.h"
 #include "cmd/run.h"
 #include "trace/profile_session.h"
+#include "trace/program_cost.h"
 
 struct profile_command_arguments {
 	struct profile_arguments profile;
@@ -149,10 +150,31 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 
 /* --- taking it --- */
 
+static struct error *read_profile(struct taking *t, struct profile **ret)
+{
+	PRIVILEGES_RAISED;
+
+	return profile_session_read(t->session, ret);
+}
+
+static struct error *tick(struct taking *t)
+{
+	PRIVILEGES_RAISED;
+
+	return profile_session_tick(t->session);
+}
+
+static struct error *stop(struct taking *t)
+{
+	PRIVILEGES_RAISED;
+
+	return profile_session_stop(t->session);
+}
+
 static struct error *show(struct taking *t, unsigned interval)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	struct error *err = profile_session_read(t->session, &profile);
+	struct error *err = read_profile(t, &profile);
 
 	if (err)
 		return err;
@@ -180,22 +202,26 @@ static struct error *take_until_end(struct taking *t, const sigset_t *before)
 	struct error *err = NULL;
 
 	while (!err && wait_a_little(t, before)) {
-		err = profile_session_tick(t->session);
+		err = tick(t);
 		if (!err)
 			err = show_interval(t);
 	}
 	if (!err)
-		err = profile_session_stop(t->session);
+		err = stop(t);
 	return err ? err : show(t, t->interval ? t->interval + 1 : 0);
 }
 
+/* Everything that takes privileges is open afterwards, and they are dropped: nothing of another
+ * process has been read by then, and no thread been started. */
 static struct error *open_session(struct taking *t)
 {
+	const bool was_raised = privileges_raise();
 	struct error *err = profile_session_open(&t->options, &t->session);
 	char *missing;
 
+	privileges_lower(was_raised);
 	if (!err)
-		return NULL;
+		return privileges_keep(PROFILE_READ_PRIVILEGES);
 	missing = privileges_missing();
 	if (missing) {
 		error_destroy(err);
@@ -205,7 +231,7 @@ static struct error *open_session(struct taking *t)
 	return err;
 }
 
-/* Who does not want to wait for unwind tables gets what there is, and the profile ends at once. */
+/* Ctrl-C while unwind tables are made ends the run with what was collected. */
 static bool tell_progress(void *context, size_t done, size_t all)
 {
 	struct taking *t = context;
@@ -222,6 +248,7 @@ static bool tell_progress(void *context, size_t done, size_t all)
 
 static struct error *start_session(struct taking *t)
 {
+	PRIVILEGES_RAISED;
 	struct error *err;
 
 	t->progress_is_wanted =
@@ -237,8 +264,6 @@ static struct error *begin(struct taking *t)
 	struct error *err = start_session(t);
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (!err)
-		err = profile_drop_privileges();
 	if (!err && t->run)
 		err = run_go(t->run);
 	t->ends_ns = a->duration_ns ? now + a->duration_ns : 0;
@@ -248,27 +273,37 @@ static struct error *begin(struct taking *t)
 	return err;
 }
 
+/* Requires CAP_SYS_ADMIN, which nothing else does. */
+static int enable_statistics(void)
+{
+	PRIVILEGES_RAISED;
+
+	return program_cost_enable();
+}
+
 static struct error *take(struct taking *t)
 {
 	sigset_t before;
-	struct error *err = profile_arguments_find(&t->arguments->profile);
+	struct error *err = t->command ? run_start(t->command, &t->run) : NULL;
+	const int statistics = enable_statistics();
 
+	/* After run_start: the command has the privileges and the signal mask of our caller. */
+	if (!err)
+		err = privileges_keep(PROFILE_OPEN_PRIVILEGES);
+	if (!err)
+		err = profile_arguments_find(&t->arguments->profile);
 	if (err)
 		return err;
 	t->options = profile_arguments_apply(&t->arguments->profile);
 	t->options.by_cpu = t->arguments->output.group_by == FLAME_BY_CPU;
 	t->options.only_times &= !t->options.by_cpu;
+	t->options.statistics = statistics;
 	t->options.progress = tell_progress;
 	t->options.progress_context = t;
-	if (t->command) {
-		err = run_start(t->command, &t->run);
-		if (!err)
-			t->options.command = (uint32_t)run_pid(t->run);
-	}
-	/* Behind run_start, for the command has the mask as it was. */
+	if (t->run)
+		t->options.command = (uint32_t)run_pid(t->run);
 	catch_signals(&before);
-	if (!err)
-		err = open_session(t);
+	err = open_session(t);
 	if (!err)
 		err = begin(t);
 	if (!err)
@@ -371,7 +406,8 @@ static int run_offcpu(const struct command *command, int argc, char **argv)
 		.operands = "[-- COMMAND [ARGUMENTS]]", .operands_most = INT32_MAX,         \
 		.needs = "root, or CAP_BPF, CAP_PERFMON, CAP_SYSLOG and CAP_SYS_PTRACE; a " \
 			 "kernel with BTF",                                                 \
-		.options = profile_rows, .option_count = array_length(profile_rows),        \
+		.drops_privileges = true, .options = profile_rows,                          \
+		.option_count = array_length(profile_rows),                                 \
 	}
 
 const struct command profile_command = PROFILE_COMMAND(

@@ -49,13 +49,25 @@ static struct error *watch(struct profile_session *session, uint64_t duration_ns
 	sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
 	err = profile_session_start(session);
-	if (!err)
-		err = profile_drop_privileges();
 	end = clock_ns(CLOCK_MONOTONIC) + duration_ns;
 	while (!err && sleep_until(end))
 		err = profile_session_tick(session);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err ? err : profile_session_stop(session);
+}
+
+static struct error *take(const struct profile_options *options, uint64_t duration_ns,
+			  struct profile **ret)
+{
+	PRIVILEGES_RAISED;
+	_cleanup_(profile_session_close) struct profile_session *session = NULL;
+	struct error *err = profile_session_open(options, &session);
+
+	if (!err)
+		err = privileges_keep(PROFILE_READ_PRIVILEGES);
+	if (!err)
+		err = watch(session, duration_ns);
+	return err ? err : profile_session_read(session, ret);
 }
 
 static struct error *write_raw(const char *path, struct profile *profile)
@@ -77,7 +89,6 @@ struct error *profile_beside(const char *snapshot, const uint32_t *pids, size_t 
 		.min_ns = PROFILE_MIN_NS,
 		.target = { .cgroup = cgroup },
 	};
-	_cleanup_(profile_session_close) struct profile_session *session = NULL;
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_free_ char *path = path_beside(snapshot);
 	struct profile_options options;
@@ -88,11 +99,7 @@ struct error *profile_beside(const char *snapshot, const uint32_t *pids, size_t 
 	options = profile_arguments_apply(&arguments);
 	options.pids = pids;
 	options.pid_count = pid_count;
-	err = profile_session_open(&options, &session);
-	if (!err)
-		err = watch(session, duration_ns);
-	if (!err)
-		err = profile_session_read(session, &profile);
+	err = take(&options, duration_ns, &profile);
 	return err ? err : write_raw(path, profile);
 }
 

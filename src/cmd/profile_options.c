@@ -316,6 +316,28 @@ static struct probe_host host_of(const struct profile_arguments *arguments)
 	};
 }
 
+/* A file that the user names is opened with the user's own rights; names of the kernel, and the
+ * program of a process, are looked up with privileges. */
+static bool names_a_file(struct text event)
+{
+	struct probe_spec spec;
+	struct error *err = probe_spec_parse(event, &spec);
+	const bool is_file = err || spec.file.length;
+
+	error_destroy(err);
+	return is_file;
+}
+
+static struct error *add_points(struct profile_arguments *arguments, const struct probe_host *host,
+				struct text event)
+{
+	const bool was_raised = !names_a_file(event) && privileges_raise();
+	struct error *err = probe_points_add(arguments->points, host, event);
+
+	privileges_lower(was_raised);
+	return err;
+}
+
 static struct error *find_points(struct profile_arguments *arguments)
 {
 	const struct probe_host host = host_of(arguments);
@@ -325,8 +347,7 @@ static struct error *find_points(struct profile_arguments *arguments)
 		return NULL;
 	err = probe_points_create(&arguments->points);
 	for (size_t i = 0; !err && i < arguments->events.count; i++)
-		err = probe_points_add(arguments->points, &host,
-				       text_of(arguments->events.items[i]));
+		err = add_points(arguments, &host, text_of(arguments->events.items[i]));
 	return err;
 }
 
@@ -370,19 +391,30 @@ static bool print_probe(void *context, const char *name)
 	return puts(name) >= 0;
 }
 
+static struct error *list_points(const struct probe_host *host, struct text event)
+{
+	const bool was_raised = (!event.length || !names_a_file(event)) && privileges_raise();
+	struct error *err = probe_list(host, event, print_probe, NULL);
+
+	privileges_lower(was_raised);
+	return err;
+}
+
 struct error *profile_arguments_list(const struct profile_arguments *arguments)
 {
 	const struct probe_host host = host_of(arguments);
-	struct error *err = NULL;
+	struct error *err = privileges_keep(PRIVILEGES_READ);
 
+	if (err)
+		return err;
 	if (!arguments->events.count) {
 		if (access("/sys/bus/event_source/devices/kprobe", F_OK))
 			warn("this kernel has no kprobes (CONFIG_KPROBES): of the list only "
 			     "tracepoints can be used");
-		return probe_list(&host, TEXT(""), print_probe, NULL);
+		return list_points(&host, TEXT(""));
 	}
 	for (size_t i = 0; !err && i < arguments->events.count; i++)
-		err = probe_list(&host, text_of(arguments->events.items[i]), print_probe, NULL);
+		err = list_points(&host, text_of(arguments->events.items[i]));
 	return err;
 }
 
@@ -431,12 +463,6 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 		options.user_frames = 0;
 	options.only_times = arguments->no_stacks && options.off_cpu && !is_about_waits(arguments);
 	return options;
-}
-
-struct error *profile_drop_privileges(void)
-{
-	return privileges_keep(PRIVILEGE_READ_MAPS | PRIVILEGE_GROW_MAPS | PRIVILEGE_NAME_USER |
-			       PRIVILEGE_NAME_KERNEL | PRIVILEGE_WRITE_FILES);
 }
 
 void profile_arguments_deinit(struct profile_arguments *arguments)

@@ -6,6 +6,7 @@
 #define CMD_PROFILE_OPTIONS_H
 
 #include "cmd/options.h"
+#include "cmd/privileges.h"
 #include "cmd/target.h"
 #include "trace/profile_session.h"
 
@@ -155,10 +156,10 @@ struct error *profile_arguments_list(const struct profile_arguments *arguments) 
 /* For a session, once all was found; what it points to stays with the arguments. */
 struct profile_options profile_arguments_apply(const struct profile_arguments *arguments);
 
-/* Once a session has begun: what comes later is reading and growing maps, names of frames, and
- * files.
- */
-struct error *profile_drop_privileges(void) MUST_CHECK;
+/* What a session needs to be opened, and from then on: cmd/privileges.h. */
+#define PROFILE_OPEN_PRIVILEGES \
+	(PROFILE_READ_PRIVILEGES | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PRIORITY)
+#define PROFILE_READ_PRIVILEGES (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
 
 void profile_arguments_deinit(struct profile_arguments *arguments);
 

@@ -11,6 +11,7 @@
 #include "base/outfile.h"
 #include "base/units.h"
 #include "base/utf8.h"
+#include "cmd/privileges.h"
 #include "cmd/progress.h"
 #include "report/profile_text.h"
 #include "stack/preset.h"
@@ -245,8 +246,12 @@ static struct error *name_frames(const struct profile_output *output, struct pro
 		.progress = progress_begin(&progress, "files", output->quiet),
 		.progress_context = &progress,
 	};
+	/* Files of processes that run here are read with privileges. Those that a profile of
+	 * another host, or --symfs, leads to are files that the user names. */
+	const bool was_raised = !output->is_elsewhere && !output->symfs && privileges_raise();
 	struct error *err = symbolise_user(profile, &options);
 
+	privileges_lower(was_raised);
 	progress_end(&progress);
 	return err;
 }

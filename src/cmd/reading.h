@@ -7,6 +7,11 @@
 
 #include "capture/capture.h"
 #include "cmd/options.h"
+#include "cmd/privileges.h"
+
+/* What a capturer needs to be opened, and to capture from then on: cmd/privileges.h. */
+#define CAPTURE_OPEN_PRIVILEGES (CAPTURE_READ_PRIVILEGES | PRIVILEGE_LOAD_PROGRAMS)
+#define CAPTURE_READ_PRIVILEGES (PRIVILEGES_READ | PRIVILEGE_TASKSTATS | PRIVILEGE_WRITE_FILES)
 
 struct reading_arguments {
 	enum capture_source source;

@@ -206,8 +206,11 @@ static void trim(struct recorder *r)
 static struct error *capture_packed(struct recorder *r, struct capture_kept *ret)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	const bool was_raised = privileges_raise();
 	struct error *err = capturer_take(r->capturer, &snapshot);
 	size_t size = 0;
+
+	privileges_lower(was_raised);
 
 	if (err)
 		return err;
@@ -425,6 +428,14 @@ static struct error *run(struct recorder *r)
 	return NULL;
 }
 
+static struct error *open_capturer(struct recorder *r)
+{
+	PRIVILEGES_RAISED;
+	struct error *err = capturer_open(r->options, &r->capturer);
+
+	return err ? err : privileges_keep(CAPTURE_READ_PRIVILEGES);
+}
+
 static struct error *start(struct recorder *r, const char *directory)
 {
 	struct error *err;
@@ -433,7 +444,7 @@ static struct error *start(struct recorder *r, const char *directory)
 	hold_signals(r);
 	err = check_triggers(r);
 	if (!err)
-		err = capturer_open(r->options, &r->capturer);
+		err = open_capturer(r);
 	if (!err)
 		err = recording_create(directory, &r->recording);
 	if (err)

@@ -3,6 +3,7 @@
 
 #include "capture/capture.h"
 #include "cmd/commands.h"
+#include "cmd/privileges.h"
 #include "report/host_report.h"
 #include "snapshot/file.h"
 
@@ -17,6 +18,26 @@ static const struct option_row show_host_options[] = {
 	  "Read this tree instead of /sys.", NULL, false },
 };
 
+/* A tree that the user names is read with the user's own rights. */
+static struct error *read_host(const struct show_host_arguments *arguments,
+			       struct ctprof_snapshot **ret)
+{
+	const bool has_tree = arguments->proc_root || arguments->sys_root;
+	const struct capture_options options = { .proc_root = arguments->proc_root,
+						 .sys_root = arguments->sys_root,
+						 .host_only = true };
+	struct error *err =
+		has_tree ? privileges_keep_for_files() : privileges_keep(PRIVILEGE_READ_FILES);
+	bool was_raised;
+
+	if (err)
+		return err;
+	was_raised = !has_tree && privileges_raise();
+	err = capture_run(&options, ret);
+	privileges_lower(was_raised);
+	return err;
+}
+
 static int run_show_host(const struct command *command, int argc, char **argv)
 {
 	struct show_host_arguments arguments = { 0 };
@@ -27,13 +48,11 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 	if (first < 0)
 		return status;
 	if (first < argc) {
-		err = snapshot_load(argv[first], &snapshot);
+		err = privileges_keep_for_files();
+		if (!err)
+			err = snapshot_load(argv[first], &snapshot);
 	} else {
-		struct capture_options options = { .proc_root = arguments.proc_root,
-						   .sys_root = arguments.sys_root,
-						   .host_only = true };
-
-		err = capture_run(&options, &snapshot);
+		err = read_host(&arguments, &snapshot);
 	}
 	if (err)
 		return report_error(err, STATUS_FAILED);
@@ -48,6 +67,7 @@ const struct command show_host_command = {
 	.operands = "[SNAPSHOT]",
 	.operands_most = 1,
 	.needs = "",
+	.drops_privileges = true,
 	.options = show_host_options,
 	.option_count = array_length(show_host_options),
 };

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "base/utf8.h"
+#include "cmd/privileges.h"
 #include "report/profile_text.h"
 #include "stack/flame.h"
 #include "stack/symbolise.h"
@@ -163,6 +164,7 @@ static void *watch_thread(void *argument)
 		.stacks = STACKS,
 		.memory_bytes = MEMORY,
 	};
+	PRIVILEGES_RAISED;
 	struct profile_session *session = NULL;
 	struct error *err = profile_session_open(&options, &session);
 

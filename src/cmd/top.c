@@ -247,6 +247,7 @@ const struct command top_command = {
 	.summary = "what every thread does with its time, live",
 	.operands = "",
 	.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYSLOG; taskstats alone: CAP_NET_ADMIN",
+	.drops_privileges = true,
 	.options = top_options,
 	.option_count = array_length(top_options),
 };

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "cmd/display.h"
+#include "cmd/privileges.h"
 #include "cmd/top.h"
 
 static volatile sig_atomic_t is_over;
@@ -20,6 +21,13 @@ static void end(int number)
 /* So often at least, an engine looks for those that have ended. */
 #define TICK_NS (NS_PER_S / 4)
 
+static struct error *tick(const struct top *top)
+{
+	PRIVILEGES_RAISED;
+
+	return engine_tick(top->engine);
+}
+
 /* Or until a signal ends it. */
 static struct error *wait_until(struct top *top, uint64_t until_ns)
 {
@@ -32,7 +40,7 @@ static struct error *wait_until(struct top *top, uint64_t until_ns)
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 		if (next < until_ns)
-			err = engine_tick(top->engine);
+			err = tick(top);
 		now = clock_ns(CLOCK_MONOTONIC);
 	}
 	return err;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "cmd/options.h"
+#include "cmd/privileges.h"
 #include "live/state_rows.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
@@ -56,8 +57,10 @@ static struct error *record_one(struct top_recorder *r)
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_free_ char *packed = NULL;
 	size_t size = 0;
+	const bool was_raised = privileges_raise();
 	struct error *err = capturer_take(r->capturer, &snapshot);
 
+	privileges_lower(was_raised);
 	if (err)
 		return err;
 	/* Who was there at the first one may end. */
@@ -155,6 +158,7 @@ struct error *top_recorder_open(const struct top_record_options *options, struct
 {
 	struct top_recorder *r = calloc(1, sizeof(*r));
 	struct error *err;
+	bool was_raised;
 
 	if (!r)
 		return &error_no_memory;
@@ -163,7 +167,9 @@ struct error *top_recorder_open(const struct top_record_options *options, struct
 	r->recording.dir = -1;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->changed, NULL);
+	was_raised = privileges_raise();
 	err = capturer_open(&r->options.capture, &r->capturer);
+	privileges_lower(was_raised);
 	if (!err)
 		err = recording_create(options->directory, &r->recording);
 	if (!err && !thread_start(work, r))

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cmd/display.h"
+#include "cmd/privileges.h"
 #include "cmd/top.h"
 #include "proc/psi.h"
 #include "tui/screen.h"
@@ -91,12 +92,15 @@ static struct error *next_window(void *context, struct state_window *ret, struct
 static struct error *tick(void *context)
 {
 	const struct top *top = context;
+	PRIVILEGES_RAISED;
 
 	return engine_tick(top->engine);
 }
 
 static struct error *inspect(void *context, const struct screen_subject *subject, FILE *out)
 {
+	PRIVILEGES_RAISED;
+
 	return top_inspect(context, subject, out);
 }
 

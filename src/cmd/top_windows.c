@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/privileges.h"
+#include "cmd/profile_options.h"
 #include "cmd/top.h"
+
+/* Which engine can be had is not known before it is tried. */
+#define TOP_OPEN_PRIVILEGES \
+	(CAPTURE_OPEN_PRIVILEGES | PROFILE_OPEN_PRIVILEGES | PRIVILEGE_COUNT_COST)
 
 /* --- users --- */
 
@@ -96,6 +102,8 @@ static struct error *open_engine(struct top *top, struct engine_options *options
 {
 	const struct top_arguments *a = top->arguments;
 
+	PRIVILEGES_RAISED;
+
 	if (a->engine == ENGINE_AUTO)
 		return open_best(top, options);
 	options->kind = top->kind = a->engine;
@@ -134,6 +142,16 @@ static struct error *check_there(const struct top *top, struct engine_options *o
 	return err ? err : check_users(&top->filter);
 }
 
+/* The inspector of the screen, and captures of --record, load programs later. */
+static unsigned later_uses(const struct top_arguments *a)
+{
+	unsigned uses = CAPTURE_READ_PRIVILEGES;
+
+	if (!a->batch)
+		uses |= PROFILE_OPEN_PRIVILEGES;
+	return a->record ? uses | CAPTURE_OPEN_PRIVILEGES : uses;
+}
+
 struct error *top_open(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -147,17 +165,26 @@ struct error *top_open(struct top *top)
 	struct error *err;
 
 	/* Of a recording, nothing need be there any more. */
-	if (a->replay)
-		return replay_open(a->replay, &options, &top->replay);
-	err = check_there(top, &options);
+	if (a->replay) {
+		err = privileges_keep_for_files();
+		return err ? err : replay_open(a->replay, &options, &top->replay);
+	}
+	err = privileges_keep(TOP_OPEN_PRIVILEGES);
+	if (!err)
+		err = check_there(top, &options);
 	if (!err)
 		err = open_engine(top, &options);
+	if (!err)
+		err = privileges_keep(later_uses(a));
 	return err || !a->record ? err : open_recorder(top);
 }
 
 static struct error *read_engine(struct top *top, struct state_reading *reading)
 {
+	const bool was_raised = privileges_raise();
 	struct error *err = engine_read(top->engine, reading);
+
+	privileges_lower(was_raised);
 
 	if (!err && top->recorder)
 		top_recorder_take(top->recorder, reading);
