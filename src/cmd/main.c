@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "cmd/commands.h"
 #include "cmd/help.h"
+#include "cmd/parser_sandbox.h"
 #include "cmd/privileges.h"
 
 const struct command *const commands[] = {
@@ -83,5 +84,6 @@ int main(int argc, char **argv)
 	/* A reader that has seen enough (head, a pager) is no failure of ours to report. */
 	inherited_sigpipe = signal(SIGPIPE, SIG_DFL);
 	err = privileges_begin();
+	parser_sandbox_begin();
 	return finish(err ? report_error(err, STATUS_FAILED) : dispatch(argc, argv));
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/parser_sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+
+#include "base/array.h"
+#include "base/thread.h"
+#include "cmd/privileges.h"
+
+/* Whatever their arguments. Numbers that this machine does not have are left out. */
+static const int allowed[] = {
+	/* memory and threads */
+	SCMP_SYS(brk),
+	SCMP_SYS(mmap),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(mprotect),
+	SCMP_SYS(madvise),
+	SCMP_SYS(futex),
+	SCMP_SYS(set_robust_list),
+	SCMP_SYS(rseq),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(gettid),
+	SCMP_SYS(getpid),
+	SCMP_SYS(geteuid),
+	SCMP_SYS(getuid),
+	SCMP_SYS(tgkill),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(sysinfo),
+	SCMP_SYS(uname),
+	SCMP_SYS(prlimit64),
+	SCMP_SYS(getrlimit),
+	/* time */
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(gettimeofday),
+	/* reading files */
+	SCMP_SYS(read),
+	SCMP_SYS(readv),
+	SCMP_SYS(pread64),
+	SCMP_SYS(lseek),
+	SCMP_SYS(close),
+	SCMP_SYS(fstat),
+	SCMP_SYS(stat),
+	SCMP_SYS(lstat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(statx),
+	SCMP_SYS(statfs),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(access),
+	SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2),
+	SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(dup),
+	SCMP_SYS(ioctl),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(fadvise64),
+	/* memory of others */
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(wait4),
+	/* a file of the cache: nameless until it is whole */
+	SCMP_SYS(write),
+	SCMP_SYS(writev),
+	SCMP_SYS(pwrite64),
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(fdatasync),
+	SCMP_SYS(fchmod),
+	SCMP_SYS(linkat),
+	SCMP_SYS(renameat),
+	SCMP_SYS(unlinkat),
+	SCMP_SYS(flock),
+	SCMP_SYS(utimensat),
+	SCMP_SYS(memfd_create),
+	SCMP_SYS(sendfile),
+};
+
+/* Those that stop a thread, read its registers and let it go on: for capture --allow-ptrace. */
+static const int traces[] = { PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_GETREGSET, PTRACE_DETACH };
+
+#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
+
+static int allow_opening(scmp_filter_ctx filter)
+{
+	int failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
+				      SCMP_A2(SCMP_CMP_MASKED_EQ, WRITING, 0));
+
+	if (!failed)
+		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(open), 1,
+					  SCMP_A1(SCMP_CMP_MASKED_EQ, WRITING, 0));
+	if (!failed)
+		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
+					  SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE));
+	/* Its flags are in memory, where a filter cannot look. It keeps paths of a process within
+	 * the root directory of that process (symbol/rooted.h), which matters more. */
+	if (!failed)
+		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat2), 0);
+	return failed;
+}
+
+/* A thread, not a process. The C library falls back to clone() where there is no clone3(), whose
+ * arguments are in memory, too. */
+static int allow_threads(scmp_filter_ctx filter)
+{
+	int failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+				      SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+
+	return failed ? failed
+		      : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+}
+
+static int add_rules(scmp_filter_ctx filter)
+{
+	int failed = allow_opening(filter);
+
+	if (!failed)
+		failed = allow_threads(filter);
+	for (size_t i = 0; !failed && i < array_length(allowed); i++)
+		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; !failed && i < array_length(traces); i++)
+		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ptrace), 1,
+					  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)traces[i]));
+	return failed;
+}
+
+static void install_filter(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+
+	if (!filter)
+		return;
+	/* By a binary tree, and without the mitigation of speculative store bypass, which is for
+	 * code that is not trusted and slows everything down (SECCOMP_FILTER_FLAG_SPEC_ALLOW). */
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+	if (!add_rules(filter))
+		seccomp_load(filter);
+	seccomp_release(filter);
+}
+
+/* In the new thread. Without the smaller set of capabilities it must not go on. */
+static void confine(void)
+{
+	if (privileges_keep_in_thread(PRIVILEGE_READ_PROCESSES))
+		abort();
+	install_filter();
+}
+
+void parser_sandbox_begin(void)
+{
+	thread_confine_parsers(confine);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What threads may do that parse files and memory of other processes: ELF files, unwind tables,
+ * /proc of strangers, jemalloc's counters.
+ *
+ * They keep the capabilities to open and read these, and no other (PRIVILEGE_READ_PROCESSES). A
+ * seccomp filter allows the system calls that reading takes, and those that write a file of the
+ * unwind table cache. It refuses to run programs, create processes, write memory or registers of
+ * others, make sockets, call bpf(2), load modules, mount, or change identities.
+ *
+ * Threads share memory, so this does not confine code that an attacker already runs in one of them.
+ * It takes away what such code would use first.
+ */
+#ifndef CMD_PARSER_SANDBOX_H
+#define CMD_PARSER_SANDBOX_H
+
+/* Confine each thread of thread_start_parser() from now on. Call it before there is one, and after
+ * privileges_keep(), for a filter requires PR_SET_NO_NEW_PRIVS. Kernels without seccomp filters
+ * go without: the capabilities are dropped all the same. */
+void parser_sandbox_begin(void);
+
+#endif
