@@ -96,11 +96,13 @@ char *shell_quoted(struct text text)
 /* CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_SYS_PTRACE (include/uapi/linux/capability.h). */
 #define WANTED_CAPABILITIES (1u << 2 | 1u << 12 | 1u << 19)
 #define WANTED_NAMES        "cap_dac_read_search,cap_net_admin,cap_sys_ptrace"
+#define REMEDY_GROUP        "adm" /* by convention, those who monitor the system */
 
 void find_privilege_remedy(struct examination *e, struct finding *finding)
 {
-	/* Capabilities of a file are set all at once: who follows two remedies must not lose the
-	 * first. */
+	/* Capabilities of a file are set all at once, so one command has those of all remedies.
+	 * Only a group may execute it, for the capabilities show everything about all processes;
+	 * and they come last, since chgrp clears them. */
 	const char *bpf = has_capabilities(e, "CapBnd:", BPF_CAPABILITIES) ? "," BPF_NAMES : "";
 	_cleanup_free_ char *self = NULL;
 	struct text path;
@@ -115,9 +117,15 @@ void find_privilege_remedy(struct examination *e, struct finding *finding)
 	}
 	if (!file_readlink(e->proc, "self/exe", &e->buffer, &path))
 		self = shell_quoted(path);
+	if (!self)
+		self = strdup("ctprof");
+	if (!self)
+		return;
 	find_remedy(finding,
-		    "the processes of others, for everybody who may run this file; look again",
-		    "setcap " WANTED_NAMES "%s+ep %s", bpf, self ? self : "ctprof");
+		    "what ctprof shows of the processes of all users (command lines, files, memory "
+		    "use, stacks), for members of group " REMEDY_GROUP "; look again",
+		    "chgrp " REMEDY_GROUP " %s && chmod 0750 %s && setcap " WANTED_NAMES "%s+ep %s",
+		    self, self, bpf, self);
 }
 
 /* --- facts --- */
