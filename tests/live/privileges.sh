@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What each command is still permitted while it runs, in each of its threads; and what a file with
+# capabilities gives to those who may execute it. Part of tests/live/run.
+
+# Numbers of include/uapi/linux/capability.h.
+declare -A capability=([dac_override]=1 [dac_read_search]=2 [fowner]=3 [net_admin]=12 [ipc_lock]=14
+	[sys_ptrace]=19 [sys_admin]=21 [sys_nice]=23 [sys_resource]=24 [syslog]=34 [perfmon]=38 [bpf]=39
+	[checkpoint_restore]=40)
+
+# mask NAME...: as a number
+mask() {
+	local name sum=0
+
+	for name; do
+		sum=$((sum | 1 << capability[$name]))
+	done
+	echo $sum
+}
+
+parsing=(sys_ptrace dac_read_search checkpoint_restore)
+reading=("${parsing[@]}" bpf syslog)
+writing=(dac_override fowner)
+loading=(bpf perfmon ipc_lock sys_resource)
+
+# statuses PID: a line for each thread: number, effective and permitted set, NoNewPrivs, Seccomp, and its
+# four user and group IDs.
+statuses() {
+	local thread
+
+	for thread in /proc/"$1"/task/*; do
+		awk -v tid="${thread##*/}" '
+			/^Uid:|^Gid:/ { ids = ids " " $2 " " $3 " " $4 " " $5 }
+			/^CapEff:/ { effective = $2 } /^CapPrm:/ { permitted = $2 }
+			/^NoNewPrivs:/ { none = $2 } /^Seccomp:/ { filter = $2 }
+			END { if (permitted != "") print tid, effective, permitted, none, filter ids }' \
+			"$thread/status" 2> /dev/null || true
+	done
+}
+
+# exceeds SET ALLOWED: has the set, a hexadecimal number, more than that?
+exceeds() {
+	(((16#$1 & ~$2) != 0))
+}
+
+# has_dropped PID ALLOWED: the first thread has no more than that.
+has_dropped() {
+	local tid effective permitted none rest
+
+	read -r tid effective permitted none rest < <(statuses "$1" | grep "^$1 ") || return 1
+	[ "$none" = 1 ] && ! exceeds "$permitted" "$2"
+}
+
+# threads_are_limited PID FIRST OTHERS IDS: each thread that can be seen now.
+threads_are_limited() {
+	local tid effective permitted none filter ids allowed
+
+	while read -r tid effective permitted none filter ids; do
+		[ "$tid" = "$1" ] && allowed=$2 || allowed=$3
+		if exceeds "$permitted" "$allowed" || exceeds "$effective" "$allowed" || [ "$none" != 1 ] ||
+			[ "$ids" != "$4" ]; then
+			echo "thread $tid of $1: permitted $permitted effective $effective, no new privileges $none," \
+				"IDs $ids"
+			return 1
+		fi
+		if [ "$tid" != "$1" ]; then
+			others=$((others + 1))
+			[ "$filter" != 2 ] || filtered=$((filtered + 1))
+		fi
+	done < <(statuses "$1")
+}
+
+# is_limited PID FIRST OTHERS [IDS]: it gets there, and stays there for a while. How many other threads were
+# seen is in $others, those with a filter in $filtered.
+is_limited() {
+	local ids=${4-0 0 0 0 0 0 0 0}
+
+	others=0 filtered=0
+	until has_dropped "$1" "$2"; do
+		kill -0 "$1" || { echo "it ended before it dropped its privileges"; return 1; }
+		sleep 0.02
+	done
+	for _ in {1..20}; do
+		threads_are_limited "$1" "$2" "$3" "$ids"
+		sleep 0.05
+	done
+	kill -0 "$1" || { echo "it ended while it was looked at"; return 1; }
+}
+
+# in_background COMMAND...: its number is in $pid.
+in_background() {
+	"$@" > "$scratch/background" 2>&1 < /dev/null &
+	pid=$!
+	at_end "kill -9 $pid; wait $pid"
+}
+
+profiles_drop() {
+	local command
+
+	for command in profile offcpu; do
+		in_background "$ctprof" $command -d 1000s
+		is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}")
+		# Those that make unwind tables.
+		between "threads of $command beside the first" 1 $others 1000
+		equal "those with a filter of system calls" $filtered $others
+		kill $pid
+		wait $pid || true
+	done
+}
+
+captures_drop() {
+	in_background "$ctprof" capture --interval 100ms -o "$scratch/limited.recording"
+	is_limited $pid $(mask "${reading[@]}" "${writing[@]}" net_admin) \
+		$(mask "${reading[@]}" "${writing[@]}" net_admin)
+	kill $pid
+	wait $pid || true
+	in_background "$ctprof" capture --profile 1000s -o "$scratch/limited.zst"
+	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}")
+	between "threads beside the first" 1 $others 1000
+	equal "those with a filter of system calls" $filtered $others
+}
+
+diff_drops() {
+	local allowed=$(mask "${reading[@]}" "${writing[@]}" net_admin)
+
+	in_background "$ctprof" diff 1000s
+	is_limited $pid $allowed $allowed
+	in_background "$ctprof" diff -- sleep 1000
+	is_limited $pid $allowed $allowed
+	at_end "pkill -9 -P $pid"
+}
+
+top_drops() {
+	local allowed=$(mask "${reading[@]}" "${writing[@]}" net_admin) engine
+
+	for engine in exact counters taskstats; do
+		in_background "$ctprof" top --batch -i 100ms --engine $engine
+		is_limited $pid $allowed $allowed
+	done
+	allowed=$(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin)
+	in_background "$ctprof" top --batch -i 100ms --format none --record "$scratch/limited.top"
+	is_limited $pid $allowed $allowed
+	between "threads beside the first" 1 $others 1000
+}
+
+# The inspector loads programs later, so that much stays.
+screen_drops() {
+	local allowed=$(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin sys_nice) shell screen
+
+	mkfifo "$scratch/keys"
+	TERM=xterm script -qec "exec $ctprof top -i 100ms" /dev/null < "$scratch/keys" > "$scratch/shown" &
+	shell=$!
+	exec 9> "$scratch/keys"
+	at_end "exec 9>&-; kill -9 $shell; wait $shell"
+	until screen=$(pgrep -P $shell -x ctprof); do
+		kill -0 $shell
+		sleep 0.02
+	done
+	is_limited $screen $allowed $allowed
+	between "threads beside the first" 1 $others 1000
+	printf q >&9
+	wait $shell
+}
+
+histograms_drop() {
+	local allowed=$(mask "${reading[@]}" "${writing[@]}")
+
+	"${inside[@]}" "$ctprof" kstats trace limited start syscall:getppid
+	in_background "${inside[@]}" "$ctprof" kstats show -i 100ms limited
+	is_limited $pid $allowed $allowed
+	kill $pid
+	wait $pid || true
+	"${inside[@]}" "$ctprof" kstats remove limited
+}
+
+# What only reads files waits for one, from a pipe.
+files_drop() {
+	local allowed=$(mask dac_read_search "${writing[@]}") words
+
+	mkfifo "$scratch/waits"
+	exec 9<> "$scratch/waits"
+	at_end "exec 9>&-"
+	for words in "show -" "show-host -" "compare - $scratch/missing.zst" "flame -"; do
+		"$ctprof" $words < "$scratch/waits" > "$scratch/background" 2>&1 &
+		pid=$!
+		at_end "kill -9 $pid; wait $pid"
+		is_limited $pid $allowed $allowed
+		kill $pid
+		wait $pid || true
+	done
+	"$ctprof" kstats show - < "$scratch/waits" > "$scratch/background" 2>&1 &
+	pid=$!
+	at_end "kill -9 $pid; wait $pid"
+	allowed=$(mask "${reading[@]}" "${writing[@]}")
+	is_limited $pid $allowed $allowed
+}
+
+# A command of the user has what ctprof was started with.
+commands_keep_privileges() {
+	local before words
+
+	before=$(grep -E '^Cap|^NoNewPrivs' /proc/self/status)
+	for words in "profile -q -o $scratch/kept.raw" "offcpu -q -o $scratch/kept.raw" "diff -q"; do
+		"$ctprof" $words -- grep -E '^Cap|^NoNewPrivs' /proc/self/status > "$scratch/kept"
+		equal "privileges of a command of $words" "$(grep -E '^Cap|^NoNewPrivs' "$scratch/kept")" "$before"
+	done
+}
+
+# --- a file with capabilities ---
+
+# The program as doctor says, for a group that 65533 is in and 65534 is not.
+with_file_capabilities() {
+	is_root
+	granted=$scratch/granted
+	mkdir -p "$granted"
+	chmod 755 "$granted"
+	cp build/ctprof "$granted/ctprof"
+	"${as_nobody[@]}" "$granted/ctprof" doctor --format json > "$scratch/findings"
+	command=$(jq -r 'first(.[] | select(.source == "io")).command // ""' "$scratch/findings")
+	has "the command" "$command" "chgrp adm "
+	eval "$command" || skip "no capabilities can be given to a file here"
+	as_member=(setpriv --reuid=65533 --regid=65533 --groups="$(getent group adm | cut -d: -f3)")
+	"$@"
+}
+
+only_the_group_executes() {
+	equal "the mode" "$(stat -c '%a %G' "$granted/ctprof")" "750 adm"
+	fails 126 "${as_nobody[@]}" bash -c '"$0" --version' "$granted/ctprof"
+	"${as_member[@]}" "$granted/ctprof" --version
+	has "what it grants" "$(jq -r 'first(.[] | select(.source == "io")).covers' "$scratch/findings")" \
+		"the processes of all users"
+}
+
+# What the member sees of root's processes, and of root's files.
+members_see_processes_and_no_files() {
+	local secret=$scratch/secret tree=$scratch/tree
+
+	start_sleep
+	"${as_member[@]}" "$granted/ctprof" capture -q -p $pid -o - > "$scratch/snapshot.zst"
+	zstd -qdcf "$scratch/snapshot.zst" > "$json"
+	is_measured $pid rchar minflt
+	equal "what was denied" "$(query '.capture.denied | length')" 0
+
+	mkdir -p "$secret" "$tree/sys/kernel"
+	chmod 755 "$tree" "$tree/sys" "$tree/sys/kernel"
+	echo "kept-from-members" > "$secret/file"
+	chmod 600 "$secret/file"
+	for name in cpuinfo meminfo cmdline version loadavg stat; do
+		ln -s "$secret/file" "$tree/$name"
+	done
+	for name in hostname osrelease ostype version; do
+		ln -s "$secret/file" "$tree/sys/kernel/$name"
+	done
+	# Root would see it: so the test can fail.
+	has "what root sees" "$("$ctprof" show-host --proc-root "$tree" 2>&1)" kept-from-members
+	has_not "what a member sees by show-host" \
+		"$("${as_member[@]}" "$granted/ctprof" show-host --proc-root "$tree" 2>&1)" kept-from-members
+	has_not "what a member sees by capture" \
+		"$("${as_member[@]}" "$granted/ctprof" capture -q --proc-root "$tree" -o - 2>&1 | zstd -qdcf)" \
+		kept-from-members
+}
+
+members_open_files_with_their_own_rights() {
+	local private=$scratch/private words
+
+	mkdir -m 755 -p "$private"
+	"$ctprof" capture -q -p $$ -o "$private/snapshot.zst"
+	"$ctprof" capture -q -p $$ --interval 50ms --count 2 -o "$private/recording"
+	"$ctprof" profile -q -d 100ms -p $$ --mode both -o "$private/profile.raw"
+	chmod 600 "$private/snapshot.zst" "$private/profile.raw"
+	chmod 700 "$private/recording"
+	"$ctprof" show "$private/snapshot.zst" > /dev/null
+	for words in "show $private/snapshot.zst" "show $private/recording" "show-host $private/snapshot.zst" \
+		"compare $private/snapshot.zst $private/snapshot.zst" "flame $private/profile.raw" \
+		"top --batch --replay $private/recording" "kstats show $private/profile.raw" \
+		"kstats merge -o /dev/null $private/profile.raw" \
+		"profile -d 1ms -e uprobe:$private/snapshot.zst:main"; do
+		status=0
+		"${as_member[@]}" "$granted/ctprof" $words > "$scratch/output" 2>&1 || status=$?
+		between "status of $words" 1 $status 2
+		has "what it says" "$(< "$scratch/output")" "Permission denied"
+	done
+	# Where a member may not write, ctprof does not either.
+	for words in "capture -q -p $$" "profile -q -d 100ms -p $$" "flame $scratch/mine.raw"; do
+		status=0
+		"${as_member[@]}" "$granted/ctprof" $words -o "$private/new.raw" > "$scratch/output" 2>&1 || status=$?
+		between "status of $words" 1 $status 2
+	done
+	equal "new files" "$(ls "$private" | grep new || true)" ""
+}
+
+# Nothing is in effect but while the kernel and processes are read.
+members_have_no_more_than_they_need() {
+	local ids="65533 65533 65533 65533 65533 65533 65533 65533"
+
+	in_background "${as_member[@]}" "$granted/ctprof" offcpu -d 1000s
+	is_limited $pid $(mask sys_ptrace dac_read_search bpf syslog) $(mask sys_ptrace dac_read_search) "$ids"
+	between "threads beside the first" 1 $others 1000
+	in_background "${as_member[@]}" "$granted/ctprof" diff 1000s
+	is_limited $pid $(mask sys_ptrace dac_read_search bpf syslog net_admin) \
+		$(mask sys_ptrace dac_read_search bpf syslog net_admin) "$ids"
+	equal "the effective set while it waits" "$(awk '/^CapEff/ { print $2 }' /proc/$pid/status)" \
+		0000000000000000
+	"${as_member[@]}" "$granted/ctprof" profile -q -d 1s -o /dev/null --format folded -- \
+		grep -E '^Cap(Eff|Prm|Amb)' /proc/self/status > "$scratch/kept"
+	equal "what a command of a member has" "$(awk '/^Cap/ { print $2 }' "$scratch/kept" | sort -u)" \
+		0000000000000000
+}
+
+# The set-user-ID bit is no better way: it gives what file capabilities give.
+set_user_id_becomes_the_real_user() {
+	local granted=$scratch/setuid/ctprof
+
+	is_root
+	mkdir -m 755 -p "$scratch/setuid"
+	cp build/ctprof "$granted"
+	chmod 4755 "$granted"
+	in_background "${as_nobody[@]}" "$granted" offcpu -d 1000s
+	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}") \
+		"65534 65534 65534 65534 65534 65534 65534 65534"
+	install -m 600 /dev/null "$scratch/setuid/secret"
+	fails 1 "${as_nobody[@]}" "$granted" show "$scratch/setuid/secret"
+	has "what it says" "$output" "Permission denied"
+	"${as_nobody[@]}" "$granted" profile -q -d 100ms -o /dev/null --format folded -- \
+		id -u > "$scratch/kept"
+	equal "the user of a command" "$(< "$scratch/kept")" 65534
+}
+
+run_case "profile and offcpu drop their privileges, in each thread" needs_bpf profiles_drop
+run_case "capture drops its privileges, in each thread" needs_bpf captures_drop
+run_case "diff drops its privileges, in each thread" needs_bpf diff_drops
+run_case "top drops its privileges, in each thread" needs_bpf top_drops
+run_case "the screen of top drops its privileges, in each thread" needs_bpf screen_drops
+run_case "kstats drops its privileges" needs_bpf has_own_place histograms_drop
+run_case "commands that read files drop their privileges" needs_root files_drop
+run_case "a command that is run has all privileges" needs_bpf commands_keep_privileges
+run_case "doctor limits who may execute a file with capabilities" with_file_capabilities only_the_group_executes
+run_case "capabilities of the file show processes of others, and no files" \
+	with_file_capabilities members_see_processes_and_no_files
+run_case "with capabilities of the file, paths are opened by the user's rights" \
+	with_file_capabilities members_open_files_with_their_own_rights
+run_case "capabilities of the file are in effect where they are needed" \
+	with_file_capabilities members_have_no_more_than_they_need
+run_case "a set-user-ID file becomes the real user" set_user_id_becomes_the_real_user
