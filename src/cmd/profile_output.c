@@ -340,6 +340,13 @@ static struct error *show_named(const struct profile_output *output, struct prof
 	return err ? err : write_to(output, report, "-", format, interval);
 }
 
+static struct error *name_kernel(struct profile *profile)
+{
+	PRIVILEGES_RAISED;
+
+	return symbolise_kernel(profile);
+}
+
 struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
 				  struct profile *baseline, unsigned interval)
 {
@@ -349,7 +356,7 @@ struct error *profile_output_show(const struct profile_output *output, struct pr
 		.no_inlined = output->no_inline,
 	};
 	struct profile_report report = { .profile = profile, .baseline = baseline, .view = &view };
-	struct error *err = symbolise_kernel(profile);
+	struct error *err = name_kernel(profile);
 
 	if (!err)
 		err = write_files(output, &report, true, interval);
