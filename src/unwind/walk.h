@@ -205,10 +205,12 @@ static inline const struct unwind_rule *unwind_rule(struct unwind_walk *w,
 
 /* --- the step --- */
 
+/* All memory is read here. An address is made of registers and words of the target, so it may be
+ * any number: one below the limit leaves room for the 8 bytes behind it. */
 UNWIND_INLINE bool unwind_read(struct unwind_walk *w, struct unwind_memory *memory, __u64 address,
 			       __u64 *ret)
 {
-	if (unwind_word(memory, address, ret))
+	if (address < UNWIND_USER_LIMIT && unwind_word(memory, address, ret))
 		return true;
 	w->failed++;
 	return false;

@@ -560,6 +560,72 @@ TEST(a_walk_over_anything_ends)
 							  stop != UNWIND_CHANGED);
 }
 
+static const uint64_t hostile[] = {
+	0,
+	1,
+	7,
+	8,
+	-1ull,
+	-7ull,
+	-8ull,
+	-9ull,
+	-15ull,
+	-16ull,
+	-17ull,
+	-24ull,
+	-32ull,
+	-40ull,
+	1ull << 63,
+	(1ull << 63) - 8,
+	UNWIND_USER_LIMIT - 16,
+	UNWIND_USER_LIMIT - 8,
+	UNWIND_USER_LIMIT - 1,
+	UNWIND_USER_LIMIT,
+	UNWIND_USER_LIMIT + 8,
+	(1ull << 47) - 8,
+	1ull << 47,
+	0x8000000000000000,
+	0xffffffff81000000,
+	0xffffffffff600000,
+};
+
+/* All memory there is, and each word of it a hostile one. */
+static bool read_anything(void *context, uint64_t address, uint64_t *ret)
+{
+	uint64_t *seed = context;
+
+	assert_true(address < UNWIND_USER_LIMIT);
+	*ret = next_random(seed) % 2 ? hostile[next_random(seed) % array_length(hostile)]
+				     : in((enum function)(next_random(seed) % FUNCTIONS));
+	return true;
+}
+
+/* So no reader is asked for an address that plus 8 wraps around. */
+TEST(nothing_is_read_beyond_the_limit)
+{
+	uint64_t seed = 9;
+	const struct unwind_reader reader = { .word = read_anything, .context = &seed };
+
+	for (uint32_t i = 0; i < FUNCTIONS * array_length(hostile) * 30; i++) {
+		const uint64_t value = hostile[i / FUNCTIONS % array_length(hostile)];
+		enum unwind_stop stop = UNWIND_STOPS;
+		size_t count;
+
+		world->registers.ip = in((enum function)(i % FUNCTIONS));
+		world->registers.sp = i % 3 ? value : STACK;
+		world->registers.bp = i % 3 == 1 ? STACK : value;
+		world->registers.bx = value;
+		world->registers.has_others = true;
+		for (size_t r = 0; r < UNWIND_REGISTERS; r++)
+			world->registers.others[r] = value;
+		count = unwind_follow(world->store, &world->process, &world->registers, &reader,
+				      world->frames, MOST, &stop);
+		assert_true(count >= 1 && stop > UNWIND_GOES_ON && stop < UNWIND_STOPS);
+		for (size_t frame = 0; frame < count; frame++)
+			assert_true(world->frames[frame] < UNWIND_USER_LIMIT);
+	}
+}
+
 /* --- many rows, many mappings: the searches against looking at all --- */
 
 /* The rule that counts from the stack's first word says which it was: by the word it takes. */
@@ -662,5 +728,5 @@ UNIT_TESTS(CASE(frames_by_the_stack_pointer), CASE(the_frame_pointer_comes_back)
 	   CASE(a_table_that_is_not_made_yet), CASE(no_rule), CASE(a_rule_that_is_not_understood),
 	   CASE(a_register_that_was_lost), CASE(memory_that_cannot_be_read),
 	   CASE(addresses_without_sense), CASE(frame_pointers_end), CASE(circles_end),
-	   CASE(a_walk_over_anything_ends), CASE(the_row_in_force_is_found),
-	   CASE(the_mapping_of_an_address_is_found))
+	   CASE(a_walk_over_anything_ends), CASE(nothing_is_read_beyond_the_limit),
+	   CASE(the_row_in_force_is_found), CASE(the_mapping_of_an_address_is_found))
