@@ -3,47 +3,23 @@
 
 #include <sys/uio.h>
 
-#include "unwind/follow.h"
-
-struct window {
-	pid_t pid;
-	uint64_t start;
-	size_t bytes; /* that are there */
-	uint64_t words[512];
-};
-
-static void read_window(struct window *window, uint64_t address)
+/* Of the process whose number `context` points to. */
+static size_t read_process(void *context, uint64_t address, void *into, size_t size)
 {
-	struct iovec here = { .iov_base = window->words, .iov_len = sizeof(window->words) };
-	struct iovec there = { .iov_base = (void *)(uintptr_t)address,
-			       .iov_len = sizeof(window->words) };
-	ssize_t got = process_vm_readv(window->pid, &here, 1, &there, 1, 0);
+	const pid_t *pid = context;
+	struct iovec here = { .iov_base = into, .iov_len = size };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = size };
+	ssize_t got = process_vm_readv(*pid, &here, 1, &there, 1, 0);
 
-	window->start = address;
-	window->bytes = got > 0 ? (size_t)got : 0;
+	return got > 0 ? (size_t)got : 0;
 }
 
-static bool read_word(void *context, uint64_t address, uint64_t *ret)
+size_t first_stacks_walk(const struct thread_record *t, const struct unwind_store *store,
+			 const struct unwind_process *process, struct unwind_window *window,
+			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
 {
-	struct window *window = context;
-
-	if (address % 8)
-		return false;
-	if (address < window->start || address + 8 > window->start + window->bytes) {
-		read_window(window, address);
-		if (window->bytes < 8)
-			return false;
-	}
-	*ret = window->words[(address - window->start) / 8];
-	return true;
-}
-
-static size_t walk(const struct thread_record *t, const struct unwinder *unwinder, bool only_tables,
-		   size_t most, uint64_t *frames, enum stack_end *ret_end)
-{
-	struct window window = { .pid = (pid_t)t->tgid };
-	const struct unwind_reader reader = { .word = read_word,
-					      .context = &window,
+	const struct unwind_reader reader = { .word = unwind_window_word,
+					      .context = window,
 					      .only_tables = only_tables };
 	const struct unwind_registers registers = {
 		.ip = t->left_ip,
@@ -51,17 +27,25 @@ static size_t walk(const struct thread_record *t, const struct unwinder *unwinde
 		.bp = t->left_bp,
 		.bx = t->left_bx,
 	};
-	struct unwind_process process = { 0 };
 	enum unwind_stop stop;
-	size_t count;
+	size_t count = unwind_follow(store, process, &registers, &reader, frames, most, &stop);
+
+	/* Without tables, walks by frame pointers are what was asked for. */
+	*ret_end = stack_end_of(!store && stop == UNWIND_NO_PROCESS ? UNWIND_POINTER_END : stop);
+	return count;
+}
+
+static size_t walk(const struct thread_record *t, const struct unwinder *unwinder, bool only_tables,
+		   size_t most, uint64_t *frames, enum stack_end *ret_end)
+{
+	pid_t pid = (pid_t)t->tgid;
+	struct unwind_window window = { .read = read_process, .context = &pid };
+	struct unwind_process process = { 0 };
 
 	if (unwinder)
 		unwinder_process(unwinder, t->tgid, &process);
-	count = unwind_follow(unwinder ? unwinder_store(unwinder) : NULL, &process, &registers,
-			      &reader, frames, most, &stop);
-	/* Who wants frame pointers alone does not want to know. */
-	*ret_end = stack_end_of(!unwinder && stop == UNWIND_NO_PROCESS ? UNWIND_POINTER_END : stop);
-	return count;
+	return first_stacks_walk(t, unwinder ? unwinder_store(unwinder) : NULL, &process, &window,
+				 only_tables, most, frames, ret_end);
 }
 
 /* Does it still do what it did when it was looked at? */

@@ -13,10 +13,22 @@
 
 #include "trace/profile_memory.h"
 #include "trace/unwinder.h"
+#include "unwind/follow.h"
+#include "unwind/window.h"
 
 /* For all threads that the records tell of, at most so many frames each. Without an unwinder (NULL)
  * by frame pointers; `only_tables`: never by these. */
 void first_stacks_take(struct profile_chunks *chunks, const struct unwinder *unwinder,
 		       bool only_tables, unsigned most_frames);
+
+/*
+ * The stack of one thread, by the registers in its record and the memory that `window` reads:
+ * at most `most` > 0 frames, innermost first. Returns how many, and how the walk ended. The
+ * registers and the memory are the thread's own, and may be anything. `store` NULL: by frame
+ * pointers.
+ */
+size_t first_stacks_walk(const struct thread_record *t, const struct unwind_store *store,
+			 const struct unwind_process *process, struct unwind_window *window,
+			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end);
 
 #endif

@@ -29,6 +29,7 @@
 #include "base/word_map.h"
 #include "tracer.h"
 #include "unwind/follow.h"
+#include "unwind/window.h"
 #include "verdict.h"
 
 /* More than any stack here has but one that goes in a circle. */
@@ -129,33 +130,14 @@ static bool update(struct comparison *c, struct process *process)
 
 /* --- memory --- */
 
-struct memory {
-	pid_t pid;
-	uint64_t start; /* of what is there; 0: nothing */
-	size_t bytes;
-	char page[4096];
-};
-
-static bool read_word(void *context, uint64_t address, uint64_t *ret)
+static size_t read_process(void *context, uint64_t address, void *into, size_t size)
 {
-	struct memory *m = context;
-	struct iovec ours, theirs;
+	const pid_t *pid = context;
+	struct iovec ours = { into, size };
+	struct iovec theirs = { (void *)(uintptr_t)address, size };
+	ssize_t got = process_vm_readv(*pid, &ours, 1, &theirs, 1, 0);
 
-	if (!m->start || address < m->start || address + 8 > m->start + m->bytes) {
-		uint64_t start = address & ~(uint64_t)4095;
-
-		if ((address & 4095) > 4096 - 8)
-			start = address;
-		ours = (struct iovec){ m->page, start == address ? 8 : 4096 };
-		theirs = (struct iovec){ (void *)(uintptr_t)start, ours.iov_len };
-		m->start = 0;
-		if (process_vm_readv(m->pid, &ours, 1, &theirs, 1, 0) != (ssize_t)ours.iov_len)
-			return false;
-		m->start = start;
-		m->bytes = ours.iov_len;
-	}
-	memcpy(ret, m->page + (address - m->start), 8);
-	return true;
+	return got > 0 ? (size_t)got : 0;
 }
 
 /* --- the two walks --- */
@@ -177,8 +159,8 @@ static struct unwind_registers registers_of(const struct user_regs_struct *r)
 static void walk_both(const struct comparison *c, struct process *process,
 		      const struct tracee *tracee, struct own_walk *ours, struct peer_walk *theirs)
 {
-	struct memory memory = { .pid = process->pid };
-	const struct unwind_reader reader = { .word = read_word, .context = &memory };
+	struct unwind_window window = { .read = read_process, .context = &process->pid };
+	const struct unwind_reader reader = { .word = unwind_window_word, .context = &window };
 	const struct unwind_registers registers = registers_of(&tracee->registers);
 
 	ours->count = unwind_follow(c->tables->store, &process->space.process, &registers, &reader,
