@@ -178,13 +178,17 @@ static __always_inline void without_tables(struct scratch *scratch,
 					   const struct user_registers *regs)
 {
 	struct user_walk *walk = &scratch->walk;
+	__u64 caller;
 
 	walk->at.start = 0;
 	walk->at.end = UNWIND_USER_LIMIT;
 	walk->at.kind = UNWIND_MAPPING_POINTER;
-	if (regs->is_entry && walk->most > 1 && walk->memory.words) {
-		scratch->user[1] = walk->memory.copy[0];
-		walk->hash = hash_more(walk->hash, scratch->user[1]);
+	if (!regs->is_entry || walk->most <= 1 || !walk->memory.words)
+		return;
+	caller = walk->memory.copy[0];
+	if (caller >= UNWIND_USER_LOWEST && caller < UNWIND_USER_LIMIT) {
+		scratch->user[1] = caller;
+		walk->hash = hash_more(walk->hash, caller);
 		walk->count = 2;
 	}
 }
