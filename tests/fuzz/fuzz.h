@@ -13,18 +13,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "fuzz_target.h"
 #include "metric/metric.h"
 #include "snapshot/file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define must(condition)                                                                         \
-	do {                                                                                    \
-		if (!(condition)) {                                                             \
-			fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition); \
-			abort();                                                                \
-		}                                                                               \
-	} while (0)
 
 /* A copy of the input that ends where its allocation ends, so that one byte too far is seen. */
 struct text fuzz_copy(const uint8_t *data, size_t size);
