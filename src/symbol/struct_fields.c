@@ -38,11 +38,15 @@ static bool is_over(const struct search *search)
 	return search->answer == FIELDS_SEVERAL || search->answer == FIELDS_REFUSED;
 }
 
+/* `bytes` may be any number: the end of a unit is what its header says. */
 static void spend(struct search *search, uint64_t bytes)
 {
-	search->work += bytes * search->weight;
-	if (search->work > WORK_MAX)
+	uint64_t cost;
+
+	if (__builtin_mul_overflow(bytes, search->weight, &cost) || cost > WORK_MAX - search->work)
 		search->answer = FIELDS_REFUSED;
+	else
+		search->work += cost;
 }
 
 /* To the next entry on the same level, over all that are below this one. */

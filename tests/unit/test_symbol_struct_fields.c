@@ -227,6 +227,48 @@ TEST(structures_within_each_other_are_bounded)
 	assert_int_equal(find(&file, offsets), FIELDS_REFUSED);
 }
 
+/* Each structure has the next ones as members, and last a variable with a million entries in it, to
+ * which no entry says where its end is. libdw goes through these to see that nothing follows, which
+ * is paid for by the end of the unit. */
+static enum struct_fields_answer find_before_many(bool lies)
+{
+	enum { STRUCTURES = 100, ENTRIES = 1 << 20 };
+	/* Of 64 bits; four times this, since an entry's byte weighs 4, is the same modulo 2^64 as
+	 * four times its lower bits. */
+	uint64_t length = lies ? (uint64_t)1 << 62 : 0;
+	struct debug_file file = { 0 };
+	uint64_t offsets[2];
+
+	PUT(&file.abbreviations, ABBREVIATIONS "\x04\x34\0\x3f\x19\x3c\x19\x34\x19\0\0"
+					       "\x05\x34\x01\0\0"
+					       "\0");
+	put_number(&file.info, UINT32_MAX, 4);
+	put_number(&file.info, 0, 8);
+	put_number(&file.info, 4, 2);
+	put_number(&file.info, 0, 8);
+	put_number(&file.info, 8, 1);
+	put_number(&file.info, 1, 1);
+	put_number(&file.info, DW_LANG_C11, 1);
+	for (size_t i = 0; i < STRUCTURES; i++)
+		put_structure(&file, 0);
+	PUT(&file.info, "\x05");
+	/* What the lie leaves of the length ends here. */
+	length += file.info.length - 12 + (lies ? 64 : 0);
+	for (size_t i = 0; i < ENTRIES; i++)
+		PUT(&file.info, "\x04");
+	PUT(&file.info, "\0\0\0");
+	if (!lies)
+		length = file.info.length - 12;
+	memcpy(file.info.at + 4, &length, sizeof(length));
+	return find(&file, offsets);
+}
+
+TEST(the_length_of_a_unit_makes_nothing_cheaper)
+{
+	assert_int_equal(find_before_many(false), FIELDS_REFUSED);
+	assert_int_equal(find_before_many(true), FIELDS_REFUSED);
+}
+
 /* All units have the same table, which libdw reads for each of them. */
 TEST(abbreviations_of_all_units_are_bounded)
 {
@@ -355,6 +397,7 @@ TEST(a_large_file_is_not_read)
 UNIT_TESTS(cmocka_unit_test(members_are_found), cmocka_unit_test(two_units_may_disagree),
 	   cmocka_unit_test(attributes_without_room_are_bounded),
 	   cmocka_unit_test(structures_within_each_other_are_bounded),
+	   cmocka_unit_test(the_length_of_a_unit_makes_nothing_cheaper),
 	   cmocka_unit_test(abbreviations_of_all_units_are_bounded),
 	   cmocka_unit_test(abbreviations_that_libdw_could_read_otherwise_are_refused),
 	   cmocka_unit_test(of_two_tables_nobody_knows_which),
