@@ -88,7 +88,7 @@ struct payload {
 
 static void take(const struct payload *p, unsigned field, size_t offset)
 {
-	if (offset + sizeof(uint64_t) > p->length)
+	if (p->length < sizeof(uint64_t) || offset > p->length - sizeof(uint64_t))
 		return;
 	/* Netlink aligns to four bytes only: copy, never cast. */
 	memcpy(&p->ret->values[field], p->bytes + offset, sizeof(uint64_t));

@@ -96,10 +96,11 @@ static bool cut_attributes(struct text *rest, unsigned *ret_free)
 bool dwarf_measure_abbreviations(struct text section, uint64_t offset, struct abbreviations *ret)
 {
 	struct abbreviations table = { 0 };
-	struct text rest = { section.bytes + offset, section.length - offset };
+	struct text rest;
 
 	if (offset >= section.length)
 		return false;
+	rest = (struct text){ section.bytes + offset, section.length - offset };
 	for (;;) {
 		uint64_t code, tag, has_children;
 		unsigned without_room;

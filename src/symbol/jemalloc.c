@@ -107,7 +107,8 @@ static enum jemalloc_refusal check_offsets(const struct finding *finding)
 	    layout->deallocated - layout->allocated > APART_MAX ||
 	    layout->deallocated >= JEMALLOC_OFFSET_MAX)
 		return JEMALLOC_NO_OFFSETS;
-	return layout->deallocated + 8 <= finding->tls->p_memsz ? JEMALLOC_FOUND
+	/* jemalloc_find() has seen that there is room for more than 8 bytes. */
+	return layout->deallocated <= finding->tls->p_memsz - 8 ? JEMALLOC_FOUND
 								: JEMALLOC_TLS_ARITHMETIC;
 }
 

@@ -120,7 +120,10 @@ static bool add_stubs(struct functions *functions, const struct slots *slots, co
 /* Sections of stubs are small, have code, and are called .plt or .plt.something. */
 static bool has_stubs(const struct elf *elf, const Elf64_Shdr *section)
 {
-	const char *name = image_string(elf->image, elf->section_names + section->sh_name, 16);
+	uint64_t at;
+	const char *name = __builtin_add_overflow(elf->section_names, section->sh_name, &at)
+				   ? NULL
+				   : image_string(elf->image, at, 16);
 
 	return section->sh_flags & SHF_EXECINSTR && section->sh_type == SHT_PROGBITS && name &&
 	       strncmp(name, ".plt", 4) == 0 && section->sh_size <= SLOTS_MAX * STUB_SIZE;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "trace/process_space.h"
+#include "unwind/walk_state.h"
 
 #define BUCKETS 1024
 
@@ -98,9 +99,6 @@ static void take_table(struct space_shelf *shelf, struct shelf_space *space,
 	}
 }
 
-/* The kernel's half of the address space has nothing that is walked. */
-#define USER_END ((uint64_t)1 << 63)
-
 static bool take_mapping(struct space_shelf *shelf, struct shelf_space *space, uint32_t pid,
 			 const struct profile_mapping *mapping)
 {
@@ -112,7 +110,8 @@ static bool take_mapping(struct space_shelf *shelf, struct shelf_space *space, u
 	};
 	struct shelf_table *table = NULL;
 
-	if (mapping->end > USER_END)
+	/* As the page of vsyscalls: no walk goes there. */
+	if (mapping->end > UNWIND_USER_LIMIT)
 		return true;
 	if (kind == MAPPED_MEMORY) {
 		made.kind = UNWIND_MAPPING_POINTER;
