@@ -115,7 +115,9 @@ int file_open_regular(int found)
 	if (found < 0 || fstat(found, &stat) || !S_ISREG(stat.st_mode))
 		return -1;
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
-	return open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* The owner of a file may hold a write lease on it (F_SETLEASE in fcntl(2)), and a blocking
+	 * open then waits for /proc/sys/fs/lease-break-time, 45 s. */
+	return open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 struct error *file_open_dir(const char *path, int *ret)

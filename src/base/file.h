@@ -52,7 +52,8 @@ int file_read_head(int dir, const char *path, size_t most, struct file_buffer *b
 int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct text *ret);
 
 /* For reading, what was found with O_PATH, if it is a regular file: opening something else could do
- * something. `found` stays open. -1: it is none, or cannot be opened. */
+ * something. `found` stays open. -1: it is none, or cannot be opened; EWOULDBLOCK: its owner holds
+ * a lease on it. */
 int file_open_regular(int found);
 
 /* The next bytes of what is open, fewer than there is room for where fewer are there; 0 at the end.

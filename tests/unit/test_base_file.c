@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "unit/unit.h"
 
@@ -217,8 +219,32 @@ TEST(directories_of_users)
 	scratch_deinit(&scratch);
 }
 
+/* A blocking open would take lease-break-time, 45 s; SIGALRM ends the test before that. */
+TEST(a_lease_does_not_block)
+{
+	struct scratch scratch;
+	int leased, found;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", TEXT("1"));
+	leased = openat(scratch.dir, "file", O_RDWR | O_CLOEXEC);
+	found = openat(scratch.dir, "file", O_PATH | O_CLOEXEC);
+	assert_true(leased >= 0 && found >= 0);
+	signal(SIGIO, SIG_IGN);
+	if (fcntl(leased, F_SETLEASE, F_WRLCK) < 0)
+		skip();
+	alarm(20);
+	assert_int_equal(file_open_regular(found), -1);
+	assert_int_equal(errno, EWOULDBLOCK);
+	alarm(0);
+	close(leased);
+	close(found);
+	scratch_deinit(&scratch);
+}
+
 UNIT_TESTS(cmocka_unit_test(every_size_comes_whole), cmocka_unit_test(the_largest_comes_whole),
 	   cmocka_unit_test(larger_is_efbig), cmocka_unit_test(short_reads_are_joined),
 	   cmocka_unit_test(a_record_is_one_read), cmocka_unit_test(the_head_of_a_file),
 	   cmocka_unit_test(what_failed_is_an_errno), cmocka_unit_test(a_fifo_does_not_block),
-	   cmocka_unit_test(links), cmocka_unit_test(directories_of_users))
+	   cmocka_unit_test(a_lease_does_not_block), cmocka_unit_test(links),
+	   cmocka_unit_test(directories_of_users))
