@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "capture/crew.h"
+#include "base/crew.h"
 #include "capture/heap_walk.h"
 
 /* One reading: the thread that does it has nothing else, and may have it for good. */

@@ -20,7 +20,7 @@
  * for a moment.
  *
  * Any of this may hang: memory that a process handles faults of itself (userfaultfd(2)), a file on
- * a server that is gone. So a thread does it (capture/crew.h) with a copy of what it needs, and is
+ * a server that is gone. So a thread does it (base/crew.h) with a copy of what it needs, and is
  * left behind when it does not get on: what it has read till then counts. As long as one hangs no
  * other is started.
  */

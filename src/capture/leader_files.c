@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/crew.h"
 #include "base/file.h"
-#include "capture/crew.h"
 
 /* Fewer processes are not worth a thread each. */
 #define PROCESSES_PER_READER 8

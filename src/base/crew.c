@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/crew.h"
+#include "base/crew.h"
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -11,7 +11,7 @@ void crew_init(struct crew *crew)
 {
 	pthread_condattr_t clock;
 
-	*crew = (struct crew){ .users = 1 };
+	*crew = (struct crew){ .users = 1, .patience_ns = PATIENCE_NS };
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -38,7 +38,7 @@ bool crew_start(struct crew *crew, void *(*work)(void *), void *argument)
 
 bool crew_wait(struct crew *crew, uint64_t deadline_ns)
 {
-	uint64_t patience = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	uint64_t patience = clock_ns(CLOCK_MONOTONIC) + crew->patience_ns;
 	size_t before = atomic_load(&crew->steps);
 	bool done;
 
@@ -55,7 +55,7 @@ bool crew_wait(struct crew *crew, uint64_t deadline_ns)
 		if (until == deadline_ns || steps == before)
 			break;
 		before = steps;
-		patience = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+		patience = clock_ns(CLOCK_MONOTONIC) + crew->patience_ns;
 	}
 	done = !crew->workers;
 	atomic_store(&crew->stop, !done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/crew.h"
+#include "base/crew.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -102,6 +102,25 @@ TEST(who_hangs_is_left_and_frees_what_was_shared)
 	close(ends[1]);
 }
 
+/* Without a deadline, the wait ends when nobody made a step for as long as the caller chose. */
+TEST(patience_ends_a_wait)
+{
+	_Atomic bool freed = false;
+	struct work *work;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	work = start(ends[0], &freed);
+	work->crew.patience_ns = 50 * 1000 * 1000;
+	assert_false(crew_wait(&work->crew, 0));
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	release(work);
+	while (!freed)
+		usleep(1000);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* One who came back may be sent again. */
 TEST(a_crew_is_used_again_when_nobody_hangs_any_more)
 {
@@ -128,4 +147,5 @@ TEST(a_crew_is_used_again_when_nobody_hangs_any_more)
 
 UNIT_TESTS(cmocka_unit_test(who_is_done_is_waited_for),
 	   cmocka_unit_test(who_hangs_is_left_and_frees_what_was_shared),
+	   cmocka_unit_test(patience_ends_a_wait),
 	   cmocka_unit_test(a_crew_is_used_again_when_nobody_hangs_any_more))

@@ -3,8 +3,8 @@
  * Threads that do work which may hang, and are then left behind.
  *
  * What belongs to another process can hang whoever looks at it: its memory (userfaultfd), its files
- * (NFS, FUSE), the lock of its memory map. There is no time limit for such calls, so a capture
- * leaves them to a crew, which it waits for only as long as somebody in it gets on.
+ * (NFS, FUSE), the lock of its memory map. There is no time limit for such calls, so they are left
+ * to a crew, which is waited for only as long as one of its threads makes progress.
  *
  *	struct work { struct crew crew; ... };
  *	crew_init(&work->crew);
@@ -16,8 +16,8 @@
  * What they work on belongs to all: the last one to leave frees it, be it who waited or one that
  * hung. What is not done when the wait is over may still be written to.
  */
-#ifndef CAPTURE_CREW_H
-#define CAPTURE_CREW_H
+#ifndef BASE_CREW_H
+#define BASE_CREW_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,6 +31,7 @@ struct crew {
 	unsigned users, workers; /* workers: those who have not finished */
 	_Atomic size_t steps;    /* how much was done: it grows as long as somebody gets on */
 	_Atomic bool stop;       /* nobody waits: workers end at the next opportunity */
+	uint64_t patience_ns;    /* a wait ends after so long without a step; 10 s unless set */
 };
 
 /* The caller is its first user. */
@@ -40,7 +41,7 @@ void crew_init(struct crew *crew);
 bool crew_start(struct crew *crew, void *(*work)(void *), void *argument);
 
 /* Until all have finished, until `deadline_ns` (CLOCK_MONOTONIC; 0: none), or until nobody did a
- * step for 10 s. Returns whether all have finished; else `stop` is set. */
+ * step for `patience_ns`. Returns whether all have finished; else `stop` is set. */
 bool crew_wait(struct crew *crew, uint64_t deadline_ns);
 
 /* How many are still at work. */
