@@ -90,4 +90,8 @@ typedef struct error *kstats_visit(void *context, const struct kstats_recorder *
 struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
 			  bool *ret_is_whole) MUST_CHECK;
 
+/* All of them, added to `tables`. One that cannot be read is told of, and `*ret_status` says so. */
+struct error *kstats_gather_all(const struct kstats_search *search, struct kstats_tables *tables,
+				int *ret_status) MUST_CHECK;
+
 #endif

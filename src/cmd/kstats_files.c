@@ -2,45 +2,17 @@
 /*
  * kstats: keeping metrics in files, and making one of several.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/kstats.h"
 #include "report/table.h"
 
-struct gathering {
-	struct kstats_tables *tables;
-	int *status;
-};
-
-/* What cannot be read is said, and the others are kept. */
-static struct error *gather_entry(void *context, const struct kstats_recorder *recorder,
-				  const struct kstats_entry *entry)
-{
-	struct gathering *gathering = context;
-	struct kstats_table *table;
-	struct error *err = recorder->read(entry->name, &table);
-
-	/* It was removed, or its program ended, since the list. */
-	if (err && err->errnum == ENOENT)
-		error_destroy(err);
-	else if (err)
-		*gathering->status = report_error(err, STATUS_FAILED);
-	if (err)
-		return NULL;
-	if (array_push(gathering->tables, table))
-		return NULL;
-	kstats_table_destroy(table);
-	return &error_no_memory;
-}
-
 struct error *kstats_save(const struct kstats_arguments *arguments, char **words, int *ret_status)
 {
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
-	struct gathering gathering = { &tables, ret_status };
-	struct error *err = *words ? NULL : kstats_each(&search, gather_entry, &gathering, NULL);
+	struct error *err = *words ? NULL : kstats_gather_all(&search, &tables, ret_status);
 
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/kstats.h"
+#include "report/table.h"
 #include "trace/kstats_recorder.h"
 
 /* A name is looked for in this order. */
@@ -105,20 +106,43 @@ struct error *kstats_gather(const struct kstats_search *search, const char *word
 
 /* --- all --- */
 
-static struct error *visit_all(const struct kstats_recorder *recorder, kstats_visit *visit,
-			       void *context, bool *ret_answered)
+/* What a recorder left out. */
+static void print_notes(const struct kstats_notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++) {
+		_cleanup_free_ char *visible = text_visible(text_of(notes->items[i]));
+
+		fprintf(stderr, "ctprof: %s\n", visible ? visible : "?");
+	}
+}
+
+/* What is done with metrics: each is visited as an entry, or read where `tables` is there and the
+ * recorder reads all at once. */
+struct wish {
+	kstats_visit *visit;
+	void *context;
+	struct kstats_tables *tables;
+};
+
+static struct error *visit_all(const struct kstats_recorder *recorder, const struct wish *wish,
+			       bool *ret_answered)
 {
 	struct kstats_entries entries = { 0 };
-	struct error *err = recorder->list(&entries);
+	struct error *err;
 
+	if (wish->tables && recorder->read_all)
+		err = recorder->read_all(wish->tables, &entries.notes);
+	else
+		err = recorder->list(&entries);
 	*ret_answered = !err;
 	for (size_t i = 0; !err && i < entries.count; i++)
-		err = visit(context, recorder, &entries.items[i]);
+		err = wish->visit(wish->context, recorder, &entries.items[i]);
+	print_notes(&entries.notes);
 	kstats_entries_clear(&entries);
 	return err;
 }
 
-struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
+static struct error *each(const struct kstats_search *search, const struct wish *wish,
 			  bool *ret_is_whole)
 {
 	struct error *refused = NULL;
@@ -126,7 +150,7 @@ struct error *kstats_each(const struct kstats_search *search, kstats_visit *visi
 
 	for (size_t i = 0; search->recorders[i]; i++) {
 		bool answered;
-		struct error *err = visit_all(search->recorders[i], visit, context, &answered);
+		struct error *err = visit_all(search->recorders[i], wish, &answered);
 
 		if (answered && err) {
 			error_destroy(refused);
@@ -143,4 +167,47 @@ struct error *kstats_each(const struct kstats_search *search, kstats_visit *visi
 	fprintf(stderr, "ctprof: %s\n", refused->message);
 	error_destroy(refused);
 	return NULL;
+}
+
+struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
+			  bool *ret_is_whole)
+{
+	const struct wish wish = { visit, context, NULL };
+
+	return each(search, &wish, ret_is_whole);
+}
+
+/* A metric that cannot be read is told, and the others are kept. */
+struct gathering {
+	struct kstats_tables *tables;
+	int *status;
+};
+
+static struct error *gather_entry(void *context, const struct kstats_recorder *recorder,
+				  const struct kstats_entry *entry)
+{
+	struct gathering *gathering = context;
+	struct kstats_table *table;
+	struct error *err = recorder->read(entry->name, &table);
+
+	/* It was removed, or its program ended, since the list. */
+	if (err && err->errnum == ENOENT)
+		error_destroy(err);
+	else if (err)
+		*gathering->status = report_error(err, STATUS_FAILED);
+	if (err)
+		return NULL;
+	if (array_push(gathering->tables, table))
+		return NULL;
+	kstats_table_destroy(table);
+	return &error_no_memory;
+}
+
+struct error *kstats_gather_all(const struct kstats_search *search, struct kstats_tables *tables,
+				int *ret_status)
+{
+	struct gathering gathering = { tables, ret_status };
+	const struct wish wish = { gather_entry, &gathering, tables };
+
+	return each(search, &wish, NULL);
 }

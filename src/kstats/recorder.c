@@ -7,6 +7,13 @@ const char *const kstats_commands[KSTATS_COMMAND_COUNT] = {
 #undef COMMAND_NAME
 };
 
+void kstats_notes_clear(struct kstats_notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		free(notes->items[i]);
+	array_deinit(notes);
+}
+
 void kstats_entries_clear(struct kstats_entries *entries)
 {
 	for (size_t i = 0; i < entries->count; i++) {
@@ -17,4 +24,5 @@ void kstats_entries_clear(struct kstats_entries *entries)
 		kstats_scope_clear(&entries->items[i].scope);
 	}
 	array_deinit(entries);
+	kstats_notes_clear(&entries->notes);
 }

@@ -6,6 +6,7 @@
 #ifndef KSTATS_RECORDER_H
 #define KSTATS_RECORDER_H
 
+#include "kstats/file.h"
 #include "kstats/spec.h"
 
 /* What is done to a metric while it stays. */
@@ -32,8 +33,15 @@ struct kstats_entry {
 	uint64_t count; /* of values */
 };
 
+/* What was left out, and why: a line each, for who asked. */
+struct kstats_notes {
+	ARRAY(char *);
+};
+void kstats_notes_clear(struct kstats_notes *notes);
+
 struct kstats_entries {
 	ARRAY(struct kstats_entry);
+	struct kstats_notes notes;
 };
 void kstats_entries_clear(struct kstats_entries *entries);
 
@@ -49,6 +57,9 @@ struct kstats_recorder {
 	/* Added to `entries`; none where the recorder is not there at all. */
 	struct error *(*list)(struct kstats_entries *entries);
 	struct error *(*read)(const char *name, struct kstats_table **ret);
+	/* All of them in one pass, added to `tables`, with what was left out. NULL: by list and
+	 * read. */
+	struct error *(*read_all)(struct kstats_tables *tables, struct kstats_notes *notes);
 	struct error *(*command)(const char *name, enum kstats_command command);
 	/* With its GAP metric. NULL: cannot be asked to. */
 	struct error *(*remove)(const char *name);

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 /* --- mapping --- */
@@ -40,6 +42,15 @@ static struct error *check_file(int fd, size_t *ret)
 	return NULL;
 }
 
+unsigned kstats_region_cpus_max(void)
+{
+	unsigned long mask[KSTATS_SHARED_CPUS_MAX / (8 * sizeof(long))];
+	/* The system call returns the size of the kernel's mask in bytes. */
+	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+
+	return bytes > 0 ? (unsigned)bytes * 8 : KSTATS_SHARED_CPUS_MAX;
+}
+
 /* `header` is a copy. */
 static struct error *check_header(const struct kstats_shared_header *header, size_t size)
 {
@@ -56,6 +67,9 @@ static struct error *check_header(const struct kstats_shared_header *header, siz
 		return not_ours("its size is not that of its tables");
 	if (!kstats_shared_is_name(header->name, strnlen(header->name, sizeof(header->name))))
 		return not_ours("its name");
+	if (header->cpus > kstats_region_cpus_max())
+		return error_coded(E2BIG, "it has tables for %u CPUs, and this kernel has %u",
+				   header->cpus, kstats_region_cpus_max());
 	return NULL;
 }
 
@@ -109,48 +123,23 @@ static struct kstats_shared_slot *table_at(const struct kstats_region *region, u
 	return (void *)((char *)region->bytes + offset);
 }
 
-/* Was anything ever written there? Where not, looking at it would make pages of it. */
-static bool is_written(const struct kstats_region *region, unsigned part, unsigned cpu)
+/* The first table of the whole file that has anything written to it from this one on, as a number
+ * that counts all parts' tables; holes are skipped, since reading them would make pages of them. */
+static uint64_t next_written(const struct kstats_region *region, uint64_t table)
 {
-	off_t start = (off_t)kstats_shared_table(region->header.frac_bits, region->header.cpus,
-						 part, cpu);
-	off_t data = lseek(region->fd, start, SEEK_DATA);
+	const uint64_t bytes = kstats_shared_table_bytes(region->header.frac_bits);
+	off_t data = lseek(region->fd, (off_t)(KSTATS_SHARED_UNIT + table * bytes), SEEK_DATA);
 
 	if (data < 0)
-		return errno != ENXIO;
-	return data < start + (off_t)kstats_shared_table_bytes(region->header.frac_bits);
+		return errno == ENXIO ? UINT64_MAX : table;
+	return ((uint64_t)data - KSTATS_SHARED_UNIT) / bytes;
 }
 
-/* What is done with each slot that has counted something since the last reset. */
-typedef struct error *slot_visit(void *context, unsigned cpu, unsigned slot,
-				 struct kstats_shared_slot counted);
-
-static struct error *visit_table(const struct kstats_region *region, unsigned part, unsigned cpu,
-				 uint64_t resets, uint64_t *total, slot_visit *visit, void *context)
+static bool is_written(const struct kstats_region *region, unsigned part, unsigned cpu)
 {
-	unsigned gone = kstats_shared_forgotten(part, resets);
-	const struct kstats_shared_slot *slots = table_at(region, part, cpu);
-	const struct kstats_shared_slot *forgotten =
-		is_written(region, gone, cpu) ? table_at(region, gone, cpu) : NULL;
+	const uint64_t table = (uint64_t)part * region->header.cpus + cpu;
 
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(region->header.frac_bits); slot++) {
-		struct kstats_shared_slot counted = kstats_shared_load(&slots[slot]);
-		struct error *err;
-
-		if (forgotten) {
-			counted.count -= forgotten[slot].count;
-			counted.sum -= forgotten[slot].sum;
-		}
-		if (!counted.count)
-			continue;
-		/* Nobody who counts gets there, and all of them together are still a number. */
-		if (__builtin_add_overflow(*total, counted.count, total))
-			return error_coded(EPROTO, "its counts are not those of libkstats");
-		err = visit(context, cpu, slot, counted);
-		if (err)
-			return err;
-	}
-	return NULL;
+	return next_written(region, table) == table;
 }
 
 static uint64_t resets_of(const struct kstats_region *region)
@@ -162,31 +151,105 @@ static uint64_t resets_of(const struct kstats_region *region)
 	return resets;
 }
 
-/* All tables. EAGAIN: there was a reset meanwhile, so that what was seen means nothing. */
-static struct error *visit_all(const struct kstats_region *region, slot_visit *visit, void *context)
+/* What is done with each slot that has counted something since the last reset. */
+typedef struct error *slot_visit(void *context, unsigned cpu, unsigned slot,
+				 struct kstats_shared_slot counted);
+
+struct walk {
+	struct kstats_region *region;
+	uint64_t resets, total;
+	slot_visit *visit;
+	void *context;
+};
+
+static struct error *not_of_libkstats(void)
 {
-	uint64_t resets = resets_of(region), total = 0;
-
-	for (unsigned part = KSTATS_PART_OWN; part < KSTATS_PART_FORGOTTEN; part++)
-		for (unsigned cpu = 0; cpu < region->header.cpus; cpu++) {
-			struct error *err;
-
-			if (!is_written(region, part, cpu))
-				continue;
-			err = visit_table(region, part, cpu, resets, &total, visit, context);
-			if (err)
-				return err;
-		}
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return resets_of(region) == resets ? NULL : error_coded(EAGAIN, "it is being reset");
+	return error_coded(EPROTO, "its counts are not those of libkstats");
 }
 
-/* Nobody resets that often. */
-#define ATTEMPTS_MAX 100
-
-static bool is_worth_another(struct error **err, unsigned attempt)
+static struct error *visit_table(struct walk *walk, unsigned part, unsigned cpu)
 {
-	if (!*err || (*err)->errnum != EAGAIN || attempt == ATTEMPTS_MAX)
+	struct kstats_region *region = walk->region;
+	const unsigned frac_bits = region->header.frac_bits;
+	unsigned gone = kstats_shared_forgotten(part, walk->resets);
+	const struct kstats_shared_slot *slots = table_at(region, part, cpu);
+	const struct kstats_shared_slot *forgotten =
+		is_written(region, gone, cpu) ? table_at(region, gone, cpu) : NULL;
+
+	region->looked_at += kstats_shared_table_bytes(frac_bits) * (forgotten ? 2 : 1);
+	for (unsigned slot = 0; slot < BUCKET_SLOTS(frac_bits); slot++) {
+		struct kstats_shared_slot counted = kstats_shared_load(&slots[slot]);
+		struct error *err;
+
+		if (forgotten) {
+			counted.count -= forgotten[slot].count;
+			counted.sum -= forgotten[slot].sum;
+		}
+		if (!counted.count)
+			continue;
+		/* No value reaches the last slot, and files that have it are refused. All counts
+		 * together are a number. */
+		if (slot == BUCKET_SLOTS(frac_bits) - 1 ||
+		    __builtin_add_overflow(walk->total, counted.count, &walk->total))
+			return not_of_libkstats();
+		err = walk->visit(walk->context, cpu, slot, counted);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct error *being_reset(void)
+{
+	return error_coded(EAGAIN, "it is being reset continuously");
+}
+
+/* All tables. EAGAIN: there was a reset meanwhile, so that what was seen means nothing. */
+static struct error *visit_all(struct kstats_region *region, slot_visit *visit, void *context)
+{
+	const unsigned cpus = region->header.cpus;
+	const uint64_t end = (uint64_t)KSTATS_PART_FORGOTTEN * cpus;
+	struct walk walk = { region, resets_of(region), 0, visit, context };
+
+	for (uint64_t table = 0; (table = next_written(region, table)) < end; table++) {
+		struct error *err =
+			visit_table(&walk, (unsigned)(table / cpus), (unsigned)(table % cpus));
+
+		/* Nonsense may come of it, too. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (resets_of(region) != walk.resets) {
+			error_destroy(err);
+			return being_reset();
+		}
+		if (err)
+			return err;
+	}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return resets_of(region) == walk.resets ? NULL : being_reset();
+}
+
+/* Resets take a system call each, so that a reader gets through between them; but a hostile program
+ * can change the number at any rate. Readers notice it after each table. */
+#define ATTEMPTS_MAX 100
+/* Of the whole memory. */
+#define READINGS_MAX 4
+
+struct attempts {
+	unsigned count;
+	uint64_t bytes_max; /* of looked_at */
+};
+
+static struct attempts attempts_of(const struct kstats_region *region)
+{
+	return (struct attempts){ .bytes_max = region->looked_at +
+					       READINGS_MAX * (uint64_t)region->size };
+}
+
+static bool is_worth_another(const struct kstats_region *region, struct error **err,
+			     struct attempts *attempts)
+{
+	if (!*err || (*err)->errnum != EAGAIN || ++attempts->count == ATTEMPTS_MAX ||
+	    region->looked_at >= attempts->bytes_max)
 		return false;
 	error_destroy(*err);
 	*err = NULL;
@@ -195,14 +258,23 @@ static bool is_worth_another(struct error **err, unsigned attempt)
 
 /* --- reading --- */
 
+struct reading {
+	struct kstats_table *table;
+	size_t rows;
+};
+
 static struct error *add_to_table(void *context, unsigned cpu, unsigned slot,
 				  struct kstats_shared_slot counted)
 {
+	const struct reading *reading = context;
+	const size_t before = reading->table->rows.count;
 	struct kstats_row *row;
-	struct error *err = kstats_table_row(context, cpu, NULL, &row);
+	struct error *err = kstats_table_row(reading->table, cpu, NULL, &row);
 
 	if (err)
 		return err;
+	if (before == reading->rows && reading->table->rows.count > before)
+		return error_coded(ENOSPC, "it has counted on more than %zu CPUs", reading->rows);
 	row->slots[slot].count += counted.count;
 	row->slots[slot].sum += counted.sum;
 	return NULL;
@@ -215,15 +287,17 @@ static void empty(struct kstats_table *table)
 	table->rows.count = 0;
 }
 
-struct error *kstats_region_read(const struct kstats_region *region, struct kstats_table *table)
+struct error *kstats_region_read(struct kstats_region *region, size_t rows,
+				 struct kstats_table *table)
 {
+	struct attempts attempts = attempts_of(region);
+	struct reading reading = { table, rows };
 	struct error *err;
-	unsigned attempt = 0;
 
 	do {
 		empty(table);
-		err = visit_all(region, add_to_table, table);
-	} while (is_worth_another(&err, ++attempt));
+		err = visit_all(region, add_to_table, &reading);
+	} while (is_worth_another(region, &err, &attempts));
 	return err;
 }
 
@@ -235,16 +309,16 @@ static struct error *add_to_count(void *context, unsigned cpu, unsigned slot,
 	return NULL;
 }
 
-struct error *kstats_region_count(const struct kstats_region *region, uint64_t *ret)
+struct error *kstats_region_count(struct kstats_region *region, uint64_t *ret)
 {
+	struct attempts attempts = attempts_of(region);
 	struct error *err;
 	uint64_t count;
-	unsigned attempt = 0;
 
 	do {
 		count = 0;
 		err = visit_all(region, add_to_count, &count);
-	} while (is_worth_another(&err, ++attempt));
+	} while (is_worth_another(region, &err, &attempts));
 	if (!err)
 		*ret = count;
 	return err;
@@ -257,13 +331,16 @@ bool kstats_region_is_active(const struct kstats_region *region)
 
 /* --- commands --- */
 
+/* A second in all. */
+#define TURNS_MAX 100
+
 /* The kernel gives it back when the file is closed, also by a process that is killed. */
 static struct error *take_turn(const struct kstats_region *region)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
 
 	for (unsigned turn = 0; flock(region->fd, LOCK_EX | LOCK_NB) < 0; turn++) {
-		if (errno != EWOULDBLOCK || turn == ATTEMPTS_MAX)
+		if (errno != EWOULDBLOCK || turn == TURNS_MAX)
 			return error_system(errno, "somebody else resets it");
 		nanosleep(&pause, NULL);
 	}

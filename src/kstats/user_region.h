@@ -18,21 +18,32 @@ struct kstats_region {
 	struct kstats_shared_header *bytes; /* all of it; may change at any time */
 	struct kstats_shared_header header; /* a copy that was checked; name ends with NUL */
 	size_t size;
+	uint64_t looked_at; /* bytes of tables that were read so far */
 };
 
+/* How many CPUs a metric may have tables for: as many as the kernel's masks of CPUs have bits, by
+ * which libkstats makes them (sched_getaffinity(2)). A host's kernel is that of its containers. */
+unsigned kstats_region_cpus_max(void);
+
 /* Map the file behind `fd`, which is taken over, also by an error; to be written to as well where
- * `writable`. The error's code is EPROTO when this is not what libkstats makes. */
+ * `writable`. The error's code is EPROTO when this is not what libkstats makes, and E2BIG when it
+ * has tables for more CPUs than kstats_region_cpus_max(). */
 struct error *kstats_region_map(int fd, bool writable, struct kstats_region *ret) MUST_CHECK;
 void kstats_region_unmap(struct kstats_region *region);
 
 bool kstats_region_is_active(const struct kstats_region *region);
 
-/* What was counted since the last reset, by CPU, into `table`, which is empty and has the region's
- * frac_bits. */
-struct error *kstats_region_read(const struct kstats_region *region,
+/*
+ * What was counted since the last reset, by CPU, into `table`, which is empty and has the region's
+ * frac_bits: at most `rows` rows.
+ *
+ * A reset meanwhile means reading again, until the tables were read whole a few times: the code is
+ * EAGAIN for a metric that is being reset continuously, and ENOSPC for one with more rows.
+ */
+struct error *kstats_region_read(struct kstats_region *region, size_t rows,
 				 struct kstats_table *table) MUST_CHECK;
 /* Of all values since the last reset. */
-struct error *kstats_region_count(const struct kstats_region *region, uint64_t *ret) MUST_CHECK;
+struct error *kstats_region_count(struct kstats_region *region, uint64_t *ret) MUST_CHECK;
 
 /* The region was mapped to be written to. */
 struct error *kstats_region_command(const struct kstats_region *region,

@@ -91,12 +91,12 @@ TEST(a_good_one_is_read)
 	assert_true(kstats_region_is_active(&region));
 	set_slot(region.fd, KSTATS_PART_OWN, 1, 5, 10, 60);
 	set_slot(region.fd, KSTATS_PART_ATOMIC, 1, 5, 1, 6);
-	set_slot(region.fd, KSTATS_PART_ATOMIC, 0, BUCKET_SLOTS(1) - 1, 3, 4);
+	set_slot(region.fd, KSTATS_PART_ATOMIC, 0, BUCKET_SLOTS(1) - 2, 3, 4);
 	set_slot(region.fd, kstats_shared_forgotten(KSTATS_PART_OWN, 0), 1, 5, 4, 24);
 	expect_ok(kstats_table_create("made", 1, "", &table));
-	expect_ok(kstats_region_read(&region, table));
+	expect_ok(kstats_region_read(&region, SIZE_MAX, table));
 	assert_int_equal(table->rows.count, 2);
-	assert_true(table->rows.items[0].slots[BUCKET_SLOTS(1) - 1].count == 3);
+	assert_true(table->rows.items[0].slots[BUCKET_SLOTS(1) - 2].count == 3);
 	assert_true(table->rows.items[1].slots[5].count == 7);
 	assert_true(table->rows.items[1].slots[5].sum == 42);
 	expect_ok(kstats_region_count(&region, &count));
@@ -178,16 +178,61 @@ TEST(counts_that_cannot_be_are_errors)
 
 	expect_ok(kstats_table_create("made", 1, "", &table));
 	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, UINT64_MAX, 0);
-	expect_ok(kstats_region_read(&region, table));
+	expect_ok(kstats_region_read(&region, SIZE_MAX, table));
 	set_slot(region.fd, KSTATS_PART_OWN, 0, 2, 1, 0);
-	expect_error(kstats_region_read(&region, table), "counts");
+	expect_error(kstats_region_read(&region, SIZE_MAX, table), "counts");
 	expect_error(kstats_region_count(&region, &count), "counts");
 	assert_true(count == 7);
 	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 3, 0);
 	set_slot(region.fd, kstats_shared_forgotten(KSTATS_PART_OWN, 0), 0, 1, 4, 0);
-	expect_error(kstats_region_read(&region, table), "counts");
+	expect_error(kstats_region_read(&region, SIZE_MAX, table), "counts");
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 0, 0);
+	set_slot(region.fd, kstats_shared_forgotten(KSTATS_PART_OWN, 0), 0, 1, 0, 0);
+	/* A file with the slot that no value reaches could not be read again. */
+	set_slot(region.fd, KSTATS_PART_OWN, 1, BUCKET_SLOTS(1) - 1, 1, 0);
+	expect_error(kstats_region_read(&region, SIZE_MAX, table), "counts");
 	kstats_table_destroy(table);
 	kstats_region_unmap(&region);
+}
+
+TEST(rows_have_a_limit)
+{
+	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
+	struct kstats_table *table;
+	struct error *err;
+
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 1, 1);
+	set_slot(region.fd, KSTATS_PART_OWN, 1, 1, 1, 1);
+	expect_ok(kstats_table_create("made", 1, "", &table));
+	err = kstats_region_read(&region, 1, table);
+	assert_int_equal(err->errnum, ENOSPC);
+	expect_error(err, "more than 1 CPUs");
+	expect_ok(kstats_region_read(&region, 2, table));
+	assert_int_equal(table->rows.count, 2);
+	/* Both tables, of a page each, in both readings. */
+	assert_true(region.looked_at == (uint64_t)4 * KSTATS_SHARED_UNIT);
+	kstats_table_destroy(table);
+	kstats_region_unmap(&region);
+}
+
+TEST(tables_for_more_cpus_than_the_kernel_has_are_refused)
+{
+	struct kstats_shared_header header = good;
+	struct kstats_region region;
+	struct error *err;
+
+	header.cpus = kstats_region_cpus_max();
+	expect_ok(kstats_region_map(
+		make_file(header, (off_t)kstats_shared_size(1, header.cpus), SEALS), true,
+		&region));
+	kstats_region_unmap(&region);
+	if (header.cpus++ == KSTATS_SHARED_CPUS_MAX)
+		skip();
+	err = kstats_region_map(make_file(header, (off_t)kstats_shared_size(1, header.cpus), SEALS),
+				true, &region);
+	assert_non_null(err);
+	assert_int_equal(err->errnum, E2BIG);
+	expect_error(err, "CPUs");
 }
 
 /* What says how large it is changes behind our back: the copy counts. */
@@ -213,21 +258,30 @@ TEST(what_changes_later_is_not_believed)
 TEST(endless_resets_are_errors)
 {
 	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
-	uint64_t count, end = clock_ns(CLOCK_MONOTONIC) + 30 * NS_PER_S;
+	uint64_t count, before = 0, end = clock_ns(CLOCK_MONOTONIC) + 30 * NS_PER_S;
 	struct error *err = NULL;
-	pid_t child = fork();
+	pid_t child;
 
+	/* Of all tables that there are. */
+	for (unsigned part = 0; part < KSTATS_PARTS; part++)
+		for (unsigned cpu = 0; cpu < good.cpus; cpu++)
+			set_slot(region.fd, part, cpu, 1, 1, 1);
+	child = fork();
 	if (!child)
 		for (;;)
 			__atomic_fetch_add(&region.bytes->resets, 1, __ATOMIC_SEQ_CST);
 	/* It may be kept from running. */
-	while (!err && clock_ns(CLOCK_MONOTONIC) < end)
+	while (!err && clock_ns(CLOCK_MONOTONIC) < end) {
+		before = region.looked_at;
 		err = kstats_region_count(&region, &count);
+	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_non_null(err);
 	assert_int_equal(err->errnum, EAGAIN);
-	expect_error(err, "reset");
+	expect_error(err, "being reset continuously");
+	/* The last call has given up after few readings. */
+	assert_true(region.looked_at - before <= (uint64_t)6 * region.size);
 	kstats_region_unmap(&region);
 }
 
@@ -329,7 +383,8 @@ UNIT_TESTS(cmocka_unit_test(a_good_one_is_read),
 	   cmocka_unit_test(files_that_could_end_us_are_refused),
 	   cmocka_unit_test(sizes_that_are_not_those_of_the_tables_are_refused),
 	   cmocka_unit_test(other_contents_are_refused),
-	   cmocka_unit_test(counts_that_cannot_be_are_errors),
+	   cmocka_unit_test(counts_that_cannot_be_are_errors), cmocka_unit_test(rows_have_a_limit),
+	   cmocka_unit_test(tables_for_more_cpus_than_the_kernel_has_are_refused),
 	   cmocka_unit_test(what_changes_later_is_not_believed),
 	   cmocka_unit_test(endless_resets_are_errors),
 	   cmocka_unit_test(resets_that_break_off_have_no_effect),

@@ -37,7 +37,7 @@ static int make_file(const uint8_t *data, size_t size)
 	return fd;
 }
 
-static void check_table(const struct kstats_region *region)
+static void check_table(struct kstats_region *region)
 {
 	struct kstats_distribution all = { 0 };
 	struct kstats_table *table;
@@ -45,7 +45,7 @@ static void check_table(const struct kstats_region *region)
 	struct error *err;
 
 	must(!kstats_table_create("fuzz", region->header.frac_bits, "", &table));
-	err = kstats_region_read(region, table);
+	err = kstats_region_read(region, SIZE_MAX, table);
 	if (err) {
 		fuzz_check_error(err);
 		kstats_table_destroy(table);
@@ -68,7 +68,7 @@ static void check_table(const struct kstats_region *region)
 	kstats_table_destroy(table);
 }
 
-static void check_commands(const struct kstats_region *region)
+static void check_commands(struct kstats_region *region)
 {
 	uint64_t count;
 

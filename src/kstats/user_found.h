@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Metrics of programs among the mappings of a process.
+ *
+ * A metric is a memfd that a process has mapped: a mapping is the process's own doing, while a file
+ * could be among its open ones because somebody sent it there. It is opened by that mapping, which
+ * needs CAP_CHECKPOINT_RESTORE, or by the descriptor that libkstats keeps of it.
+ *
+ * All of this asks the kernel about another process, and may hang: while somebody holds the lock of
+ * its memory map, say.
+ */
+#ifndef KSTATS_USER_FOUND_H
+#define KSTATS_USER_FOUND_H
+
+#include <sys/types.h>
+
+#include "kstats/user_region.h"
+
+/* A metric that a process has mapped, by the kernel's word. */
+struct user_found {
+	uint32_t pid;
+	uint64_t start, end, inode;
+	dev_t device;
+	char name[KSTATS_SHARED_NAME_MAX + 1];
+};
+
+/* `visit` ends the search by false. */
+typedef bool user_found_visit(void *context, const struct user_found *found);
+
+/* Each metric that a process has mapped, until the calling thread has used `time_ns` of a CPU for
+ * it (0: no limit). Returns 0, the errno of its maps, or ETIME. */
+int user_found_each(uint32_t pid, uint64_t time_ns, user_found_visit *visit, void *context);
+
+struct error *user_found_open(const struct user_found *found, bool writable,
+			      struct kstats_region *ret) MUST_CHECK;
+/* Why one cannot be opened. */
+struct error *user_found_refused(const struct user_found *found, int failed) MUST_CHECK;
+
+#endif

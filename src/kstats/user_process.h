@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose a process is: the user to whom what it costs to look at it is counted.
+ */
+#ifndef KSTATS_USER_PROCESS_H
+#define KSTATS_USER_PROCESS_H
+
+#include <stdint.h>
+
+/*
+ * The real user of a process: neither set-user-ID programs nor prctl(PR_SET_DUMPABLE), which gives
+ * the files below /proc/PID to root, change it. Of a process in a user namespace that another
+ * user than root made, that user, who has as many numbers there as /etc/subuid says.
+ *
+ * UINT32_MAX: it is gone, or the kernel does not say.
+ */
+uint32_t user_of_process(uint32_t pid);
+
+#endif
