@@ -142,6 +142,65 @@ needs_no_executable_memory() {
 	has_not "its mappings" "$(grep kstats:sealed "/proc/$pid/maps" | cut -d' ' -f2)" x
 }
 
+# --- programs that mean harm ---
+
+# hostile WORDS...: as another user.
+hostile() {
+	start "${as_nobody[@]}" "$scratch/kstats_hostile" "$@"
+}
+
+# Whatever strangers do, the metrics of others are listed and saved, and it is told what was left out.
+# They are made by a kernel's own number of CPUs, which is the size of its masks.
+strangers_have_limits() {
+	local list saved peak mine large many
+
+	is_root
+	cp "$programs/kstats_hostile" "$scratch"
+	chmod 755 "$scratch" "$scratch/kstats_hostile"
+	hostile large 5 8192
+	large=$pid
+	hostile many 1100
+	many=$pid
+	hostile last
+	hostile lease
+	serve static mine 3
+	mine=$pid
+	list=$(timeout 200 "$ctprof" kstats list --via user 2> "$scratch/notes")
+	has "the list" "$list" "$mine:mine "
+	equal "metrics of one process" "$(grep -c "^$many:many" <<< "$list")" 1024
+	has "the notes" "$(< "$scratch/notes")" "76 metrics of process $many (uid 65534) omitted: limit of 1024"
+	has "the notes" "$(< "$scratch/notes")" ":lease (uid 65534) omitted: its program holds a lease"
+	grep -q "5 metrics of process $large (uid 65534) omitted: tables for more CPUs" "$scratch/notes" ||
+		equal "metrics of 8192 CPUs" "$(grep -c "^$large:large" <<< "$list")" 5
+	peak=$(timeout 200 "$programs/kstats_hostile" measure "$ctprof" kstats save --via user -o "$scratch/all.kstats" 2> "$scratch/notes")
+	between "peak memory of save (KiB)" 1 "${peak#peak }" 500000
+	has "the notes" "$(< "$scratch/notes")" "76 metrics of process $many (uid 65534) omitted"
+	saved=$("$ctprof" kstats show --format json "$scratch/all.kstats")
+	has "what was saved" "$saved" "\"$mine:mine\""
+	# It would make the file one that is refused.
+	has_not "what was saved" "$saved" ":last\""
+}
+
+# A reader of a metric that is reset without end gives up soon, and names it. On a busy host the program
+# may be kept from running while it is read.
+resets_without_end() {
+	local turn
+
+	is_root
+	cp "$programs/kstats_hostile" "$scratch"
+	chmod 755 "$scratch" "$scratch/kstats_hostile"
+	hostile spin 64
+	for ((turn = 0; turn < 300; turn++)); do
+		output=$("$ctprof" kstats list --via user 2>&1)
+		! [[ $output == *" $pid:spin "* ]] || break
+	done
+	has "the list's notes" "$output" "metric $pid:spin (uid 65534) omitted: being reset continuously"
+	for ((turn = 0; turn < 300; turn++)); do
+		output=$("$ctprof" kstats show "$pid:spin" 2>&1) || break
+	done
+	has "the error" "$output" "metric $pid:spin: it is being reset continuously"
+}
+
 for form in shared static; do
 	for way in rseq atomic; do
 		library_case $form $way
@@ -155,3 +214,5 @@ run_case "libkstats: loaded and dropped while threads go on" is_loaded_late "$PW
 run_case "libkstats: in a plugin that is loaded and dropped" is_loaded_in_a_plugin
 run_case "libkstats: valgrind has nothing to say" under_valgrind
 run_case "libkstats: its memory cannot be executed" needs_no_executable_memory
+run_case "libkstats: strangers have limits, and others are served" strangers_have_limits
+run_case "libkstats: a metric that is reset without end is refused by its name" resets_without_end
