@@ -254,7 +254,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(max_entries, UNWIND_PROCESSES_MAX);
 	__type(key, __u32);
 	__type(value, struct unwind_process);
 } unwind_processes SEC(".maps");

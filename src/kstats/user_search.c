@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/crew.h"
-#include "kstats/user_process.h"
+#include "proc/process_user.h"
 #include "proc/tasks.h"
 
 /*
@@ -235,7 +235,7 @@ static void take_process(struct search *search, uint32_t pid)
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct turn turn = { .search = search };
-	uint32_t user = user_of_process(pid);
+	uint32_t user = process_user(pid);
 	bool is_wanted;
 	int failed;
 

@@ -6,6 +6,9 @@
  * an exec is in its ring before the entry is removed; so who writes an entry looks at the rings
  * once more, and what was written too late is wrong for no longer than that takes.
  *
+ * Processes are strangers'. What a tick does for them is bounded in time, and goes on in the next
+ * tick where it stopped; what is read of them has a part of the time for each user.
+ *
  * Records do not say what is unmapped, so that what is made of them does not know how many pages
  * may be executed. A process that has been quiet for a while is read from /proc, which does.
  */
@@ -15,6 +18,8 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/word_map.h"
+#include "proc/process_user.h"
 #include "trace/space_shelf.h"
 #include "trace/unwind_chunks.h"
 
@@ -35,17 +40,35 @@
 
 #define LOOK_NS  (NS_PER_S / 50)
 
+/* For each of the kinds of work of a tick: time of a CPU, which a busy host does not lengthen. */
+#define WORK_NS (NS_PER_S / 20)
+/* Processes of a user are read for a fifth of the time, over a second; each of them, for a
+ * twentieth. */
+#define USER_PART      5
+#define USER_DEBT_NS   NS_PER_S
+#define PROCESS_PAUSES 19
+
+/* Keys of the kernel's map that a tick looks at after a loss. */
+#define FORGET_A_TICK 4096
+/* As often as children can have inherited what was forgotten of their parent. */
+#define FORGET_PASSES 4
+/* Processes that a tick takes from the map of those that are asked for: all of them. */
+#define ASKED_MAX 1024
+
 struct process {
 	LIST_ENTRY(process) same; /* with the same hash */
-	TAILQ_ENTRY(process) restless, waiting, late;
+	TAILQ_ENTRY(process) restless, waiting, late, asked;
 	uint32_t pid;
 	bool is_restless; /* what it has is not read yet, only told */
 	bool is_waiting;  /* for tables */
 	bool is_late;     /* it changed too soon after its last space */
+	bool is_asked;    /* a walk found that what is known is wrong */
 	struct shelf_space *space;
 	uint64_t exec_pages;
 	uint64_t begun_ns, changed_ns, built_ns, read_ns;
-	uint32_t in_vain; /* times that it was read for a walk, and nothing was new */
+	uint64_t cost_ns;          /* of the last reading */
+	uint64_t asked_generation; /* 0: nothing was known */
+	uint32_t in_vain;          /* times that it was read for a walk, and nothing was new */
 };
 
 LIST_HEAD(process_bucket, process);
@@ -63,10 +86,21 @@ struct unwinder {
 	struct space_shelf *spaces;
 	struct process_bucket buckets[BUCKETS];
 	struct processes restless; /* the one that has been quiet longest first */
-	struct processes waiting, late;
+	struct processes waiting, late, asked;
 	size_t no_room, failed;
 	bool has_news;
-	uint64_t lost; /* records of image_watch, as of the last look */
+	bool has_tables; /* for those who wait, since they were looked at last */
+	uint64_t lost;   /* records of image_watch, as of the last look */
+	struct {
+		bool goes_on, has_key;
+		uint32_t key; /* the next one */
+		unsigned passes;
+		size_t count;
+	} forgetting;
+	struct word_map users; /* to the index of their time */
+	struct {
+		ARRAY(uint64_t);
+	} free_ns; /* by user */
 };
 
 /* --- opening --- */
@@ -131,6 +165,7 @@ struct error *unwinder_open(const struct unwinder_options *options, struct unwin
 	TAILQ_INIT(&unwinder->restless);
 	TAILQ_INIT(&unwinder->waiting);
 	TAILQ_INIT(&unwinder->late);
+	TAILQ_INIT(&unwinder->asked);
 	err = open_unwinder(unwinder, options->pids, options->pid_count);
 	if (err) {
 		unwinder_close(unwinder);
@@ -188,6 +223,7 @@ static void remove_process(struct unwinder *unwinder, struct process *process)
 	set_listed(unwinder, process, restless, false);
 	set_listed(unwinder, process, waiting, false);
 	set_listed(unwinder, process, late, false);
+	set_listed(unwinder, process, asked, false);
 	space_shelf_release(unwinder->spaces, process->space);
 	LIST_REMOVE(process, same);
 	free(process);
@@ -206,6 +242,8 @@ void unwinder_close(struct unwinder *unwinder)
 	unwind_store_destroy(unwinder->store);
 	unwind_chunks_deinit(&unwinder->chunks);
 	array_deinit(&unwinder->pids);
+	array_deinit(&unwinder->free_ns);
+	word_map_deinit(&unwinder->users);
 	free(unwinder);
 }
 
@@ -241,6 +279,16 @@ static void say(struct unwinder *unwinder, const struct process *process)
 }
 
 /* --- following them --- */
+
+static uint64_t end_of_work(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
+}
+
+static bool is_over(uint64_t end_ns)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end_ns;
+}
 
 /* What was told of a mapping may be more than there is by now, and then leads to no file. */
 static void read_soon(struct unwinder *unwinder, struct process *process, uint64_t time_ns)
@@ -321,10 +369,12 @@ static void follow(struct unwinder *unwinder, uint32_t pid)
 
 static size_t follow_changed(struct unwinder *unwinder)
 {
+	const uint64_t end_ns = end_of_work();
 	size_t count = 0;
 	uint32_t pid;
 
-	while (count < CHANGES_A_TICK && image_watch_changed(unwinder->options.images, &pid)) {
+	while (count < CHANGES_A_TICK && !is_over(end_ns) &&
+	       image_watch_changed(unwinder->options.images, &pid)) {
 		follow(unwinder, pid);
 		count++;
 	}
@@ -346,22 +396,25 @@ static void build_again(struct unwinder *unwinder, struct process *process, uint
 
 static void build_waiting(struct unwinder *unwinder)
 {
-	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = end_of_work();
 	struct process *last = TAILQ_LAST(&unwinder->waiting, processes), *process, *next;
 
 	/* Who waits on goes to the end. */
-	for (process = TAILQ_FIRST(&unwinder->waiting); process; process = next) {
+	for (process = TAILQ_FIRST(&unwinder->waiting); process && !is_over(end_ns);
+	     process = next) {
 		next = process == last ? NULL : TAILQ_NEXT(process, waiting);
 		build_again(unwinder, process, time_ns);
 	}
+	unwinder->has_tables = process != NULL;
 }
 
 static void build_late(struct unwinder *unwinder)
 {
-	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = end_of_work();
 	struct process *process, *next;
 
-	for (process = TAILQ_FIRST(&unwinder->late); process; process = next) {
+	/* One that is built leaves the list, and the next tick begins with the others. */
+	for (process = TAILQ_FIRST(&unwinder->late); process && !is_over(end_ns); process = next) {
 		struct image_now now;
 
 		next = TAILQ_NEXT(process, late);
@@ -374,7 +427,44 @@ static void build_late(struct unwinder *unwinder)
 
 /* --- reading them --- */
 
-static bool read_again(struct unwinder *unwinder, struct process *process)
+/* Until when the time for the user of a process is used up; NULL: always, as root and without
+ * memory. */
+static uint64_t *time_of_user(struct unwinder *unwinder, uint32_t pid)
+{
+	const uint32_t user = process_user(pid);
+	uint32_t *index;
+
+	if (!user || user == UINT32_MAX)
+		return NULL;
+	index = word_map_at(&unwinder->users, (struct words){ { user } });
+	if (!index)
+		return NULL;
+	if (*index == WORD_MAP_NEW) {
+		if (!array_push(&unwinder->free_ns, 0))
+			return NULL;
+		*index = (uint32_t)unwinder->free_ns.count - 1;
+	}
+	return &unwinder->free_ns.items[*index];
+}
+
+static bool is_user_free(struct unwinder *unwinder, const struct process *process)
+{
+	const uint64_t *free_ns = time_of_user(unwinder, process->pid);
+
+	return !free_ns || *free_ns <= clock_ns(CLOCK_MONOTONIC) + USER_DEBT_NS;
+}
+
+static void charge(struct unwinder *unwinder, struct process *process, uint64_t cost_ns)
+{
+	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t *free_ns = time_of_user(unwinder, process->pid);
+
+	process->cost_ns = cost_ns;
+	if (free_ns)
+		*free_ns = (*free_ns > time_ns ? *free_ns : time_ns) + USER_PART * cost_ns;
+}
+
+static bool read_process(struct unwinder *unwinder, struct process *process)
 {
 	struct image_now now;
 
@@ -388,94 +478,178 @@ static bool read_again(struct unwinder *unwinder, struct process *process)
 	return true;
 }
 
+static bool read_again(struct unwinder *unwinder, struct process *process)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	bool is_read = read_process(unwinder, process);
+
+	charge(unwinder, process, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
+	return is_read;
+}
+
 static void read_quiet(struct unwinder *unwinder)
 {
-	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = end_of_work();
 	struct process *process;
 
-	for (size_t i = 0; i < READS_A_TICK; i++) {
+	for (size_t i = 0; i < READS_A_TICK && !is_over(end_ns); i++) {
 		process = TAILQ_FIRST(&unwinder->restless);
 		if (!process || time_ns - process->changed_ns < QUIET_NS ||
 		    time_ns < process->changed_ns)
 			break;
-		read_again(unwinder, process);
+		if (is_user_free(unwinder, process)) {
+			read_again(unwinder, process);
+		} else {
+			/* As if it had changed now: the list is ordered by that. */
+			process->changed_ns = time_ns;
+			set_listed(unwinder, process, restless, true);
+		}
 	}
 }
 
 /* Nothing was known of it; of one that is gone or may not be read nothing will be. */
-static void read_unknown(struct unwinder *unwinder, uint32_t pid)
+static void read_unknown(struct unwinder *unwinder, struct process *process)
 {
-	struct process *process = add_process(unwinder, pid);
+	const uint32_t pid = process->pid;
 
-	if (!process)
-		return;
 	if (!read_again(unwinder, process))
 		remove_process(unwinder, process);
 	else
 		image_watch_mark(unwinder->options.images, pid);
 }
 
-/* False: not yet. */
-static bool answer(struct unwinder *unwinder, uint32_t pid, uint64_t generation)
+static uint64_t pause_of(const struct process *process)
 {
-	struct process *process = find_process(unwinder, pid);
+	const uint64_t pause_ns = PROCESS_PAUSES * process->cost_ns;
 
-	if (!process || !process->space) {
-		read_unknown(unwinder, pid);
-		return true;
-	}
+	return (pause_ns > READ_AGAIN_NS ? pause_ns : READ_AGAIN_NS) << process->in_vain;
+}
+
+/* Look at one that is asked for. It stays in the list, at its end, when it is too soon. False:
+ * nothing was read. */
+static bool answer(struct unwinder *unwinder, struct process *process)
+{
+	const uint64_t generation = process->asked_generation;
+	const bool is_known = process->space != NULL;
+
 	/* A better one is there by now. 0: nothing is there, as after an exec. */
-	if (generation && process->space->generation != generation)
-		return true;
-	if (clock_ns(CLOCK_MONOTONIC) - process->read_ns < READ_AGAIN_NS << process->in_vain)
+	if (is_known && generation && process->space->generation != generation) {
+		set_listed(unwinder, process, asked, false);
 		return false;
-	if (read_again(unwinder, process) && process->space &&
-	    process->space->generation == generation && process->in_vain < IN_VAIN_MAX)
+	}
+	if (clock_ns(CLOCK_MONOTONIC) - process->read_ns < (is_known ? pause_of(process) : 0) ||
+	    !is_user_free(unwinder, process)) {
+		set_listed(unwinder, process, asked, true);
+		return false;
+	}
+	set_listed(unwinder, process, asked, false);
+	if (!is_known)
+		read_unknown(unwinder, process);
+	else if (read_again(unwinder, process) && process->space &&
+		 process->space->generation == generation && process->in_vain < IN_VAIN_MAX)
 		process->in_vain++;
 	return true;
 }
 
-static void answer_asked(struct unwinder *unwinder)
+/* Empty the map: programs in the kernel can ask for nobody while it is full, and of a map that is
+ * read from its start the first keys alone are seen. */
+static void take_asked(struct unwinder *unwinder)
 {
 	const int map = unwinder->options.asked;
-	uint32_t pids[READS_A_TICK], *before = NULL;
+	uint32_t pid;
+
+	for (size_t i = 0; i < ASKED_MAX && !bpf_map_get_next_key(map, NULL, &pid); i++) {
+		struct process *process;
+		uint64_t generation = 0;
+
+		bpf_map_lookup_elem(map, &pid, &generation);
+		bpf_map_delete_elem(map, &pid);
+		process = add_process(unwinder, pid);
+		if (!process)
+			continue;
+		process->asked_generation = generation;
+		if (!process->is_asked)
+			set_listed(unwinder, process, asked, true);
+	}
+}
+
+/* In the order in which they were asked for. */
+static void answer_asked(struct unwinder *unwinder)
+{
+	const uint64_t end_ns = end_of_work();
+	struct process *last, *process, *next;
 	size_t count = 0;
 
-	while (count < READS_A_TICK && !bpf_map_get_next_key(map, before, &pids[count]))
-		before = &pids[count++];
-	for (size_t i = 0; i < count; i++) {
-		uint64_t generation;
-
-		if (!bpf_map_lookup_elem(map, &pids[i], &generation) &&
-		    answer(unwinder, pids[i], generation))
-			bpf_map_delete_elem(map, &pids[i]);
+	take_asked(unwinder);
+	last = TAILQ_LAST(&unwinder->asked, processes);
+	for (process = TAILQ_FIRST(&unwinder->asked);
+	     process && count < READS_A_TICK && !is_over(end_ns); process = next) {
+		next = process == last ? NULL : TAILQ_NEXT(process, asked);
+		count += answer(unwinder, process);
 	}
 }
 
 /* --- keeping on --- */
+
+/* Not what we say of the process now: of before the loss, or inherited from that. */
+static bool is_stale(const struct unwinder *unwinder, uint32_t pid)
+{
+	const struct process *process = find_process(unwinder, pid);
+	struct unwind_process there;
+
+	if (bpf_map_lookup_elem(unwinder->options.processes, &pid, &there))
+		return false;
+	return !process || !process->space || process->space->generation != there.generation;
+}
+
+/* One pass over the keys is as long as the map may be. Forks go on meanwhile, and a child inherits
+ * what the map has of its parent: what was inherited behind a pass is met by the next one. */
+static void forget_some(struct unwinder *unwinder)
+{
+	const int map = unwinder->options.processes;
+
+	if (!unwinder->forgetting.has_key) {
+		unwinder->forgetting.has_key =
+			!bpf_map_get_next_key(map, NULL, &unwinder->forgetting.key);
+		unwinder->forgetting.count = 0;
+	}
+	for (size_t i = 0; i < FORGET_A_TICK && unwinder->forgetting.has_key; i++) {
+		const uint32_t pid = unwinder->forgetting.key;
+
+		/* Before it goes: the kernel begins anew behind a key that is gone. */
+		unwinder->forgetting.has_key =
+			!bpf_map_get_next_key(map, &pid, &unwinder->forgetting.key) &&
+			++unwinder->forgetting.count < UNWIND_PROCESSES_MAX;
+		if (is_stale(unwinder, pid))
+			bpf_map_delete_elem(map, &pid);
+	}
+	if (!unwinder->forgetting.has_key)
+		unwinder->forgetting.goes_on = ++unwinder->forgetting.passes < FORGET_PASSES;
+}
 
 /* What was lost may have been about anybody: an exec, a fork. So nobody is known any more, and who
  * is walked is asked for, and read. */
 static void forget_after_loss(struct unwinder *unwinder)
 {
 	const uint64_t lost = image_watch_lost(unwinder->options.images);
-	uint32_t pid;
 
-	if (lost == unwinder->lost)
-		return;
-	unwinder->lost = lost;
-	while (!bpf_map_get_next_key(unwinder->options.processes, NULL, &pid) &&
-	       !bpf_map_delete_elem(unwinder->options.processes, &pid))
-		;
-	for (size_t i = 0; i < BUCKETS; i++)
-		while (!LIST_EMPTY(&unwinder->buckets[i]))
-			remove_process(unwinder, LIST_FIRST(&unwinder->buckets[i]));
+	if (lost != unwinder->lost) {
+		unwinder->lost = lost;
+		for (size_t i = 0; i < BUCKETS; i++)
+			while (!LIST_EMPTY(&unwinder->buckets[i]))
+				remove_process(unwinder, LIST_FIRST(&unwinder->buckets[i]));
+		unwinder->forgetting.passes = 0;
+		unwinder->forgetting.goes_on = true;
+	}
+	if (unwinder->forgetting.goes_on)
+		forget_some(unwinder);
 }
 
 void unwinder_tick(struct unwinder *unwinder)
 {
 	forget_after_loss(unwinder);
-	if (table_shelf_put_made(unwinder->tables))
+	unwinder->has_tables |= table_shelf_put_made(unwinder->tables) != 0;
+	if (unwinder->has_tables)
 		build_waiting(unwinder);
 	answer_asked(unwinder);
 	build_late(unwinder);
@@ -507,7 +681,7 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 
 	image_watch_poll(unwinder->options.images);
 	read_wanted(unwinder);
-	while (follow_changed(unwinder))
+	while (follow_changed(unwinder) && clock_ns(CLOCK_MONOTONIC) - begun_ns < most_ns)
 		;
 	for (;;) {
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);

@@ -74,6 +74,9 @@ struct unwind_mapping {
 #define UNWIND_MAPPING_WORDS (sizeof(struct unwind_mapping) / 4)
 #define UNWIND_MAPPINGS_MAX  16383 /* of a process: what fits into a chunk */
 
+/* Processes of which programs in the kernel know what they have mapped. */
+#define UNWIND_PROCESSES_MAX 65536
+
 /* A process. */
 struct unwind_process {
 	__u32 space, count; /* count 0: nothing is known */

@@ -45,6 +45,7 @@ $(UNIT_PROGRAMS): $(U)/%: $(U)/%.o $(UNIT_SHARED) $(SAN)/all.a
 # Functions of the system that a test puts itself in front of.
 $(U)/test_base_json_reader:       WRAPPED := -Wl,--wrap=malloc,--wrap=realloc
 $(U)/test_proc_taskstats_socket: WRAPPED := -Wl,--wrap=recv,--wrap=send
+$(U)/test_trace_unwinder:         WRAPPED := -Wl,--wrap=bpf_map_delete_elem
 
 # Of the commands, what can be tested alone.
 $(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o

@@ -52,12 +52,13 @@ static void make_maps(struct unwinder_options *options)
 	options->rules = map_of(BPF_MAP_TYPE_ARRAY, sizeof(struct unwind_rule), UNWIND_RULES_MAX,
 				BPF_F_MMAPABLE, 0);
 	options->processes = map_of(BPF_MAP_TYPE_HASH, sizeof(struct unwind_process), 1024, 0, 0);
-	options->asked = map_of(BPF_MAP_TYPE_HASH, sizeof(uint64_t), 64, 0, 0);
+	options->asked = map_of(BPF_MAP_TYPE_HASH, sizeof(uint64_t), 1024, 0, 0);
 }
 
-static void open_scene(struct scene *scene, const uint32_t *pids, size_t count)
+static void open_scene_with(struct scene *scene, const uint32_t *pids, size_t count,
+			    size_t max_memory)
 {
-	const struct image_watch_options watch = { .wake_bytes = 1 };
+	const struct image_watch_options watch = { .wake_bytes = 1, .max_memory = max_memory };
 	struct error *err = image_watch_open(&watch, &scene->images);
 
 	if (err && (err->errnum == EACCES || err->errnum == EPERM || err->errnum == ENOSYS ||
@@ -74,6 +75,11 @@ static void open_scene(struct scene *scene, const uint32_t *pids, size_t count)
 	};
 	make_maps(&scene->options);
 	expect_ok(unwinder_open(&scene->options, &scene->unwinder));
+}
+
+static void open_scene(struct scene *scene, const uint32_t *pids, size_t count)
+{
+	open_scene_with(scene, pids, count, 0);
 }
 
 static void close_scene(struct scene *scene)
@@ -510,6 +516,114 @@ TEST(others_are_left_alone_until_a_walk_asks)
 	close_scene(&scene);
 }
 
+/* More than a tick reads, and all of them too soon: none of them is in the way of the next. */
+TEST(those_that_cannot_be_answered_yet_make_room_for_others)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + MOST_NS, nothing = 0;
+	struct scene scene;
+	uint32_t kids[81], key;
+	int gate[2], status;
+	char byte;
+
+	assert_int_equal(pipe(gate), 0);
+	for (size_t i = 0; i < array_length(kids); i++) {
+		pid_t kid = fork();
+
+		if (!kid) {
+			close(gate[1]);
+			_exit(read(gate[0], &byte, 1) != 0);
+		}
+		kids[i] = (uint32_t)kid;
+	}
+	close(gate[0]);
+	start_with_us(&scene);
+	/* The last one comes later. */
+	for (size_t i = 0; i < array_length(kids) - 1; i++)
+		bpf_map_update_elem(scene.options.asked, &kids[i], &nothing, BPF_ANY);
+	for (size_t i = 0; i < array_length(kids) - 1; i++)
+		while (!said(&scene, (pid_t)kids[i]).count && clock_ns(CLOCK_MONOTONIC) < until)
+			unwinder_tick(scene.unwinder);
+	for (size_t i = 0; i < array_length(kids) - 1; i++) {
+		const struct unwind_process process = said(&scene, (pid_t)kids[i]);
+
+		assert_true(process.count);
+		bpf_map_update_elem(scene.options.asked, &kids[i], &process.generation, BPF_ANY);
+	}
+	unwinder_tick(scene.unwinder);
+	assert_int_not_equal(bpf_map_get_next_key(scene.options.asked, NULL, &key), 0);
+	key = kids[array_length(kids) - 1];
+	bpf_map_update_elem(scene.options.asked, &key, &nothing, BPF_ANY);
+	while (!said(&scene, (pid_t)key).count && clock_ns(CLOCK_MONOTONIC) < until)
+		unwinder_tick(scene.unwinder);
+	assert_true(said(&scene, (pid_t)key).count);
+	close(gate[1]);
+	for (size_t i = 0; i < array_length(kids); i++)
+		assert_int_equal(waitpid((pid_t)kids[i], &status, 0), (pid_t)kids[i]);
+	close_scene(&scene);
+}
+
+/* Numbers that no process has. */
+#define STRANGERS      500
+#define FIRST_STRANGER (1u << 30)
+
+/* Where one comes for each that is forgotten, as children do that inherit what is known of their
+ * parent; -1: nowhere. */
+static int refilled = -1;
+static uint32_t refills;
+
+static void add_stranger(int map, uint32_t number)
+{
+	const struct unwind_process stranger = { .count = 1, .generation = 1u << 30 };
+	const uint32_t key = FIRST_STRANGER + number % STRANGERS;
+
+	bpf_map_update_elem(map, &key, &stranger, BPF_ANY);
+}
+
+int __real_bpf_map_delete_elem(int map, const void *key);
+int __wrap_bpf_map_delete_elem(int map, const void *key);
+
+int __wrap_bpf_map_delete_elem(int map, const void *key)
+{
+	int failed = __real_bpf_map_delete_elem(map, key);
+
+	if (map == refilled)
+		add_stranger(map, refills++);
+	return failed;
+}
+
+/* SIGALRM ends a tick without end. */
+TEST(what_is_forgotten_after_a_loss_has_an_end_and_is_all)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + MOST_NS;
+	const uint32_t me = (uint32_t)getpid();
+	struct unwind_process left;
+	struct scene scene;
+	size_t found;
+
+	/* So little memory that something is lost. */
+	open_scene_with(&scene, &me, 1, 1);
+	for (uint32_t i = 0; i < STRANGERS; i++)
+		add_stranger(scene.options.processes, i);
+	refilled = scene.options.processes;
+	alarm(MOST_NS / NS_PER_S);
+	expect_ok(unwinder_start(scene.unwinder, NS_PER_S, NULL, NULL));
+	alarm(0);
+	refilled = -1;
+	assert_true(image_watch_lost(scene.images) > 0);
+	assert_true(refills > 0);
+	do {
+		found = 0;
+		unwinder_tick(scene.unwinder);
+		for (uint32_t i = 0; i < STRANGERS; i++) {
+			const uint32_t key = FIRST_STRANGER + i;
+
+			found += !bpf_map_lookup_elem(scene.options.processes, &key, &left);
+		}
+	} while (found && clock_ns(CLOCK_MONOTONIC) < until);
+	assert_int_equal(found, 0);
+	close_scene(&scene);
+}
+
 TEST(code_that_is_made_has_frame_pointers)
 {
 	struct unwind_process process;
@@ -649,5 +763,7 @@ UNIT_TESTS(cmocka_unit_test(each_file_of_ours_has_its_rules),
 	   cmocka_unit_test(a_library_that_comes_is_found_and_one_that_goes_is_missed),
 	   cmocka_unit_test(a_child_has_what_its_parent_has_until_it_executes_something),
 	   cmocka_unit_test(others_are_left_alone_until_a_walk_asks),
+	   cmocka_unit_test(those_that_cannot_be_answered_yet_make_room_for_others),
+	   cmocka_unit_test(what_is_forgotten_after_a_loss_has_an_end_and_is_all),
 	   cmocka_unit_test(code_that_is_made_has_frame_pointers),
 	   cmocka_unit_test(a_file_without_build_id_is_the_same_until_it_changes))

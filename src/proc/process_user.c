@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "kstats/user_process.h"
+#include "proc/process_user.h"
 
 #include <fcntl.h>
 #include <linux/nsfs.h>
@@ -55,7 +55,7 @@ static uint32_t owner_of_namespace(int dir, uint32_t user)
 	return owner ? owner : user;
 }
 
-uint32_t user_of_process(uint32_t pid)
+uint32_t process_user(uint32_t pid)
 {
 	_cleanup_close_ int dir = -1;
 	char path[32];

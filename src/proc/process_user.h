@@ -2,8 +2,8 @@
 /*
  * Whose a process is: the user to whom what it costs to look at it is counted.
  */
-#ifndef KSTATS_USER_PROCESS_H
-#define KSTATS_USER_PROCESS_H
+#ifndef PROC_PROCESS_USER_H
+#define PROC_PROCESS_USER_H
 
 #include <stdint.h>
 
@@ -14,6 +14,6 @@
  *
  * UINT32_MAX: it is gone, or the kernel does not say.
  */
-uint32_t user_of_process(uint32_t pid);
+uint32_t process_user(uint32_t pid);
 
 #endif
