@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "proc/pairs.h"
@@ -67,4 +68,9 @@ uint32_t process_user(uint32_t pid)
 		return UINT32_MAX;
 	user = real_user(dir);
 	return user == UINT32_MAX ? user : owner_of_namespace(dir, user);
+}
+
+bool process_user_is_stranger(uint32_t user)
+{
+	return user != 0 && user != getuid();
 }

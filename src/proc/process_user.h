@@ -5,6 +5,7 @@
 #ifndef PROC_PROCESS_USER_H
 #define PROC_PROCESS_USER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -15,5 +16,8 @@
  * UINT32_MAX: it is gone, or the kernel does not say.
  */
 uint32_t process_user(uint32_t pid);
+
+/* Neither root nor our own user: what they may cost has a limit. */
+bool process_user_is_stranger(uint32_t user);
 
 #endif

@@ -14,7 +14,7 @@
 
 int image_open(int fd, struct image *ret)
 {
-	struct image image = { .fd = fd };
+	struct image image = { .fd = fd, .room = IMAGE_COPY_MAX };
 	struct stat stat;
 
 	if (fstat(fd, &stat))
@@ -42,7 +42,7 @@ int image_open(int fd, struct image *ret)
 
 struct image image_of(struct text bytes)
 {
-	return (struct image){ (char *)(uintptr_t)bytes.bytes, bytes.length, -1, NULL };
+	return (struct image){ (char *)(uintptr_t)bytes.bytes, bytes.length, -1, NULL, 0 };
 }
 
 void image_close(struct image *image)
@@ -87,9 +87,12 @@ struct text image_bytes(struct image *image, uint64_t offset, uint64_t size)
 
 		if (image->there[piece])
 			continue;
-		if (!read_at(image->fd, image->bytes + start, left < PIECE ? left : PIECE, start))
+		if (left > PIECE)
+			left = PIECE;
+		if (left > image->room || !read_at(image->fd, image->bytes + start, left, start))
 			return (struct text){ 0 };
 		image->there[piece] = 1;
+		image->room -= left;
 	}
 	return (struct text){ image->bytes + offset, (size_t)size };
 }

@@ -18,12 +18,15 @@
 
 /* Larger files are refused. */
 #define IMAGE_SIZE_MAX ((size_t)4 << 30)
+/* No more of a file is copied into memory: a sparse file of 4 GiB costs its owner nothing. */
+#define IMAGE_COPY_MAX ((size_t)1 << 30)
 
 struct image {
 	char *bytes;
 	size_t size;
 	int fd;         /* where pieces come from; not owned; -1: all is there */
 	uint8_t *there; /* a byte for each piece: has it been copied? NULL: all of them */
+	size_t room;    /* bytes that may still be copied; callers may lower it */
 };
 
 /* The regular file behind `fd`, which stays the caller's and must stay open. Returns 0 or an errno:
@@ -35,8 +38,8 @@ struct image image_of(struct text bytes);
 
 void image_close(struct image *image);
 
-/* These bytes, valid until image_close; without bytes (NULL) when they are not all in the file, or
- * could not be read. */
+/* These bytes, valid until image_close; without bytes (NULL) when they are not all in the file,
+ * could not be read, or are more than there is room for. */
 struct text image_bytes(struct image *image, uint64_t offset, uint64_t size);
 
 /* The string that starts there and ends with a NUL before `limit` bytes; NULL when there is none.

@@ -13,6 +13,9 @@
 #include "symbol/rooted.h"
 #include "symbol/vdso.h"
 
+/* Of a file is read what a table is made of. The largest .eh_frame that was seen has 30 MiB. */
+#define COPY_MAX ((size_t)256 << 20)
+
 /* --- which one --- */
 
 static const struct {
@@ -263,6 +266,8 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 	*ret = (struct mapped_file){ .outcome = TABLE_FAILED };
 	if (is_vdso ? !open_vdso(mapping, &image) : fd < 0 || image_open(fd, &image))
 		return;
+	if (image.room > COPY_MAX)
+		image.room = COPY_MAX;
 	ret->outcome = read_image(&image, mapping, identity, cache, ret);
 	image_close(&image);
 	if (!is_vdso && is_by_change(identity) && !is_unchanged(fd, identity))

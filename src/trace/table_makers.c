@@ -7,11 +7,16 @@
 #include "base/clock.h"
 #include "base/names.h"
 #include "base/thread.h"
+#include "base/word_map.h"
+#include "proc/process_user.h"
 
 /* Two at least: one may hang. */
 #define MAKERS_MIN  2
 #define MAKERS_MAX  4
-#define HANGING_MAX 8
+#define HANGING_MAX 32
+
+/* Files of one user other than root that wait to be read. */
+#define QUEUED_MAX 4096
 
 /* Nothing takes as long as this but a file system that does not answer. */
 #define PATIENCE_NS (20ull * NS_PER_S)
@@ -19,6 +24,7 @@
 struct job {
 	STAILQ_ENTRY(job) next;
 	uint32_t pid;
+	uint32_t user; /* of the process */
 	struct profile_mapping mapping;
 	struct words identity;
 	struct name *path; /* of the mapping */
@@ -30,6 +36,7 @@ STAILQ_HEAD(jobs, job);
 struct maker {
 	struct table_makers *makers;
 	uint64_t busy_since_ns; /* 0: it waits for work */
+	uint32_t user;          /* for whom it works */
 	bool is_there, hangs;
 };
 
@@ -37,6 +44,7 @@ struct table_makers {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	struct jobs asked, made;
+	struct word_map queued; /* jobs in `asked`, by user */
 	struct unwind_cache *cache;
 	struct maker makers[MAKERS_MAX + HANGING_MAX];
 	unsigned users, most;
@@ -78,6 +86,7 @@ static struct job *create_job(uint32_t pid, const struct profile_mapping *mappin
 		return NULL;
 	*job = (struct job){
 		.pid = pid,
+		.user = process_user(pid),
 		.mapping = *mapping,
 		.identity = *identity,
 		.path = copy_name(mapping->path),
@@ -120,6 +129,7 @@ static void leave(struct table_makers *makers)
 		return;
 	destroy_jobs(&makers->asked);
 	destroy_jobs(&makers->made);
+	word_map_deinit(&makers->queued);
 	unwind_cache_close(makers->cache);
 	pthread_cond_destroy(&makers->work);
 	pthread_cond_destroy(&makers->done);
@@ -127,11 +137,59 @@ static void leave(struct table_makers *makers)
 	free(makers);
 }
 
+/* Half of the makers are left to others, and one that hangs is enough. With the lock. */
+static bool may_work(const struct table_makers *makers, uint32_t user)
+{
+	unsigned busy = 0;
+
+	for (size_t i = 0; process_user_is_stranger(user) && i < array_length(makers->makers);
+	     i++) {
+		const struct maker *maker = &makers->makers[i];
+
+		if (!maker->is_there || !maker->busy_since_ns || maker->user != user)
+			continue;
+		if (maker->hangs)
+			return false;
+		busy++;
+	}
+	return busy < (makers->most + 1) / 2;
+}
+
+static void count_queued(struct table_makers *makers, uint32_t user, int change)
+{
+	uint32_t *queued = word_map_at(&makers->queued, (struct words){ { user } });
+
+	if (queued)
+		*queued = (*queued == WORD_MAP_NEW ? 0 : *queued) + (uint32_t)change;
+}
+
+/* The first one whose user has a maker left. With the lock. */
+static struct job *take_job(struct table_makers *makers)
+{
+	struct job *job;
+	uint32_t refused = 0; /* root, who never is */
+
+	STAILQ_FOREACH(job, &makers->asked, next)
+	{
+		if (refused && job->user == refused)
+			continue;
+		if (may_work(makers, job->user)) {
+			STAILQ_REMOVE(&makers->asked, job, job, next);
+			count_queued(makers, job->user, -1);
+			return job;
+		}
+		refused = job->user;
+	}
+	return NULL;
+}
+
 static struct job *wait_for_job(struct table_makers *makers)
 {
-	while (!makers->is_over && STAILQ_EMPTY(&makers->asked))
+	struct job *job = NULL;
+
+	while (!makers->is_over && !(job = take_job(makers)))
 		pthread_cond_wait(&makers->work, &makers->lock);
-	return makers->is_over ? NULL : take_first(&makers->asked);
+	return job;
 }
 
 static void *make(void *argument)
@@ -143,6 +201,7 @@ static void *make(void *argument)
 	pthread_mutex_lock(&makers->lock);
 	while (!maker->hangs && (job = wait_for_job(makers))) {
 		maker->busy_since_ns = clock_ns(CLOCK_MONOTONIC);
+		maker->user = job->user;
 		pthread_mutex_unlock(&makers->lock);
 		mapped_file_make(job->pid, &job->mapping, &job->identity, makers->cache,
 				 &job->made.file);
@@ -150,6 +209,8 @@ static void *make(void *argument)
 		maker->busy_since_ns = 0;
 		STAILQ_INSERT_TAIL(&makers->made, job, next);
 		pthread_cond_signal(&makers->done);
+		/* The user's next one may have waited for this one. */
+		pthread_cond_signal(&makers->work);
 	}
 	/* One that did not hang for ever has a successor. */
 	maker->is_there = maker->hangs = false;
@@ -188,6 +249,14 @@ static void start_maker(struct table_makers *makers)
 
 /* --- for who asks --- */
 
+/* With the lock. */
+static bool is_crowded(const struct table_makers *makers, uint32_t user)
+{
+	uint32_t queued = word_map_find(&makers->queued, (struct words){ { user } });
+
+	return process_user_is_stranger(user) && queued != WORD_MAP_NEW && queued >= QUEUED_MAX;
+}
+
 struct error *table_makers_create(struct unwind_cache *cache, struct table_makers **ret)
 {
 	struct table_makers *makers = calloc(1, sizeof(*makers));
@@ -224,7 +293,13 @@ bool table_makers_ask(struct table_makers *makers, uint32_t pid,
 	if (!job)
 		return false;
 	pthread_mutex_lock(&makers->lock);
+	if (is_crowded(makers, job->user)) {
+		pthread_mutex_unlock(&makers->lock);
+		destroy_job(job);
+		return false;
+	}
 	STAILQ_INSERT_TAIL(&makers->asked, job, next);
+	count_queued(makers, job->user, 1);
 	start_maker(makers);
 	pthread_cond_signal(&makers->work);
 	pthread_mutex_unlock(&makers->lock);

@@ -10,7 +10,8 @@
  *	}
  *
  * A file may hang (NFS, FUSE). A thread that does is left behind, and another one takes its place,
- * up to a bound; what they share lives as long as one of them.
+ * up to a bound; what they share lives as long as one of them. Files of one user, other than root
+ * and our own, have half of the threads, and none while one of them hangs.
  */
 #ifndef TRACE_TABLE_MAKERS_H
 #define TRACE_TABLE_MAKERS_H
@@ -29,7 +30,8 @@ void made_table_destroy(struct made_table *made);
 /* `cache` may be NULL, and is the makers' from here on, also on failure. */
 struct error *table_makers_create(struct unwind_cache *cache, struct table_makers **ret) MUST_CHECK;
 
-/* What is asked for first is made first. False without memory. */
+/* What a user's process asks for first is made first. False without memory, or when too many files
+ * of the user wait. */
 bool table_makers_ask(struct table_makers *makers, uint32_t pid,
 		      const struct profile_mapping *mapping, const struct words *identity,
 		      uint32_t number);

@@ -434,7 +434,7 @@ static uint64_t *time_of_user(struct unwinder *unwinder, uint32_t pid)
 	const uint32_t user = process_user(pid);
 	uint32_t *index;
 
-	if (!user || user == UINT32_MAX)
+	if (user == UINT32_MAX || !process_user_is_stranger(user))
 		return NULL;
 	index = word_map_at(&unwinder->users, (struct words){ { user } });
 	if (!index)

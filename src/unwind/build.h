@@ -26,8 +26,12 @@
 #include "unwind/pool.h"
 
 /* Instead of blocks: nothing is said there; frame pointers are to be followed in all of it. */
-#define UNWIND_NO_BLOCK      UINT32_MAX
-#define UNWIND_POINTER_BLOCK (UINT32_MAX - 1)
+/* Words of a table, after which no block is begun: 128 MiB. The largest that was seen has a tenth.
+ */
+#define UNWIND_TABLE_WORDS_MAX ((size_t)1 << 25)
+
+#define UNWIND_NO_BLOCK        UINT32_MAX
+#define UNWIND_POINTER_BLOCK   (UINT32_MAX - 1)
 
 struct unwind_table {
 	uint64_t base; /* address of the file where the first block begins: a multiple of 64 KiB */

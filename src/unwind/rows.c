@@ -81,8 +81,8 @@ static bool start_block(struct unwind_rows *rows, uint32_t number)
 	struct unwind_table *table = rows->table;
 	uint32_t place = (uint32_t)table->words.count;
 
-	if (table->words.count > INT32_MAX || !array_reserve(&table->words, UNWIND_BLOCK_HEAD) ||
-	    !array_push(&table->blocks, place))
+	if (table->words.count > UNWIND_TABLE_WORDS_MAX ||
+	    !array_reserve(&table->words, UNWIND_BLOCK_HEAD) || !array_push(&table->blocks, place))
 		return false;
 	memcpy(table->words.items + place, head, sizeof(head));
 	table->words.count += UNWIND_BLOCK_HEAD;

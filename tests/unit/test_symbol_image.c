@@ -169,7 +169,34 @@ TEST(windows_overlap)
 	}
 }
 
+TEST(no_more_is_copied_than_there_is_room_for)
+{
+	struct scratch scratch;
+	struct image image;
+	int fd;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "sparse", TEXT(""));
+	fd = open_in(&scratch, "sparse");
+	assert_int_equal(ftruncate(fd, IMAGE_SIZE_MAX), 0);
+	assert_int_equal(image_open(fd, &image), 0);
+	assert_true(image.room == IMAGE_COPY_MAX);
+	image.room = 3 << 16;
+	/* Three pieces, the first of them twice. */
+	assert_non_null(image_bytes(&image, 0, 2 << 16).bytes);
+	assert_non_null(image_bytes(&image, 5, 100).bytes);
+	assert_non_null(image_bytes(&image, IMAGE_SIZE_MAX - 1, 1).bytes);
+	assert_null(image_bytes(&image, 2 << 16, 1).bytes);
+	assert_null(image_bytes(&image, 0, IMAGE_SIZE_MAX).bytes);
+	/* What is there stays. */
+	assert_non_null(image_bytes(&image, 1 << 16, 1).bytes);
+	image_close(&image);
+	close(fd);
+	scratch_deinit(&scratch);
+}
+
 UNIT_TESTS(cmocka_unit_test(pieces_come_as_they_are_in_the_file),
 	   cmocka_unit_test(a_file_may_be_cut_and_changed),
 	   cmocka_unit_test(only_regular_files_are_images),
-	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap))
+	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap),
+	   cmocka_unit_test(no_more_is_copied_than_there_is_room_for))

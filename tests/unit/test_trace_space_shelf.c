@@ -3,11 +3,13 @@
 #include "trace/space_shelf.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
+#include "proc/process_user.h"
 #include "unit/unit.h"
 
 struct shelves {
@@ -164,43 +166,115 @@ TEST(a_file_that_cannot_be_is_nothing)
 	free(name);
 }
 
-/* Who opens a file with a lease waits until its holder gives that up, as for a server that does not
- * answer (fcntl(2)). */
+/* A file system that never answers, not even when it is mounted: what is looked for in it hangs
+ * until the descriptor is closed. */
+static int mount_silent(const char *directory)
+{
+	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char options[96];
+
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
+		 fuse);
+	if (fuse < 0 || mount("silent", directory, "fuse", MS_NOSUID | MS_NODEV, options))
+		skip();
+	return fuse;
+}
+
+static void unmount_silent(const char *directory, int fuse)
+{
+	close(fuse);
+	umount2(directory, MNT_DETACH);
+}
+
+/* In a file system that hangs, and told from the host's own files by their build-ids. */
+static struct profile_mapping mapping_that_hangs(const struct scratch *scratch, uint8_t number,
+						 struct name **ret_name)
+{
+	const char *path = scratch_path(scratch, "program");
+	struct profile_mapping mapping = { .start = 0x10000,
+					   .end = 0x11000,
+					   .build_id_length = BUILD_ID_MAX,
+					   .build_id = { 0xff, number } };
+
+	*ret_name = calloc(1, sizeof(struct name) + strlen(path) + 1);
+	(*ret_name)->length = (uint32_t)strlen(path);
+	strcpy((*ret_name)->bytes, path);
+	mapping.path = *ret_name;
+	return mapping;
+}
+
+static void wait_for_table(struct shelves *s, const struct shelf_table *table)
+{
+	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60 * NS_PER_S;
+
+	while (table->state == SHELF_LATER && clock_ns(CLOCK_MONOTONIC) < until) {
+		table_makers_wait(s->makers, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
+		table_shelf_put_made(s->tables);
+	}
+	assert_int_equal(table->state, SHELF_TABLE);
+}
+
 TEST(a_file_that_hangs_keeps_nobody)
 {
 	const uint32_t me = (uint32_t)getpid();
 	struct profile_mapping hanging, other;
 	struct name *names[2];
-	struct shelf_table *waits, *made;
+	struct shelf_table *waits;
 	struct scratch scratch;
 	struct shelves s;
-	char command[128];
-	int held;
+	int fuse;
 
 	scratch_init(&scratch);
-	snprintf(command, sizeof(command), "cp /bin/ls %s", scratch.path);
-	assert_int_equal(system(command), 0);
-	hanging = mapping_of(scratch_path(&scratch, "ls"), &names[0], (char *)0x10000);
-	/* None of the host's own by that name. */
-	hanging.build_id[0] ^= 1;
 	other = mapping_of("/bin/cp", &names[1], NULL);
-	signal(SIGIO, SIG_IGN);
-	held = open(scratch_path(&scratch, "ls"), O_RDWR | O_CLOEXEC);
-	if (held < 0 || fcntl(held, F_SETLEASE, F_WRLCK))
-		skip();
+	fuse = mount_silent(scratch.path);
+	hanging = mapping_that_hangs(&scratch, 0, &names[0]);
 	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
 	waits = table_shelf_find(s.tables, me, &hanging);
-	made = table_shelf_find(s.tables, me, &other);
-	while (made->state == SHELF_LATER) {
-		table_makers_wait(s.makers, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
-		table_shelf_put_made(s.tables);
-	}
-	assert_int_equal(made->state, SHELF_TABLE);
+	wait_for_table(&s, table_shelf_find(s.tables, me, &other));
 	assert_int_equal(waits->state, SHELF_LATER);
 	close_shelves(&s);
-	assert_int_equal(fcntl(held, F_SETLEASE, F_UNLCK), 0);
-	close(held);
+	unmount_silent(scratch.path, fuse);
 	free(names[0]);
+	free(names[1]);
+	scratch_deinit(&scratch);
+}
+
+/* More of them than threads are left behind, all of one user: the others' are made. */
+TEST(files_of_a_user_that_hang_keep_no_other_user)
+{
+	struct profile_mapping hanging, other;
+	struct name *names[2];
+	struct scratch scratch;
+	struct shelves s;
+	int fuse, gate[2], status;
+	pid_t stranger;
+	char byte;
+
+	if (geteuid() != 0)
+		skip();
+	scratch_init(&scratch);
+	other = mapping_of("/bin/cp", &names[1], NULL);
+	assert_int_equal(pipe(gate), 0);
+	stranger = fork();
+	if (!stranger) {
+		close(gate[1]);
+		_exit(setuid(65534) || read(gate[0], &byte, 1) != 0);
+	}
+	close(gate[0]);
+	while (process_user((uint32_t)stranger) != 65534)
+		usleep(1000);
+	fuse = mount_silent(scratch.path);
+	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
+	for (unsigned number = 0; number < 60; number++) {
+		hanging = mapping_that_hangs(&scratch, (uint8_t)number, &names[0]);
+		assert_non_null(table_shelf_find(s.tables, (uint32_t)stranger, &hanging));
+		free(names[0]);
+	}
+	wait_for_table(&s, table_shelf_find(s.tables, (uint32_t)getpid(), &other));
+	close_shelves(&s);
+	unmount_silent(scratch.path, fuse);
+	close(gate[1]);
+	assert_int_equal(waitpid(stranger, &status, 0), stranger);
 	free(names[1]);
 	scratch_deinit(&scratch);
 }
@@ -249,4 +323,5 @@ UNIT_TESTS(cmocka_unit_test(tables_that_nobody_uses_go_when_room_is_wanted),
 	   cmocka_unit_test(little_memory_is_used_again_and_again),
 	   cmocka_unit_test(a_file_that_cannot_be_is_nothing),
 	   cmocka_unit_test(a_file_that_hangs_keeps_nobody),
+	   cmocka_unit_test(files_of_a_user_that_hang_keep_no_other_user),
 	   cmocka_unit_test(a_space_is_kept_for_walks_that_go_on))
