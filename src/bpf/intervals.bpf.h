@@ -261,10 +261,14 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool 
 
 	if (config.cgroup)
 		see_cgroup(prev, counts);
-	w = watch(prev, now, CLASS_ON_CPU);
-	if (!w || w->watch == WATCH_NEW || w->watch == WATCH_BUSY)
+	w = watched_of(prev);
+	if (!w)
 		return;
-	if (w->watch == WATCH_NO && !w->number)
+	if (claim(w))
+		w->watch = begin_watching(prev, w, now, CLASS_ON_CPU);
+	else if (is_being_described(w) && note_move(w, now, class_of(prev, state)))
+		return;
+	if (w->watch == WATCH_NEW || (w->watch == WATCH_NO && !w->number))
 		return;
 	t = thread_at(w->number);
 	if (!w->number || !t) {
@@ -308,13 +312,9 @@ static __always_inline void enter_cpu(struct task_struct *next, __u64 now,
 	struct watched *w = watched_of(next);
 	struct thread_record *t;
 
-	if (!w) {
-		watch(next, now, CLASS_ON_CPU);
+	if (!w || (is_being_described(w) && note_move(w, now, CLASS_ON_CPU)))
 		return;
-	}
-	if (w->watch == WATCH_NEW || w->watch == WATCH_BUSY)
-		return;
-	if (w->watch == WATCH_NO && !w->number)
+	if (w->watch == WATCH_NEW || (w->watch == WATCH_NO && !w->number))
 		return;
 	t = thread_at(w->number);
 	if (!w->number || !t) {

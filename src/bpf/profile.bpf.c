@@ -25,6 +25,7 @@ int on_switch(__u64 *ctx)
 
 	if (!counts || (state.until && now > state.until))
 		return 0;
+	counts->running = (__u64)next->pid + 1;
 	/* Before Linux 5.18 a wake-up on another CPU may have changed it by now. */
 	if (config.has_previous_state)
 		task_state = ctx[3];
@@ -91,23 +92,32 @@ int on_wakeup(__u64 *ctx)
 
 /* --- threads that come, become another program, or get another name --- */
 
+/* Called by the parent in copy_process(), where it holds no locks and may not be preempted, before
+ * the new task runs (kernel/fork.c). */
 SEC("tp_btf/task_newtask")
 int on_new_task(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0], *maker = bpf_get_current_task_btf();
-	/* It may not have been seen itself. */
-	struct watched *parent =
-		bpf_task_storage_get(&watched_tasks, maker, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	struct watched *w =
-		bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct target_match unknown = { 0 };
+	struct watched *parent, *w;
 	struct thread_record *t;
+	__u8 kin = KIN_UNKNOWN;
 	int watch;
 
+	/* The idle task of a CPU that comes online (fork_idle()). */
+	if (!task->pid)
+		return 0;
+	/* The iterator may not have seen the parent yet. */
+	parent = place_of(maker);
+	w = place_of(task);
 	inherit_mappings(tgid_of(maker), tgid_of(task));
+	if (config.only_targets)
+		kin = kin_of_child(maker, parent ? &parent->match : &unknown);
+	if (!w)
+		lose_place(task, kin, true);
 	if (!w || !claim(w))
 		return 0;
-	if (config.only_targets)
-		w->kin = kin_of_child(maker, parent);
+	w->match.kin = kin;
 	watch = begin_watching(task, w, bpf_ktime_get_ns(), CLASS_RUNNABLE);
 	t = w->number ? thread_at(w->number) : 0;
 	/* It waits for its first CPU from here on, where it has no stack yet. */
@@ -119,15 +129,20 @@ int on_new_task(__u64 *ctx)
 	return 0;
 }
 
+/* Called by the task itself, which holds no locks and may not be preempted here (fs/exec.c). */
 SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	__u64 now = bpf_ktime_get_ns();
-	struct watched *w = watch(task, now, CLASS_ON_CPU);
+	struct watched *w = place_of(task);
 	struct thread_record *t;
 
 	forget_mappings(tgid_of(task));
+	if (!w)
+		lose_place(task, KIN_UNKNOWN, true);
+	if (w && claim(w))
+		w->watch = begin_watching(task, w, now, CLASS_ON_CPU);
 	if (!w || w->watch < WATCH_YES)
 		return 0;
 	t = w->number ? thread_at(w->number) : 0;
@@ -140,8 +155,8 @@ int on_exec(__u64 *ctx)
 		t->ended = now;
 		t->flags |= THREAD_ENDED;
 	}
-	if (w->is_command)
-		w->kin = KIN_TARGET;
+	if (w->match.is_command)
+		w->match.kin = KIN_TARGET;
 	w->watch = begin_watching(task, w, now, CLASS_ON_CPU);
 	return 0;
 }
@@ -203,11 +218,85 @@ static __always_inline void look_again(struct task_struct *task, struct watched 
 		first_stack(task, t);
 }
 
+/* Does its CPU run it? Since on_switch() was last called there, by what that was told: task->on_cpu
+ * is cleared only when the switch is over (finish_task() in kernel/sched/core.c). */
+static __always_inline bool is_running(struct task_struct *task)
+{
+	__u32 zero = 0;
+	struct profile_counts *counts =
+		bpf_map_lookup_percpu_elem(&counters, &zero, task->thread_info.cpu);
+
+	return counts && counts->running ? counts->running == (__u64)task->pid + 1
+					 : is_on_cpu(task);
+}
+
+static __always_inline __u32 class_now(struct task_struct *task)
+{
+	return is_running(task) ? CLASS_ON_CPU : class_of(task, task->__state);
+}
+
+/* It has been doing this since t->since. */
+static __noinline int begin_first(struct task_struct *task, struct thread_record *t, __u32 class)
+{
+	if (!task || !t)
+		return 0;
+	t->class = class;
+	t->cpu = task->thread_info.cpu;
+	t->user_stack = STACK_NONE;
+	t->kernel_stack = STACK_NONE;
+	t->is_kept = class != CLASS_ON_CPU && t->flags & THREAD_WANTED && is_drawn(t, t->cpu);
+	if (t->is_kept)
+		first_stack(task, t);
+	return 0;
+}
+
+/* It was switched while it was described. */
+static __noinline int correct(struct task_struct *task, struct watched *w)
+{
+	struct thread_record *t;
+	__u64 moved;
+
+	if (!task || !w)
+		return 0;
+	moved = w->moved;
+	w->since = moved;
+	t = w->number ? thread_at(w->number) : 0;
+	if (!t)
+		return 0;
+	if (moved > t->since) {
+		t->ns[t->class & 15] += moved - t->since;
+		t->since = moved;
+	}
+	/* That wake-up ended the wait before. */
+	if (t->woken <= moved)
+		t->woken = 0;
+	if (w->moved_class != CLASS_ON_CPU && task->__state & TASK_DEAD) {
+		t->ended = moved;
+		t->flags |= THREAD_ENDED;
+	}
+	return begin_first(task, t, w->moved_class);
+}
+
+#define MOVES 4 /* switches while one thread is described; describing takes microseconds */
+
+static __always_inline void publish(struct task_struct *task, struct watched *w, __u32 watch)
+{
+	for (int i = 0; i < MOVES; i++) {
+		if (__sync_val_compare_and_swap(&w->watch, WATCH_BUSY, watch) == WATCH_BUSY)
+			return;
+		__sync_val_compare_and_swap(&w->watch, WATCH_MOVED, WATCH_BUSY);
+		correct(task, w);
+	}
+	w->watch = watch;
+}
+
 /*
- * Each thread, when the other programs are attached: what it does now, and with which stack. Again
- * when stacks are wanted of waits that go on and have none.
- * Those may see it at the same time; who claims it first describes it, and what changed meanwhile
- * is looked at again.
+ * Each thread, after the other programs are attached: what it does now, and with which stack. Again
+ * when stacks are wanted of waits in progress that have none, and when storage was short.
+ *
+ * The other programs may see the thread at the same time. Whoever claims it first describes it. A
+ * switch that looked before the claim has told is_running() by the time the record is made, and one
+ * after the claim leaves a note.
  */
 SEC("iter/task")
 int see_task(struct bpf_iter__task *ctx)
@@ -220,25 +309,22 @@ int see_task(struct bpf_iter__task *ctx)
 
 	if (!task || !task->pid)
 		return 0;
-	w = bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!w)
+	w = place_of(task);
+	if (!w) {
+		lose_place(task, KIN_UNKNOWN, !state.has_walked);
 		return 0;
+	}
 	if (!claim(w)) {
 		look_again(task, w);
 		return 0;
 	}
-	class = is_on_cpu(task) ? CLASS_ON_CPU : class_of(task, task->__state);
+	class = class_now(task);
 	watch = begin_watching(task, w, bpf_ktime_get_ns(), class);
 	t = w->number ? thread_at(w->number) : 0;
-	if (t && watch == WATCH_YES) {
-		t->cpu = task->thread_info.cpu;
-		t->is_kept = class != CLASS_ON_CPU && is_drawn(t, t->cpu);
-		if (t->is_kept)
-			first_stack(task, t);
-	}
-	w->watch = watch;
-	if (t && t->since == t->begun && (t->class == CLASS_ON_CPU) != is_on_cpu(task))
-		t->class = is_on_cpu(task) ? CLASS_ON_CPU : class_of(task, task->__state);
+	begin_first(task, t, class);
+	if (t && (class == CLASS_ON_CPU) != is_running(task))
+		begin_first(task, t, class_now(task));
+	publish(task, w, watch);
 	return 0;
 }
 

@@ -198,6 +198,7 @@ struct longest_blocks {
 /* --- what became of it: one for each CPU --- */
 
 struct profile_counts {
+	__u64 running;  /* what this CPU was switched to last, its number plus 1; 0: not known */
 	__u64 switches; /* seen, of all threads but the idle ones */
 	__u64 events;   /* intervals, samples and hits of wanted threads */
 	__u64 kept, filtered, filtered_ns;
@@ -223,7 +224,9 @@ struct profile_state {
 	__u32 thread_room;
 	__u64 next_word; /* of the pool */
 	__u64 word_room;
-	__u32 pid_level; /* of the PID namespace that numbers are of, found by `find_level` */
+	__u32 has_walked; /* the iterator has seen all threads once */
+	__u32 unplaced;   /* a thread got no storage since user space set this to 0 */
+	__u32 pid_level;  /* of the PID namespace that numbers are of, found by `find_level` */
 	__u32 own_frames[STACK_SITES]; /* to be passed over */
 	__u64 first_walks[STACK_SITES][OWN_FRAMES_MAX];
 };

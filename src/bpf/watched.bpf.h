@@ -2,9 +2,20 @@
 /*
  * Which threads are watched, and what is known of them.
  *
- * A thread's place is in its own storage (BPF_MAP_TYPE_TASK_STORAGE), which goes with it: a table
- * by thread numbers would keep starts of threads that are gone, and give them to who gets the
- * number next. The storage holds the number of its record, which stays.
+ * Per-thread state is in task storage (BPF_MAP_TYPE_TASK_STORAGE), which is freed with the task: a
+ * table by thread numbers would keep starts of threads that are gone, and apply them to the next
+ * thread with that number. The storage holds the number of the thread's record, which stays.
+ *
+ * Storage is created by the task iterator, at fork (task_newtask) and at exec (sched_process_exec)
+ * only: all three run in process context without scheduler locks. Programs at sched_switch,
+ * sched_waking and sched_wakeup, and samples and probes, look it up and never create it. At a
+ * switch the run queue is locked, and before Linux 6.4 creating storage calls kzalloc(GFP_ATOMIC)
+ * (bpf_map_kzalloc() in kernel/bpf/syscall.c). An allocation below the low watermark wakes kswapd
+ * (wake_all_kswapds() in mm/page_alloc.c), one without a free block of its order may wake
+ * kcompactd, and try_to_wake_up() locks the run queue of the woken thread: if that is the queue of
+ * this CPU, the CPU spins for ever. tests/kernels/cases/profile_pressure.sh reproduces that on 6.1.
+ * Since 6.4 storage comes from bpf_mem_alloc, which refills itself in an irq_work, without the lock
+ * (kernel/bpf/bpf_local_storage.c).
  */
 #ifndef BPF_WATCHED_BPF_H
 #define BPF_WATCHED_BPF_H
@@ -13,18 +24,25 @@
 #include "bpf/task.bpf.h"
 #include "bpf/user_stack.bpf.h"
 
-enum watch { WATCH_NEW, WATCH_BUSY, WATCH_YES, WATCH_NO };
+/* WATCH_BUSY: its record is being made. WATCH_MOVED: the same, and it was switched meanwhile. */
+enum watch { WATCH_NEW, WATCH_BUSY, WATCH_MOVED, WATCH_YES, WATCH_NO };
 
-/* Targets are named by numbers. Who is there already is one by its number; who comes later only as
- * a child of one, for it may have got the number of a target that has ended. */
+/* Targets are named by numbers. A thread that exists when watching begins is a target by its
+ * number; a later one only as a child of a target, for numbers are used again. */
 enum kin { KIN_UNKNOWN, KIN_TARGET, KIN_STRANGER };
 
-struct watched {
-	__u32 watch;     /* enum watch */
-	__u32 number;    /* of its record; 0: there was no room for one */
+struct target_match {
 	__u8 kin;        /* enum kin */
 	__u8 is_command; /* wanted from its exec on */
-	__u64 since;     /* without a record: since when it has been off the CPU */
+};
+
+struct watched {
+	__u32 watch;  /* enum watch */
+	__u32 number; /* of its record; 0: there was no room for one */
+	struct target_match match;
+	__u64 since; /* without a record: since when it has been off the CPU */
+	__u64 moved; /* with WATCH_MOVED: its last switch, and what it has done since then */
+	__u32 moved_class;
 	__u64 css_set;
 	struct last_stack user_stack;
 	__u32 checks;
@@ -110,37 +128,36 @@ static __always_inline bool name_matches(struct task_struct *task)
 	return m.result == 1;
 }
 
-static __always_inline bool is_target(struct task_struct *task, struct watched *w)
+static __always_inline bool is_target(struct task_struct *task, struct target_match *match)
 {
 	__u32 tid = tid_of(task), tgid = tgid_of(task), *how;
 
-	if (!config.only_targets || w->kin == KIN_TARGET)
+	if (!config.only_targets || match->kin == KIN_TARGET)
 		return true;
-	if (w->kin == KIN_STRANGER)
+	if (match->kin == KIN_STRANGER)
 		return false;
 	how = bpf_map_lookup_elem(&target_processes, &tgid);
 	if (!how)
 		how = bpf_map_lookup_elem(&target_threads, &tid);
 	if (how && *how == TARGET_FROM_EXEC)
-		w->is_command = 1;
+		match->is_command = 1;
 	else if (how)
-		w->kin = KIN_TARGET;
+		match->kin = KIN_TARGET;
 	return how != 0;
 }
 
-/* A new task is a target if the one that makes it is, whatever else keeps that from being wanted.
- */
-static __always_inline __u8 kin_of_child(struct task_struct *parent, struct watched *w)
+/* A new task is a target if its parent is, even if other filters exclude the parent. */
+static __always_inline __u8 kin_of_child(struct task_struct *parent, struct target_match *match)
 {
-	return w && is_target(parent, w) && !w->is_command ? KIN_TARGET : KIN_STRANGER;
+	return is_target(parent, match) && !match->is_command ? KIN_TARGET : KIN_STRANGER;
 }
 
-static __always_inline bool is_wanted(struct task_struct *task, struct watched *w)
+static __always_inline bool is_wanted(struct task_struct *task, struct target_match *match)
 {
 	bool is_kernel = task->flags & PF_KTHREAD;
 
-	w->is_command = 0;
-	if (!is_target(task, w) || w->is_command)
+	match->is_command = 0;
+	if (!is_target(task, match) || match->is_command)
 		return false;
 	if (!tid_of(task) || (config.own_tgid && tgid_of(task) == config.own_tgid))
 		return false;
@@ -192,7 +209,7 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 
 	if (!task || !w)
 		return WATCH_NO;
-	is_one = is_wanted(task, w);
+	is_one = is_wanted(task, &w->match);
 	w->number = 0;
 	if (config.cgroup)
 		w->css_set = (__u64)task->cgroups;
@@ -233,20 +250,51 @@ static __always_inline bool claim(struct watched *w)
 	       __sync_val_compare_and_swap(&w->watch, WATCH_NEW, WATCH_BUSY) == WATCH_NEW;
 }
 
+/* --- its storage --- */
+
+/* NULL: it has none. The kernel also refuses a lookup that interrupts another on this CPU
+ * (bpf_task_storage_trylock() in kernel/bpf/bpf_task_storage.c). */
 static __always_inline struct watched *watched_of(struct task_struct *task)
 {
 	return bpf_task_storage_get(&watched_tasks, task, 0, 0);
 }
 
-/* The same for one that may be seen for the first time: it did `class` up to now. */
-static __always_inline struct watched *watch(struct task_struct *task, __u64 now, __u32 class)
+/* For the programs that may create storage, which the head of this file names. */
+static __always_inline struct watched *place_of(struct task_struct *task)
 {
-	struct watched *w =
-		bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
 
-	if (w && claim(w))
-		w->watch = begin_watching(task, w, now, class);
-	return w;
+/* It got no storage: user space runs the iterator again, and until then the thread is not watched.
+ * It is counted once, not for each attempt. */
+static __noinline int lose_place(struct task_struct *task, __u8 kin, bool is_counted)
+{
+	struct target_match match = { .kin = kin };
+
+	if (!task || !is_wanted(task, &match))
+		return 0;
+	state.unplaced = 1;
+	if (is_counted)
+		lose_thread();
+	return 0;
+}
+
+/* The iterator describes a thread that may be switched at the same time, on another CPU or between
+ * two instructions of the iterator. The switch leaves a note then, and the iterator corrects the
+ * record before it publishes it. False: it is published by now, and the switch is told as any. */
+static __always_inline bool note_move(struct watched *w, __u64 now, __u32 class)
+{
+	__u32 was;
+
+	w->moved = now;
+	w->moved_class = class;
+	was = __sync_val_compare_and_swap(&w->watch, WATCH_BUSY, WATCH_MOVED);
+	return was == WATCH_BUSY || was == WATCH_MOVED;
+}
+
+static __always_inline bool is_being_described(const struct watched *w)
+{
+	return w->watch == WATCH_BUSY || w->watch == WATCH_MOVED;
 }
 
 #endif

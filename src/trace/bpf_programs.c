@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "trace/libbpf_reason.h"
 
 struct error *bpf_programs_load_error(int failed)
@@ -48,6 +49,18 @@ struct error *bpf_programs_iterate(const struct bpf_link *link)
 		err = error_system(errno, "the iterator of tasks");
 	close(walk);
 	return err;
+}
+
+void bpf_programs_iterate_again(const struct bpf_link *link, uint32_t *unplaced, uint64_t *last)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!*unplaced || now - *last < NS_PER_S)
+		return;
+	*last = now;
+	*unplaced = 0;
+	/* What it does not find now was counted when it was lost. */
+	error_destroy(bpf_programs_iterate(link));
 }
 
 void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns)

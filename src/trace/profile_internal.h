@@ -57,7 +57,8 @@ struct profile_session {
 	struct sample_events samples;
 	struct program_cost cost;
 	struct probe_links *probes;
-	int cgroups; /* the directory where cgroups are mounted, or -1 */
+	uint64_t walked; /* when threads without storage were looked for last */
+	int cgroups;     /* the directory where cgroups are mounted, or -1 */
 	uint64_t started_unix_ns, started, stopped; /* the latter by CLOCK_MONOTONIC; 0: not yet */
 	/* As of the last reading. */
 	uint64_t read_at;

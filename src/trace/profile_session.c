@@ -385,7 +385,8 @@ void profile_session_close(struct profile_session *session)
 
 /* --- running --- */
 
-/* Who comes first, so that nobody is missed between this and the walk over those that are there. */
+/* The program at fork comes first, and the iterator runs after all of them are attached: so each
+ * thread has storage by one of the two before it is looked up. */
 static struct error *attach_all(struct profile_bpf *program)
 {
 	struct error *err =
@@ -423,6 +424,7 @@ struct error *profile_session_start(struct profile_session *session)
 		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
 	if (!err)
 		err = bpf_programs_iterate(program->links.see_task);
+	program->bss->state.has_walked = 1;
 	if (!err && session->options.off_cpu && session->options.user_frames)
 		profile_take_first_stacks(session);
 	return err ? err : profile_session_tick(session);
@@ -447,6 +449,8 @@ struct error *profile_session_tick(struct profile_session *session)
 	if (session->unwinder)
 		profile_tick_unwinder(session, clock_ns(CLOCK_MONOTONIC));
 	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
+	bpf_programs_iterate_again(session->program->links.see_task,
+				   &session->program->bss->state.unplaced, &session->walked);
 	return profile_chunks_grow(&session->chunks);
 }
 
