@@ -207,11 +207,22 @@ static __always_inline bool watch(struct task_struct *task, struct watched *w, _
 	return is_made;
 }
 
-/* Makes a place for it: never at a switch, for before Linux 6.4 that may wake somebody, with the
- * queue locked that it would be put into. */
+/* Creates its storage: by the task iterator and at fork alone. At a switch that can deadlock before
+ * Linux 6.4; bpf/watched.bpf.h has the reason. */
 static __always_inline struct watched *place_of(struct task_struct *task)
 {
 	return bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* It got no storage: user space runs the iterator again, and until then the thread is not watched.
+ * It is counted once, not for each attempt. */
+static __always_inline void lose_place(struct task_struct *task, bool is_counted)
+{
+	if (!is_in_our_namespace(task))
+		return;
+	state.unplaced = 1;
+	if (is_counted)
+		__sync_fetch_and_add(&state.lost, 1);
 }
 
 static __noinline int number_of(struct task_struct *task)
@@ -458,12 +469,18 @@ SEC("tp_btf/task_newtask")
 int on_new_task(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched *w = place_of(task);
+	struct watched *w;
 
-	/* Whoever was there before. */
+	/* Forget the task that was at this address before. */
 	make_known(task, 0);
+	/* The idle task of a CPU that comes online (fork_idle()). */
+	if (!task->pid)
+		return 0;
+	w = place_of(task);
 	if (w)
 		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
+	else
+		lose_place(task, true);
 	return 0;
 }
 
@@ -509,6 +526,8 @@ int see_task(struct bpf_iter__task *ctx)
 	if (!task || !task->pid)
 		return 0;
 	w = place_of(task);
+	if (!w)
+		lose_place(task, !state.has_walked);
 	if (!w || w->number)
 		return 0;
 	if (!is_on_cpu(task)) {

@@ -34,17 +34,18 @@ struct states_config {
 };
 
 struct states_state {
-	__u32 next, room; /* numbers: never used yet, and how many there are */
-	__u32 pid_level;  /* of our PID namespace */
-	__u32 unused;
+	__u32 next, room;    /* numbers: never used yet, and how many there are */
+	__u32 pid_level;     /* of our PID namespace */
+	__u32 unplaced;      /* a thread got no storage since user space set this to 0 */
 	__u64 pid_namespace; /* its place in the kernel; 0: it is the first one */
 	/* What files of these kinds are handled by. */
 	__u64 socket_functions, pipe_functions;
 	/* The kernel's code that brings anonymous memory back; 0: nothing is on swap. */
 	__u64 swap_begin, swap_end;
 	__u32 free_head, free_tail;
-	__u32 lost;   /* threads that there was no room for */
-	__u32 missed; /* switches that nobody told of */
+	__u32 lost;       /* threads that there was no room for */
+	__u32 missed;     /* switches that nobody told of */
+	__u32 has_walked; /* the iterator has seen all threads once */
 	__u32 free_numbers[STATES_FREE];
 	/* The record of who was met last in such a place: its number, and above it the place. */
 	__u64 known[STATES_KNOWN];

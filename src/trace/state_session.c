@@ -62,6 +62,7 @@ struct state_session {
 		ARRAY(struct ended_thread);
 	} ended; /* since the last reading */
 	uint64_t ended_lost;
+	uint64_t walked; /* when threads without storage were looked for last */
 	bool has_looked_for_swap;
 	uint64_t ended_switches; /* of threads whose records were given back */
 	uint64_t switches;       /* of all, as of the last reading */
@@ -177,7 +178,8 @@ static struct error *load(struct state_session *session)
 	return err ? err : first_room(session);
 }
 
-/* Who comes first, so that nobody is missed between this and the walk over those that are there. */
+/* The program at fork comes first, and the iterator runs after all of them are attached: so each
+ * thread has storage by one of the two before it is looked up. */
 static struct error *attach_all(struct states_bpf *program)
 {
 	struct error *err =
@@ -199,7 +201,10 @@ static struct error *attach_all(struct states_bpf *program)
 		err = bpf_programs_attach(program->progs.on_switch, &program->links.on_switch);
 	if (!err)
 		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
-	return err ? err : bpf_programs_iterate(program->links.see_task);
+	if (!err)
+		err = bpf_programs_iterate(program->links.see_task);
+	program->bss->state.has_walked = 1;
+	return err;
 }
 
 struct error *state_session_open(struct state_session **ret)
@@ -389,6 +394,8 @@ struct error *state_session_tick(struct state_session *session)
 	}
 	look_at_swap(session);
 	sample_cost(session);
+	bpf_programs_iterate_again(session->program->links.see_task, &session->state->unplaced,
+				   &session->walked);
 	/* Twice as many each time, so that many new ones at once find room. */
 	if (count > session->state->room / 2)
 		while (!err && more-- && session->state->room < MOST_ROOM)
