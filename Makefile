@@ -39,9 +39,9 @@ objects   = $(patsubst %.c,$(B)/%.o,$(1))
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
 KSTATS   := $(call objects,$(wildcard libkstats/*.c))
-LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -liberty -llzma -lprotobuf-c -lcap -lseccomp -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
+LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -lcapstone -liberty -llzma -lprotobuf-c -lcap -lseccomp -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
 LIB_LIBS := -lyajl -lzstd
-STATIC_LIBS := -lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -liberty -lprotobuf-c -lcap -lseccomp -lzstd -llzma -lbz2 -lz \
+STATIC_LIBS := -lbpf -lnl-genl-3 -lnl-3 -lyajl_s -ldw -lelf -lcapstone -liberty -lprotobuf-c -lcap -lseccomp -lzstd -llzma -lbz2 -lz \
             -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
 
 ifneq ($(V),1)
