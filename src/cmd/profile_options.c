@@ -313,6 +313,7 @@ static struct probe_host host_of(const struct profile_arguments *arguments)
 	return (struct probe_host){
 		.pid = arguments->target.pids.count ? arguments->target.pids.items[0] : 0,
 		.program = arguments->program,
+		.forces_returns = arguments->forces_returns,
 	};
 }
 

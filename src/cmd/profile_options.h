@@ -33,7 +33,7 @@ struct profile_arguments {
 	uint64_t duration_ns, interval_ns, memory_bytes;
 	uint64_t min_ns; /* PROFILE_MIN_NS: not given */
 	uint64_t max_ns, period_ns;
-	bool wakers, noisy, histograms, list_probes;
+	bool wakers, noisy, histograms, list_probes, forces_returns;
 	const char *program;         /* that will be run; NULL: none */
 	uint64_t cgroup;             /* of the target, once found; 0: all */
 	struct probe_points *points; /* of `events`, once found; NULL: none */
@@ -72,8 +72,11 @@ struct profile_arguments {
 	  "Samples of each CPU in a second (default 99).", NULL, false },                          \
 	{ "event", 'e', "PROBE", parse_event, PROFILE_AT(arguments, events),                       \
 	  "Stacks each time a probe is passed, instead of in time: kprobe:FUNCTION, "              \
-	  "kretprobe:, uprobe:[FILE:]FUNCTION, uretprobe:, tracepoint:CATEGORY:NAME, "             \
+	  "kretprobe:, uprobe:[FILE:]FUNCTION, uretprobe:, uret:, tracepoint:CATEGORY:NAME, "      \
 	  "usdt:FILE:NAME; with globs or /regular expressions/. May be given more than once.",     \
+	  NULL, false },                                                                           \
+	{ "force-uretprobe", 0, NULL, parse_flag, PROFILE_AT(arguments, forces_returns),           \
+	  "Place uretprobe in programs of Go too, which then crash as soon as a stack moves.",     \
 	  NULL, false },                                                                           \
 	{ "list-probes", 0, NULL, parse_flag, PROFILE_AT(arguments, list_probes),                  \
 	  "Print the probes that -e means, or all that there are in the kernel.", NULL, false },   \

@@ -200,11 +200,14 @@ static bool take_bound(void *context, const char *name, const Elf64_Sym *symbol)
 	return !bounds->has_start || !bounds->has_end;
 }
 
-bool go_build_has_code(const struct elf *elf, uint64_t address)
+bool go_build_code(const struct elf *elf, uint64_t *ret_start, uint64_t *ret_end)
 {
 	struct bounds bounds = { 0 };
 
 	elf_each_symbol(elf, take_bound, &bounds);
-	return bounds.has_start && bounds.has_end && address >= bounds.start &&
-	       address < bounds.end;
+	if (!bounds.has_start || !bounds.has_end || bounds.end <= bounds.start)
+		return false;
+	*ret_start = bounds.start;
+	*ret_end = bounds.end;
+	return true;
 }

@@ -24,8 +24,8 @@ struct go_build {
 
 void go_build_find(const struct elf *elf, struct go_build *ret);
 
-/* Is the address in code that Go's compiler and assembler made? What C has in the same file is not.
- * False also when the file has no symbols that tell. */
-bool go_build_has_code(const struct elf *elf, uint64_t address);
+/* The addresses of what Go's compiler and assembler made, in which no code of C is. False: the file
+ * has no symbols that tell. */
+bool go_build_code(const struct elf *elf, uint64_t *ret_start, uint64_t *ret_end);
 
 #endif

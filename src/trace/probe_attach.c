@@ -133,6 +133,7 @@ static const struct {
 	[PROBE_KRETPROBE] = { attach_kprobe, offsetof(struct probe_programs, kprobe) },
 	[PROBE_UPROBE] = { attach_uprobe, offsetof(struct probe_programs, uprobe) },
 	[PROBE_URETPROBE] = { attach_uprobe, offsetof(struct probe_programs, uprobe) },
+	[PROBE_URET] = { attach_uprobe, offsetof(struct probe_programs, uprobe) },
 	[PROBE_TRACEPOINT] = { attach_tracepoint, offsetof(struct probe_programs, tracepoint) },
 	[PROBE_USDT] = { attach_uprobe, offsetof(struct probe_programs, uprobe) },
 };

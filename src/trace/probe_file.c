@@ -8,8 +8,10 @@
 #include "symbol/debug_file.h"
 #include "symbol/dwarf_file.h"
 #include "symbol/functions.h"
+#include "symbol/go_build.h"
 #include "symbol/line_table.h"
 #include "symbol/packed_symbols.h"
+#include "symbol/returns.h"
 #include "symbol/rooted.h"
 #include "symbol/usdt_notes.h"
 #include "trace/probe_search.h"
@@ -52,6 +54,8 @@ struct probed_file {
 	struct part unpacked;
 	struct functions functions;
 	struct word_map choosers; /* addresses */
+	struct go_build go;
+	uint64_t go_start, go_end; /* addresses; 0: they are not known */
 	/* While lines are looked for. */
 	struct word_map taken;
 	uint32_t next_line;
@@ -92,22 +96,64 @@ static void close_file(struct probed_file *file)
 	part_close(&file->main);
 }
 
+/* Go passes the goroutine in a register since 1.17 (src/cmd/compile/abi-internal.md). */
+static enum probe_code code_at(const struct probed_file *file, uint64_t address)
+{
+	if (!file->go.is_go)
+		return PROBE_CODE_USUAL;
+	if (!file->go_end)
+		return PROBE_CODE_GO_UNKNOWN;
+	if (address < file->go_start || address >= file->go_end)
+		return PROBE_CODE_BESIDE_GO;
+	return file->main.elf.machine == EM_X86_64 && file->go.major == 1 && file->go.minor >= 17
+		       ? PROBE_CODE_GO
+		       : PROBE_CODE_GO_UNKNOWN;
+}
+
+static bool show_place(struct probed_file *file, uint64_t address, struct probe_place *place)
+{
+	place->kind = file->search->spec->kind;
+	place->where = file->path;
+	place->code = code_at(file, address);
+	/* A file that was cut, or has addresses that it does not load. */
+	return !elf_code_offset(&file->main.elf, address, &place->offset) ||
+	       file->search->found(file->search->context, place);
+}
+
 static bool show(struct probed_file *file, uint64_t address, uint64_t semaphore,
 		 const char *function, uint64_t from_start)
 {
-	struct probe_place place = {
-		.kind = file->search->spec->kind,
-		.where = file->path,
-		.function = function,
-		.from_start = from_start,
-	};
+	struct probe_place place = { .function = function, .from_start = from_start };
 
-	/* A file that was cut, or has addresses that it does not load. */
-	if (!elf_code_offset(&file->main.elf, address, &place.offset))
-		return true;
 	if (semaphore && !elf_offset(&file->main.elf, semaphore, &place.semaphore))
 		return true;
-	return file->search->found(file->search->context, &place);
+	return show_place(file, address, &place);
+}
+
+/* --- Go --- */
+
+/* Where it matters: files may be large. */
+static void look_for_go(struct probed_file *file)
+{
+	const struct probe_search *search = file->search;
+
+	if (search->spec->kind == PROBE_USDT ||
+	    (search->spec->kind == PROBE_UPROBE && !search->host->measures_calls))
+		return;
+	go_build_find(&file->main.elf, &file->go);
+	if (file->go.is_go && !go_build_code(&file->main.elf, &file->go_start, &file->go_end) &&
+	    file->debug.elf.image)
+		go_build_code(&file->debug.elf, &file->go_start, &file->go_end);
+}
+
+static struct error *refuse_return(const struct probe_spec *spec)
+{
+	return error_coded(EINVAL,
+			   "cannot place a return probe: Go moves stacks, and the program would "
+			   "crash; use uret:%.*s%s%.*s, which has probes at RET instructions, or "
+			   "--force-uretprobe",
+			   (int)spec->file.length, spec->file.bytes, spec->file.length ? ":" : "",
+			   (int)spec->name.length, spec->name.bytes);
 }
 
 /* --- functions --- */
@@ -194,17 +240,138 @@ static bool is_chooser(const struct probed_file *file, const struct function *fu
 	       WORD_MAP_NEW;
 }
 
+/* --- RET instructions --- */
+
+static struct error *no_return(const struct function *function, const char *name,
+			       enum returns_state state, uint64_t stop)
+{
+	switch (state) {
+	case RETURNS_FOUND:
+		return error_create("%s has no RET instruction: it does not return, or ends with a "
+				    "jump to another function, which can be measured instead",
+				    name);
+	case RETURNS_NOT_DECODED:
+		return error_create("%s has an instruction at +%llu that is not known, so its RET "
+				    "instructions cannot be told",
+				    name, (unsigned long long)stop);
+	case RETURNS_NOT_FOLLOWED:
+		return error_create("%s jumps into the middle of an instruction at +%llu, so its "
+				    "RET instructions cannot be told",
+				    name, (unsigned long long)stop);
+	case RETURNS_TOO_LARGE:
+		return error_create("%s has %llu bytes, which is too large to look for its RET "
+				    "instructions",
+				    name, (unsigned long long)(function->end - function->start));
+	case RETURNS_NO_MEMORY:
+		break;
+	}
+	return &error_no_memory;
+}
+
+/* The code of the function from its start to its end, as its symbol has them. */
+static struct error *code_of(const struct probed_file *file, const struct function *function,
+			     const char *name, struct text *ret)
+{
+	const uint64_t size = function->end - function->start;
+	uint64_t offset;
+
+	if (file->main.elf.machine != EM_X86_64)
+		return error_create("%s: RET instructions are looked for in code of x86_64 only",
+				    name);
+	if (!function->is_sized)
+		return error_create("%s has a symbol without a size, so its RET instructions "
+				    "cannot be told",
+				    name);
+	*ret = (struct text){ 0 };
+	if (elf_code_offset(&file->main.elf, function->start, &offset))
+		*ret = image_bytes(file->main.elf.image, offset, size);
+	return ret->bytes ? NULL : error_create("the code of %s is not in the file", name);
+}
+
+static struct error *find_returns(const struct probed_file *file, const struct function *function,
+				  const char *name, struct returns *ret)
+{
+	struct text code;
+	struct error *err = code_of(file, function, name, &code);
+	enum returns_state state;
+
+	if (err)
+		return err;
+	state = returns_find(code, ret);
+	return state == RETURNS_FOUND && ret->places.count
+		       ? NULL
+		       : no_return(function, name, state, ret->stop);
+}
+
+/* `ret_goes_on` is false when the search is to end. */
+static struct error *show_returns(struct probed_file *file, const struct function *function,
+				  const char *name, bool *ret_goes_on)
+{
+	struct returns returns = { 0 };
+	struct error *err = find_returns(file, function, name, &returns);
+
+	for (size_t i = 0; !err && i < returns.places.count && *ret_goes_on; i++)
+		*ret_goes_on =
+			show_place(file, function->start + returns.places.items[i],
+				   &(struct probe_place){ .function = name, .is_further = i != 0 });
+	returns_deinit(&returns);
+	return err;
+}
+
+/* Code that cannot be decoded has none that are known: such a call may begin twice. */
+static bool show_restarts(struct probed_file *file, const struct function *function,
+			  const char *name)
+{
+	struct returns returns = { 0 };
+	struct text code;
+	struct error *err = code_of(file, function, name, &code);
+	const bool is_known = !err && returns_find(code, &returns) == RETURNS_FOUND;
+	bool goes_on = true;
+
+	error_destroy(err);
+	for (size_t i = 0; is_known && i < returns.restarts.count && goes_on; i++)
+		goes_on = show_place(file, function->start + returns.restarts.items[i],
+				     &(struct probe_place){ .function = name,
+							    .is_restart = true,
+							    .is_further = true });
+	returns_deinit(&returns);
+	return goes_on;
+}
+
+/* What of the function is asked for; false ends the search. Of several functions, those that have
+ * no answer are left out, and `*ret_err` is why. */
+static bool show_function(struct probed_file *file, const struct function *function,
+			  const char *name, struct error **ret_err)
+{
+	const struct probe_spec *spec = file->search->spec;
+	bool goes_on = true;
+
+	if (spec->kind == PROBE_URET) {
+		error_destroy(*ret_err);
+		*ret_err = show_returns(file, function, name, &goes_on);
+		return goes_on && (!*ret_err || probe_pattern_form(spec->name) != PATTERN_NAME);
+	}
+	if (!show(file, function->start + spec->offset, 0, name, spec->offset))
+		return false;
+	return spec->offset || !file->search->host->measures_calls ||
+	       code_at(file, function->start) != PROBE_CODE_GO ||
+	       show_restarts(file, function, name);
+}
+
 static struct error *search_functions(struct probed_file *file)
 {
 	const uint64_t offset = file->search->spec->offset;
 	char name[FUNCTION_NAME_MAX];
 	bool has_shown = false, has_chooser = false;
+	struct error *err = NULL;
 
 	if (!add_functions(file))
 		return &error_no_memory;
-	if (file->functions.count)
-		qsort(file->functions.items, file->functions.count, sizeof(*file->functions.items),
-		      by_address);
+	if (!file->functions.count)
+		return error_create("%s has no symbols, so its functions have no names here",
+				    file->path);
+	qsort(file->functions.items, file->functions.count, sizeof(*file->functions.items),
+	      by_address);
 	elf_each_symbol(&file->main.elf, take_chooser, file);
 	for (size_t i = 0; i < file->functions.count; i++) {
 		const struct function *function = &file->functions.items[i];
@@ -215,14 +382,17 @@ static struct error *search_functions(struct probed_file *file)
 			has_chooser = true;
 			continue;
 		}
-		has_shown = true;
 		if (offset >= function->end - function->start)
 			return error_create("%s has %llu bytes, so there is no +%llu in it", name,
 					    (unsigned long long)(function->end - function->start),
 					    (unsigned long long)offset);
-		if (!show(file, function->start + offset, 0, name, offset))
-			return NULL;
+		if (!show_function(file, function, name, &err))
+			return err;
+		has_shown |= !err;
 	}
+	if (!has_shown && err)
+		return err;
+	error_destroy(err);
 	if (has_chooser && !has_shown)
 		return error_create("%s chooses among several functions when a program starts "
 				    "(IFUNC); probe those, as *%.*s_*",
@@ -349,6 +519,11 @@ struct error *probe_search_file(const struct probe_search *search)
 		return err;
 	file.path = path;
 	err = open_file_of(&file);
+	if (!err)
+		look_for_go(&file);
+	if (!err && search->spec->kind == PROBE_URETPROBE && file.go.is_go &&
+	    !search->host->forces_returns)
+		err = refuse_return(search->spec);
 	if (!err && search->spec->kind == PROBE_USDT) {
 		usdt_each(&file.main.elf, take_note, &file);
 		err = file.err;

@@ -40,11 +40,9 @@ void probe_points_destroy(struct probe_points *points)
 typedef struct error *search_kind(const struct probe_search *search);
 
 static search_kind *const searches[PROBE_KIND_COUNT] = {
-	[PROBE_KPROBE] = probe_search_kernel,
-	[PROBE_KRETPROBE] = probe_search_kernel,
-	[PROBE_UPROBE] = probe_search_file,
-	[PROBE_URETPROBE] = probe_search_file,
-	[PROBE_TRACEPOINT] = probe_search_tracepoints,
+	[PROBE_KPROBE] = probe_search_kernel, [PROBE_KRETPROBE] = probe_search_kernel,
+	[PROBE_UPROBE] = probe_search_file,   [PROBE_URETPROBE] = probe_search_file,
+	[PROBE_URET] = probe_search_file,     [PROBE_TRACEPOINT] = probe_search_tracepoints,
 	[PROBE_USDT] = probe_search_file,
 };
 
@@ -115,6 +113,8 @@ static bool make_point(struct probe_points *points, const struct probe_place *pl
 
 	*ret = (struct probe_point){
 		.kind = place->kind,
+		.code = place->code,
+		.event = PROBE_EVENT_RESTART,
 		.offset = place->offset,
 		.semaphore = place->semaphore,
 		.where = intern(points, place->where),
@@ -123,6 +123,8 @@ static bool make_point(struct probe_points *points, const struct probe_place *pl
 	};
 	if (!ret->where || !ret->name || (place->symbol && !ret->symbol))
 		return false;
+	if (place->is_restart)
+		return true;
 	event = event_of(points, ret->name);
 	if (event)
 		ret->event = *event;
@@ -277,8 +279,11 @@ struct listing {
 static bool list_place(void *context, const struct probe_place *place)
 {
 	struct listing *listing = context;
-	_cleanup_free_ char *name = name_of(place);
+	_cleanup_free_ char *name = NULL;
 
+	if (place->is_further)
+		return true;
+	name = name_of(place);
 	if (!name)
 		listing->err = &error_no_memory;
 	else

@@ -26,9 +26,22 @@
 /* More points than this, of all probes together, are an error. */
 #define PROBE_POINTS_MAX 10000
 
+/* Whose code a point of a file is in, as far as that was looked for. */
+enum probe_code {
+	PROBE_CODE_USUAL,
+	PROBE_CODE_BESIDE_GO, /* what C has in a file of Go: it has a stack that does not move */
+	PROBE_CODE_GO,        /* goroutines are told by R14 (x86_64, Go 1.17 and later) */
+	PROBE_CODE_GO_UNKNOWN /* a file of Go, but how goroutines are told is not known */
+};
+
+/* A point with it is a jump back to the start of the function, at which the call that is in
+ * progress begins anew: Go's functions do that when their stack was too small. */
+#define PROBE_EVENT_RESTART UINT32_MAX
+
 struct probe_point {
 	enum probe_kind kind;
-	uint32_t event;          /* in `events` */
+	enum probe_code code;
+	uint32_t event;          /* in `events`, or PROBE_EVENT_RESTART */
 	const struct name *name; /* for people: "uprobe:/usr/bin/bash:readline+4" */
 	/* Of the kernel the function, of a tracepoint the category, else the path of the file. */
 	const struct name *where;
@@ -60,6 +73,11 @@ struct probe_host {
 	 * process has mapped. Paths of it are then as it sees them (0: of ourselves). */
 	const char *program;
 	uint32_t pid;
+	/* Place return probes in files of Go too, which end the program sooner or later. */
+	bool forces_returns;
+	/* For who measures calls: add the jumps back to the start of functions of Go, and tell
+	 * whose code points of files are in. */
+	bool measures_calls;
 };
 
 struct error *probe_points_create(struct probe_points **ret) MUST_CHECK;

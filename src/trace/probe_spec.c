@@ -192,7 +192,7 @@ static struct error *unknown_kind(struct text word)
 	if (!said)
 		return &error_no_memory;
 	return error_create("'%s' is no kind of probe (kprobe, kretprobe, uprobe, uretprobe, "
-			    "tracepoint, usdt)%s%s%s",
+			    "uret, tracepoint, usdt)%s%s%s",
 			    said, near ? "; did you mean '" : "", near ? near : "",
 			    near ? "'?" : "");
 }
@@ -217,6 +217,7 @@ struct error *probe_spec_parse(struct text text, struct probe_spec *ret)
 		break;
 	case PROBE_UPROBE:
 	case PROBE_URETPROBE:
+	case PROBE_URET:
 		err = take_user(rest, text, &spec);
 		break;
 	case PROBE_TRACEPOINT:
@@ -245,10 +246,13 @@ enum pattern_form probe_pattern_form(struct text pattern)
 {
 	if (is_expression(pattern))
 		return PATTERN_EXPRESSION;
-	/* "operator[]" is a name: its brackets are a class of nothing. */
+	/* "operator[]" is a name: its brackets are a class of nothing. So is "(*Server)" of Go. */
 	for (size_t i = 0; i < pattern.length; i++) {
 		char c = pattern.bytes[i];
 
+		if (c == '*' && i && pattern.bytes[i - 1] == '(' && i + 1 < pattern.length &&
+		    pattern.bytes[i + 1] != ')')
+			continue;
 		if (c == '*' || c == '?' ||
 		    (c == '[' && i + 1 < pattern.length && pattern.bytes[i + 1] != ']'))
 			return PATTERN_GLOB;

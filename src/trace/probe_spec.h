@@ -3,7 +3,7 @@
  * Where to look, as people write it:
  *
  *	kprobe:PATTERN[+OFFSET]     kretprobe:PATTERN
- *	uprobe:[FILE:]PATTERN[+OFFSET]     uretprobe:[FILE:]PATTERN
+ *	uprobe:[FILE:]PATTERN[+OFFSET]     uretprobe:[FILE:]PATTERN     uret:[FILE:]PATTERN
  *	uprobe:[FILE:]SOURCE.c:LINE
  *	tracepoint:CATEGORY:NAME    usdt:FILE:[PROVIDER:]NAME
  *
@@ -11,8 +11,12 @@
  * between slashes (POSIX extended; anywhere in the name). CATEGORY, PROVIDER and NAME are patterns
  * too. FILE is an absolute path, or the name of a library or program ("c", "libc.so.6", "bash").
  *
+ * uretprobe has the kernel replace the return address on the stack, and uret has probes at the RET
+ * instructions of the function: those of Go and others that read return addresses need the latter.
+ *
  * "::" belongs to a name of C++ or Rust, a single ':' ends what is before it. A text that begins
- * and ends with '/' is a regular expression, not a path.
+ * and ends with '/' is a regular expression, not a path. "(*" belongs to a method of Go and makes
+ *no glob: "main.(*Server).Serve".
  */
 #ifndef TRACE_PROBE_SPEC_H
 #define TRACE_PROBE_SPEC_H
@@ -26,6 +30,7 @@
 	PROBE(KRETPROBE, "kretprobe", "a function of the kernel returns")                       \
 	PROBE(UPROBE, "uprobe", "a function of a program or library is called, or a line runs") \
 	PROBE(URETPROBE, "uretprobe", "a function of a program or library returns")             \
+	PROBE(URET, "uret", "the same, told at its RET instructions")                           \
 	PROBE(TRACEPOINT, "tracepoint", "a tracepoint of the kernel is passed")                 \
 	PROBE(USDT, "usdt", "a tracepoint of a program or library is passed")
 

@@ -114,7 +114,7 @@ static bool has_kprobes(const struct probe_points *points)
 static bool has_uprobes(const struct probe_points *points)
 {
 	return has_kind(points, PROBE_UPROBE) || has_kind(points, PROBE_URETPROBE) ||
-	       has_kind(points, PROBE_USDT);
+	       has_kind(points, PROBE_URET) || has_kind(points, PROBE_USDT);
 }
 
 static void choose_programs(struct profile_bpf *program, const struct profile_options *options,

@@ -143,6 +143,7 @@ static struct go_build build_of(const struct scratch *scratch, const char *name,
 	int fd = open(scratch_path(scratch, name), O_RDONLY | O_CLOEXEC);
 	struct go_build build;
 	struct image image;
+	uint64_t start, end;
 	struct elf elf;
 	char *nm;
 
@@ -151,8 +152,8 @@ static struct go_build build_of(const struct scratch *scratch, const char *name,
 	assert_true(elf_open(&image, &elf));
 	go_build_find(&elf, &build);
 	nm = printed(scratch, "nm program 2>/dev/null | awk '$3 == \"main.main\" { print $1 }'");
-	*ret_has_code = go_build_has_code(&elf, strtoull(nm, NULL, 16)) &&
-			!go_build_has_code(&elf, elf.entry - 0x100000);
+	*ret_has_code = go_build_code(&elf, &start, &end) && start <= strtoull(nm, NULL, 16) &&
+			end > strtoull(nm, NULL, 16);
 	free(nm);
 	elf_close(&elf);
 	image_close(&image);

@@ -146,6 +146,7 @@ static void expect_points(const char *spec, const char *expected)
 		const struct probe_point *point = &points->items[i];
 
 		assert_ptr_equal(points->events.items[point->event], point->name);
+		assert_int_equal(point->code, PROBE_CODE_USUAL);
 		snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s%s", i ? " " : "",
 			 point->name->bytes);
 	}
@@ -259,6 +260,99 @@ TEST(functions_are_where_nm_says)
 	expect_refused("uprobe:no_such_library:plain", "no library or program 'no_such_library'");
 }
 
+/* Each RET of a function is a place, and all of them have one name. */
+TEST(returns_are_where_objdump_says)
+{
+	static const char *const functions[] = { "plain", "main", "ns::first" };
+	struct probe_points *points;
+	char spec[256];
+
+	host.program = program;
+	for (size_t i = 0; i < array_length(functions); i++) {
+		snprintf(spec, sizeof(spec), "uret:%s", functions[i]);
+		if (number_from("uname -m | grep -c x86_64 || :") == 0) {
+			expect_refused(spec, "of x86_64 only");
+			continue;
+		}
+		points = points_of(spec);
+		assert_int_equal(points->events.count, 1);
+		assert_int_equal(points->count,
+				 number_from("objdump -dC --disassemble='%s' %s | grep -cw ret",
+					     i < 2 ? functions[i] : "ns::first(int)", program));
+		assert_int_equal(points->items[0].kind, PROBE_URET);
+		assert_int_equal(
+			points->items[0].offset,
+			in_file(number_from("objdump -dC --disassemble='%s' %s | grep -w "
+					    "ret | head -n 1 | cut -d: -f1",
+					    i < 2 ? functions[i] : "ns::first(int)", program)));
+		probe_points_destroy(points);
+	}
+	expect_refused("uret:_start", "_start");
+	host.program = NULL;
+}
+
+static const char source_of_go[] =
+	"package main\n"
+	"type S struct{ n int }\n"
+	"//go:noinline\n"
+	"func (s *S) Handle(n int) int {\n"
+	"	if n == 0 { return s.n }\n"
+	"	return s.Handle(n-1) + 1\n"
+	"}\n"
+	"type MoreS struct{ n int }\n"
+	"//go:noinline\n"
+	"func (s *MoreS) Handle(n int) int { return n }\n"
+	"func main() { println((&S{}).Handle(3), (&MoreS{}).Handle(3)) }\n";
+
+TEST(functions_of_go)
+{
+	char go[128];
+	struct probe_points *points;
+	size_t restarts = 0;
+
+	snprintf(go, sizeof(go), "%s", scratch_path(&scratch, "go"));
+	scratch_write(&scratch, "a.go", text_of(source_of_go));
+	if (number_from("uname -m | grep -c x86_64 || :") == 0 ||
+	    number_from("cd %s && GO111MODULE=off go build -o go a.go > /dev/null 2>&1 && echo 1 "
+			"|| echo 0",
+			scratch.path) == 0)
+		skip();
+	host.program = go;
+	expect_refused("uretprobe:main.main", "Go moves stacks, and the program would crash; use "
+					      "uret:main.main,");
+	expect_refused("uretprobe:main.*", "--force-uretprobe");
+	/* One method, though another's name ends the same way. */
+	points = points_of("uret:main.(*S).Handle");
+	assert_int_equal(points->events.count, 1);
+	assert_true(points->count >= 2);
+	assert_int_equal(points->items[0].code, PROBE_CODE_GO);
+	probe_points_destroy(points);
+	points = points_of("uprobe:main.(*S).Handle");
+	assert_int_equal(points->count, 1);
+	probe_points_destroy(points);
+
+	host.measures_calls = true;
+	points = points_of("uprobe:main.(*S).Handle");
+	for (size_t i = 0; i < points->count; i++)
+		restarts += points->items[i].event == PROBE_EVENT_RESTART;
+	assert_int_equal(points->events.count, 1);
+	assert_int_equal(points->count, 1 + restarts);
+	assert_int_equal(restarts, 1);
+	probe_points_destroy(points);
+	host.measures_calls = false;
+
+	host.forces_returns = true;
+	points = points_of("uretprobe:main.main");
+	assert_int_equal(points->items[0].kind, PROBE_URETPROBE);
+	probe_points_destroy(points);
+	host.forces_returns = false;
+
+	run("strip %s", go);
+	expect_refused("uretprobe:main.main", "Go moves stacks");
+	expect_refused("uprobe:main.main", "has no symbols");
+	host.program = NULL;
+}
+
 TEST(stripped_programs_have_debug_files)
 {
 	uint64_t at;
@@ -270,7 +364,7 @@ TEST(stripped_programs_have_debug_files)
 	    scratch.path);
 	expect_place("uprobe:ns::second", at);
 	run("cd %s && mv program.debug aside", scratch.path);
-	expect_refused("uprobe:ns::second", "matches nothing");
+	expect_refused("uprobe:ns::second", "has no symbols");
 	run("cd %s && mv whole program", scratch.path);
 	host.program = NULL;
 }
@@ -439,6 +533,8 @@ int main(void)
 		cmocka_unit_test(kallsyms_where_tracefs_has_no_list),
 		cmocka_unit_test(tracepoints_of_tracefs),
 		cmocka_unit_test(functions_are_where_nm_says),
+		cmocka_unit_test(returns_are_where_objdump_says),
+		cmocka_unit_test(functions_of_go),
 		cmocka_unit_test(stripped_programs_have_debug_files),
 		cmocka_unit_test(lines_are_where_the_debugger_has_them),
 		cmocka_unit_test(functions_that_exist),

@@ -61,7 +61,14 @@ TEST(functions_of_files)
 	expect_wrong("uprobe:/usr/bin/bash", "a function stands behind the path");
 	expect_wrong("uprobe:/usr/bin/bash:", "no function");
 	expect_wrong("uprobe::f", "the file before ':' is missing");
+	expect_spec("uret:/opt/x:ns::function*", "uret /opt/x||ns::function*+0|:0");
 	expect_wrong("uretprobe:x:f+4", "only kprobe and uprobe can have an offset");
+	expect_wrong("uret:x:f+4", "only kprobe and uprobe can have an offset");
+	/* Methods of Go. */
+	expect_spec("uprobe:./x:main.(*S).Handle+4", "uprobe ./x||main.(*S).Handle+4|:0");
+	expect_spec("uret:./x:main.(*S).Handle", "uret ./x||main.(*S).Handle+0|:0");
+	expect_wrong("uprobe:./x:main.(*).Handle+4", "not with a pattern");
+	expect_wrong("uprobe:./x:main.(*S).*+4", "not with a pattern");
 }
 
 TEST(lines_of_sources)
