@@ -59,7 +59,7 @@ int kstats_name_errno(const char *name)
 
 /* --- places --- */
 
-static const char *const elsewhere[] = { "syscall:", "uprobe:", "uretprobe:", "usdt:" };
+static const char *const elsewhere[] = { "syscall:", "uprobe:", "uretprobe:", "uret:", "usdt:" };
 
 static const char *after(const char *text, const char *prefix)
 {

@@ -13,9 +13,10 @@ char programs_license[] SEC("license") = "Dual BSD/GPL";
 /* --- what they do --- */
 
 struct event {
-	__u64 frame;    /* where the call is on the stack */
-	__u64 argument; /* if one is wanted */
-	__u64 forget;   /* the same */
+	__u64 frame;     /* where the call is on the stack */
+	__u64 goroutine; /* the tag, with the frame in it */
+	__u64 argument;  /* if one is wanted */
+	__u64 forget;    /* the same */
 	__u64 returned;
 };
 
@@ -32,6 +33,8 @@ static __always_inline __u64 tag_of(const struct event *event)
 
 	if (config.key == KEYED_BY_ARGUMENT)
 		return event->argument ? event->argument : ~0ull;
+	if (config.is_goroutine)
+		return event->goroutine;
 	if (config.has_frame && !config.is_user)
 		return event->frame;
 	tag = bpf_get_current_task();
@@ -50,7 +53,7 @@ static __always_inline __u64 born(void)
  * that was. */
 static __always_inline __u64 place_taken(void)
 {
-	return config.key == KEYED_BY_TASK && !config.has_frame
+	return config.key == KEYED_BY_TASK && !config.has_frame && !config.is_goroutine
 		       ? bpf_get_current_task_btf()->start_time
 		       : 0;
 }
@@ -59,6 +62,8 @@ static __always_inline int begin(const struct event *event)
 {
 	struct task_struct *task = who(event, config.start.is_task);
 
+	if (config.is_goroutine && is_restart(tag_of(event)))
+		return 0;
 	if (!is_wanted(task))
 		return 0;
 	if (config.key == KEYED_BY_CPU)
@@ -66,6 +71,14 @@ static __always_inline int begin(const struct event *event)
 	else
 		put_start(tag_of(event), task, born());
 	return 0;
+}
+
+/* A goroutine that has no start here may have one that cannot be found. */
+static __always_inline __u64 start_of(const struct event *event)
+{
+	__u64 tag = tag_of(event);
+
+	return tag ? take_start(tag) : 0;
 }
 
 static __always_inline int end(const struct event *event, __u64 now)
@@ -78,7 +91,7 @@ static __always_inline int end(const struct event *event, __u64 now)
 	if (config.key == KEYED_BY_CPU) {
 		start = take_here(now, task);
 	} else {
-		start = take_start(tag_of(event));
+		start = start_of(event);
 		if (start < place_taken())
 			start = 0;
 		if (config.has_gaps && (start || is_wanted(task)))
@@ -87,6 +100,8 @@ static __always_inline int end(const struct event *event, __u64 now)
 	/* What was not wanted had no start. A call may have begun before anybody looked, or while
 	 * it was stopped. */
 	if (start <= control.since) {
+		if (config.is_goroutine && start == PASSED)
+			return 0;
 		/* Who comes to a CPU need not have been waiting for it. */
 		if (!config.end.forget && is_wanted(task))
 			lose(KSTATS_VALUES, LOST_UNMATCHED);
@@ -276,6 +291,29 @@ static __always_inline __u64 returned_in(struct pt_regs *regs)
 	return BPF_CORE_READ(arm, regs[0]);
 }
 
+/* Go keeps the goroutine in R14 (src/cmd/compile/abi-internal.md), and in front of it the bounds of
+ * its stack (struct g, src/runtime/runtime2.go). When a stack is moved, all that is on it stays as
+ * far below the upper one (copystack(), src/runtime/stack.go). 0: R14 has something else, as in
+ * assembly. */
+static __always_inline __u64 goroutine_of(struct pt_regs *regs, __s32 frame_shift)
+{
+	__u64 sp = frame_of(regs) - frame_shift, bounds[2], goroutine, tag;
+
+	if (!bpf_core_field_exists(regs->di))
+		return 0;
+	goroutine = BPF_CORE_READ(regs, r14);
+	if (bpf_probe_read_user(bounds, sizeof(bounds), (void *)goroutine) || sp < bounds[0] ||
+	    sp > bounds[1])
+		return 0;
+	/* Other programs of Go have theirs at the same addresses. */
+	tag = (goroutine ^ bpf_get_current_pid_tgid() >> 32 << 42) * GOLDEN;
+	tag ^= tag >> 32;
+	if (config.has_frame)
+		tag += bounds[1] - sp;
+	tag *= GOLDEN;
+	return tag ? tag : ~0ull;
+}
+
 SEC("kprobe")
 int begin_kprobe(struct pt_regs *ctx)
 {
@@ -283,8 +321,17 @@ int begin_kprobe(struct pt_regs *ctx)
 
 	if (!IS_RUNNING)
 		return 0;
-	if (config.has_frame)
+	if (config.is_goroutine) {
+		event.goroutine = goroutine_of(ctx, 0);
+		if (!event.goroutine)
+			return 0;
+		if (bpf_get_attach_cookie(ctx) == KSTATS_COOKIE_RESTART) {
+			mark_restart(event.goroutine);
+			return 0;
+		}
+	} else if (config.has_frame) {
 		event.frame = frame_of(ctx);
+	}
 	if (config.start.argument)
 		event.argument = register_of(ctx, config.start.argument, false);
 	return begin(&event);
@@ -298,8 +345,16 @@ int end_kprobe(struct pt_regs *ctx)
 
 	if (!IS_RUNNING)
 		return 0;
-	if (config.has_frame)
+	if (config.is_goroutine) {
+		event.goroutine = goroutine_of(ctx, config.frame_shift);
+		if (bpf_get_attach_cookie(ctx) == KSTATS_COOKIE_RESTART) {
+			if (event.goroutine)
+				mark_passed(event.goroutine);
+			return 0;
+		}
+	} else if (config.has_frame) {
 		event.frame = frame_of(ctx) - config.frame_shift;
+	}
 	if (config.end.argument)
 		event.argument = register_of(ctx, config.end.argument, false);
 	if (config.by == GROUPED_BY_RETVAL)
@@ -378,7 +433,9 @@ SEC("raw_tp")
 int measure_nothing(void *ctx)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	const struct event event = { .frame = (__u64)task, .argument = (__u64)task };
+	const struct event event = { .frame = (__u64)task,
+				     .goroutine = (__u64)task,
+				     .argument = (__u64)task };
 	__u64 start, now;
 
 	(void)ctx;

@@ -13,7 +13,8 @@
  *
  * The tag of a call is where it is on the stack, which nothing else has while it lasts: so each end
  * finds its own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair
- * is the thread, or the argument.
+ * is the thread, or the argument. Stacks of Go move: there it is the goroutine, and how far the
+ *call is below the upper end of its stack, which stays the same.
  *
  * This is run wherever somebody wants to measure, with the locks of the scheduler or of the
  * allocator held, too. So nothing is allocated: all maps have their room from the beginning.
@@ -28,10 +29,13 @@
 
 #include "hist/bucket.h"
 
-#define KSTATS_MAGIC      0x3273746174736b63ull /* "ckstats2": the form of all that is here */
+#define KSTATS_MAGIC      0x3373746174736b63ull /* "ckstats3": the form of all that is here */
 #define KSTATS_TEXT_MAX   1024
 #define KSTATS_CPUS_MAX   4096
 #define KSTATS_GROUPS_MAX 1024
+
+/* The cookie of a probe at a jump back to the start of a function: see kstats_starts.bpf.h. */
+#define KSTATS_COOKIE_RESTART 0xffffffff
 
 /* A metric of how long something takes has a second histogram, of the time between. */
 enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };
@@ -67,6 +71,7 @@ struct kstats_config {
 	__u32 has_frame; /* from a call to its return, told by where it is on the stack */
 	__u32 has_gaps;
 	__u32 is_user;      /* the stack is that of user space */
+	__u32 is_goroutine; /* starts are those of goroutines of Go, on their stacks */
 	__u32 is_preempted; /* other threads may run the same program on this CPU meanwhile */
 	__s32 frame_shift;  /* how far the stack is above where it was, at the return */
 	__u32 set_bits;     /* there are 2^set_bits sets of starts, and as many of ends */

@@ -113,6 +113,41 @@ static __always_inline struct kstats_start *place_for(__u64 tag)
 	return start;
 }
 
+/* A function of Go begins with a look at its stack. Where that is too small, or the goroutine is to
+ * leave its CPU, the runtime is called, and then the function starts again: the same call, on a
+ * stack that may be another. The jump back marks its start, which the next one then leaves alone.
+ * Without the mark a start replaces the one before it: that of a call that a panic has ended. */
+#define RESTARTED (1ull << 63)
+
+static __always_inline void mark_restart(__u64 tag)
+{
+	struct kstats_start *start = find(tag);
+
+	if (start && start->ns)
+		start->ns |= RESTARTED;
+}
+
+/* The same where the end is a call: it is passed a second time, for the same start. */
+#define PASSED 1ull
+
+static __always_inline void mark_passed(__u64 tag)
+{
+	struct kstats_start *start = find(tag) ? 0 : place_for(tag);
+
+	if (start)
+		start->ns = PASSED;
+}
+
+static __always_inline bool is_restart(__u64 tag)
+{
+	struct kstats_start *start = find(tag);
+
+	if (!start || !(start->ns & RESTARTED))
+		return false;
+	start->ns &= ~RESTARTED;
+	return true;
+}
+
 /* 0: there is none. */
 static __always_inline __u64 take_start(__u64 tag)
 {
@@ -130,6 +165,8 @@ static __always_inline __u64 take_start(__u64 tag)
 	}
 	if (ns)
 		*(volatile __u64 *)&start->tag = 0;
+	if (config.is_goroutine)
+		ns &= ~RESTARTED;
 	return ns;
 }
 

@@ -111,6 +111,10 @@ static const struct option_row kstats_options[] = {
 	  NULL, false },
 	{ "stopped", 0, NULL, parse_flag, RECORDED(is_stopped),
 	  "Of trace: record nothing until kstats start.", NULL, false },
+	{ "force-uretprobe", 0, NULL, parse_flag, RECORDED(forces_returns),
+	  "Of trace: place uretprobe in programs of Go too, which then crash as soon as a stack "
+	  "moves.",
+	  NULL, false },
 	{ "format", 'f', "FORMAT", parse_format, SHOWN(format),
 	  "Of show and list: text, json or csv; of show also openmetrics, and kstats: the lines of "
 	  "the kernel module, for awk.",
@@ -226,7 +230,7 @@ static struct error *check(size_t verb, const struct kstats_arguments *a, int wo
 {
 	if (!(verbs[verb].asks & ASKS_RECORDING) && !is_zero(&a->recording, sizeof(a->recording)))
 		return error_create("%s has none of trace's options (--key, --by, --pid, --cgroup, "
-				    "--comm, --cpus, --stopped)",
+				    "--comm, --cpus, --stopped, --force-uretprobe)",
 				    verbs[verb].name);
 	if (!(verbs[verb].asks & ASKS_SHOWING) && !is_zero(&a->showing, sizeof(a->showing)))
 		return error_create("%s has none of show's options (--format, --rows, --interval, "
@@ -282,7 +286,7 @@ static const struct {
 	  "The place where it ends. Without it, it is how long X takes, from its call to "
 	  "its return, "
 	  "and the metric GAP-NAME comes with it: from the end of X to its next start (not with "
-	  "--key argN)." },
+	  "--key argN, and not of goroutines)." },
 };
 
 static bool grammar_row(size_t number, const char **ret_words, const char **ret_prose)

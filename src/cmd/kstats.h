@@ -24,7 +24,7 @@ struct kstats_recording {
 	const char *key, *by; /* words of KSTATS_KEYS ("arg2", "arg2,arg1") and KSTATS_BYS */
 	size_t pid;
 	const char *cgroup, *comm, *cpus;
-	bool is_stopped;
+	bool is_stopped, forces_returns;
 };
 
 /* What only `show` asks. */

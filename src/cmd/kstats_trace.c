@@ -64,6 +64,7 @@ static struct error *settle(const struct kstats_recording *r, struct kstats_spec
 		return error_create("--pid: there is no process %zu", r->pid);
 	spec->tgid = (uint32_t)r->pid;
 	spec->is_stopped = r->is_stopped;
+	spec->forces_returns = r->forces_returns;
 	if (!err)
 		err = copy(r->cgroup, &spec->cgroup);
 	if (!err)

@@ -6,9 +6,10 @@
  *
  * X and Y are places in code: a function of the kernel ("vfs_read"), "tracepoint:CAT:NAME" (or
  * "__tracepoint_NAME"), "syscall:NAME", "uprobe:FILE:FUNCTION", "uretprobe:FILE:FUNCTION",
- * "usdt:FILE:PROVIDER:NAME". Without X it is the function NAME; without Y it is how long X takes,
- * and "GAP-NAME" is the time from its end to its next start: of the same thread or CPU, as the key
- * says. With the key argN there is none: what has the same argument later may be something else.
+ * "uret:FILE:FUNCTION", "usdt:FILE:PROVIDER:NAME". Without X it is the function NAME; without Y it
+ *is how long X takes, and "GAP-NAME" is the time from its end to its next start: of the same thread
+ *or CPU, as the key says. With the key argN there is none: what has the same argument later may be
+ *something else.
  */
 #ifndef KSTATS_SPEC_H
 #define KSTATS_SPEC_H
@@ -49,8 +50,9 @@ struct kstats_spec {
 	/* Only what these did; 0 and NULL: anybody. */
 	uint32_t tgid;
 	char *cgroup, *comm;
-	char *cpus;      /* a list, "0-3,7" */
-	bool is_stopped; /* made, and not started */
+	char *cpus;          /* a list, "0-3,7" */
+	bool is_stopped;     /* made, and not started */
+	bool forces_returns; /* return probes in programs of Go too */
 };
 
 void kstats_spec_clear(struct kstats_spec *spec);

@@ -34,6 +34,8 @@ static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
 		      (int)LOST_FULL == (int)KSTATS_LOSS_full &&
 		      (int)KSTATS_LOST_COUNT >= (int)KSTATS_LOSS_COUNT,
 	      "programs and readers mean the same");
+static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
+	      "programs and who attaches them mean the same");
 
 /* --- filters --- */
 
@@ -181,14 +183,18 @@ struct error *kstats_config_scope(const struct kstats_config *config, struct kst
 
 /* --- room --- */
 
-#define SETS_BITS_MIN      8
-#define SETS_BITS_ARGUMENT 12
-#define SETS_BITS_MAX      18
+#define SETS_BITS_MIN       8
+#define SETS_BITS_ARGUMENT  12
+#define SETS_BITS_GOROUTINE 14
+#define SETS_BITS_MAX       18
 
-/* Every thread may be in a call at once, and there may be more of them later. */
+/* Every thread may be in a call at once, and there may be more of them later. Nobody knows how many
+ * goroutines there will be: this is for 65536, in 1 MiB. */
 static __u32 set_bits(const struct kstats_config *config)
 {
-	__u32 bits = config->key == KEYED_BY_ARGUMENT ? SETS_BITS_ARGUMENT : SETS_BITS_MIN;
+	__u32 bits = config->is_goroutine               ? SETS_BITS_GOROUTINE
+		     : config->key == KEYED_BY_ARGUMENT ? SETS_BITS_ARGUMENT
+							: SETS_BITS_MIN;
 	struct sysinfo host;
 
 	if (!sysinfo(&host))
@@ -254,7 +260,9 @@ struct error *kstats_config_make(const struct kstats_spec *spec, const struct ks
 	ret->slots = BUCKET_SLOTS(spec->frac_bits);
 	ret->key = spec->key;
 	ret->start.syscall = ret->end.syscall = -1;
-	ret->has_gaps = places->is_alone && spec->key != KSTATS_KEY_ARGUMENT;
+	ret->has_gaps =
+		places->is_alone && spec->key != KSTATS_KEY_ARGUMENT && !places->is_goroutine;
+	ret->is_goroutine = places->is_goroutine;
 	ret->is_user = places->start.kind == PLACE_PROGRAM;
 	ret->is_preempted = ret->is_user || places->end.kind == PLACE_PROGRAM;
 	describe(spec, ret);

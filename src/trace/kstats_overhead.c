@@ -122,7 +122,7 @@ static bool find_place(const struct kstats_place *like, unsigned number, struct 
 {
 	*ret = (struct kstats_place){
 		.kind = like->kind,
-		.is_return = like->is_return,
+		.is_return = like->is_return && !like->is_ret,
 		.syscall = -1,
 	};
 	return like->kind == PLACE_PROGRAM ? place_in_us(number, ret)
@@ -198,9 +198,10 @@ static uint64_t try(const struct kstats_places *like, struct kstats_places *plac
 	};
 	_cleanup_(kstats_program_close) struct kstats_program *trial = NULL;
 
-	places->is_call = like->is_call;
+	/* A probe at a RET instruction is like one at any other. */
+	places->is_call = like->is_call && !like->end.is_ret;
 	if (!find_place(&like->start, 0, &places->start) ||
-	    !find_place(&like->end, like->is_call ? 0 : 1, &places->end))
+	    !find_place(&like->end, places->is_call ? 0 : 1, &places->end))
 		return 0;
 	error_destroy(kstats_program_open_places(&spec, places, &trial));
 	if (!trial)

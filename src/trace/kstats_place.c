@@ -21,7 +21,7 @@ static struct error *with_code(struct error *err, int code)
 struct word {
 	struct text rest; /* behind the first colon */
 	const char *whole;
-	bool is_end;
+	bool is_end, forces_returns;
 };
 
 typedef struct error *take_place(const struct word *word, struct kstats_place *ret);
@@ -194,12 +194,13 @@ static struct error *take_tracepoint(const struct word *word, struct kstats_plac
 
 static struct error *take_program(const struct word *word, struct kstats_place *ret)
 {
+	const struct probe_host host = { .forces_returns = word->forces_returns,
+					 .measures_calls = true };
 	struct error *err = probe_points_create(&ret->points);
 
 	ret->kind = PLACE_PROGRAM;
 	if (!err)
-		err = probe_points_add(ret->points, &(struct probe_host){ 0 },
-				       text_of(word->whole));
+		err = probe_points_add(ret->points, &host, text_of(word->whole));
 	if (err)
 		return with_code(err, ENOENT);
 	if (ret->points->events.count != 1)
@@ -207,6 +208,8 @@ static struct error *take_program(const struct word *word, struct kstats_place *
 				   word->whole, ret->points->events.count,
 				   ret->points->events.items[0]->bytes,
 				   ret->points->events.items[1]->bytes);
+	ret->code = ret->points->items[0].code;
+	ret->is_ret = ret->points->items[0].kind == PROBE_URET;
 	return NULL;
 }
 
@@ -240,7 +243,10 @@ static const struct {
 	{ NULL, take_bare_tracepoint, BARE_TRACEPOINT "NAME", "The same, as kstats.ko has it." },
 	{ "uprobe", take_program, "uprobe:FILE:FUNCTION",
 	  "The call of a function of a program or library." },
-	{ "uretprobe", take_uretprobe, "uretprobe:FILE:FUNCTION", "Its return." },
+	{ "uretprobe", take_uretprobe, "uretprobe:FILE:FUNCTION",
+	  "Its return, by a changed return address; not in programs of Go." },
+	{ "uret", take_uretprobe, "uret:FILE:FUNCTION",
+	  "Its return, at its RET instructions; without an end, that of functions of Go." },
 	{ "usdt", take_program, "usdt:FILE:PROVIDER:NAME", "A static probe of a program." },
 };
 
@@ -264,9 +270,13 @@ static struct error *no_kind(const char *whole)
 	return error_coded(EINVAL, "'%s' is none of: %s", whole, forms);
 }
 
-static struct error *find(const char *whole, bool is_end, struct kstats_place *ret)
+static struct error *find(const char *whole, bool is_end, const struct kstats_spec *spec,
+			  struct kstats_place *ret)
 {
-	struct word word = { .rest = text_of(whole), .whole = whole, .is_end = is_end };
+	struct word word = { .rest = text_of(whole),
+			     .whole = whole,
+			     .is_end = is_end,
+			     .forces_returns = spec->forces_returns };
 	struct text kind;
 
 	ret->syscall = -1;
@@ -302,24 +312,31 @@ void kstats_places_clear(struct kstats_places *places)
 	*places = (struct kstats_places){ 0 };
 }
 
+/* A return probe would end a program of Go. */
+static struct error *return_of_program(const struct kstats_spec *spec,
+				       const struct kstats_place *start, struct kstats_place *ret)
+{
+	const bool is_ret = start->code != PROBE_CODE_USUAL && !spec->forces_returns;
+	_cleanup_free_ char *text =
+		text_print("%s%s", is_ret ? "uret" : "uretprobe", strchr(spec->start, ':'));
+	struct error *err = text ? find(text, true, spec, ret) : &error_no_memory;
+
+	return err && is_ret ? error_prefix(err, "Go moves stacks, so a call ends at a RET "
+						 "instruction")
+			     : err;
+}
+
 /* The return of what begins at this start. */
 static struct error *return_of(const struct kstats_spec *spec, const struct kstats_place *start,
 			       struct kstats_place *ret)
 {
-	const char *rest = strchr(spec->start, ':');
-	_cleanup_free_ char *text = NULL;
 	struct error *err;
 
 	if (start->is_return || start->kind == PLACE_TRACEPOINT ||
 	    (start->kind == PLACE_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
 		return error_coded(EINVAL, "%s takes no time by itself: give an end", spec->start);
-	if (start->kind == PLACE_PROGRAM)
-		text = text_print("uretprobe%s", rest);
-	else
-		text = strdup(spec->start);
-	if (!text)
-		return &error_no_memory;
-	err = find(text, true, ret);
+	err = start->kind == PLACE_PROGRAM ? return_of_program(spec, start, ret)
+					   : find(spec->start, true, spec, ret);
 	ret->is_return = true;
 	return err;
 }
@@ -355,9 +372,41 @@ static void keep_arguments(struct kstats_place *place)
 		place->by_kprobe = false;
 }
 
+static void drop_restarts(struct probe_points *points)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; points && i < points->count; i++)
+		if (points->items[i].event != PROBE_EVENT_RESTART)
+			points->items[kept++] = points->items[i];
+	if (points)
+		points->count = kept;
+}
+
+/* A goroutine runs now in one thread and now in another. */
+static struct error *tell_goroutines(const struct kstats_spec *spec, struct kstats_places *places)
+{
+	const struct kstats_place *start = &places->start, *end = &places->end;
+
+	if (spec->key == KSTATS_KEY_TASK && end->is_ret &&
+	    (start->code == PROBE_CODE_GO_UNKNOWN || end->code == PROBE_CODE_GO_UNKNOWN))
+		return error_coded(EINVAL,
+				   "goroutines of %s cannot be told apart: it was built by Go "
+				   "before 1.17, or its symbols were stripped",
+				   start->code == PROBE_CODE_GO_UNKNOWN ? spec->start : spec->end);
+	places->is_goroutine = spec->key == KSTATS_KEY_TASK && start->code == PROBE_CODE_GO &&
+			       end->code == PROBE_CODE_GO;
+	/* Only there it is known which call begins anew. */
+	if (!places->is_goroutine) {
+		drop_restarts(start->points);
+		drop_restarts(end->points);
+	}
+	return NULL;
+}
+
 struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_places *ret)
 {
-	struct error *err = find(spec->start, false, &ret->start);
+	struct error *err = find(spec->start, false, spec, &ret->start);
 
 	if (err)
 		return err;
@@ -365,12 +414,14 @@ struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_p
 	if (ret->is_alone)
 		err = return_of(spec, &ret->start, &ret->end);
 	else
-		err = find(spec->end, true, &ret->end);
+		err = find(spec->end, true, spec, &ret->end);
 	if (err)
 		return err;
 	ret->is_call = ret->is_alone || is_same_function(spec, ret);
 	if (ret->is_call)
 		err = agree_on_way(&ret->start, &ret->end);
+	if (!err)
+		err = tell_goroutines(spec, ret);
 	if (spec->key == KSTATS_KEY_ARGUMENT) {
 		keep_arguments(&ret->start);
 		keep_arguments(&ret->end);
@@ -450,6 +501,9 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_pl
 				   text);
 	if (place->kind == PLACE_PROGRAM && strncmp(text, "usdt", 4) == 0)
 		return error_coded(EINVAL, "%s: arguments of usdt are not read", text);
+	/* Go has its own convention, in which an argument may take several registers. */
+	if (place->code == PROBE_CODE_GO || place->code == PROBE_CODE_GO_UNKNOWN)
+		return error_coded(EINVAL, "%s: arguments of functions of Go are not read", text);
 	ret->argument = wanted;
 	if (place->kind == PLACE_SYSCALL || place->kind == PLACE_PROGRAM)
 		return NULL;

@@ -29,13 +29,18 @@ struct kstats_place {
 	bool by_trampoline, by_kprobe; /* which of them may be taken, of a function */
 	char *name;  /* of the function, of the tracepoint; of a system call its function */
 	int syscall; /* its number; -1: it is none */
-	struct probe_points *points; /* in programs */
+	/* In programs. */
+	struct probe_points *points;
+	enum probe_code code;
+	bool is_ret; /* just before the return, at the RET instructions */
 };
 
 struct kstats_places {
 	struct kstats_place start, end;
-	bool is_call;  /* the end is the return of what began at the start */
-	bool is_alone; /* and there was no end in the words */
+	bool is_call;      /* the end is the return of what began at the start */
+	bool is_alone;     /* and there was no end in the words */
+	bool is_goroutine; /* an end belongs to a start of the same goroutine, whatever its thread
+			    */
 };
 
 /* A form in which places are written ("syscall:NAME"), and what it means; false after the last. */

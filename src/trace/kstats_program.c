@@ -48,6 +48,11 @@ static const char *const way_names[][2] = {
 	[WAY_USER] = { "uprobe", "uretprobe" },
 };
 
+static const char *name_of(const struct kstats_place *place, enum way way)
+{
+	return place->is_ret ? "uret" : way_names[way][place->is_return];
+}
+
 struct side {
 	const struct kstats_place *place;
 	enum way way;
@@ -109,17 +114,17 @@ static void configure_side(const struct side *side, struct kstats_site *ret)
 static void configure(const struct kstats_program *program, const struct sides *sides,
 		      struct kstats_config *ret)
 {
-	const char *start = way_names[sides->start.way][sides->start.place->is_return],
-		   *end = way_names[sides->end.way][sides->end.place->is_return];
+	const char *start = name_of(sides->start.place, sides->start.way),
+		   *end = name_of(sides->end.place, sides->end.way);
 
 	configure_side(&sides->start, &ret->start);
 	configure_side(&sides->end, &ret->end);
 	/* A thread is in one system call at a time. */
 	ret->has_frame = program->places.is_call && ret->key == KSTATS_KEY_TASK &&
 			 sides->start.way != WAY_RAW;
-	ret->frame_shift = sides->end.way == WAY_KPROBE || sides->end.way == WAY_USER
-				   ? RETURN_ADDRESS_BYTES
-				   : 0;
+	/* At a RET instruction it is not taken off yet. */
+	ret->frame_shift =
+		is_trap(sides->end.way) && !sides->end.place->is_ret ? RETURN_ADDRESS_BYTES : 0;
 	snprintf(ret->how, sizeof(ret->how), strcmp(start, end) ? "%s, %s" : "%s", start, end);
 }
 

@@ -63,6 +63,8 @@ static void take_option(const char *word, struct kstats_spec *spec)
 		spec->cpus = strdup(value);
 	} else if (strncmp(word, "stopped=", 8) == 0) {
 		spec->is_stopped = true;
+	} else if (strncmp(word, "force=", 6) == 0) {
+		spec->forces_returns = true;
 	}
 }
 

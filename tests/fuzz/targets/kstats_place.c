@@ -12,7 +12,8 @@
 
 static bool is_looked_for(const char *place)
 {
-	static const char *const kinds[] = { "uprobe:", "uretprobe:", "usdt:", "tracepoint:" };
+	static const char *const kinds[] = { "uprobe:", "uretprobe:", "uret:", "usdt:",
+					     "tracepoint:" };
 
 	for (size_t i = 0; i < array_length(kinds); i++)
 		if (strncmp(place, kinds[i], strlen(kinds[i])) == 0 &&
