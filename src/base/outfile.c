@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -10,18 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
-/* A name beside the final one, as unlikely to exist as the process is to have a twin. */
-static char *temporary_name(const char *base)
-{
-	char *name = NULL;
+#define NAMES_MAX    100
+#define FD_PATH_SIZE 32
 
-	return asprintf(&name, ".%.200s.%ld.tmp", base, (long)getpid()) < 0 ? NULL : name;
+static void print_fd_path(char path[FD_PATH_SIZE], int fd)
+{
+	snprintf(path, FD_PATH_SIZE, "/proc/self/fd/%d", fd);
 }
 
 static struct error *open_nameless(struct outfile *file)
@@ -124,16 +126,15 @@ struct error *outfile_sync(struct outfile *file)
 	return error_system(errno, "%s", file->path);
 }
 
-/* Copy what waited in memory to the temporary name. */
-static struct error *write_out(struct outfile *file)
+/* Copy what waited in memory to the file that has the temporary name. */
+static struct error *write_out(struct outfile *file, int out)
 {
 	_cleanup_close_ int in = take_fd(file->fd);
 	struct stat st;
 	off_t done = 0;
 
-	file->fd = openat(file->dir, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			  OUTFILE_MODE);
-	if (file->fd < 0 || fstat(in, &st) || fchmod(file->fd, st.st_mode & 07777))
+	file->fd = out;
+	if (fstat(in, &st) || fchmod(file->fd, st.st_mode & 0777))
 		return error_system(errno, "%s", file->path);
 	while (done < st.st_size)
 		if (sendfile(file->fd, in, &done, (size_t)(st.st_size - done)) < 0 &&
@@ -142,24 +143,50 @@ static struct error *write_out(struct outfile *file)
 	return close(take_fd(file->fd)) ? error_system(errno, "%s", file->path) : NULL;
 }
 
+/* A name beside the final one, which nobody can guess and take beforehand; those who clean up know
+ * it by its end. */
+static char *temporary_name(const char *base)
+{
+	uint64_t number;
+	char *name;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number) ||
+	    asprintf(&name, ".%.200s.%016" PRIx64 ".tmp", base, number) < 0)
+		return NULL;
+	return name;
+}
+
+/* Give the file this name, or create one for what waits in memory. Never one that exists: what
+ * stands there is not ours. Returns -1 with errno, or in *ret_out the created file. */
+static int make_name(const struct outfile *file, const char *name, int *ret_out)
+{
+	char self[FD_PATH_SIZE];
+
+	if (file->in_memory) {
+		*ret_out = openat(file->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				  OUTFILE_MODE);
+		return *ret_out < 0 ? -1 : 0;
+	}
+	print_fd_path(self, file->fd);
+	return linkat(AT_FDCWD, self, file->dir, name, AT_SYMLINK_FOLLOW);
+}
+
 /* A name beside the final one, since a link cannot replace a file. */
 static struct error *name_it(struct outfile *file)
 {
-	char self[64];
+	int out = -1;
 
-	file->temporary = temporary_name(file->base);
-	if (!file->temporary)
-		return &error_no_memory;
-	/* Left by a dead process that had our number. */
-	unlinkat(file->dir, file->temporary, 0);
-	if (file->in_memory)
-		return write_out(file);
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
-	if (linkat(AT_FDCWD, self, file->dir, file->temporary, AT_SYMLINK_FOLLOW)) {
-		free(take_ptr(file->temporary));
-		return error_system(errno, "%s", file->path);
+	for (unsigned tries = 0; !file->temporary; tries++) {
+		_cleanup_free_ char *name = temporary_name(file->base);
+
+		if (!name)
+			return &error_no_memory;
+		if (make_name(file, name, &out) == 0)
+			file->temporary = take_ptr(name);
+		else if (errno != EEXIST || tries == NAMES_MAX)
+			return error_system(errno, "%s", file->path);
 	}
-	return NULL;
+	return file->in_memory ? write_out(file, out) : NULL;
 }
 
 static struct error *put_in_place(struct outfile *file)

@@ -7,7 +7,8 @@
  * nameless files they wait in memory, and go to a temporary name at the commit.
  *
  * "-" is standard output, and what exists and is not a regular file (a device, a pipe) is written
- * to directly: neither can be replaced.
+ * to directly: neither can be replaced. The directory may be one that everybody writes to, such as
+ * /tmp: temporary names are random, and never those of a file that exists.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H

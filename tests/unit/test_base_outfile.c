@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,6 +30,22 @@ int openat(int dir, const char *path, int flags, ...)
 		return -1;
 	}
 	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+/* Stands before the one of the C library, too: it says `number` this often, then others. */
+static uint64_t number;
+static unsigned repeats;
+
+ssize_t getrandom(void *bytes, size_t length, unsigned flags)
+{
+	(void)flags;
+	assert_int_equal(length, sizeof(number));
+	if (repeats)
+		repeats--;
+	else
+		number++;
+	memcpy(bytes, &number, length);
+	return (ssize_t)length;
 }
 
 static mode_t mode_of(const struct scratch *scratch, const char *name)
@@ -165,6 +183,43 @@ static void keeps_mode(void)
 TEST(an_existing_file_keeps_its_mode)
 {
 	in_both_ways(keeps_mode);
+}
+
+/* By a directory, which unlink(2) does not remove, and by a file that is not ours to remove. */
+static void name_is_taken(void)
+{
+	struct outfile file;
+	struct scratch scratch;
+	char name[64];
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", TEXT("old"));
+	snprintf(name, sizeof(name), ".file.%016" PRIx64 ".tmp", number);
+	assert_int_equal(mkdirat(scratch.dir, name, 0700), 0);
+	snprintf(name, sizeof(name), ".file.%016" PRIx64 ".tmp", number + 1);
+	scratch_write(&scratch, name, TEXT("taken"));
+	repeats = 3;
+	write_file(&scratch, "file", TEXT("new"));
+	assert_int_equal(repeats, 0);
+	assert_true(scratch_holds(&scratch, "file", TEXT("new")));
+	assert_true(scratch_holds(&scratch, name, TEXT("taken")));
+	assert_int_equal(scratch_count(&scratch), 3);
+
+	/* All are taken: an error in the end, and the file of the name stays. */
+	expect_ok(outfile_open(&file, scratch_path(&scratch, "file")));
+	number--;
+	repeats = 1000;
+	expect_error(outfile_commit(&file), "/file: File exists");
+	repeats = 0;
+	outfile_close(&file);
+	assert_true(scratch_holds(&scratch, name, TEXT("taken")));
+	assert_int_equal(scratch_count(&scratch), 3);
+	scratch_deinit(&scratch);
+}
+
+TEST(a_temporary_name_that_is_taken_is_left_alone)
+{
+	in_both_ways(name_is_taken);
 }
 
 TEST(a_link_is_followed)
@@ -390,6 +445,7 @@ UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(an_existing_file_is_replaced),
 	   cmocka_unit_test(a_new_file_is_its_owners),
 	   cmocka_unit_test(an_existing_file_keeps_its_mode), cmocka_unit_test(a_link_is_followed),
+	   cmocka_unit_test(a_temporary_name_that_is_taken_is_left_alone),
 	   cmocka_unit_test(a_device_is_written_in_place),
 	   cmocka_unit_test(a_full_device_is_an_error),
 	   cmocka_unit_test(a_disk_that_fills_up_leaves_the_old_file),
