@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +15,12 @@
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/cleanup.h"
 
+#define LINKS_MAX    40 /* as the kernel follows (MAXSYMLINKS in linux/namei.h) */
 #define NAMES_MAX    100
 #define FD_PATH_SIZE 32
 
@@ -43,22 +46,152 @@ static struct error *open_nameless(struct outfile *file)
 	return NULL;
 }
 
+/* --- what stands at the name --- */
+
+/* A symbolic link or FIFO of anybody else may have been put there for us: a link to make us replace
+ * a file of ours, a FIFO to hang us or to receive what we write. */
+static bool is_trusted(uid_t owner)
+{
+	return owner == geteuid() || owner == 0;
+}
+
+static bool is_on(int fd, uint32_t magic)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && (uint32_t)fs.f_type == magic;
+}
+
+/* The directory of `path`, which is relative to that of the name before, if there is one. */
 static struct error *split(struct outfile *file, const char *path)
 {
 	_cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
+	char *base = for_base ? strdup(basename(for_base)) : NULL;
+	const char *name;
+	int dir;
 
-	file->base = for_base ? strdup(basename(for_base)) : NULL;
-	if (!for_dir || !file->base)
+	if (!for_dir || !base) {
+		free(base);
 		return &error_no_memory;
-	return file_open_dir(dirname(for_dir), &file->dir);
+	}
+	name = dirname(for_dir);
+	dir = openat(file->dir >= 0 ? file->dir : AT_FDCWD, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0) {
+		free(base);
+		return error_system(errno, "%s", name);
+	}
+	if (file->dir >= 0)
+		close(file->dir);
+	free(file->base);
+	file->dir = dir;
+	file->base = base;
+	return NULL;
+}
+
+/* Links of /proc/PID/fd lead to what has no name, too: an anonymous pipe, a removed file. Such a
+ * thing replaces `found`. */
+static bool jump(const struct outfile *file, int *found, struct stat *st)
+{
+	int behind;
+
+	if (!is_on(file->dir, PROC_SUPER_MAGIC))
+		return false;
+	behind = openat(file->dir, file->base, O_PATH | O_CLOEXEC);
+	if (behind < 0)
+		return false;
+	if (fstat(behind, st) || (S_ISREG(st->st_mode) && st->st_nlink)) {
+		close(behind);
+		return false;
+	}
+	close(*found);
+	*found = behind;
+	return true;
+}
+
+/*
+ * Follow links up to the last name, in file->dir and file->base, and what stands there: an O_PATH
+ * descriptor with its status, or -1 for nothing. realpath(3) is no help: the kernel protects its
+ * users from links in /tmp (fs.protected_symlinks), but not those who read each link themselves.
+ */
+static struct error *find(struct outfile *file, int *ret_found, struct stat *st)
+{
+	_cleanup_close_ int found = -1;
+	char target[PATH_MAX];
+	struct error *err = split(file, file->path);
+
+	for (unsigned links = 0; !err; links++) {
+		ssize_t length;
+
+		if (found >= 0)
+			close(take_fd(found));
+		found = openat(file->dir, file->base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (found < 0 && errno == ENOENT)
+			break;
+		if (found < 0 || fstat(found, st))
+			return error_system(errno, "%s", file->path);
+		if (!S_ISLNK(st->st_mode))
+			break;
+		if (!is_trusted(st->st_uid))
+			return error_create("%s: symbolic link of user %u, which is not followed",
+					    file->path, st->st_uid);
+		if (jump(file, &found, st))
+			break;
+		length = readlinkat(found, "", target, sizeof(target) - 1);
+		if (length < 0 || links == LINKS_MAX)
+			return error_system(length < 0 ? errno : ELOOP, "%s", file->path);
+		target[length] = 0;
+		err = split(file, target);
+	}
+	if (!err)
+		*ret_found = take_fd(found);
+	return err;
+}
+
+/* What cannot be replaced: devices, pipes, directories (an error later), removed files. */
+static bool is_in_place(const struct stat *st)
+{
+	return !S_ISREG(st->st_mode) || !st->st_nlink;
+}
+
+/* Devices are made by root alone. An anonymous pipe is reached only by a link of /proc that we were
+ * given: with sudo it is the user's, as in "sudo ctprof capture -o /dev/stdout | less". */
+static struct error *check_fifo(const struct outfile *file, int found, const struct stat *st)
+{
+	if (!S_ISFIFO(st->st_mode) || is_trusted(st->st_uid) || is_on(found, PIPEFS_MAGIC))
+		return NULL;
+	return error_create("%s: FIFO of user %u, which is not written to", file->path, st->st_uid);
+}
+
+static struct error *open_in_place(struct outfile *file, int found, const struct stat *st)
+{
+	struct error *err = check_fifo(file, found, st);
+	char again[FD_PATH_SIZE];
+
+	if (err)
+		return err;
+	close(take_fd(file->dir));
+	print_fd_path(again, found);
+	file->fd = open(again, O_WRONLY | O_CLOEXEC | O_NOCTTY |
+				       (S_ISREG(st->st_mode) ? O_TRUNC | O_NONBLOCK : 0));
+	return file->fd < 0 ? error_system(errno, "%s", file->path) : NULL;
+}
+
+/*
+ * The permissions of the file that will be replaced, if it is ours: a stranger would choose who may
+ * read ours. Never set-user-ID, by which who may write to the file becomes its owner (writing
+ * through a shared mapping keeps that bit). A second name may be a stranger's hard link to a file
+ * of ours whose content is no secret.
+ */
+static mode_t mode_after(const struct stat *st)
+{
+	return st->st_uid == geteuid() && st->st_nlink == 1 ? st->st_mode & 0777 : OUTFILE_MODE;
 }
 
 struct error *outfile_open(struct outfile *file, const char *path)
 {
-	_cleanup_free_ char *real = NULL;
-	struct stat st;
-	bool exists;
+	_cleanup_close_ int found = -1;
 	struct error *err;
+	struct stat st;
 
 	*file = (struct outfile){ .fd = -1, .dir = -1 };
 	file->path = strdup(path);
@@ -68,20 +201,47 @@ struct error *outfile_open(struct outfile *file, const char *path)
 		file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 		return file->fd < 0 ? error_system(errno, "standard output") : NULL;
 	}
-	exists = stat(path, &st) == 0;
-	if (exists && !S_ISREG(st.st_mode)) {
-		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		return file->fd < 0 ? error_system(errno, "%s", path) : NULL;
-	}
-	/* A link is followed, so that it is the file behind it which is replaced. */
-	if (exists)
-		real = realpath(path, NULL);
-	err = split(file, real ? real : path);
+	err = find(file, &found, &st);
+	if (!err && found >= 0 && is_in_place(&st))
+		return open_in_place(file, found, &st);
 	if (!err)
 		err = open_nameless(file);
 	/* An umask does not take from what an existing file has. */
-	if (!err && exists && fchmod(file->fd, st.st_mode & 07777))
+	if (!err && found >= 0 && fchmod(file->fd, mode_after(&st)))
 		err = error_system(errno, "%s", path);
+	return err;
+}
+
+static struct error *check_in_place(const struct outfile *file, int found, const struct stat *st)
+{
+	struct error *err = check_fifo(file, found, st);
+	char again[FD_PATH_SIZE];
+
+	if (err)
+		return err;
+	print_fd_path(again, found);
+	if (S_ISDIR(st->st_mode) || faccessat(AT_FDCWD, again, W_OK, AT_EACCESS))
+		return error_system(S_ISDIR(st->st_mode) ? EISDIR : errno, "%s", file->path);
+	return NULL;
+}
+
+struct error *outfile_check(const char *path)
+{
+	struct outfile file = { .fd = -1, .dir = -1, .path = strdup(path) };
+	_cleanup_close_ int found = -1;
+	struct error *err = NULL;
+	struct stat st;
+
+	if (!file.path)
+		return &error_no_memory;
+	if (strcmp(path, "-") != 0) {
+		err = find(&file, &found, &st);
+		if (!err && found >= 0 && is_in_place(&st))
+			err = check_in_place(&file, found, &st);
+		else if (!err && faccessat(file.dir, ".", W_OK | X_OK, AT_EACCESS))
+			err = error_system(errno, "%s", path);
+	}
+	outfile_close(&file);
 	return err;
 }
 

@@ -7,8 +7,12 @@
  * nameless files they wait in memory, and go to a temporary name at the commit.
  *
  * "-" is standard output, and what exists and is not a regular file (a device, a pipe) is written
- * to directly: neither can be replaced. The directory may be one that everybody writes to, such as
- * /tmp: temporary names are random, and never those of a file that exists.
+ * to directly: neither can be replaced. Symbolic links are followed.
+ *
+ * The directory may be one that everybody writes to, such as /tmp. A symbolic link or FIFO that
+ * belongs neither to us nor to root is an error; a regular file of somebody else is replaced, and
+ * decides nothing about the new one. Temporary names are random, and never those of a file that
+ * exists.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
@@ -27,8 +31,12 @@ struct outfile {
 };
 
 /* Mode of the new file: readable by its owner alone, since a snapshot holds what /proc shows only
- * to root (I/O counters, executables). An existing file keeps its own mode. */
+ * to root (I/O counters, executables). It keeps the permissions (0777) of an existing file that is
+ * ours and has one name. */
 #define OUTFILE_MODE 0600
+
+/* Is this a place for a file? Opens nothing; for who wants to know it before hours of measuring. */
+struct error *outfile_check(const char *path) MUST_CHECK;
 
 struct error *outfile_open(struct outfile *file, const char *path) MUST_CHECK;
 

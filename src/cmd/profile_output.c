@@ -123,14 +123,10 @@ struct error *profile_output_settle(const struct profile_output *output)
 struct error *profile_output_check(const struct profile_output *output)
 {
 	for (size_t i = 0; i < output->paths.count; i++) {
-		const char *path = output->paths.items[i], *slash = strrchr(path, '/');
-		_cleanup_free_ char *dir =
-			slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+		struct error *err = outfile_check(output->paths.items[i]);
 
-		if (!dir)
-			return &error_no_memory;
-		if (strcmp(path, "-") != 0 && access(path, W_OK) && access(dir, W_OK | X_OK))
-			return error_system(errno, "%s", path);
+		if (err)
+			return err;
 	}
 	return NULL;
 }

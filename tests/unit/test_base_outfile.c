@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -46,6 +47,22 @@ ssize_t getrandom(void *bytes, size_t length, unsigned flags)
 		number++;
 	memcpy(bytes, &number, length);
 	return (ssize_t)length;
+}
+
+#define STRANGER 65534
+
+/* Somebody else's, with this mode; needs root. */
+static void give_away(const struct scratch *scratch, const char *name, mode_t mode)
+{
+	assert_int_equal(fchownat(scratch->dir, name, STRANGER, STRANGER, AT_SYMLINK_NOFOLLOW), 0);
+	if (mode)
+		assert_int_equal(fchmodat(scratch->dir, name, mode, 0), 0);
+}
+
+static void needs_root(void)
+{
+	if (geteuid())
+		skip();
 }
 
 static mode_t mode_of(const struct scratch *scratch, const char *name)
@@ -183,6 +200,142 @@ static void keeps_mode(void)
 TEST(an_existing_file_keeps_its_mode)
 {
 	in_both_ways(keeps_mode);
+}
+
+/* Who can write to a set-user-ID file by a shared mapping becomes its owner. */
+static void never_set_user_id(void)
+{
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", TEXT("old"));
+	assert_int_equal(fchmodat(scratch.dir, "file", 07755, 0), 0);
+	write_file(&scratch, "file", TEXT("new"));
+	assert_int_equal(mode_of(&scratch, "file"), 0755);
+	scratch_deinit(&scratch);
+}
+
+TEST(a_file_is_never_set_user_id)
+{
+	in_both_ways(never_set_user_id);
+}
+
+static void strangers_mode(void)
+{
+	static const mode_t modes[] = { 06777, 0666, 0644, 01777 };
+	struct scratch scratch;
+	struct stat st;
+
+	scratch_init(&scratch);
+	for (size_t i = 0; i < array_length(modes); i++) {
+		scratch_write(&scratch, "file", TEXT("old"));
+		give_away(&scratch, "file", modes[i]);
+		write_file(&scratch, "file", TEXT("new"));
+		assert_true(scratch_holds(&scratch, "file", TEXT("new")));
+		assert_int_equal(mode_of(&scratch, "file"), OUTFILE_MODE);
+		assert_int_equal(fstatat(scratch.dir, "file", &st, 0), 0);
+		assert_int_equal(st.st_uid, geteuid());
+	}
+	scratch_deinit(&scratch);
+}
+
+TEST(a_strangers_mode_is_not_taken_over)
+{
+	needs_root();
+	in_both_ways(strangers_mode);
+}
+
+static void second_name(void)
+{
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "public", TEXT("old"));
+	assert_int_equal(fchmodat(scratch.dir, "public", 0644, 0), 0);
+	assert_int_equal(linkat(scratch.dir, "public", scratch.dir, "file", 0), 0);
+	write_file(&scratch, "file", TEXT("new"));
+	assert_int_equal(mode_of(&scratch, "file"), OUTFILE_MODE);
+	assert_true(scratch_holds(&scratch, "public", TEXT("old")));
+	scratch_deinit(&scratch);
+}
+
+TEST(the_mode_of_a_hard_link_is_not_taken_over)
+{
+	in_both_ways(second_name);
+}
+
+/* Both before measuring and after it. */
+static void expect_refusal(const struct scratch *scratch, const char *name, const char *message)
+{
+	struct outfile file;
+
+	expect_error(outfile_check(scratch_path(scratch, name)), message);
+	expect_error(outfile_open(&file, scratch_path(scratch, name)), message);
+	outfile_close(&file);
+}
+
+TEST(links_are_followed_to_their_end)
+{
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	assert_int_equal(mkdirat(scratch.dir, "d", 0700), 0);
+	assert_int_equal(symlinkat("d/second", scratch.dir, "first"), 0);
+	assert_int_equal(symlinkat("../file", scratch.dir, "d/second"), 0);
+	assert_int_equal(symlinkat("loop", scratch.dir, "loop"), 0);
+	expect_ok(outfile_check(scratch_path(&scratch, "first")));
+	write_file(&scratch, "first", TEXT("through a dangling link"));
+	write_file(&scratch, "first", TEXT("through links"));
+	assert_true(scratch_holds(&scratch, "file", TEXT("through links")));
+	assert_int_equal(scratch_count(&scratch), 4);
+	expect_refusal(&scratch, "loop", "/loop: Too many levels of symbolic links");
+	scratch_deinit(&scratch);
+}
+
+TEST(a_strangers_link_is_not_followed)
+{
+	struct scratch scratch;
+
+	needs_root();
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", TEXT("old"));
+	assert_int_equal(symlinkat("file", scratch.dir, "strange"), 0);
+	assert_int_equal(symlinkat("strange", scratch.dir, "own"), 0);
+	give_away(&scratch, "strange", 0);
+	expect_refusal(&scratch, "strange",
+		       "/strange: symbolic link of user 65534, which is not followed");
+	expect_refusal(&scratch, "own", "/own: symbolic link of user 65534");
+	assert_true(scratch_holds(&scratch, "file", TEXT("old")));
+	scratch_deinit(&scratch);
+}
+
+/* Opening it would wait for ever. */
+TEST(a_strangers_fifo_is_not_opened)
+{
+	struct scratch scratch;
+
+	needs_root();
+	scratch_init(&scratch);
+	assert_int_equal(mkfifoat(scratch.dir, "fifo", 0600), 0);
+	expect_ok(outfile_check(scratch_path(&scratch, "fifo")));
+	give_away(&scratch, "fifo", 0666);
+	expect_refusal(&scratch, "fifo", "/fifo: FIFO of user 65534, which is not written to");
+	scratch_deinit(&scratch);
+}
+
+TEST(a_place_is_checked_before)
+{
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	expect_ok(outfile_check(scratch_path(&scratch, "new")));
+	expect_ok(outfile_check("-"));
+	expect_ok(outfile_check("/dev/null"));
+	expect_error(outfile_check(scratch.path), "Is a directory");
+	expect_error(outfile_check(scratch_path(&scratch, "none/file")),
+		     "/none: No such file or directory");
+	assert_int_equal(scratch_count(&scratch), 0);
+	scratch_deinit(&scratch);
 }
 
 /* By a directory, which unlink(2) does not remove, and by a file that is not ours to remove. */
@@ -341,6 +494,69 @@ TEST(a_pipe_is_written_directly)
 	scratch_deinit(&scratch);
 }
 
+/* With sudo, a pipe of the shell's is the user's. */
+TEST(an_anonymous_pipe_may_be_anybodys)
+{
+	struct outfile file;
+	char path[64], got[8] = "";
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	if (geteuid() == 0)
+		assert_int_equal(fchown(ends[1], STRANGER, STRANGER), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+	expect_ok(outfile_check(path));
+	expect_ok(outfile_open(&file, path));
+	expect_ok(outfile_write(&file, "piped", 5));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	assert_int_equal(read(ends[0], got, sizeof(got)), 5);
+	assert_string_equal(got, "piped");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* There is no name that another file could get. */
+TEST(a_file_without_a_name_is_written_in_place)
+{
+	struct outfile file;
+	char path[64], got[8] = "";
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_int_equal(write(fd, "longer", 6), 6);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	expect_ok(outfile_check(path));
+	expect_ok(outfile_open(&file, path));
+	expect_ok(outfile_write(&file, "new", 3));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	assert_int_equal(pread(fd, got, sizeof(got), 0), 3);
+	assert_string_equal(got, "new");
+	close(fd);
+}
+
+/* As "> file -o /dev/stdout" makes it. */
+TEST(an_open_file_is_replaced_by_its_descriptors_path)
+{
+	struct scratch scratch;
+	char path[64];
+	struct outfile file;
+	int fd;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", TEXT("old"));
+	fd = openat(scratch.dir, "file", O_WRONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+	expect_ok(outfile_open(&file, path));
+	expect_ok(outfile_write(&file, "new", 3));
+	expect_ok(outfile_commit(&file));
+	outfile_close(&file);
+	close(fd);
+	assert_true(scratch_holds(&scratch, "file", TEXT("new")));
+	assert_int_equal(scratch_count(&scratch), 1);
+	scratch_deinit(&scratch);
+}
+
 TEST(standard_output_stays_open)
 {
 	struct outfile file;
@@ -445,7 +661,18 @@ UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(an_existing_file_is_replaced),
 	   cmocka_unit_test(a_new_file_is_its_owners),
 	   cmocka_unit_test(an_existing_file_keeps_its_mode), cmocka_unit_test(a_link_is_followed),
+	   cmocka_unit_test(a_file_is_never_set_user_id),
+	   cmocka_unit_test(a_strangers_mode_is_not_taken_over),
+	   cmocka_unit_test(the_mode_of_a_hard_link_is_not_taken_over),
+	   cmocka_unit_test(links_are_followed_to_their_end),
+	   cmocka_unit_test(a_strangers_link_is_not_followed),
+	   cmocka_unit_test(a_strangers_fifo_is_not_opened),
+	   cmocka_unit_test(a_place_is_checked_before),
 	   cmocka_unit_test(a_temporary_name_that_is_taken_is_left_alone),
+	   cmocka_unit_test(an_anonymous_pipe_may_be_anybodys),
+	   cmocka_unit_test(a_file_without_a_name_is_written_in_place),
+	   cmocka_unit_test(an_open_file_is_replaced_by_its_descriptors_path),
+
 	   cmocka_unit_test(a_device_is_written_in_place),
 	   cmocka_unit_test(a_full_device_is_an_error),
 	   cmocka_unit_test(a_disk_that_fills_up_leaves_the_old_file),
