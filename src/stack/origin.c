@@ -262,11 +262,18 @@ static bool identify(int process, struct identity *ret)
 	return done;
 }
 
-static bool is_of(int fd, uint32_t user)
+/*
+ * Is it a file that `user` could read itself? Else its lines would tell us, as names of functions,
+ * what the process may not know: its owner may have put a hard link there, or in a mount namespace
+ * of his own mounted any file over the name.
+ */
+static bool is_readable_by(int fd, uint32_t user)
 {
 	struct stat stat;
 
-	return fstat(fd, &stat) == 0 && (stat.st_uid == 0 || stat.st_uid == user);
+	if (fstat(fd, &stat) || stat.st_nlink != 1)
+		return false;
+	return stat.st_uid == user || (stat.st_uid == 0 && stat.st_mode & S_IROTH);
 }
 
 int origin_open_perf_map(const struct profile_image *image, char *path)
@@ -280,6 +287,6 @@ int origin_open_perf_map(const struct profile_image *image, char *path)
 		return -1;
 	snprintf(path, 64, "/tmp/perf-%" PRIu32 ".map", identity.number);
 	root = openat(process, "root", O_PATH | O_CLOEXEC);
-	fd = rooted_open(root, path);
-	return fd >= 0 && is_of(fd, identity.user) ? take_fd(fd) : -1;
+	fd = rooted_open_unlinked(root, path);
+	return fd >= 0 && is_readable_by(fd, identity.user) ? take_fd(fd) : -1;
 }

@@ -38,8 +38,9 @@ bool origin_is_file(const struct profile_mapping *mapping);
 
 /*
  * The file in which a process says what it compiled for itself (symbol/perf_map.h), and what it is
- * called there; -1: there is none. It must be the process's user's or root's: anybody may write
- * into /tmp. `path` has room for 64 bytes.
+ * called there; -1: there is none. Anybody may write into /tmp: the file must be the process's
+ * user's, or root's and readable by all, and neither a symbolic nor a hard link leads to it. `path`
+ * has room for 64 bytes.
  */
 int origin_open_perf_map(const struct profile_image *image, char *path);
 

@@ -8,16 +8,25 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-int rooted_open(int root, const char *path)
+static int open_below(int root, const char *path, uint64_t resolve)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
 	_cleanup_close_ int found = -1;
 
 	if (root < 0 || path[0] != '/')
 		return -1;
 	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	return file_open_regular(found);
+}
+
+int rooted_open(int root, const char *path)
+{
+	return open_below(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+}
+
+int rooted_open_unlinked(int root, const char *path)
+{
+	return open_below(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 }
 
 int rooted_open_link(int dir, const char *link)

@@ -14,6 +14,10 @@
 /* For reading; the caller's. -1: there is none, or it is no regular file. `path` is absolute. */
 int rooted_open(int root, const char *path);
 
+/* The same, where no component of the path is a symbolic link: whoever owns a mount namespace
+ * decides where links below its root lead, and we can open more than he. */
+int rooted_open_unlinked(int root, const char *path);
+
 /* The same for a link of /proc that leads to a file without its path (map_files), relative to
  * `dir`. */
 int rooted_open_link(int dir, const char *link);

@@ -207,7 +207,7 @@ struct child {
 	FILE *output;
 };
 
-static bool start(struct child *child, const char *compile)
+static bool start_as(struct child *child, const char *compile, uid_t user)
 {
 	unsigned long addresses[3];
 	int pipe_ends[2];
@@ -222,6 +222,9 @@ static bool start(struct child *child, const char *compile)
 	child->pid = fork();
 	assert_true(child->pid >= 0);
 	if (!child->pid) {
+		/* The number of the group changes nothing here. */
+		if (user != geteuid() && (chmod(child->scratch.path, 0755) || setuid(user)))
+			_exit(127);
 		/* It has our output, and whoever reads that waits for its end. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(pipe_ends[1], 1);
@@ -238,6 +241,11 @@ static bool start(struct child *child, const char *compile)
 	child->local = addresses[1];
 	child->code = addresses[2];
 	return true;
+}
+
+static bool start(struct child *child, const char *compile)
+{
+	return start_as(child, compile, geteuid());
 }
 
 static void end(struct child *child)
@@ -528,6 +536,64 @@ TEST(what_a_process_compiled_is_named_as_it_says)
 	finish(&child);
 }
 
+static void expect_code(const struct child *child, const char *name)
+{
+	const struct symbolise_options options = { 0 };
+	struct profile *profile = create();
+
+	add_image(profile, child->pid);
+	add(profile, push(profile, NODE_NONE, FRAME_USER, child->code));
+	expect_stack(profile, &options, name);
+}
+
+static void write_map(const char *path, const struct child *child, uid_t owner, mode_t mode)
+{
+	FILE *map;
+
+	unlink(path);
+	map = fopen(path, "wx");
+	assert_non_null(map);
+	fprintf(map, "%lx 40 secret\n", (long)child->code);
+	assert_int_equal(fchown(fileno(map), owner, owner), 0);
+	assert_int_equal(fchmod(fileno(map), mode), 0);
+	fclose(map);
+}
+
+/* Root reads what a process says of its code, and no more than the process itself could. */
+TEST(what_a_process_may_not_read_names_nothing)
+{
+	enum { STRANGER = 65534, OTHER = 12345 };
+	struct child child;
+	char path[64], behind[128];
+
+	if (geteuid() || !start_as(&child, "gcc -O2 -o a a.c", STRANGER))
+		skip();
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", child.pid);
+	snprintf(behind, sizeof(behind), "%s/behind", child.scratch.path);
+	write_map(path, &child, STRANGER, 0600);
+	expect_code(&child, "secret");
+	write_map(path, &child, 0, 0644);
+	expect_code(&child, "secret");
+	write_map(path, &child, 0, 0600);
+	expect_code(&child, "[unknown]");
+	write_map(path, &child, 0, 0640);
+	expect_code(&child, "[unknown]");
+	write_map(path, &child, OTHER, 0644);
+	expect_code(&child, "[unknown]");
+	/* A link may lead where the process has no access: the file's mode does not tell. */
+	write_map(behind, &child, 0, 0644);
+	unlink(path);
+	assert_int_equal(symlink(behind, path), 0);
+	expect_code(&child, "[unknown]");
+	write_map(behind, &child, STRANGER, 0600);
+	expect_code(&child, "[unknown]");
+	unlink(path);
+	if (link(behind, path) == 0)
+		expect_code(&child, "[unknown]");
+	unlink(path);
+	finish(&child);
+}
+
 /* As the dynamic linker finds them. */
 TEST(functions_of_our_own_process_are_named)
 {
@@ -650,6 +716,7 @@ UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(elsewhere_without_a_build_id_the_inode_counts),
 	   cmocka_unit_test(elsewhere_the_build_id_counts),
 	   cmocka_unit_test(what_a_process_compiled_is_named_as_it_says),
+	   cmocka_unit_test(what_a_process_may_not_read_names_nothing),
 	   cmocka_unit_test(functions_of_our_own_process_are_named),
 	   cmocka_unit_test(callers_are_looked_up_by_their_call),
 	   cmocka_unit_test(functions_of_the_kernel_are_named))
