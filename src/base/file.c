@@ -107,17 +107,53 @@ struct error *file_read_some(int fd, char *bytes, size_t room, size_t *ret)
 	return NULL;
 }
 
+/* The owner of a regular file may hold a write lease on it (F_SETLEASE in fcntl(2)), and a blocking
+ * open then waits for /proc/sys/fs/lease-break-time, 45 s. */
+static int open_again(int found, bool is_regular)
+{
+	char again[32];
+
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
+	return open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_regular ? O_NONBLOCK : 0));
+}
+
 int file_open_regular(int found)
 {
 	struct stat stat;
-	char again[32];
 
 	if (found < 0 || fstat(found, &stat) || !S_ISREG(stat.st_mode))
 		return -1;
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
-	/* The owner of a file may hold a write lease on it (F_SETLEASE in fcntl(2)), and a blocking
-	 * open then waits for /proc/sys/fs/lease-break-time, 45 s. */
-	return open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return open_again(found, true);
+}
+
+static struct error *open_input(int dir, const char *name, const char *path, bool may_wait,
+				int *ret)
+{
+	_cleanup_close_ int found = openat(dir, name, O_PATH | O_CLOEXEC);
+	struct stat stat;
+	int fd;
+
+	if (found < 0 || fstat(found, &stat))
+		return error_system(errno, "%s", path);
+	if (!S_ISREG(stat.st_mode) && !may_wait)
+		return error_create("%s: is no regular file", path);
+	fd = open_again(found, S_ISREG(stat.st_mode));
+	if (fd < 0 && errno == EWOULDBLOCK)
+		return error_coded(errno, "%s: a process holds a lease on it (fcntl(2))", path);
+	if (fd < 0)
+		return error_system(errno, "%s", path);
+	*ret = fd;
+	return NULL;
+}
+
+struct error *file_open_input(const char *path, int *ret)
+{
+	return open_input(AT_FDCWD, path, path, true, ret);
+}
+
+struct error *file_open_input_at(int dir, const char *name, const char *path, int *ret)
+{
+	return open_input(dir, name, path, false, ret);
 }
 
 struct error *file_open_dir(const char *path, int *ret)

@@ -56,6 +56,14 @@ int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct 
  * a lease on it. */
 int file_open_regular(int found);
 
+/* For reading, a file that a user named. A FIFO waits for its writer; nothing waits for the end of
+ * a lease. */
+struct error *file_open_input(const char *path, int *ret) MUST_CHECK;
+
+/* The same for `name` in a directory whose files we choose ourselves: regular files alone. `path`
+ * is what messages call it. */
+struct error *file_open_input_at(int dir, const char *name, const char *path, int *ret) MUST_CHECK;
+
 /* The next bytes of what is open, fewer than there is room for where fewer are there; 0 at the end.
  */
 struct error *file_read_some(int fd, char *bytes, size_t room, size_t *ret) MUST_CHECK;

@@ -77,12 +77,10 @@ struct error *json_file_read(const char *path, json_take root, void *target, voi
 	_cleanup_close_ int file = -1;
 	bool is_input = strcmp(path, "-") == 0;
 	struct json_reader *reader;
-	struct error *err;
+	struct error *err = is_input ? NULL : file_open_input(path, &file);
 
-	if (!is_input)
-		file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (!is_input && file < 0)
-		return error_system(errno, "%s", path);
+	if (err)
+		return err;
 	err = json_reader_create(root, target, user, &reader);
 	if (err)
 		return err;

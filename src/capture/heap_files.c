@@ -172,7 +172,7 @@ struct error *heap_files_program(struct heap_files *files, int dir, const struct
 		return NULL;
 	}
 	/* One that may be run and not read can still have a library that may be read. */
-	fd = openat(dir, "exe", O_RDONLY | O_CLOEXEC);
+	fd = openat(dir, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 && fstat(fd, &file.identity) == 0)
 		look_into(dir, fd, program_path(files, dir, path), true, &file);
 	else

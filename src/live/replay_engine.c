@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/word_map.h"
 #include "live/counter_rows.h"
 #include "live/state_rows.h"
@@ -151,14 +152,13 @@ static struct error *load_file(struct replay *replay, size_t number, struct ctpr
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -1;
 	char name[RECORDING_NAME_SIZE];
+	struct error *err;
 
 	recording_name(name, replay->recording.captures.items[number].at_ms);
 	if (asprintf(&path, "%s/%s", replay->recording.path, name) < 0)
 		return &error_no_memory;
-	fd = openat(replay->recording.dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return error_system(errno, "%s", path);
-	return snapshot_load_fd(fd, path, ret);
+	err = file_open_input_at(replay->recording.dir, name, path, &fd);
+	return err ? err : snapshot_load_fd(fd, path, ret);
 }
 
 static bool has_loaded(const struct sight *sight, size_t number)

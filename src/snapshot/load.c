@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
 
@@ -61,10 +62,7 @@ struct error *snapshot_load(const char *snapshot, struct ctprof_snapshot **ret)
 	if (strcmp(snapshot, "-") == 0)
 		return snapshot_load_fd(STDIN_FILENO, "standard input", ret);
 	err = recording_find(snapshot, &path);
-	if (err)
-		return err;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return error_system(errno, "%s", path);
-	return snapshot_load_fd(fd, path, ret);
+	if (!err)
+		err = file_open_input(path, &fd);
+	return err ? err : snapshot_load_fd(fd, path, ret);
 }

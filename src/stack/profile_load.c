@@ -189,12 +189,10 @@ struct error *profile_load(const char *path, struct profile **ret)
 {
 	_cleanup_close_ int file = -1;
 	bool is_input = strcmp(path, "-") == 0;
-	struct error *err;
+	struct error *err = is_input ? NULL : file_open_input(path, &file);
 
-	if (!is_input)
-		file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (!is_input && file < 0)
-		return error_system(errno, "%s", path);
+	if (err)
+		return err;
 	err = load_fd(is_input ? STDIN_FILENO : file, ret);
 	if (err && err != &error_no_memory)
 		err = error_prefix(err, "%s", is_input ? "standard input" : path);

@@ -236,9 +236,42 @@ TEST(a_lease_does_not_block)
 	alarm(20);
 	assert_int_equal(file_open_regular(found), -1);
 	assert_int_equal(errno, EWOULDBLOCK);
+	expect_error(file_open_input(scratch_path(&scratch, "file"), &found),
+		     "/file: a process holds a lease on it");
+	expect_error(file_open_input_at(scratch.dir, "file", "there", &found),
+		     "there: a process holds a lease on it");
 	alarm(0);
 	close(leased);
 	close(found);
+	scratch_deinit(&scratch);
+}
+
+TEST(files_that_users_name)
+{
+	struct scratch scratch;
+	int fd = -5, writer;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "file", TEXT("x"));
+	assert_int_equal(mkfifoat(scratch.dir, "fifo", 0600), 0);
+	expect_error(file_open_input(scratch_path(&scratch, "none"), &fd),
+		     "/none: No such file or directory");
+	expect_error(file_open_input_at(scratch.dir, "none", "a path", &fd),
+		     "a path: No such file or directory");
+	/* Somebody may put it there instead of a file: it would be waited for. */
+	expect_error(file_open_input_at(scratch.dir, "fifo", "a path", &fd),
+		     "a path: is no regular file");
+	assert_int_equal(fd, -5);
+	expect_ok(file_open_input_at(scratch.dir, "file", "a path", &fd));
+	close(fd);
+	expect_ok(file_open_input(scratch_path(&scratch, "file"), &fd));
+	close(fd);
+	/* A user may name one, as "<(command)" does. */
+	writer = openat(scratch.dir, "fifo", O_RDWR | O_CLOEXEC);
+	expect_ok(file_open_input(scratch_path(&scratch, "fifo"), &fd));
+	assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	close(fd);
+	close(writer);
 	scratch_deinit(&scratch);
 }
 
@@ -246,5 +279,5 @@ UNIT_TESTS(cmocka_unit_test(every_size_comes_whole), cmocka_unit_test(the_larges
 	   cmocka_unit_test(larger_is_efbig), cmocka_unit_test(short_reads_are_joined),
 	   cmocka_unit_test(a_record_is_one_read), cmocka_unit_test(the_head_of_a_file),
 	   cmocka_unit_test(what_failed_is_an_errno), cmocka_unit_test(a_fifo_does_not_block),
-	   cmocka_unit_test(a_lease_does_not_block), cmocka_unit_test(links),
-	   cmocka_unit_test(directories_of_users))
+	   cmocka_unit_test(a_lease_does_not_block), cmocka_unit_test(files_that_users_name),
+	   cmocka_unit_test(links), cmocka_unit_test(directories_of_users))
