@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Root measures, and another user without privileges does what he can to stop, rob or mislead it. Part of
+# tests/live/run.
+
+cp "$programs/stranger" "$scratch/stranger"
+outsider=("${as_nobody[@]}" "$scratch/stranger")
+
+# A directory that all may write to, as /tmp is, in $shared.
+shared_directory() {
+	shared=$(mktemp -d "$scratch/shared.XXXXXX")
+	chmod 1777 "$shared"
+	cd "$shared"
+}
+
+by_nobody() {
+	"${as_nobody[@]}" bash -c "umask 0; $1"
+}
+
+# Long enough for a busy host, and much shorter than what a hang takes.
+in_time() {
+	timeout -k 1 30 "$@"
+}
+
+# --- names of outputs ---
+
+# COMMAND that writes to host.out.
+takes_over_nothing() {
+	shared_directory
+	by_nobody ": > host.out; chmod 6777 host.out"
+	"$@" 2> /dev/null
+	equal "the file" "$(stat -c '%a %u' host.out)" "600 0"
+	[ -s host.out ]
+}
+
+keeps_our_mode() {
+	shared_directory
+	: > host.out
+	chmod 640 host.out
+	"$ctprof" capture -q -p $$ -o host.out
+	equal "the file" "$(stat -c '%a %u' host.out)" "640 0"
+}
+
+no_strange_fifo() {
+	shared_directory
+	by_nobody "mkfifo host.out"
+	fails 1 in_time "$ctprof" capture -q -p $$ -o host.out
+	has "the error" "$output" "host.out: FIFO of user 65534, which is not written to"
+	# It says so before it measures.
+	fails 2 in_time "$ctprof" profile -q --duration 10ms -o host.out --format folded
+	has "the error of profile" "$output" "FIFO of user 65534"
+}
+
+no_strange_link() {
+	shared_directory
+	echo precious > "$scratch/precious"
+	by_nobody "ln -s $scratch/precious host.out"
+	fails 1 "$ctprof" capture -q -p $$ -o host.out
+	has "the error" "$output" "host.out: symbolic link of user 65534, which is not followed"
+	equal "what it leads to" "$(< "$scratch/precious")" precious
+}
+
+# What a shell offers must go on working.
+our_own_pipes() {
+	shared_directory
+	mkfifo own
+	cat own > read & "$ctprof" capture -q -p $$ -o own; wait $!
+	zstd -qdcf read | jq -e .threads > /dev/null
+	"$ctprof" capture -q -p $$ -o >(zstd -qdcf > substituted; : > done)
+	until [ -e done ]; do sleep 0.01; done
+	jq -e .threads substituted > /dev/null
+	"$ctprof" capture -q -p $$ -o /dev/stdout | zstd -qdcf | jq -e .threads > /dev/null
+	"$ctprof" capture -q -p $$ -o /dev/null
+	[ -c /dev/null ]
+}
+
+# --- contents ---
+
+# What only root reads does not become a name of a function.
+tells_no_secret() {
+	local secret=$scratch/secret
+
+	printf '10000000 1000 root_only\n' > "$secret"
+	chmod 600 "$secret"
+	start "${outsider[@]}" code "$secret"
+	at_end "rm -f /tmp/perf-$pid.map"
+	"$ctprof" profile -q --mode on -p "$pid" --duration 300ms --format folded -o "$scratch/folded"
+	[ -s "$scratch/folded" ]
+	has_not "the profile" "$(< "$scratch/folded")" root_only
+	# Had it been the process's, it would.
+	rm "/tmp/perf-$pid.map"
+	by_nobody "printf '10000000 1000 its_own\n' > /tmp/perf-$pid.map"
+	"$ctprof" profile -q --mode on -p "$pid" --duration 300ms --format folded -o "$scratch/folded"
+	has "the profile" "$(< "$scratch/folded")" its_own
+}
+
+# --- leases: each makes an open wait for 45 s ---
+
+leased_metrics() {
+	start "${outsider[@]}" metrics 4
+	in_time "$ctprof" kstats list > /dev/null 2>&1
+	fails 1 in_time "$ctprof" kstats show "$pid:leased0"
+}
+
+leased_map() {
+	local busy
+
+	start "${outsider[@]}" code /nonexistent
+	busy=$pid
+	at_end "rm -f /tmp/perf-$busy.map"
+	rm "/tmp/perf-$busy.map"
+	by_nobody "echo > /tmp/perf-$busy.map"
+	start "${outsider[@]}" lease "/tmp/perf-$busy.map"
+	in_time "$ctprof" profile -q --mode on --duration 300ms -p "$busy" --format folded -o "$scratch/folded"
+	[ -s "$scratch/folded" ]
+}
+
+leased_inputs() {
+	shared_directory
+	by_nobody "mkdir recording"
+	"$ctprof" capture -q -p $$ -o recording/20261120T123005.250Z.ctprof.zst
+	chown 65534 recording/*
+	start "${outsider[@]}" lease recording/*
+	fails 1 in_time "$ctprof" show recording
+	has "the error" "$output" "a process holds a lease on it"
+	fails 1 in_time "$ctprof" flame -o /dev/null --format folded recording/*
+	has "the error of flame" "$output" "a process holds a lease on it"
+}
+
+run_case "strangers: a snapshot takes no mode over" needs_root takes_over_nothing "$ctprof" capture -p $$ -o host.out
+run_case "strangers: a profile takes no mode over" needs_root takes_over_nothing "$ctprof" profile --duration 100ms --format folded -o host.out
+run_case "strangers: an output keeps the mode of our own file" needs_root keeps_our_mode
+run_case "strangers: their FIFO is not written to" needs_root no_strange_fifo
+run_case "strangers: their link is not followed" needs_root no_strange_link
+run_case "strangers: pipes and devices of our own are written to" needs_root our_own_pipes
+run_case "strangers: their map of names tells nothing of our files" needs_bpf tells_no_secret
+run_case "strangers: leases on metrics stop nobody" needs_root leased_metrics
+run_case "strangers: leases on maps of names stop nobody" needs_bpf leased_map
+run_case "strangers: leases on inputs stop nobody" needs_root leased_inputs
