@@ -89,7 +89,9 @@ static struct bpf_link *attach_uprobe(const struct probe_point *point, struct bp
 	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = point->event,
 		    .ref_ctr_offset = point->semaphore, .retprobe = point->kind == PROBE_URETPROBE);
 
-	return bpf_program__attach_uprobe_opts(program, pid ? (pid_t)pid : -1, point->where->bytes,
+	return bpf_program__attach_uprobe_opts(program, pid ? (pid_t)pid : -1,
+					       point->opened ? point->opened->bytes
+							     : point->where->bytes,
 					       point->offset, &options);
 }
 

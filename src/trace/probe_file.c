@@ -74,7 +74,7 @@ static struct error *open_file_of(struct probed_file *file)
 	int failed, fd;
 
 	errno = 0;
-	failed = part_open(rooted_open_link(AT_FDCWD, file->path), &file->main);
+	failed = part_open(probe_open_file(file->path), &file->main);
 	if (failed == ENOEXEC)
 		return error_create("%s is no program or library for 64 bits", file->path);
 	if (failed)
@@ -114,6 +114,7 @@ static bool show_place(struct probed_file *file, uint64_t address, struct probe_
 {
 	place->kind = file->search->spec->kind;
 	place->where = file->path;
+	place->file = file->main.fd;
 	place->code = code_at(file, address);
 	/* A file that was cut, or has addresses that it does not load. */
 	return !elf_code_offset(&file->main.elf, address, &place->offset) ||

@@ -49,10 +49,24 @@ static void seek_in_process(struct sought *sought)
 	error_destroy(err);
 }
 
+int probe_open_file(const char *path)
+{
+	_cleanup_close_ int root = -1;
+	char in[32];
+	unsigned pid;
+	int length = 0;
+
+	if (sscanf(path, "/proc/%u/root%n", &pid, &length) != 1 || !length || path[length] != '/')
+		return rooted_open_link(AT_FDCWD, path);
+	snprintf(in, sizeof(in), "/proc/%u/root", pid);
+	root = open(in, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return rooted_open(root, path + length);
+}
+
 /* Is it for this machine? The cache has those of others too. */
 static bool is_runnable(const char *path)
 {
-	_cleanup_close_ int fd = rooted_open_link(AT_FDCWD, path);
+	_cleanup_close_ int fd = probe_open_file(path);
 	_cleanup_close_ int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	uint16_t machines[2][10];
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/probe_points.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "trace/probe_search.h"
 
@@ -26,6 +29,9 @@ void probe_points_destroy(struct probe_points *points)
 {
 	if (!points)
 		return;
+	for (size_t i = 0; i < points->files.count; i++)
+		close(points->files.items[i].fd);
+	array_deinit(&points->files);
 	array_deinit(points);
 	array_deinit(&points->events);
 	word_map_deinit(&points->seen);
@@ -105,6 +111,37 @@ static const uint32_t *event_of(struct probe_points *points, const struct name *
 	return number;
 }
 
+/* The path of the file by a descriptor of our own. NULL without memory or descriptors. */
+static const struct name *keep_open(struct probe_points *points, int fd)
+{
+	struct probe_opened file = { .fd = -1 };
+	struct stat stat;
+	char path[32];
+
+	if (fstat(fd, &stat))
+		return NULL;
+	for (size_t i = 0; i < points->files.count; i++)
+		if (points->files.items[i].device == stat.st_dev &&
+		    points->files.items[i].inode == stat.st_ino)
+			return points->files.items[i].path;
+	file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (file.fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file.fd);
+	file.path = intern(points, path);
+	file.device = stat.st_dev;
+	file.inode = stat.st_ino;
+	if (file.path && array_push(&points->files, file))
+		return file.path;
+	close(file.fd);
+	return NULL;
+}
+
+static bool is_in_file(enum probe_kind kind)
+{
+	return searches[kind] == probe_search_file;
+}
+
 static bool make_point(struct probe_points *points, const struct probe_place *place,
 		       struct probe_point *ret)
 {
@@ -123,6 +160,11 @@ static bool make_point(struct probe_points *points, const struct probe_place *pl
 	};
 	if (!ret->where || !ret->name || (place->symbol && !ret->symbol))
 		return false;
+	if (is_in_file(place->kind)) {
+		ret->opened = keep_open(points, place->file);
+		if (!ret->opened)
+			return false;
+	}
 	if (place->is_restart)
 		return true;
 	event = event_of(points, ret->name);

@@ -17,6 +17,8 @@
 #ifndef TRACE_PROBE_POINTS_H
 #define TRACE_PROBE_POINTS_H
 
+#include <sys/types.h>
+
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/names.h"
@@ -50,6 +52,17 @@ struct probe_point {
 	 * number of the event, as perf_event_open(2) wants it. */
 	uint64_t offset;
 	uint64_t semaphore; /* USDT: of its counter, in the file; 0: none */
+	/* Of a file that was read: a path to just that file while the points are there. Another
+	 * file may have come to `where`, and the offset be in the middle of an instruction. */
+	const struct name *opened;
+};
+
+/* A file that was read. */
+struct probe_opened {
+	int fd;
+	dev_t device;
+	ino_t inode;
+	const struct name *path; /* by the descriptor */
 };
 
 struct probe_points {
@@ -58,6 +71,9 @@ struct probe_points {
 	struct {
 		ARRAY(const struct name *);
 	} events;
+	struct {
+		ARRAY(struct probe_opened);
+	} files;
 	struct arena arena;
 	struct names names;
 	struct word_map seen, event_numbers;

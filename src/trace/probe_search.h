@@ -18,6 +18,7 @@ struct probe_place {
 	enum probe_code code;
 	bool is_restart; /* see PROBE_EVENT_RESTART */
 	bool is_further; /* a place before it has the same name */
+	int file; /* open; of the kernel it means nothing */
 };
 
 struct probe_search {
@@ -40,6 +41,10 @@ struct error *probe_search_file(const struct probe_search *search) MUST_CHECK;
 /* The path of what a probe calls its file, as we can open it; the caller frees it. */
 struct error *probe_find_file(const struct probe_host *host, struct text file,
 			      char **ret) MUST_CHECK;
+
+/* Such a path for reading; -1: there is no regular file, or errno says why. Below /proc/PID/root,
+ * links lead where they lead for that process, and never to another file of ours. */
+int probe_open_file(const char *path);
 
 /* Does the name match? */
 static inline bool probe_wants(const struct probe_search *search, const char *name)

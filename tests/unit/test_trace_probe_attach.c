@@ -172,6 +172,30 @@ TEST(each_call_counts_as_its_event)
 	end(&stage);
 }
 
+/* An owner may change what is at the path: an offset of the file that was read may be in the middle
+ * of an instruction of another. */
+TEST(the_file_that_was_read_is_probed)
+{
+	struct stage stage;
+	struct error *err;
+
+	begin(&stage);
+	add(&stage, "uprobe:PROGRAM:often");
+	run("cd %s && mv program read && gcc -O0 -o program program.c", stage.scratch.path);
+	err = probe_attach(stage.points, &stage.programs, &stage.links);
+	if (err && strstr(err->message, "no uprobes")) {
+		error_destroy(err);
+		end(&stage);
+		skip();
+	}
+	expect_ok(err);
+	run("%s", scratch_path(&stage.scratch, "program"));
+	assert_int_equal(counted(&stage, 0), 0);
+	run("%s", scratch_path(&stage.scratch, "read"));
+	assert_int_equal(counted(&stage, 0), 100);
+	end(&stage);
+}
+
 TEST(tracepoints_have_their_events)
 {
 	struct stage stage;
@@ -224,6 +248,7 @@ TEST(without_a_program_nothing_is_attached)
 }
 
 UNIT_TESTS(cmocka_unit_test(each_call_counts_as_its_event),
+	   cmocka_unit_test(the_file_that_was_read_is_probed),
 	   cmocka_unit_test(tracepoints_have_their_events),
 	   cmocka_unit_test(functions_of_the_kernel_or_why_not),
 	   cmocka_unit_test(without_a_program_nothing_is_attached))

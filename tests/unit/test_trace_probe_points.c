@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/probe_points.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "unit/unit.h"
 
@@ -471,6 +474,38 @@ TEST(libraries_by_their_names)
 	probe_points_destroy(points);
 }
 
+/* Of a container, say: an absolute link leads to a file of its own, not to one of ours. */
+TEST(links_lead_where_the_process_sees_them)
+{
+	struct probe_points *points;
+	int ready[2];
+	char byte;
+
+	if (geteuid())
+		skip();
+	run("mkdir -p %s/inside && cp %s %s/inside/program && ln -s /program %s/inside/link",
+	    scratch.path, program, scratch.path, scratch.path);
+	run("ln -s %s %s/inside/outside", program, scratch.path);
+	assert_int_equal(pipe(ready), 0);
+	host.pid = (uint32_t)fork();
+	if (!host.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chroot(scratch_path(&scratch, "inside")) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	points = points_of("uprobe:/link:plain");
+	assert_int_equal(points->count, 1);
+	probe_points_destroy(points);
+	expect_refused("uprobe:/outside:plain", "No such file or directory");
+	kill((pid_t)host.pid, SIGKILL);
+	waitpid((pid_t)host.pid, NULL, 0);
+	host.pid = 0;
+}
+
 TEST(what_is_there_is_not_added_again)
 {
 	struct probe_points *points = points_of("kprobe:vfs_read");
@@ -540,6 +575,7 @@ int main(void)
 		cmocka_unit_test(functions_that_exist),
 		cmocka_unit_test(notes_are_where_readelf_says),
 		cmocka_unit_test(libraries_by_their_names),
+		cmocka_unit_test(links_lead_where_the_process_sees_them),
 		cmocka_unit_test(what_is_there_is_not_added_again),
 		cmocka_unit_test(too_many_are_an_error),
 		cmocka_unit_test(lists_are_of_everything),
