@@ -257,7 +257,7 @@ refused() {
 	has "what is said" "$output" "$piece"
 }
 
-ENOENT=2 EACCES=13 EEXIST=17 EINVAL=22 EPROTO=71 EOPNOTSUPP=95
+EPERM=1 ENOENT=2 EACCES=13 EEXIST=17 ENOTDIR=20 EINVAL=22 EPROTO=71 EOPNOTSUPP=95
 
 bad_places_are_refused() {
 	local switch='start tracepoint:sched:sched_waking end tracepoint:sched:sched_switch'

@@ -167,6 +167,40 @@ static struct error *clean(int pins)
 	return err;
 }
 
+/* The kernel mounts the file system of BPF with mode 1777 if nothing else is said
+ * (bpf_get_tree() in kernel/bpf/inode.c): anybody may have made our directory before us, and would
+ * be able to rename metrics in it, and to hold its lock. */
+static struct error *check_pins(int pins)
+{
+	struct stat st;
+
+	if (fstat(pins, &st))
+		return cannot(errno, KSTATS_PINS);
+	if ((st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & 077))
+		return NULL;
+	return error_coded(EPERM,
+			   "%s: belongs to user %u and has mode %o, so that others may change or "
+			   "lock metrics; remove it",
+			   KSTATS_PINS, st.st_uid, st.st_mode & 07777);
+}
+
+/* ENOENT where there is none. */
+static struct error *open_pins(int *ret)
+{
+	_cleanup_close_ int pins =
+		open(KSTATS_PINS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct error *err;
+
+	if (pins < 0 && errno == ENOENT)
+		return error_system(errno, KSTATS_PINS);
+	if (pins < 0)
+		return cannot(errno, KSTATS_PINS);
+	err = check_pins(pins);
+	if (!err)
+		*ret = take_fd(pins);
+	return err;
+}
+
 struct error *kstats_pins_lock(bool is_made, int *ret)
 {
 	struct error *err = is_made ? make_pins() : NULL;
@@ -174,13 +208,14 @@ struct error *kstats_pins_lock(bool is_made, int *ret)
 
 	if (err)
 		return err;
-	pins = open(KSTATS_PINS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (pins < 0 && errno == ENOENT) {
+	err = open_pins(&pins);
+	if (err && err->errnum == ENOENT) {
+		error_destroy(err);
 		*ret = -1;
 		return NULL;
 	}
-	if (pins < 0)
-		return cannot(errno, KSTATS_PINS);
+	if (err)
+		return err;
 	while (flock(pins, LOCK_EX))
 		if (errno != EINTR)
 			return cannot(errno, KSTATS_PINS);
@@ -259,11 +294,16 @@ struct error *kstats_pins_remove(int pins, const char *name)
 
 int kstats_pins_open(const char *name, int *ret)
 {
-	char path[PATH_MAX];
-	int fd;
+	_cleanup_close_ int pins = -1;
+	struct error *err = open_pins(&pins);
+	int fd, failed;
 
-	snprintf(path, sizeof(path), KSTATS_PINS "/%s", name);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (err) {
+		failed = err->errnum;
+		error_destroy(err);
+		return failed ? failed : ENOMEM;
+	}
+	fd = openat(pins, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
 	*ret = fd;

@@ -144,6 +144,25 @@ strangers_are_refused() {
 	equal "is it active" "$(fact active)" 1
 }
 
+# Whoever comes first makes the directory of metrics, where all may write to the file system of BPF.
+strangers_make_no_place() {
+	local pins=/sys/fs/bpf/ctprof words
+
+	"${inside[@]}" chmod 1777 /sys/fs/bpf
+	"${inside[@]}" "${as_nobody[@]}" mkdir -m 755 $pins
+	start "${inside[@]}" "${as_nobody[@]}" flock $pins sh -c "echo ready; exec sleep 1000"
+	cp "$driver" "$scratch/driver"
+	for words in "list" "show secret" "remove secret" "trace mine start syscall:read"; do
+		fails $EPERM "${inside[@]}" timeout -k 1 30 "$scratch/driver" $words
+	done
+	has "the reason" "$output" "$pins: belongs to user 65534 and has mode 755"
+	equal "what is in it" "$("${inside[@]}" ls $pins)" ""
+	# A link to a directory of root's.
+	"${inside[@]}" rmdir $pins
+	"${inside[@]}" "${as_nobody[@]}" ln -s /root $pins
+	fails $ENOTDIR "${inside[@]}" timeout -k 1 30 "$scratch/driver" list
+}
+
 functions_have_reasons() {
 	[ ! -e /sys/bus/event_source/devices/kprobe ] || skip "this kernel has kprobes"
 	refused $EOPNOTSUPP "no kprobes (CONFIG_KPROBES)" trace bad start vfs_read
@@ -194,6 +213,7 @@ bpf_case "start and stop" stop_and_start_are_heard
 bpf_case "what was forgotten does not come back" reset_forgets_exactly
 bpf_case "names are unique" names_are_unique
 bpf_case "places that cannot be measured" bad_places_are_refused
+bpf_case "a place that others made is refused" strangers_make_no_place
 bpf_case "functions say why not" functions_have_reasons
 bpf_case "others than root are refused" strangers_are_refused
 bpf_case "those that are half made go" half_made_ones_go
