@@ -2,6 +2,7 @@
 #include "base/json_writer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,30 @@ static void put_escaped(struct json_writer *w, unsigned char c)
 	}
 }
 
+/* Separators of lines, and what turns the direction of a line around (Unicode's property
+ * Bidi_Control): whoever reads JSON on a terminal would see another text than is there. */
+static bool misleads(unsigned code)
+{
+	return code == 0x61c || code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+/* Of a character of two or three bytes. */
+static unsigned code_of(const char *bytes, size_t wide)
+{
+	const unsigned char *b = (const unsigned char *)bytes;
+
+	return wide == 2 ? (b[0] & 0x1fu) << 6 | (b[1] & 0x3fu)
+			 : (b[0] & 0xfu) << 12 | (b[1] & 0x3fu) << 6 | (b[2] & 0x3fu);
+}
+
+static void put_code(struct json_writer *w, unsigned code)
+{
+	char escape[8];
+
+	put(w, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffff));
+}
+
 static void put_string(struct json_writer *w, struct text text)
 {
 	const char *p = text.bytes, *end = p + text.length;
@@ -149,6 +174,8 @@ static void put_string(struct json_writer *w, struct text text)
 		/* The second half of the control characters, U+0080 to U+009F, is theirs too. */
 		if (wide == 2 && p[0] == '\xc2' && (unsigned char)p[1] < 0xa0) {
 			put_escaped(w, (unsigned char)p[1]);
+		} else if ((wide == 2 || wide == 3) && misleads(code_of(p, wide))) {
+			put_code(w, code_of(p, wide));
 		} else if (wide == 1) {
 			put_escaped(w, (unsigned char)*p);
 		} else if (wide) {

@@ -212,6 +212,19 @@ TEST(what_must_be_escaped_is)
 			      "\\\"\\\\/\\u007f\"");
 }
 
+static void misleading(struct json_writer *w)
+{
+	json_text(
+		w,
+		TEXT("\xc2\x9b\u061c\u200d\u200e\u200f\u2028\u202e\u202f\u2066\u2069\u206a\u00e4"));
+}
+
+TEST(what_turns_lines_around_is_escaped)
+{
+	expect_json(misleading, "\"\\u009b\\u061c\u200d\\u200e\\u200f\\u2028\\u202e\u202f\\u2066"
+				"\\u2069\u206a\u00e4\"");
+}
+
 static void not_utf8(struct json_writer *w)
 {
 	json_object_begin(w);
@@ -333,6 +346,7 @@ UNIT_TESTS(cmocka_unit_test(commas_stand_between), cmocka_unit_test(numbers_are_
 	   cmocka_unit_test(reals_are_short_and_finite),
 	   cmocka_unit_test(reals_read_back_as_themselves), cmocka_unit_test(a_line_for_each_row),
 	   cmocka_unit_test(what_must_be_escaped_is),
+	   cmocka_unit_test(what_turns_lines_around_is_escaped),
 	   cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
 	   cmocka_unit_test(random_bytes_are_read_back_by_yajl),
 	   cmocka_unit_test(more_than_the_buffer_comes_in_order),
