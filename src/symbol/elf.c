@@ -272,9 +272,15 @@ struct text elf_build_id(const struct elf *elf)
 	return id;
 }
 
+/* The name of a file, and a checksum. */
+#define LINK_MAX 8192
+
 bool elf_debuglink(const struct elf *elf, struct text *ret_name, uint32_t *ret_crc)
 {
-	struct text link = elf_section(elf, ".gnu_debuglink");
+	const Elf64_Shdr *header = find_section(elf, ".gnu_debuglink");
+	struct text link = header && header->sh_size <= LINK_MAX
+				   ? elf_section(elf, ".gnu_debuglink")
+				   : (struct text){ 0 };
 	const char *end = link.length ? memchr(link.bytes, 0, link.length) : NULL;
 	size_t crc;
 

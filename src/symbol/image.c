@@ -12,6 +12,9 @@
 #define PIECE  ((size_t)64 << 10)
 #define WINDOW ((size_t)256 << 10)
 
+/* In longer stretches holes are looked for. */
+#define HOLES_FROM ((uint64_t)1 << 20)
+
 int image_open(int fd, struct image *ret)
 {
 	struct image image = { .fd = fd, .room = IMAGE_COPY_MAX };
@@ -77,23 +80,61 @@ static bool is_inside(const struct image *image, uint64_t offset, uint64_t size)
 	return offset <= image->size && size <= image->size - offset;
 }
 
-struct text image_bytes(struct image *image, uint64_t offset, uint64_t size)
+/* Where the first data are from `offset` on; `offset` itself where the file system does not tell
+ * holes from data. */
+static uint64_t data_from(const struct image *image, uint64_t offset)
 {
-	if (!is_inside(image, offset, size) || !image->bytes)
-		return (struct text){ 0 };
-	for (size_t piece = offset / PIECE; image->there && piece * PIECE < offset + size;
-	     piece++) {
-		size_t start = piece * PIECE, left = image->size - start;
+	off_t at = offset < image->size ? lseek(image->fd, (off_t)offset, SEEK_DATA) : -1;
+	struct stat stat;
+
+	if (at >= 0)
+		return (uint64_t)at;
+	/* A hole up to the end, unless the file was cut. */
+	if (errno == ENXIO && !fstat(image->fd, &stat) && (uint64_t)stat.st_size >= image->size)
+		return image->size;
+	return offset;
+}
+
+static bool copy_piece(struct image *image, size_t piece)
+{
+	const size_t start = piece * PIECE, left = image->size - start;
+	const size_t length = left < PIECE ? left : PIECE;
+
+	if (length > image->room || !read_at(image->fd, image->bytes + start, length, start))
+		return false;
+	image->room -= length;
+	image->there[piece] = 1;
+	return true;
+}
+
+static bool copy_pieces(struct image *image, uint64_t offset, uint64_t size)
+{
+	const bool has_holes = size >= HOLES_FROM;
+	uint64_t data = has_holes ? data_from(image, offset) : 0;
+
+	for (size_t piece = offset / PIECE; piece * PIECE < offset + size; piece++) {
+		const uint64_t end = (piece + 1) * PIECE;
 
 		if (image->there[piece])
 			continue;
-		if (left > PIECE)
-			left = PIECE;
-		if (left > image->room || !read_at(image->fd, image->bytes + start, left, start))
-			return (struct text){ 0 };
-		image->there[piece] = 1;
-		image->room -= left;
+		/* Zeros that were looked at stay zeros, whatever is written there later. */
+		if (end <= data) {
+			image->there[piece] = 1;
+			continue;
+		}
+		if (!copy_piece(image, piece))
+			return false;
+		if (has_holes && end < offset + size)
+			data = data_from(image, end);
 	}
+	return true;
+}
+
+struct text image_bytes(struct image *image, uint64_t offset, uint64_t size)
+{
+	if (!is_inside(image, offset, size) || !image->bytes ||
+	    (image->there && (size > IMAGE_STRETCH_MAX || !copy_pieces(image, offset, size))))
+		return (struct text){ 0 };
 	return (struct text){ image->bytes + offset, (size_t)size };
 }
 

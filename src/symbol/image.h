@@ -18,15 +18,23 @@
 
 /* Larger files are refused. */
 #define IMAGE_SIZE_MAX ((size_t)4 << 30)
-/* No more of a file is copied into memory: a sparse file of 4 GiB costs its owner nothing. */
-#define IMAGE_COPY_MAX ((size_t)1 << 30)
+
+/*
+ * What one call of image_bytes may ask for, and all calls together may copy of a file. A header may
+ * claim any size, and a sparse file has it without taking room on its disk. Real files stay far
+ * below: .eh_frame of libLLVM has 5 MB; the symbols of a program of 2 GB have some 100 MB.
+ */
+#define IMAGE_STRETCH_MAX ((size_t)128 << 20)
+#define IMAGE_COPY_MAX    ((size_t)512 << 20)
 
 struct image {
 	char *bytes;
 	size_t size;
 	int fd;         /* where pieces come from; not owned; -1: all is there */
 	uint8_t *there; /* a byte for each piece: has it been copied? NULL: all of them */
-	size_t room;    /* bytes that may still be copied; callers may lower it */
+	/* Bytes that may still be copied; callers may lower it. Holes are not copied, for memory is
+	 * zero without that. */
+	size_t room;
 };
 
 /* The regular file behind `fd`, which stays the caller's and must stay open. Returns 0 or an errno:
@@ -39,7 +47,7 @@ struct image image_of(struct text bytes);
 void image_close(struct image *image);
 
 /* These bytes, valid until image_close; without bytes (NULL) when they are not all in the file,
- * could not be read, or are more than there is room for. */
+ * could not be read, or are more than the bounds above. */
 struct text image_bytes(struct image *image, uint64_t offset, uint64_t size);
 
 /* The string that starts there and ends with a NUL before `limit` bytes; NULL when there is none.

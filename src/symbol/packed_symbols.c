@@ -6,6 +6,9 @@
 
 #include "base/cleanup.h"
 
+/* Larger sections are refused: that of libLLVM would have some 2 MB. */
+#define PACKED_MAX ((uint64_t)32 << 20)
+
 /* To the end of the stream, into room that doubles. */
 static bool unpack(lzma_stream *stream, struct text *ret)
 {
@@ -39,10 +42,13 @@ static bool unpack(lzma_stream *stream, struct text *ret)
 
 bool packed_symbols(const struct elf *elf, struct text *ret)
 {
-	struct text packed = elf_section(elf, ".gnu_debugdata");
+	const Elf64_Shdr *header = elf_section_header(elf, ".gnu_debugdata");
+	struct text packed = { 0 };
 	lzma_stream stream = LZMA_STREAM_INIT;
 	bool done;
 
+	if (header && header->sh_size <= PACKED_MAX)
+		packed = elf_section(elf, ".gnu_debugdata");
 	if (!packed.length || lzma_stream_decoder(&stream, PACKED_SYMBOLS_MEMORY_MAX, 0) != LZMA_OK)
 		return false;
 	stream.next_in = (const uint8_t *)packed.bytes;

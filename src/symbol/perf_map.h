@@ -13,7 +13,7 @@
 #include "base/text.h"
 
 /* Of a larger file nothing is read, of more lines the first ones. */
-#define PERF_MAP_SIZE_MAX  ((uint64_t)256 << 20)
+#define PERF_MAP_SIZE_MAX  ((uint64_t)128 << 20)
 #define PERF_MAP_LINES_MAX ((size_t)4 << 20)
 
 struct perf_map_entry {

@@ -3,6 +3,11 @@
 
 #include <elfutils/libdw.h>
 
+/* What is kept of an entry is larger than the entry may be. libLLVM has 95,000 functions, and they
+ * have one CIE; a linker that does not join them leaves one for each object file. */
+#define FUNCTIONS_MAX ((size_t)4 << 20)
+#define COMMONS_MAX   ((size_t)256 << 10)
+
 struct reading {
 	struct descriptions *to;
 	const struct cfi_machine *machine;
@@ -90,6 +95,10 @@ static bool add_common(struct reading *reading, uint64_t offset, const Dwarf_CIE
 		d->refused++;
 		return true;
 	}
+	if (d->commons.count == COMMONS_MAX) {
+		d->refused++;
+		return true;
+	}
 	number = word_map_at(&d->common_at, (struct words){ { offset } });
 	if (!number)
 		return false;
@@ -125,6 +134,10 @@ static bool add_function(struct reading *reading, const Dwarf_FDE *fde)
 	}
 	if (size > range->end - start)
 		size = range->end - start;
+	if (d->functions.count == FUNCTIONS_MAX) {
+		d->refused++;
+		return true;
+	}
 	return array_push(
 		&d->functions,
 		(struct description){

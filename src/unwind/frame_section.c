@@ -24,19 +24,27 @@ static struct text loaded_from(const struct elf *elf, uint64_t address)
 		if (segment->p_type != PT_LOAD || address < segment->p_vaddr ||
 		    within >= segment->p_filesz)
 			continue;
+		if (size > IMAGE_STRETCH_MAX)
+			size = IMAGE_STRETCH_MAX;
 		bytes = elf_at(elf, address, size);
 		return (struct text){ bytes, bytes ? (size_t)size : 0 };
 	}
 	return (struct text){ 0 };
 }
 
+/* Four bytes, and a pointer in any encoding. */
+#define HEADER_MAX 32
+
 /* .eh_frame_hdr begins with a version, three encodings, and where .eh_frame is (LSB 5, core,
  * 10.6.2). */
 static struct frame_section found_by_header(const struct elf *elf)
 {
 	const Elf64_Phdr *segment = elf_segment(elf, PT_GNU_EH_FRAME);
-	const char *bytes = segment ? elf_at(elf, segment->p_vaddr, segment->p_filesz) : NULL;
-	struct cursor rest = cursor_of((struct text){ bytes, bytes ? segment->p_filesz : 0 });
+	const uint64_t size = !segment                         ? 0
+			      : segment->p_filesz < HEADER_MAX ? segment->p_filesz
+							       : HEADER_MAX;
+	const char *bytes = segment ? elf_at(elf, segment->p_vaddr, size) : NULL;
+	struct cursor rest = cursor_of((struct text){ bytes, bytes ? (size_t)size : 0 });
 	uint64_t version, encoding, others;
 	struct frame_section section = { .has_end = true };
 
@@ -84,12 +92,13 @@ static const struct {
 	inflate_into *inflate;
 } packings[] = { { ELFCOMPRESS_ZLIB, inflate_zlib }, { 2, inflate_zstd } };
 
+/* By the size of the section and not of the file, which may have holes. */
 static void take_inflated(struct frame_section *section, struct text packed, uint64_t size,
-			  uint64_t most, inflate_into *into)
+			  inflate_into *into)
 {
 	_cleanup_free_ char *bytes = NULL;
 
-	if (!size || size > DEBUG_SIZE_MAX || size > most)
+	if (!size || size > IMAGE_STRETCH_MAX || size / DEBUG_RATIO_MAX > packed.length)
 		return;
 	bytes = malloc(size);
 	if (!bytes || !into(packed, bytes, (size_t)size))
@@ -98,7 +107,7 @@ static void take_inflated(struct frame_section *section, struct text packed, uin
 	section->inflated = take_ptr(bytes);
 }
 
-static void inflate_by_header(struct frame_section *section, struct text packed, uint64_t most)
+static void inflate_by_header(struct frame_section *section, struct text packed)
 {
 	struct cursor rest = cursor_of(packed);
 	Elf64_Chdr header;
@@ -109,11 +118,11 @@ static void inflate_by_header(struct frame_section *section, struct text packed,
 	packed = (struct text){ packed.bytes + sizeof(header), packed.length - sizeof(header) };
 	for (size_t i = 0; i < array_length(packings); i++)
 		if (packings[i].type == header.ch_type)
-			take_inflated(section, packed, header.ch_size, most, packings[i].inflate);
+			take_inflated(section, packed, header.ch_size, packings[i].inflate);
 }
 
 /* The older way: "ZLIB", and how much it becomes, highest byte first. */
-static void inflate_old(struct frame_section *section, struct text packed, uint64_t most)
+static void inflate_old(struct frame_section *section, struct text packed)
 {
 	uint64_t size;
 
@@ -121,19 +130,18 @@ static void inflate_old(struct frame_section *section, struct text packed, uint6
 		return;
 	memcpy(&size, packed.bytes + 4, sizeof(size));
 	packed = (struct text){ packed.bytes + 12, packed.length - 12 };
-	take_inflated(section, packed, be64toh(size), most, inflate_zlib);
+	take_inflated(section, packed, be64toh(size), inflate_zlib);
 }
 
 struct frame_section frame_section_debug(const struct elf *elf)
 {
 	const Elf64_Shdr *header = elf_section_header(elf, ".debug_frame");
 	struct frame_section section = { .is_debug = true };
-	uint64_t most = elf->image->size * DEBUG_RATIO_MAX;
 
 	if (!header)
-		inflate_old(&section, elf_section(elf, ".zdebug_frame"), most);
+		inflate_old(&section, elf_section(elf, ".zdebug_frame"));
 	else if (header->sh_flags & SHF_COMPRESSED)
-		inflate_by_header(&section, elf_section(elf, ".debug_frame"), most);
+		inflate_by_header(&section, elf_section(elf, ".debug_frame"));
 	else
 		section.bytes = elf_section(elf, ".debug_frame");
 	return section;

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "unit/unit.h"
 
@@ -100,6 +102,77 @@ TEST(only_regular_files_are_images)
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(image_open(fd, &image), 0);
 	assert_null(image_bytes(&image, 0, 1).bytes);
+	image_close(&image);
+	close(fd);
+	scratch_deinit(&scratch);
+}
+
+/* --- what is claimed and not there --- */
+
+static size_t resident_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	size_t size = 0, resident = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%zu %zu", &size, &resident), 2);
+	fclose(file);
+	return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+#define HOLE ((off_t)100 << 20)
+
+/* A sparse file claims any size, and its reader is not to pay for it. */
+TEST(holes_take_no_memory)
+{
+	struct scratch scratch;
+	struct image image;
+	struct text bytes;
+	size_t before;
+	int fd;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "sparse", TEXT("front"));
+	fd = open_in(&scratch, "sparse");
+	assert_int_equal(pwrite(fd, "middle", 6, HOLE / 2), 6);
+	assert_int_equal(ftruncate(fd, HOLE), 0);
+	assert_int_equal(image_open(fd, &image), 0);
+	before = resident_bytes();
+	bytes = image_bytes(&image, 0, (uint64_t)HOLE);
+	assert_non_null(bytes.bytes);
+	assert_true(resident_bytes() < before + HOLE / 4);
+	assert_memory_equal(bytes.bytes, "front", 6);
+	assert_memory_equal(bytes.bytes + HOLE / 2 - 1, "\0middle", 8);
+	assert_int_equal(bytes.bytes[HOLE - 1], 0);
+	/* What was shown stays as it was. */
+	assert_int_equal(pwrite(fd, "later", 5, HOLE / 4), 5);
+	assert_int_equal(image_bytes(&image, (uint64_t)HOLE / 4, 5).bytes[0], 0);
+	image_close(&image);
+	close(fd);
+	scratch_deinit(&scratch);
+}
+
+TEST(stretches_and_files_are_bounded)
+{
+	const uint64_t piece = (uint64_t)64 << 10, count = 8;
+	const size_t size = 2 * IMAGE_COPY_MAX;
+	struct scratch scratch;
+	struct image image;
+	int fd;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "large", TEXT("x"));
+	fd = open_in(&scratch, "large");
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	assert_int_equal(image_open(fd, &image), 0);
+	assert_non_null(image_bytes(&image, 0, IMAGE_STRETCH_MAX).bytes);
+	assert_null(image_bytes(&image, 0, IMAGE_STRETCH_MAX + 1).bytes);
+	/* As if nearly all had been copied. */
+	image.room = count * piece;
+	for (uint64_t i = 0; i < count; i++)
+		assert_non_null(image_bytes(&image, size / 2 + i * piece, 1).bytes);
+	assert_null(image_bytes(&image, size / 2 + count * piece, 1).bytes);
+	assert_non_null(image_bytes(&image, size / 2, 1).bytes);
 	image_close(&image);
 	close(fd);
 	scratch_deinit(&scratch);
@@ -200,3 +273,6 @@ UNIT_TESTS(cmocka_unit_test(pieces_come_as_they_are_in_the_file),
 	   cmocka_unit_test(only_regular_files_are_images),
 	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap),
 	   cmocka_unit_test(no_more_is_copied_than_there_is_room_for))
+	   cmocka_unit_test(only_regular_files_are_images), cmocka_unit_test(holes_take_no_memory),
+	   cmocka_unit_test(stretches_and_files_are_bounded),
+	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap))
