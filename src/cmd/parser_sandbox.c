@@ -2,7 +2,6 @@
 #include "cmd/parser_sandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -48,7 +47,11 @@ static const int allowed[] = {
 	SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(nanosleep),
 	SCMP_SYS(gettimeofday),
-	/* reading files */
+	/* files; what flags they are opened with, a filter cannot see for openat2(), which keeps
+	 * paths of a process within the root directory of that process (symbol/rooted.h) */
+	SCMP_SYS(open),
+	SCMP_SYS(openat),
+	SCMP_SYS(openat2),
 	SCMP_SYS(read),
 	SCMP_SYS(readv),
 	SCMP_SYS(pread64),
@@ -95,26 +98,6 @@ static const int allowed[] = {
 /* Those that stop a thread, read its registers and let it go on: for capture --allow-ptrace. */
 static const int traces[] = { PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_GETREGSET, PTRACE_DETACH };
 
-#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
-
-static int allow_opening(scmp_filter_ctx filter)
-{
-	int failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-				      SCMP_A2(SCMP_CMP_MASKED_EQ, WRITING, 0));
-
-	if (!failed)
-		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(open), 1,
-					  SCMP_A1(SCMP_CMP_MASKED_EQ, WRITING, 0));
-	if (!failed)
-		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-					  SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE));
-	/* Its flags are in memory, where a filter cannot look. It keeps paths of a process within
-	 * the root directory of that process (symbol/rooted.h), which matters more. */
-	if (!failed)
-		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat2), 0);
-	return failed;
-}
-
 /* A thread, not a process. The C library falls back to clone() where there is no clone3(), whose
  * arguments are in memory, too. */
 static int allow_threads(scmp_filter_ctx filter)
@@ -128,10 +111,8 @@ static int allow_threads(scmp_filter_ctx filter)
 
 static int add_rules(scmp_filter_ctx filter)
 {
-	int failed = allow_opening(filter);
+	int failed = allow_threads(filter);
 
-	if (!failed)
-		failed = allow_threads(filter);
 	for (size_t i = 0; !failed && i < array_length(allowed); i++)
 		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
 	for (size_t i = 0; !failed && i < array_length(traces); i++)
