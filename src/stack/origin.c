@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/units.h"
@@ -52,6 +53,46 @@ bool origin_has_build_id(const struct profile_mapping *mapping, struct text id)
 		if (mapping->build_id[i])
 			return false;
 	return memcmp(id.bytes, mapping->build_id, id.length) == 0;
+}
+
+bool origin_is_trusted(uint32_t owner, uint32_t mode)
+{
+	return (owner == 0 || owner == geteuid()) && !(mode & (S_IWGRP | S_IWOTH));
+}
+
+bool origin_is_trusted_file(int fd)
+{
+	struct stat stat;
+
+	return fstat(fd, &stat) == 0 && origin_is_trusted(stat.st_uid, stat.st_mode);
+}
+
+struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping)
+{
+	struct statx file;
+	char path[80];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 mapping->start, mapping->end);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_UID | STATX_MODE, &file))
+		return (struct origin_identity){ 0 };
+	return (struct origin_identity){
+		.is_trusted = origin_is_trusted(file.stx_uid, file.stx_mode),
+		.inode = file.stx_ino,
+		.device = makedev(file.stx_dev_major, file.stx_dev_minor),
+	};
+}
+
+bool origin_may_name(const struct origin_identity *identity, int fd)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return false;
+	if (identity->is_trusted || origin_is_trusted(stat.st_uid, stat.st_mode))
+		return origin_is_trusted(stat.st_uid, stat.st_mode);
+	return !identity->inode ||
+	       (stat.st_ino == identity->inode && stat.st_dev == identity->device);
 }
 
 static bool has_build_id(int fd, const struct profile_mapping *mapping)

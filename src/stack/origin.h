@@ -27,6 +27,25 @@ void origin_close(struct origin *origin);
  * struct origin. */
 int origin_open_debug(void *context, const char *path);
 
+/*
+ * Anybody can write the build-id of another file into one of his own. It tells what a file is only
+ * where nobody but root and ourselves can have written the file: has it such an owner and mode?
+ */
+bool origin_is_trusted(uint32_t owner, uint32_t mode);
+bool origin_is_trusted_file(int fd);
+
+/* Which file a process has mapped. */
+struct origin_identity {
+	bool is_trusted;
+	uint64_t inode, device; /* as stat(2) has them; 0: unknown */
+};
+
+/* What it has there now; all zero where that cannot be told. It waits for no file system. */
+struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping);
+
+/* May an open file name what this one is, if the build-ids are the same? */
+bool origin_may_name(const struct origin_identity *identity, int fd);
+
 /* The path without " (deleted)" behind it. */
 struct text origin_path(const struct profile_mapping *mapping);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack/places.h"
 
+#include <stdlib.h>
+
 #include "stack/origin.h"
 
 /* How many mappings that start before an address are asked whether they reach it: what was mapped
@@ -36,7 +38,26 @@ static uint32_t find_mapping(const struct profile *profile, uint32_t image, uint
 	return PLACE_NONE;
 }
 
+/* Elsewhere there is nobody to ask, and what a build-id says is all there is. */
+static struct origin_identity identity_of(const struct profile *profile, struct places *places,
+					  uint32_t image, uint32_t number)
+{
+	const struct profile_mapping *mapping = &profile->mappings.items[number];
+	const struct profile_image *i = &profile->images.items[image - 1];
+	struct place_asked *asked = places->asked ? &places->asked[number] : NULL;
+
+	if (!asked || !mapping->build_id_length)
+		return (struct origin_identity){ 0 };
+	if (!asked->is_asked && i->pid && !i->is_over)
+		asked->identity = origin_ask(i->pid, mapping);
+	asked->is_asked = true;
+	return asked->identity;
+}
+
+/* A build-id alone tells files that are trusted. Others have their inode too, or if their process
+ * has ended their path, below which another user cannot put a forged one. */
 static struct error *file_key(struct profile *profile, const struct profile_mapping *mapping,
+			      const struct origin_identity *identity, bool is_elsewhere,
 			      struct words *ret)
 {
 	const struct name *id;
@@ -50,14 +71,20 @@ static struct error *file_key(struct profile *profile, const struct profile_mapp
 	if (!id)
 		return &error_no_memory;
 	*ret = (struct words){ { (uintptr_t)id, UINT64_MAX, UINT64_MAX } };
+	if (identity->is_trusted || is_elsewhere)
+		return NULL;
+	ret->w[1] = identity->inode ? identity->inode : (uintptr_t)mapping->path;
+	ret->w[2] = identity->inode ? identity->device : UINT64_MAX;
 	return NULL;
 }
 
 static struct error *file_of(struct profile *profile, struct places *places, uint32_t image,
 			     uint32_t mapping, uint32_t *ret)
 {
+	const struct origin_identity identity = identity_of(profile, places, image, mapping);
 	struct words key;
-	struct error *err = file_key(profile, &profile->mappings.items[mapping], &key);
+	struct error *err = file_key(profile, &profile->mappings.items[mapping], &identity,
+				     !places->asked, &key);
 	uint32_t *number;
 	struct place_file *file;
 
@@ -67,7 +94,8 @@ static struct error *file_of(struct profile *profile, struct places *places, uin
 	if (!number)
 		return &error_no_memory;
 	if (*number == WORD_MAP_NEW) {
-		if (!array_push(&places->files, (struct place_file){ .mapping = mapping }))
+		if (!array_push(&places->files,
+				(struct place_file){ .mapping = mapping, .identity = identity }))
 			return &error_no_memory;
 		*number = (uint32_t)places->files.count - 1;
 	}
@@ -129,11 +157,16 @@ static int compare_owners(const void *a, const void *b)
 	return (x->mapping > y->mapping) - (x->mapping < y->mapping);
 }
 
-struct error *places_collect(struct profile *profile, struct places *places)
+struct error *places_collect(struct profile *profile, bool is_elsewhere, struct places *places)
 {
 	_cleanup_free_ uint8_t *roles = NULL;
 	struct error *err = rewrite_roles(profile, &roles);
 
+	if (!err && !is_elsewhere) {
+		places->asked = calloc(profile->mappings.count + 1, sizeof(*places->asked));
+		if (!places->asked)
+			return &error_no_memory;
+	}
 	for (uint32_t i = 0; i < profile->frames.count && !err; i++)
 		for (enum frame_role role = 0; role < ROLES && !err; role++)
 			if (place_is_raw(&profile->frames.items[i]) && roles[i] >> role & 1)
@@ -153,4 +186,5 @@ void places_deinit(struct places *places)
 	array_deinit(&places->files);
 	array_deinit(&places->owners);
 	word_map_deinit(&places->file_numbers);
+	free(places->asked);
 }

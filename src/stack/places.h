@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "stack/origin.h"
 #include "stack/profile.h"
 #include "stack/rewrite.h"
 
@@ -22,11 +23,13 @@ struct place {
 	uint8_t role;
 };
 
-/* What several mappings are of: those with one build-id, wherever they have it from, else of one
- * inode and path. */
+/* What several mappings are of: those of trusted files with one build-id, wherever they have it from;
+ * those of other files with one build-id and inode, or path; without a build-id, of one inode and
+ * path. */
 struct place_file {
-	uint32_t mapping;    /* one of them */
-	uint32_t last_image; /* that was put down among the owners */
+	struct origin_identity identity; /* with a build-id: what else tells it from others */
+	uint32_t mapping;                /* one of them */
+	uint32_t last_image;             /* that was put down among the owners */
 	uint32_t owners;
 };
 
@@ -45,6 +48,11 @@ struct places {
 		ARRAY(struct place_owner);
 	} owners; /* by file; of each not more than are asked for it */
 	struct word_map file_numbers;
+	/* Of each mapping, as far as that was asked for; NULL: not here. */
+	struct place_asked {
+		bool is_asked;
+		struct origin_identity identity;
+	} * asked;
 };
 
 /* Is it a frame of a process that has no name yet? */
@@ -58,8 +66,10 @@ static inline bool place_is_vdso(const struct profile_mapping *mapping)
 	return mapping->path && strcmp(mapping->path->bytes, "[vdso]") == 0;
 }
 
-/* Of all raw frames of processes. Names of the profile are added to. */
-struct error *places_collect(struct profile *profile, struct places *places) MUST_CHECK;
+/* Of all raw frames of processes. Names of the profile are added to. Elsewhere no process is asked
+ * for its files. */
+struct error *places_collect(struct profile *profile, bool is_elsewhere,
+			     struct places *places) MUST_CHECK;
 
 void places_deinit(struct places *places);
 

@@ -205,6 +205,12 @@ static bool open_binary(struct symboliser *s, const struct place_owner *owner,
 	    !origin_open(s->options, s->symfs, s->ended_unix_ns,
 			 &profile->images.items[owner->image - 1], mapping, &opened->origin))
 		return false;
+	/* The process may have mapped another file there since it was asked. */
+	if (mapping->build_id_length && s->places.asked &&
+	    !origin_may_name(&s->places.files.items[owner->file].identity, opened->origin.fd)) {
+		origin_close(&opened->origin);
+		return false;
+	}
 	memcpy(path, as_mapped.bytes, as_mapped.length);
 	path[as_mapped.length] = 0;
 	if (binary_open(opened->origin.fd, &options, &opened->binary))
@@ -419,7 +425,8 @@ static struct error *put(void *context, uint32_t number, const struct frame *fra
 
 static struct error *symbolise(struct symboliser *s)
 {
-	struct error *err = places_collect(s->profile, &s->places);
+	struct error *err = places_collect(
+		s->profile, s->options->is_elsewhere || s->options->symfs, &s->places);
 
 	if (err || !s->places.count)
 		return err;
