@@ -45,9 +45,14 @@ enum mapped_kind mapped_kind(const struct profile_mapping *mapping)
 }
 
 /* The upper bytes of the last word; a build-id has 20, which leaves them free. */
-enum identity { BY_BUILD_ID = 1, BY_CHANGE, BY_SIZE };
+enum identity {
+	BY_BUILD_ID = 1, /* of a file that only root or we can have written */
+	BY_CHANGE,
+	BY_SIZE,
+	BY_CLAIM, /* a build-id of a file that could not be asked for */
+};
 
-static struct words by_build_id(const struct profile_mapping *mapping)
+static struct words by_build_id(const struct profile_mapping *mapping, enum identity kind)
 {
 	uint8_t bytes[sizeof(struct words)] = { 0 };
 	struct words words;
@@ -55,7 +60,7 @@ static struct words by_build_id(const struct profile_mapping *mapping)
 
 	memcpy(bytes, mapping->build_id, length < BUILD_ID_MAX ? length : BUILD_ID_MAX);
 	memcpy(&words, bytes, sizeof(words));
-	words.w[2] |= (uint64_t)(BY_BUILD_ID << 8 | length) << 32;
+	words.w[2] |= (uint64_t)(kind << 8 | length) << 32;
 	return words;
 }
 _Static_assert(BUILD_ID_MAX == 20, "what is left of three words says how it is told");
@@ -76,15 +81,26 @@ static void print_link(char *ret, size_t size, uint32_t pid, const struct profil
 		 mapping->end);
 }
 
-/* The link leads to the file that is mapped, wherever it is by now. */
+/* The link leads to the file that is mapped, wherever it is by now. Files of others are told by
+ * their change though they have a build-id, which may be forged: the table of one would be used for
+ * all. */
 static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
 {
+	const bool has_id = mapping->build_id_length;
 	struct statx file;
 	char path[80];
 
 	print_link(path, sizeof(path), pid, mapping);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_CTIME, &file))
-		return false;
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC,
+		  STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file)) {
+		/* It needs a privilege, and the mapping may have been cut since. */
+		*ret = by_build_id(mapping, BY_CLAIM);
+		return has_id;
+	}
+	if (has_id && origin_is_trusted(file.stx_uid, file.stx_mode)) {
+		*ret = by_build_id(mapping, BY_BUILD_ID);
+		return true;
+	}
 	*ret = by_change(file.stx_ino, device_of(file.stx_dev_major, file.stx_dev_minor),
 			 (uint64_t)file.stx_ctime.tv_sec * NS_PER_S + file.stx_ctime.tv_nsec);
 	return true;
@@ -97,17 +113,19 @@ bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, s
 					 (uint64_t)BY_SIZE << 40 } };
 		return true;
 	}
-	if (!mapping->build_id_length)
-		return identify_mapped(pid, mapping, ret);
-	*ret = by_build_id(mapping);
-	return true;
+	return identify_mapped(pid, mapping, ret);
 }
 
 /* --- opening it --- */
 
+static bool is_by(const struct words *identity, enum identity kind)
+{
+	return identity->w[2] >> 40 == kind;
+}
+
 static bool is_by_change(const struct words *identity)
 {
-	return identity->w[2] >> 40 == BY_CHANGE;
+	return is_by(identity, BY_CHANGE);
 }
 
 static bool is_unchanged(int fd, const struct words *identity)
@@ -261,14 +279,19 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 {
 	const bool is_vdso = mapped_kind(mapping) == MAPPED_VDSO;
 	_cleanup_close_ int fd = is_vdso ? -1 : open_file(pid, mapping, identity);
+	const bool is_trusted = !is_vdso && fd >= 0 && origin_is_trusted_file(fd);
 	struct image image;
 
 	*ret = (struct mapped_file){ .outcome = TABLE_FAILED };
+	/* The process may have another file there since it was asked which one it is. */
+	if (is_by(identity, BY_BUILD_ID) && !is_trusted)
+		return;
 	if (is_vdso ? !open_vdso(mapping, &image) : fd < 0 || image_open(fd, &image))
 		return;
 	if (image.room > COPY_MAX)
 		image.room = COPY_MAX;
-	ret->outcome = read_image(&image, mapping, identity, cache, ret);
+	/* The cache, which later runs read, knows files by their build-ids alone. */
+	ret->outcome = read_image(&image, mapping, identity, is_trusted ? cache : NULL, ret);
 	image_close(&image);
 	if (!is_vdso && is_by_change(identity) && !is_unchanged(fd, identity))
 		ret->outcome = TABLE_FAILED;
