@@ -22,6 +22,14 @@ in_time() {
 	timeout -k 1 30 "$@"
 }
 
+# profile OPTIONS...: stacks in $scratch/folded, once the process had a CPU meanwhile.
+profile() {
+	: > "$scratch/folded"
+	until [ -s "$scratch/folded" ]; do
+		in_time "$ctprof" profile -q --mode on --duration 300ms --format folded -o "$scratch/folded" "$@"
+	done
+}
+
 # --- names of outputs ---
 
 # COMMAND that writes to host.out.
@@ -84,14 +92,58 @@ tells_no_secret() {
 	chmod 600 "$secret"
 	start "${outsider[@]}" code "$secret"
 	at_end "rm -f /tmp/perf-$pid.map"
-	"$ctprof" profile -q --mode on -p "$pid" --duration 300ms --format folded -o "$scratch/folded"
-	[ -s "$scratch/folded" ]
+	profile -p "$pid"
 	has_not "the profile" "$(< "$scratch/folded")" root_only
 	# Had it been the process's, it would.
 	rm "/tmp/perf-$pid.map"
 	by_nobody "printf '10000000 1000 its_own\n' > /tmp/perf-$pid.map"
-	"$ctprof" profile -q --mode on -p "$pid" --duration 300ms --format folded -o "$scratch/folded"
+	profile -p "$pid"
 	has "the profile" "$(< "$scratch/folded")" its_own
+}
+
+# A program of ours, and one of a stranger that has its layout and build-id, but other names and no tables.
+make_twins() {
+	local id dir=$scratch/twins
+
+	command -v gcc > /dev/null || skip "no gcc"
+	id=0x$(od -An -N 20 -tx1 /dev/urandom | tr -d ' \n')
+	export XDG_CACHE_HOME=$dir/cache
+	mkdir -p "$dir/cache"
+	chmod 711 "$dir"
+	cat > "$dir/ours.c" <<- 'C'
+		#include <stdio.h>
+		volatile long x;
+		__attribute__((noinline)) void honest_leaf(void) { for (long i = 0; i < 10000000; i++) x++; }
+		__attribute__((noinline)) void honest_caller(void) { honest_leaf(); x++; }
+		int main(void) { puts("ready"); fflush(stdout); for (;;) honest_caller(); }
+	C
+	sed 's/honest_leaf/forged_leaf/g; s/honest_caller/forged_caller/g' "$dir/ours.c" > "$dir/theirs.c"
+	gcc -O1 -fno-optimize-sibling-calls -Wl,--build-id="$id" -o "$dir/ours" "$dir/ours.c"
+	gcc -O1 -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -Wl,--build-id="$id" \
+		-o "$dir/theirs" "$dir/theirs.c"
+	chown 65534 "$dir/theirs"
+}
+
+no_forged_build_id() {
+	local ours theirs
+
+	make_twins
+	: > "$scratch/folded"
+	start "${as_nobody[@]}" "$scratch/twins/theirs"
+	theirs=$pid
+	start "$scratch/twins/ours"
+	ours=$pid
+	# Until both had a CPU meanwhile.
+	until grep -q "^theirs" "$scratch/folded" && grep -q "^ours" "$scratch/folded"; do
+		profile -p "$theirs,$ours" --group-by process
+	done
+	has "the profile of ours" "$(grep "^ours" "$scratch/folded")" "honest_caller;honest_leaf"
+	has_not "the profile of ours" "$(grep "^ours" "$scratch/folded")" forged
+	has "the profile of theirs" "$(grep "^theirs" "$scratch/folded")" forged_leaf
+	# Nor does a later run find a forged table.
+	kill "$theirs"
+	profile -p "$ours"
+	has "the later profile" "$(< "$scratch/folded")" "honest_caller;honest_leaf"
 }
 
 # --- leases: each makes an open wait for 45 s ---
@@ -111,8 +163,7 @@ leased_map() {
 	rm "/tmp/perf-$busy.map"
 	by_nobody "echo > /tmp/perf-$busy.map"
 	start "${outsider[@]}" lease "/tmp/perf-$busy.map"
-	in_time "$ctprof" profile -q --mode on --duration 300ms -p "$busy" --format folded -o "$scratch/folded"
-	[ -s "$scratch/folded" ]
+	profile -p "$busy"
 }
 
 leased_inputs() {
@@ -134,6 +185,7 @@ run_case "strangers: their FIFO is not written to" needs_root no_strange_fifo
 run_case "strangers: their link is not followed" needs_root no_strange_link
 run_case "strangers: pipes and devices of our own are written to" needs_root our_own_pipes
 run_case "strangers: their map of names tells nothing of our files" needs_bpf tells_no_secret
+run_case "strangers: a forged build-id spoils no other program" needs_bpf no_forged_build_id
 run_case "strangers: leases on metrics stop nobody" needs_root leased_metrics
 run_case "strangers: leases on maps of names stop nobody" needs_bpf leased_map
 run_case "strangers: leases on inputs stop nobody" needs_root leased_inputs
