@@ -10,16 +10,23 @@ GUEST_PROGRAMS := $(patsubst %.c,$(B)/%,$(filter-out %.bpf.c,$(wildcard $(GUEST)
 ifeq ($(CROSS),)
 GUEST_HEAP := $(B)/$(GUEST)/heap
 GUEST_SHAPES := $(addprefix $(B)/$(GUEST)/,shapes shapes-static)
+# Where the host has no Go, the case is skipped.
+GUEST_GO := $(if $(shell command -v go),$(B)/$(GUEST)/calls_go)
 endif
 
 .PHONY: guest-programs
-guest-programs: $(GUEST_PROGRAMS) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/states \
+guest-programs: $(GUEST_PROGRAMS) $(GUEST_GO) $(GUEST_HEAP) $(GUEST_SHAPES) $(B)/$(GUEST)/lives $(B)/$(GUEST)/states \
 	$(B)/$(GUEST)/kstats_calls $(B)/$(GUEST)/kstats_driver $(B)/$(GUEST)/sched_ext.bpf.o
 
 $(B)/$(GUEST)/heap: tests/programs/heap.c
 	$(call say,LINK  $@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static $(CFLAGS) $(CPPFLAGS) -o $@ $< -ljemalloc -lpthread -lm
+
+$(B)/$(GUEST)/calls_go: tests/programs/runtimes/calls.go
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
 
 $(B)/$(GUEST)/lives: $(B)/tests/programs/lives.o
 	$(call say,LINK  $@)
