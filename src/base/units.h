@@ -26,8 +26,9 @@ enum unit {
 	UNIT_PERCENT, /* in hundredths of a percent */
 };
 
-#define NS_PER_S    1000000000u
+#define NS_PER_S    UINT64_C(1000000000)
 #define TICKS_PER_S 100u
+_Static_assert(60 * NS_PER_S > UINT32_MAX, "five seconds do not fit into 32 bits");
 
 /* What can be compared with each other. */
 enum dimension {
