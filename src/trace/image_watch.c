@@ -256,6 +256,11 @@ uint64_t image_watch_lost(const struct image_watch *watch)
 	return watch->lost + image_table_lost(watch->table);
 }
 
+uint64_t image_watch_missed(const struct image_watch *watch)
+{
+	return watch->lost;
+}
+
 /* --- processes that are there --- */
 
 struct reading {

@@ -73,6 +73,9 @@ bool image_watch_read_again(struct image_watch *watch, uint32_t pid);
 /* How many records of the kernel were lost so far, for its rings were full or memory was short.
  * Names and stacks of processes of that time may be wrong. */
 uint64_t image_watch_lost(const struct image_watch *watch);
+/* Of these, those that nobody has seen, so that they may have been about any process: what there is
+ * no memory for is lost for its process alone. */
+uint64_t image_watch_missed(const struct image_watch *watch);
 
 /*
  * The image that the process had at that time (ns of CLOCK_MONOTONIC), as of the last poll: its

@@ -50,8 +50,8 @@
 
 /* Keys of the kernel's map that a tick looks at after a loss. */
 #define FORGET_A_TICK 4096
-/* As often as children can have inherited what was forgotten of their parent. */
-#define FORGET_PASSES 4
+/* Passes over the map after a loss, at most: until one has found nothing. */
+#define FORGET_PASSES 64
 /* Processes that a tick takes from the map of those that are asked for: all of them. */
 #define ASKED_MAX 1024
 
@@ -90,12 +90,13 @@ struct unwinder {
 	size_t no_room, failed;
 	bool has_news;
 	bool has_tables; /* for those who wait, since they were looked at last */
-	uint64_t lost;   /* records of image_watch, as of the last look */
+	uint64_t missed; /* records of image_watch, as of the last look */
 	struct {
 		bool goes_on, has_key;
 		uint32_t key; /* the next one */
 		unsigned passes;
-		size_t count;
+		size_t count; /* of keys in this pass */
+		bool has_found;
 	} forgetting;
 	struct word_map users; /* to the index of their time */
 	struct {
@@ -612,6 +613,7 @@ static void forget_some(struct unwinder *unwinder)
 		unwinder->forgetting.has_key =
 			!bpf_map_get_next_key(map, NULL, &unwinder->forgetting.key);
 		unwinder->forgetting.count = 0;
+		unwinder->forgetting.has_found = false;
 	}
 	for (size_t i = 0; i < FORGET_A_TICK && unwinder->forgetting.has_key; i++) {
 		const uint32_t pid = unwinder->forgetting.key;
@@ -620,21 +622,24 @@ static void forget_some(struct unwinder *unwinder)
 		unwinder->forgetting.has_key =
 			!bpf_map_get_next_key(map, &pid, &unwinder->forgetting.key) &&
 			++unwinder->forgetting.count < UNWIND_PROCESSES_MAX;
-		if (is_stale(unwinder, pid))
+		if (is_stale(unwinder, pid)) {
 			bpf_map_delete_elem(map, &pid);
+			unwinder->forgetting.has_found = true;
+		}
 	}
 	if (!unwinder->forgetting.has_key)
-		unwinder->forgetting.goes_on = ++unwinder->forgetting.passes < FORGET_PASSES;
+		unwinder->forgetting.goes_on = unwinder->forgetting.has_found &&
+					       ++unwinder->forgetting.passes < FORGET_PASSES;
 }
 
-/* What was lost may have been about anybody: an exec, a fork. So nobody is known any more, and who
- * is walked is asked for, and read. */
+/* What was missed may have been about anybody: an exec, a fork. So nobody is known any more, and
+ * who is walked is asked for, and read. */
 static void forget_after_loss(struct unwinder *unwinder)
 {
-	const uint64_t lost = image_watch_lost(unwinder->options.images);
+	const uint64_t missed = image_watch_missed(unwinder->options.images);
 
-	if (lost != unwinder->lost) {
-		unwinder->lost = lost;
+	if (missed != unwinder->missed) {
+		unwinder->missed = missed;
 		for (size_t i = 0; i < BUCKETS; i++)
 			while (!LIST_EMPTY(&unwinder->buckets[i]))
 				remove_process(unwinder, LIST_FIRST(&unwinder->buckets[i]));

@@ -56,9 +56,8 @@ static void make_maps(struct unwinder_options *options)
 }
 
 static void open_scene_with(struct scene *scene, const uint32_t *pids, size_t count,
-			    size_t max_memory)
+			    struct image_watch_options watch)
 {
-	const struct image_watch_options watch = { .wake_bytes = 1, .max_memory = max_memory };
 	struct error *err = image_watch_open(&watch, &scene->images);
 
 	if (err && (err->errnum == EACCES || err->errnum == EPERM || err->errnum == ENOSYS ||
@@ -79,7 +78,7 @@ static void open_scene_with(struct scene *scene, const uint32_t *pids, size_t co
 
 static void open_scene(struct scene *scene, const uint32_t *pids, size_t count)
 {
-	open_scene_with(scene, pids, count, 0);
+	open_scene_with(scene, pids, count, (struct image_watch_options){ .wake_bytes = 1 });
 }
 
 static void close_scene(struct scene *scene)
@@ -591,6 +590,38 @@ int __wrap_bpf_map_delete_elem(int map, const void *key)
 	return failed;
 }
 
+static void map_pages(unsigned times)
+{
+	while (times--) {
+		void *made =
+			mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (made != MAP_FAILED)
+			munmap(made, 4096);
+	}
+}
+
+/* What there is no memory for is lost for its process, and the others stay known. */
+TEST(a_loss_for_lack_of_memory_is_of_one_process)
+{
+	const uint32_t me = (uint32_t)getpid(), key = FIRST_STRANGER;
+	struct unwind_process left;
+	struct scene scene;
+
+	open_scene_with(&scene, &me, 1,
+			(struct image_watch_options){ .wake_bytes = 1, .max_memory = 1 });
+	expect_ok(unwinder_start(scene.unwinder, NS_PER_S, NULL, NULL));
+	add_stranger(scene.options.processes, 0);
+	map_pages(4);
+	image_watch_poll(scene.images);
+	unwinder_tick(scene.unwinder);
+	assert_true(image_watch_lost(scene.images) > 0);
+	if (image_watch_missed(scene.images))
+		skip();
+	assert_int_equal(bpf_map_lookup_elem(scene.options.processes, &key, &left), 0);
+	close_scene(&scene);
+}
+
 /* SIGALRM ends a tick without end. */
 TEST(what_is_forgotten_after_a_loss_has_an_end_and_is_all)
 {
@@ -600,16 +631,20 @@ TEST(what_is_forgotten_after_a_loss_has_an_end_and_is_all)
 	struct scene scene;
 	size_t found;
 
-	/* So little memory that something is lost. */
-	open_scene_with(&scene, &me, 1, 1);
+	open_scene_with(&scene, &me, 1, (struct image_watch_options){ .ring_bytes = 4096 });
 	for (uint32_t i = 0; i < STRANGERS; i++)
 		add_stranger(scene.options.processes, i);
+	map_pages(600);
+	image_watch_poll(scene.images);
+	/* The kernel tells of a loss before the next record that it has room for. */
+	map_pages(4);
 	refilled = scene.options.processes;
 	alarm(MOST_NS / NS_PER_S);
-	expect_ok(unwinder_start(scene.unwinder, NS_PER_S, NULL, NULL));
+	/* One tick. */
+	expect_ok(unwinder_start(scene.unwinder, 0, NULL, NULL));
 	alarm(0);
 	refilled = -1;
-	assert_true(image_watch_lost(scene.images) > 0);
+	assert_true(image_watch_missed(scene.images) > 0);
 	assert_true(refills > 0);
 	do {
 		found = 0;
@@ -764,6 +799,7 @@ UNIT_TESTS(cmocka_unit_test(each_file_of_ours_has_its_rules),
 	   cmocka_unit_test(a_child_has_what_its_parent_has_until_it_executes_something),
 	   cmocka_unit_test(others_are_left_alone_until_a_walk_asks),
 	   cmocka_unit_test(those_that_cannot_be_answered_yet_make_room_for_others),
+	   cmocka_unit_test(a_loss_for_lack_of_memory_is_of_one_process),
 	   cmocka_unit_test(what_is_forgotten_after_a_loss_has_an_end_and_is_all),
 	   cmocka_unit_test(code_that_is_made_has_frame_pointers),
 	   cmocka_unit_test(a_file_without_build_id_is_the_same_until_it_changes))
