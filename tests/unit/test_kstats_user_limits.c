@@ -26,8 +26,8 @@ TEST(what_was_left_out_is_a_line_for_each_user_and_reason)
 		"3 metrics of process 7 (uid 1000) omitted: limit of 1024 metrics of a process",
 		"2 metrics of uid 1001 (the first: 8) omitted: limit of 1024 metrics of a process",
 		"metrics of process 9 (uid 1001) omitted: the kernel did not answer for 5 s",
-		"metrics of 2 processes of uid 1001 (the first: 10) omitted: limit of 3 s for the "
-		"processes of a user",
+		("metrics of 2 processes of uid 1001 (the first: 10) omitted: limit of 3 s for the "
+		 "processes of a user"),
 	};
 	struct user_limits limits = { 0 };
 	struct kstats_notes notes = { 0 };
