@@ -270,9 +270,7 @@ TEST(no_more_is_copied_than_there_is_room_for)
 
 UNIT_TESTS(cmocka_unit_test(pieces_come_as_they_are_in_the_file),
 	   cmocka_unit_test(a_file_may_be_cut_and_changed),
-	   cmocka_unit_test(only_regular_files_are_images),
-	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap),
-	   cmocka_unit_test(no_more_is_copied_than_there_is_room_for))
 	   cmocka_unit_test(only_regular_files_are_images), cmocka_unit_test(holes_take_no_memory),
 	   cmocka_unit_test(stretches_and_files_are_bounded),
-	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap))
+	   cmocka_unit_test(strings_end_in_the_file), cmocka_unit_test(windows_overlap),
+	   cmocka_unit_test(no_more_is_copied_than_there_is_room_for))
