@@ -289,7 +289,9 @@ static struct error *take(struct taking *t)
 
 	/* After run_start: the command has the privileges and the signal mask of our caller. */
 	if (!err)
-		err = privileges_keep(PROFILE_OPEN_PRIVILEGES);
+		err = privileges_keep(
+			PROFILE_OPEN_PRIVILEGES |
+			(t->arguments->profile.events.count ? PRIVILEGE_PROBE_FILES : 0));
 	if (!err)
 		err = profile_arguments_find(&t->arguments->profile);
 	if (err)
