@@ -64,9 +64,15 @@ static int add_rules(scmp_filter_ctx filter)
 
 	for (size_t i = 0; !failed && i < array_length(allowed); i++)
 		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
-	for (size_t i = 0; !failed && i < array_length(traces); i++)
-		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ptrace), 1,
-					  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)traces[i]));
+	for (size_t i = 0; !failed && i < array_length(traces); i++) {
+		const struct scmp_arg_cmp request = {
+			.op = SCMP_CMP_EQ,
+			.datum_a = (scmp_datum_t)traces[i],
+		};
+
+		failed = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(ptrace), 1,
+						&request);
+	}
 	return failed;
 }
 

@@ -56,8 +56,9 @@ enum privilege_use {
 	PRIVILEGE_PRIORITY = 1 << 7,
 	/* Mount the BPF file system: CAP_SYS_ADMIN. */
 	PRIVILEGE_MOUNT = 1 << 8,
-	/* Attach probes to files of programs (uprobes): CAP_SYS_ADMIN, which perf_uprobe_event_init()
-	 * in kernel/events/core.c requires of newer kernels (seen with 6.18). */
+	/* Attach probes to files of programs (uprobes): CAP_SYS_ADMIN, which
+	 * perf_uprobe_event_init() in kernel/events/core.c requires of newer kernels (seen
+	 * with 6.18). */
 	PRIVILEGE_PROBE_FILES = 1 << 11,
 	/* Have the kernel count what BPF programs cost (BPF_ENABLE_STATS): CAP_SYS_ADMIN. */
 	PRIVILEGE_COUNT_COST = 1 << 10,

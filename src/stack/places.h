@@ -23,9 +23,9 @@ struct place {
 	uint8_t role;
 };
 
-/* What several mappings are of: those of trusted files with one build-id, wherever they have it from;
- * those of other files with one build-id and inode, or path; without a build-id, of one inode and
- * path. */
+/* What several mappings are of: those of trusted files with one build-id, wherever they have it
+ * from; those of other files with one build-id and inode, or path; without a build-id, of one inode
+ * and path. */
 struct place_file {
 	struct origin_identity identity; /* with a build-id: what else tells it from others */
 	uint32_t mapping;                /* one of them */

@@ -18,7 +18,7 @@ struct probe_place {
 	enum probe_code code;
 	bool is_restart; /* see PROBE_EVENT_RESTART */
 	bool is_further; /* a place before it has the same name */
-	int file; /* open; of the kernel it means nothing */
+	int file;        /* open; of the kernel it means nothing */
 };
 
 struct probe_search {
