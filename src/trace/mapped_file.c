@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "proc/process_user.h"
 #include "stack/origin.h"
 #include "symbol/rooted.h"
 #include "symbol/vdso.h"
@@ -49,7 +50,7 @@ enum identity {
 	BY_BUILD_ID = 1, /* of a file that only root or we can have written */
 	BY_CHANGE,
 	BY_SIZE,
-	BY_CLAIM, /* a build-id of a file that could not be asked for */
+	BY_CLAIM, /* a build-id of a file that could not be asked for, and whose process has it */
 };
 
 static struct words by_build_id(const struct profile_mapping *mapping, enum identity kind)
@@ -64,6 +65,28 @@ static struct words by_build_id(const struct profile_mapping *mapping, enum iden
 	return words;
 }
 _Static_assert(BUILD_ID_MAX == 20, "what is left of three words says how it is told");
+
+/* The user takes the place of the last bytes of the build-id: only files of the same user can be
+ * taken for each other. */
+static struct words by_claim(const struct profile_mapping *mapping, uint32_t user)
+{
+	struct words words = by_build_id(mapping, BY_CLAIM);
+
+	words.w[2] = (words.w[2] & ~(uint64_t)UINT32_MAX) | user;
+	return words;
+}
+
+/* The link to the file needs a privilege, and is gone when the mapping was cut since it was told
+ * of, as the dynamic linker does with libraries that begin with their code. */
+static bool identify_claimed(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
+{
+	const uint32_t user = mapping->build_id_length ? process_user(pid) : UINT32_MAX;
+
+	if (user == UINT32_MAX)
+		return false;
+	*ret = by_claim(mapping, user);
+	return true;
+}
 
 static struct words by_change(uint64_t inode, uint32_t device, uint64_t changed_ns)
 {
@@ -86,18 +109,14 @@ static void print_link(char *ret, size_t size, uint32_t pid, const struct profil
  * all. */
 static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
 {
-	const bool has_id = mapping->build_id_length;
 	struct statx file;
 	char path[80];
 
 	print_link(path, sizeof(path), pid, mapping);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC,
-		  STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file)) {
-		/* It needs a privilege, and the mapping may have been cut since. */
-		*ret = by_build_id(mapping, BY_CLAIM);
-		return has_id;
-	}
-	if (has_id && origin_is_trusted(file.stx_uid, file.stx_mode)) {
+		  STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file))
+		return identify_claimed(pid, mapping, ret);
+	if (mapping->build_id_length && origin_is_trusted(file.stx_uid, file.stx_mode)) {
 		*ret = by_build_id(mapping, BY_BUILD_ID);
 		return true;
 	}

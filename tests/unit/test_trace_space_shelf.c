@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "proc/process_user.h"
@@ -115,6 +117,58 @@ TEST(tables_that_nobody_uses_go_when_room_is_wanted)
 	close_shelves(&s);
 	for (size_t i = 0; i < array_length(programs); i++)
 		free(names[i]);
+}
+
+/* Another user's process, which waits. */
+static pid_t start_stranger(void)
+{
+	int ends[2];
+	pid_t pid;
+	char ready;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		/* In this order: setuid(2) clears it. */
+		if (setuid(65534) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+		    write(ends[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &ready, 1), 1);
+	close(ends[0]);
+	return pid;
+}
+
+/* Where nothing but the build-id is known of a file, here because nothing is mapped there. */
+TEST(a_claim_counts_for_processes_of_one_user)
+{
+	const uint32_t me = (uint32_t)getpid();
+	struct profile_mapping mapping;
+	struct shelf_table *ours;
+	struct shelves s;
+	struct name *name;
+	pid_t stranger;
+
+	if (geteuid() != 0)
+		skip();
+	stranger = start_stranger();
+	open_shelves(&s, UNWIND_CHUNK * 4);
+	mapping = mapping_of(programs[0], &name, NULL);
+	ours = table_shelf_find(s.tables, me, &mapping);
+	assert_non_null(ours);
+	assert_ptr_equal(table_shelf_find(s.tables, me, &mapping), ours);
+	assert_non_null(table_shelf_find(s.tables, (uint32_t)stranger, &mapping));
+	assert_ptr_not_equal(table_shelf_find(s.tables, (uint32_t)stranger, &mapping), ours);
+	kill(stranger, SIGKILL);
+	waitpid(stranger, NULL, 0);
+	/* It is gone, so nothing can be told. */
+	assert_null(table_shelf_find(s.tables, (uint32_t)stranger, &mapping));
+	wait_for_makers(&s);
+	close_shelves(&s);
+	free(name);
 }
 
 TEST(little_memory_is_used_again_and_again)
@@ -320,6 +374,7 @@ TEST(a_space_is_kept_for_walks_that_go_on)
 }
 
 UNIT_TESTS(cmocka_unit_test(tables_that_nobody_uses_go_when_room_is_wanted),
+	   cmocka_unit_test(a_claim_counts_for_processes_of_one_user),
 	   cmocka_unit_test(little_memory_is_used_again_and_again),
 	   cmocka_unit_test(a_file_that_cannot_be_is_nothing),
 	   cmocka_unit_test(a_file_that_hangs_keeps_nobody),
