@@ -67,13 +67,10 @@ bool origin_is_trusted_file(int fd)
 	return fstat(fd, &stat) == 0 && origin_is_trusted(stat.st_uid, stat.st_mode);
 }
 
-struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping)
+static struct origin_identity ask(const char *path)
 {
 	struct statx file;
-	char path[80];
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
-		 mapping->start, mapping->end);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_UID | STATX_MODE, &file))
 		return (struct origin_identity){ 0 };
 	return (struct origin_identity){
@@ -81,6 +78,27 @@ struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *ma
 		.inode = file.stx_ino,
 		.device = makedev(file.stx_dev_major, file.stx_dev_minor),
 	};
+}
+
+struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 mapping->start, mapping->end);
+	return ask(path);
+}
+
+struct origin_identity origin_ask_here(const struct profile_mapping *mapping)
+{
+	const struct text path = origin_path(mapping);
+	char name[PATH_MAX];
+
+	if (!origin_is_file(mapping) || path.length >= sizeof(name))
+		return (struct origin_identity){ 0 };
+	memcpy(name, path.bytes, path.length);
+	name[path.length] = 0;
+	return ask(name);
 }
 
 bool origin_may_name(const struct origin_identity *identity, int fd)
@@ -260,14 +278,31 @@ void origin_close(struct origin *origin)
 	origin->fd = origin->process = -1;
 }
 
+/* A debug file that is trusted, or as much as its program: beside a program of root, in a mount
+ * namespace of his own, anybody can put one. The same descriptor, or -1; consumes it. */
+static int check_debug(int fd, int program)
+{
+	struct stat file, its_program;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &file) && !fstat(program, &its_program) &&
+	    (origin_is_trusted(file.st_uid, file.st_mode) ||
+	     (!origin_is_trusted(its_program.st_uid, its_program.st_mode) &&
+	      file.st_uid == its_program.st_uid)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 int origin_open_debug(void *context, const char *path)
 {
 	const struct origin *origin = context;
-	int fd = rooted_open(origin->process, path);
+	int fd = check_debug(rooted_open(origin->process, path), origin->fd);
 
 	if (fd < 0)
 		fd = rooted_open(origin->symfs, path);
-	return fd >= 0 ? fd : rooted_open_link(AT_FDCWD, path);
+	return fd >= 0 ? fd : check_debug(rooted_open_link(AT_FDCWD, path), origin->fd);
 }
 
 /* --- what processes compiled --- */

@@ -23,7 +23,8 @@ bool origin_open(const struct symbolise_options *options, int symfs, uint64_t en
 		 struct origin *ret);
 void origin_close(struct origin *origin);
 
-/* For debug_file_open: below the root of the process, the copied tree, the host's. `context` is the
+/* For debug_file_open: below the root of the process, the copied tree, the host's. Outside of the
+ * tree it must be trusted (below), or belong to the owner of an untrusted program. `context` is the
  * struct origin. */
 int origin_open_debug(void *context, const char *path);
 
@@ -42,6 +43,10 @@ struct origin_identity {
 
 /* What it has there now; all zero where that cannot be told. It waits for no file system. */
 struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping);
+
+/* The same of the file that has its path on this host, as far as that has been looked up before: a
+ * process has ended, or was on another host. */
+struct origin_identity origin_ask_here(const struct profile_mapping *mapping);
 
 /* May an open file name what this one is, if the build-ids are the same? */
 bool origin_may_name(const struct origin_identity *identity, int fd);

@@ -38,7 +38,7 @@ static uint32_t find_mapping(const struct profile *profile, uint32_t image, uint
 	return PLACE_NONE;
 }
 
-/* Elsewhere there is nobody to ask, and what a build-id says is all there is. */
+/* In a copied tree a build-id is all there is, and whoever names the tree trusts it. */
 static struct origin_identity identity_of(const struct profile *profile, struct places *places,
 					  uint32_t image, uint32_t number)
 {
@@ -48,16 +48,18 @@ static struct origin_identity identity_of(const struct profile *profile, struct 
 
 	if (!asked || !mapping->build_id_length)
 		return (struct origin_identity){ 0 };
-	if (!asked->is_asked && i->pid && !i->is_over)
+	if (!asked->is_asked && !places->is_elsewhere && i->pid && !i->is_over)
 		asked->identity = origin_ask(i->pid, mapping);
+	if (!asked->is_asked && !asked->identity.inode)
+		asked->identity = origin_ask_here(mapping);
 	asked->is_asked = true;
 	return asked->identity;
 }
 
-/* A build-id alone tells files that are trusted. Others have their inode too, or if their process
- * has ended their path, below which another user cannot put a forged one. */
+/* A build-id alone tells files that are trusted. Others have their inode too, or their path if
+ * nothing is there now. */
 static struct error *file_key(struct profile *profile, const struct profile_mapping *mapping,
-			      const struct origin_identity *identity, bool is_elsewhere,
+			      const struct origin_identity *identity, bool is_in_tree,
 			      struct words *ret)
 {
 	const struct name *id;
@@ -71,7 +73,7 @@ static struct error *file_key(struct profile *profile, const struct profile_mapp
 	if (!id)
 		return &error_no_memory;
 	*ret = (struct words){ { (uintptr_t)id, UINT64_MAX, UINT64_MAX } };
-	if (identity->is_trusted || is_elsewhere)
+	if (identity->is_trusted || is_in_tree)
 		return NULL;
 	ret->w[1] = identity->inode ? identity->inode : (uintptr_t)mapping->path;
 	ret->w[2] = identity->inode ? identity->device : UINT64_MAX;
@@ -157,12 +159,14 @@ static int compare_owners(const void *a, const void *b)
 	return (x->mapping > y->mapping) - (x->mapping < y->mapping);
 }
 
-struct error *places_collect(struct profile *profile, bool is_elsewhere, struct places *places)
+struct error *places_collect(struct profile *profile, const struct symbolise_options *options,
+			     struct places *places)
 {
 	_cleanup_free_ uint8_t *roles = NULL;
 	struct error *err = rewrite_roles(profile, &roles);
 
-	if (!err && !is_elsewhere) {
+	places->is_elsewhere = options->is_elsewhere;
+	if (!err && !options->symfs) {
 		places->asked = calloc(profile->mappings.count + 1, sizeof(*places->asked));
 		if (!places->asked)
 			return &error_no_memory;

@@ -48,7 +48,8 @@ struct places {
 		ARRAY(struct place_owner);
 	} owners; /* by file; of each not more than are asked for it */
 	struct word_map file_numbers;
-	/* Of each mapping, as far as that was asked for; NULL: not here. */
+	bool is_elsewhere; /* so processes are not asked */
+	/* Of each mapping, as far as that was asked for; NULL: they are in a copied tree. */
 	struct place_asked {
 		bool is_asked;
 		struct origin_identity identity;
@@ -66,9 +67,8 @@ static inline bool place_is_vdso(const struct profile_mapping *mapping)
 	return mapping->path && strcmp(mapping->path->bytes, "[vdso]") == 0;
 }
 
-/* Of all raw frames of processes. Names of the profile are added to. Elsewhere no process is asked
- * for its files. */
-struct error *places_collect(struct profile *profile, bool is_elsewhere,
+/* Of all raw frames of processes. Names of the profile are added to. */
+struct error *places_collect(struct profile *profile, const struct symbolise_options *options,
 			     struct places *places) MUST_CHECK;
 
 void places_deinit(struct places *places);

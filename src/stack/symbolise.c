@@ -425,8 +425,7 @@ static struct error *put(void *context, uint32_t number, const struct frame *fra
 
 static struct error *symbolise(struct symboliser *s)
 {
-	struct error *err = places_collect(
-		s->profile, s->options->is_elsewhere || s->options->symfs, &s->places);
+	struct error *err = places_collect(s->profile, s->options, &s->places);
 
 	if (err || !s->places.count)
 		return err;

@@ -497,6 +497,60 @@ TEST(elsewhere_the_build_id_counts)
 	finish(&child);
 }
 
+/* A build-id is a claim of the file that has it: what one user's file says is not for others. */
+TEST(no_user_names_the_functions_of_others)
+{
+#define FORGED "-Wl,--build-id=0x1111111111111111111111111111111111111111 -o a a.c"
+	const struct symbolise_options here = { 0 }, elsewhere = { .is_elsewhere = true };
+	struct child twin, honest;
+
+	if (geteuid() != 0)
+		skip();
+	if (!start(&twin, "sed -i s/named_function/forged_function/ a.c && gcc -O2 " FORGED
+			  " && chown 65534 a"))
+		skip();
+	assert_true(start(&honest, "gcc -O2 " FORGED));
+	for (size_t i = 0; i < 2; i++) {
+		struct profile *profile = profile_of(&twin);
+		struct frame frame = { .kind = FRAME_USER, .address = honest.named, .image = 2 };
+		uint32_t number, node;
+
+		add_image(profile, honest.pid);
+		expect_ok(profile_frame(profile, &frame, &number));
+		expect_ok(profile_node(profile, NODE_NONE, number, &node));
+		add(profile, node);
+		set_build_id(profile, &honest.scratch);
+		expect_ok(symbolise_user(profile, i ? &elsewhere : &here));
+		assert_string_equal(stack_of(profile, profile->samples.items[0].node),
+				    "local_function;forged_function");
+		assert_string_equal(stack_of(profile, profile->samples.items[1].node),
+				    "named_function");
+		profile_destroy(profile);
+	}
+	finish(&honest);
+	finish(&twin);
+}
+
+/* Beside a file of root, in a mount namespace of his own, anybody can put a debug file. */
+TEST(no_user_has_the_debug_file_of_others)
+{
+	const struct symbolise_options options = { 0 };
+	struct child child;
+
+	if (geteuid() != 0)
+		skip();
+	if (!start(&child, "gcc -O2 -g -Wl,--build-id=sha1 -o a a.c && "
+			   "objcopy --only-keep-debug a a.debug && strip a && "
+			   "objcopy --add-gnu-debuglink=a.debug a"))
+		skip();
+	expect_stack(profile_of(&child), &options, BOTH);
+	assert_true(built(&child.scratch, "chown 65534 a.debug"));
+	expect_unnamed(profile_of(&child), &options);
+	assert_true(built(&child.scratch, "chown 65534 a"));
+	expect_stack(profile_of(&child), &options, BOTH);
+	finish(&child);
+}
+
 TEST(what_a_process_compiled_is_named_as_it_says)
 {
 	const struct symbolise_options options = { 0 };
@@ -715,6 +769,8 @@ UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(a_process_that_is_over_is_named_by_its_file),
 	   cmocka_unit_test(elsewhere_without_a_build_id_the_inode_counts),
 	   cmocka_unit_test(elsewhere_the_build_id_counts),
+	   cmocka_unit_test(no_user_names_the_functions_of_others),
+	   cmocka_unit_test(no_user_has_the_debug_file_of_others),
 	   cmocka_unit_test(what_a_process_compiled_is_named_as_it_says),
 	   cmocka_unit_test(what_a_process_may_not_read_names_nothing),
 	   cmocka_unit_test(functions_of_our_own_process_are_named),
