@@ -172,3 +172,8 @@ void file_buffer_deinit(struct file_buffer *buffer)
 	buffer->bytes = NULL;
 	buffer->room = 0;
 }
+
+bool file_is_trusted(uint32_t owner, uint32_t mode)
+{
+	return (owner == 0 || owner == geteuid()) && !(mode & (S_IWGRP | S_IWOTH));
+}

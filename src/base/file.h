@@ -73,4 +73,7 @@ struct error *file_open_dir(const char *path, int *ret) MUST_CHECK;
 
 void file_buffer_deinit(struct file_buffer *buffer);
 
+/* Can nobody but root and ourselves have written a file with this owner and mode (stat(2))? */
+bool file_is_trusted(uint32_t owner, uint32_t mode);
+
 #endif

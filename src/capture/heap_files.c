@@ -65,11 +65,18 @@ static int find_as_seen(int dir, const char *path)
 	return root < 0 ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
+/* Whose debug file is looked for. */
+struct program {
+	int dir; /* of its process */
+	int fd;
+};
+
 static int open_as_seen(void *context, const char *path)
 {
-	_cleanup_close_ int found = find_as_seen(*(int *)context, path);
+	const struct program *program = context;
+	_cleanup_close_ int found = find_as_seen(program->dir, path);
 
-	return file_open_regular(found);
+	return debug_file_check(file_open_regular(found), program->fd);
 }
 
 static void take_text(const struct elf *elf, struct heap_file *file)
@@ -97,8 +104,9 @@ static void look_into(int dir, int fd, const char *path, bool is_program, struct
 	if (image_open(fd, &image))
 		return;
 	if (elf_open(&image, &elf)) {
+		struct program program = { dir, fd };
 		const struct jemalloc_file jemalloc = { &elf, is_program, path, open_as_seen,
-							&dir };
+							&program };
 
 		file->has_libraries = elf_segment(&elf, PT_DYNAMIC);
 		take_text(&elf, file);

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "proc/pairs.h"
-#include "symbol/elf.h"
+#include "symbol/debug_file.h"
 #include "symbol/rooted.h"
 
 #define DELETED TEXT(" (deleted)")
@@ -55,16 +55,11 @@ bool origin_has_build_id(const struct profile_mapping *mapping, struct text id)
 	return memcmp(id.bytes, mapping->build_id, id.length) == 0;
 }
 
-bool origin_is_trusted(uint32_t owner, uint32_t mode)
-{
-	return (owner == 0 || owner == geteuid()) && !(mode & (S_IWGRP | S_IWOTH));
-}
-
 bool origin_is_trusted_file(int fd)
 {
 	struct stat stat;
 
-	return fstat(fd, &stat) == 0 && origin_is_trusted(stat.st_uid, stat.st_mode);
+	return fstat(fd, &stat) == 0 && file_is_trusted(stat.st_uid, stat.st_mode);
 }
 
 static struct origin_identity ask(const char *path)
@@ -74,7 +69,7 @@ static struct origin_identity ask(const char *path)
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_UID | STATX_MODE, &file))
 		return (struct origin_identity){ 0 };
 	return (struct origin_identity){
-		.is_trusted = origin_is_trusted(file.stx_uid, file.stx_mode),
+		.is_trusted = file_is_trusted(file.stx_uid, file.stx_mode),
 		.inode = file.stx_ino,
 		.device = makedev(file.stx_dev_major, file.stx_dev_minor),
 	};
@@ -107,8 +102,8 @@ bool origin_may_name(const struct origin_identity *identity, int fd)
 
 	if (fstat(fd, &stat))
 		return false;
-	if (identity->is_trusted || origin_is_trusted(stat.st_uid, stat.st_mode))
-		return origin_is_trusted(stat.st_uid, stat.st_mode);
+	if (identity->is_trusted || file_is_trusted(stat.st_uid, stat.st_mode))
+		return file_is_trusted(stat.st_uid, stat.st_mode);
 	return !identity->inode ||
 	       (stat.st_ino == identity->inode && stat.st_dev == identity->device);
 }
@@ -278,31 +273,14 @@ void origin_close(struct origin *origin)
 	origin->fd = origin->process = -1;
 }
 
-/* A debug file that is trusted, or as much as its program: beside a program of root, in a mount
- * namespace of his own, anybody can put one. The same descriptor, or -1; consumes it. */
-static int check_debug(int fd, int program)
-{
-	struct stat file, its_program;
-
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &file) && !fstat(program, &its_program) &&
-	    (origin_is_trusted(file.st_uid, file.st_mode) ||
-	     (!origin_is_trusted(its_program.st_uid, its_program.st_mode) &&
-	      file.st_uid == its_program.st_uid)))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 int origin_open_debug(void *context, const char *path)
 {
 	const struct origin *origin = context;
-	int fd = check_debug(rooted_open(origin->process, path), origin->fd);
+	int fd = debug_file_check(rooted_open(origin->process, path), origin->fd);
 
 	if (fd < 0)
 		fd = rooted_open(origin->symfs, path);
-	return fd >= 0 ? fd : check_debug(rooted_open_link(AT_FDCWD, path), origin->fd);
+	return fd >= 0 ? fd : debug_file_check(rooted_open_link(AT_FDCWD, path), origin->fd);
 }
 
 /* --- what processes compiled --- */

@@ -30,9 +30,8 @@ int origin_open_debug(void *context, const char *path);
 
 /*
  * Anybody can write the build-id of another file into one of his own. It tells what a file is only
- * where nobody but root and ourselves can have written the file: has it such an owner and mode?
+ * where nobody but root and ourselves can have written the file (file_is_trusted()).
  */
-bool origin_is_trusted(uint32_t owner, uint32_t mode);
 bool origin_is_trusted_file(int fd);
 
 /* Which file a process has mapped. */

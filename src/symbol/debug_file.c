@@ -4,8 +4,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -149,4 +151,19 @@ int debug_file_open(const struct elf *elf, const char *path, open_file *open, vo
 		wanted.link = (struct text){ 0 };
 	fd = try_build_id(&wanted);
 	return fd >= 0 ? fd : better(fd, try_link(&wanted, path));
+}
+
+int debug_file_check(int fd, int program)
+{
+	struct stat file, its_program;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &file) && !fstat(program, &its_program) &&
+	    (file_is_trusted(file.st_uid, file.st_mode) ||
+	     (!file_is_trusted(its_program.st_uid, its_program.st_mode) &&
+	      file.st_uid == its_program.st_uid)))
+		return fd;
+	close(fd);
+	return -1;
 }

@@ -28,4 +28,12 @@ typedef int open_file(void *context, const char *path);
  * or one of the above. */
 int debug_file_open(const struct elf *elf, const char *path, open_file *open, void *context);
 
+/*
+ * For such an open_file: the same descriptor, if it is of a file that may say something of the
+ * program that is open too: a trusted one (base/file.h), or one of the owner of a program that is
+ * not trusted. Beside a program of root, in a mount namespace of his own, anybody can put a debug
+ * file with its build-id. -1 else, and the descriptor is closed.
+ */
+int debug_file_check(int fd, int program);
+
 #endif

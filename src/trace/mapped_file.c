@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "proc/process_user.h"
 #include "stack/origin.h"
@@ -116,7 +117,7 @@ static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping,
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC,
 		  STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file))
 		return identify_claimed(pid, mapping, ret);
-	if (mapping->build_id_length && origin_is_trusted(file.stx_uid, file.stx_mode)) {
+	if (mapping->build_id_length && file_is_trusted(file.stx_uid, file.stx_mode)) {
 		*ret = by_build_id(mapping, BY_BUILD_ID);
 		return true;
 	}

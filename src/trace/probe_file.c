@@ -63,10 +63,13 @@ struct probed_file {
 	struct error *err;
 };
 
+/* A wrong symbol would put a breakpoint into the middle of an instruction, of all processes that
+ * have the file. */
 static int open_debug(void *context, const char *path)
 {
-	(void)context;
-	return rooted_open_link(AT_FDCWD, path);
+	const struct part *program = context;
+
+	return debug_file_check(rooted_open_link(AT_FDCWD, path), program->fd);
 }
 
 static struct error *open_file_of(struct probed_file *file)
@@ -79,7 +82,7 @@ static struct error *open_file_of(struct probed_file *file)
 		return error_create("%s is no program or library for 64 bits", file->path);
 	if (failed)
 		return error_system(failed, "%s", file->path);
-	fd = debug_file_open(&file->main.elf, file->path, open_debug, NULL);
+	fd = debug_file_open(&file->main.elf, file->path, open_debug, &file->main);
 	if (fd >= 0 && part_open(fd, &file->debug))
 		part_close(&file->debug);
 	return NULL;

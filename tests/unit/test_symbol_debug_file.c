@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "symbol/struct_fields.h"
 #include "unit/fake_elf.h"
@@ -189,6 +191,52 @@ TEST(one_name_may_mean_two_structures)
 	assert_int_equal(offsets[0], 7);
 }
 
+/* A file with this owner and mode. */
+static int made(const struct scratch *scratch, const char *name, uid_t owner, mode_t mode)
+{
+	int fd;
+
+	scratch_write(scratch, name, TEXT("x"));
+	fd = open(scratch_path(scratch, name), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fchown(fd, owner, 0), 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+	return fd;
+}
+
+TEST(a_debug_file_is_trusted_as_its_program)
+{
+	static const struct {
+		uid_t program;
+		mode_t program_mode;
+		uid_t debug;
+		mode_t debug_mode;
+		bool fits;
+	} rows[] = {
+		{ 0, 0755, 0, 0644, true },        { 0, 0755, 4242, 0644, false },
+		{ 0, 0755, 0, 0664, false },       { 0, 0755, 0, 0646, false },
+		{ 4242, 0755, 4242, 0644, true },  { 4242, 0755, 0, 0644, true },
+		{ 4242, 0755, 4243, 0644, false },
+	};
+	struct scratch scratch;
+
+	if (geteuid() != 0)
+		skip();
+	scratch_init(&scratch);
+	for (size_t i = 0; i < array_length(rows); i++) {
+		int program = made(&scratch, "program", rows[i].program, rows[i].program_mode);
+		int debug = made(&scratch, "debug", rows[i].debug, rows[i].debug_mode), fd;
+
+		fd = debug_file_check(debug, program);
+		assert_int_equal(fd, rows[i].fits ? debug : -1);
+		if (fd >= 0)
+			close(fd);
+		close(program);
+	}
+	assert_int_equal(debug_file_check(-1, 0), -1);
+	scratch_deinit(&scratch);
+}
+
 TEST(a_file_without_debug_information_has_no_structures)
 {
 	static const char *const members[] = { "first" };
@@ -205,6 +253,7 @@ UNIT_TESTS(cmocka_unit_test(it_is_looked_for_in_order),
 	   cmocka_unit_test(without_a_build_id_the_checksum_counts),
 	   cmocka_unit_test(a_file_that_is_too_large_is_said),
 	   cmocka_unit_test(a_name_leads_to_no_other_directory),
+	   cmocka_unit_test(a_debug_file_is_trusted_as_its_program),
 	   cmocka_unit_test(members_are_where_the_compiler_has_them),
 	   cmocka_unit_test(one_name_may_mean_two_structures),
 	   cmocka_unit_test(a_file_without_debug_information_has_no_structures))
