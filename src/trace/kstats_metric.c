@@ -229,15 +229,18 @@ struct link_info {
 	__u64 room[16];
 };
 
-/* Places that were reached while it was at work on that CPU. Of kprobes since Linux 6.7, as above.
- */
-static bool count_recursions(__u32 id, uint64_t *ret)
+/* Places that were reached while the program of that link ran on the same CPU. Of kprobes since
+ * Linux 6.7, as above. */
+static bool count_recursions(const struct kstats_metric *metric, unsigned link, uint64_t *ret)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
-	_cleanup_close_ int fd = bpf_prog_get_fd_by_id(id);
+	_cleanup_close_ int fd = -1;
+	char name[24];
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+	snprintf(name, sizeof(name), "prog%u", link);
+	if (kstats_pins_get(metric->directory, name, &fd) ||
+	    bpf_obj_get_info_by_fd(fd, &info, &size))
 		return false;
 	*ret += info.recursion_misses;
 	return true;
@@ -276,7 +279,7 @@ static struct untold count_untold(const struct kstats_metric *metric)
 		if (failed == ENOENT)
 			break;
 		if (failed || bpf_obj_get_info_by_fd(fd, &info, &size) ||
-		    !count_recursions(info.program, &untold.recursive))
+		    !count_recursions(metric, i, &untold.recursive))
 			untold.is_known = false;
 		if (failed)
 			break;

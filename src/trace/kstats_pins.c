@@ -237,6 +237,23 @@ static struct error *pin(int fd, const char *directory, const char *what)
 	return NULL;
 }
 
+/* The program of a link, which counts what the kernel did not call it for. Readers get it by this
+ * pin: BPF_PROG_GET_FD_BY_ID requires CAP_SYS_ADMIN, which they have dropped. Without the pin that
+ * count is unknown. */
+static void pin_program(int link, const char *directory, size_t number)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 size = sizeof(info);
+	_cleanup_close_ int fd = -1;
+	char name[32];
+
+	if (!bpf_obj_get_info_by_fd(link, &info, &size))
+		fd = bpf_prog_get_fd_by_id(info.prog_id);
+	snprintf(name, sizeof(name), "prog%zu", number);
+	if (fd >= 0)
+		error_destroy(pin(fd, directory, name));
+}
+
 static struct error *pin_all(const struct kstats_program *program, const char *directory)
 {
 	const struct {
@@ -258,6 +275,8 @@ static struct error *pin_all(const struct kstats_program *program, const char *d
 
 		snprintf(name, sizeof(name), "link%zu", i);
 		err = pin(bpf_link__fd(program->links.items[i]), directory, name);
+		if (!err)
+			pin_program(bpf_link__fd(program->links.items[i]), directory, i);
 	}
 	return err;
 }
