@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "cmd/commands.h"
+#include "cmd/interrupts.h"
 #include "cmd/privileges.h"
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
@@ -54,8 +55,6 @@ static void interrupt(int signal)
 	was_interrupted = 1;
 }
 
-static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
-
 /* What whoever started us has us ignore stays ignored. While a command runs, the keyboard is its.
  */
 static void catch_signals(sigset_t *ret_before)
@@ -65,14 +64,28 @@ static void catch_signals(sigset_t *ret_before)
 	sigset_t blocked;
 
 	sigemptyset(&blocked);
-	for (size_t i = 0; i < array_length(ending_signals); i++) {
-		sigaction(ending_signals[i], NULL, &usual);
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
+		sigaction(interrupts_numbers[i], NULL, &usual);
 		if (usual.sa_handler == SIG_IGN)
 			continue;
-		sigaction(ending_signals[i], &action, NULL);
-		sigaddset(&blocked, ending_signals[i]);
+		sigaction(interrupts_numbers[i], &action, NULL);
+		sigaddset(&blocked, interrupts_numbers[i]);
 	}
 	sigprocmask(SIG_BLOCK, &blocked, ret_before);
+}
+
+/* What has come by now was to end the measurement, and not what follows it. */
+static void take_pending(const sigset_t *before)
+{
+	const struct timespec now = { 0 };
+	sigset_t ending;
+
+	sigemptyset(&ending);
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
+		if (!sigismember(before, interrupts_numbers[i]))
+			sigaddset(&ending, interrupts_numbers[i]);
+	while (sigtimedwait(&ending, NULL, &now) > 0)
+		was_interrupted = 1;
 }
 
 #define TICK_NS   (NS_PER_S / 20)
@@ -186,15 +199,20 @@ static struct error *show(struct taking *t, unsigned interval)
 	return profile_output_show(&t->arguments->output, profile, NULL, interval);
 }
 
-static struct error *show_interval(struct taking *t)
+static struct error *show_interval(struct taking *t, const sigset_t *before)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error *err;
 
 	if (!t->next_ns || now < t->next_ns)
 		return NULL;
 	while (t->next_ns <= now)
 		t->next_ns += t->arguments->profile.interval_ns;
-	return show(t, ++t->interval);
+	take_pending(before);
+	err = show(t, ++t->interval);
+	/* Whoever ends the names of an interval ends the profile. */
+	was_interrupted |= interrupts_came();
+	return err;
 }
 
 static struct error *take_until_end(struct taking *t, const sigset_t *before)
@@ -204,10 +222,11 @@ static struct error *take_until_end(struct taking *t, const sigset_t *before)
 	while (!err && wait_a_little(t, before)) {
 		err = tick(t);
 		if (!err)
-			err = show_interval(t);
+			err = show_interval(t, before);
 	}
 	if (!err)
 		err = stop(t);
+	take_pending(before);
 	return err ? err : show(t, t->interval ? t->interval + 1 : 0);
 }
 
@@ -240,8 +259,8 @@ static bool tell_progress(void *context, size_t done, size_t all)
 	if (t->progress_is_wanted)
 		progress_tell(&t->progress, done, all);
 	sigpending(&pending);
-	for (size_t i = 0; i < array_length(ending_signals); i++)
-		if (sigismember(&pending, ending_signals[i]))
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
+		if (sigismember(&pending, interrupts_numbers[i]))
 			return false;
 	return true;
 }

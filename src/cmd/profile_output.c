@@ -11,6 +11,7 @@
 #include "base/outfile.h"
 #include "base/units.h"
 #include "base/utf8.h"
+#include "cmd/interrupts.h"
 #include "cmd/privileges.h"
 #include "cmd/progress.h"
 #include "report/profile_text.h"
@@ -232,8 +233,32 @@ static bool wants_names(const struct profile_output *output)
 
 /* --- names and filters --- */
 
+static bool is_interrupted(void *context)
+{
+	(void)context;
+	return interrupts_came();
+}
+
+static void tell_left(const struct symbolise_left *left)
+{
+	if (left->beyond)
+		fprintf(stderr,
+			"ctprof: functions of %zu file%s and processes have no names: no more than "
+			"%" PRIu64 " MiB are read for one user, and %" PRIu64 " MiB for all but "
+			"root\n",
+			left->beyond, plural(left->beyond), SYMBOLISE_USER_BYTES >> 20,
+			SYMBOLISE_USERS_BYTES >> 20);
+	if (left->ended)
+		fprintf(stderr,
+			"ctprof: interrupted: functions of %zu file%s and processes have no "
+			"names\n",
+			left->ended, plural(left->ended));
+}
+
 static struct error *name_frames(const struct profile_output *output, struct profile *profile)
 {
+	struct interrupts interrupts;
+	struct symbolise_left left = { 0 };
 	struct progress progress;
 	struct symbolise_options options = {
 		.no_inline = output->no_inline,
@@ -241,14 +266,22 @@ static struct error *name_frames(const struct profile_output *output, struct pro
 		.symfs = output->symfs,
 		.progress = progress_begin(&progress, "files", output->quiet),
 		.progress_context = &progress,
+		.is_over = is_interrupted,
+		.left = &left,
 	};
 	/* Files of processes that run here are read with privileges. Those that a profile of
 	 * another host, or --symfs, leads to are files that the user names. */
 	const bool was_raised = !output->is_elsewhere && !output->symfs && privileges_raise();
-	struct error *err = symbolise_user(profile, &options);
+	struct error *err;
 
+	interrupts_catch(&interrupts);
+	err = symbolise_user(profile, &options);
+	interrupts_release(&interrupts);
 	privileges_lower(was_raised);
 	progress_end(&progress);
+	/* Also with --quiet: the profile lacks something that was asked for. */
+	if (!err)
+		tell_left(&left);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proc/process_user.h"
 #include "stack/origin.h"
 #include "stack/places.h"
 #include "stack/rewrite.h"
@@ -32,8 +33,13 @@ struct symboliser {
 	struct profile *profile;
 	const struct symbolise_options *options;
 	int symfs;
-	uint64_t ended_unix_ns; /* 0: unknown */
-	uint64_t inlined_work;
+	uint64_t ended_unix_ns;                    /* 0: unknown */
+	uint64_t inlined_work, users_inlined_work; /* left: of trusted files, of all others */
+	struct word_map users;                     /* whose files were read, in `spent` */
+	struct {
+		ARRAY(uint64_t);
+	} spent; /* bytes */
+	uint64_t spent_by_all;
 	struct places places;
 	struct {
 		ARRAY(struct answer);
@@ -157,12 +163,77 @@ static struct error *answer_found(struct symboliser *s, const struct place *plac
 	return err ? err : add_answer(s, &answer, place);
 }
 
+/* --- how much of it --- */
+
+static uint64_t *spent_by(struct symboliser *s, uint32_t user)
+{
+	uint32_t *number = word_map_at(&s->users, (struct words){ { user } });
+
+	if (!number)
+		return NULL;
+	if (*number == WORD_MAP_NEW) {
+		if (!array_push(&s->spent, 0))
+			return NULL;
+		*number = (uint32_t)s->spent.count - 1;
+	}
+	return &s->spent.items[*number];
+}
+
+/* May so many bytes be read for a process of that user? Of one that is gone nobody knows whose it
+ * was: all of these are one user. */
+static bool has_budget(struct symboliser *s, uint32_t user, uint64_t bytes)
+{
+	const uint64_t *spent;
+
+	if (!process_user_is_stranger(user))
+		return true;
+	spent = spent_by(s, user);
+	if (spent && *spent < SYMBOLISE_USER_BYTES && bytes <= SYMBOLISE_USER_BYTES - *spent &&
+	    s->spent_by_all < SYMBOLISE_USERS_BYTES &&
+	    bytes <= SYMBOLISE_USERS_BYTES - s->spent_by_all)
+		return true;
+	if (s->options->left)
+		s->options->left->beyond++;
+	return false;
+}
+
+static void spend(struct symboliser *s, uint32_t user, uint64_t bytes)
+{
+	uint64_t *spent = process_user_is_stranger(user) ? spent_by(s, user) : NULL;
+
+	if (!spent)
+		return;
+	*spent += bytes;
+	s->spent_by_all += bytes;
+}
+
+static uint32_t user_of(const struct symboliser *s, uint32_t image)
+{
+	const struct profile_image *i = &s->profile->images.items[image - 1];
+
+	/* Whoever names a tree trusts what is in it. */
+	if (s->options->symfs)
+		return 0;
+	return s->options->is_elsewhere || i->is_over || !i->pid ? UINT32_MAX
+								 : process_user(i->pid);
+}
+
+static bool is_over(struct symboliser *s)
+{
+	if (!s->options->is_over || !s->options->is_over(s->options->is_over_context))
+		return false;
+	if (s->options->left)
+		s->options->left->ended++;
+	return true;
+}
+
 /* --- files --- */
 
 /* An open binary, and what must stay open with it. */
 struct opened {
 	struct origin origin;
 	struct binary *binary; /* NULL: there is none */
+	uint32_t user;         /* who pays for it */
 };
 
 static void open_vdso(struct symboliser *s, const struct profile_mapping *mapping,
@@ -194,12 +265,12 @@ static bool open_binary(struct symboliser *s, const struct place_owner *owner,
 	const struct profile_mapping *mapping = &profile->mappings.items[owner->mapping];
 	char path[4096];
 	struct text as_mapped = origin_path(mapping);
-	const struct binary_options options = {
+	struct binary_options options = {
 		.path = path,
 		.open = origin_open_debug,
 		.context = &opened->origin,
-		.inlined_work = s->options->no_inline ? NULL : &s->inlined_work,
 	};
+	bool is_trusted;
 
 	if (as_mapped.length >= sizeof(path) ||
 	    !origin_open(s->options, s->symfs, s->ended_unix_ns,
@@ -213,6 +284,12 @@ static bool open_binary(struct symboliser *s, const struct place_owner *owner,
 	}
 	memcpy(path, as_mapped.bytes, as_mapped.length);
 	path[as_mapped.length] = 0;
+	is_trusted = origin_is_trusted_file(opened->origin.fd);
+	opened->user = is_trusted ? 0 : user_of(s, owner->image);
+	if (!has_budget(s, opened->user, 0))
+		return true;
+	if (!s->options->no_inline)
+		options.inlined_work = is_trusted ? &s->inlined_work : &s->users_inlined_work;
 	if (binary_open(opened->origin.fd, &options, &opened->binary))
 		opened->binary = NULL;
 	/* Another process has the same one: what is no binary there is none here. */
@@ -269,7 +346,8 @@ static struct error *answer_file(struct symboliser *s, const struct place_owner 
 
 	if (!found)
 		return &error_no_memory;
-	open_file_of(s, places->file, owner, &opened);
+	if (!is_over(s))
+		open_file_of(s, places->file, owner, &opened);
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct place *place = &places[i];
 
@@ -279,6 +357,9 @@ static struct error *answer_file(struct symboliser *s, const struct place_owner 
 		else
 			err = answer_place(s, opened.binary, place, found);
 	}
+	/* How much is read turns out while names are looked up. */
+	if (opened.binary)
+		spend(s, opened.user, binary_copied(opened.binary));
 	binary_destroy(opened.binary);
 	origin_close(&opened.origin);
 	return err;
@@ -323,14 +404,19 @@ struct compiled {
 static void open_compiled(struct symboliser *s, uint32_t image, struct compiled *compiled)
 {
 	struct text bytes = { 0 };
+	uint32_t user;
 
 	if (s->options->is_elsewhere || !image || image > s->profile->images.count)
 		return;
 	compiled->fd = origin_open_perf_map(&s->profile->images.items[image - 1], compiled->path);
 	if (compiled->fd < 0 || image_open(compiled->fd, &compiled->image))
 		return;
-	if (compiled->image.size && compiled->image.size <= PERF_MAP_SIZE_MAX)
+	if (!compiled->image.size || compiled->image.size > PERF_MAP_SIZE_MAX)
+		return;
+	user = user_of(s, image);
+	if (has_budget(s, user, compiled->image.size))
 		bytes = image_bytes(&compiled->image, 0, compiled->image.size);
+	spend(s, user, bytes.length);
 	if (bytes.bytes)
 		error_destroy(perf_map_parse(bytes, &compiled->map));
 }
@@ -349,7 +435,8 @@ static struct error *answer_process(struct symboliser *s, const struct place *pl
 	struct compiled compiled = { .fd = -1, .image = { .fd = -1 } };
 	struct error *err = NULL;
 
-	open_compiled(s, places->image, &compiled);
+	if (!is_over(s))
+		open_compiled(s, places->image, &compiled);
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct perf_map_entry *entry =
 			perf_map_find(&compiled.map, places[i].address);
@@ -442,7 +529,8 @@ struct error *symbolise_user(struct profile *profile, const struct symbolise_opt
 	struct symboliser s = { .profile = profile,
 				.options = options,
 				.symfs = -1,
-				.inlined_work = INLINED_WORK_MAX };
+				.inlined_work = INLINED_WORK_MAX,
+				.users_inlined_work = INLINED_WORK_MAX };
 	struct error *err;
 
 	if (profile->meta.captured_at_unix_ns &&
@@ -456,6 +544,8 @@ struct error *symbolise_user(struct profile *profile, const struct symbolise_opt
 	}
 	err = symbolise(&s);
 	places_deinit(&s.places);
+	word_map_deinit(&s.users);
+	array_deinit(&s.spent);
 	array_deinit(&s.answers);
 	array_deinit(&s.inlined);
 	free(s.by_frame);

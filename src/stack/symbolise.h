@@ -13,12 +13,31 @@
 
 #include "stack/profile.h"
 
+/*
+ * Files of users other than root, and what their processes say that they compiled, are read within
+ * a budget: any number of processes can have files that take seconds each. In bytes, of one user
+ * and of all of them together; what is beyond stays without names. Our own are not limited.
+ */
+#define SYMBOLISE_USER_BYTES  ((uint64_t)512 << 20)
+#define SYMBOLISE_USERS_BYTES ((uint64_t)1 << 30)
+
+/* What has no names though it may have some: files, and processes with code of their own. */
+struct symbolise_left {
+	size_t beyond; /* the budget */
+	size_t ended;  /* for it was to end */
+};
+
 struct symbolise_options {
 	bool no_inline;    /* do not look for inlined functions */
 	bool is_elsewhere; /* the processes are not, or not surely, those of this host */
 	const char *symfs; /* look for files below this directory first; NULL: none */
 	void (*progress)(void *context, size_t done, size_t total); /* frames; may be NULL */
 	void *progress_context;
+	/* Asked before each file: are names to end? The rest is left without. NULL: they are not.
+	 */
+	bool (*is_over)(void *context);
+	void *is_over_context;
+	struct symbolise_left *left; /* added to; may be NULL */
 };
 
 struct error *symbolise_kernel(struct profile *profile) MUST_CHECK;

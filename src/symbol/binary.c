@@ -145,6 +145,12 @@ int binary_open_bytes(struct text bytes, const struct binary_options *options, s
 	return open_all(binary, options, ret);
 }
 
+uint64_t binary_copied(const struct binary *binary)
+{
+	return image_copied(&binary->own.image) + image_copied(&binary->debug.image) +
+	       binary->packed.image.size;
+}
+
 struct text binary_build_id(const struct binary *binary)
 {
 	return elf_build_id(&binary->own.elf);

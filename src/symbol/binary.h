@@ -37,6 +37,9 @@ int binary_open_bytes(struct text bytes, const struct binary_options *options, s
 void binary_destroy(struct binary *binary);
 DEFINE_CLEANUP(binary_destroy, struct binary *)
 
+/* How many bytes of files were read for it so far. */
+uint64_t binary_copied(const struct binary *binary);
+
 /* Of any length; empty: it has none. */
 struct text binary_build_id(const struct binary *binary);
 

@@ -138,6 +138,11 @@ struct text image_bytes(struct image *image, uint64_t offset, uint64_t size)
 	return (struct text){ image->bytes + offset, (size_t)size };
 }
 
+size_t image_copied(const struct image *image)
+{
+	return image->there ? IMAGE_COPY_MAX - image->room : 0;
+}
+
 const char *image_string(struct image *image, uint64_t offset, size_t limit)
 {
 	struct text bytes;

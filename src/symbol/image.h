@@ -50,6 +50,9 @@ void image_close(struct image *image);
  * could not be read, or are more than the bounds above. */
 struct text image_bytes(struct image *image, uint64_t offset, uint64_t size);
 
+/* How many bytes of the file were copied so far, if nobody has lowered `room`. */
+size_t image_copied(const struct image *image);
+
 /* The string that starts there and ends with a NUL before `limit` bytes; NULL when there is none.
  */
 const char *image_string(struct image *image, uint64_t offset, size_t limit);

@@ -48,6 +48,7 @@ $(U)/test_proc_taskstats_socket: WRAPPED := -Wl,--wrap=recv,--wrap=send
 $(U)/test_trace_unwinder:         WRAPPED := -Wl,--wrap=bpf_map_delete_elem
 
 # Of the commands, what can be tested alone.
+$(U)/test_cmd_interrupts: $(SAN)/src/cmd/interrupts.o
 $(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o
 $(U)/test_cmd_run:        $(SAN)/src/cmd/run.o
 

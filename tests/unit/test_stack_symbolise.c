@@ -613,6 +613,75 @@ static void write_map(const char *path, const struct child *child, uid_t owner, 
 	fclose(map);
 }
 
+static bool ends_at_once(void *context)
+{
+	++*(unsigned *)context;
+	return true;
+}
+
+/* Any number of processes can have maps that take seconds each. */
+TEST(one_user_names_within_a_budget)
+{
+	enum { STRANGER = 65534, STRANGERS = 5, OURS = STRANGERS, CHILDREN };
+	static const off_t size = (off_t)(SYMBOLISE_USER_BYTES / (STRANGERS - 1));
+	struct child children[CHILDREN];
+	char paths[CHILDREN][64];
+	struct symbolise_left left = { 0 };
+	unsigned asked = 0;
+	struct symbolise_options options = { .left = &left };
+
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < CHILDREN; i++) {
+		const uid_t user = i == OURS ? 0 : STRANGER;
+
+		assert_true(start_as(&children[i], "gcc -O2 -o a a.c", user));
+		snprintf(paths[i], sizeof(paths[i]), "/tmp/perf-%d.map", children[i].pid);
+		write_map(paths[i], &children[i], user, 0600);
+		assert_int_equal(truncate(paths[i], size), 0);
+	}
+	for (unsigned round = 0; round < 2; round++) {
+		struct profile *profile = create();
+		size_t named = 0;
+
+		for (size_t i = 0; i < CHILDREN; i++) {
+			const struct frame frame = { .kind = FRAME_USER,
+						     .address = children[i].code,
+						     .image = (uint32_t)i + 1 };
+			uint32_t number, node;
+
+			add_image(profile, children[i].pid);
+			expect_ok(profile_frame(profile, &frame, &number));
+			expect_ok(profile_node(profile, NODE_NONE, number, &node));
+			expect_ok(profile_add(profile, &(struct sample){ .node = node,
+									 .thread = (uint32_t)i,
+									 .count = 1 }));
+		}
+		if (round) {
+			options.is_over = ends_at_once;
+			options.is_over_context = &asked;
+		}
+		expect_ok(symbolise_user(profile, &options));
+		for (size_t i = 0; i < CHILDREN; i++) {
+			const bool is_named = strcmp(leaf(profile, i)->name->bytes, "secret") == 0;
+
+			if (i == OURS)
+				assert_int_equal(is_named, !round);
+			else
+				named += is_named;
+		}
+		assert_int_equal(named, round ? 0 : STRANGERS - 1);
+		profile_destroy(profile);
+	}
+	assert_int_equal(left.beyond, 1);
+	assert_int_equal(left.ended, CHILDREN);
+	assert_int_equal(asked, CHILDREN);
+	for (size_t i = 0; i < CHILDREN; i++) {
+		unlink(paths[i]);
+		finish(&children[i]);
+	}
+}
+
 /* Root reads what a process says of its code, and no more than the process itself could. */
 TEST(what_a_process_may_not_read_names_nothing)
 {
@@ -772,6 +841,7 @@ UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(no_user_names_the_functions_of_others),
 	   cmocka_unit_test(no_user_has_the_debug_file_of_others),
 	   cmocka_unit_test(what_a_process_compiled_is_named_as_it_says),
+	   cmocka_unit_test(one_user_names_within_a_budget),
 	   cmocka_unit_test(what_a_process_may_not_read_names_nothing),
 	   cmocka_unit_test(functions_of_our_own_process_are_named),
 	   cmocka_unit_test(callers_are_looked_up_by_their_call),
