@@ -89,7 +89,7 @@ is_limited() {
 
 # in_background COMMAND...: its number is in $pid.
 in_background() {
-	"$@" > "$scratch/background" 2>&1 < /dev/null &
+	"$@" > "$scratch/rights.background" 2>&1 < /dev/null &
 	pid=$!
 	at_end "kill -9 $pid; wait $pid"
 }
@@ -147,10 +147,10 @@ top_drops() {
 screen_drops() {
 	local allowed=$(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin sys_nice) shell screen
 
-	mkfifo "$scratch/keys"
-	TERM=xterm script -qec "exec $ctprof top -i 100ms" /dev/null < "$scratch/keys" > "$scratch/shown" &
+	mkfifo "$scratch/rights.keys"
+	TERM=xterm script -qec "exec $ctprof top -i 100ms" /dev/null < "$scratch/rights.keys" > "$scratch/rights.shown" &
 	shell=$!
-	exec 9> "$scratch/keys"
+	exec 9> "$scratch/rights.keys"
 	at_end "exec 9>&-; kill -9 $shell; wait $shell"
 	until screen=$(pgrep -P $shell -x ctprof); do
 		kill -0 $shell
@@ -177,18 +177,18 @@ histograms_drop() {
 files_drop() {
 	local allowed=$(mask dac_read_search "${writing[@]}") words
 
-	mkfifo "$scratch/waits"
-	exec 9<> "$scratch/waits"
+	mkfifo "$scratch/rights.waits"
+	exec 9<> "$scratch/rights.waits"
 	at_end "exec 9>&-"
 	for words in "show -" "show-host -" "compare - $scratch/missing.zst" "flame -"; do
-		"$ctprof" $words < "$scratch/waits" > "$scratch/background" 2>&1 &
+		"$ctprof" $words < "$scratch/rights.waits" > "$scratch/rights.background" 2>&1 &
 		pid=$!
 		at_end "kill -9 $pid; wait $pid"
 		is_limited $pid $allowed $allowed
 		kill $pid
 		wait $pid || true
 	done
-	"$ctprof" kstats show - < "$scratch/waits" > "$scratch/background" 2>&1 &
+	"$ctprof" kstats show - < "$scratch/rights.waits" > "$scratch/rights.background" 2>&1 &
 	pid=$!
 	at_end "kill -9 $pid; wait $pid"
 	allowed=$(mask "${reading[@]}" "${writing[@]}")
@@ -200,9 +200,9 @@ commands_keep_privileges() {
 	local before words
 
 	before=$(grep -E '^Cap|^NoNewPrivs' /proc/self/status)
-	for words in "profile -q -o $scratch/kept.raw" "offcpu -q -o $scratch/kept.raw" "diff -q"; do
-		"$ctprof" $words -- grep -E '^Cap|^NoNewPrivs' /proc/self/status > "$scratch/kept"
-		equal "privileges of a command of $words" "$(grep -E '^Cap|^NoNewPrivs' "$scratch/kept")" "$before"
+	for words in "profile -q -o $scratch/rights.told.raw" "offcpu -q -o $scratch/rights.told.raw" "diff -q"; do
+		"$ctprof" $words -- grep -E '^Cap|^NoNewPrivs' /proc/self/status > "$scratch/rights.told"
+		equal "privileges of a command of $words" "$(grep -E '^Cap|^NoNewPrivs' "$scratch/rights.told")" "$before"
 	done
 }
 
@@ -211,12 +211,12 @@ commands_keep_privileges() {
 # The program as doctor says, for a group that 65533 is in and 65534 is not.
 with_file_capabilities() {
 	is_root
-	granted=$scratch/granted
+	granted=$scratch/rights.granted
 	mkdir -p "$granted"
 	chmod 755 "$granted"
 	cp build/ctprof "$granted/ctprof"
-	"${as_nobody[@]}" "$granted/ctprof" doctor --format json > "$scratch/findings"
-	command=$(jq -r 'first(.[] | select(.source == "io")).command // ""' "$scratch/findings")
+	"${as_nobody[@]}" "$granted/ctprof" doctor --format json > "$scratch/rights.findings"
+	command=$(jq -r 'first(.[] | select(.source == "io")).command // ""' "$scratch/rights.findings")
 	has "the command" "$command" "chgrp adm "
 	eval "$command" || skip "no capabilities can be given to a file here"
 	as_member=(setpriv --reuid=65533 --regid=65533 --groups="$(getent group adm | cut -d: -f3)")
@@ -227,13 +227,13 @@ only_the_group_executes() {
 	equal "the mode" "$(stat -c '%a %G' "$granted/ctprof")" "750 adm"
 	fails 126 "${as_nobody[@]}" bash -c '"$0" --version' "$granted/ctprof"
 	"${as_member[@]}" "$granted/ctprof" --version
-	has "what it grants" "$(jq -r 'first(.[] | select(.source == "io")).covers' "$scratch/findings")" \
+	has "what it grants" "$(jq -r 'first(.[] | select(.source == "io")).covers' "$scratch/rights.findings")" \
 		"the processes of all users"
 }
 
 # What the member sees of root's processes, and of root's files.
 members_see_processes_and_no_files() {
-	local secret=$scratch/secret tree=$scratch/tree
+	local secret=$scratch/rights.secret tree=$scratch/rights.tree
 
 	start_sleep
 	"${as_member[@]}" "$granted/ctprof" capture -q -p $pid -o - > "$scratch/snapshot.zst"
@@ -261,7 +261,7 @@ members_see_processes_and_no_files() {
 }
 
 members_open_files_with_their_own_rights() {
-	local private=$scratch/private words
+	local private=$scratch/rights.private words
 
 	mkdir -m 755 -p "$private"
 	"$ctprof" capture -q -p $$ -o "$private/snapshot.zst"
@@ -276,14 +276,14 @@ members_open_files_with_their_own_rights() {
 		"kstats merge -o /dev/null $private/profile.raw" \
 		"profile -d 1ms -e uprobe:$private/snapshot.zst:main"; do
 		status=0
-		"${as_member[@]}" "$granted/ctprof" $words > "$scratch/output" 2>&1 || status=$?
+		"${as_member[@]}" "$granted/ctprof" $words > "$scratch/rights.output" 2>&1 || status=$?
 		between "status of $words" 1 $status 2
-		has "what it says" "$(< "$scratch/output")" "Permission denied"
+		has "what it says" "$(< "$scratch/rights.output")" "Permission denied"
 	done
 	# Where a member may not write, ctprof does not either.
 	for words in "capture -q -p $$" "profile -q -d 100ms -p $$" "flame $scratch/mine.raw"; do
 		status=0
-		"${as_member[@]}" "$granted/ctprof" $words -o "$private/new.raw" > "$scratch/output" 2>&1 || status=$?
+		"${as_member[@]}" "$granted/ctprof" $words -o "$private/new.raw" > "$scratch/rights.output" 2>&1 || status=$?
 		between "status of $words" 1 $status 2
 	done
 	equal "new files" "$(ls "$private" | grep new || true)" ""
@@ -302,28 +302,28 @@ members_have_no_more_than_they_need() {
 	equal "the effective set while it waits" "$(awk '/^CapEff/ { print $2 }' /proc/$pid/status)" \
 		0000000000000000
 	"${as_member[@]}" "$granted/ctprof" profile -q -d 1s -o /dev/null --format folded -- \
-		grep -E '^Cap(Eff|Prm|Amb)' /proc/self/status > "$scratch/kept"
-	equal "what a command of a member has" "$(awk '/^Cap/ { print $2 }' "$scratch/kept" | sort -u)" \
+		grep -E '^Cap(Eff|Prm|Amb)' /proc/self/status > "$scratch/rights.told"
+	equal "what a command of a member has" "$(awk '/^Cap/ { print $2 }' "$scratch/rights.told" | sort -u)" \
 		0000000000000000
 }
 
 # The set-user-ID bit is no better way: it gives what file capabilities give.
 set_user_id_becomes_the_real_user() {
-	local granted=$scratch/setuid/ctprof
+	local granted=$scratch/rights.setuid/ctprof
 
 	is_root
-	mkdir -m 755 -p "$scratch/setuid"
+	mkdir -m 755 -p "$scratch/rights.setuid"
 	cp build/ctprof "$granted"
 	chmod 4755 "$granted"
 	in_background "${as_nobody[@]}" "$granted" offcpu -d 1000s
 	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}") \
 		"65534 65534 65534 65534 65534 65534 65534 65534"
-	install -m 600 /dev/null "$scratch/setuid/secret"
-	fails 1 "${as_nobody[@]}" "$granted" show "$scratch/setuid/secret"
+	install -m 600 /dev/null "$scratch/rights.setuid/secret"
+	fails 1 "${as_nobody[@]}" "$granted" show "$scratch/rights.setuid/secret"
 	has "what it says" "$output" "Permission denied"
 	"${as_nobody[@]}" "$granted" profile -q -d 100ms -o /dev/null --format folded -- \
-		id -u > "$scratch/kept"
-	equal "the user of a command" "$(< "$scratch/kept")" 65534
+		id -u > "$scratch/rights.told"
+	equal "the user of a command" "$(< "$scratch/rights.told")" 65534
 }
 
 run_case "profile and offcpu drop their privileges, in each thread" needs_bpf profiles_drop
