@@ -84,7 +84,7 @@ profiles_survive() {
 	at_end "echo 10 > $factor"
 	fill_memory
 	fill_cache
-	crowd_of 200 $factor 10 3000
+	crowd_of 400 $factor 10 3000
 	before=$(kswapd_runs)
 	for i in {1..12}; do
 		profiled -- lives 100000 storm 20

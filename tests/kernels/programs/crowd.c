@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * crowd THREADS [FILE LOW HIGH]: threads that wake each other in a circle, as fast as the CPU
- * allows at the lowest priority, until it is killed. It allocates nothing once it has printed
- * "ready".
+ * crowd THREADS [FILE LOW HIGH]: threads that sleep for 20 ms at a time, until it is killed. They
+ * sleep longer where they are woken late, so that they leave most of a slow CPU to others. It
+ * allocates nothing once it has printed "ready".
  *
  * With FILE, one more thread writes LOW and HIGH to it in turn. With
  * /proc/sys/vm/watermark_scale_factor that moves the low watermark below and above the free memory:
@@ -15,33 +15,18 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#define THREADS_MAX 1000
-#define LEAST_NS    200000 /* between two writes, or four times what a write takes */
-#define NS_PER_S    1000000000L
+#define NS_PER_S 1000000000L
+#define NAP_NS   20000000L
+#define LEAST_NS 200000L /* between two writes, or four times what a write takes */
 
-static sem_t turns[THREADS_MAX];
-static uintptr_t threads;
 static char **words; /* the file, and what is written to it */
-
-static void *pass_on(void *number)
-{
-	for (;;) {
-		while (sem_wait(&turns[(uintptr_t)number]))
-			;
-		sem_post(&turns[((uintptr_t)number + 1) % threads]);
-	}
-	return NULL;
-}
 
 static long now(void)
 {
@@ -49,6 +34,23 @@ static long now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* Returns how much longer it took. */
+static long sleep_for(long ns)
+{
+	const struct timespec time = { ns / NS_PER_S, ns % NS_PER_S };
+	const long begun = now();
+
+	nanosleep(&time, NULL);
+	return now() - begun - ns;
+}
+
+static void *sleep_always(void *unused)
+{
+	for (long late = 0;;)
+		late = sleep_for(NAP_NS + 8 * late);
+	return unused;
 }
 
 static void *write_always(void *unused)
@@ -62,43 +64,38 @@ static void *write_always(void *unused)
 		errx(1, "no real-time priority");
 	for (int i = 1;; i = 3 - i) {
 		ssize_t length = (ssize_t)strlen(words[i]);
-		struct timespec pause = { 0 };
 		long begun = now(), took;
 
 		if (pwrite(fd, words[i], (size_t)length, 0) != length)
 			err(1, "%s", words[0]);
-		took = 4 * (now() - begun);
-		pause.tv_nsec = took < LEAST_NS ? LEAST_NS : took % NS_PER_S;
-		nanosleep(&pause, NULL);
+		took = now() - begun;
+		sleep_for(4 * took < LEAST_NS ? LEAST_NS : 4 * took);
 	}
 	return unused;
 }
 
-static void start(void *(*function)(void *), uintptr_t argument)
+static void start(void *(*function)(void *))
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
-	if (pthread_create(&thread, &attributes, function, (void *)argument))
+	if (pthread_create(&thread, &attributes, function, NULL))
 		errx(1, "no thread");
 }
 
 int main(int argc, char **argv)
 {
-	threads = argc > 1 ? (uintptr_t)atoi(argv[1]) : 0;
-	if (threads < 1 || threads > THREADS_MAX || (argc != 2 && argc != 5))
+	int threads = argc > 1 ? atoi(argv[1]) : 0;
+
+	if (threads < 1 || (argc != 2 && argc != 5))
 		errx(2, "usage: crowd THREADS [FILE LOW HIGH]");
 	words = argv + 2;
-	if (setpriority(PRIO_PROCESS, 0, 19))
-		err(1, "setpriority");
-	for (uintptr_t i = 0; i < threads; i++)
-		sem_init(&turns[i], 0, i == 0);
-	for (uintptr_t i = 0; i < threads; i++)
-		start(pass_on, i);
+	for (int i = 0; i < threads; i++)
+		start(sleep_always);
 	if (argc == 5)
-		start(write_always, 0);
+		start(write_always);
 	if (mlockall(MCL_CURRENT))
 		err(1, "mlockall");
 	printf("ready\n");
