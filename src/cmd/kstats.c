@@ -150,8 +150,8 @@ enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
 
 /* What root keeps to read metrics; to change them; to make one. */
 #define READING  (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
-#define CHANGING PRIVILEGES_READ
-#define MAKING   (PRIVILEGES_READ | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES)
+#define CHANGING READING /* files of the module are read-only by their mode */
+#define MAKING   (READING | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES)
 
 static const struct {
 	const char *name, *operands;
