@@ -22,6 +22,8 @@ struct address_space {
 	uint32_t users;
 	uint32_t place; /* where in a profile they were put */
 	uint32_t round; /* in which one: the caller's */
+	uint32_t payer; /* whose memory it counts as, and how much of it: the caller's */
+	size_t paid;
 };
 
 /* An empty one with one user; NULL without memory. */

@@ -3,6 +3,10 @@
 
 #include "trace/address_space.h"
 
+/* Smaller spaces count for nobody: to ask for the user of each process that starts takes longer
+ * than they are worth. Programs with 100 libraries have 8 KiB. */
+#define FREE_BYTES ((size_t)16 << 10)
+
 struct image {
 	uint32_t pid;
 	struct image *before; /* the one that the number had before */
@@ -17,6 +21,8 @@ struct image {
 	bool is_stranger; /* none that was asked for, with a number of one that was */
 	uint64_t ended_ns;
 	uint32_t number; /* in this round; 0: not found */
+	uint32_t share;  /* that it counts for, once `has_share` */
+	bool has_share;
 };
 
 struct latest {
@@ -30,6 +36,8 @@ struct image_table {
 	size_t max_memory, used; /* `used` without names */
 	size_t count;
 	uint64_t lost;
+	struct image_shares shares;
+	size_t trimmed; /* what was used when old images were forgotten the last time */
 	uint32_t round; /* of putting, counted from 1 */
 	struct arena arena;
 	struct names names;
@@ -58,10 +66,16 @@ struct error *image_table_create(bool only_begun, size_t max_memory, struct imag
 		.max_memory = max_memory,
 		.round = 1,
 	};
+	image_shares_init(&table->shares, max_memory);
 	arena_init(&table->arena, max_memory);
 	names_init(&table->names, &table->arena);
 	*ret = table;
 	return NULL;
+}
+
+void image_table_limit_users(struct image_table *table, image_user_of *user_of)
+{
+	table->shares.user_of = user_of;
 }
 
 /* --- memory --- */
@@ -76,9 +90,40 @@ static bool has_room(const struct image_table *table, size_t bytes)
 /* Each space counts once, whoever shares it. */
 static void drop_space(struct image_table *table, struct address_space *space)
 {
-	if (space && space->users == 1)
+	if (space && space->users == 1) {
 		table->used -= address_space_bytes(space);
+		image_shares_give_back(&table->shares, space->payer, space->paid);
+	}
 	address_space_release(space);
+}
+
+static uint32_t share_of(struct image_table *table, struct image *image)
+{
+	if (!image->has_share) {
+		image->share = image_shares_of(&table->shares, image->pid);
+		image->has_share = true;
+	}
+	return image->share;
+}
+
+/* A space that has grown. */
+static void settle(struct image_table *table, struct image *image, struct address_space *space)
+{
+	const size_t bytes = address_space_bytes(space);
+
+	if (bytes <= FREE_BYTES || bytes == space->paid)
+		return;
+	image_shares_give_back(&table->shares, space->payer, space->paid);
+	space->payer = share_of(table, image);
+	space->paid = bytes;
+	image_shares_take(&table->shares, space->payer, bytes);
+}
+
+static bool may_grow(struct image_table *table, struct image *image,
+		     const struct address_space *space)
+{
+	return address_space_bytes(space) <= FREE_BYTES ||
+	       image_shares_have(&table->shares, share_of(table, image), 1);
 }
 
 static void destroy_image(struct image_table *table, struct image *image)
@@ -101,6 +146,7 @@ void image_table_destroy(struct image_table *table)
 			destroy_image(table, image);
 		}
 	drop_space(table, table->fresh);
+	image_shares_deinit(&table->shares);
 	array_deinit(&table->latest);
 	array_deinit(&table->changed);
 	array_deinit(&table->found);
@@ -157,6 +203,29 @@ static void end_image(struct image *image, uint64_t time_ns)
 	}
 }
 
+/* When processes that ended have taken a half of the memory, the older ones of them are forgotten,
+ * so that those who start later find room. */
+static void trim(struct image_table *table)
+{
+	const size_t step = table->max_memory / 16, before = table->count;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	if (table->used < table->max_memory / 2 || table->used - step < table->trimmed)
+		return;
+	for (size_t i = 0; i < table->latest.count; i++)
+		for (const struct image *image = table->latest.items[i].image; image;
+		     image = image->before) {
+			if (!image->is_over || image->number)
+				continue;
+			first = image->ended_ns < first ? image->ended_ns : first;
+			last = image->ended_ns > last ? image->ended_ns : last;
+		}
+	if (first <= last)
+		image_table_forget(table, first + (last - first) / 2 + 1);
+	table->lost += before - table->count;
+	table->trimmed = table->used;
+}
+
 /* A new image of that number. NULL: lost. */
 static struct image *add_image(struct image_table *table, uint32_t pid, uint64_t time_ns,
 			       bool is_exec)
@@ -182,8 +251,10 @@ static struct image *add_image(struct image_table *table, uint32_t pid, uint64_t
 
 void image_table_begin(struct image_table *table, uint32_t pid, uint64_t time_ns, struct text exe)
 {
-	struct image *image = latest_of(table, pid);
+	struct image *image;
 
+	trim(table);
+	image = latest_of(table, pid);
 	if (!image || image->is_over)
 		image = add_image(table, pid, time_ns, false);
 	if (image && !image->exe && exe.length)
@@ -198,8 +269,25 @@ static bool is_wanted(const struct image_table *table, const struct image *image
 	return image ? !image->is_stranger : !table->only_begun;
 }
 
-static bool make_mapping(struct image_table *table, const struct perf_record *record,
-			 struct profile_mapping *ret)
+/* A name stays, also when no mapping has it any more, so it counts for whoever brought it. NULL:
+ * there is no room. */
+static const struct name *path_of(struct image_table *table, struct image *image, struct text path)
+{
+	const struct name *known = names_find(&table->names, path.bytes, path.length);
+	const size_t bytes = sizeof(*known) + path.length + 1;
+
+	if (known)
+		return known;
+	if (!image_shares_have(&table->shares, share_of(table, image), bytes))
+		return NULL;
+	known = names_intern(&table->names, path.bytes, path.length);
+	if (known)
+		image_shares_take(&table->shares, image->share, bytes);
+	return known;
+}
+
+static bool make_mapping(struct image_table *table, struct image *image,
+			 const struct perf_record *record, struct profile_mapping *ret)
 {
 	*ret = (struct profile_mapping){
 		.start = record->start,
@@ -209,7 +297,7 @@ static bool make_mapping(struct image_table *table, const struct perf_record *re
 		.minor = record->minor,
 		.inode = record->inode,
 		.build_id_length = (uint8_t)record->build_id.length,
-		.path = names_intern(&table->names, record->path.bytes, record->path.length),
+		.path = path_of(table, image, record->path),
 	};
 	if (record->build_id.length > sizeof(ret->build_id))
 		return false;
@@ -234,7 +322,7 @@ static bool own_space(struct image_table *table, struct address_space **space)
 	return *space;
 }
 
-static bool put_into(struct image_table *table, struct address_space **ret,
+static bool put_into(struct image_table *table, struct image *image, struct address_space **ret,
 		     const struct profile_mapping *mapping)
 {
 	struct address_space *space;
@@ -245,11 +333,13 @@ static bool put_into(struct image_table *table, struct address_space **ret,
 	space = *ret;
 	bytes = address_space_bytes(space);
 	/* A copy of it, or half as much again. */
-	if (!has_room(table, bytes + sizeof(*mapping) * 8) || !address_space_put(ret, mapping))
+	if (!has_room(table, bytes + sizeof(*mapping) * 8) || !may_grow(table, image, space) ||
+	    !address_space_put(ret, mapping))
 		return false;
 	/* A copy leaves the other as it was, to those who still share it. */
 	table->used += address_space_bytes(*ret);
 	table->used -= *ret == space ? bytes : 0;
+	settle(table, image, *ret);
 	return true;
 }
 
@@ -264,15 +354,15 @@ static bool put_mapping(struct image_table *table, struct image *image,
 	const struct address_space *now = now_of(image);
 	struct profile_mapping mapping;
 
-	if (!make_mapping(table, record, &mapping))
+	if (!make_mapping(table, image, record, &mapping))
 		return false;
 	take_exe(image, &mapping);
 	if (now && address_space_has(now, &mapping))
 		return true;
 	image->exec_pages = 0;
 	tell_change(table, image->pid);
-	return put_into(table, &image->space, &mapping) &&
-	       (!image->now || put_into(table, &image->now, &mapping));
+	return put_into(table, image, &image->space, &mapping) &&
+	       (!image->now || put_into(table, image, &image->now, &mapping));
 }
 
 static void take_mapping(struct image_table *table, const struct perf_record *record)
@@ -315,6 +405,9 @@ static void take_fork(struct image_table *table, const struct perf_record *recor
 	image->now = address_space_share(parent->now);
 	image->exec_pages = parent->exec_pages;
 	image->is_marked = parent->is_marked;
+	/* It is the same user's, and may be gone when somebody asks. */
+	image->share = parent->share;
+	image->has_share = parent->has_share;
 }
 
 void image_table_take(struct image_table *table, const struct perf_record *record)
@@ -324,6 +417,7 @@ void image_table_take(struct image_table *table, const struct perf_record *recor
 	if (record->kind != PERF_RECORD_OF_LOSS &&
 	    (!record->pid || record->pid > (uint32_t)INT32_MAX))
 		return;
+	trim(table);
 	switch (record->kind) {
 	case PERF_RECORD_OF_MAPPING:
 		take_mapping(table, record);
@@ -415,8 +509,9 @@ void image_table_read_mapping(struct image_table *table, const struct perf_recor
 
 	if (!image || !is_wanted(table, image))
 		return;
-	if (!make_mapping(table, record, &mapping) || !put_into(table, &image->space, &mapping) ||
-	    !put_into(table, &table->fresh, &mapping))
+	if (!make_mapping(table, image, record, &mapping) ||
+	    !put_into(table, image, &image->space, &mapping) ||
+	    !put_into(table, image, &table->fresh, &mapping))
 		table->lost++;
 	else
 		take_exe(image, &mapping);

@@ -10,6 +10,7 @@
 #define TRACE_IMAGE_TABLE_H
 
 #include "stack/profile.h"
+#include "trace/image_shares.h"
 #include "trace/perf_record.h"
 
 struct image_table;
@@ -22,8 +23,11 @@ struct error *image_table_create(bool only_begun, size_t max_memory,
 void image_table_destroy(struct image_table *table);
 DEFINE_CLEANUP(image_table_destroy, struct image_table *)
 
-/* What follows says nothing when there is no memory, or more than `max_memory` would be needed: it
- * is counted as lost. */
+/* From now on users have shares of the memory. */
+void image_table_limit_users(struct image_table *table, image_user_of *user_of);
+
+/* What follows says nothing when there is no memory, or more than `max_memory` or the user's
+ * share of it would be needed: it is counted as lost. */
 
 /* A process that is there, since that time (0: whenever) unless it is known. `exe`: its program, or
  * "". */

@@ -362,6 +362,89 @@ TEST(memory_is_bounded_and_what_is_lost_counted)
 	image_table_destroy(table);
 }
 
+static uint32_t user_of(uint32_t pid)
+{
+	return pid < 100 ? 0 : pid / 100;
+}
+
+/* Names of mappings that are long gone stay, so who makes ever new ones would have all memory. */
+TEST(no_user_takes_the_names_of_others)
+{
+	struct image_table *table = new_table(false, 1 << 20);
+	const char *const paths[] = { "/lib/ours", "/lib/users", "/memfd:known" };
+	struct profile *profile;
+	char path[300];
+
+	image_table_limit_users(table, user_of);
+	map(table, 100, 0x1000, 0x2000, 0, paths[2]);
+	for (unsigned i = 0; i < 100000; i++) {
+		snprintf(path, sizeof(path), "/memfd:%0240u", i);
+		map(table, 100 + i % 7, 0x1000, 0x2000, 0, path);
+	}
+	assert_true(image_table_lost(table) > 90000);
+	map(table, 1, 0x1000, 0x2000, 0, paths[0]);
+	map(table, 200, 0x1000, 0x2000, 0, paths[1]);
+	/* What is there already costs nothing. */
+	map(table, 107, 0x1000, 0x2000, 0, paths[2]);
+	assert_int_equal(image_table_find(table, 1, 1), 1);
+	assert_int_equal(image_table_find(table, 200, 1), 2);
+	assert_int_equal(image_table_find(table, 107, 1), 3);
+	profile = put(table);
+	expect_image(profile, 1, "/lib/ours: 1000-2000@0 /lib/ours");
+	expect_image(profile, 2, "/lib/users: 1000-2000@0 /lib/users");
+	expect_image(profile, 3, "/memfd:known: 1000-2000@0 /memfd:known");
+	profile_destroy(profile);
+	image_table_destroy(table);
+}
+
+/* Nor with many mappings, in children that keep what their parent had. */
+TEST(no_user_takes_the_mappings_of_others)
+{
+	struct image_table *table = new_table(false, 4 << 20);
+
+	image_table_limit_users(table, user_of);
+	for (uint32_t user = 1; user <= 9; user++)
+		for (uint32_t i = 0; i < 60000; i++) {
+			const uint64_t at = 0x10000 + (uint64_t)i * 0x2000;
+
+			if (i % 1000 == 0)
+				forks(table, user * 100, user * 100 + 1 + i / 1000, i);
+			map(table, user * 100, at, at + 0x1000, 0, "/lib");
+		}
+	assert_true(image_table_lost(table) > 100000);
+	for (uint32_t i = 0; i < 5000; i++)
+		map(table, 1, i * 0x2000, i * 0x2000 + 0x1000, 0, "/lib");
+	assert_int_equal(image_table_find(table, 1, 1), 1);
+	{
+		struct profile *profile = put(table);
+
+		assert_int_equal(profile->images.items[0].mapping_count, 5000);
+		profile_destroy(profile);
+	}
+	image_table_destroy(table);
+}
+
+TEST(old_images_make_room_for_new_ones)
+{
+	struct image_table *table = new_table(false, 1 << 20);
+	uint64_t lost;
+
+	map(table, 1, 0x1000, 0x2000, 0, "/sbin/init");
+	for (unsigned i = 1; i < 100000; i++) {
+		forks(table, 1, 2 + i % 1000, i);
+		exits(table, 2 + i % 1000, i);
+	}
+	lost = image_table_lost(table);
+	assert_true(lost > 0);
+	map(table, 5000, 0x1000, 0x2000, 0, "/bin/later");
+	assert_int_equal(image_table_lost(table), lost);
+	assert_int_equal(image_table_find(table, 5000, 200000), 1);
+	/* The last ones are known, and who is there. */
+	assert_int_equal(image_table_find(table, 2 + 99999 % 1000, 99999), 2);
+	assert_int_equal(image_table_find(table, 1, 1), 3);
+	image_table_destroy(table);
+}
+
 /* --- what is there now --- */
 
 static void expect_changed(struct image_table *table, const uint32_t *pids, size_t count)
@@ -504,7 +587,10 @@ TEST(a_mark_is_for_descendants_too)
 	image_table_destroy(table);
 }
 
-UNIT_TESTS(cmocka_unit_test(each_change_is_told_once),
+UNIT_TESTS(cmocka_unit_test(no_user_takes_the_names_of_others),
+	   cmocka_unit_test(no_user_takes_the_mappings_of_others),
+	   cmocka_unit_test(old_images_make_room_for_new_ones),
+	   cmocka_unit_test(each_change_is_told_once),
 	   cmocka_unit_test(what_is_over_is_not_there_now),
 	   cmocka_unit_test(what_is_read_is_there_and_names_stay),
 	   cmocka_unit_test(a_mark_is_for_descendants_too),
