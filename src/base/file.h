@@ -73,7 +73,9 @@ struct error *file_open_dir(const char *path, int *ret) MUST_CHECK;
 
 void file_buffer_deinit(struct file_buffer *buffer);
 
-/* Can nobody but root and ourselves have written a file with this owner and mode (stat(2))? */
+/* Does a file with this owner and mode (stat(2)) belong to root or to the effective user, without
+ * write permission for group and others? Only they can have written it. Symbolic links and FIFOs
+ * are judged by their owner alone: mode 0. */
 bool file_is_trusted(uint32_t owner, uint32_t mode);
 
 #endif

@@ -131,15 +131,15 @@ static void put_escaped(struct json_writer *w, unsigned char c)
 	}
 }
 
-/* Separators of lines, and what turns the direction of a line around (Unicode's property
- * Bidi_Control): whoever reads JSON on a terminal would see another text than is there. */
+/* Line separators, and characters with Unicode's property Bidi_Control, which change the direction
+ * of text: a terminal would show something else than the file contains. */
 static bool misleads(unsigned code)
 {
 	return code == 0x61c || code == 0x200e || code == 0x200f ||
 	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Of a character of two or three bytes. */
+/* The code point of a UTF-8 sequence of two or three bytes. */
 static unsigned code_of(const char *bytes, size_t wide)
 {
 	const unsigned char *b = (const unsigned char *)bytes;

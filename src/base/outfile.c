@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #define LINKS_MAX    40 /* as the kernel follows (MAXSYMLINKS in linux/namei.h) */
 #define NAMES_MAX    100
@@ -47,13 +48,6 @@ static struct error *open_nameless(struct outfile *file)
 }
 
 /* --- what stands at the name --- */
-
-/* A symbolic link or FIFO of anybody else may have been put there for us: a link to make us replace
- * a file of ours, a FIFO to hang us or to receive what we write. */
-static bool is_trusted(uid_t owner)
-{
-	return owner == geteuid() || owner == 0;
-}
 
 static bool is_on(int fd, uint32_t magic)
 {
@@ -131,7 +125,8 @@ static struct error *find(struct outfile *file, int *ret_found, struct stat *st)
 			return error_system(errno, "%s", file->path);
 		if (!S_ISLNK(st->st_mode))
 			break;
-		if (!is_trusted(st->st_uid))
+		/* Another user may have put it there to make us replace a file of ours. */
+		if (!file_is_trusted(st->st_uid, 0))
 			return error_create("%s: symbolic link of user %u, which is not followed",
 					    file->path, st->st_uid);
 		if (jump(file, &found, st))
@@ -147,7 +142,8 @@ static struct error *find(struct outfile *file, int *ret_found, struct stat *st)
 	return err;
 }
 
-/* What cannot be replaced: devices, pipes, directories (an error later), removed files. */
+/* Devices, pipes and removed files cannot be replaced by a rename, and are written in place. So are
+ * directories, which opening for writing refuses. */
 static bool is_in_place(const struct stat *st)
 {
 	return !S_ISREG(st->st_mode) || !st->st_nlink;
@@ -157,7 +153,7 @@ static bool is_in_place(const struct stat *st)
  * given: with sudo it is the user's, as in "sudo ctprof capture -o /dev/stdout | less". */
 static struct error *check_fifo(const struct outfile *file, int found, const struct stat *st)
 {
-	if (!S_ISFIFO(st->st_mode) || is_trusted(st->st_uid) || is_on(found, PIPEFS_MAGIC))
+	if (!S_ISFIFO(st->st_mode) || file_is_trusted(st->st_uid, 0) || is_on(found, PIPEFS_MAGIC))
 		return NULL;
 	return error_create("%s: FIFO of user %u, which is not written to", file->path, st->st_uid);
 }
@@ -303,8 +299,8 @@ static struct error *write_out(struct outfile *file, int out)
 	return close(take_fd(file->fd)) ? error_system(errno, "%s", file->path) : NULL;
 }
 
-/* A name beside the final one, which nobody can guess and take beforehand; those who clean up know
- * it by its end. */
+/* A random name beside the final one, so that other users cannot create it first. Clean-up
+ * recognizes temporary files by the suffix ".tmp". */
 static char *temporary_name(const char *base)
 {
 	uint64_t number;

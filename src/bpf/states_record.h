@@ -44,7 +44,7 @@ struct states_state {
 	__u64 swap_begin, swap_end;
 	__u32 free_head, free_tail;
 	__u32 lost;       /* threads that there was no room for */
-	__u32 missed;     /* switches that nobody told of */
+	__u32 missed;     /* switches that no program was called for */
 	__u32 has_walked; /* the iterator has seen all threads once */
 	__u32 free_numbers[STATES_FREE];
 	/* The record of who was met last in such a place: its number, and above it the place. */

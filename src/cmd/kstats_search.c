@@ -106,7 +106,7 @@ struct error *kstats_gather(const struct kstats_search *search, const char *word
 
 /* --- all --- */
 
-/* What a recorder left out. */
+/* The metrics that a recorder omitted, and why. */
 static void print_notes(const struct kstats_notes *notes)
 {
 	for (size_t i = 0; i < notes->count; i++) {
@@ -116,8 +116,8 @@ static void print_notes(const struct kstats_notes *notes)
 	}
 }
 
-/* What is done with metrics: each is visited as an entry, or read where `tables` is there and the
- * recorder reads all at once. */
+/* A walk over all metrics: `visit` is called for each entry. With `tables`, a recorder that can
+ * read all metrics at once puts them there instead. */
 struct wish {
 	kstats_visit *visit;
 	void *context;

@@ -61,6 +61,15 @@ static uint64_t soon(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + 50 * 1000 * 1000;
 }
 
+/* Its last user has freed the work. */
+static void wait_until_freed(const _Atomic bool *freed, const int ends[2])
+{
+	while (!*freed)
+		usleep(1000);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 TEST(who_is_done_is_waited_for)
 {
 	_Atomic bool freed = false;
@@ -76,10 +85,7 @@ TEST(who_is_done_is_waited_for)
 	assert_false(work->takes_signals);
 	assert_int_equal(work->crew.steps, 1);
 	release(work);
-	while (!freed)
-		usleep(1000);
-	close(ends[0]);
-	close(ends[1]);
+	wait_until_freed(&freed, ends);
 }
 
 TEST(who_hangs_is_left_and_frees_what_was_shared)
@@ -96,10 +102,7 @@ TEST(who_hangs_is_left_and_frees_what_was_shared)
 	release(work);
 	assert_false(freed);
 	assert_int_equal(write(ends[1], "x", 1), 1);
-	while (!freed)
-		usleep(1000);
-	close(ends[0]);
-	close(ends[1]);
+	wait_until_freed(&freed, ends);
 }
 
 /* Without a deadline, the wait ends when nobody made a step for as long as the caller chose. */
@@ -115,10 +118,7 @@ TEST(patience_ends_a_wait)
 	assert_false(crew_wait(&work->crew, 0));
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	release(work);
-	while (!freed)
-		usleep(1000);
-	close(ends[0]);
-	close(ends[1]);
+	wait_until_freed(&freed, ends);
 }
 
 /* One who came back may be sent again. */
@@ -139,10 +139,7 @@ TEST(a_crew_is_used_again_when_nobody_hangs_any_more)
 	assert_true(crew_wait(&work->crew, 0));
 	assert_int_equal(work->crew.steps, 2);
 	release(work);
-	while (!freed)
-		usleep(1000);
-	close(ends[0]);
-	close(ends[1]);
+	wait_until_freed(&freed, ends);
 }
 
 UNIT_TESTS(cmocka_unit_test(who_is_done_is_waited_for),
