@@ -6,7 +6,6 @@
 
 #include "base/json_writer.h"
 #include "cmd/commands.h"
-#include "cmd/kstats.h"
 #include "cmd/progress.h"
 #include "cmd/reading.h"
 
@@ -135,14 +134,11 @@ static struct error *print_json(const struct doctor_arguments *arguments,
 	return err;
 }
 
-/* It tries what all other commands do. */
-#define DOCTOR_PRIVILEGES (CAPTURE_OPEN_PRIVILEGES | kstats_mount_privileges())
-
 static int examine(const struct doctor_arguments *arguments)
 {
 	struct progress progress;
 	_cleanup_(findings_destroy) struct finding *findings = NULL;
-	struct error *err = privileges_keep(DOCTOR_PRIVILEGES);
+	struct error *err = privileges_keep(CAPTURE_OPEN_PRIVILEGES);
 	bool was_raised;
 	int status = STATUS_DONE;
 

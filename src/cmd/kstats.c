@@ -11,7 +11,6 @@
 #include "cmd/commands.h"
 #include "cmd/privileges.h"
 #include "cmd/reading.h"
-#include "trace/kstats_pins.h"
 #include "trace/kstats_place.h"
 
 const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
@@ -148,10 +147,10 @@ static const struct option_row kstats_options[] = {
 
 enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
 
-/* What root keeps to read metrics; to change them; to make one. */
+/* The privileges that root keeps to read metrics, to change them, and to create one. */
 #define READING  (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
 #define CHANGING READING /* files of the module are read-only by their mode */
-#define MAKING   (READING | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES)
+#define MAKING   (READING | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES | PRIVILEGE_MOUNT)
 
 static const struct {
 	const char *name, *operands;
@@ -171,20 +170,11 @@ static const struct {
 	{ "compare", "BEFORE AFTER", kstats_compare, 2, 2, 0, READING },
 };
 
-unsigned kstats_mount_privileges(void)
-{
-	return kstats_pins_are_mounted() ? 0 : PRIVILEGE_MOUNT;
-}
-
 /* Metrics that BPF records belong to root, and a program's metric to the user of that program:
  * privileges from exec give access to neither. */
 static struct error *drop_privileges(size_t verb)
 {
-	const bool makes = verbs[verb].privileges & PRIVILEGE_LOAD_PROGRAMS;
-
-	if (privileges_are_from_exec())
-		return privileges_keep(0);
-	return privileges_keep(verbs[verb].privileges | (makes ? kstats_mount_privileges() : 0));
+	return privileges_keep(privileges_are_from_exec() ? 0 : verbs[verb].privileges);
 }
 
 static const char *verb_value(size_t number)

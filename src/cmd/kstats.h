@@ -54,9 +54,6 @@ typedef struct error *kstats_verb(const struct kstats_arguments *arguments, char
 kstats_verb kstats_trace, kstats_list, kstats_order, kstats_remove, kstats_save, kstats_merge,
 	kstats_show, kstats_compare;
 
-/* PRIVILEGE_MOUNT (cmd/privileges.h) where the BPF file system is not mounted yet; else 0. */
-unsigned kstats_mount_privileges(void);
-
 /* --- who has a metric --- */
 
 /* The recorder that `--via` names, or all of them: in the order in which a name is looked for. */

@@ -56,14 +56,13 @@ enum privilege_use {
 	PRIVILEGE_PRIORITY = 1 << 7,
 	/* Mount the BPF file system: CAP_SYS_ADMIN. */
 	PRIVILEGE_MOUNT = 1 << 8,
-	/* Attach probes to files of programs (uprobes): CAP_SYS_ADMIN, which
-	 * perf_uprobe_event_init() in kernel/events/core.c requires of newer kernels (seen
-	 * with 6.18). */
-	PRIVILEGE_PROBE_FILES = 1 << 11,
-	/* Have the kernel count what BPF programs cost (BPF_ENABLE_STATS): CAP_SYS_ADMIN. */
-	PRIVILEGE_COUNT_COST = 1 << 10,
 	/* Read files of other users, as root may: CAP_DAC_READ_SEARCH. */
 	PRIVILEGE_READ_FILES = 1 << 9,
+	/* Have the kernel count what BPF programs cost (BPF_ENABLE_STATS): CAP_SYS_ADMIN. */
+	PRIVILEGE_COUNT_COST = 1 << 10,
+	/* Attach probes to files of programs (uprobes): CAP_SYS_ADMIN. perf_event_open(2) of Linux
+	 * 6.18 refuses them with CAP_PERFMON alone. */
+	PRIVILEGE_PROBE_FILES = 1 << 11,
 };
 
 /* What reading processes needs, once everything is loaded and attached. */

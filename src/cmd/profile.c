@@ -74,7 +74,7 @@ static void catch_signals(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &blocked, ret_before);
 }
 
-/* What has come by now was to end the measurement, and not what follows it. */
+/* Signals that are pending now end the measurement. They must not end naming, which follows. */
 static void take_pending(const sigset_t *before)
 {
 	const struct timespec now = { 0 };
@@ -210,7 +210,7 @@ static struct error *show_interval(struct taking *t, const sigset_t *before)
 		t->next_ns += t->arguments->profile.interval_ns;
 	take_pending(before);
 	err = show(t, ++t->interval);
-	/* Whoever ends the names of an interval ends the profile. */
+	/* A signal that ended naming in an interval ends the profile. */
 	was_interrupted |= interrupts_came();
 	return err;
 }
@@ -292,7 +292,7 @@ static struct error *begin(struct taking *t)
 	return err;
 }
 
-/* Requires CAP_SYS_ADMIN, which nothing else does. */
+/* Requires CAP_SYS_ADMIN, so it comes before privileges are dropped. */
 static int enable_statistics(void)
 {
 	PRIVILEGES_RAISED;

@@ -30,7 +30,7 @@ static struct error *cannot(int failed, const char *path)
 	return error_system(failed, "%s", path);
 }
 
-bool kstats_pins_are_mounted(void)
+static bool is_mounted(void)
 {
 	struct statfs fs;
 
@@ -39,7 +39,7 @@ bool kstats_pins_are_mounted(void)
 
 static struct error *make_pins(void)
 {
-	if (!kstats_pins_are_mounted() &&
+	if (!is_mounted() &&
 	    mount("bpf", KSTATS_BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
 		return error_system(errno, "the file system of BPF cannot be mounted at %s",
 				    KSTATS_BPFFS);

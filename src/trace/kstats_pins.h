@@ -19,9 +19,6 @@
 
 struct kstats_program;
 
-/* Is the file system there already? */
-bool kstats_pins_are_mounted(void);
-
 /* Nobody else makes or takes away metrics meanwhile; half-made ones are gone. Mounts the file
  * system where it is not (`is_made`), else the result is -1 where there is nothing. */
 struct error *kstats_pins_lock(bool is_made, int *ret) MUST_CHECK;
