@@ -7,12 +7,16 @@ const int interrupts_numbers[INTERRUPTS_COUNT] = { SIGINT, SIGTERM, SIGHUP };
 
 static volatile sig_atomic_t has_come;
 
+/* Signals that the caller of ctprof ignores stay ignored. */
+static volatile sig_atomic_t is_caught[INTERRUPTS_COUNT];
+
 static void take(int number)
 {
 	(void)number;
 	has_come = 1;
 	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
-		signal(interrupts_numbers[i], SIG_DFL);
+		if (is_caught[i])
+			signal(interrupts_numbers[i], SIG_DFL);
 }
 
 void interrupts_catch(struct interrupts *ret)
@@ -25,7 +29,8 @@ void interrupts_catch(struct interrupts *ret)
 	sigemptyset(&caught);
 	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
 		sigaction(interrupts_numbers[i], NULL, &ret->before[i]);
-		if (ret->before[i].sa_handler == SIG_IGN)
+		is_caught[i] = ret->before[i].sa_handler != SIG_IGN;
+		if (!is_caught[i])
 			continue;
 		sigaction(interrupts_numbers[i], &action, NULL);
 		sigaddset(&caught, interrupts_numbers[i]);

@@ -6,14 +6,27 @@
 
 #include "unit/unit.h"
 
+/* nohup(1) and shells in the background ignore some of them. */
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
+		signal(interrupts_numbers[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* What a child does: its status as waitpid(2) has it. */
 static int status_of(int (*work)(int number), int number)
 {
 	pid_t pid = fork();
 	int status;
 
-	if (pid == 0)
+	if (pid == 0) {
+		reset_signals();
 		_exit(work(number));
+	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return status;
 }
@@ -86,6 +99,19 @@ static int ignored(int number)
 	return 0;
 }
 
+/* One that was ignored does not end the program after another has come. */
+static int ignored_beside(int number)
+{
+	const int other = number == SIGTERM ? SIGINT : SIGTERM;
+	struct interrupts interrupts;
+
+	signal(number, SIG_IGN);
+	interrupts_catch(&interrupts);
+	raise(other);
+	raise(number);
+	return 0;
+}
+
 TEST(the_first_ends_the_work_and_the_second_the_program)
 {
 	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
@@ -96,6 +122,7 @@ TEST(the_first_ends_the_work_and_the_second_the_program)
 		assert_int_equal(status_of(afterwards, number), number);
 		assert_int_equal(status_of(pending, number), 0);
 		assert_int_equal(status_of(ignored, number), 0);
+		assert_int_equal(status_of(ignored_beside, number), 0);
 	}
 }
 
