@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/thread.h"
+#include "base/word_map.h"
+
+/* More threads than these are not left behind: calls about all processes are refused then. */
+#define HANGING_MAX 32
+
+/* Faster calls are not counted. */
+#define SLOW_NS  (NS_PER_S / 200)
+
+#define ALL_PART 2
+
+/* No subject: of all of them together. */
+#define ALL UINT64_MAX
+
+/* Work, within other work or alone. */
+struct task {
+	struct task *outer;
+	void (*work)(void *job), (*release)(void *job);
+	void *job;
+};
+
+struct worker {
+	LIST_ENTRY(worker) hanging;
+	struct guard *guard;
+	struct task outermost;
+	struct task *task; /* the innermost; NULL: it has nothing to do */
+	uint32_t about;
+	uint64_t subject;  /* of `about`, once it is wanted */
+	uint64_t begun_ns; /* the call; 0: it is in none */
+	bool has_subject, is_given_up;
+};
+
+struct guard {
+	struct guard_options options;
+	pthread_mutex_t lock;      /* a worker has it but in calls */
+	pthread_cond_t work, done; /* for the worker, for the caller */
+	struct worker *worker;     /* waits or works; NULL: there is none */
+	LIST_HEAD(, worker) hanging;
+	size_t hanging_count, given_up;
+	struct word_map subjects; /* to the index of its time */
+	struct {
+		ARRAY(uint64_t);
+	} free_ns; /* until when what was used is paid for */
+	unsigned users;
+	bool is_over;
+};
+
+static _Thread_local struct worker *self;
+
+/* --- shares of the time --- */
+
+static uint64_t *free_ns_of(struct guard *guard, uint64_t subject, bool add)
+{
+	const struct words key = { { subject } };
+	uint32_t *index, known;
+
+	known = word_map_find(&guard->subjects, key);
+	if (known != WORD_MAP_NEW)
+		return &guard->free_ns.items[known];
+	index = add && array_push(&guard->free_ns, 0) ? word_map_at(&guard->subjects, key) : NULL;
+	if (!index)
+		return NULL;
+	*index = (uint32_t)guard->free_ns.count - 1;
+	return &guard->free_ns.items[*index];
+}
+
+static void charge_one(struct guard *guard, uint64_t subject, uint64_t cost_ns, uint64_t now_ns)
+{
+	uint64_t *free_ns = free_ns_of(guard, subject, true);
+
+	if (free_ns)
+		*free_ns = (*free_ns > now_ns ? *free_ns : now_ns) + cost_ns;
+}
+
+static void charge(struct guard *guard, uint64_t subject, uint64_t cost_ns)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	charge_one(guard, subject, guard->options.part * cost_ns, now_ns);
+	charge_one(guard, ALL, ALL_PART * cost_ns, now_ns);
+}
+
+static bool is_used_up(struct guard *guard, uint64_t subject)
+{
+	const uint64_t *free_ns = free_ns_of(guard, subject, false);
+
+	return free_ns && *free_ns > clock_ns(CLOCK_MONOTONIC) + guard->options.advance_ns;
+}
+
+static uint64_t subject_of(struct worker *worker)
+{
+	if (!worker->has_subject)
+		worker->subject = worker->guard->options.subject_of(worker->about);
+	worker->has_subject = true;
+	return worker->subject;
+}
+
+static bool is_refused(struct guard *guard, struct worker *asking)
+{
+	const struct worker *worker;
+	uint64_t subject;
+
+	if (!guard->free_ns.count && !guard->hanging_count)
+		return false;
+	subject = subject_of(asking);
+	LIST_FOREACH(worker, &guard->hanging, hanging)
+	if (worker->subject == subject)
+		return true;
+	return guard->hanging_count >= HANGING_MAX || is_used_up(guard, subject) ||
+	       is_used_up(guard, ALL);
+}
+
+/* --- the thread --- */
+
+static void leave(struct guard *guard)
+{
+	bool last;
+
+	pthread_mutex_lock(&guard->lock);
+	last = --guard->users == 0;
+	pthread_mutex_unlock(&guard->lock);
+	if (!last)
+		return;
+	word_map_deinit(&guard->subjects);
+	array_deinit(&guard->free_ns);
+	pthread_cond_destroy(&guard->work);
+	pthread_cond_destroy(&guard->done);
+	pthread_mutex_destroy(&guard->lock);
+	free(guard);
+}
+
+static void *run(void *argument)
+{
+	struct worker *worker = argument;
+	struct guard *guard = worker->guard;
+
+	self = worker;
+	pthread_mutex_lock(&guard->lock);
+	for (;;) {
+		while (!worker->task && !guard->is_over)
+			pthread_cond_wait(&guard->work, &guard->lock);
+		if (!worker->task)
+			break;
+		worker->task->work(worker->task->job);
+		worker->task = NULL;
+		pthread_cond_signal(&guard->done);
+	}
+	pthread_mutex_unlock(&guard->lock);
+	free(worker);
+	leave(guard);
+	return NULL;
+}
+
+/* With the lock, after a call that nobody waits for any more. */
+_Noreturn static void end(struct worker *worker)
+{
+	struct guard *guard = worker->guard;
+
+	LIST_REMOVE(worker, hanging);
+	guard->hanging_count--;
+	pthread_mutex_unlock(&guard->lock);
+	for (const struct task *task = worker->task; task; task = task->outer)
+		if (task->release)
+			task->release(task->job);
+	free(worker);
+	leave(guard);
+	pthread_exit(NULL);
+}
+
+void guard_about(uint32_t pid)
+{
+	if (!self)
+		return;
+	self->about = pid;
+	self->has_subject = false;
+}
+
+bool guard_enter(void)
+{
+	struct worker *worker = self;
+
+	if (!worker)
+		return true;
+	if (is_refused(worker->guard, worker)) {
+		errno = EAGAIN;
+		return false;
+	}
+	worker->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	pthread_mutex_unlock(&worker->guard->lock);
+	return true;
+}
+
+void guard_leave(void)
+{
+	const int error = errno;
+	struct worker *worker = self;
+	uint64_t cost_ns;
+
+	if (!worker)
+		return;
+	pthread_mutex_lock(&worker->guard->lock);
+	if (worker->is_given_up)
+		end(worker);
+	cost_ns = clock_ns(CLOCK_MONOTONIC) - worker->begun_ns;
+	worker->begun_ns = 0;
+	if (cost_ns > SLOW_NS)
+		charge(worker->guard, subject_of(worker), cost_ns);
+	errno = error;
+}
+
+/* --- the caller --- */
+
+struct guard *guard_create(const struct guard_options *options)
+{
+	struct guard *guard = calloc(1, sizeof(*guard));
+	pthread_condattr_t clock;
+
+	if (!guard)
+		return NULL;
+	guard->options = *options;
+	guard->users = 1;
+	LIST_INIT(&guard->hanging);
+	pthread_mutex_init(&guard->lock, NULL);
+	pthread_cond_init(&guard->work, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&guard->done, &clock);
+	pthread_condattr_destroy(&clock);
+	return guard;
+}
+
+void guard_destroy(struct guard *guard)
+{
+	if (!guard)
+		return;
+	pthread_mutex_lock(&guard->lock);
+	guard->is_over = true;
+	pthread_cond_signal(&guard->work);
+	pthread_mutex_unlock(&guard->lock);
+	leave(guard);
+}
+
+/* With the lock. */
+static bool start_worker(struct guard *guard)
+{
+	struct worker *worker = calloc(1, sizeof(*worker));
+
+	if (!worker)
+		return false;
+	worker->guard = guard;
+	guard->users++;
+	if (guard->options.is_parser ? thread_start_parser(run, worker)
+				     : thread_start(run, worker)) {
+		guard->worker = worker;
+		return true;
+	}
+	guard->users--;
+	free(worker);
+	return false;
+}
+
+/* With the lock. Its thread ends with the call. */
+static void give_up(struct guard *guard, struct worker *worker)
+{
+	worker->is_given_up = true;
+	charge(guard, subject_of(worker), clock_ns(CLOCK_MONOTONIC) - worker->begun_ns);
+	LIST_INSERT_HEAD(&guard->hanging, worker, hanging);
+	guard->hanging_count++;
+	guard->given_up++;
+	guard->worker = NULL;
+}
+
+/* With the lock, which the worker has while it works: so when the wait is over, the work is done
+ * or in a call. */
+static bool wait_for(struct guard *guard, struct worker *worker)
+{
+	const uint64_t patience_ns = guard->options.patience_ns;
+
+	while (worker->task) {
+		const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		uint64_t until_ns = worker->begun_ns ? worker->begun_ns : now_ns;
+		struct timespec until;
+
+		until_ns += patience_ns;
+		if (worker->begun_ns && now_ns >= until_ns) {
+			give_up(guard, worker);
+			return false;
+		}
+		until = clock_moment(until_ns);
+		pthread_cond_timedwait(&guard->done, &guard->lock, &until);
+	}
+	return true;
+}
+
+/* Within other work of the guard: when it is given up, so is that. */
+static void run_within(void (*work)(void *job), void *job, void (*release)(void *job))
+{
+	struct task task = { .outer = self->task, .work = work, .release = release, .job = job };
+
+	self->task = &task;
+	work(job);
+	self->task = task.outer;
+}
+
+bool guard_run(struct guard *guard, void (*work)(void *job), void *job, void (*release)(void *job))
+{
+	struct worker *worker;
+	bool done;
+
+	if (!guard) {
+		work(job);
+		return true;
+	}
+	if (self && self->guard == guard) {
+		run_within(work, job, release);
+		return true;
+	}
+	pthread_mutex_lock(&guard->lock);
+	if (!guard->worker && !start_worker(guard)) {
+		pthread_mutex_unlock(&guard->lock);
+		work(job);
+		return true;
+	}
+	worker = guard->worker;
+	worker->outermost = (struct task){ .work = work, .release = release, .job = job };
+	worker->task = &worker->outermost;
+	worker->about = 0;
+	worker->has_subject = false;
+	pthread_cond_signal(&guard->work);
+	done = wait_for(guard, worker);
+	pthread_mutex_unlock(&guard->lock);
+	return done;
+}
+
+size_t guard_given_up(const struct guard *guard)
+{
+	return guard ? guard->given_up : 0;
+}

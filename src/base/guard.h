@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Work that looks at other processes, by a caller who must not hang.
+ *
+ * A process can make a call that looks at it wait for ever (base/crew.h says by what). A crew does
+ * work that is its own; this is for work on what belongs to the caller:
+ *
+ *	struct guard *guard = guard_create(&options);
+ *	if (!guard_run(guard, work, job, release))
+ *		a call in it took too long: the work ends there, and the job is no longer the
+ *caller's guard_destroy(guard);
+ *
+ *	static void work(void *job)
+ *	{
+ *		guard_about(pid);
+ *		if (!guard_enter())
+ *			return;                      looking at this process hung a moment ago
+ *		failed = ioctl(job->fd, ...);
+ *		guard_leave();
+ *		...
+ *
+ * The work runs in a thread, and its caller does nothing meanwhile, so that it may use all that is
+ * the caller's, without locks. Only between guard_enter() and guard_leave() may the caller go on:
+ * a call between them uses nothing but the job and what is on the thread's stack. When such a call
+ * returns at last, its thread ends: guard_leave() does not return. So when guard_enter() is called,
+ * what belongs to the caller must be in order, and what only the work knows (memory, descriptors)
+ * must be in the job, for `release`.
+ *
+ * Outside of such work guard_enter() and guard_leave() do nothing.
+ */
+#ifndef BASE_GUARD_H
+#define BASE_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct guard;
+
+/* To whom the time of calls about a process is counted: a number for each user that has a share,
+ * or for each process. Must not hang itself. */
+typedef uint64_t guard_subject_of(uint32_t pid);
+
+struct guard_options {
+	guard_subject_of *subject_of;
+	uint64_t patience_ns; /* for one call */
+	/* Slow calls about a subject may take one part of the time, and those about all subjects
+	 * together half of it, with so much in advance; then they are refused for a while. */
+	unsigned part;
+	uint64_t advance_ns;
+	bool is_parser; /* the thread is confined (thread_start_parser) */
+};
+
+/* NULL without memory. */
+struct guard *guard_create(const struct guard_options *options);
+
+/* Takes NULL. Threads that hang are left behind. */
+void guard_destroy(struct guard *guard);
+
+/*
+ * Run the work in a thread, and wait for it. False: it was given up in a call; `release` (NULL:
+ * none) is called with the job when that call returns, if it does. Without a guard (NULL), or
+ * without a thread, it is run by the caller. Work may run work of the same guard, and is given up
+ * with it.
+ */
+bool guard_run(struct guard *guard, void (*work)(void *job), void *job, void (*release)(void *job));
+
+/* In work: the process that calls are about from now on; 0: of no process. */
+void guard_about(uint32_t pid);
+
+/* Before a call that may hang. False: it is refused, since another one about this subject hangs, or
+ * since they took too long: errno is EAGAIN. */
+bool guard_enter(void);
+
+/* After it; keeps errno. */
+void guard_leave(void);
+
+/* How many times work was given up. */
+size_t guard_given_up(const struct guard *guard);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/guard.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "unit/unit.h"
+
+enum { OURS = 1, THEIRS = 2, THEIRS_TOO = 3 };
+
+/* Processes 2 and 3 are of one subject. */
+static uint64_t subject_of(uint32_t pid)
+{
+	return pid == THEIRS_TOO ? THEIRS : pid;
+}
+
+static const struct guard_options patient = {
+	.subject_of = subject_of,
+	.patience_ns = 50 * NS_PER_S / 1000,
+	.part = 2,
+	.advance_ns = 3600 * NS_PER_S,
+};
+
+/* A call about a process that lasts until there is a word. */
+struct job {
+	int from;
+	uint32_t pid;
+	bool *is_done;          /* the caller's */
+	_Atomic bool *is_freed; /* outlives all */
+};
+
+static void release(void *argument)
+{
+	const struct job *job = argument;
+	_Atomic bool *is_freed = job->is_freed;
+
+	free(argument);
+	atomic_store(is_freed, true);
+}
+
+static void call(void *argument)
+{
+	const struct job *job = argument;
+	char word;
+
+	guard_about(job->pid);
+	if (!guard_enter())
+		return;
+	if (read(job->from, &word, 1) != 1)
+		abort();
+	guard_leave();
+	*job->is_done = true;
+}
+
+static struct job *create_job(int from, uint32_t pid, bool *is_done, _Atomic bool *is_freed)
+{
+	struct job *job = malloc(sizeof(*job));
+
+	assert_non_null(job);
+	*job = (struct job){ from, pid, is_done, is_freed };
+	*is_done = false;
+	*is_freed = false;
+	return job;
+}
+
+static void wait_until(const _Atomic bool *is_it)
+{
+	while (!atomic_load(is_it))
+		usleep(1000);
+}
+
+/* Does a call about the process take place? There is a word for it. */
+static bool is_answered(struct guard *guard, const int ends[2], uint32_t pid)
+{
+	_Atomic bool is_freed;
+	struct job *job;
+	bool is_done;
+	char word;
+
+	/* On a busy host any call may take too long. */
+	for (;;) {
+		job = create_job(ends[0], pid, &is_done, &is_freed);
+		assert_int_equal(write(ends[1], "", 1), 1);
+		if (guard_run(guard, call, job, release))
+			break;
+		wait_until(&is_freed);
+	}
+	release(job);
+	if (!is_done)
+		assert_int_equal(read(ends[0], &word, 1), 1);
+	return is_done;
+}
+
+TEST(work_is_waited_for)
+{
+	struct guard *guard = guard_create(&patient);
+	int ends[2];
+
+	assert_non_null(guard);
+	assert_int_equal(pipe(ends), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(is_answered(guard, ends, OURS));
+	/* By the caller itself. */
+	assert_true(is_answered(NULL, ends, OURS));
+	guard_destroy(guard);
+	guard_destroy(NULL);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST(a_call_that_hangs_is_given_up)
+{
+	struct guard *guard = guard_create(&patient);
+	int hangs[2], ends[2];
+	_Atomic bool is_freed;
+	bool is_done;
+
+	assert_int_equal(pipe(hangs), 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_false(
+		guard_run(guard, call, create_job(hangs[0], THEIRS, &is_done, &is_freed), release));
+	assert_int_equal(guard_given_up(guard), 1);
+	assert_false(is_freed);
+	/* While it hangs, no other call about the same user is made; others are. */
+	assert_false(is_answered(guard, ends, THEIRS_TOO));
+	assert_true(is_answered(guard, ends, OURS));
+	/* When it returns, its thread ends there, and frees what it worked on. */
+	assert_int_equal(write(hangs[1], "", 1), 1);
+	wait_until(&is_freed);
+	assert_false(is_done);
+	assert_true(is_answered(guard, ends, THEIRS));
+	guard_destroy(guard);
+	close(hangs[0]);
+	close(hangs[1]);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST(slow_calls_use_up_the_time_of_a_subject)
+{
+	struct guard_options options = patient;
+	struct guard *guard;
+	int hangs[2], ends[2];
+	_Atomic bool is_freed;
+	bool is_done;
+
+	/* What is used up is not there again while the test runs. */
+	options.part = 1 << 20;
+	options.advance_ns = NS_PER_S;
+	guard = guard_create(&options);
+	assert_int_equal(pipe(hangs), 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_false(
+		guard_run(guard, call, create_job(hangs[0], THEIRS, &is_done, &is_freed), release));
+	assert_int_equal(write(hangs[1], "", 1), 1);
+	wait_until(&is_freed);
+	assert_false(is_answered(guard, ends, THEIRS));
+	guard_destroy(guard);
+	close(hangs[0]);
+	close(hangs[1]);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST(what_hangs_outlives_the_guard)
+{
+	struct guard *guard = guard_create(&patient);
+	_Atomic bool is_freed;
+	int hangs[2];
+	bool is_done;
+
+	assert_int_equal(pipe(hangs), 0);
+	assert_false(
+		guard_run(guard, call, create_job(hangs[0], THEIRS, &is_done, &is_freed), release));
+	guard_destroy(guard);
+	assert_false(is_freed);
+	assert_int_equal(write(hangs[1], "", 1), 1);
+	wait_until(&is_freed);
+	close(hangs[0]);
+	close(hangs[1]);
+}
+
+/* Work within work. */
+struct outer {
+	struct guard *guard;
+	struct job *inner;
+	_Atomic bool *is_freed;
+};
+
+static void run_inner(void *argument)
+{
+	const struct outer *outer = argument;
+
+	if (!guard_run(outer->guard, call, outer->inner, release))
+		abort();
+	release(outer->inner);
+}
+
+static void release_outer(void *argument)
+{
+	const struct outer *outer = argument;
+	_Atomic bool *is_freed = outer->is_freed;
+
+	free(argument);
+	atomic_store(is_freed, true);
+}
+
+static struct outer *create_outer(struct guard *guard, struct job *inner, _Atomic bool *is_freed)
+{
+	struct outer *outer = malloc(sizeof(*outer));
+
+	assert_non_null(outer);
+	*outer = (struct outer){ guard, inner, is_freed };
+	*is_freed = false;
+	return outer;
+}
+
+TEST(work_within_work_is_given_up_with_it)
+{
+	struct guard *guard = guard_create(&patient);
+	_Atomic bool is_freed, is_outer_freed;
+	struct outer *outer;
+	int ends[2];
+	bool is_done;
+
+	assert_int_equal(pipe(ends), 0);
+	outer = create_outer(guard, create_job(ends[0], THEIRS, &is_done, &is_freed),
+			     &is_outer_freed);
+	assert_false(guard_run(guard, run_inner, outer, release_outer));
+	assert_int_equal(write(ends[1], "", 1), 1);
+	wait_until(&is_freed);
+	wait_until(&is_outer_freed);
+	assert_false(is_done);
+	guard_destroy(guard);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_is_waited_for),
+		cmocka_unit_test(a_call_that_hangs_is_given_up),
+		cmocka_unit_test(slow_calls_use_up_the_time_of_a_subject),
+		cmocka_unit_test(what_hangs_outlives_the_guard),
+		cmocka_unit_test(work_within_work_is_given_up_with_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
