@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/guard.h"
+
 #define FIRST_ROOM ((size_t)8192)
 
 static int grow(struct file_buffer *buffer, size_t room)
@@ -117,13 +119,38 @@ static int open_again(int found, bool is_regular)
 	return open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_regular ? O_NONBLOCK : 0));
 }
 
+int file_stat(int fd, struct stat *ret)
+{
+	int failed;
+
+	if (!guard_enter())
+		return -1;
+	failed = fstat(fd, ret);
+	guard_leave();
+	return failed;
+}
+
+int file_find(int dir, const char *path)
+{
+	int found;
+
+	if (!guard_enter())
+		return -1;
+	found = openat(dir, path, O_PATH | O_CLOEXEC);
+	guard_leave();
+	return found;
+}
+
 int file_open_regular(int found)
 {
 	struct stat stat;
+	int fd;
 
-	if (found < 0 || fstat(found, &stat) || !S_ISREG(stat.st_mode))
+	if (found < 0 || file_stat(found, &stat) || !S_ISREG(stat.st_mode) || !guard_enter())
 		return -1;
-	return open_again(found, true);
+	fd = open_again(found, true);
+	guard_leave();
+	return fd;
 }
 
 static struct error *open_input(int dir, const char *name, const char *path, bool may_wait,

@@ -9,6 +9,7 @@
 #define BASE_FILE_H
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -50,6 +51,13 @@ int file_read_head(int dir, const char *path, size_t most, struct file_buffer *b
 
 /* The target of a symbolic link, with the same results; ENAMETOOLONG above 4096 bytes. */
 int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct text *ret);
+
+/*
+ * Of files of other users, whose file system may be theirs too: as calls that may hang
+ * (base/guard.h), and like the system calls otherwise.
+ */
+int file_stat(int fd, struct stat *ret);
+int file_find(int dir, const char *path); /* openat(2) with O_PATH */
 
 /* For reading, what was found with O_PATH, if it is a regular file: opening something else could do
  * something. `found` stays open. -1: it is none, or cannot be opened; EWOULDBLOCK: its owner holds

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/units.h"
 #include "proc/pairs.h"
 #include "symbol/debug_file.h"
@@ -59,14 +60,20 @@ bool origin_is_trusted_file(int fd)
 {
 	struct stat stat;
 
-	return fstat(fd, &stat) == 0 && file_is_trusted(stat.st_uid, stat.st_mode);
+	return file_stat(fd, &stat) == 0 && file_is_trusted(stat.st_uid, stat.st_mode);
 }
 
 static struct origin_identity ask(const char *path)
 {
 	struct statx file;
+	int failed;
 
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_UID | STATX_MODE, &file))
+	if (!guard_enter())
+		return (struct origin_identity){ 0 };
+	failed = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_UID | STATX_MODE,
+		       &file);
+	guard_leave();
+	if (failed)
 		return (struct origin_identity){ 0 };
 	return (struct origin_identity){
 		.is_trusted = file_is_trusted(file.stx_uid, file.stx_mode),
@@ -100,7 +107,7 @@ bool origin_may_name(const struct origin_identity *identity, int fd)
 {
 	struct stat stat;
 
-	if (fstat(fd, &stat))
+	if (file_stat(fd, &stat))
 		return false;
 	if (identity->is_trusted || file_is_trusted(stat.st_uid, stat.st_mode))
 		return file_is_trusted(stat.st_uid, stat.st_mode);
@@ -126,7 +133,7 @@ static bool has_inode(int fd, const struct profile_mapping *mapping)
 {
 	struct stat stat;
 
-	return mapping->inode && fstat(fd, &stat) == 0 && stat.st_ino == mapping->inode &&
+	return mapping->inode && file_stat(fd, &stat) == 0 && stat.st_ino == mapping->inode &&
 	       major(stat.st_dev) == mapping->major && minor(stat.st_dev) == mapping->minor;
 }
 
@@ -163,11 +170,15 @@ static int open_mapped(int process, const struct profile_mapping *mapping)
 	char link[64];
 	struct text target;
 	bool same_path;
+	int failed;
 
+	if (!guard_enter())
+		return -1;
 	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
 		 mapping->end);
-	same_path = file_readlink(process, link, &buffer, &target) == 0 &&
-		    text_equal(target, name_text(mapping->path));
+	failed = file_readlink(process, link, &buffer, &target);
+	guard_leave();
+	same_path = !failed && text_equal(target, name_text(mapping->path));
 	file_buffer_deinit(&buffer);
 	return check(rooted_open_link(process, link), mapping, same_path ? BY_PLACE : BY_INODE);
 }
@@ -219,7 +230,7 @@ static bool changed_since(int fd, uint64_t unix_ns)
 {
 	struct stat stat;
 
-	return unix_ns && (fstat(fd, &stat) || stat.st_ctim.tv_sec < 0 ||
+	return unix_ns && (file_stat(fd, &stat) || stat.st_ctim.tv_sec < 0 ||
 			   (uint64_t)stat.st_ctim.tv_sec > unix_ns / NS_PER_S);
 }
 
@@ -325,7 +336,7 @@ static bool is_readable_by(int fd, uint32_t user)
 {
 	struct stat stat;
 
-	if (fstat(fd, &stat) || stat.st_nlink != 1)
+	if (file_stat(fd, &stat) || stat.st_nlink != 1)
 		return false;
 	return stat.st_uid == user || (stat.st_uid == 0 && stat.st_mode & S_IROTH);
 }

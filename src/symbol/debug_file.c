@@ -62,7 +62,7 @@ static bool is_too_large(int fd)
 {
 	struct stat stat;
 
-	return fstat(fd, &stat) == 0 && (uint64_t)stat.st_size > DEBUG_FILE_SIZE_MAX;
+	return file_stat(fd, &stat) == 0 && (uint64_t)stat.st_size > DEBUG_FILE_SIZE_MAX;
 }
 
 static bool is_it(const struct wanted *wanted, int fd)
@@ -159,7 +159,7 @@ int debug_file_check(int fd, int program)
 
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &file) && !fstat(program, &its_program) &&
+	if (!file_stat(fd, &file) && !file_stat(program, &its_program) &&
 	    (file_is_trusted(file.st_uid, file.st_mode) ||
 	     (!file_is_trusted(its_program.st_uid, its_program.st_mode) &&
 	      file.st_uid == its_program.st_uid)))

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/guard.h"
 
 #define PIECE  ((size_t)64 << 10)
 #define WINDOW ((size_t)256 << 10)
@@ -20,7 +22,7 @@ int image_open(int fd, struct image *ret)
 	struct image image = { .fd = fd, .room = IMAGE_COPY_MAX };
 	struct stat stat;
 
-	if (fstat(fd, &stat))
+	if (file_stat(fd, &stat))
 		return errno;
 	if (!S_ISREG(stat.st_mode))
 		return EINVAL;
@@ -62,8 +64,12 @@ void image_close(struct image *image)
 static bool read_at(int fd, char *bytes, size_t size, uint64_t offset)
 {
 	while (size) {
-		ssize_t got = pread(fd, bytes, size, (off_t)offset);
+		ssize_t got;
 
+		if (!guard_enter())
+			return false;
+		got = pread(fd, bytes, size, (off_t)offset);
+		guard_leave();
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
@@ -84,13 +90,18 @@ static bool is_inside(const struct image *image, uint64_t offset, uint64_t size)
  * holes from data. */
 static uint64_t data_from(const struct image *image, uint64_t offset)
 {
-	off_t at = offset < image->size ? lseek(image->fd, (off_t)offset, SEEK_DATA) : -1;
 	struct stat stat;
+	off_t at = -1;
 
+	if (!guard_enter())
+		return offset;
+	if (offset < image->size)
+		at = lseek(image->fd, (off_t)offset, SEEK_DATA);
+	guard_leave();
 	if (at >= 0)
 		return (uint64_t)at;
 	/* A hole up to the end, unless the file was cut. */
-	if (errno == ENXIO && !fstat(image->fd, &stat) && (uint64_t)stat.st_size >= image->size)
+	if (errno == ENXIO && !file_stat(image->fd, &stat) && (uint64_t)stat.st_size >= image->size)
 		return image->size;
 	return offset;
 }

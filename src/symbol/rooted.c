@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/guard.h"
 
 static int open_below(int root, const char *path, uint64_t resolve)
 {
@@ -15,7 +16,10 @@ static int open_below(int root, const char *path, uint64_t resolve)
 
 	if (root < 0 || path[0] != '/')
 		return -1;
+	if (!guard_enter())
+		return -1;
 	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	guard_leave();
 	return file_open_regular(found);
 }
 
@@ -31,7 +35,7 @@ int rooted_open_unlinked(int root, const char *path)
 
 int rooted_open_link(int dir, const char *link)
 {
-	_cleanup_close_ int found = openat(dir, link, O_PATH | O_CLOEXEC);
+	_cleanup_close_ int found = file_find(dir, link);
 
 	return file_open_regular(found);
 }
