@@ -74,3 +74,10 @@ bool process_user_is_stranger(uint32_t user)
 {
 	return user != 0 && user != getuid();
 }
+
+uint64_t process_user_subject(uint32_t pid)
+{
+	const uint32_t user = process_user(pid);
+
+	return process_user_is_stranger(user) ? (uint64_t)1 << 32 | user : pid;
+}
