@@ -9,8 +9,12 @@ static size_t read_process(void *context, uint64_t address, void *into, size_t s
 	const pid_t *pid = context;
 	struct iovec here = { .iov_base = into, .iov_len = size };
 	struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = size };
-	ssize_t got = process_vm_readv(*pid, &here, 1, &there, 1, 0);
+	ssize_t got;
 
+	if (!guard_enter())
+		return 0;
+	got = process_vm_readv(*pid, &here, 1, &there, 1, 0);
+	guard_leave();
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -42,6 +46,7 @@ static size_t walk(const struct thread_record *t, const struct unwinder *unwinde
 	struct unwind_window window = { .read = read_process, .context = &pid };
 	struct unwind_process process = { 0 };
 
+	guard_about(t->tgid);
 	if (unwinder)
 		unwinder_process(unwinder, t->tgid, &process);
 	return first_stacks_walk(t, unwinder ? unwinder_store(unwinder) : NULL, &process, &window,
@@ -64,29 +69,39 @@ static bool lacks_stack(const struct profile_chunks *chunks, uint32_t stack)
 	       (profile_chunks_stack(chunks, stack, &frames, &end) && end == STACK_INCOMPLETE);
 }
 
-void first_stacks_take(struct profile_chunks *chunks, const struct unwinder *unwinder,
-		       bool only_tables, unsigned most_frames)
+static void take(struct first_stacks *stacks, struct thread_record *t)
 {
 	uint64_t frames[PROFILE_USER_FRAMES_MAX];
-	uint32_t count = chunks->state->next_thread;
+	uint32_t before = t->user_stack, stack;
+	enum stack_end end;
+	size_t depth;
 
-	for (uint32_t number = 1; number < count; number++) {
-		struct thread_record *t = profile_chunks_thread(chunks, number);
-		uint32_t stack, before;
-		enum stack_end end;
-		size_t depth;
+	depth = walk(t, stacks->unwinder, stacks->only_tables, stacks->most_frames, frames, &end);
+	if (!is_where_it_was(t) || (before && end == STACK_INCOMPLETE))
+		return;
+	stack = profile_chunks_put(stacks->chunks, frames, depth, end);
+	if (stack > STACK_LOST && is_where_it_was(t))
+		__atomic_compare_exchange_n(&t->user_stack, &before, stack, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+}
 
-		if (!t || !t->left_ip || !t->is_kept || !is_where_it_was(t))
-			continue;
-		before = t->user_stack;
-		if (!lacks_stack(chunks, before))
-			continue;
-		depth = walk(t, unwinder, only_tables, most_frames, frames, &end);
-		if (!is_where_it_was(t) || (before && end == STACK_INCOMPLETE))
-			continue;
-		stack = profile_chunks_put(chunks, frames, depth, end);
-		if (stack > STACK_LOST && is_where_it_was(t))
-			__atomic_compare_exchange_n(&t->user_stack, &before, stack, false,
-						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+static void take_rest(void *context)
+{
+	struct first_stacks *stacks = context;
+	const uint32_t count = stacks->chunks->state->next_thread;
+
+	while (stacks->next < count) {
+		struct thread_record *t = profile_chunks_thread(stacks->chunks, stacks->next++);
+
+		if (t && t->left_ip && t->is_kept && is_where_it_was(t) &&
+		    lacks_stack(stacks->chunks, t->user_stack))
+			take(stacks, t);
 	}
+}
+
+void first_stacks_take(struct first_stacks *stacks)
+{
+	stacks->next = 1;
+	while (!guard_run(stacks->guard, take_rest, stacks, NULL))
+		;
 }

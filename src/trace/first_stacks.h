@@ -11,15 +11,24 @@
 #ifndef TRACE_FIRST_STACKS_H
 #define TRACE_FIRST_STACKS_H
 
+#include "base/guard.h"
 #include "trace/profile_memory.h"
 #include "trace/unwinder.h"
 #include "unwind/follow.h"
 #include "unwind/window.h"
 
-/* For all threads that the records tell of, at most so many frames each. Without an unwinder (NULL)
- * by frame pointers; `only_tables`: never by these. */
-void first_stacks_take(struct profile_chunks *chunks, const struct unwinder *unwinder,
-		       bool only_tables, unsigned most_frames);
+struct first_stacks {
+	struct profile_chunks *chunks;
+	const struct unwinder *unwinder; /* NULL: walks go by frame pointers */
+	struct guard *guard; /* for reading memory; NULL: a thread that hangs, hangs us */
+	bool only_tables;    /* never by frame pointers */
+	unsigned most_frames;
+	uint32_t next; /* number of a thread, in a pass */
+};
+
+/* For all threads that the records tell of. One whose memory cannot be read in time has none yet.
+ */
+void first_stacks_take(struct first_stacks *stacks);
 
 /*
  * The stack of one thread, by the registers in its record and the memory that `window` reads:

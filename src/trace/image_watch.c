@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "proc/pairs.h"
 #include "proc/process_user.h"
 #include "proc/tasks.h"
@@ -35,6 +36,13 @@ struct image_watch {
 	struct {
 		ARRAY(uint32_t);
 	} pids;
+	struct {
+		ARRAY(uint32_t);
+	} listed;                /* processes to be read */
+	size_t next, count_read; /* of these */
+	uint64_t since_ns;
+	bool tells;          /* that they are read */
+	struct guard *guard; /* not owned; NULL: none */
 	struct record_queue queue;
 	char *batch;   /* room for one ring */
 	uint64_t lost; /* by the rings; the table counts its own */
@@ -114,7 +122,10 @@ static struct error *open_rings(struct image_watch *watch, size_t bytes, size_t 
 			continue;
 		if (failed)
 			return error_system(failed,
-					    "cannot watch mappings on CPU %d by perf events", cpu);
+					    "cannot watch mappings on CPU %d by perf events%s", cpu,
+					    failed == EACCES ? " (CAP_SYS_ADMIN is required while "
+							       "kernel.perf_event_paranoid is 3)"
+							     : "");
 		bytes = ring.bytes;
 		err = keep_ring(watch, &ring);
 		if (err)
@@ -161,6 +172,7 @@ struct error *image_watch_open(const struct image_watch_options *options, struct
 	if (!watch)
 		return &error_no_memory;
 	watch->waiting = watch->proc = -1;
+	watch->guard = options->guard;
 	watch->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	err = open_watch(watch, options);
 	if (err) {
@@ -179,6 +191,7 @@ void image_watch_close(struct image_watch *watch)
 		perf_ring_close(&watch->rings.items[i]);
 	array_deinit(&watch->rings);
 	array_deinit(&watch->pids);
+	array_deinit(&watch->listed);
 	record_queue_deinit(&watch->queue);
 	image_table_destroy(watch->table);
 	file_buffer_deinit(&watch->buffer);
@@ -355,50 +368,110 @@ static struct error *open_proc(struct image_watch *watch)
 	return watch->proc >= 0 ? NULL : file_open_dir("/proc", &watch->proc);
 }
 
-bool image_watch_read_again(struct image_watch *watch, uint32_t pid)
-{
-	/* A new one each time: it believes that a file which it has seen does not change. */
-	_cleanup_(process_maps_destroy) struct process_maps *maps = NULL;
-	_cleanup_error_ struct error *err = open_proc(watch);
+/* Reads processes of the watch, from its next one on, by maps that are its own. */
+struct look {
+	struct image_watch *watch;
+	struct process_maps *maps;
+};
 
-	if (!err)
-		err = process_maps_create(watch->proc, &maps);
-	take_all(watch);
-	return !err && read_process(watch, maps, pid, clock_ns(CLOCK_MONOTONIC));
+static void release_look(void *job)
+{
+	struct look *look = job;
+
+	process_maps_destroy(look->maps);
+	free(look);
 }
 
-static struct error *read_processes(struct image_watch *watch, struct process_maps *maps)
+static struct error *create_look(struct image_watch *watch, struct look **ret)
 {
-	struct tids all = { 0 };
-	const uint32_t *pids = watch->pids.items;
-	size_t count = watch->pids.count;
-	int failed = 0;
+	struct error *err = open_proc(watch);
+	struct look *look = err ? NULL : calloc(1, sizeof(*look));
 
-	if (!count) {
-		failed = tasks_list(watch->proc, &all);
-		pids = all.items;
-		count = all.count;
-	}
-	for (size_t i = 0; !failed && i < count; i++) {
-		if (i % READ_AT_ONCE == 0)
+	if (!look)
+		return err ? err : &error_no_memory;
+	look->watch = watch;
+	/* New ones each time: they believe that a file which they have seen does not change. */
+	err = process_maps_create(watch->proc, &look->maps);
+	if (err)
+		free(look);
+	else
+		*ret = look;
+	return err;
+}
+
+static void look_at_processes(void *job)
+{
+	const struct look *look = job;
+	struct image_watch *watch = look->watch;
+
+	while (watch->next < watch->listed.count) {
+		const uint32_t pid = watch->listed.items[watch->next];
+
+		if (watch->next++ % READ_AT_ONCE == 0)
 			take_all(watch);
-		if (read_process(watch, maps, pids[i], 0))
-			image_table_tell(watch->table, pids[i]);
+		guard_about(pid);
+		if (!read_process(watch, look->maps, pid, watch->since_ns))
+			continue;
+		watch->count_read++;
+		if (watch->tells)
+			image_table_tell(watch->table, pid);
 	}
-	array_deinit(&all);
-	return failed ? error_system(failed, "/proc") : NULL;
+}
+
+/* All that are listed. One that hangs is passed over. */
+static struct error *look_at_listed(struct image_watch *watch, uint64_t since_ns, bool tells)
+{
+	struct error *err = NULL;
+
+	watch->next = watch->count_read = 0;
+	watch->since_ns = since_ns;
+	watch->tells = tells;
+	while (!err && watch->next < watch->listed.count) {
+		struct look *look;
+
+		err = create_look(watch, &look);
+		if (!err && guard_run(watch->guard, look_at_processes, look, release_look))
+			release_look(look);
+	}
+	return err;
+}
+
+static bool list_again(struct image_watch *watch, const uint32_t *pids, size_t count)
+{
+	watch->listed.count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!array_push(&watch->listed, pids[i]))
+			return false;
+	return true;
+}
+
+bool image_watch_read_again(struct image_watch *watch, uint32_t pid)
+{
+	_cleanup_error_ struct error *err = NULL;
+
+	if (!list_again(watch, &pid, 1))
+		return false;
+	err = look_at_listed(watch, clock_ns(CLOCK_MONOTONIC), false);
+	return watch->count_read;
 }
 
 struct error *image_watch_start(struct image_watch *watch)
 {
-	_cleanup_(process_maps_destroy) struct process_maps *maps = NULL;
 	struct error *err = open_proc(watch);
+	struct tids all = { 0 };
+	int failed = 0;
+	bool is_listed;
 
-	if (!err)
-		err = process_maps_create(watch->proc, &maps);
-	if (!err)
-		err = read_processes(watch, maps);
-	return err;
+	if (err)
+		return err;
+	if (!watch->pids.count)
+		failed = tasks_list(watch->proc, &all);
+	is_listed = watch->pids.count ? list_again(watch, watch->pids.items, watch->pids.count)
+				      : list_again(watch, all.items, all.count);
+	array_deinit(&all);
+	if (failed || !is_listed)
+		return failed ? error_system(failed, "/proc") : &error_no_memory;
+	return look_at_listed(watch, 0, true);
 }
 
 /* --- what is there now --- */

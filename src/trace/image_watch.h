@@ -28,6 +28,7 @@
 #ifndef TRACE_IMAGE_WATCH_H
 #define TRACE_IMAGE_WATCH_H
 
+#include "base/guard.h"
 #include "trace/address_space.h"
 #include "trace/image_table.h"
 
@@ -38,6 +39,7 @@ struct image_watch_options {
 	size_t pid_count;     /* 0: all processes */
 	size_t max_memory;    /* in bytes; 0: 256 MiB. What needs more is lost */
 	size_t ring_bytes;    /* for each CPU; 0: 256 KiB */
+	struct guard *guard;  /* for reading processes; not owned. NULL: one that hangs, hangs us */
 	size_t wake_bytes;    /* so many in a ring make image_watch_fd readable; 0: half a ring */
 };
 

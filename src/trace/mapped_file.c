@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/units.h"
 #include "proc/process_user.h"
 #include "stack/origin.h"
@@ -112,10 +113,15 @@ static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping,
 {
 	struct statx file;
 	char path[80];
+	int failed;
 
 	print_link(path, sizeof(path), pid, mapping);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC,
-		  STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file))
+	if (!guard_enter())
+		return identify_claimed(pid, mapping, ret);
+	failed = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC,
+		       STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file);
+	guard_leave();
+	if (failed)
 		return identify_claimed(pid, mapping, ret);
 	if (mapping->build_id_length && file_is_trusted(file.stx_uid, file.stx_mode)) {
 		*ret = by_build_id(mapping, BY_BUILD_ID);

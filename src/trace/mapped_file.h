@@ -22,9 +22,10 @@ enum mapped_kind mapped_kind(const struct profile_mapping *mapping);
 /*
  * What tells a file from others: the build-id of the mapping, if only root or we can have written
  * the file; else the device and inode of the file that the process has there now, and when it was
- * last changed. That is asked of the kernel alone, and waits for no file system. Where the kernel
- * does not say which file it is, the build-id together with the user of the process. False: it
- * cannot be told.
+ * last changed. That is asked of the kernel alone, and waits for no file system, but for the lock
+ * of the process's memory map: it is a call that may hang (base/guard.h). Where the kernel does not
+ * say which file it is, the build-id together with the user of the process. False: it cannot be
+ * told.
  */
 bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret);
 

@@ -9,9 +9,11 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/word_map.h"
 #include "proc/map_query.h"
 #include "symbol/elf.h"
+#include "symbol/rooted.h"
 
 struct build_id {
 	uint8_t length;
@@ -20,6 +22,7 @@ struct build_id {
 
 struct process_maps {
 	int proc_dir; /* not owned */
+	int fd;       /* of the one that is asked; -1: none */
 	bool is_text;
 	struct map_query query;
 	struct file_buffer buffer;
@@ -37,6 +40,7 @@ struct error *process_maps_create(int proc_dir, struct process_maps **ret)
 	if (!maps)
 		return &error_no_memory;
 	maps->proc_dir = proc_dir;
+	maps->fd = -1;
 	*ret = maps;
 	return NULL;
 }
@@ -45,6 +49,8 @@ void process_maps_destroy(struct process_maps *maps)
 {
 	if (!maps)
 		return;
+	if (maps->fd >= 0)
+		close(maps->fd);
 	file_buffer_deinit(&maps->buffer);
 	word_map_deinit(&maps->known);
 	array_deinit(&maps->build_ids);
@@ -58,22 +64,46 @@ void process_maps_use_text(struct process_maps *maps)
 
 /* --- by asking --- */
 
-static int ask(struct process_maps *maps, uint32_t pid, process_maps_visit *visit, void *context)
+static int open_maps(struct process_maps *maps, uint32_t pid)
 {
-	struct map_query *query = &maps->query;
-	_cleanup_close_ int fd = -1;
-	struct mapping mapping;
 	char path[32];
 	int failed;
 
+	if (maps->fd >= 0)
+		close(maps->fd);
+	maps->fd = -1;
 	snprintf(path, sizeof(path), "%u/maps", pid);
-	fd = openat(maps->proc_dir, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	query->fd = fd;
+	if (!guard_enter())
+		return EAGAIN;
+	maps->fd = openat(maps->proc_dir, path, O_RDONLY | O_CLOEXEC);
+	failed = maps->fd < 0 ? errno : 0;
+	guard_leave();
+	return failed;
+}
+
+static int ask_next(struct process_maps *maps, struct mapping *ret)
+{
+	int failed;
+
+	if (!guard_enter())
+		return EAGAIN;
+	failed = map_query_next(&maps->query, ret);
+	guard_leave();
+	return failed;
+}
+
+static int ask(struct process_maps *maps, uint32_t pid, process_maps_visit *visit, void *context)
+{
+	struct map_query *query = &maps->query;
+	struct mapping mapping;
+	int failed = open_maps(maps, pid);
+
+	if (failed)
+		return failed;
+	query->fd = maps->fd;
 	query->from = 0;
 	query->with_nameless = query->with_build_ids = true;
-	while (!(failed = map_query_next(query, &mapping))) {
+	while (!(failed = ask_next(maps, &mapping))) {
 		const struct text build_id = { (const char *)query->build_id,
 					       query->build_id_length };
 
@@ -104,27 +134,21 @@ static void read_build_id(int fd, struct build_id *ret)
 	image_close(&image);
 }
 
-/* The file as the process sees it, if it is still the one that is mapped; -1 else. Opening a device
- * or a pipe may do something: it is looked at before that. */
+/* The file as the process sees it, if it is still the one that is mapped; -1 else. */
 static int open_mapped(struct process_maps *maps, uint32_t pid, const struct mapping *mapping)
 {
-	_cleanup_free_ char *path = NULL;
-	_cleanup_close_ int place = -1;
+	_cleanup_free_ char *path = strndup(mapping->path.bytes, mapping->path.length);
+	_cleanup_close_ int root = -1, fd = -1;
 	struct stat stat;
-	char again[40];
+	char name[32];
 
-	if (asprintf(&path, "%u/root/%.*s", pid, (int)mapping->path.length, mapping->path.bytes) <
-	    0) {
-		path = NULL;
+	snprintf(name, sizeof(name), "%u/root", pid);
+	root = path ? openat(maps->proc_dir, name, O_PATH | O_CLOEXEC) : -1;
+	fd = root < 0 ? -1 : rooted_open(root, path);
+	if (fd < 0 || file_stat(fd, &stat) || stat.st_ino != mapping->inode ||
+	    major(stat.st_dev) != mapping->major || minor(stat.st_dev) != mapping->minor)
 		return -1;
-	}
-	place = openat(maps->proc_dir, path, O_PATH | O_CLOEXEC);
-	if (place < 0 || fstat(place, &stat) || !S_ISREG(stat.st_mode) ||
-	    stat.st_ino != mapping->inode || major(stat.st_dev) != mapping->major ||
-	    minor(stat.st_dev) != mapping->minor)
-		return -1;
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
-	return open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return take_fd(fd);
 }
 
 static struct text build_id_of(struct process_maps *maps, uint32_t pid,
@@ -164,7 +188,10 @@ static int read_text(struct process_maps *maps, uint32_t pid, process_maps_visit
 	int failed;
 
 	snprintf(path, sizeof(path), "%u/maps", pid);
+	if (!guard_enter())
+		return EAGAIN;
 	failed = file_read(maps->proc_dir, path, &maps->buffer, &rest);
+	guard_leave();
 	if (failed)
 		return failed;
 	while (maps_next(&rest, &mapping))

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "proc/cgroup_tree.h"
+#include "proc/process_user.h"
 #include "trace/bpf_programs.h"
 #include "trace/libbpf_reason.h"
 #include "trace/profile_unwinding.h"
@@ -308,13 +309,28 @@ static struct error *open_events(struct profile_session *session)
 	return err;
 }
 
-static struct error *open_all(struct profile_session *session)
+/* What a process that hangs may take of a tick, which makes room for records, and of all ticks. */
+static const struct guard_options guarded = {
+	.subject_of = process_user_subject,
+	.patience_ns = NS_PER_S / 2,
+	.part = 5,
+	.advance_ns = NS_PER_S,
+};
+
+static struct error *watch_images(struct profile_session *session)
 {
 	/* A build maps some thousand files a second, and we may not run for a while. */
-	const struct image_watch_options watch = {
+	struct image_watch_options watch = {
 		.ring_bytes = 2 << 20,
 		.wake_bytes = profile_has_tables(&session->options),
 	};
+
+	watch.guard = session->guard = guard_create(&guarded);
+	return session->guard ? image_watch_open(&watch, &session->images) : &error_no_memory;
+}
+
+static struct error *open_all(struct profile_session *session)
+{
 	struct error *err = load(session);
 
 	if (!err)
@@ -322,7 +338,7 @@ static struct error *open_all(struct profile_session *session)
 	if (!err)
 		err = set_entries(session);
 	if (!err && session->options.user_frames)
-		err = image_watch_open(&watch, &session->images);
+		err = watch_images(session);
 	if (!err && profile_has_tables(&session->options))
 		err = profile_open_unwinder(session);
 	if (!err)
@@ -366,6 +382,7 @@ void profile_session_close(struct profile_session *session)
 	program_cost_deinit(&session->cost);
 	unwinder_close(session->unwinder);
 	image_watch_close(session->images);
+	guard_destroy(session->guard);
 	kallsyms_destroy(session->symbols);
 	profile_chunks_deinit(&session->chunks);
 	profile_bpf__destroy(session->program);

@@ -65,6 +65,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.processes = bpf_map__fd(program->maps.unwind_processes),
 		.asked = bpf_map__fd(program->maps.unwind_asked),
 		.images = session->images,
+		.guard = session->guard,
 		.pids = pids,
 		.max_bytes = options->memory_bytes,
 	};
@@ -97,9 +98,13 @@ struct error *profile_start_unwinder(struct profile_session *session)
 
 void profile_take_first_stacks(struct profile_session *session)
 {
-	first_stacks_take(&session->chunks, session->unwinder,
-			  session->options.unwind == PROFILE_UNWIND_DWARF,
-			  session->options.user_frames);
+	first_stacks_take(&(struct first_stacks){
+		.chunks = &session->chunks,
+		.unwinder = session->unwinder,
+		.guard = session->guard,
+		.only_tables = session->options.unwind == PROFILE_UNWIND_DWARF,
+		.most_frames = session->options.user_frames,
+	});
 }
 
 /*

@@ -12,12 +12,20 @@
 
 LIST_HEAD(space_bucket, shelf_space);
 
+struct identified {
+	struct words identity;
+	bool is_known;
+};
+
 struct space_shelf {
 	struct unwind_store *store;
 	struct table_shelf *tables;
 	uint64_t page, generation;
 	size_t too_many;
 	struct process_space words; /* that are put together */
+	struct {
+		ARRAY(struct identified);
+	} files; /* of the mappings that are taken, by their number */
 	struct space_bucket buckets[BUCKETS];
 	STAILQ_HEAD(, shelf_space) released; /* the one that has waited longest first */
 };
@@ -99,8 +107,27 @@ static void take_table(struct space_shelf *shelf, struct shelf_space *space,
 	}
 }
 
+/* All of them before anything is changed: each is a call that may hang (base/guard.h). */
+static bool identify_files(struct space_shelf *shelf, uint32_t pid,
+			   const struct address_space *mappings)
+{
+	shelf->files.count = 0;
+	for (size_t i = 0; i < mappings->count; i++) {
+		const struct profile_mapping *mapping = &mappings->items[i];
+		const enum mapped_kind kind = mapped_kind(mapping);
+		struct identified file = { 0 };
+
+		if (mapping->end <= UNWIND_USER_LIMIT &&
+		    (kind == MAPPED_FILE || kind == MAPPED_VDSO))
+			file.is_known = mapped_file_identify(pid, mapping, &file.identity);
+		if (!array_push(&shelf->files, file))
+			return false;
+	}
+	return true;
+}
+
 static bool take_mapping(struct space_shelf *shelf, struct shelf_space *space, uint32_t pid,
-			 const struct profile_mapping *mapping)
+			 const struct profile_mapping *mapping, const struct identified *file)
 {
 	const enum mapped_kind kind = mapped_kind(mapping);
 	struct unwind_mapping made = {
@@ -116,7 +143,8 @@ static bool take_mapping(struct space_shelf *shelf, struct shelf_space *space, u
 	if (kind == MAPPED_MEMORY) {
 		made.kind = UNWIND_MAPPING_POINTER;
 	} else if (kind != MAPPED_OTHER) {
-		table = table_shelf_find(shelf->tables, pid, mapping);
+		if (file->is_known)
+			table = table_shelf_find(shelf->tables, pid, mapping, &file->identity);
 		space->has_unknown |= !table;
 	}
 	if (table) {
@@ -133,7 +161,7 @@ static bool take_mappings(struct space_shelf *shelf, struct shelf_space *space, 
 {
 	shelf->words.count = 0;
 	for (size_t i = 0; i < mappings->count; i++)
-		if (!take_mapping(shelf, space, pid, &mappings->items[i]))
+		if (!take_mapping(shelf, space, pid, &mappings->items[i], &shelf->files.items[i]))
 			return false;
 	shelf->too_many += process_space_fit(&shelf->words, UNWIND_MAPPINGS_MAX);
 	space->count = (uint32_t)shelf->words.count;
@@ -185,8 +213,11 @@ static bool put_words(struct space_shelf *shelf, struct shelf_space *space)
 struct shelf_space *space_shelf_put(struct space_shelf *shelf, uint32_t pid,
 				    const struct address_space *mappings)
 {
-	struct shelf_space *space = calloc(1, sizeof(*space)), *same;
+	struct shelf_space *space, *same;
 
+	if (!identify_files(shelf, pid, mappings))
+		return NULL;
+	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
 	if (!take_mappings(shelf, space, pid, mappings) || !space->count) {
@@ -233,5 +264,6 @@ void space_shelf_destroy(struct space_shelf *shelf)
 		return;
 	space_shelf_give_back(shelf, UINT64_MAX);
 	process_space_deinit(&shelf->words);
+	array_deinit(&shelf->files);
 	free(shelf);
 }

@@ -170,18 +170,16 @@ static bool is_worth_another_try(const struct shelf_table *table, uint32_t pid)
 }
 
 struct shelf_table *table_shelf_find(struct table_shelf *shelf, uint32_t pid,
-				     const struct profile_mapping *mapping)
+				     const struct profile_mapping *mapping,
+				     const struct words *identity)
 {
 	struct shelf_table *table;
-	struct words identity;
 
-	if (!mapped_file_identify(pid, mapping, &identity))
-		return NULL;
-	LIST_FOREACH(table, bucket_of(shelf, &identity), same)
-	if (memcmp(&table->identity, &identity, sizeof(identity)) == 0)
+	LIST_FOREACH(table, bucket_of(shelf, identity), same)
+	if (memcmp(&table->identity, identity, sizeof(*identity)) == 0)
 		break;
 	if (!table) {
-		table = add_table(shelf, &identity);
+		table = add_table(shelf, identity);
 		if (!table) {
 			shelf->use.failed++;
 			return NULL;

@@ -3,7 +3,8 @@
  * Unwind tables of files, each once, whoever has the file mapped: asked for, put into the store
  * when they are made, kept while somebody uses them, and longer while there is room.
  *
- *	struct shelf_table *table = table_shelf_find(shelf, pid, &mapping);
+ *	if (mapped_file_identify(pid, &mapping, &identity))
+ *		table = table_shelf_find(shelf, pid, &mapping, &identity);
  *	table_shelf_use(shelf, table);
  *	...
  *	if (table_shelf_put_made(shelf))
@@ -51,10 +52,11 @@ struct error *table_shelf_create(struct unwind_store *store, struct table_makers
 				 size_t max_bytes, struct table_shelf **ret) MUST_CHECK;
 
 /* The table of a file that a process has mapped, which is asked for if there is none yet. One that
- * failed is asked for again when another process has the file. NULL: the file cannot be told, or
- * memory is short, which is counted. */
+ * failed is asked for again when another process has the file. NULL: memory is short, which is
+ * counted. */
 struct shelf_table *table_shelf_find(struct table_shelf *shelf, uint32_t pid,
-				     const struct profile_mapping *mapping);
+				     const struct profile_mapping *mapping,
+				     const struct words *identity);
 
 void table_shelf_use(struct table_shelf *shelf, struct shelf_table *table);
 /* Not needed any more; nobody may know its place by now. */

@@ -87,6 +87,8 @@ struct unwinder {
 	struct process_bucket buckets[BUCKETS];
 	struct processes restless; /* the one that has been quiet longest first */
 	struct processes waiting, late, asked;
+	size_t wanted_read;     /* of `pids`, at the start */
+	uint64_t started_by_ns; /* the start follows changes until then */
 	size_t no_room, failed;
 	bool has_news;
 	bool has_tables; /* for those who wait, since they were looked at last */
@@ -307,16 +309,17 @@ static void read_soon(struct unwinder *unwinder, struct process *process, uint64
 static void build(struct unwinder *unwinder, struct process *process, const struct image_now *now,
 		  uint64_t time_ns, bool quietly)
 {
-	struct shelf_space *before = process->space;
+	struct shelf_space *before = process->space, *space = NULL;
 	uint64_t pages_before = process->exec_pages;
 
-	process->space = NULL;
+	guard_about(process->pid);
+	if (now->space && now->space->count) {
+		space = space_shelf_put(unwinder->spaces, process->pid, now->space);
+		unwinder->no_room += !space;
+	}
+	process->space = space;
 	process->begun_ns = now->begun_ns;
 	process->built_ns = time_ns;
-	if (now->space && now->space->count) {
-		process->space = space_shelf_put(unwinder->spaces, process->pid, now->space);
-		unwinder->no_room += !process->space;
-	}
 	if (process->space) {
 		/* Who makes code changes the number all the time. */
 		process->exec_pages = process->space->has_pointers ? 0 : now->exec_pages;
@@ -650,8 +653,10 @@ static void forget_after_loss(struct unwinder *unwinder)
 		forget_some(unwinder);
 }
 
-void unwinder_tick(struct unwinder *unwinder)
+static void tick(void *context)
 {
+	struct unwinder *unwinder = context;
+
 	forget_after_loss(unwinder);
 	unwinder->has_tables |= table_shelf_put_made(unwinder->tables) != 0;
 	if (unwinder->has_tables)
@@ -667,15 +672,30 @@ void unwinder_tick(struct unwinder *unwinder)
 	space_shelf_give_back(unwinder->spaces, clock_ns(CLOCK_MONOTONIC));
 }
 
-static void read_wanted(struct unwinder *unwinder)
+void unwinder_tick(struct unwinder *unwinder)
 {
-	for (size_t i = 0; i < unwinder->pids.count; i++) {
-		const uint32_t pid = unwinder->pids.items[i];
+	guard_run(unwinder->options.guard, tick, unwinder, NULL);
+}
+
+static void read_wanted(void *context)
+{
+	struct unwinder *unwinder = context;
+
+	while (unwinder->wanted_read < unwinder->pids.count) {
+		const uint32_t pid = unwinder->pids.items[unwinder->wanted_read++];
 
 		image_watch_read_again(unwinder->options.images, pid);
 		image_watch_mark(unwinder->options.images, pid);
 		follow(unwinder, pid);
 	}
+}
+
+static void follow_for_a_while(void *context)
+{
+	struct unwinder *unwinder = context;
+
+	while (follow_changed(unwinder) && clock_ns(CLOCK_MONOTONIC) < unwinder->started_by_ns)
+		;
 }
 
 struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
@@ -684,9 +704,11 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 	struct table_shelf_use use;
 
+	unwinder->started_by_ns = begun_ns + most_ns;
 	image_watch_poll(unwinder->options.images);
-	read_wanted(unwinder);
-	while (follow_changed(unwinder) && clock_ns(CLOCK_MONOTONIC) - begun_ns < most_ns)
+	while (!guard_run(unwinder->options.guard, read_wanted, unwinder, NULL))
+		;
+	while (!guard_run(unwinder->options.guard, follow_for_a_while, unwinder, NULL))
 		;
 	for (;;) {
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);

@@ -21,6 +21,7 @@
 #ifndef TRACE_UNWINDER_H
 #define TRACE_UNWINDER_H
 
+#include "base/guard.h"
 #include "trace/image_watch.h"
 #include "unwind/store.h"
 
@@ -32,6 +33,7 @@ struct unwinder_options {
 	 * process number to the generation that a walk found wanting (0: none). */
 	int chunks, rules, processes, asked;
 	struct image_watch *images; /* not owned */
+	struct guard *guard;        /* for looking at processes; not owned. NULL: none */
 	/* These processes and the children they will have, and who is asked for by a walk; none:
 	 * all that there are. */
 	const uint32_t *pids;
@@ -51,8 +53,8 @@ typedef bool unwinder_progress(void *context, size_t done, size_t all);
 struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 			     unwinder_progress *progress, void *context) MUST_CHECK;
 
-/* What has changed since, and tables that are ready. Waits for no table and for no lock but those
- * of the processes whose maps it reads. */
+/* What has changed since, and tables that are ready. Waits for no table, and for a process that
+ * hangs no longer than the guard does: what is left of the tick is done by the next one. */
 void unwinder_tick(struct unwinder *unwinder);
 
 /* Has more been told of any process since the last call? */

@@ -77,6 +77,17 @@ static struct profile_mapping mapping_of(const char *path, struct name **ret_nam
 
 static const char *const programs[] = { "/bin/ls", "/bin/cp", "/bin/sed", "/bin/tar", "/bin/bash" };
 
+/* NULL: the file cannot be told, or there is no memory. */
+static struct shelf_table *find_table(const struct shelves *s, uint32_t pid,
+				      const struct profile_mapping *mapping)
+{
+	struct words identity;
+
+	return mapped_file_identify(pid, mapping, &identity)
+		       ? table_shelf_find(s->tables, pid, mapping, &identity)
+		       : NULL;
+}
+
 TEST(tables_that_nobody_uses_go_when_room_is_wanted)
 {
 	struct shelf_table *tables[array_length(programs)];
@@ -89,10 +100,10 @@ TEST(tables_that_nobody_uses_go_when_room_is_wanted)
 	open_shelves(&s, 4 * UNWIND_CHUNK * 4);
 	for (size_t i = 0; i < array_length(programs); i++) {
 		mappings[i] = mapping_of(programs[i], &names[i], NULL);
-		tables[i] = table_shelf_find(s.tables, me, &mappings[i]);
+		tables[i] = find_table(&s, me, &mappings[i]);
 		assert_non_null(tables[i]);
 		assert_int_equal(tables[i]->state, SHELF_LATER);
-		assert_ptr_equal(table_shelf_find(s.tables, me, &mappings[i]), tables[i]);
+		assert_ptr_equal(find_table(&s, me, &mappings[i]), tables[i]);
 		table_shelf_use(s.tables, tables[i]);
 	}
 	wait_for_makers(&s);
@@ -104,12 +115,12 @@ TEST(tables_that_nobody_uses_go_when_room_is_wanted)
 	table_shelf_release(s.tables, tables[2]);
 	table_shelf_release(s.tables, tables[0]);
 	assert_true(table_shelf_make_room(s.tables));
-	assert_ptr_equal(table_shelf_find(s.tables, me, &mappings[0]), tables[0]);
+	assert_ptr_equal(find_table(&s, me, &mappings[0]), tables[0]);
 	assert_int_equal(tables[0]->state, SHELF_TABLE);
 	assert_int_equal(table_shelf_usage(s.tables).tables, array_length(programs) - 1);
 	assert_true(unwind_store_use(s.store).used_bytes < used);
 	/* It comes back when it is wanted. */
-	tables[2] = table_shelf_find(s.tables, me, &mappings[2]);
+	tables[2] = find_table(&s, me, &mappings[2]);
 	assert_int_equal(tables[2]->state, SHELF_LATER);
 	wait_for_makers(&s);
 	assert_int_equal(tables[2]->state, SHELF_TABLE);
@@ -157,15 +168,15 @@ TEST(a_claim_counts_for_processes_of_one_user)
 	stranger = start_stranger();
 	open_shelves(&s, UNWIND_CHUNK * 4);
 	mapping = mapping_of(programs[0], &name, NULL);
-	ours = table_shelf_find(s.tables, me, &mapping);
+	ours = find_table(&s, me, &mapping);
 	assert_non_null(ours);
-	assert_ptr_equal(table_shelf_find(s.tables, me, &mapping), ours);
-	assert_non_null(table_shelf_find(s.tables, (uint32_t)stranger, &mapping));
-	assert_ptr_not_equal(table_shelf_find(s.tables, (uint32_t)stranger, &mapping), ours);
+	assert_ptr_equal(find_table(&s, me, &mapping), ours);
+	assert_non_null(find_table(&s, (uint32_t)stranger, &mapping));
+	assert_ptr_not_equal(find_table(&s, (uint32_t)stranger, &mapping), ours);
 	kill(stranger, SIGKILL);
 	waitpid(stranger, NULL, 0);
 	/* It is gone, so nothing can be told. */
-	assert_null(table_shelf_find(s.tables, (uint32_t)stranger, &mapping));
+	assert_null(find_table(&s, (uint32_t)stranger, &mapping));
 	wait_for_makers(&s);
 	close_shelves(&s);
 	free(name);
@@ -183,7 +194,7 @@ TEST(little_memory_is_used_again_and_again)
 		struct name *name;
 		struct profile_mapping mapping =
 			mapping_of(programs[i % array_length(programs)], &name, NULL);
-		struct shelf_table *table = table_shelf_find(s.tables, me, &mapping);
+		struct shelf_table *table = find_table(&s, me, &mapping);
 
 		table_shelf_use(s.tables, table);
 		wait_for_makers(&s);
@@ -207,13 +218,13 @@ TEST(a_file_that_cannot_be_is_nothing)
 
 	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
 	mapping.build_id[0] ^= 1;
-	table = table_shelf_find(s.tables, me, &mapping);
+	table = find_table(&s, me, &mapping);
 	wait_for_makers(&s);
 	assert_int_equal(table->state, SHELF_NOTHING);
 	assert_int_equal(table_shelf_usage(s.tables).failed, 1);
 	/* The same process is not asked again, another one is. */
-	assert_int_equal(table_shelf_find(s.tables, me, &mapping)->state, SHELF_NOTHING);
-	assert_int_equal(table_shelf_find(s.tables, 1, &mapping)->state, SHELF_LATER);
+	assert_int_equal(find_table(&s, me, &mapping)->state, SHELF_NOTHING);
+	assert_int_equal(find_table(&s, 1, &mapping)->state, SHELF_LATER);
 	wait_for_makers(&s);
 	assert_int_equal(table_shelf_usage(s.tables).failed, 2);
 	close_shelves(&s);
@@ -283,8 +294,8 @@ TEST(a_file_that_hangs_keeps_nobody)
 	fuse = mount_silent(scratch.path);
 	hanging = mapping_that_hangs(&scratch, 0, &names[0]);
 	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
-	waits = table_shelf_find(s.tables, me, &hanging);
-	wait_for_table(&s, table_shelf_find(s.tables, me, &other));
+	waits = find_table(&s, me, &hanging);
+	wait_for_table(&s, find_table(&s, me, &other));
 	assert_int_equal(waits->state, SHELF_LATER);
 	close_shelves(&s);
 	unmount_silent(scratch.path, fuse);
@@ -321,10 +332,10 @@ TEST(files_of_a_user_that_hang_keep_no_other_user)
 	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
 	for (unsigned number = 0; number < 60; number++) {
 		hanging = mapping_that_hangs(&scratch, (uint8_t)number, &names[0]);
-		assert_non_null(table_shelf_find(s.tables, (uint32_t)stranger, &hanging));
+		assert_non_null(find_table(&s, (uint32_t)stranger, &hanging));
 		free(names[0]);
 	}
-	wait_for_table(&s, table_shelf_find(s.tables, (uint32_t)getpid(), &other));
+	wait_for_table(&s, find_table(&s, (uint32_t)getpid(), &other));
 	close_shelves(&s);
 	unmount_silent(scratch.path, fuse);
 	close(gate[1]);
