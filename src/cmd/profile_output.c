@@ -248,6 +248,11 @@ static void tell_left(const struct symbolise_left *left)
 			"root\n",
 			left->beyond, plural(left->beyond), SYMBOLISE_USER_BYTES >> 20,
 			SYMBOLISE_USERS_BYTES >> 20);
+	if (left->hangs)
+		fprintf(stderr,
+			"ctprof: functions of %zu file%s and processes have no names: their file "
+			"systems do not answer\n",
+			left->hangs, plural(left->hangs));
 	if (left->ended)
 		fprintf(stderr,
 			"ctprof: interrupted: functions of %zu file%s and processes have no "

@@ -38,6 +38,41 @@ static uint32_t find_mapping(const struct profile *profile, uint32_t image, uint
 	return PLACE_NONE;
 }
 
+struct question {
+	uint32_t pid; /* 0: it is not there any more */
+	struct profile_mapping mapping;
+	struct origin_identity identity;
+};
+
+static void ask(void *job)
+{
+	struct question *question = job;
+
+	guard_about(question->pid);
+	if (question->pid)
+		question->identity = origin_ask(question->pid, &question->mapping);
+	if (!question->identity.inode)
+		question->identity = origin_ask_here(&question->mapping);
+}
+
+/* Nothing where it hangs. */
+static struct origin_identity answer_of(struct guard *guard, uint32_t pid,
+					const struct profile_mapping *mapping)
+{
+	struct origin_identity identity = { 0 };
+	struct question *question = calloc(1, sizeof(*question));
+
+	if (!question)
+		return identity;
+	question->pid = pid;
+	question->mapping = *mapping;
+	if (!guard_run(guard, ask, question, free))
+		return identity;
+	identity = question->identity;
+	free(question);
+	return identity;
+}
+
 /* In a copied tree a build-id is all there is, and whoever names the tree trusts it. */
 static struct origin_identity identity_of(const struct profile *profile, struct places *places,
 					  uint32_t image, uint32_t number)
@@ -48,10 +83,9 @@ static struct origin_identity identity_of(const struct profile *profile, struct 
 
 	if (!asked || !mapping->build_id_length)
 		return (struct origin_identity){ 0 };
-	if (!asked->is_asked && !places->is_elsewhere && i->pid && !i->is_over)
-		asked->identity = origin_ask(i->pid, mapping);
-	if (!asked->is_asked && !asked->identity.inode)
-		asked->identity = origin_ask_here(mapping);
+	if (!asked->is_asked)
+		asked->identity = answer_of(
+			places->guard, places->is_elsewhere || i->is_over ? 0 : i->pid, mapping);
 	asked->is_asked = true;
 	return asked->identity;
 }
@@ -160,11 +194,12 @@ static int compare_owners(const void *a, const void *b)
 }
 
 struct error *places_collect(struct profile *profile, const struct symbolise_options *options,
-			     struct places *places)
+			     struct guard *guard, struct places *places)
 {
 	_cleanup_free_ uint8_t *roles = NULL;
 	struct error *err = rewrite_roles(profile, &roles);
 
+	places->guard = guard;
 	places->is_elsewhere = options->is_elsewhere;
 	if (!err && !options->symfs) {
 		places->asked = calloc(profile->mappings.count + 1, sizeof(*places->asked));

@@ -48,7 +48,8 @@ struct places {
 		ARRAY(struct place_owner);
 	} owners; /* by file; of each not more than are asked for it */
 	struct word_map file_numbers;
-	bool is_elsewhere; /* so processes are not asked */
+	bool is_elsewhere;   /* so processes are not asked */
+	struct guard *guard; /* for asking; not owned */
 	/* Of each mapping, as far as that was asked for; NULL: they are in a copied tree. */
 	struct place_asked {
 		bool is_asked;
@@ -69,7 +70,7 @@ static inline bool place_is_vdso(const struct profile_mapping *mapping)
 
 /* Of all raw frames of processes. Names of the profile are added to. */
 struct error *places_collect(struct profile *profile, const struct symbolise_options *options,
-			     struct places *places) MUST_CHECK;
+			     struct guard *guard, struct places *places) MUST_CHECK;
 
 void places_deinit(struct places *places);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "proc/process_user.h"
 #include "stack/origin.h"
 #include "stack/places.h"
@@ -32,6 +33,7 @@ struct inlined_name {
 struct symboliser {
 	struct profile *profile;
 	const struct symbolise_options *options;
+	struct guard *guard;
 	int symfs;
 	uint64_t ended_unix_ns;                    /* 0: unknown */
 	uint64_t inlined_work, users_inlined_work; /* left: of trusted files, of all others */
@@ -236,6 +238,26 @@ struct opened {
 	uint32_t user;         /* who pays for it */
 };
 
+/* A map with what its entries point into. */
+struct compiled {
+	int fd;
+	struct image image;
+	struct perf_map map;
+	char path[64];
+};
+
+/* Places that belong together, `count` from `places` on, and what is open while they are named. */
+struct lookup {
+	struct symboliser *s;
+	const struct place *places;
+	size_t count;
+	const struct place_owner *owner; /* of the file */
+	struct opened opened;
+	struct compiled compiled;
+	struct binary_found found;
+	struct error *err;
+};
+
 static void open_vdso(struct symboliser *s, const struct profile_mapping *mapping,
 		      struct opened *opened)
 {
@@ -308,9 +330,11 @@ static void open_file_of(struct symboliser *s, uint32_t file, const struct place
 		return;
 	}
 	for (; owner < s->places.owners.items + s->places.owners.count && owner->file == file;
-	     owner++)
+	     owner++) {
+		guard_about(s->profile->images.items[owner->image - 1].pid);
 		if (open_binary(s, owner, opened))
 			return;
+	}
 }
 
 /* Handlers of signals return to the start of a function that nobody has called (__restore_rt of
@@ -336,32 +360,26 @@ static struct error *answer_place(struct symboliser *s, struct binary *binary,
 	return answer_unnamed(s, place, address);
 }
 
-/* All places of one file, which are `count` from `places` on. */
-static struct error *answer_file(struct symboliser *s, const struct place_owner *owner,
-				 const struct place *places, size_t count)
+/* All places of one file. */
+static struct error *answer_file(struct symboliser *s, struct lookup *l)
 {
-	struct opened opened = { .origin = { .fd = -1, .process = -1, .symfs = -1 } };
-	_cleanup_free_ struct binary_found *found = malloc(sizeof(*found));
+	struct opened *opened = &l->opened;
 	struct error *err = NULL;
 
-	if (!found)
-		return &error_no_memory;
 	if (!is_over(s))
-		open_file_of(s, places->file, owner, &opened);
-	for (size_t i = 0; i < count && !err; i++) {
-		const struct place *place = &places[i];
+		open_file_of(s, l->places->file, l->owner, opened);
+	for (size_t i = 0; i < l->count && !err; i++) {
+		const struct place *place = &l->places[i];
 
 		/* A name that has a number in it is of its role. */
 		if (i && place[-1].offset == place->offset && place[-1].role == place->role)
 			share_answer(s, place);
 		else
-			err = answer_place(s, opened.binary, place, found);
+			err = answer_place(s, opened->binary, place, &l->found);
 	}
 	/* How much is read turns out while names are looked up. */
-	if (opened.binary)
-		spend(s, opened.user, binary_copied(opened.binary));
-	binary_destroy(opened.binary);
-	origin_close(&opened.origin);
+	if (opened->binary)
+		spend(s, opened->user, binary_copied(opened->binary));
 	return err;
 }
 
@@ -393,14 +411,6 @@ static struct error *answer_compiled(struct symboliser *s, const struct place *p
 	return add_answer(s, &answer, place);
 }
 
-/* A map with what its entries point into. */
-struct compiled {
-	int fd;
-	struct image image;
-	struct perf_map map;
-	char path[64];
-};
-
 static void open_compiled(struct symboliser *s, uint32_t image, struct compiled *compiled)
 {
 	struct text bytes = { 0 };
@@ -430,21 +440,23 @@ static void close_compiled(struct compiled *compiled)
 }
 
 /* All places of one process that are in no file. */
-static struct error *answer_process(struct symboliser *s, const struct place *places, size_t count)
+static struct error *answer_process(struct symboliser *s, struct lookup *l)
 {
-	struct compiled compiled = { .fd = -1, .image = { .fd = -1 } };
+	const uint32_t image = l->places->image;
 	struct error *err = NULL;
 
+	if (image && image <= s->profile->images.count)
+		guard_about(s->profile->images.items[image - 1].pid);
 	if (!is_over(s))
-		open_compiled(s, places->image, &compiled);
-	for (size_t i = 0; i < count && !err; i++) {
+		open_compiled(s, image, &l->compiled);
+	for (size_t i = 0; i < l->count && !err; i++) {
+		const struct place *place = &l->places[i];
 		const struct perf_map_entry *entry =
-			perf_map_find(&compiled.map, places[i].address);
+			perf_map_find(&l->compiled.map, place->address);
 
-		err = entry ? answer_compiled(s, &places[i], entry, compiled.path)
-			    : answer_unknown(s, &places[i]);
+		err = entry ? answer_compiled(s, place, entry, l->compiled.path)
+			    : answer_unknown(s, place);
 	}
-	close_compiled(&compiled);
 	return err;
 }
 
@@ -453,6 +465,58 @@ static struct error *answer_process(struct symboliser *s, const struct place *pl
 static bool belong_together(const struct place *a, const struct place *b)
 {
 	return a->file == b->file && (a->file != PLACE_NONE || a->image == b->image);
+}
+
+static void look_up(void *job)
+{
+	struct lookup *l = job;
+
+	l->err = l->places->file == PLACE_NONE ? answer_process(l->s, l) : answer_file(l->s, l);
+}
+
+static void release_lookup(void *job)
+{
+	struct lookup *l = job;
+
+	binary_destroy(l->opened.binary);
+	origin_close(&l->opened.origin);
+	close_compiled(&l->compiled);
+	free(l);
+}
+
+/* As of a file that cannot be read: some of it may have been. */
+static struct error *answer_without_file(struct symboliser *s, const struct place *places,
+					 size_t count)
+{
+	struct error *err = NULL;
+
+	if (s->options->left)
+		s->options->left->hangs++;
+	for (size_t i = 0; i < count && !err; i++)
+		err = places[i].file == PLACE_NONE ? answer_unknown(s, &places[i])
+						   : answer_place(s, NULL, &places[i], NULL);
+	return err;
+}
+
+static struct error *answer_together(struct symboliser *s, const struct place_owner *owner,
+				     const struct place *places, size_t count)
+{
+	struct lookup *l = calloc(1, sizeof(*l));
+	struct error *err;
+
+	if (!l)
+		return &error_no_memory;
+	l->s = s;
+	l->places = places;
+	l->count = count;
+	l->owner = owner;
+	l->opened.origin = (struct origin){ .fd = -1, .process = -1, .symfs = -1 };
+	l->compiled.fd = l->compiled.image.fd = -1;
+	if (!guard_run(s->guard, look_up, l, release_lookup))
+		return answer_without_file(s, places, count);
+	err = l->err;
+	release_lookup(l);
+	return err;
 }
 
 static struct error *answer_all(struct symboliser *s)
@@ -469,8 +533,7 @@ static struct error *answer_all(struct symboliser *s)
 			next++;
 		while (owner < owners && owner->file < place->file)
 			owner++;
-		err = place->file == PLACE_NONE ? answer_process(s, place, next - i)
-						: answer_file(s, owner, place, next - i);
+		err = answer_together(s, owner, place, next - i);
 		progress(s, next - i);
 	}
 	return err;
@@ -512,7 +575,7 @@ static struct error *put(void *context, uint32_t number, const struct frame *fra
 
 static struct error *symbolise(struct symboliser *s)
 {
-	struct error *err = places_collect(s->profile, s->options, &s->places);
+	struct error *err = places_collect(s->profile, s->options, s->guard, &s->places);
 
 	if (err || !s->places.count)
 		return err;
@@ -522,6 +585,18 @@ static struct error *symbolise(struct symboliser *s)
 		return &error_no_memory;
 	err = answer_all(s);
 	return err ? err : rewrite_stacks(s->profile, put, s);
+}
+
+/* Files on slow disks are waited for, and those of a stranger for so long in all. */
+struct guard *symbolise_guard(void)
+{
+	return guard_create(&(struct guard_options){
+		.subject_of = process_user_subject,
+		.patience_ns = 5 * NS_PER_S,
+		.part = 2,
+		.advance_ns = 10 * NS_PER_S,
+		.is_parser = true,
+	});
 }
 
 struct error *symbolise_user(struct profile *profile, const struct symbolise_options *options)
@@ -542,7 +617,10 @@ struct error *symbolise_user(struct profile *profile, const struct symbolise_opt
 		if (s.symfs < 0)
 			return error_system(errno, "%s", options->symfs);
 	}
-	err = symbolise(&s);
+	s.guard = options->guard ? options->guard : symbolise_guard();
+	err = s.guard ? symbolise(&s) : &error_no_memory;
+	if (s.guard != options->guard)
+		guard_destroy(s.guard);
 	places_deinit(&s.places);
 	word_map_deinit(&s.users);
 	array_deinit(&s.spent);

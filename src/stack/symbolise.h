@@ -11,6 +11,7 @@
 #ifndef STACK_SYMBOLISE_H
 #define STACK_SYMBOLISE_H
 
+#include "base/guard.h"
 #include "stack/profile.h"
 
 /*
@@ -25,6 +26,7 @@
 struct symbolise_left {
 	size_t beyond; /* the budget */
 	size_t ended;  /* for it was to end */
+	size_t hangs;  /* for its file system did not answer in time */
 };
 
 struct symbolise_options {
@@ -38,7 +40,12 @@ struct symbolise_options {
 	bool (*is_over)(void *context);
 	void *is_over_context;
 	struct symbolise_left *left; /* added to; may be NULL */
+	/* Of symbolise_guard(), where names are looked up again and again; NULL: one of its own. */
+	struct guard *guard;
 };
+
+/* For reading files, whose file systems may not answer. Like guard_create(). */
+struct guard *symbolise_guard(void);
 
 struct error *symbolise_kernel(struct profile *profile) MUST_CHECK;
 struct error *symbolise_user(struct profile *profile,
