@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,24 @@ static bool is_bpf_closed(void)
 	return syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) < 0 && errno == EPERM;
 }
 
-/* Would bpf(2) be closed to us without this capability? It is lowered for a moment. */
-static bool is_needed_for_bpf(cap_value_t capability)
+/* Does this kernel open no perf event that is for all processes? Debian's require CAP_SYS_ADMIN
+ * while the sysctl kernel.perf_event_paranoid is 3, its default there. */
+static bool is_perf_closed(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	int event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (event >= 0)
+		close(event);
+	return event < 0 && (errno == EACCES || errno == EPERM);
+}
+
+/* Would something be closed to us without this capability? It is lowered for a moment. */
+static bool is_needed(cap_value_t capability, bool (*is_closed)(void))
 {
 	_cleanup_(free_capabilities) cap_t now = cap_get_proc(), without = cap_get_proc();
 	const cap_value_t lowered[] = { capability, CAP_SYS_ADMIN };
@@ -75,7 +92,7 @@ static bool is_needed_for_bpf(cap_value_t capability)
 	    cap_set_flag(without, CAP_EFFECTIVE, array_length(lowered), lowered, CAP_CLEAR) ||
 	    cap_set_proc(without))
 		return true;
-	needed = is_bpf_closed();
+	needed = is_closed();
 	return cap_set_proc(now) || needed;
 }
 
@@ -93,8 +110,10 @@ static uint64_t capabilities_for(unsigned uses)
 	for (size_t i = 0; i < array_length(uses_of); i++)
 		if (uses & uses_of[i].use)
 			kept |= uses_of[i].capabilities;
-	if (uses & PRIVILEGE_READ_MAPS && is_needed_for_bpf(CAP_BPF))
+	if (uses & PRIVILEGE_READ_MAPS && is_needed(CAP_BPF, is_bpf_closed))
 		kept |= BIT(CAP_BPF);
+	if (uses & PRIVILEGE_LOAD_PROGRAMS && is_needed(CAP_SYS_ADMIN, is_perf_closed))
+		kept |= BIT(CAP_SYS_ADMIN);
 	/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON where these are missing or unknown to the
 	 * kernel. For CAP_CHECKPOINT_RESTORE (Linux 5.9) alone it is not kept. */
 	if (kept & BIT(CAP_BPF) && !has(CAP_BPF))

@@ -34,7 +34,8 @@
 
 enum privilege_use {
 	/* Load and attach BPF programs, open perf events for all CPUs, beyond the limits of locked
-	 * memory: CAP_BPF, CAP_PERFMON, CAP_IPC_LOCK, CAP_SYS_RESOURCE. */
+	 * memory: CAP_BPF, CAP_PERFMON, CAP_IPC_LOCK, CAP_SYS_RESOURCE; where the kernel opens
+	 * perf events for nobody else (Debian's), CAP_SYS_ADMIN. */
 	PRIVILEGE_LOAD_PROGRAMS = 1 << 0,
 	/* Read maps, attach and run loaded programs: CAP_BPF, where the kernel requires it for each
 	 * bpf(2) (kernel.unprivileged_bpf_disabled, or before Linux 5.19). */
