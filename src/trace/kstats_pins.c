@@ -41,8 +41,10 @@ static struct error *make_pins(void)
 {
 	if (!is_mounted() &&
 	    mount("bpf", KSTATS_BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
-		return error_system(errno, "the file system of BPF cannot be mounted at %s",
-				    KSTATS_BPFFS);
+		return geteuid() ? cannot(errno, KSTATS_BPFFS)
+				 : error_system(errno,
+						"the file system of BPF cannot be mounted at %s",
+						KSTATS_BPFFS);
 	if (mkdir(KSTATS_PINS, 0700) && errno != EEXIST)
 		return cannot(errno, KSTATS_PINS);
 	return NULL;

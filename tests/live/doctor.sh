@@ -147,7 +147,7 @@ histograms_are_told() {
 	examine "${as_nobody[@]}"
 	says kernel-functions no
 	says kstats-bpf no
-	has "the reason" "$(finding kstats-bpf why)" "root's alone"
+	has "the reason" "$(finding kstats-bpf why)" root
 }
 
 run_case "doctor says which way a capture takes, and why" needs_bpf names_the_way
