@@ -146,6 +146,26 @@ no_forged_build_id() {
 	has "the later profile" "$(< "$scratch/folded")" "honest_caller;honest_leaf"
 }
 
+# --- file systems that do not answer ---
+
+# serves_the_others HOW [OPTIONS...]: a profile of the whole host, one process of which hangs whoever looks at it.
+serves_the_others() {
+	local hanging
+
+	: > "$scratch/hanging"
+	rm -f "$scratch/served.folded"
+	start "$programs/hanging_file" "$scratch/hanging" "$1" || skip "no FUSE"
+	hanging=$pid
+	start bash -c 'echo ready; while :; do sleep 0.01; done'
+	"$ctprof" offcpu -q -d 500ms --format folded -o "$scratch/served.folded" "${@:2}" 2> "$scratch/error" &
+	timeout 60 bash -c 'until [ -s "$1" ]; do sleep 0.05; done' - "$scratch/served.folded" ||
+		{ echo "there is no profile"; kill "$hanging"; return 1; }
+	# Linux ends no call that waits for a file system in user space before that is gone.
+	kill "$hanging"
+	wait $! || { cat "$scratch/error"; return 1; }
+	has "the profile" "$(cut -d';' -f1 "$scratch/served.folded" | sort -u)" sleep
+}
+
 # --- leases: each makes an open wait for 45 s ---
 
 leased_metrics() {
@@ -187,6 +207,9 @@ run_case "strangers: their link is not followed" needs_root no_strange_link
 run_case "strangers: pipes and devices of our own are written to" needs_root our_own_pipes
 run_case "strangers: their map of names tells nothing of our files" needs_bpf tells_no_secret
 run_case "strangers: a forged build-id spoils no other program" needs_bpf no_forged_build_id
+run_case "strangers: memory that does not answer stops nobody" needs_bpf serves_the_others memory
+run_case "strangers: nor without unwind tables" needs_bpf serves_the_others memory --unwind fp
+run_case "strangers: a map that is held stops nobody" needs_bpf serves_the_others maps
 run_case "strangers: leases on metrics stop nobody" needs_root leased_metrics
 run_case "strangers: leases on maps of names stop nobody" needs_bpf leased_map
 run_case "strangers: leases on inputs stop nobody" needs_root leased_inputs
