@@ -16,6 +16,7 @@
 /* cmocka.h wants these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,9 @@ void expect_ok_(struct error *err, const char *file, int line);
 
 /* An error whose message holds `message`; it is destroyed. */
 void expect_error_(struct error *err, const char *message, const char *file, int line);
+
+/* An emulator may have no openat2(2), without which no path of a process is followed. */
+bool has_openat2(void);
 
 /* Bytes that were written: a json_sink, a zstream_sink. A zero follows them. */
 struct sunk {
