@@ -75,9 +75,16 @@ bool process_user_is_stranger(uint32_t user)
 	return user != 0 && user != getuid();
 }
 
-uint64_t process_user_subject(uint32_t pid)
+uint32_t process_user_limited(uint32_t pid)
 {
 	const uint32_t user = process_user(pid);
 
-	return process_user_is_stranger(user) ? (uint64_t)1 << 32 | user : pid;
+	return process_user_is_stranger(user) ? user : 0;
+}
+
+uint64_t process_user_subject(uint32_t pid)
+{
+	const uint32_t user = process_user_limited(pid);
+
+	return user ? (uint64_t)1 << 32 | user : pid;
 }

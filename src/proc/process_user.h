@@ -20,6 +20,9 @@ uint32_t process_user(uint32_t pid);
 /* Neither root nor our own user: what they may cost has a limit. */
 bool process_user_is_stranger(uint32_t user);
 
+/* The user of a process if it is a stranger, else 0. */
+uint32_t process_user_limited(uint32_t pid);
+
 /* To whom the time of calls that look at the process is counted (guard_subject_of in base/guard.h):
  * all processes of a stranger to him, others to themselves. */
 uint64_t process_user_subject(uint32_t pid);

@@ -36,7 +36,7 @@ struct image_table {
 	size_t max_memory, used; /* `used` without names */
 	size_t count;
 	uint64_t lost;
-	struct image_shares shares;
+	struct user_shares shares;
 	size_t trimmed; /* what was used when old images were forgotten the last time */
 	uint32_t round; /* of putting, counted from 1 */
 	struct arena arena;
@@ -66,14 +66,14 @@ struct error *image_table_create(bool only_begun, size_t max_memory, struct imag
 		.max_memory = max_memory,
 		.round = 1,
 	};
-	image_shares_init(&table->shares, max_memory);
+	user_shares_init(&table->shares, max_memory);
 	arena_init(&table->arena, max_memory);
 	names_init(&table->names, &table->arena);
 	*ret = table;
 	return NULL;
 }
 
-void image_table_limit_users(struct image_table *table, image_user_of *user_of)
+void image_table_limit_users(struct image_table *table, share_user_of *user_of)
 {
 	table->shares.user_of = user_of;
 }
@@ -92,7 +92,7 @@ static void drop_space(struct image_table *table, struct address_space *space)
 {
 	if (space && space->users == 1) {
 		table->used -= address_space_bytes(space);
-		image_shares_give_back(&table->shares, space->payer, space->paid);
+		user_shares_give_back(&table->shares, space->payer, space->paid);
 	}
 	address_space_release(space);
 }
@@ -100,7 +100,7 @@ static void drop_space(struct image_table *table, struct address_space *space)
 static uint32_t share_of(struct image_table *table, struct image *image)
 {
 	if (!image->has_share) {
-		image->share = image_shares_of(&table->shares, image->pid);
+		image->share = user_shares_of(&table->shares, image->pid);
 		image->has_share = true;
 	}
 	return image->share;
@@ -113,17 +113,17 @@ static void settle(struct image_table *table, struct image *image, struct addres
 
 	if (bytes <= FREE_BYTES || bytes == space->paid)
 		return;
-	image_shares_give_back(&table->shares, space->payer, space->paid);
+	user_shares_give_back(&table->shares, space->payer, space->paid);
 	space->payer = share_of(table, image);
 	space->paid = bytes;
-	image_shares_take(&table->shares, space->payer, bytes);
+	user_shares_take(&table->shares, space->payer, bytes);
 }
 
 static bool may_grow(struct image_table *table, struct image *image,
 		     const struct address_space *space)
 {
 	return address_space_bytes(space) <= FREE_BYTES ||
-	       image_shares_have(&table->shares, share_of(table, image), 1);
+	       user_shares_have(&table->shares, share_of(table, image), 1);
 }
 
 static void destroy_image(struct image_table *table, struct image *image)
@@ -146,7 +146,7 @@ void image_table_destroy(struct image_table *table)
 			destroy_image(table, image);
 		}
 	drop_space(table, table->fresh);
-	image_shares_deinit(&table->shares);
+	user_shares_deinit(&table->shares);
 	array_deinit(&table->latest);
 	array_deinit(&table->changed);
 	array_deinit(&table->found);
@@ -278,11 +278,11 @@ static const struct name *path_of(struct image_table *table, struct image *image
 
 	if (known)
 		return known;
-	if (!image_shares_have(&table->shares, share_of(table, image), bytes))
+	if (!user_shares_have(&table->shares, share_of(table, image), bytes))
 		return NULL;
 	known = names_intern(&table->names, path.bytes, path.length);
 	if (known)
-		image_shares_take(&table->shares, image->share, bytes);
+		user_shares_take(&table->shares, image->share, bytes);
 	return known;
 }
 

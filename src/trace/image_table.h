@@ -10,8 +10,8 @@
 #define TRACE_IMAGE_TABLE_H
 
 #include "stack/profile.h"
-#include "trace/image_shares.h"
 #include "trace/perf_record.h"
+#include "trace/user_shares.h"
 
 struct image_table;
 
@@ -24,7 +24,7 @@ void image_table_destroy(struct image_table *table);
 DEFINE_CLEANUP(image_table_destroy, struct image_table *)
 
 /* From now on users have shares of the memory. */
-void image_table_limit_users(struct image_table *table, image_user_of *user_of);
+void image_table_limit_users(struct image_table *table, share_user_of *user_of);
 
 /* What follows says nothing when there is no memory, or more than `max_memory` or the user's
  * share of it would be needed: it is counted as lost. */

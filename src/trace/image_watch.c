@@ -134,13 +134,6 @@ static struct error *open_rings(struct image_watch *watch, size_t bytes, size_t 
 	return watch->rings.count ? NULL : error_create("there is no CPU to watch");
 }
 
-static uint32_t limited_user(uint32_t pid)
-{
-	const uint32_t user = process_user(pid);
-
-	return process_user_is_stranger(user) ? user : 0;
-}
-
 static struct error *open_watch(struct image_watch *watch,
 				const struct image_watch_options *options)
 {
@@ -153,7 +146,7 @@ static struct error *open_watch(struct image_watch *watch,
 	err = image_table_create(options->pid_count != 0, memory, &watch->table);
 	if (err)
 		return err;
-	image_table_limit_users(watch->table, limited_user);
+	image_table_limit_users(watch->table, process_user_limited);
 	/* What happens to them until they are read is not passed over. */
 	for (size_t i = 0; i < watch->pids.count; i++)
 		image_table_begin(watch->table, watch->pids.items[i], 0, TEXT(""));
