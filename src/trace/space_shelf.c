@@ -55,14 +55,19 @@ static size_t bytes_of(const struct shelf_space *space)
 	return space->count * sizeof(struct unwind_mapping);
 }
 
+static uint32_t words_of(const struct shelf_space *space)
+{
+	return space->count * (uint32_t)UNWIND_MAPPING_WORDS;
+}
+
 static void destroy_space(struct space_shelf *shelf, struct shelf_space *space)
 {
 	for (size_t i = 0; i < space->tables.count; i++)
 		table_shelf_release(shelf->tables, space->tables.items[i]);
 	array_deinit(&space->tables);
 	if (space->place)
-		unwind_store_give_back(shelf->store, space->place,
-				       space->count * (uint32_t)UNWIND_MAPPING_WORDS);
+		table_shelf_give_back_words(shelf->tables, space->place, words_of(space),
+					    space->share);
 	free(space);
 }
 
@@ -195,16 +200,12 @@ static struct shelf_space *find_same(const struct space_shelf *shelf,
 	return NULL;
 }
 
-static bool put_words(struct space_shelf *shelf, struct shelf_space *space)
+static bool put_words(struct space_shelf *shelf, struct shelf_space *space, uint32_t pid)
 {
-	uint32_t count = space->count * (uint32_t)UNWIND_MAPPING_WORDS;
-	struct error *err;
-
-	while ((err = unwind_store_take(shelf->store, count, &space->place))) {
-		error_destroy(err);
+	if (!table_shelf_take_words(shelf->tables, pid, words_of(space), &space->place,
+				    &space->share)) {
 		space->place = 0;
-		if (!table_shelf_make_room(shelf->tables))
-			return false;
+		return false;
 	}
 	memcpy(unwind_store_at(shelf->store, space->place), shelf->words.items, bytes_of(space));
 	return true;
@@ -226,7 +227,7 @@ struct shelf_space *space_shelf_put(struct space_shelf *shelf, uint32_t pid,
 	}
 	space->hash = hash_words(&shelf->words);
 	same = find_same(shelf, space);
-	if (!same && put_words(shelf, space)) {
+	if (!same && put_words(shelf, space, pid)) {
 		same = space;
 		space->generation = ++shelf->generation;
 		LIST_INSERT_HEAD(&shelf->buckets[space->hash % BUCKETS], space, same);

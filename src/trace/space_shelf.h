@@ -24,6 +24,7 @@ struct shelf_space {
 	LIST_ENTRY(shelf_space) same; /* with the same hash */
 	STAILQ_ENTRY(shelf_space) released;
 	uint32_t place, count; /* in the store */
+	uint32_t share;        /* of the user who is charged for them */
 	uint64_t generation;
 	bool waits;        /* for tables that are being made */
 	bool has_unknown;  /* files that could not be told from others */

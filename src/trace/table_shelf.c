@@ -18,6 +18,7 @@ struct table_shelf {
 	struct unwind_store *store;
 	struct table_makers *makers;
 	size_t kept_bytes; /* of the store, beyond which unused ones go */
+	struct user_shares bytes, rules;
 	struct bucket buckets[BUCKETS];
 	TAILQ_HEAD(, shelf_table) unused; /* the one that was used last is last */
 	size_t unused_count;
@@ -40,9 +41,17 @@ struct error *table_shelf_create(struct unwind_store *store, struct table_makers
 	shelf->store = store;
 	shelf->makers = makers;
 	shelf->kept_bytes = max_bytes / 4 * 3;
+	user_shares_init(&shelf->bytes, max_bytes);
+	user_shares_init(&shelf->rules, unwind_store_use(store).max_rules);
 	TAILQ_INIT(&shelf->unused);
 	*ret = shelf;
 	return NULL;
+}
+
+void table_shelf_limit_users(struct table_shelf *shelf, share_user_of *user_of)
+{
+	shelf->bytes.user_of = user_of;
+	shelf->rules.user_of = user_of;
 }
 
 static struct bucket *bucket_of(struct table_shelf *shelf, const struct words *identity)
@@ -93,6 +102,7 @@ static void remove_table(struct table_shelf *shelf, struct shelf_table *table)
 	LIST_REMOVE(table, same);
 	if (table->state == SHELF_TABLE) {
 		unwind_store_remove(shelf->store, table->place);
+		user_shares_give_back(&shelf->bytes, table->share, table->bytes);
 		shelf->use.tables--;
 	}
 	shelf->numbered.items[table->number] = NULL;
@@ -101,16 +111,57 @@ static void remove_table(struct table_shelf *shelf, struct shelf_table *table)
 	free(table);
 }
 
-bool table_shelf_make_room(struct table_shelf *shelf)
+/* Of a user, or of all. */
+static bool drop_unused(struct table_shelf *shelf, uint32_t share)
 {
 	struct shelf_table *table;
 
 	TAILQ_FOREACH(table, &shelf->unused, unused)
-	if (table->state == SHELF_TABLE) {
+	if (table->state == SHELF_TABLE && (share == USER_SHARE_NONE || table->share == share)) {
 		remove_table(shelf, table);
 		return true;
 	}
 	return false;
+}
+
+bool table_shelf_make_room(struct table_shelf *shelf)
+{
+	return drop_unused(shelf, USER_SHARE_NONE);
+}
+
+/* So many bytes of a user's share, for which its unused tables go. */
+static bool make_room_in_share(struct table_shelf *shelf, uint32_t share, size_t bytes)
+{
+	while (!user_shares_have(&shelf->bytes, share, bytes))
+		if (bytes > shelf->bytes.max_one || !drop_unused(shelf, share))
+			return false;
+	return true;
+}
+
+bool table_shelf_take_words(struct table_shelf *shelf, uint32_t pid, uint32_t words,
+			    uint32_t *ret_place, uint32_t *ret_share)
+{
+	const uint32_t share = user_shares_of(&shelf->bytes, pid);
+	const size_t bytes = words * sizeof(uint32_t);
+	struct error *err;
+
+	if (!make_room_in_share(shelf, share, bytes))
+		return false;
+	while ((err = unwind_store_take(shelf->store, words, ret_place))) {
+		error_destroy(err);
+		if (!table_shelf_make_room(shelf))
+			return false;
+	}
+	user_shares_take(&shelf->bytes, share, bytes);
+	*ret_share = share;
+	return true;
+}
+
+void table_shelf_give_back_words(struct table_shelf *shelf, uint32_t place, uint32_t words,
+				 uint32_t share)
+{
+	unwind_store_give_back(shelf->store, place, words);
+	user_shares_give_back(&shelf->bytes, share, words * sizeof(uint32_t));
 }
 
 static void keep_bounds(struct table_shelf *shelf)
@@ -146,10 +197,23 @@ void table_shelf_release(struct table_shelf *shelf, struct shelf_table *table)
 
 /* --- asking --- */
 
+static bool make_room_in_shares(struct table_shelf *shelf, const struct shelf_table *table,
+				size_t bytes)
+{
+	return make_room_in_share(shelf, table->share, bytes) &&
+	       user_shares_have(&shelf->rules, table->rule_share, 1);
+}
+
 static void ask(struct table_shelf *shelf, struct shelf_table *table, uint32_t pid,
 		const struct profile_mapping *mapping)
 {
 	table->pid = pid;
+	table->share = user_shares_of(&shelf->bytes, pid);
+	table->rule_share = user_shares_of(&shelf->rules, pid);
+	if (!make_room_in_shares(shelf, table, 1)) {
+		shelf->use.no_room++;
+		return;
+	}
 	table->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	table->tries += table->tries < TRIES_MAX;
 	if (!table_makers_ask(shelf->makers, pid, mapping, &table->identity, table->number)) {
@@ -193,22 +257,41 @@ struct shelf_table *table_shelf_find(struct table_shelf *shelf, uint32_t pid,
 
 /* --- what was made --- */
 
-static bool put(struct table_shelf *shelf, const struct unwind_table *made, uint32_t *ret)
+static bool put(struct table_shelf *shelf, struct shelf_table *table,
+		const struct unwind_table *made)
 {
+	struct unwind_store_use before, after;
 	struct error *err;
 
-	while ((err = unwind_store_put(shelf->store, made, ret))) {
+	for (;;) {
+		before = unwind_store_use(shelf->store);
+		err = unwind_store_put(shelf->store, made, &table->place);
+		if (!err)
+			break;
 		error_destroy(err);
 		if (!table_shelf_make_room(shelf))
 			return false;
 	}
+	after = unwind_store_use(shelf->store);
+	table->bytes = after.used_bytes - before.used_bytes;
+	user_shares_take(&shelf->bytes, table->share, table->bytes);
+	/* Rules stay. */
+	user_shares_take(&shelf->rules, table->rule_share, after.rules - before.rules);
 	return true;
 }
 
 static void put_table(struct table_shelf *shelf, struct shelf_table *table,
 		      struct mapped_file *file)
 {
-	if (!put(shelf, &file->table, &table->place)) {
+	const size_t bytes = file->table.words.count * sizeof(uint32_t);
+
+	/* No try for others: they may have the file too, and room. */
+	if (!make_room_in_shares(shelf, table, bytes)) {
+		shelf->use.no_room++;
+		table->tries--;
+		return;
+	}
+	if (!put(shelf, table, &file->table)) {
 		shelf->use.no_room++;
 		table->pid = 0;
 		return;
@@ -274,6 +357,8 @@ void table_shelf_destroy(struct table_shelf *shelf)
 			array_deinit(&table->segments);
 		free(table);
 	}
+	user_shares_deinit(&shelf->bytes);
+	user_shares_deinit(&shelf->rules);
 	array_deinit(&shelf->numbered);
 	array_deinit(&shelf->free_numbers);
 	free(shelf);

@@ -18,6 +18,7 @@
 #include <sys/queue.h>
 
 #include "trace/table_makers.h"
+#include "trace/user_shares.h"
 #include "unwind/store.h"
 
 struct table_shelf;
@@ -41,8 +42,10 @@ struct shelf_table {
 		ARRAY(struct file_segment);
 	} segments;
 	uint32_t number, users;
-	bool is_asked; /* the makers have it */
-	uint32_t pid;  /* who was asked for the file */
+	bool is_asked;              /* the makers have it */
+	uint32_t pid;               /* who was asked for the file */
+	uint32_t share, rule_share; /* of its user, who is charged */
+	size_t bytes;               /* charged for the place */
 	uint32_t tries;
 	uint64_t asked_ns;
 };
@@ -51,9 +54,13 @@ struct shelf_table {
 struct error *table_shelf_create(struct unwind_store *store, struct table_makers *makers,
 				 size_t max_bytes, struct table_shelf **ret) MUST_CHECK;
 
+/* From now on each user has a share of the store, and of its rules. */
+void table_shelf_limit_users(struct table_shelf *shelf, share_user_of *user_of);
+
 /* The table of a file that a process has mapped, which is asked for if there is none yet. One that
- * failed is asked for again when another process has the file. NULL: memory is short, which is
- * counted. */
+ * failed is asked for again when another process has the file; nothing is asked for while the share
+ * of the user of the process is used up, which is counted. NULL: memory is short, which is counted.
+ */
 struct shelf_table *table_shelf_find(struct table_shelf *shelf, uint32_t pid,
 				     const struct profile_mapping *mapping,
 				     const struct words *identity);
@@ -67,6 +74,13 @@ size_t table_shelf_put_made(struct table_shelf *shelf);
 
 /* Give back the table that was used last by nobody, longest ago. False: there is none. */
 bool table_shelf_make_room(struct table_shelf *shelf);
+
+/* Words in the store for the user of a process (space_shelf.h). False: there is no room, or the
+ * share of the user is used up. `ret_share` is for giving them back. */
+bool table_shelf_take_words(struct table_shelf *shelf, uint32_t pid, uint32_t words,
+			    uint32_t *ret_place, uint32_t *ret_share);
+void table_shelf_give_back_words(struct table_shelf *shelf, uint32_t place, uint32_t words,
+				 uint32_t share);
 
 struct table_shelf_use {
 	size_t tables, from_cache, made;

@@ -151,9 +151,10 @@ static struct error *open_unwinder(struct unwinder *unwinder, const uint32_t *pi
 	if (!err)
 		err = table_shelf_create(unwinder->store, unwinder->makers, bytes,
 					 &unwinder->tables);
-	if (!err)
-		err = space_shelf_create(unwinder->store, unwinder->tables, &unwinder->spaces);
-	return err;
+	if (err)
+		return err;
+	table_shelf_limit_users(unwinder->tables, process_user_limited);
+	return space_shelf_create(unwinder->store, unwinder->tables, &unwinder->spaces);
 }
 
 struct error *unwinder_open(const struct unwinder_options *options, struct unwinder **ret)

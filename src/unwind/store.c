@@ -35,6 +35,8 @@ struct error *unwind_store_create(const struct unwind_store_options *options,
 	store->options = *options;
 	if (!options->max_bytes || options->max_bytes > CHUNK_BYTES * UNWIND_CHUNKS_MAX)
 		store->options.max_bytes = CHUNK_BYTES * UNWIND_CHUNKS_MAX;
+	if (!options->max_rules || options->max_rules > UNWIND_RULES_MAX)
+		store->options.max_rules = UNWIND_RULES_MAX;
 	store->rules = options->rules;
 	if (!store->rules)
 		store->rules = calloc(UNWIND_RULES_MAX, sizeof(*store->rules));
@@ -172,7 +174,7 @@ static struct words key_of(const struct unwind_rule *rule)
 
 static uint32_t new_rule(struct unwind_store *store, const struct unwind_rule *rule)
 {
-	uint32_t *number = store->rule_count < UNWIND_RULES_MAX
+	uint32_t *number = store->rule_count < store->options.max_rules
 				   ? word_map_at(&store->numbers, key_of(rule))
 				   : NULL;
 
@@ -328,6 +330,7 @@ struct unwind_store_use unwind_store_use(const struct unwind_store *store)
 		.chunk_bytes = store->chunks.count * CHUNK_BYTES,
 		.used_bytes = store->units * UNWIND_UNIT_WORDS * sizeof(uint32_t),
 		.rules = store->rule_count,
+		.max_rules = store->options.max_rules,
 		.rules_refused = store->rules_refused,
 	};
 }

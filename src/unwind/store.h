@@ -25,7 +25,8 @@
 struct unwind_store;
 
 struct unwind_store_options {
-	size_t max_bytes; /* of all chunks; 0: UNWIND_CHUNKS_MAX of them */
+	size_t max_bytes;   /* of all chunks; 0: UNWIND_CHUNKS_MAX of them */
+	uint32_t max_rules; /* 0: UNWIND_RULES_MAX */
 	/* One more chunk, of UNWIND_CHUNK words and 64 bytes behind them, zeroed; it stays until
 	 * the store is destroyed. NULL: calloc. */
 	struct error *(*add_chunk)(void *context, uint32_t number, uint32_t **ret);
@@ -64,7 +65,7 @@ void unwind_store_remove(struct unwind_store *store, uint32_t place);
 struct unwind_store_use {
 	size_t chunk_bytes; /* that chunks take */
 	size_t used_bytes;  /* of these */
-	size_t rules;
+	size_t rules, max_rules;
 	size_t rules_refused; /* times that one found no room */
 };
 struct unwind_store_use unwind_store_use(const struct unwind_store *store);

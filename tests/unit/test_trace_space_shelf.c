@@ -21,13 +21,17 @@ struct shelves {
 	struct space_shelf *spaces;
 };
 
+static void open_limited(struct shelves *s, const struct unwind_store_options *options)
+{
+	expect_ok(unwind_store_create(options, &s->store));
+	expect_ok(table_makers_create(NULL, &s->makers));
+	expect_ok(table_shelf_create(s->store, s->makers, options->max_bytes, &s->tables));
+	expect_ok(space_shelf_create(s->store, s->tables, &s->spaces));
+}
+
 static void open_shelves(struct shelves *s, size_t bytes)
 {
-	expect_ok(unwind_store_create(&(struct unwind_store_options){ .max_bytes = bytes },
-				      &s->store));
-	expect_ok(table_makers_create(NULL, &s->makers));
-	expect_ok(table_shelf_create(s->store, s->makers, bytes, &s->tables));
-	expect_ok(space_shelf_create(s->store, s->tables, &s->spaces));
+	open_limited(s, &(struct unwind_store_options){ .max_bytes = bytes });
 }
 
 static void close_shelves(struct shelves *s)
@@ -206,6 +210,119 @@ TEST(little_memory_is_used_again_and_again)
 	assert_int_equal(table_shelf_usage(s.tables).no_room, 0);
 	assert_true(unwind_store_use(s.store).chunk_bytes <= UNWIND_CHUNK * 4 + 64);
 	close_shelves(&s);
+}
+
+/* Process 1 is of root, all others are of one user with a share. */
+static uint32_t user_with_share(uint32_t pid)
+{
+	return pid == 1 ? 0 : 7;
+}
+
+/* Asked for by a process, and used. */
+static struct shelf_table *use_program(struct shelves *s, uint32_t pid, const char *path)
+{
+	struct name *name;
+	struct profile_mapping mapping = mapping_of(path, &name, NULL);
+	struct shelf_table *table = find_table(s, pid, &mapping);
+
+	assert_non_null(table);
+	table_shelf_use(s->tables, table);
+	wait_for_makers(s);
+	free(name);
+	return table;
+}
+
+TEST(a_user_has_a_share_of_the_room_for_tables)
+{
+	const uint32_t me = (uint32_t)getpid();
+	struct shelf_table *small, *large;
+	struct shelves s;
+	size_t before;
+
+	/* An eighth of it is less than bash needs. */
+	open_shelves(&s, UNWIND_CHUNK * 4);
+	table_shelf_limit_users(s.tables, user_with_share);
+	small = use_program(&s, me, "/bin/ls");
+	assert_int_equal(small->state, SHELF_TABLE);
+	large = use_program(&s, me, "/bin/bash");
+	assert_int_equal(large->state, SHELF_NOTHING);
+	assert_int_equal(table_shelf_usage(s.tables).no_room, 1);
+	table_shelf_release(s.tables, large);
+	/* Others have their own room, at once. */
+	assert_ptr_equal(use_program(&s, 1, "/bin/bash"), large);
+	assert_int_equal(large->state, SHELF_TABLE);
+	/* What the user does not use any more makes room for what it does. */
+	before = table_shelf_usage(s.tables).tables;
+	table_shelf_release(s.tables, small);
+	for (size_t i = 1; i < 4; i++)
+		table_shelf_release(s.tables, use_program(&s, me, programs[i]));
+	assert_int_equal(table_shelf_usage(s.tables).no_room, 1);
+	assert_true(table_shelf_usage(s.tables).tables < before + 3);
+	close_shelves(&s);
+}
+
+TEST(a_user_has_a_share_of_the_rules)
+{
+	const uint32_t me = (uint32_t)getpid();
+	struct shelf_table *second;
+	struct shelves s;
+
+	open_limited(&s, &(struct unwind_store_options){ .max_bytes = 64 * UNWIND_CHUNK * 4,
+							 .max_rules = 800 });
+	table_shelf_limit_users(s.tables, user_with_share);
+	/* The first file may have more than an eighth, then there is no other one. */
+	assert_int_equal(use_program(&s, me, "/bin/bash")->state, SHELF_TABLE);
+	assert_true(unwind_store_use(s.store).rules > 100);
+	second = use_program(&s, me, "/bin/ls");
+	assert_int_equal(second->state, SHELF_NOTHING);
+	assert_int_equal(table_shelf_usage(s.tables).no_room, 1);
+	assert_ptr_equal(use_program(&s, 1, "/bin/ls"), second);
+	assert_int_equal(second->state, SHELF_TABLE);
+	assert_int_equal(unwind_store_use(s.store).rules_refused, 0);
+	close_shelves(&s);
+}
+
+/* So many, apart from each other; the caller's. */
+static struct address_space *many_mappings(size_t count)
+{
+	struct address_space *space = address_space_create();
+	struct name *name;
+	struct profile_mapping mapping = mapping_of("/bin/ls", &name, NULL);
+
+	/* Files that are not there: such a mapping is not merged with the next one. */
+	memset(name->bytes, '/', name->length);
+	for (size_t i = 0; i < count; i++) {
+		mapping.start = (2 * i + 1) << 16;
+		mapping.end = mapping.start + 4096;
+		mapping.path = name;
+		assert_true(address_space_put(&space, &mapping));
+	}
+	return space;
+}
+
+TEST(a_user_has_a_share_of_the_room_for_mappings)
+{
+	const uint32_t me = (uint32_t)getpid();
+	struct address_space *large = many_mappings(4000), *small = many_mappings(10);
+	const struct name *names[] = { large->items[0].path, small->items[0].path };
+	struct shelf_space *space;
+	struct shelves s;
+
+	open_shelves(&s, UNWIND_CHUNK * 4);
+	table_shelf_limit_users(s.tables, user_with_share);
+	assert_null(space_shelf_put(s.spaces, me, large));
+	space = space_shelf_put(s.spaces, me, small);
+	assert_non_null(space);
+	space_shelf_release(s.spaces, space);
+	space = space_shelf_put(s.spaces, 1, large);
+	assert_non_null(space);
+	space_shelf_release(s.spaces, space);
+	wait_for_makers(&s);
+	close_shelves(&s);
+	address_space_release(large);
+	address_space_release(small);
+	for (size_t i = 0; i < array_length(names); i++)
+		free((void *)names[i]);
 }
 
 TEST(a_file_that_cannot_be_is_nothing)
@@ -387,6 +504,9 @@ TEST(a_space_is_kept_for_walks_that_go_on)
 UNIT_TESTS(cmocka_unit_test(tables_that_nobody_uses_go_when_room_is_wanted),
 	   cmocka_unit_test(a_claim_counts_for_processes_of_one_user),
 	   cmocka_unit_test(little_memory_is_used_again_and_again),
+	   cmocka_unit_test(a_user_has_a_share_of_the_room_for_tables),
+	   cmocka_unit_test(a_user_has_a_share_of_the_rules),
+	   cmocka_unit_test(a_user_has_a_share_of_the_room_for_mappings),
 	   cmocka_unit_test(a_file_that_cannot_be_is_nothing),
 	   cmocka_unit_test(a_file_that_hangs_keeps_nobody),
 	   cmocka_unit_test(files_of_a_user_that_hang_keep_no_other_user),
