@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "base/word_map.h"
+#include "base/time_share.h"
 
 /* More threads than these are not left behind: calls about all processes are refused then. */
 #define HANGING_MAX 32
@@ -47,10 +46,7 @@ struct guard {
 	struct worker *worker;     /* waits or works; NULL: there is none */
 	LIST_HEAD(, worker) hanging;
 	size_t hanging_count, given_up;
-	struct word_map subjects; /* to the index of its time */
-	struct {
-		ARRAY(uint64_t);
-	} free_ns; /* until when what was used is paid for */
+	struct time_shares shares;
 	unsigned users;
 	bool is_over;
 };
@@ -61,42 +57,10 @@ static _Thread_local struct worker *self __attribute__((tls_model("initial-exec"
 
 /* --- shares of the time --- */
 
-static uint64_t *free_ns_of(struct guard *guard, uint64_t subject, bool add)
-{
-	const struct words key = { { subject } };
-	uint32_t *index, known;
-
-	known = word_map_find(&guard->subjects, key);
-	if (known != WORD_MAP_NEW)
-		return &guard->free_ns.items[known];
-	index = add && array_push(&guard->free_ns, 0) ? word_map_at(&guard->subjects, key) : NULL;
-	if (!index)
-		return NULL;
-	*index = (uint32_t)guard->free_ns.count - 1;
-	return &guard->free_ns.items[*index];
-}
-
-static void charge_one(struct guard *guard, uint64_t subject, uint64_t cost_ns, uint64_t now_ns)
-{
-	uint64_t *free_ns = free_ns_of(guard, subject, true);
-
-	if (free_ns)
-		*free_ns = (*free_ns > now_ns ? *free_ns : now_ns) + cost_ns;
-}
-
 static void charge(struct guard *guard, uint64_t subject, uint64_t cost_ns)
 {
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-
-	charge_one(guard, subject, guard->options.part * cost_ns, now_ns);
-	charge_one(guard, ALL, ALL_PART * cost_ns, now_ns);
-}
-
-static bool is_used_up(struct guard *guard, uint64_t subject)
-{
-	const uint64_t *free_ns = free_ns_of(guard, subject, false);
-
-	return free_ns && *free_ns > clock_ns(CLOCK_MONOTONIC) + guard->options.advance_ns;
+	time_shares_charge(&guard->shares, subject, cost_ns, guard->options.part);
+	time_shares_charge(&guard->shares, ALL, cost_ns, ALL_PART);
 }
 
 static uint64_t subject_of(struct worker *worker)
@@ -112,14 +76,15 @@ static bool is_refused(struct guard *guard, struct worker *asking)
 	const struct worker *worker;
 	uint64_t subject;
 
-	if (!guard->free_ns.count && !guard->hanging_count)
+	if (time_shares_empty(&guard->shares) && !guard->hanging_count)
 		return false;
 	subject = subject_of(asking);
 	LIST_FOREACH(worker, &guard->hanging, hanging)
 	if (worker->subject == subject)
 		return true;
-	return guard->hanging_count >= HANGING_MAX || is_used_up(guard, subject) ||
-	       is_used_up(guard, ALL);
+	return guard->hanging_count >= HANGING_MAX ||
+	       time_shares_used_up(&guard->shares, subject) ||
+	       time_shares_used_up(&guard->shares, ALL);
 }
 
 /* --- the thread --- */
@@ -133,8 +98,7 @@ static void leave(struct guard *guard)
 	pthread_mutex_unlock(&guard->lock);
 	if (!last)
 		return;
-	word_map_deinit(&guard->subjects);
-	array_deinit(&guard->free_ns);
+	time_shares_deinit(&guard->shares);
 	pthread_cond_destroy(&guard->work);
 	pthread_cond_destroy(&guard->done);
 	pthread_mutex_destroy(&guard->lock);
@@ -230,6 +194,7 @@ struct guard *guard_create(const struct guard_options *options)
 	if (!guard)
 		return NULL;
 	guard->options = *options;
+	guard->shares.advance_ns = options->advance_ns;
 	guard->users = 1;
 	LIST_INIT(&guard->hanging);
 	pthread_mutex_init(&guard->lock, NULL);
