@@ -6,6 +6,7 @@
 
 /* When nobody gets on for so long, they hang. */
 #define PATIENCE_NS (10ull * NS_PER_S)
+#define LOOK_NS     NS_PER_S
 
 void crew_init(struct crew *crew)
 {
@@ -36,31 +37,59 @@ bool crew_start(struct crew *crew, void *(*work)(void *), void *argument)
 	return false;
 }
 
-bool crew_wait(struct crew *crew, uint64_t deadline_ns)
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
 {
-	uint64_t patience = clock_ns(CLOCK_MONOTONIC) + crew->patience_ns;
-	size_t before = atomic_load(&crew->steps);
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* Have all finished by then? */
+static bool wait_until(struct crew *crew, uint64_t until_ns)
+{
+	const struct timespec at = clock_moment(until_ns);
 	bool done;
 
 	pthread_mutex_lock(&crew->lock);
-	while (crew->workers) {
-		uint64_t until = deadline_ns && deadline_ns < patience ? deadline_ns : patience;
-		struct timespec at = clock_moment(until);
-		size_t steps;
+	while (crew->workers && clock_ns(CLOCK_MONOTONIC) < until_ns)
+		pthread_cond_timedwait(&crew->finished, &crew->lock, &at);
+	done = !crew->workers;
+	pthread_mutex_unlock(&crew->lock);
+	return done;
+}
 
-		if (!pthread_cond_timedwait(&crew->finished, &crew->lock, &at) ||
-		    clock_ns(CLOCK_MONOTONIC) < until)
-			continue;
-		steps = atomic_load(&crew->steps);
-		if (until == deadline_ns || steps == before)
-			break;
-		before = steps;
-		patience = clock_ns(CLOCK_MONOTONIC) + crew->patience_ns;
-	}
+static bool stop_unless_done(struct crew *crew)
+{
+	bool done;
+
+	pthread_mutex_lock(&crew->lock);
 	done = !crew->workers;
 	atomic_store(&crew->stop, !done);
 	pthread_mutex_unlock(&crew->lock);
 	return done;
+}
+
+bool crew_wait(struct crew *crew, uint64_t deadline_ns)
+{
+	const uint64_t deadline = deadline_ns ? deadline_ns : UINT64_MAX;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), patience = now + crew->patience_ns;
+	size_t before = atomic_load(&crew->steps);
+
+	for (;;) {
+		uint64_t until = earlier(deadline, patience);
+		size_t steps;
+
+		if (wait_until(crew, crew->look ? earlier(until, now + LOOK_NS) : until))
+			break;
+		now = clock_ns(CLOCK_MONOTONIC);
+		steps = atomic_load(&crew->steps);
+		if (now >= deadline || (now >= patience && steps == before))
+			break;
+		if (steps != before)
+			patience = now + crew->patience_ns;
+		before = steps;
+		if (crew->look)
+			crew->look(crew->look_context);
+	}
+	return stop_unless_done(crew);
 }
 
 unsigned crew_workers(struct crew *crew)

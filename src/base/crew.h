@@ -32,6 +32,9 @@ struct crew {
 	_Atomic size_t steps;    /* how much was done: it grows as long as somebody gets on */
 	_Atomic bool stop;       /* nobody waits: workers end at the next opportunity */
 	uint64_t patience_ns;    /* a wait ends after so long without a step; 10 s unless set */
+	/* Called by who waits, about each second of it, as to start more workers; NULL: not. */
+	void (*look)(void *context);
+	void *look_context;
 };
 
 /* The caller is its first user. */

@@ -49,6 +49,16 @@ bool time_shares_used_up(const struct time_shares *shares, uint64_t subject)
 	return free_ns && *free_ns > clock_ns(CLOCK_MONOTONIC) + shares->advance_ns;
 }
 
+bool time_shares_any_used_up(const struct time_shares *shares)
+{
+	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + shares->advance_ns;
+
+	for (size_t i = 0; i < shares->free_ns.count; i++)
+		if (shares->free_ns.items[i] > until_ns)
+			return true;
+	return false;
+}
+
 void time_shares_deinit(struct time_shares *shares)
 {
 	word_map_deinit(&shares->subjects);

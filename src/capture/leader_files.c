@@ -13,9 +13,21 @@
 #include "base/clock.h"
 #include "base/crew.h"
 #include "base/file.h"
+#include "proc/process_user.h"
 
 /* Fewer processes are not worth a thread each. */
 #define PROCESSES_PER_READER 8
+
+/* Faster readings are nobody's fault. */
+#define SLOW_NS (NS_PER_S / 20)
+
+/* One that takes longer may hang. The memory map of a database takes a second. */
+#define HANGS_NS (3 * NS_PER_S)
+
+/* Slow readings of a user's processes may take half a minute, and a tenth of the time from then on:
+ * a hundred databases are read, a thousand processes that all answer late are not. */
+#define USER_PART       10
+#define USER_ADVANCE_NS (USER_PART * 30 * NS_PER_S)
 
 struct one_file {
 	int failed;
@@ -27,17 +39,21 @@ enum reading {
 	READING_WAITS,
 	READING_RUNS,  /* or hangs */
 	READING_DONE,  /* its files may be looked at */
-	READING_HANGS, /* that of an earlier call: left alone */
+	READING_ALONE, /* somebody hangs in it, or in one like it: it is left alone */
 };
 
 struct one_process {
 	uint32_t tgid;
 	_Atomic enum reading state;
+	_Atomic uint64_t begun_ns;
+	uint64_t cost_ns;         /* of READING_DONE */
+	bool is_slow, is_charged; /* seen by who waits */
 	struct one_file files[LEADER_FILE_COUNT];
 };
 
 struct leader_files {
 	struct crew crew;
+	struct leader_hangs *hangs; /* of who waits; for the thread that does */
 	int proc;
 	unsigned wanted;
 	_Atomic size_t next;
@@ -103,6 +119,15 @@ static void leave(struct leader_files *files)
 	free(files);
 }
 
+/* False: it is left alone. */
+static bool begin(struct one_process *process)
+{
+	enum reading waits = READING_WAITS;
+
+	atomic_store(&process->begun_ns, clock_ns(CLOCK_MONOTONIC));
+	return atomic_compare_exchange_strong(&process->state, &waits, READING_RUNS);
+}
+
 static void read_some(struct leader_files *files)
 {
 	struct file_buffer buffer = { 0 };
@@ -112,10 +137,10 @@ static void read_some(struct leader_files *files)
 	       (i = atomic_fetch_add(&files->next, 1)) < files->count) {
 		struct one_process *process = &files->processes[i];
 
-		if (atomic_load(&process->state) != READING_WAITS)
+		if (!begin(process))
 			continue;
-		atomic_store(&process->state, READING_RUNS);
 		read_process(files, &buffer, process);
+		process->cost_ns = clock_ns(CLOCK_MONOTONIC) - process->begun_ns;
 		atomic_store(&process->state, READING_DONE);
 		crew_step(&files->crew);
 	}
@@ -177,11 +202,29 @@ static unsigned count_hanging(struct leader_hangs *hangs)
 	return hanging;
 }
 
-static void leave_alone(struct leader_files *files, uint32_t tgid)
+static uint64_t subject_of(const struct leader_hangs *hangs, uint32_t tgid)
 {
-	for (size_t i = 0; i < files->count; i++)
-		if (files->processes[i].tgid == tgid)
-			files->processes[i].state = READING_HANGS;
+	return hangs->subject_of ? hangs->subject_of(tgid) : process_user_subject(tgid);
+}
+
+static void leave_one_alone(struct one_process *process)
+{
+	enum reading waits = READING_WAITS;
+
+	atomic_compare_exchange_strong(&process->state, &waits, READING_ALONE);
+}
+
+/* What is not begun of it. */
+static void leave_alone(struct leader_files *files, const struct leader_hangs *hangs,
+			uint64_t subject)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		struct one_process *process = &files->processes[i];
+
+		if (atomic_load(&process->state) == READING_WAITS &&
+		    subject_of(hangs, process->tgid) == subject)
+			leave_one_alone(process);
+	}
 }
 
 /* What another reader has not come back from would have this one hang too. */
@@ -192,8 +235,19 @@ static void leave_hanging_alone(struct leader_files *files, const struct leader_
 
 		for (size_t k = 0; k < earlier->count; k++)
 			if (atomic_load(&earlier->processes[k].state) == READING_RUNS)
-				leave_alone(files, earlier->processes[k].tgid);
+				leave_alone(files, hangs,
+					    subject_of(hangs, earlier->processes[k].tgid));
 	}
+}
+
+static void leave_slow_alone(struct leader_files *files, const struct leader_hangs *hangs)
+{
+	if (!time_shares_any_used_up(&hangs->shares))
+		return;
+	for (size_t i = 0; i < files->count; i++)
+		if (time_shares_used_up(&hangs->shares,
+					subject_of(hangs, files->processes[i].tgid)))
+			leave_one_alone(&files->processes[i]);
 }
 
 static void remember_hanging(struct leader_files *files, struct leader_hangs *hangs)
@@ -207,6 +261,7 @@ void leader_hangs_deinit(struct leader_hangs *hangs)
 	for (size_t i = 0; i < hangs->count; i++)
 		leave(hangs->items[i]);
 	array_deinit(hangs);
+	time_shares_deinit(&hangs->shares);
 }
 
 /* --- all of it --- */
@@ -226,12 +281,16 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 	files->wanted = wanted;
 	for (size_t i = 0; i < count; i++)
 		files->processes[i].tgid = tgids[i];
+	files->hangs = hangs;
+	if (!hangs->shares.advance_ns)
+		hangs->shares.advance_ns = USER_ADVANCE_NS;
 	leave_hanging_alone(files, hangs);
+	leave_slow_alone(files, hangs);
 	/* Of its own, since readers may outlive the caller's. */
 	files->proc = fcntl(proc, F_DUPFD_CLOEXEC, 0);
 	err = files->proc < 0 ? error_system(errno, "/proc") : NULL;
-	if (!err && count && wanted && hanging < LEADER_READERS_MAX)
-		err = start(files, LEADER_READERS_MAX - hanging);
+	if (!err && count && wanted && hanging < LEADER_HANGING_MAX)
+		err = start(files, LEADER_HANGING_MAX - hanging);
 	if (err) {
 		leave(files);
 		return err;
@@ -240,10 +299,74 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 	return NULL;
 }
 
+/* --- who is slow --- */
+
+static void charge(struct leader_files *files, struct one_process *process, uint64_t cost_ns)
+{
+	struct leader_hangs *hangs = files->hangs;
+	const uint64_t subject = subject_of(hangs, process->tgid);
+
+	process->is_charged = true;
+	time_shares_charge(&hangs->shares, subject, cost_ns, USER_PART);
+	if (time_shares_used_up(&hangs->shares, subject))
+		leave_alone(files, hangs, subject);
+}
+
+/* Returns whether its reader may hang, which was not known before. */
+static bool look_at(struct leader_files *files, struct one_process *process, uint64_t now_ns)
+{
+	switch (atomic_load(&process->state)) {
+	case READING_DONE:
+		if (process->cost_ns > SLOW_NS && !process->is_charged)
+			charge(files, process, process->cost_ns);
+		return false;
+	case READING_RUNS:
+		if (process->is_slow || now_ns < atomic_load(&process->begun_ns) + HANGS_NS)
+			return false;
+		process->is_slow = true;
+		leave_alone(files, files->hangs, subject_of(files->hangs, process->tgid));
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Another reader for each that may hang. */
+static void look_at_all(void *context)
+{
+	struct leader_files *files = context;
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	unsigned slow = 0;
+
+	for (size_t i = 0; i < files->count; i++)
+		slow += look_at(files, &files->processes[i], now_ns);
+	while (slow-- && count_hanging(files->hangs) + crew_workers(&files->crew) <
+				 LEADER_HANGING_MAX + LEADER_READERS_MAX)
+		crew_start(&files->crew, reader, files);
+}
+
+/* Also what those cost who are waited for no more. */
+static void settle(struct leader_files *files)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	for (size_t i = 0; i < files->count; i++) {
+		struct one_process *process = &files->processes[i];
+
+		look_at(files, process, now_ns);
+		if (process->is_slow && !process->is_charged)
+			charge(files, process, now_ns - atomic_load(&process->begun_ns));
+	}
+}
+
 void leader_files_wait(struct leader_files *files, uint64_t deadline_ns, struct leader_hangs *hangs)
 {
-	bool done = crew_wait(&files->crew, deadline_ns);
+	bool done;
 
+	files->crew.look = look_at_all;
+	files->crew.look_context = files;
+	done = crew_wait(&files->crew, deadline_ns);
+	settle(files);
 	files->late = !done && deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
 	remember_hanging(files, hangs);
 }
@@ -271,7 +394,7 @@ struct leader_file_bytes leader_file(const struct leader_files *files, uint32_t 
 	switch (atomic_load(&process->state)) {
 	case READING_DONE:
 		break;
-	case READING_HANGS:
+	case READING_ALONE:
 		return (struct leader_file_bytes){ .failed = ETIMEDOUT };
 	default:
 		return (struct leader_file_bytes){ .failed = files->late ? ECANCELED : ETIMEDOUT };

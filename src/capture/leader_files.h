@@ -14,10 +14,13 @@
  *
  * Reading them takes the kernel ten times longer than all else of a process: it walks its page
  * tables for smaps_rollup. So several threads do it; and none of them is waited for when it hangs,
- * as reading even a command line can where a process holds its memory map's lock for good. Whoever
- * reads again and again remembers the hangs: a process is not read while somebody hangs in it, and
- * there are never more than LEADER_READERS_MAX threads, hanging ones among them. When as many hang,
- * nothing is read.
+ * as reading even a command line can where a process holds its memory map's lock for good: another
+ * one takes its place.
+ *
+ * A process that takes longer than three seconds has those of the same user left alone until it is read
+ * (but those of root and our own user, each of which is alone), and a user pays back what slow
+ * readings took. Whoever reads again and again remembers that, and the hangs: no more than
+ * LEADER_HANGING_MAX threads hang at a time. When as many do, nothing is read.
  */
 #ifndef CAPTURE_LEADER_FILES_H
 #define CAPTURE_LEADER_FILES_H
@@ -27,27 +30,31 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/time_share.h"
 
 enum leader_file { LEADER_SMAPS, LEADER_EXE, LEADER_CMDLINE, LEADER_FILE_COUNT };
 
 /* As much of a command line as is kept. */
 #define LEADER_CMDLINE_MAX ((size_t)4096)
 
-/* As many threads read, at most. */
+/* As many threads read, at most, and as many hang. */
 #define LEADER_READERS_MAX 4
+#define LEADER_HANGING_MAX 32
 
 struct leader_files;
 
-/* Readings that some thread has not come back from. All zero is none. */
+/* Readings that some thread has not come back from, and what slow ones took. All zero is none. */
 struct leader_hangs {
 	ARRAY(struct leader_files *);
+	struct time_shares shares;
+	/* To whom a process is counted (proc/process_user.h), which is NULL but in tests. */
+	uint64_t (*subject_of)(uint32_t tgid);
 };
 
 /* What came of a file. */
 struct leader_file_bytes {
 	int failed; /* an errno: ENOENT and ESRCH when there is none, ECANCELED when the time was
-		       over before, ETIMEDOUT when who reads it hangs, now or since an earlier
-		       call */
+		       over before, ETIMEDOUT when who reads it hangs, or it was left alone */
 	struct text bytes;
 };
 
@@ -59,7 +66,7 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 				 struct leader_hangs *hangs, struct leader_files **ret) MUST_CHECK;
 
 /* Until all is read, or `deadline_ns` (CLOCK_MONOTONIC; 0: as long as it goes on at all). Before,
- * no file may be looked at. */
+ * no file may be looked at. `hangs` is that of the start. */
 void leader_files_wait(struct leader_files *files, uint64_t deadline_ns,
 		       struct leader_hangs *hangs);
 

@@ -73,6 +73,12 @@ static struct error *leader_files_read(int proc, const uint32_t *tgids, size_t c
 	return err;
 }
 
+/* Each process is alone. */
+static uint64_t itself(uint32_t tgid)
+{
+	return tgid;
+}
+
 /* A process that sleeps until it is killed. */
 static pid_t start_sleeper(void)
 {
@@ -88,7 +94,7 @@ static pid_t start_sleeper(void)
 TEST(files_are_what_the_process_has)
 {
 	_cleanup_close_ int proc = open_proc();
-	struct leader_hangs hangs = { 0 };
+	struct leader_hangs hangs = { .subject_of = itself };
 	struct leader_files *files;
 	const uint32_t self = (uint32_t)getpid();
 	struct file_buffer buffer = { 0 };
@@ -114,7 +120,7 @@ TEST(files_are_what_the_process_has)
 TEST(what_nobody_wants_is_not_there)
 {
 	_cleanup_close_ int proc = open_proc();
-	struct leader_hangs hangs = { 0 };
+	struct leader_hangs hangs = { .subject_of = itself };
 	struct leader_files *files;
 	const uint32_t self = (uint32_t)getpid();
 
@@ -130,7 +136,7 @@ TEST(one_that_is_gone_leaves_the_others)
 {
 	_cleanup_close_ int proc = open_proc();
 	pid_t gone = start_sleeper(), there = start_sleeper();
-	struct leader_hangs hangs = { 0 };
+	struct leader_hangs hangs = { .subject_of = itself };
 	struct leader_files *files;
 	uint32_t tgids[3];
 
@@ -160,7 +166,7 @@ TEST(many_are_read_by_several)
 	enum { COUNT = 300 };
 	char scratch[] = "/tmp/leader_files.XXXXXX", path[64];
 	_cleanup_close_ int root = -1;
-	struct leader_hangs hangs = { 0 };
+	struct leader_hangs hangs = { .subject_of = itself };
 	struct leader_files *files;
 	uint32_t tgids[COUNT];
 
@@ -199,7 +205,7 @@ TEST(nobody_is_waited_for_when_the_time_is_over)
 {
 	enum { COUNT = 100000 };
 	_cleanup_close_ int proc = open_proc();
-	struct leader_hangs hangs = { 0 };
+	struct leader_hangs hangs = { .subject_of = itself };
 	struct leader_files *files;
 	static uint32_t tgids[COUNT];
 	size_t late = 0;
@@ -224,10 +230,15 @@ TEST(nobody_is_waited_for_when_the_time_is_over)
 
 #define FIRST 7000
 
-/* Processes FIRST, FIRST + 1, ... with a command line each, so few that one thread reads them. */
+/* So few that one thread reads them. */
+#define FEW  6
+#define MANY (LEADER_HANGING_MAX + 8)
+
+/* Processes FIRST, FIRST + 1, ... with a command line each. */
 struct procs {
 	struct scratch scratch;
-	uint32_t tgids[6];
+	uint32_t tgids[MANY];
+	size_t count;
 	struct leader_hangs hangs;
 	size_t threads, files; /* of this process at the begin */
 };
@@ -260,15 +271,15 @@ __attribute__((constructor)) static void count_alone(void)
 	alone = entries("/proc/self/task");
 }
 
-static void procs_init(struct procs *procs)
+static void procs_init(struct procs *procs, size_t count)
 {
 	char path[64];
 
 	wait_for("/proc/self/task", alone);
-	*procs = (struct procs){ .threads = alone };
+	*procs = (struct procs){ .threads = alone, .count = count, .hangs.subject_of = itself };
 	scratch_init(&procs->scratch);
 	procs->files = entries("/proc/self/fd");
-	for (uint32_t i = 0; i < array_length(procs->tgids); i++) {
+	for (uint32_t i = 0; i < procs->count; i++) {
 		procs->tgids[i] = FIRST + i;
 		snprintf(path, sizeof(path), "%u", FIRST + i);
 		assert_int_equal(mkdirat(procs->scratch.dir, path, 0700), 0);
@@ -288,10 +299,10 @@ static size_t read_procs(struct procs *procs, unsigned wait_ms, int failed)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	deadline = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec + wait_ms * 1000000ull;
-	expect_ok(leader_files_read(procs->scratch.dir, procs->tgids, array_length(procs->tgids),
+	expect_ok(leader_files_read(procs->scratch.dir, procs->tgids, procs->count,
 				    1u << LEADER_CMDLINE, wait_ms ? deadline : 0, &procs->hangs,
 				    &files));
-	for (size_t i = 0; i < array_length(procs->tgids); i++) {
+	for (size_t i = 0; i < procs->count; i++) {
 		struct leader_file_bytes file = leader_file(files, procs->tgids[i], LEADER_CMDLINE);
 
 		if (file.failed)
@@ -309,7 +320,7 @@ static void procs_deinit(struct procs *procs)
 {
 	hang(1, 0);
 	wait_for("/proc/self/task", procs->threads);
-	assert_int_equal(read_procs(procs, 0, 0), array_length(procs->tgids));
+	assert_int_equal(read_procs(procs, 0, 0), procs->count);
 	assert_int_equal(procs->hangs.count, 0);
 	leader_hangs_deinit(&procs->hangs);
 	wait_for("/proc/self/fd", procs->files);
@@ -319,17 +330,16 @@ static void procs_deinit(struct procs *procs)
 /* It is not read again while somebody hangs in it, and the others are. */
 TEST(a_process_that_hangs_is_left_alone)
 {
-	const size_t all = array_length(((struct procs *)NULL)->tgids);
 	struct procs procs;
 	size_t files;
 
-	procs_init(&procs);
+	procs_init(&procs, FEW);
 	hang(FIRST + 2, FIRST + 2);
 	assert_int_equal(read_procs(&procs, 100, ECANCELED), 2);
 	assert_int_equal(procs.hangs.count, 1);
 	files = entries("/proc/self/fd");
 	for (unsigned i = 0; i < 10; i++) {
-		assert_int_equal(read_procs(&procs, 0, ETIMEDOUT), all - 1);
+		assert_int_equal(read_procs(&procs, 0, ETIMEDOUT), FEW - 1);
 		assert_int_equal(procs.hangs.count, 1);
 	}
 	wait_for("/proc/self/task", procs.threads + 1);
@@ -337,20 +347,46 @@ TEST(a_process_that_hangs_is_left_alone)
 	procs_deinit(&procs);
 }
 
-TEST(only_a_few_may_hang)
+/* Three of them are of one user. */
+static uint64_t first_three(uint32_t tgid)
+{
+	return tgid < FIRST + 3 ? FIRST : tgid;
+}
+
+/* As soon as one hangs, others of its user are left alone, and another reader reads the rest. */
+TEST(a_user_who_hangs_readers_is_left_alone)
 {
 	struct procs procs;
 
-	procs_init(&procs);
-	hang(FIRST, FIRST + 9);
-	for (unsigned i = 0; i < LEADER_READERS_MAX; i++) {
-		assert_int_equal(entries("/proc/self/task"), procs.threads + i);
+	procs_init(&procs, FEW);
+	procs.hangs.subject_of = first_three;
+	procs.hangs.shares.advance_ns = 1;
+	hang(FIRST, FIRST + 2);
+	assert_int_equal(read_procs(&procs, 7000, ECANCELED), 3);
+	assert_int_equal(entries("/proc/self/task"), procs.threads + 1);
+	/* It pays back what that took, and is not even asked. */
+	hang(1, 0);
+	wait_for("/proc/self/task", procs.threads);
+	assert_int_equal(read_procs(&procs, 0, ETIMEDOUT), 3);
+	time_shares_deinit(&procs.hangs.shares);
+	procs.hangs.subject_of = itself;
+	procs_deinit(&procs);
+}
+
+TEST(only_so_many_may_hang)
+{
+	struct procs procs;
+	size_t most;
+
+	procs_init(&procs, MANY);
+	most = procs.threads + LEADER_HANGING_MAX;
+	hang(FIRST, FIRST + MANY);
+	for (unsigned i = 0; entries("/proc/self/task") < most && i < LEADER_HANGING_MAX; i++)
 		assert_int_equal(read_procs(&procs, 50, ECANCELED), 0);
-	}
 	/* Now nothing is read at all. */
-	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(read_procs(&procs, 0, ETIMEDOUT), 0);
-	assert_int_equal(entries("/proc/self/task"), procs.threads + LEADER_READERS_MAX);
+	assert_int_equal(entries("/proc/self/task"), most);
+	assert_int_equal(read_procs(&procs, 0, ETIMEDOUT), 0);
+	assert_int_equal(entries("/proc/self/task"), most);
 	procs_deinit(&procs);
 }
 
@@ -359,7 +395,7 @@ TEST(who_hangs_outlives_the_reading)
 {
 	struct procs procs;
 
-	procs_init(&procs);
+	procs_init(&procs, FEW);
 	hang(FIRST, FIRST);
 	assert_int_equal(read_procs(&procs, 50, ECANCELED), 0);
 	leader_hangs_deinit(&procs.hangs);
@@ -372,4 +408,6 @@ UNIT_TESTS(cmocka_unit_test(files_are_what_the_process_has),
 	   cmocka_unit_test(many_are_read_by_several),
 	   cmocka_unit_test(nobody_is_waited_for_when_the_time_is_over),
 	   cmocka_unit_test(a_process_that_hangs_is_left_alone),
-	   cmocka_unit_test(only_a_few_may_hang), cmocka_unit_test(who_hangs_outlives_the_reading))
+	   cmocka_unit_test(a_user_who_hangs_readers_is_left_alone),
+	   cmocka_unit_test(only_so_many_may_hang),
+	   cmocka_unit_test(who_hangs_outlives_the_reading))
