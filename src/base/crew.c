@@ -28,7 +28,7 @@ bool crew_start(struct crew *crew, void *(*work)(void *), void *argument)
 	crew->users++;
 	crew->workers++;
 	pthread_mutex_unlock(&crew->lock);
-	if (thread_start_parser(work, argument))
+	if (thread_start_confined(THREAD_PARSER, work, argument))
 		return true;
 	pthread_mutex_lock(&crew->lock);
 	crew->users--;

@@ -226,8 +226,7 @@ static bool start_worker(struct guard *guard)
 		return false;
 	worker->guard = guard;
 	guard->users++;
-	if (guard->options.is_parser ? thread_start_parser(run, worker)
-				     : thread_start(run, worker)) {
+	if (thread_start_confined(guard->options.kind, run, worker)) {
 		guard->worker = worker;
 		return true;
 	}

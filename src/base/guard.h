@@ -35,6 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/thread.h"
+
 struct guard;
 
 /* To whom the time of calls about a process is counted: a number for each user that has a share,
@@ -48,7 +50,7 @@ struct guard_options {
 	 * together half of it, with so much in advance; then they are refused for a while. */
 	unsigned part;
 	uint64_t advance_ns;
-	bool is_parser; /* the thread is confined (thread_start_parser) */
+	enum thread_kind kind;
 };
 
 /* NULL without memory. */

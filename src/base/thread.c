@@ -10,38 +10,39 @@
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS };
 
-static void (*confine_parser)(void);
+static void (*confine)(enum thread_kind kind);
 
-void thread_confine_parsers(void (*confine)(void))
+void thread_confine(void (*by)(enum thread_kind kind))
 {
-	confine_parser = confine;
+	confine = by;
 }
 
-struct parser {
+struct confined {
+	enum thread_kind kind;
 	void *(*work)(void *);
 	void *argument;
 };
 
-static void *run_parser(void *argument)
+static void *run_confined(void *argument)
 {
-	const struct parser parser = *(struct parser *)argument;
+	const struct confined thread = *(struct confined *)argument;
 
 	free(argument);
-	if (confine_parser)
-		confine_parser();
-	return parser.work(parser.argument);
+	if (confine)
+		confine(thread.kind);
+	return thread.work(thread.argument);
 }
 
-bool thread_start_parser(void *(*work)(void *), void *argument)
+bool thread_start_confined(enum thread_kind kind, void *(*work)(void *), void *argument)
 {
-	struct parser *parser = malloc(sizeof(*parser));
+	struct confined *thread = malloc(sizeof(*thread));
 
-	if (!parser)
+	if (!thread)
 		return false;
-	*parser = (struct parser){ work, argument };
-	if (thread_start(run_parser, parser))
+	*thread = (struct confined){ kind, work, argument };
+	if (thread_start(run_confined, thread))
 		return true;
-	free(parser);
+	free(thread);
 	return false;
 }
 

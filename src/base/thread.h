@@ -14,15 +14,20 @@
  */
 bool thread_start(void *(*work)(void *), void *argument);
 
-/*
- * The same for work on files and memory of other processes, which may be hostile: the thread is
- * confined before `work` is called (thread_confine_parsers). Threads that it creates are confined
- * with it.
- */
-bool thread_start_parser(void *(*work)(void *), void *argument);
+/* What a thread does with what belongs to other processes, which may be hostile. */
+enum thread_kind {
+	THREAD_PARSER,  /* reads their files and memory */
+	THREAD_WATCHER, /* and tells BPF programs of them */
+};
 
-/* `confine` is called first in each thread of thread_start_parser(). Set it before there is one;
+/*
+ * The same for such work: the thread is confined before `work` is called (thread_confine). Threads
+ * that it creates are confined with it.
+ */
+bool thread_start_confined(enum thread_kind kind, void *(*work)(void *), void *argument);
+
+/* `confine` is called first in each thread of thread_start_confined(). Set it before there is one;
  * without it such threads are like others, as in tests. */
-void thread_confine_parsers(void (*confine)(void));
+void thread_confine(void (*confine)(enum thread_kind kind));
 
 #endif

@@ -2,10 +2,12 @@
 #include "cmd/parser_sandbox.h"
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 
 #include "base/array.h"
@@ -58,25 +60,66 @@ static int allow_threads(scmp_filter_ctx filter)
 		      : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
-static int add_rules(scmp_filter_ctx filter)
-{
-	int failed = allow_threads(filter);
+/* Of a watcher: the maps of BPF programs, and to confine the parsers that it starts. */
+static const int of_maps[] = {
+	BPF_MAP_CREATE,       BPF_MAP_LOOKUP_ELEM,  BPF_MAP_UPDATE_ELEM,
+	BPF_MAP_DELETE_ELEM,  BPF_MAP_GET_NEXT_KEY, BPF_MAP_LOOKUP_BATCH,
+	BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
+};
 
-	for (size_t i = 0; !failed && i < array_length(allowed); i++)
-		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
-	for (size_t i = 0; !failed && i < array_length(traces); i++) {
-		const struct scmp_arg_cmp request = {
+static const int confines[] = { SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(seccomp) };
+static const int of_filters[] = { PR_SET_NO_NEW_PRIVS, PR_GET_SECCOMP, PR_SET_SECCOMP };
+
+/* Calls, whatever their arguments. */
+static int allow(scmp_filter_ctx filter, const int *calls, size_t count)
+{
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < count; i++)
+		failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	return failed;
+}
+
+/* A call with one of these values as its first argument. */
+static int allow_first(scmp_filter_ctx filter, int call, const int *values, size_t count)
+{
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < count; i++) {
+		const struct scmp_arg_cmp first = {
 			.op = SCMP_CMP_EQ,
-			.datum_a = (scmp_datum_t)traces[i],
+			.datum_a = (scmp_datum_t)values[i],
 		};
 
-		failed = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(ptrace), 1,
-						&request);
+		failed = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &first);
 	}
 	return failed;
 }
 
-static void install_filter(void)
+static int allow_watching(scmp_filter_ctx filter)
+{
+	int failed = allow_first(filter, SCMP_SYS(bpf), of_maps, array_length(of_maps));
+
+	if (!failed)
+		failed = allow(filter, confines, array_length(confines));
+	return failed ? failed
+		      : allow_first(filter, SCMP_SYS(prctl), of_filters, array_length(of_filters));
+}
+
+static int add_rules(scmp_filter_ctx filter, enum thread_kind kind)
+{
+	int failed = allow_threads(filter);
+
+	if (!failed)
+		failed = allow(filter, allowed, array_length(allowed));
+	if (!failed)
+		failed = allow_first(filter, SCMP_SYS(ptrace), traces, array_length(traces));
+	if (!failed && kind == THREAD_WATCHER)
+		failed = allow_watching(filter);
+	return failed;
+}
+
+static void install_filter(enum thread_kind kind)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 
@@ -86,20 +129,24 @@ static void install_filter(void)
 	 * code that is not trusted and slows everything down (SECCOMP_FILTER_FLAG_SPEC_ALLOW). */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
-	if (!add_rules(filter))
+	if (!add_rules(filter, kind))
 		seccomp_load(filter);
 	seccomp_release(filter);
 }
 
 /* In the new thread. Without the smaller set of capabilities it must not go on. */
-static void confine(void)
+static void confine(enum thread_kind kind)
 {
-	if (privileges_keep_in_thread(PRIVILEGE_READ_PROCESSES))
+	const unsigned uses = kind == THREAD_WATCHER
+				      ? PRIVILEGE_READ_PROCESSES | PRIVILEGE_GROW_MAPS
+				      : PRIVILEGE_READ_PROCESSES;
+
+	if (privileges_keep_in_thread(uses))
 		abort();
-	install_filter();
+	install_filter(kind);
 }
 
 void parser_sandbox_begin(void)
 {
-	thread_confine_parsers(confine);
+	thread_confine(confine);
 }

@@ -8,15 +8,18 @@
  * unwind table cache. It refuses to run programs, create processes, write memory or registers of
  * others, make sockets, call bpf(2), load modules, mount, or change identities.
  *
+ * A thread that watches processes for a profile keeps CAP_BPF too, and bpf(2) to create maps and to
+ * read and write them: it can neither load nor attach a program.
+ *
  * Threads share memory, so this does not confine code that an attacker already runs in one of them.
  * It takes away what such code would use first.
  */
 #ifndef CMD_PARSER_SANDBOX_H
 #define CMD_PARSER_SANDBOX_H
 
-/* Confine each thread of thread_start_parser() from now on. Call it before there is one, and after
- * privileges_keep(), for a filter requires PR_SET_NO_NEW_PRIVS. Kernels without seccomp filters
- * go without: the capabilities are dropped all the same. */
+/* Confine each thread of thread_start_confined() from now on. Call it before there is one, and
+ * after privileges_keep(), for a filter requires PR_SET_NO_NEW_PRIVS. Kernels without seccomp
+ * filters go without: the capabilities are dropped all the same. */
 void parser_sandbox_begin(void);
 
 #endif

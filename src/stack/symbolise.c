@@ -595,7 +595,7 @@ struct guard *symbolise_guard(void)
 		.patience_ns = 5 * NS_PER_S,
 		.part = 2,
 		.advance_ns = 10 * NS_PER_S,
-		.is_parser = true,
+		.kind = THREAD_PARSER,
 	});
 }
 

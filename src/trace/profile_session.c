@@ -315,6 +315,7 @@ static const struct guard_options guarded = {
 	.patience_ns = NS_PER_S / 2,
 	.part = 5,
 	.advance_ns = NS_PER_S,
+	.kind = THREAD_WATCHER,
 };
 
 static struct error *watch_images(struct profile_session *session)

@@ -241,7 +241,7 @@ static void start_maker(struct table_makers *makers)
 		return;
 	*vacant = (struct maker){ .makers = makers, .is_there = true };
 	makers->users++;
-	if (thread_start_parser(make, vacant))
+	if (thread_start_confined(THREAD_PARSER, make, vacant))
 		return;
 	makers->users--;
 	vacant->is_there = false;

@@ -99,8 +99,8 @@ profiles_drop() {
 
 	for command in profile offcpu; do
 		in_background "$ctprof" $command -d 1000s
-		is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}")
-		# Those that make unwind tables.
+		is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
+		# Those that make unwind tables, and the one that follows processes.
 		between "threads of $command beside the first" 1 $others 1000
 		equal "those with a filter of system calls" $filtered $others
 		kill $pid
@@ -115,7 +115,7 @@ captures_drop() {
 	kill $pid
 	wait $pid || true
 	in_background "$ctprof" capture --profile 1000s -o "$scratch/limited.zst"
-	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}")
+	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
 	between "threads beside the first" 1 $others 1000
 	equal "those with a filter of system calls" $filtered $others
 }
@@ -294,7 +294,7 @@ members_have_no_more_than_they_need() {
 	local ids="65533 65533 65533 65533 65533 65533 65533 65533"
 
 	in_background "${as_member[@]}" "$granted/ctprof" offcpu -d 1000s
-	is_limited $pid $(mask sys_ptrace dac_read_search bpf syslog) $(mask sys_ptrace dac_read_search) "$ids"
+	is_limited $pid $(mask sys_ptrace dac_read_search bpf syslog) $(mask sys_ptrace dac_read_search bpf) "$ids"
 	between "threads beside the first" 1 $others 1000
 	in_background "${as_member[@]}" "$granted/ctprof" diff 1000s
 	is_limited $pid $(mask sys_ptrace dac_read_search bpf syslog net_admin) \
@@ -316,7 +316,7 @@ set_user_id_becomes_the_real_user() {
 	cp build/ctprof "$granted"
 	chmod 4755 "$granted"
 	in_background "${as_nobody[@]}" "$granted" offcpu -d 1000s
-	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}") \
+	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf) \
 		"65534 65534 65534 65534 65534 65534 65534 65534"
 	install -m 600 /dev/null "$scratch/rights.setuid/secret"
 	fails 1 "${as_nobody[@]}" "$granted" show "$scratch/rights.setuid/secret"
