@@ -152,9 +152,9 @@ no_forged_build_id() {
 serves_the_others() {
 	local hanging
 
-	: > "$scratch/hanging"
+	: > "$scratch/hanging.file"
 	rm -f "$scratch/served.folded"
-	start "$programs/hanging_file" "$scratch/hanging" "$1" || skip "no FUSE"
+	start "$programs/hanging_file" "$scratch/hanging.file" "$1" || skip "no FUSE"
 	hanging=$pid
 	start bash -c 'echo ready; while :; do sleep 0.01; done'
 	"$ctprof" offcpu -q -d 500ms --format folded -o "$scratch/served.folded" "${@:2}" 2> "$scratch/error" &
