@@ -5,8 +5,20 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/crew.h"
+#include "base/time_share.h"
 #include "capture/heap_walk.h"
+#include "proc/process_user.h"
+
+/* Without progress for so long a reader is left behind; sooner when there is less time. */
+#define PATIENCE_NS     (5 * NS_PER_S)
+#define PATIENCE_MIN_NS (NS_PER_S / 10)
+
+/* What hangs takes a tenth of the time. */
+#define PART        10
+
+#define HANGING_MAX 32
 
 /* One reading: the thread that does it has nothing else, and may have it for good. */
 struct job {
@@ -20,47 +32,72 @@ struct job {
 };
 
 /* Shared by the caller and the thread that reads; nobody but that touches `walk` while it does. */
-struct heap {
+struct reader {
 	struct crew crew;
 	struct heap_walk walk;
 	struct job job;
 };
 
-static void end_job(struct heap *heap)
+struct hanging {
+	struct reader *reader;
+	uint64_t subject; /* of the process that it hangs in (proc/process_user.h) */
+};
+
+struct heap {
+	struct reader *reader; /* NULL: not yet, or the last one hangs */
+	struct {
+		ARRAY(struct hanging);
+	} hanging;
+	struct time_shares shares;
+};
+
+static void end_job(struct reader *reader)
 {
-	if (heap->walk.proc >= 0)
-		close(heap->walk.proc);
-	heap->walk.proc = -1;
-	array_deinit(&heap->job.threads);
-	error_destroy(heap->job.failed);
-	heap->job = (struct job){ 0 };
+	if (reader->walk.proc >= 0)
+		close(reader->walk.proc);
+	reader->walk.proc = -1;
+	array_deinit(&reader->job.threads);
+	error_destroy(reader->job.failed);
+	reader->job = (struct job){ 0 };
 }
 
-static void leave(struct heap *heap)
+static void leave(struct reader *reader)
 {
-	if (!crew_leave(&heap->crew))
+	if (!crew_leave(&reader->crew))
 		return;
-	end_job(heap);
-	heap_walk_deinit(&heap->walk);
-	free(heap);
+	end_job(reader);
+	heap_walk_deinit(&reader->walk);
+	free(reader);
+}
+
+static struct reader *create_reader(void)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	crew_init(&reader->crew);
+	reader->walk.proc = -1;
+	return reader;
 }
 
 struct error *heap_open(struct heap **ret)
 {
-	struct heap *heap = calloc(1, sizeof(*heap));
-
-	if (!heap)
-		return &error_no_memory;
-	crew_init(&heap->crew);
-	heap->walk.proc = -1;
-	*ret = heap;
-	return NULL;
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? NULL : &error_no_memory;
 }
 
 void heap_close(struct heap *heap)
 {
-	if (heap)
-		leave(heap);
+	if (!heap)
+		return;
+	if (heap->reader)
+		leave(heap->reader);
+	for (size_t i = 0; i < heap->hanging.count; i++)
+		leave(heap->hanging.items[i].reader);
+	array_deinit(&heap->hanging);
+	time_shares_deinit(&heap->shares);
+	free(heap);
 }
 
 /* --- in the thread that reads --- */
@@ -78,85 +115,112 @@ static size_t process_length(const struct job *job, size_t first)
 
 static void *read_all(void *context)
 {
-	struct heap *heap = context;
-	struct job *job = &heap->job;
+	struct reader *reader = context;
+	struct job *job = &reader->job;
 	struct heap_tally tally = { 0 };
 	struct error *err = NULL;
 
-	heap->walk.files.round++;
-	for (size_t i = 0; i < job->threads.count && !err && !atomic_load(&heap->crew.stop);) {
+	reader->walk.files.round++;
+	for (size_t i = 0; i < job->threads.count && !err && !atomic_load(&reader->crew.stop);) {
 		size_t count = process_length(job, i);
 
-		err = heap_walk_process(&heap->walk, &job->threads.items[i], count, &tally);
+		err = heap_walk_process(&reader->walk, &job->threads.items[i], count, &tally);
 		i += count;
-		pthread_mutex_lock(&heap->crew.lock);
+		pthread_mutex_lock(&reader->crew.lock);
 		job->done = i;
 		job->tally = tally;
 		job->failed = err;
-		pthread_mutex_unlock(&heap->crew.lock);
-		crew_step(&heap->crew);
+		pthread_mutex_unlock(&reader->crew.lock);
+		crew_step(&reader->crew);
 	}
-	crew_finish(&heap->crew);
-	leave(heap);
+	crew_finish(&reader->crew);
+	leave(reader);
 	return NULL;
 }
 
 /* --- what it is to read --- */
 
-static struct error *copy_threads(const struct heap_request *request, struct job *job)
+/* Is somebody hanging in a process like it, or was, a moment ago? */
+static bool is_left_alone(const struct heap *heap, uint32_t tgid)
+{
+	uint64_t subject;
+
+	if (!heap->hanging.count && time_shares_empty(&heap->shares))
+		return false;
+	subject = process_user_subject(tgid);
+	for (size_t i = 0; i < heap->hanging.count; i++)
+		if (heap->hanging.items[i].subject == subject)
+			return true;
+	return time_shares_used_up(&heap->shares, subject);
+}
+
+static struct heap_thread copy_thread(const struct heap_request *request, size_t place)
+{
+	const struct ctprof_thread *thread = snapshot_thread(request->snapshot, place);
+
+	return (struct heap_thread){
+		.tid = thread->tid,
+		.tgid = thread->tgid,
+		.place = place,
+		.start_time = thread->start_time_clock_ticks,
+		.state = thread->record.values.state.v,
+		.counters.thread_pointer =
+			request->thread_pointer
+				? request->thread_pointer(request->context, thread->tid)
+				: 0,
+	};
+}
+
+/* Threads of the snapshot from `first` on. */
+static struct error *copy_threads(const struct heap *heap, const struct heap_request *request,
+				  size_t first, struct job *job)
 {
 	const struct ctprof_snapshot *snapshot = request->snapshot;
+	const uint32_t self = (uint32_t)getpid();
+	uint32_t before = self;
+	bool is_wanted = false;
 
-	if (!array_reserve(&job->threads, snapshot->threads.count))
+	if (!array_reserve(&job->threads, snapshot->threads.count - first))
 		return &error_no_memory;
-	for (size_t i = 0; i < snapshot->threads.count; i++) {
-		const struct ctprof_thread *thread = snapshot_thread(snapshot, i);
+	for (size_t i = first; i < snapshot->threads.count; i++) {
+		const uint32_t tgid = snapshot_thread(snapshot, i)->tgid;
 
-		if (thread->tgid == (uint32_t)getpid())
-			continue;
-		job->threads.items[job->threads.count++] = (struct heap_thread){
-			.tid = thread->tid,
-			.tgid = thread->tgid,
-			.start_time = thread->start_time_clock_ticks,
-			.state = thread->record.values.state.v,
-			.counters.thread_pointer =
-				request->thread_pointer
-					? request->thread_pointer(request->context, thread->tid)
-					: 0,
-		};
+		if (tgid != before)
+			is_wanted = tgid != self && !is_left_alone(heap, tgid);
+		before = tgid;
+		if (is_wanted)
+			job->threads.items[job->threads.count++] = copy_thread(request, i);
 	}
 	return NULL;
 }
 
-static struct error *start_job(struct heap *heap, const struct heap_request *request)
+static struct error *start_job(struct heap *heap, const struct heap_request *request, size_t first)
 {
+	struct reader *reader = heap->reader;
 	struct error *err;
 
-	end_job(heap);
-	err = copy_threads(request, &heap->job);
+	end_job(reader);
+	err = copy_threads(heap, request, first, &reader->job);
 	if (err)
 		return err;
-	heap->walk.allow_ptrace = request->allow_ptrace;
+	reader->walk.allow_ptrace = request->allow_ptrace;
 	/* Of its own, since the thread may outlive the caller's. */
-	heap->walk.proc = fcntl(request->proc, F_DUPFD_CLOEXEC, 0);
-	if (heap->walk.proc < 0)
+	reader->walk.proc = fcntl(request->proc, F_DUPFD_CLOEXEC, 0);
+	if (reader->walk.proc < 0)
 		return error_system(errno, "/proc");
-	if (!crew_start(&heap->crew, read_all, heap))
+	if (!crew_start(&reader->crew, read_all, reader))
 		return error_create("no thread to read heap counters with");
 	return NULL;
 }
 
 /* --- what came of it --- */
 
-/* Threads of the snapshot and of the job are in the same order. */
 static void give(const struct job *job, struct ctprof_snapshot *snapshot)
 {
-	for (size_t i = 0, s = 0; i < job->done; i++) {
+	for (size_t i = 0; i < job->done; i++) {
 		const struct heap_thread *read = &job->threads.items[i];
-		struct ctprof_thread *thread;
+		struct ctprof_thread *thread = snapshot_thread(snapshot, read->place);
 
-		while ((thread = snapshot_thread(snapshot, s++))->tgid == (uint32_t)getpid())
-			;
 		if (!read->measured)
 			continue;
 		thread->record.values.allocated_bytes.v = read->counters.allocated;
@@ -166,26 +230,28 @@ static void give(const struct job *job, struct ctprof_snapshot *snapshot)
 	}
 }
 
-/* How many processes of the snapshot there was no time for, when the first `done` threads without
- * our own were. */
-static uint64_t count_left(const struct ctprof_snapshot *snapshot, size_t done)
+static uint64_t count_processes(const struct ctprof_snapshot *snapshot)
 {
 	const uint32_t self = (uint32_t)getpid();
-	uint64_t left = 0;
+	uint64_t count = 0;
 	uint32_t before = self;
 
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
-		uint32_t tgid = snapshot_thread(snapshot, i)->tgid;
+		const uint32_t tgid = snapshot_thread(snapshot, i)->tgid;
 
-		if (tgid == self)
-			continue;
-		if (done)
-			done--;
-		else
-			left += tgid != before;
+		count += tgid != before && tgid != self;
 		before = tgid;
 	}
-	return left;
+	return count;
+}
+
+static void add_tally(struct heap_tally *sum, const struct heap_tally *tally)
+{
+	sum->walked += tally->walked;
+	sum->detected += tally->detected;
+	sum->ok += tally->ok;
+	for (enum probe_failure i = PROBE_DONE; i < PROBE_FAILURE_COUNT; i++)
+		sum->failures[i] += tally->failures[i];
 }
 
 /* The first in the alphabet of those that happened most. */
@@ -233,42 +299,118 @@ static struct error *summarise(const struct heap_tally *tally, struct ctprof_sna
 }
 
 /* What is known when the wait is over. A thread that hangs goes on with what is behind `done`. */
-static struct error *take_results(struct heap *heap, struct ctprof_snapshot *snapshot, size_t *ret,
-				  struct heap_tally *ret_tally)
+static struct error *take_results(struct reader *reader, struct ctprof_snapshot *snapshot,
+				  struct heap_tally *tally)
 {
-	struct job *job = &heap->job;
+	struct job *job = &reader->job;
 	struct error *err;
 
-	pthread_mutex_lock(&heap->crew.lock);
+	pthread_mutex_lock(&reader->crew.lock);
 	err = take_ptr(job->failed);
 	if (!err) {
 		give(job, snapshot);
-		*ret = job->done;
-		*ret_tally = job->tally;
+		add_tally(tally, &job->tally);
 	}
-	pthread_mutex_unlock(&heap->crew.lock);
+	pthread_mutex_unlock(&reader->crew.lock);
 	return err;
+}
+
+/* --- readers that hang --- */
+
+static void forget_returned(struct heap *heap)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < heap->hanging.count; i++) {
+		struct hanging hanging = heap->hanging.items[i];
+
+		if (crew_workers(&hanging.reader->crew))
+			heap->hanging.items[kept++] = hanging;
+		else
+			leave(hanging.reader);
+	}
+	heap->hanging.count = kept;
+}
+
+/* Returns where in the snapshot its process ends. */
+static size_t leave_behind(struct heap *heap, const struct heap_request *request, uint64_t cost_ns)
+{
+	struct reader *reader = take_ptr(heap->reader);
+	struct hanging hanging = { .reader = reader };
+	size_t done;
+
+	pthread_mutex_lock(&reader->crew.lock);
+	done = reader->job.done;
+	pthread_mutex_unlock(&reader->crew.lock);
+	/* It may be done by now. */
+	if (done == reader->job.threads.count) {
+		leave(reader);
+		return request->snapshot->threads.count;
+	}
+	hanging.subject = process_user_subject(reader->job.threads.items[done].tgid);
+	done += process_length(&reader->job, done) - 1;
+	done = reader->job.threads.items[done].place + 1;
+	time_shares_charge(&heap->shares, hanging.subject, cost_ns, PART);
+	if (!array_push(&heap->hanging, hanging))
+		leave(reader);
+	return done;
+}
+
+static uint64_t patience_for(const struct heap_request *request, uint64_t now_ns)
+{
+	uint64_t patience_ns = PATIENCE_NS;
+
+	if (request->deadline_ns > now_ns && (request->deadline_ns - now_ns) / 4 < patience_ns)
+		patience_ns = (request->deadline_ns - now_ns) / 4;
+	return patience_ns > PATIENCE_MIN_NS ? patience_ns : PATIENCE_MIN_NS;
+}
+
+/* From a thread of the snapshot on, until all is read or the reader hangs. Returns in `ret` where
+ * to go on. */
+static struct error *read_from(struct heap *heap, const struct heap_request *request, size_t first,
+			       struct heap_tally *tally, size_t *ret)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+	struct error *err;
+	bool done;
+
+	if (!heap->reader)
+		heap->reader = create_reader();
+	if (!heap->reader)
+		return &error_no_memory;
+	err = start_job(heap, request, first);
+	if (err)
+		return err;
+	heap->reader->crew.patience_ns = patience_for(request, begun_ns);
+	done = crew_wait(&heap->reader->crew, request->deadline_ns);
+	err = take_results(heap->reader, request->snapshot, tally);
+	*ret = request->snapshot->threads.count;
+	if (!done)
+		*ret = leave_behind(heap, request, clock_ns(CLOCK_MONOTONIC) - begun_ns);
+	return err;
+}
+
+static bool is_over(uint64_t deadline_ns)
+{
+	return deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
 }
 
 struct error *heap_take(struct heap *heap, const struct heap_request *request,
 			struct heap_outcome *ret)
 {
+	const size_t all = request->snapshot->threads.count;
 	struct heap_outcome outcome = { 0 };
 	struct heap_tally tally = { 0 };
-	size_t done = 0;
 	struct error *err = NULL;
+	size_t next = 0;
 
-	/* One that hangs is enough: it has what it reads, and what it knows of files. */
-	if (!crew_workers(&heap->crew)) {
-		err = start_job(heap, request);
-		if (err)
-			return err;
-		crew_wait(&heap->crew, request->deadline_ns);
-		err = take_results(heap, request->snapshot, &done, &tally);
-	}
+	forget_returned(heap);
+	while (!err && next < all && heap->hanging.count < HANGING_MAX &&
+	       (!next || !is_over(request->deadline_ns)))
+		err = read_from(heap, request, next, &tally, &next);
 	if (err)
 		return err;
-	outcome.not_reached = count_left(request->snapshot, done);
+	outcome.not_reached = count_processes(request->snapshot) - tally.walked;
 	tally.failures[PROBE_TIMED_OUT] += outcome.not_reached;
 	err = summarise(&tally, request->snapshot, &outcome.summary);
 	if (!err)

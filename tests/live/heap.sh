@@ -273,26 +273,26 @@ start_hanging() {
 	hanging=$pid
 }
 
-# One that is fine is read, whichever comes first; the other is not waited for.
+# The one behind it is read all the same.
 a_hanging_process_is_left() {
 	local status=0
 
+	start_hanging
 	start "$programs/heap-linked" 4
 	fine=$pid fine_said=$said
-	start_hanging
 	timeout 60 "$ctprof" capture -p "$fine,$hanging" --source bpf --timeout 1s -o "$scratch/snapshot.zst" \
 		2> "$scratch/summary" || status=$?
 	load
 	equal "the status of a capture that is not whole" "$status" 1
 	has "the summary" "$summary" "not whole"
 	equal "dominant failure" "$(query .probe_summary.dominant_failure)" timed-out
+	pid=$hanging
 	equal "what nobody could read" "$(measured_heap)" ""
 	pid=$fine said=$fine_said
-	((fine > hanging)) || heap_agrees
+	heap_agrees
 }
 
-# The first one waits its time, those behind it do not; when the process is gone there are counters
-# again, and TERM ends it at any time.
+# The first one waits its time, those that follow do not; TERM ends it at any time.
 a_hanging_process_is_left_by_a_recorder() {
 	local recording=$scratch/hanging tries=0 recorder status=0
 
