@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/guard.h"
 #include "base/thread.h"
 #include "base/utf8.h"
 #include "cmd/privileges.h"
@@ -100,10 +101,10 @@ static struct error *print_report(FILE *out, const struct profile *profile)
 	return err;
 }
 
-static struct error *read_text(struct profile_session *session, char **ret)
+static struct error *read_text(struct profile_session *session, struct guard *guard, char **ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	const struct symbolise_options options = { 0 };
+	const struct symbolise_options options = { .guard = guard };
 	struct error *err = profile_session_read(session, &profile);
 	size_t length;
 	FILE *out;
@@ -128,7 +129,8 @@ static struct error *read_text(struct profile_session *session, char **ret)
 
 /* --- the thread --- */
 
-static struct error *watch_until_over(struct thread_watch *watch, struct profile_session *session)
+static struct error *watch_until_over(struct thread_watch *watch, struct profile_session *session,
+				      struct guard *guard)
 {
 	uint64_t next = clock_ns(CLOCK_MONOTONIC) + READ_NS;
 	struct error *err = profile_session_start(session);
@@ -138,7 +140,7 @@ static struct error *watch_until_over(struct thread_watch *watch, struct profile
 		if (!err && clock_ns(CLOCK_MONOTONIC) >= next) {
 			char *text = NULL;
 
-			err = read_text(session, &text);
+			err = read_text(session, guard, &text);
 			if (err)
 				free(text);
 			else
@@ -166,14 +168,17 @@ static void *watch_thread(void *argument)
 	};
 	PRIVILEGES_RAISED;
 	struct profile_session *session = NULL;
-	struct error *err = profile_session_open(&options, &session);
+	/* A file that does not answer is waited for once. */
+	struct guard *guard = symbolise_guard();
+	struct error *err = guard ? profile_session_open(&options, &session) : &error_no_memory;
 
 	if (!err)
-		err = watch_until_over(watch, session);
+		err = watch_until_over(watch, session, guard);
 	if (err)
 		tell(watch, text_print(HEAD "%s\n", err->message));
 	error_destroy(err);
 	profile_session_close(session);
+	guard_destroy(guard);
 	leave(watch);
 	atomic_fetch_sub(&working, 1);
 	return NULL;
