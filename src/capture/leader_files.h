@@ -17,8 +17,8 @@
  * as reading even a command line can where a process holds its memory map's lock for good: another
  * one takes its place.
  *
- * A process that takes longer than three seconds has those of the same user left alone until it is read
- * (but those of root and our own user, each of which is alone), and a user pays back what slow
+ * A process that takes longer than three seconds has those of the same user left alone until it is
+ *read (but those of root and our own user, each of which is alone), and a user pays back what slow
  * readings took. Whoever reads again and again remembers that, and the hangs: no more than
  * LEADER_HANGING_MAX threads hang at a time. When as many do, nothing is read.
  */
