@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 
@@ -18,8 +19,9 @@
 
 #define ALL_PART 2
 
-/* No subject: of all of them together. */
-#define ALL UINT64_MAX
+/* No subjects: the key of the total, and whose subject is not known. */
+#define ALL     UINT64_MAX
+#define UNKNOWN (UINT64_MAX - 1)
 
 /* Work, within other work or alone. */
 struct task {
@@ -34,9 +36,10 @@ struct worker {
 	struct task outermost;
 	struct task *task; /* the innermost; NULL: it has nothing to do */
 	uint32_t about;
-	uint64_t subject;  /* of `about`, once it is wanted */
+	uint64_t subject;  /* of `about`, once a call was begun */
 	uint64_t begun_ns; /* the call; 0: it is in none */
 	bool has_subject, is_given_up;
+	jmp_buf over; /* where the thread ends */
 };
 
 struct guard {
@@ -63,28 +66,18 @@ static void charge(struct guard *guard, uint64_t subject, uint64_t cost_ns)
 	time_shares_charge(&guard->shares, ALL, cost_ns, ALL_PART);
 }
 
-static uint64_t subject_of(struct worker *worker)
-{
-	if (!worker->has_subject)
-		worker->subject = worker->guard->options.subject_of(worker->about);
-	worker->has_subject = true;
-	return worker->subject;
-}
-
-static bool is_refused(struct guard *guard, struct worker *asking)
+/* When the time for all is used up, those that took it are refused. */
+static bool is_refused(const struct guard *guard, uint64_t subject)
 {
 	const struct worker *worker;
-	uint64_t subject;
 
-	if (time_shares_empty(&guard->shares) && !guard->hanging_count)
-		return false;
-	subject = subject_of(asking);
 	LIST_FOREACH(worker, &guard->hanging, hanging)
 	if (worker->subject == subject)
 		return true;
 	return guard->hanging_count >= HANGING_MAX ||
 	       time_shares_used_up(&guard->shares, subject) ||
-	       time_shares_used_up(&guard->shares, ALL);
+	       (time_shares_used_up(&guard->shares, ALL) &&
+		time_shares_owes(&guard->shares, subject));
 }
 
 /* --- the thread --- */
@@ -111,6 +104,11 @@ static void *run(void *argument)
 	struct guard *guard = worker->guard;
 
 	self = worker;
+	if (setjmp(worker->over)) {
+		free(worker);
+		leave(guard);
+		return NULL;
+	}
 	pthread_mutex_lock(&guard->lock);
 	for (;;) {
 		while (!worker->task && !guard->is_over)
@@ -138,9 +136,9 @@ _Noreturn static void end(struct worker *worker)
 	for (const struct task *task = worker->task; task; task = task->outer)
 		if (task->release)
 			task->release(task->job);
-	free(worker);
-	leave(guard);
-	pthread_exit(NULL);
+	/* Not by pthread_exit(), which loads a library then, and ends the process where it cannot.
+	 */
+	longjmp(worker->over, 1);
 }
 
 void guard_about(uint32_t pid)
@@ -151,36 +149,60 @@ void guard_about(uint32_t pid)
 	self->has_subject = false;
 }
 
-bool guard_enter(void)
+static void begin_call(struct worker *worker)
 {
-	struct worker *worker = self;
-
-	if (!worker)
-		return true;
-	if (is_refused(worker->guard, worker)) {
-		errno = EAGAIN;
-		return false;
-	}
 	worker->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&worker->guard->lock);
-	return true;
 }
 
-void guard_leave(void)
+static void end_call(struct worker *worker)
 {
-	const int error = errno;
-	struct worker *worker = self;
 	uint64_t cost_ns;
 
-	if (!worker)
-		return;
 	pthread_mutex_lock(&worker->guard->lock);
 	if (worker->is_given_up)
 		end(worker);
 	cost_ns = clock_ns(CLOCK_MONOTONIC) - worker->begun_ns;
 	worker->begun_ns = 0;
 	if (cost_ns > SLOW_NS)
-		charge(worker->guard, subject_of(worker), cost_ns);
+		charge(worker->guard, worker->subject, cost_ns);
+}
+
+/* Before a call, for after it the process may be gone; and this may hang like any call. */
+static void find_subject(struct worker *worker)
+{
+	uint64_t subject;
+
+	worker->subject = UNKNOWN;
+	begin_call(worker);
+	subject = worker->guard->options.subject_of(worker->about);
+	end_call(worker);
+	worker->subject = subject;
+	worker->has_subject = true;
+}
+
+bool guard_enter(void)
+{
+	struct worker *worker = self;
+
+	if (!worker)
+		return true;
+	if (!worker->has_subject)
+		find_subject(worker);
+	if (is_refused(worker->guard, worker->subject)) {
+		errno = EAGAIN;
+		return false;
+	}
+	begin_call(worker);
+	return true;
+}
+
+void guard_leave(void)
+{
+	const int error = errno;
+
+	if (self)
+		end_call(self);
 	errno = error;
 }
 
@@ -239,7 +261,7 @@ static bool start_worker(struct guard *guard)
 static void give_up(struct guard *guard, struct worker *worker)
 {
 	worker->is_given_up = true;
-	charge(guard, subject_of(worker), clock_ns(CLOCK_MONOTONIC) - worker->begun_ns);
+	charge(guard, worker->subject, clock_ns(CLOCK_MONOTONIC) - worker->begun_ns);
 	LIST_INSERT_HEAD(&guard->hanging, worker, hanging);
 	guard->hanging_count++;
 	guard->given_up++;

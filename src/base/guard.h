@@ -7,8 +7,8 @@
  *
  *	struct guard *guard = guard_create(&options);
  *	if (!guard_run(guard, work, job, release))
- *		a call in it took too long: the work ends there, and the job is no longer the
- *caller's guard_destroy(guard);
+ *		a call took too long: the work ended there, and the job is its thread's
+ *	guard_destroy(guard);
  *
  *	static void work(void *job)
  *	{
@@ -40,14 +40,16 @@
 struct guard;
 
 /* To whom the time of calls about a process is counted: a number for each user that has a share,
- * or for each process. Must not hang itself. */
+ * or for each process. Called before the first call about a process, and
+ * given up like one. */
 typedef uint64_t guard_subject_of(uint32_t pid);
 
 struct guard_options {
 	guard_subject_of *subject_of;
 	uint64_t patience_ns; /* for one call */
-	/* Slow calls about a subject may take one part of the time, and those about all subjects
-	 * together half of it, with so much in advance; then they are refused for a while. */
+	/* Slow calls about a subject may take one part of the time, with so much in advance; then
+	 * they are refused for a while. Calls about all together may take half of it; then they
+	 * are refused to subjects that were slow. */
 	unsigned part;
 	uint64_t advance_ns;
 	enum thread_kind kind;

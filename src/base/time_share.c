@@ -49,6 +49,13 @@ bool time_shares_used_up(const struct time_shares *shares, uint64_t subject)
 	return free_ns && *free_ns > clock_ns(CLOCK_MONOTONIC) + shares->advance_ns;
 }
 
+bool time_shares_owes(const struct time_shares *shares, uint64_t subject)
+{
+	const uint64_t *free_ns = time_of(shares, subject);
+
+	return free_ns && *free_ns > clock_ns(CLOCK_MONOTONIC);
+}
+
 bool time_shares_any_used_up(const struct time_shares *shares)
 {
 	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + shares->advance_ns;

@@ -33,7 +33,10 @@ void time_shares_charge(struct time_shares *shares, uint64_t subject, uint64_t c
 /* Has it more to pay than what is advanced? */
 bool time_shares_used_up(const struct time_shares *shares, uint64_t subject);
 
-/* Has anybody? */
+/* Has it anything to pay? */
+bool time_shares_owes(const struct time_shares *shares, uint64_t subject);
+
+/* Has anybody more to pay than what is advanced? */
 bool time_shares_any_used_up(const struct time_shares *shares);
 
 /* Was nobody charged yet? Then subjects need not be found out. */

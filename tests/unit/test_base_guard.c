@@ -9,11 +9,18 @@
 #include "base/clock.h"
 #include "unit/unit.h"
 
-enum { OURS = 1, THEIRS = 2, THEIRS_TOO = 3 };
+enum { OURS = 1, THEIRS = 2, THEIRS_TOO = 3, NOT_TOLD = 4 };
+
+/* A pipe: whose process NOT_TOLD is, is told when there is a word in it. */
+static int told_by;
 
 /* Processes 2 and 3 are of one subject. */
 static uint64_t subject_of(uint32_t pid)
 {
+	char word;
+
+	if (pid == NOT_TOLD && read(told_by, &word, 1) != 1)
+		abort();
 	return pid == THEIRS_TOO ? THEIRS : pid;
 }
 
@@ -165,6 +172,55 @@ TEST(slow_calls_use_up_the_time_of_a_subject)
 	close(ends[1]);
 }
 
+TEST(who_was_not_slow_has_time)
+{
+	struct guard_options options = patient;
+	struct guard *guard;
+	int hangs[2], ends[2];
+	_Atomic bool is_freed;
+	bool is_done;
+
+	options.patience_ns = NS_PER_S;
+	options.advance_ns = 0;
+	guard = guard_create(&options);
+	assert_int_equal(pipe(hangs), 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_false(
+		guard_run(guard, call, create_job(hangs[0], THEIRS, &is_done, &is_freed), release));
+	/* Now the time for all is used up. */
+	assert_true(is_answered(guard, ends, OURS));
+	assert_false(is_answered(guard, ends, THEIRS_TOO));
+	assert_int_equal(write(hangs[1], "", 1), 1);
+	wait_until(&is_freed);
+	guard_destroy(guard);
+	close(hangs[0]);
+	close(hangs[1]);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST(who_it_is_may_hang_too)
+{
+	struct guard *guard = guard_create(&patient);
+	int hangs[2], ends[2];
+	_Atomic bool is_freed;
+	bool is_done;
+
+	assert_int_equal(pipe(hangs), 0);
+	assert_int_equal(pipe(ends), 0);
+	told_by = hangs[0];
+	assert_false(guard_run(guard, call, create_job(ends[0], NOT_TOLD, &is_done, &is_freed),
+			       release));
+	assert_true(is_answered(guard, ends, OURS));
+	assert_int_equal(write(hangs[1], "", 1), 1);
+	wait_until(&is_freed);
+	guard_destroy(guard);
+	close(hangs[0]);
+	close(hangs[1]);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 TEST(what_hangs_outlives_the_guard)
 {
 	struct guard *guard = guard_create(&patient);
@@ -245,6 +301,8 @@ int main(void)
 		cmocka_unit_test(work_is_waited_for),
 		cmocka_unit_test(a_call_that_hangs_is_given_up),
 		cmocka_unit_test(slow_calls_use_up_the_time_of_a_subject),
+		cmocka_unit_test(who_was_not_slow_has_time),
+		cmocka_unit_test(who_it_is_may_hang_too),
 		cmocka_unit_test(what_hangs_outlives_the_guard),
 		cmocka_unit_test(work_within_work_is_given_up_with_it),
 	};
