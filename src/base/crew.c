@@ -70,22 +70,17 @@ static bool stop_unless_done(struct crew *crew)
 bool crew_wait(struct crew *crew, uint64_t deadline_ns)
 {
 	const uint64_t deadline = deadline_ns ? deadline_ns : UINT64_MAX;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), patience = now + crew->patience_ns;
-	size_t before = atomic_load(&crew->steps);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+	atomic_store(&crew->step_ns, now);
 	for (;;) {
+		uint64_t patience = atomic_load(&crew->step_ns) + crew->patience_ns;
 		uint64_t until = earlier(deadline, patience);
-		size_t steps;
 
-		if (wait_until(crew, crew->look ? earlier(until, now + LOOK_NS) : until))
+		if (now >= until ||
+		    wait_until(crew, crew->look ? earlier(until, now + LOOK_NS) : until))
 			break;
 		now = clock_ns(CLOCK_MONOTONIC);
-		steps = atomic_load(&crew->steps);
-		if (now >= deadline || (now >= patience && steps == before))
-			break;
-		if (steps != before)
-			patience = now + crew->patience_ns;
-		before = steps;
 		if (crew->look)
 			crew->look(crew->look_context);
 	}

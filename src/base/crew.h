@@ -25,13 +25,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
+
 struct crew {
 	pthread_mutex_t lock; /* also for what they want to publish */
 	pthread_cond_t finished;
-	unsigned users, workers; /* workers: those who have not finished */
-	_Atomic size_t steps;    /* how much was done: it grows as long as somebody gets on */
-	_Atomic bool stop;       /* nobody waits: workers end at the next opportunity */
-	uint64_t patience_ns;    /* a wait ends after so long without a step; 10 s unless set */
+	unsigned users, workers;  /* workers: those who have not finished */
+	_Atomic uint64_t step_ns; /* when somebody got on last (CLOCK_MONOTONIC) */
+	_Atomic bool stop;        /* nobody waits: workers end at the next opportunity */
+	uint64_t patience_ns;     /* a wait ends after so long without a step; 10 s unless set */
 	/* Called by who waits, about each second of it, as to start more workers; NULL: not. */
 	void (*look)(void *context);
 	void *look_context;
@@ -56,7 +58,7 @@ void crew_join(struct crew *crew);
 /* A step is done. */
 static inline void crew_step(struct crew *crew)
 {
-	atomic_fetch_add(&crew->steps, 1);
+	atomic_store(&crew->step_ns, clock_ns(CLOCK_MONOTONIC));
 }
 
 /* By a worker: nothing more will be done by it. */
