@@ -19,8 +19,9 @@ struct search {
 	struct crew crew;
 	const struct user_kind *kind;
 	struct tids pids;
-	size_t next;   /* of them; the one before it is being looked at */
-	uint32_t user; /* of that one */
+	size_t next;    /* of them; the one before it is being looked at */
+	uint32_t user;  /* of that one */
+	bool has_begun; /* this thread: with one */
 	struct user_limits limits;
 	struct word_map seen; /* device and inode of what is there */
 	struct user_made made;
@@ -266,6 +267,7 @@ static void *look(void *context)
 		lock(search);
 		if (!is_left(search) && !search->err && search->next < search->pids.count)
 			pid = search->pids.items[search->next++];
+		search->has_begun |= pid != 0;
 		unlock(search);
 		if (!pid)
 			break;
@@ -314,7 +316,9 @@ static struct error *go_on(struct search *hanging, struct search **ret)
 	memset(&hanging->made, 0, sizeof(hanging->made));
 	hanging->err = NULL;
 	share = user_limits_share(&search->limits, hanging->user);
-	if (share) {
+	if (!hanging->has_begun) {
+		/* The thread got no CPU: nobody is to blame. */
+	} else if (share) {
 		share->hangs++;
 		search->limits.all.hangs++;
 		omit(search, hanging->user, search->pids.items[search->next - 1], "",

@@ -648,6 +648,8 @@ static void forget_after_loss(struct unwinder *unwinder)
 			while (!LIST_EMPTY(&unwinder->buckets[i]))
 				remove_process(unwinder, LIST_FIRST(&unwinder->buckets[i]));
 		unwinder->forgetting.passes = 0;
+		/* From the first key: what was looked at before may be of the new loss. */
+		unwinder->forgetting.has_key = false;
 		unwinder->forgetting.goes_on = true;
 	}
 	if (unwinder->forgetting.goes_on)
