@@ -61,19 +61,15 @@ static bool take_line(const char *line, uint32_t pid, struct user_found *ret)
 /* Clocks are looked at so rarely. */
 #define LINES_A_LOOK 256
 
-int user_found_each(uint32_t pid, uint64_t time_ns, user_found_visit *visit, void *context)
+int user_found_read(FILE *maps, uint32_t pid, uint64_t time_ns, user_found_visit *visit,
+		    void *context)
 {
 	const uint64_t end_ns = time_ns ? clock_ns(CLOCK_THREAD_CPUTIME_ID) + time_ns : UINT64_MAX;
-	char path[64], line[LINE_ROOM];
 	bool is_start = true;
 	struct user_found found;
-	FILE *maps;
+	char line[LINE_ROOM];
 	int failed = 0;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return errno;
 	errno = 0;
 	for (size_t i = 1; !failed && fgets(line, sizeof(line), maps); i++) {
 		const bool is_whole = strchr(line, '\n') != NULL;
@@ -85,8 +81,20 @@ int user_found_each(uint32_t pid, uint64_t time_ns, user_found_visit *visit, voi
 		if (time_ns && i % LINES_A_LOOK == 0 && clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end_ns)
 			failed = ETIME;
 	}
-	if (!failed && ferror(maps))
-		failed = errno;
+	return !failed && ferror(maps) ? errno : failed;
+}
+
+int user_found_each(uint32_t pid, uint64_t time_ns, user_found_visit *visit, void *context)
+{
+	char path[64];
+	FILE *maps;
+	int failed;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno;
+	failed = user_found_read(maps, pid, time_ns, visit, context);
 	fclose(maps);
 	return failed;
 }

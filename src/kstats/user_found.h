@@ -12,6 +12,7 @@
 #ifndef KSTATS_USER_FOUND_H
 #define KSTATS_USER_FOUND_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "kstats/user_region.h"
@@ -30,6 +31,9 @@ typedef bool user_found_visit(void *context, const struct user_found *found);
 /* Each metric that a process has mapped, until the calling thread has used `time_ns` of a CPU for
  * it (0: no limit). Returns 0, the errno of its maps, or ETIME. */
 int user_found_each(uint32_t pid, uint64_t time_ns, user_found_visit *visit, void *context);
+/* The same of its maps as they are read from a file. */
+int user_found_read(FILE *maps, uint32_t pid, uint64_t time_ns, user_found_visit *visit,
+		    void *context);
 
 struct error *user_found_open(const struct user_found *found, bool writable,
 			      struct kstats_region *ret) MUST_CHECK;
