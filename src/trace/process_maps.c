@@ -125,7 +125,7 @@ static void read_build_id(int fd, struct build_id *ret)
 		return;
 	if (elf_open(&image, &elf)) {
 		found = elf_build_id(&elf);
-		if (found.length <= sizeof(ret->bytes)) {
+		if (found.length && found.length <= sizeof(ret->bytes)) {
 			memcpy(ret->bytes, found.bytes, found.length);
 			ret->length = (uint8_t)found.length;
 		}
