@@ -188,3 +188,22 @@ bool taskstats_next_reply(struct text *datagram, uint16_t family, struct tasksta
 	datagram->length -= whole;
 	return true;
 }
+
+size_t taskstats_sort_replies(struct text datagram, uint16_t family, uint32_t first,
+			      const uint32_t *tids, size_t count, struct taskstats_reply *ret)
+{
+	struct taskstats_reply reply;
+	size_t sorted = 0;
+
+	while (taskstats_next_reply(&datagram, family, &reply)) {
+		uint32_t at = reply.sequence - first;
+
+		if (at >= count || ret[at].failed != ETIMEDOUT)
+			continue;
+		if (!reply.failed && reply.tid != tids[at])
+			reply.failed = EBADMSG;
+		ret[at] = reply;
+		sorted++;
+	}
+	return sorted;
+}

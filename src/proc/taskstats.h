@@ -103,4 +103,12 @@ struct taskstats_reply {
  */
 bool taskstats_next_reply(struct text *datagram, uint16_t family, struct taskstats_reply *ret);
 
+/*
+ * Put every reply of a datagram in its place: request `first` was of tids[0], the next one of
+ * tids[1]. Places without an answer so far have ETIMEDOUT in `failed`; others are left alone, and
+ * what answers another request is passed over. Returns how many replies got a place.
+ */
+size_t taskstats_sort_replies(struct text datagram, uint16_t family, uint32_t first,
+			      const uint32_t *tids, size_t count, struct taskstats_reply *ret);
+
 #endif

@@ -103,26 +103,6 @@ static int send_requests(struct taskstats_socket *s, const uint32_t *tids, size_
 	return 0;
 }
 
-/* Put every reply of a datagram in its place; what answers an older request is passed over. */
-static size_t sort_replies(struct taskstats_socket *s, struct text datagram, uint32_t first,
-			   const uint32_t *tids, size_t count, struct taskstats_reply *ret)
-{
-	struct taskstats_reply reply;
-	size_t sorted = 0;
-
-	while (taskstats_next_reply(&datagram, s->family, &reply)) {
-		uint32_t at = reply.sequence - first;
-
-		if (at >= count || ret[at].failed != ETIMEDOUT)
-			continue;
-		if (!reply.failed && reply.tid != tids[at])
-			reply.failed = EBADMSG;
-		ret[at] = reply;
-		sorted++;
-	}
-	return sorted;
-}
-
 /*
  * Ask for threads and take what comes. Returns 0, or the errno that ended it; threads without an
  * answer stay at ETIMEDOUT.
@@ -148,8 +128,8 @@ static int exchange(struct taskstats_socket *s, const uint32_t *tids, size_t cou
 				   failed == ENOBUFS ? MSG_DONTWAIT : 0);
 
 		if (got >= 0)
-			answered += sort_replies(s, (struct text){ s->replies, (size_t)got }, first,
-						 tids, count, ret);
+			answered += taskstats_sort_replies((struct text){ s->replies, (size_t)got },
+							   s->family, first, tids, count, ret);
 		else if (failed == ENOBUFS && errno == EAGAIN)
 			break;
 		else if (errno != EINTR)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
+#include <errno.h>
+
 #include "capture/thread_files.h"
 #include "proc/taskstats.h"
 
 #define FAMILY 23
+#define FIRST  UINT32_MAX /* numbers of requests start again behind it */
+#define ASKED  8
 
 /* Fields that the reply did not hold are zero, and never measured. */
 static void check_values(const struct taskstats_values *stats)
@@ -26,6 +30,27 @@ static void check_values(const struct taskstats_values *stats)
 		must(!thread.record.measured.words[0] && !thread.record.measured.words[1]);
 }
 
+/* Answers to requests of threads 1 to ASKED, of which the first two have been answered. */
+static void check_sorted(struct text datagram)
+{
+	struct taskstats_reply replies[ASKED];
+	uint32_t tids[ASKED];
+	size_t answered = 0, sorted;
+
+	for (uint32_t i = 0; i < ASKED; i++) {
+		tids[i] = i + 1;
+		replies[i] = (struct taskstats_reply){ .tid = tids[i],
+						       .failed = i < 2 ? ESRCH : ETIMEDOUT };
+	}
+	sorted = taskstats_sort_replies(datagram, FAMILY, FIRST, tids, ASKED, replies);
+	must(replies[0].failed == ESRCH && replies[1].failed == ESRCH);
+	for (size_t i = 2; i < ASKED; i++) {
+		must(replies[i].failed || replies[i].tid == tids[i]);
+		answered += replies[i].failed != ETIMEDOUT;
+	}
+	must(sorted >= answered);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size), rest = bytes;
@@ -44,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!reply.failed)
 			check_values(&reply.stats);
 	}
+	check_sorted(bytes);
 	fuzz_release(bytes);
 	return 0;
 }
