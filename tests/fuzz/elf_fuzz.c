@@ -2,6 +2,9 @@
 #include "elf_fuzz.h"
 
 #include <string.h>
+#include <zlib.h>
+
+#include "symbol/elf.h"
 
 /* Sections begin at multiples of it. */
 #define ALIGN 16
@@ -87,4 +90,19 @@ struct text fuzz_make_elf(const struct fuzz_section *sections, size_t count)
 	put_headers(&maker, size);
 	must(maker.used + maker.count * sizeof(*maker.headers) == size);
 	return (struct text){ maker.bytes, size };
+}
+
+void fuzz_mend_link(struct text program, struct text debug)
+{
+	const uint32_t crc = (uint32_t)crc32(0, (const Bytef *)debug.bytes, (uInt)debug.length);
+	struct image image = image_of(program);
+	struct text name;
+	uint32_t before;
+	struct elf elf;
+
+	/* It is behind the name, whose end is padded. */
+	if (elf_open(&image, &elf) && elf_debuglink(&elf, &name, &before))
+		memcpy((char *)(uintptr_t)name.bytes + (name.length + 4) / 4 * 4, &crc,
+		       sizeof(crc));
+	elf_close(&elf);
 }

@@ -22,4 +22,7 @@ struct fuzz_section {
  * address 0. To be released. */
 struct text fuzz_make_elf(const struct fuzz_section *sections, size_t count);
 
+/* Put the checksum in .gnu_debuglink of a program right, where it has one: it is no defence. */
+void fuzz_mend_link(struct text program, struct text debug);
+
 #endif

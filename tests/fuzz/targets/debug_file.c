@@ -6,8 +6,8 @@
 #include "symbol/debug_file.h"
 
 #include <string.h>
-#include <zlib.h>
 
+#include "elf_fuzz.h"
 #include "files_fuzz.h"
 #include "symbol/binary.h"
 #include "symbol/jemalloc.h"
@@ -30,26 +30,12 @@ static int open_debug(void *context, const char *path)
 	return fuzz_open_bytes(files->debug);
 }
 
-static void mend_checksum(const struct elf *elf, const struct files *files)
-{
-	const uint32_t crc =
-		(uint32_t)crc32(0, (const Bytef *)files->debug.bytes, (uInt)files->debug.length);
-	struct text name, link = elf_section(elf, ".gnu_debuglink");
-	uint32_t there;
-
-	/* Whoever is its own debug file would have another one then. */
-	if (files->program.bytes != files->debug.bytes && elf_debuglink(elf, &name, &there))
-		memcpy((char *)(uintptr_t)link.bytes + (name.length + 4) / 4 * 4, &crc,
-		       sizeof(crc));
-}
-
 static void check_elf(const struct elf *elf, struct files *files)
 {
 	const struct jemalloc_file jemalloc = { elf, true, "/a/b", open_debug, files };
 	struct jemalloc_layout layout;
 	int fd;
 
-	mend_checksum(elf, files);
 	files->asked = 0;
 	fd = debug_file_open(elf, "/a/b", open_debug, files);
 	must(fd >= 0 || fd == DEBUG_FILE_NONE || fd == DEBUG_FILE_TOO_LARGE);
@@ -86,6 +72,9 @@ static void check(struct files *files)
 	struct image image = image_of(files->program);
 	struct elf elf;
 
+	/* Whoever is its own debug file would have another checksum then. */
+	if (files->program.bytes != files->debug.bytes)
+		fuzz_mend_link(files->program, files->debug);
 	if (elf_open(&image, &elf)) {
 		check_elf(&elf, files);
 		find_names(files);
