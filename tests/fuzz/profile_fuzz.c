@@ -136,6 +136,14 @@ static void check_pprof(const struct profile *p)
 	array_deinit(&bytes);
 }
 
+void fuzz_check_profile(const struct profile *profile)
+{
+	check_profile(profile);
+	check_round_trip(profile);
+	check_flame(profile, NULL);
+	check_pprof(profile);
+}
+
 int fuzz_profile(profile_parse *parse, const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size);
@@ -148,10 +156,7 @@ int fuzz_profile(profile_parse *parse, const uint8_t *data, size_t size)
 		fuzz_release(bytes);
 		return 0;
 	}
-	check_profile(p);
-	check_round_trip(p);
-	check_flame(p, NULL);
-	check_pprof(p);
+	fuzz_check_profile(p);
 	must(!profile_create(&into));
 	must(!profile_merge(into, p));
 	must(!profile_merge(into, p));

@@ -14,4 +14,8 @@ typedef struct error *profile_parse(struct text bytes, struct profile **ret);
  * written in all forms, read back, shown and merged. */
 int fuzz_profile(profile_parse *parse, const uint8_t *data, size_t size);
 
+/* Its parts point to each other rightly, and it can be written in all forms, read back and shown.
+ */
+void fuzz_check_profile(const struct profile *profile);
+
 #endif
