@@ -181,7 +181,7 @@ static bool find_offset(const struct elf *elf, uint64_t address, uint32_t flags,
 {
 	for (size_t i = 0; i < elf->segment_count; i++)
 		if ((elf->segments[i].p_flags & flags) == flags &&
-		    offset_in(&elf->segments[i], address, 1, ret))
+		    offset_in(&elf->segments[i], address, 1, ret) && *ret < elf->image->size)
 			return true;
 	return false;
 }
