@@ -522,7 +522,7 @@ static struct error *answer_together(struct symboliser *s, const struct place_ow
 static struct error *answer_all(struct symboliser *s)
 {
 	const struct place_owner *owner = s->places.owners.items,
-				 *owners = owner + s->places.owners.count;
+				 *owners = owner ? owner + s->places.owners.count : NULL;
 	struct error *err = NULL;
 
 	for (size_t i = 0, next; i < s->places.count && !err; i = next) {
