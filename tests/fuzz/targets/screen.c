@@ -131,10 +131,13 @@ static void *type(void *context)
 		/* Without rows most keys do nothing. */
 		if (!atomic_load(&fed.windows) || !has_read_all())
 			continue;
-		if (!piece)
+		if (!piece) {
 			kill(getpid(), SIGIO);
-		else
+			/* ncurses waits for the end of a report of the mouse. */
+			must(write(master, "m", 1) == 1);
+		} else {
 			must(write(master, typist->keys.bytes, piece) == (ssize_t)piece);
+		}
 		typist->keys.bytes += piece;
 		typist->keys.length -= piece;
 	}
