@@ -2,18 +2,16 @@
 #include "proc/process_user.h"
 
 #include <fcntl.h>
-#include <linux/nsfs.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "proc/pairs.h"
+#include "proc/subuid.h"
 
-/* The kernel has no more (create_user_ns() in kernel/user_namespace.c). */
-#define NAMESPACES_MAX 33
-
+/* Of all files below /proc/PID, status is read without the locks of the process, which it may hold
+ * for as long as it wants (exec_update_lock and the lock of its memory map). */
 static uint32_t real_user(int dir)
 {
 	struct file_buffer buffer = { 0 };
@@ -28,32 +26,23 @@ static uint32_t real_user(int dir)
 	return user;
 }
 
-static bool is_ours(int namespace)
+/* --- user IDs of namespaces --- */
+
+static struct subuid_ranges ranges;
+static pthread_once_t are_read = PTHREAD_ONCE_INIT;
+
+static void read_ranges(void)
 {
-	struct stat theirs, ours;
+	struct file_buffer subuid = { 0 }, passwd = { 0 };
+	struct text ids, names;
 
-	return fstat(namespace, &theirs) == 0 && stat("/proc/self/ns/user", &ours) == 0 &&
-	       theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
-}
-
-/* Who made the outermost of the user namespaces that the process is in and we are not: `user` where
- * there is none, or root did. */
-static uint32_t owner_of_namespace(int dir, uint32_t user)
-{
-	int namespace = openat(dir, "ns/user", O_RDONLY | O_CLOEXEC);
-	uint32_t owner = 0;
-
-	for (unsigned i = 0; i < NAMESPACES_MAX && namespace >= 0 && !is_ours(namespace); i++) {
-		int parent = ioctl(namespace, NS_GET_PARENT);
-
-		if (ioctl(namespace, NS_GET_OWNER_UID, &owner) < 0)
-			owner = 0;
-		close(namespace);
-		namespace = parent;
+	if (file_read(AT_FDCWD, "/etc/subuid", &subuid, &ids) == 0) {
+		if (file_read(AT_FDCWD, "/etc/passwd", &passwd, &names))
+			names = TEXT("");
+		subuid_read(ids, names, &ranges);
 	}
-	if (namespace >= 0)
-		close(namespace);
-	return owner ? owner : user;
+	file_buffer_deinit(&subuid);
+	file_buffer_deinit(&passwd);
 }
 
 uint32_t process_user(uint32_t pid)
@@ -67,7 +56,10 @@ uint32_t process_user(uint32_t pid)
 	if (dir < 0)
 		return UINT32_MAX;
 	user = real_user(dir);
-	return user == UINT32_MAX ? user : owner_of_namespace(dir, user);
+	if (user == UINT32_MAX)
+		return user;
+	pthread_once(&are_read, read_ranges);
+	return subuid_owner(&ranges, user);
 }
 
 bool process_user_is_stranger(uint32_t user)

@@ -10,8 +10,8 @@
 
 /*
  * The real user of a process: neither set-user-ID programs nor prctl(PR_SET_DUMPABLE), which gives
- * the files below /proc/PID to root, change it. Of a process in a user namespace that another
- * user than root made, that user, who has as many numbers there as /etc/subuid says.
+ * the files below /proc/PID to root, change it. An ID that /etc/subuid gives to a user, for
+ * namespaces, counts as that user. It never hangs, whatever the process does.
  *
  * UINT32_MAX: it is gone, or the kernel does not say.
  */
