@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -335,20 +336,33 @@ static bool is_confirmed(struct image_watch *watch, uint32_t pid, uint64_t exec_
 		       exec_pages * watch->page;
 }
 
+/* The link waits for a process that is in execve(2). */
+static bool read_exe(int proc, uint32_t pid, char exe[PATH_MAX], size_t *ret_length)
+{
+	ssize_t length;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%u/exe", pid);
+	if (!guard_enter())
+		return false;
+	length = readlinkat(proc, path, exe, PATH_MAX);
+	guard_leave();
+	*ret_length = length < 0 ? 0 : (size_t)length;
+	return length >= 0;
+}
+
 /* False: it is gone, or none that we may read. */
 static bool read_process(struct image_watch *watch, struct process_maps *maps, uint32_t pid,
 			 uint64_t since_ns)
 {
 	struct reading reading = { .watch = watch, .pid = pid };
-	struct text exe = TEXT("");
-	char path[32];
+	char exe[PATH_MAX];
+	size_t length;
 
-	snprintf(path, sizeof(path), "%u/exe", pid);
 	/* A thread of the kernel has none, and no mappings either. */
-	if (file_readlink(watch->proc, path, &watch->buffer, &exe) ||
-	    !image_table_read_begin(watch->table))
+	if (!read_exe(watch->proc, pid, exe, &length) || !image_table_read_begin(watch->table))
 		return false;
-	image_table_begin(watch->table, pid, since_ns, exe);
+	image_table_begin(watch->table, pid, since_ns, (struct text){ exe, length });
 	if (process_maps_read(maps, pid, take_mapping, &reading))
 		return false;
 	image_table_read_end(watch->table, pid,

@@ -6,6 +6,8 @@
  *
  *	hanging_file FILE memory	waits with a stack pointer that leads into the file
  *	hanging_file FILE maps		holds the lock of its memory map, and cannot let go of it
+ *	hanging_file FILE exec		the same, and another process with that map is in execve(2),
+ *					where it holds the lock that all need who may look at it
  *
  * FILE is an empty file, over which the file system is mounted where only these processes see it.
  */
@@ -15,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +150,19 @@ static void wait_with_stack(char *stack)
 	__builtin_unreachable();
 }
 
+/* The process with the same memory map: exec_mmap() in fs/exec.c takes its exec_update_lock, and
+ * then waits for the lock of the map. */
+static int run_program(void *is_held)
+{
+	static char *const arguments[] = { "sleep", "1000", NULL };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!*(volatile bool *)is_held)
+		usleep(1000);
+	execv("/bin/sleep", arguments);
+	_exit(1);
+}
+
 /* Takes no memory, and so not the lock either. */
 static void tell(void)
 {
@@ -159,7 +175,9 @@ static void tell(void)
 
 static void hang(const char *path, const char *how)
 {
+	static char stack[1 << 16] __attribute__((aligned(16)));
 	static int cached, direct;
+	static bool is_held;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cached = open_file(path);
@@ -170,10 +188,15 @@ static void hang(const char *path, const char *how)
 		wait_with_stack(pages + SIZE / 2);
 	}
 	direct = open_file(path);
+	if (strcmp(how, "exec") == 0 &&
+	    clone(run_program, stack + sizeof(stack), CLONE_VM | SIGCHLD, &is_held) < 0)
+		err(1, "clone");
 	start(read_page, &cached);
 	/* By now its page is locked, and then the lock is held. */
 	usleep(200000);
 	start(map_again, &direct);
+	usleep(200000);
+	is_held = true;
 	usleep(200000);
 	tell();
 	for (;;)
@@ -185,8 +208,9 @@ int main(int argc, char **argv)
 	pid_t child;
 	int fd;
 
-	if (argc != 3 || (strcmp(argv[2], "memory") != 0 && strcmp(argv[2], "maps") != 0))
-		errx(2, "usage: hanging_file FILE memory|maps");
+	if (argc != 3 || (strcmp(argv[2], "memory") != 0 && strcmp(argv[2], "maps") != 0 &&
+			  strcmp(argv[2], "exec") != 0))
+		errx(2, "usage: hanging_file FILE memory|maps|exec");
 	fd = mount_over(argv[1]);
 	if (setresgid(STRANGER, STRANGER, STRANGER) || setresuid(STRANGER, STRANGER, STRANGER))
 		err(1, "user");
