@@ -102,6 +102,13 @@ static bool jump(const struct outfile *file, int *found, struct stat *st)
 	return true;
 }
 
+/* A file that was removed after it was found under its name: it may be another user's, who has it
+ * open. A removed file that we were given is reached by jump(). */
+static bool is_gone(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && !st->st_nlink;
+}
+
 /*
  * Follow links up to the last name, in file->dir and file->base, and what stands there: an O_PATH
  * descriptor with its status, or -1 for nothing. realpath(3) is no help: the kernel protects its
@@ -123,6 +130,12 @@ static struct error *find(struct outfile *file, int *ret_found, struct stat *st)
 			break;
 		if (found < 0 || fstat(found, st))
 			return error_system(errno, "%s", file->path);
+		if (is_gone(st)) {
+			if (links < LINKS_MAX)
+				continue;
+			close(take_fd(found));
+			break;
+		}
 		if (!S_ISLNK(st->st_mode))
 			break;
 		/* Another user may have put it there to make us replace a file of ours. */

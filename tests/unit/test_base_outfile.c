@@ -18,10 +18,14 @@
 /* Stands before the one of the C library, to be a file system without nameless files. */
 static bool without_nameless;
 
+/* A name that is removed as soon as it was found. */
+static const char *vanishing;
+
 int openat(int dir, const char *path, int flags, ...)
 {
 	va_list args;
 	mode_t mode;
+	int fd;
 
 	va_start(args, flags);
 	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
@@ -30,7 +34,12 @@ int openat(int dir, const char *path, int flags, ...)
 		errno = EOPNOTSUPP;
 		return -1;
 	}
-	return (int)syscall(SYS_openat, dir, path, flags, mode);
+	fd = (int)syscall(SYS_openat, dir, path, flags, mode);
+	if (vanishing && fd >= 0 && (flags & O_NOFOLLOW) && strcmp(path, vanishing) == 0) {
+		unlinkat(dir, path, 0);
+		vanishing = NULL;
+	}
+	return fd;
 }
 
 /* Stands before the one of the C library, too: it says `number` this often, then others. */
@@ -310,6 +319,25 @@ TEST(a_strangers_link_is_not_followed)
 }
 
 /* Opening it would wait for ever. */
+/* Its owner may have it open, and would read what is written to it. */
+TEST(a_file_that_is_removed_meanwhile_is_not_written_to)
+{
+	_cleanup_close_ int theirs = -1;
+	struct scratch scratch;
+	struct stat st;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "name", TEXT(""));
+	theirs = openat(scratch.dir, "name", O_RDONLY | O_CLOEXEC);
+	vanishing = "name";
+	write_file(&scratch, "name", TEXT("ours"));
+	assert_null(vanishing);
+	assert_int_equal(fstat(theirs, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_true(scratch_holds(&scratch, "name", TEXT("ours")));
+	scratch_deinit(&scratch);
+}
+
 TEST(a_strangers_fifo_is_not_opened)
 {
 	struct scratch scratch;
@@ -666,6 +694,7 @@ UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(the_mode_of_a_hard_link_is_not_taken_over),
 	   cmocka_unit_test(links_are_followed_to_their_end),
 	   cmocka_unit_test(a_strangers_link_is_not_followed),
+	   cmocka_unit_test(a_file_that_is_removed_meanwhile_is_not_written_to),
 	   cmocka_unit_test(a_strangers_fifo_is_not_opened),
 	   cmocka_unit_test(a_place_is_checked_before),
 	   cmocka_unit_test(a_temporary_name_that_is_taken_is_left_alone),
