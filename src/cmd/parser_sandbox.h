@@ -5,8 +5,10 @@
  *
  * They keep the capabilities to open and read these, and no other (PRIVILEGE_READ_PROCESSES). A
  * seccomp filter allows the system calls that reading takes, and those that write a file of the
- * unwind table cache. It refuses to run programs, create processes, write memory or registers of
- * others, make sockets, call bpf(2), load modules, mount, or change identities.
+ * unwind table cache. It refuses to run programs, create processes, write registers of others, make
+ * sockets, call bpf(2), load modules, mount, or change identities. It does not see what a file is
+ * opened for by openat2(2), /proc/PID/mem among them. Landlock would, but it also refuses to read
+ * processes outside of its domain, which is all that these threads are for.
  *
  * A thread that watches processes for a profile keeps CAP_BPF too, and bpf(2) to create maps and to
  * read and write them: it can neither load nor attach a program.
