@@ -6,37 +6,102 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/guard.h"
 #include "base/units.h"
 #include "cmd/inspect_source.h"
 #include "cmd/top.h"
+#include "proc/process_user.h"
 #include "state/wait.h"
 
 /* --- from /proc --- */
 
+/* What the kernel says of a call that a thread is in. Both files wait for a process in execve(2).
+ */
+struct call {
+	uint32_t tid;
+	int fd; /* that is being read; -1: none */
+	char wchan[128], syscall[256];
+};
+
+static void release_call(void *context)
+{
+	struct call *call = context;
+
+	if (call->fd >= 0)
+		close(call->fd);
+	free(call);
+}
+
 /* The line of a small file of the thread; "" when it cannot be read. */
-static void read_line(const struct state_thread *thread, const char *file, char *ret, size_t room)
+static void read_line(struct call *call, const char *file, char *ret, size_t room)
 {
 	char path[64];
-	_cleanup_close_ int fd = -1;
 	ssize_t got;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread->tid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, ret, room - 1);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", call->tid, file);
+	ret[0] = '\0';
+	if (!guard_enter())
+		return;
+	call->fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = call->fd < 0 ? -1 : read(call->fd, ret, room - 1);
+	guard_leave();
+	if (call->fd >= 0)
+		close(call->fd);
+	call->fd = -1;
 	ret[got > 0 ? got : 0] = '\0';
 	ret[strcspn(ret, "\n")] = '\0';
 	text_make_safe(ret);
 }
 
+static void read_call(void *context)
+{
+	struct call *call = context;
+
+	guard_about(call->tid);
+	read_line(call, "wchan", call->wchan, sizeof(call->wchan));
+	read_line(call, "syscall", call->syscall, sizeof(call->syscall));
+}
+
+/* For as long as the process; NULL without memory. */
+static struct guard *call_guard(void)
+{
+	static struct guard *guard;
+
+	if (!guard)
+		guard = guard_create(&(struct guard_options){
+			.subject_of = process_user_subject,
+			.patience_ns = NS_PER_S / 5,
+			.part = 5,
+			.advance_ns = NS_PER_S,
+			.kind = THREAD_PARSER,
+		});
+	return guard;
+}
+
+/* To be released; NULL: there is no memory, or the kernel does not answer. */
+static struct call *call_of(const struct state_thread *thread)
+{
+	struct guard *guard = call_guard();
+	struct call *call = guard ? calloc(1, sizeof(*call)) : NULL;
+
+	if (!call)
+		return NULL;
+	call->tid = thread->tid;
+	call->fd = -1;
+	return guard_run(guard, read_call, call, release_call) ? call : NULL;
+}
+
 static void print_call(FILE *out, const struct state_thread *thread)
 {
-	char wchan[128], call[256];
+	struct call *call = call_of(thread);
 	const char *name = wait_syscall_name(thread->syscall);
+	const char *numbers = call ? call->syscall : "", *wchan = call ? call->wchan : "";
 
-	read_line(thread, "wchan", wchan, sizeof(wchan));
-	read_line(thread, "syscall", call, sizeof(call));
-	fprintf(out, "system call    %s%s%s\n", name ? name : "-", *call ? "  " : "", call);
+	fprintf(out, "system call    %s%s%s\n", name ? name : "-", *numbers ? "  " : "", numbers);
 	fprintf(out, "wait channel   %s\n", *wchan && strcmp(wchan, "0") != 0 ? wchan : "-");
+	if (call)
+		release_call(call);
 }
 
 /* Of the whole process, as of now; of a thread of the kernel nothing. */
