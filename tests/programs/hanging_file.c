@@ -154,12 +154,10 @@ static void wait_with_stack(char *stack)
  * then waits for the lock of the map. */
 static int run_program(void *is_held)
 {
-	static char *const arguments[] = { "sleep", "1000", NULL };
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!*(volatile bool *)is_held)
 		usleep(1000);
-	execv("/bin/sleep", arguments);
+	execl("/bin/sleep", "sleep", "1000", NULL);
 	_exit(1);
 }
 
