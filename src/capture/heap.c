@@ -15,10 +15,19 @@
 #define PATIENCE_NS     (5 * NS_PER_S)
 #define PATIENCE_MIN_NS (NS_PER_S / 10)
 
-/* What hangs takes a tenth of the time. */
+/* A process that takes longer is counted to its user. */
+#define SLOW_NS (NS_PER_S / 20)
+
+/* A user may take a tenth of the time, with half a minute in advance. */
 #define PART        10
+#define ADVANCE_NS  (PART * 30 * NS_PER_S)
 
 #define HANGING_MAX 32
+
+struct slow {
+	uint32_t tgid;
+	uint64_t cost_ns;
+};
 
 /* One reading: the thread that does it has nothing else, and may have it for good. */
 struct job {
@@ -29,6 +38,9 @@ struct job {
 	size_t done;
 	struct heap_tally tally;
 	struct error *failed;
+	struct {
+		ARRAY(struct slow);
+	} slow; /* processes that are not charged yet */
 };
 
 /* Shared by the caller and the thread that reads; nobody but that touches `walk` while it does. */
@@ -57,6 +69,7 @@ static void end_job(struct reader *reader)
 		close(reader->walk.proc);
 	reader->walk.proc = -1;
 	array_deinit(&reader->job.threads);
+	array_deinit(&reader->job.slow);
 	error_destroy(reader->job.failed);
 	reader->job = (struct job){ 0 };
 }
@@ -84,7 +97,10 @@ static struct reader *create_reader(void)
 struct error *heap_open(struct heap **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
-	return *ret ? NULL : &error_no_memory;
+	if (!*ret)
+		return &error_no_memory;
+	(*ret)->shares.advance_ns = ADVANCE_NS;
+	return NULL;
 }
 
 void heap_close(struct heap *heap)
@@ -122,11 +138,17 @@ static void *read_all(void *context)
 
 	reader->walk.files.round++;
 	for (size_t i = 0; i < job->threads.count && !err && !atomic_load(&reader->crew.stop);) {
+		const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 		size_t count = process_length(job, i);
+		struct slow slow = { .tgid = job->threads.items[i].tgid };
 
 		err = heap_walk_process(&reader->walk, &job->threads.items[i], count, &tally);
 		i += count;
+		slow.cost_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns;
 		pthread_mutex_lock(&reader->crew.lock);
+		/* Without memory it is not charged. */
+		if (slow.cost_ns > SLOW_NS && !array_push(&job->slow, slow))
+			job->slow.count = 0;
 		job->done = i;
 		job->tally = tally;
 		job->failed = err;
@@ -333,7 +355,7 @@ static void forget_returned(struct heap *heap)
 }
 
 /* Returns where in the snapshot its process ends. */
-static size_t leave_behind(struct heap *heap, const struct heap_request *request, uint64_t cost_ns)
+static size_t leave_behind(struct heap *heap, const struct heap_request *request)
 {
 	struct reader *reader = take_ptr(heap->reader);
 	struct hanging hanging = { .reader = reader };
@@ -350,10 +372,29 @@ static size_t leave_behind(struct heap *heap, const struct heap_request *request
 	hanging.subject = process_user_subject(reader->job.threads.items[done].tgid);
 	done += process_length(&reader->job, done) - 1;
 	done = reader->job.threads.items[done].place + 1;
-	time_shares_charge(&heap->shares, hanging.subject, cost_ns, PART);
+	time_shares_charge(&heap->shares, hanging.subject, reader->crew.patience_ns, PART);
 	if (!array_push(&heap->hanging, hanging))
 		leave(reader);
 	return done;
+}
+
+/* Charge what was slow. When a user's share is used up, the reader is to begin again without it. */
+static void look_at_reader(void *context)
+{
+	struct heap *heap = context;
+	struct reader *reader = heap->reader;
+
+	pthread_mutex_lock(&reader->crew.lock);
+	for (size_t i = 0; i < reader->job.slow.count; i++) {
+		const struct slow slow = reader->job.slow.items[i];
+		const uint64_t subject = process_user_subject(slow.tgid);
+
+		time_shares_charge(&heap->shares, subject, slow.cost_ns, PART);
+		if (time_shares_used_up(&heap->shares, subject))
+			atomic_store(&reader->crew.stop, true);
+	}
+	reader->job.slow.count = 0;
+	pthread_mutex_unlock(&reader->crew.lock);
 }
 
 static uint64_t patience_for(const struct heap_request *request, uint64_t now_ns)
@@ -363,6 +404,15 @@ static uint64_t patience_for(const struct heap_request *request, uint64_t now_ns
 	if (request->deadline_ns > now_ns && (request->deadline_ns - now_ns) / 4 < patience_ns)
 		patience_ns = (request->deadline_ns - now_ns) / 4;
 	return patience_ns > PATIENCE_MIN_NS ? patience_ns : PATIENCE_MIN_NS;
+}
+
+/* Where in the snapshot a reader ended that was told to begin again, or all of it. */
+static size_t next_place(const struct reader *reader, const struct ctprof_snapshot *snapshot)
+{
+	const struct job *job = &reader->job;
+
+	return job->done < job->threads.count ? job->threads.items[job->done].place
+					      : snapshot->threads.count;
 }
 
 /* From a thread of the snapshot on, until all is read or the reader hangs. Returns in `ret` where
@@ -382,11 +432,16 @@ static struct error *read_from(struct heap *heap, const struct heap_request *req
 	if (err)
 		return err;
 	heap->reader->crew.patience_ns = patience_for(request, begun_ns);
+	heap->reader->crew.look = look_at_reader;
+	heap->reader->crew.look_context = heap;
 	done = crew_wait(&heap->reader->crew, request->deadline_ns);
+	look_at_reader(heap);
+	if (done)
+		atomic_store(&heap->reader->crew.stop, false);
 	err = take_results(heap->reader, request->snapshot, tally);
-	*ret = request->snapshot->threads.count;
+	*ret = done ? next_place(heap->reader, request->snapshot) : 0;
 	if (!done)
-		*ret = leave_behind(heap, request, clock_ns(CLOCK_MONOTONIC) - begun_ns);
+		*ret = leave_behind(heap, request);
 	return err;
 }
 
