@@ -255,7 +255,7 @@ process_holds() {
 			made = truth(child, "runnable", begin, end)
 			got = process_ns[child, "exec"]
 			most = got + (wakes_slowly ? process_ns[child, "runnable"] : 0)
-			if (most < exec * (1 - '"$2"' / 100) - 2000 * made || got > exec * (1 + '"$2"' / 100) + 4000 * made)
+			if (most < exec * (1 - '"$2"' / 100) - 2000 * made || got > exec * (1 + '"$2"' / 100) + 12000 * made)
 				printf "CPU time %.0f, by its own clock %.0f; threads %d%s\n", got, exec, made, noted(child, begin, end)
 			if (rest != "none" && (process_ns[child, rest] < slept * (1 - '"$2"' / 100) ||
 					process_ns[child, rest] > slept * (1 + '"$2"' / 100)))
