@@ -232,6 +232,19 @@ static struct shelf_table *use_program(struct shelves *s, uint32_t pid, const ch
 	return table;
 }
 
+/* Of its table alone. */
+static size_t bytes_of(const char *path)
+{
+	struct shelves s;
+	size_t bytes;
+
+	open_shelves(&s, UNWIND_CHUNK * 4);
+	use_program(&s, 1, path);
+	bytes = unwind_store_use(s.store).used_bytes;
+	close_shelves(&s);
+	return bytes;
+}
+
 TEST(a_user_has_a_share_of_the_room_for_tables)
 {
 	const uint32_t me = (uint32_t)getpid();
@@ -239,7 +252,10 @@ TEST(a_user_has_a_share_of_the_room_for_tables)
 	struct shelves s;
 	size_t before;
 
-	/* An eighth of it is less than bash needs. */
+	/* A share is an eighth. In an emulator bash may be a program of another machine, which has
+	 * no table to speak of. */
+	if (bytes_of("/bin/bash") <= UNWIND_CHUNK * 4 / 8)
+		skip();
 	open_shelves(&s, UNWIND_CHUNK * 4);
 	table_shelf_limit_users(s.tables, user_with_share);
 	small = use_program(&s, me, "/bin/ls");
