@@ -145,7 +145,7 @@ static struct error *run(struct capture *c)
 
 	if (!err && !c->options->host_only && (!c->capturer->tasks || c->options->pid_count))
 		err = capture_find_targets(c);
-	if (!err && !c->options->host_only && c->capturer->tasks)
+	if (!err && !c->options->host_only)
 		err = capture_start_leaders(c);
 	if (!err)
 		err = capture_host(c);
@@ -163,6 +163,8 @@ static struct error *run(struct capture *c)
 		c->sources = ~c->options->leave_out;
 		capture_open_delays(c);
 		err = capture_walk(c);
+		if (!err)
+			err = capture_leaders(c);
 	}
 	if (err)
 		return err;
@@ -192,6 +194,7 @@ void capturer_close(struct capturer *capturer)
 	task_iterator_close(capturer->tasks);
 	cgroup_ids_deinit(&capturer->cgroup_ids);
 	leader_hangs_deinit(&capturer->hangs);
+	leader_guard_destroy(capturer->guard);
 	heap_close(capturer->heap);
 	free(capturer->why_not_bpf);
 	free(capturer->gaps);

@@ -18,7 +18,7 @@
 /* Fewer processes are not worth a thread each. */
 #define PROCESSES_PER_READER 8
 
-/* Faster readings are nobody's fault. */
+/* Faster readings are not charged. */
 #define SLOW_NS (NS_PER_S / 20)
 
 /* One that takes longer may hang. The memory map of a database takes a second. */
@@ -37,9 +37,9 @@ struct one_file {
 
 enum reading {
 	READING_WAITS,
-	READING_RUNS,  /* or hangs */
-	READING_DONE,  /* its files may be looked at */
-	READING_ALONE, /* somebody hangs in it, or in one like it: it is left alone */
+	READING_RUNS,    /* or hangs */
+	READING_DONE,    /* its files may be looked at */
+	READING_SKIPPED, /* a reader hangs in one of the same user, or its share is used up */
 };
 
 struct one_process {
@@ -84,7 +84,7 @@ static void read_process(const struct leader_files *files, struct file_buffer *b
 
 	snprintf(path, sizeof(path), "%" PRIu32, process->tgid);
 	dir = openat(files->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	failed = dir < 0 ? errno : 0;
+	failed = dir >= 0 ? 0 : errno == ENOENT ? ESRCH : errno;
 	for (enum leader_file which = 0; which < LEADER_FILE_COUNT; which++) {
 		struct one_file *file = &process->files[which];
 		struct text bytes = TEXT("");
@@ -119,7 +119,7 @@ static void leave(struct leader_files *files)
 	free(files);
 }
 
-/* False: it is left alone. */
+/* False: it is skipped. */
 static bool begin(struct one_process *process)
 {
 	enum reading waits = READING_WAITS;
@@ -207,47 +207,47 @@ static uint64_t subject_of(const struct leader_hangs *hangs, uint32_t tgid)
 	return hangs->subject_of ? hangs->subject_of(tgid) : process_user_subject(tgid);
 }
 
-static void leave_one_alone(struct one_process *process)
+static void skip_one(struct one_process *process)
 {
 	enum reading waits = READING_WAITS;
 
-	atomic_compare_exchange_strong(&process->state, &waits, READING_ALONE);
+	atomic_compare_exchange_strong(&process->state, &waits, READING_SKIPPED);
 }
 
 /* What is not begun of it. */
-static void leave_alone(struct leader_files *files, const struct leader_hangs *hangs,
-			uint64_t subject)
+static void skip_user(struct leader_files *files, const struct leader_hangs *hangs,
+		      uint64_t subject)
 {
 	for (size_t i = 0; i < files->count; i++) {
 		struct one_process *process = &files->processes[i];
 
 		if (atomic_load(&process->state) == READING_WAITS &&
 		    subject_of(hangs, process->tgid) == subject)
-			leave_one_alone(process);
+			skip_one(process);
 	}
 }
 
 /* What another reader has not come back from would have this one hang too. */
-static void leave_hanging_alone(struct leader_files *files, const struct leader_hangs *hangs)
+static void skip_hanging(struct leader_files *files, const struct leader_hangs *hangs)
 {
 	for (size_t i = 0; i < hangs->count; i++) {
 		struct leader_files *earlier = hangs->items[i];
 
 		for (size_t k = 0; k < earlier->count; k++)
 			if (atomic_load(&earlier->processes[k].state) == READING_RUNS)
-				leave_alone(files, hangs,
-					    subject_of(hangs, earlier->processes[k].tgid));
+				skip_user(files, hangs,
+					  subject_of(hangs, earlier->processes[k].tgid));
 	}
 }
 
-static void leave_slow_alone(struct leader_files *files, const struct leader_hangs *hangs)
+static void skip_slow(struct leader_files *files, const struct leader_hangs *hangs)
 {
 	if (!time_shares_any_used_up(&hangs->shares))
 		return;
 	for (size_t i = 0; i < files->count; i++)
 		if (time_shares_used_up(&hangs->shares,
 					subject_of(hangs, files->processes[i].tgid)))
-			leave_one_alone(&files->processes[i]);
+			skip_one(&files->processes[i]);
 }
 
 static void remember_hanging(struct leader_files *files, struct leader_hangs *hangs)
@@ -284,8 +284,8 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 	files->hangs = hangs;
 	if (!hangs->shares.advance_ns)
 		hangs->shares.advance_ns = USER_ADVANCE_NS;
-	leave_hanging_alone(files, hangs);
-	leave_slow_alone(files, hangs);
+	skip_hanging(files, hangs);
+	skip_slow(files, hangs);
 	/* Of its own, since readers may outlive the caller's. */
 	files->proc = fcntl(proc, F_DUPFD_CLOEXEC, 0);
 	err = files->proc < 0 ? error_system(errno, "/proc") : NULL;
@@ -309,7 +309,7 @@ static void charge(struct leader_files *files, struct one_process *process, uint
 	process->is_charged = true;
 	time_shares_charge(&hangs->shares, subject, cost_ns, USER_PART);
 	if (time_shares_used_up(&hangs->shares, subject))
-		leave_alone(files, hangs, subject);
+		skip_user(files, hangs, subject);
 }
 
 /* Returns whether its reader may hang, which was not known before. */
@@ -324,7 +324,7 @@ static bool look_at(struct leader_files *files, struct one_process *process, uin
 		if (process->is_slow || now_ns < atomic_load(&process->begun_ns) + HANGS_NS)
 			return false;
 		process->is_slow = true;
-		leave_alone(files, files->hangs, subject_of(files->hangs, process->tgid));
+		skip_user(files, files->hangs, subject_of(files->hangs, process->tgid));
 		return true;
 	default:
 		return false;
@@ -394,7 +394,7 @@ struct leader_file_bytes leader_file(const struct leader_files *files, uint32_t 
 	switch (atomic_load(&process->state)) {
 	case READING_DONE:
 		break;
-	case READING_ALONE:
+	case READING_SKIPPED:
 		return (struct leader_file_bytes){ .failed = ETIMEDOUT };
 	default:
 		return (struct leader_file_bytes){ .failed = files->late ? ECANCELED : ETIMEDOUT };

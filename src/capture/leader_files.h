@@ -13,14 +13,14 @@
  *	leader_hangs_deinit(&hangs);
  *
  * Reading them takes the kernel ten times longer than all else of a process: it walks its page
- * tables for smaps_rollup. So several threads do it; and none of them is waited for when it hangs,
- * as reading even a command line can where a process holds its memory map's lock for good: another
- * one takes its place.
+ * tables for smaps_rollup. So several threads do it. A reader that hangs is not waited for: another
+ * one takes its place. Reading even a command line hangs where a process holds the lock of its
+ *memory map for good.
  *
- * A process that takes longer than three seconds has those of the same user left alone until it is
- *read (but those of root and our own user, each of which is alone), and a user pays back what slow
- * readings took. Whoever reads again and again remembers that, and the hangs: no more than
- * LEADER_HANGING_MAX threads hang at a time. When as many do, nothing is read.
+ * When a process takes longer than three seconds, others of its user are skipped until it is read,
+ * and the time of slow readings is counted to the user. Processes of root and of our own user are
+ * counted one by one. A caller that reads again and again keeps that in struct leader_hangs. No
+ * more than LEADER_HANGING_MAX threads hang at a time. When as many do, nothing is read.
  */
 #ifndef CAPTURE_LEADER_FILES_H
 #define CAPTURE_LEADER_FILES_H
@@ -53,8 +53,9 @@ struct leader_hangs {
 
 /* What came of a file. */
 struct leader_file_bytes {
-	int failed; /* an errno: ENOENT and ESRCH when there is none, ECANCELED when the time was
-		       over before, ETIMEDOUT when who reads it hangs, or it was left alone */
+	int failed; /* an errno: ESRCH when the process is gone or has no memory, ENOENT when it
+		       has no such file, ECANCELED when the time was over before, ETIMEDOUT when
+		       its reader hangs, or when it was skipped */
 	struct text bytes;
 };
 

@@ -12,6 +12,7 @@
 #include "capture/cgroup_ids.h"
 #include "capture/heap.h"
 #include "capture/leader_files.h"
+#include "capture/leader_guard.h"
 #include "capture/thread_files.h"
 #include "capture/thread_task.h"
 #include "proc/cgroup.h"
@@ -58,14 +59,15 @@ struct capturer {
 	char *why_not_bpf;
 	uint64_t taken; /* how many captures, with the present one */
 	struct cgroup_ids cgroup_ids;
-	struct leader_hangs hangs; /* processes whose files somebody hangs in */
-	struct heap *heap;         /* NULL: nobody asked for it yet */
-	bool gaps_known;           /* it is known what the iterator lacks ... */
+	struct leader_hangs hangs;  /* processes whose files somebody hangs in */
+	struct leader_guard *guard; /* NULL: nothing was read by it yet */
+	struct heap *heap;          /* NULL: nobody asked for it yet */
+	bool gaps_known;            /* it is known what the iterator lacks ... */
 	unsigned sources; /* ... and where that is read: a bit for each enum metric_source_id */
 	char *gaps;       /* the same in words; NULL: it lacks nothing */
 };
 
-/* A process that the iterator passed; its files are read when the walk is over. */
+/* A process that the walk passed; its files are taken when that is over. */
 struct leader {
 	struct ctprof_thread *thread;
 	struct process process;
@@ -149,8 +151,11 @@ static inline bool capture_wants(const struct capture *c, enum capture_part part
 	return !(c->options->without >> part & 1);
 }
 
-/* Begin to read what only files of processes tell, which capture_tasks takes (task_walk.c). */
+/* Begin to read the files of processes that may hang who reads them; and, after a walk, take those
+ * of its c->leaders into the snapshot, with what capture_start_leaders() did not read (leaders.c).
+ */
 struct error *capture_start_leaders(struct capture *c) MUST_CHECK;
+struct error *capture_leaders(struct capture *c) MUST_CHECK;
 
 /* Has the time passed that the caller gave us (capture.c)? */
 bool capture_is_late(const struct capture *c);
@@ -166,7 +171,7 @@ enum thread_fate {
 	THREAD_SHORTAGE, /* we lack memory or descriptors: the errno is in c->shortage */
 };
 
-/* One thread's files, below its directory (thread.c). */
+/* One thread's files, below its directory (thread.c): not those of leaders.c. */
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread);
 
 /* Of these only the files in c->sources, without values that are measured already (thread.c). */
@@ -179,9 +184,7 @@ void capture_take_smaps(struct capture *c, struct leader_file_bytes file,
 /* The cgroup of a thread by its number; "" when it is gone; NULL without memory (thread.c). */
 const struct name *capture_cgroup_path(struct capture *c, uint32_t tid);
 
-/* Keep the process c->leader, with its executable and command line: from the directory of its
- * leader, or from what was read there (thread.c). */
-struct error *capture_process(struct capture *c, int dir) MUST_CHECK;
+/* Keep the process c->leader, with its executable and command line (thread.c). */
 struct error *capture_take_process(struct capture *c, struct leader_file_bytes exe,
 				   struct leader_file_bytes cmdline) MUST_CHECK;
 

@@ -156,111 +156,6 @@ static struct error *find_gaps(struct capture *c)
 	return any ? name_gaps(c, &gaps) : NULL;
 }
 
-/* --- leaders --- */
-
-static struct error *keep_leader(struct capture *c, const struct task_record *r,
-				 struct ctprof_thread *thread)
-{
-	const struct leader leader = {
-		.thread = thread,
-		.process = { .tgid = r->tgid,
-			     .ppid = reading_of(r->parent),
-			     .uid = reading_of(r->euid) },
-		.has_memory = r->has_mm,
-	};
-
-	return array_push(&c->leaders, leader) ? NULL : &error_no_memory;
-}
-
-static struct error *take_leader(struct capture *c, const struct leader *leader,
-				 const struct leader_files *files)
-{
-	const struct leader_file_bytes nothing = { .failed = ENOENT };
-	const uint32_t tgid = leader->process.tgid;
-	struct leader_file_bytes smaps, exe, cmdline;
-
-	c->leader = leader->process;
-	if (!leader->has_memory)
-		return capture_take_process(c, nothing, nothing);
-	smaps = leader_file(files, tgid, LEADER_SMAPS);
-	exe = leader_file(files, tgid, LEADER_EXE);
-	cmdline = leader_file(files, tgid, LEADER_CMDLINE);
-	if (smaps.failed == ECANCELED || exe.failed == ECANCELED || cmdline.failed == ECANCELED) {
-		c->not_reached++;
-		return capture_take_process(c, nothing, nothing);
-	}
-	capture_take_smaps(c, smaps, leader->thread);
-	return capture_take_process(c, exe, cmdline);
-}
-
-static unsigned wanted_files(const struct capture *c)
-{
-	return (unsigned)capture_wants(c, CAPTURE_PART_SMAPS) << LEADER_SMAPS |
-	       (unsigned)capture_wants(c, CAPTURE_PART_EXE) << LEADER_EXE |
-	       (unsigned)capture_wants(c, CAPTURE_PART_CMDLINE) << LEADER_CMDLINE;
-}
-
-/*
- * What only files tell: the executable, the command line, the kinds of memory. It is read by others
- * while the iterator walks, so of the processes that are in /proc when it begins.
- */
-struct error *capture_start_leaders(struct capture *c)
-{
-	struct tids listed = { 0 };
-	const struct tids *tgids = c->options->pid_count ? &c->pids : &listed;
-	struct error *err;
-	int failed;
-
-	/* Which are in a cgroup is not known yet. */
-	if (c->cgroup_top || !wanted_files(c))
-		return NULL;
-	failed = c->options->pid_count ? 0 : tasks_list(c->proc, &listed);
-	err = failed ? error_system(failed, "/proc")
-		     : leader_files_start(c->proc, tgids->items, tgids->count, wanted_files(c),
-					  &c->capturer->hangs, &c->early);
-	array_deinit(&listed);
-	return err;
-}
-
-/* Those that were not there at the start. Kernel threads and zombies have nothing to read. */
-static struct error *read_later(struct capture *c, struct leader_files **ret)
-{
-	_cleanup_free_ uint32_t *tgids = calloc(c->leaders.count + 1, sizeof(*tgids));
-	size_t count = 0;
-	struct error *err;
-
-	if (!tgids)
-		return &error_no_memory;
-	for (size_t i = 0; i < c->leaders.count; i++) {
-		const struct leader *leader = &c->leaders.items[i];
-
-		if (leader->has_memory && !leader_files_has(c->early, leader->process.tgid))
-			tgids[count++] = leader->process.tgid;
-	}
-	if (!count || !wanted_files(c))
-		return NULL;
-	err = leader_files_start(c->proc, tgids, count, wanted_files(c), &c->capturer->hangs, ret);
-	if (!err)
-		leader_files_wait(*ret, c->deadline_ns, &c->capturer->hangs);
-	return err;
-}
-
-static struct error *visit_leaders(struct capture *c)
-{
-	_cleanup_(leader_files_close) struct leader_files *late = NULL;
-	struct error *err = read_later(c, &late);
-
-	if (c->early)
-		leader_files_wait(c->early, c->deadline_ns, &c->capturer->hangs);
-	for (size_t i = 0; i < c->leaders.count && !err; i++) {
-		const struct leader *leader = &c->leaders.items[i];
-
-		err = take_leader(c, leader,
-				  leader_files_has(late, leader->process.tgid) ? late : c->early);
-	}
-	return err;
-}
-
 /* --- threads --- */
 
 static bool is_wanted(const struct capture *c, const struct task_record *r)
@@ -312,6 +207,20 @@ static enum thread_fate take_thread(struct capture *c, const struct task_record 
 	if (c->cgroup_top && !cgroup_is_within(name_text(thread->cgroup), name_text(c->cgroup_top)))
 		return THREAD_OUTSIDE;
 	return take_gaps(c, r, thread);
+}
+
+static struct error *keep_leader(struct capture *c, const struct task_record *r,
+				 struct ctprof_thread *thread)
+{
+	const struct leader leader = {
+		.thread = thread,
+		.process = { .tgid = r->tgid,
+			     .ppid = reading_of(r->parent),
+			     .uid = reading_of(r->euid) },
+		.has_memory = r->has_mm,
+	};
+
+	return array_push(&c->leaders, leader) ? NULL : &error_no_memory;
 }
 
 static struct error *visit_record(struct capture *c, const struct task_record *r, const __u64 *cpus)
@@ -440,6 +349,8 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 	array_deinit(&tids);
 	array_deinit(&hidden);
 	c->hidden = s->threads.count - walked;
+	if (!err)
+		err = capture_leaders(c);
 	if (err || !c->hidden)
 		return err;
 	snapshot_sort(s);
@@ -474,6 +385,6 @@ struct error *capture_tasks(struct capture *c)
 	if (!err)
 		err = name_processes(c);
 	if (!err)
-		err = visit_leaders(c);
+		err = capture_leaders(c);
 	return err ? err : visit_hidden(c, threads, cut_short);
 }

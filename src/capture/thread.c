@@ -23,12 +23,33 @@ static bool is_gone(int dir)
 	return faccessat(dir, "stat", F_OK, 0) && (errno == ENOENT || errno == ESRCH);
 }
 
+/* NULL without memory. */
+static struct leader_guard *guard_of(struct capture *c)
+{
+	if (!c->capturer->guard)
+		c->capturer->guard = leader_guard_create();
+	return c->capturer->guard;
+}
+
+/* stat and io of a first thread may hang. */
+static int read_bytes(struct capture *c, int dir, const struct ctprof_thread *thread,
+		      const char *name, enum file_kind kind, struct text *ret)
+{
+	const bool may_hang = kind == FILE_STAT || kind == FILE_IO;
+	struct leader_guard *guard;
+
+	if (!may_hang || thread->tid != thread->tgid)
+		return file_read_record(dir, name, &c->buffer, ret);
+	guard = guard_of(c);
+	return guard ? leader_guard_read(guard, dir, thread->tgid, name, ret) : ENOMEM;
+}
+
 /* Read a file of the thread; a failure is counted unless the thread is gone. Returns 0 or an errno;
  * ESRCH only when it is gone. */
-static int read_file(struct capture *c, int dir, const char *name, enum file_kind kind,
-		     struct text *ret)
+static int read_file(struct capture *c, int dir, const struct ctprof_thread *thread,
+		     const char *name, enum file_kind kind, struct text *ret)
 {
-	int failed = file_read_record(dir, name, &c->buffer, ret);
+	int failed = read_bytes(c, dir, thread, name, kind, ret);
 
 	if (!failed)
 		return 0;
@@ -93,7 +114,7 @@ enum thread_fate capture_thread_files(struct capture *c, int dir, struct ctprof_
 
 		if (!(c->sources >> files[i].source & 1))
 			continue;
-		failed = read_file(c, dir, files[i].name, files[i].kind, &bytes);
+		failed = read_file(c, dir, thread, files[i].name, files[i].kind, &bytes);
 		if (failed == ESRCH)
 			return THREAD_GONE;
 		if (failed)
@@ -125,7 +146,7 @@ static const struct name *path_name(struct ctprof_snapshot *s, struct text path)
 static enum thread_fate take_cgroup(struct capture *c, int dir, struct ctprof_thread *thread)
 {
 	struct text bytes, path = TEXT("");
-	int failed = read_file(c, dir, "cgroup", FILE_CGROUP, &bytes);
+	int failed = read_file(c, dir, thread, "cgroup", FILE_CGROUP, &bytes);
 
 	if (failed == ESRCH)
 		return THREAD_GONE;
@@ -172,19 +193,6 @@ void capture_take_smaps(struct capture *c, struct leader_file_bytes file,
 		c->failed[FILE_SMAPS]++;
 }
 
-static enum thread_fate read_smaps(struct capture *c, int dir, struct ctprof_thread *thread)
-{
-	struct leader_file_bytes file = { 0 };
-
-	if (!capture_wants(c, CAPTURE_PART_SMAPS))
-		return THREAD_KEPT;
-	file.failed = file_read(dir, "smaps_rollup", &c->buffer, &file.bytes);
-	if ((file.failed == ESRCH || file.failed == ENOENT) && is_gone(dir))
-		return THREAD_GONE;
-	capture_take_smaps(c, file, thread);
-	return THREAD_KEPT;
-}
-
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread)
 {
 	enum thread_fate fate = take_cgroup(c, dir, thread);
@@ -199,8 +207,6 @@ enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread
 		fate = capture_thread_files(c, dir, thread);
 	if (fate == THREAD_KEPT && !thread->comm)
 		fate = take_comm(c, dir, thread);
-	if (fate == THREAD_KEPT && thread->tid == thread->tgid)
-		fate = read_smaps(c, dir, thread);
 	return c->shortage ? THREAD_SHORTAGE : fate;
 }
 
@@ -249,20 +255,4 @@ struct error *capture_take_process(struct capture *c, struct leader_file_bytes e
 	if (err)
 		return err;
 	return array_push(&c->snapshot->processes, c->leader) ? NULL : &error_no_memory;
-}
-
-struct error *capture_process(struct capture *c, int dir)
-{
-	struct leader_file_bytes exe = { .failed = ENOENT }, cmdline = { .failed = ENOENT };
-	struct file_buffer buffer = { 0 };
-	struct error *err;
-
-	if (capture_wants(c, CAPTURE_PART_EXE))
-		exe.failed = file_readlink(dir, "exe", &buffer, &exe.bytes);
-	if (capture_wants(c, CAPTURE_PART_CMDLINE))
-		cmdline.failed = file_read_head(dir, "cmdline", LEADER_CMDLINE_MAX, &c->buffer,
-						&cmdline.bytes);
-	err = capture_take_process(c, exe, cmdline);
-	file_buffer_deinit(&buffer);
-	return err;
 }

@@ -71,6 +71,18 @@ struct error *capture_find_targets(struct capture *c)
 	return NULL;
 }
 
+/* Whether it has memory its files will tell. */
+static struct error *keep_leader(struct capture *c, struct ctprof_thread *thread)
+{
+	const struct leader leader = {
+		.thread = thread,
+		.process = c->leader,
+		.has_memory = true,
+	};
+
+	return array_push(&c->leaders, leader) ? NULL : &error_no_memory;
+}
+
 /* One thread into the snapshot. `pcomm` is NULL for a leader whose name is not known yet. */
 static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, uint32_t tid,
 				  const struct name *pcomm, const struct name **ret_comm)
@@ -107,7 +119,7 @@ static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, u
 		thread->pcomm = thread->comm;
 	*ret_comm = thread->comm;
 	capture_queue_delays(c, thread);
-	return tid == tgid ? capture_process(c, dir) : NULL;
+	return tid == tgid ? keep_leader(c, thread) : NULL;
 }
 
 const struct name *capture_process_name(struct capture *c, uint32_t tgid)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -79,12 +80,13 @@ static uint64_t itself(uint32_t tgid)
 	return tgid;
 }
 
-/* A process that sleeps until it is killed. */
+/* A process that sleeps until it is killed, at the latest by our end. */
 static pid_t start_sleeper(void)
 {
 	pid_t pid = fork();
 
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pause();
 		_exit(0);
 	}
@@ -147,8 +149,8 @@ TEST(one_that_is_gone_leaves_the_others)
 	tgids[2] = (uint32_t)getpid();
 	qsort(tgids, 3, sizeof(*tgids), compare_u32);
 	expect_ok(leader_files_read(proc, tgids, 3, ALL, 0, &hangs, &files));
-	assert_int_equal(leader_file(files, (uint32_t)gone, LEADER_EXE).failed, ENOENT);
-	assert_int_equal(leader_file(files, (uint32_t)gone, LEADER_SMAPS).failed, ENOENT);
+	assert_int_equal(leader_file(files, (uint32_t)gone, LEADER_EXE).failed, ESRCH);
+	assert_int_equal(leader_file(files, (uint32_t)gone, LEADER_SMAPS).failed, ESRCH);
 	assert_int_equal(leader_file(files, (uint32_t)there, LEADER_EXE).failed, 0);
 	assert_int_equal(leader_file(files, (uint32_t)getpid(), LEADER_EXE).failed, 0);
 	assert_true(leader_files_has(files, (uint32_t)gone));
