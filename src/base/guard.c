@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "base/time_share.h"
@@ -42,6 +43,11 @@ struct worker {
 	jmp_buf over; /* where the thread ends */
 };
 
+struct given_up {
+	uint64_t subject;
+	unsigned count;
+};
+
 struct guard {
 	struct guard_options options;
 	pthread_mutex_t lock;      /* a worker has it but in calls */
@@ -49,6 +55,9 @@ struct guard {
 	struct worker *worker;     /* waits or works; NULL: there is none */
 	LIST_HEAD(, worker) hanging;
 	size_t hanging_count, given_up;
+	struct {
+		ARRAY(struct given_up);
+	} by_subject;
 	struct time_shares shares;
 	unsigned users;
 	bool is_over;
@@ -66,15 +75,42 @@ static void charge(struct guard *guard, uint64_t subject, uint64_t cost_ns)
 	time_shares_charge(&guard->shares, ALL, cost_ns, ALL_PART);
 }
 
+/* NULL: none was given up, or without memory to count it. */
+static struct given_up *given_up_of(struct guard *guard, uint64_t subject)
+{
+	for (size_t i = 0; i < guard->by_subject.count; i++)
+		if (guard->by_subject.items[i].subject == subject)
+			return &guard->by_subject.items[i];
+	return NULL;
+}
+
+static void count_given_up(struct guard *guard, uint64_t subject)
+{
+	struct given_up *of = given_up_of(guard, subject);
+
+	guard->given_up++;
+	if (!of && array_push(&guard->by_subject, (struct given_up){ .subject = subject }))
+		of = given_up_of(guard, subject);
+	if (of)
+		of->count++;
+}
+
+static bool is_given_up_for_good(struct guard *guard, uint64_t subject)
+{
+	const struct given_up *of = given_up_of(guard, subject);
+
+	return of && of->count >= GUARD_GIVEN_UP_MAX;
+}
+
 /* When the time for all is used up, those that took it are refused. */
-static bool is_refused(const struct guard *guard, uint64_t subject)
+static bool is_refused(struct guard *guard, uint64_t subject)
 {
 	const struct worker *worker;
 
 	LIST_FOREACH(worker, &guard->hanging, hanging)
 	if (worker->subject == subject)
 		return true;
-	return guard->hanging_count >= HANGING_MAX ||
+	return guard->hanging_count >= HANGING_MAX || is_given_up_for_good(guard, subject) ||
 	       time_shares_used_up(&guard->shares, subject) ||
 	       (time_shares_used_up(&guard->shares, ALL) &&
 		time_shares_owes(&guard->shares, subject));
@@ -91,6 +127,7 @@ static void leave(struct guard *guard)
 	pthread_mutex_unlock(&guard->lock);
 	if (!last)
 		return;
+	array_deinit(&guard->by_subject);
 	time_shares_deinit(&guard->shares);
 	pthread_cond_destroy(&guard->work);
 	pthread_cond_destroy(&guard->done);
@@ -264,7 +301,7 @@ static void give_up(struct guard *guard, struct worker *worker)
 	charge(guard, worker->subject, clock_ns(CLOCK_MONOTONIC) - worker->begun_ns);
 	LIST_INSERT_HEAD(&guard->hanging, worker, hanging);
 	guard->hanging_count++;
-	guard->given_up++;
+	count_given_up(guard, worker->subject);
 	guard->worker = NULL;
 }
 

@@ -39,6 +39,11 @@
 
 struct guard;
 
+/* Calls about a subject that were given up: after so many, all others about it are refused for
+ * good. What a call opened, and what was open around it but is not in a job, stays when it is given
+ * up, so that is bounded too. */
+#define GUARD_GIVEN_UP_MAX 32
+
 /* To whom the time of calls about a process is counted: a number for each user that has a share,
  * or for each process. Called before the first call about a process, and
  * given up like one. */

@@ -221,6 +221,33 @@ TEST(who_it_is_may_hang_too)
 	close(ends[1]);
 }
 
+/* What each of them leaves open is bounded. */
+TEST(a_subject_that_hangs_again_and_again_is_refused_for_good)
+{
+	struct guard *guard = guard_create(&patient);
+	int hangs[2], ends[2];
+
+	assert_non_null(guard);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe(hangs), 0);
+	for (unsigned i = 0; i < GUARD_GIVEN_UP_MAX; i++) {
+		_Atomic bool is_freed;
+		bool is_done;
+
+		assert_false(guard_run(guard, call,
+				       create_job(hangs[0], THEIRS, &is_done, &is_freed), release));
+		assert_int_equal(write(hangs[1], "", 1), 1);
+		wait_until(&is_freed);
+	}
+	assert_false(is_answered(guard, ends, THEIRS));
+	assert_true(is_answered(guard, ends, OURS));
+	guard_destroy(guard);
+	close(hangs[0]);
+	close(hangs[1]);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 TEST(what_hangs_outlives_the_guard)
 {
 	struct guard *guard = guard_create(&patient);
@@ -303,6 +330,7 @@ int main(void)
 		cmocka_unit_test(slow_calls_use_up_the_time_of_a_subject),
 		cmocka_unit_test(who_was_not_slow_has_time),
 		cmocka_unit_test(who_it_is_may_hang_too),
+		cmocka_unit_test(a_subject_that_hangs_again_and_again_is_refused_for_good),
 		cmocka_unit_test(what_hangs_outlives_the_guard),
 		cmocka_unit_test(work_within_work_is_given_up_with_it),
 	};
