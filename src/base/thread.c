@@ -2,6 +2,7 @@
 #include "base/thread.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -44,6 +45,34 @@ bool thread_start_confined(enum thread_kind kind, void *(*work)(void *), void *a
 		return true;
 	free(thread);
 	return false;
+}
+
+struct awaited {
+	void (*work)(void *);
+	void *argument;
+	sem_t done;
+};
+
+static void *run_awaited(void *argument)
+{
+	struct awaited *awaited = argument;
+
+	awaited->work(awaited->argument);
+	sem_post(&awaited->done);
+	return NULL;
+}
+
+void thread_run_confined(enum thread_kind kind, void (*work)(void *), void *argument)
+{
+	struct awaited awaited = { .work = work, .argument = argument };
+
+	sem_init(&awaited.done, 0, 0);
+	if (!thread_start_confined(kind, run_awaited, &awaited))
+		work(argument);
+	else
+		while (sem_wait(&awaited.done))
+			;
+	sem_destroy(&awaited.done);
 }
 
 bool thread_start(void *(*work)(void *), void *argument)

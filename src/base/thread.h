@@ -26,6 +26,10 @@ enum thread_kind {
  */
 bool thread_start_confined(enum thread_kind kind, void *(*work)(void *), void *argument);
 
+/* Runs `work` in such a thread and waits for it, however long that takes; without a thread, in the
+ * calling one. */
+void thread_run_confined(enum thread_kind kind, void (*work)(void *), void *argument);
+
 /* `confine` is called first in each thread of thread_start_confined(). Set it before there is one;
  * without it such threads are like others, as in tests. */
 void thread_confine(void (*confine)(enum thread_kind kind));

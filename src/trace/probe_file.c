@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "symbol/debug_file.h"
 #include "symbol/dwarf_file.h"
 #include "symbol/functions.h"
@@ -510,7 +511,7 @@ static bool take_note(void *context, const struct usdt_note *note)
 
 /* --- all of it --- */
 
-struct error *probe_search_file(const struct probe_search *search)
+static struct error *search_file(const struct probe_search *search)
 {
 	struct probed_file file = { .search = search,
 				    .main = { .fd = -1 },
@@ -536,4 +537,25 @@ struct error *probe_search_file(const struct probe_search *search)
 	}
 	close_file(&file);
 	return err;
+}
+
+struct searching {
+	const struct probe_search *search;
+	struct error *err;
+};
+
+static void run_search(void *context)
+{
+	struct searching *searching = context;
+
+	searching->err = search_file(searching->search);
+}
+
+struct error *probe_search_file(const struct probe_search *search)
+{
+	struct searching searching = { .search = search };
+
+	/* The file may be a stranger's, and the caller may load programs into the kernel. */
+	thread_run_confined(THREAD_PARSER, run_search, &searching);
+	return searching.err;
 }
