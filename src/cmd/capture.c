@@ -172,16 +172,47 @@ static unsigned uses_of(const struct capture_arguments *arguments)
 	return has_tree && privileges_are_from_exec() ? 0 : CAPTURE_READ_PRIVILEGES;
 }
 
+static struct error *open_profile(const struct capture_arguments *arguments,
+				  struct profile_beside **ret)
+{
+	const struct target *target = &arguments->target;
+
+	return arguments->profile_ns ? profile_beside_open(target->pids.items, target->pids.count,
+							   target->cgroup, ret)
+				     : NULL;
+}
+
+/* What is read of processes comes after all that loads programs. */
 static struct error *take_once(const struct capture_arguments *arguments,
-			       const struct capture_options *options, struct ctprof_snapshot **ret)
+			       const struct capture_options *options,
+			       struct profile_beside **ret_profile, struct ctprof_snapshot **ret)
 {
 	PRIVILEGES_RAISED;
 	_cleanup_(capturer_close) struct capturer *capturer = NULL;
 	struct error *err = capturer_open(options, &capturer);
 
-	if (!err && !arguments->profile_ns)
+	if (!err)
+		err = open_profile(arguments, ret_profile);
+	if (!err)
 		err = privileges_keep(uses_of(arguments));
 	return err ? err : capturer_take(capturer, ret);
+}
+
+/* Nothing is asked for, or the snapshot is written. */
+static struct error *take_profile(const struct capture_arguments *arguments,
+				  struct profile_beside *profile, const char *path)
+{
+	struct error *err;
+
+	if (!profile)
+		return NULL;
+	err = privileges_keep(PROFILE_READ_PRIVILEGES);
+	if (!err) {
+		PRIVILEGES_RAISED;
+
+		err = profile_beside_take(profile, path, arguments->profile_ns);
+	}
+	return err;
 }
 
 static int capture_to(const struct capture_arguments *arguments, const char *path)
@@ -190,20 +221,19 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 	struct progress progress;
 	struct capture_options options = options_of(arguments);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
+	_cleanup_(profile_beside_close) struct profile_beside *profile = NULL;
 	struct error *err;
 	double seconds;
 
 	options.progress = progress_begin(&progress, "processes", quiet);
 	options.progress_context = &progress;
-	err = take_once(arguments, &options, &snapshot);
+	err = take_once(arguments, &options, &profile, &snapshot);
 	progress_end(&progress);
 	if (!err)
 		err = snapshot_save(snapshot, path);
 	seconds = progress_seconds(&progress);
-	if (!err && arguments->profile_ns)
-		err = profile_beside(path, arguments->target.pids.items,
-				     arguments->target.pids.count, arguments->target.cgroup,
-				     arguments->profile_ns);
+	if (!err)
+		err = take_profile(arguments, profile, path);
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	if (!quiet)

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -56,20 +57,6 @@ static struct error *watch(struct profile_session *session, uint64_t duration_ns
 	return err ? err : profile_session_stop(session);
 }
 
-static struct error *take(const struct profile_options *options, uint64_t duration_ns,
-			  struct profile **ret)
-{
-	PRIVILEGES_RAISED;
-	_cleanup_(profile_session_close) struct profile_session *session = NULL;
-	struct error *err = profile_session_open(options, &session);
-
-	if (!err)
-		err = privileges_keep(PROFILE_READ_PRIVILEGES);
-	if (!err)
-		err = watch(session, duration_ns);
-	return err ? err : profile_session_read(session, ret);
-}
-
 static struct error *write_raw(const char *path, struct profile *profile)
 {
 	struct profile_output output = { .quiet = true };
@@ -81,25 +68,54 @@ static struct error *write_raw(const char *path, struct profile *profile)
 	return err;
 }
 
-struct error *profile_beside(const char *snapshot, const uint32_t *pids, size_t pid_count,
-			     const char *cgroup, uint64_t duration_ns)
+struct profile_beside {
+	struct profile_arguments arguments;
+	struct profile_options options;
+	struct profile_session *session;
+};
+
+void profile_beside_close(struct profile_beside *beside)
 {
-	struct profile_arguments arguments = {
+	if (!beside)
+		return;
+	profile_session_close(beside->session);
+	free(beside);
+}
+
+struct error *profile_beside_open(const uint32_t *pids, size_t pid_count, const char *cgroup,
+				  struct profile_beside **ret)
+{
+	_cleanup_(profile_beside_close) struct profile_beside *beside = calloc(1, sizeof(*beside));
+	struct error *err;
+
+	if (!beside)
+		return &error_no_memory;
+	beside->arguments = (struct profile_arguments){
 		.mode = PROFILE_BOTH,
 		.min_ns = PROFILE_MIN_NS,
 		.target = { .cgroup = cgroup },
 	};
-	_cleanup_(profile_destroy) struct profile *profile = NULL;
-	_cleanup_free_ char *path = path_beside(snapshot);
-	struct profile_options options;
-	struct error *err = path ? profile_arguments_find(&arguments) : &error_no_memory;
-
+	err = profile_arguments_find(&beside->arguments);
 	if (err)
 		return err;
-	options = profile_arguments_apply(&arguments);
-	options.pids = pids;
-	options.pid_count = pid_count;
-	err = take(&options, duration_ns, &profile);
+	beside->options = profile_arguments_apply(&beside->arguments);
+	beside->options.pids = pids;
+	beside->options.pid_count = pid_count;
+	err = profile_session_open(&beside->options, &beside->session);
+	if (!err)
+		*ret = take_ptr(beside);
+	return err;
+}
+
+struct error *profile_beside_take(struct profile_beside *beside, const char *snapshot,
+				  uint64_t duration_ns)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	_cleanup_free_ char *path = path_beside(snapshot);
+	struct error *err = path ? watch(beside->session, duration_ns) : &error_no_memory;
+
+	if (!err)
+		err = profile_session_read(beside->session, &profile);
 	return err ? err : write_raw(path, profile);
 }
 
