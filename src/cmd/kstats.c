@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/commands.h"
+#include "cmd/memory_limit.h"
 #include "cmd/privileges.h"
 #include "cmd/reading.h"
 #include "trace/kstats_place.h"
@@ -249,6 +250,7 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 		err = check(verb, arguments, count - 1);
 		if (err)
 			return usage_error(command, err);
+		memory_limit_set();
 		err = drop_privileges(verb);
 		if (err)
 			return report_error(err, STATUS_FAILED);

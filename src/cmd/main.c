@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "cmd/commands.h"
 #include "cmd/help.h"
+#include "cmd/memory_limit.h"
 #include "cmd/parser_sandbox.h"
 #include "cmd/privileges.h"
 
@@ -73,7 +74,12 @@ static int dispatch(int argc, char **argv)
 		fprintf(stderr, "Try 'ctprof --help'.\n");
 		return STATUS_USAGE;
 	}
-	err = command->drops_privileges ? NULL : privileges_keep_for_files();
+	if (!command->drops_privileges) {
+		memory_limit_set();
+		err = privileges_keep_for_files();
+	} else {
+		err = NULL;
+	}
 	return err ? report_error(err, STATUS_FAILED) : command->run(command, argc - 1, argv + 1);
 }
 

@@ -3,6 +3,7 @@
 
 #include "capture/capture.h"
 #include "cmd/commands.h"
+#include "cmd/memory_limit.h"
 #include "cmd/privileges.h"
 #include "report/host_report.h"
 #include "snapshot/file.h"
@@ -47,6 +48,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 
 	if (first < 0)
 		return status;
+	memory_limit_set();
 	if (first < argc) {
 		err = privileges_keep_for_files();
 		if (!err)

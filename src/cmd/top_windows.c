@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/memory_limit.h"
 #include "cmd/privileges.h"
 #include "cmd/profile_options.h"
 #include "cmd/top.h"
@@ -166,6 +167,7 @@ struct error *top_open(struct top *top)
 
 	/* Of a recording, nothing need be there any more. */
 	if (a->replay) {
+		memory_limit_set();
 		err = privileges_keep_for_files();
 		return err ? err : replay_open(a->replay, &options, &top->replay);
 	}
