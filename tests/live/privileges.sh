@@ -173,6 +173,37 @@ histograms_drop() {
 	"${inside[@]}" "$ctprof" kstats remove limited
 }
 
+# hangs HOW: a process that hangs who reads it; its number is in $hanging.
+hangs() {
+	: > "$scratch/rights.hanging"
+	start "$programs/hanging_file" "$scratch/rights.hanging" "$1" || skip "no FUSE"
+	hanging=$pid
+}
+
+# While the capture reads processes, before it has written anything.
+captures_with_profiles_drop() {
+	hangs maps
+	in_background "$ctprof" capture --profile 1000s -o "$scratch/rights.hung.zst"
+	is_limited $pid $(mask "${reading[@]}" "${writing[@]}" net_admin) $(mask "${parsing[@]}" bpf)
+	equal "those with a filter of system calls" $filtered $others
+	[ ! -e "$scratch/rights.hung.zst" ] || { echo "the capture is over already"; return 1; }
+	kill "$hanging"
+}
+
+# The file that is to be probed does not answer.
+probed_files_are_parsed_by_a_confined_thread() {
+	hangs memory
+	in_background "${inside[@]}" "$ctprof" kstats trace limited start \
+		"uprobe:/proc/$hanging/root$scratch/rights.hanging:main"
+	until [ "$(ls "/proc/$pid/task" | wc -l)" = 2 ]; do
+		kill -0 "$pid" || { cat "$scratch/rights.background"; return 1; }
+		sleep 0.02
+	done
+	is_limited $pid $(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" sys_admin) $(mask "${parsing[@]}")
+	equal "those with a filter of system calls" $filtered $others
+	kill "$hanging"
+}
+
 # What only reads files waits for one, from a pipe.
 files_drop() {
 	local allowed=$(mask dac_read_search "${writing[@]}") words
@@ -332,6 +363,9 @@ run_case "diff drops its privileges, in each thread" needs_bpf diff_drops
 run_case "top drops its privileges, in each thread" needs_bpf top_drops
 run_case "the screen of top drops its privileges, in each thread" needs_bpf screen_drops
 run_case "kstats drops its privileges" needs_bpf has_own_place histograms_drop
+run_case "capture --profile drops its privileges before it reads processes" needs_bpf captures_with_profiles_drop
+run_case "files that are probed are parsed in a confined thread" needs_bpf has_own_place \
+	probed_files_are_parsed_by_a_confined_thread
 run_case "commands that read files drop their privileges" needs_root files_drop
 run_case "a command that is run has all privileges" needs_bpf commands_keep_privileges
 run_case "doctor limits who may execute a file with capabilities" with_file_capabilities only_the_group_executes
