@@ -166,20 +166,21 @@ serves_the_others() {
 	grep -qE '(^|;)clock_nanosleep;' "$scratch/served.folded" || { echo "the sleeps have no stacks"; return 1; }
 }
 
-# capture_serves_the_others: the same for a capture.
+# capture_serves_the_others SOURCE HOW: the same for a capture.
 capture_serves_the_others() {
 	local hanging fine status=0
 
 	: > "$scratch/hanging.file"
-	start "$programs/hanging_file" "$scratch/hanging.file" exec || skip "no FUSE"
+	start "$programs/hanging_file" "$scratch/hanging.file" "$2" || skip "no FUSE"
 	hanging=$pid
 	start_sleep
 	fine=$pid
-	timeout -k 1 100 "$ctprof" capture -q --source bpf -o "$scratch/served.zst" 2> "$scratch/error" || status=$?
+	timeout -k 1 100 "$ctprof" capture -q --source "$1" -o "$scratch/served.zst" 2> "$scratch/error" || status=$?
 	kill "$hanging"
 	between "the status" 0 $status 1
 	zstd -qdcf "$scratch/served.zst" > "$json"
 	equal "the process behind it" "$(query ".processes[] | select(.tgid == $fine) | .cmdline | length > 0")" true
+	equal "its I/O" "$(query ".threads[] | select(.tid == $fine) | .rchar > 0")" true
 }
 
 # --- leases: each makes an open wait for 45 s ---
@@ -214,6 +215,57 @@ leased_inputs() {
 	has "the error of flame" "$output" "a process holds a lease on it"
 }
 
+# --- files that take more memory than they look ---
+
+# has_a_limit COMMAND...: it reads a FIFO, and may take half of what is available.
+has_a_limit() {
+	local limit available
+
+	mkfifo "$scratch/never"
+	available=$(($(awk "/^MemAvailable:/ { print \$2 }" /proc/meminfo) * 1024))
+	"$@" "$scratch/never" &
+	at_end "kill $!; rm -f $scratch/never"
+	until limit=$(awk '/^Max data size/ { print $4 }' "/proc/$!/limits") && [ "$limit" != unlimited ]; do
+		kill -0 $! || return 1
+		sleep 0.02
+	done
+	between "the limit of data, in bytes" 268435456 "$limit" $((available * 6 / 10 + 268435456))
+	kill $!
+	rm "$scratch/never"
+}
+
+loaders_have_a_limit() {
+	has_a_limit "$ctprof" show
+	has_a_limit "$ctprof" show-host
+	has_a_limit "$ctprof" flame -o /dev/null --format folded
+	has_a_limit "$ctprof" kstats show
+}
+
+# ends_without_memory MIB COMMAND...: with so much memory it fails, and says why.
+ends_without_memory() {
+	local status=0
+
+	(
+		ulimit -Sd $(($1 * 1024))
+		exec "${@:2}"
+	) > "$scratch/error" 2>&1 || status=$?
+	equal "the status" $status 1
+	has "the error" "$(< "$scratch/error")" "out of memory"
+}
+
+large_files_end_in_an_error() {
+	awk 'BEGIN {
+		printf "{\"captured_at_unix_ns\":1,\"threads\":["
+		for (i = 1; i <= 300000; i++)
+			printf("%s{\"tid\":%d,\"tgid\":%d,\"pcomm\":\"a\",\"comm\":\"a\"}", (i > 1 ? "," : ""), i, i)
+		print "]}"
+	}' | zstd -q -o "$scratch/large.zst"
+	between "the bytes of a large snapshot" 1 "$(stat -c %s "$scratch/large.zst")" 2000000
+	ends_without_memory 128 "$ctprof" show "$scratch/large.zst"
+	awk 'BEGIN { for (i = 1; i <= 300000; i++) print "frame" i ";leaf 1" }' > "$scratch/large.folded"
+	ends_without_memory 32 "$ctprof" flame --format folded -o /dev/null "$scratch/large.folded"
+}
+
 run_case "strangers: a snapshot takes no mode over" needs_root takes_over_nothing "$ctprof" capture -p $$ -o host.out
 run_case "strangers: a profile takes no mode over" needs_root takes_over_nothing \
 	"$ctprof" profile -q --format folded -o host.out -- bash -c 'for ((i = 0; i < 200000; i++)); do :; done'
@@ -227,7 +279,11 @@ run_case "strangers: memory that does not answer stops nobody" needs_bpf serves_
 run_case "strangers: nor without unwind tables" needs_bpf serves_the_others memory --unwind fp
 run_case "strangers: a map that is held stops nobody" needs_bpf serves_the_others maps
 run_case "strangers: a program that never begins stops nobody" needs_bpf serves_the_others exec
-run_case "strangers: nor does it stop a capture" needs_bpf capture_serves_the_others
+run_case "strangers: nor does it stop a capture" needs_bpf capture_serves_the_others bpf exec
+run_case "strangers: nor one that reads /proc" needs_root capture_serves_the_others proc exec
+run_case "strangers: a map that is held does not stop it" needs_root capture_serves_the_others proc maps
 run_case "strangers: leases on metrics stop nobody" needs_root leased_metrics
 run_case "strangers: leases on maps of names stop nobody" needs_bpf leased_map
 run_case "strangers: leases on inputs stop nobody" needs_root leased_inputs
+run_case "strangers: commands that load files have a limit of memory" loaders_have_a_limit
+run_case "strangers: a file that needs more ends in an error" large_files_end_in_an_error
