@@ -16,18 +16,19 @@ each_thread() {
 	done
 }
 
-# awk over a file of every thread, with the functions and variables that all of them want.
+# awk_threads FILE PROGRAM [DIRECTORIES]: over a file of every thread, or of those directories, with the
+# functions and variables that all of them want.
 awk_threads() {
 	awk '
 	function start(  parts, n) {
 		n = split(FILENAME, parts, "/")
 		tid = parts[n - 1]
-		pid = parts[n - 3]
+		pid = parts[2]
 		body = 0
 	}
 	function say(field, value) { print tid, field, value }
 	FNR == 1 { start() }
-	'"$2" proc/[0-9]*/task/[0-9]*/"$1"
+	'"$2" ${3:-proc/[0-9]*/task/[0-9]*}/"$1"
 }
 
 # "0-2,5" as "0,1,2,5"
@@ -129,7 +130,8 @@ raw_sched() {
 }
 
 raw_smaps() {
-	awk_threads smaps_rollup '$3 == "kB" { sub(":", "", $1); say("smaps_rollup_kib." $1, $2) }'
+	awk_threads smaps_rollup '$3 == "kB" { sub(":", "", $1); say("smaps_rollup_kib." $1, $2) }' \
+		'proc/[0-9]*'
 }
 
 raw_names() {
@@ -154,8 +156,8 @@ raw_processes() {
 		set -- $(columns "$directory")
 		echo "$tid ppid $4"
 		awk -v tid="$tid" '$1 == "Uid:" { print tid, "uid", $3 }' "$directory/status"
-		[ ! -h "$directory/exe" ] || echo "$tid exe $(readlink "$directory/exe")"
-		words=$(head -c -1 "$directory/cmdline" | one_line)
+		[ ! -h "proc/$tid/exe" ] || echo "$tid exe $(readlink "proc/$tid/exe")"
+		words=$(head -c -1 "proc/$tid/cmdline" | one_line)
 		[ -z "$words" ] || echo "$tid cmdline $words"
 	done
 }
