@@ -43,7 +43,8 @@ times_add_up() {
 
 # truths_hold [PREFIX]: each truth is what the profile says, but for one in a hundred; with the prefix
 # "seen:" by the samples. Who loses its CPU on the way to sleep waits for it first, and takes that for
-# sleep: up to one in twenty may be so, if the two together are as long as it says.
+# sleep: up to one in twenty may be so, if the two together are as long as it says. The record of the thread
+# has that wait also where the samples of waiting are left out.
 truths_hold() {
 	local wrong
 
@@ -53,7 +54,7 @@ truths_hold() {
 		{
 			got = value[$1, $2, prefix $3] + 0
 			print $1, $2, prefix $3 " " got ", by itself " $4 " to " $5 > "/dev/stderr"
-			away = $3 == "runnable" ? got : got + value[$1, $2, prefix "runnable"]
+			away = $3 == "runnable" ? got : got + value[$1, $2, "runnable"]
 			if (got > $5 * 1.01 || away < $4 * 0.99 || got < $4 * 0.95)
 				print $1, $2, $3 " " got " is not " $4 " to " $5
 		}' "$scratch/lines_read" "$scratch/truths")
