@@ -45,13 +45,10 @@ dashes_as_an_argument() {
 	it_is '.report == null and .elapsed_s >= 0.1 and ([.rows[] | select(.section == "primary")] | length == 0)'
 }
 
-# A diff that would wait for very long, as $waiting. (Of what a shell starts in the background,
-# interrupts are ignored.)
+# A diff that would wait for very long, as $waiting. What a shell starts in the background ignores
+# interrupts, and a shell that was started so cannot change that by trap.
 starts_waiting() {
-	(
-		trap - INT
-		exec "$ctprof" diff --format json "$@" > "$diffed" 2> "$noise"
-	) &
+	env --default-signal=INT "$ctprof" diff --format json "$@" > "$diffed" 2> "$noise" &
 	local before= now=
 
 	waiting=$!
@@ -160,11 +157,8 @@ full_output() {
 
 # The keyboard's interrupt goes to all; the command ends by it, and the report is printed.
 keyboard() {
-	(
-		trap - INT
-		exec setsid bash -c '"$@"; echo "status $?" >&2' bash \
-			"$ctprof" diff --format json -- sleep 1000 > "$diffed" 2> "$noise"
-	) &
+	env --default-signal=INT setsid bash -c '"$@"; echo "status $?" >&2' bash \
+		"$ctprof" diff --format json -- sleep 1000 > "$diffed" 2> "$noise" &
 	waiting=$!
 	at_end "kill -9 -- -$waiting"
 	until pgrep -g $waiting -x sleep > "$scratch/sleeper"; do

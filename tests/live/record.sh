@@ -64,10 +64,7 @@ distances() {
 record_interruptible() {
 	said=$scratch/said
 	rm -rf "$recording"
-	(
-		trap - INT
-		exec "$ctprof" capture -o "$recording" "$@" 2> "$said"
-	) &
+	env --default-signal=INT "$ctprof" capture -o "$recording" "$@" 2> "$said" &
 	recorder=$!
 	at_end "kill -9 $recorder; wait $recorder"
 }
