@@ -5,35 +5,20 @@
 
 . tests/live/profiles.sh
 
-# undisturbed COMMAND...: in one of three attempts. Now and then, on a busy host, some milliseconds are a
-# wait for the CPU to the kernel and part of the sleep here, or the other way round. What tells of a wake-up
-# runs a little after the kernel's own look at its clock, and a CPU that is taken away in between would do
-# that; that it is so has not been shown.
-undisturbed() {
-	local try status
-
-	for try in 1 2 3; do
-		status=0
-		("$@") &
-		wait $! || status=$?
-		((status != SKIPPED)) || exit $SKIPPED
-		((status != 0)) || return 0
-		rm -f "$scratch/long.json"
-		echo "that was attempt $try"
-	done
-	return 1
-}
-
 # --- times ---
 
 # The same long profile for several cases.
 long=$scratch/long.json
 take_long() {
+	local before
+
 	if [ ! -e "$long" ]; then
+		before=$(stolen)
 		take profile --mode both --group-by cpu -- "$programs/waits" "$disk" 100 100 \
 			sleep futex pipe vfork stop trace migrate mixed hog-1 hog-2
 		mv "$profile" "$long"
 		mv "$told" "$scratch/long.told"
+		echo $(($(stolen) - before)) > "$scratch/long.stolen"
 	fi
 	profile=$long
 	told=$scratch/long.told
@@ -58,14 +43,15 @@ times_add_up() {
 # runs, the kernel takes the time of the wake-up for that of the switch (rq_clock_skip_update()): the
 # microseconds between are booked to who gets the CPU there, and to who had it here, at each switch. What
 # the kernel books when an affinity is set to a thread that it has not dequeued yet (EEVDF) is delay,
-# though it slept.
+# though it slept. A thread is on its CPU here while the hypervisor has the CPU.
 times_are_those_of_the_kernel() {
 	take_long
 	agrees "run time and run delay" '. as $p | said($told)[] | . as $line | ($p | thread_of($line)) as $t |
 		(([.outer, $t.ended_ns - $t.begun_ns] | max) - .inner + ($t.voluntary // 0) * 20000 + ($t.involuntary // 0) * 10000) as $more |
-		apart("\(.kind) on-cpu"; $t.ns["on-cpu"]; .cpu; 0.005; $more),
+		apart("\(.kind) on-cpu"; $t.ns["on-cpu"]; .cpu; 0.005; $more + if $t.ns["on-cpu"] > .cpu then $stolen else 0 end),
 		(select(.kind != "migrate") |
-			apart("\(.kind) runnable"; $t.ns.runnable // 0; .delay; 0.005; $more))'
+			apart("\(.kind) runnable"; $t.ns.runnable // 0; .delay; 0.005; $more))' \
+		--argjson stolen "$(< "$scratch/long.stolen")"
 }
 
 waits_have_their_class() {

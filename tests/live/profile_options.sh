@@ -364,7 +364,12 @@ interrupted() {
 	rm -f "$profile"
 	env --default-signal="$1" "$ctprof" offcpu -p "$pid" --format json -o "$profile" 2> "$warned" &
 	ours=$!
-	sleep 1.5
+	# It waits for the end, once all is loaded.
+	until grep -q sigtimedwait "/proc/$ours/wchan"; do
+		kill -0 "$ours"
+		sleep 0.01
+	done
+	sleep 0.5
 	[ ! -e "$profile" ]
 	kill -"$1" "$ours"
 	wait "$ours" || status=$?
@@ -456,7 +461,7 @@ run_case "offcpu: intervals add up, with --hist, --longest and --noisy" needs_pr
 	intervals_add_up --hist --longest 3 --noisy
 run_case "offcpu: stacks have their order, and inlined functions" needs_profiles stacks_have_their_order
 run_case "offcpu: stacks have their system call" needs_profiles system_calls_are_named
-run_case "profile: samples are of the time on the CPU" needs_profiles time_on_the_cpu
+run_case "profile: samples are of the time on the CPU" needs_profiles undisturbed time_on_the_cpu
 run_case "profile: stacks are those of perf" needs_profiles stacks_are_those_of_perf
 run_case "offcpu: stacks are those of eu-stack" needs_profiles stacks_are_those_of_elfutils
 run_case "offcpu: the status of a command" needs_profiles status_is_passed_on
