@@ -320,9 +320,10 @@ static struct error *summarise(const struct heap_tally *tally, struct ctprof_sna
 	return NULL;
 }
 
-/* What is known when the wait is over. A thread that hangs goes on with what is behind `done`. */
+/* What is known when the wait is over, of so many threads. A thread that hangs goes on behind them.
+ */
 static struct error *take_results(struct reader *reader, struct ctprof_snapshot *snapshot,
-				  struct heap_tally *tally)
+				  struct heap_tally *tally, size_t *ret_done)
 {
 	struct job *job = &reader->job;
 	struct error *err;
@@ -333,6 +334,7 @@ static struct error *take_results(struct reader *reader, struct ctprof_snapshot 
 		give(job, snapshot);
 		add_tally(tally, &job->tally);
 	}
+	*ret_done = job->done;
 	pthread_mutex_unlock(&reader->crew.lock);
 	return err;
 }
@@ -354,17 +356,14 @@ static void forget_returned(struct heap *heap)
 	heap->hanging.count = kept;
 }
 
-/* Returns where in the snapshot its process ends. */
-static size_t leave_behind(struct heap *heap, const struct heap_request *request)
+/* The reader that hangs in the process of the thread behind `done`. Returns where in the snapshot
+ * that process ends. */
+static size_t leave_behind(struct heap *heap, const struct heap_request *request, size_t done)
 {
 	struct reader *reader = take_ptr(heap->reader);
 	struct hanging hanging = { .reader = reader };
-	size_t done;
 
-	pthread_mutex_lock(&reader->crew.lock);
-	done = reader->job.done;
-	pthread_mutex_unlock(&reader->crew.lock);
-	/* It may be done by now. */
+	/* It came back meanwhile. */
 	if (done == reader->job.threads.count) {
 		leave(reader);
 		return request->snapshot->threads.count;
@@ -422,6 +421,7 @@ static struct error *read_from(struct heap *heap, const struct heap_request *req
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 	struct error *err;
+	size_t known;
 	bool done;
 
 	if (!heap->reader)
@@ -438,10 +438,9 @@ static struct error *read_from(struct heap *heap, const struct heap_request *req
 	look_at_reader(heap);
 	if (done)
 		atomic_store(&heap->reader->crew.stop, false);
-	err = take_results(heap->reader, request->snapshot, tally);
-	*ret = done ? next_place(heap->reader, request->snapshot) : 0;
-	if (!done)
-		*ret = leave_behind(heap, request);
+	err = take_results(heap->reader, request->snapshot, tally, &known);
+	*ret = done ? next_place(heap->reader, request->snapshot)
+		    : leave_behind(heap, request, known);
 	return err;
 }
 
