@@ -44,9 +44,8 @@ struct guard;
  * up, so that is bounded too. */
 #define GUARD_GIVEN_UP_MAX 32
 
-/* To whom the time of calls about a process is counted: a number for each user that has a share,
- * or for each process. Called before the first call about a process, and
- * given up like one. */
+/* To whom the time of calls about a process is counted: a number for each user that has a share, or
+ * for each process. Called before the first call about a process, and given up like one. */
 typedef uint64_t guard_subject_of(uint32_t pid);
 
 struct guard_options {

@@ -6,11 +6,12 @@
  * ctprof reads what strangers wrote: file names, ELF files, registers, stacks. Each command
  * therefore drops, before it reads any of that, every capability that it does not need later:
  *
- *	main:     privileges_begin()         before any path of the user is opened
- *	command:  run_start(argv, &run)      a command of the user keeps what ctprof was started
- *with privileges_keep(...)       what all of this command needs load and attach BPF programs, open
- *perf events privileges_keep(...)       what is still needed to read, name and write start threads,
- *read processes
+ *	privileges_begin()      in main, before any path of the user is opened
+ *	run_start(argv, &run)   a command of the user keeps all privileges
+ *	privileges_keep(...)    what all of this command needs
+ *	                        load and attach BPF programs, open perf events
+ *	privileges_keep(...)    what is still needed to read, name and write
+ *	                        start threads, read processes
  *
  * Capabilities belong to threads, so both calls come before the first thread is started. Threads
  * that parse files of strangers keep less still: see cmd/parser_sandbox.h.
