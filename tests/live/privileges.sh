@@ -226,6 +226,41 @@ files_drop() {
 	is_limited $pid $allowed $allowed
 }
 
+# ends_with ALLOWED WORDS...: a command that is over at once has no more than that when it is; it is held at its
+# end while it is looked at.
+ends_with() {
+	local allowed=$1 tracer
+
+	shift
+	in_background "${inside[@]}" strace -qq -f -o /dev/null -e trace=exit_group \
+		-e inject=exit_group:delay_enter=20000000 "$ctprof" "$@"
+	tracer=$pid
+	until pid=$(pgrep -x ctprof -P $tracer) && has_dropped $pid $allowed; do
+		kill -0 $tracer || { echo "$*: it has not dropped its privileges"; cat "$scratch/rights.background"; return 1; }
+		sleep 0.02
+	done
+	is_limited $pid $allowed $allowed || { echo "that was $*"; return 1; }
+	kill -9 $pid $tracer
+	wait $tracer || true
+}
+
+brief_commands_drop() {
+	local kstats=$(mask "${reading[@]}" "${writing[@]}") files=$(mask dac_read_search "${writing[@]}") verb \
+		saved=$scratch/rights.kstats
+
+	command -v strace > "$scratch/which" || skip "no strace"
+	"$ctprof" capture -q -p $$ --interval 50ms --count 2 -o "$scratch/rights.brief"
+	ends_with $(mask "${reading[@]}" "${writing[@]}" net_admin) capture -q -p $$ -o "$scratch/rights.zst"
+	ends_with $(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin) doctor
+	ends_with $files metric-list
+	ends_with $files top --batch --replay "$scratch/rights.brief"
+	ends_with $(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" sys_admin) kstats trace brief start syscall:getppid
+	for verb in list "stop brief" "start brief" "reset brief" "show brief" "save -o $saved" \
+		"merge -o $saved.2 $saved" "compare $saved $saved" "remove brief"; do
+		ends_with $kstats kstats $verb
+	done
+}
+
 # A command of the user has what ctprof was started with.
 commands_keep_privileges() {
 	local before words
@@ -367,6 +402,7 @@ run_case "capture --profile drops its privileges before it reads processes" need
 run_case "files that are probed are parsed in a confined thread" needs_bpf has_own_place \
 	probed_files_are_parsed_by_a_confined_thread
 run_case "commands that read files drop their privileges" needs_root files_drop
+run_case "brief commands drop their privileges" needs_bpf has_own_place brief_commands_drop
 run_case "a command that is run has all privileges" needs_bpf commands_keep_privileges
 run_case "doctor limits who may execute a file with capabilities" with_file_capabilities only_the_group_executes
 run_case "capabilities of the file show processes of others, and no files" \
