@@ -270,7 +270,7 @@ draws_keep_totals() {
 	adds_up_exactly
 }
 
-run_case "profile: on + runnable + blocked is wall time, of 10 kinds of threads" needs_profiles times_add_up
+run_case "profile: on + runnable + blocked is wall time, of 10 kinds of threads" needs_profiles undisturbed times_add_up
 run_case "profile: run time and run delay are those of schedstat" needs_profiles undisturbed times_are_those_of_the_kernel
 run_case "profile: known waits are in the right class, within 1 %" needs_profiles undisturbed waits_have_their_class
 run_case "offcpu: waits for a disk, within 1 %" needs_profiles undisturbed disk_waits_are_io_waits
