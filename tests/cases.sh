@@ -7,11 +7,14 @@
 #	run_case "one and one are two" adds_up
 #	end_cases
 #
-# A function's first command that fails ends it, and the case has failed; what it printed is shown.
+# A function's first command that fails ends it, and the case has failed; what it printed is shown. So is what
+# still runs after CASE_SECONDS, and it is ended.
 
 set -u -o pipefail
 
 SKIPPED=77
+# Far more than any case takes on a busy host. Without limit if 0.
+CASE_SECONDS=${CASE_SECONDS:-600}
 failures=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ctprof-test.XXXXXX")
 chmod 755 "$scratch"
@@ -33,19 +36,52 @@ run_endings() {
 	done 2> /dev/null
 }
 
+# descendants_of PID EXCEPT: the processes below PID, with their parents and arguments, but for EXCEPT and what
+# is below that.
+descendants_of() {
+	ps -eo pid=,ppid=,args= | awk -v top="$1" -v except="$2" '
+		{ parent[$1] = $2; line[$1] = $0 }
+		function is_below(pid) {
+			return pid in parent && pid != except && (parent[pid] == top || is_below(parent[pid]))
+		}
+		END { for (pid in parent) if (is_below(pid)) print line[pid] }'
+}
+
+# end_late_case PID DETAILS: when CASE_SECONDS have passed, write down and end what runs below PID. It waits
+# without a child of its own.
+end_late_case() {
+	local never late signal
+
+	exec {never}<> <(:)
+	read -r -t "$CASE_SECONDS" -u "$never"
+	trap '' TERM
+	late=$(descendants_of "$1" "$BASHPID")
+	printf 'not over after %s s; still running:\n%s\n' "$CASE_SECONDS" "$late" >> "$2"
+	for signal in TERM KILL; do
+		awk '{ print $1 }' <<< "$late" | xargs -r kill -"$signal"
+		sleep 5
+	done
+}
+
 # run_case NAME FUNCTION [ARGUMENTS...]
 run_case() {
-	local name=$1 details=$scratch/details status
+	local name=$1 details=$scratch/details status parent=$BASHPID watchdog=
 
 	shift
+	: > "$details"
+	if [ "$CASE_SECONDS" -gt 0 ]; then
+		end_late_case "$parent" "$details" > /dev/null 2>&1 &
+		watchdog=$!
+	fi
 	(
 		endings=()
 		trap run_endings EXIT
 		trap 'echo "failed: $BASH_COMMAND (line ${BASH_LINENO[0]})"' ERR
 		set -eE
 		"$@"
-	) > "$details" 2>&1 < /dev/null
+	) >> "$details" 2>&1 < /dev/null
 	status=$?
+	[ -z "$watchdog" ] || { kill "$watchdog"; wait "$watchdog"; } 2> /dev/null
 	case $status in
 	0) echo "ok - $name" ;;
 	$SKIPPED) echo "skip - $name: $(tail -n 1 "$details")" ;;
