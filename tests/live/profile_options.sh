@@ -365,9 +365,9 @@ interrupted() {
 	env --default-signal="$1" "$ctprof" offcpu -p "$pid" --format json -o "$profile" 2> "$warned" &
 	ours=$!
 	# It waits for the end, once all is loaded.
-	until grep -q sigtimedwait "/proc/$ours/wchan"; do
+	until grep -q poll "/proc/$ours/wchan"; do
 		kill -0 "$ours"
-		sleep 0.01
+		sleep 0.05
 	done
 	sleep 0.5
 	[ ! -e "$profile" ]
