@@ -164,7 +164,8 @@ static struct capture_options options_of(const struct capture_arguments *argumen
 	return options;
 }
 
-/* A tree that the user names is read with the user's own rights, and needs none of ours. */
+/* A tree that the user names is read with the user's own rights. Root's may be the /proc of a host,
+ * seen from a container, and needs what any /proc does. */
 static unsigned uses_of(const struct capture_arguments *arguments)
 {
 	const bool has_tree = arguments->proc_root || arguments->sys_root || arguments->cgroup_root;
@@ -198,7 +199,7 @@ static struct error *take_once(const struct capture_arguments *arguments,
 	return err ? err : capturer_take(capturer, ret);
 }
 
-/* Nothing is asked for, or the snapshot is written. */
+/* Called after the snapshot is written; without --profile it does nothing. */
 static struct error *take_profile(const struct capture_arguments *arguments,
 				  struct profile_beside *profile, const char *path)
 {
@@ -207,12 +208,7 @@ static struct error *take_profile(const struct capture_arguments *arguments,
 	if (!profile)
 		return NULL;
 	err = privileges_keep(PROFILE_READ_PRIVILEGES);
-	if (!err) {
-		PRIVILEGES_RAISED;
-
-		err = profile_beside_take(profile, path, arguments->profile_ns);
-	}
-	return err;
+	return err ? err : profile_beside_take(profile, path, arguments->profile_ns);
 }
 
 static int capture_to(const struct capture_arguments *arguments, const char *path)

@@ -231,7 +231,8 @@ static void limit_bounds(uint64_t kept)
 struct error *privileges_keep(unsigned uses)
 {
 	const bool was_raised = privileges_raise();
-	const uint64_t kept = capabilities_for(uses);
+	const uint64_t kept =
+		capabilities_for(is_from_exec ? uses & ~(unsigned)PRIVILEGE_WRITE_FILES : uses);
 	int failed;
 
 	limit_bounds(kept);

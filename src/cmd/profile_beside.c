@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cmd/privileges.h"
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
 #include "stack/profile_file.h"
@@ -107,15 +108,24 @@ struct error *profile_beside_open(const uint32_t *pids, size_t pid_count, const 
 	return err;
 }
 
+/* Only this needs privileges from exec: the file is written with the user's own rights. */
+static struct error *watch_and_read(struct profile_session *session, uint64_t duration_ns,
+				    struct profile **ret)
+{
+	PRIVILEGES_RAISED;
+	struct error *err = watch(session, duration_ns);
+
+	return err ? err : profile_session_read(session, ret);
+}
+
 struct error *profile_beside_take(struct profile_beside *beside, const char *snapshot,
 				  uint64_t duration_ns)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_free_ char *path = path_beside(snapshot);
-	struct error *err = path ? watch(beside->session, duration_ns) : &error_no_memory;
+	struct error *err =
+		path ? watch_and_read(beside->session, duration_ns, &profile) : &error_no_memory;
 
-	if (!err)
-		err = profile_session_read(beside->session, &profile);
 	return err ? err : write_raw(path, profile);
 }
 

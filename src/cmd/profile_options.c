@@ -317,22 +317,25 @@ static struct probe_host host_of(const struct profile_arguments *arguments)
 	};
 }
 
-/* A file that the user names is opened with the user's own rights; names of the kernel, and the
- * program of a process, are looked up with privileges. */
-static bool names_a_file(struct text event)
+/* Does the event mean a file that the user names, as a part of it or as the command to run? */
+static bool names_a_file(struct text event, const struct probe_host *host)
 {
 	struct probe_spec spec;
 	struct error *err = probe_spec_parse(event, &spec);
-	const bool is_file = err || spec.file.length;
+	const bool is_file =
+		err || spec.file.length || (probe_kind_is_in_file(spec.kind) && host->program);
 
 	error_destroy(err);
 	return is_file;
 }
 
+/* A file that the user names is opened with the user's own rights. Names of the kernel, and the
+ * program of a process that is there, are looked up with privileges. */
+
 static struct error *add_points(struct profile_arguments *arguments, const struct probe_host *host,
 				struct text event)
 {
-	const bool was_raised = !names_a_file(event) && privileges_raise();
+	const bool was_raised = !names_a_file(event, host) && privileges_raise();
 	struct error *err = probe_points_add(arguments->points, host, event);
 
 	privileges_lower(was_raised);
@@ -394,7 +397,7 @@ static bool print_probe(void *context, const char *name)
 
 static struct error *list_points(const struct probe_host *host, struct text event)
 {
-	const bool was_raised = (!event.length || !names_a_file(event)) && privileges_raise();
+	const bool was_raised = (!event.length || !names_a_file(event, host)) && privileges_raise();
 	struct error *err = probe_list(host, event, print_probe, NULL);
 
 	privileges_lower(was_raised);
@@ -404,7 +407,7 @@ static struct error *list_points(const struct probe_host *host, struct text even
 struct error *profile_arguments_list(const struct profile_arguments *arguments)
 {
 	const struct probe_host host = host_of(arguments);
-	struct error *err = privileges_keep(PRIVILEGES_READ);
+	struct error *err = privileges_keep(PRIVILEGE_READ_PROCESSES | PRIVILEGE_NAME_KERNEL);
 
 	if (err)
 		return err;

@@ -85,6 +85,12 @@ static bool parse_offset(struct text digits, uint64_t *ret)
 
 /* --- kinds --- */
 
+bool probe_kind_is_in_file(enum probe_kind kind)
+{
+	return kind == PROBE_UPROBE || kind == PROBE_URETPROBE || kind == PROBE_URET ||
+	       kind == PROBE_USDT;
+}
+
 static bool may_have_offset(const struct probe_spec *spec)
 {
 	return spec->kind == PROBE_KPROBE || spec->kind == PROBE_UPROBE;

@@ -59,6 +59,9 @@ struct probe_spec {
 	uint32_t line; /* 0: a function is meant */
 };
 
+/* Is such a probe in a file of a program or library? */
+bool probe_kind_is_in_file(enum probe_kind kind);
+
 /* The texts of `ret` point into `text`. */
 struct error *probe_spec_parse(struct text text, struct probe_spec *ret) MUST_CHECK;
 

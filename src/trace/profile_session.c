@@ -114,8 +114,10 @@ static bool has_kprobes(const struct probe_points *points)
 
 static bool has_uprobes(const struct probe_points *points)
 {
-	return has_kind(points, PROBE_UPROBE) || has_kind(points, PROBE_URETPROBE) ||
-	       has_kind(points, PROBE_URET) || has_kind(points, PROBE_USDT);
+	for (size_t i = 0; points && i < points->count; i++)
+		if (probe_kind_is_in_file(points->items[i].kind))
+			return true;
+	return false;
 }
 
 static void choose_programs(struct profile_bpf *program, const struct profile_options *options,
