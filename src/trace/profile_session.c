@@ -30,12 +30,29 @@ static bool has_sched_exit(const struct btf *btf)
 	return btf__find_by_name_kind(btf, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
 }
 
-static void look_at_kernel(struct profile_config *config, const struct profile_options *options)
+/* Programs at switches add to these maps. Before Linux 6.1, which has an allocator for BPF, the
+ * kernel would call kmalloc() under the lock of the run queue, which can deadlock: there all room
+ * is allocated in advance. */
+static void allocate_safely(struct profile_bpf *program, const struct btf *btf)
 {
+	struct bpf_map *const maps[] = { program->maps.stack_numbers, program->maps.counted,
+					 program->maps.slots };
+
+	if (btf__find_by_name_kind(btf, "bpf_mem_alloc", BTF_KIND_STRUCT) > 0)
+		return;
+	for (size_t i = 0; i < array_length(maps); i++)
+		bpf_map__set_map_flags(maps[i],
+				       bpf_map__map_flags(maps[i]) & ~(__u32)BPF_F_NO_PREALLOC);
+}
+
+static void look_at_kernel(struct profile_bpf *program, const struct profile_options *options)
+{
+	struct profile_config *config = (struct profile_config *)&program->rodata->config;
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	if (!btf)
 		return;
+	allocate_safely(program, btf);
 	config->has_previous_state = bpf_switch_has_state(btf);
 	/* Each of the longest blocks would need its stack, whether it is a sample or not. */
 	config->is_late =
@@ -235,8 +252,7 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 	if (!session->program)
 		return error_system(errno, "the BPF programs");
 	configure((struct profile_config *)&session->program->rodata->config, &session->options);
-	look_at_kernel((struct profile_config *)&session->program->rodata->config,
-		       &session->options);
+	look_at_kernel(session->program, &session->options);
 	choose_programs(session->program, &session->options, has_multi);
 	size_maps(session->program, &session->options);
 	failed = profile_bpf__load(session->program);
