@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/parser_sandbox.h"
 
+#include <asm/ioctls.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/thread.h"
 #include "cmd/privileges.h"
+#include "proc/map_query.h"
 
 /* Whatever their arguments. Numbers that this machine does not have are left out. */
 static const int allowed[] = {
@@ -21,21 +26,21 @@ static const int allowed[] = {
 	SCMP_SYS(brk), SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(mprotect),
 	SCMP_SYS(madvise), SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
 	SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(exit), SCMP_SYS(exit_group),
-	SCMP_SYS(gettid), SCMP_SYS(getpid), SCMP_SYS(geteuid), SCMP_SYS(getuid), SCMP_SYS(tgkill),
+	SCMP_SYS(gettid), SCMP_SYS(getpid), SCMP_SYS(geteuid), SCMP_SYS(getuid),
 	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigreturn),
 	SCMP_SYS(restart_syscall), SCMP_SYS(getrandom), SCMP_SYS(sysinfo), SCMP_SYS(uname),
-	SCMP_SYS(prlimit64), SCMP_SYS(getrlimit),
+	SCMP_SYS(getrlimit),
 	/* time */
 	SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep),
 	SCMP_SYS(gettimeofday),
-	/* files; what flags they are opened with, a filter cannot see for openat2(), which keeps
-	 * paths of a process within the root directory of that process (symbol/rooted.h) */
+	/* files; seccomp cannot inspect the flags of openat2(), which keeps paths of a process
+	 * within the root directory of that process (symbol/rooted.h) */
 	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(openat2), SCMP_SYS(read), SCMP_SYS(readv),
 	SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(stat),
 	SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(statfs),
 	SCMP_SYS(fstatfs), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2),
 	SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getdents64), SCMP_SYS(fcntl),
-	SCMP_SYS(dup), SCMP_SYS(ioctl), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(fadvise64),
+	SCMP_SYS(dup), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(fadvise64),
 	/* memory of others */
 	SCMP_SYS(process_vm_readv), SCMP_SYS(wait4),
 	/* a file of the cache: nameless until it is whole */
@@ -70,6 +75,10 @@ static const int of_maps[] = {
 static const int confines[] = { SCMP_SYS(capget), SCMP_SYS(capset), SCMP_SYS(seccomp) };
 static const int of_filters[] = { PR_SET_NO_NEW_PRIVS, PR_GET_SECCOMP, PR_SET_SECCOMP };
 
+/* Is the descriptor a terminal, and which mapping has an address: no other ioctl(2), for a terminal
+ * can be made to type (TIOCSTI). */
+static const int controls[] = { TCGETS, (int)MAP_QUERY_REQUEST };
+
 /* Calls, whatever their arguments. */
 static int allow(scmp_filter_ctx filter, const int *calls, size_t count)
 {
@@ -80,30 +89,45 @@ static int allow(scmp_filter_ctx filter, const int *calls, size_t count)
 	return failed;
 }
 
-/* A call with one of these values as its first argument. */
-static int allow_first(scmp_filter_ctx filter, int call, const int *values, size_t count)
+/* A call with one of these values as the low 32 bits of an argument, which are all that the kernel
+ * looks at there. */
+static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, const int *values,
+			size_t count)
 {
 	int failed = 0;
 
 	for (size_t i = 0; !failed && i < count; i++) {
-		const struct scmp_arg_cmp first = {
-			.op = SCMP_CMP_EQ,
-			.datum_a = (scmp_datum_t)values[i],
+		const struct scmp_arg_cmp value = {
+			.arg = argument,
+			.op = SCMP_CMP_MASKED_EQ,
+			.datum_a = UINT32_MAX,
+			.datum_b = (uint32_t)values[i],
 		};
 
-		failed = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &first);
+		failed = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &value);
 	}
 	return failed;
 }
 
+/* Signals to this process, and its own limits. */
+static int allow_own(scmp_filter_ctx filter)
+{
+	const int self[] = { 0, getpid() };
+	int failed = allow_values(filter, SCMP_SYS(tgkill), 0, &self[1], 1);
+
+	return failed ? failed
+		      : allow_values(filter, SCMP_SYS(prlimit64), 0, self, array_length(self));
+}
+
 static int allow_watching(scmp_filter_ctx filter)
 {
-	int failed = allow_first(filter, SCMP_SYS(bpf), of_maps, array_length(of_maps));
+	int failed = allow_values(filter, SCMP_SYS(bpf), 0, of_maps, array_length(of_maps));
 
 	if (!failed)
 		failed = allow(filter, confines, array_length(confines));
 	return failed ? failed
-		      : allow_first(filter, SCMP_SYS(prctl), of_filters, array_length(of_filters));
+		      : allow_values(filter, SCMP_SYS(prctl), 0, of_filters,
+				     array_length(of_filters));
 }
 
 static int add_rules(scmp_filter_ctx filter, enum thread_kind kind)
@@ -113,37 +137,50 @@ static int add_rules(scmp_filter_ctx filter, enum thread_kind kind)
 	if (!failed)
 		failed = allow(filter, allowed, array_length(allowed));
 	if (!failed)
-		failed = allow_first(filter, SCMP_SYS(ptrace), traces, array_length(traces));
+		failed = allow_own(filter);
+	if (!failed)
+		failed = allow_values(filter, SCMP_SYS(ioctl), 1, controls, array_length(controls));
+	if (!failed)
+		failed = allow_values(filter, SCMP_SYS(ptrace), 0, traces, array_length(traces));
 	if (!failed && kind == THREAD_WATCHER)
 		failed = allow_watching(filter);
 	return failed;
 }
 
-static void install_filter(enum thread_kind kind)
+/* Can this kernel filter system calls, and is that allowed here (Linux 4.14)? */
+static bool has_filters(void)
+{
+	const uint32_t action = SECCOMP_RET_ERRNO;
+
+	return !syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action);
+}
+
+/* False: the kernel has filters, and did not take this one. */
+static bool install_filter(enum thread_kind kind)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	bool is_installed;
 
 	if (!filter)
-		return;
+		return false;
 	/* By a binary tree, and without the mitigation of speculative store bypass, which is for
 	 * code that is not trusted and slows everything down (SECCOMP_FILTER_FLAG_SPEC_ALLOW). */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
-	if (!add_rules(filter, kind))
-		seccomp_load(filter);
+	is_installed = !add_rules(filter, kind) && !seccomp_load(filter);
 	seccomp_release(filter);
+	return is_installed || !has_filters();
 }
 
-/* In the new thread. Without the smaller set of capabilities it must not go on. */
+/* In the new thread, which must not go on with more than this. */
 static void confine(enum thread_kind kind)
 {
 	const unsigned uses = kind == THREAD_WATCHER
 				      ? PRIVILEGE_READ_PROCESSES | PRIVILEGE_GROW_MAPS
 				      : PRIVILEGE_READ_PROCESSES;
 
-	if (privileges_keep_in_thread(uses))
+	if (privileges_keep_in_thread(uses) || !install_filter(kind))
 		abort();
-	install_filter(kind);
 }
 
 void parser_sandbox_begin(void)

@@ -2,7 +2,6 @@
 #include "proc/map_query.h"
 
 #include <errno.h>
-#include <linux/ioctl.h>
 #include <sys/ioctl.h>
 
 /* As in include/uapi/linux/fs.h of Linux 6.11: Debian's headers are older. */
@@ -12,14 +11,12 @@ struct procmap_query {
 	uint32_t major, minor, name_size, build_id_size;
 	uint64_t name, build_id;
 };
-_Static_assert(sizeof(struct procmap_query) == 104, "as the kernel has it");
+_Static_assert(sizeof(struct procmap_query) == MAP_QUERY_BYTES, "as the kernel has it");
 
-#define PROCMAP_QUERY _IOWR('f', 17, struct procmap_query)
-
-#define WRITABLE      0x02 /* PROCMAP_QUERY_VMA_WRITABLE */
-#define EXECUTABLE    0x04 /* PROCMAP_QUERY_VMA_EXECUTABLE */
-#define OR_NEXT       0x10 /* PROCMAP_QUERY_COVERING_OR_NEXT_VMA */
-#define FILE_BACKED   0x20 /* PROCMAP_QUERY_FILE_BACKED_VMA */
+#define WRITABLE    0x02 /* PROCMAP_QUERY_VMA_WRITABLE */
+#define EXECUTABLE  0x04 /* PROCMAP_QUERY_VMA_EXECUTABLE */
+#define OR_NEXT     0x10 /* PROCMAP_QUERY_COVERING_OR_NEXT_VMA */
+#define FILE_BACKED 0x20 /* PROCMAP_QUERY_FILE_BACKED_VMA */
 
 int map_query_next(struct map_query *query, struct mapping *ret)
 {
@@ -34,7 +31,7 @@ int map_query_next(struct map_query *query, struct mapping *ret)
 	};
 
 	/* ENOSYS: of an emulator. */
-	if (ioctl(query->fd, PROCMAP_QUERY, &asked))
+	if (ioctl(query->fd, MAP_QUERY_REQUEST, &asked))
 		return errno == ENOSYS ? ENOTTY : errno;
 	query->from = asked.end;
 	query->build_id_length = (uint8_t)asked.build_id_size;

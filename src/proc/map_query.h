@@ -14,8 +14,13 @@
 #define PROC_MAP_QUERY_H
 
 #include <limits.h>
+#include <linux/ioctl.h>
 
 #include "proc/maps.h"
+
+/* PROCMAP_QUERY, with its struct of so many bytes. */
+#define MAP_QUERY_BYTES        104
+#define MAP_QUERY_REQUEST      _IOWR('f', 17, char[MAP_QUERY_BYTES])
 
 #define MAP_QUERY_BUILD_ID_MAX 20
 
