@@ -148,7 +148,9 @@ static const struct option_row kstats_options[] = {
 
 enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
 
-/* The privileges that root keeps to read metrics, to change them, and to create one. */
+/* The privileges that root keeps to read files, to read metrics, to change them, and to create one.
+ */
+#define FILES    (PRIVILEGE_READ_FILES | PRIVILEGE_WRITE_FILES)
 #define READING  (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
 #define CHANGING READING /* files of the module are read-only by their mode */
 #define MAKING   (READING | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES | PRIVILEGE_MOUNT)
@@ -167,15 +169,27 @@ static const struct {
 	{ "reset", "NAME...", kstats_order, 1, INT32_MAX, 0, CHANGING },
 	{ "remove", "NAME...", kstats_remove, 1, INT32_MAX, 0, CHANGING },
 	{ "save", "-o FILE [NAME...]", kstats_save, 0, INT32_MAX, ASKS_OUTPUT, READING },
-	{ "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, ASKS_OUTPUT, READING },
-	{ "compare", "BEFORE AFTER", kstats_compare, 2, 2, 0, READING },
+	{ "merge", "-o FILE FILE...", kstats_merge, 1, INT32_MAX, ASKS_OUTPUT, FILES },
+	{ "compare", "BEFORE AFTER", kstats_compare, 2, 2, 0, FILES },
 };
+
+static bool are_files(char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!kstats_is_file(words[i]))
+			return false;
+	return true;
+}
 
 /* Metrics that BPF records belong to root, and a program's metric to the user of that program:
  * privileges from exec give access to neither. */
-static struct error *drop_privileges(size_t verb)
+static struct error *drop_privileges(size_t verb, char **words, int count)
 {
-	return privileges_keep(privileges_are_from_exec() ? 0 : verbs[verb].privileges);
+	const bool is_of_files = verbs[verb].run == kstats_show && are_files(words, count);
+
+	return privileges_keep(privileges_are_from_exec() ? 0
+			       : is_of_files              ? FILES
+							  : verbs[verb].privileges);
 }
 
 static const char *verb_value(size_t number)
@@ -251,7 +265,7 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 		if (err)
 			return usage_error(command, err);
 		memory_limit_set();
-		err = drop_privileges(verb);
+		err = drop_privileges(verb, words + 1, count - 1);
 		if (err)
 			return report_error(err, STATUS_FAILED);
 		/* With the verb itself before its words. */

@@ -52,7 +52,8 @@ enum privilege_use {
 	/* See addresses in /proc/kallsyms: CAP_SYSLOG. */
 	PRIVILEGE_NAME_KERNEL = 1 << 5,
 	/* Write into directories of other users, where root has no right but by CAP_DAC_OVERRIDE,
-	 * and replace their files in sticky ones (CAP_FOWNER). */
+	 * and replace their files in sticky ones (CAP_FOWNER). Never kept of privileges from exec.
+	 */
 	PRIVILEGE_WRITE_FILES = 1 << 6,
 	/* Run before others on a busy host: CAP_SYS_NICE. */
 	PRIVILEGE_PRIORITY = 1 << 7,
@@ -68,9 +69,7 @@ enum privilege_use {
 };
 
 /* What reading processes needs, once everything is loaded and attached. */
-#define PRIVILEGES_READ                                                         \
-	(PRIVILEGE_READ_MAPS | PRIVILEGE_GROW_MAPS | PRIVILEGE_READ_PROCESSES | \
-	 PRIVILEGE_NAME_KERNEL)
+#define PRIVILEGES_READ (PRIVILEGE_READ_MAPS | PRIVILEGE_READ_PROCESSES | PRIVILEGE_NAME_KERNEL)
 
 /* Call it first in main(). Restores the real user and group IDs of a set-user-ID file, and puts
  * privileges that came from exec out of effect. */

@@ -162,7 +162,7 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 /* What a session needs to be opened, and from then on: cmd/privileges.h. */
 #define PROFILE_OPEN_PRIVILEGES \
 	(PROFILE_READ_PRIVILEGES | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PRIORITY)
-#define PROFILE_READ_PRIVILEGES (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
+#define PROFILE_READ_PRIVILEGES (PRIVILEGES_READ | PRIVILEGE_GROW_MAPS | PRIVILEGE_WRITE_FILES)
 
 void profile_arguments_deinit(struct profile_arguments *arguments);
 

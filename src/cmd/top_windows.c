@@ -143,10 +143,11 @@ static struct error *check_there(const struct top *top, struct engine_options *o
 	return err ? err : check_users(&top->filter);
 }
 
-/* The inspector of the screen, and captures of --record, load programs later. */
+/* The memory of exact states grows with the number of threads. The inspector of the screen, and
+ * captures of --record, load programs later. */
 static unsigned later_uses(const struct top_arguments *a)
 {
-	unsigned uses = CAPTURE_READ_PRIVILEGES;
+	unsigned uses = CAPTURE_READ_PRIVILEGES | PRIVILEGE_GROW_MAPS;
 
 	if (!a->batch)
 		uses |= PROFILE_OPEN_PRIVILEGES;

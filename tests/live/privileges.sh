@@ -19,7 +19,8 @@ mask() {
 }
 
 parsing=(sys_ptrace dac_read_search checkpoint_restore)
-reading=("${parsing[@]}" bpf syslog)
+reading=("${parsing[@]}" syslog)
+growing=("${reading[@]}" bpf)
 writing=(dac_override fowner)
 loading=(bpf perfmon ipc_lock sys_resource)
 
@@ -99,7 +100,7 @@ profiles_drop() {
 
 	for command in profile offcpu; do
 		in_background "$ctprof" $command -d 1000s
-		is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
+		is_limited $pid $(mask "${growing[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
 		# Those that make unwind tables, and the one that follows processes.
 		between "threads of $command beside the first" 1 $others 1000
 		equal "those with a filter of system calls" $filtered $others
@@ -115,7 +116,7 @@ captures_drop() {
 	kill $pid
 	wait $pid || true
 	in_background "$ctprof" capture --profile 1000s -o "$scratch/limited.zst"
-	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
+	is_limited $pid $(mask "${growing[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf)
 	between "threads beside the first" 1 $others 1000
 	equal "those with a filter of system calls" $filtered $others
 }
@@ -131,7 +132,7 @@ diff_drops() {
 }
 
 top_drops() {
-	local allowed=$(mask "${reading[@]}" "${writing[@]}" net_admin) engine
+	local allowed=$(mask "${growing[@]}" "${writing[@]}" net_admin) engine
 
 	for engine in exact counters taskstats; do
 		in_background "$ctprof" top --batch -i 100ms --engine $engine
@@ -211,7 +212,8 @@ files_drop() {
 	mkfifo "$scratch/rights.waits"
 	exec 9<> "$scratch/rights.waits"
 	at_end "exec 9>&-"
-	for words in "show -" "show-host -" "compare - $scratch/missing.zst" "flame -"; do
+	for words in "show -" "show-host -" "compare - $scratch/missing.zst" "flame -" \
+		"kstats show -"; do
 		"$ctprof" $words < "$scratch/rights.waits" > "$scratch/rights.background" 2>&1 &
 		pid=$!
 		at_end "kill -9 $pid; wait $pid"
@@ -219,11 +221,6 @@ files_drop() {
 		kill $pid
 		wait $pid || true
 	done
-	"$ctprof" kstats show - < "$scratch/rights.waits" > "$scratch/rights.background" 2>&1 &
-	pid=$!
-	at_end "kill -9 $pid; wait $pid"
-	allowed=$(mask "${reading[@]}" "${writing[@]}")
-	is_limited $pid $allowed $allowed
 }
 
 # ends_with ALLOWED WORDS...: a command that is over at once has no more than that when it is; it is held at its
@@ -255,9 +252,11 @@ brief_commands_drop() {
 	ends_with $files metric-list
 	ends_with $files top --batch --replay "$scratch/rights.brief"
 	ends_with $(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" sys_admin) kstats trace brief start syscall:getppid
-	for verb in list "stop brief" "start brief" "reset brief" "show brief" "save -o $saved" \
-		"merge -o $saved.2 $saved" "compare $saved $saved" "remove brief"; do
+	for verb in list "stop brief" "start brief" "reset brief" "show brief" "save -o $saved" "remove brief"; do
 		ends_with $kstats kstats $verb
+	done
+	for verb in "show $saved" "merge -o $saved.2 $saved" "compare $saved $saved"; do
+		ends_with $files kstats $verb
 	done
 }
 
@@ -346,6 +345,10 @@ members_open_files_with_their_own_rights() {
 		between "status of $words" 1 $status 2
 		has "what it says" "$(< "$scratch/rights.output")" "Permission denied"
 	done
+	# A probe without a file is in the program of the command.
+	install -m 600 build/ctprof "$private/program"
+	fails 126 "${as_member[@]}" "$granted/ctprof" profile -d 1ms -e uprobe:nonesuch -- "$private/program"
+	has "what it says of a command" "$output" "$private/program: Permission denied"
 	# Where a member may not write, ctprof does not either.
 	for words in "capture -q -p $$" "profile -q -d 100ms -p $$" "flame $scratch/mine.raw"; do
 		status=0
@@ -353,6 +356,21 @@ members_open_files_with_their_own_rights() {
 		between "status of $words" 1 $status 2
 	done
 	equal "new files" "$(ls "$private" | grep new || true)" ""
+	profile_stays_out "$granted/ctprof" "${as_member[@]}"
+}
+
+# profile_stays_out PROGRAM COMMAND...: with a profile beside a snapshot, whose name is a link of the user's own
+# into a directory where root alone may write. COMMAND runs a program as that user.
+profile_stays_out() {
+	local private=$scratch/rights.outside mine
+
+	mkdir -m 755 -p "$private"
+	mine=$(mktemp -d "$scratch/rights.mine.XXXXXX")
+	chmod 1777 "$mine"
+	"${@:2}" ln -s "$private/planted" "$mine/mine.profile.raw"
+	fails 1 "${@:2}" "$1" capture -q -p $$ --profile 50ms -o "$mine/mine"
+	has "what it says" "$output" "Permission denied"
+	equal "new files" "$(ls "$private")" ""
 }
 
 # Nothing is in effect but while the kernel and processes are read.
@@ -382,11 +400,12 @@ set_user_id_becomes_the_real_user() {
 	cp build/ctprof "$granted"
 	chmod 4755 "$granted"
 	in_background "${as_nobody[@]}" "$granted" offcpu -d 1000s
-	is_limited $pid $(mask "${reading[@]}" "${writing[@]}") $(mask "${parsing[@]}" bpf) \
+	is_limited $pid $(mask "${growing[@]}") $(mask "${parsing[@]}" bpf) \
 		"65534 65534 65534 65534 65534 65534 65534 65534"
 	install -m 600 /dev/null "$scratch/rights.setuid/secret"
 	fails 1 "${as_nobody[@]}" "$granted" show "$scratch/rights.setuid/secret"
 	has "what it says" "$output" "Permission denied"
+	profile_stays_out "$granted" "${as_nobody[@]}"
 	"${as_nobody[@]}" "$granted" profile -q -d 100ms -o /dev/null --format folded -- \
 		id -u > "$scratch/rights.told"
 	equal "the user of a command" "$(< "$scratch/rights.told")" 65534
