@@ -15,7 +15,7 @@
  * Reading them takes the kernel ten times longer than all else of a process: it walks its page
  * tables for smaps_rollup. So several threads do it. A reader that hangs is not waited for: another
  * one takes its place. Reading even a command line hangs where a process holds the lock of its
- *memory map for good.
+ * memory map for good.
  *
  * When a process takes longer than three seconds, others of its user are skipped until it is read,
  * and the time of slow readings is counted to the user. Processes of root and of our own user are
