@@ -31,10 +31,10 @@ struct crew {
 	pthread_mutex_t lock; /* also for what they want to publish */
 	pthread_cond_t finished;
 	unsigned users, workers;  /* workers: those who have not finished */
-	_Atomic uint64_t step_ns; /* when somebody got on last (CLOCK_MONOTONIC) */
+	_Atomic uint64_t step_ns; /* time of the last progress (CLOCK_MONOTONIC) */
 	_Atomic bool stop;        /* nobody waits: workers end at the next opportunity */
 	uint64_t patience_ns;     /* a wait ends after so long without a step; 10 s unless set */
-	/* Called by who waits, about each second of it, as to start more workers; NULL: not. */
+	/* Called about once a second while waiting, e.g. to start more workers. May be NULL. */
 	void (*look)(void *context);
 	void *look_context;
 };

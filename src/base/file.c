@@ -163,7 +163,7 @@ static struct error *open_input(int dir, const char *name, const char *path, boo
 	if (found < 0 || fstat(found, &stat))
 		return error_system(errno, "%s", path);
 	if (!S_ISREG(stat.st_mode) && !may_wait)
-		return error_create("%s: is no regular file", path);
+		return error_create("%s: not a regular file", path);
 	fd = open_again(found, S_ISREG(stat.st_mode));
 	if (fd < 0 && errno == EWOULDBLOCK)
 		return error_coded(errno, "%s: a process holds a lease on it (fcntl(2))", path);

@@ -50,7 +50,7 @@ struct given_up {
 
 struct guard {
 	struct guard_options options;
-	pthread_mutex_t lock;      /* a worker has it but in calls */
+	pthread_mutex_t lock;      /* held by the worker except during calls */
 	pthread_cond_t work, done; /* for the worker, for the caller */
 	struct worker *worker;     /* waits or works; NULL: there is none */
 	LIST_HEAD(, worker) hanging;
@@ -63,8 +63,7 @@ struct guard {
 	bool is_over;
 };
 
-/* One word that is there from the start: reading it calls nobody, and libctprof needs no
- * __tls_get_addr() of the dynamic linker. */
+/* Initial-exec TLS: access needs no __tls_get_addr(), which is in the dynamic linker. */
 static _Thread_local struct worker *self __attribute__((tls_model("initial-exec")));
 
 /* --- shares of the time --- */
@@ -205,7 +204,7 @@ static void end_call(struct worker *worker)
 		charge(worker->guard, worker->subject, cost_ns);
 }
 
-/* Before a call, for after it the process may be gone; and this may hang like any call. */
+/* Look up the user first: the process may exit during the call. The look-up may hang too. */
 static void find_subject(struct worker *worker)
 {
 	uint64_t subject;

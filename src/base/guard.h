@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Work that looks at other processes, by a caller who must not hang.
+ * Run work that inspects other processes with a time limit for each call.
  *
  * A process can make a call that looks at it wait for ever (base/crew.h says by what). A crew does
  * work that is its own; this is for work on what belongs to the caller:
@@ -19,12 +19,11 @@
  *		guard_leave();
  *		...
  *
- * The work runs in a thread, and its caller does nothing meanwhile, so that it may use all that is
- * the caller's, without locks. Only between guard_enter() and guard_leave() may the caller go on:
- * a call between them uses nothing but the job and what is on the thread's stack. When such a call
- * returns at last, its thread ends: guard_leave() does not return. So when guard_enter() is called,
- * what belongs to the caller must be in order, and what only the work knows (memory, descriptors)
- * must be in the job, for `release`.
+ * The caller blocks while the worker runs, so the work may use the caller's data without locks.
+ * Between guard_enter() and guard_leave() the caller may resume: use only the job and the stack
+ * there. If the call was abandoned, guard_leave() ends the thread and does not return. So at
+ * guard_enter() the caller's data must be consistent, and what only the work knows (memory,
+ * descriptors) must be in the job, for `release`.
  *
  * Outside of such work guard_enter() and guard_leave() do nothing.
  */
@@ -40,11 +39,10 @@
 struct guard;
 
 /* Calls about a subject that were given up: after so many, all others about it are refused for
- * good. What a call opened, and what was open around it but is not in a job, stays when it is given
- * up, so that is bounded too. */
+ * good. An abandoned call leaks descriptors that are not in its job; this limit bounds the leak. */
 #define GUARD_GIVEN_UP_MAX 32
 
-/* To whom the time of calls about a process is counted: a number for each user that has a share, or
+/* To whom the time of calls about a process is charged: a number for each user that has a share, or
  * for each process. Called before the first call about a process, and given up like one. */
 typedef uint64_t guard_subject_of(uint32_t pid);
 

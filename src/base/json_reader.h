@@ -60,8 +60,7 @@ struct json_member {
 struct json_shape {
 	const struct json_member *members;
 	size_t count;
-	size_t stride; /* from one row to the next, when rows are part of larger ones; 0: adjacent
-			*/
+	size_t stride; /* from one row to the next, when part of larger ones; 0: adjacent */
 	/* For every element of an array, and for every member of an object that has no rows. */
 	json_take each;
 	uintptr_t detail;

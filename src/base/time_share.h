@@ -19,7 +19,7 @@
 #include "base/word_map.h"
 
 struct time_shares {
-	uint64_t advance_ns;      /* of what a subject pays back, so much may be open */
+	uint64_t advance_ns;      /* debt allowed before calls are refused */
 	struct word_map subjects; /* to the index of its time */
 	struct {
 		ARRAY(uint64_t);

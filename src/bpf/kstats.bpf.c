@@ -73,7 +73,7 @@ static __always_inline int begin(const struct event *event)
 	return 0;
 }
 
-/* A goroutine that has no start here may have one that cannot be found. */
+/* A zero tag means that the goroutine is unknown, so its start cannot be found. */
 static __always_inline __u64 start_of(const struct event *event)
 {
 	__u64 tag = tag_of(event);

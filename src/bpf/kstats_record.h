@@ -14,7 +14,7 @@
  * The tag of a call is where it is on the stack, which nothing else has while it lasts: so each end
  * finds its own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair
  * is the thread, or the argument. Stacks of Go move: there it is the goroutine, and how far the
- *call is below the upper end of its stack, which stays the same.
+ * call is below the upper end of its stack, which stays the same.
  *
  * This is run wherever somebody wants to measure, with the locks of the scheduler or of the
  * allocator held, too. So nothing is allocated: all maps have their room from the beginning.

@@ -218,8 +218,8 @@ static __always_inline void look_again(struct task_struct *task, struct watched 
 		first_stack(task, t);
 }
 
-/* Does its CPU run it? Since on_switch() was last called there, by what that was told: task->on_cpu
- * is cleared only when the switch is over (finish_task() in kernel/sched/core.c). */
+/* Is it running? Uses what on_switch() last recorded on that CPU: task->on_cpu is cleared only when
+ * the switch is over (finish_task() in kernel/sched/core.c). */
 static __always_inline bool is_running(struct task_struct *task)
 {
 	__u32 zero = 0;

@@ -281,7 +281,8 @@ static __noinline int lose_place(struct task_struct *task, __u8 kin, bool is_cou
 
 /* The iterator describes a thread that may be switched at the same time, on another CPU or between
  * two instructions of the iterator. The switch leaves a note then, and the iterator corrects the
- * record before it publishes it. False: it is published by now, and the switch is told as any. */
+ * record before it publishes it. False: it is published by now, and the switch is recorded
+ * normally. */
 static __always_inline bool note_move(struct watched *w, __u64 now, __u32 class)
 {
 	__u32 was;

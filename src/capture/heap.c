@@ -15,7 +15,7 @@
 #define PATIENCE_NS     (5 * NS_PER_S)
 #define PATIENCE_MIN_NS (NS_PER_S / 10)
 
-/* A process that takes longer is counted to its user. */
+/* A process that takes longer is charged to its user. */
 #define SLOW_NS (NS_PER_S / 20)
 
 /* A user may take a tenth of the time, with half a minute in advance. */
@@ -162,7 +162,7 @@ static void *read_all(void *context)
 
 /* --- what it is to read --- */
 
-/* Is somebody hanging in a process like it, or was, a moment ago? */
+/* Is a reader hung in a process of this user, or is the user's time used up? */
 static bool is_left_alone(const struct heap *heap, uint32_t tgid)
 {
 	uint64_t subject;
@@ -405,7 +405,7 @@ static uint64_t patience_for(const struct heap_request *request, uint64_t now_ns
 	return patience_ns > PATIENCE_MIN_NS ? patience_ns : PATIENCE_MIN_NS;
 }
 
-/* Where in the snapshot a reader ended that was told to begin again, or all of it. */
+/* Index at which a stopped reader resumes, or the number of threads. */
 static size_t next_place(const struct reader *reader, const struct ctprof_snapshot *snapshot)
 {
 	const struct job *job = &reader->job;

@@ -47,13 +47,13 @@ struct one_process {
 	_Atomic enum reading state;
 	_Atomic uint64_t begun_ns;
 	uint64_t cost_ns;         /* of READING_DONE */
-	bool is_slow, is_charged; /* seen by who waits */
+	bool is_slow, is_charged; /* seen by the waiting thread */
 	struct one_file files[LEADER_FILE_COUNT];
 };
 
 struct leader_files {
 	struct crew crew;
-	struct leader_hangs *hangs; /* of who waits; for the thread that does */
+	struct leader_hangs *hangs; /* used by the waiting thread only */
 	int proc;
 	unsigned wanted;
 	_Atomic size_t next;
@@ -345,7 +345,7 @@ static void look_at_all(void *context)
 		crew_start(&files->crew, reader, files);
 }
 
-/* Also what those cost who are waited for no more. */
+/* Also charge processes whose readers were abandoned. */
 static void settle(struct leader_files *files)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);

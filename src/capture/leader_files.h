@@ -15,11 +15,11 @@
  * Reading them takes the kernel ten times longer than all else of a process: it walks its page
  * tables for smaps_rollup. So several threads do it. A reader that hangs is not waited for: another
  * one takes its place. Reading even a command line hangs where a process holds the lock of its
- *memory map for good.
+ * memory map for good.
  *
  * When a process takes longer than three seconds, others of its user are skipped until it is read,
- * and the time of slow readings is counted to the user. Processes of root and of our own user are
- * counted one by one. A caller that reads again and again keeps that in struct leader_hangs. No
+ * and the time of slow readings is charged to the user. Processes of root and of our own user are
+ * charged one by one. A caller that reads again and again keeps that in struct leader_hangs. No
  * more than LEADER_HANGING_MAX threads hang at a time. When as many do, nothing is read.
  */
 #ifndef CAPTURE_LEADER_FILES_H
@@ -47,7 +47,7 @@ struct leader_files;
 struct leader_hangs {
 	ARRAY(struct leader_files *);
 	struct time_shares shares;
-	/* To whom a process is counted (proc/process_user.h), which is NULL but in tests. */
+	/* To whom a process is charged (proc/process_user.h), which is NULL but in tests. */
 	uint64_t (*subject_of)(uint32_t tgid);
 };
 

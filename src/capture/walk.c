@@ -71,7 +71,7 @@ struct error *capture_find_targets(struct capture *c)
 	return NULL;
 }
 
-/* Whether it has memory its files will tell. */
+/* Its files will show whether it has memory. */
 static struct error *keep_leader(struct capture *c, struct ctprof_thread *thread)
 {
 	const struct leader leader = {

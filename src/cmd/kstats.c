@@ -112,9 +112,8 @@ static const struct option_row kstats_options[] = {
 	{ "stopped", 0, NULL, parse_flag, RECORDED(is_stopped),
 	  "Of trace: record nothing until kstats start.", NULL, false },
 	{ "force-uretprobe", 0, NULL, parse_flag, RECORDED(forces_returns),
-	  "Of trace: place uretprobe in programs of Go too, which then crash as soon as a stack "
-	  "moves.",
-	  NULL, false },
+	  "Of trace: allow uretprobe in Go programs, although they crash when a stack moves.", NULL,
+	  false },
 	{ "format", 'f', "FORMAT", parse_format, SHOWN(format),
 	  "Of show and list: text, json or csv; of show also openmetrics, and kstats: the lines of "
 	  "the kernel module, for awk.",

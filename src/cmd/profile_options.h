@@ -76,7 +76,7 @@ struct profile_arguments {
 	  "usdt:FILE:NAME; with globs or /regular expressions/. May be given more than once.",     \
 	  NULL, false },                                                                           \
 	{ "force-uretprobe", 0, NULL, parse_flag, PROFILE_AT(arguments, forces_returns),           \
-	  "Place uretprobe in programs of Go too, which then crash as soon as a stack moves.",     \
+	  "Allow uretprobe in Go programs, although they crash when a stack moves.",               \
 	  NULL, false },                                                                           \
 	{ "list-probes", 0, NULL, parse_flag, PROFILE_AT(arguments, list_probes),                  \
 	  "Print the probes that -e means, or all that there are in the kernel.", NULL, false },   \

@@ -239,25 +239,26 @@ static bool is_interrupted(void *context)
 	return interrupts_came();
 }
 
+static const char *files(size_t count)
+{
+	return count == 1 ? "file or process" : "files or processes";
+}
+
 static void tell_left(const struct symbolise_left *left)
 {
 	if (left->beyond)
 		fprintf(stderr,
-			"ctprof: functions of %zu file%s and processes have no names: no more than "
-			"%" PRIu64 " MiB are read for one user, and %" PRIu64 " MiB for all but "
-			"root\n",
-			left->beyond, plural(left->beyond), SYMBOLISE_USER_BYTES >> 20,
+			"ctprof: %zu %s not symbolised: no more than %" PRIu64 " MiB are read for "
+			"one user, and %" PRIu64 " MiB for all but root\n",
+			left->beyond, files(left->beyond), SYMBOLISE_USER_BYTES >> 20,
 			SYMBOLISE_USERS_BYTES >> 20);
 	if (left->hangs)
-		fprintf(stderr,
-			"ctprof: functions of %zu file%s and processes have no names: their file "
-			"systems do not answer\n",
-			left->hangs, plural(left->hangs));
+		fprintf(stderr, "ctprof: %zu %s not symbolised: %s did not answer\n", left->hangs,
+			files(left->hangs),
+			left->hangs == 1 ? "its file system" : "their file systems");
 	if (left->ended)
-		fprintf(stderr,
-			"ctprof: interrupted: functions of %zu file%s and processes have no "
-			"names\n",
-			left->ended, plural(left->ended));
+		fprintf(stderr, "ctprof: interrupted: %zu %s not symbolised\n", left->ended,
+			files(left->ended));
 }
 
 static struct error *name_frames(const struct profile_output *output, struct profile *profile)

@@ -168,7 +168,8 @@ struct error *user_found_refused(const struct user_found *found, int failed)
 {
 	if (failed == EACCES || failed == EPERM)
 		return error_coded(failed,
-				   "metric %u:%s: only root and the user of the process may",
+				   "metric %u:%s: permission denied: only root and the process's "
+				   "user may open it",
 				   found->pid, found->name);
 	if (failed == ENOENT)
 		return error_coded(failed,
@@ -203,7 +204,7 @@ struct error *user_found_open(const struct user_found *found, bool writable,
 	err = kstats_region_map(fd, writable, ret);
 	if (!err && strcmp(ret->header.name, found->name) != 0) {
 		kstats_region_unmap(ret);
-		err = error_coded(EPROTO, "its memory has the name of another");
+		err = error_coded(EPROTO, "the name in its memory does not match");
 	}
 	return err ? error_prefix(err, "metric %u:%s", found->pid, found->name) : NULL;
 }

@@ -54,7 +54,7 @@
 	OMISSION(PROCESS_TIME, "process", "searching its mappings takes more than a second") \
 	OMISSION(TIME, "process", "limit of 3 s for the processes of a user")                \
 	OMISSION(HANGS, "process", "the kernel did not answer for 5 s")                      \
-	OMISSION(AFTER_HANG, "process", "after the kernel did not answer about another one")
+	OMISSION(AFTER_HANG, "process", "reading another process hung")
 
 enum user_omission {
 #define OMISSION_ENUM(id, what, why) USER_OMITTED_##id,

@@ -339,7 +339,7 @@ static struct error *run(struct search **search)
 		struct error *err;
 
 		if (!crew_start(&(*search)->crew, look, *search))
-			return error_create("no thread to look at processes with");
+			return error_create("cannot create a thread to read processes");
 		if (crew_wait(&(*search)->crew, 0))
 			break;
 		err = go_on(*search, &next);
@@ -441,7 +441,7 @@ struct error *user_search_named(uint32_t pid, const char *name, bool writable,
 	named->writable = writable;
 	snprintf(named->wanted.name, sizeof(named->wanted.name), "%s", name);
 	if (!crew_start(&named->crew, look_for_named, named)) {
-		err = error_create("no thread to look at process %u with", pid);
+		err = error_create("cannot create a thread to read process %u", pid);
 	} else if (!crew_wait(&named->crew, 0)) {
 		err = error_coded(ETIMEDOUT,
 				  "metric %u:%s: the kernel did not answer about its process for "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose a process is: the user to whom what it costs to look at it is counted.
+ * The user of a process, to whom the time to look at it is charged.
  */
 #ifndef PROC_PROCESS_USER_H
 #define PROC_PROCESS_USER_H
@@ -23,7 +23,7 @@ bool process_user_is_stranger(uint32_t user);
 /* The user of a process if it is a stranger, else 0. */
 uint32_t process_user_limited(uint32_t pid);
 
-/* To whom the time of calls that look at the process is counted (guard_subject_of in base/guard.h):
+/* To whom the time of calls that look at the process is charged (guard_subject_of in base/guard.h):
  * all processes of a stranger to him, others to themselves. */
 uint64_t process_user_subject(uint32_t pid);
 

@@ -5,8 +5,8 @@
  *	profile_create(&profile);
  *	profile_frame(profile, &(struct frame){ .name = name, ... }, &frame);
  *	profile_node(profile, NODE_NONE, frame, &node);
- *	profile_add(profile, &(struct sample){ .thread = t, .class = CLASS_IO_WAIT, .node = node,
- *... }); profile_destroy(profile);
+ *	profile_add(profile, &(struct sample){ .thread = t, .node = node, ... });
+ *	profile_destroy(profile);
  *
  * Stacks are one tree: a node is a frame and the node of its caller, so a stack is the node of its
  * innermost frame. A user stack comes first, then the kernel's on top of it, as a flame graph has

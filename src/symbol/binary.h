@@ -5,8 +5,10 @@
  *
  *	struct binary *binary;
  *	if (binary_open(fd, &options, &binary) == 0) {
- *		if (binary_address(binary, &place, &address) && binary_find(binary, address,
- *&found)) show(found.name); binary_destroy(binary);
+ *		if (binary_address(binary, offset, mapped, &address) &&
+ *		    binary_find(binary, address, &found))
+ *			show(found.name);
+ *		binary_destroy(binary);
  *	}
  */
 #ifndef SYMBOL_BINARY_H

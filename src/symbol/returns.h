@@ -9,7 +9,7 @@
  *
  * Only x86_64. Instructions are decoded one behind the other from the start, by capstone. A
  * breakpoint within an instruction would change it, so code that does not decode throughout, or
- *that jumps to where no decoded instruction begins, has no answer.
+ * that jumps to where no decoded instruction begins, has no answer.
  */
 #ifndef SYMBOL_RETURNS_H
 #define SYMBOL_RETURNS_H

@@ -3,8 +3,8 @@
 
 #include "trace/address_space.h"
 
-/* Smaller spaces count for nobody: to ask for the user of each process that starts takes longer
- * than they are worth. Programs with 100 libraries have 8 KiB. */
+/* Do not charge small spaces: looking up the user of every new process costs more. Programs with
+ * 100 libraries have 8 KiB. */
 #define FREE_BYTES ((size_t)16 << 10)
 
 struct image {

@@ -26,8 +26,8 @@ DEFINE_CLEANUP(image_table_destroy, struct image_table *)
 /* From now on users have shares of the memory. */
 void image_table_limit_users(struct image_table *table, share_user_of *user_of);
 
-/* What follows says nothing when there is no memory, or more than `max_memory` or the user's
- * share of it would be needed: it is counted as lost. */
+/* The functions below do not report errors; failed allocations, and what would need more than
+ * `max_memory` or the user's share of it, are counted as lost. */
 
 /* A process that is there, since that time (0: whenever) unless it is known. `exe`: its program, or
  * "". */

@@ -75,8 +75,8 @@ bool image_watch_read_again(struct image_watch *watch, uint32_t pid);
 /* How many records of the kernel were lost so far, for its rings were full or memory was short.
  * Names and stacks of processes of that time may be wrong. */
 uint64_t image_watch_lost(const struct image_watch *watch);
-/* Of these, those that nobody has seen, so that they may have been about any process: what there is
- * no memory for is lost for its process alone. */
+/* Of these, records lost in the rings or the queue, which may concern any process: what the table
+ * has no memory for is lost for its process alone. */
 uint64_t image_watch_missed(const struct image_watch *watch);
 
 /*

@@ -321,8 +321,8 @@ static struct error *return_of_program(const struct kstats_spec *spec,
 		text_print("%s%s", is_ret ? "uret" : "uretprobe", strchr(spec->start, ':'));
 	struct error *err = text ? find(text, true, spec, ret) : &error_no_memory;
 
-	return err && is_ret ? error_prefix(err, "Go moves stacks, so a call ends at a RET "
-						 "instruction")
+	return err && is_ret ? error_prefix(err, "cannot measure this Go function at its RET "
+						 "instructions")
 			     : err;
 }
 

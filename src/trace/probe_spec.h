@@ -16,7 +16,7 @@
  *
  * "::" belongs to a name of C++ or Rust, a single ':' ends what is before it. A text that begins
  * and ends with '/' is a regular expression, not a path. "(*" belongs to a method of Go and makes
- *no glob: "main.(*Server).Serve".
+ * no glob: "main.(*Server).Serve".
  */
 #ifndef TRACE_PROBE_SPEC_H
 #define TRACE_PROBE_SPEC_H

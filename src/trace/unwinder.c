@@ -68,7 +68,7 @@ struct process {
 	uint64_t begun_ns, changed_ns, built_ns, read_ns;
 	uint64_t cost_ns;          /* of the last reading */
 	uint64_t asked_generation; /* 0: nothing was known */
-	uint32_t in_vain;          /* times that it was read for a walk, and nothing was new */
+	uint32_t in_vain;          /* consecutive re-reads that found no change */
 };
 
 LIST_HEAD(process_bucket, process);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kstats_cost ROUNDS: what a record costs with libkstats, and by other means. A line for each
- *round:
+ * round:
  *
  *	kstats hot|cold THREADS SIDE NANOSECONDS
  *
  * Hot: many records one after the other, of values of all lengths; CPU time of a thread, by its
  * records. Cold: before each record every page of the program, code as well as data, is flushed
- *from all caches; the time of one record, the median of many. Sides go by turns.
+ * from all caches; the time of one record, the median of many. Sides go by turns.
  */
 #include <err.h>
 #include <errno.h>

@@ -260,7 +260,7 @@ TEST(files_that_users_name)
 		     "a path: No such file or directory");
 	/* Somebody may put it there instead of a file: it would be waited for. */
 	expect_error(file_open_input_at(scratch.dir, "fifo", "a path", &fd),
-		     "a path: is no regular file");
+		     "a path: not a regular file");
 	assert_int_equal(fd, -5);
 	expect_ok(file_open_input_at(scratch.dir, "file", "a path", &fd));
 	close(fd);

@@ -6,11 +6,15 @@
  *	delete NAME
  *	record NAME CPU VALUE...    on that CPU
  *	spread NAME COUNT THREADS   kstats_value(0) to (COUNT - 1), by threads that are pinned
- *nowhere churn NAME THREADS VALUE    threads that record it all the time, until the next word
- *"calm" calm stopped NAME                record into it, and see that preemption is as it was cost
- *NAME                   of a record and of ktime_get_ns(); read from the file call, sleep MS,
- *recurse DEPTH MS, migrate, begin CPU, finish CPU, events COUNT functions and tracepoints to be
- *traced sleepers COUNT MS           threads that all call `sleep` at once
+ *	                            nowhere
+ *	churn NAME THREADS VALUE    threads that record it all the time, until the next word
+ *	                            "calm"
+ *	calm
+ *	stopped NAME                record into it, and see that preemption is as it was
+ *	cost NAME                   of a record and of ktime_get_ns(); read from the file
+ *	call, sleep MS, recurse DEPTH MS, migrate, begin CPU, finish CPU, events COUNT
+ *	                            functions and tracepoints to be traced
+ *	sleepers COUNT MS           threads that all call `sleep` at once
  *
  * What is done is done when the write returns.
  */
