@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "kstats/distribution.h"
 #include "kstats/spec.h"
 
 /* --- lines --- */
@@ -231,20 +232,17 @@ static void give_back(struct kstats_table *table, unsigned slot, uint64_t lost)
 	}
 }
 
-/* Of rounded sums the difference may be outside of the slot. */
+/* Of rounded sums the difference may be outside of the slot. Moved into it, it is no larger than
+ * the sum of the total, whose mean is in the slot. */
 static struct kstats_slot rest_of(unsigned frac_bits, unsigned slot, struct kstats_slot total,
 				  struct kstats_slot known)
 {
-	unsigned shift = bucket_shift(slot, frac_bits);
 	struct kstats_slot rest = { .count = total.count - known.count };
-	uint64_t least = (bucket_low(slot, frac_bits) >> shift) * rest.count;
-	uint64_t most = (bucket_high(slot, frac_bits) >> shift) * rest.count;
 
-	rest.sum = total.sum > known.sum ? total.sum - known.sum : 0;
-	if (rest.sum < least)
-		rest.sum = least;
-	if (rest.sum > most)
-		rest.sum = most;
+	if (total.sum > known.sum)
+		rest.sum = total.sum - known.sum;
+	rest.sum = (uint64_t)(kstats_slot_sum(&rest, slot, frac_bits) >>
+			      bucket_shift(slot, frac_bits));
 	return rest;
 }
 

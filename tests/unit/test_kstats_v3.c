@@ -138,6 +138,23 @@ TEST(excerpts_keep_their_totals)
 	kstats_table_destroy(table);
 }
 
+/* Whose largest sum is no number of 64 bits: it is the mean that was read, all the same. */
+TEST(the_rest_of_very_many)
+{
+	static const char *const texts[] = {
+		"slot 167 CPUS 2    count 2269959489602 avg  7864320 p 1.000000\n",
+		"slot 167 CPUS 2    count 2269959489602 avg  8126463 p 1.000000\n",
+	};
+
+	for (size_t i = 0; i < array_length(texts); i++) {
+		struct kstats_table *table = parsed(texts[i]);
+
+		assert_int_equal(table->frac_bits, 3);
+		expect_print(table, texts[i]);
+		kstats_table_destroy(table);
+	}
+}
+
 TEST(later_formats_are_read)
 {
 	struct kstats_table *table =
@@ -218,5 +235,5 @@ TEST(what_is_no_text_of_kstats)
 
 UNIT_TESTS(cmocka_unit_test(prints_as_the_module), cmocka_unit_test(reads_and_prints_the_same),
 	   cmocka_unit_test(many_values_stay), cmocka_unit_test(excerpts_keep_their_totals),
-	   cmocka_unit_test(later_formats_are_read), cmocka_unit_test(how_many_bits),
-	   cmocka_unit_test(what_is_no_text_of_kstats))
+	   cmocka_unit_test(the_rest_of_very_many), cmocka_unit_test(later_formats_are_read),
+	   cmocka_unit_test(how_many_bits), cmocka_unit_test(what_is_no_text_of_kstats))
