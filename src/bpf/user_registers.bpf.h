@@ -37,7 +37,7 @@ static __always_inline bool user_registers(struct task_struct *task, struct user
 	} else {
 		return false;
 	}
-	return ret->ip && ret->ip < UNWIND_USER_LIMIT;
+	return ret->ip && ret->ip < USER_SPACE_LIMIT;
 }
 
 /* Where in pt_regs registers are, by their DWARF numbers (System V ABI, AMD64, figure 3.36); ~0: it

@@ -181,12 +181,12 @@ static __always_inline void without_tables(struct scratch *scratch,
 	__u64 caller;
 
 	walk->at.start = 0;
-	walk->at.end = UNWIND_USER_LIMIT;
+	walk->at.end = USER_SPACE_LIMIT;
 	walk->at.kind = UNWIND_MAPPING_POINTER;
 	if (!regs->is_entry || walk->most <= 1 || !walk->memory.words)
 		return;
 	caller = walk->memory.copy[0];
-	if (caller >= UNWIND_USER_LOWEST && caller < UNWIND_USER_LIMIT) {
+	if (caller >= UNWIND_USER_LOWEST && caller < USER_SPACE_LIMIT) {
 		scratch->user[1] = caller;
 		walk->hash = hash_more(walk->hash, caller);
 		walk->count = 2;

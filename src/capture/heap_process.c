@@ -7,24 +7,29 @@
 #include <sys/uio.h>
 
 #include "base/file.h"
+#include "base/user_space.h"
 #include "proc/map_query.h"
 
 /* --- where --- */
 
-/* What is added to addresses of a library: its first executable mapping tells. */
-static bool bias_of(const struct heap_file *file, const struct mapping *mapping, uint64_t *ret)
+/* What is added to addresses of a library, and may be less than 0: its first executable mapping
+ * tells. */
+static bool bias_of(const struct heap_file *file, const struct mapping *mapping, __int128 *ret)
 {
 	if (mapping->offset != file->text_offset)
 		return false;
-	*ret = mapping->start - file->text_address;
+	*ret = (__int128)mapping->start - file->text_address;
 	return true;
 }
 
-static bool read_word(pid_t pid, uint64_t address, uint64_t *ret)
+/* File and mapping tell the address: it need be none of a process. */
+static bool read_word(pid_t pid, __int128 address, uint64_t *ret)
 {
 	struct iovec here = { ret, sizeof(*ret) };
 	struct iovec there = { (void *)(uintptr_t)address, sizeof(*ret) };
 
+	if (address < 0 || address > (__int128)(USER_SPACE_LIMIT - sizeof(*ret)))
+		return false;
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == sizeof(*ret);
 }
 
@@ -34,7 +39,7 @@ static bool is_distance(int64_t block)
 	return block && block > INT32_MIN && block < INT32_MAX;
 }
 
-static enum probe_failure take_place(pid_t pid, const struct heap_file *file, uint64_t bias,
+static enum probe_failure take_place(pid_t pid, const struct heap_file *file, __int128 bias,
 				     struct heap_place *ret)
 {
 	const struct jemalloc_layout *layout = &file->layout;
@@ -60,7 +65,7 @@ struct walk {
 	uint64_t major, minor, inode; /* of the file of the mapping before */
 	char program[PATH_MAX];       /* how the kernel calls the program; "": unknown */
 	struct heap_file dso;         /* the one with jemalloc */
-	uint64_t bias;
+	__int128 bias;
 	unsigned found;
 };
 

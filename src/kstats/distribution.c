@@ -35,18 +35,20 @@ void kstats_distribution_clear(struct kstats_distribution *distribution)
 	*distribution = (struct kstats_distribution){ 0 };
 }
 
-/* Count and sum may have been read at different moments, and bits that were dropped make the sum
- * too small: values are in their slot all the same. */
-static unsigned __int128 slot_sum(const struct kstats_distribution *distribution, unsigned slot)
+unsigned __int128 kstats_slot_sum(const struct kstats_slot *values, unsigned slot,
+				  unsigned frac_bits)
 {
-	const struct kstats_slot *values = &distribution->slots[slot];
 	unsigned __int128 count = values->count;
-	unsigned __int128 low = count * bucket_low(slot, distribution->frac_bits);
-	unsigned __int128 high = count * bucket_high(slot, distribution->frac_bits);
-	unsigned __int128 sum = (unsigned __int128)values->sum
-				<< bucket_shift(slot, distribution->frac_bits);
+	unsigned __int128 low = count * bucket_low(slot, frac_bits);
+	unsigned __int128 high = count * bucket_high(slot, frac_bits);
+	unsigned __int128 sum = (unsigned __int128)values->sum << bucket_shift(slot, frac_bits);
 
 	return sum < low ? low : sum > high ? high : sum;
+}
+
+static unsigned __int128 slot_sum(const struct kstats_distribution *distribution, unsigned slot)
+{
+	return kstats_slot_sum(&distribution->slots[slot], slot, distribution->frac_bits);
 }
 
 double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot)

@@ -37,6 +37,11 @@ struct kstats_percentile kstats_percentile(const struct kstats_distribution *dis
 /* The value of this rank, from 1 (the smallest) to `count`. */
 struct kstats_percentile kstats_ranked(const struct kstats_distribution *distribution,
 				       uint64_t rank);
+/* The values of one slot added up, unscaled. Count and sum may have been read at different moments
+ * or be those of a file, and bits that were dropped make the sum too small: values are in their
+ * slot all the same. */
+unsigned __int128 kstats_slot_sum(const struct kstats_slot *values, unsigned slot,
+				  unsigned frac_bits);
 /* All values added up, by the slots' sums: exact where none of them lost bits (hist/bucket.h). */
 unsigned __int128 kstats_sum(const struct kstats_distribution *distribution);
 /* Of all values; 0 of an empty one. */

@@ -88,7 +88,9 @@ static bool take_number(struct text *rest, struct text key, uint64_t *ret)
 	       text_u64(word, ret);
 }
 
-static struct error *parse_slot(struct text line, struct kstats_table *table)
+/* `all`: how many values the lines before it have, which with its own are no more than can be
+ * counted. */
+static struct error *parse_slot(struct text line, struct kstats_table *table, uint64_t *all)
 {
 	struct kstats_slot values;
 	struct text rest = line;
@@ -101,6 +103,8 @@ static struct error *parse_slot(struct text line, struct kstats_table *table)
 	    !take_number(&rest, TEXT("sum"), &values.sum) ||
 	    slot >= BUCKET_SLOTS(table->frac_bits) || cpu >= table->cpus)
 		return wrong(line);
+	if (__builtin_add_overflow(*all, values.count, all))
+		return error_create("more values than can be counted");
 	err = kstats_table_row(table, cpu, NULL, &row);
 	if (err)
 		return err;
@@ -156,11 +160,12 @@ struct error *kstats_module_parse(struct text text, struct kstats_table **ret)
 	struct head head = { 0 };
 	struct error *err = parse_head(&text, &head);
 	struct text line;
+	uint64_t all = 0;
 
 	if (!err)
 		err = table_of(&head, &table);
 	while (!err && text_cut(&text, '\n', &line))
-		err = parse_slot(line, table);
+		err = parse_slot(line, table, &all);
 	if (err)
 		return err;
 	*ret = take_ptr(table);

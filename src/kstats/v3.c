@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "kstats/distribution.h"
 #include "kstats/spec.h"
 
 /* --- lines --- */
@@ -231,20 +232,17 @@ static void give_back(struct kstats_table *table, unsigned slot, uint64_t lost)
 	}
 }
 
-/* Of rounded sums the difference may be outside of the slot. */
+/* Of rounded sums the difference may be outside of the slot. Moved into it, it is no larger than
+ * the sum of the total, whose mean is in the slot. */
 static struct kstats_slot rest_of(unsigned frac_bits, unsigned slot, struct kstats_slot total,
 				  struct kstats_slot known)
 {
-	unsigned shift = bucket_shift(slot, frac_bits);
 	struct kstats_slot rest = { .count = total.count - known.count };
-	uint64_t least = (bucket_low(slot, frac_bits) >> shift) * rest.count;
-	uint64_t most = (bucket_high(slot, frac_bits) >> shift) * rest.count;
 
-	rest.sum = total.sum > known.sum ? total.sum - known.sum : 0;
-	if (rest.sum < least)
-		rest.sum = least;
-	if (rest.sum > most)
-		rest.sum = most;
+	if (total.sum > known.sum)
+		rest.sum = total.sum - known.sum;
+	rest.sum = (uint64_t)(kstats_slot_sum(&rest, slot, frac_bits) >>
+			      bucket_shift(slot, frac_bits));
 	return rest;
 }
 
@@ -308,6 +306,15 @@ struct error *kstats_v3_parse(struct text text, const char *name, struct kstats_
 
 #define MILLION 1000000
 
+/* Without the bits that sums do not have. */
+static uint64_t mean_of(const struct kstats_slot *values, unsigned slot, unsigned frac_bits)
+{
+	unsigned shift = bucket_shift(slot, frac_bits);
+	uint64_t mean = (uint64_t)(kstats_slot_sum(values, slot, frac_bits) / values->count);
+
+	return mean >> shift << shift;
+}
+
 /* `below`: values of the row up to this slot; `all`: of all slots. */
 static void print_line(const struct kstats_table *table, struct kstats_slot values, unsigned slot,
 		       const char *what, uint64_t id, uint64_t below, uint64_t all, FILE *out)
@@ -321,8 +328,7 @@ static void print_line(const struct kstats_table *table, struct kstats_slot valu
 	snprintf(number, sizeof(number), "%s%" PRIu64, is_negative ? "-" : "",
 		 is_negative ? -id : id);
 	fprintf(out, "slot %-3u %s %-4s count %8" PRIu64 " avg %8" PRIu64 " p %c.%06" PRIu64 "\n",
-		slot, what, number, values.count,
-		values.sum / values.count << bucket_shift(slot, table->frac_bits),
+		slot, what, number, values.count, mean_of(&values, slot, table->frac_bits),
 		is_last ? '1' : '0', share);
 }
 

@@ -396,13 +396,21 @@ struct frame_row {
 	int32_t start, frame;
 };
 
+/* Where the function of a row begins; false: at no address. */
+static bool row_start(const Elf64_Phdr *segment, const char *rows, uint64_t number, uint64_t *ret)
+{
+	struct frame_row row;
+
+	memcpy(&row, rows + number * sizeof(row), sizeof(row));
+	return !__builtin_add_overflow(segment->p_vaddr, row.start, ret);
+}
+
 bool elf_function(const struct elf *elf, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
 {
 	const Elf64_Phdr *segment = elf_segment(elf, PT_GNU_EH_FRAME);
 	const char *bytes = segment ? elf_at(elf, segment->p_vaddr, segment->p_filesz) : NULL;
 	struct frame_header header;
-	struct frame_row row;
-	uint64_t low = 0, high;
+	uint64_t low = 0, high, start = 0, end = 0;
 
 	if (!bytes || segment->p_filesz < sizeof(header))
 		return false;
@@ -410,24 +418,27 @@ bool elf_function(const struct elf *elf, uint64_t address, uint64_t *ret_start, 
 	high = header.count;
 	if (header.version != 1 || header.count_encoding != ENCODED_U32 ||
 	    header.table_encoding != ENCODED_S32_RELATIVE ||
-	    high > (segment->p_filesz - sizeof(header)) / sizeof(row))
+	    high > (segment->p_filesz - sizeof(header)) / sizeof(struct frame_row))
 		return false;
 	bytes += sizeof(header);
-	/* Rows below `low` start at or before the address, those from `high` on behind it. */
+	/* Rows below `low` start at or before the address, those from `high` on behind it: the last
+	 * of the ones at `start`, the first of the others at `end`. */
 	while (low < high) {
-		uint64_t middle = (low + high) / 2;
+		uint64_t middle = (low + high) / 2, at;
 
-		memcpy(&row, bytes + middle * sizeof(row), sizeof(row));
-		if (segment->p_vaddr + (uint64_t)(int64_t)row.start <= address)
+		if (!row_start(segment, bytes, middle, &at))
+			return false;
+		if (at <= address) {
 			low = middle + 1;
-		else
+			start = at;
+		} else {
 			high = middle;
+			end = at;
+		}
 	}
 	if (!low || low == header.count)
 		return false;
-	memcpy(&row, bytes + (low - 1) * sizeof(row), sizeof(row));
-	*ret_start = segment->p_vaddr + (uint64_t)(int64_t)row.start;
-	memcpy(&row, bytes + low * sizeof(row), sizeof(row));
-	*ret_end = segment->p_vaddr + (uint64_t)(int64_t)row.start;
-	return *ret_end > *ret_start;
+	*ret_start = start;
+	*ret_end = end;
+	return true;
 }

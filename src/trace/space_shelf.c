@@ -2,8 +2,8 @@
 #include "trace/space_shelf.h"
 
 #include "base/clock.h"
+#include "base/user_space.h"
 #include "trace/process_space.h"
-#include "unwind/walk_state.h"
 
 #define BUCKETS 1024
 
@@ -122,7 +122,7 @@ static bool identify_files(struct space_shelf *shelf, uint32_t pid,
 		const enum mapped_kind kind = mapped_kind(mapping);
 		struct identified file = { 0 };
 
-		if (mapping->end <= UNWIND_USER_LIMIT &&
+		if (mapping->end <= USER_SPACE_LIMIT &&
 		    (kind == MAPPED_FILE || kind == MAPPED_VDSO))
 			file.is_known = mapped_file_identify(pid, mapping, &file.identity);
 		if (!array_push(&shelf->files, file))
@@ -143,7 +143,7 @@ static bool take_mapping(struct space_shelf *shelf, struct shelf_space *space, u
 	struct shelf_table *table = NULL;
 
 	/* As the page of vsyscalls: no walk goes there. */
-	if (mapping->end > UNWIND_USER_LIMIT)
+	if (mapping->end > USER_SPACE_LIMIT)
 		return true;
 	if (kind == MAPPED_MEMORY) {
 		made.kind = UNWIND_MAPPING_POINTER;

@@ -73,7 +73,7 @@ size_t unwind_follow(const struct unwind_store *store, const struct unwind_proce
 	__u32 stop;
 
 	if (!is_known) {
-		w.end = UNWIND_USER_LIMIT;
+		w.end = USER_SPACE_LIMIT;
 		w.kind = UNWIND_MAPPING_POINTER;
 	}
 	/* The last step is only to see whether there is one more. */

@@ -210,7 +210,7 @@ static inline const struct unwind_rule *unwind_rule(struct unwind_walk *w,
 UNWIND_INLINE bool unwind_read(struct unwind_walk *w, struct unwind_memory *memory, __u64 address,
 			       __u64 *ret)
 {
-	if (address < UNWIND_USER_LIMIT && unwind_word(memory, address, ret))
+	if (address < USER_SPACE_LIMIT && unwind_word(memory, address, ret))
 		return true;
 	w->failed++;
 	return false;
@@ -229,7 +229,7 @@ UNWIND_INLINE __u32 unwind_to(struct unwind_walk *w, __u64 ip, __u64 sp, bool is
 {
 	if (!ip)
 		return UNWIND_COMPLETE;
-	if (ip < UNWIND_USER_LOWEST || ip >= UNWIND_USER_LIMIT || sp & 7 || sp >= UNWIND_USER_LIMIT)
+	if (ip < UNWIND_USER_LOWEST || ip >= USER_SPACE_LIMIT || sp & 7 || sp >= USER_SPACE_LIMIT)
 		return UNWIND_NO_SENSE;
 	/* Callers are further up, but for those on another stack. */
 	if (sp <= w->sp && w->turns++ >= UNWIND_TURNS_MAX)
@@ -250,13 +250,13 @@ UNWIND_PART __u32 unwind_by_pointer(struct unwind_walk *w, struct unwind_memory 
 		return UNWIND_POINTER_END;
 	bp = w->bp;
 	unwind_use(w, memory, w->bp_from, UNWIND_KNOWS_BP);
-	if (bp < w->sp || bp & 7 || bp >= UNWIND_USER_LIMIT)
+	if (bp < w->sp || bp & 7 || bp >= USER_SPACE_LIMIT)
 		return UNWIND_POINTER_END;
 	if (!unwind_read(w, memory, bp, &next) || !unwind_read(w, memory, bp + 8, &ip))
 		return UNWIND_POINTER_END;
 	unwind_used(memory, bp + 8);
 	/* Else it was no frame pointer. */
-	if (ip < UNWIND_USER_LOWEST || ip >= UNWIND_USER_LIMIT ||
+	if (ip < UNWIND_USER_LOWEST || ip >= USER_SPACE_LIMIT ||
 	    unwind_find_mapping(w, memory, ip - 1) == UNWIND_MAPPINGS)
 		return UNWIND_POINTER_END;
 	w->bp = next;

@@ -5,10 +5,9 @@
 #ifndef UNWIND_WALK_STATE_H
 #define UNWIND_WALK_STATE_H
 
+#include "base/user_space.h"
 #include "unwind/pool.h"
 
-/* Above are the kernel's addresses, whatever the machine. */
-#define UNWIND_USER_LIMIT  (1ull << 56)
 #define UNWIND_USER_LOWEST 4096
 
 /* Stacks that a walk goes on from: of signals, of coroutines. More is a circle. */

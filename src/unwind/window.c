@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "unwind/walk_state.h"
+#include "base/user_space.h"
 
 static bool has_word(const struct unwind_window *window, uint64_t address)
 {
@@ -13,7 +13,7 @@ static bool has_word(const struct unwind_window *window, uint64_t address)
 
 static void move_to(struct unwind_window *window, uint64_t address)
 {
-	const uint64_t room = UNWIND_USER_LIMIT - address;
+	const uint64_t room = USER_SPACE_LIMIT - address;
 	const size_t size = room < sizeof(window->memory) ? (size_t)room : sizeof(window->memory);
 
 	window->start = address;
@@ -24,7 +24,7 @@ bool unwind_window_word(void *context, uint64_t address, uint64_t *ret)
 {
 	struct unwind_window *window = context;
 
-	if (address > UNWIND_USER_LIMIT - sizeof(*ret))
+	if (address > USER_SPACE_LIMIT - sizeof(*ret))
 		return false;
 	if (!has_word(window, address))
 		move_to(window, address);

@@ -20,7 +20,7 @@
 
 struct unwind_window {
 	/* Copies up to `size` bytes from `address` on; returns how many it copied, and 0 where none
-	 * can be read. The whole range is below UNWIND_USER_LIMIT. */
+	 * can be read. The whole range is below USER_SPACE_LIMIT. */
 	size_t (*read)(void *context, uint64_t address, void *into, size_t size);
 	void *context;
 	uint64_t start; /* address of the first byte in `memory` */

@@ -107,5 +107,5 @@ void walk_check(const struct walk_input *input, const uint64_t *frames, size_t c
 	must(count >= 1 && count <= most);
 	must(frames[0] == input->registers.ip);
 	for (size_t i = 1; i < count; i++)
-		must(frames[i] >= UNWIND_USER_LOWEST && frames[i] < UNWIND_USER_LIMIT);
+		must(frames[i] >= UNWIND_USER_LOWEST && frames[i] < USER_SPACE_LIMIT);
 }

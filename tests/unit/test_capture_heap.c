@@ -2,16 +2,19 @@
 #include "capture/heap.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/file.h"
 #include "capture/heap_process.h"
 #include "capture/heap_ptrace.h"
-#include "unit/unit.h"
+#include "unit/fake_elf.h"
 
 /* --- what was read --- */
 
@@ -142,6 +145,123 @@ TEST(what_is_no_counter_is_refused)
 	expect_read(&memory, 2);
 	expect_read(&memory, 4);
 	memory_deinit(&memory);
+}
+
+/* --- where the storage is: a word of a library, in our own memory --- */
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
+
+#define DISTANCE (-0x500)
+
+/* A process in a scratch directory that runs a program with a library. */
+struct library_process {
+	struct scratch scratch;
+	int dir;
+	struct stat program, library;
+};
+
+static void write_elf(const struct scratch *scratch, const char *name, struct text bytes)
+{
+	scratch_write(scratch, name, bytes);
+	unguard(bytes);
+}
+
+/* The word is at the address `slot` of the file. */
+static void library_process_init(struct library_process *process, uint64_t slot)
+{
+	const struct fake_elf without = { .machine = MACHINE, .without_table = true };
+	/* With pointers that stand in it, the relocation of the word is the first. */
+	const struct fake_elf with = {
+		.machine = MACHINE, .fixed = true, .slots = { { 0 } }, .slot_count = 1
+	};
+	struct text library = fake_elf_make(&with);
+
+	memcpy((char *)(uintptr_t)library.bytes + FAKE_RELOCATIONS, &slot, sizeof(slot));
+	scratch_init(&process->scratch);
+	write_elf(&process->scratch, "exe", fake_elf_make(&without));
+	write_elf(&process->scratch, "library", library);
+	assert_int_equal(symlink(".", scratch_path(&process->scratch, "root")), 0);
+	process->dir = open(scratch_path(&process->scratch, "."), O_RDONLY | O_DIRECTORY);
+	assert_int_equal(fstatat(process->dir, "exe", &process->program, 0), 0);
+	assert_int_equal(fstatat(process->dir, "library", &process->library, 0), 0);
+}
+
+static void library_process_deinit(struct library_process *process)
+{
+	close(process->dir);
+	scratch_deinit(&process->scratch);
+}
+
+/* Its code is mapped at `start`. */
+static enum probe_failure find_place(const struct library_process *process, uint64_t start,
+				     struct heap_place *ret)
+{
+	const struct heap_process asked = { getpid(), process->dir, &process->program };
+	struct file_buffer buffer = { 0 };
+	struct heap_files files = { .buffer = &buffer, .round = 1 };
+	enum probe_failure failure;
+	char maps[200];
+
+	snprintf(maps, sizeof(maps), "%" PRIx64 "-%" PRIx64 " r-xp %08x 00:00 %ju /library\n",
+		 start, start + 0xfff, FAKE_FRAMES & -0x1000, (uintmax_t)process->library.st_ino);
+	scratch_write(&process->scratch, "maps", text_of(maps));
+	expect_ok(heap_find_place(&files, &asked, &failure, ret));
+	heap_files_deinit(&files);
+	file_buffer_deinit(&buffer);
+	return failure;
+}
+
+static uint64_t word_address(void)
+{
+	static const uint64_t word = (uint64_t)DISTANCE;
+
+	return (uintptr_t)&word;
+}
+
+/* Of a file that is loaded above or below its own addresses. */
+TEST(a_word_of_a_library_tells_the_place)
+{
+	const uint64_t text = FAKE_FRAMES & -0x1000, word = word_address();
+	const uint64_t slots[] = { FAKE_SLOT, 0, text - 8, word + 0x800 };
+
+	needs_its_own_kernel();
+	if (!has_openat2())
+		skip();
+	for (size_t i = 0; i < array_length(slots); i++) {
+		struct library_process process;
+		struct heap_place found = { 0 };
+
+		library_process_init(&process, slots[i]);
+		assert_int_equal(find_place(&process, word - slots[i] + text, &found), PROBE_DONE);
+		assert_int_equal(found.block, DISTANCE);
+		assert_int_equal(found.deallocated - found.allocated, 16);
+		library_process_deinit(&process);
+	}
+}
+
+/* Numbers that go around would lead to the word. */
+TEST(a_word_at_no_address_is_not_read)
+{
+	const uint64_t text = FAKE_FRAMES & -0x1000, word = word_address();
+	const uint64_t slots[] = { -(uint64_t)0x10000, (uint64_t)1 << 63, word + 0x10000 + text };
+
+	needs_its_own_kernel();
+	if (!has_openat2())
+		skip();
+	for (size_t i = 0; i < array_length(slots); i++) {
+		struct library_process process;
+		struct heap_place found = { 0 };
+
+		library_process_init(&process, slots[i]);
+		assert_int_equal(find_place(&process, word - slots[i] + text, &found),
+				 PROBE_PROCESS_VM_READV);
+		assert_int_equal(found.block, 0);
+		library_process_deinit(&process);
+	}
 }
 
 /* --- tracing --- */
@@ -292,6 +412,8 @@ UNIT_TESTS(cmocka_unit_test(a_counter_stays_below_its_next_event),
 	   cmocka_unit_test(many_threads_are_read),
 	   cmocka_unit_test(what_cannot_be_read_does_not_hide_the_rest),
 	   cmocka_unit_test(what_is_no_counter_is_refused),
+	   cmocka_unit_test(a_word_of_a_library_tells_the_place),
+	   cmocka_unit_test(a_word_at_no_address_is_not_read),
 	   cmocka_unit_test(a_thread_pointer_is_read_and_the_thread_goes_on),
 	   cmocka_unit_test(a_thread_of_another_process_is_not_read),
 	   cmocka_unit_test(a_process_without_jemalloc_is_no_failure),

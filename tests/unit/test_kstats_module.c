@@ -77,6 +77,9 @@ TEST(what_is_no_raw_text)
 		{ "name a\nbits 3\ncpus 1\nslot 1 cpu 1 count 1 sum 1\n", "'slot 1 cpu 1" },
 		{ "name a\nbits 3\ncpus 1\nslot 1 cpu 0 count 1\n", "'slot 1 cpu 0 count 1'" },
 		{ "name a\nbits 3\ncpus 1\nslot 1 cpu 0 count 1 sum 1\nbits 4\n", "'bits 4'" },
+		{ "name a\nbits 3\ncpus 2\nslot 1 cpu 0 count 18446744073709551615 sum 1\n"
+		  "slot 1 cpu 1 count 1 sum 1\n",
+		  "more values than can be counted" },
 	};
 	struct kstats_table *table;
 

@@ -70,6 +70,40 @@ TEST(prints_as_the_module)
 	kstats_table_destroy(table);
 }
 
+/* As files may have them: what is printed can be read again. */
+TEST(sums_that_are_none_of_their_slot)
+{
+	static const struct {
+		uint64_t sums[2];
+		const char *text;
+	} cases[] = {
+		{ { 0, 0 },
+		  "slot 302 CPU  0    count        1 avg 962072674304 p 1.000000\n"
+		  "slot 302 CPU  1    count        1 avg 962072674304 p 1.000000\n"
+		  "slot 302 CPUS 2    count        2 avg 962072674304 p 1.000000\n" },
+		{ { UINT64_MAX, UINT64_MAX / 2 },
+		  "slot 302 CPU  0    count        1 avg 1030792019968 p 1.000000\n"
+		  "slot 302 CPU  1    count        1 avg 1030792019968 p 1.000000\n"
+		  "slot 302 CPUS 2    count        2 avg 1030792019968 p 1.000000\n" },
+	};
+
+	for (size_t i = 0; i < array_length(cases); i++) {
+		struct kstats_table *table;
+
+		expect_ok(kstats_table_create("foo", 3, "ns", &table));
+		table->cpus = 2;
+		for (unsigned cpu = 0; cpu < 2; cpu++) {
+			struct kstats_row *row;
+
+			expect_ok(kstats_table_row(table, cpu, NULL, &row));
+			row->slots[302] = (struct kstats_slot){ 1, cases[i].sums[cpu] };
+		}
+		expect_print(table, cases[i].text);
+		kstats_table_destroy(table);
+		kstats_table_destroy(parsed(cases[i].text));
+	}
+}
+
 TEST(reads_and_prints_the_same)
 {
 	struct kstats_table *table = parsed(known);
@@ -136,6 +170,23 @@ TEST(excerpts_keep_their_totals)
 	assert_int_equal(table->rows.count, 1);
 	expect_print(table, "slot 55  CPUS 28   count        3 avg      490 p 1.000000\n");
 	kstats_table_destroy(table);
+}
+
+/* Whose largest sum is no number of 64 bits: it is the mean that was read, all the same. */
+TEST(the_rest_of_very_many)
+{
+	static const char *const texts[] = {
+		"slot 167 CPUS 2    count 2269959489602 avg  7864320 p 1.000000\n",
+		"slot 167 CPUS 2    count 2269959489602 avg  8126463 p 1.000000\n",
+	};
+
+	for (size_t i = 0; i < array_length(texts); i++) {
+		struct kstats_table *table = parsed(texts[i]);
+
+		assert_int_equal(table->frac_bits, 3);
+		expect_print(table, texts[i]);
+		kstats_table_destroy(table);
+	}
 }
 
 TEST(later_formats_are_read)
@@ -216,7 +267,9 @@ TEST(what_is_no_text_of_kstats)
 		expect_error(kstats_v3_parse(text_of(cases[i].text), "foo", &table), cases[i].says);
 }
 
-UNIT_TESTS(cmocka_unit_test(prints_as_the_module), cmocka_unit_test(reads_and_prints_the_same),
-	   cmocka_unit_test(many_values_stay), cmocka_unit_test(excerpts_keep_their_totals),
+UNIT_TESTS(cmocka_unit_test(prints_as_the_module),
+	   cmocka_unit_test(sums_that_are_none_of_their_slot),
+	   cmocka_unit_test(reads_and_prints_the_same), cmocka_unit_test(many_values_stay),
+	   cmocka_unit_test(excerpts_keep_their_totals), cmocka_unit_test(the_rest_of_very_many),
 	   cmocka_unit_test(later_formats_are_read), cmocka_unit_test(how_many_bits),
 	   cmocka_unit_test(what_is_no_text_of_kstats))

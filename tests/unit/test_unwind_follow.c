@@ -577,11 +577,11 @@ static const uint64_t hostile[] = {
 	-40ull,
 	1ull << 63,
 	(1ull << 63) - 8,
-	UNWIND_USER_LIMIT - 16,
-	UNWIND_USER_LIMIT - 8,
-	UNWIND_USER_LIMIT - 1,
-	UNWIND_USER_LIMIT,
-	UNWIND_USER_LIMIT + 8,
+	USER_SPACE_LIMIT - 16,
+	USER_SPACE_LIMIT - 8,
+	USER_SPACE_LIMIT - 1,
+	USER_SPACE_LIMIT,
+	USER_SPACE_LIMIT + 8,
 	(1ull << 47) - 8,
 	1ull << 47,
 	0x8000000000000000,
@@ -594,7 +594,7 @@ static bool read_anything(void *context, uint64_t address, uint64_t *ret)
 {
 	uint64_t *seed = context;
 
-	assert_true(address < UNWIND_USER_LIMIT);
+	assert_true(address < USER_SPACE_LIMIT);
 	*ret = next_random(seed) % 2 ? hostile[next_random(seed) % array_length(hostile)]
 				     : in((enum function)(next_random(seed) % FUNCTIONS));
 	return true;
@@ -622,7 +622,7 @@ TEST(nothing_is_read_beyond_the_limit)
 				      world->frames, MOST, &stop);
 		assert_true(count >= 1 && stop > UNWIND_GOES_ON && stop < UNWIND_STOPS);
 		for (size_t frame = 0; frame < count; frame++)
-			assert_true(world->frames[frame] < UNWIND_USER_LIMIT);
+			assert_true(world->frames[frame] < USER_SPACE_LIMIT);
 	}
 }
 

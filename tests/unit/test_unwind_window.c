@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/user_space.h"
 #include "unit/unit.h"
-#include "unwind/walk_state.h"
 
 /* Memory of `size` bytes from `start` on, of which a read gets at most `most`. */
 struct memory {
@@ -21,7 +21,7 @@ static size_t read_memory(void *context, uint64_t address, void *into, size_t si
 
 	m->reads++;
 	assert_true(size && size <= UNWIND_WINDOW_BYTES);
-	assert_true(address < UNWIND_USER_LIMIT && size <= UNWIND_USER_LIMIT - address);
+	assert_true(address < USER_SPACE_LIMIT && size <= USER_SPACE_LIMIT - address);
 	if (address < m->start || address - m->start >= m->size)
 		return 0;
 	there = m->size - (size_t)(address - m->start);
@@ -100,8 +100,7 @@ TEST(the_end_of_a_partial_read_is_no_word)
 /* An address plus 8 wraps around here: such a word is never read, nor found in a window. */
 TEST(addresses_beyond_the_limit_are_no_words)
 {
-	static const uint64_t starts[] = { 0, 1, 8, UNWIND_USER_LIMIT - 4096,
-					   UNWIND_USER_LIMIT - 8 };
+	static const uint64_t starts[] = { 0, 1, 8, USER_SPACE_LIMIT - 4096, USER_SPACE_LIMIT - 8 };
 	struct memory memory = memory_at(0);
 	uint64_t word;
 
@@ -114,7 +113,7 @@ TEST(addresses_beyond_the_limit_are_no_words)
 				assert_false(unwind_window_word(&window, -below, &word));
 			for (uint64_t beyond = 0; beyond < 16; beyond++)
 				assert_false(unwind_window_word(
-					&window, UNWIND_USER_LIMIT - 7 + beyond, &word));
+					&window, USER_SPACE_LIMIT - 7 + beyond, &word));
 			assert_false(unwind_window_word(&window, 1ull << 63, &word));
 			assert_int_equal(memory.reads, before);
 			/* The same with a window that has bytes. */

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "base/user_space.h"
 #include "trace/first_stacks.h"
-#include "unwind/walk_state.h"
 #include "walk_fuzz.h"
 
 static size_t piece_of(const struct walk_input *input)
@@ -21,7 +21,7 @@ static size_t read_memory(void *context, uint64_t address, void *into, size_t si
 	size_t there;
 
 	must(size && size <= UNWIND_WINDOW_BYTES);
-	must(address < UNWIND_USER_LIMIT && size <= UNWIND_USER_LIMIT - address);
+	must(address < USER_SPACE_LIMIT && size <= USER_SPACE_LIMIT - address);
 	if (address < start || address - start >= input->bytes)
 		return 0;
 	there = input->bytes - (size_t)(address - start);
@@ -36,7 +36,7 @@ static bool read_word(void *context, uint64_t address, uint64_t *ret)
 {
 	const struct walk_input *input = context;
 
-	return piece_of(input) >= 8 && address <= UNWIND_USER_LIMIT - 8 &&
+	return piece_of(input) >= 8 && address <= USER_SPACE_LIMIT - 8 &&
 	       walk_input_word(input, address, ret);
 }
 

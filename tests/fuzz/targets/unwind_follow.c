@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "unwind/walk_state.h"
+#include "base/user_space.h"
 #include "walk_fuzz.h"
 
 struct reads {
@@ -17,7 +17,7 @@ static bool read_word(void *context, uint64_t address, uint64_t *ret)
 {
 	struct reads *reads = context;
 
-	must(address < UNWIND_USER_LIMIT);
+	must(address < USER_SPACE_LIMIT);
 	reads->count++;
 	return walk_input_word(reads->input, address, ret);
 }
