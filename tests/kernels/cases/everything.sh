@@ -25,10 +25,10 @@ keep_process() {
 			cat "/proc/$1/task/$tid/$file" > "$to/$file"
 		done
 	done
-	to=$scratch/tree/proc/$1/task/$1
-	cat "/proc/$1/smaps_rollup" > "$to/smaps_rollup"
-	cat "/proc/$1/cmdline" > "$to/cmdline"
-	cat "/proc/$1/comm" > "$to/../../comm"
+	to=$scratch/tree/proc/$1
+	for file in smaps_rollup cmdline comm; do
+		cat "/proc/$1/$file" > "$to/$file"
+	done
 	ln -s "$(readlink "/proc/$1/exe")" "$to/exe"
 }
 

@@ -39,7 +39,7 @@ inside_is_seen_from_inside() {
 	capture_by nsenter -t "${tid[first]}" -p -m
 	snap after
 	# Beside it there is ctprof.
-	equal "threads" "$(cut -d ' ' -f 1 "$scratch/inner.facts" | sort -u | wc -l)" 2
+	equal "processes" "$(processes_in "$scratch/inner.ctprof.zst")" 2
 	diff <(facts_as "${tid[first]}" 1 after.facts) <(facts_as 1 1 inner.facts)
 	has "what is seen" "$(< "$scratch/inner.facts")" "
 1 cpu_delay_count $(schedstat_column "${tid[first]}" 3)"

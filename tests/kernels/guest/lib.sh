@@ -145,6 +145,11 @@ facts_of() {
 	read_snapshot "$1" | grep '^[0-9]'
 }
 
+# processes_in FILE: how many a snapshot has.
+processes_in() {
+	zstd -dcq "$1" | jq '[.threads[].tgid] | unique | length'
+}
+
 # snap NAME: of all actors of this case, once they are at rest. catch NAME: whatever they do.
 snap() {
 	settle ${tid[*]}
