@@ -186,10 +186,11 @@ programs_follow_each_other() {
 }
 
 names_given_by_others() {
+	# After 200 ms of whoever gives the name, who may have begun before the sleeper did.
 	take offcpu --comm rename -- "$programs/waits" "$disk" 1 400 rename
 	equal "threads" "$(ask '.threads | length')" 1
 	agrees "its sleep" '.threads[0] as $t | ($t | off) as $exact |
-		if $exact < 2e8 or $t.ns["on-cpu"] > 1e8 then "\($t.ns)" else empty end,
+		if $exact < 1e8 or $t.ns["on-cpu"] > 1e8 then "\($t.ns)" else empty end,
 		apart("samples"; [samples.ns] | sum; $exact; 0; 0)'
 }
 
