@@ -14,6 +14,7 @@
 #include "capture/capture.h"
 #include "cmd/commands.h"
 #include "cmd/display.h"
+#include "cmd/interrupts.h"
 #include "cmd/reading.h"
 #include "cmd/run.h"
 #include "cmd/target.h"
@@ -70,11 +71,9 @@ static void wait_for(uint64_t ns)
 {
 	struct timespec end = after_now(ns), left;
 	sigset_t interrupt, before;
-	struct sigaction usual;
 
 	sigemptyset(&interrupt);
-	/* Whoever starts us in the background has us ignore it. */
-	if (sigaction(SIGINT, NULL, &usual) == 0 && usual.sa_handler != SIG_IGN)
+	if (!interrupts_is_ignored(SIGINT))
 		sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
 	while (is_left(&end, &left) && sigtimedwait(&interrupt, NULL, &left) < 0 && errno == EINTR)

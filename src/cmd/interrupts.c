@@ -5,6 +5,13 @@
 
 const int interrupts_numbers[INTERRUPTS_COUNT] = { SIGINT, SIGTERM, SIGHUP };
 
+bool interrupts_is_ignored(int number)
+{
+	struct sigaction usual;
+
+	return !sigaction(number, NULL, &usual) && usual.sa_handler == SIG_IGN;
+}
+
 static volatile sig_atomic_t has_come;
 
 /* Signals that the caller of ctprof ignores stay ignored. */

@@ -21,6 +21,10 @@
 
 extern const int interrupts_numbers[INTERRUPTS_COUNT];
 
+/* Whoever starts us in the background has us ignore interrupts: a signal that is ignored is neither
+ * caught nor waited for. */
+bool interrupts_is_ignored(int number);
+
 struct interrupts {
 	struct sigaction before[INTERRUPTS_COUNT];
 	sigset_t mask;

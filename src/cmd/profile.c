@@ -60,13 +60,11 @@ static void interrupt(int signal)
 static void catch_signals(sigset_t *ret_before)
 {
 	const struct sigaction action = { .sa_handler = interrupt };
-	struct sigaction usual;
 	sigset_t blocked;
 
 	sigemptyset(&blocked);
 	for (size_t i = 0; i < INTERRUPTS_COUNT; i++) {
-		sigaction(interrupts_numbers[i], NULL, &usual);
-		if (usual.sa_handler == SIG_IGN)
+		if (interrupts_is_ignored(interrupts_numbers[i]))
 			continue;
 		sigaction(interrupts_numbers[i], &action, NULL);
 		sigaddset(&blocked, interrupts_numbers[i]);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cmd/interrupts.h"
 #include "cmd/privileges.h"
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
@@ -24,11 +25,10 @@ static char *path_beside(const char *snapshot)
 
 /* --- taking --- */
 
-/* False: an interrupt came, which whoever starts us in the background has us ignore. */
+/* False: an interrupt came. */
 static bool sleep_until(uint64_t end)
 {
 	struct timespec left;
-	struct sigaction usual;
 	sigset_t interrupt;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -36,7 +36,7 @@ static bool sleep_until(uint64_t end)
 		return false;
 	left = clock_moment(end - now < TICK_NS ? end - now : TICK_NS);
 	sigemptyset(&interrupt);
-	if (sigaction(SIGINT, NULL, &usual) == 0 && usual.sa_handler != SIG_IGN)
+	if (!interrupts_is_ignored(SIGINT))
 		sigaddset(&interrupt, SIGINT);
 	return sigtimedwait(&interrupt, NULL, &left) != SIGINT;
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "cmd/interrupts.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
 
@@ -346,11 +347,9 @@ static const char *signal_text(const struct recorder *r, int number)
 static void hold_signals(struct recorder *r)
 {
 	const struct triggers *triggers = &r->arguments->triggers;
-	struct sigaction usual;
 
 	sigemptyset(&r->signals);
-	/* Whoever starts us in the background has us ignore it. */
-	if (sigaction(SIGINT, NULL, &usual) == 0 && usual.sa_handler != SIG_IGN)
+	if (!interrupts_is_ignored(SIGINT))
 		sigaddset(&r->signals, SIGINT);
 	sigaddset(&r->signals, SIGTERM);
 	for (size_t i = 0; i < triggers->count; i++)
