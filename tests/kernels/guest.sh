@@ -12,7 +12,7 @@
 # console is $dir/6.12.log. QEMU emulates, so any machine will do.
 
 guest_init=tests/kernels/guest/init
-guest_timeout=${GUEST_TIMEOUT:-1500}
+guest_timeout=${GUEST_TIMEOUT:-2400}
 
 # For another machine: the root that its bash, its busybox and all libraries are in. Empty: this host's.
 guest_root=
