@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/guard.h"
 #include "base/units.h"
 #include "cmd/inspect_source.h"
 #include "cmd/top.h"
+#include "proc/pairs.h"
 #include "proc/process_user.h"
 #include "state/wait.h"
 
@@ -107,29 +109,22 @@ static void print_call(FILE *out, const struct state_thread *thread)
 /* Of the whole process, as of now; of a thread of the kernel nothing. */
 static void print_memory(FILE *out, const struct state_thread *thread)
 {
-	static const char *const keys[] = { "VmRSS:", "RssAnon:", "RssFile:", "RssShmem:",
-					    "VmSwap:" };
-	_cleanup_free_ char *line = NULL;
+	static const char *const keys[] = { "VmRSS", "RssAnon", "RssFile", "RssShmem", "VmSwap" };
+	struct text status = { 0 }, value;
+	struct file_buffer buffer = { 0 };
 	char path[64], text[UNITS_TEXT_MAX];
-	size_t room = 0;
-	FILE *file;
+	uint64_t kib;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", thread->tid);
-	file = fopen(path, "re");
 	fputs("memory        ", out);
-	while (file && getline(&line, &room, file) > 0)
-		for (size_t i = 0; i < array_length(keys); i++) {
-			const size_t length = strlen(keys[i]);
-
-			if (strncmp(line, keys[i], length) == 0)
-				fprintf(out, " %.*s %s", (int)length - 1, keys[i],
-					units_format(text, UNIT_BYTES,
-						     (__int128)strtoull(line + length, NULL, 10) *
-							     1024));
-		}
+	if (!file_read_record(AT_FDCWD, path, &buffer, &status))
+		for (size_t i = 0; i < array_length(keys); i++)
+			if (pairs_find(status, ':', text_of(keys[i]), &value) &&
+			    pairs_kib(value, &kib))
+				fprintf(out, " %s %s", keys[i],
+					units_format(text, UNIT_BYTES, (__int128)kib * 1024));
 	fputc('\n', out);
-	if (file)
-		fclose(file);
+	file_buffer_deinit(&buffer);
 }
 
 /* --- taskstats: what the struct itself says of itself --- */
