@@ -173,7 +173,7 @@ static struct error *write_file(const struct profile_report *report, enum profil
 	if (!err)
 		err = outfile_commit(&file);
 	outfile_close(&file);
-	return err ? error_prefix(err, "%s", path) : NULL;
+	return err;
 }
 
 static struct error *write_to(const struct profile_output *output,
