@@ -16,6 +16,20 @@ static void check_time(struct text value)
 	must(ns == ms || ns / 1000000 == ms);
 }
 
+/* Numbers of processes and users (NSpid, Uid, Tgid) are words of a value. */
+static void check_words(struct text value)
+{
+	struct text rest = value, word;
+	uint32_t small;
+	uint64_t large;
+
+	while (text_word(&rest, &word)) {
+		must(word.length && fuzz_is_inside(word, value) && fuzz_is_inside(rest, value));
+		if (text_u32(word, &small))
+			must(text_u64(word, &large) && large == small);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size), rest = bytes, key, value, found;
@@ -26,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(fuzz_is_inside(sched_key(key), key));
 		must(pairs_find(bytes, ':', key, &found));
 		check_time(value);
+		check_words(value);
 		if (pairs_kib(value, &kib))
 			must(value.bytes[0] >= '0' && value.bytes[0] <= '9');
 	}
