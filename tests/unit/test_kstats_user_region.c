@@ -372,7 +372,7 @@ TEST(names_must_agree)
 	mapped = mmap(NULL, (size_t)good_size(), PROT_READ, MAP_SHARED, fd, 0);
 	err = kstats_user.read(kstats_own_name("made"), &table);
 	assert_int_equal(err->errnum, EPROTO);
-	expect_error(err, "name of another");
+	expect_error(err, "the name in its memory does not match");
 	/* One that is open, and not mapped, is nobody's. */
 	munmap(mapped, (size_t)good_size());
 	expect_error(kstats_user.read(kstats_own_name("made"), &table), "has no metric");
