@@ -58,9 +58,9 @@ bool user_limits_refuse_process(const struct user_limits *limits, const struct u
 {
 	/* Root has more processes than others, and is no stranger. */
 	const bool is_stranger = share->user != 0;
+	const size_t most = is_stranger ? USER_HANGS_MAX : USER_ALL_HANGS_MAX;
 
-	if ((is_stranger && share->hangs >= USER_HANGS_MAX) ||
-	    limits->all.hangs >= USER_ALL_HANGS_MAX)
+	if (share->hangs >= most || (is_stranger && limits->all.hangs >= USER_ALL_HANGS_MAX))
 		*ret = USER_OMITTED_AFTER_HANG;
 	else if (is_stranger && share->time_ns >= USER_TIME_NS)
 		*ret = USER_OMITTED_TIME;

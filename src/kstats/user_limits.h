@@ -35,7 +35,8 @@
 #define USER_PROCESS_TIME_NS (1 * NS_PER_S)
 #define USER_TIME_NS         (3 * NS_PER_S)
 
-/* How long the kernel may take for one process or metric, and how often that is waited for. */
+/* How long the kernel may take for one process or metric, and how often that is waited for: of one
+ * user, and of all. Those of root are waited for as often again. */
 #define USER_PATIENCE_NS   (5 * NS_PER_S)
 #define USER_HANGS_MAX     1
 #define USER_ALL_HANGS_MAX 8

@@ -87,5 +87,19 @@ TEST(limits_are_of_one_user)
 	user_limits_deinit(&limits);
 }
 
+TEST(users_together_leave_root_its_processes)
+{
+	struct user_limits limits = { .all = { .hangs = USER_ALL_HANGS_MAX } };
+	enum user_omission why;
+
+	assert_true(user_limits_refuse_process(&limits, user_limits_share(&limits, 1000), &why));
+	assert_int_equal(why, USER_OMITTED_AFTER_HANG);
+	assert_false(user_limits_refuse_process(&limits, user_limits_share(&limits, 0), &why));
+	user_limits_share(&limits, 0)->hangs = USER_ALL_HANGS_MAX;
+	assert_true(user_limits_refuse_process(&limits, user_limits_share(&limits, 0), &why));
+	user_limits_deinit(&limits);
+}
+
 UNIT_TESTS(cmocka_unit_test(what_was_left_out_is_a_line_for_each_user_and_reason),
-	   cmocka_unit_test(limits_are_of_one_user))
+	   cmocka_unit_test(limits_are_of_one_user),
+	   cmocka_unit_test(users_together_leave_root_its_processes))
