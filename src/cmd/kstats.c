@@ -149,9 +149,11 @@ enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
 
 /* The privileges that root keeps to read files, to read metrics, to change them, and to create one.
  */
-#define FILES    (PRIVILEGE_READ_FILES | PRIVILEGE_WRITE_FILES)
-#define READING  (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
-#define CHANGING READING /* files of the module are read-only by their mode */
+#define FILES   (PRIVILEGE_READ_FILES | PRIVILEGE_WRITE_FILES)
+#define READING (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
+/* Waiting until no CPU runs a program creates a map (trace/bpf_programs.h). Files of the module are
+ * read-only by their mode. */
+#define CHANGING (READING | PRIVILEGE_GROW_MAPS)
 #define MAKING   (READING | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES | PRIVILEGE_MOUNT)
 
 static const struct {

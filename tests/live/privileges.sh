@@ -252,8 +252,11 @@ brief_commands_drop() {
 	ends_with $files metric-list
 	ends_with $files top --batch --replay "$scratch/rights.brief"
 	ends_with $(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" sys_admin) kstats trace brief start syscall:getppid
-	for verb in list "stop brief" "start brief" "reset brief" "show brief" "save -o $saved" "remove brief"; do
+	for verb in list "show brief" "save -o $saved"; do
 		ends_with $kstats kstats $verb
+	done
+	for verb in "stop brief" "start brief" "reset brief" "remove brief"; do
+		ends_with $(mask "${growing[@]}" "${writing[@]}") kstats $verb
 	done
 	for verb in "show $saved" "merge -o $saved.2 $saved" "compare $saved $saved"; do
 		ends_with $files kstats $verb
