@@ -157,6 +157,56 @@ static int become_real_user(void)
 	return prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) ? errno : 0;
 }
 
+/* HOME is not among them: ncurses reads terminal descriptions there. */
+static const char *const kept_variables[] = {
+	"COLUMNS",  "LANG", "LC_ALL", "LC_CTYPE", "LINES",
+	"NO_COLOR", "PATH", "TERM",   "TZ",       "XDG_CONFIG_HOME",
+};
+
+static char **given_environment;
+
+char **privileges_environment(void)
+{
+	return given_environment ? given_environment : environ;
+}
+
+static bool is_kept(const char *variable)
+{
+	for (size_t i = 0; i < array_length(kept_variables); i++) {
+		const size_t length = strlen(kept_variables[i]);
+
+		if (strncmp(variable, kept_variables[i], length) == 0 && variable[length] == '=')
+			return true;
+	}
+	return false;
+}
+
+static int limit_environment(void)
+{
+	const char *home = getenv("HOME");
+	const bool has_config = getenv("XDG_CONFIG_HOME");
+	_cleanup_free_ char *config = NULL;
+	size_t count = 0, kept = 0;
+	char **limited;
+
+	while (environ && environ[count])
+		count++;
+	limited = calloc(count + 1, sizeof(*limited));
+	if (!limited)
+		return ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (is_kept(environ[i]))
+			limited[kept++] = environ[i];
+	given_environment = environ;
+	environ = limited;
+	/* Where presets are. */
+	if (has_config || !home)
+		return 0;
+	if (asprintf(&config, "%s/.config", home) < 0)
+		return ENOMEM;
+	return setenv("XDG_CONFIG_HOME", config, 1) ? errno : 0;
+}
+
 static int clear_effective(cap_t now)
 {
 	return cap_clear_flag(now, CAP_EFFECTIVE) || cap_set_proc(now) ? errno : 0;
@@ -175,6 +225,8 @@ struct error *privileges_begin(void)
 	failed = become_real_user();
 	if (!failed)
 		failed = clear_effective(now);
+	if (!failed)
+		failed = limit_environment();
 	return failed ? error_system(failed, "cannot lower privileges") : NULL;
 }
 

@@ -72,8 +72,12 @@ enum privilege_use {
 #define PRIVILEGES_READ (PRIVILEGE_READ_MAPS | PRIVILEGE_READ_PROCESSES | PRIVILEGE_NAME_KERNEL)
 
 /* Call it first in main(). Restores the real user and group IDs of a set-user-ID file, and puts
- * privileges that came from exec out of effect. */
+ * privileges that came from exec out of effect. Of the environment it then keeps only what ctprof
+ * needs: libraries open files that variables name, as ncurses by TERMINFO. */
 struct error *privileges_begin(void) MUST_CHECK;
+
+/* The environment of a command that the user runs: as ctprof was started. */
+char **privileges_environment(void);
 
 /* Did the privileges come from the executable file rather than from the user? */
 bool privileges_are_from_exec(void);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cmd/privileges.h"
 
 const char *source_name(size_t number)
 {
@@ -54,6 +55,15 @@ struct error *parse_timeout(const char *argument, void *at)
 		return error_create("'%.40s' is no length of time: 500ms, 10s, 2min", argument);
 	*(uint64_t *)at = ns;
 	return NULL;
+}
+
+/* Whoever may stop ctprof itself could have it leave a thread of another user stopped. */
+struct error *parse_allow_ptrace(const char *argument, void *at)
+{
+	return privileges_are_from_exec()
+		       ? error_create("--allow-ptrace stops threads of other users: refused with "
+				      "privileges of the executable file")
+		       : parse_flag(argument, at);
 }
 
 void reading_apply(const struct reading_arguments *reading, struct capture_options *ret)

@@ -35,7 +35,7 @@ const char *part_name(size_t number);
 	{ "without", 0, "PART[,PART...]", parse_without, READING_AT(arguments, without),          \
 	  "Leave out what costs most beside the threads, or is nobody's business.",               \
 	  part_name, false },                                                                     \
-	{ "allow-ptrace", 0, NULL, parse_flag, READING_AT(arguments, allow_ptrace),               \
+	{ "allow-ptrace", 0, NULL, parse_allow_ptrace, READING_AT(arguments, allow_ptrace),               \
 	  "Stop each thread that uses jemalloc for a moment, by ptrace, to learn where its heap " \
 	  "counters are, if nothing else tells (BPF does).", NULL, false },                       \
 	{ "timeout", 0, "TIME", parse_timeout, READING_AT(arguments, timeout_ns),                 \
@@ -46,6 +46,7 @@ const char *part_name(size_t number);
 struct error *parse_source(const char *argument, void *at);
 struct error *parse_without(const char *argument, void *at);
 struct error *parse_timeout(const char *argument, void *at);
+struct error *parse_allow_ptrace(const char *argument, void *at);
 
 /* Into the options of a capture. */
 void reading_apply(const struct reading_arguments *reading, struct capture_options *ret);

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "cmd/commands.h"
+#include "cmd/privileges.h"
 
 /* What our caller had the keyboard do. */
 struct keyboard {
@@ -41,6 +42,7 @@ static void be_command(const struct run *run, int channel)
 	signal(SIGPIPE, inherited_sigpipe);
 	if (TEMP_FAILURE_RETRY(recv(channel, &go, 1, 0)) != 1)
 		_exit(STATUS_RUN_FAILED);
+	environ = privileges_environment();
 	execvp(run->command[0], run->command);
 	error = errno;
 	_exit(send(channel, &error, sizeof(error), MSG_NOSIGNAL) < 0);

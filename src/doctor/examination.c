@@ -102,7 +102,8 @@ void find_privilege_remedy(struct examination *e, struct finding *finding)
 {
 	/* Capabilities of a file are set all at once, so one command has those of all remedies.
 	 * Only a group may execute it, for the capabilities show everything about all processes;
-	 * and they come last, since chgrp clears them. */
+	 * and it is root's, for its owner could let everybody execute it. They come last, since
+	 * chown clears them. */
 	const char *bpf = has_capabilities(e, "CapBnd:", BPF_CAPABILITIES) ? "," BPF_NAMES : "";
 	_cleanup_free_ char *self = NULL;
 	struct text path;
@@ -123,8 +124,10 @@ void find_privilege_remedy(struct examination *e, struct finding *finding)
 		return;
 	find_remedy(finding,
 		    "what ctprof shows of the processes of all users (command lines, files, memory "
-		    "use, stacks), for members of group " REMEDY_GROUP "; look again",
-		    "chgrp " REMEDY_GROUP " %s && chmod 0750 %s && setcap " WANTED_NAMES "%s+ep %s",
+		    "use, stacks), for members of group " REMEDY_GROUP
+		    "; afterwards run doctor again as one of them",
+		    "chown root:" REMEDY_GROUP " %s && chmod 0750 %s && setcap " WANTED_NAMES
+		    "%s+ep %s",
 		    self, self, bpf, self);
 }
 

@@ -45,6 +45,20 @@ static size_t size_batch(int fd)
 	return fit < 1 ? 1 : fit > TASKSTATS_BATCH_MAX ? TASKSTATS_BATCH_MAX : fit;
 }
 
+/* libnl reads NLDBG and NLCB from the environment before main(), and then prints messages and
+ * addresses of its objects, also of a process with more privileges than its user. */
+static struct nl_sock *quiet_socket(void)
+{
+	struct nl_cb *callbacks = nl_cb_alloc(NL_CB_DEFAULT);
+	struct nl_sock *netlink = callbacks ? nl_socket_alloc_cb(callbacks) : NULL;
+
+	nl_debug = 0;
+	/* The socket has its own reference. */
+	if (callbacks)
+		nl_cb_put(callbacks);
+	return netlink;
+}
+
 struct error *taskstats_socket_open(struct taskstats_socket **ret)
 {
 	struct taskstats_socket *s = calloc(1, sizeof(*s));
@@ -52,7 +66,7 @@ struct error *taskstats_socket_open(struct taskstats_socket **ret)
 
 	if (!s)
 		return &error_no_memory;
-	s->netlink = nl_socket_alloc();
+	s->netlink = quiet_socket();
 	if (!s->netlink) {
 		taskstats_socket_close(s);
 		return &error_no_memory;

@@ -283,16 +283,17 @@ with_file_capabilities() {
 	mkdir -p "$granted"
 	chmod 755 "$granted"
 	cp build/ctprof "$granted/ctprof"
+	chown 65534 "$granted/ctprof"
 	"${as_nobody[@]}" "$granted/ctprof" doctor --format json > "$scratch/rights.findings"
 	command=$(jq -r 'first(.[] | select(.source == "io")).command // ""' "$scratch/rights.findings")
-	has "the command" "$command" "chgrp adm "
+	has "the command" "$command" "chown root:adm "
 	eval "$command" || skip "no capabilities can be given to a file here"
 	as_member=(setpriv --reuid=65533 --regid=65533 --groups="$(getent group adm | cut -d: -f3)")
 	"$@"
 }
 
 only_the_group_executes() {
-	equal "the mode" "$(stat -c '%a %G' "$granted/ctprof")" "750 adm"
+	equal "the mode and owners" "$(stat -c '%a %U %G' "$granted/ctprof")" "750 root adm"
 	fails 126 "${as_nobody[@]}" bash -c '"$0" --version' "$granted/ctprof"
 	"${as_member[@]}" "$granted/ctprof" --version
 	has "what it grants" "$(jq -r 'first(.[] | select(.source == "io")).covers' "$scratch/rights.findings")" \
@@ -376,6 +377,38 @@ profile_stays_out() {
 	equal "new files" "$(ls "$private")" ""
 }
 
+# Variables by which libraries open files of the member, or print what they do.
+environment_of_members_is_limited() {
+	local descriptions=$scratch/rights.terminfo
+
+	mkdir -m 755 -p "$descriptions"
+	printf 'ofmember|a test,\n\tuse=xterm,\n' > "$scratch/rights.ti"
+	tic -x -o "$descriptions" "$scratch/rights.ti"
+	chmod -R a+rX "$descriptions"
+	# Where the user has the privileges, it is used.
+	TERM=ofmember TERMINFO=$descriptions script -qec "timeout 3 $ctprof top" /dev/null > "$scratch/rights.shown" 2>&1 || true
+	[ -s "$scratch/rights.shown" ]
+	has_not "what root sees" "$(< "$scratch/rights.shown")" "'ofmember'"
+	for variables in "TERMINFO=$descriptions" "TERMINFO_DIRS=$descriptions" "HOME=$scratch/rights.home"; do
+		mkdir -p "$scratch/rights.home"
+		cp -r "$descriptions" "$scratch/rights.home/.terminfo"
+		chmod -R a+rX "$scratch/rights.home"
+		"${as_member[@]}" env TERM=ofmember "$variables" script -qec "timeout 3 $granted/ctprof top" /dev/null \
+			> "$scratch/rights.shown" 2>&1 || true
+		has "what a member sees" "$(< "$scratch/rights.shown")" "'ofmember'"
+	done
+	NLCB=debug NLDBG=5 "${as_member[@]}" "$granted/ctprof" capture -q -p $$ -o /dev/null > "$scratch/rights.shown" 2>&1
+	has_not "what libraries say" "$(< "$scratch/rights.shown")" 0x
+	has_not "what libraries say" "$(< "$scratch/rights.shown")" "NETLINK MESSAGE"
+	equal "the environment of a command" "$("${as_member[@]}" env MINE=yes "$granted/ctprof" profile -q -d 1s \
+		-o /dev/null --format folded -- sh -c 'echo $MINE')" yes
+}
+
+members_stop_no_threads() {
+	fails 2 "${as_member[@]}" "$granted/ctprof" capture -q -p $$ --allow-ptrace -o /dev/null
+	has "what it says" "$output" "refused with privileges of the executable file"
+}
+
 # Nothing is in effect but while the kernel and processes are read.
 members_have_no_more_than_they_need() {
 	local ids="65533 65533 65533 65533 65533 65533 65533 65533"
@@ -433,4 +466,7 @@ run_case "with capabilities of the file, paths are opened by the user's rights" 
 	with_file_capabilities members_open_files_with_their_own_rights
 run_case "capabilities of the file are in effect where they are needed" \
 	with_file_capabilities members_have_no_more_than_they_need
+run_case "with capabilities of the file, libraries do not see all variables" \
+	with_file_capabilities environment_of_members_is_limited
+run_case "with capabilities of the file, no thread is stopped" with_file_capabilities members_stop_no_threads
 run_case "a set-user-ID file becomes the real user" set_user_id_becomes_the_real_user

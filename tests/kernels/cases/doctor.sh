@@ -108,7 +108,7 @@ privileges_are_missing() {
 	examine "${as_somebody[@]}"
 	for source in bpf taskstats delays delay-peaks; do
 		says $source no
-		has "the command" "$(finding $source run)" "chgrp adm "
+		has "the command" "$(finding $source run)" "chown root:adm "
 		has "the command" "$(finding $source run)" "setcap cap_dac_read_search,cap_net_admin,cap_sys_ptrace,cap_syslog,cap_perfmon,cap_bpf+ep"
 	done
 	for source in io smaps_rollup exe; do
