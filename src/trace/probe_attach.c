@@ -52,7 +52,10 @@ static const char *lack_of(enum probe_kind kind, int failed)
 	if (failed == EOPNOTSUPP)
 		return "this kernel cannot tell probes apart (before Linux 5.15)";
 	if (failed == EPERM || failed == EACCES)
-		return "it is not permitted (CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN)";
+		return probe_kind_is_in_file(kind)
+			       ? "permission denied: needs CAP_BPF and CAP_PERFMON, and on Linux "
+				 "6.18 CAP_SYS_ADMIN"
+			       : "permission denied: needs CAP_BPF and CAP_PERFMON";
 	return NULL;
 }
 
