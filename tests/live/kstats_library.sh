@@ -95,7 +95,7 @@ is_private() {
 	equal "values for root after a reset" "$("$reader" read "$pid:theirs")" ""
 	"$reader" stop "$pid:theirs"
 	fails 1 setpriv --reuid=65533 --regid=65533 --clear-groups "$scratch/kstats_reader" read "$pid:theirs"
-	has "the error" "$output" "only root and the user"
+	has "the error" "$output" "only root and the process's user"
 	equal "their list" "$(setpriv --reuid=65533 --regid=65533 --clear-groups "$scratch/kstats_reader" list)" ""
 }
 
