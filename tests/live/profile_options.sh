@@ -438,7 +438,7 @@ needs_capabilities() {
 	has "what is missing" "$output" CAP_BPF
 }
 
-run_case "offcpu: -p, -t and --comm" needs_profiles wanted_threads_only
+run_case "offcpu: -p, -t and --comm" needs_profiles undisturbed wanted_threads_only
 run_case "offcpu: -u and -k" needs_profiles user_and_kernel_threads
 run_case "offcpu: -U, -K and --stack-depth" needs_profiles sides_of_stacks
 run_case "offcpu: --cgroup" needs_profiles with_cgroup cgroups_select
