@@ -157,7 +157,7 @@ serves_the_others() {
 	start "$programs/hanging_file" "$scratch/hanging.file" "$1" || skip "no FUSE"
 	hanging=$pid
 	start bash -c 'echo ready; while :; do sleep 0.01; done'
-	"$ctprof" offcpu -q -d 500ms --format folded -o "$scratch/served.folded" "${@:2}" 2> "$scratch/error" &
+	"$ctprof" offcpu -q -d 1500ms --format folded -o "$scratch/served.folded" "${@:2}" 2> "$scratch/error" &
 	timeout 60 bash -c 'until [ -s "$1" ]; do sleep 0.05; done' - "$scratch/served.folded" ||
 		{ echo "there is no profile"; kill "$hanging"; return 1; }
 	# Linux ends no call that waits for a file system in user space before that is gone.
