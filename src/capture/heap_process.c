@@ -12,8 +12,7 @@
 
 /* --- where --- */
 
-/* What is added to addresses of a library, and may be less than 0: its first executable mapping
- * tells. */
+/* The load bias of a library, computed from its first executable mapping. May be negative. */
 static bool bias_of(const struct heap_file *file, const struct mapping *mapping, __int128 *ret)
 {
 	if (mapping->offset != file->text_offset)
@@ -22,7 +21,7 @@ static bool bias_of(const struct heap_file *file, const struct mapping *mapping,
 	return true;
 }
 
-/* File and mapping tell the address: it need be none of a process. */
+/* The address is computed from a file and a mapping, so it may lie outside of user space. */
 static bool read_word(pid_t pid, __int128 address, uint64_t *ret)
 {
 	struct iovec here = { ret, sizeof(*ret) };

@@ -21,8 +21,8 @@
 
 extern const int interrupts_numbers[INTERRUPTS_COUNT];
 
-/* Whoever starts us in the background has us ignore interrupts: a signal that is ignored is neither
- * caught nor waited for. */
+/* Was ctprof started with this signal ignored, as shells do for SIGINT in the background? Such a
+ * signal must be neither caught nor waited for. */
 bool interrupts_is_ignored(int number);
 
 struct interrupts {

@@ -57,7 +57,7 @@ struct error *parse_timeout(const char *argument, void *at)
 	return NULL;
 }
 
-/* Whoever may stop ctprof itself could have it leave a thread of another user stopped. */
+/* A user who stops ctprof during an attach would leave the thread of another user stopped. */
 struct error *parse_allow_ptrace(const char *argument, void *at)
 {
 	return privileges_are_from_exec()

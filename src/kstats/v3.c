@@ -232,8 +232,8 @@ static void give_back(struct kstats_table *table, unsigned slot, uint64_t lost)
 	}
 }
 
-/* Of rounded sums the difference may be outside of the slot. Moved into it, it is no larger than
- * the sum of the total, whose mean is in the slot. */
+/* The difference of two rounded sums may lie outside the bounds of the slot, so clamp it to them.
+ * The result does not exceed the sum of the total, whose mean is within the slot. */
 static struct kstats_slot rest_of(unsigned frac_bits, unsigned slot, struct kstats_slot total,
 				  struct kstats_slot known)
 {

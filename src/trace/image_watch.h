@@ -75,8 +75,8 @@ bool image_watch_read_again(struct image_watch *watch, uint32_t pid);
 /* How many records of the kernel were lost so far, for its rings were full or memory was short.
  * Names and stacks of processes of that time may be wrong. */
 uint64_t image_watch_lost(const struct image_watch *watch);
-/* Of these, records lost in the rings or the queue, which may concern any process: what the table
- * has no memory for is lost for its process alone. */
+/* The part of image_watch_lost() that may concern any process: records lost in the rings or the
+ * queue. The rest was lost because the table had no memory, and concerns one process each. */
 uint64_t image_watch_missed(const struct image_watch *watch);
 
 /*

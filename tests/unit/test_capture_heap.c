@@ -222,7 +222,21 @@ static uint64_t word_address(void)
 	return (uintptr_t)&word;
 }
 
-/* Of a file that is loaded above or below its own addresses. */
+/* The place of a library whose slot is at this address of its file. It is loaded where the sum of
+ * slot and bias is word_address(). */
+static enum probe_failure find_by_slot(uint64_t slot, struct heap_place *found)
+{
+	const uint64_t text = FAKE_FRAMES & -0x1000;
+	struct library_process process;
+	enum probe_failure failure;
+
+	library_process_init(&process, slot);
+	failure = find_place(&process, word_address() - slot + text, found);
+	library_process_deinit(&process);
+	return failure;
+}
+
+/* The load bias is positive or negative. */
 TEST(a_word_of_a_library_tells_the_place)
 {
 	const uint64_t text = FAKE_FRAMES & -0x1000, word = word_address();
@@ -232,18 +246,15 @@ TEST(a_word_of_a_library_tells_the_place)
 	if (!has_openat2())
 		skip();
 	for (size_t i = 0; i < array_length(slots); i++) {
-		struct library_process process;
 		struct heap_place found = { 0 };
 
-		library_process_init(&process, slots[i]);
-		assert_int_equal(find_place(&process, word - slots[i] + text, &found), PROBE_DONE);
+		assert_int_equal(find_by_slot(slots[i], &found), PROBE_DONE);
 		assert_int_equal(found.block, DISTANCE);
 		assert_int_equal(found.deallocated - found.allocated, 16);
-		library_process_deinit(&process);
 	}
 }
 
-/* Numbers that go around would lead to the word. */
+/* A sum of 64 bits would wrap and lead to the word. */
 TEST(a_word_at_no_address_is_not_read)
 {
 	const uint64_t text = FAKE_FRAMES & -0x1000, word = word_address();
@@ -253,14 +264,10 @@ TEST(a_word_at_no_address_is_not_read)
 	if (!has_openat2())
 		skip();
 	for (size_t i = 0; i < array_length(slots); i++) {
-		struct library_process process;
 		struct heap_place found = { 0 };
 
-		library_process_init(&process, slots[i]);
-		assert_int_equal(find_place(&process, word - slots[i] + text, &found),
-				 PROBE_PROCESS_VM_READV);
+		assert_int_equal(find_by_slot(slots[i], &found), PROBE_PROCESS_VM_READV);
 		assert_int_equal(found.block, 0);
-		library_process_deinit(&process);
 	}
 }
 

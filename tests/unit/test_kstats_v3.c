@@ -172,7 +172,7 @@ TEST(excerpts_keep_their_totals)
 	kstats_table_destroy(table);
 }
 
-/* Whose largest sum is no number of 64 bits: it is the mean that was read, all the same. */
+/* The largest sum exceeds 64 bits; the printed mean is still the one that was read. */
 TEST(the_rest_of_very_many)
 {
 	static const char *const texts[] = {
