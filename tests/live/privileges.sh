@@ -237,6 +237,8 @@ ends_with() {
 		sleep 0.02
 	done
 	is_limited $pid $allowed $allowed || { echo "that was $*"; return 1; }
+	# It has not ended for want of a privilege.
+	has_not "what $* says" "$(< "$scratch/rights.background")" "Operation not permitted"
 	kill -9 $pid $tracer
 	wait $tracer || true
 }
