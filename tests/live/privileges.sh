@@ -388,14 +388,14 @@ environment_of_members_is_limited() {
 	tic -x -o "$descriptions" "$scratch/rights.ti"
 	chmod -R a+rX "$descriptions"
 	# Where the user has the privileges, it is used.
-	TERM=ofmember TERMINFO=$descriptions script -qec "timeout 3 $ctprof top" /dev/null > "$scratch/rights.shown" 2>&1 || true
+	TERM=ofmember TERMINFO=$descriptions script -qec "timeout --foreground 3 $ctprof top" /dev/null > "$scratch/rights.shown" 2>&1 || true
 	[ -s "$scratch/rights.shown" ]
 	has_not "what root sees" "$(< "$scratch/rights.shown")" "'ofmember'"
 	for variables in "TERMINFO=$descriptions" "TERMINFO_DIRS=$descriptions" "HOME=$scratch/rights.home"; do
 		mkdir -p "$scratch/rights.home"
 		cp -r "$descriptions" "$scratch/rights.home/.terminfo"
 		chmod -R a+rX "$scratch/rights.home"
-		"${as_member[@]}" env TERM=ofmember "$variables" script -qec "timeout 3 $granted/ctprof top" /dev/null \
+		"${as_member[@]}" env TERM=ofmember "$variables" script -qec "timeout --foreground 3 $granted/ctprof top" /dev/null \
 			> "$scratch/rights.shown" 2>&1 || true
 		has "what a member sees" "$(< "$scratch/rights.shown")" "'ofmember'"
 	done
