@@ -382,7 +382,8 @@ heat_is_a_picture() {
 	await $(($(lines '^[0-9]') + 2)) '^[0-9]'
 	kill "$series"
 	wait "$series"
-		xmllint --noout "$scratch/heat.svg" "$scratch/warm.svg"
+	cat "$scratch/series"
+	xmllint --noout "$scratch/heat.svg" "$scratch/warm.svg"
 	equal "the root" "$(xmllint --xpath 'local-name(/*)' "$scratch/warm.svg")" svg
 	equal "values in the picture of nothing" "$(drawn "$scratch/heat.svg")" 0
 	equal "values in the picture" "$(drawn "$scratch/warm.svg")" 1000
