@@ -13,6 +13,10 @@
 
 guest_init=tests/kernels/guest/init
 guest_timeout=${GUEST_TIMEOUT:-2400}
+# What emulates x86_64, with its options.
+guest_emulator=(qemu-system-x86_64)
+# A guest writes to its console every few seconds. One that uses its CPUs and does not is hung.
+guest_silence=60
 
 # For another machine: the root that its bash, its busybox and all libraries are in. Empty: this host's.
 guest_root=
@@ -91,7 +95,7 @@ machine() {
 	x86_64*)
 		# More of a CPU makes some kernels crash in emulation. On a busy host timers and clocks seem
 		# broken; without that one the kernel's own clock stands still at times, and so do delays.
-		qemu=(qemu-system-x86_64 -machine q35 -cpu Nehalem -serial "file:$2")
+		qemu=("${guest_emulator[@]}" -machine q35 -cpu Nehalem -serial "file:$2")
 		console=ttyS0 results=ttyS1 options="no_timer_check tsc=reliable"
 		;;
 	aarch64)
@@ -108,6 +112,48 @@ machine() {
 	esac
 }
 
+# ticks_of PID: clock ticks of CPU time that its child has used.
+ticks_of() {
+	local child=$(< "/proc/$1/task/$1/children")
+
+	sed 's/.*) //' "/proc/${child% }/stat" | awk '{ print $12 + $13 }'
+} 2> /dev/null
+
+# monitor OUT COMMAND: what the emulator's monitor answers.
+monitor() {
+	echo "$2" > "$1.monitor.in"
+	timeout 5 cat "$1.monitor.out"
+}
+
+# watch_guest PID OUT: until the emulator below PID ends, or its guest hangs: then OUT.log has the registers of
+# its CPUs, and it is ended. On a host that gives it no CPU it may be silent for longer.
+watch_guest() {
+	local pid=$1 out=$2 never beats=0 now ticks began=0 since=$SECONDS hung= hertz
+
+	hertz=$(getconf CLK_TCK)
+	exec {never}<> <(:)
+	while kill -0 "$pid" 2> /dev/null; do
+		read -r -t 2 -u "$never"
+		now=$(grep -ac alive "$out.log" 2> /dev/null)
+		ticks=$(ticks_of "$pid")
+		if [ "$now" != "$beats" ]; then
+			beats=$now began=$ticks since=$SECONDS
+		elif ((SECONDS - since >= guest_silence && ticks - began >= guest_silence * hertz)); then
+			hung="hung: silent for $guest_silence s"
+		fi
+		! grep -aqE 'soft lockup|hard LOCKUP' "$out.log" 2> /dev/null || hung="hung: a CPU is locked up"
+		[ -n "$hung" ] || continue
+		{
+			echo
+			monitor "$out" 'info registers -a' | grep -avE '^(FPR|XMM)'
+			printf '\n%s\n' "$hung"
+		} >> "$out.log"
+		kill "$pid"
+		break
+	done
+	exec {never}>&-
+}
+
 # boot_guest KERNEL BASE JOB OUT PARAMETERS: OUT.out and OUT.log; fails when the job did not end.
 boot_guest() {
 	local directory=$kernel_cache/$1 base=$2 job=$3 out=$4 parameters=$5 kind qemu console results options
@@ -116,17 +162,27 @@ boot_guest() {
 		rm -f "$out.$kind"
 		truncate -s 64M "$out.$kind"
 	done
+	rm -f "$out.monitor".{in,out} "$out.log" "$out.out"
+	mkfifo "$out.monitor".{in,out}
 	# The kernel unpacks one archive after the other.
 	{ cat "$base"; pack_modules "$directory" "$out.modules"; cat "$job"; } > "$out.initrd"
 	machine "$(machine_of "$1")" "$out.out"
 	timeout "$guest_timeout" "${qemu[0]}" -serial "file:$out.log" "${qemu[@]:1}" \
 		-accel tcg,thread=multi -m 512 -display none -no-reboot -nic none \
+		-chardev "pipe,id=monitor,path=$out.monitor" -mon chardev=monitor,mode=readline \
 		-kernel "$directory/vmlinuz" -initrd "$out.initrd" \
 		-drive "if=virtio,format=raw,file=$out.data" \
 		-drive "if=virtio,format=raw,file=$out.swap" \
 		${guest_disk:+-drive "if=virtio,format=raw,readonly=on,file=$guest_disk"} \
-		-append "console=$console results=$results panic=-1 quiet $options $parameters" \
-		< /dev/null > "$out.qemu" 2>&1
-	rm -f "$out.initrd" "$out.data" "$out.swap"
+		-append "console=$console results=$results panic=-1 softlockup_all_cpu_backtrace=1 quiet $options $parameters" \
+		< /dev/null > "$out.qemu" 2>&1 &
+	watch_guest $! "$out"
+	wait $!
+	rm -f "$out.initrd" "$out.data" "$out.swap" "$out.monitor".{in,out}
 	grep -q '^job ended with 0' "$out.log"
+}
+
+# why_hung OUT: nothing if the guest did not hang.
+why_hung() {
+	sed -n 's/^hung: //p' "$1.log"
 }
