@@ -73,8 +73,7 @@ static void wait_for(uint64_t ns)
 	sigset_t interrupt, before;
 
 	sigemptyset(&interrupt);
-	if (!interrupts_is_ignored(SIGINT))
-		sigaddset(&interrupt, SIGINT);
+	interrupts_add(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
 	while (is_left(&end, &left) && sigtimedwait(&interrupt, NULL, &left) < 0 && errno == EINTR)
 		;

@@ -12,6 +12,12 @@ bool interrupts_is_ignored(int number)
 	return !sigaction(number, NULL, &usual) && usual.sa_handler == SIG_IGN;
 }
 
+void interrupts_add(sigset_t *set, int number)
+{
+	if (!interrupts_is_ignored(number))
+		sigaddset(set, number);
+}
+
 static volatile sig_atomic_t has_come;
 
 /* Signals that the caller of ctprof ignores stay ignored. */

@@ -18,6 +18,7 @@
 #include "base/json_writer.h"
 #include "base/outfile.h"
 #include "base/utf8.h"
+#include "cmd/interrupts.h"
 #include "cmd/kstats.h"
 #include "export/openmetrics.h"
 #include "kstats/slo.h"
@@ -343,8 +344,8 @@ static struct error *follow(struct series *s, const struct kstats_search *search
 	if (err)
 		return err;
 	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
+	interrupts_add(&ends, SIGINT);
+	interrupts_add(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	s->last_ns = clock_ns(CLOCK_MONOTONIC);
 	s->due_ns = s->last_ns + s->showing->interval_ns;

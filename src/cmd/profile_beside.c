@@ -36,8 +36,7 @@ static bool sleep_until(uint64_t end)
 		return false;
 	left = clock_moment(end - now < TICK_NS ? end - now : TICK_NS);
 	sigemptyset(&interrupt);
-	if (!interrupts_is_ignored(SIGINT))
-		sigaddset(&interrupt, SIGINT);
+	interrupts_add(&interrupt, SIGINT);
 	return sigtimedwait(&interrupt, NULL, &left) != SIGINT;
 }
 
@@ -48,7 +47,7 @@ static struct error *watch(struct profile_session *session, uint64_t duration_ns
 	uint64_t end;
 
 	sigemptyset(&interrupt);
-	sigaddset(&interrupt, SIGINT);
+	interrupts_add(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
 	err = profile_session_start(session);
 	end = clock_ns(CLOCK_MONOTONIC) + duration_ns;

@@ -349,9 +349,8 @@ static void hold_signals(struct recorder *r)
 	const struct triggers *triggers = &r->arguments->triggers;
 
 	sigemptyset(&r->signals);
-	if (!interrupts_is_ignored(SIGINT))
-		sigaddset(&r->signals, SIGINT);
-	sigaddset(&r->signals, SIGTERM);
+	interrupts_add(&r->signals, SIGINT);
+	interrupts_add(&r->signals, SIGTERM);
 	for (size_t i = 0; i < triggers->count; i++)
 		if (triggers->items[i].signal)
 			sigaddset(&r->signals, triggers->items[i].signal);

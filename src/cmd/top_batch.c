@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "cmd/display.h"
+#include "cmd/interrupts.h"
 #include "cmd/privileges.h"
 #include "cmd/top.h"
 
@@ -122,8 +123,10 @@ struct error *top_run_batch(struct top *top)
 	const struct sigaction ending = { .sa_handler = end };
 	struct error *err = states_report_begin(top->arguments->format, stdout);
 
-	sigaction(SIGINT, &ending, NULL);
-	sigaction(SIGTERM, &ending, NULL);
+	if (!interrupts_is_ignored(SIGINT))
+		sigaction(SIGINT, &ending, NULL);
+	if (!interrupts_is_ignored(SIGTERM))
+		sigaction(SIGTERM, &ending, NULL);
 	if (err)
 		return err;
 	return top->replay ? run_replay(top) : run_engine(top);
