@@ -65,7 +65,7 @@ chain_pattern() {
 				name = substr(name, 1, RSTART - 1)
 			}
 			rest = sub(/\*$/, "", name) ? "[^;]*" : ""
-			gsub(/[][.*+?(){}|^$\\]/, "\\\\&", name)
+			gsub(/[].*+?(){}|^$\\[]/, "\\\\&", name)
 			pattern = pattern "(" name rest ";)" times
 		}
 		print pattern
