@@ -25,7 +25,8 @@ extern const int interrupts_numbers[INTERRUPTS_COUNT];
  * signal must be neither caught nor waited for. */
 bool interrupts_is_ignored(int number);
 
-/* Add a signal to those that are waited for, unless it is ignored: one that is blocked comes even so. */
+/* Add a signal to those that are waited for, unless it is ignored: one that is blocked comes even
+ * so. */
 void interrupts_add(sigset_t *set, int number);
 
 struct interrupts {
