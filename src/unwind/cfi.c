@@ -8,9 +8,6 @@
 /* Compilers nest two. */
 #define REMEMBERED_MAX 16
 
-/* Registers that the innermost frame may be asked for (unwind/follow.h). */
-#define REGISTERS 33
-
 /* System V ABI, x86_64, figure 3.36, and ABI for the Arm 64-bit architecture: DWARF, 4.1. */
 static const struct cfi_machine machines[] = {
 	{ .elf = EM_X86_64,
@@ -155,7 +152,7 @@ static bool do_register(struct run *run, const struct operands *operands)
 {
 	struct cfi_place place = { .kind = UNWIND_UNKNOWN };
 
-	if (operands->reg == run->program->ra && operands->value < REGISTERS)
+	if (operands->reg == run->program->ra && operands->value < UNWIND_NUMBERS)
 		place = (struct cfi_place){ .kind = UNWIND_IN_REG,
 					    .reg = (uint8_t)operands->value };
 	return set_place(run, operands, place);
@@ -270,7 +267,7 @@ static bool put_base(const struct cfi_machine *machine, const struct expression 
 		rule->base = UNWIND_BASE_OTHER;
 	if (rule->base == UNWIND_BASE_OTHER)
 		rule->number = (uint8_t)cfa->reg;
-	return cfa->reg < REGISTERS;
+	return cfa->reg < UNWIND_NUMBERS;
 }
 
 static bool put_cfa(const struct cfi_machine *machine, const struct expression *cfa,

@@ -16,6 +16,9 @@
 #include <linux/types.h>
 #endif
 
+/* Registers that a rule may name, by their DWARF numbers: those that the kernel saves. */
+#define UNWIND_NUMBERS 32
+
 /* What is known of the stretch. */
 enum unwind_kind {
 	UNWIND_RULE_NONE,    /* nothing: between functions, or code that nothing is said about */

@@ -167,9 +167,8 @@ bool unwind_table_parse(struct text bytes, struct text build_id, struct unwind_t
 
 /* --- is it sound? --- */
 
-#define PLT_NUMBER_MAX   16
-#define OTHER_NUMBER_MAX 31
-#define ALL_FLAGS        (UNWIND_SIGNAL | UNWIND_DEREF | UNWIND_PLT)
+#define PLT_NUMBER_MAX 16
+#define ALL_FLAGS      (UNWIND_SIGNAL | UNWIND_DEREF | UNWIND_PLT)
 
 static bool is_rule_sound(const struct unwind_rule *rule)
 {
@@ -178,7 +177,7 @@ static bool is_rule_sound(const struct unwind_rule *rule)
 	if (rule->kind > UNWIND_RULE_FRAME || rule->flags & ~ALL_FLAGS ||
 	    rule->base > UNWIND_BASE_OTHER || rule->unused)
 		return false;
-	if (rule->number > (names_register ? OTHER_NUMBER_MAX : PLT_NUMBER_MAX))
+	if (rule->number > (names_register ? UNWIND_NUMBERS - 1 : PLT_NUMBER_MAX))
 		return false;
 	if (rule->bp > UNWIND_UNKNOWN || rule->bp == UNWIND_IN_REG || rule->bx > UNWIND_UNKNOWN ||
 	    rule->bx == UNWIND_IN_REG)

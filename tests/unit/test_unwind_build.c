@@ -8,6 +8,7 @@
 
 #include "unit/unwind_scene.h"
 #include "unit/unwind_truth.h"
+#include "unwind/table_file.h"
 
 /* --- real files --- */
 
@@ -199,6 +200,20 @@ static const struct instruction_case instruction_cases[] = {
 	  { { 0, FRAME(.base = UNWIND_BASE_BX, .cfa_offset = 16) },
 	    { 1, FRAME(.base = UNWIND_BASE_OTHER, .number = 10) },
 	    { 2, KIND(OTHER) } } },
+	{ "the last register that a rule may name, and the first that none may",
+	  CODE(DW_CFA_def_cfa, 31, 16, DW_CFA_offset | 6, 2, ADVANCE(1), DW_CFA_def_cfa, 32, 16,
+	       ADVANCE(1), DW_CFA_def_cfa, 7, 0, DW_CFA_register, 16, 31, ADVANCE(1),
+	       DW_CFA_register, 16, 32),
+	  { { 0, FRAME(.base = UNWIND_BASE_OTHER, .number = 31, .cfa_offset = 16,
+		       .bp = UNWIND_AT_CFA, .bp_offset = -2) },
+	    { 1, KIND(OTHER) },
+	    { 2,
+	      { .kind = UNWIND_RULE_FRAME,
+		.ra = UNWIND_IN_REG,
+		.number = 31,
+		.bp = UNWIND_AT_CFA,
+		.bp_offset = -2 } },
+	    { 3, KIND(OTHER) } } },
 	{ "a negative CFA", CODE(DW_CFA_def_cfa_sf, 7, 2), { { 0, SP(-16) } } },
 	{ "a CFA too far away",
 	  CODE(DW_CFA_def_cfa_offset, 0x80, 0x80, 0x80, 0x80, 0x10),
@@ -328,6 +343,9 @@ TEST(each_instruction_has_its_rule)
 				   FUNCTION_SIZE, c->code, c->length);
 		table = table_of(&file);
 		expect_rows(&table, c);
+		/* Or the table would be refused wherever it is read. */
+		if (!unwind_table_is_sound(&table))
+			fail_msg("%s: the table is not sound", c->name);
 		unwind_table_deinit(&table);
 	}
 }
