@@ -75,19 +75,28 @@ char *cpulist_text(const struct cpus *cpus)
 	return text;
 }
 
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+struct error *cpus_list_possible(struct cpus *ret)
+{
+	struct file_buffer buffer = { 0 };
+	struct error *err = NULL;
+	struct text list;
+	int failed = file_read(AT_FDCWD, POSSIBLE, &buffer, &list);
+
+	if (failed)
+		err = error_system(failed, "cannot tell which CPUs there may be: " POSSIBLE);
+	else if (!cpulist_parse(list, ret) || !ret->count)
+		err = error_create("cannot tell which CPUs there may be: " POSSIBLE
+				   " is not a list of CPUs");
+	file_buffer_deinit(&buffer);
+	return err;
+}
+
 uint32_t cpus_possible(void)
 {
-	_cleanup_close_ int dir =
-		open("/sys/devices/system/cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct file_buffer buffer = { 0 };
-	struct cpus cpus = { 0 };
-	uint32_t count = 0;
-	struct text list;
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_error_ struct error *err = cpus_list_possible(&cpus);
 
-	if (dir >= 0 && file_read(dir, "possible", &buffer, &list) == 0 &&
-	    cpulist_parse(text_trim(list), &cpus) && cpus.count)
-		count = cpus.items[cpus.count - 1] + 1;
-	array_deinit(&cpus);
-	file_buffer_deinit(&buffer);
-	return count;
+	return err ? 0 : cpus.items[cpus.count - 1] + 1;
 }

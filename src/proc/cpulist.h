@@ -6,11 +6,16 @@
 #define PROC_CPULIST_H
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/text.h"
 
 struct cpus {
 	ARRAY(uint32_t);
 };
+static inline void cpus_deinit_guard(struct cpus *cpus)
+{
+	array_deinit(cpus);
+}
 
 /* More CPUs than any kernel has; a number beyond it is not a CPU. */
 #define CPU_MAX 262144u
@@ -27,6 +32,10 @@ bool cpus_from_mask(const unsigned long *mask, size_t bytes, struct cpus *ret);
 
 /* As the kernel prints them, to be freed; NULL: no memory. `cpus` ascend without repetition. */
 char *cpulist_text(const struct cpus *cpus);
+
+/* The CPUs that this host may ever have. Their numbers may have gaps: maps with a value for each
+ * CPU have `count` values, in this order. */
+struct error *cpus_list_possible(struct cpus *ret) MUST_CHECK;
 
 /* One more than the largest number of a CPU that this host may ever have; 0: it does not say. */
 uint32_t cpus_possible(void);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/guard.h"
+#include "proc/cpulist.h"
 #include "proc/pairs.h"
 #include "proc/process_user.h"
 #include "proc/tasks.h"
@@ -111,27 +112,28 @@ static struct error *keep_ring(struct image_watch *watch, struct perf_ring *ring
 static struct error *open_rings(struct image_watch *watch, size_t bytes, size_t wake_bytes)
 {
 	struct perf_event_attr attr = attributes(bytes, wake_bytes);
-	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	struct error *err = cpus_list_possible(&cpus);
 
-	for (int cpu = 0; cpu < cpus; cpu++) {
+	for (size_t i = 0; !err && i < cpus.count; i++) {
+		const uint32_t cpu = cpus.items[i];
 		struct perf_ring ring;
-		struct error *err;
-		int failed = open_ring(&attr, cpu, bytes, &ring);
+		int failed = open_ring(&attr, (int)cpu, bytes, &ring);
 
 		/* It is offline. */
 		if (failed == ENODEV)
 			continue;
 		if (failed)
 			return error_system(failed,
-					    "cannot watch mappings on CPU %d by perf events%s", cpu,
+					    "cannot watch mappings on CPU %u by perf events%s", cpu,
 					    failed == EACCES ? " (CAP_SYS_ADMIN is required while "
 							       "kernel.perf_event_paranoid is 3)"
 							     : "");
 		bytes = ring.bytes;
 		err = keep_ring(watch, &ring);
-		if (err)
-			return err;
 	}
+	if (err)
+		return err;
 	return watch->rings.count ? NULL : error_create("there is no CPU to watch");
 }
 

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "proc/cgroup_path.h"
 #include "proc/cgroup_tree.h"
+#include "proc/cpulist.h"
 #include "trace/bpf_programs.h"
 #include "trace/kstats_config.h"
 #include "trace/kstats_pins.h"
@@ -322,10 +323,10 @@ static struct error *add_row(struct kstats_table *table, const struct kstats_met
 }
 
 /* One for each CPU that there may be, behind each other. */
-static struct error *read_cells(const struct kstats_metric *metric, int cpus, char **ret)
+static struct error *read_cells(const struct kstats_metric *metric, size_t cpus, char **ret)
 {
 	const size_t bytes = kstats_config_cell_stride(&metric->config);
-	_cleanup_free_ char *cells = calloc((size_t)cpus, bytes);
+	_cleanup_free_ char *cells = calloc(cpus, bytes);
 	const __u32 which = metric->which;
 
 	if (!cells)
@@ -339,21 +340,20 @@ static struct error *read_cells(const struct kstats_metric *metric, int cpus, ch
 static struct error *add_cells(const struct kstats_metric *metric, struct kstats_table *table)
 {
 	const size_t bytes = kstats_config_cell_stride(&metric->config);
-	const int cpus = libbpf_num_possible_cpus();
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
 	_cleanup_free_ char *cells = NULL;
-	struct error *err;
+	struct error *err = cpus_list_possible(&cpus);
 
-	if (cpus < 1)
-		return error_system(-cpus, "the CPUs that there may be");
-	err = read_cells(metric, cpus, &cells);
-	table->cpus = (unsigned)cpus;
-	for (int cpu = 0; !err && cpu < cpus; cpu++) {
-		const struct kstats_cell *cell =
-			(const struct kstats_cell *)(cells + bytes * (size_t)cpu);
+	if (!err)
+		err = read_cells(metric, cpus.count, &cells);
+	if (!err)
+		table->cpus = cpus.items[cpus.count - 1] + 1;
+	for (size_t i = 0; !err && i < cpus.count; i++) {
+		const struct kstats_cell *cell = (const struct kstats_cell *)(cells + bytes * i);
 
 		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 			table->losses[loss] += cell->lost[loss];
-		err = add_row(table, metric, (uint64_t)cpu, NULL, cell->slots);
+		err = add_row(table, metric, cpus.items[i], NULL, cell->slots);
 	}
 	return err;
 }
@@ -559,12 +559,15 @@ static struct error *empty(struct kstats_metric *metric)
 {
 	struct kstats_switch *here = &metric->control->which[metric->which];
 	const size_t bytes = kstats_config_cell_stride(&metric->config);
-	const int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ char *zeros = cpus < 1 ? NULL : calloc((size_t)cpus, bytes);
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_free_ char *zeros = NULL;
 	const __u32 which = metric->which;
 	struct untold untold;
-	struct error *err;
+	struct error *err = cpus_list_possible(&cpus);
 
+	if (err)
+		return err;
+	zeros = calloc(cpus.count, bytes);
 	if (!zeros)
 		return &error_no_memory;
 	__atomic_store_n(&here->is_held, 1, __ATOMIC_SEQ_CST);

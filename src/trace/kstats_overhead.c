@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proc/cpulist.h"
 #include "trace/kstats_config.h"
 #include "trace/kstats_metric.h"
 
@@ -150,13 +151,12 @@ static bool call_all(const struct kstats_program *program)
 }
 
 /* Of all CPUs, whose cells lie one after the other. */
-static struct kstats_pair total_of(const char *cells, size_t bytes, int cpus, unsigned slot)
+static struct kstats_pair total_of(const char *cells, size_t bytes, size_t cpus, unsigned slot)
 {
 	struct kstats_pair total = { 0 };
 
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		const struct kstats_cell *cell =
-			(const struct kstats_cell *)(cells + bytes * (size_t)cpu);
+	for (size_t cpu = 0; cpu < cpus; cpu++) {
+		const struct kstats_cell *cell = (const struct kstats_cell *)(cells + bytes * cpu);
 
 		total.count += cell->slots[slot].count;
 		total.sum += cell->slots[slot].sum;
@@ -169,17 +169,18 @@ static uint64_t median_of(const struct kstats_program *trial)
 {
 	const struct kstats_config *config = &trial->bpf->rodata_config->config;
 	const size_t bytes = kstats_config_cell_stride(config);
-	const int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ char *cells = cpus < 1 ? NULL : calloc((size_t)cpus, bytes);
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_error_ struct error *err = cpus_list_possible(&cpus);
+	_cleanup_free_ char *cells = err ? NULL : calloc(cpus.count, bytes);
 	const __u32 values = KSTATS_VALUES;
 	uint64_t all = 0, seen = 0;
 
 	if (!cells || bpf_map_lookup_elem(bpf_map__fd(trial->bpf->maps.cells), &values, cells))
 		return 0;
 	for (unsigned slot = 0; slot < config->slots; slot++)
-		all += total_of(cells, bytes, cpus, slot).count;
+		all += total_of(cells, bytes, cpus.count, slot).count;
 	for (unsigned slot = 0; slot < config->slots; slot++) {
-		const struct kstats_pair total = total_of(cells, bytes, cpus, slot);
+		const struct kstats_pair total = total_of(cells, bytes, cpus.count, slot);
 
 		seen += total.count;
 		if (seen > all / 2)

@@ -12,22 +12,27 @@
 
 #include "base/clock.h"
 #include "base/version.h"
+#include "proc/cpulist.h"
 
 /* --- how it was taken --- */
 
 static struct error *read_counts(const struct profile_session *session, struct profile_counts *ret)
 {
-	const int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ struct profile_counts *all = calloc((size_t)cpus, sizeof(*all));
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_free_ struct profile_counts *all = NULL;
+	struct error *err = cpus_list_possible(&cpus);
 	__u64 *sums = (__u64 *)ret;
 	uint32_t zero = 0;
 
+	if (err)
+		return err;
+	all = calloc(cpus.count, sizeof(*all));
 	if (!all)
 		return &error_no_memory;
 	if (bpf_map_lookup_elem(bpf_map__fd(session->program->maps.counters), &zero, all))
 		return error_system(errno, "the counts");
 	memset(ret, 0, sizeof(*ret));
-	for (int cpu = 0; cpu < cpus; cpu++)
+	for (size_t cpu = 0; cpu < cpus.count; cpu++)
 		for (size_t i = 0; i < sizeof(*ret) / sizeof(*sums); i++)
 			sums[i] += ((const __u64 *)&all[cpu])[i];
 	return NULL;

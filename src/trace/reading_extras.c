@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proc/cgroup_path.h"
+#include "proc/cpulist.h"
 
 /* What was added to a value since the last reading. */
 static struct error *since_last(struct amounts *amounts, struct words key,
@@ -73,12 +74,15 @@ static struct error *put_block(struct reading *r, const struct longest_block *bl
 static struct error *put_longest(struct reading *r)
 {
 	const unsigned wanted = r->session->options.longest;
-	const int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ struct longest_blocks *all = calloc((size_t)cpus, sizeof(*all));
-	_cleanup_free_ struct longest_blocks *none = calloc((size_t)cpus, sizeof(*none));
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_free_ struct longest_blocks *all = NULL, *none = NULL;
+	struct error *err = cpus_list_possible(&cpus);
 	uint32_t zero = 0;
-	struct error *err = NULL;
 
+	if (err)
+		return err;
+	all = calloc(cpus.count, sizeof(*all));
+	none = calloc(cpus.count, sizeof(*none));
 	if (!all || !none)
 		return &error_no_memory;
 	if (bpf_map_lookup_elem(bpf_map__fd(r->session->program->maps.longest), &zero, all))
@@ -88,7 +92,7 @@ static struct error *put_longest(struct reading *r)
 	    bpf_map_update_elem(bpf_map__fd(r->session->program->maps.longest), &zero, none,
 				BPF_ANY))
 		return error_system(errno, "the longest blocks");
-	for (int cpu = 0; cpu < cpus; cpu++)
+	for (size_t cpu = 0; cpu < cpus.count; cpu++)
 		for (uint32_t i = 0; !err && i < all[cpu].count && i < wanted; i++)
 			err = put_block(r, &all[cpu].blocks[i], false);
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {

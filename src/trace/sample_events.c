@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "proc/cpulist.h"
 
 /* A descriptor or -1. */
 static int open_event(unsigned cpu, unsigned frequency, bool is_hardware)
@@ -58,11 +59,11 @@ static struct error *open_on(struct sample_events *events, const struct bpf_prog
 struct error *sample_events_open(struct sample_events *events, const struct bpf_program *program,
 				 unsigned frequency)
 {
-	struct error *err = NULL;
-	int cpus = libbpf_num_possible_cpus();
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	struct error *err = cpus_list_possible(&cpus);
 
-	for (int cpu = 0; !err && cpu < cpus; cpu++)
-		err = open_on(events, program, (unsigned)cpu, frequency);
+	for (size_t i = 0; !err && i < cpus.count; i++)
+		err = open_on(events, program, cpus.items[i], frequency);
 	if (!err && !events->links.count)
 		err = error_create("no CPU can be sampled");
 	return err;

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -132,6 +134,46 @@ TEST(a_program_that_is_gone_has_its_image)
 	assert_int_equal(image_watch_lost(watch), 0);
 	profile_destroy(profile);
 	image_watch_close(watch);
+}
+
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+/* For us alone, the host says that it has these CPUs. Skips where that cannot be arranged. */
+static void pretend_cpus(struct scratch *scratch, const char *list)
+{
+	const char *path = scratch_path(scratch, "possible");
+
+	scratch_write(scratch, "possible", text_of(list));
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(path, POSSIBLE, NULL, MS_BIND, NULL))
+		skip();
+}
+
+/* Numbers of CPUs have gaps where one was taken out. */
+TEST(cpus_are_those_with_the_numbers_that_there_are)
+{
+	static const char *const command[] = { "/bin/true", NULL };
+	struct image_watch *watch;
+	struct scratch scratch;
+	cpu_set_t before, last;
+	pid_t pid;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&last);
+	CPU_SET(1, &last);
+	if (!CPU_ISSET(1, &before))
+		skip();
+	scratch_init(&scratch);
+	pretend_cpus(&scratch, "1\n");
+	watch = watch_of(&(struct image_watch_options){ 0 });
+	assert_int_equal(umount(POSSIBLE), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(last), &last), 0);
+	pid = run(command);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	image_watch_poll(watch);
+	assert_int_equal(image_watch_find(watch, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC)), 1);
+	image_watch_close(watch);
+	scratch_deinit(&scratch);
 }
 
 /* In the child, with nothing between it and its end. */
@@ -365,6 +407,7 @@ TEST(asked_or_read_processes_are_the_same)
 }
 
 UNIT_TESTS(cmocka_unit_test(a_program_that_is_gone_has_its_image),
+	   cmocka_unit_test(cpus_are_those_with_the_numbers_that_there_are),
 	   cmocka_unit_test(a_library_that_was_opened_last_is_in_it),
 	   cmocka_unit_test(code_that_is_made_is_nameless),
 	   cmocka_unit_test(four_hundred_children_are_as_many_images),
