@@ -60,6 +60,11 @@ static void print_truncated(FILE *out, const struct profile_losses *l)
 			" threads   %" PRIu64
 			" came when there was no room for them (--max-map-memory)\n",
 			l->threads_lost);
+	if (l->threads_torn)
+		fprintf(out,
+			" threads   %" PRIu64
+			" changed whenever they were read: a stretch of them may count twice\n",
+			l->threads_torn);
 	if (l->missed)
 		fprintf(out,
 			" missed    %" PRIu64

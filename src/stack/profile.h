@@ -169,6 +169,8 @@ struct profile_losses {
 		missed; /* switches that nobody told of; the kernel's count of run time stands in */
 	/* Threads that there was no room for when they were seen; as far as they ran, in `lost`. */
 	uint64_t threads_lost;
+	/* That were written whenever they were read: their times may have a stretch twice. */
+	uint64_t threads_torn;
 	uint64_t maps_lost; /* records of mappings that the kernel had no room for */
 	/* Of unwind tables that were wanted: files that could not be read, tables and processes
 	 * that found no room, mappings of a process beyond those that it may have. */

@@ -350,6 +350,7 @@ static const struct profile_field losses_fields[] = {
 	LOSS(u64, user_stacks_wrong),
 	LOSS(u64, missed),
 	LOSS(u64, threads_lost),
+	LOSS(u64, threads_torn),
 	LOSS(u64, maps_lost),
 	LOSS(u64, tables_failed),
 	LOSS(u64, tables_lost),

@@ -136,6 +136,7 @@ static struct error *put_losses(struct reading *r)
 		.user_stacks_wrong = now.user_wrong - before.user_wrong,
 		.threads_lost = now.threads_lost - before.threads_lost,
 		.missed = now.missed - before.missed,
+		.threads_torn = r->torn,
 		.maps_lost = session->images ? image_watch_lost(session->images) : 0,
 	};
 	put_walks(&before, &now, losses);

@@ -21,6 +21,7 @@ struct reading {
 	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
 	struct word_map stacks, frames, leaders, cgroups;
 	uint64_t lost, lost_ns; /* of what goes on */
+	uint64_t torn;          /* records that were written whenever they were read */
 	uint64_t *latest;       /* by CPU: when a thread got it or left it last */
 };
 
@@ -32,6 +33,10 @@ struct progress reading_progress(const struct thread_record *t, uint64_t now);
 
 /* What threads there are, and their times (reading_threads.c). The first of these to be called. */
 struct error *reading_threads(struct reading *r) MUST_CHECK;
+
+/* A copy of a record that the programs may write meanwhile. False: they wrote it each time, and the
+ * copy may have a stretch twice. */
+bool reading_copy(const struct thread_record *t, struct thread_record *ret);
 
 /* What was counted, and of stretches that go on what has passed (reading_counts.c). */
 struct error *reading_samples(struct reading *r) MUST_CHECK;

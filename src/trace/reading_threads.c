@@ -69,7 +69,7 @@ static const struct name *cgroup_of(struct reading *r, uint64_t id)
 
 /* A switch while it is copied, or while we do not run ourselves, would count a stretch twice: both
  * of its ends are looked at again. */
-static void copy_record(const struct thread_record *t, struct thread_record *ret)
+bool reading_copy(const struct thread_record *t, struct thread_record *ret)
 {
 	const volatile struct thread_record *now = t;
 
@@ -82,8 +82,9 @@ static void copy_record(const struct thread_record *t, struct thread_record *ret
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (now->since == since && now->counts[CLASS_ON_CPU] == left &&
 		    now->counts[CLASS_RUNNABLE] == got)
-			return;
+			return true;
 	}
+	return false;
 }
 
 static void total_of(const struct thread_record *t, uint64_t now, struct thread_totals *ret)
@@ -199,7 +200,7 @@ static struct error *put_thread(struct reading *r, uint32_t number, const struct
 	thread.cgroup = cgroup_of(r, t->cgroup);
 	if (session->images && !thread.is_kernel)
 		thread.image = image_watch_find(session->images, t->tgid, t->begun);
-	copy_record(t, &copy);
+	r->torn += !reading_copy(t, &copy);
 	total_of(&copy, r->now, &all);
 	totals = all;
 	subtract(&totals, before);
