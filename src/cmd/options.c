@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cmd/help.h"
 
-#define OPTIONS_MAX 64
 #define HELP_OPTION 1000
 
 struct error *parse_flag(const char *argument, void *at)
@@ -47,14 +46,20 @@ static const char *safe(const char *wrong, char buffer[80])
 
 struct error *unknown_value(const char *what, const char *wrong, option_values values)
 {
-	const char *names[512], *nearest;
+	_cleanup_free_ const char **names = NULL;
+	const char *nearest;
 	char shown[80], *list = NULL;
 	size_t count = 0, length = 0;
 	struct error *err;
 	FILE *out;
 
-	while (count < array_length(names) && (names[count] = values(count)))
+	while (values(count))
 		count++;
+	names = calloc(count + 1, sizeof(*names));
+	if (!names)
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++)
+		names[i] = values(i);
 	nearest = text_nearest(wrong, names, count, sizeof(*names));
 	if (nearest)
 		return error_create("unknown %s '%s'; did you mean '%s'?", what, safe(wrong, shown),
@@ -218,10 +223,14 @@ static int move_operands(struct words_found *words, int argc, char **argv)
 static struct error *parse_all(const struct command *command, int argc, char **argv,
 			       void *arguments, struct words_found *words, bool *ret_help)
 {
-	struct option options[OPTIONS_MAX + 2];
-	char letters[2 * OPTIONS_MAX + 4];
+	/* And --help and the end; a minus, a colon, two for each letter, "h". */
+	_cleanup_free_ struct option *options = calloc(command->option_count + 2, sizeof(*options));
+	_cleanup_free_ char *letters = calloc(2 * command->option_count + 4, 1);
 	struct error *err = NULL;
 	int found;
+
+	if (!options || !letters)
+		return &error_no_memory;
 
 	/* With a minus first, getopt gives plain words as they come, as the argument of 1. */
 	letters[0] = '-';
