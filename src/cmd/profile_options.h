@@ -160,8 +160,7 @@ struct error *profile_arguments_list(const struct profile_arguments *arguments) 
 struct profile_options profile_arguments_apply(const struct profile_arguments *arguments);
 
 /* What a session needs to be opened, and from then on: cmd/privileges.h. */
-#define PROFILE_OPEN_PRIVILEGES \
-	(PROFILE_READ_PRIVILEGES | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PRIORITY)
+#define PROFILE_OPEN_PRIVILEGES (PROFILE_READ_PRIVILEGES | PRIVILEGE_LOAD_PROGRAMS)
 #define PROFILE_READ_PRIVILEGES (PRIVILEGES_READ | PRIVILEGE_GROW_MAPS | PRIVILEGE_WRITE_FILES)
 
 void profile_arguments_deinit(struct profile_arguments *arguments);

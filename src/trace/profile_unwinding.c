@@ -5,13 +5,11 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <profile.skel.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "trace/first_stacks.h"
@@ -22,17 +20,6 @@ bool profile_has_tables(const struct profile_options *options)
 }
 
 /* --- opening --- */
-
-/* A program that starts waits for nobody, and its tables must be there before it waits for
- * anything: on a host that is busy we must come first. We do little. */
-#define PRIORITY (-10)
-
-static void come_first(void)
-{
-	errno = 0;
-	if (getpriority(PRIO_PROCESS, 0) > PRIORITY && !errno)
-		(void)setpriority(PRIO_PROCESS, 0, PRIORITY);
-}
 
 /* Of a thread; itself where that is not to be seen. Tables are made for processes. */
 static uint32_t process_of(uint32_t tid)
@@ -69,7 +56,6 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.pids = pids,
 		.max_bytes = options->memory_bytes,
 	};
-	struct error *err;
 
 	if (!pids)
 		return &error_no_memory;
@@ -79,10 +65,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 	unwinder.pid_count = options->pid_count + options->tid_count;
 	if (options->command)
 		pids[unwinder.pid_count++] = options->command;
-	err = unwinder_open(&unwinder, &session->unwinder);
-	if (session->unwinder)
-		come_first();
-	return err;
+	return unwinder_open(&unwinder, &session->unwinder);
 }
 
 /* --- running --- */

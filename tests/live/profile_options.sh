@@ -429,12 +429,18 @@ bad_targets() {
 	has "a command without --" "$output" "stands after --"
 }
 
+# Who is measured runs after whom it would have run after.
+keeps_its_priority() {
+	take "$1" -- sh -c 'ps -L -o ni= -p $PPID | sort -u | tr -d " "'
+	equal "nice values of its threads" "$(< "$told")" "$(nice)"
+}
+
 unknown_cpus_are_said() {
 	local command
 
 	unshare -m true || skip "unshare -m is refused"
 	for command in profile offcpu; do
-		fails 2 unshare -m bash -c 'mount --bind /dev/null /sys/devices/system/cpu/possible && exec "$@"' bash \
+		fails 1 unshare -m bash -c 'mount --bind /dev/null /sys/devices/system/cpu/possible && exec "$@"' bash \
 			"$ctprof" $command -q --duration 100ms
 		has "the error of $command" "$output" "cannot tell which CPUs there may be"
 	done
@@ -483,5 +489,7 @@ run_case "offcpu: SIGTERM keeps what there is" needs_profiles interrupted TERM
 run_case "offcpu: only the command" needs_profiles nothing_before_the_command
 run_case "offcpu: an empty profile says why" needs_profiles empty_says_why
 run_case "offcpu: bad targets" needs_profiles bad_targets
+run_case "profile: it takes no CPU before others" needs_profiles keeps_its_priority profile
+run_case "offcpu: it takes no CPU before others" needs_profiles keeps_its_priority offcpu
 run_case "profile, offcpu: a host that does not say which CPUs it has" needs_profiles unknown_cpus_are_said
 run_case "offcpu: without privileges" needs_root needs_capabilities
