@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/kept.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/word_map.h"
+#include "proc/process_user.h"
+#include "stack/origin.h"
+
+struct file {
+	TAILQ_ENTRY(file) next;
+	struct profile_mapping mapping;
+	struct name *path; /* of the mapping */
+	uint32_t pid, user;
+	bool is_trusted;
+	int fd;
+};
+
+struct root {
+	uint64_t mount, inode;
+	int fd;
+};
+
+struct kept {
+	pthread_mutex_t lock;
+	unsigned users;
+	TAILQ_HEAD(, file) files; /* the one that was added first is first */
+	size_t file_count, most;
+	struct {
+		ARRAY(struct root);
+	} roots;
+	struct word_map pids; /* to `processes` */
+	struct {
+		ARRAY(struct kept_process); /* `root`: in `roots` */
+	} processes;
+};
+
+struct kept *kept_create(void)
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+	struct rlimit limit;
+
+	if (!kept)
+		return NULL;
+	pthread_mutex_init(&kept->lock, NULL);
+	TAILQ_INIT(&kept->files);
+	kept->users = 1;
+	kept->most = KEPT_FILES_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 < kept->most)
+		kept->most = (size_t)limit.rlim_cur / 4;
+	return kept;
+}
+
+struct kept *kept_share(struct kept *kept)
+{
+	if (!kept)
+		return NULL;
+	pthread_mutex_lock(&kept->lock);
+	kept->users++;
+	pthread_mutex_unlock(&kept->lock);
+	return kept;
+}
+
+static void destroy_file(struct file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	free(file);
+}
+
+static void drop_file(struct kept *kept, struct file *file)
+{
+	TAILQ_REMOVE(&kept->files, file, next);
+	kept->file_count--;
+	destroy_file(file);
+}
+
+void kept_release(struct kept *kept)
+{
+	bool is_last;
+
+	if (!kept)
+		return;
+	pthread_mutex_lock(&kept->lock);
+	is_last = --kept->users == 0;
+	pthread_mutex_unlock(&kept->lock);
+	if (!is_last)
+		return;
+	while (!TAILQ_EMPTY(&kept->files))
+		drop_file(kept, TAILQ_FIRST(&kept->files));
+	for (size_t i = 0; i < kept->roots.count; i++)
+		close(kept->roots.items[i].fd);
+	array_deinit(&kept->roots);
+	array_deinit(&kept->processes);
+	word_map_deinit(&kept->pids);
+	pthread_mutex_destroy(&kept->lock);
+	free(kept);
+}
+
+/* --- files --- */
+
+static struct file *create_file(uint32_t pid, const struct profile_mapping *mapping, int fd)
+{
+	const size_t size = sizeof(*mapping->path) + mapping->path->length + 1;
+	struct file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->mapping = *mapping;
+	file->path = malloc(size);
+	file->pid = pid;
+	file->user = process_user(pid);
+	file->is_trusted = origin_is_trusted_file(fd);
+	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (!file->path || file->fd < 0) {
+		destroy_file(file);
+		return NULL;
+	}
+	memcpy(file->path, mapping->path, size);
+	file->mapping.path = file->path;
+	return file;
+}
+
+/* Room for one more of that user. With the lock. */
+static void make_room(struct kept *kept, uint32_t user)
+{
+	const bool is_stranger = process_user_is_stranger(user);
+	struct file *of_user = NULL, *of_strangers = NULL, *file;
+	size_t users = 0, strangers = 0;
+
+	TAILQ_FOREACH(file, &kept->files, next)
+	{
+		if (file->user == user && !users++)
+			of_user = file;
+		if (process_user_is_stranger(file->user) && !strangers++)
+			of_strangers = file;
+	}
+	if (is_stranger && users >= (kept->most + 7) / 8)
+		drop_file(kept, of_user);
+	else if (is_stranger && strangers >= (kept->most + 1) / 2)
+		drop_file(kept, of_strangers);
+	else if (kept->file_count >= kept->most && kept->file_count)
+		drop_file(kept, TAILQ_FIRST(&kept->files));
+}
+
+void kept_add_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping, int fd)
+{
+	struct file *file = kept && kept->most ? create_file(pid, mapping, fd) : NULL;
+
+	if (!file)
+		return;
+	pthread_mutex_lock(&kept->lock);
+	make_room(kept, file->user);
+	TAILQ_INSERT_TAIL(&kept->files, file, next);
+	kept->file_count++;
+	pthread_mutex_unlock(&kept->lock);
+}
+
+static bool is_same(const struct file *file, uint32_t pid, const struct profile_mapping *mapping)
+{
+	const struct profile_mapping *here = &file->mapping;
+
+	if (mapping->build_id_length)
+		return (file->is_trusted || file->pid == pid) &&
+		       here->build_id_length == mapping->build_id_length &&
+		       memcmp(here->build_id, mapping->build_id, mapping->build_id_length) == 0;
+	return mapping->inode && here->inode == mapping->inode && here->major == mapping->major &&
+	       here->minor == mapping->minor &&
+	       text_equal(name_text(file->path), name_text(mapping->path));
+}
+
+int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping)
+{
+	const struct file *file;
+	int fd = -1;
+
+	if (!kept || !mapping->path || mapping->build_id_length > sizeof(mapping->build_id))
+		return -1;
+	pthread_mutex_lock(&kept->lock);
+	TAILQ_FOREACH(file, &kept->files, next)
+	if (is_same(file, pid, mapping))
+		break;
+	if (file)
+		fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&kept->lock);
+	return fd;
+}
+
+/* --- processes that make code --- */
+
+/* The place of a root; -1: there is no room. With the lock. */
+static int place_of(struct kept *kept, int fd)
+{
+	struct root root = { .fd = -1 };
+	struct statx found;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &found))
+		return -1;
+	root.mount = found.stx_mnt_id;
+	root.inode = found.stx_ino;
+	for (size_t i = 0; i < kept->roots.count; i++)
+		if (kept->roots.items[i].mount == root.mount &&
+		    kept->roots.items[i].inode == root.inode)
+			return (int)i;
+	if (kept->roots.count >= KEPT_ROOTS_MAX || !array_reserve(&kept->roots, 1))
+		return -1;
+	root.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (root.fd < 0)
+		return -1;
+	kept->roots.items[kept->roots.count] = root;
+	return (int)kept->roots.count++;
+}
+
+void kept_add_process(struct kept *kept, uint32_t pid, const struct kept_process *process)
+{
+	const struct words key = { { pid } };
+	struct kept_process put = *process;
+	uint32_t *number = NULL;
+
+	pthread_mutex_lock(&kept->lock);
+	put.root = place_of(kept, process->root);
+	if (put.root >= 0 && array_reserve(&kept->processes, 1) &&
+	    (kept->processes.count < KEPT_PROCESSES_MAX ||
+	     word_map_find(&kept->pids, key) != WORD_MAP_NEW))
+		number = word_map_at(&kept->pids, key);
+	if (number && *number == WORD_MAP_NEW)
+		*number = (uint32_t)kept->processes.count++;
+	if (number)
+		kept->processes.items[*number] = put;
+	pthread_mutex_unlock(&kept->lock);
+}
+
+bool kept_find_process(struct kept *kept, uint32_t pid, struct kept_process *ret)
+{
+	uint32_t number = WORD_MAP_NEW;
+
+	if (!kept)
+		return false;
+	pthread_mutex_lock(&kept->lock);
+	number = word_map_find(&kept->pids, (struct words){ { pid } });
+	if (number != WORD_MAP_NEW) {
+		*ret = kept->processes.items[number];
+		ret->root = fcntl(kept->roots.items[ret->root].fd, F_DUPFD_CLOEXEC, 0);
+	}
+	pthread_mutex_unlock(&kept->lock);
+	return number != WORD_MAP_NEW && ret->root >= 0;
+}
+
+size_t kept_count(struct kept *kept)
+{
+	size_t count;
+
+	pthread_mutex_lock(&kept->lock);
+	count = kept->file_count + kept->roots.count;
+	pthread_mutex_unlock(&kept->lock);
+	return count;
+}
