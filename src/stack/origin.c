@@ -9,10 +9,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/guard.h"
 #include "base/units.h"
 #include "proc/pairs.h"
+#include "stack/kept.h"
 #include "symbol/debug_file.h"
 #include "symbol/rooted.h"
 
@@ -29,14 +31,20 @@ struct text origin_path(const struct profile_mapping *mapping)
 	return path;
 }
 
+/* Of memfd_create(2): what it is called leads nowhere. */
+static bool is_pathless(struct text path)
+{
+	return text_starts(path, TEXT("/memfd:"));
+}
+
 /* Memory that is shared, or of the kernel, has a path that leads nowhere. */
 bool origin_is_file(const struct profile_mapping *mapping)
 {
 	struct text path = origin_path(mapping);
 
 	return text_starts(path, TEXT("/")) && !text_starts(path, TEXT("//")) &&
-	       !text_starts(path, TEXT("/memfd:")) && !text_starts(path, TEXT("/dev/zero")) &&
-	       !text_starts(path, TEXT("/SYSV"));
+	       (!is_pathless(path) || mapping->build_id_length) &&
+	       !text_starts(path, TEXT("/dev/zero")) && !text_starts(path, TEXT("/SYSV"));
 }
 
 /* --- is it this file? --- */
@@ -91,12 +99,27 @@ struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *ma
 	return ask(path);
 }
 
+struct origin_identity origin_ask_kept(struct kept *kept, uint32_t pid,
+				       const struct profile_mapping *mapping)
+{
+	_cleanup_close_ int fd = kept_open_file(kept, pid, mapping);
+	struct stat stat;
+
+	if (fd < 0 || fstat(fd, &stat))
+		return (struct origin_identity){ 0 };
+	return (struct origin_identity){
+		.is_trusted = file_is_trusted(stat.st_uid, stat.st_mode),
+		.inode = stat.st_ino,
+		.device = stat.st_dev,
+	};
+}
+
 struct origin_identity origin_ask_here(const struct profile_mapping *mapping)
 {
 	const struct text path = origin_path(mapping);
 	char name[PATH_MAX];
 
-	if (!origin_is_file(mapping) || path.length >= sizeof(name))
+	if (!origin_is_file(mapping) || is_pathless(path) || path.length >= sizeof(name))
 		return (struct origin_identity){ 0 };
 	memcpy(name, path.bytes, path.length);
 	name[path.length] = 0;
@@ -248,8 +271,8 @@ static int open_here(const char *path, const struct profile_mapping *mapping,
 }
 
 bool origin_open(const struct symbolise_options *options, int symfs, uint64_t ended_unix_ns,
-		 const struct profile_image *image, const struct profile_mapping *mapping,
-		 struct origin *ret)
+		 struct kept *kept, const struct profile_image *image,
+		 const struct profile_mapping *mapping, struct origin *ret)
 {
 	struct origin origin = { .fd = -1, .process = -1, .symfs = symfs };
 	struct text path = origin_path(mapping);
@@ -260,10 +283,13 @@ bool origin_open(const struct symbolise_options *options, int symfs, uint64_t en
 	memcpy(name, path.bytes, path.length);
 	name[path.length] = 0;
 	/* Who names a tree knows that it has the files. */
-	origin.fd = check(rooted_open(symfs, name), mapping, BY_PLACE);
+	if (!is_pathless(path))
+		origin.fd = check(rooted_open(symfs, name), mapping, BY_PLACE);
 	if (origin.fd < 0 && !options->is_elsewhere)
 		open_inside(image, mapping, name, &origin);
-	if (origin.fd < 0)
+	if (origin.fd < 0 && !options->is_elsewhere)
+		origin.fd = check(kept_open_file(kept, image->pid, mapping), mapping, BY_PLACE);
+	if (origin.fd < 0 && !is_pathless(path))
 		origin.fd = open_here(name, mapping, ended_unix_ns);
 	if (origin.fd < 0)
 		origin.fd = open_by_build_id(&origin, mapping);
@@ -341,17 +367,70 @@ static bool is_readable_by(int fd, uint32_t user)
 	return stat.st_uid == user || (stat.st_uid == 0 && stat.st_mode & S_IROTH);
 }
 
-int origin_open_perf_map(const struct profile_image *image, char *path)
+static int open_perf_map_below(int root, const struct identity *identity, char *path)
+{
+	_cleanup_close_ int fd = -1;
+
+	snprintf(path, 64, "/tmp/perf-%" PRIu32 ".map", identity->number);
+	fd = rooted_open_unlinked(root, path);
+	return fd >= 0 && is_readable_by(fd, identity->user) ? take_fd(fd) : -1;
+}
+
+/* Clocks of file systems go by ticks. */
+#define TICKS_NS (NS_PER_S / 10)
+
+/* Was it written after that time? Another process has got the number, or had it. */
+static bool is_written_after(int fd, uint64_t monotonic_ns)
+{
+	const uint64_t ago_ns = clock_ns(CLOCK_MONOTONIC) - monotonic_ns;
+	const uint64_t time_ns = clock_ns(CLOCK_REALTIME) - ago_ns + TICKS_NS;
+	struct stat stat;
+
+	return file_stat(fd, &stat) || stat.st_mtim.tv_sec < 0 ||
+	       (uint64_t)stat.st_mtim.tv_sec * NS_PER_S + (uint64_t)stat.st_mtim.tv_nsec > time_ns;
+}
+
+static int open_perf_map_of_ended(const struct profile_image *image, struct kept *kept, char *path)
+{
+	_cleanup_close_ int root = -1;
+	_cleanup_close_ int fd = -1;
+	struct kept_process process;
+	struct identity identity;
+
+	if (!kept_find_process(kept, image->pid, &process))
+		return -1;
+	root = process.root;
+	identity = (struct identity){ .number = process.number, .user = process.user };
+	fd = open_perf_map_below(root, &identity, path);
+	return fd >= 0 && !(image->ended_ns && is_written_after(fd, image->ended_ns)) ? take_fd(fd)
+										      : -1;
+}
+
+int origin_open_perf_map(const struct profile_image *image, struct kept *kept, char *path)
 {
 	_cleanup_close_ int process = open_process(image);
 	_cleanup_close_ int root = -1;
-	_cleanup_close_ int fd = -1;
 	struct identity identity;
 
 	if (process < 0 || !identify(process, &identity))
-		return -1;
-	snprintf(path, 64, "/tmp/perf-%" PRIu32 ".map", identity.number);
+		return open_perf_map_of_ended(image, kept, path);
 	root = openat(process, "root", O_PATH | O_CLOEXEC);
-	fd = rooted_open_unlinked(root, path);
-	return fd >= 0 && is_readable_by(fd, identity.user) ? take_fd(fd) : -1;
+	return open_perf_map_below(root, &identity, path);
+}
+
+void origin_keep_process(struct kept *kept, uint32_t pid)
+{
+	const struct profile_image image = { .pid = pid };
+	_cleanup_close_ int process = open_process(&image);
+	_cleanup_close_ int root = -1;
+	struct identity identity;
+
+	if (process < 0 || !identify(process, &identity))
+		return;
+	root = openat(process, "root", O_PATH | O_CLOEXEC);
+	if (root >= 0)
+		kept_add_process(kept, pid,
+				 &(struct kept_process){ .number = identity.number,
+							 .user = identity.user,
+							 .root = root });
 }

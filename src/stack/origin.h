@@ -10,17 +10,20 @@
 
 #include "stack/symbolise.h"
 
+struct kept;
+
 struct origin {
 	int fd;      /* of the file */
 	int process; /* the root of its process, or -1: for its debug file */
 	int symfs;   /* not owned; -1: none */
 };
 
-/* A file that `mapping` of `image` is of. One on this host that is known by its inode must not
+/* A file that `mapping` of `image` is of. One that is kept (stack/kept.h; may be NULL), unless the
+ * process shows it itself. One on this host that is known by its inode must not
  * have changed since the profile ended, in ns since 1970; 0: unknown. False: none is found. */
 bool origin_open(const struct symbolise_options *options, int symfs, uint64_t ended_unix_ns,
-		 const struct profile_image *image, const struct profile_mapping *mapping,
-		 struct origin *ret);
+		 struct kept *kept, const struct profile_image *image,
+		 const struct profile_mapping *mapping, struct origin *ret);
 void origin_close(struct origin *origin);
 
 /* For debug_file_open: below the root of the process, the copied tree, the host's. Outside of the
@@ -43,6 +46,10 @@ struct origin_identity {
 /* What it has there now; all zero where that cannot be told. It waits for no file system. */
 struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping);
 
+/* The same of a file that is kept of the process. */
+struct origin_identity origin_ask_kept(struct kept *kept, uint32_t pid,
+				       const struct profile_mapping *mapping);
+
 /* The same of the file that has its path on this host, as far as that has been looked up before: a
  * process has ended, or was on another host. */
 struct origin_identity origin_ask_here(const struct profile_mapping *mapping);
@@ -56,15 +63,20 @@ struct text origin_path(const struct profile_mapping *mapping);
 /* Is it the mapping's, which is known? The kernel keeps 20 bytes, and zeros behind shorter ones. */
 bool origin_has_build_id(const struct profile_mapping *mapping, struct text id);
 
-/* Is it a file that may have symbols? */
+/* Is it a file that may have symbols? Of those without a path (memfd_create(2)), what is no ELF
+ * file has no build-id. */
 bool origin_is_file(const struct profile_mapping *mapping);
 
 /*
  * The file in which a process says what it compiled for itself (symbol/perf_map.h), and what it is
  * called there; -1: there is none. Anybody may write into /tmp: the file must be the process's
- * user's, or root's and readable by all, and neither a symbolic nor a hard link leads to it. `path`
- * has room for 64 bytes.
+ * user's, or root's and readable by all, and neither a symbolic nor a hard link leads to it. Of a
+ * process that has ended it is the one that was not written since, where that process would have
+ * had it. `path` has room for 64 bytes.
  */
-int origin_open_perf_map(const struct profile_image *image, char *path);
+int origin_open_perf_map(const struct profile_image *image, struct kept *kept, char *path);
+
+/* Keep what that needs of a process when it has ended. It makes calls that may hang. */
+void origin_keep_process(struct kept *kept, uint32_t pid);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "stack/kept.h"
 #include "stack/origin.h"
 
 /* How many mappings that start before an address are asked whether they reach it: what was mapped
@@ -40,6 +41,8 @@ static uint32_t find_mapping(const struct profile *profile, uint32_t image, uint
 
 struct question {
 	uint32_t pid; /* 0: it is not there any more */
+	uint32_t was;
+	struct kept *kept;
 	struct profile_mapping mapping;
 	struct origin_identity identity;
 };
@@ -52,11 +55,23 @@ static void ask(void *job)
 	if (question->pid)
 		question->identity = origin_ask(question->pid, &question->mapping);
 	if (!question->identity.inode)
+		question->identity =
+			origin_ask_kept(question->kept, question->was, &question->mapping);
+	if (!question->identity.inode)
 		question->identity = origin_ask_here(&question->mapping);
 }
 
+static void release_question(void *job)
+{
+	struct question *question = job;
+
+	kept_release(question->kept);
+	free(question);
+}
+
 /* Nothing where it hangs. */
-static struct origin_identity answer_of(struct guard *guard, uint32_t pid,
+static struct origin_identity answer_of(struct guard *guard, struct kept *kept,
+					const struct profile_image *image, bool is_there,
 					const struct profile_mapping *mapping)
 {
 	struct origin_identity identity = { 0 };
@@ -64,12 +79,14 @@ static struct origin_identity answer_of(struct guard *guard, uint32_t pid,
 
 	if (!question)
 		return identity;
-	question->pid = pid;
+	question->pid = is_there ? image->pid : 0;
+	question->was = image->pid;
+	question->kept = kept_share(kept);
 	question->mapping = *mapping;
-	if (!guard_run(guard, ask, question, free))
+	if (!guard_run(guard, ask, question, release_question))
 		return identity;
 	identity = question->identity;
-	free(question);
+	release_question(question);
 	return identity;
 }
 
@@ -84,8 +101,9 @@ static struct origin_identity identity_of(const struct profile *profile, struct 
 	if (!asked || !mapping->build_id_length)
 		return (struct origin_identity){ 0 };
 	if (!asked->is_asked)
-		asked->identity = answer_of(
-			places->guard, places->is_elsewhere || i->is_over ? 0 : i->pid, mapping);
+		asked->identity =
+			answer_of(places->guard, places->is_elsewhere ? NULL : profile->kept, i,
+				  !places->is_elsewhere && !i->is_over, mapping);
 	asked->is_asked = true;
 	return asked->identity;
 }

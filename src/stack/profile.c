@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "stack/kept.h"
+
 const struct profile_class_row profile_classes[CLASS_COUNT] = {
 #define CLASS_ROW(id, name, letter, off, prose) [CLASS_##id] = { name, letter, off, prose },
 	PROFILE_CLASSES(CLASS_ROW)
@@ -45,6 +47,7 @@ void profile_destroy(struct profile *profile)
 	word_map_deinit(&profile->sample_numbers);
 	names_deinit(&profile->names);
 	arena_deinit(&profile->arena);
+	kept_release(profile->kept);
 	free(profile);
 }
 

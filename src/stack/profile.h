@@ -92,6 +92,7 @@ struct profile_image {
 	/* A process that had the number before, or has another program by now: nothing that /proc
 	 * says about the number is about this one. */
 	bool is_over;
+	uint64_t ended_ns; /* by CLOCK_MONOTONIC of this host, if it is over; 0: unknown */
 };
 
 struct profile_thread {
@@ -225,6 +226,7 @@ struct profile {
 		ARRAY(struct thread_histogram);
 	} histograms;
 	struct word_map frame_numbers, node_numbers, sample_numbers; /* by what makes them equal */
+	struct kept *kept; /* of its processes, until they have names (stack/kept.h); or NULL */
 };
 
 struct error *profile_create(struct profile **ret) MUST_CHECK;

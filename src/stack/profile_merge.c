@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/sum.h"
+#include "stack/kept.h"
 #include "stack/profile_file.h"
 
 /* The numbers that what is in `from` has in `into`. */
@@ -85,6 +86,8 @@ static struct error *merge_meta(const struct merge *m)
 
 static struct error *merge_images(const struct merge *m)
 {
+	if (!m->into->kept)
+		m->into->kept = kept_share(m->from->kept);
 	for (size_t i = 0; i < m->from->mappings.count; i++) {
 		struct profile_mapping mapping = m->from->mappings.items[i];
 		struct error *err = copy_name(m, mapping.path, &mapping.path);

@@ -295,7 +295,7 @@ static bool open_binary(struct symboliser *s, const struct place_owner *owner,
 	bool is_trusted;
 
 	if (as_mapped.length >= sizeof(path) ||
-	    !origin_open(s->options, s->symfs, s->ended_unix_ns,
+	    !origin_open(s->options, s->symfs, s->ended_unix_ns, profile->kept,
 			 &profile->images.items[owner->image - 1], mapping, &opened->origin))
 		return false;
 	/* The process may have mapped another file there since it was asked. */
@@ -418,7 +418,8 @@ static void open_compiled(struct symboliser *s, uint32_t image, struct compiled 
 
 	if (s->options->is_elsewhere || !image || image > s->profile->images.count)
 		return;
-	compiled->fd = origin_open_perf_map(&s->profile->images.items[image - 1], compiled->path);
+	compiled->fd = origin_open_perf_map(&s->profile->images.items[image - 1], s->profile->kept,
+					    compiled->path);
 	if (compiled->fd < 0 || image_open(compiled->fd, &compiled->image))
 		return;
 	if (!compiled->image.size || compiled->image.size > PERF_MAP_SIZE_MAX)

@@ -584,6 +584,7 @@ static bool put_image(const struct image_table *table, const struct image *image
 		.pid = image->pid,
 		.mapping_count = (uint32_t)image->space->count,
 		.is_over = image->is_over,
+		.ended_ns = image->ended_ns,
 	};
 
 	if (!copy_name(profile, image->exe, &put.exe) || !put_space(table, image->space, profile))

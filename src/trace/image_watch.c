@@ -12,10 +12,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/guard.h"
+#include "base/word_map.h"
 #include "proc/cpulist.h"
 #include "proc/pairs.h"
 #include "proc/process_user.h"
 #include "proc/tasks.h"
+#include "stack/kept.h"
+#include "stack/origin.h"
 #include "trace/image_table.h"
 #include "trace/perf_ring.h"
 #include "trace/process_maps.h"
@@ -45,6 +48,14 @@ struct image_watch {
 	uint64_t since_ns;
 	bool tells;          /* that they are read */
 	struct guard *guard; /* not owned; NULL: none */
+	struct kept *kept;
+	struct word_map noted; /* processes that make code, to the number of their image below */
+	struct {
+		ARRAY(uint64_t);
+	} noted_begun; /* when the image began that was noted */
+	struct {
+		ARRAY(uint32_t);
+	} coders; /* that are to be noted */
 	struct record_queue queue;
 	char *batch;   /* room for one ring */
 	uint64_t lost; /* by the rings; the table counts its own */
@@ -169,6 +180,7 @@ struct error *image_watch_open(const struct image_watch_options *options, struct
 		return &error_no_memory;
 	watch->waiting = watch->proc = -1;
 	watch->guard = options->guard;
+	watch->kept = kept_share(options->kept);
 	watch->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	err = open_watch(watch, options);
 	if (err) {
@@ -190,6 +202,10 @@ void image_watch_close(struct image_watch *watch)
 	array_deinit(&watch->listed);
 	record_queue_deinit(&watch->queue);
 	image_table_destroy(watch->table);
+	kept_release(watch->kept);
+	word_map_deinit(&watch->noted);
+	array_deinit(&watch->noted_begun);
+	array_deinit(&watch->coders);
 	file_buffer_deinit(&watch->buffer);
 	if (watch->waiting >= 0)
 		close(watch->waiting);
@@ -229,13 +245,84 @@ static void empty_ring(struct image_watch *watch, struct perf_ring *ring)
 	watch->lost += rest.length != 0;
 }
 
+/* Memory that may be executed and is of no file, or of one without a path, has code that the
+ * process made. */
+static bool has_made_code(struct text path)
+{
+	return !path.length || text_starts(path, TEXT("[anon")) ||
+	       text_starts(path, TEXT("/memfd:")) || text_starts(path, TEXT("/dev/zero")) ||
+	       text_starts(path, TEXT("/SYSV"));
+}
+
+/* Once for each image. */
+static void note_later(struct image_watch *watch, uint32_t pid)
+{
+	const struct words key = { { pid } };
+	uint32_t number = watch->kept ? word_map_find(&watch->noted, key) : WORD_MAP_NEW;
+	struct image_now now;
+	uint32_t *place;
+
+	if (!watch->kept || !image_table_now(watch->table, pid, &now) || now.is_over)
+		return;
+	if (number != WORD_MAP_NEW && watch->noted_begun.items[number] == now.begun_ns)
+		return;
+	if (!array_reserve(&watch->noted_begun, 1) || !array_reserve(&watch->coders, 1))
+		return;
+	place = word_map_at(&watch->noted, key);
+	if (!place)
+		return;
+	if (*place == WORD_MAP_NEW)
+		*place = (uint32_t)watch->noted_begun.count++;
+	watch->noted_begun.items[*place] = now.begun_ns;
+	watch->coders.items[watch->coders.count++] = pid;
+}
+
 static void take_record(void *context, struct text bytes)
 {
 	struct image_watch *watch = context;
 	struct perf_record record;
 
-	if (perf_record_parse(bytes, &record))
-		image_table_take(watch->table, &record);
+	if (!perf_record_parse(bytes, &record))
+		return;
+	image_table_take(watch->table, &record);
+	if (record.kind == PERF_RECORD_OF_MAPPING && has_made_code(record.path))
+		note_later(watch, record.pid);
+}
+
+struct note {
+	struct kept *kept;
+	uint32_t pid;
+};
+
+static void note(void *job)
+{
+	const struct note *n = job;
+
+	guard_about(n->pid);
+	origin_keep_process(n->kept, n->pid);
+}
+
+static void release_note(void *job)
+{
+	struct note *n = job;
+
+	kept_release(n->kept);
+	free(n);
+}
+
+/* Where they say what they made is looked for when they have ended, too. */
+static void note_coders(struct image_watch *watch)
+{
+	while (watch->coders.count) {
+		struct note *n = calloc(1, sizeof(*n));
+
+		if (!n)
+			return;
+		n->kept = kept_share(watch->kept);
+		n->pid = watch->coders.items[--watch->coders.count];
+		if (guard_run(watch->guard, note, n, release_note))
+			release_note(n);
+	}
 }
 
 static void take_until(struct image_watch *watch, uint64_t time_ns)
@@ -255,6 +342,7 @@ void image_watch_poll(struct image_watch *watch)
 	 * looked, that may be in a ring that we had seen already.
 	 */
 	take_until(watch, record_queue_bytes(&watch->queue) > WAITING_MAX ? UINT64_MAX : begun_ns);
+	note_coders(watch);
 }
 
 int image_watch_fd(const struct image_watch *watch)
@@ -313,6 +401,8 @@ static bool take_mapping(void *context, const struct mapping *mapping, struct te
 	if (is_counted(mapping))
 		reading->exec_pages += (mapping->end - mapping->start) / reading->watch->page;
 	image_table_read_mapping(reading->watch->table, &record);
+	if (has_made_code(mapping->path))
+		note_later(reading->watch, reading->pid);
 	return true;
 }
 

@@ -40,6 +40,7 @@ struct image_watch_options {
 	size_t max_memory;    /* in bytes; 0: 256 MiB. What needs more is lost */
 	size_t ring_bytes;    /* for each CPU; 0: 256 KiB */
 	struct guard *guard;  /* for reading processes; not owned. NULL: one that hangs, hangs us */
+	struct kept *kept;    /* for processes that make code (stack/kept.h); NULL: none */
 	size_t wake_bytes;    /* so many in a ring make image_watch_fd readable; 0: half a ring */
 };
 

@@ -12,6 +12,7 @@
 #include "base/guard.h"
 #include "base/units.h"
 #include "proc/process_user.h"
+#include "stack/kept.h"
 #include "stack/origin.h"
 #include "symbol/rooted.h"
 #include "symbol/vdso.h"
@@ -191,7 +192,7 @@ static int open_file(uint32_t pid, const struct profile_mapping *mapping,
 			return -1;
 		return take_fd(link);
 	}
-	if (!origin_open(&options, -1, 0, &image, mapping, &origin))
+	if (!origin_open(&options, -1, 0, NULL, &image, mapping, &origin))
 		return -1;
 	fd = take_fd(origin.fd);
 	origin_close(&origin);
@@ -300,7 +301,7 @@ static bool open_vdso(const struct profile_mapping *mapping, struct image *ret)
 }
 
 void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
-		      const struct words *identity, struct unwind_cache *cache,
+		      const struct words *identity, struct unwind_cache *cache, struct kept *kept,
 		      struct mapped_file *ret)
 {
 	const bool is_vdso = mapped_kind(mapping) == MAPPED_VDSO;
@@ -321,6 +322,9 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 	image_close(&image);
 	if (!is_vdso && is_by_change(identity) && !is_unchanged(fd, identity))
 		ret->outcome = TABLE_FAILED;
+	/* Only an ELF file has segments. */
+	if (!is_vdso && ret->outcome != TABLE_FAILED && ret->segments.count)
+		kept_add_file(kept, pid, mapping, fd);
 }
 
 void mapped_file_deinit(struct mapped_file *file)

@@ -46,10 +46,11 @@ struct mapped_file {
 
 /*
  * Open the file as the process sees it, see that it is `identity`, and make its table, or read it
- * from the cache, which may be NULL. May take long, or hang with a file system. All threads may.
+ * from the cache, which may be NULL. The file is kept for its names (stack/kept.h), unless `kept`
+ * is NULL. May take long, or hang with a file system. All threads may.
  */
 void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
-		      const struct words *identity, struct unwind_cache *cache,
+		      const struct words *identity, struct unwind_cache *cache, struct kept *kept,
 		      struct mapped_file *ret);
 void mapped_file_deinit(struct mapped_file *file);
 

@@ -49,6 +49,7 @@ struct profile_session {
 	struct profile_bpf *program;
 	struct profile_chunks chunks;
 	struct guard *guard; /* for looking at processes; NULL: without stacks of user space */
+	struct kept *kept;   /* of processes, until there are names */
 	struct image_watch *images;
 	bool has_news;             /* of unwind tables, since `mended` */
 	uint64_t mended;           /* when waits were looked at whose stacks lacked tables */

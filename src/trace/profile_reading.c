@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/version.h"
 #include "proc/cpulist.h"
+#include "stack/kept.h"
 
 /* --- how it was taken --- */
 
@@ -211,6 +212,7 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	err = profile_create(&r.profile);
 	if (err)
 		return err;
+	r.profile->kept = kept_share(session->kept);
 	r.threads = malloc(((size_t)r.record_count + 1) * sizeof(*r.threads));
 	if (r.threads) {
 		memset(r.threads, 0xff, ((size_t)r.record_count + 1) * sizeof(*r.threads));

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "proc/cgroup_tree.h"
 #include "proc/process_user.h"
+#include "stack/kept.h"
 #include "trace/bpf_programs.h"
 #include "trace/libbpf_reason.h"
 #include "trace/profile_unwinding.h"
@@ -345,7 +346,9 @@ static struct error *watch_images(struct profile_session *session)
 	};
 
 	watch.guard = session->guard = guard_create(&guarded);
-	return session->guard ? image_watch_open(&watch, &session->images) : &error_no_memory;
+	watch.kept = session->kept = kept_create();
+	return session->guard && session->kept ? image_watch_open(&watch, &session->images)
+					       : &error_no_memory;
 }
 
 static struct error *open_all(struct profile_session *session)
@@ -402,6 +405,7 @@ void profile_session_close(struct profile_session *session)
 	unwinder_close(session->unwinder);
 	image_watch_close(session->images);
 	guard_destroy(session->guard);
+	kept_release(session->kept);
 	kallsyms_destroy(session->symbols);
 	profile_chunks_deinit(&session->chunks);
 	profile_bpf__destroy(session->program);

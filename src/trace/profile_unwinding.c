@@ -53,6 +53,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		.asked = bpf_map__fd(program->maps.unwind_asked),
 		.images = session->images,
 		.guard = session->guard,
+		.kept = session->kept,
 		.pids = pids,
 		.max_bytes = options->memory_bytes,
 	};

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "base/word_map.h"
 #include "proc/process_user.h"
+#include "stack/kept.h"
 
 /* Two at least: one may hang. */
 #define MAKERS_MIN  2
@@ -46,6 +47,7 @@ struct table_makers {
 	struct jobs asked, made;
 	struct word_map queued; /* jobs in `asked`, by user */
 	struct unwind_cache *cache;
+	struct kept *kept;
 	struct maker makers[MAKERS_MAX + HANGING_MAX];
 	unsigned users, most;
 	bool is_over;
@@ -131,6 +133,7 @@ static void leave(struct table_makers *makers)
 	destroy_jobs(&makers->made);
 	word_map_deinit(&makers->queued);
 	unwind_cache_close(makers->cache);
+	kept_release(makers->kept);
 	pthread_cond_destroy(&makers->work);
 	pthread_cond_destroy(&makers->done);
 	pthread_mutex_destroy(&makers->lock);
@@ -204,7 +207,7 @@ static void *make(void *argument)
 		maker->user = job->user;
 		pthread_mutex_unlock(&makers->lock);
 		mapped_file_make(job->pid, &job->mapping, &job->identity, makers->cache,
-				 &job->made.file);
+				 makers->kept, &job->made.file);
 		pthread_mutex_lock(&makers->lock);
 		maker->busy_since_ns = 0;
 		STAILQ_INSERT_TAIL(&makers->made, job, next);
@@ -257,7 +260,8 @@ static bool is_crowded(const struct table_makers *makers, uint32_t user)
 	return process_user_is_stranger(user) && queued != WORD_MAP_NEW && queued >= QUEUED_MAX;
 }
 
-struct error *table_makers_create(struct unwind_cache *cache, struct table_makers **ret)
+struct error *table_makers_create(struct unwind_cache *cache, struct kept *kept,
+				  struct table_makers **ret)
 {
 	struct table_makers *makers = calloc(1, sizeof(*makers));
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -268,6 +272,7 @@ struct error *table_makers_create(struct unwind_cache *cache, struct table_maker
 		return &error_no_memory;
 	}
 	makers->cache = cache;
+	makers->kept = kept_share(kept);
 	makers->users = 1;
 	makers->most = cpus < MAKERS_MIN   ? MAKERS_MIN
 		       : cpus < MAKERS_MAX ? (unsigned)cpus

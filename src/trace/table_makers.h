@@ -27,8 +27,10 @@ struct made_table {
 };
 void made_table_destroy(struct made_table *made);
 
-/* `cache` may be NULL, and is the makers' from here on, also on failure. */
-struct error *table_makers_create(struct unwind_cache *cache, struct table_makers **ret) MUST_CHECK;
+/* `cache` may be NULL, and is the makers' from here on, also on failure. Files are kept in `kept`,
+ * which may be NULL. */
+struct error *table_makers_create(struct unwind_cache *cache, struct kept *kept,
+				  struct table_makers **ret) MUST_CHECK;
 
 /* What a user's process asks for first is made first. False without memory, or when too many files
  * of the user wait. */

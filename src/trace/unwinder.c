@@ -147,7 +147,8 @@ static struct error *open_unwinder(struct unwinder *unwinder, const uint32_t *pi
 		bytes = (size_t)UNWIND_CHUNKS_MAX * UNWIND_CHUNK * 4;
 	err = open_store(unwinder);
 	if (!err)
-		err = table_makers_create(open_cache(&unwinder->options), &unwinder->makers);
+		err = table_makers_create(open_cache(&unwinder->options), unwinder->options.kept,
+					  &unwinder->makers);
 	if (!err)
 		err = table_shelf_create(unwinder->store, unwinder->makers, bytes,
 					 &unwinder->tables);

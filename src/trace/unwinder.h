@@ -34,6 +34,7 @@ struct unwinder_options {
 	int chunks, rules, processes, asked;
 	struct image_watch *images; /* not owned */
 	struct guard *guard;        /* for looking at processes; not owned. NULL: none */
+	struct kept *kept;          /* for the files that tables are of; NULL: they are not kept */
 	/* These processes and the children they will have, and who is asked for by a walk; none:
 	 * all that there are. */
 	const uint32_t *pids;

@@ -76,6 +76,22 @@ both_cases() {
 	run_case "runtimes: $1, off the CPU" needs_profiles acts_below "$1" nap interruptible "$2" "$4"
 }
 
+# ends_with_names RUNTIME FUNCTION COMMAND...: most of its time is in the function, though it has ended before
+# names are looked up.
+ends_with_names() {
+	local all named
+
+	has_command "$1"
+	take profile --mode on -F 199 -- "${@:3}"
+	rm -f $(ask '.threads[].tgid | "/tmp/perf-\(.).map"' | sort -u)
+	ask "$plain"' samples | "\(.stack | map(plain) | join(";")); \(.count)"' > "$flame"
+	all=$(counts < "$flame")
+	named=$(grep -F "$2;" "$flame" | counts)
+	between "stacks with its function" $((all / 2)) "$named" "$all"
+}
+
+spin='function spins(end) { while (Date.now() < end); } spins(Date.now() + 1500)'
+
 cases_of() {
 	profile=$scratch/profile.json
 	flame=$scratch/profile.folded
@@ -103,3 +119,4 @@ cases_of() {
 }
 
 at_once cases_of node java go python
+run_case "runtimes: node that has ended" needs_profiles ends_with_names node spins node --perf-basic-prof -e "$spin"

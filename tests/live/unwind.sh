@@ -206,7 +206,36 @@ same_as_perf() {
 	equal "names" "$(same_words <<< "$ours")" "$(same_words <<< "$theirs")"
 }
 
+# What has ended when names are looked up, and has no file that a path leads to.
+
+ends_nameless() {
+	take profile -F 499 -- "$@"
+	folded true
+	has_chain "$flame" "main;burn_outer;burn_inner"
+	equal "stacks of the program without names" "$(grep -cE '\[(chain|memfd:copy|copy|gone|inside)[^;]*\+0x' "$flame" || :)" 0
+}
+
+in_memory() {
+	ends_nameless "$programs/memfd" "$programs/chain" burn 400
+}
+
+deleted() {
+	cp "$programs/chain" "$scratch/gone"
+	# shellcheck disable=SC2016
+	ends_nameless bash -c '"$0" burn 400; rm "$0"' "$scratch/gone"
+}
+
+in_a_mount_namespace() {
+	unshare -m true || skip "unshare -m is refused"
+	# shellcheck disable=SC2016
+	ends_nameless unshare -m bash -c 'mount -t tmpfs none /mnt && cp "$0" /mnt/inside && exec /mnt/inside burn 400' \
+		"$programs/chain"
+}
+
 each_chain chain_case
+run_case "unwind: a program that was in memory alone" needs_profiles in_memory
+run_case "unwind: a program that is deleted at its end" needs_profiles deleted
+run_case "unwind: a program of a mount namespace that is gone" needs_profiles in_a_mount_namespace
 run_case "unwind: walks go to the outer end" few_walks_end_early
 run_case "unwind: a library that is loaded while it is watched" needs_profiles late_libraries_are_walked
 run_case "unwind: a program that was replaced, and one that is gone" needs_profiles replaced_files_are_walked

@@ -2,6 +2,7 @@
 #include "stack/symbolise.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "proc/maps.h"
+#include "stack/kept.h"
+#include "stack/origin.h"
 #include "stack/rewrite.h"
 #include "symbol/kallsyms.h"
 #include "unit/built.h"
@@ -590,6 +594,50 @@ TEST(what_a_process_compiled_is_named_as_it_says)
 	finish(&child);
 }
 
+/* Of a process that has ended. */
+static void expect_kept(const struct child *child, const struct profile_image *was,
+			struct kept *kept, const char *name)
+{
+	const struct symbolise_options options = { 0 };
+	struct profile *profile = create();
+
+	profile->kept = kept_share(kept);
+	assert_true(array_push(&profile->images, *was));
+	add(profile, push(profile, NODE_NONE, FRAME_USER, child->code));
+	expect_stack(profile, &options, name);
+}
+
+TEST(what_a_process_compiled_is_named_when_it_has_ended)
+{
+	_cleanup_(kept_release) struct kept *kept = kept_create();
+	struct profile_image image = { .is_over = true };
+	struct timespec times[2] = { 0 };
+	struct child child;
+	char path[64];
+	FILE *map;
+
+	if (!start(&child, "gcc -O2 -o a a.c"))
+		skip();
+	image.pid = (uint32_t)child.pid;
+	origin_keep_process(kept, image.pid);
+	/* As Java does, at its end. */
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", child.pid);
+	map = fopen(path, "wx");
+	assert_non_null(map);
+	fprintf(map, "%lx 40 compiled\n", (long)child.code);
+	fclose(map);
+	end(&child);
+	image.ended_ns = clock_ns(CLOCK_MONOTONIC);
+	expect_kept(&child, &image, NULL, "[unknown]");
+	expect_kept(&child, &image, kept, "compiled");
+	/* Somebody else with the same number wrote it. */
+	times[0].tv_sec = times[1].tv_sec = time(NULL) + 5;
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	expect_kept(&child, &image, kept, "[unknown]");
+	unlink(path);
+	finish(&child);
+}
+
 static void expect_code(const struct child *child, const char *name)
 {
 	const struct symbolise_options options = { 0 };
@@ -841,6 +889,7 @@ UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(no_user_names_the_functions_of_others),
 	   cmocka_unit_test(no_user_has_the_debug_file_of_others),
 	   cmocka_unit_test(what_a_process_compiled_is_named_as_it_says),
+	   cmocka_unit_test(what_a_process_compiled_is_named_when_it_has_ended),
 	   cmocka_unit_test(one_user_names_within_a_budget),
 	   cmocka_unit_test(what_a_process_may_not_read_names_nothing),
 	   cmocka_unit_test(functions_of_our_own_process_are_named),

@@ -24,7 +24,7 @@ struct shelves {
 static void open_limited(struct shelves *s, const struct unwind_store_options *options)
 {
 	expect_ok(unwind_store_create(options, &s->store));
-	expect_ok(table_makers_create(NULL, &s->makers));
+	expect_ok(table_makers_create(NULL, NULL, &s->makers));
 	expect_ok(table_shelf_create(s->store, s->makers, options->max_bytes, &s->tables));
 	expect_ok(space_shelf_create(s->store, s->tables, &s->spaces));
 }
