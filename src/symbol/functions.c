@@ -112,6 +112,7 @@ bool functions_add(struct functions *functions, const struct elf *elf)
 				continue;
 			if (!add_table(functions, elf, &elf->sections[i]))
 				return false;
+			functions->has_static |= types[t] == SHT_SYMTAB;
 			break;
 		}
 	return true;
@@ -188,15 +189,19 @@ static void drop_aliases(struct functions *functions)
 	functions->count = kept;
 }
 
-/* Those without a size end where the next one starts. */
+/* Those without a size end where the next one starts. In a file that tells of what others may call
+ * alone, that is beyond functions that it does not tell of: there they have their start. */
 static void end_labels(struct functions *functions)
 {
-	for (size_t i = 0; i + 1 < functions->count; i++) {
+	for (size_t i = 0; i < functions->count; i++) {
 		struct function *function = &functions->items[i];
-		uint64_t next = functions->items[i + 1].start;
 
-		if (!function->is_sized && function->end > next)
-			function->end = next;
+		if (function->is_sized)
+			continue;
+		if (!functions->has_static)
+			function->end = function->start + 1;
+		else if (i + 1 < functions->count && function->end > functions->items[i + 1].start)
+			function->end = functions->items[i + 1].start;
 	}
 }
 

@@ -35,6 +35,7 @@ struct functions {
 	ARRAY(struct function);
 	struct image *tables[FUNCTIONS_TABLES_MAX];
 	uint8_t table_count;
+	bool has_static; /* a table with functions that no other file may call */
 };
 
 /* Those of .symtab and of .dynsym. False without memory. */

@@ -514,6 +514,35 @@ TEST(labels_of_assembly_are_functions_to_their_section_or_the_next)
 	scratch_deinit(&scratch);
 }
 
+/* As memset of musl, which is stripped: behind it are functions that nobody may call from
+ * elsewhere. */
+TEST(without_a_table_of_all_functions_a_label_has_its_start_alone)
+{
+	struct scratch scratch;
+	struct opened opened;
+	struct binary_found found;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "a.s",
+		      TEXT(".text\n.globl first\n.type first, @function\nfirst: .skip 16\n"
+			   ".type hidden, @function\n.size hidden, 16\nhidden: .skip 16\n"
+			   ".globl sized\n.type sized, @function\n.size sized, 4\n"
+			   "sized: .skip 16\n"));
+	if (!built(&scratch, "gcc -nostdlib -shared -Wl,-Ttext=0x401000 -o a a.s && strip a")) {
+		scratch_deinit(&scratch);
+		skip();
+	}
+	assert_true(open_binary(&scratch, "a", &opened));
+	assert_true(binary_find(opened.binary, 0x401000, &found));
+	assert_string_equal(found.name, "first");
+	assert_false(binary_find(opened.binary, 0x401001, &found));
+	assert_false(binary_find(opened.binary, 0x401010, &found));
+	assert_true(binary_find(opened.binary, 0x401020, &found));
+	assert_string_equal(found.name, "sized");
+	close_binary(&opened);
+	scratch_deinit(&scratch);
+}
+
 /* Cut anywhere, a file still has an answer or none. */
 TEST(cut_files_do_no_harm)
 {
@@ -554,4 +583,5 @@ UNIT_TESTS(cmocka_unit_test(inlined_functions_and_lines_are_those_of_addr2line),
 	   cmocka_unit_test(addresses_of_a_process_are_those_of_its_file),
 	   cmocka_unit_test(work_is_bounded),
 	   cmocka_unit_test(labels_of_assembly_are_functions_to_their_section_or_the_next),
+	   cmocka_unit_test(without_a_table_of_all_functions_a_label_has_its_start_alone),
 	   cmocka_unit_test(what_is_no_binary_is_refused), cmocka_unit_test(cut_files_do_no_harm))
