@@ -375,11 +375,15 @@ static struct error *show_named(const struct profile_output *output, struct prof
 	return err ? err : write_to(output, report, "-", format, interval);
 }
 
-static struct error *name_kernel(struct profile *profile)
+/* And what it gives to processes: both are of the host where the profile was taken. */
+static struct error *name_kernel(const struct profile_output *output, struct profile *profile)
 {
+	const struct symbolise_options options = { .only_vdso = true };
+	struct error *err;
 	PRIVILEGES_RAISED;
 
-	return symbolise_kernel(profile);
+	err = symbolise_kernel(profile);
+	return err || output->is_elsewhere ? err : symbolise_user(profile, &options);
 }
 
 struct error *profile_output_show(const struct profile_output *output, struct profile *profile,
@@ -391,7 +395,7 @@ struct error *profile_output_show(const struct profile_output *output, struct pr
 		.no_inlined = output->no_inline,
 	};
 	struct profile_report report = { .profile = profile, .baseline = baseline, .view = &view };
-	struct error *err = name_kernel(profile);
+	struct error *err = name_kernel(output, profile);
 
 	if (!err)
 		err = write_files(output, &report, true, interval);

@@ -180,10 +180,10 @@ static struct error *add_place(struct profile *profile, struct places *places, u
 		const struct profile_mapping *mapping = &profile->mappings.items[place.mapping];
 
 		place.offset = place.address - mapping->start + mapping->file_offset;
-		if (place_is_vdso(mapping) || origin_is_file(mapping))
+		if (place_is_vdso(mapping) || (origin_is_file(mapping) && !places->only_vdso))
 			err = file_of(profile, places, place.image, place.mapping, &place.file);
 	}
-	if (err)
+	if (err || (places->only_vdso && place.file == PLACE_NONE))
 		return err;
 	return array_push(places, place) ? NULL : &error_no_memory;
 }
@@ -219,6 +219,7 @@ struct error *places_collect(struct profile *profile, const struct symbolise_opt
 
 	places->guard = guard;
 	places->is_elsewhere = options->is_elsewhere;
+	places->only_vdso = options->only_vdso;
 	if (!err && !options->symfs) {
 		places->asked = calloc(profile->mappings.count + 1, sizeof(*places->asked));
 		if (!places->asked)

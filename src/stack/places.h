@@ -49,6 +49,7 @@ struct places {
 	} owners; /* by file; of each not more than are asked for it */
 	struct word_map file_numbers;
 	bool is_elsewhere;   /* so processes are not asked */
+	bool only_vdso;      /* others are left out */
 	struct guard *guard; /* for asking; not owned */
 	/* Of each mapping, as far as that was asked for; NULL: they are in a copied tree. */
 	struct place_asked {

@@ -544,13 +544,14 @@ static struct error *put(void *context, uint32_t number, const struct frame *fra
 			 enum frame_role role, uint32_t parent, uint32_t *ret)
 {
 	const struct symboliser *s = context;
+	const uint32_t number_of_answer = s->by_frame[number * ROLES + role];
 	const struct answer *answer;
 	struct frame named = { .kind = FRAME_USER };
 	struct error *err;
 
-	if (!place_is_raw(frame))
+	if (!place_is_raw(frame) || number_of_answer == PLACE_NONE)
 		return rewrite_keep(s->profile, frame, parent, ret);
-	answer = &s->answers.items[s->by_frame[number * ROLES + role]];
+	answer = &s->answers.items[number_of_answer];
 	named.name = answer->name;
 	named.module = answer->module;
 	named.source = answer->source;
@@ -584,6 +585,8 @@ static struct error *symbolise(struct symboliser *s)
 	s->by_frame = calloc(s->profile->frames.count, ROLES * sizeof(*s->by_frame));
 	if (!s->unknown || !s->by_frame)
 		return &error_no_memory;
+	for (size_t i = 0; i < s->profile->frames.count * ROLES; i++)
+		s->by_frame[i] = PLACE_NONE;
 	err = answer_all(s);
 	return err ? err : rewrite_stacks(s->profile, put, s);
 }

@@ -2,8 +2,9 @@
 /*
  * Names for the addresses of a profile.
  *
- * Kernel frames get theirs from this host's /proc/kallsyms, so that is done where the profile was
- * taken (`symbolise_kernel`), also for a raw one. User frames get theirs where the profile was
+ * Kernel frames get theirs from this host's /proc/kallsyms, and those of the vDSO, which is the
+ * kernel's and in no file, from our own: so that is done where the profile was taken
+ * (`symbolise_kernel`, and `only_vdso`), also for a raw one. User frames get theirs where the profile was
  * taken, while the processes may still be there, or elsewhere by path and build-id,
  * or inode where there is none (`is_elsewhere`). A frame that no symbol is found for is
  * "[file+0x...]", and "[unknown]" where not even that is known.
@@ -31,6 +32,7 @@ struct symbolise_left {
 
 struct symbolise_options {
 	bool no_inline;    /* do not look for inlined functions */
+	bool only_vdso;    /* all other frames of processes stay as they are */
 	bool is_elsewhere; /* the processes are not, or not surely, those of this host */
 	const char *symfs; /* look for files below this directory first; NULL: none */
 	void (*progress)(void *context, size_t done, size_t total); /* frames; may be NULL */

@@ -232,10 +232,19 @@ in_a_mount_namespace() {
 		"$programs/chain"
 }
 
+# It is in no file, and another one on another host.
+raw_files_name_the_vdso() {
+	"$ctprof" profile -q -F 999 -o "$scratch/vdso.raw" -- "$programs/chain" ask 10000
+	"$ctprof" flame -q "$scratch/vdso.raw" --format folded > "$flame"
+	has_chain "$flame" "main;ask_for_time;clock_gettime;clock_gettime"
+	equal "stacks with addresses of the vDSO" "$(grep -c '\[vdso+' "$flame" || :)" 0
+}
+
 each_chain chain_case
 run_case "unwind: a program that was in memory alone" needs_profiles in_memory
 run_case "unwind: a program that is deleted at its end" needs_profiles deleted
 run_case "unwind: a program of a mount namespace that is gone" needs_profiles in_a_mount_namespace
+run_case "unwind: a raw profile has names of the vDSO" needs_profiles raw_files_name_the_vdso
 run_case "unwind: walks go to the outer end" few_walks_end_early
 run_case "unwind: a library that is loaded while it is watched" needs_profiles late_libraries_are_walked
 run_case "unwind: a program that was replaced, and one that is gone" needs_profiles replaced_files_are_walked

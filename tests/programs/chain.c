@@ -6,6 +6,8 @@
  *
  * chain burn MS: takes CPU time, called by main, burn_outer, burn_inner.
  *
+ * chain ask COUNT: asks for the time so often in thousands, which the vDSO answers.
+ *
  * chain storm COUNT MS: COUNT children at once, each named storm-N, that sleep for MS milliseconds
  * each, called by main, storm_child, chain_sleep. Prints "PID NAME" of each.
  *
@@ -35,6 +37,7 @@ NOT_INLINED void chain_outer(const struct timespec *time);
 NOT_INLINED void storm_child(const struct timespec *time);
 NOT_INLINED void burn_inner(uint64_t ns);
 NOT_INLINED void burn_outer(uint64_t ns);
+NOT_INLINED void ask_for_time(unsigned long thousands);
 
 /* The compiler gives no frame to a function that calls nobody. */
 void chain_woken(void)
@@ -108,6 +111,14 @@ void burn_outer(uint64_t ns)
 	calls++;
 }
 
+void ask_for_time(unsigned long thousands)
+{
+	struct timespec now;
+
+	for (unsigned long i = 0; i < thousands * 1000; i++)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
 static int storm(unsigned long count, const struct timespec *time)
 {
 	for (unsigned long i = 0; i < count; i++) {
@@ -140,8 +151,12 @@ int main(int argc, char **argv)
 		burn_outer((uint64_t)ns);
 		return 0;
 	}
+	if (argc == 3 && strcmp(argv[1], "ask") == 0) {
+		ask_for_time(strtoul(argv[2], NULL, 10));
+		return 0;
+	}
 	if (argc != 4)
-		errx(2, "usage: chain sleep|storm COUNT MS, chain burn MS");
+		errx(2, "usage: chain sleep|storm COUNT MS, chain burn MS, chain ask COUNT");
 	count = strtoul(argv[2], NULL, 10);
 	if (strcmp(argv[1], "storm") == 0)
 		return storm(count, &time);

@@ -783,6 +783,11 @@ TEST(functions_of_our_own_process_are_named)
 		    push(profile, NODE_NONE, FRAME_USER, (uint64_t)dlsym(libc, functions[i]) + 1));
 	if (clock)
 		add(profile, push(profile, NODE_NONE, FRAME_USER, (uint64_t)clock));
+	/* Of a raw profile that is all. */
+	expect_ok(symbolise_user(profile, &(struct symbolise_options){ .only_vdso = true }));
+	assert_null(leaf(profile, 0)->name);
+	if (clock)
+		assert_non_null(leaf(profile, 3)->name);
 	expect_ok(symbolise_user(profile, &options));
 	for (size_t i = 0; i < array_length(functions); i++) {
 		assert_string_equal(leaf(profile, i)->name->bytes, functions[i]);
