@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "symbol/go_functions.h"
 #include "symbol/packed_symbols.h"
 #include "symbol/stubs.h"
 
@@ -87,6 +88,8 @@ static int add_all(struct binary *binary, const struct binary_options *options)
 	if (!functions_add(&binary->functions, &binary->own.elf) ||
 	    !functions_add(&binary->functions, &binary->debug.elf) ||
 	    !functions_add(&binary->functions, &binary->packed.elf) ||
+	    (!binary->functions.has_static &&
+	     !go_functions_add(&binary->functions, &binary->own.elf)) ||
 	    !stubs_add(&binary->functions, &binary->own.elf))
 		return ENOMEM;
 	functions_sort(&binary->functions);

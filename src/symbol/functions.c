@@ -118,15 +118,15 @@ bool functions_add(struct functions *functions, const struct elf *elf)
 	return true;
 }
 
-bool functions_add_stub(struct functions *functions, struct image *image, uint64_t start,
-			uint64_t end, uint64_t name)
+bool functions_add_named(struct functions *functions, struct image *image, uint64_t start,
+			 uint64_t end, uint64_t name, bool is_plt)
 {
 	struct function function = { .start = start,
 				     .end = end,
 				     .name = name,
 				     .around = NONE,
 				     .is_sized = true,
-				     .is_plt = true };
+				     .is_plt = is_plt };
 
 	return !table_of(functions, image, &function.table) || array_push(functions, function);
 }

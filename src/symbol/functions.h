@@ -41,9 +41,10 @@ struct functions {
 /* Those of .symtab and of .dynsym. False without memory. */
 bool functions_add(struct functions *functions, const struct elf *elf);
 
-/* The stub that calls a function of another file, whose name is at `name` of the image. */
-bool functions_add_stub(struct functions *functions, struct image *image, uint64_t start,
-			uint64_t end, uint64_t name);
+/* A function that no table of symbols has, or (`is_plt`) a stub that calls one of another file; its
+ * name is at `name` of the image. False without memory. */
+bool functions_add_named(struct functions *functions, struct image *image, uint64_t start,
+			 uint64_t end, uint64_t name, bool is_plt);
 
 /* After all were added, once. */
 void functions_sort(struct functions *functions);

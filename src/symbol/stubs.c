@@ -110,8 +110,8 @@ static bool add_stubs(struct functions *functions, const struct slots *slots, co
 			continue;
 		wanted.address = target;
 		slot = bsearch(&wanted, slots->items, slots->count, sizeof(wanted), by_address);
-		if (slot &&
-		    !functions_add_stub(functions, elf->image, address, address + size, slot->name))
+		if (slot && !functions_add_named(functions, elf->image, address, address + size,
+						 slot->name, true))
 			return false;
 	}
 	return true;

@@ -435,6 +435,98 @@ TEST(addresses_of_a_process_are_those_of_its_file)
 		skip();
 }
 
+/* All that Go's linker says in the file that has symbols must be found in the one that has none. */
+static void expect_go_functions(const struct scratch *scratch, const char *flags)
+{
+	struct binary_found found;
+	struct opened opened;
+	char command[256], name[256], *said, *lines, *line;
+	size_t count = 0, named = 0;
+	unsigned long address;
+
+	snprintf(command, sizeof(command), "%s go build %s -o a a.go", flags,
+		 strstr(flags, "PIE") ? "-buildmode=pie" : "");
+	assert_true(built(scratch, command));
+	said = lines =
+		printed(scratch, "go tool nm -n a | grep -E ' [tT] (main|runtime|os|fmt)\\.'");
+	snprintf(command, sizeof(command), "%s go build -ldflags='-s -w' %s -o a a.go", flags,
+		 strstr(flags, "PIE") ? "-buildmode=pie" : "");
+	assert_true(built(scratch, command));
+	assert_true(open_binary(scratch, "a", &opened));
+	while ((line = strsep(&lines, "\n")) && *line) {
+		assert_int_equal(sscanf(line, "%lx %*c %255s", &address, name), 2);
+		/* The ends of all code, which are no functions. */
+		if (strcmp(name, "runtime.text") == 0 || strcmp(name, "runtime.etext") == 0)
+			continue;
+		count++;
+		if (!binary_find(opened.binary, address, &found) || found.start != address)
+			continue;
+		/* Of assembly, which the table does not tell apart. */
+		if (strlen(name) > 5 && strcmp(name + strlen(name) - 5, ".abi0") == 0)
+			name[strlen(name) - 5] = 0;
+		assert_string_equal(found.name, name);
+		named++;
+	}
+	assert_true(count > 1000);
+	assert_int_equal(named, count);
+	close_binary(&opened);
+	free(said);
+}
+
+/* Whatever stands in the head of the table, and where it says where names are. */
+static void damage_go_functions(const struct scratch *scratch)
+{
+	static const uint64_t values[] = { 0,         1,         0x7fffffff,     0xffffffff,
+					   1ul << 40, INT64_MAX, UINT64_MAX - 8, UINT64_MAX };
+	char *said = printed(scratch, "readelf -SW a | sed -n 's/.* .gopclntab *PROGBITS//p'");
+	unsigned long address, offset, size;
+	uint64_t before;
+	int fd = openat(scratch->dir, "a", O_RDWR | O_CLOEXEC);
+
+	assert_int_equal(sscanf(said, "%lx %lx %lx", &address, &offset, &size), 3);
+	free(said);
+	assert_true(fd >= 0);
+	for (off_t at = (off_t)offset; at < (off_t)(offset + size);
+	     at += at < (off_t)offset + 72 ? 8 : 64 * 1024 + 8)
+		for (size_t i = 0; i < array_length(values); i++) {
+			struct binary_found found;
+			struct opened opened;
+
+			assert_int_equal(pread(fd, &before, sizeof(before), at), sizeof(before));
+			assert_int_equal(pwrite(fd, &values[i], sizeof(before), at),
+					 sizeof(before));
+			assert_true(open_binary(scratch, "a", &opened));
+			for (uint64_t code = 0x401000; code < 0x480000; code += 0x4321)
+				(void)binary_find(opened.binary, code, &found);
+			close_binary(&opened);
+			assert_int_equal(pwrite(fd, &before, sizeof(before), at), sizeof(before));
+		}
+	close(fd);
+}
+
+TEST(stripped_programs_of_go_have_names)
+{
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "a.go",
+		      TEXT("package main\nimport \"fmt\"\ntype server struct{ n int }\n"
+			   "//go:noinline\nfunc (s *server) Handle() int { return s.n * 3 }\n"
+			   "func main() { fmt.Println((&server{3}).Handle()) }\n"));
+	if (!built(&scratch, "go version")) {
+		scratch_deinit(&scratch);
+		skip();
+	}
+	expect_go_functions(&scratch, "");
+	damage_go_functions(&scratch);
+	expect_go_functions(&scratch, "PIE=");
+	scratch_write(&scratch, "a.go",
+		      TEXT("package main\n// int twice(int a) { return 2 * a; }\nimport \"C\"\n"
+			   "import \"fmt\"\nfunc main() { fmt.Println(C.twice(3)) }\n"));
+	expect_go_functions(&scratch, "CGO_ENABLED=1");
+	scratch_deinit(&scratch);
+}
+
 TEST(what_is_no_binary_is_refused)
 {
 	struct scratch scratch;
@@ -584,4 +676,5 @@ UNIT_TESTS(cmocka_unit_test(inlined_functions_and_lines_are_those_of_addr2line),
 	   cmocka_unit_test(work_is_bounded),
 	   cmocka_unit_test(labels_of_assembly_are_functions_to_their_section_or_the_next),
 	   cmocka_unit_test(without_a_table_of_all_functions_a_label_has_its_start_alone),
+	   cmocka_unit_test(stripped_programs_of_go_have_names),
 	   cmocka_unit_test(what_is_no_binary_is_refused), cmocka_unit_test(cut_files_do_no_harm))
