@@ -58,6 +58,11 @@ static __always_inline bool unwind_register(struct unwind_memory *memory, __u32 
 	return true;
 }
 
+static __always_inline bool unwind_is_x86(void)
+{
+	return bpf_core_field_exists(struct pt_regs, r15);
+}
+
 static __always_inline const __u32 *unwind_chunk(struct unwind_memory *memory, __u32 place)
 {
 	__u32 chunk = place >> UNWIND_CHUNK_BITS, zero = 0;

@@ -66,6 +66,8 @@ static __always_inline const struct unwind_rule *unwind_rule(struct unwind_walk 
 							     __u64 address);
 /* The word at this address decides where the walk goes. */
 static __always_inline void unwind_used(struct unwind_memory *memory, __u64 address);
+/* Is the machine an x86_64? */
+static __always_inline bool unwind_is_x86(void);
 #else
 struct unwind_memory {
 	bool (*word)(void *context, __u64 address, __u64 *ret);
@@ -89,6 +91,15 @@ static inline bool unwind_register(struct unwind_memory *memory, __u32 number, _
 static inline const __u32 *unwind_chunk(struct unwind_memory *memory, __u32 place)
 {
 	return memory->chunk(memory->context, place);
+}
+
+static inline bool unwind_is_x86(void)
+{
+#ifdef __x86_64__
+	return true;
+#else
+	return false;
+#endif
 }
 
 static inline void unwind_used(struct unwind_memory *memory, __u64 address)
@@ -265,6 +276,33 @@ UNWIND_PART __u32 unwind_by_pointer(struct unwind_walk *w, struct unwind_memory 
 	return unwind_to(w, ip, bp + 16, false);
 }
 
+/*
+ * Code that nothing describes may have no frame pointer and say all the same where its caller is,
+ * by what it does when its callee has returned: it removes its frame (add $N,%rsp) and returns. So
+ * do the trampolines of Python, through which it calls itself.
+ */
+#define UNWIND_ADD_SP      0x00c48348u /* without the N behind it */
+#define UNWIND_ADD_SP_MASK 0x00ffffffu
+#define UNWIND_RET         0xc3u
+
+UNWIND_PART __u32 unwind_by_code(struct unwind_walk *w, struct unwind_memory *memory)
+{
+	__u64 code, frame = 0, ip;
+
+	if (!w || !memory || w->is_exact || !unwind_is_x86() || w->ip >= USER_SPACE_LIMIT ||
+	    !unwind_word(memory, w->ip, &code))
+		return UNWIND_NO_RULE;
+	if ((code & UNWIND_ADD_SP_MASK) == UNWIND_ADD_SP) {
+		frame = code >> 24 & 0xff;
+		code >>= 32;
+	}
+	if ((code & 0xff) != UNWIND_RET || frame >= 0x80 || frame & 7 ||
+	    !unwind_read(w, memory, w->sp + frame, &ip))
+		return UNWIND_NO_RULE;
+	unwind_used(memory, w->sp + frame);
+	return unwind_to(w, ip, w->sp + frame + 8, false);
+}
+
 /* The value that the CFA of a rule is counted from. */
 UNWIND_INLINE bool unwind_base(struct unwind_walk *w, struct unwind_memory *memory,
 			       const struct unwind_rule *rule, __u64 *ret)
@@ -394,7 +432,7 @@ UNWIND_PART __u32 unwind_by_rule(struct unwind_walk *w, struct unwind_memory *me
 UNWIND_INLINE __u32 unwind_step(struct unwind_walk *w, struct unwind_memory *memory)
 {
 	__u64 pc = w->ip - !w->is_exact;
-	__u32 kind = unwind_find_mapping(w, memory, pc);
+	__u32 kind = unwind_find_mapping(w, memory, pc), stop = UNWIND_NO_RULE;
 	const struct unwind_rule *rule;
 
 	if (kind == UNWIND_MAPPINGS)
@@ -408,7 +446,11 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *w, struct unwind_memory *mem
 		if (rule->kind != UNWIND_RULE_POINTER)
 			return unwind_by_rule(w, memory, rule);
 	}
-	return w->only_tables ? UNWIND_NO_RULE : unwind_by_pointer(w, memory);
+	if (w->only_tables)
+		return UNWIND_NO_RULE;
+	if (kind == UNWIND_MAPPING_POINTER)
+		stop = unwind_by_code(w, memory);
+	return stop == UNWIND_NO_RULE ? unwind_by_pointer(w, memory) : stop;
 }
 
 #endif

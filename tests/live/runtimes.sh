@@ -90,6 +90,36 @@ ends_with_names() {
 	between "stacks with its function" $((all / 2)) "$named" "$all"
 }
 
+# The first Python on this host that tells names of its functions.
+python_with_maps() {
+	local python
+
+	for python in python3 python3.{12..20} "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3; do
+		if "$python" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())'; then
+			echo "$python"
+			return
+		fi
+	done 2> /dev/null
+	skip "no python3 that has -X perf (3.12)"
+}
+
+functions_of_python() {
+	local python
+
+	python=$(python_with_maps) || skip "no python3 that has -X perf (3.12)"
+	take profile --mode on -F 199 -- "$python" -X perf -c '
+import time
+def spins(end):
+    while time.monotonic() < end:
+        sum(range(1000))
+def one(end):
+    spins(end); return 1
+one(time.monotonic() + 1)'
+	rm -f $(ask '.threads[].tgid | "/tmp/perf-\(.).map"' | sort -u)
+	ask '[samples | "\(.stack | join(";")) 1"] | unique[]' > "$flame"
+	has_chain "$flame" "_start;*;py::<module>:<string>;*;py::one:<string>;*;py::spins:<string>;*"
+}
+
 spin='function spins(end) { while (Date.now() < end); } spins(Date.now() + 1500)'
 
 cases_of() {
@@ -120,3 +150,4 @@ cases_of() {
 
 at_once cases_of node java go python
 run_case "runtimes: node that has ended" needs_profiles ends_with_names node spins node --perf-basic-prof -e "$spin"
+run_case "runtimes: functions of Python, by its trampolines" needs_profiles functions_of_python

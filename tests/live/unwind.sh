@@ -132,6 +132,13 @@ bare_code_is_no_lie() {
 		select(.stack | index("jit_2") | not)] | length')" 0
 }
 
+trampolines_are_walked() {
+	start "$unwind_programs/jit" trampoline nap
+	take offcpu -d 400ms -p "$pid"
+	folded_of trampoline-nap
+	has_chain "$flame" "_start;*;main;jit_1;jit_2;*;inner_1;inner_2;by_nap"
+}
+
 # --- the options ---
 
 frame_pointers_alone() {
@@ -258,6 +265,7 @@ for way in circle two text; do
 done
 run_case "unwind: a broken stack pointer" needs_profiles broken_stacks_end broken lost spin 1
 run_case "unwind: generated code without frame pointers" needs_profiles bare_code_is_no_lie
+run_case "unwind: generated code that removes its frame behind its call" needs_profiles trampolines_are_walked
 run_case "unwind: --unwind fp" needs_profiles frame_pointers_alone
 run_case "unwind: --unwind dwarf" needs_profiles tables_alone
 run_case "unwind: --stack-depth" needs_profiles deep_stacks_are_cut

@@ -77,6 +77,7 @@ struct world {
 	uint64_t frames[MOST];
 	size_t count;
 	bool only_tables;
+	uint64_t code; /* at MADE + 0x200 */
 };
 
 static struct world *world;
@@ -109,6 +110,10 @@ static bool read_stack(void *context, uint64_t address, uint64_t *ret)
 {
 	const struct world *w = context;
 
+	if (w->code && address == MADE + 0x200) {
+		*ret = w->code;
+		return true;
+	}
 	if (address < STACK || address - STACK >= sizeof(w->stack) || address % 8)
 		return false;
 	*ret = w->stack[(address - STACK) / 8];
@@ -314,6 +319,63 @@ TEST(frame_pointers_where_nothing_else_is_said)
 		world->registers.ip = keepers[i];
 		expect_walk(UNWIND_COMPLETE, keepers[i], MADE + 0x77, in(LEAF), in(START));
 	}
+}
+
+static void needs_x86(void)
+{
+#ifndef __x86_64__
+	skip();
+#endif
+}
+
+/* As the trampolines of Python, behind their call; what is in rbp is no frame pointer. */
+TEST(code_that_removes_its_frame_and_returns)
+{
+	static const struct {
+		uint64_t code;
+		size_t words;
+	} frames[] = {
+		{ 0xcccccc0008c48348 | 0xc3ull << 32, 1 },
+		{ 0xcccccc0078c48348 | 0xc3ull << 32, 15 },
+		{ 0xccccccccccccccc3, 0 },
+	};
+
+	needs_x86();
+	for (size_t i = 0; i < array_length(frames); i++) {
+		world->registers.ip = in(LEAF);
+		world->registers.bp = 0x1234;
+		memset(world->stack, 0, sizeof(world->stack));
+		world->code = frames[i].code;
+		world->stack[0] = MADE + 0x200;
+		world->stack[1 + frames[i].words] = in(LEAF);
+		world->stack[2 + frames[i].words] = in(START);
+		expect_walk(UNWIND_COMPLETE, in(LEAF), MADE + 0x200, in(LEAF), in(START));
+	}
+}
+
+TEST(code_that_does_something_else_has_frame_pointers)
+{
+	static const uint64_t codes[] = {
+		0xcccccc0008c48348 | 0xc2ull << 32, /* ret $N */
+		0xcccccc0009c48348 | 0xc3ull << 32, /* no words */
+		0xcccccc0088c48348 | 0xc3ull << 32, /* less than nothing */
+		0xcccccc0008c38348 | 0xc3ull << 32, /* rbx */
+	};
+
+	needs_x86();
+	world->registers.ip = in(LEAF);
+	world->registers.bp = address_of(4);
+	world->stack[0] = MADE + 0x200;
+	world->stack[5] = in(START);
+	for (size_t i = 0; i < array_length(codes); i++) {
+		world->code = codes[i];
+		expect_walk(UNWIND_COMPLETE, in(LEAF), MADE + 0x200, in(START));
+	}
+	/* Who was interrupted may not be behind a call. */
+	world->registers.ip = MADE + 0x200;
+	world->code = 0xccccccccccccccc3;
+	world->stack[0] = in(LEAF);
+	expect_walk(UNWIND_COMPLETE, MADE + 0x200, in(START));
 }
 
 TEST(never_by_frame_pointers)
@@ -723,10 +785,12 @@ UNIT_TESTS(CASE(frames_by_the_stack_pointer), CASE(the_frame_pointer_comes_back)
 	   CASE(a_stack_that_was_aligned_anew), CASE(by_the_other_register_that_lasts),
 	   CASE(other_registers_are_known_in_the_innermost_frame), CASE(stubs_push_on_their_way),
 	   CASE(frame_pointers_where_nothing_else_is_said), CASE(never_by_frame_pointers),
-	   CASE(at_a_return_address_of_0), CASE(truncated_if_there_is_one_more),
-	   CASE(nothing_known_of_the_process), CASE(nothing_mapped),
-	   CASE(a_table_that_is_not_made_yet), CASE(no_rule), CASE(a_rule_that_is_not_understood),
-	   CASE(a_register_that_was_lost), CASE(memory_that_cannot_be_read),
-	   CASE(addresses_without_sense), CASE(frame_pointers_end), CASE(circles_end),
-	   CASE(a_walk_over_anything_ends), CASE(nothing_is_read_beyond_the_limit),
-	   CASE(the_row_in_force_is_found), CASE(the_mapping_of_an_address_is_found))
+	   CASE(code_that_removes_its_frame_and_returns),
+	   CASE(code_that_does_something_else_has_frame_pointers), CASE(at_a_return_address_of_0),
+	   CASE(truncated_if_there_is_one_more), CASE(nothing_known_of_the_process),
+	   CASE(nothing_mapped), CASE(a_table_that_is_not_made_yet), CASE(no_rule),
+	   CASE(a_rule_that_is_not_understood), CASE(a_register_that_was_lost),
+	   CASE(memory_that_cannot_be_read), CASE(addresses_without_sense),
+	   CASE(frame_pointers_end), CASE(circles_end), CASE(a_walk_over_anything_ends),
+	   CASE(nothing_is_read_beyond_the_limit), CASE(the_row_in_force_is_found),
+	   CASE(the_mapping_of_an_address_is_found))

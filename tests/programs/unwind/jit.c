@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * jit KIND ACT: through two functions that were made while it runs, and that no file describes:
- * `pointer`, which keep frame pointers, or `bare`, which do not. They are called by jit_2, and call
- * inner_1.
+ * `pointer`, which keep frame pointers, `bare`, which do not, or `trampoline`, which do not either
+ * but remove their frames right behind their calls. They are called by jit_2, and call inner_1.
  */
 #include <sys/mman.h>
 
@@ -46,6 +46,14 @@ static const unsigned char bare[] = {
 	0x5d, 0xc3,                   /* pop %rbp; ret */
 };
 
+/* As in Python/asm_trampoline.S of CPython 3.12. */
+static const unsigned char trampoline[] = {
+	0x48, 0x83, 0xec, 0x08, /* sub $8,%rsp */
+	0xff, 0xd6,             /* call *%rsi */
+	0x48, 0x83, 0xc4, 0x08, /* add $8,%rsp */
+	0xc3,                   /* ret */
+};
+
 static const struct {
 	const char *name;
 	const unsigned char *bytes;
@@ -53,6 +61,7 @@ static const struct {
 } kinds[] = {
 	{ "pointer", with_pointer, sizeof(with_pointer), 8 },
 	{ "bare", bare, sizeof(bare), 10 },
+	{ "trampoline", trampoline, sizeof(trampoline), 4 },
 };
 
 #define ROOM   4096
