@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -108,6 +109,16 @@ void kept_release(struct kept *kept)
 
 /* --- files --- */
 
+/* By O_PATH: closing a file that was opened may wait for its file system (FUSE_FLUSH), and closing
+ * such a descriptor does not. */
+static int hold(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return file_find(AT_FDCWD, path);
+}
+
 static struct file *create_file(uint32_t pid, const struct profile_mapping *mapping, int fd)
 {
 	const size_t size = sizeof(*mapping->path) + mapping->path->length + 1;
@@ -120,7 +131,7 @@ static struct file *create_file(uint32_t pid, const struct profile_mapping *mapp
 	file->pid = pid;
 	file->user = process_user(pid);
 	file->is_trusted = origin_is_trusted_file(fd);
-	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	file->fd = hold(fd);
 	if (!file->path || file->fd < 0) {
 		destroy_file(file);
 		return NULL;
@@ -180,8 +191,8 @@ static bool is_same(const struct file *file, uint32_t pid, const struct profile_
 
 int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping)
 {
+	_cleanup_close_ int held = -1;
 	const struct file *file;
-	int fd = -1;
 
 	if (!kept || !mapping->path || mapping->build_id_length > sizeof(mapping->build_id))
 		return -1;
@@ -190,9 +201,9 @@ int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping
 	if (is_same(file, pid, mapping))
 		break;
 	if (file)
-		fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+		held = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&kept->lock);
-	return fd;
+	return held < 0 ? -1 : file_open_regular(held);
 }
 
 /* --- processes that make code --- */

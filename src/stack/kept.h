@@ -36,13 +36,13 @@ struct kept *kept_share(struct kept *kept);
 void kept_release(struct kept *kept);
 DEFINE_CLEANUP(kept_release, struct kept *)
 
-/* A file that a process has there, of which a duplicate is kept. `kept` may be NULL. */
+/* A file that a process has there; the descriptor stays the caller's. `kept` may be NULL. */
 void kept_add_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping, int fd);
 
 /*
- * The file that the process had there; the caller's. -1: it is not kept. By its build-id, if nobody
- * but root and ourselves can have written it or this very process had it; without a build-id by
- * path, device and inode.
+ * The file that the process had there, for reading; the caller's. Opening it may hang. -1: it is
+ * not kept. By its build-id, if nobody but root and ourselves can have written it or this very
+ * process had it; without a build-id by path, device and inode.
  */
 int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping);
 

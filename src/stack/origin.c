@@ -105,7 +105,7 @@ struct origin_identity origin_ask_kept(struct kept *kept, uint32_t pid,
 	_cleanup_close_ int fd = kept_open_file(kept, pid, mapping);
 	struct stat stat;
 
-	if (fd < 0 || fstat(fd, &stat))
+	if (fd < 0 || file_stat(fd, &stat))
 		return (struct origin_identity){ 0 };
 	return (struct origin_identity){
 		.is_trusted = file_is_trusted(stat.st_uid, stat.st_mode),

@@ -153,6 +153,34 @@ static size_t descriptors(void)
 	return count;
 }
 
+/* Those that a file system is told of when they are closed, and may let us wait. */
+static size_t open_files(void)
+{
+	size_t count = 0;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		const int flags = fcntl(fd, F_GETFL);
+
+		count += flags >= 0 && !(flags & O_PATH);
+	}
+	return count;
+}
+
+TEST(nothing_that_is_held_can_make_us_wait)
+{
+	struct profile_mapping mapping;
+	struct scene s;
+	size_t before;
+
+	scene_init(&s);
+	before = open_files();
+	mapping = mapping_of(&s, 1, 1);
+	keep(&s, 1, &mapping, "file", geteuid());
+	assert_int_equal(kept_count(s.kept), 1);
+	assert_int_equal(open_files(), before);
+	scene_deinit(&s);
+}
+
 static pid_t start_stranger(void)
 {
 	pid_t pid = fork();
@@ -247,5 +275,6 @@ UNIT_TESTS(cmocka_unit_test(a_deleted_file_is_kept_by_its_build_id),
 	   cmocka_unit_test(a_build_id_of_another_user_is_that_of_his_process_alone),
 	   cmocka_unit_test(without_a_build_id_the_inode_and_the_path_count),
 	   cmocka_unit_test(the_number_of_descriptors_is_bounded),
+	   cmocka_unit_test(nothing_that_is_held_can_make_us_wait),
 	   cmocka_unit_test(a_user_takes_the_places_of_no_other),
 	   cmocka_unit_test(processes_have_their_root))
