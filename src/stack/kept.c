@@ -30,18 +30,25 @@ struct root {
 	int fd;
 };
 
+/* A process that makes code. */
+struct coder {
+	uint32_t pid, number, user;
+	uint64_t mount, inode; /* of its root */
+};
+
 struct kept {
 	pthread_mutex_t lock;
 	unsigned users;
 	TAILQ_HEAD(, file) files; /* the one that was added first is first */
 	size_t file_count, most;
+	/* The next ones take the places of the oldest, once all are taken. */
+	struct root roots[KEPT_ROOTS_MAX];
+	size_t root_count, next_root;
+	struct word_map pids; /* to `coders` */
 	struct {
-		ARRAY(struct root);
-	} roots;
-	struct word_map pids; /* to `processes` */
-	struct {
-		ARRAY(struct kept_process); /* `root`: in `roots` */
-	} processes;
+		ARRAY(struct coder);
+	} coders;
+	uint32_t next_coder;
 };
 
 struct kept *kept_create(void)
@@ -98,10 +105,9 @@ void kept_release(struct kept *kept)
 		return;
 	while (!TAILQ_EMPTY(&kept->files))
 		drop_file(kept, TAILQ_FIRST(&kept->files));
-	for (size_t i = 0; i < kept->roots.count; i++)
-		close(kept->roots.items[i].fd);
-	array_deinit(&kept->roots);
-	array_deinit(&kept->processes);
+	for (size_t i = 0; i < kept->root_count; i++)
+		close(kept->roots[i].fd);
+	array_deinit(&kept->coders);
 	word_map_deinit(&kept->pids);
 	pthread_mutex_destroy(&kept->lock);
 	free(kept);
@@ -208,62 +214,102 @@ int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping
 
 /* --- processes that make code --- */
 
-/* The place of a root; -1: there is no room. With the lock. */
-static int place_of(struct kept *kept, int fd)
+static const struct root *find_root(const struct kept *kept, uint64_t mount, uint64_t inode)
 {
-	struct root root = { .fd = -1 };
+	for (size_t i = 0; i < kept->root_count; i++)
+		if (kept->roots[i].mount == mount && kept->roots[i].inode == inode)
+			return &kept->roots[i];
+	return NULL;
+}
+
+/* NULL: it cannot be held. With the lock. */
+static const struct root *hold_root(struct kept *kept, int fd)
+{
+	struct root *place = &kept->roots[kept->next_root];
+	const struct root *known;
 	struct statx found;
+	int held;
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &found))
-		return -1;
-	root.mount = found.stx_mnt_id;
-	root.inode = found.stx_ino;
-	for (size_t i = 0; i < kept->roots.count; i++)
-		if (kept->roots.items[i].mount == root.mount &&
-		    kept->roots.items[i].inode == root.inode)
-			return (int)i;
-	if (kept->roots.count >= KEPT_ROOTS_MAX || !array_reserve(&kept->roots, 1))
-		return -1;
-	root.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (root.fd < 0)
-		return -1;
-	kept->roots.items[kept->roots.count] = root;
-	return (int)kept->roots.count++;
+		return NULL;
+	known = find_root(kept, found.stx_mnt_id, found.stx_ino);
+	held = known ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (held < 0)
+		return known;
+	if (kept->root_count == KEPT_ROOTS_MAX)
+		close(place->fd);
+	else
+		kept->root_count++;
+	*place = (struct root){ found.stx_mnt_id, found.stx_ino, held };
+	kept->next_root = (kept->next_root + 1) % KEPT_ROOTS_MAX;
+	return place;
+}
+
+static struct coder *find_coder(struct kept *kept, uint32_t pid)
+{
+	const uint32_t place = word_map_find(&kept->pids, (struct words){ { pid } });
+
+	/* Another one may be there by now. */
+	return place != WORD_MAP_NEW && kept->coders.items[place].pid == pid
+		       ? &kept->coders.items[place]
+		       : NULL;
+}
+
+/* The place of the process; NULL without memory. With the lock. */
+static struct coder *add_coder(struct kept *kept, uint32_t pid)
+{
+	struct coder *known = find_coder(kept, pid);
+	uint32_t *place;
+
+	if (known)
+		return known;
+	if (kept->coders.count < KEPT_PROCESSES_MAX && !array_reserve(&kept->coders, 1))
+		return NULL;
+	place = word_map_at(&kept->pids, (struct words){ { pid } });
+	if (!place)
+		return NULL;
+	*place = kept->next_coder;
+	kept->next_coder = (kept->next_coder + 1) % KEPT_PROCESSES_MAX;
+	if (kept->coders.count < KEPT_PROCESSES_MAX)
+		kept->coders.count++;
+	return &kept->coders.items[*place];
 }
 
 void kept_add_process(struct kept *kept, uint32_t pid, const struct kept_process *process)
 {
-	const struct words key = { { pid } };
-	struct kept_process put = *process;
-	uint32_t *number = NULL;
+	const struct root *root;
+	struct coder *coder;
 
 	pthread_mutex_lock(&kept->lock);
-	put.root = place_of(kept, process->root);
-	if (put.root >= 0 && array_reserve(&kept->processes, 1) &&
-	    (kept->processes.count < KEPT_PROCESSES_MAX ||
-	     word_map_find(&kept->pids, key) != WORD_MAP_NEW))
-		number = word_map_at(&kept->pids, key);
-	if (number && *number == WORD_MAP_NEW)
-		*number = (uint32_t)kept->processes.count++;
-	if (number)
-		kept->processes.items[*number] = put;
+	root = hold_root(kept, process->root);
+	coder = root ? add_coder(kept, pid) : NULL;
+	if (coder)
+		*coder = (struct coder){ .pid = pid,
+					 .number = process->number,
+					 .user = process->user,
+					 .mount = root->mount,
+					 .inode = root->inode };
 	pthread_mutex_unlock(&kept->lock);
 }
 
 bool kept_find_process(struct kept *kept, uint32_t pid, struct kept_process *ret)
 {
-	uint32_t number = WORD_MAP_NEW;
+	const struct root *root = NULL;
+	const struct coder *coder;
+	int fd = -1;
 
 	if (!kept)
 		return false;
 	pthread_mutex_lock(&kept->lock);
-	number = word_map_find(&kept->pids, (struct words){ { pid } });
-	if (number != WORD_MAP_NEW) {
-		*ret = kept->processes.items[number];
-		ret->root = fcntl(kept->roots.items[ret->root].fd, F_DUPFD_CLOEXEC, 0);
-	}
+	coder = find_coder(kept, pid);
+	if (coder)
+		root = find_root(kept, coder->mount, coder->inode);
+	if (root)
+		fd = fcntl(root->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		*ret = (struct kept_process){ coder->number, coder->user, fd };
 	pthread_mutex_unlock(&kept->lock);
-	return number != WORD_MAP_NEW && ret->root >= 0;
+	return fd >= 0;
 }
 
 size_t kept_count(struct kept *kept)
@@ -271,7 +317,7 @@ size_t kept_count(struct kept *kept)
 	size_t count;
 
 	pthread_mutex_lock(&kept->lock);
-	count = kept->file_count + kept->roots.count;
+	count = kept->file_count + kept->root_count;
 	pthread_mutex_unlock(&kept->lock);
 	return count;
 }

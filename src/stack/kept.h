@@ -9,8 +9,8 @@
  *	fd = kept_open_file(kept, pid, &mapping);       any time later
  *	kept_release(kept);
  *
- * All threads may. The number of descriptors is bounded: the file that was added first makes room
- * for the next one, and of a user other than root and ourselves for one of the same user.
+ * All threads may. The number of descriptors is bounded: what was added first makes room for what
+ * comes next, and a file of a user other than root and ourselves for one of the same user.
  */
 #ifndef STACK_KEPT_H
 #define STACK_KEPT_H

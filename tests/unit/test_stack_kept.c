@@ -257,7 +257,12 @@ TEST(processes_have_their_root)
 		kept_add_process(s.kept, pid, &put);
 	/* All of them have the same. */
 	assert_int_equal(kept_count(s.kept), 1);
-	assert_false(kept_find_process(s.kept, KEPT_PROCESSES_MAX, &found));
+	/* The first have made room for the last. */
+	assert_false(kept_find_process(s.kept, 9, &found));
+	assert_true(kept_find_process(s.kept, 10, &found));
+	close(found.root);
+	assert_true(kept_find_process(s.kept, KEPT_PROCESSES_MAX + 9, &found));
+	close(found.root);
 	put.number = 8;
 	kept_add_process(s.kept, 1, &put);
 	assert_true(kept_find_process(s.kept, 1, &found));
@@ -271,10 +276,33 @@ TEST(processes_have_their_root)
 	scene_deinit(&s);
 }
 
+TEST(roots_make_room)
+{
+	struct kept_process put = { .number = 7 }, found;
+	struct scene s;
+	char name[32];
+
+	scene_init(&s);
+	for (uint32_t i = 0; i <= KEPT_ROOTS_MAX; i++) {
+		snprintf(name, sizeof(name), "root-%u", i);
+		scratch_write(&s.scratch, name, text_of(name));
+		put.root = open(scratch_path(&s.scratch, name), O_PATH);
+		kept_add_process(s.kept, i, &put);
+		close(put.root);
+	}
+	assert_int_equal(kept_count(s.kept), KEPT_ROOTS_MAX);
+	assert_false(kept_find_process(s.kept, 0, &found));
+	for (uint32_t i = 1; i <= KEPT_ROOTS_MAX; i++) {
+		assert_true(kept_find_process(s.kept, i, &found));
+		close(found.root);
+	}
+	scene_deinit(&s);
+}
+
 UNIT_TESTS(cmocka_unit_test(a_deleted_file_is_kept_by_its_build_id),
 	   cmocka_unit_test(a_build_id_of_another_user_is_that_of_his_process_alone),
 	   cmocka_unit_test(without_a_build_id_the_inode_and_the_path_count),
 	   cmocka_unit_test(the_number_of_descriptors_is_bounded),
 	   cmocka_unit_test(nothing_that_is_held_can_make_us_wait),
 	   cmocka_unit_test(a_user_takes_the_places_of_no_other),
-	   cmocka_unit_test(processes_have_their_root))
+	   cmocka_unit_test(processes_have_their_root), cmocka_unit_test(roots_make_room))
