@@ -83,7 +83,7 @@ ends_with_names() {
 
 	has_command "$1"
 	take profile --mode on -F 199 -- "${@:3}"
-	rm -f $(ask '.threads[].tgid | "/tmp/perf-\(.).map"' | sort -u)
+	ask '.threads[].tgid | "/tmp/perf-\(.).map"' | sort -u | xargs rm -f
 	ask "$plain"' samples | "\(.stack | map(plain) | join(";")); \(.count)"' > "$flame"
 	all=$(counts < "$flame")
 	named=$(grep -F "$2;" "$flame" | counts)
@@ -115,7 +115,7 @@ def spins(end):
 def one(end):
     spins(end); return 1
 one(time.monotonic() + 1)'
-	rm -f $(ask '.threads[].tgid | "/tmp/perf-\(.).map"' | sort -u)
+	ask '.threads[].tgid | "/tmp/perf-\(.).map"' | sort -u | xargs rm -f
 	ask '[samples | "\(.stack | join(";")) 1"] | unique[]' > "$flame"
 	has_chain "$flame" "_start;*;py::<module>:<string>;*;py::one:<string>;*;py::spins:<string>;*"
 }
