@@ -121,13 +121,12 @@ static const struct option_row kstats_options[] = {
 	{ "rows", 'r', NULL, parse_flag, SHOWN(rows),
 	  "Of show: each CPU, process, cgroup or value apart, too: a line each, those with most "
 	  "values "
-	  "first; with --all-slots a histogram each.",
+	  "first; with --all-slots a histogram each. With --format openmetrics a histogram each, "
+	  "told apart by labels.",
 	  NULL, false },
 	{ "all-slots", 'a', NULL, parse_flag, SHOWN(all_slots),
 	  "Of show: every slot that counted something; without it as many lines as a screen has.",
 	  NULL, false },
-	{ "native", 0, NULL, parse_flag, SHOWN(native),
-	  "Of show --format openmetrics: native histograms (OpenMetrics 2.0).", NULL, false },
 	{ "interval", 'i', "TIME", parse_timeout, SHOWN(interval_ns),
 	  "Of show: what is recorded in each TIME (1s), a line of a heat map each, until "
 	  "interrupted.",
@@ -213,10 +212,6 @@ static struct error *check_showing(const struct kstats_showing *s)
 		return error_create("--heat needs --interval");
 	if (s->count && !s->interval_ns)
 		return error_create("--count needs --interval");
-	if (s->native && s->format != KSTATS_FORMAT_OPENMETRICS)
-		return error_create("--native needs --format openmetrics");
-	if (s->rows && s->format == KSTATS_FORMAT_OPENMETRICS)
-		return error_create("--format openmetrics has all rows together: no --rows");
 	/* They would be taken for what was recorded since it was made. */
 	if (s->interval_ns &&
 	    (s->format == KSTATS_FORMAT_OPENMETRICS || s->format == KSTATS_FORMAT_V3))

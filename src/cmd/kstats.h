@@ -30,7 +30,7 @@ struct kstats_recording {
 /* What only `show` asks. */
 struct kstats_showing {
 	enum kstats_format format;
-	bool rows, all_slots, native;
+	bool rows, all_slots;
 	uint64_t interval_ns;
 	size_t count;
 	const char *heat;

@@ -114,7 +114,7 @@ static struct error *show_csv(const struct kstats_showing *showing,
 static struct error *show_openmetrics(const struct kstats_showing *showing,
 				      const struct kstats_tables *tables)
 {
-	return openmetrics_print(stdout, tables, showing->native);
+	return openmetrics_print(stdout, tables, showing->rows);
 }
 
 static struct error *(*const forms[KSTATS_FORMAT_COUNT])(const struct kstats_showing *showing,

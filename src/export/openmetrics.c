@@ -3,10 +3,10 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "kstats/distribution.h"
@@ -18,14 +18,20 @@ static bool is_time(const struct kstats_table *table)
 
 /* --- names --- */
 
-/* A metric under the name that it has there; those of the same name are a family. */
+/* What is printed under one name and one set of labels: a table, or a row of it. */
 struct series {
 	const struct kstats_table *table;
-	char *family;
-	/* Its name, its process and its host as they can be printed; NULL: none, unknown. */
-	char *metric, *pid, *host;
-	bool is_renamed; /* the name says no longer which metric it is */
+	const struct kstats_row *row; /* NULL: all of them together */
+	char *family;                 /* series of one name are a family */
+	char *labels;                 /* "host=\"a\",cpu=\"0\"", which tell it from others */
 };
+
+struct all_series {
+	ARRAY(struct series);
+};
+
+/* Our own families, besides those that are named by metrics. */
+#define LOST "ctprof_kstats_lost"
 
 /* What stands at the end of names of samples and of units: a family that ended so could be taken
  * for a part of another one. */
@@ -38,6 +44,8 @@ static const char *suffix_of(const struct kstats_table *table, const char *famil
 {
 	if (is_time(table))
 		return "_seconds";
+	if (strcmp(family, LOST) == 0)
+		return "_values";
 	for (size_t i = 0; i < array_length(reserved); i++)
 		if (text_ends(text_of(family), reserved[i]))
 			return "_values";
@@ -84,64 +92,29 @@ static size_t pid_length(const char *name)
 	return name[length] == ':' && name[length + 1] ? length : 0;
 }
 
-static struct error *take_words(const struct kstats_table *table, size_t pid, struct series *s)
-{
-	s->metric = clean(table->name + (pid ? pid + 1 : 0));
-	s->pid = pid ? strndup(table->name, pid) : NULL;
-	s->host = table->host ? clean(table->host) : NULL;
-	return !s->metric || (pid && !s->pid) || (table->host && !s->host) ? &error_no_memory
-									   : NULL;
-}
-
-/* Letters, digits and "_", which is all that names of metrics may have. */
-static struct error *name_series(const struct kstats_table *table, struct series *ret)
+/* Letters, digits and "_", which is all that names of families may have. `*ret_is_renamed`: it says
+ * no longer which metric it is. NULL: no memory. */
+static char *family_of(const struct kstats_table *table, bool *ret_is_renamed)
 {
 	const size_t pid = pid_length(table->name);
-	_cleanup_free_ char *family = NULL;
-	bool is_renamed = false;
-	struct error *err;
+	_cleanup_free_ char *plain =
+		text_print("ctprof_kstats_%s", table->name + (pid ? pid + 1 : 0));
+	const char *suffix;
 
-	if (asprintf(&family, "ctprof_kstats_%s", table->name + (pid ? pid + 1 : 0)) < 0)
-		return &error_no_memory;
-	for (char *at = family; *at; at++)
+	*ret_is_renamed = false;
+	if (!plain)
+		return NULL;
+	for (char *at = plain; *at; at++)
 		if (!isascii(*at) || !(isalnum(*at) || *at == '_')) {
 			*at = '_';
-			is_renamed = true;
+			*ret_is_renamed = true;
 		}
-	*ret = (struct series){
-		.table = table,
-		.is_renamed = is_renamed,
-	};
-	err = take_words(table, pid, ret);
-	if (err)
-		return err;
-	if (asprintf(&ret->family, "%s%s", family, suffix_of(table, family)) < 0) {
-		ret->family = NULL;
-		return &error_no_memory;
-	}
-	ret->is_renamed |= !is_time(table) && strlen(family) < strlen(ret->family);
-	return NULL;
+	suffix = suffix_of(table, plain);
+	*ret_is_renamed |= !is_time(table) && *suffix;
+	return text_print("%s%s", plain, suffix);
 }
 
-static int compare_words(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "");
-}
-
-/* By family; the same metric of the same host is the same series. */
-static int compare_series(const void *left, const void *right)
-{
-	const struct series *a = left, *b = right;
-	int order = strcmp(a->family, b->family);
-
-	if (!order)
-		order = strcmp(a->metric, b->metric);
-	if (!order)
-		order = compare_words(a->host, b->host);
-	return order ? order : compare_words(a->pid, b->pid);
-}
-
-/* --- words --- */
+/* --- labels --- */
 
 static void print_escaped(FILE *out, const char *cleaned)
 {
@@ -155,29 +128,106 @@ static void print_escaped(FILE *out, const char *cleaned)
 	}
 }
 
-static void print_label(FILE *out, const char *name, const char *value, bool *is_first)
+static bool print_label(FILE *out, const char *name, const char *value)
 {
-	fprintf(out, "%s%s=\"", *is_first ? "{" : ",", name);
-	print_escaped(out, value);
+	_cleanup_free_ char *cleaned = clean(value);
+
+	if (!cleaned)
+		return false;
+	fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
+	print_escaped(out, cleaned);
 	fputc('"', out);
-	*is_first = false;
+	return true;
 }
+
+/* What the number of a row is called, and the word beside it; NULL: the word says the number better
+ * (a negative one), or there is none. */
+static const struct {
+	const char *number, *word;
+} row_labels[KSTATS_BY_COUNT] = {
+	[KSTATS_BY_CPU] = { "cpu", NULL },
+	[KSTATS_BY_PROCESS] = { "pid", "process" },
+	[KSTATS_BY_CGROUP] = { "cgroup_id", "cgroup" },
+	[KSTATS_BY_RETVAL] = { "retval", NULL },
+	[KSTATS_BY_THREAD] = { "tid", "thread" },
+};
+
+static bool print_row_labels(FILE *out, const struct kstats_table *table,
+			     const struct kstats_row *row)
+{
+	const char *word = row_labels[table->by].word;
+	char number[UNITS_TEXT_MAX];
+
+	snprintf(number, sizeof(number), "%" PRIu64, row->id);
+	if (!print_label(out, row_labels[table->by].number,
+			 !word && row->label ? row->label : number))
+		return false;
+	return !word || print_label(out, word, row->label ? row->label : "");
+}
+
+/* `is_named`: with that of the metric. NULL: no memory. */
+static char *labels_of(const struct kstats_table *table, const struct kstats_row *row,
+		       bool is_named)
+{
+	const size_t pid = pid_length(table->name);
+	_cleanup_free_ char *instance = pid ? strndup(table->name, pid) : NULL;
+	char *labels = NULL;
+	size_t length;
+	FILE *out = pid && !instance ? NULL : open_memstream(&labels, &length);
+	bool is_done = out;
+
+	if (!out)
+		return NULL;
+	if (is_named)
+		is_done = print_label(out, "metric", table->name + (pid ? pid + 1 : 0));
+	if (is_done && table->host)
+		is_done = print_label(out, "host", table->host);
+	/* No label may stand twice. */
+	if (is_done && pid && !(row && table->by == KSTATS_BY_PROCESS))
+		is_done = print_label(out, "pid", instance);
+	if (is_done && row)
+		is_done = print_row_labels(out, table, row);
+	if (!fclose(out) && is_done)
+		return labels;
+	free(labels);
+	return NULL;
+}
+
+static struct error *add_series(struct all_series *all, const struct kstats_table *table,
+				const struct kstats_row *row)
+{
+	struct series series = { .table = table, .row = row };
+	bool is_renamed;
+
+	series.family = family_of(table, &is_renamed);
+	series.labels = series.family ? labels_of(table, row, is_renamed) : NULL;
+	if (series.labels && array_push(all, series))
+		return NULL;
+	free(series.family);
+	free(series.labels);
+	return &error_no_memory;
+}
+
+/* By family; the same labels in it are the same series. */
+static int compare_series(const void *left, const void *right)
+{
+	const struct series *a = left, *b = right;
+	int order = strcmp(a->family, b->family);
+
+	return order ? order : strcmp(a->labels, b->labels);
+}
+
+/* --- words --- */
 
 /* The name of a sample, and the labels that tell it from others; `bound` may be NULL. */
 static void print_sample(FILE *out, const struct series *s, const char *suffix, const char *bound)
 {
-	bool is_first = true;
-
 	fprintf(out, "%s%s", s->family, suffix);
-	if (s->is_renamed)
-		print_label(out, "metric", s->metric, &is_first);
-	if (s->host)
-		print_label(out, "host", s->host, &is_first);
-	if (s->pid)
-		print_label(out, "pid", s->pid, &is_first);
+	if (*s->labels || bound)
+		fprintf(out, "{%s%s", s->labels, *s->labels && bound ? "," : "");
 	if (bound)
-		print_label(out, "le", bound, &is_first);
-	fputs(is_first ? " " : "} ", out);
+		fprintf(out, "le=\"%s\"", bound);
+	fputs(*s->labels || bound ? "} " : " ", out);
 }
 
 /* Whole ns in seconds, to the last digit. */
@@ -199,223 +249,167 @@ static char *format_sum(char buffer[UNITS_TEXT_MAX], const struct kstats_table *
 	return units_real_digits(buffer, is_time(table) ? sum / NS_PER_S : sum);
 }
 
-/* Of places, in a line that is for people. */
+/* Of places, in a line that is for people. In it OpenMetrics has an escape for quotes, which the
+ * older text format refuses. */
 static void print_help(FILE *out, const char *text)
 {
 	_cleanup_free_ char *cleaned = clean(text);
 
+	for (char *at = cleaned; at && (at = strchr(at, '"'));)
+		*at = '\'';
 	print_escaped(out, cleaned ? cleaned : "?");
 }
 
-static void print_head(FILE *out, const struct series *s, bool native)
+/* --- buckets with bounds --- */
+
+/*
+ * The same bounds in every histogram of a unit, whatever was recorded and by how many bits, and all
+ * of them: who adds up histograms adds up each bound, and one that somebody left out would count as
+ * nothing there. They are the ends of slots of LADDER_BITS, so of finer histograms they are exact.
+ * Of coarser ones a value counts at the end of its slot.
+ */
+#define LADDER_BITS 2
+
+static const struct ladder {
+	uint64_t first, last;
+} time_ladder = { (1ull << 6) - 1, (1ull << 36) - 1 }, /* 64 ns to 69 s */
+	value_ladder = { 0, (1ull << 32) - 1 };
+
+static void print_buckets(FILE *out, const struct series *s, const struct kstats_distribution *all)
+{
+	const struct ladder *ladder = is_time(s->table) ? &time_ladder : &value_ladder;
+	const unsigned last = bucket_slot(ladder->last, LADDER_BITS);
+	char text[UNITS_TEXT_MAX];
+	uint64_t passed = 0;
+	unsigned slot = 0;
+
+	for (unsigned step = bucket_slot(ladder->first, LADDER_BITS); step <= last; step++) {
+		const uint64_t bound = bucket_high(step, LADDER_BITS);
+
+		for (; bucket_high(slot, all->frac_bits) <= bound; slot++)
+			passed += all->slots[slot].count;
+		format_value(text, s->table, bound);
+		print_sample(out, s, "_bucket", text);
+		fprintf(out, "%" PRIu64 "\n", passed);
+	}
+	print_sample(out, s, "_bucket", "+Inf");
+	fprintf(out, "%" PRIu64 "\n", all->count);
+	print_sample(out, s, "_sum", NULL);
+	fprintf(out, "%s\n", format_sum(text, s->table, all));
+	print_sample(out, s, "_count", NULL);
+	fprintf(out, "%" PRIu64 "\n", all->count);
+}
+
+/* --- all of them --- */
+
+static void print_head(FILE *out, const struct series *s)
 {
 	const struct kstats_table *table = s->table;
+	const size_t pid = pid_length(table->name);
 
 	fprintf(out, "# TYPE %s histogram\n", s->family);
 	if (is_time(table))
 		fprintf(out, "# UNIT %s seconds\n", s->family);
 	fprintf(out, "# HELP %s ", s->family);
-	print_help(out, table->start ? table->start : s->metric);
+	print_help(out, table->start ? table->start : table->name + (pid ? pid + 1 : 0));
 	if (table->end) {
 		fputs(" to ", out);
 		print_help(out, table->end);
 	}
-	if (native)
-		fputs("; by the middle of slots: at most one bucket from where it belongs", out);
+	if (table->frac_bits < LADDER_BITS)
+		fprintf(out, "; %u bits: values count at the end of their slot", table->frac_bits);
 	fputc('\n', out);
 }
 
-/* --- buckets with bounds --- */
-
-static void print_classic(FILE *out, const struct series *s, const struct kstats_distribution *all)
-{
-	char bound[UNITS_TEXT_MAX], sum[UNITS_TEXT_MAX];
-	uint64_t passed = 0;
-
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(all->frac_bits); slot++) {
-		if (!all->slots[slot].count)
-			continue;
-		passed += all->slots[slot].count;
-		format_value(bound, s->table, bucket_high(slot, all->frac_bits));
-		print_sample(out, s, "_bucket", bound);
-		fprintf(out, "%" PRIu64 "\n", passed);
-	}
-	print_sample(out, s, "_bucket", "+Inf");
-	fprintf(out, "%" PRIu64 "\n", passed);
-	print_sample(out, s, "_sum", NULL);
-	fprintf(out, "%s\n", format_sum(sum, s->table, all));
-	print_sample(out, s, "_count", NULL);
-	fprintf(out, "%" PRIu64 "\n", passed);
-}
-
-/* --- native histograms --- */
-
-/* Those that count something, in their order. */
-struct native {
-	unsigned count;
-	struct {
-		int at;
-		uint64_t values;
-	} buckets[BUCKET_SLOTS(BUCKET_FRAC_BITS_MAX)];
-};
-
-/*
- * Bucket `i` of schema s is from 2^((i - 1) / 2^s), exclusive, to 2^(i / 2^s). A slot is up to one
- * and a half of them wide: only from its middle is no value of it further than to the next one.
- */
-static int native_bucket(const struct kstats_table *table, unsigned slot, unsigned frac_bits)
-{
-	double low = (double)bucket_low(slot, frac_bits);
-	double high = (double)bucket_high(slot, frac_bits);
-	double unit = is_time(table) ? NS_PER_S : 1;
-
-	return (int)ceil((log2(low / unit) + log2(high / unit)) / 2 * (double)(1u << frac_bits));
-}
-
-static void add_natives(const struct kstats_table *table, const struct kstats_distribution *all,
-			struct native *n)
-{
-	for (unsigned slot = 1; slot < BUCKET_SLOTS(all->frac_bits); slot++) {
-		int at;
-
-		if (!all->slots[slot].count)
-			continue;
-		at = native_bucket(table, slot, all->frac_bits);
-		if (!n->count || n->buckets[n->count - 1].at != at)
-			n->buckets[n->count++].at = at;
-		n->buckets[n->count - 1].values += all->slots[slot].count;
-	}
-}
-
-/* "OFFSET:LENGTH" of each run of buckets; the first from bucket 0, others from the end of the one
- * before. */
-static void print_spans(FILE *out, const struct native *n)
-{
-	int end = 0;
-
-	for (unsigned first = 0, next; first < n->count; first = next) {
-		int at = n->buckets[first].at;
-
-		for (next = first + 1; next < n->count; next++)
-			if (n->buckets[next].at != at + (int)(next - first))
-				break;
-		fprintf(out, "%s%d:%u", first ? "," : "", at - end, next - first);
-		end = at + (int)(next - first);
-	}
-}
-
-static void print_natives(FILE *out, const struct native *n)
-{
-	if (!n->count)
-		return;
-	fputs(",positive_spans:[", out);
-	print_spans(out, n);
-	fputs("],positive_buckets:[", out);
-	for (unsigned i = 0; i < n->count; i++)
-		fprintf(out, "%s%" PRIu64, i ? "," : "", n->buckets[i].values);
-	fputc(']', out);
-}
-
-static void print_native(FILE *out, const struct series *s, const struct kstats_distribution *all)
-{
-	struct native natives = { 0 };
-	char sum[UNITS_TEXT_MAX];
-
-	add_natives(s->table, all, &natives);
-	print_sample(out, s, "", NULL);
-	fprintf(out, "{count:%" PRIu64 ",sum:%s,schema:%u,zero_threshold:0,zero_count:%" PRIu64,
-		all->count, format_sum(sum, s->table, all), all->frac_bits, all->slots[0].count);
-	print_natives(out, &natives);
-	fputs("}\n", out);
-}
-
-/* --- all of them --- */
-
-static struct error *print_series(FILE *out, const struct series *s, bool native)
+static struct error *print_series(FILE *out, const struct series *s)
 {
 	struct kstats_distribution all = { 0 };
-	struct error *err = kstats_distribution_of(s->table, NULL, &all);
+	struct error *err = kstats_distribution_of(s->table, s->row, &all);
 
-	if (!err && native)
-		print_native(out, s, &all);
-	else if (!err)
-		print_classic(out, s, &all);
+	if (!err)
+		print_buckets(out, s, &all);
 	kstats_distribution_clear(&all);
 	return err;
 }
 
-static struct error *check_series(const struct series *series, size_t count)
+static struct error *check_series(const struct all_series *all)
 {
-	for (size_t i = 1; i < count; i++)
-		if (compare_series(&series[i - 1], &series[i]) == 0)
-			return error_create("%s stands twice%s%s: merge them first",
-					    series[i].table->name,
-					    series[i].table->host ? " for host " : "",
-					    series[i].table->host ? series[i].table->host : "");
+	for (size_t i = 1; i < all->count; i++) {
+		const struct kstats_table *table = all->items[i].table;
+
+		if (compare_series(&all->items[i - 1], &all->items[i]) == 0)
+			return error_create("%s stands twice%s%s: merge them first", table->name,
+					    table->host ? " for host " : "",
+					    table->host ? table->host : "");
+	}
 	return NULL;
 }
 
-/* What is in no bucket, by cause, where anybody counts it. */
-static void print_losses(FILE *out, const struct series *series, size_t count)
+/*
+ * What is in no bucket, by cause, where anybody counts it. Without a type: of a counter OpenMetrics
+ * has the name without "_total", and the older text format the name with it.
+ */
+static struct error *print_losses(FILE *out, const struct kstats_tables *tables)
 {
 	bool has_head = false;
 
-	for (size_t i = 0; i < count; i++)
-		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++) {
-			bool is_first = true;
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct kstats_table *table = tables->items[i];
+		_cleanup_free_ char *labels = labels_of(table, NULL, true);
 
-			if (!(series[i].table->losses_known & 1u << loss))
+		if (!labels)
+			return &error_no_memory;
+		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++) {
+			if (!(table->losses_known & 1u << loss))
 				continue;
 			if (!has_head)
-				fputs("# TYPE ctprof_kstats_lost counter\n"
-				      "# HELP ctprof_kstats_lost events that are in no bucket\n",
-				      out);
+				fputs("# HELP " LOST "_total events that are in no bucket\n", out);
 			has_head = true;
-			fputs("ctprof_kstats_lost_total", out);
-			print_label(out, "metric", series[i].metric, &is_first);
-			if (series[i].host)
-				print_label(out, "host", series[i].host, &is_first);
-			if (series[i].pid)
-				print_label(out, "pid", series[i].pid, &is_first);
-			print_label(out, "cause", kstats_losses[loss].name, &is_first);
-			fprintf(out, "} %" PRIu64 "\n", series[i].table->losses[loss]);
+			fprintf(out, LOST "_total{%s,cause=\"%s\"} %" PRIu64 "\n", labels,
+				kstats_losses[loss].name, table->losses[loss]);
 		}
+	}
+	return NULL;
 }
 
-static struct error *print_all(FILE *out, const struct series *series, size_t count, bool native)
+static struct error *print_all(FILE *out, const struct all_series *all,
+			       const struct kstats_tables *tables)
 {
-	struct error *err = check_series(series, count);
+	struct error *err = check_series(all);
 
-	for (size_t i = 0; !err && i < count; i++) {
-		if (!i || strcmp(series[i - 1].family, series[i].family) != 0)
-			print_head(out, &series[i], native);
-		err = print_series(out, &series[i], native);
+	for (size_t i = 0; !err && i < all->count; i++) {
+		if (!i || strcmp(all->items[i - 1].family, all->items[i].family) != 0)
+			print_head(out, &all->items[i]);
+		err = print_series(out, &all->items[i]);
 	}
-	if (!err) {
-		print_losses(out, series, count);
+	if (!err)
+		err = print_losses(out, tables);
+	if (!err)
 		fputs("# EOF\n", out);
-	}
 	return err;
 }
 
-struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, bool native)
+struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, bool rows)
 {
-	struct series *series = calloc(tables->count ? tables->count : 1, sizeof(*series));
-	struct error *err = series ? NULL : &error_no_memory;
-	size_t count = 0;
+	struct all_series all = { 0 };
+	struct error *err = NULL;
 
-	for (; !err && count < tables->count; count++)
-		err = name_series(tables->items[count], &series[count]);
-	if (!err) {
-		qsort(series, count, sizeof(*series), compare_series);
-		err = print_all(out, series, count, native);
+	for (size_t i = 0; !err && i < tables->count; i++) {
+		const struct kstats_table *table = tables->items[i];
+
+		if (!rows)
+			err = add_series(&all, table, NULL);
+		for (size_t row = 0; rows && !err && row < table->rows.count; row++)
+			err = add_series(&all, table, &table->rows.items[row]);
 	}
-	for (size_t i = 0; series && i < tables->count; i++) {
-		free(series[i].family);
-		free(series[i].metric);
-		free(series[i].pid);
-		free(series[i].host);
+	if (!err && all.count)
+		qsort(all.items, all.count, sizeof(*all.items), compare_series);
+	if (!err)
+		err = print_all(out, &all, tables);
+	for (size_t i = 0; i < all.count; i++) {
+		free(all.items[i].family);
+		free(all.items[i].labels);
 	}
-	free(series);
+	array_deinit(&all);
 	return err;
 }

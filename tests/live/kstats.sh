@@ -114,19 +114,27 @@ is_for_awk() {
 	equal "the last share" "$(awk '$3 == "CPUS" { last = $10 } END { print last }' "$scratch/lines")" 1.000000
 }
 
-# Buckets are cumulative, and their bounds in seconds are the ends of slots in ns.
+# Buckets are cumulative, and bounds are the same in all metrics. Rows are series by their labels.
 is_openmetrics() {
 	kstats show agreed --format openmetrics > "$scratch/metrics"
 	equal "the last line" "$(tail -n 1 "$scratch/metrics")" "# EOF"
-	sed -nE 's/^[^#]*_bucket\{.*le="([^"]*)".*\} ([0-9]+).*/\1 \2/p' "$scratch/metrics" > "$scratch/buckets"
-	equal "buckets that count less than the one before" \
-		"$(awk '$2 < before { print } { before = $2 }' "$scratch/buckets")" ""
+	buckets "$scratch/metrics" > "$scratch/buckets"
 	equal "the last bucket" "$(tail -n 1 "$scratch/buckets")" "+Inf 12345"
 	equal "the count" "$(sed -nE 's/^[^#]*_count(\{.*\})? ([0-9]+).*/\2/p' "$scratch/metrics")" 12345
-	awk '{ of[$4] += $5 } END { for (high in of) printf "%.0f %d\n", high, of[high] }' "$scratch/csv" | sort -n |
-		awk '{ all += $2; print $1, all }' > "$scratch/wanted"
-	awk '$1 != "+Inf" && $2 != before { printf "%.0f %d\n", $1 * 1e9, $2 } { before = $2 }' "$scratch/buckets" |
-		diff - "$scratch/wanted"
+	awk 'NR == FNR { high[NR] = $4; n[NR] = $5; rows = NR; next }
+		$1 != "+Inf" { le = sprintf("%.0f", $1 * 1e9); all = 0; for (i = 1; i <= rows; i++) if (high[i] <= le + 0) all += n[i]; print $1, all }' \
+		"$scratch/csv" "$scratch/buckets" | diff - <(sed '$d' "$scratch/buckets")
+	metric other
+	kstats show other --format openmetrics > "$scratch/other"
+	buckets "$scratch/other" | cut -d ' ' -f 1 | diff - <(cut -d ' ' -f 1 "$scratch/buckets")
+	kstats show agreed --rows --format openmetrics |
+		sed -nE 's/^[^#]*_count\{.*cpu="([0-9]+)"\} ([0-9]+)$/\1 \2/p' | sort -n |
+		diff - <(awk '{ n[$1] += $5 } END { for (cpu in n) print cpu, n[cpu] }' "$scratch/csv" | sort -n)
+}
+
+# buckets FILE: "BOUND COUNT"
+buckets() {
+	sed -nE 's/^[^#]*_bucket\{.*le="([^"]*)".*\} ([0-9]+)$/\1 \2/p' "$1"
 }
 
 # --- who has which metric ---

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/openmetrics.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +31,14 @@ static void take_sample(struct sample *s, unsigned frac_bits, const char *unit, 
 	assert_true(array_push(&s->tables, s->table));
 }
 
-static char *printed(const struct kstats_tables *tables, bool native)
+static char *printed(const struct kstats_tables *tables, bool rows)
 {
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	expect_ok(openmetrics_print(out, tables, native));
+	expect_ok(openmetrics_print(out, tables, rows));
 	fclose(out);
 	assert_int_equal(strlen(text), length);
 	return text;
@@ -104,31 +102,46 @@ static void expect_sum(const struct sample *s, const char *text, bool is_time)
 	assert_true(said <= sum * (1 + 1e-15L) && said >= sum * (1 - 0x1p-19L));
 }
 
+/* Each octave in four, from and to powers of two. */
+static uint64_t bound_behind(uint64_t bound)
+{
+	uint64_t next = bound + 1, octave = 1;
+
+	while (octave * 2 <= next)
+		octave *= 2;
+	return next < 4 ? next : bound + octave / 4;
+}
+
+/* Slots of a coarser histogram that end with one of these bounds; the others count later. */
+static bool is_end_of_slot(uint64_t bound, unsigned bits)
+{
+	return bucket_high(bucket_slot(bound, bits), bits) == bound;
+}
+
 static void check_buckets(const struct sample *s, char *at, const char *name, bool is_time)
 {
-	uint64_t last_bound = 0, last_count = 0;
-	unsigned buckets = 0;
+	const uint64_t last = is_time ? (1ull << 36) - 1 : (1ull << 32) - 1;
+	uint64_t bound = is_time ? 63 : 0, last_count = 0;
 	char begin[100];
 
-	for (;; buckets++) {
-		uint64_t bound, count;
+	for (;; bound = bound_behind(bound)) {
+		uint64_t count;
 		char *rest;
 
 		snprintf(begin, sizeof(begin), "%s_bucket{le=\"", name);
 		rest = expect_begin(&at, begin);
-		if (strncmp(rest, "+Inf", 4) == 0) {
+		if (bound > last) {
 			assert_string_equal(rest, "+Inf\"} 700");
 			break;
 		}
-		bound = read_bound(rest, is_time);
+		assert_int_equal(read_bound(rest, is_time), bound);
 		count = strtoull(strchr(rest, ' ') + 1, NULL, 10);
-		assert_int_equal(count, count_up_to(s, bound));
-		assert_true(!buckets || bound > last_bound);
-		assert_true(count > last_count);
-		last_bound = bound;
+		if (is_end_of_slot(bound, s->table->frac_bits))
+			assert_int_equal(count, count_up_to(s, bound));
+		else
+			assert_in_range(count, last_count, count_up_to(s, bound));
 		last_count = count;
 	}
-	assert_int_equal(last_count, VALUES);
 	snprintf(begin, sizeof(begin), "%s_sum ", name);
 	expect_sum(s, expect_begin(&at, begin), is_time);
 	snprintf(begin, sizeof(begin), "%s_count ", name);
@@ -136,7 +149,20 @@ static void check_buckets(const struct sample *s, char *at, const char *name, bo
 	assert_string_equal(at, "# EOF\n");
 }
 
-TEST(bounds_are_exact)
+static const char *const coarse[] = {
+	"; 0 bits: values count at the end of their slot",
+	"; 1 bits: values count at the end of their slot",
+};
+
+static void expect_help(char **at, const char *name, unsigned bits)
+{
+	char wanted[200];
+
+	snprintf(wanted, sizeof(wanted), "%s read%s", name, bits < 2 ? coarse[bits] : "");
+	assert_string_equal(expect_begin(at, "# HELP "), wanted);
+}
+
+TEST(bounds_are_the_same_and_exact)
 {
 	for (unsigned bits = 0; bits <= BUCKET_FRAC_BITS_MAX; bits++) {
 		struct sample s;
@@ -148,15 +174,14 @@ TEST(bounds_are_exact)
 				    "ctprof_kstats_read_seconds histogram");
 		assert_string_equal(expect_begin(&at, "# UNIT "),
 				    "ctprof_kstats_read_seconds seconds");
-		assert_string_equal(expect_begin(&at, "# HELP "),
-				    "ctprof_kstats_read_seconds read");
+		expect_help(&at, "ctprof_kstats_read_seconds", bits);
 		check_buckets(&s, at, "ctprof_kstats_read_seconds", true);
 		free(text);
 		kstats_tables_clear(&s.tables);
 		take_sample(&s, bits, "", bits);
 		at = text = printed(&s.tables, false);
 		assert_string_equal(expect_begin(&at, "# TYPE "), "ctprof_kstats_read histogram");
-		assert_string_equal(expect_begin(&at, "# HELP "), "ctprof_kstats_read read");
+		expect_help(&at, "ctprof_kstats_read", bits);
 		check_buckets(&s, at, "ctprof_kstats_read", false);
 		free(text);
 		kstats_tables_clear(&s.tables);
@@ -174,14 +199,19 @@ TEST(sums_of_small_values_are_whole)
 	scene_kstats_record(tables.items[0], 0, NULL, 4);
 	scene_kstats_word(&tables.items[0]->unit, "");
 	text = printed(&tables, false);
-	assert_string_equal(text, "# TYPE ctprof_kstats_a histogram\n"
-				  "# HELP ctprof_kstats_a a\n"
-				  "ctprof_kstats_a_bucket{le=\"3.0\"} 2\n"
-				  "ctprof_kstats_a_bucket{le=\"4.0\"} 3\n"
-				  "ctprof_kstats_a_bucket{le=\"+Inf\"} 3\n"
-				  "ctprof_kstats_a_sum 10\n"
-				  "ctprof_kstats_a_count 3\n"
-				  "# EOF\n");
+	assert_non_null(strstr(text, "# TYPE ctprof_kstats_a histogram\n"
+				     "# HELP ctprof_kstats_a a\n"
+				     "ctprof_kstats_a_bucket{le=\"0.0\"} 0\n"
+				     "ctprof_kstats_a_bucket{le=\"1.0\"} 0\n"
+				     "ctprof_kstats_a_bucket{le=\"2.0\"} 0\n"
+				     "ctprof_kstats_a_bucket{le=\"3.0\"} 2\n"
+				     "ctprof_kstats_a_bucket{le=\"4.0\"} 3\n"
+				     "ctprof_kstats_a_bucket{le=\"5.0\"} 3\n"));
+	assert_non_null(strstr(text, "ctprof_kstats_a_bucket{le=\"4294967295.0\"} 3\n"
+				     "ctprof_kstats_a_bucket{le=\"+Inf\"} 3\n"
+				     "ctprof_kstats_a_sum 10\n"
+				     "ctprof_kstats_a_count 3\n"
+				     "# EOF\n"));
 	free(text);
 	kstats_tables_clear(&tables);
 }
@@ -206,15 +236,30 @@ TEST(nothing)
 	free(text);
 	add(&tables, "x", NULL, "ns");
 	text = printed(&tables, false);
-	assert_string_equal(text, "# TYPE ctprof_kstats_x_seconds histogram\n"
-				  "# UNIT ctprof_kstats_x_seconds seconds\n"
-				  "# HELP ctprof_kstats_x_seconds x\n"
-				  "ctprof_kstats_x_seconds_bucket{le=\"+Inf\"} 0\n"
-				  "ctprof_kstats_x_seconds_sum 0\n"
-				  "ctprof_kstats_x_seconds_count 0\n"
-				  "# EOF\n");
+	assert_non_null(strstr(text, "ctprof_kstats_x_seconds_bucket{le=\"0.000000063\"} 0\n"));
+	assert_non_null(strstr(text, "ctprof_kstats_x_seconds_bucket{le=\"+Inf\"} 0\n"
+				     "ctprof_kstats_x_seconds_sum 0\n"
+				     "ctprof_kstats_x_seconds_count 0\n"
+				     "# EOF\n"));
 	free(text);
 	kstats_tables_clear(&tables);
+}
+
+/* Lines of the text without those that are buckets. */
+static void drop_buckets(char *text)
+{
+	char *into = text;
+
+	for (char *line = text, *next; *line; line = next) {
+		char *name_end = strpbrk(line, "{ \n");
+
+		next = strchr(line, '\n') + 1;
+		if (name_end - line > 7 && strncmp(name_end - 7, "_bucket", 7) == 0)
+			continue;
+		memmove(into, line, (size_t)(next - line));
+		into += next - line;
+	}
+	*into = '\0';
 }
 
 /* One of each family, under one head. */
@@ -233,35 +278,72 @@ TEST(hosts_and_names_are_told_apart)
 	scene_kstats_word(&tables.items[2]->start, "f\\\n\"");
 	scene_kstats_word(&tables.items[4]->start, "f\\\n\"");
 	scene_kstats_word(&tables.items[4]->end, "g");
-	text = printed(&tables, true);
+	text = printed(&tables, false);
+	drop_buckets(text);
 	assert_string_equal(
 		text, "# TYPE ctprof_kstats_a_b histogram\n"
-		      "# HELP ctprof_kstats_a_b a-b; by the middle of slots: at most one bucket "
-		      "from where "
-		      "it belongs\n"
-		      "ctprof_kstats_a_b{metric=\"a-b\",host=\"one\"} "
-		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
-		      "ctprof_kstats_a_b{host=\"one\"} "
-		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
+		      "# HELP ctprof_kstats_a_b a_b; 0 bits: values count at the end of their "
+		      "slot\n"
+		      "ctprof_kstats_a_b_sum{host=\"one\"} 0\n"
+		      "ctprof_kstats_a_b_count{host=\"one\"} 0\n"
+		      "ctprof_kstats_a_b_sum{metric=\"a-b\",host=\"one\"} 0\n"
+		      "ctprof_kstats_a_b_count{metric=\"a-b\",host=\"one\"} 0\n"
 		      "# TYPE ctprof_kstats_b histogram\n"
-		      "# HELP ctprof_kstats_b f\\\\\\n\\\" to g; by the middle of slots: at most "
-		      "one bucket "
-		      "from where it belongs\n"
-		      "ctprof_kstats_b {count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
-		      "ctprof_kstats_b{host=\"a \\\"b\\\\c\\nd\"} "
-		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
-		      "ctprof_kstats_b{host=\"two\"} "
-		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
+		      "# HELP ctprof_kstats_b f\\\\\\n' to g; 0 bits: values count at the end of "
+		      "their slot\n"
+		      "ctprof_kstats_b_sum 0\n"
+		      "ctprof_kstats_b_count 0\n"
+		      "ctprof_kstats_b_sum{host=\"a \\\"b\\\\c\\nd\"} 0\n"
+		      "ctprof_kstats_b_count{host=\"a \\\"b\\\\c\\nd\"} 0\n"
+		      "ctprof_kstats_b_sum{host=\"two\"} 0\n"
+		      "ctprof_kstats_b_count{host=\"two\"} 0\n"
 		      "# TYPE ctprof_kstats_served histogram\n"
-		      "# HELP ctprof_kstats_served served; by the middle of slots: at most one "
-		      "bucket from where it belongs\n"
-		      "ctprof_kstats_served{pid=\"12\"} "
-		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
-		      "ctprof_kstats_served{pid=\"7\"} "
-		      "{count:0,sum:0,schema:0,zero_threshold:0,zero_count:0}\n"
+		      "# HELP ctprof_kstats_served served; 0 bits: values count at the end of "
+		      "their slot\n"
+		      "ctprof_kstats_served_sum{pid=\"12\"} 0\n"
+		      "ctprof_kstats_served_count{pid=\"12\"} 0\n"
+		      "ctprof_kstats_served_sum{pid=\"7\"} 0\n"
+		      "ctprof_kstats_served_count{pid=\"7\"} 0\n"
 		      "# EOF\n");
 	free(text);
 	kstats_tables_clear(&tables);
+}
+
+/* What each row counted, by labels that say whose it is. */
+TEST(rows_are_told_apart)
+{
+	static const struct {
+		enum kstats_by by;
+		const char *label, *wanted;
+	} rows[] = {
+		{ KSTATS_BY_CPU, NULL, "{cpu=\"7\"} 1\n" },
+		{ KSTATS_BY_PROCESS, "a b", "{pid=\"7\",process=\"a b\"} 1\n" },
+		{ KSTATS_BY_CGROUP, "/a/\"b\"", "{cgroup_id=\"7\",cgroup=\"/a/\\\"b\\\"\"} 1\n" },
+		{ KSTATS_BY_CGROUP, NULL, "{cgroup_id=\"7\",cgroup=\"\"} 1\n" },
+		{ KSTATS_BY_RETVAL, NULL, "{retval=\"7\"} 1\n" },
+		{ KSTATS_BY_RETVAL, "-11", "{retval=\"-11\"} 1\n" },
+		{ KSTATS_BY_THREAD, "t", "{tid=\"7\",thread=\"t\"} 1\n" },
+	};
+
+	for (size_t i = 0; i < array_length(rows); i++) {
+		struct kstats_tables tables = { 0 };
+		char line[200], *text, *found;
+
+		add(&tables, "x", NULL, "");
+		tables.items[0]->by = rows[i].by;
+		scene_kstats_record(tables.items[0], 7, rows[i].label, 1);
+		scene_kstats_record(tables.items[0], 8, "other", 1);
+		scene_kstats_record(tables.items[0], 8, "other", 1);
+		text = printed(&tables, true);
+		snprintf(line, sizeof(line), "\nctprof_kstats_x_count%s", rows[i].wanted);
+		if (!strstr(text, line))
+			fail_msg("no '%s' in %s", line, text);
+		found = strstr(text, "\nctprof_kstats_x_count{");
+		assert_non_null(strstr(found + 1, "\nctprof_kstats_x_count{"));
+		assert_null(strstr(text, "\nctprof_kstats_x_count "));
+		free(text);
+		kstats_tables_clear(&tables);
+	}
 }
 
 /* No family is named as another one's samples are, nor as its unit. */
@@ -312,7 +394,7 @@ TEST(words_of_any_bytes)
 	assert_non_null(strstr(text,
 			       "_count{host=\"x\xef\xbf\xbd[31m\xef\xbf\xbd\xef\xbf\xbd"
 			       "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xc2\xa0\xc3\xa9\\n\"} 0\n"));
-	assert_non_null(strstr(text, "# HELP ctprof_kstats_a f\xef\xbf\xbd\xef\xbf\xbd\n"));
+	assert_non_null(strstr(text, "# HELP ctprof_kstats_a f\xef\xbf\xbd\xef\xbf\xbd; "));
 	for (const char *at = text; *at; at++)
 		assert_true(*at == '\n' || (unsigned char)*at >= ' ');
 	assert_true(utf8_is_valid(text_of(text)));
@@ -341,161 +423,11 @@ TEST(the_same_twice)
 	expect_error(openmetrics_print(out, &tables, false), "a stands twice for host one");
 	scene_kstats_word(&tables.items[2]->host, "two");
 	add(&tables, "b", NULL, "ns");
-	expect_error(openmetrics_print(out, &tables, true), "b stands twice: merge them first");
+	expect_error(openmetrics_print(out, &tables, false), "b stands twice: merge them first");
 	fclose(out);
 	assert_int_equal(length, 0);
 	free(text);
 	kstats_tables_clear(&tables);
-}
-
-/* --- native histograms --- */
-
-struct natives {
-	unsigned count;
-	struct {
-		int at;
-		uint64_t values, own;
-	} buckets[2000];
-};
-
-/* "OFFSET:LENGTH,...": the buckets that counts are given for. */
-static char *read_spans(char *at, struct natives *n)
-{
-	int next = 0;
-
-	for (char *end = at; *end != ']'; at = end + 1) {
-		long offset = strtol(at, &end, 10), length;
-
-		assert_true(end > at && *end == ':' && (!n->count || offset > 0));
-		at = end + 1;
-		length = strtol(at, &end, 10);
-		assert_true(end > at && length > 0 && (*end == ',' || *end == ']'));
-		for (next += (int)offset; length; length--)
-			n->buckets[n->count++].at = next++;
-		if (*end == ']')
-			return end + 1;
-	}
-	fail();
-	return NULL;
-}
-
-static char *read_counts(char *at, struct natives *n)
-{
-	for (unsigned i = 0; i < n->count; i++) {
-		n->buckets[i].values = strtoull(at, &at, 10);
-		assert_int_equal(*at, i + 1 < n->count ? ',' : ']');
-		assert_true(n->buckets[i].values > 0);
-		at++;
-	}
-	return at;
-}
-
-static char *skip_word(char *at, const char *word)
-{
-	if (strncmp(at, word, strlen(word)) != 0)
-		fail_msg("'%.40s' is no '%s'", at, word);
-	return at + strlen(word);
-}
-
-/* Of buckets from 2^((i - 1) / 2^schema), exclusive, to 2^(i / 2^schema). */
-static int bucket_of(uint64_t value, unsigned schema, bool is_time)
-{
-	long double amount = is_time ? (long double)value / NS_PER_SECOND : (long double)value;
-
-	return (int)ceill(log2l(amount) * (1u << schema));
-}
-
-/* As many values up to each bucket as there may be when none is further than to the next. */
-static void expect_near(const struct sample *s, const struct natives *n, unsigned schema,
-			bool is_time)
-{
-	for (unsigned i = 0; i < n->count; i++) {
-		uint64_t passed = 0, least = 0, most = 0;
-
-		for (unsigned k = 0; k <= i; k++)
-			passed += n->buckets[k].values;
-		for (unsigned k = 0; k < VALUES; k++) {
-			int own;
-
-			if (!s->values[k])
-				continue;
-			own = bucket_of(s->values[k], schema, is_time);
-			least += own < n->buckets[i].at;
-			most += own <= n->buckets[i].at + 1;
-		}
-		assert_true(least <= passed && passed <= most);
-	}
-}
-
-static void check_native(const struct sample *s, unsigned bits, bool is_time)
-{
-	static struct natives n;
-	char *text = printed(&s->tables, true), *at = text, line[100], *end;
-	uint64_t total = 0;
-
-	n = (struct natives){ 0 };
-	expect_begin(&at, "# TYPE ");
-	if (is_time)
-		expect_begin(&at, "# UNIT ");
-	expect_begin(&at, "# HELP ");
-	at = skip_word(at, is_time ? "ctprof_kstats_read_seconds {count:700,sum:"
-				   : "ctprof_kstats_read {count:700,sum:");
-	end = strchr(at, ',');
-	*end = '\0';
-	expect_sum(s, at, is_time);
-	snprintf(line, sizeof(line), "schema:%u,zero_threshold:0,zero_count:%" PRIu64, bits,
-		 count_up_to(s, 0));
-	at = skip_word(end + 1, line);
-	at = read_spans(skip_word(at, ",positive_spans:["), &n);
-	at = read_counts(skip_word(at, ",positive_buckets:["), &n);
-	assert_string_equal(at, "}\n# EOF\n");
-	for (unsigned i = 0; i < n.count; i++)
-		total += n.buckets[i].values;
-	assert_int_equal(total, VALUES - count_up_to(s, 0));
-	expect_near(s, &n, bits, is_time);
-	free(text);
-}
-
-TEST(native_buckets)
-{
-	for (unsigned bits = 0; bits <= BUCKET_FRAC_BITS_MAX; bits++)
-		for (uint64_t seed = 0; seed < 4; seed++) {
-			struct sample s;
-
-			take_sample(&s, bits, "ns", seed);
-			check_native(&s, bits, true);
-			kstats_tables_clear(&s.tables);
-			take_sample(&s, bits, "", seed);
-			check_native(&s, bits, false);
-			kstats_tables_clear(&s.tables);
-		}
-}
-
-/* Each value alone, at both ends of every slot. */
-TEST(native_buckets_of_all_slots)
-{
-	for (unsigned bits = 0; bits <= BUCKET_FRAC_BITS_MAX; bits++)
-		for (unsigned i = 2; i < 2 * (BUCKET_SLOTS(bits) - 1); i++) {
-			uint64_t value = i % 2 ? bucket_high(i / 2, bits) : bucket_low(i / 2, bits);
-			struct kstats_tables tables = { 0 };
-			bool is_time = i % 4 < 2;
-			char *text, *span;
-			int at;
-
-			add(&tables, "x", NULL, is_time ? "ns" : "");
-			tables.items[0]->frac_bits = bits;
-			scene_kstats_record(tables.items[0], 0, NULL, value);
-			text = printed(&tables, true);
-			span = strstr(text, "positive_spans:[");
-			assert_non_null(span);
-			at = atoi(span + strlen("positive_spans:["));
-			assert_in_range(at - bucket_of(value, bits, is_time) + 1, 0, 2);
-			/* Where a slot is one value, it is where it belongs. */
-			if (bucket_low(i / 2, bits) == bucket_high(i / 2, bits))
-				assert_int_equal(at, bucket_of(value, bits, is_time));
-			free(text);
-			kstats_tables_clear(&tables);
-		}
 }
 
 /* --- by another parser --- */
@@ -551,8 +483,44 @@ TEST(another_parser_takes_it)
 	scratch_deinit(&scratch);
 }
 
-UNIT_TESTS(cmocka_unit_test(bounds_are_exact), cmocka_unit_test(sums_of_small_values_are_whole),
-	   cmocka_unit_test(nothing), cmocka_unit_test(hosts_and_names_are_told_apart),
-	   cmocka_unit_test(names_do_not_clash), cmocka_unit_test(the_same_twice),
-	   cmocka_unit_test(words_of_any_bytes), cmocka_unit_test(native_buckets),
-	   cmocka_unit_test(native_buckets_of_all_slots), cmocka_unit_test(another_parser_takes_it))
+/* The older text format, which node_exporter reads, and how Prometheus wants metrics to be named.
+ */
+TEST(promtool_takes_it)
+{
+	static const char *const names[] = { "reads", "lost", "lost_total", "x_count",
+					     "GAP-reads" };
+	struct kstats_tables tables = { 0 };
+	struct scratch scratch;
+	char *text, command[300];
+
+	if (system("command -v promtool >/dev/null")) {
+		print_message("promtool is not installed (package prometheus)\n");
+		skip();
+		return;
+	}
+	scratch_init(&scratch);
+	for (size_t i = 0; i < 2 * array_length(names); i++) {
+		add(&tables, names[i / 2], "a \"b\\c\nd", i % 2 ? "ns" : "");
+		scene_kstats_word(&tables.items[i]->start, "f\\\n\"");
+		scene_kstats_record(tables.items[i], 0, NULL, i);
+		tables.items[i]->losses_known = 1;
+	}
+	text = printed(&tables, true);
+	scratch_write(&scratch, "metrics", text_of(text));
+	snprintf(command, sizeof(command), "promtool check metrics < %s >&2",
+		 scratch_path(&scratch, "metrics"));
+	assert_int_equal(system(command), 0);
+	/* It does refuse. */
+	scratch_write(&scratch, "metrics", text_of("# TYPE a counter\na 1\n"));
+	assert_int_not_equal(system(command), 0);
+	free(text);
+	kstats_tables_clear(&tables);
+	scratch_deinit(&scratch);
+}
+
+UNIT_TESTS(cmocka_unit_test(bounds_are_the_same_and_exact),
+	   cmocka_unit_test(sums_of_small_values_are_whole), cmocka_unit_test(nothing),
+	   cmocka_unit_test(hosts_and_names_are_told_apart), cmocka_unit_test(names_do_not_clash),
+	   cmocka_unit_test(the_same_twice), cmocka_unit_test(words_of_any_bytes),
+	   cmocka_unit_test(rows_are_told_apart), cmocka_unit_test(another_parser_takes_it),
+	   cmocka_unit_test(promtool_takes_it))

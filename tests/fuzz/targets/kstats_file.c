@@ -55,8 +55,8 @@ static void check_shown(const struct kstats_table *table, FILE *out)
 
 static void check_exported(const struct kstats_tables *tables, FILE *out)
 {
-	for (int native = 0; native < 2; native++) {
-		struct error *err = openmetrics_print(out, tables, native);
+	for (int rows = 0; rows < 2; rows++) {
+		struct error *err = openmetrics_print(out, tables, rows);
 
 		/* The same metric twice. */
 		if (err)
