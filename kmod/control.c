@@ -129,8 +129,14 @@ static int take_place(const char *word, const char **ret)
 	return kstats_place_parse(word, &place);
 }
 
+/* As kstrtouint() reads numbers: 3, 03 or 0x3. Those that are allowed have one digit in any of
+ * them. */
 static int take_bits(const char *word, unsigned int *ret)
 {
+	if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
+		word += 2;
+	while (word[0] == '0' && word[1])
+		word++;
 	if (!is_digit(word[0]) || word[1] || word[0] > '0' + BUCKET_FRAC_BITS_MAX)
 		return -EINVAL;
 	*ret = word[0] - '0';
@@ -159,11 +165,7 @@ static int take_trace(char *rest, struct kstats_request *request)
 	request->frac_bits = KSTATS_BITS_DEFAULT;
 	while (!err && (key = next_word(&rest)))
 		err = take_pair(key, next_word(&rest), request);
-	if (err)
-		return err;
-	if (request->end && !request->start)
-		return -EINVAL;
-	if (!request->start)
+	if (!err && !request->start)
 		err = take_place(request->name, &request->start);
 	return err;
 }

@@ -47,8 +47,8 @@ struct kstats_request {
  * of it. Words are separated by spaces, tabs and ends of lines; keywords are in any case; pairs
  * come in any order, and the last of a kind counts. 0, or a negative errno:
  *
- *	EINVAL          no such verb or pair, half a pair, bits that are not 0 to 5, an end
- *	                without a start, a name of other characters, bytes that are no text
+ *	EINVAL          no such verb or pair, half a pair, bits that are not 0 to 5,
+ *	                a name of other characters, bytes that are no text
  *	ENAMETOOLONG    a name or a place is too long
  *	EMSGSIZE        the whole is
  */

@@ -278,8 +278,8 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 static const struct {
 	const char *words, *prose;
 } grammar[] = {
-	{ "NAME", "Of the metric: letters, digits, _ and -. Without start it is the function that "
-		  "is measured." },
+	{ "NAME", "Of the metric: letters, digits, _ and -. Without start, that is the function of "
+		  "this name." },
 	{ "bits B",
 	  "0 to 5, 3 unless given: each power of two has 2^B slots, so that no slot is wider than "
 	  "its values divided by that." },

@@ -52,12 +52,19 @@ struct error *kstats_name_check(const char *name)
 
 /* --- pairs of words --- */
 
+/* As the module reads numbers: 3, 03 or 0x3 (kmod/control.c). */
 static struct error *take_bits(const char *value, struct kstats_spec *spec)
 {
-	if (strlen(value) != 1 || *value < '0' || *value > '0' + BUCKET_FRAC_BITS_MAX)
+	const char *digit = value;
+
+	if (strncasecmp(digit, "0x", 2) == 0)
+		digit += 2;
+	while (digit[0] == '0' && digit[1])
+		digit++;
+	if (strlen(digit) != 1 || *digit < '0' || *digit > '0' + BUCKET_FRAC_BITS_MAX)
 		return error_coded(EINVAL, "bits are 0 to %d, not '%.60s'", BUCKET_FRAC_BITS_MAX,
 				   value);
-	spec->frac_bits = (unsigned)(*value - '0');
+	spec->frac_bits = (unsigned)(*digit - '0');
 	return NULL;
 }
 
@@ -117,8 +124,6 @@ struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)
 		err = take_pair(words[0], words[1], ret);
 		words += words[1] ? 2 : 1;
 	}
-	if (!err && ret->end && !ret->start)
-		return error_coded(EINVAL, "an end without a start");
 	if (!err && !ret->start)
 		err = take_word(ret->name, &ret->start);
 	return err;

@@ -29,8 +29,8 @@ bad_commands_are_refused() {
 	place512=$(printf 'f%.0s' {1..512})
 	for words in "" trace remove "trace a/b" "trace ../a" "trace a.b" "trace ." "trace _control" "trace _raw" \
 		"trace GAP-a" "trace gap-a" "trace -a" "trace a?" "trace some_function bits" "trace some_function bits 6" \
-		"trace some_function bits -1" "trace some_function bits 03" "trace some_function bits x" \
-		"trace some_function start" "trace some_function end vfs_read" "trace some_function colour red" \
+		"trace some_function bits -1" "trace some_function bits 0x6" "trace some_function bits x" \
+		"trace some_function start" "trace some_function colour red" \
 		"trace some_function vfs_read" "remove a b" "remove a/b" "list a" $'trace a\001b' $'trace caf\303\251' \
 		$'trace a\177' "trace a start __tracepoint_sched_switch" "trace a start tracepoint:sched:sched_switch" \
 		"trace a start tracepoint:sched end vfs_read" "trace a start tracepoint::x end vfs_read"; do
@@ -58,6 +58,10 @@ bad_commands_are_refused() {
 	equal "the bits, of which the last count" "$(raw other bits)" 5
 	control "remove $long63"
 	control remove other
+	control trace some_function end kstats_test_recurse bits 0x2
+	equal "the start, which is the name" "$(raw some_function start)" some_function
+	equal "bits as a hexadecimal number" "$(raw some_function bits)" 2
+	control remove some_function
 	nothing_is_left
 	is_clean
 }
