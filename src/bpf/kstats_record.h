@@ -29,8 +29,9 @@
 
 #include "hist/bucket.h"
 
-#define KSTATS_MAGIC      0x3373746174736b63ull /* "ckstats3": the form of all that is here */
+#define KSTATS_MAGIC      0x3473746174736b63ull /* "ckstats4": the form of all that is here */
 #define KSTATS_TEXT_MAX   1024
+#define KSTATS_TICK_NS    10000000 /* of /proc (USER_HZ) */
 #define KSTATS_CPUS_MAX   4096
 #define KSTATS_GROUPS_MAX 1024
 
@@ -79,6 +80,8 @@ struct kstats_config {
 	struct kstats_site start, end;
 	/* Only these. 0: anybody. */
 	__u32 has_filter, has_cpus, has_comm, tgid;
+	__u64 tgid_born;   /* in ticks, as /proc shows it; 0: whenever it was */
+	__u64 boot_offset; /* what /proc adds to start times, in ns */
 	__u64 cgroup;
 	char comm[16];
 	__u64 cpus[KSTATS_CPUS_MAX / 64];

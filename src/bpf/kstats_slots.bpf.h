@@ -86,13 +86,24 @@ static __always_inline bool has_wanted_name(struct task_struct *task)
 	       name[1] == ((const volatile __u64 *)config.comm)[1];
 }
 
+/* Numbers are given again. */
+static __always_inline bool is_wanted_process(struct task_struct *task)
+{
+	if (tgid_of(task) != config.tgid)
+		return false;
+	return !config.tgid_born ||
+	       (BPF_CORE_READ(task, group_leader, start_boottime) + config.boot_offset) /
+			       KSTATS_TICK_NS ==
+		       config.tgid_born;
+}
+
 static __always_inline bool is_wanted(struct task_struct *task)
 {
 	if (!config.has_filter)
 		return true;
 	if (config.has_cpus && !is_on_wanted_cpu())
 		return false;
-	if (config.tgid && tgid_of(task) != config.tgid)
+	if (config.tgid && !is_wanted_process(task))
 		return false;
 	if (config.cgroup && !is_below(task, config.cgroup))
 		return false;

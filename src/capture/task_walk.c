@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "capture/session.h"
+#include "proc/birth.h"
 #include "proc/counters.h"
 
 /* --- which rows the iterator fills, and which files fill the rest --- */
@@ -28,23 +29,6 @@ static bool is_ext_on(struct capture *c)
 
 	return c->sys < 0 || file_read(c->sys, "kernel/sched_ext/state", &c->buffer, &state) ||
 	       !text_equal(text_trim(state), TEXT("disabled"));
-}
-
-/* Our time namespace's boot time less that of the host: "boottime 0 0", seconds and nanoseconds
- * (time_namespaces(7)). /proc shows start times with it. */
-static int64_t boottime_offset(struct capture *c)
-{
-	struct text bytes, line, word;
-	int64_t seconds, ns;
-
-	if (file_read(c->proc, "self/timens_offsets", &c->buffer, &bytes))
-		return 0;
-	while (text_cut(&bytes, '\n', &line))
-		if (text_word(&line, &word) && text_equal(word, TEXT("boottime")) &&
-		    text_word(&line, &word) && text_i64(word, &seconds) &&
-		    text_word(&line, &word) && text_i64(word, &ns))
-			return seconds * (int64_t)NS_PER_S + ns;
-	return 0;
 }
 
 /* A kernel that gives no addresses of data (without CONFIG_KALLSYMS_ALL) does not show which CPUs
@@ -76,7 +60,7 @@ static void make_task_plan(struct capture *c)
 		.statistics = is_one(c, "sys/kernel/sched_schedstats"),
 		.irq_accounting = c->irq_accounting,
 		.clock_offset = (int64_t)task_iterator_sched_clock(tasks, 0),
-		.boottime_offset = boottime_offset(c),
+		.boottime_offset = boottime_offset(c->proc, &c->buffer),
 		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
 	};
 

@@ -55,6 +55,17 @@ static struct error *parse_via(const char *argument, void *at)
 	return check_value("recorder", argument, via_value);
 }
 
+/* 0 means that it was not given. */
+static struct error *parse_pid(const char *argument, void *at)
+{
+	uint32_t pid;
+
+	if (!text_u32(text_of(argument), &pid) || !pid || pid > INT32_MAX)
+		return error_create("'%.40s' is not a process number", argument);
+	*(size_t *)at = pid;
+	return NULL;
+}
+
 static struct error *parse_by(const char *argument, void *at)
 {
 	*(const char **)at = argument;
@@ -101,7 +112,7 @@ static const struct option_row kstats_options[] = {
 	  "Of trace: one histogram for each cpu (the default), process, cgroup, thread, or retval: "
 	  "returned value.",
 	  by_value, false },
-	{ "pid", 'p', "PID", parse_size, RECORDED(pid), "Of trace: only this process.", NULL,
+	{ "pid", 'p', "PID", parse_pid, RECORDED(pid), "Of trace: only this process.", NULL,
 	  false },
 	{ "cgroup", 'c', "PATH", parse_string, RECORDED(cgroup),
 	  "Of trace: only threads of this cgroup and of those below it.", NULL, false },

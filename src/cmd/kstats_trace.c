@@ -3,11 +3,11 @@
  * kstats: what is asked for as words and options, and made a metric.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/kstats.h"
+#include "proc/birth.h"
 
 /* "arg2", "arg2,arg1": from 1 to 6. */
 static bool take_arguments(const char *key, struct kstats_spec *spec)
@@ -53,6 +53,21 @@ static struct error *copy(const char *word, char **ret)
 	return word && !*ret ? &error_no_memory : NULL;
 }
 
+/* By when it was born, so that a later one of the same number is nobody's. */
+static struct error *take_process(size_t pid, struct kstats_spec *spec)
+{
+	struct birth birth;
+
+	if (pid > INT32_MAX || !birth_of((uint32_t)pid, &birth))
+		return error_create("--pid: there is no process %zu", pid);
+	if (birth.tgid != pid)
+		return error_create("--pid: %zu is a thread of process %u: --pid %u", pid,
+				    birth.tgid, birth.tgid);
+	spec->tgid = birth.tgid;
+	spec->tgid_born = birth.ticks;
+	return NULL;
+}
+
 static struct error *settle(const struct kstats_recording *r, struct kstats_spec *spec)
 {
 	struct error *err = take_key(r->key, spec);
@@ -60,9 +75,8 @@ static struct error *settle(const struct kstats_recording *r, struct kstats_spec
 	for (unsigned by = 0; r->by && by < KSTATS_BY_COUNT; by++)
 		if (strcmp(kstats_bys[by].name, r->by) == 0)
 			spec->by = by;
-	if (r->pid > INT32_MAX || (r->pid && kill((pid_t)r->pid, 0) && errno == ESRCH))
-		return error_create("--pid: there is no process %zu", r->pid);
-	spec->tgid = (uint32_t)r->pid;
+	if (!err && r->pid)
+		err = take_process(r->pid, spec);
 	spec->is_stopped = r->is_stopped;
 	spec->forces_returns = r->forces_returns;
 	if (!err)

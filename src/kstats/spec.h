@@ -49,6 +49,7 @@ struct kstats_spec {
 	enum kstats_by by;
 	/* Only what these did; 0 and NULL: anybody. */
 	uint32_t tgid;
+	uint64_t tgid_born; /* in ticks, as /proc shows it; 0: whenever it was */
 	char *cgroup, *comm;
 	char *cpus;          /* a list, "0-3,7" */
 	bool is_stopped;     /* made, and not started */

@@ -12,6 +12,7 @@
 #include <sys/sysinfo.h>
 
 #include "base/clock.h"
+#include "proc/birth.h"
 #include "proc/cgroup_path.h"
 #include "proc/cgroup_tree.h"
 #include "proc/cpulist.h"
@@ -36,6 +37,7 @@ static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
 	      "programs and readers mean the same");
 static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
 	      "programs and who attaches them mean the same");
+static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /proc mean the same");
 
 /* --- filters --- */
 
@@ -92,11 +94,23 @@ static struct error *take_cpus(const char *list, struct kstats_config *ret)
 	return err;
 }
 
+static __u64 find_boot_offset(void)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct file_buffer buffer = { 0 };
+	int64_t offset = proc < 0 ? 0 : boottime_offset(proc, &buffer);
+
+	file_buffer_deinit(&buffer);
+	return (__u64)offset;
+}
+
 static struct error *take_filters(const struct kstats_spec *spec, struct kstats_config *ret)
 {
 	struct error *err = NULL;
 
 	ret->tgid = spec->tgid;
+	ret->tgid_born = spec->tgid_born;
+	ret->boot_offset = spec->tgid_born ? find_boot_offset() : 0;
 	if (spec->comm && strlen(spec->comm) >= sizeof(ret->comm))
 		return error_coded(EINVAL, "names of threads have %zu bytes at most",
 				   sizeof(ret->comm) - 1);
@@ -125,6 +139,15 @@ static char *key_text(const struct kstats_config *config)
 					    config->end.argument);
 	return strdup(
 		kstats_keys[config->key == KEYED_BY_CPU ? KSTATS_KEY_CPU : KSTATS_KEY_TASK].name);
+}
+
+static char *pid_text(const struct kstats_config *config)
+{
+	struct birth birth;
+	const bool is_there = birth_of(config->tgid, &birth) &&
+			      (!config->tgid_born || birth.ticks == config->tgid_born);
+
+	return text_print(is_there ? "%u" : "%u (ended)", config->tgid);
 }
 
 /* By the name that it has now. */
@@ -168,7 +191,7 @@ struct error *kstats_config_scope(const struct kstats_config *config, struct kst
 
 	ret->key = key_text(config);
 	if (config->tgid)
-		ret->only[KSTATS_FILTER_PID] = text_print("%u", config->tgid);
+		ret->only[KSTATS_FILTER_PID] = pid_text(config);
 	if (config->cgroup)
 		ret->only[KSTATS_FILTER_CGROUP] = cgroup_text(config->cgroup);
 	if (config->has_comm)

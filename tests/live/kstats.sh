@@ -213,6 +213,30 @@ names_are_one() {
 	refused 1 "no metric 'GAP-one'" show GAP-one
 }
 
+# A number says which process only with the time when it was born, and threads have numbers, too.
+processes_are_told_apart() {
+	refused 2 "'0' is not a process number" trace nobody --pid 0 start syscall:getppid
+	refused 2 "'-1' is not a process number" trace nobody --pid -1 start syscall:getppid
+	refused 2 "there is no process 4194305" trace nobody --pid 4194305 start syscall:getppid
+	start "$programs/busy" 2
+	until [ "$(ls "/proc/$pid/task" | wc -l)" -gt 1 ]; do sleep 0.01; done
+	refused 2 "is a thread of process $pid: --pid $pid" trace nobody --pid "$(ls /proc/$pid/task | tail -n 1)" start syscall:getppid
+	"${inside[@]}" unshare -pf --mount-proc bash -ec '
+		ctprof=$1 calls=$2
+		sleep 100 & pid=$!
+		"$ctprof" kstats trace reused --pid $pid start syscall:getppid
+		"$ctprof" kstats list | grep "only pid $pid$"
+		kill $pid
+		wait $pid || :
+		"$ctprof" kstats list | grep "only pid $pid (ended)$"
+		echo $((pid - 1)) > /proc/sys/kernel/ns_last_pid
+		"$calls" getppid 10 & later=$!
+		[ $later = $pid ]
+		wait $later
+		"$ctprof" kstats show reused | grep -F "count 0"
+		"$ctprof" kstats remove reused' - "$ctprof" "$calls" > "$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
+}
+
 # One that cannot be made leaves nothing of it.
 nothing_is_left() {
 	local place
@@ -566,6 +590,7 @@ command_case "what was asked for is told to who reads later" readers_are_told
 command_case "start, stop and reset" commands_do_what_they_say
 command_case "several names" several_at_once
 command_case "a name is there once" names_are_one
+command_case "a process is that one alone" processes_are_told_apart
 command_case "what cannot be traced leaves nothing" nothing_is_left
 command_case "probes of programs" places_are_measured
 command_case "rows" rows_are_what_they_are_by
