@@ -84,16 +84,21 @@ static __always_inline __u64 start_of(const struct event *event)
 static __always_inline int end(const struct event *event, __u64 now)
 {
 	struct task_struct *task = who(event, config.end.is_task);
+	bool is_first = false;
 	__u64 start;
 
 	if (config.end.forget && event->forget && take_start(event->forget))
 		lose(KSTATS_VALUES, LOST_REPLACED);
+	/* A call is known by its gaps. */
 	if (config.key == KEYED_BY_CPU) {
+		is_first = config.has_gaps && is_first_end_here();
 		start = take_here(now, task);
 	} else {
 		start = start_of(event);
 		if (start < place_taken())
 			start = 0;
+		if (config.has_gaps && !start)
+			is_first = is_first_end(task, born());
 		if (config.has_gaps && (start || is_wanted(task)))
 			begin_gap(task, born(), now);
 	}
@@ -104,7 +109,7 @@ static __always_inline int end(const struct event *event, __u64 now)
 			return 0;
 		/* Who comes to a CPU need not have been waiting for it. */
 		if (!config.end.forget && is_wanted(task))
-			lose(KSTATS_VALUES, LOST_UNMATCHED);
+			lose(KSTATS_VALUES, start || is_first ? LOST_EARLIER : LOST_UNMATCHED);
 		return 0;
 	}
 	if (now < start)

@@ -51,8 +51,16 @@ enum {
 	GROUPED_BY_THREAD
 };
 /* Numbers are those of enum kstats_loss. What is missed or recursive the kernel counts. */
-enum { LOST_MISSED, LOST_UNMATCHED, LOST_REPLACED, LOST_RECURSIVE, LOST_BACKWARDS, LOST_FULL };
-#define KSTATS_LOST_COUNT 8 /* room for two more */
+enum {
+	LOST_MISSED,
+	LOST_UNMATCHED,
+	LOST_REPLACED,
+	LOST_RECURSIVE,
+	LOST_BACKWARDS,
+	LOST_FULL,
+	LOST_EARLIER /* no loss: in progress when recording began */
+};
+#define KSTATS_LOST_COUNT 8 /* room for one more */
 
 /* What a program finds of its event. */
 struct kstats_site {

@@ -210,6 +210,18 @@ static __always_inline struct kstats_ended *ended_of(struct task_struct *task, _
 	return oldest;
 }
 
+/* What began before recording did has no start: the first end of a thread that was there then, or
+ * none since. Later ones, as of a child of clone(), which returns from a call that it did not
+ * make, have none for another reason. */
+static __always_inline bool is_first_end(struct task_struct *task, __u64 born)
+{
+	struct kstats_ended *ended = ended_of(task, born, false);
+
+	if (BPF_CORE_READ(task, start_time) > control.since)
+		return false;
+	return !ended || (ended->ns && ended->ns <= control.since);
+}
+
 static __always_inline void begin_gap(struct task_struct *task, __u64 born, __u64 now)
 {
 	struct kstats_ended *ended = ended_of(task, born, true);
@@ -244,6 +256,14 @@ static __always_inline void put_start(__u64 tag, struct task_struct *task, __u64
 }
 
 /* --- of a CPU --- */
+
+static __always_inline bool is_first_end_here(void)
+{
+	__u32 zero = 0;
+	struct kstats_here *h = bpf_map_lookup_elem(&here, &zero);
+
+	return h && h->ended <= control.since;
+}
 
 static __always_inline void put_here(void)
 {

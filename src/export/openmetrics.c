@@ -31,7 +31,8 @@ struct all_series {
 };
 
 /* Our own families, besides those that are named by metrics. */
-#define LOST "ctprof_kstats_lost"
+#define LOST    "ctprof_kstats_lost"
+#define EARLIER "ctprof_kstats_earlier"
 
 /* What stands at the end of names of samples and of units: a family that ended so could be taken
  * for a part of another one. */
@@ -44,7 +45,7 @@ static const char *suffix_of(const struct kstats_table *table, const char *famil
 {
 	if (is_time(table))
 		return "_seconds";
-	if (strcmp(family, LOST) == 0)
+	if (strcmp(family, LOST) == 0 || strcmp(family, EARLIER) == 0)
 		return "_values";
 	for (size_t i = 0; i < array_length(reserved); i++)
 		if (text_ends(text_of(family), reserved[i]))
@@ -372,6 +373,26 @@ static struct error *print_losses(FILE *out, const struct kstats_tables *tables)
 	return NULL;
 }
 
+static struct error *print_earlier(FILE *out, const struct kstats_tables *tables)
+{
+	bool has_head = false;
+
+	for (size_t i = 0; i < tables->count; i++) {
+		_cleanup_free_ char *labels = NULL;
+
+		if (!tables->items[i]->earlier)
+			continue;
+		labels = labels_of(tables->items[i], NULL, true);
+		if (!labels)
+			return &error_no_memory;
+		if (!has_head)
+			fputs("# HELP " EARLIER "_total " KSTATS_EARLIER "\n", out);
+		has_head = true;
+		fprintf(out, EARLIER "_total{%s} %" PRIu64 "\n", labels, tables->items[i]->earlier);
+	}
+	return NULL;
+}
+
 static struct error *print_all(FILE *out, const struct all_series *all,
 			       const struct kstats_tables *tables)
 {
@@ -384,6 +405,8 @@ static struct error *print_all(FILE *out, const struct all_series *all,
 	}
 	if (!err)
 		err = print_losses(out, tables);
+	if (!err)
+		err = print_earlier(out, tables);
 	if (!err)
 		fputs("# EOF\n", out);
 	return err;

@@ -20,7 +20,8 @@
 
 #define KSTATS_FILE_NUMBERS(NUMBER) \
 	NUMBER(taken_ns)            \
-	NUMBER(overhead_ns)
+	NUMBER(overhead_ns)         \
+	NUMBER(earlier)
 
 static inline struct error *kstats_too_many_slots(void)
 {

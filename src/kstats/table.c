@@ -186,6 +186,7 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table, struct ks
 		return err;
 	copy->by = table->by;
 	memcpy(copy->losses, table->losses, sizeof(copy->losses));
+	copy->earlier = table->earlier;
 	err = add_rows(copy, table);
 	if (!err)
 		*ret = take_ptr(copy);
@@ -220,6 +221,8 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 		if (__builtin_add_overflow(into->losses[loss], from->losses[loss],
 					   &into->losses[loss]))
 			into->losses[loss] = UINT64_MAX;
+	if (__builtin_add_overflow(into->earlier, from->earlier, &into->earlier))
+		into->earlier = UINT64_MAX;
 	/* No two trials are alike. */
 	if (!from->overhead_ns || (into->overhead_ns && into->overhead_ns < from->overhead_ns))
 		into->overhead_ns = from->overhead_ns;
@@ -256,7 +259,7 @@ static bool has_all(const struct kstats_table *now, const struct kstats_table *b
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		if (now->losses[loss] < before->losses[loss])
 			return false;
-	return true;
+	return now->earlier >= before->earlier;
 }
 
 /* True: something is left of it. */
@@ -301,5 +304,6 @@ struct error *kstats_table_subtract(struct kstats_table *now, const struct kstat
 	subtract_rows(now, before);
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		now->losses[loss] -= before->losses[loss];
+	now->earlier -= before->earlier;
 	return NULL;
 }

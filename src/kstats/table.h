@@ -66,6 +66,8 @@ struct kstats_loss_info {
 };
 extern const struct kstats_loss_info kstats_losses[KSTATS_LOSS_COUNT];
 
+#define KSTATS_EARLIER "in progress when recording began, so that nobody knows how long it took"
+
 struct kstats_row {
 	uint64_t id;               /* of the CPU, process, cgroup; the value */
 	char *label;               /* a process's or cgroup's name; NULL: the number says it */
@@ -88,6 +90,7 @@ struct kstats_table {
 	uint64_t overhead_ns; /* what an empty pair measures; 0: unknown */
 	uint64_t losses[KSTATS_LOSS_COUNT];
 	uint32_t losses_known; /* a bit for each that this recorder counts */
+	uint64_t earlier;      /* in progress when recording began: not measured, and not lost */
 	struct {
 		ARRAY(struct kstats_row);
 	} rows; /* by id, each once; only such that counted something */

@@ -255,6 +255,8 @@ static void print_losses(FILE *out, const struct kstats_table *table)
 		}
 	if (*separator == ',')
 		fputc('\n', out);
+	if (table->earlier)
+		fprintf(out, "  earlier   %" PRIu64 ": " KSTATS_EARLIER "\n", table->earlier);
 	if (table->overhead_ns)
 		fprintf(out, "  overhead  %s is what an empty pair measures here\n",
 			kstats_format(overhead, table, (double)table->overhead_ns));

@@ -33,7 +33,8 @@ static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
 		      (int)LOST_RECURSIVE == (int)KSTATS_LOSS_recursive &&
 		      (int)LOST_BACKWARDS == (int)KSTATS_LOSS_backwards &&
 		      (int)LOST_FULL == (int)KSTATS_LOSS_full &&
-		      (int)KSTATS_LOST_COUNT >= (int)KSTATS_LOSS_COUNT,
+		      (int)LOST_EARLIER == (int)KSTATS_LOSS_COUNT &&
+		      (int)KSTATS_LOST_COUNT > (int)LOST_EARLIER,
 	      "programs and readers mean the same");
 static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
 	      "programs and who attaches them mean the same");

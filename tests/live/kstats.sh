@@ -284,6 +284,42 @@ rows_are_what_they_are_by() {
 	has "the rows" "$(kstats show of_process --rows)" "$own_comm"
 }
 
+# Who is in a call when recording begins is not measured, and nothing is lost by it. Of the second call of the same
+# thread everything is known, and so it is of a call that was in progress while it was stopped.
+calls_in_progress_are_no_loss() {
+	mkfifo "$scratch/held"
+	cat "$scratch/held" > "$scratch/got" &
+	reader=$!
+	exec 8> "$scratch/held"
+	until grep -q '^0 ' "/proc/$reader/syscall" && [ "$(cat /proc/$reader/comm)" = cat ]; do sleep 0.01; done
+	kstats trace held --pid $reader start syscall:read
+	at_end "kstats remove held"
+	echo one >&8
+	until [ "$(count GAP-held)" = 0 ] && [ -s "$scratch/got" ] && grep -q '^0 ' "/proc/$reader/syscall"; do sleep 0.01; done
+	equal "what was in progress" "$(kstats show held | grep -o 'earlier *[0-9]*' | tr -s ' ')" "earlier 1"
+	kstats show held --slo 'lost<1' > "$scratch/out"
+	echo two >&8
+	until grep -q two "$scratch/got" && grep -q '^0 ' "/proc/$reader/syscall"; do sleep 0.01; done
+	equal "values" "$(count held)" 1
+	kstats stop held
+	kstats start held
+	echo three >&8
+	until grep -q three "$scratch/got" && grep -q '^0 ' "/proc/$reader/syscall"; do sleep 0.01; done
+	equal "what was in progress" "$(kstats show held --format json | jq '.metrics[0].earlier')" 2
+	exec 8>&-
+	wait $reader
+	kstats show held --slo 'lost<1' --slo 'count>=2' > "$scratch/out"
+}
+
+# A child of clone() returns from a call that it did not make.
+ends_without_a_start_are_lost() {
+	cp /bin/bash "$scratch/forks-$$"
+	kstats trace --comm forks-$$ forks start syscall:clone
+	at_end "kstats remove forks"
+	"$scratch/forks-$$" -c 'for i in {1..20}; do (:); done'
+	kstats show forks --format json | jq -e '.metrics[0] | .losses.unmatched == 20 and .earlier == 0'
+}
+
 # Threads that end after the start leave it to nobody, whoever comes in their place.
 starts_end_with_their_thread() {
 	local i
@@ -594,6 +630,8 @@ command_case "a process is that one alone" processes_are_told_apart
 command_case "what cannot be traced leaves nothing" nothing_is_left
 command_case "probes of programs" places_are_measured
 command_case "rows" rows_are_what_they_are_by
+command_case "what is in progress is no loss" calls_in_progress_are_no_loss
+command_case "an end without a start is one" ends_without_a_start_are_lost
 command_case "a start is of its thread alone" starts_end_with_their_thread
 command_case "promises" promises_are_judged
 command_case "intervals add up" intervals_add_up

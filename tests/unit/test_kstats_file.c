@@ -62,6 +62,7 @@ static struct kstats_table *full_table(void)
 	table->is_active = true;
 	table->taken_ns = UINT64_MAX;
 	table->overhead_ns = 90;
+	table->earlier = 5;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss += 2) {
 		table->losses_known |= 1u << loss;
 		table->losses[loss] = UINT64_MAX - loss;

@@ -105,28 +105,32 @@ TEST(a_known_table)
 	table->losses[KSTATS_LOSS_unmatched] = 3;
 	table->losses[KSTATS_LOSS_missed] = 1;
 	table->overhead_ns = 90;
+	table->earlier = 2;
 	expect_ok(kstats_report_text(begin(&o), table, &style));
-	expect_output(&o, "vfs_read: vfs_read to vfs_write, by bpf, 3 bits\n"
-			  "  count 100, mean 739ns\n"
-			  "\n"
-			  "       480ns ..      511ns           90  90.0%  "
-			  "########################################\n"
-			  "         ...\n"
-			  "       960ns ..    1.023µs            3   3.0%  #\n"
-			  "     1.024µs ..    1.151µs            6   6.0%  ##\n"
-			  "         ...\n"
-			  "    18.432µs ..   20.479µs            1   1.0%  #\n"
-			  "\n"
-			  "  p50          480ns ..      511ns  slot mean 495ns\n"
-			  "  p90          480ns ..      511ns  slot mean 495ns\n"
-			  "  p95        1.024µs ..    1.151µs  slot mean 1.055µs\n"
-			  "  p99        1.024µs ..    1.151µs  slot mean 1.055µs\n"
-			  "  p99.9     18.432µs ..   20.479µs  slot mean 20.000µs\n"
-			  "  p99.99    18.432µs ..   20.479µs  slot mean 20.000µs\n"
-			  "  max       18.432µs ..   20.479µs  slot mean 20.000µs\n"
-			  "  missed    1: the kernel did not call the probe\n"
-			  "  unmatched 3: an end without a start that was recorded\n"
-			  "  overhead  90ns is what an empty pair measures here\n");
+	expect_output(&o,
+		      "vfs_read: vfs_read to vfs_write, by bpf, 3 bits\n"
+		      "  count 100, mean 739ns\n"
+		      "\n"
+		      "       480ns ..      511ns           90  90.0%  "
+		      "########################################\n"
+		      "         ...\n"
+		      "       960ns ..    1.023µs            3   3.0%  #\n"
+		      "     1.024µs ..    1.151µs            6   6.0%  ##\n"
+		      "         ...\n"
+		      "    18.432µs ..   20.479µs            1   1.0%  #\n"
+		      "\n"
+		      "  p50          480ns ..      511ns  slot mean 495ns\n"
+		      "  p90          480ns ..      511ns  slot mean 495ns\n"
+		      "  p95        1.024µs ..    1.151µs  slot mean 1.055µs\n"
+		      "  p99        1.024µs ..    1.151µs  slot mean 1.055µs\n"
+		      "  p99.9     18.432µs ..   20.479µs  slot mean 20.000µs\n"
+		      "  p99.99    18.432µs ..   20.479µs  slot mean 20.000µs\n"
+		      "  max       18.432µs ..   20.479µs  slot mean 20.000µs\n"
+		      "  missed    1: the kernel did not call the probe\n"
+		      "  unmatched 3: an end without a start that was recorded\n"
+		      "  earlier   2: in progress when recording began, so that nobody knows how "
+		      "long it took\n"
+		      "  overhead  90ns is what an empty pair measures here\n");
 	kstats_table_destroy(table);
 }
 
