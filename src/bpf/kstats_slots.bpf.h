@@ -124,12 +124,23 @@ static __always_inline __u64 group_of(struct task_struct *task, __u64 returned)
 	}
 }
 
+/* The name that it has now: a program that is executed brings another one, and a number that is
+ * given again somebody else. */
 static __always_inline void describe(struct kstats_group *group, struct task_struct *task)
 {
+	__u64 *label = (__u64 *)group->label, name[2] = { 0 };
+
 	if (config.by == GROUPED_BY_PROCESS)
-		BPF_CORE_READ_STR_INTO(&group->label, task, group_leader, comm);
-	if (config.by == GROUPED_BY_THREAD)
-		BPF_CORE_READ_STR_INTO(&group->label, task, comm);
+		BPF_CORE_READ_INTO(&name, task, group_leader, comm);
+	else if (config.by == GROUPED_BY_THREAD)
+		BPF_CORE_READ_INTO(&name, task, comm);
+	else
+		return;
+	/* Others on this line of the cache are not disturbed for nothing. */
+	if (label[0] != name[0] || label[1] != name[1]) {
+		label[0] = name[0];
+		label[1] = name[1];
+	}
 }
 
 /* The last number is for all that come when the others are given out. */
@@ -142,8 +153,7 @@ static __always_inline struct kstats_group *the_rest(const struct kstats_group_k
 
 /* A group that is seen for the first time gets the next number. Two CPUs may see it at once: one of
  * two numbers is then nobody's. */
-static __always_inline struct kstats_group *new_group(const struct kstats_group_key *key,
-						      struct task_struct *task)
+static __always_inline struct kstats_group *new_group(const struct kstats_group_key *key)
 {
 	volatile struct kstats_switch *here = &control.which[key->which & 1];
 	struct kstats_group *group;
@@ -159,7 +169,6 @@ static __always_inline struct kstats_group *new_group(const struct kstats_group_
 	if (!group)
 		return 0;
 	group->id = key->id;
-	describe(group, task);
 	if (!bpf_map_update_elem(&group_numbers, key, &number, BPF_NOEXIST))
 		return group;
 	/* Somebody was faster. */
@@ -188,9 +197,12 @@ static __always_inline struct kstats_pair *slots_of(__u32 which, struct task_str
 	}
 	key.id = group_of(task, returned);
 	number = bpf_map_lookup_elem(&group_numbers, &key);
-	group = number ? bpf_map_lookup_elem(&groups, number) : new_group(&key, task);
+	group = number ? bpf_map_lookup_elem(&groups, number) : new_group(&key);
 	if (!group)
 		return 0;
+	/* Those that are of several have no name. */
+	if (group->id == key.id)
+		describe(group, task);
 	KEPT(group);
 	return group->slots;
 }

@@ -320,6 +320,24 @@ ends_without_a_start_are_lost() {
 	kstats show forks --format json | jq -e '.metrics[0] | .losses.unmatched == 20 and .earlier == 0'
 }
 
+# A row has the name of who does it now, not of the shell that it was before.
+names_follow_programs() {
+	local by
+
+	for by in process thread; do
+		hold 100
+		kstats trace --pid $pid --by $by renamed start syscall:getppid
+		at_end "kstats remove renamed || :"
+		kstats trace --pid $pid --by $by all start syscall:newfstatat
+		at_end "kstats remove all || :"
+		until kstats show all --format csv | grep -q ',bash,'; do sleep 0.01; done
+		let_go
+		equal "the row's name" "$(kstats show renamed --format csv | awk -F, 'NR > 1 { print $3, $4 }' | sort -u)" "$pid $own_comm"
+		equal "the name after exec" "$(kstats show all --format csv | awk -F, 'NR > 1 { print $3, $4 }' | sort -u)" "$pid $own_comm"
+		kstats remove renamed all
+	done
+}
+
 # Threads that end after the start leave it to nobody, whoever comes in their place.
 starts_end_with_their_thread() {
 	local i
@@ -632,6 +650,7 @@ command_case "probes of programs" places_are_measured
 command_case "rows" rows_are_what_they_are_by
 command_case "what is in progress is no loss" calls_in_progress_are_no_loss
 command_case "an end without a start is one" ends_without_a_start_are_lost
+command_case "rows are named by the program that runs" names_follow_programs
 command_case "a start is of its thread alone" starts_end_with_their_thread
 command_case "promises" promises_are_judged
 command_case "intervals add up" intervals_add_up
