@@ -28,6 +28,7 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 static bool is_same(const struct kstats_table *a, const struct kstats_table *b)
 {
 	return a->taken_ns && a->taken_ns == b->taken_ns && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->instance ? a->instance : "", b->instance ? b->instance : "") == 0 &&
 	       strcmp(a->host ? a->host : "", b->host ? b->host : "") == 0;
 }
 

@@ -143,7 +143,8 @@ static void print_verdict(const struct kstats_table *table, const char *promise,
 {
 	bool is_number =
 		slo->quantity == KSTATS_QUANTITY_COUNT || slo->quantity == KSTATS_QUANTITY_LOST;
-	_cleanup_free_ char *visible = text_visible(text_of(table->name));
+	_cleanup_free_ char *title = kstats_table_title(table);
+	_cleanup_free_ char *visible = title ? text_visible(text_of(title)) : NULL;
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 
 	if (is_nothing) {
@@ -427,9 +428,10 @@ static void print_only(const char *where, const struct kstats_tables *in,
 	size_t count = 0;
 
 	for (size_t i = 0; i < in->count; i++) {
-		_cleanup_free_ char *name = text_visible(text_of(in->items[i]->name));
+		_cleanup_free_ char *title = kstats_table_title(in->items[i]);
+		_cleanup_free_ char *name = title ? text_visible(text_of(title)) : NULL;
 
-		if (kstats_tables_find(other, in->items[i]->name))
+		if (kstats_tables_match(other, in, in->items[i]))
 			continue;
 		if (!count++)
 			printf("\nonly in %s: ", place ? place : "?");
@@ -451,7 +453,7 @@ static struct error *compare_all(const struct kstats_tables *before,
 	if (before->count == 1 && after->count == 1)
 		return compare_tables(before->items[0], after->items[0]);
 	for (size_t i = 0; !err && i < after->count; i++) {
-		struct kstats_table *old = kstats_tables_find(before, after->items[i]->name);
+		struct kstats_table *old = kstats_tables_match(before, after, after->items[i]);
 
 		if (!old)
 			continue;
@@ -461,7 +463,8 @@ static struct error *compare_all(const struct kstats_tables *before,
 		err = compare_tables(old, after->items[i]);
 	}
 	if (!err && is_first)
-		return error_create("no metric has the same name on both sides");
+		return error_create("no metric has the same name on both sides, or several "
+				    "programs have it: kstats merge makes one of them");
 	if (!err) {
 		print_only(words[0], before, after);
 		print_only(words[1], after, before);

@@ -85,21 +85,11 @@ static char *clean(const char *text)
 	return cleaned;
 }
 
-/* "PID:NAME" of a program: how long the number is, or 0. */
-static size_t pid_length(const char *name)
-{
-	size_t length = strspn(name, "0123456789");
-
-	return name[length] == ':' && name[length + 1] ? length : 0;
-}
-
 /* Letters, digits and "_", which is all that names of families may have. `*ret_is_renamed`: it says
  * no longer which metric it is. NULL: no memory. */
 static char *family_of(const struct kstats_table *table, bool *ret_is_renamed)
 {
-	const size_t pid = pid_length(table->name);
-	_cleanup_free_ char *plain =
-		text_print("ctprof_kstats_%s", table->name + (pid ? pid + 1 : 0));
+	_cleanup_free_ char *plain = text_print("ctprof_kstats_%s", table->name);
 	const char *suffix;
 
 	*ret_is_renamed = false;
@@ -170,22 +160,20 @@ static bool print_row_labels(FILE *out, const struct kstats_table *table,
 static char *labels_of(const struct kstats_table *table, const struct kstats_row *row,
 		       bool is_named)
 {
-	const size_t pid = pid_length(table->name);
-	_cleanup_free_ char *instance = pid ? strndup(table->name, pid) : NULL;
 	char *labels = NULL;
 	size_t length;
-	FILE *out = pid && !instance ? NULL : open_memstream(&labels, &length);
+	FILE *out = open_memstream(&labels, &length);
 	bool is_done = out;
 
 	if (!out)
 		return NULL;
 	if (is_named)
-		is_done = print_label(out, "metric", table->name + (pid ? pid + 1 : 0));
+		is_done = print_label(out, "metric", table->name);
 	if (is_done && table->host)
 		is_done = print_label(out, "host", table->host);
 	/* No label may stand twice. */
-	if (is_done && pid && !(row && table->by == KSTATS_BY_PROCESS))
-		is_done = print_label(out, "pid", instance);
+	if (is_done && table->instance && !(row && table->by == KSTATS_BY_PROCESS))
+		is_done = print_label(out, "pid", table->instance);
 	if (is_done && row)
 		is_done = print_row_labels(out, table, row);
 	if (!fclose(out) && is_done)
@@ -306,13 +294,12 @@ static void print_buckets(FILE *out, const struct series *s, const struct kstats
 static void print_head(FILE *out, const struct series *s)
 {
 	const struct kstats_table *table = s->table;
-	const size_t pid = pid_length(table->name);
 
 	fprintf(out, "# TYPE %s histogram\n", s->family);
 	if (is_time(table))
 		fprintf(out, "# UNIT %s seconds\n", s->family);
 	fprintf(out, "# HELP %s ", s->family);
-	print_help(out, table->start ? table->start : table->name + (pid ? pid + 1 : 0));
+	print_help(out, table->start ? table->start : table->name);
 	if (table->end) {
 		fputs(" to ", out);
 		print_help(out, table->end);

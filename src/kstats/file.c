@@ -12,12 +12,42 @@ void kstats_tables_clear(struct kstats_tables *tables)
 	array_deinit(tables);
 }
 
-struct kstats_table *kstats_tables_find(const struct kstats_tables *tables, const char *name)
+static bool is_same_instance(const struct kstats_table *a, const struct kstats_table *b)
 {
-	for (size_t i = 0; i < tables->count; i++)
-		if (strcmp(tables->items[i]->name, name) == 0)
-			return tables->items[i];
-	return NULL;
+	return strcmp(a->instance ? a->instance : "", b->instance ? b->instance : "") == 0;
+}
+
+static struct kstats_table *find(const struct kstats_tables *tables,
+				 const struct kstats_table *like, bool any_instance,
+				 size_t *ret_count)
+{
+	struct kstats_table *found = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < tables->count; i++) {
+		struct kstats_table *table = tables->items[i];
+
+		if (strcmp(table->name, like->name) != 0 ||
+		    !(any_instance || is_same_instance(table, like)))
+			continue;
+		found = found ? found : table;
+		++*ret_count;
+	}
+	return found;
+}
+
+struct kstats_table *kstats_tables_match(const struct kstats_tables *tables,
+					 const struct kstats_tables *own,
+					 const struct kstats_table *like)
+{
+	size_t count, own_count;
+	struct kstats_table *found = find(tables, like, false, &count);
+
+	if (found)
+		return found;
+	found = find(tables, like, true, &count);
+	find(own, like, true, &own_count);
+	return count == 1 && own_count == 1 ? found : NULL;
 }
 
 /* --- writing --- */

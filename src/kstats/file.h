@@ -13,8 +13,11 @@ struct kstats_tables {
 };
 /* With the tables in it. */
 void kstats_tables_clear(struct kstats_tables *tables);
-/* The one of that name, or NULL. */
-struct kstats_table *kstats_tables_find(const struct kstats_tables *tables, const char *name);
+/* The one that `like`, which is one of `own`, is to be compared with: of its name and process; or
+ * of its name, where on either side one process alone has it. NULL: none. */
+struct kstats_table *kstats_tables_match(const struct kstats_tables *tables,
+					 const struct kstats_tables *own,
+					 const struct kstats_table *like);
 
 /* Written whole or not at all; not what would be refused when it is read. */
 struct error *kstats_file_save(const char *path, const struct kstats_tables *tables) MUST_CHECK;

@@ -372,6 +372,19 @@ static const struct json_member table_members[] = {
 	{ .name = { "rows", 4 }, .take = take_rows },
 };
 
+/* Files of earlier versions have the process of a program's metric in its name. */
+static bool split_name(struct kstats_table *table)
+{
+	const size_t digits = strspn(table->name, "0123456789");
+	const char *name = table->name + digits + 1;
+
+	if (!digits || table->name[digits] != ':' || !*name)
+		return true;
+	table->instance = strndup(table->name, digits);
+	memmove(table->name, name, strlen(name) + 1);
+	return table->instance;
+}
+
 static struct error *table_done(struct json_reader *r, void *target)
 {
 	struct load *l = load_of(r);
@@ -379,6 +392,8 @@ static struct error *table_done(struct json_reader *r, void *target)
 	(void)target;
 	if (!*l->table->name || !l->has_bits || !l->has_rows)
 		return error_create("a metric has no name, no bits or no rows");
+	if (!l->table->instance && !split_name(l->table))
+		return &error_no_memory;
 	if (!array_push(l->tables, l->table))
 		return &error_no_memory;
 	l->table = NULL;

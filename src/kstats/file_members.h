@@ -12,6 +12,7 @@
 
 /* Words, each a string or null. */
 #define KSTATS_FILE_WORDS(WORD) \
+	WORD(instance)          \
 	WORD(host)              \
 	WORD(recorder)          \
 	WORD(start)             \

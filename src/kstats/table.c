@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 const struct kstats_by_info kstats_bys[KSTATS_BY_COUNT] = {
 #define BY_ROW(id, name, heading, prose) { name, heading, prose },
 	KSTATS_BYS(BY_ROW)
@@ -46,6 +48,7 @@ void kstats_table_destroy(struct kstats_table *table)
 	array_deinit(&table->rows);
 	free(table->name);
 	free(table->host);
+	free(table->instance);
 	free(table->unit);
 	free(table->recorder);
 	free(table->start);
@@ -53,6 +56,12 @@ void kstats_table_destroy(struct kstats_table *table)
 	free(table->how);
 	kstats_scope_clear(&table->scope);
 	free(table);
+}
+
+char *kstats_table_title(const struct kstats_table *table)
+{
+	return table->instance ? text_print("%s:%s", table->instance, table->name)
+			       : strdup(table->name);
 }
 
 /* --- rows --- */
@@ -211,6 +220,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	if (err)
 		return err;
 	kstats_agree(&into->host, from->host);
+	kstats_agree(&into->instance, from->instance);
 	kstats_agree(&into->recorder, from->recorder);
 	kstats_agree(&into->start, from->start);
 	kstats_agree(&into->end, from->end);

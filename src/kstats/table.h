@@ -76,6 +76,7 @@ struct kstats_row {
 
 struct kstats_table {
 	char *name, *host; /* host: where it was recorded; NULL: unknown */
+	char *instance;    /* the number of the process that has it; NULL: none, or several */
 	char *unit;        /* of values: "ns", or "" */
 	char *recorder;    /* "bpf", "module", "user" */
 	char *start, *end; /* what is measured, as it was asked for; NULL: a program's own calls */
@@ -103,6 +104,9 @@ struct error *kstats_table_create(const char *name, unsigned frac_bits, const ch
 /* Takes NULL. */
 void kstats_table_destroy(struct kstats_table *table);
 DEFINE_CLEANUP(kstats_table_destroy, struct kstats_table *)
+
+/* By which it is asked for: "NAME", or "PID:NAME" of a program. NULL: no memory. */
+char *kstats_table_title(const struct kstats_table *table);
 
 /* The row of this id, made when there is none; `label` (may be NULL) is copied then. It is the
  * table's, and may move when another is made. */

@@ -3,6 +3,7 @@
  * Programs that record with libkstats: the calls that all recorders have.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -69,14 +70,16 @@ static struct error *list_metrics(struct kstats_entries *entries)
 
 /* --- tables --- */
 
-static struct error *describe(const struct kstats_region *region, struct kstats_table *table)
+static struct error *describe(uint32_t pid, const struct kstats_region *region,
+			      struct kstats_table *table)
 {
 	struct utsname system;
 
 	uname(&system);
 	table->host = strdup(system.nodename);
 	table->recorder = strdup(kstats_user.name);
-	if (!table->host || !table->recorder)
+	table->instance = text_print("%" PRIu32, pid);
+	if (!table->host || !table->recorder || !table->instance)
 		return &error_no_memory;
 	table->by = KSTATS_BY_CPU;
 	table->cpus = cpus_possible();
@@ -88,15 +91,15 @@ static struct error *describe(const struct kstats_region *region, struct kstats_
 	return NULL;
 }
 
-static struct error *read_region(const char *name, struct kstats_region *region, size_t rows,
-				 struct kstats_table **ret)
+static struct error *read_region(uint32_t pid, const char *name, struct kstats_region *region,
+				 size_t rows, struct kstats_table **ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
 	struct error *err = kstats_table_create(name, region->header.frac_bits,
 						region->header.is_time ? "ns" : "", &table);
 
 	if (!err)
-		err = describe(region, table);
+		err = describe(pid, region, table);
 	if (!err)
 		err = kstats_region_read(region, rows, table);
 	if (!err)
@@ -107,9 +110,8 @@ static struct error *read_region(const char *name, struct kstats_region *region,
 static struct error *make_table(const struct user_found *found, struct kstats_region *region,
 				size_t rows, void **ret)
 {
-	_cleanup_free_ char *name = text_print("%u:%s", found->pid, found->name);
 	struct kstats_table *table;
-	struct error *err = name ? read_region(name, region, rows, &table) : &error_no_memory;
+	struct error *err = read_region(found->pid, found->name, region, rows, &table);
 
 	if (!err)
 		*ret = table;
@@ -151,7 +153,8 @@ static struct error *read_metrics(struct kstats_tables *tables, struct kstats_no
 /* --- by name --- */
 
 /* "PID:NAME" */
-static struct error *open_named(const char *name, bool writable, struct kstats_region *ret)
+static struct error *open_named(const char *name, bool writable, uint32_t *ret_pid,
+				struct kstats_region *ret)
 {
 	struct text rest = text_of(name), word;
 	uint32_t pid;
@@ -159,17 +162,19 @@ static struct error *open_named(const char *name, bool writable, struct kstats_r
 	if (!strchr(name, ':') || !text_cut(&rest, ':', &word) || !text_u32(word, &pid) ||
 	    !kstats_shared_is_name(rest.bytes, rest.length))
 		return error_coded(ENOENT, "no metric '%s': those of programs are PID:NAME", name);
+	*ret_pid = pid;
 	return user_search_named(pid, rest.bytes, writable, ret);
 }
 
 static struct error *read_metric(const char *name, struct kstats_table **ret)
 {
 	struct kstats_region region;
-	struct error *err = open_named(name, false, &region);
+	uint32_t pid;
+	struct error *err = open_named(name, false, &pid, &region);
 
 	if (err)
 		return err;
-	err = read_region(name, &region, SIZE_MAX, ret);
+	err = read_region(pid, strchr(name, ':') + 1, &region, SIZE_MAX, ret);
 	kstats_region_unmap(&region);
 	return err ? error_prefix(err, "metric %s", name) : NULL;
 }
@@ -177,7 +182,8 @@ static struct error *read_metric(const char *name, struct kstats_table **ret)
 static struct error *command_metric(const char *name, enum kstats_command command)
 {
 	struct kstats_region region;
-	struct error *err = open_named(name, true, &region);
+	uint32_t pid;
+	struct error *err = open_named(name, true, &pid, &region);
 
 	if (err)
 		return err;

@@ -234,16 +234,19 @@ static void print_axis(FILE *out, const struct kstats_table *table, const struct
 struct error *kstats_heat_svg(FILE *out, const struct kstats_table *table,
 			      const struct kstats_heat *heat)
 {
+	_cleanup_free_ char *title = kstats_table_title(table);
 	struct extent e = extent_of(heat);
 	struct error *err;
 
+	if (!title)
+		return &error_no_memory;
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 		"<text x=\"%d\" y=\"24\" font-size=\"16\">",
 		LEFT + PLOT_WIDTH + 20, (int)(TOP + e.count * CELL_HEIGHT * 4 + 30), LEFT);
-	err = markup_text(out, text_of(table->name));
+	err = markup_text(out, text_of(title));
 	fputs("</text>\n", out);
 	if (!err)
 		err = print_cells(out, table, heat, &e);

@@ -58,9 +58,16 @@ static void print_scope(FILE *out, const struct kstats_table *table)
 	print_visible(out, scope ? scope : ", ?");
 }
 
+static void print_title(FILE *out, const struct kstats_table *table)
+{
+	_cleanup_free_ char *title = kstats_table_title(table);
+
+	print_visible(out, title ? title : "?");
+}
+
 static void print_heading(FILE *out, const struct kstats_table *table)
 {
-	print_visible(out, table->name);
+	print_title(out, table);
 	if (table->start) {
 		fputs(": ", out);
 		print_visible(out, table->start);
@@ -393,6 +400,10 @@ void kstats_report_csv_heading(FILE *out, bool of_intervals)
 
 struct error *kstats_report_csv(FILE *out, const struct kstats_table *table)
 {
+	_cleanup_free_ char *title = kstats_table_title(table);
+
+	if (!title)
+		return &error_no_memory;
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct kstats_row *row = &table->rows.items[i];
 		const struct kstats_distribution of = { table->frac_bits, 0, row->slots };
@@ -404,7 +415,7 @@ struct error *kstats_report_csv(FILE *out, const struct kstats_table *table)
 			if (table->window_ns)
 				fprintf(out, "%" PRIu64 ",%" PRIu64 ",", table->taken_ns,
 					table->window_ns);
-			csv_text(out, text_of(table->name));
+			csv_text(out, text_of(title));
 			fprintf(out, ",%s,%" PRIu64 ",", kstats_bys[table->by].name, row->id);
 			csv_text(out, text_of(row->label ? row->label : ""));
 			fprintf(out, ",%u,%llu,%llu,%" PRIu64 ",%s\n", slot,
@@ -471,19 +482,11 @@ static bool differ(const char *a, const char *b)
 	return strcmp(word_or_nothing(a), word_or_nothing(b)) != 0;
 }
 
-/* Without the process that has it. */
-static const char *name_of(const struct kstats_table *table)
-{
-	const char *process = strchr(table->name, ':');
-
-	return process ? process + 1 : table->name;
-}
-
 /* What one side does not know is no difference; a program's own is where its name is. */
 static bool is_elsewhere(const struct kstats_table *before, const struct kstats_table *after)
 {
 	if (!before->start && !after->start)
-		return differ(name_of(before), name_of(after));
+		return differ(before->name, after->name);
 	if (!before->start || !after->start)
 		return false;
 	return differ(before->start, after->start) || differ(before->end, after->end) ||
@@ -507,11 +510,11 @@ static void print_place(FILE *out, const struct kstats_table *table)
 static void print_sides(FILE *out, const struct kstats_table *before,
 			const struct kstats_table *table, uint64_t old, uint64_t new)
 {
-	if (differ(before->name, table->name)) {
-		print_visible(out, before->name);
+	if (differ(before->name, table->name) || differ(before->instance, table->instance)) {
+		print_title(out, before);
 		fputs(" -> ", out);
 	}
-	print_visible(out, table->name);
+	print_title(out, table);
 	fprintf(out, ": %" PRIu64 " values before, %" PRIu64 " after\n", old, new);
 	if (!is_elsewhere(before, table))
 		return;

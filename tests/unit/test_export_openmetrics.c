@@ -273,8 +273,10 @@ TEST(hosts_and_names_are_told_apart)
 	add(&tables, "b", "a \"b\\c\nd", "");
 	add(&tables, "a_b", "one", "");
 	add(&tables, "b", NULL, "");
-	add(&tables, "7:served", NULL, "");
-	add(&tables, "12:served", NULL, "");
+	add(&tables, "served", NULL, "");
+	scene_kstats_word(&tables.items[5]->instance, "7");
+	add(&tables, "served", NULL, "");
+	scene_kstats_word(&tables.items[6]->instance, "12");
 	scene_kstats_word(&tables.items[2]->start, "f\\\n\"");
 	scene_kstats_word(&tables.items[4]->start, "f\\\n\"");
 	scene_kstats_word(&tables.items[4]->end, "g");

@@ -62,6 +62,7 @@ static struct kstats_table *full_table(void)
 	table->is_active = true;
 	table->taken_ns = UINT64_MAX;
 	table->overhead_ns = 90;
+	scene_kstats_word(&table->instance, "4242");
 	table->earlier = 5;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss += 2) {
 		table->losses_known |= 1u << loss;
@@ -84,10 +85,62 @@ TEST(everything_comes_back)
 	add(&tables, scene_kstats("empty", 0));
 	add(&tables, full_table());
 	expect_round_trip(&tables);
-	assert_ptr_equal(kstats_tables_find(&tables, "vfs_read"), tables.items[0]);
-	assert_ptr_equal(kstats_tables_find(&tables, "empty"), tables.items[1]);
-	assert_null(kstats_tables_find(&tables, "vfs"));
 	kstats_tables_clear(&tables);
+}
+
+static struct kstats_table *add_instance(struct kstats_tables *tables, const char *instance)
+{
+	struct kstats_table *table = scene_kstats("m", 3);
+
+	scene_kstats_word(&table->instance, instance);
+	add(tables, table);
+	return table;
+}
+
+/* The same process, or the only one that has a metric of that name. */
+TEST(runs_match)
+{
+	struct kstats_tables before = { 0 }, after = { 0 };
+	struct kstats_table *old = add_instance(&before, "1"), *new = add_instance(&after, "2"),
+			    *same;
+
+	assert_ptr_equal(kstats_tables_match(&before, &after, new), old);
+	same = add_instance(&after, "1");
+	assert_ptr_equal(kstats_tables_match(&before, &after, same), old);
+	assert_null(kstats_tables_match(&before, &after, new));
+	assert_ptr_equal(kstats_tables_match(&after, &before, old), same);
+	scene_kstats_word(&old->name, "other");
+	assert_null(kstats_tables_match(&before, &after, same));
+	kstats_tables_clear(&before);
+	kstats_tables_clear(&after);
+}
+
+/* As earlier versions wrote them. */
+TEST(names_with_a_process)
+{
+	static const struct {
+		const char *name, *wanted, *instance;
+	} names[] = {
+		{ "12:m", "m", "12" }, { "m", "m", NULL },       { "12:", "12:", NULL },
+		{ ":m", ":m", NULL },  { "1a:m", "1a:m", NULL }, { "1:2:m", "2:m", "1" },
+	};
+
+	for (size_t i = 0; i < array_length(names); i++) {
+		struct kstats_tables tables = { 0 }, back = { 0 };
+		struct scratch scratch;
+
+		scratch_init(&scratch);
+		add(&tables, scene_kstats(names[i].name, 0));
+		expect_ok(kstats_file_save(scratch_path(&scratch, "saved"), &tables));
+		expect_ok(kstats_file_load(scratch_path(&scratch, "saved"), &back));
+		assert_string_equal(back.items[0]->name, names[i].wanted);
+		assert_int_equal(!back.items[0]->instance, !names[i].instance);
+		if (names[i].instance)
+			assert_string_equal(back.items[0]->instance, names[i].instance);
+		kstats_tables_clear(&tables);
+		kstats_tables_clear(&back);
+		scratch_deinit(&scratch);
+	}
 }
 
 TEST(all_bits_and_kinds_come_back)
@@ -406,7 +459,8 @@ TEST(not_too_many_names)
 	free(piece);
 }
 
-UNIT_TESTS(cmocka_unit_test(everything_comes_back), cmocka_unit_test(all_bits_and_kinds_come_back),
+UNIT_TESTS(cmocka_unit_test(everything_comes_back), cmocka_unit_test(runs_match),
+	   cmocka_unit_test(names_with_a_process), cmocka_unit_test(all_bits_and_kinds_come_back),
 	   cmocka_unit_test(labels_of_any_bytes), cmocka_unit_test(files_add_up),
 	   cmocka_unit_test(what_later_versions_add_is_skipped),
 	   cmocka_unit_test(what_does_not_fit_together), cmocka_unit_test(what_fits_just_so),
