@@ -50,6 +50,23 @@ static void warn_of_same(const struct kstats_tables *tables)
 		}
 }
 
+static void warn_of_filters(const struct kstats_table *a, const struct kstats_table *b)
+{
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++) {
+		const char *one = a->scope.only[i], *other = b->scope.only[i];
+		_cleanup_free_ char *said = NULL;
+
+		if (strcmp(one ? one : "", other ? other : "") == 0 ||
+		    strcmp(one ? one : "", KSTATS_SEVERAL) == 0)
+			continue;
+		said = text_print("%s: values of different --%s are added up: %s and %s", a->name,
+				  kstats_filters[i], one ? one : "any", other ? other : "any");
+		if (said)
+			text_make_safe(said);
+		fprintf(stderr, "ctprof: %s\n", said ? said : "?");
+	}
+}
+
 /* Metrics of the same name become one. */
 static struct error *fold(struct kstats_tables *tables)
 {
@@ -66,6 +83,7 @@ static struct error *fold(struct kstats_tables *tables)
 			tables->items[kept++] = table;
 			continue;
 		}
+		warn_of_filters(same, table);
 		err = kstats_table_merge(same, table);
 		kstats_table_destroy(table);
 	}
