@@ -63,13 +63,40 @@ static struct kstats **find(const char *name)
 
 #define MASK_LONGS (KSTATS_SHARED_CPUS_MAX / (8 * sizeof(long)))
 
-/* The CPUs on which we may run now; returns how many numbers of CPUs the kernel has, or some more.
+/* One more than the largest number in "0-3,8-11"; 0: it cannot be read. */
+static unsigned possible_cpus(void)
+{
+	int fd = open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC);
+	char list[4096];
+	ssize_t length = fd < 0 ? -1 : read(fd, list, sizeof(list) - 1);
+	unsigned long last;
+	char *number;
+
+	if (fd >= 0)
+		close(fd);
+	if (length <= 0)
+		return 0;
+	list[length] = '\0';
+	/* They ascend. */
+	number = strrchr(list, ',');
+	number = number ? number + 1 : list;
+	number = strchr(number, '-') ? strchr(number, '-') + 1 : number;
+	last = *number >= '0' && *number <= '9' ? strtoul(number, NULL, 10)
+						: KSTATS_SHARED_CPUS_MAX;
+	return last < KSTATS_SHARED_CPUS_MAX ? (unsigned)last + 1 : 0;
+}
+
+/*
+ * The CPUs on which we may run now; returns how many numbers of CPUs there may be. The kernel's
+ * masks are those of the largest host that it is built for: they tell where nothing else does.
+ * Values on a CPU that has no table are counted in another one's.
  */
-static unsigned allowed_cpus(unsigned long mask[MASK_LONGS])
+static unsigned find_cpus(unsigned long mask[MASK_LONGS])
 {
 	long bytes = syscall(SYS_sched_getaffinity, 0, MASK_LONGS * sizeof(long), mask);
+	unsigned most = bytes > 0 ? (unsigned)bytes * 8 : 1, possible = possible_cpus();
 
-	return bytes > 0 ? (unsigned)bytes * 8 : 1;
+	return possible && possible < most ? possible : most;
 }
 
 /* A program that was told to make no large files would be ended by SIGXFSZ. */
@@ -123,6 +150,42 @@ static void populate(const struct kstats *key, const unsigned long mask[MASK_LON
 	}
 }
 
+/* Is new memory locked as a whole, as it is after mlockall(MCL_FUTURE)? Then it is there. */
+static int is_memory_locked(size_t page)
+{
+	void *probe = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char is_there = 0;
+
+	if (probe == MAP_FAILED)
+		return 0;
+	if (mincore(probe, page, &is_there) < 0)
+		is_there = 0;
+	munmap(probe, page);
+	return is_there & 1;
+}
+
+/* All of it, but no page before it is used, also where memory is locked: those are locked then as
+ * they come. */
+static void *map_shared(int fd, size_t size)
+{
+	const int access = PROT_READ | PROT_WRITE;
+	void *bytes;
+
+	if (!is_memory_locked((size_t)sysconf(_SC_PAGESIZE)))
+		return mmap(NULL, size, access, MAP_SHARED, fd, 0);
+	/* What cannot be accessed cannot be brought in. */
+	bytes = mmap(NULL, size, PROT_NONE, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return bytes;
+	munlock(bytes, size);
+	if (mprotect(bytes, size, access) < 0) {
+		munmap(bytes, size);
+		return MAP_FAILED;
+	}
+	syscall(SYS_mlock2, bytes, size, MLOCK_ONFAULT);
+	return bytes;
+}
+
 /* What a metric of times has beside; of others it is zero. */
 struct times {
 	uint32_t is_time, overhead_ns;
@@ -154,7 +217,7 @@ static int share(struct kstats *key)
 	if (key->fd < 0)
 		return -1;
 	if (fstat(key->fd, &status) == 0)
-		bytes = mmap(NULL, key->size, PROT_READ | PROT_WRITE, MAP_SHARED, key->fd, 0);
+		bytes = map_shared(key->fd, key->size);
 	if (bytes == MAP_FAILED) {
 		failed = errno;
 		close(key->fd);
@@ -182,7 +245,7 @@ static struct kstats *make(const char *name, unsigned frac_bits, struct times ti
 	memset(key, 0, sizeof(*key));
 	strcpy(key->name, name);
 	key->frac_bits = frac_bits;
-	key->cpus = allowed_cpus(mask);
+	key->cpus = find_cpus(mask);
 	key->table_bytes = kstats_shared_table_bytes(frac_bits);
 	key->size = kstats_shared_size(frac_bits, key->cpus);
 	key->rseq_offset = kstats_rseq_offset();

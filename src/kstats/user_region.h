@@ -21,8 +21,9 @@ struct kstats_region {
 	uint64_t looked_at; /* bytes of tables that were read so far */
 };
 
-/* How many CPUs a metric may have tables for: as many as the kernel's masks of CPUs have bits, by
- * which libkstats makes them (sched_getaffinity(2)). A host's kernel is that of its containers. */
+/* How many CPUs a metric may have tables for: as many as the kernel's masks of CPUs have bits,
+ * which is what libkstats has where it cannot tell how many there may be (sched_getaffinity(2)). A
+ * host's kernel is that of its containers. */
 unsigned kstats_region_cpus_max(void);
 
 /* Map the file behind `fd`, which is taken over, also by an error; to be written to as well where

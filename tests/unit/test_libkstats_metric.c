@@ -9,9 +9,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "unit/kstats_own.h"
 #include "unit/unit.h"
@@ -136,6 +140,63 @@ TEST(limits_are_errors)
 	expect_limited(RLIMIT_FSIZE, 4096, EFBIG);
 }
 
+/* Of the mapping of a metric, in KiB, as smaps has it. */
+static long mapped_kib(const char *label)
+{
+	FILE *maps = fopen("/proc/self/smaps", "re");
+	bool is_ours = false;
+	char line[4096];
+	long kib = -1;
+
+	while (kib < 0 && fgets(line, sizeof(line), maps)) {
+		is_ours |= !!strstr(line, "memfd:kstats:locked");
+		if (is_ours && strncmp(line, label, strlen(label)) == 0)
+			kib = strtol(line + strlen(label), NULL, 10);
+	}
+	fclose(maps);
+	return kib;
+}
+
+#define CANNOT_LOCK 77
+
+static int make_locked(void)
+{
+	struct kstats *key;
+	long rss;
+
+	/* Sanitizers make nothing of mlockall(). */
+	if (syscall(SYS_mlockall, MCL_FUTURE))
+		return CANNOT_LOCK;
+	key = kstats_new("locked", 3);
+	if (!key)
+		return 1;
+	/* A header and 6 parts of a table for each CPU, of which one part is ready. */
+	if (mapped_kib("Size:") != 4 + 6 * 8 * sysconf(_SC_NPROCESSORS_CONF))
+		return 2;
+	rss = mapped_kib("Rss:");
+	if (rss < 4 + 8 || rss > 4 + 8 * sysconf(_SC_NPROCESSORS_CONF))
+		return 3;
+	kstats_record(key, 1);
+	return mapped_kib("Locked:") < rss ? 4 : 0;
+}
+
+/* A program that locks its memory has as little of it as any other. */
+TEST(locked_memory_is_what_is_used)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(make_locked());
+	waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_LOCK) {
+		print_message("memory cannot be locked here\n");
+		skip();
+		return;
+	}
+	assert_int_equal(status, 0);
+}
+
 /* A daemon that closes all that is open counts on; and its next file is not the library's. */
 TEST(descriptors_may_be_closed_and_used_again)
 {
@@ -233,6 +294,7 @@ TEST(metrics_that_are_not_there)
 UNIT_TESTS(cmocka_unit_test(names_and_bits_that_cannot_be), cmocka_unit_test(names_that_can_be),
 	   cmocka_unit_test(a_name_is_given_once),
 	   cmocka_unit_test(without_a_metric_nothing_happens), cmocka_unit_test(limits_are_errors),
+	   cmocka_unit_test(locked_memory_is_what_is_used),
 	   cmocka_unit_test(descriptors_may_be_closed_and_used_again),
 	   cmocka_unit_test(many_metrics_are_listed_each_once),
 	   cmocka_unit_test(metrics_that_are_not_there))
