@@ -461,11 +461,23 @@ int record_one(void *ctx)
 	return 0;
 }
 
-/* How deep the PID namespace is of whoever runs this. */
+/* What Linux 6.7 added to it, and distributions to older kernels. */
+struct bpf_link_info___missed {
+	struct {
+		struct {
+			__u64 missed;
+		} kprobe;
+	} perf_event;
+} __attribute__((preserve_access_index));
+
+/* How deep the PID namespace is of whoever runs this, and what the kernel has. */
 SEC("syscall")
 int find_level(void *ctx)
 {
+	struct bpf_link_info___missed *info = 0;
+
 	(void)ctx;
+	control.has_missed = bpf_core_field_exists(info->perf_event.kprobe.missed);
 	control.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
 	return 0;
 }

@@ -112,6 +112,7 @@ struct kstats_control {
 	__u32 pid_level;  /* how deep the PID namespace is in which numbers are told */
 	__u64 since;      /* CLOCK_MONOTONIC: when that began; a start that is older has no end */
 	__u64 overhead_ns;
+	__u32 has_missed; /* the kernel tells how often it did not call a kprobe of a link */
 	struct kstats_switch which[KSTATS_WHICH_COUNT];
 };
 

@@ -247,16 +247,6 @@ static bool count_recursions(const struct kstats_metric *metric, unsigned link, 
 	return true;
 }
 
-/* Linux 6.6 has all of the rest. */
-static bool kernel_counts_missed(void)
-{
-	unsigned major = 0, minor = 0;
-	struct utsname host;
-
-	return uname(&host) == 0 && sscanf(host.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 6 || (major == 6 && minor >= 7));
-}
-
 struct untold {
 	uint64_t missed, recursive;
 	bool is_known; /* false: this kernel does not tell of some */
@@ -265,7 +255,7 @@ struct untold {
 /* Of all its probes. */
 static struct untold count_untold(const struct kstats_metric *metric)
 {
-	const bool is_counted = kernel_counts_missed();
+	const bool is_counted = metric->control->has_missed;
 	struct untold untold = { .is_known = true };
 
 	for (unsigned i = 0;; i++) {

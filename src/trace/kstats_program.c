@@ -145,13 +145,7 @@ static void size_maps(struct kstats_bpf *bpf, const struct kstats_config *config
 		bpf_map__set_max_entries(bpf->maps.endeds, sets);
 }
 
-static bool has_numbers(const struct kstats_config *config)
-{
-	return config->tgid || config->by == KSTATS_BY_PROCESS || config->by == KSTATS_BY_THREAD;
-}
-
-static void choose_programs(struct kstats_bpf *bpf, const struct sides *sides,
-			    const struct kstats_config *config)
+static void choose_programs(struct kstats_bpf *bpf, const struct sides *sides)
 {
 	struct bpf_program *each;
 
@@ -159,7 +153,7 @@ static void choose_programs(struct kstats_bpf *bpf, const struct sides *sides,
 	{
 		const bool is_wanted = each == bpf->progs.measure_nothing ||
 				       each == sides->start.program || each == sides->end.program ||
-				       (each == bpf->progs.find_level && has_numbers(config));
+				       each == bpf->progs.find_level;
 
 		bpf_program__set_autoload(each, is_wanted);
 	}
@@ -340,7 +334,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	*told = *config;
 	configure(program, &sides, told);
 	size_maps(program->bpf, told);
-	choose_programs(program->bpf, &sides, told);
+	choose_programs(program->bpf, &sides);
 	err = aim(&sides.start);
 	if (!err)
 		err = aim(&sides.end);
