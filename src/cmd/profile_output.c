@@ -42,9 +42,13 @@ const char *profile_format_name(size_t number)
 
 struct error *parse_flame_group(const char *argument, void *at)
 {
+	struct profile_output *output =
+		(struct profile_output *)((char *)at - offsetof(struct profile_output, group_by));
+
 	for (size_t i = 0; i < FLAME_GROUP_COUNT; i++)
 		if (strcmp(flame_group_names[i], argument) == 0) {
-			*(enum flame_group *)at = (enum flame_group)i;
+			output->group_by = (enum flame_group)i;
+			output->group_is_given = true;
 			return NULL;
 		}
 	return unknown_value("group", argument, flame_group_name);
@@ -357,13 +361,37 @@ static struct error *print_text(const struct profile_output *output,
 
 /* --- all of it --- */
 
+/* Files of others may not say whose stacks they are: then there are no programs to tell apart. */
+static bool has_programs(const struct profile *profile)
+{
+	for (size_t i = 0; profile && i < profile->threads.count; i++)
+		if (profile->threads.items[i].process->length)
+			return true;
+	return false;
+}
+
+/* The `main` of one program is not that of another, though their names are the same. */
+static enum flame_group usual_group(const struct profile_output *output,
+				    const struct profile_report *report)
+{
+	const bool is_text = !output->paths.count && !output->format;
+
+	return is_text && (has_programs(report->profile) || has_programs(report->baseline))
+		       ? FLAME_BY_PROGRAM
+		       : FLAME_BY_NONE;
+}
+
 static struct error *show_named(const struct profile_output *output, struct profile_report *report,
 				unsigned interval)
 {
 	_cleanup_(flame_destroy) struct flame *flame = NULL;
+	struct flame_view view = *report->view;
 	enum profile_format format;
-	struct error *err = flame_create(report->profile, report->baseline, report->view, &flame);
+	struct error *err;
 
+	if (!output->group_is_given)
+		view.group_by = usual_group(output, report);
+	err = flame_create(report->profile, report->baseline, &view, &flame);
 	if (err)
 		return err;
 	report->flame = flame;

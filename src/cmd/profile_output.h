@@ -21,6 +21,7 @@ struct profile_output {
 	} paths;
 	const char *format; /* of all paths; NULL: by their ends */
 	enum flame_group group_by;
+	bool group_is_given; /* else the tree of the text is by program, and pictures are not */
 	struct filter *filter; /* NULL: nothing was asked for */
 	bool offsets, no_inline, quiet;
 	size_t top; /* 0: the usual */
@@ -41,7 +42,8 @@ struct profile_output {
 	  "The format of -o, whatever its end; without -o, of standard output.",                   \
 	  profile_format_name, false },                                                            \
 	{ "group-by", 0, "GROUP", parse_flame_group, PROFILE_OUTPUT_AT(arguments, group_by),       \
-	  "What stacks are grouped by, below their root (default none).", flame_group_name,        \
+	  "What stacks are grouped by, below their root (default: program in text, none in "       \
+	  "files).", flame_group_name,                                                             \
 	  false },                                                                                 \
 	{ "filter", 0, "TERM", parse_filter, PROFILE_OUTPUT_AT(arguments, filter),                 \
 	  "Only stacks in which a function's name has this text, or matches it where it has * or " \

@@ -27,6 +27,9 @@ struct groups {
 static struct words key_of(const struct profile_thread *thread, unsigned class, enum flame_group by)
 {
 	switch (by) {
+	case FLAME_BY_PROGRAM:
+		return (struct words){ { class, 0,
+					 thread->is_kernel ? 0 : (uintptr_t)thread->process } };
 	case FLAME_BY_PROCESS:
 		return (struct words){ { class, thread->tgid, (uintptr_t)thread->process } };
 	case FLAME_BY_THREAD:
@@ -43,6 +46,10 @@ static char *name_of(const struct profile_thread *thread, enum flame_group by)
 	struct profile_thread process = *thread;
 
 	switch (by) {
+	case FLAME_BY_PROGRAM:
+		return thread->is_kernel ? strdup("[kernel threads]")
+					 : text_visible((struct text){ thread->process->bytes,
+								       thread->process->length });
 	case FLAME_BY_PROCESS:
 		process.name = thread->process;
 		process.tid = thread->tgid;

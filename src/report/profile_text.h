@@ -13,9 +13,11 @@
 struct profile_style {
 	size_t width; /* of the terminal, when lines are to be cut; else 0 */
 	bool colour;
-	bool utf8;          /* lines and bars may be drawn by characters that are not ASCII */
-	size_t limit;       /* rows, or stacks; 0: PROFILE_ROWS */
-	double least_share; /* stacks with less of the whole are left out; 0: PROFILE_LEAST_SHARE */
+	bool utf8;    /* lines and bars may be drawn by characters that are not ASCII */
+	size_t limit; /* rows, or ends of the tree of stacks; 0: PROFILE_ROWS */
+	/* Functions with less of the whole are left out of it, but for what is most of the little
+	 * that the others leave; 0: PROFILE_LEAST_SHARE */
+	double least_share;
 };
 
 #define PROFILE_ROWS        20
@@ -26,8 +28,9 @@ struct error *head_report(FILE *out, const struct profile_report *report,
 			  const struct profile_style *style) MUST_CHECK;
 
 /*
- * The heaviest stacks of the flame as a tree, heaviest first: callers above what they call, and
- * indented only where ways part. Of two profiles, the stacks that changed most.
+ * The heaviest functions of the flame, with all that they call, as a tree, heaviest first: callers
+ * above what they call, and indented only where ways part. It ends in at most `limit` places. Of
+ * two profiles, what changed most.
  */
 struct error *stack_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;

@@ -13,6 +13,15 @@
 #define CHAIN_HEAD 8
 #define CHAIN_TAIL 16
 
+/* What is known of a node when the tree is chosen. */
+struct choice {
+	double weight;   /* of it with all that it called */
+	double rest;     /* of that, what its children that are shown do not have */
+	uint32_t stacks; /* with time of their own, from it on */
+	bool is_shown, has_shown_child;
+	bool is_said; /* its line says what it is: for itself, or at a tip for all from it on */
+};
+
 /* What a tree is drawn with. */
 struct strokes {
 	const char *branch, *last, *pass, *space, *arrow, *dots;
@@ -25,11 +34,10 @@ struct tree {
 	const struct flame *flame;
 	const struct profile_style *style;
 	const struct strokes *strokes;
-	uint32_t *stacks; /* nodes with time of their own that are shown, heaviest first */
-	size_t count;     /* of them */
-	size_t left_out;
+	struct choice *choices; /* of each node */
+	size_t tips;            /* where the tree ends */
+	size_t left_out;        /* stacks that no line stands for */
 	double left_out_value;
-	bool *is_stack, *is_shown; /* of each node; callers of what is shown are shown */
 	struct {
 		ARRAY(char);
 	} prefix; /* of the line that is printed, before its branch */
@@ -50,22 +58,21 @@ static double size_of(const struct flame *flame, const struct flame_node *node, 
 	return flame->is_diff ? fabs(after - before) : after;
 }
 
-static int by_self(const void *a, const void *b, void *context)
-{
-	const struct flame *flame = context;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	double x = size_of(flame, &flame->nodes.items[i], true);
-	double y = size_of(flame, &flame->nodes.items[k], true);
-
-	return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
-}
-
 static int by_total(const void *a, const void *b, void *context)
 {
 	const struct flame *flame = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	double x = size_of(flame, &flame->nodes.items[i], false);
 	double y = size_of(flame, &flame->nodes.items[k], false);
+
+	return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
+}
+
+static int by_weight(const void *a, const void *b, void *context)
+{
+	const struct choice *choices = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	double x = choices[i].weight, y = choices[k].weight;
 
 	return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
 }
@@ -77,32 +84,101 @@ static double whole_of(const struct flame *flame)
 	return (double)(root->total > root->baseline ? root->total : root->baseline);
 }
 
-/* At least the heaviest. */
-static void choose(struct tree *t)
+/* A difference may be in two places and cancel out in their caller: the larger one counts. */
+static void weigh(struct tree *t)
 {
-	double least = t->style->least_share > 0 ? t->style->least_share : PROFILE_LEAST_SHARE;
-	size_t all = 0, limit = rows_wanted(t->style);
+	struct choice *choices = t->choices;
 
-	for (uint32_t i = 0; i < t->flame->nodes.count; i++)
-		if (size_of(t->flame, node_at(t, i), true) > 0)
-			t->stacks[all++] = i;
-	qsort_r(t->stacks, all, sizeof(*t->stacks), by_self, (void *)(uintptr_t)t->flame);
-	for (size_t i = 0; i < all; i++) {
-		uint32_t node = t->stacks[i];
-		double size = size_of(t->flame, node_at(t, node), true);
+	for (uint32_t i = (uint32_t)t->flame->nodes.count; i-- > 0;) {
+		const double own = size_of(t->flame, node_at(t, i), false);
+		struct choice *parent = i ? &choices[node_at(t, i)->parent] : NULL;
 
-		if (i >= limit || (i && size < least * whole_of(t->flame))) {
-			t->left_out = all - i;
-			for (; i < all; i++)
-				t->left_out_value +=
-					size_of(t->flame, node_at(t, t->stacks[i]), true);
+		if (choices[i].weight < own)
+			choices[i].weight = own;
+		choices[i].rest = choices[i].weight;
+		choices[i].stacks += size_of(t->flame, node_at(t, i), true) > 0;
+		if (!parent)
 			break;
-		}
-		t->count++;
-		t->is_stack[node] = true;
-		for (; node != NODE_NONE && !t->is_shown[node]; node = node_at(t, node)->parent)
-			t->is_shown[node] = true;
+		parent->stacks += choices[i].stacks;
+		if (parent->weight < choices[i].weight)
+			parent->weight = choices[i].weight;
 	}
+}
+
+/* As long as the tree has few ends, a small node is shown too if it is that much of its parent's
+ * rest. */
+#define REST_SHARE 0.2
+#define FEW_TIPS   5
+
+/* Callers weigh at least as much as what they call, so they come first. */
+static bool is_chosen(const struct tree *t, uint32_t node, double least)
+{
+	const struct choice *c = &t->choices[node], *parent;
+	const size_t limit = rows_wanted(t->style);
+	bool is_tip;
+
+	if (!node || !(c->weight > 0))
+		return false;
+	parent = &t->choices[node_at(t, node)->parent];
+	is_tip = parent->has_shown_child || !node_at(t, node)->parent;
+	if (!parent->is_shown || (is_tip && t->tips >= limit))
+		return false;
+	if (!t->tips || c->weight >= least)
+		return true;
+	/* Beside what takes nearly all, as one long sleep does, the rest is to be seen too. */
+	return c->weight >= REST_SHARE * parent->rest && (!is_tip || t->tips < FEW_TIPS);
+}
+
+/* What the lines that were chosen say, and what none does. */
+static void find_left_out(struct tree *t, double least)
+{
+	for (uint32_t i = 0; i < t->flame->nodes.count; i++) {
+		const double own = size_of(t->flame, node_at(t, i), true);
+		struct choice *c = &t->choices[i];
+		const struct choice *parent = i ? &t->choices[node_at(t, i)->parent] : NULL;
+
+		if (c->is_shown)
+			c->is_said = i && (!c->has_shown_child || (own > 0 && own >= least));
+		else
+			c->is_said = parent->is_said && !parent->has_shown_child;
+		if (own > 0 && !c->is_said) {
+			t->left_out++;
+			t->left_out_value += own;
+		}
+	}
+}
+
+/* By time with all that was called, so that a function is seen whose time is in many callees. */
+static struct error *choose(struct tree *t)
+{
+	const double least =
+		(t->style->least_share > 0 ? t->style->least_share : PROFILE_LEAST_SHARE) *
+		whole_of(t->flame);
+	const uint32_t count = (uint32_t)t->flame->nodes.count;
+	_cleanup_free_ uint32_t *order = calloc(count, sizeof(*order));
+
+	t->choices = calloc(count, sizeof(*t->choices));
+	if (!order || !t->choices)
+		return &error_no_memory;
+	weigh(t);
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), by_weight, t->choices);
+	t->choices[0].is_shown = true;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t node = order[i];
+		struct choice *parent;
+
+		if (!is_chosen(t, node, least))
+			continue;
+		parent = &t->choices[node_at(t, node)->parent];
+		t->tips += parent->has_shown_child || !node_at(t, node)->parent;
+		parent->has_shown_child = true;
+		parent->rest -= t->choices[node].weight;
+		t->choices[node].is_shown = true;
+	}
+	find_left_out(t, least);
+	return NULL;
 }
 
 struct children {
@@ -113,7 +189,7 @@ struct children {
 static struct error *shown_children(const struct tree *t, uint32_t node, struct children *ret)
 {
 	for (uint32_t c = node_at(t, node)->first_child; c != NODE_NONE; c = node_at(t, c)->next)
-		if (t->is_shown[c] && !array_push(ret, c))
+		if (t->choices[c].is_shown && !array_push(ret, c))
 			return &error_no_memory;
 	if (ret->count)
 		qsort_r(ret->items, ret->count, sizeof(*ret->items), by_total,
@@ -153,31 +229,35 @@ static void print_numbers(const struct tree *t, const struct flame_node *node)
 	}
 }
 
-/* What a stack is: its classes, and how often. */
-static void print_stack_note(FILE *note, const struct tree *t, const struct flame_node *node)
+/* What a stack is, or all from where the tree ends: its classes, and how often. */
+static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 {
+	const struct flame_node *node = node_at(t, number);
+	const struct choice *choice = &t->choices[number];
+	const bool is_tip = !choice->has_shown_child;
+	const uint64_t value = is_tip ? node->total : node->self;
+	const uint64_t *by_class = is_tip ? node->by_class : node->self_by_class;
+	const bool has_count = is_tip && node->count && !t->flame->is_events;
 	unsigned classes = flame_classes(t->flame), largest = 0;
-	char value[UNITS_TEXT_MAX];
-	bool is_whole = node->self == node->total;
-	bool has_count = is_whole && node->count && !t->flame->is_events;
+	char text[UNITS_TEXT_MAX];
 
 	for (unsigned class = 0; class < CLASS_COUNT; class ++)
-		if ((classes >> class & 1) &&
-		    node->self_by_class[class] > node->self_by_class[largest])
+		if ((classes >> class & 1) && by_class[class] > by_class[largest])
 			largest = class;
 	fprintf(note, "  %s ", t->strokes->arrow);
-	if (!is_whole)
-		fprintf(note, "itself %s, ", flame_value(value, t->flame, node->self));
+	if (!is_tip)
+		fprintf(note, "itself %s, ", flame_value(text, t->flame, value));
 	fputs(profile_classes[largest].name, note);
-	if (node->self_by_class[largest] < node->self)
-		fprintf(note, " %.0f%%",
-			100 * share_of((double)node->self_by_class[largest], (double)node->self));
+	if (by_class[largest] < value)
+		fprintf(note, " %.0f%%", 100 * share_of((double)by_class[largest], (double)value));
+	if (is_tip && choice->stacks > 1)
+		fprintf(note, ", %" PRIu32 " stacks", choice->stacks);
 	if (has_count)
 		fprintf(note, ", %" PRIu64 " %s%s", node->count,
 			profile_classes[largest].is_off_cpu ? "time" : "sample",
 			plural(node->count));
 	if (has_count && node->count > 1 && profile_classes[largest].is_off_cpu)
-		fprintf(note, ", %s each", units_format(value, UNIT_NS, node->self / node->count));
+		fprintf(note, ", %s each", units_format(text, UNIT_NS, value / node->count));
 }
 
 /* Cut to the terminal, where there is one. */
@@ -217,8 +297,8 @@ static struct error *print_node(const struct tree *t, uint32_t number, const cha
 		node->kind == FRAME_KERNEL ? " [k]"
 		: node->inlined            ? " [i]"
 					   : "");
-	if (t->is_stack[number] && !t->flame->is_diff)
-		print_stack_note(line, t, node);
+	if (t->choices[number].is_said && !t->flame->is_diff)
+		print_stack_note(line, t, number);
 	if (fclose(line) != 0 || !visible)
 		return &error_no_memory;
 	print_numbers(t, numbers ? node : NULL);
@@ -259,7 +339,7 @@ static struct error *find_chain(const struct tree *t, uint32_t node, struct chil
 			return &error_no_memory;
 		ret_children->count = 0;
 		err = shown_children(t, node, ret_children);
-		if (err || ret_children->count != 1 || t->is_stack[node])
+		if (err || ret_children->count != 1 || t->choices[node].is_said)
 			return err;
 		node = ret_children->items[0];
 	}
@@ -348,25 +428,17 @@ static struct error *print_trees(struct tree *t)
 struct error *stack_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style)
 {
-	size_t nodes = report->flame->nodes.count;
 	struct tree t = { .out = out,
 			  .flame = report->flame,
 			  .style = style,
-			  .strokes = style->utf8 ? &unicode_strokes : &ascii_strokes,
-			  .stacks = calloc(nodes, sizeof(*t.stacks)),
-			  .is_stack = calloc(nodes, sizeof(*t.is_stack)),
-			  .is_shown = calloc(nodes, sizeof(*t.is_shown)) };
-	struct error *err = t.stacks && t.is_stack && t.is_shown ? NULL : &error_no_memory;
+			  .strokes = style->utf8 ? &unicode_strokes : &ascii_strokes };
+	struct error *err = choose(&t);
 
-	if (!err)
-		choose(&t);
-	if (t.count) {
+	if (!err && t.tips) {
 		print_heading(out, style, "Stacks");
 		err = print_trees(&t);
 	}
-	free(t.stacks);
-	free(t.is_stack);
-	free(t.is_shown);
+	free(t.choices);
 	array_deinit(&t.prefix);
 	return err;
 }

@@ -156,6 +156,18 @@ static struct error *by_process(struct builder *b, const struct profile *p,
 	return note(b, 0, task_name(b, thread->process, thread->tgid), ret);
 }
 
+/* Kernel threads have a name each, and the kernel as their one program. */
+static struct error *by_program(struct builder *b, const struct profile *p,
+				const struct sample *sample, uint32_t *ret)
+{
+	const struct profile_thread *thread = &p->threads.items[sample->thread];
+
+	return note(b, 0,
+		    thread->is_kernel ? intern(b, "[kernel threads]")
+				      : task_name(b, thread->process, 0),
+		    ret);
+}
+
 static struct error *by_thread(struct builder *b, const struct profile *p,
 			       const struct sample *sample, uint32_t *ret)
 {
@@ -184,9 +196,9 @@ static struct error *by_state(struct builder *b, const struct profile *p,
 typedef struct error *group_of(struct builder *b, const struct profile *p,
 			       const struct sample *sample, uint32_t *ret);
 static group_of *const groups[FLAME_GROUP_COUNT] = {
-	[FLAME_BY_CPU] = by_cpu,       [FLAME_BY_PROCESS] = by_process,
-	[FLAME_BY_THREAD] = by_thread, [FLAME_BY_CGROUP] = by_cgroup,
-	[FLAME_BY_STATE] = by_state,
+	[FLAME_BY_CPU] = by_cpu,         [FLAME_BY_PROGRAM] = by_program,
+	[FLAME_BY_PROCESS] = by_process, [FLAME_BY_THREAD] = by_thread,
+	[FLAME_BY_CGROUP] = by_cgroup,   [FLAME_BY_STATE] = by_state,
 };
 
 static int compare_groups(const void *a, const void *b, void *context)

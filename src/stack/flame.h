@@ -20,6 +20,7 @@
 #define FLAME_GROUPS(GROUP)                                              \
 	GROUP(NONE, "none", "nothing: all stacks together")              \
 	GROUP(CPU, "cpu", "the CPU it was on, or left")                  \
+	GROUP(PROGRAM, "program", "program: the name of its processes")  \
 	GROUP(PROCESS, "process", "process: its name and number")        \
 	GROUP(THREAD, "thread", "thread: process, then name and number") \
 	GROUP(CGROUP, "cgroup", "path of the cgroup")                    \

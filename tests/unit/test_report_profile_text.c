@@ -60,14 +60,57 @@ TEST(what_is_not_shown_is_counted_and_not_taken_for_the_rest)
 		report_scene_text(&s, stack_report),
 		"\n## Stacks\n"
 		"   share       time  stack\n"
-		" 100.00%   46.000µs  main\n"
-		"  86.96%   40.000µs  flush [i]\n"
-		"                     fsync [k]  ← uninterruptible, 2 times, 20.000µs each\n"
-		"\n… 2 more stacks with 6.000µs (13.04%)\n");
+		" 100.00%   46.000µs  main  ← itself 1.000µs, on-cpu\n"
+		"  86.96%   40.000µs  └─ flush [i]\n"
+		"                        fsync [k]  ← uninterruptible, 2 times, 20.000µs each\n"
+		"\n… 1 more stack with 5.000µs (10.87%)\n");
 	s.style.limit = 0;
 	s.style.least_share = 0.1;
 	assert_non_null(
 		strstr(report_scene_text(&s, stack_report), "… 1 more stack with 1.000µs (2.17%)"));
+}
+
+/* It is in no leaf, and most of the time. */
+TEST(a_function_whose_time_is_in_many_callees_is_shown)
+{
+	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
+	char stack[64];
+
+	for (unsigned i = 0; i < 400; i++) {
+		sprintf(stack, "main;parse;leaf%03u", i);
+		build_sample(s.profile, thread, CLASS_ON_CPU, stack, 10, 1);
+	}
+	for (unsigned i = 0; i < 20; i++) {
+		sprintf(stack, "main;other%03u", i);
+		build_sample(s.profile, thread, CLASS_ON_CPU, stack, 100, 10);
+	}
+	s.style.limit = 3;
+	assert_string_equal(report_scene_text(&s, stack_report),
+			    "\n## Stacks\n"
+			    "   share       time  stack\n"
+			    " 100.00%    6.000µs  main\n"
+			    "  66.67%    4.000µs  ├─ parse  ← on-cpu, 400 stacks, 400 samples\n"
+			    "   1.67%      100ns  ├─ other000  ← on-cpu, 10 samples\n"
+			    "   1.67%      100ns  └─ other001  ← on-cpu, 10 samples\n"
+			    "\n… 18 more stacks with 1.800µs (30.00%)\n");
+}
+
+/* Far below the share of the whole from which stacks are shown. */
+TEST(what_is_beside_one_long_sleep_is_shown)
+{
+	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
+
+	build_sample(s.profile, thread, CLASS_INTERRUPTIBLE, "main;join", 1000000, 1);
+	for (unsigned i = 0; i < 8; i++)
+		build_sample(s.profile, thread, CLASS_INTERRUPTIBLE, "worker;lock", 100, 1);
+	assert_string_equal(report_scene_text(&s, stack_report),
+			    "\n## Stacks\n"
+			    "   share       time  stack\n"
+			    "  99.92%    1.000ms  main\n"
+			    "                     join  ← interruptible, 1 time\n"
+			    "\n"
+			    "   0.08%      800ns  worker\n"
+			    "                     lock  ← interruptible, 8 times, 100ns each\n");
 }
 
 TEST(stacks_that_changed_come_by_their_change)
@@ -362,6 +405,8 @@ TEST(nothing_is_said_about_nothing)
 
 UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(stacks_can_be_ascii),
 	   CASE(what_is_not_shown_is_counted_and_not_taken_for_the_rest),
+	   CASE(a_function_whose_time_is_in_many_callees_is_shown),
+	   CASE(what_is_beside_one_long_sleep_is_shown),
 	   CASE(stacks_that_changed_come_by_their_change), CASE(lines_are_cut_to_the_terminal),
 	   CASE(the_middle_of_long_chains_is_cut_out),
 	   CASE(threads_have_columns_for_what_occurs_and_their_sum),

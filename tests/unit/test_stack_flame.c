@@ -176,6 +176,12 @@ TEST(groups)
 		     " db (10);flush (11);main;work 7"
 		     " db (10);flush (11);main;work;read;vfs_read 5"
 		     " web (20);web (20);main;poll 1000");
+	expect_flame(p, (struct flame_view){ .group_by = FLAME_BY_PROGRAM },
+		     "db;main;work 107 db;main;work;read;vfs_read 45 web;main;poll 1000");
+	p->threads.items[2].is_kernel = true;
+	expect_flame(p, (struct flame_view){ .group_by = FLAME_BY_PROGRAM },
+		     "[kernel threads];main;poll 1000 db;main;work 107"
+		     " db;main;work;read;vfs_read 45");
 	expect_flame(p, (struct flame_view){ .group_by = FLAME_BY_CGROUP },
 		     "/db;main;work 107 /db;main;work;read;vfs_read 45"
 		     " [unknown];main;poll 1000");
