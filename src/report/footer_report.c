@@ -45,7 +45,11 @@ static void print_events(FILE *out, const struct profile *profile)
 
 	if (l->switches)
 		fprintf(out, " seen      %" PRIu64 " switches\n", l->switches);
-	fprintf(out, " events    %" PRIu64 ", of which %" PRIu64 " kept\n", l->events, l->kept);
+	fprintf(out, " events    %" PRIu64 ", of which %" PRIu64 " kept", l->events, l->kept);
+	if (l->in_progress)
+		fprintf(out, "; and %" PRIu64 " wait%s that had not ended", l->in_progress,
+			plural(l->in_progress));
+	fputc('\n', out);
 }
 
 static void print_truncated(FILE *out, const struct profile_losses *l)

@@ -158,6 +158,9 @@ struct profile_losses {
 	uint64_t switches; /* seen, of all threads */
 	uint64_t events;   /* stretches, samples and hits of wanted threads */
 	uint64_t kept;     /* of these, in `samples` */
+	/* Waits that had not ended: beside `events`, and in `samples` with what had passed of them.
+	 */
+	uint64_t in_progress;
 	uint64_t filtered; /* too short, too long, of another state, not drawn */
 	uint64_t filtered_ns;
 	uint64_t lost, lost_ns;                    /* no room, for a stack, a sample or a thread */

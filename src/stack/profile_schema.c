@@ -335,6 +335,7 @@ static const struct profile_field losses_fields[] = {
 	LOSS(u64, switches),
 	LOSS(u64, events),
 	LOSS(u64, kept),
+	LOSS(u64, in_progress),
 	LOSS(u64, filtered),
 	LOSS(u64, filtered_ns),
 	LOSS(u64, lost),

@@ -23,7 +23,17 @@ struct code {
 	char type;
 };
 
+/* Where code of its kind begins and ends, by symbols that are no functions. */
+struct section {
+	uint64_t start, end;
+};
+static const struct {
+	const char *start, *end;
+} section_marks[] = { { "__sched_text_start", "__sched_text_end" },
+		      { "__lock_text_start", "__lock_text_end" } };
+
 struct kallsyms {
+	struct section sections[array_length(section_marks)];
 	struct {
 		ARRAY(struct code);
 	} code;
@@ -66,6 +76,18 @@ static bool add_bytes(struct kallsyms *symbols, struct text text)
 	return true;
 }
 
+static void look_for_marks(struct kallsyms *symbols, const struct kallsym *symbol)
+{
+	if (symbol->module.length)
+		return;
+	for (size_t i = 0; i < array_length(section_marks); i++) {
+		if (text_equal(symbol->name, text_of(section_marks[i].start)))
+			symbols->sections[i].start = symbol->address;
+		if (text_equal(symbol->name, text_of(section_marks[i].end)))
+			symbols->sections[i].end = symbol->address;
+	}
+}
+
 static struct error *add_line(struct kallsyms *symbols, struct text line)
 {
 	struct kallsym symbol;
@@ -76,6 +98,7 @@ static struct error *add_line(struct kallsyms *symbols, struct text line)
 	symbols->has_addresses |= symbol.address != 0;
 	if (!is_code(symbol.type))
 		return NULL;
+	look_for_marks(symbols, &symbol);
 	if (symbols->code.count >= KALLSYMS_MAX || symbols->bytes.count >= KALLSYMS_BYTES_MAX)
 		return error_create("more than %zu functions", KALLSYMS_MAX);
 	code = (struct code){
@@ -254,4 +277,12 @@ bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kall
 	ret->name = name_of(symbols, code);
 	ret->module = (struct text){ ret->name.bytes + code->name_length, code->module_length };
 	return true;
+}
+
+bool kallsyms_is_scheduler(const struct kallsyms *symbols, uint64_t address)
+{
+	for (size_t i = 0; i < array_length(section_marks); i++)
+		if (address >= symbols->sections[i].start && address < symbols->sections[i].end)
+			return true;
+	return false;
 }

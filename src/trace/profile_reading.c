@@ -124,6 +124,7 @@ static struct error *put_losses(struct reading *r)
 		.switches = now.switches - before.switches,
 		.events = now.events - before.events + lost,
 		.kept = now.kept - before.kept,
+		.in_progress = r->in_progress,
 		.filtered = now.filtered - before.filtered,
 		.filtered_ns = now.filtered_ns - before.filtered_ns,
 		.lost = now.lost - before.lost + lost,
@@ -213,6 +214,7 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	if (err)
 		return err;
 	r.profile->kept = kept_share(session->kept);
+	whole_stacks_init(&r.wholes, session->symbols);
 	r.threads = malloc(((size_t)r.record_count + 1) * sizeof(*r.threads));
 	if (r.threads) {
 		memset(r.threads, 0xff, ((size_t)r.record_count + 1) * sizeof(*r.threads));
@@ -231,6 +233,7 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	word_map_deinit(&r.frames);
 	word_map_deinit(&r.leaders);
 	word_map_deinit(&r.cgroups);
+	whole_stacks_deinit(&r.wholes);
 	if (err) {
 		profile_destroy(r.profile);
 		return err;

@@ -11,6 +11,7 @@
 #define TRACE_READING_H
 
 #include "trace/profile_internal.h"
+#include "trace/whole_stacks.h"
 
 /* One reading under way. */
 struct reading {
@@ -20,9 +21,11 @@ struct reading {
 	uint32_t record_count; /* numbers are below */
 	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
 	struct word_map stacks, frames, leaders, cgroups;
-	uint64_t lost, lost_ns; /* of what goes on */
-	uint64_t torn;          /* records that were written whenever they were read */
-	uint64_t *latest;       /* by CPU: when a thread got it or left it last */
+	struct whole_stacks wholes; /* of the kernel, that waits have */
+	uint64_t in_progress;       /* waits that go on and are in the samples */
+	uint64_t lost, lost_ns;     /* of what goes on */
+	uint64_t torn;              /* records that were written whenever they were read */
+	uint64_t *latest;           /* by CPU: when a thread got it or left it last */
 };
 
 /* Of the stretch that a thread is in, as of `now`. */
@@ -43,6 +46,9 @@ struct error *reading_samples(struct reading *r) MUST_CHECK;
 
 /* The longest waits, the histograms, who ran instead (reading_extras.c). */
 struct error *reading_extras(struct reading *r) MUST_CHECK;
+
+/* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
+struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t ns) MUST_CHECK;
 
 /* The node of the stacks of a key (reading_stacks.c). */
 struct error *reading_node(struct reading *r, const struct count_key *key,

@@ -157,6 +157,7 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 	entry->value.runnable_ns += more.runnable_ns;
 	entry->value.runnable_count += more.runnable_count;
 	entry->is_in_progress = true;
+	r->in_progress++;
 	return NULL;
 }
 
@@ -238,6 +239,17 @@ static struct error *put_entry(struct reading *r, struct counted_entry *entry)
 	return err;
 }
 
+static struct error *look_at_wait(struct reading *r, const struct counted_entry *entry)
+{
+	struct count_key key;
+
+	memcpy(&key, entry->key->bytes, sizeof(key));
+	if (key.class >= CLASS_COUNT || !profile_classes[key.class].is_off_cpu)
+		return NULL;
+	return reading_stack_of_wait(r, key.kernel_stack,
+				     entry->value.ns + entry->value.runnable_ns);
+}
+
 struct error *reading_samples(struct reading *r)
 {
 	struct counted_table table;
@@ -245,6 +257,8 @@ struct error *reading_samples(struct reading *r)
 
 	table_init(&table);
 	err = read_table(r, &table);
+	for (size_t i = 0; !err && i < table.entries.count; i++)
+		err = look_at_wait(r, &table.entries.items[i]);
 	for (size_t i = 0; !err && i < table.entries.count; i++)
 		err = put_entry(r, &table.entries.items[i]);
 	if (err) {

@@ -42,6 +42,36 @@ static struct error *push_address(struct reading *r, uint64_t address, uint32_t 
 	return profile_node(r->profile, *node, *known, node);
 }
 
+/* Its frames, innermost first, without those of the programs that took it. */
+static size_t kernel_frames(const struct reading *r, uint32_t stack, const __u64 **ret_frames,
+			    enum stack_end *ret_end)
+{
+	size_t count = profile_chunks_stack(&r->session->chunks, stack, ret_frames, ret_end);
+	size_t own = tracer_frames(r->session->symbols, *ret_frames, count);
+
+	*ret_frames += own;
+	return count - own;
+}
+
+struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t ns)
+{
+	const __u64 *frames = NULL;
+	enum stack_end end;
+	size_t count = kernel_frames(r, stack, &frames, &end);
+
+	return whole_stacks_add(&r->wholes, frames, count, stack, ns);
+}
+
+/* The one that stands for it: see trace/whole_stacks.h. */
+static uint32_t whole_stack(const struct reading *r, uint32_t stack)
+{
+	const __u64 *frames = NULL;
+	enum stack_end end;
+	size_t count = kernel_frames(r, stack, &frames, &end);
+
+	return whole_stacks_find(&r->wholes, frames, count, stack);
+}
+
 /* From the outermost frame to the innermost. */
 static struct error *push_stack(struct reading *r, uint32_t stack, uint32_t image, uint32_t *node)
 {
@@ -122,7 +152,7 @@ struct error *reading_node(struct reading *r, const struct count_key *key, uint3
 	}
 	err = push_stack(r, key->user_stack, image, &node);
 	if (!err)
-		err = push_stack(r, key->kernel_stack, UINT32_MAX, &node);
+		err = push_stack(r, whole_stack(r, key->kernel_stack), UINT32_MAX, &node);
 	if (!err && r->session->options.wakers && (key->waker || key->waker_kernel_stack))
 		err = push_waker(r, key, &node);
 	if (err)

@@ -364,6 +364,9 @@ TEST(the_footer_says_how_walks_ended)
 			    " lost      nothing\n"
 			    " walks     1 user stack: 1 by frame pointers\n"
 			    " checked   2 recognised user stacks walked again, 0 wrong\n");
+	s.profile->meta.losses = (struct profile_losses){ .switches = 3, .in_progress = 1 };
+	assert_non_null(strstr(report_scene_text(&s, footer_report),
+			       " events    0, of which 0 kept; and 1 wait that had not ended\n"));
 	for (size_t end = 0; end < WALK_ENDS; end++)
 		s.profile->meta.losses.walks[end] = 1;
 	assert_non_null(strstr(

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What profiles print is what there was. Part of tests/live/run.
+
+. tests/live/profiles.sh
+
+# napping COMMAND...: beside a process, $napper, that waits at one place again and again and is in such a wait
+# when the command starts.
+napping() {
+	[ -p "$scratch/nothing" ] || mkfifo "$scratch/nothing"
+	bash -c 'exec 3<> "$0"; while :; do read -t 0.8 -u 3; done' "$scratch/nothing" &
+	napper=$!
+	at_end 'kill $napper; wait $napper 2> /dev/null || :'
+	sleep 0.3
+	"$@"
+}
+
+one_wait_is_one_place() {
+	take offcpu -p $napper -d 2
+	equal "places of waits" "$(ask '[samples | select(.class == "interruptible" and .ns > 1e8).stack] | unique | length')" 1
+	equal "waits that had not ended" "$(ask .losses.in_progress)" 1
+	loses_nothing
+}
+
+# Nothing ends in so short a time, and all of it is in the profile.
+waits_that_go_on_are_counted() {
+	"$ctprof" offcpu -p $napper -d 100ms > "$scratch/text" || return 1
+	grep -q 'events    0, of which 0 kept; and 1 wait that had not ended' "$scratch/text" ||
+		grep -q 'events    [1-9]' "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+
+# Two programs have a main, which calls the same.
+programs_are_apart() {
+	"$ctprof" offcpu -d 1 --comm 'nap?' -- bash -c '
+		cp "$(command -v sleep)" "$0/napa"; cp "$0/napa" "$0/napb"
+		"$0/napa" 0.4 & "$0/napb" 0.5; wait' "$scratch" > "$scratch/text" || return 1
+	grep -Eq '^ +[0-9.]+% +[0-9.]+ms  napa$' "$scratch/text" &&
+		grep -Eq '^ +[0-9.]+% +[0-9.]+ms  napb$' "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+
+run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \
+	napping one_wait_is_one_place
+run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
+run_case "offcpu: programs are apart" needs_profiles programs_are_apart
