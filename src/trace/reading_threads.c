@@ -175,6 +175,15 @@ static bool is_stale(const struct reading *r, const struct thread_record *t)
 	       t->since < r->latest[t->cpu];
 }
 
+/* Where switches are not followed, or were not all seen, what a record says of its stretches is not
+ * what the thread did: one that was running when it was looked at would have run all of the time. */
+static void forget_times(struct profile_thread *thread)
+{
+	memset(thread->ns, 0, sizeof(thread->ns));
+	memset(thread->counts, 0, sizeof(thread->counts));
+	thread->voluntary = thread->involuntary = 0;
+}
+
 static struct error *put_thread(struct reading *r, uint32_t number, const struct thread_record *t)
 {
 	struct profile_session *session = r->session;
@@ -192,6 +201,7 @@ static struct error *put_thread(struct reading *r, uint32_t number, const struct
 	};
 	struct thread_totals totals, all, *before = &session->totals.items[number];
 	struct thread_record copy;
+	struct error *err = NULL;
 
 	if (!thread.name || !thread.process)
 		return &error_no_memory;
@@ -214,7 +224,11 @@ static struct error *put_thread(struct reading *r, uint32_t number, const struct
 	if (!array_push(&r->profile->threads, thread))
 		return &error_no_memory;
 	r->threads[number] = (uint32_t)r->profile->threads.count - 1;
-	return session->options.only_times ? put_times(r, r->threads[number]) : NULL;
+	if (session->options.only_times)
+		err = put_times(r, r->threads[number]);
+	if (!err && !thread.is_accounted)
+		forget_times(&r->profile->threads.items[r->threads[number]]);
+	return err;
 }
 
 struct error *reading_threads(struct reading *r)

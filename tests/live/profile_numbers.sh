@@ -38,7 +38,19 @@ programs_are_apart() {
 		grep -Eq '^ +[0-9.]+% +[0-9.]+ms  napb$' "$scratch/text" || { cat "$scratch/text"; return 1; }
 }
 
+# It reads in vain nearly all of the time: wall time is not time on the CPU.
+samples_are_all_that_is_known() {
+	take profile --mode on -p $napper -d 1
+	equal "accounted threads" "$(ask '[.threads[] | select(.accounted)] | length')" 0
+	equal "times of threads" "$(ask '[.threads[].ns // {} | .[]] | add // 0')" 0
+	"$ctprof" profile --mode on -F 999 --format json -o "$profile" -- bash -c 'for ((i = 0; i < 300000; i++)); do :; done; sleep 1'
+	equal "times of threads" "$(ask '[.threads[].ns // {} | .[]] | add // 0')" 0
+	[ "$(ask '[samples | select(.class == "on-cpu").ns] | add // 0')" -gt 0 ] || { echo "no samples"; return 1; }
+}
+
 run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
 run_case "offcpu: programs are apart" needs_profiles programs_are_apart
+run_case "profile: no times of threads whose switches are not followed" needs_profiles \
+	napping samples_are_all_that_is_known
