@@ -6,6 +6,8 @@
 #ifndef STACK_PPROF_H
 #define STACK_PPROF_H
 
+#include "stack/profile.h"
+
 /* Sample types. */
 #define PPROF_ON_CPU  "on-cpu"
 #define PPROF_OFF_CPU "off-cpu"
@@ -23,5 +25,9 @@
 
 /* The file of functions of the kernel; those of a module have "[module]". */
 #define PPROF_KERNEL "[kernel]"
+
+/* A pattern of the functions that all waits end in, schedule() and those around it: without them
+ * pprof shows who waits. It is empty where something else would go with them. */
+struct error *pprof_frames_to_drop(const struct profile *profile, char **ret) MUST_CHECK;
 
 #endif

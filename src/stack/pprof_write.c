@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sum.h"
 #include "base/utf8.h"
 #include "stack/gzip.h"
 #include "stack/pprof.h"
@@ -18,12 +19,22 @@ struct writer {
 	struct arena arena; /* of strings as they are written */
 	struct names strings;
 	struct word_map string_numbers, functions, mappings, locations;
+	struct word_map file_numbers; /* of modules, to `files` */
+	struct {
+		ARRAY(struct module_file {
+			uint64_t limit; /* behind the last address in it */
+			const struct profile_mapping
+				*piece;    /* which has its build-id; may be NULL */
+			bool is_ambiguous; /* there are several of this name */
+			bool has_unnamed;  /* functions */
+		});
+	} files;
 	uint32_t string_count, function_count, mapping_count, location_count;
 	/* Of each node: the number of the location that its frame is in, with those that it is
 	 * inlined into; 0: none yet. */
 	uint32_t *locations_of;
 	bool *is_written;   /* of each location */
-	int64_t columns[3]; /* which value of a sample has on-CPU, off-CPU time, the count; -1 */
+	int64_t columns[3]; /* which value of a sample has the count, on-CPU, off-CPU time; -1 */
 	size_t column_count;
 	struct {
 		ARRAY(uint64_t);
@@ -34,7 +45,8 @@ struct writer {
 	struct error *error; /* the first one; nothing is written after it */
 };
 
-enum { ON_CPU, OFF_CPU, COUNT };
+/* The last one is what some tools show when they are not told, so times come behind counts. */
+enum { COUNT, ON_CPU, OFF_CPU };
 
 static void fail(struct writer *w, struct error *err)
 {
@@ -183,13 +195,75 @@ static int64_t module_name(struct writer *w, const struct frame *frame)
 	return text(w, bracketed);
 }
 
-/* Without addresses, as far as functions have names: pprof is not to look for others. */
+/* --- files that named frames are in --- */
+
+static struct words file_key(const struct frame *frame)
+{
+	return (struct words){ { (uintptr_t)frame->module } };
+}
+
+/* Of all files what frames need of them. */
+static void find_files(struct writer *w)
+{
+	const struct profile *p = w->profile;
+
+	for (size_t i = 0; i < p->frames.count && !w->error; i++) {
+		const struct frame *frame = &p->frames.items[i];
+		uint32_t *number = word_map_at(&w->file_numbers, file_key(frame));
+		struct module_file *file;
+
+		if (frame->image && !frame->name)
+			continue;
+		if (number && *number == WORD_MAP_NEW &&
+		    array_push(&w->files, (struct module_file){ 0 }))
+			*number = (uint32_t)w->files.count - 1;
+		if (!number || *number == WORD_MAP_NEW) {
+			fail(w, &error_no_memory);
+			return;
+		}
+		file = &w->files.items[*number];
+		file->has_unnamed |= !frame->name;
+		if (frame->address >= file->limit && frame->address < UINT64_MAX)
+			file->limit = frame->address + 1;
+	}
+	for (size_t i = 0; i < p->mappings.count && !w->error; i++) {
+		const struct profile_mapping *piece = &p->mappings.items[i];
+		const uint32_t number = word_map_find(&w->file_numbers,
+						      (struct words){ { (uintptr_t)piece->path } });
+		struct module_file *file = number == WORD_MAP_NEW ? NULL : &w->files.items[number];
+
+		if (!file || !piece->build_id_length)
+			continue;
+		if (!file->piece)
+			file->piece = piece;
+		else if (file->piece->build_id_length != piece->build_id_length ||
+			 memcmp(file->piece->build_id, piece->build_id, piece->build_id_length) !=
+				 0)
+			file->is_ambiguous = true;
+	}
+}
+
+static void fill_named(struct writer *w, const struct module_file *file, Pprof__Mapping *mapping)
+{
+	const bool has_functions = !file || !file->has_unnamed;
+
+	/* Addresses of frames are those in the file. */
+	if (file)
+		mapping->memory_limit = file->limit;
+	if (file && file->piece && !file->is_ambiguous)
+		mapping->build_id = build_id(w, file->piece);
+	mapping->has_functions = mapping->has_filenames = has_functions;
+	mapping->has_line_numbers = mapping->has_inline_frames = has_functions;
+}
+
+/* Where all functions have names, pprof is not to look for others. */
 static uint32_t mapping_of(struct writer *w, const struct frame *frame)
 {
 	const struct profile_mapping *raw = raw_mapping(w->profile, frame);
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *item = &mapping;
 	int64_t filename = raw ? name(w, raw->path) : module_name(w, frame);
+	uint32_t number;
 	bool is_new;
 
 	if (!filename)
@@ -206,13 +280,39 @@ static uint32_t mapping_of(struct writer *w, const struct frame *frame)
 		mapping.file_offset = raw->file_offset;
 		mapping.build_id = build_id(w, raw);
 	} else {
-		mapping.has_functions = mapping.has_filenames = true;
-		mapping.has_line_numbers = mapping.has_inline_frames = true;
+		number = word_map_find(&w->file_numbers, file_key(frame));
+		fill_named(w, number == WORD_MAP_NEW ? NULL : &w->files.items[number], &mapping);
 	}
 	piece.n_mapping = 1;
 	piece.mapping = &item;
 	emit(w, &piece);
 	return (uint32_t)mapping.id;
+}
+
+/* The first mapping is the program that the profile is about: that of the thread with most time. */
+static void put_program(struct writer *w)
+{
+	const struct profile *p = w->profile;
+	_cleanup_free_ uint64_t *ns = calloc(p->images.count + 1, sizeof(*ns));
+	size_t most = 0;
+
+	if (!ns) {
+		fail(w, &error_no_memory);
+		return;
+	}
+	for (size_t i = 0; i < p->samples.count; i++) {
+		const struct sample *sample = &p->samples.items[i];
+		const uint32_t image = p->threads.items[sample->thread].image;
+
+		if (!image || image > p->images.count)
+			continue;
+		sum_add(&ns[image], sample->ns + sample->count);
+		if (p->images.items[image - 1].exe && (!most || ns[image] > ns[most]))
+			most = image;
+	}
+	if (most)
+		mapping_of(w, &(struct frame){ .kind = FRAME_USER,
+					       .module = p->images.items[most - 1].exe });
 }
 
 /* The frames of one location: `node` and what it is inlined into. */
@@ -394,11 +494,11 @@ static void put_types(struct writer *w)
 		on |= class == CLASS_ON_CPU;
 		off |= profile_classes[class].is_off_cpu;
 	}
+	put_type(w, COUNT, PPROF_SAMPLES, "count");
 	if (on)
 		put_type(w, ON_CPU, PPROF_ON_CPU, "nanoseconds");
 	if (off)
 		put_type(w, OFF_CPU, PPROF_OFF_CPU, "nanoseconds");
-	put_type(w, COUNT, PPROF_SAMPLES, "count");
 }
 
 static void put_head(struct writer *w)
@@ -413,6 +513,12 @@ static void put_head(struct writer *w)
 	piece.default_sample_type = text(w, w->columns[OFF_CPU] >= 0  ? PPROF_OFF_CPU
 					    : w->columns[ON_CPU] >= 0 ? PPROF_ON_CPU
 								      : PPROF_SAMPLES);
+	if (w->columns[OFF_CPU] >= 0) {
+		_cleanup_free_ char *pattern = NULL;
+
+		fail(w, pprof_frames_to_drop(w->profile, &pattern));
+		piece.drop_frames = pattern ? text(w, pattern) : 0;
+	}
 	piece.time_nanos = whole(meta->captured_at_unix_ns);
 	piece.duration_nanos = whole(meta->duration_ns);
 	if (meta->on_cpu_period_ns) {
@@ -432,6 +538,8 @@ static void put_head(struct writer *w)
 static void write_all(struct writer *w)
 {
 	put_head(w);
+	find_files(w);
+	put_program(w);
 	find_locations(w);
 	for (size_t i = 0; i < w->profile->samples.count && !w->error; i++)
 		put_sample(w, &w->profile->samples.items[i]);
@@ -445,6 +553,8 @@ static void release(struct writer *w)
 	word_map_deinit(&w->functions);
 	word_map_deinit(&w->mappings);
 	word_map_deinit(&w->locations);
+	word_map_deinit(&w->file_numbers);
+	array_deinit(&w->files);
 	array_deinit(&w->stack);
 	array_deinit(&w->packed);
 	free(w->locations_of);

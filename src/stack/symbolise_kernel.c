@@ -26,7 +26,8 @@ static const struct name *shown(struct profile *profile, struct text name)
 	return profile_name(profile, made, demangle(symbol, made));
 }
 
-/* The address says nothing to anybody after this, for the kernel is elsewhere after each boot. */
+/* The kernel is elsewhere after each boot, so the address is kept from where its code begins; of
+ * modules nothing tells where theirs does. */
 static struct error *put(void *context, uint32_t number, const struct frame *frame,
 			 enum frame_role role, uint32_t parent, uint32_t *ret)
 {
@@ -40,6 +41,9 @@ static struct error *put(void *context, uint32_t number, const struct frame *fra
 	if (kallsyms_find(kernel->symbols, rewrite_address(frame, role), &symbol)) {
 		named.name = shown(kernel->profile, symbol.name);
 		named.offset = frame->address - symbol.address;
+		if (!symbol.module.length && kallsyms_start(kernel->symbols) &&
+		    symbol.address >= kallsyms_start(kernel->symbols))
+			named.address = frame->address - kallsyms_start(kernel->symbols);
 		if (symbol.module.length)
 			named.module = profile_name(kernel->profile, symbol.module.bytes,
 						    symbol.module.length);

@@ -34,6 +34,7 @@ static const struct {
 
 struct kallsyms {
 	struct section sections[array_length(section_marks)];
+	uint64_t start;
 	struct {
 		ARRAY(struct code);
 	} code;
@@ -80,6 +81,8 @@ static void look_for_marks(struct kallsyms *symbols, const struct kallsym *symbo
 {
 	if (symbol->module.length)
 		return;
+	if (text_equal(symbol->name, TEXT("_stext")))
+		symbols->start = symbol->address;
 	for (size_t i = 0; i < array_length(section_marks); i++) {
 		if (text_equal(symbol->name, text_of(section_marks[i].start)))
 			symbols->sections[i].start = symbol->address;
@@ -277,6 +280,11 @@ bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kall
 	ret->name = name_of(symbols, code);
 	ret->module = (struct text){ ret->name.bytes + code->name_length, code->module_length };
 	return true;
+}
+
+uint64_t kallsyms_start(const struct kallsyms *symbols)
+{
+	return symbols->start;
 }
 
 bool kallsyms_is_scheduler(const struct kallsyms *symbols, uint64_t address)

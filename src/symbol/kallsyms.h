@@ -47,6 +47,9 @@ DEFINE_CLEANUP(kallsyms_destroy, struct kallsyms *)
  */
 bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kallsym *ret);
 
+/* Where the kernel's own code begins: elsewhere after each boot. 0: not known. */
+uint64_t kallsyms_start(const struct kallsyms *symbols);
+
 /* Is it in code that waits on behalf of its callers: schedule(), and what around it is marked so?
  * The kernel leaves that out of stacks of others that sleep (in_sched_functions()). */
 bool kallsyms_is_scheduler(const struct kallsyms *symbols, uint64_t address);

@@ -3,10 +3,12 @@
  * The bytes are read and written here by hand, as the description of protobuf has them, and not by
  * the library that the program uses.
  */
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "stack/pprof.h"
 #include "stack/profile_file.h"
 #include "unit/profile_scene.h"
 
@@ -290,22 +292,22 @@ TEST(as_others_read_it)
 	message = unpacked(p);
 	assert_string_equal(string_at(message, 0), "");
 	assert_int_equal(count_in(message, 1), 3);
-	assert_string_equal(type_text(message, 0), "on-cpu/nanoseconds");
-	assert_string_equal(type_text(message, 1), "off-cpu/nanoseconds");
-	assert_string_equal(type_text(message, 2), "samples/count");
+	assert_string_equal(type_text(message, 0), "samples/count");
+	assert_string_equal(type_text(message, 1), "on-cpu/nanoseconds");
+	assert_string_equal(type_text(message, 2), "off-cpu/nanoseconds");
 	assert_string_equal(string_at(message, number_in(message, 14)), "off-cpu");
 	assert_int_equal(number_in(message, 9), 1234567);
 	assert_int_equal(number_in(message, 10), 89);
 	assert_int_equal(number_in(message, 12), 10101010);
 	assert_int_equal(count_in(message, 2), 3);
 	assert_string_equal(sample_text(message, 0),
-			    "leaf;tinier+tiny+main 100 0 1"
+			    "leaf;tinier+tiny+main 1 100 0"
 			    " tid=10 tgid=10 thread=db process=db cgroup=/db state=on-cpu");
 	assert_string_equal(sample_text(message, 1),
-			    "vfs_read;read;main 0 40 2"
+			    "vfs_read;read;main 2 0 40"
 			    " tid=11 tgid=10 thread=flush process=db state=io-wait");
 	assert_string_equal(sample_text(message, 2),
-			    "tiny+main 0 7 3"
+			    "tiny+main 3 0 7"
 			    " tid=11 tgid=10 cpu=2 thread=flush process=db state=runnable");
 	profile_destroy(p);
 }
@@ -348,9 +350,9 @@ TEST(types_that_there_are)
 	build_sample(p, thread, CLASS_STOPPED, "main", 5, 1);
 	message = unpacked(p);
 	assert_int_equal(count_in(message, 1), 2);
-	assert_string_equal(type_text(message, 0), "off-cpu/nanoseconds");
+	assert_string_equal(type_text(message, 1), "off-cpu/nanoseconds");
 	assert_string_equal(sample_text(message, 0),
-			    "main 5 1 tid=1 tgid=1 thread=a process=a state=stopped");
+			    "main 1 5 tid=1 tgid=1 thread=a process=a state=stopped");
 	profile_destroy(p);
 }
 
@@ -390,6 +392,92 @@ TEST(raw_frames)
 	profile_destroy(p);
 }
 
+/* The program comes first, although the stack is asked for from its leaf, and has its build-id. */
+TEST(files_of_named_frames)
+{
+	struct profile *p = build_profile();
+	const struct name *exe = profile_name(p, "/bin/a", 6);
+	struct frame main = { .name = profile_name(p, "main", 4),
+			      .module = exe,
+			      .address = 0x5500 };
+	struct frame leaf = { .kind = FRAME_KERNEL,
+			      .name = profile_name(p, "schedule", 8),
+			      .address = 0x77 };
+	struct sample sample = { .class = CLASS_INTERRUPTIBLE, .cpu = CPU_ANY, .ns = 1 };
+	struct profile_mapping piece = { .path = exe,
+					 .start = 0x10000,
+					 .end = 0x20000,
+					 .build_id_length = 2,
+					 .build_id = { 0xab, 0x0c } };
+	struct text message, mapping;
+	uint32_t number;
+
+	number = build_profile_thread(p, 1, 1, "a", "a", NULL);
+	p->threads.items[number].image = 1;
+	assert_true(
+		array_push(&p->images, (struct profile_image){ .exe = exe, .mapping_count = 1 }));
+	assert_true(array_push(&p->mappings, piece));
+	expect_ok(profile_frame(p, &main, &number));
+	expect_ok(profile_node(p, NODE_NONE, number, &sample.node));
+	expect_ok(profile_frame(p, &leaf, &number));
+	expect_ok(profile_node(p, sample.node, number, &sample.node));
+	expect_ok(profile_add(p, &sample));
+	message = unpacked(p);
+	mapping = part_in(message, 3, 0);
+	assert_string_equal(string_at(message, number_in(mapping, 5)), "/bin/a");
+	assert_string_equal(string_at(message, number_in(mapping, 6)), "ab0c");
+	assert_int_equal(number_in(mapping, 3), 0x5501);
+	mapping = part_in(message, 3, 1);
+	assert_string_equal(string_at(message, number_in(mapping, 5)), "[kernel]");
+	assert_int_equal(number_in(mapping, 3), 0x78);
+	assert_int_equal(number_in(part_in(message, 4, 0), 3), 0x77);
+	/* Of two files with the name, which is meant is not known. */
+	piece.build_id[0] = 0xff;
+	assert_true(array_push(&p->mappings, piece));
+	message = unpacked(p);
+	assert_int_equal(number_in(part_in(message, 3, 0), 6), 0);
+	profile_destroy(p);
+}
+
+static bool drops(const struct profile *p, const char *name)
+{
+	_cleanup_free_ char *pattern = NULL;
+	regex_t regex;
+	bool matches;
+	char whole[1024];
+
+	expect_ok(pprof_frames_to_drop(p, &pattern));
+	snprintf(whole, sizeof(whole), "^(%s)$", pattern);
+	assert_int_equal(regcomp(&regex, whole, REG_EXTENDED | REG_NOSUB), 0);
+	matches = regexec(&regex, name, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return matches && *pattern;
+}
+
+TEST(waiting_itself_can_be_left_out)
+{
+	struct profile *p = build_profile();
+	uint32_t a = build_profile_thread(p, 1, 1, "a", "a", NULL);
+	struct text message;
+
+	build_sample(p, a, CLASS_INTERRUPTIBLE,
+		     "main;poll_[k];schedule_timeout.part.0_[k];schedule_[k]", 5, 1);
+	message = unpacked(p);
+	assert_int_not_equal(number_in(message, 7), 0);
+	assert_true(drops(p, "schedule"));
+	assert_true(drops(p, "schedule_timeout.part.0"));
+	assert_false(drops(p, "schedule_work"));
+	assert_false(drops(p, "poll"));
+	/* A function of a program with the name: all that it calls would go too. */
+	build_sample(p, a, CLASS_INTERRUPTIBLE, "main;schedule", 5, 1);
+	assert_false(drops(p, "schedule"));
+	assert_true(drops(p, "__schedule"));
+	/* Something on top: a waker. */
+	build_sample(p, a, CLASS_INTERRUPTIBLE, "main;schedule_[k];--;wake", 5, 1);
+	assert_false(drops(p, "__schedule"));
+	profile_destroy(p);
+}
+
 /* Bytes that are no characters would be refused by readers. */
 TEST(strings_are_utf8)
 {
@@ -402,7 +490,7 @@ TEST(strings_are_utf8)
 		     5, 1);
 	message = unpacked(p);
 	assert_string_equal(sample_text(message, 0), "a\xef\xbf\xbd"
-						     "b 5 1 state=on-cpu");
+						     "b 1 5 state=on-cpu");
 	profile_destroy(p);
 }
 
@@ -702,9 +790,11 @@ TEST(labels_without_end)
 
 UNIT_TESTS(cmocka_unit_test(as_others_read_it), cmocka_unit_test(tables),
 	   cmocka_unit_test(types_that_there_are), cmocka_unit_test(raw_frames),
-	   cmocka_unit_test(strings_are_utf8), cmocka_unit_test(a_profile_of_cpu_time),
-	   cmocka_unit_test(modules_of_the_kernel), cmocka_unit_test(labels_are_understood),
-	   cmocka_unit_test(types_of_others), cmocka_unit_test(there_and_back),
-	   cmocka_unit_test(everything_can_be_written), cmocka_unit_test(what_is_refused),
-	   cmocka_unit_test(what_points_nowhere), cmocka_unit_test(stacks_without_end),
-	   cmocka_unit_test(parts_without_end), cmocka_unit_test(labels_without_end))
+	   cmocka_unit_test(files_of_named_frames),
+	   cmocka_unit_test(waiting_itself_can_be_left_out), cmocka_unit_test(strings_are_utf8),
+	   cmocka_unit_test(a_profile_of_cpu_time), cmocka_unit_test(modules_of_the_kernel),
+	   cmocka_unit_test(labels_are_understood), cmocka_unit_test(types_of_others),
+	   cmocka_unit_test(there_and_back), cmocka_unit_test(everything_can_be_written),
+	   cmocka_unit_test(what_is_refused), cmocka_unit_test(what_points_nowhere),
+	   cmocka_unit_test(stacks_without_end), cmocka_unit_test(parts_without_end),
+	   cmocka_unit_test(labels_without_end))
