@@ -92,16 +92,12 @@ static struct error *push_stack(struct reading *r, uint32_t stack, uint32_t imag
 }
 
 /* The same from the innermost to the outermost, as wakers stand on who they woke. */
-static struct error *push_inverted(struct reading *r, uint32_t stack, uint32_t image,
-				   uint32_t *node)
+static struct error *push_inverted(struct reading *r, const __u64 *frames, size_t count,
+				   uint32_t image, uint32_t *node)
 {
-	const __u64 *frames;
-	enum stack_end end;
-	size_t count = profile_chunks_stack(&r->session->chunks, stack, &frames, &end);
 	struct error *err = NULL;
 
-	for (size_t i = image == UINT32_MAX ? tracer_frames(r->session->symbols, frames, count) : 0;
-	     !err && i < count; i++)
+	for (size_t i = 0; !err && i < count; i++)
 		err = push_address(r, frames[i], image, node);
 	return err;
 }
@@ -120,12 +116,20 @@ static struct error *push_waker(struct reading *r, const struct count_key *key, 
 				 ? image_watch_find(r->session->images, waker->tgid, waker->begun)
 				 : 0;
 	char name[PROFILE_COMM_MAX + 32] = "[interrupt]";
+	const __u64 *frames = NULL;
+	enum stack_end end;
+	size_t count = kernel_frames(r, key->waker_kernel_stack, &frames, &end);
+	/* What an interrupt came upon woke nobody. */
+	size_t own = interrupt_frames(r->session->symbols, frames, count);
 	struct error *err = push_note(r, "--", node);
 
 	if (!err)
-		err = push_inverted(r, key->waker_kernel_stack, UINT32_MAX, node);
-	if (!err)
-		err = push_inverted(r, key->waker_user_stack, image, node);
+		err = push_inverted(r, frames, own, UINT32_MAX, node);
+	if (!err && own == count) {
+		count = profile_chunks_stack(&r->session->chunks, key->waker_user_stack, &frames,
+					     &end);
+		err = push_inverted(r, frames, count, image, node);
+	}
 	if (waker)
 		snprintf(name, sizeof(name), "waker: %.*s (%" PRIu32 ")", PROFILE_COMM_MAX,
 			 waker->name, waker->tid);

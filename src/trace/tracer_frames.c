@@ -45,6 +45,24 @@ size_t tracer_frames(const struct kallsyms *symbols, const __u64 *frames, size_t
 	return own;
 }
 
+/* Where interrupts enter the kernel: x86 (arch/x86/include/asm/idtentry.h), then arm64
+ * (arch/arm64/kernel/entry.S). Exceptions are of who causes them. */
+static const char *const interrupt_entries[] = {
+	"asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
+	"asm_exc_nmi", "el1h_64_irq",          "el1h_64_fiq",
+	"el0t_64_irq", "el0t_64_fiq",          "el0t_32_irq",
+	"el0t_32_fiq",
+};
+
+size_t interrupt_frames(const struct kallsyms *symbols, const __u64 *frames, size_t count)
+{
+	for (size_t i = 0; symbols && i < count; i++)
+		for (size_t k = 0; k < array_length(interrupt_entries); k++)
+			if (starts(symbols, frames[i], interrupt_entries[k]))
+				return i + 1;
+	return count;
+}
+
 size_t tracer_frames_always(const struct kallsyms *symbols, const __u64 *frames, size_t count)
 {
 	size_t own = tracer_frames(symbols, frames, count);

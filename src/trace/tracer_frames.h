@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames at the leaf of a kernel stack that are those of the program that looks at it.
+ * Frames of a kernel stack that are of somebody else than who is looked at: at the leaf those of
+ * the program that looks, at the root those that an interrupt came upon.
  */
 #ifndef TRACE_TRACER_FRAMES_H
 #define TRACE_TRACER_FRAMES_H
@@ -17,5 +18,9 @@ size_t tracer_frames(const struct kallsyms *symbols, const __u64 *frames, size_t
  * function that calls one after the other is there too (__traceiter_*, include/linux/tracepoint.h),
  * which is not counted. */
 size_t tracer_frames_always(const struct kallsyms *symbols, const __u64 *frames, size_t count);
+
+/* How many frames, innermost first, are of an interrupt, its entry among them; all where there is
+ * none. Behind them is what was merely interrupted. */
+size_t interrupt_frames(const struct kallsyms *symbols, const __u64 *frames, size_t count);
 
 #endif

@@ -48,9 +48,20 @@ samples_are_all_that_is_known() {
 	[ "$(ask '[samples | select(.class == "on-cpu").ns] | add // 0')" -gt 0 ] || { echo "no samples"; return 1; }
 }
 
+# Timers, on busy CPUs: what they interrupt is in a loop, and wakes nobody.
+interrupted_code_wakes_nobody() {
+	take offcpu --wakers --comm waits -- bash -c 'for i in 1 2 3 4; do timeout 2 bash -c "while :; do :; done" & done
+		"$0" "$1" 10 100 sleep; wait' "$programs/waits" "$disk"
+	agrees "frames beyond the interrupt" '[samples | .stack | select(index("--")) | .[index("--"):]] as $wakers |
+		(if any($wakers[]; any(.[]; test("^asm_sysvec|^asm_common_interrupt"))) then empty else "no interrupt woke" end),
+		($wakers[] | (map(test("^asm_sysvec_|^asm_common_interrupt")) | index(true)) as $i | select($i) |
+			select(length > $i + 2) | "\(.)")'
+}
+
 run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
 run_case "offcpu: programs are apart" needs_profiles programs_are_apart
 run_case "profile: no times of threads whose switches are not followed" needs_profiles \
 	napping samples_are_all_that_is_known
+run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interrupted_code_wakes_nobody
