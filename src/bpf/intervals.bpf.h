@@ -240,6 +240,8 @@ static __always_inline void see_cgroup(struct task_struct *task, struct profile_
 	t = w->number ? thread_at(w->number) : 0;
 	if (t)
 		end_record(t, w->number, counts);
+	/* The record may be another thread's from now on. */
+	w->number = 0;
 	w->watch = WATCH_NEW;
 }
 

@@ -149,6 +149,8 @@ int on_exec(__u64 *ctx)
 	/* One that was made by this exec's own look is that of the new program already. */
 	if (t && t->begun == now)
 		return 0;
+	/* What comes on this CPU meanwhile is not the record's, which may soon be another thread's. */
+	w->number = 0;
 	if (t) {
 		t->ns[CLASS_ON_CPU] += now - t->since;
 		t->since = now;
@@ -185,6 +187,7 @@ int on_rename(__u64 *ctx)
 	if (config.has_comm) {
 		if (t && counts)
 			end_record(t, w->number, counts);
+		w->number = 0;
 		w->watch = WATCH_NEW;
 	}
 	return 0;
@@ -214,7 +217,9 @@ static __always_inline void look_again(struct task_struct *task, struct watched 
 {
 	struct thread_record *t = w->watch == WATCH_YES && w->number ? thread_at(w->number) : 0;
 
-	if (t && t->is_kept && t->class != CLASS_ON_CPU && !t->kernel_stack && !is_on_cpu(task))
+	/* That of a zombie may be another thread's by now. */
+	if (t && t->tid == tid_of(task) && t->is_kept && t->class != CLASS_ON_CPU &&
+	    !t->kernel_stack && !is_on_cpu(task))
 		first_stack(task, t);
 }
 

@@ -134,9 +134,17 @@ static __always_inline struct thread_record *thread_at(__u32 number)
 	return map ? bpf_map_lookup_elem(map, &at) : 0;
 }
 
-/* 0: no room. */
+/* 0: no room. One that was given back, or one that was never used. */
 static __always_inline __u32 new_thread(void)
 {
+	for (int tries = 0; tries < 4; tries++) {
+		__u32 head = state.free_head;
+
+		if (head == state.free_tail)
+			break;
+		if (__sync_val_compare_and_swap(&state.free_head, head, head + 1) == head)
+			return state.free_numbers[head & (THREADS_FREE - 1)];
+	}
 	if (state.next_thread >= state.thread_room)
 		return 0;
 	return __sync_fetch_and_add(&state.next_thread, 1);

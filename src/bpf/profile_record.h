@@ -217,11 +217,17 @@ struct profile_counts {
 enum stack_site { SITE_SWITCH, SITE_PREEMPTED, SITE_WAKING, SITE_LATE, STACK_SITES };
 #define OWN_FRAMES_MAX 8
 
+#define THREADS_FREE   (1u << 16)
+
 /* Read and written while programs run. */
 struct profile_state {
 	__u64 until;       /* what is later is not counted; 0: all counts */
 	__u32 next_thread; /* numbers are below; 0 is none */
 	__u32 thread_room;
+	/* Numbers of records that user space has read to their end: it puts them behind, programs
+	 * take them in front. */
+	__u32 free_head, free_tail;
+	__u32 free_numbers[THREADS_FREE];
 	__u64 next_word; /* of the pool */
 	__u64 word_room;
 	__u32 has_walked; /* the iterator has seen all threads once */

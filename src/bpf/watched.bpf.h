@@ -244,7 +244,8 @@ static __noinline int begin_watching(struct task_struct *task, struct watched *w
 /* Whoever gets it describes the thread. There may be room for a record where there was none. */
 static __always_inline bool claim(struct watched *w)
 {
-	if (w->watch == WATCH_YES && !w->number && state.next_thread < state.thread_room)
+	if (w->watch == WATCH_YES && !w->number &&
+	    (state.next_thread < state.thread_room || state.free_head != state.free_tail))
 		w->watch = WATCH_NEW;
 	return w->watch == WATCH_NEW &&
 	       __sync_val_compare_and_swap(&w->watch, WATCH_NEW, WATCH_BUSY) == WATCH_NEW;

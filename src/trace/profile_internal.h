@@ -34,6 +34,7 @@ struct counted_table {
 struct thread_totals {
 	uint64_t ns[CLASS_COUNT], counts[CLASS_COUNT];
 	uint64_t voluntary, involuntary;
+	enum { RECORD_IN_USE, RECORD_READ, RECORD_LEFT } end; /* reading_ended.c */
 };
 
 /* Cumulative values by up to three numbers, as of some moment. */

@@ -3,8 +3,8 @@
 
 #include <sys/sysinfo.h>
 
-/* Records are never used twice, and a build makes thousands in a second: so many beside those of
- * the threads that are there. */
+/* Records are used again only once they were read, and a build makes thousands in a second: so many
+ * beside those of the threads that are there. */
 #define FIRST_THREADS 8192
 
 static uint64_t first_threads(void)

@@ -222,6 +222,8 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	} else {
 		err = &error_no_memory;
 	}
+	if (!err && !session->stopped)
+		reading_free_left(&r);
 	if (!err) {
 		if (session->images)
 			image_watch_forget(session->images, session->read_at);
@@ -234,6 +236,8 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	word_map_deinit(&r.leaders);
 	word_map_deinit(&r.cgroups);
 	whole_stacks_deinit(&r.wholes);
+	array_deinit(&r.left_slots);
+	array_deinit(&r.left_runners);
 	if (err) {
 		profile_destroy(r.profile);
 		return err;

@@ -22,10 +22,17 @@ struct reading {
 	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
 	struct word_map stacks, frames, leaders, cgroups;
 	struct whole_stacks wholes; /* of the kernel, that waits have */
-	uint64_t in_progress;       /* waits that go on and are in the samples */
-	uint64_t lost, lost_ns;     /* of what goes on */
-	uint64_t torn;              /* records that were written whenever they were read */
-	uint64_t *latest;           /* by CPU: when a thread got it or left it last */
+	/* By numbers that go: to be deleted once maps were walked. */
+	struct {
+		ARRAY(struct slot_key);
+	} left_slots;
+	struct {
+		ARRAY(struct runner_key);
+	} left_runners;
+	uint64_t in_progress;   /* waits that go on and are in the samples */
+	uint64_t lost, lost_ns; /* of what goes on */
+	uint64_t torn;          /* records that were written whenever they were read */
+	uint64_t *latest;       /* by CPU: when a thread got it or left it last */
 };
 
 /* Of the stretch that a thread is in, as of `now`. */
@@ -49,6 +56,17 @@ struct error *reading_extras(struct reading *r) MUST_CHECK;
 
 /* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
 struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t ns) MUST_CHECK;
+
+/*
+ * Records of threads that have ended, and all that is counted by their numbers, go with the reading
+ * that has them to their end, so that others can have the numbers (reading_ended.c). Where other
+ * threads tell of them, as of who woke them or ran instead, they stay for one interval more.
+ */
+void reading_note_end(struct reading *r, uint32_t number, bool has_ended);
+/* Is it a number that goes with this reading? */
+bool reading_is_left(const struct reading *r, uint32_t number);
+/* After everything was read. */
+void reading_free_left(struct reading *r);
 
 /* The node of the stacks of a key (reading_stacks.c). */
 struct error *reading_node(struct reading *r, const struct count_key *key,

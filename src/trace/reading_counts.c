@@ -250,6 +250,23 @@ static struct error *look_at_wait(struct reading *r, const struct counted_entry 
 				     entry->value.ns + entry->value.runnable_ns);
 }
 
+/* Whoever gets the number next begins with nothing. */
+static void forget_left(struct reading *r, struct counted_table *table)
+{
+	const int map = bpf_map__fd(r->session->program->maps.counted);
+
+	for (size_t i = 0; i < table->entries.count; i++) {
+		struct counted_entry *entry = &table->entries.items[i];
+		struct count_key key;
+
+		memcpy(&key, entry->key->bytes, sizeof(key));
+		if (!reading_is_left(r, key.thread))
+			continue;
+		bpf_map_delete_elem(map, &key);
+		entry->value = (struct count_value){ 0 };
+	}
+}
+
 struct error *reading_samples(struct reading *r)
 {
 	struct counted_table table;
@@ -261,6 +278,8 @@ struct error *reading_samples(struct reading *r)
 		err = look_at_wait(r, &table.entries.items[i]);
 	for (size_t i = 0; !err && i < table.entries.count; i++)
 		err = put_entry(r, &table.entries.items[i]);
+	if (!err && !r->session->stopped)
+		forget_left(r, &table);
 	if (err) {
 		table_deinit(&table);
 		return err;

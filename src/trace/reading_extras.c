@@ -31,6 +31,16 @@ static struct error *since_last(struct amounts *amounts, struct words key,
 	return NULL;
 }
 
+/* Of a number that goes: what comes by it next begins with nothing. */
+static struct error *forget(struct amounts *amounts, struct words key, bool is_noted)
+{
+	const uint32_t place = word_map_find(&amounts->places, key);
+
+	if (place != WORD_MAP_NEW)
+		amounts->values.items[place] = (struct slot_value){ 0 };
+	return is_noted ? NULL : &error_no_memory;
+}
+
 static int by_length(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
@@ -125,7 +135,7 @@ static struct error *put_longest(struct reading *r)
 	return NULL;
 }
 
-static struct error *take_slot(void *context, const void *key_bytes, const void *value_bytes)
+static struct error *add_slot(void *context, const void *key_bytes, const void *value_bytes)
 {
 	struct reading *r = context;
 	const struct slot_key *key = key_bytes;
@@ -167,7 +177,7 @@ static struct error *take_slot(void *context, const void *key_bytes, const void 
 	return NULL;
 }
 
-static struct error *take_runner(void *context, const void *key_bytes, const void *value_bytes)
+static struct error *add_runner(void *context, const void *key_bytes, const void *value_bytes)
 {
 	struct reading *r = context;
 	const struct runner_key *key = key_bytes;
@@ -200,6 +210,30 @@ static struct error *take_runner(void *context, const void *key_bytes, const voi
 	return array_push(&r->profile->contenders, contender) ? NULL : &error_no_memory;
 }
 
+static struct error *take_slot(void *context, const void *key_bytes, const void *value_bytes)
+{
+	struct reading *r = context;
+	const struct slot_key *key = key_bytes;
+	struct error *err = add_slot(r, key, value_bytes);
+
+	if (err || !reading_is_left(r, key->thread))
+		return err;
+	return forget(&r->session->slots, (struct words){ { key->thread, key->class, key->slot } },
+		      array_push(&r->left_slots, *key));
+}
+
+static struct error *take_runner(void *context, const void *key_bytes, const void *value_bytes)
+{
+	struct reading *r = context;
+	const struct runner_key *key = key_bytes;
+	struct error *err = add_runner(r, key, value_bytes);
+
+	if (err || (!reading_is_left(r, key->waiter) && !reading_is_left(r, key->runner)))
+		return err;
+	return forget(&r->session->runners, (struct words){ { key->waiter, key->runner } },
+		      array_push(&r->left_runners, *key));
+}
+
 struct error *reading_extras(struct reading *r)
 {
 	const struct profile_options *options = &r->session->options;
@@ -214,5 +248,9 @@ struct error *reading_extras(struct reading *r)
 	if (!err && options->runners)
 		err = reading_each(bpf_map__fd(program->maps.runners), sizeof(struct runner_key),
 				   sizeof(__u64), take_runner, r);
+	for (size_t i = 0; !err && i < r->left_slots.count; i++)
+		bpf_map_delete_elem(bpf_map__fd(program->maps.slots), &r->left_slots.items[i]);
+	for (size_t i = 0; !err && i < r->left_runners.count; i++)
+		bpf_map_delete_elem(bpf_map__fd(program->maps.runners), &r->left_runners.items[i]);
 	return err;
 }

@@ -176,7 +176,8 @@ static bool is_stale(const struct reading *r, const struct thread_record *t)
 }
 
 /* Where switches are not followed, or were not all seen, what a record says of its stretches is not
- * what the thread did: one that was running when it was looked at would have run all of the time. */
+ * what the thread did: one that was running when it was looked at would have run all of the time.
+ */
 static void forget_times(struct profile_thread *thread)
 {
 	memset(thread->ns, 0, sizeof(thread->ns));
@@ -249,9 +250,15 @@ struct error *reading_threads(struct reading *r)
 	err = r->latest ? look_around(r) : &error_no_memory;
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
 		const struct thread_record *t = profile_chunks_thread(&session->chunks, number);
+		uint32_t flags;
 
-		if (t && t->begun && t->flags & THREAD_WANTED)
+		if (!t || !t->begun)
+			continue;
+		/* Before all else: what it did until its end is seen then. */
+		flags = __atomic_load_n(&t->flags, __ATOMIC_ACQUIRE);
+		if (flags & THREAD_WANTED)
 			err = put_thread(r, number, t);
+		reading_note_end(r, number, flags & THREAD_ENDED);
 	}
 	return err;
 }

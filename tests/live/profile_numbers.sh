@@ -58,6 +58,15 @@ interrupted_code_wakes_nobody() {
 			select(length > $i + 2) | "\(.)")'
 }
 
+# A record or two for each program, of which there is room for some 1,700.
+records_are_used_again() {
+	"$ctprof" offcpu -q --no-stacks --max-map-memory 1MiB -i 300ms --format json -o "$scratch/many.json" -- \
+		bash -c 'for ((i = 0; i < 2500; i++)); do /bin/true; done' || return 1
+	equal "what was lost" "$(jq -s '[.[].losses | (.lost // 0) + (.threads_lost // 0)] | add' "$scratch"/many.*.json)" 0
+	equal "programs" "$(jq -s '[.[].threads[] | select(.name == "true").tid] | unique | length' \
+		"$scratch"/many.*.json)" 2500
+}
+
 run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
@@ -65,3 +74,4 @@ run_case "offcpu: programs are apart" needs_profiles programs_are_apart
 run_case "profile: no times of threads whose switches are not followed" needs_profiles \
 	napping samples_are_all_that_is_known
 run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interrupted_code_wakes_nobody
+run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
