@@ -43,6 +43,7 @@ struct taking {
 	uint64_t ends_ns, next_ns; /* CLOCK_MONOTONIC; 0: never */
 	unsigned interval;         /* how many have been shown */
 	bool is_shown;
+	unsigned targets_gone; /* how often in a row none was there */
 };
 
 /* --- until when --- */
@@ -94,6 +95,34 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return b && b < a ? b : a;
 }
 
+static bool has_other_filters(const struct profile_arguments *a)
+{
+	return a->comm || a->target.cgroup || a->user_threads || a->kernel_threads;
+}
+
+/* Then nothing comes any more, and who waits for it would wait for ever. An exec is the end of one
+ * record and then the beginning of another, so it is looked at twice. */
+static bool have_targets_ended(struct taking *t)
+{
+	const struct profile_arguments *a = &t->arguments->profile;
+
+	if (t->run || (!a->target.pids.count && !a->tids.count))
+		return false;
+	/* They may be there and not be what other options let through. */
+	for (size_t i = 0; has_other_filters(a) && i < a->target.pids.count; i++)
+		if (!kill((pid_t)a->target.pids.items[i], 0) || errno != ESRCH)
+			return false;
+	for (size_t i = 0; has_other_filters(a) && i < a->tids.count; i++)
+		if (!kill((pid_t)a->tids.items[i], 0) || errno != ESRCH)
+			return false;
+	t->targets_gone = profile_session_has_threads(t->session) ? 0 : t->targets_gone + 1;
+	if (t->targets_gone < 3)
+		return false;
+	if (!t->arguments->output.quiet)
+		fputs("ctprof: what -p and -t name has ended, and so has the profile\n", stderr);
+	return true;
+}
+
 /* Sleeps until there is something to do; false when it is over. */
 static bool wait_a_little(struct taking *t, const sigset_t *before)
 {
@@ -105,7 +134,7 @@ static bool wait_a_little(struct taking *t, const sigset_t *before)
 		{ .fd = profile_session_fd(t->session), .events = POLLIN },
 	};
 
-	if (was_interrupted)
+	if (was_interrupted || have_targets_ended(t))
 		return false;
 	ppoll(reasons, array_length(reasons), &left, before);
 	/* A program that starts maps several files at once. */
@@ -120,8 +149,7 @@ static bool wait_a_little(struct taking *t, const sigset_t *before)
 
 static bool has_filters(const struct profile_arguments *a)
 {
-	return a->target.pids.count || a->tids.count || a->comm || a->target.cgroup ||
-	       a->user_threads || a->kernel_threads;
+	return a->target.pids.count || a->tids.count || has_other_filters(a);
 }
 
 static void explain_nothing(const struct taking *t, const struct profile *profile)
@@ -371,6 +399,18 @@ static struct error *find_command(int argc, char **argv, int first, char ***ret)
 	return NULL;
 }
 
+/* --list-probes PROBE is --list-probes -e PROBE. */
+static struct error *find_probes_to_list(int argc, char **argv, int first,
+					 struct profile_arguments *arguments)
+{
+	if (first < argc && strcmp(argv[first - 1], "--") == 0)
+		return NULL;
+	for (; first < argc; first++)
+		if (!array_push(&arguments->events, argv[first]))
+			return &error_no_memory;
+	return NULL;
+}
+
 /* Those of a command are all others, so a wrong option must not look like one. */
 static int status_beside(int argc, char **argv, int status)
 {
@@ -388,7 +428,9 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 	int status, first = options_parse(command, argc, argv, &arguments, &status);
 
 	if (first >= 0 && arguments.profile.list_probes) {
-		err = profile_arguments_list(&arguments.profile);
+		err = find_probes_to_list(argc, argv, first, &arguments.profile);
+		if (!err)
+			err = profile_arguments_list(&arguments.profile);
 		status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 	} else if (first >= 0) {
 		if (!arguments.profile.mode)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/profile_options.h"
 
+#include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,11 +104,14 @@ struct error *parse_cpu_list(const char *argument, void *at)
 
 struct error *parse_profile_time(const char *argument, void *at)
 {
-	uint64_t seconds, ns;
+	const size_t length = strlen(argument);
+	char seconds[42];
+	const bool is_bare =
+		length && length < sizeof(seconds) - 1 && strspn(argument, "0123456789.") == length;
+	uint64_t ns;
 
-	if (text_u64(text_of(argument), &seconds) && seconds && seconds < UINT32_MAX)
-		ns = seconds * NS_PER_S;
-	else if (!units_parse_duration(text_of(argument), &ns) || ns < 1000000)
+	snprintf(seconds, sizeof(seconds), "%ss", is_bare ? argument : "");
+	if (!units_parse_duration(text_of(is_bare ? seconds : argument), &ns) || ns < 1000000)
 		return error_create("'%.40s' is no length of time: 10 (seconds), 500ms, 2min",
 				    argument);
 	*(uint64_t *)at = ns;
@@ -380,10 +384,26 @@ struct error *profile_arguments_settle(struct profile_arguments *arguments)
 	return check_events(arguments);
 }
 
+/* Are all there? One that is offline may come. */
+static struct error *check_cpus(const struct profile_arguments *arguments)
+{
+	const int possible = libbpf_num_possible_cpus();
+
+	for (size_t word = 0; possible > 0 && word < arguments->cpus.count; word++)
+		for (uint32_t bit = 0; bit < 64; bit++)
+			if (arguments->cpus.items[word] >> bit & 1 &&
+			    word * 64 + bit >= (size_t)possible)
+				return error_create("there is no CPU %zu: the last is %d",
+						    word * 64 + bit, possible - 1);
+	return NULL;
+}
+
 struct error *profile_arguments_find(struct profile_arguments *arguments)
 {
-	struct error *err = target_check(&arguments->target, &arguments->tids);
+	struct error *err = check_cpus(arguments);
 
+	if (!err)
+		err = target_check(&arguments->target, &arguments->tids);
 	if (!err && arguments->target.cgroup)
 		err = target_find_cgroup(&arguments->target.cgroup, &arguments->cgroup);
 	return err ? err : find_points(arguments);

@@ -64,8 +64,9 @@ struct profile_arguments {
 	{ "include-self", 0, NULL, parse_flag, PROFILE_AT(arguments, include_self),                \
 	  "Also ctprof's own threads.", NULL, false },                                             \
 	{ "duration", 'd', "TIME", parse_profile_time, PROFILE_AT(arguments, duration_ns),         \
-	  "For so long (10s, 500ms; a bare number is seconds). Without it, until the command ends or Ctrl-C, which keeps "   \
-	  "what there is.", NULL, false },                                                         \
+	  "For so long (10s, 500ms; a bare number is seconds). Without it, until the command, or "  \
+	  "all that -p and -t name, has ended, or Ctrl-C, which keeps what there is. A command "    \
+	  "that takes longer goes on, and ctprof waits for its end.", NULL, false },                           \
 	{ "interval", 'i', "TIME", parse_profile_time, PROFILE_AT(arguments, interval_ns),         \
 	  "Show what happened in each TIME; files get a number.", NULL, false },                   \
 	{ "frequency", 'F', "HZ", parse_frequency, PROFILE_AT(arguments, frequency),               \

@@ -499,6 +499,19 @@ int profile_session_fd(const struct profile_session *session)
 	return session->unwinder ? image_watch_fd(session->images) : -1;
 }
 
+bool profile_session_has_threads(const struct profile_session *session)
+{
+	const uint32_t count = session->chunks.state->next_thread;
+
+	for (uint32_t number = 1; number < count; number++) {
+		const struct thread_record *t = profile_chunks_thread(&session->chunks, number);
+
+		if (t && t->flags & THREAD_WANTED && !(t->flags & THREAD_ENDED))
+			return true;
+	}
+	return count >= session->chunks.state->thread_room;
+}
+
 /* Take the stacks of waits that go on, where they are not taken when they begin. */
 static struct error *look_at_waits(struct profile_session *session)
 {

@@ -67,6 +67,22 @@ records_are_used_again() {
 		"$scratch"/many.*.json)" 2500
 }
 
+ends_with_its_targets() {
+	# The second one outlives it, and is its child from the profile's start on.
+	bash -c 'sleep 4; sleep 2 &' &
+	timeout 60 "$ctprof" offcpu -p $! > "$scratch/text" 2> "$warned" || return 1
+	grep -q 'what -p and -t name has ended' "$warned" || { cat "$warned"; return 1; }
+	grep -q '  sleep$' "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+
+options_mean_what_they_say() {
+	take offcpu -d 0.1 --comm nobody
+	"$ctprof" offcpu -d 0.1 --cpu 60000 > "$scratch/text" 2> "$warned" && { echo "CPU 60000 was taken"; return 1; }
+	grep -q 'there is no CPU 60000' "$warned" || { cat "$warned"; return 1; }
+	equal "probes" "$("$ctprof" profile --list-probes kprobe:vfs_read)" "$("$ctprof" profile --list-probes -e kprobe:vfs_read)"
+	[ "$("$ctprof" profile --list-probes kprobe:vfs_read | wc -l)" -lt 5 ] || return 1
+}
+
 run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
@@ -75,3 +91,5 @@ run_case "profile: no times of threads whose switches are not followed" needs_pr
 	napping samples_are_all_that_is_known
 run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interrupted_code_wakes_nobody
 run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
+run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
+run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say
