@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/profile_options.h"
 
-#include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -384,18 +383,26 @@ struct error *profile_arguments_settle(struct profile_arguments *arguments)
 	return check_events(arguments);
 }
 
+static bool is_among(const struct cpus *cpus, size_t number)
+{
+	for (size_t i = 0; i < cpus->count; i++)
+		if (cpus->items[i] == number)
+			return true;
+	return false;
+}
+
 /* Are all there? One that is offline may come. */
 static struct error *check_cpus(const struct profile_arguments *arguments)
 {
-	const int possible = libbpf_num_possible_cpus();
+	struct cpus possible = { 0 };
+	struct error *err = arguments->cpus.count ? cpus_list_possible(&possible) : NULL;
 
-	for (size_t word = 0; possible > 0 && word < arguments->cpus.count; word++)
-		for (uint32_t bit = 0; bit < 64; bit++)
-			if (arguments->cpus.items[word] >> bit & 1 &&
-			    word * 64 + bit >= (size_t)possible)
-				return error_create("there is no CPU %zu: the last is %d",
-						    word * 64 + bit, possible - 1);
-	return NULL;
+	for (size_t cpu = 0; !err && cpu < arguments->cpus.count * 64; cpu++)
+		if (arguments->cpus.items[cpu / 64] >> cpu % 64 & 1 && !is_among(&possible, cpu))
+			err = error_create("there is no CPU %zu: the last is %" PRIu32, cpu,
+					   possible.items[possible.count - 1]);
+	array_deinit(&possible);
+	return err;
 }
 
 struct error *profile_arguments_find(struct profile_arguments *arguments)
