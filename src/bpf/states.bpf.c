@@ -530,6 +530,11 @@ int see_task(struct bpf_iter__task *ctx)
 		lose_place(task, !state.has_walked);
 	if (!w || w->number)
 		return 0;
+	/* Dead, and not reaped: it does nothing any more, and nobody would ever tell of its end. */
+	if (task->exit_state) {
+		w->is_foreign = 1;
+		return 0;
+	}
 	if (!is_on_cpu(task)) {
 		wait.state = STATE_RUNNABLE;
 		if (!is_queued(task))

@@ -28,7 +28,7 @@ static bool find_thread(const struct state_window *window, uint64_t id, struct s
 	for (size_t i = 0; i < window->deltas.count; i++) {
 		if (window->deltas.items[i].thread->id != id)
 			continue;
-		*ret = state_line_of(&window->deltas.items[i]);
+		*ret = state_line_of(window, &window->deltas.items[i]);
 		return true;
 	}
 	return false;

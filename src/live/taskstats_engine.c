@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -199,6 +200,23 @@ static void read_files(struct delays *d, struct state_thread *told)
 		told->is_kernel = flags & PF_KTHREAD;
 }
 
+/* Dead, and not reaped. Who has given back its memory has no high-water marks, as threads of the
+ * kernel, and kernels without CONFIG_TASK_XACCT: only those are asked for their state. */
+static bool is_dead(struct delays *d, const struct state_thread *told,
+		    const struct taskstats_values *stats)
+{
+	struct stat_line line;
+	struct text bytes;
+	char path[32];
+
+	if (stats->values[TASKSTATS_HIWATER_RSS] || told->is_kernel)
+		return false;
+	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tid);
+	return !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
+	       stat_parse(bytes, &line) && line.columns[3].length == 1 &&
+	       strchr("ZX", line.columns[3].bytes[0]);
+}
+
 static bool name(struct delays *d, struct state_thread *told, const struct taskstats_values *stats)
 {
 	told->name = host_names_again(&d->names, told->name, stats->comm, sizeof(stats->comm));
@@ -234,8 +252,13 @@ static struct error *take(struct delays *d, const struct asked *asked,
 		kept->told.tgid = asked->tgid;
 		read_files(d, &kept->told);
 		delay_times_begin(&kept->told, &kept->memory, &reply->stats, d->opened_ns, now);
+		/* It was dead before we came. */
+		kept->is_over = is_dead(d, &kept->told, &reply->stats) && kept->told.seen_ns == now;
 	}
-	delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
+	if (!kept->is_over) {
+		delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
+		kept->told.has_ended = is_dead(d, &kept->told, &reply->stats);
+	}
 	return name(d, &kept->told, &reply->stats) && kept_threads_met(&d->threads, kept)
 		       ? NULL
 		       : &error_no_memory;

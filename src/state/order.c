@@ -94,13 +94,12 @@ static uint64_t weight_of_part(double part)
 }
 
 /* Numbers of which the largest comes first. */
-static void weigh(const struct state_line *line, const struct state_window *window,
-		  const struct state_sort *sort, struct key *key)
+static void weigh(const struct state_line *line, const struct state_sort *sort, struct key *key)
 {
 	switch (sort->key) {
 	case STATE_SORT_BUSY:
 		/* What is shown of it, and not the time: who came late would be out of order. */
-		key->first = weight_of_part(state_line_busy(line, window));
+		key->first = weight_of_part(state_line_busy(line));
 		key->second = line->times.ns[STATE_SLEEP_DISK];
 		break;
 	case STATE_SORT_STATE:
@@ -133,12 +132,11 @@ static void weigh(const struct state_line *line, const struct state_window *wind
 	}
 }
 
-static struct key key_of(const struct state_line *line, const struct state_window *window,
-			 const struct state_sort *sort)
+static struct key key_of(const struct state_line *line, const struct state_sort *sort)
 {
 	struct key key = { .id = line->id, .reverse = sort->reverse };
 
-	weigh(line, window, sort, &key);
+	weigh(line, sort, &key);
 	if (!sort->reverse) {
 		key.first = ~key.first;
 		key.second = ~key.second;
@@ -165,15 +163,15 @@ static int compare_keys(const void *one, const void *other)
 	return order ? order : compare(a->number, b->number);
 }
 
-bool state_order(const struct state_line *lines, size_t count, const struct state_window *window,
-		 const uint32_t *ranks, const struct state_sort *sort, uint32_t *ret)
+bool state_order(const struct state_line *lines, size_t count, const uint32_t *ranks,
+		 const struct state_sort *sort, uint32_t *ret)
 {
 	_cleanup_free_ struct key *keys = reallocarray(NULL, count ? count : 1, sizeof(*keys));
 
 	if (!keys)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		keys[i] = key_of(&lines[i], window, sort);
+		keys[i] = key_of(&lines[i], sort);
 		keys[i].rank = ranks ? ranks[i] : 0;
 		keys[i].number = (uint32_t)i;
 	}

@@ -13,7 +13,7 @@ bool state_wait_is_worse(enum state state, uint64_t ns, enum state than, uint64_
 
 /* Write into `ret` the numbers of the lines of a window in their order. With `ranks`, lines of
  * lower rank stand before all others. False without memory. */
-bool state_order(const struct state_line *lines, size_t count, const struct state_window *window,
-		 const uint32_t *ranks, const struct state_sort *sort, uint32_t *ret);
+bool state_order(const struct state_line *lines, size_t count, const uint32_t *ranks,
+		 const struct state_sort *sort, uint32_t *ret);
 
 #endif

@@ -57,13 +57,29 @@ static bool stands_for(const struct state_thread *thread, const struct state_thr
 	return thread->tid < other->tid;
 }
 
-static void add(struct state_line *line, const struct state_delta *delta)
+/* Of who was there from beginning to end, its own window may be a bit longer or shorter than the
+ * interval, since not all threads are read in one moment. */
+static void add_window(struct state_line *line, const struct state_window *window,
+		       const struct state_delta *delta)
+{
+	const bool is_whole = !delta->is_new && !delta->thread->has_ended;
+	const bool had_one = line->whole_ns && line->whole_ns == line->window_ns;
+
+	line->interval_ns = window->ended_ns - window->begun_ns;
+	line->window_ns += delta->window_ns;
+	line->whole_ns = line->window_ns;
+	if (!is_whole && !had_one && line->whole_ns < line->interval_ns)
+		line->whole_ns = line->interval_ns;
+}
+
+static void add(struct state_line *line, const struct state_window *window,
+		const struct state_delta *delta)
 {
 	const struct state_thread *thread = delta->thread;
 
 	line->threads += !thread->has_ended;
 	line->ended += thread->has_ended;
-	line->window_ns += delta->window_ns;
+	add_window(line, window, delta);
 	state_times_add(&line->times, &delta->times);
 	line->switches += delta->switches;
 	if (state_wait_is_worse(thread->state, delta->in_progress_ns, line->in_progress,
@@ -78,30 +94,24 @@ double state_line_share(const struct state_line *line, enum state state)
 {
 	uint64_t ns = state_times_of(&line->times, state);
 
-	if (!line->window_ns)
+	if (!line->whole_ns)
 		return 0;
-	return ns < line->window_ns ? (double)ns / (double)line->window_ns : 1;
+	return ns < line->whole_ns ? (double)ns / (double)line->whole_ns : 1;
 }
 
-/* What all of a line's own window is of the window that is shown. A thread's own may be a bit off,
- * and is all of it. */
-static double weight_of(const struct state_line *line, const struct state_window *window)
-{
-	const uint64_t whole = window->ended_ns - window->begun_ns;
-
-	if ((line->threads == 1 && !line->ended) || !whole)
-		return 1;
-	return (double)line->window_ns / (double)whole;
-}
-
-double state_line_busy(const struct state_line *line, const struct state_window *window)
+double state_line_busy(const struct state_line *line)
 {
 	static const enum state busy[] = { STATE_EXEC, STATE_RUNNABLE, STATE_PAGING, STATE_LOCK };
 	double share = 0;
 
 	for (size_t i = 0; i < array_length(busy); i++)
 		share += state_line_share(line, busy[i]);
-	return (share < 1 ? share : 1) * weight_of(line, window);
+	if (share > 1)
+		share = 1;
+	/* One thread's whole is the interval, however long its own window was. */
+	if (state_line_is_one(line) || !line->interval_ns)
+		return share;
+	return share * (double)line->whole_ns / (double)line->interval_ns;
 }
 
 /* --- groups: their keys, labels and ids --- */
@@ -255,11 +265,11 @@ static bool add_to_group(struct making *m, const struct state_delta *delta)
 		if (groupings[m->grouping] == process_of)
 			group->label = delta->thread->process;
 	}
-	add(group, delta);
+	add(group, m->window, delta);
 	return !m->has_threads || array_push(&m->group_of, *number);
 }
 
-struct state_line state_line_of(const struct state_delta *delta)
+struct state_line state_line_of(const struct state_window *window, const struct state_delta *delta)
 {
 	struct state_line line = {
 		.id = delta->thread->id,
@@ -267,13 +277,13 @@ struct state_line state_line_of(const struct state_delta *delta)
 		.label = delta->thread->name,
 	};
 
-	add(&line, delta);
+	add(&line, window, delta);
 	return line;
 }
 
 static bool add_thread(struct making *m, const struct state_delta *delta)
 {
-	struct state_line line = state_line_of(delta);
+	struct state_line line = state_line_of(m->window, delta);
 
 	line.depth = m->has_groups;
 	return array_push(&m->threads, line);
@@ -288,7 +298,7 @@ static bool add_all(struct making *m)
 			return false;
 		if (!state_view_shows(m->view, delta))
 			continue;
-		add(&m->list->total, delta);
+		add(&m->list->total, m->window, delta);
 		if (m->has_groups && !add_to_group(m, delta))
 			return false;
 		if (m->has_threads && !add_thread(m, delta))
@@ -350,12 +360,11 @@ static bool put_all(struct making *m)
 
 	if (!groups || !threads ||
 	    !array_reserve(&m->list->lines, m->groups.count + m->threads.count) ||
-	    !state_order(m->groups.items, m->groups.count, m->window, NULL, sort, groups))
+	    !state_order(m->groups.items, m->groups.count, NULL, sort, groups))
 		return false;
 	if (m->has_groups && m->has_threads && !rank_groups(m, groups))
 		return false;
-	if (!state_order(m->threads.items, m->threads.count, m->window, m->group_of.items, sort,
-			 threads))
+	if (!state_order(m->threads.items, m->threads.count, m->group_of.items, sort, threads))
 		return false;
 	if (m->has_groups && m->has_threads)
 		put_tree(m, groups, threads);

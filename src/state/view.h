@@ -117,6 +117,10 @@ struct state_line {
 	uint32_t ended;     /* in the window */
 	uint32_t depth;     /* in a tree */
 	uint64_t window_ns; /* the sum over its threads */
+	/* Of which its shares are: as `window_ns`, and at least the interval, unless one of its
+	 * threads was there from beginning to end. */
+	uint64_t whole_ns;
+	uint64_t interval_ns; /* of the window that is shown */
 	struct state_times times;
 	enum state in_progress;    /* of the longest wait in progress, rather none for work */
 	uint64_t in_progress_ns;   /* 0: none */
@@ -143,7 +147,7 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 			      const struct state_view *view) MUST_CHECK;
 
 /* The line of a thread. */
-struct state_line state_line_of(const struct state_delta *delta);
+struct state_line state_line_of(const struct state_window *window, const struct state_delta *delta);
 
 /* Is it of one thread alone, whatever it is called? That is `thread` then. */
 static inline bool state_line_is_one(const struct state_line *line)
@@ -151,12 +155,12 @@ static inline bool state_line_is_one(const struct state_line *line)
 	return line->threads + line->ended == 1;
 }
 
-/* Of its window, in a main state or a part: 0 to 1. */
+/* Of the interval, in a main state or a part: 0 to 1. Of a group it is a part of the time that all
+ * of its threads had. A thread that began or ended in between has less than all of it. */
 double state_line_share(const struct state_line *line, enum state state);
 
-/* How much of the window's time it ran, or would have if it could: exec, runnable, paging and lock.
- * Of a thread that lives it is a part of its own window, so 1 is one that did nothing else, however
- * long it has been there; groups may have more. */
-double state_line_busy(const struct state_line *line, const struct state_window *window);
+/* How much of the interval it ran, or would have if it could: exec, runnable, paging and lock. 1 is
+ * a thread that did nothing else from beginning to end; groups may have more. */
+double state_line_busy(const struct state_line *line);
 
 #endif

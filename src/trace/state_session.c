@@ -454,11 +454,10 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		session->switches += thread.switches;
 		if (is_hidden(&thread))
 			continue;
-		/* That one has ended since is told next time; what it did until then, now. */
-		if (thread.flags & STATES_ENDED) {
-			thread.flags &= ~(uint32_t)STATES_ENDED;
-			now = thread.since;
-		}
+		/* It has ended since, or waits for its number to be given back: it is told again.
+		 */
+		if (thread.flags & STATES_ENDED)
+			now = thread.ended;
 		goes_on = visit(context, number, &thread, now > thread.since ? now : thread.since);
 	}
 	return err;

@@ -106,14 +106,14 @@ DRAWN(CGROUP)
 
 DRAWN(BUSY)
 {
-	UNUSED(column);
-	draw_percent(pen, state_line_busy(line, &tui->model->window), width);
+	UNUSED(tui), UNUSED(column);
+	draw_percent(pen, state_line_busy(line), width);
 }
 
 DRAWN(STATES)
 {
 	UNUSED(tui), UNUSED(column);
-	pen_bar(pen, &line->times, line->window_ns, width);
+	pen_bar(pen, &line->times, line->whole_ns, width);
 }
 
 /* In a word; not every engine knows. */

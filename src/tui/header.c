@@ -239,7 +239,7 @@ void header_draw(struct tui *tui, int columns)
 	if (tui->has_window) {
 		struct pen pen = pen_at(&tui->terminal, 2, 0, columns);
 
-		pen_bar(&pen, &tui->model->list.total.times, tui->model->list.total.window_ns,
+		pen_bar(&pen, &tui->model->list.total.times, tui->model->list.total.whole_ns,
 			(unsigned)columns);
 		draw_legend(tui, 3, columns);
 	}

@@ -192,6 +192,7 @@ static bool add(struct feed *feed, const struct made *row, struct state_thread t
 {
 	struct state_delta delta = {
 		.window_ns = thread.has_ended ? feed->interval_ns / 4 : feed->interval_ns,
+		.is_new = thread.has_ended,
 		.in_progress_ns = row->since_ms ? row->since_ms * UINT64_C(1000000) : 0,
 		.switches = row->switches * feed->interval_ns / NS_PER_S,
 	};

@@ -137,7 +137,7 @@ TEST(lines_are_in_order)
 	state_scene_deinit(&s);
 }
 
-/* By share and not by time: it lived for a tenth of the window, and that in the lock. */
+/* By what is shown: it was in the lock for all of its life, which was a tenth of the window. */
 TEST(a_state_is_sorted_by_its_share)
 {
 	struct state_view view = { .sort = { STATE_SORT_STATE, STATE_LOCK, false } };
@@ -152,11 +152,11 @@ TEST(a_state_is_sorted_by_its_share)
 	t->times.ns[STATE_LOCK_FUTEX] = 100000;
 	scene_window(&s);
 	scene_list(&s, &view, NULL);
-	assert_string_equal(scene_letters(&s.list), "sl");
-	assert_true(state_line_share(&s.list.lines.items[0], STATE_LOCK) == 1);
-	assert_true(state_line_share(&s.list.lines.items[0], STATE_LOCK_FUTEX) == 1);
-	assert_true(state_line_share(&s.list.lines.items[0], STATE_LOCK_KERNEL) == 0);
-	assert_true(state_line_share(&s.list.lines.items[1], STATE_LOCK) == 0.5);
+	assert_string_equal(scene_letters(&s.list), "ls");
+	assert_true(state_line_share(&s.list.lines.items[0], STATE_LOCK) == 0.5);
+	assert_true(state_line_share(&s.list.lines.items[1], STATE_LOCK) == 0.1);
+	assert_true(state_line_share(&s.list.lines.items[1], STATE_LOCK_FUTEX) == 0.1);
+	assert_true(state_line_share(&s.list.lines.items[1], STATE_LOCK_KERNEL) == 0);
 	/* 600,000 of 1,100,000. */
 	assert_true(fabs(state_line_share(&s.list.total, STATE_LOCK) - 6.0 / 11) < 1e-12);
 	state_scene_deinit(&s);
@@ -164,26 +164,66 @@ TEST(a_state_is_sorted_by_its_share)
 
 TEST(busy_is_of_the_window_and_adds_up_in_groups)
 {
-	const struct state_window window = { .begun_ns = 1000, .ended_ns = 2000 };
-	struct state_line line = { .threads = 1, .window_ns = 990 };
+	struct state_line line = {
+		.threads = 1, .window_ns = 990, .whole_ns = 990, .interval_ns = 1000
+	};
 
 	line.times.ns[STATE_EXEC_USER] = 495;
 	line.times.ns[STATE_LOCK_KERNEL] = 99;
 	line.times.ns[STATE_SLEEP_DISK] = 200;
-	/* One thread: of its own window. */
-	assert_true(fabs(state_line_busy(&line, &window) - 0.6) < 1e-9);
+	/* One thread that was there all the time: of its own window. */
+	assert_true(fabs(state_line_busy(&line) - 0.6) < 1e-9);
 	line.threads = 4;
-	line.window_ns = 3960;
+	line.window_ns = line.whole_ns = 3960;
 	line.times.ns[STATE_RUNNABLE] = 1980 - 594;
-	assert_true(fabs(state_line_busy(&line, &window) - 1.98) < 1e-9);
-	/* One that lived for a tenth of it. */
-	line = (struct state_line){ .ended = 1, .window_ns = 100 };
-	line.times.ns[STATE_EXEC] = 100;
-	assert_true(fabs(state_line_busy(&line, &window) - 0.1) < 1e-9);
+	assert_true(fabs(state_line_busy(&line) - 1.98) < 1e-9);
 }
 
-/* Of who lives the share of its own window, however short that is, and of who has ended its part of
- * the window that is shown: no row stands above one that shows more. */
+static double busy_of(const struct state_scene *s, const char *label)
+{
+	for (size_t i = 0; i < s->list.lines.count; i++)
+		if (text_equal(name_text(s->list.lines.items[i].label), text_of(label)))
+			return state_line_busy(&s->list.lines.items[i]);
+	fail_msg("there is no line '%s'", label);
+	return 0;
+}
+
+/* What was born a moment before the end, and has done nothing else, has used next to nothing;
+ * alone, in its process, and beside a thread that was there all the time, however short its own
+ * window. */
+TEST(busy_of_who_has_just_begun_is_of_the_interval)
+{
+	struct state_view view = { 0 };
+	struct state_scene s;
+	struct state_thread *t;
+
+	state_scene_init(&s);
+	scene_thread(&s, &s.before, 1, 1, "old", "old");
+	t = scene_thread(&s, &s.now, 1, 1, "old", "old");
+	t->seen_ns -= 10000;
+	t->times.ns[STATE_EXEC] = 990000;
+	t = scene_new(&s, 2, 2, "new", "new");
+	t->begun_ns = t->seen_ns - 1000;
+	t->times.ns[STATE_RUNNABLE] = 1000;
+	t = scene_new(&s, 1, 3, "third", "old");
+	t->begun_ns = t->seen_ns - 1000;
+	t->times.ns[STATE_EXEC] = 1000;
+	scene_window(&s);
+	scene_list(&s, &view, NULL);
+	assert_true(fabs(busy_of(&s, "old") - 1) < 1e-9);
+	assert_true(fabs(busy_of(&s, "new") - 0.001) < 1e-9);
+	assert_true(fabs(busy_of(&s, "third") - 0.001) < 1e-9);
+	view.grouping = STATE_BY_PROCESS;
+	scene_list(&s, &view, NULL);
+	assert_true(fabs(busy_of(&s, "old") - 0.991) < 1e-9);
+	assert_true(fabs(busy_of(&s, "new") - 0.001) < 1e-9);
+	/* Its bar is as empty. */
+	assert_int_equal(s.list.lines.items[1].whole_ns, s.list.lines.items[1].interval_ns);
+	assert_int_equal(s.list.lines.items[0].whole_ns, s.list.lines.items[0].window_ns);
+	state_scene_deinit(&s);
+}
+
+/* No row stands above one that shows more. */
 TEST(busy_is_sorted_by_what_is_shown)
 {
 	static const struct {
@@ -193,7 +233,7 @@ TEST(busy_is_sorted_by_what_is_shown)
 		double shown;
 	} rows[] = {
 		{ "long", 500000, 1000000, false, 0.5 },
-		{ "new", 100000, 100000, false, 1 },
+		{ "new", 100000, 100000, false, 0.1 },
 		{ "gone", 300000, 300000, true, 0.3 },
 		{ "idle", 0, 1000000, false, 0 },
 	};
@@ -211,27 +251,26 @@ TEST(busy_is_sorted_by_what_is_shown)
 	}
 	scene_window(&s);
 	scene_list(&s, &view, NULL);
-	assert_string_equal(scene_letters(&s.list), "nlgi");
+	assert_string_equal(scene_letters(&s.list), "lgni");
 	for (size_t i = 0; i < s.list.lines.count; i++) {
 		const struct state_line *line = &s.list.lines.items[i];
 
 		for (size_t k = 0; k < array_length(rows); k++)
 			if (text_equal(name_text(line->label), text_of(rows[k].name)))
-				assert_true(fabs(state_line_busy(line, &s.window) - rows[k].shown) <
-					    1e-9);
+				assert_true(fabs(state_line_busy(line) - rows[k].shown) < 1e-9);
 	}
 	view.sort.reverse = true;
 	scene_list(&s, &view, NULL);
-	assert_string_equal(scene_letters(&s.list), "igln");
+	assert_string_equal(scene_letters(&s.list), "ingl");
 	state_scene_deinit(&s);
 }
 
 TEST(a_share_is_never_more_than_all)
 {
-	struct state_line line = { .window_ns = 10, .times.ns[STATE_EXEC] = 11 };
+	struct state_line line = { .whole_ns = 10, .times.ns[STATE_EXEC] = 11 };
 
 	assert_true(state_line_share(&line, STATE_EXEC) == 1);
-	line.window_ns = 0;
+	line.whole_ns = 0;
 	assert_true(state_line_share(&line, STATE_EXEC) == 0);
 }
 
@@ -256,6 +295,7 @@ TEST(the_longest_wait_of_a_group)
 UNIT_TESTS(cmocka_unit_test(what_orders_can_be_written), cmocka_unit_test(lines_are_in_order),
 	   cmocka_unit_test(a_state_is_sorted_by_its_share),
 	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups),
+	   cmocka_unit_test(busy_of_who_has_just_begun_is_of_the_interval),
 	   cmocka_unit_test(busy_is_sorted_by_what_is_shown),
 	   cmocka_unit_test(a_share_is_never_more_than_all),
 	   cmocka_unit_test(the_longest_wait_of_a_group))
