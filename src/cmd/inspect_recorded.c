@@ -28,6 +28,10 @@ static struct error *look_back(struct top *top, const struct screen_subject *sub
 		if (clock_ns(CLOCK_MONOTONIC) > until)
 			break;
 		err = replay_window_at(top->replay, shown - i, &window);
+		if (!err && !window) {
+			*past = (struct top_past){ 0 };
+			break;
+		}
 		if (!err)
 			err = top_past_look(past, subject, window, shown - i);
 	}

@@ -57,6 +57,9 @@ struct top {
 	struct top_inspector inspector;
 	size_t windows;        /* that were read */
 	bool has_told_of_lost; /* threads that the engine had no room for */
+	/* Of the screen: what is said of the recording that is made, or shown. */
+	char note[80], problem[320];
+	bool has_told_of_recorder; /* that it fails */
 };
 
 struct error *top_open(struct top *top) MUST_CHECK;

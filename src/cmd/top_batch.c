@@ -59,6 +59,20 @@ static void tell_of_lost(struct top *top)
 	top->has_told_of_lost = true;
 }
 
+/* At once, and once: the rest is told at the end. */
+static void tell_of_recorder(struct top *top)
+{
+	struct top_recorder_news news = { 0 };
+
+	if (!top->recorder || top->has_told_of_recorder)
+		return;
+	top_recorder_look(top->recorder, &news);
+	if (!news.failed)
+		return;
+	fprintf(stderr, "ctprof: a capture could not be recorded: %s\n", news.problem);
+	top->has_told_of_recorder = true;
+}
+
 static struct error *print_window(struct top *top, size_t number)
 {
 	const struct top_arguments *a = top->arguments;
@@ -94,6 +108,7 @@ static struct error *run_engine(struct top *top)
 			err = top_read_window(top);
 		if (!err) {
 			tell_of_lost(top);
+			tell_of_recorder(top);
 			err = print_window(top, number);
 		}
 	}
@@ -105,11 +120,18 @@ static struct error *run_replay(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
 	const size_t first = replay_at(top->replay);
+	const struct replay_facts *facts = replay_facts(top->replay);
+	size_t told = 0;
 	bool more = true;
 	struct error *err = NULL;
 
 	while (!err && !is_over && more) {
 		err = top_read_window(top);
+		if (facts->left_out > told)
+			fprintf(stderr, "ctprof: %zu capture%s left out: %s\n",
+				facts->left_out - told, plural(facts->left_out - told),
+				facts->problem);
+		told = facts->left_out;
 		if (!err)
 			err = print_window(top, replay_at(top->replay));
 		more = (!a->count || replay_at(top->replay) - first + 1 < a->count) &&

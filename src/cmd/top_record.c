@@ -21,13 +21,15 @@ struct top_recorder {
 	/* The thread's own, once it runs. */
 	struct capturer *capturer;
 	struct recording recording;
-	size_t written, failed, removed;
+	size_t removed;
 	uint64_t bytes;
 	struct error *failure; /* the first, for the summary */
 	/* Of both, under the lock. `reading` is the thread's while it is busy. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool is_busy, is_over, has_ended;
+	size_t written, failed;
+	char problem[sizeof(((struct top_recorder_news *)0)->problem)]; /* of the last */
 	struct state_reading reading;
 	uint64_t boot_ns; /* as of it */
 	/* Of who hands over. */
@@ -52,7 +54,7 @@ static struct error *prune(struct top_recorder *r)
 	return err;
 }
 
-static struct error *record_one(struct top_recorder *r)
+static struct error *record_one(struct top_recorder *r, bool *ret_written)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_free_ char *packed = NULL;
@@ -74,7 +76,7 @@ static struct error *record_one(struct top_recorder *r)
 					   (struct text){ packed, size }, &r->removed);
 	if (err)
 		return err;
-	r->written++;
+	*ret_written = true;
 	r->bytes += size;
 	err = prune(r);
 	return err ? err : recording_sync(&r->recording);
@@ -87,19 +89,24 @@ static void *work(void *argument)
 	pthread_mutex_lock(&r->lock);
 	while (!r->is_over || r->is_busy) {
 		struct error *err;
+		bool written = false;
 
 		if (!r->is_busy) {
 			pthread_cond_wait(&r->changed, &r->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&r->lock);
-		err = record_one(r);
+		err = record_one(r, &written);
+		pthread_mutex_lock(&r->lock);
+		r->written += written;
 		r->failed += err != NULL;
+		if (err)
+			snprintf(r->problem, sizeof(r->problem), "%s",
+				 err->errnum ? strerror(err->errnum) : err->message);
 		if (err && !r->failure)
 			r->failure = err;
 		else
 			error_destroy(err);
-		pthread_mutex_lock(&r->lock);
 		r->is_busy = false;
 	}
 	r->has_ended = true;
@@ -141,6 +148,15 @@ void top_recorder_take(struct top_recorder *r, const struct state_reading *readi
 		pthread_cond_broadcast(&r->changed);
 	}
 	pthread_mutex_unlock(&r->lock);
+}
+
+void top_recorder_look(struct top_recorder *r, struct top_recorder_news *ret)
+{
+	pthread_mutex_lock(&r->lock);
+	*ret = (struct top_recorder_news){ .written = r->written, .failed = r->failed };
+	snprintf(ret->problem, sizeof(ret->problem), "%s", r->problem);
+	pthread_mutex_unlock(&r->lock);
+	text_make_safe(ret->problem);
 }
 
 static void destroy(struct top_recorder *r)

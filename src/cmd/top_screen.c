@@ -34,11 +34,12 @@ static double some_pressure(const char *resource)
 	return lines.some.measured ? lines.some.avg10 / 100.0 : -1;
 }
 
-static void look_at_host(const struct top *top, struct screen_host *ret)
+static void look_at_host(struct top *top, struct screen_host *ret)
 {
 	static const char *const resources[] = { "cpu", "memory", "io" };
 	const struct state_window *window = &top->window;
 	const double length = (double)(window->ended_ns - window->begun_ns);
+	struct top_recorder_news news;
 
 	*ret = (struct screen_host){
 		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
@@ -55,10 +56,20 @@ static void look_at_host(const struct top *top, struct screen_host *ret)
 		ret->psi[i] = some_pressure(resources[i]);
 	if (window->cost.threads_lost)
 		ret->note = "no room for some threads";
+	if (!top->recorder)
+		return;
+	top_recorder_look(top->recorder, &news);
+	snprintf(top->note, sizeof(top->note), "recording, %zu capture%s", news.written,
+		 plural(news.written));
+	ret->note = top->note;
+	snprintf(top->problem, sizeof(top->problem), "%zu of %zu captures failed: %s", news.failed,
+		 news.failed + news.written, news.problem);
+	if (news.failed)
+		ret->problem = top->problem;
 }
 
 /* As it was when that was recorded. */
-static void look_at_recording(const struct top *top, struct screen_host *ret)
+static void look_at_recording(struct top *top, struct screen_host *ret)
 {
 	const struct replay_facts *facts = replay_facts(top->replay);
 
@@ -67,7 +78,14 @@ static void look_at_recording(const struct top *top, struct screen_host *ret)
 		.engine = facts->engine,
 		.cost = -1,
 		.note = facts->note,
+		.window = replay_at(top->replay) + 1,
+		.windows = replay_count(top->replay),
 	};
+	if (facts->left_out) {
+		snprintf(top->problem, sizeof(top->problem), "%zu capture%s left out: %s",
+			 facts->left_out, plural(facts->left_out), facts->problem);
+		ret->problem = top->problem;
+	}
 	memcpy(ret->load, facts->load, sizeof(ret->load));
 	memcpy(ret->psi, facts->psi, sizeof(ret->psi));
 }

@@ -205,8 +205,15 @@ struct error *top_read_window(struct top *top)
 	const struct state_reading *before = &top->readings[top->now];
 	struct error *err;
 
-	if (top->replay)
-		return replay_window(top->replay, &top->window);
+	if (top->replay) {
+		const size_t left_out = replay_facts(top->replay)->left_out;
+
+		err = replay_window(top->replay, &top->window);
+		/* Windows have other numbers. */
+		if (replay_facts(top->replay)->left_out != left_out)
+			top->inspector.past = (struct top_past){ 0 };
+		return err;
+	}
 	top->now = !top->now;
 	top->windows++;
 	err = read_engine(top, &top->readings[top->now]);

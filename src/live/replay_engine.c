@@ -19,24 +19,29 @@
 /* A capture that was read, by its place in the recording. */
 struct loaded {
 	struct ctprof_snapshot *snapshot; /* NULL: none */
-	size_t number;
+	uint32_t capture;
 };
 
 /* A window, and what it is made of. */
 struct sight {
-	struct loaded captures[2]; /* even ones and odd ones */
+	struct loaded captures[2]; /* at its beginning, and its end */
 	struct state_reading readings[2];
 	struct state_window window;
 	size_t at; /* which it is */
 	bool is_there;
-	/* Threads of the captures by id, once somebody asked; even and odd ones. */
+	/* Threads of the captures by id, once somebody asked. */
 	struct word_map places[2];
 	bool is_indexed;
 };
 
 struct replay {
 	struct recording recording;
-	size_t at; /* from capture `at` to the next */
+	/* Places of its captures in it, in the order in which they were made; those that cannot be
+	 * read leave it. */
+	struct {
+		ARRAY(uint32_t);
+	} order;
+	size_t at; /* from capture `at` of that to the next */
 	struct sight shown, past;
 	struct wanted wanted;
 	const char *cgroup;
@@ -44,6 +49,8 @@ struct replay {
 	struct names names;
 	struct replay_facts facts;
 	char engine[40]; /* outlives its snapshot */
+	char problem[256];
+	bool is_by_boot; /* the order is another than that of names */
 };
 
 static void sight_deinit(struct sight *sight)
@@ -63,6 +70,7 @@ void replay_close(struct replay *replay)
 	sight_deinit(&replay->shown);
 	sight_deinit(&replay->past);
 	recording_close(&replay->recording);
+	array_deinit(&replay->order);
 	wanted_deinit(&replay->wanted);
 	names_deinit(&replay->names);
 	arena_deinit(&replay->arena);
@@ -72,12 +80,129 @@ void replay_close(struct replay *replay)
 /* The window that ends with this capture; the first capture ends none, and begins one. */
 static struct error *go_to(struct replay *replay, const char *moment)
 {
-	size_t capture;
+	size_t capture, at = 0;
 	struct error *err = recording_pick(&replay->recording, moment, &capture);
 
-	if (!err)
-		replay->at = capture ? capture - 1 : 0;
-	return err;
+	if (err)
+		return err;
+	/* What has left the order: the next one that has not. */
+	while (at + 1 < replay->order.count && replay->order.items[at] != capture &&
+	       (replay->order.items[at] < capture || replay->is_by_boot))
+		at++;
+	replay->at = at ? at - 1 : 0;
+	return NULL;
+}
+
+/* --- in which order they were made --- */
+
+static struct error *load_file(struct replay *replay, size_t capture, struct ctprof_snapshot **ret)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -1;
+	char name[RECORDING_NAME_SIZE];
+	struct error *err;
+
+	recording_name(name, replay->recording.captures.items[capture].at_ms);
+	if (asprintf(&path, "%s/%s", replay->recording.path, name) < 0)
+		return &error_no_memory;
+	err = file_open_input_at(replay->recording.dir, name, path, &fd);
+	return err ? err : snapshot_load_fd(fd, path, ret);
+}
+
+/* When a capture was made, by a clock that nobody sets. */
+struct boot_date {
+	uint32_t capture;
+	bool is_known;
+	uint64_t boot; /* a hash of its id */
+	uint64_t uptime_ms;
+};
+
+static struct boot_date date_of(struct replay *replay, uint32_t capture)
+{
+	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = NULL;
+	struct boot_date date = { .capture = capture };
+	struct error *err = load_file(replay, capture, &s);
+
+	/* It says so when it is shown. */
+	error_destroy(err);
+	if (err || !s->host || !s->host->boot_id || !s->host->uptime_clock_ticks.measured)
+		return date;
+	date.is_known = true;
+	date.boot = 14695981039346656037u;
+	for (const char *p = s->host->boot_id->bytes; *p; p++)
+		date.boot = (date.boot ^ (unsigned char)*p) * 1099511628211u;
+	date.uptime_ms = s->host->uptime_clock_ticks.value * 10;
+	return date;
+}
+
+#define CLOCK_STEP_MS 50
+
+/* By the first capture and the last: has another time passed since boot than by their names? */
+static bool clock_was_set(struct replay *replay)
+{
+	const struct captures *captures = &replay->recording.captures;
+	const struct boot_date first = date_of(replay, 0),
+			       last = date_of(replay, (uint32_t)captures->count - 1);
+	int64_t by_boot, by_name;
+
+	if (!first.is_known || !last.is_known || first.boot != last.boot)
+		return false;
+	by_boot = (int64_t)(last.uptime_ms - first.uptime_ms);
+	by_name = (int64_t)(captures->items[captures->count - 1].at_ms - captures->items[0].at_ms);
+	return by_boot < by_name - CLOCK_STEP_MS || by_boot > by_name + CLOCK_STEP_MS;
+}
+
+static int compare_dates(const void *one, const void *other)
+{
+	const struct boot_date *a = one, *b = other;
+
+	if (a->uptime_ms != b->uptime_ms)
+		return a->uptime_ms < b->uptime_ms ? -1 : 1;
+	return a->capture < b->capture ? -1 : a->capture > b->capture;
+}
+
+/*
+ * Captures are named by the clock of the day. Where that was set while they were made, their names
+ * are in another order than they are, so all of them are read once for the time since boot. Of
+ * captures of several boots, those that stand together by name are ordered.
+ */
+static struct error *order_by_boot(struct replay *replay)
+{
+	const size_t count = replay->order.count;
+	_cleanup_free_ struct boot_date *dates = calloc(count, sizeof(*dates));
+	size_t at = 0;
+
+	if (!dates)
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++) {
+		dates[i] = date_of(replay, (uint32_t)i);
+		if (!dates[i].is_known && i)
+			dates[i] = (struct boot_date){ (uint32_t)i, true, dates[i - 1].boot,
+						       dates[i - 1].uptime_ms };
+	}
+	while (at < count) {
+		size_t end = at + 1;
+
+		while (end < count && dates[end].boot == dates[at].boot)
+			end++;
+		qsort(dates + at, end - at, sizeof(*dates), compare_dates);
+		at = end;
+	}
+	for (size_t i = 0; i < count; i++)
+		replay->order.items[i] = dates[i].capture;
+	replay->is_by_boot = true;
+	return NULL;
+}
+
+static struct error *put_in_order(struct replay *replay)
+{
+	const size_t count = replay->recording.captures.count;
+
+	if (count > UINT32_MAX || !array_reserve(&replay->order, count))
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++)
+		replay->order.items[replay->order.count++] = (uint32_t)i;
+	return clock_was_set(replay) ? order_by_boot(replay) : NULL;
 }
 
 static struct error *open_recording(struct replay *replay, const char *written)
@@ -92,6 +217,8 @@ static struct error *open_recording(struct replay *replay, const char *written)
 		err = error_create("%s holds %zu capture%s: a window is between two", written,
 				   replay->recording.captures.count,
 				   replay->recording.captures.count == 1 ? "" : "s");
+	if (!err)
+		err = put_in_order(replay);
 	if (err || !moment)
 		return err;
 	err = go_to(replay, moment);
@@ -122,7 +249,7 @@ struct error *replay_open(const char *recording, const struct engine_options *op
 
 size_t replay_count(const struct replay *replay)
 {
-	return replay->recording.captures.count - 1;
+	return replay->order.count - 1;
 }
 
 size_t replay_at(const struct replay *replay)
@@ -147,48 +274,67 @@ struct error *replay_jump(struct replay *replay, const char *to)
 
 /* --- captures --- */
 
-static struct error *load_file(struct replay *replay, size_t number, struct ctprof_snapshot **ret)
+static bool is_loaded(const struct loaded *loaded, uint32_t capture)
 {
-	_cleanup_free_ char *path = NULL;
-	_cleanup_close_ int fd = -1;
-	char name[RECORDING_NAME_SIZE];
-	struct error *err;
-
-	recording_name(name, replay->recording.captures.items[number].at_ms);
-	if (asprintf(&path, "%s/%s", replay->recording.path, name) < 0)
-		return &error_no_memory;
-	err = file_open_input_at(replay->recording.dir, name, path, &fd);
-	return err ? err : snapshot_load_fd(fd, path, ret);
-}
-
-static bool has_loaded(const struct sight *sight, size_t number)
-{
-	const struct loaded *loaded = &sight->captures[number % 2];
-
-	return loaded->snapshot && loaded->number == number;
+	return loaded->snapshot && loaded->capture == capture;
 }
 
 /* Of the window that is shown, captures are read already. */
-static struct error *load(struct replay *replay, struct sight *sight, size_t number,
+static const struct ctprof_snapshot *find_shown(const struct replay *replay, uint32_t capture)
+{
+	for (size_t i = 0; i < array_length(replay->shown.captures); i++)
+		if (is_loaded(&replay->shown.captures[i], capture))
+			return replay->shown.captures[i].snapshot;
+	return NULL;
+}
+
+/* The capture at one end of the window; what is at the other end of the one before is taken over.
+ */
+static struct error *load(struct replay *replay, struct sight *sight, size_t end, uint32_t capture,
 			  const struct ctprof_snapshot **ret)
 {
-	struct loaded *loaded = &sight->captures[number % 2];
+	struct loaded *loaded = &sight->captures[end];
 	struct error *err;
 
-	if (has_loaded(&replay->shown, number)) {
-		*ret = replay->shown.captures[number % 2].snapshot;
+	*ret = sight == &replay->shown ? NULL : find_shown(replay, capture);
+	if (*ret)
 		return NULL;
+	if (!is_loaded(loaded, capture) && is_loaded(&sight->captures[!end], capture)) {
+		const struct loaded other = sight->captures[!end];
+
+		sight->captures[!end] = *loaded;
+		*loaded = other;
 	}
-	if (!has_loaded(sight, number)) {
+	if (!is_loaded(loaded, capture)) {
 		snapshot_destroy(loaded->snapshot);
-		loaded->snapshot = NULL;
-		loaded->number = number;
-		err = load_file(replay, number, &loaded->snapshot);
+		*loaded = (struct loaded){ .capture = capture };
+		err = load_file(replay, capture, &loaded->snapshot);
 		if (err)
 			return err;
 	}
 	*ret = loaded->snapshot;
 	return NULL;
+}
+
+/* The recording goes on without it: a capture of a disk that was full, or one that was removed. */
+static void leave_out(struct replay *replay, size_t number, struct error *err)
+{
+	const size_t length = strlen(replay->recording.path);
+
+	memmove(replay->order.items + number, replay->order.items + number + 1,
+		(replay->order.count - number - 1) * sizeof(*replay->order.items));
+	replay->order.count--;
+	replay->facts.left_out++;
+	/* The name says which, where the path is known. */
+	snprintf(replay->problem, sizeof(replay->problem), "%s",
+		 !strncmp(err->message, replay->recording.path, length) &&
+				 err->message[length] == '/'
+			 ? err->message + length + 1
+			 : err->message);
+	text_make_safe(replay->problem);
+	replay->facts.problem = replay->problem;
+	replay->past.is_there = false;
+	error_destroy(err);
 }
 
 /* --- windows --- */
@@ -252,16 +398,39 @@ static void read_host(struct replay_facts *facts, const struct ctprof_snapshot *
 	}
 }
 
-static struct error *make(struct replay *replay, struct sight *sight, size_t at,
+/* Both captures of the window `at`, as it is when those that cannot be read are left out. */
+static struct error *load_both(struct replay *replay, struct sight *sight, size_t *at,
+			       const struct ctprof_snapshot *ret[2])
+{
+	for (size_t end = 0; end < 2;) {
+		struct error *err =
+			load(replay, sight, end, replay->order.items[*at + end], &ret[end]);
+
+		if (!err) {
+			end++;
+			continue;
+		}
+		if (err == &error_no_memory || replay->order.count <= 2)
+			return err;
+		leave_out(replay, *at + end, err);
+		end = 0;
+		if (*at + 1 >= replay->order.count)
+			*at = replay->order.count - 2;
+	}
+	return NULL;
+}
+
+static struct error *make(struct replay *replay, struct sight *sight, size_t *at,
 			  const struct ctprof_snapshot **ret_before,
 			  const struct ctprof_snapshot **ret_now)
 {
-	const struct ctprof_snapshot *before, *now;
-	struct error *err = load(replay, sight, at, &before);
+	const struct ctprof_snapshot *both[2] = { NULL }, *before, *now;
+	struct error *err;
 
 	sight->is_there = sight->is_indexed = false;
-	if (!err)
-		err = load(replay, sight, at + 1, &now);
+	err = load_both(replay, sight, at, both);
+	before = both[0];
+	now = both[1];
 	if (!err)
 		err = is_one_watch(before, now)
 			      ? read_states(replay, sight, before, now)
@@ -280,7 +449,7 @@ struct error *replay_window(struct replay *replay, struct state_window *ret)
 {
 	const struct ctprof_snapshot *before, *now;
 	struct sight *sight = &replay->shown;
-	struct error *err = make(replay, sight, replay->at, &before, &now);
+	struct error *err = make(replay, sight, &replay->at, &before, &now);
 
 	if (err)
 		return err;
@@ -296,10 +465,20 @@ struct error *replay_window_at(struct replay *replay, size_t number,
 {
 	const struct ctprof_snapshot *before, *now;
 	struct sight *sight = &replay->past;
+	const size_t count = replay->order.count;
 	struct error *err = NULL;
 
+	*ret = NULL;
 	if (!sight->is_there || sight->at != number) {
-		err = make(replay, sight, number, &before, &now);
+		size_t made = number;
+
+		err = make(replay, sight, &made, &before, &now);
+		/* Those after it have other numbers now. */
+		if (replay->order.count < count) {
+			replay->at -= count - replay->order.count;
+			replay->shown.at = replay->at;
+			return err;
+		}
 		if (!err)
 			err = state_window_make(&sight->window, &sight->readings[0],
 						&sight->readings[1]);
@@ -337,12 +516,11 @@ static struct error *index_threads(struct sight *sight)
 	return NULL;
 }
 
-static const struct ctprof_thread *find(const struct sight *sight, size_t number, uint64_t id)
+static const struct ctprof_thread *find(const struct sight *sight, size_t end, uint64_t id)
 {
-	const uint32_t place = word_map_find(&sight->places[number % 2], (struct words){ { id } });
+	const uint32_t place = word_map_find(&sight->places[end], (struct words){ { id } });
 
-	return place == WORD_MAP_NEW ? NULL
-				     : snapshot_thread(sight->captures[number % 2].snapshot, place);
+	return place == WORD_MAP_NEW ? NULL : snapshot_thread(sight->captures[end].snapshot, place);
 }
 
 struct error *replay_thread(struct replay *replay, uint64_t id, struct replay_thread *ret)
@@ -353,13 +531,13 @@ struct error *replay_thread(struct replay *replay, uint64_t id, struct replay_th
 	*ret = (struct replay_thread){ NULL, NULL };
 	if (err || !sight->is_there)
 		return err;
-	*ret = (struct replay_thread){ find(sight, sight->at, id), find(sight, sight->at + 1, id) };
+	*ret = (struct replay_thread){ find(sight, 0, id), find(sight, 1, id) };
 	return NULL;
 }
 
 const struct ctprof_snapshot *replay_capture(const struct replay *replay)
 {
-	return replay->shown.captures[(replay->shown.at + 1) % 2].snapshot;
+	return replay->shown.captures[1].snapshot;
 }
 
 const struct replay_facts *replay_facts(const struct replay *replay)

@@ -11,8 +11,9 @@
  *
  * Recordings of `ctprof top` have state times, and say what it said. Those of `ctprof capture` have
  * what the kernel counts: live/counter_times.h says what follows from that. A recording may have
- * captures of both kinds. Threads that ended before the capture at the end of a window are not in
- * it.
+ * captures of both kinds. Captures follow each other by the time since boot, where the clock of the
+ * day, by which they are named, was set while they were made. Threads that ended before the capture
+ *at the end of a window are not in it.
  */
 #ifndef LIVE_REPLAY_ENGINE_H
 #define LIVE_REPLAY_ENGINE_H
@@ -28,7 +29,8 @@ struct replay;
 struct error *replay_open(const char *recording, const struct engine_options *options,
 			  struct replay **ret) MUST_CHECK;
 
-/* How many there are, at least one; and at which it is, from 0 on. */
+/* How many there are, at least one; and at which it is, from 0 on. Captures that cannot be read are
+ * left out once they are met: windows go from the one before to the one after. */
 size_t replay_count(const struct replay *replay);
 size_t replay_at(const struct replay *replay);
 
@@ -36,7 +38,8 @@ size_t replay_at(const struct replay *replay);
 struct error *replay_window(struct replay *replay, struct state_window *ret) MUST_CHECK;
 
 /* One of the windows, by its number, wherever the replay is: for what was before. It and all in it
- * live until the next call of this. */
+ * live until the next call of this. NULL in *ret: a capture had to be left out, and numbers are
+ * others now. */
 struct error *replay_window_at(struct replay *replay, size_t number,
 			       const struct state_window **ret) MUST_CHECK;
 
@@ -64,6 +67,10 @@ struct replay_facts {
 	double load[3];
 	double psi[3];    /* some avg10 of cpu, memory, io, in percent */
 	const char *note; /* what else should be known, or NULL */
+	/* Captures that could not be read so far, and why the last one of them could not; NULL:
+	 * there is none. */
+	size_t left_out;
+	const char *problem;
 };
 const struct replay_facts *replay_facts(const struct replay *replay);
 

@@ -85,6 +85,12 @@ static int draw_time(struct tui *tui, int columns)
 	return columns - (int)strlen(text);
 }
 
+static void put_word(struct pen *pen, enum style style, const char *word)
+{
+	if (pen->x + 2 + (int)strlen(word) <= pen->end)
+		pen_print(pen, style, "  %s", word);
+}
+
 /* The window is as long as was asked for, or says how long it is. */
 static void put_interval(struct tui *tui, struct pen *pen)
 {
@@ -94,7 +100,16 @@ static void put_interval(struct tui *tui, struct pen *pen)
 
 	fit_duration(text, ns);
 	if (tui_is_replay(tui)) {
-		put_field(pen, "window ", text, "");
+		const struct screen_host *host = &tui->model->host;
+
+		/* Where it is, and that there is no more. */
+		snprintf(each, sizeof(each), "%zu/%zu", host->window, host->windows);
+		if (host->windows && put_field(pen, "window ", each, ""))
+			put_field(pen, " ", text, "");
+		else
+			put_field(pen, "window ", text, "");
+		if (host->windows && host->window == host->windows)
+			put_word(pen, STYLE_STRONG, "the last");
 		return;
 	}
 	snprintf(each, sizeof(each), "%gs", asked / 1e9);
@@ -136,12 +151,6 @@ static void put_threads(struct tui *tui, struct pen *pen)
 	put_count(pen, " in ", groups, what);
 }
 
-static void put_word(struct pen *pen, enum style style, const char *word)
-{
-	if (pen->x + 2 + (int)strlen(word) <= pen->end)
-		pen_print(pen, style, "  %s", word);
-}
-
 /* What is not as it usually is. */
 static void put_conditions(struct tui *tui, struct pen *pen)
 {
@@ -163,6 +172,9 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 		 (unsigned long long)tui->model->window.cost.threads_lost);
 	if (tui->model->window.cost.threads_lost)
 		put_word(pen, STYLE_ERROR, lost);
+	/* As much of it as there is room for. */
+	if (tui->model->host.problem)
+		pen_print(pen, STYLE_ERROR, "  %s", tui->model->host.problem);
 	if (tui->model->host.note)
 		pen_print(pen, STYLE_STRONG, "  %s", tui->model->host.note);
 }

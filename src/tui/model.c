@@ -57,6 +57,7 @@ static void copy_host(struct model *model, const struct screen_host *host)
 	model->host = *host;
 	model->host.engine = copy_text(model->engine, sizeof(model->engine), host->engine);
 	model->host.note = copy_text(model->note, sizeof(model->note), host->note);
+	model->host.problem = copy_text(model->problem, sizeof(model->problem), host->problem);
 }
 
 /* Users that were there before have the names that they had. */

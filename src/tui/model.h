@@ -25,7 +25,7 @@ struct model {
 		ARRAY(struct state_thread);
 	} threads;
 	struct screen_host host; /* its texts are these */
-	char engine[40], note[80];
+	char engine[40], note[80], problem[160];
 	/* Of all users that have a thread here, what they are called; NULL: nobody knows. */
 	struct word_map user_places;
 	struct {

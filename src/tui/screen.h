@@ -20,10 +20,13 @@
 struct screen_host {
 	unsigned cpus;
 	double load[3];
-	double psi[3];      /* some avg10 of cpu, memory, io, in percent */
-	const char *engine; /* its name, or NULL */
-	double cost;        /* of it, in percent of one CPU */
-	const char *note;   /* what else should be known, as "paused", or NULL */
+	double psi[3];       /* some avg10 of cpu, memory, io, in percent */
+	const char *engine;  /* its name, or NULL */
+	double cost;         /* of it, in percent of one CPU */
+	const char *note;    /* what else should be known, as "paused", or NULL */
+	const char *problem; /* what is wrong, or NULL */
+	/* Of a replay: which window it is, from 1 on, of how many; 0: it is none. */
+	size_t window, windows;
 };
 
 /* A row that somebody wants to know all of. */

@@ -46,3 +46,65 @@ ends_are_told_once() {
 
 run_case "top: what is dead and not reaped ends once, and is not alive" rows_need_top dead_are_not_alive
 run_case "top: what ends while it is read is told once" rows_need_top ends_are_told_once
+
+# --- recordings ---
+
+# A disk of one page takes no capture.
+full_disk() {
+	mkdir -p "$scratch/disk"
+	mount -t tmpfs -o size=8k none "$scratch/disk" || skip "no tmpfs can be mounted"
+	at_end 'umount -l "$scratch/disk"'
+}
+
+# While it goes on, not when it ends.
+failing_recorder_says_so() {
+	full_disk
+	"$ctprof" top --batch -i 100ms --format none --record "$scratch/disk/rec" -p $$ 2> "$scratch/rows.told" &
+	at_end "kill $! && wait $!"
+	until grep -q 'a capture could not be recorded: .*No space left on device' "$scratch/rows.told"; do
+		kill -0 $! || { cat "$scratch/rows.told"; return 1; }
+		sleep 0.1
+	done
+}
+
+# on_screen TEXT OPTIONS...: the screen with these shows it.
+on_screen() {
+	command -v tmux > /dev/null || skip "needs tmux"
+	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 20 "TZ=UTC $ctprof top ${*:2} 2> $scratch/rows.told"
+	at_end 'tmux -S "$scratch/rows.tmux" kill-server'
+	for ((tries = 0; tries < 300; tries++)); do
+		tmux -S "$scratch/rows.tmux" capture-pane -p > "$scratch/rows.seen" || break
+		! grep -qE "$1" "$scratch/rows.seen" || return 0
+		sleep 0.1
+	done
+	cat "$scratch/rows.seen" "$scratch/rows.told"
+	return 1
+}
+
+failing_recorder_is_on_the_screen() {
+	full_disk
+	on_screen '[0-9]+ of [0-9]+ captures failed: .*No space left on device' -i 100ms --record "$scratch/disk/rec" -p $$
+}
+
+recorder_is_on_the_screen() {
+	on_screen 'recording, [1-9][0-9]* captures?' -i 100ms --record "$scratch/rows.rec" -p $$
+}
+
+# A capture that was cut to nothing is left out, on standard error and on the screen, which goes on to the end.
+damaged_capture_is_left_out() {
+	local files
+
+	"$ctprof" top --batch -n 5 -i 100ms --format none --record "$scratch/rows.cut" -p $$ 2> /dev/null
+	files=("$scratch/rows.cut"/*)
+	equal "captures" ${#files[@]} 6
+	truncate -s 0 "${files[2]}"
+	"$ctprof" top --batch --replay "$scratch/rows.cut" --format json > "$scratch/rows.replayed" 2> "$scratch/rows.told"
+	equal "windows" "$(jq .window "$scratch/rows.replayed" | sort -u | tr '\n' ' ')" "0 1 2 3 "
+	grep -q "1 capture left out: .*${files[2]##*/}" "$scratch/rows.told"
+	on_screen 'window 4/4 .* the last .*1 capture left out: .*' --replay "$scratch/rows.cut"
+}
+
+run_case "top: a recorder that fails says so at once" rows_need_top failing_recorder_says_so
+run_case "top: that it fails is on the screen" rows_need_top failing_recorder_is_on_the_screen
+run_case "top: that it records is on the screen" rows_need_top recorder_is_on_the_screen
+run_case "top: a damaged capture is left out of a replay" rows_need_top damaged_capture_is_left_out

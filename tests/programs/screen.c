@@ -276,6 +276,10 @@ static struct error *next(void *context, struct state_window *ret, struct screen
 				      .psi = { 12.3, 0.4, 3.1 },
 				      .engine = "exact",
 				      .cost = 0.3 };
+	if (feed->is_replay) {
+		host->window = (size_t)feed->at + 1;
+		host->windows = WINDOWS;
+	}
 	return NULL;
 }
 

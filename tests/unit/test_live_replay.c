@@ -366,6 +366,102 @@ TEST(a_window_between_two_watches_is_of_counters)
 	scratch_deinit(&scratch);
 }
 
+/* What a full disk left, what was cut, what has gone: windows go from the one before to the one
+ * after, forth, back and by a jump, and nothing that can be read is lost. */
+TEST(captures_that_cannot_be_read_are_left_out)
+{
+	const struct engine_options all = { 0 };
+	struct state_window window = { 0 };
+	const struct state_window *past;
+	char name[RECORDING_NAME_SIZE];
+	struct scratch scratch;
+	struct replay *replay;
+
+	record_plain(&scratch);
+	recording_name(name, NOON_MS + 2000);
+	assert_int_equal(truncate(scratch_path(&scratch, name), 0), 0);
+	expect_ok(replay_open(scratch.path, &all, &replay));
+	assert_int_equal(replay_count(replay), 4);
+	assert_true(replay_step(replay, 1));
+	expect_ok(replay_window(replay, &window));
+	assert_int_equal(window.at_unix_ns, (NOON_MS + 3000) * 1000000);
+	assert_int_equal(window.ended_ns - window.begun_ns, 2 * NS_PER_S);
+	assert_int_equal(replay_facts(replay)->left_out, 1);
+	assert_non_null(strstr(replay_facts(replay)->problem, name));
+	assert_int_equal(replay_count(replay), 3);
+	/* The next one, and both once more from there. */
+	assert_true(replay_step(replay, 1));
+	expect_ok(replay_window(replay, &window));
+	assert_int_equal(window.at_unix_ns, (NOON_MS + 4000) * 1000000);
+	assert_false(replay_step(replay, 1));
+	assert_true(replay_step(replay, -2));
+	expect_ok(replay_window(replay, &window));
+	assert_int_equal(window.at_unix_ns, (NOON_MS + 1000) * 1000000);
+	expect_ok(replay_jump(replay, "12:30:02Z"));
+	expect_ok(replay_window(replay, &window));
+	assert_int_equal(window.at_unix_ns, (NOON_MS + 3000) * 1000000);
+	/* The last one has gone, and is asked for; then one before, for the inspector. */
+	replay_close(replay);
+	expect_ok(replay_open(scratch.path, &all, &replay));
+	recording_name(name, NOON_MS + 4000);
+	assert_int_equal(unlinkat(scratch.dir, name, 0), 0);
+	assert_true(replay_step(replay, 3));
+	expect_ok(replay_window(replay, &window));
+	assert_int_equal(window.at_unix_ns, (NOON_MS + 3000) * 1000000);
+	assert_int_equal(replay_at(replay), 1);
+	assert_int_equal(replay_facts(replay)->left_out, 2);
+	recording_name(name, NOON_MS);
+	assert_int_equal(truncate(scratch_path(&scratch, name), 10), 0);
+	expect_ok(replay_window_at(replay, 0, &past));
+	assert_null(past);
+	assert_int_equal(replay_at(replay), 0);
+	expect_ok(replay_window(replay, &window));
+	assert_int_equal(window.at_unix_ns, (NOON_MS + 3000) * 1000000);
+	replay_close(replay);
+	state_window_deinit(&window);
+	scratch_deinit(&scratch);
+}
+
+/* The clock was set back by three seconds between the third capture and the fourth. */
+TEST(captures_follow_each_other_by_the_time_since_boot)
+{
+	static const uint64_t at_ms[] = { 0, 1000, 2000, 500, 1500, 2500 };
+	const struct engine_options all = { 0 };
+	struct state_window window = { 0 };
+	struct recording recording;
+	struct scratch scratch;
+	struct replay *replay;
+
+	scratch_init(&scratch);
+	expect_ok(recording_open(scratch.path, &recording));
+	for (size_t i = 0; i < array_length(at_ms); i++) {
+		struct ctprof_snapshot *s = capture_at(NOON_MS + at_ms[i]);
+
+		build_number(build_thread(s, 7, 7, "p", "p", ""), METRIC_run_time_ns, 1000 * i);
+		s->host = arena_alloc(&s->arena, sizeof(*s->host));
+		assert_non_null(s->host);
+		*s->host = (struct host_context){
+			.boot_id = snapshot_name(s, TEXT("one-boot")),
+			.uptime_clock_ticks = reading_of(100000 + 100 * i),
+		};
+		add(&recording, NOON_MS + at_ms[i], s);
+	}
+	recording_close(&recording);
+	expect_ok(replay_open(scratch.path, &all, &replay));
+	assert_int_equal(replay_count(replay), array_length(at_ms) - 1);
+	for (size_t i = 1; i < array_length(at_ms); i++) {
+		expect_ok(replay_window(replay, &window));
+		assert_int_equal(window.at_unix_ns, (NOON_MS + at_ms[i]) * 1000000);
+		assert_int_equal(state_times_of(&window.deltas.items[0].times, STATE_EXEC), 1000);
+		replay_step(replay, 1);
+	}
+	expect_ok(replay_jump(replay, "12:30:01.500Z"));
+	assert_int_equal(replay_at(replay), 3);
+	replay_close(replay);
+	state_window_deinit(&window);
+	scratch_deinit(&scratch);
+}
+
 TEST(what_is_no_recording)
 {
 	const struct engine_options all = { 0 };
@@ -403,5 +499,7 @@ TEST(what_is_no_recording)
 UNIT_TESTS(cmocka_unit_test(what_captures_have_of_a_thread),
 	   cmocka_unit_test(what_was_recorded_is_replayed),
 	   cmocka_unit_test(the_window_that_ended_then), cmocka_unit_test(steps_and_jumps),
-	   cmocka_unit_test(targets), cmocka_unit_test(a_window_between_two_watches_is_of_counters),
+	   cmocka_unit_test(targets), cmocka_unit_test(captures_that_cannot_be_read_are_left_out),
+	   cmocka_unit_test(captures_follow_each_other_by_the_time_since_boot),
+	   cmocka_unit_test(a_window_between_two_watches_is_of_counters),
 	   cmocka_unit_test(what_is_no_recording))
