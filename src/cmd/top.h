@@ -59,6 +59,7 @@ struct top {
 	bool has_told_of_lost; /* threads that the engine had no room for */
 	/* Of the screen: what is said of the recording that is made, or shown. */
 	char note[80], problem[320];
+	char target[160]; /* what was asked for: "process 17 (bash)"; "" for all of the host */
 	bool has_told_of_recorder; /* that it fails */
 };
 
@@ -69,6 +70,9 @@ void top_close(struct top *top);
  * Of a replay the first reads nothing, and a window is the one that it is at. */
 struct error *top_read_first(struct top *top) MUST_CHECK;
 struct error *top_read_window(struct top *top) MUST_CHECK;
+
+/* Has all ended that was asked for by number? Numbers are not waited for to be used again. */
+bool top_targets_have_ended(const struct top *top);
 
 /* Of the window that was read last, from 0 on; in a replay, in the recording. */
 size_t top_window_number(const struct top *top);

@@ -94,6 +94,15 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
+/* Those that were asked for by number have all ended: nobody else will come. */
+static bool have_ended(const struct top *top)
+{
+	if (!top_targets_have_ended(top))
+		return false;
+	fprintf(stderr, "ctprof: %s ended\n", top->target);
+	return true;
+}
+
 static struct error *run_engine(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -111,6 +120,8 @@ static struct error *run_engine(struct top *top)
 			tell_of_recorder(top);
 			err = print_window(top, number);
 		}
+		if (!err && have_ended(top))
+			break;
 	}
 	return err;
 }

@@ -45,6 +45,7 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
 		.load = { -1, -1, -1 },
 		.engine = engine_names[top->kind],
+		.target = top->target,
 		.cost = length > 0 ? 100 *
 					     (double)(window->cost.program_ns +
 						      window->cost.own_cpu_ns) /
@@ -56,6 +57,8 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 		ret->psi[i] = some_pressure(resources[i]);
 	if (window->cost.threads_lost)
 		ret->note = "no room for some threads";
+	if (top_targets_have_ended(top))
+		ret->problem = "has ended";
 	if (!top->recorder)
 		return;
 	top_recorder_look(top->recorder, &news);
@@ -76,6 +79,7 @@ static void look_at_recording(struct top *top, struct screen_host *ret)
 	*ret = (struct screen_host){
 		.cpus = facts->cpus,
 		.engine = facts->engine,
+		.target = top->target,
 		.cost = -1,
 		.note = facts->note,
 		.window = replay_at(top->replay) + 1,

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "cmd/memory_limit.h"
 #include "cmd/privileges.h"
 #include "cmd/profile_options.h"
@@ -155,6 +159,64 @@ static unsigned later_uses(const struct top_arguments *a)
 	return a->record ? uses | CAPTURE_OPEN_PRIVILEGES : uses;
 }
 
+/* --- what was asked for --- */
+
+/* One by number and name, several by how many they are. */
+static void describe_numbers(struct top *top, const char *what, const uint32_t *numbers,
+			     size_t count)
+{
+	const size_t at = strlen(top->target);
+	char path[32], bytes[32];
+	_cleanup_close_ int fd = -1;
+	ssize_t got;
+
+	if (!count)
+		return;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", numbers[0]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? 0 : read(fd, bytes, sizeof(bytes) - 1);
+	bytes[got > 0 ? got : 0] = '\0';
+	bytes[strcspn(bytes, "\n")] = '\0';
+	text_make_safe(bytes);
+	if (count > 1)
+		snprintf(top->target + at, sizeof(top->target) - at, "%s%zu %s%s",
+			 at ? " and " : "", count, what, *what == 'p' ? "es" : "s");
+	else
+		snprintf(top->target + at, sizeof(top->target) - at,
+			 *bytes ? "%s%s %" PRIu32 " (%s)" : "%s%s %" PRIu32, at ? " and " : "",
+			 what, numbers[0], bytes);
+}
+
+static void describe_target(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	const size_t numbers = a->target.pids.count + a->tids.count;
+
+	describe_numbers(top, "process", a->target.pids.items, a->target.pids.count);
+	describe_numbers(top, "thread", a->tids.items, a->tids.count);
+	if (a->target.cgroup)
+		snprintf(top->target + strlen(top->target),
+			 sizeof(top->target) - strlen(top->target), "%scgroup %.100s",
+			 numbers ? " in " : "", a->target.cgroup);
+}
+
+bool top_targets_have_ended(const struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	const struct state_reading *reading = &top->readings[top->now];
+
+	/* They may have moved to another cgroup, and back. */
+	if (top->replay || a->target.cgroup || (!a->target.pids.count && !a->tids.count) ||
+	    reading->cost.threads_lost)
+		return false;
+	for (size_t i = 0; i < reading->threads.count; i++)
+		if (!reading->threads.items[i].has_ended)
+			return false;
+	return true;
+}
+
+/* --- windows --- */
+
 struct error *top_open(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -167,6 +229,7 @@ struct error *top_open(struct top *top)
 	};
 	struct error *err;
 
+	describe_target(top);
 	/* Of a recording, nothing need be there any more. */
 	if (a->replay) {
 		memory_limit_set();

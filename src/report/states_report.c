@@ -95,11 +95,12 @@ static bool add_states(struct table *table, const struct states_report *report,
 
 static bool add_wait(struct table *table, const struct state_line *line)
 {
+	const bool has_ended = line->thread && !line->threads;
 	char amount[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX + 1];
 
-	if (!line->in_progress_ns)
+	if (has_ended || !line->in_progress_ns)
 		return table_add(table, TEXT(""), TABLE_PLAIN) &&
-		       table_add(table, TEXT(""), TABLE_PLAIN);
+		       table_add(table, has_ended ? TEXT("ended") : TEXT(""), TABLE_PLAIN);
 	snprintf(text, sizeof(text), "%s%s", line->in_progress_at_least ? ">" : "",
 		 units_format(amount, UNIT_NS, (__int128)line->in_progress_ns));
 	return table_add(table, text_of(text), TABLE_PLAIN) &&
@@ -270,13 +271,24 @@ static void print_csv_head(FILE *out)
 	fputs("window,at_unix_ns,group,tid,tgid,threads,ended,window_ns", out);
 	for (enum state state = 0; state < STATE_COUNT; state++)
 		fprintf(out, ",%s_ns", state_rows[state].name);
-	fputs(",in_progress,in_progress_ns,switches\n", out);
+	fputs(",in_progress,in_progress_ns,switches,process,user,cgroup\n", out);
 }
 
 static void put_number(FILE *out, uint64_t value)
 {
 	putc_unlocked(',', out);
 	csv_u64(out, value);
+}
+
+/* By name, or number. */
+static void put_csv_user(const struct states_report *report, uint32_t uid, FILE *out)
+{
+	const char *name = report->user_name ? report->user_name(report->context, uid) : NULL;
+
+	if (name)
+		csv_text(out, text_of(name));
+	else
+		csv_u64(out, uid);
 }
 
 static void put_csv(const struct states_report *report, const struct state_line *line, FILE *out)
@@ -301,6 +313,13 @@ static void put_csv(const struct states_report *report, const struct state_line 
 		fputs(state_rows[line->in_progress].name, out);
 	put_number(out, line->in_progress_ns);
 	put_number(out, line->switches);
+	putc_unlocked(',', out);
+	csv_text(out, name_text(line->thread->process));
+	putc_unlocked(',', out);
+	put_csv_user(report, line->thread->uid, out);
+	putc_unlocked(',', out);
+	if (line->thread->cgroup)
+		csv_text(out, name_text(line->thread->cgroup));
 	putc_unlocked('\n', out);
 }
 

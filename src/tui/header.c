@@ -158,6 +158,8 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 
 	if (tui->is_paused)
 		put_word(pen, STYLE_ERROR, tui_is_replay(tui) ? "paused" : "frozen");
+	if (tui->model->host.target && *tui->model->host.target)
+		put_word(pen, STYLE_STRONG, tui->model->host.target);
 	if (tui->follows)
 		put_word(pen, STYLE_STRONG, "following");
 	if (tui->view.no_kernel)

@@ -25,6 +25,7 @@ struct screen_host {
 	double cost;         /* of it, in percent of one CPU */
 	const char *note;    /* what else should be known, as "paused", or NULL */
 	const char *problem; /* what is wrong, or NULL */
+	const char *target;  /* what was asked for, as "process 17 (bash)"; outlives the screen */
 	/* Of a replay: which window it is, from 1 on, of how many; 0: it is none. */
 	size_t window, windows;
 };

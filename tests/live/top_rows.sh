@@ -72,6 +72,13 @@ on_screen() {
 	command -v tmux > /dev/null || skip "needs tmux"
 	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 20 "TZ=UTC $ctprof top ${*:2} 2> $scratch/rows.told"
 	at_end 'tmux -S "$scratch/rows.tmux" kill-server'
+	on_screen_still "$1"
+}
+
+# on_screen_still TEXT: it comes to show that, too.
+on_screen_still() {
+	local tries
+
 	for ((tries = 0; tries < 300; tries++)); do
 		tmux -S "$scratch/rows.tmux" capture-pane -p > "$scratch/rows.seen" || break
 		! grep -qE "$1" "$scratch/rows.seen" || return 0
@@ -108,3 +115,40 @@ run_case "top: a recorder that fails says so at once" rows_need_top failing_reco
 run_case "top: that it fails is on the screen" rows_need_top failing_recorder_is_on_the_screen
 run_case "top: that it records is on the screen" rows_need_top recorder_is_on_the_screen
 run_case "top: a damaged capture is left out of a replay" rows_need_top damaged_capture_is_left_out
+
+# --- what was asked for ---
+
+# By each engine: the last window has its end, and there is none after.
+batch_ends_with_its_target() {
+	local engine
+
+	for engine in exact counters taskstats; do
+		start bash -c 'echo ready; read -t 2 < <(sleep 9); exit 3'
+		"$ctprof" top --batch -i 200ms -e $engine --format json -p "$pid" > "$scratch/rows.target" 2> "$scratch/rows.told"
+		equal "what is said ($engine)" "$(< "$scratch/rows.told")" "ctprof: process $pid (bash) ended"
+		equal "windows after its end ($engine)" "$(jq -s "(map(.window) | max) - (map(select(.tid == $pid and .ended).window) | max)" \
+			"$scratch/rows.target")" 0
+	done
+}
+
+target_is_on_the_screen() {
+	start bash -c 'echo ready; read -t 5 < <(sleep 9); exit 3'
+	on_screen "  process $pid \(bash\)" -i 200ms -p "$pid"
+	on_screen_still 'has ended'
+}
+
+csv_and_tables_say_who() {
+	local who
+
+	start "$programs/churn" 20 50
+	"$ctprof" top --batch -n 3 -i 200ms -p "$pid" --format csv > "$scratch/rows.csv"
+	equal "the end of the head" "$(head -n 1 "$scratch/rows.csv" | rev | cut -d, -f 1-4 | rev)" "switches,process,user,cgroup"
+	who=$(awk -F, 'NR > 1 { print $(NF - 2) "," $(NF - 1) "," $NF }' "$scratch/rows.csv" | sort -u)
+	equal "who it is" "$who" "churn,root,$(sed -n 's/^0:://p' "/proc/$pid/cgroup")"
+	"$ctprof" top --batch -n 3 -i 200ms -p "$pid" > "$scratch/rows.table"
+	grep -qE ' ended +[0-9]+  churn' "$scratch/rows.table" || { cat "$scratch/rows.table"; return 1; }
+}
+
+run_case "top: --batch ends with the process that it watches" rows_need_top batch_ends_with_its_target
+run_case "top: the screen says which process it watches, and its end" rows_need_top target_is_on_the_screen
+run_case "top: CSV says whose a thread is, and tables that it ended" rows_need_top csv_and_tables_say_who
