@@ -209,12 +209,14 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	count(r, facts, counted);
 	if (is_blocked(thread->state) && memory->queued_asleep)
 		memory->told[COUNTED_DELAY] = counted[COUNTED_DELAY];
-	/* Those that are dated come first: time on a CPU is what may run behind. */
+	/* Time on a CPU is never more than there was; at most it runs behind. Delays may be more:
+	 * that of block I/O was as long as the window, on Linux 6.12, of threads that ran between
+	 * their reads. So what it ran comes first, and each delay has no more than what is left. */
+	run = take(counted[COUNTED_RUN], memory->told[COUNTED_RUN], &left);
 	delay = take(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
 	blkio = take(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);
 	waited = blkio;
 	paging = take(counted[COUNTED_SWAPIN], memory->told[COUNTED_SWAPIN], &waited);
-	run = take(counted[COUNTED_RUN], memory->told[COUNTED_RUN], &left);
 	rest = is_over ? 0 : left;
 	thread->seen_ns += window - left + rest;
 	if (of_rest == STATE_EXEC) {

@@ -16,6 +16,9 @@
  * kept for the next one, and what it was given too early is taken off there: COUNTER_SLACK_NS at
  * most.
  *
+ * Where counters are more than the window has room for, time on a CPU comes first, which is never
+ * too much, then waiting for a CPU, then storage: each has no more than what the others left.
+ *
  * The kernel's delays overlap. Since Linux 5.17 (a3d5dc908a5f) a swap-in that sleeps is in the
  * delay of block I/O too, and one that does not, as from compressed memory, is time on the CPU. So
  * PAGING is what a window has of both `swapin` and `blkio`, and SLEEP_DISK is `blkio` without that;
