@@ -203,6 +203,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	int exit_state;
+	int exit_code;
 	unsigned int flags;
 	unsigned int on_cpu, on_rq; /* signed, or a byte: read as task.bpf.h does */
 	int prio, static_prio;

@@ -396,6 +396,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 	}
 	if (task_state & TASK_DEAD) {
 		t->ended = now;
+		t->exit_code = (__u32)task->exit_code;
 		t->flags |= STATES_ENDED;
 		forget(task);
 	}

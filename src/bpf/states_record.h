@@ -115,7 +115,9 @@ struct states_thread {
 	/* Set by user space: since then it has been on a CPU, where it is not: it left and nobody
 	 * told. */
 	__u64 hidden_since;
-	__u64 fill[10];
+	__u32 exit_code; /* of one that has ended, as wait(2) tells it */
+	__u32 unused_too;
+	__u64 fill[9];
 };
 _Static_assert(sizeof(struct states_thread) % 128 == 0, "CPUs fetch lines by pairs");
 

@@ -11,6 +11,7 @@
 #include "base/guard.h"
 #include "base/units.h"
 #include "cmd/inspect_source.h"
+#include "cmd/target.h"
 #include "cmd/top.h"
 #include "proc/pairs.h"
 #include "proc/process_user.h"
@@ -146,6 +147,9 @@ static void print_version(struct top_inspector *inspector, FILE *out, uint32_t t
 
 static struct error *print_facts(struct top *top, const struct state_thread *thread, FILE *out)
 {
+	/* Its number may be another's already. */
+	if (thread->has_ended)
+		return NULL;
 	print_call(out, thread);
 	print_memory(out, thread);
 	print_version(&top->inspector, out, thread->tid);
@@ -178,7 +182,11 @@ static struct error *count(struct top *top, const struct state_thread *thread,
 			   struct inspect_counters *ret)
 {
 	struct ctprof_snapshot *snapshot;
-	struct error *err = capture(&top->inspector, thread->tid, &snapshot);
+	struct error *err;
+
+	if (thread->has_ended)
+		return NULL;
+	err = capture(&top->inspector, thread->tid, &snapshot);
 
 	if (err)
 		return err;
@@ -191,20 +199,54 @@ static struct error *count(struct top *top, const struct state_thread *thread,
 
 /* --- a profile beside --- */
 
-static void watch_it(struct top_inspector *inspector, const struct state_thread *thread)
+/* A whole process or cgroup, with whoever joins it; of a pool, and of what a filter leaves of a
+ * group, the threads that are there now. */
+static struct watch_target target_of(const struct top_inspector *inspector,
+				     const struct screen_subject *subject)
 {
-	if (inspector->watch && inspector->id == thread->id)
-		return;
-	thread_watch_stop(inspector->watch);
-	inspector->watch = thread_watch_start(thread->tid);
-	inspector->id = thread->id;
+	const struct state_thread *thread = &subject->thread;
+	const bool is_filtered = subject->view->filter && subject->view->filter->count;
+	struct watch_target target = { .tids = &thread->tid, .tid_count = 1 };
+	const char *path = thread->cgroup ? thread->cgroup->bytes : NULL;
+
+	if (subject->grouping == STATE_BY_THREAD)
+		return target;
+	if (subject->grouping == STATE_BY_PROCESS && !is_filtered)
+		return (struct watch_target){ .pid = thread->tgid };
+	if (subject->grouping == STATE_BY_CGROUP && !is_filtered && path) {
+		struct watch_target whole = { 0 };
+		struct error *err = target_find_cgroup(&path, &whole.cgroup);
+
+		if (!err)
+			return whole;
+		error_destroy(err);
+	}
+	if (inspector->members.count) {
+		target.tids = inspector->members.items;
+		target.tid_count = inspector->members.count;
+	}
+	return target;
 }
 
-static void print_stacks(struct top *top, const struct state_thread *thread, FILE *out)
+static void print_stacks(struct top *top, const struct screen_subject *subject, FILE *out)
 {
-	watch_it(&top->inspector, thread);
-	if (top->inspector.watch)
-		thread_watch_print(top->inspector.watch, out);
+	struct top_inspector *inspector = &top->inspector;
+	const bool is_over = subject->thread.has_ended;
+
+	if (!inspector->watch || inspector->id != subject->line) {
+		const struct watch_target target = target_of(inspector, subject);
+
+		thread_watch_stop(inspector->watch);
+		/* Of who has ended, there is nothing to come. */
+		inspector->watch = is_over ? NULL : thread_watch_start(&target);
+		inspector->id = subject->line;
+	}
+	if (inspector->watch)
+		thread_watch_print(inspector->watch, is_over, out);
+	if (!is_over)
+		return;
+	thread_watch_stop(inspector->watch);
+	inspector->watch = NULL;
 }
 
 /* Nobody looked before. */

@@ -90,9 +90,9 @@ static struct error *print_facts(struct top *top, const struct state_thread *thr
 	return err;
 }
 
-static void print_stacks(struct top *top, const struct state_thread *thread, FILE *out)
+static void print_stacks(struct top *top, const struct screen_subject *subject, FILE *out)
 {
-	(void)top, (void)thread;
+	(void)top, (void)subject;
 	fputs("\n## Stacks\n"
 	      "not recorded: where it waits, who wakes it, who runs instead is seen live\n",
 	      out);

@@ -27,8 +27,8 @@ struct inspect_source {
 	/* Its system call, wait channel and memory, and whose taskstats these are: a line each, of
 	 * recorded memory one of each kind. */
 	struct error *(*print_facts)(struct top *top, const struct state_thread *thread, FILE *out);
-	/* Where it waits, who wakes it, who runs instead. */
-	void (*print_stacks)(struct top *top, const struct state_thread *thread, FILE *out);
+	/* Where it runs and waits, who wakes it, who runs instead: of all threads of a group. */
+	void (*print_stacks)(struct top *top, const struct screen_subject *subject, FILE *out);
 	struct error *(*count)(struct top *top, const struct state_thread *thread,
 			       struct inspect_counters *ret);
 	/* Counting a thread costs nothing, and says what it was before: so of groups all are

@@ -17,13 +17,14 @@
 #include "stack/symbolise.h"
 #include "trace/profile_session.h"
 
-#define LOOK_NS (NS_PER_S / 20)
-#define READ_NS (3 * NS_PER_S)
-#define MEMORY  ((size_t)16 << 20)
-#define STACKS  1024
-#define FRAMES  64
-#define ROWS    3
-#define LONGEST 3
+#define LOOK_NS   (NS_PER_S / 20)
+#define READ_NS   (3 * NS_PER_S)
+#define MEMORY    ((size_t)16 << 20)
+#define STACKS    1024
+#define FRAMES    64
+#define ROWS      3
+#define FREQUENCY 99
+#define LONGEST   3
 
 /* How many threads there are. What they work with, libraries have until the process ends. */
 static atomic_int working;
@@ -31,7 +32,7 @@ static atomic_int working;
 struct thread_watch {
 	pthread_mutex_t lock;
 	pthread_cond_t ending;
-	uint32_t tid;
+	struct watch_target target;
 	unsigned users; /* who starts it, and the thread: the last of them frees it */
 	bool is_over;
 	char *text; /* of the last reading, or why there is none; NULL: not yet */
@@ -47,6 +48,7 @@ static void leave(struct thread_watch *watch)
 	if (!is_last)
 		return;
 	free(watch->text);
+	free((void *)(uintptr_t)watch->target.tids);
 	pthread_cond_destroy(&watch->ending);
 	pthread_mutex_destroy(&watch->lock);
 	free(watch);
@@ -156,11 +158,16 @@ static void *watch_thread(void *argument)
 	struct thread_watch *watch = argument;
 	/* Who wakes it is told of its longest waits: of all, waits that go on would be left out. */
 	const struct profile_options options = {
+		.on_cpu = true,
+		.frequency = FREQUENCY,
 		.off_cpu = true,
 		.runners = true,
 		.longest = LONGEST,
-		.tids = &watch->tid,
-		.tid_count = 1,
+		.pids = &watch->target.pid,
+		.pid_count = watch->target.pid != 0,
+		.cgroup = watch->target.cgroup,
+		.tids = watch->target.tids,
+		.tid_count = watch->target.tid_count,
 		.user_frames = FRAMES,
 		.kernel_frames = FRAMES,
 		.stacks = STACKS,
@@ -184,14 +191,21 @@ static void *watch_thread(void *argument)
 	return NULL;
 }
 
-struct thread_watch *thread_watch_start(uint32_t tid)
+struct thread_watch *thread_watch_start(const struct watch_target *target)
 {
 	struct thread_watch *watch = calloc(1, sizeof(*watch));
+	uint32_t *tids = calloc(target->tid_count + 1, sizeof(*tids));
 	pthread_condattr_t clock;
 
-	if (!watch)
+	if (!watch || !tids) {
+		free(watch);
+		free(tids);
 		return NULL;
-	watch->tid = tid;
+	}
+	if (target->tid_count)
+		memcpy(tids, target->tids, target->tid_count * sizeof(*tids));
+	watch->target = *target;
+	watch->target.tids = tids;
 	watch->users = 2;
 	pthread_mutex_init(&watch->lock, NULL);
 	pthread_condattr_init(&clock);
@@ -207,10 +221,15 @@ struct thread_watch *thread_watch_start(uint32_t tid)
 	return NULL;
 }
 
-void thread_watch_print(struct thread_watch *watch, FILE *out)
+void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out)
 {
 	pthread_mutex_lock(&watch->lock);
-	fputs(watch->text ? watch->text : HEAD "(looking)\n", out);
+	if (watch->text)
+		fputs(watch->text, out);
+	else if (is_over)
+		fputs(HEAD "none: it ended before a profile of it could be read\n", out);
+	else
+		fprintf(out, HEAD "collecting for %d s\n", (int)(READ_NS / NS_PER_S));
 	pthread_mutex_unlock(&watch->lock);
 }
 

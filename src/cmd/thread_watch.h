@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where one thread waits, who wakes it and who runs instead: a profile of it that goes on beside
- * the screen, in a thread of its own, for it takes a while to begin.
+ * Where threads run and wait, who wakes them and who runs instead: a profile of them that goes on
+ *beside the screen, in a thread of its own, for it takes a while to begin.
  *
- *	struct thread_watch *watch = thread_watch_start(tid);
- *	thread_watch_print(watch, out);		now and then
+ *	struct thread_watch *watch = thread_watch_start(&target);
+ *	thread_watch_print(watch, false, out);	now and then
  *	thread_watch_stop(watch);
  */
 #ifndef CMD_THREAD_WATCH_H
 #define CMD_THREAD_WATCH_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct thread_watch;
 
-/* NULL without memory, or a thread for it. */
-struct thread_watch *thread_watch_start(uint32_t tid);
+/* Whose profile: a process, a cgroup, or so many threads. */
+struct watch_target {
+	uint32_t pid;    /* 0: none */
+	uint64_t cgroup; /* its number; 0: none */
+	const uint32_t *tids;
+	size_t tid_count;
+};
 
-/* What was seen last, or why there is nothing. */
-void thread_watch_print(struct thread_watch *watch, FILE *out);
+/* The target is copied. NULL without memory, or a thread for it. */
+struct thread_watch *thread_watch_start(const struct watch_target *target);
+
+/* What was seen last, or why there is nothing; `is_over`: there will be no more. */
+void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out);
 
 /* Ends soon after; takes NULL. */
 void thread_watch_stop(struct thread_watch *watch);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/units.h"
 #include "cmd/inspect_source.h"
@@ -230,30 +231,56 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 static struct error *print_threads(struct top *top, const struct inspect_source *source,
 				   const struct screen_subject *subject, FILE *out)
 {
-	const struct state_view view = { .grouping = subject->grouping,
-					 .is_tree = true,
-					 .no_folding = true };
-	struct error *err = state_list_make(&top->list, &top->window, &view);
-	const struct state_line *lines = top->list.lines.items;
-	const size_t count = top->list.lines.count;
+	struct state_view view = *subject->view;
+	const struct state_line *lines;
 	struct members members = { 0 };
-	size_t at = 0;
+	struct error *err;
+	size_t at = 0, count;
 
+	view.grouping = subject->grouping;
+	view.is_tree = view.no_folding = true;
+	view.no_ended = false;
+	top->inspector.members.count = 0;
+	err = state_list_make(&top->list, &top->window, &view);
 	if (err)
 		return err;
+	lines = top->list.lines.items;
+	count = top->list.lines.count;
 	while (at < count && (lines[at].depth || lines[at].id != subject->line))
 		at++;
-	/* It may have gone since it was chosen. */
-	if (at == count)
+	/* It may have gone since it was chosen, or the filter lets none of it through now. */
+	if (at == count) {
+		if (!subject->thread.has_ended)
+			fputs("\nno thread of it meets the filter in this window\n", out);
 		return NULL;
+	}
 	members.lines = lines + at + 1;
 	while (at + 1 + members.count < count && members.lines[members.count].depth)
 		members.count++;
+	for (size_t i = 0; i < members.count; i++)
+		if (!array_push(&top->inspector.members, members.lines[i].thread->tid))
+			return &error_no_memory;
 	err = print_members(top, &members, out);
 	return err || !source->has_all ? err : print_gains(top, source, &members, out);
 }
 
 /* --- all of it --- */
+
+/* How it ended, as far as the engine knows. */
+static void print_end(FILE *out, const struct state_thread *thread)
+{
+	const int code = (int)thread->exit_code;
+	const char *name = sigabbrev_np(WTERMSIG(code));
+
+	fputs("state          ended", out);
+	if (thread->has_exit_code && WIFSIGNALED(code) && name)
+		fprintf(out, ": killed by SIG%s (%d)", name, WTERMSIG(code));
+	else if (thread->has_exit_code && WIFSIGNALED(code))
+		fprintf(out, ": killed by signal %d", WTERMSIG(code));
+	else if (thread->has_exit_code)
+		fprintf(out, ", exit code %d", WEXITSTATUS(code));
+	fputc('\n', out);
+}
 
 static void print_state(FILE *out, const struct state_thread *thread)
 {
@@ -280,7 +307,9 @@ static struct error *print_who(FILE *out, const struct state_thread *thread)
 	fprintf(out, "thread         %" PRIu32 " %s, of process %" PRIu32 " %s\n", thread->tid,
 		name, thread->tgid, process);
 	fprintf(out, "cgroup         %s\n", cgroup ? cgroup : "-");
-	if (thread->state >= STATE_COUNT)
+	if (thread->has_ended)
+		print_end(out, thread);
+	else if (thread->state >= STATE_COUNT)
 		fputs("state          -\n", out);
 	else
 		print_state(out, thread);
@@ -328,7 +357,7 @@ struct error *top_inspect(struct top *top, const struct screen_subject *subject,
 		err = print_past(top, source, subject, out);
 	if (err)
 		return err;
-	source->print_stacks(top, thread, out);
+	source->print_stacks(top, subject, out);
 	return print_counted(top, source, thread, out);
 }
 
@@ -338,5 +367,6 @@ void top_inspector_deinit(struct top_inspector *inspector)
 	thread_watches_wait();
 	taskstats_socket_close(inspector->taskstats);
 	capturer_close(inspector->capturer);
+	array_deinit(&inspector->members);
 	*inspector = (struct top_inspector){ 0 };
 }

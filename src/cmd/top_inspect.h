@@ -12,6 +12,7 @@
 #include "capture/capture.h"
 #include "cmd/thread_watch.h"
 #include "cmd/top_past.h"
+#include "proc/tasks.h"
 #include "proc/taskstats_socket.h"
 #include "state/reading.h"
 
@@ -19,7 +20,8 @@
 struct top_inspector {
 	struct top_past past;
 	/* Of a live host. */
-	uint64_t id; /* of the thread that is watched */
+	uint64_t id;         /* of the line that is watched */
+	struct tids members; /* of a group: its threads in this window */
 	struct thread_watch *watch;
 	struct taskstats_socket *taskstats; /* NULL: there are none */
 	struct capture_options options;

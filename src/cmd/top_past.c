@@ -38,10 +38,12 @@ static struct error *find_group(const struct state_window *window,
 				const struct screen_subject *subject, struct state_line *ret,
 				bool *ret_found)
 {
-	const struct state_view view = { .grouping = subject->grouping };
+	struct state_view view = *subject->view;
 	struct state_list list;
 	struct error *err;
 
+	view.grouping = subject->grouping;
+	view.is_tree = view.no_ended = false;
 	state_list_init(&list);
 	err = state_list_make(&list, window, &view);
 	for (size_t i = 0; !err && i < list.lines.count; i++) {

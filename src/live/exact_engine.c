@@ -114,6 +114,8 @@ static bool take(void *context, uint32_t number, const struct states_thread *t, 
 		.since_ns = t->flags & STATES_ENDED ? 0 : t->since,
 		.since_is_least = t->flags & STATES_WAS_THERE && t->since == t->begun,
 		.syscall = t->syscall,
+		.has_exit_code = t->flags & STATES_ENDED,
+		.exit_code = t->exit_code,
 		.switches = t->switches,
 	};
 	if (!thread->name || !thread->process) {

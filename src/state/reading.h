@@ -34,8 +34,11 @@ struct state_thread {
 	enum state state;    /* what it does now; STATE_COUNT: not known */
 	uint64_t since_ns;   /* since when; 0: not known */
 	bool since_is_least; /* or for longer: it was so when watching began */
-	int32_t syscall;     /* in which it waits; -1: in none, or not known */
-	uint64_t switches;   /* times it left a CPU */
+	/* Of one that has ended, as wait(2) tells it: not every engine knows. */
+	bool has_exit_code;
+	uint32_t exit_code;
+	int32_t syscall;   /* in which it waits; -1: in none, or not known */
+	uint64_t switches; /* times it left a CPU */
 };
 
 /* What the engine cost, and could not do, since it was opened. */

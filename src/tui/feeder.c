@@ -39,7 +39,9 @@ struct feeder {
 	struct model *making;
 	struct state_window window; /* the feed's, until it is asked again */
 	bool has_window;
-	struct state_list groups; /* all of the window, when one of them is inspected */
+	struct state_list groups;      /* all of the window, when one of them is inspected */
+	struct state_thread last_seen; /* that is inspected */
+	bool has_told_end;             /* of it: nobody has more to say of it */
 	uint64_t next_at, tick_at, ended_at;
 	/* The screen's own. */
 	struct model *shown;
@@ -188,19 +190,28 @@ static const struct state_thread *find_thread(const struct state_window *window,
 	return NULL;
 }
 
-/* Who stands for the group now. The rows of the screen do not say: a filter leaves out groups that
- * live, and of others those threads that live. */
+/* Who stands for the group now: of those that the filter lets through, as in its row; or of all,
+ * for the group lives when they are none. */
 static struct error *find_leader(struct feeder *feeder, const struct screen_subject *subject,
 				 const struct state_thread **ret)
 {
-	const struct state_view view = { .grouping = subject->grouping };
 	struct state_list *list = &feeder->groups;
-	struct error *err = state_list_make(list, &feeder->window, &view);
+	struct state_view view = feeder->doing.view;
+	struct error *err;
 
 	*ret = NULL;
-	for (size_t i = 0; i < list->lines.count && !*ret; i++)
-		if (list->lines.items[i].id == subject->line)
-			*ret = list->lines.items[i].thread;
+	view.grouping = subject->grouping;
+	view.is_tree = view.no_ended = false;
+	do {
+		err = state_list_make(list, &feeder->window, &view);
+		for (size_t i = 0; i < list->lines.count && !*ret; i++)
+			if (list->lines.items[i].id == subject->line)
+				*ret = list->lines.items[i].thread;
+		if (!view.filter && !view.no_kernel)
+			break;
+		view.filter = NULL;
+		view.no_kernel = false;
+	} while (!err && (!*ret || (*ret)->has_ended));
 	return err;
 }
 
@@ -216,7 +227,9 @@ static struct error *find_inspected(struct feeder *feeder, struct screen_subject
 	else
 		err = find_leader(feeder, subject, &thread);
 	if (thread)
-		subject->thread = *thread;
+		feeder->last_seen = *thread;
+	subject->thread = feeder->last_seen;
+	subject->view = &feeder->doing.view;
 	*ret_is_there = thread && !thread->has_ended;
 	return err;
 }
@@ -225,14 +238,20 @@ static struct error *find_inspected(struct feeder *feeder, struct screen_subject
 static struct error *inspect_now(struct feeder *feeder)
 {
 	struct screen_subject subject = feeder->doing.inspected;
-	bool is_there;
-	struct error *err = feeder->has_window ? find_inspected(feeder, &subject, &is_there) : NULL;
+	bool is_there = true;
+	struct error *err;
 
+	feeder->last_seen = subject.thread;
+	subject.view = &feeder->doing.view;
+	err = feeder->has_window ? find_inspected(feeder, &subject, &is_there) : NULL;
+	feeder->has_told_end = !is_there;
+	if (!feeder->feed->step && !is_there)
+		subject.thread.has_ended = true;
 	return err ? err : inspect(feeder, &subject);
 }
 
-/* After each window. What was last seen of it stays: nobody has more to say of one that has ended.
- */
+/* After each window. Of one that has ended it is said once how it did, and that stays: nobody has
+ * more to say. */
 static struct error *inspect_again(struct feeder *feeder)
 {
 	struct screen_subject subject = feeder->doing.inspected;
@@ -241,8 +260,14 @@ static struct error *inspect_again(struct feeder *feeder)
 
 	if (err)
 		return err;
-	if (is_there)
+	if (is_there) {
+		feeder->has_told_end = false;
 		return inspect(feeder, &subject);
+	}
+	if (!feeder->feed->step && !feeder->has_told_end) {
+		feeder->has_told_end = subject.thread.has_ended = true;
+		return inspect(feeder, &subject);
+	}
 	tell_page(feeder, subject.line, true, NULL);
 	return NULL;
 }

@@ -34,7 +34,9 @@ struct screen_host {
 struct screen_subject {
 	enum state_grouping grouping; /* what it is; of one thread alone STATE_BY_THREAD */
 	uint64_t line;                /* its id: that of the thread, or of the group's line */
-	struct state_thread thread;   /* this one; or who stands for the group */
+	struct state_thread thread;   /* this one; or who stands for the group; as it was last */
+	/* Of a group: the threads that its row is made of. Set by the thread of the feed. */
+	const struct state_view *view;
 };
 
 /* All of these are called in one thread, which is not the caller's. */

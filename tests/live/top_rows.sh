@@ -70,7 +70,7 @@ failing_recorder_says_so() {
 # on_screen TEXT OPTIONS...: the screen with these shows it.
 on_screen() {
 	command -v tmux > /dev/null || skip "needs tmux"
-	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 20 "TZ=UTC $ctprof top ${*:2} 2> $scratch/rows.told"
+	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 50 "TZ=UTC $ctprof top ${*:2} 2> $scratch/rows.told"
 	at_end 'tmux -S "$scratch/rows.tmux" kill-server'
 	on_screen_still "$1"
 }
@@ -149,6 +149,60 @@ csv_and_tables_say_who() {
 	grep -qE ' ended +[0-9]+  churn' "$scratch/rows.table" || { cat "$scratch/rows.table"; return 1; }
 }
 
+# press KEY...: on the screen that is there.
+press() {
+	tmux -S "$scratch/rows.tmux" send-keys "$@"
+}
+
+# How it ended, what it did until then, and nothing that is still to come.
+inspector_tells_the_end() {
+	start bash -c 'echo ready; read -t 8 < <(exec sleep 9); exit 3'
+	on_screen "$pid bash .* OTHER|$pid bash .* IDLE|$pid bash .* PIPE" -i 200ms -p "$pid"
+	press Enter
+	on_screen_still 'state +ended, exit code 3'
+	! grep -qE 'looking|collecting|Reading' "$scratch/rows.seen"
+	grep -q '## Windows' "$scratch/rows.seen"
+}
+
+signal_is_told() {
+	start_sleep
+	on_screen "$pid sleep .* TIMER" -i 200ms -p "$pid"
+	press Enter
+	on_screen_still 'state +sleep_timer'
+	kill -SEGV "$pid"
+	on_screen_still 'state +ended: killed by SIGSEGV \(11\)'
+}
+
+# A process whose main() waits: the stacks are of the thread that works, where it runs too.
+inspector_profiles_all_threads() {
+	start "$programs/states" spin pipe
+	on_screen "$pid +3 states" -i 200ms --by process -p "$pid"
+	press Enter
+	on_screen_still '## Stacks'
+	press G Home
+	for ((tries = 0; tries < 20; tries++)); do
+		press PageDown
+		! grep -q run_spin "$scratch/rows.seen" || break
+		sleep 1
+		tmux -S "$scratch/rows.tmux" capture-pane -p > "$scratch/rows.seen"
+		[ $((tries % 8)) -lt 7 ] || press Home
+	done
+	grep -q run_spin "$scratch/rows.seen" || { cat "$scratch/rows.seen"; return 1; }
+}
+
+# A row of a group has the threads that the filter lets through, and its page the same.
+inspector_has_the_filter() {
+	start "$programs/states" spin pipe socket
+	on_screen "$pid +[23] states" -i 200ms --by process -p "$pid" -f "'pipe|socket'"
+	press Enter
+	on_screen_still '^ +[0-9]+ +pipe '
+	! grep -qE '^ +[0-9]+ +spin ' "$scratch/rows.seen"
+}
+
+run_case "top: the inspector tells how a thread ended, and stops" rows_need_top inspector_tells_the_end
+run_case "top: and which signal killed it" rows_need_top signal_is_told
+run_case "top: the inspector of a process has stacks of all of it" rows_need_top inspector_profiles_all_threads
+run_case "top: the inspector of a group has the threads of its row" rows_need_top inspector_has_the_filter
 run_case "top: --batch ends with the process that it watches" rows_need_top batch_ends_with_its_target
 run_case "top: the screen says which process it watches, and its end" rows_need_top target_is_on_the_screen
 run_case "top: CSV says whose a thread is, and tables that it ended" rows_need_top csv_and_tables_say_who

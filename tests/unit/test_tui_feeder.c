@@ -492,11 +492,11 @@ TEST(a_group_is_inspected)
 	fed_deinit();
 }
 
-/* It lives, whatever the rows have of it. */
+/* Its page is of the threads that its row has, and it lives when that has none. */
 TEST(a_group_that_is_filtered_is_inspected)
 {
 	/* In the first window it has a row, of some of its threads; then none. */
-	static const char *const pages[] = { "1 in-0\n", "1 in-1\n", "1 in-2\n" };
+	static const char *const pages[] = { "2 in-0\n", "1 in-1\n", "1 in-2\n" };
 	struct state_view view = by_tid;
 	struct state_filter filter;
 	struct feeder_news news;
