@@ -608,5 +608,8 @@ int look_around(struct states_examples *examples)
 	file = file_of(task, examples->pipe);
 	if (file)
 		state.pipe_functions = functions_of(file);
+	file = file_of(task, examples->timer);
+	if (file)
+		state.timer_functions = functions_of(file);
 	return 0;
 }

@@ -39,7 +39,7 @@ struct states_state {
 	__u32 unplaced;      /* a thread got no storage since user space set this to 0 */
 	__u64 pid_namespace; /* its place in the kernel; 0: it is the first one */
 	/* What files of these kinds are handled by. */
-	__u64 socket_functions, pipe_functions;
+	__u64 socket_functions, pipe_functions, timer_functions;
 	/* The kernel's code that brings anonymous memory back; 0: nothing is on swap. */
 	__u64 swap_begin, swap_end;
 	__u32 free_head, free_tail;
@@ -53,7 +53,7 @@ struct states_state {
 
 /* What look_around() is given. */
 struct states_examples {
-	__u32 socket, pipe; /* files of ours */
+	__u32 socket, pipe, timer; /* files of ours; UINT32_MAX: there are none of that kind */
 };
 
 enum states_flag {

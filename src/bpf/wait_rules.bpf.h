@@ -158,8 +158,8 @@ static __always_inline struct file *file_of(struct task_struct *task, __u32 numb
 	return table && number < table->max_fds ? file_in(table->fd + number) : 0;
 }
 
-/* By what kind of file it is that the current thread has under this number. Sockets and pipes have
- * functions of their own, and the thread has just looked there: not so at the inode. */
+/* By what kind of file it is that the current thread has under this number. Sockets, pipes and
+ * timers have functions of their own, and the thread has just looked there: not so at the inode. */
 static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
 {
 	struct file *file = file_of(task, number);
@@ -173,6 +173,8 @@ static __always_inline __u32 state_of_file(struct task_struct *task, __u32 numbe
 		return STATE_SLEEP_NETWORK;
 	if (functions == state.pipe_functions)
 		return STATE_SLEEP_PIPE;
+	if (functions == state.timer_functions)
+		return STATE_SLEEP_TIMER;
 	kind = mode_of(file) & S_IFMT;
 	if (kind == S_IFSOCK)
 		return STATE_SLEEP_NETWORK;
@@ -231,6 +233,8 @@ static __always_inline __u32 state_of_call(struct task_struct *task, const struc
 		return state_of_futex(call);
 	case WAIT_FUTEX_WAIT:
 		return state_of_value((__u32)call->second);
+	case WAIT_FUTEX_WAITV:
+		return STATE_LOCK_FUTEX;
 	case WAIT_LOCK:
 		return STATE_LOCK_KERNEL;
 	case WAIT_FCNTL:

@@ -49,7 +49,8 @@ const unsigned char wait_kinds[WAIT_SYSCALLS] = {
 	[SYS_select] = WAIT_SELECT,
 #endif
 	[SYS_futex] = WAIT_FUTEX,
-	[455] = WAIT_FUTEX_WAIT, /* SYS_futex_wait, of Linux 6.7; on all machines the same */
+	[455] = WAIT_FUTEX_WAIT,  /* SYS_futex_wait, of Linux 6.7; on all machines the same */
+	[449] = WAIT_FUTEX_WAITV, /* SYS_futex_waitv, of Linux 5.16 */
 	[SYS_flock] = WAIT_LOCK,
 	[SYS_fcntl] = WAIT_FCNTL,
 };

@@ -17,11 +17,12 @@ enum wait_kind {
 	WAIT_TIMER,
 	WAIT_WORK, /* for whatever comes next */
 	WAIT_POLL, /* the same, of so many files as its second argument says; of none, for a time */
-	WAIT_SELECT,     /* its first argument */
-	WAIT_FUTEX,      /* futex(2): a lock or something else, by operation and value */
-	WAIT_FUTEX_WAIT, /* futex_wait(2): by value */
-	WAIT_LOCK,       /* of a file */
-	WAIT_FCNTL,      /* the same, if its second argument is a command that waits for one */
+	WAIT_SELECT,      /* its first argument */
+	WAIT_FUTEX,       /* futex(2): a lock or something else, by operation and value */
+	WAIT_FUTEX_WAIT,  /* futex_wait(2): by value */
+	WAIT_FUTEX_WAITV, /* futex_waitv(2): its values are in memory of the program */
+	WAIT_LOCK,        /* of a file */
+	WAIT_FCNTL,       /* the same, if its second argument is a command that waits for one */
 };
 
 /*

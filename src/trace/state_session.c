@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -132,6 +133,8 @@ static void look_at_kernel(struct state_session *session, struct states_config *
 static struct error *look_around(struct state_session *session)
 {
 	_cleanup_close_ int out_of_pipe = -1, into_pipe = -1;
+	/* Kernels may be without (CONFIG_TIMERFD). */
+	_cleanup_close_ int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	_cleanup_close_ int unconnected = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct states_examples examples;
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &examples, .ctx_size_in = sizeof(examples));
@@ -142,7 +145,8 @@ static struct error *look_around(struct state_session *session)
 	out_of_pipe = ends[0];
 	into_pipe = ends[1];
 	examples = (struct states_examples){ .socket = (uint32_t)unconnected,
-					     .pipe = (uint32_t)out_of_pipe };
+					     .pipe = (uint32_t)out_of_pipe,
+					     .timer = (uint32_t)timer };
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.look_around), &run))
 		return error_system(errno, "the BPF programs do not run");
 	return NULL;

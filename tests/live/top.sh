@@ -5,7 +5,7 @@
 
 . tests/top_truth.sh
 
-waiting="pipe socket unix_socket timer poll_timer poll_timeout vfork epoll accept mutex priority_mutex
+waiting="pipe socket unix_socket timer timerfd waitv poll_timer poll_timeout vfork epoll accept mutex priority_mutex
 	rwlock semaphore flock stopped traced"
 # Those whose wait is one, and has one state.
 lasting="pipe socket unix_socket vfork epoll accept mutex priority_mutex cond_pool stopped traced"

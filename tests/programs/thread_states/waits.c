@@ -8,6 +8,8 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "states.h"
@@ -126,7 +128,35 @@ static void run_poll_timeout(struct life *life)
 		poll(&end, 1, 100);
 }
 
+static void run_timerfd(struct life *life)
+{
+	const struct itimerspec each = { .it_value.tv_nsec = 100000000,
+					 .it_interval.tv_nsec = 100000000 };
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	uint64_t times;
+
+	if (timer < 0 || timerfd_settime(timer, 0, &each, NULL))
+		err(1, "timerfd");
+	for (begin(life);; note_thread(life))
+		(void)!read(timer, &times, sizeof(times));
+}
+
+/* Two locks that somebody else has (Linux 5.16). */
+static void run_waitv(struct life *life)
+{
+	uint32_t locks[2] = { 2, 2 };
+	struct {
+		uint64_t value, address;
+		uint32_t flags, reserved;
+	} waiters[2] = { { 2, (uintptr_t)&locks[0], 2, 0 }, { 2, (uintptr_t)&locks[1], 2, 0 } };
+
+	begin(life);
+	syscall(449, waiters, 2, 0, NULL, 0);
+}
+
 const struct behaviour wait_behaviours[] = {
+	{ "timerfd", "timerfd", "mixed:sleep_timer", run_timerfd, false, 0 },
+	{ "waitv", "waitv", "lock_futex", run_waitv, false, 0 },
 	{ "disk", "disk", "mixed:sleep_disk", run_disk, false, 0 },
 	{ "pipe", "pipe", "sleep_pipe", run_pipe, false, 0 },
 	{ "socket", "socket", "sleep_network", run_socket, false, 0 },
