@@ -4,13 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "tui/tui.h"
-
-/* As important as can be. */
-#define FIRST (-20)
 
 struct error *tui_list(struct tui *tui)
 {
@@ -135,29 +131,15 @@ static struct error *run(struct tui *tui)
 	return err;
 }
 
-/* Who presses a key waits for this thread, and it has little to do: on a busy host it comes first,
- * where it may. Of no other thread this changes anything. Returns what it was. */
-static int hurry(void)
-{
-	const int before = getpriority(PRIO_PROCESS, 0);
-
-	(void)setpriority(PRIO_PROCESS, 0, FIRST);
-	return before;
-}
-
 static struct error *run_fed(struct tui *tui)
 {
 	struct error *err =
 		feeder_open(tui->feed, &tui->view, tui->options->interval_ns, &tui->feeder);
-	int priority;
 
 	if (err)
 		return err;
 	tui->model = feeder_model(tui->feeder);
-	priority = hurry();
-	err = run(tui);
-	(void)setpriority(PRIO_PROCESS, 0, priority);
-	return err;
+	return run(tui);
 }
 
 static void tui_deinit(struct tui *tui)

@@ -199,6 +199,16 @@ inspector_has_the_filter() {
 	! grep -qE '^ +[0-9]+ +spin ' "$scratch/rows.seen"
 }
 
+# It runs as it was started: who measures the scheduler must not come before others.
+screen_is_as_nice_as_it_was() {
+	local screen
+
+	on_screen 'ctprof top +[0-9]' -i 200ms -p $$
+	screen=$(pgrep -f "^$ctprof top -i 200ms -p $$" | head -n 1)
+	equal "nice values of its threads" "$(cat "/proc/$screen/task/"*/stat | sed 's/.*) //' | cut -d' ' -f 17 | sort -u)" "$(nice)"
+}
+
+run_case "top: the screen gives itself no priority" rows_need_top screen_is_as_nice_as_it_was
 run_case "top: the inspector tells how a thread ended, and stops" rows_need_top inspector_tells_the_end
 run_case "top: and which signal killed it" rows_need_top signal_is_told
 run_case "top: the inspector of a process has stacks of all of it" rows_need_top inspector_profiles_all_threads
