@@ -99,16 +99,18 @@ recorder_is_on_the_screen() {
 
 # A capture that was cut to nothing is left out, on standard error and on the screen, which goes on to the end.
 damaged_capture_is_left_out() {
-	local files
+	local files windows
 
-	"$ctprof" top --batch -n 5 -i 100ms --format none --record "$scratch/rows.cut" -p $$ 2> /dev/null
+	"$ctprof" top --batch -n 6 -i 300ms --format none --record "$scratch/rows.cut" -p $$ 2> /dev/null
 	files=("$scratch/rows.cut"/*)
-	equal "captures" ${#files[@]} 6
+	# One that takes longer than a window leaves the next one out.
+	between "captures" 4 ${#files[@]} 7
+	windows=$((${#files[@]} - 2))
 	truncate -s 0 "${files[2]}"
 	"$ctprof" top --batch --replay "$scratch/rows.cut" --format json > "$scratch/rows.replayed" 2> "$scratch/rows.told"
-	equal "windows" "$(jq .window "$scratch/rows.replayed" | sort -u | tr '\n' ' ')" "0 1 2 3 "
+	equal "windows" "$(jq .window "$scratch/rows.replayed" | sort -u | wc -l)" $windows
 	grep -q "1 capture left out: .*${files[2]##*/}" "$scratch/rows.told"
-	on_screen 'window 4/4 .* the last .*1 capture left out: .*' --replay "$scratch/rows.cut"
+	on_screen "window $windows/$windows .* the last .*1 capture left out: .*" --replay "$scratch/rows.cut"
 }
 
 run_case "top: a recorder that fails says so at once" rows_need_top failing_recorder_says_so
