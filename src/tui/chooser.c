@@ -29,7 +29,7 @@ void chooser_draw(struct tui *tui, int columns)
 {
 	int height = tui_body_lines() - 1;
 	size_t top = tui->chosen >= (size_t)height ? tui->chosen - (size_t)height + 1 : 0;
-	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
+	struct pen pen = pen_at(&tui->terminal, tui_head_lines(), 0, columns);
 	struct column_layout layout;
 
 	table_layout(tui, &layout, columns);
@@ -38,6 +38,6 @@ void chooser_draw(struct tui *tui, int columns)
 	for (int i = 0; i < height && top + (size_t)i < COLUMN_COUNT; i++) {
 		enum column column = (enum column)(top + (size_t)i);
 
-		draw_row(tui, &layout, column, TUI_HEAD_LINES + 1 + i, columns);
+		draw_row(tui, &layout, column, tui_head_lines() + 1 + i, columns);
 	}
 }

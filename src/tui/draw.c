@@ -6,12 +6,23 @@
 
 #define MESSAGE_S 4
 
+/* Below it there is room for the head of the table and two rows, as far as the screen is so high.
+ */
+int tui_head_lines(void)
+{
+	const int rest = 4, most = 4;
+	int lines, columns;
+
+	paint_size(&lines, &columns);
+	return lines >= rest + most ? most : lines > rest ? lines - rest : 0;
+}
+
 int tui_body_lines(void)
 {
 	int lines, columns;
 
 	paint_size(&lines, &columns);
-	return lines - TUI_HEAD_LINES - 1;
+	return lines - tui_head_lines() - 1;
 }
 
 void tui_say(struct tui *tui, bool is_error, const char *format, ...)
@@ -109,7 +120,7 @@ static void draw_inspected(const struct tui *tui, struct pen *pen)
 
 static void draw_page(struct tui *tui, int columns)
 {
-	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
+	struct pen pen = pen_at(&tui->terminal, tui_head_lines(), 0, columns);
 	int height = tui_body_lines() - 1;
 
 	pen_print(&pen, STYLE_HEAD, " %s", tui->mode == MODE_HELP ? "Help" : "Inspector");
@@ -117,12 +128,12 @@ static void draw_page(struct tui *tui, int columns)
 		draw_inspected(tui, &pen);
 	pen_skip(&pen, STYLE_HEAD, columns);
 	if (tui->mode == MODE_INSPECTOR && !tui->page.bytes) {
-		pen = pen_at(&tui->terminal, TUI_HEAD_LINES + 1, 1, columns);
+		pen = pen_at(&tui->terminal, tui_head_lines() + 1, 1, columns);
 		pen_print(&pen, STYLE_DIM, "It is being looked at.");
 	}
 	/* It may be higher than it was. */
 	page_scroll(&tui->page, 0, height);
-	page_draw(&tui->page, &tui->terminal, TUI_HEAD_LINES + 1, height, columns);
+	page_draw(&tui->page, &tui->terminal, tui_head_lines() + 1, height, columns);
 }
 
 void tui_draw(struct tui *tui)

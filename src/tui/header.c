@@ -248,13 +248,18 @@ static void draw_legend(struct tui *tui, int y, int columns)
 
 void header_draw(struct tui *tui, int columns)
 {
-	draw_host(tui, draw_time(tui, columns));
-	draw_engine(tui, columns);
-	if (tui->has_window) {
+	const int lines = tui_head_lines();
+
+	if (lines > 0)
+		draw_host(tui, draw_time(tui, columns));
+	if (lines > 1)
+		draw_engine(tui, columns);
+	if (tui->has_window && lines > 2) {
 		struct pen pen = pen_at(&tui->terminal, 2, 0, columns);
 
 		pen_bar(&pen, &tui->model->list.total.times, tui->model->list.total.whole_ns,
 			(unsigned)columns);
-		draw_legend(tui, 3, columns);
 	}
+	if (tui->has_window && lines > 3)
+		draw_legend(tui, 3, columns);
 }

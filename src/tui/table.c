@@ -53,7 +53,7 @@ static enum style head_of(const struct tui *tui, enum column column, unsigned wi
 
 static void draw_head(const struct tui *tui, const struct column_layout *layout, int columns)
 {
-	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES, 0, columns);
+	struct pen pen = pen_at(&tui->terminal, tui_head_lines(), 0, columns);
 	char head[64];
 
 	for (size_t i = 0; i < layout->count; i++) {
@@ -85,7 +85,7 @@ static void draw_line(const struct tui *tui, const struct column_layout *layout,
 
 static void draw_emptiness(const struct tui *tui, int columns)
 {
-	struct pen pen = pen_at(&tui->terminal, TUI_HEAD_LINES + 2, 2, columns);
+	struct pen pen = pen_at(&tui->terminal, tui_head_lines() + 2, 2, columns);
 
 	if (!tui->has_window)
 		pen_print(&pen, STYLE_DIM, "The first window has not ended yet.");
@@ -106,7 +106,7 @@ void table_draw(struct tui *tui, int columns)
 	if (!tui->model->list.lines.count)
 		draw_emptiness(tui, columns);
 	for (int i = 0; i < rows && tui->top + (size_t)i < tui->model->list.lines.count; i++)
-		draw_line(tui, &layout, tui->top + (size_t)i, TUI_HEAD_LINES + 1 + i, columns);
+		draw_line(tui, &layout, tui->top + (size_t)i, tui_head_lines() + 1 + i, columns);
 }
 
 /* --- what is selected, and seen --- */
@@ -263,18 +263,18 @@ static struct error *click_head(struct tui *tui, enum column column)
 
 struct error *table_click(struct tui *tui, int y, int x, bool *ret_again)
 {
-	size_t index = tui->top + (size_t)(y - TUI_HEAD_LINES - 1);
+	size_t index = tui->top + (size_t)(y - tui_head_lines() - 1);
 	struct column_layout layout;
 	int lines, columns;
 
 	*ret_again = false;
 	paint_size(&lines, &columns);
 	table_layout(tui, &layout, columns);
-	for (size_t i = 0; y == TUI_HEAD_LINES && i < layout.count; i++)
+	for (size_t i = 0; y == tui_head_lines() && i < layout.count; i++)
 		if (x >= layout.places[i].x &&
 		    x <= layout.places[i].x + (int)layout.places[i].width)
 			return click_head(tui, layout.places[i].column);
-	if (y <= TUI_HEAD_LINES || y > TUI_HEAD_LINES + rows_seen() ||
+	if (y <= tui_head_lines() || y > tui_head_lines() + rows_seen() ||
 	    index >= tui->model->list.lines.count)
 		return NULL;
 	*ret_again = tui->has_selected && tui->selected == tui->model->list.lines.items[index].id;

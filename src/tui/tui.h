@@ -83,7 +83,7 @@ struct error *tui_list(struct tui *tui) MUST_CHECK;
 void tui_draw(struct tui *tui);
 
 /* Lines of the screen that the head takes, and that are between it and the last one. */
-#define TUI_HEAD_LINES 4
+int tui_head_lines(void);
 int tui_body_lines(void);
 
 /* --- the parts --- */

@@ -57,6 +57,19 @@ TEST(what_matters_least_leaves_first)
 	assert_true(column_layout_has(&tiny, COLUMN_TID) && column_layout_has(&tiny, COLUMN_NAME) &&
 		    column_layout_has(&tiny, COLUMN_STATES));
 	assert_int_equal(tiny.count, 3);
+	/* Nothing is drawn over something else, and what it does now stays longer than how often it
+	 * switches. */
+	for (unsigned width = 40; width <= 60; width++) {
+		const struct column_layout layout = layout_of(&choice, STATE_BY_THREAD, width);
+		const struct column_place *last = &layout.places[layout.count - 1];
+
+		assert_true((unsigned)last->x + last->width <= width);
+		assert_false(column_layout_has(&layout, COLUMN_SWITCHES) &&
+			     !column_layout_has(&layout, COLUMN_NOW));
+	}
+	narrow = layout_of(&choice, STATE_BY_THREAD, 60);
+	assert_true(column_layout_has(&narrow, COLUMN_BUSY) &&
+		    column_layout_has(&narrow, COLUMN_NOW));
 }
 
 TEST(groups_have_columns_of_their_own)
