@@ -73,7 +73,7 @@ static bool take_value(struct taker *taker, const struct binding *binding, struc
 	uint64_t number;
 	bool stored;
 
-	if ((metric->leader_only && thread->tid != thread->tgid) ||
+	if (!metric_is_of(metric, thread->tid == thread->tgid, thread->is_kernel) ||
 	    ((taker->keep || binding->source != &metric->sources[0]) &&
 	     metric_set_has(&record->measured, metric_id(metric))))
 		return true;
@@ -125,11 +125,13 @@ static bool take_columns(struct taker *taker, enum metric_source_id source,
 static bool take_stat(struct taker *taker, struct text bytes, struct ctprof_thread *thread)
 {
 	struct stat_line line;
-	uint64_t ticks;
+	uint64_t ticks, flags;
 
 	if (!stat_parse(bytes, &line))
 		return false;
 	thread->comm = snapshot_name(taker->snapshot, line.comm);
+	if (text_u64(line.columns[STAT_FLAGS], &flags))
+		thread->is_kernel = flags & STAT_FLAG_KERNEL_THREAD;
 	if (text_u64(line.columns[STAT_START_TIME], &ticks))
 		thread->start_time_clock_ticks = reading_of(ticks);
 	return take_columns(taker, SOURCE_STAT, line.columns, STAT_COLUMNS, thread) &&

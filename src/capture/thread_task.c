@@ -68,6 +68,7 @@ static bool is_there(const struct task_facts *facts, unsigned field)
 	case TASK_FIELD_wait_sum_in_progress_ns:
 	case TASK_FIELD_sleep_in_progress_ns:
 	case TASK_FIELD_block_in_progress_ns:
+	case TASK_FIELD_kthread_block_in_progress_ns:
 	case TASK_FIELD_iowait_in_progress_ns:
 		return statistics;
 	default:
@@ -79,8 +80,10 @@ static bool is_there(const struct task_facts *facts, unsigned field)
 static struct metric_set *readers(struct task_plan *plan, const struct metric *metric,
 				  unsigned field)
 {
-	if (metric->leader_only)
+	if (metric->owners == OWNERS_LEADERS)
 		return &plan->leaders;
+	if (metric->owners != OWNERS_ALL)
+		return metric->owners == OWNERS_KERNEL ? &plan->kernel : &plan->user;
 	if (metric->class == CLASS_FAIR_POLICY)
 		return &plan->fair;
 	if (metric->delay == DELAY_irq && !plan->facts.irq_accounting)
@@ -190,13 +193,26 @@ static void show_times(const struct task_record *r, uint64_t *ret_utime, uint64_
 #define STATE_RTLOCK_WAIT 0x1000u
 #define STATE_FROZEN      0x8000u
 
+/* PF_KTHREAD (include/linux/sched.h). */
+#define FLAG_KERNEL_THREAD 0x00200000u
+
+static bool is_kernel_thread(const struct task_record *r)
+{
+	return r->kernel_flags & FLAG_KERNEL_THREAD;
+}
+
+static bool is_idle(const struct task_record *r)
+{
+	return (r->state & STATE_IDLE) == STATE_IDLE;
+}
+
 /* task_state_array in fs/proc/array.c, by __task_state_index(). */
 static char state_letter(const struct task_record *r)
 {
 	static const char letters[] = "RSDTtXZPI";
 	uint32_t state = (r->state | r->exit_state) & STATE_REPORTED;
 
-	if ((r->state & STATE_IDLE) == STATE_IDLE)
+	if (is_idle(r))
 		return 'I';
 	if (r->state & STATE_RTLOCK_WAIT)
 		return 'D';
@@ -258,7 +274,9 @@ static void compute_fields(const struct task_plan *plan, const struct task_recor
 	values[TASK_FIELD_blkio_in_progress_ns] = passed(plan, r, r->blkio_since);
 	values[TASK_FIELD_wait_sum_in_progress_ns] = passed(plan, r, r->wait_since);
 	values[TASK_FIELD_sleep_in_progress_ns] = passed(plan, r, r->sleep_since);
-	values[TASK_FIELD_block_in_progress_ns] = passed(plan, r, r->block_since);
+	values[TASK_FIELD_kthread_block_in_progress_ns] = passed(plan, r, r->block_since);
+	values[TASK_FIELD_block_in_progress_ns] =
+		is_kernel_thread(r) && is_idle(r) ? 0 : passed(plan, r, r->block_since);
 	values[TASK_FIELD_iowait_in_progress_ns] =
 		r->in_iowait ? passed(plan, r, r->block_since) : 0;
 }
@@ -357,12 +375,14 @@ bool take_task(struct taker *taker, struct task_plan *plan, const struct task_re
 	forget_names(plan, taker->snapshot);
 	thread->tid = r->tid;
 	thread->tgid = r->tgid;
+	thread->is_kernel = is_kernel_thread(r);
 	thread->comm = snapshot_name(taker->snapshot, (struct text){ r->name, sizeof(r->name) });
 	thread->start_time_clock_ticks = reading_of(
 		(r->start_boottime + (uint64_t)plan->facts.boottime_offset) / NS_PER_TICK);
 	record->values.thread_count.v = 1;
 	store_rows(plan, r, &record->values);
 	unite(&record->measured, &plan->always);
+	unite(&record->measured, thread->is_kernel ? &plan->kernel : &plan->user);
 	if (r->tid == r->tgid)
 		unite(&record->measured, &plan->leaders);
 	if (r->has_delays)

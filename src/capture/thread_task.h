@@ -15,25 +15,26 @@
 #include "capture/thread_files.h"
 
 /* What rows may name besides the counters of the record: FIELD(name). */
-#define TASK_FIELDS(FIELD)             \
-	FIELD(policy)                  \
-	FIELD(cpus)                    \
-	FIELD(nice)                    \
-	FIELD(priority)                \
-	FIELD(rt_priority)             \
-	FIELD(cpu)                     \
-	FIELD(state)                   \
-	FIELD(ext_enabled)             \
-	FIELD(threads)                 \
-	FIELD(utime_ticks)             \
-	FIELD(stime_ticks)             \
-	FIELD(hiwater_rss)             \
-	FIELD(hiwater_vm)              \
-	FIELD(wait_in_progress_ns)     \
-	FIELD(wait_sum_in_progress_ns) \
-	FIELD(sleep_in_progress_ns)    \
-	FIELD(block_in_progress_ns)    \
-	FIELD(iowait_in_progress_ns)   \
+#define TASK_FIELDS(FIELD)                  \
+	FIELD(policy)                       \
+	FIELD(cpus)                         \
+	FIELD(nice)                         \
+	FIELD(priority)                     \
+	FIELD(rt_priority)                  \
+	FIELD(cpu)                          \
+	FIELD(state)                        \
+	FIELD(ext_enabled)                  \
+	FIELD(threads)                      \
+	FIELD(utime_ticks)                  \
+	FIELD(stime_ticks)                  \
+	FIELD(hiwater_rss)                  \
+	FIELD(hiwater_vm)                   \
+	FIELD(wait_in_progress_ns)          \
+	FIELD(wait_sum_in_progress_ns)      \
+	FIELD(sleep_in_progress_ns)         \
+	FIELD(block_in_progress_ns)         \
+	FIELD(kthread_block_in_progress_ns) \
+	FIELD(iowait_in_progress_ns)        \
 	FIELD(blkio_in_progress_ns)
 
 enum task_field {
@@ -71,9 +72,10 @@ struct task_plan {
 	/* Those whose value is a 64-bit number, which are most, and those that are not. */
 	struct task_row wide[METRIC_COUNT], others[METRIC_COUNT];
 	size_t wide_count, other_count;
-	/* Which rows are measured: of every thread; and of leaders, of threads with a record of
-	 * delays, of those under fair policies as well. */
-	struct metric_set always, leaders, delays, fair, irq;
+	/* Which rows are measured: of every thread; and of leaders, of threads that are not the
+	 * kernel's, of those that are, of threads with a record of delays, of those under fair
+	 * policies as well. */
+	struct metric_set always, leaders, user, kernel, delays, fair, irq;
 	/* Most threads have the mask and the policy of the thread before. */
 	__u64 mask[TASK_CPU_WORDS];
 	const struct name *cpus, *policy_name;

@@ -141,8 +141,15 @@ void coverage_add(struct coverage *coverage, const struct group *group)
 		}
 		coverage->any_group = true;
 	}
-	/* What is a fact of the leader no other thread can have. */
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (metrics[i].leader_only && metric_set_has(&coverage->some, (enum metric_id)i))
-			metric_set_add(&coverage->every, (enum metric_id)i);
+	/* What only some threads can have, as facts of leaders, is no gap of the others; nor is
+	 * what has a counterpart in all that there are. */
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum metric_id id = (enum metric_id)i;
+
+		if (metrics[i].counterpart &&
+		    metric_set_has(&coverage->some, metrics[i].counterpart))
+			metric_set_add(&coverage->some, id);
+		if (metrics[i].owners != OWNERS_ALL && metric_set_has(&coverage->some, id))
+			metric_set_add(&coverage->every, id);
+	}
 }

@@ -111,7 +111,7 @@ const struct tally *aggregate_mode(const struct aggregate *a)
 
 bool aggregate_is_complete(const struct aggregate *a, const struct metric *metric)
 {
-	return a->measured && (metric->leader_only || a->measured == a->threads);
+	return a->measured && (metric->owners != OWNERS_ALL || a->measured == a->threads);
 }
 
 /* A letter or flag as text. */

@@ -101,7 +101,9 @@ const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
 #define CAVEAT(text)       .caveat = (text)
 #define ZERO_IS_NO_EVENTS  .zero_is_no_events = true
 #define DELAY_OF(category) .delay = DELAY_##category
-#define LEADER_ONLY        .leader_only = true
+#define LEADER_ONLY        .owners = OWNERS_LEADERS
+#define USER_ONLY(other)   .owners = OWNERS_USER, .counterpart = METRIC_##other
+#define KERNEL_ONLY(other) .owners = OWNERS_KERNEL, .counterpart = METRIC_##other
 #define IDLE               .is_idle = true
 #define IN_PROGRESS(name)  .in_progress = METRIC_##name
 

@@ -123,6 +123,14 @@ enum metric_delay {
 	DELAY_irq,
 };
 
+/* Which threads can have a metric at all. */
+enum metric_owners {
+	OWNERS_ALL,
+	OWNERS_LEADERS, /* a fact of the process, kept on its leader */
+	OWNERS_USER,    /* not kernel threads */
+	OWNERS_KERNEL,
+};
+
 struct metric {
 	const char *name;
 	enum value_type type;
@@ -138,7 +146,9 @@ struct metric {
 	unsigned gates;                                   /* a bit for each enum metric_gate */
 	enum metric_class class;
 	const char *caveat; /* NULL when there is none */
-	bool zero_is_no_events, leader_only;
+	bool zero_is_no_events;
+	enum metric_owners owners;  /* which threads can have it */
+	enum metric_id counterpart; /* what others have instead; 0: nothing */
 	bool is_idle; /* time in which it wanted nothing; of most threads, all that there is */
 	enum metric_delay delay; /* DELAY_NONE: it is no delay */
 	/* What has passed of this total, and is booked only when it ends, stands in this metric; 0:
@@ -160,6 +170,20 @@ static inline enum metric_id metric_id(const struct metric *metric)
 static inline bool metric_is_dead(const struct metric *metric)
 {
 	return metric->kind == KIND_DEAD;
+}
+
+static inline bool metric_is_of(const struct metric *metric, bool is_leader, bool is_kernel)
+{
+	switch (metric->owners) {
+	case OWNERS_LEADERS:
+		return is_leader;
+	case OWNERS_USER:
+		return !is_kernel;
+	case OWNERS_KERNEL:
+		return is_kernel;
+	default:
+		return true;
+	}
 }
 
 /* The value of a metric whose representation is a number, widened; categories and sets are not

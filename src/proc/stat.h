@@ -12,7 +12,10 @@
 
 #define STAT_COLUMNS 52
 
-enum { STAT_STATE = 3, STAT_PPID = 4, STAT_START_TIME = 22 };
+enum { STAT_STATE = 3, STAT_PPID = 4, STAT_FLAGS = 9, STAT_START_TIME = 22 };
+
+/* PF_KTHREAD (include/linux/sched.h) in STAT_FLAGS. */
+#define STAT_FLAG_KERNEL_THREAD 0x00200000u
 
 struct stat_line {
 	struct text comm;

@@ -127,6 +127,10 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 		return metric_gates[gate].remedy;
 	if (metric->class == CLASS_FAIR_POLICY)
 		return metric_classes[metric->class].prose;
+	if (metric->counterpart && !metric_set_has(missing, metric->counterpart))
+		return metric->owners == OWNERS_KERNEL
+			       ? "only kernel threads have it"
+			       : "kernel threads have it apart: metrics kthread_block_*";
 	if (!metric_set_has(missing, metric_id(metric)))
 		return "of the others it could not be read";
 	return s->origin == ORIGIN_CTPROF ? "the kernel does not show it"
@@ -144,6 +148,7 @@ struct metric_set metrics_missing(const struct ctprof_snapshot *s)
 	recorded = metric_set_has(&seen, METRIC_state_watched_ns);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (!metric_set_has(&seen, (enum metric_id)i) &&
+		    !(metrics[i].counterpart && metric_set_has(&seen, metrics[i].counterpart)) &&
 		    (metrics[i].sources[0].id != SOURCE_STATES || recorded))
 			metric_set_add(&missing, (enum metric_id)i);
 	return missing;

@@ -144,7 +144,7 @@ static void infer_thread(struct ctprof_thread *thread, const struct metric_set *
 			    metric->type == VALUE_letter;
 
 		if ((text && !has_value(thread, metric)) ||
-		    (metric->leader_only && thread->tid != thread->tgid))
+		    !metric_is_of(metric, thread->tid == thread->tgid, false))
 			metric_set_remove(&record->measured, (enum metric_id)i);
 	}
 	if (decide_delays && delays_all_zero(&record->values))

@@ -53,6 +53,7 @@ struct label_pairs {
 
 struct ctprof_thread {
 	uint32_t tid, tgid;
+	bool is_kernel;                        /* while it is captured: not in the file */
 	const struct name *pcomm;              /* name of the process: of its leader */
 	const struct name *comm;               /* its own name */
 	const struct name *cgroup;             /* cgroup v2 path; empty when there is none */

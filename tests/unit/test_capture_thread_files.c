@@ -8,10 +8,10 @@
 
 /* --- stat, schedstat, status, io --- */
 
-#define STAT_TAIL                                                                                 \
-	" S 1 10 10 0 -1 4194560 210 220 230 240 250 260 270 280 -51 -20 1 0 123456 7000 800 "    \
-	"18446744073709551615 1 1 0 0 0 0 671173123 4096 1260 0 0 0 17 3 40 2 0 0 0 0 0 0 0 0 0 " \
-	"0 0\n"
+#define STAT_AFTER_FLAGS                                                                           \
+	" 210 220 230 240 250 260 270 280 -51 -20 1 0 123456 7000 800 18446744073709551615 1 1 0 " \
+	"0 0 0 671173123 4096 1260 0 0 0 17 3 40 2 0 0 0 0 0 0 0 0 0 0 0\n"
+#define STAT_TAIL " S 1 10 10 0 -1 4194560" STAT_AFTER_FLAGS
 
 TEST(stat)
 {
@@ -266,6 +266,18 @@ TEST(every_schedstat_key)
 	}
 }
 
+/* PF_KTHREAD in column 9 of stat. */
+TEST(kernel_threads_have_a_total_of_their_own)
+{
+	assert_true(take(SOURCE_STAT, "10 (kworker/0:1) I 2 0 0 0 -1 69238880" STAT_AFTER_FLAGS));
+	scene->thread->record = (struct thread_record){ 0 };
+	assert_true(take(SOURCE_SCHED, HEAD "sum_block_runtime : 3.000000\n"
+					    "block_max : 2.000000\n"));
+	expect_number(METRIC_kthread_block_sum, 3000000);
+	expect_number(METRIC_kthread_block_max, 2000000);
+	assert_int_equal(measured_count(), 2);
+}
+
 TEST(pairs_without_a_known_key_are_not_understood)
 {
 	assert_false(take(SOURCE_SCHED, HEAD "prio : 120\n"));
@@ -422,6 +434,7 @@ UNIT_TESTS(CASE(stat), CASE(a_name_that_is_not_utf8_is_kept), CASE(a_short_stat_
 	   CASE(facts_of_the_process_are_its_leaders), CASE(the_better_source_wins_in_either_order),
 	   CASE(partial_and_blank_status), CASE(io), CASE(io_with_a_malformed_line),
 	   CASE(sched_of_every_age), CASE(sched_without_schedstats), CASE(every_schedstat_key),
+	   CASE(kernel_threads_have_a_total_of_their_own),
 	   CASE(pairs_without_a_known_key_are_not_understood),
 	   CASE(voluntary_sleep_needs_both_keys),
 	   CASE(voluntary_sleep_in_the_other_order_and_prefixed),

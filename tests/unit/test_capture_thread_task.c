@@ -96,7 +96,8 @@ TEST(counters_go_to_their_rows)
 		const struct metric_source *task = &metrics[id].task;
 		int field = task->key ? task_field_find(text_of(task->key)) : -1;
 
-		if (field >= 0 && field < TASK_COUNTER_COUNT && !task->less)
+		if (field >= 0 && field < TASK_COUNTER_COUNT && !task->less &&
+		    metric_is_of(&metrics[id], true, false))
 			expect_number(id, 1000 + field);
 	}
 	/* sum_sleep_runtime less sum_block_runtime */
@@ -495,6 +496,38 @@ TEST(waits_are_dated_by_the_scheduler)
 	expect_number(METRIC_iowait_in_progress_ns, 70);
 }
 
+/* A worker without work sleeps in TASK_IDLE, which the kernel books as it does blocking. */
+TEST(idle_kernel_threads_do_not_block)
+{
+	take_waits(1000);
+	record->kernel_flags = 0x00200000; /* PF_KTHREAD */
+	record->state = 0x402;
+	record->counters[TASK_sum_block_runtime] = 5000;
+	record->counters[TASK_block_max] = 4000;
+	scene->thread->record = (struct thread_record){ 0 };
+	take_it();
+	expect_unmeasured(METRIC_block_sum);
+	expect_unmeasured(METRIC_block_max);
+	expect_number(METRIC_block_in_progress_ns, 0);
+	expect_number(METRIC_kthread_block_sum, 5000);
+	expect_number(METRIC_kthread_block_max, 4000);
+	expect_number(METRIC_kthread_block_in_progress_ns, 70);
+	/* Blocked in earnest: its wait in progress says so, its total cannot. */
+	record->state = 0x2;
+	take_it();
+	expect_number(METRIC_block_in_progress_ns, 70);
+	expect_number(METRIC_kthread_block_in_progress_ns, 70);
+	/* Others of that state, which are few, block. */
+	record->kernel_flags = 0;
+	record->state = 0x402;
+	scene->thread->record = (struct thread_record){ 0 };
+	take_it();
+	expect_number(METRIC_block_sum, 5000);
+	expect_number(METRIC_block_in_progress_ns, 70);
+	expect_unmeasured(METRIC_kthread_block_sum);
+	expect_unmeasured(METRIC_kthread_block_in_progress_ns);
+}
+
 TEST(a_wait_that_begins_later_than_now_has_not_begun)
 {
 	take_waits(900);
@@ -516,5 +549,5 @@ UNIT_TESTS(CASE(every_row_has_a_field), CASE(counters_go_to_their_rows),
 	   CASE(identity), CASE(names), CASE(state_letters), CASE(cpus_are_those_that_are_active),
 	   CASE(more_cpus_than_a_word_has), CASE(names_of_another_snapshot_are_not_kept),
 	   CASE(times_are_those_that_proc_showed), CASE(times_at_their_corners), CASE(memory),
-	   CASE(waits_are_dated_by_the_scheduler),
+	   CASE(waits_are_dated_by_the_scheduler), CASE(idle_kernel_threads_do_not_block),
 	   CASE(a_wait_that_begins_later_than_now_has_not_begun))

@@ -14,6 +14,8 @@ TEST(totals_name_their_waits_in_progress)
 	assert_int_equal(part_of("wait_sum"), ctprof_metric_find("wait_sum_in_progress_ns"));
 	assert_int_equal(part_of("voluntary_sleep_ns"), ctprof_metric_find("sleep_in_progress_ns"));
 	assert_int_equal(part_of("block_sum"), ctprof_metric_find("block_in_progress_ns"));
+	assert_int_equal(part_of("kthread_block_sum"),
+			 ctprof_metric_find("kthread_block_in_progress_ns"));
 	assert_int_equal(part_of("iowait_sum"), ctprof_metric_find("iowait_in_progress_ns"));
 	assert_int_equal(part_of("blkio_delay_total_ns"),
 			 ctprof_metric_find("blkio_in_progress_ns"));
@@ -25,7 +27,7 @@ TEST(others_have_none)
 
 	for (size_t i = 0; i < ctprof_metric_count(); i++)
 		count += ctprof_metric_in_progress(i) != CTPROF_METRIC_NONE;
-	assert_int_equal(count, 7);
+	assert_int_equal(count, 8);
 	assert_int_equal(part_of("run_time_ns"), CTPROF_METRIC_NONE);
 	assert_int_equal(part_of("wait_in_progress_ns"), CTPROF_METRIC_NONE);
 	assert_int_equal(part_of("no_such_metric"), CTPROF_METRIC_NONE);

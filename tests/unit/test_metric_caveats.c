@@ -39,13 +39,17 @@ static const struct caveat caveats[] = {
 	{ "wait_max", "lifetime peak", 1 },
 	{ "sleep_max", "lifetime peak", 1 },
 	{ "block_max", "lifetime peak", 1 },
+	{ "block_sum", "not of kernel threads", 1 },
+	{ "block_max", "not of kernel threads", 1 },
+	{ "kthread_block_*", "idle", 3 },
+	{ "kthread_block_max", "lifetime peak", 1 },
 	{ "exec_max", "lifetime peak", 1 },
 	{ "slice_max", "lifetime peak", 1 },
 	{ "voluntary_sleep_ns", "sum_sleep_runtime less sum_block_runtime", 1 },
 	{ "utime_clock_ticks", "USER_HZ", 1 },
 	{ "stime_clock_ticks", "USER_HZ", 1 },
-	{ "*_in_progress_ns", "0: in none", 6 },
-	{ "*_in_progress_ns", "until it ends", 6 },
+	{ "*_in_progress_ns", "0: in none", 7 },
+	{ "*_in_progress_ns", "until it ends", 7 },
 	{ "wait_in_progress_ns", "not in wait_time_ns and cpu_delay_total_ns", 1 },
 	{ "blkio_in_progress_ns", BORN, 1 },
 	/* heap and I/O */
@@ -145,7 +149,8 @@ TEST(flags_agree_with_the_words)
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		assert_int_equal(metrics[i].zero_is_no_events,
 				 matches("*_delay_min_ns", metrics[i].name));
-		assert_int_equal(metrics[i].leader_only, matches("nr_threads", metrics[i].name));
+		assert_int_equal(metrics[i].owners == OWNERS_LEADERS,
+				 matches("nr_threads", metrics[i].name));
 	}
 }
 

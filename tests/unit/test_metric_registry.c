@@ -93,6 +93,8 @@ static const struct expected rows[] = {
 	{ "sleep_max", PEAK, SCHED("sleep_max"), NON_EXT },
 	{ "block_sum", NS, SCHED("sum_block_runtime"), NON_EXT },
 	{ "block_max", PEAK, SCHED("block_max"), NON_EXT },
+	{ "kthread_block_sum", NS, SCHED("sum_block_runtime"), NON_EXT },
+	{ "kthread_block_max", PEAK, SCHED("block_max"), NON_EXT },
 	{ "iowait_sum", NS, SCHED("iowait_sum"), NON_EXT },
 	{ "iowait_count", COUNT, SCHED("iowait_count"), NON_EXT },
 	{ "exec_max", PEAK, SCHED("exec_max"), SCHEDSTATS },
@@ -103,6 +105,7 @@ static const struct expected rows[] = {
 	{ "wait_sum_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
 	{ "sleep_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
 	{ "block_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
+	{ "kthread_block_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
 	{ "iowait_in_progress_ns", GAUGE, BPF_ONLY, SCHEDSTATS },
 	{ "blkio_in_progress_ns", GAUGE, BPF_ONLY, "[TASK_DELAY_ACCT]" },
 	{ "allocated_bytes", BYTES, SOURCE_JEMALLOC, "allocated", 0, "" },
@@ -132,7 +135,7 @@ static const struct expected rows[] = {
 };
 /* clang-format on */
 
-static_assert(array_length(rows) == 1 + 52 + 6 + 34 + 20,
+static_assert(array_length(rows) == 1 + 54 + 7 + 34 + 20,
 	      "one row for each metric there should be");
 
 TEST(every_row_is_as_the_kernel_has_it)
@@ -167,6 +170,7 @@ TEST(waits_in_progress)
 		{ METRIC_wait_sum, METRIC_wait_sum_in_progress_ns },
 		{ METRIC_voluntary_sleep_ns, METRIC_sleep_in_progress_ns },
 		{ METRIC_block_sum, METRIC_block_in_progress_ns },
+		{ METRIC_kthread_block_sum, METRIC_kthread_block_in_progress_ns },
 		{ METRIC_iowait_sum, METRIC_iowait_in_progress_ns },
 		{ METRIC_blkio_delay_total_ns, METRIC_blkio_in_progress_ns },
 	};
@@ -217,7 +221,7 @@ static size_t rows_of_section(enum section section)
 
 TEST(sections)
 {
-	assert_int_equal(rows_of_section(SECTION_PRIMARY), 59);
+	assert_int_equal(rows_of_section(SECTION_PRIMARY), 62);
 	assert_int_equal(rows_of_section(SECTION_TASKSTATS_DELAY), 34 + 9);
 	assert_int_equal(rows_of_section(SECTION_DERIVED), 8);
 	assert_int_equal(rows_of_section(SECTION_THREAD_STATES), 20 + 7);

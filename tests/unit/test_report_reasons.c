@@ -90,6 +90,9 @@ TEST(an_open_gate_is_not_to_blame)
 {
 	build_number(thread, METRIC_wait_sum, 0);
 	assert_string_equal(reason(METRIC_block_sum), "the kernel does not show it");
+	build_number(thread, METRIC_kthread_block_sum, 0);
+	assert_string_equal(reason(METRIC_block_sum),
+			    "kernel threads have it apart: metrics kthread_block_*");
 	build_number(thread, METRIC_hiwater_rss_bytes, 1);
 	assert_string_equal(reason(METRIC_hiwater_vm_bytes), "the kernel does not show it");
 }

@@ -47,5 +47,38 @@ disks_are_waited_for() {
 		$(($(change reader iowait_sum) / switches)) "$longest"
 }
 
+# idle_worker: a worker of a workqueue that slept before.
+idle_worker() {
+	local stat pid
+
+	for stat in /proc/[0-9]*/stat; do
+		pid=${stat//[!0-9]/}
+		grep -q '(kworker.*) I ' "$stat" && [ "$(sched_ns "$pid" block_max)" -gt 0 ] && echo "$pid" && return
+	done 2> /dev/null
+	return 1
+}
+
+# It sleeps in TASK_IDLE, which the kernel counts with what blocks.
+idle_kernel_threads_do_not_block() {
+	local rows
+
+	tid[worker]=$(idle_worker)
+	catch before
+	sleep 1
+	catch after
+	is block_sum "$(value after worker block_sum)" - "a kernel thread has"
+	is block_in_progress_ns "$(value after worker block_in_progress_ns)" 0 "an idle worker has"
+	equals kthread_block_max worker "$(sched_ns "${tid[worker]}" block_max)" "/proc/<tid>/sched has"
+	ctprof capture -q -o "$scratch/all.before.ctprof.zst"
+	sleep 1
+	ctprof capture -q -o "$scratch/all.after.ctprof.zst"
+	rows=$(ctprof compare "$scratch/all.before.ctprof.zst" "$scratch/all.after.ctprof.zst" \
+		--sections primary --format csv --limit 50)
+	! grep "kworker.*,block_sum" <<< "$rows"
+	grep -q 'kthread_block_sum' <<< "$(ctprof compare "$scratch/all.before.ctprof.zst" \
+		"$scratch/all.after.ctprof.zst" --sections primary --format csv --limit 0)"
+}
+
+run_case "idle kernel threads do not block" idle_kernel_threads_do_not_block
 run_case "a vfork blocks for as long as the child lives" children_are_waited_for
 run_case "reads past the cache wait for I/O, each once" disks_are_waited_for
