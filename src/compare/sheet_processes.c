@@ -1,42 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory of processes by kind, from smaps_rollup: processes of one name add up.
+ * The memory of processes by kind, from smaps_rollup: that of a process counts in the group of its
+ * leader.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "compare/merge.h"
-#include "compare/pattern.h"
 #include "compare/sheet_fill.h"
 
 #define KIB 1024
 
-/* The pattern of the process's name, or with literal names each process by itself. */
-static const struct name *label_of(struct sheet *sheet, const struct ctprof_thread *leader)
+static bool take_process(struct sheet *sheet, struct merges *merges, const struct counts *sizes,
+			 const struct name *label, enum merge_side side)
 {
-	struct text name = name_text(leader->pcomm);
-	_cleanup_free_ char *out = malloc(PATTERN_ROOM(name.length) + 16);
-	size_t length;
-
-	if (!out)
-		return NULL;
-	if (sheet->view->keys.literal_threads)
-		length = (size_t)sprintf(out, "%.*s[%" PRIu32 "]", (int)name.length, name.bytes,
-					 leader->tgid);
-	else
-		length = pattern_of_name(name, out);
-	return names_intern(&sheet->names, out, length);
-}
-
-static bool take_process(struct sheet *sheet, struct merges *merges,
-			 const struct ctprof_thread *leader, enum merge_side side)
-{
-	const struct counts *sizes = leader->smaps_rollup_kib;
-	const struct name *label = label_of(sheet, leader);
-
-	if (!label)
-		return false;
 	if (!view_matches(sheet->view, label))
 		return true;
 	if (!merges_member(merges, label, side))
@@ -58,12 +32,14 @@ static bool take_process(struct sheet *sheet, struct merges *merges,
 }
 
 static bool take_side(struct sheet *sheet, struct merges *merges, const struct ctprof_snapshot *s,
-		      enum merge_side side)
+		      const uint32_t *keys, enum merge_side side)
 {
 	for (size_t i = 0; s && i < s->threads.count; i++) {
-		const struct ctprof_thread *thread = snapshot_thread(s, i);
+		const struct counts *sizes = snapshot_thread(s, i)->smaps_rollup_kib;
 
-		if (thread->smaps_rollup_kib && !take_process(sheet, merges, thread, side))
+		if (sizes && keys[i] != NO_KEY &&
+		    !take_process(sheet, merges, sizes, sheet->sides->keys.items[keys[i]].label,
+				  side))
 			return false;
 	}
 	return true;
@@ -78,8 +54,9 @@ struct error *sheet_fill_processes(struct sheet *sheet)
 	if (!sheet_has(sheet, SECTION_SMAPS_ROLLUP))
 		return NULL;
 	resident = sheet_measure(sheet, SECTION_SMAPS_ROLLUP, TEXT("Rss"));
-	done = resident && take_side(sheet, &merges, sheet->baseline, MERGE_BEFORE) &&
-	       take_side(sheet, &merges, sheet->candidate, MERGE_AFTER) &&
+	done = resident &&
+	       take_side(sheet, &merges, sheet->baseline, sheet->baseline_keys, MERGE_BEFORE) &&
+	       take_side(sheet, &merges, sheet->candidate, sheet->candidate_keys, MERGE_AFTER) &&
 	       merges_rows(&merges, sheet, resident);
 	merges_deinit(&merges);
 	return done ? NULL : &error_no_memory;

@@ -11,7 +11,7 @@
 enum section_subject {
 	SUBJECT_GROUP,   /* groups of threads, by the axis */
 	SUBJECT_CGROUP,  /* cgroups: there when threads are grouped by cgroup */
-	SUBJECT_PROCESS, /* processes by name */
+	SUBJECT_PROCESS, /* processes, each in the group of its leader */
 	SUBJECT_HOST,    /* the host as a whole */
 	SUBJECT_DEVICE,  /* its CPUs, disks and network interfaces */
 };

@@ -68,14 +68,15 @@ const char *column_heading(const struct sheet *sheet, enum section section, enum
 {
 	static const char *const subjects[] = {
 		[SUBJECT_CGROUP] = "cgroup",
-		[SUBJECT_PROCESS] = "process",
 		[SUBJECT_HOST] = "",
 		[SUBJECT_DEVICE] = "device",
 	};
 	enum section_subject subject = section_infos[section].subject;
 
 	if (column == COLUMN_GROUP)
-		return subject == SUBJECT_GROUP ? sheet->view->axis->heading : subjects[subject];
+		return subject == SUBJECT_GROUP || subject == SUBJECT_PROCESS
+			       ? sheet->view->axis->heading
+			       : subjects[subject];
 	if (column == COLUMN_DELTA && sheet->view->rate && !sheet->trial)
 		return "delta/s";
 	return column_infos[column].name;

@@ -218,6 +218,8 @@ const char *wording_empty(const struct sheet *sheet, enum section section)
 		return NULL;
 	if (section_infos[section].subject == SUBJECT_GROUP && wording_nothing(sheet))
 		return NULL;
+	if (section_infos[section].subject == SUBJECT_PROCESS && !sheet->matching)
+		return wording_nothing(sheet) ? NULL : "no group matches";
 	return sheet->comparing && sheet->parts[section].any_value ? "nothing changed"
 								   : "nothing measured";
 }

@@ -391,31 +391,31 @@ TEST(memory_of_processes)
 
 	comparison_begin(&c);
 	build_smaps(c.before[0], 10, "pg-1", 100, 50);
-	build_smaps(c.before[0], 11, "pg-2", 100, 50);
-	build_smaps(c.after[0], 11, "pg-2", 130, 50);
-	build_smaps(c.after[0], 12, "pg-3", 100, 50);
+	build_smaps(c.before[0], 11, "pg-1", 100, 50);
+	build_smaps(c.after[0], 11, "pg-1", 130, 50);
+	build_smaps(c.after[0], 12, "pg-1", 100, 50);
 	build_smaps(c.after[0], 13, "single-7", 5, 0);
-	live(c.after[0], 14, 14, 1, "pg-9"); /* has none */
+	live(c.after[0], 14, 14, 1, "pg-1"); /* has none */
 	comparison_run(&c);
-	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Rss", 30 * 1024);
-	expect_whole(&row_of(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Rss")->after, 230 * 1024);
+	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-1", "Rss", 30 * 1024);
+	expect_whole(&row_of(&c, SECTION_SMAPS_ROLLUP, "pg-1", "Rss")->after, 230 * 1024);
 	/* What did not change, and processes that one side has not. */
-	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Pss");
-	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "single-{N}", "Rss");
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-1", "Pss");
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "single-7", "Rss");
 	c.view.all_rows = true;
 	comparison_run(&c);
-	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Pss", 0);
-	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "single-{N}", "Rss");
-	c.view.keys.literal_threads = true;
+	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-1", "Pss", 0);
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "single-7", "Rss");
+	/* By another axis they stand in the group of their leader. */
+	c.view.axis = &group_axes[AXIS_COMM];
 	comparison_run(&c);
-	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-2[11]", "Rss", 30 * 1024);
-	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-1[10]", "Rss");
-	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-3[12]", "Rss");
-	/* Of one snapshot there is nobody to lack them; a pattern is a pattern, also of one. */
-	c.view.keys.literal_threads = false;
+	expect_delta(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Rss", 30 * 1024);
+	expect_no_row(&c, SECTION_SMAPS_ROLLUP, "pg-1", "Rss");
+	c.view.axis = &group_axes[AXIS_PCOMM];
+	/* Of one snapshot there is nobody to lack them. */
 	comparison_alone(&c);
 	comparison_run(&c);
-	expect_whole(&row_of(&c, SECTION_SMAPS_ROLLUP, "single-{N}", "Rss")->after, 5 * 1024);
+	expect_whole(&row_of(&c, SECTION_SMAPS_ROLLUP, "single-7", "Rss")->after, 5 * 1024);
 	comparison_end(&c);
 }
 
@@ -428,19 +428,19 @@ TEST(members_of_a_name)
 	comparison_begin(&c);
 	build_smaps(c.before[0], 10, "pg-1", 100, 50);
 	build_smaps(c.after[0], 10, "pg-1", 130, 50);
-	build_smaps(c.after[0], 11, "pg-2", 130, 50);
-	build_smaps(c.after[0], 12, "pg-3", 130, 50);
+	build_smaps(c.after[0], 11, "pg-1", 130, 50);
+	build_smaps(c.after[0], 12, "pg-1", 130, 50);
 	for (size_t i = 0; i < 2; i++)
 		build_count(c.after[0], snapshot_thread(c.after[0], i)->smaps_rollup_kib, "Swap",
 			    i);
-	live(c.after[0], 13, 13, 1, "pg-4"); /* has none */
+	live(c.after[0], 13, 13, 1, "pg-1"); /* has none */
 	comparison_run(&c);
-	row = row_of(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Rss");
+	row = row_of(&c, SECTION_SMAPS_ROLLUP, "pg-1", "Rss");
 	assert_int_equal(row->before.threads, 1);
 	assert_int_equal(row->before.measured, 1);
 	assert_int_equal(row->after.threads, 3);
 	assert_int_equal(row->after.measured, 3);
-	row = row_of(&c, SECTION_SMAPS_ROLLUP, "pg-{N}", "Swap");
+	row = row_of(&c, SECTION_SMAPS_ROLLUP, "pg-1", "Swap");
 	assert_int_equal(row->after.threads, 3);
 	assert_int_equal(row->after.measured, 2);
 	assert_true(row->after.partial);

@@ -125,7 +125,8 @@ TEST(headings)
 	assert_string_equal(column_heading(&sheet, SECTION_DERIVED, COLUMN_GROUP),
 			    "cgroup > process > thread");
 	assert_string_equal(column_heading(&sheet, SECTION_PRESSURE, COLUMN_GROUP), "cgroup");
-	assert_string_equal(column_heading(&sheet, SECTION_SMAPS_ROLLUP, COLUMN_GROUP), "process");
+	assert_string_equal(column_heading(&sheet, SECTION_SMAPS_ROLLUP, COLUMN_GROUP),
+			    "cgroup > process > thread");
 	assert_string_equal(column_heading(&sheet, SECTION_HOST_COUNTERS, COLUMN_GROUP), "device");
 	assert_string_equal(column_heading(&sheet, SECTION_PRIMARY, COLUMN_DELTA), "delta");
 	view.rate = true;
