@@ -72,25 +72,21 @@ static bool cut_clock(struct text *text, struct moment *moment)
 	return cut_fraction(text, moment);
 }
 
-static bool cut_zone(struct text *text)
+static void cut_zone(struct text *text)
 {
-	if (text_equal(*text, TEXT("Z")) || text_equal(*text, TEXT(" UTC"))) {
+	if (text_equal(*text, TEXT("Z")) || text_equal(*text, TEXT(" UTC")))
 		text->length = 0;
-		return true;
-	}
-	return false;
 }
 
 /* Milliseconds since 1970 of a time of a day; the day may be beyond its month's ends. */
-static bool ms_of(struct tm day, uint64_t ms_of_day, bool utc, uint64_t *ret)
+static bool ms_of(struct tm day, uint64_t ms_of_day, uint64_t *ret)
 {
 	int64_t seconds;
 
 	day.tm_hour = (int)(ms_of_day / MS_PER_S / 3600);
 	day.tm_min = (int)(ms_of_day / MS_PER_S / 60 % 60);
 	day.tm_sec = (int)(ms_of_day / MS_PER_S % 60);
-	day.tm_isdst = -1;
-	seconds = utc ? timegm(&day) : mktime(&day);
+	seconds = timegm(&day);
 	if (seconds < 0)
 		return false;
 	*ret = (uint64_t)seconds * MS_PER_S + ms_of_day % MS_PER_S;
@@ -111,7 +107,7 @@ static bool parse_date(struct text text, struct moment *ret)
 		return false;
 	if (!cut_clock(&text, &moment))
 		return false;
-	moment.utc = cut_zone(&text);
+	cut_zone(&text);
 	day.tm_year -= 1900;
 	day.tm_mon -= 1;
 	/* The 31st of November would be the first of December. */
@@ -119,7 +115,7 @@ static bool parse_date(struct text text, struct moment *ret)
 	if (text.length || timegm(&again) < 0 || again.tm_mon != day.tm_mon ||
 	    again.tm_mday != day.tm_mday)
 		return false;
-	if (!ms_of(day, moment.ms, moment.utc, &moment.ms))
+	if (!ms_of(day, moment.ms, &moment.ms))
 		return false;
 	*ret = moment;
 	return true;
@@ -131,7 +127,7 @@ static bool parse_clock(struct text text, struct moment *ret)
 
 	if (!cut_clock(&text, &moment))
 		return false;
-	moment.utc = cut_zone(&text);
+	cut_zone(&text);
 	if (text.length)
 		return false;
 	*ret = moment;
@@ -141,7 +137,7 @@ static bool parse_clock(struct text text, struct moment *ret)
 /* Nine digits at least: since 1973, and no year is taken for seconds. */
 static bool parse_unix(struct text text, struct moment *ret)
 {
-	struct moment moment = { .kind = MOMENT_AT, .utc = true };
+	struct moment moment = { .kind = MOMENT_AT };
 	const char *dot = memchr(text.bytes, '.', text.length);
 	struct text whole = { text.bytes, dot ? (size_t)(dot - text.bytes) : text.length };
 	struct text rest = { text.bytes + whole.length, text.length - whole.length };
@@ -199,34 +195,27 @@ void moment_print(char buffer[MOMENT_TEXT_SIZE], uint64_t at_ms)
 
 /* --- picking --- */
 
-static bool day_of(uint64_t ms, bool utc, struct tm *ret)
-{
-	time_t seconds = (time_t)(ms / MS_PER_S);
-
-	return utc ? gmtime_r(&seconds, ret) : localtime_r(&seconds, ret);
-}
-
-/* On the last day where the recording has this time; where it has it on none, on its last day, so
- * that what is a little after the end is the end. */
+/* On the last day where the recording has this time; where it has it on none, on its last day. */
 static bool find_of_day(const struct moment *moment, uint64_t first, uint64_t last, uint64_t *ret)
 {
+	const time_t seconds = (time_t)(last / MS_PER_S);
 	struct tm day, before;
 	uint64_t today, yesterday;
 
-	if (!day_of(last, moment->utc, &day))
+	if (!gmtime_r(&seconds, &day))
 		return false;
 	before = day;
 	before.tm_mday--;
-	if (!ms_of(day, moment->ms, moment->utc, &today))
+	if (!ms_of(day, moment->ms, &today))
 		return false;
 	*ret = today;
-	if (today > last && ms_of(before, moment->ms, moment->utc, &yesterday) &&
-	    yesterday >= first)
+	if (today > last && ms_of(before, moment->ms, &yesterday) && yesterday + MS_PER_S > first)
 		*ret = yesterday;
 	return true;
 }
 
-bool moment_pick(const struct moment *moment, const struct captures *captures, size_t *ret)
+enum moment_picked moment_pick(const struct moment *moment, const struct captures *captures,
+			       size_t *ret)
 {
 	uint64_t first = captures->items[0].at_ms,
 		 last = captures->items[captures->count - 1].at_ms;
@@ -235,24 +224,26 @@ bool moment_pick(const struct moment *moment, const struct captures *captures, s
 	switch (moment->kind) {
 	case MOMENT_FIRST:
 		*ret = 0;
-		return true;
+		return MOMENT_PICKED;
 	case MOMENT_LAST:
 		*ret = captures->count - 1;
-		return true;
+		return MOMENT_PICKED;
 	case MOMENT_BEFORE_LAST:
 		if (moment->ms > last)
-			return false;
+			return MOMENT_TOO_EARLY;
 		at = last - moment->ms;
 		break;
 	case MOMENT_OF_DAY:
 		if (!find_of_day(moment, first, last, &at))
-			return false;
+			return MOMENT_TOO_EARLY;
 		break;
 	case MOMENT_AT:
 		at = moment->ms;
 		break;
 	}
+	if (at > last)
+		return MOMENT_TOO_LATE;
 	if (!moment->fraction)
 		at += MS_PER_S - 1 - at % MS_PER_S;
-	return captures_at(captures, at, ret);
+	return captures_at(captures, at, ret) ? MOMENT_PICKED : MOMENT_TOO_EARLY;
 }

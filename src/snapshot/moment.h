@@ -8,7 +8,7 @@
  *	2026-11-20T12:30:05   ("2026-11-20 12:30:05" too) a day and a time
  *	1795177805            seconds since 1970
  *
- * Times are those of the local time zone, or of UTC with "Z" or " UTC" behind. Seconds may have a
+ * Times are of UTC, as all reports print them; "Z" or " UTC" may stand behind. Seconds may have a
  * fraction; without one the whole second is meant, as reports print it.
  */
 #ifndef SNAPSHOT_MOMENT_H
@@ -31,7 +31,6 @@ enum moment_kind {
 
 struct moment {
 	enum moment_kind kind;
-	bool utc;      /* else local time */
 	bool fraction; /* else the whole second is meant */
 	uint64_t ms;
 };
@@ -43,8 +42,10 @@ void moment_print(char buffer[MOMENT_TEXT_SIZE], uint64_t at_ms);
 /* False when it is none. */
 bool moment_parse(struct text text, struct moment *ret);
 
-/* The capture nearest to the moment that is not after it; there is one at least. False when all are
- * after it. */
-bool moment_pick(const struct moment *moment, const struct captures *captures, size_t *ret);
+/* The capture nearest to the moment that is not after it; there is one at least. A moment beyond
+ * either end is none. */
+enum moment_picked { MOMENT_PICKED, MOMENT_TOO_EARLY, MOMENT_TOO_LATE };
+enum moment_picked moment_pick(const struct moment *moment, const struct captures *captures,
+			       size_t *ret);
 
 #endif

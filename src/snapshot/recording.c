@@ -300,18 +300,20 @@ struct error *recording_pick(const struct recording *recording, const char *writ
 {
 	struct moment moment = { .kind = MOMENT_LAST };
 	char begin[MOMENT_TEXT_SIZE], end[MOMENT_TEXT_SIZE];
+	enum moment_picked picked;
 
 	if (written && !moment_parse(text_of(written), &moment))
 		return error_create("'%.60s' is no time: there are 12:30, 12:30:05, "
-				    "2026-11-20T12:30:05 (local; UTC with Z behind), -5m, first "
-				    "and last",
+				    "2026-11-20T12:30:05 (UTC), -5m, first and last",
 				    written);
 	if (!recording->captures.count)
 		return error_create("this directory holds no capture");
-	if (!moment_pick(&moment, &recording->captures, ret)) {
+	picked = moment_pick(&moment, &recording->captures, ret);
+	if (picked != MOMENT_PICKED) {
 		moment_print(begin, recording->captures.items[0].at_ms);
 		moment_print(end, recording->captures.items[recording->captures.count - 1].at_ms);
-		return error_create("nothing so early: this recording is of %s to %s", begin, end);
+		return error_create("nothing so %s: this recording is of %s to %s",
+				    picked == MOMENT_TOO_EARLY ? "early" : "late", begin, end);
 	}
 	return NULL;
 }
