@@ -84,6 +84,26 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	return NULL;
 }
 
+/* Of answers that nobody asked for there is no count: where BPF tells the delays, or nothing does.
+ */
+static bool summarise_taskstats(struct capture *c)
+{
+	struct ctprof_snapshot *s = c->snapshot;
+
+	if (!c->stats_ok && !c->stats_denied && !c->stats_gone && !c->stats_other)
+		return true;
+	s->taskstats_summary = arena_alloc(&s->arena, sizeof(*s->taskstats_summary));
+	if (!s->taskstats_summary)
+		return false;
+	*s->taskstats_summary = (struct taskstats_summary){
+		.ok_count = reading_of(c->stats_ok),
+		.eperm_count = reading_of(c->stats_denied),
+		.esrch_count = reading_of(c->stats_gone),
+		.other_err_count = reading_of(c->stats_other),
+	};
+	return true;
+}
+
 struct error *capture_summaries(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;
@@ -91,18 +111,11 @@ struct error *capture_summaries(struct capture *c)
 
 	s->version = snapshot_name(s, TEXT(CTPROF_VERSION));
 	s->parse_summary = arena_alloc(&s->arena, sizeof(*s->parse_summary));
-	s->taskstats_summary = arena_alloc(&s->arena, sizeof(*s->taskstats_summary));
 	s->probe_summary = arena_alloc(&s->arena, sizeof(*s->probe_summary));
 	s->capture = arena_alloc(&s->arena, sizeof(*s->capture));
-	if (!s->version || !s->parse_summary || !s->taskstats_summary || !s->probe_summary ||
-	    !s->capture)
+	if (!s->version || !s->parse_summary || !s->probe_summary || !s->capture ||
+	    !summarise_taskstats(c))
 		return &error_no_memory;
-	*s->taskstats_summary = (struct taskstats_summary){
-		.ok_count = reading_of(c->stats_ok),
-		.eperm_count = reading_of(c->stats_denied),
-		.esrch_count = reading_of(c->stats_gone),
-		.other_err_count = reading_of(c->stats_other),
-	};
 	*s->probe_summary = c->probe;
 	if (c->options->note) {
 		s->note = snapshot_name(s, text_of(c->options->note));

@@ -111,7 +111,7 @@ static bool add_time(struct table *table, uint64_t at_unix_ns)
 	char day[16] = "-", text[32];
 	struct tm when;
 
-	if (localtime_r(&seconds, &when))
+	if (gmtime_r(&seconds, &when))
 		strftime(day, sizeof(day), "%T", &when);
 	snprintf(text, sizeof(text), "%s.%03u", day,
 		 (unsigned)(at_unix_ns % NS_PER_S / (NS_PER_S / 1000)));
@@ -180,7 +180,7 @@ struct error *top_past_print(const struct top_past *past, size_t number, bool is
 	size_t unknown = 0;
 	bool done = true;
 
-	fill_columns(columns, (struct table_column){ "until", false },
+	fill_columns(columns, (struct table_column){ "until (UTC)", false },
 		     (struct table_column){ "window", true });
 	table_init(&table, columns, COLUMNS);
 	for (size_t i = 0; i < TOP_PAST_WINDOWS && i <= number && done; i++) {

@@ -102,6 +102,10 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 
 	if (metric->sources[0].id == SOURCE_STATES)
 		return states_reason(s);
+	/* What is known of this kernel says nothing about what others' tools read of theirs. */
+	if (s->origin != ORIGIN_CTPROF &&
+	    (metric->sources[0].id != SOURCE_JEMALLOC || !s->probe_summary))
+		return "the file does not say that it was measured";
 	if (metric_set_has(&s->unknown, metric_id(metric)))
 		return "the ctprof that wrote the file did not know it";
 	if (needs_bpf(s, metric))
@@ -133,8 +137,7 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 			       : "kernel threads have it apart: metrics kthread_block_*";
 	if (!metric_set_has(missing, metric_id(metric)))
 		return "of the others it could not be read";
-	return s->origin == ORIGIN_CTPROF ? "the kernel does not show it"
-					  : "the file does not say that it was measured";
+	return "the kernel does not show it";
 }
 
 struct metric_set metrics_missing(const struct ctprof_snapshot *s)

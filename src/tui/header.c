@@ -73,10 +73,16 @@ static int draw_time(struct tui *tui, int columns)
 	struct pen pen;
 	char text[32];
 
-	if (!tui->has_window || !localtime_r(&seconds, &when))
+	const bool is_replay = tui_is_replay(tui);
+
+	if (!tui->has_window ||
+	    !(is_replay ? gmtime_r(&seconds, &when) : localtime_r(&seconds, &when)))
 		return columns;
-	/* What is replayed may be of another day. */
-	strftime(text, sizeof(text), tui_is_replay(tui) && columns >= WIDE ? " %F %T" : " %T",
+	/* What is replayed may be of another day and place: as recordings are named. */
+	strftime(text, sizeof(text),
+		 !is_replay        ? " %T"
+		 : columns >= WIDE ? " %F %T UTC"
+				   : " %TZ",
 		 &when);
 	if (columns <= (int)strlen(text))
 		return columns;
