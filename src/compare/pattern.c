@@ -117,8 +117,61 @@ static size_t put_token(char *out, size_t used, struct text token)
 	return put(out, used, token.bytes, token.length);
 }
 
+/* --- identifiers that are longer than a token, or look like a name and a number --- */
+
+/* "2f3c1c88-1111-4aaa-8bbb-0123456789ab", as kubelet names pods' cgroups with the driver cgroupfs;
+ * with underscores by that of systemd. Each part may have digits alone, or letters alone. */
+static size_t uuid_length(struct text text)
+{
+	static const size_t parts[] = { 8, 4, 4, 4, 12 };
+	size_t at = 0;
+
+	for (size_t i = 0; i < array_length(parts); i++) {
+		if (i && (at >= text.length || (text.bytes[at] != '-' && text.bytes[at] != '_')))
+			return 0;
+		at += i != 0;
+		if (span(text, at, is_hex) < parts[i])
+			return 0;
+		at += parts[i];
+	}
+	return at;
+}
+
+#define HASH_DIGITS 32
+
+/* Where an identifier begins a name: what is put for it, and how long it is; 0: there is none.
+ * Those of static pods and of units of `systemd-run` (run-r...) are 32 digits without a dash. */
+static size_t find_identifier(struct text text, size_t *ret_prefix, const char **ret_pattern)
+{
+	static const struct text prefixes[] = { TEXT(""), TEXT("pod"), TEXT("r") };
+
+	for (size_t i = 0; i < array_length(prefixes); i++) {
+		const struct text prefix = prefixes[i];
+		struct text rest;
+		size_t length;
+
+		if (text.length < prefix.length ||
+		    memcmp(text.bytes, prefix.bytes, prefix.length) != 0)
+			continue;
+		rest = (struct text){ text.bytes + prefix.length, text.length - prefix.length };
+		length = uuid_length(rest);
+		*ret_pattern = "{UUID}";
+		if (!length && prefix.length && span(rest, 0, is_hex) == HASH_DIGITS) {
+			length = HASH_DIGITS;
+			*ret_pattern = "{H}";
+		}
+		*ret_prefix = prefix.length;
+		if (length &&
+		    token_length((struct text){ rest.bytes + length, rest.length - length }) == 0)
+			return prefix.length + length;
+	}
+	return 0;
+}
+
 size_t pattern_of_name(struct text name, char *out)
 {
+	const char *pattern;
+	size_t prefix;
 	size_t used = 0;
 
 	while (name.length) {
@@ -126,6 +179,9 @@ size_t pattern_of_name(struct text name, char *out)
 
 		if (length) {
 			used = put(out, used, name.bytes, length);
+		} else if ((length = find_identifier(name, &prefix, &pattern))) {
+			used = put(out, used, name.bytes, prefix);
+			used = put(out, used, pattern, strlen(pattern));
 		} else {
 			length = token_length(name);
 			used = put_token(out, used, (struct text){ name.bytes, length });

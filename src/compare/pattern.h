@@ -9,6 +9,8 @@
  * A name is tokens between separators. Separators are . - _ / : @ + [ ] and what Unicode calls
  * White_Space (PropList.txt); they stay as they are. Of a token, the first line that fits:
  *
+ *	a UUID, its parts joined by - or _                 {UUID}      also behind "pod"
+ *	"pod" or "r", then 32 of 0-9 a-f                  pod{H}      r0a... -> r{H}
  *	digits                                             {N}         7 -> {N}
  *	two or more of 0-9 a-f, one of them a digit        {H}         1a -> {H}
  *	letters, then digits                               letters{N}  u8 -> u{N}

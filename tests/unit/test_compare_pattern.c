@@ -90,6 +90,37 @@ TEST(names_of_threads)
 		check(pattern_of_name, text_of(names[i][0]), names[i][1]);
 }
 
+/* Parts of a UUID may have digits alone, or letters alone: they are one identifier. */
+TEST(identifiers_of_pods_and_runs)
+{
+	static const char *const names[][2] = {
+		{ "2f3c1c88-1111-4aaa-beef-012345678901", "{UUID}" },
+		{ "/kubepods/burstable/pod11111111-2222-4333-8444-555555555555/c1",
+		  "/kubepods/burstable/pod{UUID}/{H}" },
+		{ "/kubepods/pod2f3c1c88-abcd-4aaa-beef-aaaaaaaaaaaa", "/kubepods/pod{UUID}" },
+		{ "/kubepods.slice/kubepods-pod2f3c1c88_1111_4aaa_beef_012345678901.slice",
+		  "/kubepods.slice/kubepods-pod{UUID}.slice" },
+		{ "kubepods-besteffort-pod11111111_2222_4333_8444_555555555555.slice",
+		  "kubepods-besteffort-pod{UUID}.slice" },
+		{ "/kubepods/pod0123456789abcdef0123456789abcdef", "/kubepods/pod{H}" },
+		{ "run-r0123456789abcdef0123456789abcdef.scope", "run-r{H}.scope" },
+		{ "run-r01234567890123456789012345678901.service", "run-r{H}.service" },
+		/* None of them. */
+		{ "2f3c1c88-1111-4aaa-beef-0123456789012", "{H}-{N}-{H}-beef-{N}" },
+		{ "2f3c1c88-1111-4aaa-beef-01234567890", "{H}-{N}-{H}-beef-{N}" },
+		{ "2f3c1c88-1111-4aaa-beef", "{H}-{N}-{H}-beef" },
+		{ "xpod11111111-2222-4333-8444-555555555555", "xpod{N}-{N}-{N}-{N}-{N}" },
+		{ "r7", "r{N}" },
+		{ "pod", "pod" },
+		{ "r", "r" },
+		{ "{UUID}", "{UUID}" },
+		{ "pod{UUID}", "pod{UUID}" },
+	};
+
+	for (size_t i = 0; i < array_length(names); i++)
+		check(pattern_of_name, text_of(names[i][0]), names[i][1]);
+}
+
 TEST(separators_stay)
 {
 	check(pattern_of_name, TEXT(".-_/:@+[]"), ".-_/:@+[]");
@@ -306,7 +337,8 @@ TEST(instances_of_services)
 		check(pattern_of_unit_instances, text_of(paths[i][0]), paths[i][1]);
 }
 
-UNIT_TESTS(cmocka_unit_test(names_of_threads), cmocka_unit_test(separators_stay),
+UNIT_TESTS(cmocka_unit_test(names_of_threads), cmocka_unit_test(identifiers_of_pods_and_runs),
+	   cmocka_unit_test(separators_stay),
 	   cmocka_unit_test(every_character_separates_or_does_not),
 	   cmocka_unit_test(bytes_of_no_character), cmocka_unit_test(no_bytes_at_all),
 	   cmocka_unit_test(a_zero_is_a_byte),
