@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "proc/counters.h"
 #include "proc/pairs.h"
 
 /* glibc's readdir, over a descriptor that stays the caller's. */
@@ -57,6 +58,20 @@ static bool has_one_number(int proc_dir)
 			count++;
 	file_buffer_deinit(&buffer);
 	return count == 1;
+}
+
+uint32_t tasks_count(const char *loadavg)
+{
+	struct file_buffer buffer = { 0 };
+	uint64_t runnable, all = 0;
+	struct text bytes;
+
+	if (file_read(AT_FDCWD, loadavg, &buffer, &bytes) ||
+	    !counters_parse_threads(bytes, &runnable, &all))
+		all = 0;
+	file_buffer_deinit(&buffer);
+	/* There are no more numbers for them: PID_MAX_LIMIT (include/linux/threads.h). */
+	return (uint32_t)(all < 4u << 20 ? all : 4u << 20);
 }
 
 bool tasks_are_ours(int proc_dir)

@@ -16,6 +16,11 @@ struct tids {
  * what `ret` held. Returns 0 or an errno. */
 int tasks_list(int dir, struct tids *ret);
 
+/* How many threads the host has, as `loadavg` tells, which is TASKS_LOADAVG but in tests; 0: it
+ * cannot be read. sysinfo(2) has 16 bits for it. */
+#define TASKS_LOADAVG "/proc/loadavg"
+uint32_t tasks_count(const char *loadavg);
+
 /* Is `dir` the /proc of our own PID namespace? Only then do thread numbers mean the same to system
  * calls. */
 bool tasks_are_ours(int proc_dir);

@@ -9,13 +9,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 #include "base/clock.h"
 #include "proc/birth.h"
 #include "proc/cgroup_path.h"
 #include "proc/cgroup_tree.h"
 #include "proc/cpulist.h"
+#include "proc/tasks.h"
 
 static_assert((int)KEYED_BY_TASK == (int)KSTATS_KEY_TASK &&
 		      (int)KEYED_BY_CPU == (int)KSTATS_KEY_CPU &&
@@ -219,11 +219,10 @@ static __u32 set_bits(const struct kstats_config *config)
 	__u32 bits = config->is_goroutine               ? SETS_BITS_GOROUTINE
 		     : config->key == KEYED_BY_ARGUMENT ? SETS_BITS_ARGUMENT
 							: SETS_BITS_MIN;
-	struct sysinfo host;
+	const __u32 threads = tasks_count(TASKS_LOADAVG);
 
-	if (!sysinfo(&host))
-		while (bits < SETS_BITS_MAX && 1u << bits < host.procs)
-			bits++;
+	while (bits < SETS_BITS_MAX && 1u << bits < threads)
+		bits++;
 	return bits;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/profile_memory.h"
 
-#include <sys/sysinfo.h>
+#include "proc/tasks.h"
 
 /* Records are used again only once they were read, and a build makes thousands in a second: so many
  * beside those of the threads that are there. */
@@ -9,9 +9,7 @@
 
 static uint64_t first_threads(void)
 {
-	struct sysinfo host;
-
-	return FIRST_THREADS + (sysinfo(&host) ? 0 : host.procs);
+	return FIRST_THREADS + tasks_count(TASKS_LOADAVG);
 }
 
 /* Of a usual stack, for what fits into so much room; the walk itself may be longer. */

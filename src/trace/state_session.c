@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "proc/tasks.h"
 #include "state/wait.h"
 #include "trace/bpf_programs.h"
 #include "trace/libbpf_reason.h"
@@ -89,8 +90,7 @@ static struct error *add_room(struct state_session *session)
 
 static struct error *first_room(struct state_session *session)
 {
-	struct sysinfo host;
-	const uint32_t wanted = FIRST_ROOM + (sysinfo(&host) ? 0 : host.procs);
+	const uint32_t wanted = FIRST_ROOM + tasks_count(TASKS_LOADAVG);
 	struct error *err = NULL;
 
 	/* Number 0 is none. */

@@ -66,6 +66,31 @@ TEST(we_are_among_our_threads)
 	close(dir);
 }
 
+/* sysinfo(2) would say 4464 of 70000. */
+TEST(all_threads_are_counted)
+{
+	static const struct {
+		const char *line;
+		uint32_t count;
+	} loads[] = {
+		{ "0.20 0.18 0.12 1/70000 11206\n", 70000 },
+		{ "0.20 0.18 0.12 3/80 11206\n", 80 },
+		{ "0.20 0.18 0.12 3/18446744073709551615 11206\n", 4u << 20 },
+		{ "0.20 0.18 0.12\n", 0 },
+		{ "", 0 },
+	};
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	for (size_t i = 0; i < array_length(loads); i++) {
+		scratch_write(&scratch, "loadavg", text_of(loads[i].line));
+		assert_int_equal(tasks_count(scratch_path(&scratch, "loadavg")), loads[i].count);
+	}
+	assert_int_equal(tasks_count(scratch_path(&scratch, "none")), 0);
+	assert_true(tasks_count(TASKS_LOADAVG) > 0);
+	scratch_deinit(&scratch);
+}
+
 TEST(proc_is_ours_and_other_trees_are_not)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,5 +106,5 @@ TEST(proc_is_ours_and_other_trees_are_not)
 
 UNIT_TESTS(cmocka_unit_test(numbers_ascending_and_nothing_else),
 	   cmocka_unit_test(an_empty_directory), cmocka_unit_test(errors),
-	   cmocka_unit_test(we_are_among_our_threads),
+	   cmocka_unit_test(we_are_among_our_threads), cmocka_unit_test(all_threads_are_counted),
 	   cmocka_unit_test(proc_is_ours_and_other_trees_are_not))
