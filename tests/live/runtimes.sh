@@ -149,5 +149,6 @@ cases_of() {
 }
 
 at_once cases_of node java go python
-run_case "runtimes: node that has ended" needs_profiles ends_with_names node spins node --perf-basic-prof -e "$spin"
+run_case "runtimes: node that has ended" needs_profiles ends_with_names node spins node --perf-basic-prof \
+	--no-logfile-per-isolate --logfile="$scratch/v8.log" -e "$spin"
 run_case "runtimes: functions of Python, by its trampolines" needs_profiles functions_of_python
