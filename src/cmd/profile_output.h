@@ -21,7 +21,7 @@ struct profile_output {
 	} paths;
 	const char *format; /* of all paths; NULL: by their ends */
 	enum flame_group group_by;
-	bool group_is_given; /* else the tree of the text is by program, and pictures are not */
+	bool group_is_given;   /* else the tree of the text is by program, and pictures are not */
 	struct filter *filter; /* NULL: nothing was asked for */
 	bool offsets, no_inline, quiet;
 	size_t top; /* 0: the usual */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where threads run and wait, who wakes them and who runs instead: a profile of them that goes on
- *beside the screen, in a thread of its own, for it takes a while to begin.
+ * beside the screen, in a thread of its own, for it takes a while to begin.
  *
  *	struct thread_watch *watch = thread_watch_start(&target);
  *	thread_watch_print(watch, false, out);	now and then

@@ -7,9 +7,9 @@
  * X and Y are places in code: a function of the kernel ("vfs_read"), "tracepoint:CAT:NAME" (or
  * "__tracepoint_NAME"), "syscall:NAME", "uprobe:FILE:FUNCTION", "uretprobe:FILE:FUNCTION",
  * "uret:FILE:FUNCTION", "usdt:FILE:PROVIDER:NAME". Without X the start is the function NAME;
- *without Y it is how long that takes, and "GAP-NAME" is the time from its end to its next start: of
- *the same thread or CPU, as the key says. With the key argN there is none: what has the same
- *argument later may be something else.
+ * without Y it is how long that takes, and "GAP-NAME" is the time from its end to its next start:
+ * of the same thread or CPU, as the key says. With the key argN there is none: what has the same
+ * argument later may be something else.
  */
 #ifndef KSTATS_SPEC_H
 #define KSTATS_SPEC_H

@@ -124,7 +124,8 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table,
  * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
  * one side knows are unknown after it; of two overheads it is the larger one. The finer of both
  * becomes as coarse as the other one, which is exact: a slot falls whole into one of the coarser.
- * Refused: other places, keys and units, rows of another kind, more values together than a number holds.
+ * Refused: other places, keys and units, rows of another kind, more values together than a number
+ * holds.
  */
 struct error *kstats_table_merge(struct kstats_table *into,
 				 const struct kstats_table *from) MUST_CHECK;

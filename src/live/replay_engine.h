@@ -13,7 +13,7 @@
  * what the kernel counts: live/counter_times.h says what follows from that. A recording may have
  * captures of both kinds. Captures follow each other by the time since boot, where the clock of the
  * day, by which they are named, was set while they were made. Threads that ended before the capture
- *at the end of a window are not in it.
+ * at the end of a window are not in it.
  */
 #ifndef LIVE_REPLAY_ENGINE_H
 #define LIVE_REPLAY_ENGINE_H

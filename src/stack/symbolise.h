@@ -4,9 +4,9 @@
  *
  * Kernel frames get theirs from this host's /proc/kallsyms, and those of the vDSO, which is the
  * kernel's and in no file, from our own: so that is done where the profile was taken
- * (`symbolise_kernel`, and `only_vdso`), also for a raw one. User frames get theirs where the profile was
- * taken, while the processes may still be there, or elsewhere by path and build-id,
- * or inode where there is none (`is_elsewhere`). A frame that no symbol is found for is
+ * (`symbolise_kernel`, and `only_vdso`), also for a raw one. User frames get theirs where the
+ * profile was taken, while the processes may still be there, or elsewhere by path and build-id, or
+ * inode where there is none (`is_elsewhere`). A frame that no symbol is found for is
  * "[file+0x...]", and "[unknown]" where not even that is known.
  */
 #ifndef STACK_SYMBOLISE_H
