@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,14 +27,16 @@ struct run {
 	int fd;      /* of its end */
 	struct keyboard keyboard;
 	uint64_t begun_ns;
+	struct rusage before; /* of the child, until it was the command */
 	bool has_ended;
 	struct run_result result;
 };
 
-/* In the child. It is told to go by a byte, and what keeps the command from running goes back; both
- * ends close when it runs. */
+/* In the child. It is told to go by a byte. What it used until then goes back, and what keeps the
+ * command from running; both ends close when it runs. */
 static void be_command(const struct run *run, int channel)
 {
+	struct rusage before;
 	int error;
 	char go;
 
@@ -43,6 +46,9 @@ static void be_command(const struct run *run, int channel)
 	if (TEMP_FAILURE_RETRY(recv(channel, &go, 1, 0)) != 1)
 		_exit(STATUS_RUN_FAILED);
 	environ = privileges_environment();
+	getrusage(RUSAGE_SELF, &before);
+	if (send(channel, &before, sizeof(before), MSG_NOSIGNAL) < 0)
+		_exit(STATUS_RUN_FAILED);
 	execvp(run->command[0], run->command);
 	error = errno;
 	_exit(send(channel, &error, sizeof(error), MSG_NOSIGNAL) < 0);
@@ -107,10 +113,43 @@ int run_fd(const struct run *run)
 	return run->fd;
 }
 
+#define EXEC_KIB 256
+
+static void take_away(struct timeval *all, const struct timeval *part)
+{
+	struct timeval rest;
+
+	timersub(all, part, &rest);
+	*all = timercmp(all, part, <) ? (struct timeval){ 0 } : rest;
+}
+
+static long less(long all, long part)
+{
+	return all > part ? all - part : 0;
+}
+
+/* The kernel adds what a process was before exec to what it is then, and the peak of its memory is
+ * of both (setmax_mm_hiwater_rss() in fs/exec.c). */
+static void leave_out_child(struct run_result *result, const struct rusage *before)
+{
+	struct rusage *usage = &result->usage;
+
+	take_away(&usage->ru_utime, &before->ru_utime);
+	take_away(&usage->ru_stime, &before->ru_stime);
+	usage->ru_minflt = less(usage->ru_minflt, before->ru_minflt);
+	usage->ru_majflt = less(usage->ru_majflt, before->ru_majflt);
+	usage->ru_nvcsw = less(usage->ru_nvcsw, before->ru_nvcsw);
+	usage->ru_nivcsw = less(usage->ru_nivcsw, before->ru_nivcsw);
+	/* exec itself touches pages, and the kernel counts a CPU's pages in batches. */
+	result->peak_is_ours =
+		usage->ru_maxrss <= before->ru_maxrss + before->ru_maxrss / 16 + EXEC_KIB;
+}
+
 /* Whatever is left of it when it has ended. */
 static void end(struct run *run, int status)
 {
 	run->has_ended = true;
+	leave_out_child(&run->result, &run->before);
 	run->result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	if (run->begun_ns)
 		run->result.seconds =
@@ -159,6 +198,8 @@ struct error *run_go(struct run *run)
 	run->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	/* Who was killed while it waited does not listen, and has ended for run_wait. */
 	if (send(run->channel, "", 1, MSG_NOSIGNAL) == 1 &&
+	    TEMP_FAILURE_RETRY(recv(run->channel, &run->before, sizeof(run->before), 0)) ==
+		    sizeof(run->before) &&
 	    TEMP_FAILURE_RETRY(recv(run->channel, &failed, sizeof(failed), 0)) != sizeof(failed))
 		failed = 0;
 	close(take_fd(run->channel));
@@ -200,10 +241,12 @@ void run_print(const char *name, const struct run_result *result)
 
 	fprintf(stderr,
 		"ctprof: %s ended with %d after %.3f s: %.3f s user, %.3f s system, at most %s "
-		"resident, %ld minor and %ld major faults, %ld voluntary and %ld involuntary "
+		"resident%s, %ld minor and %ld major faults, %ld voluntary and %ld involuntary "
 		"switches\n",
 		name, result->status, result->seconds, seconds_of(&result->usage.ru_utime),
 		seconds_of(&result->usage.ru_stime),
-		units_format(memory, UNIT_KIB, result->usage.ru_maxrss), result->usage.ru_minflt,
-		result->usage.ru_majflt, result->usage.ru_nvcsw, result->usage.ru_nivcsw);
+		units_format(memory, UNIT_KIB, result->usage.ru_maxrss),
+		result->peak_is_ours ? " (as ctprof had when it started it)" : "",
+		result->usage.ru_minflt, result->usage.ru_majflt, result->usage.ru_nvcsw,
+		result->usage.ru_nivcsw);
 }

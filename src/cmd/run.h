@@ -27,9 +27,10 @@
 struct run;
 
 struct run_result {
-	int status; /* as a shell has it: 128 and the signal that ended it */
-	struct rusage usage;
-	double seconds; /* from run_go to the end, or to when that was noticed */
+	int status;          /* as a shell has it: 128 and the signal that ended it */
+	struct rusage usage; /* of the command, without our child before it was that */
+	bool peak_is_ours;   /* ru_maxrss may be of our child: the command had no more */
+	double seconds;      /* from run_go to the end, or to when that was noticed */
 };
 
 /* A child that will be the command (found as execvp(3) does; ends with NULL), and waits until

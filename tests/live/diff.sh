@@ -248,7 +248,7 @@ usage_line() {
 		done; times >&2' "$scratch/times" > "$diffed" 2> "$noise"
 	# "0m0.312s 0m0.004s", of itself; its children stand in the next line.
 	own=$(awk -F '[ms ]+' '/^0m/ { print int(($2 + $4) * 1000); exit }' "$noise")
-	read -r user system < <(sed -n 's/^ctprof: bash ended with 0 after [0-9.]* s: \([0-9.]*\) s user, \([0-9.]*\) s system, at most .* resident, [0-9]* minor and [0-9]* major faults, [0-9]* voluntary and [0-9]* involuntary switches$/\1 \2/p' "$noise")
+	read -r user system < <(sed -n 's/^ctprof: bash ended with 0 after [0-9.]* s: \([0-9.]*\) s user, \([0-9.]*\) s system, at most .* resident.*, [0-9]* minor and [0-9]* major faults, [0-9]* voluntary and [0-9]* involuntary switches$/\1 \2/p' "$noise")
 	between "milliseconds of CPU" "$own" "$(awk "BEGIN { print int(($user + $system) * 1000 + 1) }")" $((own + 2000))
 	between "milliseconds of CPU by itself" 190 "$own" 10000
 }

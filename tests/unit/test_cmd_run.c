@@ -2,9 +2,12 @@
 #include "cmd/run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -170,10 +173,41 @@ TEST(the_keyboard_is_the_commands)
 	signal(SIGINT, SIG_DFL);
 }
 
+/* The kernel has the peak of memory from the fork on. */
+TEST(memory_of_the_child_is_not_the_commands)
+{
+	const size_t bytes = (size_t)64 << 20;
+	const char *const small[] = { "true", NULL };
+	const char *const large[] = { "sh", "-c", "head -c 150M /dev/zero | tail -c 150M >&-",
+				      NULL };
+	volatile char *ours = malloc(bytes);
+	struct run_result result;
+	struct run *run;
+
+	assert_non_null((void *)(uintptr_t)ours);
+	for (size_t i = 0; i < bytes; i += 4096)
+		ours[i] = 1;
+	run = started(small);
+	expect_ok(run_go(run));
+	expect_ok(run_wait(run, &result));
+	assert_true(result.peak_is_ours);
+	assert_in_range(result.usage.ru_maxrss, bytes >> 10, LONG_MAX);
+	run_destroy(run);
+
+	run = started(large);
+	expect_ok(run_go(run));
+	expect_ok(run_wait(run, &result));
+	assert_false(result.peak_is_ours);
+	assert_in_range(result.usage.ru_maxrss, 150 << 10, LONG_MAX);
+	run_destroy(run);
+	free((void *)(uintptr_t)ours);
+}
+
 UNIT_TESTS(cmocka_unit_test(the_status_is_that_of_a_shell),
 	   cmocka_unit_test(it_does_not_begin_before_it_is_told),
 	   cmocka_unit_test(who_cannot_run_says_why),
 	   cmocka_unit_test(its_end_is_seen_without_waiting),
 	   cmocka_unit_test(one_that_never_began_is_gone),
 	   cmocka_unit_test(killed_while_it_waits_is_an_end),
-	   cmocka_unit_test(the_keyboard_is_the_commands))
+	   cmocka_unit_test(the_keyboard_is_the_commands),
+	   cmocka_unit_test(memory_of_the_child_is_not_the_commands))
