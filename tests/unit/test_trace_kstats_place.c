@@ -173,6 +173,9 @@ static char *word(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
+/* Above PID_MAX_LIMIT (include/linux/threads.h). */
+#define NO_PROCESS 4194305
+
 /* What was asked for can be told by what programs were told. */
 static void what_was_asked_for(void **state)
 {
@@ -193,13 +196,13 @@ static void what_was_asked_for(void **state)
 	spec.key = KSTATS_KEY_ARGUMENT;
 	spec.argument = 1;
 	spec.end_argument = 3;
-	spec.tgid = 4242;
+	spec.tgid = NO_PROCESS;
 	spec.comm = word("fifteen bytes !");
 	spec.cpus = word("0,0");
 	expect_ok(kstats_config_make(&spec, &places, config));
 	expect_ok(kstats_config_scope(config, &scope));
 	assert_string_equal(scope.key, "arg1,arg3");
-	assert_string_equal(scope.only[KSTATS_FILTER_PID], "4242");
+	assert_string_equal(scope.only[KSTATS_FILTER_PID], "4194305 (ended)");
 	assert_string_equal(scope.only[KSTATS_FILTER_COMM], "fifteen bytes !");
 	assert_string_equal(scope.only[KSTATS_FILTER_CPUS], "0");
 	assert_null(scope.only[KSTATS_FILTER_CGROUP]);

@@ -38,11 +38,12 @@ text_is_for_people() {
 # by its release, which is 2.6.60 and more here.
 missed_is_known_by_feature() {
 	kstats trace $function start kprobe:$function
+	at_end "kstats remove $function"
 	kstats show $function --format json | jq -c '.metrics[0].losses | has("missed")' > "$scratch/known"
-	equal "whether it tells" "$(< "$scratch/known")" "$(awk -F. '{ print $1 > 6 || $1 == 6 && $2 >= 7 ? "true" : "false" }' /proc/sys/kernel/osrelease)"
+	equal "whether it tells" "$(< "$scratch/known")" \
+		"$(awk -F. '{ print ($1 > 6 || $1 == 6 && $2 >= 7) ? "true" : "false" }' /proc/sys/kernel/osrelease)"
 	setarch --uname-2.6 ctprof kstats show $function --format json | jq -c '.metrics[0].losses | has("missed")' |
 		diff - "$scratch/known"
-	kstats remove $function
 }
 
 # VIA HOW WORDS...: as the posting has it: made, read, stopped, emptied, started and removed.
