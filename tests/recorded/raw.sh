@@ -118,11 +118,22 @@ raw_sched() {
 			time[names[i]] = names[i]
 		time["sum_block_runtime"] = "block_sum"
 	}
-	/^-----------------/ { body = 1; asleep = -1; next }
+	# PF_KTHREAD of include/linux/sched.h: idle time is in what kernel threads have of blocking.
+	function is_kernel_thread(stat, line, field) {
+		sub(/sched$/, "stat", stat)
+		line = ""
+		while ((getline < stat) > 0)
+			line = line $0
+		close(stat)
+		sub(/.*\) /, "", line)
+		split(line, field, " ")
+		return int(field[7] / 2097152) % 2
+	}
+	/^-----------------/ { body = 1; asleep = -1; owner = is_kernel_thread(FILENAME) ? "kthread_" : ""; next }
 	!body { next }
 	$1 == "ext.enabled" { say("ext_enabled", $3 ? "true" : "false") }
 	$1 in count { say(count[$1], $3) }
-	$1 in time { say(time[$1], ns($3)) }
+	$1 in time { say((time[$1] ~ /^block_/ ? owner : "") time[$1], ns($3)) }
 	$1 == "sum_sleep_runtime" { asleep = ns($3) }
 	$1 == "sum_block_runtime" && asleep >= 0 {
 		say("voluntary_sleep_ns", sprintf("%.0f", asleep - ns($3)))
