@@ -73,6 +73,9 @@ static void check_changed(struct kstats_table *table)
 	must(!kstats_table_copy_rows(table, &same));
 	must(!kstats_table_subtract(table, same));
 	must(!table->rows.count);
+	/* What was measured elsewhere is refused. */
+	same->start = table->start ? strdup(table->start) : NULL;
+	same->end = table->end ? strdup(table->end) : NULL;
 	must(!kstats_table_merge(table, same));
 	kstats_table_destroy(same);
 }

@@ -27,7 +27,7 @@ static void check_pick(const struct moment *moment)
 	for (uint64_t i = 0; i < 50; i++)
 		must(captures_add(&captures, (struct capture_kept){ .at_ms = 1795177805250 +
 									     i * i * 100000 }));
-	if (moment_pick(moment, &captures, &picked)) {
+	if (moment_pick(moment, &captures, &picked) == MOMENT_PICKED) {
 		uint64_t at = moment->ms + (moment->fraction ? 0 : 999);
 
 		must(picked < captures.count);
