@@ -55,17 +55,15 @@ enum privilege_use {
 	 * and replace their files in sticky ones (CAP_FOWNER). Never kept of privileges from exec.
 	 */
 	PRIVILEGE_WRITE_FILES = 1 << 6,
-	/* Run before others on a busy host: CAP_SYS_NICE. */
-	PRIVILEGE_PRIORITY = 1 << 7,
 	/* Mount the BPF file system: CAP_SYS_ADMIN. */
-	PRIVILEGE_MOUNT = 1 << 8,
+	PRIVILEGE_MOUNT = 1 << 7,
 	/* Read files of other users, as root may: CAP_DAC_READ_SEARCH. */
-	PRIVILEGE_READ_FILES = 1 << 9,
+	PRIVILEGE_READ_FILES = 1 << 8,
 	/* Have the kernel count what BPF programs cost (BPF_ENABLE_STATS): CAP_SYS_ADMIN. */
-	PRIVILEGE_COUNT_COST = 1 << 10,
+	PRIVILEGE_COUNT_COST = 1 << 9,
 	/* Attach probes to files of programs (uprobes): CAP_SYS_ADMIN. perf_event_open(2) of Linux
 	 * 6.18 refuses them with CAP_PERFMON alone. */
-	PRIVILEGE_PROBE_FILES = 1 << 11,
+	PRIVILEGE_PROBE_FILES = 1 << 10,
 };
 
 /* What reading processes needs, once everything is loaded and attached. */

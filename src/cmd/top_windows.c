@@ -14,9 +14,8 @@
 #include "cmd/top.h"
 
 /* Which engine can be had is not known before it is tried. */
-#define TOP_OPEN_PRIVILEGES                                                         \
-	(CAPTURE_OPEN_PRIVILEGES | PROFILE_OPEN_PRIVILEGES | PRIVILEGE_COUNT_COST | \
-	 PRIVILEGE_PRIORITY)
+#define TOP_OPEN_PRIVILEGES \
+	(CAPTURE_OPEN_PRIVILEGES | PROFILE_OPEN_PRIVILEGES | PRIVILEGE_COUNT_COST)
 
 /* --- users --- */
 
@@ -155,7 +154,7 @@ static unsigned later_uses(const struct top_arguments *a)
 	unsigned uses = CAPTURE_READ_PRIVILEGES | PRIVILEGE_GROW_MAPS;
 
 	if (!a->batch)
-		uses |= PROFILE_OPEN_PRIVILEGES | PRIVILEGE_PRIORITY;
+		uses |= PROFILE_OPEN_PRIVILEGES;
 	return a->record ? uses | CAPTURE_OPEN_PRIVILEGES : uses;
 }
 

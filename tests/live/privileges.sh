@@ -146,7 +146,7 @@ top_drops() {
 
 # The inspector loads programs later, so that much stays.
 screen_drops() {
-	local allowed=$(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin sys_nice) shell screen
+	local allowed=$(mask "${reading[@]}" "${writing[@]}" "${loading[@]}" net_admin) shell screen
 
 	mkfifo "$scratch/rights.keys"
 	TERM=xterm script -qec "exec $ctprof top -i 100ms" /dev/null < "$scratch/rights.keys" > "$scratch/rights.shown" &
