@@ -52,10 +52,9 @@ sides_of_stacks() {
 	take offcpu -K -- "$programs/chain" sleep 5 20
 	equal "user frames of -K" "$(ask '[.frames[] | select(.kind == null)] | length')" 0
 	[ "$(ask '[samples | select(passes("hrtimer_nanosleep")).ns] | sum')" -ge 100000000 ]
-	# On a busy host the first waits may come before the tables that user stacks are walked by.
-	take offcpu --no-inline --stack-depth 3 -- "$programs/chain" sleep 100 20
-	ask '[samples | select(passes("chain_sleep")) | .stack | join(";")] | unique[]'
-	equal "frames of --stack-depth 3" "$(ask '[samples | select(passes("chain_sleep")) |
+	# While somebody else traces switches too, one frame of the kernel's three is of tracing, and left out.
+	take offcpu --no-inline --stack-depth 3 -- "$programs/chain" sleep 20 20
+	between "frames of --stack-depth 3" 5 "$(ask '[samples | select(passes("chain_sleep")) |
 		.stack | map(select(. != "[truncated]")) | length] | max')" 6
 	[ "$(ask '.losses.user_truncated')" -ge 5 ]
 	[ "$(ask '.losses.kernel_truncated')" -ge 1 ]
