@@ -159,13 +159,24 @@ static long mapped_kib(const char *label)
 
 #define CANNOT_LOCK 77
 
+/* QEMU's user mode does nothing at madvise(). */
+static bool is_populating(void)
+{
+	const size_t length = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char is_there;
+
+	return page != MAP_FAILED && !madvise(page, length, MADV_POPULATE_WRITE) &&
+	       !mincore(page, length, &is_there) && is_there & 1;
+}
+
 static int make_locked(void)
 {
 	struct kstats *key;
 	long rss;
 
 	/* Sanitizers make nothing of mlockall(). */
-	if (syscall(SYS_mlockall, MCL_FUTURE))
+	if (!is_populating() || syscall(SYS_mlockall, MCL_FUTURE))
 		return CANNOT_LOCK;
 	key = kstats_new("locked", 3);
 	if (!key)

@@ -52,7 +52,7 @@ both_agree() {
 
 # What actors of these cases do not do; cases of their own prove these rows, those of delays against
 # what another program hears from taskstats.
-not_done='((swapin|freepages|thrashing|compact|irq)_delay_.*|.*_in_progress_ns|ext_enabled|core_forceidle_sum|(de)?allocated_bytes|nr_forced_migrations|nr_failed_migrations_.*|nr_wakeups_(affine|sync|remote|migrate|local).*)'
+not_done='(kthread_block_.*|(swapin|freepages|thrashing|compact|irq)_delay_.*|.*_in_progress_ns|ext_enabled|core_forceidle_sum|(de)?allocated_bytes|nr_forced_migrations|nr_failed_migrations_.*|nr_wakeups_(affine|sync|remote|migrate|local).*)'
 
 # Each row that this kernel has is more than nothing for some actor.
 rows_moved() {
