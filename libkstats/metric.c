@@ -173,7 +173,7 @@ static void *map_shared(int fd, size_t size)
 
 	if (!is_memory_locked((size_t)sysconf(_SC_PAGESIZE)))
 		return mmap(NULL, size, access, MAP_SHARED, fd, 0);
-	/* What cannot be accessed cannot be brought in. */
+	/* The kernel does not fault in pages of a mapping without access rights. */
 	bytes = mmap(NULL, size, PROT_NONE, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
 		return bytes;

@@ -461,7 +461,8 @@ int record_one(void *ctx)
 	return 0;
 }
 
-/* What Linux 6.7 added to it, and distributions to older kernels. */
+/* The field `missed` of struct bpf_link_info (include/uapi/linux/bpf.h): in Linux 6.7, and in older
+ * kernels of distributions that backported it. */
 struct bpf_link_info___missed {
 	struct {
 		struct {

@@ -210,9 +210,9 @@ static __always_inline struct kstats_ended *ended_of(struct task_struct *task, _
 	return oldest;
 }
 
-/* What began before recording did has no start: the first end of a thread that was there then, or
- * none since. Later ones, as of a child of clone(), which returns from a call that it did not
- * make, have none for another reason. */
+/* Is this the first end since recording began of a thread that existed by then? If such an end has
+ * no start, the call was in progress when recording began. Later ends may lack a start too: a child
+ * of clone() returns from a call that its parent made. */
 static __always_inline bool is_first_end(struct task_struct *task, __u64 born)
 {
 	struct kstats_ended *ended = ended_of(task, born, false);

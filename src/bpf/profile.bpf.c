@@ -149,8 +149,7 @@ int on_exec(__u64 *ctx)
 	/* One that was made by this exec's own look is that of the new program already. */
 	if (t && t->begun == now)
 		return 0;
-	/* What comes on this CPU meanwhile is not of the record: it may soon be another thread's.
-	 */
+	/* The record may be given to another thread: samples must not be added to it. */
 	w->number = 0;
 	if (t) {
 		t->ns[CLASS_ON_CPU] += now - t->since;

@@ -531,7 +531,7 @@ int see_task(struct bpf_iter__task *ctx)
 		lose_place(task, !state.has_walked);
 	if (!w || w->number)
 		return 0;
-	/* Dead, and not reaped: it does nothing any more, and nobody would ever tell of its end. */
+	/* A zombie: it has left its last CPU, so no switch will report its end. */
 	if (task->exit_state) {
 		w->is_foreign = 1;
 		return 0;

@@ -84,8 +84,8 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	return NULL;
 }
 
-/* Of answers that nobody asked for there is no count: where BPF tells the delays, or nothing does.
- */
+/* Without a summary where taskstats was not queried, as when delays are read by BPF: its counts are
+ * unmeasured, not 0. False: no memory. */
 static bool summarise_taskstats(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;

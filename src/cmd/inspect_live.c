@@ -237,7 +237,7 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 		const struct watch_target target = target_of(inspector, subject);
 
 		thread_watch_stop(inspector->watch);
-		/* Of who has ended, there is nothing to come. */
+		/* A thread that has ended has no more stacks. */
 		inspector->watch = is_over ? NULL : thread_watch_start(&target);
 		inspector->id = subject->line;
 	}

@@ -53,7 +53,7 @@ static struct error *copy(const char *word, char **ret)
 	return word && !*ret ? &error_no_memory : NULL;
 }
 
-/* By when it was born, so that a later one of the same number is nobody's. */
+/* Take the start time too: another process may get the same number later. */
 static struct error *take_process(size_t pid, struct kstats_spec *spec)
 {
 	struct birth birth;
