@@ -35,6 +35,12 @@ static inline uint64_t text_eight_(const char *bytes)
 	return word;
 }
 
+/* Are both strings the same? NULL counts as "". */
+static inline bool strings_equal(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
 /* Names of members are compared by the million, and have 8 to 32 bytes: without a call for those.
  */
 static inline bool text_equal(struct text a, struct text b)

@@ -28,8 +28,7 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 static bool is_same(const struct kstats_table *a, const struct kstats_table *b)
 {
 	return a->taken_ns && a->taken_ns == b->taken_ns && strcmp(a->name, b->name) == 0 &&
-	       strcmp(a->instance ? a->instance : "", b->instance ? b->instance : "") == 0 &&
-	       strcmp(a->host ? a->host : "", b->host ? b->host : "") == 0;
+	       strings_equal(a->instance, b->instance) && strings_equal(a->host, b->host);
 }
 
 /* It may be meant; more often a file was named twice. */
@@ -56,8 +55,7 @@ static void warn_of_filters(const struct kstats_table *a, const struct kstats_ta
 		const char *one = a->scope.only[i], *other = b->scope.only[i];
 		_cleanup_free_ char *said = NULL;
 
-		if (strcmp(one ? one : "", other ? other : "") == 0 ||
-		    strcmp(one ? one : "", KSTATS_SEVERAL) == 0)
+		if (strings_equal(one, other) || strings_equal(one, KSTATS_SEVERAL))
 			continue;
 		said = text_print("%s: values of different --%s are added up: %s and %s", a->name,
 				  kstats_filters[i], one ? one : "any", other ? other : "any");

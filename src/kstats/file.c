@@ -12,11 +12,6 @@ void kstats_tables_clear(struct kstats_tables *tables)
 	array_deinit(tables);
 }
 
-static bool is_same_instance(const struct kstats_table *a, const struct kstats_table *b)
-{
-	return strcmp(a->instance ? a->instance : "", b->instance ? b->instance : "") == 0;
-}
-
 static struct kstats_table *find(const struct kstats_tables *tables,
 				 const struct kstats_table *like, bool any_instance,
 				 size_t *ret_count)
@@ -28,7 +23,7 @@ static struct kstats_table *find(const struct kstats_tables *tables,
 		struct kstats_table *table = tables->items[i];
 
 		if (strcmp(table->name, like->name) != 0 ||
-		    !(any_instance || is_same_instance(table, like)))
+		    !(any_instance || strings_equal(table->instance, like->instance)))
 			continue;
 		found = found ? found : table;
 		++*ret_count;
