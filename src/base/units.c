@@ -252,6 +252,15 @@ bool units_parse(struct text text, struct amount *ret)
 	return true;
 }
 
+/* Some three years are enough to wait. */
+static bool take_duration(double ns, uint64_t *ret_ns)
+{
+	if (ns > 1e17)
+		return false;
+	*ret_ns = (uint64_t)ns;
+	return true;
+}
+
 bool units_parse_duration(struct text text, uint64_t *ret_ns)
 {
 	const struct suffix *suffix;
@@ -262,9 +271,16 @@ bool units_parse_duration(struct text text, uint64_t *ret_ns)
 	suffix = find_suffix(long_times, sizeof(long_times) / sizeof(long_times[0]), text);
 	if (!suffix)
 		suffix = find_suffix(suffixes, sizeof(suffixes) / sizeof(suffixes[0]), text);
-	/* Some three years are enough to wait. */
-	if (!suffix || suffix->dimension != DIMENSION_TIME || value * suffix->factor > 1e17)
-		return false;
-	*ret_ns = (uint64_t)(value * suffix->factor);
-	return true;
+	return suffix && suffix->dimension == DIMENSION_TIME &&
+	       take_duration(value * suffix->factor, ret_ns);
+}
+
+bool units_parse_seconds(struct text text, uint64_t *ret_ns)
+{
+	struct text rest = text;
+	double value;
+
+	if (cut_number(&rest, &value) && !rest.length)
+		return take_duration(value * 1e9, ret_ns);
+	return units_parse_duration(text, ret_ns);
 }

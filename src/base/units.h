@@ -85,6 +85,9 @@ bool units_parse(struct text text, struct amount *ret);
 /* A length of time that is not negative, also in "m", "min", "h" and "d". */
 bool units_parse_duration(struct text text, uint64_t *ret_ns);
 
+/* As it, but a number without a unit is in seconds: "10", "0.5". */
+bool units_parse_seconds(struct text text, uint64_t *ret_ns);
+
 /* "s" unless there is one of them. */
 static inline const char *plural(size_t count)
 {

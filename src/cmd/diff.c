@@ -248,10 +248,11 @@ static struct error *find_between(int argc, char **argv, int first, struct betwe
 	for (int i = first; i < argc; i++)
 		if (strcmp(argv[i], "--") == 0)
 			return error_create("diff takes a time to wait or a command, not both");
-	if (!units_parse_duration(text_of(argv[first]), &ret->wait_ns))
-		return error_create("'%.60s' is no time to wait (10s, 500ms, 2m); a command stands "
-				    "after --",
-				    argv[first]);
+	if (!units_parse_seconds(text_of(argv[first]), &ret->wait_ns))
+		return error_create(
+			"invalid duration '%.60s': expected as 10 (seconds), 500ms, 2min; "
+			"a command follows --",
+			argv[first]);
 	if (first + 1 < argc)
 		return error_create("diff takes one time to wait");
 	return NULL;

@@ -103,16 +103,12 @@ struct error *parse_cpu_list(const char *argument, void *at)
 
 struct error *parse_profile_time(const char *argument, void *at)
 {
-	const size_t length = strlen(argument);
-	char seconds[42];
-	const bool is_bare =
-		length && length < sizeof(seconds) - 1 && strspn(argument, "0123456789.") == length;
 	uint64_t ns;
 
-	snprintf(seconds, sizeof(seconds), "%ss", is_bare ? argument : "");
-	if (!units_parse_duration(text_of(is_bare ? seconds : argument), &ns) || ns < 1000000)
-		return error_create("'%.40s' is no length of time: 10 (seconds), 500ms, 2min",
-				    argument);
+	if (!units_parse_seconds(text_of(argument), &ns) || ns < 1000000)
+		return error_create(
+			"invalid duration '%.40s': expected as 10 (seconds), 500ms, 2min",
+			argument);
 	*(uint64_t *)at = ns;
 	return NULL;
 }
@@ -124,8 +120,9 @@ struct error *parse_block_time(const char *argument, void *at)
 	if (text_u64(text_of(argument), &us) && us < UINT64_MAX / 1000)
 		ns = us * 1000;
 	else if (!units_parse_duration(text_of(argument), &ns))
-		return error_create("'%.40s' is no length of time: 10 (microseconds), 500us, 1ms",
-				    argument);
+		return error_create(
+			"invalid duration '%.40s': expected as 10 (microseconds), 500us, 1ms",
+			argument);
 	*(uint64_t *)at = ns;
 	return NULL;
 }

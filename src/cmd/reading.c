@@ -51,8 +51,10 @@ struct error *parse_timeout(const char *argument, void *at)
 {
 	uint64_t ns;
 
-	if (!units_parse_duration(text_of(argument), &ns) || !ns)
-		return error_create("'%.40s' is no length of time: 500ms, 10s, 2min", argument);
+	if (!units_parse_seconds(text_of(argument), &ns) || !ns)
+		return error_create(
+			"invalid duration '%.40s': expected as 10 (seconds), 500ms, 2min",
+			argument);
 	*(uint64_t *)at = ns;
 	return NULL;
 }

@@ -403,6 +403,37 @@ TEST(durations)
 	}
 }
 
+TEST(a_duration_without_unit_is_in_seconds)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} durations[] = {
+		{ "0", 0 },
+		{ "10", 10000000000 },
+		{ "0.5", 500000000 },
+		{ "0.001", 1000000 },
+		{ "500ms", 500000000 },
+		{ "2min", 120000000000 },
+		{ "100000000", 100000000000000000 },
+	};
+	static const char *const refused[] = { "",   ".5", "5.",        "1.2.3",
+					       "-1", "5 ", "100000001", "5K" };
+
+	for (size_t i = 0; i < array_length(durations); i++) {
+		uint64_t ns = 42;
+
+		assert_true(units_parse_seconds(text_of(durations[i].text), &ns));
+		assert_int_equal(ns, durations[i].ns);
+	}
+	for (size_t i = 0; i < array_length(refused); i++) {
+		uint64_t ns = 42;
+
+		assert_false(units_parse_seconds(text_of(refused[i]), &ns));
+		assert_int_equal(ns, 42);
+	}
+}
+
 /* What is printed can be written: three decimals of at least one, or all digits. */
 TEST(printed_values_parse_again)
 {
@@ -437,4 +468,5 @@ UNIT_TESTS(cmocka_unit_test(every_ladder_at_every_step),
 	   cmocka_unit_test(a_negative_zero_is_no_number_of_its_own), cmocka_unit_test(amounts),
 	   cmocka_unit_test(percentages), cmocka_unit_test(what_is_no_amount),
 	   cmocka_unit_test(minutes_are_of_durations_only), cmocka_unit_test(durations),
+	   cmocka_unit_test(a_duration_without_unit_is_in_seconds),
 	   cmocka_unit_test(printed_values_parse_again))
