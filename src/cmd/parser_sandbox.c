@@ -179,8 +179,13 @@ static void confine(enum thread_kind kind)
 				      ? PRIVILEGE_READ_PROCESSES | PRIVILEGE_GROW_MAPS
 				      : PRIVILEGE_READ_PROCESSES;
 
-	if (privileges_keep_in_thread(uses) || !install_filter(kind))
+	static const char reason[] = "ctprof: cannot limit the system calls or the capabilities of "
+				     "a thread that parses files of others\n";
+
+	if (privileges_keep_in_thread(uses) || !install_filter(kind)) {
+		(void)!write(STDERR_FILENO, reason, sizeof(reason) - 1);
 		abort();
+	}
 }
 
 void parser_sandbox_begin(void)
