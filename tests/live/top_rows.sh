@@ -192,6 +192,17 @@ inspector_profiles_all_threads() {
 	grep -q run_spin "$scratch/rows.seen" || { cat "$scratch/rows.seen"; return 1; }
 }
 
+# The wait that went on when the inspector came, the one that goes on now and those between are one place.
+inspector_has_one_line_of_a_place() {
+	start bash -c 'echo ready; exec "$0" sleep 100 2200' "$programs/chain"
+	on_screen "$pid chain .* TIMER" -i 200ms -p "$pid"
+	press Enter
+	on_screen_still '← interruptible'
+	equal "stacks that end in the wait" "$(grep -c '←' "$scratch/rows.seen")" 1
+	equal "where the longest ended" "$(grep -oE 'interruptible +chain .*' "$scratch/rows.seen" |
+		sed -E 's/.*(\[interrupt\]|-) +//; s/ .*//' | sort -u | wc -l)" 1
+}
+
 # A row of a group has the threads that the filter lets through, and its page the same.
 inspector_has_the_filter() {
 	start "$programs/states" spin pipe socket
@@ -215,6 +226,7 @@ run_case "top: the inspector tells how a thread ended, and stops" rows_need_top 
 run_case "top: and which signal killed it" rows_need_top signal_is_told
 run_case "top: the inspector of a process has stacks of all of it" rows_need_top inspector_profiles_all_threads
 run_case "top: the inspector of a group has the threads of its row" rows_need_top inspector_has_the_filter
+run_case "top: the inspector has one line of one place" rows_need_top inspector_has_one_line_of_a_place
 run_case "top: --batch ends with the process that it watches" rows_need_top batch_ends_with_its_target
 run_case "top: the screen says which process it watches, and its end" rows_need_top target_is_on_the_screen
 run_case "top: CSV says whose a thread is, and tables that it ended" rows_need_top csv_and_tables_say_who
