@@ -42,6 +42,8 @@ struct states_state {
 	__u64 socket_functions, pipe_functions, timer_functions;
 	/* The kernel's code that brings anonymous memory back; 0: nothing is on swap. */
 	__u64 swap_begin, swap_end;
+	/* And that which opens FIFOs; 0: not to be found. */
+	__u64 fifo_begin, fifo_end;
 	__u32 free_head, free_tail;
 	__u32 lost;       /* threads that there was no room for */
 	__u32 missed;     /* switches that no program was called for */

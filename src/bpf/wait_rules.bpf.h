@@ -48,32 +48,33 @@ struct wait {
 #define PF_IO_WORKER   0x00000010
 #define PF_USER_WORKER 0x00004000
 
-/* --- swap --- */
+/* --- where in the kernel --- */
 
-#define SWAP_FRAMES 24
+#define WAIT_FRAMES 24
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64[SWAP_FRAMES]);
+	__type(value, __u64[WAIT_FRAMES]);
 } frames SEC(".maps");
 
-/* Is it on its way through the code that brings pages back? Asked only of who waits for block I/O,
- * while there is something on swap. */
-static __noinline int is_paging(void *ctx)
+/* Is it on its way through this code? Asked only of few: who waits for block I/O while there is
+ * something on swap, and who opens a file and is woken by signals. `ctx` is as decide() has it. */
+static __noinline int is_within(void *ctx, struct task_struct *task, __u64 begin, __u64 end)
 {
 	__u32 zero = 0;
 	__u64 *addresses = bpf_map_lookup_elem(&frames, &zero);
 	long bytes;
 
-	if (!ctx || !addresses)
+	if (!addresses || !task)
 		return 0;
-	bytes = bpf_get_stack(ctx, addresses, SWAP_FRAMES * sizeof(*addresses), 0);
-	for (int i = 0; i < SWAP_FRAMES; i++) {
+	bytes = ctx ? bpf_get_stack(ctx, addresses, WAIT_FRAMES * sizeof(*addresses), 0)
+		    : bpf_get_task_stack(task, addresses, WAIT_FRAMES * sizeof(*addresses), 0);
+	for (int i = 0; i < WAIT_FRAMES; i++) {
 		if ((i + 1) * 8 > bytes)
 			break;
-		if (addresses[i] >= state.swap_begin && addresses[i] < state.swap_end)
+		if (addresses[i] >= begin && addresses[i] < end)
 			return 1;
 	}
 	return 0;
@@ -206,8 +207,16 @@ static __always_inline __u32 state_of_futex(const struct call *call)
 	return state_of_value((__u32)call->third);
 }
 
-static __always_inline __u32 state_of_call(struct task_struct *task, const struct call *call,
-					   bool is_deep)
+/* A FIFO waits for somebody at its other end; a terminal or FUSE for other things. */
+static __always_inline __u32 state_of_open(void *ctx, struct task_struct *task, bool is_deep)
+{
+	if (!is_deep && state.fifo_begin && is_within(ctx, task, state.fifo_begin, state.fifo_end))
+		return STATE_SLEEP_PIPE;
+	return STATE_SLEEP_OTHER;
+}
+
+static __always_inline __u32 state_of_call(void *ctx, struct task_struct *task,
+					   const struct call *call, bool is_deep)
 {
 	__u32 number = call->number;
 
@@ -219,6 +228,8 @@ static __always_inline __u32 state_of_call(struct task_struct *task, const struc
 		return STATE_SLEEP_NETWORK;
 	case WAIT_FILE:
 		return state_of_file(task, (__u32)call->first, is_deep);
+	case WAIT_OPEN:
+		return state_of_open(ctx, task, is_deep);
 	case WAIT_DISK:
 		return is_deep ? STATE_SLEEP_DISK : STATE_SLEEP_OTHER;
 	case WAIT_TIMER:
@@ -286,7 +297,10 @@ static __always_inline void decide(void *ctx, struct task_struct *task, __u32 ta
 	if (call.number >= 0)
 		ret->syscall = call.number;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait)) {
-		ret->state = state.swap_begin && is_paging(ctx) ? STATE_PAGING : STATE_SLEEP_DISK;
+		ret->state =
+			state.swap_begin && is_within(ctx, task, state.swap_begin, state.swap_end)
+				? STATE_PAGING
+				: STATE_SLEEP_DISK;
 		return;
 	}
 	if (call.number < 0)
@@ -294,7 +308,7 @@ static __always_inline void decide(void *ctx, struct task_struct *task, __u32 ta
 	else if (call.is_foreign)
 		ret->state = STATE_SLEEP;
 	else
-		ret->state = state_of_call(task, &call, is_deep);
+		ret->state = state_of_call(ctx, task, &call, is_deep);
 }
 
 #endif

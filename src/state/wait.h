@@ -13,6 +13,7 @@ enum wait_kind {
 	WAIT_OTHER,
 	WAIT_NETWORK, /* it takes a socket */
 	WAIT_FILE,    /* its first argument is an open file, which says what it waits for */
+	WAIT_OPEN,    /* it opens a file: a FIFO, where its stack says so */
 	WAIT_DISK,    /* it waits for storage where signals do not wake it */
 	WAIT_TIMER,
 	WAIT_WORK, /* for whatever comes next */

@@ -21,12 +21,13 @@
 #include "proc/tasks.h"
 #include "state/wait.h"
 #include "trace/bpf_programs.h"
+#include "trace/kernel_code.h"
 #include "trace/libbpf_reason.h"
 #include "trace/memory_chunks.h"
 #include "trace/program_cost.h"
-#include "trace/swap_code.h"
 
 /* Beside the threads that are there. */
+#define KALLSYMS   "/proc/kallsyms"
 #define FIRST_ROOM 8192
 #define MOST_ROOM  (1u << STATES_NUMBER_BITS) /* pid_max is no more */
 
@@ -138,6 +139,7 @@ static struct error *look_around(struct state_session *session)
 	_cleanup_close_ int unconnected = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct states_examples examples;
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &examples, .ctx_size_in = sizeof(examples));
+	uint64_t begin, end;
 	int ends[2];
 
 	if (unconnected < 0 || pipe2(ends, O_CLOEXEC))
@@ -149,6 +151,10 @@ static struct error *look_around(struct state_session *session)
 					     .timer = (uint32_t)timer };
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.look_around), &run))
 		return error_system(errno, "the BPF programs do not run");
+	if (kernel_code_find(KALLSYMS, "fifo_open", &begin, &end)) {
+		session->state->fifo_begin = begin;
+		session->state->fifo_end = end;
+	}
 	return NULL;
 }
 
@@ -339,7 +345,7 @@ static void look_at_swap(struct state_session *session)
 	if (session->has_looked_for_swap || sysinfo(&host) || host.totalswap == host.freeswap)
 		return;
 	session->has_looked_for_swap = true;
-	session->facts.has_paging = swap_code_find("/proc/kallsyms", &begin, &end);
+	session->facts.has_paging = kernel_code_find(KALLSYMS, "do_swap_page", &begin, &end);
 	if (!session->facts.has_paging)
 		return;
 	state->swap_end = end;

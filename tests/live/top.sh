@@ -5,10 +5,10 @@
 
 . tests/top_truth.sh
 
-waiting="pipe socket unix_socket timer timerfd waitv poll_timer poll_timeout vfork epoll accept mutex priority_mutex
+waiting="pipe fifo fifo_opener socket unix_socket timer timerfd waitv poll_timer poll_timeout vfork epoll accept mutex priority_mutex
 	rwlock semaphore flock stopped traced"
 # Those whose wait is one, and has one state.
-lasting="pipe socket unix_socket vfork epoll accept mutex priority_mutex cond_pool stopped traced"
+lasting="pipe fifo socket unix_socket vfork epoll accept mutex priority_mutex cond_pool stopped traced"
 
 # Wherever the build is: its waits are as they come.
 states_disk=build/tests/states_disk

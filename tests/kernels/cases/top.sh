@@ -12,7 +12,7 @@
 tolerance=5
 wakes_slowly=1
 
-waiting="pipe unix_socket timer poll_timer poll_timeout vfork mutex priority_mutex rwlock cond_pool semaphore
+waiting="pipe fifo fifo_opener unix_socket timer poll_timer poll_timeout vfork mutex priority_mutex rwlock cond_pool semaphore
 	flock stopped traced"
 
 # begin_states BEHAVIOUR...: in group $in, if it is set; $pids are theirs.

@@ -4,10 +4,14 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -43,6 +47,57 @@ static void run_pipe(struct life *life)
 		err(1, "pipe");
 	begin(life);
 	(void)!read(ends[0], &byte, 1);
+}
+
+/* Each opening of it is one of its own, and it has no name to be removed. */
+static void make_fifo(char path[64])
+{
+	char name[] = "/tmp/states.XXXXXX/fifo";
+	int fd;
+
+	strrchr(name, '/')[0] = '\0';
+	if (!mkdtemp(name))
+		err(1, "%s", name);
+	name[strlen(name)] = '/';
+	if (mkfifo(name, 0600))
+		err(1, "%s", name);
+	fd = open(name, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		err(1, "%s", name);
+	snprintf(path, 64, "/proc/%d/fd/%d", (int)getpid(), fd);
+	unlink(name);
+	strrchr(name, '/')[0] = '\0';
+	rmdir(name);
+}
+
+static void run_fifo(struct life *life)
+{
+	char path[64];
+
+	make_fifo(path);
+	begin(life);
+	open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Somebody opens the other end at times. */
+static void *open_fifo(void *path)
+{
+	for (;;) {
+		nap(100 * NS_PER_MS);
+		close(open(path, O_WRONLY | O_CLOEXEC));
+	}
+}
+
+static void run_fifo_opener(struct life *life)
+{
+	char path[64];
+	pthread_t other;
+
+	make_fifo(path);
+	if (pthread_create(&other, NULL, open_fifo, path))
+		errx(1, "no thread");
+	for (begin(life);; note_thread(life))
+		close(open(path, O_RDONLY | O_CLOEXEC));
 }
 
 static int listening(struct sockaddr_in *address)
@@ -159,6 +214,8 @@ const struct behaviour wait_behaviours[] = {
 	{ "waitv", "waitv", "lock_futex", run_waitv, false, 0 },
 	{ "disk", "disk", "mixed:sleep_disk", run_disk, false, 0 },
 	{ "pipe", "pipe", "sleep_pipe", run_pipe, false, 0 },
+	{ "fifo", "fifo", "sleep_pipe", run_fifo, false, 0 },
+	{ "fifo_opener", "fifo_opener", "mixed:sleep_pipe", run_fifo_opener, false, 0 },
 	{ "socket", "socket", "sleep_network", run_socket, false, 0 },
 	{ "unix_socket", "unix_socket", "sleep_network", run_unix_socket, false, 0 },
 	{ "timer", "timer", "mixed:sleep_timer", run_timer, false, 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "trace/swap_code.h"
+#include "trace/kernel_code.h"
 
 #include "unit/unit.h"
 
@@ -39,13 +39,14 @@ TEST(it_is_found_or_not)
 		bool found;
 
 		scratch_write(&scratch, "kallsyms", text_of(cases[i].bytes));
-		found = swap_code_find(scratch_path(&scratch, "kallsyms"), &begin, &end);
+		found = kernel_code_find(scratch_path(&scratch, "kallsyms"), "do_swap_page", &begin,
+					 &end);
 		if (begin != cases[i].begin || end != cases[i].end || found != (end > 0))
 			fail_msg("%s: %lx to %lx", cases[i].what, (unsigned long)begin,
 				 (unsigned long)end);
 	}
-	assert_false(
-		swap_code_find(scratch_path(&scratch, "none"), &(uint64_t){ 0 }, &(uint64_t){ 0 }));
+	assert_false(kernel_code_find(scratch_path(&scratch, "none"), "do_swap_page",
+				      &(uint64_t){ 0 }, &(uint64_t){ 0 }));
 	scratch_deinit(&scratch);
 }
 

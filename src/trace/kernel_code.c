@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "trace/swap_code.h"
+#include "trace/kernel_code.h"
 
 #include <stdio.h>
 
 #include "base/cleanup.h"
 #include "symbol/kallsyms.h"
 
-bool swap_code_find(const char *kallsyms, uint64_t *ret_begin, uint64_t *ret_end)
+bool kernel_code_find(const char *kallsyms, const char *function, uint64_t *ret_begin,
+		      uint64_t *ret_end)
 {
 	_cleanup_free_ char *line = NULL;
 	FILE *file = fopen(kallsyms, "re");
@@ -20,7 +21,7 @@ bool swap_code_find(const char *kallsyms, uint64_t *ret_begin, uint64_t *ret_end
 			continue;
 		if (begin && symbol.address > begin)
 			end = symbol.address;
-		else if (text_equal(symbol.name, TEXT("do_swap_page")))
+		else if (text_equal(symbol.name, text_of(function)))
 			begin = symbol.address;
 	}
 	if (file)
