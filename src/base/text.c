@@ -150,10 +150,11 @@ const char *text_nearest(const char *wrong, const char *const *names, size_t cou
 		/* What somebody began to type is nearer than its length says. */
 		if (length >= 3 && strncmp(name, wrong, length) == 0)
 			far = 1;
-		if (far < best_distance && far <= 1 + name_length / 3) {
-			best = name;
-			best_distance = far;
-		}
+		if (far > 1 + name_length / 3 || far > best_distance ||
+		    (far == best_distance && best && name_length >= strlen(best)))
+			continue;
+		best = name;
+		best_distance = far;
 	}
 	return best;
 }

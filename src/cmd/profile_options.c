@@ -307,7 +307,7 @@ static void warn_of_nothing(const struct profile_arguments *arguments)
 		warn("--unwind has no effect without stacks of user space");
 }
 
-/* Probes without a file mean the program of the first target. */
+/* Probes without a file mean the program of the first target, or its libraries. */
 static struct probe_host host_of(const struct profile_arguments *arguments)
 {
 	return (struct probe_host){
@@ -317,20 +317,21 @@ static struct probe_host host_of(const struct profile_arguments *arguments)
 	};
 }
 
-/* Does the event mean a file that the user names, as a part of it or as the command to run? */
+/* Does the event mean a file that the user names, as a part of it or as the command to run, or that
+ * their environment may lead to? */
 static bool names_a_file(struct text event, const struct probe_host *host)
 {
 	struct probe_spec spec;
 	struct error *err = probe_spec_parse(event, &spec);
-	const bool is_file =
-		err || spec.file.length || (probe_kind_is_in_file(spec.kind) && host->program);
+	const bool is_file = err || spec.file.length ||
+			     (probe_kind_is_in_file(spec.kind) && (host->program || !host->pid));
 
 	error_destroy(err);
 	return is_file;
 }
 
 /* A file that the user names is opened with the user's own rights. Names of the kernel, and the
- * program of a process that is there, are looked up with privileges. */
+ * program and libraries of a process that is there, are looked up with privileges. */
 
 static struct error *add_points(struct profile_arguments *arguments, const struct probe_host *host,
 				struct text event)

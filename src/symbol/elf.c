@@ -335,6 +335,23 @@ void elf_each_symbol(const struct elf *elf, elf_symbol_visit *visit, void *conte
 
 /* --- what the dynamic linker reads --- */
 
+void elf_each_needed(const struct elf *elf, elf_needed_visit *visit, void *context)
+{
+	const struct text rows = elf_section(elf, ".dynamic"), names = elf_section(elf, ".dynstr");
+	Elf64_Dyn row;
+
+	for (size_t at = 0; rows.length - at >= sizeof(row); at += sizeof(row)) {
+		memcpy(&row, rows.bytes + at, sizeof(row));
+		if (row.d_tag == DT_NULL)
+			return;
+		if (row.d_tag != DT_NEEDED || row.d_un.d_val >= names.length ||
+		    !memchr(names.bytes + row.d_un.d_val, 0, names.length - row.d_un.d_val))
+			continue;
+		if (!visit(context, names.bytes + row.d_un.d_val))
+			return;
+	}
+}
+
 void elf_each_relocation(const struct elf *elf, elf_relocation_visit *visit, void *context)
 {
 	uint64_t count = elf->dynamic.relocation_bytes / sizeof(Elf64_Rela);

@@ -79,6 +79,11 @@ bool elf_debuglink(const struct elf *elf, struct text *ret_name, uint32_t *ret_c
 
 /* --- symbols and relocations, each shown to a function that may end it by false --- */
 
+typedef bool elf_needed_visit(void *context, const char *name);
+
+/* The libraries that it is linked with (DT_NEEDED), in their order. */
+void elf_each_needed(const struct elf *elf, elf_needed_visit *visit, void *context);
+
 typedef bool elf_symbol_visit(void *context, const char *name, const Elf64_Sym *symbol);
 
 /* The symbols of .symtab and those of .dynsym; those without a name are left out. */

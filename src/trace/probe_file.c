@@ -60,7 +60,7 @@ struct probed_file {
 	/* While lines are looked for. */
 	struct word_map taken;
 	uint32_t next_line;
-	bool is_over;
+	bool is_over, has_shown;
 	struct error *err;
 };
 
@@ -121,8 +121,10 @@ static bool show_place(struct probed_file *file, uint64_t address, struct probe_
 	place->file = file->main.fd;
 	place->code = code_at(file, address);
 	/* A file that was cut, or has addresses that it does not load. */
-	return !elf_code_offset(&file->main.elf, address, &place->offset) ||
-	       file->search->found(file->search->context, place);
+	if (!elf_code_offset(&file->main.elf, address, &place->offset))
+		return true;
+	file->has_shown = true;
+	return file->search->found(file->search->context, place);
 }
 
 static bool show(struct probed_file *file, uint64_t address, uint64_t semaphore,
@@ -511,19 +513,16 @@ static bool take_note(void *context, const struct usdt_note *note)
 
 /* --- all of it --- */
 
-static struct error *search_file(const struct probe_search *search)
+static struct error *search_file(const struct probe_search *search, const char *path,
+				 bool *ret_has_shown)
 {
 	struct probed_file file = { .search = search,
+				    .path = path,
 				    .main = { .fd = -1 },
 				    .debug = { .fd = -1 },
 				    .unpacked = { .fd = -1 } };
-	_cleanup_free_ char *path = NULL;
-	struct error *err = probe_find_file(search->host, search->spec->file, &path);
+	struct error *err = open_file_of(&file);
 
-	if (err)
-		return err;
-	file.path = path;
-	err = open_file_of(&file);
 	if (!err)
 		look_for_go(&file);
 	if (!err && search->spec->kind == PROBE_URETPROBE && file.go.is_go &&
@@ -536,6 +535,54 @@ static struct error *search_file(const struct probe_search *search)
 		err = search->spec->line ? search_lines(&file) : search_functions(&file);
 	}
 	close_file(&file);
+	*ret_has_shown = file.has_shown;
+	return err;
+}
+
+/* Lines of source are those of the program, which there must be then. */
+static struct error *find_paths(const struct probe_search *search, struct probe_paths *ret)
+{
+	const struct probe_spec *spec = search->spec;
+	char *path = NULL;
+	struct error *err;
+
+	if (!spec->file.length && spec->line && !search->host->program && !search->host->pid)
+		return error_create("a line of source without a file is of the program that is "
+				    "looked at, and there is none; say which: "
+				    "uprobe:/PATH:SOURCE.c:LINE");
+	if (!spec->file.length)
+		return probe_find_targets(search->host, ret);
+	err = probe_find_file(search->host, spec->file, &path);
+	if (!err && !array_push(ret, path)) {
+		free(path);
+		err = &error_no_memory;
+	}
+	return err;
+}
+
+/* Of several files the first that has it, and what is wrong with the first where none has. */
+static struct error *search_files(const struct probe_search *search)
+{
+	struct probe_paths paths = { 0 };
+	struct error *err = find_paths(search, &paths), *first = NULL;
+	bool has_shown = false;
+
+	for (size_t i = 0; !err && i < paths.count && !has_shown; i++) {
+		struct error *why = search_file(search, paths.items[i], &has_shown);
+
+		if (has_shown)
+			err = why;
+		else if (i == 0)
+			first = why;
+		else
+			error_destroy(why);
+		if (search->spec->line)
+			break;
+	}
+	probe_paths_deinit(&paths);
+	if (!err && !has_shown)
+		return first;
+	error_destroy(first);
 	return err;
 }
 
@@ -548,7 +595,7 @@ static void run_search(void *context)
 {
 	struct searching *searching = context;
 
-	searching->err = search_file(searching->search);
+	searching->err = search_files(searching->search);
 }
 
 struct error *probe_search_file(const struct probe_search *search)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "symbol/elf.h"
 #include "symbol/library_cache.h"
 #include "symbol/rooted.h"
 #include "trace/probe_search.h"
@@ -37,15 +38,15 @@ static bool take_mapped(void *context, const struct mapping *mapping, struct tex
 	return !sought->path;
 }
 
-static void seek_in_process(struct sought *sought)
+/* Who is gone has none. */
+static void each_mapped(uint32_t pid, process_maps_visit *visit, void *context)
 {
 	_cleanup_(process_maps_destroy) struct process_maps *maps = NULL;
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct error *err = proc < 0 ? &error_no_memory : process_maps_create(proc, &maps);
 
-	/* Who is gone has none mapped. */
 	if (!err)
-		process_maps_read(maps, sought->pid, take_mapped, sought);
+		process_maps_read(maps, pid, visit, context);
 	error_destroy(err);
 }
 
@@ -136,28 +137,14 @@ static struct error *path_in(const struct probe_host *host, struct text path, ch
 	return failed < 0 ? &error_no_memory : NULL;
 }
 
-static struct error *program_of(const struct probe_host *host, char **ret)
-{
-	const struct probe_host ours = { .libraries = host->libraries };
-
-	if (host->program)
-		return probe_find_file(&ours, text_of(host->program), ret);
-	if (!host->pid)
-		return error_create("a uprobe without a file is of the program that is looked at, "
-				    "and there is none; say which: uprobe:/PATH:FUNCTION");
-	return asprintf(ret, "/proc/%u/exe", host->pid) < 0 ? &error_no_memory : NULL;
-}
-
 struct error *probe_find_file(const struct probe_host *host, struct text file, char **ret)
 {
 	struct sought sought = { .wanted = file, .pid = host->pid };
 
-	if (!file.length)
-		return program_of(host, ret);
 	if (memchr(file.bytes, '/', file.length))
 		return path_in(host, file, ret);
 	if (host->pid)
-		seek_in_process(&sought);
+		each_mapped(host->pid, take_mapped, &sought);
 	if (!sought.path)
 		seek_library(host->libraries, &sought);
 	if (!sought.path)
@@ -167,4 +154,115 @@ struct error *probe_find_file(const struct probe_host *host, struct text file, c
 				    (int)file.length, file.bytes);
 	*ret = sought.path;
 	return NULL;
+}
+
+/* --- files of a target --- */
+
+/* More libraries than this are not searched. */
+#define TARGETS_MAX 512
+
+struct targets {
+	const struct probe_host *host;
+	struct probe_paths *paths;
+	bool is_full; /* or there is no memory */
+};
+
+void probe_paths_deinit(struct probe_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		free(paths->items[i]);
+	array_deinit(paths);
+}
+
+/* Takes the path. */
+static bool add_target(struct targets *targets, char *path)
+{
+	struct probe_paths *paths = targets->paths;
+
+	for (size_t i = 0; path && i < paths->count; i++)
+		if (strcmp(paths->items[i], path) == 0) {
+			free(path);
+			return true;
+		}
+	targets->is_full |= !path || paths->count == TARGETS_MAX || !array_push(paths, path);
+	if (targets->is_full)
+		free(path);
+	return !targets->is_full;
+}
+
+static bool take_needed(void *context, const char *name)
+{
+	struct targets *targets = context;
+	struct sought sought = { .wanted = text_of(name) };
+
+	seek_library(targets->host->libraries, &sought);
+	return !sought.path || add_target(targets, sought.path);
+}
+
+/* What the dynamic linker loads, as it does: those that the program names, then those that these
+ * do. The cache alone says where they are. */
+static void add_needed(struct targets *targets)
+{
+	for (size_t i = 0; i < targets->paths->count && !targets->is_full; i++) {
+		_cleanup_close_ int fd = probe_open_file(targets->paths->items[i]);
+		struct image image;
+		struct elf elf;
+
+		if (fd < 0 || image_open(fd, &image))
+			continue;
+		if (elf_open(&image, &elf)) {
+			elf_each_needed(&elf, take_needed, targets);
+			elf_close(&elf);
+		}
+		image_close(&image);
+	}
+}
+
+static bool take_target(void *context, const struct mapping *mapping, struct text build_id)
+{
+	struct targets *targets = context;
+	const struct text path = mapping->path;
+
+	(void)build_id;
+	return !path.length || path.bytes[0] != '/' ||
+	       add_target(targets, text_print("/proc/%u/root%.*s", targets->host->pid,
+					      (int)path.length, path.bytes));
+}
+
+/* The kernel maps from high addresses to low ones, so what was loaded first comes last. */
+static void add_mapped(struct targets *targets)
+{
+	struct probe_paths *paths = targets->paths;
+	const size_t first = paths->count;
+
+	each_mapped(targets->host->pid, take_target, targets);
+	for (size_t low = first, high = paths->count; low + 1 < high; low++) {
+		char *other = paths->items[--high];
+
+		paths->items[high] = paths->items[low];
+		paths->items[low] = other;
+	}
+}
+
+struct error *probe_find_targets(const struct probe_host *host, struct probe_paths *ret)
+{
+	const struct probe_host ours = { .libraries = host->libraries };
+	struct targets targets = { .host = host, .paths = ret };
+	struct error *err = NULL;
+	char *path = NULL;
+
+	if (host->program)
+		err = probe_find_file(&ours, text_of(host->program), &path);
+	else if (host->pid)
+		path = text_print("/proc/%u/exe", host->pid);
+	else
+		err = probe_find_file(&ours, TEXT("libc"), &path);
+	if (err)
+		return err;
+	add_target(&targets, path);
+	if (host->program)
+		add_needed(&targets);
+	else if (host->pid)
+		add_mapped(&targets);
+	return ret->count ? NULL : &error_no_memory;
 }

@@ -235,13 +235,18 @@ static const char *near_of(const struct adding *adding, const struct probe_spec 
 		       : NULL;
 }
 
-static struct error *nothing(const struct adding *adding, const struct probe_spec *spec,
-			     struct text text)
+static struct error *nothing(const struct adding *adding, const struct probe_host *host,
+			     const struct probe_spec *spec, struct text text)
 {
 	const char *near = near_of(adding, spec);
+	const char *where = "";
 
-	return error_create("'%.*s' matches nothing%s%s%s",
-			    text.length < 200 ? (int)text.length : 200, text.bytes,
+	if (is_in_file(spec->kind) && !spec->file.length)
+		where = host->program || host->pid ? " in the program and its libraries"
+						   : " in libc; name the file, as in "
+						     "uprobe:libz:deflate";
+	return error_create("'%.*s' matches nothing%s%s%s%s",
+			    text.length < 200 ? (int)text.length : 200, text.bytes, where,
 			    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -266,7 +271,7 @@ struct error *probe_points_add(struct probe_points *points, const struct probe_h
 		err = error_prefix(err, "%.*s", text.length < 200 ? (int)text.length : 200,
 				   text.bytes);
 	else if (!adding.found)
-		err = nothing(&adding, &spec, text);
+		err = nothing(&adding, host, &spec, text);
 	array_deinit(&adding.passed);
 	return err;
 }
@@ -314,6 +319,7 @@ struct error *probe_function_exists(const struct probe_host *host, const char *f
 struct listing {
 	probe_visit *visit;
 	void *context;
+	char *last; /* name; a function that two tables of symbols have comes twice */
 	bool is_over;
 	struct error *err;
 };
@@ -326,11 +332,16 @@ static bool list_place(void *context, const struct probe_place *place)
 	if (place->is_further)
 		return true;
 	name = name_of(place);
-	if (!name)
+	if (!name) {
 		listing->err = &error_no_memory;
-	else
-		listing->is_over = !listing->visit(listing->context, name);
-	return name && !listing->is_over;
+		return false;
+	}
+	if (listing->last && strcmp(listing->last, name) == 0)
+		return true;
+	listing->is_over = !listing->visit(listing->context, name);
+	free(listing->last);
+	listing->last = take_ptr(name);
+	return !listing->is_over;
 }
 
 static struct error *list(const struct probe_host *host, const struct probe_spec *spec,
@@ -339,6 +350,7 @@ static struct error *list(const struct probe_host *host, const struct probe_spec
 	struct probe_search search = { .host = host, .found = list_place, .context = listing };
 	struct error *err = search_for(spec, &search);
 
+	free(take_ptr(listing->last));
 	return err ? err : listing->err;
 }
 

@@ -85,8 +85,9 @@ struct probe_host {
 		*tracing; /* tracefs: /sys/kernel/tracing, /sys/kernel/debug/tracing, or our own */
 	const char *kallsyms;  /* /proc/kallsyms */
 	const char *libraries; /* /etc/ld.so.cache */
-	/* Probes without a file mean this program; libraries are first looked for among what this
-	 * process has mapped. Paths of it are then as it sees them (0: of ourselves). */
+	/* Probes without a file mean this program and its libraries; libraries are first looked
+	 * for among what this process has mapped. Paths of it are then as it sees them (0: of
+	 * ourselves). Without either they mean libc. */
 	const char *program;
 	uint32_t pid;
 	/* Place return probes in files of Go too, which end the program sooner or later. */

@@ -42,6 +42,16 @@ struct error *probe_search_file(const struct probe_search *search) MUST_CHECK;
 struct error *probe_find_file(const struct probe_host *host, struct text file,
 			      char **ret) MUST_CHECK;
 
+/* Paths that the caller frees, in the order in which they are to be searched. */
+struct probe_paths {
+	ARRAY(char *);
+};
+
+/* The files that a probe without one means: the program that is looked at and its libraries, those
+ * that a process has mapped or that the dynamic linker would load; where none is, libc. */
+struct error *probe_find_targets(const struct probe_host *host, struct probe_paths *ret) MUST_CHECK;
+void probe_paths_deinit(struct probe_paths *paths);
+
 /* Such a path for reading; -1: there is no regular file, or errno says why. Below /proc/PID/root,
  * links lead where they lead for that process, and never to another file of ours. */
 int probe_open_file(const char *path);

@@ -83,6 +83,20 @@ options_mean_what_they_say() {
 	[ "$("$ctprof" profile --list-probes kprobe:vfs_read | wc -l)" -lt 5 ] || return 1
 }
 
+# In the program, else in its libraries; without a program in libc.
+functions_without_a_file() {
+	take profile -e uprobe:malloc -- ls /
+	[ "$(ask '[samples | .count] | add')" -ge 1 ] || return 1
+	take profile -e uprobe:chain_sleep -- "$programs/chain" sleep 3 1
+	equal "calls of a function of the program" "$(ask '[samples | .count] | add')" 3
+	for what in "" libc:; do
+		equal "places of ${what}malloc" "$("$ctprof" profile --list-probes "uprobe:${what}malloc")" \
+			"uprobe:$(ldconfig -p | sed -n 's/.*libc\.so\.6.*x86-64.* => //p; s/.*libc\.so\.6.*AArch64.* => //p'):malloc"
+	done
+	"$ctprof" profile -d 1s -e uprobe:no_such_function 2> "$warned" && return 1
+	grep -q "matches nothing in libc; name the file, as in uprobe:libz:deflate" "$warned" || { cat "$warned"; return 1; }
+}
+
 run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \
 	napping one_wait_is_one_place
 run_case "offcpu: waits that had not ended are counted" needs_profiles napping waits_that_go_on_are_counted
@@ -93,3 +107,4 @@ run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interru
 run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
 run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say
+run_case "profile: -e uprobe:FUNCTION without a file" needs_profiles functions_without_a_file

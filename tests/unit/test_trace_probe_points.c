@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trace/probe_points.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,11 +258,62 @@ TEST(functions_are_where_nm_says)
 	expect_refused("uprobe:ns::frist", "did you mean 'ns::first'?");
 	expect_refused("uprobe:plain+5000", "so there is no +5000 in it");
 	host.program = NULL;
-	expect_refused("uprobe:plain", "say which: uprobe:/PATH:FUNCTION");
+	expect_refused("uprobe:plain", "matches nothing in libc; name the file");
 	expect_refused("uprobe:/nowhere:plain", "/nowhere: No such file");
 	expect_refused("uprobe:/dev/null:plain", "/dev/null: Invalid argument");
 	expect_refused("uprobe:/etc/passwd:plain", "is no program or library");
 	expect_refused("uprobe:no_such_library:plain", "no library or program 'no_such_library'");
+}
+
+/* The program itself comes first, then its libraries, as the dynamic linker takes them. */
+TEST(functions_without_a_file)
+{
+	char libc[256], here[PATH_MAX], spec[PATH_MAX + 32];
+	Dl_info ours;
+	struct probe_points *points;
+
+	points = points_of("uprobe:c:malloc");
+	snprintf(libc, sizeof(libc), "%s", points->items[0].where->bytes);
+	probe_points_destroy(points);
+	assert_non_null(strstr(libc, "/libc.so"));
+
+	points = points_of("uprobe:malloc");
+	assert_string_equal(points->items[0].where->bytes, libc);
+	probe_points_destroy(points);
+	points = points_of("uprobe:libc:malloc");
+	assert_string_equal(points->items[0].where->bytes, libc);
+	probe_points_destroy(points);
+	expect_refused("uprobe:no_such_function", "matches nothing in libc; name the file");
+	expect_refused("uprobe:source.cc:12", "say which: uprobe:/PATH:SOURCE.c:LINE");
+
+	host.program = program;
+	points = points_of("uprobe:malloc");
+	assert_string_equal(points->items[0].where->bytes, libc);
+	probe_points_destroy(points);
+	points = points_of("uprobe:plain");
+	assert_string_equal(points->items[0].where->bytes, program);
+	assert_int_equal(points->count, 1);
+	probe_points_destroy(points);
+	expect_refused("uprobe:no_such_function", "matches nothing in the program and its lib");
+	/* One that it has itself is not that of the library. */
+	run("cd %s && cp program whole && echo 'extern \"C\" void *malloc(unsigned long size) { "
+	    "return (void *)(size & 1); }' | cat source.cc - > own.cc && "
+	    "g++ -O1 -g -o program own.cc",
+	    scratch.path);
+	points = points_of("uprobe:malloc");
+	assert_string_equal(points->items[0].where->bytes, program);
+	probe_points_destroy(points);
+	run("cd %s && mv whole program", scratch.path);
+	host.program = NULL;
+
+	/* Of a process the one that its calls go to: a sanitizer's, where it has one. */
+	assert_true(dladdr(dlsym(RTLD_DEFAULT, "malloc"), &ours) && realpath(ours.dli_fname, here));
+	host.pid = (uint32_t)getpid();
+	snprintf(spec, sizeof(spec), "/proc/%u/root%s", host.pid, here);
+	points = points_of("uprobe:malloc");
+	assert_string_equal(points->items[0].where->bytes, spec);
+	probe_points_destroy(points);
+	host.pid = 0;
 }
 
 /* Each RET of a function is a place, and all of them have one name. */
@@ -573,6 +626,7 @@ int main(void)
 		cmocka_unit_test(kallsyms_where_tracefs_has_no_list),
 		cmocka_unit_test(tracepoints_of_tracefs),
 		cmocka_unit_test(functions_are_where_nm_says),
+		cmocka_unit_test(functions_without_a_file),
 		cmocka_unit_test(returns_are_where_objdump_says),
 		cmocka_unit_test(functions_of_go),
 		cmocka_unit_test(stripped_programs_have_debug_files),
