@@ -11,6 +11,8 @@
 # still runs after CASE_SECONDS, and it is ended.
 
 set -u -o pipefail
+# What is made here belongs to who runs this.
+unset SUDO_UID SUDO_GID
 
 SKIPPED=77
 # Far more than any case takes on a busy host. Without limit if 0.

@@ -20,6 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/handover.h"
 
 #define LINKS_MAX    40 /* as the kernel follows (MAXSYMLINKS in linux/namei.h) */
 #define NAMES_MAX    100
@@ -191,9 +192,16 @@ static struct error *open_in_place(struct outfile *file, int found, const struct
  * through a shared mapping keeps that bit). A second name may be a stranger's hard link to a file
  * of ours whose content is no secret.
  */
-static mode_t mode_after(const struct stat *st)
+static mode_t mode_after(const struct stat *st, uid_t owner)
 {
-	return st->st_uid == geteuid() && st->st_nlink == 1 ? st->st_mode & 0777 : OUTFILE_MODE;
+	return st->st_uid == owner && st->st_nlink == 1 ? st->st_mode & 0777 : OUTFILE_MODE;
+}
+
+/* What waits in memory is handed over once it is a file. */
+static void hand_over(const struct outfile *file)
+{
+	if (file->is_due && !file->in_memory)
+		handover_file(file->dir, file->fd);
 }
 
 struct error *outfile_open(struct outfile *file, const char *path)
@@ -215,10 +223,14 @@ struct error *outfile_open(struct outfile *file, const char *path)
 		return open_in_place(file, found, &st);
 	if (!err)
 		err = open_nameless(file);
+	if (err)
+		return err;
+	file->is_due = handover_is_due(file->dir, found >= 0 ? &st : NULL);
 	/* An umask does not take from what an existing file has. */
-	if (!err && found >= 0 && fchmod(file->fd, mode_after(&st)))
-		err = error_system(errno, "%s", path);
-	return err;
+	if (found >= 0 && fchmod(file->fd, mode_after(&st, file->is_due ? st.st_uid : geteuid())))
+		return error_system(errno, "%s", path);
+	hand_over(file);
+	return NULL;
 }
 
 static struct error *check_in_place(const struct outfile *file, int found, const struct stat *st)
@@ -256,6 +268,7 @@ struct error *outfile_check(const char *path)
 
 struct error *outfile_open_at(struct outfile *file, int dir, const char *name, const char *path)
 {
+	struct error *err;
 	struct stat st;
 
 	*file = (struct outfile){ .fd = -1, .dir = -1 };
@@ -267,7 +280,13 @@ struct error *outfile_open_at(struct outfile *file, int dir, const char *name, c
 	if (file->dir < 0 || fstat(file->dir, &st))
 		return error_system(errno, "%s", path);
 	/* File systems differ in what they say of a directory that was removed. */
-	return st.st_nlink ? open_nameless(file) : error_system(ENOENT, "%s", path);
+	err = st.st_nlink ? open_nameless(file) : error_system(ENOENT, "%s", path);
+	if (err)
+		return err;
+	file->is_due =
+		handover_is_due(dir, fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ? NULL : &st);
+	hand_over(file);
+	return NULL;
 }
 
 struct error *outfile_write(void *context, const void *bytes, size_t length)
@@ -305,6 +324,8 @@ static struct error *write_out(struct outfile *file, int out)
 	file->fd = out;
 	if (fstat(in, &st) || fchmod(file->fd, st.st_mode & 0777))
 		return error_system(errno, "%s", file->path);
+	if (file->is_due)
+		handover_file(file->dir, file->fd);
 	while (done < st.st_size)
 		if (sendfile(file->fd, in, &done, (size_t)(st.st_size - done)) < 0 &&
 		    errno != EINTR)

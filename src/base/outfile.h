@@ -28,11 +28,12 @@ struct outfile {
 	char *path;      /* as the user gave it, for messages */
 	char *temporary; /* name of the temporary file, or NULL while it has none */
 	bool in_memory;  /* the file system has no nameless files */
+	bool is_due;     /* it goes to the user of sudo (base/handover.h) */
 };
 
 /* Mode of the new file: readable by its owner alone, since a snapshot holds what /proc shows only
  * to root (I/O counters, executables). It keeps the permissions (0777) of an existing file that is
- * ours and has one name. */
+ * ours, or of the user of sudo who gets it, and has one name. */
 #define OUTFILE_MODE 0600
 
 /* Is this a place for a file? Opens nothing; for who wants to know it before hours of measuring. */

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/handover.h"
+#include "base/text.h"
 
 /* Newer than some headers. */
 #ifndef CAP_CHECKPOINT_RESTORE
@@ -113,6 +115,8 @@ static uint64_t capabilities_for(unsigned uses)
 		kept |= BIT(CAP_BPF);
 	if (uses & PRIVILEGE_LOAD_PROGRAMS && is_needed(CAP_SYS_ADMIN, is_perf_closed))
 		kept |= BIT(CAP_SYS_ADMIN);
+	if (uses & PRIVILEGE_WRITE_FILES && handover_has_begun())
+		kept |= BIT(CAP_CHOWN);
 	/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON where these are missing or unknown to the
 	 * kernel. For CAP_CHECKPOINT_RESTORE (Linux 5.9) alone it is not kept. */
 	if (kept & BIT(CAP_BPF) && !has(CAP_BPF))
@@ -206,6 +210,20 @@ static int limit_environment(void)
 	return setenv("XDG_CONFIG_HOME", config, 1) ? errno : 0;
 }
 
+/* Its user gets the files that root makes for them. A program with privileges from exec is run by
+ * anybody, with whatever environment; root alone says who its user is. */
+static void look_for_sudo(void)
+{
+	const char *user = getenv("SUDO_UID"), *group = getenv("SUDO_GID");
+	uint32_t uid, gid;
+
+	if (is_from_exec || getuid() || geteuid() || !user || !group ||
+	    !text_u32(text_of(user), &uid) || !text_u32(text_of(group), &gid) || !uid ||
+	    uid == UINT32_MAX || gid == UINT32_MAX)
+		return;
+	handover_begin(uid, gid);
+}
+
 static int clear_effective(cap_t now)
 {
 	return cap_clear_flag(now, CAP_EFFECTIVE) || cap_set_proc(now) ? errno : 0;
@@ -219,6 +237,7 @@ struct error *privileges_begin(void)
 	if (!now)
 		return error_system(errno, "cannot read capabilities");
 	is_from_exec = has_more_than_its_user(now);
+	look_for_sudo();
 	if (!is_from_exec)
 		return NULL;
 	failed = become_real_user();

@@ -52,8 +52,8 @@ enum privilege_use {
 	/* See addresses in /proc/kallsyms: CAP_SYSLOG. */
 	PRIVILEGE_NAME_KERNEL = 1 << 5,
 	/* Write into directories of other users, where root has no right but by CAP_DAC_OVERRIDE,
-	 * and replace their files in sticky ones (CAP_FOWNER). Never kept of privileges from exec.
-	 */
+	 * and replace their files in sticky ones (CAP_FOWNER); with sudo give its user what was
+	 * made (CAP_CHOWN). Never kept of privileges from exec. */
 	PRIVILEGE_WRITE_FILES = 1 << 6,
 	/* Mount the BPF file system: CAP_SYS_ADMIN. */
 	PRIVILEGE_MOUNT = 1 << 7,
@@ -69,9 +69,10 @@ enum privilege_use {
 /* What reading processes needs, once everything is loaded and attached. */
 #define PRIVILEGES_READ (PRIVILEGE_READ_MAPS | PRIVILEGE_READ_PROCESSES | PRIVILEGE_NAME_KERNEL)
 
-/* Call it first in main(). Restores the real user and group IDs of a set-user-ID file, and puts
- * privileges that came from exec out of effect. Of the environment it then keeps only what ctprof
- * needs: libraries open files that variables name, as ncurses by TERMINFO. */
+/* Call it first in main(). Of root it says who the user of sudo is (base/handover.h). Restores the
+ * real user and group IDs of a set-user-ID file, and puts privileges that came from exec out of
+ * effect. Of the environment it then keeps only what ctprof needs: libraries open files that
+ * variables name, as ncurses by TERMINFO. */
 struct error *privileges_begin(void) MUST_CHECK;
 
 /* The environment of a command that the user runs: as ctprof was started. */

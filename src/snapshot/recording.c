@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/handover.h"
 #include "base/outfile.h"
 #include "snapshot/moment.h"
 
@@ -142,7 +143,7 @@ struct error *recording_create(const char *path, struct recording *ret)
 	struct recording recording;
 	struct error *err;
 
-	if (mkdir(path, 0700) && errno != EEXIST)
+	if (handover_mkdir(path, 0700) && errno != EEXIST)
 		return error_system(errno, "%s", path);
 	err = recording_open(path, &recording);
 	if (err)

@@ -449,6 +449,52 @@ set_user_id_becomes_the_real_user() {
 	equal "the user of a command" "$(< "$scratch/rights.told")" 65534
 }
 
+# as_by_sudo COMMAND...
+as_by_sudo() {
+	env SUDO_UID=65534 SUDO_GID=65533 "$@"
+}
+
+# Those that each command writes, in a directory of the user and in one of root's.
+results_are_of_the_user_of_sudo() {
+	local mine=$scratch/sudo.mine roots=$scratch/sudo.roots dir owner
+
+	mkdir "$mine" "$roots"
+	chown 65534:65533 "$mine"
+	for dir in "$mine" "$roots"; do
+		as_by_sudo "$ctprof" capture -q -o "$dir/a.zst" -p $$
+		as_by_sudo "$ctprof" offcpu -q -d 0.2 -p $$ --format json -o "$dir/b.json"
+		as_by_sudo "$ctprof" flame "$dir/b.json" -o "$dir/c.svg"
+		as_by_sudo "$ctprof" capture -q --profile 200ms -o "$dir/d.zst" -p $$
+		as_by_sudo "$ctprof" top --batch -n 2 -i 50ms --format none --record "$dir/e" -p $$
+		[ "$dir" = "$mine" ] && owner=65534:65533 || owner=0:0
+		[ "$(find "$dir" -mindepth 1 -type f | wc -l)" -ge 6 ]
+		equal "owners in $dir" "$(find "$dir" -mindepth 1 -printf '%U:%G\n' | sort -u)" $owner
+	done
+	# Without it, and for others than root, nothing is changed.
+	"$ctprof" show "$mine/a.zst" --format json > /dev/null
+	"$ctprof" capture -q -o "$mine/f.zst" -p $$
+	equal "the owner without sudo" "$(stat -c %u:%g "$mine/f.zst")" 0:0
+}
+
+sudo_keeps_one_privilege_more() {
+	capability[chown]=0
+	in_background env SUDO_UID=65534 SUDO_GID=65533 "$ctprof" offcpu -d 1000s
+	is_limited $pid $(mask "${growing[@]}" "${writing[@]}" chown) $(mask "${parsing[@]}" bpf)
+}
+
+# Whoever runs a set-user-ID file writes these variables.
+set_user_id_has_no_sudo() {
+	local where=$scratch/sudo.setuid
+
+	mkdir -m 1777 "$where"
+	cp build/ctprof "$where/ctprof"
+	chmod 4755 "$where/ctprof"
+	"${as_nobody[@]}" env SUDO_UID=65533 SUDO_GID=65533 "$where/ctprof" capture -q -o "$where/a.zst" -p $$
+	equal "the owner" "$(stat -c %u:%g "$where/a.zst")" 65534:65534
+	as_by_sudo "$where/ctprof" capture -q -o "$where/b.zst" -p $$
+	equal "the owner of root's" "$(stat -c %u:%g "$where/b.zst")" 65534:65533
+}
+
 run_case "profile and offcpu drop their privileges, in each thread" needs_bpf profiles_drop
 run_case "capture drops its privileges, in each thread" needs_bpf captures_drop
 run_case "diff drops its privileges, in each thread" needs_bpf diff_drops
@@ -472,3 +518,6 @@ run_case "with capabilities of the file, libraries do not see all variables" \
 	with_file_capabilities environment_of_members_is_limited
 run_case "with capabilities of the file, no thread is stopped" with_file_capabilities members_stop_no_threads
 run_case "a set-user-ID file becomes the real user" set_user_id_becomes_the_real_user
+run_case "results of sudo belong to its user" needs_bpf results_are_of_the_user_of_sudo
+run_case "nobody is the user of sudo of a set-user-ID file" needs_bpf set_user_id_has_no_sudo
+run_case "with sudo, CAP_CHOWN is kept, for results" needs_bpf sudo_keeps_one_privilege_more

@@ -50,9 +50,9 @@ $(U)/test_trace_unwinder:         WRAPPED := -Wl,--wrap=bpf_map_delete_elem
 # Of the commands, what can be tested alone.
 $(U)/test_cmd_interrupts: $(SAN)/src/cmd/interrupts.o
 $(U)/test_cmd_options: $(SAN)/src/cmd/options.o
-$(U)/test_cmd_parser_sandbox: $(SAN)/src/cmd/parser_sandbox.o $(SAN)/src/cmd/privileges.o
-$(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o
-$(U)/test_cmd_run:        $(SAN)/src/cmd/run.o $(SAN)/src/cmd/privileges.o
+$(U)/test_cmd_parser_sandbox: $(SAN)/src/cmd/parser_sandbox.o $(SAN)/src/cmd/privileges.o $(SAN)/src/base/handover.o
+$(U)/test_cmd_privileges: $(SAN)/src/cmd/privileges.o $(SAN)/src/base/handover.o
+$(U)/test_cmd_run:        $(SAN)/src/cmd/run.o $(SAN)/src/cmd/privileges.o $(SAN)/src/base/handover.o
 
 # Of the kernel module, what is no kernel.
 $(U)/test_kmod_control:   $(SAN)/kmod/control.o

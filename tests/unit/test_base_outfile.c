@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/handover.h"
 #include "unit/unit.h"
 
 /* Stands before the one of the C library, to be a file system without nameless files. */
@@ -683,6 +684,129 @@ TEST(a_directory_that_is_removed_is_an_error)
 	scratch_deinit(&scratch);
 }
 
+#define USER     65533
+#define STRANGER 65534
+#define NOBODY   UINT32_MAX /* there is no file */
+
+/* A directory, what stands at the name, and whose the new file is. The old one has mode 0644. */
+static const struct {
+	const char *what;
+	uid_t dir_owner;
+	gid_t dir_group;
+	mode_t dir_mode;
+	uid_t there, owner;
+	mode_t mode;
+} handovers[] = {
+	{ "the user's directory", USER, USER, 0700, NOBODY, USER, OUTFILE_MODE },
+	{ "one that the user locked", USER, USER, 0577, NOBODY, 0, OUTFILE_MODE },
+	{ "root's directory", 0, 0, 0755, NOBODY, 0, OUTFILE_MODE },
+	{ "a stranger's directory", STRANGER, STRANGER, 0755, NOBODY, 0, OUTFILE_MODE },
+	{ "everybody's directory", 0, 0, 01777, NOBODY, USER, OUTFILE_MODE },
+	{ "the group's directory", 0, USER, 0775, NOBODY, USER, OUTFILE_MODE },
+	{ "everybody's but the group's", 0, USER, 0757, NOBODY, 0, OUTFILE_MODE },
+	{ "a file of the user", USER, USER, 0700, USER, USER, 0644 },
+	{ "a file of root", USER, USER, 0700, 0, 0, 0644 },
+	{ "a file of a stranger", 0, 0, 01777, STRANGER, 0, OUTFILE_MODE },
+	{ "a file of the user in root's directory", 0, 0, 0755, USER, 0, OUTFILE_MODE },
+};
+
+static void belongs_to(int dir, const char *name, const char *what, uid_t owner, mode_t mode)
+{
+	struct stat st;
+
+	assert_int_equal(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW), 0);
+	if (st.st_uid != owner || st.st_gid != owner || (st.st_mode & 07777) != mode)
+		fail_msg("%s: %s is of %u:%u, with mode %o", what, name, st.st_uid, st.st_gid,
+			 st.st_mode & 07777);
+}
+
+static void hand_over_rows(void)
+{
+	for (size_t i = 0; i < array_length(handovers); i++) {
+		struct scratch scratch;
+		struct outfile file;
+		_cleanup_close_ int dir = -1;
+
+		scratch_init(&scratch);
+		assert_int_equal(mkdirat(scratch.dir, "a", 0700), 0);
+		if (handovers[i].there != NOBODY) {
+			scratch_write(&scratch, "a/file", TEXT("old"));
+			assert_int_equal(fchmodat(scratch.dir, "a/file", 0644, 0), 0);
+			assert_int_equal(fchownat(scratch.dir, "a/file", handovers[i].there,
+						  handovers[i].there, 0),
+					 0);
+		}
+		assert_int_equal(fchownat(scratch.dir, "a", handovers[i].dir_owner,
+					  handovers[i].dir_group, 0),
+				 0);
+		assert_int_equal(fchmodat(scratch.dir, "a", handovers[i].dir_mode, 0), 0);
+		write_file(&scratch, "a/file", TEXT("new"));
+		belongs_to(scratch.dir, "a/file", handovers[i].what, handovers[i].owner,
+			   handovers[i].mode);
+		/* By the directory, as recordings are written. */
+		dir = openat(scratch.dir, "a", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		expect_ok(outfile_open_at(&file, dir, "other", "a/other"));
+		expect_ok(outfile_commit(&file));
+		outfile_close(&file);
+		if (handovers[i].there == NOBODY)
+			belongs_to(dir, "other", handovers[i].what, handovers[i].owner,
+				   OUTFILE_MODE);
+		scratch_deinit(&scratch);
+	}
+}
+
+/* What a link of root leads to is what is replaced. */
+static void hand_over_links(void)
+{
+	struct scratch scratch;
+
+	scratch_init(&scratch);
+	scratch_write(&scratch, "of-root", TEXT("old"));
+	assert_int_equal(fchmodat(scratch.dir, "of-root", 0644, 0), 0);
+	assert_int_equal(mkdirat(scratch.dir, "a", 0700), 0);
+	assert_int_equal(symlinkat("../of-root", scratch.dir, "a/link"), 0);
+	assert_int_equal(fchownat(scratch.dir, "a", USER, USER, 0), 0);
+	write_file(&scratch, "a/link", TEXT("new"));
+	belongs_to(scratch.dir, "of-root", "a link", 0, 0644);
+	belongs_to(scratch.dir, "a/link", "a link", 0, 0777);
+	scratch_deinit(&scratch);
+}
+
+static void hand_over_directories(void)
+{
+	struct scratch scratch;
+	char path[256];
+
+	scratch_init(&scratch);
+	assert_int_equal(mkdirat(scratch.dir, "a", 0700), 0);
+	assert_int_equal(fchownat(scratch.dir, "a", USER, USER, 0), 0);
+	snprintf(path, sizeof(path), "%s", scratch_path(&scratch, "a/new"));
+	assert_int_equal(handover_mkdir(path, 0700), 0);
+	belongs_to(scratch.dir, "a/new", "the user's directory", USER, 0700);
+	assert_int_equal(handover_mkdir(path, 0700), -1);
+	assert_int_equal(errno, EEXIST);
+	snprintf(path, sizeof(path), "%s", scratch_path(&scratch, "root's"));
+	assert_int_equal(handover_mkdir(path, 0700), 0);
+	belongs_to(scratch.dir, "root's", "root's directory", 0, 0700);
+	snprintf(path, sizeof(path), "%s", scratch_path(&scratch, "none/new"));
+	assert_int_equal(handover_mkdir(path, 0700), -1);
+	assert_int_equal(errno, ENOENT);
+	scratch_deinit(&scratch);
+}
+
+/* The last of all: from then on it is so. */
+TEST(the_user_of_sudo_gets_files)
+{
+	mode_t before = umask(0);
+
+	needs_root();
+	handover_begin(USER, USER);
+	in_both_ways(hand_over_rows);
+	hand_over_links();
+	hand_over_directories();
+	umask(before);
+}
+
 UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(a_failure_leaves_the_old_file_alone),
 	   cmocka_unit_test(nothing_stands_beside_it_meanwhile),
@@ -710,4 +834,5 @@ UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(standard_output_stays_open),
 	   cmocka_unit_test(what_cannot_be_opened_is_named),
 	   cmocka_unit_test(a_name_without_directory), cmocka_unit_test(a_directory_may_be_moved),
-	   cmocka_unit_test(a_directory_that_is_removed_is_an_error))
+	   cmocka_unit_test(a_directory_that_is_removed_is_an_error),
+	   cmocka_unit_test(the_user_of_sudo_gets_files))

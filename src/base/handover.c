@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/handover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static struct {
+	bool has_begun;
+	uid_t uid;
+	gid_t gid;
+} to;
+
+void handover_begin(uid_t uid, gid_t gid)
+{
+	to.uid = uid;
+	to.gid = gid;
+	to.has_begun = true;
+}
+
+bool handover_has_begun(void)
+{
+	return to.has_begun;
+}
+
+/* As the kernel decides it, of one group. */
+static bool may_write(const struct stat *dir)
+{
+	if (dir->st_uid == to.uid)
+		return dir->st_mode & S_IWUSR;
+	if (dir->st_gid == to.gid)
+		return dir->st_mode & S_IWGRP;
+	return dir->st_mode & S_IWOTH;
+}
+
+bool handover_is_due(int dir, const struct stat *there)
+{
+	struct stat st;
+
+	return to.has_begun && (!there || there->st_uid == to.uid) && !fstat(dir, &st) &&
+	       may_write(&st);
+}
+
+void handover_file(int dir, int fd)
+{
+	struct stat st;
+	/* A directory may say which group its files have. */
+	const bool has_group = !fstat(dir, &st) && st.st_mode & S_ISGID;
+
+	if (fchown(fd, to.uid, has_group ? (gid_t)-1 : to.gid))
+		return;
+}
+
+/*
+ * Who may write to the directory above can put another one there before we open it. So it must be
+ * ours, and younger than the call that made it: of the file systems that tell the time of birth.
+ */
+static bool is_made_by_us(int fd, const struct timespec *before)
+{
+	struct statx st;
+
+	return !statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) &&
+	       st.stx_mask & STATX_BTIME && st.stx_uid == geteuid() &&
+	       (st.stx_btime.tv_sec > before->tv_sec ||
+		(st.stx_btime.tv_sec == before->tv_sec && st.stx_btime.tv_nsec >= before->tv_nsec));
+}
+
+int handover_mkdir(const char *path, mode_t mode)
+{
+	_cleanup_free_ char *for_dir = strdup(path), *for_base = strdup(path);
+	_cleanup_close_ int above = -1, made = -1;
+	struct timespec before;
+	const char *base;
+
+	if (!to.has_begun)
+		return mkdir(path, mode);
+	if (!for_dir || !for_base) {
+		errno = ENOMEM;
+		return -1;
+	}
+	base = basename(for_base);
+	above = open(dirname(for_dir), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (above < 0)
+		return -1;
+	/* The clock of the file system, which is behind. */
+	clock_gettime(CLOCK_REALTIME_COARSE, &before);
+	if (mkdirat(above, base, mode))
+		return -1;
+	made = openat(above, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (made >= 0 && handover_is_due(above, NULL) && is_made_by_us(made, &before))
+		handover_file(above, made);
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What root makes for the user of sudo(8) belongs to that user.
+ *
+ *	handover_begin(uid, gid)            once, in main
+ *	if (handover_is_due(dir, NULL))     nothing is at the name, in a directory of that user
+ *		handover_file(dir, fd);     the file that we made
+ *
+ * Never anything that was there before, and only in directories that this user may write to by
+ * their permission bits: what else root writes stays root's.
+ */
+#ifndef BASE_HANDOVER_H
+#define BASE_HANDOVER_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* From now on. Without a call nothing is handed over. */
+void handover_begin(uid_t uid, gid_t gid);
+bool handover_has_begun(void);
+
+/* Does what is made in `dir` belong to the user? `there` is the file that it will replace, which
+ * must be the user's own; NULL: there is none. */
+bool handover_is_due(int dir, const struct stat *there);
+
+/* A file that we have just made, as nobody else can have. That it fails is no error: it stays ours,
+ * as where the file system has no owners. */
+void handover_file(int dir, int fd);
+
+/* mkdir(2), and hand the directory over; 0 or -1 with errno. */
+int handover_mkdir(const char *path, mode_t mode);
+
+#endif
