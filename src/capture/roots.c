@@ -24,17 +24,9 @@ static struct error *open_cgroups(struct capture *c)
 /* The cgroup of --cgroup as /proc names it: users may give the directory too. */
 static struct error *find_cgroup_top(struct capture *c)
 {
-	struct text path = text_of(c->options->cgroup), rest, below;
-	struct text point = text_of(c->cgroups.point ? c->cgroups.point : "/");
+	struct text path = cgroup_of_directory(text_of(c->options->cgroup), c->cgroups.point), rest,
+		    below;
 
-	if (point.length > 1 && cgroup_is_within(path, point)) {
-		path.bytes += point.length;
-		path.length -= point.length;
-	}
-	while (path.length > 1 && path.bytes[path.length - 1] == '/')
-		path.length--;
-	if (!path.length)
-		path = TEXT("/");
 	if (path.bytes[0] != '/')
 		return error_create("--cgroup %s: a cgroup path starts with '/'",
 				    c->options->cgroup);

@@ -51,7 +51,7 @@ struct profile_arguments {
 	{ "tid", 't', "TID[,TID...]", parse_tids, PROFILE_AT(arguments, tids),                     \
 	  "Only these threads, and those they will make; may be given more than once.", NULL,      \
 	  false },                                                                                 \
-	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target.cgroup),                 \
+	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target),                 \
 	  "Only threads in this cgroup (version 2) and below it.", NULL, false },                  \
 	{ "comm", 0, "GLOB", parse_comm, PROFILE_AT(arguments, comm),                              \
 	  "Only threads whose name matches, with * and ?.", NULL, false },                         \

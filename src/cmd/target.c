@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "proc/cgroup.h"
 #include "proc/cgroup_path.h"
 #include "proc/cgroup_tree.h"
 
@@ -29,14 +30,22 @@ struct error *parse_pids(const char *argument, void *at)
 
 struct error *parse_cgroup(const char *argument, void *at)
 {
-	if (argument[0] != '/')
-		return error_create("a cgroup path starts with '/'");
-	return parse_string(argument, at);
+	struct target *target = at;
+	struct error *err = parse_string(argument, &target->cgroup);
+
+	if (err)
+		return err;
+	free(target->cgroup_text);
+	/* As systemd-cgls and others print it, or as a directory. */
+	target->cgroup_text = text_print("%s%s", argument[0] == '/' ? "" : "/", argument);
+	target->cgroup = target->cgroup_text;
+	return target->cgroup ? NULL : &error_no_memory;
 }
 
 void target_deinit(struct target *target)
 {
 	array_deinit(&target->pids);
+	free(target->cgroup_text);
 }
 
 static struct error *take_tid(void *context, const char *piece)
@@ -75,19 +84,23 @@ struct error *target_check(const struct target *target, const struct thread_numb
 
 struct error *target_find_cgroup(const char **path, uint64_t *ret)
 {
+	_cleanup_free_ char *name = NULL;
 	struct cgroup_tree tree;
+	struct text below;
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct error *err = proc < 0 ? error_create("/proc") : cgroup_tree_open(proc, &tree);
 
 	if (err)
 		return err;
 	/* Where it is in the file system will do, too. */
-	if (tree.point && text_starts(text_of(*path), text_of(tree.point)))
-		*path += strlen(tree.point);
-	if (!**path)
-		*path = "/";
-	if (!cgroup_id(tree.dir, *path, ret))
-		err = error_create("there is no cgroup %s (version 2)", *path);
+	below = cgroup_of_directory(text_of(*path), tree.point);
+	name = strndup(below.bytes, below.length);
+	if (!name)
+		err = &error_no_memory;
+	else if (!cgroup_id(tree.dir, name, ret))
+		err = error_create("there is no cgroup %s (version 2)", name);
+	else
+		*path = below.bytes;
 	cgroup_tree_close(&tree);
 	return err;
 }

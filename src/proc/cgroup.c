@@ -80,6 +80,19 @@ bool cgroup_is_within(struct text path, struct text top)
 	       (path.length == top.length || path.bytes[top.length] == '/');
 }
 
+struct text cgroup_of_directory(struct text path, const char *point)
+{
+	const struct text top = text_of(point ? point : "/");
+
+	if (top.length > 1 && cgroup_is_within(path, top)) {
+		path.bytes += top.length;
+		path.length -= top.length;
+	}
+	while (path.length > 1 && path.bytes[path.length - 1] == '/')
+		path.length--;
+	return path.length ? path : TEXT("/");
+}
+
 bool cgroup_below_mount(struct text root, struct text path, struct text *ret)
 {
 	static const char deleted[] = " (deleted)";

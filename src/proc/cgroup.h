@@ -46,4 +46,8 @@ bool cgroup_below_mount(struct text root, struct text path, struct text *ret);
 /* Is `path` the cgroup `top` or one below it? */
 bool cgroup_is_within(struct text path, struct text top);
 
+/* The path of a cgroup that users may also give as its directory below `point`, where the tree is
+ * mounted (NULL: nowhere): without slashes at its end; "/" is the topmost one. */
+struct text cgroup_of_directory(struct text path, const char *point);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "proc/birth.h"
+#include "proc/cgroup.h"
 #include "proc/cgroup_path.h"
 #include "proc/cgroup_tree.h"
 #include "proc/cpulist.h"
@@ -46,8 +47,9 @@ static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /pro
 static struct error *find_cgroup(const char *path, __u64 *ret)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const char *below = path;
+	_cleanup_free_ char *below = NULL;
 	struct cgroup_tree tree;
+	struct text name;
 	uint64_t id;
 	struct error *err;
 	bool is_there;
@@ -57,10 +59,9 @@ static struct error *find_cgroup(const char *path, __u64 *ret)
 	err = cgroup_tree_open(proc, &tree);
 	if (err)
 		return err;
-	if (tree.point && text_starts(text_of(path), text_of(tree.point)) &&
-	    strchr("/", path[strlen(tree.point)]))
-		below += strlen(tree.point);
-	is_there = cgroup_id(tree.dir, *below ? below : "/", &id);
+	name = cgroup_of_directory(text_of(path), tree.point);
+	below = strndup(name.bytes, name.length);
+	is_there = below && cgroup_id(tree.dir, below, &id);
 	cgroup_tree_close(&tree);
 	if (!is_there)
 		return error_coded(ENOENT, "there is no cgroup %s (of version 2)", path);

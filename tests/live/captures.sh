@@ -411,6 +411,14 @@ cgroup_subtree() {
 	equal "processes below" "$(query '[.processes[].tgid] | join(" ")')" "$pid"
 	capture --cgroup "$mount$cgroup"
 	equal "processes by directory" "$(query '[.processes[].tgid] | length')" 2
+	capture --cgroup "${cgroup#/}/"
+	equal "processes by a relative path" "$(query '[.processes[].tgid] | length')" 2
+	for way in "$mount$cgroup/" "$mount$cgroup" "${cgroup#/}" "$cgroup"; do
+		equal "threads of $way" "$("$ctprof" top --batch -n 1 -i 50ms --cgroup "$way" --format json |
+			jq -s '[.[].tid] | unique | length')" 2
+	done
+	fails 1 "$ctprof" offcpu -d 0.1 --cgroup "${mount}X$cgroup"
+	has "the error" "$output" "there is no cgroup ${mount}X$cgroup"
 	fails 1 "$ctprof" capture -o "$scratch/absent.zst" --cgroup "$cgroup/absent"
 	has "the error" "$output" "$cgroup/absent"
 }

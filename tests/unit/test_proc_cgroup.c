@@ -169,7 +169,32 @@ TEST(within)
 	assert_false(cgroup_is_within(TEXT("/b/a"), TEXT("/a")));
 }
 
+static void expect_name(const char *path, const char *point, const char *name)
+{
+	struct text got = cgroup_of_directory(text_of(path), point);
+
+	if (!text_equal(got, text_of(name)))
+		fail_msg("%s: %.*s", path, (int)got.length, got.bytes);
+}
+
+TEST(directories_of_cgroups)
+{
+	static const char point[] = "/sys/fs/cgroup";
+
+	expect_name("/a/b", point, "/a/b");
+	expect_name("/a/b//", point, "/a/b");
+	expect_name("/sys/fs/cgroup/a", point, "/a");
+	expect_name("/sys/fs/cgroup/a/", point, "/a");
+	expect_name("/sys/fs/cgroup", point, "/");
+	expect_name("/sys/fs/cgroup/", point, "/");
+	expect_name("/sys/fs/cgroupX/a", point, "/sys/fs/cgroupX/a");
+	expect_name("/sys/fs/cgroup/a", NULL, "/sys/fs/cgroup/a");
+	expect_name("/a", "/", "/a");
+	expect_name("/", point, "/");
+}
+
 UNIT_TESTS(cmocka_unit_test(the_version_2_path), cmocka_unit_test(where_version_2_is_mounted),
 	   cmocka_unit_test(a_mount_that_is_of_no_use_is_passed_over),
 	   cmocka_unit_test(no_version_2), cmocka_unit_test(octal_escapes),
-	   cmocka_unit_test(below_the_mount), cmocka_unit_test(within))
+	   cmocka_unit_test(below_the_mount), cmocka_unit_test(within),
+	   cmocka_unit_test(directories_of_cgroups))
