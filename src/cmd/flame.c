@@ -3,6 +3,7 @@
  * flame: saved profiles, shown in any form; several together, or two against each other.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/commands.h"
 #include "cmd/profile_output.h"
@@ -11,23 +12,70 @@
 struct flame_arguments {
 	struct profile_output output;
 	bool diff;
+	unsigned unit; /* enum folded_unit and 1; 0: not said */
 };
 
+static struct error *parse_unit(const char *argument, void *at)
+{
+	const size_t number = option_value(argument, folded_unit_name);
+
+	if (!folded_unit_name(number))
+		return unknown_value("unit", argument, folded_unit_name);
+	*(unsigned *)at = (unsigned)number + 1;
+	return NULL;
+}
+
 static const struct option_row flame_rows[] = {
+	{ "unit", 0, "UNIT", parse_unit, offsetof(struct flame_arguments, unit),
+	  "What the numbers of folded stacks are, which their files do not say: samples (without "
+	  "this option), or times in ns, us, ms or s. Those of ctprof are ns.",
+	  folded_unit_name, false },
 	{ "diff", 0, NULL, parse_flag, offsetof(struct flame_arguments, diff),
 	  "Show what differs between two files, the second against the first.", NULL, false },
 	PROFILE_OUTPUT_OPTIONS(flame_arguments),
 };
 
-static struct error *load_all(char **paths, int count, struct profile **ret)
+/* What each file is, once all are read. */
+struct loading {
+	const struct flame_arguments *arguments;
+	const char *folded; /* one of folded stacks; NULL: there is none */
+};
+
+static struct error *load(struct loading *loading, const char *path, struct profile **ret)
+{
+	const unsigned unit = loading->arguments->unit;
+	bool is_folded = false;
+	struct error *err = profile_load_in(
+		path, unit ? (enum folded_unit)(unit - 1) : FOLDED_SAMPLES, ret, &is_folded);
+
+	if (is_folded)
+		loading->folded = path;
+	return err;
+}
+
+static void tell_unit(const struct loading *loading)
+{
+	if (loading->arguments->output.quiet)
+		return;
+	if (loading->folded && !loading->arguments->unit)
+		fprintf(stderr,
+			"ctprof: %s: folded stacks do not say their unit; counted as samples "
+			"(--unit ns: as ctprof writes them; also us, ms, s)\n",
+			strcmp(loading->folded, "-") == 0 ? "standard input" : loading->folded);
+	if (!loading->folded && loading->arguments->unit)
+		fprintf(stderr, "ctprof: --unit has no effect: no file has folded stacks\n");
+}
+
+static struct error *load_all(struct loading *loading, char **paths, int count,
+			      struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *all = NULL;
-	struct error *err = profile_load(paths[0], &all);
+	struct error *err = load(loading, paths[0], &all);
 
 	for (int i = 1; !err && i < count; i++) {
 		_cleanup_(profile_destroy) struct profile *one = NULL;
 
-		err = profile_load(paths[i], &one);
+		err = load(loading, paths[i], &one);
 		if (!err)
 			err = profile_merge(all, one);
 	}
@@ -40,15 +88,18 @@ static struct error *show(const struct flame_arguments *arguments, char **paths,
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_(profile_destroy) struct profile *baseline = NULL;
+	struct loading loading = { .arguments = arguments };
 	struct error *err;
 
 	if (arguments->diff) {
-		err = profile_load(paths[0], &baseline);
+		err = load(&loading, paths[0], &baseline);
 		if (!err)
-			err = profile_load(paths[1], &profile);
+			err = load(&loading, paths[1], &profile);
 	} else {
-		err = load_all(paths, count, &profile);
+		err = load_all(&loading, paths, count, &profile);
 	}
+	if (!err)
+		tell_unit(&loading);
 	if (!err && !profile->samples.count && !arguments->output.quiet)
 		fprintf(stderr, "ctprof: the profile is empty\n");
 	return err ? err : profile_output_show(&arguments->output, profile, baseline, 0);

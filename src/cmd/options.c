@@ -44,6 +44,15 @@ static const char *safe(const char *wrong, char buffer[80])
 	return buffer;
 }
 
+size_t option_value(const char *wanted, option_values values)
+{
+	size_t number = 0;
+
+	while (values(number) && strcmp(values(number), wanted) != 0)
+		number++;
+	return number;
+}
+
 struct error *unknown_value(const char *what, const char *wrong, option_values values)
 {
 	_cleanup_free_ const char **names = NULL;

@@ -22,15 +22,6 @@
 /* --- values --- */
 
 /* The number of the value that is called so, or that behind the last. */
-static size_t find_value(const char *wanted, option_values values)
-{
-	size_t number = 0;
-
-	while (values(number) && strcmp(values(number), wanted) != 0)
-		number++;
-	return number;
-}
-
 static const char *const modes[] = { "on", "off", "both" };
 
 const char *profile_mode_name(size_t number)
@@ -40,7 +31,7 @@ const char *profile_mode_name(size_t number)
 
 struct error *parse_profile_mode(const char *argument, void *at)
 {
-	size_t number = find_value(argument, profile_mode_name);
+	size_t number = option_value(argument, profile_mode_name);
 
 	if (!profile_mode_name(number))
 		return unknown_value("mode", argument, profile_mode_name);
@@ -61,7 +52,7 @@ const char *unwind_name(size_t number)
 
 struct error *parse_unwind(const char *argument, void *at)
 {
-	size_t number = find_value(argument, unwind_name);
+	size_t number = option_value(argument, unwind_name);
 
 	if (!unwind_name(number))
 		return unknown_value("way to unwind", argument, unwind_name);

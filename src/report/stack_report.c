@@ -411,8 +411,9 @@ static struct error *print_trees(struct tree *t)
 	struct children tops = { 0 };
 	struct error *err = shown_children(t, 0, &tops);
 
-	fputs(t->flame->is_diff ? "     before      after       change  stack\n"
-				: "   share       time  stack\n",
+	fputs(t->flame->is_diff     ? "     before      after       change  stack\n"
+	      : t->flame->is_events ? "   share      count  stack\n"
+				    : "   share       time  stack\n",
 	      t->out);
 	for (size_t i = 0; i < tops.count && !err; i++) {
 		if (i)

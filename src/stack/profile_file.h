@@ -23,12 +23,23 @@ struct error *profile_write_json(const struct profile *profile, json_sink sink,
 struct error *profile_write_pprof(const struct profile *profile, json_sink sink,
 				  void *context) MUST_CHECK;
 
+/* What the numbers of folded stacks are: the files do not say it, and each tool has its own. */
+enum folded_unit { FOLDED_SAMPLES, FOLDED_NS, FOLDED_US, FOLDED_MS, FOLDED_S };
+
+/* The word for it; NULL: there is no such. */
+const char *folded_unit_name(size_t number);
+
 /* A file of any of these forms, told apart by its bytes. "-" is standard input. */
 struct error *profile_load(const char *path, struct profile **ret) MUST_CHECK;
+/* The same, with the unit of folded stacks. `*ret_is_folded` says whether it was such. */
+struct error *profile_load_in(const char *path, enum folded_unit unit, struct profile **ret,
+			      bool *ret_is_folded) MUST_CHECK;
 
 /* The same for bytes in memory; for each form its own, which tests and fuzzers call. */
 struct error *profile_parse_json(struct text bytes, struct profile **ret) MUST_CHECK;
 struct error *profile_parse_folded(struct text bytes, struct profile **ret) MUST_CHECK;
+struct error *profile_parse_folded_in(struct text bytes, enum folded_unit unit,
+				      struct profile **ret) MUST_CHECK;
 struct error *profile_parse_pprof(struct text bytes, struct profile **ret) MUST_CHECK;
 
 /* Profiles are added into `into`: threads with the same numbers and names are one, which began with

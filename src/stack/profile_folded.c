@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "stack/profile_file.h"
 #include "stack/profile_import.h"
 
@@ -50,9 +52,26 @@ static struct error *add_stack(struct profile *p, struct text stack, uint32_t *r
 	return NULL;
 }
 
-static struct error *add_line(struct profile *p, struct text line)
+/* Of times how many ns; 0: it is no time, and stacks are counted by it as by an event. */
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	[FOLDED_SAMPLES] = { "samples", 0 },
+	[FOLDED_NS] = { "ns", 1 },
+	[FOLDED_US] = { "us", NS_PER_S / 1000000 },
+	[FOLDED_MS] = { "ms", NS_PER_S / 1000 },
+	[FOLDED_S] = { "s", NS_PER_S },
+};
+
+const char *folded_unit_name(size_t number)
 {
-	struct sample sample = { .class = CLASS_ON_CPU, .cpu = CPU_ANY, .count = 1 };
+	return number < array_length(units) ? units[number].name : NULL;
+}
+
+static struct error *add_line(struct profile *p, struct text line, enum folded_unit unit)
+{
+	struct sample sample = { .class = CLASS_EVENT, .cpu = CPU_ANY };
 	const char *space = memrchr(line.bytes, ' ', line.length);
 	struct text stack, value;
 	struct error *err;
@@ -61,13 +80,33 @@ static struct error *add_line(struct profile *p, struct text line)
 		return error_create("expected 'FRAME;FRAME NUMBER'");
 	stack = text_trim((struct text){ line.bytes, (size_t)(space - line.bytes) });
 	value = (struct text){ space + 1, line.length - (size_t)(space + 1 - line.bytes) };
-	if (!stack.length || !text_u64(value, &sample.ns))
+	if (!stack.length || !text_u64(value, &sample.count))
 		return error_create("expected 'FRAME;FRAME NUMBER'");
+	if (units[unit].ns) {
+		sample.class = CLASS_ON_CPU;
+		if (__builtin_mul_overflow(sample.count, units[unit].ns, &sample.ns))
+			return error_create("%" PRIu64 " %s are too many", sample.count,
+					    units[unit].name);
+		sample.count = 1;
+	}
 	err = add_stack(p, stack, &sample.node);
 	return err ? err : profile_add(p, &sample);
 }
 
 struct error *profile_parse_folded(struct text bytes, struct profile **ret)
+{
+	return profile_parse_folded_in(bytes, FOLDED_SAMPLES, ret);
+}
+
+static struct error *add_unit(struct profile *p, enum folded_unit unit)
+{
+	const struct name *name = profile_name(p, units[unit].name, strlen(units[unit].name));
+
+	return name && array_push(&p->events, name) ? NULL : &error_no_memory;
+}
+
+struct error *profile_parse_folded_in(struct text bytes, enum folded_unit unit,
+				      struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *p = NULL;
 	struct error *err = profile_create(&p);
@@ -76,12 +115,14 @@ struct error *profile_parse_folded(struct text bytes, struct profile **ret)
 
 	if (!err)
 		err = import_nobody(p);
+	if (!err && !units[unit].ns)
+		err = add_unit(p, unit);
 	while (!err && text_cut(&bytes, '\n', &line)) {
 		number++;
 		line = text_trim(line);
 		if (!line.length || *line.bytes == '#')
 			continue;
-		err = add_line(p, line);
+		err = add_line(p, line, unit);
 		if (err && err != &error_no_memory)
 			err = error_prefix(err, "line %zu", number);
 	}

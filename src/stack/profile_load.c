@@ -16,6 +16,7 @@
 
 /* What a file begins with, and all that follows. */
 struct source {
+	enum folded_unit unit;
 	int fd;
 	char head[4];
 	size_t length; /* of the head; fewer than four when there is no more */
@@ -155,7 +156,14 @@ static struct error *load_pprof(const struct source *source, struct profile **re
 
 static struct error *load_folded(const struct source *source, struct profile **ret)
 {
-	return load_whole(source, profile_parse_folded, ret);
+	struct bytes bytes = { 0 };
+	struct error *err = read_rest(source, &bytes);
+
+	if (!err)
+		err = profile_parse_folded_in((struct text){ bytes.items, bytes.count },
+					      source->unit, ret);
+	array_deinit(&bytes);
+	return err;
 }
 
 /* --- which it is --- */
@@ -170,9 +178,10 @@ static const struct {
 	{ { "", 0 }, load_folded },
 };
 
-static struct error *load_fd(int fd, struct profile **ret)
+static struct error *load_fd(int fd, enum folded_unit unit, struct profile **ret,
+			     bool *ret_is_folded)
 {
-	struct source source = { .fd = fd };
+	struct source source = { .fd = fd, .unit = unit };
 	struct error *err = read_head(&source);
 	size_t form = 0;
 
@@ -182,10 +191,19 @@ static struct error *load_fd(int fd, struct profile **ret)
 		return error_create("the file is empty");
 	while (!text_starts(head_of(&source), forms[form].magic))
 		form++;
+	*ret_is_folded = forms[form].load == load_folded;
 	return forms[form].load(&source, ret);
 }
 
 struct error *profile_load(const char *path, struct profile **ret)
+{
+	bool is_folded;
+
+	return profile_load_in(path, FOLDED_SAMPLES, ret, &is_folded);
+}
+
+struct error *profile_load_in(const char *path, enum folded_unit unit, struct profile **ret,
+			      bool *ret_is_folded)
 {
 	_cleanup_close_ int file = -1;
 	bool is_input = strcmp(path, "-") == 0;
@@ -193,7 +211,7 @@ struct error *profile_load(const char *path, struct profile **ret)
 
 	if (err)
 		return err;
-	err = load_fd(is_input ? STDIN_FILENO : file, ret);
+	err = load_fd(is_input ? STDIN_FILENO : file, unit, ret, ret_is_folded);
 	if (err && err != &error_no_memory)
 		err = error_prefix(err, "%s", is_input ? "standard input" : path);
 	return err;

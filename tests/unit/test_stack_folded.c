@@ -10,7 +10,7 @@ static struct profile *parsed(const char *folded)
 	struct text bytes = guarded(folded, strlen(folded));
 	struct profile *profile = NULL;
 
-	expect_ok(profile_parse_folded(bytes, &profile));
+	expect_ok(profile_parse_folded_in(bytes, FOLDED_NS, &profile));
 	unguard(bytes);
 	return profile;
 }
@@ -96,6 +96,31 @@ TEST(bad_lines)
 	expect_refused((struct text){ large, sizeof(large) }, "line 1: a name of 69998 bytes");
 }
 
+static void expect_unit(enum folded_unit unit, uint16_t class, uint64_t ns, uint64_t count)
+{
+	static const char folded[] = "main;read 5\nmain;read 2\n";
+	struct text bytes = guarded(folded, strlen(folded));
+	struct profile *profile = NULL;
+
+	expect_ok(profile_parse_folded_in(bytes, unit, &profile));
+	assert_int_equal(profile->samples.count, 1);
+	assert_int_equal(profile->samples.items[0].class, class);
+	assert_int_equal(profile->samples.items[0].ns, ns);
+	assert_int_equal(profile->samples.items[0].count, count);
+	profile_destroy(profile);
+	unguard(bytes);
+}
+
+/* What is not said to be a time is none. */
+TEST(units)
+{
+	expect_unit(FOLDED_SAMPLES, CLASS_EVENT, 0, 7);
+	expect_unit(FOLDED_NS, CLASS_ON_CPU, 7, 2);
+	expect_unit(FOLDED_US, CLASS_ON_CPU, 7000, 2);
+	expect_unit(FOLDED_MS, CLASS_ON_CPU, 7000000, 2);
+	expect_unit(FOLDED_S, CLASS_ON_CPU, 7000000000, 2);
+}
+
 /* As deep as a file can say. */
 TEST(deep)
 {
@@ -117,4 +142,4 @@ TEST(deep)
 }
 
 UNIT_TESTS(cmocka_unit_test(lines), cmocka_unit_test(what_is_said_behind_names),
-	   cmocka_unit_test(bad_lines), cmocka_unit_test(deep))
+	   cmocka_unit_test(bad_lines), cmocka_unit_test(units), cmocka_unit_test(deep))

@@ -77,7 +77,7 @@ TEST(forms)
 	assert_int_equal(back->nodes.count, 2);
 	profile_destroy(back);
 	back = loaded(scratch_path(&scratch, "e"));
-	assert_int_equal(back->samples.items[0].ns, 5);
+	assert_int_equal(back->samples.items[0].count, 5);
 	profile_destroy(back);
 	back = loaded(scratch_path(&scratch, "f"));
 	assert_int_equal(back->samples.count, 0);
