@@ -263,6 +263,38 @@ TEST(nothing_is_lost_in_wrapping)
 	}
 }
 
+/* However narrow it is: one that is cut in two reads as two. */
+TEST(numbers_are_not_cut)
+{
+	static const struct text cells[] = {
+		{ "abcdefghijklmnopqrstuvwxyz", 26 },
+		{ "1234567.890ms (12 of 34 delays)", 31 },
+		{ "nnnnnnnnnnnnnnnnnnnnnnnn", 24 },
+	};
+
+	for (size_t width = 1; width < 90; width++) {
+		_cleanup_free_ char *text = printed_within(cells, 3, width, false);
+
+		assert_non_null(strstr(text, " 1234567.890ms "));
+		assert_non_null(strstr(text, "(12"));
+		assert_non_null(strstr(text, "delays) "));
+		if (width >= 35)
+			expect_within(text, width);
+	}
+}
+
+/* A name that a file gives to a number is no reason to be wider. */
+TEST(what_is_no_number_is_cut)
+{
+	static char large[1000];
+	const struct text cells[] = { { "a", 1 }, { large, sizeof(large) }, { "n", 1 } };
+	_cleanup_free_ char *text = NULL;
+
+	memset(large, 'x', sizeof(large));
+	text = printed_within(cells, 3, 80, false);
+	expect_within(text, 80);
+}
+
 /* A heading is no reason to be wider than the terminal, nor to stand out of line. */
 TEST(long_headings_wrap_too)
 {
@@ -355,7 +387,8 @@ UNIT_TESTS(cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
 	   cmocka_unit_test(cells_go_on_in_the_next_line),
 	   cmocka_unit_test(what_fits_is_not_touched),
 	   cmocka_unit_test(the_widest_column_gives_way),
-	   cmocka_unit_test(nothing_is_lost_in_wrapping), cmocka_unit_test(long_headings_wrap_too),
+	   cmocka_unit_test(nothing_is_lost_in_wrapping), cmocka_unit_test(numbers_are_not_cut),
+	   cmocka_unit_test(what_is_no_number_is_cut), cmocka_unit_test(long_headings_wrap_too),
 	   cmocka_unit_test(lines_of_their_own),
 	   cmocka_unit_test(cells_are_coloured_where_there_are_colours),
 	   cmocka_unit_test(colours_take_no_room))
