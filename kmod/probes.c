@@ -28,13 +28,20 @@ static __always_inline u64 now(void)
 	return ktime_get_mono_fast_ns();
 }
 
+/* A metric that is stopped counts nothing. */
+static __always_inline void lose(struct kstats_trace *trace, enum kstats_loss loss)
+{
+	if (data_race(trace->metric->is_active))
+		this_cpu_inc(trace->cpus->lost[loss]);
+}
+
 static __always_inline void record_since(struct kstats_trace *trace, struct kstats *metric,
 					 u64 start, u64 end)
 {
 	if (likely(end >= start))
 		kstats_record(metric, end - start);
 	else
-		this_cpu_inc(trace->cpus->lost[KSTATS_BACKWARDS]);
+		lose(trace, KSTATS_BACKWARDS);
 }
 
 static notrace int on_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
@@ -81,7 +88,8 @@ static notrace void begin_pair(struct kstats_trace *trace)
 {
 	preempt_disable_notrace();
 	if (this_cpu_read(trace->cpus->start))
-		this_cpu_inc(trace->cpus->lost[KSTATS_REPLACED]);
+		lose(trace, KSTATS_REPLACED);
+	this_cpu_write(trace->cpus->is_seen, true);
 	this_cpu_write(trace->cpus->start, now());
 	preempt_enable_notrace();
 }
@@ -100,8 +108,11 @@ static notrace void end_pair(struct kstats_trace *trace)
 		this_cpu_write(trace->cpus->start, 0);
 		record_since(trace, trace->metric, start, end);
 	} else {
-		this_cpu_inc(trace->cpus->lost[KSTATS_UNMATCHED]);
+		/* The start may have been before the trace, but of the first end only. */
+		lose(trace,
+		     this_cpu_read(trace->cpus->is_seen) ? KSTATS_UNMATCHED : KSTATS_EARLIER);
 	}
+	this_cpu_write(trace->cpus->is_seen, true);
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(end_pair);

@@ -11,7 +11,8 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-static const char *const loss_names[KSTATS_LOSS_COUNT] = { "unmatched", "replaced", "backwards" };
+static const char *const loss_names[KSTATS_LOSS_COUNT] = { "unmatched", "replaced", "backwards",
+							   "earlier" };
 
 /* Newest first. */
 static LIST_HEAD(traces);

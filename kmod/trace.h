@@ -15,12 +15,14 @@ enum kstats_loss {
 	KSTATS_UNMATCHED,
 	KSTATS_REPLACED,
 	KSTATS_BACKWARDS,
+	KSTATS_EARLIER, /* no loss: in progress when recording began */
 	KSTATS_LOSS_COUNT,
 };
 
 struct kstats_on_cpu {
-	u64 start; /* of a pair that is open; 0: none */
-	u64 end;   /* of the last call, until the next one; 0: none */
+	u64 start;    /* of a pair that is open; 0: none */
+	u64 end;      /* of the last call, until the next one; 0: none */
+	bool is_seen; /* a start or an end of a pair since recording began */
 	u64 lost[KSTATS_LOSS_COUNT];
 };
 

@@ -15,6 +15,7 @@ char programs_license[] SEC("license") = "Dual BSD/GPL";
 struct event {
 	__u64 frame;     /* where the call is on the stack */
 	__u64 goroutine; /* the tag, with the frame in it */
+	__u64 owner;     /* the same without */
 	__u64 argument;  /* if one is wanted */
 	__u64 forget;    /* the same */
 	__u64 returned;
@@ -73,6 +74,26 @@ static __always_inline int begin(const struct event *event)
 	return 0;
 }
 
+/* `task` is whose value it is: whoever runs this, or an argument, which is not known to be one. */
+static __always_inline struct owner owner_of(const struct event *event, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct owner owner = { .id = (__u64)task, .frame = event->frame };
+
+	if (config.is_goroutine) {
+		owner.id = event->owner;
+		owner.born = current->group_leader->start_boottime;
+		owner.since = current->group_leader->start_time;
+	} else if (config.key == KEYED_BY_TASK) {
+		owner.born = current->start_boottime;
+		owner.since = current->start_time;
+	} else {
+		owner.born = BPF_CORE_READ(task, start_boottime);
+		owner.since = BPF_CORE_READ(task, start_time);
+	}
+	return owner;
+}
+
 /* A zero tag means that the goroutine is unknown, so its start cannot be found. */
 static __always_inline __u64 start_of(const struct event *event)
 {
@@ -89,18 +110,20 @@ static __always_inline int end(const struct event *event, __u64 now)
 
 	if (config.end.forget && event->forget && take_start(event->forget))
 		lose(KSTATS_VALUES, LOST_REPLACED);
-	/* A call is known by its gaps. */
 	if (config.key == KEYED_BY_CPU) {
-		is_first = config.has_gaps && is_first_end_here();
+		is_first = is_first_end_here();
 		start = take_here(now, task);
 	} else {
 		start = start_of(event);
 		if (start < place_taken())
 			start = 0;
-		if (config.has_gaps && !start)
-			is_first = is_first_end(task, born());
-		if (config.has_gaps && (start || is_wanted(task)))
-			begin_gap(task, born(), now);
+		if (config.has_ends && (!config.is_goroutine || event->goroutine) &&
+		    (start || is_wanted(task))) {
+			const struct owner owner = owner_of(event, task);
+
+			is_first = !start && is_first_end(&owner);
+			note_end(&owner, task, now);
+		}
 	}
 	/* What was not wanted had no start. A call may have begun before anybody looked, or while
 	 * it was stopped. */
@@ -298,25 +321,28 @@ static __always_inline __u64 returned_in(struct pt_regs *regs)
 
 /* Go keeps the goroutine in R14 (src/cmd/compile/abi-internal.md), and in front of it the bounds of
  * its stack (struct g, src/runtime/runtime2.go). When a stack is moved, all that is on it stays as
- * far below the upper one (copystack(), src/runtime/stack.go). 0: R14 has something else, as in
- * assembly. */
-static __always_inline __u64 goroutine_of(struct pt_regs *regs, __s32 frame_shift)
+ * far below the upper one (copystack(), src/runtime/stack.go). None is found where R14 has
+ * something else, as in assembly. */
+static __always_inline void find_goroutine(struct pt_regs *regs, __s32 frame_shift,
+					   struct event *event)
 {
 	__u64 sp = frame_of(regs) - frame_shift, bounds[2], goroutine, tag;
 
 	if (!bpf_core_field_exists(regs->di))
-		return 0;
+		return;
 	goroutine = BPF_CORE_READ(regs, r14);
 	if (bpf_probe_read_user(bounds, sizeof(bounds), (void *)goroutine) || sp < bounds[0] ||
 	    sp > bounds[1])
-		return 0;
+		return;
 	/* Other programs of Go have theirs at the same addresses. */
 	tag = (goroutine ^ bpf_get_current_pid_tgid() >> 32 << 42) * GOLDEN;
 	tag ^= tag >> 32;
+	event->owner = tag;
+	event->frame = sp - bounds[1];
 	if (config.has_frame)
 		tag += bounds[1] - sp;
 	tag *= GOLDEN;
-	return tag ? tag : ~0ull;
+	event->goroutine = tag ? tag : ~0ull;
 }
 
 SEC("kprobe")
@@ -327,7 +353,7 @@ int begin_kprobe(struct pt_regs *ctx)
 	if (!IS_RUNNING)
 		return 0;
 	if (config.is_goroutine) {
-		event.goroutine = goroutine_of(ctx, 0);
+		find_goroutine(ctx, 0, &event);
 		if (!event.goroutine)
 			return 0;
 		if (bpf_get_attach_cookie(ctx) == KSTATS_COOKIE_RESTART) {
@@ -351,7 +377,7 @@ int end_kprobe(struct pt_regs *ctx)
 	if (!IS_RUNNING)
 		return 0;
 	if (config.is_goroutine) {
-		event.goroutine = goroutine_of(ctx, config.frame_shift);
+		find_goroutine(ctx, config.frame_shift, &event);
 		if (bpf_get_attach_cookie(ctx) == KSTATS_COOKIE_RESTART) {
 			if (event.goroutine)
 				mark_passed(event.goroutine);

@@ -29,7 +29,7 @@
 
 #include "hist/bucket.h"
 
-#define KSTATS_MAGIC      0x3473746174736b63ull /* "ckstats4": the form of all that is here */
+#define KSTATS_MAGIC      0x3573746174736b63ull /* "ckstats5": the form of all that is here */
 #define KSTATS_TEXT_MAX   1024
 #define KSTATS_TICK_NS    10000000 /* of /proc (USER_HZ) */
 #define KSTATS_CPUS_MAX   4096
@@ -79,6 +79,7 @@ struct kstats_config {
 	__u32 key, by;
 	__u32 has_frame; /* from a call to its return, told by where it is on the stack */
 	__u32 has_gaps;
+	__u32 has_ends;     /* ends are remembered, so that calls in progress at first are told */
 	__u32 is_user;      /* the stack is that of user space */
 	__u32 is_goroutine; /* starts are those of goroutines of Go, on their stacks */
 	__u32 is_preempted; /* other threads may run the same program on this CPU meanwhile */
@@ -155,11 +156,13 @@ struct kstats_starts {
 	struct kstats_start ways[KSTATS_WAYS];
 };
 
-/* When a thread was last through. */
+/* When a thread, or a goroutine, was last through. */
 struct kstats_ended {
-	__u64 task, born;
+	__u64 owner, born; /* struct owner */
 	__u64 ns;
 	__u64 gap; /* to the call that goes on */
+	__u64 top; /* of stacks: where the outermost call was that has ended since recording began
+		    */
 };
 
 struct kstats_endeds {

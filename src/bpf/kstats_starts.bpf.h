@@ -172,19 +172,34 @@ static __always_inline __u64 take_start(__u64 tag)
 
 /* --- when it ended last --- */
 
+/* What ends are remembered of. */
+struct owner {
+	__u64 id;    /* the thread; of a goroutine, a number without the call in it */
+	__u64 born;  /* CLOCK_BOOTTIME: its thread, or the process of a goroutine */
+	__u64 since; /* the same, CLOCK_MONOTONIC */
+	__u64 frame; /* where the call is on the stack; calls within it are further below */
+};
+
+/* Of `ns`: a call has begun since, so no gap goes on. */
+#define GAP_ENDED (1ull << 63)
+
+static __always_inline __u64 last_end(const struct kstats_ended *ended)
+{
+	return ended->ns & ~GAP_ENDED;
+}
+
 /* What is read of a task that is no more is anything, but not when that one was born. */
 static __always_inline bool is_alive(const struct kstats_ended *ended)
 {
-	struct task_struct *task = (struct task_struct *)ended->task;
+	struct task_struct *task = (struct task_struct *)ended->owner;
 
 	return task && BPF_CORE_READ(task, start_boottime) == ended->born &&
 	       !BPF_CORE_READ(task, exit_state);
 }
 
-static __always_inline struct kstats_ended *ended_of(struct task_struct *task, __u64 born,
-						     bool is_made)
+static __always_inline struct kstats_ended *ended_of(__u64 id, __u64 born, bool is_made)
 {
-	__u32 set = home_of((__u64)task);
+	__u32 set = home_of(id);
 	struct kstats_endeds *s = bpf_map_lookup_elem(&endeds, &set);
 	struct kstats_ended *oldest;
 	__u64 other;
@@ -192,47 +207,53 @@ static __always_inline struct kstats_ended *ended_of(struct task_struct *task, _
 	if (!s)
 		return 0;
 	for (int i = 0; i < KSTATS_WAYS; i++)
-		if (s->ways[i].task == (__u64)task && s->ways[i].born == born)
+		if (s->ways[i].owner == id && s->ways[i].born == born)
 			return &s->ways[i];
 	if (!is_made)
 		return 0;
 	oldest = &s->ways[0];
 	for (int i = 1; i < KSTATS_WAYS; i++)
-		if (s->ways[i].ns < oldest->ns)
+		if (last_end(&s->ways[i]) < last_end(oldest))
 			oldest = &s->ways[i];
-	if (is_alive(oldest))
+	if (config.has_gaps && is_alive(oldest))
 		lose(KSTATS_GAPS, LOST_FULL);
-	other = oldest->task;
-	if (__sync_val_compare_and_swap(&oldest->task, other, (__u64)task) != other)
+	other = oldest->owner;
+	if (__sync_val_compare_and_swap(&oldest->owner, other, id) != other)
 		return 0;
 	oldest->born = born;
+	oldest->ns = 0;
 	oldest->gap = 0;
 	return oldest;
 }
 
-/* Is this the first end since recording began of a thread that existed by then? If such an end has
- * no start, the call was in progress when recording began. Later ends may lack a start too: a child
- * of clone() returns from a call that its parent made. */
-static __always_inline bool is_first_end(struct task_struct *task, __u64 born)
+/* The owner comes to an end that has no start. Was that call in progress when recording began? Only
+ * if the owner existed by then, and this is its first end since: later ends may lack a start, too
+ * (a child of clone() returns from a call that its parent made). Of calls within calls several may
+ * have been in progress. They end from the innermost to the outermost, so each is further up the
+ * stack than all that have ended since. */
+static __always_inline bool is_first_end(const struct owner *owner)
 {
-	struct kstats_ended *ended = ended_of(task, born, false);
+	struct kstats_ended *ended = ended_of(owner->id, owner->born, false);
 
-	if (BPF_CORE_READ(task, start_time) > control.since)
+	if (owner->since > control.since)
 		return false;
-	return !ended || (ended->ns && ended->ns <= control.since);
+	return !ended || last_end(ended) <= control.since ||
+	       (config.has_frame && owner->frame > ended->top);
 }
 
-static __always_inline void begin_gap(struct task_struct *task, __u64 born, __u64 now)
+static __always_inline void note_end(const struct owner *owner, struct task_struct *task, __u64 now)
 {
-	struct kstats_ended *ended = ended_of(task, born, true);
+	struct kstats_ended *ended = ended_of(owner->id, owner->born, true);
 	__u64 gap;
 
 	if (!ended)
 		return;
+	if (config.has_frame && (owner->frame > ended->top || last_end(ended) <= control.since))
+		ended->top = owner->frame;
 	gap = ended->gap;
 	ended->gap = 0;
 	ended->ns = now;
-	if (gap)
+	if (config.has_gaps && gap)
 		record(KSTATS_GAPS, gap, task, 0);
 }
 
@@ -240,23 +261,24 @@ static __always_inline void begin_gap(struct task_struct *task, __u64 born, __u6
  * between is known then too, and counted at the end, when nothing is measured. */
 static __always_inline void put_start(__u64 tag, struct task_struct *task, __u64 born)
 {
-	struct kstats_ended *ended = config.has_gaps ? ended_of(task, born, false) : 0;
+	struct kstats_ended *ended = config.has_gaps ? ended_of((__u64)task, born, false) : 0;
 	struct kstats_start *start = place_for(tag);
-	__u64 ns = 0, now;
+	__u64 ns = GAP_ENDED, now;
 
 	if (ended) {
 		ns = ended->ns;
-		ended->ns = 0;
+		ended->ns |= GAP_ENDED;
 	}
 	now = bpf_ktime_get_ns();
 	if (start)
 		start->ns = now;
-	if (ended && ns > control.since && now > ns)
+	if (ended && !(ns & GAP_ENDED) && ns > control.since && now > ns)
 		ended->gap = now - ns;
 }
 
 /* --- of a CPU --- */
 
+/* A CPU has one start at a time, so one may have been in progress when recording began. */
 static __always_inline bool is_first_end_here(void)
 {
 	__u32 zero = 0;
@@ -293,10 +315,10 @@ static __always_inline __u64 take_here(__u64 now, struct task_struct *task)
 		return 0;
 	start = h->start;
 	h->start = 0;
+	h->ended = now;
 	if (config.has_gaps) {
 		gap = h->gap;
 		h->gap = 0;
-		h->ended = now;
 		if (gap)
 			record(KSTATS_GAPS, gap, task, 0);
 	}

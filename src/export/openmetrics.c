@@ -367,7 +367,7 @@ static struct error *print_earlier(FILE *out, const struct kstats_tables *tables
 	for (size_t i = 0; i < tables->count; i++) {
 		_cleanup_free_ char *labels = NULL;
 
-		if (!tables->items[i]->earlier)
+		if (!tables->items[i]->earlier_known)
 			continue;
 		labels = labels_of(tables->items[i], NULL, true);
 		if (!labels)

@@ -125,6 +125,8 @@ static void put_table(struct json_writer *w, const struct kstats_table *table)
 #define PUT_NUMBER(member) put_number(w, #member, table->member);
 	KSTATS_FILE_NUMBERS(PUT_NUMBER)
 #undef PUT_NUMBER
+	if (table->earlier_known)
+		put_number(w, "earlier", table->earlier);
 	if (table->window_ns)
 		put_number(w, "window_ns", table->window_ns);
 	put_losses(w, table);

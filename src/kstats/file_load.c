@@ -349,6 +349,18 @@ static struct error *take_active(struct json_reader *r, void *target,
 	return json_get_bool(value, key, &load_of(r)->table->is_active);
 }
 
+/* A file without it does not know. */
+static struct error *take_earlier(struct json_reader *r, void *target,
+				  const struct json_member *member, struct text key,
+				  const struct json_value *value)
+{
+	struct kstats_table *table = load_of(r)->table;
+
+	(void)target, (void)member;
+	table->earlier_known = true;
+	return json_get_u64(value, key, &table->earlier);
+}
+
 #define WORD_MEMBER(member)                         \
 	{ .name = { #member, sizeof(#member) - 1 }, \
 	  .take = take_word,                        \
@@ -368,6 +380,7 @@ static const struct json_member table_members[] = {
 	{ .name = { "only", 4 }, .take = take_filters },
 	{ .name = { "cpus", 4 }, .take = take_cpus },
 	{ .name = { "active", 6 }, .take = take_active },
+	{ .name = { "earlier", 7 }, .take = take_earlier },
 	{ .name = { "losses", 6 }, .take = take_losses },
 	{ .name = { "rows", 4 }, .take = take_rows },
 };

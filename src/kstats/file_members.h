@@ -21,8 +21,7 @@
 
 #define KSTATS_FILE_NUMBERS(NUMBER) \
 	NUMBER(taken_ns)            \
-	NUMBER(overhead_ns)         \
-	NUMBER(earlier)
+	NUMBER(overhead_ns)
 
 static inline struct error *kstats_too_many_slots(void)
 {

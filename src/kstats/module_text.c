@@ -8,6 +8,8 @@ struct head {
 	bool is_active;
 	uint64_t losses[KSTATS_LOSS_COUNT];
 	uint32_t losses_known;
+	uint64_t earlier;
+	bool earlier_known;
 };
 
 static const struct {
@@ -47,6 +49,10 @@ static bool take_key(struct text key, struct text value, struct head *head)
 			is_number = text_u64(value, (uint64_t *)((char *)head + number_keys[i].at));
 	if (text_equal(key, TEXT("state")))
 		head->is_active = text_equal(value, TEXT("active"));
+	if (text_equal(key, TEXT("earlier"))) {
+		is_number = text_u64(value, &head->earlier);
+		head->earlier_known = true;
+	}
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++) {
 		if (!text_equal(key, text_of(kstats_losses[loss].name)))
 			continue;
@@ -149,6 +155,8 @@ static struct error *table_of(const struct head *head, struct kstats_table **ret
 	table->is_active = head->is_active;
 	table->overhead_ns = head->overhead_ns;
 	table->losses_known = head->losses_known;
+	table->earlier = head->earlier;
+	table->earlier_known = head->earlier_known;
 	memcpy(table->losses, head->losses, sizeof(table->losses));
 	*ret = take_ptr(table);
 	return NULL;

@@ -85,14 +85,16 @@ struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret)
 
 static struct kstats_measured measure_losses(const struct kstats_table *table)
 {
-	double sum = 0;
+	double sum = 0, sure;
 
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		sum += (double)table->losses[loss];
+	/* Some may only have begun before recording did. */
+	sure = table->earlier_known ? sum : sum - (double)table->losses[KSTATS_LOSS_unmatched];
 	/* What is not counted is not none. */
-	return (struct kstats_measured){ sum, table->losses_known & 1u << KSTATS_LOSS_missed
-						      ? sum
-						      : INFINITY };
+	return (struct kstats_measured){ sure, table->losses_known & 1u << KSTATS_LOSS_missed
+						       ? sum
+						       : INFINITY };
 }
 
 /* Each value lost less than a step of its scale. */

@@ -196,6 +196,7 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table, struct ks
 	copy->by = table->by;
 	memcpy(copy->losses, table->losses, sizeof(copy->losses));
 	copy->earlier = table->earlier;
+	copy->earlier_known = table->earlier_known;
 	err = add_rows(copy, table);
 	if (!err)
 		*ret = take_ptr(copy);
@@ -244,6 +245,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 	kstats_agree(&into->how, from->how);
 	kstats_scope_agree(&into->scope, &from->scope);
 	into->losses_known &= from->losses_known;
+	into->earlier_known &= from->earlier_known;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		if (__builtin_add_overflow(into->losses[loss], from->losses[loss],
 					   &into->losses[loss]))

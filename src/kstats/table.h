@@ -92,6 +92,7 @@ struct kstats_table {
 	uint64_t losses[KSTATS_LOSS_COUNT];
 	uint32_t losses_known; /* a bit for each that this recorder counts */
 	uint64_t earlier;      /* in progress when recording began: not measured, and not lost */
+	bool earlier_known;    /* false: some may be among the unmatched */
 	struct {
 		ARRAY(struct kstats_row);
 	} rows; /* by id, each once; only such that counted something */

@@ -88,6 +88,7 @@ static struct error *describe(uint32_t pid, const struct kstats_region *region,
 	table->overhead_ns = region->header.overhead_ns;
 	/* Whoever calls is counted. */
 	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
+	table->earlier_known = true;
 	return NULL;
 }
 

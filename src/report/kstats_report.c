@@ -264,6 +264,10 @@ static void print_losses(FILE *out, const struct kstats_table *table)
 		fputc('\n', out);
 	if (table->earlier)
 		fprintf(out, "  earlier   %" PRIu64 ": " KSTATS_EARLIER "\n", table->earlier);
+	if (!table->earlier_known && table->losses[KSTATS_LOSS_unmatched])
+		fputs("  earlier   unknown: some of the unmatched may have begun before "
+		      "recording\n",
+		      out);
 	if (table->overhead_ns)
 		fprintf(out, "  overhead  %s is what an empty pair measures here\n",
 			kstats_format(overhead, table, (double)table->overhead_ns));

@@ -447,6 +447,7 @@ static void count_losses(const struct kstats_metric *metric, struct kstats_table
 
 	/* Of the time between calls only `full` can be lost. */
 	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
+	table->earlier_known = metric->config.has_ends;
 	if (metric->which == KSTATS_GAPS)
 		return;
 	untold = count_untold(metric);

@@ -141,7 +141,7 @@ static void size_maps(struct kstats_bpf *bpf, const struct kstats_config *config
 		bpf_map__set_max_entries(bpf->maps.group_numbers, config->group_room * histograms);
 	}
 	bpf_map__set_max_entries(bpf->maps.starts, sets);
-	if (config->has_gaps)
+	if (config->has_ends)
 		bpf_map__set_max_entries(bpf->maps.endeds, sets);
 }
 

@@ -311,6 +311,53 @@ calls_in_progress_are_no_loss() {
 	kstats show held --slo 'lost<1' --slo 'count>=2' > "$scratch/out"
 }
 
+# naps_in_progress KEY WORDS...: of a process that naps three times, during the first of which recording begins. Those of
+# each pair are its own, so that no other program is in between.
+naps_in_progress() {
+	local key=$1
+
+	cp "$programs/kstats_calls" "$scratch/naps"
+	taskset 1 "$scratch/naps" nap 3 700000000 > "$scratch/did" &
+	napping=$!
+	until grep -qE '^(35|230) ' "/proc/$napping/syscall"; do sleep 0.01; done
+	kstats trace --key "$key" naps start "usdt:$scratch/naps:kstats_calls:nap_begin" \
+		end "usdt:$scratch/naps:kstats_calls:nap_end"
+	at_end "kstats remove naps"
+	wait $napping
+	equal "what was in progress" "$(kstats show naps --format json | jq -c '.metrics[0] | [.earlier, .losses.unmatched]')" "[1,0]"
+	equal "values" "$(count naps)" 2
+	kstats show naps --slo 'lost<1' > "$scratch/out"
+}
+
+# Calls within calls, all of which were in progress: the innermost ends first.
+calls_within_calls_are_no_loss() {
+	"$calls" recurse 2 20 700000000 > "$scratch/did" &
+	napping=$!
+	until grep -qE '^(35|230) ' "/proc/$napping/syscall" && [ "$(cat /proc/$napping/comm)" = "$own_comm" ]; do sleep 0.01; done
+	kstats trace deep start "uprobe:$calls:recursive_function" end "uret:$calls:recursive_function"
+	at_end "kstats remove deep"
+	wait $napping
+	equal "what was in progress" \
+		"$(kstats show deep --format json | jq -c '.metrics[0] | [.earlier, .losses.unmatched]')" "[$(count deep),0]"
+	[ "$(count deep)" -ge 20 ]
+}
+
+# An argument comes from anywhere: what was unmatched may have begun earlier, or not.
+arguments_do_not_tell() {
+	local status=0
+
+	bash -c 'sleep 0.7; :' &
+	pid=$!
+	until grep -qE '^(61|260) ' "/proc/$pid/syscall" && [ "$(cat /proc/$pid/comm)" = bash ]; do sleep 0.01; done
+	kstats trace --pid $pid --key arg1 held start syscall:wait4 end tracepoint:syscalls:sys_exit_wait4
+	at_end "kstats remove held"
+	wait $pid
+	has "what may have been in progress" "$(kstats show held)" "earlier   unknown: some of the unmatched"
+	equal "in files" "$(kstats show held --format json | jq '.metrics[0].earlier')" null
+	kstats show held --slo 'lost<1' > "$scratch/out" || status=$?
+	equal "the promise" $status 4
+}
+
 # A child of clone() returns from a call that it did not make.
 ends_without_a_start_are_lost() {
 	cp /bin/bash "$scratch/forks-$$"
@@ -649,6 +696,10 @@ command_case "what cannot be traced leaves nothing" nothing_is_left
 command_case "probes of programs" places_are_measured
 command_case "rows" rows_are_what_they_are_by
 command_case "what is in progress is no loss" calls_in_progress_are_no_loss
+command_case "nor what is between two places (task)" naps_in_progress task
+command_case "nor what is between two places (cpu)" naps_in_progress cpu
+command_case "nor calls within calls" calls_within_calls_are_no_loss
+command_case "arguments do not tell what is in progress" arguments_do_not_tell
 command_case "an end without a start is one" ends_without_a_start_are_lost
 command_case "rows are named by the program that runs" names_follow_programs
 command_case "a start is of its thread alone" starts_end_with_their_thread

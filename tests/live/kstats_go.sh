@@ -46,6 +46,18 @@ with() {
 	"$@"
 }
 
+# Goroutines that are in the function when recording begins, and go on.
+calls_in_progress_are_no_loss() {
+	"$calls" nap 8 400 > "$scratch/did" &
+	at_end "wait $!"
+	until [ "$(ls /proc/$!/task | wc -l)" -gt 1 ]; do sleep 0.01; done
+	trace napping start "uprobe:$calls:main.(*S).Nap"
+	wait $!
+	look napping
+	nothing_is_lost
+	between "what was in progress" 1 "$(fact earlier)" 8
+}
+
 # It runs on the thread's own stack, and has something else where goroutines are told.
 functions_of_c_are_told_by_thread() {
 	trace here start "uprobe:$calls:one_nap"
@@ -134,6 +146,7 @@ go_case "the same goroutines in several programs" with static programs_are_told_
 go_case "a pair of two functions" with static pair_is_of_one_goroutine
 go_case "panics" with static panics_are_no_returns
 go_case "goroutines that end in a function" with static ended_goroutines_have_no_return
+go_case "calls that are in progress" with static calls_in_progress_are_no_loss
 go_case "functions of C beside it" with cgo functions_of_c_are_told_by_thread
 go_case "a return probe ends the program" with static return_probe_kills
 go_case "return probes are refused (static)" with static return_probes_are_refused

@@ -136,6 +136,8 @@ static int do_show(const char *name)
 	for (unsigned i = 0; i < KSTATS_LOSS_COUNT; i++)
 		if (table->losses_known >> i & 1)
 			printf("loss %s %" PRIu64 "\n", kstats_losses[i].name, table->losses[i]);
+	if (table->earlier_known)
+		printf("earlier %" PRIu64 "\n", table->earlier);
 	show_slots(table);
 	kstats_distribution_clear(&all);
 	kstats_table_destroy(table);

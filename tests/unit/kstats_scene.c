@@ -61,6 +61,7 @@ void expect_same_kstats(const struct kstats_table *a, const struct kstats_table 
 	assert_true(a->taken_ns == b->taken_ns && a->overhead_ns == b->overhead_ns);
 	assert_int_equal(a->losses_known, b->losses_known);
 	assert_int_equal(a->earlier, b->earlier);
+	assert_int_equal(a->earlier_known, b->earlier_known);
 	assert_memory_equal(a->losses, b->losses, sizeof(a->losses));
 	assert_int_equal(a->rows.count, b->rows.count);
 	for (size_t i = 0; i < a->rows.count; i++) {

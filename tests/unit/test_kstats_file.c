@@ -64,6 +64,7 @@ static struct kstats_table *full_table(void)
 	table->overhead_ns = 90;
 	scene_kstats_word(&table->instance, "4242");
 	table->earlier = 5;
+	table->earlier_known = true;
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss += 2) {
 		table->losses_known |= 1u << loss;
 		table->losses[loss] = UINT64_MAX - loss;

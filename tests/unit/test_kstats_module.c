@@ -10,7 +10,7 @@
 
 static const char raw[] =
 	"name vfs_read\nbits 5\ncpus 4\nstate active\ncount 5\nunit ns\n"
-	"start vfs_open\nend vfs_read\noverhead 90\nmissed 7\nunmatched 1\nlater word\n"
+	"start vfs_open\nend vfs_read\noverhead 90\nmissed 7\nunmatched 1\nearlier 4\nlater word\n"
 	"slot 55 cpu 0 count 3 sum 166\nslot 55 cpu 3 count 1 sum 55\n"
 	"slot 1919 cpu 3 count 1 sum 18446744073709551615\n";
 
@@ -31,6 +31,8 @@ TEST(raw_text_is_read)
 	assert_true(table->is_active);
 	assert_int_equal(table->overhead_ns, 90);
 	assert_int_equal(table->losses[KSTATS_LOSS_missed], 7);
+	assert_int_equal(table->earlier, 4);
+	assert_true(table->earlier_known);
 	assert_int_equal(table->losses_known, 1 << KSTATS_LOSS_missed | 1 << KSTATS_LOSS_unmatched);
 	assert_int_equal(table->rows.count, 2);
 	assert_int_equal(table->rows.items[0].slots[55].sum, 166);

@@ -250,6 +250,9 @@ TEST(losses)
 	assert_int_equal(judged("lost<1", table, NULL), KSTATS_UNDECIDED);
 	assert_int_equal(judged("lost>=0", table, NULL), KSTATS_KEPT);
 	table->losses[KSTATS_LOSS_unmatched] = 2;
+	/* Or they began before recording did. */
+	assert_int_equal(judged("lost<1", table, NULL), KSTATS_UNDECIDED);
+	table->earlier_known = true;
 	assert_int_equal(judged("lost<1", table, NULL), KSTATS_BROKEN);
 	assert_int_equal(judged("lost<3", table, NULL), KSTATS_UNDECIDED);
 	table->losses_known = 1u << KSTATS_LOSS_unmatched | 1u << KSTATS_LOSS_missed;

@@ -196,6 +196,7 @@ TEST(words_of_merged)
 	a->taken_ns = 900, b->taken_ns = 800;
 	a->overhead_ns = 50, b->overhead_ns = 60;
 	a->earlier = 3, b->earlier = 4;
+	a->earlier_known = true;
 	b->is_active = true;
 	a->losses_known = 1u << KSTATS_LOSS_missed | 1u << KSTATS_LOSS_full;
 	b->losses_known = 1u << KSTATS_LOSS_missed | 1u << KSTATS_LOSS_backwards;
@@ -214,6 +215,7 @@ TEST(words_of_merged)
 	assert_int_equal(a->taken_ns, 900);
 	assert_int_equal(a->overhead_ns, 60);
 	assert_int_equal(a->earlier, 7);
+	assert_false(a->earlier_known);
 	assert_true(a->is_active);
 	assert_int_equal(a->losses_known, 1u << KSTATS_LOSS_missed);
 	assert_int_equal(a->losses[KSTATS_LOSS_missed], 5);

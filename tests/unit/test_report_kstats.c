@@ -106,6 +106,7 @@ TEST(a_known_table)
 	table->losses[KSTATS_LOSS_missed] = 1;
 	table->overhead_ns = 90;
 	table->earlier = 2;
+	table->earlier_known = true;
 	expect_ok(kstats_report_text(begin(&o), table, &style));
 	expect_output(&o,
 		      "vfs_read: vfs_read to vfs_write, by bpf, 3 bits\n"
@@ -131,6 +132,14 @@ TEST(a_known_table)
 		      "  earlier   2: in progress when recording began, so that nobody knows how "
 		      "long it took\n"
 		      "  overhead  90ns is what an empty pair measures here\n");
+	table->earlier_known = false;
+	table->earlier = 0;
+	expect_ok(kstats_report_text(begin(&o), table, &style));
+	end(&o);
+	assert_non_null(strstr(o.text, "  unmatched 3: an end without a start that was recorded\n"
+				       "  earlier   unknown: some of the unmatched may have begun "
+				       "before recording\n"));
+	free(o.text);
 	kstats_table_destroy(table);
 }
 
