@@ -51,7 +51,7 @@
 	OMISSION(ALL_SLOTS, "metric", "limit of 256 MiB of slots of programs")               \
 	OMISSION(RESETS, "metric", "being reset continuously")                               \
 	OMISSION(LEASE, "metric", "its program holds a lease on it")                         \
-	OMISSION(CPUS, "metric", "tables for more CPUs than this kernel has")                \
+	OMISSION(CPUS, "metric", "tables for more CPUs than this host may have")             \
 	OMISSION(PROCESS_TIME, "process", "searching its mappings takes more than a second") \
 	OMISSION(TIME, "process", "limit of 3 s for the processes of a user")                \
 	OMISSION(HANGS, "process", "the kernel did not answer for 5 s")                      \

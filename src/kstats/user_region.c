@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "proc/cpulist.h"
+
 /* --- mapping --- */
 
 static struct error *not_ours(const char *why)
@@ -42,17 +44,29 @@ static struct error *check_file(int fd, size_t *ret)
 	return NULL;
 }
 
-unsigned kstats_region_cpus_max(void)
+unsigned kstats_region_mask_cpus(void)
 {
 	unsigned long mask[KSTATS_SHARED_CPUS_MAX / (8 * sizeof(long))];
-	/* The system call returns the size of the kernel's mask in bytes. */
+	/* The system call returns the size of the kernel's mask in bytes, whatever is in it. */
 	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
 
 	return bytes > 0 ? (unsigned)bytes * 8 : KSTATS_SHARED_CPUS_MAX;
 }
 
+/* 0: it is not known here. */
+static struct error *check_cpus(unsigned cpus, unsigned possible)
+{
+	const unsigned most = kstats_region_mask_cpus();
+
+	if (cpus == most || cpus <= (possible ? possible : most))
+		return NULL;
+	return error_coded(E2BIG, "it has tables for %u CPUs, and this host has %u", cpus,
+			   possible ? possible : most);
+}
+
 /* `header` is a copy. */
-static struct error *check_header(const struct kstats_shared_header *header, size_t size)
+static struct error *check_header(const struct kstats_shared_header *header, size_t size,
+				  unsigned possible)
 {
 	if (memcmp(header->magic, KSTATS_SHARED_MAGIC, sizeof(header->magic)) != 0)
 		return not_ours("how it begins");
@@ -67,10 +81,7 @@ static struct error *check_header(const struct kstats_shared_header *header, siz
 		return not_ours("its size is not that of its tables");
 	if (!kstats_shared_is_name(header->name, strnlen(header->name, sizeof(header->name))))
 		return not_ours("its name");
-	if (header->cpus > kstats_region_cpus_max())
-		return error_coded(E2BIG, "it has tables for %u CPUs, and this kernel has %u",
-				   header->cpus, kstats_region_cpus_max());
-	return NULL;
+	return check_cpus(header->cpus, possible);
 }
 
 static struct error *map(struct kstats_region *region, bool writable)
@@ -86,7 +97,11 @@ static struct error *map(struct kstats_region *region, bool writable)
 		return error_system(errno, "mapping its memory");
 	region->bytes = bytes;
 	memcpy(&region->header, bytes, sizeof(region->header));
-	return check_header(&region->header, region->size);
+	region->cpus = cpus_possible();
+	err = check_header(&region->header, region->size, region->cpus);
+	if (!region->cpus || region->cpus > region->header.cpus)
+		region->cpus = region->header.cpus;
+	return err;
 }
 
 struct error *kstats_region_map(int fd, bool writable, struct kstats_region *ret)
@@ -187,9 +202,9 @@ static struct error *visit_table(struct walk *walk, unsigned part, unsigned cpu)
 		}
 		if (!counted.count)
 			continue;
-		/* No value reaches the last slot, and files that have it are refused. All counts
-		 * together are a number. */
-		if (slot == BUCKET_SLOTS(frac_bits) - 1 ||
+		/* No value reaches the last slot, and files that have it are refused. Nobody runs
+		 * on a CPU that there cannot be. All counts together are a number. */
+		if (cpu >= region->cpus || slot == BUCKET_SLOTS(frac_bits) - 1 ||
 		    __builtin_add_overflow(walk->total, counted.count, &walk->total))
 			return not_of_libkstats();
 		err = walk->visit(walk->context, cpu, slot, counted);

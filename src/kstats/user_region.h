@@ -18,17 +18,17 @@ struct kstats_region {
 	struct kstats_shared_header *bytes; /* all of it; may change at any time */
 	struct kstats_shared_header header; /* a copy that was checked; name ends with NUL */
 	size_t size;
+	unsigned cpus;      /* numbers of CPUs on which somebody may run */
 	uint64_t looked_at; /* bytes of tables that were read so far */
 };
 
-/* How many CPUs a metric may have tables for: as many as the kernel's masks of CPUs have bits,
- * which is what libkstats has where it cannot tell how many there may be (sched_getaffinity(2)). A
- * host's kernel is that of its containers. */
-unsigned kstats_region_cpus_max(void);
+/* As many as the kernel's masks of CPUs have bits (sched_getaffinity(2)). So many tables libkstats
+ * makes where it cannot tell how many CPUs there may be, in a container without /sys. */
+unsigned kstats_region_mask_cpus(void);
 
 /* Map the file behind `fd`, which is taken over, also by an error; to be written to as well where
  * `writable`. The error's code is EPROTO when this is not what libkstats makes, and E2BIG when it
- * has tables for more CPUs than kstats_region_cpus_max(). */
+ * has tables for more CPUs than this host may have, and not kstats_region_mask_cpus(). */
 struct error *kstats_region_map(int fd, bool writable, struct kstats_region *ret) MUST_CHECK;
 void kstats_region_unmap(struct kstats_region *region);
 

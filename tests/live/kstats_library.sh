@@ -189,7 +189,7 @@ resets_without_end() {
 	is_root
 	cp "$programs/kstats_hostile" "$scratch"
 	chmod 755 "$scratch" "$scratch/kstats_hostile"
-	hostile spin 64
+	hostile spin "$(getconf _NPROCESSORS_CONF)"
 	for ((turn = 0; turn < 300; turn++)); do
 		output=$("$ctprof" kstats list --via user 2>&1)
 		! [[ $output == *" $pid:spin "* ]] || break

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "proc/cpulist.h"
 #include "unit/kstats_own.h"
 #include "unit/unit.h"
 
@@ -32,8 +34,12 @@ static const struct kstats_shared_header good = {
 /* As a program would make it, but for what a test wants otherwise. */
 static int make_file(struct kstats_shared_header header, off_t size, int seals)
 {
-	int fd = memfd_create("kstats:made", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd;
 
+	/* Most are of a host with CPU 1. */
+	if (header.cpus == good.cpus && cpus_possible() == 1)
+		skip();
+	fd = memfd_create("kstats:made", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	header.magic[7] = '\n';
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, size), 0);
@@ -215,24 +221,84 @@ TEST(rows_have_a_limit)
 	kstats_region_unmap(&region);
 }
 
-TEST(tables_for_more_cpus_than_the_kernel_has_are_refused)
+static struct error *map_for(unsigned cpus, struct kstats_region *ret)
 {
 	struct kstats_shared_header header = good;
-	struct kstats_region region;
-	struct error *err;
 
-	header.cpus = kstats_region_cpus_max();
-	expect_ok(kstats_region_map(
-		make_file(header, (off_t)kstats_shared_size(1, header.cpus), SEALS), true,
-		&region));
-	kstats_region_unmap(&region);
-	if (header.cpus++ == KSTATS_SHARED_CPUS_MAX)
-		skip();
-	err = kstats_region_map(make_file(header, (off_t)kstats_shared_size(1, header.cpus), SEALS),
-				true, &region);
+	header.cpus = cpus;
+	return kstats_region_map(make_file(header, (off_t)kstats_shared_size(1, cpus), SEALS), true,
+				 ret);
+}
+
+static void expect_too_many(unsigned cpus)
+{
+	struct kstats_region region;
+	struct error *err = map_for(cpus, &region);
+
 	assert_non_null(err);
 	assert_int_equal(err->errnum, E2BIG);
 	expect_error(err, "CPUs");
+}
+
+/* As many as there may be, or the kernel has room for in its masks, by who cannot tell. */
+TEST(tables_for_more_cpus_than_there_may_be_are_refused)
+{
+	const unsigned possible = cpus_possible(), mask = kstats_region_mask_cpus();
+	struct kstats_region region;
+
+	expect_ok(map_for(possible, &region));
+	kstats_region_unmap(&region);
+	expect_ok(map_for(mask, &region));
+	kstats_region_unmap(&region);
+	if (possible + 1 != mask)
+		expect_too_many(possible + 1);
+	if (mask < KSTATS_SHARED_CPUS_MAX)
+		expect_too_many(mask + 1);
+}
+
+/* Of tables that are there for CPUs that are not. */
+TEST(values_on_cpus_that_cannot_be_are_errors)
+{
+	const unsigned possible = cpus_possible();
+	const struct kstats_shared_slot value = { 1, 1 };
+	struct kstats_region region;
+	uint64_t count;
+
+	if (possible == kstats_region_mask_cpus())
+		skip();
+	expect_ok(map_for(kstats_region_mask_cpus(), &region));
+	for (unsigned cpu = possible - 1; cpu <= possible; cpu++) {
+		size_t table = kstats_shared_table(1, region.header.cpus, KSTATS_PART_OWN, cpu);
+
+		assert_true(pwrite(region.fd, &value, sizeof(value), (off_t)table) > 0);
+		if (cpu < possible)
+			expect_ok(kstats_region_count(&region, &count));
+	}
+	assert_true(count == 1);
+	expect_error(kstats_region_count(&region, &count), "counts");
+	kstats_region_unmap(&region);
+}
+
+/* What we may run on now is no limit. */
+TEST(masks_are_no_limit)
+{
+	struct kstats_region region;
+	struct kstats_table *table;
+	cpu_set_t before, one;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	region = map_good(make_file(good, good_size(), SEALS));
+	set_slot(region.fd, KSTATS_PART_OWN, 0, 1, 1, 1);
+	set_slot(region.fd, KSTATS_PART_OWN, 1, 1, 1, 1);
+	expect_ok(kstats_table_create("made", 1, "", &table));
+	expect_ok(kstats_region_read(&region, SIZE_MAX, table));
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(table->rows.count, 2);
+	kstats_table_destroy(table);
+	kstats_region_unmap(&region);
 }
 
 /* What says how large it is changes behind our back: the copy counts. */
@@ -384,7 +450,9 @@ UNIT_TESTS(cmocka_unit_test(a_good_one_is_read),
 	   cmocka_unit_test(sizes_that_are_not_those_of_the_tables_are_refused),
 	   cmocka_unit_test(other_contents_are_refused),
 	   cmocka_unit_test(counts_that_cannot_be_are_errors), cmocka_unit_test(rows_have_a_limit),
-	   cmocka_unit_test(tables_for_more_cpus_than_the_kernel_has_are_refused),
+	   cmocka_unit_test(tables_for_more_cpus_than_there_may_be_are_refused),
+	   cmocka_unit_test(values_on_cpus_that_cannot_be_are_errors),
+	   cmocka_unit_test(masks_are_no_limit),
 	   cmocka_unit_test(what_changes_later_is_not_believed),
 	   cmocka_unit_test(endless_resets_are_errors),
 	   cmocka_unit_test(resets_that_break_off_have_no_effect),
