@@ -83,7 +83,7 @@ void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 	kstats_format(low, table, (double)bucket_low(first, axis->bits));
 	kstats_format(high, table, (double)bucket_high(last, axis->bits));
 	/* The upper ends of their slots. */
-	fprintf(out, "%-*s %10s %10s %10s  %s", axis->has_fractions ? 12 : 8, "time", "count",
+	fprintf(out, "%-*s %10s %10s %10s  %s", axis->has_fractions ? 13 : 9, "time", "count",
 		"p50 up to", "p99 up to", low);
 	/* Above the first and the last column of the lines, and never into each other. */
 	width -= (int)text_width(low);
@@ -112,11 +112,11 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 	struct ranges r;
 	struct tm time;
 
-	localtime_r(&seconds, &time);
+	gmtime_r(&seconds, &time);
 	fprintf(out, "%02d:%02d:%02d", time.tm_hour, time.tm_min, time.tm_sec);
 	if (axis->has_fractions)
 		fprintf(out, ".%03u", (unsigned)(line->at_ns % NS_PER_S / (NS_PER_S / 1000)));
-	fprintf(out, " %10" PRIu64 " ", line->values.count);
+	fprintf(out, "Z %10" PRIu64 " ", line->values.count);
 	if (!line->values.count) {
 		fprintf(out, "%10s %10s", "-", "-");
 		print_lost(out, table);

@@ -73,17 +73,10 @@ static int draw_time(struct tui *tui, int columns)
 	struct pen pen;
 	char text[32];
 
-	const bool is_replay = tui_is_replay(tui);
-
-	if (!tui->has_window ||
-	    !(is_replay ? gmtime_r(&seconds, &when) : localtime_r(&seconds, &when)))
+	if (!tui->has_window || !gmtime_r(&seconds, &when))
 		return columns;
-	/* What is replayed may be of another day and place: as recordings are named. */
-	strftime(text, sizeof(text),
-		 !is_replay        ? " %T"
-		 : columns >= WIDE ? " %F %T UTC"
-				   : " %TZ",
-		 &when);
+	/* As DIR@TIME takes it, and recordings are named. */
+	strftime(text, sizeof(text), columns >= WIDE ? " %F %T UTC" : " %TZ", &when);
 	if (columns <= (int)strlen(text))
 		return columns;
 	pen = pen_at(&tui->terminal, 0, columns - (int)strlen(text), columns);

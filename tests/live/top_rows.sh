@@ -70,7 +70,7 @@ failing_recorder_says_so() {
 # on_screen TEXT OPTIONS...: the screen with these shows it.
 on_screen() {
 	command -v tmux > /dev/null || skip "needs tmux"
-	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 50 "TZ=UTC $ctprof top ${*:2} 2> $scratch/rows.told"
+	tmux -S "$scratch/rows.tmux" -f /dev/null new-session -d -x 150 -y 50 "TZ=XYZ-5 $ctprof top ${*:2} 2> $scratch/rows.told"
 	at_end 'tmux -S "$scratch/rows.tmux" kill-server'
 	on_screen_still "$1"
 }
@@ -113,6 +113,12 @@ damaged_capture_is_left_out() {
 	on_screen "window $windows/$windows .* the last .*1 capture left out: .*" --replay "$scratch/rows.cut"
 }
 
+# Times are those that DIR@TIME takes, wherever the screen is.
+times_are_of_utc() {
+	on_screen "($(date -u +'%F %H')|$(date -u -d '1 minute' +'%F %H')):[0-9]{2}:[0-9]{2} UTC" -i 100ms -p $$
+}
+
+run_case "top: times on the screen are of UTC" rows_need_top times_are_of_utc
 run_case "top: a recorder that fails says so at once" rows_need_top failing_recorder_says_so
 run_case "top: that it fails is on the screen" rows_need_top failing_recorder_is_on_the_screen
 run_case "top: that it records is on the screen" rows_need_top recorder_is_on_the_screen

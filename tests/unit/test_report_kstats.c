@@ -448,18 +448,19 @@ TEST(heat_lines)
 	struct kstats_heat_line line = line_of(table), none = line_of(empty);
 	struct output o;
 
-	setenv("TZ", "UTC", 1);
+	/* Times are of UTC, wherever that is. */
+	setenv("TZ", "XYZ-2", 1);
 	kstats_heat_heading(begin(&o), table, &axis);
 	kstats_heat_line(o.out, table, &axis, &line);
 	kstats_heat_line(o.out, table, &axis, &none);
-	expect_output(&o, "time          count  p50 up to  p99 up to  64ns        65.535µs\n"
-			  "23:31:30        100      511ns    1.151µs |     # .:       .   |\n"
-			  "23:31:30          0          -          -\n");
+	expect_output(&o, "time           count  p50 up to  p99 up to  64ns        65.535µs\n"
+			  "23:31:30Z        100      511ns    1.151µs |     # .:       .   |\n"
+			  "23:31:30Z          0          -          -\n");
 	/* What is beyond the axis is in its last range. */
 	kstats_heat_heading(begin(&o), table, &narrow);
 	kstats_heat_line(o.out, table, &narrow, &line);
-	expect_output(&o, "time          count  p50 up to  p99 up to  768ns 1.023µs\n"
-			  "23:31:30        100      511ns    1.151µs |█|\n");
+	expect_output(&o, "time           count  p50 up to  p99 up to  768ns 1.023µs\n"
+			  "23:31:30Z        100      511ns    1.151µs |█|\n");
 	kstats_distribution_clear(&line.values);
 	kstats_distribution_clear(&none.values);
 	kstats_table_destroy(table);
