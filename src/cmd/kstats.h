@@ -80,12 +80,13 @@ bool kstats_is_file(const char *word);
 struct error *kstats_gather(const struct kstats_search *search, const char *word,
 			    struct kstats_tables *tables) MUST_CHECK;
 
-/* Each metric that there is. A recorder that cannot be asked is told of, and passed over; the error
- * is its when none could. `ret_is_whole` (may be NULL): all of them could. */
+/* Each metric that there is. A recorder that cannot be asked is told of, and passed over, and
+ * `*ret_status` says so unless it is another user's; the error is its when none could.
+ * `ret_is_whole` (may be NULL): all of them could. */
 typedef struct error *kstats_visit(void *context, const struct kstats_recorder *recorder,
 				   const struct kstats_entry *entry);
 struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
-			  bool *ret_is_whole) MUST_CHECK;
+			  bool *ret_is_whole, int *ret_status) MUST_CHECK;
 
 /* All of them, added to `tables`. One that cannot be read is told of, and `*ret_status` says so. */
 struct error *kstats_gather_all(const struct kstats_search *search, struct kstats_tables *tables,

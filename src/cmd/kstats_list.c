@@ -105,7 +105,7 @@ static struct error *put_entry(void *context, const struct kstats_recorder *reco
 	return NULL;
 }
 
-static struct error *list_json(const struct kstats_search *search)
+static struct error *list_json(const struct kstats_search *search, int *ret_status)
 {
 	struct json_writer writer;
 	struct error *err = json_writer_init(&writer, stream_to_file, stdout);
@@ -113,7 +113,7 @@ static struct error *list_json(const struct kstats_search *search)
 	if (err)
 		return err;
 	json_array_begin(&writer);
-	err = kstats_each(search, put_entry, &writer, NULL);
+	err = kstats_each(search, put_entry, &writer, NULL, ret_status);
 	json_array_end(&writer);
 	err = error_first(err, json_writer_finish(&writer));
 	json_writer_deinit(&writer);
@@ -130,12 +130,12 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	(void)words;
 	switch (arguments->showing.format) {
 	case KSTATS_FORMAT_JSON:
-		return list_json(&search);
+		return list_json(&search, ret_status);
 	case KSTATS_FORMAT_CSV:
 		print_csv_heading();
-		return kstats_each(&search, print_csv, NULL, NULL);
+		return kstats_each(&search, print_csv, NULL, NULL, ret_status);
 	case KSTATS_FORMAT_TEXT:
-		err = kstats_each(&search, print_line, &is_first, &is_whole);
+		err = kstats_each(&search, print_line, &is_first, &is_whole, ret_status);
 		if (!err && is_first && is_whole)
 			fputs("ctprof: no metrics; ctprof kstats trace NAME makes one\n", stderr);
 		return err;

@@ -142,39 +142,61 @@ static struct error *visit_all(const struct kstats_recorder *recorder, const str
 	return err;
 }
 
-static struct error *each(const struct kstats_search *search, const struct wish *wish,
-			  bool *ret_is_whole)
+static bool is_permission(const struct error *err)
 {
-	struct error *refused = NULL;
-	bool has_answer = false;
+	return err->errnum == EACCES || err->errnum == EPERM;
+}
 
-	for (size_t i = 0; search->recorders[i]; i++) {
+/* What is not for this user is no failure: what is left out is said. */
+static void tell_missing(const struct kstats_recorder *recorder, struct error *err, int *ret_status)
+{
+	_cleanup_error_ struct error *missing =
+		error_prefix(err, "metrics of %s are not included", recorder->name);
+
+	if (is_permission(missing))
+		fprintf(stderr, "ctprof: note: %s\n", missing->message);
+	else
+		*ret_status = report_error(take_ptr(missing), STATUS_FAILED);
+}
+
+static struct error *each(const struct kstats_search *search, const struct wish *wish,
+			  bool *ret_is_whole, int *ret_status)
+{
+	struct error *refused[array_length(recorders)] = { 0 }, *first = NULL, *err = NULL;
+	bool has_answer = false, is_whole = true;
+
+	for (size_t i = 0; !err && search->recorders[i]; i++) {
 		bool answered;
-		struct error *err = visit_all(search->recorders[i], wish, &answered);
 
-		if (answered && err) {
-			error_destroy(refused);
-			return err;
-		}
+		err = visit_all(search->recorders[i], wish, &answered);
 		has_answer |= answered;
-		if (err)
-			refused = refused ? first_of(refused, err) : err;
+		is_whole &= answered;
+		if (!answered) {
+			refused[i] = err;
+			err = NULL;
+		}
+	}
+	for (size_t i = 0; i < array_length(refused); i++) {
+		if (refused[i] && !err && has_answer)
+			tell_missing(search->recorders[i], refused[i], ret_status);
+		else if (refused[i])
+			first = first_of(first, refused[i]);
+	}
+	if (err) {
+		error_destroy(first);
+		return err;
 	}
 	if (ret_is_whole)
-		*ret_is_whole = !refused;
-	if (!refused || !has_answer)
-		return refused;
-	fprintf(stderr, "ctprof: %s\n", refused->message);
-	error_destroy(refused);
-	return NULL;
+		*ret_is_whole = is_whole;
+	return first;
 }
 
 struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
-			  bool *ret_is_whole)
+			  bool *ret_is_whole, int *ret_status)
 {
 	const struct wish wish = { visit, context, NULL };
 
-	return each(search, &wish, ret_is_whole);
+	return each(search, &wish, ret_is_whole, ret_status);
 }
 
 /* A metric that cannot be read is told, and the others are kept. */
@@ -209,5 +231,5 @@ struct error *kstats_gather_all(const struct kstats_search *search, struct kstat
 	struct gathering gathering = { tables, ret_status };
 	const struct wish wish = { gather_entry, &gathering, tables };
 
-	return each(search, &wish, NULL);
+	return each(search, &wish, NULL, ret_status);
 }

@@ -431,7 +431,7 @@ struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_p
 
 /* --- why not --- */
 
-struct error *kstats_place_obstacle(const struct kstats_place *place)
+struct error *kstats_place_obstacle(const struct kstats_place *place, const char *keyword)
 {
 	/* Where nothing is, all symbols are looked at, not only those that can be traced: of
 	 * several names of a function there is only one among these. */
@@ -444,12 +444,11 @@ struct error *kstats_place_obstacle(const struct kstats_place *place)
 	if (err || is_there)
 		return err;
 	/* Who asks for "read" means the call, which has a function of another name. */
-	return error_coded(ENOENT, "the kernel has no function '%s'%s%s%s%s", place->name,
-			   is_call || near ? "; did you mean '" : "", is_call ? "syscall:" : "",
-			   is_call ? place->name
-			   : near  ? near
-				   : "",
-			   is_call || near ? "'?" : "");
+	if (!is_call && !near)
+		return error_coded(ENOENT, "the kernel has no function '%s'", place->name);
+	return error_coded(ENOENT, "the kernel has no function '%s'; did you mean '%s %s%s'?",
+			   place->name, keyword, is_call ? "syscall:" : "",
+			   is_call ? place->name : near);
 }
 
 /* --- arguments --- */

@@ -54,7 +54,8 @@ struct error *kstats_places_find(const struct kstats_spec *spec,
 void kstats_places_clear(struct kstats_places *places);
 
 /* ENOENT, and what is near: the kernel has no such function. NULL: it has. */
-struct error *kstats_place_obstacle(const struct kstats_place *place) MUST_CHECK;
+struct error *kstats_place_obstacle(const struct kstats_place *place,
+				    const char *keyword) MUST_CHECK;
 
 /* Which arguments the key is, as far as the kernel's types tell (NULL: nothing); only with
  * KSTATS_KEY_ARGUMENT. */

@@ -376,7 +376,9 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 
 	for (size_t i = 0; i < array_length(both); i++) {
 		struct error *obstacle =
-			both[i]->kind == PLACE_FUNCTION ? kstats_place_obstacle(both[i]) : NULL;
+			both[i]->kind == PLACE_FUNCTION
+				? kstats_place_obstacle(both[i], i ? "end" : "start")
+				: NULL;
 
 		if (!obstacle)
 			continue;

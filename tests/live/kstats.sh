@@ -644,13 +644,26 @@ program_is_shown() {
 }
 
 # Others than root have their programs, and files.
+# as_guest COMMAND...: another user, where the metrics are.
+as_guest() {
+	"${inside[@]}" "${as_nobody[@]}" "$@"
+}
+
 others_have_their_own() {
+	local list
+
 	cp "$programs/kstats_library-static" "$scratch/served"
 	chmod 755 "$scratch/served"
 	start "${as_nobody[@]}" "$scratch/served" serve theirs 3
 	has "their list" "$("${as_nobody[@]}" "$ctprof" kstats list)" "$pid:theirs"
 	equal "values" "$("${as_nobody[@]}" "$ctprof" kstats show "$pid:theirs" --format csv |
 		awk -F, 'NR > 1 { n += $8 } END { print n }')" 1000000
+	# What is not theirs is left out, and is no failure where they have something.
+	metric hidden
+	list=$(as_guest "$ctprof" kstats list 2>&1)
+	has "their list" "$list" "$pid:theirs"
+	has "what is left out" "$list" "ctprof: note: metrics of bpf are not included: "
+	fails 1 as_guest "$ctprof" kstats list --via bpf
 	fails 1 "${as_nobody[@]}" "$ctprof" kstats trace mine start syscall:read
 	has "what is missing" "$output" root
 	equal "lines of error" "$(wc -l <<< "$output")" 1

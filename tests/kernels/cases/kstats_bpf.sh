@@ -101,7 +101,7 @@ untraceable_functions_are_refused() {
 	refused $ENOENT "no function 'no_such_function_anywhere'" trace bad start no_such_function_anywhere
 	# What probes run by cannot have any.
 	refused $EINVAL "does not let" trace bad start kprobe:kprobe_ftrace_handler
-	refused $ENOENT "did you mean 'vfs_read'" trace bad start vfs_raed
+	refused $ENOENT "did you mean 'start vfs_read'" trace bad start vfs_raed
 	equal "what is left" "$(kstats list)" ""
 }
 
