@@ -18,12 +18,24 @@ static bool is_time(const struct kstats_table *table)
 
 /* --- names --- */
 
+struct metric {
+	const struct kstats_table *table;
+	char *family;    /* metrics of one name are a family */
+	bool is_renamed; /* ... which is another than that of the metric */
+	bool is_mixed;   /* others of the family are of other places: labels say which */
+};
+
+struct metrics {
+	ARRAY(struct metric);
+};
+
 /* What is printed under one name and one set of labels: a table, or a row of it. */
 struct series {
 	const struct kstats_table *table;
 	const struct kstats_row *row; /* NULL: all of them together */
-	char *family;                 /* series of one name are a family */
-	char *labels;                 /* "host=\"a\",cpu=\"0\"", which tell it from others */
+	const char *family;
+	bool is_mixed;
+	char *labels; /* "host=\"a\",cpu=\"0\"", which tell it from others */
 };
 
 struct all_series {
@@ -156,10 +168,25 @@ static bool print_row_labels(FILE *out, const struct kstats_table *table,
 	return !word || print_label(out, word, row->label ? row->label : "");
 }
 
-/* `is_named`: with that of the metric. NULL: no memory. */
-static char *labels_of(const struct kstats_table *table, const struct kstats_row *row,
-		       bool is_named)
+/* What was measured: values of two places are no distribution of either. */
+static bool print_place_labels(FILE *out, const struct kstats_table *table)
 {
+	const struct {
+		const char *label, *value;
+	} words[] = { { "start", table->start },
+		      { "end", table->end },
+		      { "key", table->scope.key } };
+	bool is_done = true;
+
+	for (size_t i = 0; i < array_length(words) && is_done; i++)
+		is_done = !words[i].value || print_label(out, words[i].label, words[i].value);
+	return is_done;
+}
+
+/* `is_named`: with that of the metric. NULL: no memory. */
+static char *labels_of(const struct metric *metric, const struct kstats_row *row, bool is_named)
+{
+	const struct kstats_table *table = metric->table;
 	char *labels = NULL;
 	size_t length;
 	FILE *out = open_memstream(&labels, &length);
@@ -171,6 +198,8 @@ static char *labels_of(const struct kstats_table *table, const struct kstats_row
 		is_done = print_label(out, "metric", table->name);
 	if (is_done && table->host)
 		is_done = print_label(out, "host", table->host);
+	if (is_done && metric->is_mixed)
+		is_done = print_place_labels(out, table);
 	/* No label may stand twice. */
 	if (is_done && table->instance && !(row && table->by == KSTATS_BY_PROCESS))
 		is_done = print_label(out, "pid", table->instance);
@@ -182,17 +211,17 @@ static char *labels_of(const struct kstats_table *table, const struct kstats_row
 	return NULL;
 }
 
-static struct error *add_series(struct all_series *all, const struct kstats_table *table,
+static struct error *add_series(struct all_series *all, const struct metric *metric,
 				const struct kstats_row *row)
 {
-	struct series series = { .table = table, .row = row };
-	bool is_renamed;
+	struct series series = { .table = metric->table,
+				 .row = row,
+				 .family = metric->family,
+				 .is_mixed = metric->is_mixed };
 
-	series.family = family_of(table, &is_renamed);
-	series.labels = series.family ? labels_of(table, row, is_renamed) : NULL;
+	series.labels = labels_of(metric, row, metric->is_renamed);
 	if (series.labels && array_push(all, series))
 		return NULL;
-	free(series.family);
 	free(series.labels);
 	return &error_no_memory;
 }
@@ -299,8 +328,8 @@ static void print_head(FILE *out, const struct series *s)
 	if (is_time(table))
 		fprintf(out, "# UNIT %s seconds\n", s->family);
 	fprintf(out, "# HELP %s ", s->family);
-	print_help(out, table->start ? table->start : table->name);
-	if (table->end) {
+	print_help(out, table->start && !s->is_mixed ? table->start : table->name);
+	if (table->end && !s->is_mixed) {
 		fputs(" to ", out);
 		print_help(out, table->end);
 	}
@@ -337,13 +366,13 @@ static struct error *check_series(const struct all_series *all)
  * What is in no bucket, by cause, where anybody counts it. Without a type: of a counter OpenMetrics
  * has the name without "_total", and the older text format the name with it.
  */
-static struct error *print_losses(FILE *out, const struct kstats_tables *tables)
+static struct error *print_losses(FILE *out, const struct metrics *metrics)
 {
 	bool has_head = false;
 
-	for (size_t i = 0; i < tables->count; i++) {
-		const struct kstats_table *table = tables->items[i];
-		_cleanup_free_ char *labels = labels_of(table, NULL, true);
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct kstats_table *table = metrics->items[i].table;
+		_cleanup_free_ char *labels = labels_of(&metrics->items[i], NULL, true);
 
 		if (!labels)
 			return &error_no_memory;
@@ -360,28 +389,29 @@ static struct error *print_losses(FILE *out, const struct kstats_tables *tables)
 	return NULL;
 }
 
-static struct error *print_earlier(FILE *out, const struct kstats_tables *tables)
+static struct error *print_earlier(FILE *out, const struct metrics *metrics)
 {
 	bool has_head = false;
 
-	for (size_t i = 0; i < tables->count; i++) {
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct kstats_table *table = metrics->items[i].table;
 		_cleanup_free_ char *labels = NULL;
 
-		if (!tables->items[i]->earlier_known)
+		if (!table->earlier_known)
 			continue;
-		labels = labels_of(tables->items[i], NULL, true);
+		labels = labels_of(&metrics->items[i], NULL, true);
 		if (!labels)
 			return &error_no_memory;
 		if (!has_head)
 			fputs("# HELP " EARLIER "_total " KSTATS_EARLIER "\n", out);
 		has_head = true;
-		fprintf(out, EARLIER "_total{%s} %" PRIu64 "\n", labels, tables->items[i]->earlier);
+		fprintf(out, EARLIER "_total{%s} %" PRIu64 "\n", labels, table->earlier);
 	}
 	return NULL;
 }
 
 static struct error *print_all(FILE *out, const struct all_series *all,
-			       const struct kstats_tables *tables)
+			       const struct metrics *metrics)
 {
 	struct error *err = check_series(all);
 
@@ -391,35 +421,73 @@ static struct error *print_all(FILE *out, const struct all_series *all,
 		err = print_series(out, &all->items[i]);
 	}
 	if (!err)
-		err = print_losses(out, tables);
+		err = print_losses(out, metrics);
 	if (!err)
-		err = print_earlier(out, tables);
+		err = print_earlier(out, metrics);
 	if (!err)
 		fputs("# EOF\n", out);
 	return err;
 }
 
+static int compare_families(const void *left, const void *right)
+{
+	const struct metric *a = left, *b = right;
+
+	return strcmp(a->family, b->family);
+}
+
+/* By family, with what their series are to be told apart by. */
+static struct error *find_metrics(const struct kstats_tables *tables, struct metrics *metrics)
+{
+	for (size_t i = 0; i < tables->count; i++) {
+		struct metric metric = { .table = tables->items[i] };
+
+		metric.family = family_of(metric.table, &metric.is_renamed);
+		if (!metric.family || !array_push(metrics, metric)) {
+			free(metric.family);
+			return &error_no_memory;
+		}
+	}
+	if (metrics->count)
+		qsort(metrics->items, metrics->count, sizeof(*metrics->items), compare_families);
+	for (size_t at = 0, end; at < metrics->count; at = end) {
+		const struct metric *first = &metrics->items[at];
+		bool is_mixed = false;
+
+		for (end = at;
+		     end < metrics->count && compare_families(first, &metrics->items[end]) == 0;
+		     end++)
+			is_mixed |= !kstats_table_is_same(first->table, metrics->items[end].table);
+		for (size_t i = at; i < end; i++)
+			metrics->items[i].is_mixed = is_mixed;
+	}
+	return NULL;
+}
+
 struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, bool rows)
 {
+	struct metrics metrics = { 0 };
 	struct all_series all = { 0 };
-	struct error *err = NULL;
+	struct error *err = find_metrics(tables, &metrics);
 
-	for (size_t i = 0; !err && i < tables->count; i++) {
-		const struct kstats_table *table = tables->items[i];
+	for (size_t i = 0; !err && i < metrics.count; i++) {
+		const struct metric *metric = &metrics.items[i];
+		const struct kstats_table *table = metric->table;
 
 		if (!rows)
-			err = add_series(&all, table, NULL);
+			err = add_series(&all, metric, NULL);
 		for (size_t row = 0; rows && !err && row < table->rows.count; row++)
-			err = add_series(&all, table, &table->rows.items[row]);
+			err = add_series(&all, metric, &table->rows.items[row]);
 	}
 	if (!err && all.count)
 		qsort(all.items, all.count, sizeof(*all.items), compare_series);
 	if (!err)
-		err = print_all(out, &all, tables);
-	for (size_t i = 0; i < all.count; i++) {
-		free(all.items[i].family);
+		err = print_all(out, &all, &metrics);
+	for (size_t i = 0; i < all.count; i++)
 		free(all.items[i].labels);
-	}
+	for (size_t i = 0; i < metrics.count; i++)
+		free(metrics.items[i].family);
 	array_deinit(&all);
+	array_deinit(&metrics);
 	return err;
 }

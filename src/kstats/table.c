@@ -203,17 +203,26 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table, struct ks
 	return err;
 }
 
-/* Values of two things are no distribution of either. A key that nobody knows is that of a file of
- * an earlier version, or of a recorder that has no choice. */
+static bool is_same_place(const struct kstats_table *a, const struct kstats_table *b)
+{
+	return strings_equal(a->start, b->start) && strings_equal(a->end, b->end);
+}
+
+bool kstats_table_is_same(const struct kstats_table *a, const struct kstats_table *b)
+{
+	return is_same_place(a, b) &&
+	       (!a->scope.key || !b->scope.key || strings_equal(a->scope.key, b->scope.key));
+}
+
 static struct error *check_same(const struct kstats_table *a, const struct kstats_table *b)
 {
-	if (!strings_equal(a->start, b->start) || !strings_equal(a->end, b->end))
+	if (!is_same_place(a, b))
 		return error_create("%s is %s%s%s here and %s%s%s there: these do not add up",
 				    a->name, a->start ? a->start : "a program's own",
 				    a->end ? " to " : "", a->end ? a->end : "",
 				    b->start ? b->start : "a program's own", b->end ? " to " : "",
 				    b->end ? b->end : "");
-	if (a->scope.key && b->scope.key && !strings_equal(a->scope.key, b->scope.key))
+	if (!kstats_table_is_same(a, b))
 		return error_create("%s has the key %s here and %s there: these do not add up",
 				    a->name, a->scope.key, b->scope.key);
 	return NULL;

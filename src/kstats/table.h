@@ -121,6 +121,10 @@ uint64_t kstats_table_count(const struct kstats_table *table);
 struct error *kstats_table_copy_rows(const struct kstats_table *table,
 				     struct kstats_table **ret) MUST_CHECK;
 
+/* Do both measure the same? Values of two things are no distribution of either. A key that nobody
+ * knows is that of a file of an earlier version, or of a recorder that has no choice. */
+bool kstats_table_is_same(const struct kstats_table *a, const struct kstats_table *b);
+
 /*
  * Add `from` to `into`: rows of the same id and label become one, losses and overheads that only
  * one side knows are unknown after it; of two overheads it is the larger one. The finer of both

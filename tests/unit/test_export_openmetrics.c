@@ -262,7 +262,8 @@ static void drop_buckets(char *text)
 	*into = '\0';
 }
 
-/* One of each family, under one head. */
+/* One of each family, under one head. Of one name and several places labels say which, and the head
+ * has none of them. */
 TEST(hosts_and_names_are_told_apart)
 {
 	struct kstats_tables tables = { 0 };
@@ -291,14 +292,13 @@ TEST(hosts_and_names_are_told_apart)
 		      "ctprof_kstats_a_b_sum{metric=\"a-b\",host=\"one\"} 0\n"
 		      "ctprof_kstats_a_b_count{metric=\"a-b\",host=\"one\"} 0\n"
 		      "# TYPE ctprof_kstats_b histogram\n"
-		      "# HELP ctprof_kstats_b f\\\\\\n' to g; 0 bits: values count at the end of "
-		      "their slot\n"
-		      "ctprof_kstats_b_sum 0\n"
-		      "ctprof_kstats_b_count 0\n"
-		      "ctprof_kstats_b_sum{host=\"a \\\"b\\\\c\\nd\"} 0\n"
-		      "ctprof_kstats_b_count{host=\"a \\\"b\\\\c\\nd\"} 0\n"
+		      "# HELP ctprof_kstats_b b; 0 bits: values count at the end of their slot\n"
+		      "ctprof_kstats_b_sum{host=\"a \\\"b\\\\c\\nd\",start=\"f\\\\\\n\\\"\"} 0\n"
+		      "ctprof_kstats_b_count{host=\"a \\\"b\\\\c\\nd\",start=\"f\\\\\\n\\\"\"} 0\n"
 		      "ctprof_kstats_b_sum{host=\"two\"} 0\n"
 		      "ctprof_kstats_b_count{host=\"two\"} 0\n"
+		      "ctprof_kstats_b_sum{start=\"f\\\\\\n\\\"\",end=\"g\"} 0\n"
+		      "ctprof_kstats_b_count{start=\"f\\\\\\n\\\"\",end=\"g\"} 0\n"
 		      "# TYPE ctprof_kstats_served histogram\n"
 		      "# HELP ctprof_kstats_served served; 0 bits: values count at the end of "
 		      "their slot\n"
