@@ -168,7 +168,7 @@ boot_guest() {
 	{ cat "$base"; pack_modules "$directory" "$out.modules"; cat "$job"; } > "$out.initrd"
 	machine "$(machine_of "$1")" "$out.out"
 	timeout "$guest_timeout" "${qemu[0]}" -serial "file:$out.log" "${qemu[@]:1}" \
-		-accel tcg,thread=multi -m 512 -display none -no-reboot -nic none \
+		-accel tcg,thread=multi -m "${guest_memory:-512}" -display none -no-reboot -nic none \
 		-chardev "pipe,id=monitor,path=$out.monitor" -mon chardev=monitor,mode=readline \
 		-kernel "$directory/vmlinuz" -initrd "$out.initrd" \
 		-drive "if=virtio,format=raw,file=$out.data" \
