@@ -45,6 +45,11 @@ static int list(const char *path)
 
 	if (err)
 		return report_error(err, STATUS_FAILED);
+	err = recording_put_in_order(&recording);
+	if (err) {
+		recording_close(&recording);
+		return report_error(err, STATUS_FAILED);
+	}
 	for (size_t i = 0; i < recording.captures.count; i++) {
 		const struct capture_kept *capture = &recording.captures.items[i];
 		char time[MOMENT_TEXT_SIZE], size[UNITS_TEXT_MAX];

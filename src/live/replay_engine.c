@@ -50,7 +50,6 @@ struct replay {
 	struct replay_facts facts;
 	char engine[40]; /* outlives its snapshot */
 	char problem[256];
-	bool is_by_boot; /* the order is another than that of names */
 };
 
 static void sight_deinit(struct sight *sight)
@@ -86,113 +85,13 @@ static struct error *go_to(struct replay *replay, const char *moment)
 	if (err)
 		return err;
 	/* What has left the order: the next one that has not. */
-	while (at + 1 < replay->order.count && replay->order.items[at] != capture &&
-	       (replay->order.items[at] < capture || replay->is_by_boot))
+	while (at + 1 < replay->order.count && replay->order.items[at] < capture)
 		at++;
 	replay->at = at ? at - 1 : 0;
 	return NULL;
 }
 
-/* --- in which order they were made --- */
-
-static struct error *load_file(struct replay *replay, size_t capture, struct ctprof_snapshot **ret)
-{
-	_cleanup_free_ char *path = NULL;
-	_cleanup_close_ int fd = -1;
-	char name[RECORDING_NAME_SIZE];
-	struct error *err;
-
-	recording_name(name, replay->recording.captures.items[capture].at_ms);
-	if (asprintf(&path, "%s/%s", replay->recording.path, name) < 0)
-		return &error_no_memory;
-	err = file_open_input_at(replay->recording.dir, name, path, &fd);
-	return err ? err : snapshot_load_fd(fd, path, ret);
-}
-
-/* When a capture was made, by a clock that nobody sets. */
-struct boot_date {
-	uint32_t capture;
-	bool is_known;
-	uint64_t boot; /* a hash of its id */
-	uint64_t uptime_ms;
-};
-
-static struct boot_date date_of(struct replay *replay, uint32_t capture)
-{
-	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = NULL;
-	struct boot_date date = { .capture = capture };
-	struct error *err = load_file(replay, capture, &s);
-
-	/* It says so when it is shown. */
-	error_destroy(err);
-	if (err || !s->host || !s->host->boot_id || !s->host->uptime_clock_ticks.measured)
-		return date;
-	date.is_known = true;
-	date.boot = 14695981039346656037u;
-	for (const char *p = s->host->boot_id->bytes; *p; p++)
-		date.boot = (date.boot ^ (unsigned char)*p) * 1099511628211u;
-	date.uptime_ms = s->host->uptime_clock_ticks.value * 10;
-	return date;
-}
-
-#define CLOCK_STEP_MS 50
-
-/* By the first capture and the last: has another time passed since boot than by their names? */
-static bool clock_was_set(struct replay *replay)
-{
-	const struct captures *captures = &replay->recording.captures;
-	const struct boot_date first = date_of(replay, 0),
-			       last = date_of(replay, (uint32_t)captures->count - 1);
-	int64_t by_boot, by_name;
-
-	if (!first.is_known || !last.is_known || first.boot != last.boot)
-		return false;
-	by_boot = (int64_t)(last.uptime_ms - first.uptime_ms);
-	by_name = (int64_t)(captures->items[captures->count - 1].at_ms - captures->items[0].at_ms);
-	return by_boot < by_name - CLOCK_STEP_MS || by_boot > by_name + CLOCK_STEP_MS;
-}
-
-static int compare_dates(const void *one, const void *other)
-{
-	const struct boot_date *a = one, *b = other;
-
-	if (a->uptime_ms != b->uptime_ms)
-		return a->uptime_ms < b->uptime_ms ? -1 : 1;
-	return a->capture < b->capture ? -1 : a->capture > b->capture;
-}
-
-/*
- * Captures are named by the clock of the day. Where that was set while they were made, their names
- * are in another order than they are, so all of them are read once for the time since boot. Of
- * captures of several boots, those that stand together by name are ordered.
- */
-static struct error *order_by_boot(struct replay *replay)
-{
-	const size_t count = replay->order.count;
-	_cleanup_free_ struct boot_date *dates = calloc(count, sizeof(*dates));
-	size_t at = 0;
-
-	if (!dates)
-		return &error_no_memory;
-	for (size_t i = 0; i < count; i++) {
-		dates[i] = date_of(replay, (uint32_t)i);
-		if (!dates[i].is_known && i)
-			dates[i] = (struct boot_date){ (uint32_t)i, true, dates[i - 1].boot,
-						       dates[i - 1].uptime_ms };
-	}
-	while (at < count) {
-		size_t end = at + 1;
-
-		while (end < count && dates[end].boot == dates[at].boot)
-			end++;
-		qsort(dates + at, end - at, sizeof(*dates), compare_dates);
-		at = end;
-	}
-	for (size_t i = 0; i < count; i++)
-		replay->order.items[i] = dates[i].capture;
-	replay->is_by_boot = true;
-	return NULL;
-}
+/* --- opening it --- */
 
 static struct error *put_in_order(struct replay *replay)
 {
@@ -202,7 +101,7 @@ static struct error *put_in_order(struct replay *replay)
 		return &error_no_memory;
 	for (size_t i = 0; i < count; i++)
 		replay->order.items[replay->order.count++] = (uint32_t)i;
-	return clock_was_set(replay) ? order_by_boot(replay) : NULL;
+	return recording_put_in_order(&replay->recording);
 }
 
 static struct error *open_recording(struct replay *replay, const char *written)
@@ -308,7 +207,7 @@ static struct error *load(struct replay *replay, struct sight *sight, size_t end
 	if (!is_loaded(loaded, capture)) {
 		snapshot_destroy(loaded->snapshot);
 		*loaded = (struct loaded){ .capture = capture };
-		err = load_file(replay, capture, &loaded->snapshot);
+		err = recording_load(&replay->recording, capture, &loaded->snapshot);
 		if (err)
 			return err;
 	}

@@ -54,23 +54,43 @@ void captures_drop(struct captures *captures, size_t count)
 		captures->count * sizeof(*captures->items));
 }
 
+void captures_range(const struct captures *captures, uint64_t *ret_first, uint64_t *ret_last)
+{
+	*ret_first = UINT64_MAX;
+	*ret_last = 0;
+	for (size_t i = 0; i < captures->count; i++) {
+		const uint64_t at_ms = captures->items[i].at_ms;
+
+		if (at_ms < *ret_first)
+			*ret_first = at_ms;
+		if (at_ms > *ret_last)
+			*ret_last = at_ms;
+	}
+}
+
 bool captures_at(const struct captures *captures, uint64_t at_ms, size_t *ret)
 {
-	size_t low = 0, high = captures->count;
+	bool is_found = false;
 
-	/* The first one that is later. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	for (size_t i = 0; i < captures->count; i++) {
+		const uint64_t ms = captures->items[i].at_ms;
 
-		if (captures->items[middle].at_ms <= at_ms)
-			low = middle + 1;
-		else
-			high = middle;
+		if (ms > at_ms || (is_found && ms < captures->items[*ret].at_ms))
+			continue;
+		*ret = i;
+		is_found = true;
 	}
-	if (!low)
-		return false;
-	*ret = low - 1;
-	return true;
+	return is_found;
+}
+
+bool captures_back_to(const struct captures *captures, uint64_t at_ms, size_t *ret)
+{
+	for (size_t i = captures->count; i > 0; i--)
+		if (captures->items[i - 1].at_ms <= at_ms) {
+			*ret = i - 1;
+			return true;
+		}
+	return false;
 }
 
 void captures_deinit(struct captures *captures)

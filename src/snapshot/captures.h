@@ -48,8 +48,16 @@ size_t captures_surplus(const struct captures *captures, const struct keep *keep
 /* Forget the first `count`. */
 void captures_drop(struct captures *captures, size_t count);
 
-/* Of captures that are sorted, the last one at or before this time. False when all are later. */
+/* Of one at least: the least and the largest time. */
+void captures_range(const struct captures *captures, uint64_t *ret_first, uint64_t *ret_last);
+
+/* The one nearest to this time and not after it; of the same time the last. False when all are
+ * later. */
 bool captures_at(const struct captures *captures, uint64_t at_ms, size_t *ret);
+
+/* The last one at or before this time, wherever the clock was before it was set. False when all are
+ * later. */
+bool captures_back_to(const struct captures *captures, uint64_t at_ms, size_t *ret);
 
 void captures_deinit(struct captures *captures);
 

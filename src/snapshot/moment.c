@@ -217,10 +217,11 @@ static bool find_of_day(const struct moment *moment, uint64_t first, uint64_t la
 enum moment_picked moment_pick(const struct moment *moment, const struct captures *captures,
 			       size_t *ret)
 {
-	uint64_t first = captures->items[0].at_ms,
-		 last = captures->items[captures->count - 1].at_ms;
-	uint64_t at = 0;
+	const uint64_t made_last = captures->items[captures->count - 1].at_ms;
+	uint64_t first, last, at = 0;
+	bool is_there;
 
+	captures_range(captures, &first, &last);
 	switch (moment->kind) {
 	case MOMENT_FIRST:
 		*ret = 0;
@@ -229,9 +230,9 @@ enum moment_picked moment_pick(const struct moment *moment, const struct capture
 		*ret = captures->count - 1;
 		return MOMENT_PICKED;
 	case MOMENT_BEFORE_LAST:
-		if (moment->ms > last)
+		if (moment->ms > made_last)
 			return MOMENT_TOO_EARLY;
-		at = last - moment->ms;
+		at = made_last - moment->ms;
 		break;
 	case MOMENT_OF_DAY:
 		if (!find_of_day(moment, first, last, &at))
@@ -245,5 +246,7 @@ enum moment_picked moment_pick(const struct moment *moment, const struct capture
 		return MOMENT_TOO_LATE;
 	if (!moment->fraction)
 		at += MS_PER_S - 1 - at % MS_PER_S;
-	return captures_at(captures, at, ret) ? MOMENT_PICKED : MOMENT_TOO_EARLY;
+	is_there = moment->kind == MOMENT_BEFORE_LAST ? captures_back_to(captures, at, ret)
+						      : captures_at(captures, at, ret);
+	return is_there ? MOMENT_PICKED : MOMENT_TOO_EARLY;
 }

@@ -42,8 +42,9 @@ void moment_print(char buffer[MOMENT_TEXT_SIZE], uint64_t at_ms);
 /* False when it is none. */
 bool moment_parse(struct text text, struct moment *ret);
 
-/* The capture nearest to the moment that is not after it; there is one at least. A moment beyond
- * either end is none. */
+/* The capture nearest to the moment that is not after it; there is one at least. `captures` stand
+ * in the order they were made: the first and the last are those of that. A moment beyond either end
+ * is none. */
 enum moment_picked { MOMENT_PICKED, MOMENT_TOO_EARLY, MOMENT_TOO_LATE };
 enum moment_picked moment_pick(const struct moment *moment, const struct captures *captures,
 			       size_t *ret);

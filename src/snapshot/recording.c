@@ -302,6 +302,7 @@ struct error *recording_pick(const struct recording *recording, const char *writ
 	struct moment moment = { .kind = MOMENT_LAST };
 	char begin[MOMENT_TEXT_SIZE], end[MOMENT_TEXT_SIZE];
 	enum moment_picked picked;
+	uint64_t first, last;
 
 	if (written && !moment_parse(text_of(written), &moment))
 		return error_create("'%.60s' is no time: there are 12:30, 12:30:05, "
@@ -311,8 +312,9 @@ struct error *recording_pick(const struct recording *recording, const char *writ
 		return error_create("this directory holds no capture");
 	picked = moment_pick(&moment, &recording->captures, ret);
 	if (picked != MOMENT_PICKED) {
-		moment_print(begin, recording->captures.items[0].at_ms);
-		moment_print(end, recording->captures.items[recording->captures.count - 1].at_ms);
+		captures_range(&recording->captures, &first, &last);
+		moment_print(begin, first);
+		moment_print(end, last);
 		return error_create("nothing so %s: this recording is of %s to %s",
 				    picked == MOMENT_TOO_EARLY ? "early" : "late", begin, end);
 	}
@@ -334,7 +336,9 @@ struct error *recording_find(const char *snapshot, char **ret)
 	err = recording_open(dir, &recording);
 	if (err)
 		return err;
-	err = recording_pick(&recording, moment, &picked);
+	err = recording.captures.count ? recording_put_in_order(&recording) : NULL;
+	if (!err)
+		err = recording_pick(&recording, moment, &picked);
 	if (!err)
 		*ret = path_of(&recording, recording.captures.items[picked].at_ms);
 	if (!err && !*ret)

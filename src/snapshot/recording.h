@@ -49,6 +49,14 @@ struct recording {
 /* Open one that is there, and list it. */
 struct error *recording_open(const char *path, struct recording *ret) MUST_CHECK;
 
+struct ctprof_snapshot;
+struct error *recording_load(const struct recording *recording, size_t capture,
+			     struct ctprof_snapshot **ret) MUST_CHECK;
+
+/* Captures are named by the clock of the day. Where that was set while they were made, their names
+ * are in another order than they are, so all of them are read once for the time since boot. */
+struct error *recording_put_in_order(struct recording *recording) MUST_CHECK;
+
 /* Open one to add to it; it is made when it is not there (of its owner alone, as snapshots are). */
 struct error *recording_create(const char *path, struct recording *ret) MUST_CHECK;
 

@@ -422,10 +422,19 @@ TEST(captures_that_cannot_be_read_are_left_out)
 	scratch_deinit(&scratch);
 }
 
-/* The clock was set back by three seconds between the third capture and the fourth. */
+/* The clock was set back by 2.4 seconds between the third capture and the fourth. */
 TEST(captures_follow_each_other_by_the_time_since_boot)
 {
-	static const uint64_t at_ms[] = { 0, 1000, 2000, 500, 1500, 2500 };
+	static const uint64_t at_ms[] = { 0, 1000, 1900, 500, 1500, 2500 };
+	/* In the same order for all who read it: what a text means, in ms. */
+	static const struct {
+		const char *text;
+		uint64_t ms;
+	} picked[] = { { "first", 0 },
+		       { "last", 2500 },
+		       { "-1s", 1500 }, /* 1900 was before the clock was set */
+		       { "12:30:01.900Z", 1900 },
+		       { "12:30:01.800Z", 1500 } };
 	const struct engine_options all = { 0 };
 	struct state_window window = { 0 };
 	struct recording recording;
@@ -447,6 +456,15 @@ TEST(captures_follow_each_other_by_the_time_since_boot)
 		add(&recording, NOON_MS + at_ms[i], s);
 	}
 	recording_close(&recording);
+	for (size_t i = 0; i < array_length(picked); i++) {
+		_cleanup_free_ char *written = text_print("%s@%s", scratch.path, picked[i].text);
+		_cleanup_free_ char *path = NULL;
+		char name[RECORDING_NAME_SIZE];
+
+		expect_ok(recording_find(written, &path));
+		recording_name(name, NOON_MS + picked[i].ms);
+		assert_string_equal(strrchr(path, '/') + 1, name);
+	}
 	expect_ok(replay_open(scratch.path, &all, &replay));
 	assert_int_equal(replay_count(replay), array_length(at_ms) - 1);
 	for (size_t i = 1; i < array_length(at_ms); i++) {
