@@ -216,6 +216,7 @@ static bool take_thread(struct work *work, const struct ctprof_thread *thread)
 		fill_record(&record, snapshot_thread(work->before, found), t.is_kernel,
 			    work->before_ns);
 		counter_times_meet(&t, &memory, &record, &facts);
+		t.has_ended = counter_times_is_over(&record);
 		work->ret_before->threads.items[work->ret_before->threads.count++] = t;
 	} else if (is_born(work, thread, &begun_ns)) {
 		counter_times_born(&t, &memory, begun_ns);
@@ -224,6 +225,8 @@ static bool take_thread(struct work *work, const struct ctprof_thread *thread)
 	}
 	fill_record(&record, thread, t.is_kernel, work->now_ns);
 	counter_times_add(&t, &memory, &record, &facts);
+	/* Captures have the dead too, until somebody reaps them. */
+	t.has_ended = counter_times_is_over(&record);
 	work->ret_now->threads.items[work->ret_now->threads.count++] = t;
 	work->ret_now->measured |= measured_of(thread);
 	return true;

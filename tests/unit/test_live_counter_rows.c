@@ -162,6 +162,28 @@ TEST(who_was_born_has_its_life)
 	scene_deinit(&c);
 }
 
+/* Nobody has reaped them: one died in the window, the others were dead before, or not seen alive.
+ */
+TEST(the_dead_end_and_are_gone)
+{
+	struct captures_scene c;
+
+	scene_init(&c);
+	thread_of(c.before, 7, 500, 0, 0);
+	build_number(thread_of(c.now, 7, 500, 1 * MS, 4 * MS), METRIC_state, 'Z');
+	build_number(thread_of(c.before, 8, 500, 9 * MS, 0), METRIC_state, 'Z');
+	build_number(thread_of(c.now, 8, 500, 9 * MS, 0), METRIC_state, 'Z');
+	build_number(thread_of(c.now, 9, 99960, 2 * MS, 0), METRIC_state, 'X');
+	make_window(&c);
+	assert_int_equal(c.window.deltas.count, 2);
+	for (size_t i = 0; i < c.window.deltas.count; i++)
+		assert_true(c.window.deltas.items[i].thread->has_ended);
+	assert_int_equal(c.window.deltas.items[0].thread->tid, 7);
+	assert_int_equal(c.window.deltas.items[0].window_ns, 5 * MS);
+	assert_int_equal(c.window.deltas.items[1].thread->tid, 9);
+	scene_deinit(&c);
+}
+
 TEST(clocks_that_are_set)
 {
 	struct captures_scene c;
@@ -217,8 +239,9 @@ TEST(nothing_is_told_twice)
 					if (next_random(&seed) & 1)
 						build_number(t, ids[i],
 							     next_random(&seed) % (2000 * MS));
-				build_number(t, METRIC_state,
-					     (uint64_t)letters[next_random(&seed) % 9]);
+				build_number(
+					t, METRIC_state,
+					(uint64_t)letters[next_random(&seed) % (side ? 9 : 7)]);
 			}
 		make_window(&c);
 		assert_int_equal(c.window.deltas.count, 20);
@@ -230,6 +253,6 @@ TEST(nothing_is_told_twice)
 
 UNIT_TESTS(cmocka_unit_test(what_counters_tell), cmocka_unit_test(starved_from_the_first_window_on),
 	   cmocka_unit_test(stopped_and_idle_by_their_letter),
-	   cmocka_unit_test(who_was_born_has_its_life), cmocka_unit_test(clocks_that_are_set),
-	   cmocka_unit_test(nothing_is_known_across_a_boot),
+	   cmocka_unit_test(who_was_born_has_its_life), cmocka_unit_test(the_dead_end_and_are_gone),
+	   cmocka_unit_test(clocks_that_are_set), cmocka_unit_test(nothing_is_known_across_a_boot),
 	   cmocka_unit_test(nothing_is_told_twice))
