@@ -126,8 +126,13 @@ static struct error *put_times(struct reading *r, uint32_t number)
 {
 	const struct profile_thread thread = r->profile->threads.items[number];
 	const unsigned classes = r->session->program->rodata->config.classes;
+	uint64_t waits = 0;
 	struct error *err = NULL;
 
+	for (uint16_t class = 0; class < CLASS_COUNT; class ++)
+		if (profile_classes[class].is_off_cpu && class != CLASS_RUNNABLE &&
+		    classes >> class & 1)
+			waits += thread.counts[class];
 	for (uint16_t class = 0; !err && class < CLASS_COUNT; class ++) {
 		const struct sample sample = {
 			.thread = number,
@@ -135,7 +140,10 @@ static struct error *put_times(struct reading *r, uint32_t number)
 			.class = class,
 			.cpu = CPU_ANY,
 			.ns = thread.ns[class],
-			.count = thread.counts[class],
+			/* A wait that is followed by one for a CPU is one stretch, and counted as
+			 * the former. */
+			.count = class == CLASS_RUNNABLE ? reading_less(thread.counts[class], waits)
+							 : thread.counts[class],
 		};
 
 		if (profile_classes[class].is_off_cpu && classes >> class & 1 &&

@@ -58,6 +58,12 @@ interrupted_code_wakes_nobody() {
 			select(length > $i + 2) | "\(.)")'
 }
 
+# What waits and then waits for a CPU has waited once, with stacks or without.
+waits_are_counted_once() {
+	"$ctprof" offcpu -q --no-stacks -o "$scratch/times.json" -- "$programs/chain" sleep 20 5 || return 1
+	equal "stretches and events" "$(jq '[.samples.count | add] - [.losses.events]' "$scratch/times.json")" '[]'
+}
+
 # A record or two for each program, of which there is room for some 1,700.
 records_are_used_again() {
 	"$ctprof" offcpu -q --no-stacks --max-map-memory 1MiB -i 300ms --format json -o "$scratch/many.json" -- \
@@ -104,6 +110,7 @@ run_case "offcpu: programs are apart" needs_profiles programs_are_apart
 run_case "profile: no times of threads whose switches are not followed" needs_profiles \
 	napping samples_are_all_that_is_known
 run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interrupted_code_wakes_nobody
+run_case "offcpu --no-stacks: a wait is counted once" needs_profiles waits_are_counted_once
 run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
 run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say
