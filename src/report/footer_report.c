@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
 #include "report/profile_wording.h"
@@ -160,6 +161,9 @@ static void print_checked(FILE *out, const struct profile_losses *l)
 
 /* --- what it cost --- */
 
+/* Of less than this the share of a CPU says how starting and naming went, and nothing else. */
+#define SHARE_NS NS_PER_S
+
 static void print_cost(FILE *out, const struct profile_meta *meta)
 {
 	const struct profile_losses *l = &meta->losses;
@@ -172,7 +176,7 @@ static void print_cost(FILE *out, const struct profile_meta *meta)
 	if (l->own_cpu_ns)
 		fprintf(out, " ctprof    %s of CPU time",
 			units_format(value, UNIT_NS, l->own_cpu_ns));
-	if (l->own_cpu_ns && meta->duration_ns)
+	if (l->own_cpu_ns && meta->duration_ns >= SHARE_NS)
 		fprintf(out, " (%.2f%% of a CPU)",
 			100 * share_of((double)l->own_cpu_ns, (double)meta->duration_ns));
 	if (l->own_cpu_ns)

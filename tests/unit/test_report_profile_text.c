@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "unit/profile_report_scene.h"
 
 static struct report_scene s;
@@ -323,7 +324,18 @@ TEST(the_footer_counts_what_was_lost)
 		" cut       1 user and 0 kernel stacks had more frames than were taken\n"
 		" checked   3 recognised kernel stacks walked again, 0 wrong\n"
 		" programs  100ns for each of 24 runs, 2.400µs in all\n"
-		" ctprof    20.000µs of CPU time (2.00% of a CPU)\n");
+		" ctprof    20.000µs of CPU time\n");
+}
+
+/* What a profile of milliseconds cost is that of starting: 20 CPUs of two. */
+TEST(the_footer_has_no_share_of_a_moment)
+{
+	report_scene_fill(&s);
+	s.profile->meta.duration_ns = NS_PER_S / 50;
+	s.profile->meta.losses = (struct profile_losses){ .own_cpu_ns = 2 * NS_PER_S / 5 };
+	assert_null(strstr(report_scene_text(&s, footer_report), "of a CPU"));
+	s.profile->meta.duration_ns = 4 * NS_PER_S;
+	assert_non_null(strstr(report_scene_text(&s, footer_report), "(10.00% of a CPU)"));
 }
 
 /* Beside how many there were, what they are worth, and of those that are not whole why. */
@@ -416,5 +428,5 @@ UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(stacks_can_b
 	   CASE(threads_come_by_what_the_report_is_about),
 	   CASE(longest_blocks_say_when_where_and_who_woke), CASE(contenders_are_added_up),
 	   CASE(histograms_have_bars_and_percentiles), CASE(the_footer_counts_what_was_lost),
-	   CASE(the_footer_says_how_walks_ended), CASE(the_head_says_what_it_is_and_where_from),
-	   CASE(nothing_is_said_about_nothing))
+	   CASE(the_footer_has_no_share_of_a_moment), CASE(the_footer_says_how_walks_ended),
+	   CASE(the_head_says_what_it_is_and_where_from), CASE(nothing_is_said_about_nothing))
