@@ -177,9 +177,10 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 	else if (a->events.count)
 		fputs("no probe was passed by the threads that are watched\n", stderr);
 	else if (!t->options.off_cpu)
-		fprintf(stderr, "the %zu thread%s watched did not run (%s)\n",
-			profile->threads.count, plural(profile->threads.count),
-			"--mode off shows where they wait");
+		fprintf(stderr,
+			"no sample met the %zu thread%s watched while they ran (-F takes more "
+			"samples; --mode off shows where they wait)\n",
+			profile->threads.count, plural(profile->threads.count));
 	else
 		fprintf(stderr,
 			"the %zu thread%s watched did not leave the CPU or were in other states "

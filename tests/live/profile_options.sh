@@ -398,7 +398,7 @@ empty_says_why() {
 	take offcpu -p "$pid" --state stopped -d 200ms
 	has "not stopped" "$(< "$warned")" "the profile is empty"
 	take profile -p "$pid" -d 200ms
-	has "never ran" "$(< "$warned")" "did not run"
+	has "never ran" "$(< "$warned")" "no sample met"
 	take offcpu --state on-cpu -p "$pid" -d 200ms
 	has "wrong mode" "$(< "$warned")" "--state on-cpu has no time off the CPU"
 	take offcpu -q --comm 'no*such' -d 200ms
