@@ -37,6 +37,16 @@ TEST(stacks_are_a_tree_that_parts_where_they_part)
 		"                        vfs_read [k]  ← io-wait, 5 times, 1.000µs each\n");
 }
 
+/* Stacks at probes have no time. */
+TEST(events_are_counted)
+{
+	report_scene_fill(&s);
+	build_sample(s.profile, 0, CLASS_EVENT, "main;malloc", 0, 9);
+	s.view.classes = FLAME_EVENTS;
+	assert_non_null(strstr(report_scene_text(&s, stack_report),
+			       "## Stacks\n   share      count  stack\n"));
+}
+
 TEST(stacks_can_be_ascii)
 {
 	report_scene_fill(&s);
@@ -332,7 +342,8 @@ TEST(the_footer_has_no_share_of_a_moment)
 {
 	report_scene_fill(&s);
 	s.profile->meta.duration_ns = NS_PER_S / 50;
-	s.profile->meta.losses = (struct profile_losses){ .own_cpu_ns = 2 * NS_PER_S / 5 };
+	s.profile->meta.losses =
+		(struct profile_losses){ .events = 1, .own_cpu_ns = 2 * NS_PER_S / 5 };
 	assert_null(strstr(report_scene_text(&s, footer_report), "of a CPU"));
 	s.profile->meta.duration_ns = 4 * NS_PER_S;
 	assert_non_null(strstr(report_scene_text(&s, footer_report), "(10.00% of a CPU)"));
@@ -418,8 +429,8 @@ TEST(nothing_is_said_about_nothing)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(stacks_can_be_ascii),
-	   CASE(what_is_not_shown_is_counted_and_not_taken_for_the_rest),
+UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(events_are_counted),
+	   CASE(stacks_can_be_ascii), CASE(what_is_not_shown_is_counted_and_not_taken_for_the_rest),
 	   CASE(a_function_whose_time_is_in_many_callees_is_shown),
 	   CASE(what_is_beside_one_long_sleep_is_shown),
 	   CASE(stacks_that_changed_come_by_their_change), CASE(lines_are_cut_to_the_terminal),
