@@ -115,7 +115,11 @@ int on_new_task(__u64 *ctx)
 		kin = kin_of_child(maker, parent ? &parent->match : &unknown);
 	if (!w)
 		lose_place(task, kin, true);
-	if (!w || !claim(w))
+	if (w && !state.follows)
+		w->match.kin = kin;
+	/* Who ends before switches are seen would be runnable for ever; who does not is met by the
+	 * iterator. */
+	if (!w || !state.follows || !claim(w))
 		return 0;
 	w->match.kin = kin;
 	watch = begin_watching(task, w, bpf_ktime_get_ns(), CLASS_RUNNABLE);

@@ -231,6 +231,7 @@ struct profile_state {
 	__u64 next_word; /* of the pool */
 	__u64 word_room;
 	__u32 has_walked; /* the iterator has seen all threads once */
+	__u32 follows;    /* switches are seen, so that no end is missed */
 	__u32 unplaced;   /* a thread got no storage since user space set this to 0 */
 	__u32 pid_level;  /* of the PID namespace that numbers are of, found by `find_level` */
 	__u32 own_frames[STACK_SITES]; /* to be passed over */

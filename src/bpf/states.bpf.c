@@ -478,10 +478,12 @@ int on_new_task(__u64 *ctx)
 	if (!task->pid)
 		return 0;
 	w = place_of(task);
-	if (w)
-		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
-	else
+	if (!w)
 		lose_place(task, true);
+	/* Who ends before switches are seen would be runnable for ever; who does not is met by the
+	 * iterator. */
+	if (w && state.follows)
+		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
 	return 0;
 }
 

@@ -48,6 +48,7 @@ struct states_state {
 	__u32 lost;       /* threads that there was no room for */
 	__u32 missed;     /* switches that no program was called for */
 	__u32 has_walked; /* the iterator has seen all threads once */
+	__u32 follows;    /* switches are seen, so that no end is missed */
 	__u32 free_numbers[STATES_FREE];
 	/* The record of who was met last in such a place: its number, and above it the place. */
 	__u64 known[STATES_KNOWN];

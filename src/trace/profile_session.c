@@ -460,6 +460,7 @@ struct error *profile_session_start(struct profile_session *session)
 	session->started = session->read_at = clock_ns(CLOCK_MONOTONIC);
 	program_cost_begin(&session->cost, program->obj, session->started);
 	err = attach_all(program);
+	program->bss->state.follows = 1;
 	if (!err)
 		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
 	if (!err)

@@ -209,6 +209,7 @@ static struct error *attach_all(struct states_bpf *program)
 		err = bpf_programs_attach(program->progs.on_wakeup, &program->links.on_wakeup);
 	if (!err)
 		err = bpf_programs_attach(program->progs.on_switch, &program->links.on_switch);
+	program->bss->state.follows = 1;
 	if (!err)
 		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
 	if (!err)

@@ -64,6 +64,18 @@ waits_are_counted_once() {
 	equal "stretches and events" "$(jq '[.samples.count | add] - [.losses.events]' "$scratch/times.json")" '[]'
 }
 
+# Threads of a millisecond, while programs are attached one after another: none waits for a CPU for a second.
+ends_while_it_starts_are_ends() {
+	local i
+
+	start "$programs/churn" 40 1
+	for i in 1 2 3; do
+		"$ctprof" offcpu -q --no-stacks -d 1 --comm churn -o "$scratch/started.json" || return 1
+		equal "threads that lived for a second, and waited for a CPU once" "$(jq -c --argjson pid "$pid" '[.threads[] |
+			select(.tid != $pid and .ended_ns - .begun_ns > 8e8 and (.ns | keys) == ["runnable"]).tid]' "$scratch/started.json")" '[]'
+	done
+}
+
 # A record or two for each program, of which there is room for some 1,700.
 records_are_used_again() {
 	"$ctprof" offcpu -q --no-stacks --max-map-memory 1MiB -i 300ms --format json -o "$scratch/many.json" -- \
@@ -110,6 +122,7 @@ run_case "offcpu: programs are apart" needs_profiles programs_are_apart
 run_case "profile: no times of threads whose switches are not followed" needs_profiles \
 	napping samples_are_all_that_is_known
 run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interrupted_code_wakes_nobody
+run_case "offcpu: what ends while it starts does not go on" needs_profiles ends_while_it_starts_are_ends
 run_case "offcpu --no-stacks: a wait is counted once" needs_profiles waits_are_counted_once
 run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets

@@ -44,6 +44,20 @@ ends_are_told_once() {
 	equal "ends of nothing" "$(jq -c 'select(.ended and .window_ns == 0)' "$scratch/rows.churn" | wc -l)" 0
 }
 
+# Threads of a millisecond, while programs are attached one after another: none is there for half a second but main().
+ends_while_it_starts_are_ends() {
+	local i
+
+	start "$programs/churn" 40 1
+	for i in 1 2 3 4 5; do
+		"$ctprof" top --batch -n 3 -i 250ms --format json -p "$pid" > "$scratch/rows.started" || return 1
+		equal "threads there at the end that were there in the first window" "$(jq -sc 'map(select(.ended | not)) |
+			(map(select(.window == 0).tid)) as $first | map(select(.window == 2).tid | select(IN($first[])))' \
+			"$scratch/rows.started")" "[$pid]"
+	done
+}
+
+run_case "top: what ends while top starts is not alive" rows_need_top ends_while_it_starts_are_ends
 run_case "top: what is dead and not reaped ends once, and is not alive" rows_need_top dead_are_not_alive
 run_case "top: what ends while it is read is told once" rows_need_top ends_are_told_once
 
