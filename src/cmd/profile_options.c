@@ -277,7 +277,7 @@ static bool is_about_waits(const struct profile_arguments *arguments)
 {
 	return arguments->min_ns != PROFILE_MIN_NS || arguments->max_ns || arguments->period_ns ||
 	       arguments->keep_per_mille || arguments->wakers || arguments->longest ||
-	       arguments->histograms || arguments->noisy || arguments->cpus.count;
+	       arguments->histograms || arguments->noisy;
 }
 
 static void warn_of_nothing(const struct profile_arguments *arguments)
@@ -481,7 +481,8 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 		options.kernel_frames = 0;
 	if (arguments->kernel_stacks || arguments->no_stacks)
 		options.user_frames = 0;
-	options.only_times = arguments->no_stacks && options.off_cpu && !is_about_waits(arguments);
+	options.only_times = arguments->no_stacks && options.off_cpu &&
+			     !is_about_waits(arguments) && !arguments->cpus.count;
 	return options;
 }
 

@@ -96,6 +96,8 @@ ends_with_its_targets() {
 options_mean_what_they_say() {
 	take offcpu -d 0.1 --comm nobody
 	"$ctprof" offcpu -d 0.1 --cpu 60000 > "$scratch/text" 2> "$warned" && { echo "CPU 60000 was taken"; return 1; }
+	equal "what is said of a CPU that there is" \
+		"$("$ctprof" profile -d 0.1 --cpu 0 2>&1 > "$scratch/text" | sed -n '/no effect/p')" ""
 	grep -q 'there is no CPU 60000' "$warned" || { cat "$warned"; return 1; }
 	equal "probes" "$("$ctprof" profile --list-probes kprobe:vfs_read)" "$("$ctprof" profile --list-probes -e kprobe:vfs_read)"
 	[ "$("$ctprof" profile --list-probes kprobe:vfs_read | wc -l)" -lt 5 ] || return 1
