@@ -296,6 +296,8 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool 
 	t->user_stack = STACK_NONE;
 	t->kernel_stack = STACK_NONE;
 	t->waker = 0;
+	if (config.wants_wakers)
+		t->waker_user_stack = t->waker_kernel_stack = STACK_NONE;
 	if (state & TASK_DEAD) {
 		t->ended = now;
 		t->flags |= THREAD_ENDED;

@@ -263,7 +263,7 @@ static long hash_frame(__u32 i, struct kernel_walk *walk)
 static __always_inline __u32 number_walk(struct scratch *scratch, long bytes,
 					 struct profile_counts *counts, __u32 *ret_frames)
 {
-	struct kernel_walk walk = { .scratch = scratch, .hash = HASH_START };
+	struct kernel_walk walk = { .scratch = scratch, .hash = stack_hash_start() };
 	enum stack_end end = STACK_WHOLE;
 
 	if (bytes <= 0)

@@ -60,6 +60,7 @@ int on_switched(__u64 *ctx)
 	p->is_there = 0;
 	w = watched_of(task);
 	if (w && w->number == p->key.thread) {
+		begin_epoch(w);
 		if (config.kernel_depth)
 			p->key.kernel_stack = number_walk(
 				scratch, walk_here(ctx, scratch, SITE_LATE, &own), counts, &frames);

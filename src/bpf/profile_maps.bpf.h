@@ -182,27 +182,39 @@ struct {
 
 #define HASH_START 0x9e3779b97f4a7c15ull
 
+static __always_inline __u32 stack_epoch(void)
+{
+	return *(volatile __u32 *)&state.stack_epoch;
+}
+
 static __always_inline __u64 hash_more(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0xff51afd7ed558ccdull;
 	return hash ^ hash >> 32;
 }
 
+/* Of a stack: those of an epoch are not found in the next one. */
+static __always_inline __u64 stack_hash_start(void)
+{
+	return hash_more(HASH_START, stack_epoch());
+}
+
 /* A stack that is not in the pool yet. */
 static __noinline __u32 put_stack(const __u64 *frames, __u32 count, __u32 end, __u64 hash)
 {
+	struct stack_room *room = &state.stack_rooms[stack_epoch() & (STACK_POOLS - 1)];
 	__u64 at, header = STACK_HEADER(count, end);
 	__u32 chunk, word, zero = 0, number;
 	struct stack_chunk *memory;
 	__u32 *known;
 	void *map;
 
-	if (!frames || count > PROFILE_USER_FRAMES_MAX ||
-	    state.next_word + count + 1 > state.word_room)
+	if (!frames || count > PROFILE_USER_FRAMES_MAX || room->next + count + 1 > room->end)
 		return STACK_LOST;
-	at = __sync_fetch_and_add(&state.next_word, count + 1);
-	if (at + count + 1 > state.word_room)
+	at = __sync_fetch_and_add(&room->next, count + 1);
+	if (at + count + 1 > room->end)
 		return STACK_LOST;
+	__sync_fetch_and_add(&room->count, 1);
 	chunk = at >> STACK_CHUNK_BITS;
 	word = at & (STACK_CHUNK - 1);
 	map = bpf_map_lookup_elem(&stack_pool, &chunk);

@@ -111,13 +111,19 @@ struct thread_record {
 /* --- stacks --- */
 
 /*
- * A stack is the number of the word where it begins in the pool: a header, then the addresses,
+ * A stack is the number of the word where it begins in a pool: a header, then the addresses,
  * innermost first. A chunk is a value of its own, with room behind it for one that begins at its
  * end.
+ *
+ * There are two pools. Programs put stacks into the one of the current epoch. When it has grown,
+ * user space begins the next epoch, and once nothing is left in the other pool that is not read,
+ * that is emptied (trace/reading_epochs.c).
  */
 #define STACK_CHUNK_BITS 15
 #define STACK_CHUNK      (1u << STACK_CHUNK_BITS) /* words */
-#define STACK_CHUNKS_MAX 65536
+#define STACK_POOLS      2
+#define STACK_POOL_BITS  30
+#define STACK_CHUNKS_MAX (STACK_POOLS << (STACK_POOL_BITS - STACK_CHUNK_BITS))
 #define STACK_WORDS_MAX  2048 /* of one stack, rounded up */
 #define STACK_NONE       0u
 #define STACK_LOST       1u /* there was one, and no room */
@@ -228,12 +234,15 @@ struct profile_state {
 	 * take them in front. */
 	__u32 free_head, free_tail;
 	__u32 free_numbers[THREADS_FREE];
-	__u64 next_word; /* of the pool */
-	__u64 word_room;
-	__u32 has_walked; /* the iterator has seen all threads once */
-	__u32 follows;    /* switches are seen, so that no end is missed */
-	__u32 unplaced;   /* a thread got no storage since user space set this to 0 */
-	__u32 pid_level;  /* of the PID namespace that numbers are of, found by `find_level` */
+	struct stack_room {
+		__u64 next, end; /* words: the next one, and where there is no more room */
+		__u64 count;     /* of stacks */
+	} stack_rooms[STACK_POOLS];
+	__u32 stack_epoch; /* its last bit is the pool that stacks are put into */
+	__u32 has_walked;  /* the iterator has seen all threads once */
+	__u32 follows;     /* switches are seen, so that no end is missed */
+	__u32 unplaced;    /* a thread got no storage since user space set this to 0 */
+	__u32 pid_level;   /* of the PID namespace that numbers are of, found by `find_level` */
 	__u32 own_frames[STACK_SITES]; /* to be passed over */
 	__u64 first_walks[STACK_SITES][OWN_FRAMES_MAX];
 };

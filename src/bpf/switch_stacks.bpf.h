@@ -88,6 +88,7 @@ static __always_inline void take_stacks(void *ctx, struct task_struct *prev, boo
 
 	if (!scratch)
 		return;
+	begin_epoch(w);
 	if (user_registers(prev, &regs) && config.user_depth && has_user_space(prev)) {
 		t->user_stack =
 			user_stack(prev, tgid_of(prev), scratch, &regs, &w->user_stack, counts);

@@ -173,7 +173,7 @@ static __always_inline void begin_walk(struct user_walk *walk, const struct user
 	walk->memory.slots = 0;
 	walk->memory.reach = 0;
 	walk->memory.words = copy_top(&walk->memory, regs->sp);
-	walk->hash = hash_more(HASH_START, regs->ip);
+	walk->hash = hash_more(stack_hash_start(), regs->ip);
 	walk->count = 1;
 	walk->most = config.user_depth;
 }

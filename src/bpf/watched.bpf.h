@@ -44,6 +44,7 @@ struct watched {
 	__u64 moved; /* with WATCH_MOVED: its last switch, and what it has done since then */
 	__u32 moved_class;
 	__u64 css_set;
+	__u32 stack_epoch; /* of the stacks below */
 	struct last_stack user_stack;
 	__u32 checks;
 	struct slot_memory slots[REMEMBERED + LEAVING];
@@ -258,6 +259,21 @@ static __always_inline bool claim(struct watched *w)
 static __always_inline struct watched *watched_of(struct task_struct *task)
 {
 	return bpf_task_storage_get(&watched_tasks, task, 0, 0);
+}
+
+/* What is remembered of another epoch may be in no pool any more. */
+static __always_inline void begin_epoch(struct watched *w)
+{
+	const __u32 epoch = stack_epoch();
+
+	if (w->stack_epoch == epoch)
+		return;
+	w->stack_epoch = epoch;
+	w->user_stack.number = 0;
+	for (int i = 0; i < USER_REMEMBERED; i++)
+		w->user_stack.memory[i].number = 0;
+	for (int i = 0; i < REMEMBERED + LEAVING; i++)
+		w->slots[i].number = w->slots[i].walked = 0;
 }
 
 /* For the programs that may create storage, which the head of this file names. */

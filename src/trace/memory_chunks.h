@@ -18,14 +18,22 @@ struct memory_chunks {
 	} mapped;
 	size_t bytes; /* of one, as it is mapped */
 	uint32_t entries, entry_bytes;
-	int outer; /* the map of them; not ours */
+	int outer;      /* the map of them; not ours */
+	uint32_t first; /* where they begin in it */
+	int kept;       /* the map of the first one; -1: there is none */
 };
 
-void memory_chunks_init(struct memory_chunks *chunks, int outer, uint32_t entries,
+void memory_chunks_init(struct memory_chunks *chunks, int outer, uint32_t first, uint32_t entries,
 			uint32_t entry_bytes);
 
 /* One more, of zeros; `name` is what bpftool shows. */
 struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name) MUST_CHECK;
+
+/* Gives back all but the first `count`, which nobody uses any more. */
+void memory_chunks_drop(struct memory_chunks *chunks, size_t count);
+
+/* Returns when all programs have ended that run now. There is a chunk. */
+struct error *memory_chunks_wait(const struct memory_chunks *chunks) MUST_CHECK;
 
 void memory_chunks_deinit(struct memory_chunks *chunks);
 

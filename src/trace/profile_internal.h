@@ -68,6 +68,11 @@ struct profile_session {
 	struct counted_table counted;
 	struct amounts slots, runners;
 	struct {
+		bool is_new;           /* since the last reading: the one before has counts left */
+		struct word_map moved; /* numbers of stacks in the one before, to those in this */
+		size_t first_counts;   /* entries when the one before was forgotten */
+	} epoch;
+	struct {
 		ARRAY(struct thread_totals);
 	} totals; /* by record number */
 	struct profile_counts counts;

@@ -11,9 +11,11 @@
 
 struct profile_chunks {
 	struct profile_state *state; /* shared with the programs */
-	struct memory_chunks threads, stacks;
+	struct memory_chunks threads, stacks[STACK_POOLS];
 	uint64_t most_threads, most_words; /* if all of the memory were for these */
+	uint64_t most_stacks;              /* that the programs can find again */
 	size_t budget;                     /* in bytes, for both together */
+	uint64_t first_words;              /* in use when the other pool was emptied */
 };
 
 /* Room for so many stacks of usual depth at the start, and for `bytes` at most. */
@@ -34,6 +36,24 @@ size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number
 /* A stack of ours, as the programs put theirs; STACK_LOST without room. */
 uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frames, size_t count,
 			    enum stack_end end);
+
+/*
+ * Stacks are in one of two pools, and those of a pool go together: when the pool of this epoch has
+ * grown (profile_chunks_has_grown), the next epoch begins, with the other pool. Whoever has numbers
+ * of the one before puts those stacks again, or forgets them, and then empties it.
+ */
+
+/* Is there more in it than twice what was there when the other was emptied, or hardly room? */
+bool profile_chunks_has_grown(const struct profile_chunks *chunks);
+
+/* The other pool is empty. No program puts anything into this one any more when it returns. */
+struct error *profile_chunks_begin_epoch(struct profile_chunks *chunks) MUST_CHECK;
+
+/* Is that stack in the pool of the epoch before? */
+bool profile_chunks_is_before(const struct profile_chunks *chunks, uint32_t number);
+
+/* The pool of the epoch before. */
+void profile_chunks_empty(struct profile_chunks *chunks);
 
 void profile_chunks_deinit(struct profile_chunks *chunks);
 

@@ -222,8 +222,10 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	} else {
 		err = &error_no_memory;
 	}
-	if (!err && !session->stopped)
+	if (!err && !session->stopped) {
 		reading_free_left(&r);
+		err = reading_end_epoch(&r);
+	}
 	if (!err) {
 		if (session->images)
 			image_watch_forget(session->images, session->read_at);

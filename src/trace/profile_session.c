@@ -278,10 +278,12 @@ static struct error *load(struct profile_session *session)
 		return err;
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.find_level), &run))
 		return error_system(errno, "the BPF programs do not run");
-	return profile_chunks_init(&session->chunks, &session->program->bss->state,
-				   bpf_map__fd(session->program->maps.thread_chunks),
-				   bpf_map__fd(session->program->maps.stack_pool),
-				   session->options.stacks, session->options.memory_bytes);
+	err = profile_chunks_init(&session->chunks, &session->program->bss->state,
+				  bpf_map__fd(session->program->maps.thread_chunks),
+				  bpf_map__fd(session->program->maps.stack_pool),
+				  session->options.stacks, session->options.memory_bytes);
+	session->chunks.most_stacks = bpf_map__max_entries(session->program->maps.stack_numbers);
+	return err;
 }
 
 static void open_cgroups(struct profile_session *session)
@@ -420,6 +422,7 @@ void profile_session_close(struct profile_session *session)
 	word_map_deinit(&session->runners.places);
 	array_deinit(&session->runners.values);
 	array_deinit(&session->totals);
+	word_map_deinit(&session->epoch.moved);
 	free(session);
 }
 

@@ -9,7 +9,7 @@
 
 /* --- the counts --- */
 
-static struct counted_entry *entry_of(struct counted_table *table, const struct count_key *key)
+struct counted_entry *reading_entry(struct counted_table *table, const struct count_key *key)
 {
 	const struct name *bytes = names_intern(&table->keys, key, sizeof(*key));
 	uint32_t *place =
@@ -23,6 +23,16 @@ static struct counted_entry *entry_of(struct counted_table *table, const struct 
 		*place = (uint32_t)table->entries.count - 1;
 	}
 	return &table->entries.items[*place];
+}
+
+struct counted_entry *reading_find_entry(const struct counted_table *table,
+					 const struct count_key *key)
+{
+	const struct name *bytes = names_find(&table->keys, key, sizeof(*key));
+
+	return bytes ? &table->entries.items[word_map_find(&table->places,
+							   (struct words){ { (uintptr_t)bytes } })]
+		     : NULL;
 }
 
 static void table_init(struct counted_table *table)
@@ -78,7 +88,7 @@ struct error *reading_each(int map, size_t key_bytes, size_t value_bytes,
 
 static struct error *take_count(void *context, const void *key, const void *value)
 {
-	struct counted_entry *entry = entry_of(context, key);
+	struct counted_entry *entry = reading_entry(context, key);
 
 	if (!entry)
 		return &error_no_memory;
@@ -149,7 +159,7 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 		key.waker_user_stack = t->waker_user_stack;
 		key.waker_kernel_stack = t->waker_kernel_stack;
 	}
-	entry = entry_of(table, &key);
+	entry = reading_entry(table, &key);
 	if (!entry)
 		return &error_no_memory;
 	entry->value.ns += more.ns;
@@ -211,20 +221,16 @@ static struct error *put_entry(struct reading *r, struct counted_entry *entry)
 {
 	struct count_key key;
 	struct count_value before = { 0 };
-	const struct counted_table *old = &r->session->counted;
-	const struct name *known;
+	const struct counted_entry *known;
 	struct error *err;
 
 	memcpy(&key, entry->key->bytes, sizeof(key));
 	if (key.thread >= r->record_count || r->threads[key.thread] == UINT32_MAX ||
 	    key.class >= CLASS_COUNT)
 		return NULL;
-	known = names_find(&old->keys, &key, sizeof(key));
+	known = reading_find_entry(&r->session->counted, &key);
 	if (known)
-		before = old->entries
-				 .items[word_map_find(&old->places,
-						      (struct words){ { (uintptr_t)known } })]
-				 .value;
+		before = known->value;
 	err = put_sample(r, &key, key.class, reading_less(entry->value.ns, before.ns),
 			 reading_less(entry->value.count, before.count), entry->is_in_progress);
 	/* A wait that is followed by one for a CPU is one stretch, and counted as the former. */
@@ -260,7 +266,7 @@ static void forget_left(struct reading *r, struct counted_table *table)
 		struct count_key key;
 
 		memcpy(&key, entry->key->bytes, sizeof(key));
-		if (!reading_is_left(r, key.thread))
+		if (!reading_is_left(r, key.thread) && !reading_is_before(r, &key))
 			continue;
 		bpf_map_delete_elem(map, &key);
 		entry->value = (struct count_value){ 0 };
@@ -274,6 +280,8 @@ struct error *reading_samples(struct reading *r)
 
 	table_init(&table);
 	err = read_table(r, &table);
+	if (!err)
+		err = reading_carry(r, &table);
 	for (size_t i = 0; !err && i < table.entries.count; i++)
 		err = look_at_wait(r, &table.entries.items[i]);
 	for (size_t i = 0; !err && i < table.entries.count; i++)

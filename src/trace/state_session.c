@@ -182,7 +182,7 @@ static struct error *load(struct state_session *session)
 	if (failed)
 		return bpf_programs_load_error(-failed);
 	session->state = &program->bss->state;
-	memory_chunks_init(&session->chunks, bpf_map__fd(program->maps.chunks), STATES_CHUNK,
+	memory_chunks_init(&session->chunks, bpf_map__fd(program->maps.chunks), 0, STATES_CHUNK,
 			   sizeof(struct states_thread));
 	err = look_around(session);
 	return err ? err : first_room(session);

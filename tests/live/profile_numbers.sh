@@ -85,6 +85,36 @@ records_are_used_again() {
 		"$scratch"/many.*.json)" 2500
 }
 
+# Each program has its loader somewhere else, and so stacks of its own: more than there is room for, but not in an
+# interval. The wait of the first sleep is in all of them.
+stacks_are_used_again() {
+	local all=$scratch/all
+
+	rm -rf "$scratch"/stacks.*.raw "$scratch/crowd"
+	mkdir "$scratch/crowd"
+	"$ctprof" offcpu -q --max-map-memory 4MiB -i 300ms -o "$scratch/stacks.raw" -- bash -c '
+		rounds() {
+			for i in {1..40}; do
+				echo "processes 200"
+				until [ -e "$2/stacks.$(printf %03d "$i").raw" ]; do read -t 0.02 <> <(:); done
+			done
+		}
+		/bin/sleep 1000 &
+		rounds "$@" | "$0" "$1" > "$2/told"
+		kill $!
+		wait' "$programs/crowd" "$scratch/crowd" "$scratch" || true
+	equal "rounds" "$(grep -c done "$scratch/told")" 40
+	zstd -dcq "$scratch"/stacks.*.raw | jq -s . > "$all"
+	equal "what was lost" "$(jq '[.[].losses | (.lost // 0) + (.threads_lost // 0)] | add' "$all")" 0
+	jq -r 'def near($what; $a; $b): if ($a - $b) * ($a - $b) <= $b * $b / 10000 then empty else "\($what): \($a), not \($b)" end;
+		[.[] | . as $p | .threads[]? | select(.name == "sleep")] as $sleeps |
+		near("its time"; [$sleeps[].ns[]] | add; ($sleeps | map(.ended_ns) | max) - ($sleeps | map(.begun_ns) | min)),
+		near("its samples"; [.[] | . as $p | range(.samples.ns | length) |
+			select($p.threads[$p.samples.thread[.]].name == "sleep") | $p.samples.ns[.]] | add;
+			[$sleeps[].ns | to_entries[] | select(.key != "on-cpu").value] | add)' "$all" > "$scratch/differs"
+	equal "what differs" "$(< "$scratch/differs")" ""
+}
+
 ends_with_its_targets() {
 	# The second one outlives it, and is its child from the profile's start on.
 	bash -c 'sleep 4; sleep 2 &' &
@@ -127,6 +157,7 @@ run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interru
 run_case "offcpu: what ends while it starts does not go on" needs_profiles ends_while_it_starts_are_ends
 run_case "offcpu --no-stacks: a wait is counted once" needs_profiles waits_are_counted_once
 run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
+run_case "offcpu: stacks that were read make room for others, with --interval" needs_profiles stacks_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
 run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say
 run_case "profile: -e uprobe:FUNCTION without a file" needs_profiles functions_without_a_file
