@@ -36,6 +36,14 @@
 #define array_push(array, ...) \
 	(array_reserve(array, 1) ? ((array)->items[(array)->count++] = (__VA_ARGS__), true) : false)
 
+/* Empty it, to be filled again: it keeps its memory, unless what it held was less than a quarter of
+ * that. So the memory of one that is filled again and again follows what it holds. */
+#define array_clear(array)                                          \
+	((array)->room > 1024 && (array)->count < (array)->room / 4 \
+		 ? (free((array)->items), (array)->items = NULL,    \
+		    (array)->count = (array)->room = 0)             \
+		 : ((array)->count = 0))
+
 #define array_deinit(array) \
 	(free((array)->items), (array)->items = NULL, (array)->count = (array)->room = 0)
 

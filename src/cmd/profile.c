@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -237,6 +238,8 @@ static struct error *show_interval(struct taking *t, const sigset_t *before)
 		t->next_ns += t->arguments->profile.interval_ns;
 	take_pending(before);
 	err = show(t, ++t->interval);
+	/* It was for one interval, and the next one may be of fewer threads. */
+	malloc_trim(0);
 	/* A signal that ended naming in an interval ends the profile. */
 	was_interrupted |= interrupts_came();
 	return err;

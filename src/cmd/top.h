@@ -56,6 +56,8 @@ struct top {
 	struct users users;
 	struct top_inspector inspector;
 	size_t windows;        /* that were read */
+	size_t most_threads;   /* in a window, since memory was given back */
+	unsigned few_threads;  /* windows in a row with a quarter of them, or less */
 	bool has_told_of_lost; /* threads that the engine had no room for */
 	/* Of the screen: what is said of the recording that is made, or shown. */
 	char note[80], problem[320];

@@ -119,12 +119,9 @@ static void *work(void *argument)
 
 static bool copy(struct state_reading *to, const struct state_reading *from)
 {
-	struct state_reading kept = *to;
-
-	kept.threads.count = 0;
-	if (!array_reserve(&kept.threads, from->threads.count))
+	array_clear(&to->threads);
+	if (!array_reserve(&to->threads, from->threads.count))
 		return false;
-	to->threads = kept.threads;
 	to->threads.count = from->threads.count;
 	if (from->threads.count)
 		memcpy(to->threads.items, from->threads.items,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +263,26 @@ struct error *top_read_first(struct top *top)
 	return top->replay ? NULL : read_engine(top, &top->readings[top->now]);
 }
 
+/* Threads whose memory is kept; fewer are not worth giving any back. */
+#define KEPT_THREADS 4096
+#define FEW_WINDOWS  4
+
+/* The library keeps what was given back to it. Arrays of a window that is filled anew give back
+ * what they had for many more threads, so after a few windows all has been. */
+static void follow_threads(struct top *top)
+{
+	const size_t count = top->window.deltas.count;
+
+	if (count > top->most_threads)
+		top->most_threads = count;
+	if (count > top->most_threads / 4 || top->most_threads < KEPT_THREADS)
+		top->few_threads = 0;
+	else if (++top->few_threads == FEW_WINDOWS) {
+		malloc_trim(0);
+		top->most_threads = count;
+	}
+}
+
 struct error *top_read_window(struct top *top)
 {
 	const struct state_reading *before = &top->readings[top->now];
@@ -281,6 +302,7 @@ struct error *top_read_window(struct top *top)
 	err = read_engine(top, &top->readings[top->now]);
 	if (!err)
 		err = state_window_make(&top->window, before, &top->readings[top->now]);
+	follow_threads(top);
 	return err;
 }
 

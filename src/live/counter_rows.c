@@ -239,7 +239,7 @@ static struct error *start_reading(struct state_reading *reading, const struct c
 	reading->at_unix_ns = s->captured_at_unix_ns.value;
 	reading->measured = 0;
 	reading->cost = (struct state_cost){ 0 };
-	reading->threads.count = 0;
+	array_clear(&reading->threads);
 	return array_reserve(&reading->threads, room) ? NULL : &error_no_memory;
 }
 

@@ -198,7 +198,7 @@ static struct error *counters_read(void *self, struct state_reading *reading)
 	c->boot_offset = (int64_t)(clock_ns(CLOCK_BOOTTIME) - c->walk_ns);
 	reading->at_ns = c->walk_ns;
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
-	reading->threads.count = 0;
+	array_clear(&reading->threads);
 	err = walk(c);
 	if (!err)
 		err = kept_threads_put(&c->threads, reading);

@@ -162,7 +162,7 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	/* Of who is born after this, nothing is in this window. */
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	reading->threads.count = 0;
+	array_clear(&reading->threads);
 	err = state_session_read(exact->session, take, &visit);
 	if (!err && !visit.has_memory)
 		err = &error_no_memory;

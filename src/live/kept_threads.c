@@ -88,10 +88,39 @@ struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, 
 	return add(threads, tid, start);
 }
 
+static bool has_shrunk(const struct kept_threads *threads)
+{
+	return threads->slots.room > 4096 && threads->used < threads->slots.room / 4;
+}
+
+/* After many have ended: those that are left, in a table of their size. */
+static void shrink(struct kept_threads *threads)
+{
+	struct kept_threads less = { .free = KEPT_NONE,
+				     .last_id = threads->last_id,
+				     .round = threads->round };
+
+	if (!array_reserve(&less.slots, threads->used))
+		return;
+	for (size_t i = 0; i < threads->slots.count; i++)
+		if (threads->slots.items[i].tid)
+			less.slots.items[less.slots.count++] = threads->slots.items[i];
+	less.used = less.slots.count;
+	while (less.bucket_count <= less.used)
+		if (!grow_buckets(&less)) {
+			kept_threads_deinit(&less);
+			return;
+		}
+	kept_threads_deinit(threads);
+	*threads = less;
+}
+
 void kept_threads_begin(struct kept_threads *threads)
 {
 	threads->round++;
-	threads->met.count = 0;
+	array_clear(&threads->met);
+	if (has_shrunk(threads))
+		shrink(threads);
 }
 
 bool kept_threads_met(struct kept_threads *threads, struct kept_thread *kept)

@@ -203,7 +203,7 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 	ret->at_unix_ns = snapshot->capture->states_at_unix_ns.value;
 	ret->measured = 0;
 	ret->cost = (struct state_cost){ 0 };
-	ret->threads.count = 0;
+	array_clear(&ret->threads);
 	if (!array_reserve(&ret->threads, snapshot->threads.count))
 		return &error_no_memory;
 	for (size_t i = 0; i < snapshot->threads.count; i++) {

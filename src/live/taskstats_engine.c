@@ -289,7 +289,7 @@ static struct error *delays_read(void *self, struct state_reading *reading)
 	reading->at_ns = clock_ns(CLOCK_MONOTONIC);
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
 	reading->measured = delay_times_measured(delay_switch_is_on(d->names.proc, &d->buffer));
-	reading->threads.count = 0;
+	array_clear(&reading->threads);
 	err = list(d);
 	for (size_t done = 0; done < d->asked.count && !err; done += TASKSTATS_BATCH_MAX) {
 		const size_t left = d->asked.count - done;

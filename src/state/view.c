@@ -387,7 +387,7 @@ void state_list_init(struct state_list *list)
 
 static void clear(struct state_list *list)
 {
-	list->lines.count = 0;
+	array_clear(&list->lines);
 	list->total = (struct state_line){ .id = 0 };
 	names_deinit(&list->names);
 	arena_deinit(&list->arena);

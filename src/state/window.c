@@ -116,7 +116,6 @@ static bool index_threads(struct word_map *map, const struct state_reading *read
 static void add_threads(struct state_window *window, const struct state_reading *before,
 			const struct state_reading *now, const struct word_map *earlier)
 {
-	window->deltas.count = 0;
 	for (size_t i = 0; i < now->threads.count; i++) {
 		const struct state_thread *thread = &now->threads.items[i];
 		uint32_t found = word_map_find(earlier, (struct words){ { thread->id } });
@@ -140,10 +139,11 @@ static void add_threads(struct state_window *window, const struct state_reading 
 struct error *state_window_make(struct state_window *window, const struct state_reading *before,
 				const struct state_reading *now)
 {
-	size_t missing = grown(window->deltas.count, now->threads.count);
 	struct word_map earlier = { 0 };
 
-	if (!array_reserve(&window->deltas, missing) || !index_threads(&earlier, before)) {
+	array_clear(&window->deltas);
+	if (!array_reserve(&window->deltas, now->threads.count) ||
+	    !index_threads(&earlier, before)) {
 		word_map_deinit(&earlier);
 		return &error_no_memory;
 	}

@@ -446,7 +446,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		goes_on = visit(context, session->ended.items[i].number,
 				&session->ended.items[i].thread,
 				session->ended.items[i].thread.ended);
-	session->ended.count = 0;
+	array_clear(&session->ended);
 	for (uint32_t number = 1; !err && goes_on && number < count; number++) {
 		struct states_thread *t = thread_at(session, number);
 		uint64_t now, since;

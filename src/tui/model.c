@@ -26,7 +26,8 @@ static bool copy_window(struct model *model, const struct state_window *window)
 	const size_t count = window->deltas.count;
 	struct state_window kept;
 
-	model->threads.count = model->window.deltas.count = 0;
+	array_clear(&model->threads);
+	array_clear(&model->window.deltas);
 	if (!array_reserve(&model->threads, count) || !array_reserve(&model->window.deltas, count))
 		return false;
 	kept = model->window;
