@@ -255,6 +255,28 @@ static struct coder *find_coder(struct kept *kept, uint32_t pid)
 		       : NULL;
 }
 
+/* Numbers whose place is another's by now go. With the lock. */
+static void forget_others(struct kept *kept)
+{
+	struct word_map pids = { 0 };
+
+	for (size_t i = 0; i < kept->coders.count; i++) {
+		const struct words key = { { kept->coders.items[i].pid } };
+		uint32_t *place;
+
+		if (word_map_find(&kept->pids, key) != i)
+			continue;
+		place = word_map_at(&pids, key);
+		if (!place) {
+			word_map_deinit(&pids);
+			return;
+		}
+		*place = (uint32_t)i;
+	}
+	word_map_deinit(&kept->pids);
+	kept->pids = pids;
+}
+
 /* The place of the process; NULL without memory. With the lock. */
 static struct coder *add_coder(struct kept *kept, uint32_t pid)
 {
@@ -265,6 +287,8 @@ static struct coder *add_coder(struct kept *kept, uint32_t pid)
 		return known;
 	if (kept->coders.count < KEPT_PROCESSES_MAX && !array_reserve(&kept->coders, 1))
 		return NULL;
+	if (kept->pids.count >= 2 * KEPT_PROCESSES_MAX)
+		forget_others(kept);
 	place = word_map_at(&kept->pids, (struct words){ { pid } });
 	if (!place)
 		return NULL;

@@ -7,6 +7,9 @@
  * 100 libraries have 8 KiB. */
 #define FREE_BYTES ((size_t)16 << 10)
 
+/* Fewer numbers of processes are not worth being forgotten. */
+#define NUMBERS_KEPT 4096
+
 struct image {
 	uint32_t pid;
 	struct image *before; /* the one that the number had before */
@@ -610,6 +613,33 @@ static bool is_forgotten(const struct image *image, uint64_t time_ns)
 	return image->is_over && image->ended_ns < time_ns && !image->number;
 }
 
+/* Numbers of which no image is left. Those that are to be told of say where they are. */
+static void forget_numbers(struct image_table *table)
+{
+	struct word_map by_pid = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->latest.count; i++)
+		count += table->latest.items[i].image != NULL;
+	if (table->latest.count < NUMBERS_KEPT || count > table->latest.count / 2 ||
+	    table->changed_before != table->changed.count || !word_map_reserve(&by_pid, count + 1))
+		return;
+	table->changed_before = table->changed.count = 0;
+	count = 0;
+	for (size_t i = 0; i < table->latest.count; i++) {
+		const struct latest latest = table->latest.items[i];
+
+		if (!latest.image)
+			continue;
+		/* There is room. */
+		*word_map_at(&by_pid, (struct words){ { latest.pid } }) = (uint32_t)count;
+		table->latest.items[count++] = latest;
+	}
+	table->latest.count = count;
+	word_map_deinit(&table->by_pid);
+	table->by_pid = by_pid;
+}
+
 void image_table_forget(struct image_table *table, uint64_t time_ns)
 {
 	for (size_t i = 0; i < table->latest.count; i++)
@@ -622,4 +652,5 @@ void image_table_forget(struct image_table *table, uint64_t time_ns)
 				place = &image->before;
 			}
 		}
+	forget_numbers(table);
 }

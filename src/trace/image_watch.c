@@ -30,6 +30,9 @@
 /* Bytes of records that wait; beyond, they are taken without waiting for older ones. */
 #define WAITING_MAX ((size_t)64 << 20)
 
+/* Processes that are known to have been noted. */
+#define NOTED_MAX 16384
+
 /* Before so many processes are read, the rings are emptied. */
 #define READ_AT_ONCE 64
 
@@ -266,6 +269,11 @@ static void note_later(struct image_watch *watch, uint32_t pid)
 		return;
 	if (number != WORD_MAP_NEW && watch->noted_begun.items[number] == now.begun_ns)
 		return;
+	/* Who is noted once more is kept once. */
+	if (watch->noted_begun.count >= NOTED_MAX) {
+		word_map_deinit(&watch->noted);
+		array_deinit(&watch->noted_begun);
+	}
 	if (!array_reserve(&watch->noted_begun, 1) || !array_reserve(&watch->coders, 1))
 		return;
 	place = word_map_at(&watch->noted, key);
