@@ -7,6 +7,7 @@
 
 #include "base/word_map.h"
 #include "unwind/descriptions.h"
+#include "unwind/inferred.h"
 #include "unwind/rows.h"
 
 /* All files of a host share UNWIND_RULES_MAX; the largest that were seen have some thousand. */
@@ -18,8 +19,11 @@ struct builder {
 	const struct cfi_machine *machine;
 	struct code code;
 	struct descriptions loaded, debug;
-	struct word_map numbers; /* of rules */
+	struct inferred inferred; /* of what they say nothing about */
+	struct word_map numbers;  /* of rules */
 	struct unwind_rows rows;
+	bool is_go;
+	bool says_little; /* more code has no function than has one */
 	uint32_t gap;     /* number of what nothing is said about */
 	uint64_t covered; /* up to here functions have rows */
 	uint64_t from;    /* of the function that is being read, what is before has its rows */
@@ -197,33 +201,48 @@ static bool is_begun(const struct elf *elf)
 /* What it takes to begin, written by hand. */
 #define ENTRY_BYTES 256
 
-/* Code that no function has. Nobody called what the file begins with; where that is written by
- * hand, as in the dynamic linker, nothing says so: it is taken for the first ENTRY_BYTES of it. */
-static bool add_piece(struct builder *b, uint64_t start, uint64_t end)
+static bool put_inferred(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	struct builder *b = context;
+
+	return rule->kind == UNWIND_RULE_NONE ? unwind_rows_put(&b->rows, address, b->gap)
+					      : put_rule(context, address, rule);
+}
+
+/* Code that no function has: what its instructions say. Nobody called what the file begins with:
+ * where they say nothing, it is taken for the first ENTRY_BYTES of it. */
+static bool add_piece(struct builder *b, const struct code_range *range, uint64_t start,
+		      uint64_t end)
 {
 	const uint64_t entry = b->entry;
 	uint64_t stop = end - entry > ENTRY_BYTES ? entry + ENTRY_BYTES : end;
 
 	if (end - start >= FOREIGN_BYTES && keeps_pointers(b, start))
 		return unwind_rows_put(&b->rows, start, UNWIND_NUMBER_POINTER) &&
-		       unwind_rows_put(&b->rows, end, UNWIND_NUMBER_NONE);
-	if (entry >= start && entry < end)
+		       unwind_rows_put(&b->rows, end, b->gap);
+	/* Of what is jumped to from elsewhere that says how it is there. */
+	if (!(b->says_little ? inferred_look(&b->inferred, range->start, range->end)
+			     : inferred_look(&b->inferred, start, end)))
+		return false;
+	b->from = start;
+	if (entry >= start && entry < end && !inferred_says(&b->inferred, entry))
 		return unwind_rows_put(&b->rows, entry, UNWIND_NUMBER_STOP) &&
-		       unwind_rows_put(&b->rows, stop, UNWIND_NUMBER_NONE);
-	return true;
+		       unwind_rows_put(&b->rows, stop, b->gap);
+	return inferred_show(&b->inferred, start, end, put_inferred, b) &&
+	       unwind_rows_put(&b->rows, end, b->gap);
 }
 
-/* Between two functions. Where frame pointers are kept in all of them, that is said already. */
+/* Between two functions. Go keeps frame pointers in all of them. */
 static bool add_gap(struct builder *b, uint64_t to)
 {
-	if (b->gap != UNWIND_NUMBER_NONE)
+	if (b->is_go)
 		return true;
 	for (; b->piece < b->code.count && b->code.ranges[b->piece].start < to; b->piece++) {
 		const struct code_range *range = &b->code.ranges[b->piece];
 		uint64_t start = range->start > b->covered ? range->start : b->covered;
 		uint64_t end = range->end < to ? range->end : to;
 
-		if (start < end && !add_piece(b, start, end))
+		if (start < end && (!enter_code(b, start) || !add_piece(b, range, start, end)))
 			return false;
 		/* The rest of it comes behind the next function. */
 		if (range->end > to)
@@ -264,8 +283,24 @@ static bool is_go(const struct elf *elf)
 	return elf_has_section(elf, ".gopclntab") || elf_has_section(elf, ".data.rel.ro.gopclntab");
 }
 
+static bool says_little(const struct builder *b)
+{
+	const struct descriptions *all[] = { &b->loaded, &b->debug };
+	uint64_t described = 0, bytes = 0;
+
+	for (size_t i = 0; i < array_length(all); i++)
+		for (size_t j = 0; j < all[i]->functions.count; j++)
+			described +=
+				all[i]->functions.items[j].end - all[i]->functions.items[j].start;
+	for (size_t i = 0; i < b->code.count; i++)
+		bytes += b->code.ranges[i].end - b->code.ranges[i].start;
+	return described < bytes / 2;
+}
+
 static bool build(struct builder *b, const struct elf *elf)
 {
+	bool has_said;
+
 	unwind_rows_init(&b->rows, &b->table);
 	if (!code_init(&b->code, elf, (uint64_t)UNWIND_BLOCKS_MAX << UNWIND_BLOCK_BITS) ||
 	    !descriptions_read(&b->loaded, frame_section_loaded(elf), b->machine, &b->code) ||
@@ -273,11 +308,20 @@ static bool build(struct builder *b, const struct elf *elf)
 		return false;
 	b->table.refused = b->loaded.refused + b->debug.refused;
 	b->entry = is_begun(elf) ? elf->entry : 0;
-	b->gap = is_go(elf) ? UNWIND_NUMBER_POINTER : UNWIND_NUMBER_NONE;
+	b->is_go = is_go(elf);
+	b->says_little = says_little(b);
+	has_said = b->loaded.functions.count + b->debug.functions.count != 0;
+	/* What says nothing may keep frame pointers. */
+	b->gap = b->is_go || !has_said ? UNWIND_NUMBER_POINTER : UNWIND_NUMBER_NONE;
+	if (!inferred_init(&b->inferred, elf, b->entry) || !add_functions(b) || !leave_code(b) ||
+	    !unwind_rows_finish(&b->rows))
+		return false;
 	/* Then it is nothing to walk by. */
-	if (b->loaded.functions.count + b->debug.functions.count == 0 && !is_go(elf))
-		return unwind_rows_finish(&b->rows);
-	return add_functions(b) && leave_code(b) && unwind_rows_finish(&b->rows);
+	if (!has_said && !b->is_go && !b->inferred.functions) {
+		unwind_table_deinit(&b->table);
+		b->table.refused = b->loaded.refused + b->debug.refused;
+	}
+	return true;
 }
 
 static void builder_deinit(struct builder *b)
@@ -286,6 +330,7 @@ static void builder_deinit(struct builder *b)
 	code_deinit(&b->code);
 	descriptions_deinit(&b->loaded);
 	descriptions_deinit(&b->debug);
+	inferred_deinit(&b->inferred);
 	word_map_deinit(&b->numbers);
 }
 

@@ -230,11 +230,11 @@ static bool same_at(struct comparison *c, uint64_t pc, const struct unwind_rule 
 	*ret_end = pc + 1;
 	c->result.looks++;
 	c->why = "whether there is a function";
-	/* Nothing is said of what a file begins with, as a rule of ours; what is behind it is too
-	 * near to be something else. */
+	/* Nothing is said: ours has what instructions say (tests/unit/test_unwind_inferred.c), or
+	 * that the file begins there. */
 	if (dwarf_cfi_addrframe(c->cfi, pc, &frame))
-		return rule->kind == UNWIND_RULE_NONE || rule->kind == UNWIND_RULE_POINTER ||
-		       (rule->kind == UNWIND_RULE_STOP && pc - c->entry < 256);
+		return rule->kind != UNWIND_RULE_OTHER &&
+		       (rule->kind != UNWIND_RULE_STOP || pc - c->entry < 256);
 	dwarf_frame_info(frame, &start, &end, &is_signal);
 	if (end > pc)
 		*ret_end = end;

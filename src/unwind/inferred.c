@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unwind/inferred.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "base/word_map.h"
+#include "unwind/frame_state.h"
+
+/* That compilers give to functions. */
+#define FUNCTION_ALIGNMENT 16
+/* Instructions of one that only jumps on. */
+#define STUB_MAX 2
+
+enum mark {
+	IS_ENTRY = 1,  /* of a function, for sure */
+	IS_TARGET = 2, /* of a jump */
+	IS_READ = 4,   /* `operations` has it */
+	IS_SWEPT = 8,  /* one instruction behind the other arrives here */
+	IS_NEW = 16,   /* reached in this function */
+};
+
+struct flow {
+	struct decoder *decoder;
+	struct word_map numbers; /* of states */
+	struct {
+		ARRAY(struct frame_state);
+	} states;
+	/* Of the stretch that is looked at, by where in it. */
+	uint64_t start;
+	const uint8_t *code;
+	uint32_t size;
+	uint8_t *marks;
+	struct operation *operations;
+	uint32_t *state_at; /* number, counted from 1; 0: nothing is known */
+	/* Of the function that is followed. */
+	struct {
+		ARRAY(uint32_t);
+	} ways, reached;
+	/* Calls, of all functions, behind which others jump to. */
+	struct {
+		ARRAY(uint32_t);
+	} later;
+	size_t agreed, disagreed;
+	/* Of the stretch. Each function costs its size, but what is tried in vain does, too. */
+	uint64_t steps_left;
+	bool no_memory;
+};
+
+#define STEPS_OF_BYTE 4
+
+/* The largest file that was seen has some thousand. */
+#define STATES_MAX 65536
+
+/* --- states --- */
+
+/* 0: there is no memory, or there are too many. */
+static uint32_t number_of(struct flow *flow, const struct frame_state *state)
+{
+	struct words key = { { 0 } };
+	uint32_t *number;
+
+	static_assert(sizeof(*state) == 16, "a state is two words of a key");
+	memcpy(key.w, state, sizeof(*state));
+	if (flow->states.count >= STATES_MAX) {
+		const uint32_t known = word_map_find(&flow->numbers, key);
+
+		return known == WORD_MAP_NEW ? 0 : known;
+	}
+	number = word_map_at(&flow->numbers, key);
+	if (number && *number == WORD_MAP_NEW) {
+		if (!array_push(&flow->states, *state))
+			number = NULL;
+		else
+			*number = (uint32_t)flow->states.count;
+	}
+	flow->no_memory |= !number;
+	return number ? *number : 0;
+}
+
+/* --- following --- */
+
+static const struct operation *operation_at(struct flow *flow, uint32_t at)
+{
+	if (!(flow->marks[at] & IS_READ)) {
+		flow->operations[at] =
+			decoder_read(flow->decoder, flow->code + at, flow->size - at);
+		flow->marks[at] |= IS_READ;
+	}
+	return &flow->operations[at];
+}
+
+static void reach(struct flow *flow, uint32_t at, const struct frame_state *state)
+{
+	const uint32_t number = number_of(flow, state);
+
+	if (!number) {
+		flow->disagreed++;
+		return;
+	}
+	if (!array_push(&flow->reached, at) || !array_push(&flow->ways, at)) {
+		flow->no_memory = true;
+		return;
+	}
+	flow->state_at[at] = number;
+	flow->marks[at] |= IS_NEW;
+}
+
+/* A way arrives. */
+static void arrive(struct flow *flow, uint32_t at, const struct frame_state *state, bool jumps)
+{
+	if (flow->state_at[at]) {
+		const bool fit =
+			frame_state_agrees(&flow->states.items[flow->state_at[at] - 1], state);
+
+		/* A loop agrees with itself, which says nothing. */
+		flow->agreed += fit && !(flow->marks[at] & IS_NEW);
+		/* Nothing is behind a call that does not return, and the next function may be. */
+		flow->disagreed += !fit && (jumps || !(flow->marks[at] & IS_ENTRY));
+		return;
+	}
+	/* A tail call, or the end of a function that calls who does not return. */
+	if (flow->marks[at] & IS_ENTRY) {
+		flow->agreed += jumps && state->sp == frame_at_entry.sp;
+		flow->disagreed += jumps && state->sp != frame_at_entry.sp;
+		return;
+	}
+	reach(flow, at, state);
+}
+
+static void jump(struct flow *flow, uint32_t at, const struct operation *operation,
+		 const struct frame_state *state)
+{
+	const int64_t to = (int64_t)at + operation->value;
+
+	if (to >= 0 && to < flow->size)
+		arrive(flow, (uint32_t)to, state, true);
+	else
+		flow->agreed += operation->kind == OPERATION_JUMP && state->sp == frame_at_entry.sp;
+}
+
+static void go_on(struct flow *flow, uint32_t at, const struct operation *operation,
+		  const struct frame_state *state)
+{
+	const uint32_t next = at + operation->length;
+
+	if (next < flow->size)
+		arrive(flow, next, state, false);
+}
+
+static bool is_aligned(const struct flow *flow, uint32_t at)
+{
+	return (flow->start + at) % FUNCTION_ALIGNMENT == 0;
+}
+
+/* Is what follows a call there because the call does not return? */
+static bool is_other_function(struct flow *flow, uint32_t at)
+{
+	const enum operation_kind kind = operation_at(flow, at)->kind;
+
+	return kind == OPERATION_PAD || (kind == OPERATION_PUSH && is_aligned(flow, at));
+}
+
+/* Behind a call that does not return is what others jump to: these say how it is there. */
+static void go_on_behind_call(struct flow *flow, uint32_t at, const struct operation *operation,
+			      const struct frame_state *state)
+{
+	const uint32_t next = at + operation->length;
+
+	if (next < flow->size && flow->marks[next] & IS_TARGET && !flow->state_at[next])
+		flow->no_memory |= !array_push(&flow->later, at);
+	else if (next < flow->size && !is_other_function(flow, next))
+		go_on(flow, at, operation, state);
+}
+
+static void follow_one(struct flow *flow, uint32_t at)
+{
+	const struct operation operation = *operation_at(flow, at);
+	struct frame_state state = flow->states.items[flow->state_at[at] - 1];
+
+	frame_state_apply(&state, &operation);
+	switch ((enum operation_kind)operation.kind) {
+	case OPERATION_NONE:
+		flow->disagreed++;
+		break;
+	case OPERATION_END:
+		break;
+	case OPERATION_SIGRETURN:
+		flow->agreed++;
+		break;
+	case OPERATION_RETURN:
+		if (state.sp != FRAME_UNKNOWN) {
+			flow->agreed += state.sp == frame_at_entry.sp;
+			flow->disagreed += state.sp != frame_at_entry.sp;
+		}
+		break;
+	case OPERATION_JUMP:
+		jump(flow, at, &operation, &state);
+		break;
+	case OPERATION_JUMP_INDIRECT:
+		/* A stub; else it may be a switch. */
+		flow->agreed += state.sp == frame_at_entry.sp && flow->reached.count <= STUB_MAX;
+		break;
+	case OPERATION_BRANCH:
+		jump(flow, at, &operation, &state);
+		go_on(flow, at, &operation, &state);
+		break;
+	case OPERATION_CALL:
+	case OPERATION_CALL_INDIRECT:
+		go_on_behind_call(flow, at, &operation, &state);
+		break;
+	default:
+		go_on(flow, at, &operation, &state);
+	}
+}
+
+/* A function from its first instruction, or what an indirect jump leads to. It is forgotten unless
+ * its ways agree; `is_sure`: also where no way says so. */
+static bool follow(struct flow *flow, uint32_t start, const struct frame_state *state, bool is_sure)
+{
+	bool is_fit;
+
+	flow->ways.count = flow->reached.count = 0;
+	flow->agreed = flow->disagreed = 0;
+	reach(flow, start, state);
+	while (!flow->no_memory && flow->ways.count) {
+		if (!flow->steps_left) {
+			flow->disagreed++;
+			break;
+		}
+		flow->steps_left--;
+		follow_one(flow, flow->ways.items[--flow->ways.count]);
+	}
+	is_fit = !flow->no_memory && !flow->disagreed && (flow->agreed || is_sure);
+	for (size_t i = 0; i < flow->reached.count; i++) {
+		flow->marks[flow->reached.items[i]] &= (uint8_t)~IS_NEW;
+		if (!is_fit)
+			flow->state_at[flow->reached.items[i]] = 0;
+	}
+	return is_fit;
+}
+
+/* --- a stretch of code --- */
+
+/* One instruction behind the other, for where jumps and calls lead. */
+static void sweep(struct flow *flow)
+{
+	for (uint32_t at = 0; at < flow->size;) {
+		const struct operation *operation = operation_at(flow, at);
+		const int64_t to = (int64_t)at + operation->value;
+
+		flow->marks[at] |= IS_SWEPT;
+		if (to >= 0 && to < flow->size) {
+			if (operation->kind == OPERATION_CALL)
+				flow->marks[to] |= IS_ENTRY;
+			if (operation->kind == OPERATION_JUMP ||
+			    operation->kind == OPERATION_BRANCH)
+				flow->marks[to] |= IS_TARGET;
+		}
+		at += operation->length ? operation->length : 1;
+	}
+}
+
+/* Does nothing go on to what is behind it? */
+static bool is_end(const struct operation *operation)
+{
+	switch ((enum operation_kind)operation->kind) {
+	case OPERATION_NONE:
+	case OPERATION_PAD:
+	case OPERATION_JUMP:
+	case OPERATION_JUMP_INDIRECT:
+	case OPERATION_RETURN:
+	case OPERATION_END:
+	case OPERATION_SIGRETURN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* So begins a function. It may never return, and then no way says so. */
+static bool makes_frame(struct flow *flow, uint32_t at)
+{
+	const struct operation *operation = operation_at(flow, at);
+
+	return is_aligned(flow, at) &&
+	       (operation->kind == OPERATION_PUSH ||
+		(operation->kind == OPERATION_ADD_SP && operation->value < 0));
+}
+
+static bool follow_case(struct flow *flow, uint32_t at, uint32_t jump_state)
+{
+	const struct frame_state state = flow->states.items[jump_state - 1];
+
+	return follow(flow, at, &state, false);
+}
+
+/* What no way has reached yet: case labels, which an indirect jump leads to, with its state;
+ * functions that nobody calls by name. */
+static void look_at_rest(struct inferred *inferred)
+{
+	struct flow *flow = inferred->flow;
+	uint32_t jump_state = 0; /* of the last one in this function */
+	bool may_begin = true, is_behind_pad = true;
+
+	for (uint32_t at = 0; at < flow->size && !flow->no_memory; at++) {
+		const struct operation *operation;
+
+		if (!flow->state_at[at] && !(flow->marks[at] & IS_SWEPT))
+			continue;
+		operation = operation_at(flow, at);
+		if (flow->marks[at] & IS_ENTRY)
+			jump_state = 0;
+		else if (!flow->state_at[at] && may_begin && operation->kind != OPERATION_PAD &&
+			 operation->kind != OPERATION_NONE && operation->kind != OPERATION_END) {
+			if (!(jump_state && follow_case(flow, at, jump_state)) &&
+			    (!jump_state || is_behind_pad || is_aligned(flow, at)) &&
+			    follow(flow, at, &frame_at_entry, !jump_state && makes_frame(flow, at)))
+				jump_state = 0;
+		}
+		if (flow->state_at[at] && operation->kind == OPERATION_JUMP_INDIRECT)
+			jump_state = flow->state_at[at];
+		may_begin = is_end(operation);
+		is_behind_pad = operation->kind == OPERATION_PAD;
+	}
+}
+
+/* Behind the calls that may not return, where nobody has jumped. */
+static void go_on_late(struct flow *flow)
+{
+	for (size_t i = 0; i < flow->later.count && !flow->no_memory; i++) {
+		const uint32_t at = flow->later.items[i], next = at + flow->operations[at].length;
+
+		/* The function may have turned out not to agree. */
+		if (flow->state_at[at] && !flow->state_at[next]) {
+			const struct frame_state state = flow->states.items[flow->state_at[at] - 1];
+
+			follow(flow, next, &state, false);
+		}
+	}
+	flow->later.count = 0;
+}
+
+static void look_at(struct inferred *inferred)
+{
+	struct flow *flow = inferred->flow;
+
+	sweep(flow);
+	if (inferred->begin - flow->start < flow->size) {
+		const uint32_t at = (uint32_t)(inferred->begin - flow->start);
+
+		flow->marks[at] |= IS_ENTRY;
+		follow(flow, at, &frame_at_begin, true);
+	}
+	for (uint32_t at = 0; at < flow->size && !flow->no_memory; at++) {
+		if (flow->state_at[at])
+			continue;
+		if (!(flow->marks[at] & IS_ENTRY))
+			continue;
+		if (follow(flow, at, &frame_at_entry, true))
+			inferred->functions++;
+		else
+			inferred->refused++;
+	}
+	go_on_late(flow);
+	look_at_rest(inferred);
+}
+
+/* --- rules --- */
+
+/* What the kernel has put below the frame of a handler: struct ucontext, of
+ * arch/x86/include/uapi/asm/sigcontext.h. */
+static const struct unwind_rule of_signal = {
+	.kind = UNWIND_RULE_FRAME,
+	.flags = UNWIND_SIGNAL | UNWIND_DEREF,
+	.base = UNWIND_BASE_SP,
+	.cfa_offset = 160,
+	.ra = UNWIND_AT_SP,
+	.ra_offset = 21,
+	.bp = UNWIND_AT_SP,
+	.bp_offset = 15,
+	.bx = UNWIND_AT_SP,
+	.bx_offset = 16,
+};
+
+bool inferred_show(const struct inferred *inferred, uint64_t start, uint64_t end, cfi_visit *visit,
+		   void *context)
+{
+	static const struct unwind_rule none = { .kind = UNWIND_RULE_NONE };
+	struct flow *flow = inferred->flow;
+	const uint64_t base = flow ? flow->start : 0;
+	uint64_t shown = start;
+
+	if (!flow || start < base)
+		return true;
+	for (uint64_t at = start - base; at < flow->size && base + at < end; at++) {
+		const struct operation *operation;
+		struct unwind_rule rule;
+		uint64_t from = base + at;
+
+		if (!flow->state_at[at])
+			continue;
+		operation = operation_at(flow, (uint32_t)at);
+		rule = frame_state_rule(&flow->states.items[flow->state_at[at] - 1]);
+		if (operation->kind == OPERATION_SIGRETURN) {
+			rule = of_signal;
+			/* It is looked up one byte before, as if it had called; so that byte is of
+			 * no use to what ends there. */
+			from -= from > start;
+		}
+		if ((shown < from && !visit(context, shown, &none)) || !visit(context, from, &rule))
+			return false;
+		shown = base + at + operation->length;
+	}
+	return shown >= end || visit(context, shown, &none);
+}
+
+/* --- all of it --- */
+
+static void free_stretch(struct flow *flow)
+{
+	free(flow->marks);
+	free(flow->operations);
+	free(flow->state_at);
+	flow->marks = NULL;
+	flow->operations = NULL;
+	flow->state_at = NULL;
+	flow->size = 0;
+	/* Some functions have ten thousand states, and the next stretch has others. */
+	word_map_deinit(&flow->numbers);
+	array_deinit(&flow->states);
+	flow->later.count = 0;
+}
+
+/* The first at or behind an address. */
+static size_t first_entry(const struct inferred *inferred, uint64_t address)
+{
+	size_t low = 0, high = inferred->entries.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (inferred->entries.items[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool prepare(struct inferred *inferred, uint64_t start, const uint8_t *code, uint32_t size)
+{
+	struct flow *flow = inferred->flow;
+
+	if (!flow) {
+		flow = inferred->flow = calloc(1, sizeof(*flow));
+		if (flow)
+			flow->decoder = decoder_create();
+		if (!flow || !flow->decoder)
+			return false;
+	}
+	flow->start = start;
+	flow->code = code;
+	flow->size = size;
+	flow->steps_left = (uint64_t)size * STEPS_OF_BYTE;
+	flow->marks = calloc(size, sizeof(*flow->marks));
+	flow->operations = calloc(size, sizeof(*flow->operations));
+	flow->state_at = calloc(size, sizeof(*flow->state_at));
+	if (!flow->marks || !flow->operations || !flow->state_at)
+		return false;
+	for (size_t i = first_entry(inferred, start);
+	     i < inferred->entries.count && inferred->entries.items[i] - start < size; i++)
+		flow->marks[inferred->entries.items[i] - start] |= IS_ENTRY;
+	return true;
+}
+
+/* Up to 15 bytes between functions are mostly nothing, and there are as many of them as functions.
+ */
+static bool is_padding(const uint8_t *code, uint64_t size)
+{
+	for (uint64_t at = 0; at < size;) {
+		if (code[at] == 0x66 || code[at] == 0x2e || code[at] == 0x90 || code[at] == 0xcc ||
+		    code[at] == 0)
+			at++;
+		else if (size - at >= 3 && code[at] == 0x0f && code[at + 1] == 0x1f)
+			at += 3;
+		else
+			return false;
+	}
+	return true;
+}
+
+bool inferred_look(struct inferred *inferred, uint64_t start, uint64_t end)
+{
+	const uint64_t left = INFERRED_BYTES_MAX - inferred->bytes;
+	const uint64_t size = end - start < left ? end - start : left;
+	const uint8_t *code = size ? (const uint8_t *)elf_at(inferred->elf, start, size) : NULL;
+
+	if (start == inferred->last && end == inferred->last_end)
+		return true;
+	inferred->last = start;
+	inferred->last_end = end;
+	if (inferred->flow)
+		free_stretch(inferred->flow);
+	if (inferred->elf->machine != EM_X86_64 || !code || is_padding(code, size))
+		return true;
+	inferred->bytes += size;
+	if (!prepare(inferred, start, code, (uint32_t)size))
+		return false;
+	look_at(inferred);
+	return !inferred->flow->no_memory;
+}
+
+bool inferred_says(const struct inferred *inferred, uint64_t address)
+{
+	const struct flow *flow = inferred->flow;
+
+	return flow && address - flow->start < flow->size && flow->state_at[address - flow->start];
+}
+
+/* A part that the compiler has put elsewhere is no function. */
+static bool is_function(const char *name, const Elf64_Sym *symbol)
+{
+	const size_t length = strlen(name);
+	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+	const bool is_typed = type == STT_FUNC || type == STT_GNU_IFUNC;
+	const bool is_global = type == STT_NOTYPE && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
+
+	return symbol->st_shndx != SHN_UNDEF && symbol->st_value && (is_typed || is_global) &&
+	       !(length > 5 && memcmp(name + length - 5, ".cold", 5) == 0);
+}
+
+static bool take_symbol(void *context, const char *name, const Elf64_Sym *symbol)
+{
+	struct inferred *inferred = context;
+
+	if (is_function(name, symbol))
+		inferred->no_memory |= !array_push(&inferred->entries, symbol->st_value);
+	return !inferred->no_memory;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+bool inferred_init(struct inferred *inferred, const struct elf *elf, uint64_t begin)
+{
+	*inferred = (struct inferred){ .elf = elf, .begin = begin };
+	if (elf->machine == EM_X86_64)
+		elf_each_symbol(elf, take_symbol, inferred);
+	if (inferred->entries.count)
+		qsort(inferred->entries.items, inferred->entries.count,
+		      sizeof(*inferred->entries.items), by_address);
+	return !inferred->no_memory;
+}
+
+void inferred_deinit(struct inferred *inferred)
+{
+	struct flow *flow = inferred->flow;
+
+	array_deinit(&inferred->entries);
+	if (flow) {
+		free_stretch(flow);
+		decoder_destroy(flow->decoder);
+		array_deinit(&flow->ways);
+		array_deinit(&flow->later);
+		array_deinit(&flow->reached);
+		free(flow);
+	}
+	inferred->flow = NULL;
+}
