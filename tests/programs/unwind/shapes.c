@@ -280,6 +280,7 @@ static void thread_shape(act *last)
 	pthread_join(thread, NULL);
 }
 
+#ifdef __GLIBC__ /* musl has none of these */
 static ucontext_t context_inside, context_outside;
 
 NOT_INLINED void context_main(void);
@@ -303,6 +304,7 @@ static void context_shape(act *last)
 	makecontext(&context_inside, context_main, 0);
 	swapcontext(&context_outside, &context_inside);
 }
+#endif
 
 /* --- which there are --- */
 
@@ -324,7 +326,9 @@ static const struct shape {
 	{ "altstack", altstack_shape, 1 },
 	{ "vfork", vfork_shape, 0 },
 	{ "thread", thread_shape, 0 },
+#ifdef __GLIBC__
 	{ "context", context_shape, 0 },
+#endif
 	{ "all", all_shape, 0 },
 };
 
