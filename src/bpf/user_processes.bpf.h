@@ -14,6 +14,15 @@ static __always_inline void ask_for(__u32 tgid, __u64 generation)
 		bpf_map_update_elem(&unwind_asked, &tgid, &generation, BPF_NOEXIST);
 }
 
+/* Is it about to become another program, or becoming it? Not every kernel has task->in_execve. */
+static __always_inline bool calls_execve(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	/* execve() and execveat(). */
+	return !bpf_core_field_exists(regs->orig_ax) || regs->orig_ax == 59 || regs->orig_ax == 322;
+}
+
 /* What is known of the mappings of a process; UNWIND_GOES_ON: all that is needed. */
 static __always_inline __u32 find_process(struct task_struct *task, __u32 tgid,
 					  struct unwind_process *ret)
@@ -34,8 +43,12 @@ static __always_inline __u32 find_process(struct task_struct *task, __u32 tgid,
 	mm = task->mm;
 	if (ret->exec_pages && mm && mm->exec_vm < ret->exec_pages) {
 		ask_for(tgid, ret->generation);
-		ret->generation = 0;
-		return UNWIND_CHANGED;
+		/* Something was unmapped, and nobody is there any more; where the rest is, is known
+		 * as before. But an exec has dropped all of it, and the stack. */
+		if (calls_execve(task)) {
+			ret->generation = 0;
+			return UNWIND_CHANGED;
+		}
 	}
 	return UNWIND_GOES_ON;
 }

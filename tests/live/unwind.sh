@@ -86,6 +86,16 @@ late_libraries_are_walked() {
 		if $whole < 20 then "\($whole) of \([$all[].count] | sum)" else empty end'
 }
 
+# Until it is read what is left, what is known of that goes on to hold.
+dropped_libraries_cost_no_callers() {
+	start "$unwind_programs/closing" "$unwind_programs/libloaded.so"
+	take offcpu -d 6s -p "$pid"
+	agrees "naps after a library was dropped" '[samples | select(.stack | index("nap_after_close"))] as $all |
+		([$all[] | select(.stack | index("close_1") and index("main")).count] | sum) as $whole |
+		([samples | .count] | sum) as $sum |
+		if $whole < 30 or .losses.walks.changed > 0 then "\($whole) of \($sum), \(.losses.walks)" else empty end'
+}
+
 # --- files that are not where they were ---
 
 replaced_files_are_walked() {
@@ -254,6 +264,7 @@ run_case "unwind: a program of a mount namespace that is gone" needs_profiles in
 run_case "unwind: a raw profile has names of the vDSO" needs_profiles raw_files_name_the_vdso
 run_case "unwind: walks go to the outer end" few_walks_end_early
 run_case "unwind: a library that is loaded while it is watched" needs_profiles late_libraries_are_walked
+run_case "unwind: a library that is dropped while it is watched" needs_profiles dropped_libraries_cost_no_callers
 run_case "unwind: a program that was replaced, and one that is gone" needs_profiles replaced_files_are_walked
 for way in garbage kernel zero; do
 	run_case "unwind: broken $way" needs_profiles broken_stacks_end broken "$way" nap 8
