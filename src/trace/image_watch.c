@@ -358,6 +358,11 @@ int image_watch_fd(const struct image_watch *watch)
 	return watch->waiting;
 }
 
+bool image_watch_has_waiting(const struct image_watch *watch)
+{
+	return record_queue_bytes(&watch->queue);
+}
+
 /* What happened before something is read must not come after it. */
 static void take_all(struct image_watch *watch)
 {

@@ -61,6 +61,9 @@ void image_watch_poll(struct image_watch *watch);
  */
 int image_watch_fd(const struct image_watch *watch);
 
+/* Was something told that the last poll left for the next one? */
+bool image_watch_has_waiting(const struct image_watch *watch);
+
 /*
  * What is there as of the last poll (trace/image_table.h). All that the kernel told before the poll
  * began is in it.

@@ -503,6 +503,11 @@ int profile_session_fd(const struct profile_session *session)
 	return session->unwinder ? image_watch_fd(session->images) : -1;
 }
 
+uint64_t profile_session_due_ns(const struct profile_session *session)
+{
+	return session->unwinder ? unwinder_due_ns(session->unwinder) : UINT64_MAX;
+}
+
 bool profile_session_has_threads(const struct profile_session *session)
 {
 	const uint32_t count = session->chunks.state->next_thread;

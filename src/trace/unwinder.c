@@ -337,11 +337,16 @@ static void build(struct unwinder *unwinder, struct process *process, const stru
 	space_shelf_release(unwinder->spaces, before);
 }
 
+static uint64_t pause_of_building(const struct process *process)
+{
+	return process->space ? process->space->count * (uint64_t)PAUSE_NS : 0;
+}
+
 static bool is_too_soon(const struct process *process, const struct image_now *now,
 			uint64_t time_ns)
 {
-	return process->space && process->begun_ns == now->begun_ns &&
-	       time_ns - process->built_ns < (uint64_t)process->space->count * PAUSE_NS;
+	return process->begun_ns == now->begun_ns &&
+	       time_ns - process->built_ns < pause_of_building(process);
 }
 
 static bool is_wanted(const struct unwinder *unwinder, const struct image_now *now)
@@ -735,6 +740,20 @@ bool unwinder_had_news(struct unwinder *unwinder)
 
 	unwinder->has_news = false;
 	return had;
+}
+
+uint64_t unwinder_due_ns(const struct unwinder *unwinder)
+{
+	uint64_t due_ns = image_watch_has_waiting(unwinder->options.images) ? 0 : UINT64_MAX;
+	const struct process *process;
+
+	TAILQ_FOREACH(process, &unwinder->late, late)
+	{
+		const uint64_t at_ns = process->built_ns + pause_of_building(process);
+
+		due_ns = at_ns < due_ns ? at_ns : due_ns;
+	}
+	return due_ns;
 }
 
 const struct unwind_store *unwinder_store(const struct unwinder *unwinder)

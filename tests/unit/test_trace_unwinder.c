@@ -687,6 +687,39 @@ TEST(code_that_is_made_has_frame_pointers)
 	close_scene(&scene);
 }
 
+/* Nobody tells of it again, so whoever ticks has to know. */
+TEST(what_comes_too_soon_says_when_it_is_due)
+{
+	struct scene scene;
+	void *made[16];
+
+	start_with_us(&scene);
+	for (size_t i = 0; i < array_length(made); i++) {
+		struct unwind_process process;
+
+		made[i] =
+			mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (made[i] == MAP_FAILED)
+			skip();
+		unwinder_tick(scene.unwinder);
+		for (;;) {
+			uint64_t due_ns;
+
+			process = said(&scene, getpid());
+			if (mapping_at(&scene, &process, (uintptr_t)made[i]))
+				break;
+			due_ns = unwinder_due_ns(scene.unwinder);
+			assert_int_not_equal(due_ns, UINT64_MAX);
+			while (clock_ns(CLOCK_MONOTONIC) < due_ns)
+				usleep(10);
+			unwinder_tick(scene.unwinder);
+		}
+	}
+	for (size_t i = 0; i < array_length(made); i++)
+		munmap(made[i], 4096);
+	close_scene(&scene);
+}
+
 /* --- files without a build-id --- */
 
 /* A program of the host, of which nobody says which one it is. */
@@ -802,4 +835,5 @@ UNIT_TESTS(cmocka_unit_test(each_file_of_ours_has_its_rules),
 	   cmocka_unit_test(a_loss_for_lack_of_memory_is_of_one_process),
 	   cmocka_unit_test(what_is_forgotten_after_a_loss_has_an_end_and_is_all),
 	   cmocka_unit_test(code_that_is_made_has_frame_pointers),
+	   cmocka_unit_test(what_comes_too_soon_says_when_it_is_due),
 	   cmocka_unit_test(a_file_without_build_id_is_the_same_until_it_changes))
