@@ -28,6 +28,7 @@ enum unit {
 
 #define NS_PER_S    UINT64_C(1000000000)
 #define TICKS_PER_S 100u
+#define NS_PER_TICK (NS_PER_S / TICKS_PER_S)
 _Static_assert(60 * NS_PER_S > UINT32_MAX, "five seconds do not fit into 32 bits");
 
 /* What can be compared with each other. */

@@ -152,7 +152,6 @@ struct metric_set task_plan_rows(const struct task_plan *plan)
 
 /* --- what /proc computes --- */
 
-#define NS_PER_TICK (NS_PER_S / TICKS_PER_S)
 
 /*
  * User and system time are counted in whole ticks, and shown scaled to the precise run time, never

@@ -81,7 +81,8 @@ static void summing_init(struct summing *summing, const struct selection *select
 }
 
 /* A record is read once, from front to back, and only where it was measured. */
-static bool take_thread(struct summing *summing, const struct thread_record *record)
+static bool take_thread(struct summing *summing, const struct thread_record *record,
+			const struct metric_set *impossible)
 {
 	struct group_sums *sums = summing->sums;
 
@@ -91,7 +92,9 @@ static bool take_thread(struct summing *summing, const struct thread_record *rec
 		for (; left; left &= left - 1) {
 			size_t id = w * 64 + (size_t)__builtin_ctzll(left);
 
-			if (!aggregate_take(&sums->metrics[id], &metrics[id], &record->values))
+			if (!aggregate_take(&sums->metrics[id], &metrics[id], &record->values,
+					    impossible &&
+						    metric_set_has(impossible, (enum metric_id)id)))
 				return false;
 		}
 	}
@@ -103,20 +106,23 @@ static bool take_thread(struct summing *summing, const struct thread_record *rec
 	for (size_t i = 0; i < summing->derived_count; i++) {
 		enum derived_id id = summing->derived[i];
 
-		derived_add(&sums->derived[id], &derived_metrics[id], record, summing->with_waits);
+		derived_add(&sums->derived[id], &derived_metrics[id], record, summing->with_waits,
+			    impossible);
 	}
 	return true;
 }
 
 bool group_sum(const struct group *group, const struct selection *selection,
-	       const struct metric_set *with_waits, struct group_sums *sums)
+	       const struct metric_set *with_waits, const struct impossible *impossible,
+	       struct group_sums *sums)
 {
 	struct summing summing;
 
 	reset(sums, selection, group->count);
 	summing_init(&summing, selection, with_waits, sums);
 	for (size_t t = 0; t < group->count; t++)
-		if (!take_thread(&summing, &group->threads[t]->record))
+		if (!take_thread(&summing, &group->threads[t]->record,
+				 impossible_of(impossible, group->threads[t])))
 			return false;
 	return true;
 }

@@ -4,7 +4,7 @@
  *
  *	err = groups_init(&groups, snapshot, key_of, keys.count);
  *	...
- *	if (!group_sum(&groups.items[key], &wanted, &sides->waits.added, &sums))
+ *	if (!group_sum(&groups.items[key], &wanted, &sides->waits.added, &impossible, &sums))
  *		return &error_no_memory;
  *
  * A group is a run of threads, and its values are made when they are asked for: there may be as
@@ -13,6 +13,7 @@
 #ifndef COMPARE_GROUP_H
 #define COMPARE_GROUP_H
 
+#include "compare/impossible.h"
 #include "metric/aggregate.h"
 #include "metric/derived.h"
 #include "snapshot/model.h"
@@ -71,9 +72,10 @@ struct group_sums {
 };
 
 /* Add up the selected metrics of a group, and to those in `with_waits` what has passed of waits
- * that are not booked yet (waits.h). False without memory. */
+ * that are not booked yet (waits.h). Values that cannot be are counted. False without memory. */
 bool group_sum(const struct group *group, const struct selection *selection,
-	       const struct metric_set *with_waits, struct group_sums *sums) MUST_CHECK;
+	       const struct metric_set *with_waits, const struct impossible *impossible,
+	       struct group_sums *sums) MUST_CHECK;
 
 void group_sums_deinit(struct group_sums *sums);
 

@@ -155,8 +155,9 @@ static bool is_broken(const struct judgement *judgement, const struct row *row)
 bool judge_row(struct finding *finding, const struct row *row)
 {
 	finding->groups++;
-	if (!row->change.has_delta) {
-		finding->unmeasured++;
+	if (!row->change.has_delta || row_is_impossible(row)) {
+		finding->unmeasured += !row->change.has_delta;
+		finding->impossible += row->change.has_delta;
 		return true;
 	}
 	if (!is_broken(finding->judgement, row))
@@ -173,7 +174,7 @@ void judge_finish(struct sheet *sheet)
 		part_finish(&finding->broken, sheet->view);
 		if (finding->count)
 			finding->verdict = VERDICT_BROKEN;
-		else if (!finding->groups || finding->unmeasured)
+		else if (!finding->groups || finding->unmeasured || finding->impossible)
 			finding->verdict = VERDICT_UNDECIDED;
 	}
 }

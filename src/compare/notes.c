@@ -175,6 +175,64 @@ static bool note_waits(struct sheet *sheet)
 	return done;
 }
 
+/* --- what cannot be --- */
+
+/* "run_time_ns, avg_wait_ns and 3 more": the first that are selected. */
+#define NAMES_SHOWN 4
+#define NAMES_MAX   320
+static void name_selected(char *names, const struct sheet *sheet, const struct selection *which)
+{
+	size_t used = 0, shown = 0, more = 0;
+
+	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
+		if (!selection_has(which, i))
+			continue;
+		if (shown == NAMES_SHOWN)
+			more++;
+		else
+			used += (size_t)snprintf(names + used, NAMES_MAX - used, "%s%s",
+						 shown++ ? ", " : "", sheet->measures[i].name);
+	}
+	if (more)
+		snprintf(names + used, NAMES_MAX - used, " and %zu more", more);
+}
+
+static bool note_impossible(struct sheet *sheet)
+{
+	char names[NAMES_MAX];
+
+	if (!sheet->marked_rows)
+		return true;
+	name_selected(names, sheet, &sheet->marked);
+	return sheet_note(sheet,
+			  "(!) marks impossible values, in %zu row%s of %s: more than a thread "
+			  "lived%s. The kernel accounted them wrongly%s",
+			  sheet->marked_rows, plural(sheet->marked_rows), names,
+			  sheet->comparing ? ", or than passed between the captures" : "",
+			  sheet->comparing ? "; they rank last" : "");
+}
+
+/* Of those that are shown, and whose waits in progress are not known. */
+static bool note_began_before(struct sheet *sheet)
+{
+	struct selection which = { 0 };
+	char names[NAMES_MAX];
+
+	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
+		if (metric_set_has(&sheet->impossible.began_before, i) &&
+		    metric_set_has(&sheet->view->metrics.metrics, i) &&
+		    sheet_has(sheet, metrics[i].section))
+			metric_set_add(&which.metrics, i);
+	if (metric_set_is_empty(&which.metrics))
+		return true;
+	name_selected(names, sheet, &which);
+	return sheet_note(
+		sheet,
+		"%s grew by more than the time between the captures in some thread: a wait "
+		"that began before is booked when it ends",
+		names);
+}
+
 /* --- what is in no row --- */
 
 static bool note_lost(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s)
@@ -333,7 +391,8 @@ static bool note_unseen(struct sheet *sheet)
 
 struct error *sheet_fill_notes(struct sheet *sheet)
 {
-	bool done = note_waits(sheet) && note_ticks(sheet) && note_normalize(sheet);
+	bool done = note_waits(sheet) && note_impossible(sheet) && note_began_before(sheet) &&
+		    note_ticks(sheet) && note_normalize(sheet);
 
 	done = done && note_cut_short(sheet) && note_lost(sheet, "baseline", sheet->baseline) &&
 	       note_lost(sheet, sheet->comparing ? "candidate" : "snapshot", sheet->candidate);

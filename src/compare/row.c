@@ -85,9 +85,11 @@ static int by_measure(const struct row *x, const struct row *y)
 }
 
 /* Every thread that is idle slept for as long as the comparison took, and more threads for longer
- * than all CPUs can run: what happened would stand below that. */
-static bool ranks_last(const struct row *row, enum order order)
+ * than all CPUs can run: what happened would stand below that. What cannot be is below all. */
+static int rank_class(const struct row *row, enum order order)
 {
+	if (row_is_impossible(row))
+		return 2;
 	return order == ORDER_USUAL && row->measure->metric && row->measure->metric->is_idle;
 }
 
@@ -96,7 +98,7 @@ static int by_rank(const void *a, const void *b, void *context)
 	const struct row *x = a, *y = b;
 	const enum order *order = context;
 	double p = rank_of(x, *order), q = rank_of(y, *order);
-	int found = (int)ranks_last(x, *order) - (int)ranks_last(y, *order);
+	int found = rank_class(x, *order) - rank_class(y, *order);
 
 	if (found)
 		return found;

@@ -53,6 +53,12 @@ struct row {
 	const struct certainty *certainty; /* NULL: one capture on each side */
 };
 
+/* Does a thread have more time in it than there was (impossible.h), on either side? */
+static inline bool row_is_impossible(const struct row *row)
+{
+	return row->before.impossible || row->after.impossible;
+}
+
 /* Rows that are ordered among each other. */
 struct block {
 	ARRAY(struct row);

@@ -113,6 +113,14 @@ bool sheet_add(struct sheet *sheet, const struct measure *measure, const struct 
 	return part_add(&sheet->parts[measure->section], sheet->view, sheet->comparing, row);
 }
 
+void sheet_mark(struct sheet *sheet, const struct row *row)
+{
+	if (!row_is_impossible(row))
+		return;
+	selection_add(&sheet->marked, row->measure->number);
+	sheet->marked_rows++;
+}
+
 bool sheet_note(struct sheet *sheet, const char *format, ...)
 {
 	va_list arguments;
@@ -288,6 +296,7 @@ void sheet_destroy(struct sheet *sheet)
 	groups_deinit(&sheet->after);
 	groups_deinit(&sheet->gone);
 	groups_deinit(&sheet->born);
+	impossible_deinit(&sheet->impossible);
 	for (size_t i = 0; i < sheet->findings.count; i++)
 		part_deinit(&sheet->findings.items[i].broken);
 	array_deinit(&sheet->findings);

@@ -41,6 +41,7 @@ struct finding {
 	const struct judgement *judgement;
 	enum verdict verdict;
 	size_t groups, unmeasured; /* that it was about */
+	size_t impossible;         /* of them, with a value that cannot be */
 	size_t count;              /* rows that broke it */
 	struct part broken;        /* these, as many as the limit allows */
 };
@@ -69,6 +70,9 @@ struct sheet {
 	struct groups before, after, gone, born;
 	uint32_t *order; /* key numbers in the order groups are shown in */
 	struct coverage coverage_before, coverage_after;
+	struct impossible impossible;  /* of both snapshots */
+	struct selection marked;       /* what has a value that cannot be, in some row */
+	size_t marked_rows;
 	size_t matching, shared; /* groups of that name; of them, on both sides */
 	size_t strangers;        /* threads older than the capture that lacks them */
 	bool *in_both; /* of several captures: keys that both sides have in one; else NULL */

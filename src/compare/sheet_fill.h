@@ -26,6 +26,9 @@ bool sheet_add(struct sheet *sheet, const struct measure *measure, const struct 
 /* Fill in the change, per second if so wanted. */
 void sheet_change(const struct sheet *sheet, struct row *row);
 
+/* Count a row with a value that cannot be, for the note about them. */
+void sheet_mark(struct sheet *sheet, const struct row *row);
+
 bool sheet_note(struct sheet *sheet, const char *format, ...)
 	__attribute__((format(printf, 2, 3))) MUST_CHECK;
 

@@ -118,9 +118,10 @@ static bool sum_sides(struct work *work, const struct group *before, const struc
 	struct sheet *sheet = work->sheet;
 	const struct metric_set *with_waits = &sheet->sides->waits.added;
 
-	if (before && !group_sum(before, &work->needed, with_waits, &work->before))
+	if (before &&
+	    !group_sum(before, &work->needed, with_waits, &sheet->impossible, &work->before))
 		return false;
-	if (!group_sum(after, &work->needed, with_waits, &work->after))
+	if (!group_sum(after, &work->needed, with_waits, &sheet->impossible, &work->after))
 		return false;
 	if (sheet->view->normalize == NORMALIZE_NOT)
 		return true;
@@ -220,7 +221,8 @@ static bool add_births(struct work *work)
 
 	for (size_t k = 0; k < sheet->sides->keys.count; k++)
 		born.count += sheet->born.items[k].count;
-	if (!group_sum(&born, &work->needed, &sheet->sides->waits.added, &work->after))
+	if (!group_sum(&born, &work->needed, &sheet->sides->waits.added, &sheet->impossible,
+		       &work->after))
 		return false;
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
 		struct datum datum = i < METRIC_COUNT
@@ -228,7 +230,7 @@ static bool add_births(struct work *work)
 					     : derived_datum(&work->after.derived[i - METRIC_COUNT],
 							     &derived_metrics[i - METRIC_COUNT]);
 
-		if (datum.kind == DATUM_NUMBER && !datum.partial)
+		if (datum.kind == DATUM_NUMBER && !datum.partial && !datum.impossible)
 			work->host_change[i] += (double)datum.number / scale;
 		else if (born.count)
 			work->has_host_change[i] = false;
@@ -260,7 +262,7 @@ static bool find_host_change(struct work *work)
 			continue;
 		row = make_row(work, NULL, 0, &before, &after, i);
 		work->host_change[i] = row.change.delta;
-		work->has_host_change[i] = row.change.has_delta;
+		work->has_host_change[i] = row.change.has_delta && !row_is_impossible(&row);
 	}
 	return !sheet->view->window || add_births(work);
 }
@@ -273,7 +275,8 @@ struct ranked {
 	double value[SORT_KEYS_MAX];
 };
 
-/* What has no value comes last in either direction; equals stay in the order of their names. */
+/* What has no value, or one that cannot be, comes last in either direction; equals stay in the
+ * order of their names. */
 static int by_rank(const void *a, const void *b, void *context)
 {
 	const struct ranked *x = a, *y = b;
@@ -306,6 +309,7 @@ static bool rank_group(struct work *work, struct ranked *ranked)
 
 		ranked->has[i] = sheet->comparing ? row.change.has_delta
 						  : datum_magnitude(&row.after, &ranked->value[i]);
+		ranked->has[i] &= !row_is_impossible(&row);
 		if (sheet->comparing)
 			ranked->value[i] = row.change.delta;
 	}
@@ -382,10 +386,13 @@ static bool add_rows(struct work *work, uint32_t place, uint32_t key)
 
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
 		enum section table = sheet_section_of(&sheet->measures[i]);
+		struct row row;
 
-		if (selection_has(&work->rows, i) &&
-		    !part_add(&sheet->parts[table], sheet->view, sheet->comparing,
-			      make_row(work, label_of(sheet, key), place, before, after, i)))
+		if (!selection_has(&work->rows, i))
+			continue;
+		row = make_row(work, label_of(sheet, key), place, before, after, i);
+		sheet_mark(sheet, &row);
+		if (!part_add(&sheet->parts[table], sheet->view, sheet->comparing, row))
 			return false;
 	}
 	return true;
@@ -441,6 +448,17 @@ static bool run(struct work *work)
 	return done && sheet_find_alones(sheet);
 }
 
+static bool find_impossible(struct sheet *sheet)
+{
+	const struct metric_set *with_waits = &sheet->sides->waits.added;
+	struct impossible *impossible = &sheet->impossible;
+
+	return impossible_by_age(impossible, sheet->candidate, with_waits) &&
+	       (!sheet->comparing ||
+		(impossible_by_age(impossible, sheet->baseline, with_waits) &&
+		 impossible_by_window(impossible, sheet->baseline, sheet->candidate, with_waits)));
+}
+
 struct error *sheet_fill_threads(struct sheet *sheet)
 {
 	struct error *err = sheet_make_groups(sheet);
@@ -454,7 +472,7 @@ struct error *sheet_fill_threads(struct sheet *sheet)
 	work->before_now = sheet->comparing ? now_ticks(sheet->baseline) : 0;
 	work->after_now = now_ticks(sheet->candidate);
 	select_all(work);
-	err = run(work) ? NULL : &error_no_memory;
+	err = find_impossible(sheet) && run(work) ? NULL : &error_no_memory;
 	group_sums_deinit(&work->before);
 	group_sums_deinit(&work->after);
 	free(work);

@@ -25,6 +25,7 @@ struct series {
 	const struct name *group;
 	uint32_t number;
 	uint32_t threads[2], measured[2]; /* of the last capture */
+	uint32_t impossible[2];           /* threads, of the capture that has most of them */
 	struct sample samples[2];         /* baseline, candidate */
 	bool tested;
 };
@@ -101,6 +102,9 @@ static bool take_row(struct trial *trial, const struct row *row, size_t side)
 {
 	bool window = trial->windows;
 	bool added = window && row->measure->is_total;
+	uint32_t impossible = row->before.impossible > row->after.impossible
+				      ? row->before.impossible
+				      : row->after.impossible;
 	struct series *series;
 	double value;
 
@@ -116,6 +120,8 @@ static bool take_row(struct trial *trial, const struct row *row, size_t side)
 	series->tested &= !window || added || measure_is_derived(row->measure);
 	series->threads[side] = row->threads_after;
 	series->measured[side] = row->after.measured;
+	if (impossible > series->impossible[side])
+		series->impossible[side] = impossible;
 	sample_add(&series->samples[side], value);
 	return true;
 }
@@ -239,6 +245,7 @@ static struct datum mean_datum(const struct series *series, size_t side)
 	return (struct datum){ .kind = DATUM_REAL,
 			       .measured = series->measured[side],
 			       .threads = series->threads[side],
+			       .impossible = series->impossible[side],
 			       .real = series->samples[side].mean };
 }
 
@@ -277,7 +284,10 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 		    judge_is_about(sheet->findings.items[i].judgement, row.group) &&
 		    !judge_row(&sheet->findings.items[i], &row))
 			return false;
-	return !is_shown(sheet, series) || part_add(&sheet->parts[section], sheet->view, true, row);
+	if (!is_shown(sheet, series))
+		return true;
+	sheet_mark(sheet, &row);
+	return part_add(&sheet->parts[section], sheet->view, true, row);
 }
 
 /* P values of the series that were tested, adjusted; the others get one above 1. */

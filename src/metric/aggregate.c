@@ -51,7 +51,7 @@ static void add_total(struct aggregate *a, uint64_t value)
 }
 
 bool aggregate_take(struct aggregate *a, const struct metric *metric,
-		    const struct thread_values *values)
+		    const struct thread_values *values, bool impossible)
 {
 	switch (metric->family) {
 	case FAMILY_NONE:
@@ -62,8 +62,11 @@ bool aggregate_take(struct aggregate *a, const struct metric *metric,
 	case FAMILY_MAX: {
 		uint64_t value = metric_load_u64(values, metric);
 
-		if (value > a->largest)
+		if (value > a->largest) {
 			a->largest = value;
+			a->impossible = 0;
+		}
+		impossible &= value == a->largest;
 		break;
 	}
 	case FAMILY_RANGE:
@@ -77,6 +80,7 @@ bool aggregate_take(struct aggregate *a, const struct metric *metric,
 		add_affinity(a, metric_load_name(values, metric));
 		break;
 	}
+	a->impossible += impossible;
 	a->measured++;
 	return true;
 }
@@ -169,6 +173,7 @@ struct datum aggregate_datum(const struct aggregate *a, const struct metric *met
 
 	datum.measured = (uint32_t)a->measured;
 	datum.threads = (uint32_t)a->threads;
+	datum.impossible = (uint32_t)a->impossible;
 	datum.partial = !aggregate_is_complete(a, metric);
 	return datum;
 }

@@ -21,6 +21,7 @@ struct tally {
 
 struct aggregate {
 	size_t threads, measured;
+	size_t impossible; /* threads whose value cannot be; of FAMILY_MAX, if it is the largest */
 	union {
 		uint64_t total;   /* FAMILY_SUM: saturates at UINT64_MAX */
 		uint64_t largest; /* FAMILY_MAX */
@@ -37,10 +38,11 @@ struct aggregate {
 	};
 };
 
-/* Take the value of one more thread in, which has it measured. `threads` is the caller's to count:
- * it is the same for all metrics of a group. False when out of memory. */
+/* Take the value of one more thread in, which has it measured, and cannot be if `impossible`.
+ * `threads` is the caller's to count: it is the same for all metrics of a group. False when out of
+ * memory. */
 bool aggregate_take(struct aggregate *a, const struct metric *metric,
-		    const struct thread_values *values);
+		    const struct thread_values *values, bool impossible);
 
 /* Add to the sum what is not booked yet of the wait of a thread, whose value was taken. */
 void aggregate_take_wait(struct aggregate *a, const struct metric *metric,

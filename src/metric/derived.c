@@ -98,8 +98,9 @@ static __int128 total_of(const struct thread_record *thread, const struct metric
 }
 
 static void add_delays(struct derived_sum *sum, const struct thread_record *thread,
-		       const struct metric_set *with_waits)
+		       const struct metric_set *with_waits, const struct metric_set *impossible)
 {
+	bool doubtful = false;
 	uint8_t had = 0;
 
 	for (size_t i = 0; i < DERIVED_DELAYS; i++) {
@@ -107,9 +108,11 @@ static void add_delays(struct derived_sum *sum, const struct thread_record *thre
 			continue;
 		sum->delays[i] += total_of(thread, &metrics[delays[i]], with_waits);
 		had |= (uint8_t)(1 << i);
+		doubtful |= impossible && metric_set_has(impossible, delays[i]);
 	}
 	if (!had)
 		return;
+	sum->impossible += doubtful;
 	sum->mixed_delays |= sum->measured && had != sum->had;
 	sum->had |= had;
 	sum->measured++;
@@ -126,14 +129,15 @@ bool derived_takes_waits(const struct derived *d, const struct metric *total)
 }
 
 void derived_add(struct derived_sum *sum, const struct derived *d,
-		 const struct thread_record *thread, const struct metric_set *with_waits)
+		 const struct thread_record *thread, const struct metric_set *with_waits,
+		 const struct metric_set *impossible)
 {
 	static const struct metric_set booked = { 0 };
 	const struct metric_set *waits = d->form == DERIVED_QUOTIENT ? &booked : with_waits;
 
 	sum->threads++;
 	if (d->form == DERIVED_OFFCPU) {
-		add_delays(sum, thread, waits);
+		add_delays(sum, thread, waits, impossible);
 		return;
 	}
 	if (!metric_set_has(&thread->measured, metric_id(d->a)) ||
@@ -141,6 +145,8 @@ void derived_add(struct derived_sum *sum, const struct derived *d,
 		return;
 	sum->a += total_of(thread, d->a, waits);
 	sum->b += total_of(thread, d->b, waits);
+	sum->impossible += impossible && (metric_set_has(impossible, metric_id(d->a)) ||
+					  metric_set_has(impossible, metric_id(d->b)));
 	sum->measured++;
 }
 
@@ -195,6 +201,7 @@ struct datum derived_datum(const struct derived_sum *sum, const struct derived *
 	datum.measured = (uint32_t)sum->measured;
 	datum.threads = (uint32_t)sum->threads;
 	datum.partial = sum->measured < sum->threads || sum->mixed_delays;
+	datum.impossible = (uint32_t)sum->impossible;
 	datum.inputs = sum->had;
 	return datum;
 }

@@ -58,18 +58,21 @@ struct derived_sum {
 	__int128 a, b;
 	__int128 delays[DERIVED_DELAYS]; /* of DERIVED_OFFCPU */
 	size_t measured, threads;
+	size_t impossible; /* threads with an input that cannot be */
 	uint8_t had;       /* the delays that some thread had, a bit for each */
 	bool mixed_delays; /* not all threads had the same */
 };
 
 /*
- * Take one more thread in. A sum starts as all zero.
+ * Take one more thread in, of whose metrics those in `impossible` cannot be (NULL: none). A sum
+ * starts as all zero.
  *
  * To the totals in `with_waits` is added what has passed of their waits (metric_unbooked). Amounts
  * for each event never have it: the count below the line has the waits that ended.
  */
 void derived_add(struct derived_sum *sum, const struct derived *derived,
-		 const struct thread_record *thread, const struct metric_set *with_waits);
+		 const struct thread_record *thread, const struct metric_set *with_waits,
+		 const struct metric_set *impossible);
 
 /* Does what has passed of this total's waits count in it? */
 bool derived_takes_waits(const struct derived *derived, const struct metric *total);

@@ -105,6 +105,7 @@ const struct metric_source_info metric_source_infos[SOURCE_COUNT] = {
 #define USER_ONLY(other)   .owners = OWNERS_USER, .counterpart = METRIC_##other
 #define KERNEL_ONLY(other) .owners = OWNERS_KERNEL, .counterpart = METRIC_##other
 #define IDLE               .is_idle = true
+#define MAY_EXCEED_LIFE    .may_exceed_life = true
 #define IN_PROGRESS(name)  .in_progress = METRIC_##name
 
 /* In NEEDS a gate is written by its bare name. */

@@ -150,6 +150,7 @@ struct metric {
 	enum metric_owners owners;  /* which threads can have it */
 	enum metric_id counterpart; /* what others have instead; 0: nothing */
 	bool is_idle; /* time in which it wanted nothing; of most threads, all that there is */
+	bool may_exceed_life;    /* a time, but not one that passes for the thread while it lives */
 	enum metric_delay delay; /* DELAY_NONE: it is no delay */
 	/* What has passed of this total, and is booked only when it ends, stands in this metric; 0:
 	 * in none. */

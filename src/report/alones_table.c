@@ -36,7 +36,8 @@ bool alones_table_row(struct alones_table *table, size_t row,
 	char cell[CELL_MAX];
 	size_t column = 2;
 
-	if (!group_sum(alone->group, &wanted, &table->sheet->sides->waits.added, table->sums))
+	if (!group_sum(alone->group, &wanted, &table->sheet->sides->waits.added,
+		       &table->sheet->impossible, table->sums))
 		return false;
 	snprintf(cell, sizeof(cell), "%zu", alone->group->count);
 	if (!take(context, 0, name_text(label)) || !take(context, 1, text_of(cell)))

@@ -215,7 +215,7 @@ static bool each_of_alone(const struct sheet *sheet, const struct alone *alone, 
 
 	for (size_t i = 0; i < ALONE_METRICS; i++)
 		metric_set_add(&wanted.metrics, alone_metrics[i]);
-	if (!group_sum(alone->group, &wanted, &sheet->sides->waits.added, sums))
+	if (!group_sum(alone->group, &wanted, &sheet->sides->waits.added, &sheet->impossible, sums))
 		return false;
 	for (size_t i = 0; i < ALONE_METRICS; i++) {
 		enum metric_id id = alone_metrics[i];

@@ -31,7 +31,7 @@ static inline bool build_aggregate(struct aggregate *a, const struct metric *met
 {
 	a->threads++;
 	return !metric_set_has(&thread->measured, metric_id(metric)) ||
-	       aggregate_take(a, metric, &thread->values);
+	       aggregate_take(a, metric, &thread->values, false);
 }
 
 static inline bool is_measured(const struct ctprof_thread *thread, enum metric_id id)

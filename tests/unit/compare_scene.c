@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_TICK 10000000u
 #define SCENE_DAY   1700000000000000000u /* ns since 1970, of the moment of boot */
 
 /* --- comparisons --- */

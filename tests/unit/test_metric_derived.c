@@ -98,7 +98,7 @@ static struct derived_sum sum_of(enum derived_id id, const struct thread_record 
 	struct derived_sum sum = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		derived_add(&sum, &derived_metrics[id], &threads[i], &with_waits);
+		derived_add(&sum, &derived_metrics[id], &threads[i], &with_waits, NULL);
 	return sum;
 }
 
