@@ -61,8 +61,8 @@ static void append(char buffer[CELL_MAX], const char *text)
 	snprintf(buffer + used, CELL_MAX - used, "%s", text);
 }
 
-/* A value of some of what there is says so. */
-static void mark_partial(char buffer[CELL_MAX], const struct datum *d)
+/* A value of some of what there is says so, and one that cannot be. */
+static void mark_value(char buffer[CELL_MAX], const struct datum *d)
 {
 	int delays = __builtin_popcount(d->inputs);
 	char mark[64];
@@ -76,6 +76,8 @@ static void mark_partial(char buffer[CELL_MAX], const struct datum *d)
 		snprintf(mark, sizeof(mark), " (%d of %d delays)", delays, DATUM_INPUTS);
 		append(buffer, mark);
 	}
+	if (d->impossible)
+		append(buffer, CELL_IMPOSSIBLE);
 }
 
 static char *write_value(char buffer[CELL_MAX], const struct row *row, const struct datum *d)
@@ -87,7 +89,7 @@ static char *write_value(char buffer[CELL_MAX], const struct row *row, const str
 		return strcpy(buffer, CELL_NONE);
 	case DATUM_NO_EVENTS:
 		strcpy(buffer, "no events");
-		mark_partial(buffer, d);
+		mark_value(buffer, d);
 		return buffer;
 	case DATUM_UNLIMITED:
 		return strcpy(buffer, "max");
@@ -112,7 +114,7 @@ static char *write_value(char buffer[CELL_MAX], const struct row *row, const str
 	}
 	if (measure->per)
 		append(buffer, measure->per);
-	mark_partial(buffer, d);
+	mark_value(buffer, d);
 	return buffer;
 }
 
@@ -174,6 +176,8 @@ char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate)
 		append(buffer, row->measure->per);
 	if (rate && row->measure->is_total && !row->certainty)
 		append(buffer, "/s");
+	if (row_is_impossible(row))
+		append(buffer, CELL_IMPOSSIBLE);
 	return buffer;
 }
 
@@ -184,6 +188,8 @@ char *cell_percent(char buffer[CELL_MAX], const struct row *row)
 	if (!change->has_share || row->measure->is_ratio || isinf(change->share))
 		return strcpy(buffer, CELL_NONE);
 	snprintf(buffer, CELL_MAX, "%+.1f%%", change->share * 100);
+	if (row_is_impossible(row))
+		append(buffer, CELL_IMPOSSIBLE);
 	return buffer;
 }
 

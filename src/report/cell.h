@@ -12,6 +12,7 @@
  *	a sum of some delays     1.235ms (1 of 8 delays)
  *	a minimum of nothing     no events
  *	a mean                   1.235ms ±100.000µs
+ *	that cannot be           30.100s (!)
  */
 #ifndef REPORT_CELL_H
 #define REPORT_CELL_H
@@ -21,7 +22,10 @@
 /* What stands where nothing was measured. */
 #define CELL_NONE "-"
 
-#define CELL_MAX  512
+/* What stands after a value that cannot be: a thread has more of it than there was time for. */
+#define CELL_IMPOSSIBLE " (!)"
+
+#define CELL_MAX        512
 
 /* Write a value of the row into `buffer`, cut to its size; returns `buffer`. */
 char *cell_before(char buffer[CELL_MAX], const struct row *row);

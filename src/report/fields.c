@@ -189,6 +189,14 @@ void row_field(const struct row *row, enum row_field field, struct field_value *
 	case FIELD_ID_MEASURED:
 		set_threads(ret, row, row->after.measured, row->after.measured);
 		return;
+	case FIELD_ID_BASELINE_IMPOSSIBLE:
+		if (row->before.impossible)
+			set_count(ret, row->before.impossible);
+		return;
+	case FIELD_ID_IMPOSSIBLE:
+		if (row->after.impossible)
+			set_count(ret, row->after.impossible);
+		return;
 	default:
 		set_certainty(ret, row, field);
 	}

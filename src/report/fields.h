@@ -8,26 +8,28 @@
 #include "compare/sheet.h"
 
 /* FIELD(id, name, in rows of one snapshot, of two, only of several captures) */
-#define ROW_FIELDS(FIELD)                                                         \
-	FIELD(SECTION, "section", true, true, false)                              \
-	FIELD(GROUP, "group", true, true, false)                                  \
-	FIELD(METRIC, "metric", true, true, false)                                \
-	FIELD(UNIT, "unit", true, true, false)                                    \
-	FIELD(VALUE, "value", true, false, false)                                 \
-	FIELD(BASELINE, "baseline", false, true, false)                           \
-	FIELD(CANDIDATE, "candidate", false, true, false)                         \
-	FIELD(DELTA, "delta", false, true, false)                                 \
-	FIELD(PERCENT, "pct", false, true, false)                                 \
-	FIELD(SHARE, "share", false, true, false)                                 \
-	FIELD(BASELINE_SPREAD, "baseline_spread", false, false, true)             \
-	FIELD(CANDIDATE_SPREAD, "candidate_spread", false, false, true)           \
-	FIELD(BASELINE_VALUES, "baseline_values", false, false, true)             \
-	FIELD(CANDIDATE_VALUES, "candidate_values", false, false, true)           \
-	FIELD(PROBABILITY, "p", false, false, true)                               \
-	FIELD(BASELINE_THREADS, "baseline_threads", false, true, false)           \
-	FIELD(BASELINE_MEASURED, "baseline_measured_threads", false, true, false) \
-	FIELD(THREADS, "threads", true, true, false)                              \
-	FIELD(MEASURED, "measured_threads", true, true, false)
+#define ROW_FIELDS(FIELD)                                                             \
+	FIELD(SECTION, "section", true, true, false)                                  \
+	FIELD(GROUP, "group", true, true, false)                                      \
+	FIELD(METRIC, "metric", true, true, false)                                    \
+	FIELD(UNIT, "unit", true, true, false)                                        \
+	FIELD(VALUE, "value", true, false, false)                                     \
+	FIELD(BASELINE, "baseline", false, true, false)                               \
+	FIELD(CANDIDATE, "candidate", false, true, false)                             \
+	FIELD(DELTA, "delta", false, true, false)                                     \
+	FIELD(PERCENT, "pct", false, true, false)                                     \
+	FIELD(SHARE, "share", false, true, false)                                     \
+	FIELD(BASELINE_SPREAD, "baseline_spread", false, false, true)                 \
+	FIELD(CANDIDATE_SPREAD, "candidate_spread", false, false, true)               \
+	FIELD(BASELINE_VALUES, "baseline_values", false, false, true)                 \
+	FIELD(CANDIDATE_VALUES, "candidate_values", false, false, true)               \
+	FIELD(PROBABILITY, "p", false, false, true)                                   \
+	FIELD(BASELINE_THREADS, "baseline_threads", false, true, false)               \
+	FIELD(BASELINE_MEASURED, "baseline_measured_threads", false, true, false)     \
+	FIELD(THREADS, "threads", true, true, false)                                  \
+	FIELD(MEASURED, "measured_threads", true, true, false)                        \
+	FIELD(BASELINE_IMPOSSIBLE, "baseline_impossible_threads", false, true, false) \
+	FIELD(IMPOSSIBLE, "impossible_threads", true, true, false)
 
 enum row_field {
 #define FIELD(id, ...) FIELD_ID_##id,
@@ -40,6 +42,12 @@ const char *row_field_name(enum row_field field);
 
 /* Do the rows of this sheet have it? */
 bool row_field_is_in(const struct sheet *sheet, enum row_field field);
+
+/* Is it left out of JSON where it says nothing? */
+static inline bool row_field_is_rare(enum row_field field)
+{
+	return field == FIELD_ID_BASELINE_IMPOSSIBLE || field == FIELD_ID_IMPOSSIBLE;
+}
 
 /*
  * A value as JSON has it. Text is not quoted yet; digits are, exactly, what the number is. A range

@@ -113,6 +113,8 @@ static bool write_row(void *context, const char *section, const struct row *row)
 		if (!row_field_is_in(rows->sheet, i))
 			continue;
 		row_field(row, i, &value);
+		if (row_field_is_rare(i) && value.form == FORM_NULL)
+			continue;
 		json_key(rows->w, row_field_name(i));
 		write_value(rows->w, &value);
 	}
@@ -342,6 +344,8 @@ static void write_findings(struct json_writer *w, const struct sheet *sheet)
 		json_u64(w, finding->groups);
 		json_key(w, "unmeasured_groups");
 		json_u64(w, finding->unmeasured);
+		json_key(w, "impossible_groups");
+		json_u64(w, finding->impossible);
 		json_key(w, "rows");
 		json_array_begin(w);
 		part_each(&finding->broken, write_row, &rows);

@@ -276,7 +276,18 @@ char *wording_finding(const struct finding *finding)
 			asprintf(&line, "--fail-if '%s': yes, %zu row%s", text, rows, plural(rows));
 		break;
 	case VERDICT_UNDECIDED:
-		if (finding->groups)
+		if (finding->impossible && finding->unmeasured)
+			length = asprintf(
+				&line,
+				"--fail-if '%s': undecided, not measured in %zu and marked "
+				"(!) in %zu of %zu groups",
+				text, finding->unmeasured, finding->impossible, finding->groups);
+		else if (finding->impossible)
+			length = asprintf(
+				&line,
+				"--fail-if '%s': undecided, marked (!) in %zu of %zu group%s", text,
+				finding->impossible, finding->groups, plural(finding->groups));
+		else if (finding->groups)
 			length = asprintf(&line,
 					  "--fail-if '%s': undecided, not measured in %zu of %zu "
 					  "group%s",

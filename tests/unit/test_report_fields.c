@@ -43,17 +43,21 @@ static void expect_fields(const char *expected)
 TEST(fields_of_a_row)
 {
 	expect_fields("section group metric unit baseline candidate delta pct baseline_threads "
-		      "baseline_measured_threads threads measured_threads ");
+		      "baseline_measured_threads threads measured_threads "
+		      "baseline_impossible_threads impossible_threads ");
 	view.shares = true;
 	expect_fields("section group metric unit baseline candidate delta pct share "
-		      "baseline_threads baseline_measured_threads threads measured_threads ");
+		      "baseline_threads baseline_measured_threads threads measured_threads "
+		      "baseline_impossible_threads impossible_threads ");
 	sheet.trial = true;
 	expect_fields("section group metric unit baseline candidate delta pct share "
 		      "baseline_spread candidate_spread baseline_values candidate_values p "
-		      "baseline_threads baseline_measured_threads threads measured_threads ");
+		      "baseline_threads baseline_measured_threads threads measured_threads "
+		      "baseline_impossible_threads impossible_threads ");
 	sheet = (struct sheet){ .view = &view };
 	view.shares = false;
-	expect_fields("section group metric unit value threads measured_threads ");
+	expect_fields(
+		"section group metric unit value threads measured_threads impossible_threads ");
 }
 
 /* A field as JSON would have it; good until the next call. */

@@ -223,9 +223,9 @@ TEST(json_numbers_are_exact)
 	assert_true(YAJL_IS_NULL(member(row, "pct")));
 	yajl_tree_free(tree);
 	assert_non_null(strstr(csv, "primary,p,wchar,bytes,18446744073709551615,0,"
-				    "-18446744073709551615,-100,1,1,1,1\n"));
+				    "-18446744073709551615,-100,1,1,1,1,,\n"));
 	assert_non_null(strstr(csv, "p,total_offcpu_delay_ns,ns,0,129127208515966861305,"
-				    "129127208515966861305,,1,1,1,1\n"));
+				    "129127208515966861305,,1,1,1,1,,\n"));
 }
 
 /* What has no number has members all the same: programs need not ask which kind it is. */
@@ -356,7 +356,8 @@ TEST(csv_of_nothing)
 	text = report(REPORT_CSV);
 	assert_string_equal(text, "section,group,metric,unit,baseline,candidate,delta,pct,"
 				  "baseline_threads,baseline_measured_threads,threads,"
-				  "measured_threads\n");
+				  "measured_threads,baseline_impossible_threads,"
+				  "impossible_threads\n");
 }
 
 /* --- Markdown --- */
@@ -624,8 +625,9 @@ TEST(one_snapshot)
 	assert_string_equal(string_of(row, "unit"), "bytes");
 	assert_string_equal(string_of(member(tree, "ctprof"), "report"), "show");
 	yajl_tree_free(tree);
-	assert_string_equal(csv, "section,group,metric,unit,value,threads,measured_threads\n"
-				 "primary,p,wchar,bytes,105,1,1\n");
+	assert_string_equal(csv, "section,group,metric,unit,value,threads,measured_threads,"
+				 "impossible_threads\n"
+				 "primary,p,wchar,bytes,105,1,1,\n");
 }
 
 /* A disk that is full is no success. */
