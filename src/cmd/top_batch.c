@@ -47,6 +47,17 @@ static struct error *wait_until(struct top *top, uint64_t until_ns)
 	return err;
 }
 
+/* Each time, for they are in the next window again. */
+static void tell_of_torn(const struct top *top)
+{
+	const uint64_t torn = top->window.cost.threads_torn;
+
+	if (torn)
+		fprintf(stderr,
+			"ctprof: %" PRIu64 " thread%s changed whenever read: not in this window\n",
+			torn, plural(torn));
+}
+
 /* Once, for most of them stay. */
 static void tell_of_lost(struct top *top)
 {
@@ -117,6 +128,7 @@ static struct error *run_engine(struct top *top)
 			err = top_read_window(top);
 		if (!err) {
 			tell_of_lost(top);
+			tell_of_torn(top);
 			tell_of_recorder(top);
 			err = print_window(top, number);
 		}

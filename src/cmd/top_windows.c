@@ -207,7 +207,7 @@ bool top_targets_have_ended(const struct top *top)
 
 	/* They may have moved to another cgroup, and back. */
 	if (top->replay || a->target.cgroup || (!a->target.pids.count && !a->tids.count) ||
-	    reading->cost.threads_lost)
+	    reading->cost.threads_lost || top->window.cost.threads_torn)
 		return false;
 	for (size_t i = 0; i < reading->threads.count; i++)
 		if (!reading->threads.items[i].has_ended)

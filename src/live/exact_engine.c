@@ -181,6 +181,7 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 		.program_ns = state_session_program_ns(exact->session),
 		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 		.threads_lost = state_session_lost(exact->session),
+		.threads_torn = state_session_torn(exact->session),
 	};
 	return NULL;
 }

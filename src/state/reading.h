@@ -46,6 +46,7 @@ struct state_cost {
 	uint64_t program_ns;   /* of BPF programs, by the kernel's own count */
 	uint64_t own_cpu_ns;   /* of this process */
 	uint64_t threads_lost; /* that there was no room for */
+	uint64_t threads_torn; /* that could not be read, in each reading without them */
 };
 
 struct state_reading {

@@ -64,7 +64,7 @@ struct state_session {
 	struct {
 		ARRAY(struct ended_thread);
 	} ended; /* since the last reading */
-	uint64_t ended_lost;
+	uint64_t ended_lost, torn;
 	uint64_t walked; /* when threads without storage were looked for last */
 	bool has_looked_for_swap;
 	uint64_t ended_switches; /* of threads whose records were given back */
@@ -294,8 +294,7 @@ static bool is_unchanged(const struct states_thread *t, uint32_t turn,
 	       __atomic_load_n(&t->woken, __ATOMIC_RELAXED) == copy->woken;
 }
 
-/* False: it was written all the time, which takes being stopped by a debugger. */
-static bool copy_thread(const struct states_thread *t, struct states_thread *ret)
+bool state_session_copy(const struct states_thread *t, struct states_thread *ret)
 {
 	for (int i = 0; i < TRIES; i++) {
 		const uint32_t turn = __atomic_load_n(&t->turn, __ATOMIC_ACQUIRE);
@@ -305,9 +304,8 @@ static bool copy_thread(const struct states_thread *t, struct states_thread *ret
 		memcpy(ret, t, sizeof(*ret));
 		if (!is_unchanged(t, turn, ret))
 			continue;
-		if (ret->state >= STATE_COUNT)
-			return false;
-		end_wait(ret);
+		if (ret->state < STATE_COUNT)
+			end_wait(ret);
 		return true;
 	}
 	return false;
@@ -460,7 +458,11 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		/* We may lose our CPU in between: what is not over by now is not over in the copy.
 		 */
 		now = clock_ns(CLOCK_MONOTONIC);
-		if (!copy_thread(t, &thread) || !thread.tid)
+		if (!state_session_copy(t, &thread)) {
+			session->torn++;
+			continue;
+		}
+		if (!thread.tid || thread.state >= STATE_COUNT)
 			continue;
 		session->switches += thread.switches;
 		if (is_hidden(&thread))
@@ -477,6 +479,11 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 uint64_t state_session_lost(const struct state_session *session)
 {
 	return session->state->lost + session->ended_lost;
+}
+
+uint64_t state_session_torn(const struct state_session *session)
+{
+	return session->torn;
 }
 
 uint64_t state_session_program_ns(const struct state_session *session)

@@ -52,6 +52,14 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 /* Threads without room, so far. */
 uint64_t state_session_lost(const struct state_session *session);
 
+/* Records that were written whenever they were read, which takes a CPU of a guest that its host
+ * holds up: once for each reading that lacks them. */
+uint64_t state_session_torn(const struct state_session *session);
+
+/* A record as it was at one moment, with the wait over that ended when the thread got a CPU. False:
+ * it was written all the time. */
+bool state_session_copy(const struct states_thread *t, struct states_thread *ret) MUST_CHECK;
+
 /* What the programs cost up to the last reading: the switches counted so far, times what one cost
  * in the first second by the kernel's own count. 0 without CAP_SYS_ADMIN, which that count needs.
  */

@@ -173,6 +173,10 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 		 (unsigned long long)tui->model->window.cost.threads_lost);
 	if (tui->model->window.cost.threads_lost)
 		put_word(pen, STYLE_ERROR, lost);
+	snprintf(lost, sizeof(lost), "%llu threads unread",
+		 (unsigned long long)tui->model->window.cost.threads_torn);
+	if (tui->model->window.cost.threads_torn)
+		put_word(pen, STYLE_ERROR, lost);
 	/* As much of it as there is room for. */
 	if (tui->model->host.problem)
 		pen_print(pen, STYLE_ERROR, "  %s", tui->model->host.problem);
