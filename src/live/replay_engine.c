@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -104,14 +105,29 @@ static struct error *put_in_order(struct replay *replay)
 	return recording_put_in_order(&replay->recording);
 }
 
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static struct error *open_recording(struct replay *replay, const char *written)
 {
 	const char *moment;
 	_cleanup_free_ char *dir = recording_split(written, &moment);
 	struct error *err;
 
+	if (!moment && is_file(written))
+		return error_create("%s is a file: a replay is of a recording, a directory of "
+				    "captures",
+				    written);
 	/* It says what is wrong with it. */
 	err = recording_open(dir ? dir : written, &replay->recording);
+	if (!err && !replay->recording.captures.count)
+		err = error_create("%s holds no captures, which are named by their time: "
+				   "20261120T123005.000Z.ctprof.zst",
+				   written);
 	if (!err && replay->recording.captures.count < 2)
 		err = error_create("%s holds %zu capture%s: a window is between two", written,
 				   replay->recording.captures.count,

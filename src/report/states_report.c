@@ -76,6 +76,13 @@ static bool add_percent(struct table *table, double share)
 	return table_add(table, text_of(text), TABLE_PLAIN);
 }
 
+/* Captures of other tools may be dated alike: a window of no length has neither shares nor rates.
+ */
+static uint64_t length_of(const struct state_window *window)
+{
+	return window->ended_ns - window->begun_ns;
+}
+
 static bool add_states(struct table *table, const struct states_report *report,
 		       const struct state_line *line)
 {
@@ -85,7 +92,7 @@ static bool add_states(struct table *table, const struct states_report *report,
 	for (enum state state = 0; state < STATE_COUNT && done; state++) {
 		if (!has_column(measured, state))
 			continue;
-		if (state_is_measured(measured, state))
+		if (state_is_measured(measured, state) && length_of(report->window))
 			done = add_percent(table, state_line_share(line, state));
 		else
 			done = table_add(table, TEXT("-"), TABLE_PLAIN);
@@ -122,15 +129,23 @@ static bool add_who(struct table *table, const struct states_report *report,
 	return table_add(table, text_of(text), TABLE_PLAIN);
 }
 
+static bool add_switches(struct table *table, const struct state_window *window,
+			 const struct state_line *line)
+{
+	const uint64_t length = length_of(window);
+
+	return length ? add_number(table, (double)line->switches * NS_PER_S / (double)length)
+		      : table_add(table, TEXT("-"), TABLE_PLAIN);
+}
+
 static bool add_line(struct table *table, const struct states_report *report,
 		     const struct state_line *line)
 {
-	const double seconds = (double)(report->window->ended_ns - report->window->begun_ns) / 1e9;
 	const bool is_thread = report->grouping == STATE_BY_THREAD && line->thread;
 
 	return add_number(table, is_thread ? line->thread->tid : line->threads) &&
 	       add_states(table, report, line) && add_wait(table, line) &&
-	       add_number(table, (double)line->switches / seconds) && add_who(table, report, line);
+	       add_switches(table, report->window, line) && add_who(table, report, line);
 }
 
 static struct error *print_table(const struct states_report *report, FILE *out)
