@@ -51,28 +51,41 @@ static bool is_blocked(enum state state)
 	return state != STATE_EXEC && state != STATE_RUNNABLE;
 }
 
-/* Starts of sleeps are there while kernel.sched_schedstats is 1. */
+/* By CLOCK_MONOTONIC; 0: not known. */
+static uint64_t dated(uint64_t at, const struct counter_facts *facts)
+{
+	return at && facts->is_dated ? at - (uint64_t)facts->clock_offset : 0;
+}
+
+/* Starts of sleeps are there while kernel.sched_schedstats is 1. That of block I/O may be of a wait
+ * before (Linux 6.12 and newer): a sleep that began after the last reading did not begin before it.
+ */
 static uint64_t since(const struct task_record *r, const struct counter_memory *memory,
-		      const struct counter_facts *facts, enum state state)
+		      const struct counter_facts *facts, enum state state, uint64_t earliest)
 {
 	uint64_t at = 0;
 
 	if (state == STATE_RUNNABLE && r->queued_since != memory->queued_asleep)
-		at = r->queued_since;
-	else if (is_blocked(state) && r->blkio_since && facts->counts_delays)
-		at = r->blkio_since;
-	else if (is_blocked(state))
-		at = r->sleep_since ? r->sleep_since : r->block_since;
-	return at && facts->is_dated ? at - (uint64_t)facts->clock_offset : 0;
+		return dated(r->queued_since, facts);
+	if (!is_blocked(state))
+		return 0;
+	if (facts->counts_delays)
+		at = dated(r->blkio_since, facts);
+	if (!at || at < earliest)
+		at = dated(r->sleep_since ? r->sleep_since : r->block_since, facts);
+	return at;
 }
 
+/* `before` is when it was read before; 0: never. */
 static void look(struct state_thread *thread, struct counter_memory *memory,
-		 const struct task_record *r, const struct counter_facts *facts)
+		 const struct task_record *r, const struct counter_facts *facts, uint64_t before)
 {
+	const bool has_slept = memory->voluntary != r->counters[TASK_nvcsw];
+
 	thread->state = state_of(r);
 	if (is_blocked(thread->state))
 		memory->queued_asleep = r->queued_asleep;
-	thread->since_ns = since(r, memory, facts, thread->state);
+	thread->since_ns = since(r, memory, facts, thread->state, has_slept ? before : 0);
 	thread->cpu = r->cpu;
 	thread->is_kernel = is_kernel_thread(r);
 	memory->voluntary = r->counters[TASK_nvcsw];
@@ -139,7 +152,7 @@ void counter_times_meet(struct state_thread *thread, struct counter_memory *memo
 	count(r, facts, memory->told);
 	memory->utime = r->utime;
 	memory->stime = r->stime;
-	look(thread, memory, r, facts);
+	look(thread, memory, r, facts, 0);
 }
 
 /* It comes into the world waiting for a CPU. */
@@ -202,6 +215,7 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 		       const struct task_record *r, const struct counter_facts *facts)
 {
 	const bool is_over = counter_times_is_over(r);
+	const uint64_t before = thread->seen_ns;
 	const uint64_t window = r->now > thread->seen_ns ? r->now - thread->seen_ns : 0;
 	uint64_t counted[COUNTED_COUNT], left = window, run, delay, blkio, waited, paging, rest;
 	enum state of_rest = state_of_rest(thread, memory, r);
@@ -234,5 +248,5 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	memory->told[COUNTED_BLKIO] =
 		settle(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
 	memory->told[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
-	look(thread, memory, r, facts);
+	look(thread, memory, r, facts, before);
 }
