@@ -25,4 +25,16 @@ static inline struct timespec clock_moment(uint64_t ns)
 				  .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
+/*
+ * The most that may pass by one clock in a time that is known by another: one is not disciplined by
+ * NTP, which changes the rate of the other by up to 500 parts in a million, and a machine that was
+ * calibrated badly is off by more; both may be read to a tick.
+ */
+static inline uint64_t clock_most(uint64_t ns)
+{
+	const uint64_t slack = ns / 500 + 3 * NS_PER_TICK;
+
+	return ns > UINT64_MAX - slack ? UINT64_MAX : ns + slack;
+}
+
 #endif

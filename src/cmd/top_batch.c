@@ -47,15 +47,21 @@ static struct error *wait_until(struct top *top, uint64_t until_ns)
 	return err;
 }
 
-/* Each time, for they are in the next window again. */
-static void tell_of_torn(const struct top *top)
+/* Each time: what the window lacks the next one may have. */
+static void tell_of_window(const struct top *top)
 {
-	const uint64_t torn = top->window.cost.threads_torn;
+	const struct state_cost *cost = &top->window.cost;
 
-	if (torn)
+	if (cost->threads_torn)
 		fprintf(stderr,
 			"ctprof: %" PRIu64 " thread%s changed whenever read: not in this window\n",
-			torn, plural(torn));
+			cost->threads_torn, plural(cost->threads_torn));
+	if (cost->delays_impossible)
+		fprintf(stderr,
+			"ctprof: %" PRIu64
+			" delay%s longer than the thread lived: left out of this "
+			"window\n",
+			cost->delays_impossible, plural(cost->delays_impossible));
 }
 
 /* Once, for most of them stay. */
@@ -128,7 +134,7 @@ static struct error *run_engine(struct top *top)
 			err = top_read_window(top);
 		if (!err) {
 			tell_of_lost(top);
-			tell_of_torn(top);
+			tell_of_window(top);
 			tell_of_recorder(top);
 			err = print_window(top, number);
 		}

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/impossible.h"
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "compare/sides.h"
 #include "compare/survivors.h"
-
-/* Start times, and the time since boot, are in ticks, and some totals grow by the tick. */
-#define GRAIN_NS (3 * NS_PER_TICK)
-
-/* The scheduler's clock is not disciplined by NTP, which changes the rate of the other by up to
- * 500 parts in a million; a machine that was calibrated badly is off by more. */
-#define DRIFT_PARTS 500
-
-static uint64_t with_slack(uint64_t ns)
-{
-	const uint64_t slack = ns / DRIFT_PARTS + GRAIN_NS;
-
-	return ns > UINT64_MAX - slack ? UINT64_MAX : ns + slack;
-}
 
 /* Which metrics are time of the thread itself, that passed while it lived? */
 static struct metric_set times_of_threads(void)
@@ -119,7 +106,7 @@ static bool judge_age(struct impossible *impossible, const struct ctprof_thread 
 		      uint64_t age, const struct metric_set *times,
 		      const struct metric_set *with_waits)
 {
-	const uint64_t most = with_slack(age);
+	const uint64_t most = clock_most(age);
 
 	for (size_t w = 0; w < array_length(times->words); w++) {
 		uint64_t left = thread->record.measured.words[w] & times->words[w];
@@ -213,7 +200,7 @@ bool impossible_by_window(struct impossible *impossible, const struct ctprof_sna
 			  const struct ctprof_snapshot *later, const struct metric_set *with_waits)
 {
 	const uint64_t most = longest_between(earlier, later);
-	struct window window = { impossible, times_of_windows(), with_waits, with_slack(most) };
+	struct window window = { impossible, times_of_windows(), with_waits, clock_most(most) };
 	struct survivors survivors;
 	bool done = true;
 

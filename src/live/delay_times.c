@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "live/delay_times.h"
 
-#include "base/units.h"
+#include "base/clock.h"
 
 /* The states, and the field of each. */
 static const struct {
@@ -21,14 +21,22 @@ unsigned delay_times_measured(bool counts_delays)
 	return counts_delays ? DELAY_TIMES_MEASURED : DELAY_TIMES_MEASURED & ~delays;
 }
 
-/* At the earliest: it was asked for after `now`. The field is in microseconds. */
+/* The field is in microseconds. */
+static uint64_t lived(const struct taskstats_values *stats)
+{
+	uint64_t ns;
+
+	return __builtin_mul_overflow(stats->values[TASKSTATS_ETIME], NS_PER_S / 1000000, &ns)
+		       ? UINT64_MAX
+		       : ns;
+}
+
+/* At the earliest: it was asked for after `now`. */
 static uint64_t start_of(const struct taskstats_values *stats, uint64_t now)
 {
-	uint64_t lived;
+	const uint64_t ns = lived(stats);
 
-	if (__builtin_mul_overflow(stats->values[TASKSTATS_ETIME], NS_PER_S / 1000000, &lived))
-		return 0;
-	return now > lived ? now - lived : 0;
+	return now > ns ? now - ns : 0;
 }
 
 /* It was started since the one before was seen; or has used less time, which no thread does. */
@@ -53,13 +61,18 @@ void delay_times_begin(struct state_thread *thread, struct counter_memory *memor
 		memory->told[i] = is_ours ? 0 : stats->values[rows[i].field];
 }
 
-void delay_times_add(struct state_thread *thread, struct counter_memory *memory,
-		     const struct taskstats_values *stats, uint64_t now)
+unsigned delay_times_add(struct state_thread *thread, struct counter_memory *memory,
+			 const struct taskstats_values *stats, uint64_t now)
 {
+	const uint64_t most = clock_most(lived(stats));
+	unsigned impossible = 0;
+
 	for (size_t i = 0; i < COUNTED_COUNT; i++) {
 		const uint64_t value = stats->values[rows[i].field];
 
-		if (value > memory->told[i])
+		if (value > memory->told[i] && value - memory->told[i] > most)
+			impossible++;
+		else if (value > memory->told[i])
 			thread->times.ns[rows[i].state] += value - memory->told[i];
 		memory->told[i] = value;
 	}
@@ -67,4 +80,5 @@ void delay_times_add(struct state_thread *thread, struct counter_memory *memory,
 		thread->seen_ns = now;
 	thread->uid = stats->uid;
 	thread->switches = stats->values[TASKSTATS_NVCSW] + stats->values[TASKSTATS_NIVCSW];
+	return impossible;
 }

@@ -30,7 +30,9 @@ bool delay_times_are_anothers(const struct state_thread *thread,
 void delay_times_begin(struct state_thread *thread, struct counter_memory *memory,
 		       const struct taskstats_values *stats, uint64_t opened_ns, uint64_t now);
 
-void delay_times_add(struct state_thread *thread, struct counter_memory *memory,
-		     const struct taskstats_values *stats, uint64_t now);
+/* Returns how many delays were left out, as they are longer than the thread lived: Linux 6.12 and
+ * newer may count one by block I/O from the boot. */
+unsigned delay_times_add(struct state_thread *thread, struct counter_memory *memory,
+			 const struct taskstats_values *stats, uint64_t now);
 
 #endif

@@ -44,7 +44,7 @@ struct delays {
 	} asked;
 	struct tids pids, tids;
 	struct file_buffer buffer;
-	uint64_t opened_ns, opened_cpu_ns, lost;
+	uint64_t opened_ns, opened_cpu_ns, lost, impossible;
 };
 
 static void delays_close(void *self)
@@ -256,7 +256,7 @@ static struct error *take(struct delays *d, const struct asked *asked,
 		kept->is_over = is_dead(d, &kept->told, &reply->stats) && kept->told.seen_ns == now;
 	}
 	if (!kept->is_over) {
-		delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
+		d->impossible += delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
 		kept->told.has_ended = is_dead(d, &kept->told, &reply->stats);
 	}
 	return name(d, &kept->told, &reply->stats) && kept_threads_met(&d->threads, kept)
@@ -302,6 +302,7 @@ static struct error *delays_read(void *self, struct state_reading *reading)
 	reading->cost = (struct state_cost){
 		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - d->opened_cpu_ns,
 		.threads_lost = d->lost,
+		.delays_impossible = d->impossible,
 	};
 	return err;
 }

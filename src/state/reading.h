@@ -43,10 +43,11 @@ struct state_thread {
 
 /* What the engine cost, and could not do, since it was opened. */
 struct state_cost {
-	uint64_t program_ns;   /* of BPF programs, by the kernel's own count */
-	uint64_t own_cpu_ns;   /* of this process */
-	uint64_t threads_lost; /* that there was no room for */
-	uint64_t threads_torn; /* that could not be read, in each reading without them */
+	uint64_t program_ns;        /* of BPF programs, by the kernel's own count */
+	uint64_t own_cpu_ns;        /* of this process */
+	uint64_t threads_lost;      /* that there was no room for */
+	uint64_t threads_torn;      /* that could not be read, in each reading without them */
+	uint64_t delays_impossible; /* that were left out: longer than their thread lived */
 };
 
 struct state_reading {

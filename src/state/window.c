@@ -94,6 +94,7 @@ static struct state_cost cost_between(const struct state_cost *before, const str
 		.own_cpu_ns = grown(before->own_cpu_ns, now->own_cpu_ns),
 		.threads_lost = grown(before->threads_lost, now->threads_lost),
 		.threads_torn = grown(before->threads_torn, now->threads_torn),
+		.delays_impossible = grown(before->delays_impossible, now->delays_impossible),
 	};
 }
 

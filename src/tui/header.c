@@ -150,11 +150,18 @@ static void put_threads(struct tui *tui, struct pen *pen)
 	put_count(pen, " in ", groups, what);
 }
 
+static void put_loss(struct pen *pen, uint64_t count, const char *what)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llu %s", (unsigned long long)count, what);
+	if (count)
+		put_word(pen, STYLE_ERROR, text);
+}
+
 /* What is not as it usually is. */
 static void put_conditions(struct tui *tui, struct pen *pen)
 {
-	char lost[64];
-
 	if (tui->is_paused)
 		put_word(pen, STYLE_ERROR, tui_is_replay(tui) ? "paused" : "frozen");
 	if (tui->model->host.target && *tui->model->host.target)
@@ -169,14 +176,9 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 		pen_print(pen, STYLE_DIM, "  filter ");
 		pen_text(pen, STYLE_STRONG, line_edit_text(&tui->edit));
 	}
-	snprintf(lost, sizeof(lost), "%llu threads lost",
-		 (unsigned long long)tui->model->window.cost.threads_lost);
-	if (tui->model->window.cost.threads_lost)
-		put_word(pen, STYLE_ERROR, lost);
-	snprintf(lost, sizeof(lost), "%llu threads unread",
-		 (unsigned long long)tui->model->window.cost.threads_torn);
-	if (tui->model->window.cost.threads_torn)
-		put_word(pen, STYLE_ERROR, lost);
+	put_loss(pen, tui->model->window.cost.threads_lost, "threads lost");
+	put_loss(pen, tui->model->window.cost.threads_torn, "threads unread");
+	put_loss(pen, tui->model->window.cost.delays_impossible, "impossible delays");
 	/* As much of it as there is room for. */
 	if (tui->model->host.problem)
 		pen_print(pen, STYLE_ERROR, "  %s", tui->model->host.problem);

@@ -39,12 +39,12 @@ TEST(delays_are_what_was_booked)
 	struct counter_memory memory = { 0 };
 
 	delay_times_begin(&thread, &memory, &stats, 99900 * MS, 100000 * MS);
-	delay_times_add(&thread, &memory, &stats, 100000 * MS);
+	assert_int_equal(delay_times_add(&thread, &memory, &stats, 100000 * MS), 0);
 	for (unsigned i = 0; i < STATE_COUNT; i++)
 		assert_int_equal(thread.times.ns[i], 0);
 	stats = stats_of(60100, 15, 4020);
 	assert_false(delay_times_are_anothers(&thread, &memory, &stats, 100100 * MS));
-	delay_times_add(&thread, &memory, &stats, 100100 * MS);
+	assert_int_equal(delay_times_add(&thread, &memory, &stats, 100100 * MS), 0);
 	assert_int_equal(thread.times.ns[STATE_EXEC], 5 * MS);
 	assert_int_equal(thread.times.ns[STATE_RUNNABLE], 10 * MS);
 	assert_int_equal(thread.times.ns[STATE_SLEEP_DISK], 4000 * MS);
@@ -62,10 +62,28 @@ TEST(delays_of_a_new_thread_are_all_ours)
 	struct counter_memory memory = { 0 };
 
 	delay_times_begin(&thread, &memory, &stats, 99900 * MS, 100000 * MS);
-	delay_times_add(&thread, &memory, &stats, 100000 * MS);
+	assert_int_equal(delay_times_add(&thread, &memory, &stats, 100000 * MS), 0);
 	assert_int_equal(thread.begun_ns, (100000 - 40) * MS);
 	assert_int_equal(thread.times.ns[STATE_EXEC], 10 * MS);
 	assert_int_equal(thread.times.ns[STATE_PAGING], 3 * MS);
+}
+
+/* From the boot, as Linux 6.12 may count it: what comes after is right again. */
+TEST(delays_longer_than_a_life_are_left_out)
+{
+	struct taskstats_values stats = stats_of(4000, 10, 20);
+	struct state_thread thread = { 0 };
+	struct counter_memory memory = { 0 };
+
+	delay_times_begin(&thread, &memory, &stats, 99900 * MS, 100000 * MS);
+	assert_int_equal(delay_times_add(&thread, &memory, &stats, 100000 * MS), 0);
+	stats = stats_of(4100, 15, 99020);
+	assert_int_equal(delay_times_add(&thread, &memory, &stats, 100100 * MS), 1);
+	assert_int_equal(thread.times.ns[STATE_SLEEP_DISK], 0);
+	assert_int_equal(thread.times.ns[STATE_EXEC], 5 * MS);
+	stats = stats_of(4200, 15, 99050);
+	assert_int_equal(delay_times_add(&thread, &memory, &stats, 100200 * MS), 0);
+	assert_int_equal(thread.times.ns[STATE_SLEEP_DISK], 30 * MS);
 }
 
 /* A number that is used again: younger than the look before, or it has run less. */
@@ -76,7 +94,7 @@ TEST(delays_tell_another_thread)
 	struct counter_memory memory = { 0 };
 
 	delay_times_begin(&thread, &memory, &stats, 99900 * MS, 100000 * MS);
-	delay_times_add(&thread, &memory, &stats, 100000 * MS);
+	assert_int_equal(delay_times_add(&thread, &memory, &stats, 100000 * MS), 0);
 	stats = stats_of(99, 500, 500);
 	assert_true(delay_times_are_anothers(&thread, &memory, &stats, 100100 * MS));
 	stats = stats_of(101, 500, 500);
@@ -348,6 +366,6 @@ static int forget(void **state)
 UNIT_TESTS(cmocka_unit_test(delays_that_nobody_counts_are_not_measured),
 	   cmocka_unit_test(who_counts_delays), cmocka_unit_test(a_cgroup_and_below_it),
 	   CASE(delays_are_what_was_booked), CASE(delays_of_a_new_thread_are_all_ours),
-	   CASE(delays_tell_another_thread), CASE(counters_see_threads_come_and_go),
-	   CASE(taskstats_see_threads_come_and_go), CASE(counters_see_the_stopped_and_the_dead),
-	   CASE(counters_of_the_host_sum_up))
+	   CASE(delays_longer_than_a_life_are_left_out), CASE(delays_tell_another_thread),
+	   CASE(counters_see_threads_come_and_go), CASE(taskstats_see_threads_come_and_go),
+	   CASE(counters_see_the_stopped_and_the_dead), CASE(counters_of_the_host_sum_up))

@@ -129,8 +129,8 @@ TEST(nothing_is_negative)
 	t->times.ns[STATE_EXEC] = 100;
 	t->times.ns[STATE_SLEEP] = 100;
 	t->switches = 9;
-	s.before.cost = (struct state_cost){ 5, 5, 5, 5 };
-	s.now.cost = (struct state_cost){ 4, 5, UINT64_MAX, 7 };
+	s.before.cost = (struct state_cost){ 5, 5, 5, 5, 5 };
+	s.now.cost = (struct state_cost){ 4, 5, UINT64_MAX, 7, 8 };
 	t = scene_thread(&s, &s.now, 7, 8, "a", "p");
 	t->seen_ns = SCENE_BEGUN_NS - 1;
 	t->times.ns[STATE_EXEC] = 99;
@@ -148,6 +148,7 @@ TEST(nothing_is_negative)
 	assert_int_equal(s.window.cost.own_cpu_ns, 0);
 	assert_true(s.window.cost.threads_lost == UINT64_MAX - 5);
 	assert_int_equal(s.window.cost.threads_torn, 2);
+	assert_int_equal(s.window.cost.delays_impossible, 3);
 	state_scene_deinit(&s);
 }
 
