@@ -4,8 +4,9 @@
 #
 #	awk -v cases=" NAME NAME " -f keep_cases.awk NEW KEPT
 #
-# Both are results of one kernel (run: keep). A case is the lines before its "ended"; those of a kernel as a
-# whole (machine, doctor, metric) stay as they are. Fails when the two are of different releases, or when a
+# Both are results of one kernel (run: keep). A case is the lines before its "ended". Of a boot that ran, the
+# metrics are those of this ctprof, which may have more of them; what else there is of a kernel as a whole
+# (machine, doctor) stays as it is. Fails when the two are of different releases, or when a
 # case did not end.
 
 BEGIN { FS = "\t" }
@@ -22,6 +23,8 @@ $1 == "kernel" { release[FILENAME] = $2 }
 FILENAME == ARGV[1] && /^skip - / { skipped = 1 }
 
 FILENAME == ARGV[1] {
+	if ($1 == "metric")
+		known[boot] = known[boot] $0 "\n"
 	if ($1 == "ended" && skipped) {
 		ended[$2] = 1
 		skipped = 0
@@ -63,6 +66,11 @@ $1 == "ended" {
 		printf "%s%s\n", block, $0
 	}
 	begin_case()
+	next
+}
+$1 == "metric" && boot in known {
+	printf "%s", known[boot]
+	known[boot] = ""
 	next
 }
 { print }

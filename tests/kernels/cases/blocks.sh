@@ -47,27 +47,44 @@ disks_are_waited_for() {
 		$(($(change reader iowait_sum) / switches)) "$longest"
 }
 
-# idle_worker: a worker of a workqueue that slept before.
-idle_worker() {
-	local stat pid
+# idle_workers: workers of workqueues that sleep.
+idle_workers() {
+	grep -l '(kworker.*) I ' /proc/[0-9]*/stat 2> /dev/null | tr -dc '0-9\n'
+}
 
-	for stat in /proc/[0-9]*/stat; do
-		pid=${stat//[!0-9]/}
-		grep -q '(kworker.*) I ' "$stat" && [ "$(sched_ns "$pid" block_max)" -gt 0 ] && echo "$pid" && return
-	done 2> /dev/null
-	return 1
+# watch_worker: the actor worker is one that has slept before, and did not work for a second.
+watch_worker() {
+	local pid tries=0
+
+	until
+		tid=()
+		for pid in $(idle_workers); do
+			tid[$pid]=$pid
+		done
+		catch before
+		sleep 1
+		catch after
+		for pid in "${!tid[@]}"; do
+			[ "$(value after "$pid" kthread_block_sum)" -gt 0 ] &&
+				[ "$(value before "$pid" timeslices)" = "$(value after "$pid" timeslices)" ] && break
+			pid=
+		done
+		[ -n "$pid" ]
+	do
+		((++tries < 20)) || { echo "no worker is idle for a second"; return 1; }
+	done
+	tid[worker]=$pid
 }
 
 # It sleeps in TASK_IDLE, which the kernel counts with what blocks.
 idle_kernel_threads_do_not_block() {
 	local rows
 
-	tid[worker]=$(idle_worker)
-	catch before
-	sleep 1
-	catch after
+	watch_worker
 	is block_sum "$(value after worker block_sum)" - "a kernel thread has"
 	is block_in_progress_ns "$(value after worker block_in_progress_ns)" 0 "an idle worker has"
+	equals kthread_block_sum worker "$(sched_ns "${tid[worker]}" sum_block_runtime)" "/proc/<tid>/sched has"
+	moved kthread_block_in_progress_ns worker 1000000000 60000000000 "it slept for a second, and the captures:"
 	equals kthread_block_max worker "$(sched_ns "${tid[worker]}" block_max)" "/proc/<tid>/sched has"
 	ctprof capture -q -o "$scratch/all.before.ctprof.zst"
 	sleep 1
