@@ -147,7 +147,7 @@ static void arguments_at_a_return(void **state)
 static void expect_obstacle(const char *name, const char *said)
 {
 	struct kstats_place place = { .kind = PLACE_FUNCTION, .name = (char *)(uintptr_t)name };
-	struct error *err = kstats_place_obstacle(&place);
+	struct error *err = kstats_place_obstacle(&place, "start");
 
 	assert_non_null(err);
 	assert_int_equal(err->errnum, ENOENT);
@@ -163,7 +163,7 @@ static void functions_that_are_not_there(void **state)
 		skip();
 	expect_obstacle(
 		"nanosleep",
-		"the kernel has no function 'nanosleep'; did you mean 'syscall:nanosleep'?");
+		"the kernel has no function 'nanosleep'; did you mean 'start syscall:nanosleep'?");
 	expect_obstacle("qq_nothing_is_called_so_qq",
 			"the kernel has no function 'qq_nothing_is_called_so_qq'");
 }
