@@ -203,8 +203,7 @@ static const struct ctprof_snapshot *find_shown(const struct replay *replay, uin
 	return NULL;
 }
 
-/* The capture at one end of the window; what is at the other end of the one before is taken over.
- */
+/* The capture at one end of the window. */
 static struct error *load(struct replay *replay, struct sight *sight, size_t end, uint32_t capture,
 			  const struct ctprof_snapshot **ret)
 {
@@ -214,12 +213,6 @@ static struct error *load(struct replay *replay, struct sight *sight, size_t end
 	*ret = sight == &replay->shown ? NULL : find_shown(replay, capture);
 	if (*ret)
 		return NULL;
-	if (!is_loaded(loaded, capture) && is_loaded(&sight->captures[!end], capture)) {
-		const struct loaded other = sight->captures[!end];
-
-		sight->captures[!end] = *loaded;
-		*loaded = other;
-	}
 	if (!is_loaded(loaded, capture)) {
 		snapshot_destroy(loaded->snapshot);
 		*loaded = (struct loaded){ .capture = capture };
@@ -313,10 +306,24 @@ static void read_host(struct replay_facts *facts, const struct ctprof_snapshot *
 	}
 }
 
+/* Windows that follow each other have one capture in common: the end of one is the beginning of
+ * the next. */
+static void keep_common(const struct replay *replay, struct sight *sight, size_t at)
+{
+	struct loaded *captures = sight->captures, first = captures[0];
+
+	if (!is_loaded(&captures[1], replay->order.items[at]) &&
+	    !is_loaded(&captures[0], replay->order.items[at + 1]))
+		return;
+	captures[0] = captures[1];
+	captures[1] = first;
+}
+
 /* Both captures of the window `at`, as it is when those that cannot be read are left out. */
 static struct error *load_both(struct replay *replay, struct sight *sight, size_t *at,
 			       const struct ctprof_snapshot *ret[2])
 {
+	keep_common(replay, sight, *at);
 	for (size_t end = 0; end < 2;) {
 		struct error *err =
 			load(replay, sight, end, replay->order.items[*at + end], &ret[end]);
@@ -331,6 +338,7 @@ static struct error *load_both(struct replay *replay, struct sight *sight, size_
 		end = 0;
 		if (*at + 1 >= replay->order.count)
 			*at = replay->order.count - 2;
+		keep_common(replay, sight, *at);
 	}
 	return NULL;
 }

@@ -422,6 +422,53 @@ TEST(captures_that_cannot_be_read_are_left_out)
 	scratch_deinit(&scratch);
 }
 
+static void remove_capture(const struct scratch *scratch, uint64_t at_ms)
+{
+	char name[RECORDING_NAME_SIZE];
+
+	recording_name(name, at_ms);
+	assert_int_equal(unlinkat(scratch->dir, name, 0), 0);
+}
+
+/* The end of one window is the beginning of the next: forth or back, a step reads one capture. What
+ * has been read need not be there any more. */
+TEST(a_step_reads_one_capture)
+{
+	const struct engine_options all = { 0 };
+	struct state_window window = { 0 };
+	const struct state_window *past;
+	struct scratch scratch;
+	struct replay *replay;
+
+	for (int step = -1; step <= 1; step += 2) {
+		record_plain(&scratch);
+		expect_ok(replay_open(scratch.path, &all, &replay));
+		assert_true(replay_step(replay, 2));
+		expect_ok(replay_window(replay, &window));
+		remove_capture(&scratch, NOON_MS + (step < 0 ? 2000 : 3000));
+		assert_true(replay_step(replay, step));
+		expect_ok(replay_window(replay, &window));
+		assert_int_equal(window.at_unix_ns, (NOON_MS + (step < 0 ? 2000 : 4000)) * 1000000);
+		assert_int_equal(replay_facts(replay)->left_out, 0);
+		replay_close(replay);
+		scratch_deinit(&scratch);
+	}
+	/* Nor when the inspector goes back. */
+	record_plain(&scratch);
+	expect_ok(replay_open(scratch.path, &all, &replay));
+	assert_true(replay_step(replay, 3));
+	expect_ok(replay_window(replay, &window));
+	for (size_t at = 3; at-- > 0;) {
+		remove_capture(&scratch, NOON_MS + 1000 * (at + 1));
+		expect_ok(replay_window_at(replay, at, &past));
+		assert_non_null(past);
+		assert_int_equal(past->at_unix_ns, (NOON_MS + 1000 * (at + 1)) * 1000000);
+	}
+	replay_close(replay);
+	state_window_deinit(&window);
+	scratch_deinit(&scratch);
+}
+
 /* The clock was set back by 2.4 seconds between the third capture and the fourth. */
 TEST(captures_follow_each_other_by_the_time_since_boot)
 {
@@ -518,6 +565,7 @@ UNIT_TESTS(cmocka_unit_test(what_captures_have_of_a_thread),
 	   cmocka_unit_test(what_was_recorded_is_replayed),
 	   cmocka_unit_test(the_window_that_ended_then), cmocka_unit_test(steps_and_jumps),
 	   cmocka_unit_test(targets), cmocka_unit_test(captures_that_cannot_be_read_are_left_out),
+	   cmocka_unit_test(a_step_reads_one_capture),
 	   cmocka_unit_test(captures_follow_each_other_by_the_time_since_boot),
 	   cmocka_unit_test(a_window_between_two_watches_is_of_counters),
 	   cmocka_unit_test(what_is_no_recording))
