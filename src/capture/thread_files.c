@@ -131,7 +131,7 @@ static bool take_stat(struct taker *taker, struct text bytes, struct ctprof_thre
 		return false;
 	thread->comm = snapshot_name(taker->snapshot, line.comm);
 	if (text_u64(line.columns[STAT_FLAGS], &flags))
-		thread->is_kernel = flags & STAT_FLAG_KERNEL_THREAD;
+		thread->is_kernel = flags & PF_KTHREAD;
 	if (text_u64(line.columns[STAT_START_TIME], &ticks))
 		thread->start_time_clock_ticks = reading_of(ticks);
 	return take_columns(taker, SOURCE_STAT, line.columns, STAT_COLUMNS, thread) &&

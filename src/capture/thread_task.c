@@ -192,12 +192,9 @@ static void show_times(const struct task_record *r, uint64_t *ret_utime, uint64_
 #define STATE_RTLOCK_WAIT 0x1000u
 #define STATE_FROZEN      0x8000u
 
-/* PF_KTHREAD (include/linux/sched.h). */
-#define FLAG_KERNEL_THREAD 0x00200000u
-
 static bool is_kernel_thread(const struct task_record *r)
 {
-	return r->kernel_flags & FLAG_KERNEL_THREAD;
+	return r->kernel_flags & PF_KTHREAD;
 }
 
 static bool is_idle(const struct task_record *r)

@@ -5,6 +5,7 @@
 #include "base/word_map.h"
 #include "live/counter_times.h"
 #include "live/state_rows.h"
+#include "proc/stat.h"
 
 #define TICK_NS (NS_PER_S / 100)
 
@@ -13,8 +14,6 @@
 #define CLOCK_STEP_NS (NS_PER_S / 20)
 
 /* --- one thread's counters, as if the task iterator had seen them --- */
-
-#define PF_KTHREAD 0x00200000u
 
 static bool has(const struct ctprof_thread *thread, enum metric_id id)
 {

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* --- what it does now --- */
+#include "proc/stat.h"
 
-#define PF_KTHREAD 0x00200000u
+/* --- what it does now --- */
 
 /* Bits of task_struct.__state (include/linux/sched.h). */
 #define BIT_INTERRUPTIBLE 0x1u

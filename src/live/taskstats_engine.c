@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -27,8 +26,6 @@
 #include "proc/pairs.h"
 #include "proc/stat.h"
 #include "proc/taskstats_socket.h"
-
-#define PF_KTHREAD 0x00200000u
 
 struct asked {
 	uint32_t tid, tgid;
@@ -196,7 +193,7 @@ static void read_files(struct delays *d, struct state_thread *told)
 		told->cgroup = host_names_of(&d->names, value.bytes, value.length);
 	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tgid);
 	if (told->tid == told->tgid && !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
-	    stat_parse(bytes, &line) && text_u32(line.columns[9], &flags))
+	    stat_parse(bytes, &line) && text_u32(line.columns[STAT_FLAGS], &flags))
 		told->is_kernel = flags & PF_KTHREAD;
 }
 
@@ -213,8 +210,7 @@ static bool is_dead(struct delays *d, const struct state_thread *told,
 		return false;
 	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tid);
 	return !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
-	       stat_parse(bytes, &line) && line.columns[3].length == 1 &&
-	       strchr("ZX", line.columns[3].bytes[0]);
+	       stat_parse(bytes, &line) && stat_is_dead(&line);
 }
 
 static bool name(struct delays *d, struct state_thread *told, const struct taskstats_values *stats)

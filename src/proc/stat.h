@@ -14,8 +14,8 @@
 
 enum { STAT_STATE = 3, STAT_PPID = 4, STAT_FLAGS = 9, STAT_START_TIME = 22 };
 
-/* PF_KTHREAD (include/linux/sched.h) in STAT_FLAGS. */
-#define STAT_FLAG_KERNEL_THREAD 0x00200000u
+/* Of a kernel thread: in STAT_FLAGS, and in task_struct.flags (include/linux/sched.h). */
+#define PF_KTHREAD 0x00200000u
 
 struct stat_line {
 	struct text comm;
@@ -26,6 +26,14 @@ struct stat_line {
 
 /* False when there is no name in parentheses; the columns point into `bytes`. */
 bool stat_parse(struct text bytes, struct stat_line *ret);
+
+/* Dead, whether or not its parent has waited for it. */
+static inline bool stat_is_dead(const struct stat_line *line)
+{
+	const struct text state = line->columns[STAT_STATE];
+
+	return text_equal(state, TEXT("Z")) || text_equal(state, TEXT("X"));
+}
 
 /* The name of a scheduling policy ("SCHED_OTHER"), as include/uapi/linux/sched.h numbers them;
  * "SCHED_UNKNOWN(n)" is written to `buffer` for others. */
