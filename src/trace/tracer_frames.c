@@ -16,18 +16,16 @@ static const char *const prefixes[] = {
 /* It is no deeper than this. */
 #define FRAMES_MAX 12
 
-static bool starts(const struct kallsyms *symbols, uint64_t address, const char *prefix)
+/* Does the function's name start with one of these? */
+static bool starts_with_any(const struct kallsyms *symbols, uint64_t address,
+			    const char *const *starts, size_t count)
 {
 	struct kallsym symbol;
 
-	return kallsyms_find(symbols, address, &symbol) &&
-	       text_starts(symbol.name, text_of(prefix));
-}
-
-static bool is_of_tracer(const struct kallsyms *symbols, uint64_t address)
-{
-	for (size_t i = 0; i < array_length(prefixes); i++)
-		if (starts(symbols, address, prefixes[i]))
+	if (!kallsyms_find(symbols, address, &symbol))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (text_starts(symbol.name, text_of(starts[i])))
 			return true;
 	return false;
 }
@@ -40,7 +38,7 @@ size_t tracer_frames(const struct kallsyms *symbols, const __u64 *frames, size_t
 		return 0;
 	/* Programs come and go, and one that is gone has no name: the last that is known counts. */
 	for (size_t i = 0; i < count && i < FRAMES_MAX; i++)
-		if (is_of_tracer(symbols, frames[i]))
+		if (starts_with_any(symbols, frames[i], prefixes, array_length(prefixes)))
 			own = i + 1;
 	return own;
 }
@@ -57,17 +55,18 @@ static const char *const interrupt_entries[] = {
 size_t interrupt_frames(const struct kallsyms *symbols, const __u64 *frames, size_t count)
 {
 	for (size_t i = 0; symbols && i < count; i++)
-		for (size_t k = 0; k < array_length(interrupt_entries); k++)
-			if (starts(symbols, frames[i], interrupt_entries[k]))
-				return i + 1;
+		if (starts_with_any(symbols, frames[i], interrupt_entries,
+				    array_length(interrupt_entries)))
+			return i + 1;
 	return count;
 }
 
 size_t tracer_frames_always(const struct kallsyms *symbols, const __u64 *frames, size_t count)
 {
+	static const char *const always[] = { "__traceiter_" };
 	size_t own = tracer_frames(symbols, frames, count);
 
-	while (own && starts(symbols, frames[own - 1], "__traceiter_"))
+	while (own && starts_with_any(symbols, frames[own - 1], always, array_length(always)))
 		own--;
 	return own;
 }
