@@ -39,7 +39,7 @@ const char *part_name(size_t number);
 	  "Stop each thread that uses jemalloc for a moment, by ptrace, to learn where its heap " \
 	  "counters are, if nothing else tells (BPF does).", NULL, false },                       \
 	{ "timeout", 0, "TIME", parse_timeout, READING_AT(arguments, timeout_ns),                 \
-	  "Stop reading after this time (500ms, 10: seconds) and keep what there is: the snapshot then "  \
+	  "Stop reading after this time (500ms, 10s; a bare number is seconds) and keep what there is: the snapshot then "  \
 	  "says that it is not whole, and the exit status is 1.", NULL, false }
 /* clang-format on */
 

@@ -40,7 +40,7 @@ struct error *parse_trigger(const char *argument, void *at);
 #define RECORD_AT(arguments, member) offsetof(struct arguments, record.member)
 #define RECORD_OPTIONS(arguments)                                                                 \
 	{ "interval", 'i', "TIME", parse_interval, RECORD_AT(arguments, interval_ns),             \
-	  "Capture each TIME (500ms, 5: seconds, 1m) into the directory that -o names, until "            \
+	  "Capture each TIME (500ms, 5s, 1m; a bare number is seconds) into the directory that -o names, until "            \
 	  "interrupted. Without -o, HOSTNAME-TIMESTAMP.ctprof. With --ring it is 5s unless given.", \
 	  NULL, false },                                                                          \
 	{ "count", 'n', "N", parse_recording_count, RECORD_AT(arguments, count),                  \
