@@ -13,6 +13,7 @@
 #include "cmd/privileges.h"
 #include "cmd/profile_options.h"
 #include "cmd/top.h"
+#include "proc/stat.h"
 
 /* Which engine can be had is not known before it is tried. */
 #define TOP_OPEN_PRIVILEGES \
@@ -161,23 +162,33 @@ static unsigned later_uses(const struct top_arguments *a)
 
 /* --- what was asked for --- */
 
-/* One by number and name, several by how many they are. */
+/* The name that a thread has now; "": there is none. */
+static void find_name(uint32_t number, char *ret, size_t size)
+{
+	char path[32];
+	_cleanup_close_ int fd = -1;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", number);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? 0 : read(fd, ret, size - 1);
+	ret[got > 0 ? got : 0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	text_make_safe(ret);
+}
+
+/* One by number and name, several by how many they are. A recording is of another time, or another
+ * host, where the number was somebody else's. */
 static void describe_numbers(struct top *top, const char *what, const uint32_t *numbers,
 			     size_t count)
 {
 	const size_t at = strlen(top->target);
-	char path[32], bytes[32];
-	_cleanup_close_ int fd = -1;
-	ssize_t got;
+	char bytes[32] = "";
 
 	if (!count)
 		return;
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", numbers[0]);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? 0 : read(fd, bytes, sizeof(bytes) - 1);
-	bytes[got > 0 ? got : 0] = '\0';
-	bytes[strcspn(bytes, "\n")] = '\0';
-	text_make_safe(bytes);
+	if (!top->arguments->replay)
+		find_name(numbers[0], bytes, sizeof(bytes));
 	if (count > 1)
 		snprintf(top->target + at, sizeof(top->target) - at, "%s%zu %s%s",
 			 at ? " and " : "", count, what, *what == 'p' ? "es" : "s");
@@ -200,6 +211,24 @@ static void describe_target(struct top *top)
 			 numbers ? " in " : "", a->target.cgroup);
 }
 
+/* Is one of them there, and not dead? An engine may have lost sight of a thread that lives. */
+static bool is_any_alive(const uint32_t *numbers, size_t count)
+{
+	struct file_buffer buffer = { 0 };
+	struct stat_line line;
+	struct text bytes;
+	bool is_alive = false;
+	char path[32];
+
+	for (size_t i = 0; i < count && !is_alive; i++) {
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", numbers[i]);
+		is_alive = !file_read(AT_FDCWD, path, &buffer, &bytes) &&
+			   stat_parse(bytes, &line) && !stat_is_dead(&line);
+	}
+	file_buffer_deinit(&buffer);
+	return is_alive;
+}
+
 bool top_targets_have_ended(const struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
@@ -212,7 +241,8 @@ bool top_targets_have_ended(const struct top *top)
 	for (size_t i = 0; i < reading->threads.count; i++)
 		if (!reading->threads.items[i].has_ended)
 			return false;
-	return true;
+	return !is_any_alive(a->target.pids.items, a->target.pids.count) &&
+	       !is_any_alive(a->tids.items, a->tids.count);
 }
 
 /* --- windows --- */
