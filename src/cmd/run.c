@@ -246,7 +246,7 @@ void run_print(const char *name, const struct run_result *result)
 		name, result->status, result->seconds, seconds_of(&result->usage.ru_utime),
 		seconds_of(&result->usage.ru_stime),
 		units_format(memory, UNIT_KIB, result->usage.ru_maxrss),
-		result->peak_is_ours ? " (as ctprof had when it started it)" : "",
+		result->peak_is_ours ? " (ctprof's own, before exec; the command had no more)" : "",
 		result->usage.ru_minflt, result->usage.ru_majflt, result->usage.ru_nvcsw,
 		result->usage.ru_nivcsw);
 }
