@@ -101,8 +101,8 @@ static bool has_other_filters(const struct profile_arguments *a)
 	return a->comm || a->target.cgroup || a->user_threads || a->kernel_threads;
 }
 
-/* Then nothing comes any more, and who waits for it would wait for ever. An exec is the end of one
- * record and then the beginning of another, so it is looked at twice. */
+/* Nothing more can come then. An exec ends one record before it begins the next, and in between
+ * there is none: only several looks in a row tell that all have ended. */
 static bool have_targets_ended(struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;

@@ -18,9 +18,9 @@
 #include "kstats/file.h"
 
 /*
- * All of them, by name, and the end mark. Hosts are told apart by a label, processes of "PID:NAME"
- * by another, and so are metrics whose names are not possible there ("a-b"). `rows`: each row is a
- * series of its own, by labels that say whose it is. The same labels twice are an error, before
+ * All of them, by name, and the end mark. Labels tell hosts apart, the processes that have a metric
+ * (`instance`), and metrics whose names are not possible there ("a-b"). `rows`: each row is a
+ * series of its own, with labels that say whose it is. The same labels twice are an error, before
  * anything is printed.
  */
 struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables,
