@@ -348,11 +348,12 @@ TEST(rows_are_told_apart)
 	}
 }
 
-/* No family is named as another one's samples are, nor as its unit. */
+/* No family is named as another one's samples are, nor as its unit, nor as one of our own. */
 TEST(names_do_not_clash)
 {
 	static const char *const names[] = { "x",         "x_count", "x_sum",  "x_bucket",
-					     "x_seconds", "x_total", "x_info", "x_created" };
+					     "x_seconds", "x_total", "x_info", "x_created",
+					     "lost",      "earlier" };
 	struct kstats_tables tables = { 0 };
 	char *text;
 

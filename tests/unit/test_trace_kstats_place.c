@@ -3,9 +3,12 @@
 
 #include <asm/unistd.h>
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
+#include "proc/tasks.h"
 #include "trace/kstats_config.h"
 #include "unit/kstats_scene.h"
 
@@ -221,6 +224,40 @@ static void what_was_asked_for(void **state)
 	free(config);
 }
 
+/* For us alone, the host says that it has so many threads. False where that cannot be arranged. */
+static bool pretend_threads(struct scratch *scratch, const char *loadavg)
+{
+	const char *path = scratch_path(scratch, "loadavg");
+
+	scratch_write(scratch, "loadavg", text_of(loadavg));
+	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount(path, TASKS_LOADAVG, NULL, MS_BIND, NULL);
+}
+
+/* 70,000 threads are not the 4,464 that sysinfo(2) tells of. */
+static void each_thread_has_room_for_a_start(void **state)
+{
+	struct kstats_spec spec = spec_of("syscall:read", NULL);
+	struct kstats_places places = found("syscall:read", NULL);
+	struct kstats_config *config = calloc(1, sizeof(*config));
+	struct scratch scratch;
+	bool is_arranged;
+
+	(void)state;
+	scratch_init(&scratch);
+	is_arranged = pretend_threads(&scratch, "0.20 0.18 0.12 1/70000 11206\n");
+	if (is_arranged) {
+		expect_ok(kstats_config_make(&spec, &places, config));
+		assert_int_equal(umount(TASKS_LOADAVG), 0);
+		assert_int_equal(config->set_bits, 17);
+	}
+	kstats_places_clear(&places);
+	free(config);
+	scratch_deinit(&scratch);
+	if (!is_arranged)
+		skip();
+}
+
 static void what_is_no_place(void **state)
 {
 	static char longest[KSTATS_TEXT_MAX + 1];
@@ -244,4 +281,5 @@ static void what_is_no_place(void **state)
 UNIT_TESTS(cmocka_unit_test(functions), cmocka_unit_test(system_calls),
 	   cmocka_unit_test(tracepoints), cmocka_unit_test(programs),
 	   cmocka_unit_test(arguments_at_a_return), cmocka_unit_test(what_was_asked_for),
+	   cmocka_unit_test(each_thread_has_room_for_a_start),
 	   cmocka_unit_test(functions_that_are_not_there), cmocka_unit_test(what_is_no_place))
