@@ -413,7 +413,7 @@ static struct error *print_earlier(FILE *out, const struct metrics *metrics)
 static struct error *print_all(FILE *out, const struct all_series *all,
 			       const struct metrics *metrics)
 {
-	struct error *err = check_series(all);
+	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < all->count; i++) {
 		if (!i || strcmp(all->items[i - 1].family, all->items[i].family) != 0)
@@ -464,27 +464,50 @@ static struct error *find_metrics(const struct kstats_tables *tables, struct met
 	return NULL;
 }
 
+static void clear_series(struct all_series *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		free(all->items[i].labels);
+	all->count = 0;
+}
+
+/* In their order, each once. */
+static struct error *find_series(const struct metrics *metrics, bool rows, struct all_series *ret)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < metrics->count; i++) {
+		const struct metric *metric = &metrics->items[i];
+		const struct kstats_table *table = metric->table;
+
+		if (!rows)
+			err = add_series(ret, metric, NULL);
+		for (size_t row = 0; rows && !err && row < table->rows.count; row++)
+			err = add_series(ret, metric, &table->rows.items[row]);
+	}
+	if (err)
+		return err;
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_series);
+	return check_series(ret);
+}
+
 struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, bool rows)
 {
 	struct metrics metrics = { 0 };
 	struct all_series all = { 0 };
 	struct error *err = find_metrics(tables, &metrics);
 
-	for (size_t i = 0; !err && i < metrics.count; i++) {
-		const struct metric *metric = &metrics.items[i];
-		const struct kstats_table *table = metric->table;
-
-		if (!rows)
-			err = add_series(&all, metric, NULL);
-		for (size_t row = 0; rows && !err && row < table->rows.count; row++)
-			err = add_series(&all, metric, &table->rows.items[row]);
+	/* What is lost is told of each table, whatever rows it has. */
+	if (!err)
+		err = find_series(&metrics, false, &all);
+	if (!err && rows) {
+		clear_series(&all);
+		err = find_series(&metrics, true, &all);
 	}
-	if (!err && all.count)
-		qsort(all.items, all.count, sizeof(*all.items), compare_series);
 	if (!err)
 		err = print_all(out, &all, &metrics);
-	for (size_t i = 0; i < all.count; i++)
-		free(all.items[i].labels);
+	clear_series(&all);
 	for (size_t i = 0; i < metrics.count; i++)
 		free(metrics.items[i].family);
 	array_deinit(&all);

@@ -427,6 +427,10 @@ TEST(the_same_twice)
 	scene_kstats_word(&tables.items[2]->host, "two");
 	add(&tables, "b", NULL, "ns");
 	expect_error(openmetrics_print(out, &tables, false), "b stands twice: merge them first");
+	/* Their rows are different ones, and what they lost is still told twice. */
+	scene_kstats_record(tables.items[1], 1, NULL, 4);
+	scene_kstats_record(tables.items[3], 2, NULL, 4);
+	expect_error(openmetrics_print(out, &tables, true), "b stands twice: merge them first");
 	fclose(out);
 	assert_int_equal(length, 0);
 	free(text);
