@@ -13,7 +13,7 @@
 #include "cmd/privileges.h"
 #include "cmd/profile_options.h"
 #include "cmd/top.h"
-#include "proc/stat.h"
+#include "proc/tasks.h"
 
 /* Which engine can be had is not known before it is tried. */
 #define TOP_OPEN_PRIVILEGES \
@@ -211,22 +211,13 @@ static void describe_target(struct top *top)
 			 numbers ? " in " : "", a->target.cgroup);
 }
 
-/* Is one of them there, and not dead? An engine may have lost sight of a thread that lives. */
+/* An engine may have lost sight of a thread that lives. */
 static bool is_any_alive(const uint32_t *numbers, size_t count)
 {
-	struct file_buffer buffer = { 0 };
-	struct stat_line line;
-	struct text bytes;
-	bool is_alive = false;
-	char path[32];
-
-	for (size_t i = 0; i < count && !is_alive; i++) {
-		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", numbers[i]);
-		is_alive = !file_read(AT_FDCWD, path, &buffer, &bytes) &&
-			   stat_parse(bytes, &line) && !stat_is_dead(&line);
-	}
-	file_buffer_deinit(&buffer);
-	return is_alive;
+	for (size_t i = 0; i < count; i++)
+		if (task_is_alive(numbers[i]))
+			return true;
+	return false;
 }
 
 bool top_targets_have_ended(const struct top *top)

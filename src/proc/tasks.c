@@ -4,7 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include "base/file.h"
 #include "proc/counters.h"
 #include "proc/pairs.h"
+#include "proc/stat.h"
 
 /* glibc's readdir, over a descriptor that stays the caller's. */
 int tasks_list(int dir, struct tids *ret)
@@ -72,6 +75,21 @@ uint32_t tasks_count(const char *loadavg)
 	file_buffer_deinit(&buffer);
 	/* There are no more numbers for them: PID_MAX_LIMIT (include/linux/threads.h). */
 	return (uint32_t)(all < 4u << 20 ? all : 4u << 20);
+}
+
+bool task_is_alive(uint32_t number)
+{
+	struct file_buffer buffer = { 0 };
+	struct stat_line line;
+	struct text bytes;
+	char path[32];
+	bool is_alive;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", number);
+	is_alive = !file_read(AT_FDCWD, path, &buffer, &bytes) && stat_parse(bytes, &line) &&
+		   !stat_is_dead(&line);
+	file_buffer_deinit(&buffer);
+	return is_alive;
 }
 
 bool tasks_are_ours(int proc_dir)

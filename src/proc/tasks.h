@@ -21,6 +21,9 @@ int tasks_list(int dir, struct tids *ret);
 #define TASKS_LOADAVG "/proc/loadavg"
 uint32_t tasks_count(const char *loadavg);
 
+/* Is a thread of this number there, and not dead? */
+bool task_is_alive(uint32_t number);
+
 /* Is `dir` the /proc of our own PID namespace? Only then do thread numbers mean the same to system
  * calls. */
 bool tasks_are_ours(int proc_dir);

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "proc/cgroup_tree.h"
 #include "proc/process_user.h"
+#include "proc/tasks.h"
 #include "stack/kept.h"
 #include "trace/bpf_programs.h"
 #include "trace/libbpf_reason.h"
@@ -508,14 +509,25 @@ uint64_t profile_session_due_ns(const struct profile_session *session)
 	return session->unwinder ? unwinder_due_ns(session->unwinder) : UINT64_MAX;
 }
 
+/* Programs at switches say when a thread ends. Where there are none, /proc is asked, and each end
+ * noted once. */
+static bool has_ended(const struct profile_session *session, struct thread_record *t)
+{
+	if (!(t->flags & THREAD_ENDED) && !session->options.off_cpu && !task_is_alive(t->tid)) {
+		t->ended = clock_ns(CLOCK_MONOTONIC);
+		t->flags |= THREAD_ENDED;
+	}
+	return t->flags & THREAD_ENDED;
+}
+
 bool profile_session_has_threads(const struct profile_session *session)
 {
 	const uint32_t count = session->chunks.state->next_thread;
 
 	for (uint32_t number = 1; number < count; number++) {
-		const struct thread_record *t = profile_chunks_thread(&session->chunks, number);
+		struct thread_record *t = profile_chunks_thread(&session->chunks, number);
 
-		if (t && t->flags & THREAD_WANTED && !(t->flags & THREAD_ENDED))
+		if (t && t->flags & THREAD_WANTED && !has_ended(session, t))
 			return true;
 	}
 	return count >= session->chunks.state->thread_room;

@@ -123,6 +123,17 @@ ends_with_its_targets() {
 	grep -q '  sleep$' "$scratch/text" || { cat "$scratch/text"; return 1; }
 }
 
+# Without programs at switches, too: those of the CPU alone. Nobody has waited for it when it is dead.
+samples_end_with_their_target() {
+	start bash -c 'echo ready; (sleep 3) & exec sleep 1000'
+	local dying
+
+	dying=$(cat "/proc/$pid/task/$pid/children")
+	timeout 60 "$ctprof" profile -p ${dying% } > "$scratch/text" 2> "$warned" || { echo "ended with $?"; return 1; }
+	grep -q 'what -p and -t name has ended' "$warned" || { cat "$warned"; return 1; }
+	kill -0 "$pid"
+}
+
 options_mean_what_they_say() {
 	take offcpu -d 0.1 --comm nobody
 	"$ctprof" offcpu -d 0.1 --cpu 60000 > "$scratch/text" 2> "$warned" && { echo "CPU 60000 was taken"; return 1; }
@@ -159,5 +170,6 @@ run_case "offcpu --no-stacks: a wait is counted once" needs_profiles waits_are_c
 run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
 run_case "offcpu: stacks that were read make room for others, with --interval" needs_profiles stacks_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
+run_case "profile: -p ends with its targets" needs_profiles samples_end_with_their_target
 run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say
 run_case "profile: -e uprobe:FUNCTION without a file" needs_profiles functions_without_a_file

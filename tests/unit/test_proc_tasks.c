@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "unit/unit.h"
 
@@ -91,6 +92,20 @@ TEST(all_threads_are_counted)
 	scratch_deinit(&scratch);
 }
 
+TEST(the_dead_are_not_alive)
+{
+	siginfo_t ended;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+	assert_true(task_is_alive((uint32_t)getpid()));
+	assert_false(task_is_alive((uint32_t)child));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(task_is_alive((uint32_t)child));
+}
+
 TEST(proc_is_ours_and_other_trees_are_not)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,4 +122,5 @@ TEST(proc_is_ours_and_other_trees_are_not)
 UNIT_TESTS(cmocka_unit_test(numbers_ascending_and_nothing_else),
 	   cmocka_unit_test(an_empty_directory), cmocka_unit_test(errors),
 	   cmocka_unit_test(we_are_among_our_threads), cmocka_unit_test(all_threads_are_counted),
+	   cmocka_unit_test(the_dead_are_not_alive),
 	   cmocka_unit_test(proc_is_ours_and_other_trees_are_not))
