@@ -125,7 +125,7 @@ static struct error *open_recording(struct replay *replay, const char *written)
 	/* It says what is wrong with it. */
 	err = recording_open(dir ? dir : written, &replay->recording);
 	if (!err && !replay->recording.captures.count)
-		err = error_create("%s holds no captures, which are named by their time: "
+		err = error_create("%s holds no captures; they are named by their time, as "
 				   "20261120T123005.000Z.ctprof.zst",
 				   written);
 	if (!err && replay->recording.captures.count < 2)

@@ -536,7 +536,7 @@ TEST(what_is_no_recording)
 	char early[128];
 
 	scratch_init(&scratch);
-	expect_error(replay_open(scratch.path, &all, &replay), "holds 0 captures");
+	expect_error(replay_open(scratch.path, &all, &replay), "holds no captures");
 	expect_ok(recording_open(scratch.path, &recording));
 	add(&recording, NOON_MS, capture_at(NOON_MS));
 	expect_error(replay_open(scratch.path, &all, &replay),
