@@ -152,7 +152,6 @@ struct metric_set task_plan_rows(const struct task_plan *plan)
 
 /* --- what /proc computes --- */
 
-
 /*
  * User and system time are counted in whole ticks, and shown scaled to the precise run time, never
  * less than was shown before: cputime_adjust() in kernel/sched/cputime.c.

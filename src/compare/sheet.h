@@ -70,8 +70,8 @@ struct sheet {
 	struct groups before, after, gone, born;
 	uint32_t *order; /* key numbers in the order groups are shown in */
 	struct coverage coverage_before, coverage_after;
-	struct impossible impossible;  /* of both snapshots */
-	struct selection marked;       /* what has a value that cannot be, in some row */
+	struct impossible impossible; /* of both snapshots */
+	struct selection marked;      /* what has a value that cannot be, in some row */
 	size_t marked_rows;
 	size_t matching, shared; /* groups of that name; of them, on both sides */
 	size_t strangers;        /* threads older than the capture that lacks them */

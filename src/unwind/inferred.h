@@ -4,8 +4,10 @@
  * pointer is from where the caller's return address is, along all ways through a function from its
  * first instruction on.
  *
- *	struct inferred inferred;
- *XX *	inferred_deinit(&inferred);
+ *	inferred_init(&inferred, elf, begin);
+ *	inferred_look(&inferred, start, end);
+ *	inferred_show(&inferred, start, end, visit, context);
+ *	inferred_deinit(&inferred);
  *
  * Functions begin at symbols, at targets of calls, and where code goes on behind the end of
  * another. What is found of a function counts when its ways agree with each other: two that meet

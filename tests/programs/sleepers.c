@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sleepers THREADS: so many threads that sleep until it is killed, its first one among them; "ready"
- * when all of them are there. Their stacks are in one mapping, for the kernel limits how many a
- * process may have (vm.max_map_count).
+ * sleepers THREADS: so many threads that sleep until it is killed, its first one among them;
+ * "ready" when all of them are there. Their stacks are in one mapping, for the kernel limits how
+ * many a process may have (vm.max_map_count).
  */
 #include <err.h>
 #include <limits.h>
@@ -37,7 +37,8 @@ int main(int argc, char **argv)
 		err(1, "mmap");
 	pthread_attr_init(&attributes);
 	for (size_t i = 1; i < count; i++) {
-		int failed = pthread_attr_setstack(&attributes, stacks + i * STACK_BYTES, STACK_BYTES);
+		int failed =
+			pthread_attr_setstack(&attributes, stacks + i * STACK_BYTES, STACK_BYTES);
 
 		if (!failed)
 			failed = pthread_create(&thread, &attributes, sleep_always, NULL);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCENE_DAY   1700000000000000000u /* ns since 1970, of the moment of boot */
+#define SCENE_DAY 1700000000000000000u /* ns since 1970, of the moment of boot */
 
 /* --- comparisons --- */
 

@@ -86,6 +86,7 @@ static void *open_fifo(void *path)
 		nap(100 * NS_PER_MS);
 		close(open(path, O_WRONLY | O_CLOEXEC));
 	}
+	return NULL;
 }
 
 static void run_fifo_opener(struct life *life)

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#ifdef __clang__
+#define NOT_INLINED __attribute__((noinline))
+#else
 #define NOT_INLINED __attribute__((noinline, noclone))
+#endif
 
 static volatile int calls;
 
