@@ -55,7 +55,7 @@ enum privilege_use {
 	 * and replace their files in sticky ones (CAP_FOWNER); with sudo give its user what was
 	 * made (CAP_CHOWN). Never kept of privileges from exec. */
 	PRIVILEGE_WRITE_FILES = 1 << 6,
-	/* Mount the BPF file system: CAP_SYS_ADMIN. */
+	/* Mount the BPF file system, or tracefs for itself: CAP_SYS_ADMIN. */
 	PRIVILEGE_MOUNT = 1 << 7,
 	/* Read files of other users, as root may: CAP_DAC_READ_SEARCH. */
 	PRIVILEGE_READ_FILES = 1 << 8,

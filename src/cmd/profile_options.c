@@ -423,7 +423,8 @@ static struct error *list_points(const struct probe_host *host, struct text even
 struct error *profile_arguments_list(const struct profile_arguments *arguments)
 {
 	const struct probe_host host = host_of(arguments);
-	struct error *err = privileges_keep(PRIVILEGE_READ_PROCESSES | PRIVILEGE_NAME_KERNEL);
+	struct error *err =
+		privileges_keep(PRIVILEGE_READ_PROCESSES | PRIVILEGE_NAME_KERNEL | PRIVILEGE_MOUNT);
 
 	if (err)
 		return err;

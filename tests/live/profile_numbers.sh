@@ -144,6 +144,13 @@ options_mean_what_they_say() {
 	[ "$("$ctprof" profile --list-probes kprobe:vfs_read | wc -l)" -lt 5 ] || return 1
 }
 
+# As on hosts where nobody has looked at it yet.
+tracepoints_without_tracefs() {
+	unshare -m bash -c 'umount -l /sys/kernel/tracing 2> /dev/null; exec "$0" profile --list-probes "tracepoint:sched:sched_swit*"' \
+		"$ctprof" > "$scratch/text" || return 1
+	equal "places" "$(< "$scratch/text")" tracepoint:sched:sched_switch
+}
+
 # In the program, else in its libraries; without a program in libc.
 functions_without_a_file() {
 	take profile -e uprobe:malloc -- ls /
@@ -172,4 +179,5 @@ run_case "offcpu: stacks that were read make room for others, with --interval" n
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
 run_case "profile: -p ends with its targets" needs_profiles samples_end_with_their_target
 run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say
+run_case "profile: --list-probes where tracefs is not mounted" needs_profiles tracepoints_without_tracefs
 run_case "profile: -e uprobe:FUNCTION without a file" needs_profiles functions_without_a_file
