@@ -168,6 +168,37 @@ int on_exec(__u64 *ctx)
 	return 0;
 }
 
+/*
+ * Where no program sees switches, these tell ends. A thread is sampled until its last switch, which
+ * is later than sched_process_exit: its record stays until the task is freed, when nothing can
+ * refer to it any more (delayed_put_task_struct() in kernel/exit.c).
+ */
+SEC("tp_btf/sched_process_exit")
+int on_exit(__u64 *ctx)
+{
+	struct watched *w = watched_of((void *)ctx[0]);
+	struct thread_record *t = w && w->number ? thread_at(w->number) : 0;
+
+	if (t)
+		t->ended = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int on_freed(__u64 *ctx)
+{
+	struct watched *w = watched_of((void *)ctx[0]);
+	struct thread_record *t = w && w->number ? thread_at(w->number) : 0;
+
+	if (!t)
+		return 0;
+	w->number = 0;
+	if (!t->ended)
+		t->ended = bpf_ktime_get_ns();
+	t->flags |= THREAD_ENDED;
+	return 0;
+}
+
 /* An exec gives the name of the program before it is one: what was before keeps its own. */
 static __always_inline bool is_in_exec(struct task_struct *task)
 {

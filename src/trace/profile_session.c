@@ -144,6 +144,8 @@ static void choose_programs(struct profile_bpf *program, const struct profile_op
 {
 	bpf_program__set_autoload(program->progs.on_switch, options->off_cpu);
 	bpf_program__set_autoload(program->progs.on_wakeup, options->off_cpu);
+	bpf_program__set_autoload(program->progs.on_exit, !options->off_cpu);
+	bpf_program__set_autoload(program->progs.on_freed, !options->off_cpu);
 	bpf_program__set_autoload(program->progs.on_switched, program->rodata->config.is_late);
 	bpf_program__set_autoload(program->progs.on_waking, options->wakers || options->longest);
 	bpf_program__set_autoload(program->progs.on_sample, options->on_cpu);
@@ -441,6 +443,10 @@ static struct error *attach_all(struct profile_bpf *program)
 	if (!err)
 		err = bpf_programs_attach(program->progs.on_rename, &program->links.on_rename);
 	if (!err)
+		err = bpf_programs_attach(program->progs.on_exit, &program->links.on_exit);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_freed, &program->links.on_freed);
+	if (!err)
 		err = bpf_programs_attach(program->progs.on_waking, &program->links.on_waking);
 	if (!err)
 		err = bpf_programs_attach(program->progs.on_wakeup, &program->links.on_wakeup);
@@ -509,15 +515,11 @@ uint64_t profile_session_due_ns(const struct profile_session *session)
 	return session->unwinder ? unwinder_due_ns(session->unwinder) : UINT64_MAX;
 }
 
-/* Programs at switches say when a thread ends. Where there are none, /proc is asked, and each end
- * noted once. */
-static bool has_ended(const struct profile_session *session, struct thread_record *t)
+/* Programs at switches tell when a thread ends. Where there are none, the end of one that its
+ * parent has not waited for is known only to /proc. */
+static bool has_ended(const struct profile_session *session, const struct thread_record *t)
 {
-	if (!(t->flags & THREAD_ENDED) && !session->options.off_cpu && !task_is_alive(t->tid)) {
-		t->ended = clock_ns(CLOCK_MONOTONIC);
-		t->flags |= THREAD_ENDED;
-	}
-	return t->flags & THREAD_ENDED;
+	return t->flags & THREAD_ENDED || (!session->options.off_cpu && !task_is_alive(t->tid));
 }
 
 bool profile_session_has_threads(const struct profile_session *session)

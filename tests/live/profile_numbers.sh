@@ -85,6 +85,16 @@ records_are_used_again() {
 		"$scratch"/many.*.json)" 2500
 }
 
+# No program sees their switches here. A sample within an exec may find no record.
+records_of_samples_are_used_again() {
+	"$ctprof" profile -q -F 999 --no-stacks --max-map-memory 1MiB -i 300ms --format json -o "$scratch/sampled.json" -- \
+		bash -c 'for ((i = 0; i < 2500; i++)); do /bin/true; done' || return 1
+	local lost
+
+	lost=$(jq -s '[.[].losses | (.lost // 0) + (.threads_lost // 0)] | add' "$scratch"/sampled.*.json)
+	[ "$lost" -le 25 ] || { echo "$lost lost"; return 1; }
+}
+
 # Each program has its loader somewhere else, and so stacks of its own: more than there is room for, but not in an
 # interval. The wait of the first sleep is in all of them.
 stacks_are_used_again() {
@@ -175,6 +185,8 @@ run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interru
 run_case "offcpu: what ends while it starts does not go on" needs_profiles ends_while_it_starts_are_ends
 run_case "offcpu --no-stacks: a wait is counted once" needs_profiles waits_are_counted_once
 run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
+run_case "profile: records of threads that ended are used again, with --interval" needs_profiles \
+	records_of_samples_are_used_again
 run_case "offcpu: stacks that were read make room for others, with --interval" needs_profiles stacks_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
 run_case "profile: -p ends with its targets" needs_profiles samples_end_with_their_target
