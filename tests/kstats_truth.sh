@@ -263,7 +263,7 @@ bad_places_are_refused() {
 	local switch='start tracepoint:sched:sched_waking end tracepoint:sched:sched_switch'
 
 	refused $ENOENT "no function 'no_such_function_anywhere'" trace bad start no_such_function_anywhere
-	refused $ENOENT "no function 'nanosleep'; did you mean 'syscall:nanosleep'?" trace bad start kprobe:nanosleep
+	refused $ENOENT "no function 'nanosleep'; did you mean 'start syscall:nanosleep'?" trace bad start kprobe:nanosleep
 	refused $ENOENT "did you mean 'read'" trace bad start syscall:reed
 	refused $ENOENT "did you mean 'sched_waking'" trace bad start tracepoint:sched:sched_wakin end vfs_read
 	refused $ENOENT "matches nothing" trace bad start "uprobe:$calls:no_such_function"

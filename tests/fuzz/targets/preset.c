@@ -12,7 +12,7 @@ static struct profile *some_profile(void)
 				     "runtime.main;runtime.findRunnable;runtime.stopm 4\n[] 8\n";
 	struct profile *p = NULL;
 
-	must(!profile_parse_folded((struct text){ folded, sizeof(folded) - 1 }, &p));
+	must(!profile_parse_folded_in((struct text){ folded, sizeof(folded) - 1 }, FOLDED_NS, &p));
 	return p;
 }
 
