@@ -655,7 +655,8 @@ table_is_json() {
 	equal "cells that say something else" "$broken" ""
 }
 
-# A row and column each; JSON has counts of impossible values only where there are some. What names hold is quoted, so lines are counted of rows without groups.
+# A row and column each; JSON has counts of impossible values only where there are some. What names hold is quoted, so
+# lines are counted of rows without groups.
 csv_is_json() {
 	compare --sections host-counters,host-pressure
 	"$ctprof" compare --sections host-counters,host-pressure --format csv "$before" "$after" > "$scratch/csv"
