@@ -100,8 +100,8 @@ records_of_samples_are_used_again() {
 stacks_are_used_again() {
 	local all=$scratch/all
 
-	rm -rf "$scratch"/stacks.*.raw "$scratch/crowd"
-	mkdir "$scratch/crowd"
+	rm -rf "$scratch"/stacks.*.raw "$scratch/numbers_crowd"
+	mkdir "$scratch/numbers_crowd"
 	"$ctprof" offcpu -q --max-map-memory 4MiB -i 300ms -o "$scratch/stacks.raw" -- bash -c '
 		rounds() {
 			for i in {1..40}; do
@@ -112,7 +112,7 @@ stacks_are_used_again() {
 		/bin/sleep 1000 &
 		rounds "$@" | "$0" "$1" > "$2/told"
 		kill $!
-		wait' "$programs/crowd" "$scratch/crowd" "$scratch" || true
+		wait' "$programs/crowd" "$scratch/numbers_crowd" "$scratch" || true
 	equal "rounds" "$(grep -c done "$scratch/told")" 40
 	zstd -dcq "$scratch"/stacks.*.raw | jq -s . > "$all"
 	equal "what was lost" "$(jq '[.[].losses | (.lost // 0) + (.threads_lost // 0)] | add' "$all")" 0

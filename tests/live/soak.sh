@@ -43,9 +43,9 @@ ask() {
 }
 
 begin_crowd() {
-	rm -rf "$scratch/crowd"
-	mkdir "$scratch/crowd"
-	coproc crowd { exec "$programs/crowd" "$scratch/crowd"; }
+	rm -rf "$scratch/soak_crowd"
+	mkdir "$scratch/soak_crowd"
+	coproc crowd { exec "$programs/crowd" "$scratch/soak_crowd"; }
 	at_end "kill $crowd_PID; wait $crowd_PID"
 	read -r answer <&"${crowd[0]}"
 	equal "the crowd" "$answer" ready
