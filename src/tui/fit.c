@@ -2,6 +2,7 @@
 #include "tui/fit.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <wchar.h>
 
 #include "base/units.h"
@@ -12,6 +13,12 @@ struct piece {
 	size_t length;
 	unsigned width;
 };
+
+/* Units of time have a "µ", which is "u" where there is no UTF-8. */
+static bool is_micro(const char *bytes, size_t length)
+{
+	return length == 2 && memcmp(bytes, "µ", 2) == 0;
+}
 
 /* The next character as it may be shown. */
 static struct piece next_piece(struct text *rest, bool utf8)
@@ -31,7 +38,7 @@ static struct piece next_piece(struct text *rest, bool utf8)
 	}
 	if (!length || width < 0 || (length > 1 && !utf8) ||
 	    (length == 1 && (rest->bytes[0] < ' ' || rest->bytes[0] == 0x7f)))
-		piece = (struct piece){ "?", 1, 1 };
+		piece = (struct piece){ is_micro(rest->bytes, length) ? "u" : "?", 1, 1 };
 	length = length ? length : 1;
 	rest->bytes += length;
 	rest->length -= length;

@@ -217,8 +217,8 @@ inspector_has_one_line_of_a_place() {
 	start bash -c 'echo ready; exec "$0" sleep 100 2200' "$programs/chain"
 	on_screen "$pid chain .* TIMER" -i 200ms -p "$pid"
 	press Enter
-	on_screen_still '← interruptible'
-	equal "stacks that end in the wait" "$(grep -c '←' "$scratch/rows.seen")" 1
+	on_screen_still '(←|<-) interruptible'
+	equal "stacks that end in the wait" "$(grep -cE '(←|<-) interruptible' "$scratch/rows.seen")" 1
 	equal "where the longest ended" "$(grep -oE 'interruptible +chain .*' "$scratch/rows.seen" |
 		sed -E 's/.*(\[interrupt\]|-) +//; s/ .*//' | sort -u | wc -l)" 1
 }

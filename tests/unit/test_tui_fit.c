@@ -45,6 +45,12 @@ TEST(wide_characters_take_two_columns)
 	expect_fit("\u540d\u524d", 4, FIT_START, false, "??", 2);
 }
 
+TEST(microseconds_are_us_without_utf8)
+{
+	expect_fit("25.016\u00b5s", 9, FIT_START, true, "25.016\u00b5s", 8);
+	expect_fit("25.016\u00b5s", 9, FIT_START, false, "25.016us", 8);
+}
+
 TEST(nothing_tells_the_terminal_anything)
 {
 	expect_fit("a\x1b[2J\x7f\n", 9, FIT_START, true, "a?[2J??", 7);
@@ -128,6 +134,7 @@ int main(void)
 		cmocka_unit_test(what_fits_stays),
 		cmocka_unit_test(what_does_not_is_marked),
 		cmocka_unit_test(wide_characters_take_two_columns),
+		cmocka_unit_test(microseconds_are_us_without_utf8),
 		cmocka_unit_test(nothing_tells_the_terminal_anything),
 		cmocka_unit_test(no_bytes_break_out),
 		cmocka_unit_test(numbers_have_five_columns),
