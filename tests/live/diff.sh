@@ -165,8 +165,9 @@ keyboard() {
 		kill -0 $waiting
 		sleep 0.01
 	done
-	# As a terminal would, but without the shell, which has its own opinion.
-	kill -INT "$(< "$scratch/sleeper")" "$(pgrep -g $waiting -x ctprof)"
+	# As a terminal would, but without the shell, which has its own opinion. ctprof ignores it until the
+	# command has ended.
+	kill -INT "$(pgrep -g $waiting -x ctprof)" "$(< "$scratch/sleeper")"
 	wait $waiting || true
 	has "what it says" "$(< "$noise")" "sleep ended with 130"
 	has "what it says" "$(< "$noise")" "status 130"
