@@ -23,8 +23,8 @@ bool handover_has_begun(void);
  * must be the user's own; NULL: there is none. */
 bool handover_is_due(int dir, const struct stat *there);
 
-/* A file that we have just made, as nobody else can have. That it fails is no error: it stays ours,
- * as where the file system has no owners. */
+/* Give the user a file that this process has just created. A failure is no error: the file stays
+ * root's, as on a file system without owners. */
 void handover_file(int dir, int fd);
 
 /* mkdir(2), and hand the directory over; 0 or -1 with errno. */

@@ -197,7 +197,7 @@ static mode_t mode_after(const struct stat *st, uid_t owner)
 	return st->st_uid == owner && st->st_nlink == 1 ? st->st_mode & 0777 : OUTFILE_MODE;
 }
 
-/* What waits in memory is handed over once it is a file. */
+/* Output that is kept in memory is handed over when it is written to a file. */
 static void hand_over(const struct outfile *file)
 {
 	if (file->is_due && !file->in_memory)

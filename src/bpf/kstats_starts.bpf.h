@@ -172,7 +172,7 @@ static __always_inline __u64 take_start(__u64 tag)
 
 /* --- when it ended last --- */
 
-/* What ends are remembered of. */
+/* The thread or goroutine whose last end is remembered. */
 struct owner {
 	__u64 id;    /* the thread; of a goroutine, a number without the call in it */
 	__u64 born;  /* CLOCK_BOOTTIME: its thread, or the process of a goroutine */
@@ -180,7 +180,7 @@ struct owner {
 	__u64 frame; /* where the call is on the stack; calls within it are further below */
 };
 
-/* Of `ns`: a call has begun since, so no gap goes on. */
+/* A bit of kstats_ended.ns: a call has begun since that end, so no gap is in progress. */
 #define GAP_ENDED (1ull << 63)
 
 static __always_inline __u64 last_end(const struct kstats_ended *ended)

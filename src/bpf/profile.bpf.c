@@ -118,8 +118,8 @@ int on_new_task(__u64 *ctx)
 		lose_place(task, kin, true);
 	if (w && !state.follows)
 		w->match.kin = kin;
-	/* Who ends before switches are seen would be runnable for ever; who does not is met by the
-	 * iterator. */
+	/* A task that ended before on_switch is attached would stay runnable for ever. Those that
+	 * live longer are found by the iterator. */
 	if (!w || !state.follows || !claim(w))
 		return 0;
 	w->match.kin = kin;

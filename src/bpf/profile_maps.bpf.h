@@ -193,7 +193,7 @@ static __always_inline __u64 hash_more(__u64 hash, __u64 word)
 	return hash ^ hash >> 32;
 }
 
-/* Of a stack: those of an epoch are not found in the next one. */
+/* Hashes begin with the epoch, so that a stack of an earlier epoch is not found again. */
 static __always_inline __u64 stack_hash_start(void)
 {
 	return hash_more(HASH_START, stack_epoch());

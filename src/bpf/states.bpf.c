@@ -480,8 +480,8 @@ int on_new_task(__u64 *ctx)
 	w = place_of(task);
 	if (!w)
 		lose_place(task, true);
-	/* Who ends before switches are seen would be runnable for ever; who does not is met by the
-	 * iterator. */
+	/* A task that ended before on_switch is attached would stay runnable for ever. Those that
+	 * live longer are found by the iterator. */
 	if (w && state.follows)
 		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
 	return 0;

@@ -43,8 +43,8 @@ static __always_inline __u32 find_process(struct task_struct *task, __u32 tgid,
 	mm = task->mm;
 	if (ret->exec_pages && mm && mm->exec_vm < ret->exec_pages) {
 		ask_for(tgid, ret->generation);
-		/* Something was unmapped, and nobody is there any more; where the rest is, is known
-		 * as before. But an exec has dropped all of it, and the stack. */
+		/* Something was unmapped. The tables of all other mappings are still right, and no
+		 * frame is in what is gone; but exec has replaced all mappings and the stack. */
 		if (calls_execve(task)) {
 			ret->generation = 0;
 			return UNWIND_CHANGED;

@@ -261,7 +261,7 @@ static __always_inline struct watched *watched_of(struct task_struct *task)
 	return bpf_task_storage_get(&watched_tasks, task, 0, 0);
 }
 
-/* What is remembered of another epoch may be in no pool any more. */
+/* Forget the stacks of another epoch: its pool may have been emptied. */
 static __always_inline void begin_epoch(struct watched *w)
 {
 	const __u32 epoch = stack_epoch();

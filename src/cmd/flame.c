@@ -35,7 +35,7 @@ static const struct option_row flame_rows[] = {
 	PROFILE_OUTPUT_OPTIONS(flame_arguments),
 };
 
-/* What each file is, once all are read. */
+/* Whether any of the files has folded stacks. */
 struct loading {
 	const struct flame_arguments *arguments;
 	const char *folded; /* one of folded stacks; NULL: there is none */

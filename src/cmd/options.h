@@ -61,7 +61,7 @@ struct error *parse_flag(const char *argument, void *at);   /* bool */
 struct error *parse_string(const char *argument, void *at); /* const char * */
 struct error *parse_size(const char *argument, void *at);   /* size_t */
 
-/* The number of a value; of none that there is, that of the end. */
+/* The number of the value `wanted`; if there is no such value, how many there are. */
 size_t option_value(const char *wanted, option_values values);
 
 /* Wrong value: says what was wrong and what is nearest; or all there are. */

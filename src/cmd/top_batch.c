@@ -47,7 +47,7 @@ static struct error *wait_until(struct top *top, uint64_t until_ns)
 	return err;
 }
 
-/* Each time: what the window lacks the next one may have. */
+/* Say what this window lacks; printed for each window. */
 static void tell_of_window(const struct top *top)
 {
 	const struct state_cost *cost = &top->window.cost;

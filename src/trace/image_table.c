@@ -7,7 +7,7 @@
  * 100 libraries have 8 KiB. */
 #define FREE_BYTES ((size_t)16 << 10)
 
-/* Fewer numbers of processes are not worth being forgotten. */
+/* Below this many process numbers none are removed. */
 #define NUMBERS_KEPT 4096
 
 struct image {
@@ -613,7 +613,8 @@ static bool is_forgotten(const struct image *image, uint64_t time_ns)
 	return image->is_over && image->ended_ns < time_ns && !image->number;
 }
 
-/* Numbers of which no image is left. Those that are to be told of say where they are. */
+/* Remove numbers whose images are all gone. Not while changes are waiting to be reported: these
+ * refer to entries by their place. */
 static void forget_numbers(struct image_table *table)
 {
 	struct word_map by_pid = { 0 };

@@ -30,7 +30,7 @@
 /* Bytes of records that wait; beyond, they are taken without waiting for older ones. */
 #define WAITING_MAX ((size_t)64 << 20)
 
-/* Processes that are known to have been noted. */
+/* How many noted processes are remembered, so that each is noted once. */
 #define NOTED_MAX 16384
 
 /* Before so many processes are read, the rings are emptied. */
@@ -269,7 +269,7 @@ static void note_later(struct image_watch *watch, uint32_t pid)
 		return;
 	if (number != WORD_MAP_NEW && watch->noted_begun.items[number] == now.begun_ns)
 		return;
-	/* Who is noted once more is kept once. */
+	/* Forget them all: a process that is noted again is still kept once. */
 	if (watch->noted_begun.count >= NOTED_MAX) {
 		word_map_deinit(&watch->noted);
 		array_deinit(&watch->noted_begun);

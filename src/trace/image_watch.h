@@ -61,7 +61,7 @@ void image_watch_poll(struct image_watch *watch);
  */
 int image_watch_fd(const struct image_watch *watch);
 
-/* Was something told that the last poll left for the next one? */
+/* Did the last poll leave records for the next one? */
 bool image_watch_has_waiting(const struct image_watch *watch);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the code of a function of the kernel is. Whose stack passes through it waits within it:
- * through do_swap_page() (mm/memory.c) for anonymous memory to come back from swap, through
- * fifo_open() (fs/pipe.c) for somebody to open the other end.
+ * Where the code of a function of the kernel is. A thread whose stack passes through it waits
+ * within it: in do_swap_page() (mm/memory.c) for anonymous memory to come back from swap, in
+ * fifo_open() (fs/pipe.c) for the other end to be opened.
  */
 #ifndef TRACE_KERNEL_CODE_H
 #define TRACE_KERNEL_CODE_H

@@ -296,7 +296,7 @@ struct error *kstats_config_make(const struct kstats_spec *spec, const struct ks
 	if (!err && spec->key == KSTATS_KEY_ARGUMENT)
 		err = kstats_places_key(spec, places, btf, &ret->start, &ret->end);
 	btf__free(btf);
-	/* Arguments come and go, and nobody knows when; a thread may be one. */
+	/* When an argument was made is unknown, unless it is a thread. */
 	ret->has_ends = spec->key != KSTATS_KEY_ARGUMENT || (ret->end.is_task && !ret->end.forget);
 	ret->set_bits = set_bits(ret);
 	return err;

@@ -29,10 +29,10 @@ void memory_chunks_init(struct memory_chunks *chunks, int outer, uint32_t first,
 /* One more, of zeros; `name` is what bpftool shows. */
 struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name) MUST_CHECK;
 
-/* Gives back all but the first `count`, which nobody uses any more. */
+/* Give back all chunks but the first `count`. Nothing may refer to the others any more. */
 void memory_chunks_drop(struct memory_chunks *chunks, size_t count);
 
-/* Returns when all programs have ended that run now. There is a chunk. */
+/* Wait until every program that is running now has ended. There must be a chunk. */
 struct error *memory_chunks_wait(const struct memory_chunks *chunks) MUST_CHECK;
 
 void memory_chunks_deinit(struct memory_chunks *chunks);

@@ -38,7 +38,7 @@ static bool take_mapped(void *context, const struct mapping *mapping, struct tex
 	return !sought->path;
 }
 
-/* Who is gone has none. */
+/* Visit the mappings of a process; one that has ended has none. */
 static void each_mapped(uint32_t pid, process_maps_visit *visit, void *context)
 {
 	_cleanup_(process_maps_destroy) struct process_maps *maps = NULL;

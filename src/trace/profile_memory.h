@@ -46,13 +46,13 @@ uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frame
 /* Is there more in it than twice what was there when the other was emptied, or hardly room? */
 bool profile_chunks_has_grown(const struct profile_chunks *chunks);
 
-/* The other pool is empty. No program puts anything into this one any more when it returns. */
+/* Switch to the other pool, which must be empty. On return no program writes to the old one. */
 struct error *profile_chunks_begin_epoch(struct profile_chunks *chunks) MUST_CHECK;
 
 /* Is that stack in the pool of the epoch before? */
 bool profile_chunks_is_before(const struct profile_chunks *chunks, uint32_t number);
 
-/* The pool of the epoch before. */
+/* Empty the pool of the epoch before; its numbers are invalid from now on. */
 void profile_chunks_empty(struct profile_chunks *chunks);
 
 void profile_chunks_deinit(struct profile_chunks *chunks);

@@ -90,7 +90,7 @@ struct error *profile_session_tick(struct profile_session *session) MUST_CHECK;
  * no unwind tables yet. -1: none is ever. */
 int profile_session_fd(const struct profile_session *session);
 
-/* The next tick should not come later than that (CLOCK_MONOTONIC), if it can be. */
+/* When the next tick is due at the latest (CLOCK_MONOTONIC); UINT64_MAX: at no special time. */
 uint64_t profile_session_due_ns(const struct profile_session *session);
 
 /* Is a thread there that is looked at, as far as there was room for it? */

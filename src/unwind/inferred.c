@@ -200,7 +200,8 @@ static void follow_one(struct flow *flow, uint32_t at)
 		jump(flow, at, &operation, &state);
 		break;
 	case OPERATION_JUMP_INDIRECT:
-		/* A stub; else it may be a switch. */
+		/* A tail call of a short stub; in a longer function it may be the jump of a switch
+		 * statement, which says nothing of the stack. */
 		flow->agreed += state.sp == frame_at_entry.sp && flow->reached.count <= STUB_MAX;
 		break;
 	case OPERATION_BRANCH:
