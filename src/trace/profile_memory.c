@@ -172,7 +172,7 @@ struct error *profile_chunks_begin_epoch(struct profile_chunks *chunks)
 	struct memory_chunks *stacks = &chunks->stacks[pool];
 	struct error *err = NULL;
 
-	/* One, though all that there may be is in use: else nothing would ever be. */
+	/* At least one chunk, even beyond the limit: without one no epoch could ever end. */
 	while (!err && (!stacks->mapped.count ||
 			(stacks->mapped.count < wanted && can_have_stacks(chunks, pool))))
 		err = add_stacks(chunks, pool);
@@ -196,7 +196,7 @@ void profile_chunks_empty(struct profile_chunks *chunks)
 
 	chunks->first_words = words_used(chunks);
 	begin_pool(chunks, pool);
-	/* Each takes the kernel some time, so those that will be needed are kept. */
+	/* Creating a chunk is slow, so those that will be needed again are kept. */
 	memory_chunks_drop(stacks, stacks->mapped.count < wanted ? stacks->mapped.count : wanted);
 	set_end(chunks, pool);
 }

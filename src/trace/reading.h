@@ -69,17 +69,18 @@ bool reading_is_left(const struct reading *r, uint32_t number);
 void reading_free_left(struct reading *r);
 
 /*
- * Stacks go, too, and all that is counted by them, those of an epoch together (reading_epochs.c):
- * when there is more of them than there need be, the next one begins at the end of a reading, and
- * the reading that follows is the last that has counts of the one before.
+ * With --interval, stacks and their counts are freed, too, an epoch at a time (reading_epochs.c).
+ * When they have grown, the next epoch begins at the end of a reading; the reading after that is
+ * the last with counts of the epoch before.
  */
 struct error *reading_carry(struct reading *r, const struct counted_table *now) MUST_CHECK;
-/* Is it counted by a stack that goes with this reading? */
+/* Is it counted under a stack of the epoch before, which this reading frees? */
 bool reading_is_before(const struct reading *r, const struct count_key *key);
 struct error *reading_end_epoch(struct reading *r) MUST_CHECK;
 
-/* Where a key is counted in a table, made if need be; NULL without memory. */
-struct counted_entry *reading_entry(struct counted_table *table, const struct count_key *key);
+/* Add to what is counted for a key; returns its entry, NULL without memory. */
+struct counted_entry *reading_add(struct counted_table *table, const struct count_key *key,
+				  const struct count_value *more);
 /* NULL: it has none. */
 struct counted_entry *reading_find_entry(const struct counted_table *table,
 					 const struct count_key *key);

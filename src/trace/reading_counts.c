@@ -9,7 +9,8 @@
 
 /* --- the counts --- */
 
-struct counted_entry *reading_entry(struct counted_table *table, const struct count_key *key)
+/* Where a key is counted, made if need be; NULL without memory. */
+static struct counted_entry *entry_of(struct counted_table *table, const struct count_key *key)
 {
 	const struct name *bytes = names_intern(&table->keys, key, sizeof(*key));
 	uint32_t *place =
@@ -86,9 +87,23 @@ struct error *reading_each(int map, size_t key_bytes, size_t value_bytes,
 	return NULL;
 }
 
+struct counted_entry *reading_add(struct counted_table *table, const struct count_key *key,
+				  const struct count_value *more)
+{
+	struct counted_entry *entry = entry_of(table, key);
+
+	if (!entry)
+		return NULL;
+	entry->value.ns += more->ns;
+	entry->value.count += more->count;
+	entry->value.runnable_ns += more->runnable_ns;
+	entry->value.runnable_count += more->runnable_count;
+	return entry;
+}
+
 static struct error *take_count(void *context, const void *key, const void *value)
 {
-	struct counted_entry *entry = reading_entry(context, key);
+	struct counted_entry *entry = entry_of(context, key);
 
 	if (!entry)
 		return &error_no_memory;
@@ -159,13 +174,9 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 		key.waker_user_stack = t->waker_user_stack;
 		key.waker_kernel_stack = t->waker_kernel_stack;
 	}
-	entry = reading_entry(table, &key);
+	entry = reading_add(table, &key, &more);
 	if (!entry)
 		return &error_no_memory;
-	entry->value.ns += more.ns;
-	entry->value.count += more.count;
-	entry->value.runnable_ns += more.runnable_ns;
-	entry->value.runnable_count += more.runnable_count;
 	entry->is_in_progress = true;
 	r->in_progress++;
 	return NULL;

@@ -6,7 +6,7 @@
 #include <profile.skel.h>
 #include <string.h>
 
-/* Fewer are not worth walking all stacks again. */
+/* With fewer counts a new epoch costs more than it frees: all stacks are walked again. */
 #define GROWN_COUNTS 16384
 
 /* --- what was counted --- */
@@ -29,8 +29,9 @@ static uint32_t number_now(const struct reading *r, uint32_t stack)
 	return moved == WORD_MAP_NEW ? stack : moved;
 }
 
-/* A wait that went on was told in part, by stacks that have other numbers since. What was told, and
- * was not counted by those numbers when the wait ended, is counted by the new ones. */
+/* A wait in progress was reported in part under stacks that have new numbers since. What was
+ * reported, and was not counted under the old numbers when the wait ended, is carried to the new
+ * ones: reported totals never decrease. */
 static struct error *carry_entry(struct reading *r, const struct count_value *told,
 				 const struct count_key *key, const struct counted_entry *now)
 {
@@ -42,7 +43,6 @@ static struct error *carry_entry(struct reading *r, const struct count_value *to
 		.runnable_count = reading_less(told->runnable_count, value->runnable_count),
 	};
 	struct count_key moved = *key;
-	struct counted_entry *entry;
 
 	if (!left.ns && !left.runnable_ns)
 		return NULL;
@@ -50,14 +50,7 @@ static struct error *carry_entry(struct reading *r, const struct count_value *to
 	moved.kernel_stack = number_now(r, key->kernel_stack);
 	moved.waker_user_stack = number_now(r, key->waker_user_stack);
 	moved.waker_kernel_stack = number_now(r, key->waker_kernel_stack);
-	entry = reading_entry(&r->session->counted, &moved);
-	if (!entry)
-		return &error_no_memory;
-	entry->value.ns += left.ns;
-	entry->value.count += left.count;
-	entry->value.runnable_ns += left.runnable_ns;
-	entry->value.runnable_count += left.runnable_count;
-	return NULL;
+	return reading_add(&r->session->counted, &moved, &left) ? NULL : &error_no_memory;
 }
 
 struct error *reading_carry(struct reading *r, const struct counted_table *now)
@@ -99,7 +92,7 @@ static struct error *take_number(void *context, const void *key, const void *val
 	return NULL;
 }
 
-/* All of it was read. */
+/* Drop the counts and stacks of the epoch before, which have all been read. */
 static struct error *forget_epoch(struct reading *r)
 {
 	struct profile_session *session = r->session;
@@ -157,8 +150,8 @@ static struct error *move(struct profile_session *session, uint32_t *place)
 	return err;
 }
 
-/* Programs take stacks of this epoch only, so what has others has been waiting since before. Who
- * has a CPU gets others when it leaves that. */
+/* Programs take stacks of this epoch only, so a thread with older ones has been waiting since
+ * before. A running thread gets new ones when it leaves its CPU. */
 static struct error *move_waits(struct reading *r)
 {
 	const uint32_t count = r->session->chunks.state->next_thread;

@@ -52,12 +52,13 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 /* Threads without room, so far. */
 uint64_t state_session_lost(const struct state_session *session);
 
-/* Records that were written whenever they were read, which takes a CPU of a guest that its host
- * holds up: once for each reading that lacks them. */
+/* How many records could not be read, as they were being written at each attempt, summed over all
+ * readings. That happens when the host of a guest stops one of its CPUs in the middle of a write.
+ */
 uint64_t state_session_torn(const struct state_session *session);
 
 /* A record as it was at one moment, with the wait over that ended when the thread got a CPU. False:
- * it was written all the time. */
+ * it was being written at each attempt. */
 bool state_session_copy(const struct states_thread *t, struct states_thread *ret) MUST_CHECK;
 
 /* What the programs cost up to the last reading: the switches counted so far, times what one cost

@@ -58,8 +58,8 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
  * hangs no longer than the guard does: what is left of the tick is done by the next one. */
 void unwinder_tick(struct unwinder *unwinder);
 
-/* When it has something to do of which no record will tell (CLOCK_MONOTONIC); 0: at once;
- * UINT64_MAX: it has not. */
+/* When work is due that no perf record announces (CLOCK_MONOTONIC); 0: now; UINT64_MAX: there is
+ * none. */
 uint64_t unwinder_due_ns(const struct unwinder *unwinder);
 
 /* Has more been told of any process since the last call? */

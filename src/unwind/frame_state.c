@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unwind/frame_state.h"
 
-/* Frames are smaller, but for those of code that is no code. */
+/* No real frame is larger; bytes that are not code may seem to have larger ones. */
 #define DISTANCE_MAX (1 << 24)
-/* Of rbp behind push %rbp; mov %rsp,%rbp. */
+/* CFA minus rbp after "push %rbp; mov %rsp,%rbp". */
 #define AT_FRAME 16
 const struct frame_state frame_at_entry = {
 	.sp = 8,
@@ -45,7 +45,7 @@ static void save(struct frame_state *state, unsigned reg, int32_t distance)
 {
 	int32_t *saved = reg ? saved_of(state, reg) : NULL;
 
-	/* Once it is the caller's no more, what is stored is the function's own. */
+	/* A register that the function has overwritten no longer has the caller's value. */
 	if (saved && *saved == FRAME_SAME && distance != FRAME_UNKNOWN && distance > 0 &&
 	    !(reg == OPERATION_BP && state->bp != FRAME_UNKNOWN))
 		*saved = distance;
