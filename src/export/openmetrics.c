@@ -18,15 +18,15 @@ static bool is_time(const struct kstats_table *table)
 
 /* --- names --- */
 
-struct metric {
+struct exported_metric {
 	const struct kstats_table *table;
 	char *family;    /* metrics of one name are a family */
 	bool is_renamed; /* ... which is another than that of the metric */
 	bool is_mixed;   /* others of the family are of other places: labels say which */
 };
 
-struct metrics {
-	ARRAY(struct metric);
+struct exported_metrics {
+	ARRAY(struct exported_metric);
 };
 
 /* What is printed under one name and one set of labels: a table, or a row of it. */
@@ -184,7 +184,8 @@ static bool print_place_labels(FILE *out, const struct kstats_table *table)
 }
 
 /* `is_named`: with that of the metric. NULL: no memory. */
-static char *labels_of(const struct metric *metric, const struct kstats_row *row, bool is_named)
+static char *labels_of(const struct exported_metric *metric, const struct kstats_row *row,
+		       bool is_named)
 {
 	const struct kstats_table *table = metric->table;
 	char *labels = NULL;
@@ -211,7 +212,7 @@ static char *labels_of(const struct metric *metric, const struct kstats_row *row
 	return NULL;
 }
 
-static struct error *add_series(struct all_series *all, const struct metric *metric,
+static struct error *add_series(struct all_series *all, const struct exported_metric *metric,
 				const struct kstats_row *row)
 {
 	struct series series = { .table = metric->table,
@@ -366,7 +367,7 @@ static struct error *check_series(const struct all_series *all)
  * What is in no bucket, by cause, where anybody counts it. Without a type: of a counter OpenMetrics
  * has the name without "_total", and the older text format the name with it.
  */
-static struct error *print_losses(FILE *out, const struct metrics *metrics)
+static struct error *print_losses(FILE *out, const struct exported_metrics *metrics)
 {
 	bool has_head = false;
 
@@ -389,7 +390,7 @@ static struct error *print_losses(FILE *out, const struct metrics *metrics)
 	return NULL;
 }
 
-static struct error *print_earlier(FILE *out, const struct metrics *metrics)
+static struct error *print_earlier(FILE *out, const struct exported_metrics *metrics)
 {
 	bool has_head = false;
 
@@ -411,7 +412,7 @@ static struct error *print_earlier(FILE *out, const struct metrics *metrics)
 }
 
 static struct error *print_all(FILE *out, const struct all_series *all,
-			       const struct metrics *metrics)
+			       const struct exported_metrics *metrics)
 {
 	struct error *err = NULL;
 
@@ -431,16 +432,17 @@ static struct error *print_all(FILE *out, const struct all_series *all,
 
 static int compare_families(const void *left, const void *right)
 {
-	const struct metric *a = left, *b = right;
+	const struct exported_metric *a = left, *b = right;
 
 	return strcmp(a->family, b->family);
 }
 
 /* By family, with what their series are to be told apart by. */
-static struct error *find_metrics(const struct kstats_tables *tables, struct metrics *metrics)
+static struct error *find_metrics(const struct kstats_tables *tables,
+				  struct exported_metrics *metrics)
 {
 	for (size_t i = 0; i < tables->count; i++) {
-		struct metric metric = { .table = tables->items[i] };
+		struct exported_metric metric = { .table = tables->items[i] };
 
 		metric.family = family_of(metric.table, &metric.is_renamed);
 		if (!metric.family || !array_push(metrics, metric)) {
@@ -451,7 +453,7 @@ static struct error *find_metrics(const struct kstats_tables *tables, struct met
 	if (metrics->count)
 		qsort(metrics->items, metrics->count, sizeof(*metrics->items), compare_families);
 	for (size_t at = 0, end; at < metrics->count; at = end) {
-		const struct metric *first = &metrics->items[at];
+		const struct exported_metric *first = &metrics->items[at];
 		bool is_mixed = false;
 
 		for (end = at;
@@ -472,12 +474,13 @@ static void clear_series(struct all_series *all)
 }
 
 /* In their order, each once. */
-static struct error *find_series(const struct metrics *metrics, bool rows, struct all_series *ret)
+static struct error *find_series(const struct exported_metrics *metrics, bool rows,
+				 struct all_series *ret)
 {
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < metrics->count; i++) {
-		const struct metric *metric = &metrics->items[i];
+		const struct exported_metric *metric = &metrics->items[i];
 		const struct kstats_table *table = metric->table;
 
 		if (!rows)
@@ -494,7 +497,7 @@ static struct error *find_series(const struct metrics *metrics, bool rows, struc
 
 struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, bool rows)
 {
-	struct metrics metrics = { 0 };
+	struct exported_metrics metrics = { 0 };
 	struct all_series all = { 0 };
 	struct error *err = find_metrics(tables, &metrics);
 

@@ -349,7 +349,7 @@ static struct error *take_active(struct json_reader *r, void *target,
 	return json_get_bool(value, key, &load_of(r)->table->is_active);
 }
 
-/* A file without it does not know. */
+/* Files written before this row existed have no such member: `earlier` is unknown then. */
 static struct error *take_earlier(struct json_reader *r, void *target,
 				  const struct json_member *member, struct text key,
 				  const struct json_value *value)
