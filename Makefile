@@ -37,6 +37,8 @@ sources   = $(filter-out %.bpf.c,$(wildcard $(addprefix src/,$(addsuffix /*.c,$(
 objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
+# What tests, guests and benchmarks link: the program without its commands.
+PARTS    := $(filter-out $(foreach layer,cmd cli top,$(B)/src/$(layer)/%),$(PROGRAM))
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
 KSTATS   := $(call objects,$(wildcard libkstats/*.c))
 LIBS     := -lbpf -lnl-genl-3 -lnl-3 -lyajl -ldw -lelf -lcapstone -liberty -llzma -lprotobuf-c -lcap -lseccomp -lz -lzstd -lmd -lutf8proc -lncursesw -ltinfo -lm -lpthread
@@ -71,7 +73,9 @@ BPFTOOL      ?= bpftool
 BPF_INCLUDES := -Isrc -idirafter /usr/include
 SKELETONS    := $(B)/bpf/task_iterator.lskel.h $(B)/bpf/profile.skel.h $(B)/bpf/states.skel.h $(B)/bpf/kstats.skel.h
 
-$(B)/bpf/%.bpf.o: src/bpf/%.bpf.c
+vpath %.bpf.c $(sort $(dir $(wildcard src/*/*.bpf.c)))
+
+$(B)/bpf/%.bpf.o: %.bpf.c
 	$(call say,BPF   $<)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(BPF_INCLUDES) -MMD -MP -c -o $@ $<
@@ -86,7 +90,7 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $<
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $*_bpf > $@
 
-$(call everywhere,src/trace/*.c): $(SKELETONS)
+$(call everywhere,src/bpf/*.c src/capture/*.c src/kstats/*.c src/process/*.c src/sched/*.c): $(SKELETONS)
 
 # --- names of system calls, of those that the C library has; some of its numbers are other names ---
 
@@ -110,13 +114,13 @@ $(call everywhere,src/report/assets.c): $(ASSETS)
 
 PROTO := $(B)/proto/profile.pb-c.h
 
-$(PROTO): src/stack/profile.proto
+$(PROTO): src/profile/profile.proto
 	$(call say,PROTO $<)
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 
-$(call everywhere,src/stack/*.c): $(PROTO)
-$(call everywhere,src/stack/preset_files.c): $(wildcard assets/presets/*.preset)
+$(call everywhere,src/profile/*.c): $(PROTO)
+$(call everywhere,src/profile/preset_files.c): $(wildcard assets/presets/*.preset)
 
 $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)

@@ -12,7 +12,7 @@
 #define ARRAY_SIZE(fixed) (sizeof(fixed) / sizeof((fixed)[0]))
 #endif
 
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 
 static bool is_letter(char byte)
 {

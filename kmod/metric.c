@@ -15,7 +15,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 
 #ifndef CONFIG_64BIT
 #error "kstats counts in words of 64 bits"

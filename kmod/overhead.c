@@ -9,7 +9,7 @@
 #include <linux/math64.h>
 #include <linux/slab.h>
 
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 
 #define TRIALS     101
 #define TRIAL_BITS 5

@@ -13,7 +13,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 
 /* --- what was counted, at one moment --- */
 

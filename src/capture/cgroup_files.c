@@ -2,8 +2,8 @@
 #include "capture/cgroup_files.h"
 
 #include "base/utf8.h"
-#include "proc/pairs.h"
-#include "proc/psi.h"
+#include "os/pairs.h"
+#include "os/psi.h"
 
 /* How the bytes of a file become what is at `at`, a struct reading or a struct counts. */
 typedef bool (*take_fn)(struct ctprof_snapshot *snapshot, struct text bytes, void *at);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "capture/session.h"
-#include "proc/cgroup.h"
+#include "os/cgroup.h"
 
 void cgroup_ids_deinit(struct cgroup_ids *ids)
 {

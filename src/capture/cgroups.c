@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "capture/cgroup_files.h"
 #include "capture/session.h"
-#include "proc/cgroup.h"
+#include "os/cgroup.h"
 
 static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "proc/counters.h"
+#include "os/counters.h"
 
 #include "base/utf8.h"
 #include "capture/session.h"
-#include "proc/pairs.h"
+#include "os/pairs.h"
 
 /* A file of the host, below /proc. False when there is none; one that cannot be read is counted. */
 static bool read_host(struct capture *c, const char *path, struct text *ret)

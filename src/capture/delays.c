@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/session.h"
-#include "proc/psi.h"
+#include "os/psi.h"
 
 static bool booted_with(struct capture *c, struct text parameter)
 {

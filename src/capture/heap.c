@@ -9,7 +9,7 @@
 #include "base/crew.h"
 #include "base/time_share.h"
 #include "capture/heap_walk.h"
-#include "proc/process_user.h"
+#include "os/process_user.h"
 
 /* Without progress for so long a reader is left behind; sooner when there is less time. */
 #define PATIENCE_NS     (5 * NS_PER_S)
@@ -52,7 +52,7 @@ struct reader {
 
 struct hanging {
 	struct reader *reader;
-	uint64_t subject; /* of the process that it hangs in (proc/process_user.h) */
+	uint64_t subject; /* of the process that it hangs in (os/process_user.h) */
 };
 
 struct heap {

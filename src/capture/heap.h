@@ -11,7 +11,7 @@
  *	heap_close(heap);
  *
  * For each process: does its program, or a library of it, have jemalloc in it, and where does that
- * keep its counters (symbol/jemalloc.h)? Each file is looked at once for as long as the heap is
+ * keep its counters (elf/jemalloc.h)? Each file is looked at once for as long as the heap is
  * open. Then the counters of all threads are read by process_vm_readv(2), 512 threads at a time,
  * while they run on: nobody is stopped, and nothing is written to the process.
  *

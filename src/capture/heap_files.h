@@ -11,9 +11,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/word_map.h"
-#include "proc/maps.h"
+#include "elf/jemalloc.h"
+#include "os/maps.h"
 #include "snapshot/probe.h"
-#include "symbol/jemalloc.h"
 
 struct heap_file {
 	enum probe_failure failure; /* PROBE_DONE: there is a layout */

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/user_space.h"
-#include "proc/map_query.h"
+#include "os/map_query.h"
 
 /* --- where --- */
 
@@ -190,7 +190,7 @@ struct error *heap_find_place(struct heap_files *files, const struct heap_proces
 
 /* --- what --- */
 
-/* The counters and what lies between: the offsets are not further apart (symbol/jemalloc.c). */
+/* The counters and what lies between: the offsets are not further apart (elf/jemalloc.c). */
 #define WORDS_MAX 9
 
 #define BATCH     512

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "capture/heap_ptrace.h"
-#include "proc/stat.h"
+#include "os/stat.h"
 
 void heap_walk_deinit(struct heap_walk *walk)
 {

@@ -10,8 +10,8 @@
 
 #include "base/utf8.h"
 #include "capture/session.h"
-#include "proc/counters.h"
-#include "proc/pairs.h"
+#include "os/counters.h"
+#include "os/pairs.h"
 
 /* Text of files goes into JSON and onto terminals. */
 static const struct name *keep(struct capture *c, struct text text)

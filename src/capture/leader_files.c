@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/crew.h"
 #include "base/file.h"
-#include "proc/process_user.h"
+#include "os/process_user.h"
 
 /* Fewer processes are not worth a thread each. */
 #define PROCESSES_PER_READER 8

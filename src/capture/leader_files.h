@@ -47,7 +47,7 @@ struct leader_files;
 struct leader_hangs {
 	ARRAY(struct leader_files *);
 	struct time_shares shares;
-	/* To whom a process is charged (proc/process_user.h), which is NULL but in tests. */
+	/* To whom a process is charged (os/process_user.h), which is NULL but in tests. */
 	uint64_t (*subject_of)(uint32_t tgid);
 };
 

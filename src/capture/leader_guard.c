@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/guard.h"
-#include "proc/process_user.h"
+#include "os/process_user.h"
 
 /* A user may take a tenth of the time, with half a minute in advance. */
 #define USER_PART  10

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "proc/taskstats.h"
+#include "os/taskstats.h"
 
 static void add(struct plan *plan, const struct metric *metric, const struct metric_source *source,
 		const char *key, bool is_less)

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "capture/session.h"
-#include "proc/cgroup.h"
+#include "os/cgroup.h"
 
 /* The directory that the user names holds the root cgroup; a mount of our own that we cannot enter
  * is as good as none. */

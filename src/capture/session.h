@@ -13,13 +13,13 @@
 #include "capture/heap.h"
 #include "capture/leader_files.h"
 #include "capture/leader_guard.h"
+#include "capture/task_iterator.h"
 #include "capture/thread_files.h"
 #include "capture/thread_task.h"
-#include "proc/cgroup.h"
-#include "proc/cgroup_tree.h"
-#include "proc/tasks.h"
-#include "proc/taskstats_socket.h"
-#include "trace/task_iterator.h"
+#include "os/cgroup.h"
+#include "os/cgroup_tree.h"
+#include "os/tasks.h"
+#include "os/taskstats_socket.h"
 
 /* The kinds of file whose failures are counted: KIND(id, name, is it one that the format's summary
  * knows, what it needs when it is denied). */

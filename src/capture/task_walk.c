@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "capture/session.h"
-#include "proc/birth.h"
-#include "proc/counters.h"
+#include "os/birth.h"
+#include "os/counters.h"
 
 /* --- which rows the iterator fills, and which files fill the rest --- */
 

@@ -7,9 +7,9 @@
 
 #include "base/utf8.h"
 #include "capture/session.h"
-#include "proc/cgroup.h"
-#include "proc/pairs.h"
-#include "proc/stat.h"
+#include "os/cgroup.h"
+#include "os/pairs.h"
+#include "os/stat.h"
 
 static enum thread_fate no_memory(struct capture *c)
 {

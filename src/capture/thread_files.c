@@ -2,8 +2,8 @@
 #include "capture/thread_files.h"
 
 #include "base/utf8.h"
-#include "proc/pairs.h"
-#include "proc/stat.h"
+#include "os/pairs.h"
+#include "os/stat.h"
 
 const char *const delay_accounting_names[] = {
 	[DELAYS_UNKNOWN] = "unknown",

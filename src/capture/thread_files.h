@@ -9,8 +9,8 @@
 #define CAPTURE_THREAD_FILES_H
 
 #include "capture/plan.h"
-#include "proc/cpulist.h"
-#include "proc/taskstats.h"
+#include "os/cpulist.h"
+#include "os/taskstats.h"
 #include "snapshot/model.h"
 
 /* What taking needs besides the record: where names go, and room to work in. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/thread_task.h"
 
-#include "proc/stat.h"
+#include "os/stat.h"
 
 /* --- names of fields --- */
 

@@ -11,7 +11,7 @@
 #ifndef CAPTURE_THREAD_TASK_H
 #define CAPTURE_THREAD_TASK_H
 
-#include "bpf/task_record.h"
+#include "capture/task_record.h"
 #include "capture/thread_files.h"
 
 /* What rows may name besides the counters of the record: FIELD(name). */

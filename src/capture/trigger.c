@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "proc/counters.h"
-#include "proc/psi.h"
+#include "os/counters.h"
+#include "os/psi.h"
 
 /* --- what there is to judge --- */
 

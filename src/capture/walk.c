@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "capture/session.h"
-#include "proc/pairs.h"
+#include "os/pairs.h"
 
 /* The thread group that a number of the user's belongs to. */
 static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)

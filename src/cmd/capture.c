@@ -7,13 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/commands.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/reading.h"
+#include "cli/target.h"
 #include "cmd/profile_beside.h"
 #include "cmd/profile_options.h"
-#include "cmd/progress.h"
-#include "cmd/reading.h"
 #include "cmd/record.h"
-#include "cmd/target.h"
 #include "report/reasons.h"
 #include "snapshot/file.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/commands.h"
-#include "cmd/display.h"
+#include "cli/commands.h"
+#include "cli/display.h"
 #include "cmd/profile_beside.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"

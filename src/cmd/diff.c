@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/interrupts.h"
 #include "capture/capture.h"
-#include "cmd/commands.h"
-#include "cmd/display.h"
-#include "cmd/interrupts.h"
-#include "cmd/reading.h"
-#include "cmd/run.h"
-#include "cmd/target.h"
+#include "cli/commands.h"
+#include "cli/display.h"
+#include "cli/reading.h"
+#include "cli/run.h"
+#include "cli/target.h"
 #include "snapshot/file.h"
 
 struct diff_arguments {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/json_writer.h"
-#include "cmd/commands.h"
-#include "cmd/progress.h"
-#include "cmd/reading.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/reading.h"
 
 struct doctor_arguments {
 	struct {

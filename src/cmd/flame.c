@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/commands.h"
+#include "cli/commands.h"
 #include "cmd/profile_output.h"
-#include "stack/profile_file.h"
+#include "profile/files.h"
 
 struct flame_arguments {
 	struct profile_output output;

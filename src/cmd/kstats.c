@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/commands.h"
-#include "cmd/memory_limit.h"
-#include "cmd/privileges.h"
-#include "cmd/reading.h"
-#include "trace/kstats_place.h"
+#include "cli/commands.h"
+#include "cli/reading.h"
+#include "kstats/bpf_place.h"
+#include "security/memory_limit.h"
+#include "security/privileges.h"
 
 const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
 	[KSTATS_FORMAT_TEXT] = "text",
@@ -161,7 +161,7 @@ enum asks { ASKS_RECORDING = 1, ASKS_SHOWING = 2, ASKS_OUTPUT = 4 };
  */
 #define FILES   (PRIVILEGE_READ_FILES | PRIVILEGE_WRITE_FILES)
 #define READING (PRIVILEGES_READ | PRIVILEGE_WRITE_FILES)
-/* Waiting until no CPU runs a program creates a map (trace/bpf_programs.h). Files of the module are
+/* Waiting until no CPU runs a program creates a map (bpf/programs.h). Files of the module are
  * read-only by their mode. */
 #define CHANGING (READING | PRIVILEGE_GROW_MAPS)
 #define MAKING   (READING | PRIVILEGE_LOAD_PROGRAMS | PRIVILEGE_PROBE_FILES | PRIVILEGE_MOUNT)

@@ -5,7 +5,7 @@
 #ifndef CMD_KSTATS_H
 #define CMD_KSTATS_H
 
-#include "cmd/options.h"
+#include "cli/options.h"
 #include "kstats/file.h"
 #include "kstats/recorder.h"
 

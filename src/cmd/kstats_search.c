@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cmd/kstats.h"
+#include "kstats/bpf_recorder.h"
 #include "report/table.h"
-#include "trace/kstats_recorder.h"
 
 /* A name is looked for in this order. */
 static const struct kstats_recorder *const recorders[] = {

@@ -15,16 +15,16 @@
 
 #include "base/clock.h"
 #include "base/grid.h"
+#include "base/interrupts.h"
 #include "base/json_writer.h"
 #include "base/outfile.h"
 #include "base/utf8.h"
-#include "cmd/interrupts.h"
 #include "cmd/kstats.h"
-#include "export/openmetrics.h"
 #include "kstats/slo.h"
 #include "kstats/v3.h"
 #include "report/kstats_heat.h"
 #include "report/kstats_report.h"
+#include "report/openmetrics.h"
 #include "report/stream.h"
 #include "report/table.h"
 

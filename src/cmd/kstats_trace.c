@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/kstats.h"
-#include "proc/birth.h"
+#include "os/birth.h"
 
 /* "arg2", "arg2,arg1": from 1 to 6. */
 static bool take_arguments(const char *key, struct kstats_spec *spec)

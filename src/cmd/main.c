@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/version.h"
-#include "cmd/commands.h"
-#include "cmd/help.h"
-#include "cmd/memory_limit.h"
-#include "cmd/parser_sandbox.h"
-#include "cmd/privileges.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "security/memory_limit.h"
+#include "security/parser_sandbox.h"
+#include "security/privileges.h"
 
 const struct command *const commands[] = {
 	&capture_command,   &diff_command,        &compare_command, &show_command,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
 
-#include "cmd/commands.h"
+#include "cli/commands.h"
 #include "metric/derived.h"
 
 struct metric_list_arguments {

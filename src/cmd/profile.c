@@ -12,15 +12,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cmd/commands.h"
-#include "cmd/interrupts.h"
-#include "cmd/privileges.h"
+#include "base/interrupts.h"
+#include "bpf/program_cost.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/run.h"
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
-#include "cmd/progress.h"
-#include "cmd/run.h"
-#include "trace/profile_session.h"
-#include "trace/program_cost.h"
+#include "sched/profile_session.h"
+#include "security/privileges.h"
 
 struct profile_command_arguments {
 	struct profile_arguments profile;

@@ -8,11 +8,11 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cmd/interrupts.h"
-#include "cmd/privileges.h"
+#include "base/interrupts.h"
 #include "cmd/profile_options.h"
 #include "cmd/profile_output.h"
-#include "stack/profile_file.h"
+#include "profile/files.h"
+#include "security/privileges.h"
 
 #define TICK_NS (NS_PER_S / 20)
 

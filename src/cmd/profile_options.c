@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "bpf/profile_record.h"
-#include "cmd/privileges.h"
-#include "proc/cpulist.h"
+#include "os/cpulist.h"
+#include "sched/profile_record.h"
+#include "security/privileges.h"
 
 #define STACKS         16384
 #define FREQUENCY      99

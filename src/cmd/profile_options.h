@@ -5,10 +5,10 @@
 #ifndef CMD_PROFILE_OPTIONS_H
 #define CMD_PROFILE_OPTIONS_H
 
-#include "cmd/options.h"
-#include "cmd/privileges.h"
-#include "cmd/target.h"
-#include "trace/profile_session.h"
+#include "cli/options.h"
+#include "cli/target.h"
+#include "sched/profile_session.h"
+#include "security/privileges.h"
 
 enum profile_mode { PROFILE_ON = 1, PROFILE_OFF = 2, PROFILE_BOTH = 3 };
 
@@ -159,10 +159,6 @@ struct error *profile_arguments_list(const struct profile_arguments *arguments) 
 
 /* For a session, once all was found; what it points to stays with the arguments. */
 struct profile_options profile_arguments_apply(const struct profile_arguments *arguments);
-
-/* What a session needs to be opened, and from then on: cmd/privileges.h. */
-#define PROFILE_OPEN_PRIVILEGES (PROFILE_READ_PRIVILEGES | PRIVILEGE_LOAD_PROGRAMS)
-#define PROFILE_READ_PRIVILEGES (PRIVILEGES_READ | PRIVILEGE_GROW_MAPS | PRIVILEGE_WRITE_FILES)
 
 void profile_arguments_deinit(struct profile_arguments *arguments);
 

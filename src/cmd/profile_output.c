@@ -8,15 +8,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/interrupts.h"
 #include "base/outfile.h"
 #include "base/units.h"
 #include "base/utf8.h"
-#include "cmd/interrupts.h"
-#include "cmd/privileges.h"
-#include "cmd/progress.h"
+#include "cli/progress.h"
+#include "profile/preset.h"
+#include "profile/symbolise.h"
 #include "report/profile_text.h"
-#include "stack/preset.h"
-#include "stack/symbolise.h"
+#include "security/privileges.h"
 
 /* --- options --- */
 

@@ -11,9 +11,9 @@
 #ifndef CMD_PROFILE_OUTPUT_H
 #define CMD_PROFILE_OUTPUT_H
 
-#include "cmd/options.h"
+#include "cli/options.h"
+#include "profile/filter.h"
 #include "report/profile_report.h"
-#include "stack/filter.h"
 
 struct profile_output {
 	struct {

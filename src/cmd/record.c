@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/interrupts.h"
 #include "base/units.h"
-#include "cmd/interrupts.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
 

@@ -14,7 +14,7 @@
 
 #include "capture/capture.h"
 #include "capture/trigger.h"
-#include "cmd/reading.h"
+#include "cli/reading.h"
 #include "snapshot/captures.h"
 
 /* As much waits in memory, compressed, unless somebody chose. */

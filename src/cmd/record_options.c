@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/units.h"
-#include "cmd/reading.h"
+#include "cli/reading.h"
 #include "cmd/record.h"
 
 /* Names of captures tell milliseconds apart, and a capture takes that long at least. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "base/units.h"
-#include "cmd/commands.h"
-#include "cmd/display.h"
+#include "cli/commands.h"
+#include "cli/display.h"
 #include "ctprof/snapshot.h"
 #include "snapshot/moment.h"
 #include "snapshot/recording.h"

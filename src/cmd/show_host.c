@@ -2,10 +2,10 @@
 #include <stdio.h>
 
 #include "capture/capture.h"
-#include "cmd/commands.h"
-#include "cmd/memory_limit.h"
-#include "cmd/privileges.h"
+#include "cli/commands.h"
 #include "report/host_report.h"
+#include "security/memory_limit.h"
+#include "security/privileges.h"
 #include "snapshot/file.h"
 
 struct show_host_arguments {

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cmd/commands.h"
-#include "cmd/reading.h"
+#include "cli/commands.h"
+#include "cli/reading.h"
 #include "cmd/record.h"
-#include "cmd/top.h"
+#include "top/top.h"
 
 /* --- what is wanted --- */
 

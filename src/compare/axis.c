@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/pattern.h"
+#include "base/pattern.h"
 #include "compare/place.h"
 
 const struct group_axis group_axes[GROUP_AXIS_COUNT] = {

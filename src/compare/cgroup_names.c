@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "compare/glob.h"
-#include "compare/pattern.h"
+#include "base/glob.h"
+#include "base/pattern.h"
 
 /* One path, after the steps that look at it alone. */
 struct path {

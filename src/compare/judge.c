@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/glob.h"
+#include "base/glob.h"
 
 /* --- expressions --- */
 

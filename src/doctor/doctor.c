@@ -6,7 +6,7 @@
 
 #include "doctor/examination.h"
 #include "doctor/kid.h"
-#include "proc/tasks.h"
+#include "os/tasks.h"
 
 const char *const presence_names[PRESENCE_COUNT] = {
 	[PRESENCE_NO] = "no",

@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "capture/capture.h"
 #include "doctor/doctor.h"
-#include "proc/cgroup.h"
-#include "proc/cgroup_tree.h"
+#include "os/cgroup.h"
+#include "os/cgroup_tree.h"
 
 struct examination {
 	struct ctprof_snapshot *snapshot; /* of the whole host */

@@ -5,9 +5,9 @@
 #include <sys/utsname.h>
 
 #include "doctor/examination.h"
+#include "kstats/bpf_pins.h"
+#include "kstats/bpf_program.h"
 #include "kstats/module_recorder.h"
-#include "trace/kstats_pins.h"
-#include "trace/kstats_program.h"
 
 /* Every kernel has it, and none calls it while somebody could ask: so a probe at it costs nobody
  * anything, and nothing is counted. */

@@ -42,7 +42,8 @@ struct kstats_percentile kstats_ranked(const struct kstats_distribution *distrib
  * slot all the same. */
 unsigned __int128 kstats_slot_sum(const struct kstats_slot *values, unsigned slot,
 				  unsigned frac_bits);
-/* All values added up, by the slots' sums: exact where none of them lost bits (hist/bucket.h). */
+/* All values added up, by the slots' sums: exact where none of them lost bits (histogram/bucket.h).
+ */
 unsigned __int128 kstats_sum(const struct kstats_distribution *distribution);
 /* Of all values; 0 of an empty one. */
 double kstats_mean(const struct kstats_distribution *distribution);

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 
 #define KSTATS_SHARED_PREFIX   "kstats:" /* of the memfd's name, before the metric's */
 #define KSTATS_SHARED_MAGIC    "kstats\r\n"

@@ -7,7 +7,7 @@
  *	err = kstats_table_row(table, cpu, NULL, &row);
  *	row->slots[slot].count += 1;
  *
- * Slots are those of hist/bucket.h; a sum is scaled by bucket_shift() of its slot.
+ * Slots are those of histogram/bucket.h; a sum is scaled by bucket_shift() of its slot.
  */
 #ifndef KSTATS_TABLE_H
 #define KSTATS_TABLE_H
@@ -18,7 +18,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 #include "kstats/scope.h"
 
 struct kstats_slot {

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "proc/maps.h"
+#include "os/maps.h"
 
 /* --- mappings of metrics --- */
 

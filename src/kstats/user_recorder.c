@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "kstats/user_search.h"
-#include "proc/cpulist.h"
+#include "os/cpulist.h"
 
 /* --- the list --- */
 

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "proc/cpulist.h"
+#include "os/cpulist.h"
 
 /* --- mapping --- */
 

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/crew.h"
-#include "proc/process_user.h"
-#include "proc/tasks.h"
+#include "os/process_user.h"
+#include "os/tasks.h"
 
 /*
  * What the thread and its caller share. The thread works on a process with a turn of its own, and

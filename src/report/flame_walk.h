@@ -5,7 +5,7 @@
 #ifndef REPORT_FLAME_WALK_H
 #define REPORT_FLAME_WALK_H
 
-#include "stack/flame.h"
+#include "profile/flame.h"
 
 /* The node after this one below `top`, callers before what they call; NODE_NONE after the last. */
 static inline uint32_t flame_next(const struct flame *flame, uint32_t top, uint32_t node)

@@ -9,7 +9,7 @@
 #ifndef REPORT_PALETTE_H
 #define REPORT_PALETTE_H
 
-#include "stack/flame.h"
+#include "profile/flame.h"
 
 /* COLOUR(class, hue in degrees, saturation and lightness in percent, how it looks) */
 #define PALETTE(COLOUR)                              \

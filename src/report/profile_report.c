@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/zstream.h"
-#include "stack/profile_file.h"
+#include "profile/files.h"
 
 const struct profile_format_row profile_formats[PROFILE_FORMAT_COUNT] = {
 #define FORMAT(id, extension, name, prose, print) \

@@ -10,7 +10,7 @@
 #define REPORT_PROFILE_REPORT_H
 
 #include "base/json_writer.h"
-#include "stack/flame.h"
+#include "profile/flame.h"
 
 /* Nothing here is owned. */
 struct profile_report {

@@ -179,7 +179,7 @@ struct capture_info {
 		*source_reason;        /* why not BPF, or why not for all; NULL: nothing to say */
 	struct reading clock_error_ns; /* by how much waits in progress may be off */
 	bool cut_short;                /* the time that was given was over before all was read */
-	/* Of states of threads (live/state_rows.h): who told them, since when it watched and as of
+	/* Of states of threads (top/state_rows.h): who told them, since when it watched and as of
 	 * when, both by CLOCK_MONOTONIC, and the same moment by the clock of the day. */
 	const struct name *states_engine;
 	struct reading states_begun_ns, states_at_ns, states_at_unix_ns;

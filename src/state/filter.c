@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compare/glob.h"
+#include "base/glob.h"
 
 _Static_assert(STATE_COUNT <= 8 * sizeof(unsigned), "a bit for each state");
 

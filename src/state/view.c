@@ -2,8 +2,8 @@
 #include "state/view.h"
 
 #include "base/cleanup.h"
+#include "base/pattern.h"
 #include "base/word_map.h"
-#include "compare/pattern.h"
 #include "state/filter.h"
 #include "state/order.h"
 

@@ -22,7 +22,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "unwind/pool.h"
 
 /* Instead of blocks: nothing is said there; frame pointers are to be followed in all of it. */

@@ -6,7 +6,7 @@
 #ifndef UNWIND_CODE_H
 #define UNWIND_CODE_H
 
-#include "symbol/elf.h"
+#include "elf/elf.h"
 
 struct code_range {
 	uint64_t start, end; /* end > start */

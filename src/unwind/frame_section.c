@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "symbol/dwarf_bounds.h"
+#include "elf/dwarf_bounds.h"
 #include "unwind/cursor.h"
 
 /* --- .eh_frame --- */

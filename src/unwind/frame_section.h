@@ -6,7 +6,7 @@
 #ifndef UNWIND_FRAME_SECTION_H
 #define UNWIND_FRAME_SECTION_H
 
-#include "symbol/elf.h"
+#include "elf/elf.h"
 
 struct frame_section {
 	struct text bytes; /* of the image, or `inflated`; empty: there is none */

@@ -22,7 +22,7 @@
 #define UNWIND_INFERRED_H
 
 #include "base/array.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "unwind/cfi.h"
 
 /* Code of a file that is looked at; nothing is said about what is behind. */

@@ -6,7 +6,7 @@
 #ifndef BENCH_EMPTY_WALK_H
 #define BENCH_EMPTY_WALK_H
 
-#include "trace/task_iterator.h"
+#include "capture/task_iterator.h"
 
 /* Load it. Ends the program when it cannot be loaded. */
 void empty_walk_open(void);

@@ -4,8 +4,8 @@
  */
 #include <unistd.h>
 
+#include "capture/task_iterator.h"
 #include "sample.h"
-#include "trace/task_iterator.h"
 
 int main(void)
 {

@@ -6,7 +6,7 @@ BENCH_PROGRAMS := $(addprefix $(BENCH)/,many_threads capture_ratio taskstats_rat
                                         unwind_tables walk_cost states_cost)
 # The same functions, to be walked in two ways.
 BENCH_DEEP     := $(addprefix $(BENCH)/,deep deep_pointers)
-BENCH_PARTS    := $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+BENCH_PARTS    := $(PARTS)
 BENCH_SHARED   := $(addprefix $(BENCH)/,bare_reading empty_walk)
 
 bench: $(B)/ctprof $(BENCH_PROGRAMS) $(BENCH_DEEP) $(BENCH)/object_load $(BENCH)/kstats_cost $(B)/bpf/task_iterator.bpf.o \

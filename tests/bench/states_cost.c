@@ -5,7 +5,7 @@
  * (kernel.bpf_stats_enabled must be on), by turns: "states WORKLOAD WAY SWITCH_NS WAKEUP_NS".
  * The workload runs beside.
  */
-#include "trace/state_session.h"
+#include "sched/state_session.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "proc/tasks.h"
-#include "proc/taskstats_socket.h"
+#include "os/tasks.h"
+#include "os/taskstats_socket.h"
 #include "sample.h"
 
 static void add_threads(struct tids *all, const char *pid)

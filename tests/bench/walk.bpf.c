@@ -3,7 +3,7 @@
  * Walks of user stacks as a thread leaves its CPU, and nothing else: ours, and the kernel's own.
  * For processes in `target_processes`.
  */
-#include "bpf/user_stack.bpf.h"
+#include "sched/user_stack.bpf.h"
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";
 

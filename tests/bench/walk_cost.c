@@ -4,7 +4,7 @@
  * count (kernel.bpf_stats_enabled must be on), for ways by turns: "walk WAY NS FRAMES". "by_kernel"
  * is of frame pointers, and all others of the same processes by their tables.
  */
-#include "trace/unwinder.h"
+#include "process/unwinder.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/profile_record.h"
-#include "trace/profile_memory.h"
+#include "sched/profile_memory.h"
+#include "sched/profile_record.h"
 
 #include <walk.skel.h>
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "symbol/elf.h"
+#include "elf/elf.h"
 
 /* Sections begin at multiples of it. */
 #define ALIGN 16

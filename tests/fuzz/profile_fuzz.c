@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "stack/flame.h"
+#include "profile/flame.h"
 
 struct bytes {
 	ARRAY(char);

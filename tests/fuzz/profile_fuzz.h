@@ -6,7 +6,7 @@
 #define TESTS_PROFILE_FUZZ_H
 
 #include "fuzz.h"
-#include "stack/profile_file.h"
+#include "profile/files.h"
 
 typedef struct error *profile_parse(struct text bytes, struct profile **ret);
 

@@ -39,7 +39,7 @@ $(B)/$(GUEST)/kstats_calls: $(B)/tests/programs/kstats_calls.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
 
-$(B)/$(GUEST)/kstats_driver: $(B)/tests/programs/kstats_driver.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+$(B)/$(GUEST)/kstats_driver: $(B)/tests/programs/kstats_driver.o $(PARTS)
 	$(call say,LINK  $@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(STATIC_LIBS) 2> $@.log || { cat $@.log; exit 1; }

@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kstats/bpf_metric.h"
+#include "kstats/bpf_program.h"
+#include "kstats/bpf_recorder.h"
 #include "kstats/distribution.h"
-#include "trace/kstats_metric.h"
-#include "trace/kstats_program.h"
-#include "trace/kstats_recorder.h"
 
 #include "../kstats_values.h"
 

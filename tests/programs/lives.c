@@ -6,7 +6,7 @@
  *	NAME TID CLASS LEAST MOST
  *
  * where NAME is what the thread is called, CLASS what a profile calls what it did
- * (src/stack/class.h), and LEAST and MOST bound how long it did that in all its life, in ns.
+ * (src/profile/class.h), and LEAST and MOST bound how long it did that in all its life, in ns.
  *
  *	$ lives 500000 sleep stop
  *	sleep 812 interruptible 500061221 500102344

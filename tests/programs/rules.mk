@@ -64,7 +64,7 @@ $(SCREEN): %: %.o $(call objects,$(call sources,base compare metric snapshot sta
 
 $(KSTATS_DRIVER).o: $(B)/bpf/kstats.skel.h
 
-$(KSTATS_DRIVER): %: %.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+$(KSTATS_DRIVER): %: %.o $(PARTS)
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proc/taskstats.h"
+#include "os/taskstats.h"
 
 static const char *const suffixes[TASKSTATS_PART_COUNT] = {
 	[TASKSTATS_COUNT] = "count",

@@ -2,7 +2,7 @@
 
 RECORDED := $(B)/tests/recorded
 
-$(RECORDED)/replies: $(RECORDED)/replies.o $(filter-out $(B)/src/cmd/%,$(PROGRAM))
+$(RECORDED)/replies: $(RECORDED)/replies.o $(PARTS)
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 

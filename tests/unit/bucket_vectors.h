@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 
 /* Slots of values by fractional bits 0 to 5, worked out apart from this code. */
 static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unit/build.h"
 
-#include "proc/cpulist.h"
+#include "os/cpulist.h"
 #include "snapshot/file.h"
 
 struct ctprof_snapshot *build_snapshot(void)

@@ -17,7 +17,7 @@ void kstats_command_own(const char *name, enum kstats_command command);
 /* What it counted, all CPUs and slots together. */
 struct kstats_slot kstats_total_of_own(const char *name);
 
-/* What `value` adds to a sum; worked out apart from hist/bucket.h. */
+/* What `value` adds to a sum; worked out apart from histogram/bucket.h. */
 uint64_t kstats_amount(uint64_t value, unsigned frac_bits);
 
 #endif

@@ -10,8 +10,8 @@
 #ifndef UNIT_PROFILE_SCENE_H
 #define UNIT_PROFILE_SCENE_H
 
-#include "stack/flame.h"
-#include "stack/profile.h"
+#include "profile/flame.h"
+#include "profile/profile.h"
 #include "unit/unit.h"
 
 struct profile *build_profile(void);

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "proc/cpulist.h"
+#include "os/cpulist.h"
 #include "unit/kstats_own.h"
 #include "unit/unit.h"
 

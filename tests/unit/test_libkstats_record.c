@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "hist/histogram.h"
+#include "histogram/histogram.h"
 #include "kstats_values.h"
 #include "unit/bucket_vectors.h"
 #include "unit/kstats_own.h"

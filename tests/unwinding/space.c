@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "base/file.h"
-#include "proc/maps.h"
+#include "os/maps.h"
 
 #define PAGE 4096ul
 

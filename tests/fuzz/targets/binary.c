@@ -2,7 +2,7 @@
 /*
  * An ELF file whose addresses are named, with debug information and without.
  */
-#include "symbol/binary.h"
+#include "elf/binary.h"
 #include "fuzz.h"
 
 /* A small part of what is allowed, so that a run that costs too much is seen. */

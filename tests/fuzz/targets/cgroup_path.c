@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "proc/cgroup.h"
+#include "os/cgroup.h"
 
 /* A path below the mount can be opened there without leaving it. */
 static void check_below(struct text root, struct text path)

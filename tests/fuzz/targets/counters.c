@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "proc/counters.h"
+#include "os/counters.h"
 
 /* A key stands once in a row. */
 static void check_keys(const struct counter_row *row)

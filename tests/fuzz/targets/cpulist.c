@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "proc/cpulist.h"
+#include "os/cpulist.h"
 
 static void check_set(const struct cpus *cpus)
 {

@@ -3,14 +3,14 @@
  * A program, and the file that its debug information was moved to: the two parts of the input, or
  * twice the same one. The checksum in .gnu_debuglink is put right, for it is no defence.
  */
-#include "symbol/debug_file.h"
+#include "elf/debug_file.h"
 
 #include <string.h>
 
+#include "elf/binary.h"
+#include "elf/jemalloc.h"
 #include "elf_fuzz.h"
 #include "files_fuzz.h"
-#include "symbol/binary.h"
-#include "symbol/jemalloc.h"
 
 /* A small part of what is allowed, so that a run that costs too much is seen. */
 #define WORK ((uint64_t)1 << 22)

@@ -2,7 +2,7 @@
 /*
  * Names of symbols: what is shown is short, and one line.
  */
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/display.h"
-#include "compare/glob.h"
+#include "base/glob.h"
+#include "cli/display.h"
 #include "compare/judge.h"
 
 /* Room for any option's argument of its own. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/user_space.h"
-#include "trace/first_stacks.h"
+#include "sched/first_stacks.h"
 #include "walk_fuzz.h"
 
 static size_t piece_of(const struct walk_input *input)

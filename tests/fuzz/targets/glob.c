@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "compare/glob.h"
+#include "base/glob.h"
 
 /* A path with everything escaped that could mean something: it matches itself alone. */
 static char *escape(struct text path)

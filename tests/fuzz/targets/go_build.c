@@ -2,7 +2,7 @@
 /*
  * An ELF file that may have code of Go.
  */
-#include "symbol/go_build.h"
+#include "elf/go_build.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 /*
  * An ELF file, with debug information, as what a process runs: what is found of jemalloc in it.
  */
-#include "symbol/jemalloc.h"
+#include "elf/jemalloc.h"
 #include "fuzz.h"
 
 static int open_nothing(void *context, const char *path)

@@ -2,7 +2,7 @@
 /*
  * /proc/kallsyms: what is found starts at or before the address, and is one of the lines.
  */
-#include "symbol/kallsyms.h"
+#include "elf/kallsyms.h"
 #include "fuzz.h"
 
 static void check_lines(struct text bytes, const struct kallsyms *symbols)

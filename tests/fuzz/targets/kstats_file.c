@@ -7,11 +7,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "export/openmetrics.h"
 #include "kstats/file.h"
 #include "kstats/v3.h"
 #include "report/kstats_heat.h"
 #include "report/kstats_report.h"
+#include "report/openmetrics.h"
 
 /* --- what must hold of what was loaded --- */
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/kstats_place.h"
+#include "kstats/bpf_place.h"
 
 static bool is_looked_for(const char *place)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "symbol/library_cache.h"
-#include "symbol/line_table.h"
-#include "symbol/usdt_notes.h"
+#include "elf/library_cache.h"
+#include "elf/line_table.h"
+#include "elf/usdt_notes.h"
 
 static bool take_row(void *context, uint64_t address, uint32_t line)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "proc/cgroup.h"
+#include "os/cgroup.h"
 
 static void check_unescape(struct text field)
 {

@@ -4,8 +4,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "cmd/commands.h"
-#include "cmd/display.h"
+#include "cli/commands.h"
+#include "cli/display.h"
 
 #define WORDS_MAX 12
 

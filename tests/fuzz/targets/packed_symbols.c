@@ -2,13 +2,13 @@
 /*
  * MiniDebugInfo: the bytes as what is packed into .gnu_debugdata, and as the section itself.
  */
-#include "symbol/packed_symbols.h"
+#include "elf/packed_symbols.h"
 
 #include <lzma.h>
 #include <string.h>
 
+#include "elf/binary.h"
 #include "elf_fuzz.h"
-#include "symbol/binary.h"
 
 static void find_names(struct text elf)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "proc/pairs.h"
+#include "os/pairs.h"
 
 /* A time is exact: what was read as "ms.frac" is at least ms whole milliseconds, and less than one
  * more. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "compare/pattern.h"
+#include "base/pattern.h"
 
 /* The pattern, which fits its room. */
 static struct text make(size_t (*pattern)(struct text, char *), struct text name)

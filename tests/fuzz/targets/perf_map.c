@@ -2,7 +2,7 @@
 /*
  * /tmp/perf-PID.map: an entry that is found has the address.
  */
-#include "symbol/perf_map.h"
+#include "elf/perf_map.h"
 #include "fuzz.h"
 
 static void check_at(const struct perf_map *map, uint64_t address)

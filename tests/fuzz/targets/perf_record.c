@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "trace/address_space.h"
-#include "trace/image_table.h"
+#include "process/address_space.h"
+#include "process/image_table.h"
 
 static void take(struct image_table *table, struct text bytes)
 {

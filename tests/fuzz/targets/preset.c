@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "stack/filter.h"
-#include "stack/profile_file.h"
+#include "profile/files.h"
+#include "profile/filter.h"
 
 /* Some stacks for terms to look at. */
 static struct profile *some_profile(void)

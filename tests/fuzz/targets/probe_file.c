@@ -9,7 +9,7 @@
 
 #include "elf_fuzz.h"
 #include "files_fuzz.h"
-#include "trace/probe_search.h"
+#include "probe/search.h"
 
 /* More are as good as any number. */
 #define PLACES_MAX 2000

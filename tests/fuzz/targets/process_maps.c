@@ -4,7 +4,7 @@
  * part of the input is the file "maps", in which "@" stands for device and inode of a file below
  * the root of the process, "/file"; the second part is that file.
  */
-#include "trace/process_maps.h"
+#include "process/maps.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "files_fuzz.h"
-#include "proc/map_query.h"
+#include "os/map_query.h"
 
 #define PID 7
 

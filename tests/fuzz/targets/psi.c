@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz.h"
 
-#include "proc/psi.h"
+#include "os/psi.h"
 
 /* A line that was not measured says nothing. */
 static void check_line(const struct psi_line *line)

@@ -4,7 +4,7 @@
  * part the text of a capture, a second after the one before. All windows are read, forth and back,
  * and printed.
  */
-#include "live/replay_engine.h"
+#include "top/replay_engine.h"
 
 #include <string.h>
 #include <zstd.h>

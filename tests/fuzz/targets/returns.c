@@ -2,7 +2,7 @@
 /*
  * Code whose returns are looked for.
  */
-#include "symbol/returns.h"
+#include "elf/returns.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

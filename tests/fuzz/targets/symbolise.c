@@ -3,11 +3,11 @@
  * A raw profile that somebody else made, and a file of the tree in which its names are looked for:
  * the first part of the input is the profile, the second the file "/file" of that tree.
  */
-#include "stack/symbolise.h"
+#include "profile/symbolise.h"
 
 #include "files_fuzz.h"
+#include "profile/places.h"
 #include "profile_fuzz.h"
-#include "stack/places.h"
 
 static void count(void *context, size_t done, size_t total)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "capture/thread_files.h"
-#include "proc/taskstats.h"
+#include "os/taskstats.h"
 
 #define FAMILY 23
 #define FIRST  UINT32_MAX /* numbers of requests start again behind it */

@@ -2,7 +2,7 @@
 /*
  * The bytes as the section of tracepoints of a program.
  */
-#include "symbol/usdt_notes.h"
+#include "elf/usdt_notes.h"
 
 #include <string.h>
 

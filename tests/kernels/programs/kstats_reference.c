@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hist/bucket.h"
+#include "histogram/bucket.h"
 
 #include "../../kstats_values.h"
 

@@ -30,7 +30,8 @@ struct kstats_slot raw_total(const char *name);
 /* Says so, and returns false, unless both are the same. */
 bool is_all(const char *mode, struct kstats_slot got, struct kstats_slot wanted);
 
-/* What a value adds to a sum of FRAC_BITS, by the words of hist/bucket.h and not by its code. */
+/* What a value adds to a sum of FRAC_BITS, by the words of histogram/bucket.h and not by its code.
+ */
 static inline uint64_t amount_of(uint64_t value)
 {
 	int bits = value ? 64 - __builtin_clzll(value) : 0;

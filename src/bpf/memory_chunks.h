@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory that BPF programs write and user space maps, in chunks that are added while the programs
+ * run: arrays in an array of maps.
+ */
+#ifndef BPF_MEMORY_CHUNKS_H
+#define BPF_MEMORY_CHUNKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct memory_chunks {
+	struct {
+		ARRAY(void *);
+	} mapped;
+	size_t bytes; /* of one, as it is mapped */
+	uint32_t entries, entry_bytes;
+	int outer;      /* the map of them; not ours */
+	uint32_t first; /* where they begin in it */
+	int kept;       /* the map of the first one; -1: there is none */
+};
+
+void memory_chunks_init(struct memory_chunks *chunks, int outer, uint32_t first, uint32_t entries,
+			uint32_t entry_bytes);
+
+/* One more, of zeros; `name` is what bpftool shows. */
+struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name) MUST_CHECK;
+
+/* Give back all chunks but the first `count`. Nothing may refer to the others any more. */
+void memory_chunks_drop(struct memory_chunks *chunks, size_t count);
+
+/* Wait until every program that is running now has ended. There must be a chunk. */
+struct error *memory_chunks_wait(const struct memory_chunks *chunks) MUST_CHECK;
+
+void memory_chunks_deinit(struct memory_chunks *chunks);
+
+#endif

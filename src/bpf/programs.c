@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "bpf/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "bpf/libbpf_reason.h"
+
+struct error *bpf_programs_load_error(int failed)
+{
+	if (access("/sys/kernel/btf/vmlinux", F_OK))
+		return error_create(
+			"the kernel shows no BTF (CONFIG_DEBUG_INFO_BTF), without which "
+			"no program of ours can be loaded; see ctprof doctor");
+	if (failed == EPERM)
+		return error_create(
+			"denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG (root has them)");
+	return error_system(failed, "the kernel does not take the programs: %s", libbpf_reason());
+}
+
+struct error *bpf_programs_attach(struct bpf_program *program, struct bpf_link **link)
+{
+	if (bpf_program__fd(program) < 0)
+		return NULL;
+	*link = bpf_program__attach(program);
+	if (!*link)
+		return error_system(errno, "cannot attach %s", bpf_program__name(program));
+	return NULL;
+}
+
+struct error *bpf_programs_iterate(const struct bpf_link *link)
+{
+	struct error *err = NULL;
+	char nothing[64];
+	ssize_t got;
+	int walk;
+
+	walk = bpf_iter_create(bpf_link__fd(link));
+	if (walk < 0)
+		return error_system(errno, "the iterator of tasks");
+	do
+		got = read(walk, nothing, sizeof(nothing));
+	while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+	if (got < 0)
+		err = error_system(errno, "the iterator of tasks");
+	close(walk);
+	return err;
+}
+
+void bpf_programs_iterate_again(const struct bpf_link *link, uint32_t *unplaced, uint64_t *last)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (!*unplaced || now - *last < NS_PER_S)
+		return;
+	*last = now;
+	*unplaced = 0;
+	/* What it does not find now was counted when it was lost. */
+	error_destroy(bpf_programs_iterate(link));
+}
+
+void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns)
+{
+	struct bpf_program *program;
+
+	*ret_runs = *ret_ns = 0;
+	bpf_object__for_each_program(program, object)
+	{
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+			continue;
+		*ret_runs += info.run_cnt;
+		*ret_ns += info.run_time_ns;
+	}
+}
+
+/* Who replaces a map in a map waits until nobody has the old one (maybe_wait_bpf_programs() in
+ * kernel/bpf/syscall.c). */
+struct error *bpf_programs_wait(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+	_cleanup_close_ int inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 4, 1, NULL);
+	_cleanup_close_ int outer = -1;
+	const __u32 zero = 0;
+
+	if (inner < 0)
+		return error_system(errno, "a map");
+	options.inner_map_fd = (__u32)inner;
+	outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, NULL, 4, 4, 1, &options);
+	if (outer < 0 || bpf_map_update_elem(outer, &zero, &inner, BPF_ANY))
+		return error_system(errno, "a map of maps");
+	return NULL;
+}
+
+bool bpf_switch_has_state(const struct btf *kernel)
+{
+	const struct btf_type *type = NULL;
+	int id = btf__find_by_name_kind(kernel, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+
+	if (id > 0)
+		type = btf__type_by_id(kernel, btf__type_by_id(kernel, (__u32)id)->type);
+	if (type && btf_is_ptr(type))
+		type = btf__type_by_id(kernel, type->type);
+	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
+}

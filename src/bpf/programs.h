@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all who load programs at sched_switch do with them.
+ */
+#ifndef BPF_PROGRAMS_H
+#define BPF_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct bpf_link;
+struct bpf_object;
+struct bpf_program;
+struct btf;
+
+/* Why loading failed with this errno, as libbpf_reason() and the kernel tell. */
+struct error *bpf_programs_load_error(int failed);
+
+/* Does nothing with one that was not loaded. */
+struct error *bpf_programs_attach(struct bpf_program *program, struct bpf_link **link) MUST_CHECK;
+
+/* Runs an iterator's program for everything that there is. */
+struct error *bpf_programs_iterate(const struct bpf_link *link) MUST_CHECK;
+
+/* The same for threads that got no storage when they were seen (`*unplaced` is not 0, and is set to
+ * 0): once a second at most, for memory may stay short. `*last` is when it ran last. */
+void bpf_programs_iterate_again(const struct bpf_link *link, uint32_t *unplaced, uint64_t *last);
+
+/* Of all programs of the object, as far as the kernel counts it (BPF_ENABLE_STATS). */
+void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns);
+
+/* Until every program that runs now is over, on all CPUs. */
+struct error *bpf_programs_wait(void) MUST_CHECK;
+
+/* sched_switch has the state of who leaves as its last argument since Linux 5.18: five with the one
+ * that is not the tracepoint's own. */
+bool bpf_switch_has_state(const struct btf *kernel);
+
+#endif

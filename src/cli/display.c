@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/display.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/glob.h"
+#include "compare/judge.h"
+#include "report/wording.h"
+
+/* --- the values there are --- */
+
+const char *axis_name(size_t number)
+{
+	return number < GROUP_AXIS_COUNT ? group_axes[number].name : NULL;
+}
+
+const char *section_name(size_t number)
+{
+	return number < SECTION_COUNT ? section_infos[number].name : NULL;
+}
+
+/* The derived ones are numbered after the others. */
+const char *metric_name(size_t number)
+{
+	if (number < METRIC_COUNT)
+		return metrics[number].name;
+	number -= METRIC_COUNT;
+	return number < DERIVED_COUNT ? derived_metrics[number].name : NULL;
+}
+
+const char *show_sort_name(size_t number)
+{
+	return metric_name(number);
+}
+
+static const struct {
+	const char *name;
+	enum order order;
+} row_orders[] = {
+	{ "delta", ORDER_DELTA },
+	{ "pct", ORDER_PERCENT },
+	{ "share", ORDER_SHARE },
+	{ "p", ORDER_CERTAINTY },
+};
+
+const char *compare_sort_name(size_t number)
+{
+	if (number < array_length(row_orders))
+		return row_orders[number].name;
+	return metric_name(number - array_length(row_orders));
+}
+
+const char *normalize_name(size_t number)
+{
+	static const char *const names[] = { "age", "cpu" };
+
+	return number < array_length(names) ? names[number] : NULL;
+}
+
+const char *format_name(size_t number)
+{
+	return number < REPORT_FORMAT_COUNT ? report_formats[number].name : NULL;
+}
+
+const char *display_format_name(size_t number)
+{
+	return number < DISPLAY_FORMAT_COUNT ? display_format_names[number] : NULL;
+}
+
+static const char *column_name(size_t number, bool comparing)
+{
+	for (enum column i = 0; i < COLUMN_COUNT; i++)
+		if ((comparing ? column_infos[i].in_compare : column_infos[i].in_show) &&
+		    number-- == 0)
+			return column_infos[i].name;
+	return NULL;
+}
+
+const char *show_column_name(size_t number)
+{
+	return column_name(number, false);
+}
+
+const char *compare_column_name(size_t number)
+{
+	return column_name(number, true);
+}
+
+/* The number of a value by name; -1 with an error when there is none. */
+static int find_value(const char *what, const char *wanted, option_values values,
+		      struct error **ret)
+{
+	const char *value;
+
+	for (size_t i = 0; (value = values(i)); i++)
+		if (strcmp(value, wanted) == 0)
+			return (int)i;
+	*ret = unknown_value(what, wanted, values);
+	return -1;
+}
+
+/* --- which groups and rows --- */
+
+struct error *parse_axis(const char *argument, void *at)
+{
+	struct display *display = at;
+	struct error *err = NULL;
+	int found = find_value("axis", argument, axis_name, &err);
+
+	if (found >= 0)
+		display->view.axis = &group_axes[found];
+	return err;
+}
+
+static struct error *take_section(void *context, const char *piece)
+{
+	struct display *display = context;
+	struct error *err = NULL;
+	int found = find_value("section", piece, section_name, &err);
+
+	if (found >= 0)
+		display->view.sections |= 1u << found;
+	return err;
+}
+
+struct error *parse_sections(const char *argument, void *at)
+{
+	struct display *display = at;
+
+	display->view.sections = 0;
+	display->view.sections_named = true;
+	return each_piece(argument, "section", take_section, at);
+}
+
+static struct error *take_metric(void *context, const char *piece)
+{
+	struct selection *selection = &((struct display *)context)->view.metrics;
+	struct error *err = NULL;
+	int found = find_value("metric", piece, metric_name, &err);
+
+	if (found >= 0)
+		selection_add(selection, (unsigned)found);
+	return err;
+}
+
+struct error *parse_metrics(const char *argument, void *at)
+{
+	struct display *display = at;
+
+	display->view.metrics = (struct selection){ 0 };
+	display->view.metrics_named = true;
+	return each_piece(argument, "metric", take_metric, at);
+}
+
+struct error *parse_pattern(const char *argument, void *at)
+{
+	struct patterns *patterns = at;
+	struct error *err = pattern_check(argument);
+
+	if (err)
+		return err;
+	return array_push(patterns, argument) ? NULL : &error_no_memory;
+}
+
+struct error *parse_flatten(const char *argument, void *at)
+{
+	struct display *display = at;
+	struct error *err = glob_check(argument);
+
+	if (err)
+		return error_prefix(err, "'%.80s'", argument);
+	return array_push(&display->view.keys.cgroups.flatten, argument) ? NULL : &error_no_memory;
+}
+
+struct error *parse_normalize(const char *argument, void *at)
+{
+	enum normalize *normalize = at;
+	struct error *err = NULL;
+	int found = find_value("divisor", argument, normalize_name, &err);
+
+	if (found >= 0)
+		*normalize = found == 0 ? NORMALIZE_AGE : NORMALIZE_CPU;
+	return err;
+}
+
+struct error *parse_min_delta(const char *argument, void *at)
+{
+	struct view *view = &((struct display *)at)->view;
+	struct amount amount;
+
+	if (!units_parse(text_of(argument), &amount) || amount.value < 0)
+		return error_create("'%.40s' is no amount: 5%%, 10ms, 1MiB, 1000", argument);
+	if (amount.percent)
+		view->min_percent = amount.value;
+	else
+		view->min_delta[amount.dimension] = amount.value;
+	return NULL;
+}
+
+/* --- order --- */
+
+/* "METRIC[:asc|desc]" */
+static struct error *parse_direction(const char *piece, struct text *name, bool *ret_ascending)
+{
+	const char *colon = strchr(piece, ':');
+	struct text direction;
+
+	*name = text_of(piece);
+	*ret_ascending = false;
+	if (!colon)
+		return NULL;
+	direction = text_trim(text_of(colon + 1));
+	*name = text_trim((struct text){ piece, (size_t)(colon - piece) });
+	*ret_ascending = direction.length == 3 && strncasecmp(direction.bytes, "asc", 3) == 0;
+	if (*ret_ascending ||
+	    (direction.length == 4 && strncasecmp(direction.bytes, "desc", 4) == 0))
+		return NULL;
+	return error_create("'%.*s' is no direction: asc or desc", (int)direction.length,
+			    direction.bytes);
+}
+
+static struct error *add_sort_key(struct view *view, unsigned metric, bool ascending)
+{
+	if (metric < METRIC_COUNT &&
+	    (metrics[metric].family == FAMILY_MODE || metrics[metric].family == FAMILY_NONE))
+		return error_create("'%s' is no number to sort by", metrics[metric].name);
+	for (size_t i = 0; i < view->sort_count; i++)
+		if (view->sort[i].metric == metric)
+			return error_create("'%s' stands twice", metric_name(metric));
+	if (view->sort_count == SORT_KEYS_MAX)
+		return error_create("more than %d metrics", SORT_KEYS_MAX);
+	view->sort[view->sort_count++] = (struct sort_key){ metric, ascending };
+	return NULL;
+}
+
+static struct error *take_sort_key(struct view *view, const char *piece, option_values values)
+{
+	struct error *err;
+	struct text name;
+	char copy[128];
+	bool ascending;
+	int found;
+
+	err = parse_direction(piece, &name, &ascending);
+	if (err)
+		return err;
+	snprintf(copy, sizeof(copy), "%.*s", (int)name.length, name.bytes);
+	found = find_value("metric", copy, values, &err);
+	if (found < 0)
+		return err;
+	if (values == compare_sort_name)
+		found -= (int)array_length(row_orders);
+	if (found < 0)
+		return error_create("'%s' ranks rows: it stands alone", copy);
+	return add_sort_key(view, (unsigned)found, ascending);
+}
+
+static struct error *take_show_key(void *context, const char *piece)
+{
+	return take_sort_key(&((struct display *)context)->view, piece, show_sort_name);
+}
+
+static struct error *take_compare_key(void *context, const char *piece)
+{
+	return take_sort_key(&((struct display *)context)->view, piece, compare_sort_name);
+}
+
+/* An empty text is the usual order. */
+static struct error *parse_sort(const char *argument, struct display *display,
+				struct error *(*take)(void *context, const char *piece))
+{
+	display->view.sort_count = 0;
+	display->view.order = *argument ? ORDER_GROUPS : ORDER_USUAL;
+	return *argument ? each_piece(argument, "metric", take, display) : NULL;
+}
+
+struct error *parse_show_sort(const char *argument, void *at)
+{
+	return parse_sort(argument, at, take_show_key);
+}
+
+struct error *parse_compare_sort(const char *argument, void *at)
+{
+	struct display *display = at;
+
+	for (size_t i = 0; i < array_length(row_orders); i++) {
+		if (strcmp(argument, row_orders[i].name) == 0) {
+			display->view.order = row_orders[i].order;
+			return NULL;
+		}
+	}
+	return parse_sort(argument, display, take_compare_key);
+}
+
+struct error *parse_limit(const char *argument, void *at)
+{
+	struct display *display = at;
+
+	display->has_limit = true;
+	return parse_size(argument, &display->view.limit);
+}
+
+/* --- how it looks --- */
+
+static struct error *take_column(struct columns *columns, const char *piece, option_values values)
+{
+	struct error *err = NULL;
+	enum column id = 0;
+
+	if (find_value("column", piece, values, &err) < 0)
+		return err;
+	while (strcmp(column_infos[id].name, piece) != 0)
+		id++;
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->ids[i] == id)
+			return error_create("column '%s' stands twice", piece);
+	columns->ids[columns->count++] = id;
+	return NULL;
+}
+
+static struct error *take_show_column(void *context, const char *piece)
+{
+	return take_column(&((struct display *)context)->style.columns, piece, show_column_name);
+}
+
+static struct error *take_compare_column(void *context, const char *piece)
+{
+	return take_column(&((struct display *)context)->style.columns, piece, compare_column_name);
+}
+
+struct error *parse_show_columns(const char *argument, void *at)
+{
+	((struct display *)at)->style.columns.count = 0;
+	return each_piece(argument, "column", take_show_column, at);
+}
+
+struct error *parse_compare_columns(const char *argument, void *at)
+{
+	((struct display *)at)->style.columns.count = 0;
+	return each_piece(argument, "column", take_compare_column, at);
+}
+
+struct error *parse_format(const char *argument, void *at)
+{
+	struct display *display = at;
+	struct error *err = NULL;
+	int found = find_value("format", argument, format_name, &err);
+
+	if (found >= 0)
+		display->format = (enum report_format)found;
+	return err;
+}
+
+struct error *parse_display_format(const char *argument, void *at)
+{
+	struct display *display = at;
+	struct error *err = NULL;
+	int found = find_value("format", argument, display_format_name, &err);
+
+	if (found >= 0)
+		display->style.format = (enum display_format)found;
+	return err;
+}
+
+/* --- conditions --- */
+
+static struct error *find_metric(const char *name, unsigned *ret)
+{
+	struct error *err = NULL;
+	int found = find_value("metric", name, metric_name, &err);
+
+	if (found >= 0)
+		*ret = (unsigned)found;
+	return err;
+}
+
+struct error *parse_fail_if(const char *argument, void *at)
+{
+	struct view *view = &((struct display *)at)->view;
+	struct judgement judgement;
+	struct error *err = judgement_parse(argument, find_metric, &judgement);
+
+	if (err)
+		return err;
+	if (array_push(&view->judgements, judgement))
+		return NULL;
+	free(judgement.group);
+	return &error_no_memory;
+}
+
+/* --- all of them together --- */
+
+void display_init(struct display *display)
+{
+	*display = (struct display){ 0 };
+	view_init(&display->view);
+}
+
+void display_deinit(struct display *display)
+{
+	view_deinit(&display->view);
+}
+
+size_t terminal_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	uint32_t width;
+
+	if (columns && text_u32(text_of(columns), &width) && width)
+		return width;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return 80;
+}
+
+bool terminal_wants_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+static bool has_column(const struct columns *columns, enum column id)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->ids[i] == id)
+			return true;
+	return false;
+}
+
+static void warn_of_sections(const struct view *view)
+{
+	for (enum section i = 0; view->sections_named && i < SECTION_COUNT; i++)
+		if (view->sections >> i & 1 && section_infos[i].subject == SUBJECT_CGROUP &&
+		    view->axis != &group_axes[AXIS_CGROUP])
+			fprintf(stderr,
+				"ctprof: section '%s' requires --group-by cgroup; omitted under "
+				"--group-by %s\n",
+				section_infos[i].name, view->axis->name);
+}
+
+/* Several captures rank rows, by what they are about. */
+static struct error *check_order(const struct view *view, enum display_of of)
+{
+	if (view->order == ORDER_CERTAINTY && of != DISPLAY_SEVERAL)
+		return error_create("--sort-by p needs several captures: --baseline FILE... "
+				    "--candidate FILE...");
+	if (of == DISPLAY_SEVERAL && (view->order == ORDER_GROUPS || view->order == ORDER_SHARE))
+		return error_create("of several captures --sort-by ranks rows: by delta, pct or p");
+	return NULL;
+}
+
+struct error *display_settle(struct display *display, enum display_of of)
+{
+	struct view *view = &display->view;
+	struct error *err = check_order(view, of);
+
+	if (err)
+		return err;
+	if (view->normalize != NORMALIZE_NOT &&
+	    (view->rate || view->window || view->order == ORDER_SHARE))
+		return error_create("--normalize is for lives as a whole: not with --window, "
+				    "--rate or --sort-by share");
+	if (!display->has_limit)
+		view->limit = report_formats[display->format].limit;
+	if (of != DISPLAY_ONE)
+		view_hide_waits(view);
+	view->shares = of == DISPLAY_TWO && (view->order == ORDER_SHARE ||
+					     has_column(&display->style.columns, COLUMN_SHARE));
+	display->style.colour = terminal_wants_colour();
+	display->style.width = display->wrap ? terminal_width() : 0;
+	warn_of_sections(view);
+	return NULL;
+}
+
+static void print_finding(const struct finding *finding)
+{
+	_cleanup_free_ char *line = wording_finding(finding);
+
+	fprintf(stderr, "ctprof: %s\n", line ? line : "out of memory");
+}
+
+int display_print(const struct display *display, const struct side *sides, size_t baselines,
+		  size_t count)
+{
+	_cleanup_(sheet_destroy) struct sheet *sheet = NULL;
+	struct sides both;
+	struct error *err = sides_init(&both, &display->view, sides, baselines, count);
+	enum verdict verdict = VERDICT_HOLDS;
+
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	err = sheet_create(&both, &sheet);
+	if (!err) {
+		verdict = judge_verdict(sheet);
+		err = report_formats[display->format].print(stdout, sheet, &display->style);
+		/* CSV has no place for them. */
+		for (size_t i = 0; display->format == REPORT_CSV && i < sheet->findings.count; i++)
+			print_finding(&sheet->findings.items[i]);
+	}
+	sides_deinit(&both);
+	if (err)
+		return report_error(err, STATUS_FAILED);
+	return verdict == VERDICT_BROKEN      ? STATUS_BROKEN
+	       : verdict == VERDICT_UNDECIDED ? STATUS_UNDECIDED
+					      : STATUS_DONE;
+}
+
+void print_remarks(const char *path, const struct ctprof_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->remarks.count; i++)
+		fprintf(stderr, "ctprof: %s: %s\n", path, snapshot->remarks.items[i]);
+}

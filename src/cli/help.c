@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/help.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/commands.h"
+
+#define WRAP 78
+
+static void print_wrapped(FILE *out, const char *text, int indent)
+{
+	int column = indent;
+	struct text rest = text_of(text), word;
+
+	fprintf(out, "%*s", indent, "");
+	while (text_word(&rest, &word)) {
+		if (column > indent && column + 1 + (int)word.length > WRAP) {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+		}
+		if (column > indent)
+			column += fprintf(out, " ");
+		column += fprintf(out, "%.*s", (int)word.length, word.bytes);
+	}
+	fputc('\n', out);
+}
+
+static void print_option(FILE *out, const char *name, char letter, const char *argument)
+{
+	if (letter)
+		fprintf(out, "  -%c, --%s", letter, name);
+	else
+		fprintf(out, "      --%s", name);
+	if (argument)
+		fprintf(out, " %s", argument);
+	fputc('\n', out);
+}
+
+/* The values of an option, when there are few enough to read. */
+static void print_values(FILE *out, const struct option_row *row)
+{
+	bool is_list = row->argument && strcmp(row->argument, "LIST") == 0;
+	char line[512] = "";
+	size_t used = 0, count = 0;
+	const char *value;
+
+	if (!row->values)
+		return;
+	while (row->values(count))
+		count++;
+	if (count > 16)
+		return;
+	used = (size_t)snprintf(line, sizeof(line), "%s", is_list ? "Any of: " : "One of: ");
+	for (size_t i = 0; (value = row->values(i)) && used < sizeof(line); i++)
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s", i ? ", " : "",
+					 value);
+	print_wrapped(out, line, 10);
+}
+
+static void print_section(FILE *out, const struct help_section *section)
+{
+	const char *words, *prose;
+
+	fprintf(out, "%s:\n", section->title);
+	for (size_t i = 0; section->row(i, &words, &prose); i++) {
+		fprintf(out, "  %s\n", words);
+		print_wrapped(out, prose, 10);
+	}
+	fputc('\n', out);
+}
+
+void help_print(FILE *out, const struct command *command)
+{
+	fprintf(out, "ctprof %s: %s\n\n", command->name, command->summary);
+	fprintf(out, "usage: ctprof %s%s%s%s\n\n", command->name,
+		command->option_count ? " [OPTIONS]" : "", *command->operands ? " " : "",
+		command->operands);
+	for (size_t i = 0; i < command->section_count; i++)
+		print_section(out, &command->sections[i]);
+	if (command->section_count)
+		fprintf(out, "Options:\n");
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option_row *row = &command->options[i];
+
+		print_option(out, row->name, row->letter, row->argument);
+		print_wrapped(out, row->help, 10);
+		print_values(out, row);
+	}
+	print_option(out, "help", 'h', NULL);
+	print_wrapped(out, "Show this text.", 10);
+	if (*command->needs) {
+		fprintf(out, "\nPrivileges: ");
+		fprintf(out, "%s\n", command->needs);
+	}
+}
+
+void help_print_all(FILE *out)
+{
+	fprintf(out, "ctprof: where does the time of every thread go, and what changed?\n\n"
+		     "usage: ctprof COMMAND [OPTIONS]\n\n");
+	for (size_t i = 0; i < command_count; i++)
+		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+	fprintf(out,
+		"\nFirst steps:\n"
+		"  sudo ctprof top                       what every thread does right now\n"
+		"  sudo ctprof diff 10s                  what happens right now, in numbers\n"
+		"  sudo ctprof capture -o before.ctprof.zst\n"
+		"  sudo ctprof capture -o after.ctprof.zst\n"
+		"  ctprof compare before.ctprof.zst after.ctprof.zst\n"
+		"  sudo ctprof offcpu -o off.svg -- COMMAND\n"
+		"  sudo ctprof profile --mode both --duration 10s -o wall.html\n"
+		"  sudo ctprof doctor                    what turns on what is not measured\n\n"
+		"'ctprof --version' says which this is.\n"
+		"'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");
+}
+
+/* scdoc takes underscores and asterisks as marks. */
+static void print_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("_*\\", *text))
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+/* A page is no place for the hundred names of metrics. */
+static void print_scdoc_values(FILE *out, const struct option_row *row)
+{
+	size_t count = 0;
+
+	while (row->values && row->values(count))
+		count++;
+	if (count > 16)
+		fprintf(out, " *ctprof-metric-list*(1) names them.");
+	for (size_t v = 0; count <= 16 && v < count; v++) {
+		fprintf(out, "%s", v ? ", " : " Of: ");
+		print_escaped(out, row->values(v));
+	}
+	fprintf(out, "%s", count && count <= 16 ? "." : "");
+}
+
+/* Headings of manual pages are in capitals. */
+static void print_scdoc_section(FILE *out, const struct help_section *section)
+{
+	const char *words, *prose;
+
+	fputs("\n# ", out);
+	for (const char *at = section->title; *at; at++)
+		fputc(toupper((unsigned char)*at), out);
+	fputc('\n', out);
+	for (size_t i = 0; section->row(i, &words, &prose); i++) {
+		fputs("\n*", out);
+		print_escaped(out, words);
+		fputs("*\n\t", out);
+		print_escaped(out, prose);
+		fputc('\n', out);
+	}
+}
+
+void help_print_scdoc(FILE *out, const struct command *command)
+{
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option_row *row = &command->options[i];
+
+		if (row->letter)
+			fprintf(out, "*-%c*, ", row->letter);
+		fprintf(out, "*--%s*", row->name);
+		if (row->argument) {
+			fprintf(out, " ");
+			print_escaped(out, row->argument);
+		}
+		fprintf(out, "\n\t");
+		print_escaped(out, row->help);
+		print_scdoc_values(out, row);
+		fprintf(out, "\n\n");
+	}
+	fprintf(out, "*-h*, *--help*\n\tShow a summary of this page.\n");
+	for (size_t i = 0; i < command->section_count; i++)
+		print_scdoc_section(out, &command->sections[i]);
+}
+
+static bool takes_path(const struct option_row *row)
+{
+	return strncmp(row->argument, "FILE", 4) == 0 || strcmp(row->argument, "DIR") == 0 ||
+	       strcmp(row->argument, "PATH") == 0;
+}
+
+static void print_bash_command(FILE *out, const struct command *command)
+{
+	const char *value;
+
+	fprintf(out, "\t%s)\n\t\tcase $previous in\n", command->name);
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option_row *row = &command->options[i];
+
+		if (!row->argument)
+			continue;
+		fprintf(out, "\t\t--%s", row->name);
+		if (row->letter)
+			fprintf(out, "|-%c", row->letter);
+		fprintf(out, ") values=");
+		if (row->values) {
+			fprintf(out, "'");
+			for (size_t v = 0; (value = row->values(v)); v++)
+				fprintf(out, "%s%s", v ? " " : "", value);
+			fprintf(out, "'");
+		} else {
+			fprintf(out, "%s", takes_path(row) ? "FILE" : "NONE");
+		}
+		fprintf(out, " ;;\n");
+	}
+	fprintf(out, "\t\tesac\n\t\toptions='");
+	for (size_t i = 0; i < command->option_count; i++)
+		fprintf(out, "--%s ", command->options[i].name);
+	fprintf(out, "--help'");
+	if (command == &help_command) {
+		fprintf(out, "; operands='");
+		for (size_t i = 0; i < command_count; i++)
+			fprintf(out, "%s ", commands[i]->name);
+		fprintf(out, "'");
+	} else if (!*command->operands) {
+		fprintf(out, "; operands=NONE");
+	}
+	fprintf(out, " ;;\n");
+}
+
+void help_print_bash(FILE *out)
+{
+	fprintf(out, "# bash completion for ctprof; made from its tables of commands and options\n"
+		     "_ctprof()\n{\n"
+		     "\tlocal word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+		     "\tlocal values= options= operands= piece head=\n"
+		     "\tCOMPREPLY=()\n"
+		     "\t# bash takes --option=value for three words\n"
+		     "\t[ \"$previous\" = = ] && previous=${COMP_WORDS[COMP_CWORD-2]}\n"
+		     "\t[ \"$word\" = = ] && word=\n"
+		     "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+		     "\t\tCOMPREPLY=($(compgen -W '");
+	for (size_t i = 0; i < command_count; i++)
+		fprintf(out, "%s ", commands[i]->name);
+	fprintf(out, "--help --version' -- \"$word\"))\n\t\treturn\n\tfi\n"
+		     "\tcase ${COMP_WORDS[1]} in\n");
+	for (size_t i = 0; i < command_count; i++)
+		print_bash_command(out, commands[i]);
+	fprintf(out, "\tesac\n"
+		     "\tif [ \"$values\" = FILE ]; then\n"
+		     "\t\tcompopt -o default\n"
+		     "\telif [ \"$values\" = NONE ]; then\n"
+		     "\t\t:\n"
+		     "\telif [ -n \"$values\" ]; then\n"
+		     "\t\t# the last piece of a comma list\n"
+		     "\t\tpiece=${word##*,}; head=${word%%\"$piece\"}\n"
+		     "\t\tCOMPREPLY=($(compgen -P \"$head\" -W \"$values\" -- \"$piece\"))\n"
+		     "\telif [[ $word == -* ]]; then\n"
+		     "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+		     "\telif [ -z \"$operands\" ]; then\n"
+		     "\t\tcompopt -o default\n"
+		     "\telif [ \"$operands\" != NONE ]; then\n"
+		     "\t\tCOMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
+		     "\tfi\n}\ncomplete -F _ctprof ctprof\n");
+}
+
+/* --- ctprof help --- */
+
+struct help_arguments {
+	const char *format;
+};
+
+static const char *help_format_name(size_t number)
+{
+	static const char *const names[] = { "text", "scdoc", "bash" };
+
+	return number < array_length(names) ? names[number] : NULL;
+}
+
+static struct error *parse_help_format(const char *argument, void *at)
+{
+	for (size_t i = 0; help_format_name(i); i++) {
+		if (strcmp(argument, help_format_name(i)) == 0) {
+			*(const char **)at = help_format_name(i);
+			return NULL;
+		}
+	}
+	return unknown_value("format", argument, help_format_name);
+}
+
+static int run_help(const struct command *command, int argc, char **argv)
+{
+	struct help_arguments arguments = { .format = "text" };
+	const struct command *about = NULL;
+	int status, first = options_parse(command, argc, argv, &arguments, &status);
+
+	if (first < 0)
+		return status;
+	if (first < argc) {
+		about = command_find(argv[first]);
+		if (!about)
+			return report_error(unknown_value("command", argv[first], command_name),
+					    STATUS_USAGE);
+	}
+	if (strcmp(arguments.format, "bash") == 0)
+		help_print_bash(stdout);
+	else if (strcmp(arguments.format, "scdoc") == 0 && about)
+		help_print_scdoc(stdout, about);
+	else if (about)
+		help_print(stdout, about);
+	else
+		help_print_all(stdout);
+	return STATUS_DONE;
+}
+
+static const struct option_row help_options[] = {
+	{ "format", 0, "FORMAT", parse_help_format, offsetof(struct help_arguments, format),
+	  "For whom: people, the manual pages, or bash's completion.", help_format_name, false },
+};
+
+const struct command help_command = {
+	.name = "help",
+	.run = run_help,
+	.summary = "explain a command",
+	.operands = "[COMMAND]",
+	.operands_most = 1,
+	.needs = "",
+	.options = help_options,
+	.option_count = array_length(help_options),
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tables of commands and options say, for readers of three kinds: people at a terminal,
+ * scdoc(5) which makes manual pages, and bash.
+ */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdio.h>
+
+#include "cli/options.h"
+
+/* `ctprof COMMAND --help` */
+void help_print(FILE *out, const struct command *command);
+
+/* `ctprof --help` */
+void help_print_all(FILE *out);
+
+/* The OPTIONS section of a manual page, in scdoc's language. */
+void help_print_scdoc(FILE *out, const struct command *command);
+
+/* A script for bash's completion. */
+void help_print_bash(FILE *out);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/help.h"
+
+#define HELP_OPTION 1000
+
+struct error *parse_flag(const char *argument, void *at)
+{
+	(void)argument;
+	*(bool *)at = true;
+	return NULL;
+}
+
+struct error *parse_string(const char *argument, void *at)
+{
+	if (!*argument)
+		return error_create("an empty argument");
+	*(const char **)at = argument;
+	return NULL;
+}
+
+struct error *parse_size(const char *argument, void *at)
+{
+	uint64_t value;
+
+	if (!text_u64(text_of(argument), &value) || value > SIZE_MAX)
+		return error_create("'%s' is not a number", argument);
+	*(size_t *)at = (size_t)value;
+	return NULL;
+}
+
+/* What a user typed, on one line and without control characters. */
+static const char *safe(const char *wrong, char buffer[80])
+{
+	snprintf(buffer, 80, "%s", wrong);
+	text_make_safe(buffer);
+	return buffer;
+}
+
+size_t option_value(const char *wanted, option_values values)
+{
+	size_t number = 0;
+
+	while (values(number) && strcmp(values(number), wanted) != 0)
+		number++;
+	return number;
+}
+
+struct error *unknown_value(const char *what, const char *wrong, option_values values)
+{
+	_cleanup_free_ const char **names = NULL;
+	const char *nearest;
+	char shown[80], *list = NULL;
+	size_t count = 0, length = 0;
+	struct error *err;
+	FILE *out;
+
+	while (values(count))
+		count++;
+	names = calloc(count + 1, sizeof(*names));
+	if (!names)
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++)
+		names[i] = values(i);
+	nearest = text_nearest(wrong, names, count, sizeof(*names));
+	if (nearest)
+		return error_create("unknown %s '%s'; did you mean '%s'?", what, safe(wrong, shown),
+				    nearest);
+	if (count > 32)
+		return error_create("unknown %s '%s' (ctprof metric-list names them all)", what,
+				    safe(wrong, shown));
+	out = open_memstream(&list, &length);
+	if (!out)
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%s", i ? ", " : "", names[i]);
+	fclose(out);
+	err = error_create("unknown %s '%s'; there are: %s", what, safe(wrong, shown), list);
+	free(list);
+	return err;
+}
+
+struct error *each_piece(const char *list, const char *what,
+			 struct error *(*take)(void *context, const char *piece), void *context)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	struct error *err = NULL;
+	char *rest = copy, *piece;
+
+	if (!copy)
+		return &error_no_memory;
+	while (!err && (piece = strsep(&rest, ","))) {
+		struct text trimmed = text_trim(text_of(piece));
+
+		if (!trimmed.length)
+			return error_create("an empty %s in '%s'", what, list);
+		piece = (char *)(uintptr_t)trimmed.bytes;
+		piece[trimmed.length] = '\0';
+		err = take(context, piece);
+	}
+	return err;
+}
+
+static void fill_getopt(const struct command *command, struct option *options, char *letters)
+{
+	size_t n = 0;
+
+	*letters++ = ':';
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option_row *row = &command->options[i];
+
+		options[n++] =
+			(struct option){ .name = row->name,
+					 .has_arg = row->argument ? required_argument : no_argument,
+					 .val = (int)i + HELP_OPTION + 1 };
+		if (row->letter) {
+			*letters++ = row->letter;
+			if (row->argument)
+				*letters++ = ':';
+		}
+	}
+	options[n++] = (struct option){ .name = "help", .val = HELP_OPTION };
+	options[n] = (struct option){ 0 };
+	strcpy(letters, "h");
+}
+
+static const struct option_row *find_row(const struct command *command, int found)
+{
+	if (found > HELP_OPTION)
+		return &command->options[found - HELP_OPTION - 1];
+	for (size_t i = 0; i < command->option_count; i++)
+		if (command->options[i].letter == found)
+			return &command->options[i];
+	return NULL;
+}
+
+static struct error *unknown_option(const struct command *command, const char *word)
+{
+	const char *nearest;
+	char bare[64];
+
+	if (strncmp(word, "--", 2) != 0)
+		return error_create("unknown option '-%c'", optopt);
+	if (optopt >= HELP_OPTION)
+		return error_create("option '%.*s' takes no argument", (int)strcspn(word, "="),
+				    word);
+	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	nearest = text_nearest(bare, &command->options[0].name, command->option_count,
+			       sizeof(command->options[0]));
+	if (nearest)
+		return error_create("unknown option '--%s'; did you mean '--%s'?", bare, nearest);
+	return error_create("unknown option '--%s'", bare);
+}
+
+int usage_error(const struct command *command, struct error *err)
+{
+	report_error(err, STATUS_USAGE);
+	fprintf(stderr, "Try 'ctprof %s --help'.\n", command->name);
+	return STATUS_USAGE;
+}
+
+static struct error *check_operands(const struct command *command, int given)
+{
+	if (given >= command->operands_least && given <= command->operands_most)
+		return NULL;
+	if (!command->operands_most)
+		return error_create("%s takes no operands", command->name);
+	return error_create("%s takes %s", command->name, command->operands);
+}
+
+/* One option as getopt found it. */
+static struct error *take_option(const struct command *command, int found, char **argv,
+				 void *arguments, const struct option_row **ret_row)
+{
+	const struct option_row *row = NULL;
+	struct error *err;
+
+	if (found == ':')
+		return error_create("option '%s' needs an argument", argv[optind - 1]);
+	if (found != '?')
+		row = find_row(command, found);
+	if (!row)
+		return unknown_option(command, argv[optind - 1]);
+	err = row->parse(optarg, (char *)arguments + row->offset);
+	*ret_row = row;
+	return err ? error_prefix(err, "--%s", row->name) : NULL;
+}
+
+/* Words that are no options, in their order: an option's further arguments, or operands. */
+struct words_found {
+	char **items;
+	int count;
+	const struct option_row *option; /* the last one */
+};
+
+static struct error *take_word(struct words_found *words, char *word, void *arguments)
+{
+	struct error *err;
+
+	if (!words->option || !words->option->takes_more) {
+		words->items[words->count++] = word;
+		return NULL;
+	}
+	err = words->option->parse(word, (char *)arguments + words->option->offset);
+	return err ? error_prefix(err, "--%s", words->option->name) : NULL;
+}
+
+/* Options stand before the operands from now on. */
+static int move_operands(struct words_found *words, int argc, char **argv)
+{
+	bool dashes = optind < argc && !words->count;
+	int first;
+
+	for (int i = optind; i < argc; i++)
+		words->items[words->count++] = argv[i];
+	first = argc - words->count;
+	for (int i = 0; i < words->count; i++)
+		argv[first + i] = words->items[i];
+	/* An argument of an option may be "--" too: it must not be taken for the other. */
+	if (first > 1 && !dashes)
+		argv[first - 1] = argv[0];
+	return first;
+}
+
+static struct error *parse_all(const struct command *command, int argc, char **argv,
+			       void *arguments, struct words_found *words, bool *ret_help)
+{
+	/* And --help and the end; a minus, a colon, two for each letter, "h". */
+	_cleanup_free_ struct option *options = calloc(command->option_count + 2, sizeof(*options));
+	_cleanup_free_ char *letters = calloc(2 * command->option_count + 4, 1);
+	struct error *err = NULL;
+	int found;
+
+	if (!options || !letters)
+		return &error_no_memory;
+
+	/* With a minus first, getopt gives plain words as they come, as the argument of 1. */
+	letters[0] = '-';
+	fill_getopt(command, options, letters + 1);
+	optind = 1;
+	opterr = 0;
+	while (!err && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		*ret_help = found == HELP_OPTION || found == 'h';
+		if (*ret_help)
+			return NULL;
+		err = found == 1 ? take_word(words, optarg, arguments)
+				 : take_option(command, found, argv, arguments, &words->option);
+	}
+	return err;
+}
+
+int options_parse(const struct command *command, int argc, char **argv, void *arguments,
+		  int *ret_status)
+{
+	_cleanup_free_ char **items = calloc((size_t)argc + 1, sizeof(*items));
+	struct words_found words = { .items = items };
+	bool help = false;
+	struct error *err =
+		items ? parse_all(command, argc, argv, arguments, &words, &help) : &error_no_memory;
+	int first;
+
+	if (help) {
+		help_print(stdout, command);
+		*ret_status = fflush(stdout) ? STATUS_FAILED : STATUS_DONE;
+		return -1;
+	}
+	if (!err) {
+		first = move_operands(&words, argc, argv);
+		err = check_operands(command, argc - first);
+	}
+	if (err) {
+		*ret_status = usage_error(command, err);
+		return -1;
+	}
+	return first;
+}
+
+int report_error(struct error *err, int status)
+{
+	fprintf(stderr, "ctprof: %s\n", err->message);
+	error_destroy(err);
+	return status;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Command lines from tables.
+ *
+ * A command describes its options in rows; the rows make the parser, the help text, the manual page
+ * and the completion.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+
+/* The valid values of an option, by number; NULL after the last. */
+typedef const char *(*option_values)(size_t number);
+
+/* Store `argument` (NULL for options that take none) at `at`. An error is wrong usage. */
+typedef struct error *(*option_parse)(const char *argument, void *at);
+
+struct option_row {
+	const char *name;     /* without dashes */
+	char letter;          /* 0: none */
+	const char *argument; /* what stands for the argument in the help; NULL: it takes none */
+	option_parse parse;
+	size_t offset;        /* of `at` in the command's arguments */
+	const char *help;     /* one sentence */
+	option_values values; /* NULL: anything */
+	bool takes_more;      /* the plain words after its argument belong to it, too */
+};
+
+/* Words that are no options, and what they mean. */
+struct help_section {
+	const char *title;
+	/* By number; false after the last. */
+	bool (*row)(size_t number, const char **ret_words, const char **ret_prose);
+};
+
+struct command {
+	const char *name;
+	int (*run)(const struct command *command, int argc, char **argv);
+	const char *summary;               /* one line */
+	const char *operands;              /* "SNAPSHOT", "BASELINE CANDIDATE"; "" for none */
+	int operands_least, operands_most; /* how many there may be */
+	const char *needs;                 /* privileges, in words; "" for none */
+	/* It drops privileges itself (security/privileges.h). Others only read and write files that
+	 * the user names, and have dropped all else before they run. */
+	bool drops_privileges;
+	const struct option_row *options;
+	size_t option_count;
+	const struct help_section *sections; /* of the help and the manual page; may be NULL */
+	size_t section_count;
+};
+
+/* Parsers for common kinds of argument. */
+struct error *parse_flag(const char *argument, void *at);   /* bool */
+struct error *parse_string(const char *argument, void *at); /* const char * */
+struct error *parse_size(const char *argument, void *at);   /* size_t */
+
+/* The number of the value `wanted`; if there is no such value, how many there are. */
+size_t option_value(const char *wanted, option_values values);
+
+/* Wrong value: says what was wrong and what is nearest; or all there are. */
+struct error *unknown_value(const char *what, const char *wrong, option_values values) MUST_CHECK;
+
+/* Call `take` for each piece of a comma list; empty pieces are errors. */
+struct error *each_piece(const char *list, const char *what,
+			 struct error *(*take)(void *context, const char *piece),
+			 void *context) MUST_CHECK;
+
+/*
+ * Parse the words after the command's name into `arguments`, and check the number of operands.
+ * Options come before, between and after operands; all words after "--" are operands. The word
+ * before the first operand is "--" exactly when one stands before them all.
+ * Returns the index of the first operand in argv, which is reordered so; or -1 when the command is
+ * done, with its exit status in *ret_status: 0 after --help, 2 after wrong usage, which is printed.
+ */
+int options_parse(const struct command *command, int argc, char **argv, void *arguments,
+		  int *ret_status);
+
+/* Print an error as "ctprof: ..." and return `status`. Consumes it. */
+enum {
+	STATUS_DONE = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	STATUS_BROKEN = 3,    /* a condition of --fail-if was met */
+	STATUS_UNDECIDED = 4, /* it could not be told */
+	/* Where a command is run, whose own status is passed on. */
+	STATUS_RUN_FAILED = 125,
+	STATUS_NOT_RUNNABLE = 126,
+	STATUS_NOT_FOUND = 127,
+};
+int report_error(struct error *err, int status);
+
+/* The same for wrong usage of a command, with a hint at its help; returns STATUS_USAGE. */
+int usage_error(const struct command *command, struct error *err);
+
+#endif

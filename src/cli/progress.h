@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How far something is that takes long, for those who wait at a terminal.
+ *
+ *	struct progress progress;
+ *	options.progress = progress_begin(&progress, "processes", quiet);
+ *	options.progress_context = &progress;
+ *	err = capture_run(&options, &snapshot);
+ *	progress_end(&progress);
+ */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+typedef void progress_show(void *context, size_t done, size_t total);
+
+struct progress {
+	struct timespec start;
+	const char *things;
+	bool shown;
+};
+
+/* What a capture is to call; NULL when nobody is there to see it. `things` are what is counted, and
+ * must stay. */
+progress_show *progress_begin(struct progress *ret, const char *things, bool quiet);
+
+/* The same for who shows it at any time: nothing within the first second. */
+void progress_tell(struct progress *progress, size_t done, size_t total);
+
+/* Seconds since it began. */
+double progress_seconds(const struct progress *progress);
+
+/* Wipes what was shown. */
+void progress_end(const struct progress *progress);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/reading.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "security/privileges.h"
+
+const char *source_name(size_t number)
+{
+	static const char *const names[] = {
+		[CAPTURE_AUTO] = "auto",
+		[CAPTURE_BPF] = "bpf",
+		[CAPTURE_PROC] = "proc",
+	};
+
+	return number < array_length(names) ? names[number] : NULL;
+}
+
+const char *part_name(size_t number)
+{
+	return number < CAPTURE_PART_COUNT ? capture_part_names[number] : NULL;
+}
+
+struct error *parse_source(const char *argument, void *at)
+{
+	for (size_t i = 0; source_name(i); i++)
+		if (strcmp(argument, source_name(i)) == 0) {
+			*(enum capture_source *)at = (enum capture_source)i;
+			return NULL;
+		}
+	return unknown_value("source", argument, source_name);
+}
+
+static struct error *take_part(void *context, const char *piece)
+{
+	for (size_t i = 0; part_name(i); i++)
+		if (strcmp(piece, part_name(i)) == 0) {
+			*(unsigned *)context |= 1u << i;
+			return NULL;
+		}
+	return unknown_value("part", piece, part_name);
+}
+
+struct error *parse_without(const char *argument, void *at)
+{
+	return each_piece(argument, "part", take_part, at);
+}
+
+struct error *parse_timeout(const char *argument, void *at)
+{
+	uint64_t ns;
+
+	if (!units_parse_seconds(text_of(argument), &ns) || !ns)
+		return error_create(
+			"invalid duration '%.40s': expected as 10 (seconds), 500ms, 2min",
+			argument);
+	*(uint64_t *)at = ns;
+	return NULL;
+}
+
+/* A user who stops ctprof during an attach would leave the thread of another user stopped. */
+struct error *parse_allow_ptrace(const char *argument, void *at)
+{
+	return privileges_are_from_exec()
+		       ? error_create("--allow-ptrace stops threads of other users: refused with "
+				      "privileges of the executable file")
+		       : parse_flag(argument, at);
+}
+
+void reading_apply(const struct reading_arguments *reading, struct capture_options *ret)
+{
+	ret->source = reading->source;
+	ret->without = reading->without;
+	ret->timeout_ns = reading->timeout_ns;
+	ret->allow_ptrace = reading->allow_ptrace;
+}

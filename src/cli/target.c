@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/target.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "os/cgroup.h"
+#include "os/cgroup_path.h"
+#include "os/cgroup_tree.h"
+
+static struct error *take_pid(void *context, const char *piece)
+{
+	struct target *target = context;
+	uint32_t pid;
+
+	if (!text_u32(text_of(piece), &pid) || !pid || pid > INT32_MAX)
+		return error_create("'%s' is not a process number", piece);
+	return array_push(&target->pids, pid) ? NULL : &error_no_memory;
+}
+
+struct error *parse_pids(const char *argument, void *at)
+{
+	return each_piece(argument, "process number", take_pid, at);
+}
+
+struct error *parse_cgroup(const char *argument, void *at)
+{
+	struct target *target = at;
+	struct error *err = parse_string(argument, &target->cgroup);
+
+	if (err)
+		return err;
+	free(target->cgroup_text);
+	/* As systemd-cgls and others print it, or as a directory. */
+	target->cgroup_text = text_print("%s%s", argument[0] == '/' ? "" : "/", argument);
+	target->cgroup = target->cgroup_text;
+	return target->cgroup ? NULL : &error_no_memory;
+}
+
+void target_deinit(struct target *target)
+{
+	array_deinit(&target->pids);
+	free(target->cgroup_text);
+}
+
+static struct error *take_tid(void *context, const char *piece)
+{
+	struct thread_numbers *numbers = context;
+	uint32_t tid;
+
+	if (!text_u32(text_of(piece), &tid) || !tid || tid > INT32_MAX)
+		return error_create("'%.40s' is not a thread number", piece);
+	return array_push(numbers, tid) ? NULL : &error_no_memory;
+}
+
+struct error *parse_tids(const char *argument, void *at)
+{
+	return each_piece(argument, "thread number", take_tid, at);
+}
+
+static bool is_there(uint32_t number)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, number);
+	return access(path, F_OK) == 0;
+}
+
+struct error *target_check(const struct target *target, const struct thread_numbers *tids)
+{
+	for (size_t i = 0; i < target->pids.count; i++)
+		if (!is_there(target->pids.items[i]))
+			return error_create("there is no process %" PRIu32, target->pids.items[i]);
+	for (size_t i = 0; i < tids->count; i++)
+		if (!is_there(tids->items[i]))
+			return error_create("there is no thread %" PRIu32, tids->items[i]);
+	return NULL;
+}
+
+struct error *target_find_cgroup(const char **path, uint64_t *ret)
+{
+	_cleanup_free_ char *name = NULL;
+	struct cgroup_tree tree;
+	struct text below;
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error *err = proc < 0 ? error_create("/proc") : cgroup_tree_open(proc, &tree);
+
+	if (err)
+		return err;
+	/* Where it is in the file system will do, too. */
+	below = cgroup_of_directory(text_of(*path), tree.point);
+	name = strndup(below.bytes, below.length);
+	if (!name)
+		err = &error_no_memory;
+	else if (!cgroup_id(tree.dir, name, ret))
+		err = error_create("there is no cgroup %s (version 2)", name);
+	else
+		*path = below.bytes;
+	cgroup_tree_close(&tree);
+	return err;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options that say what to look at, the same in every command.
+ */
+#ifndef CLI_TARGET_H
+#define CLI_TARGET_H
+
+#include "cli/options.h"
+
+struct target {
+	struct {
+		ARRAY(uint32_t);
+	} pids;
+	const char *cgroup; /* in `cgroup_text` */
+	char *cgroup_text;
+};
+
+/* The rows, for the table of a command whose arguments have a `struct target target`. */
+#define TARGET_OPTIONS(arguments)                                                            \
+	{ "pid",                                                                             \
+	  'p',                                                                               \
+	  "PID[,PID...]",                                                                    \
+	  parse_pids,                                                                        \
+	  offsetof(struct arguments, target),                                                \
+	  "Only these processes, with all their threads; may be given more than once.",      \
+	  NULL,                                                                              \
+	  false },                                                                           \
+	{                                                                                    \
+		"cgroup", 0, "PATH", parse_cgroup, offsetof(struct arguments, target),       \
+			"Only threads in this cgroup (version 2) and below it.", NULL, false \
+	}
+
+struct error *parse_cgroup(const char *argument, void *at);
+struct error *parse_pids(const char *argument, void *at);
+
+/* Of single threads. */
+struct thread_numbers {
+	ARRAY(uint32_t);
+};
+struct error *parse_tids(const char *argument, void *at);
+
+/* An error where a process or thread is not there. */
+struct error *target_check(const struct target *target,
+			   const struct thread_numbers *tids) MUST_CHECK;
+
+/* The number of a cgroup, and its path as /proc has it: users may give the directory too. An error
+ * where it is not there. */
+struct error *target_find_cgroup(const char **path, uint64_t *ret) MUST_CHECK;
+
+void target_deinit(struct target *target);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "elf/binary.h"
+
+#include <errno.h>
+
+#include "elf/go_functions.h"
+#include "elf/packed_symbols.h"
+#include "elf/stubs.h"
+
+/* One file that symbols come from. */
+struct part {
+	struct image image;
+	struct elf elf;
+	int fd;      /* its own, or -1 */
+	char *bytes; /* its own, or NULL */
+};
+
+struct binary {
+	struct part own, debug, packed;
+	struct functions functions;
+	struct inlined *inlined;
+};
+
+static void close_part(struct part *part)
+{
+	elf_close(&part->elf);
+	image_close(&part->image);
+	if (part->fd >= 0)
+		close(part->fd);
+	free(part->bytes);
+	*part = (struct part){ .fd = -1 };
+}
+
+void binary_destroy(struct binary *binary)
+{
+	if (!binary)
+		return;
+	inlined_destroy(binary->inlined);
+	functions_deinit(&binary->functions);
+	close_part(&binary->packed);
+	close_part(&binary->debug);
+	close_part(&binary->own);
+	free(binary);
+}
+
+static bool has_information(const struct part *part)
+{
+	return elf_has_section(&part->elf, ".debug_info") ||
+	       elf_has_section(&part->elf, ".zdebug_info");
+}
+
+static void open_packed(struct binary *binary)
+{
+	struct part *part = &binary->packed;
+	struct text bytes;
+
+	if (!packed_symbols(&binary->own.elf, &bytes))
+		return;
+	part->bytes = (char *)(uintptr_t)bytes.bytes;
+	part->image = image_of(bytes);
+	if (!elf_open(&part->image, &part->elf))
+		close_part(part);
+}
+
+static void open_debug(struct binary *binary, const struct binary_options *options)
+{
+	struct part *part = &binary->debug;
+
+	if (!options->open)
+		return;
+	part->fd =
+		debug_file_open(&binary->own.elf, options->path, options->open, options->context);
+	if (part->fd < 0 || image_open(part->fd, &part->image) ||
+	    !elf_open(&part->image, &part->elf))
+		close_part(part);
+}
+
+static int add_all(struct binary *binary, const struct binary_options *options)
+{
+	bool has_symbols = elf_has_section(&binary->own.elf, ".symtab");
+	bool wants_more = options->inlined_work && !has_information(&binary->own);
+	struct image *inlined;
+
+	if (!has_symbols || wants_more)
+		open_debug(binary, options);
+	if (!has_symbols && !binary->debug.elf.section_count)
+		open_packed(binary);
+	if (!functions_add(&binary->functions, &binary->own.elf) ||
+	    !functions_add(&binary->functions, &binary->debug.elf) ||
+	    !functions_add(&binary->functions, &binary->packed.elf) ||
+	    (!binary->functions.has_static &&
+	     !go_functions_add(&binary->functions, &binary->own.elf)) ||
+	    !stubs_add(&binary->functions, &binary->own.elf))
+		return ENOMEM;
+	functions_sort(&binary->functions);
+	if (options->inlined_work) {
+		inlined = has_information(&binary->own) ? &binary->own.image : &binary->debug.image;
+		if (!inlined_open(inlined, options->inlined_work, &binary->inlined))
+			binary->inlined = NULL;
+	}
+	return 0;
+}
+
+/* `binary` has its own image, and is consumed. */
+static int open_all(struct binary *binary, const struct binary_options *options,
+		    struct binary **ret)
+{
+	int failed = ENOEXEC;
+
+	if (elf_open(&binary->own.image, &binary->own.elf))
+		failed = add_all(binary, options);
+	if (failed) {
+		binary_destroy(binary);
+		return failed;
+	}
+	*ret = binary;
+	return 0;
+}
+
+static struct binary *create(void)
+{
+	struct binary *binary = calloc(1, sizeof(*binary));
+
+	if (binary)
+		binary->own.fd = binary->debug.fd = binary->packed.fd = -1;
+	return binary;
+}
+
+int binary_open(int fd, const struct binary_options *options, struct binary **ret)
+{
+	struct binary *binary = create();
+	int failed = binary ? image_open(fd, &binary->own.image) : ENOMEM;
+
+	if (failed) {
+		binary_destroy(binary);
+		return failed;
+	}
+	return open_all(binary, options, ret);
+}
+
+int binary_open_bytes(struct text bytes, const struct binary_options *options, struct binary **ret)
+{
+	struct binary *binary = create();
+
+	if (!binary)
+		return ENOMEM;
+	binary->own.image = image_of(bytes);
+	return open_all(binary, options, ret);
+}
+
+uint64_t binary_copied(const struct binary *binary)
+{
+	return image_copied(&binary->own.image) + image_copied(&binary->debug.image) +
+	       binary->packed.image.size;
+}
+
+struct text binary_build_id(const struct binary *binary)
+{
+	return elf_build_id(&binary->own.elf);
+}
+
+/* --- addresses --- */
+
+#define PAGE ((uint64_t)4096)
+
+static bool is_code(const Elf64_Phdr *segment)
+{
+	return segment->p_type == PT_LOAD && segment->p_flags & PF_X;
+}
+
+static bool has_offset(const Elf64_Phdr *segment, uint64_t offset)
+{
+	return segment->p_type == PT_LOAD && offset >= segment->p_offset &&
+	       offset - segment->p_offset < segment->p_filesz;
+}
+
+/* The only segment with code; NULL: there is none, or several. */
+static const Elf64_Phdr *only_code(const struct elf *elf)
+{
+	const Elf64_Phdr *found = NULL;
+
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		if (!is_code(&elf->segments[i]))
+			continue;
+		if (found)
+			return NULL;
+		found = &elf->segments[i];
+	}
+	return found;
+}
+
+bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mapped, uint64_t *ret)
+{
+	const struct elf *elf = &binary->own.elf;
+	const Elf64_Phdr *found = NULL, *only = only_code(elf);
+
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *segment = &elf->segments[i];
+
+		if (has_offset(segment, offset) &&
+		    (!found || (is_code(segment) && !is_code(found))))
+			found = segment;
+	}
+	if (found) {
+		*ret = found->p_vaddr + (offset - found->p_offset);
+		return true;
+	}
+	/* A debug file in the place of its program has addresses, but no code, and offsets of its
+	 * own. A mapping starts with the page that has the segment's first byte. */
+	if (!only || only->p_filesz >= only->p_memsz || offset < mapped)
+		return false;
+	*ret = (only->p_vaddr & ~(PAGE - 1)) + (offset - mapped);
+	return *ret >= only->p_vaddr && *ret - only->p_vaddr < only->p_memsz;
+}
+
+/* --- finding --- */
+
+bool binary_find(struct binary *binary, uint64_t address, struct binary_found *ret)
+{
+	const struct function *function = functions_find(&binary->functions, address);
+
+	ret->inlined.count = 0;
+	if (binary->inlined)
+		inlined_find(binary->inlined, address, &ret->inlined);
+	ret->length = function ? function_name(&binary->functions, function, ret->name) : 0;
+	if (ret->length) {
+		ret->start = function->start;
+		return true;
+	}
+	/* Debug information may know a function that no symbol names. */
+	if (!ret->inlined.count || !ret->inlined.functions[0].name)
+		return false;
+	ret->start = address;
+	ret->length = demangle(ret->inlined.functions[0].name, ret->name);
+	return ret->length != 0;
+}

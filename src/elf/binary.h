@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program or library with all that names its addresses: its symbols, those of its debug file,
+ * those packed into it, the stubs of its calls, and its debug information.
+ *
+ *	struct binary *binary;
+ *	if (binary_open(fd, &options, &binary) == 0) {
+ *		if (binary_address(binary, offset, mapped, &address) &&
+ *		    binary_find(binary, address, &found))
+ *			show(found.name);
+ *		binary_destroy(binary);
+ *	}
+ */
+#ifndef ELF_BINARY_H
+#define ELF_BINARY_H
+
+#include "base/cleanup.h"
+#include "elf/debug_file.h"
+#include "elf/functions.h"
+#include "elf/inlined.h"
+
+struct binary_options {
+	const char *path; /* of the file, as `open` has it; NULL: unknown */
+	open_file *open;  /* for debug files; NULL: look for none */
+	void *context;
+	uint64_t *inlined_work; /* see elf/inlined.h; NULL: do not look for inlined functions */
+};
+
+struct binary;
+
+/* Returns 0 or an errno: ENOEXEC when it is no ELF file that we read. The descriptor is the
+ * caller's, and must stay open. */
+int binary_open(int fd, const struct binary_options *options, struct binary **ret);
+
+/* The same of bytes in memory, which must stay. */
+int binary_open_bytes(struct text bytes, const struct binary_options *options, struct binary **ret);
+
+/* Takes NULL. */
+void binary_destroy(struct binary *binary);
+DEFINE_CLEANUP(binary_destroy, struct binary *)
+
+/* How many bytes of files were read for it so far. */
+uint64_t binary_copied(const struct binary *binary);
+
+/* Of any length; empty: it has none. */
+struct text binary_build_id(const struct binary *binary);
+
+/*
+ * Which address of the file a process has there: `offset` is where in the file the address is, by
+ * the mapping that has it, which begins at `mapped` of the file. False: in no segment.
+ *
+ * Segments say where in memory each piece of the file goes; a load bias that was computed from the
+ * first one would be wrong where linkers (lld, mold, gold) leave gaps between them. The same bytes
+ * may be in two segments, of which the one with code counts.
+ */
+bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mapped, uint64_t *ret);
+
+struct binary_found {
+	char name[FUNCTION_NAME_MAX]; /* to be shown; never empty */
+	size_t length;
+	uint64_t start;               /* address of the function */
+	struct inlined_stack inlined; /* its first function is this one; names are of symbols */
+};
+
+/* False: nothing names the address. Ask in order of addresses. Texts live until the next call. */
+bool binary_find(struct binary *binary, uint64_t address, struct binary_found *ret);
+
+#endif

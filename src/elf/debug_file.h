@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The file that the debug information of another was moved to.
+ *
+ * It is looked for where gdb does (its manual, "Debugging Information in Separate Files"): by the
+ * build-id below /usr/lib/debug/.build-id, then by the name in .gnu_debuglink beside the file, in
+ * .debug there, and below /usr/lib/debug. It is taken if it has the same build-id, or, when the
+ * file has none, the checksum that the file names.
+ */
+#ifndef ELF_DEBUG_FILE_H
+#define ELF_DEBUG_FILE_H
+
+#include "elf/elf.h"
+
+/*
+ * Opens the file `path`, absolute, as the process sees it, for reading; -1: there is none. The
+ * descriptor is the caller's.
+ */
+typedef int open_file(void *context, const char *path);
+
+/* Larger files are refused: their checksum is asked for before anything is known of them. */
+#define DEBUG_FILE_SIZE_MAX  ((uint64_t)1 << 30)
+
+#define DEBUG_FILE_NONE      (-1)
+#define DEBUG_FILE_TOO_LARGE (-2) /* nor is there another one */
+
+/* A descriptor of the debug file of `elf`, whose own path is `path` (NULL: unknown), the caller's;
+ * or one of the above. */
+int debug_file_open(const struct elf *elf, const char *path, open_file *open, void *context);
+
+/*
+ * For such an open_file: the same descriptor, if it is of a file that may say something of the
+ * program that is open too: a trusted one (base/file.h), or one of the owner of a program that is
+ * not trusted. Beside a program of root, in a mount namespace of his own, anybody can put a debug
+ * file with its build-id. -1 else, and the descriptor is closed.
+ */
+int debug_file_check(int fd, int program);
+
+#endif

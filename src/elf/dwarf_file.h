@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file with debug information, opened with libdw (elfutils) so that neither its size nor what
+ * it names can hurt us.
+ *
+ *	struct dwarf_file file;
+ *	if (dwarf_file_open(&image, &file) == DWARF_FILE_OPEN)
+ *		look(file.dwarf);
+ *	dwarf_file_close(&file);
+ *
+ * libdw reads a copy of the file in memory, which nobody can change after it was checked
+ * (dwarf_bounds.h), and is kept from opening other files that this one names: devices, pipes that
+ * nobody writes to. Its convenient functions (dwarf_diename, dwarf_srclang) must not be called:
+ * they follow an entry into such files.
+ */
+#ifndef ELF_DWARF_FILE_H
+#define ELF_DWARF_FILE_H
+
+#include <elfutils/libdw.h>
+
+#include "elf/image.h"
+
+enum dwarf_file_answer {
+	DWARF_FILE_NONE, /* no information, or no memory */
+	DWARF_FILE_OPEN,
+	DWARF_FILE_REFUSED, /* it breaks a bound */
+};
+
+struct dwarf_file {
+	char *copy;
+	Elf *elf;
+	Dwarf *dwarf;
+	/* .debug_abbrev and .debug_line as libdw has them, inflated. The second may be empty. */
+	struct text abbreviations, lines;
+};
+
+/* Where it is not opened, `ret` is empty. */
+enum dwarf_file_answer dwarf_file_open(struct image *image, struct dwarf_file *ret);
+
+/* Takes an empty one. */
+void dwarf_file_close(struct dwarf_file *file);
+
+/* What libdw has of another section, inflated: a name without the dot and without "z", as
+ * "debug_str". Empty: there is none. Names that others end with ("debug_line", "debug_line.dwo")
+ * are the caller's to mind. */
+struct text dwarf_file_section(const struct dwarf_file *file, struct text name);
+
+#endif

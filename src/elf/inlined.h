@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which functions the compiler has put into others at an address, and the lines of the source, by
+ * debug information (DWARF).
+ *
+ *	uint64_t work = INLINED_WORK_MAX;
+ *	struct inlined *inlined;
+ *	if (inlined_open(&image, &work, &inlined)) {
+ *		struct inlined_stack stack;
+ *		inlined_find(inlined, address, &stack);
+ *		...
+ *		inlined_destroy(inlined);
+ *	}
+ *
+ * The file may be hostile: see dwarf_file.h. What it may cost is counted in `work`, which several
+ * files can share; when that is used up, nothing more is found. Names that are in yet another file
+ * (dwz, split DWARF, type units) are not followed: such functions are left out.
+ *
+ * Ask for addresses in order: what was found out about a function is kept until the next one.
+ */
+#ifndef ELF_INLINED_H
+#define ELF_INLINED_H
+
+#include "elf/image.h"
+
+/* Bytes of debug information that are walked over, each as often as it is, and more where entries
+ * have attributes without room in it: some seconds. All functions of libc take a hundredth. */
+#define INLINED_WORK_MAX ((uint64_t)1 << 32)
+
+/* Of one address; those further in are left out. */
+#define INLINED_MAX 32
+
+/* Strings live as long as the struct inlined, and may be of any bytes. */
+struct inlined_function {
+	const char *name;   /* as a symbol has it, where it is known so */
+	const char *source; /* of what is executed in it; NULL: unknown */
+	uint32_t line;      /* 0: unknown */
+};
+
+struct inlined_stack {
+	/* The first is the function that has the others in it, the last the innermost. */
+	struct inlined_function functions[1 + INLINED_MAX];
+	size_t count; /* 0: nothing is known about the address */
+};
+
+struct inlined;
+
+/* False: it has no debug information, or such that is refused, or there is no memory. `work` must
+ * live as long. The image may be closed. */
+bool inlined_open(struct image *image, uint64_t *work, struct inlined **ret);
+/* Takes NULL. */
+void inlined_destroy(struct inlined *inlined);
+
+/* An address of the file, as segments have it. */
+void inlined_find(struct inlined *inlined, uint64_t address, struct inlined_stack *ret);
+
+#endif

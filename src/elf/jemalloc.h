@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where jemalloc keeps the two counters of a thread: found in the file that has jemalloc in it.
+ *
+ * jemalloc counts what each thread allocates and frees in its thread-specific data (`tsd_s` in
+ * include/jemalloc/internal/tsd.h): a variable in static thread-local storage, so it is at a fixed
+ * distance from the thread pointer, the same in all threads of a process. Two things are wanted:
+ *
+ *  - The *offsets* of the two fields in that variable. Debug information says them: that of the
+ * file, or of its debug file. Without it the code does: jemalloc has a table of the names that
+ *    mallctl(3) knows, and the functions behind "allocatedp" and "deallocatedp" return the address
+ * of a field, which they make by one addition (jemalloc_code.h).
+ *  - The *block*: where the variable is. In a program the linker has fixed its distance; a symbol
+ * says it, or the code that uses it. A shared library has a word (of its GOT) into which the
+ * dynamic linker puts it, to be read in the process.
+ *
+ *	struct jemalloc_layout layout;
+ *	enum jemalloc_refusal refusal = jemalloc_find(&file, &layout);
+ *	if (refusal == JEMALLOC_FOUND)
+ *		counters = thread_pointer + layout.block + layout.allocated;
+ *
+ * Nothing is guessed: no answer, or two, at any step is a refusal.
+ */
+#ifndef ELF_JEMALLOC_H
+#define ELF_JEMALLOC_H
+
+#include "base/error.h"
+#include "elf/debug_file.h"
+
+/* Why there is no layout. */
+enum jemalloc_refusal {
+	JEMALLOC_FOUND,
+	JEMALLOC_NOT_FOUND,      /* the file has no jemalloc in it */
+	JEMALLOC_IN_DSO,         /* a library keeps its data in storage that is not static */
+	JEMALLOC_ARCH_MISMATCH,  /* the file is for a processor we know nothing of */
+	JEMALLOC_NO_OFFSETS,     /* neither debug information nor code tells the offsets */
+	JEMALLOC_NO_BLOCK,       /* neither symbols nor code tell where the variable is */
+	JEMALLOC_TWO_ANSWERS,    /* to any of these */
+	JEMALLOC_TLS_ARITHMETIC, /* the variable would be outside of the storage */
+	JEMALLOC_DEBUG_REFUSED,  /* debug information that would cost too much, and no other */
+};
+
+struct jemalloc_layout {
+	uint16_t machine; /* of the file: EM_X86_64, EM_AARCH64 */
+	bool by_slot;
+	/* From the thread pointer to the variable: known, or in the process, in the word that is at
+	 * address `slot` of the file. */
+	int64_t block;
+	uint64_t slot;
+	/* Of the fields in the variable, in bytes: multiples of 8, below JEMALLOC_OFFSET_MAX. */
+	uint32_t allocated, deallocated;
+};
+
+#define JEMALLOC_OFFSET_MAX 65536
+
+/* What to look through: a file, whether it is the program itself and not a library, and where its
+ * debug file might be. */
+struct jemalloc_file {
+	const struct elf *elf;
+	bool is_program;
+	const char *path; /* as the process sees it; NULL: unknown */
+	open_file *open;  /* NULL: look for no debug file */
+	void *context;
+};
+
+enum jemalloc_refusal jemalloc_find(const struct jemalloc_file *file,
+				    struct jemalloc_layout *ret) MUST_CHECK;
+
+/*
+ * How far from the thread pointer the variable at `value` of a program's thread-local storage is.
+ *
+ * x86_64 has the storage below the thread pointer (variant II), aarch64 above two words that belong
+ * to the C library (variant I); "ELF Handling For Thread-Local Storage", Drepper, 3.4. Its address
+ * keeps to the alignment in the way its address in the file does (_dl_determine_tlsoffset() in
+ * glibc's elf/dl-tls.c). False when it is outside the storage, or there is no such rule for the
+ * machine.
+ */
+bool jemalloc_block_of(uint16_t machine, const Elf64_Phdr *tls, uint64_t value,
+		       int64_t *ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the data and the machine code of jemalloc say about its counters, in files without symbols.
+ *
+ * The table of names that mallctl(3) knows (`thread_node` in jemalloc's src/ctl.c) is an array of
+ *
+ *	struct { bool named; const char *name; size_t nchildren; const void *children;
+ *		 int (*ctl)(tsd_t *tsd, ...); }
+ *
+ * where "allocated", "allocatedp", "deallocated", "deallocatedp" stand one behind the other; that
+ * neighbourhood is nowhere else. The names are the same whatever prefix the functions of jemalloc
+ * were given. The function behind a name with "p" gets `tsd` as its first argument and returns the
+ * address of a field: so there is one instruction in it that adds to that register.
+ */
+#ifndef ELF_JEMALLOC_CODE_H
+#define ELF_JEMALLOC_CODE_H
+
+#include "elf/jemalloc.h"
+
+/* The functions behind the four names, as addresses of the file; those with "p" are the second and
+ * the fourth. */
+struct jemalloc_handlers {
+	uint64_t functions[4];
+};
+
+/* How many such tables the file has, 2 for more; the functions of the last one. */
+unsigned jemalloc_find_table(const struct elf *elf, struct jemalloc_handlers *ret);
+
+/* JEMALLOC_FOUND, and the two offsets into `ret`; or why not. */
+enum jemalloc_refusal jemalloc_read_handlers(const struct elf *elf,
+					     const struct jemalloc_handlers *handlers,
+					     struct jemalloc_layout *ret) MUST_CHECK;
+
+/*
+ * Where the code that counts, on x86_64, gets the block from.
+ *
+ * malloc(3) adds to its counter by an instruction with %fs, the thread pointer, in front, whose
+ * displacement is `allocated`, and whose register was loaded shortly before: with a constant, in
+ * programs, or from a word in the GOT, in libraries. The answer is that of all such places, if it
+ * is the same in all of them. NO_BLOCK when there are none.
+ */
+enum jemalloc_refusal jemalloc_read_accesses(const struct elf *elf,
+					     struct jemalloc_layout *ret) MUST_CHECK;
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * /proc/kallsyms: the functions of the kernel, its modules and its BPF programs, a line
+ * "ADDRESS TYPE name [module]" each (s_show() in kernel/kallsyms.c). Addresses are zero for who may
+ * not see them (kernel.kptr_restrict).
+ *
+ *	struct kallsyms *symbols;
+ *	err = kallsyms_read("/proc/kallsyms", &symbols);
+ *	...
+ *	if (kallsyms_find(symbols, address, &symbol))
+ *		show(symbol.name, symbol.module, address - symbol.address);
+ *	kallsyms_destroy(symbols);
+ */
+#ifndef ELF_KALLSYMS_H
+#define ELF_KALLSYMS_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct kallsym {
+	uint64_t address;
+	char type;                /* as nm(1) has them: of code, 't', 'T', 'w', 'W' */
+	struct text name, module; /* the module is empty for the kernel itself */
+};
+
+/* One line. False when it is none. */
+bool kallsym_parse(struct text line, struct kallsym *ret);
+
+/* More functions, or bytes of their names, are an error. */
+#define KALLSYMS_MAX       ((size_t)8 << 20)
+#define KALLSYMS_BYTES_MAX ((size_t)512 << 20)
+
+struct kallsyms;
+
+/* All code that the file has. That no address of it is to be seen is an error that says so. */
+struct error *kallsyms_read(const char *path, struct kallsyms **ret) MUST_CHECK;
+/* The same from bytes. */
+struct error *kallsyms_parse(struct text bytes, struct kallsyms **ret) MUST_CHECK;
+/* Takes NULL. */
+void kallsyms_destroy(struct kallsyms *symbols);
+DEFINE_CLEANUP(kallsyms_destroy, struct kallsyms *)
+
+/*
+ * The function that `address` is in: the last one that starts there or before, for the file has no
+ * sizes. Names live as long as the symbols. False: there is none, or it starts so far away that it
+ * must have ended.
+ */
+bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kallsym *ret);
+
+/* Where the kernel's own code begins: elsewhere after each boot. 0: not known. */
+uint64_t kallsyms_start(const struct kallsyms *symbols);
+
+/* Is it in code that waits on behalf of its callers: schedule(), and what around it is marked so?
+ * The kernel leaves that out of stacks of others that sleep (in_sched_functions()). */
+bool kallsyms_is_scheduler(const struct kallsyms *symbols, uint64_t address);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which libraries the dynamic linker knows: /etc/ld.so.cache, as ldconfig(8) of glibc 2.2 and later
+ * writes it (sysdeps/generic/dl-cache.h: struct cache_file_new).
+ */
+#ifndef ELF_LIBRARY_CACHE_H
+#define ELF_LIBRARY_CACHE_H
+
+#include "base/text.h"
+
+/* "libc.so.6" and its path. False ends it. */
+typedef bool library_visit(void *context, const char *name, const char *path);
+
+/* Nothing is shown of what is no such file. */
+void library_cache_each(struct text bytes, library_visit *visit, void *context);
+
+/* Is it what a user means by `wanted`: "libc.so.6", "libc", "c"? */
+bool library_is(const char *name, struct text wanted);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files below another root, as who lives there sees them: a container's, a copied tree.
+ *
+ *	int root = openat(process, "root", O_PATH | O_CLOEXEC);
+ *	int fd = rooted_open(root, "/usr/bin/program");
+ *
+ * Links lead where they lead below that root, and never out of it. Only regular files are opened:
+ * opening a device or a pipe could do something, or wait for ever.
+ */
+#ifndef ELF_ROOTED_H
+#define ELF_ROOTED_H
+
+/* For reading; the caller's. -1: there is none, or it is no regular file. `path` is absolute. */
+int rooted_open(int root, const char *path);
+
+/* The same, where no component of the path is a symbolic link: whoever owns a mount namespace
+ * decides where links below its root lead, and we can open more than he. */
+int rooted_open_unlinked(int root, const char *path);
+
+/* The same for a link of /proc that leads to a file without its path (map_files), relative to
+ * `dir`. */
+int rooted_open_link(int dir, const char *link);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the members of a C structure are, by debug information (DWARF).
+ */
+#ifndef ELF_STRUCT_FIELDS_H
+#define ELF_STRUCT_FIELDS_H
+
+#include "elf/image.h"
+
+struct struct_fields {
+	const char *structure;      /* "tsd_s" */
+	const char *const *members; /* their names */
+	size_t count;               /* at most 8 */
+};
+
+/* What debug information says. */
+enum struct_fields_answer {
+	FIELDS_NONE,    /* there is no such structure with all the members, or no information */
+	FIELDS_ONE,     /* wherever the structure is, it is the same */
+	FIELDS_SEVERAL, /* there are two or more different ones */
+	FIELDS_REFUSED, /* to look would cost too much, or the form is not a compiler's */
+};
+
+/*
+ * Look through all compilation units in C for the structure, and write the offsets of the members,
+ * in bytes, to `ret`, for FIELDS_ONE only.
+ *
+ * The file may be hostile. libdw (elfutils) reads a copy of it in memory, which nobody can change
+ * after it was checked (dwarf_bounds.h), and is kept from opening other files that this one names.
+ * It takes at most some seconds, and some hundred megabytes.
+ */
+enum struct_fields_answer struct_fields_find(struct image *image,
+					     const struct struct_fields *wanted, uint64_t *ret);
+
+#endif

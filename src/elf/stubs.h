@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The stubs that linkers make for calls into other files (.plt and its kin): no symbol names them,
+ * but each jumps to where a word of the GOT says, and a relocation says whose that word is.
+ */
+#ifndef ELF_STUBS_H
+#define ELF_STUBS_H
+
+#include "elf/functions.h"
+
+/* Those of x86_64 and aarch64 in the forms that linkers write; others are left out. False without
+ * memory. */
+bool stubs_add(struct functions *functions, const struct elf *elf);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tracepoints of a program or library ("USDT"): a note each in .note.stapsdt, as <sys/sdt.h> of
+ * SystemTap writes it (its wiki, "UserSpaceProbeImplementation").
+ */
+#ifndef ELF_USDT_NOTES_H
+#define ELF_USDT_NOTES_H
+
+#include "elf/elf.h"
+
+struct usdt_note {
+	const char *provider, *name;
+	uint64_t address;   /* of the file, of a nop */
+	uint64_t semaphore; /* of a counter of who looks; 0: there is none */
+};
+
+/* One probe may be in many places: a note each. Strings live as long as the image. False ends it.
+ */
+typedef bool usdt_visit(void *context, const struct usdt_note *note);
+void usdt_each(const struct elf *elf, usdt_visit *visit, void *context);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/bpf_config.h"
+
+#include <assert.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "os/birth.h"
+#include "os/cgroup.h"
+#include "os/cgroup_path.h"
+#include "os/cgroup_tree.h"
+#include "os/cpulist.h"
+#include "os/tasks.h"
+
+static_assert((int)KEYED_BY_TASK == (int)KSTATS_KEY_TASK &&
+		      (int)KEYED_BY_CPU == (int)KSTATS_KEY_CPU &&
+		      (int)KEYED_BY_ARGUMENT == (int)KSTATS_KEY_ARGUMENT,
+	      "programs and readers mean the same");
+static_assert((int)GROUPED_BY_CPU == (int)KSTATS_BY_CPU &&
+		      (int)GROUPED_BY_PROCESS == (int)KSTATS_BY_PROCESS &&
+		      (int)GROUPED_BY_CGROUP == (int)KSTATS_BY_CGROUP &&
+		      (int)GROUPED_BY_RETVAL == (int)KSTATS_BY_RETVAL &&
+		      (int)GROUPED_BY_THREAD == (int)KSTATS_BY_THREAD,
+	      "programs and readers mean the same");
+static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
+		      (int)LOST_UNMATCHED == (int)KSTATS_LOSS_unmatched &&
+		      (int)LOST_REPLACED == (int)KSTATS_LOSS_replaced &&
+		      (int)LOST_RECURSIVE == (int)KSTATS_LOSS_recursive &&
+		      (int)LOST_BACKWARDS == (int)KSTATS_LOSS_backwards &&
+		      (int)LOST_FULL == (int)KSTATS_LOSS_full &&
+		      (int)LOST_EARLIER == (int)KSTATS_LOSS_COUNT &&
+		      (int)KSTATS_LOST_COUNT > (int)LOST_EARLIER,
+	      "programs and readers mean the same");
+static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
+	      "programs and who attaches them mean the same");
+static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /proc mean the same");
+
+/* --- filters --- */
+
+/* As the file system has it, or below where it is mounted. */
+static struct error *find_cgroup(const char *path, __u64 *ret)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *below = NULL;
+	struct cgroup_tree tree;
+	struct text name;
+	uint64_t id;
+	struct error *err;
+	bool is_there;
+
+	if (proc < 0)
+		return error_system(errno, "/proc");
+	err = cgroup_tree_open(proc, &tree);
+	if (err)
+		return err;
+	name = cgroup_of_directory(text_of(path), tree.point);
+	below = strndup(name.bytes, name.length);
+	is_there = below && cgroup_id(tree.dir, below, &id);
+	cgroup_tree_close(&tree);
+	if (!is_there)
+		return error_coded(ENOENT, "there is no cgroup %s (of version 2)", path);
+	*ret = id;
+	return NULL;
+}
+
+/* On a CPU that there can never be nothing would be recorded, and nobody told why. */
+static struct error *no_such_cpu(uint32_t cpu, uint32_t count)
+{
+	return count == 1 ? error_coded(EINVAL, "there is no CPU %u: this host has CPU 0", cpu)
+			  : error_coded(EINVAL, "there is no CPU %u: this host has CPUs 0-%u", cpu,
+					count - 1);
+}
+
+static struct error *take_cpus(const char *list, struct kstats_config *ret)
+{
+	const uint32_t possible = cpus_possible();
+	const uint32_t count = possible && possible < KSTATS_CPUS_MAX ? possible : KSTATS_CPUS_MAX;
+	struct cpus cpus = { 0 };
+	struct error *err = NULL;
+
+	if (!cpulist_parse(text_of(list), &cpus) || !cpus.count)
+		err = error_coded(EINVAL, "'%s' is no list of CPUs", list);
+	/* They ascend. */
+	else if (cpus.items[cpus.count - 1] >= count)
+		err = no_such_cpu(cpus.items[cpus.count - 1], count);
+	for (size_t i = 0; !err && i < cpus.count; i++)
+		ret->cpus[cpus.items[i] / 64] |= 1ull << cpus.items[i] % 64;
+	array_deinit(&cpus);
+	ret->has_cpus = true;
+	return err;
+}
+
+static __u64 find_boot_offset(void)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct file_buffer buffer = { 0 };
+	int64_t offset = proc < 0 ? 0 : boottime_offset(proc, &buffer);
+
+	file_buffer_deinit(&buffer);
+	return (__u64)offset;
+}
+
+static struct error *take_filters(const struct kstats_spec *spec, struct kstats_config *ret)
+{
+	struct error *err = NULL;
+
+	ret->tgid = spec->tgid;
+	ret->tgid_born = spec->tgid_born;
+	ret->boot_offset = spec->tgid_born ? find_boot_offset() : 0;
+	if (spec->comm && strlen(spec->comm) >= sizeof(ret->comm))
+		return error_coded(EINVAL, "names of threads have %zu bytes at most",
+				   sizeof(ret->comm) - 1);
+	if (spec->comm) {
+		ret->has_comm = true;
+		/* What the kernel has behind the name is zero, too (strscpy_pad()). */
+		memcpy(ret->comm, spec->comm, strlen(spec->comm));
+	}
+	if (spec->cpus)
+		err = take_cpus(spec->cpus, ret);
+	if (!err && spec->cgroup)
+		err = find_cgroup(spec->cgroup, &ret->cgroup);
+	ret->has_filter = ret->has_cpus || ret->has_comm || ret->tgid || ret->cgroup;
+	return err;
+}
+
+/* --- and back --- */
+
+static char *key_text(const struct kstats_config *config)
+{
+	/* Of a switch another argument is meant than was asked for: this is the one. */
+	if (config->key == KEYED_BY_ARGUMENT)
+		return config->end.argument == config->start.argument
+			       ? text_print("arg%u", config->start.argument)
+			       : text_print("arg%u,arg%u", config->start.argument,
+					    config->end.argument);
+	return strdup(
+		kstats_keys[config->key == KEYED_BY_CPU ? KSTATS_KEY_CPU : KSTATS_KEY_TASK].name);
+}
+
+static char *pid_text(const struct kstats_config *config)
+{
+	struct birth birth;
+	const bool is_there = birth_of(config->tgid, &birth) &&
+			      (!config->tgid_born || birth.ticks == config->tgid_born);
+
+	return text_print(is_there ? "%u" : "%u (ended)", config->tgid);
+}
+
+/* By the name that it has now. */
+static char *cgroup_text(uint64_t id)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct cgroup_tree tree = { .dir = -1 };
+	char path[PATH_MAX];
+	bool is_there;
+
+	if (proc >= 0)
+		error_destroy(cgroup_tree_open(proc, &tree));
+	is_there = cgroup_path(tree.dir, id, path, sizeof(path));
+	if (tree.dir >= 0)
+		cgroup_tree_close(&tree);
+	return is_there ? strdup(path) : text_print("%" PRIu64 " (no longer there)", id);
+}
+
+static char *cpus_text(const struct kstats_config *config)
+{
+	struct cpus cpus = { 0 };
+	bool has_room = true;
+	char *text;
+
+	for (uint32_t cpu = 0; has_room && cpu < KSTATS_CPUS_MAX; cpu++)
+		if (config->cpus[cpu / 64] >> cpu % 64 & 1)
+			has_room = array_push(&cpus, cpu);
+	text = has_room ? cpulist_text(&cpus) : NULL;
+	array_deinit(&cpus);
+	return text;
+}
+
+struct error *kstats_config_scope(const struct kstats_config *config, struct kstats_scope *ret)
+{
+	const bool is_asked[KSTATS_FILTER_COUNT] = {
+		[KSTATS_FILTER_PID] = config->tgid,
+		[KSTATS_FILTER_CGROUP] = config->cgroup,
+		[KSTATS_FILTER_COMM] = config->has_comm,
+		[KSTATS_FILTER_CPUS] = config->has_cpus,
+	};
+
+	ret->key = key_text(config);
+	if (config->tgid)
+		ret->only[KSTATS_FILTER_PID] = pid_text(config);
+	if (config->cgroup)
+		ret->only[KSTATS_FILTER_CGROUP] = cgroup_text(config->cgroup);
+	if (config->has_comm)
+		ret->only[KSTATS_FILTER_COMM] = strndup(config->comm, sizeof(config->comm));
+	if (config->has_cpus)
+		ret->only[KSTATS_FILTER_CPUS] = cpus_text(config);
+	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+		if (is_asked[i] && !ret->only[i])
+			return &error_no_memory;
+	return ret->key ? NULL : &error_no_memory;
+}
+
+/* --- room --- */
+
+#define SETS_BITS_MIN       8
+#define SETS_BITS_ARGUMENT  12
+#define SETS_BITS_GOROUTINE 14
+#define SETS_BITS_MAX       18
+
+/* Every thread may be in a call at once, and there may be more of them later. Nobody knows how many
+ * goroutines there will be: this is for 65536, in 1 MiB. */
+static __u32 set_bits(const struct kstats_config *config)
+{
+	__u32 bits = config->is_goroutine               ? SETS_BITS_GOROUTINE
+		     : config->key == KEYED_BY_ARGUMENT ? SETS_BITS_ARGUMENT
+							: SETS_BITS_MIN;
+	const __u32 threads = tasks_count(TASKS_LOADAVG);
+
+	while (bits < SETS_BITS_MAX && 1u << bits < threads)
+		bits++;
+	return bits;
+}
+
+/* --- what is returned --- */
+
+/* Of an int the register's upper half means nothing. */
+static __u32 return_bits(const struct btf *btf, const struct kstats_place *end)
+{
+	int id = btf ? btf__find_by_name_kind(btf, end->name, BTF_KIND_FUNC) : 0;
+	const struct btf_type *type =
+		id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL;
+	__s64 bytes = type && btf_is_func_proto(type) ? btf__resolve_size(btf, type->type) : 8;
+
+	return bytes == 4 ? 32 : 64;
+}
+
+static struct error *take_grouping(const struct kstats_spec *spec,
+				   const struct kstats_places *places, const struct btf *btf,
+				   struct kstats_config *ret)
+{
+	ret->by = spec->by;
+	ret->group_room = spec->by == KSTATS_BY_CPU ? 0 : KSTATS_GROUPS_MAX;
+	if (spec->by != KSTATS_BY_RETVAL)
+		return NULL;
+	if (!places->end.is_return)
+		return error_coded(EINVAL, "nothing is returned at %s", spec->end);
+	ret->end.return_bits =
+		places->end.kind == PLACE_FUNCTION ? return_bits(btf, &places->end) : 64;
+	return NULL;
+}
+
+/* --- all of it --- */
+
+static void describe(const struct kstats_spec *spec, struct kstats_config *ret)
+{
+	snprintf(ret->name, sizeof(ret->name), "%s", spec->name);
+	snprintf(ret->start_text, sizeof(ret->start_text), "%s", spec->start);
+	snprintf(ret->end_text, sizeof(ret->end_text), "%s", spec->end ? spec->end : "");
+}
+
+/* They are megabytes: looked at where somebody asks for them, and once. */
+static struct btf *types_of_kernel(const struct kstats_spec *spec)
+{
+	return spec->key == KSTATS_KEY_ARGUMENT || spec->by == KSTATS_BY_RETVAL
+		       ? btf__load_vmlinux_btf()
+		       : NULL;
+}
+
+struct error *kstats_config_make(const struct kstats_spec *spec, const struct kstats_places *places,
+				 struct kstats_config *ret)
+{
+	struct btf *btf = types_of_kernel(spec);
+	struct error *err;
+
+	ret->magic = KSTATS_MAGIC;
+	ret->made_ns = clock_ns(CLOCK_REALTIME);
+	ret->frac_bits = spec->frac_bits;
+	ret->slots = BUCKET_SLOTS(spec->frac_bits);
+	ret->key = spec->key;
+	ret->start.syscall = ret->end.syscall = -1;
+	ret->has_gaps =
+		places->is_alone && spec->key != KSTATS_KEY_ARGUMENT && !places->is_goroutine;
+	ret->is_goroutine = places->is_goroutine;
+	ret->is_user = places->start.kind == PLACE_PROGRAM;
+	ret->is_preempted = ret->is_user || places->end.kind == PLACE_PROGRAM;
+	describe(spec, ret);
+	err = take_grouping(spec, places, btf, ret);
+	if (!err)
+		err = take_filters(spec, ret);
+	if (!err && spec->key == KSTATS_KEY_ARGUMENT)
+		err = kstats_places_key(spec, places, btf, &ret->start, &ret->end);
+	btf__free(btf);
+	/* When an argument was made is unknown, unless it is a thread. */
+	ret->has_ends = spec->key != KSTATS_KEY_ARGUMENT || (ret->end.is_task && !ret->end.forget);
+	ret->set_bits = set_bits(ret);
+	return err;
+}

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/bpf_metric.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "bpf/programs.h"
+#include "kstats/bpf_config.h"
+#include "kstats/bpf_pins.h"
+#include "os/cgroup_path.h"
+#include "os/cgroup_tree.h"
+#include "os/cpulist.h"
+
+#define ROUND_UP(bytes, to) (((bytes) + (to)-1) / (to) * (to))
+
+/* Of the row of all whose numbers came when there was room for no more of them. */
+#define KSTATS_REST "others"
+
+/* --- opening --- */
+
+static struct error *cannot(const struct kstats_metric *metric, int failed)
+{
+	if (failed == EACCES || failed == EPERM)
+		return error_coded(failed, "the metric %s is root's alone", metric->name);
+	if (failed == ENOENT)
+		return error_coded(failed, "there is no metric %s", metric->name);
+	return error_system(failed, "the metric %s", metric->name);
+}
+
+static int lock(struct kstats_metric *metric, const char *pins)
+{
+	int failed = kstats_pins_open(pins, &metric->directory);
+
+	if (failed)
+		return failed;
+	while (flock(metric->directory, LOCK_EX))
+		if (errno != EINTR)
+			return errno;
+	return 0;
+}
+
+/*
+ * A map of the form in which this version makes it: more is read into and written out of memory
+ * than anybody asks for where values are larger. Of what another version has made nothing can be
+ * said but its name.
+ */
+struct form {
+	const char *name;
+	__u32 type, key_bytes, value_bytes, count;
+};
+
+static int get_map(const struct kstats_metric *metric, const struct form *form, int *ret)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+	_cleanup_close_ int fd = -1;
+	int failed = kstats_pins_get(metric->directory, form->name, &fd);
+
+	if (failed)
+		return failed;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return errno == EINVAL ? EPROTO : errno;
+	if (info.type != form->type || info.key_size != form->key_bytes ||
+	    info.value_size != form->value_bytes || info.max_entries != form->count)
+		return EPROTO;
+	*ret = take_fd(fd);
+	return 0;
+}
+
+static int map_control(struct kstats_metric *metric)
+{
+	_cleanup_close_ int fd = -1;
+	int failed = get_map(metric,
+			     &(struct form){ "control", BPF_MAP_TYPE_ARRAY, sizeof(__u32),
+					     sizeof(*metric->control), 1 },
+			     &fd);
+	void *memory;
+
+	if (failed)
+		return failed;
+	memory = mmap(NULL, sizeof(*metric->control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return errno;
+	metric->control = memory;
+	return 0;
+}
+
+static bool is_ours(const struct kstats_config *config)
+{
+	return config->magic == KSTATS_MAGIC && config->frac_bits <= BUCKET_FRAC_BITS_MAX &&
+	       config->slots == BUCKET_SLOTS(config->frac_bits) && config->by < KSTATS_BY_COUNT &&
+	       config->group_room <= KSTATS_GROUPS_MAX;
+}
+
+static int read_config(struct kstats_metric *metric)
+{
+	_cleanup_close_ int fd = -1;
+	int failed = get_map(metric,
+			     &(struct form){ "config", BPF_MAP_TYPE_ARRAY, sizeof(__u32),
+					     sizeof(metric->config), 1 },
+			     &fd);
+	__u32 zero = 0;
+
+	if (failed)
+		return failed;
+	if (bpf_map_lookup_elem(fd, &zero, &metric->config))
+		return errno;
+	return is_ours(&metric->config) ? 0 : EPROTO;
+}
+
+static int get_maps(struct kstats_metric *metric)
+{
+	const struct kstats_config *config = &metric->config;
+	const __u32 histograms = kstats_config_histograms(config);
+	const __u32 groups = config->group_room ? config->group_room * histograms : 1;
+	const struct form cells = { "cells", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(__u32),
+				    (__u32)kstats_config_cell_bytes(config), histograms },
+			  values = { "groups", BPF_MAP_TYPE_ARRAY, sizeof(__u32),
+				     (__u32)kstats_config_group_bytes(config), groups },
+			  numbers = { "group_numbers", BPF_MAP_TYPE_HASH,
+				      sizeof(struct kstats_group_key), sizeof(__u32), groups };
+	int failed = get_map(metric, &cells, &metric->cells);
+
+	if (!failed)
+		failed = get_map(metric, &values, &metric->groups);
+	return failed ? failed : get_map(metric, &numbers, &metric->group_numbers);
+}
+
+static int open_all(struct kstats_metric *metric, const char *pins)
+{
+	int failed = lock(metric, pins);
+
+	if (!failed)
+		failed = read_config(metric);
+	if (!failed && metric->which == KSTATS_GAPS && !metric->config.has_gaps)
+		failed = ENOENT;
+	if (!failed)
+		failed = map_control(metric);
+	return failed ? failed : get_maps(metric);
+}
+
+static struct error *check_name(const char *name)
+{
+	struct error *err = kstats_name_check(name);
+
+	if (!err)
+		return NULL;
+	error_destroy(err);
+	return error_coded(ENOENT, "there is no metric %.*s", KSTATS_NAME_MAX, name);
+}
+
+static struct error *empty(struct kstats_metric *metric);
+
+struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
+{
+	const bool is_gap = strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0;
+	const char *pins = is_gap ? name + strlen(KSTATS_GAP) : name;
+	_cleanup_(kstats_metric_close) struct kstats_metric *metric = NULL;
+	struct error *err = check_name(pins);
+	int failed;
+
+	if (err)
+		return err;
+	metric = calloc(1, sizeof(*metric));
+	if (!metric)
+		return &error_no_memory;
+	metric->directory = metric->cells = metric->groups = metric->group_numbers = -1;
+	metric->which = is_gap ? KSTATS_GAPS : KSTATS_VALUES;
+	metric->name = strdup(name);
+	if (!metric->name)
+		return &error_no_memory;
+	failed = open_all(metric, pins);
+	if (failed == EPROTO)
+		return error_coded(failed, "the metric %s was made by another version", name);
+	if (failed)
+		return cannot(metric, failed);
+	/* Whoever held it was killed before it was empty. */
+	if (metric->control->which[metric->which].is_held)
+		err = empty(metric);
+	if (!err)
+		*ret = take_ptr(metric);
+	return err;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void kstats_metric_close(struct kstats_metric *metric)
+{
+	if (!metric)
+		return;
+	if (metric->control)
+		munmap(metric->control, sizeof(*metric->control));
+	close_fd(metric->cells);
+	close_fd(metric->groups);
+	close_fd(metric->group_numbers);
+	close_fd(metric->directory);
+	free(metric->name);
+	free(metric);
+}
+
+/* --- what the kernel did not call --- */
+
+#define LINK_PERF_EVENT                                                                         \
+	7                /* BPF_LINK_TYPE_PERF_EVENT of <linux/bpf.h>, as newer kernels fill it \
+			  */
+#define PERF_KPROBE    3 /* BPF_PERF_EVENT_KPROBE, since Linux 6.6 */
+#define PERF_KRETPROBE 4
+
+struct link_info {
+	__u32 type, id, program, pad;
+	__u32 perf_type, perf_pad;
+	__u64 function;
+	__u32 name_length, offset;
+	__u64 address, missed; /* missed: since Linux 6.7 */
+	__u64 room[16];
+};
+
+/* Places that were reached while the program of that link ran on the same CPU. Of kprobes since
+ * Linux 6.7, as above. */
+static bool count_recursions(const struct kstats_metric *metric, unsigned link, uint64_t *ret)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	_cleanup_close_ int fd = -1;
+	char name[24];
+
+	snprintf(name, sizeof(name), "prog%u", link);
+	if (kstats_pins_get(metric->directory, name, &fd) ||
+	    bpf_obj_get_info_by_fd(fd, &info, &size))
+		return false;
+	*ret += info.recursion_misses;
+	return true;
+}
+
+struct untold {
+	uint64_t missed, recursive;
+	bool is_known; /* false: this kernel does not tell of some */
+};
+
+/* Of all its probes. */
+static struct untold count_untold(const struct kstats_metric *metric)
+{
+	const bool is_counted = metric->control->has_missed;
+	struct untold untold = { .is_known = true };
+
+	for (unsigned i = 0;; i++) {
+		struct link_info info = { 0 };
+		__u32 size = sizeof(info);
+		_cleanup_close_ int fd = -1;
+		char name[24];
+		int failed;
+
+		snprintf(name, sizeof(name), "link%u", i);
+		failed = kstats_pins_get(metric->directory, name, &fd);
+		if (failed == ENOENT)
+			break;
+		if (failed || bpf_obj_get_info_by_fd(fd, &info, &size) ||
+		    !count_recursions(metric, i, &untold.recursive))
+			untold.is_known = false;
+		if (failed)
+			break;
+		if (info.type != LINK_PERF_EVENT)
+			continue;
+		if (info.perf_type == PERF_KPROBE || info.perf_type == PERF_KRETPROBE) {
+			untold.missed += info.missed;
+			untold.is_known &= is_counted;
+		} else if (!info.perf_type && !metric->config.is_preempted) {
+			untold.is_known = false;
+		}
+	}
+	return untold;
+}
+
+/* --- reading --- */
+
+static bool has_counted(const struct kstats_pair *slots, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (slots[i].count)
+			return true;
+	return false;
+}
+
+static struct error *add_row(struct kstats_table *table, const struct kstats_metric *metric,
+			     uint64_t id, const char *label, const struct kstats_pair *slots)
+{
+	struct kstats_row *row;
+	struct error *err;
+
+	if (!has_counted(slots, metric->config.slots))
+		return NULL;
+	err = kstats_table_row(table, id, label, &row);
+	if (err)
+		return err;
+	for (unsigned i = 0; i < metric->config.slots; i++)
+		row->slots[i] = (struct kstats_slot){ slots[i].count, slots[i].sum };
+	return NULL;
+}
+
+/* One for each CPU that there may be, behind each other. */
+static struct error *read_cells(const struct kstats_metric *metric, size_t cpus, char **ret)
+{
+	const size_t bytes = kstats_config_cell_stride(&metric->config);
+	_cleanup_free_ char *cells = calloc(cpus, bytes);
+	const __u32 which = metric->which;
+
+	if (!cells)
+		return &error_no_memory;
+	if (bpf_map_lookup_elem(metric->cells, &which, cells))
+		return cannot(metric, errno);
+	*ret = take_ptr(cells);
+	return NULL;
+}
+
+static struct error *add_cells(const struct kstats_metric *metric, struct kstats_table *table)
+{
+	const size_t bytes = kstats_config_cell_stride(&metric->config);
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_free_ char *cells = NULL;
+	struct error *err = cpus_list_possible(&cpus);
+
+	if (!err)
+		err = read_cells(metric, cpus.count, &cells);
+	if (!err)
+		table->cpus = cpus.items[cpus.count - 1] + 1;
+	for (size_t i = 0; !err && i < cpus.count; i++) {
+		const struct kstats_cell *cell = (const struct kstats_cell *)(cells + bytes * i);
+
+		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
+			table->losses[loss] += cell->lost[loss];
+		table->earlier += cell->lost[LOST_EARLIER];
+		err = add_row(table, metric, cpus.items[i], NULL, cell->slots);
+	}
+	return err;
+}
+
+/* All groups, of values and gaps. NULL: they cannot be mapped. */
+static char *map_groups(const struct kstats_metric *metric, size_t *ret_bytes)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	*ret_bytes = ROUND_UP(ROUND_UP(kstats_config_group_bytes(&metric->config), 8) *
+				      metric->config.group_room *
+				      kstats_config_histograms(&metric->config),
+			      (size_t)page);
+	memory = mmap(NULL, *ret_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, metric->groups, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static struct kstats_group *group_at(const struct kstats_metric *metric, char *groups,
+				     uint64_t number)
+{
+	return (struct kstats_group *)(groups +
+				       ROUND_UP(kstats_config_group_bytes(&metric->config), 8) *
+					       (number +
+						metric->which * metric->config.group_room));
+}
+
+static uint64_t groups_in_use(const struct kstats_metric *metric)
+{
+	const uint64_t count = metric->control->which[metric->which].groups;
+
+	return count < metric->config.group_room - 1 ? count : metric->config.group_room;
+}
+
+static const char *label_of(const struct kstats_metric *metric, const struct kstats_group *group,
+			    int tree, char *room, size_t size)
+{
+	switch ((enum kstats_by)metric->config.by) {
+	case KSTATS_BY_PROCESS:
+	case KSTATS_BY_THREAD:
+		snprintf(room, size, "%.*s", (int)sizeof(group->label), group->label);
+		return *room ? room : NULL;
+	case KSTATS_BY_CGROUP:
+		return tree >= 0 && cgroup_path(tree, group->id, room, size) ? room : NULL;
+	case KSTATS_BY_RETVAL:
+		if ((int64_t)group->id >= 0)
+			return NULL;
+		snprintf(room, size, "%" PRId64, (int64_t)group->id);
+		return room;
+	case KSTATS_BY_CPU:
+	case KSTATS_BY_COUNT:
+		break;
+	}
+	return NULL;
+}
+
+static struct error *add_groups(const struct kstats_metric *metric, struct kstats_table *table)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct cgroup_tree tree = { .dir = -1 };
+	struct error *err = NULL;
+	char label[PATH_MAX];
+	size_t bytes;
+	char *groups = map_groups(metric, &bytes);
+
+	if (!groups)
+		return cannot(metric, errno);
+	if (proc >= 0 && metric->config.by == KSTATS_BY_CGROUP)
+		error_destroy(cgroup_tree_open(proc, &tree));
+	for (uint64_t i = 0; !err && i < groups_in_use(metric); i++) {
+		const struct kstats_group *group = group_at(metric, groups, i);
+		const bool is_rest = i == metric->config.group_room - 1;
+
+		err = add_row(table, metric, group->id,
+			      is_rest ? KSTATS_REST
+				      : label_of(metric, group, tree.dir, label, sizeof(label)),
+			      group->slots);
+	}
+	if (tree.dir >= 0)
+		cgroup_tree_close(&tree);
+	munmap(groups, bytes);
+	return err;
+}
+
+static bool is_grouped(const struct kstats_metric *metric)
+{
+	return metric->config.by != KSTATS_BY_CPU &&
+	       !(metric->config.by == KSTATS_BY_RETVAL && metric->which == KSTATS_GAPS);
+}
+
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void count_losses(const struct kstats_metric *metric, struct kstats_table *table)
+{
+	const struct kstats_switch *here = &metric->control->which[metric->which];
+	struct untold untold;
+
+	/* Of the time between calls only `full` can be lost. */
+	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
+	table->earlier_known = metric->config.has_ends;
+	if (metric->which == KSTATS_GAPS)
+		return;
+	untold = count_untold(metric);
+	if (!untold.is_known)
+		table->losses_known &= ~(1u << KSTATS_LOSS_missed | 1u << KSTATS_LOSS_recursive);
+	/* The kernel leaves out what is nested too deeply, and counts it nowhere
+	 * (MAX_URETPROBE_DEPTH). */
+	if (metric->config.is_user && metric->config.has_frame)
+		table->losses_known &= ~(1u << KSTATS_LOSS_recursive);
+	table->losses[KSTATS_LOSS_missed] += since(untold.missed, here->missed);
+	table->losses[KSTATS_LOSS_recursive] += since(untold.recursive, here->recursive);
+}
+
+static bool copy(const char *text, char **ret)
+{
+	*ret = *text ? strdup(text) : NULL;
+	return *ret || !*text;
+}
+
+static struct error *describe(const struct kstats_metric *metric, struct kstats_table *table)
+{
+	struct utsname host;
+
+	if (uname(&host))
+		host.nodename[0] = 0;
+	if (!copy(metric->config.start_text, &table->start) ||
+	    !copy(metric->config.end_text, &table->end) || !copy(metric->config.how, &table->how) ||
+	    !copy(host.nodename, &table->host) || !copy("bpf", &table->recorder))
+		return &error_no_memory;
+	table->by = is_grouped(metric) ? (enum kstats_by)metric->config.by : KSTATS_BY_CPU;
+	table->is_active = metric->control->which[metric->which].is_active;
+	table->taken_ns = clock_ns(CLOCK_REALTIME);
+	table->overhead_ns = metric->control->overhead_ns;
+	return kstats_config_scope(&metric->config, &table->scope);
+}
+
+struct error *kstats_metric_read(struct kstats_metric *metric, struct kstats_table **ret)
+{
+	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
+	struct error *err =
+		kstats_table_create(metric->name, metric->config.frac_bits, "ns", &table);
+
+	if (!err)
+		err = describe(metric, table);
+	if (!err)
+		err = add_cells(metric, table);
+	if (!err && is_grouped(metric))
+		err = add_groups(metric, table);
+	if (err)
+		return err;
+	count_losses(metric, table);
+	*ret = take_ptr(table);
+	return NULL;
+}
+
+/* --- commands --- */
+
+void kstats_control_set(struct kstats_control *control, enum kstats_which which, bool is_active)
+{
+	bool is_running = false;
+
+	control->which[which].is_active = is_active;
+	for (unsigned i = 0; i < KSTATS_WHICH_COUNT; i++)
+		is_running |= control->which[i].is_active;
+	/* Starts that came before it was stopped have no end that was seen. */
+	if (is_running && !control->is_running)
+		control->since = clock_ns(CLOCK_MONOTONIC);
+	__atomic_store_n(&control->is_running, is_running, __ATOMIC_RELEASE);
+}
+
+static struct error *forget_groups(struct kstats_metric *metric)
+{
+	struct kstats_group_key key, next;
+	size_t bytes;
+	char *groups = map_groups(metric, &bytes);
+	bool is_first = true;
+
+	if (!groups)
+		return cannot(metric, errno);
+	for (uint64_t i = 0; i < groups_in_use(metric); i++)
+		memset(group_at(metric, groups, i), 0, kstats_config_group_bytes(&metric->config));
+	munmap(groups, bytes);
+	/* From one key to the next: that of one that has gone is the first one. */
+	while (!bpf_map_get_next_key(metric->group_numbers, is_first ? NULL : &key, &next)) {
+		is_first = false;
+		key = next;
+		if (key.which != metric->which)
+			continue;
+		bpf_map_delete_elem(metric->group_numbers, &key);
+		is_first = true;
+	}
+	metric->control->which[metric->which].groups = 0;
+	return NULL;
+}
+
+/*
+ * What is recorded meanwhile is forgotten with what was before: so nothing is written while it is
+ * emptied, and no value is half in it. Starts stay, so what goes on now will be counted at its end.
+ */
+static struct error *empty(struct kstats_metric *metric)
+{
+	struct kstats_switch *here = &metric->control->which[metric->which];
+	const size_t bytes = kstats_config_cell_stride(&metric->config);
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_free_ char *zeros = NULL;
+	const __u32 which = metric->which;
+	struct untold untold;
+	struct error *err = cpus_list_possible(&cpus);
+
+	if (err)
+		return err;
+	zeros = calloc(cpus.count, bytes);
+	if (!zeros)
+		return &error_no_memory;
+	__atomic_store_n(&here->is_held, 1, __ATOMIC_SEQ_CST);
+	err = bpf_programs_wait();
+	if (!err && bpf_map_update_elem(metric->cells, &which, zeros, BPF_ANY))
+		err = cannot(metric, errno);
+	if (!err && is_grouped(metric))
+		err = forget_groups(metric);
+	if (err)
+		return err;
+	untold = count_untold(metric);
+	here->missed = untold.missed;
+	here->recursive = untold.recursive;
+	__atomic_store_n(&here->is_held, 0, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+struct error *kstats_metric_command(struct kstats_metric *metric, enum kstats_command command)
+{
+	switch (command) {
+	case KSTATS_START:
+		kstats_control_set(metric->control, metric->which, true);
+		return NULL;
+	case KSTATS_STOP:
+		kstats_control_set(metric->control, metric->which, false);
+		/* So that what is read then does not change any more. */
+		return bpf_programs_wait();
+	case KSTATS_RESET:
+		return empty(metric);
+	case KSTATS_COMMAND_COUNT:
+		break;
+	}
+	return error_coded(EINVAL, "there is no such command");
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A metric that is pinned, to be read or told something.
+ *
+ * Who reads or changes it holds its lock, so that no reading sees it half empty. What is recorded
+ * is not kept waiting by that, nor does a reading stop it: a value may be in a slot's count and not
+ * yet in its sum.
+ */
+#ifndef KSTATS_BPF_METRIC_H
+#define KSTATS_BPF_METRIC_H
+
+#include "kstats/bpf_record.h"
+#include "kstats/recorder.h"
+
+struct kstats_metric {
+	char *name; /* as it was asked for */
+	enum kstats_which which;
+	struct kstats_config config;
+	struct kstats_control *control;
+	int directory; /* its lock, and where its pins are */
+	int cells, groups, group_numbers;
+};
+
+/* "NAME", or "GAP-NAME"; ENOENT: there is none; EPROTO: it is not as this version makes them. */
+struct error *kstats_metric_open(const char *name, struct kstats_metric **ret) MUST_CHECK;
+/* Takes NULL. */
+void kstats_metric_close(struct kstats_metric *metric);
+DEFINE_CLEANUP(kstats_metric_close, struct kstats_metric *)
+
+struct error *kstats_metric_read(struct kstats_metric *metric,
+				 struct kstats_table **ret) MUST_CHECK;
+struct error *kstats_metric_command(struct kstats_metric *metric,
+				    enum kstats_command command) MUST_CHECK;
+
+/* From now on it records, or no longer does. */
+void kstats_control_set(struct kstats_control *control, enum kstats_which which, bool is_active);
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kstats/bpf_program.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/libbpf_reason.h"
+#include "bpf/programs.h"
+#include "kstats/bpf_config.h"
+#include "probe/attach.h"
+
+#include <kstats.skel.h>
+
+/* --- how a place is reached --- */
+
+enum way { WAY_TRAMPOLINE, WAY_KPROBE, WAY_RAW, WAY_USER, WAY_NONE };
+
+static enum way way_of(const struct kstats_place *place, bool has_trampolines)
+{
+	switch (place->kind) {
+	case PLACE_FUNCTION:
+		if (has_trampolines && place->by_trampoline)
+			return WAY_TRAMPOLINE;
+		return place->by_kprobe ? WAY_KPROBE : WAY_NONE;
+	case PLACE_SYSCALL:
+		return has_trampolines && place->by_trampoline ? WAY_TRAMPOLINE : WAY_RAW;
+	case PLACE_TRACEPOINT:
+		return WAY_RAW;
+	case PLACE_PROGRAM:
+		return WAY_USER;
+	}
+	return WAY_NONE;
+}
+
+static bool is_trap(enum way way)
+{
+	return way == WAY_KPROBE || way == WAY_USER;
+}
+
+/* What people call it, at a start and at a return. */
+static const char *const way_names[][2] = {
+	[WAY_TRAMPOLINE] = { "fentry", "fexit" },
+	[WAY_KPROBE] = { "kprobe", "kretprobe" },
+	[WAY_RAW] = { "raw tracepoint", "raw tracepoint" },
+	[WAY_USER] = { "uprobe", "uretprobe" },
+};
+
+static const char *name_of(const struct kstats_place *place, enum way way)
+{
+	return place->is_ret ? "uret" : way_names[way][place->is_return];
+}
+
+struct side {
+	const struct kstats_place *place;
+	enum way way;
+	struct bpf_program *program;
+};
+
+struct sides {
+	struct side start, end;
+};
+
+static struct sides sides_of(struct kstats_program *program, bool has_trampolines)
+{
+	const struct kstats_places *places = &program->places;
+	struct kstats_bpf *bpf = program->bpf;
+	struct sides sides = {
+		.start = { &places->start, way_of(&places->start, has_trampolines), NULL },
+		.end = { &places->end, way_of(&places->end, has_trampolines), NULL },
+	};
+	struct bpf_program *const begins[] = {
+		[WAY_TRAMPOLINE] =
+			places->start.is_return ? bpf->progs.begin_fexit : bpf->progs.begin_fentry,
+		[WAY_KPROBE] = bpf->progs.begin_kprobe,
+		[WAY_RAW] = bpf->progs.begin_raw,
+		[WAY_USER] = bpf->progs.begin_kprobe,
+		[WAY_NONE] = NULL,
+	};
+	struct bpf_program *const ends[] = {
+		[WAY_TRAMPOLINE] =
+			places->end.is_return ? bpf->progs.end_fexit : bpf->progs.end_fentry,
+		[WAY_KPROBE] = bpf->progs.end_kprobe,
+		[WAY_RAW] = bpf->progs.end_raw,
+		[WAY_USER] = bpf->progs.end_kprobe,
+		[WAY_NONE] = NULL,
+	};
+
+	sides.start.program = begins[sides.start.way];
+	sides.end.program = ends[sides.end.way];
+	return sides;
+}
+
+/* --- before it is loaded --- */
+
+#if defined(__x86_64__)
+#define RETURN_ADDRESS_BYTES 8 /* a return takes it off the stack */
+#else
+#define RETURN_ADDRESS_BYTES 0
+#endif
+
+static void configure_side(const struct side *side, struct kstats_site *ret)
+{
+	const bool is_syscall = side->place->kind == PLACE_SYSCALL;
+
+	ret->syscall = is_syscall && side->way == WAY_RAW ? side->place->syscall : -1;
+	ret->has_syscall = is_syscall;
+	ret->is_exit = side->place->is_return;
+}
+
+/* What depends on how its places are reached. */
+static void configure(const struct kstats_program *program, const struct sides *sides,
+		      struct kstats_config *ret)
+{
+	const char *start = name_of(sides->start.place, sides->start.way),
+		   *end = name_of(sides->end.place, sides->end.way);
+
+	configure_side(&sides->start, &ret->start);
+	configure_side(&sides->end, &ret->end);
+	/* A thread is in one system call at a time. */
+	ret->has_frame = program->places.is_call && ret->key == KSTATS_KEY_TASK &&
+			 sides->start.way != WAY_RAW;
+	/* At a RET instruction it is not taken off yet. */
+	ret->frame_shift =
+		is_trap(sides->end.way) && !sides->end.place->is_ret ? RETURN_ADDRESS_BYTES : 0;
+	snprintf(ret->how, sizeof(ret->how), strcmp(start, end) ? "%s, %s" : "%s", start, end);
+}
+
+static void size_maps(struct kstats_bpf *bpf, const struct kstats_config *config)
+{
+	const unsigned histograms = kstats_config_histograms(config);
+	const __u32 sets = config->key == KSTATS_KEY_CPU ? 2 : 1u << config->set_bits;
+
+	bpf_map__set_value_size(bpf->maps.cells, (__u32)kstats_config_cell_bytes(config));
+	bpf_map__set_max_entries(bpf->maps.cells, histograms);
+	bpf_map__set_value_size(bpf->maps.groups, (__u32)kstats_config_group_bytes(config));
+	if (config->group_room) {
+		bpf_map__set_max_entries(bpf->maps.groups, config->group_room * histograms);
+		bpf_map__set_max_entries(bpf->maps.group_numbers, config->group_room * histograms);
+	}
+	bpf_map__set_max_entries(bpf->maps.starts, sets);
+	if (config->has_ends)
+		bpf_map__set_max_entries(bpf->maps.endeds, sets);
+}
+
+static void choose_programs(struct kstats_bpf *bpf, const struct sides *sides)
+{
+	struct bpf_program *each;
+
+	bpf_object__for_each_program(each, bpf->obj)
+	{
+		const bool is_wanted = each == bpf->progs.measure_nothing ||
+				       each == sides->start.program || each == sides->end.program ||
+				       each == bpf->progs.find_level;
+
+		bpf_program__set_autoload(each, is_wanted);
+	}
+}
+
+static struct error *aim(const struct side *side)
+{
+	int failed = side->way != WAY_TRAMPOLINE
+			     ? 0
+			     : bpf_program__set_attach_target(side->program, 0, side->place->name);
+
+	return failed ? error_system(-failed, "%s has no trampoline", side->place->name) : NULL;
+}
+
+/* --- loading --- */
+
+static struct error *open_bpf(struct kstats_program *program)
+{
+	libbpf_reason_begin();
+	program->bpf = kstats_bpf__open();
+	return program->bpf ? NULL : error_system(errno, "the BPF programs");
+}
+
+/* Some kernels refuse what they have no trampolines for as they refuse strangers. */
+static struct error *load_error(int failed, bool has_trampolines)
+{
+	struct error *err;
+
+	if (failed == EPERM && has_trampolines && geteuid() == 0)
+		return error_coded(failed, "this kernel refuses fentry and fexit");
+	err = bpf_programs_load_error(failed);
+	if (err != &error_no_memory)
+		err->errnum = failed;
+	return err;
+}
+
+static struct error *load(struct kstats_program *program, bool has_trampolines)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	int failed = kstats_bpf__load(program->bpf);
+
+	if (failed)
+		return load_error(-failed, has_trampolines);
+	program->control = &program->bpf->data_control->control;
+	if (bpf_program__fd(program->bpf->progs.find_level) >= 0 &&
+	    bpf_prog_test_run_opts(bpf_program__fd(program->bpf->progs.find_level), &run))
+		return error_system(errno, "the BPF programs do not run");
+	return NULL;
+}
+
+/* --- attaching --- */
+
+static struct error *attach_kernel(const struct side *side, struct bpf_link **ret)
+{
+	*ret = side->way == WAY_TRAMPOLINE
+		       ? bpf_program__attach_trace(side->program)
+		       : bpf_program__attach_raw_tracepoint(side->program,
+							    side->place->kind == PLACE_TRACEPOINT
+								    ? side->place->name
+							    : side->place->is_return ? "sys_exit"
+										     : "sys_enter");
+	if (*ret)
+		return NULL;
+	if (side->way == WAY_RAW && errno == ENOENT)
+		return error_coded(ENOENT, "the kernel has no tracepoint %s", side->place->name);
+	return error_system(errno, "cannot attach to %s", side->place->name);
+}
+
+/* A point as if it had been looked for, which takes longer than to try. */
+static struct error *point_of(const struct kstats_place *place, struct probe_points **ret)
+{
+	_cleanup_(probe_points_destroy) struct probe_points *points = NULL;
+	struct error *err = probe_points_create(&points);
+	const struct name *name =
+		err ? NULL : names_intern(&points->names, place->name, strlen(place->name));
+
+	if (!name ||
+	    !array_push(points, (struct probe_point){ .kind = place->is_return ? PROBE_KRETPROBE
+									       : PROBE_KPROBE,
+						      .name = name,
+						      .where = name }))
+		return err ? err : &error_no_memory;
+	*ret = take_ptr(points);
+	return NULL;
+}
+
+static struct error *attach_probes(const struct side *side, struct kstats_program *program)
+{
+	const struct probe_programs programs = {
+		.kprobe = side->program,
+		.uprobe = side->program,
+		.pid = program->pid,
+	};
+	_cleanup_(probe_points_destroy) struct probe_points *made = NULL;
+	_cleanup_(probe_links_destroy) struct probe_links *links = NULL;
+	struct bpf_link *link;
+	struct error *err = side->way == WAY_KPROBE ? point_of(side->place, &made) : NULL;
+
+	if (!err)
+		err = probe_attach(made ? made : side->place->points, &programs, &links);
+	if (err)
+		return err;
+	if (!array_reserve(&program->links, probe_links_count(links)))
+		return &error_no_memory;
+	while ((link = probe_links_take(links)))
+		program->links.items[program->links.count++] = link;
+	return NULL;
+}
+
+static struct error *attach_side(const struct side *side, struct kstats_program *program)
+{
+	struct error *err;
+	struct bpf_link *link;
+
+	program->refused = side->place->kind == PLACE_FUNCTION ? side->place : NULL;
+	if (side->way == WAY_KPROBE || side->way == WAY_USER)
+		return attach_probes(side, program);
+	if (!array_reserve(&program->links, 1))
+		return &error_no_memory;
+	err = attach_kernel(side, &link);
+	if (!err)
+		program->links.items[program->links.count++] = link;
+	return err;
+}
+
+/* --- what we cost ourselves --- */
+
+#define TRIALS 101
+
+static int compare_u64(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of pairs with nothing between; 0 when they cannot be run. */
+static uint64_t measure_nothing(const struct kstats_program *program)
+{
+	const int fd = bpf_program__fd(program->bpf->progs.measure_nothing);
+	uint64_t ns[TRIALS];
+
+	for (size_t i = 0; i < TRIALS; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, run);
+
+		if (bpf_prog_test_run_opts(fd, &run))
+			return 0;
+		ns[i] = run.retval;
+	}
+	qsort(ns, TRIALS, sizeof(*ns), compare_u64);
+	return ns[TRIALS / 2];
+}
+
+/* --- all of it --- */
+
+static void let_go(struct kstats_program *program)
+{
+	for (size_t i = 0; i < program->links.count; i++)
+		bpf_link__destroy(program->links.items[i]);
+	program->links.count = 0;
+	kstats_bpf__destroy(program->bpf);
+	program->bpf = NULL;
+	program->control = NULL;
+}
+
+static struct error *try(struct kstats_program *program, const struct kstats_config *config,
+			 bool has_trampolines)
+{
+	struct error *err = open_bpf(program);
+	struct kstats_config *told;
+	struct sides sides;
+
+	program->refused = NULL;
+	if (err)
+		return err;
+	sides = sides_of(program, has_trampolines);
+	told = &program->bpf->rodata_config->config;
+	*told = *config;
+	configure(program, &sides, told);
+	size_maps(program->bpf, told);
+	choose_programs(program->bpf, &sides);
+	err = aim(&sides.start);
+	if (!err)
+		err = aim(&sides.end);
+	if (!err)
+		err = load(program, has_trampolines);
+	if (err)
+		return err;
+	program->has_traps = is_trap(sides.start.way) && is_trap(sides.end.way);
+	/* Of a breakpoint most is the trap, which this has not. */
+	if (!is_trap(sides.start.way) && !is_trap(sides.end.way))
+		program->control->overhead_ns = measure_nothing(program);
+	/* So that no start is without its end. */
+	err = attach_side(&sides.end, program);
+	return err ? err : attach_side(&sides.start, program);
+}
+
+static bool has_way(const struct kstats_places *places, bool has_trampolines)
+{
+	return way_of(&places->start, has_trampolines) != WAY_NONE &&
+	       way_of(&places->end, has_trampolines) != WAY_NONE;
+}
+
+static bool wants_trampolines(const struct kstats_places *places)
+{
+	return places->start.by_trampoline || places->end.by_trampoline;
+}
+
+/* What kernels say of a function that is there, and where nothing may be: notrace, NOKPROBE_SYMBOL,
+ * __init, too short. */
+static bool is_refusal(int failed)
+{
+	return failed == EINVAL || failed == ENOENT || failed == EADDRNOTAVAIL || failed == EILSEQ;
+}
+
+/* Of what stands against a function, that it is not there is worth more than how that showed. */
+static struct error *explain(struct kstats_program *program, struct error *err)
+{
+	const struct kstats_place *const both[] = { &program->places.start, &program->places.end };
+
+	for (size_t i = 0; i < array_length(both); i++) {
+		struct error *obstacle =
+			both[i]->kind == PLACE_FUNCTION
+				? kstats_place_obstacle(both[i], i ? "end" : "start")
+				: NULL;
+
+		if (!obstacle)
+			continue;
+		error_destroy(err);
+		return obstacle;
+	}
+	if (program->refused && err != &error_no_memory && is_refusal(err->errnum)) {
+		error_destroy(err);
+		return error_coded(EINVAL, "the kernel does not let %s be traced",
+				   program->refused->name);
+	}
+	return err;
+}
+
+static bool is_function_return(const struct kstats_place *place)
+{
+	return place->kind == PLACE_FUNCTION && place->is_return;
+}
+
+/* Who reads that there is no fexit would think of a kretprobe. */
+static struct error *explain_alone(struct kstats_program *program,
+				   const struct kstats_config *config, struct error *err)
+{
+	const struct kstats_places *places = &program->places;
+
+	if (config->key == KEYED_BY_ARGUMENT &&
+	    (is_function_return(&places->start) || is_function_return(&places->end)))
+		err = error_prefix(err, "arguments at a return are seen by fexit alone");
+	return explain(program, err);
+}
+
+/* Both are said: one alone may be what can be helped. Takes the second. */
+static struct error *neither(const struct error *by_trampoline, struct error *by_kprobe)
+{
+	_cleanup_error_ struct error *second = by_kprobe;
+
+	if (by_trampoline == &error_no_memory || second == &error_no_memory)
+		return &error_no_memory;
+	if (second->errnum == EOPNOTSUPP)
+		return error_coded(second->errnum,
+				   "functions of this kernel cannot be measured, only system "
+				   "calls (syscall:NAME), tracepoints, and functions of "
+				   "programs: %s; %s",
+				   by_trampoline->message, second->message);
+	return error_coded(second->errnum, "by fentry: %s; by kprobe: %s", by_trampoline->message,
+			   second->message);
+}
+
+static struct error *try_all(struct kstats_program *program, const struct kstats_config *config)
+{
+	const struct kstats_places *places = &program->places;
+	struct error *err = NULL, *first = NULL;
+
+	if (wants_trampolines(places) && has_way(places, true)) {
+		first = try(program, config, true);
+		if (!first)
+			return NULL;
+		let_go(program);
+	}
+	if (has_way(places, false))
+		err = try(program, config, false);
+	else if (first)
+		return explain_alone(program, config, first);
+	if (err && err != &error_no_memory && !err->errnum)
+		err->errnum = EOPNOTSUPP;
+	if (err && first && places->start.kind == PLACE_FUNCTION)
+		err = neither(first, err);
+	error_destroy(first);
+	return err ? explain(program, err) : NULL;
+}
+
+static struct error *make(const struct kstats_spec *spec, struct kstats_program *program)
+{
+	struct kstats_config *config = calloc(1, sizeof(*config));
+	struct error *err = config ? NULL : &error_no_memory;
+
+	program->pid = spec->tgid;
+	if (!err)
+		err = kstats_config_make(spec, &program->places, config);
+	if (!err)
+		err = try_all(program, config);
+	free(config);
+	return err;
+}
+
+struct error *kstats_program_open_places(const struct kstats_spec *spec,
+					 struct kstats_places *places, struct kstats_program **ret)
+{
+	_cleanup_(kstats_program_close) struct kstats_program *program =
+		calloc(1, sizeof(*program));
+	libbpf_print_fn_t print;
+	struct error *err;
+
+	if (!program) {
+		kstats_places_clear(places);
+		return &error_no_memory;
+	}
+	program->places = *places;
+	*places = (struct kstats_places){ 0 };
+	print = libbpf_set_print(NULL);
+	err = make(spec, program);
+	libbpf_set_print(print);
+	if (!err)
+		*ret = take_ptr(program);
+	return err;
+}
+
+struct error *kstats_program_open(const struct kstats_spec *spec, struct kstats_program **ret)
+{
+	struct kstats_places places = { 0 };
+	struct error *err = kstats_places_find(spec, &places);
+
+	if (err) {
+		kstats_places_clear(&places);
+		return err;
+	}
+	return kstats_program_open_places(spec, &places, ret);
+}
+
+bool kstats_program_has_gaps(const struct kstats_program *program)
+{
+	return program->bpf->rodata_config->config.has_gaps;
+}
+
+void kstats_program_close(struct kstats_program *program)
+{
+	if (!program)
+		return;
+	let_go(program);
+	array_deinit(&program->links);
+	kstats_places_clear(&program->places);
+	free(program);
+}
+
+/* --- by hand --- */
+
+static struct error *make_empty(const struct kstats_spec *spec, struct kstats_program *program)
+{
+	struct kstats_config *config;
+	struct bpf_program *each;
+	struct error *err = open_bpf(program);
+
+	if (err)
+		return err;
+	config = &program->bpf->rodata_config->config;
+	err = kstats_config_make(spec, &program->places, config);
+	if (err)
+		return err;
+	size_maps(program->bpf, config);
+	bpf_object__for_each_program(each, program->bpf->obj)
+		bpf_program__set_autoload(each, each == program->bpf->progs.record_one);
+	return load(program, false);
+}
+
+struct error *kstats_program_open_empty(const struct kstats_spec *spec, struct kstats_program **ret)
+{
+	struct kstats_program *program = calloc(1, sizeof(*program));
+	struct error *err = program ? make_empty(spec, program) : &error_no_memory;
+
+	if (err) {
+		kstats_program_close(program);
+		return err;
+	}
+	*ret = program;
+	return NULL;
+}
+
+struct error *kstats_program_record(struct kstats_program *program, uint64_t value)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &value, .ctx_size_in = sizeof(value));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(program->bpf->progs.record_one), &run))
+		return error_system(errno, "the program does not run");
+	return NULL;
+}

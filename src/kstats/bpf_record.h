@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the programs of a metric of kstats and who made or reads it share.
+ *
+ * Each metric is programs and maps of its own. Its configuration is data that cannot change, so
+ * that the verifier drops what is not wanted, and a reader who comes later finds there what it is.
+ *
+ * Histograms are one value for each CPU (`cells`), or one for each group (`groups`). Where starts
+ * are kept:
+ *
+ *	key cpu           a place for each CPU (`here`)
+ *	key task, arg     `starts`: sets of four, found by a tag
+ *
+ * The tag of a call is where it is on the stack, which nothing else has while it lasts: so each end
+ * finds its own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair
+ * is the thread, or the argument. Stacks of Go move: there it is the goroutine, and how far the
+ * call is below the upper end of its stack, which stays the same.
+ *
+ * This is run wherever somebody wants to measure, with the locks of the scheduler or of the
+ * allocator held, too. So nothing is allocated: all maps have their room from the beginning.
+ * Nothing is locked either, but `group_numbers`, by the kernel, for the first value of a group.
+ */
+#ifndef KSTATS_BPF_RECORD_H
+#define KSTATS_BPF_RECORD_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#include "histogram/bucket.h"
+
+#define KSTATS_MAGIC      0x3573746174736b63ull /* "ckstats5": the form of all that is here */
+#define KSTATS_TEXT_MAX   1024
+#define KSTATS_TICK_NS    10000000 /* of /proc (USER_HZ) */
+#define KSTATS_CPUS_MAX   4096
+#define KSTATS_GROUPS_MAX 1024
+
+/* The cookie of a probe at a jump back to the start of a function: see kstats_starts.bpf.h. */
+#define KSTATS_COOKIE_RESTART 0xffffffff
+
+/* A metric of how long something takes has a second histogram, of the time between. */
+enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };
+
+/* As in struct kstats_spec; both are checked to be the same where both are seen. */
+enum { KEYED_BY_TASK, KEYED_BY_CPU, KEYED_BY_ARGUMENT };
+enum {
+	GROUPED_BY_CPU,
+	GROUPED_BY_PROCESS,
+	GROUPED_BY_CGROUP,
+	GROUPED_BY_RETVAL,
+	GROUPED_BY_THREAD
+};
+/* Numbers are those of enum kstats_loss. What is missed or recursive the kernel counts. */
+enum {
+	LOST_MISSED,
+	LOST_UNMATCHED,
+	LOST_REPLACED,
+	LOST_RECURSIVE,
+	LOST_BACKWARDS,
+	LOST_FULL,
+	LOST_EARLIER /* no loss: in progress when recording began */
+};
+#define KSTATS_LOST_COUNT 8 /* room for one more */
+
+/* What a program finds of its event. */
+struct kstats_site {
+	__s32 syscall;     /* only this one; -1: it is none, or the place is its function */
+	__u32 is_exit;     /* of it */
+	__u32 has_syscall; /* arguments are those of a system call, in registers behind the first */
+	__u32 argument;    /* from 1; 0: none is wanted */
+	__u32 is_task;     /* ... and it is a struct task_struct * */
+	__u32 forget;      /* an argument: the start of this one is none any more; 0: none */
+	__u32 return_bits; /* of what is returned: 32 with its sign, or 64 */
+};
+
+struct kstats_config {
+	__u64 magic, made_ns; /* since the epoch */
+	__u32 frac_bits, slots;
+	__u32 key, by;
+	__u32 has_frame; /* from a call to its return, told by where it is on the stack */
+	__u32 has_gaps;
+	__u32 has_ends;     /* ends are remembered, so that calls in progress at first are told */
+	__u32 is_user;      /* the stack is that of user space */
+	__u32 is_goroutine; /* starts are those of goroutines of Go, on their stacks */
+	__u32 is_preempted; /* other threads may run the same program on this CPU meanwhile */
+	__s32 frame_shift;  /* how far the stack is above where it was, at the return */
+	__u32 set_bits;     /* there are 2^set_bits sets of starts, and as many of ends */
+	__u32 group_room;   /* for values, and again as many for gaps */
+	struct kstats_site start, end;
+	/* Only these. 0: anybody. */
+	__u32 has_filter, has_cpus, has_comm, tgid;
+	__u64 tgid_born;   /* in ticks, as /proc shows it; 0: whenever it was */
+	__u64 boot_offset; /* what /proc adds to start times, in ns */
+	__u64 cgroup;
+	char comm[16];
+	__u64 cpus[KSTATS_CPUS_MAX / 64];
+	/* For who reads. */
+	char name[64];
+	char start_text[KSTATS_TEXT_MAX], end_text[KSTATS_TEXT_MAX], how[64];
+};
+
+/* What goes on. */
+struct kstats_switch {
+	__u32 is_active;
+	__u32 is_held; /* somebody makes it empty: what comes now is forgotten, too */
+	__u64 groups;  /* in use */
+	/* By the kernel's count when it was last made empty: LOST_MISSED, LOST_RECURSIVE. */
+	__u64 missed, recursive;
+};
+
+struct kstats_control {
+	__u32 is_running; /* one of the switches is active */
+	__u32 pid_level;  /* how deep the PID namespace is in which numbers are told */
+	__u64 since;      /* CLOCK_MONOTONIC: when that began; a start that is older has no end */
+	__u64 overhead_ns;
+	__u32 has_missed; /* the kernel tells how often it did not call a kprobe of a link */
+	struct kstats_switch which[KSTATS_WHICH_COUNT];
+};
+
+struct kstats_pair {
+	__u64 count, sum;
+};
+
+/* `slots` of it. */
+struct kstats_cell {
+	__u64 lost[KSTATS_LOST_COUNT];
+	struct kstats_pair slots[];
+};
+
+/* Who it is of, in front of the same. */
+struct kstats_group {
+	__u64 id;
+	char label[16];
+	struct kstats_pair slots[];
+};
+
+struct kstats_group_key {
+	__u64 id;
+	__u64 which;
+};
+
+/* With CPUs as keys. */
+struct kstats_here {
+	__u64 start, ended, gap;
+};
+
+#define KSTATS_WAYS 4
+
+/* One line of the cache. */
+struct kstats_start {
+	__u64 tag; /* 0: free */
+	__u64 ns;
+};
+
+struct kstats_starts {
+	struct kstats_start ways[KSTATS_WAYS];
+};
+
+/* When a thread, or a goroutine, was last through. */
+struct kstats_ended {
+	__u64 owner, born; /* struct owner */
+	__u64 ns;
+	__u64 gap; /* to the call that goes on */
+	__u64 top; /* of stacks: where the outermost call was that has ended since recording began
+		    */
+};
+
+struct kstats_endeds {
+	struct kstats_ended ways[KSTATS_WAYS];
+};
+
+#endif

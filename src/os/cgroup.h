@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a thread's cgroup is named, and where cgroup v2 is mounted (cgroups(7),
+ * proc_pid_mountinfo(5)).
+ *
+ * Hybrid hosts mount version 1 at /sys/fs/cgroup and version 2 somewhere below it; hosts with
+ * version 1 alone have no cgroup of the kind meant here.
+ */
+#ifndef OS_CGROUP_H
+#define OS_CGROUP_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+/*
+ * The version 2 path in the bytes of /proc/<tid>/cgroup: the rest of the first line that starts
+ * "0::". A deleted cgroup's path ends in " (deleted)", as the kernel prints it. False when there
+ * is none.
+ */
+bool cgroup_path_parse(struct text bytes, struct text *ret);
+
+struct cgroup_mount {
+	uint64_t id;
+	struct text root;  /* the cgroup shown at the mount point, "/" unless bind-mounted */
+	struct text point; /* where it is mounted; octal escapes are not undone */
+};
+
+/*
+ * The cgroup2 mount in the bytes of a mountinfo file, one with root "/" first, that `is_usable`
+ * says yes to (NULL: any). False: none.
+ */
+bool cgroup_mount_parse(struct text bytes,
+			bool (*is_usable)(void *context, const struct cgroup_mount *mount),
+			void *context, struct cgroup_mount *ret);
+
+/* Undo the octal escapes (\040) of a mountinfo field in place; returns the new length. */
+size_t mountinfo_unescape(char *bytes, size_t length);
+
+/*
+ * The path below the mount point of the cgroup `path`, without leading slashes ("" is the root
+ * itself). False when the mount does not show it: it lies outside `root`, was deleted, or the
+ * path climbs with "..", as those outside a cgroup namespace do.
+ */
+bool cgroup_below_mount(struct text root, struct text path, struct text *ret);
+
+/* Is `path` the cgroup `top` or one below it? */
+bool cgroup_is_within(struct text path, struct text top);
+
+/* The path of a cgroup that users may also give as its directory below `point`, where the tree is
+ * mounted (NULL: nowhere): without slashes at its end; "/" is the topmost one. */
+struct text cgroup_of_directory(struct text path, const char *point);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "os/process_user.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "os/pairs.h"
+#include "os/subuid.h"
+
+/* Of all files below /proc/PID, status is read without the locks of the process, which it may hold
+ * for as long as it wants (exec_update_lock and the lock of its memory map). */
+static uint32_t real_user(int dir)
+{
+	struct file_buffer buffer = { 0 };
+	struct text bytes, numbers, word;
+	uint32_t user = UINT32_MAX;
+
+	if (file_read_record(dir, "status", &buffer, &bytes) == 0 &&
+	    pairs_find(bytes, ':', TEXT("Uid"), &numbers) && text_word(&numbers, &word) &&
+	    !text_u32(word, &user))
+		user = UINT32_MAX;
+	file_buffer_deinit(&buffer);
+	return user;
+}
+
+/* --- user IDs of namespaces --- */
+
+static struct subuid_ranges ranges;
+static pthread_once_t are_read = PTHREAD_ONCE_INIT;
+
+static void read_ranges(void)
+{
+	struct file_buffer subuid = { 0 }, passwd = { 0 };
+	struct text ids, names;
+
+	if (file_read(AT_FDCWD, "/etc/subuid", &subuid, &ids) == 0) {
+		if (file_read(AT_FDCWD, "/etc/passwd", &passwd, &names))
+			names = TEXT("");
+		subuid_read(ids, names, &ranges);
+	}
+	file_buffer_deinit(&subuid);
+	file_buffer_deinit(&passwd);
+}
+
+uint32_t process_user(uint32_t pid)
+{
+	_cleanup_close_ int dir = -1;
+	char path[32];
+	uint32_t user;
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return UINT32_MAX;
+	user = real_user(dir);
+	if (user == UINT32_MAX)
+		return user;
+	pthread_once(&are_read, read_ranges);
+	return subuid_owner(&ranges, user);
+}
+
+bool process_user_is_stranger(uint32_t user)
+{
+	return user != 0 && user != getuid();
+}
+
+uint32_t process_user_limited(uint32_t pid)
+{
+	const uint32_t user = process_user(pid);
+
+	return process_user_is_stranger(user) ? user : 0;
+}
+
+uint64_t process_user_subject(uint32_t pid)
+{
+	const uint32_t user = process_user_limited(pid);
+
+	return user ? (uint64_t)1 << 32 | user : pid;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The user of a process, to whom the time to look at it is charged.
+ */
+#ifndef OS_PROCESS_USER_H
+#define OS_PROCESS_USER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The real user of a process: neither set-user-ID programs nor prctl(PR_SET_DUMPABLE), which gives
+ * the files below /proc/PID to root, change it. An ID that /etc/subuid gives to a user, for
+ * namespaces, counts as that user. It never hangs, whatever the process does.
+ *
+ * UINT32_MAX: it is gone, or the kernel does not say.
+ */
+uint32_t process_user(uint32_t pid);
+
+/* Neither root nor our own user: what they may cost has a limit. */
+bool process_user_is_stranger(uint32_t user);
+
+/* The user of a process if it is a stranger, else 0. */
+uint32_t process_user_limited(uint32_t pid);
+
+/* To whom the time of calls that look at the process is charged (guard_subject_of in base/guard.h):
+ * all processes of a stranger to him, others to themselves. */
+uint64_t process_user_subject(uint32_t pid);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "os/tasks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "os/counters.h"
+#include "os/pairs.h"
+#include "os/stat.h"
+
+/* glibc's readdir, over a descriptor that stays the caller's. */
+int tasks_list(int dir, struct tids *ret)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!stream) {
+		failed = errno;
+		if (fd >= 0)
+			close(fd);
+		return failed;
+	}
+	ret->count = 0;
+	while ((errno = 0, entry = readdir(stream))) {
+		uint32_t tid;
+
+		if (!text_u32(text_of(entry->d_name), &tid) || !tid || entry->d_name[0] == '0')
+			continue;
+		if (!array_push(ret, tid)) {
+			errno = ENOMEM;
+			break;
+		}
+	}
+	failed = errno;
+	closedir(stream);
+	if (!failed && ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_u32);
+	return failed;
+}
+
+/* Our own number in each PID namespace from that of this /proc down to ours (since Linux 4.1, where
+ * the kernel has such namespaces): one when they are the same. Another's may happen to be equal. */
+static bool has_one_number(int proc_dir)
+{
+	struct file_buffer buffer = { 0 };
+	struct text bytes, numbers, word;
+	unsigned count = 1;
+
+	if (!file_read_record(proc_dir, "self/status", &buffer, &bytes) &&
+	    pairs_find(bytes, ':', TEXT("NSpid"), &numbers))
+		for (count = 0; text_word(&numbers, &word);)
+			count++;
+	file_buffer_deinit(&buffer);
+	return count == 1;
+}
+
+uint32_t tasks_count(const char *loadavg)
+{
+	struct file_buffer buffer = { 0 };
+	uint64_t runnable, all = 0;
+	struct text bytes;
+
+	if (file_read(AT_FDCWD, loadavg, &buffer, &bytes) ||
+	    !counters_parse_threads(bytes, &runnable, &all))
+		all = 0;
+	file_buffer_deinit(&buffer);
+	/* There are no more numbers for them: PID_MAX_LIMIT (include/linux/threads.h). */
+	return (uint32_t)(all < 4u << 20 ? all : 4u << 20);
+}
+
+bool task_is_alive(uint32_t number)
+{
+	struct file_buffer buffer = { 0 };
+	struct stat_line line;
+	struct text bytes;
+	char path[32];
+	bool is_alive;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", number);
+	is_alive = !file_read(AT_FDCWD, path, &buffer, &bytes) && stat_parse(bytes, &line) &&
+		   !stat_is_dead(&line);
+	file_buffer_deinit(&buffer);
+	return is_alive;
+}
+
+bool tasks_are_ours(int proc_dir)
+{
+	struct statfs fs;
+	char self[16];
+	ssize_t length;
+	uint32_t pid;
+
+	if (fstatfs(proc_dir, &fs) || fs.f_type != PROC_SUPER_MAGIC)
+		return false;
+	length = readlinkat(proc_dir, "self", self, sizeof(self));
+	return length > 0 && text_u32((struct text){ self, (size_t)length }, &pid) &&
+	       pid == (uint32_t)getpid() && has_one_number(proc_dir);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which processes and threads there are.
+ */
+#ifndef OS_TASKS_H
+#define OS_TASKS_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct tids {
+	ARRAY(uint32_t);
+};
+
+/* The numbers that name directories of `dir` (/proc, or /proc/<pid>/task), ascending, replacing
+ * what `ret` held. Returns 0 or an errno. */
+int tasks_list(int dir, struct tids *ret);
+
+/* How many threads the host has, as `loadavg` tells, which is TASKS_LOADAVG but in tests; 0: it
+ * cannot be read. sysinfo(2) has 16 bits for it. */
+#define TASKS_LOADAVG "/proc/loadavg"
+uint32_t tasks_count(const char *loadavg);
+
+/* Is a thread of this number there, and not dead? */
+bool task_is_alive(uint32_t number);
+
+/* Is `dir` the /proc of our own PID namespace? Only then do thread numbers mean the same to system
+ * calls. */
+bool tasks_are_ours(int proc_dir);
+
+#endif

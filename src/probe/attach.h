@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * BPF programs at the places of probes (probe_points.h).
+ *
+ * A program is told which probe it was by its cookie, bpf_get_attach_cookie(): the number of the
+ * point's event. Needs Linux 5.15 for that, CAP_BPF and CAP_PERFMON; kprobes and uprobes of files
+ * need a kernel with CONFIG_KPROBES and CONFIG_UPROBES.
+ *
+ * A uprobe is in all processes that have the file mapped: it is the program that looks which
+ * process it is in, so that children that come later are seen too.
+ */
+#ifndef PROBE_ATTACH_H
+#define PROBE_ATTACH_H
+
+#include <bpf/libbpf.h>
+
+#include "probe/points.h"
+
+/* Loaded ones; NULL where there are no such points. */
+struct probe_programs {
+	/* SEC("kprobe.multi"): all functions at once (Linux 5.18). May be NULL, and where the
+	 * kernel does not have it, `kprobe` serves. */
+	struct bpf_program *kprobe_multi;
+	struct bpf_program *kprobe;     /* SEC("kprobe") */
+	struct bpf_program *uprobe;     /* SEC("uprobe"); of USDT too */
+	struct bpf_program *tracepoint; /* SEC("tp") */
+	/* Uprobes are in this process alone, and cost no other; 0: in all that have the file. The
+	 * kernel takes them out of its children, where they come by (uprobe_perf_filter() in
+	 * kernel/trace/trace_uprobe.c asks for the memory of this one): who promises to see
+	 * children attaches to all. */
+	uint32_t pid;
+};
+
+struct probe_links;
+
+/* Attach to all points, or to none: the error says which it was and why not. */
+struct error *probe_attach(const struct probe_points *points, const struct probe_programs *programs,
+			   struct probe_links **ret) MUST_CHECK;
+
+/* How many attachments there are: fewer than points where one has many. */
+size_t probe_links_count(const struct probe_links *links);
+
+/* One that is the caller's now, and no more in `links`. NULL: there are no more. */
+struct bpf_link *probe_links_take(struct probe_links *links);
+
+/* Detaches. Takes NULL. */
+void probe_links_destroy(struct probe_links *links);
+DEFINE_CLEANUP(probe_links_destroy, struct probe_links *)
+
+#endif

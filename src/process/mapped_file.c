@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process/mapped_file.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/guard.h"
+#include "base/units.h"
+#include "elf/rooted.h"
+#include "elf/vdso.h"
+#include "os/process_user.h"
+#include "profile/kept.h"
+#include "profile/origin.h"
+
+/* Of a file is read what a table is made of. The largest .eh_frame that was seen has 30 MiB. */
+#define COPY_MAX ((size_t)256 << 20)
+
+/* --- which one --- */
+
+static const struct {
+	struct text start;
+	enum mapped_kind kind;
+} names[] = {
+	/* clang-format off */
+	{ TEXT("[vdso]"),      MAPPED_VDSO },
+	{ TEXT("[heap]"),      MAPPED_MEMORY },
+	{ TEXT("[stack"),      MAPPED_MEMORY },
+	{ TEXT("[anon"),       MAPPED_MEMORY }, /* PR_SET_VMA_ANON_NAME */
+	{ TEXT("["),           MAPPED_OTHER },  /* of uprobes, and the like */
+	{ TEXT("/dev/zero"),   MAPPED_MEMORY },
+	{ TEXT("/SYSV"),       MAPPED_MEMORY },
+	{ TEXT("/"),           MAPPED_FILE },
+	{ TEXT(""),            MAPPED_MEMORY },
+	/* clang-format on */
+};
+
+enum mapped_kind mapped_kind(const struct profile_mapping *mapping)
+{
+	size_t i = 0;
+
+	while (!text_starts(name_text(mapping->path), names[i].start))
+		i++;
+	return names[i].kind;
+}
+
+/* The upper bytes of the last word; a build-id has 20, which leaves them free. */
+enum identity {
+	BY_BUILD_ID = 1, /* of a file that only root or we can have written */
+	BY_CHANGE,
+	BY_SIZE,
+	BY_CLAIM, /* a build-id of a file that could not be asked for, and whose process has it */
+};
+
+static struct words by_build_id(const struct profile_mapping *mapping, enum identity kind)
+{
+	uint8_t bytes[sizeof(struct words)] = { 0 };
+	struct words words;
+	uint32_t length = mapping->build_id_length;
+
+	memcpy(bytes, mapping->build_id, length < BUILD_ID_MAX ? length : BUILD_ID_MAX);
+	memcpy(&words, bytes, sizeof(words));
+	words.w[2] |= (uint64_t)(kind << 8 | length) << 32;
+	return words;
+}
+_Static_assert(BUILD_ID_MAX == 20, "what is left of three words says how it is told");
+
+/* The user takes the place of the last bytes of the build-id: only files of the same user can be
+ * taken for each other. */
+static struct words by_claim(const struct profile_mapping *mapping, uint32_t user)
+{
+	struct words words = by_build_id(mapping, BY_CLAIM);
+
+	words.w[2] = (words.w[2] & ~(uint64_t)UINT32_MAX) | user;
+	return words;
+}
+
+/* The link to the file needs a privilege, and is gone when the mapping was cut since it was told
+ * of, as the dynamic linker does with libraries that begin with their code. */
+static bool identify_claimed(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
+{
+	const uint32_t user = mapping->build_id_length ? process_user(pid) : UINT32_MAX;
+
+	if (user == UINT32_MAX)
+		return false;
+	*ret = by_claim(mapping, user);
+	return true;
+}
+
+static struct words by_change(uint64_t inode, uint32_t device, uint64_t changed_ns)
+{
+	return (struct words){ { inode, changed_ns, (uint64_t)BY_CHANGE << 40 | device } };
+}
+
+static uint32_t device_of(uint32_t high, uint32_t low)
+{
+	return high << 20 | low;
+}
+
+static void print_link(char *ret, size_t size, uint32_t pid, const struct profile_mapping *mapping)
+{
+	snprintf(ret, size, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
+		 mapping->end);
+}
+
+/* The link leads to the file that is mapped, wherever it is by now. Files of others are told by
+ * their change though they have a build-id, which may be forged: the table of one would be used for
+ * all. */
+static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
+{
+	struct statx file;
+	char path[80];
+	int failed;
+
+	print_link(path, sizeof(path), pid, mapping);
+	if (!guard_enter())
+		return identify_claimed(pid, mapping, ret);
+	failed = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC,
+		       STATX_INO | STATX_CTIME | STATX_UID | STATX_MODE, &file);
+	guard_leave();
+	if (failed)
+		return identify_claimed(pid, mapping, ret);
+	if (mapping->build_id_length && file_is_trusted(file.stx_uid, file.stx_mode)) {
+		*ret = by_build_id(mapping, BY_BUILD_ID);
+		return true;
+	}
+	*ret = by_change(file.stx_ino, device_of(file.stx_dev_major, file.stx_dev_minor),
+			 (uint64_t)file.stx_ctime.tv_sec * NS_PER_S + file.stx_ctime.tv_nsec);
+	return true;
+}
+
+bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
+{
+	if (mapped_kind(mapping) == MAPPED_VDSO) {
+		*ret = (struct words){ { mapping->end - mapping->start, 0,
+					 (uint64_t)BY_SIZE << 40 } };
+		return true;
+	}
+	return identify_mapped(pid, mapping, ret);
+}
+
+/* --- opening it --- */
+
+static bool is_by(const struct words *identity, enum identity kind)
+{
+	return identity->w[2] >> 40 == kind;
+}
+
+static bool is_by_change(const struct words *identity)
+{
+	return is_by(identity, BY_CHANGE);
+}
+
+static bool is_unchanged(int fd, const struct words *identity)
+{
+	struct words now;
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return false;
+	now = by_change(stat.st_ino, device_of(major(stat.st_dev), minor(stat.st_dev)),
+			(uint64_t)stat.st_ctim.tv_sec * NS_PER_S + (uint64_t)stat.st_ctim.tv_nsec);
+	return memcmp(&now, identity, sizeof(now)) == 0;
+}
+
+/* A file that no path leads to, as of memfd_create(2). */
+static int open_link(uint32_t pid, const struct profile_mapping *mapping)
+{
+	char path[80];
+
+	print_link(path, sizeof(path), pid, mapping);
+	return rooted_open_link(AT_FDCWD, path);
+}
+
+static int open_file(uint32_t pid, const struct profile_mapping *mapping,
+		     const struct words *identity)
+{
+	const struct symbolise_options options = { 0 };
+	const struct profile_image image = { .pid = pid };
+	struct origin origin;
+	int fd;
+
+	/* What is known by its change is right there, or nowhere. */
+	if (is_by_change(identity) || !origin_is_file(mapping)) {
+		_cleanup_close_ int link = open_link(pid, mapping);
+
+		if (link < 0 || (is_by_change(identity) && !is_unchanged(link, identity)))
+			return -1;
+		return take_fd(link);
+	}
+	if (!origin_open(&options, -1, 0, NULL, &image, mapping, &origin))
+		return -1;
+	fd = take_fd(origin.fd);
+	origin_close(&origin);
+	return fd;
+}
+
+/* --- reading it --- */
+
+/* Its sections are in another file: of those that only debuggers read. */
+static bool is_hollow(const struct elf *elf)
+{
+	static const char *const sections[] = { ".text", ".eh_frame" };
+
+	for (size_t i = 0; i < array_length(sections); i++) {
+		const Elf64_Shdr *header = elf_section_header(elf, sections[i]);
+
+		if (header && header->sh_type == SHT_NOBITS)
+			return true;
+	}
+	return false;
+}
+
+static bool keep_segments(const struct elf *elf, struct mapped_file *file)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *header = &elf->segments[i];
+		const struct file_segment segment = {
+			.offset = header->p_offset,
+			.bytes = header->p_filesz,
+			.address = header->p_vaddr,
+			.is_code = header->p_flags & PF_X,
+		};
+
+		if (header->p_type == PT_LOAD && !array_push(&file->segments, segment))
+			return false;
+	}
+	return true;
+}
+
+static enum table_outcome make_table(const struct elf *elf, struct unwind_cache *cache,
+				     struct unwind_table *table)
+{
+	struct text id = elf_build_id(elf);
+	struct error *err;
+
+	if (id.length && unwind_cache_read(cache, id, table))
+		return TABLE_FROM_CACHE;
+	err = unwind_build(elf, table);
+	if (err) {
+		error_destroy(err);
+		return TABLE_FAILED;
+	}
+	if (id.length)
+		unwind_cache_write(cache, id, table);
+	return TABLE_MADE;
+}
+
+static enum table_outcome read_elf(const struct elf *elf, const struct profile_mapping *mapping,
+				   const struct words *identity, struct unwind_cache *cache,
+				   struct mapped_file *file)
+{
+	enum table_outcome outcome;
+
+	if (is_hollow(elf) || !keep_segments(elf, file))
+		return TABLE_FAILED;
+	if (mapped_kind(mapping) == MAPPED_FILE && !is_by_change(identity) &&
+	    !origin_has_build_id(mapping, elf_build_id(elf)))
+		return TABLE_FAILED;
+	outcome = make_table(elf, cache, &file->table);
+	return outcome != TABLE_FAILED && !file->table.blocks.count ? TABLE_SILENT : outcome;
+}
+
+/* Some runtimes map code of their own forms, or what they made, as files. */
+static enum table_outcome outcome_without_elf(struct image *image)
+{
+	struct text magic = image_bytes(image, 0, SELFMAG);
+
+	return magic.bytes && memcmp(magic.bytes, ELFMAG, SELFMAG) ? TABLE_SILENT : TABLE_FAILED;
+}
+
+static enum table_outcome read_image(struct image *image, const struct profile_mapping *mapping,
+				     const struct words *identity, struct unwind_cache *cache,
+				     struct mapped_file *file)
+{
+	enum table_outcome outcome;
+	struct elf elf;
+
+	if (elf_open(image, &elf))
+		outcome = read_elf(&elf, mapping, identity, cache, file);
+	else
+		outcome = outcome_without_elf(image);
+	elf_close(&elf);
+	return outcome;
+}
+
+static bool open_vdso(const struct profile_mapping *mapping, struct image *ret)
+{
+	struct text bytes = vdso_bytes();
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	/* Processes of 32 bits have another one. */
+	if ((bytes.length + page - 1) / page * page != mapping->end - mapping->start)
+		return false;
+	*ret = image_of(bytes);
+	return true;
+}
+
+void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
+		      const struct words *identity, struct unwind_cache *cache, struct kept *kept,
+		      struct mapped_file *ret)
+{
+	const bool is_vdso = mapped_kind(mapping) == MAPPED_VDSO;
+	_cleanup_close_ int fd = is_vdso ? -1 : open_file(pid, mapping, identity);
+	const bool is_trusted = !is_vdso && fd >= 0 && origin_is_trusted_file(fd);
+	struct image image;
+
+	*ret = (struct mapped_file){ .outcome = TABLE_FAILED };
+	/* The process may have another file there since it was asked which one it is. */
+	if (is_by(identity, BY_BUILD_ID) && !is_trusted)
+		return;
+	if (is_vdso ? !open_vdso(mapping, &image) : fd < 0 || image_open(fd, &image))
+		return;
+	if (image.room > COPY_MAX)
+		image.room = COPY_MAX;
+	/* The cache, which later runs read, knows files by their build-ids alone. */
+	ret->outcome = read_image(&image, mapping, identity, is_trusted ? cache : NULL, ret);
+	image_close(&image);
+	if (!is_vdso && is_by_change(identity) && !is_unchanged(fd, identity))
+		ret->outcome = TABLE_FAILED;
+	/* Only an ELF file has segments. */
+	if (!is_vdso && ret->outcome != TABLE_FAILED && ret->segments.count)
+		kept_add_file(kept, pid, mapping, fd);
+}
+
+void mapped_file_deinit(struct mapped_file *file)
+{
+	unwind_table_deinit(&file->table);
+	array_deinit(&file->segments);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwind tables for the processes that run: made, put where programs in the kernel find them, and
+ * kept up to date while processes come, map libraries, and go.
+ *
+ *	struct unwinder *unwinder;
+ *	err = unwinder_open(&options, &unwinder);
+ *	...                                  attach what takes stacks, image_watch_start
+ *	err = unwinder_start(unwinder, show_progress, NULL);
+ *	while (...)
+ *		unwinder_tick(unwinder);         when image_watch has been polled
+ *	unwinder_close(unwinder);
+ *
+ * What a process has mapped is known from image_watch, which hears of each executable mapping, or
+ * read again from /proc when a walk noticed that something has gone. A file is told by its
+ * build-id, else by device, inode and the time of its last change; its table is read from the cache
+ * on disk (unwind/cache.h), or made, by some threads of our own; until then its mappings are
+ * "later". Tables that no process has mapped any more are kept while there is room, and then given
+ * back, oldest first, some time after the last process went, since a walk may be in them.
+ */
+#ifndef PROCESS_UNWINDER_H
+#define PROCESS_UNWINDER_H
+
+#include "base/guard.h"
+#include "process/image_watch.h"
+#include "unwind/store.h"
+
+struct unwinder;
+
+struct unwinder_options {
+	/* Descriptors of maps, not owned: an array of maps for chunks, an array of rules that can
+	 * be mapped into memory, a hash from process number to struct unwind_process, and one from
+	 * process number to the generation that a walk found wanting (0: none). */
+	int chunks, rules, processes, asked;
+	struct image_watch *images; /* not owned */
+	struct guard *guard;        /* for looking at processes; not owned. NULL: none */
+	struct kept *kept;          /* for the files that tables are of; NULL: they are not kept */
+	/* These processes and the children they will have, and who is asked for by a walk; none:
+	 * all that there are. */
+	const uint32_t *pids;
+	size_t pid_count;
+	size_t max_bytes; /* of tables in memory */
+	bool no_cache;    /* on disk */
+};
+
+struct error *unwinder_open(const struct unwinder_options *options,
+			    struct unwinder **ret) MUST_CHECK;
+
+/* Has made so many of so many tables. False: do not wait for the rest. */
+typedef bool unwinder_progress(void *context, size_t done, size_t all);
+
+/* Tables of all processes that are there; returns when they are ready, or after `most_ns`: the rest
+ * comes later. `progress` may be NULL. */
+struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
+			     unwinder_progress *progress, void *context) MUST_CHECK;
+
+/* What has changed since, and tables that are ready. Waits for no table, and for a process that
+ * hangs no longer than the guard does: what is left of the tick is done by the next one. */
+void unwinder_tick(struct unwinder *unwinder);
+
+/* When work is due that no perf record announces (CLOCK_MONOTONIC); 0: now; UINT64_MAX: there is
+ * none. */
+uint64_t unwinder_due_ns(const struct unwinder *unwinder);
+
+/* Has more been told of any process since the last call? */
+bool unwinder_had_news(struct unwinder *unwinder);
+
+/* Where tables are, for walks on this side. */
+const struct unwind_store *unwinder_store(const struct unwinder *unwinder);
+
+/* What is known of a process. False: nothing. */
+bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwind_process *ret);
+
+struct unwinder_use {
+	size_t tables, from_cache, made; /* since the start */
+	size_t failed;                   /* files that could not be read */
+	size_t no_room;                  /* tables and processes that found none */
+	size_t too_many;                 /* mappings beyond UNWIND_MAPPINGS_MAX of a process */
+	struct unwind_store_use memory;
+};
+struct unwinder_use unwinder_use(const struct unwinder *unwinder);
+
+/* Takes NULL, and half-open ones. */
+void unwinder_close(struct unwinder *unwinder);
+DEFINE_CLEANUP(unwinder_close, struct unwinder *)
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How much each user may take of what all processes share, as the memory of images (image_table.h)
+ * and the room for unwind tables (table_shelf.h): one user an eighth, all of them together half, so
+ * that a user who maps ever new files takes nothing from others. Root and whoever is not limited
+ * may take all of it.
+ */
+#ifndef PROCESS_USER_SHARES_H
+#define PROCESS_USER_SHARES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/array.h"
+#include "base/word_map.h"
+
+/* Of whom there is no limit. */
+#define USER_SHARE_NONE 0
+
+/* The user of a process; 0: it is not limited. UINT32_MAX: it is gone; all of these are one user.
+ */
+typedef uint32_t share_user_of(uint32_t pid);
+
+struct user_shares {
+	share_user_of *user_of; /* NULL: nobody is limited */
+	size_t max_one, max_all;
+	size_t used_by_all;
+	struct word_map numbers; /* of users, from 1 */
+	struct {
+		ARRAY(size_t);
+	} used; /* by number - 1 */
+};
+
+/* Of so much there is: bytes, or any other unit. */
+void user_shares_init(struct user_shares *shares, size_t all);
+void user_shares_deinit(struct user_shares *shares);
+
+/* The number of the share that the process counts for. Without memory USER_SHARE_NONE. */
+uint32_t user_shares_of(struct user_shares *shares, uint32_t pid);
+
+/* Is so much left of it? */
+bool user_shares_have(const struct user_shares *shares, uint32_t share, size_t amount);
+
+/* It may be more than is left. */
+void user_shares_take(struct user_shares *shares, uint32_t share, size_t amount);
+void user_shares_give_back(struct user_shares *shares, uint32_t share, size_t amount);
+
+#endif

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "profile/filter.h"
+
+#include <string.h>
+
+#include "profile/preset.h"
+
+/* --- terms --- */
+
+/* The first ones are about stacks, the others about threads. */
+enum place {
+	PLACE_FRAME,
+	PLACE_MODULE,
+	PLACE_ONLY,
+	PLACE_WAITER,
+	PLACE_THREAD,
+	PLACE_LEADER,
+	PLACE_PROCESS,
+	PLACE_CGROUP,
+};
+
+static const struct {
+	struct text prefix;
+	enum place place;
+} places[] = {
+	{ { "thread:", 7 }, PLACE_THREAD },   { { "leader:", 7 }, PLACE_LEADER },
+	{ { "process:", 8 }, PLACE_PROCESS }, { { "module:", 7 }, PLACE_MODULE },
+	{ { "only:", 5 }, PLACE_ONLY },       { { "waiter:", 7 }, PLACE_WAITER },
+	{ { "cgroup:", 7 }, PLACE_CGROUP },
+};
+
+struct term {
+	enum place place;
+	bool is_glob, is_negated;
+	char *pattern;
+};
+
+/* What matches when all of its terms do. */
+struct rule {
+	ARRAY(struct term);
+};
+
+struct filter {
+	struct {
+		ARRAY(struct rule);
+	} keep, drop;
+};
+
+/* A term beyond that matches nothing that there is. */
+#define TERM_MAX 4096
+
+/* "thred:main", and not "std::thread". */
+static bool has_other_prefix(struct text text)
+{
+	size_t letters = 0;
+
+	while (letters < text.length && text.bytes[letters] >= 'a' && text.bytes[letters] <= 'z')
+		letters++;
+	return letters && letters + 1 < text.length && text.bytes[letters] == ':' &&
+	       text.bytes[letters + 1] != ':';
+}
+
+static struct error *add_term(struct rule *rule, struct text text, bool is_negated)
+{
+	struct term term = { .place = PLACE_FRAME, .is_negated = is_negated };
+
+	for (size_t i = 0; i < array_length(places); i++) {
+		struct text prefix = places[i].prefix;
+
+		/* Not the namespaces of Rust and C++: "thread::spawn". */
+		if (!text_starts(text, prefix) ||
+		    (text.length > prefix.length && text.bytes[prefix.length] == ':'))
+			continue;
+		term.place = places[i].place;
+		text.bytes += prefix.length;
+		text.length -= prefix.length;
+		break;
+	}
+	if (term.place == PLACE_FRAME && has_other_prefix(text))
+		return error_create("there is no such place: thread:, process:, module:, cgroup:, "
+				    "leader:, waiter:, only:");
+	if (!text.length)
+		return error_create("a term of nothing");
+	if (text.length > TERM_MAX || memchr(text.bytes, '\0', text.length))
+		return error_create("a term that no name can match");
+	term.is_glob = memchr(text.bytes, '*', text.length) || memchr(text.bytes, '?', text.length);
+	term.pattern = strndup(text.bytes, text.length);
+	if (term.pattern && array_push(rule, term))
+		return NULL;
+	free(term.pattern);
+	return &error_no_memory;
+}
+
+static void rule_deinit(struct rule *rule)
+{
+	for (size_t i = 0; i < rule->count; i++)
+		free(rule->items[i].pattern);
+	array_deinit(rule);
+}
+
+/* The last `*` alone is tried again: whatever a longer match of an earlier one allows, it reaches
+ * too. */
+static bool glob_matches(const char *glob, struct text name)
+{
+	const char *after_star = NULL;
+	size_t at = 0, taken = 0;
+
+	while (at < name.length) {
+		if (*glob == '*') {
+			after_star = ++glob;
+			taken = at;
+		} else if (*glob && (*glob == '?' || *glob == name.bytes[at])) {
+			glob++;
+			at++;
+		} else if (after_star) {
+			glob = after_star;
+			at = ++taken;
+		} else {
+			return false;
+		}
+	}
+	while (*glob == '*')
+		glob++;
+	return !*glob;
+}
+
+static bool name_matches(const struct term *term, const struct name *name)
+{
+	if (!name)
+		return false;
+	if (term->is_glob)
+		return glob_matches(term->pattern, name_text(name));
+	return memmem(name->bytes, name->length, term->pattern, strlen(term->pattern));
+}
+
+/* --- making one --- */
+
+struct error *filter_create(struct filter **ret)
+{
+	struct filter *filter = calloc(1, sizeof(*filter));
+
+	if (!filter)
+		return &error_no_memory;
+	*ret = filter;
+	return NULL;
+}
+
+void filter_destroy(struct filter *filter)
+{
+	if (!filter)
+		return;
+	for (size_t i = 0; i < filter->keep.count; i++)
+		rule_deinit(&filter->keep.items[i]);
+	for (size_t i = 0; i < filter->drop.count; i++)
+		rule_deinit(&filter->drop.items[i]);
+	array_deinit(&filter->keep);
+	array_deinit(&filter->drop);
+	free(filter);
+}
+
+bool filter_is_empty(const struct filter *filter)
+{
+	return !filter->keep.count && !filter->drop.count;
+}
+
+static struct error *one_term(struct rule *rule, const char *term)
+{
+	struct error *err = add_term(rule, text_trim(text_of(term)), false);
+
+	return err && err != &error_no_memory ? error_prefix(err, "'%s'", term) : err;
+}
+
+struct error *filter_keep(struct filter *filter, const char *term)
+{
+	struct rule rule = { 0 };
+	struct error *err = one_term(&rule, term);
+
+	if (!err && array_push(&filter->keep, rule))
+		return NULL;
+	rule_deinit(&rule);
+	return err ? err : &error_no_memory;
+}
+
+struct error *filter_drop(struct filter *filter, const char *term)
+{
+	struct rule rule = { 0 };
+	struct error *err = one_term(&rule, term);
+
+	if (!err && array_push(&filter->drop, rule))
+		return NULL;
+	rule_deinit(&rule);
+	return err ? err : &error_no_memory;
+}
+
+/* --- presets --- */
+
+/* Cut the piece before " & " off, since names of C++ have ampersands too. */
+static bool cut_term(struct text *rest, struct text *ret)
+{
+	const char *end;
+
+	if (!rest->bytes)
+		return false;
+	end = memmem(rest->bytes, rest->length, " & ", 3);
+	*ret = *rest;
+	if (end) {
+		ret->length = (size_t)(end - rest->bytes);
+		rest->bytes = end + 3;
+		rest->length -= ret->length + 3;
+	} else {
+		*rest = (struct text){ NULL, 0 };
+	}
+	*ret = text_trim(*ret);
+	return true;
+}
+
+/* An ampersand with nothing before or behind it. */
+static bool is_half(struct text term)
+{
+	return text_equal(term, TEXT("&")) || text_starts(term, TEXT("& ")) ||
+	       text_ends(term, TEXT(" &"));
+}
+
+static struct error *parse_line(struct text line, struct rule *rule)
+{
+	struct text rest = line, word, term;
+
+	if (!text_word(&rest, &word) || !text_equal(word, TEXT("hide")))
+		return error_create("expected 'hide TERM & TERM'");
+	while (cut_term(&rest, &term)) {
+		bool is_negated = text_starts(term, TEXT("!"));
+		struct error *err;
+
+		term.bytes += is_negated;
+		term.length -= is_negated;
+		if (is_half(term))
+			return error_create("a term of nothing");
+		err = add_term(rule, text_trim(term), is_negated);
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < rule->count; i++)
+		if (!rule->items[i].is_negated)
+			return NULL;
+	return error_create("only terms that must not match: that would hide all but them");
+}
+
+/* A comment begins at the front of a line, or behind a space. */
+static struct text without_comment(struct text line)
+{
+	for (size_t i = 0; i < line.length; i++)
+		if (line.bytes[i] == '#' &&
+		    (!i || line.bytes[i - 1] == ' ' || line.bytes[i - 1] == '\t'))
+			line.length = i;
+	return text_trim(line);
+}
+
+struct error *filter_add_preset(struct filter *filter, struct text lines, const char *name)
+{
+	struct text line;
+	size_t number = 0;
+
+	while (text_cut(&lines, '\n', &line)) {
+		struct rule rule = { 0 };
+		struct error *err;
+
+		number++;
+		line = without_comment(line);
+		if (!line.length)
+			continue;
+		err = parse_line(line, &rule);
+		if (!err && !array_push(&filter->drop, rule))
+			err = &error_no_memory;
+		if (!err)
+			continue;
+		rule_deinit(&rule);
+		return err == &error_no_memory ? err : error_prefix(err, "%s:%zu", name, number);
+	}
+	return NULL;
+}
+
+struct error *filter_add_preset_named(struct filter *filter, const char *name)
+{
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	size_t length;
+	struct error *err = preset_read(name, &path, &text, &length);
+
+	return err ? err : filter_add_preset(filter, (struct text){ text, length }, path);
+}
+
+/* --- applying it --- */
+
+/* What a rule is asked about: a stack of a thread. */
+struct subject {
+	uint32_t thread, node;
+	bool is_out;     /* some rule has decided so */
+	bool is_matched; /* by all terms of the rule under way so far */
+};
+
+struct scene {
+	const struct profile *profile;
+	struct subject *subjects;
+	size_t count;
+	/* By the term under way: the frames, the nodes with those below them, the threads. */
+	bool *frames, *nodes, *threads;
+};
+
+/* Functions by which others wait: of the C and the C++ libraries. */
+static const char *const wait_libraries[] = {
+	"libc.so*", "libc-2.*", "libpthread*", "ld-*", "libstdc++.so*", "libc++.so*",
+};
+
+static bool is_wait_library(struct text file)
+{
+	for (size_t i = 0; i < array_length(wait_libraries); i++)
+		if (glob_matches(wait_libraries[i], file))
+			return true;
+	return false;
+}
+
+static struct text file_of(const struct name *module)
+{
+	struct text path = name_text(module);
+	const char *slash = memrchr(path.bytes, '/', path.length);
+
+	if (!slash)
+		return path;
+	return (struct text){ slash + 1, path.length - (size_t)(slash + 1 - path.bytes) };
+}
+
+static bool module_matches(const struct term *term, const struct name *module)
+{
+	if (name_matches(term, module))
+		return true;
+	/* A file by its name alone. */
+	return module && term->is_glob && glob_matches(term->pattern, file_of(module));
+}
+
+/* One of "GLOB,GLOB". */
+static bool is_one_of(const struct term *term, const struct name *module)
+{
+	struct text rest = text_of(term->pattern), word;
+	char glob[TERM_MAX + 1];
+
+	while (module && text_cut(&rest, ',', &word)) {
+		memcpy(glob, word.bytes, word.length);
+		glob[word.length] = '\0';
+		if (glob_matches(glob, file_of(module)))
+			return true;
+	}
+	return false;
+}
+
+static bool frame_matches(const struct term *term, const struct frame *frame)
+{
+	switch (term->place) {
+	case PLACE_MODULE:
+		return module_matches(term, frame->module);
+	case PLACE_ONLY:
+		return frame->kind == FRAME_USER && is_one_of(term, frame->module);
+	default:
+		return name_matches(term, frame->name);
+	}
+}
+
+/* Does it decide who waits? What is inlined into a function is that function. */
+static bool is_waiter(const struct frame *frame)
+{
+	return frame->kind == FRAME_USER && !frame->inlined &&
+	       !(frame->module && is_wait_library(file_of(frame->module)));
+}
+
+/* Does a stack match that ends with this frame, given whether the callers' does? */
+static bool stack_matches(const struct scene *s, const struct term *term, uint32_t number,
+			  uint32_t parent)
+{
+	const struct frame *frame = &s->profile->frames.items[number];
+	bool below = parent != NODE_NONE && s->nodes[parent];
+
+	switch (term->place) {
+	case PLACE_ONLY:
+		if (frame->kind == FRAME_KERNEL)
+			return below;
+		return s->frames[number] && (below || parent == NODE_NONE);
+	case PLACE_WAITER:
+		return is_waiter(frame) ? s->frames[number] : below;
+	default:
+		return s->frames[number] || below;
+	}
+}
+
+static void match_stacks(struct scene *s, const struct term *term)
+{
+	const struct profile *p = s->profile;
+
+	for (size_t i = 0; i < p->frames.count; i++)
+		s->frames[i] = frame_matches(term, &p->frames.items[i]);
+	for (size_t i = 0; i < p->nodes.count; i++)
+		s->nodes[i] =
+			stack_matches(s, term, p->nodes.items[i].frame, p->nodes.items[i].parent);
+}
+
+static bool thread_matches(const struct term *term, const struct profile_thread *thread)
+{
+	switch (term->place) {
+	case PLACE_LEADER:
+		return thread->tid == thread->tgid && name_matches(term, thread->name);
+	case PLACE_PROCESS:
+		return name_matches(term, thread->process);
+	case PLACE_CGROUP:
+		return name_matches(term, thread->cgroup);
+	default:
+		return name_matches(term, thread->name);
+	}
+}
+
+static void match_threads(struct scene *s, const struct term *term)
+{
+	for (size_t i = 0; i < s->profile->threads.count; i++)
+		s->threads[i] = thread_matches(term, &s->profile->threads.items[i]);
+}
+
+static void match_term(struct scene *s, const struct term *term)
+{
+	bool of_stack = term->place <= PLACE_WAITER;
+
+	if (of_stack)
+		match_stacks(s, term);
+	else
+		match_threads(s, term);
+	for (size_t i = 0; i < s->count; i++) {
+		struct subject *subject = &s->subjects[i];
+		bool found = !of_stack                    ? s->threads[subject->thread]
+			     : subject->node != NODE_NONE ? s->nodes[subject->node]
+							  : false;
+
+		subject->is_matched &= found != term->is_negated;
+	}
+}
+
+/* Those that match, or those that do not, are out. */
+static void apply_rule(struct scene *s, const struct rule *rule, bool out_when)
+{
+	for (size_t i = 0; i < s->count; i++)
+		s->subjects[i].is_matched = true;
+	for (size_t i = 0; i < rule->count; i++)
+		match_term(s, &rule->items[i]);
+	for (size_t i = 0; i < s->count; i++)
+		s->subjects[i].is_out |= s->subjects[i].is_matched == out_when;
+}
+
+static void decide(const struct filter *filter, struct scene *s)
+{
+	const struct profile *p = s->profile;
+
+	for (size_t i = 0; i < p->samples.count; i++)
+		s->subjects[i] = (struct subject){ .thread = p->samples.items[i].thread,
+						   .node = p->samples.items[i].node };
+	for (size_t i = 0; i < p->longest.count; i++)
+		s->subjects[p->samples.count + i] =
+			(struct subject){ .thread = p->longest.items[i].thread,
+					  .node = p->longest.items[i].node };
+	for (size_t i = 0; i < filter->keep.count; i++)
+		apply_rule(s, &filter->keep.items[i], false);
+	for (size_t i = 0; i < filter->drop.count; i++)
+		apply_rule(s, &filter->drop.items[i], true);
+}
+
+/* The tables without what is out, and the samples found again by what makes them equal. */
+static struct error *take_out(struct profile *p, const struct subject *subjects,
+			      struct filtered *ret)
+{
+	size_t samples = p->samples.count, blocks = p->longest.count;
+	struct filtered filtered = { 0 };
+
+	word_map_deinit(&p->sample_numbers);
+	p->samples.count = p->longest.count = 0;
+	for (size_t i = 0; i < samples; i++) {
+		struct sample sample = p->samples.items[i];
+		struct error *err = NULL;
+
+		if (subjects[i].is_out) {
+			filtered.count += sample.count;
+			filtered.ns += sample.ns;
+		} else {
+			err = profile_add(p, &sample);
+		}
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < blocks; i++)
+		if (!subjects[samples + i].is_out)
+			p->longest.items[p->longest.count++] = p->longest.items[i];
+	*ret = filtered;
+	return NULL;
+}
+
+struct error *filter_apply(const struct filter *filter, struct profile *profile,
+			   struct filtered *ret)
+{
+	struct scene s = { .profile = profile,
+			   .count = profile->samples.count + profile->longest.count };
+	struct error *err = &error_no_memory;
+
+	s.subjects = calloc(s.count + 1, sizeof(*s.subjects));
+	s.frames = calloc(profile->frames.count + 1, sizeof(*s.frames));
+	s.nodes = calloc(profile->nodes.count + 1, sizeof(*s.nodes));
+	s.threads = calloc(profile->threads.count + 1, sizeof(*s.threads));
+	if (s.subjects && s.frames && s.nodes && s.threads) {
+		decide(filter, &s);
+		err = take_out(profile, s.subjects, ret);
+	}
+	free(s.subjects);
+	free(s.frames);
+	free(s.nodes);
+	free(s.threads);
+	return err;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A profile as one tree of functions with times: what pictures and tables of stacks are made of.
+ *
+ *	struct flame_view view = { .classes = FLAME_OFF_CPU, .group_by = FLAME_BY_PROCESS };
+ *	struct flame *flame;
+ *	struct error *err = flame_create(profile, NULL, &view, &flame);
+ *	...
+ *	flame_destroy(flame);
+ *
+ * Siblings have different names; the tree forgets what a view does not show (addresses, lines).
+ * With two profiles every node has the values of both, and their stacks are one tree.
+ */
+#ifndef PROFILE_FLAME_H
+#define PROFILE_FLAME_H
+
+#include "profile/profile.h"
+
+/* Below the root come the groups: FLAME_GROUP(id, name, what a group is). */
+#define FLAME_GROUPS(GROUP)                                              \
+	GROUP(NONE, "none", "nothing: all stacks together")              \
+	GROUP(CPU, "cpu", "the CPU it was on, or left")                  \
+	GROUP(PROGRAM, "program", "program: the name of its processes")  \
+	GROUP(PROCESS, "process", "process: its name and number")        \
+	GROUP(THREAD, "thread", "thread: process, then name and number") \
+	GROUP(CGROUP, "cgroup", "path of the cgroup")                    \
+	GROUP(STATE, "state", "what the thread did: on-cpu, runnable, ...")
+
+enum flame_group {
+#define GROUP_ENUM(id, name, prose) FLAME_BY_##id,
+	FLAME_GROUPS(GROUP_ENUM)
+#undef GROUP_ENUM
+		FLAME_GROUP_COUNT
+};
+extern const char *const flame_group_names[FLAME_GROUP_COUNT];
+
+#define FLAME_ALL     ((1u << CLASS_COUNT) - 1)
+#define FLAME_ON_CPU  (1u << CLASS_ON_CPU)
+#define FLAME_EVENTS  (1u << CLASS_EVENT)
+#define FLAME_OFF_CPU (FLAME_ALL & ~(FLAME_ON_CPU | FLAME_EVENTS))
+
+/* What is shown of stacks; the groups above are its first level. */
+struct flame_view {
+	unsigned classes; /* a bit for each enum profile_class; 0: all that has time, or else events
+			   */
+	enum flame_group group_by;
+	bool offsets;    /* functions with the offset of the instruction: "read+0x1a" */
+	bool no_inlined; /* leave inlined frames out */
+};
+
+struct flame_node {
+	const struct name *name;   /* as shown; lives as long as the flame */
+	const struct name *module; /* of the first frame that became it; may be NULL */
+	enum frame_kind kind;
+	bool inlined;
+	uint32_t parent;      /* NODE_NONE of the root */
+	uint32_t first_child; /* children by name; NODE_NONE: none */
+	uint32_t next;        /* sibling; NODE_NONE: the last one */
+	uint32_t depth;       /* 0 of the root */
+	/* With all that it called: time by class, and in CLASS_EVENT the hits; of the baseline and
+	 * of the candidate. One profile is the candidate. */
+	uint64_t baseline, total;
+	uint64_t self_baseline, self;   /* without what it called */
+	uint64_t by_class[CLASS_COUNT]; /* of the candidate, with all that it called */
+	uint64_t self_by_class[CLASS_COUNT];
+	uint64_t count; /* stretches, samples or hits of the candidate */
+};
+
+struct flame {
+	struct arena arena;
+	struct names names;
+	struct {
+		ARRAY(struct flame_node);
+	} nodes;        /* the first is the root, "all"; parents come before their children */
+	bool is_diff;   /* there is a baseline */
+	bool is_events; /* values are hits and not ns */
+	uint32_t depth; /* of the deepest node */
+};
+
+/* `baseline` may be NULL. */
+struct error *flame_create(const struct profile *profile, const struct profile *baseline,
+			   const struct flame_view *view, struct flame **ret) MUST_CHECK;
+/* Takes NULL. */
+void flame_destroy(struct flame *flame);
+DEFINE_CLEANUP(flame_destroy, struct flame *)
+
+/* --- the same line by line --- */
+
+/* One stack with its value. The names are those of the flame, from the group down to the leaf. */
+struct flame_line {
+	const struct flame_node *const *path; /* without the root */
+	size_t depth;
+	uint64_t baseline, value;
+};
+
+/* Shows each node that has time of its own, or `false` from `visit` ends it. */
+typedef bool flame_visit(void *context, const struct flame_line *line);
+struct error *flame_each_line(const struct flame *flame, flame_visit *visit,
+			      void *context) MUST_CHECK;
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the file behind a mapping is now: in its process, as long as that lives; on this host; in a
+ * copied tree. A path alone proves nothing: another file may be there by now, or in the namespace
+ * of whoever looks. A file is taken when it has the build-id of the mapping, or, where that is not
+ * known, the device and the inode.
+ */
+#ifndef PROFILE_ORIGIN_H
+#define PROFILE_ORIGIN_H
+
+#include "profile/symbolise.h"
+
+struct kept;
+
+struct origin {
+	int fd;      /* of the file */
+	int process; /* the root of its process, or -1: for its debug file */
+	int symfs;   /* not owned; -1: none */
+};
+
+/* A file that `mapping` of `image` is of. One that is kept (profile/kept.h; may be NULL), unless
+ * the process shows it itself. One on this host that is known by its inode must not have changed
+ * since the profile ended, in ns since 1970; 0: unknown. False: none is found. */
+bool origin_open(const struct symbolise_options *options, int symfs, uint64_t ended_unix_ns,
+		 struct kept *kept, const struct profile_image *image,
+		 const struct profile_mapping *mapping, struct origin *ret);
+void origin_close(struct origin *origin);
+
+/* For debug_file_open: below the root of the process, the copied tree, the host's. Outside of the
+ * tree it must be trusted (below), or belong to the owner of an untrusted program. `context` is the
+ * struct origin. */
+int origin_open_debug(void *context, const char *path);
+
+/*
+ * Anybody can write the build-id of another file into one of his own. It tells what a file is only
+ * where nobody but root and ourselves can have written the file (file_is_trusted()).
+ */
+bool origin_is_trusted_file(int fd);
+
+/* Which file a process has mapped. */
+struct origin_identity {
+	bool is_trusted;
+	uint64_t inode, device; /* as stat(2) has them; 0: unknown */
+};
+
+/* What it has there now; all zero where that cannot be told. It waits for no file system. */
+struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping);
+
+/* The same of a file that is kept of the process. */
+struct origin_identity origin_ask_kept(struct kept *kept, uint32_t pid,
+				       const struct profile_mapping *mapping);
+
+/* The same of the file that has its path on this host, as far as that has been looked up before: a
+ * process has ended, or was on another host. */
+struct origin_identity origin_ask_here(const struct profile_mapping *mapping);
+
+/* May an open file name what this one is, if the build-ids are the same? */
+bool origin_may_name(const struct origin_identity *identity, int fd);
+
+/* The path without " (deleted)" behind it. */
+struct text origin_path(const struct profile_mapping *mapping);
+
+/* Is it the mapping's, which is known? The kernel keeps 20 bytes, and zeros behind shorter ones. */
+bool origin_has_build_id(const struct profile_mapping *mapping, struct text id);
+
+/* Is it a file that may have symbols? Of those without a path (memfd_create(2)), what is no ELF
+ * file has no build-id. */
+bool origin_is_file(const struct profile_mapping *mapping);
+
+/*
+ * The file in which a process says what it compiled for itself (elf/perf_map.h), and what it is
+ * called there; -1: there is none. Anybody may write into /tmp: the file must be the process's
+ * user's, or root's and readable by all, and neither a symbolic nor a hard link leads to it. Of a
+ * process that has ended it is the one that was not written since, where that process would have
+ * had it. `path` has room for 64 bytes.
+ */
+int origin_open_perf_map(const struct profile_image *image, struct kept *kept, char *path);
+
+/* Keep what that needs of a process when it has ended. It makes calls that may hang. */
+void origin_keep_process(struct kept *kept, uint32_t pid);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the writer and the reader of pprof's profiles agree on: the words of theirs that ours are
+ * told by.
+ */
+#ifndef PROFILE_PPROF_H
+#define PROFILE_PPROF_H
+
+#include "profile/profile.h"
+
+/* Sample types. */
+#define PPROF_ON_CPU  "on-cpu"
+#define PPROF_OFF_CPU "off-cpu"
+#define PPROF_SAMPLES "samples"
+
+/* Labels of samples: numbers, and then strings. */
+#define PPROF_TID     "tid"
+#define PPROF_TGID    "tgid"
+#define PPROF_CPU     "cpu"
+#define PPROF_THREAD  "thread"
+#define PPROF_PROCESS "process"
+#define PPROF_CGROUP  "cgroup"
+#define PPROF_STATE   "state"
+#define PPROF_EVENT   "event"
+
+/* The file of functions of the kernel; those of a module have "[module]". */
+#define PPROF_KERNEL "[kernel]"
+
+/* A pattern of the functions that all waits end in, schedule() and those around it: without them
+ * pprof shows who waits. It is empty where something else would go with them. */
+struct error *pprof_frames_to_drop(const struct profile *profile, char **ret) MUST_CHECK;
+
+#endif

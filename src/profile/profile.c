@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "profile/profile.h"
+
+#include <string.h>
+
+#include "profile/kept.h"
+
+const struct profile_class_row profile_classes[CLASS_COUNT] = {
+#define CLASS_ROW(id, name, letter, off, prose) [CLASS_##id] = { name, letter, off, prose },
+	PROFILE_CLASSES(CLASS_ROW)
+#undef CLASS_ROW
+};
+
+/* Of names; a host has few, and an imported file bounds them by its own size. */
+#define NAME_BYTES_MAX ((size_t)1 << 30)
+
+struct error *profile_create(struct profile **ret)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return &error_no_memory;
+	arena_init(&profile->arena, NAME_BYTES_MAX);
+	names_init(&profile->names, &profile->arena);
+	*ret = profile;
+	return NULL;
+}
+
+void profile_destroy(struct profile *profile)
+{
+	if (!profile)
+		return;
+	for (size_t i = 0; i < profile->histograms.count; i++)
+		histogram_destroy(profile->histograms.items[i].histogram);
+	array_deinit(&profile->frames);
+	array_deinit(&profile->nodes);
+	array_deinit(&profile->mappings);
+	array_deinit(&profile->images);
+	array_deinit(&profile->threads);
+	array_deinit(&profile->events);
+	array_deinit(&profile->samples);
+	array_deinit(&profile->longest);
+	array_deinit(&profile->contenders);
+	array_deinit(&profile->histograms);
+	word_map_deinit(&profile->frame_numbers);
+	word_map_deinit(&profile->node_numbers);
+	word_map_deinit(&profile->sample_numbers);
+	names_deinit(&profile->names);
+	arena_deinit(&profile->arena);
+	kept_release(profile->kept);
+	free(profile);
+}
+
+const struct name *profile_name(struct profile *profile, const void *bytes, size_t length)
+{
+	return names_intern(&profile->names, bytes, length);
+}
+
+/* What makes frames equal, as bytes, is interned like a name: its address stands for all of it. */
+struct frame_key {
+	uint64_t kind, name, module, source, line, address, offset, image, inlined;
+};
+
+struct error *profile_frame(struct profile *profile, const struct frame *frame, uint32_t *ret)
+{
+	const struct frame_key key = {
+		.kind = frame->kind,
+		.name = (uintptr_t)frame->name,
+		.module = (uintptr_t)frame->module,
+		.source = (uintptr_t)frame->source,
+		.line = frame->line,
+		.address = frame->address,
+		.offset = frame->offset,
+		.image = frame->image,
+		.inlined = frame->inlined,
+	};
+	const struct name *bytes = names_intern(&profile->names, &key, sizeof(key));
+	uint32_t *number =
+		bytes ? word_map_at(&profile->frame_numbers, (struct words){ { (uintptr_t)bytes } })
+		      : NULL;
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (profile->frames.count >= NODE_NONE - 1 || !array_push(&profile->frames, *frame))
+			return &error_no_memory;
+		*number = (uint32_t)profile->frames.count - 1;
+	}
+	*ret = *number;
+	return NULL;
+}
+
+struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t frame, uint32_t *ret)
+{
+	uint32_t *number = word_map_at(&profile->node_numbers,
+				       (struct words){ { (uint64_t)parent << 32 | frame } });
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (profile->nodes.count >= NODE_NONE - 1 ||
+		    !array_push(&profile->nodes, (struct node){ parent, frame }))
+			return &error_no_memory;
+		*number = (uint32_t)profile->nodes.count - 1;
+	}
+	*ret = *number;
+	return NULL;
+}
+
+struct error *profile_add(struct profile *profile, const struct sample *sample)
+{
+	const struct words key = { {
+		(uint64_t)sample->thread << 32 | sample->node,
+		(uint64_t)sample->class << 32 | (uint64_t)sample->event << 16 | sample->cpu,
+		0,
+	} };
+	uint32_t *number = word_map_at(&profile->sample_numbers, key);
+	struct sample *known;
+
+	if (!number)
+		return &error_no_memory;
+	if (*number == WORD_MAP_NEW) {
+		if (profile->samples.count >= NODE_NONE - 1 ||
+		    !array_push(&profile->samples, *sample))
+			return &error_no_memory;
+		*number = (uint32_t)profile->samples.count - 1;
+		return NULL;
+	}
+	known = &profile->samples.items[*number];
+	known->ns += sample->ns;
+	known->count += sample->count;
+	known->is_in_progress |= sample->is_in_progress;
+	return NULL;
+}
+
+size_t profile_depth(const struct profile *profile, uint32_t node)
+{
+	size_t depth = 0;
+
+	for (; node != NODE_NONE; node = profile->nodes.items[node].parent)
+		depth++;
+	return depth;
+}
+
+bool profile_is_raw(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->frames.count; i++)
+		if (!profile->frames.items[i].name)
+			return true;
+	return false;
+}
+
+uint64_t profile_total_ns(const struct profile *profile, unsigned classes)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < profile->samples.count; i++)
+		if (classes >> profile->samples.items[i].class & 1)
+			total += profile->samples.items[i].ns;
+	return total;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A profile: which thread spent how long in what, with which stack.
+ *
+ *	profile_create(&profile);
+ *	profile_frame(profile, &(struct frame){ .name = name, ... }, &frame);
+ *	profile_node(profile, NODE_NONE, frame, &node);
+ *	profile_add(profile, &(struct sample){ .thread = t, .node = node, ... });
+ *	profile_destroy(profile);
+ *
+ * Stacks are one tree: a node is a frame and the node of its caller, so a stack is the node of its
+ * innermost frame. A user stack comes first, then the kernel's on top of it, as a flame graph has
+ * them. Equal frames are one frame, equal nodes one node, equal samples add up.
+ *
+ * A profile is *raw* while frames have addresses and no names, and is what the file of a profile
+ * holds in either form. Times are nanoseconds of CLOCK_MONOTONIC.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "base/word_map.h"
+#include "histogram/histogram.h"
+#include "profile/class.h"
+#include "profile/walk_end.h"
+
+/* The names, letters and prose of the classes. */
+struct profile_class_row {
+	const char *name;
+	char letter;
+	bool is_off_cpu;
+	const char *prose;
+};
+extern const struct profile_class_row profile_classes[CLASS_COUNT];
+
+/* --- stacks --- */
+
+enum frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_NOTE, /* none of the program: "[truncated]", "--", a group's name */
+};
+
+/* Equal when all members are. */
+struct frame {
+	enum frame_kind kind;
+	bool inlined;              /* into its caller */
+	const struct name *name;   /* of the function; NULL: not symbolised */
+	const struct name *module; /* path of the file, name of the kernel module; may be NULL */
+	const struct name *source; /* file of the source; may be NULL */
+	uint32_t line;             /* in `source`; 0: unknown */
+	/* Of raw frames the address in the process or in the kernel, of others the one in the file
+	 * where it is known, else 0. Return addresses are the instruction behind the call. */
+	uint64_t address;
+	uint64_t offset; /* from where the function starts */
+	uint32_t image;  /* raw user frames: whose address space, counted from 1; else 0 */
+};
+
+/* No node: an empty stack, and the caller of the outermost frame. */
+#define NODE_NONE UINT32_MAX
+
+struct node {
+	uint32_t parent; /* smaller than its own number, or NODE_NONE */
+	uint32_t frame;
+};
+
+/* --- who --- */
+
+#define BUILD_ID_MAX 20
+
+/* A piece of a file that a process may execute. */
+struct profile_mapping {
+	uint64_t start, end, file_offset;
+	const struct name *path; /* as in /proc/PID/maps, "[vdso]", or "" */
+	uint32_t major, minor;
+	uint64_t inode;
+	uint8_t build_id_length; /* 0: unknown */
+	uint8_t build_id[BUILD_ID_MAX];
+};
+
+/* A program in a process, from its exec until the next or the end. */
+struct profile_image {
+	uint32_t pid;
+	const struct name *exe;                /* the path; may be NULL */
+	uint32_t first_mapping, mapping_count; /* in `mappings`, by start */
+	/* A process that had the number before, or has another program by now: nothing that /proc
+	 * says about the number is about this one. */
+	bool is_over;
+	uint64_t ended_ns; /* by CLOCK_MONOTONIC of this host, if it is over; 0: unknown */
+};
+
+struct profile_thread {
+	uint32_t tid, tgid;
+	const struct name *name, *process; /* comm of the thread and of its leader; never NULL */
+	const struct name *cgroup;         /* path; NULL: unknown */
+	uint32_t image;                    /* counted from 1; 0: none (kernel threads, imports) */
+	bool is_kernel;
+	bool is_accounted;               /* times and switches below are measured */
+	uint64_t begun_ns, ended_ns;     /* when it was first and last watched: wall is between */
+	uint64_t ns[CLASS_COUNT];        /* exact; they add up to wall */
+	uint64_t counts[CLASS_COUNT];    /* stretches of it; of CLASS_ON_CPU, switches away */
+	uint64_t voluntary, involuntary; /* switches as the kernel counts them */
+};
+
+/* --- what --- */
+
+#define CPU_ANY UINT16_MAX
+
+struct sample {
+	uint32_t thread;     /* in `threads` */
+	uint32_t node;       /* in `nodes`, or NODE_NONE */
+	uint16_t class;      /* enum profile_class */
+	uint16_t event;      /* in `events`, of CLASS_EVENT; else 0 */
+	uint16_t cpu;        /* CPU_ANY where CPUs were not told apart */
+	bool is_in_progress; /* it had not ended when the profile did; adds up with those that had
+			      */
+	uint64_t ns;         /* 0 of CLASS_EVENT */
+	uint64_t count;      /* stretches of time, samples taken, or hits */
+};
+
+/* One of the longest single blocks. */
+struct block {
+	uint32_t thread, node;
+	uint16_t class;
+	bool is_in_progress;
+	uint64_t begun_ns, ns;    /* blocked, until it was woken */
+	uint64_t runnable_ns;     /* then waiting for a CPU */
+	const struct name *waker; /* its comm; NULL: unknown, or still blocked */
+	uint32_t waker_tid;
+};
+
+/* Who ran while a thread was runnable. */
+struct contender {
+	uint32_t thread;           /* who waited */
+	const struct name *name;   /* comm of who ran; "" for what was not known any more */
+	const struct name *cgroup; /* of who ran; may be NULL */
+	uint32_t tid;
+	uint64_t ns;
+};
+
+/* How long blocked or runnable stretches of one thread were. */
+struct thread_histogram {
+	uint32_t thread;
+	uint16_t class; /* CLASS_RUNNABLE, or those of blocks */
+	struct histogram *histogram;
+};
+
+/* --- where and how --- */
+
+/* What the programs in the kernel saw and what became of it. */
+struct profile_losses {
+	uint64_t switches; /* seen, of all threads */
+	uint64_t events;   /* stretches, samples and hits of wanted threads */
+	uint64_t kept;     /* of these, in `samples` */
+	/* Waits that had not ended: beside `events`, and in `samples` with what had passed of them.
+	 */
+	uint64_t in_progress;
+	uint64_t filtered; /* too short, too long, of another state, not drawn */
+	uint64_t filtered_ns;
+	uint64_t lost, lost_ns;                    /* no room, for a stack, a sample or a thread */
+	uint64_t user_truncated, kernel_truncated; /* stacks with more frames than were taken */
+	uint64_t walks[WALK_ENDS]; /* over stacks of user space, by how they ended */
+	/* Known again by what stands in their slots; of these, walked as well; of these, others. */
+	uint64_t stacks_recognised, stacks_checked, stacks_wrong; /* the kernel's */
+	uint64_t user_stacks_recognised, user_stacks_checked, user_stacks_wrong;
+	uint64_t
+		missed; /* switches that nobody told of; the kernel's count of run time stands in */
+	/* Threads that there was no room for when they were seen; as far as they ran, in `lost`. */
+	uint64_t threads_lost;
+	/* That were written whenever they were read: their times may have a stretch twice. */
+	uint64_t threads_torn;
+	uint64_t maps_lost; /* records of mappings that the kernel had no room for */
+	/* Of unwind tables that were wanted: files that could not be read, tables and processes
+	 * that found no room, mappings of a process beyond those that it may have. */
+	uint64_t tables_failed, tables_lost, mappings_lost;
+	uint64_t runs, run_ns; /* of the programs, by the kernel's own count */
+	uint64_t own_cpu_ns;   /* CPU time of ctprof itself */
+};
+
+struct profile_meta {
+	const struct name *host, *kernel, *command, *version; /* may be NULL */
+	const struct name *mode; /* "on", "off", "both", or NULL when it was imported */
+	uint64_t captured_at_unix_ns;
+	uint64_t duration_ns;
+	uint64_t on_cpu_period_ns;  /* of on-CPU samples; 0: none were taken */
+	uint64_t off_cpu_period_ns; /* of time-weighted sampling; 0: exact */
+	uint32_t cpus;
+	struct profile_losses losses;
+};
+
+struct profile {
+	struct arena arena; /* of names */
+	struct names names;
+	struct profile_meta meta;
+	struct {
+		ARRAY(struct frame);
+	} frames;
+	struct {
+		ARRAY(struct node);
+	} nodes;
+	struct {
+		ARRAY(struct profile_mapping);
+	} mappings;
+	struct {
+		ARRAY(struct profile_image);
+	} images;
+	struct {
+		ARRAY(struct profile_thread);
+	} threads;
+	struct {
+		ARRAY(const struct name *);
+	} events; /* probes, as they were named */
+	struct {
+		ARRAY(struct sample);
+	} samples;
+	struct {
+		ARRAY(struct block);
+	} longest; /* by length, longest first */
+	struct {
+		ARRAY(struct contender);
+	} contenders;
+	struct {
+		ARRAY(struct thread_histogram);
+	} histograms;
+	struct word_map frame_numbers, node_numbers, sample_numbers; /* by what makes them equal */
+	struct kept *kept; /* of its processes, until they have names (profile/kept.h); or NULL */
+};
+
+struct error *profile_create(struct profile **ret) MUST_CHECK;
+/* Takes NULL. */
+void profile_destroy(struct profile *profile);
+DEFINE_CLEANUP(profile_destroy, struct profile *)
+
+/* The one name with these bytes, which lives as long as the profile; NULL: no memory. */
+const struct name *profile_name(struct profile *profile, const void *bytes, size_t length);
+
+/* The number of the frame that equals `frame`, whose names are the profile's. */
+struct error *profile_frame(struct profile *profile, const struct frame *frame,
+			    uint32_t *ret) MUST_CHECK;
+/* The number of the node that is `frame` called from `parent`. */
+struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t frame,
+			   uint32_t *ret) MUST_CHECK;
+/* Adds to the sample with the same thread, node, class, event and CPU. */
+struct error *profile_add(struct profile *profile, const struct sample *sample) MUST_CHECK;
+
+/* How many frames a stack has. */
+size_t profile_depth(const struct profile *profile, uint32_t node);
+
+/* Is there a frame without a name? */
+bool profile_is_raw(const struct profile *profile);
+
+/* The time of all samples that are of these classes (a bit each). */
+uint64_t profile_total_ns(const struct profile *profile, unsigned classes);
+
+#endif

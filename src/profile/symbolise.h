@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names for the addresses of a profile.
+ *
+ * Kernel frames get theirs from this host's /proc/kallsyms, and those of the vDSO, which is the
+ * kernel's and in no file, from our own: so that is done where the profile was taken
+ * (`symbolise_kernel`, and `only_vdso`), also for a raw one. User frames get theirs where the
+ * profile was taken, while the processes may still be there, or elsewhere by path and build-id, or
+ * inode where there is none (`is_elsewhere`). A frame that no symbol is found for is
+ * "[file+0x...]", and "[unknown]" where not even that is known.
+ */
+#ifndef PROFILE_SYMBOLISE_H
+#define PROFILE_SYMBOLISE_H
+
+#include "base/guard.h"
+#include "profile/profile.h"
+
+/*
+ * Files of users other than root, and what their processes say that they compiled, are read within
+ * a budget: any number of processes can have files that take seconds each. In bytes, of one user
+ * and of all of them together; what is beyond stays without names. Our own are not limited.
+ */
+#define SYMBOLISE_USER_BYTES  ((uint64_t)512 << 20)
+#define SYMBOLISE_USERS_BYTES ((uint64_t)1 << 30)
+
+/* What has no names though it may have some: files, and processes with code of their own. */
+struct symbolise_left {
+	size_t beyond; /* the budget */
+	size_t ended;  /* for it was to end */
+	size_t hangs;  /* for its file system did not answer in time */
+};
+
+struct symbolise_options {
+	bool no_inline;    /* do not look for inlined functions */
+	bool only_vdso;    /* all other frames of processes stay as they are */
+	bool is_elsewhere; /* the processes are not, or not surely, those of this host */
+	const char *symfs; /* look for files below this directory first; NULL: none */
+	void (*progress)(void *context, size_t done, size_t total); /* frames; may be NULL */
+	void *progress_context;
+	/* Asked before each file: are names to end? The rest is left without. NULL: they are not.
+	 */
+	bool (*is_over)(void *context);
+	void *is_over_context;
+	struct symbolise_left *left; /* added to; may be NULL */
+	/* Of symbolise_guard(), where names are looked up again and again; NULL: one of its own. */
+	struct guard *guard;
+};
+
+/* For reading files, whose file systems may not answer. Like guard_create(). */
+struct guard *symbolise_guard(void);
+
+struct error *symbolise_kernel(struct profile *profile) MUST_CHECK;
+struct error *symbolise_user(struct profile *profile,
+			     const struct symbolise_options *options) MUST_CHECK;
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "elf/demangle.h"
+#include "elf/kallsyms.h"
+#include "profile/rewrite.h"
+#include "profile/symbolise.h"
+
+struct kernel {
+	struct profile *profile;
+	const struct kallsyms *symbols;
+	const struct name *core; /* the module of what is in none */
+};
+
+static bool is_raw(const struct frame *frame)
+{
+	return frame->kind == FRAME_KERNEL && !frame->name;
+}
+
+/* Names of the kernel are plain, but may be those of Rust. */
+static const struct name *shown(struct profile *profile, struct text name)
+{
+	char symbol[FUNCTION_NAME_MAX], made[FUNCTION_NAME_MAX];
+	size_t length = name.length < sizeof(symbol) ? name.length : sizeof(symbol) - 1;
+
+	memcpy(symbol, name.bytes, length);
+	symbol[length] = 0;
+	return profile_name(profile, made, demangle(symbol, made));
+}
+
+/* The kernel is elsewhere after each boot, so the address is kept from where its code begins; of
+ * modules nothing tells where theirs does. */
+static struct error *put(void *context, uint32_t number, const struct frame *frame,
+			 enum frame_role role, uint32_t parent, uint32_t *ret)
+{
+	const struct kernel *kernel = context;
+	struct frame named = { .kind = FRAME_KERNEL, .module = kernel->core };
+	struct kallsym symbol;
+
+	(void)number;
+	if (!is_raw(frame))
+		return rewrite_keep(kernel->profile, frame, parent, ret);
+	if (kallsyms_find(kernel->symbols, rewrite_address(frame, role), &symbol)) {
+		named.name = shown(kernel->profile, symbol.name);
+		named.offset = frame->address - symbol.address;
+		if (!symbol.module.length && kallsyms_start(kernel->symbols) &&
+		    symbol.address >= kallsyms_start(kernel->symbols))
+			named.address = frame->address - kallsyms_start(kernel->symbols);
+		if (symbol.module.length)
+			named.module = profile_name(kernel->profile, symbol.module.bytes,
+						    symbol.module.length);
+	} else {
+		named.name = profile_name(kernel->profile, "[unknown]", 9);
+		named.module = NULL;
+	}
+	if (!named.name)
+		return &error_no_memory;
+	return rewrite_keep(kernel->profile, &named, parent, ret);
+}
+
+struct error *symbolise_kernel(struct profile *profile)
+{
+	_cleanup_(kallsyms_destroy) struct kallsyms *symbols = NULL;
+	struct kernel kernel = { .profile = profile };
+	struct error *err;
+	size_t first = 0;
+
+	while (first < profile->frames.count && !is_raw(&profile->frames.items[first]))
+		first++;
+	if (first == profile->frames.count)
+		return NULL;
+	err = kallsyms_read("/proc/kallsyms", &symbols);
+	if (err)
+		return err;
+	kernel.symbols = symbols;
+	kernel.core = profile_name(profile, "[kernel]", 8);
+	if (!kernel.core)
+		return &error_no_memory;
+	return rewrite_stacks(profile, put, &kernel);
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/openmetrics.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "kstats/distribution.h"
+
+static bool is_time(const struct kstats_table *table)
+{
+	return strcmp(table->unit, unit_name(UNIT_NS)) == 0;
+}
+
+/* --- names --- */
+
+struct exported_metric {
+	const struct kstats_table *table;
+	char *family;    /* metrics of one name are a family */
+	bool is_renamed; /* ... which is another than that of the metric */
+	bool is_mixed;   /* others of the family are of other places: labels say which */
+};
+
+struct exported_metrics {
+	ARRAY(struct exported_metric);
+};
+
+/* What is printed under one name and one set of labels: a table, or a row of it. */
+struct series {
+	const struct kstats_table *table;
+	const struct kstats_row *row; /* NULL: all of them together */
+	const char *family;
+	bool is_mixed;
+	char *labels; /* "host=\"a\",cpu=\"0\"", which tell it from others */
+};
+
+struct all_series {
+	ARRAY(struct series);
+};
+
+/* Our own families, besides those that are named by metrics. */
+#define LOST    "ctprof_kstats_lost"
+#define EARLIER "ctprof_kstats_earlier"
+
+/* What stands at the end of names of samples and of units: a family that ended so could be taken
+ * for a part of another one. */
+static const struct text reserved[] = {
+	{ "_bucket", 7 }, { "_count", 6 },   { "_sum", 4 },  { "_created", 8 },
+	{ "_total", 6 },  { "_seconds", 8 }, { "_info", 5 },
+};
+
+static const char *suffix_of(const struct kstats_table *table, const char *family)
+{
+	if (is_time(table))
+		return "_seconds";
+	if (strcmp(family, LOST) == 0 || strcmp(family, EARLIER) == 0)
+		return "_values";
+	for (size_t i = 0; i < array_length(reserved); i++)
+		if (text_ends(text_of(family), reserved[i]))
+			return "_values";
+	return "";
+}
+
+/* Of a character: a control byte, for which there is no escape, or none at all. */
+static bool is_printable(const char *character, size_t wide)
+{
+	const unsigned char first = (unsigned char)character[0],
+			    second = wide > 1 ? (unsigned char)character[1] : 0;
+
+	if (wide == 1)
+		return first == '\n' || (first >= ' ' && first != 0x7f);
+	return wide && !(first == 0xc2 && second < 0xa0);
+}
+
+/* UTF-8 without other control characters than newlines: what they and bytes of no character are
+ * is replaced. NULL: no memory. */
+static char *clean(const char *text)
+{
+	const struct text all = text_of(text);
+	char *cleaned = malloc(all.length * UTF8_REPLACEMENT_LENGTH + 1), *end = cleaned;
+	size_t wide;
+
+	if (!cleaned)
+		return NULL;
+	for (size_t i = 0; i < all.length; i += wide ? wide : 1) {
+		wide = utf8_sequence(all.bytes + i, all.length - i);
+		if (is_printable(all.bytes + i, wide))
+			end = mempcpy(end, all.bytes + i, wide);
+		else
+			end = stpcpy(end, UTF8_REPLACEMENT);
+	}
+	*end = '\0';
+	return cleaned;
+}
+
+/* Letters, digits and "_", which is all that names of families may have. `*ret_is_renamed`: it says
+ * no longer which metric it is. NULL: no memory. */
+static char *family_of(const struct kstats_table *table, bool *ret_is_renamed)
+{
+	_cleanup_free_ char *plain = text_print("ctprof_kstats_%s", table->name);
+	const char *suffix;
+
+	*ret_is_renamed = false;
+	if (!plain)
+		return NULL;
+	for (char *at = plain; *at; at++)
+		if (!isascii(*at) || !(isalnum(*at) || *at == '_')) {
+			*at = '_';
+			*ret_is_renamed = true;
+		}
+	suffix = suffix_of(table, plain);
+	*ret_is_renamed |= !is_time(table) && *suffix;
+	return text_print("%s%s", plain, suffix);
+}
+
+/* --- labels --- */
+
+static void print_escaped(FILE *out, const char *cleaned)
+{
+	for (const char *text = cleaned; *text; text++) {
+		if (*text == '\\' || *text == '"')
+			fputc('\\', out);
+		if (*text == '\n')
+			fputs("\\n", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+static bool print_label(FILE *out, const char *name, const char *value)
+{
+	_cleanup_free_ char *cleaned = clean(value);
+
+	if (!cleaned)
+		return false;
+	fprintf(out, "%s%s=\"", ftell(out) > 0 ? "," : "", name);
+	print_escaped(out, cleaned);
+	fputc('"', out);
+	return true;
+}
+
+/* What the number of a row is called, and the word beside it; NULL: the word says the number better
+ * (a negative one), or there is none. */
+static const struct {
+	const char *number, *word;
+} row_labels[KSTATS_BY_COUNT] = {
+	[KSTATS_BY_CPU] = { "cpu", NULL },
+	[KSTATS_BY_PROCESS] = { "pid", "process" },
+	[KSTATS_BY_CGROUP] = { "cgroup_id", "cgroup" },
+	[KSTATS_BY_RETVAL] = { "retval", NULL },
+	[KSTATS_BY_THREAD] = { "tid", "thread" },
+};
+
+static bool print_row_labels(FILE *out, const struct kstats_table *table,
+			     const struct kstats_row *row)
+{
+	const char *word = row_labels[table->by].word;
+	char number[UNITS_TEXT_MAX];
+
+	snprintf(number, sizeof(number), "%" PRIu64, row->id);
+	if (!print_label(out, row_labels[table->by].number,
+			 !word && row->label ? row->label : number))
+		return false;
+	return !word || print_label(out, word, row->label ? row->label : "");
+}
+
+/* What was measured: values of two places are no distribution of either. */
+static bool print_place_labels(FILE *out, const struct kstats_table *table)
+{
+	const struct {
+		const char *label, *value;
+	} words[] = { { "start", table->start },
+		      { "end", table->end },
+		      { "key", table->scope.key } };
+	bool is_done = true;
+
+	for (size_t i = 0; i < array_length(words) && is_done; i++)
+		is_done = !words[i].value || print_label(out, words[i].label, words[i].value);
+	return is_done;
+}
+
+/* `is_named`: with that of the metric. NULL: no memory. */
+static char *labels_of(const struct exported_metric *metric, const struct kstats_row *row,
+		       bool is_named)
+{
+	const struct kstats_table *table = metric->table;
+	char *labels = NULL;
+	size_t length;
+	FILE *out = open_memstream(&labels, &length);
+	bool is_done = out;
+
+	if (!out)
+		return NULL;
+	if (is_named)
+		is_done = print_label(out, "metric", table->name);
+	if (is_done && table->host)
+		is_done = print_label(out, "host", table->host);
+	if (is_done && metric->is_mixed)
+		is_done = print_place_labels(out, table);
+	/* No label may stand twice. */
+	if (is_done && table->instance && !(row && table->by == KSTATS_BY_PROCESS))
+		is_done = print_label(out, "pid", table->instance);
+	if (is_done && row)
+		is_done = print_row_labels(out, table, row);
+	if (!fclose(out) && is_done)
+		return labels;
+	free(labels);
+	return NULL;
+}
+
+static struct error *add_series(struct all_series *all, const struct exported_metric *metric,
+				const struct kstats_row *row)
+{
+	struct series series = { .table = metric->table,
+				 .row = row,
+				 .family = metric->family,
+				 .is_mixed = metric->is_mixed };
+
+	series.labels = labels_of(metric, row, metric->is_renamed);
+	if (series.labels && array_push(all, series))
+		return NULL;
+	free(series.labels);
+	return &error_no_memory;
+}
+
+/* By family; the same labels in it are the same series. */
+static int compare_series(const void *left, const void *right)
+{
+	const struct series *a = left, *b = right;
+	int order = strcmp(a->family, b->family);
+
+	return order ? order : strcmp(a->labels, b->labels);
+}
+
+/* --- words --- */
+
+/* The name of a sample, and the labels that tell it from others; `bound` may be NULL. */
+static void print_sample(FILE *out, const struct series *s, const char *suffix, const char *bound)
+{
+	fprintf(out, "%s%s", s->family, suffix);
+	if (*s->labels || bound)
+		fprintf(out, "{%s%s", s->labels, *s->labels && bound ? "," : "");
+	if (bound)
+		fprintf(out, "le=\"%s\"", bound);
+	fputs(*s->labels || bound ? "} " : " ", out);
+}
+
+/* Whole ns in seconds, to the last digit. */
+static void format_value(char buffer[UNITS_TEXT_MAX], const struct kstats_table *table,
+			 uint64_t value)
+{
+	if (is_time(table))
+		snprintf(buffer, UNITS_TEXT_MAX, "%" PRIu64 ".%09" PRIu64, value / NS_PER_S,
+			 value % NS_PER_S);
+	else
+		snprintf(buffer, UNITS_TEXT_MAX, "%" PRIu64 ".0", value);
+}
+
+static char *format_sum(char buffer[UNITS_TEXT_MAX], const struct kstats_table *table,
+			const struct kstats_distribution *all)
+{
+	double sum = (double)kstats_sum(all);
+
+	return units_real_digits(buffer, is_time(table) ? sum / NS_PER_S : sum);
+}
+
+/* Of places, in a line that is for people. In it OpenMetrics has an escape for quotes, which the
+ * older text format refuses. */
+static void print_help(FILE *out, const char *text)
+{
+	_cleanup_free_ char *cleaned = clean(text);
+
+	for (char *at = cleaned; at && (at = strchr(at, '"'));)
+		*at = '\'';
+	print_escaped(out, cleaned ? cleaned : "?");
+}
+
+/* --- buckets with bounds --- */
+
+/*
+ * The same bounds in every histogram of a unit, whatever was recorded and by how many bits, and all
+ * of them: who adds up histograms adds up each bound, and one that somebody left out would count as
+ * nothing there. They are the ends of slots of LADDER_BITS, so of finer histograms they are exact.
+ * Of coarser ones a value counts at the end of its slot.
+ */
+#define LADDER_BITS 2
+
+static const struct ladder {
+	uint64_t first, last;
+} time_ladder = { (1ull << 6) - 1, (1ull << 36) - 1 }, /* 64 ns to 69 s */
+	value_ladder = { 0, (1ull << 32) - 1 };
+
+static void print_buckets(FILE *out, const struct series *s, const struct kstats_distribution *all)
+{
+	const struct ladder *ladder = is_time(s->table) ? &time_ladder : &value_ladder;
+	const unsigned last = bucket_slot(ladder->last, LADDER_BITS);
+	char text[UNITS_TEXT_MAX];
+	uint64_t passed = 0;
+	unsigned slot = 0;
+
+	for (unsigned step = bucket_slot(ladder->first, LADDER_BITS); step <= last; step++) {
+		const uint64_t bound = bucket_high(step, LADDER_BITS);
+
+		for (; bucket_high(slot, all->frac_bits) <= bound; slot++)
+			passed += all->slots[slot].count;
+		format_value(text, s->table, bound);
+		print_sample(out, s, "_bucket", text);
+		fprintf(out, "%" PRIu64 "\n", passed);
+	}
+	print_sample(out, s, "_bucket", "+Inf");
+	fprintf(out, "%" PRIu64 "\n", all->count);
+	print_sample(out, s, "_sum", NULL);
+	fprintf(out, "%s\n", format_sum(text, s->table, all));
+	print_sample(out, s, "_count", NULL);
+	fprintf(out, "%" PRIu64 "\n", all->count);
+}
+
+/* --- all of them --- */
+
+static void print_head(FILE *out, const struct series *s)
+{
+	const struct kstats_table *table = s->table;
+
+	fprintf(out, "# TYPE %s histogram\n", s->family);
+	if (is_time(table))
+		fprintf(out, "# UNIT %s seconds\n", s->family);
+	fprintf(out, "# HELP %s ", s->family);
+	print_help(out, table->start && !s->is_mixed ? table->start : table->name);
+	if (table->end && !s->is_mixed) {
+		fputs(" to ", out);
+		print_help(out, table->end);
+	}
+	if (table->frac_bits < LADDER_BITS)
+		fprintf(out, "; %u bits: values count at the end of their slot", table->frac_bits);
+	fputc('\n', out);
+}
+
+static struct error *print_series(FILE *out, const struct series *s)
+{
+	struct kstats_distribution all = { 0 };
+	struct error *err = kstats_distribution_of(s->table, s->row, &all);
+
+	if (!err)
+		print_buckets(out, s, &all);
+	kstats_distribution_clear(&all);
+	return err;
+}
+
+static struct error *check_series(const struct all_series *all)
+{
+	for (size_t i = 1; i < all->count; i++) {
+		const struct kstats_table *table = all->items[i].table;
+
+		if (compare_series(&all->items[i - 1], &all->items[i]) == 0)
+			return error_create("%s stands twice%s%s: merge them first", table->name,
+					    table->host ? " for host " : "",
+					    table->host ? table->host : "");
+	}
+	return NULL;
+}
+
+/*
+ * What is in no bucket, by cause, where anybody counts it. Without a type: of a counter OpenMetrics
+ * has the name without "_total", and the older text format the name with it.
+ */
+static struct error *print_losses(FILE *out, const struct exported_metrics *metrics)
+{
+	bool has_head = false;
+
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct kstats_table *table = metrics->items[i].table;
+		_cleanup_free_ char *labels = labels_of(&metrics->items[i], NULL, true);
+
+		if (!labels)
+			return &error_no_memory;
+		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++) {
+			if (!(table->losses_known & 1u << loss))
+				continue;
+			if (!has_head)
+				fputs("# HELP " LOST "_total events that are in no bucket\n", out);
+			has_head = true;
+			fprintf(out, LOST "_total{%s,cause=\"%s\"} %" PRIu64 "\n", labels,
+				kstats_losses[loss].name, table->losses[loss]);
+		}
+	}
+	return NULL;
+}
+
+static struct error *print_earlier(FILE *out, const struct exported_metrics *metrics)
+{
+	bool has_head = false;
+
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct kstats_table *table = metrics->items[i].table;
+		_cleanup_free_ char *labels = NULL;
+
+		if (!table->earlier_known)
+			continue;
+		labels = labels_of(&metrics->items[i], NULL, true);
+		if (!labels)
+			return &error_no_memory;
+		if (!has_head)
+			fputs("# HELP " EARLIER "_total " KSTATS_EARLIER "\n", out);
+		has_head = true;
+		fprintf(out, EARLIER "_total{%s} %" PRIu64 "\n", labels, table->earlier);
+	}
+	return NULL;
+}
+
+static struct error *print_all(FILE *out, const struct all_series *all,
+			       const struct exported_metrics *metrics)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < all->count; i++) {
+		if (!i || strcmp(all->items[i - 1].family, all->items[i].family) != 0)
+			print_head(out, &all->items[i]);
+		err = print_series(out, &all->items[i]);
+	}
+	if (!err)
+		err = print_losses(out, metrics);
+	if (!err)
+		err = print_earlier(out, metrics);
+	if (!err)
+		fputs("# EOF\n", out);
+	return err;
+}
+
+static int compare_families(const void *left, const void *right)
+{
+	const struct exported_metric *a = left, *b = right;
+
+	return strcmp(a->family, b->family);
+}
+
+/* By family, with what their series are to be told apart by. */
+static struct error *find_metrics(const struct kstats_tables *tables,
+				  struct exported_metrics *metrics)
+{
+	for (size_t i = 0; i < tables->count; i++) {
+		struct exported_metric metric = { .table = tables->items[i] };
+
+		metric.family = family_of(metric.table, &metric.is_renamed);
+		if (!metric.family || !array_push(metrics, metric)) {
+			free(metric.family);
+			return &error_no_memory;
+		}
+	}
+	if (metrics->count)
+		qsort(metrics->items, metrics->count, sizeof(*metrics->items), compare_families);
+	for (size_t at = 0, end; at < metrics->count; at = end) {
+		const struct exported_metric *first = &metrics->items[at];
+		bool is_mixed = false;
+
+		for (end = at;
+		     end < metrics->count && compare_families(first, &metrics->items[end]) == 0;
+		     end++)
+			is_mixed |= !kstats_table_is_same(first->table, metrics->items[end].table);
+		for (size_t i = at; i < end; i++)
+			metrics->items[i].is_mixed = is_mixed;
+	}
+	return NULL;
+}
+
+static void clear_series(struct all_series *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		free(all->items[i].labels);
+	all->count = 0;
+}
+
+/* In their order, each once. */
+static struct error *find_series(const struct exported_metrics *metrics, bool rows,
+				 struct all_series *ret)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < metrics->count; i++) {
+		const struct exported_metric *metric = &metrics->items[i];
+		const struct kstats_table *table = metric->table;
+
+		if (!rows)
+			err = add_series(ret, metric, NULL);
+		for (size_t row = 0; rows && !err && row < table->rows.count; row++)
+			err = add_series(ret, metric, &table->rows.items[row]);
+	}
+	if (err)
+		return err;
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_series);
+	return check_series(ret);
+}
+
+struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, bool rows)
+{
+	struct exported_metrics metrics = { 0 };
+	struct all_series all = { 0 };
+	struct error *err = find_metrics(tables, &metrics);
+
+	/* What is lost is told of each table, whatever rows it has. */
+	if (!err)
+		err = find_series(&metrics, false, &all);
+	if (!err && rows) {
+		clear_series(&all);
+		err = find_series(&metrics, true, &all);
+	}
+	if (!err)
+		err = print_all(out, &all, &metrics);
+	clear_series(&all);
+	for (size_t i = 0; i < metrics.count; i++)
+		free(metrics.items[i].family);
+	array_deinit(&all);
+	array_deinit(&metrics);
+	return err;
+}

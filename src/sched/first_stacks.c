@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/first_stacks.h"
+
+#include <sys/uio.h>
+
+/* Of the process whose number `context` points to. */
+static size_t read_process(void *context, uint64_t address, void *into, size_t size)
+{
+	const pid_t *pid = context;
+	struct iovec here = { .iov_base = into, .iov_len = size };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = size };
+	ssize_t got;
+
+	if (!guard_enter())
+		return 0;
+	got = process_vm_readv(*pid, &here, 1, &there, 1, 0);
+	guard_leave();
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t first_stacks_walk(const struct thread_record *t, const struct unwind_store *store,
+			 const struct unwind_process *process, struct unwind_window *window,
+			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
+{
+	const struct unwind_reader reader = { .word = unwind_window_word,
+					      .context = window,
+					      .only_tables = only_tables };
+	const struct unwind_registers registers = {
+		.ip = t->left_ip,
+		.sp = t->left_sp,
+		.bp = t->left_bp,
+		.bx = t->left_bx,
+	};
+	enum unwind_stop stop;
+	size_t count = unwind_follow(store, process, &registers, &reader, frames, most, &stop);
+
+	/* Without tables, walks by frame pointers are what was asked for. */
+	*ret_end = stack_end_of(!store && stop == UNWIND_NO_PROCESS ? UNWIND_POINTER_END : stop);
+	return count;
+}
+
+static size_t walk(const struct thread_record *t, const struct unwinder *unwinder, bool only_tables,
+		   size_t most, uint64_t *frames, enum stack_end *ret_end)
+{
+	pid_t pid = (pid_t)t->tgid;
+	struct unwind_window window = { .read = read_process, .context = &pid };
+	struct unwind_process process = { 0 };
+
+	guard_about(t->tgid);
+	if (unwinder)
+		unwinder_process(unwinder, t->tgid, &process);
+	return first_stacks_walk(t, unwinder ? unwinder_store(unwinder) : NULL, &process, &window,
+				 only_tables, most, frames, ret_end);
+}
+
+/* Does it still do what it did when it was looked at? */
+static bool is_where_it_was(const struct thread_record *t)
+{
+	return t->since == t->looked && t->class != CLASS_ON_CPU && !(t->flags & THREAD_ENDED);
+}
+
+/* Has it no stack yet, or one whose walk knew too little? */
+static bool lacks_stack(const struct profile_chunks *chunks, uint32_t stack)
+{
+	const __u64 *frames;
+	enum stack_end end;
+
+	return stack == STACK_NONE ||
+	       (profile_chunks_stack(chunks, stack, &frames, &end) && end == STACK_INCOMPLETE);
+}
+
+static void take(struct first_stacks *stacks, struct thread_record *t)
+{
+	uint64_t frames[PROFILE_USER_FRAMES_MAX];
+	uint32_t before = t->user_stack, stack;
+	enum stack_end end;
+	size_t depth;
+
+	depth = walk(t, stacks->unwinder, stacks->only_tables, stacks->most_frames, frames, &end);
+	if (!is_where_it_was(t) || (before && end == STACK_INCOMPLETE))
+		return;
+	stack = profile_chunks_put(stacks->chunks, frames, depth, end);
+	if (stack > STACK_LOST && is_where_it_was(t))
+		__atomic_compare_exchange_n(&t->user_stack, &before, stack, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+}
+
+static void take_rest(void *context)
+{
+	struct first_stacks *stacks = context;
+	const uint32_t count = stacks->chunks->state->next_thread;
+
+	while (stacks->next < count) {
+		struct thread_record *t = profile_chunks_thread(stacks->chunks, stacks->next++);
+
+		if (t && t->left_ip && t->is_kept && is_where_it_was(t) &&
+		    lacks_stack(stacks->chunks, t->user_stack))
+			take(stacks, t);
+	}
+}
+
+void first_stacks_take(struct first_stacks *stacks)
+{
+	stacks->next = 1;
+	while (!guard_run(stacks->guard, take_rest, stacks, NULL))
+		;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * User stacks of threads that are off the CPU, and had not been looked at when they left it: before
+ * anybody watched, or when stacks are taken late; or when too little was known of their process.
+ *
+ * A program can read the memory of the current thread only, and these may not run for hours. Their
+ * registers are known (struct thread_record), and their stacks can be read from outside
+ * (process_vm_readv(2)), and walked as src/sched/user_stack.bpf.h does it. A thread that runs
+ * meanwhile keeps its kernel stack alone for that wait.
+ */
+#ifndef SCHED_FIRST_STACKS_H
+#define SCHED_FIRST_STACKS_H
+
+#include "base/guard.h"
+#include "process/unwinder.h"
+#include "sched/profile_memory.h"
+#include "unwind/follow.h"
+#include "unwind/window.h"
+
+struct first_stacks {
+	struct profile_chunks *chunks;
+	const struct unwinder *unwinder; /* NULL: walks go by frame pointers */
+	struct guard *guard; /* for reading memory; NULL: a thread that hangs, hangs us */
+	bool only_tables;    /* never by frame pointers */
+	unsigned most_frames;
+	uint32_t next; /* number of a thread, in a pass */
+};
+
+/* For all threads that the records tell of. One whose memory cannot be read in time has none yet.
+ */
+void first_stacks_take(struct first_stacks *stacks);
+
+/*
+ * The stack of one thread, by the registers in its record and the memory that `window` reads:
+ * at most `most` > 0 frames, innermost first. Returns how many, and how the walk ended. The
+ * registers and the memory are the thread's own, and may be anything. `store` NULL: by frame
+ * pointers.
+ */
+size_t first_stacks_walk(const struct thread_record *t, const struct unwind_store *store,
+			 const struct unwind_process *process, struct unwind_window *window,
+			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end);
+
+#endif

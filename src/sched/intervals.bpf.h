@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What threads do from one switch to the next: an interval begins when a thread leaves its CPU,
+ * with its state and its stacks, and ends when it gets one.
+ *
+ * All intervals are known to the nanosecond, and end where the next begins: the times of a thread
+ * add up to the time it was watched.
+ */
+#ifndef SCHED_INTERVALS_BPF_H
+#define SCHED_INTERVALS_BPF_H
+
+#include "sched/counting.bpf.h"
+#include "sched/longest.bpf.h"
+#include "sched/runners.bpf.h"
+#include "sched/switch_stacks.bpf.h"
+
+/* --- what it does --- */
+
+static __always_inline __u32 sleep_class(__u32 state, bool is_io)
+{
+	if (state & TASK_PARKED)
+		return CLASS_PARKED;
+	if (state & TASK_TRACED)
+		return CLASS_TRACED;
+	if (state & TASK_STOPPED)
+		return CLASS_STOPPED;
+	if (is_io)
+		return CLASS_IO_WAIT;
+	if (state & TASK_INTERRUPTIBLE)
+		return CLASS_INTERRUPTIBLE;
+	if (state & TASK_NOLOAD)
+		return CLASS_IDLE;
+	return CLASS_UNINTERRUPTIBLE;
+}
+
+static __always_inline __u32 class_of(struct task_struct *task, __u32 state)
+{
+	return is_queued(task) ? CLASS_RUNNABLE
+			       : sleep_class(state, BPF_CORE_READ_BITFIELD(task, in_iowait));
+}
+
+/* --- what it counts for --- */
+
+/* Is this interval to be kept? It is decided when it begins, so that only those have stacks. */
+static __always_inline bool is_drawn(struct thread_record *t, __u32 cpu)
+{
+	if (!config.wants_off_cpu || config.only_times ||
+	    !(wants(t->class) || wants(CLASS_RUNNABLE)) || !is_on_wanted_cpu(cpu))
+		return false;
+	return !config.keep_below || bpf_get_prandom_u32() < config.keep_below;
+}
+
+/* How often a sum that had `*debt` left over crosses the period. */
+static __always_inline __u64 periods(__u64 *debt, __u64 ns)
+{
+	__u64 sum = *debt + ns, times;
+
+	if (sum < config.period_ns) {
+		*debt = sum;
+		return 0;
+	}
+	times = sum / config.period_ns;
+	*debt = sum - times * config.period_ns;
+	return times;
+}
+
+/* Hours, times a million, are more than 64 bits have. */
+static __always_inline __u64 scaled(__u64 ns)
+{
+	return ns < 1ull << 44 ? ns * config.keep_scale / 1000 : ns / 1000 * config.keep_scale;
+}
+
+/* What an interval that was kept counts for. False: nothing. */
+static __always_inline bool weigh(struct thread_record *t, struct count_value *value)
+{
+	__u64 times;
+
+	if (!value->count && !value->runnable_count)
+		return false;
+	if (config.keep_below) {
+		value->ns = scaled(value->ns);
+		value->runnable_ns = scaled(value->runnable_ns);
+		/* 3.3 stretches are 3 or 4. */
+		times = (config.keep_scale + bpf_get_prandom_u32() % 1000) / 1000;
+		value->count *= times;
+		value->runnable_count *= times;
+		return true;
+	}
+	if (!config.period_ns)
+		return true;
+	value->count = value->count ? periods(&t->blocked_debt, value->ns) : 0;
+	value->runnable_count =
+		value->runnable_count ? periods(&t->runnable_debt, value->runnable_ns) : 0;
+	value->ns = value->count * config.period_ns;
+	value->runnable_ns = value->runnable_count * config.period_ns;
+	return value->count || value->runnable_count;
+}
+
+/* --- the end of an interval --- */
+
+/* Who gets the CPU the first time does not come by sched_exit: its stacks are empty. */
+static __always_inline void postpone(const struct count_key *key, const struct count_value *value,
+				     struct profile_counts *counts)
+{
+	struct pending_count *p = pending_here();
+
+	if (!p)
+		return;
+	if (p->is_there)
+		count_in(&p->key, &p->value, counts);
+	p->key = *key;
+	p->key.user_stack = STACK_NONE;
+	p->key.kernel_stack = STACK_NONE;
+	p->value = *value;
+	p->is_there = 1;
+}
+
+static __always_inline void keep(struct thread_record *t, __u32 number, __u64 blocked_ns,
+				 __u64 runnable_ns, struct profile_counts *counts)
+{
+	bool is_blocked = t->class != CLASS_RUNNABLE;
+	struct count_key key = { .thread = number,
+				 .class = t->class,
+				 .user_stack = t->user_stack,
+				 .kernel_stack = t->kernel_stack,
+				 .cpu = config.by_cpu ? t->cpu + 1u : 0 };
+	struct count_value value = { 0 };
+
+	if (is_blocked && wants(t->class)) {
+		value.ns = blocked_ns;
+		value.count = 1;
+	}
+	if (wants(CLASS_RUNNABLE)) {
+		value.runnable_ns = runnable_ns;
+		value.runnable_count = 1;
+	}
+	if (!weigh(t, &value)) {
+		counts->filtered++;
+		counts->filtered_ns += blocked_ns + runnable_ns;
+		return;
+	}
+	if (config.wants_wakers && is_blocked) {
+		key.waker = t->waker;
+		key.waker_user_stack = t->waker_user_stack;
+		key.waker_kernel_stack = t->waker_kernel_stack;
+	}
+	if (config.is_late) {
+		postpone(&key, &value, counts);
+		return;
+	}
+	if (t->user_stack == STACK_LOST || t->kernel_stack == STACK_LOST) {
+		lose(counts, value.ns + value.runnable_ns);
+		return;
+	}
+	count_in(&key, &value, counts);
+}
+
+static __always_inline void end_interval(struct thread_record *t, __u32 number, __u64 now,
+					 struct profile_counts *counts)
+{
+	__u64 all = now - t->since, runnable_ns = 0, blocked_ns;
+
+	if (t->class == CLASS_RUNNABLE)
+		runnable_ns = all;
+	else if (t->woken > t->since && t->woken < now)
+		runnable_ns = now - t->woken;
+	blocked_ns = all - runnable_ns;
+	if (t->class != CLASS_RUNNABLE) {
+		t->ns[t->class & 15] += blocked_ns;
+		t->counts[t->class & 15]++;
+	}
+	t->ns[CLASS_RUNNABLE] += runnable_ns;
+	t->counts[CLASS_RUNNABLE]++;
+	if (!(t->flags & THREAD_WANTED) || !config.wants_off_cpu)
+		return;
+	counts->events++;
+	/* The times of the thread are all there is to know. */
+	if (config.only_times) {
+		counts->kept++;
+		return;
+	}
+	if (!t->is_kept || all < config.min_ns || all > config.max_ns) {
+		counts->filtered++;
+		counts->filtered_ns += all;
+		return;
+	}
+	if (config.wants_histograms) {
+		if (t->class != CLASS_RUNNABLE && wants(t->class))
+			count_slot(number, t->class, blocked_ns);
+		if (wants(CLASS_RUNNABLE))
+			count_slot(number, CLASS_RUNNABLE, runnable_ns);
+	}
+	if (config.longest && t->class != CLASS_RUNNABLE && wants(t->class))
+		note_longest(t, number, blocked_ns, runnable_ns);
+	if (config.wants_runners && runnable_ns)
+		count_runners(number, now - runnable_ns, now);
+	keep(t, number, blocked_ns, runnable_ns, counts);
+}
+
+static __always_inline void end_record(struct thread_record *t, __u32 number,
+				       struct profile_counts *counts)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (t->class == CLASS_ON_CPU)
+		t->ns[CLASS_ON_CPU] += now - t->since;
+	else
+		end_interval(t, number, now, counts);
+	t->since = now;
+	t->ended = now;
+	t->flags |= THREAD_ENDED;
+}
+
+/* --- on and off the CPU --- */
+
+/*
+ * It leaves the CPU and nobody told that it got it: a program does not run inside itself, nor does
+ * every kernel run programs for every thread. The kernel's own count says for how long it ran.
+ */
+static __always_inline void catch_up(struct task_struct *task, struct thread_record *t,
+				     __u32 number, __u64 now, struct profile_counts *counts)
+{
+	__u64 ran = task->se.sum_exec_runtime - t->run_time;
+	__u64 from = ran < now - t->since ? now - ran : t->since;
+
+	counts->missed++;
+	end_interval(t, number, from, counts);
+	t->since = from;
+	t->class = CLASS_ON_CPU;
+}
+
+/* One that was moved to another cgroup begins anew, as one that is wanted or not. */
+static __always_inline void see_cgroup(struct task_struct *task, struct profile_counts *counts)
+{
+	struct watched *w = watched_of(task);
+	struct thread_record *t;
+
+	if (!w || w->watch < WATCH_YES || w->css_set == (__u64)task->cgroups)
+		return;
+	t = w->number ? thread_at(w->number) : 0;
+	if (t)
+		end_record(t, w->number, counts);
+	/* The record may be another thread's from now on. */
+	w->number = 0;
+	w->watch = WATCH_NEW;
+}
+
+/*
+ * As the kernel counts it. Who wanted to sleep and was kept from that by a signal is shown as one
+ * that can run (since Linux 6.15), and is counted among those that wanted to.
+ */
+static __always_inline bool is_voluntary(struct task_struct *prev, const struct thread_record *t,
+					 bool is_preempted, __u32 state)
+{
+	return !is_preempted && (state || prev->nvcsw != t->nvcsw);
+}
+
+static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool is_preempted,
+				      __u32 state, __u64 now, struct profile_counts *counts)
+{
+	struct watched *w;
+	struct thread_record *t;
+
+	if (config.cgroup)
+		see_cgroup(prev, counts);
+	w = watched_of(prev);
+	if (!w)
+		return;
+	if (claim(w))
+		w->watch = begin_watching(prev, w, now, CLASS_ON_CPU);
+	else if (is_being_described(w) && note_move(w, now, class_of(prev, state)))
+		return;
+	if (w->watch == WATCH_NEW || (w->watch == WATCH_NO && !w->number))
+		return;
+	t = thread_at(w->number);
+	if (!w->number || !t) {
+		w->since = now;
+		return;
+	}
+	if (config.wants_runners && t->class == CLASS_ON_CPU)
+		note_run(w->number, t->since, now);
+	if (t->class != CLASS_ON_CPU)
+		catch_up(prev, t, w->number, now, counts);
+	t->ns[CLASS_ON_CPU] += now - t->since;
+	t->counts[CLASS_ON_CPU]++;
+	if (is_voluntary(prev, t, is_preempted, state))
+		t->voluntary++;
+	else
+		t->involuntary++;
+	t->nvcsw = prev->nvcsw;
+	t->since = now;
+	t->run_time = prev->se.sum_exec_runtime;
+	t->woken = 0;
+	t->class = class_of(prev, state);
+	t->cpu = bpf_get_smp_processor_id();
+	t->user_stack = STACK_NONE;
+	t->kernel_stack = STACK_NONE;
+	t->waker = 0;
+	if (config.wants_wakers)
+		t->waker_user_stack = t->waker_kernel_stack = STACK_NONE;
+	if (state & TASK_DEAD) {
+		t->ended = now;
+		t->flags |= THREAD_ENDED;
+		return;
+	}
+	if (w->watch != WATCH_YES)
+		return;
+	t->is_kept = is_drawn(t, t->cpu);
+	if (t->is_kept && !config.is_late)
+		take_stacks(ctx, prev, is_preempted, w, t, counts);
+}
+
+static __always_inline void enter_cpu(struct task_struct *next, __u64 now,
+				      struct profile_counts *counts)
+{
+	struct watched *w = watched_of(next);
+	struct thread_record *t;
+
+	if (!w || (is_being_described(w) && note_move(w, now, CLASS_ON_CPU)))
+		return;
+	if (w->watch == WATCH_NEW || (w->watch == WATCH_NO && !w->number))
+		return;
+	t = thread_at(w->number);
+	if (!w->number || !t) {
+		counts->events++;
+		lose(counts, now - w->since);
+		return;
+	}
+	if (t->class != CLASS_ON_CPU)
+		end_interval(t, w->number, now, counts);
+	else if (t->since != t->begun)
+		t->flags |= THREAD_UNSEEN;
+	t->class = CLASS_ON_CPU;
+	t->since = now;
+	t->cpu = bpf_get_smp_processor_id();
+}
+
+#endif

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Where threads spend their time, added up in the kernel: on their CPUs, waiting for one, blocked.
+ *
+ * One program at sched_switch sees each interval begin and end: who leaves the CPU begins one, with
+ * its state and its stacks, who gets it ends one. sched_wakeup tells when a blocked thread could
+ * run again. Nothing is sent to user space, which reads what was added up when it likes: what goes
+ * on is in the records of the threads.
+ *
+ * All of a thread's intervals are known to the nanosecond, and end where the next begins: its times
+ * add up to the time it was watched.
+ */
+#include "sched/intervals.bpf.h"
+
+char programs_license[] SEC("license") = "Dual BSD/GPL";
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	bool is_preempted = ctx[0];
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	struct profile_counts *counts = counts_here();
+	__u64 now = bpf_ktime_get_ns();
+	__u32 task_state;
+
+	if (!counts || (state.until && now > state.until))
+		return 0;
+	counts->running = (__u64)next->pid + 1;
+	/* Before Linux 5.18 a wake-up on another CPU may have changed it by now. */
+	if (config.has_previous_state)
+		task_state = ctx[3];
+	else
+		task_state = prev->__state;
+	if (prev->pid) {
+		counts->switches++;
+		leave_cpu(ctx, prev, is_preempted, task_state, now, counts);
+	}
+	if (next->pid)
+		enter_cpu(next, now, counts);
+	return 0;
+}
+
+/*
+ * The thread that has just got the CPU is where it was when it left it, and can be looked at: so
+ * what is sampled by time pays for stacks only when it is a sample (Linux 6.16).
+ */
+SEC("tp_btf/sched_exit_tp")
+int on_switched(__u64 *ctx)
+{
+	struct pending_count *p = pending_here();
+	struct profile_counts *counts = counts_here();
+	struct scratch *scratch = scratch_of(SCRATCH_LATE);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct user_registers regs = { 0 };
+	struct watched *w;
+	__u32 frames, own;
+
+	if (!p || !p->is_there || !counts || !scratch)
+		return 0;
+	p->is_there = 0;
+	w = watched_of(task);
+	if (w && w->number == p->key.thread) {
+		begin_epoch(w);
+		if (config.kernel_depth)
+			p->key.kernel_stack = number_walk(
+				scratch, walk_here(ctx, scratch, SITE_LATE, &own), counts, &frames);
+		if (config.user_depth && has_user_space(task) && user_registers(task, &regs))
+			p->key.user_stack = user_stack(task, tgid_of(task), scratch, &regs,
+						       &w->user_stack, counts);
+	}
+	if (p->key.user_stack == STACK_LOST || p->key.kernel_stack == STACK_LOST)
+		lose(counts, p->value.ns + p->value.runnable_ns);
+	else
+		count_in(&p->key, &p->value, counts);
+	return 0;
+}
+
+/* It can run from now on. Once it is queued: a wake-up may be called for before the thread has left
+ * its CPU, and is carried out after that. */
+SEC("tp_btf/sched_wakeup")
+int on_wakeup(__u64 *ctx)
+{
+	struct watched *w = watched_of((void *)ctx[0]);
+	struct thread_record *t;
+
+	if (!w || !w->number)
+		return 0;
+	t = thread_at(w->number);
+	if (t && !t->woken)
+		t->woken = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* --- threads that come, become another program, or get another name --- */
+
+/* Called by the parent in copy_process(), where it holds no locks and may not be preempted, before
+ * the new task runs (kernel/fork.c). */
+SEC("tp_btf/task_newtask")
+int on_new_task(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0], *maker = bpf_get_current_task_btf();
+	struct target_match unknown = { 0 };
+	struct watched *parent, *w;
+	struct thread_record *t;
+	__u8 kin = KIN_UNKNOWN;
+	int watch;
+
+	/* The idle task of a CPU that comes online (fork_idle()). */
+	if (!task->pid)
+		return 0;
+	/* The iterator may not have seen the parent yet. */
+	parent = place_of(maker);
+	w = place_of(task);
+	inherit_mappings(tgid_of(maker), tgid_of(task));
+	if (config.only_targets)
+		kin = kin_of_child(maker, parent ? &parent->match : &unknown);
+	if (!w)
+		lose_place(task, kin, true);
+	if (w && !state.follows)
+		w->match.kin = kin;
+	/* A task that ended before on_switch is attached would stay runnable for ever. Those that
+	 * live longer are found by the iterator. */
+	if (!w || !state.follows || !claim(w))
+		return 0;
+	w->match.kin = kin;
+	watch = begin_watching(task, w, bpf_ktime_get_ns(), CLASS_RUNNABLE);
+	t = w->number ? thread_at(w->number) : 0;
+	/* It waits for its first CPU from here on, where it has no stack yet. */
+	if (t && watch == WATCH_YES) {
+		t->cpu = bpf_get_smp_processor_id();
+		t->is_kept = is_drawn(t, t->cpu);
+	}
+	w->watch = watch;
+	return 0;
+}
+
+/* Called by the task itself, which holds no locks and may not be preempted here (fs/exec.c). */
+SEC("tp_btf/sched_process_exec")
+int on_exec(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u64 now = bpf_ktime_get_ns();
+	struct watched *w = place_of(task);
+	struct thread_record *t;
+
+	forget_mappings(tgid_of(task));
+	if (!w)
+		lose_place(task, KIN_UNKNOWN, true);
+	if (w && claim(w))
+		w->watch = begin_watching(task, w, now, CLASS_ON_CPU);
+	if (!w || w->watch < WATCH_YES)
+		return 0;
+	t = w->number ? thread_at(w->number) : 0;
+	/* One that was made by this exec's own look is that of the new program already. */
+	if (t && t->begun == now)
+		return 0;
+	/* The record may be given to another thread: samples must not be added to it. */
+	w->number = 0;
+	if (t) {
+		t->ns[CLASS_ON_CPU] += now - t->since;
+		t->since = now;
+		t->ended = now;
+		t->flags |= THREAD_ENDED;
+	}
+	if (w->match.is_command)
+		w->match.kin = KIN_TARGET;
+	w->watch = begin_watching(task, w, now, CLASS_ON_CPU);
+	return 0;
+}
+
+/*
+ * Where no program sees switches, these tell ends. A thread is sampled until its last switch, which
+ * is later than sched_process_exit: its record stays until the task is freed, when nothing can
+ * refer to it any more (delayed_put_task_struct() in kernel/exit.c).
+ */
+SEC("tp_btf/sched_process_exit")
+int on_exit(__u64 *ctx)
+{
+	struct watched *w = watched_of((void *)ctx[0]);
+	struct thread_record *t = w && w->number ? thread_at(w->number) : 0;
+
+	if (t)
+		t->ended = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int on_freed(__u64 *ctx)
+{
+	struct watched *w = watched_of((void *)ctx[0]);
+	struct thread_record *t = w && w->number ? thread_at(w->number) : 0;
+
+	if (!t)
+		return 0;
+	w->number = 0;
+	if (!t->ended)
+		t->ended = bpf_ktime_get_ns();
+	t->flags |= THREAD_ENDED;
+	return 0;
+}
+
+/* An exec gives the name of the program before it is one: what was before keeps its own. */
+static __always_inline bool is_in_exec(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
+SEC("tp_btf/task_rename")
+int on_rename(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct watched *w = watched_of(task);
+	struct profile_counts *counts = counts_here();
+	struct thread_record *t;
+
+	if (!w || w->watch < WATCH_YES || is_in_exec(task))
+		return 0;
+	t = w->number ? thread_at(w->number) : 0;
+	if (t)
+		bpf_probe_read_kernel_str(t->name, sizeof(t->name), (void *)ctx[1]);
+	/* Whether it is wanted is found anew when it leaves the CPU, with its new name. It may be
+	 * asleep, and have its name from somebody else. */
+	if (config.has_comm) {
+		if (t && counts)
+			end_record(t, w->number, counts);
+		w->number = 0;
+		w->watch = WATCH_NEW;
+	}
+	return 0;
+}
+
+/* --- threads that were there before --- */
+
+static __always_inline void first_stack(struct task_struct *task, struct thread_record *t)
+{
+	struct scratch *scratch = scratch_of(SCRATCH_TASKS);
+	struct profile_counts *counts = counts_here();
+	struct user_registers regs = { 0 };
+	__u32 frames;
+
+	if (!scratch || !counts)
+		return;
+	if (config.kernel_depth)
+		t->kernel_stack = number_walk(
+			scratch, bpf_get_task_stack(task, scratch->kernel, KERNEL_STACK_BYTES, 0),
+			counts, &frames);
+	if (config.user_depth && has_user_space(task) && user_registers(task, &regs))
+		left_user_space(t, &regs);
+}
+
+/* What is asked for when a reading wants the stacks of waits that go on. */
+static __always_inline void look_again(struct task_struct *task, struct watched *w)
+{
+	struct thread_record *t = w->watch == WATCH_YES && w->number ? thread_at(w->number) : 0;
+
+	/* That of a zombie may be another thread's by now. */
+	if (t && t->tid == tid_of(task) && t->is_kept && t->class != CLASS_ON_CPU &&
+	    !t->kernel_stack && !is_on_cpu(task))
+		first_stack(task, t);
+}
+
+/* Is it running? Uses what on_switch() last recorded on that CPU: task->on_cpu is cleared only when
+ * the switch is over (finish_task() in kernel/sched/core.c). */
+static __always_inline bool is_running(struct task_struct *task)
+{
+	__u32 zero = 0;
+	struct profile_counts *counts =
+		bpf_map_lookup_percpu_elem(&counters, &zero, task->thread_info.cpu);
+
+	return counts && counts->running ? counts->running == (__u64)task->pid + 1
+					 : is_on_cpu(task);
+}
+
+static __always_inline __u32 class_now(struct task_struct *task)
+{
+	return is_running(task) ? CLASS_ON_CPU : class_of(task, task->__state);
+}
+
+/* It has been doing this since t->since. */
+static __noinline int begin_first(struct task_struct *task, struct thread_record *t, __u32 class)
+{
+	if (!task || !t)
+		return 0;
+	t->class = class;
+	t->cpu = task->thread_info.cpu;
+	t->user_stack = STACK_NONE;
+	t->kernel_stack = STACK_NONE;
+	t->is_kept = class != CLASS_ON_CPU && t->flags & THREAD_WANTED && is_drawn(t, t->cpu);
+	if (t->is_kept)
+		first_stack(task, t);
+	return 0;
+}
+
+/* It was switched while it was described. */
+static __noinline int correct(struct task_struct *task, struct watched *w)
+{
+	struct thread_record *t;
+	__u64 moved;
+
+	if (!task || !w)
+		return 0;
+	moved = w->moved;
+	w->since = moved;
+	t = w->number ? thread_at(w->number) : 0;
+	if (!t)
+		return 0;
+	if (moved > t->since) {
+		t->ns[t->class & 15] += moved - t->since;
+		t->since = moved;
+	}
+	/* That wake-up ended the wait before. */
+	if (t->woken <= moved)
+		t->woken = 0;
+	if (w->moved_class != CLASS_ON_CPU && task->__state & TASK_DEAD) {
+		t->ended = moved;
+		t->flags |= THREAD_ENDED;
+	}
+	return begin_first(task, t, w->moved_class);
+}
+
+#define MOVES 4 /* switches while one thread is described; describing takes microseconds */
+
+static __always_inline void publish(struct task_struct *task, struct watched *w, __u32 watch)
+{
+	for (int i = 0; i < MOVES; i++) {
+		if (__sync_val_compare_and_swap(&w->watch, WATCH_BUSY, watch) == WATCH_BUSY)
+			return;
+		__sync_val_compare_and_swap(&w->watch, WATCH_MOVED, WATCH_BUSY);
+		correct(task, w);
+	}
+	w->watch = watch;
+}
+
+/*
+ * Each thread, after the other programs are attached: what it does now, and with which stack. Again
+ * when stacks are wanted of waits in progress that have none, and when storage was short.
+ *
+ * The other programs may see the thread at the same time. Whoever claims it first describes it. A
+ * switch that looked before the claim has told is_running() by the time the record is made, and one
+ * after the claim leaves a note.
+ */
+SEC("iter/task")
+int see_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_record *t;
+	struct watched *w;
+	__u32 class;
+	int watch;
+
+	if (!task || !task->pid)
+		return 0;
+	w = place_of(task);
+	if (!w) {
+		lose_place(task, KIN_UNKNOWN, !state.has_walked);
+		return 0;
+	}
+	if (!claim(w)) {
+		look_again(task, w);
+		return 0;
+	}
+	class = class_now(task);
+	watch = begin_watching(task, w, bpf_ktime_get_ns(), class);
+	t = w->number ? thread_at(w->number) : 0;
+	begin_first(task, t, class);
+	if (t && (class == CLASS_ON_CPU) != is_running(task))
+		begin_first(task, t, class_now(task));
+	publish(task, w, watch);
+	return 0;
+}
+
+/* --- who woke it --- */
+
+#define STACK_BYTES (16u << 10) /* THREAD_SIZE, or less */
+
+/*
+ * An interrupt has a stack of its own, unless it came in user space: then it uses the thread's,
+ * which is empty but for the registers, and those say that it is no system call (arch/x86/entry:
+ * orig_ax is -1). A page fault looks the same, and hardly ever wakes anybody.
+ */
+static __always_inline bool is_in_interrupt(const void *ctx, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	/* The registers are at the far end of its stack. */
+	if ((__u64)regs - (__u64)ctx >= STACK_BYTES)
+		return true;
+	if (task->flags & PF_KTHREAD)
+		return false;
+	return bpf_core_field_exists(regs->orig_ax) && (long)BPF_CORE_READ(regs, orig_ax) == -1;
+}
+
+/* Called where the waker is, before sched_wakeup, which may be called on the CPU of who is woken.
+ */
+SEC("tp_btf/sched_waking")
+int on_waking(__u64 *ctx)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct watched *w = watched_of((void *)ctx[0]), *waker;
+	struct scratch *scratch = scratch_of(SCRATCH_WAKING);
+	struct profile_counts *counts = counts_here();
+	struct user_registers regs = { 0 };
+	struct thread_record *t;
+
+	if (!w || w->watch != WATCH_YES || !w->number || !scratch || !counts)
+		return 0;
+	t = thread_at(w->number);
+	if (!t || t->woken || !t->is_kept)
+		return 0;
+	waker = watched_of(current);
+	t->in_interrupt = is_in_interrupt(ctx, current);
+	/* Who was interrupted has nothing to do with it. */
+	t->waker = waker && current->pid && !t->in_interrupt ? waker->number : 0;
+	if (!config.wants_wakers)
+		return 0;
+	t->waker_kernel_stack = config.kernel_depth
+					? kernel_stack_now(ctx, scratch, SITE_WAKING, counts)
+					: STACK_NONE;
+	t->waker_user_stack = STACK_NONE;
+	if (config.user_depth && !t->in_interrupt && has_user_space(current) &&
+	    user_registers(current, &regs))
+		t->waker_user_stack =
+			user_stack(current, tgid_of(current), scratch, &regs, 0, counts);
+	return 0;
+}
+
+/* --- on the CPU, now and then; and probes --- */
+
+static __always_inline bool is_entry_event(__u32 event)
+{
+	__u8 *is_entry = bpf_map_lookup_elem(&entry_events, &event);
+
+	return is_entry && *is_entry;
+}
+
+static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 class, __u32 event,
+				      __u64 ns, bool has_kernel)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct watched *w = watched_of(task);
+	struct profile_counts *counts = counts_here();
+	struct scratch *scratch = scratch_of(user);
+	struct count_value value = { .ns = ns, .count = 1 };
+	struct count_key key = { .class = class, .event = event };
+	struct user_registers regs = { 0 };
+	__u32 cpu = bpf_get_smp_processor_id(), frames;
+
+	if (!counts || !scratch || !task->pid || !w || w->watch != WATCH_YES ||
+	    !is_on_wanted_cpu(cpu) || (state.until && bpf_ktime_get_ns() > state.until))
+		return 0;
+	counts->events++;
+	if (!w->number) {
+		lose(counts, ns);
+		return 0;
+	}
+	/* A probe in an interrupt may meet a probe. */
+	if (__sync_val_compare_and_swap(&scratch->busy, 0, 1)) {
+		lose(counts, ns);
+		return 0;
+	}
+	key.thread = w->number;
+	key.cpu = config.by_cpu ? cpu + 1 : 0;
+	if (config.kernel_depth && has_kernel)
+		key.kernel_stack = number_walk(
+			scratch, bpf_get_stack(ctx, scratch->kernel, KERNEL_STACK_BYTES, 0), counts,
+			&frames);
+	if (config.user_depth && has_user_space(task) && user_registers(task, &regs)) {
+		regs.is_entry = class == CLASS_EVENT && !has_kernel && is_entry_event(event);
+		key.user_stack = user_stack(task, tgid_of(task), scratch, &regs, 0, counts);
+	}
+	scratch->busy = 0;
+	if (key.kernel_stack == STACK_LOST || key.user_stack == STACK_LOST) {
+		lose(counts, ns);
+		return 0;
+	}
+	count_in(&key, &value, counts);
+	return 0;
+}
+
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	return count_here(ctx, SCRATCH_SAMPLE, CLASS_ON_CPU, 0, config.on_cpu_period_ns, true);
+}
+
+/* The cookie is the number of the event. */
+static __always_inline int count_hit(void *ctx, bool has_kernel)
+{
+	return count_here(ctx, SCRATCH_PROBE, CLASS_EVENT, bpf_get_attach_cookie(ctx), 0,
+			  has_kernel);
+}
+
+SEC("kprobe")
+int on_kprobe(struct pt_regs *ctx)
+{
+	return count_hit(ctx, true);
+}
+
+SEC("kprobe.multi")
+int on_kprobes(struct pt_regs *ctx)
+{
+	return count_hit(ctx, true);
+}
+
+SEC("tp")
+int on_tracepoint(void *ctx)
+{
+	return count_hit(ctx, true);
+}
+
+/* The kernel's part of a probe in user space is only how it got there. */
+SEC("uprobe")
+int on_uprobe(struct pt_regs *ctx)
+{
+	return count_hit(ctx, false);
+}
+
+/* --- ourselves --- */
+
+/* How deep our PID namespace is, by whoever runs this. */
+SEC("syscall")
+int find_level(void *ctx)
+{
+	(void)ctx;
+	state.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+	return 0;
+}

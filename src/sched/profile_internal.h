@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a profile session and the reading of it share.
+ */
+#ifndef SCHED_PROFILE_INTERNAL_H
+#define SCHED_PROFILE_INTERNAL_H
+
+#include "bpf/program_cost.h"
+#include "elf/kallsyms.h"
+#include "probe/attach.h"
+#include "process/image_watch.h"
+#include "process/unwinder.h"
+#include "sched/profile_memory.h"
+#include "sched/profile_session.h"
+#include "sched/sample_events.h"
+
+struct profile_bpf;
+
+/* Cumulative counts by key, as of some moment. */
+struct counted_table {
+	struct arena arena;
+	struct names keys;
+	struct word_map places; /* by key */
+	struct {
+		ARRAY(struct counted_entry {
+			const struct name *key; /* the bytes of a struct count_key */
+			struct count_value value;
+			bool is_in_progress;
+		});
+	} entries;
+};
+
+/* What a thread had done as of some moment. */
+struct thread_totals {
+	uint64_t ns[CLASS_COUNT], counts[CLASS_COUNT];
+	uint64_t voluntary, involuntary;
+	enum { RECORD_IN_USE, RECORD_READ, RECORD_LEFT } end; /* reading_ended.c */
+};
+
+/* Cumulative values by up to three numbers, as of some moment. */
+struct amounts {
+	struct word_map places;
+	struct {
+		ARRAY(struct slot_value);
+	} values;
+};
+
+struct profile_session {
+	struct profile_options options;
+	struct profile_bpf *program;
+	struct profile_chunks chunks;
+	struct guard *guard; /* for looking at processes; NULL: without stacks of user space */
+	struct kept *kept;   /* of processes, until there are names */
+	struct image_watch *images;
+	bool has_news;             /* of unwind tables, since `mended` */
+	uint64_t mended;           /* when waits were looked at whose stacks lacked tables */
+	struct unwinder *unwinder; /* NULL: by frame pointers alone */
+	struct unwinder_use told;  /* of it, by the readings that were */
+	struct kallsyms *symbols;  /* NULL: not to be seen */
+	struct sample_events samples;
+	struct program_cost cost;
+	struct probe_links *probes;
+	uint64_t walked; /* when threads without storage were looked for last */
+	int cgroups;     /* the directory where cgroups are mounted, or -1 */
+	uint64_t started_unix_ns, started, stopped; /* the latter by CLOCK_MONOTONIC; 0: not yet */
+	/* As of the last reading. */
+	uint64_t read_at;
+	struct counted_table counted;
+	struct amounts slots, runners;
+	struct {
+		bool is_new;           /* since the last reading: the one before has counts left */
+		struct word_map moved; /* numbers of stacks in the one before, to those in this */
+		size_t first_counts;   /* entries when the one before was forgotten */
+	} epoch;
+	struct {
+		ARRAY(struct thread_totals);
+	} totals; /* by record number */
+	struct profile_counts counts;
+	uint64_t own_cpu_ns, runs, run_ns;
+};
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/profile_memory.h"
+
+#include "os/tasks.h"
+
+/* Records are used again only once they were read, and a build makes thousands in a second: so many
+ * beside those of the threads that are there. */
+#define FIRST_THREADS 8192
+
+static uint64_t first_threads(void)
+{
+	return FIRST_THREADS + tasks_count(TASKS_LOADAVG);
+}
+
+/* Of a usual stack, for what fits into so much room; the walk itself may be longer. */
+#define WORDS_A_STACK 24
+
+static struct error *add_threads(struct profile_chunks *chunks)
+{
+	struct error *err = memory_chunks_add(&chunks->threads, "ctprof_threads");
+	uint64_t room = (uint64_t)chunks->threads.mapped.count * THREAD_CHUNK;
+
+	if (!err)
+		chunks->state->thread_room =
+			(uint32_t)(room < chunks->most_threads ? room : chunks->most_threads);
+	return err;
+}
+
+static unsigned pool_now(const struct profile_chunks *chunks)
+{
+	return chunks->state->stack_epoch & (STACK_POOLS - 1);
+}
+
+static uint64_t pool_begin(unsigned pool)
+{
+	return (uint64_t)pool << STACK_POOL_BITS;
+}
+
+static void set_end(struct profile_chunks *chunks, unsigned pool)
+{
+	const uint64_t room = (uint64_t)chunks->stacks[pool].mapped.count * STACK_CHUNK;
+
+	chunks->state->stack_rooms[pool].end =
+		pool_begin(pool) + (room < chunks->most_words ? room : chunks->most_words);
+}
+
+static struct error *add_stacks(struct profile_chunks *chunks, unsigned pool)
+{
+	struct error *err = memory_chunks_add(&chunks->stacks[pool], "ctprof_stacks");
+
+	if (!err)
+		set_end(chunks, pool);
+	return err;
+}
+
+static void begin_pool(struct profile_chunks *chunks, unsigned pool)
+{
+	/* The first numbers are STACK_NONE and STACK_LOST, in either. */
+	chunks->state->stack_rooms[pool] = (struct stack_room){
+		.next = pool_begin(pool) + STACK_LOST + 1,
+		.end = pool_begin(pool),
+	};
+}
+
+struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
+				  int thread_map, int stack_map, size_t stacks, size_t bytes)
+{
+	const uint64_t pool_words = UINT64_C(1) << STACK_POOL_BITS;
+	struct error *err;
+
+	*chunks = (struct profile_chunks){
+		.state = state,
+		.budget = bytes / 4 * 3,
+		.most_threads = bytes / 4 * 3 / sizeof(struct thread_record) + 2,
+		.most_words = bytes / 4 * 3 / sizeof(uint64_t) + 2,
+	};
+	memory_chunks_init(&chunks->threads, thread_map, 0, THREAD_CHUNK,
+			   sizeof(struct thread_record));
+	if (chunks->most_words > pool_words)
+		chunks->most_words = pool_words;
+	for (unsigned pool = 0; pool < STACK_POOLS; pool++) {
+		memory_chunks_init(&chunks->stacks[pool], stack_map,
+				   (uint32_t)(pool_begin(pool) >> STACK_CHUNK_BITS), 1,
+				   sizeof(struct stack_chunk));
+		begin_pool(chunks, pool);
+	}
+	/* Number 0 is none. */
+	state->next_thread = 1;
+	do
+		err = add_threads(chunks);
+	while (!err && state->thread_room < first_threads() &&
+	       state->thread_room < chunks->most_threads);
+	do
+		err = err ? err : add_stacks(chunks, 0);
+	while (!err && state->stack_rooms[0].end < stacks * WORDS_A_STACK &&
+	       state->stack_rooms[0].end < chunks->most_words);
+	return err;
+}
+
+/* What one kind leaves the others may have: builds need records, and servers stacks. */
+static bool has_budget(const struct profile_chunks *chunks, const struct memory_chunks *more)
+{
+	return chunks->threads.mapped.count * chunks->threads.bytes +
+		       (chunks->stacks[0].mapped.count + chunks->stacks[1].mapped.count) *
+			       chunks->stacks[0].bytes +
+		       more->bytes <=
+	       chunks->budget;
+}
+
+static bool can_have_stacks(const struct profile_chunks *chunks, unsigned pool)
+{
+	const uint64_t room = chunks->state->stack_rooms[pool].end - pool_begin(pool);
+
+	return has_budget(chunks, &chunks->stacks[pool]) && room < chunks->most_words &&
+	       chunks->stacks[pool].mapped.count < STACK_CHUNKS_MAX / STACK_POOLS;
+}
+
+static uint64_t words_used(const struct profile_chunks *chunks)
+{
+	const unsigned pool = pool_now(chunks);
+	const struct stack_room *room = &chunks->state->stack_rooms[pool];
+
+	return (room->next < room->end ? room->next : room->end) - pool_begin(pool);
+}
+
+static bool is_half_full(const struct profile_chunks *chunks)
+{
+	const unsigned pool = pool_now(chunks);
+
+	return words_used(chunks) > (chunks->state->stack_rooms[pool].end - pool_begin(pool)) / 2;
+}
+
+/* Twice as many each time, so that many new ones at once find room. */
+struct error *profile_chunks_grow(struct profile_chunks *chunks)
+{
+	const struct profile_state *state = chunks->state;
+	const unsigned pool = pool_now(chunks);
+	struct error *err = NULL;
+	size_t more;
+
+	more = chunks->threads.mapped.count;
+	if (state->next_thread > state->thread_room / 2)
+		while (!err && more-- && has_budget(chunks, &chunks->threads) &&
+		       state->thread_room < chunks->most_threads &&
+		       chunks->threads.mapped.count < THREAD_CHUNKS_MAX)
+			err = add_threads(chunks);
+	more = chunks->stacks[pool].mapped.count;
+	if (is_half_full(chunks))
+		while (!err && more-- && can_have_stacks(chunks, pool))
+			err = add_stacks(chunks, pool);
+	return err;
+}
+
+/* --- epochs --- */
+
+/* Less is not worth walking all stacks again. */
+#define GROWN_WORDS (UINT64_C(8) * STACK_CHUNK)
+
+bool profile_chunks_has_grown(const struct profile_chunks *chunks)
+{
+	const unsigned pool = pool_now(chunks);
+
+	return words_used(chunks) > GROWN_WORDS + 2 * chunks->first_words ||
+	       chunks->state->stack_rooms[pool].count > chunks->most_stacks / 2 ||
+	       (is_half_full(chunks) && !can_have_stacks(chunks, pool));
+}
+
+struct error *profile_chunks_begin_epoch(struct profile_chunks *chunks)
+{
+	const unsigned pool = !pool_now(chunks);
+	const uint64_t wanted = words_used(chunks) / 2 / STACK_CHUNK;
+	struct memory_chunks *stacks = &chunks->stacks[pool];
+	struct error *err = NULL;
+
+	/* At least one chunk, even beyond the limit: without one no epoch could ever end. */
+	while (!err && (!stacks->mapped.count ||
+			(stacks->mapped.count < wanted && can_have_stacks(chunks, pool))))
+		err = add_stacks(chunks, pool);
+	if (err)
+		return err;
+	__atomic_add_fetch(&chunks->state->stack_epoch, 1, __ATOMIC_SEQ_CST);
+	return memory_chunks_wait(&chunks->threads);
+}
+
+bool profile_chunks_is_before(const struct profile_chunks *chunks, uint32_t number)
+{
+	return (number & ((1u << STACK_POOL_BITS) - 1)) > STACK_LOST &&
+	       number >> STACK_POOL_BITS != pool_now(chunks);
+}
+
+void profile_chunks_empty(struct profile_chunks *chunks)
+{
+	const unsigned pool = !pool_now(chunks);
+	struct memory_chunks *stacks = &chunks->stacks[pool];
+	const uint64_t wanted = 2 * words_used(chunks) / STACK_CHUNK + 1;
+
+	chunks->first_words = words_used(chunks);
+	begin_pool(chunks, pool);
+	/* Creating a chunk is slow, so those that will be needed again are kept. */
+	memory_chunks_drop(stacks, stacks->mapped.count < wanted ? stacks->mapped.count : wanted);
+	set_end(chunks, pool);
+}
+
+struct thread_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number)
+{
+	size_t chunk = number >> THREAD_CHUNK_BITS;
+
+	if (!number || chunk >= chunks->threads.mapped.count)
+		return NULL;
+	return (struct thread_record *)chunks->threads.mapped.items[chunk] +
+	       (number & (THREAD_CHUNK - 1));
+}
+
+/* NULL: there is no such chunk. */
+static __u64 *words_at(const struct profile_chunks *chunks, uint64_t number)
+{
+	const struct memory_chunks *stacks = &chunks->stacks[number >> STACK_POOL_BITS];
+	const size_t chunk = (number & ((1u << STACK_POOL_BITS) - 1)) >> STACK_CHUNK_BITS;
+
+	return chunk < stacks->mapped.count
+		       ? (__u64 *)stacks->mapped.items[chunk] + (number & (STACK_CHUNK - 1))
+		       : NULL;
+}
+
+size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number,
+			    const __u64 **ret_frames, enum stack_end *ret_end)
+{
+	const __u64 *words;
+	size_t count;
+
+	if (number <= STACK_LOST || number >> STACK_POOL_BITS >= STACK_POOLS)
+		return 0;
+	words = words_at(chunks, number);
+	count = words ? STACK_HEADER_COUNT(words[0]) : 0;
+	if (!count || count > PROFILE_USER_FRAMES_MAX)
+		return 0;
+	*ret_frames = words + 1;
+	*ret_end = STACK_HEADER_END(words[0]);
+	return count;
+}
+
+uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frames, size_t count,
+			    enum stack_end end)
+{
+	struct stack_room *room = &chunks->state->stack_rooms[pool_now(chunks)];
+	__u64 *words, at;
+
+	if (count > PROFILE_USER_FRAMES_MAX || room->next + count + 1 > room->end)
+		return STACK_LOST;
+	at = __atomic_fetch_add(&room->next, count + 1, __ATOMIC_SEQ_CST);
+	words = at + count + 1 > room->end ? NULL : words_at(chunks, at);
+	if (!words)
+		return STACK_LOST;
+	for (size_t i = 0; i < count; i++)
+		words[1 + i] = frames[i];
+	words[0] = STACK_HEADER(count, end);
+	return (uint32_t)at;
+}
+
+void profile_chunks_deinit(struct profile_chunks *chunks)
+{
+	memory_chunks_deinit(&chunks->threads);
+	for (unsigned pool = 0; pool < STACK_POOLS; pool++)
+		memory_chunks_deinit(&chunks->stacks[pool]);
+}

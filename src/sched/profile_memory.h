@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the programs of a profile write and user space maps: records of threads, and stacks, both in
+ * chunks that are added while the programs run.
+ */
+#ifndef SCHED_PROFILE_MEMORY_H
+#define SCHED_PROFILE_MEMORY_H
+
+#include "bpf/memory_chunks.h"
+#include "sched/profile_record.h"
+
+struct profile_chunks {
+	struct profile_state *state; /* shared with the programs */
+	struct memory_chunks threads, stacks[STACK_POOLS];
+	uint64_t most_threads, most_words; /* if all of the memory were for these */
+	uint64_t most_stacks;              /* that the programs can find again */
+	size_t budget;                     /* in bytes, for both together */
+	uint64_t first_words;              /* in use when the other pool was emptied */
+};
+
+/* Room for so many stacks of usual depth at the start, and for `bytes` at most. */
+struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
+				  int thread_map, int stack_map, size_t stacks,
+				  size_t bytes) MUST_CHECK;
+
+/* More, when little is left; nothing once the bound is reached, for then it is counted as lost. */
+struct error *profile_chunks_grow(struct profile_chunks *chunks) MUST_CHECK;
+
+/* NULL: there is none. */
+struct thread_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number);
+
+/* The frames of a stack, innermost first; 0 of none. */
+size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number,
+			    const __u64 **ret_frames, enum stack_end *ret_end);
+
+/* A stack of ours, as the programs put theirs; STACK_LOST without room. */
+uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frames, size_t count,
+			    enum stack_end end);
+
+/*
+ * Stacks are in one of two pools, and those of a pool go together: when the pool of this epoch has
+ * grown (profile_chunks_has_grown), the next epoch begins, with the other pool. Whoever has numbers
+ * of the one before puts those stacks again, or forgets them, and then empties it.
+ */
+
+/* Is there more in it than twice what was there when the other was emptied, or hardly room? */
+bool profile_chunks_has_grown(const struct profile_chunks *chunks);
+
+/* Switch to the other pool, which must be empty. On return no program writes to the old one. */
+struct error *profile_chunks_begin_epoch(struct profile_chunks *chunks) MUST_CHECK;
+
+/* Is that stack in the pool of the epoch before? */
+bool profile_chunks_is_before(const struct profile_chunks *chunks, uint32_t number);
+
+/* Empty the pool of the epoch before; its numbers are invalid from now on. */
+void profile_chunks_empty(struct profile_chunks *chunks);
+
+void profile_chunks_deinit(struct profile_chunks *chunks);
+
+#endif

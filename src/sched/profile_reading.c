@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/reading.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <profile.skel.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/version.h"
+#include "os/cpulist.h"
+#include "profile/kept.h"
+
+/* --- how it was taken --- */
+
+static struct error *read_counts(const struct profile_session *session, struct profile_counts *ret)
+{
+	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
+	_cleanup_free_ struct profile_counts *all = NULL;
+	struct error *err = cpus_list_possible(&cpus);
+	__u64 *sums = (__u64 *)ret;
+	uint32_t zero = 0;
+
+	if (err)
+		return err;
+	all = calloc(cpus.count, sizeof(*all));
+	if (!all)
+		return &error_no_memory;
+	if (bpf_map_lookup_elem(bpf_map__fd(session->program->maps.counters), &zero, all))
+		return error_system(errno, "the counts");
+	memset(ret, 0, sizeof(*ret));
+	for (size_t cpu = 0; cpu < cpus.count; cpu++)
+		for (size_t i = 0; i < sizeof(*ret) / sizeof(*sums); i++)
+			sums[i] += ((const __u64 *)&all[cpu])[i];
+	return NULL;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_S +
+	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000;
+}
+
+static void put_own_cost(struct profile_session *session, struct profile_losses *losses)
+{
+	const uint64_t cpu_ns = own_cpu_ns();
+	uint64_t runs, run_ns;
+
+	program_cost_read(&session->cost, session->program->obj, &runs, &run_ns);
+	/* What the first moments cost may be known, and taken off, only now. */
+	losses->runs = reading_less(runs, session->runs);
+	losses->run_ns = reading_less(run_ns, session->run_ns);
+	losses->own_cpu_ns = cpu_ns - session->own_cpu_ns;
+	session->runs = runs;
+	session->run_ns = run_ns;
+	session->own_cpu_ns = cpu_ns;
+}
+
+/* The model has its own names, for it is read where nothing is traced. */
+static const enum walk_end ends[UNWIND_STOPS] = {
+	[UNWIND_GOES_ON] = WALK_ENDS,
+	[UNWIND_COMPLETE] = WALK_END_COMPLETE,
+	[UNWIND_TRUNCATED] = WALK_END_TRUNCATED,
+	[UNWIND_NO_PROCESS] = WALK_END_NO_PROCESS,
+	[UNWIND_CHANGED] = WALK_END_CHANGED,
+	[UNWIND_NO_MAPPING] = WALK_END_NO_MAPPING,
+	[UNWIND_NO_TABLE] = WALK_END_NO_TABLE,
+	[UNWIND_NO_RULE] = WALK_END_NO_RULE,
+	[UNWIND_OTHER_RULE] = WALK_END_OTHER_RULE,
+	[UNWIND_NO_REGISTER] = WALK_END_NO_REGISTER,
+	[UNWIND_NO_MEMORY] = WALK_END_NO_MEMORY,
+	[UNWIND_NO_SENSE] = WALK_END_NO_SENSE,
+	[UNWIND_POINTER_END] = WALK_END_POINTER_END,
+};
+_Static_assert(WALK_ENDS == UNWIND_STOPS - 1, "each way that a walk ends has a name");
+
+static void put_walks(const struct profile_counts *before, const struct profile_counts *now,
+		      struct profile_losses *losses)
+{
+	for (size_t stop = UNWIND_GOES_ON + 1; stop < UNWIND_STOPS; stop++)
+		losses->walks[ends[stop]] = now->stops[stop] - before->stops[stop];
+	losses->user_truncated = losses->walks[WALK_END_TRUNCATED];
+}
+
+static void put_tables(struct profile_session *session, struct profile_losses *losses)
+{
+	const struct unwinder_use told = session->told;
+	struct unwinder_use use;
+
+	if (!session->unwinder)
+		return;
+	use = unwinder_use(session->unwinder);
+	session->told = use;
+	losses->tables_failed = use.failed - told.failed;
+	losses->tables_lost = use.no_room - told.no_room;
+	losses->mappings_lost = use.too_many - told.too_many;
+}
+
+static struct error *put_losses(struct reading *r)
+{
+	struct profile_session *session = r->session;
+	struct profile_losses *losses = &r->profile->meta.losses;
+	const struct profile_counts before = session->counts;
+	struct profile_counts now;
+	uint64_t lost = 0, lost_ns = 0;
+	struct error *err = read_counts(session, &now);
+
+	if (err)
+		return err;
+	session->counts = now;
+	/* What goes on and lost its stack counts when it ends, or in the last reading. */
+	if (session->stopped) {
+		lost = r->lost;
+		lost_ns = r->lost_ns;
+	}
+	*losses = (struct profile_losses){
+		.switches = now.switches - before.switches,
+		.events = now.events - before.events + lost,
+		.kept = now.kept - before.kept,
+		.in_progress = r->in_progress,
+		.filtered = now.filtered - before.filtered,
+		.filtered_ns = now.filtered_ns - before.filtered_ns,
+		.lost = now.lost - before.lost + lost,
+		.lost_ns = now.lost_ns - before.lost_ns + lost_ns,
+		.kernel_truncated = now.kernel_truncated - before.kernel_truncated,
+		.stacks_recognised = now.recognised - before.recognised,
+		.stacks_checked = now.checked - before.checked,
+		.stacks_wrong = now.wrong - before.wrong,
+		.user_stacks_recognised = now.user_recognised - before.user_recognised,
+		.user_stacks_checked = now.user_checked - before.user_checked,
+		.user_stacks_wrong = now.user_wrong - before.user_wrong,
+		.threads_lost = now.threads_lost - before.threads_lost,
+		.missed = now.missed - before.missed,
+		.threads_torn = r->torn,
+		.maps_lost = session->images ? image_watch_lost(session->images) : 0,
+	};
+	put_walks(&before, &now, losses);
+	put_tables(session, losses);
+	put_own_cost(session, losses);
+	return NULL;
+}
+
+static struct error *put_meta(struct reading *r)
+{
+	const struct profile_options *options = &r->session->options;
+	struct profile_meta *meta = &r->profile->meta;
+	const char *mode = options->on_cpu && options->off_cpu ? "both"
+			   : options->off_cpu                  ? "off"
+			   : options->on_cpu                   ? "on"
+							       : "events";
+	struct utsname host;
+
+	uname(&host);
+	meta->host = profile_name(r->profile, host.nodename, strlen(host.nodename));
+	meta->kernel = profile_name(r->profile, host.release, strlen(host.release));
+	meta->version = profile_name(r->profile, CTPROF_VERSION, strlen(CTPROF_VERSION));
+	meta->mode = profile_name(r->profile, mode, strlen(mode));
+	meta->captured_at_unix_ns =
+		r->session->started_unix_ns + (r->session->read_at - r->session->started);
+	meta->duration_ns = r->now - r->session->read_at;
+	if (options->on_cpu)
+		meta->on_cpu_period_ns = r->session->program->rodata->config.on_cpu_period_ns;
+	meta->off_cpu_period_ns = options->period_ns;
+	meta->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	for (size_t i = 0; options->probes && i < options->probes->events.count; i++) {
+		const struct name *event = options->probes->events.items[i];
+		const struct name *name = profile_name(r->profile, event->bytes, event->length);
+
+		if (!name || !array_push(&r->profile->events, name))
+			return &error_no_memory;
+	}
+	return meta->host && meta->kernel && meta->version && meta->mode ? NULL : &error_no_memory;
+}
+
+/* --- all of it --- */
+
+static struct error *read_all(struct reading *r)
+{
+	struct error *err;
+
+	if (r->session->images)
+		image_watch_poll(r->session->images);
+	err = put_meta(r);
+	if (!err)
+		err = reading_threads(r);
+	if (!err && !r->session->options.only_times)
+		err = reading_samples(r);
+	if (!err)
+		err = reading_extras(r);
+	if (!err && r->session->images)
+		err = image_watch_finish(r->session->images, r->profile);
+	return err ? err : put_losses(r);
+}
+
+struct error *profile_session_read(struct profile_session *session, struct profile **ret)
+{
+	struct reading r = {
+		.session = session,
+		.now = session->stopped ? session->stopped : clock_ns(CLOCK_MONOTONIC),
+		.record_count = session->program->bss->state.next_thread,
+	};
+	struct error *err;
+
+	if (r.record_count > session->program->bss->state.thread_room)
+		r.record_count = session->program->bss->state.thread_room;
+	err = profile_create(&r.profile);
+	if (err)
+		return err;
+	r.profile->kept = kept_share(session->kept);
+	whole_stacks_init(&r.wholes, session->symbols);
+	r.threads = malloc(((size_t)r.record_count + 1) * sizeof(*r.threads));
+	if (r.threads) {
+		memset(r.threads, 0xff, ((size_t)r.record_count + 1) * sizeof(*r.threads));
+		err = read_all(&r);
+	} else {
+		err = &error_no_memory;
+	}
+	if (!err && !session->stopped) {
+		reading_free_left(&r);
+		err = reading_end_epoch(&r);
+	}
+	if (!err) {
+		if (session->images)
+			image_watch_forget(session->images, session->read_at);
+		session->read_at = r.now;
+	}
+	free(r.threads);
+	free(r.latest);
+	word_map_deinit(&r.stacks);
+	word_map_deinit(&r.frames);
+	word_map_deinit(&r.leaders);
+	word_map_deinit(&r.cgroups);
+	whole_stacks_deinit(&r.wholes);
+	array_deinit(&r.left_slots);
+	array_deinit(&r.left_runners);
+	if (err) {
+		profile_destroy(r.profile);
+		return err;
+	}
+	*ret = r.profile;
+	return NULL;
+}

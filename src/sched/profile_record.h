@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the programs of a profile and who reads them share.
+ *
+ * A thread has a number, given when it is first seen and again at each exec: the number stands for
+ * one thread in one program, whatever number the kernel gives to another one later. Stacks are
+ * numbers as well. What is counted is {thread, class, user stack, kernel stack, ...} -> time.
+ *
+ * Two things grow while the programs run, in chunks that user space adds: the records of threads
+ * and the pool of stacks. Both are mapped there, so reading them costs nothing.
+ */
+#ifndef SCHED_PROFILE_RECORD_H
+#define SCHED_PROFILE_RECORD_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#include "histogram/bucket.h"
+#include "profile/class.h"
+#include "unwind/pool.h"
+
+/* --- what to do; set before the programs are loaded --- */
+
+#define PROFILE_USER_FRAMES_MAX   1024
+#define PROFILE_KERNEL_FRAMES_MAX 127
+#define PROFILE_COMM_MAX          16
+#define PROFILE_GLOB_MAX          32
+
+/* How callers in user space are found. */
+enum profile_unwinding {
+	UNWIND_BY_POINTERS,
+	UNWIND_BY_BOTH, /* tables, and frame pointers where there are none */
+	UNWIND_BY_TABLES,
+};
+
+struct profile_config {
+	__u32 user_depth, kernel_depth; /* frames that are taken; 0: no such stacks */
+	__u32 classes;                  /* a bit for each enum profile_class whose time is wanted */
+	__u32 keep_below;               /* of 2^32 intervals those drawn below; 0: all */
+	__u64 keep_scale;        /* with keep_below: 1000 times what one that is kept counts for */
+	__u64 min_ns, max_ns;    /* intervals off the CPU outside are filtered */
+	__u64 period_ns;         /* time-weighted sampling; 0: every interval */
+	__u64 on_cpu_period_ns;  /* what one sample on a CPU stands for */
+	__u32 own_tgid;          /* not watched; 0: it is, like others */
+	__u32 recheck;           /* one in so many recognised stacks is walked as well */
+	__u64 cgroup;            /* only threads in it and below; 0: all */
+	__u8 has_previous_state; /* sched_switch has it as an argument (Linux 5.18) */
+	__u8 only_targets;       /* threads in `targets` and their children, and no others */
+	__u8 only_user, only_kernel; /* threads of that kind */
+	__u8 has_comm, has_cpus; /* only threads whose name matches, only what is on some CPUs */
+	__u8 by_cpu;             /* tell CPUs apart */
+	__u8 wants_wakers;       /* their stacks */
+	__u8 wants_waker_names;  /* who they are */
+	__u8 wants_runners;      /* who ran while a thread waited */
+	__u8 wants_histograms;
+	__u8 wants_off_cpu; /* else time is accounted, and nothing is kept of it */
+	__u8 is_late;       /* stacks of what is sampled are taken when it is over: sched_exit */
+	__u8 only_times;    /* of threads: no stacks, and all intervals are kept */
+	__u8 unwind;        /* enum profile_unwinding */
+	__u32 longest;      /* how many of the longest blocks are kept */
+	char comm[PROFILE_GLOB_MAX]; /* a glob */
+};
+
+/* --- who --- */
+
+/* What stands by the numbers of targets. */
+enum profile_target { TARGET_NOW = 1, TARGET_FROM_EXEC = 2 };
+
+#define THREAD_CHUNK_BITS 9
+#define THREAD_CHUNK      (1u << THREAD_CHUNK_BITS)
+#define THREAD_CHUNKS_MAX 8192
+
+enum thread_flag {
+	THREAD_KERNEL = 1,
+	THREAD_WANTED = 2, /* it is one of the targets */
+	THREAD_ENDED = 4,  /* dead, or another program since */
+	THREAD_UNSEEN = 8, /* it left the CPU and nobody told: its times are not known */
+};
+
+/* CLASS_COUNT, so that a mask bounds the index. */
+#define THREAD_CLASSES 16
+
+struct thread_record {
+	__u32 tid, tgid; /* in our PID namespace */
+	__u32 flags;     /* enum thread_flag */
+	__u64 cgroup;
+	__u64 begun, ended; /* CLOCK_MONOTONIC; ended 0: it lives */
+	char name[PROFILE_COMM_MAX], process[PROFILE_COMM_MAX];
+	/* What it does now, and since when. */
+	__u64 since;
+	__u64 woken; /* since when it could run; 0: not yet */
+	__u16 class;
+	__u16 cpu;
+	__u32 is_kept; /* this interval was drawn, and has stacks */
+	__u32 user_stack, kernel_stack;
+	__u32 waker, waker_user_stack,
+		waker_kernel_stack; /* who woke it last: a record, and stacks */
+	__u32 in_interrupt;
+	__u64 blocked_debt, runnable_debt; /* towards the next period */
+	__u64 run_time; /* the kernel's count of it, as of when it left the CPU last */
+	__u64 nvcsw;    /* its count of switches that it wanted, as of then */
+	/* Registers with which it left user space, as seen from outside in the stretch that began
+	 * at `looked`. */
+	__u64 left_ip, left_sp, left_bp, left_bx, looked;
+	/* What it has done. */
+	__u64 ns[THREAD_CLASSES], counts[THREAD_CLASSES];
+	__u64 voluntary, involuntary;
+};
+
+/* --- stacks --- */
+
+/*
+ * A stack is the number of the word where it begins in a pool: a header, then the addresses,
+ * innermost first. A chunk is a value of its own, with room behind it for one that begins at its
+ * end.
+ *
+ * There are two pools. Programs put stacks into the one of the current epoch. When it has grown,
+ * user space begins the next epoch, and once nothing is left in the other pool that is not read,
+ * that is emptied (sched/reading_epochs.c).
+ */
+#define STACK_CHUNK_BITS 15
+#define STACK_CHUNK      (1u << STACK_CHUNK_BITS) /* words */
+#define STACK_POOLS      2
+#define STACK_POOL_BITS  30
+#define STACK_CHUNKS_MAX (STACK_POOLS << (STACK_POOL_BITS - STACK_CHUNK_BITS))
+#define STACK_WORDS_MAX  2048 /* of one stack, rounded up */
+#define STACK_NONE       0u
+#define STACK_LOST       1u /* there was one, and no room */
+
+/* How a stack ends at its outer end. */
+enum stack_end {
+	STACK_WHOLE,      /* as far as one knows */
+	STACK_TRUNCATED,  /* there were more frames than are wanted */
+	STACK_INCOMPLETE, /* callers are missing, and may be wrong */
+};
+
+static inline enum stack_end stack_end_of(__u32 stop)
+{
+	switch (stop) {
+	case UNWIND_COMPLETE:
+	case UNWIND_POINTER_END:
+		return STACK_WHOLE;
+	case UNWIND_TRUNCATED:
+		return STACK_TRUNCATED;
+	default:
+		return STACK_INCOMPLETE;
+	}
+}
+
+#define STACK_HEADER(count, end)   ((__u64)(count) | (__u64)(end) << 32)
+#define STACK_HEADER_COUNT(header) ((__u32)(header))
+#define STACK_HEADER_END(header)   ((enum stack_end)((header) >> 32 & 3))
+
+struct stack_chunk {
+	__u64 words[STACK_CHUNK + STACK_WORDS_MAX];
+};
+
+/* --- what --- */
+
+struct count_key {
+	__u32 thread;
+	__u16 class, event;
+	__u32 user_stack, kernel_stack;
+	__u32 cpu; /* 0 unless by_cpu, then one more than the CPU's number */
+	__u32 waker, waker_user_stack, waker_kernel_stack; /* 0 unless wants_wakers */
+};
+
+struct count_value {
+	__u64 ns;          /* blocked, or on the CPU */
+	__u64 runnable_ns; /* then waiting for a CPU */
+	__u64 count;       /* intervals, samples, hits */
+	__u64 runnable_count;
+};
+
+struct slot_key {
+	__u32 thread;
+	__u16 class, slot;
+};
+#define PROFILE_FRAC_BITS 3
+
+struct slot_value {
+	__u64 count, sum;
+};
+
+struct runner_key {
+	__u32 waiter, runner; /* records; runner 0: not known any more */
+};
+
+#define PROFILE_LONGEST_MAX 64
+
+struct longest_block {
+	__u64 begun, blocked_ns, runnable_ns;
+	__u32 thread, user_stack, kernel_stack, waker;
+	__u32 class, in_interrupt;
+};
+
+struct longest_blocks {
+	__u64 least; /* the shortest that is here once all places are taken */
+	__u32 count;
+	struct longest_block blocks[PROFILE_LONGEST_MAX];
+};
+
+/* --- what became of it: one for each CPU --- */
+
+struct profile_counts {
+	__u64 running;  /* what this CPU was switched to last, its number plus 1; 0: not known */
+	__u64 switches; /* seen, of all threads but the idle ones */
+	__u64 events;   /* intervals, samples and hits of wanted threads */
+	__u64 kept, filtered, filtered_ns;
+	__u64 lost, lost_ns; /* no room for them */
+	__u64 threads_lost;  /* wanted ones that there was no record for, at some time */
+	__u64 kernel_truncated;
+	__u64 recognised, checked, wrong; /* kernel stacks known again by their slots */
+	__u64 user_recognised, user_checked, user_wrong; /* and those of user space */
+	__u64 stops[UNWIND_STOPS_ROOM]; /* of stacks of user space, those that are known again too
+					 */
+	__u64 missed;                   /* switches that nobody told of, found by what came next */
+};
+
+/* Places that take stacks of the kernel. A walk begins in the program itself and in what calls it,
+ * which are as many frames each time: how many is found once, from the first walk. */
+enum stack_site { SITE_SWITCH, SITE_PREEMPTED, SITE_WAKING, SITE_LATE, STACK_SITES };
+#define OWN_FRAMES_MAX 8
+
+#define THREADS_FREE   (1u << 16)
+
+/* Read and written while programs run. */
+struct profile_state {
+	__u64 until;       /* what is later is not counted; 0: all counts */
+	__u32 next_thread; /* numbers are below; 0 is none */
+	__u32 thread_room;
+	/* Numbers of records that user space has read to their end: it puts them behind, programs
+	 * take them in front. */
+	__u32 free_head, free_tail;
+	__u32 free_numbers[THREADS_FREE];
+	struct stack_room {
+		__u64 next, end; /* words: the next one, and where there is no more room */
+		__u64 count;     /* of stacks */
+	} stack_rooms[STACK_POOLS];
+	__u32 stack_epoch; /* its last bit is the pool that stacks are put into */
+	__u32 has_walked;  /* the iterator has seen all threads once */
+	__u32 follows;     /* switches are seen, so that no end is missed */
+	__u32 unplaced;    /* a thread got no storage since user space set this to 0 */
+	__u32 pid_level;   /* of the PID namespace that numbers are of, found by `find_level` */
+	__u32 own_frames[STACK_SITES]; /* to be passed over */
+	__u64 first_walks[STACK_SITES][OWN_FRAMES_MAX];
+};
+
+#endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/profile_session.h"
+
+#include "sched/profile_record.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <profile.skel.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "bpf/libbpf_reason.h"
+#include "bpf/programs.h"
+#include "os/cgroup_tree.h"
+#include "os/process_user.h"
+#include "os/tasks.h"
+#include "profile/kept.h"
+#include "sched/profile_unwinding.h"
+#include "sched/tracer_frames.h"
+
+/* --- what the kernel has --- */
+
+/* A tracepoint in the thread that has just got the CPU (Linux 6.16). */
+static bool has_sched_exit(const struct btf *btf)
+{
+	return btf__find_by_name_kind(btf, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
+}
+
+/* Programs at switches add to these maps. Before Linux 6.1, which has an allocator for BPF, the
+ * kernel would call kmalloc() under the lock of the run queue, which can deadlock: there all room
+ * is allocated in advance. */
+static void allocate_safely(struct profile_bpf *program, const struct btf *btf)
+{
+	struct bpf_map *const maps[] = { program->maps.stack_numbers, program->maps.counted,
+					 program->maps.slots };
+
+	if (btf__find_by_name_kind(btf, "bpf_mem_alloc", BTF_KIND_STRUCT) > 0)
+		return;
+	for (size_t i = 0; i < array_length(maps); i++)
+		bpf_map__set_map_flags(maps[i],
+				       bpf_map__map_flags(maps[i]) & ~(__u32)BPF_F_NO_PREALLOC);
+}
+
+static void look_at_kernel(struct profile_bpf *program, const struct profile_options *options)
+{
+	struct profile_config *config = (struct profile_config *)&program->rodata->config;
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf)
+		return;
+	allocate_safely(program, btf);
+	config->has_previous_state = bpf_switch_has_state(btf);
+	/* Each of the longest blocks would need its stack, whether it is a sample or not. */
+	config->is_late =
+		options->off_cpu && options->period_ns && !options->longest && has_sched_exit(btf);
+	btf__free(btf);
+}
+
+/* --- what to do --- */
+
+#define ALL_CLASSES ((1u << CLASS_COUNT) - 1)
+
+static unsigned wanted_classes(const struct profile_options *options)
+{
+	unsigned classes = options->classes ? options->classes : ALL_CLASSES;
+
+	if (!options->on_cpu)
+		classes &= ~(1u << CLASS_ON_CPU);
+	if (!options->off_cpu)
+		classes &= 1u << CLASS_ON_CPU | 1u << CLASS_EVENT;
+	return classes;
+}
+
+static const uint8_t unwindings[] = {
+	[PROFILE_UNWIND_AUTO] = UNWIND_BY_BOTH,
+	[PROFILE_UNWIND_FP] = UNWIND_BY_POINTERS,
+	[PROFILE_UNWIND_DWARF] = UNWIND_BY_TABLES,
+};
+
+static void configure(struct profile_config *config, const struct profile_options *options)
+{
+	config->user_depth = options->user_frames;
+	config->kernel_depth = options->kernel_frames;
+	config->classes = wanted_classes(options);
+	if (options->keep_per_mille && options->keep_per_mille < 1000) {
+		config->keep_below = (uint32_t)(((uint64_t)options->keep_per_mille << 32) / 1000);
+		config->keep_scale = 1000000 / options->keep_per_mille;
+	}
+	config->min_ns = options->min_ns;
+	config->max_ns = options->max_ns ? options->max_ns : UINT64_MAX;
+	config->period_ns = options->period_ns;
+	config->on_cpu_period_ns = options->frequency ? NS_PER_S / options->frequency : 0;
+	config->own_tgid = options->include_self ? 0 : (uint32_t)getpid();
+	config->recheck = options->recheck;
+	config->cgroup = options->cgroup;
+	config->only_targets = options->pid_count || options->tid_count || options->command;
+	config->only_user = options->only_user;
+	config->only_kernel = options->only_kernel;
+	config->has_cpus = options->cpus != NULL;
+	config->by_cpu = options->by_cpu;
+	config->unwind = unwindings[options->unwind];
+	config->wants_wakers = options->wakers;
+	config->wants_waker_names = options->wakers || options->longest;
+	config->wants_runners = options->runners;
+	config->wants_histograms = options->histograms;
+	config->wants_off_cpu = options->off_cpu;
+	config->only_times = options->only_times;
+	config->longest = options->longest;
+	if (options->comm) {
+		config->has_comm = true;
+		snprintf(config->comm, sizeof(config->comm), "%s", options->comm);
+	}
+}
+
+static bool has_kind(const struct probe_points *points, enum probe_kind kind)
+{
+	for (size_t i = 0; points && i < points->count; i++)
+		if (points->items[i].kind == kind)
+			return true;
+	return false;
+}
+
+static bool has_kprobes(const struct probe_points *points)
+{
+	return has_kind(points, PROBE_KPROBE) || has_kind(points, PROBE_KRETPROBE);
+}
+
+static bool has_uprobes(const struct probe_points *points)
+{
+	for (size_t i = 0; points && i < points->count; i++)
+		if (probe_kind_is_in_file(points->items[i].kind))
+			return true;
+	return false;
+}
+
+static void choose_programs(struct profile_bpf *program, const struct profile_options *options,
+			    bool has_multi)
+{
+	bpf_program__set_autoload(program->progs.on_switch, options->off_cpu);
+	bpf_program__set_autoload(program->progs.on_wakeup, options->off_cpu);
+	bpf_program__set_autoload(program->progs.on_exit, !options->off_cpu);
+	bpf_program__set_autoload(program->progs.on_freed, !options->off_cpu);
+	bpf_program__set_autoload(program->progs.on_switched, program->rodata->config.is_late);
+	bpf_program__set_autoload(program->progs.on_waking, options->wakers || options->longest);
+	bpf_program__set_autoload(program->progs.on_sample, options->on_cpu);
+	bpf_program__set_autoload(program->progs.on_kprobe, has_kprobes(options->probes));
+	bpf_program__set_autoload(program->progs.on_kprobes,
+				  has_multi && has_kprobes(options->probes));
+	bpf_program__set_autoload(program->progs.on_tracepoint,
+				  has_kind(options->probes, PROBE_TRACEPOINT));
+	bpf_program__set_autoload(program->progs.on_uprobe, has_uprobes(options->probes));
+}
+
+/* --- how much room --- */
+
+static uint32_t entries(uint64_t bytes, size_t each, uint64_t most)
+{
+	uint64_t count = bytes / each;
+
+	if (count < 1)
+		count = 1;
+	return (uint32_t)(count < most ? count : most);
+}
+
+/* Hashes take memory for what is in them, and a little for each that might be. */
+static void size_maps(struct profile_bpf *program, const struct profile_options *options)
+{
+	const uint64_t share = options->memory_bytes / 16;
+
+	bpf_map__set_max_entries(program->maps.counted, entries(2 * share, 128, 4u << 20));
+	bpf_map__set_max_entries(program->maps.stack_numbers, entries(share, 64, 4u << 20));
+	bpf_map__set_max_entries(program->maps.slots,
+				 options->histograms ? entries(share / 2, 64, 1u << 20) : 1);
+	bpf_map__set_max_entries(program->maps.runners,
+				 options->runners ? entries(share / 2, 128, 1u << 16) : 1);
+	if (options->probes)
+		bpf_map__set_max_entries(program->maps.entry_events,
+					 (uint32_t)options->probes->events.count);
+	if (!profile_has_tables(options)) {
+		bpf_map__set_max_entries(program->maps.unwind_rules, 1);
+		bpf_map__set_max_entries(program->maps.unwind_chunks, 1);
+		bpf_map__set_max_entries(program->maps.unwind_asked, 1);
+	}
+	bpf_map__set_max_entries(program->maps.target_processes, (uint32_t)options->pid_count + 1);
+	bpf_map__set_max_entries(program->maps.target_threads, (uint32_t)options->tid_count + 1);
+}
+
+/* --- who --- */
+
+static struct error *put_targets(int map, const uint32_t *numbers, size_t count)
+{
+	const uint32_t now = TARGET_NOW;
+
+	for (size_t i = 0; i < count; i++)
+		if (bpf_map_update_elem(map, &numbers[i], &now, BPF_ANY))
+			return error_system(errno, "the targets");
+	return NULL;
+}
+
+static struct error *set_targets(const struct profile_session *session)
+{
+	const struct profile_options *options = &session->options;
+	const uint32_t from_exec = TARGET_FROM_EXEC;
+	int processes = bpf_map__fd(session->program->maps.target_processes);
+	struct error *err = put_targets(processes, options->pids, options->pid_count);
+
+	if (!err)
+		err = put_targets(bpf_map__fd(session->program->maps.target_threads), options->tids,
+				  options->tid_count);
+	if (!err && options->command &&
+	    bpf_map_update_elem(processes, &options->command, &from_exec, BPF_ANY))
+		err = error_system(errno, "the targets");
+	for (uint32_t i = 0; !err && i < options->cpu_words; i++)
+		if (bpf_map_update_elem(bpf_map__fd(session->program->maps.wanted_cpus), &i,
+					&options->cpus[i], BPF_ANY))
+			err = error_system(errno, "the CPUs");
+	return err;
+}
+
+/* "uprobe:FILE:FUNCTION", and neither an offset nor a line. */
+static bool is_entry(const struct probe_point *point)
+{
+	const char *last = strrchr(point->name->bytes, ':');
+
+	return point->kind == PROBE_UPROBE && last && !strchr(last, '+') &&
+	       (last[1] < '0' || last[1] > '9');
+}
+
+static struct error *set_entries(const struct profile_session *session)
+{
+	const struct probe_points *points = session->options.probes;
+	const uint8_t yes = 1;
+
+	for (size_t i = 0; points && i < points->count; i++)
+		if (is_entry(&points->items[i]) &&
+		    bpf_map_update_elem(bpf_map__fd(session->program->maps.entry_events),
+					&points->items[i].event, &yes, BPF_ANY))
+			return error_system(errno, "the probes");
+	return NULL;
+}
+
+/* --- opening --- */
+
+static struct error *load_with(struct profile_session *session, bool has_multi)
+{
+	int failed;
+
+	libbpf_reason_begin();
+	session->program = profile_bpf__open();
+	if (!session->program)
+		return error_system(errno, "the BPF programs");
+	configure((struct profile_config *)&session->program->rodata->config, &session->options);
+	look_at_kernel(session->program, &session->options);
+	choose_programs(session->program, &session->options, has_multi);
+	size_maps(session->program, &session->options);
+	failed = profile_bpf__load(session->program);
+	if (!failed)
+		return NULL;
+	profile_bpf__destroy(session->program);
+	session->program = NULL;
+	return bpf_programs_load_error(-failed);
+}
+
+static struct error *load(struct profile_session *session)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct error *err = load_with(session, true);
+
+	/* A kernel may have kprobes, and not many at once. */
+	if (err && has_kprobes(session->options.probes)) {
+		error_destroy(err);
+		err = load_with(session, false);
+	}
+	if (err)
+		return err;
+	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.find_level), &run))
+		return error_system(errno, "the BPF programs do not run");
+	err = profile_chunks_init(&session->chunks, &session->program->bss->state,
+				  bpf_map__fd(session->program->maps.thread_chunks),
+				  bpf_map__fd(session->program->maps.stack_pool),
+				  session->options.stacks, session->options.memory_bytes);
+	session->chunks.most_stacks = bpf_map__max_entries(session->program->maps.stack_numbers);
+	return err;
+}
+
+static void open_cgroups(struct profile_session *session)
+{
+	struct cgroup_tree tree;
+	struct error *err;
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	err = proc < 0 ? NULL : cgroup_tree_open(proc, &tree);
+	if (proc < 0 || err) {
+		error_destroy(err);
+		return;
+	}
+	session->cgroups = take_fd(tree.dir);
+	cgroup_tree_close(&tree);
+}
+
+static struct error *attach_probes(struct profile_session *session)
+{
+	const struct profile_bpf *program = session->program;
+	struct probe_programs programs = {
+		.kprobe_multi = program->progs.on_kprobes,
+		.kprobe = program->progs.on_kprobe,
+		.uprobe = program->progs.on_uprobe,
+		.tracepoint = program->progs.on_tracepoint,
+	};
+
+	if (bpf_program__fd(programs.kprobe_multi) < 0)
+		programs.kprobe_multi = NULL;
+	return probe_attach(session->options.probes, &programs, &session->probes);
+}
+
+/* What needs CAP_PERFMON. Samples and hits of probes count for known threads only, and there are
+ * none before profile_session_start(). */
+static struct error *open_events(struct profile_session *session)
+{
+	struct error *err = NULL;
+
+	if (session->options.on_cpu)
+		err = sample_events_open(&session->samples, session->program->progs.on_sample,
+					 session->options.frequency);
+	if (!err && session->options.probes)
+		err = attach_probes(session);
+	return err;
+}
+
+/* What a process that hangs may take of a tick, which makes room for records, and of all ticks. */
+static const struct guard_options guarded = {
+	.subject_of = process_user_subject,
+	.patience_ns = NS_PER_S / 2,
+	.part = 5,
+	.advance_ns = NS_PER_S,
+	.kind = THREAD_WATCHER,
+};
+
+static struct error *watch_images(struct profile_session *session)
+{
+	/* A build maps some thousand files a second, and we may not run for a while. */
+	struct image_watch_options watch = {
+		.ring_bytes = 2 << 20,
+		.wake_bytes = profile_has_tables(&session->options),
+	};
+
+	watch.guard = session->guard = guard_create(&guarded);
+	watch.kept = session->kept = kept_create();
+	return session->guard && session->kept ? image_watch_open(&watch, &session->images)
+					       : &error_no_memory;
+}
+
+static struct error *open_all(struct profile_session *session)
+{
+	struct error *err = load(session);
+
+	if (!err)
+		err = set_targets(session);
+	if (!err)
+		err = set_entries(session);
+	if (!err && session->options.user_frames)
+		err = watch_images(session);
+	if (!err && profile_has_tables(&session->options))
+		err = profile_open_unwinder(session);
+	if (!err)
+		err = open_events(session);
+	if (err)
+		return err;
+	/* Stacks of the kernel have no names then, which is not worth failing for. */
+	error_destroy(kallsyms_read("/proc/kallsyms", &session->symbols));
+	open_cgroups(session);
+	return NULL;
+}
+
+struct error *profile_session_open(const struct profile_options *options,
+				   struct profile_session **ret)
+{
+	struct profile_session *session = calloc(1, sizeof(*session));
+	struct error *err;
+
+	if (!session)
+		return &error_no_memory;
+	session->options = *options;
+	session->cgroups = -1;
+	program_cost_init(&session->cost, options->statistics);
+	arena_init(&session->counted.arena, SIZE_MAX);
+	names_init(&session->counted.keys, &session->counted.arena);
+	err = open_all(session);
+	if (err) {
+		profile_session_close(session);
+		return err;
+	}
+	*ret = session;
+	return NULL;
+}
+
+void profile_session_close(struct profile_session *session)
+{
+	if (!session)
+		return;
+	probe_links_destroy(session->probes);
+	sample_events_close(&session->samples);
+	program_cost_deinit(&session->cost);
+	unwinder_close(session->unwinder);
+	image_watch_close(session->images);
+	guard_destroy(session->guard);
+	kept_release(session->kept);
+	kallsyms_destroy(session->symbols);
+	profile_chunks_deinit(&session->chunks);
+	profile_bpf__destroy(session->program);
+	if (session->cgroups >= 0)
+		close(session->cgroups);
+	word_map_deinit(&session->counted.places);
+	array_deinit(&session->counted.entries);
+	names_deinit(&session->counted.keys);
+	arena_deinit(&session->counted.arena);
+	word_map_deinit(&session->slots.places);
+	array_deinit(&session->slots.values);
+	word_map_deinit(&session->runners.places);
+	array_deinit(&session->runners.values);
+	array_deinit(&session->totals);
+	word_map_deinit(&session->epoch.moved);
+	free(session);
+}
+
+/* --- running --- */
+
+/* The program at fork comes first, and the iterator runs after all of them are attached: so each
+ * thread has storage by one of the two before it is looked up. */
+static struct error *attach_all(struct profile_bpf *program)
+{
+	struct error *err =
+		bpf_programs_attach(program->progs.on_new_task, &program->links.on_new_task);
+
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_exec, &program->links.on_exec);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_rename, &program->links.on_rename);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_exit, &program->links.on_exit);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_freed, &program->links.on_freed);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_waking, &program->links.on_waking);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_wakeup, &program->links.on_wakeup);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_switched, &program->links.on_switched);
+	if (!err)
+		err = bpf_programs_attach(program->progs.on_switch, &program->links.on_switch);
+	return err;
+}
+
+struct error *profile_session_start(struct profile_session *session)
+{
+	struct profile_bpf *program = session->program;
+	struct error *err = session->images ? image_watch_start(session->images) : NULL;
+
+	if (!err && session->unwinder)
+		err = profile_start_unwinder(session);
+	if (err)
+		return err;
+	session->started_unix_ns = clock_ns(CLOCK_REALTIME);
+	session->started = session->read_at = clock_ns(CLOCK_MONOTONIC);
+	program_cost_begin(&session->cost, program->obj, session->started);
+	err = attach_all(program);
+	program->bss->state.follows = 1;
+	if (!err)
+		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
+	if (!err)
+		err = bpf_programs_iterate(program->links.see_task);
+	program->bss->state.has_walked = 1;
+	if (!err && session->options.off_cpu && session->options.user_frames)
+		profile_take_first_stacks(session);
+	return err ? err : profile_session_tick(session);
+}
+
+/* From the first walk at each place, how many frames are ours: those need not be walked then. */
+static void find_own_frames(struct profile_session *session)
+{
+	struct profile_state *state = &session->program->bss->state;
+
+	for (size_t site = 0; site < STACK_SITES; site++)
+		if (!state->own_frames[site] && state->first_walks[site][OWN_FRAMES_MAX - 1])
+			state->own_frames[site] = (uint32_t)tracer_frames_always(
+				session->symbols, state->first_walks[site], OWN_FRAMES_MAX);
+}
+
+struct error *profile_session_tick(struct profile_session *session)
+{
+	find_own_frames(session);
+	if (session->images)
+		image_watch_poll(session->images);
+	if (session->unwinder)
+		profile_tick_unwinder(session, clock_ns(CLOCK_MONOTONIC));
+	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
+	bpf_programs_iterate_again(session->program->links.see_task,
+				   &session->program->bss->state.unplaced, &session->walked);
+	return profile_chunks_grow(&session->chunks);
+}
+
+int profile_session_fd(const struct profile_session *session)
+{
+	return session->unwinder ? image_watch_fd(session->images) : -1;
+}
+
+uint64_t profile_session_due_ns(const struct profile_session *session)
+{
+	return session->unwinder ? unwinder_due_ns(session->unwinder) : UINT64_MAX;
+}
+
+/* Programs at switches tell when a thread ends. Where there are none, the end of one that its
+ * parent has not waited for is known only to /proc. */
+static bool has_ended(const struct profile_session *session, const struct thread_record *t)
+{
+	return t->flags & THREAD_ENDED || (!session->options.off_cpu && !task_is_alive(t->tid));
+}
+
+bool profile_session_has_threads(const struct profile_session *session)
+{
+	const uint32_t count = session->chunks.state->next_thread;
+
+	for (uint32_t number = 1; number < count; number++) {
+		struct thread_record *t = profile_chunks_thread(&session->chunks, number);
+
+		if (t && t->flags & THREAD_WANTED && !has_ended(session, t))
+			return true;
+	}
+	return count >= session->chunks.state->thread_room;
+}
+
+/* Take the stacks of waits that go on, where they are not taken when they begin. */
+static struct error *look_at_waits(struct profile_session *session)
+{
+	struct error *err;
+
+	if (!session->program->rodata->config.is_late)
+		return NULL;
+	err = bpf_programs_iterate(session->program->links.see_task);
+	if (!err && session->options.user_frames)
+		profile_take_first_stacks(session);
+	return err;
+}
+
+struct error *profile_session_stop(struct profile_session *session)
+{
+	struct error *err = look_at_waits(session);
+
+	session->stopped = clock_ns(CLOCK_MONOTONIC);
+	session->program->bss->state.until = session->stopped;
+	sample_events_close(&session->samples);
+	probe_links_destroy(session->probes);
+	session->probes = NULL;
+	profile_bpf__detach(session->program);
+	if (session->images)
+		image_watch_poll(session->images);
+	return err;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A profile being taken: BPF programs that add up where threads spend their time, and what they
+ * say.
+ *
+ *	struct profile_session *session;
+ *	struct error *err = profile_session_open(&options, &session);
+ *	...                              drop privileges
+ *	if (!err)
+ *		err = profile_session_start(session);
+ *	while (!err && waiting())
+ *		err = profile_session_tick(session);
+ *	if (!err)
+ *		err = profile_session_stop(session);
+ *	if (!err)
+ *		err = profile_session_read(session, &profile);
+ *	profile_session_close(session);
+ *
+ * Nothing is sent while it runs: profile_session_tick, some 20 times in a second, only makes room.
+ * What is read is raw (no names), and what goes on at that moment is in it.
+ *
+ * Needs BTF of the kernel, and Linux 6.1 or newer: programs with bpf_loop, and hashes that grow
+ * while a CPU switches.
+ */
+#ifndef SCHED_PROFILE_SESSION_H
+#define SCHED_PROFILE_SESSION_H
+
+#include "probe/points.h"
+#include "process/unwinder.h"
+#include "profile/profile.h"
+
+/* How stacks of user space are walked. */
+enum profile_unwind {
+	PROFILE_UNWIND_AUTO,  /* by the file's unwind tables where they describe a function, else by
+			       * its frame pointer */
+	PROFILE_UNWIND_FP,    /* by frame pointers alone: no tables are made */
+	PROFILE_UNWIND_DWARF, /* by tables alone: what they do not describe ends the walk */
+};
+
+struct profile_options {
+	/* What. */
+	bool on_cpu, off_cpu;
+	unsigned frequency; /* of on-CPU samples, in Hz and for each CPU */
+	unsigned
+		classes; /* a bit for each enum profile_class; 0: all that on_cpu and off_cpu say */
+	const struct probe_points *probes; /* NULL: none */
+	bool wakers, runners, histograms, by_cpu;
+	unsigned longest; /* at most PROFILE_LONGEST_MAX */
+	/* Whose. Numbers are of our PID namespace. */
+	const uint32_t *pids, *tids;
+	size_t pid_count, tid_count;
+	uint32_t
+		command; /* a process of ours that is about to exec: wanted from then on; 0: none */
+	uint64_t cgroup; /* its number; 0: all */
+	const char *comm; /* a glob; NULL: all */
+	bool only_user, only_kernel, include_self;
+	const uint64_t *cpus; /* a bit for each; NULL: all */
+	size_t cpu_words;
+	/* How much of it. */
+	uint64_t min_ns, max_ns;             /* intervals off the CPU; max 0: no limit */
+	uint64_t period_ns;                  /* time-weighted sampling; 0: every interval */
+	unsigned keep_per_mille;             /* of intervals by chance; 0: all */
+	unsigned user_frames, kernel_frames; /* 0: no such stacks */
+	enum profile_unwind unwind;
+	bool only_times; /* of threads: no stacks, and what is about single waits has no effect */
+	size_t stacks;   /* room for so many at the start */
+	size_t memory_bytes; /* that maps may grow to */
+	/* Told while unwind tables are made before the start; false: start without the rest. NULL:
+	 * nobody is. */
+	unwinder_progress *progress;
+	void *progress_context;
+	int statistics;   /* of program_cost_enable(), which the session closes; 0: cost unknown */
+	unsigned recheck; /* one in so many recognised stacks is walked as well; 0: none */
+};
+
+struct profile_session;
+
+/* Loads the programs, opens perf events and attaches probes. Nothing is counted, no thread is
+ * started and no process is read yet. Requires CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN; what
+ * follows requires CAP_BPF at most, and what reading other processes takes. */
+struct error *profile_session_open(const struct profile_options *options,
+				   struct profile_session **ret) MUST_CHECK;
+
+/* Read the processes that there are, make their unwind tables, and count from then on. */
+struct error *profile_session_start(struct profile_session *session) MUST_CHECK;
+
+struct error *profile_session_tick(struct profile_session *session) MUST_CHECK;
+
+/* Readable when a tick is due before its time: a program was started, or mapped something, and has
+ * no unwind tables yet. -1: none is ever. */
+int profile_session_fd(const struct profile_session *session);
+
+/* When the next tick is due at the latest (CLOCK_MONOTONIC); UINT64_MAX: at no special time. */
+uint64_t profile_session_due_ns(const struct profile_session *session);
+
+/* Is a thread there that is looked at, as far as there was room for it? */
+bool profile_session_has_threads(const struct profile_session *session);
+
+/* Nothing later is counted. */
+struct error *profile_session_stop(struct profile_session *session) MUST_CHECK;
+
+/* What was counted since the last call, or since the start. */
+struct error *profile_session_read(struct profile_session *session,
+				   struct profile **ret) MUST_CHECK;
+
+/* Takes NULL, and half-open ones. */
+void profile_session_close(struct profile_session *session);
+DEFINE_CLEANUP(profile_session_close, struct profile_session *)
+
+#endif

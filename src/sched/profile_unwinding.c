@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/profile_unwinding.h"
+
+#include "sched/profile_record.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <inttypes.h>
+#include <profile.skel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "sched/first_stacks.h"
+
+bool profile_has_tables(const struct profile_options *options)
+{
+	return options->user_frames && options->unwind != PROFILE_UNWIND_FP;
+}
+
+/* --- opening --- */
+
+/* Of a thread; itself where that is not to be seen. Tables are made for processes. */
+static uint32_t process_of(uint32_t tid)
+{
+	_cleanup_free_ char *line = NULL;
+	char path[40];
+	uint32_t tgid = tid;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", tid);
+	file = fopen(path, "re");
+	while (file && getline(&line, &room, file) > 0)
+		if (sscanf(line, "Tgid: %" SCNu32, &tgid) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return tgid;
+}
+
+struct error *profile_open_unwinder(struct profile_session *session)
+{
+	const struct profile_options *options = &session->options;
+	const struct profile_bpf *program = session->program;
+	_cleanup_free_ uint32_t *pids =
+		calloc(options->pid_count + options->tid_count + 1, sizeof(*pids));
+	struct unwinder_options unwinder = {
+		.chunks = bpf_map__fd(program->maps.unwind_chunks),
+		.rules = bpf_map__fd(program->maps.unwind_rules),
+		.processes = bpf_map__fd(program->maps.unwind_processes),
+		.asked = bpf_map__fd(program->maps.unwind_asked),
+		.images = session->images,
+		.guard = session->guard,
+		.kept = session->kept,
+		.pids = pids,
+		.max_bytes = options->memory_bytes,
+	};
+
+	if (!pids)
+		return &error_no_memory;
+	memcpy(pids, options->pids, options->pid_count * sizeof(*pids));
+	for (size_t i = 0; i < options->tid_count; i++)
+		pids[options->pid_count + i] = process_of(options->tids[i]);
+	unwinder.pid_count = options->pid_count + options->tid_count;
+	if (options->command)
+		pids[unwinder.pid_count++] = options->command;
+	return unwinder_open(&unwinder, &session->unwinder);
+}
+
+/* --- running --- */
+
+/* How long a start may wait for unwind tables; those that are not made by then come later. */
+#define TABLES_MAX_NS (20 * NS_PER_S)
+
+struct error *profile_start_unwinder(struct profile_session *session)
+{
+	return unwinder_start(session->unwinder, TABLES_MAX_NS, session->options.progress,
+			      session->options.progress_context);
+}
+
+void profile_take_first_stacks(struct profile_session *session)
+{
+	first_stacks_take(&(struct first_stacks){
+		.chunks = &session->chunks,
+		.unwinder = session->unwinder,
+		.guard = session->guard,
+		.only_tables = session->options.unwind == PROFILE_UNWIND_DWARF,
+		.most_frames = session->options.user_frames,
+	});
+}
+
+/*
+ * A program that has just started may wait before its tables are there, and go on waiting for
+ * hours. Looking at all records takes some 10 ns each, so that is done at most once in 100 times as
+ * long.
+ */
+#define MEND_NS            (NS_PER_S / 100)
+#define MEND_NS_OF_RECORDS 1000
+
+static void mend_stacks(struct profile_session *session, uint64_t now)
+{
+	const uint64_t records = session->chunks.state->next_thread;
+	const uint64_t pause = MEND_NS + records * MEND_NS_OF_RECORDS;
+
+	session->has_news |= unwinder_had_news(session->unwinder);
+	if (!session->options.off_cpu || !session->has_news || now - session->mended < pause)
+		return;
+	session->has_news = false;
+	session->mended = now;
+	profile_take_first_stacks(session);
+}
+
+void profile_tick_unwinder(struct profile_session *session, uint64_t now_ns)
+{
+	unwinder_tick(session->unwinder);
+	mend_stacks(session, now_ns);
+}

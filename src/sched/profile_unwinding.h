@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a profile session has its stacks of user space: the unwinder it keeps beside, and the stacks
+ * of waits that began before there were tables for them.
+ */
+#ifndef SCHED_PROFILE_UNWINDING_H
+#define SCHED_PROFILE_UNWINDING_H
+
+#include "sched/profile_internal.h"
+
+bool profile_has_tables(const struct profile_options *options);
+
+/* The maps of the session's programs are there; tables are not, before it is started. */
+struct error *profile_open_unwinder(struct profile_session *session) MUST_CHECK;
+struct error *profile_start_unwinder(struct profile_session *session) MUST_CHECK;
+void profile_tick_unwinder(struct profile_session *session, uint64_t now_ns);
+
+/* Of the waits that go on: from outside, where they have none or an incomplete one. Without an
+ * unwinder as well. */
+void profile_take_first_stacks(struct profile_session *session);
+
+#endif

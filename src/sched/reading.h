@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A reading of what the programs added up, and its parts: a file each.
+ *
+ * All that the programs have is cumulative, and what goes on is in the records of the threads. The
+ * state as of a moment is the one with the part of the other that has passed; what happened between
+ * two moments is the difference of two such states. So every stretch of time is in exactly one
+ * reading.
+ */
+#ifndef SCHED_READING_H
+#define SCHED_READING_H
+
+#include "sched/profile_internal.h"
+#include "sched/whole_stacks.h"
+
+/* One reading under way. */
+struct reading {
+	struct profile_session *session;
+	struct profile *profile;
+	uint64_t now;
+	uint32_t record_count; /* numbers are below */
+	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
+	struct word_map stacks, frames, leaders, cgroups;
+	struct whole_stacks wholes; /* of the kernel, that waits have */
+	/* By numbers that go: to be deleted once maps were walked. */
+	struct {
+		ARRAY(struct slot_key);
+	} left_slots;
+	struct {
+		ARRAY(struct runner_key);
+	} left_runners;
+	uint64_t in_progress;   /* waits that go on and are in the samples */
+	uint64_t lost, lost_ns; /* of what goes on */
+	uint64_t torn;          /* records that were written whenever they were read */
+	uint64_t *latest;       /* by CPU: when a thread got it or left it last */
+};
+
+/* Of the stretch that a thread is in, as of `now`. */
+struct progress {
+	uint64_t blocked_ns, runnable_ns, on_ns;
+};
+struct progress reading_progress(const struct thread_record *t, uint64_t now);
+
+/* What threads there are, and their times (reading_threads.c). The first of these to be called. */
+struct error *reading_threads(struct reading *r) MUST_CHECK;
+
+/* A copy of a record that the programs may write meanwhile. False: they wrote it each time, and the
+ * copy may have a stretch twice. */
+bool reading_copy(const struct thread_record *t, struct thread_record *ret);
+
+/* What was counted, and of stretches that go on what has passed (reading_counts.c). */
+struct error *reading_samples(struct reading *r) MUST_CHECK;
+
+/* The longest waits, the histograms, who ran instead (reading_extras.c). */
+struct error *reading_extras(struct reading *r) MUST_CHECK;
+
+/* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
+struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t ns) MUST_CHECK;
+
+/*
+ * Records of threads that have ended, and all that is counted by their numbers, go with the reading
+ * that has them to their end, so that others can have the numbers (reading_ended.c). Where other
+ * threads tell of them, as of who woke them or ran instead, they stay for one interval more.
+ */
+void reading_note_end(struct reading *r, uint32_t number, bool has_ended);
+/* Is it a number that goes with this reading? */
+bool reading_is_left(const struct reading *r, uint32_t number);
+/* After everything was read. */
+void reading_free_left(struct reading *r);
+
+/*
+ * With --interval, stacks and their counts are freed, too, an epoch at a time (reading_epochs.c).
+ * When they have grown, the next epoch begins at the end of a reading; the reading after that is
+ * the last with counts of the epoch before.
+ */
+struct error *reading_carry(struct reading *r, const struct counted_table *now) MUST_CHECK;
+/* Is it counted under a stack of the epoch before, which this reading frees? */
+bool reading_is_before(const struct reading *r, const struct count_key *key);
+struct error *reading_end_epoch(struct reading *r) MUST_CHECK;
+
+/* Add to what is counted for a key; returns its entry, NULL without memory. */
+struct counted_entry *reading_add(struct counted_table *table, const struct count_key *key,
+				  const struct count_value *more);
+/* NULL: it has none. */
+struct counted_entry *reading_find_entry(const struct counted_table *table,
+					 const struct count_key *key);
+
+/* The node of the stacks of a key (reading_stacks.c). */
+struct error *reading_node(struct reading *r, const struct count_key *key,
+			   uint32_t *ret) MUST_CHECK;
+
+/* A name of the kernel, which ends with a NUL or with the room for it; NULL: no memory. */
+const struct name *reading_name(struct profile *profile, const char *bytes, size_t room);
+
+/* Calls `take` for each element of a hash. */
+struct error *reading_each(int map, size_t key_bytes, size_t value_bytes,
+			   struct error *(*take)(void *context, const void *key, const void *value),
+			   void *context) MUST_CHECK;
+
+static inline uint64_t reading_less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/reading.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <profile.skel.h>
+#include <string.h>
+
+/* --- the counts --- */
+
+/* Where a key is counted, made if need be; NULL without memory. */
+static struct counted_entry *entry_of(struct counted_table *table, const struct count_key *key)
+{
+	const struct name *bytes = names_intern(&table->keys, key, sizeof(*key));
+	uint32_t *place =
+		bytes ? word_map_at(&table->places, (struct words){ { (uintptr_t)bytes } }) : NULL;
+
+	if (!place)
+		return NULL;
+	if (*place == WORD_MAP_NEW) {
+		if (!array_push(&table->entries, (struct counted_entry){ .key = bytes }))
+			return NULL;
+		*place = (uint32_t)table->entries.count - 1;
+	}
+	return &table->entries.items[*place];
+}
+
+struct counted_entry *reading_find_entry(const struct counted_table *table,
+					 const struct count_key *key)
+{
+	const struct name *bytes = names_find(&table->keys, key, sizeof(*key));
+
+	return bytes ? &table->entries.items[word_map_find(&table->places,
+							   (struct words){ { (uintptr_t)bytes } })]
+		     : NULL;
+}
+
+static void table_init(struct counted_table *table)
+{
+	*table = (struct counted_table){ 0 };
+	arena_init(&table->arena, SIZE_MAX);
+	names_init(&table->keys, &table->arena);
+}
+
+static void table_deinit(struct counted_table *table)
+{
+	word_map_deinit(&table->places);
+	array_deinit(&table->entries);
+	names_deinit(&table->keys);
+	arena_deinit(&table->arena);
+}
+
+#define BATCH 4096
+
+/* Calls `take` for each element of a hash. */
+struct error *reading_each(int map, size_t key_bytes, size_t value_bytes,
+			   struct error *(*take)(void *context, const void *key, const void *value),
+			   void *context)
+{
+	_cleanup_free_ char *keys = calloc(BATCH, key_bytes);
+	_cleanup_free_ char *values = calloc(BATCH, value_bytes);
+	/* As much as any hash asks for. */
+	uint32_t in = 0, out = 0;
+	bool is_first = true;
+	int failed;
+
+	if (!keys || !values)
+		return &error_no_memory;
+	do {
+		uint32_t count = BATCH;
+
+		failed = bpf_map_lookup_batch(map, is_first ? NULL : &in, &out, keys, values,
+					      &count, NULL);
+		if (failed && errno != ENOENT)
+			return error_system(errno, "the counts");
+		for (uint32_t i = 0; i < count; i++) {
+			struct error *err =
+				take(context, keys + i * key_bytes, values + i * value_bytes);
+
+			if (err)
+				return err;
+		}
+		in = out;
+		is_first = false;
+	} while (!failed);
+	return NULL;
+}
+
+struct counted_entry *reading_add(struct counted_table *table, const struct count_key *key,
+				  const struct count_value *more)
+{
+	struct counted_entry *entry = entry_of(table, key);
+
+	if (!entry)
+		return NULL;
+	entry->value.ns += more->ns;
+	entry->value.count += more->count;
+	entry->value.runnable_ns += more->runnable_ns;
+	entry->value.runnable_count += more->runnable_count;
+	return entry;
+}
+
+static struct error *take_count(void *context, const void *key, const void *value)
+{
+	struct counted_entry *entry = entry_of(context, key);
+
+	if (!entry)
+		return &error_no_memory;
+	entry->value = *(const struct count_value *)value;
+	return NULL;
+}
+
+/* How often a sum crosses the period; else all of it. */
+static void weigh(const struct profile_options *options, uint64_t debt, __u64 *ns, __u64 *count)
+{
+	if (options->period_ns) {
+		*count = (debt + *ns) / options->period_ns;
+		*ns = *count * options->period_ns;
+	} else if (options->keep_per_mille && options->keep_per_mille < 1000) {
+		*ns = (uint64_t)((unsigned __int128)*ns * (1000000 / options->keep_per_mille) /
+				 1000);
+		*count = *count * (1000 + options->keep_per_mille / 2) / options->keep_per_mille;
+	}
+}
+
+/* A stretch that goes on counts as if it ended now. */
+static struct error *take_progress(struct reading *r, struct counted_table *table, uint32_t number,
+				   const struct thread_record *t)
+{
+	const struct profile_options *options = &r->session->options;
+	const unsigned classes = r->session->program->rodata->config.classes;
+	struct progress progress = reading_progress(t, r->now);
+	uint64_t all = progress.blocked_ns + progress.runnable_ns;
+	struct count_value more = { .ns = progress.blocked_ns,
+				    .runnable_ns = progress.runnable_ns };
+	struct count_key key = {
+		.thread = number,
+		.class = t->class,
+		.user_stack = t->user_stack,
+		.kernel_stack = t->kernel_stack,
+		.cpu = options->by_cpu ? t->cpu + 1u : 0,
+	};
+	struct counted_entry *entry;
+
+	if (!all || !t->is_kept || all < options->min_ns ||
+	    (options->max_ns && all > options->max_ns))
+		return NULL;
+	if (t->user_stack == STACK_LOST || t->kernel_stack == STACK_LOST) {
+		r->lost++;
+		r->lost_ns += all;
+		return NULL;
+	}
+	/* Who wakes it, and whether it gets too long, is not known before it ends: until then it is
+	 * in no reading but the last; nor is its stack, where that is taken late. */
+	if (!r->session->stopped &&
+	    (options->max_ns || r->session->program->rodata->config.is_late ||
+	     (options->wakers && t->class != CLASS_RUNNABLE && !progress.runnable_ns)))
+		return NULL;
+	if (!(classes >> t->class & 1))
+		more.ns = 0;
+	if (!(classes >> CLASS_RUNNABLE & 1))
+		more.runnable_ns = 0;
+	more.count = more.ns != 0;
+	more.runnable_count = more.runnable_ns != 0;
+	if (more.ns)
+		weigh(options, t->blocked_debt, &more.ns, &more.count);
+	if (more.runnable_ns)
+		weigh(options, t->runnable_debt, &more.runnable_ns, &more.runnable_count);
+	if (!more.ns && !more.runnable_ns)
+		return NULL;
+	if (options->wakers && progress.runnable_ns && t->class != CLASS_RUNNABLE) {
+		key.waker = t->waker;
+		key.waker_user_stack = t->waker_user_stack;
+		key.waker_kernel_stack = t->waker_kernel_stack;
+	}
+	entry = reading_add(table, &key, &more);
+	if (!entry)
+		return &error_no_memory;
+	entry->is_in_progress = true;
+	r->in_progress++;
+	return NULL;
+}
+
+static struct error *read_table(struct reading *r, struct counted_table *table)
+{
+	struct error *err = reading_each(bpf_map__fd(r->session->program->maps.counted),
+					 sizeof(struct count_key), sizeof(struct count_value),
+					 take_count, table);
+
+	for (uint32_t number = 1; !err && number < r->record_count; number++) {
+		const struct thread_record *t = profile_chunks_thread(&r->session->chunks, number);
+
+		if (t && t->flags & THREAD_WANTED)
+			err = take_progress(r, table, number, t);
+	}
+	return err;
+}
+
+/* --- samples --- */
+
+static struct error *put_sample(struct reading *r, const struct count_key *key, uint16_t class,
+				uint64_t ns, uint64_t count, bool is_in_progress)
+{
+	struct sample sample = {
+		.thread = r->threads[key->thread],
+		.class = class,
+		.event = key->event,
+		.cpu = key->cpu ? (uint16_t)(key->cpu - 1) : CPU_ANY,
+		.is_in_progress = is_in_progress,
+		.ns = ns,
+		.count = count,
+	};
+	struct error *err;
+
+	if (!ns && !count)
+		return NULL;
+	err = reading_node(r, key, &sample.node);
+	return err ? err : profile_add(r->profile, &sample);
+}
+
+/* As with the totals of threads: what was told once stays told. */
+static void keep_told(struct count_value *value, const struct count_value *told)
+{
+	if (value->ns < told->ns)
+		value->ns = told->ns;
+	if (value->runnable_ns < told->runnable_ns)
+		value->runnable_ns = told->runnable_ns;
+}
+
+static struct error *put_entry(struct reading *r, struct counted_entry *entry)
+{
+	struct count_key key;
+	struct count_value before = { 0 };
+	const struct counted_entry *known;
+	struct error *err;
+
+	memcpy(&key, entry->key->bytes, sizeof(key));
+	if (key.thread >= r->record_count || r->threads[key.thread] == UINT32_MAX ||
+	    key.class >= CLASS_COUNT)
+		return NULL;
+	known = reading_find_entry(&r->session->counted, &key);
+	if (known)
+		before = known->value;
+	err = put_sample(r, &key, key.class, reading_less(entry->value.ns, before.ns),
+			 reading_less(entry->value.count, before.count), entry->is_in_progress);
+	/* A wait that is followed by one for a CPU is one stretch, and counted as the former. */
+	if (!err)
+		err = put_sample(r, &key, CLASS_RUNNABLE,
+				 reading_less(entry->value.runnable_ns, before.runnable_ns),
+				 entry->value.count ? 0
+						    : reading_less(entry->value.runnable_count,
+								   before.runnable_count),
+				 entry->is_in_progress);
+	keep_told(&entry->value, &before);
+	return err;
+}
+
+static struct error *look_at_wait(struct reading *r, const struct counted_entry *entry)
+{
+	struct count_key key;
+
+	memcpy(&key, entry->key->bytes, sizeof(key));
+	if (key.class >= CLASS_COUNT || !profile_classes[key.class].is_off_cpu)
+		return NULL;
+	return reading_stack_of_wait(r, key.kernel_stack,
+				     entry->value.ns + entry->value.runnable_ns);
+}
+
+/* Whoever gets the number next begins with nothing. */
+static void forget_left(struct reading *r, struct counted_table *table)
+{
+	const int map = bpf_map__fd(r->session->program->maps.counted);
+
+	for (size_t i = 0; i < table->entries.count; i++) {
+		struct counted_entry *entry = &table->entries.items[i];
+		struct count_key key;
+
+		memcpy(&key, entry->key->bytes, sizeof(key));
+		if (!reading_is_left(r, key.thread) && !reading_is_before(r, &key))
+			continue;
+		bpf_map_delete_elem(map, &key);
+		entry->value = (struct count_value){ 0 };
+	}
+}
+
+struct error *reading_samples(struct reading *r)
+{
+	struct counted_table table;
+	struct error *err;
+
+	table_init(&table);
+	err = read_table(r, &table);
+	if (!err)
+		err = reading_carry(r, &table);
+	for (size_t i = 0; !err && i < table.entries.count; i++)
+		err = look_at_wait(r, &table.entries.items[i]);
+	for (size_t i = 0; !err && i < table.entries.count; i++)
+		err = put_entry(r, &table.entries.items[i]);
+	if (!err && !r->session->stopped)
+		forget_left(r, &table);
+	if (err) {
+		table_deinit(&table);
+		return err;
+	}
+	table_deinit(&r->session->counted);
+	r->session->counted = table;
+	/* The table moved: what it points to of itself. */
+	r->session->counted.keys.arena = &r->session->counted.arena;
+	return NULL;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/reading.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <profile.skel.h>
+#include <string.h>
+
+#include "os/cgroup_path.h"
+
+/* Of the stretch that a thread is in, as of `now`. */
+struct progress reading_progress(const struct thread_record *t, uint64_t now)
+{
+	struct progress progress = { 0 };
+	uint64_t all;
+
+	if (t->flags & THREAD_ENDED || now <= t->since)
+		return progress;
+	all = now - t->since;
+	if (t->class == CLASS_ON_CPU) {
+		progress.on_ns = all;
+	} else if (t->class == CLASS_RUNNABLE) {
+		progress.runnable_ns = all;
+	} else {
+		progress.runnable_ns = t->woken > t->since && t->woken < now ? now - t->woken : 0;
+		progress.blocked_ns = all - progress.runnable_ns;
+	}
+	return progress;
+}
+
+/* --- threads --- */
+
+const struct name *reading_name(struct profile *profile, const char *bytes, size_t room)
+{
+	return profile_name(profile, bytes, strnlen(bytes, room));
+}
+
+/* The leader's name, if the leader is known: it may have got another since. */
+static const struct name *process_of(struct reading *r, const struct thread_record *t)
+{
+	uint32_t number = word_map_find(&r->leaders, (struct words){ { t->tgid } });
+	const struct thread_record *leader =
+		number == WORD_MAP_NEW ? NULL : profile_chunks_thread(&r->session->chunks, number);
+
+	if (leader && leader->begun <= t->begun)
+		return reading_name(r->profile, leader->name, sizeof(leader->name));
+	return reading_name(r->profile, t->process, sizeof(t->process));
+}
+
+static const struct name *cgroup_of(struct reading *r, uint64_t id)
+{
+	char path[4096];
+	uint32_t *known = word_map_at(&r->cgroups, (struct words){ { id } });
+	const struct name *name;
+
+	/* Names of profiles have addresses and no numbers: one thread with it stands for all, the
+	 * one that is put next. */
+	if (known && *known != WORD_MAP_NEW)
+		return r->profile->threads.items[*known].cgroup;
+	if (!cgroup_path(r->session->cgroups, id, path, sizeof(path)))
+		return NULL;
+	name = profile_name(r->profile, path, strlen(path));
+	if (known && name)
+		*known = (uint32_t)r->profile->threads.count;
+	return name;
+}
+
+#define TRIES 1000
+
+/* A switch while it is copied, or while we do not run ourselves, would count a stretch twice: both
+ * of its ends are looked at again. */
+bool reading_copy(const struct thread_record *t, struct thread_record *ret)
+{
+	const volatile struct thread_record *now = t;
+
+	for (int i = 0; i < TRIES; i++) {
+		const uint64_t since = now->since, left = now->counts[CLASS_ON_CPU],
+			       got = now->counts[CLASS_RUNNABLE];
+
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		memcpy(ret, t, sizeof(*ret));
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (now->since == since && now->counts[CLASS_ON_CPU] == left &&
+		    now->counts[CLASS_RUNNABLE] == got)
+			return true;
+	}
+	return false;
+}
+
+static void total_of(const struct thread_record *t, uint64_t now, struct thread_totals *ret)
+{
+	struct progress progress = reading_progress(t, now);
+
+	memcpy(ret->ns, t->ns, sizeof(ret->ns));
+	memcpy(ret->counts, t->counts, sizeof(ret->counts));
+	ret->ns[CLASS_ON_CPU] += progress.on_ns;
+	ret->ns[CLASS_RUNNABLE] += progress.runnable_ns;
+	if (t->class < CLASS_COUNT)
+		ret->ns[t->class] += progress.blocked_ns;
+	ret->voluntary = t->voluntary;
+	ret->involuntary = t->involuntary;
+}
+
+/* Programs go on while a record is read: what is added to it may be seen before where it came from.
+ */
+/*
+ * A record that is written while it is read may show a stretch both as ended and as going on. That
+ * is in one reading then, and not again in the next: what was told once stays told.
+ */
+static void subtract(struct thread_totals *from, struct thread_totals *what)
+{
+	for (int i = 0; i < CLASS_COUNT; i++) {
+		const uint64_t now = from->ns[i];
+
+		from->ns[i] = reading_less(now, what->ns[i]);
+		from->counts[i] -= what->counts[i];
+		if (now > what->ns[i])
+			what->ns[i] = now;
+	}
+	from->voluntary -= what->voluntary;
+	from->involuntary -= what->involuntary;
+}
+
+/* Without stacks a thread's times are all its samples. */
+static struct error *put_times(struct reading *r, uint32_t number)
+{
+	const struct profile_thread thread = r->profile->threads.items[number];
+	const unsigned classes = r->session->program->rodata->config.classes;
+	uint64_t waits = 0;
+	struct error *err = NULL;
+
+	for (uint16_t class = 0; class < CLASS_COUNT; class ++)
+		if (profile_classes[class].is_off_cpu && class != CLASS_RUNNABLE &&
+		    classes >> class & 1)
+			waits += thread.counts[class];
+	for (uint16_t class = 0; !err && class < CLASS_COUNT; class ++) {
+		const struct sample sample = {
+			.thread = number,
+			.node = NODE_NONE,
+			.class = class,
+			.cpu = CPU_ANY,
+			.ns = thread.ns[class],
+			/* A wait that is followed by one for a CPU is one stretch, and counted as
+			 * the former. */
+			.count = class == CLASS_RUNNABLE ? reading_less(thread.counts[class], waits)
+							 : thread.counts[class],
+		};
+
+		if (profile_classes[class].is_off_cpu && classes >> class & 1 &&
+		    (sample.ns || sample.count))
+			err = profile_add(r->profile, &sample);
+	}
+	return err;
+}
+
+#define CPUS (UINT16_MAX + 1)
+
+/* When threads got their CPUs or left them last, and who leads them. */
+static struct error *look_around(struct reading *r)
+{
+	for (uint32_t number = 1; number < r->record_count; number++) {
+		const struct thread_record *t = profile_chunks_thread(&r->session->chunks, number);
+		uint32_t *leader;
+
+		if (!t)
+			continue;
+		if (t->since > r->latest[t->cpu])
+			r->latest[t->cpu] = t->since;
+		if (t->tid != t->tgid)
+			continue;
+		leader = word_map_at(&r->leaders, (struct words){ { t->tgid } });
+		if (!leader)
+			return &error_no_memory;
+		*leader = number;
+	}
+	return NULL;
+}
+
+/* Another thread has had its CPU since: it left unseen, and may be gone. */
+static bool is_stale(const struct reading *r, const struct thread_record *t)
+{
+	return t->class == CLASS_ON_CPU && !(t->flags & THREAD_ENDED) &&
+	       t->since < r->latest[t->cpu];
+}
+
+/* Where switches are not followed, or were not all seen, what a record says of its stretches is not
+ * what the thread did: one that was running when it was looked at would have run all of the time.
+ */
+static void forget_times(struct profile_thread *thread)
+{
+	memset(thread->ns, 0, sizeof(thread->ns));
+	memset(thread->counts, 0, sizeof(thread->counts));
+	thread->voluntary = thread->involuntary = 0;
+}
+
+static struct error *put_thread(struct reading *r, uint32_t number, const struct thread_record *t)
+{
+	struct profile_session *session = r->session;
+	const uint64_t begun = t->begun > session->read_at ? t->begun : session->read_at;
+	struct profile_thread thread = {
+		.tid = t->tid,
+		.tgid = t->tgid,
+		.name = reading_name(r->profile, t->name, sizeof(t->name)),
+		.process = process_of(r, t),
+		.is_kernel = t->flags & THREAD_KERNEL,
+		.is_accounted =
+			session->options.off_cpu && !(t->flags & THREAD_UNSEEN) && !is_stale(r, t),
+		.begun_ns = begun,
+		.ended_ns = t->flags & THREAD_ENDED ? t->ended : r->now,
+	};
+	struct thread_totals totals, all, *before = &session->totals.items[number];
+	struct thread_record copy;
+	struct error *err = NULL;
+
+	if (!thread.name || !thread.process)
+		return &error_no_memory;
+	if (thread.ended_ns < begun)
+		return NULL;
+	thread.cgroup = cgroup_of(r, t->cgroup);
+	if (session->images && !thread.is_kernel)
+		thread.image = image_watch_find(session->images, t->tgid, t->begun);
+	r->torn += !reading_copy(t, &copy);
+	total_of(&copy, r->now, &all);
+	totals = all;
+	subtract(&totals, before);
+	memcpy(before->counts, all.counts, sizeof(before->counts));
+	before->voluntary = all.voluntary;
+	before->involuntary = all.involuntary;
+	memcpy(thread.ns, totals.ns, sizeof(thread.ns));
+	memcpy(thread.counts, totals.counts, sizeof(thread.counts));
+	thread.voluntary = totals.voluntary;
+	thread.involuntary = totals.involuntary;
+	if (!array_push(&r->profile->threads, thread))
+		return &error_no_memory;
+	r->threads[number] = (uint32_t)r->profile->threads.count - 1;
+	if (session->options.only_times)
+		err = put_times(r, r->threads[number]);
+	if (!err && !thread.is_accounted)
+		forget_times(&r->profile->threads.items[r->threads[number]]);
+	return err;
+}
+
+struct error *reading_threads(struct reading *r)
+{
+	struct profile_session *session = r->session;
+	struct error *err;
+
+	if (r->record_count > session->totals.count) {
+		size_t more = r->record_count - session->totals.count;
+
+		if (!array_reserve(&session->totals, more))
+			return &error_no_memory;
+		memset(session->totals.items + session->totals.count, 0,
+		       more * sizeof(session->totals.items[0]));
+		session->totals.count = r->record_count;
+	}
+	r->latest = calloc(CPUS, sizeof(*r->latest));
+	err = r->latest ? look_around(r) : &error_no_memory;
+	for (uint32_t number = 1; !err && number < r->record_count; number++) {
+		const struct thread_record *t = profile_chunks_thread(&session->chunks, number);
+		uint32_t flags;
+
+		if (!t || !t->begun)
+			continue;
+		/* Before all else: what it did until its end is seen then. */
+		flags = __atomic_load_n(&t->flags, __ATOMIC_ACQUIRE);
+		if (flags & THREAD_WANTED)
+			err = put_thread(r, number, t);
+		reading_note_end(r, number, flags & THREAD_ENDED);
+	}
+	return err;
+}

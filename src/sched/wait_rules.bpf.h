@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What a thread waits for that leaves its CPU: one of the states, by the first rule that fits.
+ *
+ *	stopped, traced, frozen                              stopped
+ *	parked                                               idle
+ *	it waits for a lock of the kernel                    lock_kernel
+ *	it waits for block I/O, to bring back from swap      paging
+ *	it waits for block I/O                               sleep_disk
+ *	a thread of the kernel that signals could wake, or
+ *	that counts for no load: it waits for work           idle
+ *	another thread of the kernel                         sleep_other
+ *	it is in a system call                               what that says (state/wait.h)
+ *	else: it met a page that is not there, or a signal   sleep_other
+ */
+#ifndef SCHED_WAIT_RULES_BPF_H
+#define SCHED_WAIT_RULES_BPF_H
+
+#include "bpf/task.bpf.h"
+
+#include "sched/states_record.h"
+
+/* Set before loading: what is not wanted is not even verified. */
+const volatile struct states_config config;
+struct states_state state;
+
+/* What is known of a thread beside its record; it goes with the thread. */
+struct watched {
+	__u32 number; /* of its record; 0: there was no room for one */
+	__u32 is_claimed;
+	__u8 is_lost;    /* it was counted as one without room */
+	__u8 is_foreign; /* our PID namespace does not have it */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct watched);
+} watched_tasks SEC(".maps");
+
+struct wait {
+	__u32 state;
+	__s32 syscall;
+};
+
+/* include/linux/sched.h: they serve somebody, without a system call of their own. */
+#define PF_IO_WORKER   0x00000010
+#define PF_USER_WORKER 0x00004000
+
+/* --- where in the kernel --- */
+
+#define WAIT_FRAMES 24
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64[WAIT_FRAMES]);
+} frames SEC(".maps");
+
+/* Is it on its way through this code? Asked only of few: who waits for block I/O while there is
+ * something on swap, and who opens a file and is woken by signals. `ctx` is as decide() has it. */
+static __noinline int is_within(void *ctx, struct task_struct *task, __u64 begin, __u64 end)
+{
+	__u32 zero = 0;
+	__u64 *addresses = bpf_map_lookup_elem(&frames, &zero);
+	long bytes;
+
+	if (!addresses || !task)
+		return 0;
+	bytes = ctx ? bpf_get_stack(ctx, addresses, WAIT_FRAMES * sizeof(*addresses), 0)
+		    : bpf_get_task_stack(task, addresses, WAIT_FRAMES * sizeof(*addresses), 0);
+	for (int i = 0; i < WAIT_FRAMES; i++) {
+		if ((i + 1) * 8 > bytes)
+			break;
+		if (addresses[i] >= begin && addresses[i] < end)
+			return 1;
+	}
+	return 0;
+}
+
+/* --- system calls --- */
+
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
+struct call {
+	__s32 number; /* -1: none */
+	__u64 first, second, third;
+	bool is_foreign; /* of a 32-bit program: numbers mean something else */
+};
+
+#define TS_COMPAT 2 /* arch/x86/include/asm/thread_info.h */
+
+static __always_inline void call_of(struct task_struct *task, struct call *call)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs___arm64 *arm = (void *)regs;
+
+	call->number = -1;
+	call->is_foreign = false;
+	if (bpf_core_field_exists(regs->orig_ax)) {
+		call->number = (__s32)regs->orig_ax;
+		call->first = regs->di;
+		call->second = regs->si;
+		call->third = regs->dx;
+		if (bpf_core_field_exists(task->thread_info.status))
+			call->is_foreign = task->thread_info.status & TS_COMPAT;
+	} else if (bpf_core_field_exists(arm->syscallno)) {
+		call->number = BPF_CORE_READ(arm, syscallno);
+		call->first = BPF_CORE_READ(arm, orig_x0);
+		call->second = BPF_CORE_READ(arm, regs[1]);
+		call->third = BPF_CORE_READ(arm, regs[2]);
+	}
+}
+
+#define S_IFMT   0170000
+#define S_IFSOCK 0140000
+#define S_IFREG  0100000
+#define S_IFBLK  0060000
+#define S_IFDIR  0040000
+#define S_IFIFO  0010000
+
+/*
+ * A file, by plain loads where a type can be given to memory that holds a pointer to one (Linux
+ * 6.2): a struct kiocb has that. By probe reads else.
+ */
+static __always_inline struct file *file_in(struct file **place)
+{
+	struct file *file = 0;
+	struct kiocb *holder;
+
+	if (config.has_casts) {
+		holder = bpf_rdonly_cast((char *)place -
+						 bpf_core_field_offset(struct kiocb, ki_filp),
+					 bpf_core_type_id_kernel(struct kiocb));
+		return holder->ki_filp;
+	}
+	bpf_probe_read_kernel(&file, sizeof(file), place);
+	return file;
+}
+
+static __always_inline __u64 functions_of(struct file *file)
+{
+	return (__u64)(config.has_casts ? file->f_op : BPF_CORE_READ(file, f_op));
+}
+
+static __always_inline __u32 mode_of(struct file *file)
+{
+	return config.has_casts ? file->f_inode->i_mode : BPF_CORE_READ(file, f_inode, i_mode);
+}
+
+/* What a thread has open under this number; NULL: nothing. */
+static __always_inline struct file *file_of(struct task_struct *task, __u32 number)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *table = files ? files->fdt : 0;
+
+	return table && number < table->max_fds ? file_in(table->fd + number) : 0;
+}
+
+/* By what kind of file it is that the current thread has under this number. Sockets, pipes and
+ * timers have functions of their own, and the thread has just looked there: not so at the inode. */
+static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
+{
+	struct file *file = file_of(task, number);
+	__u64 functions;
+	__u32 kind;
+
+	if (!file)
+		return STATE_SLEEP_OTHER;
+	functions = functions_of(file);
+	if (functions == state.socket_functions)
+		return STATE_SLEEP_NETWORK;
+	if (functions == state.pipe_functions)
+		return STATE_SLEEP_PIPE;
+	if (functions == state.timer_functions)
+		return STATE_SLEEP_TIMER;
+	kind = mode_of(file) & S_IFMT;
+	if (kind == S_IFSOCK)
+		return STATE_SLEEP_NETWORK;
+	if (kind == S_IFIFO)
+		return STATE_SLEEP_PIPE;
+	if (is_deep && (kind == S_IFREG || kind == S_IFBLK || kind == S_IFDIR))
+		return STATE_SLEEP_DISK;
+	return STATE_SLEEP_OTHER;
+}
+
+/* include/uapi/linux/futex.h, include/uapi/linux/fcntl.h */
+#define FUTEX_CMD_MASK 0x7f
+#define FUTEX_LOCK_PI  6
+#define FUTEX_LOCK_PI2 13
+#define F_SETLKW       7
+#define F_OFD_SETLKW   38
+
+static __always_inline __u32 state_of_value(__u32 value)
+{
+	return WAIT_IS_LOCK(value) ? STATE_LOCK_FUTEX : STATE_IDLE;
+}
+
+static __always_inline __u32 state_of_futex(const struct call *call)
+{
+	__u32 operation = (__u32)call->second & FUTEX_CMD_MASK;
+
+	if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2)
+		return STATE_LOCK_FUTEX;
+	return state_of_value((__u32)call->third);
+}
+
+/* A FIFO waits for somebody at its other end; a terminal or FUSE for other things. */
+static __always_inline __u32 state_of_open(void *ctx, struct task_struct *task, bool is_deep)
+{
+	if (!is_deep && state.fifo_begin && is_within(ctx, task, state.fifo_begin, state.fifo_end))
+		return STATE_SLEEP_PIPE;
+	return STATE_SLEEP_OTHER;
+}
+
+static __always_inline __u32 state_of_call(void *ctx, struct task_struct *task,
+					   const struct call *call, bool is_deep)
+{
+	__u32 number = call->number;
+
+	if (number >= WAIT_SYSCALLS)
+		return STATE_SLEEP_OTHER;
+	asm volatile("%0 &= 511" : "+r"(number));
+	switch (config.waits[number]) {
+	case WAIT_NETWORK:
+		return STATE_SLEEP_NETWORK;
+	case WAIT_FILE:
+		return state_of_file(task, (__u32)call->first, is_deep);
+	case WAIT_OPEN:
+		return state_of_open(ctx, task, is_deep);
+	case WAIT_DISK:
+		return is_deep ? STATE_SLEEP_DISK : STATE_SLEEP_OTHER;
+	case WAIT_TIMER:
+		return STATE_SLEEP_TIMER;
+	case WAIT_WORK:
+		return STATE_IDLE;
+	case WAIT_POLL:
+		return call->second ? STATE_IDLE : STATE_SLEEP_TIMER;
+	case WAIT_SELECT:
+		return call->first ? STATE_IDLE : STATE_SLEEP_TIMER;
+	case WAIT_FUTEX:
+		return state_of_futex(call);
+	case WAIT_FUTEX_WAIT:
+		return state_of_value((__u32)call->second);
+	case WAIT_FUTEX_WAITV:
+		return STATE_LOCK_FUTEX;
+	case WAIT_LOCK:
+		return STATE_LOCK_KERNEL;
+	case WAIT_FCNTL:
+		return call->second == F_SETLKW || call->second == F_OFD_SETLKW ? STATE_LOCK_KERNEL
+										: STATE_SLEEP_OTHER;
+	}
+	return STATE_SLEEP_OTHER;
+}
+
+/* --- the rules --- */
+
+/* The freezer of cgroup version 2 has a bit of its own. Who waits for a child of vfork() has it
+ * too, so that a freezer need not wait for it (kernel/fork.c), but not in a sleep that signals end.
+ */
+static __always_inline bool is_stopped(struct task_struct *task, __u32 task_state)
+{
+	if (task_state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
+		return true;
+	return task_state & TASK_INTERRUPTIBLE && bpf_core_field_exists(task->frozen) &&
+	       BPF_CORE_READ_BITFIELD(task, frozen);
+}
+
+/* `ctx` is that of sched_switch, in the thread that leaves; NULL elsewhere. */
+static __always_inline void decide(void *ctx, struct task_struct *task, __u32 task_state,
+				   __u64 lock, struct wait *ret)
+{
+	struct call call;
+	bool is_deep = !(task_state & TASK_INTERRUPTIBLE);
+
+	ret->syscall = -1;
+	if (is_stopped(task, task_state)) {
+		ret->state = STATE_STOPPED;
+		return;
+	}
+	if (lock) {
+		ret->state = STATE_LOCK_KERNEL;
+		return;
+	}
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
+		if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+			ret->state = STATE_SLEEP_DISK;
+		else if (!is_deep || task_state & (TASK_NOLOAD | TASK_PARKED))
+			ret->state = STATE_IDLE;
+		else
+			ret->state = STATE_SLEEP_OTHER;
+		return;
+	}
+	call_of(task, &call);
+	if (call.number >= 0)
+		ret->syscall = call.number;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait)) {
+		ret->state =
+			state.swap_begin && is_within(ctx, task, state.swap_begin, state.swap_end)
+				? STATE_PAGING
+				: STATE_SLEEP_DISK;
+		return;
+	}
+	if (call.number < 0)
+		ret->state = STATE_SLEEP_OTHER;
+	else if (call.is_foreign)
+		ret->state = STATE_SLEEP;
+	else
+		ret->state = state_of_call(ctx, task, &call, is_deep);
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/grid.h"
+#include "base/interrupts.h"
+#include "cli/display.h"
+#include "security/privileges.h"
+#include "top/top.h"
+
+static volatile sig_atomic_t is_over;
+
+static void end(int number)
+{
+	(void)number;
+	is_over = true;
+}
+
+/* So often at least, an engine looks for those that have ended. */
+#define TICK_NS (NS_PER_S / 4)
+
+static struct error *tick(const struct top *top)
+{
+	PRIVILEGES_RAISED;
+
+	return engine_tick(top->engine);
+}
+
+/* Or until a signal ends it. */
+static struct error *wait_until(struct top *top, uint64_t until_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct error *err = NULL;
+
+	while (!err && !is_over && now < until_ns) {
+		const uint64_t next = until_ns - now > TICK_NS ? now + TICK_NS : until_ns;
+		const struct timespec at = clock_moment(next);
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		if (next < until_ns)
+			err = tick(top);
+		now = clock_ns(CLOCK_MONOTONIC);
+	}
+	return err;
+}
+
+/* Say what this window lacks; printed for each window. */
+static void tell_of_window(const struct top *top)
+{
+	const struct state_cost *cost = &top->window.cost;
+
+	if (cost->threads_torn)
+		fprintf(stderr,
+			"ctprof: %" PRIu64 " thread%s changed whenever read: not in this window\n",
+			cost->threads_torn, plural(cost->threads_torn));
+	if (cost->delays_impossible)
+		fprintf(stderr,
+			"ctprof: %" PRIu64
+			" delay%s longer than the thread lived: left out of this "
+			"window\n",
+			cost->delays_impossible, plural(cost->delays_impossible));
+}
+
+/* Once, for most of them stay. */
+static void tell_of_lost(struct top *top)
+{
+	const uint64_t lost = top->readings[top->now].cost.threads_lost;
+
+	if (!lost || top->has_told_of_lost)
+		return;
+	fprintf(stderr, "ctprof: no room for %" PRIu64 " thread%s so far: in no row\n", lost,
+		plural(lost));
+	top->has_told_of_lost = true;
+}
+
+/* At once, and once: the rest is told at the end. */
+static void tell_of_recorder(struct top *top)
+{
+	struct top_recorder_news news = { 0 };
+
+	if (!top->recorder || top->has_told_of_recorder)
+		return;
+	top_recorder_look(top->recorder, &news);
+	if (!news.failed)
+		return;
+	fprintf(stderr, "ctprof: a capture could not be recorded: %s\n", news.problem);
+	top->has_told_of_recorder = true;
+}
+
+static struct error *print_window(struct top *top, size_t number)
+{
+	const struct top_arguments *a = top->arguments;
+	const struct states_report report = {
+		.window = &top->window,
+		.list = &top->list,
+		.engine = top->replay ? replay_facts(top->replay)->engine : engine_names[top->kind],
+		.number = number,
+		.limit = a->limit,
+		.grouping = a->grouping,
+		.format = a->format,
+		.width = isatty(STDOUT_FILENO) ? terminal_width() : 0,
+		.colour = terminal_wants_colour(),
+		.user_name = top_user_name,
+		.context = &top->users,
+	};
+	struct error *err = state_list_make(&top->list, &top->window, &top->view);
+
+	return err ? err : states_report_print(&report, stdout);
+}
+
+/* Those that were asked for by number have all ended: nobody else will come. */
+static bool have_ended(const struct top *top)
+{
+	if (!top_targets_have_ended(top))
+		return false;
+	fprintf(stderr, "ctprof: %s ended\n", top->target);
+	return true;
+}
+
+static struct error *run_engine(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	struct error *err = top_read_first(top);
+	uint64_t next = clock_ns(CLOCK_MONOTONIC);
+
+	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
+		next = grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
+				 clock_ns(CLOCK_MONOTONIC));
+		err = wait_until(top, next);
+		if (!err)
+			err = top_read_window(top);
+		if (!err) {
+			tell_of_lost(top);
+			tell_of_window(top);
+			tell_of_recorder(top);
+			err = print_window(top, number);
+		}
+		if (!err && have_ended(top))
+			break;
+	}
+	return err;
+}
+
+/* Windows have the numbers that they have in the recording. */
+static struct error *run_replay(struct top *top)
+{
+	const struct top_arguments *a = top->arguments;
+	const size_t first = replay_at(top->replay);
+	const struct replay_facts *facts = replay_facts(top->replay);
+	size_t told = 0;
+	bool more = true;
+	struct error *err = NULL;
+
+	while (!err && !is_over && more) {
+		err = top_read_window(top);
+		if (facts->left_out > told)
+			fprintf(stderr, "ctprof: %zu capture%s left out: %s\n",
+				facts->left_out - told, plural(facts->left_out - told),
+				facts->problem);
+		told = facts->left_out;
+		if (!err)
+			err = print_window(top, replay_at(top->replay));
+		more = (!a->count || replay_at(top->replay) - first + 1 < a->count) &&
+		       replay_step(top->replay, 1);
+	}
+	return err;
+}
+
+struct error *top_run_batch(struct top *top)
+{
+	const struct sigaction ending = { .sa_handler = end };
+	struct error *err = states_report_begin(top->arguments->format, stdout);
+
+	if (!interrupts_is_ignored(SIGINT))
+		sigaction(SIGINT, &ending, NULL);
+	if (!interrupts_is_ignored(SIGTERM))
+		sigaction(SIGTERM, &ending, NULL);
+	if (err)
+		return err;
+	return top->replay ? run_replay(top) : run_engine(top);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/counter_rows.h"
+
+#include "base/units.h"
+#include "base/word_map.h"
+#include "os/stat.h"
+#include "top/counter_times.h"
+#include "top/state_rows.h"
+
+#define TICK_NS (NS_PER_S / 100)
+
+/* Captures are dated by the clock of the day, which somebody may set in between: more than this,
+ * and it is the time since boot that holds, which is known to a tick. */
+#define CLOCK_STEP_NS (NS_PER_S / 20)
+
+/* --- one thread's counters, as if the task iterator had seen them --- */
+
+static bool has(const struct ctprof_thread *thread, enum metric_id id)
+{
+	return metric_set_has(&thread->record.measured, id);
+}
+
+static uint64_t value_of(const struct ctprof_thread *thread, enum metric_id id)
+{
+	return has(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
+}
+
+/* The letters of /proc (fs/proc/array.c, task_state_array) and what they stand for. */
+static const struct {
+	char letter;
+	uint32_t state, exit_state;
+} letters[] = {
+	{ 'R', 0x0, 0 },   { 'S', 0x1, 0 },     { 'D', 0x2, 0 },
+	{ 'T', 0x4, 0 },   { 't', 0x8, 0 },     { 'P', 0x40, 0 },
+	{ 'I', 0x402, 0 }, { 'X', 0x80, 0x10 }, { 'Z', 0x80, 0x20 },
+};
+
+static void set_state(struct task_record *record, char letter)
+{
+	record->state = 0x1;
+	for (size_t i = 0; i < array_length(letters); i++)
+		if (letters[i].letter == letter) {
+			record->state = letters[i].state;
+			record->exit_state = letters[i].exit_state;
+		}
+}
+
+static uint64_t since(const struct ctprof_thread *thread, enum metric_id in_progress,
+		      uint64_t now_ns)
+{
+	const uint64_t passed = value_of(thread, in_progress);
+
+	return passed && passed < now_ns ? now_ns - passed : 0;
+}
+
+static void fill_record(struct task_record *record, const struct ctprof_thread *thread,
+			bool is_kernel, uint64_t now_ns)
+{
+	static const struct {
+		enum task_counter counter;
+		enum metric_id metric;
+	} counters[] = {
+		{ TASK_run_time, METRIC_run_time_ns },
+		{ TASK_run_delay, METRIC_wait_time_ns },
+		{ TASK_blkio_delay, METRIC_blkio_delay_total_ns },
+		{ TASK_swapin_delay, METRIC_swapin_delay_total_ns },
+		{ TASK_nvcsw, METRIC_voluntary_csw },
+		{ TASK_nivcsw, METRIC_nonvoluntary_csw },
+	};
+
+	*record = (struct task_record){
+		.now = now_ns,
+		.kernel_flags = is_kernel ? PF_KTHREAD : 0,
+		.cpu = has(thread, METRIC_processor) ? (uint32_t)thread->record.values.processor.v
+						     : 0,
+		.has_delays = has(thread, METRIC_blkio_delay_total_ns),
+		.in_iowait = value_of(thread, METRIC_iowait_in_progress_ns) ||
+			     value_of(thread, METRIC_blkio_in_progress_ns),
+		.utime = value_of(thread, METRIC_utime_clock_ticks),
+		.stime = value_of(thread, METRIC_stime_clock_ticks),
+		.queued_since = since(thread, METRIC_wait_in_progress_ns, now_ns),
+		.blkio_since = since(thread, METRIC_blkio_in_progress_ns, now_ns),
+		.sleep_since = since(thread, METRIC_sleep_in_progress_ns, now_ns),
+		.block_since = since(thread, METRIC_block_in_progress_ns, now_ns),
+	};
+	set_state(record, has(thread, METRIC_state) ? thread->record.values.state.v : 'S');
+	for (size_t i = 0; i < array_length(counters); i++)
+		record->counters[counters[i].counter] = value_of(thread, counters[i].metric);
+}
+
+/* --- what captures tell --- */
+
+/* A row of a state is there where one thread at least has what it is made of. */
+static unsigned measured_of(const struct ctprof_thread *thread)
+{
+	unsigned measured = 0;
+
+	if (has(thread, METRIC_run_time_ns))
+		measured |= 1u << STATE_EXEC | 1u << STATE_SLEEP | 1u << STATE_STOPPED |
+			    1u << STATE_IDLE;
+	if (has(thread, METRIC_utime_clock_ticks) && has(thread, METRIC_stime_clock_ticks))
+		measured |= 1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM;
+	if (has(thread, METRIC_wait_time_ns))
+		measured |= 1u << STATE_RUNNABLE;
+	if (has(thread, METRIC_blkio_delay_total_ns))
+		measured |= 1u << STATE_SLEEP_DISK;
+	if (has(thread, METRIC_swapin_delay_total_ns))
+		measured |= 1u << STATE_PAGING;
+	return measured;
+}
+
+/* --- time --- */
+
+static const struct reading *uptime_of(const struct ctprof_snapshot *s)
+{
+	static const struct reading unknown = { 0 };
+
+	return s->host ? &s->host->uptime_clock_ticks : &unknown;
+}
+
+bool counter_rows_other_boot(const struct ctprof_snapshot *before,
+			     const struct ctprof_snapshot *now)
+{
+	const struct name *a = before->host ? before->host->boot_id : NULL,
+			  *b = now->host ? now->host->boot_id : NULL;
+
+	if (a && b && !text_equal(name_text(a), name_text(b)))
+		return true;
+	return uptime_of(before)->measured && uptime_of(now)->measured &&
+	       uptime_of(before)->value > uptime_of(now)->value;
+}
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+	return from > what ? from - what : 0;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Both by time since boot, where that is known; else by the clock of the day. */
+static void date(const struct ctprof_snapshot *before, const struct ctprof_snapshot *now,
+		 uint64_t *ret_before, uint64_t *ret_now)
+{
+	const uint64_t by_day =
+		less(now->captured_at_unix_ns.value, before->captured_at_unix_ns.value);
+	const bool known = uptime_of(before)->measured && uptime_of(now)->measured;
+	const uint64_t begun = uptime_of(before)->value * TICK_NS,
+		       ended = uptime_of(now)->value * TICK_NS;
+
+	*ret_now = known ? ended : now->captured_at_unix_ns.value;
+	*ret_before = *ret_now - by_day;
+	if (known && (apart(less(ended, begun), by_day) > CLOCK_STEP_NS || by_day > ended))
+		*ret_before = begun;
+}
+
+/* --- all of them --- */
+
+struct work {
+	struct state_processes processes;
+	struct word_map earlier; /* threads of `before` by id */
+	const struct ctprof_snapshot *before, *now;
+	struct names *names;
+	uint64_t before_ns, now_ns;
+	struct state_reading *ret_before, *ret_now;
+};
+
+static bool index_threads(struct work *work)
+{
+	if (!word_map_reserve(&work->earlier, work->before->threads.count))
+		return false;
+	for (size_t i = 0; i < work->before->threads.count; i++) {
+		uint32_t *place = word_map_at(
+			&work->earlier,
+			(struct words){ { state_rows_id(snapshot_thread(work->before, i)) } });
+
+		if (!place)
+			return false;
+		*place = (uint32_t)i;
+	}
+	return true;
+}
+
+/* When it began, if it is known that this was between the captures. */
+static bool is_born(const struct work *work, const struct ctprof_thread *thread,
+		    uint64_t *ret_begun_ns)
+{
+	const uint64_t begun = thread->start_time_clock_ticks.value * TICK_NS;
+
+	if (!thread->start_time_clock_ticks.measured || !uptime_of(work->now)->measured ||
+	    begun + TICK_NS <= work->before_ns)
+		return false;
+	*ret_begun_ns = begun > work->before_ns ? begun : work->before_ns;
+	if (*ret_begun_ns > work->now_ns)
+		*ret_begun_ns = work->now_ns;
+	return true;
+}
+
+/* There is room. */
+static bool take_thread(struct work *work, const struct ctprof_thread *thread)
+{
+	static const struct counter_facts facts = { .is_dated = true, .counts_delays = true };
+	const uint32_t found =
+		word_map_find(&work->earlier, (struct words){ { state_rows_id(thread) } });
+	struct counter_memory memory = { 0 };
+	struct task_record record;
+	struct state_thread t;
+	uint64_t begun_ns;
+
+	if (!state_rows_describe(&work->processes, thread, work->names, &t))
+		return false;
+	if (found != WORD_MAP_NEW) {
+		fill_record(&record, snapshot_thread(work->before, found), t.is_kernel,
+			    work->before_ns);
+		counter_times_meet(&t, &memory, &record, &facts);
+		t.has_ended = counter_times_is_over(&record);
+		work->ret_before->threads.items[work->ret_before->threads.count++] = t;
+	} else if (is_born(work, thread, &begun_ns)) {
+		counter_times_born(&t, &memory, begun_ns);
+	} else {
+		return true;
+	}
+	fill_record(&record, thread, t.is_kernel, work->now_ns);
+	counter_times_add(&t, &memory, &record, &facts);
+	/* Captures have the dead too, until somebody reaps them. */
+	t.has_ended = counter_times_is_over(&record);
+	work->ret_now->threads.items[work->ret_now->threads.count++] = t;
+	work->ret_now->measured |= measured_of(thread);
+	return true;
+}
+
+static struct error *start_reading(struct state_reading *reading, const struct ctprof_snapshot *s,
+				   uint64_t at_ns, size_t room)
+{
+	reading->at_ns = at_ns;
+	reading->at_unix_ns = s->captured_at_unix_ns.value;
+	reading->measured = 0;
+	reading->cost = (struct state_cost){ 0 };
+	array_clear(&reading->threads);
+	return array_reserve(&reading->threads, room) ? NULL : &error_no_memory;
+}
+
+static struct error *take_threads(struct work *work)
+{
+	if (!index_threads(work))
+		return &error_no_memory;
+	for (size_t i = 0; i < work->now->threads.count; i++)
+		if (!take_thread(work, snapshot_thread(work->now, i)))
+			return &error_no_memory;
+	work->ret_before->measured = work->ret_now->measured;
+	return NULL;
+}
+
+struct error *counter_rows_read(const struct ctprof_snapshot *before,
+				const struct ctprof_snapshot *now, struct names *names,
+				struct state_reading *ret_before, struct state_reading *ret_now)
+{
+	struct work work = {
+		.processes = state_rows_processes(now),
+		.before = before,
+		.now = now,
+		.names = names,
+		.ret_before = ret_before,
+		.ret_now = ret_now,
+	};
+	struct error *err;
+
+	date(before, now, &work.before_ns, &work.now_ns);
+	err = start_reading(ret_before, before, work.before_ns, now->threads.count);
+	if (!err)
+		err = start_reading(ret_now, now, work.now_ns, now->threads.count);
+	if (!err && !counter_rows_other_boot(before, now))
+		err = take_threads(&work);
+	word_map_deinit(&work.earlier);
+	return err;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/counter_times.h"
+
+#include <string.h>
+
+#include "os/stat.h"
+
+/* --- what it does now --- */
+
+/* Bits of task_struct.__state (include/linux/sched.h). */
+#define BIT_INTERRUPTIBLE 0x1u
+#define BIT_STOPPED       0x4u
+#define BIT_TRACED        0x8u
+#define BIT_DEAD          0x80u
+#define BIT_WAKING        0x200u
+#define BIT_NEW           0x800u
+#define BIT_FROZEN        0x8000u
+#define BITS_IDLE         0x402u
+
+bool counter_times_is_over(const struct task_record *r)
+{
+	return r->exit_state || r->state & BIT_DEAD;
+}
+
+static bool is_kernel_thread(const struct task_record *r)
+{
+	return r->kernel_flags & PF_KTHREAD;
+}
+
+/* A freezer of version 2 lets threads sleep in a way that only `is_frozen` tells from others; who
+ * waits for a child of vfork() has that as well, in a sleep that signals do not end. */
+static enum state state_of(const struct task_record *r)
+{
+	if (r->queued_since || r->state & (BIT_WAKING | BIT_NEW))
+		return STATE_RUNNABLE;
+	if (!r->state)
+		return STATE_EXEC;
+	if (r->state & (BIT_STOPPED | BIT_TRACED | BIT_FROZEN) ||
+	    (r->is_frozen && r->state & BIT_INTERRUPTIBLE))
+		return STATE_STOPPED;
+	if (r->in_iowait)
+		return STATE_SLEEP_DISK;
+	if (is_kernel_thread(r) &&
+	    ((r->state & BITS_IDLE) == BITS_IDLE || r->state & BIT_INTERRUPTIBLE))
+		return STATE_IDLE;
+	return STATE_SLEEP;
+}
+
+static bool is_blocked(enum state state)
+{
+	return state != STATE_EXEC && state != STATE_RUNNABLE;
+}
+
+/* By CLOCK_MONOTONIC; 0: not known. */
+static uint64_t dated(uint64_t at, const struct counter_facts *facts)
+{
+	return at && facts->is_dated ? at - (uint64_t)facts->clock_offset : 0;
+}
+
+/* Starts of sleeps are there while kernel.sched_schedstats is 1. That of block I/O may be of a wait
+ * before (Linux 6.12 and newer): a sleep that began after the last reading did not begin before it.
+ */
+static uint64_t since(const struct task_record *r, const struct counter_memory *memory,
+		      const struct counter_facts *facts, enum state state, uint64_t earliest)
+{
+	uint64_t at = 0;
+
+	if (state == STATE_RUNNABLE && r->queued_since != memory->queued_asleep)
+		return dated(r->queued_since, facts);
+	if (!is_blocked(state))
+		return 0;
+	if (facts->counts_delays)
+		at = dated(r->blkio_since, facts);
+	if (!at || at < earliest)
+		at = dated(r->sleep_since ? r->sleep_since : r->block_since, facts);
+	return at;
+}
+
+/* `before` is when it was read before; 0: never. */
+static void look(struct state_thread *thread, struct counter_memory *memory,
+		 const struct task_record *r, const struct counter_facts *facts, uint64_t before)
+{
+	const bool has_slept = memory->voluntary != r->counters[TASK_nvcsw];
+
+	thread->state = state_of(r);
+	if (is_blocked(thread->state))
+		memory->queued_asleep = r->queued_asleep;
+	thread->since_ns = since(r, memory, facts, thread->state, has_slept ? before : 0);
+	thread->cpu = r->cpu;
+	thread->is_kernel = is_kernel_thread(r);
+	memory->voluntary = r->counters[TASK_nvcsw];
+	memory->involuntary = r->counters[TASK_nivcsw];
+	thread->switches = memory->voluntary + memory->involuntary;
+}
+
+/* --- counters --- */
+
+/* How long ago that was; clocks of CPUs may differ by a little. */
+static uint64_t passed(const struct task_record *r, const struct counter_facts *facts, uint64_t at)
+{
+	const uint64_t now = r->now + (uint64_t)facts->clock_offset;
+
+	return at && facts->is_dated && now > at ? now - at : 0;
+}
+
+static void count(const struct task_record *r, const struct counter_facts *facts,
+		  uint64_t ret[COUNTED_COUNT])
+{
+	ret[COUNTED_RUN] = r->counters[TASK_run_time];
+	ret[COUNTED_DELAY] = r->counters[TASK_run_delay] + passed(r, facts, r->queued_since);
+	/* Of a thread without records of delays they are those of the thread before. */
+	ret[COUNTED_BLKIO] = ret[COUNTED_SWAPIN] = 0;
+	if (!r->has_delays)
+		return;
+	ret[COUNTED_BLKIO] = r->counters[TASK_blkio_delay];
+	/* The start is that of a wait before when none is noted any more. */
+	if (facts->counts_delays)
+		ret[COUNTED_BLKIO] += passed(r, facts, r->blkio_since);
+	ret[COUNTED_SWAPIN] = r->counters[TASK_swapin_delay];
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* So much of what a counter has that was not told, as the window has room for. */
+static uint64_t take(uint64_t counted, uint64_t told, uint64_t *left)
+{
+	const uint64_t taken = counted > told ? smaller(counted - told, *left) : 0;
+
+	*left -= taken;
+	return taken;
+}
+
+/* What was told, and what was counted, never part by more than what a counter runs behind. */
+static uint64_t settle(uint64_t told, uint64_t counted)
+{
+	if (told < counted && counted - told > COUNTER_SLACK_NS)
+		return counted - COUNTER_SLACK_NS;
+	if (told > counted && told - counted > COUNTER_SLACK_NS)
+		return counted + COUNTER_SLACK_NS;
+	return told;
+}
+
+/* --- times --- */
+
+void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
+			const struct task_record *r, const struct counter_facts *facts)
+{
+	thread->begun_ns = thread->seen_ns = r->now;
+	count(r, facts, memory->told);
+	memory->utime = r->utime;
+	memory->stime = r->stime;
+	look(thread, memory, r, facts, 0);
+}
+
+/* It comes into the world waiting for a CPU. */
+void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
+			uint64_t begun_ns)
+{
+	thread->begun_ns = thread->seen_ns = begun_ns;
+	thread->state = STATE_RUNNABLE;
+	thread->since_ns = begun_ns;
+	*memory = (struct counter_memory){ 0 };
+}
+
+/*
+ * The state of the time that no counter has.
+ *
+ * One that could run before and can now, and has not given up its CPU of its own will, never slept:
+ * it is on the CPU since the last tick, unless it has not switched at all. One that has not was
+ * blocked until it was woken, if it was blocked, and waits for its CPU, if it waited for it. A
+ * freezer may change the state of one that sleeps, and nobody knows when it did.
+ */
+static enum state state_of_rest(const struct state_thread *thread,
+				const struct counter_memory *memory, const struct task_record *r)
+{
+	const enum state before = thread->state, now = state_of(r);
+	const bool preempted = memory->involuntary != r->counters[TASK_nivcsw];
+
+	if (memory->voluntary != r->counters[TASK_nvcsw])
+		return STATE_SLEEP;
+	if (!preempted && (now == before || (is_blocked(before) && !is_blocked(now))))
+		return before;
+	return is_blocked(before) || is_blocked(now) ? STATE_SLEEP : STATE_EXEC;
+}
+
+/* The tick says who was interrupted, the thread's own code or the kernel for it. Without one since
+ * the last time nobody knows, but of kernel threads. */
+static void add_exec(struct state_times *times, struct counter_memory *memory,
+		     const struct task_record *r, uint64_t ns)
+{
+	const uint64_t user = r->utime > memory->utime ? r->utime - memory->utime : 0,
+		       system = r->stime > memory->stime ? r->stime - memory->stime : 0;
+	uint64_t part;
+
+	if (!ns)
+		return;
+	memory->utime = r->utime;
+	memory->stime = r->stime;
+	if (is_kernel_thread(r)) {
+		times->ns[STATE_EXEC_SYSTEM] += ns;
+	} else if (!user && !system) {
+		times->ns[STATE_EXEC] += ns;
+	} else {
+		part = (uint64_t)((unsigned __int128)ns * system /
+				  ((unsigned __int128)user + system));
+		times->ns[STATE_EXEC_SYSTEM] += part;
+		times->ns[STATE_EXEC_USER] += ns - part;
+	}
+}
+
+void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
+		       const struct task_record *r, const struct counter_facts *facts)
+{
+	const bool is_over = counter_times_is_over(r);
+	const uint64_t before = thread->seen_ns;
+	const uint64_t window = r->now > thread->seen_ns ? r->now - thread->seen_ns : 0;
+	uint64_t counted[COUNTED_COUNT], left = window, run, delay, blkio, waited, paging, rest;
+	enum state of_rest = state_of_rest(thread, memory, r);
+
+	count(r, facts, counted);
+	if (is_blocked(thread->state) && memory->queued_asleep)
+		memory->told[COUNTED_DELAY] = counted[COUNTED_DELAY];
+	/* Time on a CPU is never more than there was; at most it runs behind. Delays may be more:
+	 * that of block I/O was as long as the window, on Linux 6.12, of threads that ran between
+	 * their reads. So what it ran comes first, and each delay has no more than what is left. */
+	run = take(counted[COUNTED_RUN], memory->told[COUNTED_RUN], &left);
+	delay = take(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
+	blkio = take(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);
+	waited = blkio;
+	paging = take(counted[COUNTED_SWAPIN], memory->told[COUNTED_SWAPIN], &waited);
+	rest = is_over ? 0 : left;
+	thread->seen_ns += window - left + rest;
+	if (of_rest == STATE_EXEC) {
+		run += rest;
+		rest = 0;
+	}
+	thread->times.ns[STATE_RUNNABLE] += delay;
+	thread->times.ns[STATE_SLEEP_DISK] += blkio - paging;
+	thread->times.ns[STATE_PAGING] += paging;
+	thread->times.ns[of_rest] += rest;
+	add_exec(&thread->times, memory, r, run);
+	memory->told[COUNTED_RUN] = settle(memory->told[COUNTED_RUN] + run, counted[COUNTED_RUN]);
+	memory->told[COUNTED_DELAY] =
+		settle(memory->told[COUNTED_DELAY] + delay, counted[COUNTED_DELAY]);
+	memory->told[COUNTED_BLKIO] =
+		settle(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
+	memory->told[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
+	look(thread, memory, r, facts, before);
+}

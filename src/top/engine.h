@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where state times come from: one of several engines behind the same three calls.
+ *
+ *	struct engine *engine;
+ *	struct error *err = engine_open(&options, &engine);
+ *	err = engine_read(engine, &reading);
+ *	engine_close(engine);
+ *
+ * Whoever reads seldom calls engine_tick() now and then: threads that ended are taken from the
+ * kernel then, which keeps room for so many.
+ */
+#ifndef TOP_ENGINE_H
+#define TOP_ENGINE_H
+
+#include "base/error.h"
+#include "state/reading.h"
+
+/* ENGINE(id, name, what it does) */
+#define ENGINES(ENGINE)                                                                            \
+	ENGINE(EXACT, "exact", "every switch and wake-up, added up in the kernel by BPF")          \
+	ENGINE(COUNTERS, "counters", "what the kernel counts anyway, read by a BPF task iterator") \
+	ENGINE(TASKSTATS, "taskstats",                                                             \
+	       "four delays by netlink, booked when they end; other time is in no state")
+
+enum engine_kind {
+#define ENGINE_ENUM(id, ...) ENGINE_##id,
+	ENGINES(ENGINE_ENUM)
+#undef ENGINE_ENUM
+		ENGINE_COUNT
+};
+extern const char *const engine_names[ENGINE_COUNT];
+extern const char *const engine_proses[ENGINE_COUNT];
+
+struct engine_options {
+	enum engine_kind kind;
+	/* Only threads of these processes, and these threads; none of both: all. */
+	const uint32_t *pids, *tids;
+	size_t pid_count, tid_count;
+	const char *cgroup; /* only threads in it or below; NULL: all */
+};
+
+struct engine;
+
+/* Fails where the kernel or its privileges do not let it; the error says what would. */
+struct error *engine_open(const struct engine_options *options, struct engine **ret) MUST_CHECK;
+
+/* `reading` is {0}, or one that is used again; its names live as long as the engine. */
+struct error *engine_read(struct engine *engine, struct state_reading *reading) MUST_CHECK;
+struct error *engine_tick(struct engine *engine) MUST_CHECK;
+
+/* Takes NULL. */
+void engine_close(struct engine *engine);
+DEFINE_CLEANUP(engine_close, struct engine *)
+
+/* What each engine implements, in a file of its own. */
+struct engine_methods {
+	struct error *(*open)(const struct engine_options *options, void **ret);
+	struct error *(*read)(void *self, struct state_reading *reading);
+	struct error *(*tick)(void *self); /* may be NULL */
+	void (*close)(void *self);
+	unsigned measured; /* a bit for each state that it tells */
+};
+extern const struct engine_methods engine_exact, engine_counters, engine_taskstats;
+
+#endif

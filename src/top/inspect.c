@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/inspect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/units.h"
+#include "metric/derived.h"
+#include "metric/section.h"
+#include "report/cell.h"
+#include "report/table.h"
+#include "top/inspect_source.h"
+#include "top/top.h"
+
+/* --- everything that is counted --- */
+
+/* A file may hold any text. */
+static char *visible(const struct name *name, char *ret, size_t room)
+{
+	snprintf(ret, room, "%s", name ? name->bytes : "-");
+	text_make_safe(ret);
+	return ret;
+}
+
+static char *value_text(char text[CELL_MAX], const struct metric *metric,
+			const struct ctprof_thread *t)
+{
+	const struct thread_values *values = &t->record.values;
+
+	switch (metric->kind) {
+	case KIND_SET:
+		return cell_cpus(text, CELL_MAX, metric_load_name(values, metric));
+	case KIND_CATEGORY:
+		if (metric->type == VALUE_label)
+			return visible(metric_load_name(values, metric), text, CELL_MAX);
+		if (metric->type == VALUE_flag)
+			snprintf(text, CELL_MAX, "%s",
+				 metric_load_i64(values, metric) ? "true" : "false");
+		else
+			snprintf(text, CELL_MAX, "%c", (char)metric_load_i64(values, metric));
+		return text;
+	case KIND_ORDINAL:
+		snprintf(text, CELL_MAX, "%" PRId64, metric_load_i64(values, metric));
+		return text;
+	default:
+		return units_format(text, metric->unit, (__int128)metric_load_u64(values, metric));
+	}
+}
+
+static bool is_measured(const struct ctprof_thread *t, const struct metric *metric)
+{
+	return t && metric_set_has(&t->record.measured, metric_id(metric));
+}
+
+/* What the window changed of it: a difference where there is one, else what it was. */
+static char *change_text(char text[CELL_MAX], const struct metric *metric,
+			 const struct inspect_counters *c)
+{
+	char before[CELL_MAX], now[CELL_MAX];
+
+	*text = '\0';
+	if (!is_measured(c->before, metric))
+		return text;
+	if (metric->kind == KIND_CATEGORY || metric->kind == KIND_SET ||
+	    metric->kind == KIND_ORDINAL) {
+		if (strcmp(value_text(before, metric, c->before),
+			   value_text(now, metric, c->now)) != 0)
+			snprintf(text, CELL_MAX, "was %.100s", before);
+		return text;
+	}
+	if (metric_load_u64(&c->before->record.values, metric) ==
+	    metric_load_u64(&c->now->record.values, metric))
+		return text;
+	return units_format_delta(
+		text, metric->unit,
+		(__int128)metric_load_u64(&c->now->record.values, metric) -
+			(__int128)metric_load_u64(&c->before->record.values, metric));
+}
+
+static void print_row(FILE *out, const char *name, const char *value, const char *change)
+{
+	if (*change)
+		fprintf(out, "%-28s %-19s %s\n", name, value, change);
+	else
+		fprintf(out, "%-28s %s\n", name, value);
+}
+
+static void print_counters(FILE *out, const struct inspect_counters *c)
+{
+	enum section section = SECTION_COUNT;
+	char value[CELL_MAX], change[CELL_MAX];
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (!is_measured(c->now, &metrics[i]))
+			continue;
+		if (metrics[i].section != section) {
+			section = metrics[i].section;
+			fprintf(out, "\n## %s%s\n", section_infos[section].name,
+				c->before ? ", and what changed in the window" : "");
+		}
+		print_row(out, metrics[i].name, value_text(value, &metrics[i], c->now),
+			  change_text(change, &metrics[i], c));
+	}
+}
+
+/* "1.234µs" of each event, as far as there were any. */
+static char *average_text(char text[CELL_MAX], const struct derived *d, uint64_t sum,
+			  uint64_t count)
+{
+	*text = '\0';
+	return count ? units_format(text, d->unit, (__int128)(sum / count)) : text;
+}
+
+static uint64_t gain(const struct inspect_counters *c, const struct metric *metric)
+{
+	const uint64_t now = metric_load_u64(&c->now->record.values, metric),
+		       before = metric_load_u64(&c->before->record.values, metric);
+
+	return now > before ? now - before : 0;
+}
+
+/* What a count and a total make together; of the window alone, too. */
+static void print_averages(FILE *out, const struct inspect_counters *c)
+{
+	char life[CELL_MAX], window[CELL_MAX];
+	bool has_head = false;
+
+	for (size_t i = 0; i < DERIVED_COUNT; i++) {
+		const struct derived *d = &derived_metrics[i];
+
+		if (d->form != DERIVED_QUOTIENT || !is_measured(c->now, d->a) ||
+		    !is_measured(c->now, d->b))
+			continue;
+		average_text(life, d, metric_load_u64(&c->now->record.values, d->a),
+			     metric_load_u64(&c->now->record.values, d->b));
+		*window = '\0';
+		if (is_measured(c->before, d->a) && is_measured(c->before, d->b))
+			average_text(window, d, gain(c, d->a), gain(c, d->b));
+		if (!*life)
+			continue;
+		if (!has_head)
+			fprintf(out, "\n## averages%s\n",
+				c->before ? ", and those of the window" : "");
+		has_head = true;
+		print_row(out, d->name, life, window);
+	}
+}
+
+static struct error *print_counted(struct top *top, const struct inspect_source *source,
+				   const struct state_thread *thread, FILE *out)
+{
+	struct inspect_counters counters = { 0 };
+	struct error *err = source->count(top, thread, &counters);
+
+	if (err)
+		return err;
+	if (counters.now) {
+		print_counters(out, &counters);
+		print_averages(out, &counters);
+	} else {
+		fputs("\nit has ended\n", out);
+	}
+	snapshot_destroy(counters.owned);
+	return NULL;
+}
+
+/* --- a group --- */
+
+#define THREADS_MOST 40
+
+/* Lines of its threads, those that are of interest first. */
+struct members {
+	const struct state_line *lines;
+	size_t count;
+};
+
+static struct error *print_members(struct top *top, const struct members *members, FILE *out)
+{
+	const size_t shown = members->count < THREADS_MOST ? members->count : THREADS_MOST;
+	struct error *err;
+
+	fputs("\n## Threads, in percent of this window\n", out);
+	err = top_threads_print(&top->window, members->lines, shown, out);
+	if (!err && shown < members->count)
+		fprintf(out, "... %zu more\n", members->count - shown);
+	return err;
+}
+
+/* What it added in the window; one that began in it, all that it has. */
+static void add_gains(const struct inspect_counters *c, bool is_new, uint64_t sums[METRIC_COUNT])
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const struct metric *metric = &metrics[i];
+
+		if (metric->kind != KIND_TOTAL || !is_measured(c->now, metric))
+			continue;
+		if (is_measured(c->before, metric))
+			sums[i] += gain(c, metric);
+		else if (!c->before && is_new)
+			sums[i] += metric_load_u64(&c->now->record.values, metric);
+	}
+}
+
+static struct error *print_gains(struct top *top, const struct inspect_source *source,
+				 const struct members *members, FILE *out)
+{
+	const uint64_t length = top->window.ended_ns - top->window.begun_ns;
+	uint64_t sums[METRIC_COUNT] = { 0 };
+	char text[CELL_MAX];
+
+	for (size_t i = 0; i < members->count; i++) {
+		const struct state_line *line = &members->lines[i];
+		struct inspect_counters counters = { 0 };
+		struct error *err = source->count(top, line->thread, &counters);
+
+		if (err)
+			return err;
+		add_gains(&counters, line->window_ns < length, sums);
+		snapshot_destroy(counters.owned);
+	}
+	fputs("\n## Counters of all of them, in this window\n", out);
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (sums[i])
+			print_row(out, metrics[i].name,
+				  units_format_delta(text, metrics[i].unit, (__int128)sums[i]), "");
+	return NULL;
+}
+
+static struct error *print_threads(struct top *top, const struct inspect_source *source,
+				   const struct screen_subject *subject, FILE *out)
+{
+	struct state_view view = *subject->view;
+	const struct state_line *lines;
+	struct members members = { 0 };
+	struct error *err;
+	size_t at = 0, count;
+
+	view.grouping = subject->grouping;
+	view.is_tree = view.no_folding = true;
+	view.no_ended = false;
+	top->inspector.members.count = 0;
+	err = state_list_make(&top->list, &top->window, &view);
+	if (err)
+		return err;
+	lines = top->list.lines.items;
+	count = top->list.lines.count;
+	while (at < count && (lines[at].depth || lines[at].id != subject->line))
+		at++;
+	/* It may have gone since it was chosen, or the filter lets none of it through now. */
+	if (at == count) {
+		if (!subject->thread.has_ended)
+			fputs("\nno thread of it meets the filter in this window\n", out);
+		return NULL;
+	}
+	members.lines = lines + at + 1;
+	while (at + 1 + members.count < count && members.lines[members.count].depth)
+		members.count++;
+	for (size_t i = 0; i < members.count; i++)
+		if (!array_push(&top->inspector.members, members.lines[i].thread->tid))
+			return &error_no_memory;
+	err = print_members(top, &members, out);
+	return err || !source->has_all ? err : print_gains(top, source, &members, out);
+}
+
+/* --- all of it --- */
+
+/* How it ended, as far as the engine knows. */
+static void print_end(FILE *out, const struct state_thread *thread)
+{
+	const int code = (int)thread->exit_code;
+	const char *name = sigabbrev_np(WTERMSIG(code));
+
+	fputs("state          ended", out);
+	if (thread->has_exit_code && WIFSIGNALED(code) && name)
+		fprintf(out, ": killed by SIG%s (%d)", name, WTERMSIG(code));
+	else if (thread->has_exit_code && WIFSIGNALED(code))
+		fprintf(out, ": killed by signal %d", WTERMSIG(code));
+	else if (thread->has_exit_code)
+		fprintf(out, ", exit code %d", WEXITSTATUS(code));
+	fputc('\n', out);
+}
+
+static void print_state(FILE *out, const struct state_thread *thread)
+{
+	char text[UNITS_TEXT_MAX];
+
+	fprintf(out, "state          %s", state_rows[thread->state].name);
+	if (thread->since_ns && thread->seen_ns > thread->since_ns)
+		fprintf(out, " for %s",
+			units_format(text, UNIT_NS,
+				     (__int128)(thread->seen_ns - thread->since_ns)));
+	fprintf(out, ": %s\n", state_rows[thread->state].prose);
+}
+
+/* Who it is, and what it does. */
+static struct error *print_who(FILE *out, const struct state_thread *thread)
+{
+	_cleanup_free_ char *name = text_visible(name_text(thread->name));
+	_cleanup_free_ char *process = text_visible(name_text(thread->process));
+	_cleanup_free_ char *cgroup =
+		thread->cgroup ? text_visible(name_text(thread->cgroup)) : NULL;
+
+	if (!name || !process)
+		return &error_no_memory;
+	fprintf(out, "thread         %" PRIu32 " %s, of process %" PRIu32 " %s\n", thread->tid,
+		name, thread->tgid, process);
+	fprintf(out, "cgroup         %s\n", cgroup ? cgroup : "-");
+	if (thread->has_ended)
+		print_end(out, thread);
+	else if (thread->state >= STATE_COUNT)
+		fputs("state          -\n", out);
+	else
+		print_state(out, thread);
+	return NULL;
+}
+
+static struct error *print_past(struct top *top, const struct inspect_source *source,
+				const struct screen_subject *subject, FILE *out)
+{
+	const size_t number = top_window_number(top);
+	struct top_past *past = &top->inspector.past;
+	struct error *err = top_past_look(past, subject, &top->window, number);
+
+	if (!err)
+		err = source->look_back(top, subject);
+	fputs("\n## Windows, in percent\n", out);
+	return err ? err : top_past_print(past, number, top->replay, out);
+}
+
+static struct error *print_group(struct top *top, const struct inspect_source *source,
+				 const struct screen_subject *subject, FILE *out)
+{
+	struct error *err;
+
+	err = print_past(top, source, subject, out);
+	if (!err)
+		err = print_threads(top, source, subject, out);
+	if (!err)
+		fputs("\n## The thread that stands for them\n", out);
+	return err;
+}
+
+struct error *top_inspect(struct top *top, const struct screen_subject *subject, FILE *out)
+{
+	const struct inspect_source *source = top->replay ? &inspect_recorded : &inspect_live;
+	const struct state_thread *thread = &subject->thread;
+	const bool is_group = subject->grouping != STATE_BY_THREAD;
+	struct error *err = is_group ? print_group(top, source, subject, out) : NULL;
+
+	if (!err)
+		err = print_who(out, thread);
+	if (!err)
+		err = source->print_facts(top, thread, out);
+	if (!err && !is_group)
+		err = print_past(top, source, subject, out);
+	if (err)
+		return err;
+	source->print_stacks(top, subject, out);
+	return print_counted(top, source, thread, out);
+}
+
+void top_inspector_deinit(struct top_inspector *inspector)
+{
+	thread_watch_stop(inspector->watch);
+	thread_watches_wait();
+	taskstats_socket_close(inspector->taskstats);
+	capturer_close(inspector->capturer);
+	array_deinit(&inspector->members);
+	*inspector = (struct top_inspector){ 0 };
+}

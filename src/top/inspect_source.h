@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the inspector of `ctprof top` has what no window has: from the host as it is now, or from
+ * the captures of a recording. What only a live host knows is said to be not recorded.
+ */
+#ifndef TOP_INSPECT_SOURCE_H
+#define TOP_INSPECT_SOURCE_H
+
+#include <stdio.h>
+
+#include "snapshot/model.h"
+#include "tui/screen.h"
+
+struct top;
+
+/* What is counted of a thread. */
+struct inspect_counters {
+	const struct ctprof_thread *now; /* NULL: it has ended */
+	/* As the window began; NULL: not known. */
+	const struct ctprof_thread *before;
+	struct ctprof_snapshot *owned; /* the taker's, who destroys it; or NULL */
+};
+
+struct inspect_source {
+	/* Look at the windows before, too. */
+	struct error *(*look_back)(struct top *top, const struct screen_subject *subject);
+	/* Its system call, wait channel and memory, and whose taskstats these are: a line each, of
+	 * recorded memory one of each kind. */
+	struct error *(*print_facts)(struct top *top, const struct state_thread *thread, FILE *out);
+	/* Where it runs and waits, who wakes it, who runs instead: of all threads of a group. */
+	void (*print_stacks)(struct top *top, const struct screen_subject *subject, FILE *out);
+	struct error *(*count)(struct top *top, const struct state_thread *thread,
+			       struct inspect_counters *ret);
+	/* Counting a thread costs nothing, and says what it was before: so of groups all are
+	 * counted. */
+	bool has_all;
+};
+extern const struct inspect_source inspect_live, inspect_recorded;
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an engine remembers of each thread from one reading to the next, by number and start.
+ *
+ *	kept_threads_begin(&threads);
+ *	kept = kept_threads_at(&threads, tid, start, &is_new);	for each that is met
+ *	...
+ *	kept_threads_met(&threads, kept);
+ *	err = kept_threads_put(&threads, &reading);
+ *
+ * The place of one that is dropped is given to the next that comes: there are never more places
+ * than there were threads at a time, and when all have come no memory is asked for any more.
+ */
+#ifndef TOP_KEPT_THREADS_H
+#define TOP_KEPT_THREADS_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "state/reading.h"
+#include "top/counter_times.h"
+
+struct kept_thread {
+	uint32_t tid;   /* 0: a free place */
+	uint32_t next;  /* of its bucket, or the next free place */
+	uint64_t start; /* whatever tells threads of one number apart */
+	uint64_t round; /* the reading that met it last */
+	struct state_thread told;
+	struct counter_memory memory;
+	uint64_t cgroup;  /* the number of told.cgroup */
+	bool is_over;     /* it was said to have ended; the kernel still has it */
+	bool is_only_led; /* kept for the name of its process, and not shown */
+};
+
+struct kept_threads {
+	struct {
+		ARRAY(struct kept_thread);
+	} slots;
+	struct {
+		ARRAY(uint32_t);
+	} met; /* places, in the order of this round */
+	uint32_t *buckets;
+	size_t bucket_count; /* zero, or a power of two */
+	size_t used;
+	uint32_t free; /* first free place, or KEPT_NONE; nothing as long as there are no slots */
+	uint64_t round, last_id;
+};
+
+#define KEPT_NONE UINT32_MAX
+
+/* Before threads are met. */
+void kept_threads_begin(struct kept_threads *threads);
+
+/* The thread; all zero but for its numbers when it is new. Valid until the next call. NULL without
+ * memory. */
+struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, uint64_t start,
+				    bool *ret_is_new);
+
+/* It is there still, and to be shown unless `is_over` or `is_only_led`. False without memory. */
+bool kept_threads_met(struct kept_threads *threads, struct kept_thread *kept);
+
+/* Forget it. */
+void kept_threads_drop(struct kept_threads *threads, struct kept_thread *kept);
+
+/*
+ * Append all that were met, with names of their processes, and then, once, those that were not:
+ * they have ended, and are as they were last.
+ */
+struct error *kept_threads_put(struct kept_threads *threads,
+			       struct state_reading *reading) MUST_CHECK;
+
+void kept_threads_deinit(struct kept_threads *threads);
+
+#endif

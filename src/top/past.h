@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one row of `ctprof top` did in the windows up to the one that is shown: of a recording those
+ * that it has, live those since somebody looks at it.
+ *
+ *	err = top_past_look(&past, &subject, &window, number);	of each window
+ *	top_past_print(&past, number, out);
+ */
+#ifndef TOP_PAST_H
+#define TOP_PAST_H
+
+#include <stdio.h>
+
+#include "state/view.h"
+#include "tui/screen.h"
+
+/* Windows that are shown. */
+#define TOP_PAST_WINDOWS 10
+/* And those that are kept: who steps about in a recording does not wait for them again. */
+#define TOP_PAST_KEPT 64
+
+struct top_past_row {
+	bool is_known; /* it was looked at */
+	bool is_there; /* and was in it */
+	size_t number; /* of the window */
+	uint64_t at_unix_ns, length_ns;
+	unsigned measured;
+	struct state_line line; /* of what it points to only numbers are left */
+};
+
+/* Begins as {0}. */
+struct top_past {
+	enum state_grouping grouping;
+	uint64_t line;
+	struct top_past_row rows[TOP_PAST_KEPT]; /* each at the rest of its number */
+};
+
+/* Is this window known of this row? Of another row than before, nothing is. */
+bool top_past_knows(struct top_past *past, const struct screen_subject *subject, size_t number);
+
+/* Take what it did in this window. */
+struct error *top_past_look(struct top_past *past, const struct screen_subject *subject,
+			    const struct state_window *window, size_t number) MUST_CHECK;
+
+/* A table of them, the latest first: percent of the time in each state. Of a recording, how many
+ * are missing yet is said. */
+struct error *top_past_print(const struct top_past *past, size_t number, bool is_recorded,
+			     FILE *out) MUST_CHECK;
+
+/* The same of threads, in one window. */
+struct error *top_threads_print(const struct state_window *window, const struct state_line *lines,
+				size_t count, FILE *out) MUST_CHECK;
+
+#endif

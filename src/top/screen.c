@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/display.h"
+#include "os/psi.h"
+#include "security/privileges.h"
+#include "top/top.h"
+#include "tui/screen.h"
+
+/* --- the head --- */
+
+/* Of the last ten seconds; negative: not known. */
+static double some_pressure(const char *resource)
+{
+	char path[64], bytes[256];
+	_cleanup_close_ int fd = -1;
+	struct psi_lines lines = { 0 };
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/pressure/%s", resource);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+	if (got <= 0)
+		return -1;
+	psi_parse((struct text){ bytes, (size_t)got }, &lines);
+	return lines.some.measured ? lines.some.avg10 / 100.0 : -1;
+}
+
+static void look_at_host(struct top *top, struct screen_host *ret)
+{
+	static const char *const resources[] = { "cpu", "memory", "io" };
+	const struct state_window *window = &top->window;
+	const double length = (double)(window->ended_ns - window->begun_ns);
+	struct top_recorder_news news;
+
+	*ret = (struct screen_host){
+		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+		.load = { -1, -1, -1 },
+		.engine = engine_names[top->kind],
+		.target = top->target,
+		.cost = length > 0 ? 100 *
+					     (double)(window->cost.program_ns +
+						      window->cost.own_cpu_ns) /
+					     length
+				   : -1,
+	};
+	(void)getloadavg(ret->load, 3);
+	for (size_t i = 0; i < array_length(resources); i++)
+		ret->psi[i] = some_pressure(resources[i]);
+	if (window->cost.threads_lost)
+		ret->note = "no room for some threads";
+	if (top_targets_have_ended(top))
+		ret->problem = "has ended";
+	if (!top->recorder)
+		return;
+	top_recorder_look(top->recorder, &news);
+	snprintf(top->note, sizeof(top->note), "recording, %zu capture%s", news.written,
+		 plural(news.written));
+	ret->note = top->note;
+	snprintf(top->problem, sizeof(top->problem), "%zu of %zu captures failed: %s", news.failed,
+		 news.failed + news.written, news.problem);
+	if (news.failed)
+		ret->problem = top->problem;
+}
+
+/* As it was when that was recorded. */
+static void look_at_recording(struct top *top, struct screen_host *ret)
+{
+	const struct replay_facts *facts = replay_facts(top->replay);
+
+	*ret = (struct screen_host){
+		.cpus = facts->cpus,
+		.engine = facts->engine,
+		.target = top->target,
+		.cost = -1,
+		.note = facts->note,
+		.window = replay_at(top->replay) + 1,
+		.windows = replay_count(top->replay),
+	};
+	if (facts->left_out) {
+		snprintf(top->problem, sizeof(top->problem), "%zu capture%s left out: %s",
+			 facts->left_out, plural(facts->left_out), facts->problem);
+		ret->problem = top->problem;
+	}
+	memcpy(ret->load, facts->load, sizeof(ret->load));
+	memcpy(ret->psi, facts->psi, sizeof(ret->psi));
+}
+
+/* --- what feeds the screen --- */
+
+static struct error *next_window(void *context, struct state_window *ret, struct screen_host *host)
+{
+	struct top *top = context;
+	struct error *err = top_read_window(top);
+
+	if (err)
+		return err;
+	if (top->replay)
+		look_at_recording(top, host);
+	else
+		look_at_host(top, host);
+	*ret = top->window;
+	return NULL;
+}
+
+static struct error *tick(void *context)
+{
+	const struct top *top = context;
+	PRIVILEGES_RAISED;
+
+	return engine_tick(top->engine);
+}
+
+static struct error *inspect(void *context, const struct screen_subject *subject, FILE *out)
+{
+	PRIVILEGES_RAISED;
+
+	return top_inspect(context, subject, out);
+}
+
+static bool step(void *context, int by)
+{
+	const struct top *top = context;
+
+	return replay_step(top->replay, by);
+}
+
+static struct error *jump(void *context, const char *to)
+{
+	const struct top *top = context;
+
+	return replay_jump(top->replay, to);
+}
+
+/* --- after it --- */
+
+#define PROFILE_TIME "10s"
+
+/* Where it waits and where it runs, by ourselves. Returns only when that fails. */
+static struct error *profile(const struct screen_result *result)
+{
+	const char *target = result->is_process ? "--pid" : "--tid";
+	char number[16];
+	const char *const words[] = { "ctprof", "profile",    "--mode",     "both", target,
+				      number,   "--duration", PROFILE_TIME, NULL };
+
+	snprintf(number, sizeof(number), "%" PRIu32, result->tid);
+	fprintf(stderr, "ctprof profile --mode both %s %s --duration %s\n", target, number,
+		PROFILE_TIME);
+	execv("/proc/self/exe", (char **)(uintptr_t)words);
+	return error_system(errno, "ctprof profile");
+}
+
+struct error *top_run_screen(struct top *top, int *ret)
+{
+	const struct top_arguments *a = top->arguments;
+	const char *no_colour = getenv("NO_COLOR");
+	const struct screen_options options = {
+		.view = top->view,
+		.filter = a->filter,
+		.interval_ns = a->interval_ns,
+		.no_colour = no_colour && *no_colour,
+	};
+	const struct screen_feed feed = {
+		.next = next_window,
+		.tick = top->replay ? NULL : tick,
+		.inspect = inspect,
+		.step = top->replay ? step : NULL,
+		.jump = top->replay ? jump : NULL,
+		.context = top,
+	};
+	struct screen_result result = { 0 };
+	struct error *err = top_read_first(top);
+
+	if (!err)
+		err = screen_run(&options, &feed, &result);
+	if (err)
+		return err;
+	if (result.wish == SCREEN_PROFILE)
+		return profile(&result);
+	/* As it would have ended without us: shells look at that. */
+	if (result.signal)
+		*ret = 128 + result.signal;
+	return NULL;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/state_rows.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "base/word_map.h"
+
+#define TICK_NS (NS_PER_S / 100)
+
+/* --- rows --- */
+
+static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC &&
+		      STATE_STOPPED == STATE_COUNT - 1,
+	      "a metric for each state");
+
+static enum metric_id row_of(enum state state)
+{
+	return METRIC_state_exec_ns + state;
+}
+
+static uint64_t ns_of(const struct state_times *times, enum state state)
+{
+	return state_is_main(state) ? state_times_of(times, state) : times->ns[state];
+}
+
+static void put(struct thread_record *record, enum metric_id id, uint64_t value)
+{
+	metric_place_u64(&record->values, &metrics[id], value);
+	metric_set_add(&record->measured, id);
+}
+
+static bool has(const struct ctprof_thread *thread, enum metric_id id)
+{
+	return metric_set_has(&thread->record.measured, id);
+}
+
+static uint64_t value_of(const struct ctprof_thread *thread, enum metric_id id)
+{
+	return has(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
+}
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+	return from > what ? from - what : 0;
+}
+
+/* --- into a capture --- */
+
+static void fill_now(struct thread_record *record, const struct state_thread *t,
+		     const struct name *now)
+{
+	const bool waits = state_rows[t->state].main != STATE_EXEC && t->since_ns;
+
+	put(record, METRIC_state_now_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
+	metric_store_name(&record->values, &metrics[METRIC_state_now], now);
+	metric_set_add(&record->measured, METRIC_state_now);
+}
+
+/* `now` is NULL where the engine does not tell in which state it is. */
+static void fill(struct thread_record *record, const struct state_thread *t, unsigned measured,
+		 const struct name *now)
+{
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		if (state_is_measured(measured, state))
+			put(record, row_of(state), ns_of(&t->times, state));
+	put(record, METRIC_state_watched_ns, less(t->seen_ns, t->begun_ns));
+	put(record, METRIC_state_switches, t->switches);
+	if (now)
+		fill_now(record, t, now);
+}
+
+/* Those that live, by number: of one that has ended the number may be another's already. */
+static bool index_living(struct word_map *map, const struct state_reading *reading)
+{
+	for (size_t i = 0; i < reading->threads.count; i++) {
+		const struct state_thread *t = &reading->threads.items[i];
+		uint32_t *place;
+
+		if (t->has_ended)
+			continue;
+		place = word_map_at(map, (struct words){ { t->tid, t->tgid } });
+		if (!place)
+			return false;
+		*place = (uint32_t)i;
+	}
+	return true;
+}
+
+static bool is_later(const struct ctprof_thread *thread, uint64_t boot_ns)
+{
+	return thread->start_time_clock_ticks.measured &&
+	       thread->start_time_clock_ticks.value > boot_ns / TICK_NS;
+}
+
+static struct error *join(const struct state_reading *reading, const struct word_map *living,
+			  uint64_t boot_ns, struct ctprof_snapshot *snapshot)
+{
+	const struct name *names[STATE_COUNT + 1] = { NULL };
+
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		names[state] = snapshot_name(snapshot, text_of(state_rows[state].name));
+		if (!names[state])
+			return &error_no_memory;
+	}
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		struct ctprof_thread *thread = snapshot_thread(snapshot, i);
+		uint32_t found =
+			word_map_find(living, (struct words){ { thread->tid, thread->tgid } });
+		const struct state_thread *t;
+
+		if (found == WORD_MAP_NEW || is_later(thread, boot_ns))
+			continue;
+		t = &reading->threads.items[found];
+		fill(&thread->record, t, reading->measured, names[t->state]);
+	}
+	return NULL;
+}
+
+struct error *state_rows_join(const struct state_reading *reading, const struct state_watch *watch,
+			      uint64_t boot_ns, struct ctprof_snapshot *snapshot)
+{
+	struct capture_info *info = snapshot->capture;
+	struct word_map living = { 0 };
+	struct error *err;
+
+	if (!info)
+		info = arena_alloc(&snapshot->arena, sizeof(*info));
+	if (!info)
+		return &error_no_memory;
+	snapshot->capture = info;
+	info->states_engine = snapshot_name(snapshot, text_of(watch->engine));
+	info->states_begun_ns = reading_of(watch->begun_ns);
+	info->states_at_ns = reading_of(reading->at_ns);
+	info->states_at_unix_ns = reading_of(reading->at_unix_ns);
+	err = info->states_engine && index_living(&living, reading)
+		      ? join(reading, &living, boot_ns, snapshot)
+		      : &error_no_memory;
+	word_map_deinit(&living);
+	return err;
+}
+
+/* --- out of one --- */
+
+bool state_rows_watch(const struct ctprof_snapshot *snapshot, struct state_watch *ret)
+{
+	const struct capture_info *info = snapshot->capture;
+
+	if (!info || !info->states_engine || !info->states_begun_ns.measured ||
+	    !info->states_at_ns.measured || !info->states_at_unix_ns.measured)
+		return false;
+	*ret = (struct state_watch){ info->states_engine->bytes, info->states_begun_ns.value };
+	return true;
+}
+
+/* STATE_COUNT, not known, of a name that another version may have. */
+static enum state state_named(const struct name *name)
+{
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		if (text_equal(name_text(name), text_of(state_rows[state].name)))
+			return state;
+	return STATE_COUNT;
+}
+
+/* What parts do not have of the whole is what nobody could divide. */
+static void read_times(const struct ctprof_thread *thread, struct state_times *ret)
+{
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		ret->ns[state] = value_of(thread, row_of(state));
+	for (enum state part = 0; part < STATE_COUNT; part++)
+		if (!state_is_main(part))
+			ret->ns[state_rows[part].main] =
+				less(ret->ns[state_rows[part].main], ret->ns[part]);
+}
+
+static bool read_thread(const struct state_processes *processes, const struct ctprof_thread *thread,
+			struct names *names, uint64_t at_ns, struct state_thread *ret)
+{
+	const uint64_t in_progress = value_of(thread, METRIC_state_now_ns);
+
+	if (!state_rows_describe(processes, thread, names, ret))
+		return false;
+	ret->seen_ns = at_ns;
+	ret->begun_ns = less(at_ns, value_of(thread, METRIC_state_watched_ns));
+	ret->switches = value_of(thread, METRIC_state_switches);
+	ret->state = has(thread, METRIC_state_now) ? state_named(thread->record.values.state_now.v)
+						   : STATE_COUNT;
+	ret->since_ns = in_progress && ret->state < STATE_COUNT ? less(at_ns, in_progress) : 0;
+	/* One that began while it was watched was runnable first. */
+	ret->since_is_least =
+		ret->since_ns && ret->since_ns == ret->begun_ns && ret->state != STATE_RUNNABLE;
+	read_times(thread, &ret->times);
+	return true;
+}
+
+struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct names *names,
+			      struct state_reading *ret)
+{
+	const struct state_processes processes = state_rows_processes(snapshot);
+
+	ret->at_ns = snapshot->capture->states_at_ns.value;
+	ret->at_unix_ns = snapshot->capture->states_at_unix_ns.value;
+	ret->measured = 0;
+	ret->cost = (struct state_cost){ 0 };
+	array_clear(&ret->threads);
+	if (!array_reserve(&ret->threads, snapshot->threads.count))
+		return &error_no_memory;
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		const struct ctprof_thread *thread = snapshot_thread(snapshot, i);
+
+		/* It began after the reading, and has none. */
+		if (!has(thread, METRIC_state_watched_ns))
+			continue;
+		for (enum state state = 0; state < STATE_COUNT; state++)
+			ret->measured |= (unsigned)has(thread, row_of(state)) << state;
+		if (!read_thread(&processes, thread, names, ret->at_ns,
+				 &ret->threads.items[ret->threads.count++]))
+			return &error_no_memory;
+	}
+	return NULL;
+}
+
+/* --- what captures say of any thread --- */
+
+/* Numbers of threads are below PID_MAX_LIMIT, 2^22 (include/linux/threads.h). */
+uint64_t state_rows_id(const struct ctprof_thread *thread)
+{
+	return thread->start_time_clock_ticks.value << 22 | thread->tid;
+}
+
+struct state_processes state_rows_processes(const struct ctprof_snapshot *snapshot)
+{
+	return (struct state_processes){ snapshot->processes.items, snapshot->processes.count };
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *tgid = a;
+	const struct process *process = b;
+
+	return compare_u32(tgid, &process->tgid);
+}
+
+/* The kernel's are children of this one (kernel/kthread.c), which is none's; in a PID namespace the
+ * number may be anybody's, who then has a command line. */
+#define KTHREADD 2
+
+static bool is_of_kernel(const struct process *process)
+{
+	return process && process->ppid.measured && !process->cmdline && !process->exe &&
+	       (process->ppid.value == KTHREADD ||
+		(process->tgid == KTHREADD && !process->ppid.value));
+}
+
+static const struct name *copy(struct names *names, const struct name *name)
+{
+	return names_intern(names, name ? name->bytes : "", name ? name->length : 0);
+}
+
+bool state_rows_describe(const struct state_processes *processes,
+			 const struct ctprof_thread *thread, struct names *names,
+			 struct state_thread *ret)
+{
+	const struct process *process =
+		processes->count ? bsearch(&thread->tgid, processes->items, processes->count,
+					   sizeof(*processes->items), by_number)
+				 : NULL;
+
+	*ret = (struct state_thread){
+		.tid = thread->tid,
+		.tgid = thread->tgid,
+		.id = state_rows_id(thread),
+		.uid = process ? (uint32_t)process->uid.value : 0,
+		.cpu = has(thread, METRIC_processor) ? thread->record.values.processor.v : 0,
+		.is_kernel = is_of_kernel(process),
+		.name = copy(names, thread->comm),
+		.process = copy(names, thread->pcomm),
+		.cgroup = thread->cgroup && thread->cgroup->length ? copy(names, thread->cgroup)
+								   : NULL,
+		.syscall = -1,
+	};
+	return ret->name && ret->process;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The engine "taskstats": four delays by netlink, thread by thread, for hosts without BPF.
+ *
+ * It shows what the kernel has booked and nothing else. A wait is booked when it ends, so a window
+ * may show nothing of a long wait, and the next one more than its own time; what a thread did
+ * besides is in no state, so times do not add up. Swap-ins that sleep are block I/O too. Delays of
+ * storage and swap are counted while kernel.task_delayacct is 1, and zero for threads that are
+ * older than that. What a thread does now is not known.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "os/cgroup.h"
+#include "os/pairs.h"
+#include "os/stat.h"
+#include "os/taskstats_socket.h"
+#include "top/delay_switch.h"
+#include "top/delay_times.h"
+#include "top/engine.h"
+#include "top/host_names.h"
+#include "top/kept_threads.h"
+#include "top/wanted.h"
+
+struct asked {
+	uint32_t tid, tgid;
+};
+
+struct delays {
+	struct taskstats_socket *socket;
+	struct host_names names;
+	struct wanted wanted;
+	struct kept_threads threads;
+	struct {
+		ARRAY(struct asked);
+	} asked;
+	struct tids pids, tids;
+	struct file_buffer buffer;
+	uint64_t opened_ns, opened_cpu_ns, lost, impossible;
+};
+
+static void delays_close(void *self)
+{
+	struct delays *d = self;
+
+	taskstats_socket_close(d->socket);
+	host_names_deinit(&d->names);
+	wanted_deinit(&d->wanted);
+	kept_threads_deinit(&d->threads);
+	array_deinit(&d->asked);
+	array_deinit(&d->pids);
+	array_deinit(&d->tids);
+	file_buffer_deinit(&d->buffer);
+	free(d);
+}
+
+/* Our own thread shows whether we may ask. */
+static struct error *open_parts(struct delays *d, const struct engine_options *options)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct taskstats_reply reply;
+	struct error *err;
+
+	if (!wanted_init(&d->wanted, options))
+		return &error_no_memory;
+	if (!tasks_are_ours(d->names.proc))
+		return error_create("/proc is of another PID namespace than ours, or is not there");
+	err = taskstats_socket_open(&d->socket);
+	if (err)
+		return err;
+	taskstats_ask(d->socket, &self, 1, &reply);
+	if (reply.failed == EPERM)
+		return error_create(
+			"denied: needs CAP_NET_ADMIN in the first user namespace; run it as root");
+	return reply.failed ? error_system(reply.failed, "taskstats") : NULL;
+}
+
+static struct error *delays_open(const struct engine_options *options, void **ret)
+{
+	struct delays *d = calloc(1, sizeof(*d));
+	struct error *err = d ? host_names_init(&d->names) : &error_no_memory;
+
+	if (err) {
+		free(d);
+		return err;
+	}
+	err = open_parts(d, options);
+	if (err) {
+		delays_close(d);
+		return err;
+	}
+	d->opened_ns = clock_ns(CLOCK_MONOTONIC);
+	d->opened_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	*ret = d;
+	return NULL;
+}
+
+/* --- which threads there are --- */
+
+static bool ask_for(struct delays *d, uint32_t tid, uint32_t tgid)
+{
+	return array_push(&d->asked, (struct asked){ tid, tgid });
+}
+
+/* One that is gone has no threads. */
+static struct error *list_process(struct delays *d, uint32_t pid)
+{
+	_cleanup_close_ int dir = -1;
+	char path[32];
+	int failed;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/task", pid);
+	dir = openat(d->names.proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	failed = dir < 0 ? errno : tasks_list(dir, &d->tids);
+	if (failed)
+		return file_is_shortage(failed) ? error_system(failed, "/proc/%s", path) : NULL;
+	for (size_t i = 0; i < d->tids.count; i++)
+		if (!ask_for(d, d->tids.items[i], pid))
+			return &error_no_memory;
+	return NULL;
+}
+
+/* 0: it is gone. */
+static uint32_t leader_of(struct delays *d, uint32_t tid)
+{
+	struct text bytes, value;
+	uint32_t tgid;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/status", tid);
+	return !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
+			       pairs_find(bytes, ':', TEXT("Tgid"), &value) &&
+			       text_u32(text_trim(value), &tgid)
+		       ? tgid
+		       : 0;
+}
+
+/* A thread that was asked for by its own number; and its leader, for the name of the process. */
+static struct error *list_thread(struct delays *d, uint32_t tid)
+{
+	const uint32_t tgid = leader_of(d, tid);
+
+	if (!tgid)
+		return NULL;
+	for (size_t i = 0; i < d->wanted.pids.count; i++)
+		if (d->wanted.pids.items[i] == tgid)
+			return NULL;
+	if (!ask_for(d, tid, tgid))
+		return &error_no_memory;
+	for (size_t i = 0; i < d->asked.count; i++)
+		if (d->asked.items[i].tid == tgid)
+			return NULL;
+	return ask_for(d, tgid, tgid) ? NULL : &error_no_memory;
+}
+
+static struct error *list(struct delays *d)
+{
+	const struct tids *pids = wanted_is_all(&d->wanted) ? &d->pids : &d->wanted.pids;
+	struct error *err = NULL;
+	int failed;
+
+	d->asked.count = 0;
+	if (pids == &d->pids) {
+		failed = tasks_list(d->names.proc, &d->pids);
+		if (failed)
+			return error_system(failed, "/proc");
+	}
+	for (size_t i = 0; i < pids->count && !err; i++)
+		err = list_process(d, pids->items[i]);
+	for (size_t i = 0; i < d->wanted.tids.count && !err; i++)
+		err = list_thread(d, d->wanted.tids.items[i]);
+	return err;
+}
+
+/* --- a thread --- */
+
+/* What files say is read once: few threads move to another cgroup, and none becomes the kernel's.
+ */
+static void read_files(struct delays *d, struct state_thread *told)
+{
+	struct text bytes, value;
+	struct stat_line line;
+	uint32_t flags;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/cgroup", told->tid);
+	if (!file_read(d->names.proc, path, &d->buffer, &bytes) && cgroup_path_parse(bytes, &value))
+		told->cgroup = host_names_of(&d->names, value.bytes, value.length);
+	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tgid);
+	if (told->tid == told->tgid && !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
+	    stat_parse(bytes, &line) && text_u32(line.columns[STAT_FLAGS], &flags))
+		told->is_kernel = flags & PF_KTHREAD;
+}
+
+/* Dead, and not reaped. Who has given back its memory has no high-water marks, as threads of the
+ * kernel, and kernels without CONFIG_TASK_XACCT: only those are asked for their state. */
+static bool is_dead(struct delays *d, const struct state_thread *told,
+		    const struct taskstats_values *stats)
+{
+	struct stat_line line;
+	struct text bytes;
+	char path[32];
+
+	if (stats->values[TASKSTATS_HIWATER_RSS] || told->is_kernel)
+		return false;
+	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tid);
+	return !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
+	       stat_parse(bytes, &line) && stat_is_dead(&line);
+}
+
+static bool name(struct delays *d, struct state_thread *told, const struct taskstats_values *stats)
+{
+	told->name = host_names_again(&d->names, told->name, stats->comm, sizeof(stats->comm));
+	return told->name != NULL;
+}
+
+static struct error *take(struct delays *d, const struct asked *asked,
+			  const struct taskstats_reply *reply, uint64_t now,
+			  struct state_reading *reading)
+{
+	struct kept_thread *kept;
+	bool is_new;
+
+	if (reply->failed == ESRCH)
+		return NULL;
+	if (reply->failed) {
+		d->lost++;
+		return NULL;
+	}
+	kept = kept_threads_at(&d->threads, asked->tid, 0, &is_new);
+	if (kept && !is_new &&
+	    delay_times_are_anothers(&kept->told, &kept->memory, &reply->stats, now)) {
+		kept->told.has_ended = true;
+		if (!kept->is_only_led && !array_push(&reading->threads, kept->told))
+			return &error_no_memory;
+		kept_threads_drop(&d->threads, kept);
+		kept = kept_threads_at(&d->threads, asked->tid, 0, &is_new);
+	}
+	if (!kept)
+		return &error_no_memory;
+	kept->is_only_led = !wanted_has(&d->wanted, asked->tid, asked->tgid);
+	if (is_new) {
+		kept->told.tgid = asked->tgid;
+		read_files(d, &kept->told);
+		delay_times_begin(&kept->told, &kept->memory, &reply->stats, d->opened_ns, now);
+		/* It was dead before we came. */
+		kept->is_over = is_dead(d, &kept->told, &reply->stats) && kept->told.seen_ns == now;
+	}
+	if (!kept->is_over) {
+		d->impossible += delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
+		kept->told.has_ended = is_dead(d, &kept->told, &reply->stats);
+	}
+	return name(d, &kept->told, &reply->stats) && kept_threads_met(&d->threads, kept)
+		       ? NULL
+		       : &error_no_memory;
+}
+
+static struct error *ask(struct delays *d, const struct asked *asked, size_t count,
+			 struct state_reading *reading)
+{
+	struct taskstats_reply replies[TASKSTATS_BATCH_MAX];
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint32_t tids[TASKSTATS_BATCH_MAX];
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		tids[i] = asked[i].tid;
+	taskstats_ask(d->socket, tids, count, replies);
+	for (size_t i = 0; i < count && !err; i++)
+		err = take(d, &asked[i], &replies[i], now, reading);
+	return err;
+}
+
+static struct error *delays_read(void *self, struct state_reading *reading)
+{
+	struct delays *d = self;
+	struct error *err;
+
+	kept_threads_begin(&d->threads);
+	reading->at_ns = clock_ns(CLOCK_MONOTONIC);
+	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
+	reading->measured = delay_times_measured(delay_switch_is_on(d->names.proc, &d->buffer));
+	array_clear(&reading->threads);
+	err = list(d);
+	for (size_t done = 0; done < d->asked.count && !err; done += TASKSTATS_BATCH_MAX) {
+		const size_t left = d->asked.count - done;
+
+		err = ask(d, d->asked.items + done,
+			  left < TASKSTATS_BATCH_MAX ? left : TASKSTATS_BATCH_MAX, reading);
+	}
+	if (!err)
+		err = kept_threads_put(&d->threads, reading);
+	reading->cost = (struct state_cost){
+		.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - d->opened_cpu_ns,
+		.threads_lost = d->lost,
+		.delays_impossible = d->impossible,
+	};
+	return err;
+}
+
+const struct engine_methods engine_taskstats = {
+	.open = delays_open,
+	.read = delays_read,
+	.close = delays_close,
+	.measured = DELAY_TIMES_MEASURED,
+};

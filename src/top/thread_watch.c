@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "top/thread_watch.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/guard.h"
+#include "base/thread.h"
+#include "base/utf8.h"
+#include "profile/flame.h"
+#include "profile/symbolise.h"
+#include "report/profile_text.h"
+#include "sched/profile_session.h"
+#include "security/privileges.h"
+
+#define LOOK_NS   (NS_PER_S / 20)
+#define READ_NS   (3 * NS_PER_S)
+#define MEMORY    ((size_t)16 << 20)
+#define STACKS    1024
+#define FRAMES    64
+#define ROWS      3
+#define FREQUENCY 99
+#define LONGEST   3
+
+/* How many threads there are. What they work with, libraries have until the process ends. */
+static atomic_int working;
+
+struct thread_watch {
+	pthread_mutex_t lock;
+	pthread_cond_t ending;
+	struct watch_target target;
+	unsigned users; /* who starts it, and the thread: the last of them frees it */
+	bool is_over;
+	char *text; /* of the last reading, or why there is none; NULL: not yet */
+};
+
+static void leave(struct thread_watch *watch)
+{
+	bool is_last;
+
+	pthread_mutex_lock(&watch->lock);
+	is_last = --watch->users == 0;
+	pthread_mutex_unlock(&watch->lock);
+	if (!is_last)
+		return;
+	free(watch->text);
+	free((void *)(uintptr_t)watch->target.tids);
+	pthread_cond_destroy(&watch->ending);
+	pthread_mutex_destroy(&watch->lock);
+	free(watch);
+}
+
+/* Takes the text. */
+static void tell(struct thread_watch *watch, char *text)
+{
+	pthread_mutex_lock(&watch->lock);
+	free(watch->text);
+	watch->text = text;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+/* False: it is to end. */
+static bool wait_a_little(struct thread_watch *watch)
+{
+	const struct timespec until = clock_moment(clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
+	bool goes_on;
+
+	pthread_mutex_lock(&watch->lock);
+	if (!watch->is_over)
+		pthread_cond_timedwait(&watch->ending, &watch->lock, &until);
+	goes_on = !watch->is_over;
+	pthread_mutex_unlock(&watch->lock);
+	return goes_on;
+}
+
+/* --- its text --- */
+
+/* Where there is none of a report. */
+#define HEAD "\n## Stacks\n"
+
+static struct error *print_report(FILE *out, const struct profile *profile)
+{
+	_cleanup_(flame_destroy) struct flame *flame = NULL;
+	const struct flame_view view = { 0 };
+	struct profile_report report = { .profile = profile, .view = &view };
+	const struct profile_style style = {
+		.utf8 = utf8_is_locale(),
+		.limit = ROWS,
+	};
+	struct error *err = flame_create(profile, NULL, &view, &flame);
+
+	report.flame = flame;
+	if (!err)
+		err = stack_report(out, &report, &style);
+	if (!err)
+		err = longest_report(out, &report, &style);
+	if (!err)
+		err = contender_report(out, &report, &style);
+	return err;
+}
+
+static struct error *read_text(struct profile_session *session, struct guard *guard, char **ret)
+{
+	_cleanup_(profile_destroy) struct profile *profile = NULL;
+	const struct symbolise_options options = { .guard = guard };
+	struct error *err = profile_session_read(session, &profile);
+	size_t length;
+	FILE *out;
+
+	if (!err)
+		err = symbolise_kernel(profile);
+	if (!err)
+		err = symbolise_user(profile, &options);
+	if (err)
+		return err;
+	out = open_memstream(ret, &length);
+	if (!out)
+		return &error_no_memory;
+	if (!profile->samples.count)
+		fputs(HEAD "it did not leave its CPU\n", out);
+	else
+		err = print_report(out, profile);
+	if (fclose(out) && !err)
+		err = &error_no_memory;
+	return err;
+}
+
+/* --- the thread --- */
+
+static struct error *watch_until_over(struct thread_watch *watch, struct profile_session *session,
+				      struct guard *guard)
+{
+	uint64_t next = clock_ns(CLOCK_MONOTONIC) + READ_NS;
+	struct error *err = profile_session_start(session);
+
+	while (!err && wait_a_little(watch)) {
+		err = profile_session_tick(session);
+		if (!err && clock_ns(CLOCK_MONOTONIC) >= next) {
+			char *text = NULL;
+
+			err = read_text(session, guard, &text);
+			if (err)
+				free(text);
+			else
+				tell(watch, text);
+			next = clock_ns(CLOCK_MONOTONIC) + READ_NS;
+		}
+	}
+	return err;
+}
+
+static void *watch_thread(void *argument)
+{
+	struct thread_watch *watch = argument;
+	/* Who wakes it is told of its longest waits: of all, waits that go on would be left out. */
+	const struct profile_options options = {
+		.on_cpu = true,
+		.frequency = FREQUENCY,
+		.off_cpu = true,
+		.runners = true,
+		.longest = LONGEST,
+		.pids = &watch->target.pid,
+		.pid_count = watch->target.pid != 0,
+		.cgroup = watch->target.cgroup,
+		.tids = watch->target.tids,
+		.tid_count = watch->target.tid_count,
+		.user_frames = FRAMES,
+		.kernel_frames = FRAMES,
+		.stacks = STACKS,
+		.memory_bytes = MEMORY,
+	};
+	PRIVILEGES_RAISED;
+	struct profile_session *session = NULL;
+	/* A file that does not answer is waited for once. */
+	struct guard *guard = symbolise_guard();
+	struct error *err = guard ? profile_session_open(&options, &session) : &error_no_memory;
+
+	if (!err)
+		err = watch_until_over(watch, session, guard);
+	if (err)
+		tell(watch, text_print(HEAD "%s\n", err->message));
+	error_destroy(err);
+	profile_session_close(session);
+	guard_destroy(guard);
+	leave(watch);
+	atomic_fetch_sub(&working, 1);
+	return NULL;
+}
+
+struct thread_watch *thread_watch_start(const struct watch_target *target)
+{
+	struct thread_watch *watch = calloc(1, sizeof(*watch));
+	uint32_t *tids = calloc(target->tid_count + 1, sizeof(*tids));
+	pthread_condattr_t clock;
+
+	if (!watch || !tids) {
+		free(watch);
+		free(tids);
+		return NULL;
+	}
+	if (target->tid_count)
+		memcpy(tids, target->tids, target->tid_count * sizeof(*tids));
+	watch->target = *target;
+	watch->target.tids = tids;
+	watch->users = 2;
+	pthread_mutex_init(&watch->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&watch->ending, &clock);
+	pthread_condattr_destroy(&clock);
+	atomic_fetch_add(&working, 1);
+	if (thread_start(watch_thread, watch))
+		return watch;
+	atomic_fetch_sub(&working, 1);
+	watch->users = 1;
+	leave(watch);
+	return NULL;
+}
+
+void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out)
+{
+	pthread_mutex_lock(&watch->lock);
+	if (watch->text)
+		fputs(watch->text, out);
+	else if (is_over)
+		fputs(HEAD "none: it ended before a profile of it could be read\n", out);
+	else
+		fprintf(out, HEAD "collecting for %d s\n", (int)(READ_NS / NS_PER_S));
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void thread_watch_stop(struct thread_watch *watch)
+{
+	if (!watch)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	watch->is_over = true;
+	pthread_cond_signal(&watch->ending);
+	pthread_mutex_unlock(&watch->lock);
+	leave(watch);
+}
+
+#define WAIT_STEPS   100
+#define WAIT_STEP_US 10000
+
+void thread_watches_wait(void)
+{
+	for (int i = 0; i < WAIT_STEPS && atomic_load(&working); i++)
+		usleep(WAIT_STEP_US);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where threads run and wait, who wakes them and who runs instead: a profile of them that goes on
+ * beside the screen, in a thread of its own, for it takes a while to begin.
+ *
+ *	struct thread_watch *watch = thread_watch_start(&target);
+ *	thread_watch_print(watch, false, out);	now and then
+ *	thread_watch_stop(watch);
+ */
+#ifndef TOP_THREAD_WATCH_H
+#define TOP_THREAD_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct thread_watch;
+
+/* Which threads to profile: those of a process, of a cgroup, or the ones listed. */
+struct watch_target {
+	uint32_t pid;    /* 0: none */
+	uint64_t cgroup; /* its number; 0: none */
+	const uint32_t *tids;
+	size_t tid_count;
+};
+
+/* The target is copied. NULL without memory, or a thread for it. */
+struct thread_watch *thread_watch_start(const struct watch_target *target);
+
+/* What was seen last, or why there is nothing; `is_over`: there will be no more. */
+void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out);
+
+/* Ends soon after; takes NULL. */
+void thread_watch_stop(struct thread_watch *watch);
+
+/* Before the process ends: wait until those that were stopped have gone, for a second at most. */
+void thread_watches_wait(void);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of `ctprof top` share: its options, and the windows that an engine gives.
+ */
+#ifndef TOP_TOP_H
+#define TOP_TOP_H
+
+#include "cli/reading.h"
+#include "cli/target.h"
+#include "report/states_report.h"
+#include "top/engine.h"
+#include "top/inspect.h"
+#include "top/record.h"
+#include "top/replay_engine.h"
+
+enum { ENGINE_AUTO = ENGINE_COUNT };
+
+struct top_arguments {
+	struct target target;
+	struct thread_numbers tids;
+	unsigned engine;      /* enum engine_kind, or ENGINE_AUTO */
+	uint64_t interval_ns; /* 0: not given */
+	bool batch;
+	size_t count, limit;
+	unsigned format;
+	unsigned grouping;
+	const char *sort, *filter;
+	bool no_kernel;
+	const char *record, *replay;
+	struct keep keep;                 /* of the recording */
+	struct reading_arguments reading; /* of its captures */
+};
+
+/* Names of users: few, and asked for often. */
+struct users {
+	struct {
+		ARRAY(struct user {
+			uint32_t uid;
+			char *name;
+		});
+	} known;
+};
+
+struct top {
+	const struct top_arguments *arguments;
+	struct engine *engine;
+	enum engine_kind kind;
+	struct top_recorder *recorder; /* NULL: none */
+	struct replay *replay;         /* instead of an engine; or NULL */
+	struct state_reading readings[2];
+	unsigned now; /* which of them is the later */
+	struct state_window window;
+	struct state_list list;
+	struct state_filter filter;
+	struct state_view view;
+	struct users users;
+	struct top_inspector inspector;
+	size_t windows;        /* that were read */
+	size_t most_threads;   /* in a window, since memory was given back */
+	unsigned few_threads;  /* windows in a row with a quarter of them, or less */
+	bool has_told_of_lost; /* threads that the engine had no room for */
+	/* Of the screen: what is said of the recording that is made, or shown. */
+	char note[80], problem[320];
+	char target[160]; /* what was asked for: "process 17 (bash)"; "" for all of the host */
+	bool has_told_of_recorder; /* that it fails */
+};
+
+struct error *top_open(struct top *top) MUST_CHECK;
+void top_close(struct top *top);
+
+/* From the last reading to now, into the recording if there is one; the first has none before it.
+ * Of a replay the first reads nothing, and a window is the one that it is at. */
+struct error *top_read_first(struct top *top) MUST_CHECK;
+struct error *top_read_window(struct top *top) MUST_CHECK;
+
+/* Has all ended that was asked for by number? Numbers are not waited for to be used again. */
+bool top_targets_have_ended(const struct top *top);
+
+/* Of the window that was read last, from 0 on; in a replay, in the recording. */
+size_t top_window_number(const struct top *top);
+
+/* The name of a user; NULL: none is known. */
+const char *top_user_name(void *users, uint32_t uid);
+
+struct error *top_run_batch(struct top *top) MUST_CHECK;
+
+/* The status that the command ends with goes to `ret`. */
+struct error *top_run_screen(struct top *top, int *ret) MUST_CHECK;
+
+#endif

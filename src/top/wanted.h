@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which threads somebody asked an engine for: the `pids` and `tids` of its options.
+ */
+#ifndef TOP_WANTED_H
+#define TOP_WANTED_H
+
+#include "os/tasks.h"
+#include "top/engine.h"
+
+struct wanted {
+	struct tids pids, tids; /* sorted */
+};
+
+/* False without memory; there is something to deinit all the same. */
+bool wanted_init(struct wanted *wanted, const struct engine_options *options);
+
+/* Of one that asks for none, everything is wanted. */
+bool wanted_is_all(const struct wanted *wanted);
+bool wanted_has(const struct wanted *wanted, uint32_t tid, uint32_t tgid);
+
+/* Leaves in a reading what is wanted; `cgroup`: and in it or below, NULL: wherever. */
+void wanted_keep(const struct wanted *wanted, const char *cgroup, struct state_reading *reading);
+
+void wanted_deinit(struct wanted *wanted);
+
+#endif
