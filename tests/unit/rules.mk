@@ -18,7 +18,7 @@ UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
 # would see, and refuse, that tests ask for impossible sizes.
 ifneq ($(CROSS),)
 SANITIZE      := -g
-SAN_OBJECTS   := $(PARTS) $(B)/libctprof/libctprof.o $(KSTATS)
+SAN_OBJECTS   := $(filter-out $(B)/src/cmd/%,$(PROGRAM)) $(B)/libctprof/libctprof.o $(KSTATS)
 endif
 
 .PHONY: unit-tests
@@ -46,13 +46,6 @@ $(UNIT_PROGRAMS): $(U)/%: $(U)/%.o $(UNIT_SHARED) $(SAN)/all.a
 $(U)/test_base_json_reader:       WRAPPED := -Wl,--wrap=malloc,--wrap=realloc
 $(U)/test_os_taskstats_socket: WRAPPED := -Wl,--wrap=recv,--wrap=send
 $(U)/test_process_unwinder:         WRAPPED := -Wl,--wrap=bpf_map_delete_elem
-
-# Of the commands, what can be tested alone.
-$(U)/test_base_interrupts: $(SAN)/src/base/interrupts.o
-$(U)/test_cli_options: $(SAN)/src/cli/options.o
-$(U)/test_security_parser_sandbox: $(SAN)/src/security/parser_sandbox.o $(SAN)/src/security/privileges.o $(SAN)/src/base/handover.o
-$(U)/test_security_privileges: $(SAN)/src/security/privileges.o $(SAN)/src/base/handover.o
-$(U)/test_cli_run:        $(SAN)/src/cli/run.o $(SAN)/src/security/privileges.o $(SAN)/src/base/handover.o
 
 # Of the kernel module, what is no kernel.
 $(U)/test_kmod_control:   $(SAN)/kmod/control.o

@@ -246,7 +246,7 @@ static void watch_a_guest(const struct engine_methods *methods)
 	spin(50);
 	expect_ok(methods->read(engine, &reading));
 	assert_int_equal(reading.threads.count, 2);
-	assert_string_equal(find(self)->name->bytes, "test_live_engin");
+	assert_string_equal(find(self)->name->bytes, "test_top_engine");
 	assert_ptr_equal(find(guest.tid)->process, find(self)->name);
 	assert_int_equal(find(self)->uid, getuid());
 	exec = find(self)->times.ns[STATE_EXEC] + find(self)->times.ns[STATE_EXEC_USER] +
