@@ -200,7 +200,7 @@ install: all man $(B)/ctprof.bash
 	for page in $(PAGES); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	install -m 644 doc/format.md doc/kernels.md doc/kstats.md doc/kstats-library.md doc/kstats-module.md doc/metrics.md doc/performance.md doc/presets.md \
-		doc/profile-format.md doc/profile.md doc/report.md doc/security.md doc/top.md doc/unwinding.md \
+		doc/profile-format.md doc/profile.md doc/report.md doc/security.md doc/top.md doc/tour.md doc/unwinding.md \
 		$(DESTDIR)$(PREFIX)/share/doc/ctprof/
 	install -m 644 $(B)/ctprof.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctprof

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The tables of doc/kernels.md (page=doc) and of the README (page=readme) out of results/*, whose names
-# are those of the kernels. Fails when something is there that nobody measured, but for the kernels in
+# doc/kernels.md out of results/*, whose names are those of the kernels. Fails when something is there that nobody measured, but for the kernels in
 # some_only, " NAME NAME ", where only some cases run.
 
 BEGIN {
@@ -206,10 +205,6 @@ function print_kernels(  k) {
 }
 
 END {
-	if (page == "readme") {
-		print_sources()
-		exit failed
-	}
 	print "# What holds on which kernel\n"
 	print "Made by `make doc` out of tests/kernels/results: what `./check kernels --all` saw when it last booted"
 	print "these kernels in QEMU, and `./check kernels --keep` of single cases since. In each it ran the cases of"

@@ -97,7 +97,7 @@ demo_is_exact() {
 	done
 }
 
-# The script that README.md shows, and what it prints last. "group metric": the column of deltas.
+# What ./demo prints last. "group metric": the column of deltas.
 demo_shows_it() {
 	local shown delta tries=0
 
