@@ -49,7 +49,7 @@ struct display {
 	{ "normalize", 0, "BY", parse_normalize, DISPLAY_AT(view.normalize),                       \
 	  "Divide totals by the age of the threads, or by their CPU time, in seconds: so hosts "   \
 	  "and boots compare.", normalize_name, false },                                           \
-	{ "booked-only", 0, NULL, parse_flag, DISPLAY_AT(view.booked_only),                        \
+	{ "completed-only", 0, NULL, parse_flag, DISPLAY_AT(view.completed_only),                  \
 	  "Totals of waits as the kernel booked them, without waits in progress.", NULL, false },  \
 	{ "cgroup-flatten", 0, "GLOB", parse_flatten, 0,                                           \
 	  "Cgroups whose path matches are one group, named by the glob: * and ? within a "         \

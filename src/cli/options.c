@@ -108,6 +108,32 @@ struct error *each_piece(const char *list, const char *what,
 	return err;
 }
 
+/* Aliases: spellings of the release before this one. They are accepted, but neither help nor
+ * completion lists them. A row can go one release later. */
+static const struct {
+	const char *alias, *name;
+} aliases[] = {
+	{ "booked-only", "completed-only" },
+	{ "noisy", "preempted-by" },
+};
+
+/* Add the option of number `number` under its name and its aliases; returns how many were added. */
+static size_t add_names(const struct option_row *row, size_t number, struct option *options)
+{
+	struct option option = { .name = row->name,
+				 .has_arg = row->argument ? required_argument : no_argument,
+				 .val = (int)number + HELP_OPTION + 1 };
+	size_t n = 0;
+
+	options[n++] = option;
+	for (size_t i = 0; i < array_length(aliases); i++)
+		if (strcmp(aliases[i].name, row->name) == 0) {
+			option.name = aliases[i].alias;
+			options[n++] = option;
+		}
+	return n;
+}
+
 static void fill_getopt(const struct command *command, struct option *options, char *letters)
 {
 	size_t n = 0;
@@ -116,10 +142,7 @@ static void fill_getopt(const struct command *command, struct option *options, c
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option_row *row = &command->options[i];
 
-		options[n++] =
-			(struct option){ .name = row->name,
-					 .has_arg = row->argument ? required_argument : no_argument,
-					 .val = (int)i + HELP_OPTION + 1 };
+		n += add_names(row, i, options + n);
 		if (row->letter) {
 			*letters++ = row->letter;
 			if (row->argument)
@@ -232,8 +255,10 @@ static int move_operands(struct words_found *words, int argc, char **argv)
 static struct error *parse_all(const struct command *command, int argc, char **argv,
 			       void *arguments, struct words_found *words, bool *ret_help)
 {
-	/* And --help and the end; a minus, a colon, two for each letter, "h". */
-	_cleanup_free_ struct option *options = calloc(command->option_count + 2, sizeof(*options));
+	/* Besides the command's own: aliases, --help and the end. Letters: a minus, a colon, two
+	 * for each option, "h". */
+	_cleanup_free_ struct option *options =
+		calloc(command->option_count + array_length(aliases) + 2, sizeof(*options));
 	_cleanup_free_ char *letters = calloc(2 * command->option_count + 4, 1);
 	struct error *err = NULL;
 	int found;

@@ -82,13 +82,13 @@ static struct error *parse_format(const char *argument, void *at)
 	return err;
 }
 
-static struct error *parse_promise(const char *argument, void *at)
+static struct error *parse_objective(const char *argument, void *at)
 {
 	struct {
 		ARRAY(const char *);
-	} *promises = at;
+	} *objectives = at;
 
-	return array_push(promises, argument) ? NULL : &error_no_memory;
+	return array_push(objectives, argument) ? NULL : &error_no_memory;
 }
 
 #define AT(member)                offsetof(struct kstats_arguments, member)
@@ -146,7 +146,7 @@ static const struct option_row kstats_options[] = {
 	  "Of show --interval: end after so many.", NULL, false },
 	{ "heat", 0, "FILE", parse_string, SHOWN(heat),
 	  "Of show --interval: write the heat map as a picture (SVG) at the end.", NULL, false },
-	{ "slo", 0, "PROMISE", parse_promise, SHOWN(promises),
+	{ "slo", 0, "OBJECTIVE", parse_objective, SHOWN(objectives),
 	  "Of show: was it kept? 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. "
 	  "Status 0: yes, 3: no, 4: the bounds do not tell, or nothing was recorded. May be given "
 	  "more than once.",
@@ -323,7 +323,7 @@ static int run_kstats(const struct command *command, int argc, char **argv)
 
 	if (first >= 0)
 		status = run(command, &arguments, argv + first, argc - first);
-	array_deinit(&arguments.showing.promises);
+	array_deinit(&arguments.showing.objectives);
 	return status;
 }
 

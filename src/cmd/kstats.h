@@ -36,7 +36,7 @@ struct kstats_showing {
 	const char *heat;
 	struct {
 		ARRAY(const char *);
-	} promises;
+	} objectives;
 };
 
 struct kstats_arguments {

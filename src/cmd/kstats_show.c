@@ -126,7 +126,7 @@ static struct error *(*const forms[KSTATS_FORMAT_COUNT])(const struct kstats_sho
 	[KSTATS_FORMAT_OPENMETRICS] = show_openmetrics,
 };
 
-/* --- promises --- */
+/* --- objectives --- */
 
 static const struct {
 	int status;
@@ -137,7 +137,7 @@ static const struct {
 	[KSTATS_UNDECIDED] = { STATUS_UNDECIDED, "undecided" },
 };
 
-static void print_verdict(const struct kstats_table *table, const char *promise,
+static void print_verdict(const struct kstats_table *table, const char *objective,
 			  const struct kstats_slo *slo, const struct kstats_measured *measured,
 			  const char *prose, bool is_nothing)
 {
@@ -149,7 +149,7 @@ static void print_verdict(const struct kstats_table *table, const char *promise,
 
 	if (is_nothing) {
 		fprintf(stderr, "ctprof: %s: %s: %s (nothing was recorded)\n",
-			visible ? visible : "?", promise, prose);
+			visible ? visible : "?", objective, prose);
 		return;
 	}
 	if (is_number) {
@@ -163,17 +163,17 @@ static void print_verdict(const struct kstats_table *table, const char *promise,
 		kstats_format(low, table, measured->low);
 		kstats_format(high, table, measured->high);
 	}
-	fprintf(stderr, "ctprof: %s: %s: %s (%s%s%s)\n", visible ? visible : "?", promise, prose,
+	fprintf(stderr, "ctprof: %s: %s: %s (%s%s%s)\n", visible ? visible : "?", objective, prose,
 		low, strcmp(low, high) ? ".." : "", strcmp(low, high) ? high : "");
 }
 
-static struct error *judge(const char *promise, const struct kstats_table *table, int *status)
+static struct error *judge(const char *objective, const struct kstats_table *table, int *status)
 {
 	struct kstats_distribution all = { 0 };
 	struct kstats_measured measured;
 	enum kstats_verdict verdict;
 	struct kstats_slo slo;
-	struct error *err = kstats_slo_parse(text_of(promise), &slo);
+	struct error *err = kstats_slo_parse(text_of(objective), &slo);
 
 	if (!err)
 		err = kstats_distribution_of(table, NULL, &all);
@@ -181,7 +181,7 @@ static struct error *judge(const char *promise, const struct kstats_table *table
 		return err;
 	verdict = kstats_slo_judge(&slo, table, &all, &measured);
 	/* Losses are known or not, whatever was recorded. */
-	print_verdict(table, promise, &slo, &measured, verdicts[verdict].prose,
+	print_verdict(table, objective, &slo, &measured, verdicts[verdict].prose,
 		      verdict == KSTATS_UNDECIDED && !all.count &&
 			      slo.quantity != KSTATS_QUANTITY_LOST);
 	/* What is broken is worse than what is not known. */
@@ -196,20 +196,20 @@ static struct error *judge_all(const struct kstats_showing *showing,
 {
 	struct error *err = NULL;
 
-	for (size_t i = 0; i < showing->promises.count; i++)
+	for (size_t i = 0; i < showing->objectives.count; i++)
 		for (size_t t = 0; !err && t < tables->count; t++)
-			err = judge(showing->promises.items[i], tables->items[t], status);
+			err = judge(showing->objectives.items[i], tables->items[t], status);
 	return err;
 }
 
-/* A promise that cannot be read is said before anything is shown. */
-static struct error *check_promises(const struct kstats_showing *showing)
+/* Reject malformed objectives before anything is shown. */
+static struct error *check_objectives(const struct kstats_showing *showing)
 {
 	struct kstats_slo slo;
 	struct error *err = NULL;
 
-	for (size_t i = 0; !err && i < showing->promises.count; i++)
-		err = kstats_slo_parse(text_of(showing->promises.items[i]), &slo);
+	for (size_t i = 0; !err && i < showing->objectives.count; i++)
+		err = kstats_slo_parse(text_of(showing->objectives.items[i]), &slo);
 	return err ? error_prefix(err, "--slo") : NULL;
 }
 
@@ -386,7 +386,7 @@ struct error *kstats_show(const struct kstats_arguments *arguments, char **words
 	const struct kstats_showing *showing = &arguments->showing;
 	const struct kstats_search search = kstats_search(arguments->via);
 	struct kstats_tables tables = { 0 };
-	struct error *err = check_promises(showing);
+	struct error *err = check_objectives(showing);
 
 	if (err) {
 		*ret_status = STATUS_USAGE;

@@ -277,7 +277,7 @@ static bool is_about_waits(const struct profile_arguments *arguments)
 {
 	return arguments->min_ns != PROFILE_MIN_NS || arguments->max_ns || arguments->period_ns ||
 	       arguments->keep_per_mille || arguments->wakers || arguments->longest ||
-	       arguments->histograms || arguments->noisy;
+	       arguments->histograms || arguments->preemptors;
 }
 
 static void warn_of_nothing(const struct profile_arguments *arguments)
@@ -450,7 +450,7 @@ struct profile_options profile_arguments_apply(const struct profile_arguments *a
 		.classes = arguments->classes,
 		.probes = arguments->points,
 		.wakers = arguments->wakers,
-		.runners = arguments->noisy,
+		.runners = arguments->preemptors,
 		.histograms = arguments->histograms,
 		.longest = (unsigned)arguments->longest,
 		.pids = arguments->target.pids.items,

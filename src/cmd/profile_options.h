@@ -33,7 +33,7 @@ struct profile_arguments {
 	uint64_t duration_ns, interval_ns, memory_bytes;
 	uint64_t min_ns; /* PROFILE_MIN_NS: not given */
 	uint64_t max_ns, period_ns;
-	bool wakers, noisy, histograms, list_probes, forces_returns;
+	bool wakers, preemptors, histograms, list_probes, forces_returns;
 	const char *program;         /* that will be run; NULL: none */
 	uint64_t cgroup;             /* of the target, once found; 0: all */
 	struct probe_points *points; /* of `events`, once found; NULL: none */
@@ -119,7 +119,7 @@ struct profile_arguments {
 	  "what finds no room then is counted as lost.", NULL, false },                            \
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
 	  "Also who woke the thread, with stack, on top of its own.", NULL, false },               \
-	{ "noisy", 0, NULL, parse_flag, PROFILE_AT(arguments, noisy),                              \
+	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
 	  "Also who ran while threads waited for a CPU.", NULL, false },                           \
 	{ "longest", 0, "N", parse_longest, PROFILE_AT(arguments, longest),                        \
 	  "Also the N longest single waits, at most 64.", NULL, false },                           \

@@ -343,7 +343,7 @@ typedef struct error *profile_text(FILE *out, const struct profile_report *repor
 
 static profile_text *const texts[] = {
 	head_report,      stack_report,     thread_report, longest_report,
-	contender_report, histogram_report, footer_report,
+	preemptor_report, histogram_report, footer_report,
 };
 
 static struct error *print_text(const struct profile_output *output,

@@ -163,12 +163,13 @@ static bool note_waits(struct sheet *sheet)
 	bool done = true;
 
 	if (name_totals(names, sheet, &sides->waits.added))
-		done = sheet_note(sheet,
-				  "waits in progress are counted in %s (--booked-only leaves them "
-				  "out)",
-				  names);
+		done = sheet_note(
+			sheet,
+			"waits in progress are counted in %s (--completed-only leaves them "
+			"out)",
+			names);
 	if (done && name_totals(names, sheet, &unwanted))
-		done = sheet_note(sheet, "waits in progress are left out of %s: --booked-only",
+		done = sheet_note(sheet, "waits in progress are left out of %s: --completed-only",
 				  names);
 	for (size_t i = 0; i < sides->count && done; i++)
 		done = note_lacking(sheet, &sides->items[i]);

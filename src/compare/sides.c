@@ -152,7 +152,7 @@ struct error *sides_init(struct sides *sides, const struct view *view, const str
 	}
 	for (size_t i = 0; i < count; i++)
 		sides->snapshots[i] = items[i].snapshot;
-	waits_find(&sides->waits, sides->snapshots, count, view->booked_only);
+	waits_find(&sides->waits, sides->snapshots, count, view->completed_only);
 	err = check_boots(sides);
 	if (!err)
 		err = check_time(sides);

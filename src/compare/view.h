@@ -61,7 +61,7 @@ struct view {
 	bool births;              /* in a window: also what threads did that began in it */
 	bool rate;                /* changes per second */
 	enum normalize normalize; /* of totals of threads */
-	bool booked_only;         /* without waits in progress (waits.h) */
+	bool completed_only;      /* without waits in progress (waits.h) */
 	bool shares;              /* find each row's share of the host's change */
 	enum order order;
 	struct sort_key sort[SORT_KEYS_MAX]; /* of ORDER_GROUPS */

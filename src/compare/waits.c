@@ -17,7 +17,7 @@ static struct metric_set totals_with_waits(const struct ctprof_snapshot *s)
 }
 
 void waits_find(struct waits *ret, const struct ctprof_snapshot *const *snapshots, size_t count,
-		bool booked_only)
+		bool completed_only)
 {
 	struct metric_set any = { 0 };
 
@@ -28,14 +28,15 @@ void waits_find(struct waits *ret, const struct ctprof_snapshot *const *snapshot
 		for (size_t w = 0; w < array_length(any.words); w++)
 			any.words[w] |= has.words[w];
 		for (enum metric_id m = 0; m < METRIC_COUNT; m++)
-			if (!booked_only && metrics[m].in_progress && !ret->lacking[m] &&
+			if (!completed_only && metrics[m].in_progress && !ret->lacking[m] &&
 			    !metric_set_has(&has, m))
 				ret->lacking[m] = snapshots[i];
 	}
 	for (enum metric_id m = 0; m < METRIC_COUNT; m++)
 		if (metric_set_has(&any, m))
-			metric_set_add(
-				booked_only || ret->lacking[m] ? &ret->left_out : &ret->added, m);
+			metric_set_add(completed_only || ret->lacking[m] ? &ret->left_out
+									 : &ret->added,
+				       m);
 }
 
 struct metric_set waits_left_out(const struct waits *waits, const struct ctprof_snapshot *s)

@@ -24,9 +24,9 @@ struct waits {
 	const struct ctprof_snapshot *lacking[METRIC_COUNT];
 };
 
-/* With `booked_only` nothing is added. The snapshots must outlive the result. */
+/* With `completed_only` nothing is added. The snapshots must outlive the result. */
 void waits_find(struct waits *ret, const struct ctprof_snapshot *const *snapshots, size_t count,
-		bool booked_only);
+		bool completed_only);
 
 /* The totals that are left out because of this snapshot; NULL: because nobody wants them. */
 struct metric_set waits_left_out(const struct waits *waits, const struct ctprof_snapshot *snapshot);

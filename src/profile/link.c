@@ -169,13 +169,13 @@ static struct error *check_details(struct profile_parser *p, const struct number
 		if (block->node != NODE_NONE)
 			block->node = numbers->nodes[block->node];
 	}
-	for (size_t i = 0; i < profile->contenders.count; i++) {
-		struct contender *contender = &profile->contenders.items[i];
+	for (size_t i = 0; i < profile->preemptors.count; i++) {
+		struct preemptor *preemptor = &profile->preemptors.items[i];
 
-		if (contender->thread >= profile->threads.count)
+		if (preemptor->thread >= profile->threads.count)
 			return points_nowhere("contenders", i, "thread");
-		if (!contender->name)
-			contender->name = none;
+		if (!preemptor->name)
+			preemptor->name = none;
 	}
 	for (size_t i = 0; i < profile->histograms.count; i++)
 		if (profile->histograms.items[i].thread >= profile->threads.count)

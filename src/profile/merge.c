@@ -307,49 +307,49 @@ static struct error *merge_longest(const struct merge *m)
 	return NULL;
 }
 
-static struct words contender_key(const struct contender *contender)
+static struct words preemptor_key(const struct preemptor *preemptor)
 {
-	return (struct words){ { (uint64_t)contender->thread << 32 | contender->tid,
-				 (uintptr_t)contender->name, (uintptr_t)contender->cgroup } };
+	return (struct words){ { (uint64_t)preemptor->thread << 32 | preemptor->tid,
+				 (uintptr_t)preemptor->name, (uintptr_t)preemptor->cgroup } };
 }
 
-static struct error *merge_contender(const struct merge *m, struct contender contender,
+static struct error *merge_preemptor(const struct merge *m, struct preemptor preemptor,
 				     struct word_map *known)
 {
-	struct error *err = copy_name(m, contender.name, &contender.name);
+	struct error *err = copy_name(m, preemptor.name, &preemptor.name);
 	uint32_t *number = NULL;
 
 	if (!err)
-		err = copy_name(m, contender.cgroup, &contender.cgroup);
-	contender.thread = m->threads[contender.thread];
+		err = copy_name(m, preemptor.cgroup, &preemptor.cgroup);
+	preemptor.thread = m->threads[preemptor.thread];
 	if (!err)
-		number = word_map_at(known, contender_key(&contender));
+		number = word_map_at(known, preemptor_key(&preemptor));
 	if (!number)
 		return err ? err : &error_no_memory;
 	if (*number != WORD_MAP_NEW) {
-		sum_add(&m->into->contenders.items[*number].ns, contender.ns);
+		sum_add(&m->into->preemptors.items[*number].ns, preemptor.ns);
 		return NULL;
 	}
-	*number = (uint32_t)m->into->contenders.count;
-	return array_push(&m->into->contenders, contender) ? NULL : &error_no_memory;
+	*number = (uint32_t)m->into->preemptors.count;
+	return array_push(&m->into->preemptors, preemptor) ? NULL : &error_no_memory;
 }
 
-static struct error *merge_contenders(const struct merge *m)
+static struct error *merge_preemptors(const struct merge *m)
 {
 	struct word_map known = { 0 };
 	struct error *err = NULL;
 
-	for (size_t i = 0; i < m->into->contenders.count && !err; i++) {
+	for (size_t i = 0; i < m->into->preemptors.count && !err; i++) {
 		uint32_t *number =
-			word_map_at(&known, contender_key(&m->into->contenders.items[i]));
+			word_map_at(&known, preemptor_key(&m->into->preemptors.items[i]));
 
 		if (number)
 			*number = (uint32_t)i;
 		else
 			err = &error_no_memory;
 	}
-	for (size_t i = 0; i < m->from->contenders.count && !err; i++)
-		err = merge_contender(m, m->from->contenders.items[i], &known);
+	for (size_t i = 0; i < m->from->preemptors.count && !err; i++)
+		err = merge_preemptor(m, m->from->preemptors.items[i], &known);
 	word_map_deinit(&known);
 	return err;
 }
@@ -424,7 +424,7 @@ static struct error *merge_all(const struct merge *m)
 {
 	struct error *(*const steps[])(const struct merge *) = {
 		merge_meta,    merge_images,  merge_threads,    merge_events,     merge_stacks,
-		merge_samples, merge_longest, merge_contenders, merge_histograms,
+		merge_samples, merge_longest, merge_preemptors, merge_histograms,
 	};
 	struct error *err = NULL;
 

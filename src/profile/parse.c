@@ -131,7 +131,7 @@ TAKE_ITEM(take_image, images, profile_image_schema, (struct profile_image){ 0 })
 TAKE_ITEM(take_mapping, mappings, profile_mapping_schema, (struct profile_mapping){ 0 })
 TAKE_ITEM(take_thread, threads, profile_thread_schema, (struct profile_thread){ 0 })
 TAKE_ITEM(take_block, longest, profile_block_schema, (struct block){ .node = NODE_NONE })
-TAKE_ITEM(take_contender, contenders, profile_contender_schema, (struct contender){ 0 })
+TAKE_ITEM(take_preemptor, preemptors, profile_preemptor_schema, (struct preemptor){ 0 })
 
 TAKE(take_event)
 {
@@ -297,7 +297,7 @@ static const struct json_member root_members[] = {
 	{ TEXT("nodes"), take_columns, 0, &nodes_shape },
 	{ TEXT("samples"), take_columns, 0, &samples_shape },
 	TABLE("longest", take_block),
-	TABLE("contenders", take_contender),
+	TABLE("contenders", take_preemptor),
 	TABLE("histograms", take_histogram),
 };
 static const struct json_shape root_shape = { .members = root_members,

@@ -40,7 +40,7 @@ void profile_destroy(struct profile *profile)
 	array_deinit(&profile->events);
 	array_deinit(&profile->samples);
 	array_deinit(&profile->longest);
-	array_deinit(&profile->contenders);
+	array_deinit(&profile->preemptors);
 	array_deinit(&profile->histograms);
 	word_map_deinit(&profile->frame_numbers);
 	word_map_deinit(&profile->node_numbers);

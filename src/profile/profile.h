@@ -136,7 +136,7 @@ struct block {
 };
 
 /* Who ran while a thread was runnable. */
-struct contender {
+struct preemptor {
 	uint32_t thread;           /* who waited */
 	const struct name *name;   /* comm of who ran; "" for what was not known any more */
 	const struct name *cgroup; /* of who ran; may be NULL */
@@ -223,8 +223,8 @@ struct profile {
 		ARRAY(struct block);
 	} longest; /* by length, longest first */
 	struct {
-		ARRAY(struct contender);
-	} contenders;
+		ARRAY(struct preemptor);
+	} preemptors;
 	struct {
 		ARRAY(struct thread_histogram);
 	} histograms;

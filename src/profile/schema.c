@@ -419,12 +419,12 @@ static const struct profile_field block_fields[] = {
 };
 SCHEMA(profile_block_schema, block_fields);
 
-#define CONTENDER(type, member) FIELD(contender, type, #member, member)
-static const struct profile_field contender_fields[] = {
+#define CONTENDER(type, member) FIELD(preemptor, type, #member, member)
+static const struct profile_field preemptor_fields[] = {
 	CONTENDER(u32, thread), CONTENDER(name, name), CONTENDER(name, cgroup),
 	CONTENDER(u32, tid),    CONTENDER(u64, ns),
 };
-SCHEMA(profile_contender_schema, contender_fields);
+SCHEMA(profile_preemptor_schema, preemptor_fields);
 
 void profile_schema_write(struct json_writer *w, const struct profile_schema *schema,
 			  const void *object)

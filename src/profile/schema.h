@@ -24,7 +24,7 @@ struct profile_schema {
 
 extern const struct profile_schema profile_meta_schema, profile_losses_schema, profile_frame_schema,
 	profile_mapping_schema, profile_image_schema, profile_thread_schema, profile_block_schema,
-	profile_contender_schema;
+	profile_preemptor_schema;
 
 /* What json_user of a reader of these shapes begins with. */
 struct profile_schema_context {

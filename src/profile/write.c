@@ -175,7 +175,7 @@ static void write_profile(struct json_writer *w, const struct profile *p)
 	write_nodes(w, p);
 	write_samples(w, p);
 	TABLE(w, "longest", &profile_block_schema, &p->longest);
-	TABLE(w, "contenders", &profile_contender_schema, &p->contenders);
+	TABLE(w, "contenders", &profile_preemptor_schema, &p->preemptors);
 	write_histograms(w, p);
 	json_object_end(w);
 }

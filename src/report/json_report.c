@@ -193,7 +193,7 @@ static void write_metrics(struct json_writer *w, const struct metric_set *which)
 	json_array_end(w);
 }
 
-/* `because` NULL: of --booked-only. */
+/* `because` NULL: of --completed-only. */
 static void write_left_out(struct json_writer *w, const struct waits *waits,
 			   const struct side *because)
 {

@@ -46,7 +46,7 @@ struct error *longest_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style) MUST_CHECK;
 
 /* Who ran while threads were runnable: over all who waited, then for each of them. */
-struct error *contender_report(FILE *out, const struct profile_report *report,
+struct error *preemptor_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style) MUST_CHECK;
 
 /* How long blocked and runnable stretches were, by group and class. Percentiles are intervals that

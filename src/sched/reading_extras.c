@@ -184,7 +184,7 @@ static struct error *add_runner(void *context, const void *key_bytes, const void
 	const struct thread_record *runner =
 		profile_chunks_thread(&r->session->chunks, key->runner);
 	const struct slot_value all = { .sum = *(const __u64 *)value_bytes };
-	struct contender contender = { 0 };
+	struct preemptor preemptor = { 0 };
 	struct slot_value value;
 	struct error *err;
 
@@ -194,20 +194,20 @@ static struct error *add_runner(void *context, const void *key_bytes, const void
 			 &value);
 	if (err || !value.sum)
 		return err;
-	contender.ns = value.sum;
-	contender.thread = r->threads[key->waiter];
-	contender.name = runner ? reading_name(r->profile, runner->name, sizeof(runner->name))
+	preemptor.ns = value.sum;
+	preemptor.thread = r->threads[key->waiter];
+	preemptor.name = runner ? reading_name(r->profile, runner->name, sizeof(runner->name))
 				: profile_name(r->profile, "", 0);
-	if (!contender.name)
+	if (!preemptor.name)
 		return &error_no_memory;
 	if (runner) {
 		char path[4096];
 
-		contender.tid = runner->tid;
+		preemptor.tid = runner->tid;
 		if (cgroup_path(r->session->cgroups, runner->cgroup, path, sizeof(path)))
-			contender.cgroup = profile_name(r->profile, path, strlen(path));
+			preemptor.cgroup = profile_name(r->profile, path, strlen(path));
 	}
-	return array_push(&r->profile->contenders, contender) ? NULL : &error_no_memory;
+	return array_push(&r->profile->preemptors, preemptor) ? NULL : &error_no_memory;
 }
 
 static struct error *take_slot(void *context, const void *key_bytes, const void *value_bytes)

@@ -99,7 +99,7 @@ static struct error *print_report(FILE *out, const struct profile *profile)
 	if (!err)
 		err = longest_report(out, &report, &style);
 	if (!err)
-		err = contender_report(out, &report, &style);
+		err = preemptor_report(out, &report, &style);
 	return err;
 }
 

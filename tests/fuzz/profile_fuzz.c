@@ -40,9 +40,9 @@ static void check_samples(const struct profile *p)
 		must(p->longest.items[i].class < CLASS_COUNT);
 		must(is_node(p, p->longest.items[i].node));
 	}
-	for (size_t i = 0; i < p->contenders.count; i++) {
-		must(p->contenders.items[i].thread < p->threads.count);
-		must(p->contenders.items[i].name);
+	for (size_t i = 0; i < p->preemptors.count; i++) {
+		must(p->preemptors.items[i].thread < p->threads.count);
+		must(p->preemptors.items[i].name);
 	}
 	for (size_t i = 0; i < p->histograms.count; i++) {
 		must(p->histograms.items[i].thread < p->threads.count);

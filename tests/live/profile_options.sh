@@ -198,7 +198,7 @@ wakers_are_named() {
 }
 
 who_ran_instead_is_named() {
-	take offcpu --noisy --comm 'hog-*' -- "$programs/waits" "$disk" 10 100 hog-1 hog-2
+	take offcpu --preempted-by --comm 'hog-*' -- "$programs/waits" "$disk" 10 100 hog-1 hog-2
 	agrees "who ran" '. as $p | .threads[] | . as $t | select(.ns.runnable > 1e8) |
 		[$p.contenders[] | select($p.threads[.thread // 0].tid == $t.tid)] as $all |
 		apart("\(.name)"; [$all[].ns] | sum; .ns.runnable; 0.02; 0),
@@ -469,14 +469,14 @@ run_case "profile: children of targets come by probes" needs_profiles children_c
 run_case "offcpu: --include-self" needs_profiles itself_is_left_out
 run_case "offcpu: --min-block-time and --max-block-time" needs_profiles lengths_select
 run_case "offcpu: --wakers" needs_profiles wakers_are_named
-run_case "offcpu: --noisy" needs_profiles who_ran_instead_is_named
+run_case "offcpu: --preempted-by" needs_profiles who_ran_instead_is_named
 run_case "offcpu: --longest" needs_profiles longest_is_first
 run_case "offcpu: --hist" needs_profiles distributions_are_right
 run_case "offcpu: intervals add up" needs_profiles intervals_add_up
 run_case "offcpu: intervals add up, with --wakers" needs_profiles intervals_add_up --wakers
 run_case "offcpu: intervals add up, with --off-cpu-period" needs_profiles intervals_add_up --off-cpu-period 1ms
-run_case "offcpu: intervals add up, with --hist, --longest and --noisy" needs_profiles \
-	intervals_add_up --hist --longest 3 --noisy
+run_case "offcpu: intervals add up, with --hist, --longest and --preempted-by" needs_profiles \
+	intervals_add_up --hist --longest 3 --preempted-by
 run_case "offcpu: stacks have their order, and inlined functions" needs_profiles stacks_have_their_order
 run_case "offcpu: stacks have their system call" needs_profiles system_calls_are_named
 run_case "profile: samples are of the time on the CPU" needs_profiles undisturbed time_on_the_cpu

@@ -153,8 +153,8 @@ static void add_details(struct profile *p, uint64_t *seed)
 						       .waker = i ? a_name(p, seed, "waker") : NULL,
 						       .waker_tid = (uint32_t)next_random(seed) }));
 		assert_true(array_push(
-			&p->contenders,
-			(struct contender){ .thread = 3 - i,
+			&p->preemptors,
+			(struct preemptor){ .thread = 3 - i,
 					    .name = a_name(p, seed, "contender"),
 					    .cgroup = i ? a_name(p, seed, "cgroup") : NULL,
 					    .tid = (uint32_t)next_random(seed),
@@ -243,7 +243,7 @@ void expect_same_profile(const struct profile *first, const struct profile *seco
 		   SAME(is_in_progress); SAME(ns); SAME(count));
 	SAME_TABLE(longest, SAME(thread); SAME(node); SAME(class); SAME(is_in_progress);
 		   SAME(begun_ns); SAME(ns); SAME(runnable_ns); SAME_NAME(waker); SAME(waker_tid));
-	SAME_TABLE(contenders, SAME(thread); SAME_NAME(name); SAME_NAME(cgroup); SAME(tid);
+	SAME_TABLE(preemptors, SAME(thread); SAME_NAME(name); SAME_NAME(cgroup); SAME(tid);
 		   SAME(ns));
 	SAME_TABLE(histograms, SAME(thread); SAME(class);
 		   expect_same_histogram(a->histogram, b->histogram));

@@ -209,7 +209,7 @@ TEST(a_wait_that_began_before)
 	struct comparison c;
 
 	begin(&c);
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	reads(&c, 1, "p", 0, 12 * S);
 	comparison_run(&c);
 	assert_int_equal(row(&c, "p")->after.impossible, 0);

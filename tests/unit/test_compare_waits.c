@@ -65,7 +65,7 @@ TEST(a_wait_that_was_booked_in_between)
 	c.view.window = true;
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "p", "wait_time_ns", 6 * MS);
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "p", "wait_time_ns", 990 * MS);
 	comparison_end(&c);
@@ -80,7 +80,7 @@ TEST(a_wait_that_goes_on)
 	waits(&c, "p", 5 * MS, 100 * MS, 5 * MS, 10100 * MS);
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "p", "wait_time_ns", 10000 * MS);
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "p", "wait_time_ns", 0);
 	comparison_end(&c);
@@ -125,7 +125,7 @@ TEST(of_one_snapshot)
 	comparison_alone(&c);
 	comparison_run(&c);
 	expect_whole(&row_of(&c, SECTION_PRIMARY, "p", "wait_time_ns")->after, 33);
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	comparison_run(&c);
 	expect_whole(&row_of(&c, SECTION_PRIMARY, "p", "wait_time_ns")->after, 30);
 	comparison_end(&c);
@@ -246,7 +246,7 @@ TEST(each_total_by_itself)
 	assert_int_equal(c.sheet->notes.count, 3);
 	assert_string_equal(
 		c.sheet->notes.items[0],
-		"waits in progress are counted in blkio_delay_total_ns (--booked-only leaves "
+		"waits in progress are counted in blkio_delay_total_ns (--completed-only leaves "
 		"them out)");
 	assert_non_null(strstr(c.sheet->notes.items[1], "left out of wait_time_ns: before"));
 	assert_non_null(strstr(c.sheet->notes.items[2], "left out of block_sum: after"));
@@ -310,9 +310,9 @@ TEST(what_is_said_is_about_what_is_shown)
 	comparison_run(&c);
 	assert_int_equal(c.sheet->notes.count, 0);
 	only_metrics(&c, WAIT, -1);
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	comparison_run(&c);
-	assert_non_null(strstr(only_note(&c), "left out of wait_time_ns: --booked-only"));
+	assert_non_null(strstr(only_note(&c), "left out of wait_time_ns: --completed-only"));
 	c.view.sections = 1u << SECTION_DERIVED;
 	comparison_run(&c);
 	assert_int_equal(c.sheet->notes.count, 0);
@@ -385,7 +385,7 @@ TEST(derived_metrics_of_waits)
 	expect_real(row_of(&c, SECTION_DERIVED, "p", "avg_wait_ns")->after.real, 100);
 	expect_real(row_of(&c, SECTION_DERIVED, "p", "avg_cpu_delay_ns")->after.real, 100);
 	expect_real(row_of(&c, SECTION_DERIVED, "p", "avg_blkio_delay_ns")->after.real, 10);
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	comparison_run(&c);
 	expect_real(row_of(&c, SECTION_DERIVED, "p", "cpu_efficiency")->after.real, 0.6);
 	expect_whole(&row_of(&c, SECTION_DERIVED, "p", "total_offcpu_delay_ns")->after, 230);
@@ -419,7 +419,7 @@ TEST(conditions_are_of_the_same_totals)
 	comparison_judge(&c, "wait_time_ns > 10ns");
 	comparison_run(&c);
 	assert_int_equal(c.sheet->findings.items[0].verdict, VERDICT_HOLDS);
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	comparison_run(&c);
 	assert_int_equal(c.sheet->findings.items[0].verdict, VERDICT_BROKEN);
 	comparison_end(&c);
@@ -451,7 +451,7 @@ TEST(groups_in_the_order_of_their_waits)
 	comparison_alone(&c);
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "waits.wait_time_ns booked.wait_time_ns");
-	c.view.booked_only = true;
+	c.view.completed_only = true;
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "booked.wait_time_ns waits.wait_time_ns");
 	comparison_end(&c);

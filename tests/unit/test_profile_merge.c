@@ -154,7 +154,7 @@ TEST(intervals_are_of_one_thread)
 	for (size_t i = 0; i < array_length(begun); i++) {
 		struct profile *one = build_profile();
 		struct profile_thread *of;
-		struct contender contender = { .name = profile_name(one, "hog", 3), .ns = 5 };
+		struct preemptor preemptor = { .name = profile_name(one, "hog", 3), .ns = 5 };
 
 		build_profile_thread(one, 1, 2, "web", "worker", NULL);
 		of = &one->threads.items[0];
@@ -163,7 +163,7 @@ TEST(intervals_are_of_one_thread)
 		of->ended_ns = begun[i] + 100;
 		of->ns[CLASS_ON_CPU] = ran[i];
 		of->ns[CLASS_IO_WAIT] = 100 - ran[i];
-		assert_true(array_push(&one->contenders, contender));
+		assert_true(array_push(&one->preemptors, preemptor));
 		expect_ok(profile_merge(all, one));
 		profile_destroy(one);
 	}
@@ -174,8 +174,8 @@ TEST(intervals_are_of_one_thread)
 	assert_int_equal(thread->ns[CLASS_ON_CPU], 91);
 	assert_int_equal(thread->ns[CLASS_IO_WAIT], 209);
 	/* The same one ran, while the same one waited. */
-	assert_int_equal(all->contenders.count, 1);
-	assert_int_equal(all->contenders.items[0].ns, 15);
+	assert_int_equal(all->preemptors.count, 1);
+	assert_int_equal(all->preemptors.items[0].ns, 15);
 	profile_destroy(all);
 }
 

@@ -214,7 +214,7 @@ TEST(threads_come_by_what_the_report_is_about)
 		strstr(report_scene_text(&s, thread_report), "... 1 more thread with 0ns\n"));
 }
 
-/* --- blocks, contenders --- */
+/* --- blocks, preemptors --- */
 
 TEST(longest_blocks_say_when_where_and_who_woke)
 {
@@ -246,19 +246,19 @@ TEST(longest_blocks_say_when_where_and_who_woke)
 		"     +0ns     9ns+              -  interruptible  writer (11)  -              \n");
 }
 
-TEST(contenders_are_added_up)
+TEST(preemptors_are_added_up)
 {
 	report_scene_fill(&s);
 	account(0, 10000)->ns[CLASS_RUNNABLE] = 400;
 	for (uint32_t i = 0; i < 2; i++) {
-		struct contender c = { .thread = i,
+		struct preemptor c = { .thread = i,
 				       .name = profile_name(s.profile, "hog", 3),
 				       .tid = 99,
 				       .ns = 100 + 200 * i };
 
-		assert_true(array_push(&s.profile->contenders, c));
+		assert_true(array_push(&s.profile->preemptors, c));
 	}
-	assert_string_equal(report_scene_text(&s, contender_report),
+	assert_string_equal(report_scene_text(&s, preemptor_report),
 			    "\n## Who ran instead\n"
 			    " who ran   cgroup  threads waited   time   share \n"
 			    " hog (99)  -                    2  400ns  100.0% \n"
@@ -420,7 +420,7 @@ TEST(nothing_is_said_about_nothing)
 {
 	static profile_text *const texts[] = {
 		stack_report,     thread_report,    longest_report,
-		contender_report, histogram_report, footer_report,
+		preemptor_report, histogram_report, footer_report,
 	};
 
 	for (size_t i = 0; i < array_length(texts); i++)
@@ -437,7 +437,7 @@ UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(events_are_c
 	   CASE(the_middle_of_long_chains_is_cut_out),
 	   CASE(threads_have_columns_for_what_occurs_and_their_sum),
 	   CASE(threads_come_by_what_the_report_is_about),
-	   CASE(longest_blocks_say_when_where_and_who_woke), CASE(contenders_are_added_up),
+	   CASE(longest_blocks_say_when_where_and_who_woke), CASE(preemptors_are_added_up),
 	   CASE(histograms_have_bars_and_percentiles), CASE(the_footer_counts_what_was_lost),
 	   CASE(the_footer_has_no_share_of_a_moment), CASE(the_footer_says_how_walks_ended),
 	   CASE(the_head_says_what_it_is_and_where_from), CASE(nothing_is_said_about_nothing))

@@ -71,7 +71,7 @@ digits_are_right() {
 	[ $((new[worker run_time_ns] - old[worker run_time_ns])) -ge 50000000 ]
 	[ $((new[worker minflt] - old[worker minflt])) -gt 0 ]
 	# Asleep it has slept for longer, but nothing of that is booked.
-	changes --changed --booked-only > "$scratch/text"
+	changes --changed --completed-only > "$scratch/text"
 	grep -q '^ worker .* run_time_ns ' "$scratch/text"
 	! grep '^ idler ' "$scratch/text"
 }

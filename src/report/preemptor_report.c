@@ -9,7 +9,7 @@
 
 /* Who ran, and while whom: one thread, or all of them. */
 struct row {
-	const struct contender *who;
+	const struct preemptor *who;
 	const struct profile_thread *waiter; /* NULL: all */
 	uint64_t ns, waiters;
 };
@@ -20,7 +20,7 @@ struct rows {
 	uint64_t ns;
 };
 
-static struct error *add_contender(struct rows *rows, const struct contender *c,
+static struct error *add_preemptor(struct rows *rows, const struct preemptor *c,
 				   const struct profile_thread *waiter)
 {
 	struct words key = { { (uint64_t)c->tid << 32 | (waiter ? c->thread : UINT32_MAX),
@@ -50,7 +50,7 @@ static int by_ns(const void *a, const void *b)
 	return (x->who->tid > y->who->tid) - (x->who->tid < y->who->tid);
 }
 
-static bool add_who(struct table *table, const struct contender *c)
+static bool add_who(struct table *table, const struct preemptor *c)
 {
 	char text[200];
 
@@ -99,10 +99,10 @@ static struct error *print_rows(FILE *out, const struct profile *profile,
 	bool done = true;
 
 	table_init(&table, is_by_waiter ? by_waiter : over_all, array_length(over_all));
-	for (size_t i = 0; i < profile->contenders.count && !err; i++) {
-		const struct contender *c = &profile->contenders.items[i];
+	for (size_t i = 0; i < profile->preemptors.count && !err; i++) {
+		const struct preemptor *c = &profile->preemptors.items[i];
 
-		err = add_contender(&rows, c,
+		err = add_preemptor(&rows, c,
 				    is_by_waiter ? &profile->threads.items[c->thread] : NULL);
 	}
 	if (rows.count)
@@ -118,12 +118,12 @@ static struct error *print_rows(FILE *out, const struct profile *profile,
 	return err;
 }
 
-struct error *contender_report(FILE *out, const struct profile_report *report,
+struct error *preemptor_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style)
 {
 	struct error *err;
 
-	if (!report->profile->contenders.count)
+	if (!report->profile->preemptors.count)
 		return NULL;
 	print_heading(out, style, "Who ran instead");
 	err = print_rows(out, report->profile, style, false);
