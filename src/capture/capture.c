@@ -72,7 +72,7 @@ static struct error *check_targets(const struct capture *c)
 {
 	const struct ctprof_snapshot *s = c->snapshot;
 
-	if (c->options->may_be_gone || c->not_reached)
+	if (c->options->may_be_gone || c->counts.not_reached)
 		return NULL;
 	if (c->cgroup_top && c->cgroups.dir < 0 && !s->threads.count)
 		return error_create("--cgroup %s: no thread is in it, and cgroup version 2 is not "
@@ -125,7 +125,7 @@ static struct error *take_heap(struct capture *c)
 	if (!c->ours || !capture_wants(c, CAPTURE_PART_HEAP))
 		return NULL;
 	if (capture_is_late(c)) {
-		c->not_reached++;
+		c->counts.not_reached++;
 		return NULL;
 	}
 	if (!c->capturer->heap)
@@ -135,7 +135,7 @@ static struct error *take_heap(struct capture *c)
 	if (err)
 		return err;
 	c->probe = outcome.summary;
-	c->not_reached += outcome.not_reached;
+	c->counts.not_reached += outcome.not_reached;
 	return NULL;
 }
 

@@ -21,7 +21,7 @@ static void read_cgroup(struct capture *c, int dir, struct cgroup *cgroup)
 		if (failed && !capture_is_absent(failed))
 			capture_count(c, FILE_CGROUP, failed);
 		if (!failed && !cgroup_take_file(c->snapshot, i, bytes, cgroup))
-			c->failed[FILE_CGROUP]++;
+			c->counts.failed[FILE_CGROUP]++;
 	}
 	capture_psi(c, dir, "", ".pressure", &cgroup->psi);
 }
@@ -84,13 +84,13 @@ struct error *capture_cgroups(struct capture *c)
 		_cleanup_close_ int dir = -1;
 
 		if (capture_is_late(c)) {
-			c->not_reached += paths.count - i;
+			c->counts.not_reached += paths.count - i;
 			break;
 		}
 		dir = open_cgroup(c, cgroup.path);
 		/* In a file it could not be told from others that differ in such bytes only. */
 		if (!utf8_is_valid(name_text(cgroup.path))) {
-			c->failed[FILE_CGROUP]++;
+			c->counts.failed[FILE_CGROUP]++;
 			continue;
 		}
 		if (dir >= 0)

@@ -86,7 +86,7 @@ static struct error *take_rows(struct capture *c, struct text bytes, enum counte
 			return &error_no_memory;
 	}
 	understood &= drop_ambiguous(c, kind);
-	c->failed[FILE_HOST] += !understood;
+	c->counts.failed[FILE_HOST] += !understood;
 	return NULL;
 }
 
@@ -106,10 +106,10 @@ static struct error *read_stat(struct capture *c)
 	bool is_there;
 
 	if (read_host(c, "loadavg", &bytes))
-		c->failed[FILE_HOST] += !counters_parse_loadavg(bytes, &loads);
+		c->counts.failed[FILE_HOST] += !counters_parse_loadavg(bytes, &loads);
 	is_there = read_host(c, "stat", &bytes);
 	if (is_there)
-		c->failed[FILE_HOST] += !counters_parse_stat(bytes, &kernel);
+		c->counts.failed[FILE_HOST] += !counters_parse_stat(bytes, &kernel);
 	if (kernel.count || loads.count) {
 		struct counter_set *set = add_set(c, COUNTERS_KERNEL, TEXT(""));
 
@@ -150,7 +150,7 @@ static struct error *read_schedstat(struct capture *c)
 		if (!add_row(c, &s->counters.items[at++], &row))
 			return &error_no_memory;
 	}
-	c->failed[FILE_HOST] += !understood;
+	c->counts.failed[FILE_HOST] += !understood;
 	return NULL;
 }
 
@@ -166,7 +166,7 @@ static struct error *read_vmstat(struct capture *c)
 	if (!read_host(c, "vmstat", &bytes))
 		return NULL;
 	if (is_full(c)) {
-		c->failed[FILE_HOST]++;
+		c->counts.failed[FILE_HOST]++;
 		return NULL;
 	}
 	set = add_set(c, COUNTERS_VMSTAT, TEXT(""));
@@ -183,7 +183,7 @@ static struct error *read_vmstat(struct capture *c)
 	count = set->counts.count;
 	if (twice || !count)
 		c->snapshot->counters.count--;
-	c->failed[FILE_HOST] += !understood || twice || !count;
+	c->counts.failed[FILE_HOST] += !understood || twice || !count;
 	return NULL;
 }
 

@@ -58,20 +58,20 @@ static void take_reply(struct capture *c, const struct taskstats_reply *reply,
 {
 	switch (reply->failed) {
 	case 0:
-		c->stats_ok++;
+		c->counts.stats.ok++;
 		c->stats_version = reply->stats.version;
 		take_taskstats(&c->taker, &reply->stats, c->delays, c->irq_accounting, thread);
 		return;
 	case ESRCH:
-		c->stats_gone++;
-		c->lost++;
+		c->counts.stats.gone++;
+		c->counts.lost++;
 		thread->tid = 0;
 		return;
 	case EPERM:
-		c->stats_denied++;
+		c->counts.stats.denied++;
 		break;
 	default:
-		c->stats_other++;
+		c->counts.stats.other++;
 	}
 	capture_count(c, FILE_TASKSTATS, reply->failed);
 }

@@ -95,7 +95,7 @@ static void read_meminfo(struct capture *c, struct host_context *host)
 		for (size_t i = 0; i < array_length(keys); i++)
 			if (text_equal(key, keys[i].key) && pairs_kib(value, &number))
 				*keys[i].reading = reading_of(number);
-	c->failed[FILE_HOST] += !host->total_memory_kib.measured;
+	c->counts.failed[FILE_HOST] += !host->total_memory_kib.measured;
 }
 
 /* Visit the names in a directory that start with `prefix`, in the order of the directory. */
@@ -161,7 +161,7 @@ static struct error *read_cpus(struct capture *c, struct host_context *host)
 		if (cpulist_parse(bytes, &online) && online.count)
 			host->online_cpus = reading_of(online.count);
 		else
-			c->failed[FILE_HOST]++;
+			c->counts.failed[FILE_HOST]++;
 	}
 	for (size_t i = 0; i < online.count && !err; i++) {
 		char path[80], cpu[16];
@@ -198,7 +198,7 @@ static void read_kernel(struct capture *c, struct host_context *host)
 		if (pairs_find(bytes, ' ', TEXT("btime"), &value) && text_u64(value, &seconds))
 			host->boot_time_unix_s = reading_of(seconds);
 		else
-			c->failed[FILE_HOST]++;
+			c->counts.failed[FILE_HOST]++;
 	}
 	host->thp_enabled = read_line(c, c->sys, "kernel/mm/transparent_hugepage/enabled");
 	host->thp_defrag = read_line(c, c->sys, "kernel/mm/transparent_hugepage/defrag");
@@ -224,7 +224,7 @@ static void read_uptime(struct capture *c, struct host_context *host)
 	if (text_word(&bytes, &word) && counters_hundredths(word, &ticks))
 		host->uptime_clock_ticks = reading_of(ticks);
 	else
-		c->failed[FILE_HOST]++;
+		c->counts.failed[FILE_HOST]++;
 }
 
 void capture_moment(struct capture *c)
@@ -280,7 +280,7 @@ static struct reading read_number(struct capture *c, int dir, const char *path)
 		return (struct reading){ 0 };
 	if (text_u64(text_trim(bytes), &value))
 		return reading_of(value);
-	c->failed[FILE_HOST]++;
+	c->counts.failed[FILE_HOST]++;
 	return (struct reading){ 0 };
 }
 

@@ -72,7 +72,7 @@ static struct error *take_leader(struct capture *c, const struct leader *leader,
 	exe = leader_file(files, tgid, LEADER_EXE);
 	cmdline = leader_file(files, tgid, LEADER_CMDLINE);
 	if (smaps.failed == ECANCELED || exe.failed == ECANCELED || cmdline.failed == ECANCELED) {
-		c->not_reached++;
+		c->counts.not_reached++;
 		return capture_take_process(c, nothing, nothing);
 	}
 	capture_take_smaps(c, smaps, leader->thread);

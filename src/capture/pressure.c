@@ -27,7 +27,7 @@ void capture_psi(struct capture *c, int dir, const char *prefix, const char *suf
 		if (failed && !capture_is_absent(failed))
 			capture_count(c, FILE_PRESSURE, failed);
 		if (!failed && !psi_take_file(bytes, resources[i].resource))
-			c->failed[FILE_PRESSURE]++;
+			c->counts.failed[FILE_PRESSURE]++;
 	}
 }
 

@@ -21,23 +21,29 @@
 #include "os/tasks.h"
 #include "os/taskstats_socket.h"
 
-/* The kinds of file whose failures are counted: KIND(id, name, is it one that the format's summary
- * knows, what it needs when it is denied). */
+/*
+ * The kinds of file whose failures are counted:
+ *
+ *	KIND(id, source, name, is the name known to the format's summary, what reading needs)
+ *
+ * `source` is what the registry (metric/metric.h) calls a file of a thread, and NONE for others.
+ * Threads' files are read, and failures written to files, in this order.
+ */
 #define PROC_GRANT   "root, or hidepid=0 on /proc"
 #define PTRACE_GRANT "CAP_SYS_PTRACE over the process"
-#define FILE_KINDS(KIND)                                              \
-	KIND(STAT, "stat", true, PROC_GRANT)                          \
-	KIND(SCHEDSTAT, "schedstat", true, PROC_GRANT)                \
-	KIND(IO, "io", true, PTRACE_GRANT " and CAP_DAC_READ_SEARCH") \
-	KIND(STATUS, "status", true, PROC_GRANT)                      \
-	KIND(SCHED, "sched", true, PROC_GRANT)                        \
-	KIND(CGROUP, "cgroup", true, PROC_GRANT)                      \
-	KIND(SMAPS, "smaps_rollup", true, PTRACE_GRANT)               \
-	KIND(EXE, "exe", false, PTRACE_GRANT)                         \
-	KIND(CMDLINE, "cmdline", false, PTRACE_GRANT)                 \
-	KIND(TASKSTATS, "taskstats", false, "CAP_NET_ADMIN")          \
-	KIND(PRESSURE, "pressure", false, "root")                     \
-	KIND(HOST, "host", false, "root")
+#define FILE_KINDS(KIND)                                                  \
+	KIND(STAT, STAT, "stat", true, PROC_GRANT)                        \
+	KIND(SCHEDSTAT, SCHEDSTAT, "schedstat", true, PROC_GRANT)         \
+	KIND(IO, IO, "io", true, PTRACE_GRANT " and CAP_DAC_READ_SEARCH") \
+	KIND(STATUS, STATUS, "status", true, PROC_GRANT)                  \
+	KIND(SCHED, SCHED, "sched", true, PROC_GRANT)                     \
+	KIND(CGROUP, NONE, "cgroup", true, PROC_GRANT)                    \
+	KIND(SMAPS, NONE, "smaps_rollup", true, PTRACE_GRANT)             \
+	KIND(EXE, NONE, "exe", false, PTRACE_GRANT)                       \
+	KIND(CMDLINE, NONE, "cmdline", false, PTRACE_GRANT)               \
+	KIND(TASKSTATS, NONE, "taskstats", false, "CAP_NET_ADMIN")        \
+	KIND(PRESSURE, NONE, "pressure", false, "root")                   \
+	KIND(HOST, NONE, "host", false, "root")
 
 enum file_kind {
 #define KIND(id, ...) FILE_##id,
@@ -47,6 +53,7 @@ enum file_kind {
 };
 
 struct file_kind_info {
+	enum metric_source_id source;
 	const char *name, *grant;
 	bool in_summary;
 };
@@ -80,10 +87,20 @@ struct thread_pointer {
 	uint64_t value;
 };
 
-/* The sources that are files of a thread. */
-#define CAPTURE_FILES                                                                            \
-	(1u << SOURCE_STAT | 1u << SOURCE_SCHEDSTAT | 1u << SOURCE_STATUS | 1u << SOURCE_SCHED | \
-	 1u << SOURCE_IO)
+/* The sources that are files of a thread: a bit for each enum metric_source_id. */
+#define CAPTURE_FILES             ((0u FILE_KINDS(KIND_BIT)) & ~(1u << SOURCE_NONE))
+#define KIND_BIT(id, source, ...) | (1u << SOURCE_##source)
+
+/* What was read, and what was not. */
+struct capture_counts {
+	uint64_t walked, lost; /* threads; those that were gone before all was read */
+	uint64_t processes_denied;
+	uint64_t not_reached; /* left out for want of time: 0, and the capture is complete */
+	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT]; /* the failed with the denied */
+	struct {
+		uint64_t ok, denied, gone, other;
+	} stats; /* replies of taskstats */
+};
 
 struct capture {
 	struct capturer *capturer;
@@ -103,8 +120,8 @@ struct capture {
 	} pointers;           /* ascending */
 	struct tids seen;     /* processes that the iterator passed, ascending */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
-	uint64_t hidden;      /* threads that the task iterator does not show */
-	uint64_t not_reached; /* things left out for want of time: 0, and the capture is whole */
+	struct capture_counts counts;
+	uint64_t hidden; /* threads that the task iterator does not show */
 	struct file_buffer buffer;
 	int proc, sys; /* root directories; -1: there is none */
 	struct cgroup_tree cgroups;
@@ -112,9 +129,7 @@ struct capture {
 	bool ours;                     /* `proc` is of our own PID namespace */
 	struct tids pids;              /* thread groups to visit */
 	struct process leader;         /* facts of the process whose leader is being read */
-	uint64_t walked, lost, processes_denied;
-	int shortage; /* errno that ends the capture: it would only be a part */
-	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT];
+	int shortage;                  /* errno that ends the capture: it would only be a part */
 	/* taskstats */
 	struct taskstats_socket *socket; /* NULL: none */
 	bool silent;                     /* it does not answer: nothing more is asked */
@@ -122,7 +137,6 @@ struct capture {
 	bool irq_accounting;
 	struct ctprof_thread *batch[TASKSTATS_BATCH_MAX];
 	size_t batched;
-	uint64_t stats_ok, stats_denied, stats_gone, stats_other;
 	uint16_t stats_version;
 	struct probe_summary probe; /* of jemalloc's counters */
 };
@@ -239,8 +253,8 @@ static inline void capture_count(struct capture *c, enum file_kind kind, int fai
 	if (file_is_shortage(failed))
 		c->shortage = failed;
 	if (failed == EACCES || failed == EPERM)
-		c->denied[kind]++;
-	c->failed[kind]++;
+		c->counts.denied[kind]++;
+	c->counts.failed[kind]++;
 }
 
 #endif

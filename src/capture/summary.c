@@ -5,7 +5,8 @@
 #include "capture/session.h"
 
 const struct file_kind_info file_kinds[FILE_KIND_COUNT] = {
-#define KIND(id, name, in_summary, grant) [FILE_##id] = { name, grant, in_summary },
+#define KIND(id, source, name, in_summary, grant) \
+	[FILE_##id] = { SOURCE_##source, name, grant, in_summary },
 	FILE_KINDS(KIND)
 #undef KIND
 };
@@ -25,7 +26,7 @@ static struct error *summarise_parsing(struct capture *c, struct parse_summary *
 	const char *dominant = NULL;
 
 	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++) {
-		uint64_t failed = c->failed[kind];
+		uint64_t failed = c->counts.failed[kind];
 
 		if (!failed || !file_kinds[kind].in_summary)
 			continue;
@@ -39,11 +40,12 @@ static struct error *summarise_parsing(struct capture *c, struct parse_summary *
 				failed))
 			return &error_no_memory;
 	}
-	ret->tids_walked = reading_of(c->walked);
+	ret->tids_walked = reading_of(c->counts.walked);
 	ret->read_failures = reading_of(total);
 	ret->dominant_read_failure = dominant ? snapshot_name(s, text_of(dominant)) : NULL;
 	ret->kernel_config_dominant =
-		total && (c->failed[FILE_SCHEDSTAT] + c->failed[FILE_IO]) * 2 >= total;
+		total &&
+		(c->counts.failed[FILE_SCHEDSTAT] + c->counts.failed[FILE_IO]) * 2 >= total;
 	ret->negative_dotted_values = reading_of(c->taker.negative_times);
 	return NULL;
 }
@@ -53,15 +55,16 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	const struct capturer *capturer = c->capturer;
 	struct ctprof_snapshot *s = c->snapshot;
 
-	ret->threads_lost = reading_of(c->lost);
-	ret->processes_denied = reading_of(c->processes_denied);
+	ret->threads_lost = reading_of(c->counts.lost);
+	ret->processes_denied = reading_of(c->counts.processes_denied);
 	ret->denied.measured = true;
 	ret->failed.measured = true;
 	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++) {
 		struct text name = text_of(file_kinds[kind].name);
-		uint64_t others = c->failed[kind] - c->denied[kind];
+		uint64_t others = c->counts.failed[kind] - c->counts.denied[kind];
 
-		if ((c->denied[kind] && !counts_add(s, &ret->denied, name, c->denied[kind])) ||
+		if ((c->counts.denied[kind] &&
+		     !counts_add(s, &ret->denied, name, c->counts.denied[kind])) ||
 		    (others && !counts_add(s, &ret->failed, name, others)))
 			return &error_no_memory;
 	}
@@ -72,7 +75,7 @@ static struct error *summarise_capture(struct capture *c, struct capture_info *r
 	if (c->socket)
 		ret->taskstats_overflows = reading_of(taskstats_socket_overflows(c->socket));
 	ret->redacted = c->options->redact;
-	ret->cut_short = c->not_reached != 0;
+	ret->cut_short = c->counts.not_reached != 0;
 	if (c->options->host_only)
 		return NULL;
 	ret->source = snapshot_name(s, capturer->tasks ? TEXT("bpf") : TEXT("proc"));
@@ -90,16 +93,17 @@ static bool summarise_taskstats(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;
 
-	if (!c->stats_ok && !c->stats_denied && !c->stats_gone && !c->stats_other)
+	if (!c->counts.stats.ok && !c->counts.stats.denied && !c->counts.stats.gone &&
+	    !c->counts.stats.other)
 		return true;
 	s->taskstats_summary = arena_alloc(&s->arena, sizeof(*s->taskstats_summary));
 	if (!s->taskstats_summary)
 		return false;
 	*s->taskstats_summary = (struct taskstats_summary){
-		.ok_count = reading_of(c->stats_ok),
-		.eperm_count = reading_of(c->stats_denied),
-		.esrch_count = reading_of(c->stats_gone),
-		.other_err_count = reading_of(c->stats_other),
+		.ok_count = reading_of(c->counts.stats.ok),
+		.eperm_count = reading_of(c->counts.stats.denied),
+		.esrch_count = reading_of(c->counts.stats.gone),
+		.other_err_count = reading_of(c->counts.stats.other),
 	};
 	return true;
 }

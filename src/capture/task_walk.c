@@ -109,14 +109,11 @@ static struct error *find_gaps(struct capture *c)
 	_cleanup_close_ int dir = openat(c->proc, "self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct ctprof_thread *self = snapshot_add_thread(s);
 	struct metric_set gaps = { 0 };
-	uint64_t failed[FILE_KIND_COUNT], denied[FILE_KIND_COUNT];
+	const struct capture_counts counts = c->counts;
 	bool any = false;
 
 	if (!self)
 		return &error_no_memory;
-	/* Looking at ourselves is no part of the capture. */
-	memcpy(failed, c->failed, sizeof(failed));
-	memcpy(denied, c->denied, sizeof(denied));
 	self->tid = self->tgid = (uint32_t)getpid();
 	if (dir >= 0 && capture_thread(c, dir, self) == THREAD_KEPT)
 		capture_delays_of(c, self);
@@ -132,9 +129,8 @@ static struct error *find_gaps(struct capture *c)
 		any = true;
 	}
 	snapshot_truncate_threads(s, s->threads.count - 1);
-	memcpy(c->failed, failed, sizeof(failed));
-	memcpy(c->denied, denied, sizeof(denied));
-	c->stats_ok = c->stats_denied = c->stats_gone = c->stats_other = c->lost = 0;
+	/* Reading our own thread is no part of the capture. */
+	c->counts = counts;
 	c->capturer->sources = c->sources;
 	c->capturer->gaps_known = true;
 	return any ? name_gaps(c, &gaps) : NULL;
@@ -215,7 +211,7 @@ static struct error *visit_record(struct capture *c, const struct task_record *r
 
 	if (!is_wanted(c, r))
 		return NULL;
-	c->walked++;
+	c->counts.walked++;
 	if (c->options->skip_pid && r->tgid == c->options->skip_pid)
 		return NULL;
 	if (r->tid == r->tgid && !array_push(&c->seen, r->tgid))
@@ -226,7 +222,7 @@ static struct error *visit_record(struct capture *c, const struct task_record *r
 	fate = take_thread(c, r, cpus, thread);
 	if (fate != THREAD_KEPT) {
 		snapshot_truncate_threads(s, s->threads.count - 1);
-		c->lost += fate == THREAD_GONE;
+		c->counts.lost += fate == THREAD_GONE;
 		return fate == THREAD_SHORTAGE
 			       ? error_system(c->shortage, "thread %" PRIu32, r->tid)
 			       : NULL;
@@ -268,13 +264,13 @@ static struct error *walk(struct capture *c, uint64_t threads)
 
 	do {
 		if (o->progress)
-			o->progress(o->progress_context, c->walked, threads);
+			o->progress(o->progress_context, c->counts.walked, threads);
 		err = task_iterator_next(tasks, &batch);
 		for (size_t i = 0; !err && i < batch.count; i++)
 			err = visit_record(c, &batch.records[i], batch.cpus[i]);
 	} while (!err && batch.count && !capture_is_late(c));
 	if (!err && batch.count)
-		c->not_reached++;
+		c->counts.not_reached++;
 	return err;
 }
 
@@ -311,8 +307,8 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 
 	/* Of a walk that was cut short nobody knows what it would have seen. The larger number, so
 	 * that those that end meanwhile do not make up for the hidden. */
-	if (cut_short ||
-	    (!c->options->pid_count && c->walked >= threads_before && c->walked >= threads_after))
+	if (cut_short || (!c->options->pid_count && c->counts.walked >= threads_before &&
+			  c->counts.walked >= threads_after))
 		return NULL;
 	failed = c->options->pid_count ? 0 : capture_list_processes(c);
 	if (failed)
@@ -325,7 +321,7 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 		capture_open_delays(c);
 	for (size_t i = 0; i < hidden.count && !err; i++) {
 		if (capture_is_late(c)) {
-			c->not_reached += hidden.count - i;
+			c->counts.not_reached += hidden.count - i;
 			break;
 		}
 		err = capture_visit_process(c, hidden.items[i], &tids);
@@ -364,7 +360,7 @@ struct error *capture_tasks(struct capture *c)
 		err = walk(c, threads);
 	if (err)
 		return err;
-	cut_short = c->not_reached != 0;
+	cut_short = c->counts.not_reached != 0;
 	err = snapshot_sort_threads(c->snapshot);
 	if (!err)
 		err = name_processes(c);

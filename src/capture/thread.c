@@ -96,33 +96,22 @@ static void take_leader_facts(struct capture *c, enum file_kind kind, struct tex
 
 enum thread_fate capture_thread_files(struct capture *c, int dir, struct ctprof_thread *thread)
 {
-	static const struct {
-		enum metric_source_id source;
-		enum file_kind kind;
-		const char *name;
-	} files[] = {
-		{ SOURCE_STAT, FILE_STAT, "stat" },
-		{ SOURCE_SCHEDSTAT, FILE_SCHEDSTAT, "schedstat" },
-		{ SOURCE_STATUS, FILE_STATUS, "status" },
-		{ SOURCE_SCHED, FILE_SCHED, "sched" },
-		{ SOURCE_IO, FILE_IO, "io" },
-	};
-
-	for (size_t i = 0; i < array_length(files); i++) {
+	for (enum file_kind kind = 0; kind < FILE_KIND_COUNT; kind++) {
+		const struct file_kind_info *file = &file_kinds[kind];
 		struct text bytes;
 		int failed;
 
-		if (!(c->sources >> files[i].source & 1))
+		if (!(c->sources & CAPTURE_FILES & 1u << file->source))
 			continue;
-		failed = read_file(c, dir, thread, files[i].name, files[i].kind, &bytes);
+		failed = read_file(c, dir, thread, file->name, kind, &bytes);
 		if (failed == ESRCH)
 			return THREAD_GONE;
 		if (failed)
 			continue;
-		if (!take_thread_file(&c->taker, files[i].source, bytes, thread))
-			c->failed[files[i].kind]++;
+		if (!take_thread_file(&c->taker, file->source, bytes, thread))
+			c->counts.failed[kind]++;
 		if (thread->tid == thread->tgid)
-			take_leader_facts(c, files[i].kind, bytes);
+			take_leader_facts(c, kind, bytes);
 	}
 	return THREAD_KEPT;
 }
@@ -190,7 +179,7 @@ void capture_take_smaps(struct capture *c, struct leader_file_bytes file,
 	if (file.failed)
 		capture_count(c, FILE_SMAPS, file.failed);
 	else if (!take_smaps_rollup(&c->taker, file.bytes, thread))
-		c->failed[FILE_SMAPS]++;
+		c->counts.failed[FILE_SMAPS]++;
 }
 
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread)

@@ -103,7 +103,7 @@ struct error *capture_users(struct capture *c)
 	if (!c->ours)
 		return NULL;
 	if (capture_is_late(c)) {
-		c->not_reached++;
+		c->counts.not_reached++;
 		return NULL;
 	}
 	passwd = fopen("/etc/passwd", "re");

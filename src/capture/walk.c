@@ -93,13 +93,13 @@ static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, u
 	enum thread_fate fate;
 	char path[16];
 
-	c->walked++;
+	c->counts.walked++;
 	snprintf(path, sizeof(path), "%" PRIu32, tid);
 	dir = openat(tasks, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0) {
 		if (file_is_shortage(errno))
 			return error_system(errno, "thread %" PRIu32, tid);
-		c->lost++;
+		c->counts.lost++;
 		return NULL;
 	}
 	thread = snapshot_add_thread(s);
@@ -111,7 +111,7 @@ static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, u
 	fate = capture_thread(c, dir, thread);
 	if (fate != THREAD_KEPT) {
 		snapshot_truncate_threads(s, s->threads.count - 1);
-		c->lost += fate == THREAD_GONE;
+		c->counts.lost += fate == THREAD_GONE;
 		return fate == THREAD_SHORTAGE ? error_system(c->shortage, "thread %" PRIu32, tid)
 					       : NULL;
 	}
@@ -154,7 +154,7 @@ static struct error *visit_threads(struct capture *c, int tasks, uint32_t tgid,
 		pcomm = capture_process_name(c, tgid);
 	for (size_t i = 0; i < tids->count && !err; i++) {
 		if (capture_is_late(c)) {
-			c->not_reached += tids->count - i;
+			c->counts.not_reached += tids->count - i;
 			break;
 		}
 		if (tids->items[i] != tgid)
@@ -173,14 +173,14 @@ struct error *capture_visit_process(struct capture *c, uint32_t tgid, struct tid
 	tasks = openat(c->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	failed = tasks < 0 ? errno : tasks_list(tasks, tids);
 	if (failed == EACCES || failed == EPERM) {
-		c->processes_denied++;
+		c->counts.processes_denied++;
 		return NULL;
 	}
 	if (file_is_shortage(failed))
 		return error_system(failed, "process %" PRIu32, tgid);
 	if (failed) {
 		/* At least its leader was there when the processes were listed. */
-		c->lost++;
+		c->counts.lost++;
 		return NULL;
 	}
 	return visit_threads(c, tasks, tgid, tids);
@@ -196,7 +196,7 @@ struct error *capture_walk(struct capture *c)
 		if (o->progress)
 			o->progress(o->progress_context, i, c->pids.count);
 		if (capture_is_late(c)) {
-			c->not_reached += c->pids.count - i;
+			c->counts.not_reached += c->pids.count - i;
 			break;
 		}
 		err = capture_visit_process(c, c->pids.items[i], &tids);
