@@ -57,7 +57,7 @@ $(GUEST_SHAPES): unwind-programs
 $(B)/$(GUEST)/sched_ext: LDLIBS := -lbpf -lelf -lz
 
 # What it tries is ctprof's own, of the layers that that sees.
-$(B)/$(GUEST)/kstats_recorder: $(call objects,$(call sources,base hist kstats))
+$(B)/$(GUEST)/kstats_recorder: $(call objects,$(call sources,base histogram os kstats))
 $(B)/$(GUEST)/kstats_recorder: LDLIBS := -Wl,--gc-sections -lyajl_s -lzstd -lpthread
 
 $(GUEST_PROGRAMS): %: %.o

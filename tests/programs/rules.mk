@@ -26,7 +26,7 @@ STATES_PARTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/thread_states
 KSTATS_USER   := $(B)/tests/programs/kstats_library
 KSTATS_PARTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/programs/kstats_library/*.c))
 KSTATS_READER := $(B)/tests/programs/kstats_reader
-KSTATS_SEEN   := $(call objects,$(call sources,base hist kstats proc))
+KSTATS_SEEN   := $(call objects,$(call sources,base histogram os kstats))
 
 .PHONY: test-programs
 test-programs: $(TEST_PROGRAMS) $(HEAP_PROGRAMS) $(STATES) $(SCREEN) $(KSTATS_DRIVER) $(KSTATS_READER) \
