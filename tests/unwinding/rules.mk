@@ -8,7 +8,7 @@ COMPARE := $(B)/tests/unwinding/compare
 unwind-compare: $(COMPARE)
 
 $(COMPARE): $(addprefix $(COMPARE:compare=),compare.o space.o peer.o tracer.o verdict.o) \
-            $(call objects,$(call sources,base proc symbol unwind))
+            $(call objects,$(call sources,base os elf unwind))
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
