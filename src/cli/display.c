@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/glob.h"
-#include "compare/judge.h"
+#include "compare/condition.h"
 #include "report/wording.h"
 
 /* --- the values there are --- */
@@ -45,7 +45,7 @@ static const struct {
 	{ "delta", ORDER_DELTA },
 	{ "pct", ORDER_PERCENT },
 	{ "share", ORDER_SHARE },
-	{ "p", ORDER_CERTAINTY },
+	{ "p", ORDER_SIGNIFICANCE },
 };
 
 const char *compare_sort_name(size_t number)
@@ -382,14 +382,14 @@ static struct error *find_metric(const char *name, unsigned *ret)
 struct error *parse_fail_if(const char *argument, void *at)
 {
 	struct view *view = &((struct display *)at)->view;
-	struct judgement judgement;
-	struct error *err = judgement_parse(argument, find_metric, &judgement);
+	struct condition condition;
+	struct error *err = condition_parse(argument, find_metric, &condition);
 
 	if (err)
 		return err;
-	if (array_push(&view->judgements, judgement))
+	if (array_push(&view->conditions, condition))
 		return NULL;
-	free(judgement.group);
+	free(condition.group);
 	return &error_no_memory;
 }
 
@@ -448,7 +448,7 @@ static void warn_of_sections(const struct view *view)
 /* Several captures rank rows, by what they are about. */
 static struct error *check_order(const struct view *view, enum display_of of)
 {
-	if (view->order == ORDER_CERTAINTY && of != DISPLAY_SEVERAL)
+	if (view->order == ORDER_SIGNIFICANCE && of != DISPLAY_SEVERAL)
 		return error_create("--sort-by p needs several captures: --baseline FILE... "
 				    "--candidate FILE...");
 	if (of == DISPLAY_SEVERAL && (view->order == ORDER_GROUPS || view->order == ORDER_SHARE))
@@ -479,9 +479,9 @@ struct error *display_settle(struct display *display, enum display_of of)
 	return NULL;
 }
 
-static void print_finding(const struct finding *finding)
+static void print_condition_result(const struct condition_result *result)
 {
-	_cleanup_free_ char *line = wording_finding(finding);
+	_cleanup_free_ char *line = wording_condition_result(result);
 
 	fprintf(stderr, "ctprof: %s\n", line ? line : "out of memory");
 }
@@ -489,20 +489,20 @@ static void print_finding(const struct finding *finding)
 int display_print(const struct display *display, const struct side *sides, size_t baselines,
 		  size_t count)
 {
-	_cleanup_(sheet_destroy) struct sheet *sheet = NULL;
+	_cleanup_(report_destroy) struct report *report = NULL;
 	struct sides both;
 	struct error *err = sides_init(&both, &display->view, sides, baselines, count);
 	enum verdict verdict = VERDICT_HOLDS;
 
 	if (err)
 		return report_error(err, STATUS_FAILED);
-	err = sheet_create(&both, &sheet);
+	err = report_create(&both, &report);
 	if (!err) {
-		verdict = judge_verdict(sheet);
-		err = report_formats[display->format].print(stdout, sheet, &display->style);
+		verdict = condition_verdict(report);
+		err = report_formats[display->format].print(stdout, report, &display->style);
 		/* CSV has no place for them. */
-		for (size_t i = 0; display->format == REPORT_CSV && i < sheet->findings.count; i++)
-			print_finding(&sheet->findings.items[i]);
+		for (size_t i = 0; display->format == REPORT_CSV && i < report->results.count; i++)
+			print_condition_result(&report->results.items[i]);
 	}
 	sides_deinit(&both);
 	if (err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/merge.h"
-#include "compare/sheet_fill.h"
+#include "compare/report_fill.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,14 +112,14 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* The key number of a label, or NO_KEY. */
-static uint32_t find_key(const struct sheet *sheet, const struct name *label)
+static uint32_t find_key(const struct report *report, const struct name *label)
 {
-	const struct keys *keys = &sheet->sides->keys;
+	const struct keys *keys = &report->sides->keys;
 	size_t low = 0, high = keys->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		uint32_t key = sheet->sides->by_name[middle];
+		uint32_t key = report->sides->by_name[middle];
 		int order = name_compare(label, keys->items[key].label);
 
 		if (!order)
@@ -133,17 +133,17 @@ static uint32_t find_key(const struct sheet *sheet, const struct name *label)
 }
 
 /* What comes first among groups weighs most. */
-static bool weigh_by_rank(const struct sheet *sheet, struct label_place *labels, size_t count)
+static bool weigh_by_rank(const struct report *report, struct label_place *labels, size_t count)
 {
-	size_t keys = sheet->sides->keys.count;
+	size_t keys = report->sides->keys.count;
 	_cleanup_free_ double *weights = malloc(keys * sizeof(*weights) + 1);
 
 	if (!weights)
 		return false;
 	for (size_t n = 0; n < keys; n++)
-		weights[sheet->order[n]] = -(double)n;
+		weights[report->order[n]] = -(double)n;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t key = find_key(sheet, labels[i].label);
+		uint32_t key = find_key(report, labels[i].label);
 
 		labels[i].weight = key == NO_KEY ? -HUGE_VAL : weights[key];
 	}
@@ -164,7 +164,7 @@ static void weigh_by(const struct merges *merges, const struct measure *leading,
 }
 
 /* The place of each label, by its number in the merges. */
-static uint32_t *place_labels(const struct merges *merges, const struct sheet *sheet,
+static uint32_t *place_labels(const struct merges *merges, const struct report *report,
 			      const struct measure *leading)
 {
 	size_t count = merges->labels.count;
@@ -177,7 +177,7 @@ static uint32_t *place_labels(const struct merges *merges, const struct sheet *s
 		labels[i] = (struct label_place){ merges->labels.items[i].label, (uint32_t)i, 0 };
 	if (leading)
 		weigh_by(merges, leading, labels);
-	else if (sheet->view->order == ORDER_GROUPS && !weigh_by_rank(sheet, labels, count))
+	else if (report->view->order == ORDER_GROUPS && !weigh_by_rank(report, labels, count))
 		return NULL;
 	qsort(labels, count, sizeof(*labels), by_weight);
 	for (size_t i = 0; i < count; i++)
@@ -201,7 +201,8 @@ static struct datum datum_of(const struct merged *merged, const struct merge_lab
 	return datum;
 }
 
-static bool add_rows(const struct merges *merges, struct sheet *sheet, const struct placed *placed)
+static bool add_rows(const struct merges *merges, struct report *report,
+		     const struct placed *placed)
 {
 	for (size_t i = 0; i < merges->count; i++) {
 		const struct merged *merged = placed[i].merged;
@@ -212,20 +213,20 @@ static bool add_rows(const struct merges *merges, struct sheet *sheet, const str
 		struct datum after = datum_of(merged, label, MERGE_AFTER);
 
 		/* A process that one side has not is absent, which is no value. */
-		if (sheet->comparing &&
+		if (report->comparing &&
 		    section_infos[merged->measure->section].subject == SUBJECT_PROCESS &&
 		    !(label->members[MERGE_BEFORE] && label->members[MERGE_AFTER]))
 			continue;
-		if (!sheet_add(sheet, merged->measure, merged->label, placed[i].place, &before,
-			       &after))
+		if (!report_add(report, merged->measure, merged->label, placed[i].place, &before,
+				&after))
 			return false;
 	}
 	return true;
 }
 
-bool merges_rows(struct merges *merges, struct sheet *sheet, const struct measure *leading)
+bool merges_rows(struct merges *merges, struct report *report, const struct measure *leading)
 {
-	_cleanup_free_ uint32_t *places = place_labels(merges, sheet, leading);
+	_cleanup_free_ uint32_t *places = place_labels(merges, report, leading);
 	_cleanup_free_ struct placed *placed = calloc(merges->count + 1, sizeof(*placed));
 
 	if (!places || !placed)
@@ -237,7 +238,7 @@ bool merges_rows(struct merges *merges, struct sheet *sheet, const struct measur
 		placed[i] = (struct placed){ &merges->items[i], places[label] };
 	}
 	qsort(placed, merges->count, sizeof(*placed), by_place);
-	return add_rows(merges, sheet, placed);
+	return add_rows(merges, report, placed);
 }
 
 void merges_deinit(struct merges *merges)

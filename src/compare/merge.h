@@ -7,14 +7,14 @@
  *	done = merges_member(&merges, label, MERGE_AFTER) &&
  *	       merges_add(&merges, label, measure, MERGE_AFTER, MERGE_SUM, reading);
  *	...
- *	done = merges_rows(&merges, sheet, NULL);
+ *	done = merges_rows(&merges, report, NULL);
  *
  * A number that not all members had is marked as partial; one that nobody had is not measured.
  */
 #ifndef COMPARE_MERGE_H
 #define COMPARE_MERGE_H
 
-#include "compare/sheet.h"
+#include "compare/report.h"
 
 enum merge_side { MERGE_BEFORE, MERGE_AFTER, MERGE_SIDES };
 
@@ -56,9 +56,9 @@ bool merges_member(struct merges *merges, const struct name *label, enum merge_s
 bool merges_add(struct merges *merges, const struct name *label, const struct measure *measure,
 		enum merge_side side, enum merge merge, struct reading reading);
 
-/* Add the rows of all to the sheet, label by label: those with most of `leading` now first; without
- * it (NULL) those of groups in their order, others by name. */
-bool merges_rows(struct merges *merges, struct sheet *sheet, const struct measure *leading);
+/* Add the rows of all to the report, label by label: those with most of `leading` now first;
+ * without it (NULL) those of groups in their order, others by name. */
+bool merges_rows(struct merges *merges, struct report *report, const struct measure *leading);
 
 void merges_deinit(struct merges *merges);
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "compare/sheet_fill.h"
+#include "compare/report_fill.h"
 
 static const char *const origins[] = {
 	[ORIGIN_CTPROF] = "ctprof",
@@ -18,112 +18,114 @@ static bool differ(const struct name *x, const struct name *y)
 	return x && y && name_compare(x, y) != 0;
 }
 
-static bool note_hosts(struct sheet *sheet)
+static bool note_hosts(struct report *report)
 {
-	const struct host_context *x = sheet->baseline->host, *y = sheet->candidate->host;
+	const struct host_context *x = report->baseline->host, *y = report->candidate->host;
 
 	if (!x || !y)
 		return true;
 	if (differ(x->kernel_release, y->kernel_release) &&
-	    !sheet_note(sheet,
-			"different kernels (%s, %s): a counter that only one of them has is '-', "
-			"and what moved may have moved in the kernel",
-			x->kernel_release->bytes, y->kernel_release->bytes))
+	    !report_note(report,
+			 "different kernels (%s, %s): a counter that only one of them has is '-', "
+			 "and what moved may have moved in the kernel",
+			 x->kernel_release->bytes, y->kernel_release->bytes))
 		return false;
 	if (differ(x->arch, y->arch) &&
-	    !sheet_note(sheet,
-			"different architectures (%s, %s): CPU numbers and sizes of pages do not "
-			"compare",
-			x->arch->bytes, y->arch->bytes))
+	    !report_note(report,
+			 "different architectures (%s, %s): CPU numbers and sizes of pages do not "
+			 "compare",
+			 x->arch->bytes, y->arch->bytes))
 		return false;
 	return true;
 }
 
-static bool note_files(struct sheet *sheet)
+static bool note_files(struct report *report)
 {
-	const struct ctprof_snapshot *x = sheet->baseline, *y = sheet->candidate;
+	const struct ctprof_snapshot *x = report->baseline, *y = report->candidate;
 
 	if (x->origin != y->origin &&
-	    !sheet_note(sheet,
-			"files of different tools (%s, %s): only those of ctprof say what was "
-			"measured, and zeros of the other may mean nothing",
-			origins[x->origin], origins[y->origin]))
+	    !report_note(report,
+			 "files of different tools (%s, %s): only those of ctprof say what was "
+			 "measured, and zeros of the other may mean nothing",
+			 origins[x->origin], origins[y->origin]))
 		return false;
 	return !x->capture || !y->capture || x->capture->redacted == y->capture->redacted ||
-	       sheet_note(sheet, "one of them is redacted: names differ");
+	       report_note(report, "one of them is redacted: names differ");
 }
 
-static bool note_boots(struct sheet *sheet)
+static bool note_boots(struct report *report)
 {
-	const char *what = view_needs_one_boot(sheet->view);
+	const char *what = view_needs_one_boot(report->view);
 
-	return !what || sheet->boots != BOOTS_UNKNOWN ||
-	       sheet_note(sheet, "a file does not say of which boot it is: %s takes both for one",
-			  what);
+	return !what || report->boots != BOOTS_UNKNOWN ||
+	       report_note(report, "a file does not say of which boot it is: %s takes both for one",
+			   what);
 }
 
 /* Rows that the version which wrote one of the files did not have, and the other did. */
-static bool note_age(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s,
+static bool note_age(struct report *report, const char *side, const struct ctprof_snapshot *s,
 		     const struct ctprof_snapshot *other)
 {
 	size_t unknown = 0;
 
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
 		unknown += metric_set_has(&s->unknown, i) && !metric_set_has(&other->unknown, i);
-	return !unknown || sheet_note(sheet,
-				      "the %s is of another age of ctprof (%s), without %zu of the "
-				      "metrics of the other",
-				      side, s->version ? s->version->bytes : "?", unknown);
+	return !unknown ||
+	       report_note(report,
+			   "the %s is of another age of ctprof (%s), without %zu of the "
+			   "metrics of the other",
+			   side, s->version ? s->version->bytes : "?", unknown);
 }
 
-static bool note_ages(struct sheet *sheet)
+static bool note_ages(struct report *report)
 {
 	/* Files of others do not say what they could have had. */
-	if (sheet->baseline->origin != ORIGIN_CTPROF || sheet->candidate->origin != ORIGIN_CTPROF)
+	if (report->baseline->origin != ORIGIN_CTPROF || report->candidate->origin != ORIGIN_CTPROF)
 		return true;
-	return note_age(sheet, "baseline", sheet->baseline, sheet->candidate) &&
-	       note_age(sheet, "candidate", sheet->candidate, sheet->baseline);
+	return note_age(report, "baseline", report->baseline, report->candidate) &&
+	       note_age(report, "candidate", report->candidate, report->baseline);
 }
 
-static bool note_renamed(struct sheet *sheet)
+static bool note_renamed(struct report *report)
 {
-	return !sheet->sides->renamed.not_looked_at ||
-	       sheet_note(sheet, "renamed cgroups were sought among the %d with most in them only",
-			  RENAMED_CGROUPS_MOST);
+	return !report->sides->renamed.not_looked_at ||
+	       report_note(report,
+			   "renamed cgroups were sought among the %d with most in them only",
+			   RENAMED_CGROUPS_MOST);
 }
 
-static bool note_normalize(struct sheet *sheet)
+static bool note_normalize(struct report *report)
 {
-	const struct host_context *x = sheet->baseline ? sheet->baseline->host : NULL;
-	const struct host_context *y = sheet->candidate->host;
+	const struct host_context *x = report->baseline ? report->baseline->host : NULL;
+	const struct host_context *y = report->candidate->host;
 
-	if (sheet->view->normalize != NORMALIZE_AGE)
+	if (report->view->normalize != NORMALIZE_AGE)
 		return true;
 	return (y && y->uptime_clock_ticks.measured &&
-		(!sheet->comparing || (x && x->uptime_clock_ticks.measured))) ||
-	       sheet_note(sheet, "a file does not say how long its host was up: ages are counted "
-				 "to the birth of its youngest thread");
+		(!report->comparing || (x && x->uptime_clock_ticks.measured))) ||
+	       report_note(report, "a file does not say how long its host was up: ages are counted "
+				   "to the birth of its youngest thread");
 }
 
-static bool note_ticks(struct sheet *sheet)
+static bool note_ticks(struct report *report)
 {
-	return !sheet->odd_ticks ||
-	       sheet_note(sheet, "ticks are not 1/100 s in each file: what is in ticks has no "
-				 "delta, and nobody an age");
+	return !report->odd_ticks ||
+	       report_note(report, "ticks are not 1/100 s in each file: what is in ticks has no "
+				   "delta, and nobody an age");
 }
 
 /* --- waits in progress --- */
 
 /* Would a total of this selection, or a derived one, have it in? */
-static bool takes_waits(const struct sheet *sheet, enum metric_id id)
+static bool takes_waits(const struct report *report, enum metric_id id)
 {
-	const struct selection *shown = &sheet->view->metrics;
+	const struct selection *shown = &report->view->metrics;
 
-	if (metric_set_has(&shown->metrics, id) && sheet_has(sheet, metrics[id].section))
+	if (metric_set_has(&shown->metrics, id) && report_has(report, metrics[id].section))
 		return true;
 	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
 		if (selection_has_derived(shown, i) &&
-		    sheet_has(sheet, derived_metrics[i].section) &&
+		    report_has(report, derived_metrics[i].section) &&
 		    derived_takes_waits(&derived_metrics[i], &metrics[id]))
 			return true;
 	return false;
@@ -132,47 +134,47 @@ static bool takes_waits(const struct sheet *sheet, enum metric_id id)
 /* "wait_time_ns, block_sum", of those in `which` that are shown. There are but a few in the table.
  */
 #define TOTALS_MAX 512
-static bool name_totals(char *names, const struct sheet *sheet, const struct metric_set *which)
+static bool name_totals(char *names, const struct report *report, const struct metric_set *which)
 {
 	size_t used = 0;
 
 	names[0] = '\0';
 	for (enum metric_id i = 0; i < METRIC_COUNT && used < TOTALS_MAX; i++)
-		if (metric_set_has(which, i) && takes_waits(sheet, i))
+		if (metric_set_has(which, i) && takes_waits(report, i))
 			used += (size_t)snprintf(names + used, TOTALS_MAX - used, "%s%s",
 						 used ? ", " : "", metrics[i].name);
 	return used > 0;
 }
 
-static bool note_lacking(struct sheet *sheet, const struct side *side)
+static bool note_lacking(struct report *report, const struct side *side)
 {
-	struct metric_set totals = waits_left_out(&sheet->sides->waits, side->snapshot);
+	struct metric_set totals = waits_left_out(&report->sides->waits, side->snapshot);
 	char names[TOTALS_MAX];
 
-	return !name_totals(names, sheet, &totals) ||
-	       sheet_note(sheet, "waits in progress are left out of %s: %s has none%s", names,
-			  side->name,
-			  snapshot_is_by_bpf(side->snapshot) ? "" : " (captured without BPF)");
+	return !name_totals(names, report, &totals) ||
+	       report_note(report, "waits in progress are left out of %s: %s has none%s", names,
+			   side->name,
+			   snapshot_is_by_bpf(side->snapshot) ? "" : " (captured without BPF)");
 }
 
-static bool note_waits(struct sheet *sheet)
+static bool note_waits(struct report *report)
 {
-	const struct sides *sides = sheet->sides;
+	const struct sides *sides = report->sides;
 	struct metric_set unwanted = waits_left_out(&sides->waits, NULL);
 	char names[TOTALS_MAX];
 	bool done = true;
 
-	if (name_totals(names, sheet, &sides->waits.added))
-		done = sheet_note(
-			sheet,
+	if (name_totals(names, report, &sides->waits.added))
+		done = report_note(
+			report,
 			"waits in progress are counted in %s (--completed-only leaves them "
 			"out)",
 			names);
-	if (done && name_totals(names, sheet, &unwanted))
-		done = sheet_note(sheet, "waits in progress are left out of %s: --completed-only",
-				  names);
+	if (done && name_totals(names, report, &unwanted))
+		done = report_note(report, "waits in progress are left out of %s: --completed-only",
+				   names);
 	for (size_t i = 0; i < sides->count && done; i++)
-		done = note_lacking(sheet, &sides->items[i]);
+		done = note_lacking(report, &sides->items[i]);
 	return done;
 }
 
@@ -181,7 +183,7 @@ static bool note_waits(struct sheet *sheet)
 /* "run_time_ns, avg_wait_ns and 3 more": the first that are selected. */
 #define NAMES_SHOWN 4
 #define NAMES_MAX   320
-static void name_selected(char *names, const struct sheet *sheet, const struct selection *which)
+static void name_selected(char *names, const struct report *report, const struct selection *which)
 {
 	size_t used = 0, shown = 0, more = 0;
 
@@ -192,43 +194,43 @@ static void name_selected(char *names, const struct sheet *sheet, const struct s
 			more++;
 		else
 			used += (size_t)snprintf(names + used, NAMES_MAX - used, "%s%s",
-						 shown++ ? ", " : "", sheet->measures[i].name);
+						 shown++ ? ", " : "", report->measures[i].name);
 	}
 	if (more)
 		snprintf(names + used, NAMES_MAX - used, " and %zu more", more);
 }
 
-static bool note_impossible(struct sheet *sheet)
+static bool note_impossible(struct report *report)
 {
 	char names[NAMES_MAX];
 
-	if (!sheet->marked_rows)
+	if (!report->marked_rows)
 		return true;
-	name_selected(names, sheet, &sheet->marked);
-	return sheet_note(sheet,
-			  "(!) marks impossible values, in %zu row%s of %s: more than a thread "
-			  "lived%s. The kernel accounted them wrongly%s",
-			  sheet->marked_rows, plural(sheet->marked_rows), names,
-			  sheet->comparing ? ", or than passed between the captures" : "",
-			  sheet->comparing ? "; they rank last" : "");
+	name_selected(names, report, &report->marked);
+	return report_note(report,
+			   "(!) marks impossible values, in %zu row%s of %s: more than a thread "
+			   "lived%s. The kernel accounted them wrongly%s",
+			   report->marked_rows, plural(report->marked_rows), names,
+			   report->comparing ? ", or than passed between the captures" : "",
+			   report->comparing ? "; they rank last" : "");
 }
 
 /* Of those that are shown, and whose waits in progress are not known. */
-static bool note_began_before(struct sheet *sheet)
+static bool note_began_before(struct report *report)
 {
 	struct selection which = { 0 };
 	char names[NAMES_MAX];
 
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
-		if (metric_set_has(&sheet->impossible.began_before, i) &&
-		    metric_set_has(&sheet->view->metrics.metrics, i) &&
-		    sheet_has(sheet, metrics[i].section))
+		if (metric_set_has(&report->impossible.began_before, i) &&
+		    metric_set_has(&report->view->metrics.metrics, i) &&
+		    report_has(report, metrics[i].section))
 			metric_set_add(&which.metrics, i);
 	if (metric_set_is_empty(&which.metrics))
 		return true;
-	name_selected(names, sheet, &which);
-	return sheet_note(
-		sheet,
+	name_selected(names, report, &which);
+	return report_note(
+		report,
 		"%s grew by more than the time between the captures in some thread: a wait "
 		"that began before is booked when it ends",
 		names);
@@ -236,38 +238,38 @@ static bool note_began_before(struct sheet *sheet)
 
 /* --- what is in no row --- */
 
-static bool note_lost(struct sheet *sheet, const char *side, const struct ctprof_snapshot *s)
+static bool note_lost(struct report *report, const char *side, const struct ctprof_snapshot *s)
 {
 	uint64_t lost = s && s->capture ? s->capture->threads_lost.value : 0;
 
-	return !lost || sheet_note(sheet, "%s: %" PRIu64 " thread%s ended while being read", side,
-				   lost, plural(lost));
+	return !lost || report_note(report, "%s: %" PRIu64 " thread%s ended while being read", side,
+				    lost, plural(lost));
 }
 
-static bool note_cut_short(struct sheet *sheet)
+static bool note_cut_short(struct report *report)
 {
-	const struct sides *sides = sheet->sides;
+	const struct sides *sides = report->sides;
 	bool done = true;
 
 	for (size_t i = 0; i < sides->count && done; i++) {
 		const struct capture_info *capture = sides->items[i].snapshot->capture;
 
 		if (capture && capture->cut_short)
-			done = sheet_note(sheet,
-					  "%s is not whole: the time for it was over before all "
-					  "was read",
-					  sides->items[i].name);
+			done = report_note(report,
+					   "%s is not whole: the time for it was over before all "
+					   "was read",
+					   sides->items[i].name);
 	}
 	return done;
 }
 
-static bool note_strangers(struct sheet *sheet)
+static bool note_strangers(struct report *report)
 {
-	return !sheet->strangers ||
-	       sheet_note(sheet,
-			  "%zu thread%s of the candidate began before the baseline, which "
-			  "lacks them: left out",
-			  sheet->strangers, plural(sheet->strangers));
+	return !report->strangers ||
+	       report_note(report,
+			   "%zu thread%s of the candidate began before the baseline, which "
+			   "lacks them: left out",
+			   report->strangers, plural(report->strangers));
 }
 
 /* A counter of the host, added up over its CPUs. */
@@ -289,13 +291,13 @@ static bool sum_counter(const struct ctprof_snapshot *s, enum counter_kind kind,
 	return found;
 }
 
-static bool counter_grew(const struct sheet *sheet, enum counter_kind kind, struct text key,
+static bool counter_grew(const struct report *report, enum counter_kind kind, struct text key,
 			 uint64_t *ret)
 {
 	uint64_t before, after;
 
-	if (!sum_counter(sheet->baseline, kind, key, &before) ||
-	    !sum_counter(sheet->candidate, kind, key, &after) || after < before)
+	if (!sum_counter(report->baseline, kind, key, &before) ||
+	    !sum_counter(report->candidate, kind, key, &after) || after < before)
 		return false;
 	*ret = after - before;
 	return true;
@@ -367,39 +369,39 @@ static bool is_whole(const struct ctprof_snapshot *s)
 #define UNSEEN_LEAST 0.1
 
 /* What ended between two captures is in neither, and its CPU time in no row. */
-static bool note_unseen(struct sheet *sheet)
+static bool note_unseen(struct report *report)
 {
 	uint64_t ticks, seen_ns, forks = 0;
 	double busy, seen;
 
-	if (sheet->boots != BOOTS_SAME || sheet->elapsed_s <= 0 || sheet->odd_ticks ||
-	    !is_whole(sheet->baseline) || !is_whole(sheet->candidate) ||
-	    !counter_grew(sheet, COUNTERS_CPU, TEXT("busy_ticks"), &ticks))
+	if (report->boots != BOOTS_SAME || report->elapsed_s <= 0 || report->odd_ticks ||
+	    !is_whole(report->baseline) || !is_whole(report->candidate) ||
+	    !counter_grew(report, COUNTERS_CPU, TEXT("busy_ticks"), &ticks))
 		return true;
-	if (!seen_run_time(sheet->baseline, sheet->candidate, &seen_ns))
+	if (!seen_run_time(report->baseline, report->candidate, &seen_ns))
 		return true;
-	counter_grew(sheet, COUNTERS_KERNEL, TEXT("forks"), &forks);
+	counter_grew(report, COUNTERS_KERNEL, TEXT("forks"), &forks);
 	busy = (double)ticks / TICKS_PER_S;
 	seen = (double)seen_ns / NS_PER_S;
 	if (busy - seen < UNSEEN_LEAST || busy - seen < busy * UNSEEN_SHARE)
 		return true;
-	return sheet_note(sheet,
-			  "the CPUs were busy for %.3f s, of which %.3f s are of threads that the "
-			  "candidate has; the rest is of threads that ended in between, and of "
-			  "interrupts (%" PRIu64 " threads began)",
-			  busy, seen, forks);
+	return report_note(report,
+			   "the CPUs were busy for %.3f s, of which %.3f s are of threads that the "
+			   "candidate has; the rest is of threads that ended in between, and of "
+			   "interrupts (%" PRIu64 " threads began)",
+			   busy, seen, forks);
 }
 
-struct error *sheet_fill_notes(struct sheet *sheet)
+struct error *report_fill_notes(struct report *report)
 {
-	bool done = note_waits(sheet) && note_impossible(sheet) && note_began_before(sheet) &&
-		    note_ticks(sheet) && note_normalize(sheet);
+	bool done = note_waits(report) && note_impossible(report) && note_began_before(report) &&
+		    note_ticks(report) && note_normalize(report);
 
-	done = done && note_cut_short(sheet) && note_lost(sheet, "baseline", sheet->baseline) &&
-	       note_lost(sheet, sheet->comparing ? "candidate" : "snapshot", sheet->candidate);
-	if (sheet->comparing)
-		done = done && note_strangers(sheet) && note_ages(sheet) && note_unseen(sheet) &&
-		       note_boots(sheet) && note_hosts(sheet) && note_files(sheet) &&
-		       note_renamed(sheet);
+	done = done && note_cut_short(report) && note_lost(report, "baseline", report->baseline) &&
+	       note_lost(report, report->comparing ? "candidate" : "snapshot", report->candidate);
+	if (report->comparing)
+		done = done && note_strangers(report) && note_ages(report) && note_unseen(report) &&
+		       note_boots(report) && note_hosts(report) && note_files(report) &&
+		       note_renamed(report);
 	return done ? NULL : &error_no_memory;
 }

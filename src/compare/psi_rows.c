@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/psi_rows.h"
-#include "compare/sheet_fill.h"
+#include "compare/report_fill.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static const struct {
 
 enum { TOTAL = 3 };
 
-bool psi_each(struct sheet *sheet, enum section section, const struct psi *psi,
+bool psi_each(struct report *report, enum section section, const struct psi *psi,
 	      bool (*take)(void *context, const struct measure *measure, bool is_total,
 			   struct reading reading),
 	      void *context)
@@ -45,7 +45,7 @@ bool psi_each(struct sheet *sheet, enum section section, const struct psi *psi,
 
 		snprintf(name, sizeof(name), "%s.%s.%s", resources[r].name, halves[h].name,
 			 numbers[n].name);
-		measure = sheet_measure(sheet, section, text_of(name));
+		measure = report_measure(report, section, text_of(name));
 		if (!measure)
 			return false;
 		measure->unit = n == TOTAL ? UNIT_US : UNIT_PERCENT;

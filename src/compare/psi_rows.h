@@ -6,7 +6,7 @@
 #ifndef COMPARE_PSI_ROWS_H
 #define COMPARE_PSI_ROWS_H
 
-#include "compare/sheet.h"
+#include "compare/report.h"
 
 /* How many there are: of four resources, some and full, three averages and the total. */
 #define PSI_NUMBERS 32
@@ -16,7 +16,7 @@
  * averages and total. Averages are in hundredths of a percent, totals in microseconds. False when
  * `take` returned false, or without memory.
  */
-bool psi_each(struct sheet *sheet, enum section section, const struct psi *psi,
+bool psi_each(struct report *report, enum section section, const struct psi *psi,
 	      bool (*take)(void *context, const struct measure *measure, bool is_total,
 			   struct reading reading),
 	      void *context);

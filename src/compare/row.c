@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-void part_deinit(struct part *part)
+void report_section_deinit(struct report_section *section)
 {
-	for (size_t i = 0; i < BLOCK_COUNT; i++)
-		array_deinit(&part->blocks[i]);
+	for (size_t i = 0; i < ROW_GROUP_COUNT; i++)
+		array_deinit(&section->row_groups[i]);
 }
 
 /* --- which rows are hidden --- */
@@ -62,8 +62,9 @@ static double rank_of(const struct row *row, enum order order)
 		/* From nothing is the largest rise; of those, by how much. */
 		return row->change.has_share && !row->measure->is_ratio ? fabs(row->change.share)
 									: -1;
-	case ORDER_CERTAINTY:
-		return row->certainty && row->certainty->p <= 1 ? 1 - row->certainty->p : -1;
+	case ORDER_SIGNIFICANCE:
+		return row->significance && row->significance->p <= 1 ? 1 - row->significance->p
+								      : -1;
 	case ORDER_SHARE:
 		return row->has_host_share ? fabs(row->host_share) : -1;
 	default:
@@ -118,67 +119,70 @@ static int by_rank(const void *a, const void *b, void *context)
 	return found ? found : by_measure(x, y);
 }
 
-static void sort_block(struct block *block, const struct view *view)
+static void sort_row_group(struct row_group *group, const struct view *view)
 {
 	enum order order = view->order;
 
-	if (block->count)
-		qsort_r(block->items, block->count, sizeof(*block->items), by_rank, &order);
-	if (view->limit && block->count > view->limit) {
-		block->left_out += block->count - view->limit;
-		block->count = view->limit;
+	if (group->count)
+		qsort_r(group->items, group->count, sizeof(*group->items), by_rank, &order);
+	if (view->limit && group->count > view->limit) {
+		group->left_out += group->count - view->limit;
+		group->count = view->limit;
 	}
 }
 
-/* Ranks of shares compare across dimensions: then there is one block. */
-static struct block *block_of(struct part *part, const struct view *view, const struct row *row)
+/* Ranks of shares compare across dimensions: all rows are then in one group. */
+static struct row_group *row_group_of(struct report_section *section, const struct view *view,
+				      const struct row *row)
 {
-	if (part->by_group)
-		return &part->blocks[0];
+	if (section->by_group)
+		return &section->row_groups[0];
 	if (!row->change.has_delta)
-		return &part->blocks[BLOCK_NO_NUMBER];
+		return &section->row_groups[ROW_GROUP_NO_NUMBER];
 	if (view->order == ORDER_PERCENT || view->order == ORDER_SHARE ||
-	    view->order == ORDER_CERTAINTY)
-		return &part->blocks[0];
-	return &part->blocks[unit_dimension(row->measure->unit)];
+	    view->order == ORDER_SIGNIFICANCE)
+		return &section->row_groups[0];
+	return &section->row_groups[unit_dimension(row->measure->unit)];
 }
 
 /* --- taking in --- */
 
-/* Of parts by group, only the first groups are kept. */
-static bool is_beyond(struct part *part, const struct view *view, const struct row *row)
+/* A section by group keeps only the first groups. */
+static bool is_beyond(struct report_section *section, const struct view *view,
+		      const struct row *row)
 {
-	bool is_new =
-		!part->groups || part->last_number != row->number || part->last_group != row->group;
+	bool is_new = !section->groups || section->last_number != row->number ||
+		      section->last_group != row->group;
 
-	part->last_number = row->number;
-	part->last_group = row->group;
-	if (is_new && view->limit && part->groups + part->groups_left_out >= view->limit)
-		part->groups_left_out++;
+	section->last_number = row->number;
+	section->last_group = row->group;
+	if (is_new && view->limit && section->groups + section->groups_left_out >= view->limit)
+		section->groups_left_out++;
 	else if (is_new)
-		part->groups++;
-	return part->groups_left_out > 0;
+		section->groups++;
+	return section->groups_left_out > 0;
 }
 
-bool part_add(struct part *part, const struct view *view, bool comparing, struct row row)
+bool report_section_add(struct report_section *section, const struct view *view, bool comparing,
+			struct row row)
 {
-	struct block *block;
+	struct row_group *group;
 
-	part->any_value |= row.before.kind != DATUM_NONE || row.after.kind != DATUM_NONE;
+	section->any_value |= row.before.kind != DATUM_NONE || row.after.kind != DATUM_NONE;
 	if (is_hidden(&row, view, comparing))
 		return true;
-	if (part->by_group && is_beyond(part, view, &row))
+	if (section->by_group && is_beyond(section, view, &row))
 		return true;
-	block = block_of(part, view, &row);
+	group = row_group_of(section, view, &row);
 	/* Now and then, so that each row costs little more than the sorting of its share. */
-	if (!part->by_group && view->limit && block->count >= 4096 &&
-	    block->count / 4 >= view->limit)
-		sort_block(block, view);
-	return array_push(block, row);
+	if (!section->by_group && view->limit && group->count >= 4096 &&
+	    group->count / 4 >= view->limit)
+		sort_row_group(group, view);
+	return array_push(group, row);
 }
 
-void part_finish(struct part *part, const struct view *view)
+void report_section_finish(struct report_section *section, const struct view *view)
 {
-	for (size_t i = 0; i < BLOCK_COUNT && !part->by_group; i++)
-		sort_block(&part->blocks[i], view);
+	for (size_t i = 0; i < ROW_GROUP_COUNT && !section->by_group; i++)
+		sort_row_group(&section->row_groups[i], view);
 }

@@ -35,7 +35,7 @@ static inline bool measure_is_derived(const struct measure *measure)
 }
 
 /* What several captures of each side say about a row. */
-struct certainty {
+struct significance {
 	size_t before_count, after_count;   /* independent values */
 	double before_spread, after_spread; /* standard deviations; NaN of one value */
 	double p;                           /* adjusted for all rows; above 1: not tested */
@@ -49,8 +49,8 @@ struct row {
 	struct datum before, after; /* one snapshot: `after` */
 	struct datum_change change;
 	bool has_host_share;
-	double host_share;                 /* of the change of the whole host */
-	const struct certainty *certainty; /* NULL: one capture on each side */
+	double host_share;                       /* of the change of the whole host */
+	const struct significance *significance; /* NULL: one capture on each side */
 };
 
 /* Does a thread have more time in it than there was (impossible.h), on either side? */
@@ -59,41 +59,43 @@ static inline bool row_is_impossible(const struct row *row)
 	return row->before.impossible || row->after.impossible;
 }
 
-/* Rows that are ordered among each other. */
-struct block {
+/* Rows of one dimension, ordered among each other; tables put an empty line between two. */
+struct row_group {
 	ARRAY(struct row);
 	size_t left_out; /* rows that the limit cut */
 };
 
 /* Dimensions, and at last rows without a difference. */
-enum { BLOCK_NO_NUMBER = DIMENSIONS, BLOCK_COUNT };
+enum { ROW_GROUP_NO_NUMBER = DIMENSIONS, ROW_GROUP_COUNT };
 
-/* A table of a report. */
-struct part {
-	enum section section;             /* whose heading and subject it has */
-	bool by_group;                    /* rows stand as they came, all in the first block */
-	struct block blocks[BLOCK_COUNT]; /* by dimension; in one block when ranked across them */
-	const struct name *last_group;    /* of those by group */
+/* A table of a report: the rows of one section. */
+struct report_section {
+	enum section id; /* whose heading and subject it has */
+	bool by_group;   /* rows stand as they came, all in the first group */
+	struct row_group row_groups[ROW_GROUP_COUNT]; /* by dimension; the first alone when ranked
+							 across dimensions */
+	const struct name *last_group;                /* of those by group */
 	uint32_t last_number;
 	size_t groups, groups_left_out;
 	bool any_value; /* some row had one, shown or not */
 };
 
-void part_deinit(struct part *part);
+void report_section_deinit(struct report_section *section);
 
 /* Take in a row, unless the view hides it; its change is that of a comparison when `comparing`.
  * False without memory. */
-bool part_add(struct part *part, const struct view *view, bool comparing, struct row row);
+bool report_section_add(struct report_section *section, const struct view *view, bool comparing,
+			struct row row);
 
 /* Order the rows and cut to the limit. */
-void part_finish(struct part *part, const struct view *view);
+void report_section_finish(struct report_section *section, const struct view *view);
 
-static inline size_t part_rows(const struct part *part)
+static inline size_t report_section_rows(const struct report_section *section)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < BLOCK_COUNT; i++)
-		count += part->blocks[i].count;
+	for (size_t i = 0; i < ROW_GROUP_COUNT; i++)
+		count += section->row_groups[i].count;
 	return count;
 }
 

@@ -17,9 +17,9 @@ void view_init(struct view *view)
 
 void view_deinit(struct view *view)
 {
-	for (size_t i = 0; i < view->judgements.count; i++)
-		free(view->judgements.items[i].group);
-	array_deinit(&view->judgements);
+	for (size_t i = 0; i < view->conditions.count; i++)
+		free(view->conditions.items[i].group);
+	array_deinit(&view->conditions);
 	array_deinit(&view->match);
 	array_deinit(&view->not_match);
 	array_deinit(&view->keys.cgroups.flatten);

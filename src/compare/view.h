@@ -16,12 +16,12 @@
 enum normalize { NORMALIZE_NOT, NORMALIZE_AGE, NORMALIZE_CPU };
 
 enum order {
-	ORDER_USUAL,     /* by change in each dimension, sleep last; of one snapshot, by group */
-	ORDER_DELTA,     /* by change in each dimension */
-	ORDER_PERCENT,   /* by change as a share of the baseline */
-	ORDER_SHARE,     /* by change as a share of the host's change of that metric */
-	ORDER_CERTAINTY, /* by how sure the difference is, of several captures */
-	ORDER_GROUPS,    /* groups by `sort` */
+	ORDER_USUAL,        /* by change in each dimension, sleep last; of one snapshot, by group */
+	ORDER_DELTA,        /* by change in each dimension */
+	ORDER_PERCENT,      /* by change as a share of the baseline */
+	ORDER_SHARE,        /* by change as a share of the host's change of that metric */
+	ORDER_SIGNIFICANCE, /* by how sure the difference is, of several captures */
+	ORDER_GROUPS,       /* groups by `sort` */
 };
 
 /* A metric, or a derived one when it is METRIC_COUNT or more. */
@@ -33,11 +33,17 @@ struct sort_key {
 #define SORT_KEYS_MAX 8
 
 /* A metric is judged: `group` is a glob, NULL for all. */
-struct judgement {
+struct condition {
 	const char *text; /* as the user wrote it */
 	char *group;      /* allocated */
 	unsigned metric;  /* as in sort_key */
-	enum judge_operator { JUDGE_ABOVE, JUDGE_AT_LEAST, JUDGE_BELOW, JUDGE_AT_MOST } operator;
+	enum condition_operator {
+		CONDITION_ABOVE,
+		CONDITION_AT_LEAST,
+		CONDITION_BELOW,
+		CONDITION_AT_MOST
+	}
+	operator;
 	struct amount bound;
 };
 
@@ -66,10 +72,10 @@ struct view {
 	enum order order;
 	struct sort_key sort[SORT_KEYS_MAX]; /* of ORDER_GROUPS */
 	size_t sort_count;
-	size_t limit; /* rows of a block, or groups where they are ranked; 0: all */
+	size_t limit; /* rows of a row group, or groups of threads where they are ranked; 0: all */
 	struct {
-		ARRAY(struct judgement);
-	} judgements;
+		ARRAY(struct condition);
+	} conditions;
 };
 
 /* Everything, by process, nothing hidden but what says nothing. */

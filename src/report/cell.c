@@ -135,14 +135,16 @@ static char *write_mean(char buffer[CELL_MAX], const struct row *row, const stru
 
 char *cell_before(char buffer[CELL_MAX], const struct row *row)
 {
-	return row->certainty ? write_mean(buffer, row, &row->before, row->certainty->before_spread)
-			      : write_value(buffer, row, &row->before);
+	return row->significance
+		       ? write_mean(buffer, row, &row->before, row->significance->before_spread)
+		       : write_value(buffer, row, &row->before);
 }
 
 char *cell_after(char buffer[CELL_MAX], const struct row *row)
 {
-	return row->certainty ? write_mean(buffer, row, &row->after, row->certainty->after_spread)
-			      : write_value(buffer, row, &row->after);
+	return row->significance
+		       ? write_mean(buffer, row, &row->after, row->significance->after_spread)
+		       : write_value(buffer, row, &row->after);
 }
 
 /* Without a number, whether they are the same is all there is to say. */
@@ -174,7 +176,7 @@ char *cell_delta(char buffer[CELL_MAX], const struct row *row, bool rate)
 		units_format_half_delta(buffer, row->measure->unit, change->twice);
 	if (row->measure->per)
 		append(buffer, row->measure->per);
-	if (rate && row->measure->is_total && !row->certainty)
+	if (rate && row->measure->is_total && !row->significance)
 		append(buffer, "/s");
 	if (row_is_impossible(row))
 		append(buffer, CELL_IMPOSSIBLE);
@@ -203,10 +205,10 @@ char *cell_share(char buffer[CELL_MAX], const struct row *row)
 
 char *cell_probability(char buffer[CELL_MAX], const struct row *row)
 {
-	if (!row->certainty || row->certainty->p > 1)
+	if (!row->significance || row->significance->p > 1)
 		return strcpy(buffer, CELL_NONE);
-	if (row->certainty->p < 0.001)
+	if (row->significance->p < 0.001)
 		return strcpy(buffer, "<0.001");
-	snprintf(buffer, CELL_MAX, "%.3f", row->certainty->p);
+	snprintf(buffer, CELL_MAX, "%.3f", row->significance->p);
 	return buffer;
 }

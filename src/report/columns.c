@@ -29,20 +29,20 @@ static void add(struct columns *columns, enum column column)
 	columns->ids[columns->count++] = column;
 }
 
-struct columns columns_usual(const struct sheet *sheet, enum display_format format)
+struct columns columns_usual(const struct report *report, enum display_format format)
 {
 	struct columns columns = { 0 };
 
 	add(&columns, COLUMN_GROUP);
 	add(&columns, COLUMN_THREADS);
 	add(&columns, COLUMN_METRIC);
-	if (!sheet->comparing)
+	if (!report->comparing)
 		add(&columns, COLUMN_VALUE);
-	for (const enum column *c = formats[format]; sheet->comparing && *c != COLUMN_GROUP; c++)
+	for (const enum column *c = formats[format]; report->comparing && *c != COLUMN_GROUP; c++)
 		add(&columns, *c);
-	if (sheet->view->shares)
+	if (report->view->shares)
 		add(&columns, COLUMN_SHARE);
-	if (sheet->trial)
+	if (report->repeated)
 		add(&columns, COLUMN_PROBABILITY);
 	return columns;
 }
@@ -64,7 +64,7 @@ struct columns columns_of_section(const struct columns *wanted, enum section sec
 	return columns;
 }
 
-const char *column_heading(const struct sheet *sheet, enum section section, enum column column)
+const char *column_heading(const struct report *report, enum section section, enum column column)
 {
 	static const char *const subjects[] = {
 		[SUBJECT_CGROUP] = "cgroup",
@@ -75,9 +75,9 @@ const char *column_heading(const struct sheet *sheet, enum section section, enum
 
 	if (column == COLUMN_GROUP)
 		return subject == SUBJECT_GROUP || subject == SUBJECT_PROCESS
-			       ? sheet->view->axis->heading
+			       ? report->view->axis->heading
 			       : subjects[subject];
-	if (column == COLUMN_DELTA && sheet->view->rate && !sheet->trial)
+	if (column == COLUMN_DELTA && report->view->rate && !report->repeated)
 		return "delta/s";
 	return column_infos[column].name;
 }
@@ -117,7 +117,7 @@ bool column_stands_right(enum section section, enum column column)
 	return column_infos[column].right && section != SECTION_HOST;
 }
 
-struct text column_text(char buffer[CELL_MAX], const struct sheet *sheet, const struct row *row,
+struct text column_text(char buffer[CELL_MAX], const struct report *report, const struct row *row,
 			enum column column)
 {
 	if (is_plain_text(row, column))
@@ -127,7 +127,7 @@ struct text column_text(char buffer[CELL_MAX], const struct sheet *sheet, const 
 	case COLUMN_GROUP:
 		return name_text(row->group);
 	case COLUMN_THREADS:
-		return text_of(write_threads(buffer, row, sheet->comparing));
+		return text_of(write_threads(buffer, row, report->comparing));
 	case COLUMN_METRIC:
 		return text_of(row->measure->name);
 	case COLUMN_BASELINE:
@@ -138,7 +138,7 @@ struct text column_text(char buffer[CELL_MAX], const struct sheet *sheet, const 
 	case COLUMN_ARROW:
 		return text_of(write_arrow(buffer, row));
 	case COLUMN_DELTA:
-		return text_of(cell_delta(buffer, row, sheet->view->rate));
+		return text_of(cell_delta(buffer, row, report->view->rate));
 	case COLUMN_PERCENT:
 		return text_of(cell_percent(buffer, row));
 	case COLUMN_SHARE:

@@ -5,7 +5,7 @@
 #ifndef REPORT_COLUMNS_H
 #define REPORT_COLUMNS_H
 
-#include "compare/sheet.h"
+#include "compare/report.h"
 #include "report/cell.h"
 
 /* COLUMN(id, name, stands right, in tables of one snapshot, in tables of two) */
@@ -59,19 +59,19 @@ enum display_format {
 extern const char *const display_format_names[DISPLAY_FORMAT_COUNT];
 
 /* The columns of a table of one snapshot, or of a comparison in that format. */
-struct columns columns_usual(const struct sheet *sheet, enum display_format format);
+struct columns columns_usual(const struct report *report, enum display_format format);
 
 /* Of `wanted`, those that mean something in a section: hosts have no groups, cgroups no threads. */
 struct columns columns_of_section(const struct columns *wanted, enum section section);
 
 /* What stands over a column. */
-const char *column_heading(const struct sheet *sheet, enum section section, enum column column);
+const char *column_heading(const struct report *report, enum section section, enum column column);
 
 /* Do its cells stand at the right, as numbers do? */
 bool column_stands_right(enum section section, enum column column);
 
 /* The text of a cell; may point into `buffer` or into the row. */
-struct text column_text(char buffer[CELL_MAX], const struct sheet *sheet, const struct row *row,
+struct text column_text(char buffer[CELL_MAX], const struct report *report, const struct row *row,
 			enum column column);
 
 #endif

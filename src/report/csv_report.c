@@ -15,7 +15,7 @@
 
 struct rows {
 	FILE *out;
-	const struct sheet *sheet;
+	const struct report *report;
 };
 
 static void write_cpus(FILE *out, const struct datum *d)
@@ -62,7 +62,7 @@ static bool write_row(void *context, const char *section, const struct row *row)
 	for (enum row_field i = FIELD_ID_SECTION + 1; i < ROW_FIELD_COUNT; i++) {
 		struct field_value value;
 
-		if (!row_field_is_in(rows->sheet, i))
+		if (!row_field_is_in(rows->report, i))
 			continue;
 		row_field(row, i, &value);
 		fputc(',', rows->out);
@@ -72,18 +72,18 @@ static bool write_row(void *context, const char *section, const struct row *row)
 	return true;
 }
 
-struct error *report_csv(FILE *out, const struct sheet *sheet, const struct report_style *style)
+struct error *report_csv(FILE *out, const struct report *report, const struct report_style *style)
 {
-	struct rows rows = { out, sheet };
+	struct rows rows = { out, report };
 	const char *comma = "";
 
 	(void)style;
 	for (enum row_field i = 0; i < ROW_FIELD_COUNT; i++) {
-		if (!row_field_is_in(sheet, i))
+		if (!row_field_is_in(report, i))
 			continue;
 		fprintf(out, "%s%s", comma, row_field_name(i));
 		comma = ",";
 	}
 	fputc('\n', out);
-	return rows_each(sheet, write_row, &rows) ? NULL : &error_no_memory;
+	return rows_each(report, write_row, &rows) ? NULL : &error_no_memory;
 }

@@ -8,9 +8,9 @@
 
 static const struct {
 	const char *name;
-	bool in_show, in_compare, in_trial;
+	bool in_show, in_compare, in_repeats;
 } infos[ROW_FIELD_COUNT] = {
-#define FIELD(id, name, show, compare, trial) [FIELD_ID_##id] = { name, show, compare, trial },
+#define FIELD(id, name, show, compare, repeats) [FIELD_ID_##id] = { name, show, compare, repeats },
 	ROW_FIELDS(FIELD)
 #undef FIELD
 };
@@ -20,13 +20,13 @@ const char *row_field_name(enum row_field field)
 	return infos[field].name;
 }
 
-bool row_field_is_in(const struct sheet *sheet, enum row_field field)
+bool row_field_is_in(const struct report *report, enum row_field field)
 {
 	if (field == FIELD_ID_SHARE)
-		return sheet->view->shares;
-	if (infos[field].in_trial)
-		return sheet->trial;
-	return sheet->comparing ? infos[field].in_compare : infos[field].in_show;
+		return report->view->shares;
+	if (infos[field].in_repeats)
+		return report->repeated;
+	return report->comparing ? infos[field].in_compare : infos[field].in_show;
 }
 
 static void set_count(struct field_value *ret, uint64_t count)
@@ -124,9 +124,9 @@ static void set_threads(struct field_value *ret, const struct row *row, uint64_t
 		set_count(ret, members);
 }
 
-static void set_certainty(struct field_value *ret, const struct row *row, enum row_field field)
+static void set_significance(struct field_value *ret, const struct row *row, enum row_field field)
 {
-	const struct certainty *c = row->certainty;
+	const struct significance *c = row->significance;
 
 	if (!c)
 		return;
@@ -198,17 +198,17 @@ void row_field(const struct row *row, enum row_field field, struct field_value *
 			set_count(ret, row->after.impossible);
 		return;
 	default:
-		set_certainty(ret, row, field);
+		set_significance(ret, row, field);
 	}
 }
 
 /* --- all rows --- */
 
-bool part_each(const struct part *part, row_take take, void *context)
+bool report_section_each(const struct report_section *section, row_take take, void *context)
 {
-	for (size_t b = 0; b < BLOCK_COUNT; b++)
-		for (size_t i = 0; i < part->blocks[b].count; i++) {
-			const struct row *row = &part->blocks[b].items[i];
+	for (size_t b = 0; b < ROW_GROUP_COUNT; b++)
+		for (size_t i = 0; i < section->row_groups[b].count; i++) {
+			const struct row *row = &section->row_groups[b].items[i];
 
 			if (!take(context, section_infos[row->measure->section].name, row))
 				return false;
@@ -216,22 +216,23 @@ bool part_each(const struct part *part, row_take take, void *context)
 	return true;
 }
 
-static bool each_of_alone(const struct sheet *sheet, const struct alone *alone, bool before,
-			  struct group_sums *sums, row_take take, void *context)
+static bool each_of_unmatched(const struct report *report, const struct unmatched_group *group,
+			      bool before, struct group_sums *sums, row_take take, void *context)
 {
 	struct selection wanted = { 0 };
 
-	for (size_t i = 0; i < ALONE_METRICS; i++)
-		metric_set_add(&wanted.metrics, alone_metrics[i]);
-	if (!group_sum(alone->group, &wanted, &sheet->sides->waits.added, &sheet->impossible, sums))
+	for (size_t i = 0; i < UNMATCHED_METRICS; i++)
+		metric_set_add(&wanted.metrics, unmatched_metrics[i]);
+	if (!group_sum(group->group, &wanted, &report->sides->waits.added, &report->impossible,
+		       sums))
 		return false;
-	for (size_t i = 0; i < ALONE_METRICS; i++) {
-		enum metric_id id = alone_metrics[i];
+	for (size_t i = 0; i < UNMATCHED_METRICS; i++) {
+		enum metric_id id = unmatched_metrics[i];
 		struct row row = {
-			.measure = &sheet->measures[id],
-			.group = sheet->sides->keys.items[alone->key].label,
-			.threads_before = before ? (uint32_t)alone->group->count : 0,
-			.threads_after = before ? 0 : (uint32_t)alone->group->count,
+			.measure = &report->measures[id],
+			.group = report->sides->keys.items[group->key].label,
+			.threads_before = before ? (uint32_t)group->group->count : 0,
+			.threads_after = before ? 0 : (uint32_t)group->group->count,
 		};
 
 		*(before ? &row.before : &row.after) =
@@ -242,20 +243,20 @@ static bool each_of_alone(const struct sheet *sheet, const struct alone *alone, 
 	return true;
 }
 
-bool rows_each(const struct sheet *sheet, row_take take, void *context)
+bool rows_each(const struct report *report, row_take take, void *context)
 {
 	struct group_sums *sums = calloc(1, sizeof(*sums));
 	bool done = sums != NULL;
 
 	for (enum section i = 0; done && i < SECTION_COUNT; i++)
-		if (sheet_has_part(sheet, i))
-			done = part_each(&sheet->parts[i], take, context);
-	for (size_t i = 0; done && i < sheet->only_before.count; i++)
-		done = each_of_alone(sheet, &sheet->only_before.items[i], true, sums, take,
-				     context);
-	for (size_t i = 0; done && i < sheet->only_after.count; i++)
-		done = each_of_alone(sheet, &sheet->only_after.items[i], false, sums, take,
-				     context);
+		if (report_has_section(report, i))
+			done = report_section_each(&report->sections[i], take, context);
+	for (size_t i = 0; done && i < report->only_before.count; i++)
+		done = each_of_unmatched(report, &report->only_before.items[i], true, sums, take,
+					 context);
+	for (size_t i = 0; done && i < report->only_after.count; i++)
+		done = each_of_unmatched(report, &report->only_after.items[i], false, sums, take,
+					 context);
 	if (sums)
 		group_sums_deinit(sums);
 	free(sums);

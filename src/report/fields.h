@@ -5,7 +5,7 @@
 #ifndef REPORT_FIELDS_H
 #define REPORT_FIELDS_H
 
-#include "compare/sheet.h"
+#include "compare/report.h"
 
 /* FIELD(id, name, in rows of one snapshot, of two, only of several captures) */
 #define ROW_FIELDS(FIELD)                                                             \
@@ -40,8 +40,8 @@ enum row_field {
 
 const char *row_field_name(enum row_field field);
 
-/* Do the rows of this sheet have it? */
-bool row_field_is_in(const struct sheet *sheet, enum row_field field);
+/* Do the rows of this report have it? */
+bool row_field_is_in(const struct report *report, enum row_field field);
 
 /* Is it left out of JSON where it says nothing? */
 static inline bool row_field_is_rare(enum row_field field)
@@ -69,11 +69,12 @@ void row_field(const struct row *row, enum row_field field, struct field_value *
 /* False stops the walk. */
 typedef bool (*row_take)(void *context, const char *section, const struct row *row);
 
-/* The rows of all blocks of a part. False when `take` returned it. */
-bool part_each(const struct part *part, row_take take, void *context);
+/* The rows of all row_groups of a section. False when `take` returned it. */
+bool report_section_each(const struct report_section *section, row_take take, void *context);
 
-/* Those of the parts of a sheet in their order, and then, as rows of the sections "only-baseline"
- * and "only-candidate", those of the groups that one side has. False also without memory. */
-bool rows_each(const struct sheet *sheet, row_take take, void *context);
+/* Those of the sections of a report in their order, and then, as rows of the sections
+ * "only-baseline" and "only-candidate", those of the groups that one side has. False also without
+ * memory. */
+bool rows_each(const struct report *report, row_take take, void *context);
 
 #endif

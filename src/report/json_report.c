@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/version.h"
-#include "compare/judge.h"
+#include "compare/condition.h"
 #include "report/cell.h"
 #include "report/fields.h"
 #include "report/reasons.h"
@@ -79,7 +79,7 @@ static void write_value(struct json_writer *w, const struct field_value *value)
 
 struct rows {
 	struct json_writer *w;
-	const struct sheet *sheet;
+	const struct report *report;
 };
 
 /* What only some rows have: how many delays a sum is of, how many threads are of a category. */
@@ -110,7 +110,7 @@ static bool write_row(void *context, const char *section, const struct row *row)
 	for (enum row_field i = FIELD_ID_SECTION + 1; i < ROW_FIELD_COUNT; i++) {
 		struct field_value value;
 
-		if (!row_field_is_in(rows->sheet, i))
+		if (!row_field_is_in(rows->report, i))
 			continue;
 		row_field(row, i, &value);
 		if (row_field_is_rare(i) && value.form == FORM_NULL)
@@ -124,14 +124,14 @@ static bool write_row(void *context, const char *section, const struct row *row)
 	return true;
 }
 
-static size_t count_left_out(const struct sheet *sheet)
+static size_t count_left_out(const struct report *report)
 {
-	size_t count = sheet->only_before.left_out + sheet->only_after.left_out;
+	size_t count = report->only_before.left_out + report->only_after.left_out;
 
 	for (enum section i = 0; i < SECTION_COUNT; i++) {
-		count += sheet->parts[i].groups_left_out;
-		for (size_t b = 0; b < BLOCK_COUNT; b++)
-			count += sheet->parts[i].blocks[b].left_out;
+		count += report->sections[i].groups_left_out;
+		for (size_t b = 0; b < ROW_GROUP_COUNT; b++)
+			count += report->sections[i].row_groups[b].left_out;
 	}
 	return count;
 }
@@ -170,18 +170,18 @@ static void write_sides(struct json_writer *w, const char *key, const struct sid
 	json_array_end(w);
 }
 
-static void write_distance(struct json_writer *w, const struct sheet *sheet)
+static void write_distance(struct json_writer *w, const struct report *report)
 {
 	json_key(w, "elapsed_s");
-	if (sheet->has_elapsed)
-		json_real(w, sheet->elapsed_s);
+	if (report->has_elapsed)
+		json_real(w, report->elapsed_s);
 	else
 		json_null(w);
 	json_key(w, "same_boot");
-	if (sheet->boots == BOOTS_UNKNOWN)
+	if (report->boots == BOOTS_UNKNOWN)
 		json_null(w);
 	else
-		json_bool(w, sheet->boots == BOOTS_SAME);
+		json_bool(w, report->boots == BOOTS_SAME);
 }
 
 static void write_metrics(struct json_writer *w, const struct metric_set *which)
@@ -231,27 +231,27 @@ static void write_waits(struct json_writer *w, const struct sides *sides)
 	json_object_end(w);
 }
 
-static void write_head(struct json_writer *w, const struct sheet *sheet)
+static void write_head(struct json_writer *w, const struct report *report)
 {
 	static const char *const normalized[] = { NULL, "age", "cpu" };
-	const struct sides *sides = sheet->sides;
-	const struct view *view = sheet->view;
+	const struct sides *sides = report->sides;
+	const struct view *view = report->view;
 
 	json_key(w, "ctprof");
 	json_object_begin(w);
 	json_key(w, "version");
 	json_text(w, TEXT(CTPROF_VERSION));
 	json_key(w, "report");
-	json_text(w, text_of(sheet->comparing ? "compare" : "show"));
+	json_text(w, text_of(report->comparing ? "compare" : "show"));
 	json_key(w, "schema");
 	json_u64(w, SCHEMA);
 	json_object_end(w);
-	if (sheet->comparing)
+	if (report->comparing)
 		write_sides(w, "baseline", sides->items, sides->baselines);
-	write_sides(w, sheet->comparing ? "candidate" : "snapshot", sides->items + sides->baselines,
-		    sides->count - sides->baselines);
-	if (sheet->comparing)
-		write_distance(w, sheet);
+	write_sides(w, report->comparing ? "candidate" : "snapshot",
+		    sides->items + sides->baselines, sides->count - sides->baselines);
+	if (report->comparing)
+		write_distance(w, report);
 	json_key(w, "group_by");
 	json_text(w, text_of(view->axis->name));
 	json_key(w, "window");
@@ -266,8 +266,8 @@ static void write_head(struct json_writer *w, const struct sheet *sheet)
 	write_waits(w, sides);
 	json_key(w, "notes");
 	json_array_begin(w);
-	for (size_t i = 0; i < sheet->notes.count; i++)
-		json_text(w, text_of(sheet->notes.items[i]));
+	for (size_t i = 0; i < report->notes.count; i++)
+		json_text(w, text_of(report->notes.items[i]));
 	json_array_end(w);
 }
 
@@ -324,62 +324,62 @@ static void write_unmeasured(struct json_writer *w, const char *key,
 	json_array_end(w);
 }
 
-static void write_findings(struct json_writer *w, const struct sheet *sheet)
+static void write_condition_results(struct json_writer *w, const struct report *report)
 {
 	static const char *const verdicts[] = { "holds", "broken", "undecided" };
-	struct rows rows = { w, sheet };
+	struct rows rows = { w, report };
 
 	json_key(w, "fail_if");
 	json_array_begin(w);
-	for (size_t i = 0; i < sheet->findings.count; i++) {
-		const struct finding *finding = &sheet->findings.items[i];
+	for (size_t i = 0; i < report->results.count; i++) {
+		const struct condition_result *result = &report->results.items[i];
 
 		json_line(w);
 		json_object_begin(w);
 		json_key(w, "expression");
-		json_text(w, text_of(finding->judgement->text));
+		json_text(w, text_of(result->condition->text));
 		json_key(w, "verdict");
-		json_text(w, text_of(verdicts[finding->verdict]));
+		json_text(w, text_of(verdicts[result->verdict]));
 		json_key(w, "groups");
-		json_u64(w, finding->groups);
+		json_u64(w, result->groups);
 		json_key(w, "unmeasured_groups");
-		json_u64(w, finding->unmeasured);
+		json_u64(w, result->unmeasured);
 		json_key(w, "impossible_groups");
-		json_u64(w, finding->impossible);
+		json_u64(w, result->impossible);
 		json_key(w, "rows");
 		json_array_begin(w);
-		part_each(&finding->broken, write_row, &rows);
+		report_section_each(&result->broken, write_row, &rows);
 		json_array_end(w);
 		json_object_end(w);
 	}
 	json_array_end(w);
 }
 
-static bool write_all(struct json_writer *w, const struct sheet *sheet)
+static bool write_all(struct json_writer *w, const struct report *report)
 {
-	struct rows rows = { w, sheet };
+	struct rows rows = { w, report };
 	bool done;
 
 	json_object_begin(w);
-	write_head(w, sheet);
-	if (sheet->comparing)
-		write_renamed(w, &sheet->sides->renamed);
+	write_head(w, report);
+	if (report->comparing)
+		write_renamed(w, &report->sides->renamed);
 	json_key(w, "rows");
 	json_array_begin(w);
-	done = rows_each(sheet, write_row, &rows);
+	done = rows_each(report, write_row, &rows);
 	json_array_end(w);
 	json_key(w, "left_out");
-	json_u64(w, count_left_out(sheet));
-	if (sheet->comparing)
-		write_unmeasured(w, "baseline_unmeasured", sheet->baseline);
-	write_unmeasured(w, "unmeasured", sheet->candidate);
-	if (sheet->comparing)
-		write_findings(w, sheet);
+	json_u64(w, count_left_out(report));
+	if (report->comparing)
+		write_unmeasured(w, "baseline_unmeasured", report->baseline);
+	write_unmeasured(w, "unmeasured", report->candidate);
+	if (report->comparing)
+		write_condition_results(w, report);
 	json_object_end(w);
 	return done;
 }
 
-struct error *report_json(FILE *out, const struct sheet *sheet, const struct report_style *style)
+struct error *report_json(FILE *out, const struct report *report, const struct report_style *style)
 {
 	struct json_writer w;
 	struct error *err = json_writer_init(&w, write_to, out);
@@ -388,7 +388,7 @@ struct error *report_json(FILE *out, const struct sheet *sheet, const struct rep
 	(void)style;
 	if (err)
 		return err;
-	done = write_all(&w, sheet);
+	done = write_all(&w, report);
 	err = json_writer_finish(&w);
 	json_writer_deinit(&w);
 	if (!err && !done)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/alones_table.h"
 #include "report/report.h"
 #include "report/table.h"
+#include "report/unmatched_table.h"
 #include "report/wording.h"
 
 /* Whatever a text has in it, it stays a text. */
@@ -39,8 +39,8 @@ static bool print_cell(FILE *out, struct text text)
 }
 
 /* What `say` says, as a list, with `lead` before it. */
-static bool print_list(FILE *out, const struct sheet *sheet, const char *lead,
-		       void (*say)(FILE *out, const struct sheet *sheet))
+static bool print_list(FILE *out, const struct report *report, const char *lead,
+		       void (*say)(FILE *out, const struct report *report))
 {
 	_cleanup_free_ char *lines = NULL;
 	size_t length = 0;
@@ -49,7 +49,7 @@ static bool print_list(FILE *out, const struct sheet *sheet, const char *lead,
 
 	if (!memory)
 		return false;
-	say(memory, sheet);
+	say(memory, report);
 	if (fclose(memory))
 		return false;
 	if (length)
@@ -64,25 +64,25 @@ static bool print_list(FILE *out, const struct sheet *sheet, const char *lead,
 	return true;
 }
 
-static bool print_row(FILE *out, const struct sheet *sheet, const struct row *row,
+static bool print_row(FILE *out, const struct report *report, const struct row *row,
 		      const struct columns *columns)
 {
 	char cell[CELL_MAX];
 
 	fputc('|', out);
 	for (size_t i = 0; i < columns->count; i++)
-		if (!print_cell(out, column_text(cell, sheet, row, columns->ids[i])))
+		if (!print_cell(out, column_text(cell, report, row, columns->ids[i])))
 			return false;
 	fputc('\n', out);
 	return true;
 }
 
-static void print_headings(FILE *out, const struct sheet *sheet, enum section section,
+static void print_headings(FILE *out, const struct report *report, enum section section,
 			   const struct columns *columns)
 {
 	fputc('|', out);
 	for (size_t i = 0; i < columns->count; i++)
-		fprintf(out, " %s |", column_heading(sheet, section, columns->ids[i]));
+		fprintf(out, " %s |", column_heading(report, section, columns->ids[i]));
 	fputs("\n|", out);
 	for (size_t i = 0; i < columns->count; i++)
 		fputs(column_stands_right(section, columns->ids[i]) ? " ---: |" : " --- |", out);
@@ -98,40 +98,40 @@ static void print_left_out(FILE *out, size_t count, const char *what)
 }
 
 /* A table for each block, since a line cannot stand between rows. */
-static bool print_part(FILE *out, const struct sheet *sheet, const struct part *part,
-		       const struct columns *wanted)
+static bool print_section(FILE *out, const struct report *report,
+			  const struct report_section *section, const struct columns *wanted)
 {
-	struct columns columns = columns_of_section(wanted, part->section);
+	struct columns columns = columns_of_section(wanted, section->id);
 
-	for (size_t b = 0; b < BLOCK_COUNT && columns.count; b++) {
-		const struct block *block = &part->blocks[b];
+	for (size_t b = 0; b < ROW_GROUP_COUNT && columns.count; b++) {
+		const struct row_group *group = &section->row_groups[b];
 
-		if (!block->count)
+		if (!group->count)
 			continue;
 		fputc('\n', out);
-		print_headings(out, sheet, part->section, &columns);
-		for (size_t i = 0; i < block->count; i++)
-			if (!print_row(out, sheet, &block->items[i], &columns))
+		print_headings(out, report, section->id, &columns);
+		for (size_t i = 0; i < group->count; i++)
+			if (!print_row(out, report, &group->items[i], &columns))
 				return false;
-		print_left_out(out, block->left_out, "row");
+		print_left_out(out, group->left_out, "row");
 	}
-	print_left_out(out, part->groups_left_out, "group");
+	print_left_out(out, section->groups_left_out, "group");
 	return true;
 }
 
-static bool print_sections(FILE *out, const struct sheet *sheet, const struct columns *columns)
+static bool print_sections(FILE *out, const struct report *report, const struct columns *columns)
 {
 	for (enum section i = 0; i < SECTION_COUNT; i++) {
 		const char *empty;
 
-		if (!sheet_has_part(sheet, i))
+		if (!report_has_section(report, i))
 			continue;
-		empty = part_rows(&sheet->parts[i]) ? NULL : wording_empty(sheet, i);
-		if (part_rows(&sheet->parts[i]) || empty)
+		empty = report_section_rows(&report->sections[i]) ? NULL : wording_empty(report, i);
+		if (report_section_rows(&report->sections[i]) || empty)
 			fprintf(out, "\n## %s\n", section_infos[i].heading);
 		if (empty)
 			fprintf(out, "\n%s\n", empty);
-		if (!print_part(out, sheet, &sheet->parts[i], columns))
+		if (!print_section(out, report, &report->sections[i], columns))
 			return false;
 	}
 	return true;
@@ -143,15 +143,15 @@ static bool take_cell(void *context, size_t column, struct text text)
 	return print_cell(context, text);
 }
 
-static bool print_alones(FILE *out, const struct sheet *sheet, bool before)
+static bool print_unmatched(FILE *out, const struct report *report, bool before)
 {
-	_cleanup_free_ char *title = wording_alones(sheet, before);
-	struct alones_table table;
+	_cleanup_free_ char *title = wording_unmatched(report, before);
+	struct unmatched_table table;
 	bool done;
 
 	if (!title)
 		return true;
-	done = alones_table_init(&table, sheet, before);
+	done = unmatched_table_init(&table, report, before);
 	fputc('\n', out);
 	print_escaped(out, title);
 	fputs("\n\n|", out);
@@ -160,41 +160,41 @@ static bool print_alones(FILE *out, const struct sheet *sheet, bool before)
 	fputs("\n|", out);
 	for (size_t i = 0; i < table.columns; i++)
 		fputs(i ? " ---: |" : " --- |", out);
-	for (size_t i = 0; done && i < table.alones->count; i++) {
+	for (size_t i = 0; done && i < table.unmatched->count; i++) {
 		fputs("\n|", out);
-		done = alones_table_row(&table, i, take_cell, out);
+		done = unmatched_table_row(&table, i, take_cell, out);
 	}
 	fputc('\n', out);
-	print_left_out(out, table.alones->left_out, "group");
-	alones_table_deinit(&table);
+	print_left_out(out, table.unmatched->left_out, "group");
+	unmatched_table_deinit(&table);
 	return done;
 }
 
-struct error *report_markdown(FILE *out, const struct sheet *sheet,
+struct error *report_markdown(FILE *out, const struct report *report,
 			      const struct report_style *style)
 {
 	struct columns columns =
-		style->columns.count ? style->columns : columns_usual(sheet, style->format);
-	const char *nothing = wording_nothing(sheet);
+		style->columns.count ? style->columns : columns_usual(report, style->format);
+	const char *nothing = wording_nothing(report);
 
-	if (!print_list(out, sheet, "", wording_head))
+	if (!print_list(out, report, "", wording_head))
 		return &error_no_memory;
 	if (nothing)
 		fprintf(out, "\n%s\n", nothing);
-	if (!print_sections(out, sheet, &columns) || !print_alones(out, sheet, true) ||
-	    !print_alones(out, sheet, false))
+	if (!print_sections(out, report, &columns) || !print_unmatched(out, report, true) ||
+	    !print_unmatched(out, report, false))
 		return &error_no_memory;
-	if (!print_list(out, sheet, "\n", wording_coverage))
+	if (!print_list(out, report, "\n", wording_coverage))
 		return &error_no_memory;
-	for (size_t i = 0; i < sheet->findings.count; i++) {
-		_cleanup_free_ char *line = wording_finding(&sheet->findings.items[i]);
+	for (size_t i = 0; i < report->results.count; i++) {
+		_cleanup_free_ char *line = wording_condition_result(&report->results.items[i]);
 
 		if (!line)
 			return &error_no_memory;
 		fputc('\n', out);
 		print_escaped(out, line);
 		fputc('\n', out);
-		if (!print_part(out, sheet, &sheet->findings.items[i].broken, &columns))
+		if (!print_section(out, report, &report->results.items[i].broken, &columns))
 			return &error_no_memory;
 	}
 	return NULL;

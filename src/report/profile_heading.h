@@ -8,7 +8,7 @@
 #include "report/profile_text.h"
 #include "report/table.h"
 
-/* What stands where nothing was measured. (The CELL_NONE of sheets: their headers and those of
+/* What stands where nothing was measured. (The CELL_NONE of reports: their headers and those of
  * profiles have names in common, and no file may include both.) */
 #define UNMEASURED "-"
 

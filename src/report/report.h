@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sheet as text, Markdown, JSON or CSV: the same rows and values in each.
+ * A report as text, Markdown, JSON or CSV: the same rows and values in each.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -16,7 +16,7 @@ struct report_style {
 	bool colour;
 };
 
-/* Names of formats: REPORT(id, name, function, rows a block has without --limit) */
+/* Names of formats: REPORT(id, name, function, rows a group has without --limit) */
 #define REPORT_FORMATS(REPORT)                  \
 	REPORT(TABLE, "table", report_text, 50) \
 	REPORT(JSON, "json", report_json, 0)    \
@@ -30,7 +30,7 @@ enum report_format {
 		REPORT_FORMAT_COUNT
 };
 
-typedef struct error *(*report_print)(FILE *out, const struct sheet *sheet,
+typedef struct error *(*report_print)(FILE *out, const struct report *report,
 				      const struct report_style *style);
 
 struct report_format_info {
@@ -41,17 +41,17 @@ struct report_format_info {
 extern const struct report_format_info report_formats[REPORT_FORMAT_COUNT];
 
 /* For people: tables under headings, and what must be known beside them. */
-struct error *report_text(FILE *out, const struct sheet *sheet,
+struct error *report_text(FILE *out, const struct report *report,
 			  const struct report_style *style) MUST_CHECK;
 
 /* The same, to be pasted where Markdown is understood. */
-struct error *report_markdown(FILE *out, const struct sheet *sheet,
+struct error *report_markdown(FILE *out, const struct report *report,
 			      const struct report_style *style) MUST_CHECK;
 
 /* For programs; doc/report.md has the schema. */
-struct error *report_json(FILE *out, const struct sheet *sheet,
+struct error *report_json(FILE *out, const struct report *report,
 			  const struct report_style *style) MUST_CHECK;
-struct error *report_csv(FILE *out, const struct sheet *sheet,
+struct error *report_csv(FILE *out, const struct report *report,
 			 const struct report_style *style) MUST_CHECK;
 
 #endif

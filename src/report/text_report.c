@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/alones_table.h"
 #include "report/report.h"
 #include "report/table.h"
+#include "report/unmatched_table.h"
 #include "report/wording.h"
 
 const struct report_format_info report_formats[REPORT_FORMAT_COUNT] = {
@@ -27,7 +27,7 @@ static enum table_colour colour_of(const struct row *row, enum column column)
 	return row->change.delta > 0 ? TABLE_RISE : TABLE_FALL;
 }
 
-static bool add_row(struct table *table, const struct sheet *sheet, const struct row *row,
+static bool add_row(struct table *table, const struct report *report, const struct row *row,
 		    const struct columns *columns)
 {
 	char cell[CELL_MAX];
@@ -35,7 +35,7 @@ static bool add_row(struct table *table, const struct sheet *sheet, const struct
 	for (size_t i = 0; i < columns->count; i++) {
 		enum column id = columns->ids[i];
 
-		if (!table_add(table, column_text(cell, sheet, row, id), colour_of(row, id)))
+		if (!table_add(table, column_text(cell, report, row, id), colour_of(row, id)))
 			return false;
 		if (id == COLUMN_PERCENT && row->change.has_share &&
 		    fabs(row->change.share) > LARGE_SHARE)
@@ -53,21 +53,21 @@ static bool add_left_out(struct table *table, size_t count, const char *what)
 }
 
 /* Blocks have an empty line between them. */
-static bool add_rows(struct table *table, const struct sheet *sheet, const struct part *part,
-		     const struct columns *columns)
+static bool add_rows(struct table *table, const struct report *report,
+		     const struct report_section *section, const struct columns *columns)
 {
-	for (size_t b = 0; b < BLOCK_COUNT; b++) {
-		const struct block *block = &part->blocks[b];
+	for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
+		const struct row_group *group = &section->row_groups[b];
 
-		if (block->count && table->cells.count && !table_add_line(table, ""))
+		if (group->count && table->cells.count && !table_add_line(table, ""))
 			return false;
-		for (size_t i = 0; i < block->count; i++)
-			if (!add_row(table, sheet, &block->items[i], columns))
+		for (size_t i = 0; i < group->count; i++)
+			if (!add_row(table, report, &group->items[i], columns))
 				return false;
-		if (!add_left_out(table, block->left_out, "row"))
+		if (!add_left_out(table, group->left_out, "row"))
 			return false;
 	}
-	return add_left_out(table, part->groups_left_out, "group");
+	return add_left_out(table, section->groups_left_out, "group");
 }
 
 static void print_heading(FILE *out, const struct report_style *style, const char *heading)
@@ -75,10 +75,11 @@ static void print_heading(FILE *out, const struct report_style *style, const cha
 	fprintf(out, style->colour ? "\n\033[1m## %s\033[0m\n" : "\n## %s\n", heading);
 }
 
-static struct error *print_rows(FILE *out, const struct sheet *sheet, const struct part *part,
-				const struct columns *wanted, const struct report_style *style)
+static struct error *print_rows(FILE *out, const struct report *report,
+				const struct report_section *section, const struct columns *wanted,
+				const struct report_style *style)
 {
-	struct columns columns = columns_of_section(wanted, part->section);
+	struct columns columns = columns_of_section(wanted, section->id);
 	struct table_column headings[COLUMN_COUNT];
 	struct table table;
 	struct error *err;
@@ -87,31 +88,31 @@ static struct error *print_rows(FILE *out, const struct sheet *sheet, const stru
 		return NULL;
 	for (size_t i = 0; i < columns.count; i++)
 		headings[i] = (struct table_column){
-			.heading = column_heading(sheet, part->section, columns.ids[i]),
-			.right = column_stands_right(part->section, columns.ids[i]),
+			.heading = column_heading(report, section->id, columns.ids[i]),
+			.right = column_stands_right(section->id, columns.ids[i]),
 		};
 	table_init(&table, headings, columns.count);
-	err = add_rows(&table, sheet, part, &columns)
+	err = add_rows(&table, report, section, &columns)
 		      ? table_print(&table, out, style->width, style->colour)
 		      : &error_no_memory;
 	table_deinit(&table);
 	return err;
 }
 
-static struct error *print_part(FILE *out, const struct sheet *sheet, enum section section,
-				const struct columns *columns, const struct report_style *style)
+static struct error *print_section(FILE *out, const struct report *report, enum section id,
+				   const struct columns *columns, const struct report_style *style)
 {
-	const struct part *part = &sheet->parts[section];
+	const struct report_section *section = &report->sections[id];
 	const char *empty;
 
-	if (part_rows(part)) {
-		print_heading(out, style, section_infos[section].heading);
-		return print_rows(out, sheet, part, columns, style);
+	if (report_section_rows(section)) {
+		print_heading(out, style, section_infos[id].heading);
+		return print_rows(out, report, section, columns, style);
 	}
-	empty = wording_empty(sheet, section);
+	empty = wording_empty(report, id);
 	if (!empty)
 		return NULL;
-	print_heading(out, style, section_infos[section].heading);
+	print_heading(out, style, section_infos[id].heading);
 	fprintf(out, " %s\n", empty);
 	return NULL;
 }
@@ -125,12 +126,12 @@ static bool take_cell(void *context, size_t column, struct text text)
 }
 
 /* Absent is not zero: these are listed, not compared; those that ran longest first. */
-static struct error *print_alones(FILE *out, const struct sheet *sheet, bool before,
-				  const struct report_style *style)
+static struct error *print_unmatched(FILE *out, const struct report *report, bool before,
+				     const struct report_style *style)
 {
-	_cleanup_free_ char *title = wording_alones(sheet, before);
-	struct table_column headings[ALONES_COLUMNS_MAX];
-	struct alones_table alones;
+	_cleanup_free_ char *title = wording_unmatched(report, before);
+	struct table_column headings[UNMATCHED_COLUMNS_MAX];
+	struct unmatched_table unmatched;
 	struct table table;
 	struct error *err;
 	bool done;
@@ -138,51 +139,53 @@ static struct error *print_alones(FILE *out, const struct sheet *sheet, bool bef
 	if (!title)
 		return NULL;
 	fprintf(out, "\n%s\n", title);
-	done = alones_table_init(&alones, sheet, before);
-	for (size_t i = 0; i < alones.columns; i++)
-		headings[i] = (struct table_column){ alones.headings[i], i > 0 };
-	table_init(&table, headings, alones.columns);
-	for (size_t i = 0; done && i < alones.alones->count; i++)
-		done = alones_table_row(&alones, i, take_cell, &table);
-	done = done && add_left_out(&table, alones.alones->left_out, "group");
+	done = unmatched_table_init(&unmatched, report, before);
+	for (size_t i = 0; i < unmatched.columns; i++)
+		headings[i] = (struct table_column){ unmatched.headings[i], i > 0 };
+	table_init(&table, headings, unmatched.columns);
+	for (size_t i = 0; done && i < unmatched.unmatched->count; i++)
+		done = unmatched_table_row(&unmatched, i, take_cell, &table);
+	done = done && add_left_out(&table, unmatched.unmatched->left_out, "group");
 	err = done ? table_print(&table, out, style->width, style->colour) : &error_no_memory;
 	table_deinit(&table);
-	alones_table_deinit(&alones);
+	unmatched_table_deinit(&unmatched);
 	return err;
 }
 
-static struct error *print_finding(FILE *out, const struct sheet *sheet,
-				   const struct finding *finding, const struct columns *columns,
-				   const struct report_style *style)
+static struct error *print_condition_result(FILE *out, const struct report *report,
+					    const struct condition_result *result,
+					    const struct columns *columns,
+					    const struct report_style *style)
 {
-	_cleanup_free_ char *line = wording_finding(finding);
+	_cleanup_free_ char *line = wording_condition_result(result);
 
 	if (!line)
 		return &error_no_memory;
 	fprintf(out, "\n%s\n", line);
-	return finding->count ? print_rows(out, sheet, &finding->broken, columns, style) : NULL;
+	return result->count ? print_rows(out, report, &result->broken, columns, style) : NULL;
 }
 
-struct error *report_text(FILE *out, const struct sheet *sheet, const struct report_style *style)
+struct error *report_text(FILE *out, const struct report *report, const struct report_style *style)
 {
 	struct columns columns =
-		style->columns.count ? style->columns : columns_usual(sheet, style->format);
-	const char *nothing = wording_nothing(sheet);
+		style->columns.count ? style->columns : columns_usual(report, style->format);
+	const char *nothing = wording_nothing(report);
 	struct error *err = NULL;
 
-	wording_head(out, sheet);
+	wording_head(out, report);
 	if (nothing)
 		fprintf(out, "%s\n", nothing);
 	for (enum section i = 0; i < SECTION_COUNT && !err; i++)
-		if (sheet_has_part(sheet, i))
-			err = print_part(out, sheet, i, &columns, style);
+		if (report_has_section(report, i))
+			err = print_section(out, report, i, &columns, style);
 	if (!err)
-		err = print_alones(out, sheet, true, style);
+		err = print_unmatched(out, report, true, style);
 	if (!err)
-		err = print_alones(out, sheet, false, style);
+		err = print_unmatched(out, report, false, style);
 	if (!err)
-		wording_coverage(out, sheet);
-	for (size_t i = 0; i < sheet->findings.count && !err; i++)
-		err = print_finding(out, sheet, &sheet->findings.items[i], &columns, style);
+		wording_coverage(out, report);
+	for (size_t i = 0; i < report->results.count && !err; i++)
+		err = print_condition_result(out, report, &report->results.items[i], &columns,
+					     style);
 	return err;
 }

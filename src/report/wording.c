@@ -26,7 +26,7 @@ static void print_side(FILE *out, const char *what, const struct side *side)
 	free(name);
 }
 
-static void print_distance(FILE *out, const struct sheet *sheet)
+static void print_distance(FILE *out, const struct report *report)
 {
 	static const char *const boots[] = {
 		[BOOTS_UNKNOWN] = "",
@@ -34,18 +34,18 @@ static void print_distance(FILE *out, const struct sheet *sheet)
 		[BOOTS_DIFFERENT] = ", different boots: totals are of different lives",
 	};
 
-	if (!sheet->has_elapsed)
-		fprintf(out, "time between them unknown%s\n", boots[sheet->boots]);
+	if (!report->has_elapsed)
+		fprintf(out, "time between them unknown%s\n", boots[report->boots]);
 	else
 		fprintf(out, "%.1f s apart%s%s\n",
-			sheet->elapsed_s < 0 ? -sheet->elapsed_s : sheet->elapsed_s,
-			sheet->elapsed_s < 0 ? ", the candidate is the older one" : "",
-			boots[sheet->boots]);
+			report->elapsed_s < 0 ? -report->elapsed_s : report->elapsed_s,
+			report->elapsed_s < 0 ? ", the candidate is the older one" : "",
+			boots[report->boots]);
 }
 
-static void print_views(FILE *out, const struct sheet *sheet)
+static void print_views(FILE *out, const struct report *report)
 {
-	const struct view *view = sheet->view;
+	const struct view *view = report->view;
 
 	if (view->window)
 		fprintf(out, "only threads that both have: what changed in between\n");
@@ -55,9 +55,9 @@ static void print_views(FILE *out, const struct sheet *sheet)
 		fprintf(out, "totals are per second of CPU time\n");
 }
 
-static void print_renamed(FILE *out, const struct sheet *sheet)
+static void print_renamed(FILE *out, const struct report *report)
 {
-	const struct renamed *renamed = &sheet->sides->renamed;
+	const struct renamed *renamed = &report->sides->renamed;
 
 	for (size_t i = 0; i < renamed->count; i++) {
 		const struct renamed_pair *pair = &renamed->items[i];
@@ -75,9 +75,9 @@ static void print_renamed(FILE *out, const struct sheet *sheet)
 	}
 }
 
-void wording_head(FILE *out, const struct sheet *sheet)
+void wording_head(FILE *out, const struct report *report)
 {
-	const struct sides *sides = sheet->sides;
+	const struct sides *sides = report->sides;
 
 	for (size_t i = 0; i < sides->count; i++)
 		print_side(out,
@@ -85,16 +85,16 @@ void wording_head(FILE *out, const struct sheet *sheet)
 			   : i < sides->baselines ? "baseline"
 						  : "candidate",
 			   &sides->items[i]);
-	if (sheet->comparing)
-		print_distance(out, sheet);
-	print_views(out, sheet);
-	for (size_t i = 0; i < sheet->notes.count; i++) {
-		char *note = text_visible(text_of(sheet->notes.items[i]));
+	if (report->comparing)
+		print_distance(out, report);
+	print_views(out, report);
+	for (size_t i = 0; i < report->notes.count; i++) {
+		char *note = text_visible(text_of(report->notes.items[i]));
 
 		fprintf(out, "note: %s\n", note ? note : "");
 		free(note);
 	}
-	print_renamed(out, sheet);
+	print_renamed(out, report);
 }
 
 /* --- below them --- */
@@ -118,81 +118,81 @@ static void print_coverage(FILE *out, const char *prefix, const struct ctprof_sn
 	reasons_print(out, what, snapshot, &part);
 }
 
-static struct metric_set wanted_metrics(const struct sheet *sheet)
+static struct metric_set wanted_metrics(const struct report *report)
 {
 	struct metric_set wanted = { 0 };
 
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
-		if (metric_set_has(&sheet->view->metrics.metrics, i) &&
-		    sheet_has(sheet, metrics[i].section))
+		if (metric_set_has(&report->view->metrics.metrics, i) &&
+		    report_has(report, metrics[i].section))
 			metric_set_add(&wanted, i);
 	return wanted;
 }
 
-void wording_coverage(FILE *out, const struct sheet *sheet)
+void wording_coverage(FILE *out, const struct report *report)
 {
-	struct metric_set wanted = wanted_metrics(sheet);
+	struct metric_set wanted = wanted_metrics(report);
 
-	print_coverage(out, "", sheet->candidate, &sheet->coverage_after, &wanted);
-	if (!sheet->comparing)
+	print_coverage(out, "", report->candidate, &report->coverage_after, &wanted);
+	if (!report->comparing)
 		return;
 	/* Of the baseline, only what the candidate has. */
 	for (size_t i = 0; i < array_length(wanted.words); i++)
-		wanted.words[i] &= sheet->coverage_after.every.words[i];
-	print_coverage(out, "baseline: ", sheet->baseline, &sheet->coverage_before, &wanted);
+		wanted.words[i] &= report->coverage_after.every.words[i];
+	print_coverage(out, "baseline: ", report->baseline, &report->coverage_before, &wanted);
 }
 
 /* --- instead of them --- */
 
 /* Was something chosen that stands in this table? */
-static bool has_primary(const struct sheet *sheet)
+static bool has_primary(const struct report *report)
 {
-	struct metric_set wanted = wanted_metrics(sheet);
+	struct metric_set wanted = wanted_metrics(report);
 	bool any = false;
 
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
 		any |= metric_set_has(&wanted, i) &&
-		       sheet_section_of(&sheet->measures[i]) == SECTION_PRIMARY;
+		       report_section_of(&report->measures[i]) == SECTION_PRIMARY;
 	return any;
 }
 
-static bool has_states(const struct sheet *sheet)
+static bool has_states(const struct report *report)
 {
 	for (size_t i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++)
-		if (sheet->measures[i].section == SECTION_THREAD_STATES &&
-		    selection_has(&sheet->view->metrics, (unsigned)i) &&
-		    sheet_has(sheet, SECTION_THREAD_STATES))
+		if (report->measures[i].section == SECTION_THREAD_STATES &&
+		    selection_has(&report->view->metrics, (unsigned)i) &&
+		    report_has(report, SECTION_THREAD_STATES))
 			return true;
 	return false;
 }
 
-static bool has_derived(const struct sheet *sheet)
+static bool has_derived(const struct report *report)
 {
 	for (enum derived_id i = 0; i < DERIVED_COUNT; i++)
-		if (selection_has_derived(&sheet->view->metrics, i) &&
+		if (selection_has_derived(&report->view->metrics, i) &&
 		    derived_metrics[i].section != SECTION_THREAD_STATES &&
-		    sheet_has(sheet, derived_metrics[i].section))
+		    report_has(report, derived_metrics[i].section))
 			return true;
 	return false;
 }
 
-static bool wants_group_sections(const struct sheet *sheet)
+static bool wants_group_sections(const struct report *report)
 {
-	return sheet_has(sheet, SECTION_PRIMARY) || sheet_has(sheet, SECTION_TASKSTATS_DELAY) ||
-	       sheet_has(sheet, SECTION_DERIVED) || sheet_has(sheet, SECTION_THREAD_STATES);
+	return report_has(report, SECTION_PRIMARY) || report_has(report, SECTION_TASKSTATS_DELAY) ||
+	       report_has(report, SECTION_DERIVED) || report_has(report, SECTION_THREAD_STATES);
 }
 
-const char *wording_nothing(const struct sheet *sheet)
+const char *wording_nothing(const struct report *report)
 {
-	bool filtered = sheet->view->match.count || sheet->view->not_match.count;
+	bool filtered = report->view->match.count || report->view->not_match.count;
 
-	if (!wants_group_sections(sheet))
+	if (!wants_group_sections(report))
 		return NULL;
-	if (!sheet->matching)
+	if (!report->matching)
 		return filtered ? "no group matches" : "no threads";
-	if (!sheet->shared)
-		return sheet->view->window ? "no thread is in both" : "no group is in both";
-	if (!has_primary(sheet) && !has_derived(sheet) && !has_states(sheet))
+	if (!report->shared)
+		return report->view->window ? "no thread is in both" : "no group is in both";
+	if (!has_primary(report) && !has_derived(report) && !has_states(report))
 		return "no metric is in both --metrics and --sections";
 	return NULL;
 }
@@ -202,34 +202,34 @@ static bool has_context(const struct ctprof_snapshot *s)
 	return s && s->host;
 }
 
-const char *wording_empty(const struct sheet *sheet, enum section section)
+const char *wording_empty(const struct report *report, enum section section)
 {
-	bool named = sheet->view->sections_named;
+	bool named = report->view->sections_named;
 
-	if (section == SECTION_HOST &&
-	    (!has_context(sheet->candidate) || (sheet->comparing && !has_context(sheet->baseline))))
+	if (section == SECTION_HOST && (!has_context(report->candidate) ||
+					(report->comparing && !has_context(report->baseline))))
 		return "(host context unavailable)";
-	if (section == SECTION_SCHED_EXT && named && !sheet->candidate->sched_ext)
+	if (section == SECTION_SCHED_EXT && named && !report->candidate->sched_ext)
 		return "(the kernel has no sched_ext)";
 	if (section != SECTION_PRIMARY && !named)
 		return NULL;
-	if ((section == SECTION_PRIMARY && !has_primary(sheet)) ||
-	    (section == SECTION_DERIVED && !has_derived(sheet)))
+	if ((section == SECTION_PRIMARY && !has_primary(report)) ||
+	    (section == SECTION_DERIVED && !has_derived(report)))
 		return NULL;
-	if (section_infos[section].subject == SUBJECT_GROUP && wording_nothing(sheet))
+	if (section_infos[section].subject == SUBJECT_GROUP && wording_nothing(report))
 		return NULL;
-	if (section_infos[section].subject == SUBJECT_PROCESS && !sheet->matching)
-		return wording_nothing(sheet) ? NULL : "no group matches";
-	return sheet->comparing && sheet->parts[section].any_value ? "nothing changed"
-								   : "nothing measured";
+	if (section_infos[section].subject == SUBJECT_PROCESS && !report->matching)
+		return wording_nothing(report) ? NULL : "no group matches";
+	return report->comparing && report->sections[section].any_value ? "nothing changed"
+									: "nothing measured";
 }
 
-char *wording_alones(const struct sheet *sheet, bool before)
+char *wording_unmatched(const struct report *report, bool before)
 {
-	const struct alones *alones = before ? &sheet->only_before : &sheet->only_after;
-	const struct sides *sides = sheet->sides;
+	const struct unmatched *unmatched = before ? &report->only_before : &report->only_after;
+	const struct sides *sides = report->sides;
 	const char *name = sides->items[before ? 0 : sides->count - 1].name;
-	size_t count = alones->count + alones->left_out;
+	size_t count = unmatched->count + unmatched->left_out;
 	char *visible = text_visible(text_of(name)), *line = NULL;
 	int length;
 
@@ -237,7 +237,7 @@ char *wording_alones(const struct sheet *sheet, bool before)
 		free(visible);
 		return NULL;
 	}
-	if (sheet->view->window)
+	if (report->view->window)
 		length = asprintf(&line, "%zu group%s of threads that %s in between:", count,
 				  plural(count), before ? "ended" : "began");
 	else
@@ -257,42 +257,42 @@ char *wording_left_out(size_t count, const char *what)
 		       : line;
 }
 
-char *wording_finding(const struct finding *finding)
+char *wording_condition_result(const struct condition_result *result)
 {
-	_cleanup_free_ char *text = text_visible(text_of(finding->judgement->text));
-	size_t rows = finding->count;
+	_cleanup_free_ char *text = text_visible(text_of(result->condition->text));
+	size_t rows = result->count;
 	char *line = NULL;
 	int length = 0;
 
 	if (!text)
 		return NULL;
-	switch (finding->verdict) {
+	switch (result->verdict) {
 	case VERDICT_HOLDS:
-		length = asprintf(&line, "--fail-if '%s': no, of %zu group%s", text,
-				  finding->groups, plural(finding->groups));
+		length = asprintf(&line, "--fail-if '%s': no, of %zu group%s", text, result->groups,
+				  plural(result->groups));
 		break;
 	case VERDICT_BROKEN:
 		length =
 			asprintf(&line, "--fail-if '%s': yes, %zu row%s", text, rows, plural(rows));
 		break;
 	case VERDICT_UNDECIDED:
-		if (finding->impossible && finding->unmeasured)
+		if (result->impossible && result->unmeasured)
 			length = asprintf(
 				&line,
 				"--fail-if '%s': undecided, not measured in %zu and marked "
 				"(!) in %zu of %zu groups",
-				text, finding->unmeasured, finding->impossible, finding->groups);
-		else if (finding->impossible)
+				text, result->unmeasured, result->impossible, result->groups);
+		else if (result->impossible)
 			length = asprintf(
 				&line,
 				"--fail-if '%s': undecided, marked (!) in %zu of %zu group%s", text,
-				finding->impossible, finding->groups, plural(finding->groups));
-		else if (finding->groups)
+				result->impossible, result->groups, plural(result->groups));
+		else if (result->groups)
 			length = asprintf(&line,
 					  "--fail-if '%s': undecided, not measured in %zu of %zu "
 					  "group%s",
-					  text, finding->unmeasured, finding->groups,
-					  plural(finding->groups));
+					  text, result->unmeasured, result->groups,
+					  plural(result->groups));
 		else
 			length = asprintf(
 				&line, "--fail-if '%s': undecided, no such group is in both", text);

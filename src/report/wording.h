@@ -8,28 +8,29 @@
 
 #include <stdio.h>
 
-#include "compare/judge.h"
+#include "compare/condition.h"
 
 /* "baseline: 2026-11-20 05:57:10 UTC, 392 threads, before.ctprof.zst (its note)" and so on, how far
  * apart they are, and what must be known: a line each. */
-void wording_head(FILE *out, const struct sheet *sheet);
+void wording_head(FILE *out, const struct report *report);
 
 /* What was not measured, and why. */
-void wording_coverage(FILE *out, const struct sheet *sheet);
+void wording_coverage(FILE *out, const struct report *report);
 
 /* Why there are no rows at all; NULL when there may be. */
-const char *wording_nothing(const struct sheet *sheet);
+const char *wording_nothing(const struct report *report);
 
 /* Why a section without rows has none, where that is worth a line; else NULL. */
-const char *wording_empty(const struct sheet *sheet, enum section section);
+const char *wording_empty(const struct report *report, enum section section);
 
 /* "3 groups only in the baseline (FILE):", or of a window; NULL when there is none. Allocated. */
-char *wording_alones(const struct sheet *sheet, bool before);
+char *wording_unmatched(const struct report *report, bool before);
 
-/* What the limit left out of a block: "... 12 more rows (--limit 0 shows all)"; allocated. */
+/* What the limit left out of a group of rows: "... 12 more rows (--limit 0 shows all)"; allocated.
+ */
 char *wording_left_out(size_t count, const char *what);
 
 /* "--fail-if 'EXPR': yes, 2 rows". Allocated. */
-char *wording_finding(const struct finding *finding);
+char *wording_condition_result(const struct condition_result *result);
 
 #endif

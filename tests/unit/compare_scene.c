@@ -36,18 +36,18 @@ void comparison_begin(struct comparison *c)
 	comparison_begin_many(c, 1, 1);
 }
 
-static void clear_sheet(struct comparison *c)
+static void clear_report(struct comparison *c)
 {
-	if (!c->sheet)
+	if (!c->report)
 		return;
-	sheet_destroy(c->sheet);
-	c->sheet = NULL;
+	report_destroy(c->report);
+	c->report = NULL;
 	sides_deinit(&c->sides);
 }
 
 void comparison_alone(struct comparison *c)
 {
-	clear_sheet(c);
+	clear_report(c);
 	for (size_t i = 0; i < c->befores; i++)
 		snapshot_destroy(c->before[i]);
 	c->befores = 0;
@@ -58,7 +58,7 @@ void comparison_swap(struct comparison *c)
 	struct ctprof_snapshot *s = c->before[0];
 
 	assert_true(c->befores == 1 && c->afters == 1);
-	clear_sheet(c);
+	clear_report(c);
 	c->before[0] = c->after[0];
 	c->after[0] = s;
 }
@@ -67,7 +67,7 @@ static struct error *make_sides(struct comparison *c)
 {
 	size_t count = 0;
 
-	clear_sheet(c);
+	clear_report(c);
 	for (size_t i = 0; i < c->befores; i++)
 		c->items[count++] = (struct side){ c->before[i], "before" };
 	for (size_t i = 0; i < c->afters; i++)
@@ -78,7 +78,7 @@ static struct error *make_sides(struct comparison *c)
 void comparison_run(struct comparison *c)
 {
 	expect_ok(make_sides(c));
-	expect_ok(sheet_create(&c->sides, &c->sheet));
+	expect_ok(report_create(&c->sides, &c->report));
 }
 
 void comparison_refused(struct comparison *c, const char *message)
@@ -86,7 +86,7 @@ void comparison_refused(struct comparison *c, const char *message)
 	struct error *err = make_sides(c);
 
 	if (!err) {
-		err = sheet_create(&c->sides, &c->sheet);
+		err = report_create(&c->sides, &c->report);
 		if (err)
 			sides_deinit(&c->sides);
 	}
@@ -95,7 +95,7 @@ void comparison_refused(struct comparison *c, const char *message)
 
 void comparison_end(struct comparison *c)
 {
-	clear_sheet(c);
+	clear_report(c);
 	for (size_t i = 0; i < c->befores; i++)
 		snapshot_destroy(c->before[i]);
 	for (size_t i = 0; i < c->afters; i++)
@@ -119,12 +119,12 @@ static struct error *find_metric(const char *name, unsigned *ret)
 	return NULL;
 }
 
-void comparison_judge(struct comparison *c, const char *text)
+void comparison_conditions(struct comparison *c, const char *text)
 {
-	struct judgement judgement;
+	struct condition condition;
 
-	expect_ok(judgement_parse(text, find_metric, &judgement));
-	assert_true(array_push(&c->view.judgements, judgement));
+	expect_ok(condition_parse(text, find_metric, &condition));
+	assert_true(array_push(&c->view.conditions, condition));
 }
 
 void only_metrics(struct comparison *c, ...)
@@ -220,7 +220,7 @@ void build_count(struct ctprof_snapshot *s, struct counts *counts, const char *k
 	counts->measured = true;
 }
 
-/* --- sheets --- */
+/* --- reports --- */
 
 static bool is_named(const struct name *name, const char *wanted)
 {
@@ -230,13 +230,13 @@ static bool is_named(const struct name *name, const char *wanted)
 const struct row *find_row(const struct comparison *c, enum section part, const char *group,
 			   const char *measure)
 {
-	for (size_t b = 0; b < BLOCK_COUNT; b++) {
-		const struct block *block = &c->sheet->parts[part].blocks[b];
+	for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
+		const struct row_group *rows = &c->report->sections[part].row_groups[b];
 
-		for (size_t i = 0; i < block->count; i++)
-			if (is_named(block->items[i].group, group) &&
-			    strcmp(block->items[i].measure->name, measure) == 0)
-				return &block->items[i];
+		for (size_t i = 0; i < rows->count; i++)
+			if (is_named(rows->items[i].group, group) &&
+			    strcmp(rows->items[i].measure->name, measure) == 0)
+				return &rows->items[i];
 	}
 	return NULL;
 }
@@ -314,11 +314,11 @@ const char *rows_text(const struct comparison *c, enum section part)
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t b = 0; b < BLOCK_COUNT; b++) {
-		const struct block *block = &c->sheet->parts[part].blocks[b];
+	for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
+		const struct row_group *group = &c->report->sections[part].row_groups[b];
 
-		for (size_t i = 0; i < block->count && used < sizeof(text) - 256; i++) {
-			const struct row *row = &block->items[i];
+		for (size_t i = 0; i < group->count && used < sizeof(text) - 256; i++) {
+			const struct row *row = &group->items[i];
 			const char *gap = !used ? "" : !i ? " | " : " ";
 
 			used += (size_t)snprintf(text + used, 256, "%s%.100s%s%.100s", gap,
@@ -329,14 +329,14 @@ const char *rows_text(const struct comparison *c, enum section part)
 	return text;
 }
 
-const char *alones_text(const struct comparison *c, const struct alones *alones)
+const char *unmatched_text(const struct comparison *c, const struct unmatched *unmatched)
 {
 	static char text[TEXT_ROOM];
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < alones->count && used < sizeof(text) - 256; i++)
+	for (size_t i = 0; i < unmatched->count && used < sizeof(text) - 256; i++)
 		used += (size_t)snprintf(text + used, 256, "%s%.200s", used ? " " : "",
-					 c->sides.keys.items[alones->items[i].key].label->bytes);
+					 c->sides.keys.items[unmatched->items[i].key].label->bytes);
 	return text;
 }

@@ -14,8 +14,8 @@
 #ifndef UNIT_COMPARE_SCENE_H
 #define UNIT_COMPARE_SCENE_H
 
-#include "compare/judge.h"
-#include "compare/sheet.h"
+#include "compare/condition.h"
+#include "compare/report.h"
 #include "unit/build.h"
 
 #define SIDE_MOST 8
@@ -30,7 +30,7 @@ struct comparison {
 	struct view view;
 	struct side items[2 * SIDE_MOST];
 	struct sides sides;
-	struct sheet *sheet; /* NULL until run */
+	struct report *report; /* NULL until run */
 };
 
 void comparison_begin(struct comparison *c);
@@ -46,12 +46,12 @@ void comparison_alone(struct comparison *c);
 /* The baseline for the candidate and the reverse, of one capture each. */
 void comparison_swap(struct comparison *c);
 
-/* Make the sheet; where the snapshots are refused, say why. */
+/* Make the report; where the snapshots are refused, say why. */
 void comparison_run(struct comparison *c);
 void comparison_refused(struct comparison *c, const char *message);
 
 /* Add a condition, as --fail-if does. The text stays the caller's. */
-void comparison_judge(struct comparison *c, const char *text);
+void comparison_conditions(struct comparison *c, const char *text);
 
 /* --- what is in snapshots --- */
 
@@ -79,7 +79,7 @@ struct counter_set *build_counters(struct ctprof_snapshot *s, enum counter_kind 
 				   const char *name);
 void build_count(struct ctprof_snapshot *s, struct counts *counts, const char *key, uint64_t value);
 
-/* --- what is in sheets --- */
+/* --- what is in reports --- */
 
 /* The row of a part; NULL when there is none. `group` NULL: of a section without groups. */
 const struct row *find_row(const struct comparison *c, enum section part, const char *group,
@@ -114,11 +114,12 @@ void expect_whole_(const struct datum *datum, int64_t value, const char *file, i
 /* Equal but for rounding. */
 void expect_real_(double value, double wanted, const char *file, int line);
 
-/* "a.run_time_ns b.wchar | c.policy": rows in their order, blocks parted. Good until the next. */
+/* "a.run_time_ns b.wchar | c.policy": rows in their order, row_groups parted. Good until the next.
+ */
 const char *rows_text(const struct comparison *c, enum section part);
 
 /* "a b": the groups of one side, in their order. Good until the next. */
-const char *alones_text(const struct comparison *c, const struct alones *alones);
+const char *unmatched_text(const struct comparison *c, const struct unmatched *unmatched);
 
 /* Show these metrics only: (.., METRIC_wchar, METRIC_COUNT + DERIVED_ID_avg_wait_ns, -1). */
 void only_metrics(struct comparison *c, ...);

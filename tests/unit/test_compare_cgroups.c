@@ -2,7 +2,7 @@
 /*
  * What cgroups and processes say of themselves, and how several become one.
  */
-#include "compare/sheet.h"
+#include "compare/report.h"
 
 #include <stdio.h>
 
@@ -333,14 +333,14 @@ TEST(cgroup_sections_need_that_axis)
 		c.view.axis = &group_axes[axis];
 		comparison_run(&c);
 		for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++)
-			assert_int_equal(sheet_has(c.sheet, i), axis == AXIS_CGROUP);
-		assert_int_equal(part_rows(&c.sheet->parts[SECTION_CGROUP_STATS]),
+			assert_int_equal(report_has(c.report, i), axis == AXIS_CGROUP);
+		assert_int_equal(report_section_rows(&c.report->sections[SECTION_CGROUP_STATS]),
 				 axis == AXIS_CGROUP);
 	}
 	c.view.axis = &group_axes[AXIS_CGROUP];
 	c.view.sections = SECTIONS_ALL & ~(1u << SECTION_CGROUP_STATS);
 	comparison_run(&c);
-	assert_int_equal(part_rows(&c.sheet->parts[SECTION_CGROUP_STATS]), 0);
+	assert_int_equal(report_section_rows(&c.report->sections[SECTION_CGROUP_STATS]), 0);
 	comparison_end(&c);
 }
 
@@ -496,7 +496,7 @@ TEST(memory_of_one_snapshot)
 	c.view.limit = 1;
 	comparison_run(&c);
 	assert_string_equal(rows_text(&c, SECTION_SMAPS_ROLLUP), "b.Rss b.Pss");
-	assert_int_equal(c.sheet->parts[SECTION_SMAPS_ROLLUP].groups_left_out, 2);
+	assert_int_equal(c.report->sections[SECTION_SMAPS_ROLLUP].groups_left_out, 2);
 	comparison_end(&c);
 }
 

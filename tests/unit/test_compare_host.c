@@ -2,7 +2,7 @@
 /*
  * The host as a whole: pressure, sched_ext, its context, its counters; and the notes.
  */
-#include "compare/sheet.h"
+#include "compare/report.h"
 
 #include "unit/compare_scene.h"
 
@@ -55,8 +55,8 @@ TEST(every_number_of_pressure)
 	expect_whole(&row_of(&c, SECTION_HOST_PRESSURE, NULL, "memory.some.avg60")->after, 9);
 	expect_whole(&row_of(&c, SECTION_HOST_PRESSURE, NULL, "io.some.avg300")->after, 10);
 	expect_whole(&row_of(&c, SECTION_HOST_PRESSURE, NULL, "irq.full.avg10")->after, 11);
-	for (size_t b = 0; b < BLOCK_COUNT; b++)
-		rows += c.sheet->parts[SECTION_HOST_PRESSURE].blocks[b].count;
+	for (size_t b = 0; b < ROW_GROUP_COUNT; b++)
+		rows += c.report->sections[SECTION_HOST_PRESSURE].row_groups[b].count;
 	assert_int_equal(rows, 11);
 	comparison_end(&c);
 }
@@ -255,21 +255,21 @@ TEST(counters_of_one_side)
 static void check_counter(enum counter_kind kind, const char *key, enum unit unit, bool is_total)
 {
 	struct comparison c;
-	const struct block *block;
+	const struct row_group *group;
 
 	comparison_begin(&c);
 	count(c.before[0], kind, "", key, 100);
 	count(c.after[0], kind, "", key, 350);
 	comparison_run(&c);
-	for (size_t b = 0; b < BLOCK_COUNT; b++) {
-		block = &c.sheet->parts[SECTION_HOST_COUNTERS].blocks[b];
-		if (block->count)
+	for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
+		group = &c.report->sections[SECTION_HOST_COUNTERS].row_groups[b];
+		if (group->count)
 			break;
 	}
-	assert_int_equal(block->count, 1);
-	if (block->items[0].measure->unit != unit || block->items[0].measure->is_total != is_total)
-		fail_msg("%s: unit %d, %stotal", key, block->items[0].measure->unit,
-			 block->items[0].measure->is_total ? "" : "no ");
+	assert_int_equal(group->count, 1);
+	if (group->items[0].measure->unit != unit || group->items[0].measure->is_total != is_total)
+		fail_msg("%s: unit %d, %stotal", key, group->items[0].measure->unit,
+			 group->items[0].measure->is_total ? "" : "no ");
 	comparison_end(&c);
 }
 
@@ -348,21 +348,21 @@ TEST(ticks_of_different_lengths)
 	comparison_run(&c);
 	expect_no_delta(&c, SECTION_PRIMARY, "a", "utime_clock_ticks");
 	expect_no_delta(&c, SECTION_HOST_COUNTERS, "cpu0", "busy_ticks");
-	assert_int_equal(c.sheet->notes.count, 1);
+	assert_int_equal(c.report->notes.count, 1);
 	/* Of one length, but another than all of it is said in. */
 	c.before[0]->host->clock_ticks_per_s = reading_of(1024);
 	comparison_run(&c);
-	assert_true(c.sheet->odd_ticks);
+	assert_true(c.report->odd_ticks);
 	expect_no_delta(&c, SECTION_PRIMARY, "a", "utime_clock_ticks");
 	expect_no_delta(&c, SECTION_HOST_COUNTERS, "cpu0", "busy_ticks");
-	assert_int_equal(c.sheet->notes.count, 1);
-	assert_non_null(strstr(c.sheet->notes.items[0], "ticks"));
+	assert_int_equal(c.report->notes.count, 1);
+	assert_non_null(strstr(c.report->notes.items[0], "ticks"));
 	c.before[0]->host->clock_ticks_per_s = c.after[0]->host->clock_ticks_per_s =
 		reading_of(100);
 	comparison_run(&c);
-	assert_false(c.sheet->odd_ticks);
+	assert_false(c.report->odd_ticks);
 	expect_delta(&c, SECTION_PRIMARY, "a", "utime_clock_ticks", 924);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	comparison_end(&c);
 }
 
@@ -378,11 +378,11 @@ TEST(ages_in_odd_ticks)
 	c.view.all_rows = true;
 	comparison_run(&c);
 	expect_real(row_of(&c, SECTION_PRIMARY, "a", "wchar")->after.real, 10);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	c.after[0]->host->clock_ticks_per_s = reading_of(250);
 	comparison_run(&c);
 	assert_int_equal(row_of(&c, SECTION_PRIMARY, "a", "wchar")->after.kind, DATUM_NONE);
-	assert_int_equal(c.sheet->notes.count, 1);
+	assert_int_equal(c.report->notes.count, 1);
 	comparison_end(&c);
 }
 
@@ -418,11 +418,11 @@ static void expect_notes(struct comparison *c, const char *word)
 {
 	comparison_run(c);
 	if (!word) {
-		assert_int_equal(c->sheet->notes.count, 0);
+		assert_int_equal(c->report->notes.count, 0);
 		return;
 	}
-	assert_int_equal(c->sheet->notes.count, 1);
-	assert_non_null(strstr(c->sheet->notes.items[0], word));
+	assert_int_equal(c->report->notes.count, 1);
+	assert_non_null(strstr(c->report->notes.items[0], word));
 }
 
 TEST(notes)

@@ -50,8 +50,8 @@ static void reads(struct comparison *c, uint32_t tid, const char *name, uint64_t
 
 static bool has_note(const struct comparison *c, const char *words)
 {
-	for (size_t i = 0; i < c->sheet->notes.count; i++)
-		if (strstr(c->sheet->notes.items[i], words))
+	for (size_t i = 0; i < c->report->notes.count; i++)
+		if (strstr(c->report->notes.items[i], words))
 			return true;
 	return false;
 }
@@ -152,7 +152,7 @@ TEST(a_boot_that_is_younger_than_its_threads)
 	build_number(live(c.after[0], 1, 1, YOUNG, "p"), TOTAL, 30 * S);
 	build_number(live(c.after[0], 2, 2, SCENE_UPTIME + SCENE_DISTANCE + 10, "p"), TOTAL, 0);
 	comparison_run(&c);
-	assert_int_equal(c.sheet->impossible.count, 0);
+	assert_int_equal(c.report->impossible.count, 0);
 	comparison_end(&c);
 }
 
@@ -165,7 +165,7 @@ TEST(a_file_that_does_not_say_how_long_it_took)
 	c.before[0]->capture->duration_ns = c.after[0]->capture->duration_ns =
 		(struct reading){ 0 };
 	comparison_run(&c);
-	assert_int_equal(c.sheet->impossible.count, 0);
+	assert_int_equal(c.report->impossible.count, 0);
 	comparison_end(&c);
 }
 
@@ -199,7 +199,7 @@ TEST(as_much_as_passed)
 	reads(&c, 1, "p", 1 * MS, 10 * S);
 	comparison_run(&c);
 	assert_int_equal(row(&c, "p")->after.impossible, 0);
-	assert_int_equal(c.sheet->notes.count, 1);
+	assert_int_equal(c.report->notes.count, 1);
 	comparison_end(&c);
 }
 
@@ -279,12 +279,12 @@ TEST(no_condition_is_broken_by_it)
 	struct comparison c;
 
 	three(&c);
-	comparison_judge(&c, "bad:blkio_delay_total_ns > 1s");
-	comparison_judge(&c, "much:blkio_delay_total_ns > 1s");
+	comparison_conditions(&c, "bad:blkio_delay_total_ns > 1s");
+	comparison_conditions(&c, "much:blkio_delay_total_ns > 1s");
 	comparison_run(&c);
-	assert_int_equal(c.sheet->findings.items[0].verdict, VERDICT_UNDECIDED);
-	assert_int_equal(c.sheet->findings.items[0].impossible, 1);
-	assert_int_equal(c.sheet->findings.items[1].verdict, VERDICT_BROKEN);
+	assert_int_equal(c.report->results.items[0].verdict, VERDICT_UNDECIDED);
+	assert_int_equal(c.report->results.items[0].impossible, 1);
+	assert_int_equal(c.report->results.items[1].verdict, VERDICT_BROKEN);
 	comparison_end(&c);
 }
 

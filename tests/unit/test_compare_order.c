@@ -59,7 +59,7 @@ TEST(ties)
 TEST(limits_are_of_a_block)
 {
 	struct comparison c;
-	const struct part *part;
+	const struct report_section *section;
 
 	comparison_begin(&c);
 	for (uint32_t i = 0; i < 5; i++) {
@@ -71,14 +71,15 @@ TEST(limits_are_of_a_block)
 	only_metrics(&c, METRIC_wchar, METRIC_run_time_ns, -1);
 	c.view.limit = 2;
 	comparison_run(&c);
-	part = &c.sheet->parts[SECTION_PRIMARY];
+	section = &c.report->sections[SECTION_PRIMARY];
 	expect_rows(&c, SECTION_PRIMARY, "a.run_time_ns b.run_time_ns | e.wchar d.wchar");
-	assert_int_equal(part->blocks[DIMENSION_TIME].left_out, 3);
-	assert_int_equal(part->blocks[DIMENSION_BYTES].left_out, 3);
-	assert_int_equal(part->blocks[DIMENSION_COUNT].left_out, 0);
+	assert_int_equal(section->row_groups[DIMENSION_TIME].left_out, 3);
+	assert_int_equal(section->row_groups[DIMENSION_BYTES].left_out, 3);
+	assert_int_equal(section->row_groups[DIMENSION_COUNT].left_out, 0);
 	c.view.limit = 5;
 	comparison_run(&c);
-	assert_int_equal(c.sheet->parts[SECTION_PRIMARY].blocks[DIMENSION_BYTES].left_out, 0);
+	assert_int_equal(c.report->sections[SECTION_PRIMARY].row_groups[DIMENSION_BYTES].left_out,
+			 0);
 	comparison_end(&c);
 }
 
@@ -89,7 +90,7 @@ TEST(a_limit_far_below_the_rows)
 	static struct ctprof_snapshot *s;
 	struct measure measure = { .name = "m", .unit = UNIT_BYTES };
 	struct view view;
-	struct part part = { .section = SECTION_PRIMARY };
+	struct report_section section = { .id = SECTION_PRIMARY };
 	const struct name *name;
 
 	s = build_snapshot();
@@ -106,14 +107,15 @@ TEST(a_limit_far_below_the_rows)
 				   .after = datum_number(value) };
 
 		datum_compare(&row.before, &row.after, &row.change);
-		assert_true(part_add(&part, &view, true, row));
+		assert_true(report_section_add(&section, &view, true, row));
 	}
-	part_finish(&part, &view);
-	assert_int_equal(part.blocks[DIMENSION_BYTES].count, 3);
+	report_section_finish(&section, &view);
+	assert_int_equal(section.row_groups[DIMENSION_BYTES].count, 3);
 	for (uint32_t i = 0; i < 3; i++)
-		expect_whole(&part.blocks[DIMENSION_BYTES].items[i].after, ROWS - 1 - i);
-	assert_int_equal(part.blocks[DIMENSION_BYTES].left_out, ROWS - 1 - 3); /* 0 is hidden */
-	part_deinit(&part);
+		expect_whole(&section.row_groups[DIMENSION_BYTES].items[i].after, ROWS - 1 - i);
+	assert_int_equal(section.row_groups[DIMENSION_BYTES].left_out,
+			 ROWS - 1 - 3); /* 0 is hidden */
+	report_section_deinit(&section);
 	view_deinit(&view);
 	snapshot_destroy(s);
 }
@@ -175,17 +177,17 @@ static void check_shares(uint64_t before, uint64_t after_a, uint64_t after_b, ui
 					 : rows[i].change.share == share);
 	}
 	for (size_t o = 0; o < 6; o++) {
-		struct part part = { .section = SECTION_PRIMARY };
+		struct report_section section = { .id = SECTION_PRIMARY };
 
 		for (size_t i = 0; i < 3; i++)
-			assert_true(part_add(&part, &view, true, rows[orders[o][i]]));
-		part_finish(&part, &view);
+			assert_true(report_section_add(&section, &view, true, rows[orders[o][i]]));
+		report_section_finish(&section, &view);
 		for (size_t i = 0; i < 3; i++)
-			text[i] = part.blocks[0].items[i].group->bytes[0];
+			text[i] = section.row_groups[0].items[i].group->bytes[0];
 		if (!o)
 			strcpy(first, text);
 		assert_string_equal(text, first);
-		part_deinit(&part);
+		report_section_deinit(&section);
 	}
 	view_deinit(&view);
 	snapshot_destroy(s);
@@ -307,7 +309,7 @@ TEST(groups_by_what_is_not_shown)
 	comparison_run(&c);
 	/* "c" and "b" have no row to show. */
 	expect_rows(&c, SECTION_PRIMARY, "a.run_time_ns d.run_time_ns");
-	assert_int_equal(c.sheet->parts[SECTION_PRIMARY].groups_left_out, 1);
+	assert_int_equal(c.report->sections[SECTION_PRIMARY].groups_left_out, 1);
 	grow(&c, 1, "a", METRIC_timeslices, 1, 1);   /* 2 ns less 1 ns: +1 */
 	grow(&c, 4, "d", METRIC_timeslices, 1, 100); /* 2 ns less 1 ns, too */
 	grow(&c, 5, "e", METRIC_timeslices, 1, 1);
@@ -315,7 +317,7 @@ TEST(groups_by_what_is_not_shown)
 	c.view.sort[0].metric = METRIC_COUNT + DERIVED_ID_avg_slice_ns;
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "e.run_time_ns e.minflt a.run_time_ns");
-	assert_int_equal(c.sheet->parts[SECTION_PRIMARY].groups_left_out, 1);
+	assert_int_equal(c.report->sections[SECTION_PRIMARY].groups_left_out, 1);
 	comparison_end(&c);
 }
 
@@ -339,7 +341,7 @@ TEST(groups_of_one_snapshot)
 	c.view.limit = 2;
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "a.run_time_ns a.wchar b.wchar");
-	assert_int_equal(c.sheet->parts[SECTION_PRIMARY].groups_left_out, 3);
+	assert_int_equal(c.report->sections[SECTION_PRIMARY].groups_left_out, 3);
 	comparison_end(&c);
 }
 

@@ -3,7 +3,7 @@
  * What holds of any two snapshots, tried on pairs that are drawn from a fixed seed: threads that
  * live on, move, change their names, end and begin, and whose number is used again.
  */
-#include "compare/sheet.h"
+#include "compare/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -179,14 +179,15 @@ static void check_self(struct comparison *c, enum axis_id axis)
 	for (int window = 0; window < 2; window++) {
 		c->view.window = window;
 		comparison_run(c);
-		assert_int_equal(c->sheet->only_before.count, 0);
-		assert_int_equal(c->sheet->only_after.count, 0);
+		assert_int_equal(c->report->only_before.count, 0);
+		assert_int_equal(c->report->only_after.count, 0);
 		for (enum section s = 0; s < SECTION_COUNT; s++) {
-			for (size_t b = 0; b < BLOCK_COUNT; b++) {
-				const struct block *block = &c->sheet->parts[s].blocks[b];
+			for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
+				const struct row_group *group =
+					&c->report->sections[s].row_groups[b];
 
-				for (size_t i = 0; i < block->count; i++) {
-					const struct row *row = &block->items[i];
+				for (size_t i = 0; i < group->count; i++) {
+					const struct row *row = &group->items[i];
 					bool quotient = window && measure_is_derived(row->measure);
 
 					assert_true(quotient || !row->change.differs);
@@ -237,11 +238,11 @@ static int by_group(const void *a, const void *b)
 static void keep_rows(const struct comparison *c, struct keeps *keeps)
 {
 	for (enum section s = 0; s < SECTION_COUNT; s++) {
-		for (size_t b = 0; b < BLOCK_COUNT; b++) {
-			const struct block *block = &c->sheet->parts[s].blocks[b];
+		for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
+			const struct row_group *group = &c->report->sections[s].row_groups[b];
 
-			for (size_t i = 0; i < block->count; i++) {
-				const struct row *row = &block->items[i];
+			for (size_t i = 0; i < group->count; i++) {
+				const struct row *row = &group->items[i];
 				struct kept kept = { .measure = row->measure->number,
 						     .change = row->change,
 						     .before = row->threads_before,
@@ -265,8 +266,8 @@ static void check_swapped(struct comparison *c, enum axis_id axis)
 	comparison_run(c);
 	assert_int_equal(c->sides.renamed.count, 0);
 	keep_rows(c, &x);
-	before = strdup(alones_text(c, &c->sheet->only_before));
-	after = strdup(alones_text(c, &c->sheet->only_after));
+	before = strdup(unmatched_text(c, &c->report->only_before));
+	after = strdup(unmatched_text(c, &c->report->only_after));
 	comparison_swap(c);
 	comparison_run(c);
 	keep_rows(c, &y);
@@ -283,8 +284,8 @@ static void check_swapped(struct comparison *c, enum axis_id axis)
 		assert_true(p->delta == -q->delta);
 		assert_true(p->twice == -q->twice);
 	}
-	assert_string_equal(alones_text(c, &c->sheet->only_before), after);
-	assert_string_equal(alones_text(c, &c->sheet->only_after), before);
+	assert_string_equal(unmatched_text(c, &c->report->only_before), after);
+	assert_string_equal(unmatched_text(c, &c->report->only_after), before);
 	free(before);
 	free(after);
 	array_deinit(&x);
@@ -317,11 +318,11 @@ static void add_snapshot(totals sums, const struct ctprof_snapshot *s)
 		add_thread(sums, snapshot_thread(s, i));
 }
 
-static void add_alones(totals sums, const struct alones *alones)
+static void add_unmatched(totals sums, const struct unmatched *unmatched)
 {
-	for (size_t i = 0; i < alones->count; i++)
-		for (size_t t = 0; t < alones->items[i].group->count; t++)
-			add_thread(sums, alones->items[i].group->threads[t]);
+	for (size_t i = 0; i < unmatched->count; i++)
+		for (size_t t = 0; t < unmatched->items[i].group->count; t++)
+			add_thread(sums, unmatched->items[i].group->threads[t]);
 }
 
 typedef void on_row(void *context, enum metric_id id, const struct row *row);
@@ -329,12 +330,12 @@ typedef void on_row(void *context, enum metric_id id, const struct row *row);
 /* Visit the rows of metrics that are sums. */
 static void each_sum(const struct comparison *c, on_row *visit, void *context)
 {
-	for (size_t n = 0; n < 2 * BLOCK_COUNT; n++) {
+	for (size_t n = 0; n < 2 * ROW_GROUP_COUNT; n++) {
 		enum section section = n % 2 ? SECTION_PRIMARY : SECTION_THREAD_STATES;
-		const struct block *block = &c->sheet->parts[section].blocks[n / 2];
+		const struct row_group *group = &c->report->sections[section].row_groups[n / 2];
 
-		for (size_t i = 0; i < block->count; i++) {
-			const struct row *row = &block->items[i];
+		for (size_t i = 0; i < group->count; i++) {
+			const struct row *row = &group->items[i];
 			const struct metric *metric = row->measure->metric;
 
 			if (metric && metric->family == FAMILY_SUM)
@@ -374,16 +375,16 @@ static void check_partition(struct comparison *c, enum axis_id axis)
 	add_snapshot(host.before, c->before[0]);
 	add_snapshot(host.after, c->after[0]);
 	each_sum(c, add_values, &groups);
-	add_alones(groups.before, &c->sheet->only_before);
-	add_alones(groups.after, &c->sheet->only_after);
+	add_unmatched(groups.before, &c->report->only_before);
+	add_unmatched(groups.after, &c->report->only_after);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++) {
 		assert_true(groups.before[i] == host.before[i]);
 		assert_true(groups.after[i] == host.after[i]);
 	}
-	for (size_t i = 0; i < c->sheet->only_before.count; i++)
-		groups.threads_before += c->sheet->only_before.items[i].group->count;
-	for (size_t i = 0; i < c->sheet->only_after.count; i++)
-		groups.threads_after += c->sheet->only_after.items[i].group->count;
+	for (size_t i = 0; i < c->report->only_before.count; i++)
+		groups.threads_before += c->report->only_before.items[i].group->count;
+	for (size_t i = 0; i < c->report->only_after.count; i++)
+		groups.threads_after += c->report->only_after.items[i].group->count;
 	assert_int_equal(groups.threads_before, c->before[0]->threads.count);
 	assert_int_equal(groups.threads_after, c->after[0]->threads.count);
 }
@@ -414,10 +415,10 @@ static void check_window(struct comparison *c, enum axis_id axis)
 	(void)axis;
 	c->view.window = true;
 	comparison_run(c);
-	assert_int_equal(c->sheet->strangers, 0);
+	assert_int_equal(c->report->strangers, 0);
 	each_sum(c, add_delta, found);
-	add_alones(born, &c->sheet->only_after);
-	add_alones(gone, &c->sheet->only_before);
+	add_unmatched(born, &c->report->only_after);
+	add_unmatched(gone, &c->report->only_before);
 	add_snapshot(before, c->before[0]);
 	add_snapshot(after, c->after[0]);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
@@ -461,7 +462,7 @@ static void check_shares(struct comparison *c, enum axis_id axis)
 	(void)axis;
 	c->view.shares = true;
 	comparison_run(c);
-	assert_int_equal(c->sheet->only_before.count + c->sheet->only_after.count, 0);
+	assert_int_equal(c->report->only_before.count + c->report->only_after.count, 0);
 	add_snapshot(host.before, c->before[0]);
 	add_snapshot(host.after, c->after[0]);
 	each_sum(c, add_share, &shares);

@@ -93,11 +93,11 @@ TEST(a_renamed_cgroup_is_one_group)
 	fill(c.after[0], "/k/new", 0, 10);
 	run_all(&c);
 	assert_string_equal(pair_text(&c, 0), "/k/old is /k/new 10/10");
-	assert_int_equal(c.sheet->shared, 10);
+	assert_int_equal(c.report->shared, 10);
 	assert_string_equal(c.sides.keys.items[c.sides.by_name[0]].label->bytes,
 			    "/k/old [renamed: new] > p > kindgg");
-	assert_int_equal(c.sheet->only_before.count, 0);
-	assert_int_equal(c.sheet->only_after.count, 0);
+	assert_int_equal(c.report->only_before.count, 0);
+	assert_int_equal(c.report->only_after.count, 0);
 	comparison_end(&c);
 }
 
@@ -142,7 +142,7 @@ TEST(cgroups_of_both_sides_are_not_renamed)
 	fill(c.after[0], "/new", 0, 10);
 	run_all(&c);
 	assert_int_equal(c.sides.renamed.count, 0);
-	assert_int_equal(c.sheet->only_after.count, 10);
+	assert_int_equal(c.report->only_after.count, 10);
 	comparison_end(&c);
 }
 
@@ -156,7 +156,7 @@ TEST(only_on_the_axis_all)
 	c.view.axis = &group_axes[AXIS_CGROUP];
 	comparison_run(&c);
 	assert_int_equal(c.sides.renamed.count, 0);
-	assert_string_equal(alones_text(&c, &c.sheet->only_before), "/old");
+	assert_string_equal(unmatched_text(&c, &c.report->only_before), "/old");
 	comparison_end(&c);
 }
 
@@ -173,7 +173,7 @@ TEST(the_best_match_counts)
 	run_all(&c);
 	assert_int_equal(c.sides.renamed.count, 1);
 	assert_string_equal(pair_text(&c, 0), "/b is /new 19/20");
-	assert_int_equal(c.sheet->only_before.count, 20); /* all of "/a" */
+	assert_int_equal(c.report->only_before.count, 20); /* all of "/a" */
 	comparison_end(&c);
 }
 
@@ -239,7 +239,7 @@ TEST(several_candidates_of_one_baseline)
 	assert_string_equal(pair_text(&c, 0), "/old is /new-a 10/11");
 	assert_string_equal(pair_text(&c, 1), "/old is /new-b 10/10");
 	expect_delta(&c, SECTION_PRIMARY, "/old [renamed: new-a] > p > kindgg", "thread_count", 1);
-	assert_int_equal(c.sheet->only_after.count, 1); /* the eleventh kind */
+	assert_int_equal(c.report->only_after.count, 1); /* the eleventh kind */
 	comparison_end(&c);
 }
 
@@ -302,8 +302,8 @@ TEST(there_is_a_limit)
 	run_all(&c);
 	assert_int_equal(c.sides.renamed.not_looked_at, 2);
 	assert_int_equal(c.sides.renamed.count, RENAMED_CGROUPS_MOST);
-	assert_int_equal(c.sheet->notes.count, 1);
-	assert_non_null(strstr(c.sheet->notes.items[0], "1024"));
+	assert_int_equal(c.report->notes.count, 1);
+	assert_non_null(strstr(c.report->notes.items[0], "1024"));
 	comparison_end(&c);
 }
 

@@ -184,21 +184,21 @@ TEST(groups_by_name)
 	choose(&c.view.match, "nginx*");
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "nginx.wchar nginx: worker.wchar");
-	assert_int_equal(c.sheet->matching, 2);
-	assert_int_equal(c.sheet->only_after.count, 0);
+	assert_int_equal(c.report->matching, 2);
+	assert_int_equal(c.report->only_after.count, 0);
 	choose(&c.view.match, "?sh");
 	comparison_run(&c);
-	assert_string_equal(alones_text(&c, &c.sheet->only_before), "csh");
-	assert_string_equal(alones_text(&c, &c.sheet->only_after), "zsh");
-	assert_int_equal(c.sheet->matching, 4);
-	assert_int_equal(c.sheet->shared, 2);
+	assert_string_equal(unmatched_text(&c, &c.report->only_before), "csh");
+	assert_string_equal(unmatched_text(&c, &c.report->only_after), "zsh");
+	assert_int_equal(c.report->matching, 4);
+	assert_int_equal(c.report->shared, 2);
 	choose(&c.view.not_match, "*: *");
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "nginx.wchar");
 	choose(&c.view.not_match, "*");
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "");
-	assert_int_equal(c.sheet->matching, 0);
+	assert_int_equal(c.report->matching, 0);
 	comparison_end(&c);
 }
 
@@ -220,13 +220,13 @@ TEST(sections_of_threads)
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "a.cpu_delay_total_ns | a.cpu_delay_count");
 	expect_rows(&c, SECTION_DERIVED, "a.total_offcpu_delay_ns a.avg_cpu_delay_ns");
-	assert_true(sheet_has_part(c.sheet, SECTION_PRIMARY));
-	assert_false(sheet_has_part(c.sheet, SECTION_TASKSTATS_DELAY));
+	assert_true(report_has_section(c.report, SECTION_PRIMARY));
+	assert_false(report_has_section(c.report, SECTION_TASKSTATS_DELAY));
 	c.view.sections = 1u << SECTION_PRIMARY;
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "a.wait_sum | a.wchar | a.thread_count a.wait_count");
 	expect_rows(&c, SECTION_DERIVED, "");
-	assert_false(sheet_has_part(c.sheet, SECTION_DERIVED));
+	assert_false(report_has_section(c.report, SECTION_DERIVED));
 	c.view.sections = 1u << SECTION_DERIVED;
 	comparison_run(&c);
 	expect_rows(&c, SECTION_PRIMARY, "");
@@ -245,11 +245,11 @@ TEST(all_rows_of_taskstats)
 	c.view.sections_named = c.view.all_rows = true;
 	c.view.sections = 1u << SECTION_TASKSTATS_DELAY;
 	comparison_run(&c);
-	assert_int_equal(part_rows(&c.sheet->parts[SECTION_PRIMARY]), 34);
-	assert_int_equal(part_rows(&c.sheet->parts[SECTION_DERIVED]), 9);
+	assert_int_equal(report_section_rows(&c.report->sections[SECTION_PRIMARY]), 34);
+	assert_int_equal(report_section_rows(&c.report->sections[SECTION_DERIVED]), 9);
 	c.view.sections = SECTIONS_ALL;
 	comparison_run(&c);
-	assert_int_equal(part_rows(&c.sheet->parts[SECTION_DERIVED]), 17);
+	assert_int_equal(report_section_rows(&c.report->sections[SECTION_DERIVED]), 17);
 	comparison_end(&c);
 }
 
@@ -327,18 +327,18 @@ TEST(empty_snapshots)
 	for (enum axis_id axis = 0; axis < GROUP_AXIS_COUNT; axis++) {
 		c.view.axis = &group_axes[axis];
 		comparison_run(&c);
-		assert_int_equal(c.sheet->matching, 0);
-		assert_int_equal(part_rows(&c.sheet->parts[SECTION_PRIMARY]), 0);
-		assert_int_equal(c.sheet->only_before.count + c.sheet->only_after.count, 0);
+		assert_int_equal(c.report->matching, 0);
+		assert_int_equal(report_section_rows(&c.report->sections[SECTION_PRIMARY]), 0);
+		assert_int_equal(c.report->only_before.count + c.report->only_after.count, 0);
 	}
 	build_number(live(c.after[0], 1, 1, 10, "a"), METRIC_run_time_ns, 5);
 	for (enum axis_id axis = 0; axis < GROUP_AXIS_COUNT; axis++) {
 		c.view.axis = &group_axes[axis];
 		comparison_run(&c);
-		assert_int_equal(c.sheet->matching, 1);
-		assert_int_equal(c.sheet->shared, 0);
-		assert_int_equal(part_rows(&c.sheet->parts[SECTION_PRIMARY]), 0);
-		assert_int_equal(c.sheet->only_after.count, 1);
+		assert_int_equal(c.report->matching, 1);
+		assert_int_equal(c.report->shared, 0);
+		assert_int_equal(report_section_rows(&c.report->sections[SECTION_PRIMARY]), 0);
+		assert_int_equal(c.report->only_after.count, 1);
 	}
 	comparison_end(&c);
 }

@@ -230,9 +230,9 @@ TEST(neither_the_unit_nor_the_origin_matters)
 TEST(false_alarms_are_as_rare_as_p_says)
 {
 	uint64_t seed = 1;
-	unsigned alarms = 0, trials = 20000;
+	unsigned alarms = 0, repeats = 20000;
 
-	for (unsigned i = 0; i < trials; i++) {
+	for (unsigned i = 0; i < repeats; i++) {
 		struct sample a = { 0 }, b = { 0 };
 
 		for (int j = 0; j < 8; j++)
@@ -241,7 +241,7 @@ TEST(false_alarms_are_as_rare_as_p_says)
 			sample_add(&b, uniform(&seed) + uniform(&seed) + uniform(&seed));
 		alarms += welch_p(&a, &b) < .05;
 	}
-	near((double)alarms / trials, .05, .01);
+	near((double)alarms / repeats, .05, .01);
 }
 
 TEST(fewer_than_two_values_say_nothing)

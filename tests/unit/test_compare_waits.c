@@ -32,15 +32,15 @@ static void waits(struct comparison *c, const char *name, uint64_t booked_before
 
 static const char *only_note(const struct comparison *c)
 {
-	assert_int_equal(c->sheet->notes.count, 1);
-	return c->sheet->notes.items[0];
+	assert_int_equal(c->report->notes.count, 1);
+	return c->report->notes.items[0];
 }
 
 /* Several captures have notes of their own, too. */
 static bool has_note(const struct comparison *c, const char *words)
 {
-	for (size_t i = 0; i < c->sheet->notes.count; i++)
-		if (strstr(c->sheet->notes.items[i], words))
+	for (size_t i = 0; i < c->report->notes.count; i++)
+		if (strstr(c->report->notes.items[i], words))
 			return true;
 	return false;
 }
@@ -223,7 +223,7 @@ TEST(neither_side_with_them)
 	grow(&c, 10, "p", WAIT, 100, 107);
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "p", "wait_time_ns", 7);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	comparison_end(&c);
 }
 
@@ -243,13 +243,13 @@ TEST(each_total_by_itself)
 	expect_delta(&c, SECTION_PRIMARY, "p", "wait_time_ns", 7);
 	expect_delta(&c, SECTION_PRIMARY, "p", "block_sum", 1);
 	expect_delta(&c, SECTION_PRIMARY, "p", "blkio_delay_total_ns", 100);
-	assert_int_equal(c.sheet->notes.count, 3);
+	assert_int_equal(c.report->notes.count, 3);
 	assert_string_equal(
-		c.sheet->notes.items[0],
+		c.report->notes.items[0],
 		"waits in progress are counted in blkio_delay_total_ns (--completed-only leaves "
 		"them out)");
-	assert_non_null(strstr(c.sheet->notes.items[1], "left out of wait_time_ns: before"));
-	assert_non_null(strstr(c.sheet->notes.items[2], "left out of block_sum: after"));
+	assert_non_null(strstr(c.report->notes.items[1], "left out of wait_time_ns: before"));
+	assert_non_null(strstr(c.report->notes.items[2], "left out of block_sum: after"));
 	comparison_end(&c);
 }
 
@@ -302,20 +302,20 @@ TEST(what_is_said_is_about_what_is_shown)
 	waits(&c, "p", 1, 1, 2, 2);
 	only_metrics(&c, METRIC_minflt, -1);
 	comparison_run(&c);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	only_metrics(&c, METRIC_COUNT + DERIVED_ID_cpu_efficiency, -1);
 	comparison_run(&c);
 	assert_non_null(strstr(only_note(&c), "are counted in wait_time_ns "));
 	only_metrics(&c, METRIC_COUNT + DERIVED_ID_avg_cpu_delay_ns, -1);
 	comparison_run(&c);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	only_metrics(&c, WAIT, -1);
 	c.view.completed_only = true;
 	comparison_run(&c);
 	assert_non_null(strstr(only_note(&c), "left out of wait_time_ns: --completed-only"));
 	c.view.sections = 1u << SECTION_DERIVED;
 	comparison_run(&c);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	comparison_end(&c);
 }
 
@@ -416,12 +416,12 @@ TEST(conditions_are_of_the_same_totals)
 
 	begin(&c);
 	waits(&c, "p", 0, 984, 990, 0);
-	comparison_judge(&c, "wait_time_ns > 10ns");
+	comparison_conditions(&c, "wait_time_ns > 10ns");
 	comparison_run(&c);
-	assert_int_equal(c.sheet->findings.items[0].verdict, VERDICT_HOLDS);
+	assert_int_equal(c.report->results.items[0].verdict, VERDICT_HOLDS);
 	c.view.completed_only = true;
 	comparison_run(&c);
-	assert_int_equal(c.sheet->findings.items[0].verdict, VERDICT_BROKEN);
+	assert_int_equal(c.report->results.items[0].verdict, VERDICT_BROKEN);
 	comparison_end(&c);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Windows, rates, and totals divided by age or CPU time.
  */
-#include "compare/sheet.h"
+#include "compare/report.h"
 
 #include "unit/compare_scene.h"
 
@@ -21,7 +21,7 @@ TEST(only_threads_that_both_have)
 	build_number(live(c.after[0], 1, 3, SCENE_UPTIME, "a"), RUN, 7); /* begins */
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "a", "run_time_ns", 137 - 1100);
-	assert_int_equal(c.sheet->only_before.count, 0);
+	assert_int_equal(c.report->only_before.count, 0);
 
 	c.view.window = true;
 	comparison_run(&c);
@@ -29,11 +29,11 @@ TEST(only_threads_that_both_have)
 	expect_whole(&row_of(&c, SECTION_PRIMARY, "a", "run_time_ns")->before, 100);
 	assert_int_equal(row_of(&c, SECTION_PRIMARY, "a", "run_time_ns")->threads_before, 1);
 	assert_int_equal(row_of(&c, SECTION_PRIMARY, "a", "run_time_ns")->threads_after, 1);
-	assert_string_equal(alones_text(&c, &c.sheet->only_before), "a");
-	assert_true(c.sheet->only_before.items[0].rank == 1000);
-	assert_int_equal(c.sheet->only_before.items[0].group->count, 1);
-	assert_string_equal(alones_text(&c, &c.sheet->only_after), "a");
-	assert_true(c.sheet->only_after.items[0].rank == 7);
+	assert_string_equal(unmatched_text(&c, &c.report->only_before), "a");
+	assert_true(c.report->only_before.items[0].rank == 1000);
+	assert_int_equal(c.report->only_before.items[0].group->count, 1);
+	assert_string_equal(unmatched_text(&c, &c.report->only_after), "a");
+	assert_true(c.report->only_after.items[0].rank == 7);
 	comparison_end(&c);
 }
 
@@ -47,10 +47,10 @@ TEST(a_number_used_again)
 	build_number(live(c.after[0], 1, 1, SCENE_UPTIME + 1, "a"), RUN, 5);
 	c.view.window = true;
 	comparison_run(&c);
-	assert_int_equal(c.sheet->shared, 0);
-	assert_int_equal(part_rows(&c.sheet->parts[SECTION_PRIMARY]), 0);
-	assert_true(c.sheet->only_before.items[0].rank == 100);
-	assert_true(c.sheet->only_after.items[0].rank == 5);
+	assert_int_equal(c.report->shared, 0);
+	assert_int_equal(report_section_rows(&c.report->sections[SECTION_PRIMARY]), 0);
+	assert_true(c.report->only_before.items[0].rank == 100);
+	assert_true(c.report->only_after.items[0].rank == 5);
 	comparison_end(&c);
 }
 
@@ -68,7 +68,7 @@ TEST(moved_and_renamed_threads)
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "make", "run_time_ns", 50);
 	expect_no_row(&c, SECTION_PRIMARY, "sh", "run_time_ns");
-	assert_int_equal(c.sheet->only_before.count, 0);
+	assert_int_equal(c.report->only_before.count, 0);
 	c.view.axis = &group_axes[AXIS_CGROUP];
 	comparison_run(&c);
 	expect_delta(&c, SECTION_PRIMARY, "/new", "run_time_ns", 50);
@@ -91,15 +91,16 @@ TEST(births_and_deaths_in_their_order)
 	build_number(live(c.after[0], 12, 12, SCENE_UPTIME, "a"), RUN, 3);
 	c.view.window = true;
 	comparison_run(&c);
-	assert_string_equal(alones_text(&c, &c.sheet->only_before), "long mid short unmeasured");
-	assert_string_equal(alones_text(&c, &c.sheet->only_after), "a b"); /* equals by name */
-	assert_true(metric_set_has(&c.sheet->only_before.measured, RUN));
-	assert_false(metric_set_has(&c.sheet->only_before.measured, METRIC_majflt));
+	assert_string_equal(unmatched_text(&c, &c.report->only_before),
+			    "long mid short unmeasured");
+	assert_string_equal(unmatched_text(&c, &c.report->only_after), "a b"); /* equals by name */
+	assert_true(metric_set_has(&c.report->only_before.measured, RUN));
+	assert_false(metric_set_has(&c.report->only_before.measured, METRIC_majflt));
 	c.view.limit = 2;
 	comparison_run(&c);
-	assert_string_equal(alones_text(&c, &c.sheet->only_before), "long mid");
-	assert_int_equal(c.sheet->only_before.left_out, 2);
-	assert_int_equal(c.sheet->only_after.left_out, 0);
+	assert_string_equal(unmatched_text(&c, &c.report->only_before), "long mid");
+	assert_int_equal(c.report->only_before.left_out, 2);
+	assert_int_equal(c.report->only_after.left_out, 0);
 	comparison_end(&c);
 }
 
@@ -118,20 +119,20 @@ TEST(strangers)
 	snapshot_thread(c.after[0], 4)->start_time_clock_ticks.measured = false;
 	/* Not in a window, it is a thread like others. */
 	comparison_run(&c);
-	assert_int_equal(c.sheet->strangers, 0);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->strangers, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	expect_delta(&c, SECTION_PRIMARY, "a", "run_time_ns", 1030);
-	assert_string_equal(alones_text(&c, &c.sheet->only_after), "old young unknown");
+	assert_string_equal(unmatched_text(&c, &c.report->only_after), "old young unknown");
 
 	c.view.window = true;
 	for (int births = 0; births < 2; births++) {
 		c.view.births = births;
 		comparison_run(&c);
-		assert_int_equal(c.sheet->strangers, 2);
-		assert_int_equal(c.sheet->notes.count, 1);
-		assert_non_null(strstr(c.sheet->notes.items[0], "2 threads of the candidate"));
+		assert_int_equal(c.report->strangers, 2);
+		assert_int_equal(c.report->notes.count, 1);
+		assert_non_null(strstr(c.report->notes.items[0], "2 threads of the candidate"));
 		expect_delta(&c, SECTION_PRIMARY, "a", "run_time_ns", 30);
-		assert_string_equal(alones_text(&c, &c.sheet->only_after), "young unknown");
+		assert_string_equal(unmatched_text(&c, &c.report->only_after), "young unknown");
 		expect_no_row(&c, SECTION_PRIMARY, "old", "run_time_ns");
 	}
 	expect_delta(&c, SECTION_PRIMARY, "young", "run_time_ns", 7);
@@ -148,12 +149,12 @@ TEST(no_strangers_without_an_uptime)
 	c.view.window = true;
 	c.before[0]->host->uptime_clock_ticks.measured = false;
 	comparison_run(&c);
-	assert_int_equal(c.sheet->strangers, 0);
-	assert_string_equal(alones_text(&c, &c.sheet->only_after), "old");
+	assert_int_equal(c.report->strangers, 0);
+	assert_string_equal(unmatched_text(&c, &c.report->only_after), "old");
 	c.before[0]->host = NULL;
 	comparison_run(&c);
-	assert_int_equal(c.sheet->strangers, 0);
-	assert_string_equal(alones_text(&c, &c.sheet->only_after), "old");
+	assert_int_equal(c.report->strangers, 0);
+	assert_string_equal(unmatched_text(&c, &c.report->only_after), "old");
 	comparison_end(&c);
 }
 
@@ -236,7 +237,7 @@ TEST(different_boots_are_refused)
 	comparison_begin(&c);
 	build_host(c.after[0], "another", 500);
 	comparison_run(&c);
-	assert_int_equal(c.sheet->boots, BOOTS_DIFFERENT);
+	assert_int_equal(c.report->boots, BOOTS_DIFFERENT);
 	c.view.window = true;
 	check_refusals(&c, "--window");
 	c.view.window = false;
@@ -271,11 +272,11 @@ TEST(unknown_boots_are_not_refused)
 	build_host(c.after[0], NULL, 500);
 	c.view.window = true;
 	comparison_run(&c);
-	assert_int_equal(c.sheet->boots, BOOTS_UNKNOWN);
+	assert_int_equal(c.report->boots, BOOTS_UNKNOWN);
 	c.after[0]->host = NULL;
 	c.view.axis = &group_axes[AXIS_THREAD];
 	comparison_run(&c);
-	assert_int_equal(c.sheet->boots, BOOTS_UNKNOWN);
+	assert_int_equal(c.report->boots, BOOTS_UNKNOWN);
 	comparison_end(&c);
 }
 
@@ -296,7 +297,7 @@ TEST(changes_per_second)
 	build_number(t, METRIC_wait_max, 9);
 	c.view.rate = true;
 	comparison_run(&c);
-	expect_real(c.sheet->elapsed_s, 10);
+	expect_real(c.report->elapsed_s, 10);
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
 	assert_true(row->change.has_delta && row->change.real);
 	expect_real(row->change.delta, 2.5);
@@ -306,7 +307,7 @@ TEST(changes_per_second)
 	/* The older one as the candidate: what swapping does to every delta. */
 	comparison_swap(&c);
 	comparison_run(&c);
-	expect_real(c.sheet->elapsed_s, -10);
+	expect_real(c.report->elapsed_s, -10);
 	expect_real(row_of(&c, SECTION_PRIMARY, "a", "wchar")->change.delta, -2.5);
 	comparison_end(&c);
 }
@@ -387,7 +388,7 @@ TEST(per_second_of_age)
 	assert_null(row->measure->per);
 	expect_whole(&row->after, 2);
 	expect_delta(&c, SECTION_PRIMARY, "a", "thread_count", 0);
-	assert_int_equal(c.sheet->notes.count, 0);
+	assert_int_equal(c.report->notes.count, 0);
 	comparison_end(&c);
 }
 
@@ -404,7 +405,7 @@ TEST(per_second_of_age_without_an_uptime)
 	c.view.normalize = NORMALIZE_AGE;
 	comparison_run(&c);
 	expect_real(row_of(&c, SECTION_PRIMARY, "a", "wchar")->before.real, 20);
-	assert_int_equal(c.sheet->notes.count, 1);
+	assert_int_equal(c.report->notes.count, 1);
 	comparison_end(&c);
 }
 

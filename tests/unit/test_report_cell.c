@@ -541,11 +541,11 @@ TEST(shares_of_the_host)
 TEST(means)
 {
 	const struct measure measure = measure_of(METRIC_run_time_ns);
-	const struct certainty certainty = { 5, 5, 2000000, 250, 0.01 };
+	const struct significance significance = { 5, 5, 2000000, 250, 0.01 };
 	const struct row row = { .measure = &measure,
 				 .before = is(12345678),
 				 .after = is(1500),
-				 .certainty = &certainty };
+				 .significance = &significance };
 	char buffer[CELL_MAX];
 
 	assert_string_equal(cell_before(buffer, &row), "12.346ms ±2.000ms");
@@ -561,15 +561,15 @@ TEST(probabilities)
 		{ 0, "<0.001" },     { 0.0009999, "<0.001" }, { 0.001, "0.001" }, { 0.05, "0.050" },
 		{ 0.4996, "0.500" }, { 1, "1.000" },          { 2, "-" },
 	};
-	struct certainty certainty = { 0 };
-	struct row row = { .certainty = &certainty };
+	struct significance significance = { 0 };
+	struct row row = { .significance = &significance };
 	char buffer[CELL_MAX];
 
 	for (size_t i = 0; i < array_length(rows); i++) {
-		certainty.p = rows[i].p;
+		significance.p = rows[i].p;
 		assert_string_equal(cell_probability(buffer, &row), rows[i].text);
 	}
-	row.certainty = NULL;
+	row.significance = NULL;
 	assert_string_equal(cell_probability(buffer, &row), "-");
 }
 

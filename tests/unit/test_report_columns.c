@@ -4,13 +4,13 @@
 #include "unit/build.h"
 
 static struct view view;
-static struct sheet sheet;
+static struct report report;
 
 static int setup(void **state)
 {
 	(void)state;
 	view_init(&view);
-	sheet = (struct sheet){ .view = &view, .comparing = true };
+	report = (struct report){ .view = &view, .comparing = true };
 	return 0;
 }
 
@@ -37,7 +37,7 @@ static const char *names_of(const struct columns *columns)
 
 static void expect_usual(enum display_format format, const char *expected)
 {
-	struct columns columns = columns_usual(&sheet, format);
+	struct columns columns = columns_usual(&report, format);
 
 	assert_string_equal(names_of(&columns), expected);
 }
@@ -58,7 +58,7 @@ TEST(every_display_format)
 
 TEST(one_snapshot_has_a_value)
 {
-	sheet.comparing = false;
+	report.comparing = false;
 	for (enum display_format f = 0; f < DISPLAY_FORMAT_COUNT; f++)
 		expect_usual(f, "group threads metric value");
 }
@@ -67,7 +67,7 @@ TEST(what_was_asked_for_stands_last)
 {
 	view.shares = true;
 	expect_usual(FORMAT_DELTA_ONLY, "group threads metric delta % share");
-	sheet.trial = true;
+	report.repeated = true;
 	expect_usual(FORMAT_DELTA_ONLY, "group threads metric delta % share p");
 	view.shares = false;
 	expect_usual(FORMAT_FULL, "group threads metric baseline candidate delta % p");
@@ -120,18 +120,18 @@ TEST(columns_that_mean_something_in_a_section)
 
 TEST(headings)
 {
-	assert_string_equal(column_heading(&sheet, SECTION_PRIMARY, COLUMN_GROUP), "process");
+	assert_string_equal(column_heading(&report, SECTION_PRIMARY, COLUMN_GROUP), "process");
 	view.axis = &group_axes[AXIS_ALL];
-	assert_string_equal(column_heading(&sheet, SECTION_DERIVED, COLUMN_GROUP),
+	assert_string_equal(column_heading(&report, SECTION_DERIVED, COLUMN_GROUP),
 			    "cgroup > process > thread");
-	assert_string_equal(column_heading(&sheet, SECTION_PRESSURE, COLUMN_GROUP), "cgroup");
-	assert_string_equal(column_heading(&sheet, SECTION_SMAPS_ROLLUP, COLUMN_GROUP),
+	assert_string_equal(column_heading(&report, SECTION_PRESSURE, COLUMN_GROUP), "cgroup");
+	assert_string_equal(column_heading(&report, SECTION_SMAPS_ROLLUP, COLUMN_GROUP),
 			    "cgroup > process > thread");
-	assert_string_equal(column_heading(&sheet, SECTION_HOST_COUNTERS, COLUMN_GROUP), "device");
-	assert_string_equal(column_heading(&sheet, SECTION_PRIMARY, COLUMN_DELTA), "delta");
+	assert_string_equal(column_heading(&report, SECTION_HOST_COUNTERS, COLUMN_GROUP), "device");
+	assert_string_equal(column_heading(&report, SECTION_PRIMARY, COLUMN_DELTA), "delta");
 	view.rate = true;
-	assert_string_equal(column_heading(&sheet, SECTION_PRIMARY, COLUMN_DELTA), "delta/s");
-	assert_string_equal(column_heading(&sheet, SECTION_PRIMARY, COLUMN_PERCENT), "%");
+	assert_string_equal(column_heading(&report, SECTION_PRIMARY, COLUMN_DELTA), "delta/s");
+	assert_string_equal(column_heading(&report, SECTION_PRIMARY, COLUMN_PERCENT), "%");
 }
 
 /* --- cells --- */
@@ -145,13 +145,13 @@ static void expect_text_of(const struct row *row, enum column column, const char
 {
 	char buffer[CELL_MAX];
 
-	expect_text(column_text(buffer, &sheet, row, column), expected);
+	expect_text(column_text(buffer, &report, row, column), expected);
 }
 
 TEST(every_column_of_a_row)
 {
 	struct ctprof_snapshot *s = build_snapshot();
-	const struct certainty certainty = { .before_count = 4, .after_count = 4, .p = 0.25 };
+	const struct significance significance = { .before_count = 4, .after_count = 4, .p = 0.25 };
 	struct row row = { .measure = &run_time,
 			   .group = snapshot_name(s, TEXT("bash")),
 			   .threads_before = 1,
@@ -174,11 +174,11 @@ TEST(every_column_of_a_row)
 	expect_text_of(&row, COLUMN_SHARE, "50.0%");
 	expect_text_of(&row, COLUMN_PROBABILITY, "-");
 	expect_text_of(&row, COLUMN_TAGS, "[SCHED_INFO]");
-	row.certainty = &certainty;
+	row.significance = &significance;
 	expect_text_of(&row, COLUMN_PROBABILITY, "0.250");
 	row.threads_before = 3;
 	expect_text_of(&row, COLUMN_THREADS, "3");
-	sheet.comparing = false;
+	report.comparing = false;
 	row.threads_before = 0;
 	expect_text_of(&row, COLUMN_THREADS, "3");
 	row.group = NULL;
@@ -197,7 +197,7 @@ TEST(a_long_arrow_is_cut)
 
 	memset(text, 'x', sizeof(text) - 1);
 	row.before = row.after = datum_text(text);
-	cell = column_text(buffer, &sheet, &row, COLUMN_ARROW);
+	cell = column_text(buffer, &report, &row, COLUMN_ARROW);
 	assert_true(cell.length < CELL_MAX);
 	assert_non_null(strstr(cell.bytes, "x → x"));
 	expect_text_of(&row, COLUMN_TAGS, "");
@@ -225,7 +225,7 @@ TEST(a_long_text_is_not_cut)
 	memset(text, 'x', sizeof(text) - 1);
 	row.before = datum_text(text);
 	row.after = datum_text("short");
-	assert_int_equal(column_text(buffer, &sheet, &row, COLUMN_BASELINE).length,
+	assert_int_equal(column_text(buffer, &report, &row, COLUMN_BASELINE).length,
 			 sizeof(text) - 1);
 	expect_text_of(&row, COLUMN_CANDIDATE, "short");
 	expect_text_of(&row, COLUMN_VALUE, "short");
@@ -243,7 +243,7 @@ TEST(a_long_name_is_not_cut)
 
 	memset(text, 'x', sizeof(text));
 	row.group = snapshot_name(s, (struct text){ text, sizeof(text) });
-	assert_int_equal(column_text(buffer, &sheet, &row, COLUMN_GROUP).length, sizeof(text));
+	assert_int_equal(column_text(buffer, &report, &row, COLUMN_GROUP).length, sizeof(text));
 	snapshot_destroy(s);
 }
 

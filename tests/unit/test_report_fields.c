@@ -7,14 +7,14 @@
 #include "unit/compare_scene.h"
 
 static struct view view;
-static struct sheet sheet;
+static struct report report;
 static struct ctprof_snapshot *snapshot;
 
 static int setup(void **state)
 {
 	(void)state;
 	view_init(&view);
-	sheet = (struct sheet){ .view = &view, .comparing = true };
+	report = (struct report){ .view = &view, .comparing = true };
 	snapshot = build_snapshot();
 	return 0;
 }
@@ -32,7 +32,7 @@ static void expect_fields(const char *expected)
 	char names[512] = "";
 
 	for (enum row_field i = 0; i < ROW_FIELD_COUNT; i++) {
-		if (!row_field_is_in(&sheet, i))
+		if (!row_field_is_in(&report, i))
 			continue;
 		strcat(names, row_field_name(i));
 		strcat(names, " ");
@@ -49,12 +49,12 @@ TEST(fields_of_a_row)
 	expect_fields("section group metric unit baseline candidate delta pct share "
 		      "baseline_threads baseline_measured_threads threads measured_threads "
 		      "baseline_impossible_threads impossible_threads ");
-	sheet.trial = true;
+	report.repeated = true;
 	expect_fields("section group metric unit baseline candidate delta pct share "
 		      "baseline_spread candidate_spread baseline_values candidate_values p "
 		      "baseline_threads baseline_measured_threads threads measured_threads "
 		      "baseline_impossible_threads impossible_threads ");
-	sheet = (struct sheet){ .view = &view };
+	report = (struct report){ .view = &view };
 	view.shares = false;
 	expect_fields(
 		"section group metric unit value threads measured_threads impossible_threads ");
@@ -306,17 +306,17 @@ TEST(shares)
 
 TEST(several_captures)
 {
-	struct certainty certainty = { 4, 5, 1.5, 2.25, 0.125 };
-	struct row row = { .measure = &ns, .certainty = &certainty };
+	struct significance significance = { 4, 5, 1.5, 2.25, 0.125 };
+	struct row row = { .measure = &ns, .significance = &significance };
 
 	expect_field(&row, FIELD_ID_BASELINE_SPREAD, "1.5");
 	expect_field(&row, FIELD_ID_CANDIDATE_SPREAD, "2.25");
 	expect_field(&row, FIELD_ID_BASELINE_VALUES, "4");
 	expect_field(&row, FIELD_ID_CANDIDATE_VALUES, "5");
 	expect_field(&row, FIELD_ID_PROBABILITY, "0.125");
-	certainty.p = 2;
+	significance.p = 2;
 	expect_field(&row, FIELD_ID_PROBABILITY, "null");
-	row.certainty = NULL;
+	row.significance = NULL;
 	expect_field(&row, FIELD_ID_BASELINE_VALUES, "null");
 	expect_field(&row, FIELD_ID_PROBABILITY, "null");
 }
@@ -366,11 +366,11 @@ TEST(every_row_and_those_of_one_side)
 	struct taken taken = { 0 };
 
 	fill(&c);
-	assert_true(rows_each(c.sheet, take, &taken));
+	assert_true(rows_each(c.report, take, &taken));
 	assert_string_equal(taken.text, "primary both wchar 10 30 2;"
 					"only-baseline ended run_time_ns 7 null 2;"
 					"only-candidate began majflt null 3 1;");
-	assert_int_equal(taken.rows, 1 + 2 * ALONE_METRICS);
+	assert_int_equal(taken.rows, 1 + 2 * UNMATCHED_METRICS);
 	comparison_end(&c);
 }
 
@@ -379,10 +379,10 @@ TEST(stops_when_told)
 	struct comparison c;
 
 	fill(&c);
-	for (size_t after = 1; after <= 2 * ALONE_METRICS; after++) {
+	for (size_t after = 1; after <= 2 * UNMATCHED_METRICS; after++) {
 		struct taken taken = { .stop_after = after };
 
-		assert_false(rows_each(c.sheet, take, &taken));
+		assert_false(rows_each(c.report, take, &taken));
 		assert_int_equal(taken.rows, after);
 	}
 	comparison_end(&c);

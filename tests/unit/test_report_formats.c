@@ -77,7 +77,7 @@ static char *report_in(enum report_format format, const struct report_style *sty
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	expect_ok(report_formats[format].print(out, c.sheet, style));
+	expect_ok(report_formats[format].print(out, c.report, style));
 	fclose(out);
 	assert_int_equal(strlen(text), length);
 	return text;
@@ -497,8 +497,8 @@ TEST(kernels_are_made_visible)
 TEST(conditions_are_made_visible)
 {
 	add_process("p", 10);
-	comparison_judge(&c, "p\033*:wchar > 5B");
-	comparison_judge(&c, "p*:wchar > 5B");
+	comparison_conditions(&c, "p\033*:wchar > 5B");
+	comparison_conditions(&c, "p*:wchar > 5B");
 	comparison_run(&c);
 	for (size_t i = 0; i < array_length(for_people); i++) {
 		_cleanup_free_ char *text = report(for_people[i]);
@@ -641,7 +641,7 @@ TEST(json_says_when_it_cannot_be_written)
 	setvbuf(full, NULL, _IONBF, 0);
 	add_process("p", 1);
 	comparison_run(&c);
-	err = report_json(full, c.sheet, &(struct report_style){ 0 });
+	err = report_json(full, c.report, &(struct report_style){ 0 });
 	fclose(full);
 	expect_error(err, "cannot write");
 }

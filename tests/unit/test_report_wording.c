@@ -22,13 +22,13 @@ static int teardown(void **state)
 }
 
 /* The caller frees it. */
-static char *printed(void (*print)(FILE *out, const struct sheet *sheet))
+static char *printed(void (*print)(FILE *out, const struct report *report))
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	print(out, c.sheet);
+	print(out, c.report);
 	fclose(out);
 	return text;
 }
@@ -163,9 +163,9 @@ static void expect_nothing(const char *expected)
 {
 	comparison_run(&c);
 	if (expected)
-		assert_string_equal(wording_nothing(c.sheet), expected);
+		assert_string_equal(wording_nothing(c.report), expected);
 	else
-		assert_null(wording_nothing(c.sheet));
+		assert_null(wording_nothing(c.report));
 }
 
 TEST(why_there_are_no_rows)
@@ -192,7 +192,7 @@ TEST(why_there_are_no_rows)
 static const char *empty(enum section section)
 {
 	comparison_run(&c);
-	return wording_empty(c.sheet, section);
+	return wording_empty(c.report, section);
 }
 
 TEST(why_a_section_is_empty)
@@ -222,12 +222,12 @@ TEST(why_a_section_is_empty)
 
 /* --- groups of one side, limits, conditions --- */
 
-static void expect_alones(bool before, const char *expected)
+static void expect_unmatched(bool before, const char *expected)
 {
 	_cleanup_free_ char *text = NULL;
 
 	comparison_run(&c);
-	text = wording_alones(c.sheet, before);
+	text = wording_unmatched(c.report, before);
 	if (!expected) {
 		assert_null(text);
 		return;
@@ -238,20 +238,20 @@ static void expect_alones(bool before, const char *expected)
 
 TEST(groups_of_one_side)
 {
-	expect_alones(true, NULL);
-	expect_alones(false, NULL);
+	expect_unmatched(true, NULL);
+	expect_unmatched(false, NULL);
 	live(c.before[0], 1, 1, 5, "p");
 	live(c.after[0], 2, 2, SCENE_UPTIME, "q");
 	live(c.after[0], 3, 3, SCENE_UPTIME, "r");
 	live(c.after[0], 4, 4, SCENE_UPTIME, "s");
-	expect_alones(true, "1 group only in baseline (before):");
-	expect_alones(false, "3 groups only in candidate (after):");
+	expect_unmatched(true, "1 group only in baseline (before):");
+	expect_unmatched(false, "3 groups only in candidate (after):");
 	/* those that were cut count */
 	c.view.limit = 1;
-	expect_alones(false, "3 groups only in candidate (after):");
+	expect_unmatched(false, "3 groups only in candidate (after):");
 	c.view.window = true;
-	expect_alones(true, "1 group of threads that ended in between:");
-	expect_alones(false, "3 groups of threads that began in between:");
+	expect_unmatched(true, "1 group of threads that ended in between:");
+	expect_unmatched(false, "3 groups of threads that began in between:");
 }
 
 TEST(what_was_left_out)
@@ -264,7 +264,7 @@ TEST(what_was_left_out)
 }
 
 /* Whatever it says, it names the condition and counts rightly. */
-TEST(findings)
+TEST(results)
 {
 	static const char *const expected[] = { "of 2 groups", "1 row", "in 1 of 2 groups",
 						"no such group" };
@@ -280,16 +280,16 @@ TEST(findings)
 		build_number(before, METRIC_rchar, 0);
 		build_number(after, METRIC_rchar, 0);
 	}
-	comparison_judge(&c, "wchar > 5B");
-	comparison_judge(&c, "wchar >= 2B");
-	comparison_judge(&c, "rchar > 5B");
-	comparison_judge(&c, "x*:wchar > 5B");
+	comparison_conditions(&c, "wchar > 5B");
+	comparison_conditions(&c, "wchar >= 2B");
+	comparison_conditions(&c, "rchar > 5B");
+	comparison_conditions(&c, "x*:wchar > 5B");
 	comparison_run(&c);
 	for (size_t i = 0; i < array_length(expected); i++) {
-		const struct finding *finding = &c.sheet->findings.items[i];
-		_cleanup_free_ char *text = wording_finding(finding);
+		const struct condition_result *result = &c.report->results.items[i];
+		_cleanup_free_ char *text = wording_condition_result(result);
 
-		assert_non_null(strstr(text, finding->judgement->text));
+		assert_non_null(strstr(text, result->condition->text));
 		if (!strstr(text, expected[i]))
 			fail_msg("no \"%s\" in: %s", expected[i], text);
 	}
@@ -301,4 +301,4 @@ UNIT_TESTS(CASE(two_captures), CASE(one_capture), CASE(the_other_way_round), CAS
 	   CASE(an_unknown_distance), CASE(the_view_is_said), CASE(coverage),
 	   CASE(coverage_of_several_captures), CASE(why_there_are_no_rows),
 	   CASE(why_a_section_is_empty), CASE(groups_of_one_side), CASE(what_was_left_out),
-	   CASE(findings))
+	   CASE(results))

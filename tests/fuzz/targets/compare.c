@@ -10,7 +10,7 @@
 
 #include "base/json_reader.h"
 #include "base/utf8.h"
-#include "compare/judge.h"
+#include "compare/condition.h"
 #include "report/report.h"
 
 #define THREADS_MAX 48 /* in all */
@@ -329,8 +329,8 @@ static void some_view(struct input *in, struct view *view)
 	if (which & 16)
 		view->min_percent = which;
 	if (which & 32)
-		must(array_push(&view->judgements,
-				(struct judgement){ .text = "a*\x1b|\xff:wchar > 5%",
+		must(array_push(&view->conditions,
+				(struct condition){ .text = "a*\x1b|\xff:wchar > 5%",
 						    .group = strdup("a*"),
 						    .metric = METRIC_wchar,
 						    .bound = { .percent = true, .value = 5 } }));
@@ -382,7 +382,7 @@ static void check_visible(struct text text)
 	}
 }
 
-static void check_formats(const struct sheet *sheet, const struct report_style *style)
+static void check_formats(const struct report *report, const struct report_style *style)
 {
 	for (size_t i = 0; i < REPORT_FORMAT_COUNT; i++) {
 		char *bytes = NULL;
@@ -391,7 +391,7 @@ static void check_formats(const struct sheet *sheet, const struct report_style *
 		struct error *err;
 
 		must(out);
-		err = report_formats[i].print(out, sheet, style);
+		err = report_formats[i].print(out, report, style);
 		must(!err);
 		must(fclose(out) == 0);
 		if (i == REPORT_JSON)
@@ -418,23 +418,24 @@ static void add_record(__int128 *sums, const struct thread_record *record, bool 
 	}
 }
 
-static void add_alones(__int128 *sums, const struct alones *alones)
+static void add_unmatched(__int128 *sums, const struct unmatched *unmatched)
 {
 	bool saturated = false;
 
-	for (size_t i = 0; i < alones->count; i++)
-		for (size_t t = 0; t < alones->items[i].group->count; t++)
-			add_record(sums, &alones->items[i].group->threads[t]->record, &saturated);
+	for (size_t i = 0; i < unmatched->count; i++)
+		for (size_t t = 0; t < unmatched->items[i].group->count; t++)
+			add_record(sums, &unmatched->items[i].group->threads[t]->record,
+				   &saturated);
 }
 
-static void add_rows(struct sums *sums, const struct sheet *sheet)
+static void add_rows(struct sums *sums, const struct report *report)
 {
-	for (size_t n = 0; n < 2 * BLOCK_COUNT; n++) {
+	for (size_t n = 0; n < 2 * ROW_GROUP_COUNT; n++) {
 		enum section section = n % 2 ? SECTION_PRIMARY : SECTION_THREAD_STATES;
-		const struct block *block = &sheet->parts[section].blocks[n / 2];
+		const struct row_group *group = &report->sections[section].row_groups[n / 2];
 
-		for (size_t i = 0; i < block->count; i++) {
-			const struct row *row = &block->items[i];
+		for (size_t i = 0; i < group->count; i++) {
+			const struct row *row = &group->items[i];
 			enum metric_id id;
 
 			if (!row->measure->metric)
@@ -463,54 +464,54 @@ static bool is_whole(const struct view *view)
 	       view->sections & 1u << SECTION_THREAD_STATES;
 }
 
-static void check_partition(const struct sheet *sheet)
+static void check_partition(const struct report *report)
 {
 	struct sums found = { 0 }, host = { 0 };
 
-	for (size_t i = 0; i < sheet->baseline->threads.count; i++)
-		add_record(host.before, &snapshot_thread(sheet->baseline, i)->record,
+	for (size_t i = 0; i < report->baseline->threads.count; i++)
+		add_record(host.before, &snapshot_thread(report->baseline, i)->record,
 			   &host.saturated);
-	for (size_t i = 0; i < sheet->candidate->threads.count; i++)
-		add_record(host.after, &snapshot_thread(sheet->candidate, i)->record,
+	for (size_t i = 0; i < report->candidate->threads.count; i++)
+		add_record(host.after, &snapshot_thread(report->candidate, i)->record,
 			   &host.saturated);
-	add_rows(&found, sheet);
-	add_alones(found.before, &sheet->only_before);
-	add_alones(found.after, &sheet->only_after);
+	add_rows(&found, report);
+	add_unmatched(found.before, &report->only_before);
+	add_unmatched(found.after, &report->only_after);
 	for (size_t i = 0; !host.saturated && i < METRIC_COUNT; i++) {
 		if (metrics[i].family != FAMILY_SUM)
 			continue;
 		must(found.before[i] == host.before[i]);
 		/* Those that are older than the baseline, which lacks them, are in no group. */
-		must(sheet->strangers || found.after[i] == host.after[i]);
+		must(report->strangers || found.after[i] == host.after[i]);
 	}
 }
 
-static void check_swapped(const struct sheet *sheet, const struct view *view,
+static void check_swapped(const struct report *report, const struct view *view,
 			  const struct side *items)
 {
 	struct side swapped[2] = { items[1], items[0] };
 	struct sums found = { 0 }, reverse = { 0 };
-	struct sheet *other = NULL;
+	struct report *other = NULL;
 	struct sides sides;
 	struct error *err = sides_init(&sides, view, swapped, 1, 2);
 
 	must(!err);
-	err = sheet_create(&sides, &other);
+	err = report_create(&sides, &other);
 	must(!err);
-	add_rows(&found, sheet);
+	add_rows(&found, report);
 	add_rows(&reverse, other);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		must(metrics[i].family != FAMILY_SUM || found.twice[i] == -reverse.twice[i]);
-	must(sheet->only_before.count == other->only_after.count);
-	must(sheet->only_after.count == other->only_before.count);
-	sheet_destroy(other);
+	must(report->only_before.count == other->only_after.count);
+	must(report->only_after.count == other->only_before.count);
+	report_destroy(other);
 	sides_deinit(&sides);
 }
 
 static void check(const struct view *view, const struct side *items, size_t baselines, size_t count,
 		  const struct report_style *style)
 {
-	struct sheet *sheet = NULL;
+	struct report *report = NULL;
 	struct sides sides;
 	struct error *err = sides_init(&sides, view, items, baselines, count);
 
@@ -518,19 +519,19 @@ static void check(const struct view *view, const struct side *items, size_t base
 		fuzz_check_error(err);
 		return;
 	}
-	err = sheet_create(&sides, &sheet);
+	err = report_create(&sides, &report);
 	if (err) {
 		fuzz_check_error(err);
 		sides_deinit(&sides);
 		return;
 	}
-	check_formats(sheet, style);
+	check_formats(report, style);
 	if (baselines == 1 && count == 2 && is_whole(view)) {
-		check_partition(sheet);
+		check_partition(report);
 		if (!view->window && !view->rate && !sides.renamed.count)
-			check_swapped(sheet, view, items);
+			check_swapped(report, view, items);
 	}
-	sheet_destroy(sheet);
+	report_destroy(report);
 	sides_deinit(&sides);
 }
 

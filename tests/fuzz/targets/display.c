@@ -6,7 +6,7 @@
 
 #include "base/glob.h"
 #include "cli/display.h"
-#include "compare/judge.h"
+#include "compare/condition.h"
 
 /* Room for any option's argument of its own. */
 struct arguments {
@@ -74,16 +74,16 @@ static void check_fail_if(const struct arguments *a)
 {
 	static const char name[] = "kworker/u8:7 > a";
 	const struct view *view = &a->display.view;
-	const struct judgement *judgement = &view->judgements.items[view->judgements.count - 1];
+	const struct condition *condition = &view->conditions.items[view->conditions.count - 1];
 	struct ctprof_snapshot *s = fuzz_snapshot();
 
-	must(view->judgements.count);
-	must(judgement->metric < METRIC_COUNT + DERIVED_COUNT);
-	must(isfinite(judgement->bound.value));
-	must(judgement->operator<= JUDGE_AT_MOST);
-	must(!judgement->group || *judgement->group);
-	must(strpbrk(judgement->text, "<>"));
-	must(judgement->group || judge_is_about(judgement, snapshot_name(s, text_of(name))));
+	must(view->conditions.count);
+	must(condition->metric < METRIC_COUNT + DERIVED_COUNT);
+	must(isfinite(condition->bound.value));
+	must(condition->operator<= CONDITION_AT_MOST);
+	must(!condition->group || *condition->group);
+	must(strpbrk(condition->text, "<>"));
+	must(condition->group || condition_is_about(condition, snapshot_name(s, text_of(name))));
 	snapshot_destroy(s);
 }
 

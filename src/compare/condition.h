@@ -13,30 +13,30 @@
  * metric's dimension, or in percent of the baseline. Every rise from zero is above every
  * percentage.
  */
-#ifndef COMPARE_JUDGE_H
-#define COMPARE_JUDGE_H
+#ifndef COMPARE_CONDITION_H
+#define COMPARE_CONDITION_H
 
-#include "compare/sheet.h"
+#include "compare/report.h"
 
-/* Parse an expression; the judgement's group is allocated and freed with its view. `text` stays the
+/* Parse an expression; the condition's group is allocated and freed with its view. `text` stays the
  * caller's. `find_metric` gives the number of a metric, or an error that names the nearest. */
-struct error *judgement_parse(const char *text,
+struct error *condition_parse(const char *text,
 			      struct error *(*find_metric)(const char *name, unsigned *ret),
-			      struct judgement *ret) MUST_CHECK;
+			      struct condition *ret) MUST_CHECK;
 
-/* Findings for all judgements of the sheet's view. False without memory. */
-bool judge_start(struct sheet *sheet);
+/* A result for each condition of the report's view. False without memory. */
+bool condition_start(struct report *report);
 
-/* Is a judgement about groups of this name? */
-bool judge_is_about(const struct judgement *judgement, const struct name *group);
+/* Is a condition about groups of this name? */
+bool condition_is_about(const struct condition *condition, const struct name *group);
 
 /* Judge a row of such a group. False without memory. */
-bool judge_row(struct finding *finding, const struct row *row);
+bool condition_judge(struct condition_result *result, const struct row *row);
 
 /* When all rows were seen. */
-void judge_finish(struct sheet *sheet);
+void condition_finish(struct report *report);
 
-/* The worst of all findings: broken, undecided, holds. */
-enum verdict judge_verdict(const struct sheet *sheet);
+/* The worst of all results: broken, undecided, holds. */
+enum verdict condition_verdict(const struct report *report);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/judge.h"
+#include "compare/condition.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 
 static const struct {
 	const char *text;
-	enum judge_operator operator;
+	enum condition_operator operator;
 } operators[] = {
 	/* The longer ones first. */
-	{ ">=", JUDGE_AT_LEAST },
-	{ "<=", JUDGE_AT_MOST },
-	{ ">", JUDGE_ABOVE },
-	{ "<", JUDGE_BELOW },
+	{ ">=", CONDITION_AT_LEAST },
+	{ "<=", CONDITION_AT_MOST },
+	{ ">", CONDITION_ABOVE },
+	{ "<", CONDITION_BELOW },
 };
 
 /* What a bound of this unit may be given in. */
@@ -38,18 +38,18 @@ static bool has_no_number(unsigned metric)
 	       (metrics[metric].family == FAMILY_MODE || metrics[metric].family == FAMILY_NONE);
 }
 
-static struct error *parse_bound(struct text text, struct judgement *judgement)
+static struct error *parse_bound(struct text text, struct condition *condition)
 {
-	bool is_ratio = judgement->metric >= METRIC_COUNT &&
-			derived_metrics[judgement->metric - METRIC_COUNT].is_ratio;
+	bool is_ratio = condition->metric >= METRIC_COUNT &&
+			derived_metrics[condition->metric - METRIC_COUNT].is_ratio;
 
 	text = text_trim(text);
-	if (!units_parse(text, &judgement->bound))
+	if (!units_parse(text, &condition->bound))
 		return error_create("'%.*s' is no amount: 10%%, 5ms, 1MiB, 1000", (int)text.length,
 				    text.bytes);
-	if (judgement->bound.percent && is_ratio)
+	if (condition->bound.percent && is_ratio)
 		return error_create("a ratio has no percentages: say 0.05 for five points");
-	if (!bound_fits(&judgement->bound, judgement->metric))
+	if (!bound_fits(&condition->bound, condition->metric))
 		return error_create(
 			"'%.*s' is in another unit than the metric: times are in ns, us, "
 			"ms or s, sizes in B, KiB, MiB, GiB or TiB, counts in nothing, "
@@ -61,7 +61,7 @@ static struct error *parse_bound(struct text text, struct judgement *judgement)
 /* "GROUP:METRIC". */
 static struct error *parse_left(struct text text,
 				struct error *(*find_metric)(const char *name, unsigned *ret),
-				struct judgement *judgement)
+				struct condition *condition)
 {
 	const char *colon = memrchr(text.bytes, ':', text.length);
 	struct text group = { text.bytes, colon ? (size_t)(colon - text.bytes) : 0 }, name = text;
@@ -75,22 +75,22 @@ static struct error *parse_left(struct text text,
 	copy = strndup(name.bytes, name.length);
 	if (!copy)
 		return &error_no_memory;
-	err = find_metric(copy, &judgement->metric);
+	err = find_metric(copy, &condition->metric);
 	if (err)
 		return err;
-	if (has_no_number(judgement->metric))
+	if (has_no_number(condition->metric))
 		return error_create("'%s' is not a number", copy);
 	if (!group.length)
 		return NULL;
-	judgement->group = strndup(group.bytes, group.length);
-	return judgement->group ? pattern_check(judgement->group) : &error_no_memory;
+	condition->group = strndup(group.bytes, group.length);
+	return condition->group ? pattern_check(condition->group) : &error_no_memory;
 }
 
-struct error *judgement_parse(const char *text,
+struct error *condition_parse(const char *text,
 			      struct error *(*find_metric)(const char *name, unsigned *ret),
-			      struct judgement *ret)
+			      struct condition *ret)
 {
-	struct judgement judgement = { .text = text };
+	struct condition condition = { .text = text };
 	const char *at = strpbrk(text, "<>");
 	struct error *err;
 	size_t which = 0;
@@ -102,89 +102,90 @@ struct error *judgement_parse(const char *text,
 		return error_create("'%s' has no operator: > >= < <=", text);
 	while (strncmp(at, operators[which].text, strlen(operators[which].text)) != 0)
 		which++;
-	judgement.operator= operators[which].operator;
-	err = parse_left((struct text){ text, (size_t)(at - text) }, find_metric, &judgement);
+	condition.operator= operators[which].operator;
+	err = parse_left((struct text){ text, (size_t)(at - text) }, find_metric, &condition);
 	if (!err)
-		err = parse_bound(text_of(at + strlen(operators[which].text)), &judgement);
+		err = parse_bound(text_of(at + strlen(operators[which].text)), &condition);
 	if (err) {
-		free(judgement.group);
+		free(condition.group);
 		return err;
 	}
-	*ret = judgement;
+	*ret = condition;
 	return NULL;
 }
 
 /* --- judging --- */
 
-bool judge_start(struct sheet *sheet)
+bool condition_start(struct report *report)
 {
-	const struct view *view = sheet->view;
+	const struct view *view = report->view;
 
-	for (size_t i = 0; sheet->comparing && i < view->judgements.count; i++)
-		if (!array_push(&sheet->findings,
-				(struct finding){ .judgement = &view->judgements.items[i] }))
+	for (size_t i = 0; report->comparing && i < view->conditions.count; i++)
+		if (!array_push(
+			    &report->results,
+			    (struct condition_result){ .condition = &view->conditions.items[i] }))
 			return false;
 	return true;
 }
 
-bool judge_is_about(const struct judgement *judgement, const struct name *group)
+bool condition_is_about(const struct condition *condition, const struct name *group)
 {
-	return !judgement->group || fnmatch(judgement->group, group->bytes, 0) == 0;
+	return !condition->group || fnmatch(condition->group, group->bytes, 0) == 0;
 }
 
-static bool is_broken(const struct judgement *judgement, const struct row *row)
+static bool is_broken(const struct condition *condition, const struct row *row)
 {
 	double value = row->change.delta * (double)unit_scale(row->measure->unit);
-	double bound = judgement->bound.value;
+	double bound = condition->bound.value;
 
-	if (judgement->bound.percent)
+	if (condition->bound.percent)
 		value = row->change.has_share ? row->change.share * 100 : 0;
-	switch (judgement->operator) {
-	case JUDGE_ABOVE:
+	switch (condition->operator) {
+	case CONDITION_ABOVE:
 		return value > bound;
-	case JUDGE_AT_LEAST:
+	case CONDITION_AT_LEAST:
 		return value >= bound;
-	case JUDGE_BELOW:
+	case CONDITION_BELOW:
 		return value < bound;
-	case JUDGE_AT_MOST:
+	case CONDITION_AT_MOST:
 		return value <= bound;
 	}
 	return false;
 }
 
-bool judge_row(struct finding *finding, const struct row *row)
+bool condition_judge(struct condition_result *result, const struct row *row)
 {
-	finding->groups++;
+	result->groups++;
 	if (!row->change.has_delta || row_is_impossible(row)) {
-		finding->unmeasured += !row->change.has_delta;
-		finding->impossible += row->change.has_delta;
+		result->unmeasured += !row->change.has_delta;
+		result->impossible += row->change.has_delta;
 		return true;
 	}
-	if (!is_broken(finding->judgement, row))
+	if (!is_broken(result->condition, row))
 		return true;
-	finding->count++;
-	return array_push(&finding->broken.blocks[unit_dimension(row->measure->unit)], *row);
+	result->count++;
+	return array_push(&result->broken.row_groups[unit_dimension(row->measure->unit)], *row);
 }
 
-void judge_finish(struct sheet *sheet)
+void condition_finish(struct report *report)
 {
-	for (size_t i = 0; i < sheet->findings.count; i++) {
-		struct finding *finding = &sheet->findings.items[i];
+	for (size_t i = 0; i < report->results.count; i++) {
+		struct condition_result *result = &report->results.items[i];
 
-		part_finish(&finding->broken, sheet->view);
-		if (finding->count)
-			finding->verdict = VERDICT_BROKEN;
-		else if (!finding->groups || finding->unmeasured || finding->impossible)
-			finding->verdict = VERDICT_UNDECIDED;
+		report_section_finish(&result->broken, report->view);
+		if (result->count)
+			result->verdict = VERDICT_BROKEN;
+		else if (!result->groups || result->unmeasured || result->impossible)
+			result->verdict = VERDICT_UNDECIDED;
 	}
 }
 
-enum verdict judge_verdict(const struct sheet *sheet)
+enum verdict condition_verdict(const struct report *report)
 {
 	enum verdict worst = VERDICT_HOLDS;
 
-	for (size_t i = 0; i < sheet->findings.count; i++) {
-		enum verdict verdict = sheet->findings.items[i].verdict;
+	for (size_t i = 0; i < report->results.count; i++) {
+		enum verdict verdict = report->results.items[i].verdict;
 
 		if (verdict == VERDICT_BROKEN)
 			return VERDICT_BROKEN;

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "compare/judge.h"
-#include "compare/sheet_fill.h"
+#include "compare/condition.h"
+#include "compare/report_fill.h"
 #include "compare/statistics.h"
 
 /* Fewer values than this on a side leave the test next to nothing to find. */
@@ -30,8 +30,8 @@ struct series {
 	bool tested;
 };
 
-struct trial {
-	struct sheet *sheet;
+struct repeats {
+	struct report *report;
 	struct view piece; /* how a piece of two captures is looked at */
 	bool windows;      /* the captures of each side are of one boot */
 	struct word_map numbers;
@@ -40,18 +40,18 @@ struct trial {
 
 /* --- values --- */
 
-/* The measure of a row of a piece, in the sheet as a whole. */
-static const struct measure *measure_of(struct trial *trial, const struct measure *of_piece,
+/* The measure of a row of a piece, in the report as a whole. */
+static const struct measure *measure_of(struct repeats *repeats, const struct measure *of_piece,
 					bool per_second)
 {
-	struct sheet *sheet = trial->sheet;
+	struct report *report = repeats->report;
 	struct measure *measure;
 
 	if (measure_is_metric(of_piece))
-		measure = &sheet->measures[of_piece->number];
+		measure = &report->measures[of_piece->number];
 	else
-		measure = sheet_measure_of(sheet, of_piece->section, of_piece->kind,
-					   text_of(of_piece->name));
+		measure = report_measure_of(report, of_piece->section, of_piece->kind,
+					    text_of(of_piece->name));
 	if (!measure)
 		return NULL;
 	measure->unit = of_piece->unit;
@@ -72,35 +72,35 @@ static struct words series_words(const struct measure *measure, const struct nam
 	return (struct words){ { (uintptr_t)measure, (uintptr_t)group, is_group ? place : 0 } };
 }
 
-static struct series *series_of(struct trial *trial, const struct row *row, bool per_second)
+static struct series *series_of(struct repeats *repeats, const struct row *row, bool per_second)
 {
-	struct sheet *sheet = trial->sheet;
-	const struct measure *measure = measure_of(trial, row->measure, per_second);
+	struct report *report = repeats->report;
+	const struct measure *measure = measure_of(repeats, row->measure, per_second);
 	const struct name *group = NULL;
 	uint32_t *number;
 
 	/* Names of some sections are of the piece alone. */
 	if (row->group)
-		group = names_intern(&sheet->names, row->group->bytes, row->group->length);
+		group = names_intern(&report->names, row->group->bytes, row->group->length);
 	if (!measure || (row->group && !group))
 		return NULL;
-	number = word_map_at(&trial->numbers, series_words(measure, group, row->number));
+	number = word_map_at(&repeats->numbers, series_words(measure, group, row->number));
 	if (!number)
 		return NULL;
 	if (*number == WORD_MAP_NEW) {
-		*number = (uint32_t)trial->count;
-		if (!array_push(trial, (struct series){ .measure = measure,
-							.group = group,
-							.number = row->number,
-							.tested = true }))
+		*number = (uint32_t)repeats->count;
+		if (!array_push(repeats, (struct series){ .measure = measure,
+							  .group = group,
+							  .number = row->number,
+							  .tested = true }))
 			return NULL;
 	}
-	return &trial->items[*number];
+	return &repeats->items[*number];
 }
 
-static bool take_row(struct trial *trial, const struct row *row, size_t side)
+static bool take_row(struct repeats *repeats, const struct row *row, size_t side)
 {
-	bool window = trial->windows;
+	bool window = repeats->windows;
 	bool added = window && row->measure->is_total;
 	uint32_t impossible = row->before.impossible > row->after.impossible
 				      ? row->before.impossible
@@ -113,7 +113,7 @@ static bool take_row(struct trial *trial, const struct row *row, size_t side)
 		return true;
 	if (added)
 		value = row->change.delta;
-	series = series_of(trial, row, added);
+	series = series_of(repeats, row, added);
 	if (!series)
 		return false;
 	/* A quotient of a window is of that window alone. */
@@ -126,17 +126,19 @@ static bool take_row(struct trial *trial, const struct row *row, size_t side)
 	return true;
 }
 
-static struct error *take_piece(struct trial *trial, size_t before, size_t after, size_t side)
+static struct error *take_piece(struct repeats *repeats, size_t before, size_t after, size_t side)
 {
-	_cleanup_(sheet_destroy) struct sheet *piece = NULL;
-	struct error *err = sheet_of_two(trial->sheet->sides, &trial->piece, before, after, &piece);
+	_cleanup_(report_destroy) struct report *piece = NULL;
+	struct error *err =
+		report_of_two(repeats->report->sides, &repeats->piece, before, after, &piece);
 
 	if (err)
 		return err;
 	for (enum section s = 0; s < SECTION_COUNT; s++)
-		for (size_t b = 0; b < BLOCK_COUNT; b++)
-			for (size_t i = 0; i < piece->parts[s].blocks[b].count; i++)
-				if (!take_row(trial, &piece->parts[s].blocks[b].items[i], side))
+		for (size_t b = 0; b < ROW_GROUP_COUNT; b++)
+			for (size_t i = 0; i < piece->sections[s].row_groups[b].count; i++)
+				if (!take_row(repeats, &piece->sections[s].row_groups[b].items[i],
+					      side))
 					return &error_no_memory;
 	return NULL;
 }
@@ -180,18 +182,18 @@ static struct error *check_distinct(const struct sides *sides, size_t first, siz
 }
 
 /* Both sides must be looked at in one way, or their values would not be of one kind. */
-static struct error *take_sides(struct trial *trial)
+static struct error *take_sides(struct repeats *repeats)
 {
-	const struct sides *sides = trial->sheet->sides;
+	const struct sides *sides = repeats->report->sides;
 	const size_t edges[] = { 0, sides->baselines, sides->count };
 	bool windows =
 		is_one_boot(sides, edges[0], edges[1]) && is_one_boot(sides, edges[1], edges[2]);
 	struct error *err = NULL;
 
-	if (windows && trial->sheet->view->normalize != NORMALIZE_NOT)
+	if (windows && repeats->report->view->normalize != NORMALIZE_NOT)
 		return error_create("--normalize: the totals of several captures of one boot are "
 				    "compared per second already");
-	if (!windows && (trial->sheet->view->window || trial->sheet->view->rate))
+	if (!windows && (repeats->report->view->window || repeats->report->view->rate))
 		return error_create("--window, --rate: the captures of each side are not of one "
 				    "boot, in the order of time");
 	for (size_t side = 0; side < 2 && !err; side++) {
@@ -201,11 +203,11 @@ static struct error *take_sides(struct trial *trial)
 	}
 	if (err)
 		return err;
-	trial->windows = windows;
-	trial->piece.window = trial->piece.births = trial->piece.rate = windows;
+	repeats->windows = windows;
+	repeats->piece.window = repeats->piece.births = repeats->piece.rate = windows;
 	for (size_t side = 0; side < 2; side++)
 		for (size_t i = edges[side] + windows; i < edges[side + 1] && !err; i++)
-			err = take_piece(trial, windows ? i - 1 : NO_BASELINE, i, side);
+			err = take_piece(repeats, windows ? i - 1 : NO_BASELINE, i, side);
 	return err;
 }
 
@@ -217,13 +219,13 @@ static bool has_both(const struct series *series)
 }
 
 /* Is it shown? What is only judged has a series, too. */
-static bool is_shown(const struct sheet *sheet, const struct series *series)
+static bool is_shown(const struct report *report, const struct series *series)
 {
-	const struct selection *selection = &sheet->view->metrics;
+	const struct selection *selection = &report->view->metrics;
 	const struct measure *measure = series->measure;
 
-	if (!sheet_has(sheet, measure->section) ||
-	    (series->group && !view_matches(sheet->view, series->group)))
+	if (!report_has(report, measure->section) ||
+	    (series->group && !view_matches(report->view, series->group)))
 		return false;
 	return !measure_is_metric(measure) || selection_has(selection, measure->number);
 }
@@ -234,9 +236,9 @@ static bool is_all_zero(const struct sample *sample)
 	return sample->mean == 0 && sample->variance == 0;
 }
 
-static bool is_tested(const struct trial *trial, const struct series *series)
+static bool is_tested(const struct repeats *repeats, const struct series *series)
 {
-	return has_both(series) && series->tested && is_shown(trial->sheet, series) &&
+	return has_both(series) && series->tested && is_shown(repeats->report, series) &&
 	       !(is_all_zero(&series->samples[0]) && is_all_zero(&series->samples[1]));
 }
 
@@ -255,11 +257,11 @@ static double spread_of(const struct sample *sample)
 	return sample->count > 1 ? sqrt(sample->variance) : NAN;
 }
 
-static bool add_row(struct trial *trial, const struct series *series, double p)
+static bool add_row(struct repeats *repeats, const struct series *series, double p)
 {
-	struct sheet *sheet = trial->sheet;
-	struct certainty *certainty = arena_alloc(&sheet->arena, sizeof(*certainty));
-	enum section section = sheet_section_of(series->measure);
+	struct report *report = repeats->report;
+	struct significance *significance = arena_alloc(&report->arena, sizeof(*significance));
+	enum section section = report_section_of(series->measure);
 	struct row row = {
 		.measure = series->measure,
 		.group = series->group,
@@ -268,78 +270,79 @@ static bool add_row(struct trial *trial, const struct series *series, double p)
 		.threads_after = series->threads[1],
 		.before = mean_datum(series, 0),
 		.after = mean_datum(series, 1),
-		.certainty = certainty,
+		.significance = significance,
 	};
 
-	if (!certainty)
+	if (!significance)
 		return false;
-	*certainty = (struct certainty){ .before_count = series->samples[0].count,
-					 .after_count = series->samples[1].count,
-					 .before_spread = spread_of(&series->samples[0]),
-					 .after_spread = spread_of(&series->samples[1]),
-					 .p = p };
+	*significance = (struct significance){ .before_count = series->samples[0].count,
+					       .after_count = series->samples[1].count,
+					       .before_spread = spread_of(&series->samples[0]),
+					       .after_spread = spread_of(&series->samples[1]),
+					       .p = p };
 	datum_compare(&row.before, &row.after, &row.change);
-	for (size_t i = 0; i < sheet->findings.count; i++)
-		if (sheet->measures + sheet->findings.items[i].judgement->metric == row.measure &&
-		    judge_is_about(sheet->findings.items[i].judgement, row.group) &&
-		    !judge_row(&sheet->findings.items[i], &row))
+	for (size_t i = 0; i < report->results.count; i++)
+		if (report->measures + report->results.items[i].condition->metric == row.measure &&
+		    condition_is_about(report->results.items[i].condition, row.group) &&
+		    !condition_judge(&report->results.items[i], &row))
 			return false;
-	if (!is_shown(sheet, series))
+	if (!is_shown(report, series))
 		return true;
-	sheet_mark(sheet, &row);
-	return part_add(&sheet->parts[section], sheet->view, true, row);
+	report_mark(report, &row);
+	return report_section_add(&report->sections[section], report->view, true, row);
 }
 
 /* P values of the series that were tested, adjusted; the others get one above 1. */
-static bool test_all(const struct trial *trial, double *p)
+static bool test_all(const struct repeats *repeats, double *p)
 {
-	_cleanup_free_ double *tested = calloc(trial->count + 1, sizeof(*tested));
+	_cleanup_free_ double *tested = calloc(repeats->count + 1, sizeof(*tested));
 	size_t count = 0;
 
 	if (!tested)
 		return false;
-	for (size_t i = 0; i < trial->count; i++)
-		if (is_tested(trial, &trial->items[i]))
-			tested[count++] =
-				welch_p(&trial->items[i].samples[0], &trial->items[i].samples[1]);
+	for (size_t i = 0; i < repeats->count; i++)
+		if (is_tested(repeats, &repeats->items[i]))
+			tested[count++] = welch_p(&repeats->items[i].samples[0],
+						  &repeats->items[i].samples[1]);
 	if (!benjamini_hochberg(tested, count))
 		return false;
 	count = 0;
-	for (size_t i = 0; i < trial->count; i++)
-		p[i] = is_tested(trial, &trial->items[i]) ? tested[count++] : 2;
+	for (size_t i = 0; i < repeats->count; i++)
+		p[i] = is_tested(repeats, &repeats->items[i]) ? tested[count++] : 2;
 	return true;
 }
 
-static bool add_rows(struct trial *trial)
+static bool add_rows(struct repeats *repeats)
 {
-	_cleanup_free_ double *p = calloc(trial->count + 1, sizeof(*p));
+	_cleanup_free_ double *p = calloc(repeats->count + 1, sizeof(*p));
 
-	if (!p || !test_all(trial, p))
+	if (!p || !test_all(repeats, p))
 		return false;
-	for (size_t i = 0; i < trial->count; i++)
-		if (has_both(&trial->items[i]) && !add_row(trial, &trial->items[i], p[i]))
+	for (size_t i = 0; i < repeats->count; i++)
+		if (has_both(&repeats->items[i]) && !add_row(repeats, &repeats->items[i], p[i]))
 			return false;
 	return true;
 }
 
 /* A group that both sides have, without values on both: its condition cannot be decided. */
-static bool judge_unmeasured(struct trial *trial, struct finding *finding, uint32_t place)
+static bool condition_unmeasured(struct repeats *repeats, struct condition_result *result,
+				 uint32_t place)
 {
-	struct sheet *sheet = trial->sheet;
-	uint32_t key = sheet->sides->by_name[place];
-	const struct measure *measure = sheet->measures + finding->judgement->metric;
-	const struct name *label = sheet->sides->keys.items[key].label, *group;
+	struct report *report = repeats->report;
+	uint32_t key = report->sides->by_name[place];
+	const struct measure *measure = report->measures + result->condition->metric;
+	const struct name *label = report->sides->keys.items[key].label, *group;
 	struct row row = { .measure = measure };
 	uint32_t number;
 
-	if (!judge_is_about(finding->judgement, label))
+	if (!condition_is_about(result->condition, label))
 		return true;
-	group = names_intern(&sheet->names, label->bytes, label->length);
+	group = names_intern(&report->names, label->bytes, label->length);
 	if (!group)
 		return false;
-	number = word_map_find(&trial->numbers, series_words(measure, group, place));
-	return (number != WORD_MAP_NEW && has_both(&trial->items[number])) ||
-	       judge_row(finding, &row);
+	number = word_map_find(&repeats->numbers, series_words(measure, group, place));
+	return (number != WORD_MAP_NEW && has_both(&repeats->items[number])) ||
+	       condition_judge(result, &row);
 }
 
 /* Which keys a side has in some capture. */
@@ -351,59 +354,59 @@ static void mark_keys(const struct sides *sides, size_t first, size_t end, bool 
 }
 
 /* Keys that both sides have in one of their captures. */
-static bool find_in_both(struct sheet *sheet)
+static bool find_in_both(struct report *report)
 {
-	const struct sides *sides = sheet->sides;
+	const struct sides *sides = report->sides;
 	size_t keys = sides->keys.count;
 	_cleanup_free_ bool *before = calloc(keys + 1, sizeof(*before));
 
-	sheet->in_both = calloc(keys + 1, sizeof(*sheet->in_both));
-	if (!before || !sheet->in_both)
+	report->in_both = calloc(keys + 1, sizeof(*report->in_both));
+	if (!before || !report->in_both)
 		return false;
 	mark_keys(sides, 0, sides->baselines, before);
-	mark_keys(sides, sides->baselines, sides->count, sheet->in_both);
+	mark_keys(sides, sides->baselines, sides->count, report->in_both);
 	for (size_t key = 0; key < keys; key++)
-		sheet->in_both[key] &= before[key];
+		report->in_both[key] &= before[key];
 	return true;
 }
 
-static bool judge_others(struct trial *trial)
+static bool condition_others(struct repeats *repeats)
 {
-	struct sheet *sheet = trial->sheet;
+	struct report *report = repeats->report;
 
-	for (size_t i = 0; i < sheet->findings.count; i++)
-		for (uint32_t place = 0; place < sheet->sides->keys.count; place++)
-			if (sheet->in_both[sheet->sides->by_name[place]] &&
-			    !judge_unmeasured(trial, &sheet->findings.items[i], place))
+	for (size_t i = 0; i < report->results.count; i++)
+		for (uint32_t place = 0; place < report->sides->keys.count; place++)
+			if (report->in_both[report->sides->by_name[place]] &&
+			    !condition_unmeasured(repeats, &report->results.items[i], place))
 				return false;
 	return true;
 }
 
-static bool note_method(struct trial *trial)
+static bool note_method(struct repeats *repeats)
 {
-	const struct sides *sides = trial->sheet->sides;
-	size_t before = sides->baselines - trial->windows;
-	size_t after = sides->count - sides->baselines - trial->windows;
+	const struct sides *sides = repeats->report->sides;
+	size_t before = sides->baselines - repeats->windows;
+	size_t after = sides->count - sides->baselines - repeats->windows;
 
-	if (!sheet_note(trial->sheet,
-			"%zu and %zu values of each row, %s; p is that of Welch's "
-			"test, adjusted for all rows (Benjamini-Hochberg): below "
-			"0.05 a difference is more than what varies anyway",
-			before, after,
-			trial->windows ? "from one capture to the next, totals per second"
-				       : "one for each capture"))
+	if (!report_note(repeats->report,
+			 "%zu and %zu values of each row, %s; p is that of Welch's "
+			 "test, adjusted for all rows (Benjamini-Hochberg): below "
+			 "0.05 a difference is more than what varies anyway",
+			 before, after,
+			 repeats->windows ? "from one capture to the next, totals per second"
+					  : "one for each capture"))
 		return false;
 	return (before >= VALUES_LEAST && after >= VALUES_LEAST) ||
-	       sheet_note(trial->sheet,
-			  "fewer than %d values on a side can show next to nothing: take %d "
-			  "captures of one boot on each side, or %d of different boots",
-			  VALUES_LEAST, VALUES_LEAST + 1, VALUES_LEAST);
+	       report_note(repeats->report,
+			   "fewer than %d values on a side can show next to nothing: take %d "
+			   "captures of one boot on each side, or %d of different boots",
+			   VALUES_LEAST, VALUES_LEAST + 1, VALUES_LEAST);
 }
 
 /* Nothing is hidden in a piece: what there is decides, not what one piece shows. */
-static struct view view_of_piece(const struct sheet *sheet)
+static struct view view_of_piece(const struct report *report)
 {
-	const struct view *view = sheet->view;
+	const struct view *view = report->view;
 	struct view piece = *view;
 
 	piece.all_rows = true;
@@ -415,28 +418,28 @@ static struct view view_of_piece(const struct sheet *sheet)
 	piece.order = ORDER_USUAL;
 	/* What is judged may not be shown. */
 	piece.match.count = piece.not_match.count = 0;
-	for (size_t i = 0; i < view->judgements.count; i++) {
-		unsigned metric = view->judgements.items[i].metric;
+	for (size_t i = 0; i < view->conditions.count; i++) {
+		unsigned metric = view->conditions.items[i].metric;
 
 		selection_add(&piece.metrics, metric);
-		piece.sections |= 1u << sheet->measures[metric].section;
+		piece.sections |= 1u << report->measures[metric].section;
 	}
-	piece.judgements.count = 0;
+	piece.conditions.count = 0;
 	return piece;
 }
 
-struct error *sheet_fill_trial(struct sheet *sheet)
+struct error *report_fill_repeats(struct report *report)
 {
-	struct trial trial = { .sheet = sheet, .piece = view_of_piece(sheet) };
-	struct error *err = take_sides(&trial);
+	struct repeats repeats = { .report = report, .piece = view_of_piece(report) };
+	struct error *err = take_sides(&repeats);
 
 	if (!err)
-		err = add_rows(&trial) && find_in_both(sheet) && judge_others(&trial) &&
-				      note_method(&trial)
+		err = add_rows(&repeats) && find_in_both(report) && condition_others(&repeats) &&
+				      note_method(&repeats)
 			      ? NULL
 			      : &error_no_memory;
-	array_deinit(&trial);
-	word_map_deinit(&trial.numbers);
+	array_deinit(&repeats);
+	word_map_deinit(&repeats.numbers);
 	/* What the first and the last capture lack, and the groups that only they have. */
-	return err ? err : sheet_fill_threads(sheet);
+	return err ? err : report_fill_threads(report);
 }

@@ -1,58 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sheet: everything a report says, as typed rows, before any of it is text.
+ * A report: everything that show and compare print, as typed rows, before any of it is text.
  *
- *	struct sheet *sheet;
- *	err = sheet_create(&sides, &sheet);
+ *	struct report *report;
+ *	err = report_create(&sides, &report);
  *	for (size_t i = 0; i < SECTION_COUNT; i++)
- *		print(&sheet->parts[i]);
- *	sheet_destroy(sheet);
+ *		print(&report->sections[i]);
+ *	report_destroy(report);
  *
  * With one snapshot its rows have a value; with two also the one before, and the change; with
  * several on a side, means and how sure their difference is.
  */
-#ifndef COMPARE_SHEET_H
-#define COMPARE_SHEET_H
+#ifndef COMPARE_REPORT_H
+#define COMPARE_REPORT_H
 
 #include "compare/row.h"
 #include "compare/sides.h"
 
 /* A group that only one side has. */
-struct alone {
+struct unmatched_group {
 	const struct group *group;
 	uint32_t key;
 	double rank; /* time it ran, in ns */
 };
 
 /* What such a group is listed with. */
-#define ALONE_METRICS 8
-extern const enum metric_id alone_metrics[ALONE_METRICS];
+#define UNMATCHED_METRICS 8
+extern const enum metric_id unmatched_metrics[UNMATCHED_METRICS];
 
-struct alones {
-	ARRAY(struct alone); /* those that ran longest first */
+struct unmatched {
+	ARRAY(struct unmatched_group); /* those that ran longest first */
 	size_t left_out;
-	struct metric_set measured; /* of the alone_metrics: some group has them */
+	struct metric_set measured; /* of the unmatched_metrics: some group has them */
 };
 
 enum verdict { VERDICT_HOLDS, VERDICT_BROKEN, VERDICT_UNDECIDED };
 
-/* Of one judgement: the rows that broke it, and why it could not be decided. */
-struct finding {
-	const struct judgement *judgement;
+/* Of one condition: the rows that broke it, and why it could not be decided. */
+struct condition_result {
+	const struct condition *condition;
 	enum verdict verdict;
-	size_t groups, unmeasured; /* that it was about */
-	size_t impossible;         /* of them, with a value that cannot be */
-	size_t count;              /* rows that broke it */
-	struct part broken;        /* these, as many as the limit allows */
+	size_t groups, unmeasured;    /* that it was about */
+	size_t impossible;            /* of them, with a value that cannot be */
+	size_t count;                 /* rows that broke it */
+	struct report_section broken; /* these, as many as the limit allows */
 };
 
-struct sheet {
+struct report {
 	const struct view *view;
 	const struct sides *sides;
 	const struct ctprof_snapshot *baseline, *candidate; /* no baseline: nothing is compared */
 	const uint32_t *baseline_keys, *candidate_keys;
 	bool comparing;
-	bool trial;      /* several captures on a side: rows have a certainty */
+	bool repeated;   /* several captures on a side: rows have a significance */
 	bool has_states; /* some snapshot is of a recording of ctprof top */
 	bool has_elapsed;
 	bool odd_ticks;   /* of some other length than 1/100 s */
@@ -65,7 +65,7 @@ struct sheet {
 		ARRAY(struct measure *);
 	} more;                   /* measures that no table has */
 	struct measure *measures; /* of metrics and derived metrics: METRIC_COUNT + DERIVED_COUNT */
-	struct part parts[SECTION_COUNT];
+	struct report_section sections[SECTION_COUNT];
 	/* Of groups of threads. */
 	struct groups before, after, gone, born;
 	uint32_t *order; /* key numbers in the order groups are shown in */
@@ -76,28 +76,28 @@ struct sheet {
 	size_t matching, shared; /* groups of that name; of them, on both sides */
 	size_t strangers;        /* threads older than the capture that lacks them */
 	bool *in_both; /* of several captures: keys that both sides have in one; else NULL */
-	struct alones only_before, only_after;
+	struct unmatched only_before, only_after;
 	struct {
-		ARRAY(struct finding);
-	} findings;
+		ARRAY(struct condition_result);
+	} results;
 	struct lines notes; /* what a reader must know before the numbers; a line each */
 };
 
-/* The sides must outlive the sheet. */
-struct error *sheet_create(const struct sides *sides, struct sheet **ret) MUST_CHECK;
+/* The sides must outlive the report. */
+struct error *report_create(const struct sides *sides, struct report **ret) MUST_CHECK;
 
 /* Takes NULL. */
-void sheet_destroy(struct sheet *sheet);
-DEFINE_CLEANUP(sheet_destroy, struct sheet *)
+void report_destroy(struct report *report);
+DEFINE_CLEANUP(report_destroy, struct report *)
 
 /* Is the section wanted, and does the axis have it? */
-bool sheet_has(const struct sheet *sheet, enum section section);
+bool report_has(const struct report *report, enum section section);
 
-/* May the part of this section have rows? The rows of taskstats stand in the parts of the primary
+/* May this section have rows? The rows of taskstats are in the sections of the primary
  * and the derived metrics. */
-bool sheet_has_part(const struct sheet *sheet, enum section section);
+bool report_has_section(const struct report *report, enum section section);
 
-/* The section in whose part the rows of a measure stand. */
-enum section sheet_section_of(const struct measure *measure);
+/* The section whose table has the rows of a measure. */
+enum section report_section_of(const struct measure *measure);
 
 #endif

@@ -3,7 +3,7 @@
  * Several captures on each side. The p values come from an integration of Student's density by
  * Simpson's rule, elsewhere.
  */
-#include "compare/judge.h"
+#include "compare/condition.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,15 +19,15 @@ static const double wide[] = { 13, 15, 11, 17 };
 
 static void expect_p(const struct row *row, double p)
 {
-	assert_non_null(row->certainty);
-	if (fabs(row->certainty->p - p) > 1e-6 * p)
-		fail_msg("%s: p is %.12g, not %.12g", row->measure->name, row->certainty->p, p);
+	assert_non_null(row->significance);
+	if (fabs(row->significance->p - p) > 1e-6 * p)
+		fail_msg("%s: p is %.12g, not %.12g", row->measure->name, row->significance->p, p);
 }
 
 static void expect_untested(const struct row *row)
 {
-	assert_non_null(row->certainty);
-	if (row->certainty->p <= 1)
+	assert_non_null(row->significance);
+	if (row->significance->p <= 1)
 		fail_msg("%s was tested", row->measure->name);
 }
 
@@ -94,20 +94,20 @@ TEST(captures_of_different_boots)
 	only_metrics(&c, METRIC_wchar, -1);
 	c.view.sections = 1u << SECTION_PRIMARY;
 	comparison_run(&c);
-	assert_true(c.sheet->trial);
+	assert_true(c.report->repeated);
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
 	expect_real(row->before.real, 11.5);
 	expect_real(row->after.real, 21.5);
 	expect_real(row->change.delta, 10);
 	expect_real(row->change.share, 10 / 11.5);
-	assert_int_equal(row->certainty->before_count, 4);
-	assert_int_equal(row->certainty->after_count, 4);
-	expect_real(row->certainty->before_spread, 1.2909944487358056);
-	expect_real(row->certainty->after_spread, 1.2909944487358056);
+	assert_int_equal(row->significance->before_count, 4);
+	assert_int_equal(row->significance->after_count, 4);
+	expect_real(row->significance->before_spread, 1.2909944487358056);
+	expect_real(row->significance->after_spread, 1.2909944487358056);
 	assert_null(row->measure->per);
 	expect_p(row, LOW_AND_HIGH); /* of one row, adjusted for one row */
-	assert_int_equal(c.sheet->notes.count, 1);
-	assert_non_null(strstr(c.sheet->notes.items[0], "4 and 4 values"));
+	assert_int_equal(c.report->notes.count, 1);
+	assert_non_null(strstr(c.report->notes.items[0], "4 and 4 values"));
 	comparison_end(&c);
 }
 
@@ -126,7 +126,7 @@ TEST(p_is_adjusted_for_all_rows)
 	expect_p(row_of(&c, SECTION_PRIMARY, "a", "wchar"), 2 * LOW_AND_HIGH);
 	expect_p(row_of(&c, SECTION_PRIMARY, "b", "wchar"), LOW_AND_WIDE);
 	/* Most certain first. */
-	c.view.order = ORDER_CERTAINTY;
+	c.view.order = ORDER_SIGNIFICANCE;
 	comparison_run(&c);
 	assert_string_equal(rows_text(&c, SECTION_PRIMARY), "a.wchar b.wchar");
 	/* What is hidden or cut was tested all the same. */
@@ -177,12 +177,12 @@ TEST(captures_of_one_boot)
 	/* Per second, from one capture to the next; what was between the sides counts for none. */
 	expect_real(row->before.real, 11.5);
 	expect_real(row->after.real, 21.5);
-	assert_int_equal(row->certainty->before_count, 4);
-	assert_int_equal(row->certainty->after_count, 4);
+	assert_int_equal(row->significance->before_count, 4);
+	assert_int_equal(row->significance->after_count, 4);
 	assert_string_equal(row->measure->per, "/s");
 	expect_p(row, LOW_AND_HIGH);
-	assert_non_null(strstr(c.sheet->notes.items[0], "4 and 4 values"));
-	assert_non_null(strstr(c.sheet->notes.items[0], "per second"));
+	assert_non_null(strstr(c.report->notes.items[0], "4 and 4 values"));
+	assert_non_null(strstr(c.report->notes.items[0], "per second"));
 	comparison_end(&c);
 }
 
@@ -212,8 +212,8 @@ TEST(gauges_of_one_boot_are_not_tested)
 		y->psi.cpu.some.avg10 = reading_of(i + 100);
 	}
 	comparison_run(&c);
-	assert_true(row_of(&c, SECTION_PRIMARY, "a", "wchar")->certainty->p <= 1);
-	assert_true(row_of(&c, SECTION_HOST_COUNTERS, "kernel", "forks")->certainty->p <= 1);
+	assert_true(row_of(&c, SECTION_PRIMARY, "a", "wchar")->significance->p <= 1);
+	assert_true(row_of(&c, SECTION_HOST_COUNTERS, "kernel", "forks")->significance->p <= 1);
 	expect_untested(row_of(&c, SECTION_PRIMARY, "a", "wait_max"));
 	expect_untested(row_of(&c, SECTION_PRIMARY, "a", "nice"));
 	expect_untested(row_of(&c, SECTION_HOST_PRESSURE, NULL, "cpu.some.avg10"));
@@ -266,7 +266,7 @@ TEST(births_between_captures)
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
 	expect_real(row->before.real, 11.5 + 3);
 	expect_real(row->after.real, 11.5 + 7);
-	assert_int_equal(row->certainty->before_count, 4);
+	assert_int_equal(row->significance->before_count, 4);
 	comparison_end(&c);
 }
 
@@ -289,7 +289,7 @@ TEST(groups_born_between_captures)
 	row = row_of(&c, SECTION_PRIMARY, "cc1", "wchar");
 	expect_real(row->before.real, (12 + 11 + 13 + 10) / 4.0);
 	expect_real(row->after.real, (22 + 21 + 23 + 20) / 4.0);
-	assert_int_equal(row->certainty->before_count, 4);
+	assert_int_equal(row->significance->before_count, 4);
 	comparison_end(&c);
 }
 
@@ -311,7 +311,7 @@ TEST(delays_of_groups_born_between_captures)
 	row = row_of(&c, SECTION_DERIVED, "cc1", "total_offcpu_delay_ns");
 	expect_real(row->before.real, 10);
 	expect_real(row->after.real, 30);
-	assert_int_equal(row->certainty->before_count, 4);
+	assert_int_equal(row->significance->before_count, 4);
 	comparison_end(&c);
 }
 
@@ -341,7 +341,7 @@ TEST(quotients_with_births)
 	row = row_of(&c, SECTION_DERIVED, "a", "avg_slice_ns");
 	/* (100 + 90) / 40, (120 + 90) / 40, ... */
 	expect_real(row->before.real, (190 + 210 + 200 + 220) / 4 / 40.0);
-	assert_int_equal(row->certainty->before_count, 4);
+	assert_int_equal(row->significance->before_count, 4);
 	comparison_end(&c);
 }
 
@@ -431,7 +431,7 @@ TEST(captures_out_of_order)
 	}
 	comparison_run(&c);
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
-	assert_int_equal(row->certainty->before_count, 4);
+	assert_int_equal(row->significance->before_count, 4);
 	expect_real(row->before.real, 11.5);
 	comparison_end(&c);
 }
@@ -496,7 +496,7 @@ TEST(zeros_of_one_side_are_tested)
 	values(&c, "a", METRIC_wchar, zeros, high);
 	only_metrics(&c, METRIC_wchar, -1);
 	comparison_run(&c);
-	assert_true(row_of(&c, SECTION_PRIMARY, "a", "wchar")->certainty->p < 0.05);
+	assert_true(row_of(&c, SECTION_PRIMARY, "a", "wchar")->significance->p < 0.05);
 	comparison_end(&c);
 }
 
@@ -541,8 +541,8 @@ TEST(groups_of_one_label)
 	c.view.all_rows = true;
 	comparison_run(&c);
 	assert_string_equal(rows_text(&c, SECTION_PRIMARY), "a > b > c.wchar a > b > c.wchar");
-	assert_int_equal(row_of(&c, SECTION_PRIMARY, "a > b > c", "wchar")->certainty->before_count,
-			 4);
+	assert_int_equal(
+		row_of(&c, SECTION_PRIMARY, "a > b > c", "wchar")->significance->before_count, 4);
 	comparison_end(&c);
 }
 
@@ -560,9 +560,9 @@ TEST(groups_of_one_side)
 	live(c.before[0], 3, 3, 1, "old");
 	live(c.after[1], 4, 4, 1, "new");
 	comparison_run(&c);
-	assert_string_equal(alones_text(&c, &c.sheet->only_before), "old");
-	assert_string_equal(alones_text(&c, &c.sheet->only_after), "new");
-	assert_int_equal(c.sheet->shared, 2);
+	assert_string_equal(unmatched_text(&c, &c.report->only_before), "old");
+	assert_string_equal(unmatched_text(&c, &c.report->only_after), "new");
+	assert_int_equal(c.report->shared, 2);
 	comparison_end(&c);
 }
 
@@ -582,12 +582,12 @@ TEST(few_values)
 	c.view.sections = 1u << SECTION_PRIMARY;
 	comparison_run(&c);
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
-	assert_int_equal(row->certainty->before_count, 1);
+	assert_int_equal(row->significance->before_count, 1);
 	expect_real(row->before.real, 1);
 	expect_real(row->after.real, 8);
 	expect_p(row, 1); /* one value has no spread */
-	assert_int_equal(c.sheet->notes.count, 2);
-	assert_non_null(strstr(c.sheet->notes.items[1], "fewer than 4"));
+	assert_int_equal(c.report->notes.count, 2);
+	assert_non_null(strstr(c.report->notes.items[1], "fewer than 4"));
 	comparison_end(&c);
 
 	/* One capture against two of other boots. */
@@ -599,8 +599,8 @@ TEST(few_values)
 	only_metrics(&c, METRIC_wchar, -1);
 	comparison_run(&c);
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
-	assert_int_equal(row->certainty->before_count, 1);
-	assert_int_equal(row->certainty->after_count, 2);
+	assert_int_equal(row->significance->before_count, 1);
+	assert_int_equal(row->significance->after_count, 2);
 	expect_real(row->after.real, 7.5);
 	comparison_end(&c);
 }
@@ -620,8 +620,8 @@ TEST(captures_that_lack_a_value)
 	c.view.sections = 1u << SECTION_PRIMARY;
 	comparison_run(&c);
 	row = row_of(&c, SECTION_PRIMARY, "a", "wchar");
-	assert_int_equal(row->certainty->before_count, 3);
-	assert_int_equal(row->certainty->after_count, 3);
+	assert_int_equal(row->significance->before_count, 3);
+	assert_int_equal(row->significance->after_count, 3);
 	expect_real(row->before.real, (10 + 11 + 13) / 3.0);
 	expect_real(row->after.real, (20 + 22 + 23) / 3.0);
 	comparison_end(&c);
@@ -637,13 +637,13 @@ TEST(conditions_on_means)
 	part_boots(&c);
 	values(&c, "a", METRIC_wchar, low, high);
 	only_metrics(&c, METRIC_wchar, -1);
-	comparison_judge(&c, "a:wchar >= 10B");
-	comparison_judge(&c, "a:wchar > 10B");
-	comparison_judge(&c, "b:wchar > 10B");
+	comparison_conditions(&c, "a:wchar >= 10B");
+	comparison_conditions(&c, "a:wchar > 10B");
+	comparison_conditions(&c, "b:wchar > 10B");
 	comparison_run(&c);
-	assert_int_equal(c.sheet->findings.items[0].verdict, VERDICT_BROKEN);
-	assert_int_equal(c.sheet->findings.items[1].verdict, VERDICT_HOLDS);
-	assert_int_equal(c.sheet->findings.items[2].verdict, VERDICT_UNDECIDED);
+	assert_int_equal(c.report->results.items[0].verdict, VERDICT_BROKEN);
+	assert_int_equal(c.report->results.items[1].verdict, VERDICT_HOLDS);
+	assert_int_equal(c.report->results.items[2].verdict, VERDICT_UNDECIDED);
 	comparison_end(&c);
 }
 
@@ -656,9 +656,9 @@ TEST(conditions_on_what_was_not_measured)
 	part_boots(&c);
 	values(&c, "a", METRIC_wchar, low, high);
 	values(&c, "b", METRIC_rchar, low, high);
-	comparison_judge(&c, "wchar > 50B");
+	comparison_conditions(&c, "wchar > 50B");
 	comparison_run(&c);
-	assert_int_equal(judge_verdict(c.sheet), VERDICT_UNDECIDED);
+	assert_int_equal(condition_verdict(c.report), VERDICT_UNDECIDED);
 	comparison_end(&c);
 }
 
@@ -672,10 +672,10 @@ TEST(conditions_on_groups_that_are_not_shown)
 	values(&c, "a", METRIC_wchar, low, high);
 	values(&c, "b", METRIC_wchar, low, low);
 	assert_true(array_push(&c.view.not_match, "a"));
-	comparison_judge(&c, "wchar > 5B");
+	comparison_conditions(&c, "wchar > 5B");
 	comparison_run(&c);
-	assert_int_equal(judge_verdict(c.sheet), VERDICT_BROKEN);
-	assert_int_equal(c.sheet->findings.items[0].groups, 2);
+	assert_int_equal(condition_verdict(c.report), VERDICT_BROKEN);
+	assert_int_equal(c.report->results.items[0].groups, 2);
 	expect_no_row(&c, SECTION_PRIMARY, "a", "wchar");
 	row_of(&c, SECTION_PRIMARY, "b", "thread_count");
 	comparison_end(&c);
@@ -691,9 +691,9 @@ TEST(conditions_on_what_is_not_shown)
 	values(&c, "a", METRIC_wchar, low, high);
 	only_metrics(&c, METRIC_rchar, -1);
 	c.view.sections = 1u << SECTION_PRIMARY;
-	comparison_judge(&c, "wchar > 5B");
+	comparison_conditions(&c, "wchar > 5B");
 	comparison_run(&c);
-	assert_int_equal(judge_verdict(c.sheet), VERDICT_BROKEN);
+	assert_int_equal(condition_verdict(c.report), VERDICT_BROKEN);
 	expect_no_row(&c, SECTION_PRIMARY, "a", "wchar");
 	comparison_end(&c);
 }

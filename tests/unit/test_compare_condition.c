@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/judge.h"
+#include "compare/condition.h"
 
 #include "unit/compare_scene.h"
 
@@ -27,60 +27,62 @@ static struct error *find_metric(const char *name, unsigned *ret)
 	accept_(text, group, metric, operator, bound, percent, __FILE__, __LINE__)
 
 static void accept_(const char *text, const char *group, unsigned metric,
-		    enum judge_operator operator, double bound, bool percent, const char *file,
+		    enum condition_operator operator, double bound, bool percent, const char *file,
 		    int line)
 {
-	struct judgement judgement = { 0 };
+	struct condition condition = { 0 };
 
-	expect_ok_(judgement_parse(text, find_metric, &judgement), file, line);
-	if (judgement.text != text || judgement.metric != metric ||
-	    judgement.operator!= operator|| judgement.bound.value != bound ||
-	    judgement.bound.percent != percent)
+	expect_ok_(condition_parse(text, find_metric, &condition), file, line);
+	if (condition.text != text || condition.metric != metric ||
+	    condition.operator!= operator|| condition.bound.value != bound ||
+	    condition.bound.percent != percent)
 		_fail(file, line);
-	if (group ? !judgement.group || strcmp(judgement.group, group) != 0 : !!judgement.group) {
-		print_error("the group is %s\n", judgement.group ? judgement.group : "none");
+	if (group ? !condition.group || strcmp(condition.group, group) != 0 : !!condition.group) {
+		print_error("the group is %s\n", condition.group ? condition.group : "none");
 		_fail(file, line);
 	}
-	free(judgement.group);
+	free(condition.group);
 }
 
 static void refuse(const char *text, const char *message)
 {
-	struct judgement judgement = { .text = "untouched" };
+	struct condition condition = { .text = "untouched" };
 
-	expect_error(judgement_parse(text, find_metric, &judgement), message);
-	assert_string_equal(judgement.text, "untouched");
+	expect_error(condition_parse(text, find_metric, &condition), message);
+	assert_string_equal(condition.text, "untouched");
 }
 
 TEST(expressions)
 {
-	accept("run_time_ns > 10%", NULL, METRIC_run_time_ns, JUDGE_ABOVE, 10, true);
-	accept("run_time_ns>=10ms", NULL, METRIC_run_time_ns, JUDGE_AT_LEAST, 1e7, false);
-	accept("nginx*:majflt < 1000", "nginx*", METRIC_majflt, JUDGE_BELOW, 1000, false);
-	accept("wchar<=-1MiB", NULL, METRIC_wchar, JUDGE_AT_MOST, -1048576, false);
-	accept("  a b : wchar  >  2KiB  ", "a b", METRIC_wchar, JUDGE_ABOVE, 2048, false);
-	accept(":wchar > 1B", NULL, METRIC_wchar, JUDGE_ABOVE, 1, false);
-	accept("utime_clock_ticks > 1s", NULL, METRIC_utime_clock_ticks, JUDGE_ABOVE, 1e9, false);
+	accept("run_time_ns > 10%", NULL, METRIC_run_time_ns, CONDITION_ABOVE, 10, true);
+	accept("run_time_ns>=10ms", NULL, METRIC_run_time_ns, CONDITION_AT_LEAST, 1e7, false);
+	accept("nginx*:majflt < 1000", "nginx*", METRIC_majflt, CONDITION_BELOW, 1000, false);
+	accept("wchar<=-1MiB", NULL, METRIC_wchar, CONDITION_AT_MOST, -1048576, false);
+	accept("  a b : wchar  >  2KiB  ", "a b", METRIC_wchar, CONDITION_ABOVE, 2048, false);
+	accept(":wchar > 1B", NULL, METRIC_wchar, CONDITION_ABOVE, 1, false);
+	accept("utime_clock_ticks > 1s", NULL, METRIC_utime_clock_ticks, CONDITION_ABOVE, 1e9,
+	       false);
 	accept("cpu_efficiency < -0.05", NULL, METRIC_COUNT + DERIVED_ID_cpu_efficiency,
-	       JUDGE_BELOW, -0.05, false);
-	accept("avg_wait_ns > 1.5us", NULL, METRIC_COUNT + DERIVED_ID_avg_wait_ns, JUDGE_ABOVE,
+	       CONDITION_BELOW, -0.05, false);
+	accept("avg_wait_ns > 1.5us", NULL, METRIC_COUNT + DERIVED_ID_avg_wait_ns, CONDITION_ABOVE,
 	       1500, false);
-	accept("majflt > 2K", NULL, METRIC_majflt, JUDGE_ABOVE, 2000, false);
+	accept("majflt > 2K", NULL, METRIC_majflt, CONDITION_ABOVE, 2000, false);
 	/* Zero is zero in every unit. */
-	accept("wchar > 0", NULL, METRIC_wchar, JUDGE_ABOVE, 0, false);
-	accept("run_time_ns > 0", NULL, METRIC_run_time_ns, JUDGE_ABOVE, 0, false);
+	accept("wchar > 0", NULL, METRIC_wchar, CONDITION_ABOVE, 0, false);
+	accept("run_time_ns > 0", NULL, METRIC_run_time_ns, CONDITION_ABOVE, 0, false);
 	/* A range by its midpoint. */
-	accept("nice > 1", NULL, METRIC_nice, JUDGE_ABOVE, 1, false);
+	accept("nice > 1", NULL, METRIC_nice, CONDITION_ABOVE, 1, false);
 }
 
 /* A name of a group may hold what is a sign elsewhere. */
 TEST(groups_with_signs_in_their_names)
 {
-	accept("kworker/0:1:wchar > 1KiB", "kworker/0:1", METRIC_wchar, JUDGE_ABOVE, 1024, false);
-	accept("::wchar > 1KiB", ":", METRIC_wchar, JUDGE_ABOVE, 1024, false);
-	accept("a > b:wchar >= 1KiB", "a > b", METRIC_wchar, JUDGE_AT_LEAST, 1024, false);
-	accept("<none>:wchar < 1KiB", "<none>", METRIC_wchar, JUDGE_BELOW, 1024, false);
-	accept("a<=b:wchar > 1KiB", "a<=b", METRIC_wchar, JUDGE_ABOVE, 1024, false);
+	accept("kworker/0:1:wchar > 1KiB", "kworker/0:1", METRIC_wchar, CONDITION_ABOVE, 1024,
+	       false);
+	accept("::wchar > 1KiB", ":", METRIC_wchar, CONDITION_ABOVE, 1024, false);
+	accept("a > b:wchar >= 1KiB", "a > b", METRIC_wchar, CONDITION_AT_LEAST, 1024, false);
+	accept("<none>:wchar < 1KiB", "<none>", METRIC_wchar, CONDITION_BELOW, 1024, false);
+	accept("a<=b:wchar > 1KiB", "a<=b", METRIC_wchar, CONDITION_ABOVE, 1024, false);
 }
 
 TEST(refused_expressions)
@@ -131,39 +133,39 @@ static void wrote(struct comparison *c, const char *name, uint64_t before, uint6
 		build_number(y, METRIC_wchar, after);
 }
 
-/* The rows that broke the only finding, "a b". */
+/* The rows that broke the only result, "a b". */
 static const char *broken_by(const struct comparison *c)
 {
 	static char text[256];
-	const struct finding *finding = &c->sheet->findings.items[0];
+	const struct condition_result *result = &c->report->results.items[0];
 	size_t rows = 0;
 
 	text[0] = '\0';
-	for (size_t b = 0; b < BLOCK_COUNT; b++) {
-		const struct block *block = &finding->broken.blocks[b];
+	for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
+		const struct row_group *group = &result->broken.row_groups[b];
 
-		rows += block->count + block->left_out;
-		for (size_t i = 0; i < block->count; i++) {
+		rows += group->count + group->left_out;
+		for (size_t i = 0; i < group->count; i++) {
 			if (*text)
 				strcat(text, " ");
-			strncat(text, block->items[i].group->bytes, 32);
+			strncat(text, group->items[i].group->bytes, 32);
 		}
 	}
-	assert_int_equal(finding->count, rows);
+	assert_int_equal(result->count, rows);
 	return text;
 }
 
 static void check(struct comparison *c, const char *expression, enum verdict verdict,
 		  const char *rows)
 {
-	c->view.judgements.count = 0;
-	comparison_judge(c, expression);
+	c->view.conditions.count = 0;
+	comparison_conditions(c, expression);
 	comparison_run(c);
-	free(c->view.judgements.items[0].group);
-	c->view.judgements.items[0].group = NULL;
-	if (judge_verdict(c->sheet) != verdict)
-		fail_msg("%s: %d", expression, judge_verdict(c->sheet));
-	assert_int_equal(c->sheet->findings.items[0].verdict, verdict);
+	free(c->view.conditions.items[0].group);
+	c->view.conditions.items[0].group = NULL;
+	if (condition_verdict(c->report) != verdict)
+		fail_msg("%s: %d", expression, condition_verdict(c->report));
+	assert_int_equal(c->report->results.items[0].verdict, verdict);
 	assert_string_equal(broken_by(c), rows);
 }
 
@@ -222,12 +224,12 @@ TEST(what_cannot_be_told)
 	check(&c, "old:wchar > 1B", VERDICT_UNDECIDED, "");
 	check(&c, "unknown:wchar > 1B", VERDICT_UNDECIDED, "");
 	check(&c, "half:wchar > 1B", VERDICT_UNDECIDED, "");
-	assert_int_equal(c.sheet->findings.items[0].groups, 1);
-	assert_int_equal(c.sheet->findings.items[0].unmeasured, 1);
+	assert_int_equal(c.report->results.items[0].groups, 1);
+	assert_int_equal(c.report->results.items[0].unmeasured, 1);
 	/* One is known to hold, another may not. */
 	check(&c, "wchar > 5B", VERDICT_UNDECIDED, "");
-	assert_int_equal(c.sheet->findings.items[0].groups, 3);
-	assert_int_equal(c.sheet->findings.items[0].unmeasured, 2);
+	assert_int_equal(c.report->results.items[0].groups, 3);
+	assert_int_equal(c.report->results.items[0].unmeasured, 2);
 	/* One is broken: that is sure, whatever the others are. */
 	check(&c, "wchar >= 5B", VERDICT_BROKEN, "known");
 	check(&c, "known:wchar > 5B", VERDICT_HOLDS, "");
@@ -252,18 +254,18 @@ TEST(several_conditions)
 	comparison_begin(&c);
 	wrote(&c, "a", 0, 5);
 	comparison_run(&c);
-	assert_int_equal(judge_verdict(c.sheet), VERDICT_HOLDS);
-	comparison_judge(&c, "a:wchar > 5B");
+	assert_int_equal(condition_verdict(c.report), VERDICT_HOLDS);
+	comparison_conditions(&c, "a:wchar > 5B");
 	comparison_run(&c);
-	assert_int_equal(judge_verdict(c.sheet), VERDICT_HOLDS);
-	comparison_judge(&c, "b:wchar > 5B");
+	assert_int_equal(condition_verdict(c.report), VERDICT_HOLDS);
+	comparison_conditions(&c, "b:wchar > 5B");
 	comparison_run(&c);
-	assert_int_equal(judge_verdict(c.sheet), VERDICT_UNDECIDED);
-	comparison_judge(&c, "a:wchar > 4B");
+	assert_int_equal(condition_verdict(c.report), VERDICT_UNDECIDED);
+	comparison_conditions(&c, "a:wchar > 4B");
 	comparison_run(&c);
-	assert_int_equal(judge_verdict(c.sheet), VERDICT_BROKEN);
-	assert_int_equal(c.sheet->findings.items[0].verdict, VERDICT_HOLDS);
-	assert_int_equal(c.sheet->findings.items[1].verdict, VERDICT_UNDECIDED);
+	assert_int_equal(condition_verdict(c.report), VERDICT_BROKEN);
+	assert_int_equal(c.report->results.items[0].verdict, VERDICT_HOLDS);
+	assert_int_equal(c.report->results.items[1].verdict, VERDICT_UNDECIDED);
 	comparison_end(&c);
 }
 
@@ -281,7 +283,7 @@ TEST(what_is_judged_need_not_be_shown)
 	c.view.min_delta[DIMENSION_BYTES] = 1000;
 	assert_true(array_push(&c.view.not_match, "*"));
 	check(&c, "wchar > 4B", VERDICT_BROKEN, "b");
-	assert_int_equal(part_rows(&c.sheet->parts[SECTION_PRIMARY]), 0);
+	assert_int_equal(report_section_rows(&c.report->sections[SECTION_PRIMARY]), 0);
 	comparison_end(&c);
 }
 
@@ -290,7 +292,7 @@ TEST(what_is_judged_need_not_be_shown)
 TEST(rows_that_broke_it)
 {
 	struct comparison c;
-	const struct finding *finding;
+	const struct condition_result *result;
 
 	comparison_begin(&c);
 	wrote(&c, "a", 0, 5);
@@ -301,17 +303,17 @@ TEST(rows_that_broke_it)
 	check(&c, "wchar > 4B", VERDICT_BROKEN, "b c a");
 	c.view.limit = 2;
 	check(&c, "wchar > 4B", VERDICT_BROKEN, "b c");
-	finding = &c.sheet->findings.items[0];
-	assert_int_equal(finding->count, 3);
-	assert_int_equal(finding->groups, 5);
-	assert_int_equal(finding->broken.blocks[DIMENSION_BYTES].count, 2);
-	assert_int_equal(finding->broken.blocks[DIMENSION_BYTES].left_out, 1);
+	result = &c.report->results.items[0];
+	assert_int_equal(result->count, 3);
+	assert_int_equal(result->groups, 5);
+	assert_int_equal(result->broken.row_groups[DIMENSION_BYTES].count, 2);
+	assert_int_equal(result->broken.row_groups[DIMENSION_BYTES].left_out, 1);
 	/* A fall is as large as a rise. */
 	c.view.limit = 1;
 	check(&c, "wchar < 7B", VERDICT_BROKEN, "d");
-	assert_int_equal(c.sheet->findings.items[0].count, 4);
+	assert_int_equal(c.report->results.items[0].count, 4);
 	check(&c, "wchar > 7B", VERDICT_HOLDS, "");
-	assert_int_equal(c.sheet->findings.items[0].count, 0);
+	assert_int_equal(c.report->results.items[0].count, 0);
 	comparison_end(&c);
 }
 

@@ -5,7 +5,7 @@
  */
 #include "compare/merge.h"
 #include "compare/psi_rows.h"
-#include "compare/sheet_fill.h"
+#include "compare/report_fill.h"
 
 /* One number of a cgroup. Unset limits and protections are what the merge rules are for
  * (Documentation/admin-guide/cgroup-v2.rst). */
@@ -48,7 +48,7 @@ static const struct {
 };
 
 struct fill {
-	struct sheet *sheet;
+	struct report *report;
 	struct merges merges[SECTION_COUNT];
 	const struct name *label; /* of the cgroup being taken */
 	enum merge_side side;
@@ -77,9 +77,10 @@ static bool take_numbers(struct fill *fill, const struct cgroup *cgroup)
 								numbers[i].offset);
 		struct measure *measure;
 
-		if (!sheet_has(fill->sheet, numbers[i].section))
+		if (!report_has(fill->report, numbers[i].section))
 			continue;
-		measure = sheet_measure(fill->sheet, numbers[i].section, text_of(numbers[i].name));
+		measure =
+			report_measure(fill->report, numbers[i].section, text_of(numbers[i].name));
 		if (!measure)
 			return false;
 		measure->unit = numbers[i].unit;
@@ -128,9 +129,9 @@ static bool is_size(struct text key)
 
 static bool take_counts(struct fill *fill, enum section section, const struct counts *counts)
 {
-	for (size_t i = 0; sheet_has(fill->sheet, section) && i < counts->count; i++) {
+	for (size_t i = 0; report_has(fill->report, section) && i < counts->count; i++) {
 		struct text key = name_text(counts->items[i].key);
-		struct measure *measure = sheet_measure(fill->sheet, section, key);
+		struct measure *measure = report_measure(fill->report, section, key);
 		bool size = section == SECTION_MEMORY_STAT && is_size(key);
 
 		if (!measure)
@@ -158,8 +159,8 @@ static bool take_cgroup(struct fill *fill, const struct cgroup *cgroup)
 	return take_numbers(fill, cgroup) &&
 	       take_counts(fill, SECTION_MEMORY_STAT, &cgroup->memory.stat) &&
 	       take_counts(fill, SECTION_MEMORY_EVENTS, &cgroup->memory.events) &&
-	       (!sheet_has(fill->sheet, SECTION_PRESSURE) ||
-		psi_each(fill->sheet, SECTION_PRESSURE, &cgroup->psi, take_pressure, fill));
+	       (!report_has(fill->report, SECTION_PRESSURE) ||
+		psi_each(fill->report, SECTION_PRESSURE, &cgroup->psi, take_pressure, fill));
 }
 
 static bool take_side(struct fill *fill, const struct ctprof_snapshot *s, enum merge_side side)
@@ -168,33 +169,33 @@ static bool take_side(struct fill *fill, const struct ctprof_snapshot *s, enum m
 	for (size_t i = 0; s && i < s->cgroups.count; i++) {
 		const struct cgroup *cgroup = &s->cgroups.items[i];
 
-		fill->label = cgroup_names_of(&fill->sheet->sides->keys.cgroups, cgroup->path);
-		if (view_matches(fill->sheet->view, fill->label) && !take_cgroup(fill, cgroup))
+		fill->label = cgroup_names_of(&fill->report->sides->keys.cgroups, cgroup->path);
+		if (view_matches(fill->report->view, fill->label) && !take_cgroup(fill, cgroup))
 			return false;
 	}
 	return true;
 }
 
-static bool is_wanted(const struct sheet *sheet)
+static bool is_wanted(const struct report *report)
 {
 	bool any = false;
 
 	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++)
-		any |= sheet_has(sheet, i);
+		any |= report_has(report, i);
 	return any;
 }
 
-struct error *sheet_fill_cgroups(struct sheet *sheet)
+struct error *report_fill_cgroups(struct report *report)
 {
-	struct fill fill = { .sheet = sheet };
+	struct fill fill = { .report = report };
 	bool done;
 
-	if (!is_wanted(sheet))
+	if (!is_wanted(report))
 		return NULL;
-	done = take_side(&fill, sheet->baseline, MERGE_BEFORE) &&
-	       take_side(&fill, sheet->candidate, MERGE_AFTER);
+	done = take_side(&fill, report->baseline, MERGE_BEFORE) &&
+	       take_side(&fill, report->candidate, MERGE_AFTER);
 	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++) {
-		done = done && merges_rows(&fill.merges[i], sheet, NULL);
+		done = done && merges_rows(&fill.merges[i], report, NULL);
 		merges_deinit(&fill.merges[i]);
 	}
 	return done ? NULL : &error_no_memory;

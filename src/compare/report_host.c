@@ -8,7 +8,7 @@
 #include "base/name_map.h"
 #include "compare/host_fields.h"
 #include "compare/psi_rows.h"
-#include "compare/sheet_fill.h"
+#include "compare/report_fill.h"
 
 /* A reading as a datum. */
 static struct datum datum_of(struct reading reading)
@@ -22,7 +22,7 @@ static struct datum datum_of(struct reading reading)
 
 /* Both sides are walked one after the other; the baseline's numbers wait in a list. */
 struct pressure {
-	struct sheet *sheet;
+	struct report *report;
 	struct datum before[PSI_NUMBERS];
 	size_t count;
 	bool second;
@@ -36,23 +36,23 @@ static bool take_pressure(void *context, const struct measure *measure, bool is_
 
 	(void)is_total;
 	if (pressure->second)
-		return sheet_add(pressure->sheet, measure, NULL, 0,
-				 &pressure->before[pressure->count++], &datum);
+		return report_add(pressure->report, measure, NULL, 0,
+				  &pressure->before[pressure->count++], &datum);
 	pressure->before[pressure->count++] = datum;
 	return true;
 }
 
-static bool fill_pressure(struct sheet *sheet)
+static bool fill_pressure(struct report *report)
 {
 	static const struct psi none;
-	struct pressure pressure = { .sheet = sheet };
-	const struct psi *before = sheet->baseline ? &sheet->baseline->psi : &none;
+	struct pressure pressure = { .report = report };
+	const struct psi *before = report->baseline ? &report->baseline->psi : &none;
 
-	if (!psi_each(sheet, SECTION_HOST_PRESSURE, before, take_pressure, &pressure))
+	if (!psi_each(report, SECTION_HOST_PRESSURE, before, take_pressure, &pressure))
 		return false;
 	pressure.second = true;
 	pressure.count = 0;
-	return psi_each(sheet, SECTION_HOST_PRESSURE, &sheet->candidate->psi, take_pressure,
+	return psi_each(report, SECTION_HOST_PRESSURE, &report->candidate->psi, take_pressure,
 			&pressure);
 }
 
@@ -81,18 +81,18 @@ static const struct sched_ext *ext_of(const struct ctprof_snapshot *s)
 	return s ? s->sched_ext : NULL;
 }
 
-static bool fill_sched_ext(struct sheet *sheet)
+static bool fill_sched_ext(struct report *report)
 {
-	const struct sched_ext *x = ext_of(sheet->baseline), *y = ext_of(sheet->candidate);
-	struct measure *state = sheet_measure(sheet, SECTION_SCHED_EXT, TEXT("state"));
+	const struct sched_ext *x = ext_of(report->baseline), *y = ext_of(report->candidate);
+	struct measure *state = report_measure(report, SECTION_SCHED_EXT, TEXT("state"));
 	struct datum before = datum_text(x && x->state ? x->state->bytes : NULL);
 	struct datum after = datum_text(y && y->state ? y->state->bytes : NULL);
 
-	if (!state || !sheet_add(sheet, state, NULL, 0, &before, &after))
+	if (!state || !report_add(report, state, NULL, 0, &before, &after))
 		return false;
 	for (size_t i = 0; i < array_length(ext_numbers); i++) {
 		struct measure *measure =
-			sheet_measure(sheet, SECTION_SCHED_EXT, text_of(ext_numbers[i].name));
+			report_measure(report, SECTION_SCHED_EXT, text_of(ext_numbers[i].name));
 
 		if (!measure)
 			return false;
@@ -100,7 +100,7 @@ static bool fill_sched_ext(struct sheet *sheet)
 		measure->is_total = ext_numbers[i].is_total;
 		before = ext_datum(x, ext_numbers[i].offset);
 		after = ext_datum(y, ext_numbers[i].offset);
-		if (!sheet_add(sheet, measure, NULL, 0, &before, &after))
+		if (!report_add(report, measure, NULL, 0, &before, &after))
 			return false;
 	}
 	return true;
@@ -115,23 +115,24 @@ static enum unit unit_of_field(const char *name)
 							  : UNIT_NONE;
 }
 
-static bool add_fact(struct sheet *sheet, const char *name, struct datum before, struct datum after)
+static bool add_fact(struct report *report, const char *name, struct datum before,
+		     struct datum after)
 {
-	struct measure *measure = sheet_measure(sheet, SECTION_HOST, text_of(name));
+	struct measure *measure = report_measure(report, SECTION_HOST, text_of(name));
 
 	if (!measure)
 		return false;
 	measure->unit = unit_of_field(name);
-	return sheet_add(sheet, measure, NULL, 0, &before, &after);
+	return report_add(report, measure, NULL, 0, &before, &after);
 }
 
-static bool add_pair(struct sheet *sheet, const struct host_field *field, const struct name *key,
+static bool add_pair(struct report *report, const struct host_field *field, const struct name *key,
 		     const struct name *before, const struct name *after)
 {
 	_cleanup_free_ char *name = NULL;
 
 	return asprintf(&name, "%s.%s%s", field->name, field->prefix, key->bytes) >= 0 &&
-	       add_fact(sheet, name, datum_text(before ? before->bytes : NULL),
+	       add_fact(report, name, datum_text(before ? before->bytes : NULL),
 			datum_text(after ? after->bytes : NULL));
 }
 
@@ -154,7 +155,7 @@ static const struct name *find_pair(const struct label_pairs *pairs, const struc
 }
 
 /* The keys of the candidate, then those that only the baseline has. */
-static bool add_pairs(struct sheet *sheet, const struct host_field *field,
+static bool add_pairs(struct report *report, const struct host_field *field,
 		      const struct label_pairs *x, const struct label_pairs *y)
 {
 	struct name_map of_x, of_y;
@@ -162,11 +163,11 @@ static bool add_pairs(struct sheet *sheet, const struct host_field *field,
 
 	done = index_pairs(y, &of_y) && done;
 	for (size_t i = 0; done && i < y->count; i++)
-		done = add_pair(sheet, field, y->items[i].key, find_pair(x, &of_x, y->items[i].key),
-				y->items[i].value);
+		done = add_pair(report, field, y->items[i].key,
+				find_pair(x, &of_x, y->items[i].key), y->items[i].value);
 	for (size_t i = 0; done && i < x->count; i++)
 		done = find_pair(y, &of_y, x->items[i].key) ||
-		       add_pair(sheet, field, x->items[i].key, x->items[i].value, NULL);
+		       add_pair(report, field, x->items[i].key, x->items[i].value, NULL);
 	name_map_deinit(&of_x);
 	name_map_deinit(&of_y);
 	return done;
@@ -179,29 +180,29 @@ static struct datum text_datum(const struct host_context *host, const struct hos
 	return datum_text(text ? text->bytes : NULL);
 }
 
-static bool fill_context(struct sheet *sheet)
+static bool fill_context(struct report *report)
 {
 	static const struct host_context nothing;
-	const struct host_context *x = sheet->baseline ? sheet->baseline->host : NULL;
-	const struct host_context *y = sheet->candidate->host;
+	const struct host_context *x = report->baseline ? report->baseline->host : NULL;
+	const struct host_context *y = report->candidate->host;
 	bool done = true;
 
-	if (!y || (sheet->comparing && !x))
+	if (!y || (report->comparing && !x))
 		return true;
 	x = x ? x : &nothing;
 	for (size_t i = 0; done && i < HOST_FIELD_COUNT; i++) {
 		const struct host_field *field = &host_fields[i];
 
-		if (field->momentary && sheet->comparing)
+		if (field->momentary && report->comparing)
 			continue;
 		if (field->kind == HOST_TEXT)
-			done = add_fact(sheet, field->name, text_datum(x, field),
+			done = add_fact(report, field->name, text_datum(x, field),
 					text_datum(y, field));
 		else if (field->kind == HOST_NUMBER)
-			done = add_fact(sheet, field->name, datum_of(*host_number(x, field)),
+			done = add_fact(report, field->name, datum_of(*host_number(x, field)),
 					datum_of(*host_number(y, field)));
 		else
-			done = add_pairs(sheet, field, host_pairs(x, field), host_pairs(y, field));
+			done = add_pairs(report, field, host_pairs(x, field), host_pairs(y, field));
 	}
 	return done;
 }
@@ -260,7 +261,7 @@ static enum unit unit_of_counter(enum counter_kind kind, struct text key)
 #define HUNDREDTHS "_x100"
 
 /* Load averages are kept in hundredths, and read as what they are. */
-static bool add_counter(struct sheet *sheet, const struct counter_set *set,
+static bool add_counter(struct report *report, const struct counter_set *set,
 			const struct name *group, uint32_t place, struct text key,
 			const uint64_t *x, const uint64_t *y)
 {
@@ -270,7 +271,7 @@ static bool add_counter(struct sheet *sheet, const struct counter_set *set,
 
 	if (hundredths)
 		key.length -= strlen(HUNDREDTHS);
-	measure = sheet_measure_of(sheet, SECTION_HOST_COUNTERS, set->kind, key);
+	measure = report_measure_of(report, SECTION_HOST_COUNTERS, set->kind, key);
 	if (!measure)
 		return false;
 	measure->kind = set->kind;
@@ -284,7 +285,7 @@ static bool add_counter(struct sheet *sheet, const struct counter_set *set,
 		before = (struct datum){ .kind = DATUM_REAL, .real = (double)*x / 100 };
 	if (hundredths && y)
 		after = (struct datum){ .kind = DATUM_REAL, .real = (double)*y / 100 };
-	return sheet_add(sheet, measure, group, place, &before, &after);
+	return report_add(report, measure, group, place, &before, &after);
 }
 
 /* "cpu0", "block vda", "vmstat". */
@@ -330,7 +331,7 @@ static const uint64_t *find_count(const struct counter_set *set, const struct na
 
 /* One thing, of which a side may know nothing: the counters of the candidate, and then those that
  * only the baseline's kernel has. */
-static bool add_set(struct sheet *sheet, const struct name *group, const struct counter_set *x,
+static bool add_set(struct report *report, const struct name *group, const struct counter_set *x,
 		    const struct counter_set *y, uint32_t place)
 {
 	struct name_map of_x, of_y;
@@ -340,14 +341,14 @@ static bool add_set(struct sheet *sheet, const struct name *group, const struct 
 	for (size_t i = 0; done && y && i < y->counts.count; i++) {
 		const struct count *count = &y->counts.items[i];
 
-		done = add_counter(sheet, y, group, place, name_text(count->key),
+		done = add_counter(report, y, group, place, name_text(count->key),
 				   find_count(x, &of_x, count->key), &count->value);
 	}
 	for (size_t i = 0; done && x && i < x->counts.count; i++) {
 		const struct count *count = &x->counts.items[i];
 
 		done = find_count(y, &of_y, count->key) ||
-		       add_counter(sheet, x, group, place, name_text(count->key), &count->value,
+		       add_counter(report, x, group, place, name_text(count->key), &count->value,
 				   NULL);
 	}
 	name_map_deinit(&of_x);
@@ -355,16 +356,16 @@ static bool add_set(struct sheet *sheet, const struct name *group, const struct 
 	return done;
 }
 
-static bool add_labelled(struct sheet *sheet, struct name_map *labels,
+static bool add_labelled(struct report *report, struct name_map *labels,
 			 const struct counter_set *set, const struct counter_set *x,
 			 const struct counter_set *y, uint32_t place)
 {
 	const struct name *label = label_of_set(labels, set), *group;
 
-	group = label ? names_intern(&sheet->names, label->bytes, label->length) : NULL;
+	group = label ? names_intern(&report->names, label->bytes, label->length) : NULL;
 	if (!group)
 		return false;
-	return !view_matches(sheet->view, group) || add_set(sheet, group, x, y, place);
+	return !view_matches(report->view, group) || add_set(report, group, x, y, place);
 }
 
 static const struct counter_set *find_set(const struct ctprof_snapshot *s, struct name_map *labels,
@@ -376,9 +377,9 @@ static const struct counter_set *find_set(const struct ctprof_snapshot *s, struc
 	return found == WORD_MAP_NEW ? NULL : &s->counters.items[found];
 }
 
-static bool fill_counters(struct sheet *sheet)
+static bool fill_counters(struct report *report)
 {
-	const struct ctprof_snapshot *x = sheet->baseline, *y = sheet->candidate;
+	const struct ctprof_snapshot *x = report->baseline, *y = report->candidate;
 	struct name_map of_x, of_y;
 	bool done = index_sets(x, &of_x);
 	uint32_t place = 0;
@@ -387,24 +388,24 @@ static bool fill_counters(struct sheet *sheet)
 	for (size_t i = 0; done && i < y->counters.count; i++) {
 		const struct counter_set *set = &y->counters.items[i];
 
-		done = add_labelled(sheet, &of_y, set, find_set(x, &of_x, set), set, place++);
+		done = add_labelled(report, &of_y, set, find_set(x, &of_x, set), set, place++);
 	}
 	for (size_t i = 0; done && x && i < x->counters.count; i++) {
 		const struct counter_set *set = &x->counters.items[i];
 
 		done = find_set(y, &of_y, set) ||
-		       add_labelled(sheet, &of_x, set, set, NULL, place++);
+		       add_labelled(report, &of_x, set, set, NULL, place++);
 	}
 	name_map_deinit(&of_x);
 	name_map_deinit(&of_y);
 	return done;
 }
 
-struct error *sheet_fill_host(struct sheet *sheet)
+struct error *report_fill_host(struct report *report)
 {
 	static const struct {
 		enum section section;
-		bool (*fill)(struct sheet *sheet);
+		bool (*fill)(struct report *report);
 	} fills[] = {
 		{ SECTION_HOST_PRESSURE, fill_pressure },
 		{ SECTION_SCHED_EXT, fill_sched_ext },
@@ -413,7 +414,7 @@ struct error *sheet_fill_host(struct sheet *sheet)
 	};
 
 	for (size_t i = 0; i < array_length(fills); i++)
-		if (sheet_has(sheet, fills[i].section) && !fills[i].fill(sheet))
+		if (report_has(report, fills[i].section) && !fills[i].fill(report))
 			return &error_no_memory;
 	return NULL;
 }

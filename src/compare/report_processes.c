@@ -4,20 +4,20 @@
  * leader.
  */
 #include "compare/merge.h"
-#include "compare/sheet_fill.h"
+#include "compare/report_fill.h"
 
 #define KIB 1024
 
-static bool take_process(struct sheet *sheet, struct merges *merges, const struct counts *sizes,
+static bool take_process(struct report *report, struct merges *merges, const struct counts *sizes,
 			 const struct name *label, enum merge_side side)
 {
-	if (!view_matches(sheet->view, label))
+	if (!view_matches(report->view, label))
 		return true;
 	if (!merges_member(merges, label, side))
 		return false;
 	for (size_t i = 0; i < sizes->count; i++) {
-		struct measure *measure =
-			sheet_measure(sheet, SECTION_SMAPS_ROLLUP, name_text(sizes->items[i].key));
+		struct measure *measure = report_measure(report, SECTION_SMAPS_ROLLUP,
+							 name_text(sizes->items[i].key));
 		struct reading bytes = reading_of(sizes->items[i].value);
 
 		if (!measure)
@@ -31,33 +31,33 @@ static bool take_process(struct sheet *sheet, struct merges *merges, const struc
 	return true;
 }
 
-static bool take_side(struct sheet *sheet, struct merges *merges, const struct ctprof_snapshot *s,
+static bool take_side(struct report *report, struct merges *merges, const struct ctprof_snapshot *s,
 		      const uint32_t *keys, enum merge_side side)
 {
 	for (size_t i = 0; s && i < s->threads.count; i++) {
 		const struct counts *sizes = snapshot_thread(s, i)->smaps_rollup_kib;
 
 		if (sizes && keys[i] != NO_KEY &&
-		    !take_process(sheet, merges, sizes, sheet->sides->keys.items[keys[i]].label,
+		    !take_process(report, merges, sizes, report->sides->keys.items[keys[i]].label,
 				  side))
 			return false;
 	}
 	return true;
 }
 
-struct error *sheet_fill_processes(struct sheet *sheet)
+struct error *report_fill_processes(struct report *report)
 {
 	struct merges merges = { 0 };
 	struct measure *resident;
 	bool done;
 
-	if (!sheet_has(sheet, SECTION_SMAPS_ROLLUP))
+	if (!report_has(report, SECTION_SMAPS_ROLLUP))
 		return NULL;
-	resident = sheet_measure(sheet, SECTION_SMAPS_ROLLUP, TEXT("Rss"));
+	resident = report_measure(report, SECTION_SMAPS_ROLLUP, TEXT("Rss"));
 	done = resident &&
-	       take_side(sheet, &merges, sheet->baseline, sheet->baseline_keys, MERGE_BEFORE) &&
-	       take_side(sheet, &merges, sheet->candidate, sheet->candidate_keys, MERGE_AFTER) &&
-	       merges_rows(&merges, sheet, resident);
+	       take_side(report, &merges, report->baseline, report->baseline_keys, MERGE_BEFORE) &&
+	       take_side(report, &merges, report->candidate, report->candidate_keys, MERGE_AFTER) &&
+	       merges_rows(&merges, report, resident);
 	merges_deinit(&merges);
 	return done ? NULL : &error_no_memory;
 }

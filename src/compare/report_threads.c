@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/judge.h"
-#include "compare/sheet_fill.h"
+#include "compare/condition.h"
+#include "compare/report_fill.h"
 
 /* What totals are divided by: an amount of which so much is a second; 0: there is none. */
 struct divisor {
 	uint64_t amount, per_s;
 };
 
-/* What one group of a sheet is worked on with. */
+/* What one group of a report is worked on with. */
 struct work {
-	struct sheet *sheet;
+	struct report *report;
 	struct selection rows;   /* shown */
 	struct selection needed; /* shown, judged, ranked by, or divided by */
 	struct group_sums before, after;
@@ -30,19 +30,19 @@ struct work {
 
 static void select_all(struct work *work)
 {
-	const struct sheet *sheet = work->sheet;
-	const struct view *view = sheet->view;
+	const struct report *report = work->report;
+	const struct view *view = report->view;
 
 	/* Rows of several captures are made of pieces of two. */
-	for (unsigned i = 0; !sheet->trial && i < METRIC_COUNT + DERIVED_COUNT; i++)
-		if (sheet_has(sheet, sheet->measures[i].section) &&
+	for (unsigned i = 0; !report->repeated && i < METRIC_COUNT + DERIVED_COUNT; i++)
+		if (report_has(report, report->measures[i].section) &&
 		    selection_has(&view->metrics, i))
 			selection_add(&work->rows, i);
 	work->needed = work->rows;
 	for (size_t i = 0; i < view->sort_count; i++)
 		selection_add(&work->needed, view->sort[i].metric);
-	for (size_t i = 0; i < view->judgements.count; i++)
-		selection_add(&work->needed, view->judgements.items[i].metric);
+	for (size_t i = 0; i < view->conditions.count; i++)
+		selection_add(&work->needed, view->conditions.items[i].metric);
 	if (view->normalize == NORMALIZE_CPU)
 		selection_add(&work->needed, METRIC_run_time_ns);
 }
@@ -79,14 +79,14 @@ static uint64_t age_of(const struct group *group, uint64_t now)
 	return ticks;
 }
 
-static struct divisor divisor_of(const struct sheet *sheet, uint64_t now, const struct group *group,
-				 const struct group_sums *sums)
+static struct divisor divisor_of(const struct report *report, uint64_t now,
+				 const struct group *group, const struct group_sums *sums)
 {
 	const struct aggregate *ran = &sums->metrics[METRIC_run_time_ns];
 
-	if (sheet->view->normalize == NORMALIZE_AGE && !sheet->odd_ticks)
+	if (report->view->normalize == NORMALIZE_AGE && !report->odd_ticks)
 		return (struct divisor){ age_of(group, now), TICKS_PER_S };
-	if (sheet->view->normalize == NORMALIZE_CPU &&
+	if (report->view->normalize == NORMALIZE_CPU &&
 	    aggregate_is_complete(ran, &metrics[METRIC_run_time_ns]))
 		return (struct divisor){ ran->total, NS_PER_S };
 	return (struct divisor){ 0 };
@@ -115,19 +115,19 @@ static void divide(struct datum *datum, const struct divisor *divisor)
 /* The sums of both sides of a group. */
 static bool sum_sides(struct work *work, const struct group *before, const struct group *after)
 {
-	struct sheet *sheet = work->sheet;
-	const struct metric_set *with_waits = &sheet->sides->waits.added;
+	struct report *report = work->report;
+	const struct metric_set *with_waits = &report->sides->waits.added;
 
 	if (before &&
-	    !group_sum(before, &work->needed, with_waits, &sheet->impossible, &work->before))
+	    !group_sum(before, &work->needed, with_waits, &report->impossible, &work->before))
 		return false;
-	if (!group_sum(after, &work->needed, with_waits, &sheet->impossible, &work->after))
+	if (!group_sum(after, &work->needed, with_waits, &report->impossible, &work->after))
 		return false;
-	if (sheet->view->normalize == NORMALIZE_NOT)
+	if (report->view->normalize == NORMALIZE_NOT)
 		return true;
 	if (before)
-		work->before_divisor = divisor_of(sheet, work->before_now, before, &work->before);
-	work->after_divisor = divisor_of(sheet, work->after_now, after, &work->after);
+		work->before_divisor = divisor_of(report, work->before_now, before, &work->before);
+	work->after_divisor = divisor_of(report, work->after_now, after, &work->after);
 	return true;
 }
 
@@ -138,14 +138,14 @@ static void fill_derived(const struct work *work, enum derived_id id, struct row
 	const struct derived_sum *after = &work->after.derived[id];
 	struct derived_sum between;
 
-	if (work->sheet->comparing)
+	if (work->report->comparing)
 		row->before = derived_datum(before, derived);
-	if (work->sheet->comparing && work->sheet->view->window) {
+	if (work->report->comparing && work->report->view->window) {
 		between = derived_between(before, after, derived);
 		after = &between;
 	}
 	row->after = derived_datum(after, derived);
-	if (work->sheet->view->births && row->measure->is_total && !row->threads_before) {
+	if (work->report->view->births && row->measure->is_total && !row->threads_before) {
 		row->before = datum_number(0);
 		row->before.inputs = row->after.inputs;
 	}
@@ -153,13 +153,13 @@ static void fill_derived(const struct work *work, enum derived_id id, struct row
 
 static void fill_values(const struct work *work, unsigned number, struct row *row)
 {
-	const struct view *view = work->sheet->view;
+	const struct view *view = work->report->view;
 
 	if (number >= METRIC_COUNT) {
 		fill_derived(work, (enum derived_id)(number - METRIC_COUNT), row);
 		return;
 	}
-	if (work->sheet->comparing)
+	if (work->report->comparing)
 		row->before = aggregate_datum(&work->before.metrics[number], &metrics[number]);
 	row->after = aggregate_datum(&work->after.metrics[number], &metrics[number]);
 	/* A group that was born in the window had nothing before it. */
@@ -170,9 +170,9 @@ static void fill_values(const struct work *work, unsigned number, struct row *ro
 static struct row make_row(const struct work *work, const struct name *label, uint32_t place,
 			   const struct group *before, const struct group *after, unsigned number)
 {
-	struct sheet *sheet = work->sheet;
+	struct report *report = work->report;
 	struct row row = {
-		.measure = &sheet->measures[number],
+		.measure = &report->measures[number],
 		.group = label,
 		.number = place,
 		.threads_before = before ? (uint32_t)before->count : 0,
@@ -184,7 +184,7 @@ static struct row make_row(const struct work *work, const struct name *label, ui
 		divide(&row.before, &work->before_divisor);
 		divide(&row.after, &work->after_divisor);
 	}
-	sheet_change(sheet, &row);
+	report_change(report, &row);
 	if (work->has_host_change[number] && work->host_change[number] != 0 &&
 	    row.change.has_delta) {
 		row.has_host_share = true;
@@ -193,35 +193,35 @@ static struct row make_row(const struct work *work, const struct name *label, ui
 	return row;
 }
 
-/* --- the groups of a sheet --- */
+/* --- the groups of a report --- */
 
-static const struct name *label_of(const struct sheet *sheet, uint32_t key)
+static const struct name *label_of(const struct report *report, uint32_t key)
 {
-	return sheet->sides->keys.items[key].label;
+	return report->sides->keys.items[key].label;
 }
 
-static bool is_shared(const struct sheet *sheet, uint32_t key)
+static bool is_shared(const struct report *report, uint32_t key)
 {
-	if (!sheet->after.items[key].count)
+	if (!report->after.items[key].count)
 		return false;
-	return !sheet->comparing || sheet->view->births || sheet->before.items[key].count;
+	return !report->comparing || report->view->births || report->before.items[key].count;
 }
 
-static const struct group *before_of(const struct sheet *sheet, uint32_t key)
+static const struct group *before_of(const struct report *report, uint32_t key)
 {
-	return sheet->comparing ? &sheet->before.items[key] : NULL;
+	return report->comparing ? &report->before.items[key] : NULL;
 }
 
 /* What began in a window changed the host as well, by all it did. */
 static bool add_births(struct work *work)
 {
-	struct sheet *sheet = work->sheet;
-	double scale = sheet->view->rate && sheet->has_elapsed ? fabs(sheet->elapsed_s) : 1;
-	struct group born = { .threads = sheet->born.threads };
+	struct report *report = work->report;
+	double scale = report->view->rate && report->has_elapsed ? fabs(report->elapsed_s) : 1;
+	struct group born = { .threads = report->born.threads };
 
-	for (size_t k = 0; k < sheet->sides->keys.count; k++)
-		born.count += sheet->born.items[k].count;
-	if (!group_sum(&born, &work->needed, &sheet->sides->waits.added, &sheet->impossible,
+	for (size_t k = 0; k < report->sides->keys.count; k++)
+		born.count += report->born.items[k].count;
+	if (!group_sum(&born, &work->needed, &report->sides->waits.added, &report->impossible,
 		       &work->after))
 		return false;
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
@@ -241,30 +241,30 @@ static bool add_births(struct work *work)
 /* The change of the whole host: that of all groups, also of those that one side has. */
 static bool find_host_change(struct work *work)
 {
-	struct sheet *sheet = work->sheet;
+	struct report *report = work->report;
 	struct group before = { 0 }, after = { 0 };
 
-	if (!sheet->comparing || !sheet->view->shares)
+	if (!report->comparing || !report->view->shares)
 		return true;
-	before.threads = sheet->before.threads;
-	after.threads = sheet->after.threads;
-	for (size_t k = 0; k < sheet->sides->keys.count; k++) {
-		before.count += sheet->before.items[k].count;
-		after.count += sheet->after.items[k].count;
+	before.threads = report->before.threads;
+	after.threads = report->after.threads;
+	for (size_t k = 0; k < report->sides->keys.count; k++) {
+		before.count += report->before.items[k].count;
+		after.count += report->after.items[k].count;
 	}
 	if (!sum_sides(work, &before, &after))
 		return false;
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
 		struct row row;
 
-		if (!sheet->measures[i].is_total || sheet->measures[i].per ||
+		if (!report->measures[i].is_total || report->measures[i].per ||
 		    !selection_has(&work->needed, i))
 			continue;
 		row = make_row(work, NULL, 0, &before, &after, i);
 		work->host_change[i] = row.change.delta;
 		work->has_host_change[i] = row.change.has_delta && !row_is_impossible(&row);
 	}
-	return !sheet->view->window || add_births(work);
+	return !report->view->window || add_births(work);
 }
 
 /* --- the order of groups --- */
@@ -295,22 +295,22 @@ static int by_rank(const void *a, const void *b, void *context)
 
 static bool rank_group(struct work *work, struct ranked *ranked)
 {
-	struct sheet *sheet = work->sheet;
-	const struct view *view = sheet->view;
-	const struct group *before = before_of(sheet, ranked->key);
-	const struct group *after = &sheet->after.items[ranked->key];
+	struct report *report = work->report;
+	const struct view *view = report->view;
+	const struct group *before = before_of(report, ranked->key);
+	const struct group *after = &report->after.items[ranked->key];
 
-	if (!is_shared(sheet, ranked->key))
+	if (!is_shared(report, ranked->key))
 		return true;
 	if (!sum_sides(work, before, after))
 		return false;
 	for (size_t i = 0; i < view->sort_count; i++) {
 		struct row row = make_row(work, NULL, 0, before, after, view->sort[i].metric);
 
-		ranked->has[i] = sheet->comparing ? row.change.has_delta
-						  : datum_magnitude(&row.after, &ranked->value[i]);
+		ranked->has[i] = report->comparing ? row.change.has_delta
+						   : datum_magnitude(&row.after, &ranked->value[i]);
 		ranked->has[i] &= !row_is_impossible(&row);
-		if (sheet->comparing)
+		if (report->comparing)
 			ranked->value[i] = row.change.delta;
 	}
 	return true;
@@ -318,52 +318,52 @@ static bool rank_group(struct work *work, struct ranked *ranked)
 
 static bool rank_groups(struct work *work)
 {
-	struct sheet *sheet = work->sheet;
-	size_t count = sheet->sides->keys.count;
+	struct report *report = work->report;
+	size_t count = report->sides->keys.count;
 	_cleanup_free_ struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
 
 	if (!ranked)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		ranked[i].key = sheet->order[i];
+		ranked[i].key = report->order[i];
 		ranked[i].place = (uint32_t)i;
 		if (!rank_group(work, &ranked[i]))
 			return false;
 	}
-	qsort_r(ranked, count, sizeof(*ranked), by_rank, (void *)(uintptr_t)sheet->view);
+	qsort_r(ranked, count, sizeof(*ranked), by_rank, (void *)(uintptr_t)report->view);
 	for (size_t i = 0; i < count; i++)
-		sheet->order[i] = ranked[i].key;
+		report->order[i] = ranked[i].key;
 	return true;
 }
 
 static bool order_groups(struct work *work)
 {
-	struct sheet *sheet = work->sheet;
-	size_t count = sheet->sides->keys.count;
+	struct report *report = work->report;
+	size_t count = report->sides->keys.count;
 
-	sheet->order = malloc(count * sizeof(*sheet->order) + 1);
-	if (!sheet->order)
+	report->order = malloc(count * sizeof(*report->order) + 1);
+	if (!report->order)
 		return false;
 	if (count)
-		memcpy(sheet->order, sheet->sides->by_name, count * sizeof(*sheet->order));
-	return sheet->view->order != ORDER_GROUPS || rank_groups(work);
+		memcpy(report->order, report->sides->by_name, count * sizeof(*report->order));
+	return report->view->order != ORDER_GROUPS || rank_groups(work);
 }
 
 /* Only what somebody judges is looked at. */
 static bool judge_group(struct work *work, uint32_t place, uint32_t key)
 {
-	struct sheet *sheet = work->sheet;
-	const struct name *label = label_of(sheet, key);
+	struct report *report = work->report;
+	const struct name *label = label_of(report, key);
 
-	for (size_t i = 0; i < sheet->findings.count; i++) {
-		struct finding *finding = &sheet->findings.items[i];
+	for (size_t i = 0; i < report->results.count; i++) {
+		struct condition_result *result = &report->results.items[i];
 		struct row row;
 
-		if (!judge_is_about(finding->judgement, label))
+		if (!condition_is_about(result->condition, label))
 			continue;
-		row = make_row(work, label, place, before_of(sheet, key), &sheet->after.items[key],
-			       finding->judgement->metric);
-		if (!judge_row(finding, &row))
+		row = make_row(work, label, place, before_of(report, key),
+			       &report->after.items[key], result->condition->metric);
+		if (!condition_judge(result, &row))
 			return false;
 	}
 	return true;
@@ -372,107 +372,109 @@ static bool judge_group(struct work *work, uint32_t place, uint32_t key)
 /* --- rows --- */
 
 /* Which groups were looked at, and what they lack. */
-static void take_coverage(struct sheet *sheet, uint32_t key)
+static void take_coverage(struct report *report, uint32_t key)
 {
-	coverage_add(&sheet->coverage_after, &sheet->after.items[key]);
-	if (sheet->comparing)
-		coverage_add(&sheet->coverage_before, &sheet->before.items[key]);
+	coverage_add(&report->coverage_after, &report->after.items[key]);
+	if (report->comparing)
+		coverage_add(&report->coverage_before, &report->before.items[key]);
 }
 
 static bool add_rows(struct work *work, uint32_t place, uint32_t key)
 {
-	struct sheet *sheet = work->sheet;
-	const struct group *before = before_of(sheet, key), *after = &sheet->after.items[key];
+	struct report *report = work->report;
+	const struct group *before = before_of(report, key), *after = &report->after.items[key];
 
 	for (unsigned i = 0; i < METRIC_COUNT + DERIVED_COUNT; i++) {
-		enum section table = sheet_section_of(&sheet->measures[i]);
+		enum section table = report_section_of(&report->measures[i]);
 		struct row row;
 
 		if (!selection_has(&work->rows, i))
 			continue;
-		row = make_row(work, label_of(sheet, key), place, before, after, i);
-		sheet_mark(sheet, &row);
-		if (!part_add(&sheet->parts[table], sheet->view, sheet->comparing, row))
+		row = make_row(work, label_of(report, key), place, before, after, i);
+		report_mark(report, &row);
+		if (!report_section_add(&report->sections[table], report->view, report->comparing,
+					row))
 			return false;
 	}
 	return true;
 }
 
 /* On either side; of a window also those that began or ended in it. */
-static bool has_threads(const struct sheet *sheet, uint32_t key)
+static bool has_threads(const struct report *report, uint32_t key)
 {
-	return sheet->after.items[key].count ||
-	       (sheet->comparing && sheet->before.items[key].count) ||
-	       (sheet->born.items && sheet->born.items[key].count) ||
-	       (sheet->gone.items && sheet->gone.items[key].count);
+	return report->after.items[key].count ||
+	       (report->comparing && report->before.items[key].count) ||
+	       (report->born.items && report->born.items[key].count) ||
+	       (report->gone.items && report->gone.items[key].count);
 }
 
 /* Its rows are made of pieces, and judged there. */
-static void take_group_of_trial(struct sheet *sheet, uint32_t key, bool wanted)
+static void take_group_of_repeats(struct report *report, uint32_t key, bool wanted)
 {
-	sheet->matching += wanted && (sheet->in_both[key] || has_threads(sheet, key));
-	sheet->shared += wanted && sheet->in_both[key];
-	if (wanted && is_shared(sheet, key))
-		take_coverage(sheet, key);
+	report->matching += wanted && (report->in_both[key] || has_threads(report, key));
+	report->shared += wanted && report->in_both[key];
+	if (wanted && is_shared(report, key))
+		take_coverage(report, key);
 }
 
 static bool take_group(struct work *work, uint32_t place, uint32_t key)
 {
-	struct sheet *sheet = work->sheet;
-	bool wanted = view_matches(sheet->view, label_of(sheet, key));
+	struct report *report = work->report;
+	bool wanted = view_matches(report->view, label_of(report, key));
 
-	if (sheet->trial) {
-		take_group_of_trial(sheet, key, wanted);
+	if (report->repeated) {
+		take_group_of_repeats(report, key, wanted);
 		return true;
 	}
-	sheet->matching += wanted && has_threads(sheet, key);
-	if (!is_shared(sheet, key) || (!wanted && !sheet->findings.count))
+	report->matching += wanted && has_threads(report, key);
+	if (!is_shared(report, key) || (!wanted && !report->results.count))
 		return true;
-	if (!sum_sides(work, before_of(sheet, key), &sheet->after.items[key]) ||
+	if (!sum_sides(work, before_of(report, key), &report->after.items[key]) ||
 	    !judge_group(work, place, key))
 		return false;
 	if (!wanted)
 		return true;
-	sheet->shared++;
-	take_coverage(sheet, key);
+	report->shared++;
+	take_coverage(report, key);
 	return add_rows(work, place, key);
 }
 
 static bool run(struct work *work)
 {
-	struct sheet *sheet = work->sheet;
+	struct report *report = work->report;
 	bool done = find_host_change(work) && order_groups(work);
 
-	for (uint32_t n = 0; done && n < sheet->sides->keys.count; n++)
-		done = take_group(work, n, sheet->order[n]);
-	return done && sheet_find_alones(sheet);
+	for (uint32_t n = 0; done && n < report->sides->keys.count; n++)
+		done = take_group(work, n, report->order[n]);
+	return done && report_find_unmatched(report);
 }
 
-static bool find_impossible(struct sheet *sheet)
+static bool find_impossible(struct report *report)
 {
-	const struct metric_set *with_waits = &sheet->sides->waits.added;
-	struct impossible *impossible = &sheet->impossible;
+	const struct metric_set *with_waits = &report->sides->waits.added;
+	struct impossible *impossible = &report->impossible;
 
-	return impossible_by_age(impossible, sheet->candidate, with_waits) &&
-	       (!sheet->comparing ||
-		(impossible_by_age(impossible, sheet->baseline, with_waits) &&
-		 impossible_by_window(impossible, sheet->baseline, sheet->candidate, with_waits)));
+	return impossible_by_age(impossible, report->candidate, with_waits) &&
+	       (!report->comparing ||
+		(impossible_by_age(impossible, report->baseline, with_waits) &&
+		 impossible_by_window(impossible, report->baseline, report->candidate,
+				      with_waits)));
 }
 
-struct error *sheet_fill_threads(struct sheet *sheet)
+struct error *report_fill_threads(struct report *report)
 {
-	struct error *err = sheet_make_groups(sheet);
+	struct error *err = report_make_groups(report);
 	struct work *work = err ? NULL : calloc(1, sizeof(*work));
 
 	if (err)
 		return err;
 	if (!work)
 		return &error_no_memory;
-	work->sheet = sheet;
-	work->before_now = sheet->comparing ? now_ticks(sheet->baseline) : 0;
-	work->after_now = now_ticks(sheet->candidate);
+	work->report = report;
+	work->before_now = report->comparing ? now_ticks(report->baseline) : 0;
+	work->after_now = now_ticks(report->candidate);
 	select_all(work);
-	err = find_impossible(sheet) && run(work) ? NULL : &error_no_memory;
+	err = find_impossible(report) && run(work) ? NULL : &error_no_memory;
 	group_sums_deinit(&work->before);
 	group_sums_deinit(&work->after);
 	free(work);

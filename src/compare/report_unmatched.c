@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The groups that one side has and the other has not; of a window, of threads that ended or began.
+ */
+#include <stdlib.h>
+
+#include "compare/report_fill.h"
+
+const enum metric_id unmatched_metrics[UNMATCHED_METRICS] = {
+	METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_voluntary_csw, METRIC_nonvoluntary_csw,
+	METRIC_majflt,      METRIC_read_bytes,   METRIC_write_bytes,   METRIC_hiwater_rss_bytes,
+};
+
+static int by_run_time(const void *a, const void *b)
+{
+	const struct unmatched_group *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static double run_time_of(const struct group *group)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < group->count; i++)
+		if (metric_set_has(&group->threads[i]->record.measured, METRIC_run_time_ns))
+			sum += (double)group->threads[i]->record.values.run_time_ns.v;
+	return sum;
+}
+
+static void note_measured(struct unmatched *unmatched, const struct group *group)
+{
+	struct coverage coverage = { 0 };
+
+	coverage_add(&coverage, group);
+	for (size_t i = 0; i < UNMATCHED_METRICS; i++)
+		if (metric_set_has(&coverage.some, unmatched_metrics[i]))
+			metric_set_add(&unmatched->measured, unmatched_metrics[i]);
+}
+
+/* Those that are in `groups` and not in `others`, which may be NULL for all. `key` becomes their
+ * place in the order of names, for equals. */
+static bool find_unmatched(const struct report *report, const struct groups *groups,
+			   const struct groups *others, struct unmatched *ret)
+{
+	for (uint32_t n = 0; n < report->sides->keys.count; n++) {
+		uint32_t key = report->sides->by_name[n];
+		const struct group *group = &groups->items[key];
+
+		if (!group->count || (others && others->items[key].count) ||
+		    (report->in_both && report->in_both[key]) ||
+		    !view_matches(report->view, report->sides->keys.items[key].label))
+			continue;
+		if (!array_push(ret, (struct unmatched_group){ group, n, run_time_of(group) }))
+			return false;
+	}
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), by_run_time);
+	for (size_t i = 0; i < ret->count; i++)
+		ret->items[i].key = report->sides->by_name[ret->items[i].key];
+	if (report->view->limit && ret->count > report->view->limit) {
+		ret->left_out = ret->count - report->view->limit;
+		ret->count = report->view->limit;
+	}
+	for (size_t i = 0; i < ret->count; i++)
+		note_measured(ret, ret->items[i].group);
+	return true;
+}
+
+bool report_find_unmatched(struct report *report)
+{
+	if (!report->comparing || !(report_has_section(report, SECTION_PRIMARY) ||
+				    report_has_section(report, SECTION_DERIVED)))
+		return true;
+	if (report->view->window)
+		return find_unmatched(report, &report->gone, NULL, &report->only_before) &&
+		       find_unmatched(report, &report->born, NULL, &report->only_after);
+	return find_unmatched(report, &report->before, &report->after, &report->only_before) &&
+	       find_unmatched(report, &report->after, &report->before, &report->only_after);
+}
