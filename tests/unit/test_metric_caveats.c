@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a reader of a number must know stands in its row. Each caveat here was met by somebody who
- * took the number for something else: none may get lost.
+ * The row of a metric says what a reader must know. Each caveat here is one that misled
+ * a reader: none may get lost.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ struct caveat {
 	size_t rows; /* how many it concerns */
 };
 
-#define BORN "needs kernel.task_delayacct=1 when the thread is born"
+#define BORN "needs kernel.task_delayacct=1 when the thread starts"
 
 static const struct caveat caveats[] = {
 	/* taken at one moment, and may have changed since */
@@ -39,16 +39,16 @@ static const struct caveat caveats[] = {
 	{ "wait_max", "lifetime peak", 1 },
 	{ "sleep_max", "lifetime peak", 1 },
 	{ "block_max", "lifetime peak", 1 },
-	{ "block_sum", "not of kernel threads", 1 },
-	{ "block_max", "not of kernel threads", 1 },
+	{ "block_sum", "not for kernel threads", 1 },
+	{ "block_max", "not for kernel threads", 1 },
 	{ "kthread_block_*", "idle", 3 },
 	{ "kthread_block_max", "lifetime peak", 1 },
 	{ "exec_max", "lifetime peak", 1 },
 	{ "slice_max", "lifetime peak", 1 },
-	{ "voluntary_sleep_ns", "sum_sleep_runtime less sum_block_runtime", 1 },
+	{ "voluntary_sleep_ns", "sum_sleep_runtime minus sum_block_runtime", 1 },
 	{ "utime_clock_ticks", "USER_HZ", 1 },
 	{ "stime_clock_ticks", "USER_HZ", 1 },
-	{ "*_in_progress_ns", "0: in none", 7 },
+	{ "*_in_progress_ns", "0: no such wait", 7 },
 	{ "*_in_progress_ns", "until it ends", 7 },
 	{ "wait_in_progress_ns", "not in wait_time_ns and cpu_delay_total_ns", 1 },
 	{ "blkio_in_progress_ns", BORN, 1 },
@@ -57,7 +57,7 @@ static const struct caveat caveats[] = {
 	{ "deallocated_bytes", "jemalloc only", 1 },
 	{ "allocated_bytes", "cross-thread noise", 1 },
 	{ "deallocated_bytes", "cross-thread noise", 1 },
-	{ "cancelled_write_bytes", "not on the writer", 1 },
+	{ "cancelled_write_bytes", "not to the writer", 1 },
 	{ "cancelled_write_bytes", "pairs with write_bytes for a group, never for one thread", 1 },
 	/* delay accounting */
 	{ "cpu_delay_*", "RACY", 4 },
@@ -99,7 +99,7 @@ static const struct caveat caveats[] = {
 	{ "avg_thrashing_delay_ns", "OVERLAPS with swapin", 1 },
 	{ "total_offcpu_delay_ns", "larger of swapin and thrashing", 1 },
 	{ "total_offcpu_delay_ns",
-	  "degrades to the sum of the delays that were measured: a lower bound", 1 },
+	  "if some delays were not measured, the sum of the others: a lower bound", 1 },
 };
 
 static bool matches(const char *pattern, const char *name)
