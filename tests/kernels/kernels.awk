@@ -192,7 +192,7 @@ function print_values(  i) {
 }
 
 function print_promises(  i) {
-	print_head("promise", "")
+	print_head("guarantee", "")
 	for (i = 1; i <= promises[0]; i++)
 		print_row(promises[i], "promise", promises[i], "")
 }
@@ -205,27 +205,28 @@ function print_kernels(  k) {
 }
 
 END {
-	print "# What holds on which kernel\n"
-	print "Made by `make doc` out of tests/kernels/results: what `./check kernels --all` saw when it last booted"
-	print "these kernels in QEMU, and `./check kernels --keep` of single cases since. In each it ran the cases of"
-	print "tests/kernels/cases, which make the kernel count something, and compare what ctprof says with what the"
-	print "kernel says by other means.\n"
+	print "# What works on which kernel\n"
+	print "This page shows which sources, metrics and guarantees tests have verified on which kernel. `make doc`"
+	print "generates it from tests/kernels/results: the results of the last `./check kernels --all`, which boots these"
+	print "kernels in QEMU, and of later runs of single cases (`./check kernels --keep`). The cases of"
+	print "tests/kernels/cases make the kernel count something, and compare ctprof's numbers with what the kernel says"
+	print "by other means.\n"
 	print_kernels()
 	print "\n## Sources\n"
-	print "What `ctprof doctor` finds on a kernel booted with `delayacct schedstats=enable psi=1`, as root.\n"
+	print "Results of `ctprof doctor`, run as root, on a kernel booted with `delayacct schedstats=enable psi=1`.\n"
 	print_sources()
-	print "\nMissing besides on one booted without these, and with `psi=0`:\n"
+	print "\nAlso missing on a kernel booted without these parameters and with `psi=0`:\n"
 	print_bare()
 	print "\n## Metrics of threads\n"
-	print "✔: a case made it move, or take a known value, and found it right. –: no thread has it, and ctprof"
-	print "says so. Empty: only some cases run on that kernel.\n"
+	print "✔: a case changed the metric, or gave it a known value, and ctprof was right. –: no thread has the"
+	print "metric, and ctprof says so. Empty: only some cases run on that kernel.\n"
 	print_metrics()
 	print "\n## Values of cgroups and of the host\n"
-	print "✔: the same. –: no case found it other than 0 there, or the kernel has none.\n"
+	print "✔: the same. –: it was 0 in every case, or the kernel does not have it.\n"
 	print_values()
-	print "\n## Promises\n"
-	print "What each case is called. –: it skipped itself there. Empty: it was not run there, as those that are slow,"
-	print "or have come since all were.\n"
+	print "\n## Guarantees\n"
+	print "The names of the cases. –: the case was skipped. Empty: it was not run there, because it is slow or newer"
+	print "than the last complete run.\n"
 	print_promises()
 	exit failed
 }
