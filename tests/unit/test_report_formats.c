@@ -646,20 +646,6 @@ TEST(json_says_when_it_cannot_be_written)
 	expect_error(err, "cannot write");
 }
 
-TEST(formats_by_name)
-{
-	static const struct {
-		const char *name;
-		size_t limit;
-	} rows[] = { { "table", 50 }, { "json", 0 }, { "csv", 0 }, { "markdown", 50 } };
-
-	assert_int_equal(REPORT_FORMAT_COUNT, array_length(rows));
-	for (size_t i = 0; i < array_length(rows); i++) {
-		assert_string_equal(report_formats[i].name, rows[i].name);
-		assert_int_equal(report_formats[i].limit, rows[i].limit);
-	}
-}
-
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 UNIT_TESTS(CASE(json_has_names_as_they_are), CASE(json_sends_no_control_characters),
@@ -670,4 +656,4 @@ UNIT_TESTS(CASE(json_has_names_as_they_are), CASE(json_sends_no_control_characte
 	   CASE(kernels_are_made_visible), CASE(conditions_are_made_visible),
 	   CASE(counters_are_made_visible), CASE(an_unknown_time_is_none),
 	   CASE(markdown_of_groups_of_one_side), CASE(json_says_what_was_not_measured),
-	   CASE(one_snapshot), CASE(json_says_when_it_cannot_be_written), CASE(formats_by_name))
+	   CASE(one_snapshot), CASE(json_says_when_it_cannot_be_written))
