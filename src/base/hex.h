@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses in hexadecimal digits, as files of symbols have them.
+ * Hexadecimal digits: numbers as files of symbols have them, bytes as build IDs and digests are
+ * written.
  */
 #ifndef BASE_HEX_H
 #define BASE_HEX_H
 
 #include "base/text.h"
 
-/* Cut a number of up to 16 digits, "0x" before it or not, off the front. False, with `rest`
- * untouched, when there is none or it has more. */
-static inline bool hex_cut(struct text *rest, uint64_t *ret)
+/* "0123456789abcdef", without a NUL. */
+extern const char hex_digits[16];
+
+/* The value of a lower-case digit, which is all that the kernel and our files write; -1: it is
+ * none. */
+static inline int hex_digit(char byte)
 {
-	size_t at = text_starts(*rest, TEXT("0x")) ? 2 : 0, first = at;
-	uint64_t value = 0;
-
-	for (; at < rest->length; at++) {
-		unsigned char byte = (unsigned char)rest->bytes[at];
-		unsigned digit = (unsigned)byte - '0';
-
-		if (digit > 9)
-			digit = (byte | 0x20u) - 'a' < 6 ? (byte | 0x20u) - 'a' + 10 : 16;
-		if (digit > 15)
-			break;
-		value = value << 4 | digit;
-	}
-	if (at == first || at - first > 16)
-		return false;
-	rest->bytes += at;
-	rest->length -= at;
-	*ret = value;
-	return true;
+	return byte >= '0' && byte <= '9'   ? byte - '0'
+	       : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
+					    : -1;
 }
+
+/* Cut a number of up to 16 digits of either case, "0x" before it or not, off the front. False, with
+ * `rest` untouched, when there is none or it has more. */
+bool hex_cut(struct text *rest, uint64_t *ret);
+
+/* Write two digits for each of the `count` bytes, then a NUL. Returns the address of the NUL. */
+char *hex_write(char *to, const void *bytes, size_t count);
+
+/* Read the bytes back, at most `most` of them. False, with `to` undefined, where the text has more,
+ * an odd number of digits, or anything but lower-case digits. */
+bool hex_read(struct text text, void *to, size_t most);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/hex.h"
 #include "base/units.h"
 #include "base/utf8.h"
 
@@ -110,8 +111,7 @@ void json_array_end(struct json_writer *w)
 
 static void put_escaped(struct json_writer *w, unsigned char c)
 {
-	static const char hex[] = "0123456789abcdef";
-	char escape[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+	char escape[6] = { '\\', 'u', '0', '0', hex_digits[c >> 4], hex_digits[c & 15] };
 
 	switch (c) {
 	case '"':

@@ -2,6 +2,7 @@
 #include "base/pattern.h"
 
 #include "base/array.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 /* --- tokens and separators --- */
@@ -70,7 +71,7 @@ static bool is_letter(char c)
 
 static bool is_hex(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'f');
+	return hex_digit(c) >= 0;
 }
 
 /* How many bytes from `start` on are of this kind. */

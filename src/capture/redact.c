@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "capture/session.h"
 
 /* Sixteen hexadecimal digits of SHA-256: the same everywhere, so redacted snapshots of two hosts
@@ -17,8 +18,7 @@ static void hash(struct text text, char out[DIGITS + 1])
 	SHA256Init(&sha);
 	SHA256Update(&sha, (const uint8_t *)text.bytes, text.length);
 	SHA256Final(digest, &sha);
-	for (unsigned i = 0; i < DIGITS / 2; i++)
-		snprintf(out + 2 * i, 3, "%02x", digest[i]);
+	hex_write(out, digest, DIGITS / 2);
 }
 
 static bool redact_name(struct ctprof_snapshot *s, const struct name **name)

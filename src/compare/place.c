@@ -2,6 +2,7 @@
 #include "compare/place.h"
 
 #include "base/array.h"
+#include "base/hex.h"
 
 static bool drop_prefix(struct text *text, struct text prefix)
 {
@@ -137,8 +138,7 @@ static bool is_container_id(struct text word)
 	if (word.length != CONTAINER_ID_LENGTH)
 		return false;
 	for (size_t i = 0; i < word.length; i++)
-		if (!(word.bytes[i] >= '0' && word.bytes[i] <= '9') &&
-		    !(word.bytes[i] >= 'a' && word.bytes[i] <= 'f'))
+		if (hex_digit(word.bytes[i]) < 0)
 			return false;
 	return true;
 }

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "base/hex.h"
+
 /* --- findings --- */
 
 static void replace(char **at, char *text)
@@ -193,14 +195,9 @@ bool has_capabilities(struct examination *e, const char *set, uint64_t wanted)
 	while (text_cut(&status, '\n', &line)) {
 		if (!text_starts(line, key))
 			continue;
-		for (size_t i = key.length; i < line.length; i++) {
-			char c = line.bytes[i];
-
-			if (c >= '0' && c <= '9')
-				held = held << 4 | (uint64_t)(c - '0');
-			else if (c >= 'a' && c <= 'f')
-				held = held << 4 | (uint64_t)(c - 'a' + 10);
-		}
+		for (size_t i = key.length; i < line.length; i++)
+			if (hex_digit(line.bytes[i]) >= 0)
+				held = held << 4 | (uint64_t)hex_digit(line.bytes[i]);
 	}
 	return (held & wanted) == wanted;
 }

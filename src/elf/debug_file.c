@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/hex.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -97,14 +98,14 @@ static int try_path(const struct wanted *wanted, const char *path)
 static int try_build_id(const struct wanted *wanted)
 {
 	char path[sizeof(DEBUG_ROOT "/.build-id//.debug") + 2 * 64];
-	int length = snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/");
+	char *end = stpcpy(path, DEBUG_ROOT "/.build-id/");
 
 	if (wanted->build_id.length < 2)
 		return DEBUG_FILE_NONE;
-	for (size_t i = 0; i < wanted->build_id.length; i++)
-		length += sprintf(path + length, "%02x%s", (uint8_t)wanted->build_id.bytes[i],
-				  i ? "" : "/");
-	strcpy(path + length, ".debug");
+	end = hex_write(end, wanted->build_id.bytes, 1);
+	*end++ = '/';
+	end = hex_write(end, wanted->build_id.bytes + 1, wanted->build_id.length - 1);
+	strcpy(end, ".debug");
 	return try_path(wanted, path);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "os/maps.h"
 
+#include "base/hex.h"
+
 /* The hexadecimal number before `separator`, of at most 16 digits. */
 static bool cut_hex(struct text *rest, char separator, uint64_t *ret)
 {
@@ -8,16 +10,11 @@ static bool cut_hex(struct text *rest, char separator, uint64_t *ret)
 	size_t i = 0;
 
 	for (; i < rest->length && rest->bytes[i] != separator; i++) {
-		char c = rest->bytes[i];
+		const int digit = hex_digit(rest->bytes[i]);
 
-		if (i == 16)
+		if (i == 16 || digit < 0)
 			return false;
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return false;
+		value = value << 4 | (uint64_t)digit;
 	}
 	if (!i || i == rest->length)
 		return false;

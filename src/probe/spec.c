@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/hex.h"
 
 const struct probe_kind_row probe_kinds[PROBE_KIND_COUNT] = {
 #define PROBE_ROW(id, word, prose) [PROBE_##id] = { word, prose },
@@ -64,21 +65,12 @@ static bool cut_number(struct text *text, char mark, struct text *ret)
 
 static bool parse_offset(struct text digits, uint64_t *ret)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
 	if (!text_starts(digits, TEXT("0x")))
 		return text_u64(digits, ret);
-	digits = from(digits, 2);
-	if (!digits.length || digits.length > 16)
+	if (!hex_cut(&digits, &value) || digits.length)
 		return false;
-	for (size_t i = 0; i < digits.length; i++) {
-		static const char known[] = "0123456789abcdef";
-		const char *at = memchr(known, digits.bytes[i] | 0x20, 16);
-
-		if (!at)
-			return false;
-		value = value << 4 | (uint64_t)(at - known);
-	}
 	*ret = value;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/guard.h"
+#include "base/hex.h"
 #include "base/units.h"
 #include "elf/debug_file.h"
 #include "elf/rooted.h"
@@ -235,15 +236,15 @@ static bool open_inside(const struct profile_image *image, const struct profile_
 static int open_by_build_id(const struct origin *origin, const struct profile_mapping *mapping)
 {
 	char path[64 + 2 * BUILD_ID_MAX] = "/usr/lib/debug/.build-id/";
-	size_t length = strlen(path);
+	char *end = path + strlen(path);
 	int fd;
 
 	if (mapping->build_id_length < 2 || mapping->build_id_length > BUILD_ID_MAX)
 		return -1;
-	for (size_t i = 0; i < mapping->build_id_length; i++)
-		length += (size_t)sprintf(path + length, "%02x%s", mapping->build_id[i],
-					  i ? "" : "/");
-	strcpy(path + length, ".debug");
+	end = hex_write(end, mapping->build_id, 1);
+	*end++ = '/';
+	end = hex_write(end, mapping->build_id + 1, mapping->build_id_length - 1u);
+	strcpy(end, ".debug");
 	fd = check(rooted_open(origin->symfs, path), mapping, BY_INODE);
 	return fd >= 0 ? fd : check(rooted_open_link(AT_FDCWD, path), mapping, BY_INODE);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/sum.h"
 #include "base/utf8.h"
 #include "profile/files.h"
@@ -154,8 +155,7 @@ static int64_t build_id(struct writer *w, const struct profile_mapping *mapping)
 {
 	char digits[2 * BUILD_ID_MAX + 1];
 
-	for (size_t i = 0; i < mapping->build_id_length; i++)
-		snprintf(digits + 2 * i, 3, "%02x", mapping->build_id[i]);
+	hex_write(digits, mapping->build_id, mapping->build_id_length);
 	return string(w, digits, (size_t)2 * mapping->build_id_length);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "profile/schema.h"
 
+#include "base/hex.h"
+
 #define TAKE(name)                                                                     \
 	static struct error *name(                                                     \
 		struct json_reader *r, void *target, const struct json_member *member, \
@@ -252,11 +254,6 @@ PUT(put_walks)
 	put_named(w, field, at, WALK_ENDS, walk_end_name);
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Both members of a mapping; `detail` is not needed. */
 TAKE(take_build_id)
 {
@@ -267,31 +264,20 @@ TAKE(take_build_id)
 	(void)r, (void)member;
 	if (err)
 		return err;
-	if (text.length % 2 || text.length / 2 > BUILD_ID_MAX)
+	if (!hex_read(text, mapping->build_id, BUILD_ID_MAX))
 		return json_unexpected(key, "up to 40 hexadecimal digits");
-	for (size_t i = 0; i < text.length; i += 2) {
-		int high = hex_digit(text.bytes[i]), low = hex_digit(text.bytes[i + 1]);
-
-		if (high < 0 || low < 0)
-			return json_unexpected(key, "up to 40 hexadecimal digits");
-		mapping->build_id[i / 2] = (uint8_t)(high << 4 | low);
-	}
 	mapping->build_id_length = (uint8_t)(text.length / 2);
 	return NULL;
 }
 
 PUT(put_build_id)
 {
-	static const char digits[] = "0123456789abcdef";
 	const struct profile_mapping *mapping = at;
-	char text[2 * BUILD_ID_MAX];
+	char text[2 * BUILD_ID_MAX + 1];
 
 	if (!mapping->build_id_length)
 		return;
-	for (size_t i = 0; i < mapping->build_id_length; i++) {
-		text[2 * i] = digits[mapping->build_id[i] >> 4];
-		text[2 * i + 1] = digits[mapping->build_id[i] & 15];
-	}
+	hex_write(text, mapping->build_id, mapping->build_id_length);
 	put_key(w, field);
 	json_text(w, (struct text){ text, (size_t)2 * mapping->build_id_length });
 }

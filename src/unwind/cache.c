@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/outfile.h"
 #include "unwind/table_file.h"
 
@@ -175,13 +176,9 @@ struct file_name {
 
 static bool name_of(struct text build_id, struct file_name *ret)
 {
-	char *out = ret->bytes;
-
 	if (!build_id.length || build_id.length > UNWIND_BUILD_ID_BYTES_MAX)
 		return false;
-	for (size_t i = 0; i < build_id.length; i++)
-		out += sprintf(out, "%02x", (unsigned char)build_id.bytes[i]);
-	strcpy(out, SUFFIX);
+	strcpy(hex_write(ret->bytes, build_id.bytes, build_id.length), SUFFIX);
 	return true;
 }
 
