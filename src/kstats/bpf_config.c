@@ -18,25 +18,7 @@
 #include "os/cpulist.h"
 #include "os/tasks.h"
 
-static_assert((int)KEYED_BY_TASK == (int)KSTATS_KEY_TASK &&
-		      (int)KEYED_BY_CPU == (int)KSTATS_KEY_CPU &&
-		      (int)KEYED_BY_ARGUMENT == (int)KSTATS_KEY_ARGUMENT,
-	      "programs and readers mean the same");
-static_assert((int)GROUPED_BY_CPU == (int)KSTATS_BY_CPU &&
-		      (int)GROUPED_BY_PROCESS == (int)KSTATS_BY_PROCESS &&
-		      (int)GROUPED_BY_CGROUP == (int)KSTATS_BY_CGROUP &&
-		      (int)GROUPED_BY_RETVAL == (int)KSTATS_BY_RETVAL &&
-		      (int)GROUPED_BY_THREAD == (int)KSTATS_BY_THREAD,
-	      "programs and readers mean the same");
-static_assert((int)LOST_MISSED == (int)KSTATS_LOSS_missed &&
-		      (int)LOST_UNMATCHED == (int)KSTATS_LOSS_unmatched &&
-		      (int)LOST_REPLACED == (int)KSTATS_LOSS_replaced &&
-		      (int)LOST_RECURSIVE == (int)KSTATS_LOSS_recursive &&
-		      (int)LOST_BACKWARDS == (int)KSTATS_LOSS_backwards &&
-		      (int)LOST_FULL == (int)KSTATS_LOSS_full &&
-		      (int)LOST_EARLIER == (int)KSTATS_LOSS_COUNT &&
-		      (int)KSTATS_LOST_COUNT > (int)LOST_EARLIER,
-	      "programs and readers mean the same");
+static_assert(KSTATS_LOST_COUNT > KSTATS_LOST_EARLIER, "each loss has an element");
 static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
 	      "programs and who attaches them mean the same");
 static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /proc mean the same");
@@ -134,13 +116,13 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 static char *key_text(const struct kstats_config *config)
 {
 	/* Of a switch another argument is meant than was asked for: this is the one. */
-	if (config->key == KEYED_BY_ARGUMENT)
+	if (config->key == KSTATS_KEY_ARGUMENT)
 		return config->end.argument == config->start.argument
 			       ? text_print("arg%u", config->start.argument)
 			       : text_print("arg%u,arg%u", config->start.argument,
 					    config->end.argument);
 	return strdup(
-		kstats_keys[config->key == KEYED_BY_CPU ? KSTATS_KEY_CPU : KSTATS_KEY_TASK].name);
+		kstats_keys[config->key == KSTATS_KEY_CPU ? KSTATS_KEY_CPU : KSTATS_KEY_TASK].name);
 }
 
 static char *pid_text(const struct kstats_config *config)
@@ -218,7 +200,7 @@ struct error *kstats_config_scope(const struct kstats_config *config, struct kst
 static __u32 set_bits(const struct kstats_config *config)
 {
 	__u32 bits = config->is_goroutine               ? SETS_BITS_GOROUTINE
-		     : config->key == KEYED_BY_ARGUMENT ? SETS_BITS_ARGUMENT
+		     : config->key == KSTATS_KEY_ARGUMENT ? SETS_BITS_ARGUMENT
 							: SETS_BITS_MIN;
 	const __u32 threads = tasks_count(TASKS_LOADAVG);
 

@@ -343,7 +343,7 @@ static struct error *add_cells(const struct kstats_metric *metric, struct kstats
 
 		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 			table->losses[loss] += cell->lost[loss];
-		table->earlier += cell->lost[LOST_EARLIER];
+		table->earlier += cell->lost[KSTATS_LOST_EARLIER];
 		err = add_row(table, metric, cpus.items[i], NULL, cell->slots);
 	}
 	return err;

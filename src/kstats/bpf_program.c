@@ -404,7 +404,7 @@ static struct error *explain_alone(struct kstats_program *program,
 {
 	const struct kstats_places *places = &program->places;
 
-	if (config->key == KEYED_BY_ARGUMENT &&
+	if (config->key == KSTATS_KEY_ARGUMENT &&
 	    (is_function_return(&places->start) || is_function_return(&places->end)))
 		err = error_prefix(err, "arguments at a return are seen by fexit alone");
 	return explain(program, err);

@@ -28,6 +28,7 @@
 #endif
 
 #include "histogram/bucket.h"
+#include "kstats/enums.h"
 
 #define KSTATS_MAGIC      0x3573746174736b63ull /* "ckstats5": the form of all that is here */
 #define KSTATS_TEXT_MAX   1024
@@ -41,26 +42,11 @@
 /* A metric of how long something takes has a second histogram, of the time between. */
 enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };
 
-/* As in struct kstats_spec; both are checked to be the same where both are seen. */
-enum { KEYED_BY_TASK, KEYED_BY_CPU, KEYED_BY_ARGUMENT };
-enum {
-	GROUPED_BY_CPU,
-	GROUPED_BY_PROCESS,
-	GROUPED_BY_CGROUP,
-	GROUPED_BY_RETVAL,
-	GROUPED_BY_THREAD
-};
-/* Numbers are those of enum kstats_loss. What is missed or recursive the kernel counts. */
-enum {
-	LOST_MISSED,
-	LOST_UNMATCHED,
-	LOST_REPLACED,
-	LOST_RECURSIVE,
-	LOST_BACKWARDS,
-	LOST_FULL,
-	LOST_EARLIER /* no loss: in progress when recording began */
-};
-#define KSTATS_LOST_COUNT 8 /* room for one more */
+/* How many events were lost, by enum kstats_loss; missed and recursive ones are counted by the
+ * kernel. The element behind the last of these counts no losses: ends of what was in progress when
+ * recording began. */
+#define KSTATS_LOST_EARLIER KSTATS_LOSS_COUNT
+#define KSTATS_LOST_COUNT   8 /* room for one more */
 
 /* What a program finds of its event. */
 struct kstats_site {
@@ -104,7 +90,7 @@ struct kstats_switch {
 	__u32 is_active;
 	__u32 is_held; /* somebody makes it empty: what comes now is forgotten, too */
 	__u64 groups;  /* in use */
-	/* By the kernel's count when it was last made empty: LOST_MISSED, LOST_RECURSIVE. */
+	/* By the kernel's count when it was last made empty: missed and recursive ones. */
 	__u64 missed, recursive;
 };
 

@@ -113,11 +113,11 @@ static __always_inline bool is_wanted(struct task_struct *task)
 static __always_inline __u64 group_of(struct task_struct *task, __u64 returned)
 {
 	switch (config.by) {
-	case GROUPED_BY_PROCESS:
+	case KSTATS_BY_PROCESS:
 		return tgid_of(task);
-	case GROUPED_BY_CGROUP:
+	case KSTATS_BY_CGROUP:
 		return cgroup_of(task);
-	case GROUPED_BY_RETVAL:
+	case KSTATS_BY_RETVAL:
 		return returned;
 	default:
 		return tid_of(task);
@@ -130,9 +130,9 @@ static __always_inline void describe(struct kstats_group *group, struct task_str
 {
 	__u64 *label = (__u64 *)group->label, name[2] = { 0 };
 
-	if (config.by == GROUPED_BY_PROCESS)
+	if (config.by == KSTATS_BY_PROCESS)
 		BPF_CORE_READ_INTO(&name, task, group_leader, comm);
-	else if (config.by == GROUPED_BY_THREAD)
+	else if (config.by == KSTATS_BY_THREAD)
 		BPF_CORE_READ_INTO(&name, task, comm);
 	else
 		return;
@@ -188,7 +188,7 @@ static __always_inline struct kstats_pair *slots_of(__u32 which, struct task_str
 	__u32 *number;
 
 	/* A gap ends before there is something to return. */
-	if (config.by == GROUPED_BY_CPU || (config.by == GROUPED_BY_RETVAL && which)) {
+	if (config.by == KSTATS_BY_CPU || (config.by == KSTATS_BY_RETVAL && which)) {
 		cell = bpf_map_lookup_elem(&cells, &which);
 		if (!cell)
 			return 0;
@@ -222,7 +222,7 @@ static __always_inline void record(__u32 which, __u64 value, struct task_struct 
 		return;
 	pairs = slots_of(which, task, returned);
 	if (!pairs) {
-		lose(which, LOST_FULL);
+		lose(which, KSTATS_LOSS_full);
 		return;
 	}
 	scaled = value >> bucket_shift(slot, frac_bits);
@@ -233,7 +233,7 @@ static __always_inline void record(__u32 which, __u64 value, struct task_struct 
 	/* Who is interrupted here is not called again in between (bpf_prog_active, and `active` of
 	 * programs at tracepoints and functions), but for those of user space, and groups are of
 	 * all CPUs. */
-	if (config.is_preempted || config.by != GROUPED_BY_CPU) {
+	if (config.is_preempted || config.by != KSTATS_BY_CPU) {
 		__sync_fetch_and_add(&pairs[slot].count, 1);
 		__sync_fetch_and_add(&pairs[slot].sum, scaled);
 	} else {

@@ -68,7 +68,7 @@ static __noinline int replace_oldest(__u32 set, __u64 tag)
 	struct kstats_start *oldest = 0;
 	__u64 other, ns, least = ~0ull;
 
-	lose(KSTATS_VALUES, LOST_FULL);
+	lose(KSTATS_VALUES, KSTATS_LOSS_full);
 	if (!s)
 		return 0;
 	for (int i = 0; i < KSTATS_WAYS; i++) {
@@ -102,7 +102,7 @@ static __always_inline struct kstats_start *place_for(__u64 tag)
 
 	if (start) {
 		if (start->ns)
-			lose(KSTATS_VALUES, LOST_REPLACED);
+			lose(KSTATS_VALUES, KSTATS_LOSS_replaced);
 		return start;
 	}
 	start = claim_in(set, tag);
@@ -157,7 +157,7 @@ static __always_inline __u64 take_start(__u64 tag)
 	if (!start)
 		return 0;
 	/* Two may come to the end of the same argument. */
-	if (config.key == KEYED_BY_ARGUMENT) {
+	if (config.key == KSTATS_KEY_ARGUMENT) {
 		ns = __sync_lock_test_and_set(&start->ns, 0);
 	} else {
 		ns = start->ns;
@@ -216,7 +216,7 @@ static __always_inline struct kstats_ended *ended_of(__u64 id, __u64 born, bool 
 		if (last_end(&s->ways[i]) < last_end(oldest))
 			oldest = &s->ways[i];
 	if (config.has_gaps && is_alive(oldest))
-		lose(KSTATS_GAPS, LOST_FULL);
+		lose(KSTATS_GAPS, KSTATS_LOSS_full);
 	other = oldest->owner;
 	if (__sync_val_compare_and_swap(&oldest->owner, other, id) != other)
 		return 0;
@@ -296,7 +296,7 @@ static __always_inline void put_here(void)
 	if (!h)
 		return;
 	if (h->start)
-		lose(KSTATS_VALUES, LOST_REPLACED);
+		lose(KSTATS_VALUES, KSTATS_LOSS_replaced);
 	ended = h->ended;
 	h->ended = 0;
 	now = bpf_ktime_get_ns();

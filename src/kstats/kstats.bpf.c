@@ -32,7 +32,7 @@ static __always_inline __u64 tag_of(const struct event *event)
 {
 	__u64 tag;
 
-	if (config.key == KEYED_BY_ARGUMENT)
+	if (config.key == KSTATS_KEY_ARGUMENT)
 		return event->argument ? event->argument : ~0ull;
 	if (config.is_goroutine)
 		return event->goroutine;
@@ -54,7 +54,7 @@ static __always_inline __u64 born(void)
  * that was. */
 static __always_inline __u64 place_taken(void)
 {
-	return config.key == KEYED_BY_TASK && !config.has_frame && !config.is_goroutine
+	return config.key == KSTATS_KEY_TASK && !config.has_frame && !config.is_goroutine
 		       ? bpf_get_current_task_btf()->start_time
 		       : 0;
 }
@@ -67,7 +67,7 @@ static __always_inline int begin(const struct event *event)
 		return 0;
 	if (!is_wanted(task))
 		return 0;
-	if (config.key == KEYED_BY_CPU)
+	if (config.key == KSTATS_KEY_CPU)
 		put_here();
 	else
 		put_start(tag_of(event), task, born());
@@ -84,7 +84,7 @@ static __always_inline struct owner owner_of(const struct event *event, struct t
 		owner.id = event->owner;
 		owner.born = current->group_leader->start_boottime;
 		owner.since = current->group_leader->start_time;
-	} else if (config.key == KEYED_BY_TASK) {
+	} else if (config.key == KSTATS_KEY_TASK) {
 		owner.born = current->start_boottime;
 		owner.since = current->start_time;
 	} else {
@@ -109,8 +109,8 @@ static __always_inline int end(const struct event *event, __u64 now)
 	__u64 start;
 
 	if (config.end.forget && event->forget && take_start(event->forget))
-		lose(KSTATS_VALUES, LOST_REPLACED);
-	if (config.key == KEYED_BY_CPU) {
+		lose(KSTATS_VALUES, KSTATS_LOSS_replaced);
+	if (config.key == KSTATS_KEY_CPU) {
 		is_first = is_first_end_here();
 		start = take_here(now, task);
 	} else {
@@ -132,11 +132,12 @@ static __always_inline int end(const struct event *event, __u64 now)
 			return 0;
 		/* Who comes to a CPU need not have been waiting for it. */
 		if (!config.end.forget && is_wanted(task))
-			lose(KSTATS_VALUES, start || is_first ? LOST_EARLIER : LOST_UNMATCHED);
+			lose(KSTATS_VALUES,
+			     start || is_first ? KSTATS_LOST_EARLIER : KSTATS_LOSS_unmatched);
 		return 0;
 	}
 	if (now < start)
-		lose(KSTATS_VALUES, LOST_BACKWARDS);
+		lose(KSTATS_VALUES, KSTATS_LOSS_backwards);
 	else
 		record(KSTATS_VALUES, now - start, task, event->returned);
 	return 0;
@@ -261,7 +262,7 @@ static __always_inline int end_in_kernel(void *ctx, bool has_returned)
 		event.frame = frame_at(ctx);
 	if (config.end.argument)
 		event.argument = argument_of(ctx, config.end.argument, config.end.has_syscall);
-	if (config.by == GROUPED_BY_RETVAL && has_returned) {
+	if (config.by == KSTATS_BY_RETVAL && has_returned) {
 		bpf_get_func_ret(ctx, &event.returned);
 		event.returned = with_sign(event.returned);
 	}
@@ -388,7 +389,7 @@ int end_kprobe(struct pt_regs *ctx)
 	}
 	if (config.end.argument)
 		event.argument = register_of(ctx, config.end.argument, false);
-	if (config.by == GROUPED_BY_RETVAL)
+	if (config.by == KSTATS_BY_RETVAL)
 		event.returned = with_sign(returned_in(ctx));
 	return end(&event, now);
 }
@@ -452,7 +453,7 @@ int end_raw(void *ctx)
 		event.argument = argument_of(ctx, config.end.argument, config.end.has_syscall);
 	if (config.end.forget)
 		event.forget = word_of(ctx, config.end.forget);
-	if (config.by == GROUPED_BY_RETVAL)
+	if (config.by == KSTATS_BY_RETVAL)
 		event.returned = WORD_OF(ctx, 1);
 	return end(&event, now);
 }
@@ -470,12 +471,12 @@ int measure_nothing(void *ctx)
 	__u64 start, now;
 
 	(void)ctx;
-	if (config.key == KEYED_BY_CPU)
+	if (config.key == KSTATS_KEY_CPU)
 		put_here();
 	else
 		put_start(tag_of(&event), task, born());
 	now = bpf_ktime_get_ns();
-	start = config.key == KEYED_BY_CPU ? take_here(now, task) : take_start(tag_of(&event));
+	start = config.key == KSTATS_KEY_CPU ? take_here(now, task) : take_start(tag_of(&event));
 	return start ? now - start : 0;
 }
 

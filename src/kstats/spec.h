@@ -21,19 +21,6 @@
 #define KSTATS_BITS_DEFAULT 3
 #define KSTATS_GAP          "GAP-"
 
-/* How an end finds its start. */
-#define KSTATS_KEYS(KEY)                                 \
-	KEY(TASK, "task", "the last of the same thread") \
-	KEY(CPU, "cpu", "the last on the same CPU")      \
-	KEY(ARGUMENT, "argN", "the last with the same argument N, 1 to 6 (argN,argM: M at the end)")
-
-enum kstats_key {
-#define KEY_ENUM(id, name, prose) KSTATS_KEY_##id,
-	KSTATS_KEYS(KEY_ENUM)
-#undef KEY_ENUM
-		KSTATS_KEY_COUNT
-};
-
 struct kstats_key_info {
 	const char *name, *prose;
 };

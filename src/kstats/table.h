@@ -19,47 +19,17 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "histogram/bucket.h"
+#include "kstats/enums.h"
 #include "kstats/scope.h"
 
 struct kstats_slot {
 	uint64_t count, sum;
 };
 
-/* What the rows of a table are. */
-#define KSTATS_BYS(BY)                                                   \
-	BY(CPU, "cpu", "CPU", "each CPU on which values were recorded")  \
-	BY(PROCESS, "process", "PID", "each process whose thread did")   \
-	BY(CGROUP, "cgroup", "CGROUP", "each cgroup whose thread did")   \
-	BY(RETVAL, "retval", "RETURNED", "each value that was returned") \
-	BY(THREAD, "thread", "TID", "each thread that did")
-
-enum kstats_by {
-#define BY_ENUM(id, name, heading, prose) KSTATS_BY_##id,
-	KSTATS_BYS(BY_ENUM)
-#undef BY_ENUM
-		KSTATS_BY_COUNT
-};
-
 struct kstats_by_info {
 	const char *name, *heading, *prose;
 };
 extern const struct kstats_by_info kstats_bys[KSTATS_BY_COUNT];
-
-/* Events that are in no slot, each with the reason. */
-#define KSTATS_LOSSES(LOSS)                                                               \
-	LOSS(missed, "the kernel did not call the probe")                                 \
-	LOSS(unmatched, "an end without a start that was recorded")                       \
-	LOSS(replaced, "a start before the end of the one before it, which is forgotten") \
-	LOSS(recursive, "reached within a probe, where the kernel calls none")            \
-	LOSS(backwards, "an end before its start, by the clock")                          \
-	LOSS(full, "no room for one more start that is open")
-
-enum kstats_loss {
-#define LOSS_ENUM(name, prose) KSTATS_LOSS_##name,
-	KSTATS_LOSSES(LOSS_ENUM)
-#undef LOSS_ENUM
-		KSTATS_LOSS_COUNT
-};
 
 struct kstats_loss_info {
 	const char *name, *prose;

@@ -214,7 +214,7 @@ static void what_was_asked_for(void **state)
 	/* A cgroup that nobody finds any more is still said to be one. */
 	memset(config, 0, sizeof(*config));
 	config->cgroup = UINT64_MAX - 1;
-	config->key = KEYED_BY_CPU;
+	config->key = KSTATS_KEY_CPU;
 	expect_ok(kstats_config_scope(config, &scope));
 	assert_string_equal(scope.key, "cpu");
 	assert_string_equal(scope.only[KSTATS_FILTER_CGROUP],

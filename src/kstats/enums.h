@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How starts are matched with ends, how values are grouped, and why events are lost: one row each.
+ * BPF programs include this header too, and metrics that are pinned contain the numbers, so new
+ * rows go last.
+ */
+#ifndef KSTATS_ENUMS_H
+#define KSTATS_ENUMS_H
+
+/* How the start of an end is found. */
+#define KSTATS_KEYS(KEY)                                 \
+	KEY(TASK, "task", "the last of the same thread") \
+	KEY(CPU, "cpu", "the last on the same CPU")      \
+	KEY(ARGUMENT, "argN", "the last with the same argument N, 1 to 6 (argN,argM: M at the end)")
+
+enum kstats_key {
+#define KEY_ENUM(id, name, prose) KSTATS_KEY_##id,
+	KSTATS_KEYS(KEY_ENUM)
+#undef KEY_ENUM
+		KSTATS_KEY_COUNT
+};
+
+/* What each row of a table belongs to. */
+#define KSTATS_BYS(BY)                                                   \
+	BY(CPU, "cpu", "CPU", "each CPU on which values were recorded")  \
+	BY(PROCESS, "process", "PID", "each process whose thread did")   \
+	BY(CGROUP, "cgroup", "CGROUP", "each cgroup whose thread did")   \
+	BY(RETVAL, "retval", "RETURNED", "each value that was returned") \
+	BY(THREAD, "thread", "TID", "each thread that did")
+
+enum kstats_by {
+#define BY_ENUM(id, name, heading, prose) KSTATS_BY_##id,
+	KSTATS_BYS(BY_ENUM)
+#undef BY_ENUM
+		KSTATS_BY_COUNT
+};
+
+/* Why an event was not counted in a slot. */
+#define KSTATS_LOSSES(LOSS)                                                               \
+	LOSS(missed, "the kernel did not call the probe")                                 \
+	LOSS(unmatched, "an end without a start that was recorded")                       \
+	LOSS(replaced, "a start before the end of the one before it, which is forgotten") \
+	LOSS(recursive, "reached within a probe, where the kernel calls none")            \
+	LOSS(backwards, "an end before its start, by the clock")                          \
+	LOSS(full, "no room for one more start that is open")
+
+enum kstats_loss {
+#define LOSS_ENUM(name, prose) KSTATS_LOSS_##name,
+	KSTATS_LOSSES(LOSS_ENUM)
+#undef LOSS_ENUM
+		KSTATS_LOSS_COUNT
+};
+
+#endif
