@@ -5,24 +5,18 @@
 #include <unistd.h>
 
 #include "capture/session.h"
-#include "os/pairs.h"
+#include "os/tasks.h"
 
 /* The thread group that a number of the user's belongs to. */
 static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)
 {
-	char path[32];
-	struct text bytes, value;
-	int failed;
+	const int failed = task_leader(c->proc, pid, &c->buffer, ret);
 
-	snprintf(path, sizeof(path), "%" PRIu32 "/status", pid);
-	failed = file_read_record(c->proc, path, &c->buffer, &bytes);
 	if (failed == ENOENT || failed == ESRCH)
 		return error_create("no process %" PRIu32, pid);
-	if (failed)
-		return error_system(failed, "process %" PRIu32, pid);
-	if (!pairs_find(bytes, ':', TEXT("Tgid"), &value) || !text_u32(value, ret))
+	if (failed == EBADMSG)
 		return error_create("process %" PRIu32 ": its status names no Tgid", pid);
-	return NULL;
+	return failed ? error_system(failed, "process %" PRIu32, pid) : NULL;
 }
 
 int capture_list_processes(struct capture *c)

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/units.h"
-#include "os/pairs.h"
 #include "os/stat.h"
+#include "os/tasks.h"
 
 /* "boottime 0 0", seconds and nanoseconds (time_namespaces(7)). */
 int64_t boottime_offset(int proc, struct file_buffer *buffer)
@@ -28,13 +28,11 @@ int64_t boottime_offset(int proc, struct file_buffer *buffer)
 
 static bool read_birth(int proc, uint32_t number, struct file_buffer *buffer, struct birth *ret)
 {
-	struct text bytes, value;
 	struct stat_line line;
+	struct text bytes;
 	char path[32];
 
-	snprintf(path, sizeof(path), "%" PRIu32 "/status", number);
-	if (file_read(proc, path, buffer, &bytes) ||
-	    !pairs_find(bytes, ':', TEXT("Tgid"), &value) || !text_u32(value, &ret->tgid))
+	if (task_leader(proc, number, buffer, &ret->tgid))
 		return false;
 	snprintf(path, sizeof(path), "%" PRIu32 "/stat", number);
 	return !file_read(proc, path, buffer, &bytes) && stat_parse(bytes, &line) &&

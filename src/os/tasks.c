@@ -11,7 +11,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "os/counters.h"
 #include "os/pairs.h"
 #include "os/stat.h"
@@ -45,6 +44,19 @@ int tasks_list(int dir, struct tids *ret)
 	if (!failed && ret->count)
 		qsort(ret->items, ret->count, sizeof(*ret->items), compare_u32);
 	return failed;
+}
+
+int task_leader(int proc, uint32_t number, struct file_buffer *buffer, uint32_t *ret)
+{
+	struct text bytes, value;
+	char path[32];
+	int failed;
+
+	snprintf(path, sizeof(path), "%" PRIu32 "/status", number);
+	failed = file_read_record(proc, path, buffer, &bytes);
+	if (failed)
+		return failed;
+	return pairs_find(bytes, ':', TEXT("Tgid"), &value) && text_u32(value, ret) ? 0 : EBADMSG;
 }
 
 /* Our own number in each PID namespace from that of this /proc down to ours (since Linux 4.1, where

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 
 struct tids {
 	ARRAY(uint32_t);
@@ -23,6 +24,11 @@ uint32_t tasks_count(const char *loadavg);
 
 /* Is a thread of this number there, and not dead? */
 bool task_is_alive(uint32_t number);
+
+/* The thread group of a process or thread, as its status in `proc` (a directory) says. Returns 0 or
+ * the errno of reading it: ENOENT and ESRCH where there is none; EBADMSG where the file does not
+ * name the group. */
+int task_leader(int proc, uint32_t number, struct file_buffer *buffer, uint32_t *ret);
 
 /* Is `dir` the /proc of our own PID namespace? Only then do thread numbers mean the same to system
  * calls. */

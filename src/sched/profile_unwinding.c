@@ -5,6 +5,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <profile.skel.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "os/tasks.h"
 #include "sched/first_stacks.h"
 
 bool profile_has_tables(const struct profile_options *options)
@@ -24,19 +27,13 @@ bool profile_has_tables(const struct profile_options *options)
 /* Of a thread; itself where that is not to be seen. Tables are made for processes. */
 static uint32_t process_of(uint32_t tid)
 {
-	_cleanup_free_ char *line = NULL;
-	char path[40];
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct file_buffer buffer = { 0 };
 	uint32_t tgid = tid;
-	size_t room = 0;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", tid);
-	file = fopen(path, "re");
-	while (file && getline(&line, &room, file) > 0)
-		if (sscanf(line, "Tgid: %" SCNu32, &tgid) == 1)
-			break;
-	if (file)
-		fclose(file);
+	if (proc >= 0 && task_leader(proc, tid, &buffer, &tgid))
+		tgid = tid;
+	file_buffer_deinit(&buffer);
 	return tgid;
 }
 

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "os/cgroup.h"
-#include "os/pairs.h"
 #include "os/stat.h"
+#include "os/tasks.h"
 #include "os/taskstats_socket.h"
 #include "top/delay_switch.h"
 #include "top/delay_times.h"
@@ -128,16 +128,9 @@ static struct error *list_process(struct delays *d, uint32_t pid)
 /* 0: it is gone. */
 static uint32_t leader_of(struct delays *d, uint32_t tid)
 {
-	struct text bytes, value;
 	uint32_t tgid;
-	char path[32];
 
-	snprintf(path, sizeof(path), "%" PRIu32 "/status", tid);
-	return !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
-			       pairs_find(bytes, ':', TEXT("Tgid"), &value) &&
-			       text_u32(text_trim(value), &tgid)
-		       ? tgid
-		       : 0;
+	return task_leader(d->names.proc, tid, &d->buffer, &tgid) ? 0 : tgid;
 }
 
 /* A thread that was asked for by its own number; and its leader, for the name of the process. */

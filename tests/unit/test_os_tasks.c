@@ -119,8 +119,28 @@ TEST(proc_is_ours_and_other_trees_are_not)
 	scratch_deinit(&scratch);
 }
 
+TEST(threads_have_leaders)
+{
+	struct file_buffer buffer = { 0 };
+	struct scratch scratch;
+	uint32_t leader = 0;
+
+	scratch_init(&scratch);
+	assert_int_equal(mkdirat(scratch.dir, "7", 0755), 0);
+	assert_int_equal(mkdirat(scratch.dir, "8", 0755), 0);
+	scratch_write(&scratch, "7/status", TEXT("Name:\tx\nTgid:\t5\nNgid:\t0\n"));
+	scratch_write(&scratch, "8/status", TEXT("Name:\tx\n"));
+	assert_int_equal(task_leader(scratch.dir, 7, &buffer, &leader), 0);
+	assert_int_equal(leader, 5);
+	assert_int_equal(task_leader(scratch.dir, 8, &buffer, &leader), EBADMSG);
+	assert_int_equal(task_leader(scratch.dir, 9, &buffer, &leader), ENOENT);
+	file_buffer_deinit(&buffer);
+	scratch_deinit(&scratch);
+}
+
 UNIT_TESTS(cmocka_unit_test(numbers_ascending_and_nothing_else),
 	   cmocka_unit_test(an_empty_directory), cmocka_unit_test(errors),
 	   cmocka_unit_test(we_are_among_our_threads), cmocka_unit_test(all_threads_are_counted),
 	   cmocka_unit_test(the_dead_are_not_alive),
+	   cmocka_unit_test(threads_have_leaders),
 	   cmocka_unit_test(proc_is_ours_and_other_trees_are_not))
