@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/crew.h"
 #include "base/file.h"
+#include "os/cpulist.h"
 #include "os/process_user.h"
 
 /* Fewer processes are not worth a thread each. */
@@ -161,11 +162,9 @@ static void *reader(void *argument)
 
 static unsigned readers_for(size_t count)
 {
-	cpu_set_t cpus;
-	unsigned most = LEADER_READERS_MAX;
+	const unsigned cpus = cpus_allowed();
+	const unsigned most = cpus < LEADER_READERS_MAX ? cpus : LEADER_READERS_MAX;
 
-	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) < LEADER_READERS_MAX)
-		most = (unsigned)CPU_COUNT(&cpus);
 	return count / PROCESSES_PER_READER < most ? (unsigned)(count / PROCESSES_PER_READER) + 1
 						   : most;
 }

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/interrupts.h"
 #include "base/units.h"
+#include "os/cpulist.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
 
@@ -305,7 +306,7 @@ static char *judge_facts(struct recorder *r)
 {
 	const struct triggers *triggers = &r->arguments->triggers;
 	bool wait = clock_ns(CLOCK_MONOTONIC) < r->quiet_until_ns;
-	long cpus = triggers->count ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+	const unsigned cpus = triggers->count ? cpus_online() : 1;
 	struct error *failure = NULL;
 	char *reason = NULL;
 
@@ -323,7 +324,7 @@ static char *judge_facts(struct recorder *r)
 			continue;
 		}
 		/* All are judged, so that each knows what it saw. */
-		if (trigger_judge(trigger, value, cpus > 0 ? (unsigned)cpus : 1, wait) && !reason &&
+		if (trigger_judge(trigger, value, cpus, wait) && !reason &&
 		    asprintf(&reason, "%s: %.10g", trigger->text, value) < 0)
 			reason = NULL;
 	}

@@ -37,6 +37,10 @@ char *cpulist_text(const struct cpus *cpus);
  * CPU have `count` values, in this order. */
 struct error *cpus_list_possible(struct cpus *ret) MUST_CHECK;
 
+/* How many CPUs are online, at least 1; and on how many of them the calling thread may run. */
+unsigned cpus_online(void);
+unsigned cpus_allowed(void);
+
 /* One more than the largest number of a CPU that this host may ever have; 0: it does not say. */
 uint32_t cpus_possible(void);
 

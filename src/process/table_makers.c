@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/thread.h"
 #include "base/word_map.h"
+#include "os/cpulist.h"
 #include "os/process_user.h"
 #include "profile/kept.h"
 
@@ -264,7 +265,7 @@ struct error *table_makers_create(struct unwind_cache *cache, struct kept *kept,
 				  struct table_makers **ret)
 {
 	struct table_makers *makers = calloc(1, sizeof(*makers));
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const unsigned cpus = cpus_online();
 	pthread_condattr_t clock;
 
 	if (!makers) {
@@ -274,9 +275,7 @@ struct error *table_makers_create(struct unwind_cache *cache, struct kept *kept,
 	makers->cache = cache;
 	makers->kept = kept_share(kept);
 	makers->users = 1;
-	makers->most = cpus < MAKERS_MIN   ? MAKERS_MIN
-		       : cpus < MAKERS_MAX ? (unsigned)cpus
-					   : MAKERS_MAX;
+	makers->most = cpus < MAKERS_MIN ? MAKERS_MIN : cpus < MAKERS_MAX ? cpus : MAKERS_MAX;
 	STAILQ_INIT(&makers->asked);
 	STAILQ_INIT(&makers->made);
 	pthread_mutex_init(&makers->lock, NULL);

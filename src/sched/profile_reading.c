@@ -168,7 +168,7 @@ static struct error *put_meta(struct reading *r)
 	if (options->on_cpu)
 		meta->on_cpu_period_ns = r->session->program->rodata->config.on_cpu_period_ns;
 	meta->off_cpu_period_ns = options->period_ns;
-	meta->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	meta->cpus = cpus_online();
 	for (size_t i = 0; options->probes && i < options->probes->events.count; i++) {
 		const struct name *event = options->probes->events.items[i];
 		const struct name *name = profile_name(r->profile, event->bytes, event->length);
