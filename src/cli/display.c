@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/glob.h"
+#include "cli/terminal.h"
 #include "compare/condition.h"
 #include "report/wording.h"
 
@@ -404,26 +404,6 @@ void display_init(struct display *display)
 void display_deinit(struct display *display)
 {
 	view_deinit(&display->view);
-}
-
-size_t terminal_width(void)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	uint32_t width;
-
-	if (columns && text_u32(text_of(columns), &width) && width)
-		return width;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		return size.ws_col;
-	return 80;
-}
-
-bool terminal_wants_colour(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
 static bool has_column(const struct columns *columns, enum column id)

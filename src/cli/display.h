@@ -132,10 +132,4 @@ const char *display_format_name(size_t number);
 /* Print what the user should know about how a file was read. */
 void print_remarks(const char *path, const struct ctprof_snapshot *snapshot);
 
-/* Columns of the terminal; what the environment says comes first, as in ls(1). */
-size_t terminal_width(void);
-
-/* Standard output is one, and NO_COLOR is not set. */
-bool terminal_wants_colour(void);
-
 #endif

@@ -4,13 +4,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,7 +16,7 @@
 #include "base/interrupts.h"
 #include "base/json_writer.h"
 #include "base/outfile.h"
-#include "base/utf8.h"
+#include "cli/terminal.h"
 #include "cmd/kstats.h"
 #include "kstats/slo.h"
 #include "kstats/v3.h"
@@ -34,24 +32,18 @@
 #define LINES_BESIDE 15
 #define LINES_LEAST  8
 
-static bool is_utf8(void)
-{
-	setlocale(LC_CTYPE, "");
-	return utf8_is_locale();
-}
-
 static struct kstats_style style_of(const struct kstats_showing *showing)
 {
 	struct kstats_style style = {
-		.utf8 = is_utf8(),
+		.utf8 = terminal_is_utf8(),
 		.rows = showing->rows,
 		.lines = LINES_DEFAULT,
 	};
-	struct winsize size;
+	const unsigned lines = terminal_size().ws_row;
 
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row)
-		style.lines = size.ws_row > LINES_BESIDE + LINES_LEAST ? size.ws_row - LINES_BESIDE
-								       : LINES_LEAST;
+	if (lines)
+		style.lines =
+			lines > LINES_BESIDE + LINES_LEAST ? lines - LINES_BESIDE : LINES_LEAST;
 	if (showing->all_slots)
 		style.lines = 0;
 	return style;
@@ -235,18 +227,16 @@ struct series {
  * them. With half as many ranges where the screen has no room for all. */
 static void set_axis(struct series *s)
 {
-	const char *no_colour = getenv("NO_COLOR");
-	struct winsize size;
-	bool is_narrow = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-			 size.ws_col < WIDTH_OF_FINE_AXIS;
+	const unsigned width = terminal_size().ws_col;
+	const bool is_narrow = width && width < WIDTH_OF_FINE_AXIS;
 
 	s->axis = (struct kstats_heat_axis){
 		.low = *s->before->unit ? 1u << 6 : 1,
 		.high = *s->before->unit ? (1ull << 34) - 1 : (1u << 28) - 1,
 		.bits = is_narrow || !s->before->frac_bits ? 0 : KSTATS_HEAT_BITS,
-		.utf8 = is_utf8(),
+		.utf8 = terminal_is_utf8(),
 		.has_fractions = s->showing->interval_ns < NS_PER_S,
-		.colour = isatty(STDOUT_FILENO) && (!no_colour || !*no_colour),
+		.colour = terminal_wants_colour(),
 	};
 }
 

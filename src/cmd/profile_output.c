@@ -3,16 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "base/interrupts.h"
 #include "base/outfile.h"
 #include "base/units.h"
-#include "base/utf8.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "profile/preset.h"
 #include "profile/symbolise.h"
 #include "report/profile_text.h"
@@ -323,19 +321,12 @@ static struct error *prepare(const struct profile_output *output, struct profile
 
 static struct profile_style style_of(const struct profile_output *output)
 {
-	struct profile_style style = { .limit = output->top };
-	struct winsize size;
-
-	setlocale(LC_CTYPE, "");
-	style.utf8 = utf8_is_locale();
-	if (isatty(STDOUT_FILENO)) {
-		const char *no_colour = getenv("NO_COLOR");
-
-		style.colour = !no_colour || !*no_colour;
-		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-			style.width = size.ws_col;
-	}
-	return style;
+	return (struct profile_style){
+		.limit = output->top,
+		.utf8 = terminal_is_utf8(),
+		.colour = terminal_wants_colour(),
+		.width = terminal_size().ws_col,
+	};
 }
 
 typedef struct error *profile_text(FILE *out, const struct profile_report *report,

@@ -8,6 +8,7 @@
 #include "base/grid.h"
 #include "base/interrupts.h"
 #include "cli/display.h"
+#include "cli/terminal.h"
 #include "security/privileges.h"
 #include "top/top.h"
 

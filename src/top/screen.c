@@ -9,7 +9,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "cli/display.h"
+#include "cli/terminal.h"
+#include "os/cpulist.h"
 #include "os/psi.h"
 #include "security/privileges.h"
 #include "top/top.h"
@@ -42,7 +43,7 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 	struct top_recorder_news news;
 
 	*ret = (struct screen_host){
-		.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+		.cpus = cpus_online(),
 		.load = { -1, -1, -1 },
 		.engine = engine_names[top->kind],
 		.target = top->target,
@@ -162,12 +163,11 @@ static struct error *profile(const struct screen_result *result)
 struct error *top_run_screen(struct top *top, int *ret)
 {
 	const struct top_arguments *a = top->arguments;
-	const char *no_colour = getenv("NO_COLOR");
 	const struct screen_options options = {
 		.view = top->view,
 		.filter = a->filter,
 		.interval_ns = a->interval_ns,
-		.no_colour = no_colour && *no_colour,
+		.no_colour = !terminal_allows_colour(),
 	};
 	const struct screen_feed feed = {
 		.next = next_window,
