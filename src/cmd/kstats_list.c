@@ -11,14 +11,6 @@
 #include "report/stream.h"
 #include "report/table.h"
 
-/* Names of programs are theirs. */
-static void print_visible(const char *word, int columns)
-{
-	_cleanup_free_ char *visible = text_visible(text_of(word));
-
-	printf("%*s", columns, visible ? visible : "?");
-}
-
 static const char *word_or(const char *word, const char *otherwise)
 {
 	return word ? word : otherwise;
@@ -33,19 +25,21 @@ static struct error *print_line(void *context, const struct kstats_recorder *rec
 	if (*is_first)
 		printf("%-24s %-7s %-7s %14s  %s\n", "NAME", "VIA", "STATE", "COUNT", "WHAT");
 	*is_first = false;
-	print_visible(entry->name, -24);
+	text_print_visible(stdout, text_of(entry->name), -24);
 	printf(" %-7s %-7s %14" PRIu64 "  ", recorder->name,
 	       entry->is_active ? "active" : "stopped", entry->count);
 	/* One that cannot be read says why there. */
-	print_visible(entry->start ? entry->start : word_or(entry->how, "a program's own"), 0);
+	text_print_visible(
+		stdout,
+		text_of(entry->start ? entry->start : word_or(entry->how, "a program's own")), 0);
 	if (entry->end) {
 		fputs(" to ", stdout);
-		print_visible(entry->end, 0);
+		text_print_visible(stdout, text_of(entry->end), 0);
 	}
 	if (entry->by != KSTATS_BY_CPU)
 		printf(", rows by %s", kstats_bys[entry->by].name);
 	scope = kstats_scope_text(&entry->scope);
-	print_visible(scope ? scope : ", ?", 0);
+	text_print_visible(stdout, text_of(scope ? scope : ", ?"), 0);
 	putchar('\n');
 	return NULL;
 }

@@ -42,27 +42,20 @@ char *kstats_format(char *buffer, const struct kstats_table *table, double value
 
 /* --- heading --- */
 
-static void print_visible(FILE *out, const char *text)
-{
-	_cleanup_free_ char *visible = text_visible(text_of(text));
-
-	fputs(visible ? visible : "?", out);
-}
-
 static void print_scope(FILE *out, const struct kstats_table *table)
 {
 	_cleanup_free_ char *scope = kstats_scope_text(&table->scope);
 
 	if (table->by != KSTATS_BY_CPU)
 		fprintf(out, ", rows by %s", kstats_bys[table->by].name);
-	print_visible(out, scope ? scope : ", ?");
+	text_print_visible(out, text_of(scope ? scope : ", ?"), 0);
 }
 
 static void print_title(FILE *out, const struct kstats_table *table)
 {
 	_cleanup_free_ char *title = kstats_table_title(table);
 
-	print_visible(out, title ? title : "?");
+	text_print_visible(out, text_of(title ? title : "?"), 0);
 }
 
 static void print_heading(FILE *out, const struct kstats_table *table)
@@ -70,19 +63,19 @@ static void print_heading(FILE *out, const struct kstats_table *table)
 	print_title(out, table);
 	if (table->start) {
 		fputs(": ", out);
-		print_visible(out, table->start);
+		text_print_visible(out, text_of(table->start), 0);
 	}
 	if (table->end) {
 		fputs(" to ", out);
-		print_visible(out, table->end);
+		text_print_visible(out, text_of(table->end), 0);
 	}
 	if (table->recorder) {
 		fputs(", by ", out);
-		print_visible(out, table->recorder);
+		text_print_visible(out, text_of(table->recorder), 0);
 	}
 	if (table->how) {
 		fputs(" (", out);
-		print_visible(out, table->how);
+		text_print_visible(out, text_of(table->how), 0);
 		fputc(')', out);
 	}
 	print_scope(out, table);
@@ -291,7 +284,7 @@ static void print_row_name(FILE *out, const struct kstats_table *table,
 	}
 	if (meaning) {
 		fputc(' ', out);
-		print_visible(out, meaning);
+		text_print_visible(out, text_of(meaning), 0);
 	}
 }
 
@@ -500,14 +493,14 @@ static bool is_elsewhere(const struct kstats_table *before, const struct kstats_
 
 static void print_place(FILE *out, const struct kstats_table *table)
 {
-	print_visible(out, table->start ? table->start : table->name);
+	text_print_visible(out, text_of(table->start ? table->start : table->name), 0);
 	if (table->end) {
 		fputs(" to ", out);
-		print_visible(out, table->end);
+		text_print_visible(out, text_of(table->end), 0);
 	}
 	if (table->scope.key) {
 		fputs(" by ", out);
-		print_visible(out, table->scope.key);
+		text_print_visible(out, text_of(table->scope.key), 0);
 	}
 }
 

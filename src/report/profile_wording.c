@@ -99,13 +99,6 @@ void profile_losses(FILE *out, const struct profile_report *report)
 
 /* --- one node --- */
 
-static void print_visible(FILE *out, const struct name *name)
-{
-	_cleanup_free_ char *visible = text_visible(name_text(name));
-
-	fputs(visible ? visible : "", out);
-}
-
 char *flame_value(char buffer[UNITS_TEXT_MAX], const struct flame *flame, uint64_t value)
 {
 	return units_format(buffer, flame->is_events ? UNIT_COUNT : UNIT_NS, value);
@@ -178,12 +171,12 @@ void flame_details(FILE *out, const struct flame *flame, uint32_t number)
 	const struct flame_node *root = &flame->nodes.items[0], *node = &flame->nodes.items[number];
 	const char *note = frame_note(node);
 
-	print_visible(out, node->name);
+	text_print_visible(out, name_text(node->name), 0);
 	if (note)
 		fprintf(out, " [%s]", note);
 	if (node->module && node->module->length) {
 		fputs("\nin ", out);
-		print_visible(out, node->module);
+		text_print_visible(out, name_text(node->module), 0);
 	}
 	if (flame->is_diff) {
 		print_change(out, flame, "", node->baseline, node->total);

@@ -56,6 +56,13 @@ char *text_visible(struct text text)
 	return out;
 }
 
+void text_print_visible(FILE *out, struct text text, int columns)
+{
+	_cleanup_free_ char *visible = text_visible(text);
+
+	fprintf(out, "%*s", columns, visible ? visible : "?");
+}
+
 bool table_add(struct table *table, struct text text, enum table_colour colour)
 {
 	struct table_cell cell = { .text = text_visible(text), .colour = colour };

@@ -77,6 +77,10 @@ void table_deinit(struct table *table);
 /* Text that is safe on a terminal, allocated; NULL without memory. */
 char *text_visible(struct text text);
 
+/* Print it, at least `columns` wide as printf(3) counts them (negative: at the left). Prints "?"
+ * without memory. */
+void text_print_visible(FILE *out, struct text text, int columns);
+
 /* How many columns of a terminal a visible text takes. */
 size_t text_width(const char *text);
 
