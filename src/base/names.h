@@ -12,18 +12,19 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/text.h"
 
 struct name {
-	uint32_t hash;
 	uint32_t length;
 	_Alignas(8) char bytes[]; /* `length` bytes, then a NUL */
 };
 
 struct names {
 	struct arena *arena; /* holds the names; not owned */
-	const struct name **slots;
-	size_t count, room; /* room is zero or a power of two */
+	struct {
+		MAP(struct text, const struct name *);
+	} by_text;
 };
 
 /* The names will live in `arena`, and as long as it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A map from up to three words (numbers, or addresses of interned things) to a number.
+ * A map (base/map.h) from up to three words (numbers, or addresses of interned names) to a number,
+ *mostly the index of an item that is made when its key is seen first.
  *
  *	uint32_t *number = word_map_at(&map, (struct words){ { (uintptr_t)name } });
  *	if (!number)
@@ -11,33 +12,49 @@
 #ifndef BASE_WORD_MAP_H
 #define BASE_WORD_MAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/map.h"
 
 struct words {
 	uint64_t w[3];
 };
 
-/* No value that may be stored. */
+/* No number that may be stored. */
 #define WORD_MAP_NEW UINT32_MAX
 
 struct word_map {
-	struct word_map_slot *slots;
-	size_t count, room; /* room is zero or a power of two */
+	MAP(struct words, uint32_t);
 };
 
-/* The place of the value, which is WORD_MAP_NEW the first time; valid until the next call. NULL
+/* The address of the number, which is WORD_MAP_NEW the first time; valid until the next call. NULL
  * without memory. All zero is an empty map. */
-uint32_t *word_map_at(struct word_map *map, struct words key);
+static inline uint32_t *word_map_at(struct word_map *map, struct words key)
+{
+	bool is_new;
+	uint32_t *number = map_add(map, key, &is_new);
 
-/* Room for so many, where that is known: growing there step by step takes longer. False without
- * memory; the map is as it was. */
-bool word_map_reserve(struct word_map *map, size_t count);
+	if (number && is_new)
+		*number = WORD_MAP_NEW;
+	return number;
+}
 
-/* The value, or WORD_MAP_NEW. */
-uint32_t word_map_find(const struct word_map *map, struct words key);
+/* Make room for so many at once, where that is known. False without memory; the map is as it was.
+ */
+static inline bool word_map_reserve(struct word_map *map, size_t count)
+{
+	return map_reserve(map, count);
+}
 
-void word_map_deinit(struct word_map *map);
+/* The number, or WORD_MAP_NEW. */
+static inline uint32_t word_map_find(const struct word_map *map, struct words key)
+{
+	const uint32_t *number = map_find(map, key);
+
+	return number ? *number : WORD_MAP_NEW;
+}
+
+static inline void word_map_deinit(struct word_map *map)
+{
+	map_deinit(map);
+}
 
 #endif

@@ -51,13 +51,13 @@ TEST(thousands_are_found_again_after_growth)
 		names[i] = intern(&t, text);
 		assert_non_null(names[i]);
 	}
-	assert_int_equal(t.names.count, COUNT);
+	assert_int_equal(t.names.by_text.count, COUNT);
 	for (int i = 0; i < COUNT; i++) {
 		snprintf(text, sizeof(text), "thread-%d", i);
 		assert_ptr_equal(intern(&t, text), names[i]);
 		assert_string_equal(names[i]->bytes, text);
 	}
-	assert_int_equal(t.names.count, COUNT);
+	assert_int_equal(t.names.by_text.count, COUNT);
 	close_table(&t);
 }
 
@@ -105,11 +105,11 @@ TEST(the_limit_refuses_new_names_only)
 	memset(text, 'x', sizeof(text));
 	for (int i = 0; i < 1000; i++) {
 		memcpy(text, &i, sizeof(i));
-		before = t.names.count;
+		before = t.names.by_text.count;
 		if (!names_intern(&t.names, text, sizeof(text)))
 			break;
 	}
-	assert_int_equal(t.names.count, before);
+	assert_int_equal(t.names.by_text.count, before);
 	assert_null(names_intern(&t.names, text, sizeof(text)));
 	assert_ptr_equal(intern(&t, "first"), first);
 	close_table(&t);
