@@ -44,11 +44,21 @@ static char *print_colour(char buffer[COLOUR_TEXT_MAX], double hue, double satur
 	return buffer;
 }
 
+/* FNV-1a: a function has the same colour in every picture. */
+static uint32_t hash_name(const struct name *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < name->length; i++)
+		hash = (hash ^ (unsigned char)name->bytes[i]) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
 char *palette_colour(char buffer[COLOUR_TEXT_MAX], enum profile_class class, enum frame_kind kind,
 		     const struct name *name)
 {
 	const struct palette_row *row = &palette[class];
-	uint32_t hash = name ? name->hash ^ name->hash >> 15 : 0;
+	uint32_t hash = name ? hash_name(name) : 0;
 	int turn = name ? (int)(hash % 13) - 6 : 0, light = name ? (int)(hash / 13 % 7) - 3 : 0;
 
 	return print_colour(buffer, fmod(row->hue + turn + 360, 360),
