@@ -54,7 +54,7 @@ struct guard {
 	pthread_cond_t work, done; /* for the worker, for the caller */
 	struct worker *worker;     /* waits or works; NULL: there is none */
 	LIST_HEAD(, worker) hanging;
-	size_t hanging_count, given_up;
+	size_t hanging_count, given_up, without_thread;
 	struct {
 		ARRAY(struct given_up);
 	} by_subject;
@@ -351,9 +351,11 @@ bool guard_run(struct guard *guard, void (*work)(void *job), void *job, void (*r
 	}
 	pthread_mutex_lock(&guard->lock);
 	if (!guard->worker && !start_worker(guard)) {
+		guard->without_thread++;
 		pthread_mutex_unlock(&guard->lock);
-		work(job);
-		return true;
+		if (release)
+			release(job);
+		return false;
 	}
 	worker = guard->worker;
 	worker->outermost = (struct task){ .work = work, .release = release, .job = job };
@@ -364,6 +366,31 @@ bool guard_run(struct guard *guard, void (*work)(void *job), void *job, void (*r
 	done = wait_for(guard, worker);
 	pthread_mutex_unlock(&guard->lock);
 	return done;
+}
+
+bool guard_run_whole(struct guard *guard, void (*work)(void *job), void *job)
+{
+	const size_t before = guard_without_thread(guard);
+
+	while (!guard_run(guard, work, job, NULL))
+		if (guard_without_thread(guard) != before)
+			return false;
+	return true;
+}
+
+struct error *guard_start(struct guard *guard, const char *purpose)
+{
+	bool is_there;
+
+	pthread_mutex_lock(&guard->lock);
+	is_there = guard->worker || start_worker(guard);
+	pthread_mutex_unlock(&guard->lock);
+	return is_there ? NULL : thread_missing(purpose);
+}
+
+size_t guard_without_thread(const struct guard *guard)
+{
+	return guard ? guard->without_thread : 0;
 }
 
 size_t guard_given_up(const struct guard *guard)

@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/thread.h"
 
 struct guard;
@@ -64,12 +65,23 @@ struct guard *guard_create(const struct guard_options *options);
 void guard_destroy(struct guard *guard);
 
 /*
- * Run the work in a thread, and wait for it. False: it was given up in a call; `release` (NULL:
- * none) is called with the job when that call returns, if it does. Without a guard (NULL), or
- * without a thread, it is run by the caller. Work may run work of the same guard, and is given up
- * with it.
+ * Run the work in a thread, and wait for it. Without a guard (NULL) the caller runs it. Work may
+ * run work of the same guard, and is given up with it.
+ *
+ * False: it was given up in a call, or no thread could be started (RLIMIT_NPROC, pids.max), in
+ * which case it was not run at all: the caller is not confined, so it must not do this work. The
+ * job is the caller's no more; `release` (NULL: none) is called with it when the call returns, if
+ * it does, or at once where there is no thread.
  */
 bool guard_run(struct guard *guard, void (*work)(void *job), void *job, void (*release)(void *job));
+
+/* The same for work that goes on with the rest when it is run again: until it was not given up.
+ * False: no thread could be started, and the rest was not done. */
+bool guard_run_whole(struct guard *guard, void (*work)(void *job), void *job);
+
+/* Start the thread now, so that the lack of one is known before anything is done. The error says
+ * what is missing, and names `purpose`: "read the files of processes". */
+struct error *guard_start(struct guard *guard, const char *purpose) MUST_CHECK;
 
 /* In work: the process that calls are about from now on; 0: of no process. */
 void guard_about(uint32_t pid);
@@ -81,7 +93,8 @@ bool guard_enter(void);
 /* After it; keeps errno. */
 void guard_leave(void);
 
-/* How many times work was given up. */
+/* How many times work was given up; and how many times it was not run for want of a thread. */
 size_t guard_given_up(const struct guard *guard);
+size_t guard_without_thread(const struct guard *guard);
 
 #endif

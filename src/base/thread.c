@@ -62,17 +62,27 @@ static void *run_awaited(void *argument)
 	return NULL;
 }
 
-void thread_run_confined(enum thread_kind kind, void (*work)(void *), void *argument)
+struct error *thread_missing(const char *purpose)
+{
+	return error_create("cannot start a thread to %s: no more threads are allowed "
+			    "(RLIMIT_NPROC, or pids.max of "
+			    "the cgroup), or there is no memory",
+			    purpose);
+}
+
+struct error *thread_run_confined(enum thread_kind kind, void (*work)(void *), void *argument,
+				  const char *purpose)
 {
 	struct awaited awaited = { .work = work, .argument = argument };
+	struct error *err = NULL;
 
 	sem_init(&awaited.done, 0, 0);
 	if (!thread_start_confined(kind, run_awaited, &awaited))
-		work(argument);
-	else
-		while (sem_wait(&awaited.done))
-			;
+		err = thread_missing(purpose);
+	while (!err && sem_wait(&awaited.done))
+		;
 	sem_destroy(&awaited.done);
+	return err;
 }
 
 bool thread_start(void *(*work)(void *), void *argument)

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 /*
  * Runs `work` in a detached thread. It gets no signals but those of its own crash: others are for
  * the first thread of the process. Its stack has 1 MiB, for paths and buffers on the way down, of
@@ -26,9 +28,14 @@ enum thread_kind {
  */
 bool thread_start_confined(enum thread_kind kind, void *(*work)(void *), void *argument);
 
-/* Runs `work` in such a thread and waits for it, however long that takes; without a thread, in the
- * calling one. */
-void thread_run_confined(enum thread_kind kind, void (*work)(void *), void *argument);
+/* Runs `work` in such a thread and waits for it, however long that takes. Without a thread the work
+ * is not done, for the caller is not confined: that is the error, which names `purpose` ("read
+ * FILE"). */
+struct error *thread_run_confined(enum thread_kind kind, void (*work)(void *), void *argument,
+				  const char *purpose) MUST_CHECK;
+
+/* The error that there is no thread for `purpose`. */
+struct error *thread_missing(const char *purpose) MUST_CHECK;
 
 /* `confine` is called first in each thread of thread_start_confined(). Set it before there is one;
  * without it such threads are like others, as in tests. */

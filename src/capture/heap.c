@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/crew.h"
+#include "base/thread.h"
 #include "base/time_share.h"
 #include "capture/heap_walk.h"
 #include "os/process_user.h"
@@ -231,7 +232,7 @@ static struct error *start_job(struct heap *heap, const struct heap_request *req
 	if (reader->walk.proc < 0)
 		return error_system(errno, "/proc");
 	if (!crew_start(&reader->crew, read_all, reader))
-		return error_create("no thread to read heap counters with");
+		return thread_missing("read heap counters");
 	return NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/crew.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "os/cpulist.h"
 #include "os/process_user.h"
 
@@ -177,7 +178,7 @@ static struct error *start(struct leader_files *files, unsigned most)
 		wanted = most;
 	while (started < wanted && crew_start(&files->crew, reader, files))
 		started++;
-	return started ? NULL : error_create("no thread to read processes with");
+	return started ? NULL : thread_missing("read processes");
 }
 
 /* --- who hangs --- */

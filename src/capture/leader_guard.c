@@ -98,6 +98,7 @@ int leader_guard_read(struct leader_guard *guard, int dir, uint32_t tgid, const 
 		      struct text *ret)
 {
 	struct job *job = guard->job ? guard->job : create_job();
+	size_t without_thread;
 
 	if (!job)
 		return ENOMEM;
@@ -108,9 +109,10 @@ int leader_guard_read(struct leader_guard *guard, int dir, uint32_t tgid, const 
 	job->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
 	if (job->dir < 0)
 		return errno;
+	without_thread = guard_without_thread(guard->guard);
 	if (!guard_run(guard->guard, read_file, job, release)) {
 		guard->job = NULL;
-		return ETIMEDOUT;
+		return guard_without_thread(guard->guard) == without_thread ? ETIMEDOUT : EAGAIN;
 	}
 	close(job->dir);
 	job->dir = -1;

@@ -258,6 +258,12 @@ static void tell_left(const struct symbolise_left *left)
 		fprintf(stderr, "ctprof: %zu %s not symbolised: %s did not answer\n", left->hangs,
 			files(left->hangs),
 			left->hangs == 1 ? "its file system" : "their file systems");
+	if (left->without_thread)
+		fprintf(stderr,
+			"ctprof: %zu %s not symbolised: cannot start a thread to read them "
+			"(RLIMIT_NPROC, "
+			"pids.max)\n",
+			left->without_thread, files(left->without_thread));
 	if (left->ended)
 		fprintf(stderr, "ctprof: interrupted: %zu %s not symbolised\n", left->ended,
 			files(left->ended));

@@ -601,8 +601,10 @@ static void run_search(void *context)
 struct error *probe_search_file(const struct probe_search *search)
 {
 	struct searching searching = { .search = search };
+	struct error *err;
 
 	/* The file may be a stranger's, and the caller may load programs into the kernel. */
-	thread_run_confined(THREAD_PARSER, run_search, &searching);
-	return searching.err;
+	err = thread_run_confined(THREAD_PARSER, run_search, &searching,
+				  "look for functions in files");
+	return err ? err : searching.err;
 }

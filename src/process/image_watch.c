@@ -533,6 +533,7 @@ static void look_at_processes(void *job)
 /* All that are listed. One that hangs is passed over. */
 static struct error *look_at_listed(struct image_watch *watch, uint64_t since_ns, bool tells)
 {
+	const size_t without_thread = guard_without_thread(watch->guard);
 	struct error *err = NULL;
 
 	watch->next = watch->count_read = 0;
@@ -542,8 +543,12 @@ static struct error *look_at_listed(struct image_watch *watch, uint64_t since_ns
 		struct look *look;
 
 		err = create_look(watch, &look);
-		if (!err && guard_run(watch->guard, look_at_processes, look, release_look))
+		if (err)
+			break;
+		if (guard_run(watch->guard, look_at_processes, look, release_look))
 			release_look(look);
+		else if (guard_without_thread(watch->guard) != without_thread)
+			err = thread_missing("read the mappings of processes");
 	}
 	return err;
 }

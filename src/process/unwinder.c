@@ -715,10 +715,9 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 
 	unwinder->started_by_ns = begun_ns + most_ns;
 	image_watch_poll(unwinder->options.images);
-	while (!guard_run(unwinder->options.guard, read_wanted, unwinder, NULL))
-		;
-	while (!guard_run(unwinder->options.guard, follow_for_a_while, unwinder, NULL))
-		;
+	if (!guard_run_whole(unwinder->options.guard, read_wanted, unwinder) ||
+	    !guard_run_whole(unwinder->options.guard, follow_for_a_while, unwinder))
+		return thread_missing("read the unwind tables of processes");
 	for (;;) {
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 

@@ -34,6 +34,7 @@ struct symboliser {
 	struct profile *profile;
 	const struct symbolise_options *options;
 	struct guard *guard;
+	size_t without_thread; /* of the guard, so far */
 	int symfs;
 	uint64_t ended_unix_ns;                    /* 0: unknown */
 	uint64_t inlined_work, users_inlined_work; /* left: of trusted files, of all others */
@@ -491,8 +492,11 @@ static struct error *answer_without_file(struct symboliser *s, const struct plac
 {
 	struct error *err = NULL;
 
-	if (s->options->left)
+	if (s->options->left && guard_without_thread(s->guard) > s->without_thread)
+		s->options->left->without_thread++;
+	else if (s->options->left)
 		s->options->left->hangs++;
+	s->without_thread = guard_without_thread(s->guard);
 	for (size_t i = 0; i < count && !err; i++)
 		err = places[i].file == PLACE_NONE ? answer_unknown(s, &places[i])
 						   : answer_place(s, NULL, &places[i], NULL);
@@ -622,6 +626,7 @@ struct error *symbolise_user(struct profile *profile, const struct symbolise_opt
 			return error_system(errno, "%s", options->symfs);
 	}
 	s.guard = options->guard ? options->guard : symbolise_guard();
+	s.without_thread = guard_without_thread(s.guard);
 	err = s.guard ? symbolise(&s) : &error_no_memory;
 	if (s.guard != options->guard)
 		guard_destroy(s.guard);

@@ -25,9 +25,10 @@
 
 /* What has no names though it may have some: files, and processes with code of their own. */
 struct symbolise_left {
-	size_t beyond; /* the budget */
-	size_t ended;  /* for it was to end */
-	size_t hangs;  /* for its file system did not answer in time */
+	size_t beyond;         /* the budget */
+	size_t ended;          /* for it was to end */
+	size_t hangs;          /* for its file system did not answer in time */
+	size_t without_thread; /* that could read them: we may have no more */
 };
 
 struct symbolise_options {

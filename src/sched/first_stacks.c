@@ -102,6 +102,6 @@ static void take_rest(void *context)
 void first_stacks_take(struct first_stacks *stacks)
 {
 	stacks->next = 1;
-	while (!guard_run(stacks->guard, take_rest, stacks, NULL))
-		;
+	/* Without a thread they have no stack of user space, as those that cannot be read. */
+	(void)guard_run_whole(stacks->guard, take_rest, stacks);
 }

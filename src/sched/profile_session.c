@@ -350,10 +350,14 @@ static struct error *watch_images(struct profile_session *session)
 		.wake_bytes = profile_has_tables(&session->options),
 	};
 
+	struct error *err;
+
 	watch.guard = session->guard = guard_create(&guarded);
 	watch.kept = session->kept = kept_create();
-	return session->guard && session->kept ? image_watch_open(&watch, &session->images)
-					       : &error_no_memory;
+	if (!session->guard || !session->kept)
+		return &error_no_memory;
+	err = guard_start(session->guard, "read the mappings of processes");
+	return err ? err : image_watch_open(&watch, &session->images);
 }
 
 static struct error *open_all(struct profile_session *session)

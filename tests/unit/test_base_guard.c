@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -322,6 +325,73 @@ TEST(work_within_work_is_given_up_with_it)
 	close(ends[1]);
 }
 
+/* --- without threads --- */
+
+static unsigned works, releases;
+
+static void count_work(void *argument)
+{
+	(void)argument;
+	works++;
+}
+
+static void count_release(void *argument)
+{
+	(void)argument;
+	releases++;
+}
+
+static bool says_why(struct error *err)
+{
+	bool says = err && strstr(err->message, "cannot start a thread to test") != NULL;
+
+	error_destroy(err);
+	return says;
+}
+
+/* Work on what belongs to others is not done by the caller, who is not confined. */
+static int run_without_threads(void)
+{
+	struct guard *guard = guard_create(&patient);
+	const struct rlimit none = { 0 };
+
+	/* No limit holds for root. */
+	if ((getuid() == 0 && setresuid(65534, 65534, 65534)) || setrlimit(RLIMIT_NPROC, &none))
+		return 2;
+	if (guard_run(guard, count_work, NULL, count_release) || releases != 1)
+		return 3;
+	if (guard_run_whole(guard, count_work, NULL) || guard_without_thread(guard) != 2)
+		return 4;
+	if (!says_why(guard_start(guard, "test")))
+		return 5;
+	if (!says_why(thread_run_confined(THREAD_PARSER, count_work, NULL, "test")))
+		return 6;
+	guard_destroy(guard);
+	return works ? 7 : 0;
+}
+
+TEST(work_is_not_done_without_a_thread)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (!child)
+		_exit(run_without_threads());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+TEST(a_thread_can_be_started_before_there_is_work)
+{
+	struct guard *guard = guard_create(&patient);
+
+	assert_null(guard_start(guard, "test"));
+	assert_null(guard_start(guard, "test"));
+	assert_true(guard_run_whole(guard, count_work, NULL));
+	assert_int_equal(guard_without_thread(guard), 0);
+	guard_destroy(guard);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,6 +403,8 @@ int main(void)
 		cmocka_unit_test(a_subject_that_hangs_again_and_again_is_refused_for_good),
 		cmocka_unit_test(what_hangs_outlives_the_guard),
 		cmocka_unit_test(work_within_work_is_given_up_with_it),
+		cmocka_unit_test(work_is_not_done_without_a_thread),
+		cmocka_unit_test(a_thread_can_be_started_before_there_is_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

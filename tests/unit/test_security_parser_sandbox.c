@@ -53,7 +53,7 @@ TEST(terminals_and_processes_of_others_are_out_of_reach)
 		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 			_exit(2);
 		parser_sandbox_begin();
-		thread_run_confined(THREAD_PARSER, call, NULL);
+		error_destroy(thread_run_confined(THREAD_PARSER, call, NULL, "test"));
 		_exit(3);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
