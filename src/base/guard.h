@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run work that inspects other processes with a time limit for each call.
+ * Run work that inspects other processes, with a time limit for each call.
  *
- * A process can make a call that looks at it wait for ever (base/crew.h says by what). A crew does
- * work that is its own; this is for work on what belongs to the caller:
+ * A process can make a call that looks at it block for ever (base/worker_pool.h says how). The threads of a
+ * worker pool own their work; a guard is for work on data of the caller:
  *
  *	struct guard *guard = guard_create(&options);
  *	if (!guard_run(guard, work, job, release))

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/crew.h"
 #include "base/thread.h"
 #include "base/time_share.h"
+#include "base/worker_pool.h"
 #include "capture/heap_walk.h"
 #include "os/process_user.h"
 
@@ -35,7 +35,8 @@ struct job {
 	struct {
 		ARRAY(struct heap_thread);
 	} threads; /* those of a process stand together */
-	/* Under the crew's lock: the first so many threads, and what came of their processes. */
+	/* Under the lock of the workers: the first so many threads, and what came of their
+	 * processes. */
 	size_t done;
 	struct heap_tally tally;
 	struct error *failed;
@@ -46,7 +47,7 @@ struct job {
 
 /* Shared by the caller and the thread that reads; nobody but that touches `walk` while it does. */
 struct reader {
-	struct crew crew;
+	struct worker_pool workers;
 	struct heap_walk walk;
 	struct job job;
 };
@@ -77,7 +78,7 @@ static void end_job(struct reader *reader)
 
 static void leave(struct reader *reader)
 {
-	if (!crew_leave(&reader->crew))
+	if (!worker_pool_leave(&reader->workers))
 		return;
 	end_job(reader);
 	heap_walk_deinit(&reader->walk);
@@ -90,7 +91,7 @@ static struct reader *create_reader(void)
 
 	if (!reader)
 		return NULL;
-	crew_init(&reader->crew);
+	worker_pool_init(&reader->workers);
 	reader->walk.proc = -1;
 	return reader;
 }
@@ -138,7 +139,7 @@ static void *read_all(void *context)
 	struct error *err = NULL;
 
 	reader->walk.files.round++;
-	for (size_t i = 0; i < job->threads.count && !err && !atomic_load(&reader->crew.stop);) {
+	for (size_t i = 0; i < job->threads.count && !err && !atomic_load(&reader->workers.stop);) {
 		const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 		size_t count = process_length(job, i);
 		struct slow slow = { .tgid = job->threads.items[i].tgid };
@@ -146,17 +147,17 @@ static void *read_all(void *context)
 		err = heap_walk_process(&reader->walk, &job->threads.items[i], count, &tally);
 		i += count;
 		slow.cost_ns = clock_ns(CLOCK_MONOTONIC) - begun_ns;
-		pthread_mutex_lock(&reader->crew.lock);
+		pthread_mutex_lock(&reader->workers.lock);
 		/* Without memory it is not charged. */
 		if (slow.cost_ns > SLOW_NS && !array_push(&job->slow, slow))
 			job->slow.count = 0;
 		job->done = i;
 		job->tally = tally;
 		job->failed = err;
-		pthread_mutex_unlock(&reader->crew.lock);
-		crew_step(&reader->crew);
+		pthread_mutex_unlock(&reader->workers.lock);
+		worker_pool_step(&reader->workers);
 	}
-	crew_finish(&reader->crew);
+	worker_pool_finish(&reader->workers);
 	leave(reader);
 	return NULL;
 }
@@ -231,7 +232,7 @@ static struct error *start_job(struct heap *heap, const struct heap_request *req
 	reader->walk.proc = fcntl(request->proc, F_DUPFD_CLOEXEC, 0);
 	if (reader->walk.proc < 0)
 		return error_system(errno, "/proc");
-	if (!crew_start(&reader->crew, read_all, reader))
+	if (!worker_pool_start(&reader->workers, read_all, reader))
 		return thread_missing("read heap counters");
 	return NULL;
 }
@@ -329,14 +330,14 @@ static struct error *take_results(struct reader *reader, struct ctprof_snapshot 
 	struct job *job = &reader->job;
 	struct error *err;
 
-	pthread_mutex_lock(&reader->crew.lock);
+	pthread_mutex_lock(&reader->workers.lock);
 	err = take_ptr(job->failed);
 	if (!err) {
 		give(job, snapshot);
 		add_tally(tally, &job->tally);
 	}
 	*ret_done = job->done;
-	pthread_mutex_unlock(&reader->crew.lock);
+	pthread_mutex_unlock(&reader->workers.lock);
 	return err;
 }
 
@@ -349,7 +350,7 @@ static void forget_returned(struct heap *heap)
 	for (size_t i = 0; i < heap->hanging.count; i++) {
 		struct hanging hanging = heap->hanging.items[i];
 
-		if (crew_workers(&hanging.reader->crew))
+		if (worker_pool_workers(&hanging.reader->workers))
 			heap->hanging.items[kept++] = hanging;
 		else
 			leave(hanging.reader);
@@ -372,7 +373,7 @@ static size_t leave_behind(struct heap *heap, const struct heap_request *request
 	hanging.subject = process_user_subject(reader->job.threads.items[done].tgid);
 	done += process_length(&reader->job, done) - 1;
 	done = reader->job.threads.items[done].place + 1;
-	time_shares_charge(&heap->shares, hanging.subject, reader->crew.patience_ns, PART);
+	time_shares_charge(&heap->shares, hanging.subject, reader->workers.patience_ns, PART);
 	if (!array_push(&heap->hanging, hanging))
 		leave(reader);
 	return done;
@@ -384,17 +385,17 @@ static void look_at_reader(void *context)
 	struct heap *heap = context;
 	struct reader *reader = heap->reader;
 
-	pthread_mutex_lock(&reader->crew.lock);
+	pthread_mutex_lock(&reader->workers.lock);
 	for (size_t i = 0; i < reader->job.slow.count; i++) {
 		const struct slow slow = reader->job.slow.items[i];
 		const uint64_t subject = process_user_subject(slow.tgid);
 
 		time_shares_charge(&heap->shares, subject, slow.cost_ns, PART);
 		if (time_shares_used_up(&heap->shares, subject))
-			atomic_store(&reader->crew.stop, true);
+			atomic_store(&reader->workers.stop, true);
 	}
 	reader->job.slow.count = 0;
-	pthread_mutex_unlock(&reader->crew.lock);
+	pthread_mutex_unlock(&reader->workers.lock);
 }
 
 static uint64_t patience_for(const struct heap_request *request, uint64_t now_ns)
@@ -432,13 +433,13 @@ static struct error *read_from(struct heap *heap, const struct heap_request *req
 	err = start_job(heap, request, first);
 	if (err)
 		return err;
-	heap->reader->crew.patience_ns = patience_for(request, begun_ns);
-	heap->reader->crew.look = look_at_reader;
-	heap->reader->crew.look_context = heap;
-	done = crew_wait(&heap->reader->crew, request->deadline_ns);
+	heap->reader->workers.patience_ns = patience_for(request, begun_ns);
+	heap->reader->workers.look = look_at_reader;
+	heap->reader->workers.look_context = heap;
+	done = worker_pool_wait(&heap->reader->workers, request->deadline_ns);
 	look_at_reader(heap);
 	if (done)
-		atomic_store(&heap->reader->crew.stop, false);
+		atomic_store(&heap->reader->workers.stop, false);
 	err = take_results(heap->reader, request->snapshot, tally, &known);
 	*ret = done ? next_place(heap->reader, request->snapshot)
 		    : leave_behind(heap, request, known);

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/crew.h"
 #include "base/file.h"
 #include "base/thread.h"
+#include "base/worker_pool.h"
 #include "os/cpulist.h"
 #include "os/process_user.h"
 
@@ -54,7 +54,7 @@ struct one_process {
 };
 
 struct leader_files {
-	struct crew crew;
+	struct worker_pool workers;
 	struct leader_hangs *hangs; /* used by the waiting thread only */
 	int proc;
 	unsigned wanted;
@@ -111,7 +111,7 @@ static void read_process(const struct leader_files *files, struct file_buffer *b
 
 static void leave(struct leader_files *files)
 {
-	if (!crew_leave(&files->crew))
+	if (!worker_pool_leave(&files->workers))
 		return;
 	for (size_t i = 0; i < files->count; i++)
 		for (enum leader_file which = 0; which < LEADER_FILE_COUNT; which++)
@@ -135,7 +135,7 @@ static void read_some(struct leader_files *files)
 	struct file_buffer buffer = { 0 };
 	size_t i;
 
-	while (!atomic_load(&files->crew.stop) &&
+	while (!atomic_load(&files->workers.stop) &&
 	       (i = atomic_fetch_add(&files->next, 1)) < files->count) {
 		struct one_process *process = &files->processes[i];
 
@@ -144,7 +144,7 @@ static void read_some(struct leader_files *files)
 		read_process(files, &buffer, process);
 		process->cost_ns = clock_ns(CLOCK_MONOTONIC) - process->begun_ns;
 		atomic_store(&process->state, READING_DONE);
-		crew_step(&files->crew);
+		worker_pool_step(&files->workers);
 	}
 	file_buffer_deinit(&buffer);
 }
@@ -154,7 +154,7 @@ static void *reader(void *argument)
 	struct leader_files *files = argument;
 
 	read_some(files);
-	crew_finish(&files->crew);
+	worker_pool_finish(&files->workers);
 	leave(files);
 	return NULL;
 }
@@ -176,7 +176,7 @@ static struct error *start(struct leader_files *files, unsigned most)
 
 	if (wanted > most)
 		wanted = most;
-	while (started < wanted && crew_start(&files->crew, reader, files))
+	while (started < wanted && worker_pool_start(&files->workers, reader, files))
 		started++;
 	return started ? NULL : thread_missing("read processes");
 }
@@ -190,7 +190,7 @@ static unsigned count_hanging(struct leader_hangs *hangs)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < hangs->count; i++) {
-		unsigned readers = crew_workers(&hangs->items[i]->crew);
+		unsigned readers = worker_pool_workers(&hangs->items[i]->workers);
 
 		if (readers)
 			hangs->items[kept++] = hangs->items[i];
@@ -252,8 +252,8 @@ static void skip_slow(struct leader_files *files, const struct leader_hangs *han
 
 static void remember_hanging(struct leader_files *files, struct leader_hangs *hangs)
 {
-	if (crew_workers(&files->crew) && array_push(hangs, files))
-		crew_join(&files->crew);
+	if (worker_pool_workers(&files->workers) && array_push(hangs, files))
+		worker_pool_join(&files->workers);
 }
 
 void leader_hangs_deinit(struct leader_hangs *hangs)
@@ -276,7 +276,7 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 
 	if (!files)
 		return &error_no_memory;
-	crew_init(&files->crew);
+	worker_pool_init(&files->workers);
 	files->count = count;
 	files->wanted = wanted;
 	for (size_t i = 0; i < count; i++)
@@ -340,9 +340,9 @@ static void look_at_all(void *context)
 
 	for (size_t i = 0; i < files->count; i++)
 		slow += look_at(files, &files->processes[i], now_ns);
-	while (slow-- && count_hanging(files->hangs) + crew_workers(&files->crew) <
+	while (slow-- && count_hanging(files->hangs) + worker_pool_workers(&files->workers) <
 				 LEADER_HANGING_MAX + LEADER_READERS_MAX)
-		crew_start(&files->crew, reader, files);
+		worker_pool_start(&files->workers, reader, files);
 }
 
 /* Also charge processes whose readers were abandoned. */
@@ -363,9 +363,9 @@ void leader_files_wait(struct leader_files *files, uint64_t deadline_ns, struct 
 {
 	bool done;
 
-	files->crew.look = look_at_all;
-	files->crew.look_context = files;
-	done = crew_wait(&files->crew, deadline_ns);
+	files->workers.look = look_at_all;
+	files->workers.look_context = files;
+	done = worker_pool_wait(&files->workers, deadline_ns);
 	settle(files);
 	files->late = !done && deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
 	remember_hanging(files, hangs);
@@ -410,6 +410,6 @@ void leader_files_close(struct leader_files *files)
 {
 	if (!files)
 		return;
-	atomic_store(&files->crew.stop, true);
+	atomic_store(&files->workers.stop, true);
 	leave(files);
 }

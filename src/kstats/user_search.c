@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/crew.h"
+#include "base/worker_pool.h"
 #include "os/process_user.h"
 #include "os/tasks.h"
 
@@ -16,7 +16,7 @@
  * takes the lock to publish what came out; it gives that up when the caller has left meanwhile.
  */
 struct search {
-	struct crew crew;
+	struct worker_pool workers;
 	const struct user_kind *kind;
 	struct tids pids;
 	size_t next;    /* of them; the one before it is being looked at */
@@ -36,22 +36,22 @@ struct turn {
 
 static void lock(struct search *search)
 {
-	pthread_mutex_lock(&search->crew.lock);
+	pthread_mutex_lock(&search->workers.lock);
 }
 
 static void unlock(struct search *search)
 {
-	pthread_mutex_unlock(&search->crew.lock);
+	pthread_mutex_unlock(&search->workers.lock);
 }
 
 static bool is_left(const struct search *search)
 {
-	return atomic_load(&search->crew.stop);
+	return atomic_load(&search->workers.stop);
 }
 
 static void leave(struct search *search)
 {
-	if (!crew_leave(&search->crew))
+	if (!worker_pool_leave(&search->workers))
 		return;
 	for (size_t i = 0; i < search->made.count; i++)
 		search->kind->destroy(search->made.items[i]);
@@ -188,7 +188,7 @@ static bool take_metric(void *context, const struct user_found *found)
 	}
 	unlock(search);
 	err = make(search, found, slots_left, &bytes, &slots, &made);
-	crew_step(&search->crew);
+	worker_pool_step(&search->workers);
 	lock(search);
 	goes_on = !is_left(search);
 	if (goes_on) {
@@ -272,9 +272,9 @@ static void *look(void *context)
 		if (!pid)
 			break;
 		take_process(search, pid);
-		crew_step(&search->crew);
+		worker_pool_step(&search->workers);
 	}
-	crew_finish(&search->crew);
+	worker_pool_finish(&search->workers);
 	leave(search);
 	return NULL;
 }
@@ -287,8 +287,8 @@ static struct error *create(const struct user_kind *kind, struct search **ret)
 
 	if (!search)
 		return &error_no_memory;
-	crew_init(&search->crew);
-	search->crew.patience_ns = USER_PATIENCE_NS;
+	worker_pool_init(&search->workers);
+	search->workers.patience_ns = USER_PATIENCE_NS;
 	search->kind = kind;
 	*ret = search;
 	return NULL;
@@ -338,9 +338,9 @@ static struct error *run(struct search **search)
 		struct search *next;
 		struct error *err;
 
-		if (!crew_start(&(*search)->crew, look, *search))
+		if (!worker_pool_start(&(*search)->workers, look, *search))
 			return error_create("cannot create a thread to read processes");
-		if (crew_wait(&(*search)->crew, 0))
+		if (worker_pool_wait(&(*search)->workers, 0))
 			break;
 		err = go_on(*search, &next);
 		if (err)
@@ -376,7 +376,7 @@ struct error *user_search(const struct user_kind *kind, struct user_made *made,
 /* --- by name --- */
 
 struct named {
-	struct crew crew;
+	struct worker_pool workers;
 	struct user_found wanted;
 	bool writable;
 	struct kstats_region region; /* its bytes are NULL: there is none */
@@ -385,7 +385,7 @@ struct named {
 
 static void leave_named(struct named *named)
 {
-	if (!crew_leave(&named->crew))
+	if (!worker_pool_leave(&named->workers))
 		return;
 	if (named->region.bytes)
 		kstats_region_unmap(&named->region);
@@ -422,7 +422,7 @@ static void *look_for_named(void *context)
 	struct named *named = context;
 
 	named->err = open_named(&named->wanted, named->writable, &named->region);
-	crew_finish(&named->crew);
+	worker_pool_finish(&named->workers);
 	leave_named(named);
 	return NULL;
 }
@@ -435,14 +435,14 @@ struct error *user_search_named(uint32_t pid, const char *name, bool writable,
 
 	if (!named)
 		return &error_no_memory;
-	crew_init(&named->crew);
-	named->crew.patience_ns = USER_PATIENCE_NS;
+	worker_pool_init(&named->workers);
+	named->workers.patience_ns = USER_PATIENCE_NS;
 	named->wanted.pid = pid;
 	named->writable = writable;
 	snprintf(named->wanted.name, sizeof(named->wanted.name), "%s", name);
-	if (!crew_start(&named->crew, look_for_named, named)) {
+	if (!worker_pool_start(&named->workers, look_for_named, named)) {
 		err = error_create("cannot create a thread to read process %u", pid);
-	} else if (!crew_wait(&named->crew, 0)) {
+	} else if (!worker_pool_wait(&named->workers, 0)) {
 		err = error_coded(ETIMEDOUT,
 				  "metric %u:%s: the kernel did not answer about its process for "
 				  "5 s",

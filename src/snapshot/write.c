@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/async_writer.h"
 #include "base/outfile.h"
-#include "base/relay.h"
 #include "base/version.h"
 #include "snapshot/fields.h"
 #include "snapshot/file.h"
@@ -174,16 +174,16 @@ static struct error *compress_into(const struct ctprof_snapshot *s, zstream_sink
 				   void *context)
 {
 	struct zstream_writer zstd;
-	struct relay *relay = NULL;
+	struct async_writer *writer = NULL;
 	struct error *err = zstream_writer_init(&zstd, sink, context);
 
 	/* Where no more threads may be, this one does both. */
 	if (!err)
-		error_destroy(relay_open(zstream_write, &zstd, &relay));
+		error_destroy(async_writer_open(zstream_write, &zstd, &writer));
 	if (!err)
-		err = relay ? snapshot_write_json(s, relay_write, relay)
-			    : snapshot_write_json(s, zstream_write, &zstd);
-	err = relay_close(relay, err);
+		err = writer ? snapshot_write_json(s, async_writer_write, writer)
+			     : snapshot_write_json(s, zstream_write, &zstd);
+	err = async_writer_close(writer, err);
 	if (!err)
 		err = zstream_finish(&zstd);
 	zstream_writer_deinit(&zstd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/crew.h"
+#include "base/worker_pool.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* Work that lasts until somebody writes to a pipe; `freed` outlives it. */
 struct work {
-	struct crew crew;
+	struct worker_pool workers;
 	int from;
 	_Atomic bool *freed;
 	_Atomic bool takes_signals;
@@ -20,7 +20,7 @@ static void release(struct work *work)
 {
 	_Atomic bool *freed = work->freed;
 
-	if (!crew_leave(&work->crew))
+	if (!worker_pool_leave(&work->workers))
 		return;
 	free(work);
 	atomic_store(freed, true);
@@ -35,8 +35,8 @@ static void *wait_for_word(void *context)
 	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	atomic_store(&work->takes_signals, !sigismember(&blocked, SIGTERM));
 	if (read(work->from, &word, 1) == 1)
-		crew_step(&work->crew);
-	crew_finish(&work->crew);
+		worker_pool_step(&work->workers);
+	worker_pool_finish(&work->workers);
 	release(work);
 	return NULL;
 }
@@ -46,10 +46,10 @@ static struct work *start(int from, _Atomic bool *freed)
 	struct work *work = calloc(1, sizeof(*work));
 
 	assert_non_null(work);
-	crew_init(&work->crew);
+	worker_pool_init(&work->workers);
 	work->from = from;
 	work->freed = freed;
-	assert_true(crew_start(&work->crew, wait_for_word, work));
+	assert_true(worker_pool_start(&work->workers, wait_for_word, work));
 	return work;
 }
 
@@ -79,9 +79,9 @@ TEST(who_is_done_is_waited_for)
 	assert_int_equal(pipe(ends), 0);
 	work = start(ends[0], &freed);
 	assert_int_equal(write(ends[1], "x", 1), 1);
-	assert_true(crew_wait(&work->crew, 0));
-	assert_false(crew_workers(&work->crew));
-	assert_false(work->crew.stop);
+	assert_true(worker_pool_wait(&work->workers, 0));
+	assert_false(worker_pool_workers(&work->workers));
+	assert_false(work->workers.stop);
 	assert_false(work->takes_signals);
 	release(work);
 	wait_until_freed(&freed, ends);
@@ -95,9 +95,9 @@ TEST(who_hangs_is_left_and_frees_what_was_shared)
 
 	assert_int_equal(pipe(ends), 0);
 	work = start(ends[0], &freed);
-	assert_false(crew_wait(&work->crew, soon()));
-	assert_true(crew_workers(&work->crew));
-	assert_true(work->crew.stop);
+	assert_false(worker_pool_wait(&work->workers, soon()));
+	assert_true(worker_pool_workers(&work->workers));
+	assert_true(work->workers.stop);
 	release(work);
 	assert_false(freed);
 	assert_int_equal(write(ends[1], "x", 1), 1);
@@ -113,15 +113,15 @@ TEST(patience_ends_a_wait)
 
 	assert_int_equal(pipe(ends), 0);
 	work = start(ends[0], &freed);
-	work->crew.patience_ns = 50 * 1000 * 1000;
-	assert_false(crew_wait(&work->crew, 0));
+	work->workers.patience_ns = 50 * 1000 * 1000;
+	assert_false(worker_pool_wait(&work->workers, 0));
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	release(work);
 	wait_until_freed(&freed, ends);
 }
 
 /* One who came back may be sent again. */
-TEST(a_crew_is_used_again_when_nobody_hangs_any_more)
+TEST(a_pool_is_used_again_when_nobody_hangs_any_more)
 {
 	_Atomic bool freed = false;
 	struct work *work;
@@ -129,13 +129,13 @@ TEST(a_crew_is_used_again_when_nobody_hangs_any_more)
 
 	assert_int_equal(pipe(ends), 0);
 	work = start(ends[0], &freed);
-	assert_false(crew_wait(&work->crew, soon()));
+	assert_false(worker_pool_wait(&work->workers, soon()));
 	assert_int_equal(write(ends[1], "xx", 2), 2);
-	while (crew_workers(&work->crew))
+	while (worker_pool_workers(&work->workers))
 		usleep(1000);
-	assert_true(crew_start(&work->crew, wait_for_word, work));
-	assert_false(work->crew.stop);
-	assert_true(crew_wait(&work->crew, 0));
+	assert_true(worker_pool_start(&work->workers, wait_for_word, work));
+	assert_false(work->workers.stop);
+	assert_true(worker_pool_wait(&work->workers, 0));
 	release(work);
 	wait_until_freed(&freed, ends);
 }
@@ -143,4 +143,4 @@ TEST(a_crew_is_used_again_when_nobody_hangs_any_more)
 UNIT_TESTS(cmocka_unit_test(who_is_done_is_waited_for),
 	   cmocka_unit_test(who_hangs_is_left_and_frees_what_was_shared),
 	   cmocka_unit_test(patience_ends_a_wait),
-	   cmocka_unit_test(a_crew_is_used_again_when_nobody_hangs_any_more))
+	   cmocka_unit_test(a_pool_is_used_again_when_nobody_hangs_any_more))
