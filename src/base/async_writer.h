@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A sink that hands its bytes to another thread, so that they are produced and processed at the
- *same time.
+ * same time.
  *
  *	struct async_writer *writer;
  *	struct error *err = async_writer_open(zstream_write, &zstd, &writer);

@@ -2,8 +2,8 @@
 /*
  * Run work that inspects other processes, with a time limit for each call.
  *
- * A process can make a call that looks at it block for ever (base/worker_pool.h says how). The threads of a
- * worker pool own their work; a guard is for work on data of the caller:
+ * A process can make a call that looks at it block for ever (base/worker_pool.h says how). The
+ * threads of a worker pool own their work; a guard is for work on data of the caller:
  *
  *	struct guard *guard = guard_create(&options);
  *	if (!guard_run(guard, work, job, release))

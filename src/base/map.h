@@ -17,13 +17,13 @@
  *	map_deinit(&by_pid);
  *
  * Keys are compared byte by byte, so a struct must not have padding. A key of type struct text is
- *compared by the bytes that it points at, which stay the caller's and must live as long as the key
- *is in the map.
+ * compared by the bytes that it points at, which stay the caller's and must live as long as the key
+ * is in the map.
  *
  * All zero is an empty map. Slots move when the map grows and when a key is removed: no address of
- *a value stays valid beyond the next map_add() or map_remove(). At most three slots in four are in
- *use (open addressing with linear probing), so a map of n keys takes at most 8/3 n slots. The hash
- *has a seed that is new in every process: what a file contains cannot choose keys that collide.
+ * a value stays valid beyond the next map_add() or map_remove(). At most three slots in four are in
+ * use (open addressing with linear probing), so a map of n keys takes at most 8/3 n slots. The hash
+ * has a seed that is new in every process: what a file contains cannot choose keys that collide.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H

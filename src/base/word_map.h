@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A map (base/map.h) from up to three words (numbers, or addresses of interned names) to a number,
- *mostly the index of an item that is made when its key is seen first.
+ * mostly the index of an item that is made when its key is seen first.
  *
  *	uint32_t *number = word_map_at(&map, (struct words){ { (uintptr_t)name } });
  *	if (!number)

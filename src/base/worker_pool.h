@@ -3,18 +3,19 @@
  * Threads for work that may hang, in which case they are left behind.
  *
  * A process can make every call block that looks at it: at its memory (userfaultfd), its files
- *(NFS, FUSE), or the lock of its memory map. The kernel has no time limit for such calls. The
- *threads of a pool make them, and the caller waits only as long as one of the threads makes
- *progress.
+ * (NFS, FUSE), or the lock of its memory map. The kernel has no time limit for such calls. The
+ * threads of a pool make them, and the caller waits only as long as one of them makes progress.
  *
  *	struct work { struct worker_pool workers; ... };
  *	worker_pool_init(&work->workers);
- *	worker_pool_start(&work->workers, work_on, work)	each ends by worker_pool_finish and
- *release worker_pool_wait(&work->workers, deadline) look at what is done release: if
- *(worker_pool_leave(&work->workers)) free all of it
+ *	worker_pool_start(&work->workers, work_on, work)
+ *		each thread ends by worker_pool_finish() and release
+ *	worker_pool_wait(&work->workers, deadline)
+ *	look at what is done
+ *	release: if (worker_pool_leave(&work->workers)) free all of it
  *
- * The caller and the threads share ownership of the work. The last one to leave frees it, which may
- *be a thread that hung. What is not done when the wait is over may still be written to.
+ * The caller and the threads share ownership of the work. The last one to leave frees it, which
+ * may be a thread that hung. What is not done when the wait is over may still be written to.
  */
 #ifndef BASE_WORKER_POOL_H
 #define BASE_WORKER_POOL_H
