@@ -50,6 +50,14 @@ typedef struct error *(*json_take)(struct json_reader *r, void *target,
 				   const struct json_member *member, struct text key,
 				   const struct json_value *value);
 
+/* The signature of a json_take, whose arguments need not all be used. */
+#define JSON_TAKE(name)                                                                   \
+	struct error *name(JSON_UNUSED_ struct json_reader *r, JSON_UNUSED_ void *target, \
+			   JSON_UNUSED_ const struct json_member *member,                 \
+			   JSON_UNUSED_ struct text key,                                  \
+			   JSON_UNUSED_ const struct json_value *value)
+#define JSON_UNUSED_ __attribute__((unused))
+
 struct json_member {
 	struct text name;
 	json_take take;
