@@ -15,9 +15,6 @@
 #include "profile/profile.h"
 #include "profile/schema.h"
 
-/* The number in "ctprof_profile". A reader refuses what it does not know. */
-#define PROFILE_FORM 1
-
 /* What all tables of a profile out of a file may take together: some ten million samples. */
 #define PROFILE_BYTES_MAX ((size_t)2 << 30)
 
@@ -45,10 +42,10 @@ struct column {
 
 /* Members may come in any order, so what points into other tables waits until the end. */
 struct profile_parser {
-	struct profile_schema_context context;
+	struct json_fields_user user; /* of the reader; first, so that it is the parser too */
+	struct profile *profile;
 	struct json_reader *reader;
 	uint64_t form; /* 0: none seen */
-	size_t bytes;  /* of all tables */
 	struct {
 		ARRAY(uint16_t);
 	} classes; /* of the file's numbers; CLASS_COUNT: one that we do not know */

@@ -38,7 +38,7 @@ struct numbers {
 
 static struct error *add_frames(struct profile_parser *p, struct numbers *numbers)
 {
-	struct profile *profile = p->context.profile;
+	struct profile *profile = p->profile;
 
 	for (size_t i = 0; i < p->frames.count; i++) {
 		const struct frame *frame = &p->frames.items[i];
@@ -66,7 +66,7 @@ static struct error *add_nodes(struct profile_parser *p, struct numbers *numbers
 					    i);
 		if (frame >= frames)
 			return points_nowhere("nodes", i, "frame");
-		err = profile_node(p->context.profile,
+		err = profile_node(p->profile,
 				   parent == NO_NUMBER ? NODE_NONE : numbers->nodes[parent],
 				   numbers->frames[frame], &numbers->nodes[i]);
 		if (err)
@@ -78,7 +78,7 @@ static struct error *add_nodes(struct profile_parser *p, struct numbers *numbers
 static struct error *get_sample(const struct profile_parser *p, const struct numbers *numbers,
 				size_t i, struct sample *ret)
 {
-	const struct profile *profile = p->context.profile;
+	const struct profile *profile = p->profile;
 	uint64_t thread = p->samples.thread.items[i], node = p->samples.node.items[i];
 	uint64_t number = p->samples.class.items[i], event = at(&p->samples.event, i, 0);
 	uint16_t class;
@@ -116,7 +116,7 @@ static struct error *add_samples(struct profile_parser *p, const struct numbers 
 		struct error *err = get_sample(p, numbers, i, &sample);
 
 		if (!err)
-			err = profile_add(p->context.profile, &sample);
+			err = profile_add(p->profile, &sample);
 		if (err)
 			return err;
 	}
@@ -157,7 +157,7 @@ static struct error *check_threads(struct profile *p, const struct name *none)
 static struct error *check_details(struct profile_parser *p, const struct numbers *numbers,
 				   const struct name *none)
 {
-	struct profile *profile = p->context.profile;
+	struct profile *profile = p->profile;
 
 	for (size_t i = 0; i < profile->longest.count; i++) {
 		struct block *block = &profile->longest.items[i];
@@ -185,7 +185,7 @@ static struct error *check_details(struct profile_parser *p, const struct number
 
 static struct error *put_together(struct profile_parser *p, struct numbers *numbers)
 {
-	struct profile *profile = p->context.profile;
+	struct profile *profile = p->profile;
 	const struct name *none = profile_name(profile, "", 0);
 	size_t frames = p->frames.count;
 	struct error *err = none ? check_images(profile, none) : &error_no_memory;

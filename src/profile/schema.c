@@ -2,266 +2,47 @@
 #include "profile/schema.h"
 
 #include "base/hex.h"
+#include "profile/json.h"
 
-#define TAKE(name)                                                                     \
-	static struct error *name(                                                     \
-		struct json_reader *r, void *target, const struct json_member *member, \
-		struct text key __attribute__((unused)), const struct json_value *value)
-#define PUT(name) \
-	static void name(struct json_writer *w, const struct profile_field *field, const void *at)
-
-#define AT(type) ((type *)(void *)((char *)target + member->detail))
-
-static void put_key(struct json_writer *w, const struct profile_field *field)
-{
-	json_key_text(w, field->member.name);
-}
-
-/* --- kinds of members --- */
-
-typedef uint64_t field_u64;
-typedef uint32_t field_u32, field_node;
-typedef bool field_flag;
-typedef const struct name *field_name;
-typedef enum frame_kind field_kind;
-typedef uint16_t field_class;
-typedef uint64_t field_times[CLASS_COUNT];
-typedef uint64_t field_walks[WALK_ENDS];
-
-TAKE(take_u64)
-{
-	(void)r;
-	return json_get_u64(value, key, AT(uint64_t));
-}
-
-PUT(put_u64)
-{
-	const uint64_t *number = at;
-
-	if (!*number)
-		return;
-	put_key(w, field);
-	json_u64(w, *number);
-}
-
-TAKE(take_u32)
-{
-	(void)r;
-	return json_get_u32(value, key, AT(uint32_t));
-}
-
-PUT(put_u32)
-{
-	const uint32_t *number = at;
-
-	if (!*number)
-		return;
-	put_key(w, field);
-	json_u64(w, *number);
-}
-
-#define take_node take_u32
-
-PUT(put_node)
-{
-	const uint32_t *number = at;
-
-	if (*number == NODE_NONE)
-		return;
-	put_key(w, field);
-	json_u64(w, *number);
-}
-
-TAKE(take_flag)
-{
-	(void)r;
-	return json_get_bool(value, key, AT(bool));
-}
-
-PUT(put_flag)
-{
-	const bool *flag = at;
-
-	if (!*flag)
-		return;
-	put_key(w, field);
-	json_bool(w, true);
-}
-
-TAKE(take_name)
-{
-	const struct profile_schema_context *context = json_user(r);
-	const struct name *name;
-	struct text text;
-	struct error *err = json_get_text(value, key, &text);
-
-	if (err)
-		return err;
-	name = profile_name(context->profile, text.bytes, text.length);
-	if (!name)
-		return &error_no_memory;
-	*AT(const struct name *) = name;
-	return NULL;
-}
-
-PUT(put_name)
-{
-	const struct name *const *name = at;
-
-	if (!*name)
-		return;
-	put_key(w, field);
-	json_text(w, name_text(*name));
-}
-
-static const char *const kind_names[] = {
-	[FRAME_USER] = "user", [FRAME_KERNEL] = "kernel", [FRAME_NOTE] = "note"
-};
-
-TAKE(take_kind)
-{
-	(void)r;
-	for (size_t kind = 0; kind < array_length(kind_names); kind++)
-		if (value->type == JSON_STRING &&
-		    text_equal(value->text, text_of(kind_names[kind]))) {
-			*AT(enum frame_kind) = (enum frame_kind)kind;
-			return NULL;
-		}
-	return json_unexpected(key, "user, kernel or note");
-}
-
-PUT(put_kind)
-{
-	const enum frame_kind *kind = at;
-
-	if (*kind == FRAME_USER)
-		return;
-	put_key(w, field);
-	json_text(w, text_of(kind_names[*kind]));
-}
-
-static uint16_t class_named(struct text name)
-{
-	uint16_t c = 0;
-
-	while (c < CLASS_COUNT && !text_equal(name, text_of(profile_classes[c].name)))
-		c++;
-	return c;
-}
-
-struct error *profile_get_class(const struct json_value *value, struct text key, uint16_t *ret)
-{
-	uint16_t class = value->type == JSON_STRING ? class_named(value->text) : CLASS_COUNT;
-
-	if (class == CLASS_COUNT)
-		return json_unexpected(key, "a class, as \"on-cpu\"");
-	*ret = class;
-	return NULL;
-}
-
-TAKE(take_class)
-{
-	(void)r;
-	return profile_get_class(value, key, AT(uint16_t));
-}
-
-PUT(put_class)
-{
-	const uint16_t *class = at;
-
-	put_key(w, field);
-	json_text(w, text_of(profile_classes[*class].name));
-}
-
-/* Classes that we do not know are passed over, as unknown members are. */
-TAKE(take_time)
-{
-	uint16_t class = class_named(key);
-
-	(void)r, (void)member;
-	return class < CLASS_COUNT ? json_get_u64(value, key, (uint64_t *)target + class) : NULL;
-}
-
-TAKE(take_times)
-{
-	static const struct json_shape times = { .each = take_time };
-
-	if (value->type != JSON_OBJECT)
-		return json_unexpected(key, "an object");
-	json_enter(r, &times, AT(uint64_t));
-	return NULL;
-}
-
-/* What is 0 is left out, and the object too when all are. */
-static void put_named(struct json_writer *w, const struct profile_field *field,
-		      const uint64_t *numbers, size_t count, const char *(*name)(size_t number))
-{
-	bool is_open = false;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!numbers[i])
-			continue;
-		if (!is_open) {
-			put_key(w, field);
-			json_object_begin(w);
-			is_open = true;
-		}
-		json_key(w, name(i));
-		json_u64(w, numbers[i]);
-	}
-	if (is_open)
-		json_object_end(w);
-}
+/* --- words --- */
 
 static const char *class_name(size_t class)
 {
-	return profile_classes[class].name;
+	return class < CLASS_COUNT ? profile_classes[class].name : NULL;
 }
 
-PUT(put_times)
-{
-	put_named(w, field, at, CLASS_COUNT, class_name);
-}
-
-/* As with classes, ends that we do not know are passed over. */
-TAKE(take_walk)
-{
-	size_t end = 0;
-
-	(void)r, (void)member;
-	while (end < WALK_ENDS && !text_equal(key, text_of(walk_ends[end].name)))
-		end++;
-	return end < WALK_ENDS ? json_get_u64(value, key, (uint64_t *)target + end) : NULL;
-}
-
-TAKE(take_walks)
-{
-	static const struct json_shape walks = { .each = take_walk };
-
-	if (value->type != JSON_OBJECT)
-		return json_unexpected(key, "an object");
-	json_enter(r, &walks, AT(uint64_t));
-	return NULL;
-}
+const struct json_words profile_class_words =
+	JSON_WORDS(profile_class_words, class_name, "a class, as \"on-cpu\"");
 
 static const char *walk_end_name(size_t end)
 {
-	return walk_ends[end].name;
+	return end < WALK_ENDS ? walk_ends[end].name : NULL;
 }
 
-PUT(put_walks)
+static const struct json_words walk_words =
+	JSON_WORDS(walk_words, walk_end_name, "the end of a walk");
+
+static const char *kind_name(size_t kind)
 {
-	put_named(w, field, at, WALK_ENDS, walk_end_name);
+	static const char *const names[] = {
+		[FRAME_USER] = "user", [FRAME_KERNEL] = "kernel", [FRAME_NOTE] = "note"
+	};
+
+	return kind < array_length(names) ? names[kind] : NULL;
 }
 
-/* Both members of a mapping; `detail` is not needed. */
-TAKE(take_build_id)
+static const struct json_words kind_words =
+	JSON_WORDS(kind_words, kind_name, "user, kernel or note");
+_Static_assert(sizeof(enum frame_kind) == sizeof(field_word), "a word in four bytes");
+
+/* --- build IDs: both members of a mapping --- */
+
+static JSON_TAKE(json_take_build_id)
 {
 	struct profile_mapping *mapping = target;
 	struct text text;
 	struct error *err = json_get_text(value, key, &text);
 
-	(void)r, (void)member;
 	if (err)
 		return err;
 	if (!hex_read(text, mapping->build_id, BUILD_ID_MAX))
@@ -270,39 +51,32 @@ TAKE(take_build_id)
 	return NULL;
 }
 
-PUT(put_build_id)
+static void write_build_id(struct json_writer *w, const struct json_field *field, const void *at)
 {
 	const struct profile_mapping *mapping = at;
 	char text[2 * BUILD_ID_MAX + 1];
 
-	if (!mapping->build_id_length)
-		return;
+	(void)field;
 	hex_write(text, mapping->build_id, mapping->build_id_length);
-	put_key(w, field);
-	json_text(w, (struct text){ text, (size_t)2 * mapping->build_id_length });
+	json_text(w, text_of(text));
 }
 
-/* --- the rows --- */
+static bool has_build_id(const struct json_field *field, const void *at)
+{
+	(void)field;
+	return ((const struct profile_mapping *)at)->build_id_length;
+}
 
-/* That the member is of the type which the row reads and writes is seen by the compiler. */
-#define PLACE(object, type, member)                                                             \
-	(offsetof(struct object, member) +                                                      \
-	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((struct object *)0)->member), \
-						      field_##type)                             \
-				 ? 1                                                            \
-				 : -1]))
-#define FIELD(object, type, key, member)                                                  \
-	{                                                                                 \
-		{ TEXT(key), take_##type, PLACE(object, type, member), NULL }, put_##type \
-	}
-#define SCHEMA(name, rows)                                                   \
-	const struct profile_schema name = { rows,                           \
-					     { .members = &(rows)[0].member, \
-					       .count = array_length(rows),  \
-					       .stride = sizeof((rows)[0]) } }
+static const struct json_field_type json_type_build_id = { json_take_build_id, write_build_id,
+							   has_build_id };
 
-#define META(type, member) FIELD(profile_meta, type, #member, member)
-static const struct profile_field meta_fields[] = {
+/* --- objects --- */
+
+#define ROW(type, key, object, member, ...) \
+	JSON_FIELD(type, key, object, member, .flags = FIELD_OMIT, __VA_ARGS__)
+
+#define META(type, member) ROW(type, #member, profile_meta, member)
+static const struct json_field meta_rows[] = {
 	META(name, host),
 	META(name, kernel),
 	META(name, command),
@@ -314,110 +88,179 @@ static const struct profile_field meta_fields[] = {
 	META(u64, off_cpu_period_ns),
 	META(u32, cpus),
 };
-SCHEMA(profile_meta_schema, meta_fields);
+const struct json_fields profile_meta_fields = JSON_FIELDS(meta_rows);
 
-#define LOSS(type, member) FIELD(profile_losses, type, #member, member)
-static const struct profile_field losses_fields[] = {
-	LOSS(u64, switches),
-	LOSS(u64, events),
-	LOSS(u64, kept),
-	LOSS(u64, in_progress),
-	LOSS(u64, filtered),
-	LOSS(u64, filtered_ns),
-	LOSS(u64, lost),
-	LOSS(u64, lost_ns),
-	LOSS(u64, user_truncated),
-	LOSS(u64, kernel_truncated),
-	LOSS(walks, walks),
-	LOSS(u64, stacks_recognised),
-	LOSS(u64, stacks_checked),
-	LOSS(u64, stacks_wrong),
-	LOSS(u64, user_stacks_recognised),
-	LOSS(u64, user_stacks_checked),
-	LOSS(u64, user_stacks_wrong),
-	LOSS(u64, missed),
-	LOSS(u64, threads_lost),
-	LOSS(u64, threads_torn),
-	LOSS(u64, maps_lost),
-	LOSS(u64, tables_failed),
-	LOSS(u64, tables_lost),
-	LOSS(u64, mappings_lost),
-	LOSS(u64, runs),
-	LOSS(u64, run_ns),
-	LOSS(u64, own_cpu_ns),
+#define LOSS(member) ROW(u64, #member, profile_losses, member)
+static const struct json_field losses_rows[] = {
+	LOSS(switches),
+	LOSS(events),
+	LOSS(kept),
+	LOSS(in_progress),
+	LOSS(filtered),
+	LOSS(filtered_ns),
+	LOSS(lost),
+	LOSS(lost_ns),
+	LOSS(user_truncated),
+	LOSS(kernel_truncated),
+	JSON_FIELD_OF(numbers, "walks", profile_losses, walks, &walk_words, .flags = FIELD_OMIT),
+	LOSS(stacks_recognised),
+	LOSS(stacks_checked),
+	LOSS(stacks_wrong),
+	LOSS(user_stacks_recognised),
+	LOSS(user_stacks_checked),
+	LOSS(user_stacks_wrong),
+	LOSS(missed),
+	LOSS(threads_lost),
+	LOSS(threads_torn),
+	LOSS(maps_lost),
+	LOSS(tables_failed),
+	LOSS(tables_lost),
+	LOSS(mappings_lost),
+	LOSS(runs),
+	LOSS(run_ns),
+	LOSS(own_cpu_ns),
 };
-SCHEMA(profile_losses_schema, losses_fields);
+const struct json_fields profile_losses_fields = JSON_FIELDS(losses_rows);
 
-static const struct profile_field frame_fields[] = {
-	FIELD(frame, kind, "kind", kind),      FIELD(frame, flag, "inlined", inlined),
-	FIELD(frame, name, "name", name),      FIELD(frame, name, "module", module),
-	FIELD(frame, name, "source", source),  FIELD(frame, u32, "line", line),
-	FIELD(frame, u64, "address", address), FIELD(frame, u64, "offset", offset),
-	FIELD(frame, u32, "image", image),
+#define FRAME(type, member) ROW(type, #member, frame, member)
+static const struct json_field frame_rows[] = {
+	JSON_FIELD_OF(word, "kind", frame, kind, &kind_words, .flags = FIELD_OMIT),
+	FRAME(flag, inlined),
+	FRAME(name, name),
+	FRAME(name, module),
+	FRAME(name, source),
+	FRAME(u32, line),
+	FRAME(u64, address),
+	FRAME(u64, offset),
+	FRAME(u32, image),
 };
-SCHEMA(profile_frame_schema, frame_fields);
+const struct json_fields profile_frame_fields = JSON_FIELDS(frame_rows);
 
-#define MAPPING(type, member) FIELD(profile_mapping, type, #member, member)
-static const struct profile_field mapping_fields[] = {
+#define MAPPING(type, member) ROW(type, #member, profile_mapping, member)
+static const struct json_field mapping_rows[] = {
 	MAPPING(u64, start),       MAPPING(u64, end),
 	MAPPING(u64, file_offset), MAPPING(name, path),
 	MAPPING(u32, major),       MAPPING(u32, minor),
-	MAPPING(u64, inode),       { { TEXT("build_id"), take_build_id, 0, NULL }, put_build_id },
+	MAPPING(u64, inode),       JSON_ROW_(build_id, "build_id", 0, NULL, .flags = FIELD_OMIT),
 };
-SCHEMA(profile_mapping_schema, mapping_fields);
+const struct json_fields profile_mapping_fields = JSON_FIELDS(mapping_rows);
 
-#define IMAGE(type, member) FIELD(profile_image, type, #member, member)
-static const struct profile_field image_fields[] = {
+#define IMAGE(type, member) ROW(type, #member, profile_image, member)
+static const struct json_field image_rows[] = {
 	IMAGE(u32, pid),
 	IMAGE(name, exe),
 	IMAGE(u32, first_mapping),
 	IMAGE(u32, mapping_count),
-	FIELD(profile_image, flag, "over", is_over),
+	ROW(flag, "over", profile_image, is_over),
 };
-SCHEMA(profile_image_schema, image_fields);
+const struct json_fields profile_image_fields = JSON_FIELDS(image_rows);
 
-#define THREAD(type, member) FIELD(profile_thread, type, #member, member)
-static const struct profile_field thread_fields[] = {
+#define THREAD(type, member) ROW(type, #member, profile_thread, member)
+#define THREAD_NUMBERS(member)                                                        \
+	JSON_FIELD_OF(numbers, #member, profile_thread, member, &profile_class_words, \
+		      .flags = FIELD_OMIT)
+static const struct json_field thread_rows[] = {
 	THREAD(u32, tid),
 	THREAD(u32, tgid),
 	THREAD(name, name),
 	THREAD(name, process),
 	THREAD(name, cgroup),
 	THREAD(u32, image),
-	FIELD(profile_thread, flag, "kernel", is_kernel),
-	FIELD(profile_thread, flag, "accounted", is_accounted),
+	ROW(flag, "kernel", profile_thread, is_kernel),
+	ROW(flag, "accounted", profile_thread, is_accounted),
 	THREAD(u64, begun_ns),
 	THREAD(u64, ended_ns),
-	THREAD(times, ns),
-	THREAD(times, counts),
+	THREAD_NUMBERS(ns),
+	THREAD_NUMBERS(counts),
 	THREAD(u64, voluntary),
 	THREAD(u64, involuntary),
 };
-SCHEMA(profile_thread_schema, thread_fields);
+const struct json_fields profile_thread_fields = JSON_FIELDS(thread_rows);
 
-#define BLOCK(type, member) FIELD(block, type, #member, member)
-static const struct profile_field block_fields[] = {
-	BLOCK(u32, thread),      BLOCK(node, node),
-	BLOCK(class, class),     FIELD(block, flag, "in_progress", is_in_progress),
-	BLOCK(u64, begun_ns),    BLOCK(u64, ns),
-	BLOCK(u64, runnable_ns), BLOCK(name, waker),
+#define BLOCK(type, member, ...) ROW(type, #member, block, member, __VA_ARGS__)
+static const struct json_field block_rows[] = {
+	BLOCK(u32, thread),
+	BLOCK(u32, node, .none = NODE_NONE),
+	JSON_FIELD_OF(word16, "class", block, class, &profile_class_words),
+	ROW(flag, "in_progress", block, is_in_progress),
+	BLOCK(u64, begun_ns),
+	BLOCK(u64, ns),
+	BLOCK(u64, runnable_ns),
+	BLOCK(name, waker),
 	BLOCK(u32, waker_tid),
 };
-SCHEMA(profile_block_schema, block_fields);
+const struct json_fields profile_block_fields = JSON_FIELDS(block_rows);
 
-#define CONTENDER(type, member) FIELD(preemptor, type, #member, member)
-static const struct profile_field preemptor_fields[] = {
-	CONTENDER(u32, thread), CONTENDER(name, name), CONTENDER(name, cgroup),
-	CONTENDER(u32, tid),    CONTENDER(u64, ns),
+#define PREEMPTOR(type, member) ROW(type, #member, preemptor, member)
+static const struct json_field preemptor_rows[] = {
+	PREEMPTOR(u32, thread), PREEMPTOR(name, name), PREEMPTOR(name, cgroup),
+	PREEMPTOR(u32, tid),    PREEMPTOR(u64, ns),
 };
-SCHEMA(profile_preemptor_schema, preemptor_fields);
+const struct json_fields profile_preemptor_fields = JSON_FIELDS(preemptor_rows);
 
-void profile_schema_write(struct json_writer *w, const struct profile_schema *schema,
-			  const void *object)
-{
-	for (size_t i = 0; i < schema->shape.count; i++) {
-		const struct profile_field *field = &schema->fields[i];
+/* --- columns --- */
 
-		field->write(w, field, (const char *)object + field->member.detail);
+#define COLUMN(table, struct_, name, member, ...)                              \
+	{                                                                      \
+		.json = { TEXT(#name), json_take_column,                       \
+			  offsetof(struct profile_parser, table.name), NULL }, \
+		.offset = offsetof(struct struct_, member),                    \
+		.bytes = sizeof(((struct struct_ *)0)->member), __VA_ARGS__    \
 	}
-}
+#define NODE(name) COLUMN(nodes, node, name, name, .has_null = true, .none = NODE_NONE)
+const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS] = { NODE(parent),
+									   NODE(frame) };
+
+#define SAMPLE(name, member, ...) COLUMN(samples, sample, name, member, __VA_ARGS__)
+const struct profile_column profile_sample_columns[PROFILE_SAMPLE_COLUMNS] = {
+	SAMPLE(thread, thread),
+	SAMPLE(node, node, .has_null = true, .none = NODE_NONE),
+	SAMPLE(class, class),
+	SAMPLE(event, event, .is_optional = true),
+	SAMPLE(cpu, cpu, .has_null = true, .none = CPU_ANY, .is_optional = true, .absent = CPU_ANY),
+	SAMPLE(in_progress, is_in_progress, .is_optional = true),
+	SAMPLE(ns, ns),
+	SAMPLE(count, count),
+};
+
+/* --- the root --- */
+
+static const struct json_list image_list =
+	JSON_LIST(image_list, profile_image_fields, struct profile_image);
+static const struct json_list mapping_list =
+	JSON_LIST(mapping_list, profile_mapping_fields, struct profile_mapping);
+static const struct json_list thread_list =
+	JSON_LIST(thread_list, profile_thread_fields, struct profile_thread);
+const struct json_list profile_frame_list =
+	JSON_LIST(profile_frame_list, profile_frame_fields, struct frame);
+static const struct block no_block = { .node = NODE_NONE };
+static const struct json_list block_list =
+	JSON_LIST(block_list, profile_block_fields, struct block, .item = &no_block);
+static const struct json_list preemptor_list =
+	JSON_LIST(preemptor_list, profile_preemptor_fields, struct preemptor);
+
+#define PROFILE_TYPE(name)                                                             \
+	static const struct json_field_type json_type_##name = { json_take_##name,     \
+								 profile_write_##name, \
+								 json_list_has_value };
+PROFILE_TYPES(PROFILE_TYPE)
+
+#define LIST(type, key, member, list) \
+	JSON_FIELD_OF(type, key, profile, member, list, .flags = FIELD_OMIT)
+static const struct json_field root_rows[] = {
+	JSON_ROW_(form, "ctprof_profile", 0, NULL),
+	JSON_FIELD_OF(object, "meta", profile, meta, &profile_meta_fields),
+	JSON_FIELD_OF(object, "losses", profile, meta.losses, &profile_losses_fields),
+	JSON_ROW_(classes, "classes", 0, NULL),
+	LIST(events, "events", events, NULL),
+	LIST(list, "images", images, &image_list),
+	LIST(list, "mappings", mappings, &mapping_list),
+	LIST(list, "threads", threads, &thread_list),
+	LIST(frames, "frames", frames, &profile_frame_list),
+	JSON_FIELD_OF(nodes, "nodes", profile, nodes, NULL),
+	JSON_FIELD_OF(samples, "samples", profile, samples, NULL),
+	LIST(list, "longest", longest, &block_list),
+	LIST(list, "contenders", preemptors, &preemptor_list),
+	LIST(histograms, "histograms", histograms, NULL),
+};
+const struct json_fields profile_root_fields = JSON_FIELDS(root_rows);

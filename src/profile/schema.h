@@ -1,41 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The objects of a profile in JSON: a row for each member, by which it is both written and read.
- * doc/profile-format.md says what they mean.
+ * The objects of a profile in JSON: a row for each member, by which it is both read and written
+ * (base/json_fields.h). doc/profile-format.md says what they mean.
  *
  * What is zero, false, NULL or NODE_NONE is left out, and is that when it is not there.
  */
 #ifndef PROFILE_SCHEMA_H
 #define PROFILE_SCHEMA_H
 
-#include "base/json_reader.h"
-#include "base/json_writer.h"
+#include "base/json_fields.h"
 #include "profile/profile.h"
 
-struct profile_field {
-	struct json_member member; /* `detail` is where it is in the object */
-	void (*write)(struct json_writer *w, const struct profile_field *field, const void *at);
+/* The number in "ctprof_profile". A reader refuses others. */
+#define PROFILE_FORM 1
+
+/* `profile_root_fields` is of a struct profile; it is read by a profile_parser (json.h). */
+extern const struct json_fields profile_root_fields, profile_meta_fields, profile_losses_fields,
+	profile_image_fields, profile_mapping_fields, profile_thread_fields, profile_frame_fields,
+	profile_block_fields, profile_preemptor_fields;
+extern const struct json_list profile_frame_list;
+
+/* The classes, as "on-cpu". */
+extern const struct json_words profile_class_words;
+
+/* A column of numbers: where the items of a table have them, and where the parser collects them. */
+struct profile_column {
+	struct json_member json; /* `detail`: of the struct column in the parser */
+	uint32_t offset, bytes;  /* in an item */
+	bool has_null, is_optional;
+	uint64_t none;   /* is written as null */
+	uint64_t absent; /* what all have where an optional column is left out */
 };
+enum { PROFILE_NODE_COLUMNS = 2, PROFILE_SAMPLE_COLUMNS = 8 };
+extern const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS],
+	profile_sample_columns[PROFILE_SAMPLE_COLUMNS];
 
-struct profile_schema {
-	const struct profile_field *fields;
-	struct json_shape shape; /* enters such an object */
-};
-
-extern const struct profile_schema profile_meta_schema, profile_losses_schema, profile_frame_schema,
-	profile_mapping_schema, profile_image_schema, profile_thread_schema, profile_block_schema,
-	profile_preemptor_schema;
-
-/* What json_user of a reader of these shapes begins with. */
-struct profile_schema_context {
-	struct profile *profile; /* has the names */
-};
-
-void profile_schema_write(struct json_writer *w, const struct profile_schema *schema,
-			  const void *object);
-
-/* A class by its name. */
-struct error *profile_get_class(const struct json_value *value, struct text key,
-				uint16_t *ret) MUST_CHECK;
+/* Types of rows that are read into tables of the parser (parse.c) and written from those of the
+ * profile (write.c). */
+#define PROFILE_TYPES(TYPE) \
+	TYPE(form)          \
+	TYPE(classes)       \
+	TYPE(events)        \
+	TYPE(frames)        \
+	TYPE(nodes)         \
+	TYPE(samples)       \
+	TYPE(histograms)
+#define PROFILE_TYPE_FUNCTIONS(name)                                                     \
+	JSON_TAKE(json_take_##name);                                                     \
+	void profile_write_##name(struct json_writer *w, const struct json_field *field, \
+				  const void *at);
+PROFILE_TYPES(PROFILE_TYPE_FUNCTIONS)
+JSON_TAKE(json_take_column);
 
 #endif

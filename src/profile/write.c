@@ -1,122 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes a profile by the rows of schema.c; here are those that are no plain objects.
+ */
 #include "profile/files.h"
-#include "profile/json.h"
 #include "profile/schema.h"
 
-static void write_object(struct json_writer *w, const char *key,
-			 const struct profile_schema *schema, const void *object)
+#define WRITE(name)                                                                       \
+	void profile_write_##name(struct json_writer *w,                                  \
+				  const struct json_field *field __attribute__((unused)), \
+				  const void *at __attribute__((unused)))
+
+WRITE(form)
 {
-	json_key(w, key);
-	json_object_begin(w);
-	profile_schema_write(w, schema, object);
-	json_object_end(w);
+	json_u64(w, PROFILE_FORM);
 }
 
-static void write_table(struct json_writer *w, const char *key, const struct profile_schema *schema,
-			const void *items, size_t count, size_t size)
+WRITE(classes)
 {
-	if (!count)
-		return;
-	json_key(w, key);
-	json_array_begin(w);
-	for (size_t i = 0; i < count; i++) {
-		json_object_begin(w);
-		profile_schema_write(w, schema, (const char *)items + i * size);
-		json_object_end(w);
-	}
-	json_array_end(w);
-}
-
-#define TABLE(w, key, schema, table) \
-	write_table(w, key, schema, (table)->items, (table)->count, sizeof(*(table)->items))
-
-/* --- columns --- */
-
-/* A number, or null where it is none. */
-static void put_or_null(struct json_writer *w, uint64_t value, uint64_t none)
-{
-	if (value == none)
-		json_null(w);
-	else
-		json_u64(w, value);
-}
-
-#define COLUMN(w, key, table, member, none)                                \
-	do {                                                               \
-		json_key(w, key);                                          \
-		json_array_begin(w);                                       \
-		for (size_t i_ = 0; i_ < (table)->count; i_++)             \
-			put_or_null(w, (table)->items[i_].member, (none)); \
-		json_array_end(w);                                         \
-	} while (0)
-
-static void write_nodes(struct json_writer *w, const struct profile *p)
-{
-	json_key(w, "nodes");
-	json_object_begin(w);
-	COLUMN(w, "parent", &p->nodes, parent, NODE_NONE);
-	COLUMN(w, "frame", &p->nodes, frame, NODE_NONE);
-	json_object_end(w);
-}
-
-/* Times may be any number. */
-static void write_times(struct json_writer *w, const struct profile *p)
-{
-	json_key(w, "ns");
-	json_array_begin(w);
-	for (size_t i = 0; i < p->samples.count; i++)
-		json_u64(w, p->samples.items[i].ns);
-	json_array_end(w);
-	json_key(w, "count");
-	json_array_begin(w);
-	for (size_t i = 0; i < p->samples.count; i++)
-		json_u64(w, p->samples.items[i].count);
-	json_array_end(w);
-}
-
-static void write_samples(struct json_writer *w, const struct profile *p)
-{
-	bool cpus = false, events = false, in_progress = false;
-
-	for (size_t i = 0; i < p->samples.count; i++) {
-		const struct sample *sample = &p->samples.items[i];
-
-		cpus |= sample->cpu != CPU_ANY;
-		events |= sample->event != 0;
-		in_progress |= sample->is_in_progress;
-	}
-	json_key(w, "samples");
-	json_object_begin(w);
-	COLUMN(w, "thread", &p->samples, thread, NODE_NONE);
-	COLUMN(w, "node", &p->samples, node, NODE_NONE);
-	COLUMN(w, "class", &p->samples, class, NODE_NONE);
-	if (events)
-		COLUMN(w, "event", &p->samples, event, NODE_NONE);
-	if (cpus)
-		COLUMN(w, "cpu", &p->samples, cpu, CPU_ANY);
-	if (in_progress)
-		COLUMN(w, "in_progress", &p->samples, is_in_progress, NODE_NONE);
-	write_times(w, p);
-	json_object_end(w);
-}
-
-/* --- the rest --- */
-
-static void write_names(struct json_writer *w, const struct profile *p)
-{
-	json_key(w, "classes");
 	json_array_begin(w);
 	for (size_t c = 0; c < CLASS_COUNT; c++)
 		json_text(w, text_of(profile_classes[c].name));
 	json_array_end(w);
-	if (!p->events.count)
-		return;
-	json_key(w, "events");
+}
+
+WRITE(events)
+{
+	const __typeof__(((struct profile *)0)->events) *events = at;
+
 	json_array_begin(w);
-	for (size_t i = 0; i < p->events.count; i++)
-		json_text(w, name_text(p->events.items[i]));
+	for (size_t i = 0; i < events->count; i++)
+		json_text(w, name_text(events->items[i]));
 	json_array_end(w);
 }
+
+WRITE(frames)
+{
+	json_list_write(w, field, at);
+}
+
+/* --- columns --- */
+
+struct table {
+	ARRAY(char);
+};
+
+static uint64_t number_at(const struct profile_column *column, const char *item)
+{
+	uint64_t number = 0;
+
+	/* The machines that ctprof runs on are little-endian. */
+	memcpy(&number, item + column->offset, column->bytes);
+	return number;
+}
+
+static bool is_absent(const struct profile_column *column, const struct table *table,
+		      size_t item_bytes)
+{
+	for (size_t i = 0; column->is_optional && i < table->count; i++)
+		if (number_at(column, table->items + i * item_bytes) != column->absent)
+			return false;
+	return column->is_optional;
+}
+
+static void write_column(struct json_writer *w, const struct profile_column *column,
+			 const struct table *table, size_t item_bytes)
+{
+	json_key_text(w, column->json.name);
+	json_array_begin(w);
+	for (size_t i = 0; i < table->count; i++) {
+		const uint64_t number = number_at(column, table->items + i * item_bytes);
+
+		if (column->has_null && number == column->none)
+			json_null(w);
+		else
+			json_u64(w, number);
+	}
+	json_array_end(w);
+}
+
+static void write_columns(struct json_writer *w, const struct profile_column *columns, size_t count,
+			  const struct table *table, size_t item_bytes)
+{
+	json_object_begin(w);
+	for (size_t i = 0; i < count; i++)
+		if (!is_absent(&columns[i], table, item_bytes))
+			write_column(w, &columns[i], table, item_bytes);
+	json_object_end(w);
+}
+
+WRITE(nodes)
+{
+	write_columns(w, profile_node_columns, PROFILE_NODE_COLUMNS, at, sizeof(struct node));
+}
+
+WRITE(samples)
+{
+	write_columns(w, profile_sample_columns, PROFILE_SAMPLE_COLUMNS, at, sizeof(struct sample));
+}
+
+/* --- histograms --- */
 
 static void write_slots(struct json_writer *w, const struct histogram *histogram)
 {
@@ -136,14 +118,13 @@ static void write_slots(struct json_writer *w, const struct histogram *histogram
 	json_array_end(w);
 }
 
-static void write_histograms(struct json_writer *w, const struct profile *p)
+WRITE(histograms)
 {
-	if (!p->histograms.count)
-		return;
-	json_key(w, "histograms");
+	const __typeof__(((struct profile *)0)->histograms) *histograms = at;
+
 	json_array_begin(w);
-	for (size_t i = 0; i < p->histograms.count; i++) {
-		const struct thread_histogram *of = &p->histograms.items[i];
+	for (size_t i = 0; i < histograms->count; i++) {
+		const struct thread_histogram *of = &histograms->items[i];
 
 		json_object_begin(w);
 		json_key(w, "thread");
@@ -160,33 +141,13 @@ static void write_histograms(struct json_writer *w, const struct profile *p)
 	json_array_end(w);
 }
 
-static void write_profile(struct json_writer *w, const struct profile *p)
-{
-	json_object_begin(w);
-	json_key(w, "ctprof_profile");
-	json_u64(w, PROFILE_FORM);
-	write_object(w, "meta", &profile_meta_schema, &p->meta);
-	write_object(w, "losses", &profile_losses_schema, &p->meta.losses);
-	write_names(w, p);
-	TABLE(w, "images", &profile_image_schema, &p->images);
-	TABLE(w, "mappings", &profile_mapping_schema, &p->mappings);
-	TABLE(w, "threads", &profile_thread_schema, &p->threads);
-	TABLE(w, "frames", &profile_frame_schema, &p->frames);
-	write_nodes(w, p);
-	write_samples(w, p);
-	TABLE(w, "longest", &profile_block_schema, &p->longest);
-	TABLE(w, "contenders", &profile_preemptor_schema, &p->preemptors);
-	write_histograms(w, p);
-	json_object_end(w);
-}
-
 struct error *profile_write_json(const struct profile *profile, json_sink sink, void *context)
 {
 	struct json_writer w;
 	struct error *err = json_writer_init(&w, sink, context);
 
 	if (!err) {
-		write_profile(&w, profile);
+		json_object_write(&w, &profile_root_fields, profile);
 		err = json_writer_finish(&w);
 	}
 	json_writer_deinit(&w);
