@@ -30,6 +30,9 @@ struct error *kstats_file_save(const char *path, const struct kstats_tables *tab
 #define KSTATS_FILE_TEXT_MAX    (16 << 20)
 struct error *kstats_file_load(const char *path, struct kstats_tables *tables) MUST_CHECK;
 
+/* The error of more than KSTATS_FILE_SLOTS_MAX. */
+struct error *kstats_too_many_slots(void) MUST_CHECK;
+
 /* The same value as text: what `--format json` prints. */
 void kstats_file_write(struct json_writer *w, const struct kstats_tables *tables);
 /* Its members alone, "key" and "only", of the object that is being written. */

@@ -261,7 +261,7 @@ static const struct {
 	{ FILE_OF("{\"name\":null,\"bits\":3,\"rows\":[]}"), "a metric has no name" },
 	{ FILE_OF("{\"name\":7,\"bits\":3,\"rows\":[]}"), "'name'" },
 	{ FILE_OF("{\"name\":\"a\\u0000b\",\"bits\":3,\"rows\":[]}"), "'name'" },
-	{ FILE_OF("{\"name\":\"m\",\"bits\":6,\"rows\":[]}"), "bits are 0 to 5" },
+	{ FILE_OF("{\"name\":\"m\",\"bits\":6,\"rows\":[]}"), "'bits': expected an integer from 0 to 5" },
 	{ FILE_OF("{\"name\":\"m\",\"bits\":4294967299,\"rows\":[]}"), "'bits'" },
 	{ FILE_OF("{\"name\":\"m\",\"bits\":-1,\"rows\":[]}"), "'bits'" },
 	{ FILE_OF("{\"name\":\"m\",\"bits\":3,\"bits\":3,\"rows\":[]}"), "bits" },
