@@ -7,6 +7,28 @@
 
 #include "cli/options.h"
 
+/* In the order of the help: each is a `struct command` of this name with _command behind it. */
+/* clang-format off */
+#define COMMANDS(COMMAND) \
+	COMMAND(capture) \
+	COMMAND(diff) \
+	COMMAND(compare) \
+	COMMAND(show) \
+	COMMAND(show_host) \
+	COMMAND(metric_list) \
+	COMMAND(doctor) \
+	COMMAND(profile) \
+	COMMAND(offcpu) \
+	COMMAND(flame) \
+	COMMAND(top) \
+	COMMAND(kstats) \
+	COMMAND(help)
+/* clang-format on */
+
+#define COMMAND_DECLARED(name) extern const struct command name##_command;
+COMMANDS(COMMAND_DECLARED)
+#undef COMMAND_DECLARED
+
 extern const struct command *const commands[];
 extern const size_t command_count;
 
@@ -18,9 +40,5 @@ const struct command *command_find(const char *name);
 
 /* For unknown_value. */
 const char *command_name(size_t number);
-
-extern const struct command capture_command, diff_command, compare_command, show_command,
-	show_host_command, metric_list_command, doctor_command, profile_command, offcpu_command,
-	flame_command, top_command, kstats_command, help_command;
 
 #endif

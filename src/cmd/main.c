@@ -12,10 +12,9 @@
 #include "security/privileges.h"
 
 const struct command *const commands[] = {
-	&capture_command,   &diff_command,        &compare_command, &show_command,
-	&show_host_command, &metric_list_command, &doctor_command,  &profile_command,
-	&offcpu_command,    &flame_command,       &top_command,     &kstats_command,
-	&help_command,
+#define COMMAND_ROW(name) &name##_command,
+	COMMANDS(COMMAND_ROW)
+#undef COMMAND_ROW
 };
 const size_t command_count = array_length(commands);
 
