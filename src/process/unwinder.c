@@ -1,110 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process is looked at when image_watch says that it changed: its mappings become a space, which
- * names the tables that there are, and then its entry in the map of processes is written. Programs
- * in the kernel write there, too: a fork copies the parent's entry, an exec removes it. A record of
- * an exec is in its ring before the entry is removed; so who writes an entry looks at the rings
- * once more, and what was written too late is wrong for no longer than that takes.
+ * A process whose entry in the process table changed is built: its mappings become words that
+ * walkers read, and its entry in the map of processes is published. A record of an exec is in its
+ * ring before the program in the kernel removes the entry. So events are polled again after entries
+ * were published, and a stale entry is short-lived.
  *
- * Processes are strangers'. What a tick does for them is bounded in time, and goes on in the next
- * tick where it stopped; what is read of them has a part of the time for each user.
- *
- * Records do not say what is unmapped, so that what is made of them does not know how many pages
- * may be executed. A process that has been quiet for a while is read from /proc, which does.
+ * Processes may be hostile: the work that a tick does for them is bounded in time, and goes on in
+ * the next tick. Reading them is charged to their users.
  */
-#include "process/unwinder.h"
+#include "process/unwinder_internal.h"
 
-#include <bpf/bpf.h>
-#include <errno.h>
-
-#include "base/clock.h"
-#include "base/word_map.h"
+#include "base/user_space.h"
 #include "os/process_user.h"
-#include "process/space_shelf.h"
-#include "process/unwind_chunks.h"
 
-#define BUCKETS 4096
-
-/* Not all at once: nobody is to wait for a tick. */
+/* Bounds of a tick, which must not delay its caller. */
 #define CHANGES_A_TICK 1024
-#define READS_A_TICK   64
 #define ROUNDS         4
+#define WORK_NS        (NS_PER_S / 20)
 
-#define QUIET_NS       NS_PER_S
-#define READ_AGAIN_NS  (NS_PER_S / 10)
-#define IN_VAIN_MAX    5
-
-/* Of a process that maps again and again: for each of its mappings, until its next space. They are
- * kept for a while. */
+/* A process that maps again and again is built again after so long for each of its mappings. What
+ * it had before is kept for a while (process/mapping_cache.h). */
 #define PAUSE_NS 20000
 
-#define LOOK_NS  (NS_PER_S / 50)
+/* How often the start looks whether it goes on. */
+#define LOOK_NS (NS_PER_S / 50)
 
-/* For each of the kinds of work of a tick: time of a CPU, which a busy host does not lengthen. */
-#define WORK_NS (NS_PER_S / 20)
-/* Processes of a user are read for a fifth of the time, over a second; each of them, for a
- * twentieth. */
-#define USER_PART      5
-#define USER_DEBT_NS   NS_PER_S
-#define PROCESS_PAUSES 19
-
-/* Keys of the kernel's map that a tick looks at after a loss. */
-#define FORGET_A_TICK 4096
-/* Passes over the map after a loss, at most: until one has found nothing. */
-#define FORGET_PASSES 64
-/* Processes that a tick takes from the map of those that are asked for: all of them. */
-#define ASKED_MAX 1024
-
-struct process {
-	LIST_ENTRY(process) same; /* with the same hash */
-	TAILQ_ENTRY(process) restless, waiting, late, asked;
-	uint32_t pid;
-	bool is_restless; /* what it has is not read yet, only told */
-	bool is_waiting;  /* for tables */
-	bool is_late;     /* it changed too soon after its last space */
-	bool is_asked;    /* a walk found that what is known is wrong */
-	struct shelf_space *space;
-	uint64_t exec_pages;
-	uint64_t begun_ns, changed_ns, built_ns, read_ns;
-	uint64_t cost_ns;          /* of the last reading */
-	uint64_t asked_generation; /* 0: nothing was known */
-	uint32_t in_vain;          /* consecutive re-reads that found no change */
-};
-
-LIST_HEAD(process_bucket, process);
-TAILQ_HEAD(processes, process);
-
-struct unwinder {
-	struct unwinder_options options; /* without `pids` */
-	struct {
-		ARRAY(uint32_t);
-	} pids;
-	struct unwind_chunks chunks;
-	struct unwind_store *store;
-	struct table_makers *makers;
-	struct table_shelf *tables;
-	struct space_shelf *spaces;
-	struct process_bucket buckets[BUCKETS];
-	struct processes restless; /* the one that has been quiet longest first */
-	struct processes waiting, late, asked;
-	size_t wanted_read;     /* of `pids`, at the start */
-	uint64_t started_by_ns; /* the start follows changes until then */
-	size_t no_room, failed;
-	bool has_news;
-	bool has_tables; /* for those who wait, since they were looked at last */
-	uint64_t missed; /* records of image_watch, as of the last look */
-	struct {
-		bool goes_on, has_key;
-		uint32_t key; /* the next one */
-		unsigned passes;
-		size_t count; /* of keys in this pass */
-		bool has_found;
-	} forgetting;
-	struct word_map users; /* to the index of their time */
-	struct {
-		ARRAY(uint64_t);
-	} free_ns; /* by user */
-};
+/* How much reading a user may be ahead of its share of the time. */
+#define USER_DEBT_NS NS_PER_S
 
 /* --- opening --- */
 
@@ -155,7 +77,7 @@ static struct error *open_unwinder(struct unwinder *unwinder, const uint32_t *pi
 	if (err)
 		return err;
 	table_shelf_limit_users(unwinder->tables, process_user_limited);
-	return space_shelf_create(unwinder->store, unwinder->tables, &unwinder->spaces);
+	return space_shelf_create(unwinder->store, unwinder->tables, &unwinder->mappings);
 }
 
 struct error *unwinder_open(const struct unwinder_options *options, struct unwinder **ret)
@@ -167,7 +89,10 @@ struct error *unwinder_open(const struct unwinder_options *options, struct unwin
 		return &error_no_memory;
 	unwinder->options = *options;
 	unwinder->options.pids = NULL;
-	TAILQ_INIT(&unwinder->restless);
+	unwinder->processes = process_watch_table(options->images);
+	unwinder->published.map = options->processes;
+	unwinder->reading.advance_ns = USER_DEBT_NS;
+	TAILQ_INIT(&unwinder->unread);
 	TAILQ_INIT(&unwinder->waiting);
 	TAILQ_INIT(&unwinder->late);
 	TAILQ_INIT(&unwinder->asked);
@@ -182,174 +107,146 @@ struct error *unwinder_open(const struct unwinder_options *options, struct unwin
 
 /* --- processes --- */
 
-static struct process_bucket *bucket_of(const struct unwinder *unwinder, uint32_t pid)
+static struct unwinding *find_process(const struct unwinder *unwinder, uint32_t pid)
 {
-	return (struct process_bucket *)&unwinder->buckets[pid % BUCKETS];
+	const struct process_entry *process = process_table_find(unwinder->processes, pid);
+
+	return process ? process->unwinding : NULL;
 }
 
-static struct process *find_process(const struct unwinder *unwinder, uint32_t pid)
+struct unwinding *unwinder_add(struct unwinder *unwinder, uint32_t pid)
 {
-	struct process *process;
+	struct process_entry *process = process_table_at(unwinder->processes, pid);
 
-	LIST_FOREACH(process, bucket_of(unwinder, pid), same)
-	if (process->pid == pid)
-		return process;
+	if (process && !process->unwinding) {
+		process->unwinding = calloc(1, sizeof(*process->unwinding));
+		if (process->unwinding)
+			process->unwinding->pid = pid;
+	}
+	if (process && process->unwinding)
+		return process->unwinding;
+	unwinder->no_room++;
 	return NULL;
 }
 
-static struct process *add_process(struct unwinder *unwinder, uint32_t pid)
+void unwinder_remove(struct unwinder *unwinder, struct unwinding *process)
 {
-	struct process *process = find_process(unwinder, pid);
-
-	if (process)
-		return process;
-	process = calloc(1, sizeof(*process));
-	if (!process) {
-		unwinder->no_room++;
-		return NULL;
-	}
-	process->pid = pid;
-	LIST_INSERT_HEAD(bucket_of(unwinder, pid), process, same);
-	return process;
+	unwinding_list(unwinder, process, unread, false);
+	unwinding_list(unwinder, process, waiting, false);
+	unwinding_list(unwinder, process, late, false);
+	unwinding_list(unwinder, process, asked, false);
+	space_shelf_release(unwinder->mappings, process->mappings);
+	process_table_find(unwinder->processes, process->pid)->unwinding = NULL;
+	free(process);
 }
 
-/* Put it into a list, at the end, or take it out of it. */
-#define set_listed(unwinder, process, name, is_listed)                       \
-	do {                                                                 \
-		if ((process)->is_##name)                                    \
-			TAILQ_REMOVE(&(unwinder)->name, process, name);      \
-		(process)->is_##name = (is_listed);                          \
-		if ((process)->is_##name)                                    \
-			TAILQ_INSERT_TAIL(&(unwinder)->name, process, name); \
-	} while (0)
-
-static void remove_process(struct unwinder *unwinder, struct process *process)
+static void remove_all(struct unwinder *unwinder)
 {
-	set_listed(unwinder, process, restless, false);
-	set_listed(unwinder, process, waiting, false);
-	set_listed(unwinder, process, late, false);
-	set_listed(unwinder, process, asked, false);
-	space_shelf_release(unwinder->spaces, process->space);
-	LIST_REMOVE(process, same);
-	free(process);
+	for (size_t i = 0; i < process_table_count(unwinder->processes); i++) {
+		struct unwinding *process = process_table_entry(unwinder->processes, i)->unwinding;
+
+		if (process)
+			unwinder_remove(unwinder, process);
+	}
 }
 
 void unwinder_close(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++)
-		while (!LIST_EMPTY(&unwinder->buckets[i]))
-			remove_process(unwinder, LIST_FIRST(&unwinder->buckets[i]));
-	space_shelf_destroy(unwinder->spaces);
+	remove_all(unwinder);
+	space_shelf_destroy(unwinder->mappings);
 	table_shelf_destroy(unwinder->tables);
 	table_makers_destroy(unwinder->makers);
 	unwind_store_destroy(unwinder->store);
 	unwind_chunks_deinit(&unwinder->chunks);
 	array_deinit(&unwinder->pids);
-	array_deinit(&unwinder->free_ns);
-	word_map_deinit(&unwinder->users);
+	time_shares_deinit(&unwinder->reading);
 	free(unwinder);
 }
 
-/* --- what the kernel's programs know of them --- */
-
-static struct unwind_process said_of(const struct process *process)
+static struct unwind_process published_of(const struct unwinding *process)
 {
 	return (struct unwind_process){
-		.space = process->space->place,
-		.count = process->space->count,
-		.generation = process->space->generation,
+		.space = process->mappings->place,
+		.count = process->mappings->count,
+		.generation = process->mappings->generation,
 		.exec_pages = process->exec_pages,
 	};
 }
 
-static void say_nothing(const struct unwinder *unwinder, uint32_t pid)
-{
-	/* That there is none is no failure. */
-	bpf_map_delete_elem(unwinder->options.processes, &pid);
-}
-
-static void say(struct unwinder *unwinder, const struct process *process)
-{
-	const struct unwind_process said = said_of(process);
-
-	unwinder->has_news = true;
-	/* The words of the space are there before anybody knows of them. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (bpf_map_update_elem(unwinder->options.processes, &process->pid, &said, BPF_ANY)) {
-		unwinder->no_room++;
-		say_nothing(unwinder, process->pid);
-	}
-}
-
 /* --- following them --- */
 
-static uint64_t end_of_work(void)
+uint64_t unwinder_end_of_work(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
 }
 
-static bool is_over(uint64_t end_ns)
+bool unwinder_is_over(uint64_t end_ns)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end_ns;
 }
 
-/* What was told of a mapping may be more than there is by now, and then leads to no file. */
-static void read_soon(struct unwinder *unwinder, struct process *process, uint64_t time_ns)
+/* An event may report a mapping that is smaller by now, which leads to no file. */
+static void read_soon(struct unwinder *unwinder, struct unwinding *process, uint64_t time_ns)
 {
 	if (time_ns - process->read_ns < READ_AGAIN_NS)
 		return;
-	set_listed(unwinder, process, restless, false);
+	unwinding_list(unwinder, process, unread, false);
 	process->changed_ns = 0;
-	process->is_restless = true;
-	TAILQ_INSERT_HEAD(&unwinder->restless, process, restless);
+	process->is_unread = true;
+	TAILQ_INSERT_HEAD(&unwinder->unread, process, unread);
 }
 
-/* It is said once more unless it is `quietly` the same: programs in the kernel may have removed
- * what they knew of a process that changed. */
-static void build(struct unwinder *unwinder, struct process *process, const struct image_now *now,
-		  uint64_t time_ns, bool quietly)
+/* Programs in the kernel may have removed the entry of a process that changed, so it is published
+ * again although it is the same, unless `quietly`. */
+void unwinder_build(struct unwinder *unwinder, struct unwinding *process,
+		    const struct process_image *now, uint64_t time_ns, bool quietly)
 {
-	struct shelf_space *before = process->space, *space = NULL;
-	uint64_t pages_before = process->exec_pages;
+	const struct address_space *mapped = process_image_now(now);
+	struct shelf_space *before = process->mappings, *mappings = NULL;
+	const uint64_t pages_before = process->exec_pages;
 
 	guard_about(process->pid);
-	if (now->space && now->space->count) {
-		space = space_shelf_put(unwinder->spaces, process->pid, now->space);
-		unwinder->no_room += !space;
+	if (mapped && mapped->count) {
+		mappings = space_shelf_put(unwinder->mappings, process->pid, mapped);
+		unwinder->no_room += !mappings;
 	}
-	process->space = space;
+	process->mappings = mappings;
 	process->begun_ns = now->begun_ns;
 	process->built_ns = time_ns;
-	if (process->space) {
-		/* Who makes code changes the number all the time. */
-		process->exec_pages = process->space->has_pointers ? 0 : now->exec_pages;
-		if (!quietly || process->space != before || process->exec_pages != pages_before)
-			say(unwinder, process);
+	if (mappings) {
+		/* A process that makes code changes the number all the time. */
+		process->exec_pages = mappings->has_pointers ? 0 : now->exec_pages;
+		if (!quietly || mappings != before || process->exec_pages != pages_before) {
+			const struct unwind_process made = published_of(process);
+
+			unwinder->has_news = true;
+			unwinder->no_room += !publish(&unwinder->published, process->pid, &made);
+		}
 	} else {
-		say_nothing(unwinder, process->pid);
+		unpublish(&unwinder->published, process->pid);
 	}
-	set_listed(unwinder, process, waiting, process->space && process->space->waits);
-	set_listed(unwinder, process, late, false);
-	if (process->space && process->space->has_unknown)
+	unwinding_list(unwinder, process, waiting, mappings && mappings->waits);
+	unwinding_list(unwinder, process, late, false);
+	if (mappings && mappings->has_unknown)
 		read_soon(unwinder, process, time_ns);
-	space_shelf_release(unwinder->spaces, before);
+	space_shelf_release(unwinder->mappings, before);
 }
 
-static uint64_t pause_of_building(const struct process *process)
+static uint64_t pause_of_building(const struct unwinding *process)
 {
-	return process->space ? process->space->count * (uint64_t)PAUSE_NS : 0;
+	return process->mappings ? process->mappings->count * (uint64_t)PAUSE_NS : 0;
 }
 
-static bool is_too_soon(const struct process *process, const struct image_now *now,
+static bool is_too_soon(const struct unwinding *process, const struct process_image *now,
 			uint64_t time_ns)
 {
 	return process->begun_ns == now->begun_ns &&
 	       time_ns - process->built_ns < pause_of_building(process);
 }
 
-static bool is_wanted(const struct unwinder *unwinder, const struct image_now *now)
+static bool is_wanted(const struct unwinder *unwinder, const struct process_image *now)
 {
 	return !now->is_over && (now->is_marked || !unwinder->pids.count);
 }
@@ -357,309 +254,101 @@ static bool is_wanted(const struct unwinder *unwinder, const struct image_now *n
 static void follow(struct unwinder *unwinder, uint32_t pid)
 {
 	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
-	struct process *process = find_process(unwinder, pid);
-	struct image_now now;
+	const struct process_image *now = process_table_now(unwinder->processes, pid);
+	struct unwinding *process = find_process(unwinder, pid);
 
-	if (!image_watch_now(unwinder->options.images, pid, &now) || !is_wanted(unwinder, &now)) {
-		say_nothing(unwinder, pid);
+	if (!now || !is_wanted(unwinder, now)) {
+		unpublish(&unwinder->published, pid);
 		if (process)
-			remove_process(unwinder, process);
+			unwinder_remove(unwinder, process);
 		return;
 	}
-	process = process ? process : add_process(unwinder, pid);
+	process = process ? process : unwinder_add(unwinder, pid);
 	if (!process)
 		return;
 	process->changed_ns = time_ns;
 	process->in_vain = 0;
-	set_listed(unwinder, process, restless, !now.exec_pages);
-	if (is_too_soon(process, &now, time_ns))
-		set_listed(unwinder, process, late, true);
+	unwinding_list(unwinder, process, unread, !now->exec_pages);
+	if (is_too_soon(process, now, time_ns))
+		unwinding_list(unwinder, process, late, true);
 	else
-		build(unwinder, process, &now, time_ns, false);
+		unwinder_build(unwinder, process, now, time_ns, false);
 }
 
 static size_t follow_changed(struct unwinder *unwinder)
 {
-	const uint64_t end_ns = end_of_work();
+	const uint64_t end_ns = unwinder_end_of_work();
 	size_t count = 0;
 	uint32_t pid;
 
-	while (count < CHANGES_A_TICK && !is_over(end_ns) &&
-	       image_watch_changed(unwinder->options.images, &pid)) {
+	while (count < CHANGES_A_TICK && !unwinder_is_over(end_ns) &&
+	       process_table_next_changed(unwinder->processes, &pid)) {
 		follow(unwinder, pid);
 		count++;
 	}
 	return count;
 }
 
-/* As of what is known by now, for tables have come. */
-static void build_again(struct unwinder *unwinder, struct process *process, uint64_t time_ns)
-{
-	struct image_now now;
-
-	/* What changed since is on the list of changes. */
-	if (image_watch_now(unwinder->options.images, process->pid, &now) && !now.is_over &&
-	    now.begun_ns == process->begun_ns)
-		build(unwinder, process, &now, time_ns, true);
-	else
-		set_listed(unwinder, process, waiting, false);
-}
-
+/* Build the processes that wait for tables again, for tables have come. */
 static void build_waiting(struct unwinder *unwinder)
 {
-	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = end_of_work();
-	struct process *last = TAILQ_LAST(&unwinder->waiting, processes), *process, *next;
+	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = unwinder_end_of_work();
+	struct unwinding *last = TAILQ_LAST(&unwinder->waiting, unwindings), *process, *next;
 
-	/* Who waits on goes to the end. */
-	for (process = TAILQ_FIRST(&unwinder->waiting); process && !is_over(end_ns);
+	/* A process that still waits goes to the end. */
+	for (process = TAILQ_FIRST(&unwinder->waiting); process && !unwinder_is_over(end_ns);
 	     process = next) {
+		const struct process_image *now =
+			process_table_now(unwinder->processes, process->pid);
+
 		next = process == last ? NULL : TAILQ_NEXT(process, waiting);
-		build_again(unwinder, process, time_ns);
+		/* Another image is on the list of changes. */
+		if (now && !now->is_over && now->begun_ns == process->begun_ns)
+			unwinder_build(unwinder, process, now, time_ns, true);
+		else
+			unwinding_list(unwinder, process, waiting, false);
 	}
 	unwinder->has_tables = process != NULL;
 }
 
 static void build_late(struct unwinder *unwinder)
 {
-	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = end_of_work();
-	struct process *process, *next;
+	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = unwinder_end_of_work();
+	struct unwinding *process, *next;
 
-	/* One that is built leaves the list, and the next tick begins with the others. */
-	for (process = TAILQ_FIRST(&unwinder->late); process && !is_over(end_ns); process = next) {
-		struct image_now now;
+	/* A process that is built leaves the list, and the next tick begins with the others. */
+	for (process = TAILQ_FIRST(&unwinder->late); process && !unwinder_is_over(end_ns);
+	     process = next) {
+		const struct process_image *now =
+			process_table_now(unwinder->processes, process->pid);
 
 		next = TAILQ_NEXT(process, late);
-		if (!image_watch_now(unwinder->options.images, process->pid, &now) || now.is_over)
-			set_listed(unwinder, process, late, false);
-		else if (!is_too_soon(process, &now, time_ns))
-			build(unwinder, process, &now, time_ns, false);
+		if (!now || now->is_over)
+			unwinding_list(unwinder, process, late, false);
+		else if (!is_too_soon(process, now, time_ns))
+			unwinder_build(unwinder, process, now, time_ns, false);
 	}
 }
 
-/* --- reading them --- */
-
-/* Until when the time for the user of a process is used up; NULL: always, as root and without
- * memory. */
-static uint64_t *time_of_user(struct unwinder *unwinder, uint32_t pid)
+static bool is_stale(void *context, uint32_t pid, const struct unwind_process *there)
 {
-	const uint32_t user = process_user(pid);
-	uint32_t *index;
+	const struct unwinding *process = find_process(context, pid);
 
-	if (user == UINT32_MAX || !process_user_is_stranger(user))
-		return NULL;
-	index = word_map_at(&unwinder->users, (struct words){ { user } });
-	if (!index)
-		return NULL;
-	if (*index == WORD_MAP_NEW) {
-		if (!array_push(&unwinder->free_ns, 0))
-			return NULL;
-		*index = (uint32_t)unwinder->free_ns.count - 1;
-	}
-	return &unwinder->free_ns.items[*index];
+	return !process || !process->mappings || process->mappings->generation != there->generation;
 }
 
-static bool is_user_free(struct unwinder *unwinder, const struct process *process)
-{
-	const uint64_t *free_ns = time_of_user(unwinder, process->pid);
-
-	return !free_ns || *free_ns <= clock_ns(CLOCK_MONOTONIC) + USER_DEBT_NS;
-}
-
-static void charge(struct unwinder *unwinder, struct process *process, uint64_t cost_ns)
-{
-	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t *free_ns = time_of_user(unwinder, process->pid);
-
-	process->cost_ns = cost_ns;
-	if (free_ns)
-		*free_ns = (*free_ns > time_ns ? *free_ns : time_ns) + USER_PART * cost_ns;
-}
-
-static bool read_process(struct unwinder *unwinder, struct process *process)
-{
-	struct image_now now;
-
-	process->read_ns = clock_ns(CLOCK_MONOTONIC);
-	set_listed(unwinder, process, restless, false);
-	if (!image_watch_read_again(unwinder->options.images, process->pid) ||
-	    !image_watch_now(unwinder->options.images, process->pid, &now) || now.is_over)
-		return false;
-	build(unwinder, process, &now, process->read_ns, false);
-	unwinder->failed += process->space && process->space->has_unknown;
-	return true;
-}
-
-static bool read_again(struct unwinder *unwinder, struct process *process)
-{
-	const uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	bool is_read = read_process(unwinder, process);
-
-	charge(unwinder, process, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
-	return is_read;
-}
-
-static void read_quiet(struct unwinder *unwinder)
-{
-	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC), end_ns = end_of_work();
-	struct process *process;
-
-	for (size_t i = 0; i < READS_A_TICK && !is_over(end_ns); i++) {
-		process = TAILQ_FIRST(&unwinder->restless);
-		if (!process || time_ns - process->changed_ns < QUIET_NS ||
-		    time_ns < process->changed_ns)
-			break;
-		if (is_user_free(unwinder, process)) {
-			read_again(unwinder, process);
-		} else {
-			/* As if it had changed now: the list is ordered by that. */
-			process->changed_ns = time_ns;
-			set_listed(unwinder, process, restless, true);
-		}
-	}
-}
-
-/* Nothing was known of it; of one that is gone or may not be read nothing will be. */
-static void read_unknown(struct unwinder *unwinder, struct process *process)
-{
-	const uint32_t pid = process->pid;
-
-	if (!read_again(unwinder, process))
-		remove_process(unwinder, process);
-	else
-		image_watch_mark(unwinder->options.images, pid);
-}
-
-static uint64_t pause_of(const struct process *process)
-{
-	const uint64_t pause_ns = PROCESS_PAUSES * process->cost_ns;
-
-	return (pause_ns > READ_AGAIN_NS ? pause_ns : READ_AGAIN_NS) << process->in_vain;
-}
-
-/* Look at one that is asked for. It stays in the list, at its end, when it is too soon. False:
- * nothing was read. */
-static bool answer(struct unwinder *unwinder, struct process *process)
-{
-	const uint64_t generation = process->asked_generation;
-	const bool is_known = process->space != NULL;
-
-	/* A better one is there by now. 0: nothing is there, as after an exec. */
-	if (is_known && generation && process->space->generation != generation) {
-		set_listed(unwinder, process, asked, false);
-		return false;
-	}
-	if (clock_ns(CLOCK_MONOTONIC) - process->read_ns < (is_known ? pause_of(process) : 0) ||
-	    !is_user_free(unwinder, process)) {
-		set_listed(unwinder, process, asked, true);
-		return false;
-	}
-	set_listed(unwinder, process, asked, false);
-	if (!is_known)
-		read_unknown(unwinder, process);
-	else if (read_again(unwinder, process) && process->space &&
-		 process->space->generation == generation && process->in_vain < IN_VAIN_MAX)
-		process->in_vain++;
-	return true;
-}
-
-/* Empty the map: programs in the kernel can ask for nobody while it is full, and of a map that is
- * read from its start the first keys alone are seen. */
-static void take_asked(struct unwinder *unwinder)
-{
-	const int map = unwinder->options.asked;
-	uint32_t pid;
-
-	for (size_t i = 0; i < ASKED_MAX && !bpf_map_get_next_key(map, NULL, &pid); i++) {
-		struct process *process;
-		uint64_t generation = 0;
-
-		bpf_map_lookup_elem(map, &pid, &generation);
-		bpf_map_delete_elem(map, &pid);
-		process = add_process(unwinder, pid);
-		if (!process)
-			continue;
-		process->asked_generation = generation;
-		if (!process->is_asked)
-			set_listed(unwinder, process, asked, true);
-	}
-}
-
-/* In the order in which they were asked for. */
-static void answer_asked(struct unwinder *unwinder)
-{
-	const uint64_t end_ns = end_of_work();
-	struct process *last, *process, *next;
-	size_t count = 0;
-
-	take_asked(unwinder);
-	last = TAILQ_LAST(&unwinder->asked, processes);
-	for (process = TAILQ_FIRST(&unwinder->asked);
-	     process && count < READS_A_TICK && !is_over(end_ns); process = next) {
-		next = process == last ? NULL : TAILQ_NEXT(process, asked);
-		count += answer(unwinder, process);
-	}
-}
-
-/* --- keeping on --- */
-
-/* Not what we say of the process now: of before the loss, or inherited from that. */
-static bool is_stale(const struct unwinder *unwinder, uint32_t pid)
-{
-	const struct process *process = find_process(unwinder, pid);
-	struct unwind_process there;
-
-	if (bpf_map_lookup_elem(unwinder->options.processes, &pid, &there))
-		return false;
-	return !process || !process->space || process->space->generation != there.generation;
-}
-
-/* One pass over the keys is as long as the map may be. Forks go on meanwhile, and a child inherits
- * what the map has of its parent: what was inherited behind a pass is met by the next one. */
-static void forget_some(struct unwinder *unwinder)
-{
-	const int map = unwinder->options.processes;
-
-	if (!unwinder->forgetting.has_key) {
-		unwinder->forgetting.has_key =
-			!bpf_map_get_next_key(map, NULL, &unwinder->forgetting.key);
-		unwinder->forgetting.count = 0;
-		unwinder->forgetting.has_found = false;
-	}
-	for (size_t i = 0; i < FORGET_A_TICK && unwinder->forgetting.has_key; i++) {
-		const uint32_t pid = unwinder->forgetting.key;
-
-		/* Before it goes: the kernel begins anew behind a key that is gone. */
-		unwinder->forgetting.has_key =
-			!bpf_map_get_next_key(map, &pid, &unwinder->forgetting.key) &&
-			++unwinder->forgetting.count < UNWIND_PROCESSES_MAX;
-		if (is_stale(unwinder, pid)) {
-			bpf_map_delete_elem(map, &pid);
-			unwinder->forgetting.has_found = true;
-		}
-	}
-	if (!unwinder->forgetting.has_key)
-		unwinder->forgetting.goes_on = unwinder->forgetting.has_found &&
-					       ++unwinder->forgetting.passes < FORGET_PASSES;
-}
-
-/* What was missed may have been about anybody: an exec, a fork. So nobody is known any more, and
- * who is walked is asked for, and read. */
+/* A lost event may have been an exec or fork of any process. So all are forgotten; a walk in one of
+ * them asks for it, and it is read. */
 static void forget_after_loss(struct unwinder *unwinder)
 {
-	const uint64_t missed = image_watch_missed(unwinder->options.images);
+	const uint64_t missed = process_watch_missed(unwinder->options.images);
 
 	if (missed != unwinder->missed) {
 		unwinder->missed = missed;
-		for (size_t i = 0; i < BUCKETS; i++)
-			while (!LIST_EMPTY(&unwinder->buckets[i]))
-				remove_process(unwinder, LIST_FIRST(&unwinder->buckets[i]));
-		unwinder->forgetting.passes = 0;
-		/* From the first key: what was looked at before may be of the new loss. */
-		unwinder->forgetting.has_key = false;
-		unwinder->forgetting.goes_on = true;
+		remove_all(unwinder);
+		published_sweep_begin(&unwinder->published);
 	}
-	if (unwinder->forgetting.goes_on)
-		forget_some(unwinder);
+	published_sweep(&unwinder->published, is_stale, unwinder);
 }
 
 static void tick(void *context)
@@ -670,15 +359,15 @@ static void tick(void *context)
 	unwinder->has_tables |= table_shelf_put_made(unwinder->tables) != 0;
 	if (unwinder->has_tables)
 		build_waiting(unwinder);
-	answer_asked(unwinder);
+	unwinder_read_asked(unwinder);
 	build_late(unwinder);
-	read_quiet(unwinder);
+	unwinder_read_quiet(unwinder);
 	for (size_t i = 0; i < ROUNDS; i++) {
-		image_watch_poll(unwinder->options.images);
+		process_watch_poll(unwinder->options.images);
 		if (!follow_changed(unwinder))
 			break;
 	}
-	space_shelf_give_back(unwinder->spaces, clock_ns(CLOCK_MONOTONIC));
+	space_shelf_give_back(unwinder->mappings, clock_ns(CLOCK_MONOTONIC));
 }
 
 void unwinder_tick(struct unwinder *unwinder)
@@ -693,8 +382,8 @@ static void read_wanted(void *context)
 	while (unwinder->wanted_read < unwinder->pids.count) {
 		const uint32_t pid = unwinder->pids.items[unwinder->wanted_read++];
 
-		image_watch_read_again(unwinder->options.images, pid);
-		image_watch_mark(unwinder->options.images, pid);
+		process_watch_read_again(unwinder->options.images, pid);
+		process_table_mark(unwinder->processes, pid);
 		follow(unwinder, pid);
 	}
 }
@@ -714,7 +403,7 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 	struct table_shelf_use use;
 
 	unwinder->started_by_ns = begun_ns + most_ns;
-	image_watch_poll(unwinder->options.images);
+	process_watch_poll(unwinder->options.images);
 	if (!guard_run_whole(unwinder->options.guard, read_wanted, unwinder) ||
 	    !guard_run_whole(unwinder->options.guard, follow_for_a_while, unwinder))
 		return thread_missing("read the unwind tables of processes");
@@ -743,8 +432,8 @@ bool unwinder_had_news(struct unwinder *unwinder)
 
 uint64_t unwinder_due_ns(const struct unwinder *unwinder)
 {
-	uint64_t due_ns = image_watch_has_waiting(unwinder->options.images) ? 0 : UINT64_MAX;
-	const struct process *process;
+	uint64_t due_ns = process_watch_has_waiting(unwinder->options.images) ? 0 : UINT64_MAX;
+	const struct unwinding *process;
 
 	TAILQ_FOREACH(process, &unwinder->late, late)
 	{
@@ -762,11 +451,11 @@ const struct unwind_store *unwinder_store(const struct unwinder *unwinder)
 
 bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwind_process *ret)
 {
-	const struct process *process = find_process(unwinder, pid);
+	const struct unwinding *process = find_process(unwinder, pid);
 
-	if (!process || !process->space)
+	if (!process || !process->mappings)
 		return false;
-	*ret = said_of(process);
+	*ret = published_of(process);
 	return true;
 }
 
@@ -780,7 +469,7 @@ struct unwinder_use unwinder_use(const struct unwinder *unwinder)
 		.made = tables.made,
 		.failed = tables.failed + unwinder->failed,
 		.no_room = tables.no_room + unwinder->no_room,
-		.too_many = space_shelf_too_many(unwinder->spaces),
+		.too_many = space_shelf_too_many(unwinder->mappings),
 		.memory = unwind_store_use(unwinder->store),
 	};
 }

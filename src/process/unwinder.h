@@ -5,13 +5,13 @@
  *
  *	struct unwinder *unwinder;
  *	err = unwinder_open(&options, &unwinder);
- *	...                                  attach what takes stacks, image_watch_start
+ *	...                                  attach what takes stacks, process_watch_start
  *	err = unwinder_start(unwinder, show_progress, NULL);
  *	while (...)
- *		unwinder_tick(unwinder);         when image_watch has been polled
+ *		unwinder_tick(unwinder);         after process_watch_poll
  *	unwinder_close(unwinder);
  *
- * What a process has mapped is known from image_watch, which hears of each executable mapping, or
+ * What a process has mapped is in the process table, which learns of each executable mapping, or
  * read again from /proc when a walk noticed that something has gone. A file is told by its
  * build-id, else by device, inode and the time of its last change; its table is read from the cache
  * on disk (unwind/cache.h), or made, by some threads of our own; until then its mappings are
@@ -22,7 +22,7 @@
 #define PROCESS_UNWINDER_H
 
 #include "base/guard.h"
-#include "process/image_watch.h"
+#include "process/process_watch.h"
 #include "unwind/store.h"
 
 struct unwinder;
@@ -32,9 +32,9 @@ struct unwinder_options {
 	 * be mapped into memory, a hash from process number to struct unwind_process, and one from
 	 * process number to the generation that a walk found wanting (0: none). */
 	int chunks, rules, processes, asked;
-	struct image_watch *images; /* not owned */
-	struct guard *guard;        /* for looking at processes; not owned. NULL: none */
-	struct kept *kept;          /* for the files that tables are of; NULL: they are not kept */
+	struct process_watch *images; /* not owned */
+	struct guard *guard;          /* for looking at processes; not owned. NULL: none */
+	struct kept *kept; /* for the files that tables are of; NULL: they are not kept */
 	/* These processes and the children they will have, and who is asked for by a walk; none:
 	 * all that there are. */
 	const uint32_t *pids;

@@ -8,7 +8,7 @@
 #include "bpf/program_cost.h"
 #include "elf/kallsyms.h"
 #include "probe/attach.h"
-#include "process/image_watch.h"
+#include "process/process_watch.h"
 #include "process/unwinder.h"
 #include "sched/profile_memory.h"
 #include "sched/profile_session.h"
@@ -51,7 +51,7 @@ struct profile_session {
 	struct profile_chunks chunks;
 	struct guard *guard; /* for looking at processes; NULL: without stacks of user space */
 	struct kept *kept;   /* of processes, until there are names */
-	struct image_watch *images;
+	struct process_watch *images;
 	bool has_news;             /* of unwind tables, since `mended` */
 	uint64_t mended;           /* when waits were looked at whose stacks lacked tables */
 	struct unwinder *unwinder; /* NULL: by frame pointers alone */

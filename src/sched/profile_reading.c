@@ -139,7 +139,7 @@ static struct error *put_losses(struct reading *r)
 		.threads_lost = now.threads_lost - before.threads_lost,
 		.missed = now.missed - before.missed,
 		.threads_torn = r->torn,
-		.maps_lost = session->images ? image_watch_lost(session->images) : 0,
+		.maps_lost = session->images ? process_watch_lost(session->images) : 0,
 	};
 	put_walks(&before, &now, losses);
 	put_tables(session, losses);
@@ -186,7 +186,7 @@ static struct error *read_all(struct reading *r)
 	struct error *err;
 
 	if (r->session->images)
-		image_watch_poll(r->session->images);
+		process_watch_settle(r->session->images);
 	err = put_meta(r);
 	if (!err)
 		err = reading_threads(r);
@@ -195,7 +195,7 @@ static struct error *read_all(struct reading *r)
 	if (!err)
 		err = reading_extras(r);
 	if (!err && r->session->images)
-		err = image_watch_finish(r->session->images, r->profile);
+		err = process_table_put(process_watch_table(r->session->images), r->profile);
 	return err ? err : put_losses(r);
 }
 
@@ -228,7 +228,8 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	}
 	if (!err) {
 		if (session->images)
-			image_watch_forget(session->images, session->read_at);
+			process_table_forget(process_watch_table(session->images),
+					     session->read_at);
 		session->read_at = r.now;
 	}
 	free(r.threads);

@@ -345,7 +345,7 @@ static const struct guard_options guarded = {
 static struct error *watch_images(struct profile_session *session)
 {
 	/* A build maps some thousand files a second, and we may not run for a while. */
-	struct image_watch_options watch = {
+	struct process_watch_options watch = {
 		.ring_bytes = 2 << 20,
 		.wake_bytes = profile_has_tables(&session->options),
 	};
@@ -357,7 +357,7 @@ static struct error *watch_images(struct profile_session *session)
 	if (!session->guard || !session->kept)
 		return &error_no_memory;
 	err = guard_start(session->guard, "read the mappings of processes");
-	return err ? err : image_watch_open(&watch, &session->images);
+	return err ? err : process_watch_open(&watch, &session->images);
 }
 
 static struct error *open_all(struct profile_session *session)
@@ -412,7 +412,7 @@ void profile_session_close(struct profile_session *session)
 	sample_events_close(&session->samples);
 	program_cost_deinit(&session->cost);
 	unwinder_close(session->unwinder);
-	image_watch_close(session->images);
+	process_watch_close(session->images);
 	guard_destroy(session->guard);
 	kept_release(session->kept);
 	kallsyms_destroy(session->symbols);
@@ -464,7 +464,7 @@ static struct error *attach_all(struct profile_bpf *program)
 struct error *profile_session_start(struct profile_session *session)
 {
 	struct profile_bpf *program = session->program;
-	struct error *err = session->images ? image_watch_start(session->images) : NULL;
+	struct error *err = session->images ? process_watch_start(session->images) : NULL;
 
 	if (!err && session->unwinder)
 		err = profile_start_unwinder(session);
@@ -500,7 +500,7 @@ struct error *profile_session_tick(struct profile_session *session)
 {
 	find_own_frames(session);
 	if (session->images)
-		image_watch_poll(session->images);
+		process_watch_poll(session->images);
 	if (session->unwinder)
 		profile_tick_unwinder(session, clock_ns(CLOCK_MONOTONIC));
 	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
@@ -511,7 +511,7 @@ struct error *profile_session_tick(struct profile_session *session)
 
 int profile_session_fd(const struct profile_session *session)
 {
-	return session->unwinder ? image_watch_fd(session->images) : -1;
+	return session->unwinder ? process_watch_fd(session->images) : -1;
 }
 
 uint64_t profile_session_due_ns(const struct profile_session *session)
@@ -563,6 +563,6 @@ struct error *profile_session_stop(struct profile_session *session)
 	session->probes = NULL;
 	profile_bpf__detach(session->program);
 	if (session->images)
-		image_watch_poll(session->images);
+		process_watch_poll(session->images);
 	return err;
 }

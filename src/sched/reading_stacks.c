@@ -113,7 +113,8 @@ static struct error *push_waker(struct reading *r, const struct count_key *key, 
 {
 	const struct thread_record *waker = profile_chunks_thread(&r->session->chunks, key->waker);
 	uint32_t image = waker && r->session->images
-				 ? image_watch_find(r->session->images, waker->tgid, waker->begun)
+				 ? process_table_find_image(process_watch_table(r->session->images),
+							    waker->tgid, waker->begun)
 				 : 0;
 	char name[PROFILE_COMM_MAX + 32] = "[interrupt]";
 	const __u64 *frames = NULL;

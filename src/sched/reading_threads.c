@@ -218,7 +218,8 @@ static struct error *put_thread(struct reading *r, uint32_t number, const struct
 		return NULL;
 	thread.cgroup = cgroup_of(r, t->cgroup);
 	if (session->images && !thread.is_kernel)
-		thread.image = image_watch_find(session->images, t->tgid, t->begun);
+		thread.image = process_table_find_image(process_watch_table(session->images),
+							t->tgid, t->begun);
 	r->torn += !reading_copy(t, &copy);
 	total_of(&copy, r->now, &all);
 	totals = all;

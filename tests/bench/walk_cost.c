@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	struct walk_bpf *object = walk_bpf__open();
 	struct profile_config *config;
 	struct profile_chunks chunks;
-	struct image_watch *images;
+	struct process_watch *images;
 	struct unwinder *unwinder;
 	uint32_t pids[64], count = 0, yes = 1;
 
@@ -87,9 +87,9 @@ int main(int argc, char **argv)
 		bpf_map_update_elem(bpf_map__fd(object->maps.target_processes), &pids[count++],
 				    &yes, BPF_ANY);
 	}
-	check(image_watch_open(&(struct image_watch_options){ .pids = pids, .pid_count = count },
-			       &images));
-	check(image_watch_start(images));
+	check(process_watch_open(
+		&(struct process_watch_options){ .pids = pids, .pid_count = count }, &images));
+	check(process_watch_start(images));
 	check(unwinder_open(
 		&(struct unwinder_options){
 			.chunks = bpf_map__fd(object->maps.unwind_chunks),
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 			measure(object, ways[i]);
 	profile_chunks_deinit(&chunks);
 	unwinder_close(unwinder);
-	image_watch_close(images);
+	process_watch_close(images);
 	walk_bpf__destroy(object);
 	return 0;
 }

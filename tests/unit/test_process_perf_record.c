@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "process/perf_record.h"
+#include "process/perf_events.h"
 
-#include "process/perf_ring.h"
-#include "process/record_queue.h"
 #include "unit/unit.h"
 
 /* Bytes of a record, put together by hand. */
@@ -268,12 +266,12 @@ TEST(the_queue_is_in_the_order_of_time)
 	assert_true(record_queue_add(&queue, 30, TEXT("c")));
 	assert_int_equal(record_queue_take(&queue, 40, write_down, &sunk), 0);
 	expect_text(sunk_text(&sunk), "ACc");
-	assert_int_equal(record_queue_bytes(&queue), 1);
+	assert_int_equal(queue.waiting.bytes.count, 1);
 	assert_true(record_queue_add(&queue, 35, TEXT("B")));
 	assert_int_equal(record_queue_take(&queue, 20, write_down, &sunk), 0);
 	assert_int_equal(record_queue_take(&queue, UINT64_MAX, write_down, &sunk), 0);
 	expect_text(sunk_text(&sunk), "ACcBD");
-	assert_int_equal(record_queue_bytes(&queue), 0);
+	assert_int_equal(queue.waiting.bytes.count, 0);
 	record_queue_deinit(&queue);
 	array_deinit(&sunk);
 }

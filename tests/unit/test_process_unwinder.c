@@ -25,7 +25,7 @@
 
 struct scene {
 	struct unwinder_options options;
-	struct image_watch *images;
+	struct process_watch *images;
 	struct unwinder *unwinder;
 };
 
@@ -56,9 +56,9 @@ static void make_maps(struct unwinder_options *options)
 }
 
 static void open_scene_with(struct scene *scene, const uint32_t *pids, size_t count,
-			    struct image_watch_options watch)
+			    struct process_watch_options watch)
 {
-	struct error *err = image_watch_open(&watch, &scene->images);
+	struct error *err = process_watch_open(&watch, &scene->images);
 
 	if (err && (err->errnum == EACCES || err->errnum == EPERM || err->errnum == ENOSYS ||
 		    err->errnum == ENOENT)) {
@@ -78,13 +78,13 @@ static void open_scene_with(struct scene *scene, const uint32_t *pids, size_t co
 
 static void open_scene(struct scene *scene, const uint32_t *pids, size_t count)
 {
-	open_scene_with(scene, pids, count, (struct image_watch_options){ .wake_bytes = 1 });
+	open_scene_with(scene, pids, count, (struct process_watch_options){ .wake_bytes = 1 });
 }
 
 static void close_scene(struct scene *scene)
 {
 	unwinder_close(scene->unwinder);
-	image_watch_close(scene->images);
+	process_watch_close(scene->images);
 	close(scene->options.chunks);
 	close(scene->options.rules);
 	close(scene->options.processes);
@@ -140,7 +140,7 @@ static struct unwind_process wait_for(struct scene *scene, pid_t pid, uint64_t p
 	do {
 		const struct unwind_mapping *mapping;
 
-		image_watch_poll(scene->images);
+		process_watch_poll(scene->images);
 		unwinder_tick(scene->unwinder);
 		process = said(scene, pid);
 		mapping = mapping_at(scene, &process, pc);
@@ -392,21 +392,21 @@ TEST(a_library_that_comes_is_found_and_one_that_goes_is_missed)
 	if (!library)
 		skip();
 	assert_null(mapping_at(&scene, &before, code));
-	waiting = (struct pollfd){ .fd = image_watch_fd(scene.images), .events = POLLIN };
+	waiting = (struct pollfd){ .fd = process_watch_fd(scene.images), .events = POLLIN };
 	assert_int_equal(poll(&waiting, 1, 60000), 1);
 	with = wait_for(&scene, getpid(), code);
 	assert_true(with.generation > before.generation);
 	/* When all is quiet it is read once. From then on nobody says that it is gone but a walk.
 	 */
 	do {
-		image_watch_poll(scene.images);
+		process_watch_poll(scene.images);
 		unwinder_tick(scene.unwinder);
 		after = said(&scene, getpid());
 		usleep(10000);
 	} while (!after.exec_pages && clock_ns(CLOCK_MONOTONIC) < until);
 	assert_int_equal(after.exec_pages, status_pages());
 	dlclose(library);
-	image_watch_poll(scene.images);
+	process_watch_poll(scene.images);
 	unwinder_tick(scene.unwinder);
 	after = said(&scene, getpid());
 	assert_non_null(mapping_at(&scene, &after, code));
@@ -458,7 +458,7 @@ TEST(a_child_has_what_its_parent_has_until_it_executes_something)
 	assert_int_equal(write(gate[1], &byte, 1), 1);
 	close(gate[1]);
 	do {
-		image_watch_poll(scene.images);
+		process_watch_poll(scene.images);
 		unwinder_tick(scene.unwinder);
 		childs = said(&scene, child);
 		usleep(1000);
@@ -470,7 +470,7 @@ TEST(a_child_has_what_its_parent_has_until_it_executes_something)
 
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	image_watch_poll(scene.images);
+	process_watch_poll(scene.images);
 	unwinder_tick(scene.unwinder);
 	assert_int_equal(said(&scene, child).count, 0);
 	assert_int_equal(said(&scene, getpid()).generation, ours.generation);
@@ -505,7 +505,7 @@ TEST(others_are_left_alone_until_a_walk_asks)
 	close(gate[1]);
 	assert_int_equal(waitpid(other, &status, 0), other);
 	/* One that is gone is asked for in vain. */
-	image_watch_poll(scene.images);
+	process_watch_poll(scene.images);
 	unwinder_tick(scene.unwinder);
 	assert_int_equal(said(&scene, other).count, 0);
 	assert_int_equal(bpf_map_update_elem(scene.options.asked, &key, &nothing, BPF_ANY), 0);
@@ -609,14 +609,14 @@ TEST(a_loss_for_lack_of_memory_is_of_one_process)
 	struct scene scene;
 
 	open_scene_with(&scene, &me, 1,
-			(struct image_watch_options){ .wake_bytes = 1, .max_memory = 1 });
+			(struct process_watch_options){ .wake_bytes = 1, .max_memory = 1 });
 	expect_ok(unwinder_start(scene.unwinder, NS_PER_S, NULL, NULL));
 	add_stranger(scene.options.processes, 0);
 	map_pages(4);
-	image_watch_poll(scene.images);
+	process_watch_poll(scene.images);
 	unwinder_tick(scene.unwinder);
-	assert_true(image_watch_lost(scene.images) > 0);
-	if (image_watch_missed(scene.images))
+	assert_true(process_watch_lost(scene.images) > 0);
+	if (process_watch_missed(scene.images))
 		skip();
 	assert_int_equal(bpf_map_lookup_elem(scene.options.processes, &key, &left), 0);
 	close_scene(&scene);
@@ -631,11 +631,11 @@ TEST(what_is_forgotten_after_a_loss_has_an_end_and_is_all)
 	struct scene scene;
 	size_t found;
 
-	open_scene_with(&scene, &me, 1, (struct image_watch_options){ .ring_bytes = 4096 });
+	open_scene_with(&scene, &me, 1, (struct process_watch_options){ .ring_bytes = 4096 });
 	for (uint32_t i = 0; i < STRANGERS; i++)
 		add_stranger(scene.options.processes, i);
 	map_pages(600);
-	image_watch_poll(scene.images);
+	process_watch_poll(scene.images);
 	/* The kernel tells of a loss before the next record that it has room for. */
 	map_pages(4);
 	refilled = scene.options.processes;
@@ -644,7 +644,7 @@ TEST(what_is_forgotten_after_a_loss_has_an_end_and_is_all)
 	expect_ok(unwinder_start(scene.unwinder, 0, NULL, NULL));
 	alarm(0);
 	refilled = -1;
-	assert_true(image_watch_missed(scene.images) > 0);
+	assert_true(process_watch_missed(scene.images) > 0);
 	assert_true(refills > 0);
 	do {
 		found = 0;
@@ -672,7 +672,7 @@ TEST(code_that_is_made_has_frame_pointers)
 		skip(); /* this host does not let anybody */
 	/* Its turn may come a little later, after another change. */
 	for (int i = 0; i < 1000; i++) {
-		image_watch_poll(scene.images);
+		process_watch_poll(scene.images);
 		unwinder_tick(scene.unwinder);
 		process = said(&scene, getpid());
 		if (mapping_at(&scene, &process, (uintptr_t)made))

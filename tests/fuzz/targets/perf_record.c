@@ -2,9 +2,9 @@
 #include "fuzz.h"
 
 #include "process/address_space.h"
-#include "process/image_table.h"
+#include "process/process_table.h"
 
-static void take(struct image_table *table, struct text bytes)
+static void take(struct process_table *table, struct text bytes)
 {
 	struct perf_record record;
 
@@ -14,16 +14,16 @@ static void take(struct image_table *table, struct text bytes)
 	must(record.build_id.length <= BUILD_ID_MAX);
 	must(!record.build_id.length || fuzz_is_inside(record.build_id, bytes));
 	must(record.kind != PERF_RECORD_OF_MAPPING || record.start < record.end);
-	image_table_take(table, &record);
+	process_table_apply(table, &record);
 	/* Some as if they were read. */
-	if (record.time_ns % 8 == 0 && image_table_read_begin(table)) {
+	if (record.time_ns % 8 == 0 && process_table_read_begin(table)) {
 		if (record.kind == PERF_RECORD_OF_MAPPING)
-			image_table_read_mapping(table, &record);
-		image_table_read_end(table, record.pid, record.file_offset);
+			process_table_read_mapping(table, &record);
+		process_table_read_end(table, record.pid, record.file_offset);
 	}
 	if (record.time_ns % 8 == 1)
-		image_table_mark(table, record.pid);
-	image_table_find(table, record.pid, record.time_ns);
+		process_table_mark(table, record.pid);
+	process_table_find_image(table, record.pid, record.time_ns);
 }
 
 static void check_image(const struct profile *profile, const struct profile_image *image)
@@ -41,15 +41,15 @@ static void check_image(const struct profile *profile, const struct profile_imag
 	}
 }
 
-static void check_now(const struct image_table *table, uint32_t pid)
+static void check_now(const struct process_table *table, uint32_t pid)
 {
-	struct image_now now;
+	const struct process_image *now;
 	uint64_t end = 0;
 
-	if (!image_table_now(table, pid, &now) || !now.space)
+	if (!(now = process_table_now(table, pid)) || !process_image_now(now))
 		return;
-	for (size_t i = 0; i < now.space->count; i++) {
-		const struct profile_mapping *mapping = &now.space->items[i];
+	for (size_t i = 0; i < process_image_now(now)->count; i++) {
+		const struct profile_mapping *mapping = &process_image_now(now)->items[i];
 
 		must(mapping->start >= end && mapping->end > mapping->start);
 		end = mapping->end;
@@ -59,23 +59,23 @@ static void check_now(const struct image_table *table, uint32_t pid)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct text bytes = fuzz_copy(data, size), rest = bytes, record;
-	struct image_table *table;
+	struct process_table *table;
 	struct profile *profile;
 	uint32_t pid;
 
-	must(!image_table_create(size % 2, (size_t)1 << 20, &table));
+	must(!process_table_create(size % 2, (size_t)1 << 20, &table));
 	must(!profile_create(&profile));
-	image_table_begin(table, 1, 0, TEXT("/bin/one"));
+	process_table_begin(table, 1, 0, TEXT("/bin/one"));
 	while (perf_record_cut(&rest, &record))
 		take(table, record);
-	while (image_table_changed(table, &pid))
+	while (process_table_next_changed(table, &pid))
 		check_now(table, pid);
-	must(!image_table_put(table, profile));
+	must(!process_table_put(table, profile));
 	for (size_t i = 0; i < profile->images.count; i++)
 		check_image(profile, &profile->images.items[i]);
-	image_table_forget(table, UINT64_MAX);
+	process_table_forget(table, UINT64_MAX);
 	profile_destroy(profile);
-	image_table_destroy(table);
+	process_table_destroy(table);
 	fuzz_release(bytes);
 	return 0;
 }

@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "process/image_table.h"
+#include "process/process_table.h"
 
 #include <stdio.h>
 
 #include "process/address_space.h"
 #include "unit/unit.h"
 
-static struct image_table *new_table(bool only_begun, size_t memory)
+static struct process_table *new_table(bool only_begun, size_t memory)
 {
-	struct image_table *table;
+	struct process_table *table;
 
-	expect_ok(image_table_create(only_begun, memory, &table));
+	expect_ok(process_table_create(only_begun, memory, &table));
 	return table;
 }
 
-static void take(struct image_table *table, enum perf_record_kind kind, uint32_t pid,
+static void take(struct process_table *table, enum perf_record_kind kind, uint32_t pid,
 		 uint32_t parent, uint64_t time)
 {
-	image_table_take(table,
-			 &(struct perf_record){
-				 .kind = kind, .pid = pid, .parent = parent, .time_ns = time });
+	process_table_apply(table,
+			    &(struct perf_record){
+				    .kind = kind, .pid = pid, .parent = parent, .time_ns = time });
 }
 
-static void map(struct image_table *table, uint32_t pid, uint64_t start, uint64_t end,
+static void map(struct process_table *table, uint32_t pid, uint64_t start, uint64_t end,
 		uint64_t offset, const char *path)
 {
-	image_table_take(table, &(struct perf_record){
-					.kind = PERF_RECORD_OF_MAPPING,
-					.pid = pid,
-					.start = start,
-					.end = end,
-					.file_offset = offset,
-					.inode = path[0] == '/',
-					.path = text_of(path),
-				});
+	process_table_apply(table, &(struct perf_record){
+					   .kind = PERF_RECORD_OF_MAPPING,
+					   .pid = pid,
+					   .start = start,
+					   .end = end,
+					   .file_offset = offset,
+					   .inode = path[0] == '/',
+					   .path = text_of(path),
+				   });
 }
 
-static void forks(struct image_table *table, uint32_t parent, uint32_t child, uint64_t time)
+static void forks(struct process_table *table, uint32_t parent, uint32_t child, uint64_t time)
 {
 	take(table, PERF_RECORD_OF_FORK, child, parent, time);
 }
 
-static void execs(struct image_table *table, uint32_t pid, uint64_t time)
+static void execs(struct process_table *table, uint32_t pid, uint64_t time)
 {
 	take(table, PERF_RECORD_OF_EXEC, pid, 0, time);
 }
 
-static void exits(struct image_table *table, uint32_t pid, uint64_t time)
+static void exits(struct process_table *table, uint32_t pid, uint64_t time)
 {
 	take(table, PERF_RECORD_OF_EXIT, pid, 0, time);
 }
@@ -72,12 +72,12 @@ static void expect_image(const struct profile *profile, uint32_t number, const c
 	assert_string_equal(said, expected);
 }
 
-static struct profile *put(struct image_table *table)
+static struct profile *put(struct process_table *table)
 {
 	struct profile *profile;
 
 	expect_ok(profile_create(&profile));
-	expect_ok(image_table_put(table, profile));
+	expect_ok(process_table_put(table, profile));
 	return profile;
 }
 
@@ -85,16 +85,16 @@ static struct profile *put(struct image_table *table)
 static void expect_space(const char *expected, const uint64_t (*mappings)[3],
 			 const char *const *paths, size_t count)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *profile;
 
 	for (size_t i = 0; i < count; i++)
 		map(table, 1, mappings[i][0], mappings[i][1], mappings[i][2], paths[i]);
-	assert_int_equal(image_table_find(table, 1, 5), 1);
+	assert_int_equal(process_table_find_image(table, 1, 5), 1);
 	profile = put(table);
 	expect_image(profile, 1, expected);
 	profile_destroy(profile);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(the_later_mapping_wins)
@@ -180,7 +180,7 @@ TEST(many_mappings_are_as_a_table_says)
 
 TEST(a_child_has_what_its_parent_had_by_then)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *profile;
 
 	map(table, 1, 0x10, 0x20, 0, "/a");
@@ -189,14 +189,14 @@ TEST(a_child_has_what_its_parent_had_by_then)
 	map(table, 2, 0x50, 0x60, 0, "/child");
 	forks(table, 2, 3, 110);
 	forks(table, 2, 4, 120);
-	assert_int_equal(image_table_find(table, 2, 150), 1);
-	assert_int_equal(image_table_find(table, 1, 150), 2);
-	assert_int_equal(image_table_find(table, 2, 150), 1);
-	assert_int_equal(image_table_find(table, 3, 150), 3);
-	assert_int_equal(image_table_find(table, 4, 150), 4);
+	assert_int_equal(process_table_find_image(table, 2, 150), 1);
+	assert_int_equal(process_table_find_image(table, 1, 150), 2);
+	assert_int_equal(process_table_find_image(table, 2, 150), 1);
+	assert_int_equal(process_table_find_image(table, 3, 150), 3);
+	assert_int_equal(process_table_find_image(table, 4, 150), 4);
 	/* Nothing had the number then, or ever. */
-	assert_int_equal(image_table_find(table, 2, 99), 0);
-	assert_int_equal(image_table_find(table, 5, 150), 0);
+	assert_int_equal(process_table_find_image(table, 2, 99), 0);
+	assert_int_equal(process_table_find_image(table, 5, 150), 0);
 	profile = put(table);
 	assert_int_equal(profile->images.count, 4);
 	expect_image(profile, 1, "/a: 10-20@0 /a 50-60@0 /child");
@@ -206,12 +206,12 @@ TEST(a_child_has_what_its_parent_had_by_then)
 			 profile->images.items[3].first_mapping);
 	assert_int_equal(profile->images.items[2].pid, 3);
 	profile_destroy(profile);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(each_exec_is_another_image)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *profile;
 
 	map(table, 1, 0x10, 0x20, 0, "/bash");
@@ -220,44 +220,44 @@ TEST(each_exec_is_another_image)
 	map(table, 2, 0x10, 0x20, 0, "/cat");
 	map(table, 2, 0x70, 0x80, 0, "/libc");
 	exits(table, 2, 300);
-	assert_int_equal(image_table_find(table, 2, 250), 1);
-	assert_int_equal(image_table_find(table, 2, 150), 2);
-	assert_int_equal(image_table_find(table, 2, 1000), 1);
+	assert_int_equal(process_table_find_image(table, 2, 250), 1);
+	assert_int_equal(process_table_find_image(table, 2, 150), 2);
+	assert_int_equal(process_table_find_image(table, 2, 1000), 1);
 	profile = put(table);
 	expect_image(profile, 1, "/cat+: 10-20@0 /cat 70-80@0 /libc");
 	expect_image(profile, 2, "/bash+: 10-20@0 /bash");
 	profile_destroy(profile);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(a_number_is_used_again)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *profile;
 
 	map(table, 1, 0x10, 0x20, 0, "/a");
 	map(table, 2, 0x10, 0x20, 0, "/old");
 	exits(table, 2, 50);
 	forks(table, 1, 2, 100);
-	assert_int_equal(image_table_find(table, 2, 40), 1);
-	assert_int_equal(image_table_find(table, 2, 100), 2);
+	assert_int_equal(process_table_find_image(table, 2, 40), 1);
+	assert_int_equal(process_table_find_image(table, 2, 100), 2);
 	/* A thread of the kernel now, of which nothing is known. */
 	exits(table, 2, 110);
 	forks(table, 9, 2, 120);
-	assert_int_equal(image_table_find(table, 2, 130), 0);
-	assert_int_equal(image_table_find(table, 2, 110), 2);
+	assert_int_equal(process_table_find_image(table, 2, 130), 0);
+	assert_int_equal(process_table_find_image(table, 2, 110), 2);
 	profile = put(table);
 	expect_image(profile, 1, "/old+: 10-20@0 /old");
 	expect_image(profile, 2, "/a+: 10-20@0 /a");
 	profile_destroy(profile);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(only_those_that_were_asked_for)
 {
-	struct image_table *table = new_table(true, 1 << 20);
+	struct process_table *table = new_table(true, 1 << 20);
 
-	image_table_begin(table, 1, 0, TEXT("/a"));
+	process_table_begin(table, 1, 0, TEXT("/a"));
 	map(table, 1, 0x10, 0x20, 0, "/a");
 	map(table, 7, 0x10, 0x20, 0, "/other");
 	execs(table, 7, 50);
@@ -272,40 +272,40 @@ TEST(only_those_that_were_asked_for)
 	execs(table, 2, 150);
 	map(table, 2, 0x10, 0x20, 0, "/other");
 	forks(table, 2, 4, 160);
-	assert_int_equal(image_table_find(table, 7, 200), 0);
-	assert_int_equal(image_table_find(table, 8, 200), 0);
-	assert_int_equal(image_table_find(table, 4, 200), 0);
-	assert_int_equal(image_table_find(table, 2, 200), 0);
-	assert_int_equal(image_table_find(table, 2, 110), 1);
-	assert_int_equal(image_table_find(table, 3, 200), 2);
-	assert_int_equal(image_table_find(table, 1, 0), 3);
-	assert_int_equal(image_table_lost(table), 0);
-	image_table_destroy(table);
+	assert_int_equal(process_table_find_image(table, 7, 200), 0);
+	assert_int_equal(process_table_find_image(table, 8, 200), 0);
+	assert_int_equal(process_table_find_image(table, 4, 200), 0);
+	assert_int_equal(process_table_find_image(table, 2, 200), 0);
+	assert_int_equal(process_table_find_image(table, 2, 110), 1);
+	assert_int_equal(process_table_find_image(table, 3, 200), 2);
+	assert_int_equal(process_table_find_image(table, 1, 0), 3);
+	assert_int_equal(process_table_lost(table), 0);
+	process_table_destroy(table);
 }
 
 TEST(numbers_of_other_namespaces_are_none)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 
 	map(table, 0, 0x10, 0x20, 0, "/a");
 	map(table, UINT32_MAX, 0x10, 0x20, 0, "/a");
 	forks(table, 0, UINT32_MAX, 5);
-	assert_int_equal(image_table_count(table), 0);
-	image_table_destroy(table);
+	assert_int_equal(process_table_image_count(table), 0);
+	process_table_destroy(table);
 }
 
 TEST(each_profile_counts_from_one)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *first, *second;
 
 	map(table, 1, 0x10, 0x20, 0, "/a");
 	map(table, 2, 0x10, 0x20, 0, "/b");
-	assert_int_equal(image_table_find(table, 1, 1), 1);
+	assert_int_equal(process_table_find_image(table, 1, 1), 1);
 	first = put(table);
 	map(table, 2, 0x30, 0x40, 0, "/c");
-	assert_int_equal(image_table_find(table, 2, 1), 1);
-	assert_int_equal(image_table_find(table, 1, 1), 2);
+	assert_int_equal(process_table_find_image(table, 2, 1), 1);
+	assert_int_equal(process_table_find_image(table, 1, 1), 2);
 	second = put(table);
 	expect_image(first, 1, "/a: 10-20@0 /a");
 	assert_int_equal(first->images.count, 1);
@@ -313,12 +313,12 @@ TEST(each_profile_counts_from_one)
 	expect_image(second, 2, "/a: 10-20@0 /a");
 	profile_destroy(first);
 	profile_destroy(second);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(what_is_over_can_be_forgotten)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *profile;
 
 	map(table, 1, 0x10, 0x20, 0, "/a");
@@ -328,23 +328,23 @@ TEST(what_is_over_can_be_forgotten)
 		exits(table, 10 + i, 101 + i);
 	}
 	map(table, 20, 0x30, 0x40, 0, "/found");
-	assert_int_equal(image_table_count(table), 201);
-	assert_int_equal(image_table_find(table, 20, 1000), 1);
-	image_table_forget(table, 151);
+	assert_int_equal(process_table_image_count(table), 201);
+	assert_int_equal(process_table_find_image(table, 20, 1000), 1);
+	process_table_forget(table, 151);
 	/* The parent; of 49 children both and of one the latter; and the one that was found. */
-	assert_int_equal(image_table_count(table), 1 + 2 * 49 + 1 + 1);
+	assert_int_equal(process_table_image_count(table), 1 + 2 * 49 + 1 + 1);
 	profile = put(table);
 	expect_image(profile, 1, "/found+: 30-40@0 /found");
-	image_table_forget(table, 1000);
-	assert_int_equal(image_table_count(table), 1);
-	assert_int_equal(image_table_find(table, 1, 5), 1);
+	process_table_forget(table, 1000);
+	assert_int_equal(process_table_image_count(table), 1);
+	assert_int_equal(process_table_find_image(table, 1, 5), 1);
 	profile_destroy(profile);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(memory_is_bounded_and_what_is_lost_counted)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	uint64_t at = 0x1000;
 	char path[32];
 
@@ -354,12 +354,12 @@ TEST(memory_is_bounded_and_what_is_lost_counted)
 		if (i % 10 == 0)
 			forks(table, 1 + i % 3, 10 + i, i);
 	}
-	assert_true(image_table_lost(table) > 50000);
-	assert_true(image_table_count(table) > 10);
-	image_table_take(table,
-			 &(struct perf_record){ .kind = PERF_RECORD_OF_LOSS, .lost = 1000000 });
-	assert_true(image_table_lost(table) > 1050000);
-	image_table_destroy(table);
+	assert_true(process_table_lost(table) > 50000);
+	assert_true(process_table_image_count(table) > 10);
+	process_table_apply(table,
+			    &(struct perf_record){ .kind = PERF_RECORD_OF_LOSS, .lost = 1000000 });
+	assert_true(process_table_lost(table) > 1050000);
+	process_table_destroy(table);
 }
 
 static uint32_t user_of(uint32_t pid)
@@ -370,39 +370,39 @@ static uint32_t user_of(uint32_t pid)
 /* Names of mappings that are long gone stay, so who makes ever new ones would have all memory. */
 TEST(no_user_takes_the_names_of_others)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	const char *const paths[] = { "/lib/ours", "/lib/users", "/memfd:known" };
 	struct profile *profile;
 	char path[300];
 
-	image_table_limit_users(table, user_of);
+	process_table_limit_users(table, user_of);
 	map(table, 100, 0x1000, 0x2000, 0, paths[2]);
 	for (unsigned i = 0; i < 100000; i++) {
 		snprintf(path, sizeof(path), "/memfd:%0240u", i);
 		map(table, 100 + i % 7, 0x1000, 0x2000, 0, path);
 	}
-	assert_true(image_table_lost(table) > 90000);
+	assert_true(process_table_lost(table) > 90000);
 	map(table, 1, 0x1000, 0x2000, 0, paths[0]);
 	map(table, 200, 0x1000, 0x2000, 0, paths[1]);
 	/* What is there already costs nothing. */
 	map(table, 107, 0x1000, 0x2000, 0, paths[2]);
-	assert_int_equal(image_table_find(table, 1, 1), 1);
-	assert_int_equal(image_table_find(table, 200, 1), 2);
-	assert_int_equal(image_table_find(table, 107, 1), 3);
+	assert_int_equal(process_table_find_image(table, 1, 1), 1);
+	assert_int_equal(process_table_find_image(table, 200, 1), 2);
+	assert_int_equal(process_table_find_image(table, 107, 1), 3);
 	profile = put(table);
 	expect_image(profile, 1, "/lib/ours: 1000-2000@0 /lib/ours");
 	expect_image(profile, 2, "/lib/users: 1000-2000@0 /lib/users");
 	expect_image(profile, 3, "/memfd:known: 1000-2000@0 /memfd:known");
 	profile_destroy(profile);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 /* Nor with many mappings, in children that keep what their parent had. */
 TEST(no_user_takes_the_mappings_of_others)
 {
-	struct image_table *table = new_table(false, 4 << 20);
+	struct process_table *table = new_table(false, 4 << 20);
 
-	image_table_limit_users(table, user_of);
+	process_table_limit_users(table, user_of);
 	for (uint32_t user = 1; user <= 9; user++)
 		for (uint32_t i = 0; i < 60000; i++) {
 			const uint64_t at = 0x10000 + (uint64_t)i * 0x2000;
@@ -411,22 +411,22 @@ TEST(no_user_takes_the_mappings_of_others)
 				forks(table, user * 100, user * 100 + 1 + i / 1000, i);
 			map(table, user * 100, at, at + 0x1000, 0, "/lib");
 		}
-	assert_true(image_table_lost(table) > 100000);
+	assert_true(process_table_lost(table) > 100000);
 	for (uint32_t i = 0; i < 5000; i++)
 		map(table, 1, i * 0x2000, i * 0x2000 + 0x1000, 0, "/lib");
-	assert_int_equal(image_table_find(table, 1, 1), 1);
+	assert_int_equal(process_table_find_image(table, 1, 1), 1);
 	{
 		struct profile *profile = put(table);
 
 		assert_int_equal(profile->images.items[0].mapping_count, 5000);
 		profile_destroy(profile);
 	}
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(old_images_make_room_for_new_ones)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 	uint64_t lost;
 
 	map(table, 1, 0x1000, 0x2000, 0, "/sbin/init");
@@ -434,28 +434,28 @@ TEST(old_images_make_room_for_new_ones)
 		forks(table, 1, 2 + i % 1000, i);
 		exits(table, 2 + i % 1000, i);
 	}
-	lost = image_table_lost(table);
+	lost = process_table_lost(table);
 	assert_true(lost > 0);
 	map(table, 5000, 0x1000, 0x2000, 0, "/bin/later");
-	assert_int_equal(image_table_lost(table), lost);
-	assert_int_equal(image_table_find(table, 5000, 200000), 1);
+	assert_int_equal(process_table_lost(table), lost);
+	assert_int_equal(process_table_find_image(table, 5000, 200000), 1);
 	/* The last ones are known, and who is there. */
-	assert_int_equal(image_table_find(table, 2 + 99999 % 1000, 99999), 2);
-	assert_int_equal(image_table_find(table, 1, 1), 3);
-	image_table_destroy(table);
+	assert_int_equal(process_table_find_image(table, 2 + 99999 % 1000, 99999), 2);
+	assert_int_equal(process_table_find_image(table, 1, 1), 3);
+	process_table_destroy(table);
 }
 
 /* --- what is there now --- */
 
-static void expect_changed(struct image_table *table, const uint32_t *pids, size_t count)
+static void expect_changed(struct process_table *table, const uint32_t *pids, size_t count)
 {
 	uint32_t pid;
 
 	for (size_t i = 0; i < count; i++) {
-		assert_true(image_table_changed(table, &pid));
+		assert_true(process_table_next_changed(table, &pid));
 		assert_int_equal(pid, pids[i]);
 	}
-	assert_false(image_table_changed(table, &pid));
+	assert_false(process_table_next_changed(table, &pid));
 }
 #define expect_changed(table, ...)                                        \
 	expect_changed(table, (const uint32_t[]){ 0, ##__VA_ARGS__ } + 1, \
@@ -463,7 +463,7 @@ static void expect_changed(struct image_table *table, const uint32_t *pids, size
 
 TEST(each_change_is_told_once)
 {
-	struct image_table *table = new_table(false, 1 << 20);
+	struct process_table *table = new_table(false, 1 << 20);
 
 	expect_changed(table);
 	map(table, 1, 0x10, 0x20, 0, "/a");
@@ -484,51 +484,51 @@ TEST(each_change_is_told_once)
 	/* Nobody asks, and there is no end. */
 	for (unsigned i = 0; i < 1000; i++)
 		execs(table, 1 + i % 3, 40 + i);
-	image_table_forget(table, 2000);
+	process_table_forget(table, 2000);
 	expect_changed(table, 1, 2, 3);
-	image_table_destroy(table);
+	process_table_destroy(table);
 }
 
 TEST(what_is_over_is_not_there_now)
 {
-	struct image_table *table = new_table(false, 1 << 20);
-	struct image_now now;
+	struct process_table *table = new_table(false, 1 << 20);
+	const struct process_image *now;
 
-	assert_false(image_table_now(table, 1, &now));
+	assert_null(process_table_now(table, 1));
 	map(table, 1, 0x10, 0x20, 0, "/a");
-	assert_true(image_table_now(table, 1, &now));
-	assert_int_equal(now.space->count, 1);
-	assert_false(now.is_over);
+	assert_non_null(now = process_table_now(table, 1));
+	assert_int_equal(process_image_now(now)->count, 1);
+	assert_false(now->is_over);
 	execs(table, 1, 10);
-	assert_true(image_table_now(table, 1, &now));
-	assert_null(now.space);
-	assert_int_equal(now.begun_ns, 10);
+	assert_non_null(now = process_table_now(table, 1));
+	assert_null(process_image_now(now));
+	assert_int_equal(now->begun_ns, 10);
 	exits(table, 1, 20);
-	assert_true(image_table_now(table, 1, &now));
-	assert_true(now.is_over);
-	image_table_destroy(table);
+	assert_non_null(now = process_table_now(table, 1));
+	assert_true(now->is_over);
+	process_table_destroy(table);
 }
 
 /* What /proc shows of a process: one mapping. */
-static void read_one(struct image_table *table, uint32_t pid, uint64_t start, uint64_t end,
+static void read_one(struct process_table *table, uint32_t pid, uint64_t start, uint64_t end,
 		     const char *path, uint64_t pages)
 {
-	assert_true(image_table_read_begin(table));
-	image_table_read_mapping(table, &(struct perf_record){
-						.kind = PERF_RECORD_OF_MAPPING,
-						.pid = pid,
-						.start = start,
-						.end = end,
-						.inode = path[0] == '/',
-						.path = text_of(path),
-					});
-	image_table_read_end(table, pid, pages);
+	assert_true(process_table_read_begin(table));
+	process_table_read_mapping(table, &(struct perf_record){
+						  .kind = PERF_RECORD_OF_MAPPING,
+						  .pid = pid,
+						  .start = start,
+						  .end = end,
+						  .inode = path[0] == '/',
+						  .path = text_of(path),
+					  });
+	process_table_read_end(table, pid, pages);
 }
 
 TEST(what_is_read_is_there_and_names_stay)
 {
-	struct image_table *table = new_table(false, 1 << 20);
-	struct image_now now, child;
+	struct process_table *table = new_table(false, 1 << 20);
+	const struct process_image *now, *child;
 	struct profile *profile;
 
 	map(table, 1, 0x10, 0x20, 0, "/a");
@@ -536,55 +536,55 @@ TEST(what_is_read_is_there_and_names_stay)
 	expect_changed(table, 1);
 	read_one(table, 1, 0x10, 0x20, "/a", 5);
 	expect_changed(table);
-	assert_true(image_table_now(table, 1, &now));
-	assert_int_equal(now.space->count, 1);
-	assert_int_equal(now.space->items[0].start, 0x10);
-	assert_int_equal(now.exec_pages, 5);
+	assert_non_null(now = process_table_now(table, 1));
+	assert_int_equal(process_image_now(now)->count, 1);
+	assert_int_equal(process_image_now(now)->items[0].start, 0x10);
+	assert_int_equal(now->exec_pages, 5);
 	/* A child has the same. */
 	forks(table, 1, 2, 10);
-	assert_true(image_table_now(table, 2, &child));
-	assert_ptr_equal(child.space, now.space);
-	assert_int_equal(child.exec_pages, 5);
+	assert_non_null(child = process_table_now(table, 2));
+	assert_ptr_equal(process_image_now(child), process_image_now(now));
+	assert_int_equal(child->exec_pages, 5);
 	/* From now on nobody knows how many pages. */
 	map(table, 1, 0x50, 0x60, 0, "/more");
-	assert_true(image_table_now(table, 1, &now));
-	assert_int_equal(now.space->count, 2);
-	assert_int_equal(now.exec_pages, 0);
-	assert_true(image_table_now(table, 2, &child));
-	assert_int_equal(child.space->count, 1);
-	assert_int_equal(child.exec_pages, 5);
+	assert_non_null(now = process_table_now(table, 1));
+	assert_int_equal(process_image_now(now)->count, 2);
+	assert_int_equal(now->exec_pages, 0);
+	assert_non_null(child = process_table_now(table, 2));
+	assert_int_equal(process_image_now(child)->count, 1);
+	assert_int_equal(child->exec_pages, 5);
 
-	assert_int_equal(image_table_find(table, 1, 20), 1);
+	assert_int_equal(process_table_find_image(table, 1, 20), 1);
 	profile = put(table);
 	expect_image(profile, 1, "/a: 10-20@0 /a 30-40@0 /gone 50-60@0 /more");
 	profile_destroy(profile);
 	/* One that is not there any more is gone for good. */
 	read_one(table, 9, 0x10, 0x20, "/a", 5);
-	assert_false(image_table_now(table, 9, &now));
-	image_table_destroy(table);
+	assert_null(process_table_now(table, 9));
+	process_table_destroy(table);
 }
 
 TEST(a_mark_is_for_descendants_too)
 {
-	struct image_table *table = new_table(false, 1 << 20);
-	struct image_now now;
+	struct process_table *table = new_table(false, 1 << 20);
+	const struct process_image *now;
 
 	map(table, 1, 0x10, 0x20, 0, "/a");
 	map(table, 7, 0x10, 0x20, 0, "/other");
-	image_table_mark(table, 1);
+	process_table_mark(table, 1);
 	forks(table, 1, 2, 10);
 	exits(table, 1, 11);
 	execs(table, 2, 20);
 	map(table, 2, 0x10, 0x20, 0, "/b");
 	forks(table, 2, 3, 30);
-	assert_true(image_table_now(table, 3, &now) && now.is_marked);
-	assert_true(image_table_now(table, 2, &now) && now.is_marked);
+	assert_true((now = process_table_now(table, 3)) && now->is_marked);
+	assert_true((now = process_table_now(table, 2)) && now->is_marked);
 	/* The number is another's. */
 	forks(table, 7, 1, 40);
-	assert_true(image_table_now(table, 1, &now) && !now.is_marked);
+	assert_true((now = process_table_now(table, 1)) && !now->is_marked);
 	forks(table, 1, 4, 50);
-	assert_true(image_table_now(table, 4, &now) && !now.is_marked);
-	image_table_destroy(table);
+	assert_true((now = process_table_now(table, 4)) && !now->is_marked);
+	process_table_destroy(table);
 }
 
 UNIT_TESTS(cmocka_unit_test(no_user_takes_the_names_of_others),

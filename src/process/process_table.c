@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "process/image_table.h"
-
-#include "process/address_space.h"
+#include "process/process_table.h"
 
 /* Do not charge small spaces: looking up the user of every new process costs more. Programs with
  * 100 libraries have 8 KiB. */
@@ -10,31 +8,7 @@
 /* Below this many process numbers none are removed. */
 #define NUMBERS_KEPT 4096
 
-struct image {
-	uint32_t pid;
-	struct image *before; /* the one that the number had before */
-	uint64_t begun_ns;    /* 0: before anybody looked */
-	const struct name *exe;
-	/* All that it ever had, for names; NULL: nothing is known. What is there: `now`, which is
-	 * the same where that is NULL. */
-	struct address_space *space, *now;
-	uint64_t exec_pages; /* as struct image_now has it */
-	bool is_marked;
-	bool is_over;     /* at `ended_ns`: it ended, or got a successor */
-	bool is_stranger; /* none that was asked for, with a number of one that was */
-	uint64_t ended_ns;
-	uint32_t number; /* in this round; 0: not found */
-	uint32_t share;  /* that it counts for, once `has_share` */
-	bool has_share;
-};
-
-struct latest {
-	struct image *image; /* may be NULL */
-	uint32_t pid;
-	bool is_changed;
-};
-
-struct image_table {
+struct process_table {
 	bool only_begun;
 	size_t max_memory, used; /* `used` without names */
 	size_t count;
@@ -44,27 +18,27 @@ struct image_table {
 	uint32_t round; /* of putting, counted from 1 */
 	struct arena arena;
 	struct names names;
-	struct word_map by_pid; /* in `latest` */
+	struct word_map by_pid; /* to the index in `processes` */
 	struct {
-		ARRAY(struct latest);
-	} latest; /* of each process number */
+		ARRAY(struct process_entry);
+	} processes;
 	struct {
 		ARRAY(uint32_t);
-	} changed;                   /* places in `latest` */
-	size_t changed_before;       /* of these, how many were told of */
+	} changed;                   /* indices in `processes` */
+	size_t next_changed;         /* in `changed` */
 	struct address_space *fresh; /* what is being read */
 	struct {
-		ARRAY(struct image *);
-	} found; /* by their numbers */
+		ARRAY(struct process_image *);
+	} found; /* by number */
 };
 
-struct error *image_table_create(bool only_begun, size_t max_memory, struct image_table **ret)
+struct error *process_table_create(bool only_begun, size_t max_memory, struct process_table **ret)
 {
-	struct image_table *table = calloc(1, sizeof(*table));
+	struct process_table *table = calloc(1, sizeof(*table));
 
 	if (!table)
 		return &error_no_memory;
-	*table = (struct image_table){
+	*table = (struct process_table){
 		.only_begun = only_begun,
 		.max_memory = max_memory,
 		.round = 1,
@@ -76,14 +50,14 @@ struct error *image_table_create(bool only_begun, size_t max_memory, struct imag
 	return NULL;
 }
 
-void image_table_limit_users(struct image_table *table, share_user_of *user_of)
+void process_table_limit_users(struct process_table *table, share_user_of *user_of)
 {
 	table->shares.user_of = user_of;
 }
 
 /* --- memory --- */
 
-static bool has_room(const struct image_table *table, size_t bytes)
+static bool has_room(const struct process_table *table, size_t bytes)
 {
 	size_t used = table->used + table->arena.used;
 
@@ -91,7 +65,7 @@ static bool has_room(const struct image_table *table, size_t bytes)
 }
 
 /* Each space counts once, whoever shares it. */
-static void drop_space(struct image_table *table, struct address_space *space)
+static void drop_space(struct process_table *table, struct address_space *space)
 {
 	if (space && space->users == 1) {
 		table->used -= address_space_bytes(space);
@@ -100,7 +74,7 @@ static void drop_space(struct image_table *table, struct address_space *space)
 	address_space_release(space);
 }
 
-static uint32_t share_of(struct image_table *table, struct image *image)
+static uint32_t share_of(struct process_table *table, struct process_image *image)
 {
 	if (!image->has_share) {
 		image->share = user_shares_of(&table->shares, image->pid);
@@ -110,7 +84,8 @@ static uint32_t share_of(struct image_table *table, struct image *image)
 }
 
 /* A space that has grown. */
-static void settle(struct image_table *table, struct image *image, struct address_space *space)
+static void settle(struct process_table *table, struct process_image *image,
+		   struct address_space *space)
 {
 	const size_t bytes = address_space_bytes(space);
 
@@ -122,14 +97,14 @@ static void settle(struct image_table *table, struct image *image, struct addres
 	user_shares_take(&table->shares, space->payer, bytes);
 }
 
-static bool may_grow(struct image_table *table, struct image *image,
+static bool may_grow(struct process_table *table, struct process_image *image,
 		     const struct address_space *space)
 {
 	return address_space_bytes(space) <= FREE_BYTES ||
 	       user_shares_have(&table->shares, share_of(table, image), 1);
 }
 
-static void destroy_image(struct image_table *table, struct image *image)
+static void destroy_image(struct process_table *table, struct process_image *image)
 {
 	drop_space(table, image->space);
 	drop_space(table, image->now);
@@ -138,19 +113,19 @@ static void destroy_image(struct image_table *table, struct image *image)
 	free(image);
 }
 
-void image_table_destroy(struct image_table *table)
+void process_table_destroy(struct process_table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->latest.count; i++)
-		for (struct image *image = table->latest.items[i].image, *before; image;
+	for (size_t i = 0; i < table->processes.count; i++)
+		for (struct process_image *image = table->processes.items[i].image, *before; image;
 		     image = before) {
 			before = image->before;
 			destroy_image(table, image);
 		}
 	drop_space(table, table->fresh);
 	user_shares_deinit(&table->shares);
-	array_deinit(&table->latest);
+	array_deinit(&table->processes);
 	array_deinit(&table->changed);
 	array_deinit(&table->found);
 	word_map_deinit(&table->by_pid);
@@ -161,44 +136,61 @@ void image_table_destroy(struct image_table *table)
 
 /* --- images --- */
 
-static struct image *latest_of(const struct image_table *table, uint32_t pid)
+struct process_entry *process_table_find(const struct process_table *table, uint32_t pid)
 {
-	uint32_t place = word_map_find(&table->by_pid, (struct words){ { pid } });
+	uint32_t index = word_map_find(&table->by_pid, (struct words){ { pid } });
 
-	return place == WORD_MAP_NEW ? NULL : table->latest.items[place].image;
+	return index == WORD_MAP_NEW ? NULL : &table->processes.items[index];
 }
 
-/* The place stays, so there are never more to tell of than there are numbers. */
-static void tell_change(struct image_table *table, uint32_t pid)
+struct process_entry *process_table_at(struct process_table *table, uint32_t pid)
 {
-	uint32_t place = word_map_find(&table->by_pid, (struct words){ { pid } });
-	struct latest *latest = place == WORD_MAP_NEW ? NULL : &table->latest.items[place];
+	uint32_t *index;
 
-	if (!latest || latest->is_changed)
-		return;
-	latest->is_changed = array_push(&table->changed, place);
-	table->lost += !latest->is_changed;
-}
-
-/* Where the latest image of that number is, or will be; NULL without memory. */
-static struct image **place_of(struct image_table *table, uint32_t pid)
-{
-	uint32_t *place;
-
-	/* First, so that no number without a place stays behind. */
-	if (!array_reserve(&table->latest, 1))
+	/* First, so that no index without a process stays behind. */
+	if (!array_reserve(&table->processes, 1))
 		return NULL;
-	place = word_map_at(&table->by_pid, (struct words){ { pid } });
-	if (!place)
+	index = word_map_at(&table->by_pid, (struct words){ { pid } });
+	if (!index)
 		return NULL;
-	if (*place == WORD_MAP_NEW) {
-		*place = (uint32_t)table->latest.count;
-		table->latest.items[table->latest.count++] = (struct latest){ .pid = pid };
+	if (*index == WORD_MAP_NEW) {
+		*index = (uint32_t)table->processes.count;
+		table->processes.items[table->processes.count++] =
+			(struct process_entry){ .pid = pid };
 	}
-	return &table->latest.items[*place].image;
+	return &table->processes.items[*index];
 }
 
-static void end_image(struct image *image, uint64_t time_ns)
+size_t process_table_count(const struct process_table *table)
+{
+	return table->processes.count;
+}
+
+struct process_entry *process_table_entry(struct process_table *table, size_t i)
+{
+	return &table->processes.items[i];
+}
+
+static struct process_image *latest_of(const struct process_table *table, uint32_t pid)
+{
+	const struct process_entry *process = process_table_find(table, pid);
+
+	return process ? process->image : NULL;
+}
+
+/* A process is listed once, so the list is never longer than the table. */
+void process_table_set_changed(struct process_table *table, uint32_t pid)
+{
+	struct process_entry *process = process_table_find(table, pid);
+
+	if (!process || process->is_changed)
+		return;
+	process->is_changed =
+		array_push(&table->changed, (uint32_t)(process - table->processes.items));
+	table->lost += !process->is_changed;
+}
+
+static void end_image(struct process_image *image, uint64_t time_ns)
 {
 	if (image && !image->is_over) {
 		image->is_over = true;
@@ -208,15 +200,15 @@ static void end_image(struct image *image, uint64_t time_ns)
 
 /* When processes that ended have taken a half of the memory, the older ones of them are forgotten,
  * so that those who start later find room. */
-static void trim(struct image_table *table)
+static void trim(struct process_table *table)
 {
 	const size_t step = table->max_memory / 16, before = table->count;
 	uint64_t first = UINT64_MAX, last = 0;
 
 	if (table->used < table->max_memory / 2 || table->used - step < table->trimmed)
 		return;
-	for (size_t i = 0; i < table->latest.count; i++)
-		for (const struct image *image = table->latest.items[i].image; image;
+	for (size_t i = 0; i < table->processes.count; i++)
+		for (const struct process_image *image = table->processes.items[i].image; image;
 		     image = image->before) {
 			if (!image->is_over || image->number)
 				continue;
@@ -224,17 +216,18 @@ static void trim(struct image_table *table)
 			last = image->ended_ns > last ? image->ended_ns : last;
 		}
 	if (first <= last)
-		image_table_forget(table, first + (last - first) / 2 + 1);
+		process_table_forget(table, first + (last - first) / 2 + 1);
 	table->lost += before - table->count;
 	table->trimmed = table->used;
 }
 
 /* A new image of that number. NULL: lost. */
-static struct image *add_image(struct image_table *table, uint32_t pid, uint64_t time_ns,
-			       bool is_exec)
+static struct process_image *add_image(struct process_table *table, uint32_t pid, uint64_t time_ns,
+				       bool is_exec)
 {
-	struct image **place = has_room(table, sizeof(struct image)) ? place_of(table, pid) : NULL;
-	struct image *image = place ? calloc(1, sizeof(*image)) : NULL;
+	struct process_entry *process =
+		has_room(table, sizeof(struct process_image)) ? process_table_at(table, pid) : NULL;
+	struct process_image *image = process ? calloc(1, sizeof(*image)) : NULL, *before;
 
 	if (!image) {
 		table->lost++;
@@ -242,19 +235,21 @@ static struct image *add_image(struct image_table *table, uint32_t pid, uint64_t
 		end_image(latest_of(table, pid), time_ns);
 		return NULL;
 	}
-	end_image(*place, time_ns);
-	*image = (struct image){ .pid = pid, .before = *place, .begun_ns = time_ns };
-	/* What executes something else is still the process that was marked. */
-	image->is_marked = *place && (*place)->is_marked && is_exec;
+	before = process->image;
+	end_image(before, time_ns);
+	*image = (struct process_image){ .pid = pid, .before = before, .begun_ns = time_ns };
+	/* The process stays marked when it executes another program. */
+	image->is_marked = before && before->is_marked && is_exec;
 	table->used += sizeof(*image);
 	table->count++;
-	*place = image;
+	process->image = image;
 	return image;
 }
 
-void image_table_begin(struct image_table *table, uint32_t pid, uint64_t time_ns, struct text exe)
+void process_table_begin(struct process_table *table, uint32_t pid, uint64_t time_ns,
+			 struct text exe)
 {
-	struct image *image;
+	struct process_image *image;
 
 	trim(table);
 	image = latest_of(table, pid);
@@ -267,14 +262,15 @@ void image_table_begin(struct image_table *table, uint32_t pid, uint64_t time_ns
 /* --- what happens --- */
 
 /* Is it to be followed? NULL is a process that nothing was said about yet. */
-static bool is_wanted(const struct image_table *table, const struct image *image)
+static bool is_wanted(const struct process_table *table, const struct process_image *image)
 {
 	return image ? !image->is_stranger : !table->only_begun;
 }
 
 /* A name stays, also when no mapping has it any more, so it counts for whoever brought it. NULL:
  * there is no room. */
-static const struct name *path_of(struct image_table *table, struct image *image, struct text path)
+static const struct name *path_of(struct process_table *table, struct process_image *image,
+				  struct text path)
 {
 	const struct name *known = names_find(&table->names, path.bytes, path.length);
 	const size_t bytes = sizeof(*known) + path.length + 1;
@@ -289,7 +285,7 @@ static const struct name *path_of(struct image_table *table, struct image *image
 	return known;
 }
 
-static bool make_mapping(struct image_table *table, struct image *image,
+static bool make_mapping(struct process_table *table, struct process_image *image,
 			 const struct perf_record *record, struct profile_mapping *ret)
 {
 	*ret = (struct profile_mapping){
@@ -310,13 +306,13 @@ static bool make_mapping(struct image_table *table, struct image *image,
 }
 
 /* The program of an image is what is mapped first after its exec. */
-static void take_exe(struct image *image, const struct profile_mapping *mapping)
+static void take_exe(struct process_image *image, const struct profile_mapping *mapping)
 {
 	if (!image->exe && mapping->path->length && mapping->path->bytes[0] == '/')
 		image->exe = mapping->path;
 }
 
-static bool own_space(struct image_table *table, struct address_space **space)
+static bool own_space(struct process_table *table, struct address_space **space)
 {
 	if (!*space) {
 		*space = address_space_create();
@@ -325,8 +321,8 @@ static bool own_space(struct image_table *table, struct address_space **space)
 	return *space;
 }
 
-static bool put_into(struct image_table *table, struct image *image, struct address_space **ret,
-		     const struct profile_mapping *mapping)
+static bool put_into(struct process_table *table, struct process_image *image,
+		     struct address_space **ret, const struct profile_mapping *mapping)
 {
 	struct address_space *space;
 	size_t bytes;
@@ -346,15 +342,10 @@ static bool put_into(struct image_table *table, struct image *image, struct addr
 	return true;
 }
 
-static const struct address_space *now_of(const struct image *image)
-{
-	return image->now ? image->now : image->space;
-}
-
-static bool put_mapping(struct image_table *table, struct image *image,
+static bool put_mapping(struct process_table *table, struct process_image *image,
 			const struct perf_record *record)
 {
-	const struct address_space *now = now_of(image);
+	const struct address_space *now = process_image_now(image);
 	struct profile_mapping mapping;
 
 	if (!make_mapping(table, image, record, &mapping))
@@ -363,14 +354,14 @@ static bool put_mapping(struct image_table *table, struct image *image,
 	if (now && address_space_has(now, &mapping))
 		return true;
 	image->exec_pages = 0;
-	tell_change(table, image->pid);
+	process_table_set_changed(table, image->pid);
 	return put_into(table, image, &image->space, &mapping) &&
 	       (!image->now || put_into(table, image, &image->now, &mapping));
 }
 
-static void take_mapping(struct image_table *table, const struct perf_record *record)
+static void take_mapping(struct process_table *table, const struct perf_record *record)
 {
-	struct image *image = latest_of(table, record->pid);
+	struct process_image *image = latest_of(table, record->pid);
 
 	if (!is_wanted(table, image))
 		return;
@@ -381,23 +372,23 @@ static void take_mapping(struct image_table *table, const struct perf_record *re
 		table->lost++;
 }
 
-static void take_exec(struct image_table *table, const struct perf_record *record)
+static void take_exec(struct process_table *table, const struct perf_record *record)
 {
 	if (is_wanted(table, latest_of(table, record->pid)))
 		add_image(table, record->pid, record->time_ns, true);
-	tell_change(table, record->pid);
+	process_table_set_changed(table, record->pid);
 }
 
-static void take_fork(struct image_table *table, const struct perf_record *record)
+static void take_fork(struct process_table *table, const struct perf_record *record)
 {
-	struct image *parent = latest_of(table, record->parent), *image;
+	struct process_image *parent = latest_of(table, record->parent), *image;
 	const bool wanted = is_wanted(table, parent);
 
 	/* Nothing is known of it, but perhaps of one that had the number before. */
 	if ((!wanted || !parent || !parent->space) && !latest_of(table, record->pid))
 		return;
 	image = add_image(table, record->pid, record->time_ns, false);
-	tell_change(table, record->pid);
+	process_table_set_changed(table, record->pid);
 	if (!image)
 		return;
 	image->is_stranger = !wanted;
@@ -413,7 +404,7 @@ static void take_fork(struct image_table *table, const struct perf_record *recor
 	image->has_share = parent->has_share;
 }
 
-void image_table_take(struct image_table *table, const struct perf_record *record)
+void process_table_apply(struct process_table *table, const struct perf_record *record)
 {
 	/* Processes that our PID namespace does not have are 0, and those that are on their way out
 	 * may be -1. */
@@ -433,7 +424,7 @@ void image_table_take(struct image_table *table, const struct perf_record *recor
 		break;
 	case PERF_RECORD_OF_EXIT:
 		end_image(latest_of(table, record->pid), record->time_ns);
-		tell_change(table, record->pid);
+		process_table_set_changed(table, record->pid);
 		break;
 	case PERF_RECORD_OF_LOSS:
 		table->lost += record->lost;
@@ -443,71 +434,66 @@ void image_table_take(struct image_table *table, const struct perf_record *recor
 	}
 }
 
-uint64_t image_table_lost(const struct image_table *table)
+uint64_t process_table_lost(const struct process_table *table)
 {
 	return table->lost;
 }
 
-size_t image_table_count(const struct image_table *table)
+size_t process_table_image_count(const struct process_table *table)
 {
 	return table->count;
 }
 
-/* --- what is there now --- */
+/* --- processes as they are now --- */
 
-bool image_table_changed(struct image_table *table, uint32_t *ret_pid)
+bool process_table_next_changed(struct process_table *table, uint32_t *ret_pid)
 {
-	struct latest *latest;
+	struct process_entry *process;
 
-	if (table->changed_before == table->changed.count) {
-		table->changed_before = table->changed.count = 0;
+	if (table->next_changed == table->changed.count) {
+		table->next_changed = table->changed.count = 0;
 		return false;
 	}
-	latest = &table->latest.items[table->changed.items[table->changed_before++]];
-	latest->is_changed = false;
-	*ret_pid = latest->pid;
+	process = &table->processes.items[table->changed.items[table->next_changed++]];
+	process->is_changed = false;
+	*ret_pid = process->pid;
 	return true;
 }
 
-void image_table_tell(struct image_table *table, uint32_t pid)
+const struct process_image *process_table_now(const struct process_table *table, uint32_t pid)
 {
-	tell_change(table, pid);
+	const struct process_image *image = latest_of(table, pid);
+
+	return image && !image->is_stranger ? image : NULL;
 }
 
-bool image_table_now(const struct image_table *table, uint32_t pid, struct image_now *ret)
+void process_table_mark(struct process_table *table, uint32_t pid)
 {
-	const struct image *image = latest_of(table, pid);
-
-	if (!image || image->is_stranger)
-		return false;
-	*ret = (struct image_now){
-		.space = now_of(image),
-		.exec_pages = image->exec_pages,
-		.begun_ns = image->begun_ns,
-		.is_over = image->is_over,
-		.is_marked = image->is_marked,
-	};
-	return true;
-}
-
-void image_table_mark(struct image_table *table, uint32_t pid)
-{
-	struct image *image = latest_of(table, pid);
+	struct process_image *image = latest_of(table, pid);
 
 	if (image)
 		image->is_marked = true;
 }
 
-bool image_table_read_begin(struct image_table *table)
+bool process_table_note_code(struct process_table *table, uint32_t pid)
+{
+	struct process_image *image = latest_of(table, pid);
+
+	if (!image || image->is_stranger || image->is_over || image->has_noted_code)
+		return false;
+	return image->has_noted_code = true;
+}
+
+bool process_table_read_begin(struct process_table *table)
 {
 	drop_space(table, table->fresh);
 	table->fresh = NULL;
 	return own_space(table, &table->fresh);
 }
 
-void image_table_read_mapping(struct image_table *table, const struct perf_record *record)
+void process_table_read_mapping(struct process_table *table, const struct perf_record *record)
 {
-	struct image *image = latest_of(table, record->pid);
+	struct process_image *image = latest_of(table, record->pid);
 	struct profile_mapping mapping;
 
 	if (!image || !is_wanted(table, image))
@@ -520,9 +506,9 @@ void image_table_read_mapping(struct image_table *table, const struct perf_recor
 		take_exe(image, &mapping);
 }
 
-void image_table_read_end(struct image_table *table, uint32_t pid, uint64_t exec_pages)
+void process_table_read_end(struct process_table *table, uint32_t pid, uint64_t exec_pages)
 {
-	struct image *image = latest_of(table, pid);
+	struct process_image *image = latest_of(table, pid);
 
 	if (image && is_wanted(table, image)) {
 		drop_space(table, image->now);
@@ -537,9 +523,9 @@ void image_table_read_end(struct image_table *table, uint32_t pid, uint64_t exec
 
 /* --- what was found --- */
 
-uint32_t image_table_find(struct image_table *table, uint32_t pid, uint64_t time_ns)
+uint32_t process_table_find_image(struct process_table *table, uint32_t pid, uint64_t time_ns)
 {
-	struct image *image = latest_of(table, pid);
+	struct process_image *image = latest_of(table, pid);
 
 	while (image && image->begun_ns > time_ns)
 		image = image->before;
@@ -561,7 +547,7 @@ static bool copy_name(struct profile *profile, const struct name *name, const st
 }
 
 /* Processes that share a space share its mappings there, too. */
-static bool put_space(const struct image_table *table, struct address_space *space,
+static bool put_space(const struct process_table *table, struct address_space *space,
 		      struct profile *profile)
 {
 	if (space->round == table->round)
@@ -580,7 +566,7 @@ static bool put_space(const struct image_table *table, struct address_space *spa
 	return true;
 }
 
-static bool put_image(const struct image_table *table, const struct image *image,
+static bool put_image(const struct process_table *table, const struct process_image *image,
 		      struct profile *profile)
 {
 	struct profile_image put = {
@@ -596,7 +582,7 @@ static bool put_image(const struct image_table *table, const struct image *image
 	return array_push(&profile->images, put);
 }
 
-struct error *image_table_put(struct image_table *table, struct profile *profile)
+struct error *process_table_put(struct process_table *table, struct profile *profile)
 {
 	for (size_t i = 0; i < table->found.count; i++)
 		if (!put_image(table, table->found.items[i], profile))
@@ -608,43 +594,48 @@ struct error *image_table_put(struct image_table *table, struct profile *profile
 	return NULL;
 }
 
-static bool is_forgotten(const struct image *image, uint64_t time_ns)
+static bool is_forgotten(const struct process_image *image, uint64_t time_ns)
 {
 	return image->is_over && image->ended_ns < time_ns && !image->number;
 }
 
-/* Remove numbers whose images are all gone. Not while changes are waiting to be reported: these
- * refer to entries by their place. */
-static void forget_numbers(struct image_table *table)
+static bool is_known(const struct process_entry *process)
+{
+	return process->image || process->unwinding;
+}
+
+/* Remove numbers without images. Not while changes are waiting to be reported: these refer to
+ * entries by index. */
+static void forget_numbers(struct process_table *table)
 {
 	struct word_map by_pid = { 0 };
 	size_t count = 0;
 
-	for (size_t i = 0; i < table->latest.count; i++)
-		count += table->latest.items[i].image != NULL;
-	if (table->latest.count < NUMBERS_KEPT || count > table->latest.count / 2 ||
-	    table->changed_before != table->changed.count || !word_map_reserve(&by_pid, count + 1))
+	for (size_t i = 0; i < table->processes.count; i++)
+		count += is_known(&table->processes.items[i]);
+	if (table->processes.count < NUMBERS_KEPT || count > table->processes.count / 2 ||
+	    table->next_changed != table->changed.count || !word_map_reserve(&by_pid, count + 1))
 		return;
-	table->changed_before = table->changed.count = 0;
+	table->next_changed = table->changed.count = 0;
 	count = 0;
-	for (size_t i = 0; i < table->latest.count; i++) {
-		const struct latest latest = table->latest.items[i];
+	for (size_t i = 0; i < table->processes.count; i++) {
+		const struct process_entry process = table->processes.items[i];
 
-		if (!latest.image)
+		if (!is_known(&process))
 			continue;
 		/* There is room. */
-		*word_map_at(&by_pid, (struct words){ { latest.pid } }) = (uint32_t)count;
-		table->latest.items[count++] = latest;
+		*word_map_at(&by_pid, (struct words){ { process.pid } }) = (uint32_t)count;
+		table->processes.items[count++] = process;
 	}
-	table->latest.count = count;
+	table->processes.count = count;
 	word_map_deinit(&table->by_pid);
 	table->by_pid = by_pid;
 }
 
-void image_table_forget(struct image_table *table, uint64_t time_ns)
+void process_table_forget(struct process_table *table, uint64_t time_ns)
 {
-	for (size_t i = 0; i < table->latest.count; i++)
-		for (struct image **place = &table->latest.items[i].image, *image;
+	for (size_t i = 0; i < table->processes.count; i++)
+		for (struct process_image **place = &table->processes.items[i].image, *image;
 		     (image = *place);) {
 			if (is_forgotten(image, time_ns)) {
 				*place = image->before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "process/image_watch.h"
+#include "process/process_watch.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,10 +19,10 @@
 #include "unit/unit.h"
 
 /* Skips where perf events of all CPUs are not for us. */
-static struct image_watch *watch_of(const struct image_watch_options *options)
+static struct process_watch *watch_of(const struct process_watch_options *options)
 {
-	struct image_watch *watch;
-	struct error *err = image_watch_open(options, &watch);
+	struct process_watch *watch;
+	struct error *err = process_watch_open(options, &watch);
 
 	if (err && (err->errnum == EACCES || err->errnum == EPERM || err->errnum == ENOSYS ||
 		    err->errnum == ENOENT)) {
@@ -30,7 +30,7 @@ static struct image_watch *watch_of(const struct image_watch_options *options)
 		skip();
 	}
 	expect_ok(err);
-	expect_ok(image_watch_start(watch));
+	expect_ok(process_watch_start(watch));
 	return watch;
 }
 
@@ -98,18 +98,18 @@ static pid_t run(const char *const *command)
 	return pid;
 }
 
-static struct profile *finish(struct image_watch *watch)
+static struct profile *finish(struct process_watch *watch)
 {
 	struct profile *profile;
 
 	expect_ok(profile_create(&profile));
-	expect_ok(image_watch_finish(watch, profile));
+	expect_ok(process_table_put(process_watch_table(watch), profile));
 	return profile;
 }
 
 TEST(a_program_that_is_gone_has_its_image)
 {
-	struct image_watch *watch = watch_of(&(struct image_watch_options){ 0 });
+	struct process_watch *watch = watch_of(&(struct process_watch_options){ 0 });
 	static const char *const command[] = { "/bin/true", NULL };
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
 	pid_t pid = run(command);
@@ -117,10 +117,12 @@ TEST(a_program_that_is_gone_has_its_image)
 	struct profile *profile;
 	uint32_t image;
 
-	image_watch_poll(watch);
-	image = image_watch_find(watch, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC));
+	process_watch_settle(watch);
+	image = process_table_find_image(process_watch_table(watch), (uint32_t)pid,
+					 clock_ns(CLOCK_MONOTONIC));
 	assert_int_equal(image, 1);
-	assert_int_equal(image_watch_find(watch, (uint32_t)pid, before), 0);
+	assert_int_equal(
+		process_table_find_image(process_watch_table(watch), (uint32_t)pid, before), 0);
 	profile = finish(watch);
 	assert_int_equal(profile->images.items[0].pid, pid);
 	assert_true(profile->images.items[0].is_over);
@@ -131,9 +133,9 @@ TEST(a_program_that_is_gone_has_its_image)
 	if (libc->build_id_length)
 		expect_build_id(libc);
 	assert_non_null(mapping_like(profile, image, "[vdso]"));
-	assert_int_equal(image_watch_lost(watch), 0);
+	assert_int_equal(process_watch_lost(watch), 0);
 	profile_destroy(profile);
-	image_watch_close(watch);
+	process_watch_close(watch);
 }
 
 #define POSSIBLE "/sys/devices/system/cpu/possible"
@@ -153,7 +155,7 @@ static void pretend_cpus(struct scratch *scratch, const char *list)
 TEST(cpus_are_those_with_the_numbers_that_there_are)
 {
 	static const char *const command[] = { "/bin/true", NULL };
-	struct image_watch *watch;
+	struct process_watch *watch;
 	struct scratch scratch;
 	cpu_set_t before, last;
 	pid_t pid;
@@ -165,14 +167,16 @@ TEST(cpus_are_those_with_the_numbers_that_there_are)
 		skip();
 	scratch_init(&scratch);
 	pretend_cpus(&scratch, "1\n");
-	watch = watch_of(&(struct image_watch_options){ 0 });
+	watch = watch_of(&(struct process_watch_options){ 0 });
 	assert_int_equal(umount(POSSIBLE), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof(last), &last), 0);
 	pid = run(command);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
-	image_watch_poll(watch);
-	assert_int_equal(image_watch_find(watch, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC)), 1);
-	image_watch_close(watch);
+	process_watch_settle(watch);
+	assert_int_equal(process_table_find_image(process_watch_table(watch), (uint32_t)pid,
+						  clock_ns(CLOCK_MONOTONIC)),
+			 1);
+	process_watch_close(watch);
 	scratch_deinit(&scratch);
 }
 
@@ -184,7 +188,7 @@ static void open_and_end(const char *library)
 
 TEST(a_library_that_was_opened_last_is_in_it)
 {
-	struct image_watch *watch = watch_of(&(struct image_watch_options){ 0 });
+	struct process_watch *watch = watch_of(&(struct process_watch_options){ 0 });
 	struct profile *profile;
 	const struct profile_mapping *here;
 	uint32_t image, mine;
@@ -196,9 +200,11 @@ TEST(a_library_that_was_opened_last_is_in_it)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		skip();
-	image_watch_poll(watch);
-	image = image_watch_find(watch, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC));
-	mine = image_watch_find(watch, (uint32_t)getpid(), clock_ns(CLOCK_MONOTONIC));
+	process_watch_settle(watch);
+	image = process_table_find_image(process_watch_table(watch), (uint32_t)pid,
+					 clock_ns(CLOCK_MONOTONIC));
+	mine = process_table_find_image(process_watch_table(watch), (uint32_t)getpid(),
+					clock_ns(CLOCK_MONOTONIC));
 	assert_true(image && mine);
 	profile = finish(watch);
 	here = mapping_like(profile, image, "libresolv");
@@ -207,18 +213,18 @@ TEST(a_library_that_was_opened_last_is_in_it)
 		expect_build_id(here);
 	assert_null(mapping_like(profile, mine, "libresolv"));
 	/* What we had was read from /proc, and the child has it from us. */
-	here = mapping_at(profile, image, (uintptr_t)image_watch_open);
+	here = mapping_at(profile, image, (uintptr_t)process_watch_open);
 	assert_non_null(here);
 	assert_string_equal(here->path->bytes, profile->images.items[mine - 1].exe->bytes);
 	assert_false(profile->images.items[mine - 1].is_over);
 	expect_build_id(here);
 	profile_destroy(profile);
-	image_watch_close(watch);
+	process_watch_close(watch);
 }
 
 TEST(code_that_is_made_is_nameless)
 {
-	struct image_watch *watch = watch_of(&(struct image_watch_options){ 0 });
+	struct process_watch *watch = watch_of(&(struct process_watch_options){ 0 });
 	char *made = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const struct profile_mapping *here;
 	struct profile *profile;
@@ -227,8 +233,9 @@ TEST(code_that_is_made_is_nameless)
 	assert_true(made != MAP_FAILED);
 	if (mprotect(made, 4096, PROT_READ | PROT_EXEC))
 		skip(); /* this host does not let anybody */
-	image_watch_poll(watch);
-	image = image_watch_find(watch, (uint32_t)getpid(), clock_ns(CLOCK_MONOTONIC));
+	process_watch_settle(watch);
+	image = process_table_find_image(process_watch_table(watch), (uint32_t)getpid(),
+					 clock_ns(CLOCK_MONOTONIC));
 	profile = finish(watch);
 	here = mapping_at(profile, image, (uintptr_t)made);
 	assert_non_null(here);
@@ -236,7 +243,7 @@ TEST(code_that_is_made_is_nameless)
 	assert_null(mapping_at(profile, image, (uintptr_t)made + 4096));
 	munmap(made, 8192);
 	profile_destroy(profile);
-	image_watch_close(watch);
+	process_watch_close(watch);
 }
 
 #define CHILDREN 400
@@ -244,8 +251,9 @@ TEST(code_that_is_made_is_nameless)
 TEST(four_hundred_children_are_as_many_images)
 {
 	const uint32_t me = (uint32_t)getpid();
-	struct image_watch *watch =
-		watch_of(&(struct image_watch_options){ .pids = &me, .pid_count = 1 });
+	/* Other processes of a busy host share the rings. */
+	struct process_watch *watch = watch_of(&(struct process_watch_options){
+		.pids = &me, .pid_count = 1, .ring_bytes = (size_t)16 << 20 });
 	static pid_t pids[CHILDREN];
 	struct profile *profile;
 	int gate[2], status;
@@ -265,27 +273,30 @@ TEST(four_hundred_children_are_as_many_images)
 	close(gate[1]);
 	for (size_t i = 0; i < CHILDREN; i++)
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-	image_watch_poll(watch);
+	process_watch_settle(watch);
 	for (size_t i = 0; i < CHILDREN; i++)
-		assert_int_equal(
-			image_watch_find(watch, (uint32_t)pids[i], clock_ns(CLOCK_MONOTONIC)),
-			i + 1);
-	assert_int_equal(image_watch_find(watch, 1, clock_ns(CLOCK_MONOTONIC)), 0);
+		assert_int_equal(process_table_find_image(process_watch_table(watch),
+							  (uint32_t)pids[i],
+							  clock_ns(CLOCK_MONOTONIC)),
+				 i + 1);
+	assert_int_equal(
+		process_table_find_image(process_watch_table(watch), 1, clock_ns(CLOCK_MONOTONIC)),
+		0);
 	profile = finish(watch);
 	for (uint32_t i = 1; i <= CHILDREN; i++) {
 		assert_true(profile->images.items[i - 1].is_over);
-		assert_non_null(mapping_at(profile, i, (uintptr_t)image_watch_open));
+		assert_non_null(mapping_at(profile, i, (uintptr_t)process_watch_open));
 		assert_non_null(mapping_at(profile, i, (uintptr_t)malloc));
 	}
-	assert_int_equal(image_watch_lost(watch), 0);
+	assert_int_equal(process_watch_lost(watch), 0);
 	profile_destroy(profile);
-	image_watch_close(watch);
+	process_watch_close(watch);
 }
 
 TEST(a_ring_that_is_too_small_loses_and_says_so)
 {
-	struct image_watch *watch = watch_of(
-		&(struct image_watch_options){ .ring_bytes = 4096, .max_memory = 1 << 20 });
+	struct process_watch *watch = watch_of(
+		&(struct process_watch_options){ .ring_bytes = 4096, .max_memory = 1 << 20 });
 
 	for (int i = 0; i < 600; i++) {
 		void *made =
@@ -295,7 +306,7 @@ TEST(a_ring_that_is_too_small_loses_and_says_so)
 			munmap(made, 4096);
 	}
 	/* The kernel tells of a loss before the next record that it has room for. */
-	image_watch_poll(watch);
+	process_watch_settle(watch);
 	for (int i = 0; i < 4; i++) {
 		void *made =
 			mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -303,60 +314,63 @@ TEST(a_ring_that_is_too_small_loses_and_says_so)
 		if (made != MAP_FAILED)
 			munmap(made, 4096);
 	}
-	image_watch_poll(watch);
-	assert_true(image_watch_lost(watch) > 0);
-	image_watch_close(watch);
+	process_watch_settle(watch);
+	assert_true(process_watch_lost(watch) > 0);
+	process_watch_close(watch);
 }
 
 /* --- what is there now --- */
 
-static bool has_now(struct image_watch *watch, pid_t pid, const void *address)
+static bool has_now(struct process_watch *watch, pid_t pid, const void *address)
 {
-	struct image_now now;
+	const struct process_image *now;
 
-	if (!image_watch_now(watch, (uint32_t)pid, &now) || now.is_over || !now.space)
+	now = process_table_now(process_watch_table(watch), (uint32_t)pid);
+	if (!now || now->is_over || !process_image_now(now))
 		return false;
-	for (size_t i = 0; i < now.space->count; i++)
-		if (now.space->items[i].start <= (uintptr_t)address &&
-		    (uintptr_t)address < now.space->items[i].end)
+	for (size_t i = 0; i < process_image_now(now)->count; i++)
+		if (process_image_now(now)->items[i].start <= (uintptr_t)address &&
+		    (uintptr_t)address < process_image_now(now)->items[i].end)
 			return true;
 	return false;
 }
 
 TEST(one_poll_has_all_that_was_told_and_a_reading_what_goes)
 {
-	struct image_watch *watch = watch_of(&(struct image_watch_options){ .wake_bytes = 1 });
-	struct pollfd waiting = { .fd = image_watch_fd(watch), .events = POLLIN };
+	struct process_watch *watch = watch_of(&(struct process_watch_options){ .wake_bytes = 1 });
+	struct pollfd waiting = { .fd = process_watch_fd(watch), .events = POLLIN };
 	const uint32_t me = (uint32_t)getpid();
 	bool is_told = false;
-	struct image_now now;
+	const struct process_image *now;
 	uint32_t pid;
 	void *made;
 
-	image_watch_poll(watch);
-	while (image_watch_changed(watch, &pid))
+	process_watch_settle(watch);
+	while (process_table_next_changed(process_watch_table(watch), &pid))
 		;
 	made = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (made == MAP_FAILED)
 		skip(); /* this host does not let anybody */
 	assert_int_equal(poll(&waiting, 1, 60000), 1);
-	image_watch_poll(watch);
-	while (image_watch_changed(watch, &pid))
+	process_watch_settle(watch);
+	while (process_table_next_changed(process_watch_table(watch), &pid))
 		is_told |= pid == me;
 	assert_true(is_told);
 	assert_true(has_now(watch, getpid(), made));
 	munmap(made, 4096);
-	image_watch_poll(watch);
+	process_watch_settle(watch);
 	assert_true(has_now(watch, getpid(), made));
-	assert_true(image_watch_read_again(watch, me));
+	assert_true(process_watch_read_again(watch, me));
 	assert_false(has_now(watch, getpid(), made));
 	assert_true(has_now(watch, getpid(), (const void *)(uintptr_t)malloc));
-	assert_true(image_watch_now(watch, me, &now));
-	assert_true(now.exec_pages > 0);
+	assert_non_null(now = process_table_now(process_watch_table(watch), me));
+	assert_true(now->exec_pages > 0);
 	/* Names are still found for what was there. */
-	assert_int_equal(image_watch_find(watch, me, clock_ns(CLOCK_MONOTONIC)), 1);
-	assert_false(image_watch_read_again(watch, 0x7fffffff));
-	image_watch_close(watch);
+	assert_int_equal(
+		process_table_find_image(process_watch_table(watch), me, clock_ns(CLOCK_MONOTONIC)),
+		1);
+	assert_false(process_watch_read_again(watch, 0x7fffffff));
+	process_watch_close(watch);
 }
 
 /* --- reading /proc --- */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The map from process numbers to their mappings (struct unwind_process) that the programs in the
+ * kernel read. They write there, too: a fork copies the entry of the parent, an exec removes it.
+ */
+#ifndef PROCESS_PUBLISHED_H
+#define PROCESS_PUBLISHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/pool.h"
+
+struct published {
+	int map; /* not owned */
+	struct published_sweep {
+		bool goes_on, has_key;
+		uint32_t key; /* the next one */
+		unsigned passes;
+		size_t count; /* of keys in this pass */
+		bool has_removed;
+	} sweep;
+};
+
+/* What is in the pool must be complete before. False: there is no room, and nothing is published
+ * of the process. */
+bool publish(const struct published *published, uint32_t pid, const struct unwind_process *process);
+
+/* Also of a process of which nothing is published. */
+void unpublish(const struct published *published, uint32_t pid);
+
+/* Begin to remove stale entries: published before some events were lost, or copied from such. */
+void published_sweep_begin(struct published *published);
+
+/* Go on with it, for a bounded time, until no entry is stale: is_stale() says so. */
+void published_sweep(struct published *published,
+		     bool (*is_stale)(void *context, uint32_t pid,
+				      const struct unwind_process *there),
+		     void *context);
+
+#endif
