@@ -89,8 +89,8 @@ static struct error *check_targets(const struct capture *c)
 		while (t < s->threads.count && snapshot_thread(s, t)->tgid < pid)
 			t++;
 		if (t == s->threads.count || snapshot_thread(s, t)->tgid != pid)
-			return error_create(
-				"process %u ended, or is hidden, before it could be read", pid);
+			return error_create("process %u ended before it was read, or is hidden",
+					    pid);
 	}
 	return NULL;
 }
@@ -212,10 +212,10 @@ static struct error *open_tasks(struct capturer *capturer)
 	_cleanup_close_ int proc = -1;
 
 	if (o->proc_root)
-		return error_create("BPF knows nothing of the threads of --proc-root");
+		return error_create("BPF cannot read the threads of --proc-root");
 	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0 || !tasks_are_ours(proc))
-		return error_create("/proc is of another PID namespace");
+		return error_create("/proc belongs to another PID namespace");
 	return task_iterator_open(&capturer->tasks);
 }
 

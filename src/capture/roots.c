@@ -28,12 +28,12 @@ static struct error *find_cgroup_top(struct capture *c)
 		    below;
 
 	if (path.bytes[0] != '/')
-		return error_create("--cgroup %s: a cgroup path starts with '/'",
+		return error_create("--cgroup %s: a cgroup path must start with '/'",
 				    c->options->cgroup);
 	rest = path;
 	while (text_cut(&rest, '/', &below))
 		if (text_equal(below, TEXT("..")))
-			return error_create("--cgroup %s: a cgroup path has no '..'",
+			return error_create("--cgroup %s: a cgroup path must not contain '..'",
 					    c->options->cgroup);
 	c->cgroup_top = snapshot_name(c->snapshot, path);
 	return c->cgroup_top ? NULL : &error_no_memory;

@@ -54,15 +54,15 @@ static struct error *refusal(int failed)
 			why = last_words(log);
 	}
 	task_iterator_bpf__destroy(program);
-	return error_system(failed, "the kernel does not take the program%s%.*s",
-			    why.length ? ": " : "", (int)why.length, why.bytes);
+	return error_system(failed, "the kernel rejects the program%s%.*s", why.length ? ": " : "",
+			    (int)why.length, why.bytes);
 }
 
 /* What one can do about it. */
 static struct error *load_error(int failed)
 {
 	if (access("/sys/kernel/btf/vmlinux", F_OK))
-		return error_create("the kernel shows no BTF (CONFIG_DEBUG_INFO_BTF)");
+		return error_create("the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
 	if (failed == EPERM) /* EACCES is the verifier's word for a read that it does not allow */
 		return error_create("denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG");
 	return refusal(failed);
@@ -108,7 +108,7 @@ static struct error *load(struct task_iterator *tasks)
 	if (failed)
 		return error_system(failed, "the BPF program does not run");
 	failed = task_iterator_bpf__walk__attach(tasks->program);
-	return failed < 0 ? error_system(-failed, "the kernel has no iterator of tasks") : NULL;
+	return failed < 0 ? error_system(-failed, "the kernel has no task iterator") : NULL;
 }
 
 struct error *task_iterator_open(struct task_iterator **ret)
@@ -241,7 +241,7 @@ struct error *task_iterator_begin(struct task_iterator *tasks, bool is_ext_on)
 	attr.iter_create.link_fd = (__u32)tasks->program->links.walk_fd;
 	tasks->walk = skel_sys_bpf(BPF_ITER_CREATE, &attr, sizeof(attr));
 	tasks->ended = false;
-	return tasks->walk < 0 ? error_system(errno, "the iterator of tasks") : NULL;
+	return tasks->walk < 0 ? error_system(errno, "the task iterator") : NULL;
 }
 
 struct error *task_iterator_next(struct task_iterator *tasks, struct task_batch_view *ret)
@@ -256,7 +256,7 @@ struct error *task_iterator_next(struct task_iterator *tasks, struct task_batch_
 			got = read(tasks->walk, nothing, sizeof(nothing));
 		while (got < 0 && (errno == EINTR || (errno == EAGAIN && !tasks->batch->count)));
 		if (got < 0 && errno != EAGAIN)
-			return error_system(errno, "the iterator of tasks");
+			return error_system(errno, "the task iterator");
 		tasks->ended = got == 0;
 	}
 	*ret = (struct task_batch_view){

@@ -92,7 +92,7 @@ static struct error *name_gaps(struct capture *c, const struct metric_set *gaps)
 			more++;
 	}
 	if (asprintf(&c->capturer->gaps,
-		     "not in this kernel's structures, so read from /proc: %s%s", list,
+		     "missing in this kernel's structures, read from /proc: %s%s", list,
 		     more ? ", ..." : "") < 0)
 		c->capturer->gaps = NULL;
 	return c->capturer->gaps ? NULL : &error_no_memory;

@@ -121,10 +121,10 @@ static struct error *not_a_trigger(const char *word)
 	if (!nearest)
 		nearest = text_nearest(word, &facts[0].name, array_length(facts), sizeof(facts[0]));
 	if (nearest && strncmp(nearest, "SIG", 3) != 0)
-		return error_create("'%s' has no limit, as in '%s>20'", word, nearest);
+		return error_create("'%s' has no limit; expected e.g. '%s>20'", word, nearest);
 	if (nearest)
 		return error_create("unknown signal '%s'; did you mean '%s'?", word, nearest);
-	return error_create("'%s' is no trigger; such are psi.cpu.some>20, runnable>2*cpus, "
+	return error_create("invalid trigger '%s': expected e.g. psi.cpu.some>20, runnable>2*cpus, "
 			    "SIGUSR1",
 			    word);
 }
@@ -146,7 +146,7 @@ static struct error *find_fact_of(struct text name, const struct trigger_fact **
 	if (nearest)
 		return error_create("unknown fact '%s'; did you mean '%s'?", word, nearest);
 	return error_create(
-		"unknown fact '%s'; there are: psi.cpu.some, psi.memory.some, "
+		"unknown fact '%s'; expected one of: psi.cpu.some, psi.memory.some, "
 		"psi.memory.full, psi.io.some, psi.io.full, psi.irq.full (each also with "
 		".avg10, .avg60, .avg300), runnable, load1, load5, load15, threads, lost",
 		word);
@@ -201,9 +201,9 @@ struct error *trigger_parse(const char *text, struct trigger *ret)
 	if (err)
 		return err;
 	if (!parse_limit(text_trim(rest), &trigger))
-		return error_create("'%s' has no such limit: %s", word,
-				    trigger.fact->percent ? "a percentage below 100, as in >20"
-							  : "a number, as in >100 or >2*cpus");
+		return error_create("invalid limit for '%s': expected %s", word,
+				    trigger.fact->percent ? "a percentage below 100, e.g. >20"
+							  : "a number, e.g. >100 or >2*cpus");
 	*ret = trigger;
 	return NULL;
 }
@@ -228,7 +228,7 @@ struct error *trigger_read(const struct trigger *trigger, int proc, const struct
 	file_buffer_deinit(&buffer);
 	if (failed)
 		return error_system(failed, "%s: /proc/%s", fact->name, fact->file);
-	return found ? NULL : error_create("%s: /proc/%s does not say it", fact->name, fact->file);
+	return found ? NULL : error_create("%s: not in /proc/%s", fact->name, fact->file);
 }
 
 bool trigger_judge(struct trigger *trigger, double value, unsigned cpus, bool wait)

@@ -15,7 +15,7 @@ static struct error *find_group(struct capture *c, uint32_t pid, uint32_t *ret)
 	if (failed == ENOENT || failed == ESRCH)
 		return error_create("no process %" PRIu32, pid);
 	if (failed == EBADMSG)
-		return error_create("process %" PRIu32 ": its status names no Tgid", pid);
+		return error_create("process %" PRIu32 ": no Tgid in its status", pid);
 	return failed ? error_system(failed, "process %" PRIu32, pid) : NULL;
 }
 
@@ -44,7 +44,7 @@ struct error *capture_find_targets(struct capture *c)
 		if (failed)
 			return error_system(failed, "%s", o->proc_root ? o->proc_root : "/proc");
 		if (!c->pids.count)
-			return error_create("%s: there are no processes in it",
+			return error_create("%s: contains no processes",
 					    o->proc_root ? o->proc_root : "/proc");
 		return NULL;
 	}

@@ -194,7 +194,8 @@ struct error *parse_min_delta(const char *argument, void *at)
 	struct amount amount;
 
 	if (!units_parse(text_of(argument), &amount) || amount.value < 0)
-		return error_create("'%.40s' is no amount: 5%%, 10ms, 1MiB, 1000", argument);
+		return error_create("invalid amount '%.40s': expected e.g. 5%%, 10ms, 1MiB, 1000",
+				    argument);
 	if (amount.percent)
 		view->min_percent = amount.value;
 	else
@@ -220,7 +221,7 @@ static struct error *parse_direction(const char *piece, struct text *name, bool 
 	if (*ret_ascending ||
 	    (direction.length == 4 && strncasecmp(direction.bytes, "desc", 4) == 0))
 		return NULL;
-	return error_create("'%.*s' is no direction: asc or desc", (int)direction.length,
+	return error_create("invalid direction '%.*s': expected asc or desc", (int)direction.length,
 			    direction.bytes);
 }
 
@@ -228,7 +229,7 @@ static struct error *add_sort_key(struct view *view, unsigned metric, bool ascen
 {
 	if (metric < METRIC_COUNT &&
 	    (metrics[metric].family == FAMILY_MODE || metrics[metric].family == FAMILY_NONE))
-		return error_create("'%s' is no number to sort by", metrics[metric].name);
+		return error_create("cannot sort by '%s': not numeric", metrics[metric].name);
 	for (size_t i = 0; i < view->sort_count; i++)
 		if (view->sort[i].metric == metric)
 			return error_create("'%s' stands twice", metric_name(metric));
@@ -256,7 +257,7 @@ static struct error *take_sort_key(struct view *view, const char *piece, option_
 	if (values == compare_sort_name)
 		found -= (int)array_length(row_orders);
 	if (found < 0)
-		return error_create("'%s' ranks rows: it stands alone", copy);
+		return error_create("sort key '%s' cannot be combined with others", copy);
 	return add_sort_key(view, (unsigned)found, ascending);
 }
 
@@ -318,7 +319,7 @@ static struct error *take_column(struct columns *columns, const char *piece, opt
 		id++;
 	for (size_t i = 0; i < columns->count; i++)
 		if (columns->ids[i] == id)
-			return error_create("column '%s' stands twice", piece);
+			return error_create("duplicate column '%s'", piece);
 	columns->ids[columns->count++] = id;
 	return NULL;
 }
@@ -429,10 +430,10 @@ static void warn_of_sections(const struct view *view)
 static struct error *check_order(const struct view *view, enum display_of of)
 {
 	if (view->order == ORDER_SIGNIFICANCE && of != DISPLAY_SEVERAL)
-		return error_create("--sort-by p needs several captures: --baseline FILE... "
+		return error_create("--sort-by p requires several captures: --baseline FILE... "
 				    "--candidate FILE...");
 	if (of == DISPLAY_SEVERAL && (view->order == ORDER_GROUPS || view->order == ORDER_SHARE))
-		return error_create("of several captures --sort-by ranks rows: by delta, pct or p");
+		return error_create("--sort-by must be delta, pct or p with several captures");
 	return NULL;
 }
 
@@ -445,8 +446,8 @@ struct error *display_settle(struct display *display, enum display_of of)
 		return err;
 	if (view->normalize != NORMALIZE_NOT &&
 	    (view->rate || view->window || view->order == ORDER_SHARE))
-		return error_create("--normalize is for lives as a whole: not with --window, "
-				    "--rate or --sort-by share");
+		return error_create("--normalize cannot be combined with --window, --rate or "
+				    "--sort-by share");
 	if (!display->has_limit)
 		view->limit = report_formats[display->format].limit;
 	if (of != DISPLAY_ONE)

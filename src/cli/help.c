@@ -97,22 +97,18 @@ void help_print(FILE *out, const struct command *command)
 
 void help_print_all(FILE *out)
 {
-	fprintf(out, "ctprof: where does the time of every thread go, and what changed?\n\n"
+	fprintf(out, "ctprof: shows where the time of every thread goes, and what changed\n\n"
 		     "usage: ctprof COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < command_count; i++)
 		fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-	fprintf(out,
-		"\nFirst steps:\n"
-		"  sudo ctprof top                       what every thread does right now\n"
-		"  sudo ctprof diff 10s                  what happens right now, in numbers\n"
-		"  sudo ctprof capture -o before.ctprof.zst\n"
-		"  sudo ctprof capture -o after.ctprof.zst\n"
-		"  ctprof compare before.ctprof.zst after.ctprof.zst\n"
-		"  sudo ctprof offcpu -o off.svg -- COMMAND\n"
-		"  sudo ctprof profile --mode both --duration 10s -o wall.html\n"
-		"  sudo ctprof doctor                    what turns on what is not measured\n\n"
-		"'ctprof --version' says which this is.\n"
-		"'ctprof COMMAND --help' says more, 'man ctprof-COMMAND' all.\n");
+	fprintf(out, "\nFirst steps:\n  sudo ctprof top                       watch what every "
+		     "thread does\n  sudo ctprof diff 10s                  measure all threads for "
+		     "10 s\n  sudo ctprof capture -o before.ctprof.zst\n  sudo ctprof capture -o "
+		     "after.ctprof.zst\n  ctprof compare before.ctprof.zst after.ctprof.zst\n  "
+		     "sudo ctprof offcpu -o off.svg -- COMMAND\n  sudo ctprof profile --mode both "
+		     "--duration 10s -o wall.html\n  sudo ctprof doctor                    see how "
+		     "to enable more metrics\n\n'ctprof COMMAND --help' lists options, 'man "
+		     "ctprof-COMMAND' explains them;\n'ctprof --version' prints the version.\n");
 }
 
 /* scdoc takes underscores and asterisks as marks. */
@@ -133,7 +129,7 @@ static void print_scdoc_values(FILE *out, const struct option_row *row)
 	while (row->values && row->values(count))
 		count++;
 	if (count > 16)
-		fprintf(out, " *ctprof-metric-list*(1) names them.");
+		fprintf(out, " *ctprof-metric-list*(1) lists the values.");
 	for (size_t v = 0; count <= 16 && v < count; v++) {
 		fprintf(out, "%s", v ? ", " : " Of: ");
 		print_escaped(out, row->values(v));
@@ -313,7 +309,8 @@ static int run_help(const struct command *command, int argc, char **argv)
 
 static const struct option_row help_options[] = {
 	{ "format", 0, "FORMAT", parse_help_format, offsetof(struct help_arguments, format),
-	  "For whom: people, the manual pages, or bash's completion.", help_format_name, false },
+	  "Format of the help: text, scdoc (for manual pages) or bash (for completion).",
+	  help_format_name, false },
 };
 
 const struct command help_command = {

@@ -21,7 +21,7 @@ struct error *parse_flag(const char *argument, void *at)
 struct error *parse_string(const char *argument, void *at)
 {
 	if (!*argument)
-		return error_create("an empty argument");
+		return error_create("empty argument");
 	*(const char **)at = argument;
 	return NULL;
 }
@@ -74,7 +74,7 @@ struct error *unknown_value(const char *what, const char *wrong, option_values v
 		return error_create("unknown %s '%s'; did you mean '%s'?", what, safe(wrong, shown),
 				    nearest);
 	if (count > 32)
-		return error_create("unknown %s '%s' (ctprof metric-list names them all)", what,
+		return error_create("unknown %s '%s' (see ctprof metric-list)", what,
 				    safe(wrong, shown));
 	out = open_memstream(&list, &length);
 	if (!out)
@@ -82,7 +82,7 @@ struct error *unknown_value(const char *what, const char *wrong, option_values v
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "%s%s", i ? ", " : "", names[i]);
 	fclose(out);
-	err = error_create("unknown %s '%s'; there are: %s", what, safe(wrong, shown), list);
+	err = error_create("unknown %s '%s'; expected one of: %s", what, safe(wrong, shown), list);
 	free(list);
 	return err;
 }
@@ -100,7 +100,7 @@ struct error *each_piece(const char *list, const char *what,
 		struct text trimmed = text_trim(text_of(piece));
 
 		if (!trimmed.length)
-			return error_create("an empty %s in '%s'", what, list);
+			return error_create("empty %s in '%s'", what, list);
 		piece = (char *)(uintptr_t)trimmed.bytes;
 		piece[trimmed.length] = '\0';
 		err = take(context, piece);
@@ -206,7 +206,7 @@ static struct error *take_option(const struct command *command, int found, char 
 	struct error *err;
 
 	if (found == ':')
-		return error_create("option '%s' needs an argument", argv[optind - 1]);
+		return error_create("option '%s' requires an argument", argv[optind - 1]);
 	if (found != '?')
 		row = find_row(command, found);
 	if (!row)

@@ -53,7 +53,7 @@ struct error *parse_timeout(const char *argument, void *at)
 
 	if (!units_parse_seconds(text_of(argument), &ns) || !ns)
 		return error_create(
-			"invalid duration '%.40s': expected as 10 (seconds), 500ms, 2min",
+			"invalid duration '%.40s': expected e.g. 10 (seconds), 500ms, 2min",
 			argument);
 	*(uint64_t *)at = ns;
 	return NULL;
@@ -63,8 +63,8 @@ struct error *parse_timeout(const char *argument, void *at)
 struct error *parse_allow_ptrace(const char *argument, void *at)
 {
 	return privileges_are_from_exec()
-		       ? error_create("--allow-ptrace stops threads of other users: refused with "
-				      "privileges of the executable file")
+		       ? error_create("--allow-ptrace refused: with the capabilities of the "
+				      "executable file, it would stop threads of other users")
 		       : parse_flag(argument, at);
 }
 

@@ -24,19 +24,20 @@ const char *part_name(size_t number);
 /* clang-format off */
 #define READING_AT(arguments, member) offsetof(struct arguments, reading.member)
 #define READING_OPTIONS(arguments)                                                                \
-	{ "source", 0, "SOURCE", parse_source, READING_AT(arguments, source),                     \
-	  "Where threads are read: bpf walks the kernel's own structures, proc reads files; auto "\
-	  "is bpf where that works. What bpf cannot give is read from files all the same.",       \
+	{ "source", 0, "SOURCE", parse_source, READING_AT(arguments, source),                      \
+	  "The source of thread metrics: bpf walks the kernel's structures, proc reads "           \
+	  "/proc; auto is bpf where available. With bpf, remaining metrics still come "            \
+	  "from /proc.",                                                                           \
 	  source_name, false },                                                                   \
-	{ "without", 0, "PART[,PART...]", parse_without, READING_AT(arguments, without),          \
-	  "Leave out what costs most beside the threads, or is nobody's business.",               \
+	{ "without", 0, "PART[,PART...]", parse_without, READING_AT(arguments, without),           \
+	  "Skip expensive or sensitive sources.",                                                  \
 	  part_name, false },                                                                     \
-	{ "allow-ptrace", 0, NULL, parse_allow_ptrace, READING_AT(arguments, allow_ptrace),               \
-	  "Stop each thread that uses jemalloc for a moment, by ptrace, to learn where its heap " \
-	  "counters are, if nothing else tells (BPF does).", NULL, false },                       \
-	{ "timeout", 0, "TIME", parse_timeout, READING_AT(arguments, timeout_ns),                 \
-	  "Stop reading after this time (500ms, 10s; a bare number is seconds) and keep what there is: the snapshot then "  \
-	  "says that it is not whole, and the exit status is 1.", NULL, false }
+	{ "allow-ptrace", 0, NULL, parse_allow_ptrace, READING_AT(arguments, allow_ptrace),        \
+	  "Allow ptrace, which briefly stops each thread that uses jemalloc, to locate "           \
+	  "its heap counters. Not needed with BPF.", NULL, false },                                \
+	{ "timeout", 0, "TIME", parse_timeout, READING_AT(arguments, timeout_ns),                  \
+	  "Stop reading after TIME (500ms, 10s; a bare number is seconds) and write an "           \
+	  "incomplete snapshot, marked as such; the exit status is then 1.", NULL, false }
 /* clang-format on */
 
 struct error *parse_source(const char *argument, void *at);

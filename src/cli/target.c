@@ -19,7 +19,7 @@ static struct error *take_pid(void *context, const char *piece)
 	uint32_t pid;
 
 	if (!text_u32(text_of(piece), &pid) || !pid || pid > INT32_MAX)
-		return error_create("'%s' is not a process number", piece);
+		return error_create("'%s' is not a process ID", piece);
 	return array_push(&target->pids, pid) ? NULL : &error_no_memory;
 }
 
@@ -54,7 +54,7 @@ static struct error *take_tid(void *context, const char *piece)
 	uint32_t tid;
 
 	if (!text_u32(text_of(piece), &tid) || !tid || tid > INT32_MAX)
-		return error_create("'%.40s' is not a thread number", piece);
+		return error_create("'%.40s' is not a thread ID", piece);
 	return array_push(numbers, tid) ? NULL : &error_no_memory;
 }
 
@@ -75,10 +75,10 @@ struct error *target_check(const struct target *target, const struct thread_numb
 {
 	for (size_t i = 0; i < target->pids.count; i++)
 		if (!is_there(target->pids.items[i]))
-			return error_create("there is no process %" PRIu32, target->pids.items[i]);
+			return error_create("no process %" PRIu32, target->pids.items[i]);
 	for (size_t i = 0; i < tids->count; i++)
 		if (!is_there(tids->items[i]))
-			return error_create("there is no thread %" PRIu32, tids->items[i]);
+			return error_create("no thread %" PRIu32, tids->items[i]);
 	return NULL;
 }
 
@@ -98,7 +98,7 @@ struct error *target_find_cgroup(const char **path, uint64_t *ret)
 	if (!name)
 		err = &error_no_memory;
 	else if (!cgroup_id(tree.dir, name, ret))
-		err = error_create("there is no cgroup %s (version 2)", name);
+		err = error_create("no cgroup %s (version 2)", name);
 	else
 		*path = below.bytes;
 	cgroup_tree_close(&tree);

@@ -16,18 +16,19 @@ struct target {
 };
 
 /* The rows, for the table of a command whose arguments have a `struct target target`. */
-#define TARGET_OPTIONS(arguments)                                                            \
-	{ "pid",                                                                             \
-	  'p',                                                                               \
-	  "PID[,PID...]",                                                                    \
-	  parse_pids,                                                                        \
-	  offsetof(struct arguments, target),                                                \
-	  "Only these processes, with all their threads; may be given more than once.",      \
-	  NULL,                                                                              \
-	  false },                                                                           \
-	{                                                                                    \
-		"cgroup", 0, "PATH", parse_cgroup, offsetof(struct arguments, target),       \
-			"Only threads in this cgroup (version 2) and below it.", NULL, false \
+#define TARGET_OPTIONS(arguments)                                                              \
+	{ "pid",                                                                               \
+	  'p',                                                                                 \
+	  "PID[,PID...]",                                                                      \
+	  parse_pids,                                                                          \
+	  offsetof(struct arguments, target),                                                  \
+	  "Select only these processes, with all their threads. May be given more than once.", \
+	  NULL,                                                                                \
+	  false },                                                                             \
+	{                                                                                      \
+		"cgroup", 0, "PATH", parse_cgroup, offsetof(struct arguments, target),         \
+			"Select only threads in this cgroup (version 2) and its descendants.", \
+			NULL, false                                                            \
 	}
 
 struct error *parse_cgroup(const char *argument, void *at);

@@ -32,32 +32,33 @@ struct capture_arguments {
 
 static const struct option_row capture_options[] = {
 	{ "output", 'o', "FILE|DIR", parse_string, AT(output),
-	  "Where to write; - is standard output. Without it, HOSTNAME-TIMESTAMP.ctprof.zst in "
-	  "this directory.",
+	  "Write to FILE; - is standard output. The default is HOSTNAME-TIMESTAMP.ctprof.zst in "
+	  "the current directory.",
 	  NULL, false },
 	TARGET_OPTIONS(capture_arguments),
 	READING_OPTIONS(capture_arguments),
 	RECORD_OPTIONS(capture_arguments),
 	{ "proc-root", 0, "DIR", parse_string, AT(proc_root),
-	  "Read this tree instead of /proc. System calls know nothing of its threads, so their "
+	  "Read this tree instead of /proc. Its threads are unknown to system calls, so their "
 	  "delays are not measured.",
 	  NULL, false },
 	{ "sys-root", 0, "DIR", parse_string, AT(sys_root), "Read this tree instead of /sys.", NULL,
 	  false },
 	{ "cgroup-root", 0, "DIR", parse_string, AT(cgroup_root),
-	  "Where cgroup version 2 is mounted. Without it, what mountinfo says.", NULL, false },
+	  "Use the cgroup version 2 mount at DIR. The default comes from mountinfo.", NULL, false },
 	{ "profile", 0, "TIME", parse_timeout, AT(profile_ns),
-	  "Then profile for TIME, on and off the CPU, into FILE.profile.raw beside the snapshot: "
-	  "compare shows the difference of two, and ctprof flame shows one.",
+	  "After the snapshot, profile for TIME, on and off the CPU, and write FILE.profile.raw "
+	  "beside it. compare --flame shows the difference of two such profiles, ctprof flame "
+	  "shows one.",
 	  NULL, false },
-	{ "note", 0, "TEXT", parse_string, AT(note), "Keep this text in the snapshot.", NULL,
+	{ "note", 0, "TEXT", parse_string, AT(note), "Store this text in the snapshot.", NULL,
 	  false },
 	{ "redact", 0, NULL, parse_flag, AT(redact),
-	  "Replace names, cgroups, command lines and texts about the host by hashes: equal names "
-	  "stay equal, on every host. Numbers (pids, uids, sizes) and the note stay.",
+	  "Replace names, cgroups, command lines and host facts by hashes; equal names have equal "
+	  "hashes on every host. Numbers (pids, uids, sizes) and the note stay.",
 	  NULL, false },
-	{ "quiet", 'q', NULL, parse_flag, AT(record.quiet), "No summary on standard error.", NULL,
-	  false },
+	{ "quiet", 'q', NULL, parse_flag, AT(record.quiet), "Print no summary on standard error.",
+	  NULL, false },
 };
 
 /* HOSTNAME-TIMESTAMP and the ending, in UTC; a redacted snapshot does not name its host. */
@@ -86,15 +87,18 @@ static void default_name(char *buffer, size_t size, bool redact, const char *end
 static void print_failures(const struct capture_info *info)
 {
 	if (info->processes_denied.value)
-		fprintf(stderr, "; denied: %" PRIu64 " processes (root, or hidepid=0 on /proc)",
-			info->processes_denied.value);
+		fprintf(stderr,
+			"; %" PRIu64 " process%s: denied (needs root, or hidepid=0 on /proc)",
+			info->processes_denied.value,
+			info->processes_denied.value == 1 ? "" : "es");
 	for (size_t i = 0; i < info->denied.count; i++)
-		fprintf(stderr, "; denied: %s of %" PRIu64 " (%s)",
+		fprintf(stderr, "; %s denied %" PRIu64 " time%s (needs %s)",
 			info->denied.items[i].key->bytes, info->denied.items[i].value,
+			plural(info->denied.items[i].value),
 			capture_grant(name_text(info->denied.items[i].key)));
 	for (size_t i = 0; i < info->failed.count; i++)
-		fprintf(stderr, "; failed: %s of %" PRIu64, info->failed.items[i].key->bytes,
-			info->failed.items[i].value);
+		fprintf(stderr, "; %s failed %" PRIu64 " time%s", info->failed.items[i].key->bytes,
+			info->failed.items[i].value, plural(info->failed.items[i].value));
 }
 
 /* How many threads the kernel has, by its own count in loadavg; 0: unknown. */
@@ -116,7 +120,7 @@ static void print_hidden(const struct ctprof_snapshot *s)
 	uint64_t all = threads_of_kernel(s);
 
 	if (s->threads.count < all - all / 10)
-		fprintf(stderr, "; /proc shows %zu of the %" PRIu64 " threads", s->threads.count,
+		fprintf(stderr, "; /proc shows only %zu of %" PRIu64 " threads", s->threads.count,
 			all);
 }
 
@@ -137,9 +141,9 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path, dou
 	print_failures(info);
 	if (info->source_reason)
 		fprintf(stderr, "; %s%s",
-			snapshot_is_by_bpf(s) ? "" : "not by BPF: ", info->source_reason->bytes);
+			snapshot_is_by_bpf(s) ? "" : "without BPF: ", info->source_reason->bytes);
 	if (info->cut_short)
-		fprintf(stderr, "; not whole: the time was over before all was read");
+		fprintf(stderr, "; incomplete: timed out");
 	if (whole && !info->cut_short)
 		print_hidden(s);
 	fprintf(stderr, "; unmeasured: %s%s; wrote %s\n", unmeasured,
@@ -248,15 +252,17 @@ static int run_with(const struct command *command, struct capture_arguments *arg
 	char name[512];
 
 	if (!err && arguments->profile_ns)
-		err = many ? error_create("--profile goes with a single snapshot")
+		err = many ? error_create("--profile requires a single snapshot")
 		      : arguments->proc_root || arguments->redact
-			      ? error_create("--profile goes neither with --proc-root nor with "
+			      ? error_create("--profile cannot be combined with --proc-root or "
 					     "--redact")
 		      : output && strcmp(output, "-") == 0
-			      ? error_create("--profile needs a file to stand beside")
+			      ? error_create("--profile requires -o FILE: it writes the profile "
+					     "beside the snapshot")
 			      : NULL;
 	if (!err && output && many && strcmp(output, "-") == 0)
-		err = error_create("a recording is a directory: not written to standard output");
+		err = error_create("cannot write a recording to standard output: it is a "
+				   "directory");
 	if (err)
 		return usage_error(command, err);
 	if (!output) {
@@ -271,8 +277,8 @@ static int run_with(const struct command *command, struct capture_arguments *arg
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
-		return report_error(error_create("a snapshot is not text: not written to a "
-						 "terminal (use -o FILE)"),
+		return report_error(error_create("refusing to write binary data to a terminal; use "
+						 "-o FILE"),
 				    STATUS_USAGE);
 	return many ? record(&arguments->record, &options, output) : capture_to(arguments, output);
 }
@@ -292,9 +298,10 @@ static int run_capture(const struct command *command, int argc, char **argv)
 const struct command capture_command = {
 	.name = "capture",
 	.run = run_capture,
-	.summary = "write a snapshot of every thread, once or again and again",
+	.summary = "write snapshots of every thread, once or at an interval",
 	.operands = "",
-	.needs = "root gives everything; without it what is denied is unmeasured and named",
+	.needs = "root for everything; otherwise, metrics that are denied are reported as "
+		 "unmeasured",
 	.drops_privileges = true,
 	.options = capture_options,
 	.option_count = array_length(capture_options),

@@ -30,13 +30,14 @@ static const struct option_row compare_options[] = {
 			compare_sort_name, SORT_ROWS_HELP),
 	COMPARE_OPTIONS,
 	{ "baseline", 0, "FILE...", parse_file, AT(baseline),
-	  "Several captures of the one side: the report says how sure a difference is.", NULL,
-	  true },
-	{ "candidate", 0, "FILE...", parse_file, AT(candidate), "Several captures of the other.",
+	  "Compare several captures of each side; the report then gives the significance of each "
+	  "difference.",
+	  NULL, true },
+	{ "candidate", 0, "FILE...", parse_file, AT(candidate), "The captures of the other side.",
 	  NULL, true },
 	{ "flame", 0, "FILE", parse_string, AT(flame),
-	  "Also write the differential flame graph of the profiles that capture --profile put "
-	  "beside the two snapshots: FILE ends with .svg, .html or .folded.",
+	  "Also write the differential flame graph of the two profiles that capture --profile "
+	  "wrote beside the snapshots. The suffix of FILE is .svg, .html or .folded.",
 	  NULL, false },
 };
 
@@ -150,8 +151,8 @@ static struct error *take_operands(struct compare_arguments *arguments, int coun
 	struct error *err = !options && count == 1 ? take_recording(arguments, operands[0]) : NULL;
 
 	if (options && (count || !arguments->baseline.count || !arguments->candidate.count))
-		return error_create("--baseline and --candidate go together, and leave no other "
-				    "operands");
+		return error_create("--baseline and --candidate require each other, and exclude "
+				    "other operands");
 	if (err || arguments->from)
 		return err;
 	if (!options && count != 2)
@@ -173,7 +174,7 @@ static struct error *list_sides(const struct compare_arguments *arguments, struc
 		ret[count++].name = arguments->candidate.items[i];
 	for (size_t i = 0; i < count; i++)
 		inputs += strcmp(ret[i].name, "-") == 0;
-	return inputs > 1 ? error_create("only one file can be standard input") : NULL;
+	return inputs > 1 ? error_create("only one operand can be standard input") : NULL;
 }
 
 static int run(const struct command *command, struct compare_arguments *arguments, int count,
@@ -191,7 +192,7 @@ static int run(const struct command *command, struct compare_arguments *argument
 		err = display_settle(&arguments->display,
 				     files > 2 ? DISPLAY_SEVERAL : DISPLAY_TWO);
 	if (!err && arguments->flame && files != 2)
-		err = error_create("--flame compares two snapshots");
+		err = error_create("--flame requires two snapshots");
 	if (err)
 		return usage_error(command, err);
 	return compare(&arguments->display, sides, arguments->baseline.count, files,

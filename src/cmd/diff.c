@@ -32,12 +32,12 @@ struct diff_arguments {
 
 static const struct option_row diff_options[] = {
 	{ "output", 'o', "PREFIX", parse_string, AT(prefix),
-	  "Keep the two snapshots, as PREFIX.baseline.ctprof.zst and PREFIX.candidate.ctprof.zst.",
+	  "Keep the two snapshots as PREFIX.baseline.ctprof.zst and PREFIX.candidate.ctprof.zst.",
 	  NULL, false },
 	TARGET_OPTIONS(diff_arguments),
 	READING_OPTIONS(diff_arguments),
 	{ "quiet", 'q', NULL, parse_flag, AT(quiet),
-	  "Nothing on standard error about the command and the captures.", NULL, false },
+	  "Print nothing on standard error about the command and the captures.", NULL, false },
 	DISPLAY_OPTIONS(parse_compare_columns, compare_column_name, parse_compare_sort,
 			compare_sort_name, SORT_ROWS_HELP),
 	COMPARE_OPTIONS,
@@ -240,21 +240,21 @@ static int diff(const struct diff_arguments *arguments, struct between *between)
 static struct error *find_between(int argc, char **argv, int first, struct between *ret)
 {
 	if (first == argc)
-		return error_create("diff takes a time to wait, or -- COMMAND");
+		return error_create("diff requires a duration, or -- COMMAND");
 	if (first > 1 && strcmp(argv[first - 1], "--") == 0) {
 		ret->command = argv + first;
 		return NULL;
 	}
 	for (int i = first; i < argc; i++)
 		if (strcmp(argv[i], "--") == 0)
-			return error_create("diff takes a time to wait or a command, not both");
+			return error_create("diff takes either a duration or a command, not both");
 	if (!units_parse_seconds(text_of(argv[first]), &ret->wait_ns))
 		return error_create(
-			"invalid duration '%.60s': expected as 10 (seconds), 500ms, 2min; "
-			"a command follows --",
+			"invalid duration '%.60s': expected e.g. 10 (seconds), 500ms, 2min; a "
+			"command follows --",
 			argv[first]);
 	if (first + 1 < argc)
-		return error_create("diff takes one time to wait");
+		return error_create("diff takes one duration only");
 	return NULL;
 }
 
@@ -285,7 +285,8 @@ const struct command diff_command = {
 	.operands = "DURATION | -- COMMAND [ARGUMENTS]",
 	.operands_least = 0,
 	.operands_most = INT32_MAX,
-	.needs = "root gives everything; without it what is denied is unmeasured and named",
+	.needs = "root for everything; otherwise, metrics that are denied are reported as "
+		 "unmeasured",
 	.drops_privileges = true,
 	.options = diff_options,
 	.option_count = array_length(diff_options),

@@ -48,10 +48,10 @@ static struct error *parse_format(const char *argument, void *at)
 
 static const struct option_row doctor_options[] = {
 	{ "require", 0, "LIST", parse_required, 0,
-	  "Look at these sources only, and exit with 1 when one of them is not there at all.",
-	  probe_name, false },
+	  "Check only these sources, and exit with 1 if one of them is unavailable.", probe_name,
+	  false },
 	{ "format", 0, "FORMAT", parse_format, offsetof(struct doctor_arguments, json),
-	  "How to print: for people, or for programs.", format_name, false },
+	  "Select the output format.", format_name, false },
 };
 
 static bool is_wanted(const struct doctor_arguments *arguments, size_t number)
@@ -72,7 +72,7 @@ static void print_detail(const char *what, const char *text)
 
 static void print_text(const struct doctor_arguments *arguments, const struct finding *findings)
 {
-	printf("%-16s %-7s %s\n", "source", "here", "what it gives");
+	printf("%-16s %-7s %s\n", "source", "here", "provides");
 	for (size_t i = 0; i < probe_count; i++) {
 		const struct finding *finding = &findings[i];
 
@@ -174,9 +174,9 @@ static int run_doctor(const struct command *command, int argc, char **argv)
 const struct command doctor_command = {
 	.name = "doctor",
 	.run = run_doctor,
-	.summary = "say what can be measured here, what not, and what turns it on",
+	.summary = "find out what this host can measure, and what enables the rest",
 	.operands = "",
-	.needs = "run it as you would run capture: it says what that would get",
+	.needs = "the same as for capture: doctor reports what capture would measure with them",
 	.drops_privileges = true,
 	.options = doctor_options,
 	.option_count = array_length(doctor_options),

@@ -27,11 +27,11 @@ static struct error *parse_unit(const char *argument, void *at)
 
 static const struct option_row flame_rows[] = {
 	{ "unit", 0, "UNIT", parse_unit, offsetof(struct flame_arguments, unit),
-	  "What the numbers of folded stacks are, which their files do not say: samples (without "
-	  "this option), or times in ns, us, ms or s. Those of ctprof are ns.",
+	  "The unit of the numbers in folded stacks, which these files do not state: samples (the "
+	  "default), or times in ns, us, ms or s. ctprof writes ns.",
 	  folded_unit_name, false },
 	{ "diff", 0, NULL, parse_flag, offsetof(struct flame_arguments, diff),
-	  "Show what differs between two files, the second against the first.", NULL, false },
+	  "Show the difference between two files: the second minus the first.", NULL, false },
 	PROFILE_OUTPUT_OPTIONS(flame_arguments),
 };
 
@@ -59,8 +59,8 @@ static void tell_unit(const struct loading *loading)
 		return;
 	if (loading->folded && !loading->arguments->unit)
 		fprintf(stderr,
-			"ctprof: %s: folded stacks do not say their unit; counted as samples "
-			"(--unit ns: as ctprof writes them; also us, ms, s)\n",
+			"ctprof: %s: folded stacks have no unit; assuming samples (use --unit ns "
+			"for files of ctprof; or us, ms, s)\n",
 			strcmp(loading->folded, "-") == 0 ? "standard input" : loading->folded);
 	if (!loading->folded && loading->arguments->unit)
 		fprintf(stderr, "ctprof: --unit has no effect: no file has folded stacks\n");
@@ -114,7 +114,7 @@ static int run_flame(const struct command *command, int argc, char **argv)
 	if (first >= 0) {
 		err = profile_output_settle(&arguments.output);
 		if (!err && arguments.diff && argc - first != 2)
-			err = error_create("--diff takes two files");
+			err = error_create("--diff requires two files");
 		if (err) {
 			status = usage_error(command, err);
 		} else {

@@ -61,7 +61,7 @@ static struct error *parse_pid(const char *argument, void *at)
 	uint32_t pid;
 
 	if (!text_u32(text_of(argument), &pid) || !pid || pid > INT32_MAX)
-		return error_create("'%.40s' is not a process number", argument);
+		return error_create("'%.40s' is not a process ID", argument);
 	*(size_t *)at = pid;
 	return NULL;
 }
@@ -99,57 +99,55 @@ static struct error *parse_objective(const char *argument, void *at)
 
 static const struct option_row kstats_options[] = {
 	{ "via", 0, "RECORDER", parse_via, AT(via),
-	  "Who records: bpf (the default to trace), or module, kmod/kstats.ko. Without it names "
-	  "are "
-	  "looked for in both, and in programs with libkstats as PID:NAME.",
+	  "Select the recorder: bpf (the default of trace) or module (kmod/kstats.ko). By default, "
+	  "the other commands search both for a name, and programs with libkstats for PID:NAME.",
 	  via_value, false },
-	{ "output", 'o', "FILE", parse_string, AT(output), "Of save and merge: where to.", NULL,
-	  false },
+	{ "output", 'o', "FILE", parse_string, AT(output), "With save and merge: the output file.",
+	  NULL, false },
 	{ "key", 'k', "KEY", parse_string, RECORDED(key),
-	  "Of trace: which start an end belongs to, task unless given" KSTATS_KEYS(KEY_HELP) ".",
+	  "With trace: the start that an end is paired with (default task)" KSTATS_KEYS(
+		  KEY_HELP) ".",
 	  NULL, false },
 	{ "by", 'b', "ROWS", parse_by, RECORDED(by),
-	  "Of trace: one histogram for each cpu (the default), process, cgroup, thread, or retval: "
-	  "returned value.",
+	  "With trace: keep one histogram for each cpu (the default), process, cgroup, thread, or "
+	  "retval (returned value).",
 	  by_value, false },
-	{ "pid", 'p', "PID", parse_pid, RECORDED(pid), "Of trace: only this process.", NULL,
-	  false },
+	{ "pid", 'p', "PID", parse_pid, RECORDED(pid), "With trace: record only this process.",
+	  NULL, false },
 	{ "cgroup", 'c', "PATH", parse_string, RECORDED(cgroup),
-	  "Of trace: only threads of this cgroup and of those below it.", NULL, false },
-	{ "comm", 0, "NAME", parse_string, RECORDED(comm), "Of trace: only threads of this name.",
-	  NULL, false },
-	{ "cpus", 0, "LIST", parse_string, RECORDED(cpus), "Of trace: only on these CPUs: 0-3,7.",
-	  NULL, false },
+	  "With trace: record only threads in this cgroup and its descendants.", NULL, false },
+	{ "comm", 0, "NAME", parse_string, RECORDED(comm),
+	  "With trace: record only threads with this name.", NULL, false },
+	{ "cpus", 0, "LIST", parse_string, RECORDED(cpus),
+	  "With trace: record only on these CPUs (0-3,7).", NULL, false },
 	{ "stopped", 0, NULL, parse_flag, RECORDED(is_stopped),
-	  "Of trace: record nothing until kstats start.", NULL, false },
+	  "With trace: record nothing until kstats start.", NULL, false },
 	{ "force-uretprobe", 0, NULL, parse_flag, RECORDED(forces_returns),
-	  "Of trace: allow uretprobe in Go programs, although they crash when a stack moves.", NULL,
-	  false },
+	  "With trace: allow uretprobe in Go programs. They crash when the runtime moves a stack.",
+	  NULL, false },
 	{ "format", 'f', "FORMAT", parse_format, SHOWN(format),
-	  "Of show and list: text, json or csv; of show also openmetrics, and kstats: the lines of "
-	  "the kernel module, for awk.",
+	  "With show and list: text, json or csv; with show also openmetrics, and kstats (the line "
+	  "format of the kernel module, for awk).",
 	  format_value, false },
 	{ "rows", 'r', NULL, parse_flag, SHOWN(rows),
-	  "Of show: each CPU, process, cgroup or value apart, too: a line each, those with most "
-	  "values "
-	  "first; with --all-slots a histogram each. With --format openmetrics a histogram each, "
-	  "told apart by labels.",
+	  "With show: add a line for each CPU, process, cgroup or value, most values first; with "
+	  "--all-slots or --format openmetrics, a histogram each.",
 	  NULL, false },
 	{ "all-slots", 'a', NULL, parse_flag, SHOWN(all_slots),
-	  "Of show: every slot that counted something; without it as many lines as a screen has.",
+	  "With show: print every nonempty bucket. By default, buckets are merged to fit a screen.",
 	  NULL, false },
 	{ "interval", 'i', "TIME", parse_timeout, SHOWN(interval_ns),
-	  "Of show: what is recorded in each TIME (1s), a line of a heat map each, until "
-	  "interrupted.",
-	  NULL, false },
+	  "With show: print one line of a heat map per TIME (1s), until interrupted.", NULL,
+	  false },
 	{ "count", 'n', "NUMBER", parse_size, SHOWN(count),
-	  "Of show --interval: end after so many.", NULL, false },
+	  "With show --interval: stop after NUMBER intervals.", NULL, false },
 	{ "heat", 0, "FILE", parse_string, SHOWN(heat),
-	  "Of show --interval: write the heat map as a picture (SVG) at the end.", NULL, false },
+	  "With show --interval: also write the heat map to FILE, as SVG, at the end.", NULL,
+	  false },
 	{ "slo", 0, "OBJECTIVE", parse_objective, SHOWN(objectives),
-	  "Of show: was it kept? 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. "
-	  "Status 0: yes, 3: no, 4: the bounds do not tell, or nothing was recorded. May be given "
-	  "more than once.",
+	  "With show: check an SLO: 'p99<50us', 'max<=1ms', 'mean<3us', 'count>100', 'lost<1'. The "
+	  "exit status is 0 if it was met, 3 if not, and 4 if it is undecided: the limit is within "
+	  "a bucket, or nothing was recorded. May be given more than once.",
 	  NULL, false },
 };
 
@@ -220,20 +218,19 @@ static bool is_zero(const void *bytes, size_t length)
 static struct error *check_showing(const struct kstats_showing *s)
 {
 	if (s->heat && !s->interval_ns)
-		return error_create("--heat needs --interval");
+		return error_create("--heat requires --interval");
 	if (s->count && !s->interval_ns)
-		return error_create("--count needs --interval");
+		return error_create("--count requires --interval");
 	/* They would be taken for what was recorded since it was made. */
 	if (s->interval_ns &&
 	    (s->format == KSTATS_FORMAT_OPENMETRICS || s->format == KSTATS_FORMAT_V3))
-		return error_create("--interval shows differences, which --format %s cannot tell: "
-				    "text, json or csv",
+		return error_create("--interval does not support --format %s: use text, json or "
+				    "csv",
 				    kstats_format_names[s->format]);
 	if (s->interval_ns && s->format == KSTATS_FORMAT_TEXT && (s->rows || s->all_slots))
-		return error_create("--interval has a line for each interval: no --rows, no "
-				    "--all-slots");
+		return error_create("--interval cannot be combined with --rows or --all-slots");
 	if (s->interval_ns && s->heat && s->format != KSTATS_FORMAT_TEXT)
-		return error_create("--heat is made beside the lines of --format text");
+		return error_create("--heat requires --format text");
 	return NULL;
 }
 
@@ -241,18 +238,19 @@ static struct error *check_showing(const struct kstats_showing *s)
 static struct error *check(size_t verb, const struct kstats_arguments *a, int words)
 {
 	if (!(verbs[verb].asks & ASKS_RECORDING) && !is_zero(&a->recording, sizeof(a->recording)))
-		return error_create("%s has none of trace's options (--key, --by, --pid, --cgroup, "
-				    "--comm, --cpus, --stopped, --force-uretprobe)",
+		return error_create("%s does not take the options of trace (--key, --by, --pid, "
+				    "--cgroup, --comm, --cpus, --stopped, --force-uretprobe)",
 				    verbs[verb].name);
 	if (!(verbs[verb].asks & ASKS_SHOWING) && !is_zero(&a->showing, sizeof(a->showing)))
-		return error_create("%s has none of show's options (--format, --rows, --interval, "
-				    "--slo and others)",
+		return error_create("%s does not take the options of show (--format, --rows, "
+				    "--interval, --slo and others)",
 				    verbs[verb].name);
 	if (!(verbs[verb].asks & ASKS_OUTPUT) != !a->output)
-		return a->output ? error_create("%s writes no file", verbs[verb].name)
-				 : error_create("%s needs -o FILE", verbs[verb].name);
+		return a->output ? error_create("%s does not take -o: it writes no file",
+						verbs[verb].name)
+				 : error_create("%s requires -o FILE", verbs[verb].name);
 	if (words && !verbs[verb].most)
-		return error_create("%s takes no names: kstats show NAME|FILE shows one",
+		return error_create("%s takes no names; use kstats show NAME|FILE",
 				    verbs[verb].name);
 	if (words < verbs[verb].least || words > verbs[verb].most)
 		return error_create("kstats %s %s", verbs[verb].name, verbs[verb].operands);
@@ -289,17 +287,16 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 static const struct {
 	const char *words, *prose;
 } grammar[] = {
-	{ "NAME", "Of the metric: letters, digits, _ and -. Without start, that is the function of "
-		  "this name." },
+	{ "NAME", "The name of the metric: letters, digits, _ and -. Without start, it is also the "
+		  "function to measure." },
 	{ "bits B",
-	  "0 to 5, 3 unless given: each power of two has 2^B slots, so that no slot is wider than "
-	  "its values divided by that." },
-	{ "start X", "The place where it begins." },
+	  "0 to 5 (default 3): each power of two is divided into 2^B buckets, so the relative "
+	  "error is at most 1/2^B." },
+	{ "start X", "The probe at which the measured time starts." },
 	{ "end Y",
-	  "The place where it ends. Without it, it is how long X takes, from its call to "
-	  "its return, "
-	  "and the metric GAP-NAME comes with it: from the end of X to its next start (not with "
-	  "--key argN, and not of goroutines)." },
+	  "The probe at which it ends. By default, the time from the call of X to its return is "
+	  "measured, and a second metric GAP-NAME measures from the end of X to its next start "
+	  "(not with --key argN, and not for goroutines)." },
 };
 
 static bool grammar_row(size_t number, const char **ret_words, const char **ret_prose)
@@ -330,11 +327,11 @@ static int run_kstats(const struct command *command, int argc, char **argv)
 const struct command kstats_command = {
 	.name = "kstats",
 	.run = run_kstats,
-	.summary = "latency histograms of functions, tracepoints and programs",
+	.summary = "record latency histograms of functions, tracepoints and programs",
 	.operands = "trace|list|show|start|stop|reset|remove|save|merge|compare [WORDS]",
 	.operands_least = 1,
 	.operands_most = INT32_MAX,
-	.needs = "root to trace; files can be shown by anybody",
+	.needs = "root to trace; none to show files",
 	.drops_privileges = true,
 	.options = kstats_options,
 	.option_count = array_length(kstats_options),

@@ -17,7 +17,7 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 	for (; !err && *words; words++)
 		err = kstats_gather(&search, *words, &tables);
 	if (!err && !tables.count)
-		err = error_create("there are no metrics to save");
+		err = error_create("no metrics to save");
 	if (!err)
 		err = kstats_file_save(arguments->output, &tables);
 	kstats_tables_clear(&tables);
@@ -42,8 +42,8 @@ static void warn_of_same(const struct kstats_tables *tables)
 				continue;
 			name = text_visible(text_of(tables->items[i]->name));
 			fprintf(stderr,
-				"ctprof: %s: the same reading of the same host is in both: "
-				"counted twice\n",
+				"ctprof: %s: both files contain the same reading of the same host; "
+				"its values count twice\n",
 				name ? name : "?");
 			break;
 		}
@@ -57,8 +57,9 @@ static void warn_of_filters(const struct kstats_table *a, const struct kstats_ta
 
 		if (strings_equal(one, other) || strings_equal(one, KSTATS_SEVERAL))
 			continue;
-		said = text_print("%s: values of different --%s are added up: %s and %s", a->name,
-				  kstats_filters[i], one ? one : "any", other ? other : "any");
+		said = text_print("%s: adding values recorded with different --%s: %s and %s",
+				  a->name, kstats_filters[i], one ? one : "any",
+				  other ? other : "any");
 		if (said)
 			text_make_safe(said);
 		fprintf(stderr, "ctprof: %s\n", said ? said : "?");

@@ -131,10 +131,11 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	case KSTATS_FORMAT_TEXT:
 		err = kstats_each(&search, print_line, &is_first, &is_whole, ret_status);
 		if (!err && is_first && is_whole)
-			fputs("ctprof: no metrics; ctprof kstats trace NAME makes one\n", stderr);
+			fputs("ctprof: no metrics; use ctprof kstats trace NAME to create one\n",
+			      stderr);
 		return err;
 	default:
 		*ret_status = STATUS_USAGE;
-		return error_create("a list is text, json or csv");
+		return error_create("list supports --format text, json and csv");
 	}
 }

@@ -56,7 +56,7 @@ static struct error *remove_one(const struct kstats_recorder *recorder, const ch
 {
 	(void)context;
 	if (!recorder->remove)
-		return error_create("%s goes with its program", name);
+		return error_create("cannot remove %s: it exists as long as its program", name);
 	return recorder->remove(name);
 }
 

@@ -67,7 +67,7 @@ struct error *kstats_with(const struct kstats_search *search, const char *name, 
 	if (refused && (asked == 1 || refused->errnum != ENOENT))
 		return refused;
 	error_destroy(refused);
-	return error_coded(ENOENT, "no metric '%.80s' (ctprof kstats list)", name);
+	return error_coded(ENOENT, "no metric '%.80s' (see ctprof kstats list)", name);
 }
 
 static struct error *read_one(const struct kstats_recorder *recorder, const char *name,

@@ -364,7 +364,8 @@ static struct error *show_series(const struct kstats_showing *showing,
 	struct error *err;
 
 	if (words[1] || kstats_is_file(words[0]))
-		return error_create("--interval is of one metric that is recorded now");
+		return error_create("--interval requires one metric that is being recorded, not a "
+				    "file");
 	err = follow(&series, search, words[0]);
 	kstats_table_destroy(series.before);
 	kstats_heat_clear(&series.heat);
@@ -402,7 +403,7 @@ static struct error *compare_tables(struct kstats_table *before, struct kstats_t
 	struct error *err = NULL;
 
 	if (strcmp(before->unit, after->unit) != 0)
-		return error_create("%s: values are not in the same unit", after->name);
+		return error_create("%s: cannot compare values in different units", after->name);
 	if (before->frac_bits > after->frac_bits)
 		err = kstats_table_coarsen(before, after->frac_bits);
 	else
@@ -453,8 +454,8 @@ static struct error *compare_all(const struct kstats_tables *before,
 		err = compare_tables(old, after->items[i]);
 	}
 	if (!err && is_first)
-		return error_create("no metric has the same name on both sides, or several "
-				    "programs have it: kstats merge makes one of them");
+		return error_create("no metric matches: none has the same name on both sides, or "
+				    "several programs have it (combine these with kstats merge)");
 	if (!err) {
 		print_only(words[0], before, after);
 		print_only(words[1], after, before);

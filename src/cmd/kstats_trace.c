@@ -42,7 +42,8 @@ static struct error *take_key(const char *key, struct kstats_spec *spec)
 	else if (strcmp(key, "cpu") == 0)
 		spec->key = KSTATS_KEY_CPU;
 	else if (!take_arguments(key, spec))
-		return error_create("--key is task, cpu, argN or argN,argM (1 to 6), not '%.40s'",
+		return error_create("invalid --key '%.40s': expected task, cpu, argN or argN,argM "
+				    "(1 to 6)",
 				    key);
 	return NULL;
 }
@@ -59,9 +60,9 @@ static struct error *take_process(size_t pid, struct kstats_spec *spec)
 	struct birth birth;
 
 	if (pid > INT32_MAX || !birth_of((uint32_t)pid, &birth))
-		return error_create("--pid: there is no process %zu", pid);
+		return error_create("--pid: no process %zu", pid);
 	if (birth.tgid != pid)
-		return error_create("--pid: %zu is a thread of process %u: --pid %u", pid,
+		return error_create("--pid: %zu is a thread of process %u; use --pid %u", pid,
 				    birth.tgid, birth.tgid);
 	spec->tgid = birth.tgid;
 	spec->tgid_born = birth.ticks;
@@ -97,7 +98,7 @@ static struct error *check_free(const char *name)
 	struct error *err = kstats_read(&everywhere, name, &table);
 
 	if (!err)
-		return error_coded(EEXIST, "a metric '%s' is there (--via %s)", name,
+		return error_coded(EEXIST, "metric '%s' already exists (%s)", name,
 				   table->recorder ? table->recorder : "?");
 	error_destroy(err);
 	return NULL;
@@ -112,7 +113,8 @@ struct error *kstats_trace(const struct kstats_arguments *arguments, char **word
 	if (!err)
 		err = settle(&arguments->recording, &spec);
 	if (!err && !search.recorders[0]->trace)
-		err = error_create("programs make their metrics themselves");
+		err = error_create("cannot trace with --via user: programs create their metrics "
+				   "themselves");
 	if (err)
 		*ret_status = STATUS_USAGE;
 	else

@@ -65,7 +65,7 @@ static int dispatch(int argc, char **argv)
 	command = command_find(argv[1]);
 	if (!command) {
 		report_error(argv[1][0] == '-'
-				     ? error_create("unknown option '%s'; there are: --help, "
+				     ? error_create("unknown option '%s'; expected --help or "
 						    "--version",
 						    argv[1])
 				     : unknown_value("command", argv[1], command_name),

@@ -70,7 +70,7 @@ static void print_legend(void)
 	printf("## Tag legend\n");
 	for (size_t i = 1; i < METRIC_CLASS_COUNT; i++)
 		printf(" [%s]: %s\n", metric_classes[i].tag, metric_classes[i].prose);
-	printf(" [dead]: captured, but nothing in the kernel writes it any more\n");
+	printf(" [dead]: captured, but the kernel no longer writes it\n");
 	for (size_t i = 0; i < GATE_COUNT; i++)
 		printf(" [%s]: %s\n", metric_gates[i].name, metric_gates[i].remedy);
 }
@@ -201,7 +201,7 @@ static int run_metric_list(const struct command *command, int argc, char **argv)
 
 static const struct option_row metric_list_options[] = {
 	{ "markdown", 0, NULL, parse_flag, offsetof(struct metric_list_arguments, markdown),
-	  "As tables of Markdown.", NULL, false },
+	  "Print Markdown tables.", NULL, false },
 };
 
 const struct command metric_list_command = {

@@ -120,7 +120,7 @@ static bool have_targets_ended(struct taking *t)
 	if (t->targets_gone < 3)
 		return false;
 	if (!t->arguments->output.quiet)
-		fputs("ctprof: what -p and -t name has ended, and so has the profile\n", stderr);
+		fputs("ctprof: all targets of -p and -t have ended; stopping\n", stderr);
 	return true;
 }
 
@@ -169,31 +169,28 @@ static void explain_nothing(const struct taking *t, const struct profile *profil
 
 	fputs("ctprof: the profile is empty: ", stderr);
 	if (!profile->threads.count)
-		fprintf(stderr, "no thread was there that %s\n",
-			has_filters(a) ? "-p, -t, --comm, --cgroup, -u or -k let through"
-				       : "may be watched");
+		fprintf(stderr, "no thread %s\n",
+			has_filters(a) ? "matched -p, -t, --comm, --cgroup, -u or -k"
+				       : "could be profiled");
 	else if (losses->lost)
 		fprintf(stderr,
-			"all %" PRIu64 " events were lost for want of room; see "
-			"--max-map-memory\n",
+			"all %" PRIu64 " events were lost: no memory left (see --max-map-memory)\n",
 			losses->lost);
 	else if (losses->filtered)
 		fprintf(stderr,
-			"all %" PRIu64 " waits, of %s, are outside of --min-block-time and "
-			"--max-block-time, of other states than --state names, on other CPUs "
-			"than --cpu, or not drawn\n",
+			"all %" PRIu64 " waits (%s) were filtered out by --min-block-time, "
+			"--max-block-time, --state, --cpu or sampling\n",
 			losses->filtered, units_format(kept, UNIT_NS, losses->filtered_ns));
 	else if (a->events.count)
-		fputs("no probe was passed by the threads that are watched\n", stderr);
+		fputs("no selected thread hit a probe\n", stderr);
 	else if (!t->options.off_cpu)
 		fprintf(stderr,
-			"no sample met the %zu thread%s watched while they ran (-F takes more "
-			"samples; --mode off shows where they wait)\n",
+			"no sample hit the %zu selected thread%s (-F takes more samples; --mode "
+			"off shows where threads wait)\n",
 			profile->threads.count, plural(profile->threads.count));
 	else
 		fprintf(stderr,
-			"the %zu thread%s watched did not leave the CPU or were in other states "
-			"than --state names\n",
+			"the %zu selected thread%s had no wait, or none in the states of --state\n",
 			profile->threads.count, plural(profile->threads.count));
 }
 
@@ -326,7 +323,7 @@ static struct error *begin(struct taking *t)
 	t->ends_ns = a->duration_ns ? now + a->duration_ns : 0;
 	t->next_ns = a->interval_ns ? now + a->interval_ns : 0;
 	if (!err && !t->run && !t->ends_ns && !t->arguments->output.quiet && isatty(STDERR_FILENO))
-		fputs("ctprof: watching; Ctrl-C ends it and shows what there is\n", stderr);
+		fputs("ctprof: profiling; press Ctrl-C to stop and show the result\n", stderr);
 	return err;
 }
 
@@ -401,11 +398,12 @@ static int end(struct taking *t, struct error *err)
 static struct error *find_command(int argc, char **argv, int first, char ***ret)
 {
 	if (first == argc && strcmp(argv[argc - 1], "--") == 0)
-		return error_create("no command behind --");
+		return error_create("missing command after --");
 	if (first == argc)
 		return NULL;
 	if (first < 2 || strcmp(argv[first - 1], "--") != 0)
-		return error_create("'%.60s': a command stands after --; for a time use --duration",
+		return error_create("unexpected '%.60s': a command follows --, a time follows "
+				    "--duration",
 				    argv[first]);
 	*ret = argv + first;
 	return NULL;
@@ -483,7 +481,7 @@ static int run_offcpu(const struct command *command, int argc, char **argv)
 		.option_count = array_length(profile_rows),                                 \
 	}
 
-const struct command profile_command = PROFILE_COMMAND(
-	"profile", run_profile, "stacks of where threads run, and of where they wait");
-const struct command offcpu_command =
-	PROFILE_COMMAND("offcpu", run_offcpu, "stacks of where threads wait: profile --mode off");
+const struct command profile_command =
+	PROFILE_COMMAND("profile", run_profile, "collect stacks of where threads run and wait");
+const struct command offcpu_command = PROFILE_COMMAND(
+	"offcpu", run_offcpu, "collect stacks of where threads wait (profile --mode off)");

@@ -142,7 +142,7 @@ void profile_beside_hint(const char *baseline, const char *candidate)
 
 	if (has_profile(baseline, &before) && has_profile(candidate, &after))
 		fprintf(stderr,
-			"ctprof: both have a profile beside them: compare --flame diff.svg, or "
+			"ctprof: both snapshots have a profile: see compare --flame diff.svg, or "
 			"ctprof flame --diff %s %s\n",
 			before, after);
 }

@@ -55,7 +55,7 @@ struct error *parse_unwind(const char *argument, void *at)
 	size_t number = option_value(argument, unwind_name);
 
 	if (!unwind_name(number))
-		return unknown_value("way to unwind", argument, unwind_name);
+		return unknown_value("unwinding method", argument, unwind_name);
 	*(enum profile_unwind *)at = (enum profile_unwind)number;
 	return NULL;
 }
@@ -63,7 +63,8 @@ struct error *parse_unwind(const char *argument, void *at)
 struct error *parse_comm(const char *argument, void *at)
 {
 	if (!*argument || strlen(argument) >= PROFILE_GLOB_MAX)
-		return error_create("a pattern of names has 1 to %d letters", PROFILE_GLOB_MAX - 1);
+		return error_create("invalid name pattern: expected 1 to %d characters",
+				    PROFILE_GLOB_MAX - 1);
 	*(const char **)at = argument;
 	return NULL;
 }
@@ -76,10 +77,10 @@ struct error *parse_cpu_list(const char *argument, void *at)
 	struct error *err = NULL;
 
 	if (!cpulist_parse(text_of(argument), &cpus) || !cpus.count)
-		err = error_create("'%.60s' is no list of CPUs, as in 0-3,5", argument);
+		err = error_create("invalid CPU list '%.60s': expected e.g. 0-3,5", argument);
 	/* The kernel has no more than 8192, and the programs no room for more than 65536. */
 	else if (cpus.items[cpus.count - 1] >= 65536)
-		err = error_create("there is no CPU %" PRIu32, cpus.items[cpus.count - 1]);
+		err = error_create("no CPU %" PRIu32, cpus.items[cpus.count - 1]);
 	for (size_t i = 0; !err && i < cpus.count; i++) {
 		while (!err && arguments->cpus.count <= cpus.items[i] / 64)
 			if (!array_push(&arguments->cpus, 0))
@@ -98,7 +99,7 @@ struct error *parse_profile_time(const char *argument, void *at)
 
 	if (!units_parse_seconds(text_of(argument), &ns) || ns < 1000000)
 		return error_create(
-			"invalid duration '%.40s': expected as 10 (seconds), 500ms, 2min",
+			"invalid duration '%.40s': expected e.g. 10 (seconds), 500ms, 2min",
 			argument);
 	*(uint64_t *)at = ns;
 	return NULL;
@@ -112,7 +113,7 @@ struct error *parse_block_time(const char *argument, void *at)
 		ns = us * 1000;
 	else if (!units_parse_duration(text_of(argument), &ns))
 		return error_create(
-			"invalid duration '%.40s': expected as 10 (microseconds), 500us, 1ms",
+			"invalid duration '%.40s': expected e.g. 10 (microseconds), 500us, 1ms",
 			argument);
 	*(uint64_t *)at = ns;
 	return NULL;
@@ -124,35 +125,35 @@ static struct error *parse_between(const char *argument, uint64_t least, uint64_
 	uint64_t value;
 
 	if (!text_u64(text_of(argument), &value) || value < least || value > most)
-		return error_create("'%.40s' is not %s from %" PRIu64 " to %" PRIu64, argument,
-				    what, least, most);
+		return error_create("invalid %s '%.40s': expected %" PRIu64 " to %" PRIu64, what,
+				    argument, least, most);
 	*(size_t *)at = value;
 	return NULL;
 }
 
 struct error *parse_frequency(const char *argument, void *at)
 {
-	return parse_between(argument, 1, FREQUENCY_MOST, "a frequency", at);
+	return parse_between(argument, 1, FREQUENCY_MOST, "frequency", at);
 }
 
 struct error *parse_threshold(const char *argument, void *at)
 {
-	return parse_between(argument, 1, 1000, "how many of 1000,", at);
+	return parse_between(argument, 1, 1000, "number of waits per 1000", at);
 }
 
 struct error *parse_depth(const char *argument, void *at)
 {
-	return parse_between(argument, 1, PROFILE_USER_FRAMES_MAX, "a number of frames", at);
+	return parse_between(argument, 1, PROFILE_USER_FRAMES_MAX, "number of frames", at);
 }
 
 struct error *parse_positive(const char *argument, void *at)
 {
-	return parse_between(argument, 1, 1u << 26, "a number", at);
+	return parse_between(argument, 1, 1u << 26, "number", at);
 }
 
 struct error *parse_longest(const char *argument, void *at)
 {
-	return parse_between(argument, 1, PROFILE_LONGEST_MAX, "a number", at);
+	return parse_between(argument, 1, PROFILE_LONGEST_MAX, "number", at);
 }
 
 struct error *parse_memory(const char *argument, void *at)
@@ -162,7 +163,7 @@ struct error *parse_memory(const char *argument, void *at)
 	if (!units_parse(text_of(argument), &amount) || amount.percent ||
 	    (amount.dimension != DIMENSION_BYTES && amount.dimension != DIMENSION_COUNT) ||
 	    amount.value < MEMORY_LEAST || amount.value > MEMORY_MOST)
-		return error_create("'%.40s' is no size from 64KiB to 64GiB", argument);
+		return error_create("invalid size '%.40s': expected 64KiB to 64GiB", argument);
 	*(uint64_t *)at = (uint64_t)amount.value;
 	return NULL;
 }
@@ -207,9 +208,9 @@ static struct error *take_mask(uint32_t mask, unsigned *classes)
 			*classes |= kernel_bits[i].classes;
 	}
 	if (mask & ~known)
-		return error_create("state bits are 1 (interruptible), 2 (uninterruptible), 4 "
-				    "(stopped), 8 (traced), 64 (parked), 1024 (idle), and 0 is "
-				    "runnable");
+		return error_create("unknown state bit: expected 0 (runnable) or a sum of 1 "
+				    "(interruptible), 2 (uninterruptible), 4 (stopped), 8 "
+				    "(traced), 64 (parked), 1024 (idle)");
 	return NULL;
 }
 
@@ -266,9 +267,9 @@ static void warn_of_kinds(const struct profile_arguments *arguments)
 		bool is_kernel = is_kernel_thread(arguments->target.pids.items[i]);
 
 		if (arguments->kernel_threads && !is_kernel)
-			warn("-k leaves out a process of -p that is no kernel thread");
+			warn("-k excludes a process of -p: it is not a kernel thread");
 		if (arguments->user_threads && is_kernel)
-			warn("-u leaves out a process of -p that is a kernel thread");
+			warn("-u excludes a process of -p: it is a kernel thread");
 	}
 }
 
@@ -286,16 +287,16 @@ static void warn_of_nothing(const struct profile_arguments *arguments)
 
 	warn_of_kinds(arguments);
 	if (arguments->classes && arguments->mode == PROFILE_OFF && !off)
-		warn("--state on-cpu has no time off the CPU: use --mode on or both");
+		warn("--state on-cpu has no effect with --mode off; use --mode on or both");
 	if (arguments->classes && arguments->mode == PROFILE_ON && off)
-		warn("--state has states of waits, which --mode on does not look at");
+		warn("--state selects waits, which --mode on does not profile");
 	if (arguments->mode == PROFILE_ON && is_about_waits(arguments))
-		warn("options about waits have no effect with --mode on");
+		warn("options for waits have no effect with --mode on");
 	if (arguments->frequency && arguments->mode == PROFILE_OFF)
 		warn("-F has no effect with --mode off");
 	if (arguments->unwind &&
 	    (arguments->kernel_stacks || arguments->no_stacks || arguments->kernel_threads))
-		warn("--unwind has no effect without stacks of user space");
+		warn("--unwind has no effect without user stacks");
 }
 
 /* Probes without a file mean the program of the first target, or its libraries. */
@@ -361,11 +362,11 @@ static struct error *check_events(const struct profile_arguments *arguments)
 struct error *profile_arguments_settle(struct profile_arguments *arguments)
 {
 	if (arguments->user_threads && arguments->kernel_threads)
-		return error_create("-u and -k exclude each other: together they leave no thread");
+		return error_create("-u and -k exclude each other: no thread matches both");
 	if (arguments->user_stacks && arguments->kernel_stacks)
-		return error_create("-U and -K exclude each other: together they leave no stack");
+		return error_create("-U and -K exclude each other: no stack would be left");
 	if (arguments->max_ns && arguments->max_ns < arguments->min_ns)
-		return error_create("--max-block-time is below --min-block-time: no wait is both");
+		return error_create("--max-block-time is less than --min-block-time");
 	if (arguments->period_ns && arguments->keep_per_mille)
 		return error_create("--off-cpu-period and --off-cpu-threshold exclude each other");
 	warn_of_nothing(arguments);
@@ -388,7 +389,7 @@ static struct error *check_cpus(const struct profile_arguments *arguments)
 
 	for (size_t cpu = 0; !err && cpu < arguments->cpus.count * 64; cpu++)
 		if (arguments->cpus.items[cpu / 64] >> cpu % 64 & 1 && !is_among(&possible, cpu))
-			err = error_create("there is no CPU %zu: the last is %" PRIu32, cpu,
+			err = error_create("no CPU %zu: the last is %" PRIu32, cpu,
 					   possible.items[possible.count - 1]);
 	array_deinit(&possible);
 	return err;
@@ -430,8 +431,8 @@ struct error *profile_arguments_list(const struct profile_arguments *arguments)
 		return err;
 	if (!arguments->events.count) {
 		if (access("/sys/bus/event_source/devices/kprobe", F_OK))
-			warn("this kernel has no kprobes (CONFIG_KPROBES): of the list only "
-			     "tracepoints can be used");
+			warn("this kernel has no kprobes (CONFIG_KPROBES); only the tracepoints of "
+			     "the list are usable");
 		return list_points(&host, TEXT(""));
 	}
 	for (size_t i = 0; !err && i < arguments->events.count; i++)

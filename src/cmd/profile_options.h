@@ -43,88 +43,90 @@ struct profile_arguments {
 #define PROFILE_AT(arguments, member) offsetof(struct arguments, profile.member)
 #define PROFILE_OPTIONS(arguments)                                                                 \
 	{ "mode", 0, "MODE", parse_profile_mode, PROFILE_AT(arguments, mode),                      \
-	  "What is looked at: on, where threads run; off, where they wait; both, all of their "    \
-	  "time.", profile_mode_name, false },                                                     \
+	  "The thread states to profile: on (running), off (waiting) or both.", profile_mode_name, false }, \
 	{ "pid", 'p', "PID[,PID...]", parse_pids, PROFILE_AT(arguments, target),                   \
-	  "Only these processes, with all their threads and the children they will have; may be "  \
-	  "given more than once.", NULL, false },                                                  \
+	  "Profile only these processes, with all their threads and future children. "             \
+	  "May be given more than once.", NULL, false },                                           \
 	{ "tid", 't', "TID[,TID...]", parse_tids, PROFILE_AT(arguments, tids),                     \
-	  "Only these threads, and those they will make; may be given more than once.", NULL,      \
+	  "Profile only these threads, and threads that they create. May be given more "           \
+	  "than once.", NULL,                                                                      \
 	  false },                                                                                 \
-	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target),                 \
-	  "Only threads in this cgroup (version 2) and below it.", NULL, false },                  \
+	{ "cgroup", 0, "PATH", parse_cgroup, PROFILE_AT(arguments, target),                        \
+	  "Select only threads in this cgroup (version 2) and its descendants.", NULL, false },    \
 	{ "comm", 0, "GLOB", parse_comm, PROFILE_AT(arguments, comm),                              \
-	  "Only threads whose name matches, with * and ?.", NULL, false },                         \
+	  "Profile only threads whose name matches the glob (* and ?).", NULL, false },            \
 	{ "user-threads-only", 'u', NULL, parse_flag, PROFILE_AT(arguments, user_threads),         \
-	  "No kernel threads.", NULL, false },                                                     \
+	  "Exclude kernel threads.", NULL, false },                                                \
 	{ "kernel-threads-only", 'k', NULL, parse_flag, PROFILE_AT(arguments, kernel_threads),     \
-	  "Kernel threads only.", NULL, false },                                                   \
+	  "Profile only kernel threads.", NULL, false },                                           \
 	{ "cpu", 0, "LIST", parse_cpu_list, PROFILE_AT(arguments, cpus),                           \
-	  "Only samples on these CPUs, and waits that began there (0-3,5).", NULL, false },        \
+	  "Select samples taken on these CPUs, and waits that begin there (0-3,5).", NULL, false }, \
 	{ "include-self", 0, NULL, parse_flag, PROFILE_AT(arguments, include_self),                \
-	  "Also ctprof's own threads.", NULL, false },                                             \
+	  "Include ctprof's own threads.", NULL, false },                                          \
 	{ "duration", 'd', "TIME", parse_profile_time, PROFILE_AT(arguments, duration_ns),         \
-	  "For so long (10s, 500ms; a bare number is seconds). Without it, until the command, or "  \
-	  "all that -p and -t name, has ended, or Ctrl-C, which keeps what there is. A command "    \
-	  "that takes longer goes on, and ctprof waits for its end.", NULL, false },                           \
+	  "Profile for TIME (10s, 500ms; a bare number is seconds). By default, "                  \
+	  "profile until the command or all targets of -p and -t have ended, or until "            \
+	  "Ctrl-C. If the command takes longer than TIME, ctprof waits for its end.", NULL, false }, \
 	{ "interval", 'i', "TIME", parse_profile_time, PROFILE_AT(arguments, interval_ns),         \
-	  "Show what happened in each TIME; files get a number.", NULL, false },                   \
+	  "Show each interval of length TIME separately; output files are numbered.", NULL, false }, \
 	{ "frequency", 'F', "HZ", parse_frequency, PROFILE_AT(arguments, frequency),               \
-	  "Samples of each CPU in a second (default 99).", NULL, false },                          \
+	  "Samples per second and CPU (default 99).", NULL, false },                               \
 	{ "event", 'e', "PROBE", parse_event, PROFILE_AT(arguments, events),                       \
-	  "Stacks each time a probe is passed, instead of in time: kprobe:FUNCTION, "              \
-	  "kretprobe:, uprobe:[FILE:]FUNCTION, uretprobe:, uret:, tracepoint:CATEGORY:NAME, "      \
-	  "usdt:FILE:NAME; with globs or /regular expressions/. May be given more than once.",     \
+	  "Take a stack at each hit of a probe, instead of sampling time: "                        \
+	  "kprobe:FUNCTION, kretprobe:, uprobe:[FILE:]FUNCTION, uretprobe:, uret:, "               \
+	  "tracepoint:CATEGORY:NAME, usdt:FILE:NAME. Names may be globs or /regular "              \
+	  "expressions/. May be given more than once.",                                            \
 	  NULL, false },                                                                           \
 	{ "force-uretprobe", 0, NULL, parse_flag, PROFILE_AT(arguments, forces_returns),           \
-	  "Allow uretprobe in Go programs, although they crash when a stack moves.",               \
+	  "Allow uretprobe in Go programs. They crash when the runtime moves a stack.",            \
 	  NULL, false },                                                                           \
 	{ "list-probes", 0, NULL, parse_flag, PROFILE_AT(arguments, list_probes),                  \
-	  "Print the probes that -e means, or all that there are in the kernel.", NULL, false },   \
+	  "List the probes that -e matches; without -e, all probes of the kernel.", NULL, false }, \
 	{ "state", 0, "STATE[,STATE...]", parse_states, PROFILE_AT(arguments, classes),            \
-	  "Only time in these states: names, letters as ps has them, or a mask of the kernel's "   \
-	  "bits (2).", state_name, false },                                                        \
+	  "Select only time in these states: names, letters as in ps(1), or a mask of "            \
+	  "the kernel's bits (2).", state_name, false },                                           \
 	{ "min-block-time", 'm', "TIME", parse_block_time, PROFILE_AT(arguments, min_ns),          \
-	  "Only waits of at least TIME, in microseconds unless it has a unit (default 1).", NULL,  \
+	  "Select only waits of at least TIME, in microseconds if it has no unit "                 \
+	  "(default 1).", NULL,                                                                    \
 	  false },                                                                                 \
 	{ "max-block-time", 'M', "TIME", parse_block_time, PROFILE_AT(arguments, max_ns),          \
-	  "Only waits of at most TIME.", NULL, false },                                            \
+	  "Select only waits of at most TIME.", NULL, false },                                     \
 	{ "off-cpu-period", 0, "TIME", parse_block_time, PROFILE_AT(arguments, period_ns),         \
-	  "Count a stack each time that a thread has waited for TIME in sum: cheaper, and no "     \
-	  "long wait is missed.", NULL, false },                                                   \
+	  "Sample once per TIME of accumulated wait: cheaper, and long waits are "                 \
+	  "always found.", NULL, false },                                                          \
 	{ "off-cpu-threshold", 0, "N", parse_threshold, PROFILE_AT(arguments, keep_per_mille),     \
-	  "Count N of 1000 waits, by chance, each for 1000/N.", NULL, false },                     \
+	  "Sample N of 1000 waits at random, each counted 1000/N times.", NULL, false },           \
 	{ "user-stacks-only", 'U', NULL, parse_flag, PROFILE_AT(arguments, user_stacks),           \
-	  "No stacks of the kernel.", NULL, false },                                               \
+	  "Take no kernel stacks.", NULL, false },                                                 \
 	{ "kernel-stacks-only", 'K', NULL, parse_flag, PROFILE_AT(arguments, kernel_stacks),       \
-	  "No stacks of user space.", NULL, false },                                               \
+	  "Take no user stacks.", NULL, false },                                                   \
 	{ "no-stacks", 0, NULL, parse_flag, PROFILE_AT(arguments, no_stacks),                      \
-	  "Times of threads only, at a fraction of the cost; of whole waits, however short.",      \
+	  "Measure the times of threads only, without stacks, at a fraction of the cost.",         \
 	  NULL, false },                                                                           \
 	{ "unwind", 0, "HOW", parse_unwind, PROFILE_AT(arguments, unwind),                         \
-	  "How stacks of user space are walked: auto, by the unwind tables of files, and by "      \
-	  "frame pointers in code that has none (the usual); fp, by frame pointers alone; dwarf, " \
-	  "by tables alone.", unwind_name, false },                                                \
+	  "How to walk user stacks: auto (the default) uses unwind tables, and frame "             \
+	  "pointers in code without them; fp uses frame pointers only; dwarf uses "                \
+	  "unwind tables only.", unwind_name, false },                                             \
 	{ "recheck", 0, "N", parse_positive, PROFILE_AT(arguments, recheck),                       \
-	  "Of stacks that are known again one in N is walked all the same, to see whether it is "  \
-	  "right (default 256); 1 checks each.", NULL, false },                                    \
+	  "Verify one in N stacks that were recognised by also walking it (default "               \
+	  "256); 1 verifies each.", NULL, false },                                                 \
 	{ "stack-depth", 0, "N", parse_depth, PROFILE_AT(arguments, depth),                        \
-	  "At most so many frames, of the kernel and of user space each (default 127 and 1024).",  \
+	  "Take at most N kernel frames and N user frames (default 127 and 1024).",                \
 	  NULL, false },                                                                           \
 	{ "stack-storage-size", 0, "N", parse_positive, PROFILE_AT(arguments, stacks),             \
-	  "Room for so many different stacks at the start (default 16384); it grows.", NULL,       \
+	  "Initial room for different stacks (default 16384); it grows as needed.", NULL,          \
 	  false },                                                                                 \
 	{ "max-map-memory", 0, "SIZE", parse_memory, PROFILE_AT(arguments, memory_bytes),          \
-	  "What records of threads, stacks and counts grow to in the kernel (default 256MiB); "    \
-	  "what finds no room then is counted as lost.", NULL, false },                            \
+	  "Limit the kernel memory for records of threads, stacks and counts (default "            \
+	  "256MiB). Events beyond it count as lost.", NULL, false },                               \
 	{ "wakers", 0, NULL, parse_flag, PROFILE_AT(arguments, wakers),                            \
-	  "Also who woke the thread, with stack, on top of its own.", NULL, false },               \
+	  "Add the waker and its stack on top of the stack of a wait.", NULL, false },             \
 	{ "preempted-by", 0, NULL, parse_flag, PROFILE_AT(arguments, preemptors),                  \
-	  "Also who ran while threads waited for a CPU.", NULL, false },                           \
+	  "Also show which threads ran while others waited for a CPU.", NULL, false },             \
 	{ "longest", 0, "N", parse_longest, PROFILE_AT(arguments, longest),                        \
-	  "Also the N longest single waits, at most 64.", NULL, false },                           \
+	  "Also show the N longest single waits (at most 64).", NULL, false },                     \
 	{ "hist", 0, NULL, parse_flag, PROFILE_AT(arguments, histograms),                          \
-	  "Also how long waits were: distributions with percentiles.", NULL, false }
+	  "Also show the distribution of wait times, with percentiles.", NULL, false }
 /* clang-format on */
 
 struct error *parse_profile_mode(const char *argument, void *at);

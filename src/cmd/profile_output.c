@@ -102,7 +102,7 @@ struct error *parse_top(const char *argument, void *at)
 	struct error *err = parse_size(argument, &count);
 
 	if (!err && !count)
-		err = error_create("0 rows are none");
+		err = error_create("must be at least 1");
 	if (!err)
 		*(size_t *)at = count;
 	return err;
@@ -117,7 +117,7 @@ struct error *profile_output_settle(const struct profile_output *output)
 		return profile_format_named(output->format, &format);
 	for (size_t i = 0; !err && i < output->paths.count; i++) {
 		if (strcmp(output->paths.items[i], "-") == 0)
-			return error_create("-o - needs --format");
+			return error_create("-o - requires --format");
 		err = profile_format_of_path(output->paths.items[i], &format);
 	}
 	return err;
@@ -250,8 +250,8 @@ static void tell_left(const struct symbolise_left *left)
 {
 	if (left->beyond)
 		fprintf(stderr,
-			"ctprof: %zu %s not symbolised: no more than %" PRIu64 " MiB are read for "
-			"one user, and %" PRIu64 " MiB for all but root\n",
+			"ctprof: %zu %s not symbolised: limit of %" PRIu64 " MiB per user, or of "
+			"%" PRIu64 " MiB for all users but root\n",
 			left->beyond, files(left->beyond), SYMBOLISE_USER_BYTES >> 20,
 			SYMBOLISE_USERS_BYTES >> 20);
 	if (left->hangs)
@@ -312,7 +312,7 @@ static struct error *filter_samples(const struct profile_output *output, struct 
 		fprintf(stderr,
 			"ctprof: --filter, --not-contains and --preset hide %s of stacks%s\n",
 			units_format(text, UNIT_NS, filtered.ns),
-			profile->samples.count ? "" : ", which is all there was");
+			profile->samples.count ? "" : ": all of them");
 	return err;
 }
 

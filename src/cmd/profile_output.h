@@ -34,36 +34,35 @@ struct profile_output {
 #define PROFILE_OUTPUT_AT(arguments, member) offsetof(struct arguments, output.member)
 #define PROFILE_OUTPUT_OPTIONS(arguments)                                                          \
 	{ "output", 'o', "FILE", parse_output_path, PROFILE_OUTPUT_AT(arguments, paths),           \
-	  "Write FILE instead of text, in the format that its end says: .svg and .html are "       \
-	  "flame graphs, .folded, .stacks, .speedscope.json and .pb.gz (pprof) are for other "     \
-	  "tools, .json has everything, .raw is for ctprof flame. May be given more than once; "   \
-	  "- is standard output, with --format.", NULL, false },                                   \
+	  "Write FILE instead of text, in the format of its suffix: .svg and .html are "           \
+	  "flame graphs; .folded, .stacks, .speedscope.json and .pb.gz (pprof) are for "           \
+	  "other tools; .json has everything; .raw is for ctprof flame. May be given "             \
+	  "more than once; - is standard output, and requires --format.", NULL, false },           \
 	{ "format", 0, "FORMAT", parse_string, PROFILE_OUTPUT_AT(arguments, format),               \
-	  "The format of -o, whatever its end; without -o, of standard output.",                   \
+	  "The format of -o, regardless of the suffix; without -o, of standard output.",           \
 	  profile_format_name, false },                                                            \
 	{ "group-by", 0, "GROUP", parse_flame_group, PROFILE_OUTPUT_AT(arguments, group_by),       \
-	  "What stacks are grouped by, below their root (default: program in text, none in "       \
-	  "files).", flame_group_name,                                                             \
+	  "Group stacks below the root (default: program in text, none in files).", flame_group_name, \
 	  false },                                                                                 \
 	{ "filter", 0, "TERM", parse_filter, PROFILE_OUTPUT_AT(arguments, filter),                 \
-	  "Only stacks in which a function's name has this text, or matches it where it has * or " \
-	  "?; thread:NAME, process:NAME, module:NAME and cgroup:PATH look there. May be given "    \
-	  "more than once: all of them.", NULL, false },                                           \
+	  "Show only stacks with a function whose name contains TERM, or matches it as "           \
+	  "a glob (* and ?). thread:NAME, process:NAME, module:NAME and cgroup:PATH "              \
+	  "search there. If given more than once, all must match.", NULL, false },                 \
 	{ "not-contains", 0, "TERM", parse_not_contains, PROFILE_OUTPUT_AT(arguments, filter),     \
-	  "No stacks like that. May be given more than once: none of them.", NULL, false },        \
+	  "Hide stacks that match TERM, as in --filter. May be given more than once.", NULL, false }, \
 	{ "preset", 0, "NAME[,NAME...]", parse_preset, PROFILE_OUTPUT_AT(arguments, filter),       \
-	  "Hide the waits of idle threads of a runtime. Files NAME.preset in "                     \
-	  "~/.config/ctprof/presets are presets too.", preset_name, false },                       \
+	  "Hide the waits of a runtime's idle threads. Files "                                     \
+	  "~/.config/ctprof/presets/NAME.preset are presets too.", preset_name, false },           \
 	{ "offsets", 's', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, offsets),                 \
-	  "Functions with the offset of the instruction in them.", NULL, false },                  \
+	  "Show the offset of the instruction after each function name.", NULL, false },           \
 	{ "no-inline", 0, NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, no_inline),               \
-	  "No inlined functions: as fast as names can be found.", NULL, false },                   \
-	{ "top", 0, "N", parse_top, PROFILE_OUTPUT_AT(arguments, top),                            \
-	  "How many stacks and rows the text has (default 20).", NULL, false },                    \
+	  "Do not resolve inlined functions: faster.", NULL, false },                              \
+	{ "top", 0, "N", parse_top, PROFILE_OUTPUT_AT(arguments, top),                             \
+	  "Show at most N stacks and rows in text (default 20).", NULL, false },                   \
 	{ "symfs", 0, "DIR", parse_string, PROFILE_OUTPUT_AT(arguments, symfs),                    \
-	  "Look for programs and libraries below this directory first.", NULL, false },            \
+	  "Search this directory first for programs and libraries.", NULL, false },                \
 	{ "quiet", 'q', NULL, parse_flag, PROFILE_OUTPUT_AT(arguments, quiet),                     \
-	  "Nothing on standard error but errors.", NULL, false }
+	  "Print only errors on standard error.", NULL, false }
 /* clang-format on */
 
 struct error *parse_output_path(const char *argument, void *at);

@@ -102,8 +102,8 @@ static void tell_start(struct recorder *r)
 
 	units_format(every, UNIT_NS, (__int128)a->interval_ns);
 	if (is_ring(r))
-		tell(r, "capturing every %s into memory; what --trigger fires for goes to %s",
-		     every, r->recording.path);
+		tell(r, "capturing every %s into memory; a --trigger writes to %s", every,
+		     r->recording.path);
 	else
 		tell(r, "capturing every %s into %s", every, r->recording.path);
 }
@@ -118,12 +118,12 @@ static void tell_summary(struct recorder *r)
 		size_t count;
 		const char *what;
 	} parts[] = {
-		{ r->ring.count, "let go from memory" },
+		{ r->ring.count, "dropped from memory" },
 		{ r->failed, "failed" },
-		{ r->lost, "lost, not written" },
-		{ r->parts, "not whole, for their time was over" },
+		{ r->lost, "lost before they were written" },
+		{ r->parts, "incomplete: timed out" },
 		{ r->removed, "removed by --keep" },
-		{ r->missed, "missed, for the one before took longer than --interval" },
+		{ r->missed, "skipped: the one before took longer than --interval" },
 	};
 	size_t used = 0;
 
@@ -194,8 +194,8 @@ static void trim(struct recorder *r)
 	if (is_ring(r) && age_ms >= 0 && (uint64_t)age_ms <= r->hold.age_ms && !r->said_short) {
 		r->said_short = true;
 		tell(r,
-		     "--ring: so much memory holds %.1f s only; a second --ring with a SIZE "
-		     "gives more",
+		     "--ring: the memory limit holds only %.1f s; raise it with a second --ring "
+		     "SIZE",
 		     (double)age_ms / 1e3);
 	}
 	if (r->unwritten)
@@ -226,7 +226,7 @@ static struct error *capture_packed(struct recorder *r, struct capture_kept *ret
 	ret->size = size;
 	r->parts += snapshot->capture->cut_short;
 	if (!r->taken++ && snapshot->capture->source_reason && !r->arguments->quiet)
-		tell(r, "%s%s", snapshot_is_by_bpf(snapshot) ? "" : "not by BPF: ",
+		tell(r, "%s%s", snapshot_is_by_bpf(snapshot) ? "" : "without BPF: ",
 		     snapshot->capture->source_reason->bytes);
 	return NULL;
 }
@@ -256,8 +256,8 @@ static void start_writing(struct recorder *r, const char *reason)
 
 	r->writing_until_ns = now + ring_ns / 10;
 	r->quiet_until_ns = now + ring_ns;
-	tell(r, "%s: writing %zu capture%s to %s, and those of the next %.1f s", reason,
-	     r->ring.count, plural(r->ring.count), r->recording.path, (double)ring_ns / 1e10);
+	tell(r, "%s: writing %zu capture%s and those of the next %.1f s to %s", reason,
+	     r->ring.count, plural(r->ring.count), (double)ring_ns / 1e10, r->recording.path);
 }
 
 /* `reason` is why a trigger fired, or NULL. */

@@ -39,23 +39,25 @@ struct error *parse_trigger(const char *argument, void *at);
 /* clang-format off */
 #define RECORD_AT(arguments, member) offsetof(struct arguments, record.member)
 #define RECORD_OPTIONS(arguments)                                                                 \
-	{ "interval", 'i', "TIME", parse_interval, RECORD_AT(arguments, interval_ns),             \
-	  "Capture each TIME (500ms, 5s, 1m; a bare number is seconds) into the directory that -o names, until "            \
-	  "interrupted. Without -o, HOSTNAME-TIMESTAMP.ctprof. With --ring it is 5s unless given.", \
+	{ "interval", 'i', "TIME", parse_interval, RECORD_AT(arguments, interval_ns),              \
+	  "Capture every TIME (500ms, 5s, 1m; a bare number is seconds) into the "                 \
+	  "directory of -o (default HOSTNAME-TIMESTAMP.ctprof), until interrupted. "               \
+	  "With --ring, the default is 5s.",                                                       \
 	  NULL, false },                                                                          \
-	{ "count", 'n', "N", parse_recording_count, RECORD_AT(arguments, count),                  \
-	  "End after N captures.", NULL, false },                                                 \
-	{ "duration", 0, "TIME", parse_timeout, RECORD_AT(arguments, duration_ns),                \
-	  "End after this time.", NULL, false },                                                  \
-	{ "keep", 0, "TIME|SIZE", parse_keep, RECORD_AT(arguments, keep),                         \
-	  "Keep the captures of the last TIME (1h, 7d), and no more than SIZE (500MiB): older "   \
-	  "ones are removed from the directory. May be given for both.", NULL, false },           \
-	{ "ring", 0, "TIME|SIZE", parse_keep, RECORD_AT(arguments, ring),                         \
-	  "Hold the last TIME in memory, at most SIZE (default 64MiB), and write it to the "      \
-	  "directory when a --trigger fires. May be given for both.", NULL, false },              \
-	{ "trigger", 0, "FACT>LIMIT|SIGUSR1", parse_trigger, RECORD_AT(arguments, triggers),      \
-	  "What makes --ring write: 'psi.cpu.some>20', 'runnable>2*cpus', SIGUSR1. May be given " \
-	  "more than once.", NULL, false }
+	{ "count", 'n', "N", parse_recording_count, RECORD_AT(arguments, count),                   \
+	  "Stop after N captures.", NULL, false },                                                 \
+	{ "duration", 0, "TIME", parse_timeout, RECORD_AT(arguments, duration_ns),                 \
+	  "Stop after TIME.", NULL, false },                                                       \
+	{ "keep", 0, "TIME|SIZE", parse_keep, RECORD_AT(arguments, keep),                          \
+	  "Keep the captures of the last TIME (1h, 7d), or at most SIZE (500MiB), and "            \
+	  "remove older ones from the directory. May be given once for each.", NULL, false },      \
+	{ "ring", 0, "TIME|SIZE", parse_keep, RECORD_AT(arguments, ring),                          \
+	  "Hold the captures of the last TIME in memory, at most SIZE (default 64MiB), "           \
+	  "and write them to the directory when a --trigger fires. May be given once "             \
+	  "for each.", NULL, false },                                                              \
+	{ "trigger", 0, "FACT>LIMIT|SIGUSR1", parse_trigger, RECORD_AT(arguments, triggers),       \
+	  "Make --ring write on a condition or signal: 'psi.cpu.some>20', "                        \
+	  "'runnable>2*cpus', SIGUSR1. May be given more than once.", NULL, false }
 /* clang-format on */
 
 /* Is it a recording that was asked for, and no single capture? */

@@ -15,7 +15,7 @@ struct error *parse_interval(const char *argument, void *at)
 	if (err)
 		return err;
 	if (ns < INTERVAL_MIN_NS)
-		return error_create("'%.60s' is too short: 10ms at least", argument);
+		return error_create("'%.60s' is too short: at least 10ms", argument);
 	*(uint64_t *)at = ns;
 	return NULL;
 }
@@ -28,7 +28,7 @@ struct error *parse_recording_count(const char *argument, void *at)
 	if (err)
 		return err;
 	if (!count)
-		return error_create("there is nothing to do with 0 captures");
+		return error_create("must be at least 1");
 	*(size_t *)at = count;
 	return NULL;
 }
@@ -49,7 +49,8 @@ static struct error *take_limit(void *context, const char *piece)
 		keep->bytes = (uint64_t)amount.value;
 		return NULL;
 	}
-	return error_create("'%.60s' is neither a time (1h, 7d) nor a size (500MiB)", piece);
+	return error_create("invalid value '%.60s': expected a time (1h, 7d) or a size (500MiB)",
+			    piece);
 }
 
 struct error *parse_keep(const char *argument, void *at)
@@ -90,11 +91,11 @@ struct error *record_settle(struct record_arguments *a)
 	};
 
 	if (a->triggers.count && !has_limit(&a->ring))
-		return error_create("--trigger needs --ring, the time to hold in memory");
+		return error_create("--trigger requires --ring");
 	if (has_limit(&a->ring) && !a->triggers.count)
-		return error_create("--ring needs a --trigger, or nothing would be written");
+		return error_create("--ring requires --trigger: without it, nothing is written");
 	if (has_limit(&a->ring) && !a->ring.age_ms)
-		return error_create("--ring needs a time to hold, as in --ring 10m");
+		return error_create("--ring requires a time, e.g. --ring 10m");
 	if (a->ring.age_ms && !a->ring.bytes)
 		a->ring.bytes = RECORD_RING_BYTES;
 	if (a->ring.age_ms && !a->interval_ns)
@@ -103,7 +104,7 @@ struct error *record_settle(struct record_arguments *a)
 		return error_create("--ring is shorter than --interval");
 	for (size_t i = 0; i < array_length(parts) && !a->interval_ns; i++)
 		if (parts[i].given)
-			return error_create("%s needs --interval", parts[i].name);
+			return error_create("%s requires --interval", parts[i].name);
 	return NULL;
 }
 

@@ -19,7 +19,7 @@ static const struct option_row show_options[] = {
 	DISPLAY_OPTIONS(parse_show_columns, show_column_name, parse_show_sort, show_sort_name,
 			SORT_GROUPS_HELP),
 	{ "list", 0, NULL, parse_flag, offsetof(struct show_arguments, list),
-	  "Of a recording, print the times there are, and the size of each capture.", NULL, false },
+	  "List the captures of a recording: their times and sizes.", NULL, false },
 };
 
 /* The name of the capture that was picked stands in the report. */

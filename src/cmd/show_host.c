@@ -65,7 +65,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 const struct command show_host_command = {
 	.name = "show-host",
 	.run = run_show_host,
-	.summary = "print facts of this host, or of a snapshot's",
+	.summary = "print facts about this host, or about the host of a snapshot",
 	.operands = "[SNAPSHOT]",
 	.operands_most = 1,
 	.needs = "",

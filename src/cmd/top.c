@@ -65,7 +65,7 @@ static struct error *parse_window(const char *argument, void *at)
 	if (err)
 		return err;
 	if (ns < INTERVAL_MIN_NS)
-		return error_create("'%.60s' is too short: 50ms at least", argument);
+		return error_create("'%.60s' is too short: at least 50ms", argument);
 	*(uint64_t *)at = ns;
 	return NULL;
 }
@@ -78,7 +78,7 @@ static struct error *parse_windows(const char *argument, void *at)
 	if (err)
 		return err;
 	if (!count)
-		return error_create("there is nothing to do with 0 windows");
+		return error_create("must be at least 1");
 	*(size_t *)at = count;
 	return NULL;
 }
@@ -88,51 +88,50 @@ static struct error *parse_windows(const char *argument, void *at)
 static const struct option_row top_options[] = {
 	TARGET_OPTIONS(top_arguments),
 	{ "tid", 't', "TID[,TID...]", parse_tids, AT(tids),
-	  "Only these threads; may be given more than once.", NULL, false },
+	  "Show only these threads. May be given more than once.", NULL, false },
 	{ "filter", 'f', "TERMS", parse_string, AT(filter),
-	  "Only threads that meet all of these: part of a name, a glob, user:NAME, cgroup:PATH, "
-	  "state:NAME, pid:NUMBER; \"a|b\" is either.",
+	  "Show only threads that match all terms: part of a name, a glob, user:NAME, cgroup:PATH, "
+	  "state:NAME, pid:NUMBER; \"a|b\" matches either.",
 	  NULL, false },
-	{ "no-kernel", 'K', NULL, parse_flag, AT(no_kernel), "No threads of the kernel.", NULL,
+	{ "no-kernel", 'K', NULL, parse_flag, AT(no_kernel), "Exclude kernel threads.", NULL,
 	  false },
 	{ "by", 'b', "GROUP", parse_grouping, AT(grouping),
-	  "One row for each thread (the default), process, cgroup, or pool: threads of a process "
-	  "whose names differ in numbers.",
+	  "Show one row for each thread (the default), process, cgroup, or pool (threads of a "
+	  "process whose names differ only in numbers).",
 	  grouping_value, false },
 	{ "sort", 's', "KEY", parse_string, AT(sort),
-	  "busy (the default), wait, switches, threads, name, tid, user, cgroup, or a state; \"-\" "
-	  "before it turns it around.",
+	  "Sort by busy (the default), wait, switches, threads, name, tid, user, cgroup, or a "
+	  "state; a leading \"-\" reverses the order.",
 	  NULL, false },
 	{ "engine", 'e', "ENGINE", parse_engine, AT(engine),
-	  "exact: every switch, by BPF; counters: what the kernel counts anyway; taskstats: four "
-	  "delays by netlink. auto is the best of these that works here.",
+	  "exact: every switch, by BPF; counters: the kernel's own counters; taskstats: four "
+	  "delays by netlink; auto: the first of these that works on this host.",
 	  engine_value, false },
 	{ "interval", 'i', "TIME", parse_window, AT(interval_ns),
-	  "How long a window is: 1s, or from 50ms on.", NULL, false },
+	  "The length of a window (default 1s, at least 50ms).", NULL, false },
 	{ "batch", 'B', NULL, parse_flag, AT(batch), "Print windows instead of showing a screen.",
 	  NULL, false },
 	{ "count", 'n', "NUMBER", parse_windows, AT(count),
-	  "Of --batch: end after so many windows.", NULL, false },
+	  "With --batch: stop after NUMBER windows.", NULL, false },
 	{ "format", 0, "FORMAT", parse_states_format, AT(format),
-	  "Of --batch: table, json (an object for each row, a line each), csv, or none: for "
-	  "--record alone.",
+	  "With --batch: table, json (one object per row and line), csv, or none (with --record, "
+	  "print nothing).",
 	  format_value, false },
 	{ "limit", 'l', "NUMBER", parse_size, AT(limit),
-	  "Of --batch: only the first rows of each window.", NULL, false },
+	  "With --batch: print only the first NUMBER rows of each window.", NULL, false },
 	{ "record", 'r', "DIR", parse_string, AT(record),
-	  "Write a capture with the state times into DIR at each end of a window: a recording, for "
+	  "At the end of each window, write a capture with the state times to DIR: a recording for "
 	  "--replay, show and compare.",
 	  NULL, false },
 	{ "keep", 0, "TIME|SIZE", parse_keep, AT(keep),
-	  "Of --record: keep the captures of the last TIME (1h, 7d), and no more than SIZE "
-	  "(500MiB). May be given for both.",
+	  "With --record: keep the captures of the last TIME (1h, 7d), or at most SIZE (500MiB). "
+	  "May be given once for each.",
 	  NULL, false },
 	{ "without", 0, "PART[,PART...]", parse_without, AT(reading.without),
-	  "Of --record: leave out of captures what costs most beside the threads.", part_name,
-	  false },
+	  "With --record: skip expensive or sensitive sources in captures.", part_name, false },
 	{ "replay", 'R', "DIR[@TIME]", parse_string, AT(replay),
-	  "Show the windows of a recording, of this command or of capture --interval, from the "
-	  "first on, or from the one that ended at TIME: 12:30:05, -5m.",
+	  "Show the windows of a recording by top --record or capture --interval, starting with "
+	  "the first, or with the one that ended at TIME (12:30:05, -5m).",
 	  NULL, false },
 };
 
@@ -164,14 +163,12 @@ static struct error *check(const struct top_arguments *a)
 
 	for (size_t i = 0; i < array_length(live) && a->replay; i++)
 		if (live[i].given)
-			return error_create(
-				"%s says nothing beside --replay: a recording has its own windows",
-				live[i].name);
+			return error_create("%s has no effect with --replay", live[i].name);
 	for (size_t i = 0; i < array_length(parts); i++)
 		if (parts[i].given && !parts[i].has_what_it_needs)
-			return error_create("%s needs %s", parts[i].name, parts[i].needs);
+			return error_create("%s requires %s", parts[i].name, parts[i].needs);
 	if (a->format == STATES_FORMAT_NONE && !a->record)
-		return error_create("--format none without --record: there is nothing to do");
+		return error_create("--format none requires --record");
 	return NULL;
 }
 
@@ -244,7 +241,7 @@ static int run_top(const struct command *command, int argc, char **argv)
 const struct command top_command = {
 	.name = "top",
 	.run = run_top,
-	.summary = "what every thread does with its time, live",
+	.summary = "show what every thread does with its time, live",
 	.operands = "",
 	.needs = "root, or CAP_BPF, CAP_PERFMON and CAP_SYSLOG; taskstats alone: CAP_NET_ADMIN",
 	.drops_privileges = true,

@@ -160,8 +160,8 @@ static void sort(struct kallsyms *symbols)
 static struct error *finish(struct kallsyms *symbols)
 {
 	if (!symbols->has_addresses)
-		return error_create("it shows no addresses of the kernel: CAP_SYSLOG is needed, "
-				    "and sysctl kernel.kptr_restrict below 2");
+		return error_create("kernel addresses are hidden: needs CAP_SYSLOG, and sysctl "
+				    "kernel.kptr_restrict below 2");
 	sort(symbols);
 	return NULL;
 }

@@ -46,7 +46,7 @@ static struct error *find_cgroup(const char *path, __u64 *ret)
 	is_there = below && cgroup_id(tree.dir, below, &id);
 	cgroup_tree_close(&tree);
 	if (!is_there)
-		return error_coded(ENOENT, "there is no cgroup %s (of version 2)", path);
+		return error_coded(ENOENT, "no cgroup %s (version 2)", path);
 	*ret = id;
 	return NULL;
 }
@@ -54,9 +54,9 @@ static struct error *find_cgroup(const char *path, __u64 *ret)
 /* On a CPU that there can never be nothing would be recorded, and nobody told why. */
 static struct error *no_such_cpu(uint32_t cpu, uint32_t count)
 {
-	return count == 1 ? error_coded(EINVAL, "there is no CPU %u: this host has CPU 0", cpu)
-			  : error_coded(EINVAL, "there is no CPU %u: this host has CPUs 0-%u", cpu,
-					count - 1);
+	return count == 1
+		       ? error_coded(EINVAL, "no CPU %u: this host has CPU 0", cpu)
+		       : error_coded(EINVAL, "no CPU %u: this host has CPUs 0-%u", cpu, count - 1);
 }
 
 static struct error *take_cpus(const char *list, struct kstats_config *ret)
@@ -67,7 +67,7 @@ static struct error *take_cpus(const char *list, struct kstats_config *ret)
 	struct error *err = NULL;
 
 	if (!cpulist_parse(text_of(list), &cpus) || !cpus.count)
-		err = error_coded(EINVAL, "'%s' is no list of CPUs", list);
+		err = error_coded(EINVAL, "invalid CPU list '%s'", list);
 	/* They ascend. */
 	else if (cpus.items[cpus.count - 1] >= count)
 		err = no_such_cpu(cpus.items[cpus.count - 1], count);
@@ -96,7 +96,7 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 	ret->tgid_born = spec->tgid_born;
 	ret->boot_offset = spec->tgid_born ? find_boot_offset() : 0;
 	if (spec->comm && strlen(spec->comm) >= sizeof(ret->comm))
-		return error_coded(EINVAL, "names of threads have %zu bytes at most",
+		return error_coded(EINVAL, "a thread name has at most %zu bytes",
 				   sizeof(ret->comm) - 1);
 	if (spec->comm) {
 		ret->has_comm = true;
@@ -147,7 +147,7 @@ static char *cgroup_text(uint64_t id)
 	is_there = cgroup_path(tree.dir, id, path, sizeof(path));
 	if (tree.dir >= 0)
 		cgroup_tree_close(&tree);
-	return is_there ? strdup(path) : text_print("%" PRIu64 " (no longer there)", id);
+	return is_there ? strdup(path) : text_print("%" PRIu64 " (removed)", id);
 }
 
 static char *cpus_text(const struct kstats_config *config)
@@ -231,7 +231,7 @@ static struct error *take_grouping(const struct kstats_spec *spec,
 	if (spec->by != KSTATS_BY_RETVAL)
 		return NULL;
 	if (!places->end.is_return)
-		return error_coded(EINVAL, "nothing is returned at %s", spec->end);
+		return error_coded(EINVAL, "no value is returned at %s", spec->end);
 	ret->end.return_bits =
 		places->end.kind == PLACE_FUNCTION ? return_bits(btf, &places->end) : 64;
 	return NULL;

@@ -32,9 +32,10 @@
 static struct error *cannot(const struct kstats_metric *metric, int failed)
 {
 	if (failed == EACCES || failed == EPERM)
-		return error_coded(failed, "the metric %s is root's alone", metric->name);
+		return error_coded(failed, "permission denied: metric %s belongs to root",
+				   metric->name);
 	if (failed == ENOENT)
-		return error_coded(failed, "there is no metric %s", metric->name);
+		return error_coded(failed, "no metric %s", metric->name);
 	return error_system(failed, "the metric %s", metric->name);
 }
 
@@ -157,7 +158,7 @@ static struct error *check_name(const char *name)
 	if (!err)
 		return NULL;
 	error_destroy(err);
-	return error_coded(ENOENT, "there is no metric %.*s", KSTATS_NAME_MAX, name);
+	return error_coded(ENOENT, "no metric %.*s", KSTATS_NAME_MAX, name);
 }
 
 static struct error *empty(struct kstats_metric *metric);
@@ -182,7 +183,8 @@ struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 		return &error_no_memory;
 	failed = open_all(metric, pins);
 	if (failed == EPROTO)
-		return error_coded(failed, "the metric %s was made by another version", name);
+		return error_coded(failed, "metric %s was created by another version of ctprof",
+				   name);
 	if (failed)
 		return cannot(metric, failed);
 	/* Whoever held it was killed before it was empty. */
@@ -592,5 +594,5 @@ struct error *kstats_metric_command(struct kstats_metric *metric, enum kstats_co
 	case KSTATS_COMMAND_COUNT:
 		break;
 	}
-	return error_coded(EINVAL, "there is no such command");
+	return error_coded(EINVAL, "unknown command");
 }

@@ -26,7 +26,7 @@
 static struct error *cannot(int failed, const char *path)
 {
 	if (failed == EACCES || failed == EPERM)
-		return error_coded(failed, "%s: metrics are root's alone", path);
+		return error_coded(failed, "%s: permission denied: metrics belong to root", path);
 	return error_system(failed, "%s", path);
 }
 
@@ -42,8 +42,7 @@ static struct error *make_pins(void)
 	if (!is_mounted() &&
 	    mount("bpf", KSTATS_BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
 		return geteuid() ? cannot(errno, KSTATS_BPFFS)
-				 : error_system(errno,
-						"the file system of BPF cannot be mounted at %s",
+				 : error_system(errno, "cannot mount the BPF file system at %s",
 						KSTATS_BPFFS);
 	if (mkdir(KSTATS_PINS, 0700) && errno != EEXIST)
 		return cannot(errno, KSTATS_PINS);
@@ -181,8 +180,8 @@ static struct error *check_pins(int pins)
 	if ((st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & 077))
 		return NULL;
 	return error_coded(EPERM,
-			   "%s: belongs to user %u and has mode %o, so that others may change or "
-			   "lock metrics; remove it",
+			   "%s: owned by user %u with mode %o, so others could change or lock "
+			   "metrics; remove it",
 			   KSTATS_PINS, st.st_uid, st.st_mode & 07777);
 }
 
@@ -306,7 +305,7 @@ struct error *kstats_pins_remove(int pins, const char *name)
 	int failed;
 
 	if (pins < 0 || !half_name(name, half))
-		return error_coded(ENOENT, "there is no metric %s", name);
+		return error_coded(ENOENT, "no metric %s", name);
 	if (renameat2(pins, name, pins, half, RENAME_NOREPLACE))
 		return error_system(errno, "the metric %s", name);
 	failed = empty(pins, half);

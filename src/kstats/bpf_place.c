@@ -33,11 +33,11 @@ static struct error *take_name(struct text text, const char *also, char **ret)
 
 		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		      c == '_' || (c && strchr(also, c))))
-			return error_coded(EINVAL, "'%.*s' is no name in the kernel",
+			return error_coded(EINVAL, "invalid kernel name '%.*s'",
 					   text.length < 100 ? (int)text.length : 100, text.bytes);
 	}
 	if (!text.length)
-		return error_coded(EINVAL, "a name is missing behind the colon");
+		return error_coded(EINVAL, "missing name after the colon");
 	*ret = strndup(text.bytes, text.length);
 	return *ret ? NULL : &error_no_memory;
 }
@@ -111,7 +111,7 @@ static struct error *no_syscall(const char *name)
 		if (wait_syscall_name(i))
 			names[count++] = wait_syscall_name(i);
 	near = text_nearest(name, names, count, sizeof(*names));
-	return error_coded(ENOENT, "there is no system call '%s'%s%s%s", name,
+	return error_coded(ENOENT, "no system call '%s'%s%s%s", name,
 			   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -172,7 +172,9 @@ static struct error *take_tracepoint(const struct word *word, struct kstats_plac
 	struct error *err;
 
 	if (!text_cut(&name, ':', &category) || !name.length)
-		return error_coded(EINVAL, "'%s' is no tracepoint:CATEGORY:NAME", word->whole);
+		return error_coded(EINVAL,
+				   "invalid tracepoint '%s': expected tracepoint:CATEGORY:NAME",
+				   word->whole);
 	/* These are no tracepoints of their own: the kernel makes them of two. */
 	if (text_equal(category, TEXT("syscalls"))) {
 		if (text_starts(name, enter))
@@ -204,7 +206,7 @@ static struct error *take_program(const struct word *word, struct kstats_place *
 	if (err)
 		return with_code(err, ENOENT);
 	if (ret->points->events.count != 1)
-		return error_coded(EINVAL, "%s means %zu places, as %s and %s: say which",
+		return error_coded(EINVAL, "%s is ambiguous: %zu matches, e.g. %s and %s",
 				   word->whole, ret->points->events.count,
 				   ret->points->events.items[0]->bytes,
 				   ret->points->events.items[1]->bytes);
@@ -229,24 +231,23 @@ static const struct {
 	const char *form, *prose; /* for people */
 } kinds[] = {
 	{ NULL, take_function, "FUNCTION",
-	  "The call of a function of the kernel or of a module: by fentry, or by a kprobe where "
-	  "that is not possible. "
-	  "Without an end, to its return." },
-	{ "fentry", take_fentry, "fentry:FUNCTION", "The same, by fentry or not at all." },
-	{ "fexit", take_fexit, "fexit:FUNCTION", "Its return, by fexit." },
-	{ "kprobe", take_kprobe, "kprobe:FUNCTION", "Its call, by a kprobe." },
-	{ "kretprobe", take_kretprobe, "kretprobe:FUNCTION", "Its return, by a kretprobe." },
+	  "The call of a function of the kernel or a module, by fentry or, if that fails, by a "
+	  "kprobe. The default end is its return." },
+	{ "fentry", take_fentry, "fentry:FUNCTION", "The same, by fentry only." },
+	{ "fexit", take_fexit, "fexit:FUNCTION", "Its return, by fexit only." },
+	{ "kprobe", take_kprobe, "kprobe:FUNCTION", "Its call, by a kprobe only." },
+	{ "kretprobe", take_kretprobe, "kretprobe:FUNCTION", "Its return, by a kretprobe only." },
 	{ "syscall", take_syscall, "syscall:NAME",
-	  "A system call, by its name without sys_: its call; as an end, its return." },
-	{ "tracepoint", take_tracepoint, "tracepoint:CATEGORY:NAME",
-	  "A tracepoint of the kernel." },
-	{ NULL, take_bare_tracepoint, BARE_TRACEPOINT "NAME", "The same, as kstats.ko has it." },
+	  "A system call, named without sys_: its entry as a start, its exit as an end." },
+	{ "tracepoint", take_tracepoint, "tracepoint:CATEGORY:NAME", "A kernel tracepoint." },
+	{ NULL, take_bare_tracepoint, BARE_TRACEPOINT "NAME",
+	  "The same, in the notation of kstats.ko." },
 	{ "uprobe", take_program, "uprobe:FILE:FUNCTION",
 	  "The call of a function of a program or library." },
 	{ "uretprobe", take_uretprobe, "uretprobe:FILE:FUNCTION",
-	  "Its return, by a changed return address; not in programs of Go." },
+	  "Its return, by a replaced return address; not in Go programs." },
 	{ "uret", take_uretprobe, "uret:FILE:FUNCTION",
-	  "Its return, at its RET instructions; without an end, that of functions of Go." },
+	  "Its return, by probes at its RET instructions; the default end of Go functions." },
 	{ "usdt", take_program, "usdt:FILE:PROVIDER:NAME", "A static probe of a program." },
 };
 
@@ -267,7 +268,7 @@ static struct error *no_kind(const char *whole)
 	for (size_t i = 0; i < array_length(kinds) && length < sizeof(forms); i++)
 		length += (size_t)snprintf(forms + length, sizeof(forms) - length, "%s%s",
 					   i ? ", " : "", kinds[i].form);
-	return error_coded(EINVAL, "'%s' is none of: %s", whole, forms);
+	return error_coded(EINVAL, "unknown probe '%s': expected one of: %s", whole, forms);
 }
 
 static struct error *find(const char *whole, bool is_end, const struct kstats_spec *spec,
@@ -281,7 +282,7 @@ static struct error *find(const char *whole, bool is_end, const struct kstats_sp
 
 	ret->syscall = -1;
 	if (strlen(whole) >= KSTATS_TEXT_MAX)
-		return error_coded(ENAMETOOLONG, "a place has %d bytes at most",
+		return error_coded(ENAMETOOLONG, "a probe has at most %d bytes",
 				   KSTATS_TEXT_MAX - 1);
 	if (text_starts(word.rest, TEXT(BARE_TRACEPOINT))) {
 		word.rest.bytes += strlen(BARE_TRACEPOINT);
@@ -334,7 +335,7 @@ static struct error *return_of(const struct kstats_spec *spec, const struct ksta
 
 	if (start->is_return || start->kind == PLACE_TRACEPOINT ||
 	    (start->kind == PLACE_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
-		return error_coded(EINVAL, "%s takes no time by itself: give an end", spec->start);
+		return error_coded(EINVAL, "%s has no duration; give an end", spec->start);
 	err = start->kind == PLACE_PROGRAM ? return_of_program(spec, start, ret)
 					   : find(spec->start, true, spec, ret);
 	ret->is_return = true;
@@ -360,8 +361,8 @@ static struct error *agree_on_way(struct kstats_place *start, struct kstats_plac
 	start->by_trampoline = end->by_trampoline = start->by_trampoline && end->by_trampoline;
 	start->by_kprobe = end->by_kprobe = start->by_kprobe && end->by_kprobe;
 	if (start->kind == PLACE_FUNCTION && !start->by_trampoline && !start->by_kprobe)
-		return error_coded(EINVAL, "a call is measured by fentry and fexit or by kprobe "
-					   "and kretprobe");
+		return error_coded(EINVAL, "cannot pair these: a call is measured by fentry and "
+					   "fexit, or by kprobe and kretprobe");
 	return NULL;
 }
 
@@ -391,8 +392,8 @@ static struct error *tell_goroutines(const struct kstats_spec *spec, struct ksta
 	if (spec->key == KSTATS_KEY_TASK && end->is_ret &&
 	    (start->code == PROBE_CODE_GO_UNKNOWN || end->code == PROBE_CODE_GO_UNKNOWN))
 		return error_coded(EINVAL,
-				   "goroutines of %s cannot be told apart: it was built by Go "
-				   "before 1.17, or its symbols were stripped",
+				   "cannot identify goroutines of %s: built by Go before 1.17, or "
+				   "stripped",
 				   start->code == PROBE_CODE_GO_UNKNOWN ? spec->start : spec->end);
 	places->is_goroutine = spec->key == KSTATS_KEY_TASK && start->code == PROBE_CODE_GO &&
 			       end->code == PROBE_CODE_GO;
@@ -493,16 +494,15 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_pl
 	unsigned first;
 
 	if (wanted < 1 || wanted > 6)
-		return error_coded(EINVAL, "arguments are 1 to 6, not %u", wanted);
+		return error_coded(EINVAL, "invalid argument number %u: expected 1 to 6", wanted);
 	if (place->is_return && (place->kind == PLACE_PROGRAM || !place->by_trampoline) &&
 	    place->kind != PLACE_SYSCALL)
-		return error_coded(EINVAL, "%s: arguments are not there any more at a return",
-				   text);
+		return error_coded(EINVAL, "%s: arguments are unavailable at a return", text);
 	if (place->kind == PLACE_PROGRAM && strncmp(text, "usdt", 4) == 0)
-		return error_coded(EINVAL, "%s: arguments of usdt are not read", text);
+		return error_coded(EINVAL, "%s: arguments of USDT probes are not supported", text);
 	/* Go has its own convention, in which an argument may take several registers. */
 	if (place->code == PROBE_CODE_GO || place->code == PROBE_CODE_GO_UNKNOWN)
-		return error_coded(EINVAL, "%s: arguments of functions of Go are not read", text);
+		return error_coded(EINVAL, "%s: arguments of Go functions are not supported", text);
 	ret->argument = wanted;
 	if (place->kind == PLACE_SYSCALL || place->kind == PLACE_PROGRAM)
 		return NULL;
@@ -510,8 +510,8 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_pl
 	if (!prototype)
 		return NULL;
 	if (wanted + first > btf_vlen(prototype))
-		return error_coded(EINVAL, "%s has %u arguments, so there is no arg%u", text,
-				   btf_vlen(prototype) - first, wanted);
+		return error_coded(EINVAL, "%s has no arg%u: it takes %u arguments", text, wanted,
+				   btf_vlen(prototype) - first);
 	ret->is_task = is_task(btf, prototype, wanted + first - 1);
 	return NULL;
 }

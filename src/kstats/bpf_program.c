@@ -387,7 +387,7 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 	}
 	if (program->refused && err != &error_no_memory && is_refusal(err->errnum)) {
 		error_destroy(err);
-		return error_coded(EINVAL, "the kernel does not let %s be traced",
+		return error_coded(EINVAL, "the kernel does not allow tracing %s",
 				   program->refused->name);
 	}
 	return err;
@@ -406,7 +406,7 @@ static struct error *explain_alone(struct kstats_program *program,
 
 	if (config->key == KSTATS_KEY_ARGUMENT &&
 	    (is_function_return(&places->start) || is_function_return(&places->end)))
-		err = error_prefix(err, "arguments at a return are seen by fexit alone");
+		err = error_prefix(err, "arguments at a return require fexit");
 	return explain(program, err);
 }
 
@@ -419,9 +419,8 @@ static struct error *neither(const struct error *by_trampoline, struct error *by
 		return &error_no_memory;
 	if (second->errnum == EOPNOTSUPP)
 		return error_coded(second->errnum,
-				   "functions of this kernel cannot be measured, only system "
-				   "calls (syscall:NAME), tracepoints, and functions of "
-				   "programs: %s; %s",
+				   "this kernel can measure only system calls (syscall:NAME), "
+				   "tracepoints and functions of programs: %s; %s",
 				   by_trampoline->message, second->message);
 	return error_coded(second->errnum, "by fentry: %s; by kprobe: %s", by_trampoline->message,
 			   second->message);

@@ -28,7 +28,7 @@ static struct error *make(const struct kstats_spec *spec, int pins)
 	struct error *err;
 
 	if (fstatat(pins, spec->name, &there, 0) == 0)
-		return error_coded(EEXIST, "there is a metric %s", spec->name);
+		return error_coded(EEXIST, "metric %s already exists", spec->name);
 	err = kstats_program_open(spec, &program);
 	if (err)
 		return err;
@@ -59,7 +59,7 @@ static struct error *take_away(const char *name)
 	err = kstats_name_check(name);
 	if (err) {
 		error_destroy(err);
-		return error_coded(ENOENT, "there is no metric %.*s", KSTATS_NAME_MAX, name);
+		return error_coded(ENOENT, "no metric %.*s", KSTATS_NAME_MAX, name);
 	}
 	err = kstats_pins_lock(false, &pins);
 	return err ? err : kstats_pins_remove(pins, name);

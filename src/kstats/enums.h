@@ -8,10 +8,11 @@
 #define KSTATS_ENUMS_H
 
 /* How the start of an end is found. */
-#define KSTATS_KEYS(KEY)                                 \
-	KEY(TASK, "task", "the last of the same thread") \
-	KEY(CPU, "cpu", "the last on the same CPU")      \
-	KEY(ARGUMENT, "argN", "the last with the same argument N, 1 to 6 (argN,argM: M at the end)")
+#define KSTATS_KEYS(KEY)                                       \
+	KEY(TASK, "task", "the last start in the same thread") \
+	KEY(CPU, "cpu", "the last start on the same CPU")      \
+	KEY(ARGUMENT, "argN",                                  \
+	    "the last with the same argument N, 1 to 6 (argN,argM: argument M at the end)")
 
 enum kstats_key {
 #define KEY_ENUM(id, name, prose) KSTATS_KEY_##id,
@@ -21,12 +22,12 @@ enum kstats_key {
 };
 
 /* What each row of a table belongs to. */
-#define KSTATS_BYS(BY)                                                   \
-	BY(CPU, "cpu", "CPU", "each CPU on which values were recorded")  \
-	BY(PROCESS, "process", "PID", "each process whose thread did")   \
-	BY(CGROUP, "cgroup", "CGROUP", "each cgroup whose thread did")   \
-	BY(RETVAL, "retval", "RETURNED", "each value that was returned") \
-	BY(THREAD, "thread", "TID", "each thread that did")
+#define KSTATS_BYS(BY)                                                              \
+	BY(CPU, "cpu", "CPU", "each CPU on which values were recorded")             \
+	BY(PROCESS, "process", "PID", "each process that recorded values")          \
+	BY(CGROUP, "cgroup", "CGROUP", "each cgroup whose threads recorded values") \
+	BY(RETVAL, "retval", "RETURNED", "each returned value")                     \
+	BY(THREAD, "thread", "TID", "each thread that recorded values")
 
 enum kstats_by {
 #define BY_ENUM(id, name, heading, prose) KSTATS_BY_##id,
@@ -36,13 +37,13 @@ enum kstats_by {
 };
 
 /* Why an event was not counted in a slot. */
-#define KSTATS_LOSSES(LOSS)                                                               \
-	LOSS(missed, "the kernel did not call the probe")                                 \
-	LOSS(unmatched, "an end without a start that was recorded")                       \
-	LOSS(replaced, "a start before the end of the one before it, which is forgotten") \
-	LOSS(recursive, "reached within a probe, where the kernel calls none")            \
-	LOSS(backwards, "an end before its start, by the clock")                          \
-	LOSS(full, "no room for one more start that is open")
+#define KSTATS_LOSSES(LOSS)                                                            \
+	LOSS(missed, "the kernel did not call the probe")                              \
+	LOSS(unmatched, "an end without a recorded start")                             \
+	LOSS(replaced, "a start before the end of the previous one, which is dropped") \
+	LOSS(recursive, "hit inside another probe, where the kernel calls no probe")   \
+	LOSS(backwards, "an end whose timestamp is before its start")                  \
+	LOSS(full, "no room for another start in flight")
 
 enum kstats_loss {
 #define LOSS_ENUM(name, prose) KSTATS_LOSS_##name,

@@ -37,7 +37,7 @@ struct error *kstats_module_open(int *ret)
 
 	/* Not ours to see, whether mounted here or by ourselves. */
 	if (failed == EACCES || failed == EPERM)
-		return error_coded(failed, "kstats.ko is seen by root only (%s)", debugfs);
+		return error_coded(failed, "kstats.ko is accessible to root only (%s)", debugfs);
 	fd = root < 0 ? -1 : openat(root, "kstats", flags);
 	if (fd < 0) {
 		/* The directory is there where nothing is mounted on it. */
@@ -46,8 +46,8 @@ struct error *kstats_module_open(int *ret)
 		fd = own < 0 ? -1 : openat(own, "kstats", flags);
 	}
 	if (fd < 0)
-		return error_coded(ENOENT, "the kernel module is not loaded (modprobe kstats; it "
-					   "is in kmod/ of ctprof's source)");
+		return error_coded(ENOENT, "the kernel module is not loaded (modprobe kstats; its "
+					   "source is in kmod/)");
 	*ret = fd;
 	return NULL;
 }
@@ -59,7 +59,7 @@ static struct error *check_file_name(const char *name)
 {
 	if (!*name || *name == '.' || strchr(name, '/') || strcmp(name, "_control") == 0 ||
 	    strcmp(name, "_raw") == 0)
-		return error_coded(EINVAL, "'%s' is no name of a metric", name);
+		return error_coded(EINVAL, "invalid metric name '%s'", name);
 	return NULL;
 }
 
@@ -78,12 +78,11 @@ static const struct {
 	int failed;
 	const char *prose; /* of the places */
 } trace_reasons[] = {
-	{ EEXIST, "there is such a metric" },
-	{ ENOENT, "the kernel has no such function or tracepoint" },
-	{ EPERM, "the kernel lets nobody probe that" },
-	{ EOPNOTSUPP,
-	  "kstats.ko measures functions and tracepoints of the kernel (others: --via bpf)" },
-	{ EINVAL, "kstats.ko takes a function, or a start and an end" },
+	{ EEXIST, "the metric already exists" },
+	{ ENOENT, "no such kernel function or tracepoint" },
+	{ EPERM, "the kernel does not allow probing it" },
+	{ EOPNOTSUPP, "kstats.ko measures only kernel functions and tracepoints; use --via bpf" },
+	{ EINVAL, "kstats.ko requires a function, or a start and an end" },
 	{ EINTR, "interrupted" },
 };
 
@@ -102,11 +101,11 @@ static struct error *trace_error(int failed, const struct kstats_spec *spec)
 static struct error *check_spec(const struct kstats_spec *spec)
 {
 	if (spec->by != KSTATS_BY_CPU || spec->tgid || spec->cgroup || spec->comm || spec->cpus)
-		return error_coded(EOPNOTSUPP, "kstats.ko records of everybody, by CPU: filters "
-					       "and other rows are for --via bpf");
+		return error_coded(EOPNOTSUPP, "kstats.ko has no filters, and rows by CPU only; "
+					       "use --via bpf");
 	if (spec->key == KSTATS_KEY_ARGUMENT)
-		return error_coded(EOPNOTSUPP, "kstats.ko pairs what happens on the same CPU: "
-					       "arguments are for --via bpf");
+		return error_coded(EOPNOTSUPP, "kstats.ko pairs events of the same CPU only; use "
+					       "--via bpf for arguments");
 	return NULL;
 }
 
@@ -162,11 +161,11 @@ static struct error *remove_error(int dir, int failed, const char *name)
 	bool is_there = faccessat(dir, name, F_OK, 0) == 0;
 
 	if (is_there && strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
-		return error_coded(EPERM, "metric '%s' goes with '%s'", name,
+		return error_coded(EPERM, "metric '%s' is removed with '%s'", name,
 				   name + strlen(KSTATS_GAP));
 	if (is_there && failed == ENOENT)
 		return error_coded(EPERM,
-				   "metric '%s' was not asked for by a trace: who made it "
+				   "cannot remove metric '%s': its module created it, and "
 				   "removes it",
 				   name);
 	return no_metric(failed, name);
@@ -180,7 +179,7 @@ struct error *kstats_module_remove(int dir, const char *name)
 
 	/* Of one name only: "*" are all. */
 	if (!err && strpbrk(name, " \t\r\n*"))
-		return error_coded(EINVAL, "'%s' is no name of a metric", name);
+		return error_coded(EINVAL, "invalid metric name '%s'", name);
 	if (err)
 		return err;
 	words = text_print("remove %s\n", name);

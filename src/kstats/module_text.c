@@ -29,7 +29,7 @@ static const struct {
 
 static struct error *wrong(struct text line)
 {
-	struct error *err = error_create("no line of kstats: '%.*s'",
+	struct error *err = error_create("malformed kstats line: '%.*s'",
 					 line.length < 60 ? (int)line.length : 60, line.bytes);
 
 	text_make_safe(err->message);
@@ -80,7 +80,7 @@ static struct error *parse_head(struct text *rest, struct head *ret)
 			return wrong(line);
 	}
 	if (!ret->name.length || ret->bits > BUCKET_FRAC_BITS_MAX || ret->cpus > UINT32_MAX)
-		return error_create("this is no metric of ctprof's kernel module");
+		return error_create("not a metric of ctprof's kernel module");
 	return NULL;
 }
 
@@ -110,7 +110,7 @@ static struct error *parse_slot(struct text line, struct kstats_table *table, ui
 	    slot >= BUCKET_SLOTS(table->frac_bits) || cpu >= table->cpus)
 		return wrong(line);
 	if (__builtin_add_overflow(*all, values.count, all))
-		return error_create("more values than can be counted");
+		return error_create("too many values: counter overflow");
 	err = kstats_table_row(table, cpu, NULL, &row);
 	if (err)
 		return err;

@@ -10,10 +10,10 @@
 #include "kstats/spec.h"
 
 /* What is done to a metric while it stays. */
-#define KSTATS_COMMANDS(COMMAND)                                      \
-	COMMAND(START, "start", "record values again")                \
-	COMMAND(STOP, "stop", "record no values until it is started") \
-	COMMAND(RESET, "reset", "forget what was recorded")
+#define KSTATS_COMMANDS(COMMAND)                             \
+	COMMAND(START, "start", "resume recording")          \
+	COMMAND(STOP, "stop", "stop recording, until start") \
+	COMMAND(RESET, "reset", "discard recorded values")
 
 enum kstats_command {
 #define COMMAND_ENUM(id, name, prose) KSTATS_##id,

@@ -69,14 +69,14 @@ struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret)
 	while (at < text.length && text.bytes[at] != '<' && text.bytes[at] != '>')
 		at++;
 	if (at == text.length || !take_quantity(text_trim((struct text){ text.bytes, at }), &slo))
-		return error_create("'%.*s' is no promise: p99<50us, max<=1ms, mean<3us, "
-				    "count>100, lost<1",
+		return error_create("invalid SLO '%.*s': expected e.g. p99<50us, max<=1ms, "
+				    "mean<3us, count>100, lost<1",
 				    (int)(text.length < 60 ? text.length : 60), text.bytes);
 	slo.is_above = text.bytes[at++] == '>';
 	slo.or_equal = at < text.length && text.bytes[at] == '=';
 	at += slo.or_equal;
 	if (!take_limit(text_trim((struct text){ text.bytes + at, text.length - at }), &slo))
-		return error_create("'%.*s' is no limit of that (50us, 1.5ms, 1000)",
+		return error_create("invalid SLO limit '%.*s': expected e.g. 50us, 1.5ms, 1000",
 				    (int)(text.length - at < 60 ? text.length - at : 60),
 				    text.bytes + at);
 	*ret = slo;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A promise about a metric, and whether it was kept:
+ * A service level objective (SLO) of a metric, and whether it was met:
  *
  *	p99<50us    p99.9<=1ms    max<10ms    mean<3us    count>100    lost<1
  *

@@ -29,24 +29,23 @@ struct error *kstats_name_check(const char *name)
 	size_t length = strlen(name);
 
 	if (!length)
-		return error_coded(EINVAL, "a metric needs a name");
+		return error_coded(EINVAL, "missing metric name");
 	if (length > KSTATS_NAME_MAX)
-		return error_coded(ENAMETOOLONG,
-				   "the name of a metric has %zu bytes, not %d at most", length,
-				   KSTATS_NAME_MAX);
+		return error_coded(ENAMETOOLONG, "metric name too long: %zu bytes, at most %d",
+				   length, KSTATS_NAME_MAX);
 	for (const char *at = name; *at; at++)
 		if (!isascii(*at) || (!isalnum(*at) && *at != '_' && *at != '-'))
 			return error_coded(EINVAL,
-					   "the name of a metric is letters, digits, '_' and '-' "
-					   "(give another one, and the function as start)");
+					   "invalid metric name: expected letters, digits, '_' and "
+					   "'-' (choose a name, and give the function as start)");
 	/* The kernel module has such files. */
 	if (strcmp(name, "_control") == 0 || strcmp(name, "_raw") == 0)
-		return error_coded(EINVAL, "the name '%s' is taken", name);
+		return error_coded(EINVAL, "the name '%s' is reserved", name);
 	if (strncasecmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
-		return error_coded(EINVAL, "the name '%s' is taken: GAP-NAME comes with NAME",
-				   name);
+		return error_coded(
+			EINVAL, "the name '%s' is reserved: GAP-NAME is created with NAME", name);
 	if (*name == '-')
-		return error_coded(EINVAL, "the name of a metric does not begin with '-'");
+		return error_coded(EINVAL, "a metric name must not start with '-'");
 	return NULL;
 }
 
@@ -62,8 +61,8 @@ static struct error *take_bits(const char *value, struct kstats_spec *spec)
 	while (digit[0] == '0' && digit[1])
 		digit++;
 	if (strlen(digit) != 1 || *digit < '0' || *digit > '0' + BUCKET_FRAC_BITS_MAX)
-		return error_coded(EINVAL, "bits are 0 to %d, not '%.60s'", BUCKET_FRAC_BITS_MAX,
-				   value);
+		return error_coded(EINVAL, "invalid bits '%.60s': expected 0 to %d", value,
+				   BUCKET_FRAC_BITS_MAX);
 	spec->frac_bits = (unsigned)(*digit - '0');
 	return NULL;
 }
@@ -104,10 +103,11 @@ static struct error *take_pair(const char *keyword, const char *value, struct ks
 		if (strcasecmp(keyword, pairs[i].keyword) != 0)
 			continue;
 		if (!value || !*value)
-			return error_coded(EINVAL, "'%s' has no value behind it", keyword);
+			return error_coded(EINVAL, "missing value after '%s'", keyword);
 		return pairs[i].take(value, spec);
 	}
-	return error_coded(EINVAL, "'%.60s' is none of: bits B, start X, end Y", keyword);
+	return error_coded(EINVAL, "unexpected '%.60s': expected bits B, start X or end Y",
+			   keyword);
 }
 
 struct error *kstats_spec_parse(char *const *words, struct kstats_spec *ret)

@@ -217,13 +217,14 @@ bool kstats_table_is_same(const struct kstats_table *a, const struct kstats_tabl
 static struct error *check_same(const struct kstats_table *a, const struct kstats_table *b)
 {
 	if (!is_same_place(a, b))
-		return error_create("%s is %s%s%s here and %s%s%s there: these do not add up",
+		return error_create("cannot merge: %s is %s%s%s in one table and %s%s%s in the "
+				    "other",
 				    a->name, a->start ? a->start : "a program's own",
 				    a->end ? " to " : "", a->end ? a->end : "",
 				    b->start ? b->start : "a program's own", b->end ? " to " : "",
 				    b->end ? b->end : "");
 	if (!kstats_table_is_same(a, b))
-		return error_create("%s has the key %s here and %s there: these do not add up",
+		return error_create("cannot merge: %s has key %s in one table and %s in the other",
 				    a->name, a->scope.key, b->scope.key);
 	return NULL;
 }
@@ -236,13 +237,14 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 		return err;
 
 	if (strcmp(into->unit, from->unit) != 0)
-		return error_create("values of %s are in %s, those of %s in %s", into->name,
+		return error_create("cannot merge: values of %s are in %s, of %s in %s", into->name,
 				    into->unit, from->name, from->unit);
 	if (into->by != from->by)
-		return error_create("%s is by %s, %s by %s", into->name, kstats_bys[into->by].name,
-				    from->name, kstats_bys[from->by].name);
+		return error_create("cannot merge: %s is grouped by %s, %s by %s", into->name,
+				    kstats_bys[into->by].name, from->name,
+				    kstats_bys[from->by].name);
 	if (kstats_table_count(from) > UINT64_MAX - kstats_table_count(into))
-		return error_create("%s has more values than can be counted", into->name);
+		return error_create("%s has too many values: counter overflow", into->name);
 	err = kstats_table_coarsen(into, from->frac_bits);
 	if (!err)
 		err = add_rows(into, from);
@@ -336,7 +338,7 @@ static void subtract_rows(struct kstats_table *now, const struct kstats_table *b
 struct error *kstats_table_subtract(struct kstats_table *now, const struct kstats_table *before)
 {
 	if (now->frac_bits != before->frac_bits || now->by != before->by)
-		return error_create("%s was made anew meanwhile", now->name);
+		return error_create("%s was recreated meanwhile", now->name);
 	if (!has_all(now, before))
 		return error_create("%s was reset meanwhile", now->name);
 	subtract_rows(now, before);

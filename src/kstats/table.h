@@ -36,7 +36,7 @@ struct kstats_loss_info {
 };
 extern const struct kstats_loss_info kstats_losses[KSTATS_LOSS_COUNT];
 
-#define KSTATS_EARLIER "in progress when recording began, so that nobody knows how long it took"
+#define KSTATS_EARLIER "in progress when recording began, so its duration is unknown"
 
 struct kstats_row {
 	uint64_t id;               /* of the CPU, process, cgroup; the value */

@@ -173,8 +173,8 @@ struct error *user_found_refused(const struct user_found *found, int failed)
 				   found->pid, found->name);
 	if (failed == ENOENT)
 		return error_coded(failed,
-				   "metric %u:%s: the process has closed its file, so that only "
-				   "root may open it",
+				   "metric %u:%s: only root may open it: the process has closed "
+				   "its file",
 				   found->pid, found->name);
 	if (failed == EWOULDBLOCK)
 		return error_coded(EBUSY, "metric %u:%s: its program holds a lease on it",

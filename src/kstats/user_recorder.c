@@ -162,7 +162,8 @@ static struct error *open_named(const char *name, bool writable, uint32_t *ret_p
 
 	if (!strchr(name, ':') || !text_cut(&rest, ':', &word) || !text_u32(word, &pid) ||
 	    !kstats_shared_is_name(rest.bytes, rest.length))
-		return error_coded(ENOENT, "no metric '%s': those of programs are PID:NAME", name);
+		return error_coded(ENOENT, "no metric '%s'; metrics of programs are named PID:NAME",
+				   name);
 	*ret_pid = pid;
 	return user_search_named(pid, rest.bytes, writable, ret);
 }

@@ -19,7 +19,7 @@
 
 static struct error *not_ours(const char *why)
 {
-	return error_create("its memory is not what libkstats makes: %s", why);
+	return error_create("its memory is not a valid libkstats region: %s", why);
 }
 
 /* A file in which a page may be missing or be cut off ends its reader by SIGBUS: of regular files,
@@ -60,7 +60,7 @@ static struct error *check_cpus(unsigned cpus, unsigned possible)
 
 	if (cpus == most || cpus <= (possible ? possible : most))
 		return NULL;
-	return error_coded(E2BIG, "it has tables for %u CPUs, and this host has %u", cpus,
+	return error_coded(E2BIG, "it has tables for %u CPUs, but this host has %u", cpus,
 			   possible ? possible : most);
 }
 
@@ -71,8 +71,8 @@ static struct error *check_header(const struct kstats_shared_header *header, siz
 	if (memcmp(header->magic, KSTATS_SHARED_MAGIC, sizeof(header->magic)) != 0)
 		return not_ours("how it begins");
 	if (header->version != KSTATS_SHARED_VERSION)
-		return error_create("it was made by a libkstats with version %u of what is shared, "
-				    "and this reads %u",
+		return error_create("version %u of the libkstats memory layout; this ctprof reads "
+				    "version %u",
 				    header->version, KSTATS_SHARED_VERSION);
 	if (header->frac_bits > BUCKET_FRAC_BITS_MAX || !header->cpus ||
 	    header->cpus > KSTATS_SHARED_CPUS_MAX)
@@ -356,7 +356,7 @@ static struct error *take_turn(const struct kstats_region *region)
 
 	for (unsigned turn = 0; flock(region->fd, LOCK_EX | LOCK_NB) < 0; turn++) {
 		if (errno != EWOULDBLOCK || turn == TURNS_MAX)
-			return error_system(errno, "somebody else resets it");
+			return error_system(errno, "another process is resetting it");
 		nanosleep(&pause, NULL);
 	}
 	return NULL;

@@ -89,7 +89,7 @@ static bool next_line(struct reader *reader, struct line *ret, struct error **re
 			continue;
 		if (parse_line(line, ret))
 			return true;
-		*ret_err = error_create("line %zu is no line of kstats: '%.*s'", reader->number,
+		*ret_err = error_create("line %zu is not a kstats line: '%.*s'", reader->number,
 					line.length < 60 ? (int)line.length : 60, line.bytes);
 		text_make_safe((*ret_err)->message);
 		return false;
@@ -121,8 +121,8 @@ static struct error *find_bits(struct text text, uint32_t *ret_possible)
 			if (!may_be_in(&line, bits))
 				possible &= ~(1u << bits);
 		if (!possible)
-			return error_create("line %zu: slot %u with a mean of %" PRIu64
-					    " fits to no number of bits, with the lines before it",
+			return error_create("line %zu: slot %u with a mean of %" PRIu64 " fits no "
+					    "number of bits, given the lines before",
 					    reader.number, line.slot, line.average);
 	}
 	*ret_possible = possible;
@@ -162,10 +162,10 @@ static struct error *take_values(const struct kstats_table *table, const struct 
 	if (__builtin_mul_overflow(mean, line->count, &sum) ||
 	    __builtin_add_overflow(all->count, line->count, &all->count) ||
 	    __builtin_add_overflow(all->sum, sum, &all->sum))
-		return wrong_line(reader, line, "has more values than can be counted");
+		return wrong_line(reader, line, "has too many values: counter overflow");
 	/* Nothing has a count of 0 any more. */
 	if (ret->count)
-		return wrong_line(reader, line, "is there twice");
+		return wrong_line(reader, line, "is duplicated");
 	*ret = (struct kstats_slot){ line->count, sum };
 	return NULL;
 }

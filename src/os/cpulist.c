@@ -87,9 +87,9 @@ struct error *cpus_list_possible(struct cpus *ret)
 	int failed = file_read(AT_FDCWD, POSSIBLE, &buffer, &list);
 
 	if (failed)
-		err = error_system(failed, "cannot tell which CPUs there may be: " POSSIBLE);
+		err = error_system(failed, "cannot read the list of possible CPUs: " POSSIBLE);
 	else if (!cpulist_parse(list, ret) || !ret->count)
-		err = error_create("cannot tell which CPUs there may be: " POSSIBLE
+		err = error_create("cannot read the list of possible CPUs: " POSSIBLE
 				   " is not a list of CPUs");
 	file_buffer_deinit(&buffer);
 	return err;

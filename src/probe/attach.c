@@ -70,7 +70,8 @@ static struct error *cannot(const struct probe_point *point, int failed)
 
 static struct error *no_program(const struct probe_point *point)
 {
-	return error_create("cannot attach to %s: there is no program for it", point->name->bytes);
+	return error_create("cannot attach to %s: there is no BPF program for it",
+			    point->name->bytes);
 }
 
 /* --- one by one --- */

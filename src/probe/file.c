@@ -80,7 +80,7 @@ static struct error *open_file_of(struct probed_file *file)
 	errno = 0;
 	failed = part_open(probe_open_file(file->path), &file->main);
 	if (failed == ENOEXEC)
-		return error_create("%s is no program or library for 64 bits", file->path);
+		return error_create("%s is not a 64-bit program or library", file->path);
 	if (failed)
 		return error_system(failed, "%s", file->path);
 	fd = debug_file_open(&file->main.elf, file->path, open_debug, &file->main);
@@ -156,8 +156,8 @@ static void look_for_go(struct probed_file *file)
 static struct error *refuse_return(const struct probe_spec *spec)
 {
 	return error_coded(EINVAL,
-			   "cannot place a return probe: Go moves stacks, and the program would "
-			   "crash; use uret:%.*s%s%.*s, which has probes at RET instructions, or "
+			   "refusing a return probe: Go moves stacks, and the program would crash; "
+			   "use uret:%.*s%s%.*s (probes at RET instructions), or "
 			   "--force-uretprobe",
 			   (int)spec->file.length, spec->file.bytes, spec->file.length ? ":" : "",
 			   (int)spec->name.length, spec->name.bytes);
@@ -255,19 +255,19 @@ static struct error *no_return(const struct function *function, const char *name
 	switch (state) {
 	case RETURNS_FOUND:
 		return error_create("%s has no RET instruction: it does not return, or ends with a "
-				    "jump to another function, which can be measured instead",
+				    "jump to another function (probe that one instead)",
 				    name);
 	case RETURNS_NOT_DECODED:
-		return error_create("%s has an instruction at +%llu that is not known, so its RET "
-				    "instructions cannot be told",
+		return error_create("cannot find the RET instructions of %s: unknown instruction "
+				    "at +%llu",
 				    name, (unsigned long long)stop);
 	case RETURNS_NOT_FOLLOWED:
-		return error_create("%s jumps into the middle of an instruction at +%llu, so its "
-				    "RET instructions cannot be told",
+		return error_create("cannot find the RET instructions of %s: jump into the middle "
+				    "of an instruction at +%llu",
 				    name, (unsigned long long)stop);
 	case RETURNS_TOO_LARGE:
-		return error_create("%s has %llu bytes, which is too large to look for its RET "
-				    "instructions",
+		return error_create("cannot find the RET instructions of %s: %llu bytes are too "
+				    "many",
 				    name, (unsigned long long)(function->end - function->start));
 	case RETURNS_NO_MEMORY:
 		break;
@@ -283,11 +283,10 @@ static struct error *code_of(const struct probed_file *file, const struct functi
 	uint64_t offset;
 
 	if (file->main.elf.machine != EM_X86_64)
-		return error_create("%s: RET instructions are looked for in code of x86_64 only",
-				    name);
+		return error_create("%s: probes at RET instructions require x86_64", name);
 	if (!function->is_sized)
-		return error_create("%s has a symbol without a size, so its RET instructions "
-				    "cannot be told",
+		return error_create("cannot find the RET instructions of %s: its symbol has no "
+				    "size",
 				    name);
 	*ret = (struct text){ 0 };
 	if (elf_code_offset(&file->main.elf, function->start, &offset))
@@ -375,8 +374,7 @@ static struct error *search_functions(struct probed_file *file)
 	if (!add_functions(file))
 		return &error_no_memory;
 	if (!file->functions.count)
-		return error_create("%s has no symbols, so its functions have no names here",
-				    file->path);
+		return error_create("%s has no symbols", file->path);
 	qsort(file->functions.items, file->functions.count, sizeof(*file->functions.items),
 	      by_address);
 	elf_each_symbol(&file->main.elf, take_chooser, file);
@@ -390,9 +388,9 @@ static struct error *search_functions(struct probed_file *file)
 			continue;
 		}
 		if (offset >= function->end - function->start)
-			return error_create("%s has %llu bytes, so there is no +%llu in it", name,
-					    (unsigned long long)(function->end - function->start),
-					    (unsigned long long)offset);
+			return error_create("offset +%llu is outside of %s (%llu bytes)",
+					    (unsigned long long)offset, name,
+					    (unsigned long long)(function->end - function->start));
 		if (!show_function(file, function, name, &err))
 			return err;
 		has_shown |= !err;
@@ -401,8 +399,8 @@ static struct error *search_functions(struct probed_file *file)
 		return err;
 	error_destroy(err);
 	if (has_chooser && !has_shown)
-		return error_create("%s chooses among several functions when a program starts "
-				    "(IFUNC); probe those, as *%.*s_*",
+		return error_create("%s is an IFUNC, resolved at program start; probe its "
+				    "implementations, e.g. *%.*s_*",
 				    file->path, (int)file->search->spec->name.length,
 				    file->search->spec->name.bytes);
 	return NULL;
@@ -449,10 +447,11 @@ static struct error *no_line(const struct probed_file *file)
 	const int length = (int)spec->source.length;
 
 	if (file->next_line)
-		return error_create("%s has no code of line %u of %.*s; the next with code is %u",
+		return error_create("%s has no code for line %u of %.*s; the next line with code "
+				    "is %u",
 				    file->path, spec->line, length, spec->source.bytes,
 				    file->next_line);
-	return error_create("%s has no code of %.*s from line %u on", file->path, length,
+	return error_create("%s has no code for %.*s at or after line %u", file->path, length,
 			    spec->source.bytes, spec->line);
 }
 
@@ -471,7 +470,7 @@ static struct error *search_lines(struct probed_file *file)
 		case DWARF_FILE_NONE:
 			continue;
 		case DWARF_FILE_REFUSED:
-			return error_create("the debug information of %s is too large, or broken",
+			return error_create("the debug information of %s is too large or malformed",
 					    file->path);
 		case DWARF_FILE_OPEN:
 			break;
@@ -488,7 +487,7 @@ static struct error *search_lines(struct probed_file *file)
 	if (file->err)
 		return file->err;
 	if (!has_any)
-		return error_create("%s has no debug information, so its lines are not known",
+		return error_create("%s has no debug information: source lines are unknown",
 				    file->path);
 	return file->taken.count ? NULL : no_line(file);
 }
@@ -547,8 +546,7 @@ static struct error *find_paths(const struct probe_search *search, struct probe_
 	struct error *err;
 
 	if (!spec->file.length && spec->line && !search->host->program && !search->host->pid)
-		return error_create("a line of source without a file is of the program that is "
-				    "looked at, and there is none; say which: "
+		return error_create("a source line requires a program; name it: "
 				    "uprobe:/PATH:SOURCE.c:LINE");
 	if (!spec->file.length)
 		return probe_find_targets(search->host, ret);

@@ -179,7 +179,7 @@ struct error *probe_search_tracepoints(const struct probe_search *search)
 	if (dir >= 0)
 		events = openat(dir, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (events < 0)
-		return error_system(errno, "tracepoints are in tracefs, which cannot be read");
+		return error_system(errno, "cannot read tracefs, which lists tracepoints");
 	count = scandirat(events, ".", &entries, is_group, by_name);
 	if (count < 0)
 		return error_system(errno, "events of tracefs");

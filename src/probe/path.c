@@ -150,8 +150,8 @@ struct error *probe_find_file(const struct probe_host *host, struct text file, c
 	if (!sought.path)
 		seek_program(&sought);
 	if (!sought.path)
-		return error_create("there is no library or program '%.*s'; give its path",
-				    (int)file.length, file.bytes);
+		return error_create("no library or program '%.*s'; give its path", (int)file.length,
+				    file.bytes);
 	*ret = sought.path;
 	return NULL;
 }

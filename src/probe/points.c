@@ -191,7 +191,7 @@ static struct error *add(struct probe_points *points, const struct probe_place *
 	if (*seen != WORD_MAP_NEW)
 		return NULL;
 	if (points->count == PROBE_POINTS_MAX)
-		return error_create("these are more than %d places; ask for fewer",
+		return error_create("more than %d probe locations match; narrow the pattern",
 				    PROBE_POINTS_MAX);
 	if (!make_point(points, place, &point) || !array_push(points, point))
 		return &error_no_memory;
@@ -243,7 +243,7 @@ static struct error *nothing(const struct adding *adding, const struct probe_hos
 
 	if (is_in_file(spec->kind) && !spec->file.length)
 		where = host->program || host->pid ? " in the program and its libraries"
-						   : " in libc; name the file, as in "
+						   : " in libc; name the file, e.g. "
 						     "uprobe:libz:deflate";
 	return error_create("'%.*s' matches nothing%s%s%s%s",
 			    text.length < 200 ? (int)text.length : 200, text.bytes, where,

@@ -96,12 +96,12 @@ static struct error *take_function(struct text rest, struct text whole, struct p
 		if (!may_have_offset(spec))
 			return wrong(whole, "only kprobe and uprobe can have an offset");
 		if (!parse_offset(digits, &spec->offset))
-			return wrong(whole, "the offset is no number");
+			return wrong(whole, "the offset is not a number");
 		if (probe_pattern_form(rest) != PATTERN_NAME)
-			return wrong(whole, "an offset goes with one function, not with a pattern");
+			return wrong(whole, "an offset requires a single function, not a pattern");
 	}
 	if (!rest.length)
-		return wrong(whole, "there is no function in it");
+		return wrong(whole, "the function is missing");
 	spec->name = rest;
 	return NULL;
 }
@@ -144,8 +144,8 @@ static struct error *take_user(struct text rest, struct text whole, struct probe
 		spec->file = file;
 		rest = after;
 	} else if (is_path) {
-		return wrong(whole,
-			     "a function stands behind the path, as in uprobe:/PATH:FUNCTION");
+		return wrong(whole, "the function after the path is missing: expected e.g. "
+				    "uprobe:/PATH:FUNCTION");
 	}
 	if (spec->kind == PROBE_UPROBE && take_line(rest, spec))
 		return NULL;
@@ -155,7 +155,7 @@ static struct error *take_user(struct text rest, struct text whole, struct probe
 static struct error *take_tracepoint(struct text rest, struct text whole, struct probe_spec *spec)
 {
 	if (!cut_colon(&rest, &spec->group) || !spec->group.length || !rest.length)
-		return wrong(whole, "a tracepoint is tracepoint:CATEGORY:NAME");
+		return wrong(whole, "expected tracepoint:CATEGORY:NAME");
 	spec->name = rest;
 	return NULL;
 }
@@ -163,9 +163,9 @@ static struct error *take_tracepoint(struct text rest, struct text whole, struct
 static struct error *take_usdt(struct text rest, struct text whole, struct probe_spec *spec)
 {
 	if (!cut_colon(&rest, &spec->file) || !spec->file.length || !rest.length)
-		return wrong(whole, "a USDT probe is usdt:FILE:[PROVIDER:]NAME");
+		return wrong(whole, "expected usdt:FILE:[PROVIDER:]NAME");
 	if (cut_colon(&rest, &spec->group) && (!spec->group.length || !rest.length))
-		return wrong(whole, "a USDT probe is usdt:FILE:[PROVIDER:]NAME");
+		return wrong(whole, "expected usdt:FILE:[PROVIDER:]NAME");
 	spec->name = rest;
 	return NULL;
 }
@@ -189,7 +189,7 @@ static struct error *unknown_kind(struct text word)
 
 	if (!said)
 		return &error_no_memory;
-	return error_create("'%s' is no kind of probe (kprobe, kretprobe, uprobe, uretprobe, "
+	return error_create("unknown kind of probe '%s' (kprobe, kretprobe, uprobe, uretprobe, "
 			    "uret, tracepoint, usdt)%s%s%s",
 			    said, near ? "; did you mean '" : "", near ? near : "",
 			    near ? "'?" : "");
@@ -202,10 +202,10 @@ struct error *probe_spec_parse(struct text text, struct probe_spec *ret)
 	struct error *err = NULL;
 
 	if (text.length > PROBE_SPEC_MAX || (text.length && memchr(text.bytes, 0, text.length)))
-		return error_create("a probe has at most %d bytes, and no zero in it",
+		return error_create("a probe must have at most %d bytes, and no NUL",
 				    PROBE_SPEC_MAX);
 	if (!text_cut(&rest, ':', &word) || word.length == text.length)
-		return wrong(text, "a probe is KIND:WHERE, as in kprobe:vfs_read");
+		return wrong(text, "expected KIND:LOCATION, e.g. kprobe:vfs_read");
 	if (!find_kind(word, &spec.kind))
 		return unknown_kind(word);
 	switch (spec.kind) {

@@ -26,13 +26,13 @@
 
 /* PROBE(id, word, what it is) */
 #define PROBE_KINDS(PROBE)                                                                      \
-	PROBE(KPROBE, "kprobe", "a function of the kernel is called")                           \
-	PROBE(KRETPROBE, "kretprobe", "a function of the kernel returns")                       \
-	PROBE(UPROBE, "uprobe", "a function of a program or library is called, or a line runs") \
-	PROBE(URETPROBE, "uretprobe", "a function of a program or library returns")             \
-	PROBE(URET, "uret", "the same, told at its RET instructions")                           \
-	PROBE(TRACEPOINT, "tracepoint", "a tracepoint of the kernel is passed")                 \
-	PROBE(USDT, "usdt", "a tracepoint of a program or library is passed")
+	PROBE(KPROBE, "kprobe", "call of a kernel function")                                    \
+	PROBE(KRETPROBE, "kretprobe", "return of a kernel function")                            \
+	PROBE(UPROBE, "uprobe", "call of a function of a program or library, or a source line") \
+	PROBE(URETPROBE, "uretprobe", "return of a function of a program or library")           \
+	PROBE(URET, "uret", "the same, by probes at its RET instructions")                      \
+	PROBE(TRACEPOINT, "tracepoint", "kernel tracepoint")                                    \
+	PROBE(USDT, "usdt", "static probe of a program or library")
 
 enum probe_kind {
 #define PROBE_ENUM(id, word, prose) PROBE_##id,

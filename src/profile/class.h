@@ -14,17 +14,18 @@
  *
  * `name` is what every output has; the letter is the one of ps(1) where it has one.
  */
-#define PROFILE_CLASSES(CLASS)                                                                    \
-	CLASS(ON_CPU, "on-cpu", 'O', 0, "it ran")                                                 \
-	CLASS(RUNNABLE, "runnable", 'R', 1, "it was preempted, or woken, and waited for a CPU")   \
-	CLASS(INTERRUPTIBLE, "interruptible", 'S', 1, "it slept, and signals would wake it")      \
-	CLASS(UNINTERRUPTIBLE, "uninterruptible", 'D', 1, "it slept, and signals would not")      \
-	CLASS(IO_WAIT, "io-wait", 'B', 1, "it waited for the end of block I/O, in either sleep")  \
-	CLASS(STOPPED, "stopped", 'T', 1, "a signal stopped it")                                  \
-	CLASS(TRACED, "traced", 't', 1, "a debugger stopped it")                                  \
-	CLASS(PARKED, "parked", 'P', 1, "a kernel thread that is parked, as of an offline CPU")   \
-	CLASS(IDLE, "idle", 'I', 1, "a kernel thread that waits for work and counts for no load") \
-	CLASS(EVENT, "event", 'E', 0, "it came by a probe; this has a count and no time")
+#define PROFILE_CLASSES(CLASS)                                                               \
+	CLASS(ON_CPU, "on-cpu", 'O', 0, "it ran")                                            \
+	CLASS(RUNNABLE, "runnable", 'R', 1, "preempted or woken, and waiting for a CPU")     \
+	CLASS(INTERRUPTIBLE, "interruptible", 'S', 1, "asleep; signals wake the thread")     \
+	CLASS(UNINTERRUPTIBLE, "uninterruptible", 'D', 1,                                    \
+	      "asleep; signals do not wake the thread")                                      \
+	CLASS(IO_WAIT, "io-wait", 'B', 1, "waiting for block I/O to complete")               \
+	CLASS(STOPPED, "stopped", 'T', 1, "stopped by a signal")                             \
+	CLASS(TRACED, "traced", 't', 1, "stopped by a debugger")                             \
+	CLASS(PARKED, "parked", 'P', 1, "a parked kernel thread, e.g. of an offline CPU")    \
+	CLASS(IDLE, "idle", 'I', 1, "a kernel thread waiting for work, not counted as load") \
+	CLASS(EVENT, "event", 'E', 0, "a probe hit; it has a count and no time")
 
 enum profile_class {
 #define CLASS_ENUM(id, name, letter, off, prose) CLASS_##id,

@@ -17,14 +17,14 @@
 #include "profile/profile.h"
 
 /* Below the root come the groups: FLAME_GROUP(id, name, what a group is). */
-#define FLAME_GROUPS(GROUP)                                              \
-	GROUP(NONE, "none", "nothing: all stacks together")              \
-	GROUP(CPU, "cpu", "the CPU it was on, or left")                  \
-	GROUP(PROGRAM, "program", "program: the name of its processes")  \
-	GROUP(PROCESS, "process", "process: its name and number")        \
-	GROUP(THREAD, "thread", "thread: process, then name and number") \
-	GROUP(CGROUP, "cgroup", "path of the cgroup")                    \
-	GROUP(STATE, "state", "what the thread did: on-cpu, runnable, ...")
+#define FLAME_GROUPS(GROUP)                                           \
+	GROUP(NONE, "none", "not at all: all stacks together")        \
+	GROUP(CPU, "cpu", "CPU that the thread was on, or left")      \
+	GROUP(PROGRAM, "program", "program: the name of the process") \
+	GROUP(PROCESS, "process", "process: name and PID")            \
+	GROUP(THREAD, "thread", "thread: process, then name and TID") \
+	GROUP(CGROUP, "cgroup", "cgroup path")                        \
+	GROUP(STATE, "state", "thread state: on-cpu, runnable, ...")
 
 enum flame_group {
 #define GROUP_ENUM(id, name, prose) FLAME_BY_##id,

@@ -85,7 +85,7 @@ static struct error *add_line(struct profile *p, struct text line, enum folded_u
 	if (units[unit].ns) {
 		sample.class = CLASS_ON_CPU;
 		if (__builtin_mul_overflow(sample.count, units[unit].ns, &sample.ns))
-			return error_create("%" PRIu64 " %s are too many", sample.count,
+			return error_create("%" PRIu64 " %s overflow the counter", sample.count,
 					    units[unit].name);
 		sample.count = 1;
 	}

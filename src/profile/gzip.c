@@ -100,7 +100,7 @@ static struct error *inflate_all(z_stream *zlib, struct text packed, size_t most
 			return error_create("the gzip data end in the middle");
 		if (status != Z_OK && status != Z_STREAM_END)
 			return error_create("not gzip data: %s",
-					    zlib->msg ? zlib->msg : "a dictionary is wanted");
+					    zlib->msg ? zlib->msg : "requires a dictionary");
 		done += piece - zlib->avail_in;
 		bytes->count += CHUNK - zlib->avail_out;
 	}

@@ -8,7 +8,7 @@ struct error *import_name(struct profile *profile, struct text text, const struc
 	if (text.length > IMPORT_NAME_MAX)
 		return error_create("a name of %zu bytes", text.length);
 	if (text.length && memchr(text.bytes, '\0', text.length))
-		return error_create("a name with a NUL in it: this is not text");
+		return error_create("a name contains a NUL: not a text file");
 	name = profile_name(profile, text.length ? text.bytes : "", text.length);
 	if (!name)
 		return &error_no_memory;

@@ -114,7 +114,7 @@ static struct error *take_types(struct reader *r)
 	struct error *err;
 
 	if (!m->n_sample_type)
-		return error_create("not a profile of pprof: it has no sample types");
+		return error_create("not a pprof profile: it has no sample types");
 	r->types = calloc(m->n_sample_type, sizeof(*r->types));
 	if (!r->types)
 		return &error_no_memory;
@@ -183,7 +183,7 @@ static struct error *add_frame(struct reader *r, const struct frame *frame, uint
 	struct error *err;
 
 	if (++r->steps > r->steps_max)
-		return error_create("its stacks are longer than it can say");
+		return error_create("its stacks are longer than its size allows");
 	if (added.kind == FRAME_USER && added.name && !added.module)
 		added.kind = import_kind(added.name);
 	if (r->profile->nodes.count >= NODES_MAX)
@@ -201,7 +201,7 @@ static struct error *add_location(struct reader *r, uint64_t id, uint32_t *node)
 	struct error *err;
 
 	if (place == WORD_MAP_NEW)
-		return error_create("a sample is at a location that is not in the file");
+		return error_create("a sample refers to a location that is not in the file");
 	location = r->message->location[place];
 	err = take_module(r, location->mapping_id, &frame);
 	frame.address = location->address;

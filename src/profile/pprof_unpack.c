@@ -124,7 +124,7 @@ struct error *pprof_unpack(struct text bytes, struct arena *arena, const Pprof__
 		return error_create("its %zu bytes would take more than %zu MiB", bytes.length,
 				    arena->limit >> 20);
 	if (!message)
-		return error_create("not a profile of pprof");
+		return error_create("not a pprof profile");
 	*ret = message;
 	return NULL;
 }

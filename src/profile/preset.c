@@ -41,10 +41,10 @@ static struct error *unknown(const char *name)
 	size_t used = 0;
 
 	if (nearest)
-		return error_create("there is no preset '%s': did you mean '%s'?", name, nearest);
+		return error_create("no preset '%s'; did you mean '%s'?", name, nearest);
 	for (size_t i = 0; i < preset_count && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s, ", presets[i].name);
-	return error_create("there is no preset '%s': there are %sand NAME.preset files in "
+	return error_create("no preset '%s': expected %sor a file NAME.preset in "
 			    "~/.config/ctprof/presets",
 			    name, list);
 }
@@ -72,7 +72,7 @@ struct error *preset_read(const char *name, char **path, char **text, size_t *le
 	int failed = ENOENT;
 
 	if (!*name || *name == '.' || strchr(name, '/'))
-		return error_create("'%s' is no name of a preset", name);
+		return error_create("invalid preset name '%s'", name);
 	users = users_path(name);
 	if (users)
 		failed = file_read(AT_FDCWD, users, &buffer, &bytes);

@@ -10,7 +10,7 @@ static struct error *check_stacks(const struct profile *profile)
 
 		if (node->frame >= profile->frames.count ||
 		    (node->parent != NODE_NONE && node->parent >= i))
-			return error_create("node %zu of the stacks is broken", i);
+			return error_create("stack node %zu is malformed", i);
 	}
 	for (size_t i = 0; i < profile->samples.count; i++)
 		if (profile->samples.items[i].node != NODE_NONE &&

@@ -179,8 +179,8 @@ static void confine(enum thread_kind kind)
 				      ? PRIVILEGE_READ_PROCESSES | PRIVILEGE_GROW_MAPS
 				      : PRIVILEGE_READ_PROCESSES;
 
-	static const char reason[] = "ctprof: cannot limit the system calls or the capabilities of "
-				     "a thread that parses files of others\n";
+	static const char reason[] = "ctprof: cannot restrict system calls or capabilities of a "
+				     "parser thread\n";
 
 	if (privileges_keep_in_thread(uses) || !install_filter(kind)) {
 		(void)!write(STDERR_FILENO, reason, sizeof(reason) - 1);

@@ -369,7 +369,7 @@ char *privileges_missing_of(uint64_t capabilities, bool has_bpf)
 	if (!stream)
 		return NULL;
 	is_missing = list_missing(stream, capabilities, has_bpf);
-	fputs(" missing; run it as root, or grant them to a group as 'ctprof doctor' says", stream);
+	fputs(" missing; run as root, or grant them to a group (see 'ctprof doctor')", stream);
 	if (fclose(stream) || !is_missing) {
 		free(sentence);
 		return NULL;

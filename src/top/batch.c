@@ -55,13 +55,13 @@ static void tell_of_window(const struct top *top)
 
 	if (cost->threads_torn)
 		fprintf(stderr,
-			"ctprof: %" PRIu64 " thread%s changed whenever read: not in this window\n",
+			"ctprof: %" PRIu64 " thread%s omitted from this window: changed during "
+			"every read\n",
 			cost->threads_torn, plural(cost->threads_torn));
 	if (cost->delays_impossible)
 		fprintf(stderr,
-			"ctprof: %" PRIu64
-			" delay%s longer than the thread lived: left out of this "
-			"window\n",
+			"ctprof: %" PRIu64 " delay%s omitted from this window: longer than the "
+			"life of the thread\n",
 			cost->delays_impossible, plural(cost->delays_impossible));
 }
 
@@ -72,7 +72,7 @@ static void tell_of_lost(struct top *top)
 
 	if (!lost || top->has_told_of_lost)
 		return;
-	fprintf(stderr, "ctprof: no room for %" PRIu64 " thread%s so far: in no row\n", lost,
+	fprintf(stderr, "ctprof: %" PRIu64 " thread%s omitted: thread table full\n", lost,
 		plural(lost));
 	top->has_told_of_lost = true;
 }
@@ -87,7 +87,7 @@ static void tell_of_recorder(struct top *top)
 	top_recorder_look(top->recorder, &news);
 	if (!news.failed)
 		return;
-	fprintf(stderr, "ctprof: a capture could not be recorded: %s\n", news.problem);
+	fprintf(stderr, "ctprof: cannot record a capture: %s\n", news.problem);
 	top->has_told_of_recorder = true;
 }
 
@@ -158,7 +158,7 @@ static struct error *run_replay(struct top *top)
 	while (!err && !is_over && more) {
 		err = top_read_window(top);
 		if (facts->left_out > told)
-			fprintf(stderr, "ctprof: %zu capture%s left out: %s\n",
+			fprintf(stderr, "ctprof: %zu capture%s skipped: %s\n",
 				facts->left_out - told, plural(facts->left_out - told),
 				facts->problem);
 		told = facts->left_out;

@@ -56,8 +56,7 @@ static struct error *open_parts(struct counters *c, const struct engine_options 
 	if (!wanted_init(&c->wanted, options))
 		return &error_no_memory;
 	err = task_iterator_open(&c->tasks);
-	return err ? error_create("%s; the engine 'taskstats' does without BPF", err->message)
-		   : NULL;
+	return err ? error_create("%s; the engine 'taskstats' needs no BPF", err->message) : NULL;
 }
 
 static struct error *counters_open(const struct engine_options *options, void **ret)

@@ -17,11 +17,11 @@
 #include "state/reading.h"
 
 /* ENGINE(id, name, what it does) */
-#define ENGINES(ENGINE)                                                                            \
-	ENGINE(EXACT, "exact", "every switch and wake-up, added up in the kernel by BPF")          \
-	ENGINE(COUNTERS, "counters", "what the kernel counts anyway, read by a BPF task iterator") \
-	ENGINE(TASKSTATS, "taskstats",                                                             \
-	       "four delays by netlink, booked when they end; other time is in no state")
+#define ENGINES(ENGINE)                                                                        \
+	ENGINE(EXACT, "exact", "every switch and wake-up, accounted in the kernel by BPF")     \
+	ENGINE(COUNTERS, "counters", "the kernel's own counters, read by a BPF task iterator") \
+	ENGINE(TASKSTATS, "taskstats",                                                         \
+	       "four delays by netlink, accounted when they end; other time has no state")
 
 enum engine_kind {
 #define ENGINE_ENUM(id, ...) ENGINE_##id,

@@ -98,7 +98,7 @@ static void print_counters(FILE *out, const struct inspect_counters *c)
 		if (metrics[i].section != section) {
 			section = metrics[i].section;
 			fprintf(out, "\n## %s%s\n", section_infos[section].name,
-				c->before ? ", and what changed in the window" : "");
+				c->before ? ", and its change in the window" : "");
 		}
 		print_row(out, metrics[i].name, value_text(value, &metrics[i], c->now),
 			  change_text(change, &metrics[i], c));
@@ -142,7 +142,7 @@ static void print_averages(FILE *out, const struct inspect_counters *c)
 			continue;
 		if (!has_head)
 			fprintf(out, "\n## averages%s\n",
-				c->before ? ", and those of the window" : "");
+				c->before ? ", and their change in the window" : "");
 		has_head = true;
 		print_row(out, d->name, life, window);
 	}
@@ -160,7 +160,7 @@ static struct error *print_counted(struct top *top, const struct inspect_source 
 		print_counters(out, &counters);
 		print_averages(out, &counters);
 	} else {
-		fputs("\nit has ended\n", out);
+		fputs("\nthe thread has ended\n", out);
 	}
 	snapshot_destroy(counters.owned);
 	return NULL;
@@ -220,7 +220,7 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 		add_gains(&counters, line->window_ns < length, sums);
 		snapshot_destroy(counters.owned);
 	}
-	fputs("\n## Counters of all of them, in this window\n", out);
+	fputs("\n## Counters of all threads, in this window\n", out);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (sums[i])
 			print_row(out, metrics[i].name,
@@ -251,7 +251,7 @@ static struct error *print_threads(struct top *top, const struct inspect_source 
 	/* It may have gone since it was chosen, or the filter lets none of it through now. */
 	if (at == count) {
 		if (!subject->thread.has_ended)
-			fputs("\nno thread of it meets the filter in this window\n", out);
+			fputs("\nno thread of it matches the filter in this window\n", out);
 		return NULL;
 	}
 	members.lines = lines + at + 1;
@@ -338,7 +338,7 @@ static struct error *print_group(struct top *top, const struct inspect_source *s
 	if (!err)
 		err = print_threads(top, source, subject, out);
 	if (!err)
-		fputs("\n## The thread that stands for them\n", out);
+		fputs("\n## Representative thread\n", out);
 	return err;
 }
 

@@ -93,8 +93,7 @@ static struct error *print_facts(struct top *top, const struct state_thread *thr
 static void print_stacks(struct top *top, const struct screen_subject *subject, FILE *out)
 {
 	(void)top, (void)subject;
-	fputs("\n## Stacks\n"
-	      "not recorded: where it waits, who wakes it, who runs instead is seen live\n",
+	fputs("\n## Stacks\nnot recorded; only a live view shows stacks, wakers and preemptors\n",
 	      out);
 }
 

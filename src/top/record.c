@@ -186,7 +186,7 @@ struct error *top_recorder_open(const struct top_record_options *options, struct
 	if (!err)
 		err = recording_create(options->directory, &r->recording);
 	if (!err && !thread_start(work, r))
-		err = error_create("there can be no thread to record in");
+		err = error_create("cannot create a thread for recording");
 	if (err) {
 		destroy(r);
 		return error_prefix(err, "--record");
@@ -203,7 +203,7 @@ static void tell_summary(const struct top_recorder *r)
 	} parts[] = {
 		{ r->failed, "failed" },
 		{ r->removed, "removed by --keep" },
-		{ r->missed, "left out, for the one before took longer than a window" },
+		{ r->missed, "skipped: the one before was still being written" },
 	};
 	char size[UNITS_TEXT_MAX];
 

@@ -119,19 +119,16 @@ static struct error *open_recording(struct replay *replay, const char *written)
 	struct error *err;
 
 	if (!moment && is_file(written))
-		return error_create("%s is a file: a replay is of a recording, a directory of "
-				    "captures",
+		return error_create("cannot replay %s: a recording is a directory of captures",
 				    written);
 	/* It says what is wrong with it. */
 	err = recording_open(dir ? dir : written, &replay->recording);
 	if (!err && !replay->recording.captures.count)
-		err = error_create("%s holds no captures; they are named by their time, as "
-				   "20261120T123005.000Z.ctprof.zst",
+		err = error_create("no captures in %s (named e.g. 20261120T123005.000Z.ctprof.zst)",
 				   written);
 	if (!err && replay->recording.captures.count < 2)
-		err = error_create("%s holds %zu capture%s: a window is between two", written,
-				   replay->recording.captures.count,
-				   replay->recording.captures.count == 1 ? "" : "s");
+		err = error_create("a replay needs at least two captures; %s has %zu", written,
+				   replay->recording.captures.count);
 	if (!err)
 		err = put_in_order(replay);
 	if (err || !moment)
@@ -271,7 +268,7 @@ static void tell_engine(struct replay *replay, const struct ctprof_snapshot *bef
 
 	replay->facts.engine = "captures";
 	replay->facts.note =
-		counter_rows_other_boot(before, now) ? "the host was booted in between" : NULL;
+		counter_rows_other_boot(before, now) ? "the host was rebooted in between" : NULL;
 	if (!is_one_watch(before, now) || !state_rows_watch(now, &watch))
 		return;
 	snprintf(replay->engine, sizeof(replay->engine), "%s", watch.engine);

@@ -57,7 +57,7 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 	for (size_t i = 0; i < array_length(resources); i++)
 		ret->psi[i] = some_pressure(resources[i]);
 	if (window->cost.threads_lost)
-		ret->note = "no room for some threads";
+		ret->note = "some threads omitted: thread table full";
 	if (top_targets_have_ended(top))
 		ret->problem = "has ended";
 	if (!top->recorder)
@@ -87,7 +87,7 @@ static void look_at_recording(struct top *top, struct screen_host *ret)
 		.windows = replay_count(top->replay),
 	};
 	if (facts->left_out) {
-		snprintf(top->problem, sizeof(top->problem), "%zu capture%s left out: %s",
+		snprintf(top->problem, sizeof(top->problem), "%zu capture%s skipped: %s",
 			 facts->left_out, plural(facts->left_out), facts->problem);
 		ret->problem = top->problem;
 	}

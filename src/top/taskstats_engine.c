@@ -69,14 +69,14 @@ static struct error *open_parts(struct delays *d, const struct engine_options *o
 	if (!wanted_init(&d->wanted, options))
 		return &error_no_memory;
 	if (!tasks_are_ours(d->names.proc))
-		return error_create("/proc is of another PID namespace than ours, or is not there");
+		return error_create("/proc is missing, or belongs to another PID namespace");
 	err = taskstats_socket_open(&d->socket);
 	if (err)
 		return err;
 	taskstats_ask(d->socket, &self, 1, &reply);
 	if (reply.failed == EPERM)
 		return error_create(
-			"denied: needs CAP_NET_ADMIN in the first user namespace; run it as root");
+			"denied: needs CAP_NET_ADMIN in the initial user namespace; run as root");
 	return reply.failed ? error_system(reply.failed, "taskstats") : NULL;
 }
 

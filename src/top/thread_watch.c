@@ -121,7 +121,7 @@ static struct error *read_text(struct profile_session *session, struct guard *gu
 	if (!out)
 		return &error_no_memory;
 	if (!profile->samples.count)
-		fputs(HEAD "it did not leave its CPU\n", out);
+		fputs(HEAD "it did not leave the CPU\n", out);
 	else
 		err = print_report(out, profile);
 	if (fclose(out) && !err)
@@ -227,7 +227,7 @@ void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out)
 	if (watch->text)
 		fputs(watch->text, out);
 	else if (is_over)
-		fputs(HEAD "none: it ended before a profile of it could be read\n", out);
+		fputs(HEAD "none: the thread ended before its profile was read\n", out);
 	else
 		fprintf(out, HEAD "collecting for %d s\n", (int)(READ_NS / NS_PER_S));
 	pthread_mutex_unlock(&watch->lock);

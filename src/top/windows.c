@@ -64,7 +64,7 @@ static struct error *check_users(const struct state_filter *filter)
 			bool is_name = name[strspn(name, "0123456789")] && !strpbrk(name, "*?[");
 
 			if (is_name && !is_of_a_user(name))
-				return error_create("--filter: there is no user '%s'", name);
+				return error_create("--filter: no user '%s'", name);
 			name += strlen(name) + 1;
 		}
 	}
@@ -98,7 +98,7 @@ static struct error *open_best(struct top *top, struct engine_options *options)
 	if (!top->engine)
 		return first;
 	if (first)
-		fprintf(stderr, "ctprof: by %s, for exact states cannot be had: %s\n",
+		fprintf(stderr, "ctprof: using engine %s: 'exact' is unavailable: %s\n",
 			engine_names[top->kind], first->message);
 	error_destroy(first);
 	return NULL;

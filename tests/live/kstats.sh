@@ -204,7 +204,7 @@ several_at_once() {
 names_are_one() {
 	metric one
 	do_calls 5
-	refused 1 "a metric 'one' is there (--via bpf)" trace one start syscall:read
+	refused 1 "metric 'one' already exists (bpf)" trace one start syscall:read
 	refused 1 "'one' is there" trace one start syscall:read --via module
 	equal "values of the one that was there" "$(count one)" 5
 	refused 1 "goes with" remove GAP-one
@@ -215,9 +215,9 @@ names_are_one() {
 
 # A number says which process only with the time when it was born, and threads have numbers, too.
 processes_are_told_apart() {
-	refused 2 "'0' is not a process number" trace nobody --pid 0 start syscall:getppid
-	refused 2 "'-1' is not a process number" trace nobody --pid -1 start syscall:getppid
-	refused 2 "there is no process 4194305" trace nobody --pid 4194305 start syscall:getppid
+	refused 2 "'0' is not a process ID" trace nobody --pid 0 start syscall:getppid
+	refused 2 "'-1' is not a process ID" trace nobody --pid -1 start syscall:getppid
+	refused 2 "no process 4194305" trace nobody --pid 4194305 start syscall:getppid
 	start "$programs/busy" 2
 	until [ "$(ls "/proc/$pid/task" | wc -l)" -gt 1 ]; do sleep 0.01; done
 	refused 2 "is a thread of process $pid: --pid $pid" trace nobody --pid "$(ls /proc/$pid/task | tail -n 1)" start syscall:getppid
@@ -440,7 +440,7 @@ promises_are_judged() {
 	kstats show judged --format csv > "$scratch/csv"
 	promised 4 'p99<1s'
 	promised 3 'count>0'
-	refused 2 "no promise" show judged --slo 'p101<1ms'
+	refused 2 "invalid SLO" show judged --slo 'p101<1ms'
 	refused 2 "no limit" show judged --slo 'p50<1parsec'
 }
 
@@ -636,8 +636,8 @@ program_is_shown() {
 	equal "values in the file" "$(count "$scratch/known.zst")" 1000000
 	kstats reset "$metric"
 	equal "values after a reset" "$(count "$metric")" 0
-	refused 1 "goes with its program" remove "$metric"
-	refused 2 "programs make their metrics themselves" trace mine start syscall:read --via user
+	refused 1 "it exists as long as its program" remove "$metric"
+	refused 2 "programs create their metrics themselves" trace mine start syscall:read --via user
 	refused 1 "process $pid has no metric 'unknown'" show "$pid:unknown"
 	refused 1 known show 1:known
 	refused 1 "no metric '$metric'" show --via bpf "$metric"

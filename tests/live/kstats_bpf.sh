@@ -155,7 +155,7 @@ strangers_make_no_place() {
 	for words in "list" "show secret" "remove secret" "trace mine start syscall:read"; do
 		fails $EPERM "${inside[@]}" timeout -k 1 30 "$scratch/driver" $words
 	done
-	has "the reason" "$output" "$pins: belongs to user 65534 and has mode 755"
+	has "the reason" "$output" "$pins: owned by user 65534 with mode 755"
 	equal "what is in it" "$("${inside[@]}" ls $pins)" ""
 	# A link to a directory of root's.
 	"${inside[@]}" rmdir $pins

@@ -120,7 +120,7 @@ return_probes_are_refused() {
 }
 
 what_cannot_be_measured_says_why() {
-	refused $EINVAL "arguments of functions of Go" trace key=arg1 bad start "uprobe:$calls:main.(*S).Nap"
+	refused $EINVAL "arguments of Go functions" trace key=arg1 bad start "uprobe:$calls:main.(*S).Nap"
 	strip -o "$scratch/stripped" "$calls"
 	refused $ENOENT "no symbols" trace bad start "uprobe:$scratch/stripped:main.(*S).Nap"
 	equal "what is left" "$(kstats list)" ""

@@ -408,7 +408,7 @@ environment_of_members_is_limited() {
 
 members_stop_no_threads() {
 	fails 2 "${as_member[@]}" "$granted/ctprof" capture -q -p $$ --allow-ptrace -o /dev/null
-	has "what it says" "$output" "refused with privileges of the executable file"
+	has "what it says" "$output" "--allow-ptrace refused: with the capabilities of the executable file"
 }
 
 # Nothing is in effect but while the kernel and processes are read.

@@ -129,7 +129,7 @@ ends_with_its_targets() {
 	# The second one outlives it, and is its child from the profile's start on.
 	bash -c 'sleep 4; sleep 2 &' &
 	timeout 60 "$ctprof" offcpu -p $! > "$scratch/text" 2> "$warned" || return 1
-	grep -q 'what -p and -t name has ended' "$warned" || { cat "$warned"; return 1; }
+	grep -q 'all targets of -p and -t have ended' "$warned" || { cat "$warned"; return 1; }
 	grep -q '  sleep$' "$scratch/text" || { cat "$scratch/text"; return 1; }
 }
 
@@ -140,7 +140,7 @@ samples_end_with_their_target() {
 
 	dying=$(cat "/proc/$pid/task/$pid/children")
 	timeout 60 "$ctprof" profile -p ${dying% } > "$scratch/text" 2> "$warned" || { echo "ended with $?"; return 1; }
-	grep -q 'what -p and -t name has ended' "$warned" || { cat "$warned"; return 1; }
+	grep -q 'all targets of -p and -t have ended' "$warned" || { cat "$warned"; return 1; }
 	kill -0 "$pid"
 }
 
@@ -149,7 +149,7 @@ options_mean_what_they_say() {
 	"$ctprof" offcpu -d 0.1 --cpu 60000 > "$scratch/text" 2> "$warned" && { echo "CPU 60000 was taken"; return 1; }
 	equal "what is said of a CPU that there is" \
 		"$("$ctprof" profile -d 0.1 --cpu 0 2>&1 > "$scratch/text" | sed -n '/no effect/p')" ""
-	grep -q 'there is no CPU 60000' "$warned" || { cat "$warned"; return 1; }
+	grep -q 'no CPU 60000' "$warned" || { cat "$warned"; return 1; }
 	equal "probes" "$("$ctprof" profile --list-probes kprobe:vfs_read)" "$("$ctprof" profile --list-probes -e kprobe:vfs_read)"
 	[ "$("$ctprof" profile --list-probes kprobe:vfs_read | wc -l)" -lt 5 ] || return 1
 }
@@ -172,7 +172,7 @@ functions_without_a_file() {
 			"uprobe:$(ldconfig -p | sed -n 's/.*libc\.so\.6.*x86-64.* => //p; s/.*libc\.so\.6.*AArch64.* => //p'):malloc"
 	done
 	"$ctprof" profile -d 1s -e uprobe:no_such_function 2> "$warned" && return 1
-	grep -q "matches nothing in libc; name the file, as in uprobe:libz:deflate" "$warned" || { cat "$warned"; return 1; }
+	grep -q "matches nothing in libc; name the file, e.g. uprobe:libz:deflate" "$warned" || { cat "$warned"; return 1; }
 }
 
 run_case "offcpu: a wait that began before is at the place of those that follow" needs_profiles \

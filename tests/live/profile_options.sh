@@ -175,7 +175,7 @@ lengths_select() {
 	equal "waits of 20 ms" "$(ask '[samples | select(.class == "interruptible").count] | sum')" 10
 	take offcpu -m 15s --comm chain -- "$programs/chain" sleep 10 20
 	equal "waits of 15 s" "$(ask '[samples] | length')" 0
-	has "what it says" "$(< "$warned")" "outside of --min-block-time"
+	has "what it says" "$(< "$warned")" "filtered out by --min-block-time"
 	equal "filtered" "$(ask '.losses | .events - .filtered')" 0
 	# A bare number is microseconds.
 	take offcpu -M 15000 --comm chain -- "$programs/chain" sleep 10 20
@@ -392,15 +392,15 @@ nothing_before_the_command() {
 empty_says_why() {
 	start_sleep
 	take offcpu --comm 'no*such' -d 200ms
-	has "no match" "$(< "$warned")" "no thread was there"
+	has "no match" "$(< "$warned")" "no thread matched"
 	take offcpu -p "$pid" -k -d 200ms
-	has "not a kernel thread" "$(< "$warned")" "-k leaves out a process of -p"
+	has "not a kernel thread" "$(< "$warned")" "-k excludes a process of -p"
 	take offcpu -p "$pid" --state stopped -d 200ms
 	has "not stopped" "$(< "$warned")" "the profile is empty"
 	take profile -p "$pid" -d 200ms
-	has "never ran" "$(< "$warned")" "no sample met"
+	has "never ran" "$(< "$warned")" "no sample hit"
 	take offcpu --state on-cpu -p "$pid" -d 200ms
-	has "wrong mode" "$(< "$warned")" "--state on-cpu has no time off the CPU"
+	has "wrong mode" "$(< "$warned")" "--state on-cpu has no effect with --mode off"
 	take offcpu -q --comm 'no*such' -d 200ms
 	equal "what -q says" "$(< "$warned")" ""
 }
@@ -425,7 +425,7 @@ bad_targets() {
 	fails 2 "$ctprof" offcpu -m 2ms -M 1ms -d 1s
 	fails 2 "$ctprof" offcpu --cpu 99999999 -d 1s
 	fails 2 "$ctprof" offcpu sleep 1
-	has "a command without --" "$output" "stands after --"
+	has "a command without --" "$output" "a command follows --"
 }
 
 # Who is measured runs after whom it would have run after.
@@ -441,7 +441,7 @@ unknown_cpus_are_said() {
 	for command in profile offcpu; do
 		fails 1 unshare -m bash -c 'mount --bind /dev/null /sys/devices/system/cpu/possible && exec "$@"' bash \
 			"$ctprof" $command -q --duration 100ms
-		has "the error of $command" "$output" "cannot tell which CPUs there may be"
+		has "the error of $command" "$output" "cannot read the list of possible CPUs"
 	done
 }
 

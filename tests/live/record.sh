@@ -138,7 +138,7 @@ full_disk() {
 	fails 1 "$ctprof" capture --interval 10ms --count 60 -p $$ -o "$recording"
 	echo "$output"
 	equal "how often it is said" "$(grep -c 'No space left on device; going on' <<< "$output")" 1
-	has summary "$output" "lost, not written"
+	has summary "$output" "lost before they were written"
 	between "the number of files" 1 "$(file_count)" 59
 	all_readable
 	# Whoever bounds the size has the oldest removed where there is less room than that.
@@ -229,7 +229,7 @@ signal_writes_ring() {
 		$'mine\nmine; trigger SIGUSR1'
 	# What came later than a tenth of the ring's time was not written.
 	between "the time after the trigger" 0 "$(distances | tail -n 1)" 2200
-	has summary "$(< "$said")" "let go from memory"
+	has summary "$(< "$said")" "dropped from memory"
 }
 
 other_signal_writes_ring() {

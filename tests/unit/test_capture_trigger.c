@@ -48,25 +48,25 @@ TEST(what_cannot)
 	} bad[] = {
 		{ "psi.cpu.som>20", "unknown fact 'psi.cpu.som'; did you mean 'psi.cpu.some'?" },
 		{ "runable>20", "did you mean 'runnable'?" },
-		{ "xyzzy>20", "unknown fact 'xyzzy'; there are: psi.cpu.some," },
+		{ "xyzzy>20", "unknown fact 'xyzzy'; expected one of: psi.cpu.some," },
 		{ ">20", "unknown fact ''" },
-		{ "", "'' is no trigger; such are" },
-		{ "runnable", "'runnable' has no limit, as in 'runnable>20'" },
+		{ "", "invalid trigger ''" },
+		{ "runnable", "'runnable' has no limit; expected e.g. 'runnable>20'" },
 		{ "SIGUSR3", "unknown signal 'SIGUSR3'; did you mean 'SIGUSR1'?" },
-		{ "SIGKILL", "'SIGKILL' is no trigger" },
-		{ "runnable>", "'runnable>' has no such limit: a number, as in" },
-		{ "runnable>-1", "no such limit" },
-		{ "runnable>+1", "no such limit" },
-		{ "runnable>20%", "no such limit" },
-		{ "runnable>2*cpu", "no such limit" },
-		{ "runnable>*cpus", "no such limit" },
-		{ "runnable>2*", "no such limit" },
-		{ "runnable>>2", "no such limit" },
-		{ "runnable>=2", "no such limit" },
-		{ "runnable>2s", "no such limit" },
-		{ "psi.io.some>2*cpus", "no such limit: a percentage" },
-		{ "psi.io.some>5 %", "no such limit: a percentage" },
-		{ "psi.io.some>5MiB", "no such limit: a percentage" },
+		{ "SIGKILL", "invalid trigger 'SIGKILL'" },
+		{ "runnable>", "invalid limit for 'runnable>': expected a number, e.g." },
+		{ "runnable>-1", "invalid limit" },
+		{ "runnable>+1", "invalid limit" },
+		{ "runnable>20%", "invalid limit" },
+		{ "runnable>2*cpu", "invalid limit" },
+		{ "runnable>*cpus", "invalid limit" },
+		{ "runnable>2*", "invalid limit" },
+		{ "runnable>>2", "invalid limit" },
+		{ "runnable>=2", "invalid limit" },
+		{ "runnable>2s", "invalid limit" },
+		{ "psi.io.some>2*cpus", "expected a percentage" },
+		{ "psi.io.some>5 %", "expected a percentage" },
+		{ "psi.io.some>5MiB", "expected a percentage" },
 		{ "run\033[31m>5", "unknown fact 'run?[31m'" },
 	};
 	struct trigger trigger = { .limit = 42 };
@@ -127,13 +127,13 @@ TEST(what_facts_are)
 	value = 42;
 	expect_ok(trigger_parse("psi.io.some>0", &trigger));
 	expect_error(trigger_read(&trigger, proc.dir, &seen, &value),
-		     "psi.io.some: /proc/pressure/io does not say it");
+		     "psi.io.some: not in /proc/pressure/io");
 	expect_ok(trigger_parse("psi.irq.full>0", &trigger));
 	expect_error(trigger_read(&trigger, proc.dir, &seen, &value),
 		     "psi.irq.full: /proc/pressure/irq: No such file");
 	scratch_write(&proc, "loadavg", TEXT("1.50 2.25 30.00 71234 4321\n"));
 	expect_ok(trigger_parse("runnable>0", &trigger));
-	expect_error(trigger_read(&trigger, proc.dir, &seen, &value), "does not say it");
+	expect_error(trigger_read(&trigger, proc.dir, &seen, &value), ": not in /proc/");
 	assert_true(value == 42);
 	scratch_deinit(&proc);
 }

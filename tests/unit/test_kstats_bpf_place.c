@@ -135,7 +135,7 @@ static void arguments_at_a_return(void **state)
 	err = kstats_places_key(&spec, &places, NULL, &start, &end);
 	assert_non_null(err);
 	assert_int_equal(err->errnum, EINVAL);
-	assert_non_null(strstr(err->message, "not there any more at a return"));
+	assert_non_null(strstr(err->message, "unavailable at a return"));
 	error_destroy(err);
 	kstats_places_clear(&places);
 
@@ -217,8 +217,7 @@ static void what_was_asked_for(void **state)
 	config->key = KSTATS_KEY_CPU;
 	expect_ok(kstats_config_scope(config, &scope));
 	assert_string_equal(scope.key, "cpu");
-	assert_string_equal(scope.only[KSTATS_FILTER_CGROUP],
-			    "18446744073709551614 (no longer there)");
+	assert_string_equal(scope.only[KSTATS_FILTER_CGROUP], "18446744073709551614 (removed)");
 	kstats_scope_clear(&scope);
 	kstats_places_clear(&places);
 	free(config);
@@ -264,14 +263,14 @@ static void what_is_no_place(void **state)
 
 	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
-	refused("vfs read", NULL, EINVAL, "no name in the kernel");
-	refused("vfs_read+4", NULL, EINVAL, "no name in the kernel");
-	refused("nothing:x", NULL, EINVAL, "none of: FUNCTION");
-	refused("fentry:", NULL, EINVAL, "a name is missing");
-	refused("tracepoint:sched", "x", EINVAL, "no tracepoint:CATEGORY:NAME");
+	refused("vfs read", NULL, EINVAL, "invalid kernel name");
+	refused("vfs_read+4", NULL, EINVAL, "invalid kernel name");
+	refused("nothing:x", NULL, EINVAL, "expected one of: FUNCTION");
+	refused("fentry:", NULL, EINVAL, "missing name");
+	refused("tracepoint:sched", "x", EINVAL, "expected tracepoint:CATEGORY:NAME");
 	refused("__tracepoint_sched_waking", NULL, EINVAL, "give an end");
 	refused("fexit:vfs_read", NULL, EINVAL, "give an end");
-	refused("fentry:f", "kretprobe:f", EINVAL, "by fentry and fexit or by kprobe");
+	refused("fentry:f", "kretprobe:f", EINVAL, "by fentry and fexit, or by kprobe");
 	refused("syscall:reed", NULL, ENOENT, "did you mean 'read'?");
 	refused("uprobe:/no/such/file:f", NULL, ENOENT, "/no/such/file");
 	refused("uprobe:/proc/self/exe:no_such_function_", NULL, ENOENT, "matches nothing");

@@ -69,11 +69,11 @@ TEST(what_is_no_raw_text)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{ "", "no metric" },
-		{ "bits 3\n", "no metric" },
-		{ "name a\nbits 6\n", "no metric" },
-		{ "name a\nbits x\n", "no line of kstats: 'bits x'" },
-		{ "name\n", "no line" },
+		{ "", "not a metric" },
+		{ "bits 3\n", "not a metric" },
+		{ "name a\nbits 6\n", "not a metric" },
+		{ "name a\nbits x\n", "malformed kstats line: 'bits x'" },
+		{ "name\n", "malformed kstats line" },
 		{ "name a\nmissed -1\n", "'missed -1'" },
 		{ "name a\nbits 3\ncpus 1\nslot 497 cpu 0 count 1 sum 1\n", "'slot 497 cpu 0" },
 		{ "name a\nbits 3\ncpus 1\nslot 1 cpu 1 count 1 sum 1\n", "'slot 1 cpu 1" },
@@ -81,7 +81,7 @@ TEST(what_is_no_raw_text)
 		{ "name a\nbits 3\ncpus 1\nslot 1 cpu 0 count 1 sum 1\nbits 4\n", "'bits 4'" },
 		{ "name a\nbits 3\ncpus 2\nslot 1 cpu 0 count 18446744073709551615 sum 1\n"
 		  "slot 1 cpu 1 count 1 sum 1\n",
-		  "more values than can be counted" },
+		  "too many values: counter overflow" },
 	};
 	struct kstats_table *table;
 
@@ -144,8 +144,8 @@ TEST(metrics_are_read_and_listed)
 	}
 	kstats_entries_clear(&entries);
 	expect_error(kstats_module_read(place.dir, "none", &table), "no metric 'none'");
-	expect_error(kstats_module_read(place.dir, "../etc", &table), "no name");
-	expect_error(kstats_module_read(place.dir, "_control", &table), "no name");
+	expect_error(kstats_module_read(place.dir, "../etc", &table), "invalid metric name");
+	expect_error(kstats_module_read(place.dir, "_control", &table), "invalid metric name");
 	scratch_deinit(&place);
 }
 
@@ -212,7 +212,7 @@ TEST(words_are_written)
 	expect_ok(kstats_module_command(place.dir, "api", KSTATS_RESET));
 	expect_written(&place, "api", "RESET\n");
 	expect_error(kstats_module_command(place.dir, "none", KSTATS_STOP), "no metric 'none'");
-	expect_error(kstats_module_remove(place.dir, "*"), "no name");
+	expect_error(kstats_module_remove(place.dir, "*"), "invalid metric name");
 	spec.tgid = 1;
 	expect_error(kstats_module_trace(place.dir, &spec), "--via bpf");
 	spec.tgid = 0;
@@ -220,7 +220,7 @@ TEST(words_are_written)
 	expect_error(kstats_module_trace(place.dir, &spec), "by CPU");
 	spec.by = KSTATS_BY_CPU;
 	spec.key = KSTATS_KEY_ARGUMENT;
-	expect_error(kstats_module_trace(place.dir, &spec), "on the same CPU");
+	expect_error(kstats_module_trace(place.dir, &spec), "of the same CPU");
 	scratch_deinit(&place);
 }
 

@@ -25,7 +25,7 @@ static const struct {
 	double percent; /* of percentiles */
 	bool is_above, or_equal, is_time;
 	double limit;
-} promises[] = {
+} objectives[] = {
 	{ "p99<50us", KSTATS_QUANTITY_PERCENTILE, 99, false, false, true, 50000 },
 	{ "p99.9<=1ms", KSTATS_QUANTITY_PERCENTILE, 99.9, false, true, true, 1000000 },
 	{ "p99.99<1.5ms", KSTATS_QUANTITY_PERCENTILE, 99.99, false, false, true, 1500000 },
@@ -41,22 +41,22 @@ static const struct {
 	{ "lost<1", KSTATS_QUANTITY_LOST, 0, false, false, false, 1 },
 };
 
-TEST(promises_are_read)
+TEST(objectives_are_read)
 {
-	for (size_t i = 0; i < array_length(promises); i++) {
-		struct kstats_slo slo = parsed(promises[i].text);
+	for (size_t i = 0; i < array_length(objectives); i++) {
+		struct kstats_slo slo = parsed(objectives[i].text);
 
-		assert_int_equal(slo.quantity, promises[i].quantity);
+		assert_int_equal(slo.quantity, objectives[i].quantity);
 		if (slo.quantity == KSTATS_QUANTITY_PERCENTILE)
-			assert_true(fabs(slo.fraction - promises[i].percent / 100) < 1e-15);
-		assert_int_equal(slo.is_above, promises[i].is_above);
-		assert_int_equal(slo.or_equal, promises[i].or_equal);
-		assert_int_equal(slo.is_time, promises[i].is_time);
-		assert_true(fabs(slo.limit - promises[i].limit) <= promises[i].limit * 1e-15);
+			assert_true(fabs(slo.fraction - objectives[i].percent / 100) < 1e-15);
+		assert_int_equal(slo.is_above, objectives[i].is_above);
+		assert_int_equal(slo.or_equal, objectives[i].or_equal);
+		assert_int_equal(slo.is_time, objectives[i].is_time);
+		assert_true(fabs(slo.limit - objectives[i].limit) <= objectives[i].limit * 1e-15);
 	}
 }
 
-static const char *const no_promises[] = {
+static const char *const no_objectives[] = {
 	"",           "p99",    "p99=50us",
 	"<50us",      "p<50us", "p101<1us",
 	"p100.1<1us", "p-1<1",  "p1.2.3<1",
@@ -82,16 +82,16 @@ static void expect_refused(struct text text, const char *message)
 	unguard(bytes);
 }
 
-TEST(what_is_no_promise)
+TEST(other_texts_are_refused)
 {
-	for (size_t i = 0; i < array_length(no_promises); i++)
-		expect_refused(text_of(no_promises[i]), "is no promise: p99<50us");
+	for (size_t i = 0; i < array_length(no_objectives); i++)
+		expect_refused(text_of(no_objectives[i]), "expected e.g. p99<50us");
 	for (size_t i = 0; i < array_length(no_limits); i++)
-		expect_refused(text_of(no_limits[i]), "is no limit of that");
+		expect_refused(text_of(no_limits[i]), "invalid SLO limit");
 	/* A zero inside is no end. */
-	expect_refused((struct text){ "p99\0\0<1us", 9 }, "is no promise");
-	expect_refused((struct text){ "p9\0009<1us", 8 }, "is no promise");
-	expect_refused((struct text){ "p99<1us\0", 8 }, "is no limit");
+	expect_refused((struct text){ "p99\0\0<1us", 9 }, "invalid SLO");
+	expect_refused((struct text){ "p9\0009<1us", 8 }, "invalid SLO");
+	expect_refused((struct text){ "p99<1us\0", 8 }, "invalid SLO limit");
 }
 
 /* --- answers --- */
@@ -107,11 +107,11 @@ static struct kstats_table *known(void)
 	return table;
 }
 
-static enum kstats_verdict judged(const char *promise, const struct kstats_table *table,
+static enum kstats_verdict judged(const char *objective, const struct kstats_table *table,
 				  struct kstats_measured *ret)
 {
 	struct kstats_distribution all = scene_kstats_all(table);
-	struct kstats_slo slo = parsed(promise);
+	struct kstats_slo slo = parsed(objective);
 	enum kstats_verdict verdict = kstats_slo_judge(&slo, table, &all, ret);
 
 	kstats_distribution_clear(&all);
@@ -119,7 +119,7 @@ static enum kstats_verdict judged(const char *promise, const struct kstats_table
 }
 
 static const struct {
-	const char *promise;
+	const char *objective;
 	enum kstats_verdict verdict;
 } answers[] = {
 	/* 480 to 511 */
@@ -163,8 +163,8 @@ TEST(kept_broken_undecided)
 	struct kstats_table *table = known();
 
 	for (size_t i = 0; i < array_length(answers); i++)
-		if (judged(answers[i].promise, table, NULL) != answers[i].verdict)
-			fail_msg("%s", answers[i].promise);
+		if (judged(answers[i].objective, table, NULL) != answers[i].verdict)
+			fail_msg("%s", answers[i].objective);
 	kstats_table_destroy(table);
 }
 
@@ -195,16 +195,16 @@ TEST(verdicts_are_those_of_the_values)
 		uint64_t limit =
 			i % 3 ? value + next_random(&stream) % (value / 4 + 3) - value / 8 : value;
 		const bool truths[] = { value<limit, value <= limit, value> limit, value >= limit };
-		char promise[64];
+		char objective[64];
 		enum kstats_verdict verdict;
 
-		snprintf(promise, sizeof(promise), "%s%s%lluns",
+		snprintf(objective, sizeof(objective), "%s%s%lluns",
 			 i % 7 == 1   ? "mean"
 			 : i % 7 == 2 ? "max"
 				      : "p42",
 			 signs[i % 4], (unsigned long long)limit);
 		scene_kstats_record(table, 0, NULL, value);
-		verdict = judged(promise, table, NULL);
+		verdict = judged(objective, table, NULL);
 		if (verdict != KSTATS_UNDECIDED) {
 			assert_int_equal(verdict == KSTATS_KEPT, truths[i % 4]);
 			decided++;
@@ -274,7 +274,7 @@ TEST(times_of_what_is_none)
 	kstats_table_destroy(table);
 }
 
-UNIT_TESTS(cmocka_unit_test(promises_are_read), cmocka_unit_test(what_is_no_promise),
+UNIT_TESTS(cmocka_unit_test(objectives_are_read), cmocka_unit_test(other_texts_are_refused),
 	   cmocka_unit_test(kept_broken_undecided), cmocka_unit_test(what_was_measured),
 	   cmocka_unit_test(verdicts_are_those_of_the_values),
 	   cmocka_unit_test(means_that_lost_bits), cmocka_unit_test(nothing_was_recorded),

@@ -104,22 +104,22 @@ static const struct {
 	int errnum;
 } refused[] = {
 	{ "", "NAME [bits B] [start X] [end Y]", EINVAL },
-	{ "a bits", "'bits' has no value behind it", EINVAL },
-	{ "a start", "'start' has no value behind it", EINVAL },
-	{ "a start b end", "'end' has no value behind it", EINVAL },
-	{ "a bits 6", "bits are 0 to 5, not '6'", EINVAL },
-	{ "a bits -1", "bits are 0 to 5, not '-1'", EINVAL },
-	{ "a bits 0x", "bits are 0 to 5, not '0x'", EINVAL },
-	{ "a bits 0x6", "bits are 0 to 5, not '0x6'", EINVAL },
-	{ "a bits 0x12", "bits are 0 to 5, not '0x12'", EINVAL },
-	{ "a bits 00x2", "bits are 0 to 5, not '00x2'", EINVAL },
-	{ "a bits 3x", "bits are 0 to 5, not '3x'", EINVAL },
-	{ "a bits +", "bits are 0 to 5, not '+'", EINVAL },
-	{ "a bits 99999999999999999999", "bits are 0 to 5", EINVAL },
-	{ "a begin b", "'begin' is none of: bits B, start X, end Y", EINVAL },
-	{ "a b", "'b' is none of", EINVAL },
-	{ "a bits 3 4", "'4' is none of", EINVAL },
-	{ "a start x buckets 64", "'buckets' is none of", EINVAL },
+	{ "a bits", "missing value after 'bits'", EINVAL },
+	{ "a start", "missing value after 'start'", EINVAL },
+	{ "a start b end", "missing value after 'end'", EINVAL },
+	{ "a bits 6", "invalid bits '6': expected 0 to 5", EINVAL },
+	{ "a bits -1", "invalid bits '-1': expected 0 to 5", EINVAL },
+	{ "a bits 0x", "invalid bits '0x': expected 0 to 5", EINVAL },
+	{ "a bits 0x6", "invalid bits '0x6': expected 0 to 5", EINVAL },
+	{ "a bits 0x12", "invalid bits '0x12': expected 0 to 5", EINVAL },
+	{ "a bits 00x2", "invalid bits '00x2': expected 0 to 5", EINVAL },
+	{ "a bits 3x", "invalid bits '3x': expected 0 to 5", EINVAL },
+	{ "a bits +", "invalid bits '+': expected 0 to 5", EINVAL },
+	{ "a bits 99999999999999999999", "expected 0 to 5", EINVAL },
+	{ "a begin b", "unexpected 'begin': expected bits B, start X or end Y", EINVAL },
+	{ "a b", "unexpected 'b'", EINVAL },
+	{ "a bits 3 4", "unexpected '4'", EINVAL },
+	{ "a start x buckets 64", "unexpected 'buckets'", EINVAL },
 	{ "a/b", "letters, digits, '_' and '-'", EINVAL },
 	{ "../x", "letters, digits", EINVAL },
 	{ "..", "letters, digits", EINVAL },
@@ -134,14 +134,14 @@ static const struct {
 	  "letters, digits", EINVAL },
 	{ "\xff", "letters, digits", EINVAL },
 	{ "pcpu:vfs_read", "letters, digits", EINVAL },
-	{ "GAP-x", "GAP-NAME comes with NAME", EINVAL },
-	{ "gap-x", "GAP-NAME comes with NAME", EINVAL },
-	{ "GAP-", "GAP-NAME comes with NAME", EINVAL },
-	{ "_control", "the name '_control' is taken", EINVAL },
-	{ "-", "does not begin with '-'", EINVAL },
-	{ "--help", "does not begin with '-'", EINVAL },
+	{ "GAP-x", "GAP-NAME is created with NAME", EINVAL },
+	{ "gap-x", "GAP-NAME is created with NAME", EINVAL },
+	{ "GAP-", "GAP-NAME is created with NAME", EINVAL },
+	{ "_control", "the name '_control' is reserved", EINVAL },
+	{ "-", "must not start with '-'", EINVAL },
+	{ "--help", "must not start with '-'", EINVAL },
 	{ "1234567890123456789012345678901234567890123456789012345678901234",
-	  "has 64 bytes, not 63 at most", ENAMETOOLONG },
+	  "64 bytes, at most 63", ENAMETOOLONG },
 };
 
 static void expect_refused(struct error *err, int errnum, const char *message)
@@ -169,10 +169,9 @@ TEST(empty_words)
 	char *const nameless[] = { none, NULL }, *const valueless[] = { name, start, none, NULL };
 	struct kstats_spec spec = { 0 };
 
-	expect_refused(kstats_spec_parse(nameless, &spec), EINVAL, "a metric needs a name");
+	expect_refused(kstats_spec_parse(nameless, &spec), EINVAL, "missing metric name");
 	kstats_spec_clear(&spec);
-	expect_refused(kstats_spec_parse(valueless, &spec), EINVAL,
-		       "'start' has no value behind it");
+	expect_refused(kstats_spec_parse(valueless, &spec), EINVAL, "missing value after 'start'");
 	kstats_spec_clear(&spec);
 }
 
@@ -187,15 +186,15 @@ TEST(very_long_words)
 	struct error *err;
 
 	memset(longest, 'x', sizeof(longest) - 1);
-	expect_refused(kstats_spec_parse(names, &spec), ENAMETOOLONG, "has 10240 bytes");
+	expect_refused(kstats_spec_parse(names, &spec), ENAMETOOLONG, "10240 bytes");
 	kstats_spec_clear(&spec);
 	err = kstats_spec_parse(keywords, &spec);
 	assert_true(err && strlen(err->message) < 200);
-	expect_refused(err, EINVAL, "is none of: bits B, start X, end Y");
+	expect_refused(err, EINVAL, "expected bits B, start X or end Y");
 	kstats_spec_clear(&spec);
 	err = kstats_spec_parse(values, &spec);
 	assert_true(err && strlen(err->message) < 200);
-	expect_refused(err, EINVAL, "bits are 0 to 5");
+	expect_refused(err, EINVAL, "expected 0 to 5");
 	kstats_spec_clear(&spec);
 	expect_ok(kstats_spec_parse(places, &spec));
 	assert_string_equal(spec.start, longest);

@@ -232,20 +232,20 @@ TEST(what_is_not_merged)
 	struct kstats_table *before = recorded(3, 1, 50);
 
 	scene_kstats_word(&b->unit, "bytes");
-	expect_error(kstats_table_merge(a, b),
-		     "values of values are in ns, those of values in byt");
+	expect_error(kstats_table_merge(a, b), "values of values are in ns, of values in byt");
 	expect_same_kstats(a, before);
 	scene_kstats_word(&b->unit, "ns");
 	b->by = KSTATS_BY_PROCESS;
-	expect_error(kstats_table_merge(a, b), "values is by cpu, values by process");
+	expect_error(kstats_table_merge(a, b),
+		     "cannot merge: values is grouped by cpu, values by process");
 	expect_same_kstats(a, before);
 	b->by = KSTATS_BY_CPU;
 	b->rows.items[1].slots[2].count = UINT64_MAX - 100;
-	expect_error(kstats_table_merge(a, b), "more values than can be counted");
+	expect_error(kstats_table_merge(a, b), "too many values: counter overflow");
 	expect_same_kstats(a, before);
 	b->rows.items[1].slots[2].count = UINT64_MAX;
 	b->rows.items[2].slots[2].count = UINT64_MAX;
-	expect_error(kstats_table_merge(a, b), "more values than can be counted");
+	expect_error(kstats_table_merge(a, b), "too many values: counter overflow");
 	expect_same_kstats(a, before);
 	kstats_table_destroy(a);
 	kstats_table_destroy(b);
@@ -329,11 +329,11 @@ TEST(one_made_anew_is_seen)
 {
 	struct kstats_table *now = recorded(3, 5, 10), *before = recorded(2, 5, 10);
 
-	expect_error(kstats_table_subtract(now, before), "values was made anew meanwhile");
+	expect_error(kstats_table_subtract(now, before), "values was recreated meanwhile");
 	kstats_table_destroy(before);
 	before = recorded(3, 5, 10);
 	before->by = KSTATS_BY_RETVAL;
-	expect_error(kstats_table_subtract(now, before), "values was made anew meanwhile");
+	expect_error(kstats_table_subtract(now, before), "values was recreated meanwhile");
 	kstats_table_destroy(before);
 	kstats_table_destroy(now);
 }

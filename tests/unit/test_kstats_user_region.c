@@ -399,7 +399,7 @@ TEST(a_lock_that_is_held_is_an_error)
 	assert_int_equal(flock(other, LOCK_EX), 0);
 	err = kstats_region_command(&region, KSTATS_RESET);
 	assert_int_equal(err->errnum, EWOULDBLOCK);
-	expect_error(err, "somebody else");
+	expect_error(err, "another process");
 	close(other);
 	expect_ok(kstats_region_command(&region, KSTATS_RESET));
 	kstats_region_unmap(&region);

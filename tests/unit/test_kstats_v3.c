@@ -226,7 +226,7 @@ TEST(how_many_bits)
 			kstats_v3_parse_bits(text_of(cases[i].text), "foo", &possible, &table);
 
 		if (!cases[i].possible) {
-			expect_error(err, "fits to no number of bits");
+			expect_error(err, "fits no number of bits");
 			continue;
 		}
 		expect_ok(err);
@@ -241,24 +241,26 @@ TEST(what_is_no_text_of_kstats)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{ "hello\n", "line 1 is no line of kstats: 'hello'" },
-		{ "slot 1 CPU 0 count 1 avg 1 p 1.000000\nslot\n", "line 2 is no line" },
-		{ "slot 1 CPU 0 count 1 avg 1 p 2.000000\n", "line 1 is no" },
-		{ "slot 1 CPU 0 count 1 avg 1 p 1\n", "line 1 is no" },
-		{ "slot -1 CPU 0 count 1 avg 1 p 1.000000\n", "line 1 is no" },
-		{ "slot 1 CPU 4294967296 count 1 avg 1 p 1.000000\n", "line 1 is no" },
-		{ "slot 1 CPU 0 count 1 avg 18446744073709551616 p 1.0\n", "line 1 is no" },
-		{ "slot 4294967295 CPU 0 count 1 avg 1 p 1.0\n", "fits to no number of bits" },
+		{ "hello\n", "line 1 is not a kstats line: 'hello'" },
+		{ "slot 1 CPU 0 count 1 avg 1 p 1.000000\nslot\n", "line 2 is not a kstats line" },
+		{ "slot 1 CPU 0 count 1 avg 1 p 2.000000\n", "line 1 is not a kstats line" },
+		{ "slot 1 CPU 0 count 1 avg 1 p 1\n", "line 1 is not a kstats line" },
+		{ "slot -1 CPU 0 count 1 avg 1 p 1.000000\n", "line 1 is not a kstats line" },
+		{ "slot 1 CPU 4294967296 count 1 avg 1 p 1.000000\n",
+		  "line 1 is not a kstats line" },
+		{ "slot 1 CPU 0 count 1 avg 18446744073709551616 p 1.0\n",
+		  "line 1 is not a kstats line" },
+		{ "slot 4294967295 CPU 0 count 1 avg 1 p 1.0\n", "fits no number of bits" },
 		{ "slot 1 CPU 0 count 0 avg 1 p 1.0\n", "has no values" },
 		{ "slot 1 CPU 0 count 1 avg 1 p 1.0\nslot 1 CPU 0 count 1 avg 1 p 1.0\n",
-		  "is there twice" },
+		  "is duplicated" },
 		{ "slot 1 CPUS 2 count 1 avg 1 p 1.0\nslot 1 CPUS 2 count 1 avg 1 p 1.0\n",
-		  "is there twice" },
+		  "is duplicated" },
 		{ "slot 1 CPU 0 count 2 avg 1 p 1.0\nslot 1 CPUS 2 count 1 avg 1 p 1.0\n",
 		  "slot 1 has 1 values, and its CPUs 2" },
 		{ "slot 1 CPU 0 count 18446744073709551615 avg 1 p 1.0\n"
 		  "slot 1 CPU 1 count 1 avg 1 p 1.0\n",
-		  "more values than can be counted" },
+		  "too many values: counter overflow" },
 		{ "\033[2Jslot\n", "'?[2Jslot'" },
 	};
 	struct kstats_table *table;

@@ -241,7 +241,7 @@ TEST(without_a_program_nothing_is_attached)
 	add(&stage, "uprobe:PROGRAM:once");
 	stage.programs.uprobe = NULL;
 	expect_error(probe_attach(stage.points, &stage.programs, &stage.links),
-		     "program:once: there is no program for it");
+		     "program:once: there is no BPF program for it");
 	run("%s", scratch_path(&stage.scratch, "program"));
 	assert_int_equal(counted(&stage, 0), 0);
 	end(&stage);

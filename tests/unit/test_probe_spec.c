@@ -40,9 +40,9 @@ TEST(functions_of_the_kernel)
 	expect_spec("kprobe:/^vfs_(read|write)$/", "kprobe ||/^vfs_(read|write)$/+0|:0");
 	expect_spec("kprobe:/a+1/", "kprobe ||/a+1/+0|:0");
 	expect_wrong("kretprobe:vfs_read+4", "only kprobe and uprobe can have an offset");
-	expect_wrong("kprobe:vfs_*+4", "not with a pattern");
-	expect_wrong("kprobe:vfs_read+4x", "the offset is no number");
-	expect_wrong("kprobe:", "no function");
+	expect_wrong("kprobe:vfs_*+4", "not a pattern");
+	expect_wrong("kprobe:vfs_read+4x", "the offset is not a number");
+	expect_wrong("kprobe:", "the function is missing");
 }
 
 TEST(functions_of_files)
@@ -58,8 +58,8 @@ TEST(functions_of_files)
 	expect_spec("uprobe:/usr/bin/bash:/^read/", "uprobe /usr/bin/bash||/^read/+0|:0");
 	expect_spec("uprobe:x:operator+", "uprobe x||operator++0|:0");
 	expect_spec("uprobe:x:operator+=", "uprobe x||operator+=+0|:0");
-	expect_wrong("uprobe:/usr/bin/bash", "a function stands behind the path");
-	expect_wrong("uprobe:/usr/bin/bash:", "no function");
+	expect_wrong("uprobe:/usr/bin/bash", "the function after the path is missing");
+	expect_wrong("uprobe:/usr/bin/bash:", "the function is missing");
 	expect_wrong("uprobe::f", "the file before ':' is missing");
 	expect_spec("uret:/opt/x:ns::function*", "uret /opt/x||ns::function*+0|:0");
 	expect_wrong("uretprobe:x:f+4", "only kprobe and uprobe can have an offset");
@@ -67,8 +67,8 @@ TEST(functions_of_files)
 	/* Methods of Go. */
 	expect_spec("uprobe:./x:main.(*S).Handle+4", "uprobe ./x||main.(*S).Handle+4|:0");
 	expect_spec("uret:./x:main.(*S).Handle", "uret ./x||main.(*S).Handle+0|:0");
-	expect_wrong("uprobe:./x:main.(*).Handle+4", "not with a pattern");
-	expect_wrong("uprobe:./x:main.(*S).*+4", "not with a pattern");
+	expect_wrong("uprobe:./x:main.(*).Handle+4", "not a pattern");
+	expect_wrong("uprobe:./x:main.(*S).*+4", "not a pattern");
 }
 
 TEST(lines_of_sources)
@@ -104,10 +104,11 @@ TEST(other_texts)
 {
 	char longer[PROBE_SPEC_MAX + 10];
 
-	expect_wrong("", "KIND:WHERE");
-	expect_wrong("vfs_read", "KIND:WHERE");
+	expect_wrong("", "KIND:LOCATION");
+	expect_wrong("vfs_read", "KIND:LOCATION");
 	expect_wrong("kprob:vfs_read", "did you mean 'kprobe'?");
-	expect_wrong("completely:different", "is no kind of probe (kprobe, kretprobe, uprobe");
+	expect_wrong("completely:different",
+		     "unknown kind of probe 'completely' (kprobe, kretprobe, uprobe");
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
 	expect_wrong(longer, "at most 4096 bytes");

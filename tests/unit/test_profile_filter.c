@@ -368,7 +368,7 @@ TEST(presets_of_users)
 	setenv("XDG_CONFIG_HOME", "relative", 1);
 	expect_error(filter_add_preset_named(filter, "own"), "own.preset:1: expected 'hide");
 	setenv("XDG_CONFIG_HOME", scratch.path, 1);
-	expect_error(filter_add_preset_named(filter, "own"), "there is no preset 'own'");
+	expect_error(filter_add_preset_named(filter, "own"), "no preset 'own'");
 	scratch_deinit(&scratch);
 	filter_destroy(filter);
 }
@@ -380,9 +380,9 @@ TEST(no_such_preset)
 	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
 	expect_error(filter_add_preset_named(filter, "pyhton"), "did you mean 'python'?");
 	expect_error(filter_add_preset_named(filter, "cobol-85-pool"), "cpp-pools, go, java");
-	expect_error(filter_add_preset_named(filter, "../go"), "no name of a preset");
-	expect_error(filter_add_preset_named(filter, ""), "no name of a preset");
-	expect_error(filter_add_preset_named(filter, ".go"), "no name of a preset");
+	expect_error(filter_add_preset_named(filter, "../go"), "invalid preset name");
+	expect_error(filter_add_preset_named(filter, ""), "invalid preset name");
+	expect_error(filter_add_preset_named(filter, ".go"), "invalid preset name");
 	filter_destroy(filter);
 }
 

@@ -692,7 +692,7 @@ TEST(what_is_refused)
 	expect_refused(&w, "no sample types");
 	w = go_profile();
 	w.used -= 1;
-	expect_refused(&w, "not a profile of pprof");
+	expect_refused(&w, "not a pprof profile");
 	w = go_profile();
 	PUT(&w, 2, 1u, 99LL, 2u, 1LL, 2u, 1LL);
 	expect_refused(&w, "not in the file");
@@ -735,7 +735,7 @@ TEST(stacks_without_end)
 	for (int i = 0; i < 1000; i++)
 		put_number(&sample, 1, 1);
 	put_part(&w, 2, &sample);
-	expect_refused(&w, "longer than it can say");
+	expect_refused(&w, "longer than its size allows");
 }
 
 /* Two bytes each, of which a packed file has millions in some kilobytes. */

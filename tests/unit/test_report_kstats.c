@@ -128,7 +128,7 @@ TEST(a_known_table)
 		      "  p99.99    18.432µs ..   20.479µs  slot mean 20.000µs\n"
 		      "  max       18.432µs ..   20.479µs  slot mean 20.000µs\n"
 		      "  missed    1: the kernel did not call the probe\n"
-		      "  unmatched 3: an end without a start that was recorded\n"
+		      "  unmatched 3: an end without a recorded start\n"
 		      "  earlier   2: in progress when recording began, so that nobody knows how "
 		      "long it took\n"
 		      "  overhead  90ns is what an empty pair measures here\n");
@@ -136,7 +136,7 @@ TEST(a_known_table)
 	table->earlier = 0;
 	expect_ok(kstats_report_text(begin(&o), table, &style));
 	end(&o);
-	assert_non_null(strstr(o.text, "  unmatched 3: an end without a start that was recorded\n"
+	assert_non_null(strstr(o.text, "  unmatched 3: an end without a recorded start\n"
 				       "  earlier   unknown: some of the unmatched may have begun "
 				       "before recording\n"));
 	free(o.text);

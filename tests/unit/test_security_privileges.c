@@ -39,7 +39,7 @@ static void expect_missing(uint64_t capabilities, bool has_bpf, const char *expe
 TEST(what_is_missing_is_named)
 {
 	static const char remedy[] =
-		" missing; run it as root, or grant them to a group as 'ctprof doctor' says";
+		" missing; run as root, or grant them to a group (see 'ctprof doctor')";
 	const uint64_t reading = CAP(SYSLOG) | CAP(SYS_PTRACE) | CAP(DAC_READ_SEARCH);
 	char expected[512];
 
@@ -56,8 +56,8 @@ TEST(what_is_missing_is_named)
 		 remedy);
 	expect_missing(0, true, expected);
 	expect_missing(reading | CAP(BPF) | CAP(PERFMON), false,
-		       "CAP_SYS_ADMIN (to load programs into the kernel) missing; run it as root, "
-		       "or grant them to a group as 'ctprof doctor' says");
+		       "CAP_SYS_ADMIN (to load programs into the kernel) missing; run as root, "
+		       "or grant them to a group (see 'ctprof doctor')");
 }
 
 /* As the kernel says it. */

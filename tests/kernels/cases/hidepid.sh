@@ -42,7 +42,7 @@ denied_processes_are_counted() {
 	denied=$(zstd -dcq "$scratch/seen.ctprof.zst" | jq .capture.processes_denied)
 	# Threads of the kernel come and go. `mine` is none of them, nor is the `ls` that counts.
 	between "processes that were denied" $((few - 8)) "$denied" $((many + 6))
-	has "summary" "$(< "$scratch/summary")" "denied: $denied processes (root, or hidepid=0 on /proc)"
+	has "summary" "$(< "$scratch/summary")" "$denied processes: denied (needs root, or hidepid=0 on /proc)"
 	fails 1 "${as_somebody[@]}" ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
 	has "refusal" "$output" "process ${tid[theirs]}"
 }
@@ -54,9 +54,9 @@ hidden_processes_are_not_there() {
 	hide 2
 	look_around
 	mine_is_seen_alone
-	has_not "summary" "$(< "$scratch/summary")" " processes (root"
+	has_not "summary" "$(< "$scratch/summary")" ": denied (needs root"
 	# One thread of `mine`, and one or two of ctprof.
-	grep -E '/proc shows [23] of the ' "$scratch/summary"
+	grep -E '/proc shows only [23] of ' "$scratch/summary"
 	fails 1 "${as_somebody[@]}" ctprof capture -p "${tid[theirs]}" -o "/tmp/denied"
 	has "refusal" "$output" "no process ${tid[theirs]}"
 }

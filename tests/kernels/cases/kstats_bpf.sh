@@ -100,7 +100,7 @@ calls_in_programs_are_counted() {
 untraceable_functions_are_refused() {
 	refused $ENOENT "no function 'no_such_function_anywhere'" trace bad start no_such_function_anywhere
 	# What probes run by cannot have any.
-	refused $EINVAL "does not let" trace bad start kprobe:kprobe_ftrace_handler
+	refused $EINVAL "does not allow" trace bad start kprobe:kprobe_ftrace_handler
 	refused $ENOENT "did you mean 'start vfs_read'" trace bad start vfs_raed
 	equal "what is left" "$(kstats list)" ""
 }

@@ -264,7 +264,7 @@ same_lines() {
 	kstats show million --format kstats | diff - $kstats/million
 	kstats stop million
 	fails 1 kstats remove million
-	has "what is said" "$output" "who made it removes it"
+	has "what is said" "$output" "its module created it"
 	is_clean
 }
 
@@ -272,9 +272,9 @@ same_lines() {
 is_taken() {
 	trace one start $function --via "$1"
 	fails 1 kstats trace one start vfs_read --via "$2"
-	has "what is said" "$output" "a metric 'one' is there (--via $1)"
+	has "what is said" "$output" "metric 'one' already exists ($1)"
 	fails 1 kstats trace one start vfs_read --via "$1"
-	has "what is said" "$output" "a metric 'one' is there (--via $1)"
+	has "what is said" "$output" "metric 'one' already exists ($1)"
 	do_calls getpgid 4
 	equal "values" "$(count one)" 4
 	fails 1 kstats show one --via "$2"
@@ -289,7 +289,7 @@ names_are_unique() {
 	# What code of the kernel made.
 	do_test new api 3
 	fails 1 kstats trace api start $function
-	has "what is said" "$output" "a metric 'api' is there (--via module)"
+	has "what is said" "$output" "metric 'api' already exists (module)"
 	equal "what there is" "$(names --via bpf)" ""
 	is_clean
 }

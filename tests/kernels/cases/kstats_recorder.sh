@@ -57,16 +57,16 @@ errors_say_why() {
 	says $ENOENT "not loaded" trace calls start vfs_read
 	load
 	ask trace calls start some_function
-	says $EEXIST "there is such a metric" trace calls start some_function
+	says $EEXIST "the metric already exists" trace calls start some_function
 	says $ENOENT "no such function" trace other start no_such_function
-	says $EPERM "lets nobody probe" trace other start kstats_record
+	says $EPERM "does not allow probing" trace other start kstats_record
 	says $EOPNOTSUPP "--via bpf" trace other start syscall:read
 	says $EINVAL "a start and an end" trace other start tracepoint:sched:sched_switch
 	says $ENOENT "no metric 'other'" reset other
 	says $ENOENT "no metric 'other'" remove other
 	says $EPERM "goes with 'calls'" remove GAP-calls
 	do_test new api 3
-	says $EPERM "not asked for by a trace" remove api
+	says $EPERM "its module created it" remove api
 	fails 1 "${as_somebody[@]}" /bin/kstats_recorder read calls
 	has "what is said to somebody" "$output" "error 13: "
 	is_clean_but calls

@@ -139,7 +139,7 @@ with_btf() {
 }
 
 proc_is_read_without_btf() {
-	local reason="the kernel shows no BTF (CONFIG_DEBUG_INFO_BTF)"
+	local reason="the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
 
 	! has_btf || skip "the kernel has BTF"
 	actor one

@@ -43,11 +43,11 @@ denials_are_named() {
 	start_both
 	look_around denied
 	equal "what was denied" "$(denials_of denied)" '{"io":1,"smaps_rollup":1,"exe":1,"taskstats":2}'
-	has "summary" "$(< "$scratch/denied.summary")" "denied: io of 1 (CAP_SYS_PTRACE over the process and CAP_DAC_READ_SEARCH)"
+	has "summary" "$(< "$scratch/denied.summary")" "io denied 1 time (needs CAP_SYS_PTRACE over the process and CAP_DAC_READ_SEARCH)"
 	has "summary" "$(< "$scratch/denied.summary")" \
-		"denied: smaps_rollup of 1 (CAP_SYS_PTRACE over the process)"
-	has "summary" "$(< "$scratch/denied.summary")" "denied: exe of 1 (CAP_SYS_PTRACE over the process)"
-	has "summary" "$(< "$scratch/denied.summary")" "denied: taskstats of 2 (CAP_NET_ADMIN)"
+		"smaps_rollup denied 1 time (needs CAP_SYS_PTRACE over the process)"
+	has "summary" "$(< "$scratch/denied.summary")" "exe denied 1 time (needs CAP_SYS_PTRACE over the process)"
+	has "summary" "$(< "$scratch/denied.summary")" "taskstats denied 2 times (needs CAP_NET_ADMIN)"
 	has "show" "$(ctprof show "$scratch/denied.ctprof.zst" --sections primary,taskstats-delay)" \
 		"(denied: needs CAP_SYS_PTRACE"
 	has "show" "$(ctprof show "$scratch/denied.ctprof.zst" --sections primary,taskstats-delay)" \
