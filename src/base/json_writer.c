@@ -89,6 +89,12 @@ void json_line(struct json_writer *w)
 	w->comma = false;
 }
 
+void json_document_end(struct json_writer *w)
+{
+	put_char(w, '\n');
+	w->comma = false;
+}
+
 void json_object_begin(struct json_writer *w)
 {
 	begin(w, '{');

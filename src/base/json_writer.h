@@ -68,6 +68,9 @@ void json_string(struct json_writer *w, const char *string);
 /* A new line before the next value, for those who read text line by line. */
 void json_line(struct json_writer *w);
 
+/* The document is whole: a new line, and the next value begins another document. */
+void json_document_end(struct json_writer *w);
+
 /* Hand out what is left; returns the first error there was. */
 struct error *json_writer_finish(struct json_writer *w) MUST_CHECK;
 

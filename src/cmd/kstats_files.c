@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/kstats.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 struct error *kstats_save(const struct kstats_arguments *arguments, char **words, int *ret_status)
 {

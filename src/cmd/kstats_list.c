@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json_writer.h"
 #include "cmd/kstats.h"
-#include "report/csv_text.h"
 #include "report/stream.h"
 #include "report/table.h"
 
@@ -44,75 +42,99 @@ static struct error *print_line(void *context, const struct kstats_recorder *rec
 	return NULL;
 }
 
-static struct error *print_csv(void *context, const struct kstats_recorder *recorder,
-			       const struct kstats_entry *entry)
+/* --- for programs --- */
+
+enum field { NAME, VIA, STATE, ACTIVE, COUNT, START, END, BY, KEY, FILTER, FILTERS };
+
+static const struct table_column columns[] = {
+	{ "name", .type = TABLE_TEXT, .field = NAME },
+	{ "via", .type = TABLE_TEXT, .field = VIA },
+	{ "state", .type = TABLE_TEXT, .formats = TABLE_FOR_CSV, .field = STATE },
+	{ "active", .type = TABLE_BOOL, .formats = TABLE_FOR_JSON, .field = ACTIVE },
+	{ "count", .type = TABLE_COUNT, .field = COUNT },
+	{ "start", .type = TABLE_TEXT, .field = START },
+	{ "end", .type = TABLE_TEXT, .field = END },
+	{ "by", .type = TABLE_TEXT, .field = BY },
+	{ "key", .type = TABLE_TEXT, .field = KEY },
+	{ "only", .type = TABLE_OBJECT, .formats = TABLE_FOR_JSON, .field = FILTERS },
+#define FILTER_COLUMN(id, name)                                                \
+	{ name, .type = TABLE_TEXT, .formats = TABLE_FOR_CSV, .field = FILTER, \
+	  .argument = KSTATS_FILTER_##id },
+	KSTATS_FILTERS(FILTER_COLUMN)
+#undef FILTER_COLUMN
+};
+
+struct list_row {
+	const struct kstats_recorder *recorder;
+	const struct kstats_entry *entry;
+};
+
+static void get_cell(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
 {
+	const struct list_row *of = row;
+	const struct kstats_entry *entry = of->entry;
+
 	(void)context;
-	csv_text(stdout, text_of(entry->name));
-	printf(",%s,%s,%" PRIu64 ",", recorder->name, entry->is_active ? "active" : "stopped",
-	       entry->count);
-	csv_text(stdout, text_of(word_or(entry->start, "")));
-	putchar(',');
-	csv_text(stdout, text_of(word_or(entry->end, "")));
-	printf(",%s,", kstats_bys[entry->by].name);
-	csv_text(stdout, text_of(word_or(entry->scope.key, "")));
-	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++) {
-		putchar(',');
-		csv_text(stdout, text_of(word_or(entry->scope.only[i], "")));
+	switch ((enum field)column->field) {
+	case NAME:
+		table_string(ret, entry->name);
+		return;
+	case VIA:
+		table_string(ret, of->recorder->name);
+		return;
+	case STATE:
+		table_string(ret, entry->is_active ? "active" : "stopped");
+		return;
+	case ACTIVE:
+		table_bool(ret, entry->is_active);
+		return;
+	case COUNT:
+		table_count(ret, entry->count);
+		return;
+	case START:
+		table_string(ret, entry->start);
+		return;
+	case END:
+		table_string(ret, entry->end);
+		return;
+	case BY:
+		table_string(ret, kstats_bys[entry->by].name);
+		return;
+	case KEY:
+		table_string(ret, entry->scope.key);
+		return;
+	case FILTER:
+		table_string(ret, entry->scope.only[column->argument]);
+		return;
+	case FILTERS:
+		table_object(ret);
+		for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
+			if (entry->scope.only[i])
+				table_member(ret, kstats_filters[i])->value = (struct table_value){
+					TABLE_TEXT, .text = text_of(entry->scope.only[i])
+				};
+		return;
 	}
-	putchar('\n');
-	return NULL;
 }
 
-static void print_csv_heading(void)
-{
-	fputs("name,via,state,count,start,end,by,key", stdout);
-	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
-		printf(",%s", kstats_filters[i]);
-	putchar('\n');
-}
-
-static void put_word(struct json_writer *w, const char *key, const char *word)
-{
-	json_key(w, key);
-	json_string(w, word);
-}
-
-static struct error *put_entry(void *context, const struct kstats_recorder *recorder,
+static struct error *add_entry(void *context, const struct kstats_recorder *recorder,
 			       const struct kstats_entry *entry)
 {
-	struct json_writer *w = context;
-
-	json_line(w);
-	json_object_begin(w);
-	put_word(w, "name", entry->name);
-	put_word(w, "via", recorder->name);
-	json_key(w, "active");
-	json_bool(w, entry->is_active);
-	json_key(w, "count");
-	json_u64(w, entry->count);
-	put_word(w, "start", entry->start);
-	put_word(w, "end", entry->end);
-	put_word(w, "by", kstats_bys[entry->by].name);
-	kstats_scope_write(w, &entry->scope);
-	json_object_end(w);
+	table_row(context, &(struct list_row){ recorder, entry });
 	return NULL;
 }
 
-static struct error *list_json(const struct kstats_search *search, int *ret_status)
+static struct error *list_for_programs(const struct kstats_search *search, enum table_format format,
+				       int *ret_status)
 {
-	struct json_writer writer;
-	struct error *err = json_writer_init(&writer, stream_to_file, stdout);
+	struct table table;
+	struct error *err;
 
-	if (err)
-		return err;
-	json_array_begin(&writer);
-	err = kstats_each(search, put_entry, &writer, NULL, ret_status);
-	json_array_end(&writer);
-	err = error_first(err, json_writer_finish(&writer));
-	json_writer_deinit(&writer);
-	putchar('\n');
-	return err;
+	table_begin(&table, columns, array_length(columns),
+		    (struct table_options){ .format = format, .out = stdout, .get = get_cell });
+	err = kstats_each(search, add_entry, &table, NULL, ret_status);
+	return error_first(err, table_end(&table));
 }
 
 struct error *kstats_list(const struct kstats_arguments *arguments, char **words, int *ret_status)
@@ -124,10 +146,9 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	(void)words;
 	switch (arguments->showing.format) {
 	case KSTATS_FORMAT_JSON:
-		return list_json(&search, ret_status);
+		return list_for_programs(&search, TABLE_AS_JSON, ret_status);
 	case KSTATS_FORMAT_CSV:
-		print_csv_heading();
-		return kstats_each(&search, print_csv, NULL, NULL, ret_status);
+		return list_for_programs(&search, TABLE_AS_CSV, ret_status);
 	case KSTATS_FORMAT_TEXT:
 		err = kstats_each(&search, print_line, &is_first, &is_whole, ret_status);
 		if (!err && is_first && is_whole)

@@ -5,7 +5,7 @@
 
 #include "cmd/kstats.h"
 #include "kstats/bpf_recorder.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 /* A name is looked for in this order. */
 static const struct kstats_recorder *const recorders[] = {

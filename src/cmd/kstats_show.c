@@ -24,7 +24,7 @@
 #include "report/kstats_report.h"
 #include "report/openmetrics.h"
 #include "report/stream.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 /* Of a histogram where no terminal says how many there are. */
 #define LINES_DEFAULT 40
@@ -97,7 +97,7 @@ static struct error *show_csv(const struct kstats_showing *showing,
 
 	/* Those of intervals have one before the first. */
 	if (!showing->interval_ns)
-		kstats_report_csv_heading(stdout, false);
+		err = kstats_report_csv_heading(stdout, false);
 	for (size_t i = 0; !err && i < tables->count; i++)
 		err = kstats_report_csv(stdout, tables->items[i]);
 	return err;
@@ -342,7 +342,7 @@ static struct error *follow(struct series *s, const struct kstats_search *search
 	s->due_ns = s->last_ns + s->showing->interval_ns;
 	set_axis(s);
 	if (s->showing->format == KSTATS_FORMAT_CSV)
-		kstats_report_csv_heading(stdout, true);
+		err = kstats_report_csv_heading(stdout, true);
 	fflush(stdout);
 	while (!err && (!s->showing->count || s->done < s->showing->count) &&
 	       wait_until(s->due_ns, &ends)) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "report/table.h"
+#include "report/visible.h"
 
 void bar_print(FILE *out, double share, unsigned width, bool utf8)
 {

@@ -6,45 +6,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct {
-	const char *name;
-	bool in_show, in_compare, in_repeats;
-} infos[ROW_FIELD_COUNT] = {
-#define FIELD(id, name, show, compare, repeats) [FIELD_ID_##id] = { name, show, compare, repeats },
+#include "report/cell.h"
+
+static const struct table_column columns[ROW_FIELD_COUNT] = {
+#define FIELD(id, field_name, shown_when, ...) \
+	[FIELD_ID_##id] = { field_name, .when = shown_when, .field = FIELD_ID_##id, __VA_ARGS__ },
 	ROW_FIELDS(FIELD)
 #undef FIELD
 };
 
-const char *row_field_name(enum row_field field)
+/* --- one field --- */
+
+static void set_real(struct table_cell *ret, double real)
 {
-	return infos[field].name;
+	if (isfinite(real))
+		table_real(ret, TABLE_REAL, real);
 }
 
-bool row_field_is_in(const struct report *report, enum row_field field)
+static void set_digits(struct table_cell *ret)
 {
-	if (field == FIELD_ID_SHARE)
-		return report->view->shares;
-	if (infos[field].in_repeats)
-		return report->repeated;
-	return report->comparing ? infos[field].in_compare : infos[field].in_show;
-}
-
-static void set_count(struct field_value *ret, uint64_t count)
-{
-	ret->form = FORM_DIGITS;
-	snprintf(ret->digits, sizeof(ret->digits), "%" PRIu64, count);
-}
-
-static void set_real(struct field_value *ret, double real)
-{
-	ret->form = isfinite(real) ? FORM_REAL : FORM_NULL;
-	ret->real = real;
-}
-
-static void set_text(struct field_value *ret, struct text text)
-{
-	ret->form = FORM_TEXT;
-	ret->text = text;
+	ret->value = (struct table_value){ TABLE_DIGITS, .text = text_of(ret->buffer) };
 }
 
 /* Hundredths of a percent are read in percent. */
@@ -53,36 +34,40 @@ static double real_in_unit(const struct measure *measure, double real)
 	return measure->unit == UNIT_PERCENT ? real / 100 : real;
 }
 
-static void set_datum(struct field_value *ret, const struct row *row, const struct datum *d)
+static void set_datum(struct table_cell *ret, const struct row *row, const struct datum *d)
 {
 	switch (d->kind) {
 	case DATUM_NONE:
 	case DATUM_NO_EVENTS:
 		break;
 	case DATUM_UNLIMITED:
-		set_text(ret, TEXT("max"));
+		table_text(ret, TEXT("max"));
 		break;
 	case DATUM_NUMBER:
-		ret->form = FORM_DIGITS;
-		units_digits(ret->digits, row->measure->unit, d->number);
+		units_digits(ret->buffer, row->measure->unit, d->number);
+		set_digits(ret);
 		break;
 	case DATUM_REAL:
 		set_real(ret, real_in_unit(row->measure, d->real));
 		break;
 	case DATUM_CATEGORY:
-		set_text(ret, text_of(d->category.text));
+		table_text(ret, text_of(d->category.text));
 		break;
 	case DATUM_RANGE:
-		ret->form = FORM_RANGE_OF;
+		ret->value = (struct table_value){ TABLE_RANGE, .range = { d->range.smallest,
+									   d->range.largest } };
 		break;
 	case DATUM_CPUS:
-		ret->form = FORM_CPUS;
+		ret->value = (struct table_value){ TABLE_CPUS, .cpus = { .fewest = d->cpus.fewest,
+									 .most = d->cpus.most } };
+		if (d->cpus.set)
+			ret->value.cpus.list =
+				text_of(cell_cpus(ret->buffer, sizeof(ret->buffer), d->cpus.set));
 		break;
 	}
-	ret->datum = d;
 }
 
-static void set_delta(struct field_value *ret, const struct row *row)
+static void set_delta(struct table_cell *ret, const struct row *row)
 {
 	const struct datum_change *change = &row->change;
 	__int128 whole = change->twice / 2;
@@ -94,37 +79,35 @@ static void set_delta(struct field_value *ret, const struct row *row)
 		set_real(ret, real_in_unit(row->measure, change->delta));
 		return;
 	}
-	ret->form = FORM_DIGITS;
 	units_digits(digits, row->measure->unit, whole);
-	snprintf(ret->digits, sizeof(ret->digits), "%s%s%s", !whole && change->twice < 0 ? "-" : "",
+	snprintf(ret->buffer, sizeof(ret->buffer), "%s%s%s", !whole && change->twice < 0 ? "-" : "",
 		 digits, change->twice % 2 ? ".5" : "");
+	set_digits(ret);
 }
 
 /* The unit, and what the value is divided by: "ns", "ns/s". */
-static void set_unit(struct field_value *ret, const struct row *row)
+static void set_unit(struct table_cell *ret, const struct row *row)
 {
 	const char *name = row->measure->is_ratio && row->measure->unit == UNIT_NONE
 				   ? "ratio"
 				   : unit_name(row->measure->unit);
 
-	snprintf(ret->digits, sizeof(ret->digits), "%s%s", name,
-		 row->measure->per ? row->measure->per : "");
-	set_text(ret, text_of(ret->digits));
+	table_printf(ret, "%s%s", name, row->measure->per ? row->measure->per : "");
 }
 
 /* Of cgroups and processes: how many go by the name, and how many of these have the value. */
-static void set_threads(struct field_value *ret, const struct row *row, uint64_t threads,
+static void set_threads(struct table_cell *ret, const struct row *row, uint64_t threads,
 			uint32_t members)
 {
 	enum section_subject subject = section_infos[row->measure->section].subject;
 
 	if (subject == SUBJECT_GROUP)
-		set_count(ret, threads);
+		table_count(ret, threads);
 	else if (subject == SUBJECT_CGROUP || subject == SUBJECT_PROCESS)
-		set_count(ret, members);
+		table_count(ret, members);
 }
 
-static void set_significance(struct field_value *ret, const struct row *row, enum row_field field)
+static void set_significance(struct table_cell *ret, const struct row *row, enum row_field field)
 {
 	const struct significance *c = row->significance;
 
@@ -135,26 +118,30 @@ static void set_significance(struct field_value *ret, const struct row *row, enu
 	else if (field == FIELD_ID_CANDIDATE_SPREAD)
 		set_real(ret, real_in_unit(row->measure, c->after_spread));
 	else if (field == FIELD_ID_BASELINE_VALUES)
-		set_count(ret, c->before_count);
+		table_count(ret, c->before_count);
 	else if (field == FIELD_ID_CANDIDATE_VALUES)
-		set_count(ret, c->after_count);
+		table_count(ret, c->after_count);
 	else if (c->p <= 1)
 		set_real(ret, c->p);
 }
 
-void row_field(const struct row *row, enum row_field field, struct field_value *ret)
+void row_field(const struct row *row, enum row_field field, struct table_cell *ret)
 {
-	*ret = (struct field_value){ .form = FORM_NULL };
+	const struct datum *d =
+		field == FIELD_ID_BASELINE_DELAYS || field == FIELD_ID_BASELINE_AGREEING
+			? &row->before
+			: &row->after;
+
 	switch (field) {
 	case FIELD_ID_SECTION:
-		set_text(ret, text_of(section_infos[row->measure->section].name));
+		table_text(ret, text_of(section_infos[row->measure->section].name));
 		return;
 	case FIELD_ID_GROUP:
 		if (row->group)
-			set_text(ret, name_text(row->group));
+			table_text(ret, name_text(row->group));
 		return;
 	case FIELD_ID_METRIC:
-		set_text(ret, text_of(row->measure->name));
+		table_text(ret, text_of(row->measure->name));
 		return;
 	case FIELD_ID_UNIT:
 		set_unit(ret, row);
@@ -191,11 +178,21 @@ void row_field(const struct row *row, enum row_field field, struct field_value *
 		return;
 	case FIELD_ID_BASELINE_IMPOSSIBLE:
 		if (row->before.impossible)
-			set_count(ret, row->before.impossible);
+			table_count(ret, row->before.impossible);
 		return;
 	case FIELD_ID_IMPOSSIBLE:
 		if (row->after.impossible)
-			set_count(ret, row->after.impossible);
+			table_count(ret, row->after.impossible);
+		return;
+	case FIELD_ID_BASELINE_DELAYS:
+	case FIELD_ID_DELAYS:
+		if (d->inputs)
+			table_count(ret, (unsigned)__builtin_popcount(d->inputs));
+		return;
+	case FIELD_ID_BASELINE_AGREEING:
+	case FIELD_ID_AGREEING:
+		if (d->kind == DATUM_CATEGORY && d->threads)
+			table_count(ret, d->category.agree);
 		return;
 	default:
 		set_significance(ret, row, field);
@@ -204,20 +201,39 @@ void row_field(const struct row *row, enum row_field field, struct field_value *
 
 /* --- all rows --- */
 
-bool report_section_each(const struct report_section *section, row_take take, void *context)
-{
-	for (size_t b = 0; b < ROW_GROUP_COUNT; b++)
-		for (size_t i = 0; i < section->row_groups[b].count; i++) {
-			const struct row *row = &section->row_groups[b].items[i];
+struct fields_row {
+	const char *section;
+	const struct row *row;
+};
 
-			if (!take(context, section_infos[row->measure->section].name, row))
+static void get_cell(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
+{
+	const struct fields_row *of = row;
+
+	(void)context;
+	if (column->field == FIELD_ID_SECTION)
+		table_string(ret, of->section);
+	else
+		row_field(of->row, column->field, ret);
+}
+
+static bool put_section(struct table *table, const struct report_section *section)
+{
+	for (size_t g = 0; g < ROW_GROUP_COUNT; g++)
+		for (size_t i = 0; i < section->row_groups[g].count; i++) {
+			const struct row *row = &section->row_groups[g].items[i];
+
+			if (!table_row(table,
+				       &(struct fields_row){
+					       section_infos[row->measure->section].name, row }))
 				return false;
 		}
 	return true;
 }
 
-static bool each_of_unmatched(const struct report *report, const struct unmatched_group *group,
-			      bool before, struct group_sums *sums, row_take take, void *context)
+static bool put_unmatched(struct table *table, const struct report *report,
+			  const struct unmatched_group *group, bool before, struct group_sums *sums)
 {
 	struct selection wanted = { 0 };
 
@@ -237,28 +253,44 @@ static bool each_of_unmatched(const struct report *report, const struct unmatche
 
 		*(before ? &row.before : &row.after) =
 			aggregate_datum(&sums->metrics[id], &metrics[id]);
-		if (!take(context, before ? "only-baseline" : "only-candidate", &row))
+		if (!table_row(table, &(struct fields_row){
+					      before ? "only-baseline" : "only-candidate", &row }))
 			return false;
 	}
 	return true;
 }
 
-bool rows_each(const struct report *report, row_take take, void *context)
+static bool put_report(struct table *table, const struct report *report)
 {
 	struct group_sums *sums = calloc(1, sizeof(*sums));
 	bool done = sums != NULL;
 
 	for (enum section i = 0; done && i < SECTION_COUNT; i++)
 		if (report_has_section(report, i))
-			done = report_section_each(&report->sections[i], take, context);
+			done = put_section(table, &report->sections[i]);
 	for (size_t i = 0; done && i < report->only_before.count; i++)
-		done = each_of_unmatched(report, &report->only_before.items[i], true, sums, take,
-					 context);
+		done = put_unmatched(table, report, &report->only_before.items[i], true, sums);
 	for (size_t i = 0; done && i < report->only_after.count; i++)
-		done = each_of_unmatched(report, &report->only_after.items[i], false, sums, take,
-					 context);
+		done = put_unmatched(table, report, &report->only_after.items[i], false, sums);
 	if (sums)
 		group_sums_deinit(sums);
 	free(sums);
 	return done;
+}
+
+struct error *fields_print(const struct report *report, const struct report_section *section,
+			   struct table_options options)
+{
+	struct table table;
+	struct error *err;
+	bool done;
+
+	options.get = get_cell;
+	options.when = (report->comparing ? FIELDS_COMPARE : FIELDS_SHOW) |
+		       (report->view->shares ? FIELDS_SHARES : 0) |
+		       (report->repeated ? FIELDS_REPEATS : 0);
+	table_begin(&table, columns, ROW_FIELD_COUNT, options);
+	done = section ? put_section(&table, section) : put_report(&table, report);
+	err = table_end(&table);
+	return err || done ? err : &error_no_memory;
 }

@@ -19,7 +19,7 @@
 #include "report/palette.h"
 #include "report/profile_wording.h"
 #include "report/stream.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 /* In pixels, of the picture as it is without a script. */
 #define WIDTH        1200

@@ -10,7 +10,7 @@
 #include "report/flame_walk.h"
 #include "report/profile_report.h"
 #include "report/stream.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 struct folding {
 	FILE *out;

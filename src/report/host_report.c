@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "compare/host_fields.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 static void print_text(FILE *out, const struct name *name)
 {

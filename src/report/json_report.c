@@ -8,10 +8,10 @@
 
 #include "base/version.h"
 #include "compare/condition.h"
-#include "report/cell.h"
 #include "report/fields.h"
 #include "report/reasons.h"
 #include "report/report.h"
+#include "report/stream.h"
 
 #define SCHEMA 1
 
@@ -20,108 +20,6 @@ static struct error *write_to(void *context, const void *bytes, size_t length)
 	return fwrite(bytes, 1, length, context) == length
 		       ? NULL
 		       : error_create("cannot write to standard output");
-}
-
-/* --- values --- */
-
-static void write_range(struct json_writer *w, const struct datum *d)
-{
-	json_object_begin(w);
-	json_key(w, "min");
-	json_i64(w, d->range.smallest);
-	json_key(w, "max");
-	json_i64(w, d->range.largest);
-	json_object_end(w);
-}
-
-static void write_cpus(struct json_writer *w, const struct datum *d)
-{
-	char list[CELL_MAX];
-
-	json_object_begin(w);
-	json_key(w, "cpus");
-	if (d->cpus.set)
-		json_text(w, text_of(cell_cpus(list, sizeof(list), d->cpus.set)));
-	else
-		json_null(w);
-	json_key(w, "min");
-	json_u64(w, d->cpus.fewest);
-	json_key(w, "max");
-	json_u64(w, d->cpus.most);
-	json_object_end(w);
-}
-
-static void write_value(struct json_writer *w, const struct field_value *value)
-{
-	switch (value->form) {
-	case FORM_NULL:
-		json_null(w);
-		break;
-	case FORM_DIGITS:
-		json_digits(w, value->digits);
-		break;
-	case FORM_REAL:
-		json_real(w, value->real);
-		break;
-	case FORM_TEXT:
-		json_text(w, value->text);
-		break;
-	case FORM_RANGE_OF:
-		write_range(w, value->datum);
-		break;
-	case FORM_CPUS:
-		write_cpus(w, value->datum);
-		break;
-	}
-}
-
-/* --- rows --- */
-
-struct rows {
-	struct json_writer *w;
-	const struct report *report;
-};
-
-/* What only some rows have: how many delays a sum is of, how many threads are of a category. */
-static void write_counts(struct json_writer *w, const char *prefix, const struct datum *d)
-{
-	char key[40];
-
-	if (d->inputs) {
-		snprintf(key, sizeof(key), "%smeasured_delays", prefix);
-		json_key(w, key);
-		json_u64(w, (unsigned)__builtin_popcount(d->inputs));
-	}
-	if (d->kind == DATUM_CATEGORY && d->threads) {
-		snprintf(key, sizeof(key), "%sagreeing_threads", prefix);
-		json_key(w, key);
-		json_u64(w, d->category.agree);
-	}
-}
-
-static bool write_row(void *context, const char *section, const struct row *row)
-{
-	struct rows *rows = context;
-
-	json_line(rows->w);
-	json_object_begin(rows->w);
-	json_key(rows->w, "section");
-	json_text(rows->w, text_of(section));
-	for (enum row_field i = FIELD_ID_SECTION + 1; i < ROW_FIELD_COUNT; i++) {
-		struct field_value value;
-
-		if (!row_field_is_in(rows->report, i))
-			continue;
-		row_field(row, i, &value);
-		if (row_field_is_rare(i) && value.form == FORM_NULL)
-			continue;
-		json_key(rows->w, row_field_name(i));
-		write_value(rows->w, &value);
-	}
-	write_counts(rows->w, "baseline_", &row->before);
-	write_counts(rows->w, "", &row->after);
-	json_object_end(rows->w);
-	return true;
 }
 
 static size_t count_left_out(const struct report *report)
@@ -324,14 +222,20 @@ static void write_unmeasured(struct json_writer *w, const char *key,
 	json_array_end(w);
 }
 
-static void write_condition_results(struct json_writer *w, const struct report *report)
+/* Rows of an array that is open. */
+static struct table_options options_of(struct json_writer *w)
+{
+	return (struct table_options){ .format = TABLE_AS_JSON, .json = w };
+}
+
+static struct error *write_condition_results(struct json_writer *w, const struct report *report)
 {
 	static const char *const verdicts[] = { "holds", "broken", "undecided" };
-	struct rows rows = { w, report };
+	struct error *err = NULL;
 
 	json_key(w, "fail_if");
 	json_array_begin(w);
-	for (size_t i = 0; i < report->results.count; i++) {
+	for (size_t i = 0; i < report->results.count && !err; i++) {
 		const struct condition_result *result = &report->results.items[i];
 
 		json_line(w);
@@ -348,17 +252,17 @@ static void write_condition_results(struct json_writer *w, const struct report *
 		json_u64(w, result->impossible);
 		json_key(w, "rows");
 		json_array_begin(w);
-		report_section_each(&result->broken, write_row, &rows);
+		err = fields_print(report, &result->broken, options_of(w));
 		json_array_end(w);
 		json_object_end(w);
 	}
 	json_array_end(w);
+	return err;
 }
 
-static bool write_all(struct json_writer *w, const struct report *report)
+static struct error *write_all(struct json_writer *w, const struct report *report)
 {
-	struct rows rows = { w, report };
-	bool done;
+	struct error *err;
 
 	json_object_begin(w);
 	write_head(w, report);
@@ -366,33 +270,30 @@ static bool write_all(struct json_writer *w, const struct report *report)
 		write_renamed(w, &report->sides->renamed);
 	json_key(w, "rows");
 	json_array_begin(w);
-	done = rows_each(report, write_row, &rows);
+	err = fields_print(report, NULL, options_of(w));
 	json_array_end(w);
 	json_key(w, "left_out");
 	json_u64(w, count_left_out(report));
 	if (report->comparing)
 		write_unmeasured(w, "baseline_unmeasured", report->baseline);
 	write_unmeasured(w, "unmeasured", report->candidate);
-	if (report->comparing)
-		write_condition_results(w, report);
+	if (report->comparing && !err)
+		err = write_condition_results(w, report);
 	json_object_end(w);
-	return done;
+	return err;
 }
 
 struct error *report_json(FILE *out, const struct report *report, const struct report_style *style)
 {
 	struct json_writer w;
 	struct error *err = json_writer_init(&w, write_to, out);
-	bool done;
 
 	(void)style;
 	if (err)
 		return err;
-	done = write_all(&w, report);
-	err = json_writer_finish(&w);
+	err = write_all(&w, report);
+	err = error_first(err, json_writer_finish(&w));
 	json_writer_deinit(&w);
-	if (!err && !done)
-		err = &error_no_memory;
 	if (!err)
 		fputc('\n', out);
 	return err;

@@ -10,7 +10,7 @@
 #include "report/bar.h"
 #include "report/kstats_report.h"
 #include "report/markup.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 void kstats_heat_clear(struct kstats_heat *heat)
 {

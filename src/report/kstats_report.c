@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/bar.h"
-#include "report/csv_text.h"
 #include "report/table.h"
 
 #define BAR_WIDTH 40
@@ -388,40 +387,111 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 
 /* --- CSV --- */
 
-void kstats_report_csv_heading(FILE *out, bool of_intervals)
+enum csv_field { AT, WINDOW, NAME, BY, ID, LABEL, SLOT, LOW, HIGH, COUNT, MEAN };
+
+/* When columns are shown. */
+enum { OF_INTERVALS = 1 };
+
+static const struct table_column csv_columns[] = {
+	{ "at_unix_ns", .type = TABLE_COUNT, .when = OF_INTERVALS, .field = AT },
+	{ "window_ns", .type = TABLE_NS, .when = OF_INTERVALS, .field = WINDOW },
+	{ "name", .type = TABLE_TEXT, .field = NAME },
+	{ "by", .type = TABLE_TEXT, .field = BY },
+	{ "id", .type = TABLE_COUNT, .field = ID },
+	{ "label", .type = TABLE_TEXT, .field = LABEL },
+	{ "slot", .type = TABLE_COUNT, .field = SLOT },
+	{ "low", .type = TABLE_COUNT, .field = LOW },
+	{ "high", .type = TABLE_COUNT, .field = HIGH },
+	{ "count", .type = TABLE_COUNT, .field = COUNT },
+	{ "mean", .type = TABLE_REAL, .field = MEAN },
+};
+
+struct csv_row {
+	const char *title;
+	const struct kstats_table *table;
+	const struct kstats_row *row;
+	unsigned slot;
+};
+
+static void get_csv_cell(const void *context, const void *row, const struct table_column *column,
+			 struct table_cell *ret)
 {
-	if (of_intervals)
-		fputs("at_unix_ns,window_ns,", out);
-	fputs("name,by,id,label,slot,low,high,count,mean\n", out);
+	const struct csv_row *r = row;
+	const unsigned frac_bits = r->table->frac_bits;
+	const struct kstats_distribution of = { frac_bits, 0, r->row->slots };
+
+	(void)context;
+	switch ((enum csv_field)column->field) {
+	case AT:
+		table_count(ret, r->table->taken_ns);
+		return;
+	case WINDOW:
+		table_ns(ret, r->table->window_ns);
+		return;
+	case NAME:
+		table_string(ret, r->title);
+		return;
+	case BY:
+		table_string(ret, kstats_bys[r->table->by].name);
+		return;
+	case ID:
+		table_count(ret, r->row->id);
+		return;
+	case LABEL:
+		table_string(ret, r->row->label);
+		return;
+	case SLOT:
+		table_count(ret, r->slot);
+		return;
+	case LOW:
+		table_count(ret, bucket_low(r->slot, frac_bits));
+		return;
+	case HIGH:
+		table_count(ret, bucket_high(r->slot, frac_bits));
+		return;
+	case COUNT:
+		table_count(ret, r->row->slots[r->slot].count);
+		return;
+	case MEAN:
+		table_real(ret, TABLE_REAL, kstats_slot_mean(&of, r->slot));
+		return;
+	}
+}
+
+static void begin_csv(struct table *table, FILE *out, bool of_intervals, bool no_heading)
+{
+	table_begin(table, csv_columns, array_length(csv_columns),
+		    (struct table_options){ .format = TABLE_AS_CSV,
+					    .out = out,
+					    .get = get_csv_cell,
+					    .when = of_intervals ? OF_INTERVALS : 0,
+					    .no_heading = no_heading });
+}
+
+struct error *kstats_report_csv_heading(FILE *out, bool of_intervals)
+{
+	struct table table;
+
+	begin_csv(&table, out, of_intervals, false);
+	return table_end(&table);
 }
 
 struct error *kstats_report_csv(FILE *out, const struct kstats_table *table)
 {
 	_cleanup_free_ char *title = kstats_table_title(table);
+	struct table rows;
 
 	if (!title)
 		return &error_no_memory;
+	begin_csv(&rows, out, table->window_ns != 0, true);
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct kstats_row *row = &table->rows.items[i];
-		const struct kstats_distribution of = { table->frac_bits, 0, row->slots };
-		char mean[UNITS_TEXT_MAX];
 
-		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++) {
-			if (!row->slots[slot].count)
-				continue;
-			if (table->window_ns)
-				fprintf(out, "%" PRIu64 ",%" PRIu64 ",", table->taken_ns,
-					table->window_ns);
-			csv_text(out, text_of(title));
-			fprintf(out, ",%s,%" PRIu64 ",", kstats_bys[table->by].name, row->id);
-			csv_text(out, text_of(row->label ? row->label : ""));
-			fprintf(out, ",%u,%llu,%llu,%" PRIu64 ",%s\n", slot,
-				bucket_low(slot, table->frac_bits),
-				bucket_high(slot, table->frac_bits), row->slots[slot].count,
-				units_real_digits(mean, kstats_slot_mean(&of, slot)));
-		}
+		for (unsigned slot = 0; slot < BUCKET_SLOTS(table->frac_bits); slot++)
+			if (row->slots[slot].count)
+				table_row(&rows, &(struct csv_row){ title, table, row, slot });
 	}
-	return NULL;
+	return table_end(&rows);
 }
 
 /* --- what changed --- */

@@ -25,7 +25,7 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 
 /* "name,by,id,label,slot,low,high,count,mean": rows of slots that are not empty.
  * Of intervals with "at_unix_ns,window_ns," in front: the interval's end and its length. */
-void kstats_report_csv_heading(FILE *out, bool of_intervals);
+struct error *kstats_report_csv_heading(FILE *out, bool of_intervals) MUST_CHECK;
 struct error *kstats_report_csv(FILE *out, const struct kstats_table *table) MUST_CHECK;
 
 /* How far each percentile moved, and how sure that is. Both have the same frac_bits. */

@@ -9,14 +9,21 @@
 /* Innermost frames that say where it blocked. */
 #define FRAMES 5 /* of the kernel, and of the program */
 
+enum field { AT, LENGTH, RUNNABLE, CLASS, THREAD, WAKER, STACK };
+
 static const struct table_column columns[] = {
-	{ "at", true },
-	{ "blocked", true },
-	{ "then runnable", true },
-	{ "class", false },
-	{ "thread", false },
-	{ "woken by", false },
-	{ "stack, innermost first", false },
+	{ "at", .type = TABLE_NS, .field = AT },
+	{ "blocked", .type = TABLE_NS, .field = LENGTH },
+	{ "then runnable", .type = TABLE_NS, .field = RUNNABLE },
+	{ "class", .type = TABLE_TEXT, .field = CLASS },
+	{ "thread", .type = TABLE_TEXT, .field = THREAD },
+	{ "woken by", .type = TABLE_TEXT, .field = WAKER },
+	{ "stack, innermost first", .type = TABLE_TEXT, .field = STACK },
+};
+
+struct blocks {
+	const struct profile *profile;
+	uint64_t first_ns; /* times are shown as of then */
 };
 
 /* Times stand against the first moment that anything was watched. */
@@ -34,62 +41,58 @@ static uint64_t first_moment(const struct profile *profile)
 	return first;
 }
 
-static bool add_text(struct table *table, char *text)
+static void get_cell(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
 {
-	bool done = text && table_add(table, text_of(text), TABLE_PLAIN);
+	const struct blocks *blocks = context;
+	const struct profile *profile = blocks->profile;
+	const struct block *block = row;
+	char time[UNITS_TEXT_MAX];
 
-	free(text);
-	return done;
-}
-
-static bool add_waker(struct table *table, const struct block *block)
-{
-	char text[200];
-
-	if (!block->waker)
-		return table_add(table, text_of(UNMEASURED), TABLE_PLAIN);
-	/* An interrupt has no number. */
-	snprintf(text, sizeof(text), block->waker_tid ? "%.160s (%" PRIu32 ")" : "%.160s",
-		 block->waker->bytes, block->waker_tid);
-	return table_add(table, text_of(text), TABLE_PLAIN);
-}
-
-static bool add_row(struct table *table, const struct profile *profile, const struct block *block,
-		    uint64_t first)
-{
-	char at[UNITS_TEXT_MAX], length[UNITS_TEXT_MAX + 8], runnable[UNITS_TEXT_MAX];
-
-	units_format_delta(at, UNIT_NS, block->begun_ns - first);
-	units_format(length, UNIT_NS, block->ns);
-	if (block->is_in_progress)
-		strcat(length, "+");
-	units_format(runnable, UNIT_NS, block->runnable_ns);
-	return table_add(table, text_of(at), TABLE_PLAIN) &&
-	       table_add(table, text_of(length), TABLE_PLAIN) &&
-	       table_add(table, text_of(block->is_in_progress ? UNMEASURED : runnable),
-			 TABLE_PLAIN) &&
-	       table_add(table, text_of(profile_classes[block->class].name), TABLE_PLAIN) &&
-	       add_text(table, thread_visible(&profile->threads.items[block->thread])) &&
-	       add_waker(table, block) &&
-	       add_text(table, stack_visible(profile, block->node, FRAMES));
+	switch ((enum field)column->field) {
+	case AT:
+		table_string(ret, units_format_delta(ret->buffer, UNIT_NS,
+						     block->begun_ns - blocks->first_ns));
+		return;
+	case LENGTH:
+		table_printf(ret, "%s%s", units_format(time, UNIT_NS, block->ns),
+			     block->is_in_progress ? "+" : "");
+		return;
+	case RUNNABLE:
+		if (!block->is_in_progress)
+			table_ns(ret, block->runnable_ns);
+		return;
+	case CLASS:
+		table_string(ret, profile_classes[block->class].name);
+		return;
+	case THREAD:
+		table_owned(ret, thread_visible(&profile->threads.items[block->thread]));
+		return;
+	case WAKER:
+		/* An interrupt has no number. */
+		if (block->waker)
+			table_printf(ret, block->waker_tid ? "%.160s (%" PRIu32 ")" : "%.160s",
+				     block->waker->bytes, block->waker_tid);
+		return;
+	case STACK:
+		table_owned(ret, stack_visible(profile, block->node, FRAMES));
+		return;
+	}
 }
 
 struct error *longest_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style)
 {
 	const struct profile *profile = report->profile;
-	uint64_t first = first_moment(profile);
+	const struct blocks blocks = { profile, first_moment(profile) };
 	struct table table;
-	struct error *err;
-	bool done = true;
 
 	if (!profile->longest.count)
 		return NULL;
 	print_heading(out, style, "Longest blocks");
-	table_init(&table, columns, array_length(columns));
-	for (size_t i = 0; i < profile->longest.count && done; i++)
-		done = add_row(&table, profile, &profile->longest.items[i], first);
-	err = done ? table_print(&table, out, style->width, style->colour) : &error_no_memory;
-	table_deinit(&table);
-	return err;
+	table_begin(&table, columns, array_length(columns),
+		    profile_table(out, style, get_cell, &blocks));
+	for (size_t i = 0; i < profile->longest.count; i++)
+		table_row(&table, &profile->longest.items[i]);
+	return table_end(&table);
 }

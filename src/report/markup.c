@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 static const char *entity(char c)
 {

@@ -50,55 +50,68 @@ static int by_ns(const void *a, const void *b)
 	return (x->who->tid > y->who->tid) - (x->who->tid < y->who->tid);
 }
 
-static bool add_who(struct table *table, const struct preemptor *c)
-{
-	char text[200];
+enum field { WAITER, RUNNER, CGROUP, WAITERS, TIME, SHARE };
 
-	if (!c->name->length)
-		snprintf(text, sizeof(text), "[not known]");
-	else
-		snprintf(text, sizeof(text), "%.160s (%" PRIu32 ")", c->name->bytes, c->tid);
-	return table_add(table, text_of(text), TABLE_PLAIN) &&
-	       table_add(table, c->cgroup ? name_text(c->cgroup) : TEXT(UNMEASURED), TABLE_PLAIN);
-}
+/* When columns are shown. */
+enum { OVER_ALL = 1, BY_WAITER = 2 };
 
-/* The waiter's own runnable time is what its rows are shares of, where it was measured. */
-static bool add_row(struct table *table, const struct rows *rows, const struct row *row)
-{
-	char time[UNITS_TEXT_MAX], share[32], count[32];
-	_cleanup_free_ char *waiter = row->waiter ? thread_visible(row->waiter) : NULL;
-	uint64_t whole = !row->waiter                ? rows->ns
-			 : row->waiter->is_accounted ? row->waiter->ns[CLASS_RUNNABLE]
-						     : 0;
-
-	snprintf(share, sizeof(share), "%.1f%%", 100 * share_of((double)row->ns, (double)whole));
-	snprintf(count, sizeof(count), "%" PRIu64, row->waiters);
-	if (row->waiter && (!waiter || !table_add(table, text_of(waiter), TABLE_PLAIN)))
-		return false;
-	return add_who(table, row->who) &&
-	       (row->waiter || table_add(table, text_of(count), TABLE_PLAIN)) &&
-	       table_add(table, text_of(units_format(time, UNIT_NS, row->ns)), TABLE_PLAIN) &&
-	       table_add(table, text_of(whole ? share : UNMEASURED), TABLE_PLAIN);
-}
-
-static const struct table_column over_all[] = {
-	{ "who ran", false }, { "cgroup", false }, { "threads waited", true },
-	{ "time", true },     { "share", true },
+static const struct table_column columns[] = {
+	{ "who waited", .type = TABLE_TEXT, .when = BY_WAITER, .field = WAITER },
+	{ "who ran", .type = TABLE_TEXT, .field = RUNNER },
+	{ "cgroup", .type = TABLE_TEXT, .field = CGROUP },
+	{ "threads waited", .type = TABLE_COUNT, .when = OVER_ALL, .field = WAITERS },
+	{ "time", .type = TABLE_NS, .field = TIME },
+	{ "share", .type = TABLE_PERCENT, .decimals = 1, .when = OVER_ALL, .field = SHARE },
+	{ "of its wait", .type = TABLE_PERCENT, .decimals = 1, .when = BY_WAITER, .field = SHARE },
 };
-static const struct table_column by_waiter[] = {
-	{ "who waited", false }, { "who ran", false },    { "cgroup", false },
-	{ "time", true },        { "of its wait", true },
-};
+
+static void get_cell(const void *context, const void *row_, const struct table_column *column,
+		     struct table_cell *ret)
+{
+	const struct rows *rows = context;
+	const struct row *row = row_;
+	const struct preemptor *runner = row->who;
+	uint64_t whole = rows->ns;
+
+	switch ((enum field)column->field) {
+	case WAITER:
+		table_owned(ret, thread_visible(row->waiter));
+		return;
+	case RUNNER:
+		if (runner->name->length)
+			table_printf(ret, "%.160s (%" PRIu32 ")", runner->name->bytes, runner->tid);
+		else
+			table_text(ret, TEXT("[not known]"));
+		return;
+	case CGROUP:
+		if (runner->cgroup)
+			table_text(ret, name_text(runner->cgroup));
+		return;
+	case WAITERS:
+		table_count(ret, row->waiters);
+		return;
+	case TIME:
+		table_ns(ret, row->ns);
+		return;
+	case SHARE:
+		/* Rows of a waiter are shares of its own runnable time, where it was measured. */
+		if (row->waiter)
+			whole = row->waiter->is_accounted ? row->waiter->ns[CLASS_RUNNABLE] : 0;
+		if (whole)
+			table_real(ret, TABLE_PERCENT,
+				   100 * share_of((double)row->ns, (double)whole));
+		return;
+	}
+}
 
 static struct error *print_rows(FILE *out, const struct profile *profile,
 				const struct profile_style *style, bool is_by_waiter)
 {
 	struct rows rows = { 0 };
+	struct table_options options = profile_table(out, style, get_cell, &rows);
 	struct error *err = NULL;
 	struct table table;
-	bool done = true;
 
-	table_init(&table, is_by_waiter ? by_waiter : over_all, array_length(over_all));
 	for (size_t i = 0; i < profile->preemptors.count && !err; i++) {
 		const struct preemptor *c = &profile->preemptors.items[i];
 
@@ -107,12 +120,13 @@ static struct error *print_rows(FILE *out, const struct profile *profile,
 	}
 	if (rows.count)
 		qsort(rows.items, rows.count, sizeof(*rows.items), by_ns);
-	for (size_t i = 0; i < rows.count && i < rows_wanted(style) && done; i++)
-		done = add_row(&table, &rows, &rows.items[i]);
-	if (!err)
-		err = done ? table_print(&table, out, style->width, style->colour)
-			   : &error_no_memory;
-	table_deinit(&table);
+	options.when = is_by_waiter ? BY_WAITER : OVER_ALL;
+	if (!err) {
+		table_begin(&table, columns, array_length(columns), options);
+		for (size_t i = 0; i < rows.count && i < rows_wanted(style); i++)
+			table_row(&table, &rows.items[i]);
+		err = table_end(&table);
+	}
 	array_deinit(&rows);
 	word_map_deinit(&rows.numbers);
 	return err;

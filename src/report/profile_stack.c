@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/table.h"
+#include "report/visible.h"
 
 /* Of a text that is freed. */
 static char *visible(char *text)

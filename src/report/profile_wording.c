@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "report/flame_walk.h"
-#include "report/table.h"
+#include "report/visible.h"
 
 /* --- the whole --- */
 

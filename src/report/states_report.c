@@ -2,13 +2,9 @@
 #include "report/states_report.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/json_writer.h"
 #include "base/units.h"
-#include "report/csv_text.h"
-#include "report/stream.h"
 #include "report/table.h"
 
 const char *const states_format_names[STATES_FORMAT_COUNT] = {
@@ -17,64 +13,114 @@ const char *const states_format_names[STATES_FORMAT_COUNT] = {
 #undef STATES_FORMAT_NAME
 };
 
-/* --- what is known --- */
+/* --- columns --- */
 
-static uint64_t ns_of(const struct state_line *line, enum state state)
+enum field {
+	NUMBER,
+	AT,
+	LABEL,
+	TITLE,
+	TID,
+	TGID,
+	COMM,
+	PROCESS,
+	UID,
+	USER,
+	CGROUP,
+	IS_KERNEL,
+	THREADS,
+	ENDED_THREADS,
+	HAS_ENDED,
+	WINDOW_NS,
+	SHARE,
+	NS,
+	TIMES,
+	WAIT,
+	WAIT_STATE,
+	PROGRESS_STATE,
+	PROGRESS_NS,
+	PROGRESS,
+	SWITCHES,
+	SWITCH_RATE,
+};
+
+/* When columns are shown: below these bits, one for each state that is shown to people. */
+#define BY_THREAD  (1u << 31)
+#define BY_GROUP   (1u << 30)
+#define BY_PROCESS (1u << 29)
+_Static_assert(STATE_COUNT < 29, "a bit for each state");
+
+#define PEOPLE   TABLE_FOR_PEOPLE
+#define PROGRAMS TABLE_FOR_PROGRAMS
+#define CSV      TABLE_FOR_CSV
+#define JSON     TABLE_FOR_JSON
+
+/* "", the name of the grouping. */
+static const struct table_column all_columns[] = {
+	{ "window", .type = TABLE_COUNT, .formats = PROGRAMS, .field = NUMBER },
+	{ "at_unix_ns", .type = TABLE_COUNT, .formats = PROGRAMS, .field = AT },
+	{ "group", .type = TABLE_TEXT, .formats = CSV, .field = LABEL },
+	{ "", .type = TABLE_TEXT, .formats = JSON, .when = BY_GROUP, .field = LABEL },
+	{ "tid", .type = TABLE_COUNT, .when = BY_THREAD, .field = TID },
+	{ "tgid", .type = TABLE_COUNT, .formats = PROGRAMS, .when = BY_THREAD | BY_PROCESS,
+	  .field = TGID },
+	{ "comm", .type = TABLE_TEXT, .formats = JSON, .when = BY_THREAD, .field = COMM },
+	{ "process", .type = TABLE_TEXT, .formats = JSON, .when = BY_THREAD, .field = PROCESS },
+	{ "uid", .type = TABLE_COUNT, .formats = JSON, .when = BY_THREAD, .field = UID },
+	{ "cgroup", .type = TABLE_TEXT, .formats = JSON, .when = BY_THREAD, .field = CGROUP },
+	{ "kernel", .type = TABLE_BOOL, .formats = JSON, .when = BY_THREAD, .field = IS_KERNEL },
+	{ "threads", .type = TABLE_COUNT, .when = BY_GROUP, .field = THREADS },
+	{ "ended", .type = TABLE_COUNT, .formats = PROGRAMS, .when = BY_GROUP,
+	  .field = ENDED_THREADS },
+	{ "ended", .type = TABLE_BOOL, .formats = JSON, .when = BY_THREAD, .field = HAS_ENDED },
+	{ "window_ns", .type = TABLE_NS, .formats = PROGRAMS, .field = WINDOW_NS },
+#define STATE(id, main, name, ...)                                           \
+	{ name,                                                              \
+	  .type = TABLE_PERCENT,                                             \
+	  .decimals = 1,                                                     \
+	  .formats = PEOPLE,                                                 \
+	  .when = 1u << STATE_##id,                                          \
+	  .field = SHARE,                                                    \
+	  .argument = STATE_##id },                                          \
+		{ name "_ns", .type = TABLE_NS, .formats = CSV, .field = NS, \
+		  .argument = STATE_##id },
+	THREAD_STATES(STATE)
+#undef STATE
+		{ "states", .type = TABLE_OBJECT, .formats = JSON, .field = TIMES },
+	{ "waits", .type = TABLE_TEXT, .right = true, .formats = PEOPLE, .field = WAIT },
+	{ "in", .type = TABLE_TEXT, .formats = PEOPLE, .field = WAIT_STATE },
+	{ "in_progress", .type = TABLE_TEXT, .formats = CSV, .field = PROGRESS_STATE },
+	{ "in_progress_ns", .type = TABLE_NS, .formats = CSV, .field = PROGRESS_NS },
+	{ "in_progress", .type = TABLE_OBJECT, .formats = JSON, .field = PROGRESS },
+	{ "switches/s", .type = TABLE_REAL, .formats = PEOPLE, .field = SWITCH_RATE },
+	{ "switches", .type = TABLE_COUNT, .formats = PROGRAMS, .field = SWITCHES },
+	{ "", .type = TABLE_TEXT, .formats = PEOPLE, .field = TITLE },
+	{ "process", .type = TABLE_TEXT, .formats = CSV, .field = PROCESS },
+	{ "user", .type = TABLE_TEXT, .formats = CSV, .field = USER },
+	{ "cgroup", .type = TABLE_TEXT, .formats = CSV, .field = CGROUP },
+};
+
+/* People see the seven states; and of one that is not known as a whole, the parts that are. CSV
+ * has the same columns always. */
+static unsigned columns_shown(const struct states_report *report)
 {
-	return state_is_main(state) ? state_times_of(&line->times, state) : line->times.ns[state];
+	unsigned shown = report->grouping == STATE_BY_THREAD ? BY_THREAD : BY_GROUP;
+
+	if (report->grouping == STATE_BY_PROCESS)
+		shown |= BY_PROCESS;
+	if (report->format == STATES_FORMAT_CSV)
+		shown |= BY_THREAD | BY_GROUP;
+	for (enum state state = 0; state < STATE_COUNT; state++) {
+		const enum state main = state_rows[state].main;
+
+		if (state == main || (!state_is_measured(report->window->measured, main) &&
+				      state_is_measured(report->window->measured, state)))
+			shown |= 1u << state;
+	}
+	return shown;
 }
 
-static struct error *written(FILE *out)
-{
-	return ferror(out) ? error_system(errno, "standard output") : NULL;
-}
-
-/* --- a table --- */
-
-/* TID or threads, states, the wait, switches a second, name. */
-enum { COLUMNS_MOST = STATE_COUNT + 5 };
-
-/* The seven; and of one that is not known as a whole, those parts that are. */
-static bool has_column(unsigned measured, enum state state)
-{
-	const enum state main = state_rows[state].main;
-
-	return state == main ||
-	       (!state_is_measured(measured, main) && state_is_measured(measured, state));
-}
-
-static size_t fill_columns(struct table_column columns[COLUMNS_MOST], enum state_grouping grouping,
-			   unsigned measured)
-{
-	size_t at = 0;
-
-	columns[at++] =
-		(struct table_column){ grouping == STATE_BY_THREAD ? "tid" : "threads", true };
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		if (has_column(measured, state))
-			columns[at++] = (struct table_column){ state_rows[state].name, true };
-	columns[at++] = (struct table_column){ "waits", true };
-	columns[at++] = (struct table_column){ "in", false };
-	columns[at++] = (struct table_column){ "switches/s", true };
-	columns[at++] = (struct table_column){ state_grouping_names[grouping], false };
-	return at;
-}
-
-static bool add_number(struct table *table, double value)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%.0f", value);
-	return table_add(table, text_of(text), TABLE_PLAIN);
-}
-
-static bool add_percent(struct table *table, double share)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%.1f%%", 100 * share);
-	return table_add(table, text_of(text), TABLE_PLAIN);
-}
+/* --- cells --- */
 
 /* Captures of other tools may be dated alike: a window of no length has neither shares nor rates.
  */
@@ -83,304 +129,240 @@ static uint64_t length_of(const struct state_window *window)
 	return window->ended_ns - window->begun_ns;
 }
 
-static bool add_states(struct table *table, const struct states_report *report,
-		       const struct state_line *line)
+static uint64_t ns_of(const struct state_line *line, enum state state)
 {
-	const unsigned measured = report->window->measured;
-	bool done = true;
-
-	for (enum state state = 0; state < STATE_COUNT && done; state++) {
-		if (!has_column(measured, state))
-			continue;
-		if (state_is_measured(measured, state) && length_of(report->window))
-			done = add_percent(table, state_line_share(line, state));
-		else
-			done = table_add(table, TEXT("-"), TABLE_PLAIN);
-	}
-	return done;
+	return state_is_main(state) ? state_times_of(&line->times, state) : line->times.ns[state];
 }
 
-static bool add_wait(struct table *table, const struct state_line *line)
+/* A thread is "name (process)" where these differ; the line without one is the sum of all. */
+static void set_title(struct table_cell *ret, const struct states_report *report,
+		      const struct state_line *line)
 {
-	const bool has_ended = line->thread && !line->threads;
-	char amount[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX + 1];
-
-	if (has_ended || !line->in_progress_ns)
-		return table_add(table, TEXT(""), TABLE_PLAIN) &&
-		       table_add(table, has_ended ? TEXT("ended") : TEXT(""), TABLE_PLAIN);
-	snprintf(text, sizeof(text), "%s%s", line->in_progress_at_least ? ">" : "",
-		 units_format(amount, UNIT_NS, (__int128)line->in_progress_ns));
-	return table_add(table, text_of(text), TABLE_PLAIN) &&
-	       table_add(table, text_of(state_rows[line->in_progress].name), TABLE_PLAIN);
-}
-
-static bool add_who(struct table *table, const struct states_report *report,
-		    const struct state_line *line)
-{
-	char text[256];
-
 	if (!line->thread)
-		return table_add(table, TEXT("all"), TABLE_PLAIN);
-	if (report->grouping != STATE_BY_THREAD ||
-	    strcmp(line->thread->process->bytes, line->thread->name->bytes) == 0)
-		return table_add(table, name_text(line->label), TABLE_PLAIN);
-	snprintf(text, sizeof(text), "%s (%s)", line->thread->name->bytes,
-		 line->thread->process->bytes);
-	return table_add(table, text_of(text), TABLE_PLAIN);
-}
-
-static bool add_switches(struct table *table, const struct state_window *window,
-			 const struct state_line *line)
-{
-	const uint64_t length = length_of(window);
-
-	return length ? add_number(table, (double)line->switches * NS_PER_S / (double)length)
-		      : table_add(table, TEXT("-"), TABLE_PLAIN);
-}
-
-static bool add_line(struct table *table, const struct states_report *report,
-		     const struct state_line *line)
-{
-	const bool is_thread = report->grouping == STATE_BY_THREAD && line->thread;
-
-	return add_number(table, is_thread ? line->thread->tid : line->threads) &&
-	       add_states(table, report, line) && add_wait(table, line) &&
-	       add_switches(table, report->window, line) && add_who(table, report, line);
-}
-
-static struct error *print_table(const struct states_report *report, FILE *out)
-{
-	struct table_column columns[COLUMNS_MOST];
-	const struct state_list *list = report->list;
-	struct table table;
-	struct error *err;
-	bool done;
-	size_t shown = list->lines.count;
-
-	if (report->limit && report->limit < shown)
-		shown = report->limit;
-	table_init(&table, columns,
-		   fill_columns(columns, report->grouping, report->window->measured));
-	done = add_line(&table, report, &list->total);
-	for (size_t i = 0; i < shown && done; i++)
-		done = add_line(&table, report, &list->lines.items[i]);
-	err = done ? table_print(&table, out, report->width, report->colour) : &error_no_memory;
-	table_deinit(&table);
-	if (!err && shown < list->lines.count)
-		fprintf(out, "... %zu more\n", list->lines.count - shown);
-	fputc('\n', out);
-	return err;
-}
-
-/* --- JSON --- */
-
-static void put_times(struct json_writer *w, unsigned measured, const struct state_line *line)
-{
-	json_key(w, "states");
-	json_object_begin(w);
-	for (enum state state = 0; state < STATE_COUNT; state++) {
-		json_key(w, state_rows[state].name);
-		if (state_is_measured(measured, state))
-			json_u64(w, ns_of(line, state));
-		else
-			json_null(w);
-	}
-	json_object_end(w);
-}
-
-static void put_progress(struct json_writer *w, const struct state_line *line)
-{
-	json_key(w, "in_progress");
-	if (!line->in_progress_ns) {
-		json_null(w);
-		return;
-	}
-	json_object_begin(w);
-	json_key(w, "state");
-	json_text(w, text_of(state_rows[line->in_progress].name));
-	json_key(w, "ns");
-	json_u64(w, line->in_progress_ns);
-	json_key(w, "at_least");
-	json_bool(w, line->in_progress_at_least);
-	json_object_end(w);
-}
-
-static void put_who(struct json_writer *w, const struct states_report *report,
-		    const struct state_line *line)
-{
-	const struct state_thread *t = line->thread;
-
-	if (report->grouping != STATE_BY_THREAD) {
-		json_key(w, state_grouping_names[report->grouping]);
-		json_text(w, name_text(line->label));
-		if (report->grouping == STATE_BY_PROCESS) {
-			json_key(w, "tgid");
-			json_u64(w, t->tgid);
-		}
-		json_key(w, "threads");
-		json_u64(w, line->threads);
-		json_key(w, "ended");
-		json_u64(w, line->ended);
-		return;
-	}
-	json_key(w, "tid");
-	json_u64(w, t->tid);
-	json_key(w, "tgid");
-	json_u64(w, t->tgid);
-	json_key(w, "comm");
-	json_text(w, name_text(t->name));
-	json_key(w, "process");
-	json_text(w, name_text(t->process));
-	json_key(w, "uid");
-	json_u64(w, t->uid);
-	json_key(w, "cgroup");
-	if (t->cgroup)
-		json_text(w, name_text(t->cgroup));
+		table_text(ret, TEXT("all"));
+	else if (report->grouping != STATE_BY_THREAD ||
+		 strcmp(line->thread->process->bytes, line->thread->name->bytes) == 0)
+		table_text(ret, name_text(line->label));
 	else
-		json_null(w);
-	json_key(w, "kernel");
-	json_bool(w, t->is_kernel);
-	json_key(w, "ended");
-	json_bool(w, t->has_ended);
-}
-
-static struct error *print_json(const struct states_report *report, FILE *out)
-{
-	size_t shown = report->list->lines.count;
-
-	if (report->limit && report->limit < shown)
-		shown = report->limit;
-	for (size_t i = 0; i < shown; i++) {
-		const struct state_line *line = &report->list->lines.items[i];
-		struct json_writer w;
-		struct error *err = json_writer_init(&w, stream_to_file, out);
-
-		if (err)
-			return err;
-		json_object_begin(&w);
-		json_key(&w, "window");
-		json_u64(&w, report->number);
-		json_key(&w, "at_unix_ns");
-		json_u64(&w, report->window->at_unix_ns);
-		put_who(&w, report, line);
-		json_key(&w, "window_ns");
-		json_u64(&w, line->window_ns);
-		put_times(&w, report->window->measured, line);
-		put_progress(&w, line);
-		json_key(&w, "switches");
-		json_u64(&w, line->switches);
-		json_object_end(&w);
-		err = json_writer_finish(&w);
-		json_writer_deinit(&w);
-		if (err)
-			return err;
-		fputc('\n', out);
-	}
-	return written(out);
-}
-
-/* --- CSV --- */
-
-static void print_csv_head(FILE *out)
-{
-	fputs("window,at_unix_ns,group,tid,tgid,threads,ended,window_ns", out);
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		fprintf(out, ",%s_ns", state_rows[state].name);
-	fputs(",in_progress,in_progress_ns,switches,process,user,cgroup\n", out);
-}
-
-static void put_number(FILE *out, uint64_t value)
-{
-	putc_unlocked(',', out);
-	csv_u64(out, value);
+		table_printf(ret, "%.240s (%.240s)", line->thread->name->bytes,
+			     line->thread->process->bytes);
 }
 
 /* By name, or number. */
-static void put_csv_user(const struct states_report *report, uint32_t uid, FILE *out)
+static void set_user(struct table_cell *ret, const struct states_report *report, uint32_t uid)
 {
 	const char *name = report->user_name ? report->user_name(report->context, uid) : NULL;
 
 	if (name)
-		csv_text(out, text_of(name));
+		table_string(ret, name);
 	else
-		csv_u64(out, uid);
+		table_count(ret, uid);
 }
 
-static void put_csv(const struct states_report *report, const struct state_line *line, FILE *out)
+static void set_times(struct table_cell *ret, unsigned measured, const struct state_line *line)
 {
-	csv_u64(out, report->number);
-	put_number(out, report->window->at_unix_ns);
-	putc_unlocked(',', out);
-	csv_text(out, name_text(line->label));
-	put_number(out, line->thread->tid);
-	put_number(out, line->thread->tgid);
-	put_number(out, line->threads);
-	put_number(out, line->ended);
-	put_number(out, line->window_ns);
 	for (enum state state = 0; state < STATE_COUNT; state++) {
-		if (state_is_measured(report->window->measured, state))
-			put_number(out, ns_of(line, state));
-		else
-			putc_unlocked(',', out);
+		struct table_member *member = table_member(ret, state_rows[state].name);
+
+		if (state_is_measured(measured, state))
+			member->value =
+				(struct table_value){ TABLE_NS, .count = ns_of(line, state) };
 	}
-	putc_unlocked(',', out);
-	if (line->in_progress_ns)
-		fputs(state_rows[line->in_progress].name, out);
-	put_number(out, line->in_progress_ns);
-	put_number(out, line->switches);
-	putc_unlocked(',', out);
-	csv_text(out, name_text(line->thread->process));
-	putc_unlocked(',', out);
-	put_csv_user(report, line->thread->uid, out);
-	putc_unlocked(',', out);
-	if (line->thread->cgroup)
-		csv_text(out, name_text(line->thread->cgroup));
-	putc_unlocked('\n', out);
 }
 
-static struct error *print_csv(const struct states_report *report, FILE *out)
+static void set_progress(struct table_cell *ret, const struct state_line *line)
 {
-	size_t shown = report->list->lines.count;
-
-	if (report->limit && report->limit < shown)
-		shown = report->limit;
-	for (size_t i = 0; i < shown; i++)
-		put_csv(report, &report->list->lines.items[i], out);
-	return written(out);
+	if (!line->in_progress_ns)
+		return;
+	table_member(ret, "state")->value =
+		(struct table_value){ TABLE_TEXT,
+				      .text = text_of(state_rows[line->in_progress].name) };
+	table_member(ret, "ns")->value =
+		(struct table_value){ TABLE_NS, .count = line->in_progress_ns };
+	table_member(ret, "at_least")->value =
+		(struct table_value){ TABLE_BOOL, .flag = line->in_progress_at_least };
 }
 
-/* --- formats --- */
-
-/* For who wants the recording alone. */
-static struct error *print_nothing(const struct states_report *report, FILE *out)
+/* An empty cell where nothing is in progress. */
+static void set_wait(struct table_cell *ret, const struct state_line *line, bool has_ended)
 {
-	(void)report;
-	(void)out;
-	return NULL;
+	char amount[UNITS_TEXT_MAX];
+
+	if (has_ended || !line->in_progress_ns)
+		table_text(ret, TEXT(""));
+	else
+		table_printf(ret, "%s%s", line->in_progress_at_least ? ">" : "",
+			     units_format(amount, UNIT_NS, (__int128)line->in_progress_ns));
 }
 
-static const struct {
-	void (*begin)(FILE *out);
-	struct error *(*print)(const struct states_report *report, FILE *out);
-} formats[STATES_FORMAT_COUNT] = {
-	[STATES_FORMAT_TABLE] = { NULL, print_table },
-	[STATES_FORMAT_JSON] = { NULL, print_json },
-	[STATES_FORMAT_CSV] = { print_csv_head, print_csv },
-	[STATES_FORMAT_NONE] = { NULL, print_nothing },
+static void get_cell(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
+{
+	const struct states_report *report = context;
+	const struct state_line *line = row;
+	const struct state_thread *thread = line->thread;
+	const unsigned measured = report->window->measured;
+	const uint64_t length = length_of(report->window);
+	const bool has_ended = thread && !line->threads;
+
+	switch ((enum field)column->field) {
+	case NUMBER:
+		table_count(ret, report->number);
+		return;
+	case AT:
+		table_count(ret, report->window->at_unix_ns);
+		return;
+	case LABEL:
+		table_text(ret, name_text(line->label));
+		return;
+	case TITLE:
+		set_title(ret, report, line);
+		return;
+	case TID:
+		table_count(ret, thread ? thread->tid : line->threads);
+		return;
+	case TGID:
+		table_count(ret, thread->tgid);
+		return;
+	case COMM:
+		table_text(ret, name_text(thread->name));
+		return;
+	case PROCESS:
+		table_text(ret, name_text(thread->process));
+		return;
+	case UID:
+		table_count(ret, thread->uid);
+		return;
+	case USER:
+		set_user(ret, report, thread->uid);
+		return;
+	case CGROUP:
+		if (thread->cgroup)
+			table_text(ret, name_text(thread->cgroup));
+		return;
+	case IS_KERNEL:
+		table_bool(ret, thread->is_kernel);
+		return;
+	case THREADS:
+		table_count(ret, line->threads);
+		return;
+	case ENDED_THREADS:
+		table_count(ret, line->ended);
+		return;
+	case HAS_ENDED:
+		table_bool(ret, thread->has_ended);
+		return;
+	case WINDOW_NS:
+		table_ns(ret, line->window_ns);
+		return;
+	case SHARE:
+		if (state_is_measured(measured, column->argument) && length)
+			table_real(ret, TABLE_PERCENT,
+				   100 * state_line_share(line, column->argument));
+		return;
+	case NS:
+		if (state_is_measured(measured, column->argument))
+			table_ns(ret, ns_of(line, column->argument));
+		return;
+	case TIMES:
+		set_times(ret, measured, line);
+		return;
+	case WAIT:
+		set_wait(ret, line, has_ended);
+		return;
+	case WAIT_STATE:
+		table_string(ret, has_ended              ? "ended"
+				  : line->in_progress_ns ? state_rows[line->in_progress].name
+							 : "");
+		return;
+	case PROGRESS_STATE:
+		if (line->in_progress_ns)
+			table_string(ret, state_rows[line->in_progress].name);
+		return;
+	case PROGRESS_NS:
+		table_ns(ret, line->in_progress_ns);
+		return;
+	case PROGRESS:
+		set_progress(ret, line);
+		return;
+	case SWITCHES:
+		table_count(ret, line->switches);
+		return;
+	case SWITCH_RATE:
+		if (length)
+			table_real(ret, TABLE_REAL,
+				   (double)line->switches * NS_PER_S / (double)length);
+		return;
+	}
+}
+
+/* --- the table --- */
+
+static const enum table_format table_formats[STATES_FORMAT_COUNT] = {
+	[STATES_FORMAT_TABLE] = TABLE_AS_TEXT,
+	[STATES_FORMAT_JSON] = TABLE_AS_JSON_LINES,
+	[STATES_FORMAT_CSV] = TABLE_AS_CSV,
 };
 
+static struct error *written(FILE *out)
+{
+	return ferror(out) ? error_system(errno, "standard output") : NULL;
+}
+
+/* CSV has one heading for all windows. */
 struct error *states_report_begin(enum states_format format, FILE *out)
 {
-	if (formats[format].begin)
-		formats[format].begin(out);
-	return written(out);
+	struct table table;
+	struct error *err;
+
+	if (format != STATES_FORMAT_CSV)
+		return NULL;
+	table_begin(&table, all_columns, array_length(all_columns),
+		    (struct table_options){ .format = TABLE_AS_CSV, .out = out, .when = ~0u });
+	err = table_end(&table);
+	return err ? err : written(out);
+}
+
+static struct error *print_rows(const struct states_report *report, FILE *out)
+{
+	const bool is_text = report->format == STATES_FORMAT_TABLE;
+	const struct state_list *list = report->list;
+	const size_t count = list->lines.count;
+	const size_t shown = report->limit && report->limit < count ? report->limit : count;
+	struct table_column columns[array_length(all_columns)];
+	struct table table;
+	struct error *err;
+
+	memcpy(columns, all_columns, sizeof(all_columns));
+	for (size_t i = 0; i < array_length(columns); i++)
+		if (!*columns[i].name)
+			columns[i].name = state_grouping_names[report->grouping];
+	table_begin(&table, columns, array_length(columns),
+		    (struct table_options){ .format = table_formats[report->format],
+					    .out = out,
+					    .get = get_cell,
+					    .context = report,
+					    .when = columns_shown(report),
+					    .width = report->width,
+					    .colour = report->colour,
+					    .no_heading = true });
+	if (is_text)
+		table_row(&table, &list->total);
+	for (size_t i = 0; i < shown && table_row(&table, &list->lines.items[i]); i++)
+		;
+	err = table_end(&table);
+	if (!err && is_text && shown < count)
+		fprintf(out, "... %zu more\n", count - shown);
+	if (is_text)
+		fputc('\n', out);
+	return err || is_text ? err : written(out);
 }
 
 struct error *states_report_print(const struct states_report *report, FILE *out)
 {
-	struct error *err = formats[report->format].print(report, out);
+	struct error *err = report->format == STATES_FORMAT_NONE ? NULL : print_rows(report, out);
 
-	/* Who reads a pipe wants a window when it is over. */
+	/* A reader of a pipe gets each window as it ends. */
 	if (!err && fflush(out))
 		err = error_system(errno, "standard output");
 	return err;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reports as documents for people, as text and as Markdown: tables under headings, and around them
+ * what must be known beside the numbers.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/fields.h"
 #include "report/report.h"
-#include "report/table.h"
+#include "report/table_printer.h"
 #include "report/unmatched_table.h"
 #include "report/wording.h"
 
@@ -13,6 +18,81 @@ const struct report_format_info report_formats[REPORT_FORMAT_COUNT] = {
 	REPORT_FORMATS(REPORT)
 #undef REPORT
 };
+
+struct document {
+	FILE *out;
+	const struct report *report;
+	const struct report_style *style;
+	enum table_format format;
+	struct columns columns;
+};
+
+static bool is_markdown(const struct document *d)
+{
+	return d->format == TABLE_AS_MARKDOWN;
+}
+
+static struct table_options options_of(const struct document *d)
+{
+	return (struct table_options){ .format = d->format,
+				       .out = d->out,
+				       .context = d,
+				       .width = d->style->width,
+				       .colour = d->style->colour };
+}
+
+/* --- what is around tables --- */
+
+/* A paragraph that may hold names. */
+static void print_text(const struct document *d, const char *text)
+{
+	fputc('\n', d->out);
+	if (is_markdown(d))
+		table_markdown_text(d->out, text);
+	else
+		fputs(text, d->out);
+	fputc('\n', d->out);
+}
+
+static void print_heading(const struct document *d, const char *heading)
+{
+	fprintf(d->out,
+		d->style->colour && !is_markdown(d) ? "\n\033[1m## %s\033[0m\n" : "\n## %s\n",
+		heading);
+}
+
+/* The lines that `say` prints: in Markdown a list, with `lead` before it. */
+static bool print_lines(const struct document *d, const char *lead,
+			void (*say)(FILE *out, const struct report *report))
+{
+	_cleanup_free_ char *lines = NULL;
+	size_t length = 0;
+	FILE *memory;
+	char *rest, *line;
+
+	if (!is_markdown(d)) {
+		say(d->out, d->report);
+		return true;
+	}
+	memory = open_memstream(&lines, &length);
+	if (!memory)
+		return false;
+	say(memory, d->report);
+	if (fclose(memory))
+		return false;
+	if (length)
+		fputs(lead, d->out);
+	for (rest = lines; (line = strsep(&rest, "\n"));) {
+		if (!*line)
+			continue;
+		fputs("- ", d->out);
+		table_markdown_text(d->out, line);
+		fputc('\n', d->out);
+	}
+	return true;
+}
+
+/* --- rows --- */
 
 /* A change of more than half stands out. */
 #define LARGE_SHARE 0.5
@@ -27,165 +107,141 @@ static enum table_colour colour_of(const struct row *row, enum column column)
 	return row->change.delta > 0 ? TABLE_RISE : TABLE_FALL;
 }
 
-static bool add_row(struct table *table, const struct report *report, const struct row *row,
-		    const struct columns *columns)
+static void get_cell(const void *context, const void *row_, const struct table_column *column,
+		     struct table_cell *ret)
 {
-	char cell[CELL_MAX];
+	const struct document *d = context;
+	const struct row *row = row_;
 
-	for (size_t i = 0; i < columns->count; i++) {
-		enum column id = columns->ids[i];
-
-		if (!table_add(table, column_text(cell, report, row, id), colour_of(row, id)))
-			return false;
-		if (id == COLUMN_PERCENT && row->change.has_share &&
-		    fabs(row->change.share) > LARGE_SHARE)
-			table_bold(table);
-	}
-	return true;
+	table_text(ret, column_text(ret->buffer, d->report, row, column->field));
+	ret->colour = colour_of(row, column->field);
+	ret->bold = column->field == COLUMN_PERCENT && row->change.has_share &&
+		    fabs(row->change.share) > LARGE_SHARE;
 }
 
-/* Where rows were cut. */
-static bool add_left_out(struct table *table, size_t count, const char *what)
+static struct error *print_rows(const struct document *d, const struct report_section *section)
 {
-	_cleanup_free_ char *line = count ? wording_left_out(count, what) : NULL;
-
-	return !count || (line && table_add_line(table, line));
-}
-
-/* Blocks have an empty line between them. */
-static bool add_rows(struct table *table, const struct report *report,
-		     const struct report_section *section, const struct columns *columns)
-{
-	for (size_t b = 0; b < ROW_GROUP_COUNT; b++) {
-		const struct row_group *group = &section->row_groups[b];
-
-		if (group->count && table->cells.count && !table_add_line(table, ""))
-			return false;
-		for (size_t i = 0; i < group->count; i++)
-			if (!add_row(table, report, &group->items[i], columns))
-				return false;
-		if (!add_left_out(table, group->left_out, "row"))
-			return false;
-	}
-	return add_left_out(table, section->groups_left_out, "group");
-}
-
-static void print_heading(FILE *out, const struct report_style *style, const char *heading)
-{
-	fprintf(out, style->colour ? "\n\033[1m## %s\033[0m\n" : "\n## %s\n", heading);
-}
-
-static struct error *print_rows(FILE *out, const struct report *report,
-				const struct report_section *section, const struct columns *wanted,
-				const struct report_style *style)
-{
-	struct columns columns = columns_of_section(wanted, section->id);
+	const struct columns columns = columns_of_section(&d->columns, section->id);
 	struct table_column headings[COLUMN_COUNT];
+	struct table_options options = options_of(d);
+	bool any = false;
 	struct table table;
-	struct error *err;
 
 	if (!columns.count)
 		return NULL;
 	for (size_t i = 0; i < columns.count; i++)
 		headings[i] = (struct table_column){
-			.heading = column_heading(report, section->id, columns.ids[i]),
+			.heading = column_heading(d->report, section->id, columns.ids[i]),
+			.type = TABLE_TEXT,
 			.right = column_stands_right(section->id, columns.ids[i]),
+			.field = columns.ids[i],
 		};
-	table_init(&table, headings, columns.count);
-	err = add_rows(&table, report, section, &columns)
-		      ? table_print(&table, out, style->width, style->colour)
-		      : &error_no_memory;
-	table_deinit(&table);
-	return err;
-}
+	options.get = get_cell;
+	table_begin(&table, headings, columns.count, options);
+	for (size_t g = 0; g < ROW_GROUP_COUNT; g++) {
+		const struct row_group *group = &section->row_groups[g];
 
-static struct error *print_section(FILE *out, const struct report *report, enum section id,
-				   const struct columns *columns, const struct report_style *style)
-{
-	const struct report_section *section = &report->sections[id];
-	const char *empty;
-
-	if (report_section_rows(section)) {
-		print_heading(out, style, section_infos[id].heading);
-		return print_rows(out, report, section, columns, style);
+		if (group->count && any)
+			table_line(&table, "");
+		any |= group->count > 0;
+		for (size_t i = 0; i < group->count && table_row(&table, &group->items[i]); i++)
+			;
+		wording_left_out(&table, group->left_out, "row");
 	}
-	empty = wording_empty(report, id);
-	if (!empty)
+	wording_left_out(&table, section->groups_left_out, "group");
+	return table_end(&table);
+}
+
+static struct error *print_section(const struct document *d, enum section id)
+{
+	const struct report_section *section = &d->report->sections[id];
+	const char *empty = report_section_rows(section) ? NULL : wording_empty(d->report, id);
+
+	if (!report_section_rows(section) && !empty)
 		return NULL;
-	print_heading(out, style, section_infos[id].heading);
-	fprintf(out, " %s\n", empty);
-	return NULL;
+	print_heading(d, section_infos[id].heading);
+	if (empty) {
+		fprintf(d->out, is_markdown(d) ? "\n%s\n" : " %s\n", empty);
+		return NULL;
+	}
+	return print_rows(d, section);
 }
 
-/* --- groups of one side --- */
-
-static bool take_cell(void *context, size_t column, struct text text)
+/* Absent is not zero: groups of one side are listed, not compared; those that ran longest first. */
+static struct error *print_unmatched(const struct document *d, bool before)
 {
-	(void)column;
-	return table_add(context, text, TABLE_PLAIN);
-}
-
-/* Absent is not zero: these are listed, not compared; those that ran longest first. */
-static struct error *print_unmatched(FILE *out, const struct report *report, bool before,
-				     const struct report_style *style)
-{
-	_cleanup_free_ char *title = wording_unmatched(report, before);
-	struct table_column headings[UNMATCHED_COLUMNS_MAX];
-	struct unmatched_table unmatched;
-	struct table table;
-	struct error *err;
-	bool done;
+	_cleanup_free_ char *title = wording_unmatched(d->report, before);
 
 	if (!title)
 		return NULL;
-	fprintf(out, "\n%s\n", title);
-	done = unmatched_table_init(&unmatched, report, before);
-	for (size_t i = 0; i < unmatched.columns; i++)
-		headings[i] = (struct table_column){ unmatched.headings[i], i > 0 };
-	table_init(&table, headings, unmatched.columns);
-	for (size_t i = 0; done && i < unmatched.unmatched->count; i++)
-		done = unmatched_table_row(&unmatched, i, take_cell, &table);
-	done = done && add_left_out(&table, unmatched.unmatched->left_out, "group");
-	err = done ? table_print(&table, out, style->width, style->colour) : &error_no_memory;
-	table_deinit(&table);
-	unmatched_table_deinit(&unmatched);
-	return err;
+	print_text(d, title);
+	return unmatched_table_print(d->report, before, options_of(d));
 }
 
-static struct error *print_condition_result(FILE *out, const struct report *report,
-					    const struct condition_result *result,
-					    const struct columns *columns,
-					    const struct report_style *style)
+static struct error *print_condition_result(const struct document *d,
+					    const struct condition_result *result)
 {
 	_cleanup_free_ char *line = wording_condition_result(result);
 
 	if (!line)
 		return &error_no_memory;
-	fprintf(out, "\n%s\n", line);
-	return result->count ? print_rows(out, report, &result->broken, columns, style) : NULL;
+	print_text(d, line);
+	return result->count ? print_rows(d, &result->broken) : NULL;
+}
+
+static struct error *print_document(const struct document *d)
+{
+	const struct report *report = d->report;
+	const char *nothing = wording_nothing(report);
+	struct error *err = NULL;
+
+	if (!print_lines(d, "", wording_head))
+		return &error_no_memory;
+	if (nothing)
+		fprintf(d->out, is_markdown(d) ? "\n%s\n" : "%s\n", nothing);
+	for (enum section i = 0; i < SECTION_COUNT && !err; i++)
+		if (report_has_section(report, i))
+			err = print_section(d, i);
+	if (!err)
+		err = print_unmatched(d, true);
+	if (!err)
+		err = print_unmatched(d, false);
+	if (!err && !print_lines(d, "\n", wording_coverage))
+		err = &error_no_memory;
+	for (size_t i = 0; i < report->results.count && !err; i++)
+		err = print_condition_result(d, &report->results.items[i]);
+	return err;
+}
+
+static struct error *print_as(FILE *out, const struct report *report,
+			      const struct report_style *style, enum table_format format)
+{
+	const struct document d = {
+		.out = out,
+		.report = report,
+		.style = style,
+		.format = format,
+		.columns = style->columns.count ? style->columns
+						: columns_usual(report, style->format),
+	};
+
+	return print_document(&d);
 }
 
 struct error *report_text(FILE *out, const struct report *report, const struct report_style *style)
 {
-	struct columns columns =
-		style->columns.count ? style->columns : columns_usual(report, style->format);
-	const char *nothing = wording_nothing(report);
-	struct error *err = NULL;
+	return print_as(out, report, style, TABLE_AS_TEXT);
+}
 
-	wording_head(out, report);
-	if (nothing)
-		fprintf(out, "%s\n", nothing);
-	for (enum section i = 0; i < SECTION_COUNT && !err; i++)
-		if (report_has_section(report, i))
-			err = print_section(out, report, i, &columns, style);
-	if (!err)
-		err = print_unmatched(out, report, true, style);
-	if (!err)
-		err = print_unmatched(out, report, false, style);
-	if (!err)
-		wording_coverage(out, report);
-	for (size_t i = 0; i < report->results.count && !err; i++)
-		err = print_condition_result(out, report, &report->results.items[i], &columns,
-					     style);
-	return err;
+struct error *report_markdown(FILE *out, const struct report *report,
+			      const struct report_style *style)
+{
+	return print_as(out, report, style, TABLE_AS_MARKDOWN);
+}
+
+struct error *report_csv(FILE *out, const struct report *report, const struct report_style *style)
+{
+	(void)style;
+	return fields_print(report, NULL,
+			    (struct table_options){ .format = TABLE_AS_CSV, .out = out });
 }

@@ -75,80 +75,88 @@ static bool fill(struct rows *rows, const struct profile *profile, unsigned clas
 	return true;
 }
 
-static bool add_time(struct table *table, bool is_measured, uint64_t ns)
-{
-	char cell[UNITS_TEXT_MAX];
+enum field { THREAD, TID, PROCESS, CLASS, SUM, WALL, SUM_OF_WALL };
 
-	return table_add(table, text_of(is_measured ? units_format(cell, UNIT_NS, ns) : UNMEASURED),
-			 TABLE_PLAIN);
-}
-
-static bool add_row(struct table *table, const struct rows *rows, const struct row *row)
+static void get_cell(const void *context, const void *row_, const struct table_column *column,
+		     struct table_cell *ret)
 {
+	const struct row *row = row_;
 	const struct profile_thread *thread = row->thread;
-	uint64_t wall =
+	const uint64_t wall =
 		thread->ended_ns > thread->begun_ns ? thread->ended_ns - thread->begun_ns : 0;
-	char cell[UNITS_TEXT_MAX];
-	bool done;
 
-	snprintf(cell, sizeof(cell), "%" PRIu32, thread->tid);
-	done = table_add(table, name_text(thread->name), TABLE_PLAIN) &&
-	       table_add(table, text_of(thread->tid ? cell : UNMEASURED), TABLE_PLAIN) &&
-	       table_add(table, name_text(thread->process), TABLE_PLAIN);
-	for (unsigned class = 0; class < CLASS_COUNT && done; class ++)
-		if (rows->occurring >> class & 1)
-			done = add_time(table, thread->is_accounted || row->ns[class],
-					row->ns[class]);
-	if (!done || !add_time(table, true, row->sum) ||
-	    !add_time(table, thread->is_accounted, wall))
-		return false;
-	snprintf(cell, sizeof(cell), "%.2f%%", 100 * share_of((double)row->sum, (double)wall));
-	return table_add(table, text_of(thread->is_accounted && wall ? cell : UNMEASURED),
-			 TABLE_PLAIN);
+	(void)context;
+	switch ((enum field)column->field) {
+	case THREAD:
+		table_text(ret, name_text(thread->name));
+		return;
+	case TID:
+		if (thread->tid)
+			table_count(ret, thread->tid);
+		return;
+	case PROCESS:
+		table_text(ret, name_text(thread->process));
+		return;
+	case CLASS:
+		if (thread->is_accounted || row->ns[column->argument])
+			table_ns(ret, row->ns[column->argument]);
+		return;
+	case SUM:
+		table_ns(ret, row->sum);
+		return;
+	case WALL:
+		if (thread->is_accounted)
+			table_ns(ret, wall);
+		return;
+	case SUM_OF_WALL:
+		if (thread->is_accounted && wall)
+			table_real(ret, TABLE_PERCENT,
+				   100 * share_of((double)row->sum, (double)wall));
+		return;
+	}
 }
 
-static bool add_left_out(struct table *table, const struct rows *rows, size_t shown)
+static void add_left_out(struct table *table, const struct rows *rows, size_t shown)
 {
 	char line[UNITS_TEXT_MAX + 80], value[UNITS_TEXT_MAX];
 	uint64_t rest = 0;
 
 	if (shown >= rows->count)
-		return true;
+		return;
 	for (size_t i = shown; i < rows->count; i++)
 		sum_add(&rest, rows->items[i].shown);
 	snprintf(line, sizeof(line), "... %zu more thread%s with %s", rows->count - shown,
 		 plural(rows->count - shown), units_format(value, UNIT_NS, rest));
-	return table_add_line(table, line);
+	table_line(table, line);
 }
 
 static struct error *print_rows(FILE *out, const struct rows *rows,
 				const struct profile_style *style)
 {
-	struct table_column columns[TABLE_COLUMNS_MAX];
-	size_t count = 0, shown = rows_wanted(style);
+	struct table_column columns[CLASS_COUNT + 6] = {
+		{ "thread", .type = TABLE_TEXT, .field = THREAD },
+		{ "tid", .type = TABLE_COUNT, .field = TID },
+		{ "process", .type = TABLE_TEXT, .field = PROCESS },
+	};
+	size_t count = 3;
+	const size_t wanted = rows_wanted(style);
+	const size_t shown = wanted < rows->count ? wanted : rows->count;
 	struct table table;
-	struct error *err;
-	bool done = true;
 
-	columns[count++] = (struct table_column){ "thread", false };
-	columns[count++] = (struct table_column){ "tid", true };
-	columns[count++] = (struct table_column){ "process", false };
 	for (unsigned class = 0; class < CLASS_COUNT; class ++)
 		if (rows->occurring >> class & 1)
-			columns[count++] =
-				(struct table_column){ profile_classes[class].name, true };
-	columns[count++] = (struct table_column){ "sum", true };
-	columns[count++] = (struct table_column){ "wall", true };
-	columns[count++] = (struct table_column){ "sum/wall", true };
-	if (shown > rows->count)
-		shown = rows->count;
-	table_init(&table, columns, count);
-	for (size_t i = 0; i < shown && done; i++)
-		done = add_row(&table, rows, &rows->items[i]);
-	done = done && add_left_out(&table, rows, shown);
-	err = done ? table_print(&table, out, style->width, style->colour) : &error_no_memory;
-	table_deinit(&table);
-	return err;
+			columns[count++] = (struct table_column){ profile_classes[class].name,
+								  .type = TABLE_NS, .field = CLASS,
+								  .argument = class };
+	columns[count++] = (struct table_column){ "sum", .type = TABLE_NS, .field = SUM };
+	columns[count++] = (struct table_column){ "wall", .type = TABLE_NS, .field = WALL };
+	columns[count++] = (struct table_column){ "sum/wall", .type = TABLE_PERCENT, .decimals = 2,
+						  .field = SUM_OF_WALL };
+	table_begin(&table, columns, count, profile_table(out, style, get_cell, NULL));
+	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
+		;
+	add_left_out(&table, rows, shown);
+	return table_end(&table);
 }
 
 struct error *thread_report(FILE *out, const struct profile_report *report,

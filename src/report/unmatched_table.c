@@ -1,58 +1,87 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/unmatched_table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-bool unmatched_table_init(struct unmatched_table *table, const struct report *report, bool before)
+#include "report/cell.h"
+#include "report/wording.h"
+
+enum { NAME, THREADS, VALUE };
+
+struct unmatched_row {
+	const struct name *label;
+	size_t threads;
+	const struct group_sums *sums;
+};
+
+static void get_cell(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
 {
-	*table = (struct unmatched_table){
-		.report = report,
-		.unmatched = before ? &report->only_before : &report->only_after,
-		.headings = { report->view->axis->heading, "threads" },
-		.columns = 2,
-		.sums = calloc(1, sizeof(*table->sums)),
-	};
-	for (size_t i = 0; i < UNMATCHED_METRICS; i++)
-		if (metric_set_has(&table->unmatched->measured, unmatched_metrics[i]))
-			table->headings[table->columns++] = metrics[unmatched_metrics[i]].name;
-	return table->sums != NULL;
+	const struct unmatched_row *group = row;
+	const enum metric_id id = column->argument;
+	const struct measure measure = { .unit = metrics[id].unit };
+
+	(void)context;
+	if (column->field == NAME)
+		table_text(ret, name_text(group->label));
+	else if (column->field == THREADS)
+		table_count(ret, group->threads);
+	else
+		table_string(ret, cell_after(ret->buffer,
+					     &(struct row){ .measure = &measure,
+							    .after = aggregate_datum(
+								    &group->sums->metrics[id],
+								    &metrics[id]) }));
 }
 
-void unmatched_table_deinit(struct unmatched_table *table)
+static bool put_rows(struct table *table, const struct report *report,
+		     const struct unmatched *unmatched, struct group_sums *sums)
 {
-	if (table->sums)
-		group_sums_deinit(table->sums);
-	free(table->sums);
-	table->sums = NULL;
-}
+	const struct selection wanted = { .metrics = unmatched->measured };
 
-bool unmatched_table_row(struct unmatched_table *table, size_t row,
-			 bool (*take)(void *context, size_t column, struct text text),
-			 void *context)
-{
-	const struct unmatched_group *group = &table->unmatched->items[row];
-	const struct name *label = table->report->sides->keys.items[group->key].label;
-	struct selection wanted = { .metrics = table->unmatched->measured };
-	char cell[CELL_MAX];
-	size_t column = 2;
+	for (size_t i = 0; i < unmatched->count; i++) {
+		const struct unmatched_group *group = &unmatched->items[i];
+		const struct unmatched_row row = {
+			.label = report->sides->keys.items[group->key].label,
+			.threads = group->group->count,
+			.sums = sums,
+		};
 
-	if (!group_sum(group->group, &wanted, &table->report->sides->waits.added,
-		       &table->report->impossible, table->sums))
-		return false;
-	snprintf(cell, sizeof(cell), "%zu", group->group->count);
-	if (!take(context, 0, name_text(label)) || !take(context, 1, text_of(cell)))
-		return false;
-	for (size_t i = 0; i < UNMATCHED_METRICS; i++) {
-		enum metric_id id = unmatched_metrics[i];
-		struct measure measure = { .unit = metrics[id].unit };
-		struct row value = { .measure = &measure };
-
-		if (!metric_set_has(&table->unmatched->measured, id))
-			continue;
-		value.after = aggregate_datum(&table->sums->metrics[id], &metrics[id]);
-		if (!take(context, column++, text_of(cell_after(cell, &value))))
+		if (!group_sum(group->group, &wanted, &report->sides->waits.added,
+			       &report->impossible, sums) ||
+		    !table_row(table, &row))
 			return false;
 	}
 	return true;
+}
+
+struct error *unmatched_table_print(const struct report *report, bool before,
+				    struct table_options options)
+{
+	const struct unmatched *unmatched = before ? &report->only_before : &report->only_after;
+	struct group_sums *sums = calloc(1, sizeof(*sums));
+	struct table_column columns[2 + UNMATCHED_METRICS] = {
+		{ report->view->axis->heading, .type = TABLE_TEXT, .field = NAME },
+		{ "threads", .type = TABLE_COUNT, .field = THREADS },
+	};
+	size_t count = 2;
+	struct table table;
+	struct error *err;
+	bool done;
+
+	for (size_t i = 0; i < UNMATCHED_METRICS; i++)
+		if (metric_set_has(&unmatched->measured, unmatched_metrics[i]))
+			columns[count++] = (struct table_column){
+				metrics[unmatched_metrics[i]].name, .type = TABLE_TEXT,
+				.right = true, .field = VALUE, .argument = unmatched_metrics[i]
+			};
+	options.get = get_cell;
+	table_begin(&table, columns, count, options);
+	done = sums && put_rows(&table, report, unmatched, sums) &&
+	       wording_left_out(&table, unmatched->left_out, "group");
+	err = table_end(&table);
+	if (sums)
+		group_sums_deinit(sums);
+	free(sums);
+	return err || done ? err : &error_no_memory;
 }

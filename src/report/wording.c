@@ -247,14 +247,13 @@ char *wording_unmatched(const struct report *report, bool before)
 	return length < 0 ? NULL : line;
 }
 
-char *wording_left_out(size_t count, const char *what)
+bool wording_left_out(struct table *table, size_t count, const char *what)
 {
-	char *line = NULL;
+	char line[96];
 
-	return asprintf(&line, "... %zu more %s%s (--limit 0 shows all)", count, what,
-			plural(count)) < 0
-		       ? NULL
-		       : line;
+	snprintf(line, sizeof(line), "... %zu more %s%s (--limit 0 shows all)", count, what,
+		 plural(count));
+	return !count || table_line(table, line);
 }
 
 char *wording_condition_result(const struct condition_result *result)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "compare/condition.h"
+#include "report/table.h"
 
 /* "baseline: 2026-11-20 05:57:10 UTC, 392 threads, before.ctprof.zst (its note)" and so on, how far
  * apart they are, and what must be known: a line each. */
@@ -26,9 +27,9 @@ const char *wording_empty(const struct report *report, enum section section);
 /* "3 groups only in the baseline (FILE):", or of a window; NULL when there is none. Allocated. */
 char *wording_unmatched(const struct report *report, bool before);
 
-/* What the limit left out of a group of rows: "... 12 more rows (--limit 0 shows all)"; allocated.
- */
-char *wording_left_out(size_t count, const char *what);
+/* What the limit left out, as a line of the table: "... 12 more rows (--limit 0 shows all)". False
+ * without memory, which the table keeps. */
+bool wording_left_out(struct table *table, size_t count, const char *what);
 
 /* "--fail-if 'EXPR': yes, 2 rows". Allocated. */
 char *wording_condition_result(const struct condition_result *result);

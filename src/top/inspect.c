@@ -10,7 +10,7 @@
 #include "metric/derived.h"
 #include "metric/section.h"
 #include "report/cell.h"
-#include "report/table.h"
+#include "report/visible.h"
 #include "top/inspect_source.h"
 #include "top/top.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/clock.h"
 #include "base/units.h"
-#include "report/table.h"
+#include "report/visible.h"
 #include "top/inspect_source.h"
 #include "top/top.h"
 

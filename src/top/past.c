@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "top/past.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 #include "base/units.h"
@@ -84,118 +83,122 @@ struct error *top_past_look(struct top_past *past, const struct screen_subject *
 
 /* --- as text --- */
 
-/* Who or when (two columns), the states, switches, the wait that went on in the end. */
-enum { STATES_AT = 2, COLUMNS = STATES_AT + STATE_MAIN_COUNT + 2 };
+/* Lines of windows, or of threads in one window. */
+enum { OF_WINDOWS = 1, OF_THREADS = 2 };
 
-static void fill_columns(struct table_column columns[COLUMNS], struct table_column first,
-			 struct table_column second)
+enum field { UNTIL, LENGTH, TID, NAME, SHARE, SWITCHES, WAIT };
+
+enum { STATES_AT = 4, COLUMNS = STATES_AT + STATE_MAIN_COUNT + 2 };
+
+static void fill_columns(struct table_column columns[COLUMNS])
 {
 	size_t at = 0;
 
-	columns[at++] = first;
-	columns[at++] = second;
+	columns[at++] = (struct table_column){ "until (UTC)", .type = TABLE_TEXT,
+					       .when = OF_WINDOWS, .field = UNTIL };
+	columns[at++] = (struct table_column){ "window", .type = TABLE_NS, .when = OF_WINDOWS,
+					       .field = LENGTH };
+	columns[at++] = (struct table_column){ "tid", .type = TABLE_COUNT, .when = OF_THREADS,
+					       .field = TID };
+	columns[at++] = (struct table_column){ "name", .type = TABLE_TEXT, .when = OF_THREADS,
+					       .field = NAME };
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
-		columns[at++] = (struct table_column){ state_rows[state_mains[i]].label, true };
-	columns[at++] = (struct table_column){ "SW/s", true };
-	columns[at++] = (struct table_column){ "waits", false };
+		columns[at++] = (struct table_column){ state_rows[state_mains[i]].label,
+						       .type = TABLE_REAL, .decimals = 1,
+						       .field = SHARE, .argument = state_mains[i] };
+	columns[at++] = (struct table_column){ "SW/s", .type = TABLE_REAL, .field = SWITCHES };
+	columns[at++] = (struct table_column){ "waits", .type = TABLE_TEXT, .field = WAIT };
 }
 
-static bool add_text(struct table *table, const char *text)
-{
-	return table_add(table, text_of(text), TABLE_PLAIN);
-}
-
-static bool add_time(struct table *table, uint64_t at_unix_ns)
+static void set_time(struct table_cell *ret, uint64_t at_unix_ns)
 {
 	const time_t seconds = (time_t)(at_unix_ns / NS_PER_S);
-	char day[16] = "-", text[32];
+	char day[16] = "-";
 	struct tm when;
 
 	if (gmtime_r(&seconds, &when))
 		strftime(day, sizeof(day), "%T", &when);
-	snprintf(text, sizeof(text), "%s.%03u", day,
-		 (unsigned)(at_unix_ns % NS_PER_S / (NS_PER_S / 1000)));
-	return add_text(table, text);
+	table_printf(ret, "%s.%03u", day, (unsigned)(at_unix_ns % NS_PER_S / (NS_PER_S / 1000)));
 }
 
-static bool add_states(struct table *table, const struct top_past_row *row)
-{
-	bool done = true;
-
-	for (size_t i = 0; i < STATE_MAIN_COUNT && done; i++) {
-		const enum state state = state_mains[i];
-		char text[32] = "-";
-
-		if (row->is_there && state_is_measured_in_part(row->measured, state))
-			snprintf(text, sizeof(text), "%.1f",
-				 100 * state_line_share(&row->line, state));
-		done = add_text(table, text);
-	}
-	return done;
-}
-
-static bool add_switches(struct table *table, const struct top_past_row *row)
-{
-	char text[32] = "-";
-
-	if (row->is_there && row->length_ns)
-		snprintf(text, sizeof(text), "%.0f",
-			 (double)row->line.switches * 1e9 / (double)row->length_ns);
-	return add_text(table, text);
-}
-
-static bool add_wait(struct table *table, const struct top_past_row *row)
+/* An empty cell where nothing is in progress. */
+static void set_wait(struct table_cell *ret, const struct top_past_row *row)
 {
 	const struct state_line *line = &row->line;
-	char amount[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX + 64] = "";
+	char amount[UNITS_TEXT_MAX];
 
 	if (!row->is_there)
-		snprintf(text, sizeof(text), "(not there)");
-	else if (line->in_progress_ns)
-		snprintf(text, sizeof(text), "%s%s %s", line->in_progress_at_least ? ">" : "",
-			 units_format(amount, UNIT_NS, (__int128)line->in_progress_ns),
-			 state_rows[line->in_progress].name);
-	return add_text(table, text);
+		table_text(ret, TEXT("(not there)"));
+	else if (!line->in_progress_ns)
+		table_text(ret, TEXT(""));
+	else
+		table_printf(ret, "%s%s %s", line->in_progress_at_least ? ">" : "",
+			     units_format(amount, UNIT_NS, (__int128)line->in_progress_ns),
+			     state_rows[line->in_progress].name);
 }
 
-static bool add_cells(struct table *table, const struct top_past_row *row)
+static void get_cell(const void *context, const void *row_, const struct table_column *column,
+		     struct table_cell *ret)
 {
-	return add_states(table, row) && add_switches(table, row) && add_wait(table, row);
+	const struct top_past_row *row = row_;
+
+	(void)context;
+	switch ((enum field)column->field) {
+	case UNTIL:
+		set_time(ret, row->at_unix_ns);
+		return;
+	case LENGTH:
+		table_ns(ret, row->length_ns);
+		return;
+	case TID:
+		table_count(ret, row->line.thread->tid);
+		return;
+	case NAME:
+		table_text(ret, name_text(row->line.label));
+		return;
+	case SHARE:
+		if (row->is_there && state_is_measured_in_part(row->measured, column->argument))
+			table_real(ret, TABLE_REAL,
+				   100 * state_line_share(&row->line, column->argument));
+		return;
+	case SWITCHES:
+		if (row->is_there && row->length_ns)
+			table_real(ret, TABLE_REAL,
+				   (double)row->line.switches * 1e9 / (double)row->length_ns);
+		return;
+	case WAIT:
+		set_wait(ret, row);
+		return;
+	}
 }
 
-static struct error *print(struct table *table, bool done, FILE *out)
+static void begin(struct table *table, unsigned when, FILE *out)
 {
-	struct error *err = done ? table_print(table, out, 0, false) : &error_no_memory;
+	struct table_column columns[COLUMNS];
 
-	table_deinit(table);
-	return err;
+	fill_columns(columns);
+	table_begin(table, columns, COLUMNS,
+		    (struct table_options){
+			    .format = TABLE_AS_TEXT, .out = out, .get = get_cell, .when = when });
 }
 
 struct error *top_past_print(const struct top_past *past, size_t number, bool is_recorded,
 			     FILE *out)
 {
-	struct table_column columns[COLUMNS];
 	struct table table;
 	struct error *err;
 	size_t unknown = 0;
-	bool done = true;
 
-	fill_columns(columns, (struct table_column){ "until (UTC)", false },
-		     (struct table_column){ "window", true });
-	table_init(&table, columns, COLUMNS);
-	for (size_t i = 0; i < TOP_PAST_WINDOWS && i <= number && done; i++) {
+	begin(&table, OF_WINDOWS, out);
+	for (size_t i = 0; i < TOP_PAST_WINDOWS && i <= number; i++) {
 		const struct top_past_row *row = &past->rows[(number - i) % TOP_PAST_KEPT];
-		char length[UNITS_TEXT_MAX];
 
-		if (!row->is_known || row->number != number - i) {
+		if (row->is_known && row->number == number - i)
+			table_row(&table, row);
+		else
 			unknown++;
-			continue;
-		}
-		units_format(length, UNIT_NS, (__int128)row->length_ns);
-		done = add_time(&table, row->at_unix_ns) && add_text(&table, length) &&
-		       add_cells(&table, row);
 	}
-	err = print(&table, done, out);
+	err = table_end(&table);
 	if (!err && unknown && is_recorded)
 		fprintf(out, "... %zu more, not read yet\n", unknown);
 	return err;
@@ -204,26 +207,18 @@ struct error *top_past_print(const struct top_past *past, size_t number, bool is
 struct error *top_threads_print(const struct state_window *window, const struct state_line *lines,
 				size_t count, FILE *out)
 {
-	struct table_column columns[COLUMNS];
 	struct table table;
-	bool done = true;
 
-	fill_columns(columns, (struct table_column){ "tid", true },
-		     (struct table_column){ "name", false });
-	table_init(&table, columns, COLUMNS);
-	for (size_t i = 0; i < count && done; i++) {
+	begin(&table, OF_THREADS, out);
+	for (size_t i = 0; i < count; i++) {
 		const struct top_past_row row = {
 			.is_there = true,
 			.length_ns = window->ended_ns - window->begun_ns,
 			.measured = window->measured,
 			.line = lines[i],
 		};
-		char tid[16];
 
-		snprintf(tid, sizeof(tid), "%" PRIu32, lines[i].thread->tid);
-		done = add_text(&table, tid) &&
-		       table_add(&table, name_text(lines[i].label), TABLE_PLAIN) &&
-		       add_cells(&table, &row);
+		table_row(&table, &row);
 	}
-	return print(&table, done, out);
+	return table_end(&table);
 }

@@ -351,7 +351,7 @@ TEST(csv)
 	struct output o;
 
 	scene_kstats_record(table, 8, "a,b", UINT64_MAX);
-	kstats_report_csv_heading(begin(&o), false);
+	expect_ok(kstats_report_csv_heading(begin(&o), false));
 	expect_ok(kstats_report_csv(o.out, table));
 	expect_output(&o, "name,by,id,label,slot,low,high,count,mean\n"
 			  "vfs_read,cpu,0,,55,480,511,45,494.13333333333333\n"

@@ -5,33 +5,79 @@
 
 #include "unit/unit.h"
 
-static const struct table_column columns[] = { { "name", false },
-					       { "value", true },
-					       { "note", false } };
+static const struct table_column columns[] = {
+	{ "name", .type = TABLE_TEXT, .field = 0 },
+	{ "value", .type = TABLE_TEXT, .right = true, .field = 1 },
+	{ "note", .type = TABLE_TEXT, .field = 2 },
+};
 
-/* The table as it is printed; the caller frees it. */
-static char *print(const struct table *table, size_t width, bool colour)
+/* A cell of a test; rows are arrays of them. */
+struct made {
+	struct text text;
+	enum table_colour colour;
+	bool bold;
+};
+
+static void get_made(const void *context, const void *row, const struct table_column *column,
+		     struct table_cell *ret)
 {
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
+	const struct made *made = (const struct made *)row + column->field;
 
-	expect_ok(table_print(table, out, width, colour));
-	fclose(out);
-	return text;
+	(void)context;
+	table_text(ret, made->text);
+	ret->colour = made->colour;
+	ret->bold = made->bold;
+}
+
+/* A text that is written where a table goes; the caller frees it. */
+struct output {
+	char *text;
+	size_t length;
+	FILE *out;
+};
+
+static FILE *output_begin(struct output *output)
+{
+	return output->out = open_memstream(&output->text, &output->length);
+}
+
+static char *output_end(struct output *output, struct table *table)
+{
+	expect_ok(table_end(table));
+	fclose(output->out);
+	return output->text;
+}
+
+static void begin(struct table *table, struct output *output, const struct table_column *of,
+		  size_t count, size_t width, bool colour)
+{
+	table_begin(table, of, count,
+		    (struct table_options){ .format = TABLE_AS_TEXT,
+					    .out = output_begin(output),
+					    .get = get_made,
+					    .width = width,
+					    .colour = colour });
+}
+
+static char *print_made(const struct made *cells, size_t count, size_t width, bool colour)
+{
+	struct output output;
+	struct table table;
+
+	begin(&table, &output, columns, array_length(columns), width, colour);
+	for (size_t i = 0; i < count; i += array_length(columns))
+		assert_true(table_row(&table, cells + i));
+	return output_end(&output, &table);
 }
 
 static char *printed_within(const struct text *cells, size_t count, size_t width, bool colour)
 {
-	struct table table;
-	char *text;
+	struct made made[32] = { 0 };
 
-	table_init(&table, columns, array_length(columns));
+	assert_true(count <= array_length(made));
 	for (size_t i = 0; i < count; i++)
-		assert_true(table_add(&table, cells[i], TABLE_PLAIN));
-	text = print(&table, width, colour);
-	table_deinit(&table);
-	return text;
+		made[i].text = cells[i];
+	return print_made(made, count, width, colour);
 }
 
 static char *printed(const struct text *cells, size_t count, bool colour)
@@ -298,16 +344,18 @@ TEST(what_is_no_number_is_cut)
 /* A heading is no reason to be wider than the terminal, nor to stand out of line. */
 TEST(long_headings_wrap_too)
 {
-	static const struct table_column axis[] = { { "cgroup > process > thread", false },
-						    { "value", true } };
+	static const struct table_column axis[] = {
+		{ "cgroup > process > thread", .type = TABLE_TEXT, .field = 0 },
+		{ "value", .type = TABLE_COUNT, .field = 1 },
+	};
+	const struct made row[] = { { .text = TEXT("/a > b > c") }, { .text = TEXT("1") } };
+	struct output output;
 	struct table table;
 	_cleanup_free_ char *text = NULL;
 
-	table_init(&table, axis, 2);
-	assert_true(table_add(&table, TEXT("/a > b > c"), TABLE_PLAIN));
-	assert_true(table_add(&table, TEXT("1"), TABLE_PLAIN));
-	text = print(&table, 24, false);
-	table_deinit(&table);
+	begin(&table, &output, axis, 2, 24, false);
+	assert_true(table_row(&table, row));
+	text = output_end(&output, &table);
 	expect_within(text, 24);
 }
 
@@ -315,35 +363,30 @@ TEST(long_headings_wrap_too)
 
 TEST(lines_of_their_own)
 {
-	static const struct table_column one[] = { { "name", false } };
+	const struct made a = { .text = TEXT("a") }, b = { .text = TEXT("b") };
+	struct output output;
 	struct table table;
 	_cleanup_free_ char *text = NULL;
 
-	table_init(&table, one, 1);
-	assert_true(table_add_line(&table, "first"));
-	assert_true(table_add(&table, TEXT("a"), TABLE_PLAIN));
-	assert_true(table_add_line(&table, ""));
-	assert_true(table_add(&table, TEXT("b"), TABLE_PLAIN));
-	assert_true(table_add_line(&table, "... 1 more row"));
-	assert_true(table_add_line(&table, "last"));
-	text = print(&table, 0, false);
-	table_deinit(&table);
+	begin(&table, &output, columns, 1, 0, false);
+	assert_true(table_line(&table, "first"));
+	assert_true(table_row(&table, &a));
+	assert_true(table_line(&table, ""));
+	assert_true(table_row(&table, &b));
+	assert_true(table_line(&table, "... 1 more row"));
+	assert_true(table_line(&table, "last"));
+	text = output_end(&output, &table);
 	assert_string_equal(text, " name \nfirst\n a \n\n b \n... 1 more row\nlast\n");
 }
 
 TEST(cells_are_coloured_where_there_are_colours)
 {
-	struct table table;
-	_cleanup_free_ char *plain = NULL, *colour = NULL;
+	const struct made row[] = { { TEXT("a"), TABLE_DERIVED, false },
+				    { TEXT("+1"), TABLE_RISE, true },
+				    { TEXT("-1"), TABLE_FALL, false } };
+	_cleanup_free_ char *plain = print_made(row, 3, 0, false);
+	_cleanup_free_ char *colour = print_made(row, 3, 0, true);
 
-	table_init(&table, columns, array_length(columns));
-	assert_true(table_add(&table, TEXT("a"), TABLE_DERIVED));
-	assert_true(table_add(&table, TEXT("+1"), TABLE_RISE));
-	table_bold(&table);
-	assert_true(table_add(&table, TEXT("-1"), TABLE_FALL));
-	plain = print(&table, 0, false);
-	colour = print(&table, 0, true);
-	table_deinit(&table);
 	assert_null(strchr(plain, '\033'));
 	assert_non_null(strstr(colour, "\033[34ma\033[0m"));
 	assert_non_null(strstr(colour, "\033[33m\033[1m+1\033[0m"));
@@ -353,20 +396,15 @@ TEST(cells_are_coloured_where_there_are_colours)
 /* Without its escapes the coloured table is the plain one. */
 TEST(colours_take_no_room)
 {
-	struct table table;
 	_cleanup_free_ char *plain = NULL, *colour = NULL;
+	struct made made[9];
 	char *end;
 
-	table_init(&table, columns, array_length(columns));
-	for (int i = 0; i < 9; i++) {
-		assert_true(table_add(&table, i % 2 ? TEXT("ab") : TEXT("abcdefghijklmnopq"),
-				      (enum table_colour)(i % 4)));
-		if (i % 3 == 0)
-			table_bold(&table);
-	}
-	plain = print(&table, 40, false);
-	colour = print(&table, 40, true);
-	table_deinit(&table);
+	for (int i = 0; i < 9; i++)
+		made[i] = (struct made){ i % 2 ? TEXT("ab") : TEXT("abcdefghijklmnopq"),
+					 (enum table_colour)(i % 4), i % 3 == 0 };
+	plain = print_made(made, 9, 40, false);
+	colour = print_made(made, 9, 40, true);
 	end = colour;
 	for (const char *p = colour; *p; p++) {
 		if (*p == '\033')
@@ -378,7 +416,157 @@ TEST(colours_take_no_room)
 	assert_string_equal(plain, colour);
 }
 
-UNIT_TESTS(cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
+/* --- the same table in each format --- */
+
+static const struct table_column typed[] = {
+	{ "text", .type = TABLE_TEXT, .field = TABLE_TEXT },
+	{ "count", .heading = "how many", .type = TABLE_COUNT, .field = TABLE_COUNT },
+	{ "signed", .type = TABLE_SIGNED, .field = TABLE_SIGNED },
+	{ "ns", .type = TABLE_NS, .field = TABLE_NS },
+	{ "bytes", .type = TABLE_BYTES, .field = TABLE_BYTES },
+	{ "pct", .type = TABLE_PERCENT, .decimals = 1, .field = TABLE_PERCENT },
+	{ "real", .type = TABLE_REAL, .decimals = 2, .field = TABLE_REAL },
+	{ "digits", .type = TABLE_DIGITS, .field = TABLE_DIGITS },
+	{ "bool", .type = TABLE_BOOL, .left = true, .field = TABLE_BOOL },
+	{ "range", .type = TABLE_RANGE, .field = TABLE_RANGE },
+	{ "cpus", .type = TABLE_CPUS, .field = TABLE_CPUS },
+	{ "object", .type = TABLE_OBJECT, .formats = TABLE_FOR_JSON, .field = TABLE_OBJECT },
+	{ "rare", .type = TABLE_COUNT, .rare = true, .field = TABLE_UNKNOWN },
+	{ "people", .type = TABLE_COUNT, .formats = TABLE_FOR_PEOPLE, .field = TABLE_COUNT },
+	{ "sometimes", .type = TABLE_COUNT, .when = 2, .field = TABLE_COUNT },
+};
+
+/* Its row is a flag: whether anything is known. */
+static void get_typed(const void *context, const void *row, const struct table_column *column,
+		      struct table_cell *ret)
+{
+	(void)context;
+	if (!*(const bool *)row)
+		return;
+	switch ((enum table_type)column->field) {
+	case TABLE_UNKNOWN:
+		return;
+	case TABLE_TEXT:
+		table_text(ret, TEXT("a|b,\"<c\n"));
+		return;
+	case TABLE_COUNT:
+		table_count(ret, 1234567890123);
+		return;
+	case TABLE_SIGNED:
+		ret->value = (struct table_value){ TABLE_SIGNED, .integer = -5 };
+		return;
+	case TABLE_NS:
+		table_ns(ret, 1234567);
+		return;
+	case TABLE_BYTES:
+		ret->value = (struct table_value){ TABLE_BYTES, .count = 1536 };
+		return;
+	case TABLE_PERCENT:
+	case TABLE_REAL:
+		table_real(ret, column->field, 12.25);
+		return;
+	case TABLE_DIGITS:
+		ret->value = (struct table_value){ TABLE_DIGITS, .text = TEXT("-0.5") };
+		return;
+	case TABLE_BOOL:
+		table_bool(ret, true);
+		return;
+	case TABLE_RANGE:
+		ret->value = (struct table_value){ TABLE_RANGE, .range = { -3, 19 } };
+		return;
+	case TABLE_CPUS:
+		ret->value = (struct table_value){ TABLE_CPUS, .cpus = { .fewest = 2, .most = 4 } };
+		return;
+	case TABLE_OBJECT:
+		table_member(ret, "x")->value = (struct table_value){ TABLE_COUNT, .count = 1 };
+		table_member(ret, "y");
+		return;
+	}
+}
+
+static void expect_typed(enum table_format format, const char *expected)
+{
+	static const bool known = true, unknown = false;
+	_cleanup_free_ char *text = NULL;
+	struct output output;
+	struct table table;
+
+	table_begin(&table, typed, array_length(typed),
+		    (struct table_options){ .format = format,
+					    .out = output_begin(&output),
+					    .get = get_typed,
+					    .when = 1 });
+	assert_true(table_row(&table, &known));
+	assert_true(table_line(&table, "a line"));
+	assert_true(table_row(&table, &unknown));
+	text = output_end(&output, &table);
+	assert_string_equal(text, expected);
+}
+
+TEST(every_type_in_every_format)
+{
+	expect_typed(
+		TABLE_AS_TEXT,
+		" text              how many  signed       ns     bytes    pct   real  digits  "
+		"bool   range      cpus  rare         people \n"
+		" a|b,\"<c\\x0a  1234567890123      -5  1.235ms  1.500KiB  12.2%  12.25    -0.5  "
+		"yes   -3..19  2-4 cpus     -  1234567890123 \n"
+		"a line\n"
+		" -                        -       -        -         -      -      -       -  "
+		"-          -         -     -              - \n");
+	expect_typed(
+		TABLE_AS_MARKDOWN,
+		"\n| text | how many | signed | ns | bytes | pct | real | digits | bool | range "
+		"| cpus | rare | people |\n"
+		"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: "
+		"| ---: | ---: | ---: |\n"
+		"| a\\|b,\"&lt;c\\\\x0a | 1234567890123 | -5 | 1.235ms | 1.500KiB | 12.2% | 12.25 "
+		"| -0.5 | yes | -3..19 | 2-4 cpus | - | 1234567890123 |\n"
+		"\na line\n"
+		"\n| text | how many | signed | ns | bytes | pct | real | digits | bool | range "
+		"| cpus | rare | people |\n"
+		"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: "
+		"| ---: | ---: | ---: |\n"
+		"| - | - | - | - | - | - | - | - | - | - | - | - | - |\n");
+	expect_typed(
+		TABLE_AS_CSV,
+		"text,count,signed,ns,bytes,pct,real,digits,bool,range,cpus,rare\n"
+		"\"a|b,\"\"<c\\x0a\",1234567890123,-5,1234567,1536,12.25,12.25,-0.5,true,-3..19,"
+		"2-4 cpus,\n"
+		",,,,,,,,,,,\n");
+	expect_typed(
+		TABLE_AS_JSON_LINES,
+		"{\"text\":\"a|b,\\\"<c\\n\",\"count\":1234567890123,\"signed\":-5,\"ns\":1234567,"
+		"\"bytes\":1536,\"pct\":12.25,\"real\":12.25,\"digits\":-0.5,\"bool\":true,"
+		"\"range\":{\"min\":-3,\"max\":19},\"cpus\":{\"cpus\":null,\"min\":2,\"max\":4},"
+		"\"object\":{\"x\":1,\"y\":null}}\n"
+		"{\"text\":null,\"count\":null,\"signed\":null,\"ns\":null,\"bytes\":null,"
+		"\"pct\":null,\"real\":null,\"digits\":null,\"bool\":null,\"range\":null,"
+		"\"cpus\":null,\"object\":null}\n");
+}
+
+/* An array of its own, and one that is open already. */
+TEST(arrays_of_json)
+{
+	static const struct table_column one[] = { { "n", .type = TABLE_COUNT,
+						     .field = TABLE_COUNT } };
+	static const bool known = true;
+	_cleanup_free_ char *text = NULL;
+	struct output output;
+	struct table table;
+
+	table_begin(&table, one, 1,
+		    (struct table_options){ .format = TABLE_AS_JSON,
+					    .out = output_begin(&output),
+					    .get = get_typed });
+	assert_true(table_row(&table, &known));
+	assert_true(table_row(&table, &known));
+	text = output_end(&output, &table);
+	assert_string_equal(text, "[\n{\"n\":1234567890123},\n{\"n\":1234567890123}]\n");
+}
+
+UNIT_TESTS(cmocka_unit_test(every_type_in_every_format), cmocka_unit_test(arrays_of_json),
+	   cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
 	   cmocka_unit_test(a_character_is_one_column), cmocka_unit_test(no_rows),
 	   cmocka_unit_test(plain_cells_have_no_colour),
 	   cmocka_unit_test(hostile_names_do_not_reach_the_terminal),

@@ -256,11 +256,22 @@ TEST(groups_of_one_side)
 
 TEST(what_was_left_out)
 {
-	_cleanup_free_ char *rows = wording_left_out(12, "row");
-	_cleanup_free_ char *group = wording_left_out(1, "group");
+	static const struct table_column column = { "name", .type = TABLE_TEXT };
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	struct table table;
 
-	assert_string_equal(rows, "... 12 more rows (--limit 0 shows all)");
-	assert_string_equal(group, "... 1 more group (--limit 0 shows all)");
+	table_begin(&table, &column, 1,
+		    (struct table_options){ .format = TABLE_AS_TEXT, .out = out });
+	assert_true(wording_left_out(&table, 12, "row"));
+	assert_true(wording_left_out(&table, 1, "group"));
+	assert_true(wording_left_out(&table, 0, "group"));
+	expect_ok(table_end(&table));
+	fclose(out);
+	assert_string_equal(text, " name \n"
+				  "... 12 more rows (--limit 0 shows all)\n"
+				  "... 1 more group (--limit 0 shows all)\n");
 }
 
 /* Whatever it says, it names the condition and counts rightly. */
