@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "top/counter_times.h"
-#include "top/kept_threads.h"
 #include "unit/unit.h"
 
 #define MS      ((uint64_t)1000000)
@@ -588,129 +587,6 @@ TEST(sums_hold_for_anything)
 	}
 }
 
-/* --- what is kept --- */
-
-static struct kept_thread *meet_kept(struct kept_threads *threads, uint32_t tid, uint64_t start)
-{
-	bool is_new;
-	struct kept_thread *kept = kept_threads_at(threads, tid, start, &is_new);
-
-	assert_non_null(kept);
-	assert_true(kept_threads_met(threads, kept));
-	return kept;
-}
-
-/* Two threads had the number 7: the first is said to have ended, once, as it was. */
-TEST(a_number_that_is_used_again_is_another_thread)
-{
-	struct kept_threads threads = { 0 };
-	struct state_reading reading = { 0 };
-	uint64_t first;
-
-	kept_threads_begin(&threads);
-	meet_kept(&threads, 7, 1000)->told.times.ns[STATE_EXEC] = 5;
-	expect_ok(kept_threads_put(&threads, &reading));
-	assert_int_equal(reading.threads.count, 1);
-	assert_false(reading.threads.items[0].has_ended);
-	first = reading.threads.items[0].id;
-
-	reading.threads.count = 0;
-	kept_threads_begin(&threads);
-	meet_kept(&threads, 7, 2000);
-	expect_ok(kept_threads_put(&threads, &reading));
-	assert_int_equal(reading.threads.count, 2);
-	assert_int_not_equal(reading.threads.items[0].id, first);
-	assert_int_equal(reading.threads.items[0].times.ns[STATE_EXEC], 0);
-	assert_int_equal(reading.threads.items[1].id, first);
-	assert_true(reading.threads.items[1].has_ended);
-	assert_int_equal(reading.threads.items[1].times.ns[STATE_EXEC], 5);
-
-	reading.threads.count = 0;
-	kept_threads_begin(&threads);
-	expect_ok(kept_threads_put(&threads, &reading));
-	assert_int_equal(reading.threads.count, 1);
-	reading.threads.count = 0;
-	kept_threads_begin(&threads);
-	expect_ok(kept_threads_put(&threads, &reading));
-	assert_int_equal(reading.threads.count, 0);
-	array_deinit(&reading.threads);
-	kept_threads_deinit(&threads);
-}
-
-/* A thread that the kernel still has, dead, is said to have ended once too. */
-TEST(the_dead_are_named_once)
-{
-	struct kept_threads threads = { 0 };
-	struct state_reading reading = { 0 };
-
-	for (unsigned round = 0; round < 4; round++) {
-		kept_threads_begin(&threads);
-		if (round < 3)
-			meet_kept(&threads, 7, 1000)->told.has_ended = true;
-		expect_ok(kept_threads_put(&threads, &reading));
-	}
-	assert_int_equal(reading.threads.count, 1);
-	array_deinit(&reading.threads);
-	kept_threads_deinit(&threads);
-}
-
-TEST(processes_are_called_as_their_leaders)
-{
-	static const struct name leader = { .length = 1 }, worker = { .length = 2 };
-	struct kept_threads threads = { 0 };
-	struct state_reading reading = { 0 };
-	struct kept_thread *kept;
-
-	kept_threads_begin(&threads);
-	/* Numbers went round: a thread may have a smaller one than its leader. */
-	kept = meet_kept(&threads, 3, 1);
-	kept->told.tgid = 4100;
-	kept->told.name = &worker;
-	kept = meet_kept(&threads, 4100, 1);
-	kept->told.tgid = 4100;
-	kept->told.uid = 33;
-	kept->told.name = &leader;
-	/* And of a process whose leader is not there. */
-	kept = meet_kept(&threads, 5, 1);
-	kept->told.tgid = 4;
-	kept->told.name = &worker;
-	expect_ok(kept_threads_put(&threads, &reading));
-	assert_ptr_equal(reading.threads.items[0].process, &leader);
-	assert_int_equal(reading.threads.items[0].uid, 33);
-	assert_ptr_equal(reading.threads.items[1].process, &leader);
-	assert_ptr_equal(reading.threads.items[2].process, &worker);
-	array_deinit(&reading.threads);
-	kept_threads_deinit(&threads);
-}
-
-/* 10,000 stay, and 5,000 are born and die each time: there is room for those of two times. */
-TEST(places_of_the_dead_are_used_again)
-{
-	struct kept_threads threads = { 0 };
-	struct state_reading reading = { 0 };
-	size_t room = 0;
-
-	for (uint32_t round = 0; round < 50; round++) {
-		reading.threads.count = 0;
-		kept_threads_begin(&threads);
-		for (uint32_t tid = 1; tid <= 10000; tid++)
-			meet_kept(&threads, tid, 1);
-		for (uint32_t i = 0; i < 5000; i++)
-			meet_kept(&threads, 10001 + (round * 5000 + i) % 20000, 2 + round);
-		expect_ok(kept_threads_put(&threads, &reading));
-		assert_int_equal(reading.threads.count, round ? 20000 : 15000);
-		assert_int_equal(threads.used, 15000);
-		assert_true(threads.slots.count <= 20000);
-		if (round == 1)
-			room = threads.slots.room + threads.met.room + threads.bucket_count +
-			       reading.threads.room;
-	}
-	assert_int_equal(room, threads.slots.room + threads.met.room + threads.bucket_count +
-				       reading.threads.room);
-	array_deinit(&reading.threads);
-	kept_threads_deinit(&threads);
-}
-
 UNIT_TESTS(cmocka_unit_test(a_window_is_what_it_was),
 	   cmocka_unit_test(what_had_no_room_comes_later),
 	   cmocka_unit_test(a_tick_that_was_told_early_is_not_told_again),
@@ -718,8 +594,4 @@ UNIT_TESTS(cmocka_unit_test(a_window_is_what_it_was),
 	   cmocka_unit_test(a_wait_that_cannot_be_dated_is_caught_up_within_its_window),
 	   cmocka_unit_test(starts_of_old_waits_for_storage_mean_nothing),
 	   cmocka_unit_test(a_wait_after_a_sleep_that_was_taken_for_one),
-	   cmocka_unit_test(all_of_a_new_thread_is_ours), cmocka_unit_test(sums_hold_for_anything),
-	   cmocka_unit_test(a_number_that_is_used_again_is_another_thread),
-	   cmocka_unit_test(the_dead_are_named_once),
-	   cmocka_unit_test(processes_are_called_as_their_leaders),
-	   cmocka_unit_test(places_of_the_dead_are_used_again))
+	   cmocka_unit_test(all_of_a_new_thread_is_ours), cmocka_unit_test(sums_hold_for_anything))
