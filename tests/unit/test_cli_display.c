@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/help.h"
+#include "cli/terminal.h"
 #include "unit/unit.h"
 
 /* Of the program, which this is not. */
