@@ -262,7 +262,7 @@ static enum table_outcome read_elf(const struct elf *elf, const struct profile_m
 	    !origin_has_build_id(mapping, elf_build_id(elf)))
 		return TABLE_FAILED;
 	outcome = make_table(elf, cache, &file->table);
-	return outcome != TABLE_FAILED && !file->table.blocks.count ? TABLE_SILENT : outcome;
+	return outcome != TABLE_FAILED && !file->table.blocks.count ? TABLE_NO_CFI : outcome;
 }
 
 /* Some runtimes map code of their own forms, or what they made, as files. */
@@ -270,7 +270,7 @@ static enum table_outcome outcome_without_elf(struct image *image)
 {
 	struct text magic = image_bytes(image, 0, SELFMAG);
 
-	return magic.bytes && memcmp(magic.bytes, ELFMAG, SELFMAG) ? TABLE_SILENT : TABLE_FAILED;
+	return magic.bytes && memcmp(magic.bytes, ELFMAG, SELFMAG) ? TABLE_NO_CFI : TABLE_FAILED;
 }
 
 static enum table_outcome read_image(struct image *image, const struct profile_mapping *mapping,
@@ -331,4 +331,71 @@ void mapped_file_deinit(struct mapped_file *file)
 {
 	unwind_table_deinit(&file->table);
 	array_deinit(&file->segments);
+}
+
+/* --- where it is loaded --- */
+
+static uint64_t end_of(uint64_t start, uint64_t bytes)
+{
+	return bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
+}
+
+/* Bytes of the file that both have. */
+static uint64_t overlap(const struct file_segment *segment, const struct profile_mapping *mapping)
+{
+	uint64_t start = segment->offset, end = end_of(start, segment->bytes);
+	uint64_t mapped = mapping->file_offset;
+	uint64_t mapped_end = end_of(mapped, mapping->end - mapping->start);
+
+	start = start > mapped ? start : mapped;
+	end = end < mapped_end ? end : mapped_end;
+	return start < end ? end - start : 0;
+}
+
+/* A segment is mapped from the page on that has its first byte; the page of a small one may be full
+ * of another. */
+struct fit {
+	bool is_code, is_start;
+	uint64_t bytes;
+};
+
+static struct fit fit_of(const struct file_segment *segment, uint64_t page,
+			 const struct profile_mapping *mapping)
+{
+	return (struct fit){
+		.is_code = segment->is_code,
+		.is_start = (segment->offset & ~(page - 1)) == mapping->file_offset,
+		.bytes = overlap(segment, mapping),
+	};
+}
+
+static bool is_better(const struct fit *a, const struct fit *b)
+{
+	if (!a->bytes || !b->bytes)
+		return a->bytes;
+	if (a->is_code != b->is_code)
+		return a->is_code;
+	if (a->is_start != b->is_start)
+		return a->is_start;
+	return a->bytes > b->bytes;
+}
+
+bool file_bias(const struct file_segment *segments, size_t count, uint64_t page,
+	       const struct profile_mapping *mapping, uint64_t *ret)
+{
+	const struct file_segment *best = NULL;
+	struct fit best_fit = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		struct fit fit = fit_of(&segments[i], page, mapping);
+
+		if (is_better(&fit, &best_fit)) {
+			best = &segments[i];
+			best_fit = fit;
+		}
+	}
+	if (!best)
+		return false;
+	*ret = mapping->start - (best->address - (best->offset - mapping->file_offset));
+	return true;
 }

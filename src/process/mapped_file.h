@@ -5,8 +5,8 @@
 #ifndef PROCESS_MAPPED_FILE_H
 #define PROCESS_MAPPED_FILE_H
 
+#include "base/array.h"
 #include "base/word_map.h"
-#include "process/space.h"
 #include "profile/profile.h"
 #include "unwind/cache.h"
 
@@ -33,8 +33,24 @@ enum table_outcome {
 	TABLE_FAILED, /* it could not be opened or read, or was another file */
 	TABLE_MADE,
 	TABLE_FROM_CACHE,
-	TABLE_SILENT, /* it says nothing about its code */
+	TABLE_NO_CFI, /* it says nothing about its code */
 };
+
+/* A piece of a file that is loaded (PT_LOAD). */
+struct file_segment {
+	uint64_t offset, bytes; /* in the file */
+	uint64_t address;       /* of the file: p_vaddr */
+	bool is_code;
+};
+
+/*
+ * How far an address of the process is from that of the file: process - file, modulo 2^64. Of the
+ * segment that the mapping is of, for linkers (lld, mold, gold) leave gaps between segments in
+ * memory that are not there in the file; one that may be executed before others. The mapping may be
+ * a part of it, or go beyond. `page` is in bytes. False: it is of no segment.
+ */
+bool file_bias(const struct file_segment *segments, size_t count, uint64_t page,
+	       const struct profile_mapping *mapping, uint64_t *ret);
 
 struct mapped_file {
 	enum table_outcome outcome;

@@ -47,16 +47,6 @@ static struct error *open_store(struct unwinder *unwinder)
 		&unwinder->store);
 }
 
-/* Without a cache all is made again, and no stack is worse. */
-static struct unwind_cache *open_cache(const struct unwinder_options *options)
-{
-	struct unwind_cache *cache = NULL;
-
-	if (!options->no_cache)
-		error_destroy(unwind_cache_open(&cache));
-	return cache;
-}
-
 static struct error *open_unwinder(struct unwinder *unwinder, const uint32_t *pids, size_t count)
 {
 	size_t bytes = unwinder->options.max_bytes;
@@ -69,15 +59,18 @@ static struct error *open_unwinder(struct unwinder *unwinder, const uint32_t *pi
 		bytes = (size_t)UNWIND_CHUNKS_MAX * UNWIND_CHUNK * 4;
 	err = open_store(unwinder);
 	if (!err)
-		err = table_makers_create(open_cache(&unwinder->options), unwinder->options.kept,
-					  &unwinder->makers);
-	if (!err)
-		err = table_shelf_create(unwinder->store, unwinder->makers, bytes,
-					 &unwinder->tables);
+		err = unwind_table_cache_create(
+			&(struct unwind_table_cache_options){
+				.store = unwinder->store,
+				.max_bytes = bytes,
+				.kept = unwinder->options.kept,
+				.no_disk = unwinder->options.no_cache,
+			},
+			&unwinder->tables);
 	if (err)
 		return err;
-	table_shelf_limit_users(unwinder->tables, process_user_limited);
-	return space_shelf_create(unwinder->store, unwinder->tables, &unwinder->mappings);
+	unwind_table_cache_limit_users(unwinder->tables, process_user_limited);
+	return mapping_cache_create(unwinder->store, unwinder->tables, &unwinder->mappings);
 }
 
 struct error *unwinder_open(const struct unwinder_options *options, struct unwinder **ret)
@@ -135,7 +128,7 @@ void unwinder_remove(struct unwinder *unwinder, struct unwinding *process)
 	unwinding_list(unwinder, process, waiting, false);
 	unwinding_list(unwinder, process, late, false);
 	unwinding_list(unwinder, process, asked, false);
-	space_shelf_release(unwinder->mappings, process->mappings);
+	mapping_cache_release(unwinder->mappings, process->mappings);
 	process_table_find(unwinder->processes, process->pid)->unwinding = NULL;
 	free(process);
 }
@@ -155,9 +148,8 @@ void unwinder_close(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	remove_all(unwinder);
-	space_shelf_destroy(unwinder->mappings);
-	table_shelf_destroy(unwinder->tables);
-	table_makers_destroy(unwinder->makers);
+	mapping_cache_destroy(unwinder->mappings);
+	unwind_table_cache_destroy(unwinder->tables);
 	unwind_store_destroy(unwinder->store);
 	unwind_chunks_deinit(&unwinder->chunks);
 	array_deinit(&unwinder->pids);
@@ -204,12 +196,12 @@ void unwinder_build(struct unwinder *unwinder, struct unwinding *process,
 		    const struct process_image *now, uint64_t time_ns, bool quietly)
 {
 	const struct address_space *mapped = process_image_now(now);
-	struct shelf_space *before = process->mappings, *mappings = NULL;
+	struct cached_mappings *before = process->mappings, *mappings = NULL;
 	const uint64_t pages_before = process->exec_pages;
 
 	guard_about(process->pid);
 	if (mapped && mapped->count) {
-		mappings = space_shelf_put(unwinder->mappings, process->pid, mapped);
+		mappings = mapping_cache_put(unwinder->mappings, process->pid, mapped);
 		unwinder->no_room += !mappings;
 	}
 	process->mappings = mappings;
@@ -231,7 +223,7 @@ void unwinder_build(struct unwinder *unwinder, struct unwinding *process,
 	unwinding_list(unwinder, process, late, false);
 	if (mappings && mappings->has_unknown)
 		read_soon(unwinder, process, time_ns);
-	space_shelf_release(unwinder->mappings, before);
+	mapping_cache_release(unwinder->mappings, before);
 }
 
 static uint64_t pause_of_building(const struct unwinding *process)
@@ -356,7 +348,7 @@ static void tick(void *context)
 	struct unwinder *unwinder = context;
 
 	forget_after_loss(unwinder);
-	unwinder->has_tables |= table_shelf_put_made(unwinder->tables) != 0;
+	unwinder->has_tables |= unwind_table_cache_collect(unwinder->tables) != 0;
 	if (unwinder->has_tables)
 		build_waiting(unwinder);
 	unwinder_read_asked(unwinder);
@@ -367,7 +359,7 @@ static void tick(void *context)
 		if (!follow_changed(unwinder))
 			break;
 	}
-	space_shelf_give_back(unwinder->mappings, clock_ns(CLOCK_MONOTONIC));
+	mapping_cache_give_back(unwinder->mappings, clock_ns(CLOCK_MONOTONIC));
 }
 
 void unwinder_tick(struct unwinder *unwinder)
@@ -400,7 +392,7 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 			     unwinder_progress *progress, void *context)
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
-	struct table_shelf_use use;
+	struct unwind_table_cache_use use;
 
 	unwinder->started_by_ns = begun_ns + most_ns;
 	process_watch_poll(unwinder->options.images);
@@ -411,12 +403,12 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 		unwinder_tick(unwinder);
-		use = table_shelf_usage(unwinder->tables);
+		use = unwind_table_cache_usage(unwinder->tables);
 		if (progress && !progress(context, use.answered, use.asked))
 			return NULL;
 		if (use.answered == use.asked || now_ns - begun_ns >= most_ns)
 			return NULL;
-		table_makers_wait(unwinder->makers, now_ns + LOOK_NS);
+		unwind_table_cache_wait(unwinder->tables, now_ns + LOOK_NS);
 	}
 }
 
@@ -461,7 +453,7 @@ bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwi
 
 struct unwinder_use unwinder_use(const struct unwinder *unwinder)
 {
-	const struct table_shelf_use tables = table_shelf_usage(unwinder->tables);
+	const struct unwind_table_cache_use tables = unwind_table_cache_usage(unwinder->tables);
 
 	return (struct unwinder_use){
 		.tables = tables.tables,
@@ -469,7 +461,7 @@ struct unwinder_use unwinder_use(const struct unwinder *unwinder)
 		.made = tables.made,
 		.failed = tables.failed + unwinder->failed,
 		.no_room = tables.no_room + unwinder->no_room,
-		.too_many = space_shelf_too_many(unwinder->mappings),
+		.too_many = mapping_cache_too_many(unwinder->mappings),
 		.memory = unwind_store_use(unwinder->store),
 	};
 }

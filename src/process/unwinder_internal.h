@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/time_share.h"
+#include "process/mapping_cache.h"
 #include "process/published.h"
-#include "process/space_shelf.h"
 #include "process/unwind_chunks.h"
 #include "process/unwinder.h"
 
@@ -23,11 +23,11 @@
 struct unwinding {
 	TAILQ_ENTRY(unwinding) unread, waiting, late, asked;
 	uint32_t pid;
-	bool is_unread;               /* what it has mapped is known from events alone */
-	bool is_waiting;              /* for tables */
-	bool is_late;                 /* it changed too soon after it was built */
-	bool is_asked;                /* a walk found that what is known is wrong */
-	struct shelf_space *mappings; /* NULL: none are known */
+	bool is_unread;                   /* what it has mapped is known from events alone */
+	bool is_waiting;                  /* for tables */
+	bool is_late;                     /* it changed too soon after it was built */
+	bool is_asked;                    /* a walk found that what is known is wrong */
+	struct cached_mappings *mappings; /* NULL: none are known */
 	uint64_t exec_pages;
 	uint64_t begun_ns, changed_ns, built_ns, read_ns;
 	uint64_t cost_ns;          /* of the last reading */
@@ -45,9 +45,8 @@ struct unwinder {
 	struct process_table *processes; /* of the watch */
 	struct unwind_chunks chunks;
 	struct unwind_store *store;
-	struct table_makers *makers;
-	struct table_shelf *tables;
-	struct space_shelf *mappings;
+	struct unwind_table_cache *tables;
+	struct mapping_cache *mappings;
 	struct published published;
 	struct unwindings unread; /* the one that has been quiet longest first */
 	struct unwindings waiting, late, asked;

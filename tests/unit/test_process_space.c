@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "process/space.h"
+#include "process/mapping_cache.h"
 
 #include "unit/unit.h"
 
@@ -134,17 +134,17 @@ static struct unwind_mapping of_kind(uint64_t start, uint64_t end, uint32_t kind
 	};
 }
 
-static void add(struct process_space *space, uint64_t start, uint64_t end, uint32_t kind,
+static void add(struct walk_mappings *space, uint64_t start, uint64_t end, uint32_t kind,
 		uint32_t table)
 {
 	struct unwind_mapping mapping = of_kind(start, end, kind, table);
 
-	assert_true(process_space_add(space, &mapping));
+	assert_true(walk_mappings_add(space, &mapping));
 }
 
 TEST(neighbours_that_say_the_same_are_one)
 {
-	struct process_space space = { 0 };
+	struct walk_mappings space = { 0 };
 
 	add(&space, 10, 20, UNWIND_MAPPING_TABLE, 8);
 	add(&space, 20, 30, UNWIND_MAPPING_TABLE, 8);
@@ -157,46 +157,46 @@ TEST(neighbours_that_say_the_same_are_one)
 	assert_int_equal(space.items[0].end, 30);
 	assert_int_equal(space.items[2].end, 60);
 	assert_int_equal(space.items[3].start, 61);
-	process_space_deinit(&space);
+	array_deinit(&space);
 }
 
 TEST(what_fits_is_as_it_was)
 {
-	struct process_space space = { 0 };
+	struct walk_mappings space = { 0 };
 
-	assert_int_equal(process_space_fit(&space, 1), 0);
+	assert_int_equal(walk_mappings_fit(&space, 1), 0);
 	for (uint64_t i = 0; i < 10; i++)
 		add(&space, i * 2, i * 2 + 1, UNWIND_MAPPING_POINTER, 0);
-	assert_int_equal(process_space_fit(&space, 10), 0);
+	assert_int_equal(walk_mappings_fit(&space, 10), 0);
 	assert_int_equal(space.count, 10);
-	process_space_deinit(&space);
+	array_deinit(&space);
 }
 
 TEST(gaps_in_code_that_was_made_close_before_anything_is_dropped)
 {
-	struct process_space space = { 0 };
+	struct walk_mappings space = { 0 };
 
 	for (uint64_t i = 0; i < 100000; i++)
 		add(&space, i * 2, i * 2 + 1,
 		    i % 1000 ? UNWIND_MAPPING_POINTER : UNWIND_MAPPING_TABLE, i % 1000 ? 0 : 8);
-	assert_int_equal(process_space_fit(&space, UNWIND_MAPPINGS_MAX), 0);
+	assert_int_equal(walk_mappings_fit(&space, UNWIND_MAPPINGS_MAX), 0);
 	assert_int_equal(space.count, 200);
 	for (size_t i = 1; i < space.count; i++)
 		assert_true(space.items[i - 1].end <= space.items[i].start);
-	process_space_deinit(&space);
+	array_deinit(&space);
 }
 
 TEST(what_is_beyond_is_dropped_and_counted)
 {
-	struct process_space space = { 0 };
+	struct walk_mappings space = { 0 };
 
 	for (uint64_t i = 0; i < 100000; i++)
 		add(&space, i * 2, i * 2 + 1, UNWIND_MAPPING_TABLE, 8);
-	assert_int_equal(process_space_fit(&space, UNWIND_MAPPINGS_MAX),
+	assert_int_equal(walk_mappings_fit(&space, UNWIND_MAPPINGS_MAX),
 			 100000 - UNWIND_MAPPINGS_MAX);
 	assert_int_equal(space.count, UNWIND_MAPPINGS_MAX);
 	assert_int_equal(space.items[space.count - 1].start, (UNWIND_MAPPINGS_MAX - 1) * 2);
-	process_space_deinit(&space);
+	array_deinit(&space);
 }
 
 UNIT_TESTS(cmocka_unit_test(each_linker_is_understood),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Of spaces, and of the tables in them. */
-#include "process/space_shelf.h"
+#include "process/mapping_cache.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,39 +14,40 @@
 #include "os/process_user.h"
 #include "unit/unit.h"
 
-struct shelves {
+struct caches {
 	struct unwind_store *store;
-	struct table_makers *makers;
-	struct table_shelf *tables;
-	struct space_shelf *spaces;
+	struct unwind_table_cache *tables;
+	struct mapping_cache *spaces;
 };
 
-static void open_limited(struct shelves *s, const struct unwind_store_options *options)
+static void open_limited(struct caches *s, const struct unwind_store_options *options)
 {
 	expect_ok(unwind_store_create(options, &s->store));
-	expect_ok(table_makers_create(NULL, NULL, &s->makers));
-	expect_ok(table_shelf_create(s->store, s->makers, options->max_bytes, &s->tables));
-	expect_ok(space_shelf_create(s->store, s->tables, &s->spaces));
+	expect_ok(unwind_table_cache_create(
+		&(struct unwind_table_cache_options){
+			.store = s->store, .max_bytes = options->max_bytes, .no_disk = true },
+		&s->tables));
+	expect_ok(mapping_cache_create(s->store, s->tables, &s->spaces));
 }
 
-static void open_shelves(struct shelves *s, size_t bytes)
+static void open_caches(struct caches *s, size_t bytes)
 {
 	open_limited(s, &(struct unwind_store_options){ .max_bytes = bytes });
 }
 
-static void close_shelves(struct shelves *s)
+static void close_caches(struct caches *s)
 {
-	space_shelf_destroy(s->spaces);
-	table_shelf_destroy(s->tables);
-	table_makers_destroy(s->makers);
+	mapping_cache_destroy(s->spaces);
+	unwind_table_cache_destroy(s->tables);
 	unwind_store_destroy(s->store);
 }
 
-static void wait_for_makers(struct shelves *s)
+static void wait_for_builders(struct caches *s)
 {
-	while (table_shelf_usage(s->tables).answered < table_shelf_usage(s->tables).asked) {
-		table_makers_wait(s->makers, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
-		table_shelf_put_made(s->tables);
+	while (unwind_table_cache_usage(s->tables).answered <
+	       unwind_table_cache_usage(s->tables).asked) {
+		unwind_table_cache_wait(s->tables, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
+		unwind_table_cache_collect(s->tables);
 	}
 }
 
@@ -82,54 +83,54 @@ static struct profile_mapping mapping_of(const char *path, struct name **ret_nam
 static const char *const programs[] = { "/bin/ls", "/bin/cp", "/bin/sed", "/bin/tar", "/bin/bash" };
 
 /* NULL: the file cannot be told, or there is no memory. */
-static struct shelf_table *find_table(const struct shelves *s, uint32_t pid,
-				      const struct profile_mapping *mapping)
+static struct cached_table *find_table(const struct caches *s, uint32_t pid,
+				       const struct profile_mapping *mapping)
 {
 	struct words identity;
 
 	return mapped_file_identify(pid, mapping, &identity)
-		       ? table_shelf_find(s->tables, pid, mapping, &identity)
+		       ? unwind_table_cache_find(s->tables, pid, mapping, &identity)
 		       : NULL;
 }
 
 TEST(tables_that_nobody_uses_go_when_room_is_wanted)
 {
-	struct shelf_table *tables[array_length(programs)];
+	struct cached_table *tables[array_length(programs)];
 	struct profile_mapping mappings[array_length(programs)];
 	struct name *names[array_length(programs)];
 	const uint32_t me = (uint32_t)getpid();
-	struct shelves s;
+	struct caches s;
 	size_t used;
 
-	open_shelves(&s, 4 * UNWIND_CHUNK * 4);
+	open_caches(&s, 4 * UNWIND_CHUNK * 4);
 	for (size_t i = 0; i < array_length(programs); i++) {
 		mappings[i] = mapping_of(programs[i], &names[i], NULL);
 		tables[i] = find_table(&s, me, &mappings[i]);
 		assert_non_null(tables[i]);
-		assert_int_equal(tables[i]->state, SHELF_LATER);
+		assert_int_equal(tables[i]->state, CACHED_TABLE_PENDING);
 		assert_ptr_equal(find_table(&s, me, &mappings[i]), tables[i]);
-		table_shelf_use(s.tables, tables[i]);
+		unwind_table_cache_use(s.tables, tables[i]);
 	}
-	wait_for_makers(&s);
-	assert_int_equal(table_shelf_usage(s.tables).tables, array_length(programs));
+	wait_for_builders(&s);
+	assert_int_equal(unwind_table_cache_usage(s.tables).tables, array_length(programs));
 	used = unwind_store_use(s.store).used_bytes;
 	/* All are used: none goes. */
-	assert_false(table_shelf_make_room(s.tables));
+	assert_false(unwind_table_cache_make_room(s.tables));
 	/* The one that was released first goes first. */
-	table_shelf_release(s.tables, tables[2]);
-	table_shelf_release(s.tables, tables[0]);
-	assert_true(table_shelf_make_room(s.tables));
+	unwind_table_cache_release(s.tables, tables[2]);
+	unwind_table_cache_release(s.tables, tables[0]);
+	assert_true(unwind_table_cache_make_room(s.tables));
 	assert_ptr_equal(find_table(&s, me, &mappings[0]), tables[0]);
-	assert_int_equal(tables[0]->state, SHELF_TABLE);
-	assert_int_equal(table_shelf_usage(s.tables).tables, array_length(programs) - 1);
+	assert_int_equal(tables[0]->state, CACHED_TABLE_READY);
+	assert_int_equal(unwind_table_cache_usage(s.tables).tables, array_length(programs) - 1);
 	assert_true(unwind_store_use(s.store).used_bytes < used);
 	/* It comes back when it is wanted. */
 	tables[2] = find_table(&s, me, &mappings[2]);
-	assert_int_equal(tables[2]->state, SHELF_LATER);
-	wait_for_makers(&s);
-	assert_int_equal(tables[2]->state, SHELF_TABLE);
+	assert_int_equal(tables[2]->state, CACHED_TABLE_PENDING);
+	wait_for_builders(&s);
+	assert_int_equal(tables[2]->state, CACHED_TABLE_READY);
 	assert_int_equal(unwind_store_use(s.store).used_bytes, used);
-	close_shelves(&s);
+	close_caches(&s);
 	for (size_t i = 0; i < array_length(programs); i++)
 		free(names[i]);
 }
@@ -162,15 +163,15 @@ TEST(a_claim_counts_for_processes_of_one_user)
 {
 	const uint32_t me = (uint32_t)getpid();
 	struct profile_mapping mapping;
-	struct shelf_table *ours;
-	struct shelves s;
+	struct cached_table *ours;
+	struct caches s;
 	struct name *name;
 	pid_t stranger;
 
 	if (geteuid() != 0)
 		skip();
 	stranger = start_stranger();
-	open_shelves(&s, UNWIND_CHUNK * 4);
+	open_caches(&s, UNWIND_CHUNK * 4);
 	mapping = mapping_of(programs[0], &name, NULL);
 	ours = find_table(&s, me, &mapping);
 	assert_non_null(ours);
@@ -181,35 +182,35 @@ TEST(a_claim_counts_for_processes_of_one_user)
 	waitpid(stranger, NULL, 0);
 	/* It is gone, so nothing can be told. */
 	assert_null(find_table(&s, (uint32_t)stranger, &mapping));
-	wait_for_makers(&s);
-	close_shelves(&s);
+	wait_for_builders(&s);
+	close_caches(&s);
 	free(name);
 }
 
 TEST(little_memory_is_used_again_and_again)
 {
 	const uint32_t me = (uint32_t)getpid();
-	struct shelves s;
+	struct caches s;
 	size_t found = 0;
 
 	/* bash alone is a good part of it. */
-	open_shelves(&s, UNWIND_CHUNK * 4);
+	open_caches(&s, UNWIND_CHUNK * 4);
 	for (size_t i = 0; i < 4 * array_length(programs); i++) {
 		struct name *name;
 		struct profile_mapping mapping =
 			mapping_of(programs[i % array_length(programs)], &name, NULL);
-		struct shelf_table *table = find_table(&s, me, &mapping);
+		struct cached_table *table = find_table(&s, me, &mapping);
 
-		table_shelf_use(s.tables, table);
-		wait_for_makers(&s);
-		found += table->state == SHELF_TABLE;
-		table_shelf_release(s.tables, table);
+		unwind_table_cache_use(s.tables, table);
+		wait_for_builders(&s);
+		found += table->state == CACHED_TABLE_READY;
+		unwind_table_cache_release(s.tables, table);
 		free(name);
 	}
 	assert_int_equal(found, 4 * array_length(programs));
-	assert_int_equal(table_shelf_usage(s.tables).no_room, 0);
+	assert_int_equal(unwind_table_cache_usage(s.tables).no_room, 0);
 	assert_true(unwind_store_use(s.store).chunk_bytes <= UNWIND_CHUNK * 4 + 64);
-	close_shelves(&s);
+	close_caches(&s);
 }
 
 /* Process 1 is of root, all others are of one user with a share. */
@@ -219,15 +220,15 @@ static uint32_t user_with_share(uint32_t pid)
 }
 
 /* Asked for by a process, and used. */
-static struct shelf_table *use_program(struct shelves *s, uint32_t pid, const char *path)
+static struct cached_table *use_program(struct caches *s, uint32_t pid, const char *path)
 {
 	struct name *name;
 	struct profile_mapping mapping = mapping_of(path, &name, NULL);
-	struct shelf_table *table = find_table(s, pid, &mapping);
+	struct cached_table *table = find_table(s, pid, &mapping);
 
 	assert_non_null(table);
-	table_shelf_use(s->tables, table);
-	wait_for_makers(s);
+	unwind_table_cache_use(s->tables, table);
+	wait_for_builders(s);
 	free(name);
 	return table;
 }
@@ -235,67 +236,67 @@ static struct shelf_table *use_program(struct shelves *s, uint32_t pid, const ch
 /* Of its table alone. */
 static size_t bytes_of(const char *path)
 {
-	struct shelves s;
+	struct caches s;
 	size_t bytes;
 
-	open_shelves(&s, UNWIND_CHUNK * 4);
+	open_caches(&s, UNWIND_CHUNK * 4);
 	use_program(&s, 1, path);
 	bytes = unwind_store_use(s.store).used_bytes;
-	close_shelves(&s);
+	close_caches(&s);
 	return bytes;
 }
 
 TEST(a_user_has_a_share_of_the_room_for_tables)
 {
 	const uint32_t me = (uint32_t)getpid();
-	struct shelf_table *small, *large;
-	struct shelves s;
+	struct cached_table *small, *large;
+	struct caches s;
 	size_t before;
 
 	/* A share is an eighth. In an emulator bash may be a program of another machine, which has
 	 * no table to speak of. */
 	if (bytes_of("/bin/bash") <= UNWIND_CHUNK * 4 / 8)
 		skip();
-	open_shelves(&s, UNWIND_CHUNK * 4);
-	table_shelf_limit_users(s.tables, user_with_share);
+	open_caches(&s, UNWIND_CHUNK * 4);
+	unwind_table_cache_limit_users(s.tables, user_with_share);
 	small = use_program(&s, me, "/bin/ls");
-	assert_int_equal(small->state, SHELF_TABLE);
+	assert_int_equal(small->state, CACHED_TABLE_READY);
 	large = use_program(&s, me, "/bin/bash");
-	assert_int_equal(large->state, SHELF_NOTHING);
-	assert_int_equal(table_shelf_usage(s.tables).no_room, 1);
-	table_shelf_release(s.tables, large);
+	assert_int_equal(large->state, CACHED_TABLE_FAILED);
+	assert_int_equal(unwind_table_cache_usage(s.tables).no_room, 1);
+	unwind_table_cache_release(s.tables, large);
 	/* Others have their own room, at once. */
 	assert_ptr_equal(use_program(&s, 1, "/bin/bash"), large);
-	assert_int_equal(large->state, SHELF_TABLE);
+	assert_int_equal(large->state, CACHED_TABLE_READY);
 	/* What the user does not use any more makes room for what it does. */
-	before = table_shelf_usage(s.tables).tables;
-	table_shelf_release(s.tables, small);
+	before = unwind_table_cache_usage(s.tables).tables;
+	unwind_table_cache_release(s.tables, small);
 	for (size_t i = 1; i < 4; i++)
-		table_shelf_release(s.tables, use_program(&s, me, programs[i]));
-	assert_int_equal(table_shelf_usage(s.tables).no_room, 1);
-	assert_true(table_shelf_usage(s.tables).tables < before + 3);
-	close_shelves(&s);
+		unwind_table_cache_release(s.tables, use_program(&s, me, programs[i]));
+	assert_int_equal(unwind_table_cache_usage(s.tables).no_room, 1);
+	assert_true(unwind_table_cache_usage(s.tables).tables < before + 3);
+	close_caches(&s);
 }
 
 TEST(a_user_has_a_share_of_the_rules)
 {
 	const uint32_t me = (uint32_t)getpid();
-	struct shelf_table *second;
-	struct shelves s;
+	struct cached_table *second;
+	struct caches s;
 
 	open_limited(&s, &(struct unwind_store_options){ .max_bytes = 64 * UNWIND_CHUNK * 4,
 							 .max_rules = 800 });
-	table_shelf_limit_users(s.tables, user_with_share);
+	unwind_table_cache_limit_users(s.tables, user_with_share);
 	/* The first file may have more than an eighth, then there is no other one. */
-	assert_int_equal(use_program(&s, me, "/bin/bash")->state, SHELF_TABLE);
+	assert_int_equal(use_program(&s, me, "/bin/bash")->state, CACHED_TABLE_READY);
 	assert_true(unwind_store_use(s.store).rules > 100);
 	second = use_program(&s, me, "/bin/ls");
-	assert_int_equal(second->state, SHELF_NOTHING);
-	assert_int_equal(table_shelf_usage(s.tables).no_room, 1);
+	assert_int_equal(second->state, CACHED_TABLE_FAILED);
+	assert_int_equal(unwind_table_cache_usage(s.tables).no_room, 1);
 	assert_ptr_equal(use_program(&s, 1, "/bin/ls"), second);
-	assert_int_equal(second->state, SHELF_TABLE);
+	assert_int_equal(second->state, CACHED_TABLE_READY);
 	assert_int_equal(unwind_store_use(s.store).rules_refused, 0);
-	close_shelves(&s);
+	close_caches(&s);
 }
 
 /* So many, apart from each other; the caller's. */
@@ -321,20 +322,20 @@ TEST(a_user_has_a_share_of_the_room_for_mappings)
 	const uint32_t me = (uint32_t)getpid();
 	struct address_space *large = many_mappings(4000), *small = many_mappings(10);
 	const struct name *names[] = { large->items[0].path, small->items[0].path };
-	struct shelf_space *space;
-	struct shelves s;
+	struct cached_mappings *space;
+	struct caches s;
 
-	open_shelves(&s, UNWIND_CHUNK * 4);
-	table_shelf_limit_users(s.tables, user_with_share);
-	assert_null(space_shelf_put(s.spaces, me, large));
-	space = space_shelf_put(s.spaces, me, small);
+	open_caches(&s, UNWIND_CHUNK * 4);
+	unwind_table_cache_limit_users(s.tables, user_with_share);
+	assert_null(mapping_cache_put(s.spaces, me, large));
+	space = mapping_cache_put(s.spaces, me, small);
 	assert_non_null(space);
-	space_shelf_release(s.spaces, space);
-	space = space_shelf_put(s.spaces, 1, large);
+	mapping_cache_release(s.spaces, space);
+	space = mapping_cache_put(s.spaces, 1, large);
 	assert_non_null(space);
-	space_shelf_release(s.spaces, space);
-	wait_for_makers(&s);
-	close_shelves(&s);
+	mapping_cache_release(s.spaces, space);
+	wait_for_builders(&s);
+	close_caches(&s);
 	address_space_release(large);
 	address_space_release(small);
 	for (size_t i = 0; i < array_length(names); i++)
@@ -344,23 +345,23 @@ TEST(a_user_has_a_share_of_the_room_for_mappings)
 TEST(a_file_that_cannot_be_is_nothing)
 {
 	const uint32_t me = (uint32_t)getpid();
-	struct shelf_table *table;
+	struct cached_table *table;
 	struct name *name;
 	struct profile_mapping mapping = mapping_of("/bin/ls", &name, NULL);
-	struct shelves s;
+	struct caches s;
 
-	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
+	open_caches(&s, 16 * UNWIND_CHUNK * 4);
 	mapping.build_id[0] ^= 1;
 	table = find_table(&s, me, &mapping);
-	wait_for_makers(&s);
-	assert_int_equal(table->state, SHELF_NOTHING);
-	assert_int_equal(table_shelf_usage(s.tables).failed, 1);
+	wait_for_builders(&s);
+	assert_int_equal(table->state, CACHED_TABLE_FAILED);
+	assert_int_equal(unwind_table_cache_usage(s.tables).failed, 1);
 	/* The same process is not asked again, another one is. */
-	assert_int_equal(find_table(&s, me, &mapping)->state, SHELF_NOTHING);
-	assert_int_equal(find_table(&s, 1, &mapping)->state, SHELF_LATER);
-	wait_for_makers(&s);
-	assert_int_equal(table_shelf_usage(s.tables).failed, 2);
-	close_shelves(&s);
+	assert_int_equal(find_table(&s, me, &mapping)->state, CACHED_TABLE_FAILED);
+	assert_int_equal(find_table(&s, 1, &mapping)->state, CACHED_TABLE_PENDING);
+	wait_for_builders(&s);
+	assert_int_equal(unwind_table_cache_usage(s.tables).failed, 2);
+	close_caches(&s);
 	free(name);
 }
 
@@ -401,15 +402,15 @@ static struct profile_mapping mapping_that_hangs(const struct scratch *scratch, 
 	return mapping;
 }
 
-static void wait_for_table(struct shelves *s, const struct shelf_table *table)
+static void wait_for_table(struct caches *s, const struct cached_table *table)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + 60 * NS_PER_S;
 
-	while (table->state == SHELF_LATER && clock_ns(CLOCK_MONOTONIC) < until) {
-		table_makers_wait(s->makers, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
-		table_shelf_put_made(s->tables);
+	while (table->state == CACHED_TABLE_PENDING && clock_ns(CLOCK_MONOTONIC) < until) {
+		unwind_table_cache_wait(s->tables, clock_ns(CLOCK_MONOTONIC) + NS_PER_S);
+		unwind_table_cache_collect(s->tables);
 	}
-	assert_int_equal(table->state, SHELF_TABLE);
+	assert_int_equal(table->state, CACHED_TABLE_READY);
 }
 
 TEST(a_file_that_hangs_keeps_nobody)
@@ -417,20 +418,20 @@ TEST(a_file_that_hangs_keeps_nobody)
 	const uint32_t me = (uint32_t)getpid();
 	struct profile_mapping hanging, other;
 	struct name *names[2];
-	struct shelf_table *waits;
+	struct cached_table *waits;
 	struct scratch scratch;
-	struct shelves s;
+	struct caches s;
 	int fuse;
 
 	scratch_init(&scratch);
 	other = mapping_of("/bin/cp", &names[1], NULL);
 	fuse = mount_silent(scratch.path);
 	hanging = mapping_that_hangs(&scratch, 0, &names[0]);
-	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
+	open_caches(&s, 16 * UNWIND_CHUNK * 4);
 	waits = find_table(&s, me, &hanging);
 	wait_for_table(&s, find_table(&s, me, &other));
-	assert_int_equal(waits->state, SHELF_LATER);
-	close_shelves(&s);
+	assert_int_equal(waits->state, CACHED_TABLE_PENDING);
+	close_caches(&s);
 	unmount_silent(scratch.path, fuse);
 	free(names[0]);
 	free(names[1]);
@@ -443,7 +444,7 @@ TEST(files_of_a_user_that_hang_keep_no_other_user)
 	struct profile_mapping hanging, other;
 	struct name *names[2];
 	struct scratch scratch;
-	struct shelves s;
+	struct caches s;
 	int fuse, gate[2], status;
 	pid_t stranger;
 	char byte;
@@ -462,14 +463,14 @@ TEST(files_of_a_user_that_hang_keep_no_other_user)
 	while (process_user((uint32_t)stranger) != 65534)
 		usleep(1000);
 	fuse = mount_silent(scratch.path);
-	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
+	open_caches(&s, 16 * UNWIND_CHUNK * 4);
 	for (unsigned number = 0; number < 60; number++) {
 		hanging = mapping_that_hangs(&scratch, (uint8_t)number, &names[0]);
 		assert_non_null(find_table(&s, (uint32_t)stranger, &hanging));
 		free(names[0]);
 	}
 	wait_for_table(&s, find_table(&s, (uint32_t)getpid(), &other));
-	close_shelves(&s);
+	close_caches(&s);
 	unmount_silent(scratch.path, fuse);
 	close(gate[1]);
 	assert_int_equal(waitpid(stranger, &status, 0), stranger);
@@ -481,39 +482,39 @@ TEST(a_space_is_kept_for_walks_that_go_on)
 {
 	const uint32_t me = (uint32_t)getpid();
 	struct address_space *mappings = address_space_create();
-	struct shelf_space *space, *same;
+	struct cached_mappings *space, *same;
 	struct profile_mapping mapping;
-	struct shelves s;
+	struct caches s;
 	struct name *name;
 	uint64_t now;
 	size_t used;
 
-	open_shelves(&s, 16 * UNWIND_CHUNK * 4);
+	open_caches(&s, 16 * UNWIND_CHUNK * 4);
 	mapping = mapping_of("/bin/ls", &name, (char *)0x10000);
 	assert_true(address_space_put(&mappings, &mapping));
-	space = space_shelf_put(s.spaces, me, mappings);
+	space = mapping_cache_put(s.spaces, me, mappings);
 	assert_true(space->waits);
-	wait_for_makers(&s);
-	same = space_shelf_put(s.spaces, me, mappings);
+	wait_for_builders(&s);
+	same = mapping_cache_put(s.spaces, me, mappings);
 	assert_ptr_not_equal(space, same);
 	assert_true(same->generation > space->generation);
-	space_shelf_release(s.spaces, space);
-	space = space_shelf_put(s.spaces, me, mappings);
+	mapping_cache_release(s.spaces, space);
+	space = mapping_cache_put(s.spaces, me, mappings);
 	assert_ptr_equal(space, same);
-	space_shelf_release(s.spaces, same);
+	mapping_cache_release(s.spaces, same);
 	used = unwind_store_use(s.store).used_bytes;
-	space_shelf_release(s.spaces, space);
+	mapping_cache_release(s.spaces, space);
 	now = clock_ns(CLOCK_MONOTONIC);
 	/* A second is not enough. */
-	space_shelf_give_back(s.spaces, now + NS_PER_S);
+	mapping_cache_give_back(s.spaces, now + NS_PER_S);
 	assert_int_equal(unwind_store_use(s.store).used_bytes, used);
-	assert_false(table_shelf_make_room(s.tables));
-	space_shelf_give_back(s.spaces, now + 3 * NS_PER_S);
+	assert_false(unwind_table_cache_make_room(s.tables));
+	mapping_cache_give_back(s.spaces, now + 3 * NS_PER_S);
 	assert_true(unwind_store_use(s.store).used_bytes < used);
-	assert_true(table_shelf_make_room(s.tables));
+	assert_true(unwind_table_cache_make_room(s.tables));
 	assert_int_equal(unwind_store_use(s.store).used_bytes, 0);
 	address_space_release(mappings);
-	close_shelves(&s);
+	close_caches(&s);
 	free(name);
 }
 

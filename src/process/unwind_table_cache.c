@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process/unwind_table_cache.h"
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "process/table_builders.h"
+
+/* A file that other processes could not show is requested from the next process at once, so often;
+ * then with ever longer pauses. */
+#define TRIES_AT_ONCE 3
+#define TRIES_MAX     12
+
+/* No more unused tables are kept, however small. */
+#define UNUSED_MAX 4096
+
+struct unwind_table_cache {
+	struct unwind_store *store;
+	struct table_builders *builders;
+	size_t kept_bytes; /* of the store, beyond which unused tables are removed */
+	struct user_shares bytes, rules;
+	MAP(struct words, struct cached_table *) by_identity;
+	TAILQ_HEAD(, cached_table) unused; /* the one that was used last is last */
+	size_t unused_count;
+	struct unwind_table_cache_use use;
+};
+
+struct error *unwind_table_cache_create(const struct unwind_table_cache_options *options,
+					struct unwind_table_cache **ret)
+{
+	_cleanup_(unwind_table_cache_destroy) struct unwind_table_cache *cache =
+		calloc(1, sizeof(*cache));
+	struct unwind_cache *disk = NULL;
+	struct error *err;
+
+	if (!cache)
+		return &error_no_memory;
+	cache->store = options->store;
+	cache->kept_bytes = options->max_bytes / 4 * 3;
+	user_shares_init(&cache->bytes, options->max_bytes);
+	user_shares_init(&cache->rules, unwind_store_use(options->store).max_rules);
+	TAILQ_INIT(&cache->unused);
+	/* Without a disk cache all tables are made again, and are as good. */
+	if (!options->no_disk)
+		error_destroy(unwind_cache_open(&disk));
+	err = table_builders_create(disk, options->kept, &cache->builders);
+	if (!err)
+		*ret = take_ptr(cache);
+	return err;
+}
+
+void unwind_table_cache_limit_users(struct unwind_table_cache *cache, share_user_of *user_of)
+{
+	cache->bytes.user_of = user_of;
+	cache->rules.user_of = user_of;
+}
+
+void unwind_table_cache_wait(struct unwind_table_cache *cache, uint64_t until_ns)
+{
+	table_builders_wait(cache->builders, until_ns);
+}
+
+/* --- tables that come and go --- */
+
+static struct cached_table *add_table(struct unwind_table_cache *cache,
+				      const struct words *identity)
+{
+	struct cached_table *table = calloc(1, sizeof(*table));
+	struct cached_table **slot = table ? map_add(&cache->by_identity, *identity, NULL) : NULL;
+
+	if (!slot) {
+		free(table);
+		return NULL;
+	}
+	*slot = table;
+	table->identity = *identity;
+	table->state = CACHED_TABLE_FAILED;
+	TAILQ_INSERT_TAIL(&cache->unused, table, unused);
+	cache->unused_count++;
+	return table;
+}
+
+/* An unused table that is not pending. */
+static void remove_table(struct unwind_table_cache *cache, struct cached_table *table)
+{
+	TAILQ_REMOVE(&cache->unused, table, unused);
+	cache->unused_count--;
+	map_remove(&cache->by_identity, table->identity);
+	if (table->state == CACHED_TABLE_READY) {
+		unwind_store_remove(cache->store, table->place);
+		user_shares_give_back(&cache->bytes, table->share, table->bytes);
+		cache->use.tables--;
+	}
+	array_deinit(&table->segments);
+	free(table);
+}
+
+/* Of a user, or of all. */
+static bool drop_unused(struct unwind_table_cache *cache, uint32_t share)
+{
+	struct cached_table *table;
+
+	TAILQ_FOREACH(table, &cache->unused, unused)
+	if (table->state == CACHED_TABLE_READY &&
+	    (share == USER_SHARE_NONE || table->share == share)) {
+		remove_table(cache, table);
+		return true;
+	}
+	return false;
+}
+
+bool unwind_table_cache_make_room(struct unwind_table_cache *cache)
+{
+	return drop_unused(cache, USER_SHARE_NONE);
+}
+
+/* So many bytes of a user's share, for which its unused tables go. */
+static bool make_room_in_share(struct unwind_table_cache *cache, uint32_t share, size_t bytes)
+{
+	while (!user_shares_have(&cache->bytes, share, bytes))
+		if (bytes > cache->bytes.max_one || !drop_unused(cache, share))
+			return false;
+	return true;
+}
+
+bool unwind_table_cache_take_words(struct unwind_table_cache *cache, uint32_t pid, uint32_t words,
+				   uint32_t *ret_place, uint32_t *ret_share)
+{
+	const uint32_t share = user_shares_of(&cache->bytes, pid);
+	const size_t bytes = words * sizeof(uint32_t);
+	struct error *err;
+
+	if (!make_room_in_share(cache, share, bytes))
+		return false;
+	while ((err = unwind_store_take(cache->store, words, ret_place))) {
+		error_destroy(err);
+		if (!unwind_table_cache_make_room(cache))
+			return false;
+	}
+	user_shares_take(&cache->bytes, share, bytes);
+	*ret_share = share;
+	return true;
+}
+
+void unwind_table_cache_give_back_words(struct unwind_table_cache *cache, uint32_t place,
+					uint32_t words, uint32_t share)
+{
+	unwind_store_give_back(cache->store, place, words);
+	user_shares_give_back(&cache->bytes, share, words * sizeof(uint32_t));
+}
+
+static void keep_bounds(struct unwind_table_cache *cache)
+{
+	struct cached_table *table = TAILQ_FIRST(&cache->unused), *next;
+
+	for (; table && cache->unused_count > UNUSED_MAX; table = next) {
+		next = TAILQ_NEXT(table, unused);
+		if (table->state != CACHED_TABLE_PENDING)
+			remove_table(cache, table);
+	}
+	while (unwind_store_use(cache->store).used_bytes > cache->kept_bytes &&
+	       unwind_table_cache_make_room(cache))
+		;
+}
+
+void unwind_table_cache_use(struct unwind_table_cache *cache, struct cached_table *table)
+{
+	if (table->users++)
+		return;
+	TAILQ_REMOVE(&cache->unused, table, unused);
+	cache->unused_count--;
+}
+
+void unwind_table_cache_release(struct unwind_table_cache *cache, struct cached_table *table)
+{
+	if (--table->users)
+		return;
+	TAILQ_INSERT_TAIL(&cache->unused, table, unused);
+	cache->unused_count++;
+	keep_bounds(cache);
+}
+
+/* --- requests --- */
+
+static bool make_room_in_shares(struct unwind_table_cache *cache, const struct cached_table *table,
+				size_t bytes)
+{
+	return make_room_in_share(cache, table->share, bytes) &&
+	       user_shares_have(&cache->rules, table->rule_share, 1);
+}
+
+static void request(struct unwind_table_cache *cache, struct cached_table *table, uint32_t pid,
+		    const struct profile_mapping *mapping)
+{
+	table->pid = pid;
+	table->share = user_shares_of(&cache->bytes, pid);
+	table->rule_share = user_shares_of(&cache->rules, pid);
+	if (!make_room_in_shares(cache, table, 1)) {
+		cache->use.no_room++;
+		return;
+	}
+	table->asked_ns = clock_ns(CLOCK_MONOTONIC);
+	table->tries += table->tries < TRIES_MAX;
+	if (!table_builders_ask(cache->builders, pid, mapping, &table->identity, table)) {
+		cache->use.failed++;
+		return;
+	}
+	table->state = CACHED_TABLE_PENDING;
+	cache->use.asked++;
+}
+
+static bool is_worth_another_try(const struct cached_table *table, uint32_t pid)
+{
+	uint64_t pause_ns = table->tries < TRIES_AT_ONCE ? 0 : NS_PER_S << table->tries;
+
+	return table->state == CACHED_TABLE_FAILED && table->pid != pid &&
+	       clock_ns(CLOCK_MONOTONIC) - table->asked_ns >= pause_ns;
+}
+
+struct cached_table *unwind_table_cache_find(struct unwind_table_cache *cache, uint32_t pid,
+					     const struct profile_mapping *mapping,
+					     const struct words *identity)
+{
+	struct cached_table **found = map_find(&cache->by_identity, *identity);
+	struct cached_table *table = found ? *found : add_table(cache, identity);
+
+	if (!table)
+		cache->use.failed++;
+	else if (!found || is_worth_another_try(table, pid))
+		request(cache, table, pid, mapping);
+	return table;
+}
+
+/* --- tables that are built --- */
+
+static bool put(struct unwind_table_cache *cache, struct cached_table *table,
+		const struct unwind_table *made)
+{
+	struct unwind_store_use before, after;
+	struct error *err;
+
+	for (;;) {
+		before = unwind_store_use(cache->store);
+		err = unwind_store_put(cache->store, made, &table->place);
+		if (!err)
+			break;
+		error_destroy(err);
+		if (!unwind_table_cache_make_room(cache))
+			return false;
+	}
+	after = unwind_store_use(cache->store);
+	table->bytes = after.used_bytes - before.used_bytes;
+	user_shares_take(&cache->bytes, table->share, table->bytes);
+	/* Rules stay. */
+	user_shares_take(&cache->rules, table->rule_share, after.rules - before.rules);
+	return true;
+}
+
+static void put_table(struct unwind_table_cache *cache, struct cached_table *table,
+		      struct mapped_file *file)
+{
+	const size_t bytes = file->table.words.count * sizeof(uint32_t);
+
+	/* This is no try for other users, who may have the file, too, and room. */
+	if (!make_room_in_shares(cache, table, bytes)) {
+		cache->use.no_room++;
+		table->tries--;
+		return;
+	}
+	if (!put(cache, table, &file->table)) {
+		cache->use.no_room++;
+		table->pid = 0;
+		return;
+	}
+	table->state = CACHED_TABLE_READY;
+	table->base = file->table.base;
+	cache->use.tables++;
+	array_deinit(&table->segments);
+	memcpy(&table->segments, &file->segments, sizeof(table->segments));
+	memset(&file->segments, 0, sizeof(file->segments));
+}
+
+size_t unwind_table_cache_collect(struct unwind_table_cache *cache)
+{
+	struct built_table *built;
+	size_t count = 0;
+
+	for (; (built = table_builders_take(cache->builders)); count++) {
+		struct cached_table *table = built->owner;
+
+		table->state = CACHED_TABLE_FAILED;
+		switch (built->file.outcome) {
+		case TABLE_FAILED:
+			cache->use.failed++;
+			break;
+		case TABLE_NO_CFI:
+			table->state = CACHED_TABLE_NO_CFI;
+			break;
+		case TABLE_MADE:
+		case TABLE_FROM_CACHE:
+			cache->use.made += built->file.outcome == TABLE_MADE;
+			cache->use.from_cache += built->file.outcome == TABLE_FROM_CACHE;
+			put_table(cache, table, &built->file);
+			break;
+		}
+		built_table_destroy(built);
+	}
+	cache->use.answered += count;
+	if (count)
+		keep_bounds(cache);
+	return count;
+}
+
+struct unwind_table_cache_use unwind_table_cache_usage(const struct unwind_table_cache *cache)
+{
+	return cache->use;
+}
+
+void unwind_table_cache_destroy(struct unwind_table_cache *cache)
+{
+	if (!cache)
+		return;
+	table_builders_destroy(cache->builders);
+	map_for_each(&cache->by_identity, slot)
+	{
+		array_deinit(&slot->value->segments);
+		free(slot->value);
+	}
+	map_deinit(&cache->by_identity);
+	user_shares_deinit(&cache->bytes);
+	user_shares_deinit(&cache->rules);
+	free(cache);
+}

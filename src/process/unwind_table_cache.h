@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwind tables of files, each once, however many processes have the file mapped. A table comes
+ * from the unwind memory if it is there, else from table_builders, which read it from the cache on
+ * disk or make it. It stays while it is used, and longer while there is room.
+ *
+ *	if (mapped_file_identify(pid, &mapping, &identity))
+ *		table = unwind_table_cache_find(cache, pid, &mapping, &identity);
+ *	unwind_table_cache_use(cache, table);
+ *	...
+ *	if (unwind_table_cache_collect(cache))
+ *		build the mappings again that wait for tables
+ *	...
+ *	unwind_table_cache_release(cache, table);
+ */
+#ifndef PROCESS_UNWIND_TABLE_CACHE_H
+#define PROCESS_UNWIND_TABLE_CACHE_H
+
+#include <sys/queue.h>
+
+#include "process/mapped_file.h"
+#include "process/user_shares.h"
+#include "unwind/store.h"
+
+struct unwind_table_cache;
+
+enum cached_table_state {
+	CACHED_TABLE_PENDING, /* it is being built */
+	CACHED_TABLE_READY,   /* it is in the store */
+	CACHED_TABLE_NO_CFI,  /* the file describes none of its code */
+	CACHED_TABLE_FAILED,  /* the file could not be read, or there was no room */
+};
+
+/* Readable for all; written by the cache. */
+struct cached_table {
+	TAILQ_ENTRY(cached_table) unused;
+	struct words identity;
+	enum cached_table_state state;
+	uint32_t place; /* in the store, of CACHED_TABLE_READY */
+	uint64_t base;  /* address of the file where the table begins */
+	struct {
+		ARRAY(struct file_segment);
+	} segments;
+	uint32_t users;
+	uint32_t pid;               /* the process whose file was opened */
+	uint32_t share, rule_share; /* of its user, who is charged */
+	size_t bytes;               /* charged for the place */
+	uint32_t tries;
+	uint64_t asked_ns;
+};
+
+struct unwind_table_cache_options {
+	struct unwind_store *store; /* not owned */
+	size_t max_bytes;           /* of the store */
+	struct kept *kept;          /* for the files (profile/kept.h); NULL: they are not kept */
+	bool no_disk;               /* without the cache on disk */
+};
+
+struct error *unwind_table_cache_create(const struct unwind_table_cache_options *options,
+					struct unwind_table_cache **ret) MUST_CHECK;
+
+/* From now on each user has a share of the store, and of its rules. */
+void unwind_table_cache_limit_users(struct unwind_table_cache *cache, share_user_of *user_of);
+
+/* The table of a file that a process has mapped, which is requested if there is none yet. One that
+ * failed is requested again when another process has the file. While the share of the user of the
+ * process is used up, none is requested, which is counted. NULL: memory is short, which is counted.
+ */
+struct cached_table *unwind_table_cache_find(struct unwind_table_cache *cache, uint32_t pid,
+					     const struct profile_mapping *mapping,
+					     const struct words *identity);
+
+void unwind_table_cache_use(struct unwind_table_cache *cache, struct cached_table *table);
+/* By now no walk may know its place. */
+void unwind_table_cache_release(struct unwind_table_cache *cache, struct cached_table *table);
+
+/* Put the tables that are built by now into the store. Returns how many there were. */
+size_t unwind_table_cache_collect(struct unwind_table_cache *cache);
+
+/* Wait until there is one to collect, or that time (CLOCK_MONOTONIC). */
+void unwind_table_cache_wait(struct unwind_table_cache *cache, uint64_t until_ns);
+
+/* Remove the unused table that was used last longest ago. False: there is none. */
+bool unwind_table_cache_make_room(struct unwind_table_cache *cache);
+
+/* Words in the store for the user of a process (process/mapping_cache.h). False: there is no room,
+ * or the share of the user is used up. `ret_share` is for giving them back. */
+bool unwind_table_cache_take_words(struct unwind_table_cache *cache, uint32_t pid, uint32_t words,
+				   uint32_t *ret_place, uint32_t *ret_share);
+void unwind_table_cache_give_back_words(struct unwind_table_cache *cache, uint32_t place,
+					uint32_t words, uint32_t share);
+
+struct unwind_table_cache_use {
+	size_t tables, from_cache, made;
+	size_t failed, no_room;
+	size_t asked, answered; /* requests to the builders */
+};
+struct unwind_table_cache_use unwind_table_cache_usage(const struct unwind_table_cache *cache);
+
+/* Takes NULL. What is in the store stays there. */
+void unwind_table_cache_destroy(struct unwind_table_cache *cache);
+DEFINE_CLEANUP(unwind_table_cache_destroy, struct unwind_table_cache *)
+
+#endif
