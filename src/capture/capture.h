@@ -29,7 +29,7 @@ enum capture_source {
 	CAPTURE_PROC,
 };
 
-/* What a capture can do without: PART(id, name). */
+/* The sources that a capture can skip: PART(id, name). */
 #define CAPTURE_PARTS(PART)        \
 	PART(SMAPS, "smaps")       \
 	PART(EXE, "exe")           \
@@ -88,8 +88,7 @@ struct error *capturer_take(struct capturer *capturer, struct ctprof_snapshot **
 void capturer_close(struct capturer *capturer);
 DEFINE_CLEANUP(capturer_close, struct capturer *)
 
-/* What one needs to be allowed to read a source, by the name it has in capture_info.denied; never
- * NULL. */
+/* The privilege that grants access to a source, by its name in capture_info.denied; never NULL. */
 const char *capture_grant(struct text source);
 
 #endif

@@ -228,7 +228,7 @@ static struct error *start_job(struct heap *heap, const struct heap_request *req
 	if (err)
 		return err;
 	reader->walk.allow_ptrace = request->allow_ptrace;
-	/* Of its own, since the thread may outlive the caller's. */
+	/* A descriptor of its own, since the thread may outlive the caller's. */
 	reader->walk.proc = fcntl(request->proc, F_DUPFD_CLOEXEC, 0);
 	if (reader->walk.proc < 0)
 		return error_system(errno, "/proc");
@@ -322,8 +322,8 @@ static struct error *summarise(const struct heap_tally *tally, struct ctprof_sna
 	return NULL;
 }
 
-/* What is known when the wait is over, of so many threads. A thread that hangs goes on behind them.
- */
+/* Take the results that exist when the wait ends, for `count` threads. A thread that hangs
+ * continues in the background. */
 static struct error *take_results(struct reader *reader, struct ctprof_snapshot *snapshot,
 				  struct heap_tally *tally, size_t *ret_done)
 {

@@ -12,7 +12,8 @@
 
 #include "base/file.h"
 
-/* Of more files than this, all are forgotten: a host that is watched for months has new ones. */
+/* Above this number, all entries are dropped: a host watched for months keeps bringing new files.
+ */
 #define FILES_MAX 16384
 
 #if defined(__x86_64__)
@@ -94,7 +95,7 @@ static void take_text(const struct elf *elf, struct heap_file *file)
 	}
 }
 
-/* What is no ELF file of 64 bits has, as far as we can see, no jemalloc. */
+/* A file that is not a 64-bit ELF file counts as one without jemalloc. */
 static void look_into(int dir, int fd, const char *path, bool is_program, struct heap_file *file)
 {
 	struct image image;

@@ -19,8 +19,7 @@ struct heap_file {
 	enum probe_failure failure; /* PROBE_DONE: there is a layout */
 	struct jemalloc_layout layout;
 	bool has_libraries; /* it can have some: the dynamic linker has a part in it */
-	/* Of its first executable segment: where in the file and at which address, both cut to
-	 * pages. */
+	/* The first executable segment: its file offset and address, both aligned down to pages. */
 	uint64_t text_offset, text_address;
 	struct stat identity;
 	uint64_t looked_at; /* the round in which that was seen to be so */

@@ -28,7 +28,7 @@ struct group {
 	int dir; /* of the process in /proc */
 };
 
-/* What has ended has no storage any more. */
+/* A thread that has ended has no storage any more. */
 static bool has_ended(const struct heap_thread *thread)
 {
 	return thread->state == 'Z' || thread->state == 'X';

@@ -33,7 +33,7 @@ struct heap_walk {
 	struct heap_files files;
 	struct file_buffer buffer;
 	struct word_map without; /* processes that have no jemalloc */
-	/* Of the process that is looked at. */
+	/* The process that is being read. */
 	struct {
 		ARRAY(struct heap_counters);
 	} counters;

@@ -214,7 +214,7 @@ static void skip_one(struct one_process *process)
 	atomic_compare_exchange_strong(&process->state, &waits, READING_SKIPPED);
 }
 
-/* What is not begun of it. */
+/* Skip the user's processes that are not begun. */
 static void skip_user(struct leader_files *files, const struct leader_hangs *hangs,
 		      uint64_t subject)
 {
@@ -227,7 +227,7 @@ static void skip_user(struct leader_files *files, const struct leader_hangs *han
 	}
 }
 
-/* What another reader has not come back from would have this one hang too. */
+/* Skip a process on which another reader hangs: this reader would hang, too. */
 static void skip_hanging(struct leader_files *files, const struct leader_hangs *hangs)
 {
 	for (size_t i = 0; i < hangs->count; i++) {
@@ -286,7 +286,7 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 		hangs->shares.advance_ns = USER_ADVANCE_NS;
 	skip_hanging(files, hangs);
 	skip_slow(files, hangs);
-	/* Of its own, since readers may outlive the caller's. */
+	/* A descriptor of its own, since readers may outlive the caller's. */
 	files->proc = fcntl(proc, F_DUPFD_CLOEXEC, 0);
 	err = files->proc < 0 ? error_system(errno, "/proc") : NULL;
 	if (!err && count && wanted && hanging < LEADER_HANGING_MAX)

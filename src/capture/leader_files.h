@@ -51,7 +51,7 @@ struct leader_hangs {
 	uint64_t (*subject_of)(uint32_t tgid);
 };
 
-/* What came of a file. */
+/* The result of reading a file. */
 struct leader_file_bytes {
 	int failed; /* an errno: ESRCH when the process is gone or has no memory, ENOENT when it
 		       has no such file, ECANCELED when the time was over before, ETIMEDOUT when
@@ -82,7 +82,7 @@ struct leader_file_bytes leader_file(const struct leader_files *files, uint32_t 
 void leader_files_close(struct leader_files *files);
 DEFINE_CLEANUP(leader_files_close, struct leader_files *)
 
-/* Who hangs goes on to do so, and frees what it needs when it comes back. */
+/* A reader that hangs keeps what it needs, and frees it when its call returns. */
 void leader_hangs_deinit(struct leader_hangs *hangs);
 
 #endif

@@ -105,7 +105,7 @@ int leader_guard_read(struct leader_guard *guard, int dir, uint32_t tgid, const 
 	guard->job = job;
 	job->tgid = tgid;
 	job->name = name;
-	/* Of its own, for it may be read when ours is closed. */
+	/* A descriptor of its own: the job may read after the caller has closed its own. */
 	job->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
 	if (job->dir < 0)
 		return errno;

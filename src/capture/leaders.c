@@ -13,7 +13,7 @@ static unsigned wanted_files(const struct capture *c)
 	       (unsigned)capture_wants(c, CAPTURE_PART_CMDLINE) << LEADER_CMDLINE;
 }
 
-/* Of the processes that are there when it begins. */
+/* Start reading the processes that exist at the start of the capture. */
 struct error *capture_start_leaders(struct capture *c)
 {
 	const unsigned wanted = wanted_files(c);

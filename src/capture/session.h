@@ -59,7 +59,7 @@ struct file_kind_info {
 };
 extern const struct file_kind_info file_kinds[FILE_KIND_COUNT];
 
-/* What stays from one capture to the next. */
+/* State that stays from one capture to the next. */
 struct capturer {
 	const struct capture_options *options;
 	struct task_iterator *tasks; /* NULL: threads are read from /proc */
@@ -91,7 +91,7 @@ struct thread_pointer {
 #define CAPTURE_FILES             ((0u FILE_KINDS(KIND_BIT)) & ~(1u << SOURCE_NONE))
 #define KIND_BIT(id, source, ...) | (1u << SOURCE_##source)
 
-/* What was read, and what was not. */
+/* Counts of what was read, and of what was not. */
 struct capture_counts {
 	uint64_t walked, lost; /* threads; those that were gone before all was read */
 	uint64_t processes_denied;
@@ -188,7 +188,7 @@ enum thread_fate {
 /* One thread's files, below its directory (thread.c): not those of leaders.c. */
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread);
 
-/* Of these only the files in c->sources, without values that are measured already (thread.c). */
+/* Read only the files in c->sources, and skip values that are measured already (thread.c). */
 enum thread_fate capture_thread_files(struct capture *c, int dir, struct ctprof_thread *thread);
 
 /* The kinds of memory of a process, on its leader (thread.c). */
@@ -202,7 +202,7 @@ const struct name *capture_cgroup_path(struct capture *c, uint32_t tid);
 struct error *capture_take_process(struct capture *c, struct leader_file_bytes exe,
 				   struct leader_file_bytes cmdline) MUST_CHECK;
 
-/* What the kernel accounts of delays (delays.c). */
+/* Find out which delays the kernel accounts (delays.c). */
 void capture_find_accounting(struct capture *c);
 
 /* Delay accounting (delays.c): open the source, queue a thread, ask for what is queued; ask for one
@@ -215,7 +215,7 @@ void capture_delays_of(struct capture *c, struct ctprof_thread *thread);
 /* Cgroup statistics of all cgroups that threads are in (cgroups.c). */
 struct error *capture_cgroups(struct capture *c) MUST_CHECK;
 
-/* What the kernel counts for the whole host (counters.c). */
+/* Read the kernel's counters of the whole host (counters.c). */
 struct error *capture_counters(struct capture *c) MUST_CHECK;
 
 /* Names of the users of the processes (users.c). */
@@ -226,7 +226,7 @@ struct error *capture_users(struct capture *c) MUST_CHECK;
 struct error *capture_host(struct capture *c) MUST_CHECK;
 void capture_moment(struct capture *c);
 
-/* What sched_ext says of itself (host.c). */
+/* Read the state of sched_ext (host.c). */
 struct error *capture_sched_ext(struct capture *c) MUST_CHECK;
 
 /* Pressure of the host; and that of the files PREFIX<resource>SUFFIX below `dir` (pressure.c). */

@@ -58,7 +58,7 @@ static struct error *refusal(int failed)
 			    (int)why.length, why.bytes);
 }
 
-/* What one can do about it. */
+/* The error of a failed load, with its remedy. */
 static struct error *load_error(int failed)
 {
 	if (access("/sys/kernel/btf/vmlinux", F_OK))

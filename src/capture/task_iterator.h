@@ -51,7 +51,7 @@ struct error *task_iterator_next(struct task_iterator *tasks,
 /* Takes NULL. */
 void task_iterator_close(struct task_iterator *tasks);
 
-/* What the running kernel has; of waits in progress, what could be dated in this walk. */
+/* Does the running kernel have the feature? For waits in progress: could this walk date them? */
 bool task_iterator_has(const struct task_iterator *tasks, enum task_feature feature);
 bool task_iterator_counts(const struct task_iterator *tasks, enum task_counter counter);
 
@@ -69,7 +69,8 @@ const __u64 *task_iterator_active_cpus(const struct task_iterator *tasks, size_t
 uint64_t task_iterator_sched_clock(const struct task_iterator *tasks, uint64_t monotonic);
 uint64_t task_iterator_clock_error(const struct task_iterator *tasks);
 
-/* What walking cost, by the kernel's own count: needs sysctl kernel.bpf_stats_enabled=1; else 0. */
+/* The cost of walking by the kernel's own count, which needs sysctl kernel.bpf_stats_enabled=1;
+ * otherwise 0. */
 struct task_iterator_cost {
 	uint64_t runs, ns;
 };

@@ -82,7 +82,7 @@ enum task_counter {
 			TASK_COUNTER_COUNT
 };
 
-/* What a thread is called: as long as /proc shows it (fs/proc/array.c, proc_task_name). */
+/* The longest thread name in /proc (fs/proc/array.c, proc_task_name). */
 #define TASK_NAME_MAX 64
 
 /* Times are those of the scheduler's clock, but for `now`: CLOCK_MONOTONIC. A start of 0 is none.
@@ -114,7 +114,7 @@ struct task_record {
 /* 64 CPUs in each: NR_CPUS is 8192 at most (arch/x86/Kconfig). */
 #define TASK_CPU_WORDS 128
 
-/* What user space sees. It sets `count` to 0 when it has taken them. */
+/* The batch as user space sees it. User space sets `count` to 0 when it has taken the records. */
 struct task_batch {
 	__u32 count;
 	__u32 is_ext_on; /* set by user space: a scheduler of sched_ext may be on */
@@ -125,7 +125,7 @@ struct task_batch {
 	__u64 cpus[TASK_BATCH][TASK_CPU_WORDS]; /* where 64 are not enough */
 };
 
-/* What a kernel has beside the counters. */
+/* Features of a kernel beyond the counters. */
 enum task_feature {
 	TASK_HAS_EXT_CLASS,   /* threads of sched_ext can be told from others */
 	TASK_HAS_ACTIVE_CPUS, /* the mask of active CPUs could be read */
@@ -137,7 +137,7 @@ enum task_feature {
 	TASK_FEATURE_COUNT
 };
 
-/* What the program `describe` says of the running kernel, and of the thread that asks. */
+/* The output of the program `describe`: facts about the running kernel and the calling thread. */
 struct task_kernel {
 	__u32 cpu_words; /* set by user space: words of 64 CPUs that the host may have */
 	__u32 pid_level; /* depth of its PID namespace */

@@ -305,8 +305,8 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 	struct error *err = NULL;
 	int failed;
 
-	/* Of a walk that was cut short nobody knows what it would have seen. The larger number, so
-	 * that those that end meanwhile do not make up for the hidden. */
+	/* A walk that was cut short may have missed threads. The larger number is used, so that
+	 * threads that end meanwhile do not make up for hidden ones. */
 	if (cut_short || (!c->options->pid_count && c->counts.walked >= threads_before &&
 			  c->counts.walked >= threads_after))
 		return NULL;

@@ -63,7 +63,7 @@ static bool store_number(struct taker *taker, const struct binding *binding, str
 	}
 }
 
-/* What was asked for and could not be understood is false; the record is then as it was. */
+/* Returns false for a requested value that cannot be parsed; the record is then unchanged. */
 static bool take_value(struct taker *taker, const struct binding *binding, struct text value,
 		       struct ctprof_thread *thread)
 {

@@ -13,7 +13,7 @@
 #include "os/taskstats.h"
 #include "snapshot/model.h"
 
-/* What taking needs besides the record: where names go, and room to work in. */
+/* The context of taking values: where names go, and a buffer. */
 struct taker {
 	const struct plan *plan;
 	struct ctprof_snapshot *snapshot;
@@ -39,7 +39,7 @@ bool take_smaps_rollup(struct taker *taker, struct text bytes, struct ctprof_thr
 /* Take the CPUs in taker->cpus as the thread's affinity. */
 bool take_affinity(struct taker *taker, struct ctprof_thread *thread);
 
-/* What the kernel says about delay accounting, which decides what a zero means. */
+/* The state of delay accounting, which decides what a zero means. */
 enum delay_accounting {
 	DELAYS_UNKNOWN, /* on for some threads perhaps: no switch to look at */
 	DELAYS_OFF,     /* kernel.task_delayacct is 0 */

@@ -298,8 +298,8 @@ static bool name_policy(struct taker *taker, struct task_plan *plan, const struc
 	return plan->policy_name != NULL;
 }
 
-/* What sched_getaffinity(2) gives: the CPUs that are active. Of a thread of a CPU that is offline
- * it gives none, and then the mask as it stands is what status shows. */
+/* The result of sched_getaffinity(2): the active CPUs of the mask. For a thread bound to an offline
+ * CPU it is empty, and status shows the mask itself. */
 static bool list_cpus(const struct task_plan *plan, const __u64 *mask, struct cpus *ret)
 {
 	size_t words = plan->facts.cpu_words;

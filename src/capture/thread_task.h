@@ -14,7 +14,7 @@
 #include "capture/task_record.h"
 #include "capture/thread_files.h"
 
-/* What rows may name besides the counters of the record: FIELD(name). */
+/* Fields that rows may name besides the counters of the record: FIELD(name). */
 #define TASK_FIELDS(FIELD)                  \
 	FIELD(policy)                       \
 	FIELD(cpus)                         \
@@ -48,7 +48,7 @@ enum task_field {
 /* The number of a counter or field; -1 when there is none of that name. */
 int task_field_find(struct text name);
 
-/* What decides which rows there are and what they mean. */
+/* Facts that decide which rows exist and what they mean. */
 struct task_facts {
 	uint64_t counters[(TASK_COUNTER_COUNT + 63) / 64]; /* that the kernel has */
 	uint64_t features;                                 /* a bit for each enum task_feature */

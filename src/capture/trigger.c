@@ -81,7 +81,7 @@ static bool find_threads(const struct trigger_fact *fact, struct text bytes, dou
 		PRESSURE("psi." #resource "." #half ".avg300", "pressure/" #resource, half,        \
 			 avg300)
 
-/* Of a whole host "full" is undefined for CPUs and printed as zero, and interrupts have no "some"
+/* For a whole host, "full" is undefined for CPUs and printed as zero, and interrupts have no "some"
  * (Documentation/accounting/psi.rst). */
 /* clang-format off */
 static const struct trigger_fact facts[] = {
@@ -112,7 +112,7 @@ const char *trigger_fact_name(size_t number)
 
 /* --- reading what was written --- */
 
-/* What a word without a limit most likely meant. */
+/* Explain a word without a limit by the fact that it most likely means. */
 static struct error *not_a_trigger(const char *word)
 {
 	const char *nearest =

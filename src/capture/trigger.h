@@ -33,7 +33,7 @@ struct trigger {
 	bool above;        /* the fact was above it when it was last judged */
 };
 
-/* What /proc does not say. */
+/* Facts that are not in /proc. */
 struct trigger_seen {
 	uint64_t lost; /* threads that the last capture lost */
 };
@@ -41,7 +41,8 @@ struct trigger_seen {
 /* `text` must live as long as the trigger. Errors name what is nearest. */
 struct error *trigger_parse(const char *text, struct trigger *ret) MUST_CHECK;
 
-/* What the fact of a trigger that is no signal is now; `proc` is the directory /proc. */
+/* Read the current value of a trigger's fact; the trigger is not a signal, and `proc` is the
+ * directory /proc. */
 struct error *trigger_read(const struct trigger *trigger, int proc, const struct trigger_seen *seen,
 			   double *ret) MUST_CHECK;
 

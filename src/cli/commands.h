@@ -32,7 +32,7 @@ COMMANDS(COMMAND_DECLARED)
 extern const struct command *const commands[];
 extern const size_t command_count;
 
-/* What our caller had SIGPIPE do, for the commands that we run. */
+/* The disposition of SIGPIPE that ctprof inherited, for the commands that it runs. */
 extern void (*inherited_sigpipe)(int);
 
 /* The command of that name, or NULL. */

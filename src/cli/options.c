@@ -36,7 +36,7 @@ struct error *parse_size(const char *argument, void *at)
 	return NULL;
 }
 
-/* What a user typed, on one line and without control characters. */
+/* A user's input on one line and without control characters. */
 static const char *safe(const char *wrong, char buffer[80])
 {
 	snprintf(buffer, 80, "%s", wrong);

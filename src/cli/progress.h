@@ -23,8 +23,8 @@ struct progress {
 	bool shown;
 };
 
-/* What a capture is to call; NULL when nobody is there to see it. `things` are what is counted, and
- * must stay. */
+/* The callback for a capture; NULL if no terminal shows it. `things` names what is counted, and
+ * must stay valid. */
 progress_show *progress_begin(struct progress *ret, const char *things, bool quiet);
 
 /* The same for who shows it at any time: nothing within the first second. */

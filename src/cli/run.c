@@ -15,7 +15,7 @@
 #include "cli/commands.h"
 #include "security/privileges.h"
 
-/* What our caller had the keyboard do. */
+/* The dispositions of the keyboard's signals that ctprof inherited. */
 struct keyboard {
 	struct sigaction interrupt, quit;
 };
@@ -196,7 +196,7 @@ struct error *run_go(struct run *run)
 	int failed = 0;
 
 	run->begun_ns = clock_ns(CLOCK_MONOTONIC);
-	/* Who was killed while it waited does not listen, and has ended for run_wait. */
+	/* A child that was killed while it waited has closed its end, and run_wait sees its end. */
 	if (send(run->channel, "", 1, MSG_NOSIGNAL) == 1 &&
 	    TEMP_FAILURE_RETRY(recv(run->channel, &run->before, sizeof(run->before), 0)) ==
 		    sizeof(run->before) &&

@@ -61,7 +61,7 @@ struct error *run_wait(struct run *run, struct run_result *ret) MUST_CHECK;
 void run_destroy(struct run *run);
 DEFINE_CLEANUP(run_destroy, struct run *)
 
-/* What is known from here alone once its threads are gone, on standard error. */
+/* Print on standard error the results of the command that only its parent knows. */
 void run_print(const char *name, const struct run_result *result);
 
 #endif

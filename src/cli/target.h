@@ -34,7 +34,7 @@ struct target {
 struct error *parse_cgroup(const char *argument, void *at);
 struct error *parse_pids(const char *argument, void *at);
 
-/* Of single threads. */
+/* Thread IDs. */
 struct thread_numbers {
 	ARRAY(uint32_t);
 };

@@ -83,7 +83,7 @@ static void default_name(char *buffer, size_t size, bool redact, const char *end
 
 /* --- the last line --- */
 
-/* What was denied, with what grants it; and what failed for another reason. */
+/* Print denials with the privilege that each needs, and other failures. */
 static void print_failures(const struct capture_info *info)
 {
 	if (info->processes_denied.value)
@@ -187,7 +187,7 @@ static struct error *open_profile(const struct capture_arguments *arguments,
 				     : NULL;
 }
 
-/* What is read of processes comes after all that loads programs. */
+/* Reading of processes comes after all loading of programs. */
 static struct error *take_once(const struct capture_arguments *arguments,
 			       const struct capture_options *options,
 			       struct profile_beside **ret_profile, struct ctprof_snapshot **ret)

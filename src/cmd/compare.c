@@ -50,7 +50,7 @@ struct loading {
 	struct error *error;
 };
 
-/* Of a recording, the name of the capture that was picked stands in the report. */
+/* For a recording, the report names the capture that was picked. */
 static struct error *load_side(struct side *side, char **path)
 {
 	struct ctprof_snapshot *snapshot = NULL;
@@ -94,7 +94,7 @@ static struct error *load_all(struct side *sides, char **paths, size_t baselines
 	return after.error;
 }
 
-/* Of two snapshots; the profiles of more do not add up to anything. */
+/* Compare the profiles of two snapshots only: profiles of several are not comparable. */
 static struct error *compare_profiles(const struct side *sides, size_t count, const char *flame)
 {
 	if (count == 2 && flame)

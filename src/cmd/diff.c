@@ -106,7 +106,7 @@ static bool paths_init(struct paths *paths, const char *prefix)
 	return paths->before && paths->after;
 }
 
-/* What happens between the two: NULL for a command is a time to wait. */
+/* The time between the two captures: a command, or with NULL a duration. */
 struct between {
 	char **command;
 	uint64_t wait_ns;
@@ -200,7 +200,7 @@ static int report(const struct diff_arguments *arguments, const struct between *
 	if (between->command && !arguments->quiet)
 		run_print(between->command[0], &between->run);
 	status = display_print(&arguments->display, sides, 1, 2);
-	/* What was not read may be what the conditions are about. */
+	/* The conditions may concern threads that were not read. */
 	if (sides[0].snapshot->capture->cut_short || sides[1].snapshot->capture->cut_short)
 		status = STATUS_FAILED;
 	if (!between->command)

@@ -214,7 +214,7 @@ static bool is_zero(const void *bytes, size_t length)
 	return true;
 }
 
-/* What says nothing beside what else was said. */
+/* Reject options that have no effect in this mode. */
 static struct error *check_showing(const struct kstats_showing *s)
 {
 	if (s->heat && !s->interval_ns)

@@ -19,7 +19,7 @@ enum kstats_format {
 };
 extern const char *const kstats_format_names[KSTATS_FORMAT_COUNT];
 
-/* What only `trace` asks. All zero: nothing of it was given. */
+/* Options of `trace`. All zero: none was given. */
 struct kstats_recording {
 	const char *key, *by; /* words of KSTATS_KEYS ("arg2", "arg2,arg1") and KSTATS_BYS */
 	size_t pid;
@@ -27,7 +27,7 @@ struct kstats_recording {
 	bool is_stopped, forces_returns;
 };
 
-/* What only `show` asks. */
+/* Options of `show`. */
 struct kstats_showing {
 	enum kstats_format format;
 	bool rows, all_slots;

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cmd/kstats.h"
 
-/* What is not done for one name is said, and the others are done all the same. */
+/* Report the failure of each name, and continue with the others. */
 static void for_each(const struct kstats_arguments *arguments, char **words, kstats_act *act,
 		     void *context, int *ret_status)
 {

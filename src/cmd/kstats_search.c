@@ -32,7 +32,7 @@ static bool is_of_program(const char *name)
 	return strchr(name, ':') != NULL;
 }
 
-/* What one that does not have it says is worth telling where nobody else was asked. */
+/* Keep the error of a recorder without the metric only if it is the only one that was asked. */
 static struct error *first_of(struct error *first, struct error *next)
 {
 	if (!first)
@@ -147,7 +147,7 @@ static bool is_permission(const struct error *err)
 	return err->errnum == EACCES || err->errnum == EPERM;
 }
 
-/* What is not for this user is no failure: what is left out is said. */
+/* Missing permission is not a failure, but a note names what is omitted. */
 static void tell_missing(const struct kstats_recorder *recorder, struct error *err, int *ret_status)
 {
 	_cleanup_error_ struct error *missing =

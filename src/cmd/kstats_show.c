@@ -26,9 +26,9 @@
 #include "report/stream.h"
 #include "report/visible.h"
 
-/* Of a histogram where no terminal says how many there are. */
+/* Lines of a histogram if the height of the terminal is unknown. */
 #define LINES_DEFAULT 40
-/* What stands around a histogram on a screen: heading, percentiles, the prompt. */
+/* Lines around a histogram on a screen: heading, percentiles, the prompt. */
 #define LINES_BESIDE 15
 #define LINES_LEAST  8
 
@@ -176,7 +176,7 @@ static struct error *judge(const char *objective, const struct kstats_table *tab
 	print_verdict(table, objective, &slo, &measured, verdicts[verdict].prose,
 		      verdict == KSTATS_UNDECIDED && !all.count &&
 			      slo.quantity != KSTATS_QUANTITY_LOST);
-	/* What is broken is worse than what is not known. */
+	/* A violated objective outranks an undecided one. */
 	if (*status != STATUS_BROKEN && verdicts[verdict].status != STATUS_DONE)
 		*status = verdicts[verdict].status;
 	kstats_distribution_clear(&all);
@@ -207,7 +207,7 @@ static struct error *check_objectives(const struct kstats_showing *showing)
 
 /* --- over time --- */
 
-/* Of a line with all ranges. */
+/* The width of an axis with all ranges. */
 #define WIDTH_OF_FINE_AXIS 101
 
 /* A heading again after so many lines: about a screen. */
@@ -263,7 +263,8 @@ static struct error *show_interval(struct series *s, struct kstats_table *now)
 	return s->showing->heat ? &error_no_memory : NULL;
 }
 
-/* What was recorded since the last reading. One that was reset meanwhile begins anew. */
+/* Show the values recorded since the last reading. A metric that was reset meanwhile starts again.
+ */
 static struct error *step(struct series *s, const struct kstats_search *search, const char *name)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *now = NULL;
@@ -411,7 +412,7 @@ static struct error *compare_tables(struct kstats_table *before, struct kstats_t
 	return err ? err : kstats_report_shift(stdout, before, after);
 }
 
-/* What is in one of them alone: a line, or nothing. */
+/* Print metrics that only one side has, in one line; nothing if there are none. */
 static void print_only(const char *where, const struct kstats_tables *in,
 		       const struct kstats_tables *other)
 {

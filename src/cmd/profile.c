@@ -57,8 +57,8 @@ static void interrupt(int signal)
 	was_interrupted = 1;
 }
 
-/* What whoever started us has us ignore stays ignored. While a command runs, the keyboard is its.
- */
+/* Signals that ctprof inherited as ignored stay ignored. While a command runs, the keyboard's
+ * signals are for the command. */
 static void catch_signals(sigset_t *ret_before)
 {
 	const struct sigaction action = { .sa_handler = interrupt };

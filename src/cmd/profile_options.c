@@ -184,7 +184,7 @@ const char *state_name(size_t number)
 	return number < CLASS_EVENT ? profile_classes[number].name : NULL;
 }
 
-/* What BCC's masks mean: TASK_* of include/linux/sched.h. */
+/* The bits of BCC's masks: TASK_* of include/linux/sched.h. */
 static const struct {
 	unsigned bit, classes;
 } kernel_bits[] = {

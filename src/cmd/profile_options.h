@@ -148,8 +148,7 @@ const char *profile_mode_name(size_t number);
 const char *state_name(size_t number);
 const char *unwind_name(size_t number);
 
-/* What options exclude each other: wrong usage. Warns of what is not wrong and yet gives nothing.
- */
+/* Reject options that exclude each other: wrong usage. Warn of options without effect. */
 struct error *profile_arguments_settle(struct profile_arguments *arguments) MUST_CHECK;
 
 /* The targets, the cgroup and the probes that are meant: it is a failure when they are not there.

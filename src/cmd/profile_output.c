@@ -349,7 +349,7 @@ static struct error *print_text(const struct profile_output *output,
 	const struct profile_style style = style_of(output);
 	struct error *err = NULL;
 
-	/* Of two profiles only the stacks are set against each other. */
+	/* The comparison of two profiles covers only stacks. */
 	for (size_t i = 0; !err && i < (report->baseline ? 2 : array_length(texts)); i++)
 		err = texts[i](stdout, report, &style);
 	fflush(stdout);

@@ -21,7 +21,7 @@
 
 #define NS_PER_MS 1000000u
 
-/* What may fail while a recorder goes on. Each is told once until it works again. */
+/* Failures after which a recorder continues. Each is reported once until it works again. */
 enum trouble { TROUBLE_FACT, TROUBLE_CAPTURE, TROUBLE_WRITE, TROUBLE_REMOVE, TROUBLE_COUNT };
 
 struct recorder {
@@ -108,7 +108,7 @@ static void tell_start(struct recorder *r)
 		tell(r, "capturing every %s into %s", every, r->recording.path);
 }
 
-/* Of less than this the share of a CPU says how starting went, and nothing else. */
+/* In a shorter run, the share of a CPU would show only the cost of starting. */
 #define SHARE_SECONDS 1
 
 static void tell_summary(struct recorder *r)
@@ -147,7 +147,7 @@ static void prune(struct recorder *r)
 	size_t removed = 0;
 	struct error *err;
 
-	/* What is never removed need not be remembered. */
+	/* Captures need not be remembered if they are never removed. */
 	if (!keep->age_ms && !keep->bytes) {
 		captures_drop(&r->recording.captures, r->recording.captures.count);
 		return;
@@ -216,7 +216,7 @@ static struct error *capture_packed(struct recorder *r, struct capture_kept *ret
 
 	if (err)
 		return err;
-	/* Who was there at the first one may end. */
+	/* Targets that existed at the first capture may end. */
 	r->options->may_be_gone = true;
 	r->seen.lost = snapshot->capture->threads_lost.value;
 	err = snapshot_pack(snapshot, &ret->packed, &size);
@@ -248,8 +248,8 @@ static struct error *capture_for(struct recorder *r, const char *reason, struct 
 	return err;
 }
 
-/* What follows for a tenth of the ring's time is written too, and for the ring's time no fact fires
- * again: what it would write is not old enough. */
+/* Captures of the following tenth of the ring's time are written too. For the ring's time no fact
+ * fires again, since captures to write would be too recent. */
 static void start_writing(struct recorder *r, const char *reason)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), ring_ns = r->arguments->ring.age_ms * NS_PER_MS;
@@ -271,7 +271,8 @@ static struct error *take(struct recorder *r, const char *reason)
 		r->lost++;
 		err = &error_no_memory;
 	}
-	/* What was not to be written is not, though there is room; what was has a last chance. */
+	/* Captures outside of the window of a trigger are not written, even if there is room; those
+	 * inside have a last chance. */
 	if (!r->unwritten)
 		trim(r);
 	if (reason)

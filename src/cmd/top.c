@@ -9,7 +9,7 @@
 
 /* --- what is wanted --- */
 
-/* What is shorter than this says more of us than of what we watch. */
+/* A shorter window would measure mostly ctprof itself. */
 #define INTERVAL_MIN_NS  (NS_PER_S / 20)
 #define INTERVAL_DEFAULT NS_PER_S
 
@@ -137,7 +137,7 @@ static const struct option_row top_options[] = {
 
 /* --- the command --- */
 
-/* What says nothing beside what else was said. */
+/* Reject options that have no effect in this mode. */
 static struct error *check(const struct top_arguments *a)
 {
 	const struct {

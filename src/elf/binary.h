@@ -42,7 +42,7 @@ DEFINE_CLEANUP(binary_destroy, struct binary *)
 /* How many bytes of files were read for it so far. */
 uint64_t binary_copied(const struct binary *binary);
 
-/* Of any length; empty: it has none. */
+/* The build-id, of any length; empty if there is none. */
 struct text binary_build_id(const struct binary *binary);
 
 /*

@@ -116,7 +116,8 @@ static bool is_plain(struct text name)
 	       !text_equal(name, TEXT(".")) && !text_equal(name, TEXT(".."));
 }
 
-/* Of what two places had: a file that is too large is said if there is no other. */
+/* The better result of two places; a file that is too large is reported only if no other is found.
+ */
 static int better(int before, int now)
 {
 	return now == DEBUG_FILE_NONE ? before : now;

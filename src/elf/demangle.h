@@ -11,7 +11,7 @@
 /* Longer names are cut, and end with "..."; the zero behind them is counted. */
 #define FUNCTION_NAME_MAX 1024
 
-/* What is longer than this is not demangled. */
+/* Longer names are not demangled. */
 #define MANGLED_NAME_MAX 4096
 
 /*

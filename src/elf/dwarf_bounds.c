@@ -6,8 +6,8 @@
 
 /* --- sections --- */
 
-/* What the section becomes, when it is compressed: as a section header says (SHF_COMPRESSED), or
- * in the older way, by its first bytes. Else 0. */
+/* The inflated size of a compressed section, by its section header (SHF_COMPRESSED) or in the older
+ * format by its first bytes. Otherwise 0. */
 static uint64_t inflated_size(const struct elf *elf, const Elf64_Shdr *section)
 {
 	Elf64_Chdr header;
@@ -135,7 +135,7 @@ static bool cut_fixed(struct text *rest, size_t size, uint64_t *ret)
 	return true;
 }
 
-/* What one of these forms has, which are those that compilers use for names, numbers and checksums;
+/* Cut the value of a form. These are the forms that compilers use for names, numbers and checksums;
  * all take room. `size` is that of an offset. */
 static bool cut_value(struct text *rest, uint64_t form, size_t size)
 {

@@ -22,7 +22,7 @@
 /* Do all sections together keep to these bounds? */
 bool dwarf_sections_are_bounded(const struct elf *elf);
 
-/* Of an entry. */
+/* The most attributes of an entry. */
 #define DEBUG_ATTRIBUTES_MAX 128
 
 struct abbreviations {

@@ -40,9 +40,9 @@ enum dwarf_file_answer dwarf_file_open(struct image *image, struct dwarf_file *r
 /* Takes an empty one. */
 void dwarf_file_close(struct dwarf_file *file);
 
-/* What libdw has of another section, inflated: a name without the dot and without "z", as
- * "debug_str". Empty: there is none. Names that others end with ("debug_line", "debug_line.dwo")
- * are the caller's to mind. */
+/* Another section as libdw has it, inflated. Its name has no dot and no "z", as "debug_str". Empty
+ * if there is none. The caller handles names that end like others ("debug_line", "debug_line.dwo").
+ */
 struct text dwarf_file_section(const struct dwarf_file *file, struct text name);
 
 #endif

@@ -28,8 +28,8 @@ static void *copy_table(struct image *image, uint64_t offset, size_t count, size
 	return copy ? memcpy(copy, bytes.bytes, bytes.length) : NULL;
 }
 
-/* What is loaded is searched from end to end: a file may not have that go on forever by loading the
- * same bytes again and again. */
+/* Loaded segments are searched from end to end; without a bound, a file could make that endless by
+ * loading the same bytes again and again. */
 static bool is_bounded(const struct elf *elf)
 {
 	uint64_t total = 0;
@@ -70,7 +70,7 @@ static void read_sections(struct elf *elf, const Elf64_Ehdr *header)
 /* More entries of PT_DYNAMIC than a file has. */
 #define DYNAMIC_MAX 4096
 
-/* Of several entries of a kind the first counts. */
+/* The first of several entries of a kind counts. */
 static void read_dynamic(struct elf *elf)
 {
 	const Elf64_Phdr *segment = elf_segment(elf, PT_DYNAMIC);

@@ -54,7 +54,8 @@ const Elf64_Phdr *elf_segment(const struct elf *elf, uint32_t type);
 /* Is there a section of that name? */
 bool elf_has_section(const struct elf *elf, const char *name);
 
-/* What it holds, as it is in the file (packed, if it is); empty: there is no such section. */
+/* The contents of a section as they are in the file (possibly compressed); empty if there is no
+ * such section. */
 struct text elf_section(const struct elf *elf, const char *name);
 
 /* Its header; NULL: there is no such section. */
@@ -91,7 +92,7 @@ void elf_each_symbol(const struct elf *elf, elf_symbol_visit *visit, void *conte
 
 typedef bool elf_relocation_visit(void *context, const Elf64_Rela *relocation);
 
-/* What the dynamic linker does (DT_RELA). */
+/* Visit the relocations of the dynamic linker (DT_RELA). */
 void elf_each_relocation(const struct elf *elf, elf_relocation_visit *visit, void *context);
 
 /* Does the dynamic linker put into a word how far from the thread pointer a variable of this file

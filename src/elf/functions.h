@@ -19,7 +19,7 @@
 #include "elf/demangle.h"
 #include "elf/elf.h"
 
-/* Of one table; what is behind it is left out. */
+/* The most functions of a table; the rest is omitted. */
 #define FUNCTIONS_MAX        ((uint64_t)4 << 20)
 #define FUNCTIONS_TABLES_MAX 8
 
@@ -52,7 +52,7 @@ void functions_sort(struct functions *functions);
 /* NULL: no symbol has this address. Nothing is guessed from the last one before it. */
 const struct function *functions_find(const struct functions *functions, uint64_t address);
 
-/* What is shown for it, and the length; 0 when the name could not be read any more. */
+/* The displayed name and its length; 0 if the name can no longer be read. */
 size_t function_name(const struct functions *functions, const struct function *function,
 		     char ret[FUNCTION_NAME_MAX]);
 

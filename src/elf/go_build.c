@@ -97,7 +97,7 @@ static uint64_t find_magic(const struct elf *elf)
 
 #define VERSION_MAX 64
 
-/* Of 1.18 and later: a length of one byte (longer ones have more), and the text. */
+/* The version in Go 1.18 and later: a length of one byte (longer ones have more), and the text. */
 static struct text inline_version(const struct elf *elf, uint64_t offset)
 {
 	struct text length = image_bytes(elf->image, offset + HEADER, 1);

@@ -41,7 +41,7 @@ struct image {
  * EFBIG above IMAGE_SIZE_MAX, EINVAL when it is no regular file. */
 int image_open(int fd, struct image *ret);
 
-/* What is in memory already, and outlives the image. */
+/* An image of bytes in memory that outlive the image. */
 struct image image_of(struct text bytes);
 
 void image_close(struct image *image);

@@ -52,7 +52,7 @@ struct inlined {
 	} units;
 	struct ranges unit_ranges;
 	struct unit *unit; /* that is walked */
-	/* Of the function that was asked for last. */
+	/* The function of the last query. */
 	Dwarf_Off function;
 	struct ranges inside;
 	size_t range_count;  /* of all that are kept */
@@ -150,7 +150,7 @@ static void add_ranges(struct inlined *inlined, Dwarf_Die *entry, uint64_t owner
 
 	while ((at = dwarf_ranges(entry, at, &base, &start, &end)) > 0 &&
 	       spend(inlined, RANGE_COST)) {
-		/* What the linker has thrown away starts at 0. */
+		/* Code that the linker has discarded starts at 0. */
 		if (!start || start >= end || inlined->range_count >= RANGES_MAX)
 			continue;
 		inlined->range_count++;

@@ -27,7 +27,7 @@
  * have attributes without room in it: some seconds. All functions of libc take a hundredth. */
 #define INLINED_WORK_MAX ((uint64_t)1 << 32)
 
-/* Of one address; those further in are left out. */
+/* The most inlined functions of one address; inner ones beyond it are omitted. */
 #define INLINED_MAX 32
 
 /* Strings live as long as the struct inlined, and may be of any bytes. */

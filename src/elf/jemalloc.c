@@ -199,8 +199,8 @@ static enum jemalloc_refusal find_block_in_program(struct finding *finding)
 	return JEMALLOC_FOUND;
 }
 
-/* Of several words, or where no symbol tells whose the word is, the code decides; where it uses
- * none in a way we know, a single word still is the one. */
+/* With several candidate words, or without a symbol, the code decides; if it uses none in a known
+ * way, a single candidate still counts. */
 static enum jemalloc_refusal find_block_in_library(struct finding *finding)
 {
 	struct slots slots = { .elf = finding->elf, .variable = &finding->variable };

@@ -47,14 +47,15 @@ struct jemalloc_layout {
 	 * address `slot` of the file. */
 	int64_t block;
 	uint64_t slot;
-	/* Of the fields in the variable, in bytes: multiples of 8, below JEMALLOC_OFFSET_MAX. */
+	/* Offsets of the fields in the variable, in bytes: multiples of 8, below
+	 * JEMALLOC_OFFSET_MAX. */
 	uint32_t allocated, deallocated;
 };
 
 #define JEMALLOC_OFFSET_MAX 65536
 
-/* What to look through: a file, whether it is the program itself and not a library, and where its
- * debug file might be. */
+/* A file to search, whether it is the program itself or a library, and where its debug file might
+ * be. */
 struct jemalloc_file {
 	const struct elf *elf;
 	bool is_program;

@@ -131,7 +131,7 @@ static int by_address(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Of several names for one address people get the plainest: one that is global, if there is. */
+/* Prefer the plainest of several names for one address: a global one, if there is any. */
 static bool is_better(const struct kallsyms *symbols, const struct code *a, const struct code *b)
 {
 	bool global_a = a->type == 'T', global_b = b->type == 'T';
@@ -205,7 +205,7 @@ static struct error *read_all(int fd, struct kallsyms *symbols)
 			return err;
 		if (!got)
 			return add_line(symbols, bytes);
-		/* What has no end by now is no line. */
+		/* A longer text without a newline is not a line. */
 		kept = bytes.length < LINE_MAX_BYTES ? bytes.length : 0;
 		memmove(room, bytes.bytes, kept);
 	}

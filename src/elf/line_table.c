@@ -8,7 +8,7 @@
 
 /* --- bytes --- */
 
-/* What is read of; once it was too short it stays empty and `is_broken`. */
+/* The remaining bytes. After a read beyond their end, they stay empty and `is_broken` is set. */
 struct reader {
 	struct text rest;
 	bool is_broken;
@@ -272,7 +272,7 @@ static bool read_new_names(struct unit *unit, struct reader *reader)
 struct state {
 	uint64_t address, file, line;
 	bool is_statement;
-	/* Of the row before. */
+	/* Belongs to the previous row. */
 	bool was_asked;
 	uint64_t was_line;
 };

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Of a larger file nothing is read, of more lines the first ones. */
+/* Larger files are not read; of more lines, only the first are. */
 #define PERF_MAP_SIZE_MAX  ((uint64_t)128 << 20)
 #define PERF_MAP_LINES_MAX ((size_t)4 << 20)
 

@@ -24,9 +24,9 @@
 struct search {
 	const struct struct_fields *wanted;
 	struct text abbreviations;
-	/* What was spent so far, of the bounds above. */
+	/* Amounts used of the bounds above. */
 	uint64_t work, abbreviation_bytes, units;
-	/* Of the unit that is looked through. */
+	/* The end of the unit being searched. */
 	Dwarf_Off unit_end;
 	uint64_t weight; /* of a byte of it */
 	uint64_t found[MEMBERS_MAX];

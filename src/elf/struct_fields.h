@@ -13,7 +13,7 @@ struct struct_fields {
 	size_t count;               /* at most 8 */
 };
 
-/* What debug information says. */
+/* The answer of debug information. */
 enum struct_fields_answer {
 	FIELDS_NONE,    /* there is no such structure with all the members, or no information */
 	FIELDS_ONE,     /* wherever the structure is, it is the same */

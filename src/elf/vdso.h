@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/* Of our own process; empty: there is none. */
+/* The vDSO of the calling process; empty if there is none. */
 struct text vdso_bytes(void);
 
 #endif

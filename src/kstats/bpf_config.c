@@ -100,7 +100,7 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 				   sizeof(ret->comm) - 1);
 	if (spec->comm) {
 		ret->has_comm = true;
-		/* What the kernel has behind the name is zero, too (strscpy_pad()). */
+		/* The kernel pads the name with zeros, too (strscpy_pad()). */
 		memcpy(ret->comm, spec->comm, strlen(spec->comm));
 	}
 	if (spec->cpus)
@@ -115,7 +115,7 @@ static struct error *take_filters(const struct kstats_spec *spec, struct kstats_
 
 static char *key_text(const struct kstats_config *config)
 {
-	/* Of a switch another argument is meant than was asked for: this is the one. */
+	/* For a switch, this argument replaces the requested one. */
 	if (config->key == KSTATS_KEY_ARGUMENT)
 		return config->end.argument == config->start.argument
 			       ? text_print("arg%u", config->start.argument)
@@ -199,9 +199,9 @@ struct error *kstats_config_scope(const struct kstats_config *config, struct kst
  * goroutines there will be: this is for 65536, in 1 MiB. */
 static __u32 set_bits(const struct kstats_config *config)
 {
-	__u32 bits = config->is_goroutine               ? SETS_BITS_GOROUTINE
+	__u32 bits = config->is_goroutine                 ? SETS_BITS_GOROUTINE
 		     : config->key == KSTATS_KEY_ARGUMENT ? SETS_BITS_ARGUMENT
-							: SETS_BITS_MIN;
+							  : SETS_BITS_MIN;
 	const __u32 threads = tasks_count(TASKS_LOADAVG);
 
 	while (bits < SETS_BITS_MAX && 1u << bits < threads)
@@ -211,7 +211,7 @@ static __u32 set_bits(const struct kstats_config *config)
 
 /* --- what is returned --- */
 
-/* Of an int the register's upper half means nothing. */
+/* The upper half of a register is undefined for an int. */
 static __u32 return_bits(const struct btf *btf, const struct kstats_place *end)
 {
 	int id = btf ? btf__find_by_name_kind(btf, end->name, BTF_KIND_FUNC) : 0;

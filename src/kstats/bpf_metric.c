@@ -24,7 +24,7 @@
 
 #define ROUND_UP(bytes, to) (((bytes) + (to)-1) / (to) * (to))
 
-/* Of the row of all whose numbers came when there was room for no more of them. */
+/* The name of the row for all groups beyond the limit. */
 #define KSTATS_REST "others"
 
 /* --- opening --- */
@@ -254,7 +254,7 @@ struct untold {
 	bool is_known; /* false: this kernel does not tell of some */
 };
 
-/* Of all its probes. */
+/* Sum over all probes of the metric. */
 static struct untold count_untold(const struct kstats_metric *metric)
 {
 	const bool is_counted = metric->control->has_missed;
@@ -447,7 +447,7 @@ static void count_losses(const struct kstats_metric *metric, struct kstats_table
 	const struct kstats_switch *here = &metric->control->which[metric->which];
 	struct untold untold;
 
-	/* Of the time between calls only `full` can be lost. */
+	/* A metric of the time between calls can lose only `full`. */
 	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	table->earlier_known = metric->config.has_ends;
 	if (metric->which == KSTATS_GAPS)

@@ -150,7 +150,7 @@ static bool call_all(const struct kstats_program *program)
 	return true;
 }
 
-/* Of all CPUs, whose cells lie one after the other. */
+/* Sum over all CPUs, whose cells are adjacent. */
 static struct kstats_pair total_of(const char *cells, size_t bytes, size_t cpus, unsigned slot)
 {
 	struct kstats_pair total = { 0 };

@@ -155,7 +155,7 @@ struct error *kstats_pins_list(int pins, struct kstats_names *ret)
 	return err;
 }
 
-/* What cannot go stands in the way of that one name alone. */
+/* A pin that cannot be removed blocks only its own name. */
 static struct error *clean(int pins)
 {
 	struct kstats_names names = { 0 };

@@ -19,8 +19,9 @@
 
 struct kstats_program;
 
-/* Nobody else makes or takes away metrics meanwhile; half-made ones are gone. Mounts the file
- * system where it is not (`is_made`), else the result is -1 where there is nothing. */
+/* While the lock is held, no other process adds or removes metrics; half-made ones are removed.
+ * Mounts the file system if it is not mounted and `is_made`; otherwise the result is -1 if there is
+ * none. */
 struct error *kstats_pins_lock(bool is_made, int *ret) MUST_CHECK;
 
 /* EEXIST: there is one of that name. All or nothing. */
@@ -39,7 +40,7 @@ void kstats_names_clear(struct kstats_names *names);
 
 /* A metric's directory, as a descriptor; an errno. */
 int kstats_pins_open(const char *name, int *ret);
-/* What is pinned in it: never that of another metric that got the name since. */
+/* The pinned object of this directory, never that of another metric that got the name since. */
 int kstats_pins_get(int directory, const char *what, int *ret);
 
 #endif

@@ -444,7 +444,7 @@ struct error *kstats_place_obstacle(const struct kstats_place *place, const char
 
 	if (err || is_there)
 		return err;
-	/* Who asks for "read" means the call, which has a function of another name. */
+	/* A user who asks for "read" means the system call, whose function has another name. */
 	if (!is_call && !near)
 		return error_coded(ENOENT, "the kernel has no function '%s'", place->name);
 	return error_coded(ENOENT, "the kernel has no function '%s'; did you mean '%s %s%s'?",
@@ -536,7 +536,7 @@ static bool is_task_at(const struct btf *btf, const struct kstats_place *place, 
 	return is_task(btf, prototype, number + first - 1);
 }
 
-/* Who leaves a CPU has no use for a wake-up that came before it slept. */
+/* A wake-up before a thread went to sleep does not count for it. */
 static const struct {
 	const char *tracepoint;
 	unsigned argument, forget;
@@ -553,7 +553,7 @@ struct error *kstats_places_key(const struct kstats_spec *spec, const struct kst
 	struct error *err;
 
 	err = find_argument(btf, &places->start, spec->start, spec->argument, start);
-	/* Of a switch the first argument is no task, and the key means who comes. */
+	/* The first argument of a switch is not a task, and the key means the next task. */
 	if (!err && start->is_task && (!wanted || wanted == spec->argument) &&
 	    places->end.kind == PLACE_TRACEPOINT && !is_task_at(btf, &places->end, spec->argument))
 		wanted = last_task(btf, &places->end);

@@ -46,9 +46,8 @@ struct kstats_places {
 /* A form in which places are written ("syscall:NAME"), and what it means; false after the last. */
 bool kstats_place_form(size_t number, const char **ret_form, const char **ret_prose);
 
-/* What the words mean; EINVAL if that is nothing that can be measured, ENOENT if it is not here.
- * Functions of the kernel are looked for when they are attached to. To be cleared, also after an
- * error. */
+/* Resolve the words; EINVAL if they cannot be measured, ENOENT if they do not exist here. Functions
+ * of the kernel are looked up at attach time. To be cleared, also after an error. */
 struct error *kstats_places_find(const struct kstats_spec *spec,
 				 struct kstats_places *ret) MUST_CHECK;
 void kstats_places_clear(struct kstats_places *places);

@@ -40,7 +40,7 @@ static bool is_trap(enum way way)
 	return way == WAY_KPROBE || way == WAY_USER;
 }
 
-/* What people call it, at a start and at a return. */
+/* The displayed name of an attach method, at a start and at a return. */
 static const char *const way_names[][2] = {
 	[WAY_TRAMPOLINE] = { "fentry", "fexit" },
 	[WAY_KPROBE] = { "kprobe", "kretprobe" },
@@ -110,7 +110,7 @@ static void configure_side(const struct side *side, struct kstats_site *ret)
 	ret->is_exit = side->place->is_return;
 }
 
-/* What depends on how its places are reached. */
+/* Set the fields that depend on the attach methods. */
 static void configure(const struct kstats_program *program, const struct sides *sides,
 		      struct kstats_config *ret)
 {
@@ -343,7 +343,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	if (err)
 		return err;
 	program->has_traps = is_trap(sides.start.way) && is_trap(sides.end.way);
-	/* Of a breakpoint most is the trap, which this has not. */
+	/* Most of the cost of a breakpoint is the trap, which this method does not have. */
 	if (!is_trap(sides.start.way) && !is_trap(sides.end.way))
 		program->control->overhead_ns = measure_nothing(program);
 	/* So that no start is without its end. */
@@ -362,14 +362,14 @@ static bool wants_trampolines(const struct kstats_places *places)
 	return places->start.by_trampoline || places->end.by_trampoline;
 }
 
-/* What kernels say of a function that is there, and where nothing may be: notrace, NOKPROBE_SYMBOL,
- * __init, too short. */
+/* The errors of kernels for a function that exists, but must not be probed: notrace,
+ * NOKPROBE_SYMBOL, __init, too short. */
 static bool is_refusal(int failed)
 {
 	return failed == EINVAL || failed == ENOENT || failed == EADDRNOTAVAIL || failed == EILSEQ;
 }
 
-/* Of what stands against a function, that it is not there is worth more than how that showed. */
+/* That a function does not exist explains more than the error that showed it. */
 static struct error *explain(struct kstats_program *program, struct error *err)
 {
 	const struct kstats_place *const both[] = { &program->places.start, &program->places.end };
@@ -398,7 +398,7 @@ static bool is_function_return(const struct kstats_place *place)
 	return place->kind == PLACE_FUNCTION && place->is_return;
 }
 
-/* Who reads that there is no fexit would think of a kretprobe. */
+/* A message about fexit alone would suggest a kretprobe instead. */
 static struct error *explain_alone(struct kstats_program *program,
 				   const struct kstats_config *config, struct error *err)
 {

@@ -48,7 +48,7 @@ enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };
 #define KSTATS_LOST_EARLIER KSTATS_LOSS_COUNT
 #define KSTATS_LOST_COUNT   8 /* room for one more */
 
-/* What a program finds of its event. */
+/* The configuration of an event for its program. */
 struct kstats_site {
 	__s32 syscall;     /* only this one; -1: it is none, or the place is its function */
 	__u32 is_exit;     /* of it */
@@ -85,7 +85,7 @@ struct kstats_config {
 	char start_text[KSTATS_TEXT_MAX], end_text[KSTATS_TEXT_MAX], how[64];
 };
 
-/* What goes on. */
+/* The running state. */
 struct kstats_switch {
 	__u32 is_active;
 	__u32 is_held; /* somebody makes it empty: what comes now is forgotten, too */
@@ -113,7 +113,7 @@ struct kstats_cell {
 	struct kstats_pair slots[];
 };
 
-/* Who it is of, in front of the same. */
+/* The owner, before the same fields. */
 struct kstats_group {
 	__u64 id;
 	char label[16];

@@ -230,9 +230,9 @@ static __always_inline void record(__u32 which, __u64 value, struct task_struct 
 	KEPT(slot);
 	if (slot >= config.slots)
 		return;
-	/* Who is interrupted here is not called again in between (bpf_prog_active, and `active` of
-	 * programs at tracepoints and functions), but for those of user space, and groups are of
-	 * all CPUs. */
+	/* A program that is interrupted here is not called again in between (bpf_prog_active, and
+	 * `active` of programs at tracepoints and functions), except those of user space, and
+	 * groups cover all CPUs. */
 	if (config.is_preempted || config.by != KSTATS_BY_CPU) {
 		__sync_fetch_and_add(&pairs[slot].count, 1);
 		__sync_fetch_and_add(&pairs[slot].sum, scaled);

@@ -188,7 +188,7 @@ static __always_inline __u64 last_end(const struct kstats_ended *ended)
 	return ended->ns & ~GAP_ENDED;
 }
 
-/* What is read of a task that is no more is anything, but not when that one was born. */
+/* Fields of a freed task may have any value, but not the birth of that task. */
 static __always_inline bool is_alive(const struct kstats_ended *ended)
 {
 	struct task_struct *task = (struct task_struct *)ended->owner;

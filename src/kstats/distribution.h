@@ -19,7 +19,7 @@ struct kstats_distribution {
 	struct kstats_slot *slots; /* BUCKET_SLOTS(frac_bits) */
 };
 
-/* Of `row`, or of all rows together where it is NULL. To be cleared. */
+/* The distribution of `row`, or of all rows together if it is NULL. To be cleared. */
 struct error *kstats_distribution_of(const struct kstats_table *table, const struct kstats_row *row,
 				     struct kstats_distribution *ret) MUST_CHECK;
 void kstats_distribution_clear(struct kstats_distribution *distribution);
@@ -45,9 +45,9 @@ unsigned __int128 kstats_slot_sum(const struct kstats_slot *values, unsigned slo
 /* All values added up, by the slots' sums: exact where none of them lost bits (histogram/bucket.h).
  */
 unsigned __int128 kstats_sum(const struct kstats_distribution *distribution);
-/* Of all values; 0 of an empty one. */
+/* The mean of all values; 0 if there are none. */
 double kstats_mean(const struct kstats_distribution *distribution);
-/* Of the values in one slot, never outside of it; its low end of an empty one. */
+/* The mean of the values in one slot, never outside of it; the lower bound if it is empty. */
 double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot);
 /* How many values are at most `value`, at least and at most: they differ where it lies inside a
  * slot. */

@@ -21,7 +21,7 @@ enum kstats_key {
 		KSTATS_KEY_COUNT
 };
 
-/* What each row of a table belongs to. */
+/* The owner of each row of a table. */
 #define KSTATS_BYS(BY)                                                              \
 	BY(CPU, "cpu", "CPU", "each CPU on which values were recorded")             \
 	BY(PROCESS, "process", "PID", "each process that recorded values")          \

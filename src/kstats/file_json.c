@@ -30,7 +30,7 @@ struct load {
 	struct kstats_tables *tables;
 	size_t slots, metrics; /* of all tables */
 	bool is_ours, has_version, has_metrics;
-	/* Of the table, row and triple that are being read. */
+	/* The table, row and triple that are being read. */
 	struct kstats_table *table;
 	uint64_t count; /* of the table's values */
 	bool has_rows;

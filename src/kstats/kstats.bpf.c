@@ -44,7 +44,7 @@ static __always_inline __u64 tag_of(const struct event *event)
 	return tag ? tag : ~0ull;
 }
 
-/* Of who runs this: gaps are theirs. */
+/* The birth of the running thread, to which gaps belong. */
 static __always_inline __u64 born(void)
 {
 	return config.has_gaps ? bpf_get_current_task_btf()->start_boottime : 0;
@@ -125,12 +125,12 @@ static __always_inline int end(const struct event *event, __u64 now)
 			note_end(&owner, task, now);
 		}
 	}
-	/* What was not wanted had no start. A call may have begun before anybody looked, or while
-	 * it was stopped. */
+	/* An excluded event had no start. A call may have begun before recording, or while it was
+	 * stopped. */
 	if (start <= control.since) {
 		if (config.is_goroutine && start == PASSED)
 			return 0;
-		/* Who comes to a CPU need not have been waiting for it. */
+		/* A thread that comes to a CPU need not have waited for it. */
 		if (!config.end.forget && is_wanted(task))
 			lose(KSTATS_VALUES,
 			     start || is_first ? KSTATS_LOST_EARLIER : KSTATS_LOSS_unmatched);
@@ -407,7 +407,7 @@ static __always_inline bool is_compat(void)
 	       BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
 }
 
-/* Of sys_enter the number is the second argument, of sys_exit it is where syscall_get_nr() has it.
+/* The second argument of sys_enter is the number; sys_exit has it where syscall_get_nr() reads it.
  */
 static __always_inline bool is_other_syscall(void *ctx, __s32 wanted, bool is_exit)
 {

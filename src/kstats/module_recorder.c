@@ -73,7 +73,7 @@ static int write_words(int dir, const char *file, const char *words)
 	return write(fd, words, strlen(words)) < 0 ? errno : 0;
 }
 
-/* What the module means by its numbers. */
+/* The meaning of the module's error numbers. */
 static const struct {
 	int failed;
 	const char *prose; /* of the places */
@@ -177,7 +177,7 @@ struct error *kstats_module_remove(int dir, const char *name)
 	struct error *err = check_file_name(name);
 	int failed;
 
-	/* Of one name only: "*" are all. */
+	/* One name only: "*" means all. */
 	if (!err && strpbrk(name, " \t\r\n*"))
 		return error_coded(EINVAL, "invalid metric name '%s'", name);
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kstats/module_text.h"
 
-/* What the head says; texts are inside of it, and empty where it does not say. */
+/* The fields of the head. Texts point into it, and are empty if it does not have them. */
 struct head {
 	struct text name, start, end, unit;
 	uint64_t bits, cpus, count, overhead_ns;

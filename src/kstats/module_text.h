@@ -23,8 +23,8 @@
 
 /* All of it. */
 struct error *kstats_module_parse(struct text text, struct kstats_table **ret) MUST_CHECK;
-/* What the lines before the slots say, of a text that may end anywhere behind them. To be cleared
- * as kstats_entries_clear() does. */
+/* Parse the lines before the slots; the text may end anywhere after them. To be cleared as
+ * kstats_entries_clear() does. */
 struct error *kstats_module_parse_head(struct text text, struct kstats_entry *ret) MUST_CHECK;
 
 #endif

@@ -9,7 +9,7 @@
 #include "kstats/file.h"
 #include "kstats/spec.h"
 
-/* What is done to a metric while it stays. */
+/* Commands for an existing metric. */
 #define KSTATS_COMMANDS(COMMAND)                             \
 	COMMAND(START, "start", "resume recording")          \
 	COMMAND(STOP, "stop", "stop recording, until start") \
@@ -23,7 +23,7 @@ enum kstats_command {
 };
 extern const char *const kstats_commands[KSTATS_COMMAND_COUNT];
 
-/* What a list says of a metric without reading its slots. */
+/* A metric in a list, without its slots. */
 struct kstats_entry {
 	char *name;              /* of a program: "PID:NAME" */
 	char *start, *end, *how; /* may be NULL, as in a table */
@@ -33,7 +33,7 @@ struct kstats_entry {
 	uint64_t count; /* of values */
 };
 
-/* What was left out, and why: a line each, for who asked. */
+/* Notes about omitted metrics and the reasons, one line each. */
 struct kstats_notes {
 	ARRAY(char *);
 };

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Who or what values must be of, in the words of the options. */
+/* Filters of values, named as the options. */
 #define KSTATS_FILTERS(FILTER)   \
 	FILTER(PID, "pid")       \
 	FILTER(CGROUP, "cgroup") \
@@ -35,8 +35,8 @@ struct kstats_scope {
 /* Frees the words. */
 void kstats_scope_clear(struct kstats_scope *scope);
 
-/* Of several metrics together: what only one says, or they say differently, the whole does not
- * say. A word of theirs, which may be NULL. */
+/* Merge a word of several metrics, which may be NULL: if they differ, or only one has it, the
+ * result has none. */
 void kstats_agree(char **into, const char *from);
 /* The same of a scope, whose words are then KSTATS_SEVERAL, for a part is not the whole. */
 void kstats_scope_agree(struct kstats_scope *into, const struct kstats_scope *from);

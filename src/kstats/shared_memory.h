@@ -76,7 +76,7 @@ static inline size_t kstats_shared_table(unsigned frac_bits, unsigned cpus, unsi
 	       ((size_t)part * cpus + cpu) * kstats_shared_table_bytes(frac_bits);
 }
 
-/* Of all of it, in bytes. */
+/* The size of the whole region, in bytes. */
 static inline size_t kstats_shared_size(unsigned frac_bits, unsigned cpus)
 {
 	return kstats_shared_table(frac_bits, cpus, KSTATS_PARTS, 0);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Of the normal distribution, for 95 % on both sides. */
+/* The two-sided 95 % quantile of the normal distribution. */
 #define DEVIATIONS 1.959964
 
 /* Doubles of very many are not exact, and may be one more than numbers hold. */

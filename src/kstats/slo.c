@@ -91,7 +91,7 @@ static struct kstats_measured measure_losses(const struct kstats_table *table)
 		sum += (double)table->losses[loss];
 	/* Some may only have begun before recording did. */
 	sure = table->earlier_known ? sum : sum - (double)table->losses[KSTATS_LOSS_unmatched];
-	/* What is not counted is not none. */
+	/* Uncounted losses are not zero losses. */
 	return (struct kstats_measured){ sure, table->losses_known & 1u << KSTATS_LOSS_missed
 						       ? sum
 						       : INFINITY };

@@ -40,8 +40,8 @@ struct kstats_slo {
 /* Limits of `count` and `lost` are numbers; others may be times as well. */
 struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret) MUST_CHECK;
 
-/* What was measured, as bounds, is written to `ret` when it is not NULL. Losses that nobody counted
- * have no upper one: INFINITY. */
+/* The measured value is written to `ret` as bounds, unless it is NULL. Uncounted losses have no
+ * upper bound: INFINITY. */
 struct kstats_measured {
 	double low, high;
 };

@@ -276,7 +276,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 
 /* --- what was recorded between two readings --- */
 
-/* Of the same number: the name of a cgroup goes with it, and what was counted stays. */
+/* The row of the same number; the name of a cgroup is part of the key, and counts stay. */
 static struct kstats_row *row_of(const struct kstats_table *table, const struct kstats_row *like)
 {
 	size_t place = place_of(table, like->id, NULL);

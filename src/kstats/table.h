@@ -84,7 +84,7 @@ char *kstats_table_title(const struct kstats_table *table);
 struct error *kstats_table_row(struct kstats_table *table, uint64_t id, const char *label,
 			       struct kstats_row **ret) MUST_CHECK;
 
-/* Of all rows and slots; as many as numbers hold, if there are more. */
+/* The number of values in all rows and slots, saturating. */
 uint64_t kstats_table_count(const struct kstats_table *table);
 
 /* The rows alone, for kstats_table_subtract() later. */
@@ -104,8 +104,8 @@ bool kstats_table_is_same(const struct kstats_table *a, const struct kstats_tabl
  */
 struct error *kstats_table_merge(struct kstats_table *into,
 				 const struct kstats_table *from) MUST_CHECK;
-/* What was recorded after `before`, an earlier reading of the same: into `now`. An error when `now`
- * has less somewhere: it was reset meanwhile, and `now` stays as it is. */
+/* Subtract `before`, an earlier reading of the same metric, from `now`. An error if `now` is less
+ * anywhere: it was reset meanwhile, and `now` is unchanged. */
 struct error *kstats_table_subtract(struct kstats_table *now,
 				    const struct kstats_table *before) MUST_CHECK;
 /* With fewer slots; exact for counts, for sums up to the bits that the coarser one's scale drops.

@@ -64,7 +64,7 @@ enum user_omission {
 		USER_OMISSION_COUNT
 };
 
-/* What was used so far by one user, or by all. */
+/* The amounts used so far by one user, or by all. */
 struct user_share {
 	uint32_t user;
 	size_t metrics, slots, hangs;

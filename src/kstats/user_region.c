@@ -161,12 +161,12 @@ static uint64_t resets_of(const struct kstats_region *region)
 {
 	uint64_t resets = __atomic_load_n(&region->bytes->resets, __ATOMIC_ACQUIRE);
 
-	/* What was forgotten is read after it, and then what was counted, which only grows. */
+	/* Discarded counts are read after it, and then the counts, which only grow. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return resets;
 }
 
-/* What is done with each slot that has counted something since the last reset. */
+/* A callback for each slot with counts since the last reset. */
 typedef struct error *slot_visit(void *context, unsigned cpu, unsigned slot,
 				 struct kstats_shared_slot counted);
 
@@ -246,7 +246,7 @@ static struct error *visit_all(struct kstats_region *region, slot_visit *visit, 
 /* Resets take a system call each, so that a reader gets through between them; but a hostile program
  * can change the number at any rate. Readers notice it after each table. */
 #define ATTEMPTS_MAX 100
-/* Of the whole memory. */
+/* Attempts to read the whole region. */
 #define READINGS_MAX 4
 
 struct attempts {
@@ -369,7 +369,7 @@ static void forget_table(const struct kstats_region *region, unsigned part, unsi
 	const struct kstats_shared_slot *slots = table_at(region, part, cpu);
 	struct kstats_shared_slot *forgotten = table_at(region, gone, cpu);
 
-	/* Of what was never written, or always forgotten as nothing, there is nothing to say. */
+	/* Skip parts that were never written, or always discarded as empty. */
 	if (!is_written(region, part, cpu))
 		return;
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(region->header.frac_bits); slot++)

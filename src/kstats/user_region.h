@@ -43,7 +43,7 @@ bool kstats_region_is_active(const struct kstats_region *region);
  */
 struct error *kstats_region_read(struct kstats_region *region, size_t rows,
 				 struct kstats_table *table) MUST_CHECK;
-/* Of all values since the last reset. */
+/* The number of values since the last reset. */
 struct error *kstats_region_count(struct kstats_region *region, uint64_t *ret) MUST_CHECK;
 
 /* The region was mapped to be written to. */

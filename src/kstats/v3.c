@@ -14,7 +14,7 @@ struct line {
 	uint64_t count, average;
 };
 
-/* What a row may be called; the second is of all rows. */
+/* Names of a row; the second is the name of all rows together. */
 static const struct {
 	const char *one, *all;
 } row_words[] = { { "CPU", "CPUS" }, { "TABLE", "TABLES" } };
@@ -204,7 +204,7 @@ static struct error *add_lines(struct text text, struct kstats_table *table, str
 	return err;
 }
 
-/* What the rows have of a slot. */
+/* The sum of a slot over the rows. */
 static struct kstats_slot rows_of(const struct kstats_table *table, unsigned slot)
 {
 	struct kstats_slot all = { 0 };
@@ -319,7 +319,7 @@ static uint64_t mean_of(const struct kstats_slot *values, unsigned slot, unsigne
 static void print_line(const struct kstats_table *table, struct kstats_slot values, unsigned slot,
 		       const char *what, uint64_t id, uint64_t below, uint64_t all, FILE *out)
 {
-	/* What was returned may be less than 0. */
+	/* A returned value may be negative. */
 	const bool is_negative = table->by == KSTATS_BY_RETVAL && (int64_t)id < 0;
 	bool is_last = below >= all;
 	char number[24];

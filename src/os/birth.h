@@ -19,7 +19,7 @@ struct birth {
 	uint64_t ticks; /* since the boot, as /proc shows it */
 };
 
-/* Of a process or thread. False: there is none. */
+/* The start time of a process or thread. False if it does not exist. */
 bool birth_of(uint32_t number, struct birth *ret);
 
 #endif

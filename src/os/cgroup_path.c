@@ -17,7 +17,7 @@ struct kernfs_handle {
 	uint64_t id;
 };
 
-/* What a descriptor is called. */
+/* The path of a descriptor. */
 static bool path_of(int fd, char *ret, size_t room)
 {
 	char link[40];

@@ -44,7 +44,7 @@ static bool next_cpu(struct text *rest, struct text *name, struct text *line)
 	return false;
 }
 
-/* Of the times of a CPU, those that it worked. */
+/* Add up the times in which a CPU was busy. */
 static bool add_busy(struct counter_row *row)
 {
 	static const bool busy[] = { true, true, true, false, false, true, true, true };

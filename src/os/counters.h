@@ -30,7 +30,7 @@ struct counter_row {
 	size_t count;
 };
 
-/* What a call found: no more rows; a row; one that is not understood, and holds nothing to use. */
+/* The result of a call: no more rows; a row; or a malformed row, without usable values. */
 enum row_found { ROW_NONE, ROW_GOOD, ROW_BAD };
 
 /*

@@ -29,7 +29,7 @@ struct map_query {
 	uint64_t from;       /* the address to go on at */
 	bool with_nameless;  /* memory that no file is behind, too: "[vdso]", "" */
 	bool with_build_ids; /* look into each file for its build-id */
-	/* Of the last one. */
+	/* The length of the last build-id. */
 	uint8_t build_id_length; /* 0: unknown, or not asked for */
 	uint8_t build_id[MAP_QUERY_BUILD_ID_MAX];
 	char path[PATH_MAX];

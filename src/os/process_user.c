@@ -10,8 +10,8 @@
 #include "os/pairs.h"
 #include "os/subuid.h"
 
-/* Of all files below /proc/PID, status is read without the locks of the process, which it may hold
- * for as long as it wants (exec_update_lock and the lock of its memory map). */
+/* Of the files below /proc/PID, status is read without the locks of the process, which a process
+ * may hold as long as it wants (exec_update_lock and the lock of its memory map). */
 static uint32_t real_user(int dir)
 {
 	struct file_buffer buffer = { 0 };

@@ -14,7 +14,7 @@
 
 enum { STAT_STATE = 3, STAT_PPID = 4, STAT_FLAGS = 9, STAT_START_TIME = 22 };
 
-/* Of a kernel thread: in STAT_FLAGS, and in task_struct.flags (include/linux/sched.h). */
+/* The flag of a kernel thread in STAT_FLAGS and in task_struct.flags (include/linux/sched.h). */
 #define PF_KTHREAD 0x00200000u
 
 struct stat_line {

@@ -27,7 +27,7 @@ struct subuid_ranges {
  * of another form, are passed over. False without memory. */
 bool subuid_read(struct text subuid, struct text passwd, struct subuid_ranges *ret);
 
-/* Who has the user ID in a range: the user itself, if nobody. */
+/* The owner of the range that contains the user ID; the user itself if there is none. */
 uint32_t subuid_owner(const struct subuid_ranges *ranges, uint32_t user);
 
 #endif

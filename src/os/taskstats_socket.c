@@ -13,8 +13,9 @@
 /* A request is always 28 bytes: message header, generic header, one attribute with the tid. */
 #define REQUEST_BYTES (NLMSG_HDRLEN + GENL_HDRLEN + NLA_HDRLEN + 4)
 
-/* What a queued reply counts against the receive buffer: sizeof(struct sk_buff) and the rounding of
- * its data come on top of 600 to 700 bytes. 212,992 bytes were seen to hold 166 replies. */
+/* The size that a queued reply counts against the receive buffer: sizeof(struct sk_buff) and the
+ * rounding of its data are added to 600 to 700 bytes. 212,992 bytes were seen to hold 166 replies.
+ */
 #define REPLY_COST    1283
 #define RECEIVE_BYTES 212992 /* the usual net.core.rmem_max; libnl asks for 32 KiB by itself */
 

@@ -39,7 +39,7 @@ static bool is_here(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-/* What a kernel lacks says more than the errno of a file of it that is not there. */
+/* A missing kernel feature explains more than the errno of a missing file. */
 static const char *lack_of(enum probe_kind kind, int failed)
 {
 	const bool is_kernel = kind == PROBE_KPROBE || kind == PROBE_KRETPROBE;

@@ -344,8 +344,8 @@ static bool show_restarts(struct probed_file *file, const struct function *funct
 	return goes_on;
 }
 
-/* What of the function is asked for; false ends the search. Of several functions, those that have
- * no answer are left out, and `*ret_err` is why. */
+/* Resolve the requested location in a function; false ends the search. If several functions match,
+ * those without a result are left out, and `*ret_err` says why. */
 static bool show_function(struct probed_file *file, const struct function *function,
 			  const char *name, struct error **ret_err)
 {
@@ -558,7 +558,7 @@ static struct error *find_paths(const struct probe_search *search, struct probe_
 	return err;
 }
 
-/* Of several files the first that has it, and what is wrong with the first where none has. */
+/* Search several files for the first that has the function; if none has, report the first error. */
 static struct error *search_files(const struct probe_search *search)
 {
 	struct probe_paths paths = { 0 };

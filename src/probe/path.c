@@ -199,8 +199,8 @@ static bool take_needed(void *context, const char *name)
 	return !sought.path || add_target(targets, sought.path);
 }
 
-/* What the dynamic linker loads, as it does: those that the program names, then those that these
- * do. The cache alone says where they are. */
+/* Add the libraries that the dynamic linker loads, in its order: those that the program needs, then
+ * those that these need. Only the cache says where they are. */
 static void add_needed(struct targets *targets)
 {
 	for (size_t i = 0; i < targets->paths->count && !targets->is_full; i++) {

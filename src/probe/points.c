@@ -10,7 +10,7 @@
 
 #include "probe/search.h"
 
-/* Of names: of the points, and of what is near. */
+/* The limit of the names of points and of near matches. */
 #define NAME_BYTES_MAX ((size_t)256 << 20)
 
 struct error *probe_points_create(struct probe_points **ret)
@@ -67,7 +67,7 @@ static struct error *search_for(const struct probe_spec *spec, struct probe_sear
 	return searches[spec->kind](search);
 }
 
-/* What people see; NULL without memory. */
+/* The displayed name; NULL without memory. */
 static char *name_of(const struct probe_place *place)
 {
 	const char *end = place->function ? place->function : place->symbol;

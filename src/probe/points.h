@@ -45,15 +45,16 @@ struct probe_point {
 	enum probe_code code;
 	uint32_t event;          /* in `events`, or PROBE_EVENT_RESTART */
 	const struct name *name; /* for people: "uprobe:/usr/bin/bash:readline+4" */
-	/* Of the kernel the function, of a tracepoint the category, else the path of the file. */
+	/* The function of the kernel, the category of a tracepoint, or else the path of the file.
+	 */
 	const struct name *where;
 	const struct name *symbol; /* of a tracepoint its name; else NULL */
 	/* Kernel: from the start of the function. Files: in the file, in bytes. Tracepoints: the
 	 * number of the event, as perf_event_open(2) wants it. */
 	uint64_t offset;
 	uint64_t semaphore; /* USDT: of its counter, in the file; 0: none */
-	/* Of a file that was read: a path to just that file while the points are there. Another
-	 * file may have come to `where`, and the offset be in the middle of an instruction. */
+	/* The path to exactly the file that was read, valid while the points exist. `where` may
+	 * name another file by now, in which the offset is in the middle of an instruction. */
 	const struct name *opened;
 };
 
@@ -67,7 +68,7 @@ struct probe_opened {
 
 struct probe_points {
 	ARRAY(struct probe_point);
-	/* What points count as, one for each name: a line may be in several places. */
+	/* The events that points count as, one for each name: a line may have several locations. */
 	struct {
 		ARRAY(const struct name *);
 	} events;

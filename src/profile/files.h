@@ -23,7 +23,8 @@ struct error *profile_write_json(const struct profile *profile, json_sink sink,
 struct error *profile_write_pprof(const struct profile *profile, json_sink sink,
 				  void *context) MUST_CHECK;
 
-/* What the numbers of folded stacks are: the files do not say it, and each tool has its own. */
+/* The unit of the numbers in folded stacks: the files do not state it, and each tool has its own.
+ */
 enum folded_unit { FOLDED_SAMPLES, FOLDED_NS, FOLDED_US, FOLDED_MS, FOLDED_S };
 
 /* The word for it; NULL: there is no such. */

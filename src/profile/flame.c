@@ -16,7 +16,7 @@ const char *const flame_group_names[FLAME_GROUP_COUNT] = {
 
 #define NAME_BYTES_MAX ((size_t)1 << 30)
 
-/* What a tree is made with. */
+/* The state of building a tree. */
 struct builder {
 	struct flame *flame;
 	const struct flame_view *view;
@@ -32,9 +32,9 @@ struct side {
 	uint32_t *groups;          /* of each sample: the node of its group */
 	uint32_t *order;           /* samples of wanted classes, by group */
 	size_t wanted;
-	/* Of each node of the profile, the node of the tree in the group that is at work, or
-	 * NODE_NONE: so that every node is placed once in each group, however many stacks share
-	 * it. What a group has placed is in `touched`. */
+	/* For each node of the profile, its node in the tree for the current group, or NODE_NONE:
+	 * each node is placed once per group, however many stacks share it. `touched` lists the
+	 * nodes that the group has placed. */
 	uint32_t *places;
 	struct {
 		ARRAY(uint32_t);
@@ -53,7 +53,7 @@ static const struct name *copy(struct builder *b, const struct name *name)
 	return name ? names_intern(&b->flame->names, name->bytes, name->length) : NULL;
 }
 
-/* Of a text that is freed. */
+/* The name of a text, which is freed. */
 static const struct name *take(struct builder *b, char *text)
 {
 	const struct name *name = text ? intern(b, text) : NULL;
@@ -130,7 +130,7 @@ static struct error *note(struct builder *b, uint32_t parent, const struct name 
 
 /* --- groups --- */
 
-/* Of two profiles the numbers are those of two runs: the name alone is what both have. */
+/* Thread IDs differ between the runs of two profiles: only the name identifies both. */
 static const struct name *task_name(struct builder *b, const struct name *name, uint32_t number)
 {
 	if (!number || b->flame->is_diff)

@@ -39,7 +39,7 @@ extern const char *const flame_group_names[FLAME_GROUP_COUNT];
 #define FLAME_EVENTS  (1u << CLASS_EVENT)
 #define FLAME_OFF_CPU (FLAME_ALL & ~(FLAME_ON_CPU | FLAME_EVENTS))
 
-/* What is shown of stacks; the groups above are its first level. */
+/* A view of stacks; the groups above are its first level. */
 struct flame_view {
 	unsigned classes; /* a bit for each enum profile_class; 0: all that has time, or else events
 			   */

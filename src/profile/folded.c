@@ -14,7 +14,7 @@ static bool cut_suffix(struct text *text, struct text suffix)
 	return true;
 }
 
-/* What output of ctprof and of flamegraph.pl's collectors says behind a name. */
+/* Marks after a name in the output of ctprof and of flamegraph.pl's collectors. */
 static struct frame marked_frame(struct text *name)
 {
 	struct frame frame = { .kind = FRAME_USER };
@@ -52,7 +52,7 @@ static struct error *add_stack(struct profile *p, struct text stack, uint32_t *r
 	return NULL;
 }
 
-/* Of times how many ns; 0: it is no time, and stacks are counted by it as by an event. */
+/* The unit in ns; 0: not a time, and stacks are counted as for an event. */
 static const struct {
 	const char *name;
 	uint64_t ns;

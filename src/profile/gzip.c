@@ -3,7 +3,8 @@
 
 #include "base/array.h"
 
-/* What zlib's header of deflateInit2 and inflateInit2 calls gzip, with the largest window. */
+/* The window bits by which deflateInit2 and inflateInit2 of zlib select gzip, with the largest
+ * window. */
 #define GZIP_WINDOW (15 + 16)
 
 #define CHUNK       ((size_t)64 * 1024)

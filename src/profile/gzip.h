@@ -29,7 +29,7 @@ void gzip_writer_deinit(struct gzip_writer *writer);
 /* Do the bytes begin as gzip does? */
 bool gzip_is_packed(struct text bytes);
 
-/* What was packed, in memory that the caller frees; at most `most` bytes. */
+/* The unpacked bytes, at most `most`, in memory that the caller frees. */
 struct error *gzip_unpack(struct text packed, size_t most, char **ret,
 			  size_t *ret_length) MUST_CHECK;
 

@@ -18,7 +18,7 @@ struct error *import_name(struct profile *profile, struct text text,
 /* A thread of which nothing is known: 0, as it becomes the first. */
 struct error *import_nobody(struct profile *profile) MUST_CHECK;
 
-/* Of a frame whose name is all there is: "--" and what is in brackets is a note. */
+/* The kind of a frame that has only a name: "--" and names in brackets are notes. */
 enum frame_kind import_kind(const struct name *name);
 
 #endif

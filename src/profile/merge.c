@@ -110,7 +110,7 @@ static struct error *merge_images(const struct merge *m)
 	return NULL;
 }
 
-/* What a hostile file says backwards is no time. */
+/* An end before its start, in a hostile file, counts as no time. */
 static uint64_t wall_of(const struct profile_thread *thread)
 {
 	return thread->is_accounted && thread->ended_ns > thread->begun_ns
@@ -118,7 +118,8 @@ static uint64_t wall_of(const struct profile_thread *thread)
 		       : 0;
 }
 
-/* Who was watched in both was watched for both times, and the classes still add up to that. */
+/* A thread in both profiles was observed for both times, and the classes still add up to their sum.
+ */
 static void add_thread(struct profile_thread *into, const struct profile_thread *from)
 {
 	uint64_t wall = wall_of(into);

@@ -32,7 +32,7 @@ struct text origin_path(const struct profile_mapping *mapping)
 	return path;
 }
 
-/* Of memfd_create(2): what it is called leads nowhere. */
+/* A name of memfd_create(2) is not a path. */
 static bool is_pathless(struct text path)
 {
 	return text_starts(path, TEXT("/memfd:"));
@@ -283,7 +283,7 @@ bool origin_open(const struct symbolise_options *options, int symfs, uint64_t en
 		return false;
 	memcpy(name, path.bytes, path.length);
 	name[path.length] = 0;
-	/* Who names a tree knows that it has the files. */
+	/* A user who names a tree vouches for its files. */
 	if (!is_pathless(path))
 		origin.fd = check(rooted_open(symfs, name), mapping, BY_PLACE);
 	if (origin.fd < 0 && !options->is_elsewhere)

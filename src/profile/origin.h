@@ -43,7 +43,8 @@ struct origin_identity {
 	uint64_t inode, device; /* as stat(2) has them; 0: unknown */
 };
 
-/* What it has there now; all zero where that cannot be told. It waits for no file system. */
+/* The identity of the file now mapped there; all zero if it is unknown. Waits for no file system.
+ */
 struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *mapping);
 
 /* The same of a file that is kept of the process. */

@@ -23,9 +23,8 @@ struct place {
 	uint8_t role;
 };
 
-/* What several mappings are of: those of trusted files with one build-id, wherever they have it
- * from; those of other files with one build-id and inode, or path; without a build-id, of one inode
- * and path. */
+/* The file of several mappings: of trusted files with one build-id, from wherever; of other files
+ * with one build-id and inode, or path; without a build-id, of one inode and path. */
 struct place_file {
 	struct origin_identity identity; /* with a build-id: what else tells it from others */
 	uint32_t mapping;                /* one of them */
@@ -33,7 +32,7 @@ struct place_file {
 	uint32_t owners;
 };
 
-/* Who has a file mapped, and where. */
+/* A process that maps the file, and the address. */
 struct place_owner {
 	uint32_t file, image, mapping;
 };
@@ -51,7 +50,7 @@ struct places {
 	bool is_elsewhere;   /* so processes are not asked */
 	bool only_vdso;      /* others are left out */
 	struct guard *guard; /* for asking; not owned */
-	/* Of each mapping, as far as that was asked for; NULL: they are in a copied tree. */
+	/* The answer for each mapping that was asked for; NULL: the files are in a copied tree. */
 	struct place_asked {
 		bool is_asked;
 		struct origin_identity identity;
@@ -69,7 +68,7 @@ static inline bool place_is_vdso(const struct profile_mapping *mapping)
 	return mapping->path && strcmp(mapping->path->bytes, "[vdso]") == 0;
 }
 
-/* Of all raw frames of processes. Names of the profile are added to. */
+/* Collect the locations of all raw frames of processes. Adds names to the profile. */
 struct error *places_collect(struct profile *profile, const struct symbolise_options *options,
 			     struct guard *guard, struct places *places) MUST_CHECK;
 

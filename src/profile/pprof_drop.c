@@ -4,7 +4,7 @@
 
 #include "profile/pprof.h"
 
-/* What all waits end in. */
+/* The functions in which all waits end. */
 static const char *const waiting[] = {
 	"__schedule",
 	"schedule",

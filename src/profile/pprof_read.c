@@ -15,8 +15,8 @@
 #define FRAMES_FLAT_MAX ((size_t)64 * 1024)
 #define FRAMES_PER_BYTE 16
 
-/* Of what is kept, where all of it is different: some hundred bytes each. A host has no more
- * threads than four millions, and the stacks of a real profile have much in common. */
+/* Limits of kept records if all differ: some hundred bytes each. A host has at most four million
+ * threads, and the stacks of a real profile have much in common. */
 #define NODES_MAX   4000000u
 #define THREADS_MAX 1000000u
 
@@ -25,7 +25,7 @@ struct reader {
 	const Pprof__Profile *message;
 	struct word_map functions, locations, mappings, threads; /* by id, to a place */
 	size_t steps, steps_max;
-	/* What a value of a sample means. */
+	/* The meaning of a value of a sample. */
 	struct value_type {
 		uint64_t scale; /* to ns; 0: no time */
 		uint16_t class; /* where no label says it */
@@ -234,7 +234,7 @@ static struct error *add_stack(struct reader *r, const Pprof__Sample *sample, ui
 
 /* --- labels --- */
 
-/* What labels say; texts are "" where none does. */
+/* The values of labels; missing texts are "". */
 struct labels {
 	uint32_t tid, tgid;
 	uint16_t cpu;

@@ -5,8 +5,8 @@
 
 #include "base/array.h"
 
-/* Of memory. The messages of real profiles take five to ten times their bytes; the shortest that
- * there can be, forty times. */
+/* Bounds of memory. The messages of real profiles take five to ten times their bytes; the shortest
+ * possible ones, forty times. */
 #define BYTES_FLAT_MAX ((size_t)16 << 20)
 #define BYTES_PER_BYTE 24
 #define BYTES_MAX      ((size_t)2 << 30)
@@ -72,7 +72,7 @@ static bool take_field(struct text *rest, uint32_t *ret)
 	return true;
 }
 
-/* What is not well formed ends the count: it is for the library to refuse. */
+/* Malformed data ends the count: the library rejects it. */
 static struct error *check_counts(struct text message)
 {
 	uint32_t counts[array_length(part_names)] = { 0 }, field;

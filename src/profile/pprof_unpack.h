@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Of samples, of locations, and of each other kind of part. */
+/* The most samples, locations, and parts of each other kind. */
 #define PPROF_PARTS_MAX 4000000u
 
 /* The messages live in `arena`, which is to be deinitialised after an error too. */

@@ -31,8 +31,8 @@ struct writer {
 		});
 	} files;
 	uint32_t string_count, function_count, mapping_count, location_count;
-	/* Of each node: the number of the location that its frame is in, with those that it is
-	 * inlined into; 0: none yet. */
+	/* For each node, the number of its frame's location, which includes the functions that it
+	 * is inlined into; 0: none yet. */
 	uint32_t *locations_of;
 	bool *is_written;   /* of each location */
 	int64_t columns[3]; /* which value of a sample has the count, on-CPU, off-CPU time; -1 */
@@ -202,7 +202,7 @@ static struct words file_key(const struct frame *frame)
 	return (struct words){ { (uintptr_t)frame->module } };
 }
 
-/* Of all files what frames need of them. */
+/* Find which parts of the files frames need. */
 static void find_files(struct writer *w)
 {
 	const struct profile *p = w->profile;

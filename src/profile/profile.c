@@ -11,7 +11,7 @@ const struct profile_class_row profile_classes[CLASS_COUNT] = {
 #undef CLASS_ROW
 };
 
-/* Of names; a host has few, and an imported file bounds them by its own size. */
+/* The limit of names. A host has few, and the size of an imported file bounds them. */
 #define NAME_BYTES_MAX ((size_t)1 << 30)
 
 struct error *profile_create(struct profile **ret)
@@ -56,7 +56,8 @@ const struct name *profile_name(struct profile *profile, const void *bytes, size
 	return names_intern(&profile->names, bytes, length);
 }
 
-/* What makes frames equal, as bytes, is interned like a name: its address stands for all of it. */
+/* The key of equal frames. Its bytes are interned like a name, whose address stands for all of it.
+ */
 struct frame_key {
 	uint64_t kind, name, module, source, line, address, offset, image, inlined;
 };

@@ -55,8 +55,8 @@ struct frame {
 	const struct name *module; /* path of the file, name of the kernel module; may be NULL */
 	const struct name *source; /* file of the source; may be NULL */
 	uint32_t line;             /* in `source`; 0: unknown */
-	/* Of raw frames the address in the process or in the kernel, of others the one in the file
-	 * where it is known, else 0. Return addresses are the instruction behind the call. */
+	/* For raw frames, the address in the process or in the kernel; for others, the one in the
+	 * file if known, otherwise 0. A return address is the instruction after the call. */
 	uint64_t address;
 	uint64_t offset; /* from where the function starts */
 	uint32_t image;  /* raw user frames: whose address space, counted from 1; else 0 */
@@ -135,7 +135,7 @@ struct block {
 	uint32_t waker_tid;
 };
 
-/* Who ran while a thread was runnable. */
+/* A thread that ran while another was runnable. */
 struct preemptor {
 	uint32_t thread;           /* who waited */
 	const struct name *name;   /* comm of who ran; "" for what was not known any more */
@@ -153,7 +153,7 @@ struct thread_histogram {
 
 /* --- where and how --- */
 
-/* What the programs in the kernel saw and what became of it. */
+/* Counts of events that the programs in the kernel saw, by outcome. */
 struct profile_losses {
 	uint64_t switches; /* seen, of all threads */
 	uint64_t events;   /* stretches, samples and hits of wanted threads */
@@ -176,8 +176,8 @@ struct profile_losses {
 	/* That were written whenever they were read: their times may have a stretch twice. */
 	uint64_t threads_torn;
 	uint64_t maps_lost; /* records of mappings that the kernel had no room for */
-	/* Of unwind tables that were wanted: files that could not be read, tables and processes
-	 * that found no room, mappings of a process beyond those that it may have. */
+	/* Missing unwind tables: unreadable files, tables and processes without room, mappings
+	 * beyond the limit of a process. */
 	uint64_t tables_failed, tables_lost, mappings_lost;
 	uint64_t runs, run_ns; /* of the programs, by the kernel's own count */
 	uint64_t own_cpu_ns;   /* CPU time of ctprof itself */

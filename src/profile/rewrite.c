@@ -28,7 +28,7 @@ static const struct frame *frame_of(const struct profile *profile, uint32_t node
 	return &profile->frames.items[profile->nodes.items[node].frame];
 }
 
-/* Of the caller of `node`, which has one. */
+/* The role of the caller of `node`, which has one. */
 static enum frame_role role_of_parent(const struct profile *profile, uint32_t node)
 {
 	uint32_t parent = profile->nodes.items[node].parent;
@@ -89,7 +89,7 @@ struct error *rewrite_keep(struct profile *profile, const struct frame *frame, u
 
 /* --- making anew --- */
 
-/* What is made anew; names stay. */
+/* Move the stacks, which are made again; names stay. */
 static void take_stacks(struct profile *from, struct profile *to)
 {
 	to->frames = from->frames;

@@ -16,7 +16,7 @@
 #include "profile/places.h"
 #include "profile/rewrite.h"
 
-/* What came out, for all places with the same address of a file. */
+/* The result for all locations with the same address of a file. */
 struct answer {
 	const struct name *name, *module, *source;
 	uint64_t address; /* as it was looked up */
@@ -83,7 +83,7 @@ static void share_answer(struct symboliser *s, const struct place *place)
 	s->by_frame[place->frame * ROLES + place->role] = (uint32_t)s->answers.count - 1;
 }
 
-/* What a file, or a process, is called among the modules. */
+/* The module name of a file or process. */
 static const struct name *module_of(struct symboliser *s, const struct profile_mapping *mapping)
 {
 	struct text path = origin_path(mapping);

@@ -23,7 +23,7 @@
 #define SYMBOLISE_USER_BYTES  ((uint64_t)512 << 20)
 #define SYMBOLISE_USERS_BYTES ((uint64_t)1 << 30)
 
-/* What has no names though it may have some: files, and processes with code of their own. */
+/* Counts of files, and of processes with code of their own, that were not symbolised. */
 struct symbolise_left {
 	size_t beyond;         /* the budget */
 	size_t ended;          /* for it was to end */
@@ -43,7 +43,7 @@ struct symbolise_options {
 	bool (*is_over)(void *context);
 	void *is_over_context;
 	struct symbolise_left *left; /* added to; may be NULL */
-	/* Of symbolise_guard(), where names are looked up again and again; NULL: one of its own. */
+	/* A guard of symbolise_guard(), for repeated symbolisation; NULL: one of its own. */
 	struct guard *guard;
 };
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* What a stack that ended so is worth. */
+/* The value of a stack that ended so. */
 enum walk_worth {
 	WALK_WHOLE,      /* all callers are there */
 	WALK_BY_POINTER, /* up to where frame pointers end: all callers, if all of them keep theirs
@@ -50,7 +50,7 @@ struct walk_end_row {
 };
 extern const struct walk_end_row walk_ends[WALK_ENDS];
 
-/* Of `walks`, by walk_end, those of this worth. */
+/* The sum of `walks`, by walk_end, of this value. */
 uint64_t walk_ends_worth(const uint64_t walks[WALK_ENDS], enum walk_worth worth);
 
 #endif

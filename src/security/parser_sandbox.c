@@ -65,7 +65,7 @@ static int allow_threads(scmp_filter_ctx filter)
 		      : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
-/* Of a watcher: the maps of BPF programs, and to confine the parsers that it starts. */
+/* Calls of a watcher: for maps of BPF programs, and to confine the parsers that it starts. */
 static const int of_maps[] = {
 	BPF_MAP_CREATE,       BPF_MAP_LOOKUP_ELEM,  BPF_MAP_UPDATE_ELEM,
 	BPF_MAP_DELETE_ELEM,  BPF_MAP_GET_NEXT_KEY, BPF_MAP_LOOKUP_BATCH,

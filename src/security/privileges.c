@@ -146,7 +146,7 @@ static bool has_more_than_its_user(cap_t now)
 	return false;
 }
 
-/* Of a set-user-ID or set-group-ID file. The permitted set survives by PR_SET_KEEPCAPS. */
+/* For a set-user-ID or set-group-ID file. The permitted set survives by PR_SET_KEEPCAPS. */
 static int become_real_user(void)
 {
 	const uid_t uid = getuid();
@@ -272,7 +272,7 @@ void privileges_lower(bool was_raised)
 
 /* --- dropping --- */
 
-/* What of its own the calling thread may have and what is in effect: nothing but these. */
+/* Limit the permitted and effective sets of the calling thread to these. */
 static int limit_sets(uint64_t kept)
 {
 	_cleanup_(free_capabilities) cap_t now = cap_get_proc(), next = cap_init();

@@ -66,7 +66,7 @@ enum privilege_use {
 	PRIVILEGE_PROBE_FILES = 1 << 10,
 };
 
-/* What reading processes needs, once everything is loaded and attached. */
+/* The privileges for reading processes, once everything is loaded and attached. */
 #define PRIVILEGES_READ (PRIVILEGE_READ_MAPS | PRIVILEGE_READ_PROCESSES | PRIVILEGE_NAME_KERNEL)
 
 /* To open a capturer, and to capture with it from then on. */

@@ -108,7 +108,7 @@ static void count(const struct task_record *r, const struct counter_facts *facts
 {
 	ret[COUNTED_RUN] = r->counters[TASK_run_time];
 	ret[COUNTED_DELAY] = r->counters[TASK_run_delay] + passed(r, facts, r->queued_since);
-	/* Of a thread without records of delays they are those of the thread before. */
+	/* Without records of delays, these fields are those of the previous thread. */
 	ret[COUNTED_BLKIO] = ret[COUNTED_SWAPIN] = 0;
 	if (!r->has_delays)
 		return;
@@ -133,7 +133,7 @@ static uint64_t take(uint64_t counted, uint64_t told, uint64_t *left)
 	return taken;
 }
 
-/* What was told, and what was counted, never part by more than what a counter runs behind. */
+/* The reported and the counted value differ by at most the lag of a counter. */
 static uint64_t settle(uint64_t told, uint64_t counted)
 {
 	if (told < counted && counted - told > COUNTER_SLACK_NS)

@@ -43,7 +43,7 @@
 
 enum counted { COUNTED_RUN, COUNTED_DELAY, COUNTED_BLKIO, COUNTED_SWAPIN, COUNTED_COUNT };
 
-/* What is remembered of a thread besides what was said of it. */
+/* State of a thread besides its reported times. */
 struct counter_memory {
 	uint64_t told[COUNTED_COUNT]; /* of each counter, in its times or before them */
 	uint64_t utime, stime;
@@ -51,7 +51,7 @@ struct counter_memory {
 	uint64_t queued_asleep;          /* as the record's, when it slept last */
 };
 
-/* What holds for all threads of a reading. */
+/* Facts that hold for all threads of a reading. */
 struct counter_facts {
 	int64_t clock_offset; /* the scheduler's clock less CLOCK_MONOTONIC */
 	bool is_dated;        /* that is known, so starts of waits mean something */

@@ -109,7 +109,8 @@ static bool name(struct counters *c, struct kept_thread *kept, const struct task
 	return told->name != NULL;
 }
 
-/* Of processes that nobody asked for whole, the leader is kept, since it has their name. */
+/* The leader of a process that is not selected as a whole is kept, since it has the process name.
+ */
 static struct error *take(struct counters *c, const struct task_record *r)
 {
 	const bool is_wanted = wanted_has(&c->wanted, r->tid, r->tgid);

@@ -53,7 +53,7 @@ struct error *engine_tick(struct engine *engine) MUST_CHECK;
 void engine_close(struct engine *engine);
 DEFINE_CLEANUP(engine_close, struct engine *)
 
-/* What each engine implements, in a file of its own. */
+/* The methods of an engine; each engine has its own file. */
 struct engine_methods {
 	struct error *(*open)(const struct engine_options *options, void **ret);
 	struct error *(*read)(void *self, struct state_reading *reading);

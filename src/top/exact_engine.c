@@ -63,7 +63,7 @@ static uint64_t id_of(uint32_t number, const struct states_thread *t)
 	return (uint64_t)number << 42 | (t->begun >> 12 & ((1ull << 42) - 1));
 }
 
-/* What has passed of what it does. */
+/* Add the elapsed time of the state in progress. */
 static void add_progress(struct state_thread *thread, const struct states_thread *t,
 			 uint64_t now_ns)
 {
@@ -159,7 +159,7 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	struct exact *exact = self;
 	struct visit visit = { .exact = exact, .reading = reading, .has_memory = true };
 	struct error *err;
-	/* Of who is born after this, nothing is in this window. */
+	/* Threads that are born after this time are not in this window. */
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	array_clear(&reading->threads);

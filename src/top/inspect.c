@@ -54,7 +54,8 @@ static bool is_measured(const struct ctprof_thread *t, const struct metric *metr
 	return t && metric_set_has(&t->record.measured, metric_id(metric));
 }
 
-/* What the window changed of it: a difference where there is one, else what it was. */
+/* The change of a metric in the window: a difference if there is one, otherwise the value before.
+ */
 static char *change_text(char text[CELL_MAX], const struct metric *metric,
 			 const struct inspect_counters *c)
 {
@@ -121,7 +122,7 @@ static uint64_t gain(const struct inspect_counters *c, const struct metric *metr
 	return now > before ? now - before : 0;
 }
 
-/* What a count and a total make together; of the window alone, too. */
+/* Print averages, each of a total and a count; also of the window alone. */
 static void print_averages(FILE *out, const struct inspect_counters *c)
 {
 	char life[CELL_MAX], window[CELL_MAX];
@@ -188,7 +189,7 @@ static struct error *print_members(struct top *top, const struct members *member
 	return err;
 }
 
-/* What it added in the window; one that began in it, all that it has. */
+/* Add what the thread gained in the window; for one that began in it, its whole value. */
 static void add_gains(const struct inspect_counters *c, bool is_new, uint64_t sums[METRIC_COUNT])
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
@@ -294,7 +295,7 @@ static void print_state(FILE *out, const struct state_thread *thread)
 	fprintf(out, ": %s\n", state_rows[thread->state].prose);
 }
 
-/* Who it is, and what it does. */
+/* Print the identity of the thread and its state. */
 static struct error *print_who(FILE *out, const struct state_thread *thread)
 {
 	_cleanup_free_ char *name = text_visible(name_text(thread->name));

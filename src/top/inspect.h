@@ -19,7 +19,7 @@
 /* Begins as {0}. */
 struct top_inspector {
 	struct top_past past;
-	/* Of a live host. */
+	/* On a live host. */
 	uint64_t id;         /* of the line that is watched */
 	struct tids members; /* of a group: its threads in this window */
 	struct thread_watch *watch;
@@ -36,7 +36,7 @@ struct top;
 struct error *top_inspect(struct top *top, const struct screen_subject *subject,
 			  FILE *out) MUST_CHECK;
 
-/* Nobody is inspected any more. */
+/* End the inspection. */
 void top_inspector_deinit(struct top_inspector *inspector);
 
 #endif

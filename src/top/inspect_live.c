@@ -19,8 +19,8 @@
 
 /* --- from /proc --- */
 
-/* What the kernel says of a call that a thread is in. Both files wait for a process in execve(2).
- */
+/* The system call that a thread is in, from the kernel. Reading either file waits for a process in
+ * execve(2). */
 struct call {
 	uint32_t tid;
 	int fd; /* that is being read; -1: none */
@@ -107,7 +107,7 @@ static void print_call(FILE *out, const struct state_thread *thread)
 		release_call(call);
 }
 
-/* Of the whole process, as of now; of a thread of the kernel nothing. */
+/* Print the memory of the whole process as of now; nothing for a kernel thread. */
 static void print_memory(FILE *out, const struct state_thread *thread)
 {
 	static const char *const keys[] = { "VmRSS", "RssAnon", "RssFile", "RssShmem", "VmSwap" };
@@ -249,7 +249,7 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 	inspector->watch = NULL;
 }
 
-/* Nobody looked before. */
+/* There is no earlier reading. */
 static struct error *look_back(struct top *top, const struct screen_subject *subject)
 {
 	(void)top, (void)subject;

@@ -13,7 +13,7 @@
 
 struct top;
 
-/* What is counted of a thread. */
+/* The counters of a thread. */
 struct inspect_counters {
 	const struct ctprof_thread *now; /* NULL: it has ended */
 	/* As the window began; NULL: not known. */

@@ -24,7 +24,8 @@ struct top_recorder {
 	size_t removed;
 	uint64_t bytes;
 	struct error *failure; /* the first, for the summary */
-	/* Of both, under the lock. `reading` is the thread's while it is busy. */
+	/* Shared by both threads, under the lock. While `is_busy`, `reading` belongs to the
+	 * recorder's thread. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool is_busy, is_over, has_ended;
@@ -32,13 +33,13 @@ struct top_recorder {
 	char problem[sizeof(((struct top_recorder_news *)0)->problem)]; /* of the last */
 	struct state_reading reading;
 	uint64_t boot_ns; /* as of it */
-	/* Of who hands over. */
+	/* Belongs to the caller. */
 	size_t missed;
 };
 
 /* --- the thread --- */
 
-/* What is never removed need not be remembered. */
+/* Captures need not be remembered if they are never removed. */
 static struct error *prune(struct top_recorder *r)
 {
 	const struct keep *keep = &r->options.keep;
@@ -65,7 +66,7 @@ static struct error *record_one(struct top_recorder *r, bool *ret_written)
 	privileges_lower(was_raised);
 	if (err)
 		return err;
-	/* Who was there at the first one may end. */
+	/* Targets that existed at the first capture may end. */
 	r->options.capture.may_be_gone = true;
 	err = state_rows_join(&r->reading, &r->watch, r->boot_ns, snapshot);
 	if (!err)

@@ -85,7 +85,7 @@ static struct error *go_to(struct replay *replay, const char *moment)
 
 	if (err)
 		return err;
-	/* What has left the order: the next one that has not. */
+	/* If the capture has left the order, take the next one that has not. */
 	while (at + 1 < replay->order.count && replay->order.items[at] < capture)
 		at++;
 	replay->at = at ? at - 1 : 0;
@@ -191,7 +191,7 @@ static bool is_loaded(const struct loaded *loaded, uint32_t capture)
 	return loaded->snapshot && loaded->capture == capture;
 }
 
-/* Of the window that is shown, captures are read already. */
+/* The captures of the shown window are read already. */
 static const struct ctprof_snapshot *find_shown(const struct replay *replay, uint32_t capture)
 {
 	for (size_t i = 0; i < array_length(replay->shown.captures); i++)

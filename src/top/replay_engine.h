@@ -43,8 +43,8 @@ struct error *replay_window(struct replay *replay, struct state_window *ret) MUS
 struct error *replay_window_at(struct replay *replay, size_t number,
 			       const struct state_window **ret) MUST_CHECK;
 
-/* What the captures at both ends of the window that was read last have of a thread; NULL where one
- * does not have it. All live until the next window is read. */
+/* A thread in the captures at both ends of the last window that was read; NULL where a capture does
+ * not have it. Valid until the next window is read. */
 struct replay_thread {
 	const struct ctprof_thread *before, *now;
 };
@@ -60,7 +60,7 @@ bool replay_step(struct replay *replay, int by);
  * (snapshot/moment.h). */
 struct error *replay_jump(struct replay *replay, const char *to) MUST_CHECK;
 
-/* Of the window that was read last; what is not known is negative, and 0 CPUs. */
+/* Facts of the last window that was read; unknown values are negative, or 0 CPUs. */
 struct replay_facts {
 	const char *engine; /* which told the states then; "captures": what they count */
 	unsigned cpus;

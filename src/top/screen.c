@@ -18,7 +18,7 @@
 
 /* --- the head --- */
 
-/* Of the last ten seconds; negative: not known. */
+/* The pressure of the last ten seconds; negative if unknown. */
 static double some_pressure(const char *resource)
 {
 	char path[64], bytes[256];

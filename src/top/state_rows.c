@@ -163,7 +163,7 @@ static enum state state_named(const struct name *name)
 	return STATE_COUNT;
 }
 
-/* What parts do not have of the whole is what nobody could divide. */
+/* The rest of the whole that the parts lack could not be divided. */
 static void read_times(const struct ctprof_thread *thread, struct state_times *ret)
 {
 	for (enum state state = 0; state < STATE_COUNT; state++)

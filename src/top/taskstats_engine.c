@@ -172,8 +172,8 @@ static struct error *list(struct delays *d)
 
 /* --- a thread --- */
 
-/* What files say is read once: few threads move to another cgroup, and none becomes the kernel's.
- */
+/* Files are read once per thread: few threads move to another cgroup, and none becomes a kernel
+ * thread. */
 static void read_files(struct delays *d, struct state_thread *told)
 {
 	struct text bytes, value;

@@ -156,7 +156,7 @@ static struct error *watch_until_over(struct thread_watch *watch, struct profile
 static void *watch_thread(void *argument)
 {
 	struct thread_watch *watch = argument;
-	/* Who wakes it is told of its longest waits: of all, waits that go on would be left out. */
+	/* Wakers come from the longest waits: the other table would leave out waits in progress. */
 	const struct profile_options options = {
 		.on_cpu = true,
 		.frequency = FREQUENCY,

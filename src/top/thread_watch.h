@@ -28,7 +28,7 @@ struct watch_target {
 /* The target is copied. NULL without memory, or a thread for it. */
 struct thread_watch *thread_watch_start(const struct watch_target *target);
 
-/* What was seen last, or why there is nothing; `is_over`: there will be no more. */
+/* Print the last profile, or why there is none; `is_over`: there will be no more. */
 void thread_watch_print(struct thread_watch *watch, bool is_over, FILE *out);
 
 /* Ends soon after; takes NULL. */

@@ -59,7 +59,7 @@ struct top {
 	size_t most_threads;   /* in a window, since memory was given back */
 	unsigned few_threads;  /* windows in a row with a quarter of them, or less */
 	bool has_told_of_lost; /* threads that the engine had no room for */
-	/* Of the screen: what is said of the recording that is made, or shown. */
+	/* The screen's notes about the recording that is made or shown. */
 	char note[80], problem[320];
 	char target[160]; /* what was asked for: "process 17 (bash)"; "" for all of the host */
 	bool has_told_of_recorder; /* that it fails */
@@ -76,7 +76,7 @@ struct error *top_read_window(struct top *top) MUST_CHECK;
 /* Has all ended that was asked for by number? Numbers are not waited for to be used again. */
 bool top_targets_have_ended(const struct top *top);
 
-/* Of the window that was read last, from 0 on; in a replay, in the recording. */
+/* The number of the last window that was read, from 0; in a replay, its number in the recording. */
 size_t top_window_number(const struct top *top);
 
 /* The name of a user; NULL: none is known. */

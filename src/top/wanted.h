@@ -15,7 +15,7 @@ struct wanted {
 /* False without memory; there is something to deinit all the same. */
 bool wanted_init(struct wanted *wanted, const struct engine_options *options);
 
-/* Of one that asks for none, everything is wanted. */
+/* Without any target, everything is wanted. */
 bool wanted_is_all(const struct wanted *wanted);
 bool wanted_has(const struct wanted *wanted, uint32_t tid, uint32_t tgid);
 

@@ -136,7 +136,7 @@ static struct error *open_recorder(struct top *top)
 	return top_recorder_open(&options, &top->recorder);
 }
 
-/* What is not there would be an empty table. */
+/* Targets must exist: otherwise the table would be empty. */
 static struct error *check_there(const struct top *top, struct engine_options *options)
 {
 	const struct top_arguments *a = top->arguments;
@@ -250,7 +250,7 @@ struct error *top_open(struct top *top)
 	struct error *err;
 
 	describe_target(top);
-	/* Of a recording, nothing need be there any more. */
+	/* The targets of a recording need not exist any more. */
 	if (a->replay) {
 		memory_limit_set();
 		err = privileges_keep_for_files();
