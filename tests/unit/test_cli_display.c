@@ -42,9 +42,9 @@ TEST(wrong_values)
 	} rows[] = {
 		{ parse_axis, "comn", "unknown axis 'comn'; did you mean 'comm'?" },
 		{ parse_sections, "primary,derved", "did you mean 'derived'?" },
-		{ parse_sections, "", "an empty section" },
+		{ parse_sections, "", "empty section" },
 		{ parse_metrics, "run_time", "did you mean 'run_time_ns'?" },
-		{ parse_metrics, "run_time_ns,", "an empty metric" },
+		{ parse_metrics, "run_time_ns,", "empty metric" },
 		{ parse_flatten, "/a[", "'/a['" },
 		{ parse_limit, "ten", "'ten' is not a number" },
 		{ parse_show_sort, "policy", "'policy'" },

@@ -161,15 +161,16 @@ TEST(for_the_manual_page)
 	_cleanup_free_ char *text = printed_by(help_print_scdoc, &draw);
 
 	assert_string_equal(
-		text, "*-a*, *--all*\n\tAll of it.\n\n"
-		      "*--shape* LIST\n\tThe \\*shape\\* is one that has a long explanation, which "
-		      "does not fit into a line. Of: round, sharp\\_edged.\n\n"
-		      "*-n*, *--number* NUMBER\n\tWhich. *ctprof-metric-list*(1) names them.\n\n"
-		      "*-o*, *--output* FILE\n\tWhere to.\n\n"
-		      "*-h*, *--help*\n\tShow a summary of this page.\n"
-		      "\n# HOW IT ENDS\n"
-		      "\n*end\\_\\**\n\tIt ends.\n"
-		      "\n*stop*\n\tIt ends.\n");
+		text,
+		"*-a*, *--all*\n\tAll of it.\n\n"
+		"*--shape* LIST\n\tThe \\*shape\\* is one that has a long explanation, which "
+		"does not fit into a line. Of: round, sharp\\_edged.\n\n"
+		"*-n*, *--number* NUMBER\n\tWhich. *ctprof-metric-list*(1) lists the values.\n\n"
+		"*-o*, *--output* FILE\n\tWhere to.\n\n"
+		"*-h*, *--help*\n\tShow a summary of this page.\n"
+		"\n# HOW IT ENDS\n"
+		"\n*end\\_\\**\n\tIt ends.\n"
+		"\n*stop*\n\tIt ends.\n");
 }
 
 /* What bash completes, asked of bash. */

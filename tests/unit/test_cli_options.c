@@ -203,9 +203,9 @@ TEST(wrong_command_lines)
 		{ "--xyzzyxyzzy x", "unknown option '--xyzzyxyzzy'\n" },
 		{ "--xyzzyxyzzy=1 x", "unknown option '--xyzzyxyzzy'\n" },
 		{ "--all=1 x", "option '--all' takes no argument" },
-		{ "x --output", "option '--output' needs an argument" },
-		{ "x -o", "option '-o' needs an argument" },
-		{ "--output= x", "--output: an empty argument" },
+		{ "x --output", "option '--output' requires an argument" },
+		{ "x -o", "option '-o' requires an argument" },
+		{ "--output= x", "--output: empty argument" },
 		{ "--limit many x", "--limit: 'many' is not a number" },
 	};
 
@@ -285,9 +285,9 @@ TEST(lists)
 		{ "a", "a|", NULL },
 		{ "a,b", "a|b|", NULL },
 		{ " a , b c,d ", "a|b c|d|", NULL },
-		{ "", "", "an empty thing in ''" },
-		{ "a,,b", "a|", "an empty thing in 'a,,b'" },
-		{ "a,", "a|", "an empty thing in 'a,'" },
+		{ "", "", "empty thing in ''" },
+		{ "a,,b", "a|", "empty thing in 'a,,b'" },
+		{ "a,", "a|", "empty thing in 'a,'" },
 		{ "a,bad,c", "a|", "no 'bad' here" },
 	};
 
@@ -316,9 +316,9 @@ TEST(values)
 	assert_int_equal(option_value("gren", colour), 3);
 	expect_error(unknown_value("colour", "gren", colour), "did you mean 'green'?");
 	expect_error(unknown_value("colour", "ochre-yellow", colour),
-		     "unknown colour 'ochre-yellow'; there are: red, green, blue");
+		     "unknown colour 'ochre-yellow'; expected one of: red, green, blue");
 	expect_error(unknown_value("colour", "a\033[2J\nb", colour), "unknown colour 'a?[2J?b'");
-	expect_error(unknown_value("value", "none-of-these", value), "names them all");
+	expect_error(unknown_value("value", "none-of-these", value), "metric-list");
 }
 
 UNIT_TESTS(cmocka_unit_test(a_command_may_have_any_number_of_options),

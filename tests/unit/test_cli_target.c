@@ -29,8 +29,8 @@ static const struct {
 	{ "0", { 0 }, "'0' is not a " },
 	{ "-1", { 0 }, "'-1' is not a " },
 	{ "7,x", { 7 }, "'x' is not a " },
-	{ "7,", { 7 }, "an empty " },
-	{ "", { 0 }, "an empty " },
+	{ "7,", { 7 }, "empty " },
+	{ "", { 0 }, "empty " },
 };
 
 static void expect_numbers(const uint32_t *items, size_t count, const uint32_t wanted[3])
@@ -80,7 +80,7 @@ TEST(an_option_may_be_given_again)
 	expect_ok(parse_cgroup("/first", &target));
 	expect_ok(parse_cgroup("second/part", &target));
 	assert_string_equal(target.cgroup, "/second/part");
-	expect_error(parse_cgroup("", &target), "an empty argument");
+	expect_error(parse_cgroup("", &target), "empty argument");
 	target_deinit(&target);
 }
 
@@ -102,10 +102,10 @@ TEST(processes_and_threads_must_be_there)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	snprintf(number, sizeof(number), "%d", (int)child);
 	expect_ok(parse_tids(number, &tids));
-	snprintf(wanted, sizeof(wanted), "there is no thread %d", (int)child);
+	snprintf(wanted, sizeof(wanted), "no thread %d", (int)child);
 	expect_error(target_check(&target, &tids), wanted);
 	expect_ok(parse_pids(number, &target));
-	snprintf(wanted, sizeof(wanted), "there is no process %d", (int)child);
+	snprintf(wanted, sizeof(wanted), "no process %d", (int)child);
 	expect_error(target_check(&target, &tids), wanted);
 	target_deinit(&target);
 	array_deinit(&tids);
