@@ -310,7 +310,7 @@ static bool grammar_row(size_t number, const char **ret_words, const char **ret_
 
 static const struct help_section kstats_sections[] = {
 	{ "Words of trace", grammar_row },
-	{ "Places", kstats_place_form },
+	{ "Probes", kstats_place_form },
 };
 
 static int run_kstats(const struct command *command, int argc, char **argv)
