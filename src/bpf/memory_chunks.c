@@ -23,28 +23,81 @@ void memory_chunks_init(struct memory_chunks *chunks, int outer, uint32_t first,
 	};
 }
 
-struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name)
+/* Chunks that are not in the outer map yet. */
+struct chunk_batch {
+	uint32_t count;
+	uint32_t numbers[MEMORY_CHUNKS_AT_ONCE];
+	int maps[MEMORY_CHUNKS_AT_ONCE];
+	void *mapped[MEMORY_CHUNKS_AT_ONCE];
+};
+
+static int create_chunk(const struct memory_chunks *chunks, const char *name,
+			struct chunk_batch *batch)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	uint32_t at = chunks->first + (uint32_t)chunks->mapped.count;
-	void *memory;
 	_cleanup_close_ int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t),
 						 chunks->entry_bytes, chunks->entries, &options);
+	void *mapped;
 
 	if (map < 0)
-		return error_system(errno, "memory shared with the kernel");
-	memory = mmap(NULL, chunks->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-	if (memory == MAP_FAILED)
-		return error_system(errno, "memory shared with the kernel");
-	if (!array_push(&chunks->mapped, memory)) {
-		munmap(memory, chunks->bytes);
-		return &error_no_memory;
+		return errno;
+	mapped = mmap(NULL, chunks->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	if (mapped == MAP_FAILED)
+		return errno;
+	batch->numbers[batch->count] =
+		chunks->first + (uint32_t)chunks->mapped.count + batch->count;
+	batch->mapped[batch->count] = mapped;
+	batch->maps[batch->count++] = take_fd(map);
+	return 0;
+}
+
+/* Put all of them into the outer map, or the first: older kernels do not take several at once. */
+static int put_batch(const struct memory_chunks *chunks, struct chunk_batch *batch,
+		     uint32_t *ret_put)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t count = batch->count;
+
+	if (count < 2 ||
+	    bpf_map_update_batch(chunks->outer, batch->numbers, batch->maps, &count, &options)) {
+		count = 1;
+		if (bpf_map_update_elem(chunks->outer, batch->numbers, batch->maps, BPF_ANY))
+			return errno;
 	}
-	if (bpf_map_update_elem(chunks->outer, &at, &map, BPF_ANY))
-		return error_system(errno, "memory shared with the kernel");
-	if (chunks->kept < 0)
-		chunks->kept = take_fd(map);
-	return NULL;
+	*ret_put = count;
+	return 0;
+}
+
+struct error *memory_chunks_add_several(struct memory_chunks *chunks, const char *name,
+					uint32_t count)
+{
+	struct chunk_batch batch = { 0 };
+	uint32_t put = 0;
+	int failed = 0;
+
+	if (!array_reserve(&chunks->mapped, count))
+		return &error_no_memory;
+	while (!failed && batch.count < count)
+		failed = create_chunk(chunks, name, &batch);
+	if (batch.count)
+		failed = put_batch(chunks, &batch, &put);
+	for (uint32_t i = 0; i < batch.count; i++) {
+		/* The outer map holds the others. */
+		if (i == 0 && put && chunks->kept < 0)
+			chunks->kept = batch.maps[i];
+		else
+			close(batch.maps[i]);
+		if (i < put)
+			chunks->mapped.items[chunks->mapped.count++] = batch.mapped[i];
+		else
+			munmap(batch.mapped[i], chunks->bytes);
+	}
+	return failed ? error_system(failed, "memory shared with the kernel") : NULL;
+}
+
+struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name)
+{
+	return memory_chunks_add_several(chunks, name, 1);
 }
 
 void memory_chunks_drop(struct memory_chunks *chunks, size_t count)

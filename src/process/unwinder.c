@@ -10,7 +10,10 @@
  */
 #include "process/unwinder_internal.h"
 
-#include "base/user_space.h"
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "os/process_user.h"
 
 /* Bounds of a tick, which must not delay its caller. */
@@ -22,6 +25,9 @@
  * it had before is kept for a while (process/mapping_cache.h). */
 #define PAUSE_NS 20000
 
+/* Chunks of memory that are added at once, at least. */
+#define CHUNKS_AHEAD 4
+
 /* How often the start looks whether it goes on. */
 #define LOOK_NS (NS_PER_S / 50)
 
@@ -30,18 +36,49 @@
 
 /* --- opening --- */
 
+static size_t rules_bytes(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (UNWIND_RULES_MAX * sizeof(struct unwind_rule) + page - 1) / page * page;
+}
+
+/* For unwind_store_create(). Chunks are added ahead of need, the more the more there are. */
+static struct error *add_chunk(void *context, uint32_t number, uint32_t **ret)
+{
+	struct memory_chunks *chunks = context;
+	const uint32_t count = (uint32_t)chunks->mapped.count;
+	uint32_t ahead = CHUNKS_AHEAD + count / 4;
+	struct error *err = NULL;
+
+	if (number >= count) {
+		if (ahead > MEMORY_CHUNKS_AT_ONCE)
+			ahead = MEMORY_CHUNKS_AT_ONCE;
+		if (ahead > UNWIND_CHUNKS_MAX - count)
+			ahead = UNWIND_CHUNKS_MAX - count;
+		err = ahead ? memory_chunks_add_several(chunks, "ctprof_unwind", ahead)
+			    : error_system(ENOSPC, "memory of unwind tables");
+	}
+	if (!err)
+		*ret = chunks->mapped.items[number];
+	return err;
+}
+
 static struct error *open_store(struct unwinder *unwinder)
 {
 	const struct unwinder_options *options = &unwinder->options;
-	struct error *err = unwind_chunks_init(&unwinder->chunks, options->chunks, options->rules);
+	void *rules =
+		mmap(NULL, rules_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, options->rules, 0);
 
-	if (err)
-		return err;
+	if (rules == MAP_FAILED)
+		return error_system(errno, "memory of unwind rules");
+	unwinder->rules = rules;
+	memory_chunks_init(&unwinder->chunks, options->chunks, 0, 1, UNWIND_CHUNK_BYTES);
 	return unwind_store_create(
 		&(struct unwind_store_options){
 			.max_bytes = options->max_bytes,
-			.add_chunk = unwind_chunks_add,
-			.rules = unwinder->chunks.rules,
+			.add_chunk = add_chunk,
+			.rules = unwinder->rules,
 			.context = &unwinder->chunks,
 		},
 		&unwinder->store);
@@ -151,7 +188,9 @@ void unwinder_close(struct unwinder *unwinder)
 	mapping_cache_destroy(unwinder->mappings);
 	unwind_table_cache_destroy(unwinder->tables);
 	unwind_store_destroy(unwinder->store);
-	unwind_chunks_deinit(&unwinder->chunks);
+	memory_chunks_deinit(&unwinder->chunks);
+	if (unwinder->rules)
+		munmap(unwinder->rules, rules_bytes());
 	array_deinit(&unwinder->pids);
 	time_shares_deinit(&unwinder->reading);
 	free(unwinder);

@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/time_share.h"
+#include "bpf/memory_chunks.h"
 #include "process/mapping_cache.h"
 #include "process/published.h"
-#include "process/unwind_chunks.h"
 #include "process/unwinder.h"
 
 /* At most this many processes are read from /proc in a tick. */
@@ -43,7 +43,8 @@ struct unwinder {
 		ARRAY(uint32_t);
 	} pids;
 	struct process_table *processes; /* of the watch */
-	struct unwind_chunks chunks;
+	struct memory_chunks chunks;
+	struct unwind_rule *rules; /* mapped */
 	struct unwind_store *store;
 	struct unwind_table_cache *tables;
 	struct mapping_cache *mappings;
