@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder bpf/: what all BPF programs and their loaders share: the kernel's types as far as
+ * they are read (kernel.h), reading a task (task.bpf.h), loading, attaching and their cost
+ * (programs.h, program_cost.h), why the kernel refused (libbpf_reason.h), memory that both sides
+ * map and that grows in chunks (memory_chunks.h). The programs themselves lie beside their readers
+ * in sched/, kstats/ and capture/.
+ *
+ * Pointers are followed by probe reads: for each direct access the verifier searches the kernel's
+ * BTF by name, which made loading take three times as long. The iterator of capture/ is a light
+ * skeleton (bpftool gen skeleton -L: nothing is parsed at start); the others are full skeletons,
+ * because which programs are loaded, how large maps are and what probes attach to is known only at
+ * run time.
+ */
+
+/*
  * What all who load programs at sched_switch do with them.
  */
 #ifndef BPF_PROGRAMS_H

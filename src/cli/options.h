@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder cli/: what command lines share. options.h parses them from rows; help.h makes help,
+ * manual pages and completion of the same rows; commands.h is the table of commands; display,
+ * target, reading, progress and run are parts that several commands have.
+ */
+
+/*
  * Command lines from tables.
  *
  * A command describes its options in rows; the rows make the parser, the help text, the manual page

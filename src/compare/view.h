@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder compare/: groups, pairs and typed rows. sides gives each thread of all snapshots a
+ * key on an axis; group sorts threads into runs by key; the report adds up each run once, front to
+ * back, and pairs it with the other side. A change without both sides measured does not exist.
+ * Rows come before text: what differs is the product, how it looks is not.
+ *
+ * Names that vary (threads, instances, cgroups) are brought together here only. A window restricts
+ * both sides to the threads they share. Waits in progress are added when threads are added up, and
+ * only there; amounts per event never get them. Captures of one boot only grow, so they are
+ * compared by what happens between them: Welch's test, adjusted by Benjamini and Hochberg (150
+ * lines here; GSL's licence would bind the program). --normalize divides in 128-bit integers: a
+ * long double has other digits elsewhere.
+ */
+
+/*
  * What somebody wants to see of one snapshot or of two: the options of show, compare and diff as
  * values. Everything that is chosen here changes which rows there are, or their numbers; how they
  * look is the report's matter.

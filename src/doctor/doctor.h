@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder doctor/: what a capture gets on this host, and why not more. It captures the host
+ * with a child in it that has just slept and copied a page; each row of the table of probes looks
+ * whether its number came back, so doctor cannot disagree with a capture. Only the reason for a
+ * missing number is searched elsewhere (a sysctl, a mount option, capabilities, the kernel's
+ * configuration).
+ */
+
+/*
  * What a capture gets on this host, and what would give it more.
  *
  *	struct finding *findings;

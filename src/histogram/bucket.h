@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
+ * The folder histogram/: which bucket a value falls into, for BPF programs, the kernel module,
+ * libkstats and the readers of all three (bucket.h is freestanding), and sums over buckets. A
+ * bucket has a count and a sum and only grows: recordings of several CPUs or hosts add up, and an
+ * interval is the difference of two readings, so nothing has to stop to be read.
+ */
+
+/*
  * Log-linear buckets: which slot of a histogram a value belongs to.
  *
  * Each power of two is cut into 2^frac_bits slots of equal width, and small values have a slot

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder metric/: the registry. metrics.def has a row per metric: type, name, aggregation
+ * rule, section, prose, sources, kernel options, scheduler class, caveat. It is included several
+ * times and makes the members of the thread record (record.h), the identifiers, the compile-time
+ * checks and the table; capture, files, aggregation, reports, metric-list and the library walk
+ * that table.
+ *
+ * A type (total_ns, peak_bytes, gauge_count, label, ...) is a struct of its own that permits one
+ * rule; the row names the rule as well, and the compiler refuses a row whose two disagree. Rules
+ * have units in their names (SUM_NS, MAX_PEAK), so that bytes under a rule for times can be
+ * refused. Derived metrics (derived.def) divide totals only. A value is measured or not: one bit
+ * for each row and thread goes with it from the file that was read to the cell that prints "-".
+ */
+
+/*
  * The table of all metrics, and what their rows mean.
  *
  *	for (size_t i = 0; i < METRIC_COUNT; i++)

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder os/: formats of the kernel. Parsers are pure (bytes in, struct out): stat, pairs
+ * ("key: value" files), cpulist, cgroup, psi, counters, maps, taskstats. Readers take a directory
+ * descriptor or a socket: tasks, birth, cgroup_tree, cgroup_path, map_query, taskstats_socket.
+ * process_user says which user pays for the time spent on reading a process.
+ *
+ * Never compare kernel versions: look whether the file or the field is there. An answer of a
+ * system call about a thread counts only if /proc is that of this PID namespace; with --proc-root
+ * or a recorded tree the numbers mean other threads, so taskstats and sched_getaffinity(2) are
+ * left out.
+ */
+
+/*
  * Which processes and threads there are.
  */
 #ifndef OS_TASKS_H

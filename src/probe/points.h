@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder probe/: kprobes, uprobes, USDT and tracepoints: as users write them (spec.h), the
+ * places that they mean (points.h, over kernel, file and path), and attaching programs there
+ * (attach.h).
+ */
+
+/*
  * The places that a probe (probe_spec.h) means: functions of the kernel, tracepoints, code of
  * files.
  *

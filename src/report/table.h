@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder report/: how things look, in every format; what is said is decided below. table.h is
+ * the typed table that all tabular reports fill and its printers print; flame_svg, flame_html,
+ * speedscope and folded draw profiles, openmetrics exports metrics. Text of strangers is escaped
+ * on its way out.
+ */
+
+/*
  * Tables of typed cells, and the printers that write them as text, Markdown, CSV and JSON.
  *
  * A report describes its columns in one array. A column has a name for programs, a heading for

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder security/: what limits ctprof itself. privileges.h drops capabilities by libcap,
+ * parser_sandbox.h limits threads that parse files of strangers by libseccomp, memory_limit.h
+ * bounds memory. doc/security.md is the threat model.
+ */
+
+/*
  * Capabilities (capabilities(7)): which ones a command keeps, which are missing, and when
  * privileges that came from the executable file are in effect.
  *

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder snapshot/: the model of a capture and its file. schema.h has a row for each field
+ * outside the threads; reading and writing walk the same rows. The names of measured bits are in
+ * the file, so it stays readable when metrics are added. All memory comes from an arena whose
+ * limit grows with the number of threads. A recording (recording.h) is a directory whose file
+ * names are times.
+ */
+
+/*
  * A snapshot in memory: every thread of a host at one moment, its processes, cgroups and pressure,
  * and how the capture went.
  *

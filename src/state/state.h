@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
+ * The folder state/: what threads do with their time. state.h has a row for each state, wait.h for
+ * each system call that waits, both for BPF programs too: a name in the kernel, in JSON and on the
+ * screen is one row. A reading (reading.h) is what every thread had done as of a moment, waits in
+ * progress included, so times only grow; a window (window.h) is the difference of two; view.h
+ * filters its threads, adds them up into rows and orders those.
+ */
+
+/*
  * Thread State Analysis: what a thread does with its time, one thing at a time (Gregg, "The TSA
  * Method"). A row each. BPF programs include this too, so it needs nothing.
  *

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder top/: live thread states. engine.h has the three calls behind which states come from:
+ * exact_engine (sched/), counters_engine and taskstats_engine (what the kernel counts),
+ * replay_engine (recordings). All give the same reading, with bits that say which states were
+ * measured. windows.c runs an engine; screen, batch, record, inspect and past are what a user sees
+ * of it.
+ */
+
+/*
  * Where state times come from: one of several engines behind the same three calls.
  *
  *	struct engine *engine;

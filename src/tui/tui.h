@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * The folder tui/: the screen of top. ncurses (wide, static archives) knows terminals and sends
+ * only what changed; it gets no text that was not made safe and cut to a width before. Its signal
+ * handlers are not used: ours write to a pipe, since other threads have masks of their own. screen
+ * waits for keys, signals and windows at once; windows come from a feed in another thread, so
+ * tests can show made-up threads. columns and keys are tables of rows. Idle has no colour: most
+ * threads have nothing else.
+ */
+
+/*
  * What the parts of the screen share: the window that is shown, how, and what the user is doing.
  */
 #ifndef TUI_TUI_H

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
+ * The folder unwind/: how the caller of a frame is found.
+ *
+ * walk.h is the one walker, compiled for BPF and for user space. It reads tables of numbers
+ * (pool.h): a row is four bytes, a place in its page of 256 bytes and the number of a rule
+ * (rule.h). Files have few different rules (libc 354 of 28,000 rows), so a rule may be large.
+ * build.h makes tables of .eh_frame: libdw cuts it into entries and our own code runs them,
+ * because dwarf_cfi_addrframe() runs a function's program from its start for each row. inferred.h
+ * makes tables of code that nothing describes: it follows instructions forwards from where
+ * functions begin, since backwards from a return a call that does not return would take over the
+ * next function's frame; a return with anything but its address on top refutes the whole function.
+ * store.h and cache.h keep tables in memory and on disk, with a checksum and no hash: the
+ * directory is ours, and each number is checked when it is read. user_unwind walks outside the
+ * kernel.
+ *
+ * Walks have no tail calls and are verified in parts (global functions, maps instead of the
+ * stack), so that Linux 6.1 to 7.2 accept them; searches have no branches, since the verifier
+ * follows each way. A CPU keeps the 512 rules that it found last.
+ */
+
+/*
  * How the caller of a frame is found: one rule for a stretch of code. Made from call frame
  * information (DWARF 5, 6.4; .eh_frame of the LSB), used by programs in the kernel and by others.
  *
