@@ -43,13 +43,13 @@ static int by_name(const void *a, const void *b)
 	return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
 }
 
-struct paths {
+struct captured_paths {
 	ARRAY(const struct name *);
 };
 
 /* The distinct cgroups of the kept threads. Threads of one process follow each other, so most are
  * told apart by looking at the one before. */
-static bool list_paths(struct capture *c, struct paths *ret)
+static bool list_paths(struct capture *c, struct captured_paths *ret)
 {
 	const struct ctprof_snapshot *s = c->snapshot;
 	const struct name *last = NULL;
@@ -76,7 +76,7 @@ static bool list_paths(struct capture *c, struct paths *ret)
 
 struct error *capture_cgroups(struct capture *c)
 {
-	struct paths paths = { 0 };
+	struct captured_paths paths = { 0 };
 	struct error *err = list_paths(c, &paths) ? NULL : &error_no_memory;
 
 	for (size_t i = 0; i < paths.count && !err; i++) {

@@ -31,7 +31,7 @@ struct slow {
 };
 
 /* One reading: the thread that does it has nothing else, and may have it for good. */
-struct job {
+struct heap_job {
 	struct {
 		ARRAY(struct heap_thread);
 	} threads; /* those of a process stand together */
@@ -46,26 +46,26 @@ struct job {
 };
 
 /* Shared by the caller and the thread that reads; nobody but that touches `walk` while it does. */
-struct reader {
+struct heap_reader {
 	struct worker_pool workers;
 	struct heap_walk walk;
-	struct job job;
+	struct heap_job job;
 };
 
 struct hanging {
-	struct reader *reader;
+	struct heap_reader *reader;
 	uint64_t subject; /* of the process that it hangs in (os/process_user.h) */
 };
 
 struct heap {
-	struct reader *reader; /* NULL: not yet, or the last one hangs */
+	struct heap_reader *reader; /* NULL: not yet, or the last one hangs */
 	struct {
 		ARRAY(struct hanging);
 	} hanging;
 	struct time_shares shares;
 };
 
-static void end_job(struct reader *reader)
+static void end_job(struct heap_reader *reader)
 {
 	if (reader->walk.proc >= 0)
 		close(reader->walk.proc);
@@ -73,10 +73,10 @@ static void end_job(struct reader *reader)
 	array_deinit(&reader->job.threads);
 	array_deinit(&reader->job.slow);
 	error_destroy(reader->job.failed);
-	reader->job = (struct job){ 0 };
+	reader->job = (struct heap_job){ 0 };
 }
 
-static void leave(struct reader *reader)
+static void leave(struct heap_reader *reader)
 {
 	if (!worker_pool_leave(&reader->workers))
 		return;
@@ -85,9 +85,9 @@ static void leave(struct reader *reader)
 	free(reader);
 }
 
-static struct reader *create_reader(void)
+static struct heap_reader *create_reader(void)
 {
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct heap_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
@@ -121,7 +121,7 @@ void heap_close(struct heap *heap)
 /* --- in the thread that reads --- */
 
 /* How many threads from `first` on are of one process. */
-static size_t process_length(const struct job *job, size_t first)
+static size_t process_length(const struct heap_job *job, size_t first)
 {
 	size_t i = first;
 
@@ -133,8 +133,8 @@ static size_t process_length(const struct job *job, size_t first)
 
 static void *read_all(void *context)
 {
-	struct reader *reader = context;
-	struct job *job = &reader->job;
+	struct heap_reader *reader = context;
+	struct heap_job *job = &reader->job;
 	struct heap_tally tally = { 0 };
 	struct error *err = NULL;
 
@@ -197,7 +197,7 @@ static struct heap_thread copy_thread(const struct heap_request *request, size_t
 
 /* Threads of the snapshot from `first` on. */
 static struct error *copy_threads(const struct heap *heap, const struct heap_request *request,
-				  size_t first, struct job *job)
+				  size_t first, struct heap_job *job)
 {
 	const struct ctprof_snapshot *snapshot = request->snapshot;
 	const uint32_t self = (uint32_t)getpid();
@@ -220,7 +220,7 @@ static struct error *copy_threads(const struct heap *heap, const struct heap_req
 
 static struct error *start_job(struct heap *heap, const struct heap_request *request, size_t first)
 {
-	struct reader *reader = heap->reader;
+	struct heap_reader *reader = heap->reader;
 	struct error *err;
 
 	end_job(reader);
@@ -239,7 +239,7 @@ static struct error *start_job(struct heap *heap, const struct heap_request *req
 
 /* --- what came of it --- */
 
-static void give(const struct job *job, struct ctprof_snapshot *snapshot)
+static void give(const struct heap_job *job, struct ctprof_snapshot *snapshot)
 {
 	for (size_t i = 0; i < job->done; i++) {
 		const struct heap_thread *read = &job->threads.items[i];
@@ -324,10 +324,10 @@ static struct error *summarise(const struct heap_tally *tally, struct ctprof_sna
 
 /* Take the results that exist when the wait ends, for `count` threads. A thread that hangs
  * continues in the background. */
-static struct error *take_results(struct reader *reader, struct ctprof_snapshot *snapshot,
+static struct error *take_results(struct heap_reader *reader, struct ctprof_snapshot *snapshot,
 				  struct heap_tally *tally, size_t *ret_done)
 {
-	struct job *job = &reader->job;
+	struct heap_job *job = &reader->job;
 	struct error *err;
 
 	pthread_mutex_lock(&reader->workers.lock);
@@ -362,7 +362,7 @@ static void forget_returned(struct heap *heap)
  * that process ends. */
 static size_t leave_behind(struct heap *heap, const struct heap_request *request, size_t done)
 {
-	struct reader *reader = take_ptr(heap->reader);
+	struct heap_reader *reader = take_ptr(heap->reader);
 	struct hanging hanging = { .reader = reader };
 
 	/* It came back meanwhile. */
@@ -383,7 +383,7 @@ static size_t leave_behind(struct heap *heap, const struct heap_request *request
 static void look_at_reader(void *context)
 {
 	struct heap *heap = context;
-	struct reader *reader = heap->reader;
+	struct heap_reader *reader = heap->reader;
 
 	pthread_mutex_lock(&reader->workers.lock);
 	for (size_t i = 0; i < reader->job.slow.count; i++) {
@@ -408,9 +408,9 @@ static uint64_t patience_for(const struct heap_request *request, uint64_t now_ns
 }
 
 /* Index at which a stopped reader resumes, or the number of threads. */
-static size_t next_place(const struct reader *reader, const struct ctprof_snapshot *snapshot)
+static size_t next_place(const struct heap_reader *reader, const struct ctprof_snapshot *snapshot)
 {
-	const struct job *job = &reader->job;
+	const struct heap_job *job = &reader->job;
 
 	return job->done < job->threads.count ? job->threads.items[job->done].place
 					      : snapshot->threads.count;

@@ -58,7 +58,7 @@ static enum probe_failure take_place(pid_t pid, const struct heap_file *file, __
 }
 
 /* Files that were mapped, one after the other. */
-struct walk {
+struct heap_process_walk {
 	struct heap_files *files;
 	const struct heap_process *process;
 	uint64_t major, minor, inode; /* of the file of the mapping before */
@@ -68,7 +68,7 @@ struct walk {
 	unsigned found;
 };
 
-static bool is_again(const struct walk *walk, const struct mapping *mapping)
+static bool is_again(const struct heap_process_walk *walk, const struct mapping *mapping)
 {
 	return mapping->inode == walk->inode && mapping->major == walk->major &&
 	       mapping->minor == walk->minor;
@@ -78,7 +78,7 @@ static bool is_again(const struct walk *walk, const struct mapping *mapping)
  * The program is looked into as what it is. Two filesystems may each have a file of that number;
  * and on some (overlayfs, btrfs) a mapping has another device than stat(2) says, but its path.
  */
-static bool is_program(const struct walk *walk, const struct mapping *mapping)
+static bool is_program(const struct heap_process_walk *walk, const struct mapping *mapping)
 {
 	const struct stat *program = walk->process->program;
 
@@ -87,7 +87,7 @@ static bool is_program(const struct walk *walk, const struct mapping *mapping)
 	       (mapping->path.length && text_equal(mapping->path, text_of(walk->program)));
 }
 
-static struct error *see_mapping(struct walk *walk, const struct mapping *mapping)
+static struct error *see_mapping(struct heap_process_walk *walk, const struct mapping *mapping)
 {
 	struct heap_file file;
 	struct error *err;
@@ -108,7 +108,7 @@ static struct error *see_mapping(struct walk *walk, const struct mapping *mappin
 	return NULL;
 }
 
-static struct error *query_mappings(struct walk *walk, int maps, int *ret)
+static struct error *query_mappings(struct heap_process_walk *walk, int maps, int *ret)
 {
 	struct map_query query = { .fd = maps };
 	struct mapping mapping;
@@ -124,7 +124,7 @@ static struct error *query_mappings(struct walk *walk, int maps, int *ret)
 	return err;
 }
 
-static struct error *read_mappings(struct walk *walk, int *ret)
+static struct error *read_mappings(struct heap_process_walk *walk, int *ret)
 {
 	struct mapping mapping;
 	struct error *err = NULL;
@@ -138,7 +138,7 @@ static struct error *read_mappings(struct walk *walk, int *ret)
 }
 
 /* The library with jemalloc, and what to add to its addresses; two of them are ambiguous. */
-static struct error *find_library(struct walk *walk)
+static struct error *find_library(struct heap_process_walk *walk)
 {
 	_cleanup_close_ int maps = openat(walk->process->dir, "maps", O_RDONLY | O_CLOEXEC);
 	int failed = maps < 0 ? errno : 0;
@@ -166,7 +166,7 @@ static struct error *find_library(struct walk *walk)
 struct error *heap_find_place(struct heap_files *files, const struct heap_process *process,
 			      enum probe_failure *ret_failure, struct heap_place *ret)
 {
-	struct walk walk = { .files = files, .process = process };
+	struct heap_process_walk walk = { .files = files, .process = process };
 	struct heap_file program;
 	enum probe_failure failure;
 	struct error *err = heap_files_program(files, process->dir, process->program, &program);
@@ -218,14 +218,14 @@ bool heap_adds_up(const struct heap_place *place, const struct heap_counters *th
 	return place->deallocated - place->allocated == 16 || deallocated <= allocated;
 }
 
-struct batch {
+struct heap_batch {
 	size_t index[BATCH]; /* of the threads */
 	struct iovec there[BATCH];
 	uint64_t words[BATCH * WORDS_MAX];
 	size_t count, words_each;
 };
 
-static void take(const struct batch *batch, size_t i, struct heap_counters *threads)
+static void take(const struct heap_batch *batch, size_t i, struct heap_counters *threads)
 {
 	const uint64_t *words = &batch->words[i * batch->words_each];
 	struct heap_counters *thread = &threads[batch->index[i]];
@@ -236,7 +236,7 @@ static void take(const struct batch *batch, size_t i, struct heap_counters *thre
 }
 
 /* The call ends at the first place that cannot be read: what follows is asked for again. */
-static void read_batch(pid_t pid, struct batch *batch, struct heap_counters *threads)
+static void read_batch(pid_t pid, struct heap_batch *batch, struct heap_counters *threads)
 {
 	size_t each = batch->words_each * sizeof(batch->words[0]);
 
@@ -262,7 +262,7 @@ static void read_batch(pid_t pid, struct batch *batch, struct heap_counters *thr
 void heap_read(pid_t pid, const struct heap_place *place, struct heap_counters *threads,
 	       size_t count)
 {
-	struct batch batch;
+	struct heap_batch batch;
 	uint64_t start = (uint64_t)place->block + place->allocated;
 
 	batch.count = 0;

@@ -20,7 +20,7 @@ void heap_walk_deinit(struct heap_walk *walk)
 
 /* --- one process --- */
 
-struct group {
+struct heap_group {
 	struct heap_thread *threads;
 	size_t count;
 	uint32_t tgid;
@@ -35,7 +35,7 @@ static bool has_ended(const struct heap_thread *thread)
 }
 
 /* The kernel gives numbers again: is it still the process that was captured? */
-static bool is_captured_one(struct heap_walk *walk, const struct group *group)
+static bool is_captured_one(struct heap_walk *walk, const struct heap_group *group)
 {
 	const struct heap_thread *first = &group->threads[0];
 	struct stat_line line;
@@ -50,7 +50,7 @@ static bool is_captured_one(struct heap_walk *walk, const struct group *group)
 }
 
 /* The threads as far as they are known; those that have ended get a failure. */
-static struct error *list_threads(struct heap_walk *walk, const struct group *group)
+static struct error *list_threads(struct heap_walk *walk, const struct heap_group *group)
 {
 	walk->counters.count = walk->tids.count = 0;
 	if (!array_reserve(&walk->counters, group->count) ||
@@ -88,7 +88,7 @@ static void find_pointers(struct heap_walk *walk, uint32_t tgid)
 }
 
 /* All threads of the process get what was read, or none does. */
-static void take_counters(const struct heap_walk *walk, const struct group *group,
+static void take_counters(const struct heap_walk *walk, const struct heap_group *group,
 			  struct heap_tally *tally)
 {
 	for (size_t i = 0; i < group->count; i++) {
@@ -104,7 +104,7 @@ static void take_counters(const struct heap_walk *walk, const struct group *grou
 }
 
 /* Does the process still run the program that was looked at? Else its memory is another's. */
-static bool is_unchanged(const struct group *group)
+static bool is_unchanged(const struct heap_group *group)
 {
 	struct stat stat;
 
@@ -116,7 +116,7 @@ static bool is_unchanged(const struct group *group)
 
 /* A process by its number, its start and its program: numbers are given again. The kernel's device
  * numbers have 32 bits. */
-static struct words key_of(const struct group *group)
+static struct words key_of(const struct heap_group *group)
 {
 	return (struct words){ { (uint64_t)group->tgid << 32 | (uint32_t)group->program.st_dev,
 				 group->threads[0].start_time.value, group->program.st_ino } };
@@ -129,7 +129,7 @@ static struct words key_of(const struct group *group)
  */
 #define WITHOUT_SURE 2
 
-static bool is_without(const struct heap_walk *walk, const struct group *group)
+static bool is_without(const struct heap_walk *walk, const struct heap_group *group)
 {
 	uint32_t times = word_map_find(&walk->without, key_of(group));
 
@@ -141,7 +141,7 @@ static bool is_without(const struct heap_walk *walk, const struct group *group)
  * storage, where the dynamic linker keeps no room for that much of a library that is loaded later
  * (dlopen(3) fails: "cannot allocate memory in static TLS block").
  */
-static struct error *remember_without(struct heap_walk *walk, const struct group *group)
+static struct error *remember_without(struct heap_walk *walk, const struct heap_group *group)
 {
 	uint32_t *times;
 
@@ -156,7 +156,7 @@ static struct error *remember_without(struct heap_walk *walk, const struct group
 	return NULL;
 }
 
-static struct error *read_process(struct heap_walk *walk, const struct group *group,
+static struct error *read_process(struct heap_walk *walk, const struct heap_group *group,
 				  struct heap_tally *tally)
 {
 	const struct heap_process process = { (pid_t)group->tgid, group->dir, &group->program };
@@ -191,7 +191,7 @@ static struct error *read_process(struct heap_walk *walk, const struct group *gr
 struct error *heap_walk_process(struct heap_walk *walk, struct heap_thread *threads, size_t count,
 				struct heap_tally *tally)
 {
-	struct group group = { .threads = threads, .count = count, .tgid = threads[0].tgid };
+	struct heap_group group = { .threads = threads, .count = count, .tgid = threads[0].tgid };
 	_cleanup_close_ int dir = -1;
 	char path[32];
 

@@ -24,7 +24,7 @@ static const struct guard_options options = {
 };
 
 /* Belongs to the thread that reads once it is given up. */
-struct job {
+struct leader_job {
 	struct file_buffer buffer;
 	int dir;
 	uint32_t tgid;
@@ -35,12 +35,12 @@ struct job {
 
 struct leader_guard {
 	struct guard *guard;
-	struct job *job; /* NULL: there is none yet */
+	struct leader_job *job; /* NULL: there is none yet */
 };
 
 static void release(void *argument)
 {
-	struct job *job = argument;
+	struct leader_job *job = argument;
 
 	if (!job)
 		return;
@@ -52,7 +52,7 @@ static void release(void *argument)
 
 static void read_file(void *argument)
 {
-	struct job *job = argument;
+	struct leader_job *job = argument;
 
 	guard_about(job->tgid);
 	if (!guard_enter()) {
@@ -85,9 +85,9 @@ void leader_guard_destroy(struct leader_guard *guard)
 	free(guard);
 }
 
-static struct job *create_job(void)
+static struct leader_job *create_job(void)
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct leader_job *job = calloc(1, sizeof(*job));
 
 	if (job)
 		job->dir = -1;
@@ -97,7 +97,7 @@ static struct job *create_job(void)
 int leader_guard_read(struct leader_guard *guard, int dir, uint32_t tgid, const char *name,
 		      struct text *ret)
 {
-	struct job *job = guard->job ? guard->job : create_job();
+	struct leader_job *job = guard->job ? guard->job : create_job();
 	size_t without_thread;
 
 	if (!job)

@@ -43,7 +43,7 @@ static const struct option_row compare_options[] = {
 
 /* --- loading, both sides at once --- */
 
-struct loading {
+struct compare_loading {
 	struct side *sides;
 	char **paths;
 	size_t first, end;
@@ -66,7 +66,7 @@ static struct error *load_side(struct side *side, char **path)
 
 static void *load(void *context)
 {
-	struct loading *loading = context;
+	struct compare_loading *loading = context;
 
 	for (size_t i = loading->first; i < loading->end && !loading->error; i++)
 		loading->error = load_side(&loading->sides[i], &loading->paths[i]);
@@ -77,8 +77,8 @@ static void *load(void *context)
  */
 static struct error *load_all(struct side *sides, char **paths, size_t baselines, size_t count)
 {
-	struct loading before = { sides, paths, 0, baselines, NULL };
-	struct loading after = { sides, paths, baselines, count, NULL };
+	struct compare_loading before = { sides, paths, 0, baselines, NULL };
+	struct compare_loading after = { sides, paths, baselines, count, NULL };
 	pthread_t thread;
 	bool apart = pthread_create(&thread, NULL, load, &before) == 0;
 

@@ -83,19 +83,19 @@ static void wait_for(uint64_t ns)
 /* --- capturing --- */
 
 /* The names of the two captures: their files, when they are kept. */
-struct paths {
+struct diff_paths {
 	char *before, *after;
 };
 
-static void paths_deinit(struct paths *paths)
+static void paths_deinit(struct diff_paths *paths)
 {
 	free(paths->before);
 	free(paths->after);
 }
 
-static bool paths_init(struct paths *paths, const char *prefix)
+static bool paths_init(struct diff_paths *paths, const char *prefix)
 {
-	*paths = (struct paths){ 0 };
+	*paths = (struct diff_paths){ 0 };
 	if (!prefix) {
 		paths->before = strdup("the first capture");
 		paths->after = strdup("the second");
@@ -217,7 +217,7 @@ static int report(const struct diff_arguments *arguments, const struct between *
 
 static int diff(const struct diff_arguments *arguments, struct between *between)
 {
-	struct paths paths;
+	struct diff_paths paths;
 	struct side sides[2] = { { 0 } };
 	struct error *err = paths_init(&paths, arguments->prefix) ? NULL : &error_no_memory;
 	int status;

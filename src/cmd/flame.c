@@ -36,12 +36,12 @@ static const struct option_row flame_rows[] = {
 };
 
 /* Whether any of the files has folded stacks. */
-struct loading {
+struct flame_loading {
 	const struct flame_arguments *arguments;
 	const char *folded; /* one of folded stacks; NULL: there is none */
 };
 
-static struct error *load(struct loading *loading, const char *path, struct profile **ret)
+static struct error *load(struct flame_loading *loading, const char *path, struct profile **ret)
 {
 	const unsigned unit = loading->arguments->unit;
 	bool is_folded = false;
@@ -53,7 +53,7 @@ static struct error *load(struct loading *loading, const char *path, struct prof
 	return err;
 }
 
-static void tell_unit(const struct loading *loading)
+static void tell_unit(const struct flame_loading *loading)
 {
 	if (loading->arguments->output.quiet)
 		return;
@@ -66,7 +66,7 @@ static void tell_unit(const struct loading *loading)
 		fprintf(stderr, "ctprof: --unit has no effect: no file has folded stacks\n");
 }
 
-static struct error *load_all(struct loading *loading, char **paths, int count,
+static struct error *load_all(struct flame_loading *loading, char **paths, int count,
 			      struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *all = NULL;
@@ -88,7 +88,7 @@ static struct error *show(const struct flame_arguments *arguments, char **paths,
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_(profile_destroy) struct profile *baseline = NULL;
-	struct loading loading = { .arguments = arguments };
+	struct flame_loading loading = { .arguments = arguments };
 	struct error *err;
 
 	if (arguments->diff) {

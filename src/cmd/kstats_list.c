@@ -44,7 +44,7 @@ static struct error *print_line(void *context, const struct kstats_recorder *rec
 
 /* --- for programs --- */
 
-enum field { NAME, VIA, STATE, ACTIVE, COUNT, START, END, BY, KEY, FILTER, FILTERS };
+enum list_field { NAME, VIA, STATE, ACTIVE, COUNT, START, END, BY, KEY, FILTER, FILTERS };
 
 static const struct table_column columns[] = {
 	{ "name", .type = TABLE_TEXT, .field = NAME },
@@ -76,7 +76,7 @@ static void get_cell(const void *context, const void *row, const struct table_co
 	const struct kstats_entry *entry = of->entry;
 
 	(void)context;
-	switch ((enum field)column->field) {
+	switch ((enum list_field)column->field) {
 	case NAME:
 		table_string(ret, entry->name);
 		return;

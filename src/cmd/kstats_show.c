@@ -213,7 +213,7 @@ static struct error *check_objectives(const struct kstats_showing *showing)
 /* A heading again after so many lines: about a screen. */
 #define HEADING_EACH 20
 
-struct series {
+struct kstats_series {
 	const struct kstats_showing *showing;
 	struct kstats_table *before;
 	struct kstats_heat heat; /* only where a picture is wanted */
@@ -225,7 +225,7 @@ struct series {
 
 /* From 64 ns to 17 s, or from 1 on of other values: always the same, so that one can look at two of
  * them. With half as many ranges where the screen has no room for all. */
-static void set_axis(struct series *s)
+static void set_axis(struct kstats_series *s)
 {
 	const unsigned width = terminal_size().ws_col;
 	const bool is_narrow = width && width < WIDTH_OF_FINE_AXIS;
@@ -240,7 +240,7 @@ static void set_axis(struct series *s)
 	};
 }
 
-static struct error *show_interval(struct series *s, struct kstats_table *now)
+static struct error *show_interval(struct kstats_series *s, struct kstats_table *now)
 {
 	struct kstats_tables one = { .items = &now, .count = 1, .room = 1 };
 	struct kstats_heat_line line = { 0 };
@@ -265,7 +265,8 @@ static struct error *show_interval(struct series *s, struct kstats_table *now)
 
 /* Show the values recorded since the last reading. A metric that was reset meanwhile starts again.
  */
-static struct error *step(struct series *s, const struct kstats_search *search, const char *name)
+static struct error *step(struct kstats_series *s, const struct kstats_search *search,
+			  const char *name)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *now = NULL;
 	_cleanup_(kstats_table_destroy) struct kstats_table *kept = NULL;
@@ -328,7 +329,8 @@ static struct error *save_heat(const char *path, const struct kstats_table *tabl
 	return err;
 }
 
-static struct error *follow(struct series *s, const struct kstats_search *search, const char *name)
+static struct error *follow(struct kstats_series *s, const struct kstats_search *search,
+			    const char *name)
 {
 	sigset_t ends, before;
 	struct error *err = kstats_read(search, name, &s->before);
@@ -361,7 +363,7 @@ static struct error *follow(struct series *s, const struct kstats_search *search
 static struct error *show_series(const struct kstats_showing *showing,
 				 const struct kstats_search *search, char **words, int *status)
 {
-	struct series series = { .showing = showing, .status = status };
+	struct kstats_series series = { .showing = showing, .status = status };
 	struct error *err;
 
 	if (words[1] || kstats_is_file(words[0]))

@@ -8,7 +8,7 @@
 #include "elf/stubs.h"
 
 /* One file that symbols come from. */
-struct part {
+struct binary_part {
 	struct image image;
 	struct elf elf;
 	int fd;      /* its own, or -1 */
@@ -16,19 +16,19 @@ struct part {
 };
 
 struct binary {
-	struct part own, debug, packed;
+	struct binary_part own, debug, packed;
 	struct functions functions;
 	struct inlined *inlined;
 };
 
-static void close_part(struct part *part)
+static void close_part(struct binary_part *part)
 {
 	elf_close(&part->elf);
 	image_close(&part->image);
 	if (part->fd >= 0)
 		close(part->fd);
 	free(part->bytes);
-	*part = (struct part){ .fd = -1 };
+	*part = (struct binary_part){ .fd = -1 };
 }
 
 void binary_destroy(struct binary *binary)
@@ -43,7 +43,7 @@ void binary_destroy(struct binary *binary)
 	free(binary);
 }
 
-static bool has_information(const struct part *part)
+static bool has_information(const struct binary_part *part)
 {
 	return elf_has_section(&part->elf, ".debug_info") ||
 	       elf_has_section(&part->elf, ".zdebug_info");
@@ -51,7 +51,7 @@ static bool has_information(const struct part *part)
 
 static void open_packed(struct binary *binary)
 {
-	struct part *part = &binary->packed;
+	struct binary_part *part = &binary->packed;
 	struct text bytes;
 
 	if (!packed_symbols(&binary->own.elf, &bytes))
@@ -64,7 +64,7 @@ static void open_packed(struct binary *binary)
 
 static void open_debug(struct binary *binary, const struct binary_options *options)
 {
-	struct part *part = &binary->debug;
+	struct binary_part *part = &binary->debug;
 
 	if (!options->open)
 		return;

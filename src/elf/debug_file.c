@@ -12,7 +12,7 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-struct wanted {
+struct wanted_debug_file {
 	const struct elf *elf;
 	struct text build_id, link;
 	uint32_t crc;
@@ -66,7 +66,7 @@ static bool is_too_large(int fd)
 	return file_stat(fd, &stat) == 0 && (uint64_t)stat.st_size > DEBUG_FILE_SIZE_MAX;
 }
 
-static bool is_it(const struct wanted *wanted, int fd)
+static bool is_it(const struct wanted_debug_file *wanted, int fd)
 {
 	struct image image;
 	struct elf elf;
@@ -84,7 +84,7 @@ static bool is_it(const struct wanted *wanted, int fd)
 	return same;
 }
 
-static int try_path(const struct wanted *wanted, const char *path)
+static int try_path(const struct wanted_debug_file *wanted, const char *path)
 {
 	_cleanup_close_ int fd = wanted->open(wanted->context, path);
 
@@ -95,7 +95,7 @@ static int try_path(const struct wanted *wanted, const char *path)
 	return is_it(wanted, fd) ? take_fd(fd) : DEBUG_FILE_NONE;
 }
 
-static int try_build_id(const struct wanted *wanted)
+static int try_build_id(const struct wanted_debug_file *wanted)
 {
 	char path[sizeof(DEBUG_ROOT "/.build-id//.debug") + 2 * 64];
 	char *end = stpcpy(path, DEBUG_ROOT "/.build-id/");
@@ -123,7 +123,7 @@ static int better(int before, int now)
 	return now == DEBUG_FILE_NONE ? before : now;
 }
 
-static int try_link(const struct wanted *wanted, const char *path)
+static int try_link(const struct wanted_debug_file *wanted, const char *path)
 {
 	static const char *const roots[] = { "", "", DEBUG_ROOT }, *const below[] = { "", ".debug/",
 										      "" };
@@ -146,7 +146,7 @@ static int try_link(const struct wanted *wanted, const char *path)
 
 int debug_file_open(const struct elf *elf, const char *path, open_file *open, void *context)
 {
-	struct wanted wanted = { elf, elf_build_id(elf), { 0 }, 0, open, context };
+	struct wanted_debug_file wanted = { elf, elf_build_id(elf), { 0 }, 0, open, context };
 	int fd;
 
 	if (!elf_debuglink(elf, &wanted.link, &wanted.crc))

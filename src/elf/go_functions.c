@@ -8,7 +8,7 @@
 
 enum { AT_POINTER_BYTES = 7, AT_COUNT = 8, AT_TEXT = 24, HEADER = 72 };
 
-struct table {
+struct go_table {
 	struct image *image;
 	uint64_t at, size; /* of all of it, in the file */
 	uint64_t count;
@@ -26,28 +26,28 @@ static uint64_t word_at(struct text bytes, uint64_t at, size_t length)
 	return word;
 }
 
-static struct text part_of(const struct table *table, uint64_t at, uint64_t size)
+static struct text part_of(const struct go_table *table, uint64_t at, uint64_t size)
 {
 	if (at > table->size || size > table->size - at)
 		return (struct text){ 0 };
 	return image_bytes(table->image, table->at + at, size);
 }
 
-static uint64_t entry_bytes(const struct table *table)
+static uint64_t entry_bytes(const struct go_table *table)
 {
 	return table->has_offsets ? 4 : 8;
 }
 
 /* --- where functions are counted from --- */
 
-struct wanted {
+struct go_wanted {
 	uint64_t address, value;
 	bool is_found;
 };
 
 static bool take_relocation(void *context, const Elf64_Rela *relocation)
 {
-	struct wanted *wanted = context;
+	struct go_wanted *wanted = context;
 
 	if (relocation->r_offset != wanted->address)
 		return true;
@@ -57,7 +57,7 @@ static bool take_relocation(void *context, const Elf64_Rela *relocation)
 }
 
 /* Is a function of that entry the one where Go programs begin? */
-static bool begins_there(const struct table *table, struct text entries, uint64_t entry)
+static bool begins_there(const struct go_table *table, struct text entries, uint64_t entry)
 {
 	static const struct text start = { "_rt0_", 5 };
 	uint64_t low = 0, high = table->count;
@@ -84,9 +84,9 @@ static bool begins_there(const struct table *table, struct text entries, uint64_
 /* In a file that can be loaded anywhere a relocation says it, and from Go 1.26 on nothing does: it
  * is where the section begins, if the program begins where Go's do then. */
 static bool find_text(const struct elf *elf, const Elf64_Shdr *section, struct text entries,
-		      struct table *table)
+		      struct go_table *table)
 {
-	struct wanted wanted = { .address = section->sh_addr + AT_TEXT };
+	struct go_wanted wanted = { .address = section->sh_addr + AT_TEXT };
 
 	if (table->text || !table->has_offsets)
 		return true;
@@ -98,12 +98,12 @@ static bool find_text(const struct elf *elf, const Elf64_Shdr *section, struct t
 
 /* --- reading it --- */
 
-static bool read_header(const struct elf *elf, const Elf64_Shdr *section, struct table *ret)
+static bool read_header(const struct elf *elf, const Elf64_Shdr *section, struct go_table *ret)
 {
 	const Elf64_Shdr *code = elf_section_header(elf, ".text");
-	struct table table = { .image = elf->image,
-			       .at = section->sh_offset,
-			       .size = section->sh_size };
+	struct go_table table = { .image = elf->image,
+				  .at = section->sh_offset,
+				  .size = section->sh_size };
 	struct text header;
 	uint64_t magic, names_at;
 
@@ -130,7 +130,7 @@ static bool read_header(const struct elf *elf, const Elf64_Shdr *section, struct
 
 /* An entry has where the function begins and where more is said of it: the same again, and its
  * name. */
-static bool add(struct functions *functions, const struct table *table, struct text entries,
+static bool add(struct functions *functions, const struct go_table *table, struct text entries,
 		uint64_t number)
 {
 	const uint64_t bytes = entry_bytes(table), at = number * 2 * bytes;
@@ -154,7 +154,7 @@ bool go_functions_add(struct functions *functions, const struct elf *elf)
 	static const char *const sections[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
 	const Elf64_Shdr *section = NULL;
 	struct text entries;
-	struct table table;
+	struct go_table table;
 
 	for (size_t i = 0; i < array_length(sections) && !section; i++)
 		section = elf_section_header(elf, sections[i]);

@@ -31,30 +31,30 @@ struct range {
 	uint32_t depth;
 };
 
-struct ranges {
+struct inlined_ranges {
 	ARRAY(struct range);
 };
 
-struct unit {
+struct inlined_unit {
 	Dwarf_Off entry;
 	unsigned weight;     /* of a byte of it */
 	uint64_t line_bytes; /* 0: it has none that may be read */
 	bool has_read_lines;
 	bool is_looked_through;
-	struct ranges functions; /* once looked through */
+	struct inlined_ranges functions; /* once looked through */
 };
 
 struct inlined {
 	struct dwarf_file file;
 	uint64_t *work;
 	struct {
-		ARRAY(struct unit);
+		ARRAY(struct inlined_unit);
 	} units;
-	struct ranges unit_ranges;
-	struct unit *unit; /* that is walked */
+	struct inlined_ranges unit_ranges;
+	struct inlined_unit *unit; /* that is walked */
 	/* The function of the last query. */
 	Dwarf_Off function;
-	struct ranges inside;
+	struct inlined_ranges inside;
 	size_t range_count;  /* of all that are kept */
 	uint64_t line_bytes; /* that were read */
 	bool has_no_memory;
@@ -143,7 +143,7 @@ static const char *name_of(struct inlined *inlined, Dwarf_Die *entry)
 
 /* Add the ranges of an entry. */
 static void add_ranges(struct inlined *inlined, Dwarf_Die *entry, uint64_t owner, uint32_t depth,
-		       struct ranges *ranges)
+		       struct inlined_ranges *ranges)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -172,7 +172,7 @@ static int by_start(const void *a, const void *b)
 #define OVERLAPS_MAX 32
 
 /* The shortest way to one that has the address, when they are sorted. */
-static const struct range *find_range(const struct ranges *ranges, uint64_t address)
+static const struct range *find_range(const struct inlined_ranges *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;
 
@@ -190,7 +190,7 @@ static const struct range *find_range(const struct ranges *ranges, uint64_t addr
 	return NULL;
 }
 
-static void sort_ranges(struct ranges *ranges)
+static void sort_ranges(struct inlined_ranges *ranges)
 {
 	if (ranges->count)
 		qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_start);
@@ -222,7 +222,7 @@ static bool is_whole(Dwarf_Die *entry)
 
 static void add_unit(struct inlined *inlined, Dwarf_Off at, unsigned weight)
 {
-	struct unit unit = { .entry = at, .weight = weight };
+	struct inlined_unit unit = { .entry = at, .weight = weight };
 	Dwarf_Die entry;
 
 	if (!dwarf_offdie(inlined->file.dwarf, at, &entry) || !is_whole(&entry))
@@ -378,7 +378,7 @@ static void collect_inlined(struct inlined *inlined, Dwarf_Die *above, uint32_t 
 	} while (next_of(inlined, &entry));
 }
 
-static struct unit *unit_at(struct inlined *inlined, uint64_t address)
+static struct inlined_unit *unit_at(struct inlined *inlined, uint64_t address)
 {
 	const struct range *range = find_range(&inlined->unit_ranges, address);
 	Dwarf_Die entry;
@@ -396,7 +396,7 @@ static struct unit *unit_at(struct inlined *inlined, uint64_t address)
 }
 
 /* The function at the address, with `inside` of it. */
-static bool function_at(struct inlined *inlined, struct unit *unit, uint64_t address,
+static bool function_at(struct inlined *inlined, struct inlined_unit *unit, uint64_t address,
 			Dwarf_Die *ret)
 {
 	const struct range *range = find_range(&unit->functions, address);
@@ -415,7 +415,7 @@ static bool function_at(struct inlined *inlined, struct unit *unit, uint64_t add
 /* --- lines --- */
 
 /* May those of the unit be read? libdw does so once. */
-static bool has_lines(struct inlined *inlined, struct unit *unit)
+static bool has_lines(struct inlined *inlined, struct inlined_unit *unit)
 {
 	if (!unit->has_read_lines && unit->line_bytes) {
 		unit->has_read_lines = true;
@@ -426,7 +426,7 @@ static bool has_lines(struct inlined *inlined, struct unit *unit)
 	return unit->line_bytes;
 }
 
-static void innermost_line(struct inlined *inlined, struct unit *unit, uint64_t address,
+static void innermost_line(struct inlined *inlined, struct inlined_unit *unit, uint64_t address,
 			   struct inlined_function *ret)
 {
 	Dwarf_Die entry;
@@ -443,7 +443,7 @@ static void innermost_line(struct inlined *inlined, struct unit *unit, uint64_t 
 }
 
 /* Where the entry was called: in the function around it. */
-static void calling_line(struct inlined *inlined, struct unit *unit, Dwarf_Die *called,
+static void calling_line(struct inlined *inlined, struct inlined_unit *unit, Dwarf_Die *called,
 			 struct inlined_function *ret)
 {
 	uint64_t line = number_of(called, DW_AT_call_line),
@@ -465,7 +465,7 @@ static void calling_line(struct inlined *inlined, struct unit *unit, Dwarf_Die *
 void inlined_find(struct inlined *inlined, uint64_t address, struct inlined_stack *ret)
 {
 	struct inlined_stack stack = { 0 };
-	struct unit *unit = *inlined->work ? unit_at(inlined, address) : NULL;
+	struct inlined_unit *unit = *inlined->work ? unit_at(inlined, address) : NULL;
 	Dwarf_Die function;
 	size_t depth = 0;
 

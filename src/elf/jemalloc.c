@@ -64,7 +64,7 @@ static bool see_symbol(void *context, const char *name, const Elf64_Sym *symbol)
 
 /* --- the word in the GOT --- */
 
-struct slots {
+struct jemalloc_slots {
 	const struct elf *elf;
 	const struct variable *variable; /* whose word it is to be, if it is known */
 	struct variable found;
@@ -74,7 +74,7 @@ struct slots {
 /* Several words of one variable are as good as one. */
 static bool see_slot(void *context, const Elf64_Rela *relocation)
 {
-	struct slots *slots = context;
+	struct jemalloc_slots *slots = context;
 	uint64_t value;
 
 	if (!elf_is_tls_slot(slots->elf, relocation, &value) ||
@@ -88,7 +88,7 @@ static bool see_slot(void *context, const Elf64_Rela *relocation)
 
 /* --- all together --- */
 
-struct finding {
+struct jemalloc_finding {
 	const struct jemalloc_file *file;
 	const struct elf *elf;
 	const Elf64_Phdr *tls;
@@ -98,7 +98,7 @@ struct finding {
 	struct jemalloc_layout layout;
 };
 
-static enum jemalloc_refusal check_offsets(const struct finding *finding)
+static enum jemalloc_refusal check_offsets(const struct jemalloc_finding *finding)
 {
 	const struct jemalloc_layout *layout = &finding->layout;
 
@@ -112,7 +112,8 @@ static enum jemalloc_refusal check_offsets(const struct finding *finding)
 								: JEMALLOC_TLS_ARITHMETIC;
 }
 
-static enum struct_fields_answer offsets_by_debug(struct finding *finding, struct image *image)
+static enum struct_fields_answer offsets_by_debug(struct jemalloc_finding *finding,
+						  struct image *image)
 {
 	const struct struct_fields wanted = { "tsd_s", mangled_members, 2 };
 	uint64_t offsets[2];
@@ -127,7 +128,7 @@ static enum struct_fields_answer offsets_by_debug(struct finding *finding, struc
 }
 
 /* A debug file has the structure, and symbols that were stripped. */
-static enum struct_fields_answer ask_debug_file(struct finding *finding)
+static enum struct_fields_answer ask_debug_file(struct jemalloc_finding *finding)
 {
 	const struct jemalloc_file *file = finding->file;
 	_cleanup_close_ int fd = -1;
@@ -151,7 +152,7 @@ static enum struct_fields_answer ask_debug_file(struct finding *finding)
 }
 
 /* Code is as good as debug information, which may be refused. */
-static enum jemalloc_refusal offsets_by_code(struct finding *finding, bool was_refused)
+static enum jemalloc_refusal offsets_by_code(struct jemalloc_finding *finding, bool was_refused)
 {
 	enum jemalloc_refusal refusal = JEMALLOC_NO_OFFSETS;
 
@@ -163,7 +164,7 @@ static enum jemalloc_refusal offsets_by_code(struct finding *finding, bool was_r
 	return refusal == JEMALLOC_NO_OFFSETS && was_refused ? JEMALLOC_DEBUG_REFUSED : refusal;
 }
 
-static enum jemalloc_refusal find_offsets(struct finding *finding)
+static enum jemalloc_refusal find_offsets(struct jemalloc_finding *finding)
 {
 	enum struct_fields_answer answer = offsets_by_debug(finding, finding->elf->image);
 
@@ -181,12 +182,12 @@ static enum jemalloc_refusal find_offsets(struct finding *finding)
 }
 
 /* Are the counters of a variable at `value` within the storage? */
-static bool fits(const struct finding *finding, uint64_t value)
+static bool fits(const struct jemalloc_finding *finding, uint64_t value)
 {
 	return value <= finding->tls->p_memsz - finding->layout.deallocated - 8;
 }
 
-static enum jemalloc_refusal find_block_in_program(struct finding *finding)
+static enum jemalloc_refusal find_block_in_program(struct jemalloc_finding *finding)
 {
 	if (finding->variable.answers > 1)
 		return JEMALLOC_TWO_ANSWERS;
@@ -201,9 +202,9 @@ static enum jemalloc_refusal find_block_in_program(struct finding *finding)
 
 /* With several candidate words, or without a symbol, the code decides; if it uses none in a known
  * way, a single candidate still counts. */
-static enum jemalloc_refusal find_block_in_library(struct finding *finding)
+static enum jemalloc_refusal find_block_in_library(struct jemalloc_finding *finding)
 {
-	struct slots slots = { .elf = finding->elf, .variable = &finding->variable };
+	struct jemalloc_slots slots = { .elf = finding->elf, .variable = &finding->variable };
 	enum jemalloc_refusal refusal = JEMALLOC_NO_BLOCK;
 
 	if (finding->variable.answers > 1)
@@ -235,7 +236,7 @@ static enum jemalloc_refusal find_block_in_library(struct finding *finding)
 
 enum jemalloc_refusal jemalloc_find(const struct jemalloc_file *file, struct jemalloc_layout *ret)
 {
-	struct finding finding = {
+	struct jemalloc_finding finding = {
 		.file = file,
 		.elf = file->elf,
 		.tls = elf_segment(file->elf, PT_TLS),

@@ -16,7 +16,7 @@
 
 #define READ_SIZE      ((size_t)256 << 10)
 
-struct code {
+struct kallsyms_code {
 	uint64_t address;
 	uint32_t name; /* where in `bytes` */
 	uint16_t name_length, module_length;
@@ -36,7 +36,7 @@ struct kallsyms {
 	struct section sections[array_length(section_marks)];
 	uint64_t start;
 	struct {
-		ARRAY(struct code);
+		ARRAY(struct kallsyms_code);
 	} code;
 	struct {
 		ARRAY(char);
@@ -94,7 +94,7 @@ static void look_for_marks(struct kallsyms *symbols, const struct kallsym *symbo
 static struct error *add_line(struct kallsyms *symbols, struct text line)
 {
 	struct kallsym symbol;
-	struct code code;
+	struct kallsyms_code code;
 
 	if (!kallsym_parse(line, &symbol))
 		return NULL;
@@ -104,7 +104,7 @@ static struct error *add_line(struct kallsyms *symbols, struct text line)
 	look_for_marks(symbols, &symbol);
 	if (symbols->code.count >= KALLSYMS_MAX || symbols->bytes.count >= KALLSYMS_BYTES_MAX)
 		return error_create("more than %zu functions", KALLSYMS_MAX);
-	code = (struct code){
+	code = (struct kallsyms_code){
 		.address = symbol.address,
 		.name = (uint32_t)symbols->bytes.count,
 		.name_length = (uint16_t)symbol.name.length,
@@ -117,14 +117,14 @@ static struct error *add_line(struct kallsyms *symbols, struct text line)
 	return NULL;
 }
 
-static struct text name_of(const struct kallsyms *symbols, const struct code *code)
+static struct text name_of(const struct kallsyms *symbols, const struct kallsyms_code *code)
 {
 	return (struct text){ symbols->bytes.items + code->name, code->name_length };
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct code *x = a, *y = b;
+	const struct kallsyms_code *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
@@ -132,7 +132,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Prefer the plainest of several names for one address: a global one, if there is any. */
-static bool is_better(const struct kallsyms *symbols, const struct code *a, const struct code *b)
+static bool is_better(const struct kallsyms *symbols, const struct kallsyms_code *a,
+		      const struct kallsyms_code *b)
 {
 	bool global_a = a->type == 'T', global_b = b->type == 'T';
 
@@ -143,7 +144,7 @@ static bool is_better(const struct kallsyms *symbols, const struct code *a, cons
 
 static void sort(struct kallsyms *symbols)
 {
-	struct code *code = symbols->code.items;
+	struct kallsyms_code *code = symbols->code.items;
 	size_t kept = 0;
 
 	if (!symbols->code.count)
@@ -260,7 +261,7 @@ void kallsyms_destroy(struct kallsyms *symbols)
 bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kallsym *ret)
 {
 	size_t low = 0, high = symbols->code.count;
-	const struct code *code;
+	const struct kallsyms_code *code;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

@@ -9,12 +9,12 @@
 /* --- bytes --- */
 
 /* The remaining bytes. After a read beyond their end, they stay empty and `is_broken` is set. */
-struct reader {
+struct line_reader {
 	struct text rest;
 	bool is_broken;
 };
 
-static struct text take(struct reader *reader, uint64_t size)
+static struct text take(struct line_reader *reader, uint64_t size)
 {
 	struct text taken = { reader->rest.bytes, size };
 
@@ -29,7 +29,7 @@ static struct text take(struct reader *reader, uint64_t size)
 }
 
 /* Both machines are little-endian. */
-static uint64_t take_fixed(struct reader *reader, size_t size)
+static uint64_t take_fixed(struct line_reader *reader, size_t size)
 {
 	struct text bytes = take(reader, size);
 	uint64_t value = 0;
@@ -39,7 +39,7 @@ static uint64_t take_fixed(struct reader *reader, size_t size)
 	return value;
 }
 
-static uint64_t take_leb(struct reader *reader, bool is_signed)
+static uint64_t take_leb(struct line_reader *reader, bool is_signed)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -56,7 +56,7 @@ static uint64_t take_leb(struct reader *reader, bool is_signed)
 	return value;
 }
 
-static uint64_t take_number(struct reader *reader)
+static uint64_t take_number(struct line_reader *reader)
 {
 	return take_leb(reader, false);
 }
@@ -79,7 +79,7 @@ static struct text string_at(struct text strings, uint64_t offset)
 		   : (struct text){ 0 };
 }
 
-static struct text take_string(struct reader *reader)
+static struct text take_string(struct line_reader *reader)
 {
 	struct text string = string_at(reader->rest, 0);
 
@@ -91,7 +91,7 @@ static struct text take_string(struct reader *reader)
 
 /* --- the names of files --- */
 
-struct unit {
+struct line_unit {
 	const struct line_sections *sections;
 	struct text source;
 	bool is_wide; /* 64-bit DWARF */
@@ -129,7 +129,7 @@ static bool is_source(struct text source, struct text directory, struct text nam
 	return source.length ? ends_with_parts(directory, source) : true;
 }
 
-static bool add_file(struct unit *unit, struct text name, uint64_t directory)
+static bool add_file(struct line_unit *unit, struct text name, uint64_t directory)
 {
 	/* Before version 5, 0 is where the compiler ran, which is not in the table. */
 	uint64_t place = unit->version < 5 ? directory - 1 : directory;
@@ -141,7 +141,7 @@ static bool add_file(struct unit *unit, struct text name, uint64_t directory)
 	return array_push(&unit->files, is_asked);
 }
 
-static bool read_old_names(struct unit *unit, struct reader *reader)
+static bool read_old_names(struct line_unit *unit, struct line_reader *reader)
 {
 	struct text name;
 
@@ -171,7 +171,7 @@ struct entry_format {
 	} parts[FORMATS_MAX];
 };
 
-static bool read_format(struct reader *reader, struct entry_format *ret)
+static bool read_format(struct line_reader *reader, struct entry_format *ret)
 {
 	ret->count = take_fixed(reader, 1);
 	/* Entries of nothing could be counted for ever. */
@@ -185,7 +185,7 @@ static bool read_format(struct reader *reader, struct entry_format *ret)
 }
 
 /* One value; of strings in `string`, of numbers in `number`. */
-static bool read_form(const struct unit *unit, struct reader *reader, uint64_t form,
+static bool read_form(const struct line_unit *unit, struct line_reader *reader, uint64_t form,
 		      struct text *string, uint64_t *number)
 {
 	const size_t offset = unit->is_wide ? 8 : 4;
@@ -227,7 +227,7 @@ static bool read_form(const struct unit *unit, struct reader *reader, uint64_t f
 	return !reader->is_broken;
 }
 
-static bool read_entry(const struct unit *unit, struct reader *reader,
+static bool read_entry(const struct line_unit *unit, struct line_reader *reader,
 		       const struct entry_format *format, struct text *name, uint64_t *directory)
 {
 	*name = (struct text){ 0 };
@@ -246,7 +246,7 @@ static bool read_entry(const struct unit *unit, struct reader *reader,
 	return true;
 }
 
-static bool read_new_names(struct unit *unit, struct reader *reader)
+static bool read_new_names(struct line_unit *unit, struct line_reader *reader)
 {
 	struct entry_format format;
 	struct text name;
@@ -277,13 +277,14 @@ struct state {
 	uint64_t was_line;
 };
 
-static struct state first_state(const struct unit *unit)
+static struct state first_state(const struct line_unit *unit)
 {
 	return (struct state){ .file = 1, .line = 1, .is_statement = unit->default_is_statement };
 }
 
 /* Returns whether to go on. */
-static bool put_row(const struct unit *unit, struct state *state, line_visit *visit, void *context)
+static bool put_row(const struct line_unit *unit, struct state *state, line_visit *visit,
+		    void *context)
 {
 	const bool is_asked = state->file < unit->files.count && unit->files.items[state->file];
 	const bool is_new = !state->was_asked || state->was_line != state->line;
@@ -296,9 +297,10 @@ static bool put_row(const struct unit *unit, struct state *state, line_visit *vi
 	       visit(context, state->address, (uint32_t)state->line);
 }
 
-static void do_extended(const struct unit *unit, struct reader *reader, struct state *state)
+static void do_extended(const struct line_unit *unit, struct line_reader *reader,
+			struct state *state)
 {
-	struct reader body = { take(reader, take_number(reader)), false };
+	struct line_reader body = { take(reader, take_number(reader)), false };
 	const uint64_t opcode = take_fixed(&body, 1);
 
 	if (opcode == DW_LNE_set_address)
@@ -307,13 +309,13 @@ static void do_extended(const struct unit *unit, struct reader *reader, struct s
 		*state = first_state(unit);
 }
 
-static void advance(const struct unit *unit, struct state *state, unsigned adjusted)
+static void advance(const struct line_unit *unit, struct state *state, unsigned adjusted)
 {
 	state->address += (uint64_t)(adjusted / unit->line_range) * unit->step;
 }
 
-static void do_standard(const struct unit *unit, struct reader *reader, struct state *state,
-			uint8_t opcode)
+static void do_standard(const struct line_unit *unit, struct line_reader *reader,
+			struct state *state, uint8_t opcode)
 {
 	switch (opcode) {
 	case DW_LNS_advance_pc:
@@ -340,7 +342,8 @@ static void do_standard(const struct unit *unit, struct reader *reader, struct s
 	}
 }
 
-static bool run(const struct unit *unit, struct reader *reader, line_visit *visit, void *context)
+static bool run(const struct line_unit *unit, struct line_reader *reader, line_visit *visit,
+		void *context)
 {
 	struct state state = first_state(unit);
 
@@ -369,9 +372,10 @@ static bool run(const struct unit *unit, struct reader *reader, line_visit *visi
 
 /* --- units --- */
 
-static bool read_header(struct unit *unit, struct reader *reader, struct reader *ret_program)
+static bool read_header(struct line_unit *unit, struct line_reader *reader,
+			struct line_reader *ret_program)
 {
-	struct reader names;
+	struct line_reader names;
 
 	unit->version = (uint16_t)take_fixed(reader, 2);
 	if (unit->version < 2 || unit->version > 5)
@@ -379,7 +383,8 @@ static bool read_header(struct unit *unit, struct reader *reader, struct reader 
 	/* How wide addresses and segments are is told by each opcode. */
 	if (unit->version == 5)
 		take(reader, 2);
-	names = (struct reader){ take(reader, take_fixed(reader, unit->is_wide ? 8 : 4)), false };
+	names = (struct line_reader){ take(reader, take_fixed(reader, unit->is_wide ? 8 : 4)),
+				      false };
 	*ret_program = *reader;
 	unit->step = (uint8_t)take_fixed(&names, 1);
 	if (unit->version >= 4)
@@ -396,25 +401,25 @@ static bool read_header(struct unit *unit, struct reader *reader, struct reader 
 	return unit->version < 5 ? read_old_names(unit, &names) : read_new_names(unit, &names);
 }
 
-static bool cut_unit(struct reader *all, struct unit *unit, struct reader *ret)
+static bool cut_unit(struct line_reader *all, struct line_unit *unit, struct line_reader *ret)
 {
 	uint64_t length = take_fixed(all, 4);
 
 	unit->is_wide = length == UINT32_MAX;
 	if (unit->is_wide)
 		length = take_fixed(all, 8);
-	*ret = (struct reader){ take(all, length), false };
+	*ret = (struct line_reader){ take(all, length), false };
 	return !all->is_broken;
 }
 
 void line_table_find(const struct line_sections *sections, struct text source, line_visit *visit,
 		     void *context)
 {
-	struct reader all = { sections->lines, false }, bytes, program;
+	struct line_reader all = { sections->lines, false }, bytes, program;
 	bool goes_on = true;
 
 	while (goes_on && all.rest.length) {
-		struct unit unit = { .sections = sections, .source = source };
+		struct line_unit unit = { .sections = sections, .source = source };
 
 		if (!cut_unit(&all, &unit, &bytes))
 			return;

@@ -21,7 +21,7 @@
 /* Units, of each of which libdw keeps a kilobyte. */
 #define UNITS_MAX ((uint64_t)128 << 10)
 
-struct search {
+struct field_search {
 	const struct struct_fields *wanted;
 	struct text abbreviations;
 	/* Amounts used of the bounds above. */
@@ -33,13 +33,13 @@ struct search {
 	enum struct_fields_answer answer;
 };
 
-static bool is_over(const struct search *search)
+static bool is_over(const struct field_search *search)
 {
 	return search->answer == FIELDS_SEVERAL || search->answer == FIELDS_REFUSED;
 }
 
 /* `bytes` may be any number: the end of a unit is what its header says. */
-static void spend(struct search *search, uint64_t bytes)
+static void spend(struct field_search *search, uint64_t bytes)
 {
 	uint64_t cost;
 
@@ -50,7 +50,7 @@ static void spend(struct search *search, uint64_t bytes)
 }
 
 /* To the next entry on the same level, over all that are below this one. */
-static bool next_sibling(struct search *search, Dwarf_Die *entry)
+static bool next_sibling(struct field_search *search, Dwarf_Die *entry)
 {
 	Dwarf_Off from = dwarf_dieoffset(entry), to = search->unit_end;
 	bool is_there = dwarf_siblingof(entry, entry) == 0;
@@ -97,7 +97,7 @@ static bool member_offset(Dwarf_Die *member, uint64_t *ret)
 }
 
 /* All members that are wanted, or nothing. */
-static bool read_members(struct search *search, Dwarf_Die *structure, uint64_t *ret)
+static bool read_members(struct field_search *search, Dwarf_Die *structure, uint64_t *ret)
 {
 	const struct struct_fields *wanted = search->wanted;
 	Dwarf_Die member;
@@ -116,7 +116,7 @@ static bool read_members(struct search *search, Dwarf_Die *structure, uint64_t *
 	return found == wanted->count && !is_over(search);
 }
 
-static void take_structure(struct search *search, Dwarf_Die *structure)
+static void take_structure(struct field_search *search, Dwarf_Die *structure)
 {
 	uint64_t offsets[MEMBERS_MAX] = { 0 };
 
@@ -151,7 +151,7 @@ static bool may_be_c(Dwarf_Die *unit)
 	}
 }
 
-static void search_unit(struct search *search, Dwarf_Die *unit)
+static void search_unit(struct field_search *search, Dwarf_Die *unit)
 {
 	Dwarf_Die entry;
 
@@ -169,7 +169,7 @@ static void search_unit(struct search *search, Dwarf_Die *unit)
 }
 
 /* Before libdw looks at the unit: it reads abbreviations until it finds the one of an entry. */
-static bool may_be_searched(struct search *search, Dwarf_Off abbreviations)
+static bool may_be_searched(struct field_search *search, Dwarf_Off abbreviations)
 {
 	struct abbreviations table;
 
@@ -181,7 +181,7 @@ static bool may_be_searched(struct search *search, Dwarf_Off abbreviations)
 	return search->abbreviation_bytes <= ABBREVIATIONS_MAX;
 }
 
-static void search_units(struct search *search, Dwarf *dwarf)
+static void search_units(struct field_search *search, Dwarf *dwarf)
 {
 	Dwarf_Off at = 0, next, abbreviations;
 	size_t header;
@@ -206,7 +206,7 @@ static void search_units(struct search *search, Dwarf *dwarf)
 enum struct_fields_answer struct_fields_find(struct image *image,
 					     const struct struct_fields *wanted, uint64_t *ret)
 {
-	struct search search = { .wanted = wanted };
+	struct field_search search = { .wanted = wanted };
 	struct dwarf_file file;
 	enum dwarf_file_answer opened;
 

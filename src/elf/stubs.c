@@ -8,15 +8,15 @@
 #define SLOTS_MAX ((uint64_t)256 << 10)
 
 /* A word of the GOT, and where in the file the name of its function is. */
-struct slot {
+struct stub_slot {
 	uint64_t address, name;
 };
 
-struct slots {
-	ARRAY(struct slot);
+struct stub_slots {
+	ARRAY(struct stub_slot);
 };
 
-static bool add_slots(struct slots *slots, const struct elf *elf, const Elf64_Shdr *section)
+static bool add_slots(struct stub_slots *slots, const struct elf *elf, const Elf64_Shdr *section)
 {
 	const Elf64_Shdr *symbols =
 		section->sh_link < elf->section_count ? &elf->sections[section->sh_link] : NULL;
@@ -31,7 +31,7 @@ static bool add_slots(struct slots *slots, const struct elf *elf, const Elf64_Sh
 	for (uint64_t i = 0; bytes.bytes && i < count; i++) {
 		Elf64_Rela relocation;
 		Elf64_Sym symbol;
-		struct slot slot;
+		struct stub_slot slot;
 		struct text entry;
 		uint64_t number, at;
 
@@ -55,7 +55,7 @@ static bool add_slots(struct slots *slots, const struct elf *elf, const Elf64_Sh
 
 static int by_address(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct stub_slot *x = a, *y = b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
@@ -93,8 +93,8 @@ static bool decode_arm(const uint8_t *code, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-static bool add_stubs(struct functions *functions, const struct slots *slots, const struct elf *elf,
-		      const Elf64_Shdr *section)
+static bool add_stubs(struct functions *functions, const struct stub_slots *slots,
+		      const struct elf *elf, const Elf64_Shdr *section)
 {
 	struct text code = image_bytes(elf->image, section->sh_offset, section->sh_size);
 
@@ -103,7 +103,7 @@ static bool add_stubs(struct functions *functions, const struct slots *slots, co
 	for (size_t at = 0; code.bytes && at + size <= code.length; at += size) {
 		uint64_t address = section->sh_addr + at, target;
 		const uint8_t *bytes = (const uint8_t *)code.bytes + at;
-		struct slot wanted = { 0 }, *slot;
+		struct stub_slot wanted = { 0 }, *slot;
 
 		if (elf->machine == EM_AARCH64 ? !decode_arm(bytes, address, &target)
 					       : !decode_x86(bytes, size, address, &target))
@@ -131,7 +131,7 @@ static bool has_stubs(const struct elf *elf, const Elf64_Shdr *section)
 
 bool stubs_add(struct functions *functions, const struct elf *elf)
 {
-	struct slots slots = { 0 };
+	struct stub_slots slots = { 0 };
 	unsigned tables = 0, codes = 0;
 	bool done = true;
 

@@ -66,7 +66,7 @@ static bool call_kernels(int caller)
 
 /* --- where they are --- */
 
-struct search {
+struct overhead_search {
 	uintptr_t address;
 	struct probe_points *points;
 	bool is_return, is_found;
@@ -76,7 +76,7 @@ struct search {
 static int find_in_file(struct dl_phdr_info *file, size_t size, void *context)
 {
 	const char *path = *file->dlpi_name ? file->dlpi_name : "/proc/self/exe";
-	struct search *search = context;
+	struct overhead_search *search = context;
 	const struct name *name;
 
 	(void)size;
@@ -103,7 +103,8 @@ static int find_in_file(struct dl_phdr_info *file, size_t size, void *context)
 
 static bool place_in_us(unsigned number, struct kstats_place *ret)
 {
-	struct search search = { .address = (uintptr_t)own[number], .is_return = ret->is_return };
+	struct overhead_search search = { .address = (uintptr_t)own[number],
+					  .is_return = ret->is_return };
 
 	error_destroy(probe_points_create(&ret->points));
 	search.points = ret->points;

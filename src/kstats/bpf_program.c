@@ -53,21 +53,21 @@ static const char *name_of(const struct kstats_place *place, enum way way)
 	return place->is_ret ? "uret" : way_names[way][place->is_return];
 }
 
-struct side {
+struct probe_side {
 	const struct kstats_place *place;
 	enum way way;
 	struct bpf_program *program;
 };
 
-struct sides {
-	struct side start, end;
+struct probe_sides {
+	struct probe_side start, end;
 };
 
-static struct sides sides_of(struct kstats_program *program, bool has_trampolines)
+static struct probe_sides sides_of(struct kstats_program *program, bool has_trampolines)
 {
 	const struct kstats_places *places = &program->places;
 	struct kstats_bpf *bpf = program->bpf;
-	struct sides sides = {
+	struct probe_sides sides = {
 		.start = { &places->start, way_of(&places->start, has_trampolines), NULL },
 		.end = { &places->end, way_of(&places->end, has_trampolines), NULL },
 	};
@@ -101,7 +101,7 @@ static struct sides sides_of(struct kstats_program *program, bool has_trampoline
 #define RETURN_ADDRESS_BYTES 0
 #endif
 
-static void configure_side(const struct side *side, struct kstats_site *ret)
+static void configure_side(const struct probe_side *side, struct kstats_site *ret)
 {
 	const bool is_syscall = side->place->kind == PLACE_SYSCALL;
 
@@ -111,7 +111,7 @@ static void configure_side(const struct side *side, struct kstats_site *ret)
 }
 
 /* Set the fields that depend on the attach methods. */
-static void configure(const struct kstats_program *program, const struct sides *sides,
+static void configure(const struct kstats_program *program, const struct probe_sides *sides,
 		      struct kstats_config *ret)
 {
 	const char *start = name_of(sides->start.place, sides->start.way),
@@ -145,7 +145,7 @@ static void size_maps(struct kstats_bpf *bpf, const struct kstats_config *config
 		bpf_map__set_max_entries(bpf->maps.endeds, sets);
 }
 
-static void choose_programs(struct kstats_bpf *bpf, const struct sides *sides)
+static void choose_programs(struct kstats_bpf *bpf, const struct probe_sides *sides)
 {
 	struct bpf_program *each;
 
@@ -159,7 +159,7 @@ static void choose_programs(struct kstats_bpf *bpf, const struct sides *sides)
 	}
 }
 
-static struct error *aim(const struct side *side)
+static struct error *aim(const struct probe_side *side)
 {
 	int failed = side->way != WAY_TRAMPOLINE
 			     ? 0
@@ -206,7 +206,7 @@ static struct error *load(struct kstats_program *program, bool has_trampolines)
 
 /* --- attaching --- */
 
-static struct error *attach_kernel(const struct side *side, struct bpf_link **ret)
+static struct error *attach_kernel(const struct probe_side *side, struct bpf_link **ret)
 {
 	*ret = side->way == WAY_TRAMPOLINE
 		       ? bpf_program__attach_trace(side->program)
@@ -240,7 +240,7 @@ static struct error *point_of(const struct kstats_place *place, struct probe_poi
 	return NULL;
 }
 
-static struct error *attach_probes(const struct side *side, struct kstats_program *program)
+static struct error *attach_probes(const struct probe_side *side, struct kstats_program *program)
 {
 	const struct probe_programs programs = {
 		.kprobe = side->program,
@@ -263,7 +263,7 @@ static struct error *attach_probes(const struct side *side, struct kstats_progra
 	return NULL;
 }
 
-static struct error *attach_side(const struct side *side, struct kstats_program *program)
+static struct error *attach_side(const struct probe_side *side, struct kstats_program *program)
 {
 	struct error *err;
 	struct bpf_link *link;
@@ -324,7 +324,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 {
 	struct error *err = open_bpf(program);
 	struct kstats_config *told;
-	struct sides sides;
+	struct probe_sides sides;
 
 	program->refused = NULL;
 	if (err)

@@ -2,7 +2,7 @@
 #include "kstats/module_text.h"
 
 /* The fields of the head. Texts point into it, and are empty if it does not have them. */
-struct head {
+struct module_head {
 	struct text name, start, end, unit;
 	uint64_t bits, cpus, count, overhead_ns;
 	bool is_active;
@@ -16,15 +16,15 @@ static const struct {
 	struct text key;
 	size_t at;
 } text_keys[] = {
-	{ TEXT("name"), offsetof(struct head, name) },
-	{ TEXT("start"), offsetof(struct head, start) },
-	{ TEXT("end"), offsetof(struct head, end) },
-	{ TEXT("unit"), offsetof(struct head, unit) },
+	{ TEXT("name"), offsetof(struct module_head, name) },
+	{ TEXT("start"), offsetof(struct module_head, start) },
+	{ TEXT("end"), offsetof(struct module_head, end) },
+	{ TEXT("unit"), offsetof(struct module_head, unit) },
 }, number_keys[] = {
-	{ TEXT("bits"), offsetof(struct head, bits) },
-	{ TEXT("cpus"), offsetof(struct head, cpus) },
-	{ TEXT("count"), offsetof(struct head, count) },
-	{ TEXT("overhead"), offsetof(struct head, overhead_ns) },
+	{ TEXT("bits"), offsetof(struct module_head, bits) },
+	{ TEXT("cpus"), offsetof(struct module_head, cpus) },
+	{ TEXT("count"), offsetof(struct module_head, count) },
+	{ TEXT("overhead"), offsetof(struct module_head, overhead_ns) },
 };
 
 static struct error *wrong(struct text line)
@@ -37,7 +37,7 @@ static struct error *wrong(struct text line)
 }
 
 /* False: a number is none. */
-static bool take_key(struct text key, struct text value, struct head *head)
+static bool take_key(struct text key, struct text value, struct module_head *head)
 {
 	bool is_number = true;
 
@@ -68,7 +68,7 @@ static bool is_slot(struct text line)
 }
 
 /* Lines before the first slot; `rest` begins with that afterwards. */
-static struct error *parse_head(struct text *rest, struct head *ret)
+static struct error *parse_head(struct text *rest, struct module_head *ret)
 {
 	struct text line, key, value;
 
@@ -128,14 +128,14 @@ static bool copy(struct text text, char **ret)
 }
 
 /* Its pairs are of one CPU; a call has its start with it. */
-static struct text key_of(const struct head *head)
+static struct text key_of(const struct module_head *head)
 {
 	if (!head->start.length)
 		return (struct text){ 0 };
 	return text_of(kstats_keys[head->end.length ? KSTATS_KEY_CPU : KSTATS_KEY_TASK].name);
 }
 
-static struct error *table_of(const struct head *head, struct kstats_table **ret)
+static struct error *table_of(const struct module_head *head, struct kstats_table **ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
 	_cleanup_free_ char *name = strndup(head->name.bytes, head->name.length);
@@ -165,7 +165,7 @@ static struct error *table_of(const struct head *head, struct kstats_table **ret
 struct error *kstats_module_parse(struct text text, struct kstats_table **ret)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
-	struct head head = { 0 };
+	struct module_head head = { 0 };
 	struct error *err = parse_head(&text, &head);
 	struct text line;
 	uint64_t all = 0;
@@ -183,7 +183,7 @@ struct error *kstats_module_parse(struct text text, struct kstats_table **ret)
 struct error *kstats_module_parse_head(struct text text, struct kstats_entry *ret)
 {
 	struct kstats_entry entry = { 0 };
-	struct head head = { 0 };
+	struct module_head head = { 0 };
 	struct error *err = parse_head(&text, &head);
 
 	if (err)

@@ -170,7 +170,7 @@ static uint64_t resets_of(const struct kstats_region *region)
 typedef struct error *slot_visit(void *context, unsigned cpu, unsigned slot,
 				 struct kstats_shared_slot counted);
 
-struct walk {
+struct region_walk {
 	struct kstats_region *region;
 	uint64_t resets, total;
 	slot_visit *visit;
@@ -182,7 +182,7 @@ static struct error *not_of_libkstats(void)
 	return error_coded(EPROTO, "its counts are not those of libkstats");
 }
 
-static struct error *visit_table(struct walk *walk, unsigned part, unsigned cpu)
+static struct error *visit_table(struct region_walk *walk, unsigned part, unsigned cpu)
 {
 	struct kstats_region *region = walk->region;
 	const unsigned frac_bits = region->header.frac_bits;
@@ -224,7 +224,7 @@ static struct error *visit_all(struct kstats_region *region, slot_visit *visit, 
 {
 	const unsigned cpus = region->header.cpus;
 	const uint64_t end = (uint64_t)KSTATS_PART_FORGOTTEN * cpus;
-	struct walk walk = { region, resets_of(region), 0, visit, context };
+	struct region_walk walk = { region, resets_of(region), 0, visit, context };
 
 	for (uint64_t table = 0; (table = next_written(region, table)) < end; table++) {
 		struct error *err =
@@ -273,7 +273,7 @@ static bool is_worth_another(const struct kstats_region *region, struct error **
 
 /* --- reading --- */
 
-struct reading {
+struct region_reading {
 	struct kstats_table *table;
 	size_t rows;
 };
@@ -281,7 +281,7 @@ struct reading {
 static struct error *add_to_table(void *context, unsigned cpu, unsigned slot,
 				  struct kstats_shared_slot counted)
 {
-	const struct reading *reading = context;
+	const struct region_reading *reading = context;
 	const size_t before = reading->table->rows.count;
 	struct kstats_row *row;
 	struct error *err = kstats_table_row(reading->table, cpu, NULL, &row);
@@ -306,7 +306,7 @@ struct error *kstats_region_read(struct kstats_region *region, size_t rows,
 				 struct kstats_table *table)
 {
 	struct attempts attempts = attempts_of(region);
-	struct reading reading = { table, rows };
+	struct region_reading reading = { table, rows };
 	struct error *err;
 
 	do {

@@ -15,7 +15,7 @@
  * What the thread and its caller share. The thread works on a process with a turn of its own, and
  * takes the lock to publish what came out; it gives that up when the caller has left meanwhile.
  */
-struct search {
+struct process_search {
 	struct worker_pool workers;
 	const struct user_kind *kind;
 	struct tids pids;
@@ -30,26 +30,26 @@ struct search {
 
 /* One process. */
 struct turn {
-	struct search *search;
+	struct process_search *search;
 	size_t metrics; /* of it so far */
 };
 
-static void lock(struct search *search)
+static void lock(struct process_search *search)
 {
 	pthread_mutex_lock(&search->workers.lock);
 }
 
-static void unlock(struct search *search)
+static void unlock(struct process_search *search)
 {
 	pthread_mutex_unlock(&search->workers.lock);
 }
 
-static bool is_left(const struct search *search)
+static bool is_left(const struct process_search *search)
 {
 	return atomic_load(&search->workers.stop);
 }
 
-static void leave(struct search *search)
+static void leave(struct process_search *search)
 {
 	if (!worker_pool_leave(&search->workers))
 		return;
@@ -70,7 +70,7 @@ static struct words words_of(const struct user_found *found)
 	return (struct words){ { found->inode, found->device } };
 }
 
-static void omit(struct search *search, uint32_t user, uint32_t pid, const char *name,
+static void omit(struct process_search *search, uint32_t user, uint32_t pid, const char *name,
 		 enum user_omission why)
 {
 	struct user_omitted omitted = {
@@ -83,7 +83,7 @@ static void omit(struct search *search, uint32_t user, uint32_t pid, const char 
 }
 
 /* Processes that forked have the same one: it is there once, by the lowest number. */
-static bool is_wanted(struct search *search, const struct turn *turn,
+static bool is_wanted(struct process_search *search, const struct turn *turn,
 		      const struct user_found *found, size_t *ret_slots)
 {
 	struct user_share *share = user_limits_share(&search->limits, search->user);
@@ -113,7 +113,7 @@ static const struct {
 };
 
 /* One that cannot be had, is no metric or has gone meanwhile is left out, and not told. */
-static void take_refusal(struct search *search, const struct user_found *found, int failed)
+static void take_refusal(struct process_search *search, const struct user_found *found, int failed)
 {
 	enum user_omission why;
 
@@ -128,7 +128,7 @@ static void take_refusal(struct search *search, const struct user_found *found, 
 			omit(search, search->user, found->pid, found->name, omissions[i].why);
 }
 
-static bool take_made(struct search *search, const struct user_found *found,
+static bool take_made(struct process_search *search, const struct user_found *found,
 		      struct user_share *share, void *made, size_t slots)
 {
 	uint32_t *place;
@@ -148,7 +148,7 @@ static bool take_made(struct search *search, const struct user_found *found,
 /* --- a process; in the thread --- */
 
 /* Without the lock: all of it may hang. */
-static struct error *make(const struct search *search, const struct user_found *found,
+static struct error *make(const struct process_search *search, const struct user_found *found,
 			  size_t slots_left, uint64_t *ret_bytes, size_t *ret_slots, void **ret)
 {
 	const struct user_kind *kind = search->kind;
@@ -171,7 +171,7 @@ static struct error *make(const struct search *search, const struct user_found *
 static bool take_metric(void *context, const struct user_found *found)
 {
 	struct turn *turn = context;
-	struct search *search = turn->search;
+	struct process_search *search = turn->search;
 	_cleanup_error_ struct error *err = NULL;
 	struct user_share *share;
 	size_t slots_left, slots;
@@ -212,7 +212,7 @@ static bool take_metric(void *context, const struct user_found *found)
 }
 
 /* False: it is left out. With the lock. */
-static bool begin(struct search *search, uint32_t pid, uint32_t user)
+static bool begin(struct process_search *search, uint32_t pid, uint32_t user)
 {
 	struct user_share *share = user_limits_share(&search->limits, user);
 	enum user_omission why;
@@ -232,7 +232,7 @@ static uint64_t time_of(uint32_t user)
 	return user ? USER_PROCESS_TIME_NS : 0;
 }
 
-static void take_process(struct search *search, uint32_t pid)
+static void take_process(struct process_search *search, uint32_t pid)
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct turn turn = { .search = search };
@@ -259,7 +259,7 @@ static void take_process(struct search *search, uint32_t pid)
 
 static void *look(void *context)
 {
-	struct search *search = context;
+	struct process_search *search = context;
 
 	for (;;) {
 		uint32_t pid = 0;
@@ -281,9 +281,9 @@ static void *look(void *context)
 
 /* --- all of it --- */
 
-static struct error *create(const struct user_kind *kind, struct search **ret)
+static struct error *create(const struct user_kind *kind, struct process_search **ret)
 {
-	struct search *search = calloc(1, sizeof(*search));
+	struct process_search *search = calloc(1, sizeof(*search));
 
 	if (!search)
 		return &error_no_memory;
@@ -295,10 +295,10 @@ static struct error *create(const struct user_kind *kind, struct search **ret)
 }
 
 /* One that goes on behind the process at which another one hangs, with what that found. */
-static struct error *go_on(struct search *hanging, struct search **ret)
+static struct error *go_on(struct process_search *hanging, struct process_search **ret)
 {
 	struct user_share *share;
-	struct search *search;
+	struct process_search *search;
 	struct error *err = create(hanging->kind, &search);
 
 	if (err)
@@ -332,10 +332,10 @@ static struct error *go_on(struct search *hanging, struct search **ret)
 }
 
 /* Until all processes were looked at. `*search` is another one when the first hung. */
-static struct error *run(struct search **search)
+static struct error *run(struct process_search **search)
 {
 	for (;;) {
-		struct search *next;
+		struct process_search *next;
 		struct error *err;
 
 		if (!worker_pool_start(&(*search)->workers, look, *search))
@@ -355,7 +355,7 @@ struct error *user_search(const struct user_kind *kind, struct user_made *made,
 			  struct kstats_notes *notes)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct search *search;
+	struct process_search *search;
 	struct error *err = create(kind, &search);
 	int failed;
 

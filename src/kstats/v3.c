@@ -8,7 +8,7 @@
 
 /* --- lines --- */
 
-struct line {
+struct v3_line {
 	uint32_t slot, id;
 	bool is_total; /* of all CPUs */
 	uint64_t count, average;
@@ -56,7 +56,7 @@ static bool take_share(struct text *rest)
 	       text_u64(word, &number);
 }
 
-static bool parse_line(struct text rest, struct line *ret)
+static bool parse_line(struct text rest, struct v3_line *ret)
 {
 	struct text word;
 
@@ -73,13 +73,13 @@ static bool is_about_table(struct text line)
 	return text_starts(line, TEXT("slot CFG ")) || text_starts(line, TEXT("slot ERRS "));
 }
 
-struct reader {
+struct v3_reader {
 	struct text rest;
 	size_t number; /* of the line, from 1 */
 };
 
 /* The next line that is a slot's; false at the end, and on an error. */
-static bool next_line(struct reader *reader, struct line *ret, struct error **ret_err)
+static bool next_line(struct v3_reader *reader, struct v3_line *ret, struct error **ret_err)
 {
 	struct text line;
 
@@ -100,7 +100,7 @@ static bool next_line(struct reader *reader, struct line *ret, struct error **re
 /* --- how many bits --- */
 
 /* The last slot is for values that do not fit: there are none. */
-static bool may_be_in(const struct line *line, unsigned frac_bits)
+static bool may_be_in(const struct v3_line *line, unsigned frac_bits)
 {
 	return line->slot < BUCKET_SLOTS(frac_bits) - 1 &&
 	       line->average >= bucket_low(line->slot, frac_bits) &&
@@ -111,10 +111,10 @@ static bool may_be_in(const struct line *line, unsigned frac_bits)
 
 static struct error *find_bits(struct text text, uint32_t *ret_possible)
 {
-	struct reader reader = { .rest = text };
+	struct v3_reader reader = { .rest = text };
 	uint32_t possible = ALL_BITS;
 	struct error *err = NULL;
-	struct line line;
+	struct v3_line line;
 
 	while (next_line(&reader, &line, &err)) {
 		for (unsigned bits = 0; bits <= BUCKET_FRAC_BITS_MAX; bits++)
@@ -142,7 +142,7 @@ static unsigned choose_bits(uint32_t possible)
 
 /* --- a table of lines --- */
 
-static struct error *wrong_line(const struct reader *reader, const struct line *line,
+static struct error *wrong_line(const struct v3_reader *reader, const struct v3_line *line,
 				const char *what)
 {
 	return error_create("line %zu: slot %u of %u %s", reader->number, line->slot, line->id,
@@ -151,8 +151,8 @@ static struct error *wrong_line(const struct reader *reader, const struct line *
 
 /* Values of a line; `all` are those of the lines of its kind, which are no more than can be
  * counted. */
-static struct error *take_values(const struct kstats_table *table, const struct reader *reader,
-				 const struct line *line, struct kstats_slot *all,
+static struct error *take_values(const struct kstats_table *table, const struct v3_reader *reader,
+				 const struct v3_line *line, struct kstats_slot *all,
 				 struct kstats_slot *ret)
 {
 	uint64_t mean = line->average >> bucket_shift(line->slot, table->frac_bits), sum;
@@ -177,8 +177,8 @@ struct sums {
 	struct kstats_slot all_rows, all_totals;
 };
 
-static struct error *add_line(struct kstats_table *table, const struct reader *reader,
-			      const struct line *line, struct sums *sums)
+static struct error *add_line(struct kstats_table *table, const struct v3_reader *reader,
+			      const struct v3_line *line, struct sums *sums)
 {
 	struct kstats_row *row;
 	struct error *err;
@@ -195,9 +195,9 @@ static struct error *add_line(struct kstats_table *table, const struct reader *r
 
 static struct error *add_lines(struct text text, struct kstats_table *table, struct sums *sums)
 {
-	struct reader reader = { .rest = text };
+	struct v3_reader reader = { .rest = text };
 	struct error *err = NULL;
-	struct line line;
+	struct v3_line line;
 
 	while (!err && next_line(&reader, &line, &err))
 		err = add_line(table, &reader, &line, sums);

@@ -18,13 +18,13 @@
 #include "probe/search.h"
 
 /* A file that may be the debug file of another, or packed into it. */
-struct part {
+struct probed_part {
 	int fd;
 	struct image image;
 	struct elf elf;
 };
 
-static void part_close(struct part *part)
+static void part_close(struct probed_part *part)
 {
 	elf_close(&part->elf);
 	image_close(&part->image);
@@ -34,11 +34,11 @@ static void part_close(struct part *part)
 }
 
 /* Takes the descriptor; -1: of what is no regular file, or errno says why. */
-static int part_open(int fd, struct part *ret)
+static int part_open(int fd, struct probed_part *ret)
 {
 	int failed;
 
-	*ret = (struct part){ .fd = fd };
+	*ret = (struct probed_part){ .fd = fd };
 	if (fd < 0)
 		return errno ? errno : EINVAL;
 	failed = image_open(fd, &ret->image);
@@ -50,9 +50,9 @@ static int part_open(int fd, struct part *ret)
 struct probed_file {
 	const struct probe_search *search;
 	const char *path;
-	struct part main, debug;
+	struct probed_part main, debug;
 	char *packed;
-	struct part unpacked;
+	struct probed_part unpacked;
 	struct functions functions;
 	struct word_map choosers; /* addresses */
 	struct go_build go;
@@ -68,7 +68,7 @@ struct probed_file {
  * have the file. */
 static int open_debug(void *context, const char *path)
 {
-	const struct part *program = context;
+	const struct probed_part *program = context;
 
 	return debug_file_check(rooted_open_link(AT_FDCWD, path), program->fd);
 }
@@ -457,7 +457,7 @@ static struct error *no_line(const struct probed_file *file)
 
 static struct error *search_lines(struct probed_file *file)
 {
-	struct part *const parts[] = { &file->main, &file->debug };
+	struct probed_part *const parts[] = { &file->main, &file->debug };
 	bool has_any = false;
 
 	for (size_t i = 0; i < array_length(parts) && !file->is_over; i++) {

@@ -17,7 +17,7 @@ const char *const flame_group_names[FLAME_GROUP_COUNT] = {
 #define NAME_BYTES_MAX ((size_t)1 << 30)
 
 /* The state of building a tree. */
-struct builder {
+struct flame_builder {
 	struct flame *flame;
 	const struct flame_view *view;
 	unsigned classes;
@@ -25,7 +25,7 @@ struct builder {
 };
 
 /* One of the profiles on its way into the tree. */
-struct side {
+struct flame_side {
 	const struct profile *profile;
 	bool is_baseline;
 	const struct name **shown; /* of each frame; NULL: not asked for yet */
@@ -43,18 +43,18 @@ struct side {
 
 /* --- names --- */
 
-static const struct name *intern(struct builder *b, const char *text)
+static const struct name *intern(struct flame_builder *b, const char *text)
 {
 	return names_intern(&b->flame->names, text, strlen(text));
 }
 
-static const struct name *copy(struct builder *b, const struct name *name)
+static const struct name *copy(struct flame_builder *b, const struct name *name)
 {
 	return name ? names_intern(&b->flame->names, name->bytes, name->length) : NULL;
 }
 
 /* The name of a text, which is freed. */
-static const struct name *take(struct builder *b, char *text)
+static const struct name *take(struct flame_builder *b, char *text)
 {
 	const struct name *name = text ? intern(b, text) : NULL;
 
@@ -63,7 +63,7 @@ static const struct name *take(struct builder *b, char *text)
 }
 
 /* "[libc.so.6+0x1a]"; modules of the kernel may be in brackets already. */
-static const struct name *name_in_module(struct builder *b, const struct frame *frame)
+static const struct name *name_in_module(struct flame_builder *b, const struct frame *frame)
 {
 	const char *slash = strrchr(frame->module->bytes, '/');
 	const char *base = slash ? slash + 1 : frame->module->bytes;
@@ -79,7 +79,7 @@ static bool is_function(const struct frame *frame)
 	return frame->kind != FRAME_NOTE && import_kind(frame->name) != FRAME_NOTE;
 }
 
-static const struct name *frame_name(struct builder *b, const struct frame *frame)
+static const struct name *frame_name(struct flame_builder *b, const struct frame *frame)
 {
 	if (!frame->name)
 		return frame->module && frame->module->length ? name_in_module(b, frame)
@@ -89,7 +89,8 @@ static const struct name *frame_name(struct builder *b, const struct frame *fram
 	return copy(b, frame->name);
 }
 
-static const struct name *shown_name(struct builder *b, struct side *side, uint32_t frame)
+static const struct name *shown_name(struct flame_builder *b, struct flame_side *side,
+				     uint32_t frame)
 {
 	if (!side->shown[frame])
 		side->shown[frame] = frame_name(b, &side->profile->frames.items[frame]);
@@ -98,7 +99,7 @@ static const struct name *shown_name(struct builder *b, struct side *side, uint3
 
 /* --- nodes --- */
 
-static struct error *child_of(struct builder *b, uint32_t parent, struct flame_node node,
+static struct error *child_of(struct flame_builder *b, uint32_t parent, struct flame_node node,
 			      uint32_t *ret)
 {
 	uint32_t *number;
@@ -122,7 +123,7 @@ static struct error *child_of(struct builder *b, uint32_t parent, struct flame_n
 	return NULL;
 }
 
-static struct error *note(struct builder *b, uint32_t parent, const struct name *name,
+static struct error *note(struct flame_builder *b, uint32_t parent, const struct name *name,
 			  uint32_t *ret)
 {
 	return child_of(b, parent, (struct flame_node){ .name = name, .kind = FRAME_NOTE }, ret);
@@ -131,15 +132,16 @@ static struct error *note(struct builder *b, uint32_t parent, const struct name 
 /* --- groups --- */
 
 /* Thread IDs differ between the runs of two profiles: only the name identifies both. */
-static const struct name *task_name(struct builder *b, const struct name *name, uint32_t number)
+static const struct name *task_name(struct flame_builder *b, const struct name *name,
+				    uint32_t number)
 {
 	if (!number || b->flame->is_diff)
 		return name->length ? copy(b, name) : intern(b, "[unknown]");
 	return take(b, text_print("%s (%" PRIu32 ")", name->bytes, number));
 }
 
-static struct error *by_cpu(struct builder *b, const struct profile *p, const struct sample *sample,
-			    uint32_t *ret)
+static struct error *by_cpu(struct flame_builder *b, const struct profile *p,
+			    const struct sample *sample, uint32_t *ret)
 {
 	(void)p;
 	return note(b, 0,
@@ -148,7 +150,7 @@ static struct error *by_cpu(struct builder *b, const struct profile *p, const st
 		    ret);
 }
 
-static struct error *by_process(struct builder *b, const struct profile *p,
+static struct error *by_process(struct flame_builder *b, const struct profile *p,
 				const struct sample *sample, uint32_t *ret)
 {
 	const struct profile_thread *thread = &p->threads.items[sample->thread];
@@ -157,7 +159,7 @@ static struct error *by_process(struct builder *b, const struct profile *p,
 }
 
 /* Kernel threads have a name each, and the kernel as their one program. */
-static struct error *by_program(struct builder *b, const struct profile *p,
+static struct error *by_program(struct flame_builder *b, const struct profile *p,
 				const struct sample *sample, uint32_t *ret)
 {
 	const struct profile_thread *thread = &p->threads.items[sample->thread];
@@ -168,7 +170,7 @@ static struct error *by_program(struct builder *b, const struct profile *p,
 		    ret);
 }
 
-static struct error *by_thread(struct builder *b, const struct profile *p,
+static struct error *by_thread(struct flame_builder *b, const struct profile *p,
 			       const struct sample *sample, uint32_t *ret)
 {
 	const struct profile_thread *thread = &p->threads.items[sample->thread];
@@ -178,7 +180,7 @@ static struct error *by_thread(struct builder *b, const struct profile *p,
 	return err ? err : note(b, process, task_name(b, thread->name, thread->tid), ret);
 }
 
-static struct error *by_cgroup(struct builder *b, const struct profile *p,
+static struct error *by_cgroup(struct flame_builder *b, const struct profile *p,
 			       const struct sample *sample, uint32_t *ret)
 {
 	const struct name *path = p->threads.items[sample->thread].cgroup;
@@ -186,14 +188,14 @@ static struct error *by_cgroup(struct builder *b, const struct profile *p,
 	return note(b, 0, path && path->length ? copy(b, path) : intern(b, "[unknown]"), ret);
 }
 
-static struct error *by_state(struct builder *b, const struct profile *p,
+static struct error *by_state(struct flame_builder *b, const struct profile *p,
 			      const struct sample *sample, uint32_t *ret)
 {
 	(void)p;
 	return note(b, 0, intern(b, profile_classes[sample->class].name), ret);
 }
 
-typedef struct error *group_of(struct builder *b, const struct profile *p,
+typedef struct error *group_of(struct flame_builder *b, const struct profile *p,
 			       const struct sample *sample, uint32_t *ret);
 static group_of *const groups[FLAME_GROUP_COUNT] = {
 	[FLAME_BY_CPU] = by_cpu,         [FLAME_BY_PROGRAM] = by_program,
@@ -209,7 +211,7 @@ static int compare_groups(const void *a, const void *b, void *context)
 }
 
 /* The groups of all wanted samples, and these in the order of their groups. */
-static struct error *find_groups(struct builder *b, struct side *side)
+static struct error *find_groups(struct flame_builder *b, struct flame_side *side)
 {
 	const struct profile *p = side->profile;
 	group_of *find = groups[b->view->group_by];
@@ -233,7 +235,8 @@ static struct error *find_groups(struct builder *b, struct side *side)
 
 /* --- stacks --- */
 
-static struct error *place_node(struct builder *b, struct side *side, uint32_t node, uint32_t *at)
+static struct error *place_node(struct flame_builder *b, struct flame_side *side, uint32_t node,
+				uint32_t *at)
 {
 	uint32_t number = side->profile->nodes.items[node].frame;
 	const struct frame *frame = &side->profile->frames.items[number];
@@ -256,7 +259,7 @@ static struct error *place_node(struct builder *b, struct side *side, uint32_t n
 }
 
 /* Up from the leaf to what is placed already, then down again. */
-static struct error *place_stack(struct builder *b, struct side *side, uint32_t group,
+static struct error *place_stack(struct flame_builder *b, struct flame_side *side, uint32_t group,
 				 uint32_t leaf, uint32_t *ret)
 {
 	uint32_t node = leaf, at = group;
@@ -294,13 +297,13 @@ static void count_sample(struct flame *flame, struct flame_node *node, const str
 	sum_add(&node->count, sample->count);
 }
 
-static void leave_group(struct side *side)
+static void leave_group(struct flame_side *side)
 {
 	while (side->touched.count)
 		side->places[side->touched.items[--side->touched.count]] = NODE_NONE;
 }
 
-static struct error *place_samples(struct builder *b, struct side *side)
+static struct error *place_samples(struct flame_builder *b, struct flame_side *side)
 {
 	uint32_t group = 0;
 
@@ -320,7 +323,7 @@ static struct error *place_samples(struct builder *b, struct side *side)
 	return NULL;
 }
 
-static struct error *allocate_side(struct side *side)
+static struct error *allocate_side(struct flame_side *side)
 {
 	const struct profile *p = side->profile;
 
@@ -334,9 +337,10 @@ static struct error *allocate_side(struct side *side)
 	return NULL;
 }
 
-static struct error *add_side(struct builder *b, const struct profile *profile, bool is_baseline)
+static struct error *add_side(struct flame_builder *b, const struct profile *profile,
+			      bool is_baseline)
 {
-	struct side side = { .profile = profile, .is_baseline = is_baseline };
+	struct flame_side side = { .profile = profile, .is_baseline = is_baseline };
 	struct error *err = allocate_side(&side);
 
 	if (!err)
@@ -458,7 +462,7 @@ static bool has_only_hits(const struct profile *profile)
 	       !profile_total_ns(profile, FLAME_ALL & ~FLAME_EVENTS);
 }
 
-static struct error *build(struct builder *b, const struct profile *profile,
+static struct error *build(struct flame_builder *b, const struct profile *profile,
 			   const struct profile *baseline)
 {
 	struct flame_node root = { .name = intern(b, "all"),
@@ -485,7 +489,7 @@ struct error *flame_create(const struct profile *profile, const struct profile *
 			   const struct flame_view *view, struct flame **ret)
 {
 	_cleanup_(flame_destroy) struct flame *flame = calloc(1, sizeof(*flame));
-	struct builder b = { .flame = flame, .view = view, .classes = view->classes };
+	struct flame_builder b = { .flame = flame, .view = view, .classes = view->classes };
 	struct error *err;
 
 	if (!flame)

@@ -73,12 +73,12 @@ bool gzip_is_packed(struct text bytes)
 	return text_starts(bytes, TEXT("\x1f\x8b"));
 }
 
-struct bytes {
+struct gzip_bytes {
 	ARRAY(char);
 };
 
 static struct error *inflate_all(z_stream *zlib, struct text packed, size_t most,
-				 struct bytes *bytes)
+				 struct gzip_bytes *bytes)
 {
 	size_t done = 0;
 	int status = Z_OK;
@@ -111,7 +111,7 @@ static struct error *inflate_all(z_stream *zlib, struct text packed, size_t most
 struct error *gzip_unpack(struct text packed, size_t most, char **ret, size_t *ret_length)
 {
 	z_stream zlib = { 0 };
-	struct bytes bytes = { 0 };
+	struct gzip_bytes bytes = { 0 };
 	struct error *err;
 
 	if (inflateInit2(&zlib, GZIP_WINDOW) != Z_OK)

@@ -16,8 +16,8 @@
 #include "os/process_user.h"
 #include "profile/origin.h"
 
-struct file {
-	TAILQ_ENTRY(file) next;
+struct kept_file {
+	TAILQ_ENTRY(kept_file) next;
 	struct profile_mapping mapping;
 	struct name *path; /* of the mapping */
 	uint32_t pid, user;
@@ -39,7 +39,7 @@ struct coder {
 struct kept {
 	pthread_mutex_t lock;
 	unsigned users;
-	TAILQ_HEAD(, file) files; /* the one that was added first is first */
+	TAILQ_HEAD(, kept_file) files; /* the one that was added first is first */
 	size_t file_count, most;
 	/* The next ones take the places of the oldest, once all are taken. */
 	struct root roots[KEPT_ROOTS_MAX];
@@ -77,7 +77,7 @@ struct kept *kept_share(struct kept *kept)
 	return kept;
 }
 
-static void destroy_file(struct file *file)
+static void destroy_file(struct kept_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
@@ -85,7 +85,7 @@ static void destroy_file(struct file *file)
 	free(file);
 }
 
-static void drop_file(struct kept *kept, struct file *file)
+static void drop_file(struct kept *kept, struct kept_file *file)
 {
 	TAILQ_REMOVE(&kept->files, file, next);
 	kept->file_count--;
@@ -125,10 +125,10 @@ static int hold(int fd)
 	return file_find(AT_FDCWD, path);
 }
 
-static struct file *create_file(uint32_t pid, const struct profile_mapping *mapping, int fd)
+static struct kept_file *create_file(uint32_t pid, const struct profile_mapping *mapping, int fd)
 {
 	const size_t size = sizeof(*mapping->path) + mapping->path->length + 1;
-	struct file *file = calloc(1, sizeof(*file));
+	struct kept_file *file = calloc(1, sizeof(*file));
 
 	if (!file)
 		return NULL;
@@ -151,7 +151,7 @@ static struct file *create_file(uint32_t pid, const struct profile_mapping *mapp
 static void make_room(struct kept *kept, uint32_t user)
 {
 	const bool is_stranger = process_user_is_stranger(user);
-	struct file *of_user = NULL, *of_strangers = NULL, *file;
+	struct kept_file *of_user = NULL, *of_strangers = NULL, *file;
 	size_t users = 0, strangers = 0;
 
 	TAILQ_FOREACH(file, &kept->files, next)
@@ -171,7 +171,7 @@ static void make_room(struct kept *kept, uint32_t user)
 
 void kept_add_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping, int fd)
 {
-	struct file *file = kept && kept->most ? create_file(pid, mapping, fd) : NULL;
+	struct kept_file *file = kept && kept->most ? create_file(pid, mapping, fd) : NULL;
 
 	if (!file)
 		return;
@@ -182,7 +182,8 @@ void kept_add_file(struct kept *kept, uint32_t pid, const struct profile_mapping
 	pthread_mutex_unlock(&kept->lock);
 }
 
-static bool is_same(const struct file *file, uint32_t pid, const struct profile_mapping *mapping)
+static bool is_same(const struct kept_file *file, uint32_t pid,
+		    const struct profile_mapping *mapping)
 {
 	const struct profile_mapping *here = &file->mapping;
 
@@ -198,7 +199,7 @@ static bool is_same(const struct file *file, uint32_t pid, const struct profile_
 int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping)
 {
 	_cleanup_close_ int held = -1;
-	const struct file *file;
+	const struct kept_file *file;
 
 	if (!kept || !mapping->path || mapping->build_id_length > sizeof(mapping->build_id))
 		return -1;

@@ -20,7 +20,7 @@
 #define NODES_MAX   4000000u
 #define THREADS_MAX 1000000u
 
-struct reader {
+struct pprof_reader {
 	struct profile *profile;
 	const Pprof__Profile *message;
 	struct word_map functions, locations, mappings, threads; /* by id, to a place */
@@ -35,14 +35,14 @@ struct reader {
 };
 
 /* An index of the string table, or "" where there is none such. */
-static const char *string(const struct reader *r, int64_t index)
+static const char *string(const struct pprof_reader *r, int64_t index)
 {
 	return index >= 0 && (uint64_t)index < r->message->n_string_table
 		       ? r->message->string_table[index]
 		       : "";
 }
 
-static struct error *intern(const struct reader *r, int64_t index, const struct name **ret)
+static struct error *intern(const struct pprof_reader *r, int64_t index, const struct name **ret)
 {
 	return import_name(r->profile, text_of(string(r, index)), ret);
 }
@@ -68,7 +68,7 @@ static struct error *index_one(struct word_map *map, uint64_t id, size_t place)
 	return NULL;
 }
 
-static struct error *index_all(struct reader *r)
+static struct error *index_all(struct pprof_reader *r)
 {
 	const Pprof__Profile *m = r->message;
 	struct error *err = INDEX(&r->functions, m->n_function, m->function);
@@ -107,7 +107,7 @@ static struct value_type meaning(const char *type, const char *unit)
 	return meaning;
 }
 
-static struct error *take_types(struct reader *r)
+static struct error *take_types(struct pprof_reader *r)
 {
 	const Pprof__Profile *m = r->message;
 	const struct name *event;
@@ -140,7 +140,8 @@ static bool is_kernel(struct text file)
 	       !text_equal(file, TEXT("[vsyscall]")) && !text_equal(file, TEXT("[uprobes]"));
 }
 
-static struct error *take_module(const struct reader *r, uint64_t mapping, struct frame *frame)
+static struct error *take_module(const struct pprof_reader *r, uint64_t mapping,
+				 struct frame *frame)
 {
 	uint32_t place = word_map_find(&r->mappings, (struct words){ { mapping } });
 	struct text file;
@@ -158,7 +159,7 @@ static struct error *take_module(const struct reader *r, uint64_t mapping, struc
 	return file.length ? import_name(r->profile, file, &frame->module) : NULL;
 }
 
-static struct error *take_function(const struct reader *r, const Pprof__Line *line,
+static struct error *take_function(const struct pprof_reader *r, const Pprof__Line *line,
 				   struct frame *frame)
 {
 	uint32_t place = word_map_find(&r->functions, (struct words){ { line->function_id } });
@@ -176,7 +177,7 @@ static struct error *take_function(const struct reader *r, const Pprof__Line *li
 	return err;
 }
 
-static struct error *add_frame(struct reader *r, const struct frame *frame, uint32_t *node)
+static struct error *add_frame(struct pprof_reader *r, const struct frame *frame, uint32_t *node)
 {
 	struct frame added = *frame;
 	uint32_t number;
@@ -193,7 +194,7 @@ static struct error *add_frame(struct reader *r, const struct frame *frame, uint
 }
 
 /* The last line is the function at that place, and those before it are inlined into it. */
-static struct error *add_location(struct reader *r, uint64_t id, uint32_t *node)
+static struct error *add_location(struct pprof_reader *r, uint64_t id, uint32_t *node)
 {
 	uint32_t place = word_map_find(&r->locations, (struct words){ { id } });
 	const Pprof__Location *location;
@@ -218,7 +219,7 @@ static struct error *add_location(struct reader *r, uint64_t id, uint32_t *node)
 	return err;
 }
 
-static struct error *add_stack(struct reader *r, const Pprof__Sample *sample, uint32_t *ret)
+static struct error *add_stack(struct pprof_reader *r, const Pprof__Sample *sample, uint32_t *ret)
 {
 	uint32_t node = NODE_NONE;
 
@@ -235,7 +236,7 @@ static struct error *add_stack(struct reader *r, const Pprof__Sample *sample, ui
 /* --- labels --- */
 
 /* The values of labels; missing texts are "". */
-struct labels {
+struct pprof_sample_labels {
 	uint32_t tid, tgid;
 	uint16_t cpu;
 	const char *thread, *process, *cgroup, *state, *event;
@@ -246,7 +247,8 @@ static uint32_t small(int64_t number, uint32_t most, uint32_t absent)
 	return number >= 0 && number < most ? (uint32_t)number : absent;
 }
 
-static void take_label(const struct reader *r, const Pprof__Label *label, struct labels *labels)
+static void take_label(const struct pprof_reader *r, const Pprof__Label *label,
+		       struct pprof_sample_labels *labels)
 {
 	const struct {
 		const char *key, **text;
@@ -268,7 +270,8 @@ static void take_label(const struct reader *r, const Pprof__Label *label, struct
 		labels->cpu = (uint16_t)small(label->num, CPU_ANY, CPU_ANY);
 }
 
-static struct error *find_thread(struct reader *r, const struct labels *labels, uint32_t *ret)
+static struct error *find_thread(struct pprof_reader *r, const struct pprof_sample_labels *labels,
+				 uint32_t *ret)
 {
 	struct profile_thread thread = { .tid = labels->tid, .tgid = labels->tgid };
 	uint32_t *number = NULL;
@@ -307,7 +310,7 @@ static bool class_of(const char *state, uint16_t *ret)
 	return false;
 }
 
-static struct error *find_event(struct reader *r, const char *event, uint16_t *ret)
+static struct error *find_event(struct pprof_reader *r, const char *event, uint16_t *ret)
 {
 	const struct name *name;
 	struct error *err = import_name(r->profile, text_of(event), &name);
@@ -337,7 +340,7 @@ static uint64_t positive(int64_t value, uint64_t scale)
 }
 
 /* How often: the first value that counts. */
-static uint64_t count_of(const struct reader *r, const Pprof__Sample *from)
+static uint64_t count_of(const struct pprof_reader *r, const Pprof__Sample *from)
 {
 	for (size_t i = 0; i < from->n_value; i++)
 		if (r->types[i].is_count)
@@ -346,8 +349,8 @@ static uint64_t count_of(const struct reader *r, const Pprof__Sample *from)
 }
 
 /* A sample with times, which may be of both kinds: the count goes with the first. */
-static struct error *add_times(struct reader *r, const Pprof__Sample *from, struct sample sample,
-			       bool has_class)
+static struct error *add_times(struct pprof_reader *r, const Pprof__Sample *from,
+			       struct sample sample, bool has_class)
 {
 	bool is_first = true;
 
@@ -369,8 +372,8 @@ static struct error *add_times(struct reader *r, const Pprof__Sample *from, stru
 	return is_first && sample.count && has_class ? profile_add(r->profile, &sample) : NULL;
 }
 
-static struct error *add_hits(struct reader *r, const Pprof__Sample *from, struct sample sample,
-			      const char *event)
+static struct error *add_hits(struct pprof_reader *r, const Pprof__Sample *from,
+			      struct sample sample, const char *event)
 {
 	struct error *err = NULL;
 
@@ -382,9 +385,9 @@ static struct error *add_hits(struct reader *r, const Pprof__Sample *from, struc
 	return err ? err : profile_add(r->profile, &sample);
 }
 
-static struct error *add_sample(struct reader *r, const Pprof__Sample *from)
+static struct error *add_sample(struct pprof_reader *r, const Pprof__Sample *from)
 {
-	struct labels labels = {
+	struct pprof_sample_labels labels = {
 		.cpu = CPU_ANY, .thread = "", .process = "", .cgroup = "", .state = "", .event = ""
 	};
 	struct sample sample = { .class = CLASS_ON_CPU };
@@ -408,7 +411,7 @@ static struct error *add_sample(struct reader *r, const Pprof__Sample *from)
 	return add_times(r, from, sample, has_class);
 }
 
-static struct error *take_message(struct reader *r)
+static struct error *take_message(struct pprof_reader *r)
 {
 	const Pprof__Profile *m = r->message;
 	struct profile_meta *meta = &r->profile->meta;
@@ -434,7 +437,7 @@ static struct error *parse_bytes(struct text bytes, struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	struct arena arena = { 0 };
-	struct reader r = { .steps_max = FRAMES_FLAT_MAX + FRAMES_PER_BYTE * bytes.length };
+	struct pprof_reader r = { .steps_max = FRAMES_FLAT_MAX + FRAMES_PER_BYTE * bytes.length };
 	struct error *err = profile_create(&profile);
 
 	r.profile = profile;

@@ -402,12 +402,12 @@ static void put_stack(struct writer *w, uint32_t node)
 
 #define LABELS_MAX 8
 
-struct labels {
+struct pprof_label_writer {
 	Pprof__Label labels[LABELS_MAX], *items[LABELS_MAX];
 	size_t count;
 };
 
-static void add_label(struct labels *labels, int64_t key, int64_t str, int64_t num)
+static void add_label(struct pprof_label_writer *labels, int64_t key, int64_t str, int64_t num)
 {
 	Pprof__Label *label = &labels->labels[labels->count];
 
@@ -418,14 +418,15 @@ static void add_label(struct labels *labels, int64_t key, int64_t str, int64_t n
 	labels->items[labels->count++] = label;
 }
 
-static void add_text(struct writer *w, struct labels *labels, const char *key,
+static void add_text(struct writer *w, struct pprof_label_writer *labels, const char *key,
 		     const struct name *value)
 {
 	if (value && value->length)
 		add_label(labels, text(w, key), name(w, value), 0);
 }
 
-static void put_labels(struct writer *w, const struct sample *sample, struct labels *labels)
+static void put_labels(struct writer *w, const struct sample *sample,
+		       struct pprof_label_writer *labels)
 {
 	const struct profile_thread *thread = &w->profile->threads.items[sample->thread];
 
@@ -447,7 +448,7 @@ static void put_sample(struct writer *w, const struct sample *from)
 {
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *item = &sample;
-	struct labels labels = { .count = 0 };
+	struct pprof_label_writer labels = { .count = 0 };
 	int64_t values[3] = { 0 };
 	int time = from->class == CLASS_ON_CPU               ? ON_CPU
 		   : profile_classes[from->class].is_off_cpu ? OFF_CPU

@@ -158,7 +158,7 @@ static void date(const struct ctprof_snapshot *before, const struct ctprof_snaps
 
 /* --- all of them --- */
 
-struct work {
+struct counter_work {
 	struct state_processes processes;
 	struct word_map earlier; /* threads of `before` by id */
 	const struct ctprof_snapshot *before, *now;
@@ -167,7 +167,7 @@ struct work {
 	struct state_reading *ret_before, *ret_now;
 };
 
-static bool index_threads(struct work *work)
+static bool index_threads(struct counter_work *work)
 {
 	if (!word_map_reserve(&work->earlier, work->before->threads.count))
 		return false;
@@ -184,7 +184,7 @@ static bool index_threads(struct work *work)
 }
 
 /* When it began, if it is known that this was between the captures. */
-static bool is_born(const struct work *work, const struct ctprof_thread *thread,
+static bool is_born(const struct counter_work *work, const struct ctprof_thread *thread,
 		    uint64_t *ret_begun_ns)
 {
 	const uint64_t begun = thread->start_time_clock_ticks.value * TICK_NS;
@@ -199,7 +199,7 @@ static bool is_born(const struct work *work, const struct ctprof_thread *thread,
 }
 
 /* There is room. */
-static bool take_thread(struct work *work, const struct ctprof_thread *thread)
+static bool take_thread(struct counter_work *work, const struct ctprof_thread *thread)
 {
 	static const struct counter_facts facts = { .is_dated = true, .counts_delays = true };
 	const uint32_t found =
@@ -242,7 +242,7 @@ static struct error *start_reading(struct state_reading *reading, const struct c
 	return array_reserve(&reading->threads, room) ? NULL : &error_no_memory;
 }
 
-static struct error *take_threads(struct work *work)
+static struct error *take_threads(struct counter_work *work)
 {
 	if (!index_threads(work))
 		return &error_no_memory;
@@ -257,7 +257,7 @@ struct error *counter_rows_read(const struct ctprof_snapshot *before,
 				const struct ctprof_snapshot *now, struct names *names,
 				struct state_reading *ret_before, struct state_reading *ret_now)
 {
-	struct work work = {
+	struct counter_work work = {
 		.processes = state_rows_processes(now),
 		.before = before,
 		.now = now,

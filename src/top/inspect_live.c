@@ -21,7 +21,7 @@
 
 /* The system call that a thread is in, from the kernel. Reading either file waits for a process in
  * execve(2). */
-struct call {
+struct inspected_call {
 	uint32_t tid;
 	int fd; /* that is being read; -1: none */
 	char wchan[128], syscall[256];
@@ -29,7 +29,7 @@ struct call {
 
 static void release_call(void *context)
 {
-	struct call *call = context;
+	struct inspected_call *call = context;
 
 	if (call->fd >= 0)
 		close(call->fd);
@@ -37,7 +37,7 @@ static void release_call(void *context)
 }
 
 /* The line of a small file of the thread; "" when it cannot be read. */
-static void read_line(struct call *call, const char *file, char *ret, size_t room)
+static void read_line(struct inspected_call *call, const char *file, char *ret, size_t room)
 {
 	char path[64];
 	ssize_t got;
@@ -59,7 +59,7 @@ static void read_line(struct call *call, const char *file, char *ret, size_t roo
 
 static void read_call(void *context)
 {
-	struct call *call = context;
+	struct inspected_call *call = context;
 
 	guard_about(call->tid);
 	read_line(call, "wchan", call->wchan, sizeof(call->wchan));
@@ -83,10 +83,10 @@ static struct guard *call_guard(void)
 }
 
 /* To be released; NULL: there is no memory, or the kernel does not answer. */
-static struct call *call_of(const struct state_thread *thread)
+static struct inspected_call *call_of(const struct state_thread *thread)
 {
 	struct guard *guard = call_guard();
-	struct call *call = guard ? calloc(1, sizeof(*call)) : NULL;
+	struct inspected_call *call = guard ? calloc(1, sizeof(*call)) : NULL;
 
 	if (!call)
 		return NULL;
@@ -97,7 +97,7 @@ static struct call *call_of(const struct state_thread *thread)
 
 static void print_call(FILE *out, const struct state_thread *thread)
 {
-	struct call *call = call_of(thread);
+	struct inspected_call *call = call_of(thread);
 	const char *name = wait_syscall_name(thread->syscall);
 	const char *numbers = call ? call->syscall : "", *wchan = call ? call->wchan : "";
 

@@ -86,7 +86,7 @@ struct error *top_past_look(struct top_past *past, const struct screen_subject *
 /* Lines of windows, or of threads in one window. */
 enum { OF_WINDOWS = 1, OF_THREADS = 2 };
 
-enum field { UNTIL, LENGTH, TID, NAME, SHARE, SWITCHES, WAIT };
+enum past_field { UNTIL, LENGTH, TID, NAME, SHARE, SWITCHES, WAIT };
 
 enum { STATES_AT = 4, COLUMNS = STATES_AT + STATE_MAIN_COUNT + 2 };
 
@@ -143,7 +143,7 @@ static void get_cell(const void *context, const void *row_, const struct table_c
 	const struct top_past_row *row = row_;
 
 	(void)context;
-	switch ((enum field)column->field) {
+	switch ((enum past_field)column->field) {
 	case UNTIL:
 		set_time(ret, row->at_unix_ns);
 		return;
