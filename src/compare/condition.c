@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/condition.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/term.h"
 
 /* --- expressions --- */
 
@@ -130,7 +130,7 @@ bool condition_start(struct report *report)
 
 bool condition_is_about(const struct condition *condition, const struct name *group)
 {
-	return !condition->group || fnmatch(condition->group, group->bytes, 0) == 0;
+	return !condition->group || term_matches(condition->group, name_text(group), TERM_WHOLE);
 }
 
 static bool is_broken(const struct condition *condition, const struct row *row)

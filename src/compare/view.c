@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/view.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
+
+#include "base/term.h"
 
 void view_init(struct view *view)
 {
@@ -38,7 +39,7 @@ void view_hide_waits(struct view *view)
 static bool matches_any(const struct patterns *patterns, const struct name *group)
 {
 	for (size_t i = 0; i < patterns->count; i++)
-		if (fnmatch(patterns->items[i], group->bytes, 0) == 0)
+		if (term_matches(patterns->items[i], name_text(group), TERM_WHOLE))
 			return true;
 	return false;
 }

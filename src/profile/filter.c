@@ -3,33 +3,36 @@
 
 #include <string.h>
 
+#include "base/term.h"
 #include "profile/preset.h"
 
 /* --- terms --- */
 
 /* The first ones are about stacks, the others about threads. */
+#define PLACES(PLACE)             \
+	PLACE(MODULE, "module")   \
+	PLACE(ONLY, "only")       \
+	PLACE(WAITER, "waiter")   \
+	PLACE(THREAD, "thread")   \
+	PLACE(LEADER, "leader")   \
+	PLACE(PROCESS, "process") \
+	PLACE(CGROUP, "cgroup")
+
 enum place {
-	PLACE_FRAME,
-	PLACE_MODULE,
-	PLACE_ONLY,
-	PLACE_WAITER,
-	PLACE_THREAD,
-	PLACE_LEADER,
-	PLACE_PROCESS,
-	PLACE_CGROUP,
+#define PLACE(id, word) PLACE_##id,
+	PLACES(PLACE)
+#undef PLACE
+		PLACE_COUNT,
+	PLACE_FRAME, /* no word */
 };
 
-static const struct {
-	struct text prefix;
-	enum place place;
-} places[] = {
-	{ { "thread:", 7 }, PLACE_THREAD },   { { "leader:", 7 }, PLACE_LEADER },
-	{ { "process:", 8 }, PLACE_PROCESS }, { { "module:", 7 }, PLACE_MODULE },
-	{ { "only:", 5 }, PLACE_ONLY },       { { "waiter:", 7 }, PLACE_WAITER },
-	{ { "cgroup:", 7 }, PLACE_CGROUP },
+static const char *const places[PLACE_COUNT + 1] = {
+#define PLACE(id, word) [PLACE_##id] = word,
+	PLACES(PLACE)
+#undef PLACE
 };
 
-struct term {
+struct filter_term {
 	enum place place;
 	bool is_glob, is_negated;
 	char *pattern;
@@ -37,7 +40,7 @@ struct term {
 
 /* What matches when all of its terms do. */
 struct rule {
-	ARRAY(struct term);
+	ARRAY(struct filter_term);
 };
 
 struct filter {
@@ -49,45 +52,23 @@ struct filter {
 /* A term beyond that matches nothing that there is. */
 #define TERM_MAX 4096
 
-/* "thred:main", and not "std::thread". */
-static bool has_other_prefix(struct text text)
+static struct error *add_term(struct rule *rule, struct text text)
 {
-	size_t letters = 0;
+	struct filter_term added = { 0 };
+	struct term term;
+	struct error *err = term_parse(text, places, &term);
 
-	while (letters < text.length && text.bytes[letters] >= 'a' && text.bytes[letters] <= 'z')
-		letters++;
-	return letters && letters + 1 < text.length && text.bytes[letters] == ':' &&
-	       text.bytes[letters + 1] != ':';
-}
-
-static struct error *add_term(struct rule *rule, struct text text, bool is_negated)
-{
-	struct term term = { .place = PLACE_FRAME, .is_negated = is_negated };
-
-	for (size_t i = 0; i < array_length(places); i++) {
-		struct text prefix = places[i].prefix;
-
-		/* Not the namespaces of Rust and C++: "thread::spawn". */
-		if (!text_starts(text, prefix) ||
-		    (text.length > prefix.length && text.bytes[prefix.length] == ':'))
-			continue;
-		term.place = places[i].place;
-		text.bytes += prefix.length;
-		text.length -= prefix.length;
-		break;
-	}
-	if (term.place == PLACE_FRAME && has_other_prefix(text))
-		return error_create("there is no such place: thread:, process:, module:, cgroup:, "
-				    "leader:, waiter:, only:");
-	if (!text.length)
-		return error_create("a term of nothing");
-	if (text.length > TERM_MAX || memchr(text.bytes, '\0', text.length))
-		return error_create("a term that no name can match");
-	term.is_glob = memchr(text.bytes, '*', text.length) || memchr(text.bytes, '?', text.length);
-	term.pattern = strndup(text.bytes, text.length);
-	if (term.pattern && array_push(rule, term))
+	if (err)
+		return err;
+	if (term.text.length > TERM_MAX || memchr(term.text.bytes, '\0', term.text.length))
+		return error_create("filter term can never match");
+	added.place = term.kind == TERM_NAME ? PLACE_FRAME : (enum place)term.kind;
+	added.is_negated = term.is_negated;
+	added.is_glob = term_is_glob(term.text, TERM_FUNCTION);
+	added.pattern = strndup(term.text.bytes, term.text.length);
+	if (added.pattern && array_push(rule, added))
 		return NULL;
-	free(term.pattern);
+	free(added.pattern);
 	return &error_no_memory;
 }
 
@@ -98,39 +79,9 @@ static void rule_deinit(struct rule *rule)
 	array_deinit(rule);
 }
 
-/* The last `*` alone is tried again: whatever a longer match of an earlier one allows, it reaches
- * too. */
-static bool glob_matches(const char *glob, struct text name)
+static bool name_matches(const struct filter_term *term, const struct name *name)
 {
-	const char *after_star = NULL;
-	size_t at = 0, taken = 0;
-
-	while (at < name.length) {
-		if (*glob == '*') {
-			after_star = ++glob;
-			taken = at;
-		} else if (*glob && (*glob == '?' || *glob == name.bytes[at])) {
-			glob++;
-			at++;
-		} else if (after_star) {
-			glob = after_star;
-			at = ++taken;
-		} else {
-			return false;
-		}
-	}
-	while (*glob == '*')
-		glob++;
-	return !*glob;
-}
-
-static bool name_matches(const struct term *term, const struct name *name)
-{
-	if (!name)
-		return false;
-	if (term->is_glob)
-		return glob_matches(term->pattern, name_text(name));
-	return memmem(name->bytes, name->length, term->pattern, strlen(term->pattern));
+	return name && term_matches(term->pattern, name_text(name), TERM_FUNCTION);
 }
 
 /* --- making one --- */
@@ -165,7 +116,7 @@ bool filter_is_empty(const struct filter *filter)
 
 static struct error *one_term(struct rule *rule, const char *term)
 {
-	struct error *err = add_term(rule, text_trim(text_of(term)), false);
+	struct error *err = add_term(rule, text_trim(text_of(term)));
 
 	return err && err != &error_no_memory ? error_prefix(err, "'%s'", term) : err;
 }
@@ -217,6 +168,8 @@ static bool cut_term(struct text *rest, struct text *ret)
 /* An ampersand with nothing before or behind it. */
 static bool is_half(struct text term)
 {
+	if (text_starts(term, TEXT("!")))
+		term = (struct text){ term.bytes + 1, term.length - 1 };
 	return text_equal(term, TEXT("&")) || text_starts(term, TEXT("& ")) ||
 	       text_ends(term, TEXT(" &"));
 }
@@ -228,14 +181,11 @@ static struct error *parse_line(struct text line, struct rule *rule)
 	if (!text_word(&rest, &word) || !text_equal(word, TEXT("hide")))
 		return error_create("expected 'hide TERM & TERM'");
 	while (cut_term(&rest, &term)) {
-		bool is_negated = text_starts(term, TEXT("!"));
 		struct error *err;
 
-		term.bytes += is_negated;
-		term.length -= is_negated;
 		if (is_half(term))
 			return error_create("a term of nothing");
-		err = add_term(rule, text_trim(term), is_negated);
+		err = add_term(rule, term);
 		if (err)
 			return err;
 	}
@@ -313,7 +263,7 @@ static const char *const wait_libraries[] = {
 static bool is_wait_library(struct text file)
 {
 	for (size_t i = 0; i < array_length(wait_libraries); i++)
-		if (glob_matches(wait_libraries[i], file))
+		if (term_glob_matches(wait_libraries[i], file))
 			return true;
 	return false;
 }
@@ -328,16 +278,16 @@ static struct text file_of(const struct name *module)
 	return (struct text){ slash + 1, path.length - (size_t)(slash + 1 - path.bytes) };
 }
 
-static bool module_matches(const struct term *term, const struct name *module)
+static bool module_matches(const struct filter_term *term, const struct name *module)
 {
 	if (name_matches(term, module))
 		return true;
 	/* A file by its name alone. */
-	return module && term->is_glob && glob_matches(term->pattern, file_of(module));
+	return module && term->is_glob && term_glob_matches(term->pattern, file_of(module));
 }
 
 /* One of "GLOB,GLOB". */
-static bool is_one_of(const struct term *term, const struct name *module)
+static bool is_one_of(const struct filter_term *term, const struct name *module)
 {
 	struct text rest = text_of(term->pattern), word;
 	char glob[TERM_MAX + 1];
@@ -345,13 +295,13 @@ static bool is_one_of(const struct term *term, const struct name *module)
 	while (module && text_cut(&rest, ',', &word)) {
 		memcpy(glob, word.bytes, word.length);
 		glob[word.length] = '\0';
-		if (glob_matches(glob, file_of(module)))
+		if (term_glob_matches(glob, file_of(module)))
 			return true;
 	}
 	return false;
 }
 
-static bool frame_matches(const struct term *term, const struct frame *frame)
+static bool frame_matches(const struct filter_term *term, const struct frame *frame)
 {
 	switch (term->place) {
 	case PLACE_MODULE:
@@ -371,7 +321,7 @@ static bool is_waiter(const struct frame *frame)
 }
 
 /* Does a stack match that ends with this frame, given whether the callers' does? */
-static bool stack_matches(const struct scene *s, const struct term *term, uint32_t number,
+static bool stack_matches(const struct scene *s, const struct filter_term *term, uint32_t number,
 			  uint32_t parent)
 {
 	const struct frame *frame = &s->profile->frames.items[number];
@@ -389,7 +339,7 @@ static bool stack_matches(const struct scene *s, const struct term *term, uint32
 	}
 }
 
-static void match_stacks(struct scene *s, const struct term *term)
+static void match_stacks(struct scene *s, const struct filter_term *term)
 {
 	const struct profile *p = s->profile;
 
@@ -400,7 +350,7 @@ static void match_stacks(struct scene *s, const struct term *term)
 			stack_matches(s, term, p->nodes.items[i].frame, p->nodes.items[i].parent);
 }
 
-static bool thread_matches(const struct term *term, const struct profile_thread *thread)
+static bool thread_matches(const struct filter_term *term, const struct profile_thread *thread)
 {
 	switch (term->place) {
 	case PLACE_LEADER:
@@ -414,15 +364,15 @@ static bool thread_matches(const struct term *term, const struct profile_thread 
 	}
 }
 
-static void match_threads(struct scene *s, const struct term *term)
+static void match_threads(struct scene *s, const struct filter_term *term)
 {
 	for (size_t i = 0; i < s->profile->threads.count; i++)
 		s->threads[i] = thread_matches(term, &s->profile->threads.items[i]);
 }
 
-static void match_term(struct scene *s, const struct term *term)
+static void match_term(struct scene *s, const struct filter_term *term)
 {
-	bool of_stack = term->place <= PLACE_WAITER;
+	bool of_stack = term->place <= PLACE_WAITER || term->place == PLACE_FRAME;
 
 	if (of_stack)
 		match_stacks(s, term);

@@ -3,8 +3,8 @@
  * Which samples are kept, by what is in their stacks: after collection, so nothing is lost for
  * good.
  *
- * A term is a glob (`*`, `?`) that must match one whole frame name, or a text without those that
- * must be in one; "thread:GLOB", "process:GLOB", "module:GLOB", "cgroup:GLOB" look there instead.
+ * A term (base/term.h, TERM_FUNCTION) is about the name of a frame; "thread:GLOB", "process:GLOB",
+ * "module:GLOB" and "cgroup:GLOB" look there instead.
  * "leader:GLOB" is the first thread of a process by its name. "only:GLOB,GLOB" wants every frame of
  * user space to be in a file that one of the globs matches by its name without directories: nobody
  * else called. "waiter:GLOB" is the function that called into the C or the C++ library, where that

@@ -6,30 +6,29 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/term.h"
 
 _Static_assert(STATE_COUNT <= 8 * sizeof(unsigned), "a bit for each state");
 
 static bool is_glob(const char *text)
 {
-	return strpbrk(text, "*?[") != NULL;
+	return term_is_glob(text_of(text), TERM_ANY_CASE);
 }
 
 /* --- what alternatives may be --- */
 
-static struct error *check_pattern(struct state_term *term, const char *alternative)
+static struct error *check_pattern(const char *alternative)
 {
-	(void)term;
 	return is_glob(alternative) ? pattern_check(alternative) : NULL;
 }
 
-static struct error *check_pid(struct state_term *term, const char *alternative)
+static struct error *check_pid(const char *alternative)
 {
 	uint32_t pid;
 
-	(void)term;
 	if (text_u32(text_of(alternative), &pid))
 		return NULL;
-	return error_create("'%s' is no number of a process", alternative);
+	return error_create("'%s' is not a process ID", alternative);
 }
 
 /* Itself and its parts. */
@@ -47,7 +46,7 @@ static struct error *check_state(struct state_term *term, const char *alternativ
 {
 	bool glob = is_glob(alternative);
 	unsigned states = 0;
-	struct error *err = check_pattern(term, alternative);
+	struct error *err = check_pattern(alternative);
 	const char *nearest;
 
 	if (err)
@@ -73,57 +72,27 @@ static struct error *check_state(struct state_term *term, const char *alternativ
 
 /* --- parsing --- */
 
-static const struct {
-	const char *word;
-	enum state_term_kind kind;
-	struct error *(*check)(struct state_term *term, const char *alternative);
-} kinds[] = {
-	{ "user", STATE_TERM_USER, check_pattern },
-	{ "cgroup", STATE_TERM_CGROUP, check_pattern },
-	{ "state", STATE_TERM_STATE, check_state },
-	{ "pid", STATE_TERM_PID, check_pid },
+static const char *const words[STATE_TERM_NAME + 1] = {
+	[STATE_TERM_USER] = "user",     [STATE_TERM_CGROUP] = "cgroup",
+	[STATE_TERM_STATE] = "state",   [STATE_TERM_PID] = "pid",
+	[STATE_TERM_THREAD] = "thread", [STATE_TERM_PROCESS] = "process",
 };
-#define KIND_COUNT array_length(kinds)
 
-/* The word before the first colon, if it could be a kind: "usr:root", and not "std::thread". */
-static struct text prefix_of(struct text term)
+static struct error *check_alternative(struct state_term *term, const char *alternative)
 {
-	size_t letters = 0;
-
-	while (letters < term.length && term.bytes[letters] >= 'a' && term.bytes[letters] <= 'z')
-		letters++;
-	if (letters == term.length || term.bytes[letters] != ':' ||
-	    (letters + 1 < term.length && term.bytes[letters + 1] == ':'))
-		letters = 0;
-	return (struct text){ term.bytes, letters };
-}
-
-/* `ret` is KIND_COUNT where the term has no prefix. */
-static struct error *find_kind(struct text prefix, size_t *ret)
-{
-	char word[256];
-	const char *nearest;
-
-	*ret = KIND_COUNT;
-	if (!prefix.length)
-		return NULL;
-	for (size_t i = 0; i < KIND_COUNT; i++)
-		if (text_equal(prefix, text_of(kinds[i].word))) {
-			*ret = i;
-			return NULL;
-		}
-	snprintf(word, sizeof(word), "%.*s", (int)prefix.length, prefix.bytes);
-	nearest = text_nearest(word, &kinds[0].word, KIND_COUNT, sizeof(kinds[0]));
-	if (nearest)
-		return error_create("unknown '%s:'; did you mean '%s:'?", word, nearest);
-	return error_create("unknown '%s:'; there are: user:, cgroup:, state:, pid:, and globs of "
-			    "names, as '*%s:*'",
-			    word, word);
+	switch (term->kind) {
+	case STATE_TERM_STATE:
+		return check_state(term, alternative);
+	case STATE_TERM_PID:
+		return check_pid(alternative);
+	default:
+		return check_pattern(alternative);
+	}
 }
 
 /* Filters are shorter than `bytes`, and no term takes more of it than it has bytes, and a zero. */
 static struct error *add_alternatives(struct state_filter *filter, size_t *used, struct text texts,
-				      struct state_term *term, size_t kind)
+				      struct state_term *term)
 {
 	bool more = true;
 
@@ -135,12 +104,10 @@ static struct error *add_alternatives(struct state_filter *filter, size_t *used,
 		struct error *err;
 
 		if (!length)
-			return error_create(bar || term->alternatives ? "nothing beside a '|'"
-								      : "nothing after the ':'");
+			return error_create("nothing beside a '|'");
 		memcpy(alternative, texts.bytes, length);
 		alternative[length] = '\0';
-		err = kind < KIND_COUNT ? kinds[kind].check(term, alternative)
-					: check_pattern(term, alternative);
+		err = check_alternative(term, alternative);
 		if (err)
 			return err;
 		*used += length + 1;
@@ -154,24 +121,21 @@ static struct error *add_alternatives(struct state_filter *filter, size_t *used,
 
 static struct error *add_term(struct state_filter *filter, size_t *used, struct text text)
 {
-	struct text prefix = prefix_of(text);
-	struct state_term term = { .kind = STATE_TERM_NAME };
+	struct state_term added = { .kind = STATE_TERM_NAME };
+	struct term term;
 	struct error *err;
-	size_t kind;
 
 	if (filter->count == STATE_TERMS_MAX)
 		return error_create("more than %d terms", STATE_TERMS_MAX);
-	err = find_kind(prefix, &kind);
+	err = term_parse(text, words, &term);
 	if (err)
 		return err;
-	if (kind < KIND_COUNT) {
-		term.kind = kinds[kind].kind;
-		text.bytes += prefix.length + 1;
-		text.length -= prefix.length + 1;
-	}
-	err = add_alternatives(filter, used, text, &term, kind);
+	if (term.kind != TERM_NAME)
+		added.kind = (enum state_term_kind)term.kind;
+	added.is_negated = term.is_negated;
+	err = add_alternatives(filter, used, term.text, &added);
 	if (!err)
-		filter->terms[filter->count++] = term;
+		filter->terms[filter->count++] = added;
 	return err;
 }
 
@@ -185,7 +149,7 @@ struct error *state_filter_parse(struct text text, struct state_filter *ret)
 	if (text.length >= sizeof(filter.bytes))
 		return error_create("a filter of more than %zu bytes", sizeof(filter.bytes) - 1);
 	if (text.length && memchr(text.bytes, '\0', text.length))
-		return error_create("a filter that no name can meet");
+		return error_create("filter can never match");
 	while (!err && text_word(&text, &word)) {
 		err = add_term(&filter, &used, word);
 		if (err)
@@ -201,9 +165,7 @@ struct error *state_filter_parse(struct text text, struct state_filter *ret)
 
 static bool text_meets(const char *alternative, const char *text)
 {
-	if (is_glob(alternative))
-		return fnmatch(alternative, text, FNM_CASEFOLD) == 0;
-	return strcasestr(text, alternative) != NULL;
+	return term_matches(alternative, text_of(text), TERM_ANY_CASE);
 }
 
 static bool name_meets(const char *alternative, const struct name *name)
@@ -246,6 +208,10 @@ static bool alternative_meets(const struct state_term *term, const char *alterna
 	case STATE_TERM_NAME:
 		return name_meets(alternative, thread->name) ||
 		       name_meets(alternative, thread->process);
+	case STATE_TERM_THREAD:
+		return name_meets(alternative, thread->name);
+	case STATE_TERM_PROCESS:
+		return name_meets(alternative, thread->process);
 	case STATE_TERM_USER:
 		return user_meets(alternative, view, thread->uid);
 	case STATE_TERM_CGROUP:
@@ -265,8 +231,8 @@ static bool term_meets(const struct state_filter *filter, const struct state_ter
 
 	for (size_t i = 0; i < term->alternatives; i++, alternative += strlen(alternative) + 1)
 		if (alternative_meets(term, alternative, view, delta))
-			return true;
-	return false;
+			return !term->is_negated;
+	return term->is_negated;
 }
 
 bool state_view_shows(const struct state_view *view, const struct state_delta *delta)

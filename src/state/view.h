@@ -9,18 +9,19 @@
  *	state_list_init(&list);
  *	err = state_list_make(&list, &window, &view);
  *
- * A filter is terms with spaces between; a thread must meet all of them, and rows are made of those
- * that do. A term is a part of the name of the thread or of its process, in any case; or a glob
- * (fnmatch(3)) of the whole of one, if it has one of * ? [ in it. Before it may stand what else is
- * meant:
+ * A filter is terms (base/term.h, TERM_ANY_CASE) with spaces between; a thread must match all of
+ * them, and rows are made of those that do. A term is of the name of the thread or of its process,
+ * or of the fact that it names:
  *
  *	user:root     of this user: its name, or its number
  *	cgroup:*.slice/nginx*
  *	state:lock    some time of the window in it, or it is in it now; lock_futex is a state too
  *	pid:812       the threads of this process, or the thread of this number
+ *	thread:io-1   the name of the thread alone
+ *	process:nginx the name of its process alone
  *
- * "a|b" is either: "user:root|1000". Other words before a colon are errors; a name that begins with
- * one is met by a glob ("*main:*").
+ * "a|b" is either: "user:root|1000"; "!user:root" is all others. Other words before a colon are
+ * errors; a name that begins with one is matched by a glob ("*main:*").
  */
 #ifndef STATE_VIEW_H
 #define STATE_VIEW_H
@@ -64,15 +65,18 @@ struct error *state_sort_parse(struct text text, struct state_sort *ret) MUST_CH
 #define STATE_TERMS_MAX 16
 
 enum state_term_kind {
-	STATE_TERM_NAME,
 	STATE_TERM_USER,
 	STATE_TERM_CGROUP,
 	STATE_TERM_STATE,
-	STATE_TERM_PID
+	STATE_TERM_PID,
+	STATE_TERM_THREAD,
+	STATE_TERM_PROCESS,
+	STATE_TERM_NAME /* of the thread or of its process: no word before it */
 };
 
 struct state_term {
 	enum state_term_kind kind;
+	bool is_negated;
 	/* So many strings, one after the other from there on in `bytes`. */
 	uint16_t alternatives, at;
 	unsigned states; /* of STATE_TERM_STATE: a bit for each that is meant */

@@ -245,8 +245,11 @@ TEST(what_is_no_term)
 	large[sizeof(large) - 1] = '\0';
 	expect_error(filter_keep(filter, ""), "a term of nothing");
 	expect_error(filter_keep(filter, "  "), "a term of nothing");
-	expect_error(filter_drop(filter, "thread:"), "'thread:': a term of nothing");
-	expect_error(filter_keep(filter, large), "no name can match");
+	expect_error(filter_drop(filter, "thread:"), "'thread:': nothing after the ':'");
+	expect_error(filter_keep(filter, large), "can never match");
+	expect_error(filter_keep(filter, "!"), "a term of nothing");
+	expect_error(filter_keep(filter, "thred:main"),
+		     "unknown 'thred:'; did you mean 'thread:'?");
 	assert_true(filter_is_empty(filter));
 	filter_destroy(filter);
 }
@@ -294,7 +297,7 @@ TEST(bad_lines_of_presets)
 		{ "hide", "mine:1: a term of nothing" },
 		{ "hide park\nhide a & \n", "mine:2: a term of nothing" },
 		{ "hide a & & b", "mine:1: a term of nothing" },
-		{ "hide thread:", "mine:1: a term of nothing" },
+		{ "hide thread:", "mine:1: nothing after the ':'" },
 		{ "hide !", "mine:1: a term of nothing" },
 		{ "hide !park", "mine:1: only terms that must not match" },
 	};

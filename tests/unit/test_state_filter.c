@@ -18,9 +18,12 @@ TEST(what_filters_cannot_be_written)
 		{ "state:lock|xyzzyxyzzy",
 		  "unknown state 'xyzzyxyzzy'; there are: exec, runnable," },
 		{ "state:x*", "unknown state 'x*'" },
-		{ "pid:abc", "'pid:abc': 'abc' is no number of a process" },
-		{ "pid:1|-2", "'-2' is no number" },
-		{ "pid:4294967296", "is no number" },
+		{ "pid:abc", "'pid:abc': 'abc' is not a process ID" },
+		{ "pid:1|-2", "'-2' is not a process ID" },
+		{ "pid:4294967296", "is not a process ID" },
+		{ "!", "'!': a term of nothing" },
+		{ "!user:", "nothing after the ':'" },
+		{ "!usr:root", "did you mean 'user:'?" },
 		{ "user:", "'user:': nothing after the ':'" },
 		{ "user:|a", "nothing beside a '|'" },
 		{ "a|", "'a|': nothing beside a '|'" },
@@ -42,7 +45,8 @@ TEST(what_filters_cannot_be_written)
 	memset(large, 'a', sizeof(large));
 	expect_error(state_filter_parse((struct text){ large, 256 }, &filter),
 		     "a filter of more than 255 bytes");
-	expect_error(state_filter_parse((struct text){ "a\0b", 3 }, &filter), "no name can meet");
+	expect_error(state_filter_parse((struct text){ "a\0b", 3 }, &filter),
+		     "filter can never match");
 	assert_int_equal(filter.count, 42);
 	/* The largest that there may be. */
 	expect_ok(state_filter_parse((struct text){ large, 255 }, &filter));
@@ -112,6 +116,18 @@ TEST(what_filters_let_through)
 		{ "pid:20|30", "ced" },
 		{ "pid:1", "" },
 		{ "pid:10 state:lock user:www-data worker", "b" },
+		/* All others. */
+		{ "!nginx", "ced" },
+		{ "!worker", "aed" },
+		{ "!user:root|1000", "ab" },
+		{ "!state:lock", "aed" },
+		{ "!pid:10 !user:root", "ce" },
+		{ "!xyzzy", "abced" },
+		/* One of both names. */
+		{ "thread:worker", "bc" },
+		{ "thread:nginx", "" },
+		{ "process:nginx", "ab" },
+		{ "!thread:*worker* process:nginx", "a" },
 		/* No prefix. */
 		{ "a::b", "" },
 		{ "D/0:1", "d" },
