@@ -26,17 +26,30 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Multiply and fold, a round for each word of eight bytes; the last one is filled up with zeros. */
+static inline uint64_t four(const char *bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* Multiply and fold, a round for each word of eight bytes. The last word may overlap the one
+ * before, so that no bytes are copied one by one: keys of different lengths are told apart by the
+ * caller. */
 static inline uint64_t mix_bytes(uint64_t hash, const char *bytes, size_t length)
 {
-	uint64_t word = 0;
-
-	for (; length >= 8; bytes += 8, length -= 8)
-		hash = mix(hash, text_eight_(bytes));
+	for (size_t at = 0; at + 8 < length; at += 8)
+		hash = mix(hash, text_eight_(bytes + at));
+	if (length >= 8)
+		return mix(hash, text_eight_(bytes + length - 8));
+	if (length >= 4)
+		return mix(hash, four(bytes) << 32 | four(bytes + length - 4));
 	if (!length)
 		return hash;
-	memcpy(&word, bytes, length);
-	return mix(hash, word);
+	return mix(hash, (uint64_t)(unsigned char)bytes[0] << 16 |
+				 (uint64_t)(unsigned char)bytes[length / 2] << 8 |
+				 (unsigned char)bytes[length - 1]);
 }
 
 /* Lengths that are known to the compiler, for the keys that are looked up by the million. */

@@ -58,13 +58,20 @@
 
 /* The same, of a new value that is all zero where the key is not there yet; `is_new` may be NULL.
  * Returns NULL without memory, or where the map has `most` keys already. */
-#define map_add(map, key_, is_new)                                                       \
+#define map_add(map, key_, is_new)                                                     \
+	({                                                                             \
+		__typeof__((map)->slots) map_added_ = map_add_slot(map, key_, is_new); \
+		map_added_ ? &map_added_->value : NULL;                                \
+	})
+
+/* The same, as the slot, whose key may be replaced by an equal one, as the copy of a text. */
+#define map_add_slot(map, key_, is_new)                                                  \
 	({                                                                               \
 		__typeof__((map)->slots->key) map_key_ = (key_);                         \
 		__typeof__((map)->slots) map_slot_ =                                     \
 			map_add_(MAP_SHAPE_(map), (void **)&(map)->slots, &(map)->count, \
 				 &(map)->room, (map)->most, &map_key_, is_new);          \
-		map_slot_ ? &map_slot_->value : NULL;                                    \
+		map_slot_;                                                               \
 	})
 
 /* Returns whether the key was there. */

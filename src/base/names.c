@@ -12,23 +12,24 @@ void names_init(struct names *names, struct arena *arena)
 const struct name *names_intern(struct names *names, const void *bytes, size_t length)
 {
 	const struct text text = { bytes, length };
-	const struct name **known = map_find(&names->by_text, text);
-	struct name *name;
+	__typeof__(names->by_text.slots) slot;
+	struct name *name = NULL;
+	bool is_new;
 
-	if (known)
-		return *known;
 	if (length > UINT32_MAX - 1)
 		return NULL;
+	slot = map_add_slot(&names->by_text, text, &is_new);
+	if (!slot || !is_new)
+		return slot ? slot->value : NULL;
 	name = arena_alloc(names->arena, sizeof(*name) + length + 1);
-	if (!name)
+	if (!name) {
+		map_remove(&names->by_text, text);
 		return NULL;
+	}
 	name->length = (uint32_t)length;
 	memcpy(name->bytes, bytes, length);
-	/* The map refers to the copy. */
-	known = map_add(&names->by_text, name_text(name), NULL);
-	if (!known)
-		return NULL;
-	*known = name;
+	slot->key = name_text(name);
+	slot->value = name;
 	return name;
 }
 
