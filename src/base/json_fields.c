@@ -26,6 +26,11 @@ struct error *json_fields_account(const struct json_reader *r, size_t bytes)
 
 /* --- numbers --- */
 
+static bool takes_null(const struct json_field *field, const struct json_value *value)
+{
+	return value->type == JSON_NULL && field->flags & (FIELD_NULLABLE | FIELD_TAKES_NULL);
+}
+
 static struct error *check_most(const struct json_field *field, struct text key, uint64_t number)
 {
 	char expected[64];
@@ -39,8 +44,13 @@ static struct error *check_most(const struct json_field *field, struct text key,
 JSON_TAKE(json_take_u64)
 {
 	uint64_t *number = AT(uint64_t);
-	struct error *err = json_get_u64(value, key, number);
+	struct error *err;
 
+	if (takes_null(row_of(member), value)) {
+		*number = row_of(member)->none;
+		return NULL;
+	}
+	err = json_get_u64(value, key, number);
 	return err ? err : check_most(row_of(member), key, *number);
 }
 
@@ -64,8 +74,13 @@ const struct json_field_type json_type_u64 = { json_take_u64, write_u64, has_u64
 JSON_TAKE(json_take_u32)
 {
 	uint32_t *number = AT(uint32_t);
-	struct error *err = json_get_u32(value, key, number);
+	struct error *err;
 
+	if (takes_null(row_of(member), value)) {
+		*number = (uint32_t)row_of(member)->none;
+		return NULL;
+	}
+	err = json_get_u32(value, key, number);
 	return err ? err : check_most(row_of(member), key, *number);
 }
 
@@ -111,7 +126,7 @@ JSON_TAKE(json_take_name)
 	struct text text;
 	struct error *err;
 
-	if (value->type == JSON_NULL && row_of(member)->flags & FIELD_NULLABLE)
+	if (takes_null(row_of(member), value))
 		return NULL;
 	err = json_get_text(value, key, &text);
 	if (err)
@@ -147,7 +162,7 @@ JSON_TAKE(json_take_string)
 	struct error *err;
 	char *copy;
 
-	if (value->type == JSON_NULL && row_of(member)->flags & FIELD_NULLABLE)
+	if (takes_null(row_of(member), value))
 		return NULL;
 	err = json_get_text(value, key, &text);
 	if (!err)
@@ -391,8 +406,9 @@ JSON_TAKE(json_take_nothing)
 
 void json_fields_write(struct json_writer *w, const struct json_fields *fields, const void *object)
 {
-	for (const struct json_field *field = fields->rows; field < fields->rows + fields->count;
-	     field++) {
+	const struct json_field *field = fields->rows, *end = field + fields->count;
+
+	for (; field < end; field++) {
 		const void *at = (const char *)object + field->json.detail;
 
 		if (field->flags & FIELD_READ_ONLY ||

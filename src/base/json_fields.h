@@ -38,11 +38,12 @@ struct json_field_type {
 };
 
 enum json_field_flags {
-	FIELD_OMIT = 1,       /* not written without a value */
-	FIELD_NULLABLE = 2,   /* written as null without a value */
-	FIELD_READ_ONLY = 4,  /* of an older form of the file */
-	FIELD_WRITE_ONLY = 8, /* passed over when it is read */
-	FIELD_SIGNED = 16,    /* for types of their own */
+	FIELD_OMIT = 1,        /* not written without a value */
+	FIELD_NULLABLE = 2,    /* written as null without a value */
+	FIELD_READ_ONLY = 4,   /* of an older form of the file */
+	FIELD_WRITE_ONLY = 8,  /* passed over when it is read */
+	FIELD_TAKES_NULL = 16, /* null is read as no value, as with FIELD_NULLABLE */
+	FIELD_SIGNED = 32,     /* for types of their own */
 };
 
 struct json_field {

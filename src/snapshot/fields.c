@@ -13,13 +13,13 @@ const char *const field_list_names[LIST_COUNT] = {
 	[LIST_SCHED_EXT] = "sched_ext",
 };
 
-static const struct schema *const schemas[LIST_COUNT] = {
-	[LIST_CGROUPS] = &snapshot_cgroup_schema,
-	[LIST_PSI] = &snapshot_psi_schema,
-	[LIST_SCHED_EXT] = &snapshot_sched_ext_schema,
+static const struct json_fields *const schemas[LIST_COUNT] = {
+	[LIST_CGROUPS] = &snapshot_cgroup_fields,
+	[LIST_PSI] = &snapshot_psi_fields,
+	[LIST_SCHED_EXT] = &snapshot_sched_ext_fields,
 };
 
-const struct schema *fields_schema(enum field_list list)
+const struct json_fields *fields_schema(enum field_list list)
 {
 	return schemas[list];
 }

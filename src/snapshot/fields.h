@@ -11,7 +11,7 @@
 #include "snapshot/bits.h"
 #include "snapshot/model.h"
 
-struct schema;
+struct json_fields;
 
 enum field_list { LIST_THREADS, LIST_CGROUPS, LIST_PSI, LIST_SCHED_EXT, LIST_COUNT };
 
@@ -21,7 +21,7 @@ enum { THREAD_FIELD_START_TIME = METRIC_COUNT, THREAD_FIELD_SMAPS, THREAD_FIELD_
 extern const char *const field_list_names[LIST_COUNT];
 
 /* The rows of the objects of a list; threads have none but their metrics. */
-const struct schema *fields_schema(enum field_list list);
+const struct json_fields *fields_schema(enum field_list list);
 
 /* How many fields the list has, and the name of one. */
 size_t fields_count(enum field_list list);

@@ -214,7 +214,7 @@ static void infer_leaf(void *context, size_t number, const char *name, struct re
 static void infer_cgroup(struct cgroup *cgroup)
 {
 	/* The usage is the first of its file, so it is decided when the others are. */
-	schema_leaves(&snapshot_cgroup_schema, cgroup, infer_leaf, cgroup);
+	schema_leaves(&snapshot_cgroup_fields, cgroup, infer_leaf, cgroup);
 	infer_psi(&cgroup->psi);
 	cgroup->memory.stat.measured = cgroup->memory.stat.count > 0;
 	cgroup->memory.events.measured = cgroup->memory.events.count > 0;

@@ -1,33 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "snapshot/parser.h"
 
-static TAKE(take_tid)
-{
-	struct ctprof_thread *thread = target;
-
-	return json_get_u32(value, key, &thread->tid);
-}
-
-static TAKE(take_tgid)
-{
-	struct ctprof_thread *thread = target;
-
-	return json_get_u32(value, key, &thread->tgid);
-}
-
-static TAKE(take_thread_name)
-{
-	const struct name **name = (void *)((char *)target + member->detail);
-	struct text text;
-	struct error *err = json_get_text(value, key, &text);
-
-	if (err)
-		return err;
-	*name = snapshot_name(snapshot_of(r), text);
-	return *name ? NULL : &error_no_memory;
-}
-
-static TAKE(take_start_time)
+static JSON_TAKE(take_start_time)
 {
 	struct ctprof_thread *thread = target;
 
@@ -35,7 +9,7 @@ static TAKE(take_start_time)
 	return json_get_u64(value, key, &thread->start_time_clock_ticks.value);
 }
 
-static TAKE(take_smaps)
+static JSON_TAKE(take_smaps)
 {
 	struct ctprof_thread *thread = target;
 	struct ctprof_snapshot *s = snapshot_of(r);
@@ -52,7 +26,7 @@ static TAKE(take_smaps)
 	return NULL;
 }
 
-static TAKE(take_cpu)
+static JSON_TAKE(take_cpu)
 {
 	struct snapshot_parser *p = parser_of(r);
 	uint32_t cpu;
@@ -108,7 +82,7 @@ static struct error *take_number(struct thread_values *values, const struct metr
 	return err;
 }
 
-static TAKE(take_metric)
+static JSON_TAKE(take_metric)
 {
 	struct ctprof_thread *thread = target;
 	const struct metric *metric = &metrics[member->detail];
@@ -151,7 +125,7 @@ static TAKE(take_metric)
 	}
 }
 
-static TAKE(take_boolean)
+static JSON_TAKE(take_boolean)
 {
 	struct snapshot_parser *p = parser_of(r);
 	bool boolean;
@@ -166,38 +140,38 @@ static TAKE(take_boolean)
 }
 
 /* Members that only .hst.zst has, and that no row of ours can hold. */
-static TAKE(take_flat)
+static JSON_TAKE(take_flat)
 {
 	parser_of(r)->foreign.flat = true;
 	return NULL;
 }
 
-#define NAME_MEMBER(name)                                                                 \
-	{                                                                                 \
-		TEXT(#name), take_thread_name, offsetof(struct ctprof_thread, name), NULL \
+#define ROW(name, take_, detail)                            \
+	{                                                   \
+		.json = { TEXT(name), take_, detail, NULL } \
 	}
 
-static const struct json_member thread_members[] = {
-	{ TEXT("tid"), take_tid, 0, NULL },
-	{ TEXT("tgid"), take_tgid, 0, NULL },
-	NAME_MEMBER(pcomm),
-	NAME_MEMBER(comm),
-	NAME_MEMBER(cgroup),
-	{ TEXT("start_time_clock_ticks"), take_start_time, 0, NULL },
-#define METRIC(type, name, ...) { TEXT(#name), take_metric, METRIC_##name, NULL },
+static const struct json_field thread_rows[] = {
+	JSON_FIELD(u32, "tid", ctprof_thread, tid),
+	JSON_FIELD(u32, "tgid", ctprof_thread, tgid),
+	JSON_FIELD(name, "pcomm", ctprof_thread, pcomm),
+	JSON_FIELD(name, "comm", ctprof_thread, comm),
+	JSON_FIELD(name, "cgroup", ctprof_thread, cgroup),
+	ROW("start_time_clock_ticks", take_start_time, 0),
+#define METRIC(type, name, ...) ROW(#name, take_metric, METRIC_##name),
 #include "metric/metrics.def"
 #undef METRIC
-	{ TEXT("smaps_rollup_kb"), take_smaps, 0, NULL },
-	{ TEXT("smaps_rollup_kib"), take_smaps, 0, NULL },
-	{ TEXT("taskstats_measured"), take_boolean, BOOLEAN_TASKSTATS, NULL },
-	{ TEXT("cpu_delay_active"), take_boolean, BOOLEAN_CPU_DELAY, NULL },
-	{ TEXT("delay_block_active"), take_boolean, BOOLEAN_BLOCK_DELAY, NULL },
-	{ TEXT("xacct_active"), take_boolean, BOOLEAN_XACCT, NULL },
-	{ TEXT("jemalloc_measured"), take_boolean, BOOLEAN_JEMALLOC, NULL },
-	{ TEXT("measured"), take_measured, 0, NULL },
-	{ TEXT("nr_wakeups_idle"), take_flat, 0, NULL },
-	{ TEXT("sleep_sum"), take_flat, 0, NULL },
-	{ TEXT("block_count"), take_flat, 0, NULL },
+	ROW("smaps_rollup_kb", take_smaps, 0),
+	ROW("smaps_rollup_kib", take_smaps, 0),
+	ROW("taskstats_measured", take_boolean, BOOLEAN_TASKSTATS),
+	ROW("cpu_delay_active", take_boolean, BOOLEAN_CPU_DELAY),
+	ROW("delay_block_active", take_boolean, BOOLEAN_BLOCK_DELAY),
+	ROW("xacct_active", take_boolean, BOOLEAN_XACCT),
+	ROW("jemalloc_measured", take_boolean, BOOLEAN_JEMALLOC),
+	ROW("measured", json_take_measured, 0),
+	ROW("nr_wakeups_idle", take_flat, 0),
+	ROW("sleep_sum", take_flat, 0),
+	ROW("block_count", take_flat, 0),
 };
 
 static struct error *finish_thread(struct json_reader *r, void *target)
@@ -232,11 +206,9 @@ static struct error *finish_thread(struct json_reader *r, void *target)
 	return NULL;
 }
 
-static const struct json_shape thread_shape = { .members = thread_members,
-						.count = array_length(thread_members),
-						.done = finish_thread };
+static const struct json_fields thread_fields = JSON_FIELDS(thread_rows, .done = finish_thread);
 
-TAKE(take_thread)
+JSON_TAKE(take_thread)
 {
 	struct snapshot_parser *p = parser_of(r);
 	struct ctprof_thread *thread;
@@ -251,6 +223,6 @@ TAKE(take_thread)
 	p->body = true;
 	p->booleans = p->booleans_given = 0;
 	p->context.has_measured = false;
-	json_enter(r, &thread_shape, thread);
+	json_enter(r, &thread_fields.shape, thread);
 	return NULL;
 }

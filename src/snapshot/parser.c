@@ -64,7 +64,7 @@ static struct error *expect_object(const struct json_value *value, struct text k
 	return value->type == JSON_OBJECT ? NULL : json_unexpected(key, "an object");
 }
 
-static TAKE(take_cgroup)
+static JSON_TAKE(take_cgroup)
 {
 	struct ctprof_snapshot *s = snapshot_of(r);
 	const struct name *path = snapshot_name(s, key);
@@ -79,7 +79,7 @@ static TAKE(take_cgroup)
 	return NULL;
 }
 
-static TAKE(take_cgroups)
+static JSON_TAKE(take_cgroups)
 {
 	static const struct json_shape shape = { .each = take_cgroup };
 	struct error *err = expect_object(value, key);
@@ -90,7 +90,7 @@ static TAKE(take_cgroups)
 	return err;
 }
 
-static TAKE(take_process)
+static JSON_TAKE(take_process)
 {
 	struct ctprof_snapshot *s = snapshot_of(r);
 
@@ -100,11 +100,11 @@ static TAKE(take_process)
 		return error_create("more processes than threads");
 	if (!array_push(&s->processes, (struct process){ 0 }))
 		return &error_no_memory;
-	json_enter(r, &snapshot_process_schema.shape, &s->processes.items[s->processes.count - 1]);
+	json_enter(r, &snapshot_process_fields.shape, &s->processes.items[s->processes.count - 1]);
 	return NULL;
 }
 
-static TAKE(take_array)
+static JSON_TAKE(take_array)
 {
 	if (value->type != JSON_ARRAY)
 		return json_unexpected(key, "an array");
@@ -114,7 +114,7 @@ static TAKE(take_array)
 
 /* --- counters of the host --- */
 
-static TAKE(take_counter_set)
+static JSON_TAKE(take_counter_set)
 {
 	struct ctprof_snapshot *s = snapshot_of(r);
 	struct counter_set *set;
@@ -144,7 +144,7 @@ static struct error *finish_counter_kind(struct json_reader *r, void *target)
 		     : NULL;
 }
 
-static TAKE(take_counter_kind)
+static JSON_TAKE(take_counter_kind)
 {
 	static const struct json_shape shape = { .each = take_counter_set,
 						 .done = finish_counter_kind };
@@ -167,7 +167,7 @@ _Static_assert(array_length(counters_members) == COUNTER_KIND_COUNT, "a member f
 static const struct json_shape counters_shape = { .members = counters_members,
 						  .count = array_length(counters_members) };
 
-static TAKE(take_counters)
+static JSON_TAKE(take_counters)
 {
 	struct error *err = value->type == JSON_NULL ? NULL : expect_object(value, key);
 
@@ -176,7 +176,7 @@ static TAKE(take_counters)
 	return err;
 }
 
-static TAKE(take_users)
+static JSON_TAKE(take_users)
 {
 	struct label_pairs *users = &snapshot_of(r)->users;
 	struct error *err = value->type == JSON_NULL ? NULL : expect_object(value, key);
@@ -190,13 +190,13 @@ static TAKE(take_users)
 
 /* An object that may be null: allocated when it is there. */
 struct optional {
-	const struct schema *schema;
-	size_t offset; /* of the pointer in the snapshot */
-	bool measured; /* it has measured bits, of `list` */
+	const struct json_fields *fields;
+	size_t bytes, offset; /* of the object; of the pointer in the snapshot */
+	bool measured;        /* it has measured bits, of `list` */
 	enum field_list list;
 };
 
-static TAKE(take_optional)
+static JSON_TAKE(take_optional)
 {
 	const struct optional *optional = member->more;
 	struct ctprof_snapshot *s = snapshot_of(r);
@@ -206,17 +206,17 @@ static TAKE(take_optional)
 		return NULL;
 	if (value->type != JSON_OBJECT)
 		return json_unexpected(key, "an object or null");
-	*place = arena_alloc(&s->arena, optional->schema->size);
+	*place = arena_alloc(&s->arena, optional->bytes);
 	if (!*place)
 		return &error_no_memory;
 	if (optional->measured)
 		enter_measured(r, optional->list, *place);
 	else
-		json_enter(r, &optional->schema->shape, *place);
+		json_enter(r, &optional->fields->shape, *place);
 	return NULL;
 }
 
-static TAKE(take_psi)
+static JSON_TAKE(take_psi)
 {
 	struct error *err = expect_object(value, key);
 
@@ -225,7 +225,7 @@ static TAKE(take_psi)
 	return err;
 }
 
-static TAKE(take_captured_at)
+static JSON_TAKE(take_captured_at)
 {
 	snapshot_of(r)->captured_at_unix_ns.measured = true;
 	return json_get_u64(value, key, &snapshot_of(r)->captured_at_unix_ns.value);
@@ -233,7 +233,7 @@ static TAKE(take_captured_at)
 
 /* --- the head of our own form --- */
 
-static TAKE(take_form)
+static JSON_TAKE(take_form)
 {
 	uint64_t form;
 	struct error *err = json_get_u64(value, key, &form);
@@ -244,19 +244,7 @@ static TAKE(take_form)
 	return err;
 }
 
-static TAKE(take_head_text)
-{
-	const struct name **name = (void *)((char *)snapshot_of(r) + member->detail);
-	struct text text;
-	struct error *err = json_get_text(value, key, &text);
-
-	if (err)
-		return err;
-	*name = snapshot_name(snapshot_of(r), text);
-	return *name ? NULL : &error_no_memory;
-}
-
-static TAKE(take_field_name)
+static JSON_TAKE(take_field_name)
 {
 	struct snapshot_parser *p = parser_of(r);
 	enum field_list list = (enum field_list)member->detail;
@@ -292,7 +280,7 @@ static const struct json_member fields_members[] = {
 static const struct json_shape fields_shape = { .members = fields_members,
 						.count = array_length(fields_members) };
 
-static TAKE(take_object)
+static JSON_TAKE(take_object)
 {
 	struct error *err = expect_object(value, key);
 
@@ -310,15 +298,13 @@ static struct error *finish_head(struct json_reader *r, void *target)
 	return NULL;
 }
 
-static const struct json_member head_members[] = {
-	{ TEXT("form"), take_form, 0, NULL },
-	{ TEXT("version"), take_head_text, offsetof(struct ctprof_snapshot, version), NULL },
-	{ TEXT("fields"), take_object, 0, &fields_shape },
-	{ TEXT("note"), take_head_text, offsetof(struct ctprof_snapshot, note), NULL },
+static const struct json_field head_rows[] = {
+	{ .json = { TEXT("form"), take_form, 0, NULL } },
+	JSON_FIELD(name, "version", ctprof_snapshot, version),
+	{ .json = { TEXT("fields"), take_object, 0, &fields_shape } },
+	JSON_FIELD(name, "note", ctprof_snapshot, note),
 };
-static const struct json_shape head_shape = { .members = head_members,
-					      .count = array_length(head_members),
-					      .done = finish_head };
+static const struct json_fields head_fields = JSON_FIELDS(head_rows, .done = finish_head);
 
 /* Until the list of fields names them. */
 static void know_nothing(struct ctprof_snapshot *s)
@@ -327,22 +313,20 @@ static void know_nothing(struct ctprof_snapshot *s)
 		metric_set_add(&s->unknown, i);
 }
 
-static TAKE(take_head)
+static JSON_TAKE(take_head)
 {
 	if (parser_of(r)->body)
 		return error_create("'ctprof' stands after what it speaks of");
 	know_nothing(snapshot_of(r));
-	return take_object(r, target, &(struct json_member){ .more = &head_shape }, key, value);
+	return take_object(r, target, &(struct json_member){ .more = &head_fields.shape }, key,
+			   value);
 }
 
-#define OPTIONAL(at, schema_)                            \
-	(&(const struct optional){ .schema = &(schema_), \
-				   .offset = offsetof(struct ctprof_snapshot, at) })
-#define OPTIONAL_MEASURED(at, schema_, list_)                                      \
-	(&(const struct optional){ .schema = &(schema_),                           \
-				   .offset = offsetof(struct ctprof_snapshot, at), \
-				   .measured = true,                               \
-				   .list = (list_) })
+#define OPTIONAL(at, fields_, ...)                                                      \
+	(&(const struct optional){ .fields = &(fields_),                                \
+				   .bytes = sizeof(*((struct ctprof_snapshot *)0)->at), \
+				   .offset = offsetof(struct ctprof_snapshot, at),      \
+				   __VA_ARGS__ })
 
 static const struct json_shape threads_shape = { .each = take_thread };
 static const struct json_shape processes_shape = { .each = take_process };
@@ -350,20 +334,21 @@ static const struct json_shape processes_shape = { .each = take_process };
 static const struct json_member snapshot_members[] = {
 	{ TEXT("captured_at_unix_ns"), take_captured_at, 0, NULL },
 	{ TEXT("ctprof"), take_head, 0, NULL },
-	{ TEXT("host"), take_optional, 0, OPTIONAL(host, snapshot_host_schema) },
+	{ TEXT("host"), take_optional, 0, OPTIONAL(host, snapshot_host_fields) },
 	{ TEXT("threads"), take_array, 0, &threads_shape },
 	{ TEXT("cgroup_stats"), take_cgroups, 0, NULL },
-	{ TEXT("probe_summary"), take_optional, 0, OPTIONAL(probe_summary, snapshot_probe_schema) },
-	{ TEXT("parse_summary"), take_optional, 0, OPTIONAL(parse_summary, snapshot_parse_schema) },
+	{ TEXT("probe_summary"), take_optional, 0, OPTIONAL(probe_summary, snapshot_probe_fields) },
+	{ TEXT("parse_summary"), take_optional, 0, OPTIONAL(parse_summary, snapshot_parse_fields) },
 	{ TEXT("taskstats_summary"), take_optional, 0,
-	  OPTIONAL(taskstats_summary, snapshot_taskstats_schema) },
+	  OPTIONAL(taskstats_summary, snapshot_taskstats_fields) },
 	{ TEXT("psi"), take_psi, 0, NULL },
 	{ TEXT("sched_ext"), take_optional, 0,
-	  OPTIONAL_MEASURED(sched_ext, snapshot_sched_ext_schema, LIST_SCHED_EXT) },
+	  OPTIONAL(sched_ext, snapshot_sched_ext_fields, .measured = true,
+		   .list = LIST_SCHED_EXT) },
 	{ TEXT("processes"), take_array, 0, &processes_shape },
 	{ TEXT("users"), take_users, 0, NULL },
 	{ TEXT("host_counters"), take_counters, 0, NULL },
-	{ TEXT("capture"), take_optional, 0, OPTIONAL(capture, snapshot_capture_schema) },
+	{ TEXT("capture"), take_optional, 0, OPTIONAL(capture, snapshot_capture_fields) },
 };
 
 /* What makes a JSON object a snapshot. */
@@ -379,7 +364,7 @@ static const struct json_shape snapshot_shape = { .members = snapshot_members,
 						  .count = array_length(snapshot_members),
 						  .done = finish_snapshot };
 
-static TAKE(take_root)
+static JSON_TAKE(take_root)
 {
 	if (value->type != JSON_OBJECT)
 		return error_create("not a snapshot: the file holds no JSON object");
@@ -397,6 +382,7 @@ struct error *snapshot_parser_create(struct ctprof_snapshot *snapshot, struct sn
 	if (!p)
 		return &error_no_memory;
 	p->context.snapshot = snapshot;
+	p->context.user.names = &snapshot->names;
 	for (enum field_list list = LIST_CGROUPS; list < LIST_COUNT; list++) {
 		p->shapes[list] = fields_schema(list)->shape;
 		p->shapes[list].done = finish_measured;

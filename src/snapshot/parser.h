@@ -41,16 +41,8 @@ static inline struct ctprof_snapshot *snapshot_of(const struct json_reader *r)
 	return parser_of(r)->context.snapshot;
 }
 
-#define UNUSED __attribute__((unused))
-
-/* The signature of a json_take. */
-#define TAKE(name)                                                                          \
-	struct error *name(UNUSED struct json_reader *r, UNUSED void *target,               \
-			   UNUSED const struct json_member *member, UNUSED struct text key, \
-			   UNUSED const struct json_value *value)
-
 /* An element of "threads". */
-TAKE(take_thread);
+JSON_TAKE(take_thread);
 
 /* Make unmeasured what the "measured" of the object just read does not name. Files of others have
  * none, and keep what they had. */

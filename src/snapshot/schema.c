@@ -8,25 +8,18 @@ static struct ctprof_snapshot *snapshot_of(const struct json_reader *r)
 	return ((const struct schema_context *)json_user(r))->snapshot;
 }
 
-static void *at_of(void *target, const struct json_member *member)
+/* --- numbers, with whether they were measured --- */
+
+typedef struct reading field_number;
+
+static JSON_TAKE(json_take_number)
 {
-	const struct field *field = (const struct field *)(const void *)member;
-
-	return (char *)target + field->offset;
-}
-
-/* --- numbers --- */
-
-static struct error *take_number(struct json_reader *r, void *target,
-				 const struct json_member *member, struct text key,
-				 const struct json_value *value)
-{
-	const struct field *field = (const struct field *)(const void *)member;
-	struct reading *reading = at_of(target, member), got = { .measured = true };
+	const struct json_field *field = (const struct json_field *)(const void *)member;
+	struct reading *reading = (void *)((char *)target + member->detail);
+	struct reading got = { .measured = true };
 	struct error *err;
 	int64_t number;
 
-	(void)r;
 	if (value->type == JSON_NULL && field->flags & (FIELD_NULLABLE | FIELD_OMIT)) {
 		*reading = (struct reading){ .measured = true, .unlimited = true };
 		return NULL;
@@ -42,10 +35,10 @@ static struct error *take_number(struct json_reader *r, void *target,
 	return err;
 }
 
-static void write_number(struct json_writer *w, const struct field *field, const void *at)
+static void write_number(struct json_writer *w, const struct json_field *field, const void *at)
 {
 	const struct reading *reading = at;
-	uint64_t value = reading->measured ? reading->value : field->absent;
+	uint64_t value = reading->measured ? reading->value : field->none;
 
 	if (field->flags & FIELD_NULLABLE && (!reading->measured || reading->unlimited))
 		json_null(w);
@@ -55,57 +48,23 @@ static void write_number(struct json_writer *w, const struct field *field, const
 		json_u64(w, value);
 }
 
-/* --- the rest: texts, booleans, maps, objects --- */
-
-static struct error *take_label(struct json_reader *r, void *target,
-				const struct json_member *member, struct text key,
-				const struct json_value *value)
+static bool has_number(JSON_UNUSED_ const struct json_field *field, const void *at)
 {
-	const struct name **name = at_of(target, member);
-	struct text text;
-	struct error *err;
+	const struct reading *reading = at;
 
-	if (value->type == JSON_NULL)
-		return NULL;
-	err = json_get_text(value, key, &text);
-	if (err)
-		return err;
-	*name = snapshot_name(snapshot_of(r), text);
-	return *name ? NULL : &error_no_memory;
+	return reading->measured && !reading->unlimited;
 }
 
-static void write_label(struct json_writer *w, const struct field *field, const void *at)
-{
-	const struct name *const *name = at;
+static const struct json_field_type json_type_number = { json_take_number, write_number,
+							 has_number };
 
-	if (!*name && field->flags & FIELD_NULLABLE)
-		json_null(w);
-	else
-		json_text(w, name_text(*name));
-}
+/* --- objects with members of any name --- */
 
-static struct error *take_bool(struct json_reader *r, void *target,
-			       const struct json_member *member, struct text key,
-			       const struct json_value *value)
-{
-	(void)r;
-	return json_get_bool(value, key, at_of(target, member));
-}
-
-static void write_bool(struct json_writer *w, const struct field *field, const void *at)
-{
-	(void)field;
-	json_bool(w, *(const bool *)at);
-}
-
-static struct error *take_count(struct json_reader *r, void *target,
-				const struct json_member *member, struct text key,
-				const struct json_value *value)
+static JSON_TAKE(take_count)
 {
 	uint64_t number;
 	struct error *err = json_get_u64(value, key, &number);
 
-	(void)member;
 	if (err)
 		return err;
 	return counts_add(snapshot_of(r), target, key, number) ? NULL : &error_no_memory;
@@ -119,11 +78,11 @@ static struct error *finish_counts(struct json_reader *r, void *target)
 
 const struct json_shape snapshot_counts_shape = { .each = take_count, .done = finish_counts };
 
-static struct error *take_counts(struct json_reader *r, void *target,
-				 const struct json_member *member, struct text key,
-				 const struct json_value *value)
+typedef struct counts field_counts;
+
+static JSON_TAKE(json_take_counts)
 {
-	struct counts *counts = at_of(target, member);
+	struct counts *counts = (void *)((char *)target + member->detail);
 
 	if (value->type == JSON_NULL)
 		return NULL;
@@ -144,38 +103,36 @@ void counts_write(struct json_writer *w, const struct counts *counts)
 	json_object_end(w);
 }
 
-static void write_counts(struct json_writer *w, const struct field *field, const void *at)
+static void write_counts(struct json_writer *w, JSON_UNUSED_ const struct json_field *field,
+			 const void *at)
 {
-	(void)field;
 	counts_write(w, at);
 }
 
-static struct error *take_pair(struct json_reader *r, void *target,
-			       const struct json_member *member, struct text key,
-			       const struct json_value *value)
+static const struct json_field_type json_type_counts = { json_take_counts, write_counts, NULL };
+
+static JSON_TAKE(take_pair)
 {
 	struct text text;
 	struct error *err = json_get_text(value, key, &text);
 
-	(void)member;
 	if (err)
 		return err;
 	return label_pairs_add(snapshot_of(r), target, key, text) ? NULL : &error_no_memory;
 }
 
-static struct error *finish_pairs(struct json_reader *r, void *target)
+static struct error *finish_pairs(JSON_UNUSED_ struct json_reader *r, void *target)
 {
-	(void)r;
 	return label_pairs_check(target);
 }
 
 const struct json_shape snapshot_pairs_shape = { .each = take_pair, .done = finish_pairs };
 
-static struct error *take_pairs(struct json_reader *r, void *target,
-				const struct json_member *member, struct text key,
-				const struct json_value *value)
+typedef struct label_pairs field_pairs;
+
+static JSON_TAKE(json_take_pairs)
 {
-	struct label_pairs *pairs = at_of(target, member);
+	struct label_pairs *pairs = (void *)((char *)target + member->detail);
 
 	if (value->type == JSON_NULL)
 		return NULL;
@@ -196,39 +153,27 @@ void pairs_write(struct json_writer *w, const struct label_pairs *pairs)
 	json_object_end(w);
 }
 
-static void write_pairs(struct json_writer *w, const struct field *field, const void *at)
+static void write_pairs(struct json_writer *w, JSON_UNUSED_ const struct json_field *field,
+			const void *at)
 {
-	(void)field;
 	pairs_write(w, at);
 }
 
-static struct error *take_object(struct json_reader *r, void *target,
-				 const struct json_member *member, struct text key,
-				 const struct json_value *value)
+static bool has_pairs(JSON_UNUSED_ const struct json_field *field, const void *at)
 {
-	const struct field *field = (const struct field *)(const void *)member;
-
-	if (value->type != JSON_OBJECT)
-		return json_unexpected(key, "an object");
-	json_enter(r, &field->schema->shape, at_of(target, member));
-	return NULL;
+	return ((const struct label_pairs *)at)->measured;
 }
 
-static void write_object(struct json_writer *w, const struct field *field, const void *at)
-{
-	json_object_begin(w);
-	schema_write(w, field->schema, at);
-	json_object_end(w);
-}
+static const struct json_field_type json_type_pairs = { json_take_pairs, write_pairs, has_pairs };
 
-struct error *take_measured(struct json_reader *r, void *target, const struct json_member *member,
-			    struct text key, const struct json_value *value)
+/* --- measured bits --- */
+
+JSON_TAKE(json_take_measured)
 {
 	struct schema_context *context = json_user(r);
 	struct text text;
 	struct error *err = json_get_text(value, key, &text);
 
-	(void)target, (void)member;
 	if (err)
 		return err;
 	if (!bits_parse(text, &context->measured))
@@ -237,86 +182,56 @@ struct error *take_measured(struct json_reader *r, void *target, const struct js
 	return NULL;
 }
 
+/* Written by those that count the bits (write.c). */
+#define MEASURED_BITS                                                      \
+	{                                                                  \
+		.json = { TEXT("measured"), json_take_measured, 0, NULL }, \
+		.flags = FIELD_READ_ONLY                                   \
+	}
+
 /* --- the rows --- */
 
-#define MEASURED_BITS                                                                          \
-	{                                                                                      \
-		.json = { TEXT("measured"), take_measured, 0, NULL }, .flags = FIELD_READ_ONLY \
-	}
+#define NUMBER(key, of, at)         JSON_FIELD(number, key, of, at)
+#define NUMBER_AS(key, of, at, ...) JSON_FIELD(number, key, of, at, __VA_ARGS__)
+#define LABEL(key, of, at, f)       JSON_FIELD(name, key, of, at, .flags = (f) | FIELD_TAKES_NULL)
+#define COUNTS(key, of, at)         JSON_FIELD(counts, key, of, at)
+#define PAIRS(key, of, at, f)       JSON_FIELD(pairs, key, of, at, .flags = (f))
 
-#define AS(key, kind) .json = { TEXT(key), take_##kind, 0, NULL }, .write = write_##kind
-#define NUMBER(key, of, at)                                        \
-	{                                                          \
-		AS(key, number), .offset = offsetof(struct of, at) \
-	}
-#define NUMBER_AS(key, of, at, ...)                                             \
-	{                                                                       \
-		AS(key, number), .offset = offsetof(struct of, at), __VA_ARGS__ \
-	}
-#define LABEL(key, of, at, f)                                                   \
-	{                                                                       \
-		AS(key, label), .offset = offsetof(struct of, at), .flags = (f) \
-	}
-#define BOOL(key, of, at)                                        \
-	{                                                        \
-		AS(key, bool), .offset = offsetof(struct of, at) \
-	}
-#define COUNTS(key, of, at)                                        \
-	{                                                          \
-		AS(key, counts), .offset = offsetof(struct of, at) \
-	}
-#define PAIRS(key, of, at, f)                                                   \
-	{                                                                       \
-		AS(key, pairs), .offset = offsetof(struct of, at), .flags = (f) \
-	}
-#define OBJECT(key, of, at, s)                                                     \
-	{                                                                          \
-		AS(key, object), .offset = offsetof(struct of, at), .schema = &(s) \
-	}
-
-#define SCHEMA(of, rows)                                                                 \
-	{                                                                                \
-		.shape = { .members = &(rows)[0].json,                                   \
-			   .count = array_length(rows),                                  \
-			   .stride = sizeof((rows)[0]) },                                \
-		.fields = (rows), .count = array_length(rows), .size = sizeof(struct of) \
-	}
-
-static const struct field psi_half_fields[] = {
+static const struct json_field psi_half_rows[] = {
 	NUMBER("avg10", psi_half, avg10),
 	NUMBER("avg60", psi_half, avg60),
 	NUMBER("avg300", psi_half, avg300),
 	NUMBER("total_usec", psi_half, total_usec),
 };
-static const struct schema psi_half_schema = SCHEMA(psi_half, psi_half_fields);
+static const struct json_fields psi_half_fields = JSON_FIELDS(psi_half_rows);
 
-static const struct field psi_resource_fields[] = {
-	OBJECT("some", psi_resource, some, psi_half_schema),
-	OBJECT("full", psi_resource, full, psi_half_schema),
+static const struct json_field psi_resource_rows[] = {
+	JSON_FIELD_OF(object, "some", psi_resource, some, &psi_half_fields),
+	JSON_FIELD_OF(object, "full", psi_resource, full, &psi_half_fields),
 };
-static const struct schema psi_resource_schema = SCHEMA(psi_resource, psi_resource_fields);
+static const struct json_fields psi_resource_fields = JSON_FIELDS(psi_resource_rows);
 
-static const struct field psi_fields[] = {
-	OBJECT("cpu", psi, cpu, psi_resource_schema),
-	OBJECT("memory", psi, memory, psi_resource_schema),
-	OBJECT("io", psi, io, psi_resource_schema),
-	OBJECT("irq", psi, irq, psi_resource_schema),
+static const struct json_field psi_rows[] = {
+	JSON_FIELD_OF(object, "cpu", psi, cpu, &psi_resource_fields),
+	JSON_FIELD_OF(object, "memory", psi, memory, &psi_resource_fields),
+	JSON_FIELD_OF(object, "io", psi, io, &psi_resource_fields),
+	JSON_FIELD_OF(object, "irq", psi, irq, &psi_resource_fields),
 	MEASURED_BITS,
 };
-const struct schema snapshot_psi_schema = SCHEMA(psi, psi_fields);
+const struct json_fields snapshot_psi_fields = JSON_FIELDS(psi_rows);
 
-static const struct field cgroup_cpu_fields[] = {
+static const struct json_field cgroup_cpu_rows[] = {
 	NUMBER("usage_usec", cgroup_cpu, usage_usec),
 	NUMBER("nr_throttled", cgroup_cpu, nr_throttled),
 	NUMBER("throttled_usec", cgroup_cpu, throttled_usec),
 	NUMBER_AS("max_quota_us", cgroup_cpu, max_quota_us, .flags = FIELD_NULLABLE),
-	NUMBER_AS("max_period_us", cgroup_cpu, max_period_us, .absent = 100000),
+	NUMBER_AS("max_period_us", cgroup_cpu, max_period_us, .none = 100000),
 	NUMBER_AS("weight", cgroup_cpu, weight, .flags = FIELD_NULLABLE),
 	NUMBER_AS("weight_nice", cgroup_cpu, weight_nice, .flags = FIELD_NULLABLE | FIELD_SIGNED),
 };
-static const struct schema cgroup_cpu_schema = SCHEMA(cgroup_cpu, cgroup_cpu_fields);
+static const struct json_fields cgroup_cpu_fields = JSON_FIELDS(cgroup_cpu_rows);
 
-static const struct field cgroup_memory_fields[] = {
+static const struct json_field cgroup_memory_rows[] = {
 	NUMBER("current", cgroup_memory, current),
 	NUMBER_AS("max", cgroup_memory, max, .flags = FIELD_NULLABLE),
 	NUMBER_AS("high", cgroup_memory, high, .flags = FIELD_NULLABLE),
@@ -325,19 +240,19 @@ static const struct field cgroup_memory_fields[] = {
 	COUNTS("stat", cgroup_memory, stat),
 	COUNTS("events", cgroup_memory, events),
 };
-static const struct schema cgroup_memory_schema = SCHEMA(cgroup_memory, cgroup_memory_fields);
+static const struct json_fields cgroup_memory_fields = JSON_FIELDS(cgroup_memory_rows);
 
-static const struct field cgroup_pids_fields[] = {
+static const struct json_field cgroup_pids_rows[] = {
 	NUMBER_AS("current", cgroup_pids, current, .flags = FIELD_NULLABLE),
 	NUMBER_AS("max", cgroup_pids, max, .flags = FIELD_NULLABLE),
 };
-static const struct schema cgroup_pids_schema = SCHEMA(cgroup_pids, cgroup_pids_fields);
+static const struct json_fields cgroup_pids_fields = JSON_FIELDS(cgroup_pids_rows);
 
-static const struct field cgroup_fields[] = {
-	OBJECT("cpu", cgroup, cpu, cgroup_cpu_schema),
-	OBJECT("memory", cgroup, memory, cgroup_memory_schema),
-	OBJECT("pids", cgroup, pids, cgroup_pids_schema),
-	OBJECT("psi", cgroup, psi, snapshot_psi_schema),
+static const struct json_field cgroup_rows[] = {
+	JSON_FIELD_OF(object, "cpu", cgroup, cpu, &cgroup_cpu_fields),
+	JSON_FIELD_OF(object, "memory", cgroup, memory, &cgroup_memory_fields),
+	JSON_FIELD_OF(object, "pids", cgroup, pids, &cgroup_pids_fields),
+	JSON_FIELD_OF(object, "psi", cgroup, psi, &snapshot_psi_fields),
 	MEASURED_BITS,
 	/* The flat form of .hst.zst. */
 	NUMBER_AS("cpu_usage_usec", cgroup, cpu.usage_usec, .flags = FIELD_READ_ONLY),
@@ -345,9 +260,9 @@ static const struct field cgroup_fields[] = {
 	NUMBER_AS("throttled_usec", cgroup, cpu.throttled_usec, .flags = FIELD_READ_ONLY),
 	NUMBER_AS("memory_current", cgroup, memory.current, .flags = FIELD_READ_ONLY),
 };
-const struct schema snapshot_cgroup_schema = SCHEMA(cgroup, cgroup_fields);
+const struct json_fields snapshot_cgroup_fields = JSON_FIELDS(cgroup_rows);
 
-static const struct field sched_ext_fields[] = {
+static const struct json_field sched_ext_rows[] = {
 	LABEL("state", sched_ext, state, 0),
 	NUMBER("switch_all", sched_ext, switch_all),
 	NUMBER("nr_rejected", sched_ext, nr_rejected),
@@ -355,10 +270,10 @@ static const struct field sched_ext_fields[] = {
 	NUMBER("enable_seq", sched_ext, enable_seq),
 	MEASURED_BITS,
 };
-const struct schema snapshot_sched_ext_schema = SCHEMA(sched_ext, sched_ext_fields);
+const struct json_fields snapshot_sched_ext_fields = JSON_FIELDS(sched_ext_rows);
 
 /* Sizes have two spellings, one for each age of the reader that the format came with. */
-static const struct field host_fields[] = {
+static const struct json_field host_rows[] = {
 	LABEL("cpu_model", host_context, cpu_model, FIELD_OMIT),
 	LABEL("cpu_vendor", host_context, cpu_vendor, FIELD_OMIT),
 	NUMBER_AS("total_memory_kb", host_context, total_memory_kib, .flags = FIELD_OMIT),
@@ -382,37 +297,37 @@ static const struct field host_fields[] = {
 	NUMBER_AS("uptime_clock_ticks", host_context, uptime_clock_ticks, .flags = FIELD_OMIT),
 	NUMBER_AS("clock_ticks_per_s", host_context, clock_ticks_per_s, .flags = FIELD_OMIT),
 };
-const struct schema snapshot_host_schema = SCHEMA(host_context, host_fields);
+const struct json_fields snapshot_host_fields = JSON_FIELDS(host_rows);
 
-static const struct field probe_fields[] = {
+static const struct json_field probe_rows[] = {
 	NUMBER("tgids_walked", probe_summary, tgids_walked),
 	NUMBER("jemalloc_detected", probe_summary, jemalloc_detected),
 	NUMBER("probed_ok", probe_summary, probed_ok),
 	NUMBER("failed", probe_summary, failed),
 	LABEL("dominant_failure", probe_summary, dominant_failure, FIELD_NULLABLE),
-	BOOL("privilege_dominant", probe_summary, privilege_dominant),
+	JSON_FIELD(flag, "privilege_dominant", probe_summary, privilege_dominant),
 };
-const struct schema snapshot_probe_schema = SCHEMA(probe_summary, probe_fields);
+const struct json_fields snapshot_probe_fields = JSON_FIELDS(probe_rows);
 
-static const struct field parse_fields[] = {
+static const struct json_field parse_rows[] = {
 	NUMBER("tids_walked", parse_summary, tids_walked),
 	NUMBER("read_failures", parse_summary, read_failures),
 	COUNTS("read_failures_by_file", parse_summary, read_failures_by_file),
 	LABEL("dominant_read_failure", parse_summary, dominant_read_failure, FIELD_NULLABLE),
-	BOOL("kernel_config_dominant", parse_summary, kernel_config_dominant),
+	JSON_FIELD(flag, "kernel_config_dominant", parse_summary, kernel_config_dominant),
 	NUMBER("negative_dotted_values", parse_summary, negative_dotted_values),
 };
-const struct schema snapshot_parse_schema = SCHEMA(parse_summary, parse_fields);
+const struct json_fields snapshot_parse_fields = JSON_FIELDS(parse_rows);
 
-static const struct field taskstats_fields[] = {
+static const struct json_field taskstats_rows[] = {
 	NUMBER("ok_count", taskstats_summary, ok_count),
 	NUMBER("eperm_count", taskstats_summary, eperm_count),
 	NUMBER("esrch_count", taskstats_summary, esrch_count),
 	NUMBER("other_err_count", taskstats_summary, other_err_count),
 };
-const struct schema snapshot_taskstats_schema = SCHEMA(taskstats_summary, taskstats_fields);
+const struct json_fields snapshot_taskstats_fields = JSON_FIELDS(taskstats_rows);
 
-static const struct field capture_fields[] = {
+static const struct json_field capture_rows[] = {
 	NUMBER_AS("duration_ns", capture_info, duration_ns, .flags = FIELD_OMIT),
 	NUMBER_AS("cpu_ns", capture_info, cpu_ns, .flags = FIELD_OMIT),
 	NUMBER_AS("threads_lost", capture_info, threads_lost, .flags = FIELD_OMIT),
@@ -420,71 +335,31 @@ static const struct field capture_fields[] = {
 	COUNTS("denied", capture_info, denied),
 	COUNTS("failed", capture_info, failed),
 	LABEL("delay_accounting", capture_info, delay_accounting, FIELD_OMIT),
-	BOOL("irq_accounting", capture_info, irq_accounting),
+	JSON_FIELD(flag, "irq_accounting", capture_info, irq_accounting),
 	NUMBER_AS("taskstats_version", capture_info, taskstats_version, .flags = FIELD_OMIT),
 	NUMBER_AS("taskstats_overflows", capture_info, taskstats_overflows, .flags = FIELD_OMIT),
-	BOOL("redacted", capture_info, redacted),
+	JSON_FIELD(flag, "redacted", capture_info, redacted),
 	LABEL("source", capture_info, source, FIELD_OMIT),
 	LABEL("source_reason", capture_info, source_reason, FIELD_OMIT),
 	NUMBER_AS("clock_error_ns", capture_info, clock_error_ns, .flags = FIELD_OMIT),
-	BOOL("cut_short", capture_info, cut_short),
+	JSON_FIELD(flag, "cut_short", capture_info, cut_short),
 	LABEL("states_engine", capture_info, states_engine, FIELD_OMIT),
 	NUMBER_AS("states_begun_ns", capture_info, states_begun_ns, .flags = FIELD_OMIT),
 	NUMBER_AS("states_at_ns", capture_info, states_at_ns, .flags = FIELD_OMIT),
 	NUMBER_AS("states_at_unix_ns", capture_info, states_at_unix_ns, .flags = FIELD_OMIT),
 };
-const struct schema snapshot_capture_schema = SCHEMA(capture_info, capture_fields);
+const struct json_fields snapshot_capture_fields = JSON_FIELDS(capture_rows);
 
-static struct error *take_tgid(struct json_reader *r, void *target,
-			       const struct json_member *member, struct text key,
-			       const struct json_value *value)
-{
-	(void)r;
-	return json_get_u32(value, key, at_of(target, member));
-}
-
-static void write_tgid(struct json_writer *w, const struct field *field, const void *at)
-{
-	(void)field;
-	json_u64(w, *(const uint32_t *)at);
-}
-
-static const struct field process_fields[] = {
-	{ AS("tgid", tgid), .offset = offsetof(struct process, tgid) },
+static const struct json_field process_rows[] = {
+	JSON_FIELD(u32, "tgid", process, tgid),
 	NUMBER_AS("ppid", process, ppid, .flags = FIELD_OMIT),
 	NUMBER_AS("uid", process, uid, .flags = FIELD_OMIT),
 	LABEL("exe", process, exe, FIELD_OMIT),
 	LABEL("cmdline", process, cmdline, FIELD_OMIT),
 };
-const struct schema snapshot_process_schema = SCHEMA(process, process_fields);
+const struct json_fields snapshot_process_fields = JSON_FIELDS(process_rows);
 
-/* --- walking them --- */
-
-static bool has_value(const struct field *field, const void *at)
-{
-	if (field->write == write_number)
-		return ((const struct reading *)at)->measured &&
-		       !((const struct reading *)at)->unlimited;
-	if (field->write == write_label)
-		return *(const struct name *const *)at != NULL;
-	if (field->write == write_pairs)
-		return ((const struct label_pairs *)at)->measured;
-	return true;
-}
-
-void schema_write(struct json_writer *w, const struct schema *schema, const void *object)
-{
-	for (const struct field *field = schema->fields; field < schema->fields + schema->count;
-	     field++) {
-		const void *at = (const char *)object + field->offset;
-
-		if (field->flags & FIELD_READ_ONLY ||
-		    (field->flags & FIELD_OMIT && !has_value(field, at)))
-			continue;
-		json_key_text(w, field->json.name);
-		field->write(w, field, at);
-	}
-}
+/* --- leaves --- */
 
 struct walk {
 	schema_visit visit;
@@ -493,26 +368,28 @@ struct walk {
 	char name[128];
 };
 
-static void walk_leaves(struct walk *walk, const struct schema *schema, char *object, size_t prefix)
+static void walk_leaves(struct walk *walk, const struct json_fields *fields, char *object,
+			size_t prefix)
 {
-	for (const struct field *field = schema->fields; field < schema->fields + schema->count;
+	for (const struct json_field *field = fields->rows; field < fields->rows + fields->count;
 	     field++) {
 		int length = snprintf(walk->name + prefix, sizeof(walk->name) - prefix, "%s%.*s",
 				      prefix ? "." : "", (int)field->json.name.length,
 				      field->json.name.bytes);
 
-		if (field->write == write_object)
-			walk_leaves(walk, field->schema, object + field->offset,
+		if (field->type == &json_type_object)
+			walk_leaves(walk, field->json.more, object + field->json.detail,
 				    prefix + (size_t)length);
-		else if (field->write == write_number && !(field->flags & FIELD_READ_ONLY))
+		else if (field->type == &json_type_number && !(field->flags & FIELD_READ_ONLY))
 			walk->visit(walk->context, walk->number++, walk->name,
-				    (struct reading *)(void *)(object + field->offset));
+				    (struct reading *)(void *)(object + field->json.detail));
 	}
 }
 
-void schema_leaves(const struct schema *schema, void *object, schema_visit visit, void *context)
+void schema_leaves(const struct json_fields *fields, void *object, schema_visit visit,
+		   void *context)
 {
 	struct walk walk = { .visit = visit, .context = context };
 
-	walk_leaves(&walk, schema, object, 0);
+	walk_leaves(&walk, fields, object, 0);
 }

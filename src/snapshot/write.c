@@ -33,7 +33,7 @@ static void write_head(struct json_writer *w, const struct ctprof_snapshot *s)
 	json_object_end(w);
 }
 
-static void write_object(struct json_writer *w, const char *key, const struct schema *schema,
+static void write_object(struct json_writer *w, const char *key, const struct json_fields *fields,
 			 const void *object)
 {
 	json_key(w, key);
@@ -41,19 +41,17 @@ static void write_object(struct json_writer *w, const char *key, const struct sc
 		json_null(w);
 		return;
 	}
-	json_object_begin(w);
-	schema_write(w, schema, object);
-	json_object_end(w);
+	json_object_write(w, fields, object);
 }
 
 /* The members of an object, and which of them were measured. */
-static void write_measured(struct json_writer *w, enum field_list list, const struct schema *schema,
-			   const void *object)
+static void write_measured(struct json_writer *w, enum field_list list,
+			   const struct json_fields *fields, const void *object)
 {
 	char digits[BITS_TEXT_MAX];
 	struct bits bits;
 
-	schema_write(w, schema, object);
+	json_fields_write(w, fields, object);
 	json_key(w, "measured");
 	object_measured_bits(list, (void *)(uintptr_t)object, &bits);
 	json_text(w, text_of(bits_format(digits, &bits, fields_count(list))));
@@ -66,7 +64,7 @@ static void write_cgroups(struct json_writer *w, const struct ctprof_snapshot *s
 	for (size_t i = 0; i < s->cgroups.count; i++) {
 		json_key_text(w, name_text(s->cgroups.items[i].path));
 		json_object_begin(w);
-		write_measured(w, LIST_CGROUPS, &snapshot_cgroup_schema, &s->cgroups.items[i]);
+		write_measured(w, LIST_CGROUPS, &snapshot_cgroup_fields, &s->cgroups.items[i]);
 		json_object_end(w);
 	}
 	json_object_end(w);
@@ -77,9 +75,7 @@ static void write_processes(struct json_writer *w, const struct ctprof_snapshot 
 	json_key(w, "processes");
 	json_array_begin(w);
 	for (size_t i = 0; i < s->processes.count; i++) {
-		json_object_begin(w);
-		schema_write(w, &snapshot_process_schema, &s->processes.items[i]);
-		json_object_end(w);
+		json_object_write(w, &snapshot_process_fields, &s->processes.items[i]);
 	}
 	json_array_end(w);
 }
@@ -132,20 +128,20 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 	json_key(w, "captured_at_unix_ns");
 	json_u64(w, s->captured_at_unix_ns.value);
 	write_head(w, s);
-	write_object(w, "host", &snapshot_host_schema, s->host);
+	write_object(w, "host", &snapshot_host_fields, s->host);
 	write_threads(w, s);
 	write_cgroups(w, s);
-	write_object(w, "probe_summary", &snapshot_probe_schema, s->probe_summary);
-	write_object(w, "parse_summary", &snapshot_parse_schema, s->parse_summary);
-	write_object(w, "taskstats_summary", &snapshot_taskstats_schema, s->taskstats_summary);
+	write_object(w, "probe_summary", &snapshot_probe_fields, s->probe_summary);
+	write_object(w, "parse_summary", &snapshot_parse_fields, s->parse_summary);
+	write_object(w, "taskstats_summary", &snapshot_taskstats_fields, s->taskstats_summary);
 	json_key(w, "psi");
 	json_object_begin(w);
-	write_measured(w, LIST_PSI, &snapshot_psi_schema, &s->psi);
+	write_measured(w, LIST_PSI, &snapshot_psi_fields, &s->psi);
 	json_object_end(w);
 	json_key(w, "sched_ext");
 	if (s->sched_ext) {
 		json_object_begin(w);
-		write_measured(w, LIST_SCHED_EXT, &snapshot_sched_ext_schema, s->sched_ext);
+		write_measured(w, LIST_SCHED_EXT, &snapshot_sched_ext_fields, s->sched_ext);
 		json_object_end(w);
 	} else {
 		json_null(w);
@@ -153,7 +149,7 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 	write_processes(w, s);
 	write_users(w, s);
 	write_counters(w, s);
-	write_object(w, "capture", &snapshot_capture_schema, s->capture);
+	write_object(w, "capture", &snapshot_capture_fields, s->capture);
 	json_object_end(w);
 }
 
