@@ -5,7 +5,7 @@
 #ifndef KSTATS_FILE_H
 #define KSTATS_FILE_H
 
-#include "base/json_writer.h"
+#include "base/json_fields.h"
 #include "kstats/table.h"
 
 struct kstats_tables {
@@ -32,6 +32,9 @@ struct error *kstats_file_load(const char *path, struct kstats_tables *tables) M
 
 /* The error of more than KSTATS_FILE_SLOTS_MAX. */
 struct error *kstats_too_many_slots(void) MUST_CHECK;
+
+/* The members of a metric in the file. */
+extern const struct json_fields kstats_table_fields;
 
 /* The same value as text: what `--format json` prints. */
 void kstats_file_write(struct json_writer *w, const struct kstats_tables *tables);

@@ -409,7 +409,7 @@ static struct error *table_done(struct json_reader *r, JSON_UNUSED_ void *target
 	return NULL;
 }
 
-static const struct json_fields table_fields = JSON_FIELDS(table_rows, .done = table_done);
+const struct json_fields kstats_table_fields = JSON_FIELDS(table_rows, .done = table_done);
 
 static JSON_TAKE(take_table)
 {
@@ -426,7 +426,7 @@ static JSON_TAKE(take_table)
 	l->table->frac_bits = BITS_UNKNOWN;
 	l->has_rows = false;
 	l->count = 0;
-	json_enter(r, &table_fields.shape, l->table);
+	json_enter(r, &kstats_table_fields.shape, l->table);
 	return NULL;
 }
 
@@ -448,7 +448,7 @@ static void write_metrics(struct json_writer *w, JSON_UNUSED_ const struct json_
 	json_array_begin(w);
 	for (size_t i = 0; i < tables->count; i++) {
 		json_line(w);
-		json_object_write(w, &table_fields, tables->items[i]);
+		json_object_write(w, &kstats_table_fields, tables->items[i]);
 	}
 	json_array_end(w);
 }
