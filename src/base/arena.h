@@ -2,8 +2,8 @@
 /*
  * Memory that is released all at once, with a limit.
  *
- * What a file makes us allocate is decided by whoever wrote the file. An arena refuses to grow
- * beyond `limit`, so a hostile file ends in an error and not in the memory of the machine.
+ * The author of a file decides how much its reader allocates. An arena refuses to grow beyond
+ * `limit`, so a hostile file ends in an error and not in the memory of the machine.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

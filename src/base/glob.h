@@ -16,7 +16,7 @@
  *	         at either end is itself
  *	\x       x itself
  *
- * What stands between slashes is a segment, and only ** reaches over a slash.
+ * A segment is the text between two slashes, and only ** matches a slash.
  */
 #ifndef BASE_GLOB_H
 #define BASE_GLOB_H

@@ -161,7 +161,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* With the lock, after a call that nobody waits for any more. */
+/* With the lock, after a call that was given up. */
 _Noreturn static void end(struct worker *worker)
 {
 	struct guard *guard = worker->guard;

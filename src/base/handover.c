@@ -58,8 +58,9 @@ void handover_file(int dir, int fd)
 }
 
 /*
- * Who may write to the directory above can put another one there before we open it. So it must be
- * ours, and younger than the call that made it: of the file systems that tell the time of birth.
+ * A user with write permission for the directory above can replace the new one before it is opened.
+ * So it must be ours, and not older than the call that created it, where the file system has the
+ * time of birth.
  */
 static bool is_made_by_us(int fd, const struct timespec *before)
 {

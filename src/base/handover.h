@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What root makes for the user of sudo(8) belongs to that user.
+ * Files that root creates for the user of sudo(8) belong to that user.
  *
  *	handover_begin(uid, gid)            once, in main
  *	if (handover_is_due(dir, NULL))     nothing is at the name, in a directory of that user

@@ -28,7 +28,7 @@ struct json_reader {
 	void *target, *user;
 	struct frame frames[JSON_DEPTH_MAX];
 	unsigned depth;   /* frames in use */
-	unsigned skipped; /* open objects and arrays of a value nobody wants */
+	unsigned skipped; /* open objects and arrays of a value that is skipped */
 	struct text key;  /* of a member without a row; valid until its value came */
 	char *key_bytes;
 	size_t key_room;
@@ -292,7 +292,7 @@ struct error *json_reader_create(json_take root, void *target, void *user, struc
 	return NULL;
 }
 
-/* What yajl says, on one line and without its picture of the place. */
+/* The message of yajl, on one line and without its picture of the position. */
 static struct error *syntax_error(struct json_reader *r, struct text bytes)
 {
 	unsigned char *said =
@@ -301,7 +301,7 @@ static struct error *syntax_error(struct json_reader *r, struct text bytes)
 	struct text line;
 	struct error *err;
 
-	/* Of a text that ends within a value it says nothing. */
+	/* yajl has no message for a text that ends within a value. */
 	if (!text_cut(&rest, '\n', &line) || !line.length)
 		line = TEXT("it ends too early");
 	err = error_create("not valid JSON (%.*s)", (int)line.length, line.bytes);

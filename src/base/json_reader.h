@@ -81,7 +81,7 @@ struct json_shape {
 struct error *json_reader_create(json_take root, void *target, void *user,
 				 struct json_reader **ret) MUST_CHECK;
 
-/* What was given as `user`. */
+/* The `user` that json_reader_create() was given. */
 void *json_user(const struct json_reader *r);
 
 /* In a `take` of an object or array: read what is inside by `shape` into `target`. */

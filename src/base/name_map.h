@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A map from texts to numbers, whoever owns the texts: for looking up by name what two snapshots
+ * A map from texts, of which it keeps copies, to numbers: for looking up by name what two snapshots
  * have, whose names are interned apart.
  */
 #ifndef BASE_NAME_MAP_H

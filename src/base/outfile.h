@@ -10,7 +10,7 @@
  * to directly: neither can be replaced. Symbolic links are followed.
  *
  * The directory may be one that everybody writes to, such as /tmp. A symbolic link or FIFO that
- * belongs neither to us nor to root is an error; a regular file of somebody else is replaced, and
+ * belongs neither to us nor to root is an error; a regular file of another user is replaced, and
  * decides nothing about the new one. Temporary names are random, and never those of a file that
  * exists.
  */
@@ -36,13 +36,13 @@ struct outfile {
  * ours, or of the user of sudo who gets it, and has one name. */
 #define OUTFILE_MODE 0600
 
-/* Is this a place for a file? Opens nothing; for who wants to know it before hours of measuring. */
+/* Check that a file can be created there, before hours of measuring. Opens nothing. */
 struct error *outfile_check(const char *path) MUST_CHECK;
 
 struct error *outfile_open(struct outfile *file, const char *path) MUST_CHECK;
 
-/* The same in this directory, wherever that has been moved to: `name` has no slash, and is a file's
- * or nobody's. `path` is what messages call it. */
+/* The same in this directory, wherever that has been moved to: `name` has no slash, and names a
+ * file or nothing. `path` is what messages call it. */
 struct error *outfile_open_at(struct outfile *file, int dir, const char *name,
 			      const char *path) MUST_CHECK;
 

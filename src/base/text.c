@@ -147,7 +147,7 @@ const char *text_nearest(const char *wrong, const char *const *names, size_t cou
 		if (name_length > NEAREST_MAX)
 			continue;
 		far = distance(wrong, length, name, name_length);
-		/* What somebody began to type is nearer than its length says. */
+		/* The beginning of a name is nearer to it than its length says. */
 		if (length >= 3 && strncmp(name, wrong, length) == 0)
 			far = 1;
 		if (far > 1 + name_length / 3 || far > best_distance ||

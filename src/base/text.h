@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pieces of text that belong to somebody else, and exact numbers out of them; and strings made of
- * both.
+ * Slices of text in memory of the caller, exact numbers out of them, and strings made of both.
  *
  * Parsers of /proc and of JSON work on `struct text`: no NUL is needed, nothing is copied, nothing
  * beyond `length` is read.
@@ -102,7 +101,7 @@ char *text_print_v(const char *format, va_list values) __attribute__((format(pri
  * Returns whether there were any. */
 bool text_make_safe(char *text);
 
-/* Of the `count` strings at `names` (`stride` bytes from one to the next), the one that `wrong`
+/* Return the one of `count` strings at `names` (`stride` bytes from one to the next) that `wrong`
  * most likely meant; NULL when none is near. */
 const char *text_nearest(const char *wrong, const char *const *names, size_t count, size_t stride);
 

@@ -97,7 +97,7 @@ bool thread_start(void *(*work)(void *), void *argument)
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
 	sigfillset(&all);
-	/* Blocked, they would end the process past whoever handles them, as a screen does. */
+	/* Blocked, they would end the process without its handlers, which restore the terminal. */
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++)
 		sigdelset(&all, crashes[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -16,7 +16,7 @@
  */
 bool thread_start(void *(*work)(void *), void *argument);
 
-/* What a thread does with what belongs to other processes, which may be hostile. */
+/* The work of a thread with files and memory of other processes, which may be hostile. */
 enum thread_kind {
 	THREAD_PARSER,  /* reads their files and memory */
 	THREAD_WATCHER, /* and tells BPF programs of them */

@@ -36,10 +36,10 @@ bool time_shares_used_up(const struct time_shares *shares, uint64_t subject);
 /* Has it anything to pay? */
 bool time_shares_owes(const struct time_shares *shares, uint64_t subject);
 
-/* Has anybody more to pay than what is advanced? */
+/* Has any subject more to pay than what is advanced? */
 bool time_shares_any_used_up(const struct time_shares *shares);
 
-/* Was nobody charged yet? Then subjects need not be found out. */
+/* Was no subject charged yet? Then subjects need not be looked up. */
 static inline bool time_shares_empty(const struct time_shares *shares)
 {
 	return !shares->free_ns.count;

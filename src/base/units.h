@@ -31,7 +31,7 @@ enum unit {
 #define NS_PER_TICK (NS_PER_S / TICKS_PER_S)
 _Static_assert(60 * NS_PER_S > UINT32_MAX, "five seconds do not fit into 32 bits");
 
-/* What can be compared with each other. */
+/* Values of one dimension can be compared with each other. */
 enum dimension {
 	DIMENSION_TIME,
 	DIMENSION_BYTES,
@@ -71,8 +71,9 @@ char *units_digits(char *buffer, enum unit unit, __int128 value);
 char *units_real_digits(char *buffer, double value);
 
 /*
- * What people write: "10ms", "1.5MiB", "2K", "250", "5%". The value is in the smallest unit of the
- * dimension (ns, bytes, one); a percentage has `percent` set and is in percent. "us" is "µs".
+ * An amount as users write it: "10ms", "1.5MiB", "2K", "250", "5%". The value is in the smallest
+ * unit of the dimension (ns, bytes, one); a percentage has `percent` set and is in percent. "us" is
+ * "µs".
  */
 struct amount {
 	enum dimension dimension;

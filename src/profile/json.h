@@ -15,7 +15,7 @@
 #include "profile/profile.h"
 #include "profile/schema.h"
 
-/* What all tables of a profile out of a file may take together: some ten million samples. */
+/* The most memory for all tables of a profile from a file: some ten million samples. */
 #define PROFILE_BYTES_MAX ((size_t)2 << 30)
 
 struct profile_parser;

@@ -10,11 +10,11 @@
 #include "profile/gzip.h"
 #include "profile/json.h"
 
-/* Of a file that is read whole: folded stacks and pprof. */
+/* The most bytes of a file that is read whole: folded stacks and pprof. */
 #define WHOLE_MAX ((size_t)1 << 30)
 #define CHUNK     ((size_t)64 * 1024)
 
-/* What a file begins with, and all that follows. */
+/* A file, by its first bytes and a way to read the rest. */
 struct source {
 	enum folded_unit unit;
 	int fd;

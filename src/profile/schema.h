@@ -3,7 +3,7 @@
  * The objects of a profile in JSON: a row for each member, by which it is both read and written
  * (base/json_fields.h). doc/profile-format.md says what they mean.
  *
- * What is zero, false, NULL or NODE_NONE is left out, and is that when it is not there.
+ * Members that are zero, false, NULL or NODE_NONE are left out; a member that a file lacks is that.
  */
 #ifndef PROFILE_SCHEMA_H
 #define PROFILE_SCHEMA_H

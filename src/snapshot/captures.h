@@ -48,7 +48,7 @@ size_t captures_surplus(const struct captures *captures, const struct keep *keep
 /* Forget the first `count`. */
 void captures_drop(struct captures *captures, size_t count);
 
-/* Of one at least: the least and the largest time. */
+/* The smallest and the largest time, of at least one capture. */
 void captures_range(const struct captures *captures, uint64_t *ret_first, uint64_t *ret_last);
 
 /* The one nearest to this time and not after it; of the same time the last. False when all are

@@ -17,7 +17,7 @@ enum family_boolean {
 	BOOLEAN_COUNT
 };
 
-/* What the reader noticed in the threads of such a file. */
+/* Marks that the reader found in the threads of such a file. */
 struct foreign_marks {
 	bool flat;             /* members that only .hst.zst has */
 	bool booleans;         /* the five booleans of the later spelling */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a snapshot may take: enough for any host, and in proportion to its threads, so that a file
+/* The memory of a snapshot: enough for any host, and in proportion to its threads, so that a file
  * of few threads cannot ask for much. The reader's own buffers come on top. */
 #define ARENA_BASE       ((size_t)32 << 20)
 #define ARENA_PER_THREAD ((size_t)1792)

@@ -131,14 +131,14 @@ enum counter_kind {
 /* By enum counter_kind: "kernel", "cpu", "vmstat", "block", "net". */
 extern const char *const counter_kind_names[COUNTER_KIND_COUNT];
 
-/* What the kernel counts of one thing: of a CPU, a device, an interface, or of itself. */
+/* The counters of a CPU, a device, an interface, or the kernel itself. */
 struct counter_set {
 	enum counter_kind kind;
 	const struct name *name; /* "cpu0", "vda", "eth0"; "" where there is but one */
 	struct counts counts;
 };
 
-/* What does not change between two captures of one boot, or seldom; and how long that boot is. */
+/* Facts that seldom change between two captures of one boot; and how long that boot is. */
 struct host_context {
 	const struct name *cpu_model, *cpu_vendor;
 	struct reading total_memory_kib, hugepages_total, hugepages_free, hugepages_size_kib;
@@ -187,8 +187,8 @@ struct capture_info {
 		*source_reason;        /* why not BPF, or why not for all; NULL: nothing to say */
 	struct reading clock_error_ns; /* by how much waits in progress may be off */
 	bool cut_short;                /* the time that was given was over before all was read */
-	/* Of states of threads (top/state_rows.h): who told them, since when it watched and as of
-	 * when, both by CLOCK_MONOTONIC, and the same moment by the clock of the day. */
+	/* States of threads (top/state_rows.h): the engine that provided them, when it began to
+	 * watch, and when it was read, by CLOCK_MONOTONIC and by the clock of the day. */
 	const struct name *states_engine;
 	struct reading states_begun_ns, states_at_ns, states_at_unix_ns;
 };

@@ -351,7 +351,7 @@ static const struct json_member snapshot_members[] = {
 	{ TEXT("capture"), take_optional, 0, OPTIONAL(capture, snapshot_capture_fields) },
 };
 
-/* What makes a JSON object a snapshot. */
+/* A JSON object is a snapshot if it has the time of the capture. */
 static struct error *finish_snapshot(struct json_reader *r, void *target)
 {
 	(void)target;

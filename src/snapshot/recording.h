@@ -5,10 +5,9 @@
  *	20261120T123005.250Z.ctprof.zst
  *
  * Names are in UTC and sort by time. Each file appears whole or not at all, also when the host
- * crashes (where the file system has nameless files), and there is nothing
- * beside them that could disagree, so what a killed recorder leaves is a recording, and so is what
- * somebody copies or deletes by hand. Other names in the directory are nobody's business here:
- * never listed, never removed.
+ * crashes (where the file system has nameless files), and there is nothing beside the files that
+ * could disagree with them. So a killed recorder leaves a recording, and so do users who copy or
+ * delete files by hand. Other names in the directory are never listed and never removed.
  *
  *	struct recording recording;
  *	struct error *err = recording_open(path, &recording);
@@ -67,8 +66,8 @@ struct error *recording_create(const char *path, struct recording *ret) MUST_CHE
 struct error *recording_add(struct recording *recording, uint64_t at_ms,
 			    struct text packed) MUST_CHECK;
 
-/* The same within bounds: whoever bounds the size by `keep` has said that the oldest may go when
- * the disk is full. How many went is added to *ret_removed. */
+/* The same within bounds: where `keep` bounds the size, the oldest files are removed when the disk
+ * is full. Their number is added to *ret_removed. */
 struct error *recording_add_within(struct recording *recording, const struct keep *keep,
 				   uint64_t at_ms, struct text packed,
 				   size_t *ret_removed) MUST_CHECK;
@@ -76,7 +75,7 @@ struct error *recording_add_within(struct recording *recording, const struct kee
 /* Wait until the disk has the names of what was added. */
 struct error *recording_sync(const struct recording *recording) MUST_CHECK;
 
-/* Remove the `count` oldest files. Those that somebody else removed are not counted. On failure
+/* Remove the `count` oldest files. Files that another process removed are not counted. On failure
  * some are removed. */
 struct error *recording_remove_oldest(struct recording *recording, size_t count,
 				      size_t *ret_removed) MUST_CHECK;
@@ -104,7 +103,7 @@ char *recording_split(const char *snapshot, const char **ret_moment);
 struct error *recording_pick(const struct recording *recording, const char *moment,
 			     size_t *ret) MUST_CHECK;
 
-/* What DIR or DIR@T stretches over, as two such texts, the caller's to free: from its first
+/* The span of DIR or DIR@T, as two such texts, the caller's to free: from its first
  * capture, or from T, to its last. NULL in *ret_from: it means no recording. */
 struct error *recording_span(const char *snapshot, char **ret_from, char **ret_to) MUST_CHECK;
 

@@ -25,7 +25,7 @@ struct error *recording_load(const struct recording *recording, size_t capture,
 	return err ? err : snapshot_load_fd(fd, path, ret);
 }
 
-/* When a capture was made, by a clock that nobody sets. */
+/* The time of a capture, by a clock that cannot be set. */
 struct boot_date {
 	uint32_t capture;
 	bool is_known;
@@ -77,7 +77,7 @@ static int compare_dates(const void *one, const void *other)
 	return a->capture < b->capture ? -1 : a->capture > b->capture;
 }
 
-/* Of captures of several boots, those that stand together by name are ordered. */
+/* Order captures of several boots boot by boot, those that are adjacent by name. */
 static struct error *order_by_boot(struct recording *recording)
 {
 	struct captures *captures = &recording->captures;

@@ -8,7 +8,7 @@
 
 /* --- what is made once --- */
 
-/* What was not measured is written as the original writes what it could not read. */
+/* Values that were not measured are written as ktstr writes those that it could not read. */
 static struct text blank_value(enum value_type type)
 {
 	switch (type) {
@@ -88,7 +88,7 @@ static uint64_t wide_value(const struct thread_values *values, size_t row)
 	return value;
 }
 
-/* That of another. */
+/* Write a value of any other type. */
 static void write_value(struct json_writer *w, const struct thread_values *values,
 			const struct metric *metric)
 {

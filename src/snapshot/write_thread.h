@@ -32,7 +32,7 @@ struct thread_writer {
 	struct metric_set wide; /* ... and are numbers of 64 bits */
 	struct metric_set
 		seldom; /* that stand in a file where they were measured, and nowhere else */
-	/* What ends a thread says what was measured, which is the same for many in a row. */
+	/* The end of a thread says what was measured, which is the same for many in a row. */
 	struct bits tail_bits;
 	char tail[THREAD_TAIL_MAX];
 	size_t tail_length; /* 0: there was no thread yet */
