@@ -65,12 +65,35 @@ end_late_case() {
 	done
 }
 
+# With CASE_TIMES in the environment, that file gets a line for each case: its seconds, the CPU seconds of its
+# processes, and its name.
+write_times() {
+	local now=${EPOCHREALTIME/./}
+
+	times >> "$scratch/times"
+	awk -v name="$1" -v us=$((now - $2)) '
+		NR % 2 == 0 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); cpu[NR] += t[1] * 60 + t[2] } }
+		END { printf "%.1f\t%.1f\t%s\n", us / 1e6, cpu[4] - cpu[2], name }' "$scratch/times" >> "$CASE_TIMES"
+}
+
+# What a folder of tests replaces: is_due NAME FUNCTION [ARGUMENTS...], whether the case is to be run now, and
+# has_failed NAME DETAILS, which says so.
+is_due() { :; }
+
+has_failed() {
+	echo "not ok - $1"
+	tail -n 30 "$2" | sed 's/^/    /'
+	failures=$((failures + 1))
+}
+
 # run_case NAME FUNCTION [ARGUMENTS...]
 run_case() {
-	local name=$1 details=$scratch/details status parent=$BASHPID watchdog=
+	local name=$1 details=$scratch/details status parent=$BASHPID watchdog= began=${EPOCHREALTIME/./}
 
+	is_due "$@" || return 0
 	shift
 	: > "$details"
+	times > "$scratch/times"
 	if [ "$CASE_SECONDS" -gt 0 ]; then
 		end_late_case "$parent" "$details" > /dev/null 2>&1 &
 		watchdog=$!
@@ -84,26 +107,26 @@ run_case() {
 	) >> "$details" 2>&1 < /dev/null
 	status=$?
 	[ -z "$watchdog" ] || { kill "$watchdog"; wait "$watchdog"; } 2> /dev/null
+	[ -z "${CASE_TIMES-}" ] || write_times "$name" "$began"
 	case $status in
 	0) echo "ok - $name" ;;
 	$SKIPPED) echo "skip - $name: $(tail -n 1 "$details")" ;;
-	*)
-		echo "not ok - $name"
-		tail -n 30 "$details" | sed 's/^/    /'
-		failures=$((failures + 1))
-		;;
+	*) has_failed "$name" "$details" ;;
 	esac
 }
 
-# at_once FUNCTION WORD...: the cases that FUNCTION runs for each word, as many words at once as there are
-# CPUs, and said in their order. Each word has a scratch folder of its own.
+# How many at_once runs at the same time.
+at_most=$(nproc)
+
+# at_once FUNCTION WORD...: the cases that FUNCTION runs for each word, $at_most words at once, and said in their
+# order. Each word has a scratch folder of its own.
 at_once() {
 	local function=$1 all=$scratch/at_once word number=0
 
 	shift
 	mkdir -p "$all"
 	for word; do
-		[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+		[ "$(jobs -rp | wc -l)" -lt "$at_most" ] || wait -n
 		(
 			scratch=$all/$number.scratch
 			mkdir "$scratch"

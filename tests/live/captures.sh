@@ -239,8 +239,8 @@ policy_agrees() {
 
 run_case "counters of /proc lie between two readings" counters_agree
 run_case "delays lie between two readings by other means" delays_agree
-run_case "the demo's three processes did what they did" demo_is_exact
-run_case "./demo shows it" demo_shows_it
+run_case "the demo's three processes did what they did" alone demo_is_exact
+run_case "./demo shows it" alone demo_shows_it
 run_case "counters of the host lie between two readings" host_counters_agree
 run_case "counters of the host grow by what is done" host_counters_grow
 run_case "uptime lies between two readings" uptime_agrees
@@ -383,8 +383,8 @@ absent_process() {
 	[ ! -e "$scratch/absent.zst" ]
 }
 
-run_case "2,000 threads that come and go" survives_churn proc 1
-run_case "2,000 threads that come and go, by BPF" needs_bpf survives_churn bpf 0
+run_case "2,000 threads that come and go" alone survives_churn proc 1
+run_case "2,000 threads that come and go, by BPF" needs_bpf alone survives_churn bpf 0
 run_case "names of any bytes come through" names_come_through
 run_case "a name cut within a letter comes through" cut_name_comes_through
 run_case "a dead leader with live threads is kept" zombie_leader_is_kept
@@ -592,8 +592,8 @@ hidepid_2() {
 }
 
 run_case "without root it takes what it may and names the rest" unprivileged
-run_case "delays: kernel.task_delayacct=0" with_delayacct delays_off
-run_case "delays: kernel.task_delayacct=1" with_delayacct delays_on
+run_case "delays: kernel.task_delayacct=0" alone with_delayacct delays_off
+run_case "delays: kernel.task_delayacct=1" alone with_delayacct delays_on
 run_case "in another PID namespace" pid_namespace
 run_case "in another network namespace taskstats answer as well" network_namespace
 run_case "in another user namespace" without_taskstats -Ur

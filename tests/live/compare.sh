@@ -29,7 +29,9 @@ take_pair() {
 	local here="" dying parent
 
 	is_root
-	start "$programs/busy" 3
+	# A name that others on this host do not have.
+	cp "$programs/busy" "$scratch/paired"
+	start "$scratch/paired" 3
 	note_fact lasting "$pid"
 	start_sleep "${as_nobody[@]}"
 	start "$programs/named" ends-here
@@ -69,7 +71,7 @@ pair_is_taken() {
 	fi
 }
 
-run_case "two snapshots to compare" pair_is_taken
+run_case "two snapshots to compare" always pair_is_taken
 [ ! -s "$scratch/facts" ] || . "$scratch/facts"
 
 # on_pair COMMAND...: a case that needs the two.
@@ -280,11 +282,11 @@ cgroup_time() {
 smaps_agree() {
 	compare --sections smaps-rollup --all-rows
 	is_so '.rows | map(select(.section == "smaps-rollup")) | length > 10'
-	equal "Rss of busy" \
-		"$(jq -r '.rows[] | select(.section == "smaps-rollup" and .metric == "Rss" and .group == "busy")
+	equal "Rss of paired" \
+		"$(jq -r '.rows[] | select(.section == "smaps-rollup" and .metric == "Rss" and .group == "paired")
 			| "\(.baseline) \(.candidate) \(.delta)"' "$report")" \
 		"$(jq -n -r --slurpfile b "$scratch/before.json" --slurpfile a "$scratch/after.json" '
-			def rss: 1024 * ([.threads[] | select(.pcomm == "busy").smaps_rollup_kib.Rss // 0] | add);
+			def rss: 1024 * ([.threads[] | select(.pcomm == "paired").smaps_rollup_kib.Rss // 0] | add);
 			"\($b[0] | rss) \($a[0] | rss) \(($a[0] | rss) - ($b[0] | rss))"')"
 }
 
@@ -309,15 +311,15 @@ run_case "--metrics: those" on_pair chooses 'select(.metric | IN("run_time_ns", 
 	--all-rows --sections primary,derived --metrics run_time_ns,minflt,avg_slice_ns
 run_case "--metrics: also one that is not measured" on_pair unmeasured_is_shown
 run_case "--match: groups of these names" on_pair chooses \
-	'select(.group != null and (.section | test("^host") | not) and (.group | test("^(busy|k.*/0)$")))' \
-	--all-rows --match busy --match 'k*/0'
+	'select(.group != null and (.section | test("^host") | not) and (.group | test("^(paired|k.*/0)$")))' \
+	--all-rows --match paired --match 'k*/0'
 run_case "--match: of nothing, nothing" on_pair glob_of_nothing
 run_case "--not-match: the others" on_pair chooses \
 	'select((.section | test("^(primary|derived)$")) and (.group | test("^k") | not))' \
 	--all-rows --sections primary,derived --not-match 'k*'
 run_case "show --sections, --metrics and --match" on_pair show_chooses \
-	'select(.section == "primary" and .metric == "minflt" and .group == "busy")' \
-	--sections primary --metrics minflt --match busy --not-match 'k*'
+	'select(.section == "primary" and .metric == "minflt" and .group == "paired")' \
+	--sections primary --metrics minflt --match paired --not-match 'k*'
 
 # --- rows ---
 
@@ -391,7 +393,7 @@ share_is_ranked() {
 }
 
 columns_are() {
-	"$ctprof" compare --sections primary --metrics run_time_ns --match busy --columns "$1" "$before" "$after" > "$scratch/table"
+	"$ctprof" compare --sections primary --metrics run_time_ns --match paired --columns "$1" "$before" "$after" > "$scratch/table"
 	equal headings "$(sed -n '/^## /{n;p}' "$scratch/table" | xargs)" "$2"
 	equal "cells of a row" "$(sed -n '/^## /{n;n;p}' "$scratch/table" | awk '{ print NF }')" "$3"
 }
@@ -569,8 +571,8 @@ per_cpu_second() {
 	compare --normalize cpu --sections primary --metrics run_time_ns,timeslices
 	is_so '.normalize == "cpu" and ([.rows[] | select(.section == "primary" and .metric == "run_time_ns" and .baseline != null)]
 		| length > 10 and all((.baseline - 1e9 | fabs) < 1e-3 and (.delta == null or (.delta | fabs) < 1e-3)))'
-	is_so --slurpfile b "$scratch/before.json" '.rows[] | select(.section == "primary" and .group == "busy" and .metric == "timeslices")
-		| ($b[0].threads | map(select(.pcomm == "busy")) | 1e9 * (map(.timeslices) | add) / (map(.run_time_ns) | add)) as $wanted
+	is_so --slurpfile b "$scratch/before.json" '.rows[] | select(.section == "primary" and .group == "paired" and .metric == "timeslices")
+		| ($b[0].threads | map(select(.pcomm == "paired")) | 1e9 * (map(.timeslices) | add) / (map(.run_time_ns) | add)) as $wanted
 		| (.baseline - $wanted | fabs) <= $wanted * 1e-9'
 	show --normalize cpu --sections primary --metrics run_time_ns
 	is_so '[.rows[] | select(.value != null)] | length > 10 and all((.value - 1e9 | fabs) < 1e-3)'
@@ -584,9 +586,9 @@ per_cpu_second_is_even() {
 
 per_second_of_life() {
 	compare --normalize age --sections primary --metrics minflt
-	is_so --slurpfile b "$scratch/before.json" '.rows[] | select(.section == "primary" and .group == "busy" and .metric == "minflt")
+	is_so --slurpfile b "$scratch/before.json" '.rows[] | select(.section == "primary" and .group == "paired" and .metric == "minflt")
 		| $b[0].host.uptime_clock_ticks as $now
-		| ($b[0].threads | map(select(.pcomm == "busy"))
+		| ($b[0].threads | map(select(.pcomm == "paired"))
 			| 100 * (map(.minflt) | add) / (map($now - .start_time_clock_ticks) | add)) as $wanted
 		| .unit == "count/s" and (.baseline - $wanted | fabs) <= $wanted * 1e-9'
 }
@@ -681,9 +683,9 @@ markdown_is_a_table() {
 		"$(awk '/^\|/ { line = $0; gsub(/\\\|/, "", line); n = gsub(/\|/, "", line); if (!wide) wide = n
 			if (n != wide) print }
 			/^[0-9]+ (group|thread)s? / { exit }' "$scratch/markdown" | head -n 3)" ""
-	grep -q '^|.*busy.*run' "$scratch/markdown"
-	has "show" "$("$ctprof" show --format markdown --limit 0 "$before")" "| busy | 3 | run"
-	has "show" "$("$ctprof" show --format csv --match busy "$before")" "primary,busy,run_time_ns,ns,"
+	grep -q '^|.*paired.*run' "$scratch/markdown"
+	has "show" "$("$ctprof" show --format markdown --limit 0 "$before")" "| paired | 3 | run"
+	has "show" "$("$ctprof" show --format csv --match paired "$before")" "primary,paired,run_time_ns,ns,"
 }
 
 from_a_pipe() {
@@ -726,28 +728,28 @@ ends_with() {
 judged() {
 	ends_with 0 --fail-if 'run_time_ns > 1000000s' --fail-if 'minflt < -1000G'
 	is_so '[.fail_if[].verdict] == ["holds", "holds"]'
-	ends_with 3 --fail-if 'run_time_ns > 1000000s' --fail-if 'busy:minflt > 0'
+	ends_with 3 --fail-if 'run_time_ns > 1000000s' --fail-if 'paired:minflt > 0'
 	is_so '[.fail_if[].verdict] == ["holds", "broken"]'
 	is_so --slurpfile full "$scratch/full" '.fail_if[1].rows
-		== [$full[0].rows[] | select(.section == "primary" and .group == "busy" and .metric == "minflt")]'
+		== [$full[0].rows[] | select(.section == "primary" and .group == "paired" and .metric == "minflt")]'
 	ends_with 3 --fail-if '*:run_time_ns >= 0'
 	is_so --slurpfile full "$scratch/full" '.fail_if[0].groups
 		== ([$full[0].rows[] | select(.section == "primary" and .metric == "run_time_ns")] | length)'
 	ends_with 4 --fail-if 'no such group:run_time_ns > 1%'
 	is_so '.fail_if[0] | .verdict == "undecided" and .groups == 0'
-	ends_with 4 --fail-if 'busy:allocated_bytes > 1MiB'
+	ends_with 4 --fail-if 'paired:allocated_bytes > 1MiB'
 	is_so '.fail_if[0] | .verdict == "undecided" and .unmeasured_groups == 1'
-	ends_with 3 --fail-if 'no such group:run_time_ns > 1%' --fail-if 'busy:timeslices > 0'
+	ends_with 3 --fail-if 'no such group:run_time_ns > 1%' --fail-if 'paired:timeslices > 0'
 	ends_with 2 --fail-if 'run_time_ns > 5MiB'
 	ends_with 2 --fail-if 'run_time > 5'
-	fails 3 "$ctprof" compare --limit 1 --fail-if 'busy:run_time_ns > 1us' "$before" "$after"
-	has "the table" "$output" "busy:run_time_ns > 1us"
+	fails 3 "$ctprof" compare --limit 1 --fail-if 'paired:run_time_ns > 1us' "$before" "$after"
+	has "the table" "$output" "paired:run_time_ns > 1us"
 }
 
 # The rows are judged that the limit, or the choice of sections, leaves out.
 judged_unseen() {
-	ends_with 3 --limit 1 --sections host --match nobody --fail-if 'busy:minflt > 0'
-	ends_with 3 --window --rate --fail-if 'busy:minflt > 0'
+	ends_with 3 --limit 1 --sections host --match nobody --fail-if 'paired:minflt > 0'
+	ends_with 3 --window --rate --fail-if 'paired:minflt > 0'
 }
 
 run_case "--fail-if: 0, 3, 4, and 2 for what is none" on_pair judged

@@ -97,7 +97,7 @@ has_no_time() {
 }
 
 run_case "--timeout: two parts, and status 1" has_no_time
-run_case "diff TIME: waits that long" waits
+run_case "diff TIME: waits that long" alone waits
 run_case "diff: wrong usage" not_a_time
 run_case "diff: -- as the argument of an option" dashes_as_an_argument
 run_case "diff TIME: an interrupt ends the wait, not the report" interrupt_reports

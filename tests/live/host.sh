@@ -6,9 +6,44 @@
 chmod 711 "$scratch"
 ctprof=$scratch/ctprof
 programs=build/tests/programs
-make -s test-programs >&2 || exit 1
+# A place on a disk, of this process.
+disks=build/tests/disks.$$
+mkdir -p "$disks"
+trap 'rm -rf "$scratch" "$disks"' EXIT
 # A place that others than root can reach too.
 cp build/ctprof "$ctprof"
+
+# --- turns (see run) ---
+
+# A word before a case's command: others beside it would be in what it looks at, or be disturbed themselves.
+alone() {
+	"$@"
+}
+
+# A case that others of its part need, whichever turn they have.
+always() {
+	"$@"
+}
+
+is_due() {
+	local words=" ${*:2} "
+
+	[[ $words != *" always "* ]] || return 0
+	if [[ $words == *" alone "* || $words == *" undisturbed "* ]] || grep -qxF "$part"$'\t'"$1" "$LIVE_AGAIN"; then
+		[ "$turn" = alone ]
+	else
+		[ "$turn" = beside ]
+	fi
+}
+
+# In the first turn it is said for those who read along, and counted in the second.
+if [ "$turn" = beside ]; then
+	has_failed() {
+		echo "# beside others this fails, and is run again: $1"
+		tail -n 30 "$2" | sed 's/^/    /'
+		printf '%s\t%s\n' "$part" "$1" >> "$LIVE_AGAIN"
+	}
+fi
 
 is_root() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -44,7 +44,7 @@ offcpu_survives() {
 }
 
 for how in auto fp dwarf; do
-	run_case "hostile registers: --unwind $how" needs_profiles profiles_survive "$how" both
+	run_case "hostile registers: --unwind $how" needs_profiles alone profiles_survive "$how" both
 done
-run_case "hostile registers: offcpu of the whole host" needs_profiles offcpu_survives
-run_case "hostile registers: stacks taken late" needs_profiles offcpu_survives --off-cpu-period 50ms
+run_case "hostile registers: offcpu of the whole host" needs_profiles alone offcpu_survives
+run_case "hostile registers: stacks taken late" needs_profiles alone offcpu_survives --off-cpu-period 50ms

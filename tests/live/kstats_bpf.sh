@@ -203,7 +203,7 @@ bpf_case "a function that calls itself" recursion_is_told_apart "uprobe:$calls:r
 bpf_case "a pair of static probes" usdt_pair_agrees
 bpf_case "a pair of two kinds" pair_of_different_kinds_agrees
 bpf_case "a pair on each CPU" cpus_are_told_apart
-bpf_case "a wake-up on another CPU" wakeup_is_measured
+bpf_case "a wake-up on another CPU" alone wakeup_is_measured
 bpf_case "filters let nothing else in" filters_let_nothing_else_in
 bpf_case "filters by cgroup" only_below_the_cgroup
 bpf_case "known values are in their slots" known_values_fall_where_they_should

@@ -5,4 +5,4 @@
 . tests/many_threads.sh
 sleepers=$programs/sleepers
 
-run_case "70,000 threads have a record each" needs_bpf many_threads_have_records
+run_case "70,000 threads have a record each" needs_bpf alone many_threads_have_records

@@ -290,5 +290,5 @@ run_case "offcpu: names before and after exec" needs_profiles programs_follow_ea
 run_case "offcpu: a sleeping thread is given another name" needs_profiles names_given_by_others
 run_case "offcpu: each of 400 children, with names of functions" needs_profiles storms_are_all_there
 run_case "offcpu: targets that end at once" needs_profiles targets_end_at_once
-run_case "offcpu: --off-cpu-period against exact times" needs_profiles periods_are_unbiased
-run_case "offcpu: --off-cpu-threshold keeps totals" needs_profiles draws_keep_totals
+run_case "offcpu: --off-cpu-period against exact times" needs_profiles alone periods_are_unbiased
+run_case "offcpu: --off-cpu-threshold keeps totals" needs_profiles alone draws_keep_totals

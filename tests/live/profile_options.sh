@@ -461,7 +461,7 @@ run_case "offcpu: -u and -k" needs_profiles user_and_kernel_threads
 run_case "offcpu: -U, -K and --stack-depth" needs_profiles sides_of_stacks
 run_case "offcpu: --cgroup" needs_profiles with_cgroup cgroups_select
 run_case "offcpu: --cgroup finds who is moved into it" needs_profiles with_cgroup moved_threads_are_found
-run_case "offcpu: thousands of threads have records" needs_profiles many_threads_have_records
+run_case "offcpu: thousands of threads have records" needs_profiles alone many_threads_have_records
 run_case "capture: --profile, and compare --flame" needs_profiles stands_beside_snapshot
 run_case "profile: --cpu" needs_profiles cpus_select
 run_case "offcpu: children of targets" needs_profiles children_are_followed

@@ -6,7 +6,7 @@ profile=$scratch/profile.json
 flame=$scratch/profile.folded
 
 # Read by one of the kinds of `waits`, from wherever the build is.
-disk=build/tests/disk
+disk=$disks/waits
 head -c 4M /dev/urandom > "$disk"
 sync "$disk"
 

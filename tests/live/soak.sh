@@ -6,6 +6,8 @@
 #
 #	SOAK_PROCESSES=200000 CASE_SECONDS=0 tests/live/run soak
 # Part of tests/live/run.
+#
+# slow
 
 SOAK_PROCESSES=${SOAK_PROCESSES:-1000}
 SOAK_SLACK=${SOAK_SLACK:-12288}
@@ -136,12 +138,12 @@ gives_back() {
 	wait "$long"
 }
 
-run_case "top: memory follows the threads that are there" needs_bpf gives_back top --batch -i 300ms
-run_case "top --engine counters: memory follows the threads that are there" needs_bpf \
+run_case "top: memory follows the threads that are there" needs_bpf alone gives_back top --batch -i 300ms
+run_case "top --engine counters: memory follows the threads that are there" needs_bpf alone \
 	gives_back top --batch -i 300ms --engine counters
-run_case "top: memory stays the same while processes come and go" needs_bpf stays_flat top --batch -i 500ms
-run_case "top --record: memory stays the same while processes come and go" needs_bpf recording_stays_flat
-run_case "kstats show --interval: memory stays the same while processes come and go" needs_bpf \
+run_case "top: memory stays the same while processes come and go" needs_bpf alone stays_flat top --batch -i 500ms
+run_case "top --record: memory stays the same while processes come and go" needs_bpf alone recording_stays_flat
+run_case "kstats show --interval: memory stays the same while processes come and go" needs_bpf alone \
 	has_own_place kstats_stays_flat
-run_case "offcpu --interval: memory stays the same while processes come and go" needs_profiles profile_stays_flat offcpu
-run_case "profile --interval: memory stays the same while processes come and go" needs_profiles profile_stays_flat profile
+run_case "offcpu --interval: memory stays the same while processes come and go" needs_profiles alone profile_stays_flat offcpu
+run_case "profile --interval: memory stays the same while processes come and go" needs_profiles alone profile_stays_flat profile

@@ -217,7 +217,7 @@ same_both_ways() {
 	delays_by_record
 }
 
-run_case "stopped threads are the same by BPF and by /proc, in every row" needs_bpf with_delayacct \
+run_case "stopped threads are the same by BPF and by /proc, in every row" needs_bpf alone with_delayacct \
 	with_cgroup same_both_ways
 
 # --- threads that run ---
@@ -268,7 +268,7 @@ between_readings() {
 	equal "what /proc says that is not between readings by BPF" "$(frames second third fourth)" ""
 }
 
-run_case "what running threads count is between two readings the other way" needs_bpf with_delayacct \
+run_case "what running threads count is between two readings the other way" needs_bpf alone with_delayacct \
 	between_readings
 
 # --- namespaces, privileges ---
@@ -368,5 +368,5 @@ wait_is_booked() {
 	between "what is booked since" "$progress" "$(($(field "$ready" wait_time_ns) - booked))" 10000000000
 }
 
-run_case "a starved thread is seen while it waits, to the millisecond" needs_bpf starved_is_seen
-run_case "a wait in progress is booked when it ends" needs_bpf wait_is_booked
+run_case "a starved thread is seen while it waits, to the millisecond" needs_bpf alone starved_is_seen
+run_case "a wait in progress is booked when it ends" needs_bpf alone wait_is_booked

@@ -114,12 +114,12 @@ says_too_few() {
 	fails 2 "$ctprof" compare --baseline "$scratch/series.0.zst" --candidate "$scratch/series.1.zst" -- "$scratch/series.2.zst"
 }
 
-run_case "a series of captures" series_is_taken
-run_case "--baseline, --candidate: of 20 comparisons of the same at most 5 % of rows are flagged" on_series flags_little
-run_case "--baseline, --candidate: a process that got busier is found" on_series finds_the_change
-run_case "--baseline, --candidate: means and spreads" on_series means_are_right
-run_case "--baseline, --candidate: how many threads were measured" on_series counts_measured
-run_case "--baseline, --candidate: gauges are not tested" on_series gauges_are_not_tested
-run_case "--sort-by p: the surest first" on_series surest_first
-run_case "--fail-if: of several captures" on_series judges_means
-run_case "--baseline, --candidate: too few, and too many" on_series says_too_few
+run_case "a series of captures" alone series_is_taken
+run_case "--baseline, --candidate: of 20 comparisons of the same at most 5 % of rows are flagged" alone on_series flags_little
+run_case "--baseline, --candidate: a process that got busier is found" alone on_series finds_the_change
+run_case "--baseline, --candidate: means and spreads" alone on_series means_are_right
+run_case "--baseline, --candidate: how many threads were measured" alone on_series counts_measured
+run_case "--baseline, --candidate: gauges are not tested" alone on_series gauges_are_not_tested
+run_case "--sort-by p: the surest first" alone on_series surest_first
+run_case "--fail-if: of several captures" alone on_series judges_means
+run_case "--baseline, --candidate: too few, and too many" alone on_series says_too_few

@@ -59,7 +59,7 @@ shows_the_chain() {
 
 chain_case() {
 	[ -x "$unwind_programs/$2" ] || return 0
-	run_case "unwind: $1" shows_the_chain "$1" "$4"
+	run_case "unwind: $1" alone shows_the_chain "$1" "$4"
 }
 
 # Those of a context end where it was made, and stubs by lld, which samples may hit, are not described.
@@ -262,7 +262,7 @@ run_case "unwind: a program that was in memory alone" needs_profiles in_memory
 run_case "unwind: a program that is deleted at its end" needs_profiles deleted
 run_case "unwind: a program of a mount namespace that is gone" needs_profiles in_a_mount_namespace
 run_case "unwind: a raw profile has names of the vDSO" needs_profiles raw_files_name_the_vdso
-run_case "unwind: walks go to the outer end" few_walks_end_early
+run_case "unwind: walks go to the outer end" alone few_walks_end_early
 run_case "unwind: a library that is loaded while it is watched" needs_profiles late_libraries_are_walked
 run_case "unwind: a library that is dropped while it is watched" needs_profiles dropped_libraries_cost_no_callers
 run_case "unwind: a program that was replaced, and one that is gone" needs_profiles replaced_files_are_walked
