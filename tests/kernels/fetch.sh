@@ -110,7 +110,7 @@ fetch_kernel() {
 	local name=$1 to=$kernel_cache/$1 release architecture=amd64
 
 	release=$(release_of "$name")
-	[ -n "$release" ] || fetch_fails "no kernel '$name'; there are:" $(kernels_of default all) || return
+	[ -n "$release" ] || fetch_fails "no kernel '$name'; there are:" $(kernels_of default recorded all) || return
 	if [ "$release" = tuned ]; then
 		tests/kernels/build_kernel "$to" && touch "$to/modules"
 		return
