@@ -11,7 +11,7 @@ disks=build/tests/disks.$$
 mkdir -p "$disks"
 trap 'rm -rf "$scratch" "$disks"' EXIT
 # A place that others than root can reach too.
-cp build/ctprof "$ctprof"
+cp build/ctprof "$ctprof" || exit 2
 
 # --- turns (see run) ---
 
