@@ -306,7 +306,7 @@ programs() {
 	local kind
 
 	for kind in prog map; do
-		bpftool $kind show | grep -cE 'name (begin_|end_|measure_nothing|group_numbers|endeds|data.control)' || true
+		bpftool $kind show | grep -cE 'name (begin_|end_|measure_nothing|group_numbers|last_ends|data.control)' || true
 	done | paste -sd ' '
 }
 

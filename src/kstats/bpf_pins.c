@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "kstats/bpf_program.h"
 
@@ -177,7 +178,7 @@ static struct error *check_pins(int pins)
 
 	if (fstat(pins, &st))
 		return cannot(errno, KSTATS_PINS);
-	if ((st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & 077))
+	if (file_is_trusted(st.st_uid, 0) && !(st.st_mode & 077))
 		return NULL;
 	return error_coded(EPERM,
 			   "%s: owned by user %u with mode %o, so others could change or lock "

@@ -16,46 +16,46 @@
 
 /* --- how a place is reached --- */
 
-enum way { WAY_TRAMPOLINE, WAY_KPROBE, WAY_RAW, WAY_USER, WAY_NONE };
+enum attach_method { ATTACH_TRAMPOLINE, ATTACH_KPROBE, ATTACH_RAW, ATTACH_USER, ATTACH_NONE };
 
-static enum way way_of(const struct kstats_place *place, bool has_trampolines)
+static enum attach_method attach_method_of(const struct kstats_place *place, bool has_trampolines)
 {
 	switch (place->kind) {
 	case PLACE_FUNCTION:
 		if (has_trampolines && place->by_trampoline)
-			return WAY_TRAMPOLINE;
-		return place->by_kprobe ? WAY_KPROBE : WAY_NONE;
+			return ATTACH_TRAMPOLINE;
+		return place->by_kprobe ? ATTACH_KPROBE : ATTACH_NONE;
 	case PLACE_SYSCALL:
-		return has_trampolines && place->by_trampoline ? WAY_TRAMPOLINE : WAY_RAW;
+		return has_trampolines && place->by_trampoline ? ATTACH_TRAMPOLINE : ATTACH_RAW;
 	case PLACE_TRACEPOINT:
-		return WAY_RAW;
+		return ATTACH_RAW;
 	case PLACE_PROGRAM:
-		return WAY_USER;
+		return ATTACH_USER;
 	}
-	return WAY_NONE;
+	return ATTACH_NONE;
 }
 
-static bool is_trap(enum way way)
+static bool is_trap(enum attach_method method)
 {
-	return way == WAY_KPROBE || way == WAY_USER;
+	return method == ATTACH_KPROBE || method == ATTACH_USER;
 }
 
 /* The displayed name of an attach method, at a start and at a return. */
-static const char *const way_names[][2] = {
-	[WAY_TRAMPOLINE] = { "fentry", "fexit" },
-	[WAY_KPROBE] = { "kprobe", "kretprobe" },
-	[WAY_RAW] = { "raw tracepoint", "raw tracepoint" },
-	[WAY_USER] = { "uprobe", "uretprobe" },
+static const char *const attach_method_names[][2] = {
+	[ATTACH_TRAMPOLINE] = { "fentry", "fexit" },
+	[ATTACH_KPROBE] = { "kprobe", "kretprobe" },
+	[ATTACH_RAW] = { "raw tracepoint", "raw tracepoint" },
+	[ATTACH_USER] = { "uprobe", "uretprobe" },
 };
 
-static const char *name_of(const struct kstats_place *place, enum way way)
+static const char *name_of(const struct kstats_place *place, enum attach_method method)
 {
-	return place->is_ret ? "uret" : way_names[way][place->is_return];
+	return place->is_ret ? "uret" : attach_method_names[method][place->is_return];
 }
 
 struct probe_side {
 	const struct kstats_place *place;
-	enum way way;
+	enum attach_method method;
 	struct bpf_program *program;
 };
 
@@ -68,28 +68,29 @@ static struct probe_sides sides_of(struct kstats_program *program, bool has_tram
 	const struct kstats_places *places = &program->places;
 	struct kstats_bpf *bpf = program->bpf;
 	struct probe_sides sides = {
-		.start = { &places->start, way_of(&places->start, has_trampolines), NULL },
-		.end = { &places->end, way_of(&places->end, has_trampolines), NULL },
+		.start = { &places->start, attach_method_of(&places->start, has_trampolines),
+			   NULL },
+		.end = { &places->end, attach_method_of(&places->end, has_trampolines), NULL },
 	};
 	struct bpf_program *const begins[] = {
-		[WAY_TRAMPOLINE] =
+		[ATTACH_TRAMPOLINE] =
 			places->start.is_return ? bpf->progs.begin_fexit : bpf->progs.begin_fentry,
-		[WAY_KPROBE] = bpf->progs.begin_kprobe,
-		[WAY_RAW] = bpf->progs.begin_raw,
-		[WAY_USER] = bpf->progs.begin_kprobe,
-		[WAY_NONE] = NULL,
+		[ATTACH_KPROBE] = bpf->progs.begin_kprobe,
+		[ATTACH_RAW] = bpf->progs.begin_raw,
+		[ATTACH_USER] = bpf->progs.begin_kprobe,
+		[ATTACH_NONE] = NULL,
 	};
 	struct bpf_program *const ends[] = {
-		[WAY_TRAMPOLINE] =
+		[ATTACH_TRAMPOLINE] =
 			places->end.is_return ? bpf->progs.end_fexit : bpf->progs.end_fentry,
-		[WAY_KPROBE] = bpf->progs.end_kprobe,
-		[WAY_RAW] = bpf->progs.end_raw,
-		[WAY_USER] = bpf->progs.end_kprobe,
-		[WAY_NONE] = NULL,
+		[ATTACH_KPROBE] = bpf->progs.end_kprobe,
+		[ATTACH_RAW] = bpf->progs.end_raw,
+		[ATTACH_USER] = bpf->progs.end_kprobe,
+		[ATTACH_NONE] = NULL,
 	};
 
-	sides.start.program = begins[sides.start.way];
-	sides.end.program = ends[sides.end.way];
+	sides.start.program = begins[sides.start.method];
+	sides.end.program = ends[sides.end.method];
 	return sides;
 }
 
@@ -105,7 +106,7 @@ static void configure_side(const struct probe_side *side, struct kstats_site *re
 {
 	const bool is_syscall = side->place->kind == PLACE_SYSCALL;
 
-	ret->syscall = is_syscall && side->way == WAY_RAW ? side->place->syscall : -1;
+	ret->syscall = is_syscall && side->method == ATTACH_RAW ? side->place->syscall : -1;
 	ret->has_syscall = is_syscall;
 	ret->is_exit = side->place->is_return;
 }
@@ -114,17 +115,17 @@ static void configure_side(const struct probe_side *side, struct kstats_site *re
 static void configure(const struct kstats_program *program, const struct probe_sides *sides,
 		      struct kstats_config *ret)
 {
-	const char *start = name_of(sides->start.place, sides->start.way),
-		   *end = name_of(sides->end.place, sides->end.way);
+	const char *start = name_of(sides->start.place, sides->start.method),
+		   *end = name_of(sides->end.place, sides->end.method);
 
 	configure_side(&sides->start, &ret->start);
 	configure_side(&sides->end, &ret->end);
 	/* A thread is in one system call at a time. */
 	ret->has_frame = program->places.is_call && ret->key == KSTATS_KEY_TASK &&
-			 sides->start.way != WAY_RAW;
+			 sides->start.method != ATTACH_RAW;
 	/* At a RET instruction it is not taken off yet. */
 	ret->frame_shift =
-		is_trap(sides->end.way) && !sides->end.place->is_ret ? RETURN_ADDRESS_BYTES : 0;
+		is_trap(sides->end.method) && !sides->end.place->is_ret ? RETURN_ADDRESS_BYTES : 0;
 	snprintf(ret->how, sizeof(ret->how), strcmp(start, end) ? "%s, %s" : "%s", start, end);
 }
 
@@ -140,9 +141,9 @@ static void size_maps(struct kstats_bpf *bpf, const struct kstats_config *config
 		bpf_map__set_max_entries(bpf->maps.groups, config->group_room * histograms);
 		bpf_map__set_max_entries(bpf->maps.group_numbers, config->group_room * histograms);
 	}
-	bpf_map__set_max_entries(bpf->maps.starts, sets);
+	bpf_map__set_max_entries(bpf->maps.inflight, sets);
 	if (config->has_ends)
-		bpf_map__set_max_entries(bpf->maps.endeds, sets);
+		bpf_map__set_max_entries(bpf->maps.last_ends, sets);
 }
 
 static void choose_programs(struct kstats_bpf *bpf, const struct probe_sides *sides)
@@ -161,7 +162,7 @@ static void choose_programs(struct kstats_bpf *bpf, const struct probe_sides *si
 
 static struct error *aim(const struct probe_side *side)
 {
-	int failed = side->way != WAY_TRAMPOLINE
+	int failed = side->method != ATTACH_TRAMPOLINE
 			     ? 0
 			     : bpf_program__set_attach_target(side->program, 0, side->place->name);
 
@@ -208,7 +209,7 @@ static struct error *load(struct kstats_program *program, bool has_trampolines)
 
 static struct error *attach_kernel(const struct probe_side *side, struct bpf_link **ret)
 {
-	*ret = side->way == WAY_TRAMPOLINE
+	*ret = side->method == ATTACH_TRAMPOLINE
 		       ? bpf_program__attach_trace(side->program)
 		       : bpf_program__attach_raw_tracepoint(side->program,
 							    side->place->kind == PLACE_TRACEPOINT
@@ -217,7 +218,7 @@ static struct error *attach_kernel(const struct probe_side *side, struct bpf_lin
 										     : "sys_enter");
 	if (*ret)
 		return NULL;
-	if (side->way == WAY_RAW && errno == ENOENT)
+	if (side->method == ATTACH_RAW && errno == ENOENT)
 		return error_coded(ENOENT, "the kernel has no tracepoint %s", side->place->name);
 	return error_system(errno, "cannot attach to %s", side->place->name);
 }
@@ -250,7 +251,7 @@ static struct error *attach_probes(const struct probe_side *side, struct kstats_
 	_cleanup_(probe_points_destroy) struct probe_points *made = NULL;
 	_cleanup_(probe_links_destroy) struct probe_links *links = NULL;
 	struct bpf_link *link;
-	struct error *err = side->way == WAY_KPROBE ? point_of(side->place, &made) : NULL;
+	struct error *err = side->method == ATTACH_KPROBE ? point_of(side->place, &made) : NULL;
 
 	if (!err)
 		err = probe_attach(made ? made : side->place->points, &programs, &links);
@@ -269,7 +270,7 @@ static struct error *attach_side(const struct probe_side *side, struct kstats_pr
 	struct bpf_link *link;
 
 	program->refused = side->place->kind == PLACE_FUNCTION ? side->place : NULL;
-	if (side->way == WAY_KPROBE || side->way == WAY_USER)
+	if (side->method == ATTACH_KPROBE || side->method == ATTACH_USER)
 		return attach_probes(side, program);
 	if (!array_reserve(&program->links, 1))
 		return &error_no_memory;
@@ -342,9 +343,9 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 		err = load(program, has_trampolines);
 	if (err)
 		return err;
-	program->has_traps = is_trap(sides.start.way) && is_trap(sides.end.way);
+	program->has_traps = is_trap(sides.start.method) && is_trap(sides.end.method);
 	/* Most of the cost of a breakpoint is the trap, which this method does not have. */
-	if (!is_trap(sides.start.way) && !is_trap(sides.end.way))
+	if (!is_trap(sides.start.method) && !is_trap(sides.end.method))
 		program->control->overhead_ns = measure_nothing(program);
 	/* So that no start is without its end. */
 	err = attach_side(&sides.end, program);
@@ -353,8 +354,8 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 
 static bool has_way(const struct kstats_places *places, bool has_trampolines)
 {
-	return way_of(&places->start, has_trampolines) != WAY_NONE &&
-	       way_of(&places->end, has_trampolines) != WAY_NONE;
+	return attach_method_of(&places->start, has_trampolines) != ATTACH_NONE &&
+	       attach_method_of(&places->end, has_trampolines) != ATTACH_NONE;
 }
 
 static bool wants_trampolines(const struct kstats_places *places)

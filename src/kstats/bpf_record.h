@@ -9,7 +9,7 @@
  * are kept:
  *
  *	key cpu           a place for each CPU (`here`)
- *	key task, arg     `starts`: sets of four, found by a tag
+ *	key task, arg     `inflight`: sets of four, found by a tag
  *
  * The tag of a call is where it is on the stack, which nothing else has while it lasts: so each end
  * finds its own start, after a sleep, on another CPU, and however deeply calls nest. That of a pair
@@ -151,7 +151,7 @@ struct kstats_ended {
 		    */
 };
 
-struct kstats_endeds {
+struct kstats_last_ends {
 	struct kstats_ended ways[KSTATS_WAYS];
 };
 

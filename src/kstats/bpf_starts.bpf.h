@@ -12,14 +12,14 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct kstats_starts);
-} starts SEC(".maps");
+} inflight SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct kstats_endeds);
-} endeds SEC(".maps");
+	__type(value, struct kstats_last_ends);
+} last_ends SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -39,7 +39,7 @@ static __always_inline __u32 home_of(__u64 tag)
 
 static __always_inline struct kstats_start *find_in(__u32 set, __u64 tag)
 {
-	struct kstats_starts *s = bpf_map_lookup_elem(&starts, &set);
+	struct kstats_starts *s = bpf_map_lookup_elem(&inflight, &set);
 
 	if (s)
 		for (int i = 0; i < KSTATS_WAYS; i++)
@@ -50,7 +50,7 @@ static __always_inline struct kstats_start *find_in(__u32 set, __u64 tag)
 
 static __always_inline struct kstats_start *claim_in(__u32 set, __u64 tag)
 {
-	struct kstats_starts *s = bpf_map_lookup_elem(&starts, &set);
+	struct kstats_starts *s = bpf_map_lookup_elem(&inflight, &set);
 
 	if (s)
 		for (int i = 0; i < KSTATS_WAYS; i++)
@@ -64,7 +64,7 @@ static __always_inline struct kstats_start *claim_in(__u32 set, __u64 tag)
  * start. */
 static __noinline int replace_oldest(__u32 set, __u64 tag)
 {
-	struct kstats_starts *s = bpf_map_lookup_elem(&starts, &set);
+	struct kstats_starts *s = bpf_map_lookup_elem(&inflight, &set);
 	struct kstats_start *oldest = 0;
 	__u64 other, ns, least = ~0ull;
 
@@ -200,7 +200,7 @@ static __always_inline bool is_alive(const struct kstats_ended *ended)
 static __always_inline struct kstats_ended *ended_of(__u64 id, __u64 born, bool is_made)
 {
 	__u32 set = home_of(id);
-	struct kstats_endeds *s = bpf_map_lookup_elem(&endeds, &set);
+	struct kstats_last_ends *s = bpf_map_lookup_elem(&last_ends, &set);
 	struct kstats_ended *oldest;
 	__u64 other;
 

@@ -23,14 +23,14 @@ struct loaded {
 	uint32_t capture;
 };
 
-/* A window, and what it is made of. */
-struct sight {
+/* A window with the captures and readings that it is made from. */
+struct replayed_window {
 	struct loaded captures[2]; /* at its beginning, and its end */
 	struct state_reading readings[2];
 	struct state_window window;
 	size_t at; /* which it is */
 	bool is_there;
-	/* Threads of the captures by id, once somebody asked. */
+	/* Threads of the captures by id, filled at the first query. */
 	struct word_map places[2];
 	bool is_indexed;
 };
@@ -43,7 +43,7 @@ struct replay {
 		ARRAY(uint32_t);
 	} order;
 	size_t at; /* from capture `at` of that to the next */
-	struct sight shown, past;
+	struct replayed_window shown, past;
 	struct wanted wanted;
 	const char *cgroup;
 	struct arena arena; /* names of all windows: a host has few */
@@ -53,22 +53,22 @@ struct replay {
 	char problem[256];
 };
 
-static void sight_deinit(struct sight *sight)
+static void replayed_window_deinit(struct replayed_window *replayed)
 {
-	for (size_t i = 0; i < array_length(sight->captures); i++) {
-		snapshot_destroy(sight->captures[i].snapshot);
-		state_reading_deinit(&sight->readings[i]);
-		word_map_deinit(&sight->places[i]);
+	for (size_t i = 0; i < array_length(replayed->captures); i++) {
+		snapshot_destroy(replayed->captures[i].snapshot);
+		state_reading_deinit(&replayed->readings[i]);
+		word_map_deinit(&replayed->places[i]);
 	}
-	state_window_deinit(&sight->window);
+	state_window_deinit(&replayed->window);
 }
 
 void replay_close(struct replay *replay)
 {
 	if (!replay)
 		return;
-	sight_deinit(&replay->shown);
-	sight_deinit(&replay->past);
+	replayed_window_deinit(&replay->shown);
+	replayed_window_deinit(&replay->past);
 	recording_close(&replay->recording);
 	array_deinit(&replay->order);
 	wanted_deinit(&replay->wanted);
@@ -201,13 +201,13 @@ static const struct ctprof_snapshot *find_shown(const struct replay *replay, uin
 }
 
 /* The capture at one end of the window. */
-static struct error *load(struct replay *replay, struct sight *sight, size_t end, uint32_t capture,
-			  const struct ctprof_snapshot **ret)
+static struct error *load(struct replay *replay, struct replayed_window *replayed, size_t end,
+			  uint32_t capture, const struct ctprof_snapshot **ret)
 {
-	struct loaded *loaded = &sight->captures[end];
+	struct loaded *loaded = &replayed->captures[end];
 	struct error *err;
 
-	*ret = sight == &replay->shown ? NULL : find_shown(replay, capture);
+	*ret = replayed == &replay->shown ? NULL : find_shown(replay, capture);
 	if (*ret)
 		return NULL;
 	if (!is_loaded(loaded, capture)) {
@@ -252,13 +252,13 @@ static bool is_one_watch(const struct ctprof_snapshot *before, const struct ctpr
 	       a.begun_ns == b.begun_ns && !counter_rows_other_boot(before, now);
 }
 
-static struct error *read_states(struct replay *replay, struct sight *sight,
+static struct error *read_states(struct replay *replay, struct replayed_window *replayed,
 				 const struct ctprof_snapshot *before,
 				 const struct ctprof_snapshot *now)
 {
-	struct error *err = state_rows_read(before, &replay->names, &sight->readings[0]);
+	struct error *err = state_rows_read(before, &replay->names, &replayed->readings[0]);
 
-	return err ? err : state_rows_read(now, &replay->names, &sight->readings[1]);
+	return err ? err : state_rows_read(now, &replay->names, &replayed->readings[1]);
 }
 
 static void tell_engine(struct replay *replay, const struct ctprof_snapshot *before,
@@ -305,9 +305,9 @@ static void read_host(struct replay_facts *facts, const struct ctprof_snapshot *
 
 /* Windows that follow each other have one capture in common: the end of one is the beginning of
  * the next. */
-static void keep_common(const struct replay *replay, struct sight *sight, size_t at)
+static void keep_common(const struct replay *replay, struct replayed_window *replayed, size_t at)
 {
-	struct loaded *captures = sight->captures, first = captures[0];
+	struct loaded *captures = replayed->captures, first = captures[0];
 
 	if (!is_loaded(&captures[1], replay->order.items[at]) &&
 	    !is_loaded(&captures[0], replay->order.items[at + 1]))
@@ -317,13 +317,13 @@ static void keep_common(const struct replay *replay, struct sight *sight, size_t
 }
 
 /* Both captures of the window `at`, as it is when those that cannot be read are left out. */
-static struct error *load_both(struct replay *replay, struct sight *sight, size_t *at,
+static struct error *load_both(struct replay *replay, struct replayed_window *replayed, size_t *at,
 			       const struct ctprof_snapshot *ret[2])
 {
-	keep_common(replay, sight, *at);
+	keep_common(replay, replayed, *at);
 	for (size_t end = 0; end < 2;) {
 		struct error *err =
-			load(replay, sight, end, replay->order.items[*at + end], &ret[end]);
+			load(replay, replayed, end, replay->order.items[*at + end], &ret[end]);
 
 		if (!err) {
 			end++;
@@ -335,31 +335,31 @@ static struct error *load_both(struct replay *replay, struct sight *sight, size_
 		end = 0;
 		if (*at + 1 >= replay->order.count)
 			*at = replay->order.count - 2;
-		keep_common(replay, sight, *at);
+		keep_common(replay, replayed, *at);
 	}
 	return NULL;
 }
 
-static struct error *make(struct replay *replay, struct sight *sight, size_t *at,
+static struct error *make(struct replay *replay, struct replayed_window *replayed, size_t *at,
 			  const struct ctprof_snapshot **ret_before,
 			  const struct ctprof_snapshot **ret_now)
 {
 	const struct ctprof_snapshot *both[2] = { NULL }, *before, *now;
 	struct error *err;
 
-	sight->is_there = sight->is_indexed = false;
-	err = load_both(replay, sight, at, both);
+	replayed->is_there = replayed->is_indexed = false;
+	err = load_both(replay, replayed, at, both);
 	before = both[0];
 	now = both[1];
 	if (!err)
 		err = is_one_watch(before, now)
-			      ? read_states(replay, sight, before, now)
-			      : counter_rows_read(before, now, &replay->names, &sight->readings[0],
-						  &sight->readings[1]);
+			      ? read_states(replay, replayed, before, now)
+			      : counter_rows_read(before, now, &replay->names,
+						  &replayed->readings[0], &replayed->readings[1]);
 	if (err)
 		return err;
-	for (size_t i = 0; i < array_length(sight->readings); i++)
-		wanted_keep(&replay->wanted, replay->cgroup, &sight->readings[i]);
+	for (size_t i = 0; i < array_length(replayed->readings); i++)
+		wanted_keep(&replay->wanted, replay->cgroup, &replayed->readings[i]);
 	*ret_before = before;
 	*ret_now = now;
 	return NULL;
@@ -368,31 +368,31 @@ static struct error *make(struct replay *replay, struct sight *sight, size_t *at
 struct error *replay_window(struct replay *replay, struct state_window *ret)
 {
 	const struct ctprof_snapshot *before, *now;
-	struct sight *sight = &replay->shown;
-	struct error *err = make(replay, sight, &replay->at, &before, &now);
+	struct replayed_window *replayed = &replay->shown;
+	struct error *err = make(replay, replayed, &replay->at, &before, &now);
 
 	if (err)
 		return err;
 	read_host(&replay->facts, now);
 	tell_engine(replay, before, now);
-	sight->at = replay->at;
-	sight->is_there = true;
-	return state_window_make(ret, &sight->readings[0], &sight->readings[1]);
+	replayed->at = replay->at;
+	replayed->is_there = true;
+	return state_window_make(ret, &replayed->readings[0], &replayed->readings[1]);
 }
 
 struct error *replay_window_at(struct replay *replay, size_t number,
 			       const struct state_window **ret)
 {
 	const struct ctprof_snapshot *before, *now;
-	struct sight *sight = &replay->past;
+	struct replayed_window *replayed = &replay->past;
 	const size_t count = replay->order.count;
 	struct error *err = NULL;
 
 	*ret = NULL;
-	if (!sight->is_there || sight->at != number) {
+	if (!replayed->is_there || replayed->at != number) {
 		size_t made = number;
 
-		err = make(replay, sight, &made, &before, &now);
+		err = make(replay, replayed, &made, &before, &now);
 		/* Those after it have other numbers now. */
 		if (replay->order.count < count) {
 			replay->at -= count - replay->order.count;
@@ -400,31 +400,31 @@ struct error *replay_window_at(struct replay *replay, size_t number,
 			return err;
 		}
 		if (!err)
-			err = state_window_make(&sight->window, &sight->readings[0],
-						&sight->readings[1]);
+			err = state_window_make(&replayed->window, &replayed->readings[0],
+						&replayed->readings[1]);
 	}
 	if (err)
 		return err;
-	sight->at = number;
-	sight->is_there = true;
-	*ret = &sight->window;
+	replayed->at = number;
+	replayed->is_there = true;
+	*ret = &replayed->window;
 	return NULL;
 }
 
 /* --- what captures have beside --- */
 
-static struct error *index_threads(struct sight *sight)
+static struct error *index_threads(struct replayed_window *replayed)
 {
-	for (size_t i = 0; i < array_length(sight->places) && !sight->is_indexed; i++) {
-		const struct ctprof_snapshot *s = sight->captures[i].snapshot;
+	for (size_t i = 0; i < array_length(replayed->places) && !replayed->is_indexed; i++) {
+		const struct ctprof_snapshot *s = replayed->captures[i].snapshot;
 
-		word_map_deinit(&sight->places[i]);
-		sight->places[i] = (struct word_map){ 0 };
-		if (!word_map_reserve(&sight->places[i], s->threads.count))
+		word_map_deinit(&replayed->places[i]);
+		replayed->places[i] = (struct word_map){ 0 };
+		if (!word_map_reserve(&replayed->places[i], s->threads.count))
 			return &error_no_memory;
 		for (size_t k = 0; k < s->threads.count; k++) {
 			uint32_t *place = word_map_at(
-				&sight->places[i],
+				&replayed->places[i],
 				(struct words){ { state_rows_id(snapshot_thread(s, k)) } });
 
 			if (!place)
@@ -432,26 +432,28 @@ static struct error *index_threads(struct sight *sight)
 			*place = (uint32_t)k;
 		}
 	}
-	sight->is_indexed = true;
+	replayed->is_indexed = true;
 	return NULL;
 }
 
-static const struct ctprof_thread *find(const struct sight *sight, size_t end, uint64_t id)
+static const struct ctprof_thread *find(const struct replayed_window *replayed, size_t end,
+					uint64_t id)
 {
-	const uint32_t place = word_map_find(&sight->places[end], (struct words){ { id } });
+	const uint32_t place = word_map_find(&replayed->places[end], (struct words){ { id } });
 
-	return place == WORD_MAP_NEW ? NULL : snapshot_thread(sight->captures[end].snapshot, place);
+	return place == WORD_MAP_NEW ? NULL
+				     : snapshot_thread(replayed->captures[end].snapshot, place);
 }
 
 struct error *replay_thread(struct replay *replay, uint64_t id, struct replay_thread *ret)
 {
-	struct sight *sight = &replay->shown;
-	struct error *err = sight->is_there ? index_threads(sight) : NULL;
+	struct replayed_window *replayed = &replay->shown;
+	struct error *err = replayed->is_there ? index_threads(replayed) : NULL;
 
 	*ret = (struct replay_thread){ NULL, NULL };
-	if (err || !sight->is_there)
+	if (err || !replayed->is_there)
 		return err;
-	*ret = (struct replay_thread){ find(sight, 0, id), find(sight, 1, id) };
+	*ret = (struct replay_thread){ find(replayed, 0, id), find(replayed, 1, id) };
 	return NULL;
 }
 
