@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process may execute where, as it grows: shared by a process and its children until one of
- * them maps something.
+ * The executable mappings of a process. A process and its children share them until one of them
+ * maps something.
  *
- * Nobody says when a mapping goes. So a later one wins where two overlap, and what it leaves of an
- * earlier one stays.
+ * The kernel does not report when a mapping is removed. So the later of two that overlap wins, and
+ * the rest of the earlier one stays.
  */
 #ifndef PROCESS_ADDRESS_SPACE_H
 #define PROCESS_ADDRESS_SPACE_H
 
 #include "profile/profile.h"
 
-/* More executable mappings than programs have. Each new one moves those behind it, so that who
- * makes as many as it can would keep us busy. */
+/* More executable mappings than programs have. Each new one moves those behind it, so a process
+ * that makes as many as it can would take much of our time. */
 #define ADDRESS_SPACE_MAPPINGS_MAX 16384
 
 struct address_space {
@@ -26,29 +26,29 @@ struct address_space {
 	size_t paid;
 };
 
-/* An empty one with one user; NULL without memory. */
+/* Create an empty space with one user. NULL without memory. */
 struct address_space *address_space_create(void);
 
-/* One user more, which is given back. Takes NULL. */
+/* Add a user, and return the space. Takes NULL. */
 struct address_space *address_space_share(struct address_space *space);
 
-/* One user less, and gone with the last. Takes NULL. */
+/* Remove a user; the last one destroys the space. Takes NULL. */
 void address_space_release(struct address_space *space);
 
 /*
- * Put a mapping into the space of one of its users: a copy of the space when it has others too, in
- * which case `*space` becomes that. Memory without a name that goes on where other such ends is
- * one with it. False without memory, or with too many of them: `*space` is as it was.
+ * Add a mapping for one of the users of the space. If there are others, `*space` becomes a copy.
+ * Memory without a name extends other such memory that ends where it begins. False without memory,
+ * or with too many mappings: `*space` is as it was.
  */
 bool address_space_put(struct address_space **space, const struct profile_mapping *mapping);
 
-/* Does it have just this mapping? */
+/* Returns whether the space has exactly this mapping. */
 bool address_space_has(const struct address_space *space, const struct profile_mapping *mapping);
 
-/* Do they have the same ones? */
+/* Returns whether both have the same mappings. */
 bool address_space_equal(const struct address_space *a, const struct address_space *b);
 
-/* What it takes, in bytes. */
+/* Returns the memory that it takes, in bytes. */
 size_t address_space_bytes(const struct address_space *space);
 
 #endif

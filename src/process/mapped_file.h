@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file behind a mapping: which one it is, and its unwind table, read or made.
+ * The file behind a mapping: its identity, where it is loaded, and its unwind table.
  */
 #ifndef PROCESS_MAPPED_FILE_H
 #define PROCESS_MAPPED_FILE_H
@@ -10,7 +10,7 @@
 #include "profile/profile.h"
 #include "unwind/cache.h"
 
-/* What a mapping is of, by what it is called. */
+/* The kind of a mapping, by its path. */
 enum mapped_kind {
 	MAPPED_FILE,
 	MAPPED_VDSO,
@@ -20,12 +20,11 @@ enum mapped_kind {
 enum mapped_kind mapped_kind(const struct profile_mapping *mapping);
 
 /*
- * What tells a file from others: the build-id of the mapping, if only root or we can have written
- * the file; else the device and inode of the file that the process has there now, and when it was
- * last changed. That is asked of the kernel alone, and waits for no file system, but for the lock
- * of the process's memory map: it is a call that may hang (base/guard.h). Where the kernel does not
- * say which file it is, the build-id together with the user of the process. False: it cannot be
- * told.
+ * Identify a file: by the build-id of the mapping, if only root or we can have written the file;
+ * else by the device and inode of the file that the process has there now, and the time of its last
+ * change. The kernel answers without its file system, but takes the lock of the memory map of the
+ * process: it is a call that may hang (base/guard.h). Where the kernel does not show the file, the
+ * build-id and the user of the process identify it. False: it cannot be identified.
  */
 bool mapped_file_identify(uint32_t pid, const struct profile_mapping *mapping, struct words *ret);
 
@@ -33,7 +32,7 @@ enum table_outcome {
 	TABLE_FAILED, /* it could not be opened or read, or was another file */
 	TABLE_MADE,
 	TABLE_FROM_CACHE,
-	TABLE_NO_CFI, /* it says nothing about its code */
+	TABLE_NO_CFI, /* it describes none of its code */
 };
 
 /* A piece of a file that is loaded (PT_LOAD). */
@@ -44,10 +43,10 @@ struct file_segment {
 };
 
 /*
- * How far an address of the process is from that of the file: process - file, modulo 2^64. Of the
- * segment that the mapping is of, for linkers (lld, mold, gold) leave gaps between segments in
- * memory that are not there in the file; one that may be executed before others. The mapping may be
- * a part of it, or go beyond. `page` is in bytes. False: it is of no segment.
+ * The load bias: address in the process - address in the file, modulo 2^64. It is that of the
+ * segment which the mapping shows, preferably one of code, because linkers (lld, mold, gold) leave
+ * gaps between segments in memory that are not in the file. The mapping may be a part of the
+ * segment, or go beyond it. `page` is in bytes. False: the mapping shows no segment.
  */
 bool file_bias(const struct file_segment *segments, size_t count, uint64_t page,
 	       const struct profile_mapping *mapping, uint64_t *ret);
@@ -61,9 +60,9 @@ struct mapped_file {
 };
 
 /*
- * Open the file as the process sees it, see that it is `identity`, and make its table, or read it
- * from the cache, which may be NULL. The file is kept for its names (profile/kept.h), unless `kept`
- * is NULL. May take long, or hang with a file system. All threads may.
+ * Open the file as the process sees it, check that it is `identity`, and read its table from the
+ * cache on disk (NULL: none) or make it. The file is kept for its names (profile/kept.h), unless
+ * `kept` is NULL. It may take long, or hang with a file system. Any thread may call it.
  */
 void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 		      const struct words *identity, struct unwind_cache *cache, struct kept *kept,

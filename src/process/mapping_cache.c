@@ -61,8 +61,8 @@ static void destroy_mappings(struct mapping_cache *cache, struct cached_mappings
 	for (size_t i = 0; i < space->tables.count; i++)
 		unwind_table_cache_release(cache->tables, space->tables.items[i]);
 	array_deinit(&space->tables);
-	if (space->place)
-		unwind_table_cache_give_back_words(cache->tables, space->place, words_of(space),
+	if (space->location)
+		unwind_table_cache_give_back_words(cache->tables, space->location, words_of(space),
 						   space->share);
 	free(space);
 }
@@ -149,7 +149,7 @@ static void take_table(struct mapping_cache *cache, struct cached_mappings *spac
 		if (!file_bias(table->segments.items, table->segments.count, cache->page, mapping,
 			       &bias))
 			break;
-		ret->table = table->place;
+		ret->table = table->location;
 		ret->delta = bias + table->base;
 		break;
 	case CACHED_TABLE_FAILED:
@@ -238,7 +238,7 @@ static struct cached_mappings *find_same(const struct mapping_cache *cache, uint
 	struct cached_mappings **found = map_find(&cache->by_hash, hash);
 
 	return found && (*found)->count == cache->words.count &&
-			       memcmp(unwind_store_at(cache->store, (*found)->place),
+			       memcmp(unwind_store_at(cache->store, (*found)->location),
 				      cache->words.items, bytes_of(*found)) == 0
 		       ? *found
 		       : NULL;
@@ -246,12 +246,12 @@ static struct cached_mappings *find_same(const struct mapping_cache *cache, uint
 
 static bool put_words(struct mapping_cache *cache, struct cached_mappings *space, uint32_t pid)
 {
-	if (!unwind_table_cache_take_words(cache->tables, pid, words_of(space), &space->place,
+	if (!unwind_table_cache_take_words(cache->tables, pid, words_of(space), &space->location,
 					   &space->share)) {
-		space->place = 0;
+		space->location = 0;
 		return false;
 	}
-	memcpy(unwind_store_at(cache->store, space->place), cache->words.items, bytes_of(space));
+	memcpy(unwind_store_at(cache->store, space->location), cache->words.items, bytes_of(space));
 	return true;
 }
 

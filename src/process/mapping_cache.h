@@ -22,8 +22,8 @@ struct mapping_cache;
 /* Readable for all; written by the cache. */
 struct cached_mappings {
 	STAILQ_ENTRY(cached_mappings) released;
-	uint32_t place, count; /* in the store */
-	uint32_t share;        /* of the user who is charged for them */
+	uint32_t location, count; /* in the store */
+	uint32_t share;           /* of the user who is charged for them */
 	uint64_t generation;
 	bool waits;        /* for tables that are being built */
 	bool has_unknown;  /* files that could not be identified */

@@ -86,7 +86,7 @@ static void remove_table(struct unwind_table_cache *cache, struct cached_table *
 	cache->unused_count--;
 	map_remove(&cache->by_identity, table->identity);
 	if (table->state == CACHED_TABLE_READY) {
-		unwind_store_remove(cache->store, table->place);
+		unwind_store_remove(cache->store, table->location);
 		user_shares_give_back(&cache->bytes, table->share, table->bytes);
 		cache->use.tables--;
 	}
@@ -123,7 +123,7 @@ static bool make_room_in_share(struct unwind_table_cache *cache, uint32_t share,
 }
 
 bool unwind_table_cache_take_words(struct unwind_table_cache *cache, uint32_t pid, uint32_t words,
-				   uint32_t *ret_place, uint32_t *ret_share)
+				   uint32_t *ret_location, uint32_t *ret_share)
 {
 	const uint32_t share = user_shares_of(&cache->bytes, pid);
 	const size_t bytes = words * sizeof(uint32_t);
@@ -131,7 +131,7 @@ bool unwind_table_cache_take_words(struct unwind_table_cache *cache, uint32_t pi
 
 	if (!make_room_in_share(cache, share, bytes))
 		return false;
-	while ((err = unwind_store_take(cache->store, words, ret_place))) {
+	while ((err = unwind_store_take(cache->store, words, ret_location))) {
 		error_destroy(err);
 		if (!unwind_table_cache_make_room(cache))
 			return false;
@@ -141,10 +141,10 @@ bool unwind_table_cache_take_words(struct unwind_table_cache *cache, uint32_t pi
 	return true;
 }
 
-void unwind_table_cache_give_back_words(struct unwind_table_cache *cache, uint32_t place,
+void unwind_table_cache_give_back_words(struct unwind_table_cache *cache, uint32_t location,
 					uint32_t words, uint32_t share)
 {
-	unwind_store_give_back(cache->store, place, words);
+	unwind_store_give_back(cache->store, location, words);
 	user_shares_give_back(&cache->bytes, share, words * sizeof(uint32_t));
 }
 
@@ -240,7 +240,7 @@ static bool put(struct unwind_table_cache *cache, struct cached_table *table,
 
 	for (;;) {
 		before = unwind_store_use(cache->store);
-		err = unwind_store_put(cache->store, made, &table->place);
+		err = unwind_store_put(cache->store, made, &table->location);
 		if (!err)
 			break;
 		error_destroy(err);

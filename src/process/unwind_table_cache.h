@@ -36,15 +36,15 @@ struct cached_table {
 	TAILQ_ENTRY(cached_table) unused;
 	struct words identity;
 	enum cached_table_state state;
-	uint32_t place; /* in the store, of CACHED_TABLE_READY */
-	uint64_t base;  /* address of the file where the table begins */
+	uint32_t location; /* in the store, of CACHED_TABLE_READY */
+	uint64_t base;     /* address of the file where the table begins */
 	struct {
 		ARRAY(struct file_segment);
 	} segments;
 	uint32_t users;
 	uint32_t pid;               /* the process whose file was opened */
 	uint32_t share, rule_share; /* of its user, who is charged */
-	size_t bytes;               /* charged for the place */
+	size_t bytes;               /* charged for the location */
 	uint32_t tries;
 	uint64_t asked_ns;
 };
@@ -71,7 +71,7 @@ struct cached_table *unwind_table_cache_find(struct unwind_table_cache *cache, u
 					     const struct words *identity);
 
 void unwind_table_cache_use(struct unwind_table_cache *cache, struct cached_table *table);
-/* By now no walk may know its place. */
+/* By now no walk may know its location. */
 void unwind_table_cache_release(struct unwind_table_cache *cache, struct cached_table *table);
 
 /* Put the tables that are built by now into the store. Returns how many there were. */
@@ -86,8 +86,8 @@ bool unwind_table_cache_make_room(struct unwind_table_cache *cache);
 /* Words in the store for the user of a process (process/mapping_cache.h). False: there is no room,
  * or the share of the user is used up. `ret_share` is for giving them back. */
 bool unwind_table_cache_take_words(struct unwind_table_cache *cache, uint32_t pid, uint32_t words,
-				   uint32_t *ret_place, uint32_t *ret_share);
-void unwind_table_cache_give_back_words(struct unwind_table_cache *cache, uint32_t place,
+				   uint32_t *ret_location, uint32_t *ret_share);
+void unwind_table_cache_give_back_words(struct unwind_table_cache *cache, uint32_t location,
 					uint32_t words, uint32_t share);
 
 struct unwind_table_cache_use {

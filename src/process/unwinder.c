@@ -199,7 +199,7 @@ void unwinder_close(struct unwinder *unwinder)
 static struct unwind_process published_of(const struct unwinding *process)
 {
 	return (struct unwind_process){
-		.space = process->mappings->place,
+		.space = process->mappings->location,
 		.count = process->mappings->count,
 		.generation = process->mappings->generation,
 		.exec_pages = process->exec_pages,

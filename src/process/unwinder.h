@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables for the processes that run: made, put where programs in the kernel find them, and
- * kept up to date while processes come, map libraries, and go.
+ * Unwind tables for the processes that run: put where programs in the kernel find them, and kept up
+ * to date while processes start, map libraries, and end.
  *
  *	struct unwinder *unwinder;
  *	err = unwinder_open(&options, &unwinder);
@@ -46,29 +46,29 @@ struct unwinder_options {
 struct error *unwinder_open(const struct unwinder_options *options,
 			    struct unwinder **ret) MUST_CHECK;
 
-/* Has made so many of so many tables. False: do not wait for the rest. */
+/* `done` of `all` tables are made. Return false to not wait for the rest. */
 typedef bool unwinder_progress(void *context, size_t done, size_t all);
 
-/* Tables of all processes that are there; returns when they are ready, or after `most_ns`: the rest
- * comes later. `progress` may be NULL. */
+/* Prepare the tables of all processes that exist. Returns when they are ready, or after `most_ns`:
+ * the rest comes later. `progress` may be NULL. */
 struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 			     unwinder_progress *progress, void *context) MUST_CHECK;
 
-/* What has changed since, and tables that are ready. Waits for no table, and for a process that
- * hangs no longer than the guard does: what is left of the tick is done by the next one. */
+/* Follow what has changed, and publish tables that are ready. It does not wait for tables, and for
+ * a process that hangs no longer than the guard does: the next tick does the rest. */
 void unwinder_tick(struct unwinder *unwinder);
 
 /* When work is due that no perf record announces (CLOCK_MONOTONIC); 0: now; UINT64_MAX: there is
  * none. */
 uint64_t unwinder_due_ns(const struct unwinder *unwinder);
 
-/* Has more been told of any process since the last call? */
+/* Returns whether any process was published since the last call. */
 bool unwinder_had_news(struct unwinder *unwinder);
 
-/* Where tables are, for walks on this side. */
+/* The unwind memory, for walks in user space. */
 const struct unwind_store *unwinder_store(const struct unwinder *unwinder);
 
-/* What is known of a process. False: nothing. */
+/* The published entry of a process. False: there is none. */
 bool unwinder_process(const struct unwinder *unwinder, uint32_t pid, struct unwind_process *ret);
 
 struct unwinder_use {

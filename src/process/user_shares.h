@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/word_map.h"
 
-/* Of whom there is no limit. */
+/* The share without a limit. */
 #define USER_SHARE_NONE 0
 
 /* The user of a process; 0: it is not limited. UINT32_MAX: it is gone; all of these are one user.
@@ -22,7 +22,7 @@
 typedef uint32_t share_user_of(uint32_t pid);
 
 struct user_shares {
-	share_user_of *user_of; /* NULL: nobody is limited */
+	share_user_of *user_of; /* NULL: no user is limited */
 	size_t max_one, max_all;
 	size_t used_by_all;
 	struct word_map numbers; /* of users, from 1 */

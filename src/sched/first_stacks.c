@@ -32,7 +32,7 @@ size_t first_stacks_walk(const struct thread_record *t, const struct unwind_stor
 		.bx = t->left_bx,
 	};
 	enum unwind_stop stop;
-	size_t count = unwind_follow(store, process, &registers, &reader, frames, most, &stop);
+	size_t count = user_unwind(store, process, &registers, &reader, frames, most, &stop);
 
 	/* Without tables, walks by frame pointers are what was asked for. */
 	*ret_end = stack_end_of(!store && stop == UNWIND_NO_PROCESS ? UNWIND_POINTER_END : stop);

@@ -14,7 +14,7 @@
 #include "base/guard.h"
 #include "process/unwinder.h"
 #include "sched/profile_memory.h"
-#include "unwind/follow.h"
+#include "unwind/user_unwind.h"
 #include "unwind/window.h"
 
 struct first_stacks {

@@ -8,7 +8,7 @@
  *		use(&table);
  *	unwind_table_deinit(&table);
  *
- * The form is that of unwind/pool.h, but for places: those are the caller's to give
+ * The form is that of unwind/pool.h, but for locations: those are the caller's to give
  * (unwind/store.h). Numbers of rules below 4 are those that are always there; number n is
  * rules.items[n - 4] else.
  *

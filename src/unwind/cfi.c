@@ -80,33 +80,34 @@ struct operands {
 /* False: this is not understood. */
 typedef bool action(struct run *run, const struct operands *operands);
 
-static struct cfi_place *place_of(struct run *run, uint64_t reg)
+static struct cfi_location *location_of(struct run *run, uint64_t reg)
 {
 	if (reg == run->program->ra)
-		return &run->state.places[CFI_RA];
+		return &run->state.locations[CFI_RA];
 	if (reg == run->machine->bp)
-		return &run->state.places[CFI_BP];
+		return &run->state.locations[CFI_BP];
 	if (reg == run->machine->bx)
-		return &run->state.places[CFI_BX];
+		return &run->state.locations[CFI_BX];
 	if (reg == run->machine->sp)
-		return &run->state.places[CFI_SP];
+		return &run->state.locations[CFI_SP];
 	return NULL;
 }
 
-static struct cfi_place place_at(enum unwind_place kind, int64_t offset)
+static struct cfi_location location_at(enum unwind_location kind, int64_t offset)
 {
 	if (offset % 8 || offset / 8 < INT8_MIN || offset / 8 > INT8_MAX)
 		kind = UNWIND_UNKNOWN;
-	return (struct cfi_place){ .kind = (uint8_t)kind,
-				   .words = kind == UNWIND_UNKNOWN ? 0 : (int16_t)(offset / 8) };
+	return (struct cfi_location){ .kind = (uint8_t)kind,
+				      .words = kind == UNWIND_UNKNOWN ? 0 : (int16_t)(offset / 8) };
 }
 
-static bool set_place(struct run *run, const struct operands *operands, struct cfi_place place)
+static bool set_location(struct run *run, const struct operands *operands,
+			 struct cfi_location location)
 {
-	struct cfi_place *there = place_of(run, operands->reg);
+	struct cfi_location *there = location_of(run, operands->reg);
 
 	if (there)
-		*there = place;
+		*there = location;
 	return true;
 }
 
@@ -119,7 +120,7 @@ static bool do_nothing(struct run *run, const struct operands *operands)
 
 static bool do_offset(struct run *run, const struct operands *operands)
 {
-	return set_place(run, operands, place_at(UNWIND_AT_CFA, (int64_t)operands->value));
+	return set_location(run, operands, location_at(UNWIND_AT_CFA, (int64_t)operands->value));
 }
 
 /* The stack pointer is, by rule, what the CFA is, and some say so. */
@@ -127,60 +128,60 @@ static bool do_val_offset(struct run *run, const struct operands *operands)
 {
 	bool is_cfa = operands->reg == run->machine->sp && !operands->value;
 
-	return set_place(
+	return set_location(
 		run, operands,
-		(struct cfi_place){ .kind = is_cfa ? (uint8_t)CFI_IS_CFA : UNWIND_UNKNOWN });
+		(struct cfi_location){ .kind = is_cfa ? (uint8_t)CFI_IS_CFA : UNWIND_UNKNOWN });
 }
 
 static bool do_undefined(struct run *run, const struct operands *operands)
 {
-	return set_place(run, operands, (struct cfi_place){ .kind = CFI_UNDEFINED });
+	return set_location(run, operands, (struct cfi_location){ .kind = CFI_UNDEFINED });
 }
 
 static bool do_same_value(struct run *run, const struct operands *operands)
 {
-	struct cfi_place *there = place_of(run, operands->reg);
-	size_t which = there ? (size_t)(there - run->state.places) : 0;
+	struct cfi_location *there = location_of(run, operands->reg);
+	size_t which = there ? (size_t)(there - run->state.locations) : 0;
 
 	if (there)
-		*there = which == CFI_SP ? (struct cfi_place){ .kind = UNWIND_UNKNOWN }
+		*there = which == CFI_SP ? (struct cfi_location){ .kind = UNWIND_UNKNOWN }
 					 : run->machine->unsaid[which];
 	return true;
 }
 
 static bool do_register(struct run *run, const struct operands *operands)
 {
-	struct cfi_place place = { .kind = UNWIND_UNKNOWN };
+	struct cfi_location location = { .kind = UNWIND_UNKNOWN };
 
 	if (operands->reg == run->program->ra && operands->value < UNWIND_NUMBERS)
-		place = (struct cfi_place){ .kind = UNWIND_IN_REG,
-					    .reg = (uint8_t)operands->value };
-	return set_place(run, operands, place);
+		location = (struct cfi_location){ .kind = UNWIND_IN_REG,
+						  .reg = (uint8_t)operands->value };
+	return set_location(run, operands, location);
 }
 
 static bool do_expression(struct run *run, const struct operands *operands)
 {
 	struct expression e = expression_read(operands->block, run->machine->pc);
-	struct cfi_place place = { .kind = UNWIND_UNKNOWN };
+	struct cfi_location location = { .kind = UNWIND_UNKNOWN };
 
 	if (e.kind == EXPRESSION_REGISTER && e.reg == run->machine->sp)
-		place = place_at(UNWIND_AT_SP, e.offset);
+		location = location_at(UNWIND_AT_SP, e.offset);
 	else if (e.kind == EXPRESSION_REGISTER && e.reg == run->machine->bp)
-		place = place_at(UNWIND_AT_BP, e.offset);
-	return set_place(run, operands, place);
+		location = location_at(UNWIND_AT_BP, e.offset);
+	return set_location(run, operands, location);
 }
 
 static bool do_val_expression(struct run *run, const struct operands *operands)
 {
-	return set_place(run, operands, (struct cfi_place){ .kind = UNWIND_UNKNOWN });
+	return set_location(run, operands, (struct cfi_location){ .kind = UNWIND_UNKNOWN });
 }
 
 static bool do_restore(struct run *run, const struct operands *operands)
 {
-	struct cfi_place *there = place_of(run, operands->reg);
+	struct cfi_location *there = location_of(run, operands->reg);
 
 	if (there)
-		*there = run->initial.places[there - run->state.places];
+		*there = run->initial.locations[there - run->state.locations];
 	return true;
 }
 
@@ -245,7 +246,7 @@ static bool do_negate_ra_state(struct run *run, const struct operands *operands)
 
 static bool is_at_cfa(const struct cfi_state *state, const struct cfi_machine *machine)
 {
-	const struct cfi_place *sp = &state->places[CFI_SP];
+	const struct cfi_location *sp = &state->locations[CFI_SP];
 
 	/* Frames of signals say where the stack pointer was kept, and have the CFA there. */
 	return sp->kind == CFI_IS_CFA ||
@@ -292,7 +293,7 @@ static bool put_cfa(const struct cfi_machine *machine, const struct expression *
 	return true;
 }
 
-static bool put_return(const struct cfi_place *ra, struct unwind_rule *rule)
+static bool put_return(const struct cfi_location *ra, struct unwind_rule *rule)
 {
 	if (ra->kind == UNWIND_IN_REG) {
 		if (rule->base == UNWIND_BASE_OTHER || rule->flags & UNWIND_PLT)
@@ -307,10 +308,10 @@ static bool put_return(const struct cfi_place *ra, struct unwind_rule *rule)
 	return true;
 }
 
-static void put_saved(const struct cfi_place *place, uint8_t *kind, int8_t *words)
+static void put_saved(const struct cfi_location *location, uint8_t *kind, int8_t *words)
 {
-	*kind = place->kind <= UNWIND_UNKNOWN ? place->kind : (uint8_t)UNWIND_UNKNOWN;
-	*words = (int8_t)place->words;
+	*kind = location->kind <= UNWIND_UNKNOWN ? location->kind : (uint8_t)UNWIND_UNKNOWN;
+	*words = (int8_t)location->words;
 }
 
 static struct unwind_rule rule_of(const struct run *run)
@@ -318,14 +319,14 @@ static struct unwind_rule rule_of(const struct run *run)
 	const struct cfi_state *state = &run->state;
 	struct unwind_rule rule = { .kind = UNWIND_RULE_FRAME };
 
-	if (state->places[CFI_RA].kind == CFI_UNDEFINED)
+	if (state->locations[CFI_RA].kind == CFI_UNDEFINED)
 		return (struct unwind_rule){ .kind = UNWIND_RULE_STOP };
 	rule.flags = run->program->is_signal ? UNWIND_SIGNAL : 0;
 	if (!put_cfa(run->machine, &state->cfa, &rule) || !is_at_cfa(state, run->machine) ||
-	    !put_return(&state->places[CFI_RA], &rule))
+	    !put_return(&state->locations[CFI_RA], &rule))
 		return (struct unwind_rule){ .kind = UNWIND_RULE_OTHER };
-	put_saved(&state->places[CFI_BP], &rule.bp, &rule.bp_offset);
-	put_saved(&state->places[CFI_BX], &rule.bx, &rule.bx_offset);
+	put_saved(&state->locations[CFI_BP], &rule.bp, &rule.bp_offset);
+	put_saved(&state->locations[CFI_BX], &rule.bx, &rule.bx_offset);
 	return rule;
 }
 
@@ -487,7 +488,7 @@ enum cfi_answer cfi_begin(struct cfi_program *program, struct text bytes)
 {
 	struct run run = { .program = program, .machine = program->machine };
 
-	memcpy(run.state.places, program->machine->unsaid, sizeof(run.state.places));
+	memcpy(run.state.locations, program->machine->unsaid, sizeof(run.state.locations));
 	run.initial = run.state;
 	run.rest = cursor_of(bytes);
 	if (!do_all(&run))

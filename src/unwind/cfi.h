@@ -7,7 +7,7 @@
  *		answer = cfi_run(&program, &function, show, context);
  *
  * Of all registers only those are followed that unwind/rule.h has. A rule that does not fit there
- * is UNWIND_RULE_OTHER; a place that does not, of a register that can be done without,
+ * is UNWIND_RULE_OTHER; a location that does not, of a register that can be done without,
  * UNWIND_UNKNOWN.
  */
 #ifndef UNWIND_CFI_H
@@ -21,8 +21,8 @@
 enum cfi_tracked { CFI_RA, CFI_BP, CFI_BX, CFI_SP, CFI_TRACKED };
 
 /* Where one of these is. */
-struct cfi_place {
-	uint8_t kind;  /* enum unwind_place, or one of the following */
+struct cfi_location {
+	uint8_t kind;  /* enum unwind_location, or one of the following */
 	uint8_t reg;   /* of UNWIND_IN_REG */
 	int16_t words; /* of UNWIND_AT_* */
 };
@@ -37,7 +37,7 @@ struct cfi_machine {
 	bool signs_addresses; /* DW_CFA_AARCH64_negate_ra_state */
 	/* Where things are that nothing is said about: of the return address, that is not on the
 	 * stack, where a call leaves it. */
-	struct cfi_place unsaid[CFI_TRACKED];
+	struct cfi_location unsaid[CFI_TRACKED];
 };
 
 /* NULL: nobody has described it. */
@@ -45,7 +45,7 @@ const struct cfi_machine *cfi_machine_of(uint16_t elf);
 
 struct cfi_state {
 	struct expression cfa;
-	struct cfi_place places[CFI_TRACKED];
+	struct cfi_location locations[CFI_TRACKED];
 };
 
 /* What functions have in common (a CIE). */

@@ -126,11 +126,11 @@ bool frame_state_agrees(const struct frame_state *a, const struct frame_state *b
 
 /* --- rules --- */
 
-static void place(int32_t saved, uint8_t *ret_place, int8_t *ret_offset)
+static void location(int32_t saved, uint8_t *ret_location, int8_t *ret_offset)
 {
 	const bool fits = saved > 0 && saved % 8 == 0 && saved / 8 <= -(INT8_MIN);
 
-	*ret_place = saved == FRAME_SAME ? UNWIND_SAME : fits ? UNWIND_AT_CFA : UNWIND_UNKNOWN;
+	*ret_location = saved == FRAME_SAME ? UNWIND_SAME : fits ? UNWIND_AT_CFA : UNWIND_UNKNOWN;
 	*ret_offset = fits ? (int8_t)(-saved / 8) : 0;
 }
 
@@ -157,7 +157,7 @@ struct unwind_rule frame_state_rule(const struct frame_state *state)
 	} else {
 		return (struct unwind_rule){ .kind = UNWIND_RULE_NONE };
 	}
-	place(state->saved_bp, &rule.bp, &rule.bp_offset);
-	place(state->saved_bx, &rule.bx, &rule.bx_offset);
+	location(state->saved_bp, &rule.bp, &rule.bp_offset);
+	location(state->saved_bx, &rule.bx, &rule.bx_offset);
 	return rule;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * Unwind tables in memory, as programs in the kernel read them: words of 32 bits in chunks, in
- * which a place is a number. 0 is no place. What is put down together is in one chunk.
+ * which a location is a number. 0 is no location. What is put down together is in one chunk.
  *
  *	space    what one process has mapped where: `count` mappings, by start, disjoint
  *	table    of one file: how many blocks, then where each of them is; one for each 64 KiB of
@@ -34,7 +34,7 @@
 #define UNWIND_BLOCK_ROWS  65535
 #define UNWIND_BLOCKS_MAX  65536 /* of a file: 4 GiB of code */
 
-/* Instead of the place of a block: all of it by frame pointers. */
+/* Instead of the location of a block: all of it by frame pointers. */
 #define UNWIND_PLACE_POINTER 1
 
 /* Of the word of a block's head that is of a page: how many rows come before it. */
@@ -67,7 +67,7 @@ enum unwind_mapping_kind {
 struct unwind_mapping {
 	__u64 start, end; /* addresses of the process */
 	__u64 delta;      /* address of the process - delta = address in the table */
-	__u32 table;      /* its place */
+	__u32 table;      /* its location */
 	__u32 kind;       /* enum unwind_mapping_kind */
 };
 

@@ -57,7 +57,7 @@ enum unwind_base {
 };
 
 /* Where something is. */
-enum unwind_place {
+enum unwind_location {
 	UNWIND_SAME,    /* in its register, as in the callee */
 	UNWIND_AT_CFA,  /* in memory, so far from the CFA */
 	UNWIND_AT_SP,   /* in memory, so far from the callee's stack pointer */
@@ -76,7 +76,7 @@ enum unwind_flag {
 /* 16 bytes, of which equal ones are equal rules. Offsets are in bytes. */
 struct unwind_rule {
 	__u8 kind, flags, base, number;
-	__u8 ra, bp, bx; /* enum unwind_place */
+	__u8 ra, bp, bx; /* enum unwind_location */
 	__u8 unused;
 	__s32 cfa_offset;
 	__s8 ra_offset, bp_offset, bx_offset; /* in words of 8 bytes */

@@ -62,7 +62,7 @@ void unwind_store_destroy(struct unwind_store *store)
 	free(store);
 }
 
-/* --- places --- */
+/* --- locations --- */
 
 static uint32_t units_of(uint32_t words)
 {
@@ -92,26 +92,27 @@ static struct error *add_chunk(struct unwind_store *store)
 	if (err)
 		return err;
 	store->chunks.items[count] = (struct chunk){ .words = words };
-	/* Place 0 is no place. */
+	/* Location 0 is none. */
 	if (count == 0)
 		unwind_extents_take(&store->chunks.items[count].extents, 1, &nowhere);
 	store->chunks.count++;
 	return NULL;
 }
 
-static bool take_in(struct unwind_store *store, size_t chunk, uint32_t units, uint32_t *ret_place)
+static bool take_in(struct unwind_store *store, size_t chunk, uint32_t units,
+		    uint32_t *ret_location)
 {
 	uint32_t first;
 
 	if (!unwind_extents_take(&store->chunks.items[chunk].extents, units, &first))
 		return false;
 	store->units += units;
-	*ret_place = (uint32_t)chunk << UNWIND_CHUNK_BITS | first * UNWIND_UNIT_WORDS;
+	*ret_location = (uint32_t)chunk << UNWIND_CHUNK_BITS | first * UNWIND_UNIT_WORDS;
 	return true;
 }
 
-/* A place, with whatever was there before. */
-static struct error *reserve(struct unwind_store *store, uint32_t words, uint32_t *ret_place)
+/* A location, with whatever was there before. */
+static struct error *reserve(struct unwind_store *store, uint32_t words, uint32_t *ret_location)
 {
 	uint32_t units = units_of(words);
 
@@ -122,36 +123,37 @@ static struct error *reserve(struct unwind_store *store, uint32_t words, uint32_
 
 		if (err)
 			return err;
-		if (take_in(store, i, units, ret_place))
+		if (take_in(store, i, units, ret_location))
 			return NULL;
 	}
 }
 
-struct error *unwind_store_take(struct unwind_store *store, uint32_t words, uint32_t *ret_place)
+struct error *unwind_store_take(struct unwind_store *store, uint32_t words, uint32_t *ret_location)
 {
-	struct error *err = reserve(store, words, ret_place);
+	struct error *err = reserve(store, words, ret_location);
 
 	if (!err)
-		memset(unwind_store_at(store, *ret_place), 0, words * sizeof(uint32_t));
+		memset(unwind_store_at(store, *ret_location), 0, words * sizeof(uint32_t));
 	return err;
 }
 
-void unwind_store_give_back(struct unwind_store *store, uint32_t place, uint32_t words)
+void unwind_store_give_back(struct unwind_store *store, uint32_t location, uint32_t words)
 {
-	struct chunk *chunk = &store->chunks.items[place >> UNWIND_CHUNK_BITS];
+	struct chunk *chunk = &store->chunks.items[location >> UNWIND_CHUNK_BITS];
 	uint32_t units = units_of(words);
 
-	unwind_extents_give_back(&chunk->extents, place % UNWIND_CHUNK / UNWIND_UNIT_WORDS, units);
+	unwind_extents_give_back(&chunk->extents, location % UNWIND_CHUNK / UNWIND_UNIT_WORDS,
+				 units);
 	store->units -= units;
 }
 
-uint32_t *unwind_store_at(const struct unwind_store *store, uint32_t place)
+uint32_t *unwind_store_at(const struct unwind_store *store, uint32_t location)
 {
-	size_t chunk = place >> UNWIND_CHUNK_BITS;
+	size_t chunk = location >> UNWIND_CHUNK_BITS;
 
-	if (!place || chunk >= store->chunks.count)
+	if (!location || chunk >= store->chunks.count)
 		return NULL;
-	return store->chunks.items[chunk].words + place % UNWIND_CHUNK;
+	return store->chunks.items[chunk].words + location % UNWIND_CHUNK;
 }
 
 /* --- rules --- */
@@ -207,9 +209,9 @@ const struct unwind_rule *unwind_store_rule_at(const struct unwind_store *store,
 struct putting {
 	struct unwind_store *store;
 	const struct unwind_table *table;
-	uint32_t place;    /* of the table */
-	uint32_t *places;  /* of its blocks; 0: it has none there */
-	uint32_t *numbers; /* that its rules have in the store */
+	uint32_t location;   /* of the table */
+	uint32_t *locations; /* of its blocks; 0: it has none there */
+	uint32_t *numbers;   /* that its rules have in the store */
 };
 
 static uint32_t list_words(size_t blocks)
@@ -227,22 +229,23 @@ static const uint32_t *block_of(const struct unwind_table *table, size_t i)
 static void give_all_back(const struct putting *p)
 {
 	for (size_t i = 0; i < p->table->blocks.count; i++)
-		if (p->places[i])
-			unwind_store_give_back(p->store, p->places[i],
+		if (p->locations[i])
+			unwind_store_give_back(p->store, p->locations[i],
 					       (uint32_t)unwind_block_words(block_of(p->table, i)));
-	if (p->place)
-		unwind_store_give_back(p->store, p->place, list_words(p->table->blocks.count));
+	if (p->location)
+		unwind_store_give_back(p->store, p->location, list_words(p->table->blocks.count));
 }
 
 static struct error *take_all(struct putting *p)
 {
-	struct error *err = reserve(p->store, list_words(p->table->blocks.count), &p->place);
+	struct error *err = reserve(p->store, list_words(p->table->blocks.count), &p->location);
 
 	for (size_t i = 0; i < p->table->blocks.count && !err; i++) {
 		const uint32_t *block = block_of(p->table, i);
 
 		if (block)
-			err = reserve(p->store, (uint32_t)unwind_block_words(block), &p->places[i]);
+			err = reserve(p->store, (uint32_t)unwind_block_words(block),
+				      &p->locations[i]);
 	}
 	return err;
 }
@@ -267,37 +270,39 @@ static void write_block(const struct putting *p, const uint32_t *block, uint32_t
 }
 
 /* Programs of the kernel may read at any time: rules come before the rows that have their numbers,
- * blocks before the table that has their places, and that before anybody hears of it. */
+ * blocks before the table that has their locations, and that before it is published. */
 static void write_all(const struct putting *p)
 {
-	uint32_t *list = unwind_store_at(p->store, p->place);
+	uint32_t *list = unwind_store_at(p->store, p->location);
 	size_t count = p->table->blocks.count;
 
 	for (size_t i = 0; i < p->table->rules.count; i++)
 		p->numbers[i] = unwind_store_rule(p->store, &p->table->rules.items[i]);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	for (size_t i = 0; i < count; i++)
-		if (p->places[i])
+		if (p->locations[i])
 			write_block(p, block_of(p->table, i),
-				    unwind_store_at(p->store, p->places[i]));
+				    unwind_store_at(p->store, p->locations[i]));
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	for (size_t i = 0; i < count; i++)
 		list[1 + i] = p->table->blocks.items[i] == UNWIND_POINTER_BLOCK
 				      ? UNWIND_PLACE_POINTER
-				      : p->places[i];
+				      : p->locations[i];
 	__atomic_store_n(&list[0], (uint32_t)count, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 struct error *unwind_store_put(struct unwind_store *store, const struct unwind_table *table,
-			       uint32_t *ret_place)
+			       uint32_t *ret_location)
 {
-	_cleanup_free_ uint32_t *places = calloc(table->blocks.count + 1, sizeof(*places));
+	_cleanup_free_ uint32_t *locations = calloc(table->blocks.count + 1, sizeof(*locations));
 	_cleanup_free_ uint32_t *numbers = calloc(table->rules.count + 1, sizeof(*numbers));
-	struct putting p = { .store = store, .table = table, .places = places, .numbers = numbers };
+	struct putting p = {
+		.store = store, .table = table, .locations = locations, .numbers = numbers
+	};
 	struct error *err;
 
-	if (!places || !numbers)
+	if (!locations || !numbers)
 		return &error_no_memory;
 	if (table->blocks.count > UNWIND_BLOCKS_MAX)
 		return error_create("a table of %zu blocks of code: more than 4 GiB",
@@ -308,20 +313,20 @@ struct error *unwind_store_put(struct unwind_store *store, const struct unwind_t
 		return err;
 	}
 	write_all(&p);
-	*ret_place = p.place;
+	*ret_location = p.location;
 	return NULL;
 }
 
-void unwind_store_remove(struct unwind_store *store, uint32_t place)
+void unwind_store_remove(struct unwind_store *store, uint32_t location)
 {
-	const uint32_t *list = unwind_store_at(store, place);
+	const uint32_t *list = unwind_store_at(store, location);
 
 	for (uint32_t i = 0; i < list[0]; i++)
 		if (list[1 + i] > UNWIND_PLACE_POINTER)
 			unwind_store_give_back(
 				store, list[1 + i],
 				(uint32_t)unwind_block_words(unwind_store_at(store, list[1 + i])));
-	unwind_store_give_back(store, place, list_words(list[0]));
+	unwind_store_give_back(store, location, list_words(list[0]));
 }
 
 struct unwind_store_use unwind_store_use(const struct unwind_store *store)

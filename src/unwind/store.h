@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory that unwind tables are in, as unwind/pool.h has it, while it is filled: places, rules
- * of all tables, tables.
+ * The memory that unwind tables are in, as unwind/pool.h has it, while it is filled: locations,
+ * rules of all tables, tables.
  *
  *	struct unwind_store *store;
  *	err = unwind_store_create(&(struct unwind_store_options){ .max_bytes = ... }, &store);
- *	err = unwind_store_put(store, &table, &place);
- *	mapping.table = place;
+ *	err = unwind_store_put(store, &table, &location);
+ *	mapping.table = location;
  *	mapping.delta = bias + table.base;
  *	...
- *	unwind_store_remove(store, place);
+ *	unwind_store_remove(store, location);
  *
  * Chunks come from whoever made the store: maps that the kernel's programs read, or plain memory. A
- * reader may look at a place while it is given back and used again, and then reads nonsense within
- * the chunk; so give back what nobody can know of any more.
+ * reader may look at a location while it is given back and used again, and then reads nonsense
+ * within the chunk; so give back what nobody can know of any more.
  *
  * Not for several threads at once.
  */
@@ -41,14 +41,14 @@ struct error *unwind_store_create(const struct unwind_store_options *options,
 void unwind_store_destroy(struct unwind_store *store);
 DEFINE_CLEANUP(unwind_store_destroy, struct unwind_store *)
 
-/* So many words, zeroed, in one chunk, at a place that is a multiple of 8. Fails when no room is
+/* So many words, zeroed, in one chunk, at a location that is a multiple of 8. Fails when no room is
  * left, and leaves all as it was. */
 struct error *unwind_store_take(struct unwind_store *store, uint32_t words,
-				uint32_t *ret_place) MUST_CHECK;
-void unwind_store_give_back(struct unwind_store *store, uint32_t place, uint32_t words);
+				uint32_t *ret_location) MUST_CHECK;
+void unwind_store_give_back(struct unwind_store *store, uint32_t location, uint32_t words);
 
-/* The words at a place; NULL: it is 0, or in no chunk. */
-uint32_t *unwind_store_at(const struct unwind_store *store, uint32_t place);
+/* The words at a location; NULL: it is 0, or in no chunk. */
+uint32_t *unwind_store_at(const struct unwind_store *store, uint32_t location);
 
 /* The number of a rule, the same for equal ones. When there is no room for another one it is
  * UNWIND_NUMBER_OTHER, and counted. */
@@ -59,8 +59,8 @@ const struct unwind_rule *unwind_store_rule_at(const struct unwind_store *store,
 
 /* A table with its blocks. On failure nothing of it stays. */
 struct error *unwind_store_put(struct unwind_store *store, const struct unwind_table *table,
-			       uint32_t *ret_place) MUST_CHECK;
-void unwind_store_remove(struct unwind_store *store, uint32_t place);
+			       uint32_t *ret_location) MUST_CHECK;
+void unwind_store_remove(struct unwind_store *store, uint32_t location);
 
 struct unwind_store_use {
 	size_t chunk_bytes; /* that chunks take */

@@ -57,8 +57,8 @@
 static __always_inline bool unwind_word(struct unwind_memory *memory, __u64 address, __u64 *ret);
 /* A register of the innermost frame, by its DWARF number; false: it is not known. */
 static __always_inline bool unwind_register(struct unwind_memory *memory, __u32 number, __u64 *ret);
-/* The chunk of UNWIND_CHUNK words that has the place; NULL: there is none. */
-static __always_inline const __u32 *unwind_chunk(struct unwind_memory *memory, __u32 place);
+/* The chunk of UNWIND_CHUNK words that has the location; NULL: there is none. */
+static __always_inline const __u32 *unwind_chunk(struct unwind_memory *memory, __u32 location);
 /* The rule at an address of the table of the mapping that was met last, which unwind_find_rule
  * tells the number of; NULL: there is none. */
 static __always_inline const struct unwind_rule *unwind_rule(struct unwind_walk *w,
@@ -72,7 +72,7 @@ static __always_inline bool unwind_is_x86(void);
 struct unwind_memory {
 	bool (*word)(void *context, __u64 address, __u64 *ret);
 	bool (*reg)(void *context, __u32 number, __u64 *ret);
-	const __u32 *(*chunk)(void *context, __u32 place);
+	const __u32 *(*chunk)(void *context, __u32 location);
 	const struct unwind_rule *(*rule)(void *context, __u32 number);
 	void (*used)(void *context, __u64 address); /* NULL: nobody wants to know */
 	void *context;
@@ -88,9 +88,9 @@ static inline bool unwind_register(struct unwind_memory *memory, __u32 number, _
 	return memory->reg(memory->context, number, ret);
 }
 
-static inline const __u32 *unwind_chunk(struct unwind_memory *memory, __u32 place)
+static inline const __u32 *unwind_chunk(struct unwind_memory *memory, __u32 location)
 {
-	return memory->chunk(memory->context, place);
+	return memory->chunk(memory->context, location);
 }
 
 static inline bool unwind_is_x86(void)
@@ -345,10 +345,11 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *w, struct unwind_memory *memo
 	return UNWIND_GOES_ON;
 }
 
-/* Where in memory `place` says that something is. */
-UNWIND_INLINE __u64 unwind_where(const struct unwind_walk *w, __u64 cfa, __u32 place, __s64 words)
+/* Where in memory `location` says that something is. */
+UNWIND_INLINE __u64 unwind_where(const struct unwind_walk *w, __u64 cfa, __u32 location,
+				 __s64 words)
 {
-	__u64 from = place == UNWIND_AT_CFA ? cfa : place == UNWIND_AT_SP ? w->sp : w->bp;
+	__u64 from = location == UNWIND_AT_CFA ? cfa : location == UNWIND_AT_SP ? w->sp : w->bp;
 
 	return from + (__u64)words * 8;
 }

@@ -12,7 +12,7 @@
 #define TESTS_WALK_FUZZ_H
 
 #include "fuzz_target.h"
-#include "unwind/follow.h"
+#include "unwind/user_unwind.h"
 
 #define WALK_RULES 16
 #define WALK_MOST  64

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "elf/vdso.h"
 #include "unit/unit.h"
-#include "unwind/follow.h"
+#include "unwind/user_unwind.h"
 
 /* Nothing here takes as long, whatever else the machine does. */
 #define MOST_NS (60 * NS_PER_S)
@@ -316,8 +316,8 @@ static __attribute__((noinline)) size_t walk_here(struct scene *scene, uint64_t 
 #else
 	skip();
 #endif
-	count = unwind_follow(unwinder_store(scene->unwinder), &process, &registers, &reader,
-			      frames, FRAMES_MAX, &stop);
+	count = user_unwind(unwinder_store(scene->unwinder), &process, &registers, &reader, frames,
+			    FRAMES_MAX, &stop);
 	assert_int_equal(stop, UNWIND_COMPLETE);
 	return count;
 }

@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "base/word_map.h"
 #include "tracer.h"
-#include "unwind/follow.h"
+#include "unwind/user_unwind.h"
 #include "unwind/window.h"
 #include "verdict.h"
 
@@ -163,8 +163,8 @@ static void walk_both(const struct comparison *c, struct process *process,
 	const struct unwind_reader reader = { .word = unwind_window_word, .context = &window };
 	const struct unwind_registers registers = registers_of(&tracee->registers);
 
-	ours->count = unwind_follow(c->tables->store, &process->space.process, &registers, &reader,
-				    ours->frames, FRAMES_MAX, &ours->stop);
+	ours->count = user_unwind(c->tables->store, &process->space.process, &registers, &reader,
+				  ours->frames, FRAMES_MAX, &ours->stop);
 	peer_walk(process->peer, tracee->tid, theirs);
 }
 

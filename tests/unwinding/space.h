@@ -7,7 +7,7 @@
  *	struct tables *tables = tables_create();
  *	struct space space = { 0 };
  *	if (space_update(tables, pid, &space))
- *		unwind_follow(tables->store, &space.process, ...);
+ *		user_unwind(tables->store, &space.process, ...);
  */
 #ifndef TESTS_UNWINDING_SPACE_H
 #define TESTS_UNWINDING_SPACE_H

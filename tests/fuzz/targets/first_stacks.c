@@ -77,8 +77,8 @@ static void check_walk(struct walk_input *input)
 				  input->only_tables, WALK_MOST, frames, &end);
 	walk_check(input, frames, count, WALK_MOST);
 	input->registers.has_others = false;
-	must(unwind_follow(input->store, &input->process, &input->registers, &reader, expected,
-			   WALK_MOST, &stop) == count);
+	must(user_unwind(input->store, &input->process, &input->registers, &reader, expected,
+			 WALK_MOST, &stop) == count);
 	must(memcmp(frames, expected, count * sizeof(*frames)) == 0);
 	if (!input->store && stop == UNWIND_NO_PROCESS)
 		stop = UNWIND_POINTER_END;

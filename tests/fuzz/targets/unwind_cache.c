@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "unwind/follow.h"
 #include "unwind/table_file.h"
+#include "unwind/user_unwind.h"
 
 #define ID TEXT("fuzz")
 
@@ -50,8 +50,7 @@ static void walk_by(const struct unwind_table *table)
 							    .bx = 0x7200,
 							    .has_others = at & 1 };
 		enum unwind_stop stop = UNWIND_GOES_ON;
-		size_t count =
-			unwind_follow(store, &process, &registers, &reader, frames, 16, &stop);
+		size_t count = user_unwind(store, &process, &registers, &reader, frames, 16, &stop);
 
 		must(count >= 1 && count <= 16 && stop > UNWIND_GOES_ON && stop < UNWIND_STOPS);
 	}

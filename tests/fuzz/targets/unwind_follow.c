@@ -29,8 +29,8 @@ static size_t walk(const struct walk_input *input, uint64_t *frames, size_t most
 	const struct unwind_reader reader = { .word = read_word,
 					      .context = &reads,
 					      .only_tables = input->only_tables };
-	size_t count = unwind_follow(input->store, &input->process, &input->registers, &reader,
-				     frames, most, ret_stop);
+	size_t count = user_unwind(input->store, &input->process, &input->registers, &reader,
+				   frames, most, ret_stop);
 
 	must(*ret_stop > UNWIND_GOES_ON && *ret_stop < UNWIND_STOPS);
 	walk_check(input, frames, count, most);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "unwind/follow.h"
+#include "unwind/user_unwind.h"
 
 #include "unwind/walk.h"
 
-struct follow {
+struct user_unwind_context {
 	const struct unwind_store *store;
 	const struct unwind_registers *registers;
 	const struct unwind_reader *reader;
@@ -11,7 +11,7 @@ struct follow {
 
 static bool read_word(void *context, __u64 address, __u64 *ret)
 {
-	const struct follow *f = context;
+	const struct user_unwind_context *f = context;
 	uint64_t word;
 
 	if (!f->reader->word(f->reader->context, address, &word))
@@ -22,7 +22,7 @@ static bool read_word(void *context, __u64 address, __u64 *ret)
 
 static bool read_register(void *context, __u32 number, __u64 *ret)
 {
-	const struct follow *f = context;
+	const struct user_unwind_context *f = context;
 
 	if (!f->registers->has_others || number >= UNWIND_REGISTERS - 1)
 		return false;
@@ -30,26 +30,26 @@ static bool read_register(void *context, __u32 number, __u64 *ret)
 	return true;
 }
 
-static const __u32 *chunk_of(void *context, __u32 place)
+static const __u32 *chunk_of(void *context, __u32 location)
 {
-	const struct follow *f = context;
-	const __u32 *words = unwind_store_at(f->store, place);
+	const struct user_unwind_context *f = context;
+	const __u32 *words = unwind_store_at(f->store, location);
 
-	return words ? words - place % UNWIND_CHUNK : NULL;
+	return words ? words - location % UNWIND_CHUNK : NULL;
 }
 
 static const struct unwind_rule *rule_of(void *context, __u32 number)
 {
-	const struct follow *f = context;
+	const struct user_unwind_context *f = context;
 
 	return unwind_store_rule_at(f->store, number);
 }
 
-size_t unwind_follow(const struct unwind_store *store, const struct unwind_process *process,
-		     const struct unwind_registers *registers, const struct unwind_reader *reader,
-		     uint64_t *frames, size_t most, enum unwind_stop *ret_stop)
+size_t user_unwind(const struct unwind_store *store, const struct unwind_process *process,
+		   const struct unwind_registers *registers, const struct unwind_reader *reader,
+		   uint64_t *frames, size_t most, enum unwind_stop *ret_stop)
 {
-	struct follow f = { store, registers, reader };
+	struct user_unwind_context f = { store, registers, reader };
 	struct unwind_memory memory = {
 		.word = read_word,
 		.reg = read_register,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "unwind/follow.h"
+#include "unwind/user_unwind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,8 +176,8 @@ static enum unwind_stop walk(size_t most)
 					      .only_tables = world->only_tables };
 	enum unwind_stop stop = UNWIND_GOES_ON;
 
-	world->count = unwind_follow(world->store, &world->process, &world->registers, &reader,
-				     world->frames, most, &stop);
+	world->count = user_unwind(world->store, &world->process, &world->registers, &reader,
+				   world->frames, most, &stop);
 	return stop;
 }
 
@@ -555,8 +555,8 @@ TEST(circles_end)
 	/* The stack pointer stands still. */
 	world->registers.ip = in(SPINS);
 	push(in(SPINS));
-	count = unwind_follow(world->store, &world->process, &world->registers, &reader, frames,
-			      array_length(frames), &stop);
+	count = user_unwind(world->store, &world->process, &world->registers, &reader, frames,
+			    array_length(frames), &stop);
 	assert_int_equal(stop, UNWIND_NO_SENSE);
 	assert_int_equal(count, 1 + UNWIND_TURNS_MAX);
 	/* bp leads back to itself. */
@@ -564,8 +564,8 @@ TEST(circles_end)
 	world->registers.bp = address_of(3);
 	world->stack[3] = address_of(3);
 	world->stack[4] = in(FRAMED);
-	count = unwind_follow(world->store, &world->process, &world->registers, &reader, frames,
-			      array_length(frames), &stop);
+	count = user_unwind(world->store, &world->process, &world->registers, &reader, frames,
+			    array_length(frames), &stop);
 	assert_int_equal(stop, UNWIND_NO_SENSE);
 	assert_true(count <= 2 + UNWIND_TURNS_MAX);
 }
@@ -608,8 +608,8 @@ TEST(a_walk_over_anything_ends)
 		world->registers.has_others = i % 2;
 		for (size_t r = 0; r < UNWIND_REGISTERS; r++)
 			world->registers.others[r] = any_word(&seed);
-		count = unwind_follow(world->store, &world->process, &world->registers, &reader,
-				      frames, MANY, &stop);
+		count = user_unwind(world->store, &world->process, &world->registers, &reader,
+				    frames, MANY, &stop);
 		assert_true(count >= 1 && count < MANY);
 		assert_int_equal(frames[0], world->registers.ip);
 		assert_true(stop > UNWIND_GOES_ON && stop < UNWIND_STOPS);
@@ -680,8 +680,8 @@ TEST(nothing_is_read_beyond_the_limit)
 		world->registers.has_others = true;
 		for (size_t r = 0; r < UNWIND_REGISTERS; r++)
 			world->registers.others[r] = value;
-		count = unwind_follow(world->store, &world->process, &world->registers, &reader,
-				      world->frames, MOST, &stop);
+		count = user_unwind(world->store, &world->process, &world->registers, &reader,
+				    world->frames, MOST, &stop);
 		assert_true(count >= 1 && stop > UNWIND_GOES_ON && stop < UNWIND_STOPS);
 		for (size_t frame = 0; frame < count; frame++)
 			assert_true(world->frames[frame] < USER_SPACE_LIMIT);

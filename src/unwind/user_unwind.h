@@ -4,10 +4,10 @@
  * walker of unwind/walk.h with a store.
  *
  *	struct unwind_reader reader = { .word = read_word, .context = &stack };
- *	size_t count = unwind_follow(store, &process, &registers, &reader, frames, most, &stop);
+ *	size_t count = user_unwind(store, &process, &registers, &reader, frames, most, &stop);
  */
-#ifndef UNWIND_FOLLOW_H
-#define UNWIND_FOLLOW_H
+#ifndef UNWIND_USER_UNWIND_H
+#define UNWIND_USER_UNWIND_H
 
 #include <stdbool.h>
 
@@ -29,8 +29,8 @@ struct unwind_reader {
 
 /* Addresses of frames, innermost first, at most `most` > 0 of them; how many, and why there are no
  * more. */
-size_t unwind_follow(const struct unwind_store *store, const struct unwind_process *process,
-		     const struct unwind_registers *registers, const struct unwind_reader *reader,
-		     uint64_t *frames, size_t most, enum unwind_stop *ret_stop);
+size_t user_unwind(const struct unwind_store *store, const struct unwind_process *process,
+		   const struct unwind_registers *registers, const struct unwind_reader *reader,
+		   uint64_t *frames, size_t most, enum unwind_stop *ret_stop);
 
 #endif
