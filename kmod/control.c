@@ -68,9 +68,9 @@ static const char *after(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-int kstats_place_parse(const char *text, struct kstats_place *ret)
+int kstats_location_parse(const char *text, struct kstats_location *ret)
 {
-	struct kstats_place place = { .kind = KSTATS_FUNCTION, .name = text };
+	struct kstats_location place = { .kind = KSTATS_FUNCTION, .name = text };
 	const char *rest;
 	size_t i;
 
@@ -121,12 +121,12 @@ static char *next_word(char **rest)
 
 static int take_place(const char *word, const char **ret)
 {
-	struct kstats_place place;
+	struct kstats_location place;
 
 	if (strlen(word) > KSTATS_PLACE_MAX)
 		return -ENAMETOOLONG;
 	*ret = word;
-	return kstats_place_parse(word, &place);
+	return kstats_location_parse(word, &place);
 }
 
 /* As kstrtouint() reads numbers: 3, 03 or 0x3. Those that are allowed have one digit in any of

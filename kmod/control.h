@@ -57,14 +57,14 @@ int kstats_request_parse(char *bytes, size_t length, struct kstats_request *ret)
 /* 0, EINVAL or ENAMETOOLONG (negative): may a metric be called so? */
 int kstats_name_errno(const char *name);
 
-enum kstats_place_kind {
+enum kstats_location_kind {
 	KSTATS_FUNCTION,   /* name, or MODULE:NAME */
 	KSTATS_TRACEPOINT, /* __tracepoint_NAME */
 	KSTATS_EVENT,      /* tracepoint:SYSTEM:NAME */
 };
 
-struct kstats_place {
-	enum kstats_place_kind kind;
+struct kstats_location {
+	enum kstats_location_kind kind;
 	const char *name;
 	const char *system; /* of KSTATS_EVENT; ends at a colon */
 	size_t system_length;
@@ -72,6 +72,6 @@ struct kstats_place {
 
 /* Points into `text`. EOPNOTSUPP (negative): a kind of place that only ctprof's other recorder
  * knows. */
-int kstats_place_parse(const char *text, struct kstats_place *ret);
+int kstats_location_parse(const char *text, struct kstats_location *ret);
 
 #endif

@@ -98,7 +98,7 @@ struct kstats_tracepoint {
 };
 
 /* ENOENT; under kstats_mutex. */
-int kstats_tracepoint_find(const struct kstats_place *place, struct kstats_tracepoint *ret);
+int kstats_tracepoint_find(const struct kstats_location *place, struct kstats_tracepoint *ret);
 void kstats_tracepoint_put(struct kstats_tracepoint *tracepoint);
 
 int kstats_tracepoints_init(void);

@@ -27,9 +27,9 @@ static noinline void kstats_empty_end(void)
 
 static bool is_function(const char *text)
 {
-	struct kstats_place place;
+	struct kstats_location place;
 
-	return kstats_place_parse(text, &place) == 0 && place.kind == KSTATS_FUNCTION;
+	return kstats_location_parse(text, &place) == 0 && place.kind == KSTATS_FUNCTION;
 }
 
 static void pass(struct kstats_trace *trial, struct kstats_point *point, void (*empty)(void))

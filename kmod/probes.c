@@ -181,7 +181,7 @@ static int instances_wanted(void)
 		       65536);
 }
 
-static int arm_call(struct kstats_trace *trace, const struct kstats_place *place)
+static int arm_call(struct kstats_trace *trace, const struct kstats_location *place)
 {
 	struct kretprobe *call = &trace->call;
 	int err;
@@ -226,7 +226,7 @@ static int arm_kprobe(const struct kstats_trace *trace, struct kprobe *kprobe, c
 }
 
 static int arm_tracepoint(struct kstats_trace *trace, struct kstats_point *point,
-			  const struct kstats_place *place, void *handler)
+			  const struct kstats_location *place, void *handler)
 {
 	struct kstats_tracepoint found;
 	int err;
@@ -249,8 +249,8 @@ static int arm_tracepoint(struct kstats_trace *trace, struct kstats_point *point
 static int arm_point(struct kstats_trace *trace, struct kstats_point *point, const char *text,
 		     kprobe_pre_handler_t on_kprobe, void *on_tracepoint)
 {
-	struct kstats_place place;
-	int err = kstats_place_parse(text, &place);
+	struct kstats_location place;
+	int err = kstats_location_parse(text, &place);
 
 	if (err)
 		return err;
@@ -314,11 +314,11 @@ static int arm_pair(struct kstats_trace *trace)
 
 int kstats_arm(struct kstats_trace *trace)
 {
-	struct kstats_place place;
+	struct kstats_location place;
 	int err;
 
 	if (trace->end_text)
 		return arm_pair(trace);
-	err = kstats_place_parse(trace->start_text, &place);
+	err = kstats_location_parse(trace->start_text, &place);
 	return err ? err : arm_call(trace, &place);
 }

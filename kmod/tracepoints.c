@@ -63,7 +63,7 @@ static int find_by_name(const char *name, struct kstats_tracepoint *ret)
 /* --- "tracepoint:SYSTEM:NAME" --- */
 
 #ifdef CONFIG_EVENT_TRACING
-static int find_event(const struct kstats_place *place, struct kstats_tracepoint *ret)
+static int find_event(const struct kstats_location *place, struct kstats_tracepoint *ret)
 {
 	struct trace_event_file *event;
 	char *system = kmemdup_nul(place->system, place->system_length, GFP_KERNEL);
@@ -89,7 +89,7 @@ void kstats_tracepoint_put(struct kstats_tracepoint *tracepoint)
 		trace_put_event_file(tracepoint->event);
 }
 #else
-static int find_event(const struct kstats_place *place, struct kstats_tracepoint *ret)
+static int find_event(const struct kstats_location *place, struct kstats_tracepoint *ret)
 {
 	return -EOPNOTSUPP;
 }
@@ -99,7 +99,7 @@ void kstats_tracepoint_put(struct kstats_tracepoint *tracepoint)
 }
 #endif
 
-int kstats_tracepoint_find(const struct kstats_place *place, struct kstats_tracepoint *ret)
+int kstats_tracepoint_find(const struct kstats_location *place, struct kstats_tracepoint *ret)
 {
 	lockdep_assert_held(&kstats_mutex);
 	return place->kind == KSTATS_EVENT ? find_event(place, ret)

@@ -10,7 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/reading.h"
-#include "kstats/bpf_place.h"
+#include "kstats/bpf_location.h"
 #include "security/memory_limit.h"
 #include "security/privileges.h"
 
@@ -310,7 +310,7 @@ static bool grammar_row(size_t number, const char **ret_words, const char **ret_
 
 static const struct help_section kstats_sections[] = {
 	{ "Words of trace", grammar_row },
-	{ "Probes", kstats_place_form },
+	{ "Probes", kstats_location_form },
 };
 
 static int run_kstats(const struct command *command, int argc, char **argv)

@@ -212,7 +212,7 @@ static __u32 set_bits(const struct kstats_config *config)
 /* --- what is returned --- */
 
 /* The upper half of a register is undefined for an int. */
-static __u32 return_bits(const struct btf *btf, const struct kstats_place *end)
+static __u32 return_bits(const struct btf *btf, const struct kstats_location *end)
 {
 	int id = btf ? btf__find_by_name_kind(btf, end->name, BTF_KIND_FUNC) : 0;
 	const struct btf_type *type =
@@ -223,7 +223,7 @@ static __u32 return_bits(const struct btf *btf, const struct kstats_place *end)
 }
 
 static struct error *take_grouping(const struct kstats_spec *spec,
-				   const struct kstats_places *places, const struct btf *btf,
+				   const struct kstats_locations *places, const struct btf *btf,
 				   struct kstats_config *ret)
 {
 	ret->by = spec->by;
@@ -254,8 +254,8 @@ static struct btf *types_of_kernel(const struct kstats_spec *spec)
 		       : NULL;
 }
 
-struct error *kstats_config_make(const struct kstats_spec *spec, const struct kstats_places *places,
-				 struct kstats_config *ret)
+struct error *kstats_config_make(const struct kstats_spec *spec,
+				 const struct kstats_locations *places, struct kstats_config *ret)
 {
 	struct btf *btf = types_of_kernel(spec);
 	struct error *err;
@@ -276,7 +276,7 @@ struct error *kstats_config_make(const struct kstats_spec *spec, const struct ks
 	if (!err)
 		err = take_filters(spec, ret);
 	if (!err && spec->key == KSTATS_KEY_ARGUMENT)
-		err = kstats_places_key(spec, places, btf, &ret->start, &ret->end);
+		err = kstats_locations_key(spec, places, btf, &ret->start, &ret->end);
 	btf__free(btf);
 	/* When an argument was made is unknown, unless it is a thread. */
 	ret->has_ends = spec->key != KSTATS_KEY_ARGUMENT || (ret->end.is_task && !ret->end.forget);

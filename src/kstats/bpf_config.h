@@ -5,10 +5,11 @@
 #ifndef KSTATS_BPF_CONFIG_H
 #define KSTATS_BPF_CONFIG_H
 
-#include "kstats/bpf_place.h"
+#include "kstats/bpf_location.h"
 
 /* Everything but how places are reached. An error has a code: EINVAL, ENOENT. */
-struct error *kstats_config_make(const struct kstats_spec *spec, const struct kstats_places *places,
+struct error *kstats_config_make(const struct kstats_spec *spec,
+				 const struct kstats_locations *places,
 				 struct kstats_config *ret) MUST_CHECK;
 
 /* And back: what of it was asked for beside places, for who reads the metric. To be cleared, also

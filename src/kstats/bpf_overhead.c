@@ -101,7 +101,7 @@ static int find_in_file(struct dl_phdr_info *file, size_t size, void *context)
 	return 0;
 }
 
-static bool place_in_us(unsigned number, struct kstats_place *ret)
+static bool place_in_us(unsigned number, struct kstats_location *ret)
 {
 	struct overhead_search search = { .address = (uintptr_t)own[number],
 					  .is_return = ret->is_return };
@@ -113,16 +113,17 @@ static bool place_in_us(unsigned number, struct kstats_place *ret)
 	return search.is_found;
 }
 
-static bool place_in_kernel(unsigned number, struct kstats_place *ret)
+static bool place_in_kernel(unsigned number, struct kstats_location *ret)
 {
 	ret->by_kprobe = true;
 	ret->name = strdup(kernels[number]);
 	return ret->name;
 }
 
-static bool find_place(const struct kstats_place *like, unsigned number, struct kstats_place *ret)
+static bool find_place(const struct kstats_location *like, unsigned number,
+		       struct kstats_location *ret)
 {
-	*ret = (struct kstats_place){
+	*ret = (struct kstats_location){
 		.kind = like->kind,
 		.is_return = like->is_return && !like->is_ret,
 		.syscall = -1,
@@ -190,7 +191,7 @@ static uint64_t median_of(const struct kstats_program *trial)
 	return 0;
 }
 
-static uint64_t try(const struct kstats_places *like, struct kstats_places *places)
+static uint64_t try(const struct kstats_locations *like, struct kstats_locations *places)
 {
 	const struct kstats_spec spec = {
 		.name = (char[]){ "overhead" },
@@ -214,12 +215,12 @@ static uint64_t try(const struct kstats_places *like, struct kstats_places *plac
 
 uint64_t kstats_overhead(const struct kstats_program *program)
 {
-	struct kstats_places places = { 0 };
+	struct kstats_locations places = { 0 };
 	uint64_t ns;
 
 	if (!program->has_traps || program->places.start.kind != program->places.end.kind)
 		return 0;
 	ns = try(&program->places, &places);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 	return ns;
 }

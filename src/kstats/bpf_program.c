@@ -18,7 +18,8 @@
 
 enum attach_method { ATTACH_TRAMPOLINE, ATTACH_KPROBE, ATTACH_RAW, ATTACH_USER, ATTACH_NONE };
 
-static enum attach_method attach_method_of(const struct kstats_place *place, bool has_trampolines)
+static enum attach_method attach_method_of(const struct kstats_location *place,
+					   bool has_trampolines)
 {
 	switch (place->kind) {
 	case PLACE_FUNCTION:
@@ -48,13 +49,13 @@ static const char *const attach_method_names[][2] = {
 	[ATTACH_USER] = { "uprobe", "uretprobe" },
 };
 
-static const char *name_of(const struct kstats_place *place, enum attach_method method)
+static const char *name_of(const struct kstats_location *place, enum attach_method method)
 {
 	return place->is_ret ? "uret" : attach_method_names[method][place->is_return];
 }
 
 struct probe_side {
-	const struct kstats_place *place;
+	const struct kstats_location *place;
 	enum attach_method method;
 	struct bpf_program *program;
 };
@@ -65,7 +66,7 @@ struct probe_sides {
 
 static struct probe_sides sides_of(struct kstats_program *program, bool has_trampolines)
 {
-	const struct kstats_places *places = &program->places;
+	const struct kstats_locations *places = &program->places;
 	struct kstats_bpf *bpf = program->bpf;
 	struct probe_sides sides = {
 		.start = { &places->start, attach_method_of(&places->start, has_trampolines),
@@ -224,7 +225,7 @@ static struct error *attach_kernel(const struct probe_side *side, struct bpf_lin
 }
 
 /* A point as if it had been looked for, which takes longer than to try. */
-static struct error *point_of(const struct kstats_place *place, struct probe_points **ret)
+static struct error *point_of(const struct kstats_location *place, struct probe_points **ret)
 {
 	_cleanup_(probe_points_destroy) struct probe_points *points = NULL;
 	struct error *err = probe_points_create(&points);
@@ -352,13 +353,13 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	return err ? err : attach_side(&sides.start, program);
 }
 
-static bool has_way(const struct kstats_places *places, bool has_trampolines)
+static bool has_way(const struct kstats_locations *places, bool has_trampolines)
 {
 	return attach_method_of(&places->start, has_trampolines) != ATTACH_NONE &&
 	       attach_method_of(&places->end, has_trampolines) != ATTACH_NONE;
 }
 
-static bool wants_trampolines(const struct kstats_places *places)
+static bool wants_trampolines(const struct kstats_locations *places)
 {
 	return places->start.by_trampoline || places->end.by_trampoline;
 }
@@ -373,12 +374,13 @@ static bool is_refusal(int failed)
 /* That a function does not exist explains more than the error that showed it. */
 static struct error *explain(struct kstats_program *program, struct error *err)
 {
-	const struct kstats_place *const both[] = { &program->places.start, &program->places.end };
+	const struct kstats_location *const both[] = { &program->places.start,
+						       &program->places.end };
 
 	for (size_t i = 0; i < array_length(both); i++) {
 		struct error *obstacle =
 			both[i]->kind == PLACE_FUNCTION
-				? kstats_place_obstacle(both[i], i ? "end" : "start")
+				? kstats_location_obstacle(both[i], i ? "end" : "start")
 				: NULL;
 
 		if (!obstacle)
@@ -394,7 +396,7 @@ static struct error *explain(struct kstats_program *program, struct error *err)
 	return err;
 }
 
-static bool is_function_return(const struct kstats_place *place)
+static bool is_function_return(const struct kstats_location *place)
 {
 	return place->kind == PLACE_FUNCTION && place->is_return;
 }
@@ -403,7 +405,7 @@ static bool is_function_return(const struct kstats_place *place)
 static struct error *explain_alone(struct kstats_program *program,
 				   const struct kstats_config *config, struct error *err)
 {
-	const struct kstats_places *places = &program->places;
+	const struct kstats_locations *places = &program->places;
 
 	if (config->key == KSTATS_KEY_ARGUMENT &&
 	    (is_function_return(&places->start) || is_function_return(&places->end)))
@@ -429,7 +431,7 @@ static struct error *neither(const struct error *by_trampoline, struct error *by
 
 static struct error *try_all(struct kstats_program *program, const struct kstats_config *config)
 {
-	const struct kstats_places *places = &program->places;
+	const struct kstats_locations *places = &program->places;
 	struct error *err = NULL, *first = NULL;
 
 	if (wants_trampolines(places) && has_way(places, true)) {
@@ -465,7 +467,8 @@ static struct error *make(const struct kstats_spec *spec, struct kstats_program 
 }
 
 struct error *kstats_program_open_places(const struct kstats_spec *spec,
-					 struct kstats_places *places, struct kstats_program **ret)
+					 struct kstats_locations *places,
+					 struct kstats_program **ret)
 {
 	_cleanup_(kstats_program_close) struct kstats_program *program =
 		calloc(1, sizeof(*program));
@@ -473,11 +476,11 @@ struct error *kstats_program_open_places(const struct kstats_spec *spec,
 	struct error *err;
 
 	if (!program) {
-		kstats_places_clear(places);
+		kstats_locations_clear(places);
 		return &error_no_memory;
 	}
 	program->places = *places;
-	*places = (struct kstats_places){ 0 };
+	*places = (struct kstats_locations){ 0 };
 	print = libbpf_set_print(NULL);
 	err = make(spec, program);
 	libbpf_set_print(print);
@@ -488,11 +491,11 @@ struct error *kstats_program_open_places(const struct kstats_spec *spec,
 
 struct error *kstats_program_open(const struct kstats_spec *spec, struct kstats_program **ret)
 {
-	struct kstats_places places = { 0 };
-	struct error *err = kstats_places_find(spec, &places);
+	struct kstats_locations places = { 0 };
+	struct error *err = kstats_locations_find(spec, &places);
 
 	if (err) {
-		kstats_places_clear(&places);
+		kstats_locations_clear(&places);
 		return err;
 	}
 	return kstats_program_open_places(spec, &places, ret);
@@ -509,7 +512,7 @@ void kstats_program_close(struct kstats_program *program)
 		return;
 	let_go(program);
 	array_deinit(&program->links);
-	kstats_places_clear(&program->places);
+	kstats_locations_clear(&program->places);
 	free(program);
 }
 

@@ -11,16 +11,16 @@
 
 #include <bpf/libbpf.h>
 
-#include "kstats/bpf_place.h"
+#include "kstats/bpf_location.h"
 #include "kstats/bpf_record.h"
 
 struct kstats_program {
 	struct kstats_bpf *bpf;         /* maps and programs */
 	struct kstats_control *control; /* of the maps, in memory that the programs see too */
-	struct kstats_places places;
-	uint32_t pid;                       /* of the only process to be measured; 0: all */
-	bool has_traps;                     /* both places are breakpoints */
-	const struct kstats_place *refused; /* the function that was attached to last */
+	struct kstats_locations places;
+	uint32_t pid;                          /* of the only process to be measured; 0: all */
+	bool has_traps;                        /* both places are breakpoints */
+	const struct kstats_location *refused; /* the function that was attached to last */
 	struct {
 		ARRAY(struct bpf_link *);
 	} links;
@@ -33,7 +33,7 @@ struct error *kstats_program_open(const struct kstats_spec *spec,
 /* The same at places that are known already. They are taken over, and `places` is empty afterwards,
  * also after an error. */
 struct error *kstats_program_open_places(const struct kstats_spec *spec,
-					 struct kstats_places *places,
+					 struct kstats_locations *places,
 					 struct kstats_program **ret) MUST_CHECK;
 /* Is there a histogram of the times between? */
 bool kstats_program_has_gaps(const struct kstats_program *program);

@@ -161,15 +161,15 @@ TEST(names_are_those_of_ctprof)
 
 TEST(places)
 {
-	struct kstats_place place;
+	struct kstats_location place;
 
-	assert_int_equal(kstats_place_parse("vfs_read", &place), 0);
+	assert_int_equal(kstats_location_parse("vfs_read", &place), 0);
 	assert_int_equal(place.kind, KSTATS_FUNCTION);
 	assert_string_equal(place.name, "vfs_read");
-	assert_int_equal(kstats_place_parse("__tracepoint_sched_switch", &place), 0);
+	assert_int_equal(kstats_location_parse("__tracepoint_sched_switch", &place), 0);
 	assert_int_equal(place.kind, KSTATS_TRACEPOINT);
 	assert_string_equal(place.name, "sched_switch");
-	assert_int_equal(kstats_place_parse("tracepoint:sched:sched_switch", &place), 0);
+	assert_int_equal(kstats_location_parse("tracepoint:sched:sched_switch", &place), 0);
 	assert_int_equal(place.kind, KSTATS_EVENT);
 	assert_string_equal(place.name, "sched_switch");
 	expect_text(((struct text){ place.system, place.system_length }), "sched");

@@ -37,7 +37,7 @@ static void check_beside_spec(const struct kstats_request *request)
 
 static void check_request(const struct kstats_request *request, const char *command, size_t length)
 {
-	struct kstats_place place;
+	struct kstats_location place;
 
 	must(request->verb <= KSTATS_REMOVE_ALL);
 	must(!request->name == (request->verb == KSTATS_REMOVE_ALL));
@@ -47,10 +47,10 @@ static void check_request(const struct kstats_request *request, const char *comm
 		return;
 	must(request->frac_bits <= BUCKET_FRAC_BITS_MAX);
 	must(is_inside(request->start, command, length));
-	must(kstats_place_parse(request->start, &place) == 0);
+	must(kstats_location_parse(request->start, &place) == 0);
 	must(is_inside(place.name, command, length) && *place.name);
 	must(!request->end || is_inside(request->end, command, length));
-	must(!request->end || kstats_place_parse(request->end, &place) == 0);
+	must(!request->end || kstats_location_parse(request->end, &place) == 0);
 	check_beside_spec(request);
 }
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kstats/bpf_place.h"
+#include "kstats/bpf_location.h"
 
 static bool is_looked_for(const char *place)
 {
@@ -23,7 +23,7 @@ static bool is_looked_for(const char *place)
 }
 
 /* The kernel is asked for it by that name. */
-static void check_place(const struct kstats_place *place)
+static void check_place(const struct kstats_location *place)
 {
 	must(place->name && *place->name && !place->points);
 	for (const char *c = place->name; *c; c++)
@@ -32,7 +32,7 @@ static void check_place(const struct kstats_place *place)
 	must(place->kind != PLACE_PROGRAM);
 }
 
-static void check_places(const struct kstats_spec *spec, const struct kstats_places *places)
+static void check_places(const struct kstats_spec *spec, const struct kstats_locations *places)
 {
 	check_place(&places->start);
 	check_place(&places->end);
@@ -49,27 +49,27 @@ static void check_places(const struct kstats_spec *spec, const struct kstats_pla
 
 static void check_key(struct kstats_spec *spec)
 {
-	struct kstats_places places = { 0 };
+	struct kstats_locations places = { 0 };
 	struct kstats_site start = { 0 }, end = { 0 };
 	struct error *err;
 
 	spec->key = KSTATS_KEY_ARGUMENT;
 	spec->argument = 1;
-	must(!kstats_places_find(spec, &places));
+	must(!kstats_locations_find(spec, &places));
 	must(places.end.kind != PLACE_FUNCTION || !places.end.is_return || !places.end.by_kprobe);
-	err = kstats_places_key(spec, &places, NULL, &start, &end);
+	err = kstats_locations_key(spec, &places, NULL, &start, &end);
 	if (err)
 		fuzz_check_error(err);
 	else
 		must(start.argument == 1 && end.argument == 1);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *start = strndup((const char *)data, size), *end = strchr(start, '\n');
 	struct kstats_spec spec = { .name = (char *)(uintptr_t) "fuzz", .start = start };
-	struct kstats_places places = { 0 };
+	struct kstats_locations places = { 0 };
 	struct error *err;
 
 	if (end) {
@@ -80,14 +80,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(start);
 		return 0;
 	}
-	err = kstats_places_find(&spec, &places);
+	err = kstats_locations_find(&spec, &places);
 	if (err) {
 		must(err->errnum == EINVAL || err->errnum == ENOENT || err->errnum == ENAMETOOLONG);
 		fuzz_check_error(err);
 	} else {
 		check_places(&spec, &places);
 	}
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 	if (!err)
 		check_key(&spec);
 	free(start);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "kstats/bpf_place.h"
+#include "kstats/bpf_location.h"
 
 #include <asm/unistd.h>
 #include <errno.h>
@@ -19,138 +19,138 @@ static struct kstats_spec spec_of(const char *start, const char *end)
 				     .end = (char *)(uintptr_t)end };
 }
 
-static struct kstats_places found(const char *start, const char *end)
+static struct kstats_locations found(const char *start, const char *end)
 {
 	const struct kstats_spec spec = spec_of(start, end);
-	struct kstats_places places = { 0 };
+	struct kstats_locations places = { 0 };
 
-	expect_ok(kstats_places_find(&spec, &places));
+	expect_ok(kstats_locations_find(&spec, &places));
 	return places;
 }
 
 static void refused(const char *start, const char *end, int code, const char *piece)
 {
 	const struct kstats_spec spec = spec_of(start, end);
-	struct kstats_places places = { 0 };
+	struct kstats_locations places = { 0 };
 
-	struct error *err = kstats_places_find(&spec, &places);
+	struct error *err = kstats_locations_find(&spec, &places);
 
 	assert_non_null(err);
 	assert_int_equal(err->errnum, code);
 	if (!strstr(err->message, piece))
 		fail_msg("%s", err->message);
 	error_destroy(err);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 }
 
 /* Both ways may be taken, and both ends of a call in the same one. */
 static void functions(void **state)
 {
-	struct kstats_places places = found("vfs_read", NULL);
+	struct kstats_locations places = found("vfs_read", NULL);
 
 	(void)state;
 	assert_int_equal(places.start.kind, PLACE_FUNCTION);
 	assert_string_equal(places.end.name, "vfs_read");
 	assert_true(places.is_call && places.is_alone && places.end.is_return);
 	assert_true(places.end.by_trampoline && places.end.by_kprobe);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 
 	places = found("vfs_read", "kretprobe:vfs_read");
 	assert_true(places.is_call && !places.is_alone);
 	assert_true(!places.start.by_trampoline && places.start.by_kprobe);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 
 	places = found("vfs_read", "vfs_write");
 	assert_true(!places.is_call && !places.end.is_return);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 }
 
 /* Where a call and its function have other names, that of the call is meant. */
 static void system_calls(void **state)
 {
-	struct kstats_places places = found("syscall:read", NULL);
+	struct kstats_locations places = found("syscall:read", NULL);
 
 	(void)state;
 	assert_int_equal(places.start.syscall, __NR_read);
 	assert_true(places.is_call && !places.start.is_return && places.end.is_return);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 
 	places = found("syscall:fstat", "syscall:fstat");
 	assert_true(places.is_call && !places.is_alone);
 	assert_non_null(strstr(places.end.name, "_sys_newfstat"));
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 
 	places = found("tracepoint:syscalls:sys_enter_read", "tracepoint:syscalls:sys_exit_write");
 	assert_int_equal(places.start.syscall, __NR_read);
 	assert_int_equal(places.end.syscall, __NR_write);
 	assert_true(!places.is_call && places.end.is_return);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 }
 
 static void tracepoints(void **state)
 {
-	struct kstats_places places =
+	struct kstats_locations places =
 		found("__tracepoint_sched_waking", "__tracepoint_sched_switch");
 
 	(void)state;
 	assert_int_equal(places.start.kind, PLACE_TRACEPOINT);
 	assert_string_equal(places.end.name, "sched_switch");
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 }
 
 static void programs(void **state)
 {
-	struct kstats_places places = found("uprobe:/proc/self/exe:main", NULL);
+	struct kstats_locations places = found("uprobe:/proc/self/exe:main", NULL);
 
 	(void)state;
 	assert_int_equal(places.start.kind, PLACE_PROGRAM);
 	assert_true(places.is_call && places.end.is_return);
 	assert_int_equal(places.end.points->items[0].kind, PROBE_URETPROBE);
 	assert_true(places.end.points->items[0].offset == places.start.points->items[0].offset);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 }
 
 /* A kretprobe has no arguments: where they are the key, only fexit will do. */
 static void arguments_at_a_return(void **state)
 {
 	struct kstats_spec spec = spec_of("vfs_read", NULL);
-	struct kstats_places places = { 0 };
+	struct kstats_locations places = { 0 };
 	struct kstats_site start = { 0 }, end = { 0 };
 	struct error *err;
 
 	(void)state;
 	spec.key = KSTATS_KEY_ARGUMENT;
 	spec.argument = 2;
-	expect_ok(kstats_places_find(&spec, &places));
+	expect_ok(kstats_locations_find(&spec, &places));
 	assert_true(places.start.by_trampoline && places.end.by_trampoline);
 	assert_false(places.end.by_kprobe);
-	expect_ok(kstats_places_key(&spec, &places, NULL, &start, &end));
+	expect_ok(kstats_locations_key(&spec, &places, NULL, &start, &end));
 	assert_int_equal(end.argument, 2);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 
 	spec = spec_of("kprobe:vfs_read", "kretprobe:vfs_read");
 	spec.key = KSTATS_KEY_ARGUMENT;
 	spec.argument = 2;
-	expect_ok(kstats_places_find(&spec, &places));
-	err = kstats_places_key(&spec, &places, NULL, &start, &end);
+	expect_ok(kstats_locations_find(&spec, &places));
+	err = kstats_locations_key(&spec, &places, NULL, &start, &end);
 	assert_non_null(err);
 	assert_int_equal(err->errnum, EINVAL);
 	assert_non_null(strstr(err->message, "unavailable at a return"));
 	error_destroy(err);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 
 	/* Of a pair of calls both have theirs. */
 	spec = spec_of("vfs_read", "vfs_write");
 	spec.key = KSTATS_KEY_ARGUMENT;
-	expect_ok(kstats_places_find(&spec, &places));
+	expect_ok(kstats_locations_find(&spec, &places));
 	assert_true(places.start.by_kprobe && places.end.by_kprobe);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 }
 
 static void expect_obstacle(const char *name, const char *said)
 {
-	struct kstats_place place = { .kind = PLACE_FUNCTION, .name = (char *)(uintptr_t)name };
-	struct error *err = kstats_place_obstacle(&place, "start");
+	struct kstats_location place = { .kind = PLACE_FUNCTION, .name = (char *)(uintptr_t)name };
+	struct error *err = kstats_location_obstacle(&place, "start");
 
 	assert_non_null(err);
 	assert_int_equal(err->errnum, ENOENT);
@@ -183,7 +183,7 @@ static char *word(const char *text)
 static void what_was_asked_for(void **state)
 {
 	struct kstats_spec spec = spec_of("syscall:read", NULL);
-	struct kstats_places places = found("syscall:read", NULL);
+	struct kstats_locations places = found("syscall:read", NULL);
 	struct kstats_config *config = calloc(1, sizeof(*config));
 	struct kstats_scope scope = { 0 };
 
@@ -219,7 +219,7 @@ static void what_was_asked_for(void **state)
 	assert_string_equal(scope.key, "cpu");
 	assert_string_equal(scope.only[KSTATS_FILTER_CGROUP], "18446744073709551614 (removed)");
 	kstats_scope_clear(&scope);
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 	free(config);
 }
 
@@ -237,7 +237,7 @@ static bool pretend_threads(struct scratch *scratch, const char *loadavg)
 static void each_thread_has_room_for_a_start(void **state)
 {
 	struct kstats_spec spec = spec_of("syscall:read", NULL);
-	struct kstats_places places = found("syscall:read", NULL);
+	struct kstats_locations places = found("syscall:read", NULL);
 	struct kstats_config *config = calloc(1, sizeof(*config));
 	struct scratch scratch;
 	bool is_arranged;
@@ -250,7 +250,7 @@ static void each_thread_has_room_for_a_start(void **state)
 		assert_int_equal(umount(TASKS_LOADAVG), 0);
 		assert_int_equal(config->set_bits, 17);
 	}
-	kstats_places_clear(&places);
+	kstats_locations_clear(&places);
 	free(config);
 	scratch_deinit(&scratch);
 	if (!is_arranged)

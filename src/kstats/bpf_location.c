@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "kstats/bpf_place.h"
+#include "kstats/bpf_location.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct word {
 	bool is_end, forces_returns;
 };
 
-typedef struct error *take_place(const struct word *word, struct kstats_place *ret);
+typedef struct error *take_place(const struct word *word, struct kstats_location *ret);
 
 static struct error *take_name(struct text text, const char *also, char **ret)
 {
@@ -42,14 +42,14 @@ static struct error *take_name(struct text text, const char *also, char **ret)
 	return *ret ? NULL : &error_no_memory;
 }
 
-static struct error *take_function(const struct word *word, struct kstats_place *ret)
+static struct error *take_function(const struct word *word, struct kstats_location *ret)
 {
 	ret->kind = PLACE_FUNCTION;
 	ret->by_trampoline = ret->by_kprobe = true;
 	return take_name(word->rest, ".$", &ret->name);
 }
 
-static struct error *take_fentry(const struct word *word, struct kstats_place *ret)
+static struct error *take_fentry(const struct word *word, struct kstats_location *ret)
 {
 	struct error *err = take_function(word, ret);
 
@@ -57,13 +57,13 @@ static struct error *take_fentry(const struct word *word, struct kstats_place *r
 	return err;
 }
 
-static struct error *take_fexit(const struct word *word, struct kstats_place *ret)
+static struct error *take_fexit(const struct word *word, struct kstats_location *ret)
 {
 	ret->is_return = true;
 	return take_fentry(word, ret);
 }
 
-static struct error *take_kprobe(const struct word *word, struct kstats_place *ret)
+static struct error *take_kprobe(const struct word *word, struct kstats_location *ret)
 {
 	struct error *err = take_function(word, ret);
 
@@ -71,7 +71,7 @@ static struct error *take_kprobe(const struct word *word, struct kstats_place *r
 	return err;
 }
 
-static struct error *take_kretprobe(const struct word *word, struct kstats_place *ret)
+static struct error *take_kretprobe(const struct word *word, struct kstats_location *ret)
 {
 	ret->is_return = true;
 	return take_kprobe(word, ret);
@@ -115,7 +115,7 @@ static struct error *no_syscall(const char *name)
 			   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static struct error *take_call(struct text text, bool is_return, struct kstats_place *ret)
+static struct error *take_call(struct text text, bool is_return, struct kstats_location *ret)
 {
 	_cleanup_free_ char *name = NULL;
 	struct error *err = take_name(text, "", &name);
@@ -136,14 +136,14 @@ static struct error *take_call(struct text text, bool is_return, struct kstats_p
 	return ret->name ? NULL : &error_no_memory;
 }
 
-static struct error *take_syscall(const struct word *word, struct kstats_place *ret)
+static struct error *take_syscall(const struct word *word, struct kstats_location *ret)
 {
 	return take_call(word->rest, word->is_end, ret);
 }
 
 /* --- tracepoints --- */
 
-static struct error *take_bare_tracepoint(const struct word *word, struct kstats_place *ret)
+static struct error *take_bare_tracepoint(const struct word *word, struct kstats_location *ret)
 {
 	ret->kind = PLACE_TRACEPOINT;
 	return take_name(word->rest, "", &ret->name);
@@ -164,7 +164,7 @@ static struct error *look_for_tracepoint(const char *whole)
 	return with_code(err, ENOENT);
 }
 
-static struct error *take_tracepoint(const struct word *word, struct kstats_place *ret)
+static struct error *take_tracepoint(const struct word *word, struct kstats_location *ret)
 {
 	const struct text enter = TEXT("sys_enter_"), leave = TEXT("sys_exit_");
 	struct text category, name = word->rest;
@@ -194,7 +194,7 @@ static struct error *take_tracepoint(const struct word *word, struct kstats_plac
 
 /* --- programs --- */
 
-static struct error *take_program(const struct word *word, struct kstats_place *ret)
+static struct error *take_program(const struct word *word, struct kstats_location *ret)
 {
 	const struct probe_host host = { .forces_returns = word->forces_returns,
 					 .measures_calls = true };
@@ -215,7 +215,7 @@ static struct error *take_program(const struct word *word, struct kstats_place *
 	return NULL;
 }
 
-static struct error *take_uretprobe(const struct word *word, struct kstats_place *ret)
+static struct error *take_uretprobe(const struct word *word, struct kstats_location *ret)
 {
 	ret->is_return = true;
 	return take_program(word, ret);
@@ -251,7 +251,7 @@ static const struct {
 	{ "usdt", take_program, "usdt:FILE:PROVIDER:NAME", "A static probe of a program." },
 };
 
-bool kstats_place_form(size_t number, const char **ret_form, const char **ret_prose)
+bool kstats_location_form(size_t number, const char **ret_form, const char **ret_prose)
 {
 	if (number >= array_length(kinds))
 		return false;
@@ -272,7 +272,7 @@ static struct error *no_kind(const char *whole)
 }
 
 static struct error *find(const char *whole, bool is_end, const struct kstats_spec *spec,
-			  struct kstats_place *ret)
+			  struct kstats_location *ret)
 {
 	struct word word = { .rest = text_of(whole),
 			     .whole = whole,
@@ -300,22 +300,23 @@ static struct error *find(const char *whole, bool is_end, const struct kstats_sp
 
 /* --- both places --- */
 
-static void place_clear(struct kstats_place *place)
+static void place_clear(struct kstats_location *place)
 {
 	free(place->name);
 	probe_points_destroy(place->points);
 }
 
-void kstats_places_clear(struct kstats_places *places)
+void kstats_locations_clear(struct kstats_locations *places)
 {
 	place_clear(&places->start);
 	place_clear(&places->end);
-	*places = (struct kstats_places){ 0 };
+	*places = (struct kstats_locations){ 0 };
 }
 
 /* A return probe would end a program of Go. */
 static struct error *return_of_program(const struct kstats_spec *spec,
-				       const struct kstats_place *start, struct kstats_place *ret)
+				       const struct kstats_location *start,
+				       struct kstats_location *ret)
 {
 	const bool is_ret = start->code != PROBE_CODE_USUAL && !spec->forces_returns;
 	_cleanup_free_ char *text =
@@ -328,8 +329,8 @@ static struct error *return_of_program(const struct kstats_spec *spec,
 }
 
 /* The return of what begins at this start. */
-static struct error *return_of(const struct kstats_spec *spec, const struct kstats_place *start,
-			       struct kstats_place *ret)
+static struct error *return_of(const struct kstats_spec *spec, const struct kstats_location *start,
+			       struct kstats_location *ret)
 {
 	struct error *err;
 
@@ -342,9 +343,9 @@ static struct error *return_of(const struct kstats_spec *spec, const struct ksta
 	return err;
 }
 
-static bool is_same_function(const struct kstats_spec *spec, const struct kstats_places *places)
+static bool is_same_function(const struct kstats_spec *spec, const struct kstats_locations *places)
 {
-	const struct kstats_place *start = &places->start, *end = &places->end;
+	const struct kstats_location *start = &places->start, *end = &places->end;
 
 	if (start->kind != end->kind || start->is_return || !end->is_return)
 		return false;
@@ -354,7 +355,7 @@ static bool is_same_function(const struct kstats_spec *spec, const struct kstats
 }
 
 /* Both in the same way: the place on the stack is told differently. */
-static struct error *agree_on_way(struct kstats_place *start, struct kstats_place *end)
+static struct error *agree_on_way(struct kstats_location *start, struct kstats_location *end)
 {
 	if (start->kind != PLACE_FUNCTION && start->kind != PLACE_SYSCALL)
 		return NULL;
@@ -367,7 +368,7 @@ static struct error *agree_on_way(struct kstats_place *start, struct kstats_plac
 }
 
 /* At a return a kretprobe has no arguments any more, but what the registers hold by then. */
-static void keep_arguments(struct kstats_place *place)
+static void keep_arguments(struct kstats_location *place)
 {
 	if (place->kind == PLACE_FUNCTION && place->is_return)
 		place->by_kprobe = false;
@@ -385,9 +386,10 @@ static void drop_restarts(struct probe_points *points)
 }
 
 /* A goroutine runs now in one thread and now in another. */
-static struct error *tell_goroutines(const struct kstats_spec *spec, struct kstats_places *places)
+static struct error *tell_goroutines(const struct kstats_spec *spec,
+				     struct kstats_locations *places)
 {
-	const struct kstats_place *start = &places->start, *end = &places->end;
+	const struct kstats_location *start = &places->start, *end = &places->end;
 
 	if (spec->key == KSTATS_KEY_TASK && end->is_ret &&
 	    (start->code == PROBE_CODE_GO_UNKNOWN || end->code == PROBE_CODE_GO_UNKNOWN))
@@ -405,7 +407,7 @@ static struct error *tell_goroutines(const struct kstats_spec *spec, struct ksta
 	return NULL;
 }
 
-struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_places *ret)
+struct error *kstats_locations_find(const struct kstats_spec *spec, struct kstats_locations *ret)
 {
 	struct error *err = find(spec->start, false, spec, &ret->start);
 
@@ -432,7 +434,7 @@ struct error *kstats_places_find(const struct kstats_spec *spec, struct kstats_p
 
 /* --- why not --- */
 
-struct error *kstats_place_obstacle(const struct kstats_place *place, const char *keyword)
+struct error *kstats_location_obstacle(const struct kstats_location *place, const char *keyword)
 {
 	/* Where nothing is, all symbols are looked at, not only those that can be traced: of
 	 * several names of a function there is only one among these. */
@@ -455,8 +457,8 @@ struct error *kstats_place_obstacle(const struct kstats_place *place, const char
 /* --- arguments --- */
 
 /* The prototype of a place, and the number of parameters that are not its own. */
-static const struct btf_type *prototype_of(const struct btf *btf, const struct kstats_place *place,
-					   unsigned *first)
+static const struct btf_type *prototype_of(const struct btf *btf,
+					   const struct kstats_location *place, unsigned *first)
 {
 	char name[160];
 	const struct btf_type *type;
@@ -487,7 +489,7 @@ static bool is_task(const struct btf *btf, const struct btf_type *prototype, uns
 	       strcmp(btf__name_by_offset(btf, type->name_off), "task_struct") == 0;
 }
 
-static struct error *find_argument(const struct btf *btf, const struct kstats_place *place,
+static struct error *find_argument(const struct btf *btf, const struct kstats_location *place,
 				   const char *text, unsigned wanted, struct kstats_site *ret)
 {
 	const struct btf_type *prototype;
@@ -517,7 +519,7 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_pl
 }
 
 /* The last one that is a task: of a switch who comes. 0: none is. */
-static unsigned last_task(const struct btf *btf, const struct kstats_place *place)
+static unsigned last_task(const struct btf *btf, const struct kstats_location *place)
 {
 	unsigned first;
 	const struct btf_type *prototype = prototype_of(btf, place, &first);
@@ -528,7 +530,7 @@ static unsigned last_task(const struct btf *btf, const struct kstats_place *plac
 	return 0;
 }
 
-static bool is_task_at(const struct btf *btf, const struct kstats_place *place, unsigned number)
+static bool is_task_at(const struct btf *btf, const struct kstats_location *place, unsigned number)
 {
 	unsigned first;
 	const struct btf_type *prototype = prototype_of(btf, place, &first);
@@ -544,9 +546,9 @@ static const struct {
 	{ "sched_switch", 3, 2 },
 };
 
-struct error *kstats_places_key(const struct kstats_spec *spec, const struct kstats_places *places,
-				const struct btf *btf, struct kstats_site *start,
-				struct kstats_site *end)
+struct error *kstats_locations_key(const struct kstats_spec *spec,
+				   const struct kstats_locations *places, const struct btf *btf,
+				   struct kstats_site *start, struct kstats_site *end)
 {
 	const char *end_text = spec->end ? spec->end : spec->start;
 	unsigned wanted = spec->end_argument;

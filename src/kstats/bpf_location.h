@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The places between which a metric of kstats measures, as people write them: "vfs_read",
- * "syscall:read", "uprobe:FILE:FUNCTION" (kstats_place_form() has all).
+ * "syscall:read", "uprobe:FILE:FUNCTION" (kstats_location_form() has all).
  *
  * How a function of the kernel is reached is chosen where it is not said: its trampoline (fentry)
  * costs least.
  */
-#ifndef KSTATS_BPF_PLACE_H
-#define KSTATS_BPF_PLACE_H
+#ifndef KSTATS_BPF_LOCATION_H
+#define KSTATS_BPF_LOCATION_H
 
 #include "base/error.h"
 #include "kstats/bpf_record.h"
@@ -23,7 +23,7 @@ enum place_kind {
 	PLACE_PROGRAM /* code of user space */
 };
 
-struct kstats_place {
+struct kstats_location {
 	enum place_kind kind;
 	bool is_return;
 	bool by_trampoline, by_kprobe; /* which of them may be taken, of a function */
@@ -35,8 +35,8 @@ struct kstats_place {
 	bool is_ret; /* just before the return, at the RET instructions */
 };
 
-struct kstats_places {
-	struct kstats_place start, end;
+struct kstats_locations {
+	struct kstats_location start, end;
 	bool is_call;      /* the end is the return of what began at the start */
 	bool is_alone;     /* and there was no end in the words */
 	bool is_goroutine; /* an end belongs to a start of the same goroutine, whatever its thread
@@ -44,22 +44,22 @@ struct kstats_places {
 };
 
 /* A form in which places are written ("syscall:NAME"), and what it means; false after the last. */
-bool kstats_place_form(size_t number, const char **ret_form, const char **ret_prose);
+bool kstats_location_form(size_t number, const char **ret_form, const char **ret_prose);
 
 /* Resolve the words; EINVAL if they cannot be measured, ENOENT if they do not exist here. Functions
  * of the kernel are looked up at attach time. To be cleared, also after an error. */
-struct error *kstats_places_find(const struct kstats_spec *spec,
-				 struct kstats_places *ret) MUST_CHECK;
-void kstats_places_clear(struct kstats_places *places);
+struct error *kstats_locations_find(const struct kstats_spec *spec,
+				    struct kstats_locations *ret) MUST_CHECK;
+void kstats_locations_clear(struct kstats_locations *places);
 
 /* ENOENT, and what is near: the kernel has no such function. NULL: it has. */
-struct error *kstats_place_obstacle(const struct kstats_place *place,
-				    const char *keyword) MUST_CHECK;
+struct error *kstats_location_obstacle(const struct kstats_location *place,
+				       const char *keyword) MUST_CHECK;
 
 /* Which arguments the key is, as far as the kernel's types tell (NULL: nothing); only with
  * KSTATS_KEY_ARGUMENT. */
-struct error *kstats_places_key(const struct kstats_spec *spec, const struct kstats_places *places,
-				const struct btf *btf, struct kstats_site *start,
-				struct kstats_site *end) MUST_CHECK;
+struct error *kstats_locations_key(const struct kstats_spec *spec,
+				   const struct kstats_locations *places, const struct btf *btf,
+				   struct kstats_site *start, struct kstats_site *end) MUST_CHECK;
 
 #endif
