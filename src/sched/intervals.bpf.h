@@ -10,6 +10,7 @@
 #define SCHED_INTERVALS_BPF_H
 
 #include "sched/counting.bpf.h"
+#include "sched/interval.h"
 #include "sched/longest.bpf.h"
 #include "sched/runners.bpf.h"
 #include "sched/switch_stacks.bpf.h"
@@ -50,26 +51,6 @@ static __always_inline bool is_drawn(struct thread_record *t, __u32 cpu)
 	return !config.keep_below || bpf_get_prandom_u32() < config.keep_below;
 }
 
-/* How often a sum that had `*debt` left over crosses the period. */
-static __always_inline __u64 periods(__u64 *debt, __u64 ns)
-{
-	__u64 sum = *debt + ns, times;
-
-	if (sum < config.period_ns) {
-		*debt = sum;
-		return 0;
-	}
-	times = sum / config.period_ns;
-	*debt = sum - times * config.period_ns;
-	return times;
-}
-
-/* Hours, times a million, are more than 64 bits have. */
-static __always_inline __u64 scaled(__u64 ns)
-{
-	return ns < 1ull << 44 ? ns * config.keep_scale / 1000 : ns / 1000 * config.keep_scale;
-}
-
 /* What an interval that was kept counts for. False: nothing. */
 static __always_inline bool weigh(struct thread_record *t, struct count_value *value)
 {
@@ -78,8 +59,8 @@ static __always_inline bool weigh(struct thread_record *t, struct count_value *v
 	if (!value->count && !value->runnable_count)
 		return false;
 	if (config.keep_below) {
-		value->ns = scaled(value->ns);
-		value->runnable_ns = scaled(value->runnable_ns);
+		value->ns = interval_scale(value->ns, config.keep_scale);
+		value->runnable_ns = interval_scale(value->runnable_ns, config.keep_scale);
 		/* 3.3 stretches are 3 or 4. */
 		times = (config.keep_scale + bpf_get_prandom_u32() % 1000) / 1000;
 		value->count *= times;
@@ -88,9 +69,12 @@ static __always_inline bool weigh(struct thread_record *t, struct count_value *v
 	}
 	if (!config.period_ns)
 		return true;
-	value->count = value->count ? periods(&t->blocked_debt, value->ns) : 0;
+	value->count =
+		value->count ? interval_periods(&t->blocked_debt, value->ns, config.period_ns) : 0;
 	value->runnable_count =
-		value->runnable_count ? periods(&t->runnable_debt, value->runnable_ns) : 0;
+		value->runnable_count
+			? interval_periods(&t->runnable_debt, value->runnable_ns, config.period_ns)
+			: 0;
 	value->ns = value->count * config.period_ns;
 	value->runnable_ns = value->runnable_count * config.period_ns;
 	return value->count || value->runnable_count;
@@ -158,13 +142,11 @@ static __always_inline void keep(struct thread_record *t, __u32 number, __u64 bl
 static __always_inline void end_interval(struct thread_record *t, __u32 number, __u64 now,
 					 struct profile_counts *counts)
 {
-	__u64 all = now - t->since, runnable_ns = 0, blocked_ns;
+	struct interval parts =
+		interval_divide(t->class == CLASS_RUNNABLE, t->since, t->woken, now);
+	__u64 all = now - t->since, runnable_ns = parts.runnable_ns;
+	__u64 blocked_ns = parts.blocked_ns;
 
-	if (t->class == CLASS_RUNNABLE)
-		runnable_ns = all;
-	else if (t->woken > t->since && t->woken < now)
-		runnable_ns = now - t->woken;
-	blocked_ns = all - runnable_ns;
 	if (t->class != CLASS_RUNNABLE) {
 		t->ns[t->class & 15] += blocked_ns;
 		t->counts[t->class & 15]++;

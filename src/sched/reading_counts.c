@@ -7,6 +7,8 @@
 #include <profile.skel.h>
 #include <string.h>
 
+#include "sched/interval.h"
+
 /* --- the counts --- */
 
 /* Where a key is counted, made if need be; NULL without memory. */
@@ -111,15 +113,15 @@ static struct error *take_count(void *context, const void *key, const void *valu
 	return NULL;
 }
 
-/* How often a sum crosses the period; else all of it. */
-static void weigh(const struct profile_options *options, uint64_t debt, __u64 *ns, __u64 *count)
+/* What a part of an interval in progress counts for, as weigh() in intervals.bpf.h does it when the
+ * interval ends. Readings that are repeated must agree, so nothing is drawn by chance here. */
+static void weigh(const struct profile_options *options, __u64 debt, __u64 *ns, __u64 *count)
 {
 	if (options->period_ns) {
-		*count = (debt + *ns) / options->period_ns;
+		*count = interval_periods(&debt, *ns, options->period_ns);
 		*ns = *count * options->period_ns;
 	} else if (options->keep_per_mille && options->keep_per_mille < 1000) {
-		*ns = (uint64_t)((unsigned __int128)*ns * (1000000 / options->keep_per_mille) /
-				 1000);
+		*ns = interval_scale(*ns, 1000000 / options->keep_per_mille);
 		*count = *count * (1000 + options->keep_per_mille / 2) / options->keep_per_mille;
 	}
 }

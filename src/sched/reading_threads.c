@@ -7,25 +7,20 @@
 #include <string.h>
 
 #include "os/cgroup_path.h"
+#include "sched/interval.h"
 
 /* Of the stretch that a thread is in, as of `now`. */
 struct progress reading_progress(const struct thread_record *t, uint64_t now)
 {
-	struct progress progress = { 0 };
-	uint64_t all;
+	struct interval parts;
 
 	if (t->flags & THREAD_ENDED || now <= t->since)
-		return progress;
-	all = now - t->since;
-	if (t->class == CLASS_ON_CPU) {
-		progress.on_ns = all;
-	} else if (t->class == CLASS_RUNNABLE) {
-		progress.runnable_ns = all;
-	} else {
-		progress.runnable_ns = t->woken > t->since && t->woken < now ? now - t->woken : 0;
-		progress.blocked_ns = all - progress.runnable_ns;
-	}
-	return progress;
+		return (struct progress){ 0 };
+	if (t->class == CLASS_ON_CPU)
+		return (struct progress){ .on_ns = now - t->since };
+	parts = interval_divide(t->class == CLASS_RUNNABLE, t->since, t->woken, now);
+	return (struct progress){ .blocked_ns = parts.blocked_ns,
+				  .runnable_ns = parts.runnable_ns };
 }
 
 /* --- threads --- */

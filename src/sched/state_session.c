@@ -23,6 +23,7 @@
 #include "bpf/program_cost.h"
 #include "bpf/programs.h"
 #include "os/tasks.h"
+#include "sched/interval.h"
 #include "sched/kernel_code.h"
 #include "state/wait.h"
 
@@ -272,14 +273,13 @@ static uint64_t runs_since(const volatile struct states_thread *t)
 static void end_wait(struct states_thread *t)
 {
 	const uint64_t from = runs_since(t);
-	uint64_t runnable = 0;
+	struct interval parts;
 
 	if (t->state == STATE_EXEC || !from)
 		return;
-	if (t->woken > t->since && t->woken < from)
-		runnable = from - t->woken;
-	t->ns[states_places[t->state]] += from - t->since - runnable;
-	t->ns[STATES_AT_RUNNABLE] += runnable;
+	parts = interval_divide(t->state == STATE_RUNNABLE, t->since, t->woken, from);
+	t->ns[states_places[t->state]] += parts.blocked_ns;
+	t->ns[STATES_AT_RUNNABLE] += parts.runnable_ns;
 	t->since = from;
 	t->state = STATE_EXEC;
 }

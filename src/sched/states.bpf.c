@@ -8,6 +8,7 @@
  * rules are in bpf/wait_rules.bpf.h. Nothing is sent to user space, which reads the records when it
  * likes.
  */
+#include "sched/interval.h"
 #include "sched/wait_rules.bpf.h"
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";
@@ -322,14 +323,11 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 
 static __always_inline void end_wait(struct states_thread *t, __u64 now)
 {
-	__u64 all = now - t->since, runnable = 0;
+	struct interval parts =
+		interval_divide(t->state == STATE_RUNNABLE, t->since, t->woken, now);
 
-	if (t->state == STATE_RUNNABLE)
-		runnable = all;
-	else if (t->woken > t->since && t->woken < now)
-		runnable = now - t->woken;
-	add(t, t->state, all - runnable);
-	t->ns[STATES_AT_RUNNABLE] += runnable;
+	add(t, t->state, parts.blocked_ns);
+	t->ns[STATES_AT_RUNNABLE] += parts.runnable_ns;
 }
 
 #define MISSED_NS 10000000 /* the clock of that count goes a little faster or slower */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/word_map.h"
+#include "sched/interval.h"
 #include "sched/state_session.h"
 #include "top/engine.h"
 #include "top/host_names.h"
@@ -67,20 +68,22 @@ static uint64_t id_of(uint32_t number, const struct states_thread *t)
 static void add_progress(struct state_thread *thread, const struct states_thread *t,
 			 uint64_t now_ns)
 {
-	uint64_t all, runnable = 0;
+	struct interval parts;
 
 	if (thread->has_ended || now_ns <= t->since)
 		return;
-	all = now_ns - t->since;
-	if (t->state != STATE_RUNNABLE && t->state != STATE_EXEC && t->woken > t->since &&
-	    t->woken < now_ns) {
-		runnable = now_ns - t->woken;
+	if (t->state == STATE_EXEC) {
+		thread->times.ns[STATE_EXEC] += now_ns - t->since;
+		return;
+	}
+	parts = interval_divide(t->state == STATE_RUNNABLE, t->since, t->woken, now_ns);
+	thread->times.ns[t->state] += parts.blocked_ns;
+	thread->times.ns[STATE_RUNNABLE] += parts.runnable_ns;
+	if (t->state != STATE_RUNNABLE && parts.runnable_ns) {
 		thread->state = STATE_RUNNABLE;
 		thread->since_ns = t->woken;
 		thread->since_is_least = false;
 	}
-	thread->times.ns[t->state] += all - runnable;
-	thread->times.ns[STATE_RUNNABLE] += runnable;
 }
 
 static bool take(void *context, uint32_t number, const struct states_thread *t, uint64_t now_ns)
