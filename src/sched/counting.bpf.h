@@ -5,7 +5,7 @@
 #ifndef SCHED_COUNTING_BPF_H
 #define SCHED_COUNTING_BPF_H
 
-#include "sched/watched.bpf.h"
+#include "sched/profile_targets.bpf.h"
 
 static __always_inline bool wants(__u32 class)
 {

@@ -18,7 +18,7 @@ static size_t read_process(void *context, uint64_t address, void *into, size_t s
 	return got > 0 ? (size_t)got : 0;
 }
 
-size_t first_stacks_walk(const struct thread_record *t, const struct unwind_store *store,
+size_t first_stacks_walk(const struct profile_record *t, const struct unwind_store *store,
 			 const struct unwind_process *process, struct unwind_window *window,
 			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
 {
@@ -39,24 +39,25 @@ size_t first_stacks_walk(const struct thread_record *t, const struct unwind_stor
 	return count;
 }
 
-static size_t walk(const struct thread_record *t, const struct unwinder *unwinder, bool only_tables,
-		   size_t most, uint64_t *frames, enum stack_end *ret_end)
+static size_t walk(const struct profile_record *t, const struct unwinder *unwinder,
+		   bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
 {
-	pid_t pid = (pid_t)t->tgid;
+	pid_t pid = (pid_t)t->task.tgid;
 	struct unwind_window window = { .read = read_process, .context = &pid };
 	struct unwind_process process = { 0 };
 
-	guard_about(t->tgid);
+	guard_about(t->task.tgid);
 	if (unwinder)
-		unwinder_process(unwinder, t->tgid, &process);
+		unwinder_process(unwinder, t->task.tgid, &process);
 	return first_stacks_walk(t, unwinder ? unwinder_store(unwinder) : NULL, &process, &window,
 				 only_tables, most, frames, ret_end);
 }
 
 /* Does it still do what it did when it was looked at? */
-static bool is_where_it_was(const struct thread_record *t)
+static bool is_where_it_was(const struct profile_record *t)
 {
-	return t->since == t->looked && t->class != CLASS_ON_CPU && !(t->flags & THREAD_ENDED);
+	return t->task.since == t->looked && t->task.state != CLASS_ON_CPU &&
+	       !(t->task.flags & RECORD_ENDED);
 }
 
 /* Has it no stack yet, or one whose walk knew too little? */
@@ -69,7 +70,7 @@ static bool lacks_stack(const struct profile_chunks *chunks, uint32_t stack)
 	       (profile_chunks_stack(chunks, stack, &frames, &end) && end == STACK_INCOMPLETE);
 }
 
-static void take(struct first_stacks *stacks, struct thread_record *t)
+static void take(struct first_stacks *stacks, struct profile_record *t)
 {
 	uint64_t frames[PROFILE_USER_FRAMES_MAX];
 	uint32_t before = t->user_stack, stack;
@@ -88,10 +89,10 @@ static void take(struct first_stacks *stacks, struct thread_record *t)
 static void take_rest(void *context)
 {
 	struct first_stacks *stacks = context;
-	const uint32_t count = stacks->chunks->state->next_thread;
+	const uint32_t count = tracker_count(&stacks->chunks->tracker);
 
 	while (stacks->next < count) {
-		struct thread_record *t = profile_chunks_thread(stacks->chunks, stacks->next++);
+		struct profile_record *t = profile_chunks_thread(stacks->chunks, stacks->next++);
 
 		if (t && t->left_ip && t->is_kept && is_where_it_was(t) &&
 		    lacks_stack(stacks->chunks, t->user_stack))

@@ -4,7 +4,7 @@
  * anybody watched, or when stacks are taken late; or when too little was known of their process.
  *
  * A program can read the memory of the current thread only, and these may not run for hours. Their
- * registers are known (struct thread_record), and their stacks can be read from outside
+ * registers are known (struct profile_record), and their stacks can be read from outside
  * (process_vm_readv(2)), and walked as src/sched/user_stack.bpf.h does it. A thread that runs
  * meanwhile keeps its kernel stack alone for that wait.
  */
@@ -36,7 +36,7 @@ void first_stacks_take(struct first_stacks *stacks);
  * registers and the memory are the thread's own, and may be anything. `store` NULL: by frame
  * pointers.
  */
-size_t first_stacks_walk(const struct thread_record *t, const struct unwind_store *store,
+size_t first_stacks_walk(const struct profile_record *t, const struct unwind_store *store,
 			 const struct unwind_process *process, struct unwind_window *window,
 			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end);
 

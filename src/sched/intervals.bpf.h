@@ -43,16 +43,16 @@ static __always_inline __u32 class_of(struct task_struct *task, __u32 state)
 /* --- what it counts for --- */
 
 /* Is this interval to be kept? It is decided when it begins, so that only those have stacks. */
-static __always_inline bool is_drawn(struct thread_record *t, __u32 cpu)
+static __always_inline bool is_drawn(struct profile_record *t, __u32 cpu)
 {
 	if (!config.wants_off_cpu || config.only_times ||
-	    !(wants(t->class) || wants(CLASS_RUNNABLE)) || !is_on_wanted_cpu(cpu))
+	    !(wants(t->task.state) || wants(CLASS_RUNNABLE)) || !is_on_wanted_cpu(cpu))
 		return false;
 	return !config.keep_below || bpf_get_prandom_u32() < config.keep_below;
 }
 
 /* What an interval that was kept counts for. False: nothing. */
-static __always_inline bool weigh(struct thread_record *t, struct count_value *value)
+static __always_inline bool weigh(struct profile_record *t, struct count_value *value)
 {
 	__u64 times;
 
@@ -99,18 +99,18 @@ static __always_inline void postpone(const struct count_key *key, const struct c
 	p->is_there = 1;
 }
 
-static __always_inline void keep(struct thread_record *t, __u32 number, __u64 blocked_ns,
+static __always_inline void keep(struct profile_record *t, __u32 number, __u64 blocked_ns,
 				 __u64 runnable_ns, struct profile_counts *counts)
 {
-	bool is_blocked = t->class != CLASS_RUNNABLE;
+	bool is_blocked = t->task.state != CLASS_RUNNABLE;
 	struct count_key key = { .thread = number,
-				 .class = t->class,
+				 .class = t->task.state,
 				 .user_stack = t->user_stack,
 				 .kernel_stack = t->kernel_stack,
-				 .cpu = config.by_cpu ? t->cpu + 1u : 0 };
+				 .cpu = config.by_cpu ? t->task.cpu + 1u : 0 };
 	struct count_value value = { 0 };
 
-	if (is_blocked && wants(t->class)) {
+	if (is_blocked && wants(t->task.state)) {
 		value.ns = blocked_ns;
 		value.count = 1;
 	}
@@ -139,21 +139,21 @@ static __always_inline void keep(struct thread_record *t, __u32 number, __u64 bl
 	count_in(&key, &value, counts);
 }
 
-static __always_inline void end_interval(struct thread_record *t, __u32 number, __u64 now,
+static __always_inline void end_interval(struct profile_record *t, __u32 number, __u64 now,
 					 struct profile_counts *counts)
 {
 	struct interval parts =
-		interval_divide(t->class == CLASS_RUNNABLE, t->since, t->woken, now);
-	__u64 all = now - t->since, runnable_ns = parts.runnable_ns;
+		interval_divide(t->task.state == CLASS_RUNNABLE, t->task.since, t->task.woken, now);
+	__u64 all = now - t->task.since, runnable_ns = parts.runnable_ns;
 	__u64 blocked_ns = parts.blocked_ns;
 
-	if (t->class != CLASS_RUNNABLE) {
-		t->ns[t->class & 15] += blocked_ns;
-		t->counts[t->class & 15]++;
+	if (t->task.state != CLASS_RUNNABLE) {
+		t->task.ns[t->task.state & 15] += blocked_ns;
+		t->counts[t->task.state & 15]++;
 	}
-	t->ns[CLASS_RUNNABLE] += runnable_ns;
+	t->task.ns[CLASS_RUNNABLE] += runnable_ns;
 	t->counts[CLASS_RUNNABLE]++;
-	if (!(t->flags & THREAD_WANTED) || !config.wants_off_cpu)
+	if (!(t->task.flags & RECORD_WANTED) || !config.wants_off_cpu)
 		return;
 	counts->events++;
 	/* The times of the thread are all there is to know. */
@@ -167,154 +167,167 @@ static __always_inline void end_interval(struct thread_record *t, __u32 number, 
 		return;
 	}
 	if (config.wants_histograms) {
-		if (t->class != CLASS_RUNNABLE && wants(t->class))
-			count_slot(number, t->class, blocked_ns);
+		if (t->task.state != CLASS_RUNNABLE && wants(t->task.state))
+			count_slot(number, t->task.state, blocked_ns);
 		if (wants(CLASS_RUNNABLE))
 			count_slot(number, CLASS_RUNNABLE, runnable_ns);
 	}
-	if (config.longest && t->class != CLASS_RUNNABLE && wants(t->class))
+	if (config.longest && t->task.state != CLASS_RUNNABLE && wants(t->task.state))
 		note_longest(t, number, blocked_ns, runnable_ns);
 	if (config.wants_runners && runnable_ns)
 		count_runners(number, now - runnable_ns, now);
 	keep(t, number, blocked_ns, runnable_ns, counts);
 }
 
-static __always_inline void end_record(struct thread_record *t, __u32 number,
+static __always_inline void end_record(struct profile_record *t, __u32 number,
 				       struct profile_counts *counts)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (t->class == CLASS_ON_CPU)
-		t->ns[CLASS_ON_CPU] += now - t->since;
+	if (t->task.state == CLASS_ON_CPU)
+		t->task.ns[CLASS_ON_CPU] += now - t->task.since;
 	else
 		end_interval(t, number, now, counts);
-	t->since = now;
-	t->ended = now;
-	t->flags |= THREAD_ENDED;
+	t->task.since = now;
+	t->task.ended = now;
+	t->task.flags |= RECORD_ENDED;
 }
 
 /* --- on and off the CPU --- */
 
-/*
- * It leaves the CPU and nobody told that it got it: a program does not run inside itself, nor does
- * every kernel run programs for every thread. The kernel's own count says for how long it ran.
- */
-static __always_inline void catch_up(struct task_struct *task, struct thread_record *t,
-				     __u32 number, __u64 now, struct profile_counts *counts)
+/* A task that was moved to another cgroup begins anew, as one that is wanted or not. */
+static __always_inline void check_cgroup(struct task_struct *task, struct profile_counts *counts)
 {
-	__u64 ran = task->se.sum_exec_runtime - t->run_time;
-	__u64 from = ran < now - t->since ? now - ran : t->since;
+	struct task_ctx *tctx = ctx_of(task);
+	struct profile_record *t;
 
-	counts->missed++;
-	end_interval(t, number, from, counts);
-	t->since = from;
-	t->class = CLASS_ON_CPU;
-}
-
-/* One that was moved to another cgroup begins anew, as one that is wanted or not. */
-static __always_inline void see_cgroup(struct task_struct *task, struct profile_counts *counts)
-{
-	struct watched *w = watched_of(task);
-	struct thread_record *t;
-
-	if (!w || w->watch < WATCH_YES || w->css_set == (__u64)task->cgroups)
+	if (!tctx || tctx->phase < TRACK_YES || tctx->css_set == (__u64)task->cgroups)
 		return;
-	t = w->number ? thread_at(w->number) : 0;
+	t = tctx->number ? record_at(tctx->number) : 0;
 	if (t)
-		end_record(t, w->number, counts);
-	/* The record may be another thread's from now on. */
-	w->number = 0;
-	w->watch = WATCH_NEW;
+		end_record(t, tctx->number, counts);
+	leave_record(task, tctx);
+	tctx->phase = TRACK_NEW;
 }
 
 /*
  * As the kernel counts it. Who wanted to sleep and was kept from that by a signal is shown as one
  * that can run (since Linux 6.15), and is counted among those that wanted to.
  */
-static __always_inline bool is_voluntary(struct task_struct *prev, const struct thread_record *t,
+static __always_inline bool is_voluntary(struct task_struct *prev, const struct profile_record *t,
 					 bool is_preempted, __u32 state)
 {
 	return !is_preempted && (state || prev->nvcsw != t->nvcsw);
 }
 
+/* The number of a task that leaves its CPU and is not cached; 0: there is nothing to record. */
+static __noinline int number_leaving(struct task_struct *task, __u64 now, __u32 state)
+{
+	struct task_ctx *tctx = task ? ctx_of(task) : 0;
+
+	if (!tctx)
+		return 0;
+	if (claim(tctx))
+		tctx->phase = begin_tracking(task, tctx, now, CLASS_ON_CPU);
+	else if (is_being_described(tctx) && note_move(tctx, now, class_of(task, state)))
+		return 0;
+	tctx->since = now;
+	return number_at_switch(task, tctx);
+}
+
+/* The same of one that gets a CPU. What a wanted task without a record did is lost. */
+static __noinline int number_entering(struct task_struct *task, __u64 now)
+{
+	struct task_ctx *tctx = task ? ctx_of(task) : 0;
+	struct profile_counts *counts = counts_here();
+
+	if (!tctx || (is_being_described(tctx) && note_move(tctx, now, CLASS_ON_CPU)))
+		return 0;
+	if (counts && tctx->phase == TRACK_YES && !tctx->number) {
+		counts->events++;
+		lose(counts, now - tctx->since);
+	}
+	return number_at_switch(task, tctx);
+}
+
 static __always_inline void leave_cpu(void *ctx, struct task_struct *prev, bool is_preempted,
 				      __u32 state, __u64 now, struct profile_counts *counts)
 {
-	struct watched *w;
-	struct thread_record *t;
+	struct profile_record *t;
+	__u32 number;
 
 	if (config.cgroup)
-		see_cgroup(prev, counts);
-	w = watched_of(prev);
-	if (!w)
+		check_cgroup(prev, counts);
+	number = cached_number(prev);
+	if (number == NUMBER_IGNORED)
 		return;
-	if (claim(w))
-		w->watch = begin_watching(prev, w, now, CLASS_ON_CPU);
-	else if (is_being_described(w) && note_move(w, now, class_of(prev, state)))
+	if (!number)
+		number = number_leaving(prev, now, state);
+	t = number ? record_at(number) : 0;
+	if (!t)
 		return;
-	if (w->watch == WATCH_NEW || (w->watch == WATCH_NO && !w->number))
-		return;
-	t = thread_at(w->number);
-	if (!w->number || !t) {
-		w->since = now;
-		return;
+	if (config.wants_runners && t->task.state == CLASS_ON_CPU)
+		note_run(number, t->task.since, now);
+	begin_write(&t->task);
+	if (t->task.state != CLASS_ON_CPU) {
+		__u64 from = entered_unseen(prev, &t->task, now);
+
+		counts->missed++;
+		end_interval(t, number, from, counts);
+		t->task.since = from;
 	}
-	if (config.wants_runners && t->class == CLASS_ON_CPU)
-		note_run(w->number, t->since, now);
-	if (t->class != CLASS_ON_CPU)
-		catch_up(prev, t, w->number, now, counts);
-	t->ns[CLASS_ON_CPU] += now - t->since;
+	t->task.ns[CLASS_ON_CPU] += now - t->task.since;
 	t->counts[CLASS_ON_CPU]++;
 	if (is_voluntary(prev, t, is_preempted, state))
 		t->voluntary++;
 	else
 		t->involuntary++;
 	t->nvcsw = prev->nvcsw;
-	t->since = now;
-	t->run_time = prev->se.sum_exec_runtime;
-	t->woken = 0;
-	t->class = class_of(prev, state);
-	t->cpu = bpf_get_smp_processor_id();
+	t->task.since = now;
+	t->task.run_time = prev->se.sum_exec_runtime;
+	t->task.woken = 0;
+	t->task.state = class_of(prev, state);
+	t->task.cpu = bpf_get_smp_processor_id();
 	t->user_stack = STACK_NONE;
 	t->kernel_stack = STACK_NONE;
 	t->waker = 0;
 	if (config.wants_wakers)
 		t->waker_user_stack = t->waker_kernel_stack = STACK_NONE;
 	if (state & TASK_DEAD) {
-		t->ended = now;
-		t->flags |= THREAD_ENDED;
+		t->task.ended = now;
+		t->task.flags |= RECORD_ENDED;
+		end_write(&t->task);
+		forget_task(prev);
 		return;
 	}
-	if (w->watch != WATCH_YES)
-		return;
-	t->is_kept = is_drawn(t, t->cpu);
+	t->is_kept = t->task.flags & RECORD_WANTED && is_drawn(t, t->task.cpu);
+	end_write(&t->task);
 	if (t->is_kept && !config.is_late)
-		take_stacks(ctx, prev, is_preempted, w, t, counts);
+		take_stacks(ctx, prev, is_preempted, t, counts);
 }
 
 static __always_inline void enter_cpu(struct task_struct *next, __u64 now,
 				      struct profile_counts *counts)
 {
-	struct watched *w = watched_of(next);
-	struct thread_record *t;
+	__u32 number = cached_number(next);
+	struct profile_record *t;
 
-	if (!w || (is_being_described(w) && note_move(w, now, CLASS_ON_CPU)))
+	if (number == NUMBER_IGNORED)
 		return;
-	if (w->watch == WATCH_NEW || (w->watch == WATCH_NO && !w->number))
+	if (!number)
+		number = number_entering(next, now);
+	t = number ? record_at(number) : 0;
+	if (!t)
 		return;
-	t = thread_at(w->number);
-	if (!w->number || !t) {
-		counts->events++;
-		lose(counts, now - w->since);
-		return;
-	}
-	if (t->class != CLASS_ON_CPU)
-		end_interval(t, w->number, now, counts);
-	else if (t->since != t->begun)
-		t->flags |= THREAD_UNSEEN;
-	t->class = CLASS_ON_CPU;
-	t->since = now;
-	t->cpu = bpf_get_smp_processor_id();
+	begin_write(&t->task);
+	if (t->task.state != CLASS_ON_CPU)
+		end_interval(t, number, now, counts);
+	else if (t->task.since != t->task.begun)
+		t->task.flags |= RECORD_UNSEEN;
+	t->task.state = CLASS_ON_CPU;
+	t->task.since = now;
+	t->task.cpu = bpf_get_smp_processor_id();
+	end_write(&t->task);
 }
 
 #endif

@@ -5,9 +5,9 @@
 #ifndef SCHED_LONGEST_BPF_H
 #define SCHED_LONGEST_BPF_H
 
-#include "sched/watched.bpf.h"
+#include "sched/profile_targets.bpf.h"
 
-static __noinline int note_longest(struct thread_record *t, __u32 number, __u64 blocked_ns,
+static __noinline int note_longest(struct profile_record *t, __u32 number, __u64 blocked_ns,
 				   __u64 runnable_ns)
 {
 	__u32 zero = 0, place, shortest = 0;
@@ -36,11 +36,11 @@ static __noinline int note_longest(struct thread_record *t, __u32 number, __u64 
 	if (place >= PROFILE_LONGEST_MAX)
 		return 0;
 	block = &blocks->blocks[place];
-	block->begun = t->since;
+	block->begun = t->task.since;
 	block->blocked_ns = blocked_ns;
 	block->runnable_ns = runnable_ns;
 	block->thread = number;
-	block->class = t->class;
+	block->class = t->task.state;
 	block->user_stack = t->user_stack;
 	block->kernel_stack = t->kernel_stack;
 	block->waker = t->waker;

@@ -27,7 +27,7 @@ int on_switch(__u64 *ctx)
 		return 0;
 	counts->running = (__u64)next->pid + 1;
 	/* Before Linux 5.18 a wake-up on another CPU may have changed it by now. */
-	if (config.has_previous_state)
+	if (track_config.has_previous_state)
 		task_state = ctx[3];
 	else
 		task_state = prev->__state;
@@ -52,21 +52,20 @@ int on_switched(__u64 *ctx)
 	struct scratch *scratch = scratch_of(SCRATCH_LATE);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers regs = { 0 };
-	struct watched *w;
+	struct stack_ctx *stacks;
 	__u32 frames, own;
 
 	if (!p || !p->is_there || !counts || !scratch)
 		return 0;
 	p->is_there = 0;
-	w = watched_of(task);
-	if (w && w->number == p->key.thread) {
-		begin_epoch(w);
+	if (number_of(task) == p->key.thread) {
+		stacks = stack_ctx_of(task);
 		if (config.kernel_depth)
 			p->key.kernel_stack = number_walk(
 				scratch, walk_here(ctx, scratch, SITE_LATE, &own), counts, &frames);
 		if (config.user_depth && has_user_space(task) && user_registers(task, &regs))
 			p->key.user_stack = user_stack(task, tgid_of(task), scratch, &regs,
-						       &w->user_stack, counts);
+						       stacks ? &stacks->user_stack : 0, counts);
 	}
 	if (p->key.user_stack == STACK_LOST || p->key.kernel_stack == STACK_LOST)
 		lose(counts, p->value.ns + p->value.runnable_ns);
@@ -80,14 +79,10 @@ int on_switched(__u64 *ctx)
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
-	struct watched *w = watched_of((void *)ctx[0]);
-	struct thread_record *t;
+	struct profile_record *t = find_record((void *)ctx[0]);
 
-	if (!w || !w->number)
-		return 0;
-	t = thread_at(w->number);
-	if (t && !t->woken)
-		t->woken = bpf_ktime_get_ns();
+	if (t && !t->task.woken)
+		t->task.woken = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -100,37 +95,40 @@ int on_new_task(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0], *maker = bpf_get_current_task_btf();
 	struct target_match unknown = { 0 };
-	struct watched *parent, *w;
-	struct thread_record *t;
-	__u8 kin = KIN_UNKNOWN;
-	int watch;
+	struct task_ctx *parent, *tctx;
+	__u8 kind = TARGET_UNKNOWN;
+	struct profile_record *t;
+	int phase;
 
+	/* Forget the task that was at this address before. */
+	cache_number(task, 0);
 	/* The idle task of a CPU that comes online (fork_idle()). */
 	if (!task->pid)
 		return 0;
 	/* The iterator may not have seen the parent yet. */
-	parent = place_of(maker);
-	w = place_of(task);
+	parent = create_ctx(maker);
+	tctx = create_ctx(task);
+	create_stack_ctx(task);
 	inherit_mappings(tgid_of(maker), tgid_of(task));
 	if (config.only_targets)
-		kin = kin_of_child(maker, parent ? &parent->match : &unknown);
-	if (!w)
-		lose_place(task, kin, true);
-	if (w && !state.follows)
-		w->match.kin = kin;
+		kind = child_kind(maker, parent ? &parent->match : &unknown);
+	if (!tctx)
+		lose_if_wanted(task, kind, true);
+	if (tctx && !track.follows)
+		tctx->match.kind = kind;
 	/* A task that ended before on_switch is attached would stay runnable for ever. Those that
 	 * live longer are found by the iterator. */
-	if (!w || !state.follows || !claim(w))
+	if (!tctx || !track.follows || !claim(tctx))
 		return 0;
-	w->match.kin = kin;
-	watch = begin_watching(task, w, bpf_ktime_get_ns(), CLASS_RUNNABLE);
-	t = w->number ? thread_at(w->number) : 0;
+	tctx->match.kind = kind;
+	phase = begin_tracking(task, tctx, bpf_ktime_get_ns(), CLASS_RUNNABLE);
+	t = tctx->number ? record_at(tctx->number) : 0;
 	/* It waits for its first CPU from here on, where it has no stack yet. */
-	if (t && watch == WATCH_YES) {
-		t->cpu = bpf_get_smp_processor_id();
-		t->is_kept = is_drawn(t, t->cpu);
+	if (t && phase == TRACK_YES) {
+		t->task.cpu = bpf_get_smp_processor_id();
+		t->is_kept = is_drawn(t, t->task.cpu);
 	}
-	w->watch = watch;
+	tctx->phase = phase;
 	return 0;
 }
 
@@ -140,31 +138,34 @@ int on_exec(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	__u64 now = bpf_ktime_get_ns();
-	struct watched *w = place_of(task);
-	struct thread_record *t;
+	struct task_ctx *tctx = create_ctx(task);
+	struct profile_record *t;
 
+	create_stack_ctx(task);
 	forget_mappings(tgid_of(task));
-	if (!w)
-		lose_place(task, KIN_UNKNOWN, true);
-	if (w && claim(w))
-		w->watch = begin_watching(task, w, now, CLASS_ON_CPU);
-	if (!w || w->watch < WATCH_YES)
+	if (!tctx)
+		lose_if_wanted(task, TARGET_UNKNOWN, true);
+	if (tctx && claim(tctx))
+		tctx->phase = begin_tracking(task, tctx, now, CLASS_ON_CPU);
+	if (!tctx || tctx->phase < TRACK_YES)
 		return 0;
-	t = w->number ? thread_at(w->number) : 0;
-	/* One that was made by this exec's own look is that of the new program already. */
-	if (t && t->begun == now)
+	t = tctx->number ? record_at(tctx->number) : 0;
+	/* A record that was made just now is that of the new program already. */
+	if (t && t->task.begun == now)
 		return 0;
-	/* The record may be given to another thread: samples must not be added to it. */
-	w->number = 0;
+	/* Samples must not be added to a record that may be given to another task. */
+	leave_record(task, tctx);
 	if (t) {
-		t->ns[CLASS_ON_CPU] += now - t->since;
-		t->since = now;
-		t->ended = now;
-		t->flags |= THREAD_ENDED;
+		begin_write(&t->task);
+		t->task.ns[CLASS_ON_CPU] += now - t->task.since;
+		t->task.since = now;
+		t->task.ended = now;
+		t->task.flags |= RECORD_ENDED;
+		end_write(&t->task);
 	}
-	if (w->match.is_command)
-		w->match.kin = KIN_TARGET;
-	w->watch = begin_watching(task, w, now, CLASS_ON_CPU);
+	if (tctx->match.is_command)
+		tctx->match.kind = TARGET_YES;
+	tctx->phase = begin_tracking(task, tctx, now, CLASS_ON_CPU);
 	return 0;
 }
 
@@ -176,26 +177,25 @@ int on_exec(__u64 *ctx)
 SEC("tp_btf/sched_process_exit")
 int on_exit(__u64 *ctx)
 {
-	struct watched *w = watched_of((void *)ctx[0]);
-	struct thread_record *t = w && w->number ? thread_at(w->number) : 0;
+	struct profile_record *t = find_record((void *)ctx[0]);
 
 	if (t)
-		t->ended = bpf_ktime_get_ns();
+		t->task.ended = bpf_ktime_get_ns();
 	return 0;
 }
 
 SEC("tp_btf/sched_process_free")
 int on_freed(__u64 *ctx)
 {
-	struct watched *w = watched_of((void *)ctx[0]);
-	struct thread_record *t = w && w->number ? thread_at(w->number) : 0;
+	struct task_struct *task = (void *)ctx[0];
+	struct profile_record *t = find_record(task);
 
 	if (!t)
 		return 0;
-	w->number = 0;
-	if (!t->ended)
-		t->ended = bpf_ktime_get_ns();
-	t->flags |= THREAD_ENDED;
+	forget_task(task);
+	if (!t->task.ended)
+		t->task.ended = bpf_ktime_get_ns();
+	t->task.flags |= RECORD_ENDED;
 	return 0;
 }
 
@@ -209,29 +209,29 @@ SEC("tp_btf/task_rename")
 int on_rename(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched *w = watched_of(task);
+	struct task_ctx *tctx = ctx_of(task);
 	struct profile_counts *counts = counts_here();
-	struct thread_record *t;
+	struct profile_record *t;
 
-	if (!w || w->watch < WATCH_YES || is_in_exec(task))
+	if (!tctx || tctx->phase < TRACK_YES || is_in_exec(task))
 		return 0;
-	t = w->number ? thread_at(w->number) : 0;
+	t = tctx->number ? record_at(tctx->number) : 0;
 	if (t)
-		bpf_probe_read_kernel_str(t->name, sizeof(t->name), (void *)ctx[1]);
+		rename_record(&t->task, (void *)ctx[1]);
 	/* Whether it is wanted is found anew when it leaves the CPU, with its new name. It may be
 	 * asleep, and have its name from somebody else. */
 	if (config.has_comm) {
 		if (t && counts)
-			end_record(t, w->number, counts);
-		w->number = 0;
-		w->watch = WATCH_NEW;
+			end_record(t, tctx->number, counts);
+		leave_record(task, tctx);
+		tctx->phase = TRACK_NEW;
 	}
 	return 0;
 }
 
 /* --- threads that were there before --- */
 
-static __always_inline void first_stack(struct task_struct *task, struct thread_record *t)
+static __always_inline void first_stack(struct task_struct *task, struct profile_record *t)
 {
 	struct scratch *scratch = scratch_of(SCRATCH_TASKS);
 	struct profile_counts *counts = counts_here();
@@ -249,12 +249,13 @@ static __always_inline void first_stack(struct task_struct *task, struct thread_
 }
 
 /* What is asked for when a reading wants the stacks of waits that go on. */
-static __always_inline void look_again(struct task_struct *task, struct watched *w)
+static __always_inline void look_again(struct task_struct *task, struct task_ctx *tctx)
 {
-	struct thread_record *t = w->watch == WATCH_YES && w->number ? thread_at(w->number) : 0;
+	struct profile_record *t =
+		tctx->phase == TRACK_YES && tctx->number ? record_at(tctx->number) : 0;
 
 	/* That of a zombie may be another thread's by now. */
-	if (t && t->tid == tid_of(task) && t->is_kept && t->class != CLASS_ON_CPU &&
+	if (t && t->task.tid == tid_of(task) && t->is_kept && t->task.state != CLASS_ON_CPU &&
 	    !t->kernel_stack && !is_on_cpu(task))
 		first_stack(task, t);
 }
@@ -276,59 +277,60 @@ static __always_inline __u32 class_now(struct task_struct *task)
 	return is_running(task) ? CLASS_ON_CPU : class_of(task, task->__state);
 }
 
-/* It has been doing this since t->since. */
-static __noinline int begin_first(struct task_struct *task, struct thread_record *t, __u32 class)
+/* It has been doing this since t->task.since. */
+static __noinline int begin_first(struct task_struct *task, struct profile_record *t, __u32 class)
 {
 	if (!task || !t)
 		return 0;
-	t->class = class;
-	t->cpu = task->thread_info.cpu;
+	t->task.state = class;
+	t->task.cpu = task->thread_info.cpu;
 	t->user_stack = STACK_NONE;
 	t->kernel_stack = STACK_NONE;
-	t->is_kept = class != CLASS_ON_CPU && t->flags & THREAD_WANTED && is_drawn(t, t->cpu);
+	t->is_kept =
+		class != CLASS_ON_CPU && t->task.flags & RECORD_WANTED && is_drawn(t, t->task.cpu);
 	if (t->is_kept)
 		first_stack(task, t);
 	return 0;
 }
 
 /* It was switched while it was described. */
-static __noinline int correct(struct task_struct *task, struct watched *w)
+static __noinline int correct(struct task_struct *task, struct task_ctx *tctx)
 {
-	struct thread_record *t;
+	struct profile_record *t;
 	__u64 moved;
 
-	if (!task || !w)
+	if (!task || !tctx)
 		return 0;
-	moved = w->moved;
-	w->since = moved;
-	t = w->number ? thread_at(w->number) : 0;
+	moved = tctx->moved;
+	tctx->since = moved;
+	t = tctx->number ? record_at(tctx->number) : 0;
 	if (!t)
 		return 0;
-	if (moved > t->since) {
-		t->ns[t->class & 15] += moved - t->since;
-		t->since = moved;
+	if (moved > t->task.since) {
+		t->task.ns[t->task.state & 15] += moved - t->task.since;
+		t->task.since = moved;
 	}
 	/* That wake-up ended the wait before. */
-	if (t->woken <= moved)
-		t->woken = 0;
-	if (w->moved_class != CLASS_ON_CPU && task->__state & TASK_DEAD) {
-		t->ended = moved;
-		t->flags |= THREAD_ENDED;
+	if (t->task.woken <= moved)
+		t->task.woken = 0;
+	if (tctx->moved_state != CLASS_ON_CPU && task->__state & TASK_DEAD) {
+		t->task.ended = moved;
+		t->task.flags |= RECORD_ENDED;
 	}
-	return begin_first(task, t, w->moved_class);
+	return begin_first(task, t, tctx->moved_state);
 }
 
 #define MOVES 4 /* switches while one thread is described; describing takes microseconds */
 
-static __always_inline void publish(struct task_struct *task, struct watched *w, __u32 watch)
+static __always_inline void publish(struct task_struct *task, struct task_ctx *tctx, __u32 phase)
 {
 	for (int i = 0; i < MOVES; i++) {
-		if (__sync_val_compare_and_swap(&w->watch, WATCH_BUSY, watch) == WATCH_BUSY)
+		if (__sync_val_compare_and_swap(&tctx->phase, TRACK_BUSY, phase) == TRACK_BUSY)
 			return;
-		__sync_val_compare_and_swap(&w->watch, WATCH_MOVED, WATCH_BUSY);
-		correct(task, w);
+		__sync_val_compare_and_swap(&tctx->phase, TRACK_MOVED, TRACK_BUSY);
+		correct(task, tctx);
 	}
-	w->watch = watch;
+	tctx->phase = phase;
 }
 
 /*
@@ -340,32 +342,41 @@ static __always_inline void publish(struct task_struct *task, struct watched *w,
  * after the claim leaves a note.
  */
 SEC("iter/task")
-int see_task(struct bpf_iter__task *ctx)
+int scan_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct thread_record *t;
-	struct watched *w;
+	struct profile_record *t;
+	struct task_ctx *tctx;
 	__u32 class;
-	int watch;
+	int phase;
 
 	if (!task || !task->pid)
 		return 0;
-	w = place_of(task);
-	if (!w) {
-		lose_place(task, KIN_UNKNOWN, !state.has_walked);
+	tctx = create_ctx(task);
+	create_stack_ctx(task);
+	if (!tctx) {
+		lose_if_wanted(task, TARGET_UNKNOWN, !track.has_scanned);
 		return 0;
 	}
-	if (!claim(w)) {
-		look_again(task, w);
+	/* A zombie has left its last CPU, so no switch will report its end. */
+	if (!tctx->number && task->exit_state) {
+		tctx->phase = TRACK_NO;
+		return 0;
+	}
+	if (!claim(tctx)) {
+		look_again(task, tctx);
 		return 0;
 	}
 	class = class_now(task);
-	watch = begin_watching(task, w, bpf_ktime_get_ns(), class);
-	t = w->number ? thread_at(w->number) : 0;
+	phase = begin_tracking(task, tctx, bpf_ktime_get_ns(), class);
+	t = tctx->number ? record_at(tctx->number) : 0;
 	begin_first(task, t, class);
 	if (t && (class == CLASS_ON_CPU) != is_running(task))
 		begin_first(task, t, class_now(task));
-	publish(task, w, watch);
+	publish(task, tctx, phase);
+	/* Its last switch was one of those that were noted. */
+	if (t && t->task.flags & RECORD_ENDED)
+		forget_task(task);
 	return 0;
 }
 
@@ -396,21 +407,16 @@ SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct watched *w = watched_of((void *)ctx[0]), *waker;
 	struct scratch *scratch = scratch_of(SCRATCH_WAKING);
+	struct profile_record *t = find_record((void *)ctx[0]);
 	struct profile_counts *counts = counts_here();
 	struct user_registers regs = { 0 };
-	struct thread_record *t;
 
-	if (!w || w->watch != WATCH_YES || !w->number || !scratch || !counts)
+	if (!t || t->task.woken || !t->is_kept || !scratch || !counts)
 		return 0;
-	t = thread_at(w->number);
-	if (!t || t->woken || !t->is_kept)
-		return 0;
-	waker = watched_of(current);
 	t->in_interrupt = is_in_interrupt(ctx, current);
-	/* Who was interrupted has nothing to do with it. */
-	t->waker = waker && current->pid && !t->in_interrupt ? waker->number : 0;
+	/* An interrupted task has nothing to do with it. */
+	t->waker = current->pid && !t->in_interrupt ? number_of(current) : 0;
 	if (!config.wants_wakers)
 		return 0;
 	t->waker_kernel_stack = config.kernel_depth
@@ -437,7 +443,7 @@ static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 c
 				      __u64 ns, bool has_kernel)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct watched *w = watched_of(task);
+	struct task_ctx *tctx = ctx_of(task);
 	struct profile_counts *counts = counts_here();
 	struct scratch *scratch = scratch_of(user);
 	struct count_value value = { .ns = ns, .count = 1 };
@@ -445,11 +451,11 @@ static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 c
 	struct user_registers regs = { 0 };
 	__u32 cpu = bpf_get_smp_processor_id(), frames;
 
-	if (!counts || !scratch || !task->pid || !w || w->watch != WATCH_YES ||
+	if (!counts || !scratch || !task->pid || !tctx || tctx->phase != TRACK_YES ||
 	    !is_on_wanted_cpu(cpu) || (state.until && bpf_ktime_get_ns() > state.until))
 		return 0;
 	counts->events++;
-	if (!w->number) {
+	if (!tctx->number) {
 		lose(counts, ns);
 		return 0;
 	}
@@ -458,7 +464,7 @@ static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 c
 		lose(counts, ns);
 		return 0;
 	}
-	key.thread = w->number;
+	key.thread = tctx->number;
 	key.cpu = config.by_cpu ? cpu + 1 : 0;
 	if (config.kernel_depth && has_kernel)
 		key.kernel_stack = number_walk(
@@ -517,11 +523,11 @@ int on_uprobe(struct pt_regs *ctx)
 
 /* --- ourselves --- */
 
-/* How deep our PID namespace is, by whoever runs this. */
+/* Finds our PID namespace, that of the process that runs this. */
 SEC("syscall")
-int find_level(void *ctx)
+int probe_environment(void *ctx)
 {
 	(void)ctx;
-	state.pid_level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+	find_namespace();
 	return 0;
 }

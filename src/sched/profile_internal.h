@@ -60,8 +60,7 @@ struct profile_session {
 	struct sample_events samples;
 	struct program_cost cost;
 	struct probe_links *probes;
-	uint64_t walked; /* when threads without storage were looked for last */
-	int cgroups;     /* the directory where cgroups are mounted, or -1 */
+	int cgroups; /* the directory where cgroups are mounted, or -1 */
 	uint64_t started_unix_ns, started, stopped; /* the latter by CLOCK_MONOTONIC; 0: not yet */
 	/* As of the last reading. */
 	uint64_t read_at;
@@ -76,6 +75,7 @@ struct profile_session {
 		ARRAY(struct thread_totals);
 	} totals; /* by record number */
 	struct profile_counts counts;
+	uint32_t threads_lost;
 	uint64_t own_cpu_ns, runs, run_ns;
 };
 

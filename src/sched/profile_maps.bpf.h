@@ -9,13 +9,11 @@
 #ifndef SCHED_PROFILE_MAPS_BPF_H
 #define SCHED_PROFILE_MAPS_BPF_H
 
-#include "bpf/kernel.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
 #include "sched/profile_record.h"
+
+#define TRACK_RECORD struct profile_record
+#include "sched/track.bpf.h"
+
 #include "unwind/walk_state.h"
 
 /* Set before loading: what is not wanted is not even verified. */
@@ -106,48 +104,6 @@ static __always_inline struct profile_counts *counts_here(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&counters, &zero);
-}
-
-/* --- threads --- */
-
-/* By their sizes: clang tells nothing of types that only maps in maps have. */
-struct thread_chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, THREAD_CHUNK);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct thread_record));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, THREAD_CHUNKS_MAX);
-	__type(key, __u32);
-	__array(values, struct thread_chunk);
-} thread_chunks SEC(".maps");
-
-static __always_inline struct thread_record *thread_at(__u32 number)
-{
-	__u32 chunk = number >> THREAD_CHUNK_BITS, at = number & (THREAD_CHUNK - 1);
-	void *map = bpf_map_lookup_elem(&thread_chunks, &chunk);
-
-	return map ? bpf_map_lookup_elem(map, &at) : 0;
-}
-
-/* 0: no room. One that was given back, or one that was never used. */
-static __always_inline __u32 new_thread(void)
-{
-	for (int tries = 0; tries < 4; tries++) {
-		__u32 head = state.free_head;
-
-		if (head == state.free_tail)
-			break;
-		if (__sync_val_compare_and_swap(&state.free_head, head, head + 1) == head)
-			return state.free_numbers[head & (THREADS_FREE - 1)];
-	}
-	if (state.next_thread >= state.thread_room)
-		return 0;
-	return __sync_fetch_and_add(&state.next_thread, 1);
 }
 
 /* --- stacks --- */

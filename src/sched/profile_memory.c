@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sched/profile_memory.h"
 
-#include "os/tasks.h"
-
-/* Records are used again only once they were read, and a build makes thousands in a second: so many
- * beside those of the threads that are there. */
-#define FIRST_THREADS 8192
-
-static uint64_t first_threads(void)
-{
-	return FIRST_THREADS + tasks_count(TASKS_LOADAVG);
-}
-
 /* Of a usual stack, for what fits into so much room; the walk itself may be longer. */
 #define WORDS_A_STACK 24
-
-static struct error *add_threads(struct profile_chunks *chunks)
-{
-	struct error *err = memory_chunks_add(&chunks->threads, "ctprof_threads");
-	uint64_t room = (uint64_t)chunks->threads.mapped.count * THREAD_CHUNK;
-
-	if (!err)
-		chunks->state->thread_room =
-			(uint32_t)(room < chunks->most_threads ? room : chunks->most_threads);
-	return err;
-}
 
 static unsigned pool_now(const struct profile_chunks *chunks)
 {
@@ -63,19 +41,18 @@ static void begin_pool(struct profile_chunks *chunks, unsigned pool)
 }
 
 struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
-				  int thread_map, int stack_map, size_t stacks, size_t bytes)
+				  struct track_state *track, int records_map, int stack_map,
+				  size_t stacks, size_t bytes)
 {
 	const uint64_t pool_words = UINT64_C(1) << STACK_POOL_BITS;
+	const uint64_t most = bytes / 4 * 3 / sizeof(struct profile_record) + 2;
 	struct error *err;
 
 	*chunks = (struct profile_chunks){
 		.state = state,
 		.budget = bytes / 4 * 3,
-		.most_threads = bytes / 4 * 3 / sizeof(struct thread_record) + 2,
 		.most_words = bytes / 4 * 3 / sizeof(uint64_t) + 2,
 	};
-	memory_chunks_init(&chunks->threads, thread_map, 0, THREAD_CHUNK,
-			   sizeof(struct thread_record));
 	if (chunks->most_words > pool_words)
 		chunks->most_words = pool_words;
 	for (unsigned pool = 0; pool < STACK_POOLS; pool++) {
@@ -84,12 +61,8 @@ struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_
 				   sizeof(struct stack_chunk));
 		begin_pool(chunks, pool);
 	}
-	/* Number 0 is none. */
-	state->next_thread = 1;
-	do
-		err = add_threads(chunks);
-	while (!err && state->thread_room < first_threads() &&
-	       state->thread_room < chunks->most_threads);
+	err = tracker_init(&chunks->tracker, track, records_map, sizeof(struct profile_record),
+			   most);
 	do
 		err = err ? err : add_stacks(chunks, 0);
 	while (!err && state->stack_rooms[0].end < stacks * WORDS_A_STACK &&
@@ -97,13 +70,18 @@ struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_
 	return err;
 }
 
-/* What one kind leaves the others may have: builds need records, and servers stacks. */
+/* Records and stacks share the budget: builds need records, and servers stacks. */
+static size_t stack_bytes(const struct profile_chunks *chunks)
+{
+	return (chunks->stacks[0].mapped.count + chunks->stacks[1].mapped.count) *
+	       chunks->stacks[0].bytes;
+}
+
 static bool has_budget(const struct profile_chunks *chunks, const struct memory_chunks *more)
 {
-	return chunks->threads.mapped.count * chunks->threads.bytes +
-		       (chunks->stacks[0].mapped.count + chunks->stacks[1].mapped.count) *
-			       chunks->stacks[0].bytes +
-		       more->bytes <=
+	const struct memory_chunks *records = &chunks->tracker.records;
+
+	return records->mapped.count * records->bytes + stack_bytes(chunks) + more->bytes <=
 	       chunks->budget;
 }
 
@@ -133,18 +111,14 @@ static bool is_half_full(const struct profile_chunks *chunks)
 /* Twice as many each time, so that many new ones at once find room. */
 struct error *profile_chunks_grow(struct profile_chunks *chunks)
 {
-	const struct profile_state *state = chunks->state;
 	const unsigned pool = pool_now(chunks);
+	const size_t used = stack_bytes(chunks);
+	size_t more = chunks->stacks[pool].mapped.count;
 	struct error *err = NULL;
-	size_t more;
 
-	more = chunks->threads.mapped.count;
-	if (state->next_thread > state->thread_room / 2)
-		while (!err && more-- && has_budget(chunks, &chunks->threads) &&
-		       state->thread_room < chunks->most_threads &&
-		       chunks->threads.mapped.count < THREAD_CHUNKS_MAX)
-			err = add_threads(chunks);
-	more = chunks->stacks[pool].mapped.count;
+	if (used < chunks->budget)
+		err = tracker_grow(&chunks->tracker,
+				   (chunks->budget - used) / chunks->tracker.records.bytes);
 	if (is_half_full(chunks))
 		while (!err && more-- && can_have_stacks(chunks, pool))
 			err = add_stacks(chunks, pool);
@@ -179,7 +153,7 @@ struct error *profile_chunks_begin_epoch(struct profile_chunks *chunks)
 	if (err)
 		return err;
 	__atomic_add_fetch(&chunks->state->stack_epoch, 1, __ATOMIC_SEQ_CST);
-	return memory_chunks_wait(&chunks->threads);
+	return memory_chunks_wait(&chunks->tracker.records);
 }
 
 bool profile_chunks_is_before(const struct profile_chunks *chunks, uint32_t number)
@@ -201,14 +175,9 @@ void profile_chunks_empty(struct profile_chunks *chunks)
 	set_end(chunks, pool);
 }
 
-struct thread_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number)
+struct profile_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number)
 {
-	size_t chunk = number >> THREAD_CHUNK_BITS;
-
-	if (!number || chunk >= chunks->threads.mapped.count)
-		return NULL;
-	return (struct thread_record *)chunks->threads.mapped.items[chunk] +
-	       (number & (THREAD_CHUNK - 1));
+	return (struct profile_record *)tracker_record(&chunks->tracker, number);
 }
 
 /* NULL: there is no such chunk. */
@@ -259,7 +228,7 @@ uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frame
 
 void profile_chunks_deinit(struct profile_chunks *chunks)
 {
-	memory_chunks_deinit(&chunks->threads);
+	tracker_deinit(&chunks->tracker);
 	for (unsigned pool = 0; pool < STACK_POOLS; pool++)
 		memory_chunks_deinit(&chunks->stacks[pool]);
 }

@@ -8,26 +8,28 @@
 
 #include "bpf/memory_chunks.h"
 #include "sched/profile_record.h"
+#include "sched/tracker.h"
 
 struct profile_chunks {
 	struct profile_state *state; /* shared with the programs */
-	struct memory_chunks threads, stacks[STACK_POOLS];
-	uint64_t most_threads, most_words; /* if all of the memory were for these */
-	uint64_t most_stacks;              /* that the programs can find again */
-	size_t budget;                     /* in bytes, for both together */
-	uint64_t first_words;              /* in use when the other pool was emptied */
+	struct tracker tracker;      /* the records */
+	struct memory_chunks stacks[STACK_POOLS];
+	uint64_t most_words;  /* if all of the memory were for stacks */
+	uint64_t most_stacks; /* that the programs can find again */
+	size_t budget;        /* in bytes, for both together */
+	uint64_t first_words; /* in use when the other pool was emptied */
 };
 
 /* Room for so many stacks of usual depth at the start, and for `bytes` at most. */
 struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_state *state,
-				  int thread_map, int stack_map, size_t stacks,
-				  size_t bytes) MUST_CHECK;
+				  struct track_state *track, int records_map, int stack_map,
+				  size_t stacks, size_t bytes) MUST_CHECK;
 
 /* More, when little is left; nothing once the bound is reached, for then it is counted as lost. */
 struct error *profile_chunks_grow(struct profile_chunks *chunks) MUST_CHECK;
 
 /* NULL: there is none. */
-struct thread_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number);
+struct profile_record *profile_chunks_thread(const struct profile_chunks *chunks, uint32_t number);
 
 /* The frames of a stack, innermost first; 0 of none. */
 size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number,

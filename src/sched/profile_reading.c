@@ -108,6 +108,7 @@ static struct error *put_losses(struct reading *r)
 	struct profile_session *session = r->session;
 	struct profile_losses *losses = &r->profile->meta.losses;
 	const struct profile_counts before = session->counts;
+	const uint32_t threads_lost = session->chunks.tracker.state->lost;
 	struct profile_counts now;
 	uint64_t lost = 0, lost_ns = 0;
 	struct error *err = read_counts(session, &now);
@@ -136,11 +137,12 @@ static struct error *put_losses(struct reading *r)
 		.user_stacks_recognised = now.user_recognised - before.user_recognised,
 		.user_stacks_checked = now.user_checked - before.user_checked,
 		.user_stacks_wrong = now.user_wrong - before.user_wrong,
-		.threads_lost = now.threads_lost - before.threads_lost,
+		.threads_lost = threads_lost - session->threads_lost,
 		.missed = now.missed - before.missed,
 		.threads_torn = r->torn,
 		.maps_lost = session->images ? process_watch_lost(session->images) : 0,
 	};
+	session->threads_lost = threads_lost;
 	put_walks(&before, &now, losses);
 	put_tables(session, losses);
 	put_own_cost(session, losses);
@@ -204,12 +206,10 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	struct reading r = {
 		.session = session,
 		.now = session->stopped ? session->stopped : clock_ns(CLOCK_MONOTONIC),
-		.record_count = session->program->bss->state.next_thread,
+		.record_count = tracker_count(&session->chunks.tracker),
 	};
 	struct error *err;
 
-	if (r.record_count > session->program->bss->state.thread_room)
-		r.record_count = session->program->bss->state.thread_room;
 	err = profile_create(&r.profile);
 	if (err)
 		return err;

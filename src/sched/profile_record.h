@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the programs of a profile and who reads them share.
+ * What the programs of a profile share with user space.
  *
- * A thread has a number, given when it is first seen and again at each exec: the number stands for
- * one thread in one program, whatever number the kernel gives to another one later. Stacks are
- * numbers as well. What is counted is {thread, class, user stack, kernel stack, ...} -> time.
- *
- * Two things grow while the programs run, in chunks that user space adds: the records of threads
- * and the pool of stacks. Both are mapped there, so reading them costs nothing.
+ * A record belongs to one thread in one program: exec ends it and begins another. Stacks have
+ * numbers as well. Programs add up times and counts by {record, class, user stack, kernel stack,
+ * ...}. Stacks are in a pool that grows by chunks, as records do, and is mapped by user space.
  */
 #ifndef SCHED_PROFILE_RECORD_H
 #define SCHED_PROFILE_RECORD_H
 
-#ifndef __bpf__
-#include <linux/types.h>
-#endif
-
 #include "histogram/bucket.h"
 #include "profile/class.h"
+#include "sched/task_record.h"
 #include "unwind/pool.h"
 
 /* --- what to do; set before the programs are loaded --- */
@@ -38,15 +32,14 @@ struct profile_config {
 	__u32 user_depth, kernel_depth; /* frames that are taken; 0: no such stacks */
 	__u32 classes;                  /* a bit for each enum profile_class whose time is wanted */
 	__u32 keep_below;               /* of 2^32 intervals those drawn below; 0: all */
-	__u64 keep_scale;        /* with keep_below: 1000 times what one that is kept counts for */
-	__u64 min_ns, max_ns;    /* intervals off the CPU outside are filtered */
-	__u64 period_ns;         /* time-weighted sampling; 0: every interval */
-	__u64 on_cpu_period_ns;  /* what one sample on a CPU stands for */
-	__u32 own_tgid;          /* not watched; 0: it is, like others */
-	__u32 recheck;           /* one in so many recognised stacks is walked as well */
-	__u64 cgroup;            /* only threads in it and below; 0: all */
-	__u8 has_previous_state; /* sched_switch has it as an argument (Linux 5.18) */
-	__u8 only_targets;       /* threads in `targets` and their children, and no others */
+	__u64 keep_scale;       /* with keep_below: 1000 times what one that is kept counts for */
+	__u64 min_ns, max_ns;   /* intervals off the CPU outside are filtered */
+	__u64 period_ns;        /* time-weighted sampling; 0: every interval */
+	__u64 on_cpu_period_ns; /* what one sample on a CPU stands for */
+	__u32 own_tgid;         /* not watched; 0: it is, like others */
+	__u32 recheck;          /* one in so many recognised stacks is walked as well */
+	__u64 cgroup;           /* only threads in it and below; 0: all */
+	__u8 only_targets;      /* threads in `targets` and their children, and no others */
 	__u8 only_user, only_kernel; /* threads of that kind */
 	__u8 has_comm, has_cpus; /* only threads whose name matches, only what is on some CPUs */
 	__u8 by_cpu;             /* tell CPUs apart */
@@ -64,49 +57,27 @@ struct profile_config {
 
 /* --- who --- */
 
-/* What stands by the numbers of targets. */
+/* The values of the maps of targets. */
 enum profile_target { TARGET_NOW = 1, TARGET_FROM_EXEC = 2 };
 
-#define THREAD_CHUNK_BITS 9
-#define THREAD_CHUNK      (1u << THREAD_CHUNK_BITS)
-#define THREAD_CHUNKS_MAX 8192
-
-enum thread_flag {
-	THREAD_KERNEL = 1,
-	THREAD_WANTED = 2, /* it is one of the targets */
-	THREAD_ENDED = 4,  /* dead, or another program since */
-	THREAD_UNSEEN = 8, /* it left the CPU and nobody told: its times are not known */
-};
-
-/* CLASS_COUNT, so that a mask bounds the index. */
-#define THREAD_CLASSES 16
-
-struct thread_record {
-	__u32 tid, tgid; /* in our PID namespace */
-	__u32 flags;     /* enum thread_flag */
-	__u64 cgroup;
-	__u64 begun, ended; /* CLOCK_MONOTONIC; ended 0: it lives */
-	char name[PROFILE_COMM_MAX], process[PROFILE_COMM_MAX];
-	/* What it does now, and since when. */
-	__u64 since;
-	__u64 woken; /* since when it could run; 0: not yet */
-	__u16 class;
-	__u16 cpu;
-	__u32 is_kept; /* this interval was drawn, and has stacks */
+/* Times and counts are by enum profile_class, and so is `task.state`. */
+struct profile_record {
+	struct task_record task;
+	/* The interval in progress. */
+	__u32 is_kept; /* it was drawn, and has stacks */
 	__u32 user_stack, kernel_stack;
-	__u32 waker, waker_user_stack,
-		waker_kernel_stack; /* who woke it last: a record, and stacks */
-	__u32 in_interrupt;
+	__u32 in_interrupt;                                /* its waker was interrupted */
+	__u32 waker, waker_user_stack, waker_kernel_stack; /* a record, and stacks */
+	__u32 unused;
+	__u64 nvcsw; /* the kernel's count of voluntary switches, when it last left the CPU */
+	__u64 voluntary, involuntary;
+	__u64 counts[RECORD_TIMES];
 	__u64 blocked_debt, runnable_debt; /* towards the next period */
-	__u64 run_time; /* the kernel's count of it, as of when it left the CPU last */
-	__u64 nvcsw;    /* its count of switches that it wanted, as of then */
-	/* Registers with which it left user space, as seen from outside in the stretch that began
+	/* Registers with which it left user space, as seen from outside in the interval that began
 	 * at `looked`. */
 	__u64 left_ip, left_sp, left_bp, left_bx, looked;
-	/* What it has done. */
-	__u64 ns[THREAD_CLASSES], counts[THREAD_CLASSES];
-	__u64 voluntary, involuntary;
 };
+_Static_assert((int)CLASS_COUNT <= RECORD_TIMES, "records have a time for each class");
 
 /* --- stacks --- */
 
@@ -209,7 +180,6 @@ struct profile_counts {
 	__u64 events;   /* intervals, samples and hits of wanted threads */
 	__u64 kept, filtered, filtered_ns;
 	__u64 lost, lost_ns; /* no room for them */
-	__u64 threads_lost;  /* wanted ones that there was no record for, at some time */
 	__u64 kernel_truncated;
 	__u64 recognised, checked, wrong; /* kernel stacks known again by their slots */
 	__u64 user_recognised, user_checked, user_wrong; /* and those of user space */
@@ -223,26 +193,14 @@ struct profile_counts {
 enum stack_site { SITE_SWITCH, SITE_PREEMPTED, SITE_WAKING, SITE_LATE, STACK_SITES };
 #define OWN_FRAMES_MAX 8
 
-#define THREADS_FREE   (1u << 16)
-
 /* Read and written while programs run. */
 struct profile_state {
-	__u64 until;       /* what is later is not counted; 0: all counts */
-	__u32 next_thread; /* numbers are below; 0 is none */
-	__u32 thread_room;
-	/* Numbers of records that user space has read to their end: it puts them behind, programs
-	 * take them in front. */
-	__u32 free_head, free_tail;
-	__u32 free_numbers[THREADS_FREE];
+	__u64 until; /* what is later is not counted; 0: all counts */
 	struct stack_room {
 		__u64 next, end; /* words: the next one, and where there is no more room */
 		__u64 count;     /* of stacks */
 	} stack_rooms[STACK_POOLS];
-	__u32 stack_epoch; /* its last bit is the pool that stacks are put into */
-	__u32 has_walked;  /* the iterator has seen all threads once */
-	__u32 follows;     /* switches are seen, so that no end is missed */
-	__u32 unplaced;    /* a thread got no storage since user space set this to 0 */
-	__u32 pid_level;   /* of the PID namespace that numbers are of, found by `find_level` */
+	__u32 stack_epoch;             /* its last bit is the pool that stacks are put into */
 	__u32 own_frames[STACK_SITES]; /* to be passed over */
 	__u64 first_walks[STACK_SITES][OWN_FRAMES_MAX];
 };

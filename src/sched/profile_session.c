@@ -47,15 +47,15 @@ static void allocate_safely(struct profile_bpf *program, const struct btf *btf)
 				       bpf_map__map_flags(maps[i]) & ~(__u32)BPF_F_NO_PREALLOC);
 }
 
-static void look_at_kernel(struct profile_bpf *program, const struct profile_options *options)
+static void probe_kernel(struct profile_bpf *program, const struct profile_options *options)
 {
 	struct profile_config *config = (struct profile_config *)&program->rodata->config;
 	struct btf *btf = btf__load_vmlinux_btf();
 
+	tracker_configure((struct track_config *)&program->rodata->track_config, btf);
 	if (!btf)
 		return;
 	allocate_safely(program, btf);
-	config->has_previous_state = bpf_switch_has_state(btf);
 	/* Each of the longest blocks would need its stack, whether it is a sample or not. */
 	config->is_late =
 		options->off_cpu && options->period_ns && !options->longest && has_sched_exit(btf);
@@ -256,7 +256,7 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 	if (!session->program)
 		return error_system(errno, "the BPF programs");
 	configure((struct profile_config *)&session->program->rodata->config, &session->options);
-	look_at_kernel(session->program, &session->options);
+	probe_kernel(session->program, &session->options);
 	choose_programs(session->program, &session->options, has_multi);
 	size_maps(session->program, &session->options);
 	failed = profile_bpf__load(session->program);
@@ -279,10 +279,12 @@ static struct error *load(struct profile_session *session)
 	}
 	if (err)
 		return err;
-	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.find_level), &run))
+	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.probe_environment),
+				   &run))
 		return error_system(errno, "the BPF programs do not run");
 	err = profile_chunks_init(&session->chunks, &session->program->bss->state,
-				  bpf_map__fd(session->program->maps.thread_chunks),
+				  &session->program->bss->track,
+				  bpf_map__fd(session->program->maps.records),
 				  bpf_map__fd(session->program->maps.stack_pool),
 				  session->options.stacks, session->options.memory_bytes);
 	session->chunks.most_stacks = bpf_map__max_entries(session->program->maps.stack_numbers);
@@ -435,35 +437,25 @@ void profile_session_close(struct profile_session *session)
 
 /* --- running --- */
 
-/* The program at fork comes first, and the iterator runs after all of them are attached: so each
- * thread has storage by one of the two before it is looked up. */
-static struct error *attach_all(struct profile_bpf *program)
+static struct error *attach_all(struct profile_session *session)
 {
-	struct error *err =
-		bpf_programs_attach(program->progs.on_new_task, &program->links.on_new_task);
+	struct profile_bpf *program = session->program;
+#define PROGRAM(name)                                     \
+	{                                                 \
+		program->progs.name, &program->links.name \
+	}
+	const struct tracker_program programs[] = {
+		PROGRAM(on_new_task), PROGRAM(on_exec),   PROGRAM(on_rename), PROGRAM(on_exit),
+		PROGRAM(on_freed),    PROGRAM(on_waking), PROGRAM(on_wakeup), PROGRAM(on_switched),
+		PROGRAM(on_switch),   PROGRAM(scan_task),
+	};
+#undef PROGRAM
 
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_exec, &program->links.on_exec);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_rename, &program->links.on_rename);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_exit, &program->links.on_exit);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_freed, &program->links.on_freed);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_waking, &program->links.on_waking);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_wakeup, &program->links.on_wakeup);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_switched, &program->links.on_switched);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_switch, &program->links.on_switch);
-	return err;
+	return tracker_start(&session->chunks.tracker, programs, array_length(programs));
 }
 
 struct error *profile_session_start(struct profile_session *session)
 {
-	struct profile_bpf *program = session->program;
 	struct error *err = session->images ? process_watch_start(session->images) : NULL;
 
 	if (!err && session->unwinder)
@@ -472,14 +464,8 @@ struct error *profile_session_start(struct profile_session *session)
 		return err;
 	session->started_unix_ns = clock_ns(CLOCK_REALTIME);
 	session->started = session->read_at = clock_ns(CLOCK_MONOTONIC);
-	program_cost_begin(&session->cost, program->obj, session->started);
-	err = attach_all(program);
-	program->bss->state.follows = 1;
-	if (!err)
-		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
-	if (!err)
-		err = bpf_programs_iterate(program->links.see_task);
-	program->bss->state.has_walked = 1;
+	program_cost_begin(&session->cost, session->program->obj, session->started);
+	err = attach_all(session);
 	if (!err && session->options.off_cpu && session->options.user_frames)
 		profile_take_first_stacks(session);
 	return err ? err : profile_session_tick(session);
@@ -504,8 +490,7 @@ struct error *profile_session_tick(struct profile_session *session)
 	if (session->unwinder)
 		profile_tick_unwinder(session, clock_ns(CLOCK_MONOTONIC));
 	program_cost_tick(&session->cost, session->program->obj, clock_ns(CLOCK_MONOTONIC));
-	bpf_programs_iterate_again(session->program->links.see_task,
-				   &session->program->bss->state.unplaced, &session->walked);
+	tracker_scan_again(&session->chunks.tracker);
 	return profile_chunks_grow(&session->chunks);
 }
 
@@ -521,22 +506,24 @@ uint64_t profile_session_due_ns(const struct profile_session *session)
 
 /* Programs at switches tell when a thread ends. Where there are none, the end of one that its
  * parent has not waited for is known only to /proc. */
-static bool has_ended(const struct profile_session *session, const struct thread_record *t)
+static bool has_ended(const struct profile_session *session, const struct profile_record *t)
 {
-	return t->flags & THREAD_ENDED || (!session->options.off_cpu && !task_is_alive(t->tid));
+	return t->task.flags & RECORD_ENDED ||
+	       (!session->options.off_cpu && !task_is_alive(t->task.tid));
 }
 
 bool profile_session_has_threads(const struct profile_session *session)
 {
-	const uint32_t count = session->chunks.state->next_thread;
+	const struct tracker *tracker = &session->chunks.tracker;
+	const uint32_t count = tracker_count(tracker);
 
 	for (uint32_t number = 1; number < count; number++) {
-		struct thread_record *t = profile_chunks_thread(&session->chunks, number);
+		struct profile_record *t = profile_chunks_thread(&session->chunks, number);
 
-		if (t && t->flags & THREAD_WANTED && !has_ended(session, t))
+		if (t && t->task.flags & RECORD_WANTED && !has_ended(session, t))
 			return true;
 	}
-	return count >= session->chunks.state->thread_room;
+	return count >= tracker->state->room;
 }
 
 /* Take the stacks of waits that go on, where they are not taken when they begin. */
@@ -546,7 +533,7 @@ static struct error *look_at_waits(struct profile_session *session)
 
 	if (!session->program->rodata->config.is_late)
 		return NULL;
-	err = bpf_programs_iterate(session->program->links.see_task);
+	err = bpf_programs_iterate(session->program->links.scan_task);
 	if (!err && session->options.user_frames)
 		profile_take_first_stacks(session);
 	return err;

@@ -98,7 +98,7 @@ void profile_take_first_stacks(struct profile_session *session)
 
 static void mend_stacks(struct profile_session *session, uint64_t now)
 {
-	const uint64_t records = session->chunks.state->next_thread;
+	const uint64_t records = tracker_count(&session->chunks.tracker);
 	const uint64_t pause = MEND_NS + records * MEND_NS_OF_RECORDS;
 
 	session->has_news |= unwinder_had_news(session->unwinder);

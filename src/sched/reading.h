@@ -39,14 +39,10 @@ struct reading {
 struct progress {
 	uint64_t blocked_ns, runnable_ns, on_ns;
 };
-struct progress reading_progress(const struct thread_record *t, uint64_t now);
+struct progress reading_progress(const struct profile_record *t, uint64_t now);
 
 /* What threads there are, and their times (reading_threads.c). The first of these to be called. */
 struct error *reading_threads(struct reading *r) MUST_CHECK;
-
-/* A copy of a record that the programs may write meanwhile. False: they wrote it each time, and the
- * copy may have a stretch twice. */
-bool reading_copy(const struct thread_record *t, struct thread_record *ret);
 
 /* What was counted, and of stretches that go on what has passed (reading_counts.c). */
 struct error *reading_samples(struct reading *r) MUST_CHECK;

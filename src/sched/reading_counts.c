@@ -128,7 +128,7 @@ static void weigh(const struct profile_options *options, __u64 debt, __u64 *ns, 
 
 /* A stretch that goes on counts as if it ended now. */
 static struct error *take_progress(struct reading *r, struct counted_table *table, uint32_t number,
-				   const struct thread_record *t)
+				   const struct profile_record *t)
 {
 	const struct profile_options *options = &r->session->options;
 	const unsigned classes = r->session->program->rodata->config.classes;
@@ -138,10 +138,10 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 				    .runnable_ns = progress.runnable_ns };
 	struct count_key key = {
 		.thread = number,
-		.class = t->class,
+		.class = t->task.state,
 		.user_stack = t->user_stack,
 		.kernel_stack = t->kernel_stack,
-		.cpu = options->by_cpu ? t->cpu + 1u : 0,
+		.cpu = options->by_cpu ? t->task.cpu + 1u : 0,
 	};
 	struct counted_entry *entry;
 
@@ -157,9 +157,9 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 	 * in no reading but the last; nor is its stack, where that is taken late. */
 	if (!r->session->stopped &&
 	    (options->max_ns || r->session->program->rodata->config.is_late ||
-	     (options->wakers && t->class != CLASS_RUNNABLE && !progress.runnable_ns)))
+	     (options->wakers && t->task.state != CLASS_RUNNABLE && !progress.runnable_ns)))
 		return NULL;
-	if (!(classes >> t->class & 1))
+	if (!(classes >> t->task.state & 1))
 		more.ns = 0;
 	if (!(classes >> CLASS_RUNNABLE & 1))
 		more.runnable_ns = 0;
@@ -171,7 +171,7 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 		weigh(options, t->runnable_debt, &more.runnable_ns, &more.runnable_count);
 	if (!more.ns && !more.runnable_ns)
 		return NULL;
-	if (options->wakers && progress.runnable_ns && t->class != CLASS_RUNNABLE) {
+	if (options->wakers && progress.runnable_ns && t->task.state != CLASS_RUNNABLE) {
 		key.waker = t->waker;
 		key.waker_user_stack = t->waker_user_stack;
 		key.waker_kernel_stack = t->waker_kernel_stack;
@@ -191,9 +191,9 @@ static struct error *read_table(struct reading *r, struct counted_table *table)
 					 take_count, table);
 
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
-		const struct thread_record *t = profile_chunks_thread(&r->session->chunks, number);
+		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 
-		if (t && t->flags & THREAD_WANTED)
+		if (t && t->task.flags & RECORD_WANTED)
 			err = take_progress(r, table, number, t);
 	}
 	return err;

@@ -22,23 +22,14 @@ bool reading_is_left(const struct reading *r, uint32_t number)
 	       r->session->totals.items[number].end == RECORD_LEFT;
 }
 
-/* Programs write none that has ended. Where there is no room for its number it waits for the next
- * reading. */
+/* Where there is no room for its number now, a record waits for the next reading. */
 void reading_free_left(struct reading *r)
 {
-	struct profile_state *state = &r->session->program->bss->state;
-	uint32_t tail = state->free_tail;
-
 	for (uint32_t number = 1; number < r->record_count; number++) {
-		struct thread_record *t = profile_chunks_thread(&r->session->chunks, number);
-
-		if (!t || !reading_is_left(r, number))
+		if (!reading_is_left(r, number))
 			continue;
-		if (tail - __atomic_load_n(&state->free_head, __ATOMIC_ACQUIRE) == THREADS_FREE)
+		if (!tracker_give_back(&r->session->chunks.tracker, number))
 			return;
-		memset(t, 0, sizeof(*t));
 		r->session->totals.items[number] = (struct thread_totals){ 0 };
-		state->free_numbers[tail++ & (THREADS_FREE - 1)] = number;
-		__atomic_store_n(&state->free_tail, tail, __ATOMIC_RELEASE);
 	}
 }

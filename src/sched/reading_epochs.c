@@ -154,13 +154,13 @@ static struct error *move(struct profile_session *session, uint32_t *place)
  * before. A running thread gets new ones when it leaves its CPU. */
 static struct error *move_waits(struct reading *r)
 {
-	const uint32_t count = r->session->chunks.state->next_thread;
+	const uint32_t count = tracker_count(&r->session->chunks.tracker);
 	struct error *err = NULL;
 
 	for (uint32_t number = 1; !err && number < count; number++) {
-		struct thread_record *t = profile_chunks_thread(&r->session->chunks, number);
+		struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 
-		if (!t || t->class == CLASS_ON_CPU || t->flags & THREAD_ENDED)
+		if (!t || t->task.state == CLASS_ON_CPU || t->task.flags & RECORD_ENDED)
 			continue;
 		err = move(r->session, &t->user_stack);
 		if (!err)

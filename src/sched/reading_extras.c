@@ -51,7 +51,7 @@ static int by_length(const void *a, const void *b)
 static struct error *put_block(struct reading *r, const struct longest_block *block,
 			       bool is_in_progress)
 {
-	const struct thread_record *waker =
+	const struct profile_record *waker =
 		profile_chunks_thread(&r->session->chunks, block->waker);
 	const struct count_key key = { .thread = block->thread,
 				       .user_stack = block->user_stack,
@@ -73,8 +73,8 @@ static struct error *put_block(struct reading *r, const struct longest_block *bl
 	if (block->in_interrupt)
 		put.waker = profile_name(r->profile, "[interrupt]", 11);
 	else if (waker)
-		put.waker = reading_name(r->profile, waker->name, sizeof(waker->name));
-	put.waker_tid = waker && !block->in_interrupt ? waker->tid : 0;
+		put.waker = reading_name(r->profile, waker->task.name, sizeof(waker->task.name));
+	put.waker_tid = waker && !block->in_interrupt ? waker->task.tid : 0;
 	err = reading_node(r, &key, &put.node);
 	if (err)
 		return err;
@@ -106,22 +106,22 @@ static struct error *put_longest(struct reading *r)
 		for (uint32_t i = 0; !err && i < all[cpu].count && i < wanted; i++)
 			err = put_block(r, &all[cpu].blocks[i], false);
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
-		const struct thread_record *t = profile_chunks_thread(&r->session->chunks, number);
+		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 		struct longest_block block;
 		struct progress progress;
 
-		if (!t || !t->is_kept || t->class == CLASS_RUNNABLE ||
-		    !(r->session->program->rodata->config.classes >> t->class & 1))
+		if (!t || !t->is_kept || t->task.state == CLASS_RUNNABLE ||
+		    !(r->session->program->rodata->config.classes >> t->task.state & 1))
 			continue;
 		progress = reading_progress(t, r->now);
 		block = (struct longest_block){
-			.begun = t->since,
+			.begun = t->task.since,
 			.blocked_ns = progress.blocked_ns,
 			.runnable_ns = progress.runnable_ns,
 			.thread = number,
 			.user_stack = t->user_stack,
 			.kernel_stack = t->kernel_stack,
-			.class = t->class,
+			.class = t->task.state,
 		};
 		if (progress.blocked_ns)
 			err = put_block(r, &block, true);
@@ -181,7 +181,7 @@ static struct error *add_runner(void *context, const void *key_bytes, const void
 {
 	struct reading *r = context;
 	const struct runner_key *key = key_bytes;
-	const struct thread_record *runner =
+	const struct profile_record *runner =
 		profile_chunks_thread(&r->session->chunks, key->runner);
 	const struct slot_value all = { .sum = *(const __u64 *)value_bytes };
 	struct preemptor preemptor = { 0 };
@@ -196,15 +196,16 @@ static struct error *add_runner(void *context, const void *key_bytes, const void
 		return err;
 	preemptor.ns = value.sum;
 	preemptor.thread = r->threads[key->waiter];
-	preemptor.name = runner ? reading_name(r->profile, runner->name, sizeof(runner->name))
-				: profile_name(r->profile, "", 0);
+	preemptor.name =
+		runner ? reading_name(r->profile, runner->task.name, sizeof(runner->task.name))
+		       : profile_name(r->profile, "", 0);
 	if (!preemptor.name)
 		return &error_no_memory;
 	if (runner) {
 		char path[4096];
 
-		preemptor.tid = runner->tid;
-		if (cgroup_path(r->session->cgroups, runner->cgroup, path, sizeof(path)))
+		preemptor.tid = runner->task.tid;
+		if (cgroup_path(r->session->cgroups, runner->task.cgroup, path, sizeof(path)))
 			preemptor.cgroup = profile_name(r->profile, path, strlen(path));
 	}
 	return array_push(&r->profile->preemptors, preemptor) ? NULL : &error_no_memory;

@@ -111,10 +111,10 @@ static uint32_t image_number(const struct reading *r, uint32_t number)
 
 static struct error *push_waker(struct reading *r, const struct count_key *key, uint32_t *node)
 {
-	const struct thread_record *waker = profile_chunks_thread(&r->session->chunks, key->waker);
+	const struct profile_record *waker = profile_chunks_thread(&r->session->chunks, key->waker);
 	uint32_t image = waker && r->session->images
 				 ? process_table_find_image(process_watch_table(r->session->images),
-							    waker->tgid, waker->begun)
+							    waker->task.tgid, waker->task.begun)
 				 : 0;
 	char name[PROFILE_COMM_MAX + 32] = "[interrupt]";
 	const __u64 *frames = NULL;
@@ -133,7 +133,7 @@ static struct error *push_waker(struct reading *r, const struct count_key *key, 
 	}
 	if (waker)
 		snprintf(name, sizeof(name), "waker: %.*s (%" PRIu32 ")", PROFILE_COMM_MAX,
-			 waker->name, waker->tid);
+			 waker->task.name, waker->task.tid);
 	return err ? err : push_note(r, name, node);
 }
 

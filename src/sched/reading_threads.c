@@ -10,15 +10,15 @@
 #include "sched/interval.h"
 
 /* Of the stretch that a thread is in, as of `now`. */
-struct progress reading_progress(const struct thread_record *t, uint64_t now)
+struct progress reading_progress(const struct profile_record *t, uint64_t now)
 {
 	struct interval parts;
 
-	if (t->flags & THREAD_ENDED || now <= t->since)
+	if (t->task.flags & RECORD_ENDED || now <= t->task.since)
 		return (struct progress){ 0 };
-	if (t->class == CLASS_ON_CPU)
-		return (struct progress){ .on_ns = now - t->since };
-	parts = interval_divide(t->class == CLASS_RUNNABLE, t->since, t->woken, now);
+	if (t->task.state == CLASS_ON_CPU)
+		return (struct progress){ .on_ns = now - t->task.since };
+	parts = interval_divide(t->task.state == CLASS_RUNNABLE, t->task.since, t->task.woken, now);
 	return (struct progress){ .blocked_ns = parts.blocked_ns,
 				  .runnable_ns = parts.runnable_ns };
 }
@@ -31,15 +31,15 @@ const struct name *reading_name(struct profile *profile, const char *bytes, size
 }
 
 /* The leader's name, if the leader is known: it may have got another since. */
-static const struct name *process_of(struct reading *r, const struct thread_record *t)
+static const struct name *process_of(struct reading *r, const struct profile_record *t)
 {
-	uint32_t number = word_map_find(&r->leaders, (struct words){ { t->tgid } });
-	const struct thread_record *leader =
+	uint32_t number = word_map_find(&r->leaders, (struct words){ { t->task.tgid } });
+	const struct profile_record *leader =
 		number == WORD_MAP_NEW ? NULL : profile_chunks_thread(&r->session->chunks, number);
 
-	if (leader && leader->begun <= t->begun)
-		return reading_name(r->profile, leader->name, sizeof(leader->name));
-	return reading_name(r->profile, t->process, sizeof(t->process));
+	if (leader && leader->task.begun <= t->task.begun)
+		return reading_name(r->profile, leader->task.name, sizeof(leader->task.name));
+	return reading_name(r->profile, t->task.process, sizeof(t->task.process));
 }
 
 static const struct name *cgroup_of(struct reading *r, uint64_t id)
@@ -60,38 +60,16 @@ static const struct name *cgroup_of(struct reading *r, uint64_t id)
 	return name;
 }
 
-#define TRIES 1000
-
-/* A switch while it is copied, or while we do not run ourselves, would count a stretch twice: both
- * of its ends are looked at again. */
-bool reading_copy(const struct thread_record *t, struct thread_record *ret)
-{
-	const volatile struct thread_record *now = t;
-
-	for (int i = 0; i < TRIES; i++) {
-		const uint64_t since = now->since, left = now->counts[CLASS_ON_CPU],
-			       got = now->counts[CLASS_RUNNABLE];
-
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		memcpy(ret, t, sizeof(*ret));
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (now->since == since && now->counts[CLASS_ON_CPU] == left &&
-		    now->counts[CLASS_RUNNABLE] == got)
-			return true;
-	}
-	return false;
-}
-
-static void total_of(const struct thread_record *t, uint64_t now, struct thread_totals *ret)
+static void total_of(const struct profile_record *t, uint64_t now, struct thread_totals *ret)
 {
 	struct progress progress = reading_progress(t, now);
 
-	memcpy(ret->ns, t->ns, sizeof(ret->ns));
+	memcpy(ret->ns, t->task.ns, sizeof(ret->ns));
 	memcpy(ret->counts, t->counts, sizeof(ret->counts));
 	ret->ns[CLASS_ON_CPU] += progress.on_ns;
 	ret->ns[CLASS_RUNNABLE] += progress.runnable_ns;
-	if (t->class < CLASS_COUNT)
-		ret->ns[t->class] += progress.blocked_ns;
+	if (t->task.state < CLASS_COUNT)
+		ret->ns[t->task.state] += progress.blocked_ns;
 	ret->voluntary = t->voluntary;
 	ret->involuntary = t->involuntary;
 }
@@ -154,16 +132,16 @@ static struct error *put_times(struct reading *r, uint32_t number)
 static struct error *look_around(struct reading *r)
 {
 	for (uint32_t number = 1; number < r->record_count; number++) {
-		const struct thread_record *t = profile_chunks_thread(&r->session->chunks, number);
+		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 		uint32_t *leader;
 
-		if (!t)
+		if (!t || t->task.cpu >= CPUS)
 			continue;
-		if (t->since > r->latest[t->cpu])
-			r->latest[t->cpu] = t->since;
-		if (t->tid != t->tgid)
+		if (t->task.since > r->latest[t->task.cpu])
+			r->latest[t->task.cpu] = t->task.since;
+		if (t->task.tid != t->task.tgid)
 			continue;
-		leader = word_map_at(&r->leaders, (struct words){ { t->tgid } });
+		leader = word_map_at(&r->leaders, (struct words){ { t->task.tgid } });
 		if (!leader)
 			return &error_no_memory;
 		*leader = number;
@@ -172,10 +150,10 @@ static struct error *look_around(struct reading *r)
 }
 
 /* Another thread has had its CPU since: it left unseen, and may be gone. */
-static bool is_stale(const struct reading *r, const struct thread_record *t)
+static bool is_stale(const struct reading *r, const struct profile_record *t)
 {
-	return t->class == CLASS_ON_CPU && !(t->flags & THREAD_ENDED) &&
-	       t->since < r->latest[t->cpu];
+	return t->task.state == CLASS_ON_CPU && !(t->task.flags & RECORD_ENDED) &&
+	       t->task.cpu < CPUS && t->task.since < r->latest[t->task.cpu];
 }
 
 /* Where switches are not followed, or were not all seen, what a record says of its stretches is not
@@ -188,34 +166,34 @@ static void forget_times(struct profile_thread *thread)
 	thread->voluntary = thread->involuntary = 0;
 }
 
-static struct error *put_thread(struct reading *r, uint32_t number, const struct thread_record *t)
+static struct error *put_thread(struct reading *r, uint32_t number, const struct profile_record *t)
 {
 	struct profile_session *session = r->session;
-	const uint64_t begun = t->begun > session->read_at ? t->begun : session->read_at;
+	const uint64_t begun = t->task.begun > session->read_at ? t->task.begun : session->read_at;
 	struct profile_thread thread = {
-		.tid = t->tid,
-		.tgid = t->tgid,
-		.name = reading_name(r->profile, t->name, sizeof(t->name)),
+		.tid = t->task.tid,
+		.tgid = t->task.tgid,
+		.name = reading_name(r->profile, t->task.name, sizeof(t->task.name)),
 		.process = process_of(r, t),
-		.is_kernel = t->flags & THREAD_KERNEL,
-		.is_accounted =
-			session->options.off_cpu && !(t->flags & THREAD_UNSEEN) && !is_stale(r, t),
+		.is_kernel = t->task.flags & RECORD_KERNEL,
+		.is_accounted = session->options.off_cpu && !(t->task.flags & RECORD_UNSEEN) &&
+				!is_stale(r, t),
 		.begun_ns = begun,
-		.ended_ns = t->flags & THREAD_ENDED ? t->ended : r->now,
+		.ended_ns = t->task.flags & RECORD_ENDED ? t->task.ended : r->now,
 	};
 	struct thread_totals totals, all, *before = &session->totals.items[number];
-	struct thread_record copy;
+	struct profile_record copy;
 	struct error *err = NULL;
 
 	if (!thread.name || !thread.process)
 		return &error_no_memory;
 	if (thread.ended_ns < begun)
 		return NULL;
-	thread.cgroup = cgroup_of(r, t->cgroup);
+	thread.cgroup = cgroup_of(r, t->task.cgroup);
 	if (session->images && !thread.is_kernel)
 		thread.image = process_table_find_image(process_watch_table(session->images),
-							t->tgid, t->begun);
-	r->torn += !reading_copy(t, &copy);
+							t->task.tgid, t->task.begun);
+	r->torn += !tracker_copy(&t->task, &copy, sizeof(copy));
 	total_of(&copy, r->now, &all);
 	totals = all;
 	subtract(&totals, before);
@@ -253,16 +231,16 @@ struct error *reading_threads(struct reading *r)
 	r->latest = calloc(CPUS, sizeof(*r->latest));
 	err = r->latest ? look_around(r) : &error_no_memory;
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
-		const struct thread_record *t = profile_chunks_thread(&session->chunks, number);
+		const struct profile_record *t = profile_chunks_thread(&session->chunks, number);
 		uint32_t flags;
 
-		if (!t || !t->begun)
+		if (!t || !t->task.begun)
 			continue;
 		/* Before all else: what it did until its end is seen then. */
-		flags = __atomic_load_n(&t->flags, __ATOMIC_ACQUIRE);
-		if (flags & THREAD_WANTED)
+		flags = __atomic_load_n(&t->task.flags, __ATOMIC_ACQUIRE);
+		if (flags & RECORD_WANTED)
 			err = put_thread(r, number, t);
-		reading_note_end(r, number, flags & THREAD_ENDED);
+		reading_note_end(r, number, flags & RECORD_ENDED);
 	}
 	return err;
 }

@@ -6,7 +6,7 @@
 #ifndef SCHED_RUNNERS_BPF_H
 #define SCHED_RUNNERS_BPF_H
 
-#include "sched/watched.bpf.h"
+#include "sched/profile_targets.bpf.h"
 
 #define RUNS 64
 

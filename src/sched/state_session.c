@@ -19,18 +19,14 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "bpf/libbpf_reason.h"
-#include "bpf/memory_chunks.h"
 #include "bpf/program_cost.h"
 #include "bpf/programs.h"
-#include "os/tasks.h"
 #include "sched/interval.h"
 #include "sched/kernel_code.h"
+#include "sched/tracker.h"
 #include "state/wait.h"
 
-/* Beside the threads that are there. */
-#define KALLSYMS   "/proc/kallsyms"
-#define FIRST_ROOM 8192
-#define MOST_ROOM  (1u << STATES_NUMBER_BITS) /* pid_max is no more */
+#define KALLSYMS "/proc/kallsyms"
 
 /* Who has run for so long without a switch is booked by us. */
 #define LONG_RUN_NS (NS_PER_S / 100)
@@ -41,7 +37,7 @@
 
 struct ended_thread {
 	uint32_t number;
-	struct states_thread thread;
+	struct task_record thread;
 };
 
 /*
@@ -60,13 +56,12 @@ struct cost_sample {
 struct state_session {
 	struct states_bpf *program;
 	struct states_state *state; /* shared with the programs */
-	struct memory_chunks chunks;
+	struct tracker tracker;
 	struct state_session_facts facts;
 	struct {
 		ARRAY(struct ended_thread);
 	} ended; /* since the last reading */
 	uint64_t ended_lost, torn;
-	uint64_t walked; /* when threads without storage were looked for last */
 	bool has_looked_for_swap;
 	uint64_t ended_switches; /* of threads whose records were given back */
 	uint64_t switches;       /* of all, as of the last reading */
@@ -79,60 +74,26 @@ const unsigned char states_places[STATE_COUNT] = {
 #undef STATES_PLACE_ROW
 };
 
-/* --- memory --- */
-
-static struct error *add_room(struct state_session *session)
-{
-	struct error *err = memory_chunks_add(&session->chunks, "ctprof_states");
-
-	if (!err)
-		session->state->room = (uint32_t)session->chunks.mapped.count << STATES_CHUNK_BITS;
-	return err;
-}
-
-static struct error *first_room(struct state_session *session)
-{
-	const uint32_t wanted = FIRST_ROOM + tasks_count(TASKS_LOADAVG);
-	struct error *err = NULL;
-
-	/* Number 0 is none. */
-	session->state->next = 1;
-	while (!err && session->state->room < wanted)
-		err = add_room(session);
-	return err;
-}
-
-static uint32_t numbers_in_use(const struct state_session *session)
-{
-	const uint32_t next = __atomic_load_n(&session->state->next, __ATOMIC_RELAXED);
-
-	return next < session->state->room ? next : session->state->room;
-}
-
-static struct states_thread *thread_at(const struct state_session *session, uint32_t number)
-{
-	return (struct states_thread *)session->chunks.mapped.items[number >> STATES_CHUNK_BITS] +
-	       (number & (STATES_CHUNK - 1));
-}
-
 /* --- opening --- */
 
-static void look_at_kernel(struct state_session *session, struct states_config *config)
+static void probe_kernel(struct state_session *session)
 {
+	struct states_bpf *program = session->program;
+	struct states_config *config = (struct states_config *)&program->rodata->config;
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	session->facts.has_paging = true;
+	tracker_configure((struct track_config *)&program->rodata->track_config, btf);
 	if (!btf)
 		return;
-	config->has_previous_state = bpf_switch_has_state(btf);
 	config->has_casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	session->facts.has_locks =
 		btf__find_by_name_kind(btf, "btf_trace_contention_begin", BTF_KIND_TYPEDEF) > 0;
 	btf__free(btf);
 }
 
-/* What the programs ask about whoever runs this. */
-static struct error *look_around(struct state_session *session)
+/* What the programs need to know of this process. */
+static struct error *probe_environment(struct state_session *session)
 {
 	_cleanup_close_ int out_of_pipe = -1, into_pipe = -1;
 	/* Kernels may be without (CONFIG_TIMERFD). */
@@ -150,7 +111,8 @@ static struct error *look_around(struct state_session *session)
 	examples = (struct states_examples){ .socket = (uint32_t)unconnected,
 					     .pipe = (uint32_t)out_of_pipe,
 					     .timer = (uint32_t)timer };
-	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.look_around), &run))
+	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.probe_environment),
+				   &run))
 		return error_system(errno, "the BPF programs do not run");
 	if (kernel_code_find(KALLSYMS, "fifo_open", &begin, &end)) {
 		session->state->fifo_begin = begin;
@@ -173,50 +135,35 @@ static struct error *load(struct state_session *session)
 	config = (struct states_config *)&program->rodata->config;
 	memcpy(config->waits, wait_kinds, sizeof(config->waits));
 	memcpy(config->places, states_places, sizeof(config->places));
-#ifndef __x86_64__
-	config->is_weakly_ordered = true;
-#endif
-	look_at_kernel(session, config);
+	probe_kernel(session);
 	bpf_program__set_autoload(program->progs.on_contention, session->facts.has_locks);
 	bpf_program__set_autoload(program->progs.on_contended, session->facts.has_locks);
 	failed = states_bpf__load(program);
 	if (failed)
 		return bpf_programs_load_error(-failed);
 	session->state = &program->bss->state;
-	memory_chunks_init(&session->chunks, bpf_map__fd(program->maps.chunks), 0, STATES_CHUNK,
-			   sizeof(struct states_thread));
-	err = look_around(session);
-	return err ? err : first_room(session);
+	err = probe_environment(session);
+	return err ? err
+		   : tracker_init(&session->tracker, &program->bss->track,
+				  bpf_map__fd(program->maps.records), sizeof(struct task_record),
+				  UINT64_MAX);
 }
 
-/* The program at fork comes first, and the iterator runs after all of them are attached: so each
- * thread has storage by one of the two before it is looked up. */
-static struct error *attach_all(struct states_bpf *program)
+static struct error *attach_all(struct state_session *session)
 {
-	struct error *err =
-		bpf_programs_attach(program->progs.on_new_task, &program->links.on_new_task);
+	struct states_bpf *program = session->program;
+#define PROGRAM(name)                                     \
+	{                                                 \
+		program->progs.name, &program->links.name \
+	}
+	const struct tracker_program programs[] = {
+		PROGRAM(on_new_task),   PROGRAM(on_rename),    PROGRAM(on_exec),
+		PROGRAM(on_contention), PROGRAM(on_contended), PROGRAM(on_wakeup),
+		PROGRAM(on_switch),     PROGRAM(scan_task),
+	};
+#undef PROGRAM
 
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_rename, &program->links.on_rename);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_exec, &program->links.on_exec);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_contention,
-					  &program->links.on_contention);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_contended,
-					  &program->links.on_contended);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_wakeup, &program->links.on_wakeup);
-	if (!err)
-		err = bpf_programs_attach(program->progs.on_switch, &program->links.on_switch);
-	program->bss->state.follows = 1;
-	if (!err)
-		err = bpf_programs_attach(program->progs.see_task, &program->links.see_task);
-	if (!err)
-		err = bpf_programs_iterate(program->links.see_task);
-	program->bss->state.has_walked = 1;
-	return err;
+	return tracker_start(&session->tracker, programs, array_length(programs));
 }
 
 struct error *state_session_open(struct state_session **ret)
@@ -229,7 +176,7 @@ struct error *state_session_open(struct state_session **ret)
 	session->cost.enabled = -1;
 	err = load(session);
 	if (!err)
-		err = attach_all(session->program);
+		err = attach_all(session);
 	if (!err)
 		session->cost.enabled = program_cost_enable();
 	if (err) {
@@ -246,7 +193,7 @@ void state_session_close(struct state_session *session)
 		return;
 	if (session->cost.enabled >= 0)
 		close(session->cost.enabled);
-	memory_chunks_deinit(&session->chunks);
+	tracker_deinit(&session->tracker);
 	states_bpf__destroy(session->program);
 	array_deinit(&session->ended);
 	free(session);
@@ -259,10 +206,8 @@ struct state_session_facts state_session_facts(const struct state_session *sessi
 
 /* --- reading --- */
 
-#define TRIES 1000
-
 /* Since when it has been on a CPU; 0: it is not. */
-static uint64_t runs_since(const volatile struct states_thread *t)
+static uint64_t runs_since(const volatile struct task_record *t)
 {
 	const uint64_t entered = t->entered;
 
@@ -270,7 +215,7 @@ static uint64_t runs_since(const volatile struct states_thread *t)
 }
 
 /* It got a CPU: what it did until then is over. The kernel adds that when the thread leaves. */
-static void end_wait(struct states_thread *t)
+static void end_wait(struct task_record *t)
 {
 	const uint64_t from = runs_since(t);
 	struct interval parts;
@@ -284,53 +229,30 @@ static void end_wait(struct states_thread *t)
 	t->state = STATE_EXEC;
 }
 
-/* Who gets a CPU, and who is woken up, takes no turn. */
-static bool is_unchanged(const struct states_thread *t, uint32_t turn,
-			 const struct states_thread *copy)
+bool state_session_copy(const struct task_record *t, struct task_record *ret)
 {
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&t->turn, __ATOMIC_RELAXED) == turn &&
-	       __atomic_load_n(&t->entered, __ATOMIC_RELAXED) == copy->entered &&
-	       __atomic_load_n(&t->woken, __ATOMIC_RELAXED) == copy->woken;
-}
-
-bool state_session_copy(const struct states_thread *t, struct states_thread *ret)
-{
-	for (int i = 0; i < TRIES; i++) {
-		const uint32_t turn = __atomic_load_n(&t->turn, __ATOMIC_ACQUIRE);
-
-		if (turn & 1)
-			continue;
-		memcpy(ret, t, sizeof(*ret));
-		if (!is_unchanged(t, turn, ret))
-			continue;
-		if (ret->state < STATE_COUNT)
-			end_wait(ret);
-		return true;
-	}
-	return false;
-}
-
-/* It has ended, so nobody in the kernel writes it any more. */
-static bool take_ended(struct state_session *session, uint32_t number, struct states_thread *t)
-{
-	struct states_state *state = session->state;
-	const uint32_t tail = state->free_tail;
-
-	if (tail - __atomic_load_n(&state->free_head, __ATOMIC_ACQUIRE) == STATES_FREE)
-		return true;
-	if (session->ended.count == ENDED_MAX) {
-		session->ended_lost++;
-	} else if (!array_reserve(&session->ended, 1)) {
+	if (!tracker_copy(t, ret, sizeof(*ret)))
 		return false;
-	} else {
+	if (ret->state < STATE_COUNT)
+		end_wait(ret);
+	return true;
+}
+
+/* False: no memory. Where the number cannot be given back now, the thread is taken later. */
+static bool take_ended(struct state_session *session, uint32_t number, struct task_record *t)
+{
+	const struct task_record ended = *t;
+
+	if (session->ended.count < ENDED_MAX && !array_reserve(&session->ended, 1))
+		return false;
+	if (!tracker_give_back(&session->tracker, number))
+		return true;
+	if (session->ended.count < ENDED_MAX)
 		session->ended.items[session->ended.count++] =
-			(struct ended_thread){ .number = number, .thread = *t };
-	}
-	session->ended_switches += t->switches;
-	t->tid = t->flags = 0;
-	state->free_numbers[tail & (STATES_FREE - 1)] = number;
-	__atomic_store_n(&state->free_tail, tail + 1, __ATOMIC_RELEASE);
+			(struct ended_thread){ .number = number, .thread = ended };
+	else
+		session->ended_lost++;
+	session->ended_switches += ended.switches;
 	return true;
 }
 
@@ -353,11 +275,11 @@ static void look_at_swap(struct state_session *session)
 
 static uint64_t count_switches(const struct state_session *session)
 {
-	const uint32_t count = numbers_in_use(session);
+	const uint32_t count = tracker_count(&session->tracker);
 	uint64_t switches = session->ended_switches;
 
 	for (uint32_t number = 1; number < count; number++) {
-		const struct states_thread *t = thread_at(session, number);
+		const struct task_record *t = tracker_record(&session->tracker, number);
 
 		if (t->tid)
 			switches += t->switches;
@@ -388,54 +310,48 @@ static void sample_cost(struct state_session *session)
 	close(cost->enabled);
 	cost->enabled = -1;
 }
+
 struct error *state_session_tick(struct state_session *session)
 {
-	const uint32_t count = numbers_in_use(session);
-	struct error *err = NULL;
-	size_t more = session->chunks.mapped.count;
+	const uint32_t count = tracker_count(&session->tracker);
 
 	for (uint32_t number = 1; number < count; number++) {
-		struct states_thread *t = thread_at(session, number);
+		struct task_record *t = tracker_record(&session->tracker, number);
 
-		if (__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & STATES_ENDED && !(t->turn & 1) &&
-		    !take_ended(session, number, t))
+		if (__atomic_load_n(&t->flags, __ATOMIC_ACQUIRE) & RECORD_ENDED &&
+		    !(t->sequence & 1) && !take_ended(session, number, t))
 			return &error_no_memory;
 	}
 	look_at_swap(session);
 	sample_cost(session);
-	bpf_programs_iterate_again(session->program->links.see_task, &session->state->unplaced,
-				   &session->walked);
-	/* Twice as many each time, so that many new ones at once find room. */
-	if (count > session->state->room / 2)
-		while (!err && more-- && session->state->room < MOST_ROOM)
-			err = add_room(session);
-	return err;
+	tracker_scan_again(&session->tracker);
+	return tracker_grow(&session->tracker, RECORD_CHUNKS_MAX);
 }
 
-static bool is_hidden(const struct states_thread *t)
+static bool is_hidden(const struct task_record *t)
 {
 	return t->hidden_since && runs_since(t) == t->hidden_since;
 }
 
 /* Has run for long, as far as we were told. One that is not on its CPU has left it and nobody told:
  * some kernels run no programs for some threads. It is hidden until somebody tells of it again. */
-static void book_long_run(struct state_session *session, struct states_thread *t)
+static void book_long_run(struct state_session *session, struct task_record *t)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = t->cpu);
-	const volatile struct states_thread *now = t;
+	const volatile struct task_record *now = t;
 	const uint64_t since = runs_since(now);
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(session->program->progs.book_here), &run))
 		return;
-	if (runs_since(now) == since && !(now->flags & STATES_ENDED))
+	if (runs_since(now) == since && !(now->flags & RECORD_ENDED))
 		t->hidden_since = since;
 }
 
 struct error *state_session_read(struct state_session *session, state_visit *visit, void *context)
 {
 	struct error *err = state_session_tick(session);
-	const uint32_t count = numbers_in_use(session);
-	struct states_thread thread;
+	const uint32_t count = tracker_count(&session->tracker);
+	struct task_record thread;
 	bool goes_on = true;
 
 	session->switches = session->ended_switches;
@@ -446,14 +362,14 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 				session->ended.items[i].thread.ended);
 	array_clear(&session->ended);
 	for (uint32_t number = 1; !err && goes_on && number < count; number++) {
-		struct states_thread *t = thread_at(session, number);
+		struct task_record *t = tracker_record(&session->tracker, number);
 		uint64_t now, since;
 
 		if (!t->tid || is_hidden(t))
 			continue;
 		since = runs_since(t);
 		now = clock_ns(CLOCK_MONOTONIC);
-		if (since && !(t->flags & STATES_ENDED) && now > since && now - since > LONG_RUN_NS)
+		if (since && !(t->flags & RECORD_ENDED) && now > since && now - since > LONG_RUN_NS)
 			book_long_run(session, t);
 		/* We may lose our CPU in between: what is not over by now is not over in the copy.
 		 */
@@ -469,7 +385,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 			continue;
 		/* It has ended since, or waits for its number to be given back: it is told again.
 		 */
-		if (thread.flags & STATES_ENDED)
+		if (thread.flags & RECORD_ENDED)
 			now = thread.ended;
 		goes_on = visit(context, number, &thread, now > thread.since ? now : thread.since);
 	}
@@ -478,7 +394,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 
 uint64_t state_session_lost(const struct state_session *session)
 {
-	return session->state->lost + session->ended_lost;
+	return session->tracker.state->lost + session->ended_lost;
 }
 
 uint64_t state_session_torn(const struct state_session *session)

@@ -42,7 +42,7 @@ struct error *state_session_tick(struct state_session *session) MUST_CHECK;
 
 /* One thread as of `now_ns` (CLOCK_MONOTONIC), which is not before what it does began. False: no
  * more. */
-typedef bool state_visit(void *context, uint32_t number, const struct states_thread *thread,
+typedef bool state_visit(void *context, uint32_t number, const struct task_record *thread,
 			 uint64_t now_ns);
 
 /* All that live, and all that have ended since the last call. */
@@ -59,7 +59,7 @@ uint64_t state_session_torn(const struct state_session *session);
 
 /* A record as it was at one moment, with the wait over that ended when the thread got a CPU. False:
  * it was being written at each attempt. */
-bool state_session_copy(const struct states_thread *t, struct states_thread *ret) MUST_CHECK;
+bool state_session_copy(const struct task_record *t, struct task_record *ret) MUST_CHECK;
 
 /* What the programs cost up to the last reading: the switches counted so far, times what one cost
  * in the first second by the kernel's own count. 0 without CAP_SYS_ADMIN, which that count needs.

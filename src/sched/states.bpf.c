@@ -1,271 +1,58 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What every thread does with its time, in exclusive states, added up in the kernel.
+ * The time of every thread in exclusive states (state/state.h), added up in the kernel.
  *
- * One program at sched_switch sees each stretch of a state begin and end, one at sched_wakeup when
- * a thread that waited could run again. What it waits for is decided when it leaves its CPU, by the
- * state that the kernel has it in, the system call it is in, and the lock that it waits for: the
- * rules are in bpf/wait_rules.bpf.h. Nothing is sent to user space, which reads the records when it
- * likes.
+ * A program at sched_switch sees each interval in a state begin and end, and one at sched_wakeup
+ * sees when a waiting thread became runnable. When a thread leaves its CPU, what it waits for is
+ * decided from the state that the kernel has it in, its system call and the lock that it waits for,
+ * by the rules in wait_rules.bpf.h. Nothing is sent to user space, which reads the records at any
+ * time.
  */
-#include "sched/interval.h"
+#define TRACK_RECORD struct task_record
+#include "sched/track.bpf.h"
+
 #include "sched/wait_rules.bpf.h"
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";
 
-/* --- the record of a thread --- */
+/* --- records --- */
 
-struct states_chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, STATES_CHUNK);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct states_thread));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, STATES_CHUNKS_MAX);
-	__type(key, __u32);
-	__array(values, struct states_chunk);
-} chunks SEC(".maps");
-
-static __always_inline struct states_thread *thread_at(__u32 number)
-{
-	__u32 chunk = number >> STATES_CHUNK_BITS, at = number & (STATES_CHUNK - 1);
-	void *map = bpf_map_lookup_elem(&chunks, &chunk);
-
-	return map ? bpf_map_lookup_elem(map, &at) : 0;
-}
-
-/*
- * The shorter way from a task to its record, without a look into the storage of the task, which is
- * three lines of the cache away: a table by where the task is in memory, of which the last 48 bits
- * tell all tasks apart. Who is not there has been pushed out by another, and is found by storage.
- * Verifiers let nobody calculate with the place of a task, but with its distance from something.
- */
-static __always_inline __u64 distance_of(struct task_struct *task)
-{
-	__u64 distance = (__u64)task;
-
-	asm volatile("%0 -= %1" : "+r"(distance) : "r"(&state));
-	return distance;
-}
-
-#define NUMBER_MASK ((1u << STATES_NUMBER_BITS) - 1)
-
-/* Tasks begin at lines of the cache. */
-static __always_inline __u64 known_as(__u64 distance)
-{
-	return distance >> 6 << STATES_NUMBER_BITS;
-}
-
-/* They are longer than 2 KiB, so neighbours have places of their own, which share a line. */
-static __always_inline __u64 *known_at(__u64 distance)
-{
-	return &state.known[distance >> 11 & (STATES_KNOWN - 1)];
-}
-
-/* Its number by the shorter way; 0: that leads to another, or to none. */
-static __always_inline __u32 known_number(struct task_struct *task)
-{
-	__u64 distance = distance_of(task), it = *(volatile __u64 *)known_at(distance);
-
-	return (it & ~(__u64)NUMBER_MASK) == known_as(distance) ? it & NUMBER_MASK : 0;
-}
-
-static __always_inline void make_known(struct task_struct *task, __u32 number)
-{
-	__u64 distance = distance_of(task);
-
-	*(volatile __u64 *)known_at(distance) = known_as(distance) | number;
-}
-
-/* 0: no room. One that was given back, or one that was never used. */
-static __always_inline __u32 new_number(void)
-{
-	for (int tries = 0; tries < 4; tries++) {
-		__u32 head = state.free_head;
-
-		if (head == state.free_tail)
-			break;
-		if (__sync_val_compare_and_swap(&state.free_head, head, head + 1) == head)
-			return state.free_numbers[head & (STATES_FREE - 1)];
-	}
-	if (state.next >= state.room)
-		return 0;
-	return __sync_fetch_and_add(&state.next, 1);
-}
-
-/* What only the thread itself and who switches to it write is in one turn: odd meanwhile. */
-static __always_inline void take_turn(struct states_thread *t)
-{
-	asm volatile("" ::: "memory");
-	/* The one that returns the old value is a barrier, too. */
-	if (config.is_weakly_ordered)
-		(void)__sync_fetch_and_add(&t->turn, 1);
-	else
-		*(volatile __u32 *)&t->turn = t->turn + 1;
-	asm volatile("" ::: "memory");
-}
-
-static __always_inline void begin_turn(struct states_thread *t)
-{
-	take_turn(t);
-}
-
-static __always_inline void end_turn(struct states_thread *t)
-{
-	take_turn(t);
-}
-
-/* Ours, or one below. */
-static __always_inline bool is_in_our_namespace(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	struct pid_namespace *ns = 0;
-
-	if (!state.pid_level)
-		return true;
-	if (!pid || BPF_CORE_READ(pid, level) < state.pid_level)
-		return false;
-	bpf_probe_read_kernel(&ns, sizeof(ns),
-			      (char *)&pid->numbers[0].ns +
-				      state.pid_level * bpf_core_type_size(struct upid));
-	return (__u64)ns == state.pid_namespace;
-}
-
-static __always_inline void describe(struct states_thread *t, struct task_struct *task)
-{
-	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
-
-	t->tid = state.pid_level ? pid_number(task, state.pid_level) : (__u32)task->pid;
-	t->tgid = state.pid_level ? pid_number(leader, state.pid_level) : (__u32)task->tgid;
-	t->uid = BPF_CORE_READ(task, cred, euid.val);
-	t->cgroup = cgroup_of(task);
-	t->flags = task->flags & PF_KTHREAD ? STATES_KERNEL : 0;
-	__builtin_memcpy(t->name, task->comm, sizeof(t->name));
-	BPF_CORE_READ_STR_INTO(&t->process, leader, comm);
-}
-
-/* Whoever gets the claim makes the record. Returns 1 if it could. */
-static __noinline int begin_watching(struct task_struct *task, struct watched *w, __u64 now,
+/* True: a record was made by this call, for a task that was in `what` up to now. */
+static __noinline int start_tracking(struct task_struct *task, struct task_ctx *tctx, __u64 now,
 				     __u32 what)
 {
-	struct states_thread *t;
-	__u32 number;
+	bool is_ours, is_made = false;
 
-	if (!task || !w)
+	if (!task || !tctx || !claim(tctx))
 		return 0;
-	if (!is_in_our_namespace(task)) {
-		w->is_foreign = 1;
-		return 0;
-	}
-	number = new_number();
-	t = number ? thread_at(number) : 0;
-	if (!t) {
-		if (!w->is_lost)
-			__sync_fetch_and_add(&state.lost, 1);
-		w->is_lost = 1;
-		return 0;
-	}
-	begin_turn(t);
-	describe(t, task);
-	for (int i = 0; i < STATE_COUNT; i++)
-		t->ns[i] = 0;
-	t->begun = t->since = now;
-	t->ended = t->entered = t->woken = t->switches = t->lock = t->hidden_since = 0;
-	t->state = what;
-	t->syscall = -1;
-	t->cpu = bpf_get_smp_processor_id();
-	t->run_time = task->se.sum_exec_runtime;
-	t->utime = task->utime;
-	t->stime = task->stime;
-	t->css_set = (__u64)task->cgroups;
-	t->cred = (__u64)task->cred;
-	end_turn(t);
-	w->number = number;
-	make_known(task, number);
-	return 1;
-}
-
-static __always_inline struct watched *watched_of(struct task_struct *task)
-{
-	return bpf_task_storage_get(&watched_tasks, task, 0, 0);
-}
-
-/* A record for who has none: it did `what` up to now. True: it was made by this call. */
-static __always_inline bool watch(struct task_struct *task, struct watched *w, __u64 now,
-				  __u32 what)
-{
-	bool is_made = false;
-
-	if (w->number || w->is_foreign || __sync_val_compare_and_swap(&w->is_claimed, 0, 1))
-		return false;
-	if (!w->number)
-		is_made = begin_watching(task, w, now, what);
-	w->is_claimed = 0;
+	is_ours = is_in_our_namespace(task);
+	if (is_ours)
+		is_made = begin_record(task, tctx, now, what, true) != 0;
+	tctx->phase = is_ours ? TRACK_YES : TRACK_NO;
 	return is_made;
 }
 
-/* Creates its storage: by the task iterator and at fork alone. At a switch that can deadlock before
- * Linux 6.4; sched/watched.bpf.h has the reason. */
-static __always_inline struct watched *place_of(struct task_struct *task)
+/* The number of a task that is switched. There may be room for a record where there was none. */
+static __noinline int number_at_switch(struct task_struct *task, __u64 now)
 {
-	return bpf_task_storage_get(&watched_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
+	struct task_ctx *tctx = task && task->pid ? ctx_of(task) : 0;
 
-/* It got no storage: user space runs the iterator again, and until then the thread is not watched.
- * It is counted once, not for each attempt. */
-static __always_inline void lose_place(struct task_struct *task, bool is_counted)
-{
-	if (!is_in_our_namespace(task))
-		return;
-	state.unplaced = 1;
-	if (is_counted)
-		__sync_fetch_and_add(&state.lost, 1);
-}
-
-static __noinline int number_of(struct task_struct *task)
-{
-	struct watched *w = task && task->pid ? watched_of(task) : 0;
-
-	if (!w || !w->number)
+	if (!tctx)
 		return 0;
-	make_known(task, w->number);
-	return w->number;
+	if (!tctx->number)
+		start_tracking(task, tctx, now, STATE_EXEC);
+	if (tctx->number)
+		cache_number(task, tctx->number);
+	return tctx->number;
 }
 
-/* Of who runs, or will. There may be room for a record where there was none. */
-static __noinline int number_for(struct task_struct *task, __u64 now)
+static __always_inline struct task_record *record_at_switch(struct task_struct *task, __u64 now)
 {
-	struct watched *w = task && task->pid ? watched_of(task) : 0;
-
-	if (!w)
-		return 0;
-	if (!w->number)
-		watch(task, w, now, STATE_EXEC);
-	else
-		make_known(task, w->number);
-	return w->number;
-}
-
-static __always_inline struct states_thread *find(struct task_struct *task)
-{
-	__u32 number = known_number(task);
+	__u32 number = cached_number(task);
 
 	if (!number)
-		number = number_of(task);
-	return number ? thread_at(number) : 0;
-}
-
-static __always_inline struct states_thread *find_or_watch(struct task_struct *task, __u64 now)
-{
-	__u32 number = known_number(task);
-
-	if (!number)
-		number = number_for(task, now);
-	return number ? thread_at(number) : 0;
+		number = number_at_switch(task, now);
+	return number ? record_at(number) : 0;
 }
 
 /* --- switches --- */
@@ -273,7 +60,7 @@ static __always_inline struct states_thread *find_or_watch(struct task_struct *t
 #define STATE_BOUND 15
 _Static_assert(STATE_COUNT <= STATE_BOUND + 1, "a mask bounds the index");
 
-static __always_inline void add(struct states_thread *t, __u32 what, __u64 ns)
+static __always_inline void add(struct task_record *t, __u32 what, __u64 ns)
 {
 	__u32 place;
 
@@ -290,7 +77,7 @@ static __always_inline void add(struct states_thread *t, __u32 what, __u64 ns)
  * kernel's, the kernel counts in ticks: what has passed since the last one stays undivided until
  * the next.
  */
-static __always_inline void divide_run(struct task_struct *task, struct states_thread *t)
+static __always_inline void divide_run(struct task_struct *task, struct task_record *t)
 {
 	__u64 user = task->utime - t->utime, all = user + task->stime - t->stime;
 	__u64 sum = t->ns[STATES_AT_EXEC], part;
@@ -312,7 +99,7 @@ static __always_inline void divide_run(struct task_struct *task, struct states_t
 
 #define DIVIDED_NS 1000000 /* the shortest tick that kernels have */
 
-static __always_inline void book_run(struct task_struct *task, struct states_thread *t, __u64 ns)
+static __always_inline void book_run(struct task_struct *task, struct task_record *t, __u64 ns)
 {
 	__u64 sum = t->ns[STATES_AT_EXEC] + ns;
 
@@ -321,7 +108,7 @@ static __always_inline void book_run(struct task_struct *task, struct states_thr
 		divide_run(task, t);
 }
 
-static __always_inline void end_wait(struct states_thread *t, __u64 now)
+static __always_inline void end_wait(struct task_record *t, __u64 now)
 {
 	struct interval parts =
 		interval_divide(t->state == STATE_RUNNABLE, t->since, t->woken, now);
@@ -332,15 +119,15 @@ static __always_inline void end_wait(struct states_thread *t, __u64 now)
 
 #define MISSED_NS 10000000 /* the clock of that count goes a little faster or slower */
 
-/* It got a CPU when it entered, or nobody told that it did: its own count of run time says since
- * when. The same if it got one twice, and nobody told that it left it in between. */
-static __always_inline void catch_up(struct task_struct *task, struct states_thread *t, __u64 now)
+/* The wait ended when it entered its CPU. Where that was not seen, or a switch in between was not
+ * seen, its own run time says when it did. */
+static __always_inline void catch_up(struct task_struct *task, struct task_record *t, __u64 now)
 {
 	__u64 ran = task->se.sum_exec_runtime - t->run_time, from = t->entered;
 
 	if (!from || ran > now - from + MISSED_NS) {
 		state.missed++;
-		from = ran < now - t->since ? now - ran : t->since;
+		from = entered_unseen(task, t, now);
 	}
 	if (from < t->since)
 		from = t->since;
@@ -351,20 +138,7 @@ static __always_inline void catch_up(struct task_struct *task, struct states_thr
 	t->state = STATE_EXEC;
 }
 
-/* The record will be another thread's, and a dead leader stays for a while. */
-static __noinline int forget(struct task_struct *task)
-{
-	struct watched *w = task ? watched_of(task) : 0;
-
-	if (w) {
-		w->number = 0;
-		w->is_foreign = 1;
-		make_known(task, 0);
-	}
-	return 0;
-}
-
-static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struct states_thread *t,
+static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struct task_record *t,
 				      __u32 task_state, __u64 now)
 {
 	struct wait wait = { .state = STATE_RUNNABLE, .syscall = -1 };
@@ -374,7 +148,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 		now = t->since;
 	if (!is_queued(task))
 		decide(ctx, task, task_state, t->lock, &wait);
-	begin_turn(t);
+	begin_write(t);
 	if (t->state != STATE_EXEC)
 		catch_up(task, t, now);
 	book_run(task, t, now - t->since);
@@ -395,10 +169,10 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 	if (task_state & TASK_DEAD) {
 		t->ended = now;
 		t->exit_code = (__u32)task->exit_code;
-		t->flags |= STATES_ENDED;
-		forget(task);
+		t->flags |= RECORD_ENDED;
+		forget_task(task);
 	}
-	end_turn(t);
+	end_write(t);
 }
 
 SEC("tp_btf/sched_switch")
@@ -406,17 +180,18 @@ int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u64 now = bpf_ktime_get_ns();
-	struct states_thread *t = find_or_watch(next, now);
+	struct task_record *t = record_at_switch(next, now);
 
 	/* A store in the first line, and one in the second: both are on their way from now on. */
 	if (t) {
 		t->entered = now;
 		t->cpu = next->thread_info.cpu;
 	}
-	t = find_or_watch(prev, now);
+	t = record_at_switch(prev, now);
 	if (t)
 		leave_cpu(ctx, prev, t,
-			  config.has_previous_state ? (__u32)ctx[3] : (__u32)prev->__state, now);
+			  track_config.has_previous_state ? (__u32)ctx[3] : (__u32)prev->__state,
+			  now);
 	return 0;
 }
 
@@ -427,7 +202,7 @@ int on_wakeup(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	__u64 now = bpf_ktime_get_ns(); /* whatever happens: reading is what costs */
-	struct states_thread *t = find(task);
+	struct task_record *t = find_record(task);
 
 	if (t && !is_on_cpu(task))
 		t->woken = now;
@@ -441,11 +216,11 @@ int on_wakeup(__u64 *ctx)
 SEC("tp_btf/contention_begin")
 int on_contention(__u64 *ctx)
 {
-	struct states_thread *t;
+	struct task_record *t;
 
 	if (ctx[1] & LCB_F_SPIN)
 		return 0;
-	t = find(bpf_get_current_task_btf());
+	t = find_record(bpf_get_current_task_btf());
 	if (t)
 		t->lock = ctx[0];
 	return 0;
@@ -455,7 +230,7 @@ int on_contention(__u64 *ctx)
 SEC("tp_btf/contention_end")
 int on_contended(__u64 *ctx)
 {
-	struct states_thread *t = find(bpf_get_current_task_btf());
+	struct task_record *t = find_record(bpf_get_current_task_btf());
 
 	if (t && t->lock == ctx[0])
 		t->lock = 0;
@@ -468,20 +243,20 @@ SEC("tp_btf/task_newtask")
 int on_new_task(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched *w;
+	struct task_ctx *tctx;
 
 	/* Forget the task that was at this address before. */
-	make_known(task, 0);
+	cache_number(task, 0);
 	/* The idle task of a CPU that comes online (fork_idle()). */
 	if (!task->pid)
 		return 0;
-	w = place_of(task);
-	if (!w)
-		lose_place(task, true);
+	tctx = create_ctx(task);
+	if (!tctx && is_in_our_namespace(task))
+		lose_storage(true);
 	/* A task that ended before on_switch is attached would stay runnable for ever. Those that
 	 * live longer are found by the iterator. */
-	if (w && state.follows)
-		watch(task, w, bpf_ktime_get_ns(), STATE_RUNNABLE);
+	if (tctx && track.follows)
+		start_tracking(task, tctx, bpf_ktime_get_ns(), STATE_RUNNABLE);
 	return 0;
 }
 
@@ -490,14 +265,14 @@ SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct states_thread *t = find(task);
+	struct task_record *t = find_record(task);
 
 	if (!t)
 		return 0;
-	begin_turn(t);
+	begin_write(t);
 	describe(t, task);
 	t->cred = (__u64)task->cred;
-	end_turn(t);
+	end_write(t);
 	return 0;
 }
 
@@ -505,35 +280,32 @@ SEC("tp_btf/task_rename")
 int on_rename(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct states_thread *t = find(task);
+	struct task_record *t = find_record(task);
 
-	/* A name is torn for a moment in the kernel as well. */
 	if (t)
-		bpf_probe_read_kernel_str(t->name, sizeof(t->name), (void *)ctx[1]);
-	if (t && t->tid == t->tgid)
-		bpf_probe_read_kernel_str(t->process, sizeof(t->process), (void *)ctx[1]);
+		rename_record(t, (void *)ctx[1]);
 	return 0;
 }
 
-/* Those that are there when the others are attached. What changed meanwhile is looked at again. */
+/* The tasks that exist when the other programs are attached. */
 SEC("iter/task")
-int see_task(struct bpf_iter__task *ctx)
+int scan_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct wait wait = { .state = STATE_EXEC, .syscall = -1 };
-	struct states_thread *t;
-	struct watched *w;
+	struct task_ctx *tctx;
+	struct task_record *t;
 
 	if (!task || !task->pid)
 		return 0;
-	w = place_of(task);
-	if (!w)
-		lose_place(task, !state.has_walked);
-	if (!w || w->number)
+	tctx = create_ctx(task);
+	if (!tctx && is_in_our_namespace(task))
+		lose_storage(!track.has_scanned);
+	if (!tctx || tctx->number)
 		return 0;
-	/* A zombie: it has left its last CPU, so no switch will report its end. */
+	/* A zombie has left its last CPU, so no switch will report its end. */
 	if (task->exit_state) {
-		w->is_foreign = 1;
+		tctx->phase = TRACK_NO;
 		return 0;
 	}
 	if (!is_on_cpu(task)) {
@@ -541,15 +313,15 @@ int see_task(struct bpf_iter__task *ctx)
 		if (!is_queued(task))
 			decide(0, task, task->__state, 0, &wait);
 	}
-	if (!watch(task, w, bpf_ktime_get_ns(), wait.state))
+	if (!start_tracking(task, tctx, bpf_ktime_get_ns(), wait.state))
 		return 0;
-	t = thread_at(w->number);
+	t = record_at(tctx->number);
 	if (!t)
 		return 0;
-	t->flags |= STATES_WAS_THERE;
+	t->flags |= RECORD_FOUND;
 	t->syscall = wait.syscall;
 	t->cpu = task->thread_info.cpu;
-	/* Between the look and the record it may have come or gone. */
+	/* Between the look and the record it may have left its CPU, or got one. */
 	if (t->since == t->begun && t->switches == 0 && !t->entered &&
 	    (t->state == STATE_EXEC) != is_on_cpu(task))
 		t->state = is_on_cpu(task) ? STATE_EXEC : STATE_RUNNABLE;
@@ -564,44 +336,32 @@ SEC("raw_tp")
 int book_here(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct states_thread *t = find(task);
+	struct task_record *t = find_record(task);
 	__u64 now = bpf_ktime_get_ns();
 
 	(void)ctx;
 	if (!t || !(t->state == STATE_EXEC || t->entered) || now <= t->since)
 		return 0;
-	begin_turn(t);
+	begin_write(t);
 	if (t->state != STATE_EXEC)
 		catch_up(task, t, now);
 	t->entered = 0;
 	book_run(task, t, now - t->since);
 	t->run_time = task->se.sum_exec_runtime;
 	t->since = now;
-	end_turn(t);
+	end_write(t);
 	return 0;
 }
 
-static __always_inline void find_namespace(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	struct pid_namespace *ns = 0;
-
-	state.pid_level = BPF_CORE_READ(pid, level);
-	if (state.pid_level)
-		bpf_probe_read_kernel(&ns, sizeof(ns),
-				      (char *)&pid->numbers[0].ns +
-					      state.pid_level * bpf_core_type_size(struct upid));
-	state.pid_namespace = (__u64)ns;
-}
-
-/* Which PID namespace is ours, and what sockets and pipes are handled by, by whoever runs this. */
+/* Finds our PID namespace, and the file operations of sockets, pipes and timers, for the process
+ * that runs this. */
 SEC("syscall")
-int look_around(struct states_examples *examples)
+int probe_environment(struct states_examples *examples)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct file *file;
 
-	find_namespace(task);
+	find_namespace();
 	file = file_of(task, examples->socket);
 	if (file)
 		state.socket_functions = functions_of(file);

@@ -24,21 +24,6 @@
 const volatile struct states_config config;
 struct states_state state;
 
-/* What is known of a thread beside its record; it goes with the thread. */
-struct watched {
-	__u32 number; /* of its record; 0: there was no room for one */
-	__u32 is_claimed;
-	__u8 is_lost;    /* it was counted as one without room */
-	__u8 is_foreign; /* our PID namespace does not have it */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct watched);
-} watched_tasks SEC(".maps");
-
 struct wait {
 	__u32 state;
 	__s32 syscall;

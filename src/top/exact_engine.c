@@ -59,14 +59,13 @@ struct visit {
 
 /* The number of a record is used again, but not at the same moment: 22 bits of it, and when the
  * thread began in units of 4 us. */
-static uint64_t id_of(uint32_t number, const struct states_thread *t)
+static uint64_t id_of(uint32_t number, const struct task_record *t)
 {
 	return (uint64_t)number << 42 | (t->begun >> 12 & ((1ull << 42) - 1));
 }
 
 /* Add the elapsed time of the state in progress. */
-static void add_progress(struct state_thread *thread, const struct states_thread *t,
-			 uint64_t now_ns)
+static void add_progress(struct state_thread *thread, const struct task_record *t, uint64_t now_ns)
 {
 	struct interval parts;
 
@@ -86,7 +85,7 @@ static void add_progress(struct state_thread *thread, const struct states_thread
 	}
 }
 
-static bool take(void *context, uint32_t number, const struct states_thread *t, uint64_t now_ns)
+static bool take(void *context, uint32_t number, const struct task_record *t, uint64_t now_ns)
 {
 	struct visit *visit = context;
 	struct exact *exact = visit->exact;
@@ -106,18 +105,18 @@ static bool take(void *context, uint32_t number, const struct states_thread *t, 
 		.id = id_of(number, t),
 		.uid = t->uid,
 		.cpu = t->cpu,
-		.is_kernel = t->flags & STATES_KERNEL,
-		.has_ended = t->flags & STATES_ENDED,
+		.is_kernel = t->flags & RECORD_KERNEL,
+		.has_ended = t->flags & RECORD_ENDED,
 		.name = host_names_of(&exact->names, t->name, sizeof(t->name)),
 		.process = host_names_of(&exact->names, t->process, sizeof(t->process)),
 		.cgroup = host_names_cgroup(&exact->names, t->cgroup),
 		.begun_ns = t->begun,
 		.seen_ns = now_ns,
 		.state = t->state,
-		.since_ns = t->flags & STATES_ENDED ? 0 : t->since,
-		.since_is_least = t->flags & STATES_WAS_THERE && t->since == t->begun,
+		.since_ns = t->flags & RECORD_ENDED ? 0 : t->since,
+		.since_is_least = t->flags & RECORD_FOUND && t->since == t->begun,
 		.syscall = t->syscall,
-		.has_exit_code = t->flags & STATES_ENDED,
+		.has_exit_code = t->flags & RECORD_ENDED,
 		.exit_code = t->exit_code,
 		.switches = t->switches,
 	};

@@ -6,10 +6,13 @@
 /* It has run since 70: the wait that began at 10 is over, and from 60 on it was runnable. */
 TEST(a_record_that_nobody_writes)
 {
-	const struct states_thread record = {
-		.tid = 7, .turn = 2, .state = STATE_IDLE, .since = 10, .woken = 60, .entered = 70
-	};
-	struct states_thread copy;
+	const struct task_record record = { .tid = 7,
+					    .sequence = 2,
+					    .state = STATE_IDLE,
+					    .since = 10,
+					    .woken = 60,
+					    .entered = 70 };
+	struct task_record copy;
 
 	assert_true(state_session_copy(&record, &copy));
 	assert_int_equal(copy.state, STATE_EXEC);
@@ -21,8 +24,8 @@ TEST(a_record_that_nobody_writes)
 /* Its writer was held up halfway. */
 TEST(a_record_that_is_being_written)
 {
-	const struct states_thread record = { .tid = 7, .turn = 3, .state = STATE_EXEC };
-	struct states_thread copy;
+	const struct task_record record = { .tid = 7, .sequence = 3, .state = STATE_EXEC };
+	struct task_record copy;
 
 	assert_false(state_session_copy(&record, &copy));
 }
@@ -30,8 +33,8 @@ TEST(a_record_that_is_being_written)
 /* Nobody has said yet what it does, which is no failure. */
 TEST(a_record_without_a_state)
 {
-	const struct states_thread record = { .tid = 7, .state = STATE_COUNT };
-	struct states_thread copy;
+	const struct task_record record = { .tid = 7, .state = STATE_COUNT };
+	struct task_record copy;
 
 	assert_true(state_session_copy(&record, &copy));
 	assert_int_equal(copy.state, STATE_COUNT);

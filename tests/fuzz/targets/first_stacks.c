@@ -62,7 +62,7 @@ static void check_walk(struct walk_input *input)
 	const struct unwind_reader reader = { .word = read_word,
 					      .context = input,
 					      .only_tables = input->only_tables };
-	const struct thread_record record = {
+	const struct profile_record record = {
 		.left_ip = input->registers.ip,
 		.left_sp = input->registers.sp,
 		.left_bp = input->registers.bp,

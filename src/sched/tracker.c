@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sched/tracker.h"
+
+#include <bpf/libbpf.h>
+#include <string.h>
+
+#include "bpf/programs.h"
+#include "os/tasks.h"
+
+/* A record is used again only once it was read, and a build begins thousands of tasks in a second:
+ * so many beside those of the tasks that exist. */
+#define FIRST_RECORDS 8192
+
+void tracker_configure(struct track_config *config, const struct btf *kernel)
+{
+#ifndef __x86_64__
+	config->is_weakly_ordered = true;
+#endif
+	config->has_previous_state = kernel && bpf_switch_has_state(kernel);
+}
+
+/* --- room --- */
+
+static struct error *add_records(struct tracker *tracker)
+{
+	struct error *err = memory_chunks_add(&tracker->records, "ctprof_records");
+	const uint64_t room = (uint64_t)tracker->records.mapped.count * RECORD_CHUNK;
+
+	if (!err)
+		tracker->state->room = (uint32_t)(room < tracker->most ? room : tracker->most);
+	return err;
+}
+
+struct error *tracker_init(struct tracker *tracker, struct track_state *state, int records_map,
+			   size_t record_bytes, uint64_t most)
+{
+	const uint64_t first = FIRST_RECORDS + tasks_count(TASKS_LOADAVG);
+	const uint64_t numbers = UINT64_C(1) << RECORD_NUMBER_BITS;
+	struct error *err;
+
+	*tracker = (struct tracker){
+		.state = state,
+		/* The last number has a meaning of its own (NUMBER_IGNORED in track.bpf.h). */
+		.most = most < numbers - 1 ? most : numbers - 1,
+	};
+	memory_chunks_init(&tracker->records, records_map, 0, RECORD_CHUNK, (uint32_t)record_bytes);
+	/* Number 0 is none. */
+	state->next = 1;
+	do
+		err = add_records(tracker);
+	while (!err && state->room < first && state->room < tracker->most);
+	return err;
+}
+
+void tracker_deinit(struct tracker *tracker)
+{
+	memory_chunks_deinit(&tracker->records);
+}
+
+/* Twice as many each time, so that many new ones at once find room. */
+struct error *tracker_grow(struct tracker *tracker, size_t chunks_most)
+{
+	const struct track_state *state = tracker->state;
+	size_t more = tracker->records.mapped.count;
+	struct error *err = NULL;
+
+	if (chunks_most > RECORD_CHUNKS_MAX)
+		chunks_most = RECORD_CHUNKS_MAX;
+	if (state->next <= state->room / 2)
+		return NULL;
+	while (!err && more-- && state->room < tracker->most &&
+	       tracker->records.mapped.count < chunks_most)
+		err = add_records(tracker);
+	return err;
+}
+
+/* --- running --- */
+
+struct error *tracker_start(struct tracker *tracker, const struct tracker_program *programs,
+			    size_t count)
+{
+	const struct tracker_program *scan = &programs[count - 1];
+	struct error *err = NULL;
+
+	for (const struct tracker_program *p = programs; !err && p < scan; p++)
+		err = bpf_programs_attach(p->program, p->link);
+	tracker->state->follows = 1;
+	if (!err)
+		err = bpf_programs_attach(scan->program, scan->link);
+	if (!err)
+		err = bpf_programs_iterate(*scan->link);
+	tracker->scan = *scan->link;
+	tracker->state->has_scanned = 1;
+	return err;
+}
+
+void tracker_scan_again(struct tracker *tracker)
+{
+	if (tracker->scan)
+		bpf_programs_iterate_again(tracker->scan, &tracker->state->unplaced,
+					   &tracker->scanned_ns);
+}
+
+/* --- records --- */
+
+uint32_t tracker_count(const struct tracker *tracker)
+{
+	const uint32_t next = __atomic_load_n(&tracker->state->next, __ATOMIC_RELAXED);
+
+	return next < tracker->state->room ? next : tracker->state->room;
+}
+
+struct task_record *tracker_record(const struct tracker *tracker, uint32_t number)
+{
+	const struct memory_chunks *records = &tracker->records;
+	const size_t chunk = number >> RECORD_CHUNK_BITS;
+
+	if (!number || chunk >= records->mapped.count)
+		return NULL;
+	return (struct task_record *)((char *)records->mapped.items[chunk] +
+				      (size_t)(number & (RECORD_CHUNK - 1)) * records->entry_bytes);
+}
+
+#define TRIES 1000
+
+/* Other CPUs write `entered` and `woken` without the sequence number. */
+static bool is_unchanged(const struct task_record *t, uint32_t sequence,
+			 const struct task_record *copy)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&t->sequence, __ATOMIC_RELAXED) == sequence &&
+	       __atomic_load_n(&t->entered, __ATOMIC_RELAXED) == copy->entered &&
+	       __atomic_load_n(&t->woken, __ATOMIC_RELAXED) == copy->woken;
+}
+
+bool tracker_copy(const struct task_record *t, void *ret, size_t bytes)
+{
+	for (int i = 0; i < TRIES; i++) {
+		const uint32_t sequence = __atomic_load_n(&t->sequence, __ATOMIC_ACQUIRE);
+
+		memcpy(ret, t, bytes);
+		if (!(sequence & 1) && is_unchanged(t, sequence, ret))
+			return true;
+	}
+	return false;
+}
+
+bool tracker_give_back(struct tracker *tracker, uint32_t number)
+{
+	struct track_state *state = tracker->state;
+	struct task_record *t = tracker_record(tracker, number);
+	const uint32_t tail = state->free_tail;
+
+	if (!t || tail - __atomic_load_n(&state->free_head, __ATOMIC_ACQUIRE) == RECORDS_FREE)
+		return false;
+	memset(t, 0, tracker->records.entry_bytes);
+	state->free_numbers[tail & (RECORDS_FREE - 1)] = number;
+	__atomic_store_n(&state->free_tail, tail + 1, __ATOMIC_RELEASE);
+	return true;
+}
