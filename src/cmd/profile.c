@@ -88,9 +88,6 @@ static void take_pending(const sigset_t *before)
 		was_interrupted = 1;
 }
 
-#define TICK_NS   (NS_PER_S / 20)
-#define GATHER_US 100
-
 static uint64_t sooner(uint64_t a, uint64_t b)
 {
 	return b && b < a ? b : a;
@@ -124,19 +121,12 @@ static bool have_targets_ended(struct taking *t)
 	return true;
 }
 
-/* When the next tick is to come, unless something wakes us. Often is as good as at once. */
-static uint64_t due_ns(const struct taking *t, uint64_t now)
-{
-	const uint64_t due = profile_session_due_ns(t->session), first = now + GATHER_US * 1000;
-
-	return due > now + TICK_NS ? now + TICK_NS : due < first ? first : due;
-}
-
 /* Sleeps until there is something to do; false when it is over. */
 static bool wait_a_little(struct taking *t, const sigset_t *before)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	const uint64_t until = sooner(sooner(due_ns(t, now), t->ends_ns), t->next_ns);
+	const uint64_t tick = profile_session_next_tick(t->session, now);
+	const uint64_t until = sooner(sooner(tick, t->ends_ns), t->next_ns);
 	const struct timespec left = clock_moment(until > now ? until - now : 0);
 	struct pollfd reasons[] = {
 		{ .fd = t->run ? run_fd(t->run) : -1, .events = POLLIN },
@@ -146,9 +136,8 @@ static bool wait_a_little(struct taking *t, const sigset_t *before)
 	if (was_interrupted || have_targets_ended(t))
 		return false;
 	ppoll(reasons, array_length(reasons), &left, before);
-	/* A program that starts maps several files at once. */
 	if (reasons[1].revents)
-		usleep(GATHER_US);
+		usleep(PROFILE_GATHER_NS / 1000);
 	if (was_interrupted || (t->run && run_has_ended(t->run)))
 		return false;
 	return !t->ends_ns || clock_ns(CLOCK_MONOTONIC) < t->ends_ns;

@@ -14,8 +14,6 @@
 #include "profile/files.h"
 #include "security/privileges.h"
 
-#define TICK_NS (NS_PER_S / 20)
-
 static char *path_beside(const char *snapshot)
 {
 	char *path;
@@ -25,16 +23,17 @@ static char *path_beside(const char *snapshot)
 
 /* --- taking --- */
 
-/* False: an interrupt came. */
-static bool sleep_until(uint64_t end)
+/* Sleep until the next tick. False: it is over, or an interrupt came. */
+static bool wait_for_tick(const struct profile_session *session, uint64_t end)
 {
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t tick = profile_session_next_tick(session, now);
 	struct timespec left;
 	sigset_t interrupt;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (now >= end)
 		return false;
-	left = clock_moment(end - now < TICK_NS ? end - now : TICK_NS);
+	left = clock_moment((end < tick ? end : tick) - now);
 	sigemptyset(&interrupt);
 	interrupts_add(&interrupt, SIGINT);
 	return sigtimedwait(&interrupt, NULL, &left) != SIGINT;
@@ -51,7 +50,7 @@ static struct error *watch(struct profile_session *session, uint64_t duration_ns
 	sigprocmask(SIG_BLOCK, &interrupt, &before);
 	err = profile_session_start(session);
 	end = clock_ns(CLOCK_MONOTONIC) + duration_ns;
-	while (!err && sleep_until(end))
+	while (!err && wait_for_tick(session, end))
 		err = profile_session_tick(session);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err ? err : profile_session_stop(session);

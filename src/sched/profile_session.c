@@ -499,9 +499,15 @@ int profile_session_fd(const struct profile_session *session)
 	return session->unwinder ? process_watch_fd(session->images) : -1;
 }
 
-uint64_t profile_session_due_ns(const struct profile_session *session)
+#define TICK_NS (NS_PER_S / 20)
+
+uint64_t profile_session_next_tick(const struct profile_session *session, uint64_t now)
 {
-	return session->unwinder ? unwinder_due_ns(session->unwinder) : UINT64_MAX;
+	const uint64_t due = session->unwinder ? unwinder_due_ns(session->unwinder) : UINT64_MAX;
+
+	if (due < now + PROFILE_GATHER_NS)
+		return now + PROFILE_GATHER_NS;
+	return due < now + TICK_NS ? due : now + TICK_NS;
 }
 
 /* Programs at switches tell when a thread ends. Where there are none, the end of one that its

@@ -25,6 +25,7 @@
 #ifndef SCHED_PROFILE_SESSION_H
 #define SCHED_PROFILE_SESSION_H
 
+#include "base/units.h"
 #include "probe/points.h"
 #include "process/unwinder.h"
 #include "profile/profile.h"
@@ -90,8 +91,12 @@ struct error *profile_session_tick(struct profile_session *session) MUST_CHECK;
  * no unwind tables yet. -1: none is ever. */
 int profile_session_fd(const struct profile_session *session);
 
-/* When the next tick is due at the latest (CLOCK_MONOTONIC); UINT64_MAX: at no special time. */
-uint64_t profile_session_due_ns(const struct profile_session *session);
+/* A program that starts maps several files in a row: a tick waits for so long after the first. */
+#define PROFILE_GATHER_NS (NS_PER_S / 10000)
+
+/* When the next tick is due (CLOCK_MONOTONIC), if it is `now` and profile_session_fd() does not ask
+ * for one sooner: in a twentieth of a second, or when unwind tables are to be made. */
+uint64_t profile_session_next_tick(const struct profile_session *session, uint64_t now);
 
 /* Is a thread there that is looked at, as far as there was room for it? */
 bool profile_session_has_threads(const struct profile_session *session);

@@ -17,7 +17,6 @@
 #include "sched/profile_session.h"
 #include "security/privileges.h"
 
-#define LOOK_NS   (NS_PER_S / 20)
 #define READ_NS   (3 * NS_PER_S)
 #define MEMORY    ((size_t)16 << 20)
 #define STACKS    1024
@@ -63,10 +62,11 @@ static void tell(struct thread_watch *watch, char *text)
 	pthread_mutex_unlock(&watch->lock);
 }
 
-/* False: it is to end. */
-static bool wait_a_little(struct thread_watch *watch)
+/* Sleep until the next tick. False: the watch is to end. */
+static bool wait_for_tick(struct thread_watch *watch, const struct profile_session *session)
 {
-	const struct timespec until = clock_moment(clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
+	const struct timespec until =
+		clock_moment(profile_session_next_tick(session, clock_ns(CLOCK_MONOTONIC)));
 	bool goes_on;
 
 	pthread_mutex_lock(&watch->lock);
@@ -137,7 +137,7 @@ static struct error *watch_until_over(struct thread_watch *watch, struct profile
 	uint64_t next = clock_ns(CLOCK_MONOTONIC) + READ_NS;
 	struct error *err = profile_session_start(session);
 
-	while (!err && wait_a_little(watch)) {
+	while (!err && wait_for_tick(watch, session)) {
 		err = profile_session_tick(session);
 		if (!err && clock_ns(CLOCK_MONOTONIC) >= next) {
 			char *text = NULL;
