@@ -6,7 +6,7 @@
 #include "profile/kept.h"
 
 const struct profile_class_row profile_classes[CLASS_COUNT] = {
-#define CLASS_ROW(id, name, letter, off, prose) [CLASS_##id] = { name, letter, off, prose },
+#define CLASS_ROW(id, state, name, letter, off, prose) [CLASS_##id] = { name, letter, off, prose },
 	PROFILE_CLASSES(CLASS_ROW)
 #undef CLASS_ROW
 };

@@ -1,43 +1,157 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What threads do from one switch to the next: an interval begins when a thread leaves its CPU,
- * with its state and its stacks, and ends when it gets one.
+ * Intervals of threads: one begins when a thread leaves its CPU, with its class and its stacks, and
+ * ends when the thread gets a CPU.
  *
- * All intervals are known to the nanosecond, and end where the next begins: the times of a thread
- * add up to the time it was watched.
+ * Intervals are known to the nanosecond, and each ends where the next begins: the times of a thread
+ * add up to the time it was tracked.
  */
 #ifndef SCHED_INTERVALS_BPF_H
 #define SCHED_INTERVALS_BPF_H
 
 #include "sched/counting.bpf.h"
 #include "sched/interval.h"
-#include "sched/longest.bpf.h"
-#include "sched/runners.bpf.h"
-#include "sched/switch_stacks.bpf.h"
+#include "sched/kernel_stack.bpf.h"
+#include "sched/user_stack.bpf.h"
 
-/* --- what it does --- */
+/* --- the stacks of a thread that is about to leave its CPU --- */
 
-static __always_inline __u32 sleep_class(__u32 state, bool is_io)
+/* What a thread's last stacks were, to know them again. It is created where task_ctx is. */
+struct stack_ctx {
+	__u32 epoch; /* of the stacks below */
+	struct last_stack user_stack;
+	__u32 checks;
+	struct slot_memory slots[REMEMBERED + LEAVING];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stack_ctx);
+} stack_ctxs SEC(".maps");
+
+/* For the programs that may create storage (track.bpf.h). Without it stacks are walked. */
+static __always_inline void create_stack_ctx(struct task_struct *task)
 {
-	if (state & TASK_PARKED)
-		return CLASS_PARKED;
-	if (state & TASK_TRACED)
-		return CLASS_TRACED;
-	if (state & TASK_STOPPED)
-		return CLASS_STOPPED;
-	if (is_io)
-		return CLASS_IO_WAIT;
-	if (state & TASK_INTERRUPTIBLE)
-		return CLASS_INTERRUPTIBLE;
-	if (state & TASK_NOLOAD)
-		return CLASS_IDLE;
-	return CLASS_UNINTERRUPTIBLE;
+	if (config.wants_off_cpu && !config.only_times)
+		bpf_task_storage_get(&stack_ctxs, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-static __always_inline __u32 class_of(struct task_struct *task, __u32 state)
+/* Without the stacks of another epoch: its pool may have been emptied. NULL: there is none. */
+static __always_inline struct stack_ctx *stack_ctx_of(struct task_struct *task)
 {
-	return is_queued(task) ? CLASS_RUNNABLE
-			       : sleep_class(state, BPF_CORE_READ_BITFIELD(task, in_iowait));
+	struct stack_ctx *stacks = bpf_task_storage_get(&stack_ctxs, task, 0, 0);
+	const __u32 epoch = stack_epoch();
+
+	if (!stacks || stacks->epoch == epoch)
+		return stacks;
+	stacks->epoch = epoch;
+	stacks->user_stack.number = 0;
+	for (int i = 0; i < USER_REMEMBERED; i++)
+		stacks->user_stack.memory[i].number = 0;
+	for (int i = 0; i < REMEMBERED + LEAVING; i++)
+		stacks->slots[i].number = stacks->slots[i].walked = 0;
+	return stacks;
+}
+
+static __always_inline __u32 kernel_stack_now(void *ctx, struct scratch *scratch,
+					      enum stack_site site, struct profile_counts *counts)
+{
+	__u32 frames, own;
+
+	return number_walk(scratch, walk_here(ctx, scratch, site, &own), counts, &frames);
+}
+
+/* Where the stack of a thread that called schedule() is remembered. One that could go on does that
+ * on its way back to user space mostly, wherever in its program it is. */
+static __always_inline __u32 slot_place(const struct profile_record *t,
+					const struct user_registers *regs)
+{
+	if (t->task.state == CLASS_RUNNABLE)
+		return REMEMBERED + regs->is_call;
+	return (regs->ip ^ regs->ip >> 7) & (REMEMBERED - 1);
+}
+
+/* The kernel's part of who is about to leave the CPU by itself: known again, or walked. */
+static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scratch,
+						struct stack_ctx *stacks, __u64 registers,
+						__u32 place, struct profile_counts *counts)
+{
+	__u32 words, number, frames = 0, own;
+	struct slot_memory *memory;
+	bool is_raw, is_same;
+
+	asm volatile("" : "+r"(place));
+	if (place >= REMEMBERED + LEAVING)
+		return STACK_LOST;
+	memory = &stacks->slots[place];
+	is_raw = read_raw(scratch, ctx, registers, &words);
+	is_same = is_raw && memory->number && slots_match(scratch, memory, words);
+	if (is_same) {
+		memory->misses = 0;
+		counts->recognised++;
+		if (!config.recheck || ++stacks->checks < config.recheck)
+			return memory->number;
+		stacks->checks = 0;
+	}
+	number = number_walk(scratch, walk_here(ctx, scratch, SITE_SWITCH, &own), counts, &frames);
+	if (is_same) {
+		counts->checked++;
+		if (number == memory->number)
+			return number;
+		counts->wrong++;
+		memory->number = 0;
+	}
+	/* Not what was seen once, for that costs as much as some walks. The same walk has another
+	 * number once our own frames are passed over. */
+	if (is_raw && number > STACK_LOST && frames && own && number == memory->walked)
+		remember(scratch, memory, words, frames, number);
+	memory->walked = number;
+	return number;
+}
+
+static __always_inline bool has_user_space(struct task_struct *task)
+{
+	return task->mm && !(task->flags & PF_KTHREAD);
+}
+
+/* So that its stack can be looked at from outside, while it is there. */
+static __always_inline void left_user_space(struct profile_record *t,
+					    const struct user_registers *regs)
+{
+	t->left_ip = regs->ip;
+	t->left_sp = regs->sp;
+	t->left_bp = regs->bp;
+	t->left_bx = regs->bx;
+	t->looked = t->task.since;
+}
+
+static __always_inline void take_stacks(void *ctx, struct task_struct *prev, bool is_preempted,
+					struct profile_record *t, struct profile_counts *counts)
+{
+	struct scratch *scratch = scratch_of(SCRATCH_SWITCH);
+	struct stack_ctx *stacks = stack_ctx_of(prev);
+	struct user_registers regs = { 0 };
+
+	if (!scratch)
+		return;
+	if (user_registers(prev, &regs) && config.user_depth && has_user_space(prev)) {
+		t->user_stack = user_stack(prev, tgid_of(prev), scratch, &regs,
+					   stacks ? &stacks->user_stack : 0, counts);
+		left_user_space(t, &regs);
+	}
+	if (!config.kernel_depth)
+		return;
+	/* A thread that was preempted in the kernel may be anywhere in it. */
+	if (is_preempted)
+		t->kernel_stack = kernel_stack_now(ctx, scratch, SITE_PREEMPTED, counts);
+	else if (!stacks)
+		t->kernel_stack = kernel_stack_now(ctx, scratch, SITE_SWITCH, counts);
+	else
+		t->kernel_stack =
+			kernel_stack_again(ctx, scratch, stacks, (__u64)bpf_task_pt_regs(prev),
+					   slot_place(t, &regs), counts);
 }
 
 /* --- what it counts for --- */
@@ -204,8 +318,11 @@ static __always_inline void check_cgroup(struct task_struct *task, struct profil
 	if (!tctx || tctx->phase < TRACK_YES || tctx->css_set == (__u64)task->cgroups)
 		return;
 	t = tctx->number ? record_at(tctx->number) : 0;
-	if (t)
+	if (t) {
+		begin_write(&t->task);
 		end_record(t, tctx->number, counts);
+		end_write(&t->task);
+	}
 	leave_record(task, tctx);
 	tctx->phase = TRACK_NEW;
 }

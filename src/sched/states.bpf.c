@@ -8,9 +8,6 @@
  * by the rules in wait_rules.bpf.h. Nothing is sent to user space, which reads the records at any
  * time.
  */
-#define TRACK_RECORD struct task_record
-#include "sched/track.bpf.h"
-
 #include "sched/wait_rules.bpf.h"
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";

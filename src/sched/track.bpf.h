@@ -26,9 +26,15 @@
 
 #include "bpf/task.bpf.h"
 
+#include "profile/class.h"
 #include "sched/interval.h"
 #include "sched/task_record.h"
 
+#ifndef TRACK_RECORD
+#define TRACK_RECORD struct task_record
+#endif
+
+/* Set before loading: code for what is not wanted is removed by the verifier. */
 const volatile struct track_config track_config;
 struct track_state track;
 
@@ -294,6 +300,45 @@ static __always_inline void rename_record(struct task_record *t, const char *nam
 	bpf_probe_read_kernel_str(t->name, sizeof(t->name), name);
 	if (t->tid == t->tgid)
 		bpf_probe_read_kernel_str(t->process, sizeof(t->process), name);
+}
+
+/* --- what a task does that leaves its CPU --- */
+
+/* By the bits of its state, where it is no longer queued. */
+static __always_inline __u32 sleep_class(__u32 state, bool is_io)
+{
+	if (state & TASK_PARKED)
+		return CLASS_PARKED;
+	if (state & TASK_TRACED)
+		return CLASS_TRACED;
+	if (state & TASK_STOPPED)
+		return CLASS_STOPPED;
+	if (is_io)
+		return CLASS_IO_WAIT;
+	if (state & TASK_INTERRUPTIBLE)
+		return CLASS_INTERRUPTIBLE;
+	if (state & TASK_NOLOAD)
+		return CLASS_IDLE;
+	return CLASS_UNINTERRUPTIBLE;
+}
+
+static __always_inline __u32 class_of(struct task_struct *task, __u32 state)
+{
+	return is_queued(task) ? CLASS_RUNNABLE
+			       : sleep_class(state, BPF_CORE_READ_BITFIELD(task, in_iowait));
+}
+
+/* The state of a thread of this class, unless more is known (profile/class.h). */
+static __always_inline __u32 state_of_class(__u32 class)
+{
+	switch (class) {
+#define CLASS_STATE(id, state, ...) \
+	case CLASS_##id:            \
+		return STATE_##state;
+		PROFILE_CLASSES(CLASS_STATE)
+#undef CLASS_STATE
+	}
+	return STATE_COUNT;
 }
 
 /* --- beginning and end of tracking --- */

@@ -1,12 +1,128 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Stacks of user space, by unwind tables, or by frame pointers.
+ * Stacks of user space: walked by unwind tables or frame pointers, or recognised without a walk.
+ *
+ * A thread mostly comes from where it came last. Which words of the stack decide on a walk is
+ * known, so recognising one is exact: with the same instruction and stack pointer, the same
+ * mappings (the generation of its process) and the same content of those words and of the registers
+ * that were used, the walk would go the same way. By induction from the innermost frame outwards,
+ * the place of each next word follows from the rule of an address that is the same, and from values
+ * that are. Of the words a hash of 64 bits is kept. A walk that could not read a word, or needed
+ * one of another stack, is not remembered.
  */
 #ifndef SCHED_USER_STACK_BPF_H
 #define SCHED_USER_STACK_BPF_H
 
-#include "sched/user_again.bpf.h"
-#include "sched/user_processes.bpf.h"
+#include "sched/user_walk.bpf.h"
+
+#define USER_REMEMBERED 4 /* stacks of a thread, by where it left user space */
+
+struct user_memory {
+	__u64 ip, sp, bp, bx, generation, hash; /* of the words */
+	__u32 number;                           /* 0: nothing is remembered */
+	__u8 stop, used, count, words;          /* the last are how many are to be copied */
+	__u16 at[USER_SLOTS];
+};
+
+struct last_stack {
+	__u64 hash;
+	__u32 number; /* 0: none */
+	__u32 checks;
+	struct user_memory memory[USER_REMEMBERED];
+};
+
+struct user_replay {
+	struct scratch *scratch;
+	struct user_memory *memory;
+	__u64 hash;
+	bool has_failed;
+};
+
+static long hash_word(__u32 i, struct user_replay *r)
+{
+	__u32 slot = i, word;
+
+	if (!r->scratch || !r->memory || i >= r->memory->count || slot >= USER_SLOTS)
+		return 1;
+	word = r->memory->at[slot];
+	if (word >= r->memory->words) {
+		__u64 *there = &r->scratch->walk.memory.word;
+
+		if (bpf_probe_read_user(there, 8, (void *)(r->memory->sp + word * 8))) {
+			r->has_failed = true;
+			return 1;
+		}
+		r->hash = hash_more(r->hash, *there);
+		return 0;
+	}
+	asm volatile("%0 &= 255" : "+r"(word));
+	r->hash = hash_more(r->hash, r->scratch->walk.memory.copy[word]);
+	return 0;
+}
+
+/* Of the words that decide, in the copy and behind it. False: one cannot be read. */
+static __always_inline bool hash_words(struct scratch *scratch, struct user_memory *memory,
+				       __u64 *ret)
+{
+	struct user_replay replay = { .scratch = scratch, .memory = memory, .hash = HASH_START };
+
+	bpf_loop(USER_SLOTS, hash_word, &replay, 0);
+	*ret = replay.hash;
+	return !replay.has_failed;
+}
+
+static __always_inline struct user_memory *memory_of(struct last_stack *last, __u64 ip)
+{
+	__u32 place = (ip ^ ip >> 7) & (USER_REMEMBERED - 1);
+
+	asm volatile("%0 &= 3" : "+r"(place));
+	return &last->memory[place];
+}
+
+/* Is it where it was when that was remembered? */
+static __always_inline bool is_again(struct scratch *scratch, const struct user_registers *regs,
+				     __u64 generation, struct user_memory *memory)
+{
+	__u64 bytes, hash;
+
+	if (!memory->number || memory->ip != regs->ip || memory->sp != regs->sp ||
+	    memory->generation != generation)
+		return false;
+	if (memory->used & UNWIND_KNOWS_BP && memory->bp != regs->bp)
+		return false;
+	if (memory->used & UNWIND_KNOWS_BX && memory->bx != regs->bx)
+		return false;
+	bytes = (__u64)memory->words << 3;
+	asm volatile("%0 &= 2040" : "+r"(bytes));
+	if (bpf_probe_read_user(scratch->walk.memory.copy, bytes, (void *)regs->sp))
+		return false;
+	return hash_words(scratch, memory, &hash) && hash == memory->hash;
+}
+
+/* What the walk was made of, if all of that is near enough. */
+static __always_inline void remember_user(struct scratch *scratch,
+					  const struct user_registers *regs, __u64 generation,
+					  __u32 stop, __u32 number, struct user_memory *memory)
+{
+	const struct user_walk *walk = &scratch->walk;
+
+	memory->number = 0;
+	if (walk->memory.slots > USER_SLOTS || walk->at.failed ||
+	    walk->at.used & UNWIND_KNOWS_OTHER || number <= STACK_LOST)
+		return;
+	__builtin_memcpy(memory->at, walk->memory.used, sizeof(memory->at));
+	memory->ip = regs->ip;
+	memory->sp = regs->sp;
+	memory->bp = regs->bp;
+	memory->bx = regs->bx;
+	memory->generation = generation;
+	memory->stop = stop;
+	memory->used = walk->at.used;
+	memory->count = walk->memory.slots;
+	memory->words = walk->memory.words ? walk->memory.reach + 1 : 0;
+	if (hash_words(scratch, memory, &memory->hash))
+		memory->number = number;
+}
 
 static __always_inline void count_stop(struct profile_counts *counts, __u32 stop)
 {

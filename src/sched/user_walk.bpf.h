@@ -1,17 +1,154 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * A walk over the stack of the current thread (unwind/walk.h).
- *
- * Reading the stack word by word is what a walk costs, so the top of it is copied at once, and most
- * words are found in the copy.
+ * A walk over the user stack of the current thread (unwind/walk.h): the registers that it begins
+ * with, the mappings of the process, and reading the stack.
  */
 #ifndef SCHED_USER_WALK_BPF_H
 #define SCHED_USER_WALK_BPF_H
 
-#include "sched/user_registers.bpf.h"
+#include "sched/profile_maps.bpf.h"
 #include "unwind/walk.h"
 
+/* --- the registers with which a thread left user space --- */
+
+struct user_registers {
+	__u64 ip, sp, bp, bx;
+	__u64 regs; /* where they are */
+	/* At the first instruction of a function its caller is not in a frame yet, but on top of
+	 * the stack. */
+	bool is_entry;
+	bool is_call; /* into the kernel, by the program itself; false: an interrupt or a fault */
+};
+
+static __always_inline bool user_registers(struct task_struct *task, struct user_registers *ret)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs___arm64 *arm = (void *)regs;
+
+	ret->regs = (__u64)regs;
+	if (bpf_core_field_exists(regs->ip)) {
+		ret->ip = regs->ip;
+		ret->sp = regs->sp;
+		ret->bp = regs->bp;
+		ret->bx = regs->bx;
+		/* arch/x86/entry: it is -1 else. */
+		ret->is_call = (long)regs->orig_ax != -1;
+	} else if (bpf_core_field_exists(arm->pc)) {
+		ret->ip = BPF_CORE_READ(arm, pc);
+		ret->sp = BPF_CORE_READ(arm, sp);
+		ret->bp = BPF_CORE_READ(arm, regs[29]);
+	} else {
+		return false;
+	}
+	return ret->ip && ret->ip < USER_SPACE_LIMIT;
+}
+
+/* Where in pt_regs registers are, by their DWARF numbers (System V ABI, AMD64, figure 3.36); ~0: it
+ * is not there. */
+static __always_inline __u32 register_place(__u32 number)
+{
+#define PLACE(of, name) \
+	case of:        \
+		return bpf_core_field_offset(struct pt_regs, name)
+	switch (number) {
+		PLACE(0, ax);
+		PLACE(1, dx);
+		PLACE(2, cx);
+		PLACE(3, bx);
+		PLACE(4, si);
+		PLACE(5, di);
+		PLACE(8, r8);
+		PLACE(9, r9);
+		PLACE(10, r10);
+		PLACE(11, r11);
+		PLACE(12, r12);
+		PLACE(13, r13);
+		PLACE(14, r14);
+		PLACE(15, r15);
+	default:
+		return ~0u;
+	}
+#undef PLACE
+}
+
+/* --- mappings --- */
+
+/*
+ * User space fills `unwind_processes` with the mappings of processes. Until it has done so, a child
+ * has those of its parent, and a new program has none.
+ */
+
+static __always_inline void ask_for(__u32 tgid, __u64 generation)
+{
+	if (!bpf_map_lookup_elem(&unwind_asked, &tgid))
+		bpf_map_update_elem(&unwind_asked, &tgid, &generation, BPF_NOEXIST);
+}
+
+/* Is it about to become another program, or becoming it? Not every kernel has task->in_execve. */
+static __always_inline bool calls_execve(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	/* execve() and execveat(). */
+	return !bpf_core_field_exists(regs->orig_ax) || regs->orig_ax == 59 || regs->orig_ax == 322;
+}
+
+/* What is known of the mappings of a process; UNWIND_GOES_ON: all that is needed. */
+static __always_inline __u32 find_process(struct task_struct *task, __u32 tgid,
+					  struct unwind_process *ret)
+{
+	struct unwind_process *process;
+	struct mm_struct *mm;
+
+	ret->space = ret->count = 0;
+	ret->generation = 0;
+	if (config.unwind == UNWIND_BY_POINTERS)
+		return UNWIND_POINTER_END;
+	process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	if (!process || !process->count) {
+		ask_for(tgid, 0);
+		return UNWIND_NO_PROCESS;
+	}
+	*ret = *process;
+	mm = task->mm;
+	if (ret->exec_pages && mm && mm->exec_vm < ret->exec_pages) {
+		ask_for(tgid, ret->generation);
+		/* Something was unmapped. The tables of all other mappings are still right, and no
+		 * frame is in what is gone; but exec has replaced all mappings and the stack. */
+		if (calls_execve(task)) {
+			ret->generation = 0;
+			return UNWIND_CHANGED;
+		}
+	}
+	return UNWIND_GOES_ON;
+}
+
+/* A child has what its parent has mapped. */
+static __always_inline void inherit_mappings(__u32 parent, __u32 child)
+{
+	struct unwind_process *process, copy;
+
+	if (!config.unwind || !child || parent == child)
+		return;
+	process = bpf_map_lookup_elem(&unwind_processes, &parent);
+	if (process) {
+		copy = *process;
+		bpf_map_update_elem(&unwind_processes, &child, &copy, BPF_ANY);
+	} else {
+		bpf_map_delete_elem(&unwind_processes, &child);
+	}
+}
+
+static __always_inline void forget_mappings(__u32 tgid)
+{
+	if (config.unwind)
+		bpf_map_delete_elem(&unwind_processes, &tgid);
+}
+
 /* --- what the walker reads --- */
+
+/* Reading the stack word by word is most of the cost of a walk, so the top of the stack is copied
+ * at once, and most words are found in the copy. */
 
 static __always_inline bool unwind_word(struct unwind_memory *memory, __u64 address, __u64 *ret)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What a thread waits for that leaves its CPU: one of the states, by the first rule that fits.
+ * What a thread waits for that leaves its CPU: one of the thread states, by the first rule that
+ *fits.
  *
  *	stopped, traced, frozen                              stopped
  *	parked                                               idle
@@ -16,9 +17,8 @@
 #ifndef SCHED_WAIT_RULES_BPF_H
 #define SCHED_WAIT_RULES_BPF_H
 
-#include "bpf/task.bpf.h"
-
 #include "sched/states_record.h"
+#include "sched/track.bpf.h"
 
 /* Set before loading: what is not wanted is not even verified. */
 const volatile struct states_config config;
@@ -242,26 +242,29 @@ static __always_inline __u32 state_of_call(void *ctx, struct task_struct *task,
 
 /* --- the rules --- */
 
-/* The freezer of cgroup version 2 has a bit of its own. Who waits for a child of vfork() has it
- * too, so that a freezer need not wait for it (kernel/fork.c), but not in a sleep that signals end.
- */
-static __always_inline bool is_stopped(struct task_struct *task, __u32 task_state)
+/* The freezer of cgroup version 2 has a bit of its own. A parent of vfork() that waits for its
+ * child has that bit too, so that a freezer need not wait for it (kernel/fork.c), but in a sleep
+ * that signals do not end. */
+static __always_inline bool is_frozen(struct task_struct *task, __u32 task_state)
 {
-	if (task_state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
+	if (task_state & TASK_FROZEN)
 		return true;
 	return task_state & TASK_INTERRUPTIBLE && bpf_core_field_exists(task->frozen) &&
 	       BPF_CORE_READ_BITFIELD(task, frozen);
 }
 
-/* `ctx` is that of sched_switch, in the thread that leaves; NULL elsewhere. */
+/* `ctx` is that of sched_switch, in the thread that leaves its CPU; NULL elsewhere. */
 static __always_inline void decide(void *ctx, struct task_struct *task, __u32 task_state,
 				   __u64 lock, struct wait *ret)
 {
+	__u32 class = sleep_class(task_state, BPF_CORE_READ_BITFIELD(task, in_iowait));
 	struct call call;
-	bool is_deep = !(task_state & TASK_INTERRUPTIBLE);
 
 	ret->syscall = -1;
-	if (is_stopped(task, task_state)) {
+	ret->state = state_of_class(class);
+	if (ret->state == STATE_STOPPED)
+		return;
+	if (is_frozen(task, task_state)) {
 		ret->state = STATE_STOPPED;
 		return;
 	}
@@ -270,22 +273,18 @@ static __always_inline void decide(void *ctx, struct task_struct *task, __u32 ta
 		return;
 	}
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) {
-		if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-			ret->state = STATE_SLEEP_DISK;
-		else if (!is_deep || task_state & (TASK_NOLOAD | TASK_PARKED))
+		if (class == CLASS_INTERRUPTIBLE)
 			ret->state = STATE_IDLE;
-		else
+		else if (class == CLASS_UNINTERRUPTIBLE)
 			ret->state = STATE_SLEEP_OTHER;
 		return;
 	}
 	call_of(task, &call);
 	if (call.number >= 0)
 		ret->syscall = call.number;
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait)) {
-		ret->state =
-			state.swap_begin && is_within(ctx, task, state.swap_begin, state.swap_end)
-				? STATE_PAGING
-				: STATE_SLEEP_DISK;
+	if (class == CLASS_IO_WAIT) {
+		if (state.swap_begin && is_within(ctx, task, state.swap_begin, state.swap_end))
+			ret->state = STATE_PAGING;
 		return;
 	}
 	if (call.number < 0)
@@ -293,7 +292,7 @@ static __always_inline void decide(void *ctx, struct task_struct *task, __u32 ta
 	else if (call.is_foreign)
 		ret->state = STATE_SLEEP;
 	else
-		ret->state = state_of_call(ctx, task, &call, is_deep);
+		ret->state = state_of_call(ctx, task, &call, class != CLASS_INTERRUPTIBLE);
 }
 
 #endif
