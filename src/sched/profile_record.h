@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the programs of a profile share with user space.
+ * The records, configuration and state of a profile's programs, shared with user space.
  *
  * A record belongs to one thread in one program: exec ends it and begins another. Stacks have
  * numbers as well. Programs add up times and counts by {record, class, user stack, kernel stack,
@@ -14,7 +14,7 @@
 #include "sched/task_record.h"
 #include "unwind/pool.h"
 
-/* --- what to do; set before the programs are loaded --- */
+/* --- configuration, set before the programs are loaded --- */
 
 #define PROFILE_USER_FRAMES_MAX   1024
 #define PROFILE_KERNEL_FRAMES_MAX 127
@@ -36,7 +36,7 @@ struct profile_config {
 	__u64 min_ns, max_ns;   /* intervals off the CPU outside are filtered */
 	__u64 period_ns;        /* time-weighted sampling; 0: every interval */
 	__u64 on_cpu_period_ns; /* what one sample on a CPU stands for */
-	__u32 own_tgid;         /* not watched; 0: it is, like others */
+	__u32 own_tgid;         /* not tracked; 0: it is, like others */
 	__u32 recheck;          /* one in so many recognised stacks is walked as well */
 	__u64 cgroup;           /* only threads in it and below; 0: all */
 	__u8 only_targets;      /* threads in `targets` and their children, and no others */
@@ -76,7 +76,9 @@ struct profile_record {
 	/* Registers with which it left user space, as seen from outside in the interval that began
 	 * at `looked`. */
 	__u64 left_ip, left_sp, left_bp, left_bx, looked;
+	__u64 fill[2];
 };
+_Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");
 _Static_assert((int)CLASS_COUNT <= RECORD_TIMES, "records have a time for each class");
 
 /* --- stacks --- */
@@ -172,10 +174,11 @@ struct longest_blocks {
 	struct longest_block blocks[PROFILE_LONGEST_MAX];
 };
 
-/* --- what became of it: one for each CPU --- */
+/* --- counters of each CPU --- */
 
 struct profile_counts {
-	__u64 running;  /* what this CPU was switched to last, its number plus 1; 0: not known */
+	__u64 running;  /* the task that this CPU was switched to last, its number plus 1; 0: not
+			   known */
 	__u64 switches; /* seen, of all threads but the idle ones */
 	__u64 events;   /* intervals, samples and hits of wanted threads */
 	__u64 kept, filtered, filtered_ns;
