@@ -2,10 +2,10 @@
 /*
  * The kernel's types as far as our programs read them, for CO-RE.
  *
- * Only members that are read stand here; where they really are, and how wide, is found in the BTF
- * of the running kernel when a program is loaded. Members and types that some kernels lack are
- * asked about before they are read (bpf_core_field_exists), so one object serves all kernels, and
- * the machine that builds it needs no BTF.
+ * Only members that are read are declared; their offsets and sizes are taken from the BTF of the
+ * running kernel when a program is loaded. Members and types that some kernels lack are asked about
+ * before they are read (bpf_core_field_exists), so one object serves all kernels, and the machine
+ * that builds it needs no BTF.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
@@ -267,8 +267,8 @@ struct seq_file;
 
 #pragma clang attribute pop
 
-/* What an iterator is given: the same in all kernels (include/linux/bpf.h), so there is nothing to
- * find. */
+/* The argument of an iterator. It is the same in all kernels (include/linux/bpf.h), so it is not
+ * relocated. */
 struct bpf_iter_meta {
 	struct seq_file *seq;
 };

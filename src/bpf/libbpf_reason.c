@@ -10,7 +10,7 @@
 
 static _Thread_local char last_said[512];
 
-/* Of the verifier's log, the line before its closing counts ("processed 12 insns ..."). */
+/* The line of the verifier's log before its closing counts ("processed 12 insns ..."). */
 static struct text reason_in(struct text said)
 {
 	struct text rest = said, line, last = TEXT("");

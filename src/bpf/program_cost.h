@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What BPF programs cost, by the kernel's own count of their runs and time (BPF_ENABLE_STATS).
+ * The cost of BPF programs, by the kernel's own count of their runs and time (BPF_ENABLE_STATS).
  *
  * Counting costs two reads of the clock a run, so it is on for the first second of a session only,
  * of which the first tenth is left out, when everything is seen for the first time. Turning it on
@@ -28,11 +28,11 @@ int program_cost_enable(void);
 
 /* Takes over such a descriptor; 0 or -1: there is none, and nothing is counted. */
 void program_cost_init(struct program_cost *cost, int enabled);
-/* What was counted so far is left out. */
+/* Begin: leave out what was counted so far. */
 void program_cost_begin(struct program_cost *cost, const struct bpf_object *object, uint64_t now);
-/* Leaves out the first tenth, and ends counting, when it is time to. */
+/* Leave out the first tenth, and end counting, when it is time to. */
 void program_cost_tick(struct program_cost *cost, const struct bpf_object *object, uint64_t now);
-/* Of all programs of the object. */
+/* The runs and nanoseconds of all programs of the object. */
 void program_cost_read(const struct program_cost *cost, const struct bpf_object *object,
 		       uint64_t *ret_runs, uint64_t *ret_ns);
 void program_cost_deinit(struct program_cost *cost);

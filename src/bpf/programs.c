@@ -59,7 +59,7 @@ void bpf_programs_iterate_again(const struct bpf_link *link, uint32_t *unplaced,
 		return;
 	*last = now;
 	*unplaced = 0;
-	/* What it does not find now was counted when it was lost. */
+	/* A task that gets no storage now either was counted when it was lost. */
 	error_destroy(bpf_programs_iterate(link));
 }
 
@@ -81,8 +81,8 @@ void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint
 	}
 }
 
-/* Who replaces a map in a map waits until nobody has the old one (maybe_wait_bpf_programs() in
- * kernel/bpf/syscall.c). */
+/* Replacing a map in a map waits for the programs that use the old one (maybe_wait_bpf_programs()
+ * in kernel/bpf/syscall.c). */
 struct error *bpf_programs_wait(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options);

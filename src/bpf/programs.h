@@ -14,7 +14,7 @@
  */
 
 /*
- * What all who load programs at sched_switch do with them.
+ * Attaching, running and measuring BPF programs.
  */
 #ifndef BPF_PROGRAMS_H
 #define BPF_PROGRAMS_H
@@ -38,18 +38,19 @@ struct error *bpf_programs_attach(struct bpf_program *program, struct bpf_link *
 /* Runs an iterator's program for everything that there is. */
 struct error *bpf_programs_iterate(const struct bpf_link *link) MUST_CHECK;
 
-/* The same for threads that got no storage when they were seen (`*unplaced` is not 0, and is set to
+/* The same for tasks that got no storage when they were seen (`*unplaced` is not 0, and is set to
  * 0): once a second at most, for memory may stay short. `*last` is when it ran last. */
 void bpf_programs_iterate_again(const struct bpf_link *link, uint32_t *unplaced, uint64_t *last);
 
-/* Of all programs of the object, as far as the kernel counts it (BPF_ENABLE_STATS). */
+/* The runs and nanoseconds of all programs of the object, as far as the kernel counts them
+ * (BPF_ENABLE_STATS). */
 void bpf_programs_cost(const struct bpf_object *object, uint64_t *ret_runs, uint64_t *ret_ns);
 
-/* Until every program that runs now is over, on all CPUs. */
+/* Wait until every program that runs now has ended, on all CPUs. */
 struct error *bpf_programs_wait(void) MUST_CHECK;
 
-/* sched_switch has the state of who leaves as its last argument since Linux 5.18: five with the one
- * that is not the tracepoint's own. */
+/* sched_switch has the state of the task that leaves as its last argument since Linux 5.18: five
+ * with the one that is not the tracepoint's own. */
 bool bpf_switch_has_state(const struct btf *kernel);
 
 #endif

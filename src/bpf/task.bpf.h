@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What is read of a task in the same way by every program.
+ * Reading members of a task, for every program.
  */
 #ifndef BPF_TASK_BPF_H
 #define BPF_TASK_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What intervals, samples and hits are added to: counts by key, buckets of histograms, the longest
- * waits, and which threads ran while one waited for its CPU.
+ * The sums that intervals, samples and hits are added to: counts by key, buckets of histograms, the
+ * longest waits, and which threads ran while one waited for its CPU.
  */
 #ifndef SCHED_COUNTING_BPF_H
 #define SCHED_COUNTING_BPF_H
@@ -30,7 +30,7 @@ static __always_inline void lose(struct profile_counts *counts, __u64 ns)
 	counts->lost_ns += ns;
 }
 
-/* A thread's own counts are written by one CPU at a time, but for the first and for user space. */
+/* One CPU at a time writes the counts of a thread, but for their creation and for user space. */
 static __always_inline void count_in(const struct count_key *key, const struct count_value *more,
 				     struct profile_counts *counts)
 {

@@ -3,7 +3,7 @@
 
 #include <sys/uio.h>
 
-/* Of the process whose number `context` points to. */
+/* Read the memory of the process whose number `context` points to. */
 static size_t read_process(void *context, uint64_t address, void *into, size_t size)
 {
 	const pid_t *pid = context;
@@ -53,7 +53,7 @@ static size_t walk(const struct profile_record *t, const struct unwinder *unwind
 				 only_tables, most, frames, ret_end);
 }
 
-/* Does it still do what it did when it was looked at? */
+/* Is it still in the wait in which its registers were read? */
 static bool is_where_it_was(const struct profile_record *t)
 {
 	return t->task.since == t->looked && t->task.state != CLASS_ON_CPU &&

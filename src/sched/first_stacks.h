@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * User stacks of threads that are off the CPU, and had not been looked at when they left it: before
- * anybody watched, or when stacks are taken late; or when too little was known of their process.
+ * User stacks of threads that are off the CPU, where the stack was not taken when they left it:
+ * they left before the profile began, stacks are taken late, or unwind tables were missing.
  *
  * A program can read the memory of the current thread only, and these may not run for hours. Their
  * registers are known (struct profile_record), and their stacks can be read from outside
@@ -26,8 +26,7 @@ struct first_stacks {
 	uint32_t next; /* number of a thread, in a pass */
 };
 
-/* For all threads that the records tell of. One whose memory cannot be read in time has none yet.
- */
+/* Take the stacks of all such threads. One whose memory cannot be read in time gets none now. */
 void first_stacks_take(struct first_stacks *stacks);
 
 /*

@@ -60,7 +60,7 @@ INTERVAL_INLINE __u64 interval_periods(__u64 *debt, __u64 ns, __u64 period_ns)
 	return times;
 }
 
-/* What `ns` count for if one interval stands for scale/1000 of them. Above 2^44 ns (4.9 hours) the
+/* Scale `ns`, where one interval stands for scale/1000 of them. Above 2^44 ns (4.9 hours) the
  * product would overflow, and a microsecond of precision is dropped instead. */
 INTERVAL_INLINE __u64 interval_scale(__u64 ns, __u64 scale)
 {

@@ -16,7 +16,7 @@
 
 /* --- the stacks of a thread that is about to leave its CPU --- */
 
-/* What a thread's last stacks were, to know them again. It is created where task_ctx is. */
+/* The last stacks of a thread, to recognise them. It is created where task_ctx is. */
 struct stack_ctx {
 	__u32 epoch; /* of the stacks below */
 	struct last_stack user_stack;
@@ -63,8 +63,8 @@ static __always_inline __u32 kernel_stack_now(void *ctx, struct scratch *scratch
 	return number_walk(scratch, walk_here(ctx, scratch, site, &own), counts, &frames);
 }
 
-/* Where the stack of a thread that called schedule() is remembered. One that could go on does that
- * on its way back to user space mostly, wherever in its program it is. */
+/* Where the stack of a thread that called schedule() is remembered. A runnable one mostly called it
+ * on its way back to user space, anywhere in its program. */
 static __always_inline __u32 slot_place(const struct profile_record *t,
 					const struct user_registers *regs)
 {
@@ -73,7 +73,7 @@ static __always_inline __u32 slot_place(const struct profile_record *t,
 	return (regs->ip ^ regs->ip >> 7) & (REMEMBERED - 1);
 }
 
-/* The kernel's part of who is about to leave the CPU by itself: known again, or walked. */
+/* The kernel stack of a thread that leaves its CPU by itself: recognised, or walked. */
 static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scratch,
 						struct stack_ctx *stacks, __u64 registers,
 						__u32 place, struct profile_counts *counts)
@@ -103,8 +103,8 @@ static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scrat
 		counts->wrong++;
 		memory->number = 0;
 	}
-	/* Not what was seen once, for that costs as much as some walks. The same walk has another
-	 * number once our own frames are passed over. */
+	/* A stack is remembered when it is seen twice in a row, for remembering costs as much as
+	 * some walks. The same walk has another number once our own frames are skipped. */
 	if (is_raw && number > STACK_LOST && frames && own && number == memory->walked)
 		remember(scratch, memory, words, frames, number);
 	memory->walked = number;
@@ -116,7 +116,7 @@ static __always_inline bool has_user_space(struct task_struct *task)
 	return task->mm && !(task->flags & PF_KTHREAD);
 }
 
-/* So that its stack can be looked at from outside, while it is there. */
+/* Keep the registers, so that user space can walk the stack while the thread stays off the CPU. */
 static __always_inline void left_user_space(struct profile_record *t,
 					    const struct user_registers *regs)
 {
@@ -154,9 +154,9 @@ static __always_inline void take_stacks(void *ctx, struct task_struct *prev, boo
 					   slot_place(t, &regs), counts);
 }
 
-/* --- what it counts for --- */
+/* --- weights --- */
 
-/* Is this interval to be kept? It is decided when it begins, so that only those have stacks. */
+/* Is this interval kept? Decided when it begins, so that only kept intervals cost stacks. */
 static __always_inline bool is_drawn(struct profile_record *t, __u32 cpu)
 {
 	if (!config.wants_off_cpu || config.only_times ||
@@ -165,7 +165,7 @@ static __always_inline bool is_drawn(struct profile_record *t, __u32 cpu)
 	return !config.keep_below || bpf_get_prandom_u32() < config.keep_below;
 }
 
-/* What an interval that was kept counts for. False: nothing. */
+/* Weigh an interval that was kept. False: it counts for nothing. */
 static __always_inline bool weigh(struct profile_record *t, struct count_value *value)
 {
 	__u64 times;
@@ -175,7 +175,7 @@ static __always_inline bool weigh(struct profile_record *t, struct count_value *
 	if (config.keep_below) {
 		value->ns = interval_scale(value->ns, config.keep_scale);
 		value->runnable_ns = interval_scale(value->runnable_ns, config.keep_scale);
-		/* 3.3 stretches are 3 or 4. */
+		/* 3.3 intervals are 3 or 4. */
 		times = (config.keep_scale + bpf_get_prandom_u32() % 1000) / 1000;
 		value->count *= times;
 		value->runnable_count *= times;
@@ -196,7 +196,7 @@ static __always_inline bool weigh(struct profile_record *t, struct count_value *
 
 /* --- the end of an interval --- */
 
-/* Who gets the CPU the first time does not come by sched_exit: its stacks are empty. */
+/* A thread that gets a CPU for the first time does not pass sched_exit: its stacks are empty. */
 static __always_inline void postpone(const struct count_key *key, const struct count_value *value,
 				     struct profile_counts *counts)
 {
@@ -270,7 +270,7 @@ static __always_inline void end_interval(struct profile_record *t, __u32 number,
 	if (!(t->task.flags & RECORD_WANTED) || !config.wants_off_cpu)
 		return;
 	counts->events++;
-	/* The times of the thread are all there is to know. */
+	/* Only the times of the thread are wanted. */
 	if (config.only_times) {
 		counts->kept++;
 		return;
@@ -328,8 +328,8 @@ static __always_inline void check_cgroup(struct task_struct *task, struct profil
 }
 
 /*
- * As the kernel counts it. Who wanted to sleep and was kept from that by a signal is shown as one
- * that can run (since Linux 6.15), and is counted among those that wanted to.
+ * As the kernel counts it: a thread that was about to sleep and was kept from it by a signal is
+ * shown as runnable (since Linux 6.15), and its switch is voluntary.
  */
 static __always_inline bool is_voluntary(struct task_struct *prev, const struct profile_record *t,
 					 bool is_preempted, __u32 state)

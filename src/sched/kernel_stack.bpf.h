@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Stacks of the kernel, and how they are known again without being walked.
+ * Kernel stacks, walked or recognised without a walk.
  *
  * Walking takes a microsecond, more than all the rest of a switch. A thread mostly blocks where it
  * blocked last, so the walk is remembered as the *slots* of the stack that its return addresses
@@ -159,7 +159,7 @@ static long find_slot(__u32 i, struct slot_search *s)
 	return 0;
 }
 
-/* Of remembered slots those that still hold their address. */
+/* Keep a remembered slot if it still holds its address. */
 static long keep_slot(__u32 i, struct slot_search *s)
 {
 	__u32 from = i, to, word;
@@ -282,8 +282,8 @@ static __always_inline __u32 number_walk(struct scratch *scratch, long bytes,
 
 #define KERNEL_STACK_BYTES ((PROFILE_KERNEL_FRAMES_MAX + 1) * 8)
 
-/* Walks the stack of the current thread; how many bytes of it are in scratch->kernel, and how many
- * frames of our own were passed over (0: that is not known yet). */
+/* Walk the stack of the current thread into scratch->kernel. Returns how many bytes it has there,
+ * and how many of our own frames were skipped (0: their number is not known yet). */
 static __always_inline long walk_here(void *ctx, struct scratch *scratch, enum stack_site site,
 				      __u32 *ret_own)
 {

@@ -74,8 +74,8 @@ int on_switched(__u64 *ctx)
 	return 0;
 }
 
-/* It can run from now on. Once it is queued: a wake-up may be called for before the thread has left
- * its CPU, and is carried out after that. */
+/* The task is runnable from now on. Not at sched_waking: a wake-up may begin before the thread has
+ * left its CPU, and is carried out after that. */
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
@@ -86,7 +86,7 @@ int on_wakeup(__u64 *ctx)
 	return 0;
 }
 
-/* --- threads that come, become another program, or get another name --- */
+/* --- fork, exec, exit and names --- */
 
 /* Called by the parent in copy_process(), where it holds no locks and may not be preempted, before
  * the new task runs (kernel/fork.c). */
@@ -199,7 +199,8 @@ int on_freed(__u64 *ctx)
 	return 0;
 }
 
-/* An exec gives the name of the program before it is one: what was before keeps its own. */
+/* exec sets the new name before the program is replaced: the record of the old program keeps its
+ * own. */
 static __always_inline bool is_in_exec(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve);
@@ -229,7 +230,7 @@ int on_rename(__u64 *ctx)
 	return 0;
 }
 
-/* --- threads that were there before --- */
+/* --- tasks that exist at the start --- */
 
 static __always_inline void first_stack(struct task_struct *task, struct profile_record *t)
 {
@@ -248,7 +249,7 @@ static __always_inline void first_stack(struct task_struct *task, struct profile
 		left_user_space(t, &regs);
 }
 
-/* What is asked for when a reading wants the stacks of waits that go on. */
+/* Take the stacks of waits in progress, when a reading asks for them. */
 static __always_inline void look_again(struct task_struct *task, struct task_ctx *tctx)
 {
 	struct profile_record *t =
@@ -293,7 +294,7 @@ static __noinline int begin_first(struct task_struct *task, struct profile_recor
 	return 0;
 }
 
-/* It was switched while it was described. */
+/* Correct the record of a task that was switched while it was described. */
 static __noinline int correct(struct task_struct *task, struct task_ctx *tctx)
 {
 	struct profile_record *t;
@@ -380,7 +381,7 @@ int scan_task(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* --- who woke it --- */
+/* --- wakers --- */
 
 #define STACK_BYTES (16u << 10) /* THREAD_SIZE, or less */
 
@@ -401,8 +402,7 @@ static __always_inline bool is_in_interrupt(const void *ctx, struct task_struct 
 	return bpf_core_field_exists(regs->orig_ax) && (long)BPF_CORE_READ(regs, orig_ax) == -1;
 }
 
-/* Called where the waker is, before sched_wakeup, which may be called on the CPU of who is woken.
- */
+/* Called in the waker, before sched_wakeup, which may be called on the CPU of the woken task. */
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
@@ -430,7 +430,7 @@ int on_waking(__u64 *ctx)
 	return 0;
 }
 
-/* --- on the CPU, now and then; and probes --- */
+/* --- samples and probes --- */
 
 static __always_inline bool is_entry_event(__u32 event)
 {

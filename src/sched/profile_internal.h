@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a profile session and the reading of it share.
+ * The state of a profile session, which the files of its reading share.
  */
 #ifndef SCHED_PROFILE_INTERNAL_H
 #define SCHED_PROFILE_INTERNAL_H
@@ -30,7 +30,7 @@ struct counted_table {
 	} entries;
 };
 
-/* What a thread had done as of some moment. */
+/* The times of a thread as of some moment. */
 struct thread_totals {
 	uint64_t ns[CLASS_COUNT], counts[CLASS_COUNT];
 	uint64_t voluntary, involuntary;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The memory of a profile, and how room in it is found.
+ * The maps of a profile, and how room in them is found.
  *
  * Nothing here is allocated from the memory allocator while a CPU switches, but for elements of
  * hashes without preallocation, which the kernel keeps in reserve for that (kernel/bpf/memalloc.c,
@@ -16,13 +16,13 @@
 
 #include "unwind/walk_state.h"
 
-/* Set before loading: what is not wanted is not even verified. */
+/* Set before loading: code for what is not wanted is removed by the verifier. */
 const volatile struct profile_config config;
 struct profile_state state;
 
-/* --- what one kind of program on one CPU works with --- */
+/* --- scratch memory --- */
 
-/* Programs that may interrupt each other have a place each. */
+/* One for each kind of program on each CPU, as programs may interrupt each other. */
 enum scratch_user {
 	SCRATCH_SWITCH,
 	SCRATCH_SAMPLE,
@@ -49,7 +49,7 @@ struct rule_at_hand {
 
 #define USER_WORD_MAX 0xffff /* how far they may be behind the stack pointer */
 
-/* What a walk of a user stack reads (unwind/walk.h). */
+/* The memory that a walk of a user stack reads (unwind/walk.h). */
 struct unwind_memory {
 	__u64 top;              /* where the copy is from: the stack pointer */
 	__u64 regs;             /* where the registers are */
@@ -235,7 +235,8 @@ struct {
 	__type(value, struct unwind_process);
 } unwind_processes SEC(".maps");
 
-/* Processes that are to be looked at (again), and the generation that was found wanting. */
+/* Processes whose mappings user space should read (again), and the generation that was incomplete.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -314,7 +315,7 @@ struct {
 	__type(value, __u64);
 } wanted_cpus SEC(".maps");
 
-/* Of each event: is it at the first instruction of a function in user space? */
+/* For each event: is it at the first instruction of a function in user space? */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sched/profile_memory.h"
 
-/* Of a usual stack, for what fits into so much room; the walk itself may be longer. */
+/* The length of a usual stack, to estimate how many fit. */
 #define WORDS_A_STACK 24
 
 static unsigned pool_now(const struct profile_chunks *chunks)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the programs of a profile write and user space maps: records of threads, and stacks, both in
- * chunks that are added while the programs run.
+ * The memory that the programs of a profile write and user space maps: records of threads, and
+ * stacks, both in chunks that are added while the programs run.
  */
 #ifndef SCHED_PROFILE_MEMORY_H
 #define SCHED_PROFILE_MEMORY_H

@@ -54,7 +54,7 @@ static void put_own_cost(struct profile_session *session, struct profile_losses 
 	uint64_t runs, run_ns;
 
 	program_cost_read(&session->cost, session->program->obj, &runs, &run_ns);
-	/* What the first moments cost may be known, and taken off, only now. */
+	/* The cost of the first tenth of a second may be known, and subtracted, only now. */
 	losses->runs = reading_less(runs, session->runs);
 	losses->run_ns = reading_less(run_ns, session->run_ns);
 	losses->own_cpu_ns = cpu_ns - session->own_cpu_ns;
@@ -63,7 +63,7 @@ static void put_own_cost(struct profile_session *session, struct profile_losses 
 	session->own_cpu_ns = cpu_ns;
 }
 
-/* The model has its own names, for it is read where nothing is traced. */
+/* The model has its own names, for files are read where no program is traced. */
 static const enum walk_end ends[UNWIND_STOPS] = {
 	[UNWIND_GOES_ON] = WALK_ENDS,
 	[UNWIND_COMPLETE] = WALK_END_COMPLETE,
@@ -116,7 +116,7 @@ static struct error *put_losses(struct reading *r)
 	if (err)
 		return err;
 	session->counts = now;
-	/* What goes on and lost its stack counts when it ends, or in the last reading. */
+	/* A wait in progress that lost its stack counts when it ends, or in the last reading. */
 	if (session->stopped) {
 		lost = r->lost;
 		lost_ns = r->lost_ns;

@@ -24,7 +24,7 @@
 #include "sched/profile_unwinding.h"
 #include "sched/tracer_frames.h"
 
-/* --- what the kernel has --- */
+/* --- features of the kernel --- */
 
 /* A tracepoint in the thread that has just got the CPU (Linux 6.16). */
 static bool has_sched_exit(const struct btf *btf)
@@ -62,7 +62,7 @@ static void probe_kernel(struct profile_bpf *program, const struct profile_optio
 	btf__free(btf);
 }
 
-/* --- what to do --- */
+/* --- configuration --- */
 
 #define ALL_CLASSES ((1u << CLASS_COUNT) - 1)
 
@@ -157,7 +157,7 @@ static void choose_programs(struct profile_bpf *program, const struct profile_op
 	bpf_program__set_autoload(program->progs.on_uprobe, has_uprobes(options->probes));
 }
 
-/* --- how much room --- */
+/* --- sizes --- */
 
 static uint32_t entries(uint64_t bytes, size_t each, uint64_t most)
 {
@@ -191,7 +191,7 @@ static void size_maps(struct profile_bpf *program, const struct profile_options 
 	bpf_map__set_max_entries(program->maps.target_threads, (uint32_t)options->tid_count + 1);
 }
 
-/* --- who --- */
+/* --- targets --- */
 
 static struct error *put_targets(int map, const uint32_t *numbers, size_t count)
 {
@@ -321,8 +321,8 @@ static struct error *attach_probes(struct profile_session *session)
 	return probe_attach(session->options.probes, &programs, &session->probes);
 }
 
-/* What needs CAP_PERFMON. Samples and hits of probes count for known threads only, and there are
- * none before profile_session_start(). */
+/* Open what needs CAP_PERFMON. Samples and hits of probes count for known threads only, and there
+ * are none before profile_session_start(). */
 static struct error *open_events(struct profile_session *session)
 {
 	struct error *err = NULL;
@@ -335,7 +335,7 @@ static struct error *open_events(struct profile_session *session)
 	return err;
 }
 
-/* What a process that hangs may take of a tick, which makes room for records, and of all ticks. */
+/* How long a process that hangs may delay one tick, which makes room for records, and all ticks. */
 static const struct guard_options guarded = {
 	.subject_of = process_user_subject,
 	.patience_ns = NS_PER_S / 2,

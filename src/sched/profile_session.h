@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A profile being taken: BPF programs that add up where threads spend their time, and what they
- * say.
+ * A profile being taken: loading and running BPF programs that add up where threads spend their
+ * time, and reading the result.
  *
  *	struct profile_session *session;
  *	struct error *err = profile_session_open(&options, &session);
@@ -17,7 +17,7 @@
  *	profile_session_close(session);
  *
  * Nothing is sent while it runs: profile_session_tick, some 20 times in a second, only makes room.
- * What is read is raw (no names), and what goes on at that moment is in it.
+ * A reading has addresses and no names, and includes the waits in progress.
  *
  * Needs BTF of the kernel, and Linux 6.1 or newer: programs with bpf_loop, and hashes that grow
  * while a CPU switches.
@@ -39,7 +39,7 @@ enum profile_unwind {
 };
 
 struct profile_options {
-	/* What. */
+	/* Events. */
 	bool on_cpu, off_cpu;
 	unsigned frequency; /* of on-CPU samples, in Hz and for each CPU */
 	unsigned
@@ -47,7 +47,7 @@ struct profile_options {
 	const struct probe_points *probes; /* NULL: none */
 	bool wakers, runners, histograms, by_cpu;
 	unsigned longest; /* at most PROFILE_LONGEST_MAX */
-	/* Whose. Numbers are of our PID namespace. */
+	/* Threads. Numbers are of our PID namespace. */
 	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
 	uint32_t
@@ -57,7 +57,7 @@ struct profile_options {
 	bool only_user, only_kernel, include_self;
 	const uint64_t *cpus; /* a bit for each; NULL: all */
 	size_t cpu_words;
-	/* How much of it. */
+	/* Sampling. */
 	uint64_t min_ns, max_ns;             /* intervals off the CPU; max 0: no limit */
 	uint64_t period_ns;                  /* time-weighted sampling; 0: every interval */
 	unsigned keep_per_mille;             /* of intervals by chance; 0: all */
@@ -98,13 +98,13 @@ int profile_session_fd(const struct profile_session *session);
  * for one sooner: in a twentieth of a second, or when unwind tables are to be made. */
 uint64_t profile_session_next_tick(const struct profile_session *session, uint64_t now);
 
-/* Is a thread there that is looked at, as far as there was room for it? */
+/* Is a target alive? True also if there was no room for all of them. */
 bool profile_session_has_threads(const struct profile_session *session);
 
-/* Nothing later is counted. */
+/* Count nothing that is later. */
 struct error *profile_session_stop(struct profile_session *session) MUST_CHECK;
 
-/* What was counted since the last call, or since the start. */
+/* Read what was counted since the last call, or since the start. */
 struct error *profile_session_read(struct profile_session *session,
 				   struct profile **ret) MUST_CHECK;
 

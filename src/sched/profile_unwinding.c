@@ -24,7 +24,8 @@ bool profile_has_tables(const struct profile_options *options)
 
 /* --- opening --- */
 
-/* Of a thread; itself where that is not to be seen. Tables are made for processes. */
+/* The process of a thread, for unwind tables are made for processes; the thread itself if the
+ * process is not visible. */
 static uint32_t process_of(uint32_t tid)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -15,8 +15,8 @@ struct error *profile_open_unwinder(struct profile_session *session) MUST_CHECK;
 struct error *profile_start_unwinder(struct profile_session *session) MUST_CHECK;
 void profile_tick_unwinder(struct profile_session *session, uint64_t now_ns);
 
-/* Of the waits that go on: from outside, where they have none or an incomplete one. Without an
- * unwinder as well. */
+/* Take the user stacks of waits in progress that have none or an incomplete one, by reading the
+ * memory of their processes. Works without an unwinder as well. */
 void profile_take_first_stacks(struct profile_session *session);
 
 #endif

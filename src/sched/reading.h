@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A reading of what the programs added up, and its parts: a file each.
+ * Reading what the programs added up, with a file for each part.
  *
- * All that the programs have is cumulative, and what goes on is in the records of the threads. The
- * state as of a moment is the one with the part of the other that has passed; what happened between
- * two moments is the difference of two such states. So every stretch of time is in exactly one
- * reading.
+ * The sums of the programs only grow, and intervals in progress are in the records of the threads.
+ * The state as of a moment is those sums plus the elapsed part of the intervals in progress, and a
+ * reading is the difference of two such states. So every nanosecond is in exactly one reading.
  */
 #ifndef SCHED_READING_H
 #define SCHED_READING_H
@@ -29,37 +28,37 @@ struct reading {
 	struct {
 		ARRAY(struct runner_key);
 	} left_runners;
-	uint64_t in_progress;   /* waits that go on and are in the samples */
-	uint64_t lost, lost_ns; /* of what goes on */
-	uint64_t torn;          /* records that were written whenever they were read */
+	uint64_t in_progress;   /* waits in progress that are in the samples */
+	uint64_t lost, lost_ns; /* of intervals in progress */
+	uint64_t torn;          /* records that were written at each attempt to read them */
 	uint64_t *latest;       /* by CPU: when a thread got it or left it last */
 };
 
-/* Of the stretch that a thread is in, as of `now`. */
+/* The interval that a thread is in, as of `now`. */
 struct progress {
 	uint64_t blocked_ns, runnable_ns, on_ns;
 };
 struct progress reading_progress(const struct profile_record *t, uint64_t now);
 
-/* What threads there are, and their times (reading_threads.c). The first of these to be called. */
+/* Read the threads and their times (reading_threads.c). This must be called first. */
 struct error *reading_threads(struct reading *r) MUST_CHECK;
 
-/* What was counted, and of stretches that go on what has passed (reading_counts.c). */
+/* Read what was counted, and the elapsed part of intervals in progress (reading_counts.c). */
 struct error *reading_samples(struct reading *r) MUST_CHECK;
 
-/* The longest waits, the histograms, who ran instead (reading_extras.c). */
+/* Read the longest waits, the histograms and the preemptors (reading_extras.c). */
 struct error *reading_extras(struct reading *r) MUST_CHECK;
 
 /* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
 struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t ns) MUST_CHECK;
 
 /*
- * Records of threads that have ended, and all that is counted by their numbers, go with the reading
- * that has them to their end, so that others can have the numbers (reading_ended.c). Where other
- * threads tell of them, as of who woke them or ran instead, they stay for one interval more.
+ * The record of a thread that has ended, and all that is counted by its number, is freed after the
+ * reading that has its end, so that another thread can get the number (reading_ended.c). If other
+ * threads may refer to it, as their waker or preemptor, it stays for one more interval.
  */
 void reading_note_end(struct reading *r, uint32_t number, bool has_ended);
-/* Is it a number that goes with this reading? */
+/* Is the number freed after this reading? */
 bool reading_is_left(const struct reading *r, uint32_t number);
 /* After everything was read. */
 void reading_free_left(struct reading *r);

@@ -75,7 +75,7 @@ struct error *reading_each(int map, size_t key_bytes, size_t value_bytes,
 		failed = bpf_map_lookup_batch(map, is_first ? NULL : &in, &out, keys, values,
 					      &count, NULL);
 		if (failed && errno != ENOENT)
-			return error_system(errno, "the counts");
+			return error_system(errno, "cannot read sample counts");
 		for (uint32_t i = 0; i < count; i++) {
 			struct error *err =
 				take(context, keys + i * key_bytes, values + i * value_bytes);
@@ -113,8 +113,8 @@ static struct error *take_count(void *context, const void *key, const void *valu
 	return NULL;
 }
 
-/* What a part of an interval in progress counts for, as weigh() in intervals.bpf.h does it when the
- * interval ends. Readings that are repeated must agree, so nothing is drawn by chance here. */
+/* Weigh a part of an interval in progress, as weigh() in intervals.bpf.h does when the interval
+ * ends. Readings that are repeated must agree, so nothing is drawn by chance here. */
 static void weigh(const struct profile_options *options, __u64 debt, __u64 *ns, __u64 *count)
 {
 	if (options->period_ns) {
@@ -126,7 +126,7 @@ static void weigh(const struct profile_options *options, __u64 debt, __u64 *ns, 
 	}
 }
 
-/* A stretch that goes on counts as if it ended now. */
+/* An interval in progress counts as if it ended now. */
 static struct error *take_progress(struct reading *r, struct counted_table *table, uint32_t number,
 				   const struct profile_record *t)
 {
@@ -153,8 +153,8 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 		r->lost_ns += all;
 		return NULL;
 	}
-	/* Who wakes it, and whether it gets too long, is not known before it ends: until then it is
-	 * in no reading but the last; nor is its stack, where that is taken late. */
+	/* Its waker, and whether it gets too long, are unknown before it ends, and so is its stack
+	 * if that is taken late: until then only the last reading has it. */
 	if (!r->session->stopped &&
 	    (options->max_ns || r->session->program->rodata->config.is_late ||
 	     (options->wakers && t->task.state != CLASS_RUNNABLE && !progress.runnable_ns)))
@@ -221,7 +221,7 @@ static struct error *put_sample(struct reading *r, const struct count_key *key, 
 	return err ? err : profile_add(r->profile, &sample);
 }
 
-/* As with the totals of threads: what was told once stays told. */
+/* Reported totals never decrease. */
 static void keep_told(struct count_value *value, const struct count_value *told)
 {
 	if (value->ns < told->ns)
@@ -269,7 +269,7 @@ static struct error *look_at_wait(struct reading *r, const struct counted_entry 
 				     entry->value.ns + entry->value.runnable_ns);
 }
 
-/* Whoever gets the number next begins with nothing. */
+/* Delete the counts of numbers that are given back, so that their next users begin with nothing. */
 static void forget_left(struct reading *r, struct counted_table *table)
 {
 	const int map = bpf_map__fd(r->session->program->maps.counted);

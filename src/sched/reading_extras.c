@@ -10,7 +10,7 @@
 #include "os/cgroup_path.h"
 #include "os/cpulist.h"
 
-/* What was added to a value since the last reading. */
+/* The growth of a value since the last reading. */
 static struct error *since_last(struct amounts *amounts, struct words key,
 				const struct slot_value *now, struct slot_value *ret)
 {
@@ -31,7 +31,7 @@ static struct error *since_last(struct amounts *amounts, struct words key,
 	return NULL;
 }
 
-/* Of a number that goes: what comes by it next begins with nothing. */
+/* Forget the value of a number that is given back, so that its next use begins with zero. */
 static struct error *forget(struct amounts *amounts, struct words key, bool is_noted)
 {
 	const uint32_t place = word_map_find(&amounts->places, key);
@@ -97,7 +97,7 @@ static struct error *put_longest(struct reading *r)
 		return &error_no_memory;
 	if (bpf_map_lookup_elem(bpf_map__fd(r->session->program->maps.longest), &zero, all))
 		return error_system(errno, "the longest blocks");
-	/* Those of the next interval may all be shorter. */
+	/* All waits of the next interval may be shorter. */
 	if (!r->session->stopped &&
 	    bpf_map_update_elem(bpf_map__fd(r->session->program->maps.longest), &zero, none,
 				BPF_ANY))
@@ -153,7 +153,7 @@ static struct error *add_slot(void *context, const void *key_bytes, const void *
 			 &value);
 	if (err || !value.count)
 		return err;
-	/* Of stacks, none has number 0. */
+	/* No stack has number 0, so these keys do not collide with those of stacks. */
 	place = word_map_at(
 		&r->stacks,
 		(struct words){ { 0, UINT64_MAX, (uint64_t)key->thread << 16 | key->class } });

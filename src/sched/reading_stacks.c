@@ -62,7 +62,7 @@ struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t 
 	return whole_stacks_add(&r->wholes, frames, count, stack, ns);
 }
 
-/* The one that stands for it: see sched/whole_stacks.h. */
+/* The stack that stands for it (sched/whole_stacks.h). */
 static uint32_t whole_stack(const struct reading *r, uint32_t stack)
 {
 	const __u64 *frames = NULL;
@@ -120,7 +120,7 @@ static struct error *push_waker(struct reading *r, const struct count_key *key, 
 	const __u64 *frames = NULL;
 	enum stack_end end;
 	size_t count = kernel_frames(r, key->waker_kernel_stack, &frames, &end);
-	/* What an interrupt came upon woke nobody. */
+	/* The code that an interrupt interrupted did not wake the thread. */
 	size_t own = interrupt_frames(r->session->symbols, frames, count);
 	struct error *err = push_note(r, "--", node);
 

@@ -9,7 +9,7 @@
 #include "os/cgroup_path.h"
 #include "sched/interval.h"
 
-/* Of the stretch that a thread is in, as of `now`. */
+/* The interval that a thread is in, as of `now`. */
 struct progress reading_progress(const struct profile_record *t, uint64_t now)
 {
 	struct interval parts;
@@ -74,11 +74,9 @@ static void total_of(const struct profile_record *t, uint64_t now, struct thread
 	ret->involuntary = t->involuntary;
 }
 
-/* Programs go on while a record is read: what is added to it may be seen before where it came from.
- */
 /*
- * A record that is written while it is read may show a stretch both as ended and as going on. That
- * is in one reading then, and not again in the next: what was told once stays told.
+ * A record that is written while it is read may show an interval both as ended and as in progress.
+ * Then this reading has it twice, and the next one less: reported totals never decrease.
  */
 static void subtract(struct thread_totals *from, struct thread_totals *what)
 {
@@ -94,7 +92,7 @@ static void subtract(struct thread_totals *from, struct thread_totals *what)
 	from->involuntary -= what->involuntary;
 }
 
-/* Without stacks a thread's times are all its samples. */
+/* Without stacks the times of a thread are its samples. */
 static struct error *put_times(struct reading *r, uint32_t number)
 {
 	const struct profile_thread thread = r->profile->threads.items[number];
@@ -113,8 +111,8 @@ static struct error *put_times(struct reading *r, uint32_t number)
 			.class = class,
 			.cpu = CPU_ANY,
 			.ns = thread.ns[class],
-			/* A wait that is followed by one for a CPU is one stretch, and counted as
-			 * the former. */
+			/* A wait and the wait for a CPU that follows it are one interval, which is
+			 * counted as the former. */
 			.count = class == CLASS_RUNNABLE ? reading_less(thread.counts[class], waits)
 							 : thread.counts[class],
 		};
@@ -128,7 +126,7 @@ static struct error *put_times(struct reading *r, uint32_t number)
 
 #define CPUS (UINT16_MAX + 1)
 
-/* When threads got their CPUs or left them last, and who leads them. */
+/* Find when each CPU was last switched, and the leaders of processes. */
 static struct error *look_around(struct reading *r)
 {
 	for (uint32_t number = 1; number < r->record_count; number++) {
@@ -149,16 +147,15 @@ static struct error *look_around(struct reading *r)
 	return NULL;
 }
 
-/* Another thread has had its CPU since: it left unseen, and may be gone. */
+/* Another thread has had its CPU since: it left the CPU unseen, and may have ended. */
 static bool is_stale(const struct reading *r, const struct profile_record *t)
 {
 	return t->task.state == CLASS_ON_CPU && !(t->task.flags & RECORD_ENDED) &&
 	       t->task.cpu < CPUS && t->task.since < r->latest[t->task.cpu];
 }
 
-/* Where switches are not followed, or were not all seen, what a record says of its stretches is not
- * what the thread did: one that was running when it was looked at would have run all of the time.
- */
+/* Where switches are not followed, or were not all seen, the intervals of a record are not what the
+ * thread did: a thread that was running when it was first seen would have run all of the time. */
 static void forget_times(struct profile_thread *thread)
 {
 	memset(thread->ns, 0, sizeof(thread->ns));
@@ -236,7 +233,7 @@ struct error *reading_threads(struct reading *r)
 
 		if (!t || !t->task.begun)
 			continue;
-		/* Before all else: what it did until its end is seen then. */
+		/* Read the flags first: if it has ended, all that it did is visible. */
 		flags = __atomic_load_n(&t->task.flags, __ATOMIC_ACQUIRE);
 		if (flags & RECORD_WANTED)
 			err = put_thread(r, number, t);

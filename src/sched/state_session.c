@@ -28,11 +28,10 @@
 
 #define KALLSYMS "/proc/kallsyms"
 
-/* Who has run for so long without a switch is booked by us. */
+/* A thread that has run for so long without a switch has its time added by us. */
 #define LONG_RUN_NS (NS_PER_S / 100)
 
-/* Of those that ended since the last reading; who reads so seldom that there are more loses them.
- */
+/* Threads that ended since the last reading; more of them are lost. */
 #define ENDED_MAX 100000
 
 struct ended_thread {
@@ -41,7 +40,7 @@ struct ended_thread {
 };
 
 /*
- * What the programs cost. The kernel's own count of it costs two reads of the clock a run, and
+ * The cost of the programs. The kernel's own count of it costs two reads of the clock a run, and
  * turning it on requires CAP_SYS_ADMIN, which is dropped once the session is open. So it is on for
  * the first second, which gives the cost of a switch; switches are counted in the records anyway.
  */
@@ -92,7 +91,7 @@ static void probe_kernel(struct state_session *session)
 	btf__free(btf);
 }
 
-/* What the programs need to know of this process. */
+/* Let the programs find the PID namespace and the file operations of this process. */
 static struct error *probe_environment(struct state_session *session)
 {
 	_cleanup_close_ int out_of_pipe = -1, into_pipe = -1;

@@ -8,7 +8,7 @@
  *	state_session_close(session);
  *
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN), and a kernel with BTF. What was before it was
- * opened is not known: threads are watched from then on.
+ * opened is not known: threads are tracked from then on.
  */
 #ifndef SCHED_STATE_SESSION_H
 #define SCHED_STATE_SESSION_H
@@ -22,22 +22,22 @@
 
 struct state_session;
 
-/* What the kernel can tell. */
+/* What is measured depends on the kernel. */
 struct state_session_facts {
-	bool has_locks;  /* who waits for locks of the kernel (Linux 5.19) */
-	bool has_paging; /* who waits for pages from swap; false from when there is something on
+	bool has_locks;  /* waits for locks of the kernel (Linux 5.19) */
+	bool has_paging; /* waits for pages from swap; false from when there is something on
 			  * swap and the kernel hides the address of its code (kernel.kptr_restrict)
 			  */
 };
 
-/* Where in a record the time of each state is. */
+/* The place of each state's time in a record. */
 extern const unsigned char states_places[STATE_COUNT];
 
 struct error *state_session_open(struct state_session **ret) MUST_CHECK;
 struct state_session_facts state_session_facts(const struct state_session *session);
 
-/* Takes in those that have ended, so that their records can be used again, and adds room. Some
- * times a second: a host may begin thousands of threads in one. */
+/* Take the times of threads that have ended, so that their records can be used again, and add room.
+ * To be called some times a second: a host may begin thousands of threads in one. */
 struct error *state_session_tick(struct state_session *session) MUST_CHECK;
 
 /* One thread as of `now_ns` (CLOCK_MONOTONIC), which is not before what it does began. False: no
@@ -45,7 +45,7 @@ struct error *state_session_tick(struct state_session *session) MUST_CHECK;
 typedef bool state_visit(void *context, uint32_t number, const struct task_record *thread,
 			 uint64_t now_ns);
 
-/* All that live, and all that have ended since the last call. */
+/* Visit all threads that live, and all that have ended since the last call. */
 struct error *state_session_read(struct state_session *session, state_visit *visit,
 				 void *context) MUST_CHECK;
 
@@ -61,8 +61,9 @@ uint64_t state_session_torn(const struct state_session *session);
  * it was being written at each attempt. */
 bool state_session_copy(const struct task_record *t, struct task_record *ret) MUST_CHECK;
 
-/* What the programs cost up to the last reading: the switches counted so far, times what one cost
- * in the first second by the kernel's own count. 0 without CAP_SYS_ADMIN, which that count needs.
+/* The cost of the programs up to the last reading: the switches counted so far, times the cost of
+ * one in the first second by the kernel's own count. 0 without CAP_SYS_ADMIN, which that count
+ * needs.
  */
 uint64_t state_session_program_ns(const struct state_session *session);
 

@@ -70,9 +70,8 @@ static __always_inline void add(struct task_record *t, __u32 what, __u64 ns)
 #define SPLIT_SHIFT 10 /* so that an hour times an hour fits: parts are a microsecond off */
 
 /*
- * What it ran for and nobody divided yet. How much of that was its own code, and how much the
- * kernel's, the kernel counts in ticks: what has passed since the last one stays undivided until
- * the next.
+ * Divide the run time that was not divided yet into user and system time. The kernel counts these
+ * in ticks, so the time since the last tick stays undivided until the next.
  */
 static __always_inline void divide_run(struct task_struct *task, struct task_record *t)
 {
@@ -140,7 +139,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, struc
 {
 	struct wait wait = { .state = STATE_RUNNABLE, .syscall = -1 };
 
-	/* It was looked at from elsewhere just now. */
+	/* book_here() may have run on another CPU just now. */
 	if (now < t->since)
 		now = t->since;
 	if (!is_queued(task))
@@ -179,7 +178,7 @@ int on_switch(__u64 *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct task_record *t = record_at_switch(next, now);
 
-	/* A store in the first line, and one in the second: both are on their way from now on. */
+	/* One store to each of the first two lines starts to fetch both. */
 	if (t) {
 		t->entered = now;
 		t->cpu = next->thread_info.cpu;
@@ -192,8 +191,8 @@ int on_switch(__u64 *ctx)
 	return 0;
 }
 
-/* Who is on a CPU still was about to sleep, and does not (ttwu_runnable(), or itself). Who was
- * woken up for good is not again before it left its CPU once more. */
+/* A task that is still on a CPU was about to sleep, and does not (ttwu_runnable(), or by itself).
+ * After a real wake-up there is no other before the task has left its CPU again. */
 SEC("tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
@@ -206,7 +205,7 @@ int on_wakeup(__u64 *ctx)
 	return 0;
 }
 
-/* --- locks of the kernel that are waited for (Linux 5.19) --- */
+/* --- contended locks of the kernel (Linux 5.19) --- */
 
 #define LCB_F_SPIN 1 /* include/trace/events/lock.h: it spins, and leaves no CPU */
 
@@ -223,7 +222,7 @@ int on_contention(__u64 *ctx)
 	return 0;
 }
 
-/* An interrupt may wait for another lock meanwhile. */
+/* An interrupt may have waited for another lock meanwhile. */
 SEC("tp_btf/contention_end")
 int on_contended(__u64 *ctx)
 {
@@ -234,7 +233,7 @@ int on_contended(__u64 *ctx)
 	return 0;
 }
 
-/* --- threads that come, and get other names --- */
+/* --- new, renamed and existing tasks --- */
 
 SEC("tp_btf/task_newtask")
 int on_new_task(__u64 *ctx)
@@ -257,7 +256,8 @@ int on_new_task(__u64 *ctx)
 	return 0;
 }
 
-/* It is another program, with the number of its leader, whoever of its threads did it. */
+/* The task runs another program now, and has the number of its leader, whichever thread called
+ * exec. */
 SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
@@ -327,8 +327,8 @@ int scan_task(struct bpf_iter__task *ctx)
 
 /* --- ourselves --- */
 
-/* Run by user space on a CPU where somebody has been running for long: what it has run for is
- * booked as if it had left. */
+/* Run by user space on a CPU where a task has been running for long: its run time is added as if it
+ * had left the CPU. */
 SEC("raw_tp")
 int book_here(void *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the programs of exact thread states share with user space, beside the records
- * (task_record.h).
+ * The configuration and state of the programs of exact thread states, shared with user space like
+ * the records (task_record.h).
  */
 #ifndef SCHED_STATES_RECORD_H
 #define SCHED_STATES_RECORD_H

@@ -52,7 +52,7 @@ enum record_flag {
 	RECORD_KERNEL = 1,
 	RECORD_ENDED = 2, /* the task is dead, or another program since */
 	RECORD_FOUND = 4, /* by the iterator: it began before it was tracked */
-	/* Of profiles: */
+	/* In profiles only: */
 	RECORD_WANTED = 8,  /* it is one of the targets */
 	RECORD_UNSEEN = 16, /* it left its CPU without a switch that was seen: times are unknown */
 };

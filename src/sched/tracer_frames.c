@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 
-/* What functions between a hook and a BPF program are called: the program, the dispatchers of
+/* Names of the functions between a hook and a BPF program: the program, the dispatchers of
  * tracepoints (include/trace/bpf_probe.h, kernel/trace/bpf_trace.c), of kprobes and of events. */
 static const char *const prefixes[] = {
 	"bpf_prog_",     "bpf_trace_run",   "__bpf_trace_",    "__traceiter_",

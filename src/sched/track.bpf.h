@@ -5,10 +5,10 @@
  * A program that includes this first defines TRACK_RECORD, the type of its records, which begin
  * with a struct task_record.
  *
- * What must go when the task goes is in task storage (BPF_MAP_TYPE_TASK_STORAGE), which the kernel
- * frees with the task. A table by thread numbers would keep entries of tasks that are gone, and
- * apply them to the next task with that number. The storage has the number of the record, and the
- * record stays until user space has read it.
+ * State that must not outlive the task is in task storage (BPF_MAP_TYPE_TASK_STORAGE), which the
+ * kernel frees with the task. A table by thread numbers would keep entries of tasks that are gone,
+ * and apply them to the next task with that number. The storage has the number of the record, and
+ * the record stays until user space has read it.
  *
  * Storage is created by the task iterator, at fork (task_newtask) and at exec (sched_process_exec)
  * only: all three run in process context without scheduler locks. Programs at sched_switch,
@@ -343,7 +343,7 @@ static __always_inline __u32 state_of_class(__u32 class)
 
 /* --- beginning and end of tracking --- */
 
-/* Whoever gets it makes the record. A task that found no room may find some now. */
+/* The program that gets the claim makes the record. A task that found no room may find some now. */
 static __always_inline bool claim(struct task_ctx *tctx)
 {
 	if (tctx->phase == TRACK_YES && !tctx->number &&

@@ -36,7 +36,7 @@ struct tracker {
 	uint64_t scanned_ns;          /* when tasks without storage were looked for last */
 };
 
-/* What the kernel with this BTF has. */
+/* Configure the programs for the kernel with this BTF; NULL: it has none. */
 void tracker_configure(struct track_config *config, const struct btf *kernel);
 
 /* `records_map` is the array of maps that records are in, `record_bytes` the size of one. Makes

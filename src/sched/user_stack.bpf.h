@@ -60,7 +60,7 @@ static long hash_word(__u32 i, struct user_replay *r)
 	return 0;
 }
 
-/* Of the words that decide, in the copy and behind it. False: one cannot be read. */
+/* Hash the words that decide, in the copy and behind it. False: one cannot be read. */
 static __always_inline bool hash_words(struct scratch *scratch, struct user_memory *memory,
 				       __u64 *ret)
 {
@@ -79,7 +79,7 @@ static __always_inline struct user_memory *memory_of(struct last_stack *last, __
 	return &last->memory[place];
 }
 
-/* Is it where it was when that was remembered? */
+/* Would the walk be the remembered one? */
 static __always_inline bool is_again(struct scratch *scratch, const struct user_registers *regs,
 				     __u64 generation, struct user_memory *memory)
 {
@@ -99,7 +99,7 @@ static __always_inline bool is_again(struct scratch *scratch, const struct user_
 	return hash_words(scratch, memory, &hash) && hash == memory->hash;
 }
 
-/* What the walk was made of, if all of that is near enough. */
+/* Remember the words and registers of the walk, if all of them are near enough. */
 static __always_inline void remember_user(struct scratch *scratch,
 					  const struct user_registers *regs, __u64 generation,
 					  __u32 stop, __u32 number, struct user_memory *memory)
@@ -130,8 +130,8 @@ static __always_inline void count_stop(struct profile_counts *counts, __u32 stop
 	counts->stops[stop]++;
 }
 
-/* The number of the stack with these registers, of the current thread. `last` is what was found
- * before; it may be NULL. */
+/* The number of the current thread's stack, from these registers. `last` has the stacks that were
+ * found before, and may be NULL. */
 static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
 					struct scratch *scratch, const struct user_registers *regs,
 					struct last_stack *last, struct profile_counts *counts)

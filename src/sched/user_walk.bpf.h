@@ -84,7 +84,7 @@ static __always_inline void ask_for(__u32 tgid, __u64 generation)
 		bpf_map_update_elem(&unwind_asked, &tgid, &generation, BPF_NOEXIST);
 }
 
-/* Is it about to become another program, or becoming it? Not every kernel has task->in_execve. */
+/* Is the task in execve()? Not every kernel has task->in_execve. */
 static __always_inline bool calls_execve(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -93,7 +93,7 @@ static __always_inline bool calls_execve(struct task_struct *task)
 	return !bpf_core_field_exists(regs->orig_ax) || regs->orig_ax == 59 || regs->orig_ax == 322;
 }
 
-/* What is known of the mappings of a process; UNWIND_GOES_ON: all that is needed. */
+/* The mappings of a process. Returns UNWIND_GOES_ON if they are complete, else why not. */
 static __always_inline __u32 find_process(struct task_struct *task, __u32 tgid,
 					  struct unwind_process *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What a thread waits for that leaves its CPU: one of the thread states, by the first rule that
- *fits.
+ * The state of a thread that leaves its CPU, by what it waits for. The first rule that matches
+ * decides:
  *
  *	stopped, traced, frozen                              stopped
  *	parked                                               idle
@@ -29,7 +29,7 @@ struct wait {
 	__s32 syscall;
 };
 
-/* include/linux/sched.h: they serve somebody, without a system call of their own. */
+/* include/linux/sched.h: workers of the kernel that have no system call of their own. */
 #define PF_IO_WORKER   0x00000010
 #define PF_USER_WORKER 0x00004000
 
@@ -44,8 +44,9 @@ struct {
 	__type(value, __u64[WAIT_FRAMES]);
 } frames SEC(".maps");
 
-/* Is it on its way through this code? Asked only of few: who waits for block I/O while there is
- * something on swap, and who opens a file and is woken by signals. `ctx` is as decide() has it. */
+/* Is the thread in this code? This walks its stack, so only few are asked: a thread that waits for
+ * block I/O while there is something on swap, and one that opens a file in a sleep that signals
+ * end. `ctx` is that of decide(). */
 static __noinline int is_within(void *ctx, struct task_struct *task, __u64 begin, __u64 end)
 {
 	__u32 zero = 0;
@@ -135,7 +136,7 @@ static __always_inline __u32 mode_of(struct file *file)
 	return config.has_casts ? file->f_inode->i_mode : BPF_CORE_READ(file, f_inode, i_mode);
 }
 
-/* What a thread has open under this number; NULL: nothing. */
+/* The file that a thread has open under this number; NULL: there is none. */
 static __always_inline struct file *file_of(struct task_struct *task, __u32 number)
 {
 	struct files_struct *files = task->files;
@@ -144,8 +145,9 @@ static __always_inline struct file *file_of(struct task_struct *task, __u32 numb
 	return table && number < table->max_fds ? file_in(table->fd + number) : 0;
 }
 
-/* By what kind of file it is that the current thread has under this number. Sockets, pipes and
- * timers have functions of their own, and the thread has just looked there: not so at the inode. */
+/* Decide by the kind of file that the current thread has under this number. Sockets, pipes and
+ * timers have file operations of their own, which are in the cache as the thread has just used
+ * them; the inode is not. */
 static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
 {
 	struct file *file = file_of(task, number);
@@ -192,7 +194,8 @@ static __always_inline __u32 state_of_futex(const struct call *call)
 	return state_of_value((__u32)call->third);
 }
 
-/* A FIFO waits for somebody at its other end; a terminal or FUSE for other things. */
+/* Opening a FIFO waits for its other end; opening a terminal or a file of FUSE waits for other
+ * things. */
 static __always_inline __u32 state_of_open(void *ctx, struct task_struct *task, bool is_deep)
 {
 	if (!is_deep && state.fifo_begin && is_within(ctx, task, state.fifo_begin, state.fifo_end))

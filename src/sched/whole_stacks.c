@@ -18,7 +18,7 @@ void whole_stacks_deinit(struct whole_stacks *stacks)
 	arena_deinit(&stacks->arena);
 }
 
-/* Who sleeps is in the scheduler. */
+/* The innermost frames of a whole stack are of the scheduler. */
 static bool is_whole(const struct whole_stacks *stacks, const __u64 *frames, size_t count)
 {
 	return count && count <= PROFILE_KERNEL_FRAMES_MAX &&

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel stacks of threads that slept when they were looked at first, made whole.
+ * Completing the kernel stacks of threads that slept when they were first seen.
  *
- * Of another thread that sleeps the kernel tells its stack without the scheduler's functions. The
- * same wait has them once it is seen as it begins, and is the same for who reads a profile: so the
- * stack that has the same return addresses and the scheduler's besides stands for the one without.
+ * The kernel gives the stack of another, sleeping thread without the scheduler's functions. When
+ * the same wait is seen as it begins, its stack has them. To the reader of a profile both are one
+ * place, so the stack that has the same return addresses and those of the scheduler stands for the
+ * one without.
  */
 #ifndef SCHED_WHOLE_STACKS_H
 #define SCHED_WHOLE_STACKS_H
@@ -34,7 +35,7 @@ struct whole_stacks {
 void whole_stacks_init(struct whole_stacks *stacks, const struct kallsyms *symbols);
 void whole_stacks_deinit(struct whole_stacks *stacks);
 
-/* A stack, innermost first, in which `ns` were spent. Others than whole ones are passed over; of
+/* Add a stack, innermost first, in which `ns` were spent. One that is not whole is ignored; of
  * several with the same outline the one with most time counts. */
 struct error *whole_stacks_add(struct whole_stacks *stacks, const __u64 *frames, size_t count,
 			       uint32_t number, uint64_t ns) MUST_CHECK;

@@ -63,7 +63,7 @@ struct error *state_sort_parse(struct text text, struct state_sort *ret)
 
 /* --- keys --- */
 
-/* Of a line, such that the lowest stands first. */
+/* The sort key of a line; the lowest comes first. */
 struct key {
 	uint64_t first, second;
 	const struct name *name; /* where that is what counts */
@@ -98,7 +98,8 @@ static void weigh(const struct state_line *line, const struct state_sort *sort, 
 {
 	switch (sort->key) {
 	case STATE_SORT_BUSY:
-		/* What is shown of it, and not the time: who came late would be out of order. */
+		/* The share that is shown, and not the time: lines of threads that began late
+		 * would be out of order. */
 		key->first = weight_of_part(state_line_busy(line));
 		key->second = line->times.ns[STATE_SLEEP_DISK];
 		break;

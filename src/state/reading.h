@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every thread had done as of a moment: what engines fill, and windows are made of two of.
+ * The times of every thread as of a moment. Engines fill readings, and a window is made of two.
  *
- * Times only grow, and hold what is in progress: a thread that has been waiting for a minute has
+ * Times only grow, and include waits in progress: a thread that has been waiting for a minute has
  * that minute. Those of a thread add up to `seen_ns - begun_ns`, where the engine is exact.
  */
 #ifndef STATE_READING_H
@@ -28,20 +28,20 @@ struct state_thread {
 	bool is_kernel;
 	bool has_ended;                             /* in this reading for the last time */
 	const struct name *name, *process, *cgroup; /* interned; cgroup may be NULL */
-	uint64_t begun_ns;                          /* watched from then on; CLOCK_MONOTONIC */
+	uint64_t begun_ns;                          /* tracked from then on; CLOCK_MONOTONIC */
 	uint64_t seen_ns;                           /* as of when; of ended ones their end */
 	struct state_times times;
 	enum state state;    /* what it does now; STATE_COUNT: not known */
 	uint64_t since_ns;   /* since when; 0: not known */
 	bool since_is_least; /* or for longer: it was so when watching began */
-	/* Of one that has ended, as wait(2) tells it: not every engine knows. */
+	/* How it ended, as wait(2) returns it; not every engine knows. */
 	bool has_exit_code;
 	uint32_t exit_code;
 	int32_t syscall;   /* in which it waits; -1: in none, or not known */
 	uint64_t switches; /* times it left a CPU */
 };
 
-/* What the engine cost, and could not do, since it was opened. */
+/* Cost and losses of the engine, since it was opened. */
 struct state_cost {
 	uint64_t program_ns;        /* of BPF programs, by the kernel's own count */
 	uint64_t own_cpu_ns;        /* of this process */

@@ -8,14 +8,13 @@
  */
 
 /*
- * Thread State Analysis: what a thread does with its time, one thing at a time (Gregg, "The TSA
- * Method"). A row each. BPF programs include this too, so it needs nothing.
+ * Thread states: exclusive kinds of a thread's time, as in Thread State Analysis (Gregg, "The TSA
+ * Method"), with a row for each. BPF programs include this as well.
  *
  * A nanosecond of a thread is in exactly one of the rows below, so they add up to the time it was
- * watched. Seven of them are what people look at (STATE_MAINS); the others are parts of these. A
- * row that is a part of no other but has parts, as STATE_EXEC, holds what nobody could divide
- * further: the whole state is the sum of that and its parts, which stand behind it. doc/top.md has
- * the rule for each.
+ * tracked. Seven rows are main states (STATE_MAINS); the others are parts of these. The row of a
+ * main state that has parts, as STATE_EXEC, holds the time that could not be divided: the whole
+ * state is the sum of that row and its parts, which follow it. doc/top.md has the rule for each.
  */
 #ifndef STATE_STATE_H
 #define STATE_STATE_H

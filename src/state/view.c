@@ -57,8 +57,8 @@ static bool stands_for(const struct state_thread *thread, const struct state_thr
 	return thread->tid < other->tid;
 }
 
-/* Of who was there from beginning to end, its own window may be a bit longer or shorter than the
- * interval, since not all threads are read in one moment. */
+/* The own window of a thread that existed from beginning to end may be a bit longer or shorter than
+ * the interval, since threads are read one after the other. */
 static void add_window(struct state_line *line, const struct state_window *window,
 		       const struct state_delta *delta)
 {

@@ -121,8 +121,8 @@ struct state_line {
 	uint32_t ended;     /* in the window */
 	uint32_t depth;     /* in a tree */
 	uint64_t window_ns; /* the sum over its threads */
-	/* Of which its shares are: as `window_ns`, and at least the interval, unless one of its
-	 * threads was there from beginning to end. */
+	/* The time that its shares are of: `window_ns`, but at least the interval, unless one of
+	 * its threads existed from beginning to end. */
 	uint64_t whole_ns;
 	uint64_t interval_ns; /* of the window that is shown */
 	struct state_times times;
@@ -159,8 +159,9 @@ static inline bool state_line_is_one(const struct state_line *line)
 	return line->threads + line->ended == 1;
 }
 
-/* Of the interval, in a main state or a part: 0 to 1. Of a group it is a part of the time that all
- * of its threads had. A thread that began or ended in between has less than all of it. */
+/* The share of the interval in a main state or a part: 0 to 1. For a group it is a share of the
+ * time of all its threads. The shares of a thread that began or ended in the interval add up to
+ * less than 1. */
 double state_line_share(const struct state_line *line, enum state state);
 
 /* How much of the interval it ran, or would have if it could: exec, runnable, paging and lock. 1 is

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What a system call waits for when it sleeps: a row for each call that says something. BPF
- * programs include this too, so it needs nothing.
+ * Kinds of waits, by system call. BPF programs include this as well.
  */
 #ifndef STATE_WAIT_H
 #define STATE_WAIT_H

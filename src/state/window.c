@@ -3,7 +3,7 @@
 
 #include "base/word_map.h"
 
-/* What has only grown: a counter that seems to have gone back has stood still. */
+/* The growth of a counter; 0 if it seems to have gone back. */
 static uint64_t grown(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -17,9 +17,8 @@ static uint64_t watched_ns(const struct state_thread *thread)
 }
 
 /*
- * What had not been divided before may have been by now: then it has gone from a state to its
- * parts. So the whole of a state is what has grown, and its parts have no more of that than there
- * is.
+ * Time that was in a state as a whole may have moved to its parts since. So the growth of the state
+ * with its parts is what counts, and the parts get no more than that.
  */
 static void divide(const struct state_times *before, const struct state_times *now, enum state main,
 		   struct state_times *ret)
@@ -37,8 +36,8 @@ static void divide(const struct state_times *before, const struct state_times *n
 	ret->ns[main] = left;
 }
 
-/* It was there before. How long it was watched is its own time: captures know no better when each
- * of their threads was looked at. */
+/* `before` has the thread. Its window is the growth of its tracked time: captures do not know
+ * better when each of their threads was read. */
 static void go_on(struct state_delta *delta, const struct state_thread *before)
 {
 	const struct state_thread *now = delta->thread;
@@ -55,9 +54,10 @@ static uint64_t share_of(uint64_t value, uint64_t part, uint64_t whole)
 }
 
 /*
- * It was not. All it did belongs to the window, if it began in it. Of one that was watched before,
- * and yet is missing there (a reading may lose threads), only the sum over its time is known: the
- * window gets as much of it as is the window's, so that no second holds what took an hour.
+ * `before` does not have the thread. If it began in the window, all its times belong to the window.
+ * If it was tracked before and is missing there (a reading may lose threads), only the sums over
+ * its life are known, and the window gets its share of them, so that no second holds what took an
+ * hour.
  */
 static void begin(struct state_delta *delta, uint64_t begun_ns)
 {
@@ -76,7 +76,7 @@ static void begin(struct state_delta *delta, uint64_t begun_ns)
 		delta->times.ns[state] = share_of(now->times.ns[state], delta->window_ns, watched);
 }
 
-/* How long it has been waiting, before the window too. */
+/* How long it has been waiting, which may be longer than the window. */
 static uint64_t in_progress(const struct state_thread *thread)
 {
 	bool waits = !thread->has_ended && thread->state < STATE_COUNT &&
@@ -125,7 +125,7 @@ static void add_threads(struct state_window *window, const struct state_reading 
 			found == WORD_MAP_NEW ? NULL : &before->threads.items[found];
 		struct state_delta *delta;
 
-		/* It was read for the last time. */
+		/* The window before had its end. */
 		if (then && then->has_ended)
 			continue;
 		delta = &window->deltas.items[window->deltas.count++];

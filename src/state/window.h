@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads did between two readings: a row for each thread, or for each process, cgroup, pool.
+ * The times of threads between two readings: a row for each thread.
  *
  *	struct state_window window = { 0 };
  *	struct error *err = state_window_make(&window, &before, &now);
@@ -10,9 +10,9 @@
  * Percentages are of a thread's own window: the time between its two readings, or its life where
  * that is shorter. Of a group they are of the sum of its threads' windows.
  *
- * One that has ended is in the window that it ended in, and in none after. Of one that was watched
- * before the window and that `before` does not have (readings may lose threads) the window gets its
- * part of the whole.
+ * A thread that has ended is in the window that it ended in, and in none after. If a thread was
+ * tracked before the window and `before` does not have it (readings may lose threads), the window
+ * gets its share of the thread's times.
  */
 #ifndef STATE_WINDOW_H
 #define STATE_WINDOW_H
@@ -25,7 +25,7 @@ struct state_delta {
 	const struct state_thread *thread; /* of the later reading */
 	uint64_t window_ns;
 	struct state_times times;
-	/* What it is in the middle of, and for how long, before the window too. */
+	/* The age of the wait in progress, which may have begun before the window. */
 	uint64_t in_progress_ns; /* 0: it runs, or has ended, or that is not known */
 	uint64_t switches;
 	bool is_new; /* it began in this window */
