@@ -18,7 +18,7 @@
 #include "base/word_map.h"
 #include "compare/cgroup_names.h"
 
-/* What a key is made of. Patterns are those of pattern.h. */
+/* The parts of keys. Patterns are those of pattern.h. */
 enum key_part {
 	KEY_NOTHING,
 	KEY_CGROUP, /* as cgroup_names.h names it */

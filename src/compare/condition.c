@@ -20,7 +20,7 @@ static const struct {
 	{ "<", CONDITION_BELOW },
 };
 
-/* What a bound of this unit may be given in. */
+/* May a bound of this metric have this unit? */
 static bool bound_fits(const struct amount *bound, unsigned metric)
 {
 	enum unit unit = metric < METRIC_COUNT ? metrics[metric].unit

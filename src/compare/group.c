@@ -55,7 +55,7 @@ static void reset(struct group_sums *sums, const struct selection *selection, si
 		sums->derived[i] = (struct derived_sum){ 0 };
 }
 
-/* What is the same for all threads of a group. */
+/* Values that all threads of a group share. */
 struct summing {
 	const struct selection *selection;
 	const struct metric_set *with_waits;

@@ -64,7 +64,7 @@ static inline bool selection_has(const struct selection *selection, unsigned num
 		       : selection_has_derived(selection, (enum derived_id)(number - METRIC_COUNT));
 }
 
-/* What a group adds up to. All zero at first; used for one group after another, as it keeps its
+/* The sums of a group. All zero at first; used for one group after another, as it keeps its
  * memory. */
 struct group_sums {
 	struct aggregate metrics[METRIC_COUNT];

@@ -132,7 +132,7 @@ static uint32_t find_key(const struct report *report, const struct name *label)
 	return NO_KEY;
 }
 
-/* What comes first among groups weighs most. */
+/* Labels by the rank of their groups: the first weighs most. */
 static bool weigh_by_rank(const struct report *report, struct label_place *labels, size_t count)
 {
 	size_t keys = report->sides->keys.count;

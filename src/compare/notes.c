@@ -110,8 +110,8 @@ static bool note_normalize(struct report *report)
 static bool note_ticks(struct report *report)
 {
 	return !report->odd_ticks ||
-	       report_note(report, "ticks are not 1/100 s in each file: what is in ticks has no "
-				   "delta, and nobody an age");
+	       report_note(report, "ticks are not 1/100 s in each file: tick-based metrics have "
+				   "no delta, and ages are unavailable");
 }
 
 /* --- waits in progress --- */
@@ -215,7 +215,7 @@ static bool note_impossible(struct report *report)
 			   report->comparing ? "; they rank last" : "");
 }
 
-/* Of those that are shown, and whose waits in progress are not known. */
+/* Shown totals whose waits in progress are unknown. */
 static bool note_began_before(struct report *report)
 {
 	struct selection which = { 0 };
@@ -255,9 +255,7 @@ static bool note_cut_short(struct report *report)
 		const struct capture_info *capture = sides->items[i].snapshot->capture;
 
 		if (capture && capture->cut_short)
-			done = report_note(report,
-					   "%s is not whole: the time for it was over before all "
-					   "was read",
+			done = report_note(report, "%s is incomplete: timed out",
 					   sides->items[i].name);
 	}
 	return done;
@@ -368,7 +366,7 @@ static bool is_whole(const struct ctprof_snapshot *s)
 #define UNSEEN_SHARE 0.1
 #define UNSEEN_LEAST 0.1
 
-/* What ended between two captures is in neither, and its CPU time in no row. */
+/* A thread that ended between two captures is in neither, and its CPU time in no row. */
 static bool note_unseen(struct report *report)
 {
 	uint64_t ticks, seen_ns, forks = 0;
@@ -386,9 +384,9 @@ static bool note_unseen(struct report *report)
 	if (busy - seen < UNSEEN_LEAST || busy - seen < busy * UNSEEN_SHARE)
 		return true;
 	return report_note(report,
-			   "the CPUs were busy for %.3f s, of which %.3f s are of threads that the "
-			   "candidate has; the rest is of threads that ended in between, and of "
-			   "interrupts (%" PRIu64 " threads began)",
+			   "CPUs busy %.3f s; %.3f s belong to threads still alive in the "
+			   "candidate, the rest to threads that ended in between and to interrupts "
+			   "(%" PRIu64 " threads began)",
 			   busy, seen, forks);
 }
 

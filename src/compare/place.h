@@ -23,7 +23,7 @@
  */
 bool place_unit(struct text path, struct text *ret);
 
-/* Of Docker, containerd, CRI-O and Podman: 32 random bytes in hexadecimal. */
+/* IDs of Docker, containerd, CRI-O and Podman: 32 random bytes in hexadecimal. */
 #define CONTAINER_ID_LENGTH 64
 
 /*

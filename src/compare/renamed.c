@@ -32,7 +32,7 @@ struct search {
 	} olds, news; /* on one side only */
 };
 
-/* What is looked up in one map is kept apart by its last word. */
+/* The last word of a key tells the kinds of entries of the map apart. */
 enum { OF_PLACE, OF_KIND, OF_KIND_IN_PLACE };
 
 /* --- what runs where --- */

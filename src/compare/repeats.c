@@ -416,7 +416,7 @@ static struct view view_of_piece(const struct report *report)
 	for (size_t i = 0; i < array_length(piece.min_delta); i++)
 		piece.min_delta[i] = 0;
 	piece.order = ORDER_USUAL;
-	/* What is judged may not be shown. */
+	/* Conditions also test rows that are not shown. */
 	piece.match.count = piece.not_match.count = 0;
 	for (size_t i = 0; i < view->conditions.count; i++) {
 		unsigned metric = view->conditions.items[i].metric;
@@ -440,6 +440,6 @@ struct error *report_fill_repeats(struct report *report)
 			      : &error_no_memory;
 	array_deinit(&repeats);
 	word_map_deinit(&repeats.numbers);
-	/* What the first and the last capture lack, and the groups that only they have. */
+	/* Adds gaps of the first and the last capture, and groups that only they have. */
 	return err ? err : report_fill_threads(report);
 }

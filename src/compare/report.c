@@ -77,7 +77,7 @@ struct measure *report_measure_of(struct report *report, enum section section, u
 
 /* --- rows --- */
 
-/* What does not grow has no change per second. */
+/* Only totals have a change per second. */
 static void change_per_second(const struct report *report, struct row *row)
 {
 	if (!row->measure->is_total || !row->change.has_delta || !report->has_elapsed ||
@@ -186,7 +186,7 @@ static void order_sections(struct report *report)
 	}
 }
 
-/* Of an unusual architecture; all of what we say of ticks is of 1/100 s. */
+/* Unusual architectures have other ticks; units and words here assume 1/100 s. */
 static bool has_odd_ticks(const struct ctprof_snapshot *s)
 {
 	return s->host && s->host->clock_ticks_per_s.measured &&

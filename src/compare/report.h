@@ -24,7 +24,7 @@ struct unmatched_group {
 	double rank; /* time it ran, in ns */
 };
 
-/* What such a group is listed with. */
+/* The metrics that are listed for such a group. */
 #define UNMATCHED_METRICS 8
 extern const enum metric_id unmatched_metrics[UNMATCHED_METRICS];
 
@@ -36,7 +36,7 @@ struct unmatched {
 
 enum verdict { VERDICT_HOLDS, VERDICT_BROKEN, VERDICT_UNDECIDED };
 
-/* Of one condition: the rows that broke it, and why it could not be decided. */
+/* The result of one condition: the rows that met it, and why it could not be decided. */
 struct condition_result {
 	const struct condition *condition;
 	enum verdict verdict;
@@ -66,7 +66,7 @@ struct report {
 	} more;                   /* measures that no table has */
 	struct measure *measures; /* of metrics and derived metrics: METRIC_COUNT + DERIVED_COUNT */
 	struct report_section sections[SECTION_COUNT];
-	/* Of groups of threads. */
+	/* Groups of threads. */
 	struct groups before, after, gone, born;
 	uint32_t *order; /* key numbers in the order groups are shown in */
 	struct coverage coverage_before, coverage_after;

@@ -92,7 +92,7 @@ static bool take_numbers(struct fill *fill, const struct cgroup *cgroup)
 	return true;
 }
 
-/* What memory.stat has in bytes, now; all else in it counts events since the cgroup was made
+/* Values of memory.stat in bytes, as of now; all else in it counts events since the cgroup was made
  * (mm/memcontrol.c, memory_stats[]). */
 static bool is_size(struct text key)
 {

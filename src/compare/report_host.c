@@ -209,11 +209,11 @@ static bool fill_context(struct report *report)
 
 /* --- counters --- */
 
-/* What is now and does not only grow. */
+/* Counters that are values as of now. */
 static bool is_gauge(enum counter_kind kind, struct text key)
 {
 	static const char *const names[] = { "running", "blocked", "threads", "in_flight" };
-	/* Of vmstat's nr_ these only grow (mm/vmstat.c, vmstat_text[]). */
+	/* These of vmstat's nr_ only grow (mm/vmstat.c, vmstat_text[]). */
 	static const char *const grow[] = {
 		"nr_tlb_remote_flush",
 		"nr_tlb_remote_flush_received",

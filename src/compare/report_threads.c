@@ -9,12 +9,12 @@
 #include "compare/condition.h"
 #include "compare/report_fill.h"
 
-/* What totals are divided by: an amount of which so much is a second; 0: there is none. */
+/* The divisor of totals: so much of it is a second; 0: there is none. */
 struct divisor {
 	uint64_t amount, per_s;
 };
 
-/* What one group of a report is worked on with. */
+/* The state of filling a report, group by group. */
 struct work {
 	struct report *report;
 	struct selection rows;   /* shown */
@@ -212,7 +212,7 @@ static const struct group *before_of(const struct report *report, uint32_t key)
 	return report->comparing ? &report->before.items[key] : NULL;
 }
 
-/* What began in a window changed the host as well, by all it did. */
+/* Threads that began in a window changed the host by all that they did. */
 static bool add_births(struct work *work)
 {
 	struct report *report = work->report;
@@ -275,7 +275,7 @@ struct ranked {
 	double value[SORT_KEYS_MAX];
 };
 
-/* What has no value, or one that cannot be, comes last in either direction; equals stay in the
+/* Unmeasured and impossible values come last in either direction; equals stay in the
  * order of their names. */
 static int by_rank(const void *a, const void *b, void *context)
 {

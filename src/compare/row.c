@@ -42,7 +42,7 @@ static bool is_small(const struct row *row, const struct view *view)
 
 static bool is_hidden(const struct row *row, const struct view *view, bool comparing)
 {
-	/* What the user named and nobody measured is an answer. */
+	/* A metric that the user named is shown even if it is unmeasured. */
 	bool is_answer = view->metrics_named && measure_is_metric(row->measure) &&
 			 row->before.kind == DATUM_NONE && row->after.kind == DATUM_NONE;
 
@@ -107,7 +107,7 @@ static int by_rank(const void *a, const void *b, void *context)
 		return p < q ? 1 : -1;
 	if (!x->change.has_delta)
 		return by_group(x, y) ? by_group(x, y) : by_measure(x, y);
-	/* Of equal shares, in each dimension the larger change first. */
+	/* Equal shares: in each dimension the larger change first. */
 	found = (int)unit_dimension(x->measure->unit) - (int)unit_dimension(y->measure->unit);
 	if (found)
 		return found;

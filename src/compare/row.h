@@ -9,7 +9,7 @@
 #include "compare/view.h"
 #include "metric/datum.h"
 
-/* What a row is a number of. */
+/* The quantity of a row. */
 struct measure {
 	const char *name;
 	unsigned number; /* in the order of the registry */
@@ -34,7 +34,7 @@ static inline bool measure_is_derived(const struct measure *measure)
 	return measure_is_metric(measure) && measure->number >= METRIC_COUNT;
 }
 
-/* What several captures of each side say about a row. */
+/* The test of a row over several captures of each side. */
 struct significance {
 	size_t before_count, after_count;   /* independent values */
 	double before_spread, after_spread; /* standard deviations; NaN of one value */

@@ -20,7 +20,8 @@
 struct waits {
 	struct metric_set added;    /* totals that get what has passed of their waits */
 	struct metric_set left_out; /* totals that do not, though some snapshot has it */
-	/* Of a total that is left out, the first snapshot without it; NULL: nobody wants it. */
+	/* For a total that is left out, the first snapshot without it; NULL: the view excludes it.
+	 */
 	const struct ctprof_snapshot *lacking[METRIC_COUNT];
 };
 

@@ -56,7 +56,7 @@ struct probe {
 	const char *name;  /* of the source or capability */
 	const char *gives; /* what one learns by it */
 	probe_look *look;
-	/* What it looks for; only some kinds of probe want these. */
+	/* The subject of the probe; only some kinds have one. */
 	enum metric_id metric;
 	const char *config; /* without CONFIG_ */
 	const char *source; /* by the name that refusals are counted under */

@@ -38,7 +38,7 @@ void find_boot_remedy(struct finding *finding, const char *covers, const char *p
 /* The kernel was built without this option (if that can be told), and nothing else helps. */
 void find_not_built(struct examination *e, struct finding *finding, const char *option);
 
-/* What the file of this program may be given, all at once; where it may not, why. */
+/* File capabilities that this program's file may get at once; or why it may not. */
 void find_privilege_remedy(struct examination *e, struct finding *finding);
 
 /* One word for a shell, whatever the bytes. NULL without memory; the caller frees it. */

@@ -107,7 +107,7 @@ void look_core_scheduling(struct examination *e, const struct probe *probe, stru
 /* CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE (include/uapi/linux/capability.h). */
 #define READING_CAPABILITIES (1u << 2 | 1u << 19)
 
-/* What the kernel shows of others' processes to the privileged only. */
+/* Facts about others' processes that the kernel shows to the privileged only. */
 void look_access(struct examination *e, const struct probe *probe, struct finding *ret)
 {
 	const struct ctprof_snapshot *s = e->snapshot;

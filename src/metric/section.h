@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What the rows of a section are about. */
+/* The subject of a section's rows. */
 enum section_subject {
 	SUBJECT_GROUP,   /* groups of threads, by the axis */
 	SUBJECT_CGROUP,  /* cgroups: there when threads are grouped by cgroup */

@@ -38,7 +38,7 @@ struct filter_term {
 	char *pattern;
 };
 
-/* What matches when all of its terms do. */
+/* A rule matches if all of its terms do. */
 struct rule {
 	ARRAY(struct filter_term);
 };
@@ -240,7 +240,7 @@ struct error *filter_add_preset_named(struct filter *filter, const char *name)
 
 /* --- applying it --- */
 
-/* What a rule is asked about: a stack of a thread. */
+/* The subject of rules: a stack of a thread. */
 struct subject {
 	uint32_t thread, node;
 	bool is_out;     /* some rule has decided so */

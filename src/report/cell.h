@@ -19,10 +19,10 @@
 
 #include "compare/row.h"
 
-/* What stands where nothing was measured. */
+/* The text of a cell without a measurement. */
 #define CELL_NONE "-"
 
-/* What stands after a value that cannot be: a thread has more of it than there was time for. */
+/* The mark of an impossible value: a thread has more of it than there was time for. */
 #define CELL_IMPOSSIBLE " (!)"
 
 #define CELL_MAX        512

@@ -61,10 +61,10 @@ extern const char *const display_format_names[DISPLAY_FORMAT_COUNT];
 /* The columns of a table of one snapshot, or of a comparison in that format. */
 struct columns columns_usual(const struct report *report, enum display_format format);
 
-/* Of `wanted`, those that mean something in a section: hosts have no groups, cgroups no threads. */
+/* Those of `wanted` that have a meaning in a section: hosts have no groups, cgroups no threads. */
 struct columns columns_of_section(const struct columns *wanted, enum section section);
 
-/* What stands over a column. */
+/* The heading of a column. */
 const char *column_heading(const struct report *report, enum section section, enum column column);
 
 /* Do its cells stand at the right, as numbers do? */

@@ -95,7 +95,7 @@ static void set_unit(struct table_cell *ret, const struct row *row)
 	table_printf(ret, "%s%s", name, row->measure->per ? row->measure->per : "");
 }
 
-/* Of cgroups and processes: how many go by the name, and how many of these have the value. */
+/* Cgroups and processes count members of the name, and those that have the value. */
 static void set_threads(struct table_cell *ret, const struct row *row, uint64_t threads,
 			uint32_t members)
 {

@@ -130,7 +130,7 @@ static void write_class(struct json_writer *w, const struct flame *flame, unsign
 	json_object_end(w);
 }
 
-/* What `print` prints, as a string. */
+/* The output of `print`, as a string. */
 static struct error *write_line(struct json_writer *w, const char *key,
 				const struct profile_report *report,
 				void (*print)(FILE *out, const struct profile_report *report))

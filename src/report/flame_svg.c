@@ -107,7 +107,7 @@ static void print_rect(const struct picture *p, uint32_t number, uint32_t y, uin
 		100 * p->left[number], y, 100 * width_of(p, node_at(p, number)), height, colour);
 }
 
-/* Of these classes the one that the frame has most of; false when it has none of any. */
+/* The class of these in which the frame has most time; false if it has none. */
 static bool largest_class(const struct flame_node *node, unsigned classes, unsigned *ret)
 {
 	bool found = false;
@@ -247,7 +247,7 @@ static struct error *print_frames(const struct picture *p)
 
 /* --- what stands around them --- */
 
-/* What `print` prints, as a line at `y`. */
+/* The output of `print`, as a line at `y`. */
 static struct error *print_line(const struct picture *p, const char *class, uint32_t y,
 				void (*print)(FILE *out, const struct profile_report *report))
 {

@@ -23,7 +23,7 @@ struct groups {
 
 /* --- adding up --- */
 
-/* What tells groups apart: CPUs of stretches were not kept, so by CPU they are one group. */
+/* The key of a group. CPUs of stretches are not kept, so by CPU there is one group. */
 static struct words key_of(const struct profile_thread *thread, unsigned class, enum flame_group by)
 {
 	switch (by) {

@@ -17,7 +17,7 @@ static enum unit unit_of(const struct kstats_table *table)
 	return strcmp(table->unit, unit_name(UNIT_NS)) == 0 ? UNIT_NS : UNIT_COUNT;
 }
 
-/* What has no unit is a number, and not thousands of one, as long as its column has room. */
+/* A value without a unit is printed in full as long as its column has room. */
 #define NUMBER_MAX 9999999999
 
 static bool is_number(const struct kstats_table *table, __int128 value)
@@ -261,7 +261,7 @@ static void print_losses(FILE *out, const struct kstats_table *table)
 		      "recording\n",
 		      out);
 	if (table->overhead_ns)
-		fprintf(out, "  overhead  %s is what an empty pair measures here\n",
+		fprintf(out, "  overhead  about %s, included in every value\n",
 			kstats_format(overhead, table, (double)table->overhead_ns));
 }
 
@@ -272,7 +272,7 @@ static void print_row_name(FILE *out, const struct kstats_table *table,
 {
 	const char *meaning = row->label;
 
-	/* What was returned may be less than 0: mostly an errno then. */
+	/* A returned value may be negative: mostly an errno. */
 	if (table->by == KSTATS_BY_RETVAL) {
 		int64_t value = (int64_t)row->id;
 
@@ -549,7 +549,8 @@ static bool differ(const char *a, const char *b)
 	return strcmp(word_or_nothing(a), word_or_nothing(b)) != 0;
 }
 
-/* What one side does not know is no difference; a program's own is where its name is. */
+/* A place that one side does not know is no difference; metrics of programs have their name as
+ * place. */
 static bool is_elsewhere(const struct kstats_table *before, const struct kstats_table *after)
 {
 	if (!before->start && !after->start)
@@ -607,11 +608,8 @@ static void print_both(FILE *out, const struct kstats_table *earlier,
 	print_shifts(out, table, before, after);
 	fprintf(out, "  %-7s %23s %23s\n", "mean", kstats_format(old, table, kstats_mean(before)),
 		kstats_format(new, table, kstats_mean(after)));
-	fprintf(out,
-		"  distance %.4f between the shares; p %s %.3g: how likely chance alone makes it "
-		"as large\n",
-		d.distance, d.probability < 1e-6 ? "<" : "=",
-		d.probability < 1e-6 ? 1e-6 : d.probability);
+	fprintf(out, "  Kolmogorov-Smirnov distance %.4f, p %s %.3g\n", d.distance,
+		d.probability < 1e-6 ? "<" : "=", d.probability < 1e-6 ? 1e-6 : d.probability);
 }
 
 struct error *kstats_report_shift(FILE *out, const struct kstats_table *before,

@@ -29,7 +29,7 @@ struct exported_metrics {
 	ARRAY(struct exported_metric);
 };
 
-/* What is printed under one name and one set of labels: a table, or a row of it. */
+/* A series: one name with one set of labels, of a table or of a row of it. */
 struct series {
 	const struct kstats_table *table;
 	const struct kstats_row *row; /* NULL: all of them together */
@@ -168,7 +168,7 @@ static bool print_row_labels(FILE *out, const struct kstats_table *table,
 	return !word || print_label(out, word, row->label ? row->label : "");
 }
 
-/* What was measured: values of two places are no distribution of either. */
+/* Labels of the place: values of two places are no distribution of either. */
 static bool print_place_labels(FILE *out, const struct kstats_table *table)
 {
 	const struct {
@@ -501,7 +501,7 @@ struct error *openmetrics_print(FILE *out, const struct kstats_tables *tables, b
 	struct all_series all = { 0 };
 	struct error *err = find_metrics(tables, &metrics);
 
-	/* What is lost is told of each table, whatever rows it has. */
+	/* Losses are printed for each table, whatever rows it has. */
 	if (!err)
 		err = find_series(&metrics, false, &all);
 	if (!err && rows) {

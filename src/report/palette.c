@@ -11,7 +11,7 @@ const struct palette_row palette[CLASS_COUNT] = {
 #undef COLOUR
 };
 
-/* What a kind adds to saturation and lightness. */
+/* Added to saturation and lightness for each kind of frame. */
 static const struct {
 	int saturation, lightness;
 } kinds[] = {

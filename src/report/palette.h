@@ -33,11 +33,11 @@ extern const struct palette_row palette[CLASS_COUNT];
 /* "#f0a060" */
 #define COLOUR_TEXT_MAX 8
 
-/* Of a frame of this kind, in time of this class. `name` NULL: the colour of legends. */
+/* The colour of a frame of this kind, in time of this class. `name` NULL: the colour of legends. */
 char *palette_colour(char buffer[COLOUR_TEXT_MAX], enum profile_class class, enum frame_kind kind,
 		     const struct name *name);
 
-/* Of a change, from -1 (it is gone, blue) over 0 (white) to 1 (it is new, red). */
+/* The colour of a change, from -1 (it is gone, blue) over 0 (white) to 1 (it is new, red). */
 char *palette_change(char buffer[COLOUR_TEXT_MAX], double change);
 
 #endif

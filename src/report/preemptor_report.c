@@ -7,7 +7,7 @@
 #include "report/profile_heading.h"
 #include "report/profile_stack.h"
 
-/* Who ran, and while whom: one thread, or all of them. */
+/* A thread that ran while one thread, or any, was runnable. */
 struct row {
 	const struct preemptor *who;
 	const struct profile_thread *waiter; /* NULL: all */

@@ -8,7 +8,7 @@
 
 #include "report/visible.h"
 
-/* Of a text that is freed. */
+/* As text_of, and frees the text. */
 static char *visible(char *text)
 {
 	char *copy = text ? text_visible(text_of(text)) : NULL;

@@ -45,7 +45,7 @@ struct error *thread_report(FILE *out, const struct profile_report *report,
 struct error *longest_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style) MUST_CHECK;
 
-/* Who ran while threads were runnable: over all who waited, then for each of them. */
+/* The threads that ran while others were runnable: in sum, then for each waiting thread. */
 struct error *preemptor_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style) MUST_CHECK;
 
@@ -54,7 +54,7 @@ struct error *preemptor_report(FILE *out, const struct profile_report *report,
 struct error *histogram_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style) MUST_CHECK;
 
-/* What was seen, kept, filtered, lost and truncated, and what it cost. */
+/* Counts of events seen, kept, filtered, lost and truncated, and the cost. */
 struct error *footer_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style) MUST_CHECK;
 

@@ -26,7 +26,7 @@ char *flame_value(char buffer[UNITS_TEXT_MAX], const struct flame *flame, uint64
 /* The same with a sign. */
 char *flame_delta(char buffer[UNITS_TEXT_MAX], const struct flame *flame, const uint64_t values[2]);
 
-/* What a kind of frame is called in brackets: "kernel", "inlined"; NULL of others. */
+/* The name of a kind of frame in brackets: "kernel", "inlined"; NULL for others. */
 const char *frame_note(const struct flame_node *node);
 
 /* All that is known about a node: its name on the first line, then a line for each thing. Safe on a

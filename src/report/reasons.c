@@ -38,7 +38,7 @@ static uint64_t denied(const struct ctprof_snapshot *s, const char *source)
 static bool is_peak_of_old_kernel(const struct ctprof_snapshot *s, const struct metric_set *missing,
 				  const struct metric *metric)
 {
-	/* Of a CPU they are there for every thread. */
+	/* Every thread has peaks of CPU delays. */
 	if (snapshot_is_by_bpf(s))
 		return metric->delay != DELAY_NONE && metric->kind == KIND_PEAK &&
 		       metric_set_has(missing, METRIC_cpu_delay_max_ns);
@@ -102,7 +102,7 @@ const char *metric_reason(const struct ctprof_snapshot *s, const struct metric_s
 
 	if (metric->sources[0].id == SOURCE_STATES)
 		return states_reason(s);
-	/* What is known of this kernel says nothing about what others' tools read of theirs. */
+	/* Facts about this kernel say nothing about the kernels that other tools read. */
 	if (s->origin != ORIGIN_CTPROF &&
 	    (metric->sources[0].id != SOURCE_JEMALLOC || !s->probe_summary))
 		return "the file does not say that it was measured";

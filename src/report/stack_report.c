@@ -13,7 +13,7 @@
 #define CHAIN_HEAD 8
 #define CHAIN_TAIL 16
 
-/* What is known of a node when the tree is chosen. */
+/* A node while the tree is chosen. */
 struct choice {
 	double weight;   /* of it with all that it called */
 	double rest;     /* of that, what its children that are shown do not have */
@@ -22,7 +22,7 @@ struct choice {
 	bool is_said; /* its line says what it is: for itself, or at a tip for all from it on */
 };
 
-/* What a tree is drawn with. */
+/* The drawing of a tree. */
 struct strokes {
 	const char *branch, *last, *pass, *space, *arrow, *dots;
 };
@@ -229,7 +229,7 @@ static void print_numbers(const struct tree *t, const struct flame_node *node)
 	}
 }
 
-/* What a stack is, or all from where the tree ends: its classes, and how often. */
+/* A stack, or all below the end of the tree: its classes, and how often. */
 static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 {
 	const struct flame_node *node = node_at(t, number);

@@ -11,7 +11,7 @@
 #include "report/profile_stack.h"
 #include "report/stream.h"
 
-/* What one thread has in one stack. */
+/* The time of one thread in one stack. */
 struct total {
 	uint32_t thread, node;
 	uint64_t value;

@@ -72,7 +72,7 @@ enum table_format {
 #define TABLE_FOR_JSON     (1u << TABLE_AS_JSON | 1u << TABLE_AS_JSON_LINES)
 #define TABLE_FOR_PROGRAMS (TABLE_FOR_CSV | TABLE_FOR_JSON)
 
-/* What a value is. For people the types have units; for programs they are plain numbers. */
+/* The type of a value. People see units; programs get plain numbers. */
 enum table_type {
 	TABLE_UNKNOWN, /* not measured: "-" for people, nothing in CSV, null in JSON */
 	TABLE_TEXT,

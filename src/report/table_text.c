@@ -154,7 +154,7 @@ static void print_piece(FILE *out, const struct style *style, const struct table
 	free(copy);
 }
 
-/* Of a number whole words. */
+/* The bytes that fit into a line; numbers are cut between words only. */
 static size_t fitting_piece(const char *text, size_t length, size_t width, bool is_number)
 {
 	size_t taken = text_fitting(text, length, width), at = taken;

@@ -15,8 +15,8 @@ struct row {
 	uint64_t busy; /* of BUSY, as far as it is shown */
 };
 
-/* What threads are in that have something to do. The others have all of the time that there is, and
- * would be first wherever most threads have nothing to do. */
+/* The classes of threads that have something to do. The others have all of the time that there is,
+ * and would be first wherever most threads have nothing to do. */
 #define BUSY                                                               \
 	(1u << CLASS_ON_CPU | 1u << CLASS_RUNNABLE | 1u << CLASS_IO_WAIT | \
 	 1u << CLASS_UNINTERRUPTIBLE)

@@ -8,8 +8,8 @@
 #include "compare/report.h"
 #include "report/table.h"
 
-/* Of the baseline, or of the candidate: those that ran longest first. `options` say format and
- * place. */
+/* The groups of the baseline, or of the candidate; those that ran longest first. `options` say
+ * format and place. */
 struct error *unmatched_table_print(const struct report *report, bool before,
 				    struct table_options options) MUST_CHECK;
 

@@ -136,7 +136,7 @@ void wording_coverage(FILE *out, const struct report *report)
 	print_coverage(out, "", report->candidate, &report->coverage_after, &wanted);
 	if (!report->comparing)
 		return;
-	/* Of the baseline, only what the candidate has. */
+	/* For the baseline, only metrics that the candidate has. */
 	for (size_t i = 0; i < array_length(wanted.words); i++)
 		wanted.words[i] &= report->coverage_after.every.words[i];
 	print_coverage(out, "baseline: ", report->baseline, &report->coverage_before, &wanted);
@@ -267,12 +267,12 @@ char *wording_condition_result(const struct condition_result *result)
 		return NULL;
 	switch (result->verdict) {
 	case VERDICT_HOLDS:
-		length = asprintf(&line, "--fail-if '%s': no, of %zu group%s", text, result->groups,
-				  plural(result->groups));
+		length = asprintf(&line, "--fail-if '%s': not met by any of %zu group%s", text,
+				  result->groups, plural(result->groups));
 		break;
 	case VERDICT_BROKEN:
-		length =
-			asprintf(&line, "--fail-if '%s': yes, %zu row%s", text, rows, plural(rows));
+		length = asprintf(&line, "--fail-if '%s': met by %zu row%s", text, rows,
+				  plural(rows));
 		break;
 	case VERDICT_UNDECIDED:
 		if (result->impossible && result->unmeasured)

@@ -15,7 +15,7 @@
  * apart they are, and what must be known: a line each. */
 void wording_head(FILE *out, const struct report *report);
 
-/* What was not measured, and why. */
+/* Lines that name unmeasured metrics and the reasons. */
 void wording_coverage(FILE *out, const struct report *report);
 
 /* Why there are no rows at all; NULL when there may be. */
@@ -27,8 +27,8 @@ const char *wording_empty(const struct report *report, enum section section);
 /* "3 groups only in the baseline (FILE):", or of a window; NULL when there is none. Allocated. */
 char *wording_unmatched(const struct report *report, bool before);
 
-/* What the limit left out, as a line of the table: "... 12 more rows (--limit 0 shows all)". False
- * without memory, which the table keeps. */
+/* The number of rows that the limit left out, as a line of the table: "... 12 more rows (--limit 0
+ * shows all)". False without memory, which the table keeps. */
 bool wording_left_out(struct table *table, size_t count, const char *what);
 
 /* "--fail-if 'EXPR': yes, 2 rows". Allocated. */

@@ -23,7 +23,7 @@ static void draw_number(struct pen *pen, uint64_t value, unsigned width)
 	pen_field(pen, STYLE_PLAIN, text_of(buffer), width, ALIGN_RIGHT, FIT_START);
 }
 
-/* What there is nothing of steps back. */
+/* Zeros are dimmed. */
 static void draw_percent(struct pen *pen, double share, unsigned width)
 {
 	char buffer[FIT_NUMBER_MAX];
@@ -279,7 +279,8 @@ static bool leave(struct column_layout *layout)
 	return true;
 }
 
-/* What is left goes to those that can use it, by their shares: round by round, as some are full. */
+/* The rest of the width goes to columns that can use it, by their shares: round by round, as some
+ * are full. */
 static void widen(struct column_layout *layout, unsigned left)
 {
 	while (left) {

@@ -14,7 +14,7 @@
 
 #define TICK_NS (NS_PER_S / 4)
 
-/* What the screen wants. What is done once is taken out when it is. */
+/* Requests of the screen. Those for one action are removed when it is done. */
 struct wishes {
 	struct state_view view;
 	struct state_filter filter; /* of the view, if it has one */
@@ -45,7 +45,7 @@ struct feeder {
 	uint64_t next_at, tick_at, ended_at;
 	/* The screen's own. */
 	struct model *shown;
-	/* Of both, under the lock. */
+	/* Shared by both threads, under the lock. */
 	pthread_mutex_t lock;
 	struct wishes wishes;
 	struct feeder_news news;
@@ -396,7 +396,7 @@ static void wait_for_something(struct feeder *feeder)
 		wait_for_event(feeder->wish_event, next_due(feeder));
 }
 
-/* Of several steps one is taken. */
+/* Several steps are made one. */
 static void take_wishes(struct feeder *feeder)
 {
 	struct wishes *wishes = &feeder->wishes, *doing = &feeder->doing;

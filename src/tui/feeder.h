@@ -52,7 +52,7 @@ struct feeder_news {
 	bool message_is_error;
 };
 
-/* What is new since the last time. */
+/* The update since the last call. */
 void feeder_take(struct feeder *feeder, struct feeder_news *ret);
 
 /* The one that was taken last; empty before the first. It is the taker's until the next one. */
@@ -67,7 +67,7 @@ void feeder_show(struct feeder *feeder, const struct state_view *view, uint64_t 
 /* No windows; the next one has all that passed. One that was under way is taken when it goes on. */
 void feeder_pause(struct feeder *feeder, bool is_paused);
 
-/* Of a replay. Steps are made one by one. */
+/* Replay only. Steps are made one by one. */
 void feeder_step(struct feeder *feeder, int by);
 void feeder_jump(struct feeder *feeder, const char *to);
 

@@ -31,7 +31,7 @@ static struct piece next_piece(struct text *rest, bool utf8)
 		mbstate_t start = { 0 };
 		wchar_t wide = 0;
 
-		/* What has no width of its own joins others, or turns lines around. */
+		/* Characters without a width join others, or turn lines around. */
 		width = mbrtowc(&wide, rest->bytes, length, &start) == length ? wcwidth(wide) : -1;
 		piece.width = width > 0 ? (unsigned)width : 0;
 		piece.length = width ? length : 0;

@@ -159,7 +159,7 @@ static void put_loss(struct pen *pen, uint64_t count, const char *what)
 		put_word(pen, STYLE_ERROR, text);
 }
 
-/* What is not as it usually is. */
+/* Settings that differ from the usual. */
 static void put_conditions(struct tui *tui, struct pen *pen)
 {
 	if (tui->is_paused)

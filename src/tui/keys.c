@@ -359,7 +359,7 @@ static struct error *press(struct tui *tui, int key, struct text character)
 		return prompt_key(tui, key, character);
 	for (size_t i = 0; i < key_row_count; i++)
 		if (is_for(tui, &key_rows[i], key)) {
-			/* What was said of the key before is read, or of no use any more. */
+			/* The message about the key before is outdated. */
 			tui->message_until = 0;
 			return key_rows[i].act(tui, key_rows[i].argument);
 		}

@@ -59,7 +59,7 @@ static size_t word_start(const struct line_edit *edit)
 	return place;
 }
 
-/* What is between the two places goes. */
+/* Deletes the bytes between two places. */
 static void erase(struct line_edit *edit, size_t from, size_t to)
 {
 	memmove(edit->bytes + from, edit->bytes + to, edit->length - to + 1);

@@ -46,7 +46,7 @@ struct error *model_fill(struct model *model, const struct state_window *window,
 /* Make the rows anew. Some milliseconds, of ten thousand threads. */
 struct error *model_list(struct model *model, const struct state_view *view) MUST_CHECK;
 
-/* What a user is called, or NULL. */
+/* The name of a user, or NULL. */
 const char *model_user_name(const struct model *model, uint32_t uid);
 
 #endif

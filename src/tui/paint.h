@@ -62,7 +62,7 @@ bool pen_has_blocks(const struct pen *pen);
 /* Main states as parts of a whole. */
 void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns, unsigned width);
 
-/* What stands for a state in bars. */
+/* The sample of a state's colour in bars. */
 void pen_swatch(struct pen *pen, enum state main);
 
 /* Levels as history_get() has them. */

@@ -105,7 +105,7 @@ void prompt_draw(struct tui *tui, int y, int columns, int *ret_x)
 				       sizeof(edit->bytes), FIT_START, tui->terminal.utf8, out);
 	pen_text(&pen, STYLE_PLAIN, text);
 	pen_print(&pen, STYLE_PLAIN, "   ");
-	/* Of a jump nothing is said before it is tried. */
+	/* A jump is checked only when it is tried. */
 	if (tui->message_until && is_filter)
 		pen_text(&pen, STYLE_ERROR, text_of(tui->message));
 	else

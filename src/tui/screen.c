@@ -97,7 +97,7 @@ static void take_signals(struct tui *tui)
 	}
 }
 
-/* What there is to see may be another one after it, but for a signal that ends it all. */
+/* Handles one round of poll(2). The view may be another one afterwards. */
 static struct error *do_polled(struct tui *tui, const struct pollfd polled[POLLED_COUNT])
 {
 	const int screen = polled[POLLED_KEYS].revents | polled[POLLED_SCREEN].revents;

@@ -26,7 +26,7 @@ struct screen_host {
 	const char *note;    /* what else should be known, as "paused", or NULL */
 	const char *problem; /* what is wrong, or NULL */
 	const char *target;  /* what was asked for, as "process 17 (bash)"; outlives the screen */
-	/* Of a replay: which window it is, from 1 on, of how many; 0: it is none. */
+	/* The number of the window in a replay, from 1 on, and how many there are; 0: no replay. */
 	size_t window, windows;
 };
 
@@ -35,7 +35,7 @@ struct screen_subject {
 	enum state_grouping grouping; /* what it is; of one thread alone STATE_BY_THREAD */
 	uint64_t line;                /* its id: that of the thread, or of the group's line */
 	struct state_thread thread;   /* this one; or who stands for the group; as it was last */
-	/* Of a group: the threads that its row is made of. Set by the thread of the feed. */
+	/* The threads of a group's row. Set by the thread of the feed. */
 	const struct state_view *view;
 };
 
@@ -66,7 +66,7 @@ struct screen_options {
 	bool no_mouse;
 };
 
-/* What the user wants to be done when the screen is left. */
+/* The action after the screen is left. */
 enum screen_wish { SCREEN_QUIT, SCREEN_PROFILE };
 struct screen_result {
 	enum screen_wish wish;

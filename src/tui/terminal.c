@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "tui/curses.h"
-/* What terminals can do, as macros: only here. */
+/* Capabilities of terminals are macros; they are included only here. */
 #include <term.h>
 
 /* Which signals are told, and which are crashes: all that would end the process, and those that are
@@ -33,7 +33,7 @@ static const struct {
 	{ SIGTRAP, true, false },
 };
 
-/* What handlers need: nothing may be allocated, or asked for, when they run. */
+/* Data for signal handlers, which may not allocate or call the library. */
 static struct {
 	struct termios found;
 	char farewell[512]; /* what the terminal is told at the end */
@@ -200,7 +200,7 @@ static void set_modes(bool no_mouse)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	intrflush(stdscr, FALSE);
-	/* What follows an escape within this time is one key, and not Escape and others. */
+	/* Bytes that follow an escape within this time belong to one key. */
 	set_escdelay(25);
 	curs_set(0);
 	if (no_mouse)

@@ -22,7 +22,7 @@
 #include "tui/screen.h"
 #include "tui/sparkline.h"
 
-/* What keys are for. Bits, as keys may have a meaning in several. */
+/* The purposes of keys. Bits, as keys may have a meaning in several. */
 enum tui_mode {
 	MODE_TABLE = 1,
 	MODE_HELP = 2,
@@ -100,7 +100,7 @@ int tui_body_lines(void);
 void header_draw(struct tui *tui, int columns);
 
 void table_draw(struct tui *tui, int columns);
-/* Of which groups there are columns, and where these are. */
+/* The grouping of the columns, and their layout. */
 enum state_grouping table_grouping(const struct tui *tui);
 void table_layout(const struct tui *tui, struct column_layout *layout, int columns);
 /* After each new list: where the selected line is now. */
@@ -121,7 +121,7 @@ struct error *table_sort_move(struct tui *tui, int by) MUST_CHECK;
 struct error *help_open(struct tui *tui) MUST_CHECK;
 
 void inspector_open(struct tui *tui);
-/* What is known of it now. Takes the page. */
+/* Takes the page of the update. */
 struct error *inspector_take(struct tui *tui, struct feeder_news *news) MUST_CHECK;
 void inspector_close(struct tui *tui);
 

@@ -86,8 +86,8 @@ has_no_time() {
 
 	diff_of --timeout 1ms 10ms || status=$?
 	equal "the status" "$status" 1
-	it_is '[.notes[] | select(startswith("the first capture is not whole"))] | length == 1'
-	it_is '[.notes[] | select(startswith("the second is not whole"))] | length == 1'
+	it_is '[.notes[] | select(startswith("the first capture is incomplete"))] | length == 1'
+	it_is '[.notes[] | select(startswith("the second is incomplete"))] | length == 1'
 	status=0
 	diff_of --timeout 1ms -- true || status=$?
 	equal "the status with a command" "$status" 125

@@ -454,10 +454,10 @@ TEST(notes)
 	expect_notes(&c, "redacted");
 	c.after[0]->capture->redacted = false;
 	c.before[0]->capture->cut_short = true;
-	expect_notes(&c, "before is not whole: the time for it was over");
+	expect_notes(&c, "before is incomplete: timed out");
 	c.before[0]->capture->cut_short = false;
 	c.after[0]->capture->cut_short = true;
-	expect_notes(&c, "after is not whole");
+	expect_notes(&c, "after is incomplete");
 	comparison_end(&c);
 }
 
