@@ -133,7 +133,7 @@ bool map_reserve_(struct map_shape shape, void **slots, size_t *room, size_t cou
 {
 	size_t wanted = ROOM_LEAST;
 
-	while (wanted / 4 * 3 < count) {
+	while (wanted / 5 * 4 < count) {
 		if (wanted >= ROOM_MOST)
 			return false;
 		wanted *= 2;
@@ -163,7 +163,7 @@ void *map_add_(struct map_shape shape, void **slots, size_t *count, size_t *room
 		return slot_at(shape, *slots, at);
 	if (most && *count >= most)
 		return NULL;
-	if (*count >= *room / 4 * 3) {
+	if (*count >= *room / 5 * 4) {
 		if (!map_reserve_(shape, slots, room, *count + 1))
 			return NULL;
 		at = find_slot(shape, *slots, *room, tag, key);

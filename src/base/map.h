@@ -21,8 +21,8 @@
  * is in the map.
  *
  * All zero is an empty map. Slots move when the map grows and when a key is removed: no address of
- * a value stays valid beyond the next map_add() or map_remove(). At most three slots in four are in
- * use (open addressing with linear probing), so a map of n keys takes at most 8/3 n slots. The hash
+ * a value stays valid beyond the next map_add() or map_remove(). At most four slots in five are in
+ * use (open addressing with linear probing), so a map of n keys takes at most 5/2 n slots. The hash
  * has a seed that is new in every process: what a file contains cannot choose keys that collide.
  */
 #ifndef BASE_MAP_H
@@ -48,12 +48,19 @@
 	}
 
 /* The address of the value of a key, or NULL. */
-#define map_find(map, ...)                                                                \
+#define map_find(map, ...)                                                               \
+	({                                                                               \
+		__typeof__((map)->slots) map_found_ = map_find_slot(map, (__VA_ARGS__)); \
+		map_found_ ? &map_found_->value : NULL;                                  \
+	})
+
+/* The same, as the slot. */
+#define map_find_slot(map, key_)                                                          \
 	({                                                                                \
-		__typeof__((map)->slots->key) map_key_ = (__VA_ARGS__);                   \
+		__typeof__((map)->slots->key) map_key_ = (key_);                          \
 		__typeof__((map)->slots) map_slot_ =                                      \
 			map_find_(MAP_SHAPE_(map), (map)->slots, (map)->room, &map_key_); \
-		map_slot_ ? &map_slot_->value : NULL;                                     \
+		map_slot_;                                                                \
 	})
 
 /* The same, of a new value that is all zero where the key is not there yet; `is_new` may be NULL.

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/names.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 void names_init(struct names *names, struct arena *arena)
 {
 	*names = (struct names){ .arena = arena };
+}
+
+/* The name that a slot's key is the text of. */
+static const struct name *name_of(struct text key)
+{
+	return (const struct name *)(const void *)(key.bytes - offsetof(struct name, bytes));
 }
 
 const struct name *names_intern(struct names *names, const void *bytes, size_t length)
@@ -20,7 +27,7 @@ const struct name *names_intern(struct names *names, const void *bytes, size_t l
 		return NULL;
 	slot = map_add_slot(&names->by_text, text, &is_new);
 	if (!slot || !is_new)
-		return slot ? slot->value : NULL;
+		return slot ? name_of(slot->key) : NULL;
 	name = arena_alloc(names->arena, sizeof(*name) + length + 1);
 	if (!name) {
 		map_remove(&names->by_text, text);
@@ -29,15 +36,15 @@ const struct name *names_intern(struct names *names, const void *bytes, size_t l
 	name->length = (uint32_t)length;
 	memcpy(name->bytes, bytes, length);
 	slot->key = name_text(name);
-	slot->value = name;
 	return name;
 }
 
 const struct name *names_find(const struct names *names, const void *bytes, size_t length)
 {
-	const struct name **known = map_find(&names->by_text, (struct text){ bytes, length });
+	const struct text text = { bytes, length };
+	__typeof__(names->by_text.slots) slot = map_find_slot(&names->by_text, text);
 
-	return known ? *known : NULL;
+	return slot ? name_of(slot->key) : NULL;
 }
 
 void names_deinit(struct names *names)

@@ -23,7 +23,7 @@ struct name {
 struct names {
 	struct arena *arena; /* holds the names; not owned */
 	struct {
-		MAP(struct text, const struct name *);
+		MAP(struct text, struct {}); /* the bytes of each name */
 	} by_text;
 };
 

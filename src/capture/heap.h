@@ -20,11 +20,11 @@
  * for a moment.
  *
  * Any of this may hang: memory that a process handles faults of itself (userfaultfd(2)), a file on
- * a server that is gone. So a thread does it (base/worker_pool.h) with a copy of what it needs. It is left
- * behind when it does not get on for some seconds: what it has read till then counts, and another
- * one goes on behind the process. Other processes of the same user, but for root and our own, are
- * left out as long as one of them hangs, and until their slow reads are below a tenth of the
- * elapsed time.
+ * a server that is gone. So a thread does it (base/worker_pool.h) with a copy of what it needs. It
+ *is left behind when it does not get on for some seconds: what it has read till then counts, and
+ *another one goes on behind the process. Other processes of the same user, but for root and our
+ *own, are left out as long as one of them hangs, and until their slow reads are below a tenth of
+ *the elapsed time.
  */
 #ifndef CAPTURE_HEAP_H
 #define CAPTURE_HEAP_H

@@ -79,8 +79,8 @@ int main(int argc, char **argv)
 	config->unwind = UNWIND_BY_BOTH;
 	if (walk_bpf__load(object))
 		fail("cannot load");
-	check(profile_chunks_init(&chunks, &object->bss->state,
-				  bpf_map__fd(object->maps.thread_chunks),
+	check(profile_chunks_init(&chunks, &object->bss->state, &object->bss->track,
+				  bpf_map__fd(object->maps.records),
 				  bpf_map__fd(object->maps.stack_pool), 1024, 64 << 20));
 	for (int i = 2; i < argc && count < 64; i++) {
 		pids[count] = (uint32_t)atoi(argv[i]);

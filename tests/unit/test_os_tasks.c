@@ -141,6 +141,5 @@ TEST(threads_have_leaders)
 UNIT_TESTS(cmocka_unit_test(numbers_ascending_and_nothing_else),
 	   cmocka_unit_test(an_empty_directory), cmocka_unit_test(errors),
 	   cmocka_unit_test(we_are_among_our_threads), cmocka_unit_test(all_threads_are_counted),
-	   cmocka_unit_test(the_dead_are_not_alive),
-	   cmocka_unit_test(threads_have_leaders),
+	   cmocka_unit_test(the_dead_are_not_alive), cmocka_unit_test(threads_have_leaders),
 	   cmocka_unit_test(proc_is_ours_and_other_trees_are_not))

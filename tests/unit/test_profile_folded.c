@@ -92,7 +92,7 @@ TEST(bad_lines)
 	expect_refused(TEXT("main -1"), "line 1: expected");
 	expect_refused(TEXT("main 18446744073709551616"), "line 1: expected");
 	expect_refused(TEXT("5"), "line 1: expected");
-	expect_refused(TEXT("ma\0in 5"), "line 1: a name with a NUL");
+	expect_refused(TEXT("ma\0in 5"), "line 1: a name contains a NUL");
 	expect_refused((struct text){ large, sizeof(large) }, "line 1: a name of 69998 bytes");
 }
 
