@@ -31,8 +31,8 @@ struct task {
 	void *job;
 };
 
-struct worker {
-	LIST_ENTRY(worker) hanging;
+struct guard_worker {
+	LIST_ENTRY(guard_worker) hanging;
 	struct guard *guard;
 	struct task outermost;
 	struct task *task; /* the innermost; NULL: it has nothing to do */
@@ -50,10 +50,10 @@ struct given_up {
 
 struct guard {
 	struct guard_options options;
-	pthread_mutex_t lock;      /* held by the worker except during calls */
-	pthread_cond_t work, done; /* for the worker, for the caller */
-	struct worker *worker;     /* waits or works; NULL: there is none */
-	LIST_HEAD(, worker) hanging;
+	pthread_mutex_t lock;        /* held by the worker except during calls */
+	pthread_cond_t work, done;   /* for the worker, for the caller */
+	struct guard_worker *worker; /* waits or works; NULL: there is none */
+	LIST_HEAD(, guard_worker) hanging;
 	size_t hanging_count, given_up, without_thread;
 	struct {
 		ARRAY(struct given_up);
@@ -64,7 +64,7 @@ struct guard {
 };
 
 /* Initial-exec TLS: access needs no __tls_get_addr(), which is in the dynamic linker. */
-static _Thread_local struct worker *self __attribute__((tls_model("initial-exec")));
+static _Thread_local struct guard_worker *self __attribute__((tls_model("initial-exec")));
 
 /* --- shares of the time --- */
 
@@ -104,7 +104,7 @@ static bool is_given_up_for_good(struct guard *guard, uint64_t subject)
 /* When the time for all is used up, those that took it are refused. */
 static bool is_refused(struct guard *guard, uint64_t subject)
 {
-	const struct worker *worker;
+	const struct guard_worker *worker;
 
 	LIST_FOREACH(worker, &guard->hanging, hanging)
 	if (worker->subject == subject)
@@ -136,7 +136,7 @@ static void leave(struct guard *guard)
 
 static void *run(void *argument)
 {
-	struct worker *worker = argument;
+	struct guard_worker *worker = argument;
 	struct guard *guard = worker->guard;
 
 	self = worker;
@@ -162,7 +162,7 @@ static void *run(void *argument)
 }
 
 /* With the lock, after a call that was given up. */
-_Noreturn static void end(struct worker *worker)
+_Noreturn static void end(struct guard_worker *worker)
 {
 	struct guard *guard = worker->guard;
 
@@ -185,13 +185,13 @@ void guard_about(uint32_t pid)
 	self->has_subject = false;
 }
 
-static void begin_call(struct worker *worker)
+static void begin_call(struct guard_worker *worker)
 {
 	worker->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&worker->guard->lock);
 }
 
-static void end_call(struct worker *worker)
+static void end_call(struct guard_worker *worker)
 {
 	uint64_t cost_ns;
 
@@ -205,7 +205,7 @@ static void end_call(struct worker *worker)
 }
 
 /* Look up the user first: the process may exit during the call. The look-up may hang too. */
-static void find_subject(struct worker *worker)
+static void find_subject(struct guard_worker *worker)
 {
 	uint64_t subject;
 
@@ -219,7 +219,7 @@ static void find_subject(struct worker *worker)
 
 bool guard_enter(void)
 {
-	struct worker *worker = self;
+	struct guard_worker *worker = self;
 
 	if (!worker)
 		return true;
@@ -278,7 +278,7 @@ void guard_destroy(struct guard *guard)
 /* With the lock. */
 static bool start_worker(struct guard *guard)
 {
-	struct worker *worker = calloc(1, sizeof(*worker));
+	struct guard_worker *worker = calloc(1, sizeof(*worker));
 
 	if (!worker)
 		return false;
@@ -294,7 +294,7 @@ static bool start_worker(struct guard *guard)
 }
 
 /* With the lock. Its thread ends with the call. */
-static void give_up(struct guard *guard, struct worker *worker)
+static void give_up(struct guard *guard, struct guard_worker *worker)
 {
 	worker->is_given_up = true;
 	charge(guard, worker->subject, clock_ns(CLOCK_MONOTONIC) - worker->begun_ns);
@@ -306,7 +306,7 @@ static void give_up(struct guard *guard, struct worker *worker)
 
 /* With the lock, which the worker has while it works: so when the wait is over, the work is done
  * or in a call. */
-static bool wait_for(struct guard *guard, struct worker *worker)
+static bool wait_for(struct guard *guard, struct guard_worker *worker)
 {
 	const uint64_t patience_ns = guard->options.patience_ns;
 
@@ -338,7 +338,7 @@ static void run_within(void (*work)(void *job), void *job, void (*release)(void 
 
 bool guard_run(struct guard *guard, void (*work)(void *job), void *job, void (*release)(void *job))
 {
-	struct worker *worker;
+	struct guard_worker *worker;
 	bool done;
 
 	if (!guard) {

@@ -12,7 +12,7 @@
 
 #define SEEN_WORDS (JSON_MEMBERS_MAX / 64)
 
-struct frame {
+struct json_frame {
 	const struct json_shape *shape;
 	void *target;
 	const struct json_member *member; /* the row of the key last seen, or NULL */
@@ -26,7 +26,7 @@ struct json_reader {
 	yajl_handle yajl;
 	json_take root;
 	void *target, *user;
-	struct frame frames[JSON_DEPTH_MAX];
+	struct json_frame frames[JSON_DEPTH_MAX];
 	unsigned depth;   /* frames in use */
 	unsigned skipped; /* open objects and arrays of a value that is skipped */
 	struct text key;  /* of a member without a row; valid until its value came */
@@ -68,7 +68,7 @@ static int fail(struct json_reader *r, struct error *err)
 
 static struct error *deliver(struct json_reader *r, const struct json_value *value)
 {
-	struct frame *frame = r->depth ? &r->frames[r->depth - 1] : NULL;
+	struct json_frame *frame = r->depth ? &r->frames[r->depth - 1] : NULL;
 	struct text key = r->key;
 
 	if (!frame)
@@ -156,7 +156,7 @@ static int begin(struct json_reader *r, enum json_type type)
 		r->skipped = 1;
 		return 1;
 	}
-	r->frames[r->depth++] = (struct frame){
+	r->frames[r->depth++] = (struct json_frame){
 		.shape = r->entered,
 		.target = r->entered_target,
 		.is_object = type == JSON_OBJECT,
@@ -177,7 +177,7 @@ static int on_array(void *context)
 static int on_end(void *context)
 {
 	struct json_reader *r = context;
-	struct frame *frame;
+	struct json_frame *frame;
 	struct error *err;
 
 	r->found = true;
@@ -207,7 +207,8 @@ static int keep_key(struct json_reader *r, struct text key)
 
 /* The row of `key`, and its number. Writers keep the order of the rows, so it is nearly always the
  * next one. */
-static const struct json_member *find_member(struct frame *frame, struct text key, size_t *found)
+static const struct json_member *find_member(struct json_frame *frame, struct text key,
+					     size_t *found)
 {
 	const struct json_shape *shape = frame->shape;
 	size_t stride = shape->stride ? shape->stride : sizeof(struct json_member);
@@ -228,7 +229,7 @@ static const struct json_member *find_member(struct frame *frame, struct text ke
 }
 
 /* The name of a member that has a row: sound, and not to come twice. */
-static int take_key(struct json_reader *r, struct frame *frame, struct text key, size_t at)
+static int take_key(struct json_reader *r, struct json_frame *frame, struct text key, size_t at)
 {
 	uint64_t bit = (uint64_t)1 << (at % 64);
 
@@ -243,7 +244,7 @@ static int on_key(void *context, const unsigned char *bytes, size_t length)
 {
 	struct json_reader *r = context;
 	struct text key = { (const char *)bytes, length };
-	struct frame *frame = r->skipped ? NULL : &r->frames[r->depth - 1];
+	struct json_frame *frame = r->skipped ? NULL : &r->frames[r->depth - 1];
 	struct error *err;
 	size_t at;
 

@@ -53,7 +53,7 @@ static __always_inline __u64 mask_bytes(__u64 words)
  * on, or did last: "+events", "-events" (kernel/workqueue.c, wq_worker_comm). From Linux 6.9 on the
  * rescuers among them go by their own name too, "kworker/R-...".
  */
-static __always_inline void take_kernel_name(struct task_struct *task, struct task_record *r)
+static __always_inline void take_kernel_name(struct task_struct *task, struct iterator_record *r)
 {
 	struct kthread *kthread = task->worker_private;
 	struct worker *worker;
@@ -91,7 +91,7 @@ static __always_inline void take_kernel_name(struct task_struct *task, struct ta
 
 /* --- one thread --- */
 
-static __always_inline void take_numbers(struct task_struct *task, struct task_record *r)
+static __always_inline void take_numbers(struct task_struct *task, struct iterator_record *r)
 {
 	__u32 level = kernel.pid_level;
 
@@ -106,7 +106,7 @@ static __always_inline void take_numbers(struct task_struct *task, struct task_r
 }
 
 /* Facts of the process. */
-static __always_inline void take_process(struct task_struct *task, struct task_record *r)
+static __always_inline void take_process(struct task_struct *task, struct iterator_record *r)
 {
 	struct task_struct *parent = BPF_CORE_READ(task, real_parent);
 
@@ -118,7 +118,7 @@ static __always_inline void take_process(struct task_struct *task, struct task_r
 	r->euid = BPF_CORE_READ(task, cred, euid.val);
 }
 
-static __always_inline void take_identity(struct task_struct *task, struct task_record *r,
+static __always_inline void take_identity(struct task_struct *task, struct iterator_record *r,
 					  struct task_batch *batch)
 {
 	take_numbers(task, r);
@@ -139,7 +139,7 @@ static __always_inline void take_identity(struct task_struct *task, struct task_
 		take_kernel_name(task, r);
 }
 
-static __always_inline void take_thread_pointer(struct task_struct *task, struct task_record *r)
+static __always_inline void take_thread_pointer(struct task_struct *task, struct iterator_record *r)
 {
 	struct task_struct___arm64 *arm = (void *)task;
 
@@ -173,13 +173,13 @@ static __always_inline __u64 resident_pages(struct mm_struct *mm)
  * probe reads took half of the program's time. The thread before is of the same process and has the
  * same object, so it is not another one that got the same address.
  */
-static __always_inline int is_shared(struct task_record *r, struct task_batch *batch)
+static __always_inline int is_shared(struct iterator_record *r, struct task_batch *batch)
 {
 	return batch->last_tgid == r->tgid;
 }
 
-static __always_inline void take_memory(struct task_struct *task, struct task_record *r,
-					struct task_batch *batch, struct task_record *before)
+static __always_inline void take_memory(struct task_struct *task, struct iterator_record *r,
+					struct task_batch *batch, struct iterator_record *before)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	int is_known = is_shared(r, batch) && batch->last_mm == (__u64)mm;
@@ -201,8 +201,8 @@ static __always_inline void take_memory(struct task_struct *task, struct task_re
 	r->rss = resident_pages(mm);
 }
 
-static __always_inline void take_cgroup(struct task_struct *task, struct task_record *r,
-					struct task_batch *batch, struct task_record *before)
+static __always_inline void take_cgroup(struct task_struct *task, struct iterator_record *r,
+					struct task_batch *batch, struct iterator_record *before)
 {
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
 	int is_known = is_shared(r, batch) && batch->last_css_set == (__u64)set;
@@ -211,7 +211,7 @@ static __always_inline void take_cgroup(struct task_struct *task, struct task_re
 	r->cgroup = is_known ? before->cgroup : BPF_CORE_READ(set, dfl_cgrp, kn, id);
 }
 
-static __always_inline void take_times(struct task_struct *task, struct task_record *r)
+static __always_inline void take_times(struct task_struct *task, struct iterator_record *r)
 {
 	r->utime = task->utime;
 	r->stime = task->stime;
@@ -236,7 +236,7 @@ static __always_inline void take_times(struct task_struct *task, struct task_rec
  * that it was queued, and does not take that back when it leaves the queue: it sleeps, and seems
  * to wait.
  */
-static __always_inline void take_waits(struct task_struct *task, struct task_record *r)
+static __always_inline void take_waits(struct task_struct *task, struct iterator_record *r)
 {
 	bool on_cpu = is_on_cpu(task);
 	__u64 last_queued;
@@ -254,7 +254,7 @@ static __always_inline void take_waits(struct task_struct *task, struct task_rec
 	}
 }
 
-static __always_inline void take_statistics(struct task_struct *task, struct task_record *r)
+static __always_inline void take_statistics(struct task_struct *task, struct iterator_record *r)
 {
 	TASK_STATISTICS(TAKE)
 	if (!bpf_core_field_exists(task->stats.wait_start))
@@ -284,7 +284,7 @@ static __always_inline void take_statistics(struct task_struct *task, struct tas
 		r->counters[TASK_##category##_delay_min] = delays->category##_delay_min; \
 	}
 
-static __always_inline void take_delays(struct task_struct *task, struct task_record *r)
+static __always_inline void take_delays(struct task_struct *task, struct iterator_record *r)
 {
 	struct task_delay_info *delays = task->delays;
 
@@ -308,7 +308,7 @@ SEC("iter/task") int walk(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct task_batch *batch;
-	struct task_record *r, *before;
+	struct iterator_record *r, *before;
 	__u32 at, words = kernel.cpu_words, first = 0;
 
 	batch = bpf_map_lookup_elem(&batches, &first);

@@ -34,7 +34,7 @@ struct task_iterator;
 /* Threads of one batch, which live until the next call. The masks are in `cpus`, by thread, where
  * they have more than one word. */
 struct task_batch_view {
-	const struct task_record *records;
+	const struct iterator_record *records;
 	size_t count; /* 0: there are no more */
 	const __u64 (*cpus)[TASK_CPU_WORDS];
 };

@@ -87,7 +87,7 @@ enum task_counter {
 
 /* Times are those of the scheduler's clock, but for `now`: CLOCK_MONOTONIC. A start of 0 is none.
  */
-struct task_record {
+struct iterator_record {
 	__u32 tid, tgid;             /* as our PID namespace numbers them */
 	__u32 parent, euid, threads; /* of leaders */
 	__u32 kernel_flags;          /* PF_* */
@@ -121,7 +121,7 @@ struct task_batch {
 	/* The program's own: of the thread before. */
 	__u32 last_tgid;
 	__u64 last_css_set, last_mm;
-	struct task_record records[TASK_BATCH];
+	struct iterator_record records[TASK_BATCH];
 	__u64 cpus[TASK_BATCH][TASK_CPU_WORDS]; /* where 64 are not enough */
 };
 

@@ -138,7 +138,7 @@ static struct error *find_gaps(struct capture *c)
 
 /* --- threads --- */
 
-static bool is_wanted(const struct capture *c, const struct task_record *r)
+static bool is_wanted(const struct capture *c, const struct iterator_record *r)
 {
 	return !c->options->pid_count ||
 	       (c->pids.count && bsearch(&r->tgid, c->pids.items, c->pids.count,
@@ -146,7 +146,7 @@ static bool is_wanted(const struct capture *c, const struct task_record *r)
 }
 
 /* The rows that are of /proc; and the letter of a state that only /proc knows. */
-static enum thread_fate take_gaps(struct capture *c, const struct task_record *r,
+static enum thread_fate take_gaps(struct capture *c, const struct iterator_record *r,
 				  struct ctprof_thread *thread)
 {
 	_cleanup_close_ int dir = -1;
@@ -172,7 +172,7 @@ static enum thread_fate take_gaps(struct capture *c, const struct task_record *r
 	return fate;
 }
 
-static enum thread_fate take_thread(struct capture *c, const struct task_record *r,
+static enum thread_fate take_thread(struct capture *c, const struct iterator_record *r,
 				    const __u64 *cpus, struct ctprof_thread *thread)
 {
 	if (!take_task(&c->taker, &c->task_plan, r, cpus, thread)) {
@@ -189,7 +189,7 @@ static enum thread_fate take_thread(struct capture *c, const struct task_record 
 	return take_gaps(c, r, thread);
 }
 
-static struct error *keep_leader(struct capture *c, const struct task_record *r,
+static struct error *keep_leader(struct capture *c, const struct iterator_record *r,
 				 struct ctprof_thread *thread)
 {
 	const struct leader leader = {
@@ -203,7 +203,8 @@ static struct error *keep_leader(struct capture *c, const struct task_record *r,
 	return array_push(&c->leaders, leader) ? NULL : &error_no_memory;
 }
 
-static struct error *visit_record(struct capture *c, const struct task_record *r, const __u64 *cpus)
+static struct error *visit_record(struct capture *c, const struct iterator_record *r,
+				  const __u64 *cpus)
 {
 	struct ctprof_snapshot *s = c->snapshot;
 	struct ctprof_thread *thread;

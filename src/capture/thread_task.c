@@ -156,7 +156,7 @@ struct metric_set task_plan_rows(const struct task_plan *plan)
  * User and system time are counted in whole ticks, and shown scaled to the precise run time, never
  * less than was shown before: cputime_adjust() in kernel/sched/cputime.c.
  */
-static void show_times(const struct task_record *r, uint64_t *ret_utime, uint64_t *ret_stime)
+static void show_times(const struct iterator_record *r, uint64_t *ret_utime, uint64_t *ret_stime)
 {
 	uint64_t run = r->counters[TASK_run_time], utime = r->utime, stime = r->stime;
 
@@ -191,18 +191,18 @@ static void show_times(const struct task_record *r, uint64_t *ret_utime, uint64_
 #define STATE_RTLOCK_WAIT 0x1000u
 #define STATE_FROZEN      0x8000u
 
-static bool is_kernel_thread(const struct task_record *r)
+static bool is_kernel_thread(const struct iterator_record *r)
 {
 	return r->kernel_flags & PF_KTHREAD;
 }
 
-static bool is_idle(const struct task_record *r)
+static bool is_idle(const struct iterator_record *r)
 {
 	return (r->state & STATE_IDLE) == STATE_IDLE;
 }
 
 /* task_state_array in fs/proc/array.c, by __task_state_index(). */
-static char state_letter(const struct task_record *r)
+static char state_letter(const struct iterator_record *r)
 {
 	static const char letters[] = "RSDTtXZPI";
 	uint32_t state = (r->state | r->exit_state) & STATE_REPORTED;
@@ -214,7 +214,7 @@ static char state_letter(const struct task_record *r)
 	return letters[state ? 32 - __builtin_clz(state) : 0];
 }
 
-bool task_state_is_unclear(const struct task_record *r)
+bool task_state_is_unclear(const struct iterator_record *r)
 {
 	return r->state & STATE_FROZEN;
 }
@@ -222,7 +222,8 @@ bool task_state_is_unclear(const struct task_record *r)
 /* --- waits in progress --- */
 
 /* How long ago `since` was; clocks of CPUs may differ by a little. */
-static uint64_t passed(const struct task_plan *plan, const struct task_record *r, uint64_t since)
+static uint64_t passed(const struct task_plan *plan, const struct iterator_record *r,
+		       uint64_t since)
 {
 	uint64_t now = r->now + (uint64_t)plan->facts.clock_offset;
 
@@ -246,7 +247,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void compute_fields(const struct task_plan *plan, const struct task_record *r,
+static void compute_fields(const struct task_plan *plan, const struct iterator_record *r,
 			   uint64_t values[TASK_FIELD_COUNT])
 {
 	uint64_t utime, stime;
@@ -285,8 +286,8 @@ static void forget_names(struct task_plan *plan, struct ctprof_snapshot *snapsho
 	plan->cpus = plan->policy_name = NULL;
 }
 
-static bool name_policy(struct taker *taker, struct task_plan *plan, const struct task_record *r,
-			struct thread_record *record)
+static bool name_policy(struct taker *taker, struct task_plan *plan,
+			const struct iterator_record *r, struct thread_record *record)
 {
 	char buffer[POLICY_NAME_MAX];
 
@@ -315,7 +316,7 @@ static bool list_cpus(const struct task_plan *plan, const __u64 *mask, struct cp
 	return cpus_from_mask(cpus, words * sizeof(*cpus), ret);
 }
 
-static bool name_cpus(struct taker *taker, struct task_plan *plan, const struct task_record *r,
+static bool name_cpus(struct taker *taker, struct task_plan *plan, const struct iterator_record *r,
 		      const __u64 *cpus, struct ctprof_thread *thread)
 {
 	size_t words = plan->facts.cpu_words;
@@ -332,7 +333,7 @@ static bool name_cpus(struct taker *taker, struct task_plan *plan, const struct 
 	return true;
 }
 
-static void store_rows(const struct task_plan *plan, const struct task_record *r,
+static void store_rows(const struct task_plan *plan, const struct iterator_record *r,
 		       struct thread_values *ret)
 {
 	uint64_t values[TASK_FIELD_COUNT];
@@ -362,7 +363,7 @@ static bool is_fair(uint32_t policy)
 	return policy == 0 || policy == 3 || policy == 7;
 }
 
-bool take_task(struct taker *taker, struct task_plan *plan, const struct task_record *r,
+bool take_task(struct taker *taker, struct task_plan *plan, const struct iterator_record *r,
 	       const __u64 *cpus, struct ctprof_thread *thread)
 {
 	struct thread_record *record = &thread->record;

@@ -90,11 +90,11 @@ struct metric_set task_plan_rows(const struct task_plan *plan);
 
 /* Take a record; `cpus` is its mask of more than 64 CPUs. The thread gets its numbers, name and
  * start time too. False without memory. */
-bool take_task(struct taker *taker, struct task_plan *plan, const struct task_record *record,
+bool take_task(struct taker *taker, struct task_plan *plan, const struct iterator_record *record,
 	       const __u64 *cpus, struct ctprof_thread *thread);
 
 /* Does the letter of its state depend on the kernel in a way that only /proc tells? Frozen threads
  * are R before Linux 6.8 and D since (f718faf3940e). */
-bool task_state_is_unclear(const struct task_record *record);
+bool task_state_is_unclear(const struct iterator_record *record);
 
 #endif

@@ -81,14 +81,14 @@ bool merges_add(struct merges *merges, const struct name *label, const struct me
 
 /* --- rows --- */
 
-struct placed {
+struct merged_place {
 	const struct merged *merged;
 	uint32_t place; /* of its label */
 };
 
 static int by_place(const void *a, const void *b)
 {
-	const struct placed *x = a, *y = b;
+	const struct merged_place *x = a, *y = b;
 
 	if (x->place != y->place)
 		return x->place < y->place ? -1 : 1;
@@ -202,7 +202,7 @@ static struct datum datum_of(const struct merged *merged, const struct merge_lab
 }
 
 static bool add_rows(const struct merges *merges, struct report *report,
-		     const struct placed *placed)
+		     const struct merged_place *placed)
 {
 	for (size_t i = 0; i < merges->count; i++) {
 		const struct merged *merged = placed[i].merged;
@@ -227,7 +227,7 @@ static bool add_rows(const struct merges *merges, struct report *report,
 bool merges_rows(struct merges *merges, struct report *report, const struct measure *leading)
 {
 	_cleanup_free_ uint32_t *places = place_labels(merges, report, leading);
-	_cleanup_free_ struct placed *placed = calloc(merges->count + 1, sizeof(*placed));
+	_cleanup_free_ struct merged_place *placed = calloc(merges->count + 1, sizeof(*placed));
 
 	if (!places || !placed)
 		return false;
@@ -235,7 +235,7 @@ bool merges_rows(struct merges *merges, struct report *report, const struct meas
 		uint32_t label = word_map_find(
 			&merges->numbers, (struct words){ { (uintptr_t)merges->items[i].label } });
 
-		placed[i] = (struct placed){ &merges->items[i], places[label] };
+		placed[i] = (struct merged_place){ &merges->items[i], places[label] };
 	}
 	qsort(placed, merges->count, sizeof(*placed), by_place);
 	return add_rows(merges, report, placed);

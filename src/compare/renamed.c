@@ -7,13 +7,13 @@
 enum { BASELINE = 1, CANDIDATE = 2 };
 
 /* A cgroup by its name, and the kinds of thread in it. */
-struct place {
+struct renamed_place {
 	const struct name *label;
 	unsigned sides;
 	struct {
 		ARRAY(uint32_t);
-	} kinds;                   /* ascending once complete */
-	const struct place *match; /* of a candidate: what it was */
+	} kinds;                           /* ascending once complete */
+	const struct renamed_place *match; /* of a candidate: what it was */
 	size_t common, all;
 	const struct name *became; /* of a baseline: the first candidate that it is now ... */
 	const struct name *joint;  /* ... and the name of both from now on */
@@ -25,10 +25,10 @@ struct search {
 	struct word_map numbers; /* of places, kinds, and kinds of places */
 	size_t kinds;
 	struct {
-		ARRAY(struct place);
+		ARRAY(struct renamed_place);
 	} places;
 	struct {
-		ARRAY(struct place *);
+		ARRAY(struct renamed_place *);
 	} olds, news; /* on one side only */
 };
 
@@ -46,7 +46,7 @@ static bool find_place(struct search *search, const struct name *label, uint32_t
 		return false;
 	if (*number == WORD_MAP_NEW) {
 		*number = (uint32_t)search->places.count;
-		if (!array_push(&search->places, (struct place){ .label = label }))
+		if (!array_push(&search->places, (struct renamed_place){ .label = label }))
 			return false;
 	}
 	*ret = *number;
@@ -98,7 +98,7 @@ static bool take_kind(struct search *search, const struct ctprof_thread *thread)
 {
 	const struct name *label = cgroup_names_of(&search->keys->cgroups, thread->cgroup);
 	uint32_t number, kind, *seen;
-	struct place *place;
+	struct renamed_place *place;
 
 	if (!find_place(search, label, &number))
 		return false;
@@ -132,8 +132,8 @@ static bool take_kinds(struct search *search)
 
 static int by_kinds(const void *a, const void *b)
 {
-	const struct place *x = *(const struct place *const *)a;
-	const struct place *y = *(const struct place *const *)b;
+	const struct renamed_place *x = *(const struct renamed_place *const *)a;
+	const struct renamed_place *y = *(const struct renamed_place *const *)b;
 
 	if (x->kinds.count != y->kinds.count)
 		return x->kinds.count < y->kinds.count ? 1 : -1;
@@ -144,7 +144,7 @@ static int by_kinds(const void *a, const void *b)
 static bool list_places(struct search *search)
 {
 	for (size_t i = 0; i < search->places.count; i++) {
-		struct place *place = &search->places.items[i];
+		struct renamed_place *place = &search->places.items[i];
 
 		place->kinds.count = sort_unique_u32(place->kinds.items, place->kinds.count);
 		if ((place->sides == BASELINE && !array_push(&search->olds, place)) ||
@@ -161,7 +161,7 @@ static bool list_places(struct search *search)
 }
 
 /* Kinds of both; 0 when there are too few, which is mostly clear after a few. */
-static size_t common_kinds(const struct place *old, const struct place *new)
+static size_t common_kinds(const struct renamed_place *old, const struct renamed_place *new)
 {
 	size_t larger = old->kinds.count > new->kinds.count ? old->kinds.count : new->kinds.count;
 	size_t spare = (size_t)((double)larger * (1 - RENAMED_INDEX_LEAST)) + 1, missed = 0;
@@ -179,12 +179,12 @@ static size_t common_kinds(const struct place *old, const struct place *new)
 }
 
 /* The most alike; of several the one with the most kinds, which comes first. */
-static void match_place(const struct search *search, struct place *new)
+static void match_place(const struct search *search, struct renamed_place *new)
 {
 	double best = 0;
 
 	for (size_t i = 0; i < search->olds.count && i < RENAMED_CGROUPS_MOST; i++) {
-		struct place *old = search->olds.items[i];
+		struct renamed_place *old = search->olds.items[i];
 		size_t common, all;
 		double index;
 
@@ -243,8 +243,8 @@ static void strip_common(struct text *a, struct text *b)
 }
 
 /* The old place that has the path of `new`, with one root for the other. */
-static struct place *old_below(struct search *search, const struct place *new, struct text old_root,
-			       struct text new_root)
+static struct renamed_place *old_below(struct search *search, const struct renamed_place *new,
+				       struct text old_root, struct text new_root)
 {
 	struct text path = name_text(new->label);
 	size_t rest = path.length - new_root.length;
@@ -265,13 +265,13 @@ static struct place *old_below(struct search *search, const struct place *new, s
 	return &search->places.items[number];
 }
 
-static void match_below(struct search *search, const struct place *new)
+static void match_below(struct search *search, const struct renamed_place *new)
 {
 	struct text old_root = name_text(new->match->label), new_root = name_text(new->label);
 
 	strip_common(&old_root, &new_root);
 	for (size_t i = 0; i < search->news.count; i++) {
-		struct place *below = search->news.items[i];
+		struct renamed_place *below = search->news.items[i];
 		struct text path = name_text(below->label);
 
 		if (!below->match && path.length > new_root.length && text_starts(path, new_root) &&
@@ -292,8 +292,8 @@ static void match_all_below(struct search *search)
 
 static int by_label(const void *a, const void *b)
 {
-	return name_compare((*(const struct place *const *)a)->label,
-			    (*(const struct place *const *)b)->label);
+	return name_compare((*(const struct renamed_place *const *)a)->label,
+			    (*(const struct renamed_place *const *)b)->label);
 }
 
 static bool list_pairs(struct search *search, struct renamed *renamed)
@@ -302,7 +302,7 @@ static bool list_pairs(struct search *search, struct renamed *renamed)
 		qsort(search->news.items, search->news.count, sizeof(*search->news.items),
 		      by_label);
 	for (size_t i = 0; i < search->news.count; i++) {
-		struct place *new = search->news.items[i], *old;
+		struct renamed_place *new = search->news.items[i], *old;
 		uint32_t number;
 
 		if (!new->match)
@@ -320,7 +320,7 @@ static bool list_pairs(struct search *search, struct renamed *renamed)
 	return true;
 }
 
-static const struct name *joint_name(struct search *search, const struct place *old)
+static const struct name *joint_name(struct search *search, const struct renamed_place *old)
 {
 	struct text leaf = last_segment(name_text(old->became));
 	struct text parts[] = { name_text(old->label), TEXT(" [renamed: "), leaf, TEXT("]") };
@@ -339,7 +339,7 @@ static const struct name *new_name(void *context, const struct name *name)
 	struct search *search = context;
 	uint32_t number =
 		word_map_find(&search->numbers, (struct words){ { (uintptr_t)name, 0, OF_PLACE } });
-	const struct place *place;
+	const struct renamed_place *place;
 
 	if (number == WORD_MAP_NEW)
 		return name;
@@ -352,7 +352,7 @@ static const struct name *new_name(void *context, const struct name *name)
 static bool make_names(struct search *search)
 {
 	for (size_t i = 0; i < search->places.count; i++) {
-		struct place *place = &search->places.items[i];
+		struct renamed_place *place = &search->places.items[i];
 
 		if (!place->became)
 			continue;

@@ -24,9 +24,9 @@ struct series {
 	const struct measure *measure;
 	const struct name *group;
 	uint32_t number;
-	uint32_t threads[2], measured[2]; /* of the last capture */
-	uint32_t impossible[2];           /* threads, of the capture that has most of them */
-	struct sample samples[2];         /* baseline, candidate */
+	uint32_t threads[2], measured[2];    /* of the last capture */
+	uint32_t impossible[2];              /* threads, of the capture that has most of them */
+	struct statistics_sample samples[2]; /* baseline, candidate */
 	bool tested;
 };
 
@@ -231,7 +231,7 @@ static bool is_shown(const struct report *report, const struct series *series)
 }
 
 /* Zero in all captures is no question that chance could answer wrongly. */
-static bool is_all_zero(const struct sample *sample)
+static bool is_all_zero(const struct statistics_sample *sample)
 {
 	return sample->mean == 0 && sample->variance == 0;
 }
@@ -252,7 +252,7 @@ static struct datum mean_datum(const struct series *series, size_t side)
 }
 
 /* One value has no spread. */
-static double spread_of(const struct sample *sample)
+static double spread_of(const struct statistics_sample *sample)
 {
 	return sample->count > 1 ? sqrt(sample->variance) : NAN;
 }

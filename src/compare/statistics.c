@@ -8,7 +8,7 @@
 
 /* --- samples --- */
 
-void sample_add(struct sample *sample, double value)
+void sample_add(struct statistics_sample *sample, double value)
 {
 	double before = value - sample->mean;
 
@@ -108,12 +108,12 @@ static double least_p(size_t n, size_t m)
 	return fmin(2 / ways, 1);
 }
 
-static bool is_usable(const struct sample *sample)
+static bool is_usable(const struct statistics_sample *sample)
 {
 	return sample->count >= 2 && isfinite(sample->mean) && isfinite(sample->variance);
 }
 
-double welch_p(const struct sample *a, const struct sample *b)
+double welch_p(const struct statistics_sample *a, const struct statistics_sample *b)
 {
 	double error_a, error_b, error, share_a, share_b, df;
 

@@ -2,7 +2,7 @@
 /*
  * Do two small samples differ, or is it chance?
  *
- *	struct sample a = { 0 }, b = { 0 };
+ *	struct statistics_sample a = { 0 }, b = { 0 };
  *	sample_add(&a, 27.5);
  *	...
  *	p[i] = welch_p(&a, &b);
@@ -22,7 +22,7 @@
 #include "base/error.h"
 
 /* All zero is an empty sample. */
-struct sample {
+struct statistics_sample {
 	size_t count;
 	double mean;
 	double variance; /* unbiased: by count - 1; 0 below two values */
@@ -30,7 +30,7 @@ struct sample {
 
 /* Take one more value in (B. P. Welford, "Note on a method for calculating corrected sums of
  * squares and products", Technometrics 4, 1962). */
-void sample_add(struct sample *sample, double value);
+void sample_add(struct statistics_sample *sample, double value);
 
 /*
  * The two-sided p of Welch's test, which does not take the variances to be equal (B. L. Welch, "The
@@ -42,7 +42,7 @@ void sample_add(struct sample *sample, double value);
  * varies and the means differ, t has no value; then what an exact permutation test of so many
  * values could give at best, 2 / C(n1 + n2, n1).
  */
-double welch_p(const struct sample *a, const struct sample *b);
+double welch_p(const struct statistics_sample *a, const struct statistics_sample *b);
 
 /*
  * How probable it is that Student's t with `df` degrees of freedom, at least 1 and not always

@@ -16,7 +16,7 @@ struct triple {
 };
 
 /* One that is being read. */
-struct row {
+struct bucket_row {
 	uint64_t id;
 	char *label;
 	bool has_id, has_slots;
@@ -34,7 +34,7 @@ struct load {
 	struct kstats_table *table;
 	uint64_t count; /* of the table's values */
 	bool has_rows;
-	struct row row;
+	struct bucket_row row;
 	struct triple triple;
 	unsigned numbers;
 };
@@ -100,7 +100,7 @@ static JSON_TAKE(take_triple)
 	return enter(r, JSON_ARRAY, "an array of slots", &shape, NULL, TEXT("slots"), value);
 }
 
-/* --- a row: read from a struct row, written from a struct kstats_row --- */
+/* --- a row: read from a struct bucket_row, written from a struct kstats_row --- */
 
 static JSON_TAKE(take_slots)
 {
@@ -156,8 +156,8 @@ static struct error *row_done(struct json_reader *r, JSON_UNUSED_ void *target)
 }
 
 static const struct json_field row_rows[] = {
-	{ .json = { TEXT("id"), take_id, offsetof(struct row, id), NULL } },
-	JSON_FIELD(string, "label", row, label),
+	{ .json = { TEXT("id"), take_id, offsetof(struct bucket_row, id), NULL } },
+	JSON_FIELD(string, "label", bucket_row, label),
 	{ .json = { TEXT("slots"), take_slots, 0, NULL } },
 };
 static const struct json_fields row_fields = JSON_FIELDS(row_rows, .done = row_done);

@@ -40,7 +40,7 @@ WRITE(frames)
 
 /* --- columns --- */
 
-struct table {
+struct id_table {
 	ARRAY(char);
 };
 
@@ -53,7 +53,7 @@ static uint64_t number_at(const struct profile_column *column, const char *item)
 	return number;
 }
 
-static bool is_absent(const struct profile_column *column, const struct table *table,
+static bool is_absent(const struct profile_column *column, const struct id_table *table,
 		      size_t item_bytes)
 {
 	for (size_t i = 0; column->is_optional && i < table->count; i++)
@@ -63,7 +63,7 @@ static bool is_absent(const struct profile_column *column, const struct table *t
 }
 
 static void write_column(struct json_writer *w, const struct profile_column *column,
-			 const struct table *table, size_t item_bytes)
+			 const struct id_table *table, size_t item_bytes)
 {
 	json_key_text(w, column->json.name);
 	json_array_begin(w);
@@ -79,7 +79,7 @@ static void write_column(struct json_writer *w, const struct profile_column *col
 }
 
 static void write_columns(struct json_writer *w, const struct profile_column *columns, size_t count,
-			  const struct table *table, size_t item_bytes)
+			  const struct id_table *table, size_t item_bytes)
 {
 	json_object_begin(w);
 	for (size_t i = 0; i < count; i++)

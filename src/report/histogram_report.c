@@ -10,14 +10,14 @@
 #define BAR_WIDTH 40
 
 /* The histograms of one group and class, added up. */
-struct group {
+struct histogram_group {
 	char *name;
 	unsigned class;
 	struct histogram *histogram;
 };
 
-struct groups {
-	ARRAY(struct group);
+struct histogram_groups {
+	ARRAY(struct histogram_group);
 	struct word_map numbers;
 };
 
@@ -65,10 +65,10 @@ static char *name_of(const struct profile_thread *thread, enum flame_group by)
 	}
 }
 
-static struct error *add_group(struct groups *groups, char *name, unsigned class,
+static struct error *add_group(struct histogram_groups *groups, char *name, unsigned class,
 			       unsigned frac_bits)
 {
-	struct group group = { name, class, histogram_create(frac_bits) };
+	struct histogram_group group = { name, class, histogram_create(frac_bits) };
 
 	if (name && group.histogram && array_push(groups, group))
 		return NULL;
@@ -78,8 +78,8 @@ static struct error *add_group(struct groups *groups, char *name, unsigned class
 }
 
 /* Sums keep the digits of the coarsest. */
-static struct error *add_up(struct groups *groups, const struct profile *profile, unsigned classes,
-			    enum flame_group by, unsigned frac_bits)
+static struct error *add_up(struct histogram_groups *groups, const struct profile *profile,
+			    unsigned classes, enum flame_group by, unsigned frac_bits)
 {
 	for (size_t i = 0; i < profile->histograms.count; i++) {
 		const struct thread_histogram *h = &profile->histograms.items[i];
@@ -115,7 +115,7 @@ static unsigned coarsest(const struct profile *profile)
 
 static int by_sum(const void *a, const void *b)
 {
-	const struct group *x = a, *y = b;
+	const struct histogram_group *x = a, *y = b;
 
 	if (x->histogram->sum != y->histogram->sum)
 		return x->histogram->sum < y->histogram->sum ? 1 : -1;
@@ -178,7 +178,7 @@ static void print_percentiles(FILE *out, const struct histogram *histogram)
 	fputc('\n', out);
 }
 
-static struct error *print_group(FILE *out, const struct group *group, bool utf8)
+static struct error *print_group(FILE *out, const struct histogram_group *group, bool utf8)
 {
 	const struct histogram *h = group->histogram;
 	char sum[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX];
@@ -196,7 +196,7 @@ static struct error *print_group(FILE *out, const struct group *group, bool utf8
 struct error *histogram_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style)
 {
-	struct groups groups = { 0 };
+	struct histogram_groups groups = { 0 };
 	struct error *err = add_up(&groups, report->profile, profile_classes_shown(report),
 				   report->view->group_by, coarsest(report->profile));
 	size_t wanted = rows_wanted(style);

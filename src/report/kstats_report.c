@@ -84,7 +84,7 @@ static void print_heading(FILE *out, const struct kstats_table *table)
 
 /* --- histogram --- */
 
-struct histogram {
+struct printed_histogram {
 	const struct kstats_distribution *of;
 	unsigned frac_bits; /* that are shown; no more than there are */
 	struct kstats_slot *slots;
@@ -92,7 +92,7 @@ struct histogram {
 	uint64_t most;
 };
 
-static void fold(struct histogram *h)
+static void fold(struct printed_histogram *h)
 {
 	unsigned fine = h->of->frac_bits;
 
@@ -113,8 +113,8 @@ static void fold(struct histogram *h)
 	}
 }
 
-static void print_slot(FILE *out, const struct kstats_table *table, const struct histogram *h,
-		       unsigned slot, bool utf8)
+static void print_slot(FILE *out, const struct kstats_table *table,
+		       const struct printed_histogram *h, unsigned slot, bool utf8)
 {
 	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 	uint64_t count = h->slots[slot].count;
@@ -135,7 +135,7 @@ static void print_slot(FILE *out, const struct kstats_table *table, const struct
 
 /* The first slot from this one on that has a line: not the empty ones when they are many. The last
  * slot is not empty. */
-static unsigned next_line(const struct histogram *h, unsigned slot)
+static unsigned next_line(const struct printed_histogram *h, unsigned slot)
 {
 	unsigned next = slot;
 
@@ -144,7 +144,7 @@ static unsigned next_line(const struct histogram *h, unsigned slot)
 	return next - slot < GAP_LINES ? slot : next;
 }
 
-static unsigned lines_of(const struct histogram *h)
+static unsigned lines_of(const struct printed_histogram *h)
 {
 	unsigned lines = 0;
 
@@ -162,7 +162,7 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 				     const struct kstats_distribution *of,
 				     const struct kstats_style *style)
 {
-	struct histogram h = { .of = of, .frac_bits = of->frac_bits };
+	struct printed_histogram h = { .of = of, .frac_bits = of->frac_bits };
 
 	h.slots = calloc(BUCKET_SLOTS(of->frac_bits), sizeof(*h.slots));
 	if (!h.slots)

@@ -9,7 +9,7 @@
 /* Innermost frames that say where it blocked. */
 #define FRAMES 5 /* of the kernel, and of the program */
 
-enum field { AT, LENGTH, RUNNABLE, CLASS, THREAD, WAKER, STACK };
+enum longest_field { AT, LENGTH, RUNNABLE, CLASS, THREAD, WAKER, STACK };
 
 static const struct table_column columns[] = {
 	{ "at", .type = TABLE_NS, .field = AT },
@@ -49,7 +49,7 @@ static void get_cell(const void *context, const void *row, const struct table_co
 	const struct block *block = row;
 	char time[UNITS_TEXT_MAX];
 
-	switch ((enum field)column->field) {
+	switch ((enum longest_field)column->field) {
 	case AT:
 		table_string(ret, units_format_delta(ret->buffer, UNIT_NS,
 						     block->begun_ns - blocks->first_ns));

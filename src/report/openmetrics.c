@@ -30,7 +30,7 @@ struct exported_metrics {
 };
 
 /* A series: one name with one set of labels, of a table or of a row of it. */
-struct series {
+struct metric_series {
 	const struct kstats_table *table;
 	const struct kstats_row *row; /* NULL: all of them together */
 	const char *family;
@@ -39,7 +39,7 @@ struct series {
 };
 
 struct all_series {
-	ARRAY(struct series);
+	ARRAY(struct metric_series);
 };
 
 /* Our own families, besides those that are named by metrics. */
@@ -215,10 +215,10 @@ static char *labels_of(const struct exported_metric *metric, const struct kstats
 static struct error *add_series(struct all_series *all, const struct exported_metric *metric,
 				const struct kstats_row *row)
 {
-	struct series series = { .table = metric->table,
-				 .row = row,
-				 .family = metric->family,
-				 .is_mixed = metric->is_mixed };
+	struct metric_series series = { .table = metric->table,
+					.row = row,
+					.family = metric->family,
+					.is_mixed = metric->is_mixed };
 
 	series.labels = labels_of(metric, row, metric->is_renamed);
 	if (series.labels && array_push(all, series))
@@ -230,7 +230,7 @@ static struct error *add_series(struct all_series *all, const struct exported_me
 /* By family; the same labels in it are the same series. */
 static int compare_series(const void *left, const void *right)
 {
-	const struct series *a = left, *b = right;
+	const struct metric_series *a = left, *b = right;
 	int order = strcmp(a->family, b->family);
 
 	return order ? order : strcmp(a->labels, b->labels);
@@ -239,7 +239,8 @@ static int compare_series(const void *left, const void *right)
 /* --- words --- */
 
 /* The name of a sample, and the labels that tell it from others; `bound` may be NULL. */
-static void print_sample(FILE *out, const struct series *s, const char *suffix, const char *bound)
+static void print_sample(FILE *out, const struct metric_series *s, const char *suffix,
+			 const char *bound)
 {
 	fprintf(out, "%s%s", s->family, suffix);
 	if (*s->labels || bound)
@@ -294,7 +295,8 @@ static const struct ladder {
 } time_ladder = { (1ull << 6) - 1, (1ull << 36) - 1 }, /* 64 ns to 69 s */
 	value_ladder = { 0, (1ull << 32) - 1 };
 
-static void print_buckets(FILE *out, const struct series *s, const struct kstats_distribution *all)
+static void print_buckets(FILE *out, const struct metric_series *s,
+			  const struct kstats_distribution *all)
 {
 	const struct ladder *ladder = is_time(s->table) ? &time_ladder : &value_ladder;
 	const unsigned last = bucket_slot(ladder->last, LADDER_BITS);
@@ -321,7 +323,7 @@ static void print_buckets(FILE *out, const struct series *s, const struct kstats
 
 /* --- all of them --- */
 
-static void print_head(FILE *out, const struct series *s)
+static void print_head(FILE *out, const struct metric_series *s)
 {
 	const struct kstats_table *table = s->table;
 
@@ -339,7 +341,7 @@ static void print_head(FILE *out, const struct series *s)
 	fputc('\n', out);
 }
 
-static struct error *print_series(FILE *out, const struct series *s)
+static struct error *print_series(FILE *out, const struct metric_series *s)
 {
 	struct kstats_distribution all = { 0 };
 	struct error *err = kstats_distribution_of(s->table, s->row, &all);

@@ -8,25 +8,25 @@
 #include "report/profile_stack.h"
 
 /* A thread that ran while one thread, or any, was runnable. */
-struct row {
+struct preemptor_row {
 	const struct preemptor *who;
 	const struct profile_thread *waiter; /* NULL: all */
 	uint64_t ns, waiters;
 };
 
-struct rows {
-	ARRAY(struct row);
+struct preemptor_rows {
+	ARRAY(struct preemptor_row);
 	struct word_map numbers;
 	uint64_t ns;
 };
 
-static struct error *add_preemptor(struct rows *rows, const struct preemptor *c,
+static struct error *add_preemptor(struct preemptor_rows *rows, const struct preemptor *c,
 				   const struct profile_thread *waiter)
 {
 	struct words key = { { (uint64_t)c->tid << 32 | (waiter ? c->thread : UINT32_MAX),
 			       (uintptr_t)c->name, (uintptr_t)c->cgroup } };
 	uint32_t *number = word_map_at(&rows->numbers, key);
-	struct row row = { .who = c, .waiter = waiter };
+	struct preemptor_row row = { .who = c, .waiter = waiter };
 
 	if (!number)
 		return &error_no_memory;
@@ -43,14 +43,14 @@ static struct error *add_preemptor(struct rows *rows, const struct preemptor *c,
 
 static int by_ns(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct preemptor_row *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
 	return (x->who->tid > y->who->tid) - (x->who->tid < y->who->tid);
 }
 
-enum field { WAITER, RUNNER, CGROUP, WAITERS, TIME, SHARE };
+enum preemptor_field { WAITER, RUNNER, CGROUP, WAITERS, TIME, SHARE };
 
 /* When columns are shown. */
 enum { OVER_ALL = 1, BY_WAITER = 2 };
@@ -68,12 +68,12 @@ static const struct table_column columns[] = {
 static void get_cell(const void *context, const void *row_, const struct table_column *column,
 		     struct table_cell *ret)
 {
-	const struct rows *rows = context;
-	const struct row *row = row_;
+	const struct preemptor_rows *rows = context;
+	const struct preemptor_row *row = row_;
 	const struct preemptor *runner = row->who;
 	uint64_t whole = rows->ns;
 
-	switch ((enum field)column->field) {
+	switch ((enum preemptor_field)column->field) {
 	case WAITER:
 		table_owned(ret, thread_visible(row->waiter));
 		return;
@@ -107,7 +107,7 @@ static void get_cell(const void *context, const void *row_, const struct table_c
 static struct error *print_rows(FILE *out, const struct profile *profile,
 				const struct profile_style *style, bool is_by_waiter)
 {
-	struct rows rows = { 0 };
+	struct preemptor_rows rows = { 0 };
 	struct table_options options = profile_table(out, style, get_cell, &rows);
 	struct error *err = NULL;
 	struct table table;

@@ -15,7 +15,7 @@ const char *const states_format_names[STATES_FORMAT_COUNT] = {
 
 /* --- columns --- */
 
-enum field {
+enum states_field {
 	NUMBER,
 	AT,
 	LABEL,
@@ -205,7 +205,7 @@ static void get_cell(const void *context, const void *row, const struct table_co
 	const uint64_t length = length_of(report->window);
 	const bool has_ended = thread && !line->threads;
 
-	switch ((enum field)column->field) {
+	switch ((enum states_field)column->field) {
 	case NUMBER:
 		table_count(ret, report->number);
 		return;

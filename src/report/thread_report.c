@@ -9,7 +9,7 @@
 #include "report/profile_stack.h"
 
 /* One thread's times: exact where it was accounted, and else what its samples say. */
-struct row {
+struct thread_row {
 	const struct profile_thread *thread;
 	uint64_t ns[CLASS_COUNT], sum, shown;
 	uint64_t busy; /* of BUSY, as far as it is shown */
@@ -21,15 +21,15 @@ struct row {
 	(1u << CLASS_ON_CPU | 1u << CLASS_RUNNABLE | 1u << CLASS_IO_WAIT | \
 	 1u << CLASS_UNINTERRUPTIBLE)
 
-struct rows {
-	struct row *items;
+struct thread_rows {
+	struct thread_row *items;
 	size_t count;
 	unsigned occurring; /* classes: a bit each */
 };
 
 static int busiest_first(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct thread_row *x = a, *y = b;
 
 	if (x->busy != y->busy)
 		return x->busy < y->busy ? 1 : -1;
@@ -40,7 +40,7 @@ static int busiest_first(const void *a, const void *b)
 	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
 }
 
-static bool fill(struct rows *rows, const struct profile *profile, unsigned classes)
+static bool fill(struct thread_rows *rows, const struct profile *profile, unsigned classes)
 {
 	rows->count = profile->threads.count;
 	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
@@ -50,13 +50,13 @@ static bool fill(struct rows *rows, const struct profile *profile, unsigned clas
 		rows->items[i].thread = &profile->threads.items[i];
 	for (size_t i = 0; i < profile->samples.count; i++) {
 		const struct sample *sample = &profile->samples.items[i];
-		struct row *row = &rows->items[sample->thread];
+		struct thread_row *row = &rows->items[sample->thread];
 
 		if (!row->thread->is_accounted)
 			sum_add(&row->ns[sample->class], sample->ns);
 	}
 	for (size_t i = 0; i < rows->count; i++) {
-		struct row *row = &rows->items[i];
+		struct thread_row *row = &rows->items[i];
 
 		for (unsigned class = 0; class < CLASS_COUNT; class ++) {
 			if (row->thread->is_accounted)
@@ -75,18 +75,18 @@ static bool fill(struct rows *rows, const struct profile *profile, unsigned clas
 	return true;
 }
 
-enum field { THREAD, TID, PROCESS, CLASS, SUM, WALL, SUM_OF_WALL };
+enum thread_field { THREAD, TID, PROCESS, CLASS, SUM, WALL, SUM_OF_WALL };
 
 static void get_cell(const void *context, const void *row_, const struct table_column *column,
 		     struct table_cell *ret)
 {
-	const struct row *row = row_;
+	const struct thread_row *row = row_;
 	const struct profile_thread *thread = row->thread;
 	const uint64_t wall =
 		thread->ended_ns > thread->begun_ns ? thread->ended_ns - thread->begun_ns : 0;
 
 	(void)context;
-	switch ((enum field)column->field) {
+	switch ((enum thread_field)column->field) {
 	case THREAD:
 		table_text(ret, name_text(thread->name));
 		return;
@@ -116,7 +116,7 @@ static void get_cell(const void *context, const void *row_, const struct table_c
 	}
 }
 
-static void add_left_out(struct table *table, const struct rows *rows, size_t shown)
+static void add_left_out(struct table *table, const struct thread_rows *rows, size_t shown)
 {
 	char line[UNITS_TEXT_MAX + 80], value[UNITS_TEXT_MAX];
 	uint64_t rest = 0;
@@ -130,7 +130,7 @@ static void add_left_out(struct table *table, const struct rows *rows, size_t sh
 	table_line(table, line);
 }
 
-static struct error *print_rows(FILE *out, const struct rows *rows,
+static struct error *print_rows(FILE *out, const struct thread_rows *rows,
 				const struct profile_style *style)
 {
 	struct table_column columns[CLASS_COUNT + 6] = {
@@ -162,7 +162,7 @@ static struct error *print_rows(FILE *out, const struct rows *rows,
 struct error *thread_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style)
 {
-	struct rows rows = { 0 };
+	struct thread_rows rows = { 0 };
 	struct error *err = NULL;
 
 	if (!fill(&rows, report->profile, profile_classes_shown(report)))

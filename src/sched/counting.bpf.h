@@ -131,14 +131,14 @@ static __noinline int note_longest(struct profile_record *t, __u32 number, __u64
 
 #define RUNS 64
 
-struct run {
+struct counted_run {
 	__u64 from, to;
 	__u32 number;
 };
 
 struct runs {
 	__u32 next;
-	struct run runs[RUNS];
+	struct counted_run runs[RUNS];
 };
 
 struct {
@@ -157,7 +157,7 @@ static __always_inline void note_run(__u32 number, __u64 from, __u64 to)
 		return;
 	place = runs->next++ & (RUNS - 1);
 	asm volatile("%0 &= 63" : "+r"(place));
-	runs->runs[place] = (struct run){ from, to, number };
+	runs->runs[place] = (struct counted_run){ from, to, number };
 }
 
 struct run_search {
@@ -186,7 +186,7 @@ static __always_inline void count_runner(__u32 waiter, __u32 runner, __u64 ns)
 
 static long count_run(__u32 i, struct run_search *s)
 {
-	struct run *run;
+	struct counted_run *run;
 	__u32 place;
 	__u64 from;
 

@@ -103,7 +103,7 @@ static void put_tables(struct profile_session *session, struct profile_losses *l
 	losses->mappings_lost = use.too_many - told.too_many;
 }
 
-static struct error *put_losses(struct reading *r)
+static struct error *put_losses(struct profile_reading *r)
 {
 	struct profile_session *session = r->session;
 	struct profile_losses *losses = &r->profile->meta.losses;
@@ -149,7 +149,7 @@ static struct error *put_losses(struct reading *r)
 	return NULL;
 }
 
-static struct error *put_meta(struct reading *r)
+static struct error *put_meta(struct profile_reading *r)
 {
 	const struct profile_options *options = &r->session->options;
 	struct profile_meta *meta = &r->profile->meta;
@@ -183,7 +183,7 @@ static struct error *put_meta(struct reading *r)
 
 /* --- all of it --- */
 
-static struct error *read_all(struct reading *r)
+static struct error *read_all(struct profile_reading *r)
 {
 	struct error *err;
 
@@ -203,7 +203,7 @@ static struct error *read_all(struct reading *r)
 
 struct error *profile_session_read(struct profile_session *session, struct profile **ret)
 {
-	struct reading r = {
+	struct profile_reading r = {
 		.session = session,
 		.now = session->stopped ? session->stopped : clock_ns(CLOCK_MONOTONIC),
 		.record_count = tracker_count(&session->chunks.tracker),

@@ -13,7 +13,7 @@
 #include "sched/whole_stacks.h"
 
 /* One reading under way. */
-struct reading {
+struct profile_reading {
 	struct profile_session *session;
 	struct profile *profile;
 	uint64_t now;
@@ -35,43 +35,44 @@ struct reading {
 };
 
 /* The interval that a thread is in, as of `now`. */
-struct progress {
+struct reading_progress {
 	uint64_t blocked_ns, runnable_ns, on_ns;
 };
-struct progress reading_progress(const struct profile_record *t, uint64_t now);
+struct reading_progress reading_progress(const struct profile_record *t, uint64_t now);
 
 /* Read the threads and their times (reading_threads.c). This must be called first. */
-struct error *reading_threads(struct reading *r) MUST_CHECK;
+struct error *reading_threads(struct profile_reading *r) MUST_CHECK;
 
 /* Read what was counted, and the elapsed part of intervals in progress (reading_counts.c). */
-struct error *reading_samples(struct reading *r) MUST_CHECK;
+struct error *reading_samples(struct profile_reading *r) MUST_CHECK;
 
 /* Read the longest waits, the histograms and the preemptors (reading_extras.c). */
-struct error *reading_extras(struct reading *r) MUST_CHECK;
+struct error *reading_extras(struct profile_reading *r) MUST_CHECK;
 
 /* A wait in this kernel stack, before any node is asked for (reading_stacks.c). */
-struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t ns) MUST_CHECK;
+struct error *reading_stack_of_wait(struct profile_reading *r, uint32_t stack,
+				    uint64_t ns) MUST_CHECK;
 
 /*
  * The record of a thread that has ended, and all that is counted by its number, is freed after the
  * reading that has its end, so that another thread can get the number (reading_ended.c). If other
  * threads may refer to it, as their waker or preemptor, it stays for one more interval.
  */
-void reading_note_end(struct reading *r, uint32_t number, bool has_ended);
+void reading_note_end(struct profile_reading *r, uint32_t number, bool has_ended);
 /* Is the number freed after this reading? */
-bool reading_is_left(const struct reading *r, uint32_t number);
+bool reading_is_left(const struct profile_reading *r, uint32_t number);
 /* After everything was read. */
-void reading_free_left(struct reading *r);
+void reading_free_left(struct profile_reading *r);
 
 /*
  * With --interval, stacks and their counts are freed, too, an epoch at a time (reading_epochs.c).
  * When they have grown, the next epoch begins at the end of a reading; the reading after that is
  * the last with counts of the epoch before.
  */
-struct error *reading_carry(struct reading *r, const struct counted_table *now) MUST_CHECK;
+struct error *reading_carry(struct profile_reading *r, const struct counted_table *now) MUST_CHECK;
 /* Is it counted under a stack of the epoch before, which this reading frees? */
-bool reading_is_before(const struct reading *r, const struct count_key *key);
-struct error *reading_end_epoch(struct reading *r) MUST_CHECK;
+bool reading_is_before(const struct profile_reading *r, const struct count_key *key);
+struct error *reading_end_epoch(struct profile_reading *r) MUST_CHECK;
 
 /* Add to what is counted for a key; returns its entry, NULL without memory. */
 struct counted_entry *reading_add(struct counted_table *table, const struct count_key *key,
@@ -81,7 +82,7 @@ struct counted_entry *reading_find_entry(const struct counted_table *table,
 					 const struct count_key *key);
 
 /* The node of the stacks of a key (reading_stacks.c). */
-struct error *reading_node(struct reading *r, const struct count_key *key,
+struct error *reading_node(struct profile_reading *r, const struct count_key *key,
 			   uint32_t *ret) MUST_CHECK;
 
 /* A name of the kernel, which ends with a NUL or with the room for it; NULL: no memory. */

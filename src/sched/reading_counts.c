@@ -127,12 +127,12 @@ static void weigh(const struct profile_options *options, __u64 debt, __u64 *ns, 
 }
 
 /* An interval in progress counts as if it ended now. */
-static struct error *take_progress(struct reading *r, struct counted_table *table, uint32_t number,
-				   const struct profile_record *t)
+static struct error *take_progress(struct profile_reading *r, struct counted_table *table,
+				   uint32_t number, const struct profile_record *t)
 {
 	const struct profile_options *options = &r->session->options;
 	const unsigned classes = r->session->program->rodata->config.classes;
-	struct progress progress = reading_progress(t, r->now);
+	struct reading_progress progress = reading_progress(t, r->now);
 	uint64_t all = progress.blocked_ns + progress.runnable_ns;
 	struct count_value more = { .ns = progress.blocked_ns,
 				    .runnable_ns = progress.runnable_ns };
@@ -184,7 +184,7 @@ static struct error *take_progress(struct reading *r, struct counted_table *tabl
 	return NULL;
 }
 
-static struct error *read_table(struct reading *r, struct counted_table *table)
+static struct error *read_table(struct profile_reading *r, struct counted_table *table)
 {
 	struct error *err = reading_each(bpf_map__fd(r->session->program->maps.counted),
 					 sizeof(struct count_key), sizeof(struct count_value),
@@ -201,8 +201,8 @@ static struct error *read_table(struct reading *r, struct counted_table *table)
 
 /* --- samples --- */
 
-static struct error *put_sample(struct reading *r, const struct count_key *key, uint16_t class,
-				uint64_t ns, uint64_t count, bool is_in_progress)
+static struct error *put_sample(struct profile_reading *r, const struct count_key *key,
+				uint16_t class, uint64_t ns, uint64_t count, bool is_in_progress)
 {
 	struct sample sample = {
 		.thread = r->threads[key->thread],
@@ -230,7 +230,7 @@ static void keep_told(struct count_value *value, const struct count_value *told)
 		value->runnable_ns = told->runnable_ns;
 }
 
-static struct error *put_entry(struct reading *r, struct counted_entry *entry)
+static struct error *put_entry(struct profile_reading *r, struct counted_entry *entry)
 {
 	struct count_key key;
 	struct count_value before = { 0 };
@@ -258,7 +258,7 @@ static struct error *put_entry(struct reading *r, struct counted_entry *entry)
 	return err;
 }
 
-static struct error *look_at_wait(struct reading *r, const struct counted_entry *entry)
+static struct error *look_at_wait(struct profile_reading *r, const struct counted_entry *entry)
 {
 	struct count_key key;
 
@@ -270,7 +270,7 @@ static struct error *look_at_wait(struct reading *r, const struct counted_entry 
 }
 
 /* Delete the counts of numbers that are given back, so that their next users begin with nothing. */
-static void forget_left(struct reading *r, struct counted_table *table)
+static void forget_left(struct profile_reading *r, struct counted_table *table)
 {
 	const int map = bpf_map__fd(r->session->program->maps.counted);
 
@@ -286,7 +286,7 @@ static void forget_left(struct reading *r, struct counted_table *table)
 	}
 }
 
-struct error *reading_samples(struct reading *r)
+struct error *reading_samples(struct profile_reading *r)
 {
 	struct counted_table table;
 	struct error *err;

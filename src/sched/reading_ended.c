@@ -4,7 +4,7 @@
 #include <profile.skel.h>
 #include <string.h>
 
-void reading_note_end(struct reading *r, uint32_t number, bool has_ended)
+void reading_note_end(struct profile_reading *r, uint32_t number, bool has_ended)
 {
 	const struct profile_options *options = &r->session->options;
 	const bool is_told_of = options->wakers || options->longest || options->runners;
@@ -16,14 +16,14 @@ void reading_note_end(struct reading *r, uint32_t number, bool has_ended)
 		totals->end = RECORD_READ;
 }
 
-bool reading_is_left(const struct reading *r, uint32_t number)
+bool reading_is_left(const struct profile_reading *r, uint32_t number)
 {
 	return number < r->session->totals.count &&
 	       r->session->totals.items[number].end == RECORD_LEFT;
 }
 
 /* Where there is no room for its number now, a record waits for the next reading. */
-void reading_free_left(struct reading *r)
+void reading_free_left(struct profile_reading *r)
 {
 	for (uint32_t number = 1; number < r->record_count; number++) {
 		if (!reading_is_left(r, number))

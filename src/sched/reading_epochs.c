@@ -11,7 +11,7 @@
 
 /* --- what was counted --- */
 
-bool reading_is_before(const struct reading *r, const struct count_key *key)
+bool reading_is_before(const struct profile_reading *r, const struct count_key *key)
 {
 	const struct profile_chunks *chunks = &r->session->chunks;
 
@@ -22,7 +22,7 @@ bool reading_is_before(const struct reading *r, const struct count_key *key)
 		profile_chunks_is_before(chunks, key->waker_kernel_stack));
 }
 
-static uint32_t number_now(const struct reading *r, uint32_t stack)
+static uint32_t number_now(const struct profile_reading *r, uint32_t stack)
 {
 	const uint32_t moved = word_map_find(&r->session->epoch.moved, (struct words){ { stack } });
 
@@ -32,7 +32,7 @@ static uint32_t number_now(const struct reading *r, uint32_t stack)
 /* A wait in progress was reported in part under stacks that have new numbers since. What was
  * reported, and was not counted under the old numbers when the wait ended, is carried to the new
  * ones: reported totals never decrease. */
-static struct error *carry_entry(struct reading *r, const struct count_value *told,
+static struct error *carry_entry(struct profile_reading *r, const struct count_value *told,
 				 const struct count_key *key, const struct counted_entry *now)
 {
 	const struct count_value none = { 0 }, *value = now ? &now->value : &none;
@@ -53,7 +53,7 @@ static struct error *carry_entry(struct reading *r, const struct count_value *to
 	return reading_add(&r->session->counted, &moved, &left) ? NULL : &error_no_memory;
 }
 
-struct error *reading_carry(struct reading *r, const struct counted_table *now)
+struct error *reading_carry(struct profile_reading *r, const struct counted_table *now)
 {
 	const struct counted_table *told = &r->session->counted;
 	const size_t count = told->entries.count;
@@ -93,7 +93,7 @@ static struct error *take_number(void *context, const void *key, const void *val
 }
 
 /* Drop the counts and stacks of the epoch before, which have all been read. */
-static struct error *forget_epoch(struct reading *r)
+static struct error *forget_epoch(struct profile_reading *r)
 {
 	struct profile_session *session = r->session;
 	const int map = bpf_map__fd(session->program->maps.stack_numbers);
@@ -152,7 +152,7 @@ static struct error *move(struct profile_session *session, uint32_t *place)
 
 /* Programs take stacks of this epoch only, so a thread with older ones has been waiting since
  * before. A running thread gets new ones when it leaves its CPU. */
-static struct error *move_waits(struct reading *r)
+static struct error *move_waits(struct profile_reading *r)
 {
 	const uint32_t count = tracker_count(&r->session->chunks.tracker);
 	struct error *err = NULL;
@@ -181,7 +181,7 @@ static bool have_counts_grown(const struct profile_session *session)
 	       count > bpf_map__max_entries(session->program->maps.counted) / 2;
 }
 
-struct error *reading_end_epoch(struct reading *r)
+struct error *reading_end_epoch(struct profile_reading *r)
 {
 	struct profile_session *session = r->session;
 	struct error *err;

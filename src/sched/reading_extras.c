@@ -48,7 +48,7 @@ static int by_length(const void *a, const void *b)
 	return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-static struct error *put_block(struct reading *r, const struct longest_block *block,
+static struct error *put_block(struct profile_reading *r, const struct longest_block *block,
 			       bool is_in_progress)
 {
 	const struct profile_record *waker =
@@ -81,7 +81,7 @@ static struct error *put_block(struct reading *r, const struct longest_block *bl
 	return array_push(&r->profile->longest, put) ? NULL : &error_no_memory;
 }
 
-static struct error *put_longest(struct reading *r)
+static struct error *put_longest(struct profile_reading *r)
 {
 	const unsigned wanted = r->session->options.longest;
 	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
@@ -108,7 +108,7 @@ static struct error *put_longest(struct reading *r)
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
 		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
 		struct longest_block block;
-		struct progress progress;
+		struct reading_progress progress;
 
 		if (!t || !t->is_kept || t->task.state == CLASS_RUNNABLE ||
 		    !(r->session->program->rodata->config.classes >> t->task.state & 1))
@@ -137,7 +137,7 @@ static struct error *put_longest(struct reading *r)
 
 static struct error *add_slot(void *context, const void *key_bytes, const void *value_bytes)
 {
-	struct reading *r = context;
+	struct profile_reading *r = context;
 	const struct slot_key *key = key_bytes;
 	struct slot_value value;
 	struct profile *profile = r->profile;
@@ -179,7 +179,7 @@ static struct error *add_slot(void *context, const void *key_bytes, const void *
 
 static struct error *add_runner(void *context, const void *key_bytes, const void *value_bytes)
 {
-	struct reading *r = context;
+	struct profile_reading *r = context;
 	const struct runner_key *key = key_bytes;
 	const struct profile_record *runner =
 		profile_chunks_thread(&r->session->chunks, key->runner);
@@ -213,7 +213,7 @@ static struct error *add_runner(void *context, const void *key_bytes, const void
 
 static struct error *take_slot(void *context, const void *key_bytes, const void *value_bytes)
 {
-	struct reading *r = context;
+	struct profile_reading *r = context;
 	const struct slot_key *key = key_bytes;
 	struct error *err = add_slot(r, key, value_bytes);
 
@@ -225,7 +225,7 @@ static struct error *take_slot(void *context, const void *key_bytes, const void 
 
 static struct error *take_runner(void *context, const void *key_bytes, const void *value_bytes)
 {
-	struct reading *r = context;
+	struct profile_reading *r = context;
 	const struct runner_key *key = key_bytes;
 	struct error *err = add_runner(r, key, value_bytes);
 
@@ -235,7 +235,7 @@ static struct error *take_runner(void *context, const void *key_bytes, const voi
 		      array_push(&r->left_runners, *key));
 }
 
-struct error *reading_extras(struct reading *r)
+struct error *reading_extras(struct profile_reading *r)
 {
 	const struct profile_options *options = &r->session->options;
 	struct profile_bpf *program = r->session->program;

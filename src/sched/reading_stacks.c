@@ -7,7 +7,7 @@
 
 #include "sched/tracer_frames.h"
 
-static struct error *push_note(struct reading *r, const char *note, uint32_t *node)
+static struct error *push_note(struct profile_reading *r, const char *note, uint32_t *node)
 {
 	struct frame frame = { .kind = FRAME_NOTE,
 			       .name = profile_name(r->profile, note, strlen(note)) };
@@ -18,7 +18,7 @@ static struct error *push_note(struct reading *r, const char *note, uint32_t *no
 	return err ? err : profile_node(r->profile, *node, number, node);
 }
 
-static struct error *push_address(struct reading *r, uint64_t address, uint32_t image,
+static struct error *push_address(struct profile_reading *r, uint64_t address, uint32_t image,
 				  uint32_t *node)
 {
 	/* Frames are many and addresses are few: what a frame is called is found once. */
@@ -43,8 +43,8 @@ static struct error *push_address(struct reading *r, uint64_t address, uint32_t 
 }
 
 /* Its frames, innermost first, without those of the programs that took it. */
-static size_t kernel_frames(const struct reading *r, uint32_t stack, const __u64 **ret_frames,
-			    enum stack_end *ret_end)
+static size_t kernel_frames(const struct profile_reading *r, uint32_t stack,
+			    const __u64 **ret_frames, enum stack_end *ret_end)
 {
 	size_t count = profile_chunks_stack(&r->session->chunks, stack, ret_frames, ret_end);
 	size_t own = tracer_frames(r->session->symbols, *ret_frames, count);
@@ -53,7 +53,7 @@ static size_t kernel_frames(const struct reading *r, uint32_t stack, const __u64
 	return count - own;
 }
 
-struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t ns)
+struct error *reading_stack_of_wait(struct profile_reading *r, uint32_t stack, uint64_t ns)
 {
 	const __u64 *frames = NULL;
 	enum stack_end end;
@@ -63,7 +63,7 @@ struct error *reading_stack_of_wait(struct reading *r, uint32_t stack, uint64_t 
 }
 
 /* The stack that stands for it (sched/whole_stacks.h). */
-static uint32_t whole_stack(const struct reading *r, uint32_t stack)
+static uint32_t whole_stack(const struct profile_reading *r, uint32_t stack)
 {
 	const __u64 *frames = NULL;
 	enum stack_end end;
@@ -73,7 +73,8 @@ static uint32_t whole_stack(const struct reading *r, uint32_t stack)
 }
 
 /* From the outermost frame to the innermost. */
-static struct error *push_stack(struct reading *r, uint32_t stack, uint32_t image, uint32_t *node)
+static struct error *push_stack(struct profile_reading *r, uint32_t stack, uint32_t image,
+				uint32_t *node)
 {
 	static const char *const notes[4] = {
 		[STACK_TRUNCATED] = "[truncated]", [STACK_INCOMPLETE] = "[incomplete]"
@@ -92,7 +93,7 @@ static struct error *push_stack(struct reading *r, uint32_t stack, uint32_t imag
 }
 
 /* The same from the innermost to the outermost, as wakers stand on who they woke. */
-static struct error *push_inverted(struct reading *r, const __u64 *frames, size_t count,
+static struct error *push_inverted(struct profile_reading *r, const __u64 *frames, size_t count,
 				   uint32_t image, uint32_t *node)
 {
 	struct error *err = NULL;
@@ -102,14 +103,15 @@ static struct error *push_inverted(struct reading *r, const __u64 *frames, size_
 	return err;
 }
 
-static uint32_t image_number(const struct reading *r, uint32_t number)
+static uint32_t image_number(const struct profile_reading *r, uint32_t number)
 {
 	uint32_t thread = number < r->record_count ? r->threads[number] : UINT32_MAX;
 
 	return thread == UINT32_MAX ? 0 : r->profile->threads.items[thread].image;
 }
 
-static struct error *push_waker(struct reading *r, const struct count_key *key, uint32_t *node)
+static struct error *push_waker(struct profile_reading *r, const struct count_key *key,
+				uint32_t *node)
 {
 	const struct profile_record *waker = profile_chunks_thread(&r->session->chunks, key->waker);
 	uint32_t image = waker && r->session->images
@@ -137,7 +139,7 @@ static struct error *push_waker(struct reading *r, const struct count_key *key, 
 	return err ? err : push_note(r, name, node);
 }
 
-struct error *reading_node(struct reading *r, const struct count_key *key, uint32_t *ret)
+struct error *reading_node(struct profile_reading *r, const struct count_key *key, uint32_t *ret)
 {
 	const uint32_t image = image_number(r, key->thread);
 	const struct words stacks = { {

@@ -10,17 +10,17 @@
 #include "sched/interval.h"
 
 /* The interval that a thread is in, as of `now`. */
-struct progress reading_progress(const struct profile_record *t, uint64_t now)
+struct reading_progress reading_progress(const struct profile_record *t, uint64_t now)
 {
 	struct interval parts;
 
 	if (t->task.flags & RECORD_ENDED || now <= t->task.since)
-		return (struct progress){ 0 };
+		return (struct reading_progress){ 0 };
 	if (t->task.state == CLASS_ON_CPU)
-		return (struct progress){ .on_ns = now - t->task.since };
+		return (struct reading_progress){ .on_ns = now - t->task.since };
 	parts = interval_divide(t->task.state == CLASS_RUNNABLE, t->task.since, t->task.woken, now);
-	return (struct progress){ .blocked_ns = parts.blocked_ns,
-				  .runnable_ns = parts.runnable_ns };
+	return (struct reading_progress){ .blocked_ns = parts.blocked_ns,
+					  .runnable_ns = parts.runnable_ns };
 }
 
 /* --- threads --- */
@@ -31,7 +31,7 @@ const struct name *reading_name(struct profile *profile, const char *bytes, size
 }
 
 /* The leader's name, if the leader is known: it may have got another since. */
-static const struct name *process_of(struct reading *r, const struct profile_record *t)
+static const struct name *process_of(struct profile_reading *r, const struct profile_record *t)
 {
 	uint32_t number = word_map_find(&r->leaders, (struct words){ { t->task.tgid } });
 	const struct profile_record *leader =
@@ -42,7 +42,7 @@ static const struct name *process_of(struct reading *r, const struct profile_rec
 	return reading_name(r->profile, t->task.process, sizeof(t->task.process));
 }
 
-static const struct name *cgroup_of(struct reading *r, uint64_t id)
+static const struct name *cgroup_of(struct profile_reading *r, uint64_t id)
 {
 	char path[4096];
 	uint32_t *known = word_map_at(&r->cgroups, (struct words){ { id } });
@@ -62,7 +62,7 @@ static const struct name *cgroup_of(struct reading *r, uint64_t id)
 
 static void total_of(const struct profile_record *t, uint64_t now, struct thread_totals *ret)
 {
-	struct progress progress = reading_progress(t, now);
+	struct reading_progress progress = reading_progress(t, now);
 
 	memcpy(ret->ns, t->task.ns, sizeof(ret->ns));
 	memcpy(ret->counts, t->counts, sizeof(ret->counts));
@@ -93,7 +93,7 @@ static void subtract(struct thread_totals *from, struct thread_totals *what)
 }
 
 /* Without stacks the times of a thread are its samples. */
-static struct error *put_times(struct reading *r, uint32_t number)
+static struct error *put_times(struct profile_reading *r, uint32_t number)
 {
 	const struct profile_thread thread = r->profile->threads.items[number];
 	const unsigned classes = r->session->program->rodata->config.classes;
@@ -127,7 +127,7 @@ static struct error *put_times(struct reading *r, uint32_t number)
 #define CPUS (UINT16_MAX + 1)
 
 /* Find when each CPU was last switched, and the leaders of processes. */
-static struct error *look_around(struct reading *r)
+static struct error *look_around(struct profile_reading *r)
 {
 	for (uint32_t number = 1; number < r->record_count; number++) {
 		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
@@ -148,7 +148,7 @@ static struct error *look_around(struct reading *r)
 }
 
 /* Another thread has had its CPU since: it left the CPU unseen, and may have ended. */
-static bool is_stale(const struct reading *r, const struct profile_record *t)
+static bool is_stale(const struct profile_reading *r, const struct profile_record *t)
 {
 	return t->task.state == CLASS_ON_CPU && !(t->task.flags & RECORD_ENDED) &&
 	       t->task.cpu < CPUS && t->task.since < r->latest[t->task.cpu];
@@ -163,7 +163,8 @@ static void forget_times(struct profile_thread *thread)
 	thread->voluntary = thread->involuntary = 0;
 }
 
-static struct error *put_thread(struct reading *r, uint32_t number, const struct profile_record *t)
+static struct error *put_thread(struct profile_reading *r, uint32_t number,
+				const struct profile_record *t)
 {
 	struct profile_session *session = r->session;
 	const uint64_t begun = t->task.begun > session->read_at ? t->task.begun : session->read_at;
@@ -211,7 +212,7 @@ static struct error *put_thread(struct reading *r, uint32_t number, const struct
 	return err;
 }
 
-struct error *reading_threads(struct reading *r)
+struct error *reading_threads(struct profile_reading *r)
 {
 	struct profile_session *session = r->session;
 	struct error *err;

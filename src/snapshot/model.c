@@ -80,29 +80,29 @@ void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
 
 /* Ascending in the order that is wanted. Beside the thread, since looking into each of many takes
  * longer than all else. */
-struct placed {
+struct thread_place {
 	uint64_t process, number;
 	struct ctprof_thread *thread;
 };
 
 static int by_place(const void *a, const void *b)
 {
-	const struct placed *x = a, *y = b;
+	const struct thread_place *x = a, *y = b;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static struct placed place_of(struct ctprof_thread *thread)
+static struct thread_place place_of(struct ctprof_thread *thread)
 {
-	return (struct placed){ thread->tgid, thread->tid == thread->tgid ? 0 : thread->tid,
-				thread };
+	return (struct thread_place){ thread->tgid, thread->tid == thread->tgid ? 0 : thread->tid,
+				      thread };
 }
 
 struct error *snapshot_sort_threads(struct ctprof_snapshot *s)
 {
-	_cleanup_free_ struct placed *placed = calloc(s->threads.count + 1, sizeof(*placed));
+	_cleanup_free_ struct thread_place *placed = calloc(s->threads.count + 1, sizeof(*placed));
 	bool in_order = true;
 
 	if (!placed)

@@ -64,7 +64,7 @@ struct error *state_sort_parse(struct text text, struct state_sort *ret)
 /* --- keys --- */
 
 /* The sort key of a line; the lowest comes first. */
-struct key {
+struct order_key {
 	uint64_t first, second;
 	const struct name *name; /* where that is what counts */
 	uint64_t id;
@@ -94,7 +94,8 @@ static uint64_t weight_of_part(double part)
 }
 
 /* Numbers of which the largest comes first. */
-static void weigh(const struct state_line *line, const struct state_sort *sort, struct key *key)
+static void weigh(const struct state_line *line, const struct state_sort *sort,
+		  struct order_key *key)
 {
 	switch (sort->key) {
 	case STATE_SORT_BUSY:
@@ -133,9 +134,9 @@ static void weigh(const struct state_line *line, const struct state_sort *sort, 
 	}
 }
 
-static struct key key_of(const struct state_line *line, const struct state_sort *sort)
+static struct order_key key_of(const struct state_line *line, const struct state_sort *sort)
 {
-	struct key key = { .id = line->id, .reverse = sort->reverse };
+	struct order_key key = { .id = line->id, .reverse = sort->reverse };
 
 	weigh(line, sort, &key);
 	if (!sort->reverse) {
@@ -149,7 +150,7 @@ static struct key key_of(const struct state_line *line, const struct state_sort 
 
 static int compare_keys(const void *one, const void *other)
 {
-	const struct key *a = one, *b = other;
+	const struct order_key *a = one, *b = other;
 	int order = compare(a->rank, b->rank);
 
 	if (!order)
@@ -167,7 +168,8 @@ static int compare_keys(const void *one, const void *other)
 bool state_order(const struct state_line *lines, size_t count, const uint32_t *ranks,
 		 const struct state_sort *sort, uint32_t *ret)
 {
-	_cleanup_free_ struct key *keys = reallocarray(NULL, count ? count : 1, sizeof(*keys));
+	_cleanup_free_ struct order_key *keys =
+		reallocarray(NULL, count ? count : 1, sizeof(*keys));
 
 	if (!keys)
 		return false;

@@ -14,7 +14,7 @@ const char *const state_grouping_names[STATE_GROUPINGS] = {
 	[STATE_BY_POOL] = "pool",
 };
 
-struct lines {
+struct view_lines {
 	ARRAY(struct state_line);
 };
 
@@ -27,7 +27,7 @@ struct making {
 	bool folds;                   /* processes of one thread are one line */
 	enum state_grouping grouping;
 	struct word_map numbers; /* of groups */
-	struct lines groups, threads;
+	struct view_lines groups, threads;
 	struct {
 		ARRAY(uint32_t);
 	} group_of; /* each of the threads, in a tree */
@@ -310,7 +310,8 @@ static bool add_all(struct making *m)
 /* --- their order --- */
 
 /* Lines in the order of `numbers`; there is room in the list. */
-static void put(struct making *m, const struct lines *lines, const uint32_t *numbers, size_t count)
+static void put(struct making *m, const struct view_lines *lines, const uint32_t *numbers,
+		size_t count)
 {
 	struct state_list *list = m->list;
 

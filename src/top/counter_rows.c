@@ -35,7 +35,7 @@ static const struct {
 	{ 'I', 0x402, 0 }, { 'X', 0x80, 0x10 }, { 'Z', 0x80, 0x20 },
 };
 
-static void set_state(struct task_record *record, char letter)
+static void set_state(struct iterator_record *record, char letter)
 {
 	record->state = 0x1;
 	for (size_t i = 0; i < array_length(letters); i++)
@@ -53,7 +53,7 @@ static uint64_t since(const struct ctprof_thread *thread, enum metric_id in_prog
 	return passed && passed < now_ns ? now_ns - passed : 0;
 }
 
-static void fill_record(struct task_record *record, const struct ctprof_thread *thread,
+static void fill_record(struct iterator_record *record, const struct ctprof_thread *thread,
 			bool is_kernel, uint64_t now_ns)
 {
 	static const struct {
@@ -68,7 +68,7 @@ static void fill_record(struct task_record *record, const struct ctprof_thread *
 		{ TASK_nivcsw, METRIC_nonvoluntary_csw },
 	};
 
-	*record = (struct task_record){
+	*record = (struct iterator_record){
 		.now = now_ns,
 		.kernel_flags = is_kernel ? PF_KTHREAD : 0,
 		.cpu = has(thread, METRIC_processor) ? (uint32_t)thread->record.values.processor.v
@@ -205,7 +205,7 @@ static bool take_thread(struct counter_work *work, const struct ctprof_thread *t
 	const uint32_t found =
 		word_map_find(&work->earlier, (struct words){ { state_rows_id(thread) } });
 	struct counter_memory memory = { 0 };
-	struct task_record record;
+	struct iterator_record record;
 	struct state_thread t;
 	uint64_t begun_ns;
 

@@ -17,19 +17,19 @@
 #define BIT_FROZEN        0x8000u
 #define BITS_IDLE         0x402u
 
-bool counter_times_is_over(const struct task_record *r)
+bool counter_times_is_over(const struct iterator_record *r)
 {
 	return r->exit_state || r->state & BIT_DEAD;
 }
 
-static bool is_kernel_thread(const struct task_record *r)
+static bool is_kernel_thread(const struct iterator_record *r)
 {
 	return r->kernel_flags & PF_KTHREAD;
 }
 
 /* A freezer of version 2 lets threads sleep in a way that only `is_frozen` tells from others; who
  * waits for a child of vfork() has that as well, in a sleep that signals do not end. */
-static enum state state_of(const struct task_record *r)
+static enum state state_of(const struct iterator_record *r)
 {
 	if (r->queued_since || r->state & (BIT_WAKING | BIT_NEW))
 		return STATE_RUNNABLE;
@@ -60,7 +60,7 @@ static uint64_t dated(uint64_t at, const struct counter_facts *facts)
 /* Starts of sleeps are there while kernel.sched_schedstats is 1. That of block I/O may be of a wait
  * before (Linux 6.12 and newer): a sleep that began after the last reading did not begin before it.
  */
-static uint64_t since(const struct task_record *r, const struct counter_memory *memory,
+static uint64_t since(const struct iterator_record *r, const struct counter_memory *memory,
 		      const struct counter_facts *facts, enum state state, uint64_t earliest)
 {
 	uint64_t at = 0;
@@ -78,7 +78,8 @@ static uint64_t since(const struct task_record *r, const struct counter_memory *
 
 /* `before` is when it was read before; 0: never. */
 static void look(struct state_thread *thread, struct counter_memory *memory,
-		 const struct task_record *r, const struct counter_facts *facts, uint64_t before)
+		 const struct iterator_record *r, const struct counter_facts *facts,
+		 uint64_t before)
 {
 	const bool has_slept = memory->voluntary != r->counters[TASK_nvcsw];
 
@@ -96,14 +97,15 @@ static void look(struct state_thread *thread, struct counter_memory *memory,
 /* --- counters --- */
 
 /* How long ago that was; clocks of CPUs may differ by a little. */
-static uint64_t passed(const struct task_record *r, const struct counter_facts *facts, uint64_t at)
+static uint64_t passed(const struct iterator_record *r, const struct counter_facts *facts,
+		       uint64_t at)
 {
 	const uint64_t now = r->now + (uint64_t)facts->clock_offset;
 
 	return at && facts->is_dated && now > at ? now - at : 0;
 }
 
-static void count(const struct task_record *r, const struct counter_facts *facts,
+static void count(const struct iterator_record *r, const struct counter_facts *facts,
 		  uint64_t ret[COUNTED_COUNT])
 {
 	ret[COUNTED_RUN] = r->counters[TASK_run_time];
@@ -146,7 +148,7 @@ static uint64_t settle(uint64_t told, uint64_t counted)
 /* --- times --- */
 
 void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
-			const struct task_record *r, const struct counter_facts *facts)
+			const struct iterator_record *r, const struct counter_facts *facts)
 {
 	thread->begun_ns = thread->seen_ns = r->now;
 	count(r, facts, memory->told);
@@ -174,7 +176,8 @@ void counter_times_born(struct state_thread *thread, struct counter_memory *memo
  * freezer may change the state of one that sleeps, and nobody knows when it did.
  */
 static enum state state_of_rest(const struct state_thread *thread,
-				const struct counter_memory *memory, const struct task_record *r)
+				const struct counter_memory *memory,
+				const struct iterator_record *r)
 {
 	const enum state before = thread->state, now = state_of(r);
 	const bool preempted = memory->involuntary != r->counters[TASK_nivcsw];
@@ -189,7 +192,7 @@ static enum state state_of_rest(const struct state_thread *thread,
 /* The tick says who was interrupted, the thread's own code or the kernel for it. Without one since
  * the last time nobody knows, but of kernel threads. */
 static void add_exec(struct state_times *times, struct counter_memory *memory,
-		     const struct task_record *r, uint64_t ns)
+		     const struct iterator_record *r, uint64_t ns)
 {
 	const uint64_t user = r->utime > memory->utime ? r->utime - memory->utime : 0,
 		       system = r->stime > memory->stime ? r->stime - memory->stime : 0;
@@ -212,7 +215,7 @@ static void add_exec(struct state_times *times, struct counter_memory *memory,
 }
 
 void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
-		       const struct task_record *r, const struct counter_facts *facts)
+		       const struct iterator_record *r, const struct counter_facts *facts)
 {
 	const bool is_over = counter_times_is_over(r);
 	const uint64_t before = thread->seen_ns;

@@ -59,11 +59,11 @@ struct counter_facts {
 };
 
 /* Is it dead, whether its parent has heard of it or not? */
-bool counter_times_is_over(const struct task_record *record);
+bool counter_times_is_over(const struct iterator_record *record);
 
 /* Begin with a thread that was there before: what it did until now is none of ours. */
 void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
-			const struct task_record *record, const struct counter_facts *facts);
+			const struct iterator_record *record, const struct counter_facts *facts);
 
 /* Begin with one all of whose life is ours. `thread` and `memory` are {0} but for names. */
 void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
@@ -76,6 +76,6 @@ void counter_times_born(struct state_thread *thread, struct counter_memory *memo
  * added, as if it had ended when that was done.
  */
 void counter_times_add(struct state_thread *thread, struct counter_memory *memory,
-		       const struct task_record *record, const struct counter_facts *facts);
+		       const struct iterator_record *record, const struct counter_facts *facts);
 
 #endif

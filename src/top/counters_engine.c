@@ -82,7 +82,7 @@ static struct error *counters_open(const struct engine_options *options, void **
 /* --- a thread --- */
 
 /* One that is born while we look was not there when the walk before passed its place. */
-static void begin(struct counters *c, struct kept_thread *kept, const struct task_record *r)
+static void begin(struct counters *c, struct kept_thread *kept, const struct iterator_record *r)
 {
 	const uint64_t start = r->start_boottime - (uint64_t)c->boot_offset;
 	struct state_thread *told = &kept->told;
@@ -95,7 +95,7 @@ static void begin(struct counters *c, struct kept_thread *kept, const struct tas
 				   start > c->last_walk_ns ? start : c->last_walk_ns);
 }
 
-static bool name(struct counters *c, struct kept_thread *kept, const struct task_record *r)
+static bool name(struct counters *c, struct kept_thread *kept, const struct iterator_record *r)
 {
 	struct state_thread *told = &kept->told;
 
@@ -111,7 +111,7 @@ static bool name(struct counters *c, struct kept_thread *kept, const struct task
 
 /* The leader of a process that is not selected as a whole is kept, since it has the process name.
  */
-static struct error *take(struct counters *c, const struct task_record *r)
+static struct error *take(struct counters *c, const struct iterator_record *r)
 {
 	const bool is_wanted = wanted_has(&c->wanted, r->tid, r->tgid);
 	struct kept_thread *kept;

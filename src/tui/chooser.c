@@ -3,14 +3,14 @@
 
 /* On, but it had to leave. */
 static bool has_no_room(const struct tui *tui, const struct column_layout *layout,
-			enum column column)
+			enum tui_column column)
 {
 	return column_is_wanted(&tui->columns, table_grouping(tui), column) &&
 	       !column_layout_has(layout, column);
 }
 
-static void draw_row(const struct tui *tui, const struct column_layout *layout, enum column column,
-		     int y, int columns)
+static void draw_row(const struct tui *tui, const struct column_layout *layout,
+		     enum tui_column column, int y, int columns)
 {
 	const struct column_row *row = &column_rows[column];
 	struct pen pen = pen_at(&tui->terminal, y, 0, columns);
@@ -36,7 +36,7 @@ void chooser_draw(struct tui *tui, int columns)
 	pen_text(&pen, STYLE_HEAD, TEXT(" Columns: space turns one on or off"));
 	pen_skip(&pen, STYLE_HEAD, columns);
 	for (int i = 0; i < height && top + (size_t)i < COLUMN_COUNT; i++) {
-		enum column column = (enum column)(top + (size_t)i);
+		enum tui_column column = (enum tui_column)(top + (size_t)i);
 
 		draw_row(tui, &layout, column, tui_head_lines() + 1 + i, columns);
 	}

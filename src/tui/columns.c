@@ -5,9 +5,10 @@
 
 #include "tui/tui.h"
 
-#define DRAWN(id)                                                     \
-	static void draw_##id(const struct tui *tui, struct pen *pen, \
-			      const struct state_line *line, enum column column, unsigned width)
+#define DRAWN(id)                                                                    \
+	static void draw_##id(const struct tui *tui, struct pen *pen,                \
+			      const struct state_line *line, enum tui_column column, \
+			      unsigned width)
 #define UNUSED(variable) ((void)(variable))
 
 static bool is_group(const struct tui *tui, const struct state_line *line)
@@ -207,14 +208,14 @@ const struct column_row column_rows[COLUMN_COUNT] = {
 void column_choice_init(struct column_choice *choice)
 {
 	*choice = (struct column_choice){ .numbers = false };
-	for (enum column c = 0; c < COLUMN_COUNT; c++)
+	for (enum tui_column c = 0; c < COLUMN_COUNT; c++)
 		choice->is_on[c] = column_rows[c].is_on;
 }
 
 /* --- where they are --- */
 
 bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,
-		      enum column column)
+		      enum tui_column column)
 {
 	bool is_number = choice->numbers && choice->is_on[COLUMN_STATES] &&
 			 column >= COLUMN_STATE_FIRST &&
@@ -229,7 +230,7 @@ bool column_is_wanted(const struct column_choice *choice, enum state_grouping gr
 /* A path needs more than a name: rather without a history. */
 #define LEAST_OF_PATH 28
 
-static unsigned least_of(enum column column, enum state_grouping grouping)
+static unsigned least_of(enum tui_column column, enum state_grouping grouping)
 {
 	bool is_path = column == COLUMN_NAME && grouping == STATE_BY_CGROUP;
 
@@ -241,11 +242,11 @@ static void list_wanted(struct column_layout *layout, const struct column_choice
 			enum state_grouping grouping)
 {
 	layout->count = 0;
-	for (enum column c = 0; c < COLUMN_STATE_FIRST; c++) {
+	for (enum tui_column c = 0; c < COLUMN_STATE_FIRST; c++) {
 		if (column_is_wanted(choice, grouping, c))
 			layout->places[layout->count++] =
 				(struct column_place){ c, 0, least_of(c, grouping) };
-		for (enum column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT;
+		for (enum tui_column s = COLUMN_STATE_FIRST; c == COLUMN_STATES && s < COLUMN_COUNT;
 		     s++)
 			if (column_is_wanted(choice, grouping, s))
 				layout->places[layout->count++] =
@@ -325,7 +326,7 @@ void column_layout_make(struct column_layout *layout, const struct column_choice
 	}
 }
 
-bool column_layout_has(const struct column_layout *layout, enum column column)
+bool column_layout_has(const struct column_layout *layout, enum tui_column column)
 {
 	for (size_t i = 0; i < layout->count; i++)
 		if (layout->places[i].column == column)
@@ -335,7 +336,7 @@ bool column_layout_has(const struct column_layout *layout, enum column column)
 
 /* --- orders --- */
 
-size_t column_sorts(enum column column, struct state_sort ret[COLUMN_SORTS_MAX])
+size_t column_sorts(enum tui_column column, struct state_sort ret[COLUMN_SORTS_MAX])
 {
 	const struct column_row *row = &column_rows[column];
 	size_t count = 0;

@@ -37,14 +37,14 @@ struct tui;
 		   "times it left a CPU, a second")                                                \
 	TOP_COLUMN(HISTORY, "HISTORY", 8, 30, 2, 7, 0, LEFT, KEYS, "BUSY in the last windows")
 
-enum column {
+enum tui_column {
 #define COLUMN_ENUM(id, ...) COLUMN_##id,
 	TOP_COLUMNS(COLUMN_ENUM)
 #undef COLUMN_ENUM
 		COLUMN_STATE_FIRST, /* one for each state, in % */
 	COLUMN_COUNT = COLUMN_STATE_FIRST + STATE_COUNT
 };
-#define COLUMN_OF_STATE(state) ((enum column)(COLUMN_STATE_FIRST + (state)))
+#define COLUMN_OF_STATE(state) ((enum tui_column)(COLUMN_STATE_FIRST + (state)))
 
 struct column_row {
 	const char *head, *prose;
@@ -54,7 +54,7 @@ struct column_row {
 	bool is_on; /* unless the user chose otherwise */
 	enum state_sort_key key;
 	void (*draw)(const struct tui *tui, struct pen *pen, const struct state_line *line,
-		     enum column column, unsigned width);
+		     enum tui_column column, unsigned width);
 };
 extern const struct column_row column_rows[COLUMN_COUNT];
 
@@ -67,12 +67,12 @@ void column_choice_init(struct column_choice *choice);
 
 /* Is it to be there, if there is room? */
 bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,
-		      enum column column);
+		      enum tui_column column);
 
 /* Where columns are now. */
 struct column_layout {
 	struct column_place {
-		enum column column;
+		enum tui_column column;
 		int x;
 		unsigned width;
 	} places[COLUMN_COUNT];
@@ -82,11 +82,11 @@ struct column_layout {
 void column_layout_make(struct column_layout *layout, const struct column_choice *choice,
 			enum state_grouping grouping, unsigned width);
 
-bool column_layout_has(const struct column_layout *layout, enum column column);
+bool column_layout_has(const struct column_layout *layout, enum tui_column column);
 
 /* Orders that a column stands for, from `first` on; 0 when there is none. */
 #define COLUMN_SORTS_MAX (STATE_MAIN_COUNT + 1)
-size_t column_sorts(enum column column, struct state_sort ret[COLUMN_SORTS_MAX]);
+size_t column_sorts(enum tui_column column, struct state_sort ret[COLUMN_SORTS_MAX]);
 
 static inline bool sort_is(struct state_sort a, struct state_sort b)
 {

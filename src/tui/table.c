@@ -27,7 +27,7 @@ void table_layout(const struct tui *tui, struct column_layout *layout, int colum
 /* --- drawing --- */
 
 /* "BUSY" with a mark where it decides the order; a bar says by which state. */
-static enum style head_of(const struct tui *tui, enum column column, unsigned width, char *out,
+static enum style head_of(const struct tui *tui, enum tui_column column, unsigned width, char *out,
 			  size_t size)
 {
 	const struct column_row *row = &column_rows[column];
@@ -245,7 +245,7 @@ struct error *table_sort_move(struct tui *tui, int by)
 	return tui_list(tui);
 }
 
-static struct error *click_head(struct tui *tui, enum column column)
+static struct error *click_head(struct tui *tui, enum tui_column column)
 {
 	struct state_sort sorts[COLUMN_SORTS_MAX];
 	size_t count = column_sorts(column, sorts), at = 0;

@@ -41,7 +41,7 @@ const struct cfi_machine *cfi_machine_of(uint16_t elf)
 
 /* --- what the instructions do --- */
 
-struct run {
+struct cfi_run {
 	const struct cfi_program *program;
 	const struct cfi_machine *machine;
 	struct cfi_state state;
@@ -78,9 +78,9 @@ struct operands {
 };
 
 /* False: this is not understood. */
-typedef bool action(struct run *run, const struct operands *operands);
+typedef bool action(struct cfi_run *run, const struct operands *operands);
 
-static struct cfi_location *location_of(struct run *run, uint64_t reg)
+static struct cfi_location *location_of(struct cfi_run *run, uint64_t reg)
 {
 	if (reg == run->program->ra)
 		return &run->state.locations[CFI_RA];
@@ -101,7 +101,7 @@ static struct cfi_location location_at(enum unwind_location kind, int64_t offset
 				      .words = kind == UNWIND_UNKNOWN ? 0 : (int16_t)(offset / 8) };
 }
 
-static bool set_location(struct run *run, const struct operands *operands,
+static bool set_location(struct cfi_run *run, const struct operands *operands,
 			 struct cfi_location location)
 {
 	struct cfi_location *there = location_of(run, operands->reg);
@@ -111,20 +111,20 @@ static bool set_location(struct run *run, const struct operands *operands,
 	return true;
 }
 
-static bool do_nothing(struct run *run, const struct operands *operands)
+static bool do_nothing(struct cfi_run *run, const struct operands *operands)
 {
 	(void)run;
 	(void)operands;
 	return true;
 }
 
-static bool do_offset(struct run *run, const struct operands *operands)
+static bool do_offset(struct cfi_run *run, const struct operands *operands)
 {
 	return set_location(run, operands, location_at(UNWIND_AT_CFA, (int64_t)operands->value));
 }
 
 /* The stack pointer is, by rule, what the CFA is, and some say so. */
-static bool do_val_offset(struct run *run, const struct operands *operands)
+static bool do_val_offset(struct cfi_run *run, const struct operands *operands)
 {
 	bool is_cfa = operands->reg == run->machine->sp && !operands->value;
 
@@ -133,12 +133,12 @@ static bool do_val_offset(struct run *run, const struct operands *operands)
 		(struct cfi_location){ .kind = is_cfa ? (uint8_t)CFI_IS_CFA : UNWIND_UNKNOWN });
 }
 
-static bool do_undefined(struct run *run, const struct operands *operands)
+static bool do_undefined(struct cfi_run *run, const struct operands *operands)
 {
 	return set_location(run, operands, (struct cfi_location){ .kind = CFI_UNDEFINED });
 }
 
-static bool do_same_value(struct run *run, const struct operands *operands)
+static bool do_same_value(struct cfi_run *run, const struct operands *operands)
 {
 	struct cfi_location *there = location_of(run, operands->reg);
 	size_t which = there ? (size_t)(there - run->state.locations) : 0;
@@ -149,7 +149,7 @@ static bool do_same_value(struct run *run, const struct operands *operands)
 	return true;
 }
 
-static bool do_register(struct run *run, const struct operands *operands)
+static bool do_register(struct cfi_run *run, const struct operands *operands)
 {
 	struct cfi_location location = { .kind = UNWIND_UNKNOWN };
 
@@ -159,7 +159,7 @@ static bool do_register(struct run *run, const struct operands *operands)
 	return set_location(run, operands, location);
 }
 
-static bool do_expression(struct run *run, const struct operands *operands)
+static bool do_expression(struct cfi_run *run, const struct operands *operands)
 {
 	struct expression e = expression_read(operands->block, run->machine->pc);
 	struct cfi_location location = { .kind = UNWIND_UNKNOWN };
@@ -171,12 +171,12 @@ static bool do_expression(struct run *run, const struct operands *operands)
 	return set_location(run, operands, location);
 }
 
-static bool do_val_expression(struct run *run, const struct operands *operands)
+static bool do_val_expression(struct cfi_run *run, const struct operands *operands)
 {
 	return set_location(run, operands, (struct cfi_location){ .kind = UNWIND_UNKNOWN });
 }
 
-static bool do_restore(struct run *run, const struct operands *operands)
+static bool do_restore(struct cfi_run *run, const struct operands *operands)
 {
 	struct cfi_location *there = location_of(run, operands->reg);
 
@@ -185,7 +185,7 @@ static bool do_restore(struct run *run, const struct operands *operands)
 	return true;
 }
 
-static bool do_remember(struct run *run, const struct operands *operands)
+static bool do_remember(struct cfi_run *run, const struct operands *operands)
 {
 	(void)operands;
 	if (run->depth == REMEMBERED_MAX)
@@ -194,7 +194,7 @@ static bool do_remember(struct run *run, const struct operands *operands)
 	return true;
 }
 
-static bool do_restore_state(struct run *run, const struct operands *operands)
+static bool do_restore_state(struct cfi_run *run, const struct operands *operands)
 {
 	(void)operands;
 	if (!run->depth)
@@ -203,7 +203,7 @@ static bool do_restore_state(struct run *run, const struct operands *operands)
 	return true;
 }
 
-static bool do_def_cfa(struct run *run, const struct operands *operands)
+static bool do_def_cfa(struct cfi_run *run, const struct operands *operands)
 {
 	if (operands->reg > UINT16_MAX)
 		return false;
@@ -214,7 +214,7 @@ static bool do_def_cfa(struct run *run, const struct operands *operands)
 }
 
 /* These two are wrong where there is no register to change. */
-static bool do_def_cfa_register(struct run *run, const struct operands *operands)
+static bool do_def_cfa_register(struct cfi_run *run, const struct operands *operands)
 {
 	if (run->state.cfa.kind != EXPRESSION_REGISTER || operands->reg > UINT16_MAX)
 		return false;
@@ -222,7 +222,7 @@ static bool do_def_cfa_register(struct run *run, const struct operands *operands
 	return true;
 }
 
-static bool do_def_cfa_offset(struct run *run, const struct operands *operands)
+static bool do_def_cfa_offset(struct cfi_run *run, const struct operands *operands)
 {
 	if (run->state.cfa.kind != EXPRESSION_REGISTER)
 		return false;
@@ -230,13 +230,13 @@ static bool do_def_cfa_offset(struct run *run, const struct operands *operands)
 	return true;
 }
 
-static bool do_def_cfa_expression(struct run *run, const struct operands *operands)
+static bool do_def_cfa_expression(struct cfi_run *run, const struct operands *operands)
 {
 	run->state.cfa = expression_read(operands->block, run->machine->pc);
 	return true;
 }
 
-static bool do_negate_ra_state(struct run *run, const struct operands *operands)
+static bool do_negate_ra_state(struct cfi_run *run, const struct operands *operands)
 {
 	(void)operands;
 	return run->machine->signs_addresses;
@@ -314,7 +314,7 @@ static void put_saved(const struct cfi_location *location, uint8_t *kind, int8_t
 	*words = (int8_t)location->words;
 }
 
-static struct unwind_rule rule_of(const struct run *run)
+static struct unwind_rule rule_of(const struct cfi_run *run)
 {
 	const struct cfi_state *state = &run->state;
 	struct unwind_rule rule = { .kind = UNWIND_RULE_FRAME };
@@ -330,7 +330,7 @@ static struct unwind_rule rule_of(const struct run *run)
 	return rule;
 }
 
-static bool show(struct run *run)
+static bool show(struct cfi_run *run)
 {
 	const struct unwind_rule rule = rule_of(run);
 
@@ -341,7 +341,7 @@ static bool show(struct run *run)
 /* --- instructions --- */
 
 /* What came before is in force up to `to`. */
-static bool go_to(struct run *run, uint64_t to)
+static bool go_to(struct cfi_run *run, uint64_t to)
 {
 	if (!run->visit || to < run->address)
 		return false;
@@ -354,7 +354,7 @@ static bool go_to(struct run *run, uint64_t to)
 	return true;
 }
 
-static bool do_advance(struct run *run, const struct operands *operands)
+static bool do_advance(struct cfi_run *run, const struct operands *operands)
 {
 	uint64_t to;
 
@@ -363,7 +363,7 @@ static bool do_advance(struct run *run, const struct operands *operands)
 	return go_to(run, to);
 }
 
-static bool do_set_loc(struct run *run, const struct operands *operands)
+static bool do_set_loc(struct cfi_run *run, const struct operands *operands)
 {
 	return go_to(run, operands->value);
 }
@@ -406,12 +406,12 @@ static bool scale(int64_t value, int64_t factor, uint64_t *ret)
 	return !__builtin_mul_overflow(value, factor, (int64_t *)ret);
 }
 
-static bool scale_code(const struct run *run, uint64_t delta, uint64_t *ret)
+static bool scale_code(const struct cfi_run *run, uint64_t delta, uint64_t *ret)
 {
 	return !__builtin_mul_overflow(delta, run->program->code_factor, ret);
 }
 
-static bool read_value(struct run *run, enum operand kind, struct operands *ret)
+static bool read_value(struct cfi_run *run, enum operand kind, struct operands *ret)
 {
 	int64_t factor = run->program->data_factor, number;
 	uint64_t value;
@@ -449,7 +449,7 @@ static bool read_value(struct run *run, enum operand kind, struct operands *ret)
 }
 
 /* Those that have their first operand in the lower 6 bits. */
-static bool do_primary(struct run *run, uint8_t code)
+static bool do_primary(struct cfi_run *run, uint8_t code)
 {
 	struct operands operands = { .reg = code & 0x3f, .value = code & 0x3f };
 
@@ -463,7 +463,7 @@ static bool do_primary(struct run *run, uint8_t code)
 	}
 }
 
-static bool do_one(struct run *run)
+static bool do_one(struct cfi_run *run)
 {
 	struct operands operands = { 0 };
 	uint8_t code = *run->rest.at++;
@@ -476,7 +476,7 @@ static bool do_one(struct run *run)
 	       instructions[code].act(run, &operands);
 }
 
-static bool do_all(struct run *run)
+static bool do_all(struct cfi_run *run)
 {
 	while (run->rest.at < run->rest.end && !run->is_over)
 		if (!do_one(run))
@@ -486,7 +486,7 @@ static bool do_all(struct run *run)
 
 enum cfi_answer cfi_begin(struct cfi_program *program, struct text bytes)
 {
-	struct run run = { .program = program, .machine = program->machine };
+	struct cfi_run run = { .program = program, .machine = program->machine };
 
 	memcpy(run.state.locations, program->machine->unsaid, sizeof(run.state.locations));
 	run.initial = run.state;
@@ -501,7 +501,7 @@ enum cfi_answer cfi_run(const struct cfi_program *program, const struct cfi_func
 			cfi_visit *visit, void *context)
 {
 	static const struct unwind_rule other = { .kind = UNWIND_RULE_OTHER };
-	struct run run;
+	struct cfi_run run;
 
 	/* Not all of it need be zero: what is remembered is large. */
 	run.program = program;

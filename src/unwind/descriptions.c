@@ -8,7 +8,7 @@
 #define FUNCTIONS_MAX ((size_t)4 << 20)
 #define COMMONS_MAX   ((size_t)256 << 10)
 
-struct reading {
+struct cfi_reading {
 	struct descriptions *to;
 	const struct cfi_machine *machine;
 	const struct code *code;
@@ -74,7 +74,7 @@ static bool has_our_sizes(const Dwarf_CIE *cie)
 	return cie->augmentation[-1] != 4 || (behind[0] == 8 && behind[1] == 0);
 }
 
-static bool add_common(struct reading *reading, uint64_t offset, const Dwarf_CIE *cie)
+static bool add_common(struct cfi_reading *reading, uint64_t offset, const Dwarf_CIE *cie)
 {
 	struct descriptions *d = reading->to;
 	struct common common = { .has_size = *cie->augmentation };
@@ -108,7 +108,7 @@ static bool add_common(struct reading *reading, uint64_t offset, const Dwarf_CIE
 
 /* --- functions --- */
 
-static bool add_function(struct reading *reading, const Dwarf_FDE *fde)
+static bool add_function(struct cfi_reading *reading, const Dwarf_FDE *fde)
 {
 	struct descriptions *d = reading->to;
 	struct cursor rest = { fde->start, fde->end };
@@ -187,7 +187,7 @@ static bool cut_entry(struct cursor *rest, struct cursor *ret, bool *ret_is_wide
 }
 
 /* False without memory. */
-static bool read_entry(struct reading *reading, uint64_t offset)
+static bool read_entry(struct cfi_reading *reading, uint64_t offset)
 {
 	const struct text *bytes = &reading->to->section.bytes;
 	Elf_Data data = { .d_buf = (void *)(uintptr_t)bytes->bytes, .d_size = bytes->length };
@@ -203,7 +203,7 @@ static bool read_entry(struct reading *reading, uint64_t offset)
 				       : add_function(reading, &entry.fde);
 }
 
-static bool read_entries(struct reading *reading)
+static bool read_entries(struct cfi_reading *reading)
 {
 	struct descriptions *d = reading->to;
 	struct cursor rest = cursor_of(d->section.bytes), entry;
@@ -240,7 +240,7 @@ static int by_start(const void *a, const void *b)
 bool descriptions_read(struct descriptions *descriptions, struct frame_section section,
 		       const struct cfi_machine *machine, const struct code *code)
 {
-	struct reading reading = { descriptions, machine, code };
+	struct cfi_reading reading = { descriptions, machine, code };
 
 	*descriptions = (struct descriptions){ .section = section };
 	if (!read_entries(&reading))

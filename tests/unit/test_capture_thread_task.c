@@ -9,7 +9,7 @@
 #define MS ((uint64_t)1000000)
 
 static struct task_plan *task_plan;
-static struct task_record *record;
+static struct iterator_record *record;
 static __u64 cpus[TASK_CPU_WORDS];
 
 /* A kernel that has everything, and 64 CPUs at most. */
@@ -31,7 +31,7 @@ static void reset(const struct task_facts *facts)
 	scene->thread->record = (struct thread_record){ 0 };
 	scene->thread->comm = NULL;
 	task_plan_init(task_plan, facts);
-	*record = (struct task_record){
+	*record = (struct iterator_record){
 		.tid = 10,
 		.tgid = 10,
 		.is_leader = 1,

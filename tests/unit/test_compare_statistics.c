@@ -15,9 +15,9 @@ static void near_(double value, double expected, double tolerance, const char *f
 	_fail(file, line);
 }
 
-static struct sample sample_of(const double *values, size_t count)
+static struct statistics_sample sample_of(const double *values, size_t count)
 {
-	struct sample sample = { 0 };
+	struct statistics_sample sample = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		sample_add(&sample, values[i]);
@@ -37,7 +37,7 @@ static double uniform(uint64_t *state)
 
 TEST(mean_and_variance)
 {
-	struct sample sample = { 0 };
+	struct statistics_sample sample = { 0 };
 
 	sample_add(&sample, 4);
 	assert_true(sample.count == 1 && sample.mean == 4 && sample.variance == 0);
@@ -50,7 +50,7 @@ TEST(mean_and_variance)
 
 TEST(a_small_variance_far_from_zero)
 {
-	struct sample sample = SAMPLE(1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16);
+	struct statistics_sample sample = SAMPLE(1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16);
 
 	near(sample.mean, 1e9 + 10, 1e-6);
 	near(sample.variance, 30, 1e-6);
@@ -58,7 +58,7 @@ TEST(a_small_variance_far_from_zero)
 
 TEST(equal_values_do_not_vary)
 {
-	struct sample sample = { 0 };
+	struct statistics_sample sample = { 0 };
 
 	for (int i = 0; i < 1000; i++)
 		sample_add(&sample, 0.1);
@@ -185,8 +185,8 @@ TEST(the_ends_of_the_distribution)
 /* R's `sleep`, the example of its t.test: t = -1.8608, df = 17.776, p-value = 0.07939. */
 TEST(the_example_of_r)
 {
-	struct sample a = SAMPLE(0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0);
-	struct sample b = SAMPLE(1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4);
+	struct statistics_sample a = SAMPLE(0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0);
+	struct statistics_sample b = SAMPLE(1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4);
 
 	near(a.mean, 0.75, 1e-12);
 	near(b.mean, 2.33, 1e-12);
@@ -200,7 +200,7 @@ TEST(the_example_of_r)
  */
 TEST(an_example_by_hand)
 {
-	struct sample a = SAMPLE(1, 2, 3), b = SAMPLE(4, 6, 8);
+	struct statistics_sample a = SAMPLE(1, 2, 3), b = SAMPLE(4, 6, 8);
 
 	near(welch_p(&a, &b), by_integral(4 / sqrt(5.0 / 3), 50.0 / 17), 1e-11);
 	/* One side alone varies: its degrees of freedom, and the closed form for two. */
@@ -211,7 +211,7 @@ TEST(an_example_by_hand)
 TEST(neither_the_unit_nor_the_origin_matters)
 {
 	static const double units[] = { 1e-160, 1e-30, 1e9, 1e150 };
-	struct sample a = SAMPLE(1, 2, 4), b = SAMPLE(4, 6, 7, 9);
+	struct statistics_sample a = SAMPLE(1, 2, 4), b = SAMPLE(4, 6, 7, 9);
 	double p = welch_p(&a, &b);
 
 	for (size_t i = 0; i < array_length(units); i++) {
@@ -233,7 +233,7 @@ TEST(false_alarms_are_as_rare_as_p_says)
 	unsigned alarms = 0, repeats = 20000;
 
 	for (unsigned i = 0; i < repeats; i++) {
-		struct sample a = { 0 }, b = { 0 };
+		struct statistics_sample a = { 0 }, b = { 0 };
 
 		for (int j = 0; j < 8; j++)
 			sample_add(&a, uniform(&seed) + uniform(&seed) + uniform(&seed));
@@ -246,7 +246,7 @@ TEST(false_alarms_are_as_rare_as_p_says)
 
 TEST(fewer_than_two_values_say_nothing)
 {
-	struct sample none = { 0 }, one = SAMPLE(5), two = SAMPLE(1, 2);
+	struct statistics_sample none = { 0 }, one = SAMPLE(5), two = SAMPLE(1, 2);
 
 	assert_true(welch_p(&none, &none) == 1);
 	assert_true(welch_p(&one, &two) == 1);
@@ -257,10 +257,11 @@ TEST(fewer_than_two_values_say_nothing)
 
 TEST(without_spread_order_alone_is_evidence)
 {
-	struct sample two_a = SAMPLE(1, 1), two_b = SAMPLE(2, 2), three_b = SAMPLE(7, 7, 7);
-	struct sample five_a = SAMPLE(3, 3, 3, 3, 3), five_b = SAMPLE(4, 4, 4, 4, 4);
-	struct sample many_a = { .count = SIZE_MAX, .mean = 1 };
-	struct sample many_b = { .count = SIZE_MAX, .mean = 2 };
+	struct statistics_sample two_a = SAMPLE(1, 1), two_b = SAMPLE(2, 2),
+				 three_b = SAMPLE(7, 7, 7);
+	struct statistics_sample five_a = SAMPLE(3, 3, 3, 3, 3), five_b = SAMPLE(4, 4, 4, 4, 4);
+	struct statistics_sample many_a = { .count = SIZE_MAX, .mean = 1 };
+	struct statistics_sample many_b = { .count = SIZE_MAX, .mean = 2 };
 
 	near(welch_p(&two_a, &two_b), 2.0 / 6, 1e-15);
 	near(welch_p(&two_a, &three_b), 2.0 / 10, 1e-15);
@@ -274,11 +275,11 @@ TEST(without_spread_order_alone_is_evidence)
 TEST(what_is_no_number_says_nothing)
 {
 	static const double bad[] = { NAN, INFINITY, -INFINITY };
-	struct sample good = SAMPLE(1, 2, 3), wide = SAMPLE(-1.7e308, 1.7e308);
+	struct statistics_sample good = SAMPLE(1, 2, 3), wide = SAMPLE(-1.7e308, 1.7e308);
 
 	for (size_t i = 0; i < array_length(bad); i++) {
-		struct sample last = SAMPLE(1, 2, bad[i]), first = SAMPLE(bad[i], 1, 2);
-		struct sample all = SAMPLE(bad[i], bad[i], bad[i]);
+		struct statistics_sample last = SAMPLE(1, 2, bad[i]), first = SAMPLE(bad[i], 1, 2);
+		struct statistics_sample all = SAMPLE(bad[i], bad[i], bad[i]);
 
 		assert_true(welch_p(&last, &good) == 1);
 		assert_true(welch_p(&good, &first) == 1);

@@ -36,9 +36,9 @@ struct look {
 	bool kernel, delays, iowait, frozen, dead;
 };
 
-static struct task_record record_of(const struct look *look)
+static struct iterator_record record_of(const struct look *look)
 {
-	struct task_record r = {
+	struct iterator_record r = {
 		.tid = 10,
 		.tgid = 10,
 		.state = bits_of(look->letter),
@@ -97,7 +97,7 @@ struct window {
 
 static void expect_window(const struct window *w)
 {
-	const struct task_record before = record_of(&w->before), now = record_of(&w->now);
+	const struct iterator_record before = record_of(&w->before), now = record_of(&w->now);
 	struct state_times expected = { 0 };
 	struct counter_memory memory = { 0 };
 	struct state_thread thread = { 0 };
@@ -398,7 +398,7 @@ static struct counter_memory memory;
 
 static void add(const struct look *look, const struct counter_facts *with)
 {
-	const struct task_record r = record_of(look);
+	const struct iterator_record r = record_of(look);
 
 	counter_times_add(&thread, &memory, &r, with);
 	assert_int_equal(sum(&thread.times), thread.seen_ns - thread.begun_ns);
@@ -406,7 +406,7 @@ static void add(const struct look *look, const struct counter_facts *with)
 
 static void meet(const struct look *look)
 {
-	const struct task_record r = record_of(look);
+	const struct iterator_record r = record_of(look);
 
 	thread = (struct state_thread){ 0 };
 	memory = (struct counter_memory){ 0 };
@@ -544,7 +544,7 @@ TEST(sums_hold_for_anything)
 	uint64_t seed = 1;
 
 	for (unsigned n = 0; n < 2000; n++) {
-		struct task_record r = { .now = BEGUN };
+		struct iterator_record r = { .now = BEGUN };
 		struct state_thread before;
 
 		thread = (struct state_thread){ 0 };

@@ -113,7 +113,7 @@ TEST(every_order_has_a_column)
 {
 	bool keys[STATE_SORT_KEYS] = { false }, states[STATE_COUNT] = { false };
 
-	for (enum column column = 0; column < COLUMN_COUNT; column++) {
+	for (enum tui_column column = 0; column < COLUMN_COUNT; column++) {
 		struct state_sort sorts[COLUMN_SORTS_MAX];
 		size_t count = column_sorts(column, sorts);
 
@@ -134,8 +134,8 @@ TEST(every_order_has_a_column)
 /* The list of columns would not tell them apart. */
 TEST(no_two_columns_share_a_head)
 {
-	for (enum column a = 0; a < COLUMN_COUNT; a++)
-		for (enum column b = a + 1; b < COLUMN_COUNT; b++)
+	for (enum tui_column a = 0; a < COLUMN_COUNT; a++)
+		for (enum tui_column b = a + 1; b < COLUMN_COUNT; b++)
 			assert_string_not_equal(column_rows[a].head, column_rows[b].head);
 }
 
