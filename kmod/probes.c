@@ -131,7 +131,7 @@ static notrace int on_end_kprobe(struct kprobe *kprobe, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(on_end_kprobe);
 
-/* A tracepoint's own arguments follow, which nobody looks at. */
+/* A tracepoint's own arguments follow, and are not read. */
 static notrace void on_start_tracepoint(void *trace)
 {
 	begin_pair(trace);

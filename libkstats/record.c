@@ -25,7 +25,7 @@
 
 enum outcome { COMMITTED, ABORTED, ELSEWHERE };
 
-/* A debugger that goes step by step never gets through; nobody else is sent back this often. */
+/* Single-stepping in a debugger restarts the sequence every time; nothing else does it this often. */
 #define ABORTS_MAX 100
 
 #ifdef HAS_RSEQ

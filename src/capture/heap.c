@@ -45,7 +45,7 @@ struct heap_job {
 	} slow; /* processes that are not charged yet */
 };
 
-/* Shared by the caller and the thread that reads; nobody but that touches `walk` while it does. */
+/* Shared by the caller and the thread that reads; only that thread touches `walk` meanwhile. */
 struct heap_reader {
 	struct worker_pool workers;
 	struct heap_walk walk;

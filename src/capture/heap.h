@@ -13,18 +13,18 @@
  * For each process: does its program, or a library of it, have jemalloc in it, and where does that
  * keep its counters (elf/jemalloc.h)? Each file is looked at once for as long as the heap is
  * open. Then the counters of all threads are read by process_vm_readv(2), 512 threads at a time,
- * while they run on: nobody is stopped, and nothing is written to the process.
+ * while they run: no thread is stopped, and nothing is written to the process.
  *
  * That needs to know where the storage of a thread is: its thread pointer, a register that only the
  * kernel can tell. It comes from the caller, or, if allowed, by ptrace(2), which stops each thread
  * for a moment.
  *
- * Any of this may hang: memory that a process handles faults of itself (userfaultfd(2)), a file on
- * a server that is gone. So a thread does it (base/worker_pool.h) with a copy of what it needs. It
- *is left behind when it does not get on for some seconds: what it has read till then counts, and
- *another one goes on behind the process. Other processes of the same user, but for root and our
- *own, are left out as long as one of them hangs, and until their slow reads are below a tenth of
- *the elapsed time.
+ * Any of this may hang: memory whose faults a process handles itself (userfaultfd(2)), a file on a
+ * server that is gone. So a worker thread does it (base/worker_pool.h) with a copy of what it
+ * needs. A worker that makes no progress for some seconds is left behind: what it has read until
+ * then counts, and another one goes on behind the process. Other processes of the same user, but
+ * for root and our own, are left out as long as one of them hangs, and until their slow reads are
+ * below a tenth of the elapsed time.
  */
 #ifndef CAPTURE_HEAP_H
 #define CAPTURE_HEAP_H

@@ -68,7 +68,7 @@ struct capturer {
 	struct cgroup_ids cgroup_ids;
 	struct leader_hangs hangs;  /* processes whose files somebody hangs in */
 	struct leader_guard *guard; /* NULL: nothing was read by it yet */
-	struct heap *heap;          /* NULL: nobody asked for it yet */
+	struct heap *heap;          /* NULL: not used yet */
 	bool gaps_known;            /* it is known what the iterator lacks ... */
 	unsigned sources; /* ... and where that is read: a bit for each enum metric_source_id */
 	char *gaps;       /* the same in words; NULL: it lacks nothing */

@@ -146,7 +146,7 @@ static void print_verdict(const struct kstats_table *table, const char *objectiv
 	}
 	if (is_number) {
 		units_format(low, UNIT_COUNT, (__int128)measured->low);
-		/* Losses that nobody counts may be any number. */
+		/* Losses that are not counted may be any number. */
 		if (isinf(measured->high))
 			snprintf(high, sizeof(high), "?");
 		else

@@ -94,7 +94,7 @@ static void show_progress(struct recorder *r)
 		is_ring(r) ? "in memory" : "written");
 }
 
-/* So that nobody wonders where it goes, or waits for a file that comes with a trigger only. */
+/* Tell the user where captures go: with a ring, no file appears before a trigger fires. */
 static void tell_start(struct recorder *r)
 {
 	const struct record_arguments *a = r->arguments;
@@ -440,7 +440,7 @@ static struct error *start(struct recorder *r, const char *directory)
 {
 	struct error *err;
 
-	/* First: a trigger's signal that nobody holds would kill us. */
+	/* First: without a handler, the signal of a trigger would end ctprof. */
 	hold_signals(r);
 	err = check_triggers(r);
 	if (!err)

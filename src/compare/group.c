@@ -147,8 +147,8 @@ void coverage_add(struct coverage *coverage, const struct group *group)
 		}
 		coverage->any_group = true;
 	}
-	/* What only some threads can have, as facts of leaders, is no gap of the others; nor is
-	 * what has a counterpart in all that there are. */
+	/* A metric that only some threads can have, as facts of leaders, is not missing in the
+	 * others; nor is one that has a counterpart in all threads. */
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		enum metric_id id = (enum metric_id)i;
 

@@ -9,7 +9,7 @@
  *	...
  *	done = merges_rows(&merges, report, NULL);
  *
- * A number that not all members had is marked as partial; one that nobody had is not measured.
+ * A number that not all members had is marked as partial; one that no member had is not measured.
  */
 #ifndef COMPARE_MERGE_H
 #define COMPARE_MERGE_H

@@ -146,7 +146,7 @@ bool report_has(const struct report *report, enum section section)
 
 	if (!(view->sections >> section & 1))
 		return false;
-	/* Nearly all snapshots are of none, and nobody who looks at them thinks of it. */
+	/* Nearly all snapshots have none, and their reports do not mention it. */
 	if (section == SECTION_THREAD_STATES && !report->has_states)
 		return view->sections_named || view->metrics_named;
 	if (section_infos[section].subject == SUBJECT_CGROUP)

@@ -61,7 +61,7 @@ static bool add(struct fill *fill, const struct measure *measure, enum merge mer
 			  reading);
 }
 
-/* A protection of "max" is the largest number there is; nobody should read that as a size. */
+/* A protection of "max" is the largest number there is; it must not look like a size. */
 static struct reading with_limit(struct reading reading, enum section section)
 {
 	if (section == SECTION_CGROUP_LIMITS && reading.value == UINT64_MAX)

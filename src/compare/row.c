@@ -12,7 +12,7 @@ void report_section_deinit(struct report_section *section)
 
 /* --- which rows are hidden --- */
 
-/* Nothing on either side, or the same category: what nobody would miss. */
+/* Nothing on either side, or the same category: a row without information. */
 static bool says_nothing(const struct row *row, bool comparing)
 {
 	if (!comparing && measure_is_metric(row->measure))

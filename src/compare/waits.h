@@ -29,7 +29,7 @@ struct waits {
 void waits_find(struct waits *ret, const struct ctprof_snapshot *const *snapshots, size_t count,
 		bool completed_only);
 
-/* The totals that are left out because of this snapshot; NULL: because nobody wants them. */
+/* The totals that are left out because of this snapshot; NULL: because they are not wanted. */
 struct metric_set waits_left_out(const struct waits *waits, const struct ctprof_snapshot *snapshot);
 
 #endif

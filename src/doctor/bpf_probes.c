@@ -24,7 +24,7 @@ void look_bpf(struct examination *e, const struct probe *probe, struct finding *
 		return;
 	}
 	find_lack(ret, PRESENCE_NO, "captures read /proc instead: %s",
-		  reason ? reason->bytes : "nobody said why");
+		  reason ? reason->bytes : "no reason was given");
 	if (!has_capabilities(e, "CapEff:", BPF_CAPABILITIES) &&
 	    !has_capabilities(e, "CapEff:", ADMIN_CAPABILITIES))
 		find_privilege_remedy(e, ret);

@@ -56,7 +56,7 @@ uint64_t refused(const struct examination *e, const char *source);
 /* The text of a file below /proc, without the newline at its end; false when it cannot be read. */
 bool proc_text(struct examination *e, const char *path, struct text *ret);
 
-/* Is an option set in the configuration that the kernel was built with? -1: nobody can tell. */
+/* Is an option set in the configuration that the kernel was built with? -1: unknown. */
 int kernel_config(struct examination *e, const char *option);
 
 /* Are all these capabilities (a bit each) in a set of ours, as /proc/self/status names it? */

@@ -20,7 +20,7 @@
 
 static_assert(KSTATS_LOST_COUNT > KSTATS_LOST_EARLIER, "each loss has an element");
 static_assert(KSTATS_COOKIE_RESTART == PROBE_EVENT_RESTART,
-	      "programs and who attaches them mean the same");
+	      "programs and their loader use the same numbers");
 static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /proc mean the same");
 
 /* --- filters --- */

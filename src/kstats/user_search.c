@@ -317,7 +317,7 @@ static struct error *go_on(struct process_search *hanging, struct process_search
 	hanging->err = NULL;
 	share = user_limits_share(&search->limits, hanging->user);
 	if (!hanging->has_begun) {
-		/* The thread got no CPU: nobody is to blame. */
+		/* The thread got no CPU: this is not the fault of a process. */
 	} else if (share) {
 		share->hangs++;
 		search->limits.all.hangs++;

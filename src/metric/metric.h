@@ -26,7 +26,7 @@
 #include "metric/record.h"
 #include "metric/section.h"
 
-/* What a kernel must have for a row to be measured: GATE(id, what turns it on). */
+/* Kernel features that rows need to be measured: GATE(id, what turns it on). */
 #define GATES(GATE)                                                                               \
 	GATE(SCHED_INFO, "needs a kernel built with CONFIG_SCHED_INFO")                           \
 	GATE(SCHED_CORE,                                                                          \
@@ -166,8 +166,8 @@ struct metric {
 	bool is_idle; /* time in which it wanted nothing; of most threads, all that there is */
 	bool may_exceed_life;    /* a time, but not one that passes for the thread while it lives */
 	enum metric_delay delay; /* DELAY_NONE: it is no delay */
-	/* What has passed of this total, and is booked only when it ends, stands in this metric; 0:
-	 * in none. */
+	/* The metric with the elapsed part of this total, which the kernel accounts when the wait
+	 * ends; 0: none. */
 	enum metric_id in_progress;
 };
 

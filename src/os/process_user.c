@@ -10,8 +10,8 @@
 #include "os/pairs.h"
 #include "os/subuid.h"
 
-/* Of the files below /proc/PID, status is read without the locks of the process, which a process
- * may hold as long as it wants (exec_update_lock and the lock of its memory map). */
+/* Read the user from /proc/PID/status: the kernel shows it without taking locks that the process
+ * can hold as long as it wants (exec_update_lock and the lock of its memory map). */
 static uint32_t real_user(int dir)
 {
 	struct file_buffer buffer = { 0 };

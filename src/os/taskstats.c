@@ -64,7 +64,7 @@ enum layout {
 	MAX_INSIDE,  /* 15, early: max after each total */
 	BOTH_INSIDE, /* 15: max and min after each total */
 	BOTH_AT_END, /* 16 and newer */
-	UNKNOWN      /* 15 of a length nobody shipped: only what precedes the first insertion */
+	UNKNOWN      /* 15 of an unknown length: only what precedes the first insertion */
 };
 
 static enum layout layout_of(uint16_t version, size_t length)

@@ -86,7 +86,7 @@ static bool goes_on(const struct address_space *space, size_t at,
 	       (at == space->count || space->items[at].start >= mapping->end);
 }
 
-/* What is left of those from `first` on below `last` when `mapping` covers them: its head and its
+/* Keep what `mapping` does not cover of the mappings from `first` to below `last`: a head and a
  * tail. */
 static size_t make_pieces(const struct address_space *space, size_t first, size_t last,
 			  const struct profile_mapping *mapping, struct profile_mapping ret[3])

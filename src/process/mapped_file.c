@@ -17,7 +17,7 @@
 #include "profile/kept.h"
 #include "profile/origin.h"
 
-/* Of a file is read what a table is made of. The largest .eh_frame that was seen has 30 MiB. */
+/* Only the sections that a table is made of are read. The largest .eh_frame seen has 30 MiB. */
 #define COPY_MAX ((size_t)256 << 20)
 
 /* --- which one --- */
@@ -184,7 +184,7 @@ static int open_file(uint32_t pid, const struct profile_mapping *mapping,
 	struct origin origin;
 	int fd;
 
-	/* What is known by its change is right there, or nowhere. */
+	/* A file that is identified by its change time is found by its link, or not at all. */
 	if (is_by_change(identity) || !origin_is_file(mapping)) {
 		_cleanup_close_ int link = open_link(pid, mapping);
 

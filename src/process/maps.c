@@ -26,7 +26,7 @@ struct process_maps {
 	bool is_text;
 	struct map_query query;
 	struct file_buffer buffer;
-	/* Of files that were looked into: by device and inode. */
+	/* Files that were read already, by device and inode. */
 	struct word_map known;
 	struct {
 		ARRAY(struct build_id);

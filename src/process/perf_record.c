@@ -37,7 +37,7 @@ struct lost_record {
 	uint64_t id, lost;
 };
 
-/* What a record has between its header and its time, copied, for nothing says that it is aligned.
+/* Copy the part of a record between its header and its time: it need not be aligned.
  */
 static bool take(struct text *body, void *ret, size_t size)
 {

@@ -28,7 +28,7 @@ struct perf_record {
 	uint32_t parent;  /* of PERF_RECORD_OF_FORK */
 	uint64_t time_ns; /* of the clock that the event was opened with */
 	uint64_t lost;    /* records, of PERF_RECORD_OF_LOSS */
-	/* Of PERF_RECORD_OF_MAPPING: `end` is above `start`; either the device and the inode are
+	/* PERF_RECORD_OF_MAPPING only: `end` is above `start`; either the device and the inode are
 	 * known or the build-id. */
 	uint64_t start, end, file_offset, inode;
 	uint32_t major, minor;

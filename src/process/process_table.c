@@ -231,7 +231,7 @@ static struct process_image *add_image(struct process_table *table, uint32_t pid
 
 	if (!image) {
 		table->lost++;
-		/* What was there before is over all the same. */
+		/* The previous image has ended in any case. */
 		end_image(latest_of(table, pid), time_ns);
 		return NULL;
 	}

@@ -23,8 +23,8 @@ struct published {
 	} sweep;
 };
 
-/* What is in the pool must be complete before. False: there is no room, and nothing is published
- * of the process. */
+/* Publish a process whose tables are complete in the pool. False: there is no room, and the
+ * programs do not see the process. */
 bool publish(const struct published *published, uint32_t pid, const struct unwind_process *process);
 
 /* Also of a process of which nothing is published. */

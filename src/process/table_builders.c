@@ -70,7 +70,7 @@ void built_table_destroy(struct built_table *made)
 		destroy_job((struct build_job *)((char *)made - offsetof(struct build_job, made)));
 }
 
-/* Of its own: who asks may be gone when a file answers. */
+/* A copy, because the requester may have been destroyed when the file has been read. */
 static struct name *copy_name(const struct name *name)
 {
 	size_t size = sizeof(*name) + name->length + 1;

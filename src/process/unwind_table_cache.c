@@ -94,7 +94,7 @@ static void remove_table(struct unwind_table_cache *cache, struct cached_table *
 	free(table);
 }
 
-/* Of a user, or of all. */
+/* Drop unused tables of one user, or of all users. */
 static bool drop_unused(struct unwind_table_cache *cache, uint32_t share)
 {
 	struct cached_table *table;

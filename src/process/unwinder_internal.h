@@ -19,7 +19,7 @@
 #define READS_A_TICK  64
 #define READ_AGAIN_NS (NS_PER_S / 10)
 
-/* What the unwinder knows of a process (struct process_entry). */
+/* The unwinder's part of a process (struct process_entry). */
 struct unwinding {
 	TAILQ_ENTRY(unwinding) unread, waiting, late, asked;
 	uint32_t pid;

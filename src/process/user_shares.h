@@ -31,7 +31,7 @@ struct user_shares {
 	} used; /* by number - 1 */
 };
 
-/* Of so much there is: bytes, or any other unit. */
+/* `all` is the amount that users share, in bytes or any other unit. */
 void user_shares_init(struct user_shares *shares, size_t all);
 void user_shares_deinit(struct user_shares *shares);
 

@@ -181,8 +181,8 @@ struct profile_losses {
 	/* Known again by what stands in their slots; of these, walked as well; of these, others. */
 	uint64_t stacks_recognised, stacks_checked, stacks_wrong; /* the kernel's */
 	uint64_t user_stacks_recognised, user_stacks_checked, user_stacks_wrong;
-	uint64_t
-		missed; /* switches that nobody told of; the kernel's count of run time stands in */
+	uint64_t missed; /* switches that were not reported; the kernel's count of run time stands
+			    in */
 	/* Threads that there was no room for when they were seen; as far as they ran, in `lost`. */
 	uint64_t threads_lost;
 	/* That were written whenever they were read: their times may have a stretch twice. */

@@ -11,8 +11,8 @@
 #include "report/profile_wording.h"
 #include "report/stream.h"
 
-/* What HTML would see is written as an escape: within JSON these are in strings only. So no name
- * ends the element that holds it. */
+/* Escape the characters that HTML interprets; in JSON they occur in strings only. So no name ends
+ * the element that holds it. */
 static struct error *write_escaped(void *context, const void *bytes, size_t length)
 {
 	struct text rest = { bytes, length };

@@ -131,8 +131,7 @@ static double sum_of(const struct flame_node *node, unsigned classes)
 	return sum;
 }
 
-/* What has a stripe of its own, from below: it ran, it could have, it was blocked. More are not
- * told apart by eye. */
+/* Stripes of a frame, from below: running, runnable, blocked. The eye does not distinguish more. */
 static const unsigned stripes[] = {
 	FLAME_ON_CPU | FLAME_EVENTS,
 	1u << CLASS_RUNNABLE,

@@ -161,7 +161,7 @@ static void print_checked(FILE *out, const struct profile_losses *l)
 
 /* --- what it cost --- */
 
-/* Of less than this the share of a CPU says how starting and naming went, and nothing else. */
+/* Below this duration, the share of a CPU measures starting and naming only. */
 #define SHARE_NS NS_PER_S
 
 static void print_cost(FILE *out, const struct profile_meta *meta)

@@ -92,7 +92,7 @@ void kstats_heat_heading(FILE *out, const struct kstats_table *table,
 	fputc('\n', out);
 }
 
-/* Of the interval; the end of the line. */
+/* Print the losses of the interval, and end the line. */
 static void print_lost(FILE *out, const struct kstats_table *table)
 {
 	uint64_t lost = 0;

@@ -14,7 +14,7 @@ struct kstats_style {
 	bool utf8;
 	bool rows; /* each CPU (process, cgroup, returned value) apart, after all together: a
 		    * line each, or with all slots a histogram each */
-	/* Of a histogram, at most, as far as powers of two allow; 0: every slot that is not empty.
+	/* Lines of a histogram, at most, as far as powers of two allow; 0: every bucket in use.
 	 */
 	size_t lines;
 };

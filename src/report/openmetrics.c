@@ -46,8 +46,8 @@ struct all_series {
 #define LOST    "ctprof_kstats_lost"
 #define EARLIER "ctprof_kstats_earlier"
 
-/* What stands at the end of names of samples and of units: a family that ended so could be taken
- * for a part of another one. */
+/* Suffixes of samples and of units: a family whose name ends with one could be taken for a part of
+ * another family. */
 static const struct text reserved[] = {
 	{ "_bucket", 7 }, { "_count", 6 },   { "_sum", 4 },  { "_created", 8 },
 	{ "_total", 6 },  { "_seconds", 8 }, { "_info", 5 },
@@ -65,7 +65,7 @@ static const char *suffix_of(const struct kstats_table *table, const char *famil
 	return "";
 }
 
-/* Of a character: a control byte, for which there is no escape, or none at all. */
+/* False for control bytes, which have no escape, and for bytes that are no character. */
 static bool is_printable(const char *character, size_t wide)
 {
 	const unsigned char first = (unsigned char)character[0],
@@ -143,8 +143,8 @@ static bool print_label(FILE *out, const char *name, const char *value)
 	return true;
 }
 
-/* What the number of a row is called, and the word beside it; NULL: the word says the number better
- * (a negative one), or there is none. */
+/* Labels for the number and for the word of a row; NULL: there is none, or, for a number, the word
+ * says it better (a negative one). */
 static const struct {
 	const char *number, *word;
 } row_labels[KSTATS_BY_COUNT] = {
@@ -269,8 +269,8 @@ static char *format_sum(char buffer[UNITS_TEXT_MAX], const struct kstats_table *
 	return units_real_digits(buffer, is_time(table) ? sum / NS_PER_S : sum);
 }
 
-/* Of places, in a line that is for people. In it OpenMetrics has an escape for quotes, which the
- * older text format refuses. */
+/* Print locations in a HELP line. Quotes are not escaped: OpenMetrics has an escape for them there,
+ * but the older text format refuses it. */
 static void print_help(FILE *out, const char *text)
 {
 	_cleanup_free_ char *cleaned = clean(text);

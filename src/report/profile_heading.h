@@ -8,8 +8,8 @@
 #include "report/profile_text.h"
 #include "report/table.h"
 
-/* What stands where nothing was measured. (The CELL_NONE of reports: their headers and those of
- * profiles have names in common, and no file may include both.) */
+/* The text of an unmeasured value. It equals CELL_NONE of report/cell.h, which files of profiles
+ * cannot include: both have a struct of the same name. */
 #define UNMEASURED "-"
 
 static inline size_t rows_wanted(const struct profile_style *style)

@@ -129,7 +129,7 @@ static bool is_chosen(const struct tree *t, uint32_t node, double least)
 	return c->weight >= REST_SHARE * parent->rest && (!is_tip || t->tips < FEW_TIPS);
 }
 
-/* What the lines that were chosen say, and what none does. */
+/* Sum up the chosen lines, and the time that no line shows. */
 static void find_left_out(struct tree *t, double least)
 {
 	for (uint32_t i = 0; i < t->flame->nodes.count; i++) {
@@ -405,7 +405,7 @@ static void print_left_out(const struct tree *t)
 			100 * share_of(t->left_out_value, whole_of(t->flame)));
 }
 
-/* What stands at the root is a tree each: groups, or the first functions. */
+/* Print one tree for each node below the root: a group, or an outermost function. */
 static struct error *print_trees(struct tree *t)
 {
 	struct children tops = { 0 };

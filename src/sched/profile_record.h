@@ -188,7 +188,7 @@ struct profile_counts {
 	__u64 user_recognised, user_checked, user_wrong; /* and those of user space */
 	__u64 stops[UNWIND_STOPS_ROOM]; /* of stacks of user space, those that are known again too
 					 */
-	__u64 missed;                   /* switches that nobody told of, found by what came next */
+	__u64 missed;                   /* switches that were not reported, found by the next one */
 };
 
 /* Places that take stacks of the kernel. A walk begins in the program itself and in what calls it,

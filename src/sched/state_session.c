@@ -255,7 +255,7 @@ static bool take_ended(struct state_session *session, uint32_t number, struct ta
 	return true;
 }
 
-/* Once there is something on swap: before, nobody waits for it. */
+/* Only once something is on swap: no thread waits for it before. */
 static void look_at_swap(struct state_session *session)
 {
 	struct states_state *state = session->state;

@@ -22,7 +22,7 @@
 
 struct state_session;
 
-/* What is measured depends on the kernel. */
+/* Facts that depend on the kernel. */
 struct state_session_facts {
 	bool has_locks;  /* waits for locks of the kernel (Linux 5.19) */
 	bool has_paging; /* waits for pages from swap; false from when there is something on

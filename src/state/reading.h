@@ -80,7 +80,7 @@ static inline bool state_is_main(enum state state)
 }
 
 /* Is it among these, by a bit for each? A whole state is known where its own row is, which holds
- * what nobody could divide. */
+ * the part that could not be divided. */
 bool state_is_measured(unsigned measured, enum state state);
 
 /* Is it, or any part of it? */

@@ -173,7 +173,7 @@ void counter_times_born(struct state_thread *thread, struct counter_memory *memo
  * One that could run before and can now, and has not given up its CPU of its own will, never slept:
  * it is on the CPU since the last tick, unless it has not switched at all. One that has not was
  * blocked until it was woken, if it was blocked, and waits for its CPU, if it waited for it. A
- * freezer may change the state of one that sleeps, and nobody knows when it did.
+ * freezer may change the state of one that sleeps, at an unknown time.
  */
 static enum state state_of_rest(const struct state_thread *thread,
 				const struct counter_memory *memory,

@@ -34,7 +34,7 @@ static bool grow_buckets(struct kept_threads *threads)
 	return true;
 }
 
-/* A place that nobody has; KEPT_NONE without memory. */
+/* A free place; KEPT_NONE without memory. */
 static uint32_t free_place(struct kept_threads *threads)
 {
 	uint32_t place = threads->slots.count ? threads->free : KEPT_NONE;

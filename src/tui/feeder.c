@@ -190,8 +190,8 @@ static const struct state_thread *find_thread(const struct state_window *window,
 	return NULL;
 }
 
-/* Who stands for the group now: of those that the filter lets through, as in its row; or of all,
- * for the group lives when they are none. */
+/* Find the thread that represents the group now: one that passes the filter, as in its row; any
+ * thread of the group where none passes. */
 static struct error *find_leader(struct feeder *feeder, const struct screen_subject *subject,
 				 const struct state_thread **ret)
 {

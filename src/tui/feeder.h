@@ -43,8 +43,8 @@ struct feeder_news {
 	struct error *err; /* of the feed: there is nothing more to come; the taker's */
 	bool has_window;   /* feeder_model is another one */
 	bool has_paused;   /* by itself: it stepped or jumped, or has come to the end */
-	/* What is known of the row with the id `page_of`, where `has_page`: allocated, the
-	 * taker's; NULL: what was known before, for it has ended. */
+	/* Where `has_page`: the page of the row with the id `page_of`. It is allocated, and
+	 * belongs to the receiver; NULL: the row has ended, and the last page stays. */
 	bool has_page, has_ended;
 	uint64_t page_of;
 	char *page;

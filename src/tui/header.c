@@ -9,8 +9,8 @@
 /* Narrower, states have their short names, and no signs of percent. */
 #define WIDE 120
 
-/* What does not fit is left out whole, which returns false: a number without its end is another
- * one. */
+/* A field that does not fit is omitted completely, and false is returned: a number that is cut off
+ * is a different number. */
 static bool put_field(struct pen *pen, const char *before, const char *value, const char *after)
 {
 	if (pen->x + (int)(strlen(before) + strlen(value) + strlen(after)) > pen->end)

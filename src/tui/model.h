@@ -10,7 +10,7 @@
  *	model_deinit(&model);
  *
  * It stands alone: whoever fed it may read on meanwhile, in another thread. What it does not hold
- * itself are the names of threads and users, which nobody changes as long as the screen lasts.
+ * itself are the names of threads and users, which do not change as long as the screen lasts.
  */
 #ifndef TUI_MODEL_H
 #define TUI_MODEL_H
@@ -26,7 +26,7 @@ struct model {
 	} threads;
 	struct screen_host host; /* its texts are these */
 	char engine[40], note[80], problem[160];
-	/* Of all users that have a thread here, what they are called; NULL: nobody knows. */
+	/* Names of all users that have a thread here; NULL: unknown. */
 	struct word_map user_places;
 	struct {
 		ARRAY(const char *);

@@ -15,7 +15,7 @@ struct colours {
 	short of_256, of_8;
 };
 
-/* What a thread does with its time runs from green to red; what is of no interest has no colour. */
+/* Colours run from green (it runs) to red (it is blocked); idle has none. */
 static const struct colours state_colours[STATE_COUNT] = {
 	[STATE_EXEC] = { 71, COLOR_GREEN },      [STATE_RUNNABLE] = { 214, COLOR_YELLOW },
 	[STATE_PAGING] = { 170, COLOR_MAGENTA }, [STATE_SLEEP] = { 67, COLOR_BLUE },

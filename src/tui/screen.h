@@ -70,8 +70,8 @@ struct screen_options {
 enum screen_wish { SCREEN_QUIT, SCREEN_PROFILE };
 struct screen_result {
 	enum screen_wish wish;
-	/* Of SCREEN_PROFILE: the thread that was selected, or that stands for its group; of a row
-	 * that was a process, that. */
+	/* SCREEN_PROFILE only: the selected thread, or the one that represents its group; the
+	 * process, for a row that is one. */
 	uint32_t tid;
 	bool is_process;
 	int signal; /* that ended it, where one did; else 0 */

@@ -165,7 +165,7 @@ static struct error *check_terminal(void)
 		return error_create(
 			"standard input and output are no terminal; --batch needs none");
 	if (!name || !*name)
-		return error_create("TERM is not set: nobody knows what the terminal can do; "
+		return error_create("TERM is not set, so the terminal type is unknown; "
 				    "--batch needs none");
 	if (setupterm(NULL, STDOUT_FILENO, &status) != OK)
 		return error_create("the terminal '%s' (TERM) is %s; --batch needs none", name,

@@ -198,7 +198,7 @@ static bool is_begun(const struct elf *elf)
 	return true;
 }
 
-/* What it takes to begin, written by hand. */
+/* The size of _start, which is written by hand. */
 #define ENTRY_BYTES 256
 
 static bool put_inferred(void *context, uint64_t address, const struct unwind_rule *rule)
@@ -220,7 +220,7 @@ static bool add_piece(struct builder *b, const struct code_range *range, uint64_
 	if (end - start >= FOREIGN_BYTES && keeps_pointers(b, start))
 		return unwind_rows_put(&b->rows, start, UNWIND_NUMBER_POINTER) &&
 		       unwind_rows_put(&b->rows, end, b->gap);
-	/* Of what is jumped to from elsewhere that says how it is there. */
+	/* For code that is entered by jumps, the jumps give the state at its start. */
 	if (!(b->says_little ? inferred_look(&b->inferred, range->start, range->end)
 			     : inferred_look(&b->inferred, start, end)))
 		return false;
@@ -311,7 +311,7 @@ static bool build(struct builder *b, const struct elf *elf)
 	b->is_go = is_go(elf);
 	b->says_little = says_little(b);
 	has_said = b->loaded.functions.count + b->debug.functions.count != 0;
-	/* What says nothing may keep frame pointers. */
+	/* Code without descriptions may keep frame pointers. */
 	b->gap = b->is_go || !has_said ? UNWIND_NUMBER_POINTER : UNWIND_NUMBER_NONE;
 	if (!inferred_init(&b->inferred, elf, b->entry) || !add_functions(b) || !leave_code(b) ||
 	    !unwind_rows_finish(&b->rows))
@@ -340,7 +340,7 @@ struct error *unwind_build(const struct elf *elf, struct unwind_table *ret)
 	bool done;
 
 	if (!b.machine)
-		return error_create("nobody has described machine %u", elf->machine);
+		return error_create("unsupported ELF machine %u", elf->machine);
 	done = build(&b, elf);
 	if (done) {
 		*ret = b.table;

@@ -44,7 +44,7 @@ struct unwind_table {
 	struct {
 		ARRAY(struct unwind_rule);
 	} rules;
-	/* What it was made of. */
+	/* Statistics of the input. */
 	size_t functions, rows;
 	size_t overlapping; /* descriptions of functions that were cut */
 	size_t refused;     /* and that could not be read */
@@ -55,7 +55,7 @@ struct unwind_table {
  * have UNWIND_NUMBER_POINTER in a file with Go's tables of functions (.gopclntab), for Go keeps
  * frame pointers, and where they are large and their code looks as if it did; and
  * UNWIND_NUMBER_STOP from where the file begins to run on. Fails for want of memory, and on
- * machines that nobody has described.
+ * machines that unsupported.
  */
 struct error *unwind_build(const struct elf *elf, struct unwind_table *ret) MUST_CHECK;
 

@@ -221,7 +221,7 @@ bool unwind_cache_read(struct unwind_cache *cache, struct text build_id, struct 
 	if (!bytes || !read_whole(fd, (size_t)st.st_size, bytes) ||
 	    !unwind_table_parse((struct text){ bytes, (size_t)st.st_size }, build_id, ret))
 		return false;
-	/* What is used is not old. */
+	/* A file that is used must not be removed as old. */
 	(void)!futimens(fd, NULL);
 	return true;
 }

@@ -340,7 +340,7 @@ static bool show(struct cfi_run *run)
 
 /* --- instructions --- */
 
-/* What came before is in force up to `to`. */
+/* Emit the rules so far for the addresses up to `to`. */
 static bool go_to(struct cfi_run *run, uint64_t to)
 {
 	if (!run->visit || to < run->address)

@@ -17,7 +17,7 @@
 #include "unwind/expression.h"
 #include "unwind/rule.h"
 
-/* What is followed besides the CFA. */
+/* Registers that are tracked besides the CFA. */
 enum cfi_tracked { CFI_RA, CFI_BP, CFI_BX, CFI_SP, CFI_TRACKED };
 
 /* Where one of these is. */
@@ -40,7 +40,7 @@ struct cfi_machine {
 	struct cfi_location unsaid[CFI_TRACKED];
 };
 
-/* NULL: nobody has described it. */
+/* NULL: the machine is unsupported. */
 const struct cfi_machine *cfi_machine_of(uint16_t elf);
 
 struct cfi_state {
@@ -48,7 +48,7 @@ struct cfi_state {
 	struct cfi_location locations[CFI_TRACKED];
 };
 
-/* What functions have in common (a CIE). */
+/* Common Information Entry (CIE): what several functions share. */
 struct cfi_program {
 	const struct cfi_machine *machine;
 	uint64_t code_factor;

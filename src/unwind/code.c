@@ -12,7 +12,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What touches becomes one; what is too far is left out. */
+/* Join ranges that touch, and drop those beyond `span`. */
 static size_t join(struct code_range *ranges, size_t count, uint64_t span)
 {
 	uint64_t first = count ? ranges[0].start >> UNWIND_BLOCK_BITS << UNWIND_BLOCK_BITS : 0;

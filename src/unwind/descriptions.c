@@ -3,8 +3,8 @@
 
 #include <elfutils/libdw.h>
 
-/* What is kept of an entry is larger than the entry may be. libLLVM has 95,000 functions, and they
- * have one CIE; a linker that does not join them leaves one for each object file. */
+/* The parsed form of an entry can be larger than the entry, so their number is bounded. libLLVM has
+ * 95,000 functions with one CIE; a linker that does not merge CIEs leaves one per object file. */
 #define FUNCTIONS_MAX ((size_t)4 << 20)
 #define COMMONS_MAX   ((size_t)256 << 10)
 
@@ -47,7 +47,7 @@ static bool read_augmentation(struct descriptions *d, const Dwarf_CIE *cie,
 				return false;
 			break;
 		case 'P':
-			/* Of an indirect one it is the pointer to it that has this size. */
+			/* For an indirect pointer, this is the size of the pointer to it. */
 			if (!cursor_fixed(&rest, 1, &encoding) ||
 			    !cursor_pointer(&rest, encoding & 0x7f, address_of(d, rest.at),
 					    &ignored))

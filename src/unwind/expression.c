@@ -186,7 +186,7 @@ struct expression expression_read(struct text bytes, uint64_t pc)
 	while (rest.at < rest.end)
 		if (!step(&machine, &rest, pc))
 			return (struct expression){ 0 };
-	/* What was not used on the way there does no harm. */
+	/* Values below the top of the stack are ignored. */
 	top = machine.depth ? &machine.stack[machine.depth - 1] : NULL;
 	return top && top->kind <= VALUE_STEP ? *top : (struct expression){ 0 };
 }

@@ -13,7 +13,7 @@
 
 /* --- .eh_frame --- */
 
-/* What is loaded at `address`, up to the end of its segment in the file. */
+/* The bytes loaded at `address`, up to the end of the segment in the file. */
 static struct text loaded_from(const struct elf *elf, uint64_t address)
 {
 	for (size_t i = 0; i < elf->segment_count; i++) {

@@ -22,7 +22,7 @@ struct frame_state {
 /* Where a function begins, and where a file begins to run. */
 extern const struct frame_state frame_at_entry, frame_at_begin;
 
-/* What it is behind the instruction. */
+/* Update the state to what it is after the instruction. */
 void frame_state_apply(struct frame_state *state, const struct operation *operation);
 
 /* Two ways meet: do they agree where the caller is? */

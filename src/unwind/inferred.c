@@ -28,14 +28,14 @@ struct flow {
 	struct {
 		ARRAY(struct frame_state);
 	} states;
-	/* Of the stretch that is looked at, by where in it. */
+	/* The range of code being followed; arrays have an element for each byte. */
 	uint64_t start;
 	const uint8_t *code;
 	uint32_t size;
 	uint8_t *marks;
 	struct operation *operations;
 	uint32_t *state_at; /* number, counted from 1; 0: nothing is known */
-	/* Of the function that is followed. */
+	/* The function being followed. */
 	struct {
 		ARRAY(uint32_t);
 	} ways, reached;
@@ -44,7 +44,7 @@ struct flow {
 		ARRAY(uint32_t);
 	} later;
 	size_t agreed, disagreed;
-	/* Of the stretch. Each function costs its size, but what is tried in vain does, too. */
+	/* The budget of the range: following a function costs its size, also in vain. */
 	uint64_t steps_left;
 	bool no_memory;
 };
@@ -298,8 +298,8 @@ static bool follow_case(struct flow *flow, uint32_t at, uint32_t jump_state)
 	return follow(flow, at, &state, false);
 }
 
-/* What no way has reached yet: case labels, which an indirect jump leads to, with its state;
- * functions that nobody calls by name. */
+/* Follow code that has not been reached: case labels, with the state of the indirect jump before
+ * them, and functions without a direct call. */
 static void look_at_rest(struct inferred *inferred)
 {
 	struct flow *flow = inferred->flow;
@@ -371,8 +371,8 @@ static void look_at(struct inferred *inferred)
 
 /* --- rules --- */
 
-/* What the kernel has put below the frame of a handler: struct ucontext, of
- * arch/x86/include/uapi/asm/sigcontext.h. */
+/* The rule for a signal handler's return: the kernel has put a struct ucontext below its frame
+ * (arch/x86/include/uapi/asm/sigcontext.h). */
 static const struct unwind_rule of_signal = {
 	.kind = UNWIND_RULE_FRAME,
 	.flags = UNWIND_SIGNAL | UNWIND_DEREF,

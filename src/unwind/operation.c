@@ -202,7 +202,7 @@ static bool take_way(const cs_insn *instruction, struct operation *ret)
 	if (operand->type != X86_OP_IMM || !fits(operand->imm, &ret->value)) {
 		ret->kind = is_call ? OPERATION_CALL_INDIRECT : OPERATION_JUMP_INDIRECT;
 	} else if (is_call) {
-		/* Of the next instruction: that one wants its own address. */
+		/* A call of the next instruction pushes that instruction's address. */
 		ret->kind = ret->value == ret->length ? OPERATION_PUSH : OPERATION_CALL;
 	} else {
 		ret->kind = instruction->id == X86_INS_JMP ? OPERATION_JUMP : OPERATION_BRANCH;
@@ -262,7 +262,7 @@ struct operation decoder_read(struct decoder *decoder, const uint8_t *bytes, siz
 	const uint8_t *at = bytes;
 	uint64_t address = 0;
 
-	/* What fills gaps; it would add to a byte. */
+	/* Zero bytes fill gaps; they would decode as an ADD to memory. */
 	if (size >= 2 && !bytes[0] && !bytes[1])
 		return operation;
 	if (!cs_disasm_iter(decoder->engine, &at, &size, &address, decoder->instruction))

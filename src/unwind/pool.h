@@ -37,7 +37,7 @@
 /* Instead of the location of a block: all of it by frame pointers. */
 #define UNWIND_PLACE_POINTER 1
 
-/* Of the word of a block's head that is of a page: how many rows come before it. */
+/* The number of rows before a page, from its word in the head of the block. */
 #define UNWIND_ROWS_BEFORE(word, page) ((word) >> (((page)&1) << 4) & 0xffff)
 
 #define UNWIND_ROW(offset, rule)       ((__u32)(offset) << 24 | (rule))
@@ -55,7 +55,7 @@ enum {
 	UNWIND_NUMBERS_FIXED
 };
 
-/* What a mapping is of. */
+/* Kinds of mappings. */
 enum unwind_mapping_kind {
 	UNWIND_MAPPING_TABLE,   /* a file with a table */
 	UNWIND_MAPPING_POINTER, /* code that keeps frame pointers, as far as one knows: made by its

@@ -39,7 +39,7 @@
 /* Registers that a rule may name, by their DWARF numbers: those that the kernel saves. */
 #define UNWIND_NUMBERS 32
 
-/* What is known of the stretch. */
+/* How much is known about a range of code. */
 enum unwind_kind {
 	UNWIND_RULE_NONE,    /* nothing: between functions, or code that nothing is said about */
 	UNWIND_RULE_OTHER,   /* something that is not understood, or more than fits here */
@@ -48,7 +48,7 @@ enum unwind_kind {
 	UNWIND_RULE_FRAME,   /* what follows here */
 };
 
-/* What the CFA is counted from. */
+/* The register that the CFA is computed from. */
 enum unwind_base {
 	UNWIND_BASE_SP,
 	UNWIND_BASE_BP,

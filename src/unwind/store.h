@@ -13,7 +13,7 @@
  *
  * Chunks come from whoever made the store: maps that the kernel's programs read, or plain memory. A
  * reader may look at a location while it is given back and used again, and then reads nonsense
- * within the chunk; so give back what nobody can know of any more.
+ * within the chunk; so give back only what no walker can still refer to.
  *
  * Not for several threads at once.
  */

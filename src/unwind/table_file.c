@@ -211,7 +211,7 @@ static bool is_block_sound(const uint32_t *block, uint32_t rules)
 {
 	const uint32_t *rows = block + UNWIND_BLOCK_HEAD;
 
-	/* What comes before its first row would be looked for before the block. */
+	/* An address before the first row would be searched for in the block before. */
 	if (!rows_before(block, UNWIND_PAGES) || rows_before(block, 0) || !rows_before(block, 1) ||
 	    UNWIND_ROW_OFFSET(rows[0]))
 		return false;

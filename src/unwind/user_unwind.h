@@ -13,7 +13,7 @@
 
 #include "unwind/store.h"
 
-#define UNWIND_REGISTERS (UNWIND_NUMBERS + 1) /* the last is nobody's */
+#define UNWIND_REGISTERS (UNWIND_NUMBERS + 1) /* the last is unused */
 
 struct unwind_registers {
 	uint64_t ip, sp, bp, bx;

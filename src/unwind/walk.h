@@ -74,7 +74,7 @@ struct unwind_memory {
 	bool (*reg)(void *context, __u32 number, __u64 *ret);
 	const __u32 *(*chunk)(void *context, __u32 location);
 	const struct unwind_rule *(*rule)(void *context, __u32 number);
-	void (*used)(void *context, __u64 address); /* NULL: nobody wants to know */
+	void (*used)(void *context, __u64 address); /* NULL: not wanted */
 	void *context;
 };
 

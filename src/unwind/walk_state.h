@@ -15,7 +15,7 @@
 
 enum { UNWIND_KNOWS_BP = 1, UNWIND_KNOWS_BX = 2, UNWIND_KNOWS_OTHER = 4, UNWIND_KNOWS_ALL = 7 };
 
-/* What it reads. */
+/* The memory that the walker reads; its includer defines it. */
 struct unwind_memory;
 
 struct unwind_walk {
@@ -24,7 +24,7 @@ struct unwind_walk {
 	__u32 is_exact; /* `ip` was not called from */
 	__u32 turns;
 	__u32 only_tables; /* never by frame pointers */
-	/* Of the process. */
+	/* The mappings of the process. */
 	__u32 space, count;
 	__u64 generation;
 	/* Where the values of registers were read from; 0: they are those of the innermost frame.
