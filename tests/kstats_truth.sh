@@ -273,7 +273,7 @@ bad_places_are_refused() {
 	refused $EINVAL "give an end" trace bad start tracepoint:sched:sched_waking
 	refused $EINVAL "no arg3" trace key=arg3 bad $switch
 	refused $EINVAL "no value is returned" trace by=retval bad $switch
-	refused $EINVAL "not there any more" trace key=arg1 bad start "uprobe:$calls:empty_function"
+	refused $EINVAL "unavailable at a return" trace key=arg1 bad start "uprobe:$calls:empty_function"
 	refused $ENOENT "/no/such" trace cgroup=/no/such bad start syscall:read
 	refused $EINVAL "invalid CPU list" trace cpus=3-1 bad start syscall:read
 	refused $EINVAL "this host has CPU" trace cpus=0,4095 bad start syscall:read

@@ -75,7 +75,7 @@ failing_recorder_says_so() {
 	full_disk
 	"$ctprof" top --batch -i 100ms --format none --record "$scratch/disk/rec" -p $$ 2> "$scratch/rows.told" &
 	at_end "kill $! && wait $!"
-	until grep -q 'a capture could not be recorded: .*No space left on device' "$scratch/rows.told"; do
+	until grep -q 'cannot record a capture: .*No space left on device' "$scratch/rows.told"; do
 		kill -0 $! || { cat "$scratch/rows.told"; return 1; }
 		sleep 0.1
 	done

@@ -58,7 +58,7 @@ errors_say_why() {
 	load
 	ask trace calls start some_function
 	says $EEXIST "the metric already exists" trace calls start some_function
-	says $ENOENT "no such function" trace other start no_such_function
+	says $ENOENT "no such kernel function" trace other start no_such_function
 	says $EPERM "does not allow probing" trace other start kstats_record
 	says $EOPNOTSUPP "--via bpf" trace other start syscall:read
 	says $EINVAL "a start and an end" trace other start tracepoint:sched:sched_switch
