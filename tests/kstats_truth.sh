@@ -267,7 +267,7 @@ bad_places_are_refused() {
 	refused $ENOENT "did you mean 'read'" trace bad start syscall:reed
 	refused $ENOENT "did you mean 'sched_waking'" trace bad start tracepoint:sched:sched_wakin end vfs_read
 	refused $ENOENT "matches nothing" trace bad start "uprobe:$calls:no_such_function"
-	refused $EINVAL "say which" trace bad start "uprobe:$calls:*_function"
+	refused $EINVAL "is ambiguous" trace bad start "uprobe:$calls:*_function"
 	refused $EINVAL "none of" trace bad start nothing:vfs_read
 	refused $EINVAL "no name" trace bad start 'vfs read'
 	refused $EINVAL "give an end" trace bad start tracepoint:sched:sched_waking

@@ -152,7 +152,7 @@ lists_agree() {
 		"GAP-listed,bpf,active,16,syscall:getppid,,cpu,task,,,$own_comm, listed,bpf,active,17,syscall:getppid,,cpu,task,,,$own_comm, many,bpf,stopped,0,usdt:$calls:kstats_calls:nap_begin,usdt:$calls:kstats_calls:nap_end,cpu,task,,,, name,via,state,count,start,end,by,key,pid,cgroup,comm,cpus "
 	equal "as JSON" "$(kstats list --via bpf --format json | jq -c '[.[] | select(.name == "listed") | .via, .active, .count, .start, .end]')" \
 		'["bpf",true,17,"syscall:getppid",null]'
-	refused 2 "text, json or csv" list --format kstats
+	refused 2 "text, json and csv" list --format kstats
 }
 
 # Who comes later reads of whom the values are, also in what was saved.
@@ -205,7 +205,7 @@ names_are_one() {
 	metric one
 	do_calls 5
 	refused 1 "metric 'one' already exists (bpf)" trace one start syscall:read
-	refused 1 "'one' is there" trace one start syscall:read --via module
+	refused 1 "'one' already exists" trace one start syscall:read --via module
 	equal "values of the one that was there" "$(count one)" 5
 	refused 1 "goes with" remove GAP-one
 	kstats remove one
@@ -220,7 +220,7 @@ processes_are_told_apart() {
 	refused 2 "no process 4194305" trace nobody --pid 4194305 start syscall:getppid
 	start "$programs/busy" 2
 	until [ "$(ls "/proc/$pid/task" | wc -l)" -gt 1 ]; do sleep 0.01; done
-	refused 2 "is a thread of process $pid: --pid $pid" trace nobody --pid "$(ls /proc/$pid/task | tail -n 1)" start syscall:getppid
+	refused 2 "is a thread of process $pid; use --pid $pid" trace nobody --pid "$(ls /proc/$pid/task | tail -n 1)" start syscall:getppid
 	"${inside[@]}" unshare -pf --mount-proc bash -ec '
 		ctprof=$1 calls=$2
 		sleep 100 & pid=$!
@@ -441,7 +441,7 @@ promises_are_judged() {
 	promised 4 'p99<1s'
 	promised 3 'count>0'
 	refused 2 "invalid SLO" show judged --slo 'p101<1ms'
-	refused 2 "no limit" show judged --slo 'p50<1parsec'
+	refused 2 "invalid SLO limit" show judged --slo 'p50<1parsec'
 }
 
 # --- over time ---

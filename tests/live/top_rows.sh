@@ -123,8 +123,8 @@ damaged_capture_is_left_out() {
 	truncate -s 0 "${files[2]}"
 	"$ctprof" top --batch --replay "$scratch/rows.cut" --format json > "$scratch/rows.replayed" 2> "$scratch/rows.told"
 	equal "windows" "$(jq .window "$scratch/rows.replayed" | sort -u | wc -l)" $windows
-	grep -q "1 capture left out: .*${files[2]##*/}" "$scratch/rows.told"
-	on_screen "window $windows/$windows .* the last .*1 capture left out: .*" --replay "$scratch/rows.cut"
+	grep -q "1 capture skipped: .*${files[2]##*/}" "$scratch/rows.told"
+	on_screen "window $windows/$windows .* the last .*1 capture skipped: .*" --replay "$scratch/rows.cut"
 }
 
 # Times are those that DIR@TIME takes, wherever the screen is.
