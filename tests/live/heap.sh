@@ -294,7 +294,7 @@ a_hanging_process_is_left() {
 		2> "$scratch/summary" || status=$?
 	load
 	equal "the status of a capture that is not whole" "$status" 1
-	has "the summary" "$summary" "not whole"
+	has "the summary" "$summary" "incomplete"
 	equal "dominant failure" "$(query .probe_summary.dominant_failure)" timed-out
 	pid=$hanging
 	equal "what nobody could read" "$(measured_heap)" ""
