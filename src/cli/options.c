@@ -269,7 +269,8 @@ static struct error *parse_all(const struct command *command, int argc, char **a
 	/* With a minus first, getopt gives plain words as they come, as the argument of 1. */
 	letters[0] = '-';
 	fill_getopt(command, options, letters + 1);
-	optind = 1;
+	/* 0, where 1 would do for one command line: glibc forgets its place in an earlier one. */
+	optind = 0;
 	opterr = 0;
 	while (!err && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		*ret_help = found == HELP_OPTION || found == 'h';

@@ -98,7 +98,7 @@ root_of_a_namespace_is_not_root() {
 	diff <(facts_as "${tid[idle]}" 1 after.facts | but_taskstats |
 		grep -vE ' (rchar|wchar|syscr|syscw|[a-z_]*_bytes|smaps_rollup_kib)') \
 		<(facts_as "${tid[idle]}" 1 inner.facts | grep -v smaps_rollup_kib)
-	has "summary" "$(< "$scratch/summary")" "(CAP_NET_ADMIN)"
+	has "summary" "$(< "$scratch/summary")" "(needs CAP_NET_ADMIN)"
 }
 
 # Of a cgroup namespace: what a capture in it has of all actors' groups: "PATH FIELD VALUE".
