@@ -268,8 +268,8 @@ bad_places_are_refused() {
 	refused $ENOENT "did you mean 'sched_waking'" trace bad start tracepoint:sched:sched_wakin end vfs_read
 	refused $ENOENT "matches nothing" trace bad start "uprobe:$calls:no_such_function"
 	refused $EINVAL "is ambiguous" trace bad start "uprobe:$calls:*_function"
-	refused $EINVAL "none of" trace bad start nothing:vfs_read
-	refused $EINVAL "no name" trace bad start 'vfs read'
+	refused $EINVAL "unknown probe" trace bad start nothing:vfs_read
+	refused $EINVAL "invalid kernel name" trace bad start 'vfs read'
 	refused $EINVAL "give an end" trace bad start tracepoint:sched:sched_waking
 	refused $EINVAL "no arg3" trace key=arg3 bad $switch
 	refused $EINVAL "no value is returned" trace by=retval bad $switch
@@ -278,7 +278,7 @@ bad_places_are_refused() {
 	refused $EINVAL "invalid CPU list" trace cpus=3-1 bad start syscall:read
 	refused $EINVAL "this host has CPU" trace cpus=0,4095 bad start syscall:read
 	refused $EINVAL "at most" trace comm=a_name_that_is_too_long bad start syscall:read
-	refused $EINVAL "taken" trace GAP-bad start syscall:read
+	refused $EINVAL "reserved" trace GAP-bad start syscall:read
 	refused $EINVAL "letters" trace ../bad start syscall:read
 	refused $ENOENT bad show bad
 	refused $ENOENT bad remove bad
