@@ -283,7 +283,7 @@ bad_places_are_refused() {
 	refused $ENOENT bad show bad
 	refused $ENOENT bad remove bad
 	refused $ENOENT ../bad remove ../bad
-	refused $EINVAL "goes with" remove GAP-bad
+	refused $EINVAL "is removed with" remove GAP-bad
 	equal "what is left" "$(kstats list)" ""
 }
 
@@ -291,7 +291,7 @@ names_are_unique() {
 	trace one start syscall:getppid
 	refused $EEXIST one trace one start syscall:read
 	equal "how many" "$(kstats list | wc -l)" 2
-	refused $EINVAL "goes with" remove GAP-one
+	refused $EINVAL "is removed with" remove GAP-one
 	kstats remove one
 	refused $ENOENT one remove one
 	refused $ENOENT GAP-one show GAP-one

@@ -207,7 +207,7 @@ names_are_one() {
 	refused 1 "metric 'one' already exists (bpf)" trace one start syscall:read
 	refused 1 "'one' already exists" trace one start syscall:read --via module
 	equal "values of the one that was there" "$(count one)" 5
-	refused 1 "goes with" remove GAP-one
+	refused 1 "is removed with" remove GAP-one
 	kstats remove one
 	refused 1 "no metric 'one'" show one
 	refused 1 "no metric 'GAP-one'" show GAP-one

@@ -64,7 +64,7 @@ errors_say_why() {
 	says $EINVAL "a start and an end" trace other start tracepoint:sched:sched_switch
 	says $ENOENT "no metric 'other'" reset other
 	says $ENOENT "no metric 'other'" remove other
-	says $EPERM "goes with 'calls'" remove GAP-calls
+	says $EPERM "is removed with 'calls'" remove GAP-calls
 	do_test new api 3
 	says $EPERM "its module created it" remove api
 	fails 1 "${as_somebody[@]}" /bin/kstats_recorder read calls
