@@ -55,7 +55,8 @@ static struct error *take_away(const char *name)
 	struct error *err;
 
 	if (strncmp(name, KSTATS_GAP, strlen(KSTATS_GAP)) == 0)
-		return error_coded(EINVAL, "metric '%s' is removed with '%s'", name, name + strlen(KSTATS_GAP));
+		return error_coded(EINVAL, "metric '%s' is removed with '%s'", name,
+				   name + strlen(KSTATS_GAP));
 	err = kstats_name_check(name);
 	if (err) {
 		error_destroy(err);
