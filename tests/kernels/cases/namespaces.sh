@@ -107,8 +107,8 @@ groups_seen_by() {
 
 	"$@" ctprof capture -q -p "${pids// /,}" -o "$scratch/inner.ctprof.zst"
 	for name in inner after; do
-		# Pages and the kernel's own memory change while nothing happens.
-		outer_facts $name | sed '/^\//!d; /\.avg/d; /memory\.stat\.\(slab\|kernel\|percpu\|pgscan\|workingset\)/d; /memory\.current/d' > "$scratch/$name.groups"
+		# The kernel counts pages per CPU and adds them up later: memory changes while nothing happens.
+		outer_facts $name | sed '/^\//!d; /\.avg/d; /memory\.stat\./d; /memory\.current/d' > "$scratch/$name.groups"
 	done
 }
 
