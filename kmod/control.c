@@ -29,7 +29,7 @@ static bool is_space(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-/* Names of functions and paths of this module's directory need no more. */
+/* Printable ASCII without the space: enough for names of functions and tracepoints. */
 static bool is_text(char byte)
 {
 	return byte > ' ' && byte < 0x7f;
@@ -37,8 +37,8 @@ static bool is_text(char byte)
 
 /* --- names --- */
 
-/* The module's own files; in the same directory. */
-static const char *const taken[] = { "_control", "_raw" };
+/* The module's own files in the directory of metrics. */
+static const char *const reserved_names[] = { "_control", "_raw" };
 
 int kstats_name_errno(const char *name)
 {
@@ -51,15 +51,16 @@ int kstats_name_errno(const char *name)
 	for (i = 0; i < length; i++)
 		if (!is_letter(name[i]) && !is_digit(name[i]) && name[i] != '_' && name[i] != '-')
 			return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(taken); i++)
-		if (strcmp(name, taken[i]) == 0)
+	for (i = 0; i < ARRAY_SIZE(reserved_names); i++)
+		if (strcmp(name, reserved_names[i]) == 0)
 			return -EINVAL;
 	return 0;
 }
 
-/* --- places --- */
+/* --- locations --- */
 
-static const char *const elsewhere[] = { "syscall:", "uprobe:", "uretprobe:", "uret:", "usdt:" };
+/* Kinds that only the BPF recorder supports. */
+static const char *const bpf_only[] = { "syscall:", "uprobe:", "uretprobe:", "uret:", "usdt:" };
 
 static const char *after(const char *text, const char *prefix)
 {
@@ -70,17 +71,17 @@ static const char *after(const char *text, const char *prefix)
 
 int kstats_location_parse(const char *text, struct kstats_location *ret)
 {
-	struct kstats_location place = { .kind = KSTATS_FUNCTION, .name = text };
+	struct kstats_location location = { .kind = KSTATS_FUNCTION, .name = text };
 	const char *rest;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(elsewhere); i++)
-		if (after(text, elsewhere[i]))
+	for (i = 0; i < ARRAY_SIZE(bpf_only); i++)
+		if (after(text, bpf_only[i]))
 			return -EOPNOTSUPP;
 	rest = after(text, "__tracepoint_");
 	if (rest) {
-		place.kind = KSTATS_TRACEPOINT;
-		place.name = rest;
+		location.kind = KSTATS_TRACEPOINT;
+		location.name = rest;
 	}
 	rest = after(text, "tracepoint:");
 	if (rest) {
@@ -88,14 +89,14 @@ int kstats_location_parse(const char *text, struct kstats_location *ret)
 
 		if (!colon || colon == rest)
 			return -EINVAL;
-		place.kind = KSTATS_EVENT;
-		place.name = colon + 1;
-		place.system = rest;
-		place.system_length = colon - rest;
+		location.kind = KSTATS_EVENT;
+		location.name = colon + 1;
+		location.system = rest;
+		location.system_length = colon - rest;
 	}
-	if (!*place.name || (place.kind != KSTATS_FUNCTION && strchr(place.name, ':')))
+	if (!*location.name || (location.kind != KSTATS_FUNCTION && strchr(location.name, ':')))
 		return -EINVAL;
-	*ret = place;
+	*ret = location;
 	return 0;
 }
 
@@ -119,18 +120,18 @@ static char *next_word(char **rest)
 	return word;
 }
 
-static int take_place(const char *word, const char **ret)
+static int take_location(const char *word, const char **ret)
 {
-	struct kstats_location place;
+	struct kstats_location location;
 
-	if (strlen(word) > KSTATS_PLACE_MAX)
+	if (strlen(word) > KSTATS_LOCATION_MAX)
 		return -ENAMETOOLONG;
 	*ret = word;
-	return kstats_location_parse(word, &place);
+	return kstats_location_parse(word, &location);
 }
 
-/* As kstrtouint() reads numbers: 3, 03 or 0x3. Those that are allowed have one digit in any of
- * them. */
+/* The same spellings as kstrtouint(): 3, 03 or 0x3. All valid numbers have one digit, in octal and
+ * hexadecimal too. */
 static int take_bits(const char *word, unsigned int *ret)
 {
 	if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
@@ -150,9 +151,9 @@ static int take_pair(const char *key, const char *value, struct kstats_request *
 	if (strcasecmp(key, "bits") == 0)
 		return take_bits(value, &request->frac_bits);
 	if (strcasecmp(key, "start") == 0)
-		return take_place(value, &request->start);
+		return take_location(value, &request->start);
 	if (strcasecmp(key, "end") == 0)
-		return take_place(value, &request->end);
+		return take_location(value, &request->end);
 	return -EINVAL;
 }
 
@@ -166,7 +167,7 @@ static int take_trace(char *rest, struct kstats_request *request)
 	while (!err && (key = next_word(&rest)))
 		err = take_pair(key, next_word(&rest), request);
 	if (!err && !request->start)
-		err = take_place(request->name, &request->start);
+		err = take_location(request->name, &request->start);
 	return err;
 }
 

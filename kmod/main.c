@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The directory in debugfs, and kstats/_control, to which is written what is to be traced.
+ * The directory in debugfs, and kstats/_control, the file that takes commands.
  */
 #include "kstats.h"
 
@@ -26,7 +26,7 @@ static int run_request(const struct kstats_request *request, char *command)
 	return -EINVAL;
 }
 
-/* Keeps `command` when it says so by a NULL. */
+/* Sets *command to NULL if the trace keeps it. */
 static int run_command(char **command, size_t length)
 {
 	struct kstats_request request;
@@ -108,7 +108,7 @@ static int __init kstats_init(void)
 	return err;
 }
 
-/* Metrics of other modules keep this one loaded: what is left is what was asked for here. */
+/* Modules with metrics keep this one loaded, so only metrics of _control are left here. */
 static void __exit kstats_exit(void)
 {
 	debugfs_lookup_and_remove("_control", kstats_dir);

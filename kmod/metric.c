@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A metric: slots for each CPU, and what is done to them.
+ * A metric: slots for each CPU, recording into them, stopping and resetting them.
  */
 #include "kstats.h"
 
@@ -32,8 +32,8 @@ static __always_inline bool is_error_or_null(const void *pointer)
 
 /*
  * The only path that must be short. Preemption is off so that count and sum go to the same CPU, and
- * so that who stops or resets a metric knows when nobody is here; each of the two additions is one
- * instruction without a lock prefix, so interrupts may come in between.
+ * so that synchronize_rcu() in kstats_stop() waits for records in progress. Each of the two
+ * additions is one instruction without a lock prefix; an interrupt may come between them.
  */
 notrace void kstats_record(struct kstats *metric, u64 value)
 {
@@ -43,7 +43,7 @@ notrace void kstats_record(struct kstats *metric, u64 value)
 	if (is_error_or_null(metric))
 		return;
 	preempt_disable_notrace();
-	/* Seen late at worst: see kstats_stop(). */
+	/* A late read is harmless: kstats_stop() waits. */
 	if (likely(data_race(metric->is_active))) {
 		frac_bits = metric->frac_bits;
 		rest = bucket_rest(value, frac_bits);
@@ -68,8 +68,7 @@ static void clear_slots(struct kstats *metric, int cpu)
 	       BUCKET_SLOTS(metric->frac_bits) * sizeof(struct kstats_slot));
 }
 
-/* On the CPU that records there, where no task of it can be amid a record, nor an interrupt come.
- */
+/* Runs on the CPU that owns the slots, with interrupts off, so no record of it is in progress. */
 static long clear_own_slots(void *metric)
 {
 	unsigned long flags;
@@ -126,7 +125,7 @@ void kstats_free(struct kstats *metric)
 	kfree(metric);
 }
 
-static bool is_there(const char *name)
+static bool is_name_used(const char *name)
 {
 	const struct kstats *metric;
 
@@ -136,15 +135,15 @@ static bool is_there(const char *name)
 }
 
 /*
- * Readable by all who may see debugfs, writable by none: root writes all the same, and a kernel
- * that is locked down lets such files be read.
+ * Without a write bit, a locked-down kernel allows reading these files. Root may write to them
+ * nevertheless.
  */
 #define KSTATS_FILE_MODE 0444
 
 int kstats_publish(struct kstats *metric)
 {
 	lockdep_assert_held(&kstats_mutex);
-	if (is_there(metric->name))
+	if (is_name_used(metric->name))
 		return -EEXIST;
 	metric->raw = debugfs_create_file(metric->name, KSTATS_FILE_MODE, kstats_raw_dir, metric,
 					  &kstats_raw_ops);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an empty pair measures: the part of each value that is ours, and not of what is traced. By
- * probes of the same kinds at functions that do nothing, with the same handlers.
+ * The overhead of a measurement, which is a part of each value: what the same handlers measure at
+ * probes of the same kinds on functions that do nothing.
  */
 #include "trace.h"
 
@@ -14,7 +14,7 @@
 #define TRIALS     101
 #define TRIAL_BITS 5
 
-/* Found by these names. */
+/* Kprobes find these functions by name. */
 static noinline void kstats_empty_start(void)
 {
 	asm volatile("");
@@ -27,12 +27,12 @@ static noinline void kstats_empty_end(void)
 
 static bool is_function(const char *text)
 {
-	struct kstats_location place;
+	struct kstats_location location;
 
-	return kstats_location_parse(text, &place) == 0 && place.kind == KSTATS_FUNCTION;
+	return kstats_location_parse(text, &location) == 0 && location.kind == KSTATS_FUNCTION;
 }
 
-static void pass(struct kstats_trace *trial, struct kstats_point *point, void (*empty)(void))
+static void hit_point(struct kstats_trace *trial, struct kstats_point *point, void (*empty)(void))
 {
 	void (*handler)(void *trace) = point->handler;
 
@@ -42,11 +42,11 @@ static void pass(struct kstats_trace *trial, struct kstats_point *point, void (*
 		empty();
 }
 
-static void pass_both(struct kstats_trace *trial)
+static void hit_points(struct kstats_trace *trial)
 {
-	pass(trial, &trial->start, kstats_empty_start);
+	hit_point(trial, &trial->start, kstats_empty_start);
 	if (trial->end_text)
-		pass(trial, &trial->end, kstats_empty_end);
+		hit_point(trial, &trial->end, kstats_empty_end);
 }
 
 static struct kstats_slot total_of(const struct kstats *metric, unsigned int slot)
@@ -64,13 +64,13 @@ static struct kstats_slot total_of(const struct kstats *metric, unsigned int slo
 	return total;
 }
 
-/* A few are large: whoever tries may be interrupted. */
+/* Not the mean: interrupts make a few values large. */
 static u64 median_of(const struct kstats *metric)
 {
 	u64 all = 0, seen = 0;
 	unsigned int slot;
 
-	/* A pair that changed its CPU amid is none. */
+	/* Fewer than TRIALS: a pair that migrates to another CPU records nothing. */
 	for (slot = 0; slot < BUCKET_SLOTS(TRIAL_BITS); slot++)
 		all += total_of(metric, slot).count;
 	for (slot = 0; slot < BUCKET_SLOTS(TRIAL_BITS); slot++) {
@@ -83,7 +83,7 @@ static u64 median_of(const struct kstats *metric)
 	return 0;
 }
 
-static u64 try(struct kstats_trace *trial)
+static u64 measure(struct kstats_trace *trial)
 {
 	struct kstats_disarmed *disarmed = kzalloc(sizeof(*disarmed), GFP_KERNEL);
 	u64 ns = 0;
@@ -93,7 +93,7 @@ static u64 try(struct kstats_trace *trial)
 		return 0;
 	if (!kstats_arm(trial)) {
 		for (i = 0; i < TRIALS; i++)
-			pass_both(trial);
+			hit_points(trial);
 		ns = median_of(trial->metric);
 	}
 	kstats_disarm(trial, disarmed);
@@ -104,8 +104,7 @@ static u64 try(struct kstats_trace *trial)
 
 u64 kstats_overhead(const struct kstats_trace *trace)
 {
-	/* By whether start and end are functions, and whether there is an end. It does not change.
-	 */
+	/* Indexed by whether the start is a function, and by the kind of the end. Measured once. */
 	static u64 known[2][3];
 	const bool starts_in_function = is_function(trace->start_text);
 	const int end = !trace->end_text ? 2 : is_function(trace->end_text);
@@ -124,7 +123,7 @@ u64 kstats_overhead(const struct kstats_trace *trace)
 	if (IS_ERR(trial))
 		return 0;
 	trial->is_trial = true;
-	known[starts_in_function][end] = try(trial);
+	known[starts_in_function][end] = measure(trial);
 	kstats_trace_free(trial);
 	return known[starts_in_function][end];
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where time is taken: what the kernel calls at the places of a trace, and how it comes to do so.
+ * The handlers that the kernel calls at the locations of a trace, and their registration.
  *
- * A function's start is kept with the call itself (a kretprobe's instance), so its time is right
- * when the call sleeps, moves to another CPU or calls itself. Of two places, the start is the last
- * one on the same CPU. What comes of neither is counted.
+ * The start time of a function is kept with the call itself (in the kretprobe's instance), so its
+ * duration is right if the call sleeps, migrates to another CPU or recurses. For a pair of
+ * locations, the start is the last one on the same CPU. Starts and ends without a counterpart are
+ * counted as losses.
  */
 #include "trace.h"
 
@@ -18,18 +19,18 @@ static unsigned int instances;
 module_param(instances, uint, 0644);
 MODULE_PARM_DESC(
 	instances,
-	"calls of a traced function that may be under way at once (0: by the number of CPUs)");
+	"calls of a traced function that may be in progress at once (0: by the number of CPUs)");
 
-/* --- handlers. They may be anywhere: no lock, nothing that can be probed --- */
+/* --- handlers. They run in any context, take no lock, and call nothing that can be probed --- */
 
-/* Never waits for who sets the clock, as ktime_get_ns() does, which would wait for itself. */
+/* ktime_get_ns() would wait forever in an NMI that interrupts an update of the clock. */
 static __always_inline u64 now(void)
 {
 	return ktime_get_mono_fast_ns();
 }
 
-/* A metric that is stopped counts nothing. */
-static __always_inline void lose(struct kstats_trace *trace, enum kstats_loss loss)
+/* A stopped metric counts no losses. */
+static __always_inline void count_loss(struct kstats_trace *trace, enum kstats_loss loss)
 {
 	if (data_race(trace->metric->is_active))
 		this_cpu_inc(trace->cpus->lost[loss]);
@@ -41,7 +42,7 @@ static __always_inline void record_since(struct kstats_trace *trace, struct ksta
 	if (likely(end >= start))
 		kstats_record(metric, end - start);
 	else
-		lose(trace, KSTATS_BACKWARDS);
+		count_loss(trace, KSTATS_BACKWARDS);
 }
 
 static notrace int on_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
@@ -71,7 +72,7 @@ static notrace int on_return(struct kretprobe_instance *instance, struct pt_regs
 	struct kretprobe *probe = get_kretprobe(instance);
 	struct kstats_trace *trace;
 
-	/* Nobody is asked any more. */
+	/* The probe was unregistered during the call. */
 	if (unlikely(!probe))
 		return 0;
 	trace = container_of(probe, struct kstats_trace, call);
@@ -88,7 +89,7 @@ static notrace void begin_pair(struct kstats_trace *trace)
 {
 	preempt_disable_notrace();
 	if (this_cpu_read(trace->cpus->start))
-		lose(trace, KSTATS_REPLACED);
+		count_loss(trace, KSTATS_REPLACED);
 	this_cpu_write(trace->cpus->is_seen, true);
 	this_cpu_write(trace->cpus->start, now());
 	preempt_enable_notrace();
@@ -99,8 +100,8 @@ static notrace void end_pair(struct kstats_trace *trace)
 {
 	u64 start, end;
 
-	/* First: tracepoints of system calls can be preempted (Linux 6.18), and a start found on
-	 * another CPU might be younger than the end. */
+	/* Before the clock is read: handlers of system call tracepoints can be preempted (Linux
+	 * 6.18), and after a migration the start of another CPU might be later than this end. */
 	preempt_disable_notrace();
 	end = now();
 	start = this_cpu_read(trace->cpus->start);
@@ -108,9 +109,9 @@ static notrace void end_pair(struct kstats_trace *trace)
 		this_cpu_write(trace->cpus->start, 0);
 		record_since(trace, trace->metric, start, end);
 	} else {
-		/* The start may have been before the trace, but of the first end only. */
-		lose(trace,
-		     this_cpu_read(trace->cpus->is_seen) ? KSTATS_UNMATCHED : KSTATS_EARLIER);
+		/* The start of the first end may have been before the trace. */
+		count_loss(trace,
+			   this_cpu_read(trace->cpus->is_seen) ? KSTATS_UNMATCHED : KSTATS_EARLIER);
 	}
 	this_cpu_write(trace->cpus->is_seen, true);
 	preempt_enable_notrace();
@@ -131,7 +132,7 @@ static notrace int on_end_kprobe(struct kprobe *kprobe, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(on_end_kprobe);
 
-/* A tracepoint's own arguments follow, and are not read. */
+/* The tracepoint's own arguments follow; the handlers do not read them. */
 static notrace void on_start_tracepoint(void *trace)
 {
 	begin_pair(trace);
@@ -146,12 +147,12 @@ NOKPROBE_SYMBOL(on_end_tracepoint);
 
 /* --- arming --- */
 
-/* The handlers call these. */
+/* The handlers call these, so a probe there would recurse. */
 static const char *const untouchable[] = { "ktime_get_mono_fast_ns" };
 
 /*
- * Which functions may not be probed only the kernel knows, and calls it a wrong argument: but the
- * arguments have been looked at.
+ * The kernel returns EINVAL or EILSEQ for functions that may not be probed. The arguments are
+ * valid, so this is EPERM for the user.
  */
 static int register_errno(int err)
 {
@@ -168,30 +169,30 @@ static bool is_untouchable(const char *name)
 	return false;
 }
 
-/* Our own functions are for trials alone. */
+/* Only trials may probe functions of this module. */
 static bool is_forbidden(const struct kstats_trace *trace, const struct kprobe *kprobe)
 {
 	return !trace->is_trial && within_module((unsigned long)kprobe->addr, THIS_MODULE);
 }
 
-/* A call that blocks keeps its instance until it returns. */
+/* Enough for calls that block: each keeps its instance until it returns. */
 static int instances_wanted(void)
 {
 	return clamp_t(unsigned int, instances ? instances : max(256u, 16 * num_possible_cpus()), 1,
 		       65536);
 }
 
-static int arm_call(struct kstats_trace *trace, const struct kstats_location *place)
+static int arm_call(struct kstats_trace *trace, const struct kstats_location *location)
 {
 	struct kretprobe *call = &trace->call;
 	int err;
 
-	/* A tracepoint takes no time. */
-	if (place->kind != KSTATS_FUNCTION)
+	/* A tracepoint has no duration. */
+	if (location->kind != KSTATS_FUNCTION)
 		return -EINVAL;
-	if (is_untouchable(place->name))
+	if (is_untouchable(location->name))
 		return -EPERM;
-	call->kp.symbol_name = place->name;
+	call->kp.symbol_name = location->name;
 	call->entry_handler = on_entry;
 	call->handler = on_return;
 	call->data_size = sizeof(u64);
@@ -226,15 +227,15 @@ static int arm_kprobe(const struct kstats_trace *trace, struct kprobe *kprobe, c
 }
 
 static int arm_tracepoint(struct kstats_trace *trace, struct kstats_point *point,
-			  const struct kstats_location *place, void *handler)
+			  const struct kstats_location *location, void *handler)
 {
 	struct kstats_tracepoint found;
 	int err;
 
-	/* Such kernels stop when a function is called as one of another type. */
+	/* These kernels stop at an indirect call to a function of another type. */
 	if (IS_ENABLED(CONFIG_CFI_CLANG) || IS_ENABLED(CONFIG_CFI))
 		return -EOPNOTSUPP;
-	err = kstats_tracepoint_find(place, &found);
+	err = kstats_tracepoint_find(location, &found);
 	if (err)
 		return err;
 	err = tracepoint_probe_register(found.point, handler, trace);
@@ -249,18 +250,18 @@ static int arm_tracepoint(struct kstats_trace *trace, struct kstats_point *point
 static int arm_point(struct kstats_trace *trace, struct kstats_point *point, const char *text,
 		     kprobe_pre_handler_t on_kprobe, void *on_tracepoint)
 {
-	struct kstats_location place;
-	int err = kstats_location_parse(text, &place);
+	struct kstats_location location;
+	int err = kstats_location_parse(text, &location);
 
 	if (err)
 		return err;
-	if (place.kind == KSTATS_FUNCTION)
-		return arm_kprobe(trace, &point->kprobe, place.name, on_kprobe);
+	if (location.kind == KSTATS_FUNCTION)
+		return arm_kprobe(trace, &point->kprobe, location.name, on_kprobe);
 	if (trace->is_trial) {
 		point->handler = on_tracepoint;
 		return 0;
 	}
-	return arm_tracepoint(trace, point, &place, on_tracepoint);
+	return arm_tracepoint(trace, point, &location, on_tracepoint);
 }
 
 bool kstats_leave_tracepoint(struct kstats_trace *trace, struct kstats_point *point)
@@ -284,7 +285,7 @@ void kstats_disarm_end(struct kstats_disarmed *disarmed)
 	disarmed->any_tracepoint = false;
 }
 
-/* Only what was registered: the kernel trusts its caller in that. */
+/* Unregister only what was registered: the kernel does not check this. */
 void kstats_disarm(struct kstats_trace *trace, struct kstats_disarmed *disarmed)
 {
 	/* One for the call or two for the pair. */
@@ -301,7 +302,7 @@ void kstats_disarm(struct kstats_trace *trace, struct kstats_disarmed *disarmed)
 	disarmed->any_tracepoint |= kstats_leave_tracepoint(trace, &trace->end);
 }
 
-/* The end first: a start without one would be counted as replaced. */
+/* The end first: without it, a second start would be counted as replaced. */
 static int arm_pair(struct kstats_trace *trace)
 {
 	int err = arm_point(trace, &trace->end, trace->end_text, on_end_kprobe, on_end_tracepoint);
@@ -314,11 +315,11 @@ static int arm_pair(struct kstats_trace *trace)
 
 int kstats_arm(struct kstats_trace *trace)
 {
-	struct kstats_location place;
+	struct kstats_location location;
 	int err;
 
 	if (trace->end_text)
 		return arm_pair(trace);
-	err = kstats_location_parse(trace->start_text, &place);
-	return err ? err : arm_call(trace, &place);
+	err = kstats_location_parse(trace->start_text, &location);
+	return err ? err : arm_call(trace, &location);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of a metric: kstats/NAME, in the text that kstats has always had, where commands are
- * written as well; and kstats/_raw/NAME, with all that there is to know, for programs.
+ * The files of a metric: kstats/NAME, with the text format of the original kstats, which also takes
+ * commands; and kstats/_raw/NAME, with everything, for programs.
  */
 #include "kstats.h"
 
@@ -15,14 +15,14 @@
 
 #include "histogram/bucket.h"
 
-/* --- what was counted, at one moment --- */
+/* --- a copy of all counts --- */
 
 struct cell {
 	u64 count, sum;
-	u64 below; /* with its own: all counts of the row up to this slot */
+	u64 below; /* the counts of the row up to and including this slot */
 };
 
-/* A row for each CPU that there may be, and one for all of them. */
+/* A row for each possible CPU, and one for their sum. */
 struct reading {
 	const struct kstats *metric;
 	unsigned int slots;
@@ -73,7 +73,7 @@ static void take_cpu(struct reading *reading, unsigned int cpu)
 	add_up(reading, cpu);
 }
 
-/* Percentages are of what is copied here, whatever is recorded meanwhile. */
+/* Copy first, so that percentages are consistent while CPUs continue to record. */
 static void take_reading(struct reading *reading)
 {
 	unsigned int slot, cpu;
@@ -84,7 +84,7 @@ static void take_reading(struct reading *reading)
 	add_up(reading, nr_cpu_ids);
 }
 
-/* --- the sequence of its slots: position 0 is the head, 1 + N is slot N --- */
+/* --- iteration over slots: position 0 is the head, 1 + N is slot N --- */
 
 static loff_t next_filled(const struct reading *reading, loff_t position)
 {
@@ -93,7 +93,7 @@ static loff_t next_filled(const struct reading *reading, loff_t position)
 	return position;
 }
 
-static void *place_of(struct reading *reading, loff_t *position)
+static void *element_at(struct reading *reading, loff_t *position)
 {
 	*position = next_filled(reading, *position);
 	if (*position > reading->slots)
@@ -105,16 +105,16 @@ static void *seq_begin(struct seq_file *file, loff_t *position)
 {
 	if (*position == 0)
 		take_reading(file->private);
-	return place_of(file->private, position);
+	return element_at(file->private, position);
 }
 
-static void *seq_next_slot(struct seq_file *file, void *place, loff_t *position)
+static void *seq_next_slot(struct seq_file *file, void *element, loff_t *position)
 {
 	++*position;
-	return place_of(file->private, position);
+	return element_at(file->private, position);
 }
 
-static void seq_end(struct seq_file *file, void *place)
+static void seq_end(struct seq_file *file, void *element)
 {
 }
 
@@ -139,17 +139,17 @@ static void show_line(struct seq_file *file, const struct cell *cell, unsigned i
 		   is_last ? 0 : mul_u64_u64_div_u64(cell->below, MILLION, all));
 }
 
-static int show_slot(struct seq_file *file, void *place)
+static int show_slot(struct seq_file *file, void *element)
 {
 	const struct reading *reading = file->private;
 	unsigned int slot, cpu;
 
-	if (place == SEQ_START_TOKEN)
+	if (element == SEQ_START_TOKEN)
 		return 0;
-	slot = slot_of(reading, place);
+	slot = slot_of(reading, element);
 	for_each_possible_cpu(cpu) if (cell_at(reading, cpu, slot)->count) show_line(
 		file, cell_at(reading, cpu, slot), slot, ' ', cpu, row_count(reading, cpu));
-	show_line(file, place, slot, 'S', nr_cpu_ids, row_count(reading, nr_cpu_ids));
+	show_line(file, element, slot, 'S', nr_cpu_ids, row_count(reading, nr_cpu_ids));
 	return 0;
 }
 
@@ -179,16 +179,16 @@ static void show_head(struct seq_file *file, const struct reading *reading)
 		kstats_trace_describe(metric->trace, metric, file);
 }
 
-static int show_raw_slot(struct seq_file *file, void *place)
+static int show_raw_slot(struct seq_file *file, void *element)
 {
 	const struct reading *reading = file->private;
 	unsigned int slot, cpu;
 
-	if (place == SEQ_START_TOKEN) {
+	if (element == SEQ_START_TOKEN) {
 		show_head(file, reading);
 		return 0;
 	}
-	slot = slot_of(reading, place);
+	slot = slot_of(reading, element);
 	for_each_possible_cpu(cpu)
 	{
 		const struct cell *cell = cell_at(reading, cpu, slot);

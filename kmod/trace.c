@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is recorded without a line of code: how long a function takes, or the time from one place to
- * another. How traces begin and end, and what is said of them.
+ * Traces: metrics of the duration of a function, or of the time from one location to another,
+ * without a change of the traced code. How they begin, end, and are described.
  */
 #include "trace.h"
 
@@ -82,7 +82,7 @@ static void withdraw(struct kstats_trace *trace)
 		kstats_withdraw(trace->gap);
 }
 
-/* All of a list, whose handlers are waited for together. */
+/* End all traces of a list. Waits once for the handlers of all of them. */
 static void end_traces(struct list_head *ending)
 {
 	struct kstats_disarmed *disarmed = kzalloc(sizeof(*disarmed), GFP_KERNEL | __GFP_NOFAIL);
@@ -113,7 +113,7 @@ int kstats_trace_begin(const struct kstats_request *request, char *command)
 		kstats_trace_free(trace);
 		return err;
 	}
-	/* Before it is armed: a trial calls what may be traced. */
+	/* Before it is armed: the trial calls functions that this trace may probe. */
 	trace->overhead_ns = kstats_overhead(trace);
 	err = kstats_arm(trace);
 	if (err) {
@@ -150,7 +150,7 @@ void kstats_trace_end_all(void)
 		end_traces(&traces);
 }
 
-/* Its end of the trace, or both, if they are in that module. */
+/* Detach one end of a trace if it is a tracepoint of that module. */
 static bool leave_module(struct kstats_trace *trace, struct kstats_point *point,
 			 const struct module *module)
 {
@@ -177,7 +177,7 @@ void kstats_trace_leave(const struct module *module)
 		tracepoint_synchronize_unregister();
 }
 
-/* --- what is said of them --- */
+/* --- descriptions --- */
 
 bool kstats_trace_is_gone(const struct kstats_trace *trace)
 {
@@ -204,16 +204,16 @@ void kstats_trace_names(struct seq_file *file)
 	seq_putc(file, '\n');
 }
 
-static struct kstats_untold untold(const struct kstats_trace *trace)
+static struct kstats_missed_calls missed_calls(const struct kstats_trace *trace)
 {
-	return (struct kstats_untold){
+	return (struct kstats_missed_calls){
 		.missed = trace->call.nmissed,
 		.recursive = trace->call.kp.nmissed + trace->start.kprobe.nmissed +
 			     trace->end.kprobe.nmissed,
 	};
 }
 
-static u64 lost(const struct kstats_trace *trace, enum kstats_loss loss)
+static u64 sum_losses(const struct kstats_trace *trace, enum kstats_loss loss)
 {
 	u64 sum = 0;
 	int cpu;
@@ -225,14 +225,14 @@ static u64 lost(const struct kstats_trace *trace, enum kstats_loss loss)
 void kstats_trace_describe(const struct kstats_trace *trace, const struct kstats *metric,
 			   struct seq_file *file)
 {
-	struct kstats_untold now = untold(trace);
+	struct kstats_missed_calls now = missed_calls(trace);
 	bool is_pair = trace->end_text;
 	int loss;
 
 	seq_printf(file, "unit ns\nstart %s\n", trace->start_text);
 	if (is_pair)
 		seq_printf(file, "end %s\n", trace->end_text);
-	/* What is lost of a call is so of the gaps beside it, and is said once. */
+	/* A lost call loses the gaps beside it too; it is printed once. */
 	if (metric != trace->metric)
 		return;
 	if (trace->overhead_ns)
@@ -240,7 +240,7 @@ void kstats_trace_describe(const struct kstats_trace *trace, const struct kstats
 	seq_printf(file, "missed %lu\nrecursive %lu\n", now.missed - trace->before.missed,
 		   now.recursive - trace->before.recursive);
 	for (loss = is_pair ? 0 : KSTATS_BACKWARDS; loss < KSTATS_LOSS_COUNT; loss++)
-		seq_printf(file, "%s %llu\n", loss_names[loss], lost(trace, loss));
+		seq_printf(file, "%s %llu\n", loss_names[loss], sum_losses(trace, loss));
 }
 
 void kstats_trace_reset(struct kstats_trace *trace, const struct kstats *metric)
@@ -249,7 +249,7 @@ void kstats_trace_reset(struct kstats_trace *trace, const struct kstats *metric)
 
 	if (metric != trace->metric)
 		return;
-	trace->before = untold(trace);
+	trace->before = missed_calls(trace);
 	for_each_possible_cpu(cpu) for (loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		WRITE_ONCE(per_cpu_ptr(trace->cpus, cpu)->lost[loss], 0);
 }

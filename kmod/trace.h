@@ -9,20 +9,20 @@
 
 #include "kstats.h"
 
-/* Events that are in no slot, as far as our handlers see them; the names are those of ctprof
+/* Events that the handlers see but count in no slot. The names are those of ctprof
  * (KSTATS_LOSSES). */
 enum kstats_loss {
 	KSTATS_UNMATCHED,
 	KSTATS_REPLACED,
 	KSTATS_BACKWARDS,
-	KSTATS_EARLIER, /* no loss: in progress when recording began */
+	KSTATS_EARLIER, /* not a loss: in progress when recording began */
 	KSTATS_LOSS_COUNT,
 };
 
 struct kstats_on_cpu {
-	u64 start;    /* of a pair that is open; 0: none */
-	u64 end;      /* of the last call, until the next one; 0: none */
-	bool is_seen; /* a start or an end of a pair since recording began */
+	u64 start;    /* of the pair in progress; 0: none */
+	u64 end;      /* of the last call, until the next one begins; 0: none */
+	bool is_seen; /* a start or an end of a pair came since recording began */
 	u64 lost[KSTATS_LOSS_COUNT];
 };
 
@@ -33,38 +33,40 @@ struct kstats_point {
 	void *handler;                 /* of the tracepoint */
 };
 
-/* Calls that the kernel did not tell us of. */
-struct kstats_untold {
-	unsigned long missed;    /* there was no room for one more that is under way */
-	unsigned long recursive; /* in a handler already */
+/* Calls for which the kernel did not run the handler. */
+struct kstats_missed_calls {
+	unsigned long missed;    /* all instances were in use */
+	unsigned long recursive; /* a handler was already running */
 };
 
 struct kstats_trace {
 	struct list_head list;       /* of traces */
 	struct kstats *metric, *gap; /* gap: of a function's time only */
 	struct kstats_on_cpu __percpu *cpus;
-	struct kretprobe call; /* without an end */
+	struct kretprobe call; /* if there is no end */
 	struct kstats_point start, end;
-	bool is_trial; /* of our own functions; tracepoints are passed by hand */
+	bool is_trial; /* probes functions of this module; handlers of tracepoints are called */
 	bool is_gone;
 	u64 overhead_ns;                   /* 0: unknown */
-	struct kstats_untold before;       /* the last RESET */
+	struct kstats_missed_calls before; /* at the last RESET */
 	const char *start_text, *end_text; /* in `command` */
 	char *command;
 };
 
 /* --- trace.c --- */
 
-/* In no list, without files and probes; ERR_PTR. Keeps the request's texts. */
+/* Allocate a trace without files and probes, in no list. Returns an ERR_PTR on failure. The texts
+ * of the request must outlive it. */
 struct kstats_trace *kstats_trace_alloc(const struct kstats_request *request);
 void kstats_trace_free(struct kstats_trace *trace);
 
 /* --- probes.c --- */
 
-/* Under kstats_mutex; of an error there may be half of it, for kstats_disarm(). */
+/* Register the probes, under kstats_mutex. After an error some may be registered: call
+ * kstats_disarm() in any case. */
 int kstats_arm(struct kstats_trace *trace);
 
-/* Probes that are to be unregistered together, for to wait for their handlers takes long. */
+/* Probes to unregister together, since waiting for their handlers takes long. */
 struct kstats_disarmed {
 	struct kretprobe *calls[64];
 	struct kprobe *kprobes[64];
@@ -73,15 +75,15 @@ struct kstats_disarmed {
 };
 
 void kstats_disarm(struct kstats_trace *trace, struct kstats_disarmed *disarmed);
-/* After this they are gone, and no handler is under way. */
+/* When this returns, no handler is running. */
 void kstats_disarm_end(struct kstats_disarmed *disarmed);
 
-/* Whether there was one, whose handler may be under way still. */
+/* Detach from a tracepoint. Returns whether there was one; its handler may still be running. */
 bool kstats_leave_tracepoint(struct kstats_trace *trace, struct kstats_point *point);
 
 /* --- overhead.c --- */
 
-/* What an empty pair measures by probes of the same kinds, in ns; 0: it cannot be told. Under
+/* What probes of the same kinds measure at empty functions, in ns; 0: unknown. Under
  * kstats_mutex. */
 u64 kstats_overhead(const struct kstats_trace *trace);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracepoints by name: those of the kernel, and those of modules, which come and go.
+ * Find tracepoints by name, in the kernel and in loaded modules.
  */
 #include "kstats.h"
 
@@ -26,8 +26,9 @@ static void compare(struct tracepoint *point, void *data)
 		search->found = point;
 }
 
-/* The kernel walks only over its own; who has the others it tells as they come. */
-struct with_tracepoints {
+/* A loaded module with tracepoints. for_each_kernel_tracepoint() leaves out those of modules, so a
+ * notifier keeps this list. */
+struct tracing_module {
 	struct list_head list;
 	struct module *module;
 };
@@ -37,13 +38,16 @@ static LIST_HEAD(modules);
 static void search_modules(struct search *search)
 {
 #ifdef CONFIG_MODULES
-	const struct with_tracepoints *with;
+	const struct tracing_module *entry;
+	const struct module *module;
 	unsigned int i;
 
-	list_for_each_entry(with, &modules,
-			    list) for (i = 0; i < with->module->num_tracepoints && !search->found;
-				       i++)
-		compare(tracepoint_ptr_deref(&with->module->tracepoints_ptrs[i]), search);
+	list_for_each_entry(entry, &modules, list)
+	{
+		module = entry->module;
+		for (i = 0; i < module->num_tracepoints && !search->found; i++)
+			compare(tracepoint_ptr_deref(&module->tracepoints_ptrs[i]), search);
+	}
 #endif
 }
 
@@ -63,18 +67,18 @@ static int find_by_name(const char *name, struct kstats_tracepoint *ret)
 /* --- "tracepoint:SYSTEM:NAME" --- */
 
 #ifdef CONFIG_EVENT_TRACING
-static int find_event(const struct kstats_location *place, struct kstats_tracepoint *ret)
+static int find_event(const struct kstats_location *location, struct kstats_tracepoint *ret)
 {
 	struct trace_event_file *event;
-	char *system = kmemdup_nul(place->system, place->system_length, GFP_KERNEL);
+	char *system = kmemdup_nul(location->system, location->system_length, GFP_KERNEL);
 
 	if (!system)
 		return -ENOMEM;
-	event = trace_get_event_file(NULL, system, place->name);
+	event = trace_get_event_file(NULL, system, location->name);
 	kfree(system);
 	if (IS_ERR(event))
 		return PTR_ERR(event) == -EINVAL ? -ENOENT : PTR_ERR(event);
-	/* System calls have events of their own, with one tracepoint for all. */
+	/* Events of system calls have no tracepoint each: all share one. */
 	if (!(event->event_call->flags & TRACE_EVENT_FL_TRACEPOINT)) {
 		trace_put_event_file(event);
 		return -EOPNOTSUPP;
@@ -89,7 +93,7 @@ void kstats_tracepoint_put(struct kstats_tracepoint *tracepoint)
 		trace_put_event_file(tracepoint->event);
 }
 #else
-static int find_event(const struct kstats_location *place, struct kstats_tracepoint *ret)
+static int find_event(const struct kstats_location *location, struct kstats_tracepoint *ret)
 {
 	return -EOPNOTSUPP;
 }
@@ -99,37 +103,37 @@ void kstats_tracepoint_put(struct kstats_tracepoint *tracepoint)
 }
 #endif
 
-int kstats_tracepoint_find(const struct kstats_location *place, struct kstats_tracepoint *ret)
+int kstats_tracepoint_find(const struct kstats_location *location, struct kstats_tracepoint *ret)
 {
 	lockdep_assert_held(&kstats_mutex);
-	return place->kind == KSTATS_EVENT ? find_event(place, ret)
-					   : find_by_name(place->name, ret);
+	return location->kind == KSTATS_EVENT ? find_event(location, ret)
+					      : find_by_name(location->name, ret);
 }
 
-/* --- modules that come and go --- */
+/* --- modules that are loaded and unloaded --- */
 
 #ifdef CONFIG_MODULES
 static int add_module(struct module *module)
 {
-	struct with_tracepoints *with = kmalloc(sizeof(*with), GFP_KERNEL);
+	struct tracing_module *entry = kmalloc(sizeof(*entry), GFP_KERNEL);
 
-	if (!with)
+	if (!entry)
 		return -ENOMEM;
-	with->module = module;
-	list_add(&with->list, &modules);
+	entry->module = module;
+	list_add(&entry->list, &modules);
 	return 0;
 }
 
 static void remove_module(const struct module *module)
 {
-	struct with_tracepoints *with, *next;
+	struct tracing_module *entry, *next;
 
-	list_for_each_entry_safe(with, next, &modules, list)
+	list_for_each_entry_safe(entry, next, &modules, list)
 	{
-		if (with->module != module)
+		if (entry->module != module)
 			continue;
-		list_del(&with->list);
-		kfree(with);
+		list_del(&entry->list);
+		kfree(entry);
 	}
 	kstats_trace_leave(module);
 }
@@ -155,7 +159,7 @@ int kstats_tracepoints_init(void)
 	return register_tracepoint_module_notifier(&notifier);
 }
 
-/* Says of all that are still here that they go. */
+/* Unregistering calls the notifier with MODULE_STATE_GOING for each module that is still loaded. */
 void kstats_tracepoints_exit(void)
 {
 	unregister_tracepoint_module_notifier(&notifier);

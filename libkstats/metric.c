@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Making metrics and ending them.
+ * Create and delete metrics.
  *
- * What is shared is a memfd: it ends with the processes that have it, nobody else can make one that
- * looks as if a process had mapped it, it is found through /proc whatever namespaces the process is
- * in, and once it is sealed a reader may map it without fear that it shrinks.
+ * The shared memory is a memfd: it ends with the processes that have it, another process cannot
+ * make it appear to be mapped by this one, readers find it through /proc in any namespace, and
+ * sealing prevents it from shrinking while a reader maps it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,19 +38,19 @@ static void take_lock(void)
 	pthread_mutex_lock(&lock);
 }
 
-static void give_lock(void)
+static void release_lock(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
-/* A child has none of the threads that might hold it. */
-static __attribute__((constructor)) void keep_lock_over_forks(void)
+/* Another thread might hold the lock during a fork, and the child does not have that thread. */
+static __attribute__((constructor)) void hold_lock_during_forks(void)
 {
-	pthread_atfork(take_lock, give_lock, give_lock);
+	pthread_atfork(take_lock, release_lock, release_lock);
 }
 
-/* The pointer that points to the metric of this name, or to the end. */
-static struct kstats **find(const char *name)
+/* The link to the metric of this name, or to the end of the list. */
+static struct kstats **find_link(const char *name)
 {
 	struct kstats **at = &metrics;
 
@@ -59,11 +59,11 @@ static struct kstats **find(const char *name)
 	return at;
 }
 
-/* --- what is shared --- */
+/* --- shared memory --- */
 
 #define MASK_LONGS (KSTATS_SHARED_CPUS_MAX / (8 * sizeof(long)))
 
-/* One more than the largest number in "0-3,8-11"; 0: it cannot be read. */
+/* One more than the largest number in a list such as "0-3,8-11"; 0 if it cannot be read. */
 static unsigned possible_cpus(void)
 {
 	int fd = open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC);
@@ -77,7 +77,7 @@ static unsigned possible_cpus(void)
 	if (length <= 0)
 		return 0;
 	list[length] = '\0';
-	/* They ascend. */
+	/* Numbers ascend. */
 	number = strrchr(list, ',');
 	number = number ? number + 1 : list;
 	number = strchr(number, '-') ? strchr(number, '-') + 1 : number;
@@ -87,9 +87,9 @@ static unsigned possible_cpus(void)
 }
 
 /*
- * The CPUs on which we may run now; returns how many numbers of CPUs there may be. The kernel's
- * masks are those of the largest host that it is built for: they tell where nothing else does.
- * Values on a CPU that has no table are counted in another one's.
+ * Sets `mask` to the CPUs on which this thread may run, and returns the number of possible CPUs. If
+ * /sys does not tell, it is the size of the kernel's masks, which fit the largest supported host.
+ * Values on a CPU without a table are counted in the table of another CPU.
  */
 static unsigned find_cpus(unsigned long mask[MASK_LONGS])
 {
@@ -99,7 +99,7 @@ static unsigned find_cpus(unsigned long mask[MASK_LONGS])
 	return possible && possible < most ? possible : most;
 }
 
-/* A program that was told to make no large files would be ended by SIGXFSZ. */
+/* Above RLIMIT_FSIZE, ftruncate() would end the program with SIGXFSZ. */
 static int grow(int fd, size_t size)
 {
 	struct rlimit limit;
@@ -111,7 +111,7 @@ static int grow(int fd, size_t size)
 	return ftruncate(fd, (off_t)size);
 }
 
-/* Of its last size, for its owner. */
+/* Create a memfd of a size that no process can change, accessible by its owner only. */
 static int make_memory(const char *name, size_t size)
 {
 	char label[sizeof(KSTATS_SHARED_PREFIX) + KSTATS_SHARED_NAME_MAX];
@@ -132,8 +132,8 @@ static int make_memory(const char *name, size_t size)
 	return -1;
 }
 
-/* Have the pages of CPUs on which we may run, so that no value waits for one. Others come with
- * their first value. */
+/* Allocate the pages of the CPUs on which this thread may run, so that recording there takes no
+ * page fault. Pages of other CPUs come with their first value. */
 static void populate(const struct kstats *key, const unsigned long mask[MASK_LONGS])
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -150,22 +150,22 @@ static void populate(const struct kstats *key, const unsigned long mask[MASK_LON
 	}
 }
 
-/* Is new memory locked as a whole, as it is after mlockall(MCL_FUTURE)? Then it is there. */
+/* Does the process lock new memory, as after mlockall(MCL_FUTURE)? Then it is resident at once. */
 static int is_memory_locked(size_t page)
 {
 	void *probe = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	unsigned char is_there = 0;
+	unsigned char is_resident = 0;
 
 	if (probe == MAP_FAILED)
 		return 0;
-	if (mincore(probe, page, &is_there) < 0)
-		is_there = 0;
+	if (mincore(probe, page, &is_resident) < 0)
+		is_resident = 0;
 	munmap(probe, page);
-	return is_there & 1;
+	return is_resident & 1;
 }
 
-/* All of it, but no page before it is used, also where memory is locked: those are locked then as
- * they come. */
+/* Map the file without allocating pages. In a process that locks its memory, a page is allocated
+ * and locked when it is first used. */
 static void *map_shared(int fd, size_t size)
 {
 	const int access = PROT_READ | PROT_WRITE;
@@ -186,7 +186,7 @@ static void *map_shared(int fd, size_t size)
 	return bytes;
 }
 
-/* What a metric of times has beside; of others it is zero. */
+/* Members of a metric of times; zero in other metrics. */
 struct times {
 	uint32_t is_time, overhead_ns;
 };
@@ -201,13 +201,13 @@ static void write_header(const struct kstats *key, struct times times)
 	header->is_time = times.is_time;
 	header->overhead_ns = times.overhead_ns;
 	memcpy(header->name, key->name, sizeof(header->name));
-	/* Last: before it, readers see no metric. */
+	/* Last: readers ignore the file until it has its magic bytes. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(header->magic, KSTATS_SHARED_MAGIC, sizeof(header->magic));
 }
 
-/* Map what is shared, of which the name, frac_bits and cpus are known. */
-static int share(struct kstats *key)
+/* Create and map the shared memory of a metric whose name, frac_bits and cpus are set. */
+static int map_metric(struct kstats *key)
 {
 	struct stat status;
 	void *bytes = MAP_FAILED;
@@ -234,7 +234,7 @@ static int share(struct kstats *key)
 
 /* --- metrics --- */
 
-static struct kstats *make(const char *name, unsigned frac_bits, struct times times)
+static struct kstats *create_metric(const char *name, unsigned frac_bits, struct times times)
 {
 	unsigned long mask[MASK_LONGS] = { 0 };
 	struct kstats *key = aligned_alloc(_Alignof(struct kstats), sizeof(*key));
@@ -249,7 +249,7 @@ static struct kstats *make(const char *name, unsigned frac_bits, struct times ti
 	key->table_bytes = kstats_shared_table_bytes(frac_bits);
 	key->size = kstats_shared_size(frac_bits, key->cpus);
 	key->rseq_offset = kstats_rseq_offset();
-	if (share(key) < 0) {
+	if (map_metric(key) < 0) {
 		failed = errno;
 		free(key);
 		errno = failed;
@@ -260,7 +260,7 @@ static struct kstats *make(const char *name, unsigned frac_bits, struct times ti
 	return key;
 }
 
-static struct kstats *add(const char *name, unsigned frac_bits, struct times times)
+static struct kstats *add_metric(const char *name, unsigned frac_bits, struct times times)
 {
 	size_t length = name ? strlen(name) : 0;
 	struct kstats **end, *key = NULL;
@@ -274,18 +274,18 @@ static struct kstats *add(const char *name, unsigned frac_bits, struct times tim
 		return NULL;
 	}
 	take_lock();
-	end = find(name);
+	end = find_link(name);
 	if (*end)
 		errno = EEXIST;
 	else
-		*end = key = make(name, frac_bits, times);
-	give_lock();
+		*end = key = create_metric(name, frac_bits, times);
+	release_lock();
 	return key;
 }
 
 struct kstats *kstats_new(const char *name, unsigned frac_bits)
 {
-	return add(name, frac_bits, (struct times){ 0 });
+	return add_metric(name, frac_bits, (struct times){ 0 });
 }
 
 void kstats_delete(struct kstats *key)
@@ -295,10 +295,10 @@ void kstats_delete(struct kstats *key)
 	if (!key)
 		return;
 	take_lock();
-	*find(key->name) = key->next;
-	give_lock();
+	*find_link(key->name) = key->next;
+	release_lock();
 	munmap(key->header, key->size);
-	/* Daemons close all that is open, and the number may be another file's by now. */
+	/* A daemon may have closed all descriptors, and this number may be another file by now. */
 	if (fstat(key->fd, &status) == 0 && status.st_dev == key->device &&
 	    status.st_ino == key->inode)
 		close(key->fd);
@@ -314,7 +314,7 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of many spans with nothing in them. */
+/* The median of many empty spans. */
 static uint32_t measure_overhead(void)
 {
 	uint64_t took[31];
@@ -334,5 +334,5 @@ struct kstats *kstats_new_time(const char *name, unsigned frac_bits)
 		known = measure_overhead();
 		__atomic_store_n(&overhead_ns, known, __ATOMIC_RELAXED);
 	}
-	return add(name, frac_bits, (struct times){ 1, known });
+	return add_metric(name, frac_bits, (struct times){ 1, known });
 }

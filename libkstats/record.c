@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counting a value, in one of two ways.
+ * Count a value, in one of two ways.
  *
- * As a restartable sequence (rseq(2)): while a thread is within it, being preempted, migrated or
- * interrupted by a signal sends it to its beginning. Within it the thread finds out its CPU and
- * adds to that CPU's slot, and the last instruction writes count and sum at once. So nobody else
- * writes that slot meanwhile, and there is nothing to undo: either the value was counted or it was
- * not. This holds between processes too, who share the memory after a fork.
+ * 1. As a restartable sequence (rseq(2)): if a thread is preempted, migrated or interrupted by a
+ *    signal within the sequence, the kernel restarts it. The sequence reads the number of the CPU
+ *    and adds to the slot of that CPU; its last instruction writes count and sum at once. So no
+ *    other thread writes that slot meanwhile, and there is nothing to undo: the value was counted
+ *    or it was not. This also holds between processes that share the memory after a fork.
  *
- * Else (other machines, an old C library, GLIBC_TUNABLES=glibc.pthread.rseq=0) by an atomic
- * instruction on tables of their own. The number of the CPU is then but a hint that keeps threads
- * apart: whoever writes it, it is exact. It needs nothing that belongs to a thread, and so nothing
- * when threads end, fork, or are interrupted.
+ * 2. Otherwise (other machines, an old C library, GLIBC_TUNABLES=glibc.pthread.rseq=0) by an atomic
+ *    instruction on separate tables. The number of the CPU is then only a hint that reduces
+ *    contention; the count is exact whichever thread writes. No state belongs to a thread, so
+ *    nothing needs to happen when threads end, fork or are interrupted.
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -25,16 +25,16 @@
 
 enum outcome { COMMITTED, ABORTED, ELSEWHERE };
 
-/* Single-stepping in a debugger restarts the sequence every time; nothing else does it this often. */
+/* Only single-stepping in a debugger restarts the sequence this often. */
 #define ABORTS_MAX 100
 
 #ifdef HAS_RSEQ
 
-/* A C library older than the one this was built with does not have them. */
+/* The C library at run time may be older than at build time, and lack these. */
 #pragma weak __rseq_size
 #pragma weak __rseq_offset
 
-/* Where no area is registered the same code runs into this one, and finds that it has no CPU. */
+/* Stands in for the rseq area if none is registered: the same code then finds no CPU number. */
 static __thread struct rseq unregistered __attribute__((tls_model("initial-exec"))) = {
 	.cpu_id = (uint32_t)RSEQ_CPU_ID_REGISTRATION_FAILED,
 };
@@ -50,16 +50,16 @@ ptrdiff_t kstats_rseq_offset(void)
 				 : (char *)&unregistered - (char *)__builtin_thread_pointer();
 }
 
-/* Members of struct rseq (linux/rseq.h), and what a section's end in failure begins with. */
+/* Offsets in struct rseq (linux/rseq.h), and the signature that precedes an abort handler. */
 #define RSEQ_CPU_ID     "4"
 #define RSEQ_CS         "8"
 #define ABORT_SIGNATURE "0x53053053"
 
 _Static_assert(offsetof(struct rseq, cpu_id) == 4 && offsetof(struct rseq, rseq_cs) == 8 &&
 		       RSEQ_SIG == 0x53053053,
-	       "as written below");
+	       "the offsets in the assembly below");
 
-/* `place`: of the slot in a table, in bytes. */
+/* `place`: the offset of the slot in a table, in bytes. */
 static inline __attribute__((always_inline)) enum outcome commit(const struct kstats *key,
 								 size_t place, uint64_t amount)
 {
@@ -75,8 +75,8 @@ static inline __attribute__((always_inline)) enum outcome commit(const struct ks
 		"	punpcklqdq %%xmm1, %%xmm0\n"
 		"	leaq 3b(%%rip), %%rax\n"
 		"	movq %%rax, %%fs:" RSEQ_CS "(%[rseq])\n"
-		/* It begins here, right behind that: the kernel forgets a sequence that it finds
-		 * announced and not begun. */
+		/* The sequence begins right after the store: the kernel clears the descriptor if it
+		 * interrupts a thread outside the sequence. */
 		"1:	movl %%fs:" RSEQ_CPU_ID "(%[rseq]), %%eax\n"
 		"	cmpl %[cpus], %%eax\n"
 		"	jae 5f\n"
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) enum outcome commit(const struct ks
 		"	addq %[tables], %%rax\n"
 		"	paddq (%%rax, %[place]), %%xmm0\n"
 		"	movdqa %%xmm0, (%%rax, %[place])\n"
-		/* It has ended. Nothing points to it when its code is unloaded. */
+		/* The end. Clear the descriptor, so that it does not dangle after dlclose(). */
 		"2:	movq $0, %%fs:" RSEQ_CS "(%[rseq])\n"
 		"	.pushsection __rseq_failure, \"ax\"\n"
 		"	.byte 0x0f, 0xb9, 0x3d\n"
@@ -135,7 +135,7 @@ static inline enum outcome commit(const struct kstats *key, size_t place, uint64
 static void add_atomically(struct kstats_shared_slot *slot, uint64_t amount)
 {
 #ifdef __x86_64__
-	/* Half of an old and half of a new value is no harm: it is compared. */
+	/* A torn read is harmless: cmpxchg16b compares both halves. */
 	uint64_t count = __atomic_load_n(&slot->count, __ATOMIC_RELAXED);
 	uint64_t sum = __atomic_load_n(&slot->sum, __ATOMIC_RELAXED);
 	bool done;
@@ -147,7 +147,7 @@ static void add_atomically(struct kstats_shared_slot *slot, uint64_t amount)
 				 : "memory");
 	} while (!done);
 #else
-	/* One after the other: whoever sees the count sees its sum. */
+	/* The sum first: a reader that sees the new count sees the new sum too. */
 	__atomic_fetch_add(&slot->sum, amount, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&slot->count, 1, __ATOMIC_RELEASE);
 #endif
@@ -167,7 +167,7 @@ static __attribute__((noinline)) void record_atomically(const struct kstats *key
 	add_atomically((void *)(tables + cpu * key->table_bytes + place), amount);
 }
 
-/* What was begun, and did not come to its end. */
+/* Retry a sequence that was aborted. */
 static __attribute__((noinline, cold)) void record_again(const struct kstats *key, size_t place,
 							 uint64_t amount, enum outcome outcome)
 {
@@ -177,7 +177,7 @@ static __attribute__((noinline, cold)) void record_again(const struct kstats *ke
 		record_atomically(key, place, amount);
 }
 
-/* As few lines of the cache as can be. */
+/* Aligned, to touch as few cache lines as possible. */
 __attribute__((aligned(64))) void kstats_record(struct kstats *key, uint64_t value)
 {
 	enum outcome outcome;

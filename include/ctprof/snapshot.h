@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libctprof: reads ctprof snapshots (`.ctprof.zst`), those of `ktstr ctprof` and `.hst.zst`.
+ * libctprof: reads snapshots of ctprof (`.ctprof.zst`), of `ktstr ctprof`, and `.hst.zst`.
  *
  *	#include <ctprof/snapshot.h>
  *
@@ -17,11 +17,11 @@
  *	}
  *	ctprof_snapshot_close(snapshot);
  *
- * A value that was not measured is never given as zero: the accessors return false.
+ * A value that was not measured is not zero: its accessor returns false.
  *
  * A snapshot is read-only once open and may be read by several threads. Everything an accessor
  * returns belongs to the snapshot and lives until ctprof_snapshot_close. Strings end in a NUL; they
- * are the bytes the kernel had, UTF-8 or not.
+ * are the kernel's bytes, and may not be valid UTF-8.
  *
  * Link with `pkg-config --libs ctprof`.
  */
@@ -47,7 +47,7 @@ struct ctprof_thread;
 
 /* What went wrong, as one line that names the file. */
 struct ctprof_error {
-	int errnum; /* errno when it was the system, else 0 */
+	int errnum; /* the errno of a failed system call, else 0 */
 	char message[1020];
 };
 
@@ -65,17 +65,16 @@ CTPROF_API int ctprof_snapshot_open(const char *path, struct ctprof_snapshot **r
 /* Takes NULL. */
 CTPROF_API void ctprof_snapshot_close(struct ctprof_snapshot *snapshot);
 
-/* When the capture began, in nanoseconds since 1970; 0 when the file does not say. */
+/* The start time of the capture, in nanoseconds since 1970; 0 if the file does not have it. */
 CTPROF_API uint64_t ctprof_snapshot_captured_at_unix_ns(const struct ctprof_snapshot *snapshot);
 
-/* The note its maker gave it, or NULL. */
+/* The text of `ctprof capture --note`, or NULL. */
 CTPROF_API const char *ctprof_snapshot_note(const struct ctprof_snapshot *snapshot);
 
-/* Is all in it that was there? False when the time that `ctprof capture --timeout` gave was over
- * before all was read. */
+/* Is the snapshot complete? False if `ctprof capture --timeout` ended it early. */
 CTPROF_API bool ctprof_snapshot_is_whole(const struct ctprof_snapshot *snapshot);
 
-/* Lines about how the file was read, for people: 0 to count-1. */
+/* Remarks about reading the file, lines of text for people: 0 to count-1. */
 CTPROF_API size_t ctprof_snapshot_remark_count(const struct ctprof_snapshot *snapshot);
 CTPROF_API const char *ctprof_snapshot_remark(const struct ctprof_snapshot *snapshot, size_t i);
 
@@ -83,7 +82,7 @@ CTPROF_API const char *ctprof_snapshot_remark(const struct ctprof_snapshot *snap
 
 CTPROF_API size_t ctprof_snapshot_thread_count(const struct ctprof_snapshot *snapshot);
 
-/* Thread `i`, which is below the count. */
+/* The thread with index `i`, which must be below the count. */
 CTPROF_API const struct ctprof_thread *ctprof_snapshot_thread(
 	const struct ctprof_snapshot *snapshot, size_t i);
 
@@ -102,7 +101,7 @@ enum ctprof_value_kind {
 	CTPROF_VALUE_CPUS, /* a set of CPUs */
 };
 
-/* No metric has this number. */
+/* The number of no metric. */
 #define CTPROF_METRIC_NONE ((size_t)-1)
 
 CTPROF_API size_t ctprof_metric_count(void);
@@ -114,9 +113,10 @@ CTPROF_API const char *ctprof_metric_unit(size_t metric);
 CTPROF_API enum ctprof_value_kind ctprof_metric_kind(size_t metric);
 
 /*
- * The kernel books a wait when it ends. What had passed of one that went on at the time of the
- * capture is a metric of its own, measured by BPF only: this is its number, for a total of waits;
- * CTPROF_METRIC_NONE for other metrics. How long a thread waited for a CPU, up to the capture:
+ * The kernel adds a wait to its total when the wait ends. The elapsed time of a wait in progress at
+ * the capture is a separate metric, which only BPF measures. For a total of waits, this returns the
+ * number of that metric; for other metrics, CTPROF_METRIC_NONE. How long a thread waited for a CPU,
+ * up to the capture:
  *
  *	size_t booked = ctprof_metric_find("wait_time_ns");
  *	uint64_t ns, more;
@@ -124,8 +124,8 @@ CTPROF_API enum ctprof_value_kind ctprof_metric_kind(size_t metric);
  *	    ctprof_thread_u64(thread, ctprof_metric_in_progress(booked), &more))
  *		ns += more;
  *
- * Add it in all snapshots that are compared, or in none. Only waits that ended are counted, so mean
- * waits are of the booked total.
+ * Add it in all snapshots that you compare, or in none. Counts of waits cover only those that
+ * ended, so compute mean waits from the total alone.
  */
 CTPROF_API size_t ctprof_metric_in_progress(size_t metric);
 
@@ -135,7 +135,7 @@ CTPROF_API bool ctprof_thread_measured(const struct ctprof_thread *thread, size_
 CTPROF_API bool ctprof_thread_u64(const struct ctprof_thread *thread, size_t metric, uint64_t *ret);
 CTPROF_API bool ctprof_thread_i64(const struct ctprof_thread *thread, size_t metric, int64_t *ret);
 
-/* A policy's name; a state's letter in `buffer`; "true" or "false". */
+/* The name of a policy; the letter of a state, stored in `buffer`; "true" or "false". */
 CTPROF_API bool ctprof_thread_text(const struct ctprof_thread *thread, size_t metric,
 				   char buffer[2], const char **ret);
 

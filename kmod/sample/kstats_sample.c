@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How a module measures its own code with kstats: how long kmalloc() takes, 1,000 times.
+ * An example of a module that measures its own code: the durations of 1,000 calls of kmalloc().
  *
  *	insmod kstats.ko
  *	insmod sample/kstats_sample.ko
@@ -44,5 +44,5 @@ static void __exit sample_exit(void)
 module_init(sample_init);
 module_exit(sample_exit);
 
-MODULE_DESCRIPTION("a sample of the use of kstats");
+MODULE_DESCRIPTION("example of a module that uses kstats");
 MODULE_LICENSE("GPL");

@@ -128,9 +128,9 @@ TEST(lengths_are_bounded)
 	assert_int_equal(parse(command, bytes, &request), 0);
 	sprintf(command, "trace %0*d", KSTATS_NAME_MAX + 1, 0);
 	assert_int_equal(parse(command, bytes, &request), -ENAMETOOLONG);
-	sprintf(command, "trace a start %0*d", KSTATS_PLACE_MAX, 0);
+	sprintf(command, "trace a start %0*d", KSTATS_LOCATION_MAX, 0);
 	assert_int_equal(parse(command, bytes, &request), 0);
-	sprintf(command, "trace a start %0*d", KSTATS_PLACE_MAX + 1, 0);
+	sprintf(command, "trace a start %0*d", KSTATS_LOCATION_MAX + 1, 0);
 	assert_int_equal(parse(command, bytes, &request), -ENAMETOOLONG);
 	sprintf(command, "trace a%*s", KSTATS_COMMAND_MAX - 7, "");
 	assert_int_equal(parse(command, bytes, &request), 0);

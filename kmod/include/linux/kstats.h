@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Distributions of 64-bit values, for each CPU apart, shown in debugfs.
+ * Histograms of 64-bit values, separate for each CPU, shown in debugfs.
  *
  *	struct kstats *key = kstats_new("foo", 3);
  *
@@ -10,7 +10,7 @@
  *
  *	kstats_delete(key);
  *
- * What was recorded is in /sys/kernel/debug/kstats/foo, where START, STOP and RESET can be written.
+ * Read the histogram from /sys/kernel/debug/kstats/foo; write START, STOP or RESET to that file.
  */
 #ifndef _LINUX_KSTATS_H
 #define _LINUX_KSTATS_H
@@ -20,20 +20,20 @@
 struct kstats;
 
 /*
- * A new metric, which records. Each power of two is cut into 2^frac_bits slots (0 to 5; 3 is usual:
- * slots are at most an eighth as wide as the values in them). The name is letters, digits, '_' and
- * '-', up to 63 of them.
+ * Create a metric, which records at once. Each power of two is divided into 2^frac_bits slots (0 to
+ * 5; 3 is usual: a slot is at most an eighth as wide as the values in it). The name has up to 63
+ * letters, digits, '_' and '-'.
  *
- * May sleep. Of an error, an ERR_PTR: EEXIST when there is one of that name, EINVAL or ENAMETOOLONG
- * for names and bits that may not be, ENOMEM. It may be given to the two functions below as it is,
- * which then do nothing.
+ * May sleep. Returns an ERR_PTR on failure: EEXIST if a metric has that name, EINVAL or
+ * ENAMETOOLONG for an invalid name or frac_bits, ENOMEM. The two functions below accept an ERR_PTR
+ * and then do nothing.
  */
 struct kstats *kstats_new(const char *name, u8 frac_bits);
 
-/* Count a value. From any context, interrupts and NMIs included; takes no lock. */
+/* Count a value. May be called in any context, including interrupts and NMIs; takes no lock. */
 void kstats_record(struct kstats *metric, u64 value);
 
-/* No record may be under way, and none may follow. May sleep. */
+/* Delete a metric. No kstats_record() may be in progress or follow. May sleep. */
 void kstats_delete(struct kstats *metric);
 
 #endif

@@ -18,8 +18,8 @@ static void check_beside_spec(const struct kstats_request *request)
 {
 	struct kstats_spec spec = { 0 };
 	char bits[] = { (char)('0' + request->frac_bits), '\0' }, name[KSTATS_NAME_MAX + 1],
-	     start[KSTATS_PLACE_MAX + 1], end[KSTATS_PLACE_MAX + 1] = "", word_bits[] = "bits",
-	     word_start[] = "start", word_end[] = "end";
+	     start[KSTATS_LOCATION_MAX + 1], end[KSTATS_LOCATION_MAX + 1] = "",
+	     word_bits[] = "bits", word_start[] = "start", word_end[] = "end";
 	char *words[] = { name, word_bits, bits, word_start, start, request->end ? word_end : NULL,
 			  end,  NULL };
 
