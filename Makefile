@@ -3,12 +3,12 @@
 #   make            build/ctprof, build/libctprof.{a,so} and build/libkstats.{a,so}
 #   make static     build/ctprof-static: one file that runs on any x86_64 Linux
 #   make install    binary, libraries, headers, manual pages, completion (PREFIX, DESTDIR)
-#   make doc        bring doc/metrics.md and doc/kernels.md up to date
-#   make bench      what it costs, beside the peers (doc/performance.md)
+#   make doc        update doc/metrics.md and doc/kernels.md
+#   make bench      compare the cost with other tools (doc/performance.md)
 #   make fuzz       fuzz every parser for FUZZ_SECONDS each
 #
-# CROSS=aarch64-linux-gnu builds for that machine below build/aarch64/, with the libraries that
-# tests/aarch64/sysroot brings. V=1 shows the commands. Everything that is made is below build/.
+# CROSS=aarch64-linux-gnu builds for that machine in build/aarch64/, with the libraries that
+# tests/aarch64/sysroot downloads. V=1 shows the commands. All outputs are in build/.
 
 TOOLS    := $(CROSS:%=%-)
 MACHINE  := $(firstword $(subst -, ,$(CROSS)))
@@ -37,7 +37,7 @@ sources   = $(filter-out %.bpf.c,$(wildcard $(addprefix src/,$(addsuffix /*.c,$(
 objects   = $(patsubst %.c,$(B)/%.o,$(1))
 
 PROGRAM  := $(call objects,$(call sources,$(LAYERS)))
-# What tests, guests and benchmarks link: the program without its commands.
+# Tests, guests and benchmarks link the program without its commands.
 PARTS    := $(filter-out $(foreach layer,cmd cli top,$(B)/src/$(layer)/%),$(PROGRAM))
 LIBRARY  := $(call objects,$(call sources,base metric snapshot) $(wildcard libctprof/*.c))
 KSTATS   := $(call objects,$(wildcard libkstats/*.c))
@@ -62,11 +62,11 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OWN) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
-# The objects of these sources, as the program, its tests and its fuzzers have them: what the compiler
-# cannot see that they want, or has to be made first, is said of all of them.
-everywhere = $(foreach build,$(B) $(B)/tests/san $(B)/tests/fuzz/objects,$(patsubst %.c,$(build)/%.o,$(wildcard $(1))))
+# The objects of these sources in the program, its tests and its fuzzers, to give all of them prerequisites that
+# the compiler cannot discover.
+objects_everywhere = $(foreach build,$(B) $(B)/tests/san $(B)/tests/fuzz/objects,$(patsubst %.c,$(build)/%.o,$(wildcard $(1))))
 
-# --- BPF programs: the same for every machine, and in the program as a light skeleton ---
+# --- BPF programs: the same for every machine, embedded in the program as skeletons ---
 
 BPF_CLANG    ?= clang
 BPFTOOL      ?= bpftool
@@ -80,19 +80,18 @@ $(B)/bpf/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(BPF_INCLUDES) -MMD -MP -c -o $@ $<
 
-# Nothing is parsed when such a program starts: what libbpf would do was done here.
+# A light skeleton: relocations are resolved here, so nothing is parsed when the program starts.
 $(B)/bpf/%.lskel.h: $(B)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton -L $< name $*_bpf > $@
 
-# One that libbpf loads, attaches to what a user names, and fits to the kernel. Linked for itself, it
-# loses what only debuggers read.
+# A skeleton that libbpf loads and relocates for the running kernel. Linking the object strips debug sections.
 $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $<
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $*_bpf > $@
 
-$(call everywhere,src/bpf/*.c src/capture/*.c src/kstats/*.c src/process/*.c src/sched/*.c): $(SKELETONS)
+$(call objects_everywhere,src/bpf/*.c src/capture/*.c src/kstats/*.c src/process/*.c src/sched/*.c): $(SKELETONS)
 
-# --- names of system calls, of those that the C library has; some of its numbers are other names ---
+# --- names of system calls, from the kernel's headers, without __NR_ macros that are no calls ---
 
 SYSCALLS := $(B)/state/syscalls.h
 
@@ -102,15 +101,15 @@ $(SYSCALLS):
 		sed -nE '/__NR_(syscalls|arch_specific_syscall) /d; s/^#define __NR_([a-z0-9_]+) .*$$/[__NR_\1] = "\1",/p' | \
 		sort > $@
 
-$(call everywhere,src/state/wait.c): $(SYSCALLS)
+$(call objects_everywhere,src/state/wait.c): $(SYSCALLS)
 
-# --- scripts and pages in the program: the compiler does not see that it reads them ---
+# --- scripts and pages embedded in the program ---
 
 ASSETS := $(wildcard assets/*.*)
 
-$(call everywhere,src/report/assets.c): $(ASSETS)
+$(call objects_everywhere,src/report/assets.c): $(ASSETS)
 
-# --- messages of pprof, and presets of filters ---
+# --- protobuf messages of pprof, and presets of filters ---
 
 PROTO := $(B)/proto/profile.pb-c.h
 
@@ -119,14 +118,14 @@ $(PROTO): src/profile/profile.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 
-$(call everywhere,src/profile/*.c): $(PROTO)
-$(call everywhere,src/profile/preset_files.c): $(wildcard assets/presets/*.preset)
+$(call objects_everywhere,src/profile/*.c): $(PROTO)
+$(call objects_everywhere,src/profile/preset_files.c): $(wildcard assets/presets/*.preset)
 
 $(B)/ctprof: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(LIBS)
 
-# The libraries show their own names only, as archives too.
+# The libraries export only their public symbols, as archives too.
 $(B)/libctprof.whole.o: $(LIBRARY)
 $(B)/libkstats.whole.o: $(KSTATS)
 $(B)/%.whole.o:
@@ -143,7 +142,7 @@ $(B)/libctprof.so: $(LIBRARY)
 		-o $@ $^ $(LIB_LIBS)
 	$(Q)ln -sf libctprof.so $(B)/libctprof.so.0
 
-# Its code may be in use by threads that never end: it is not unloaded by dlclose().
+# Threads may run its code at any time, so dlclose() must not unload it.
 $(B)/libkstats.so: $(KSTATS)
 	$(call say,LINK  $@)
 	$(Q)$(CC) -shared -Wl,-soname,libkstats.so.0 -Wl,-z,nodelete $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
@@ -157,7 +156,7 @@ $(B)/ctprof-static: $(PROGRAM) $(B)/libctprof/libctprof.o
 	$(call say,LINK  $@)
 	$(Q)$(CC) -static $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections -o $@ $^ $(STATIC_LIBS) 2> $@.log || { cat $@.log; exit 1; }
 
-# --- manual pages and completion, from the tables of commands and options ---
+# --- manual pages and completion, generated from the tables of commands and options ---
 
 PAGES := $(patsubst doc/%.scd,$(B)/man/%,$(wildcard doc/*.scd))
 
@@ -169,7 +168,7 @@ $(B)/man/%: doc/%.scd $(B)/ctprof
 	$(B)/ctprof help --format scdoc $$command > $@.options && \
 	sed -e "/^@OPTIONS@$$/{r $@.options" -e 'd}' $< > $@.scd && scdoc < $@.scd | sed '/^\.TH/a .nh' > $@
 
-# These are kept in the tree, to be read there.
+# These pages are in the repository, to be read there.
 doc: $(B)/ctprof
 	$(Q)$(B)/ctprof metric-list --markdown > doc/metrics.md
 	$(Q)tests/kernels/pages .

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What the tests build. Each folder that builds something has its own rules.
+# Rules of the tests. Each folder that builds something has its own.
 
 include $(wildcard tests/*/rules.mk)
 
-# For those who compile one file the way the Makefile does.
+# Prints the compiler flags, for scripts that compile single files.
 .PHONY: flags
 flags:
 	@echo $(filter-out -M%,$(OWN)) $(CPPFLAGS)

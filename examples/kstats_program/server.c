@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * server SECONDS REQUESTS: threads that answer requests, and say how long that took and how large
- * the answers were. Then it waits, so that both can be looked at.
+ * server SECONDS REQUESTS: answer requests in several threads, and record how long each takes and
+ * how large its answer is. Then wait, so that `ctprof kstats show` can read the histograms.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -19,9 +19,9 @@ static struct kstats *times, *sizes;
 static long requests;
 static double seconds;
 
-/* Most are quick; of each thread's, one in SLOW_EVERY has to wait for somebody else, so that all
- * threads together take the time that was asked for. */
-static struct timespec wait_of_each(void)
+/* The duration of a slow request. One in SLOW_EVERY requests of a thread is slow, and these take
+ * SECONDS in sum. */
+static struct timespec slow_duration(void)
 {
 	const long waits = (requests / THREADS + SLOW_EVERY - 1) / SLOW_EVERY;
 	const double wait = seconds / (double)(waits > 0 ? waits : 1);
@@ -32,12 +32,12 @@ static struct timespec wait_of_each(void)
 
 static uint64_t answer(long request)
 {
-	const struct timespec wait = wait_of_each();
+	const struct timespec wait = slow_duration();
 	volatile uint64_t bytes = 100;
 
 	for (long i = 0; i < request % 1000; i++)
 		bytes += 1 + bytes / 500;
-	/* By the thread's own requests: of all, every hundredth would be the same thread's. */
+	/* Count the requests of each thread: every hundredth of all would be the same thread's. */
 	if (request / THREADS % SLOW_EVERY == 0)
 		nanosleep(&wait, NULL);
 	return bytes;
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	requests = argc > 2 ? strtol(argv[2], NULL, 10) : 100000;
 	times = kstats_new_time("request_times", 3);
 	sizes = kstats_new("answer_bytes", 3);
-	/* Without them it does its work all the same. */
+	/* The program works without metrics too. */
 	if (!times || !sizes)
 		perror("no metrics");
 	for (intptr_t i = 0; i < THREADS; i++)
