@@ -10,7 +10,7 @@
 
 struct error error_no_memory = { .errnum = ENOMEM, .message = (char *)"out of memory" };
 
-static struct error *create(int errnum, char *message)
+static struct error *create_error(int errnum, char *message)
 {
 	struct error *err = message ? malloc(sizeof(*err)) : NULL;
 
@@ -30,7 +30,7 @@ struct error *error_create(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	err = create(0, text_print_v(format, args));
+	err = create_error(0, text_print_v(format, args));
 	va_end(args);
 	return err;
 }
@@ -41,7 +41,7 @@ struct error *error_coded(int errnum, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	err = create(errnum, text_print_v(format, args));
+	err = create_error(errnum, text_print_v(format, args));
 	va_end(args);
 	return err;
 }
@@ -54,7 +54,7 @@ struct error *error_system(int errnum, const char *format, ...)
 	va_start(args, format);
 	what = text_print_v(format, args);
 	va_end(args);
-	return create(errnum, what ? text_print("%s: %s", what, strerror(errnum)) : NULL);
+	return create_error(errnum, what ? text_print("%s: %s", what, strerror(errnum)) : NULL);
 }
 
 struct error *error_prefix(struct error *err, const char *format, ...)

@@ -26,7 +26,8 @@ static int grow(struct file_buffer *buffer, size_t room)
 	return 0;
 }
 
-static int read_all(int fd, bool record, size_t most, struct file_buffer *buffer, struct text *ret)
+static int read_to_end(int fd, bool record, size_t most, struct file_buffer *buffer,
+		       struct text *ret)
 {
 	size_t used = 0;
 	int failed = grow(buffer, FIRST_ROOM);
@@ -59,7 +60,7 @@ static int open_and_read(int dir, const char *path, bool record, size_t most,
 
 	if (fd < 0)
 		return errno;
-	failed = read_all(fd, record, most, buffer, ret);
+	failed = read_to_end(fd, record, most, buffer, ret);
 	close(fd);
 	return failed;
 }

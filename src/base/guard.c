@@ -117,7 +117,7 @@ static bool is_refused(struct guard *guard, uint64_t subject)
 
 /* --- the thread --- */
 
-static void leave(struct guard *guard)
+static void leave_guard(struct guard *guard)
 {
 	bool last;
 
@@ -134,7 +134,7 @@ static void leave(struct guard *guard)
 	free(guard);
 }
 
-static void *run(void *argument)
+static void *run_guarded(void *argument)
 {
 	struct guard_worker *worker = argument;
 	struct guard *guard = worker->guard;
@@ -142,7 +142,7 @@ static void *run(void *argument)
 	self = worker;
 	if (setjmp(worker->over)) {
 		free(worker);
-		leave(guard);
+		leave_guard(guard);
 		return NULL;
 	}
 	pthread_mutex_lock(&guard->lock);
@@ -157,7 +157,7 @@ static void *run(void *argument)
 	}
 	pthread_mutex_unlock(&guard->lock);
 	free(worker);
-	leave(guard);
+	leave_guard(guard);
 	return NULL;
 }
 
@@ -272,7 +272,7 @@ void guard_destroy(struct guard *guard)
 	guard->is_over = true;
 	pthread_cond_signal(&guard->work);
 	pthread_mutex_unlock(&guard->lock);
-	leave(guard);
+	leave_guard(guard);
 }
 
 /* With the lock. */
@@ -284,7 +284,7 @@ static bool start_worker(struct guard *guard)
 		return false;
 	worker->guard = guard;
 	guard->users++;
-	if (thread_start_confined(guard->options.kind, run, worker)) {
+	if (thread_start_confined(guard->options.kind, run_guarded, worker)) {
 		guard->worker = worker;
 		return true;
 	}

@@ -23,7 +23,7 @@ static volatile sig_atomic_t has_come;
 /* Signals that the caller of ctprof ignores stay ignored. */
 static volatile sig_atomic_t is_caught[INTERRUPTS_COUNT];
 
-static void take(int number)
+static void note_signal(int number)
 {
 	(void)number;
 	has_come = 1;
@@ -35,7 +35,7 @@ static void take(int number)
 void interrupts_catch(struct interrupts *ret)
 {
 	/* Without SA_RESTART: a system call that hangs is to end too. */
-	const struct sigaction action = { .sa_handler = take };
+	const struct sigaction action = { .sa_handler = note_signal };
 	sigset_t caught;
 
 	has_come = 0;

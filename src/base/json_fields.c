@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-static const struct json_field *row_of(const struct json_member *member)
+static const struct json_field *member_row(const struct json_member *member)
 {
 	return (const struct json_field *)(const void *)member;
 }
@@ -46,12 +46,12 @@ JSON_TAKE(json_take_u64)
 	uint64_t *number = AT(uint64_t);
 	struct error *err;
 
-	if (takes_null(row_of(member), value)) {
-		*number = row_of(member)->none;
+	if (takes_null(member_row(member), value)) {
+		*number = member_row(member)->none;
 		return NULL;
 	}
 	err = json_get_u64(value, key, number);
-	return err ? err : check_most(row_of(member), key, *number);
+	return err ? err : check_most(member_row(member), key, *number);
 }
 
 static void write_u64(struct json_writer *w, const struct json_field *field, const void *at)
@@ -76,12 +76,12 @@ JSON_TAKE(json_take_u32)
 	uint32_t *number = AT(uint32_t);
 	struct error *err;
 
-	if (takes_null(row_of(member), value)) {
-		*number = (uint32_t)row_of(member)->none;
+	if (takes_null(member_row(member), value)) {
+		*number = (uint32_t)member_row(member)->none;
 		return NULL;
 	}
 	err = json_get_u32(value, key, number);
-	return err ? err : check_most(row_of(member), key, *number);
+	return err ? err : check_most(member_row(member), key, *number);
 }
 
 static void write_u32(struct json_writer *w, const struct json_field *field, const void *at)
@@ -126,7 +126,7 @@ JSON_TAKE(json_take_name)
 	struct text text;
 	struct error *err;
 
-	if (takes_null(row_of(member), value))
+	if (takes_null(member_row(member), value))
 		return NULL;
 	err = json_get_text(value, key, &text);
 	if (err)
@@ -162,7 +162,7 @@ JSON_TAKE(json_take_string)
 	struct error *err;
 	char *copy;
 
-	if (takes_null(row_of(member), value))
+	if (takes_null(member_row(member), value))
 		return NULL;
 	err = json_get_text(value, key, &text);
 	if (!err)

@@ -136,7 +136,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t length)
 						 .text = { (const char *)bytes, length } });
 }
 
-static int begin(struct json_reader *r, enum json_type type)
+static int begin_value(struct json_reader *r, enum json_type type)
 {
 	struct json_value value = { .type = type };
 	struct error *err;
@@ -166,12 +166,12 @@ static int begin(struct json_reader *r, enum json_type type)
 
 static int on_object(void *context)
 {
-	return begin(context, JSON_OBJECT);
+	return begin_value(context, JSON_OBJECT);
 }
 
 static int on_array(void *context)
 {
-	return begin(context, JSON_ARRAY);
+	return begin_value(context, JSON_ARRAY);
 }
 
 static int on_end(void *context)
@@ -311,7 +311,7 @@ static struct error *syntax_error(struct json_reader *r, struct text bytes)
 	return err;
 }
 
-static struct error *check(struct json_reader *r, yajl_status status, struct text bytes)
+static struct error *check_status(struct json_reader *r, yajl_status status, struct text bytes)
 {
 	struct error *err;
 
@@ -330,8 +330,8 @@ struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 		return &error_no_memory;
 	r->found = false;
 	r->feeding = true;
-	err = check(r, yajl_parse(r->yajl, (const unsigned char *)bytes.bytes, bytes.length),
-		    bytes);
+	err = check_status(r, yajl_parse(r->yajl, (const unsigned char *)bytes.bytes, bytes.length),
+			   bytes);
 	if (err)
 		return err;
 	r->offset += bytes.length;
@@ -347,7 +347,7 @@ struct error *json_reader_finish(struct json_reader *r)
 {
 	if (setjmp(r->pool.escape))
 		return &error_no_memory;
-	return check(r, yajl_complete_parse(r->yajl), (struct text){ "", 0 });
+	return check_status(r, yajl_complete_parse(r->yajl), (struct text){ "", 0 });
 }
 
 void json_reader_destroy(struct json_reader *r)

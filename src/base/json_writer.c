@@ -46,7 +46,7 @@ static void put_pieces(struct json_writer *w, const char *bytes, size_t length)
 	}
 }
 
-static inline void put(struct json_writer *w, const char *bytes, size_t length)
+static inline void write_bytes(struct json_writer *w, const char *bytes, size_t length)
 {
 	if (length > ROOM - w->used) {
 		put_pieces(w, bytes, length);
@@ -69,14 +69,14 @@ static void separate(struct json_writer *w)
 	w->comma = true;
 }
 
-static void begin(struct json_writer *w, char c)
+static void begin_container(struct json_writer *w, char c)
 {
 	separate(w);
 	put_char(w, c);
 	w->comma = false;
 }
 
-static void end(struct json_writer *w, char c)
+static void end_container(struct json_writer *w, char c)
 {
 	put_char(w, c);
 	w->comma = true;
@@ -97,22 +97,22 @@ void json_document_end(struct json_writer *w)
 
 void json_object_begin(struct json_writer *w)
 {
-	begin(w, '{');
+	begin_container(w, '{');
 }
 
 void json_object_end(struct json_writer *w)
 {
-	end(w, '}');
+	end_container(w, '}');
 }
 
 void json_array_begin(struct json_writer *w)
 {
-	begin(w, '[');
+	begin_container(w, '[');
 }
 
 void json_array_end(struct json_writer *w)
 {
-	end(w, ']');
+	end_container(w, ']');
 }
 
 static void put_escaped(struct json_writer *w, unsigned char c)
@@ -121,19 +121,19 @@ static void put_escaped(struct json_writer *w, unsigned char c)
 
 	switch (c) {
 	case '"':
-		put(w, "\\\"", 2);
+		write_bytes(w, "\\\"", 2);
 		return;
 	case '\\':
-		put(w, "\\\\", 2);
+		write_bytes(w, "\\\\", 2);
 		return;
 	case '\n':
-		put(w, "\\n", 2);
+		write_bytes(w, "\\n", 2);
 		return;
 	case '\t':
-		put(w, "\\t", 2);
+		write_bytes(w, "\\t", 2);
 		return;
 	default:
-		put(w, escape, sizeof(escape));
+		write_bytes(w, escape, sizeof(escape));
 	}
 }
 
@@ -158,7 +158,7 @@ static void put_code(struct json_writer *w, unsigned code)
 {
 	char escape[8];
 
-	put(w, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffff));
+	write_bytes(w, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffff));
 }
 
 static void put_string(struct json_writer *w, struct text text)
@@ -173,7 +173,7 @@ static void put_string(struct json_writer *w, struct text text)
 		while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x7f &&
 		       *p != '"' && *p != '\\')
 			p++;
-		put(w, plain, (size_t)(p - plain));
+		write_bytes(w, plain, (size_t)(p - plain));
 		if (p == end)
 			break;
 		wide = utf8_sequence(p, (size_t)(end - p));
@@ -185,9 +185,9 @@ static void put_string(struct json_writer *w, struct text text)
 		} else if (wide == 1) {
 			put_escaped(w, (unsigned char)*p);
 		} else if (wide) {
-			put(w, p, wide);
+			write_bytes(w, p, wide);
 		} else {
-			put(w, UTF8_REPLACEMENT, sizeof(UTF8_REPLACEMENT) - 1);
+			write_bytes(w, UTF8_REPLACEMENT, sizeof(UTF8_REPLACEMENT) - 1);
 			wide = 1;
 		}
 		p += wide;
@@ -211,7 +211,7 @@ void json_key(struct json_writer *w, const char *key)
 void json_ready(struct json_writer *w, struct text members)
 {
 	separate(w);
-	put(w, members.bytes, members.length);
+	write_bytes(w, members.bytes, members.length);
 }
 
 void json_key_ready(struct json_writer *w, struct text key)
@@ -239,7 +239,7 @@ void json_i64(struct json_writer *w, int64_t value)
 static void put_literal(struct json_writer *w, const char *literal)
 {
 	separate(w);
-	put(w, literal, strlen(literal));
+	write_bytes(w, literal, strlen(literal));
 }
 
 void json_digits(struct json_writer *w, const char *digits)

@@ -69,7 +69,7 @@ static inline uint32_t tag_of(struct map_shape shape, const void *key)
 	return (uint32_t)hash ? (uint32_t)hash : 1;
 }
 
-static inline bool is_same(struct map_shape shape, const void *a, const void *b)
+static inline bool is_same_key(struct map_shape shape, const void *a, const void *b)
 {
 	if (shape.is_text)
 		return text_equal(*(const struct text *)a, *(const struct text *)b);
@@ -98,7 +98,7 @@ static inline size_t find_slot(struct map_shape shape, const void *slots, size_t
 	size_t at = tag & (room - 1);
 
 	for (uint32_t found; (found = *tag_at(shape, slots, at)); at = (at + 1) & (room - 1))
-		if (found == tag && is_same(shape, slot_at(shape, slots, at), key))
+		if (found == tag && is_same_key(shape, slot_at(shape, slots, at), key))
 			break;
 	return at;
 }

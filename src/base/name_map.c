@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-static struct words words_of(const struct name *name)
+static struct words name_words(const struct name *name)
 {
 	return (struct words){ { (uintptr_t)name } };
 }
@@ -18,7 +18,7 @@ void name_map_init(struct name_map *map)
 bool name_map_put(struct name_map *map, struct text text, uint32_t number)
 {
 	const struct name *name = names_intern(&map->names, text.bytes, text.length);
-	uint32_t *place = name ? word_map_at(&map->numbers, words_of(name)) : NULL;
+	uint32_t *place = name ? word_map_at(&map->numbers, name_words(name)) : NULL;
 
 	if (place && *place == WORD_MAP_NEW)
 		*place = number;
@@ -29,7 +29,7 @@ uint32_t name_map_find(const struct name_map *map, struct text text)
 {
 	const struct name *name = names_find(&map->names, text.bytes, text.length);
 
-	return name ? word_map_find(&map->numbers, words_of(name)) : WORD_MAP_NEW;
+	return name ? word_map_find(&map->numbers, name_words(name)) : WORD_MAP_NEW;
 }
 
 void name_map_deinit(struct name_map *map)

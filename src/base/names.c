@@ -11,7 +11,7 @@ void names_init(struct names *names, struct arena *arena)
 }
 
 /* The name that a slot's key is the text of. */
-static const struct name *name_of(struct text key)
+static const struct name *name_at(struct text key)
 {
 	return (const struct name *)(const void *)(key.bytes - offsetof(struct name, bytes));
 }
@@ -27,7 +27,7 @@ const struct name *names_intern(struct names *names, const void *bytes, size_t l
 		return NULL;
 	slot = map_add_slot(&names->by_text, text, &is_new);
 	if (!slot || !is_new)
-		return slot ? name_of(slot->key) : NULL;
+		return slot ? name_at(slot->key) : NULL;
 	name = arena_alloc(names->arena, sizeof(*name) + length + 1);
 	if (!name) {
 		map_remove(&names->by_text, text);
@@ -44,7 +44,7 @@ const struct name *names_find(const struct names *names, const void *bytes, size
 	const struct text text = { bytes, length };
 	__typeof__(names->by_text.slots) slot = map_find_slot(&names->by_text, text);
 
-	return slot ? name_of(slot->key) : NULL;
+	return slot ? name_at(slot->key) : NULL;
 }
 
 void names_deinit(struct names *names)

@@ -85,7 +85,7 @@ static struct error *split(struct outfile *file, const char *path)
 
 /* Links of /proc/PID/fd lead to what has no name, too: an anonymous pipe, a removed file. Such a
  * thing replaces `found`. */
-static bool jump(const struct outfile *file, int *found, struct stat *st)
+static bool follow_magic_link(const struct outfile *file, int *found, struct stat *st)
 {
 	int behind;
 
@@ -104,7 +104,7 @@ static bool jump(const struct outfile *file, int *found, struct stat *st)
 }
 
 /* A file that was removed after it was found under its name: it may be another user's, who has it
- * open. A removed file that we were given is reached by jump(). */
+ * open. A removed file that we were given is reached by follow_magic_link(). */
 static bool is_gone(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && !st->st_nlink;
@@ -115,7 +115,7 @@ static bool is_gone(const struct stat *st)
  * descriptor with its status, or -1 for nothing. realpath(3) is no help: the kernel protects its
  * users from links in /tmp (fs.protected_symlinks), but not those who read each link themselves.
  */
-static struct error *find(struct outfile *file, int *ret_found, struct stat *st)
+static struct error *find_target(struct outfile *file, int *ret_found, struct stat *st)
 {
 	_cleanup_close_ int found = -1;
 	char target[PATH_MAX];
@@ -143,7 +143,7 @@ static struct error *find(struct outfile *file, int *ret_found, struct stat *st)
 		if (!file_is_trusted(st->st_uid, 0))
 			return error_create("%s: symbolic link of user %u, which is not followed",
 					    file->path, st->st_uid);
-		if (jump(file, &found, st))
+		if (follow_magic_link(file, &found, st))
 			break;
 		length = readlinkat(found, "", target, sizeof(target) - 1);
 		if (length < 0 || links == LINKS_MAX)
@@ -218,7 +218,7 @@ struct error *outfile_open(struct outfile *file, const char *path)
 		file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 		return file->fd < 0 ? error_system(errno, "standard output") : NULL;
 	}
-	err = find(file, &found, &st);
+	err = find_target(file, &found, &st);
 	if (!err && found >= 0 && is_in_place(&st))
 		return open_in_place(file, found, &st);
 	if (!err)
@@ -256,7 +256,7 @@ struct error *outfile_check(const char *path)
 	if (!file.path)
 		return &error_no_memory;
 	if (strcmp(path, "-") != 0) {
-		err = find(&file, &found, &st);
+		err = find_target(&file, &found, &st);
 		if (!err && found >= 0 && is_in_place(&st))
 			err = check_in_place(&file, found, &st);
 		else if (!err && faccessat(file.dir, ".", W_OK | X_OK, AT_EACCESS))

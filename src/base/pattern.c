@@ -90,13 +90,13 @@ static bool is_hexadecimal(struct text token)
 	return span(token, 0, is_hex) == token.length && span(token, 0, is_letter) < token.length;
 }
 
-static size_t put(char *out, size_t used, const char *bytes, size_t length)
+static size_t append_bytes(char *out, size_t used, const char *bytes, size_t length)
 {
 	memcpy(out + used, bytes, length);
 	return used + length;
 }
 
-#define PUT(out, used, literal) put(out, used, "" literal, sizeof(literal) - 1)
+#define PUT(out, used, literal) append_bytes(out, used, "" literal, sizeof(literal) - 1)
 
 static size_t put_token(char *out, size_t used, struct text token)
 {
@@ -108,14 +108,14 @@ static size_t put_token(char *out, size_t used, struct text token)
 		return PUT(out, used, "{H}");
 	if (letters && letters + span(token, letters, is_digit) == token.length &&
 	    letters < token.length) {
-		used = put(out, used, token.bytes, letters);
+		used = append_bytes(out, used, token.bytes, letters);
 		return PUT(out, used, "{N}");
 	}
 	if (digits && digits + span(token, digits, is_letter) == token.length) {
 		used = PUT(out, used, "{N}");
-		return put(out, used, token.bytes + digits, token.length - digits);
+		return append_bytes(out, used, token.bytes + digits, token.length - digits);
 	}
-	return put(out, used, token.bytes, token.length);
+	return append_bytes(out, used, token.bytes, token.length);
 }
 
 /* --- identifiers that are longer than a token, or look like a name and a number --- */
@@ -179,10 +179,10 @@ size_t pattern_of_name(struct text name, char *out)
 		size_t length = separator_length(name);
 
 		if (length) {
-			used = put(out, used, name.bytes, length);
+			used = append_bytes(out, used, name.bytes, length);
 		} else if ((length = find_identifier(name, &prefix, &pattern))) {
-			used = put(out, used, name.bytes, prefix);
-			used = put(out, used, pattern, strlen(pattern));
+			used = append_bytes(out, used, name.bytes, prefix);
+			used = append_bytes(out, used, pattern, strlen(pattern));
 		} else {
 			length = token_length(name);
 			used = put_token(out, used, (struct text){ name.bytes, length });
@@ -226,9 +226,9 @@ size_t pattern_of_unit_instances(struct text path, char *out)
 	while (text_cut(&rest, '/', &segment)) {
 		if (!find_instance(segment, &instance) || !varies(instance))
 			continue;
-		used = put(out, used, copied, (size_t)(instance.bytes - copied));
+		used = append_bytes(out, used, copied, (size_t)(instance.bytes - copied));
 		used = PUT(out, used, "{I}");
 		copied = instance.bytes + instance.length;
 	}
-	return put(out, used, copied, (size_t)(path.bytes + path.length - copied));
+	return append_bytes(out, used, copied, (size_t)(path.bytes + path.length - copied));
 }

@@ -194,7 +194,7 @@ static const struct suffix *find_suffix(const struct suffix *rows, size_t count,
 
 /* Digits with an optional fraction, off the front of `text`: no exponents, no hexadecimal, which
  * strtod would take. */
-static bool cut_number(struct text *text, double *ret)
+static bool cut_decimal(struct text *text, double *ret)
 {
 	char digits[40];
 	size_t length = 0, points = 0;
@@ -234,7 +234,7 @@ bool units_parse(struct text text, struct amount *ret)
 
 	if (text.length && (negative || text.bytes[0] == '+'))
 		text = (struct text){ text.bytes + 1, text.length - 1 };
-	if (!cut_number(&text, &amount.value))
+	if (!cut_decimal(&text, &amount.value))
 		return false;
 	if (text_equal(text, TEXT("%"))) {
 		amount.percent = true;
@@ -266,7 +266,7 @@ bool units_parse_duration(struct text text, uint64_t *ret_ns)
 	const struct suffix *suffix;
 	double value;
 
-	if (!cut_number(&text, &value))
+	if (!cut_decimal(&text, &value))
 		return false;
 	suffix = find_suffix(long_times, sizeof(long_times) / sizeof(long_times[0]), text);
 	if (!suffix)
@@ -280,7 +280,7 @@ bool units_parse_seconds(struct text text, uint64_t *ret_ns)
 	struct text rest = text;
 	double value;
 
-	if (cut_number(&rest, &value) && !rest.length)
+	if (cut_decimal(&rest, &value) && !rest.length)
 		return take_duration(value * 1e9, ret_ns);
 	return units_parse_duration(text, ret_ns);
 }

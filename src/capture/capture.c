@@ -139,7 +139,7 @@ static struct error *take_heap(struct capture *c)
 	return NULL;
 }
 
-static struct error *run(struct capture *c)
+static struct error *run_capture(struct capture *c)
 {
 	struct error *err = capture_open_roots(c);
 
@@ -267,7 +267,7 @@ struct error *capturer_take(struct capturer *capturer, struct ctprof_snapshot **
 	snapshot_trust(snapshot);
 	plan_init(&c->plan);
 	c->taker = (struct taker){ .plan = &c->plan, .snapshot = snapshot };
-	err = run(c);
+	err = run_capture(c);
 	if (!err)
 		err = capture_summaries(c);
 	session_deinit(c);

@@ -54,7 +54,7 @@ void cgroup_ids_begin(struct capture *c)
 }
 
 /* Remember it for the threads and captures to come. */
-static bool keep(struct capture *c, uint64_t id, const struct name *path)
+static bool keep_path(struct capture *c, uint64_t id, const struct name *path)
 {
 	struct cgroup_ids *ids = &c->capturer->cgroup_ids;
 	uint32_t *number = word_map_at(&ids->numbers, (struct words){ { id } });
@@ -91,7 +91,7 @@ const struct name *cgroup_ids_path(struct capture *c, uint64_t id, uint32_t tid)
 	path = capture_cgroup_path(c, tid);
 	if (path && ids->known.count >= KNOWN_MAX)
 		forget(ids);
-	if (path && is_it(c, path, id) && !keep(c, id, path))
+	if (path && is_it(c, path, id) && !keep_path(c, id, path))
 		return NULL;
 	return path;
 }

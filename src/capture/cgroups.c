@@ -38,7 +38,7 @@ static int open_cgroup(struct capture *c, const struct name *path)
 	return relative ? openat(c->cgroups.dir, relative, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-static int by_name(const void *a, const void *b)
+static int cgroup_by_name(const void *a, const void *b)
 {
 	return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
 }
@@ -66,7 +66,7 @@ static bool list_paths(struct capture *c, struct captured_paths *ret)
 	}
 	if (!ret->count)
 		return true;
-	qsort(ret->items, ret->count, sizeof(*ret->items), by_name);
+	qsort(ret->items, ret->count, sizeof(*ret->items), cgroup_by_name);
 	for (size_t i = 1; i < ret->count; i++)
 		if (ret->items[i] != ret->items[kept])
 			ret->items[++kept] = ret->items[i];

@@ -32,7 +32,8 @@ static struct counter_set *add_set(struct capture *c, enum counter_kind kind, st
 				     (struct text){ clean, utf8_clean(name, clean) });
 }
 
-static bool add_row(struct capture *c, struct counter_set *set, const struct counter_row *row)
+static bool add_counter_row(struct capture *c, struct counter_set *set,
+			    const struct counter_row *row)
 {
 	for (size_t i = 0; i < row->count; i++)
 		if (!counts_add(c->snapshot, &set->counts, row->items[i].key, row->items[i].value))
@@ -82,7 +83,7 @@ static struct error *take_rows(struct capture *c, struct text bytes, enum counte
 		if (found == ROW_BAD)
 			continue;
 		set = add_set(c, kind, row.name);
-		if (!set || !add_row(c, set, &row))
+		if (!set || !add_counter_row(c, set, &row))
 			return &error_no_memory;
 	}
 	understood &= drop_ambiguous(c, kind);
@@ -113,7 +114,7 @@ static struct error *read_stat(struct capture *c)
 	if (kernel.count || loads.count) {
 		struct counter_set *set = add_set(c, COUNTERS_KERNEL, TEXT(""));
 
-		if (!set || !add_row(c, set, &kernel) || !add_row(c, set, &loads))
+		if (!set || !add_counter_row(c, set, &kernel) || !add_counter_row(c, set, &loads))
 			return &error_no_memory;
 	}
 	return is_there ? take_rows(c, bytes, COUNTERS_CPU, counters_next_cpu) : NULL;
@@ -147,7 +148,7 @@ static struct error *read_schedstat(struct capture *c)
 			at++;
 		if (at == s->counters.count || number != wanted)
 			continue;
-		if (!add_row(c, &s->counters.items[at++], &row))
+		if (!add_counter_row(c, &s->counters.items[at++], &row))
 			return &error_no_memory;
 	}
 	c->counts.failed[FILE_HOST] += !understood;

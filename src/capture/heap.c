@@ -76,7 +76,7 @@ static void end_job(struct heap_reader *reader)
 	reader->job = (struct heap_job){ 0 };
 }
 
-static void leave(struct heap_reader *reader)
+static void leave_heap(struct heap_reader *reader)
 {
 	if (!worker_pool_leave(&reader->workers))
 		return;
@@ -110,9 +110,9 @@ void heap_close(struct heap *heap)
 	if (!heap)
 		return;
 	if (heap->reader)
-		leave(heap->reader);
+		leave_heap(heap->reader);
 	for (size_t i = 0; i < heap->hanging.count; i++)
-		leave(heap->hanging.items[i].reader);
+		leave_heap(heap->hanging.items[i].reader);
 	array_deinit(&heap->hanging);
 	time_shares_deinit(&heap->shares);
 	free(heap);
@@ -131,7 +131,7 @@ static size_t process_length(const struct heap_job *job, size_t first)
 	return i - first;
 }
 
-static void *read_all(void *context)
+static void *read_heaps(void *context)
 {
 	struct heap_reader *reader = context;
 	struct heap_job *job = &reader->job;
@@ -158,7 +158,7 @@ static void *read_all(void *context)
 		worker_pool_step(&reader->workers);
 	}
 	worker_pool_finish(&reader->workers);
-	leave(reader);
+	leave_heap(reader);
 	return NULL;
 }
 
@@ -232,7 +232,7 @@ static struct error *start_job(struct heap *heap, const struct heap_request *req
 	reader->walk.proc = fcntl(request->proc, F_DUPFD_CLOEXEC, 0);
 	if (reader->walk.proc < 0)
 		return error_system(errno, "/proc");
-	if (!worker_pool_start(&reader->workers, read_all, reader))
+	if (!worker_pool_start(&reader->workers, read_heaps, reader))
 		return thread_missing("read heap counters");
 	return NULL;
 }
@@ -353,7 +353,7 @@ static void forget_returned(struct heap *heap)
 		if (worker_pool_workers(&hanging.reader->workers))
 			heap->hanging.items[kept++] = hanging;
 		else
-			leave(hanging.reader);
+			leave_heap(hanging.reader);
 	}
 	heap->hanging.count = kept;
 }
@@ -367,7 +367,7 @@ static size_t leave_behind(struct heap *heap, const struct heap_request *request
 
 	/* It came back meanwhile. */
 	if (done == reader->job.threads.count) {
-		leave(reader);
+		leave_heap(reader);
 		return request->snapshot->threads.count;
 	}
 	hanging.subject = process_user_subject(reader->job.threads.items[done].tgid);
@@ -375,7 +375,7 @@ static size_t leave_behind(struct heap *heap, const struct heap_request *request
 	done = reader->job.threads.items[done].place + 1;
 	time_shares_charge(&heap->shares, hanging.subject, reader->workers.patience_ns, PART);
 	if (!array_push(&heap->hanging, hanging))
-		leave(reader);
+		leave_heap(reader);
 	return done;
 }
 

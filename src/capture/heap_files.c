@@ -48,7 +48,7 @@ void heap_files_deinit(struct heap_files *files)
 	word_map_deinit(&files->libraries);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -176,7 +176,7 @@ struct error *heap_files_program(struct heap_files *files, int dir, const struct
 	struct error *err;
 	char path[PATH_MAX];
 
-	if (before && is_same(&before->identity, identity)) {
+	if (before && is_same_file(&before->identity, identity)) {
 		*ret = *before;
 		return NULL;
 	}
@@ -250,7 +250,7 @@ struct error *heap_files_library(struct heap_files *files, int dir, const struct
 	}
 	/* A number of a file that is gone is given to another one, and one may be written over. */
 	if (before && found >= 0 && fstat(found, &file.identity) == 0 &&
-	    is_same(&before->identity, &file.identity)) {
+	    is_same_file(&before->identity, &file.identity)) {
 		before->looked_at = files->round;
 		*ret = *before;
 		return NULL;

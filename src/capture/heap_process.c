@@ -225,7 +225,7 @@ struct heap_batch {
 	size_t count, words_each;
 };
 
-static void take(const struct heap_batch *batch, size_t i, struct heap_counters *threads)
+static void add_counters(const struct heap_batch *batch, size_t i, struct heap_counters *threads)
 {
 	const uint64_t *words = &batch->words[i * batch->words_each];
 	struct heap_counters *thread = &threads[batch->index[i]];
@@ -248,7 +248,7 @@ static void read_batch(pid_t pid, struct heap_batch *batch, struct heap_counters
 		size_t whole = got > 0 ? (size_t)got / each : 0;
 
 		for (size_t i = 0; i < whole; i++)
-			take(batch, done + i, threads);
+			add_counters(batch, done + i, threads);
 		done += whole;
 		if (done < batch->count)
 			threads[batch->index[done++]].failure = PROBE_PROCESS_VM_READV;

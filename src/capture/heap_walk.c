@@ -116,7 +116,7 @@ static bool is_unchanged(const struct heap_group *group)
 
 /* A process by its number, its start and its program: numbers are given again. The kernel's device
  * numbers have 32 bits. */
-static struct words key_of(const struct heap_group *group)
+static struct words group_key(const struct heap_group *group)
 {
 	return (struct words){ { (uint64_t)group->tgid << 32 | (uint32_t)group->program.st_dev,
 				 group->threads[0].start_time.value, group->program.st_ino } };
@@ -131,7 +131,7 @@ static struct words key_of(const struct heap_group *group)
 
 static bool is_without(const struct heap_walk *walk, const struct heap_group *group)
 {
-	uint32_t times = word_map_find(&walk->without, key_of(group));
+	uint32_t times = word_map_find(&walk->without, group_key(group));
 
 	return times != WORD_MAP_NEW && times >= WITHOUT_SURE;
 }
@@ -149,15 +149,15 @@ static struct error *remember_without(struct heap_walk *walk, const struct heap_
 		word_map_deinit(&walk->without);
 		walk->without = (struct word_map){ 0 };
 	}
-	times = word_map_at(&walk->without, key_of(group));
+	times = word_map_at(&walk->without, group_key(group));
 	if (!times)
 		return &error_no_memory;
 	*times = *times == WORD_MAP_NEW ? 1 : *times + 1;
 	return NULL;
 }
 
-static struct error *read_process(struct heap_walk *walk, const struct heap_group *group,
-				  struct heap_tally *tally)
+static struct error *read_heap(struct heap_walk *walk, const struct heap_group *group,
+			       struct heap_tally *tally)
 {
 	const struct heap_process process = { (pid_t)group->tgid, group->dir, &group->program };
 	enum probe_failure failure;
@@ -215,5 +215,5 @@ struct error *heap_walk_process(struct heap_walk *walk, struct heap_thread *thre
 		return NULL;
 	}
 	group.dir = dir;
-	return read_process(walk, &group, tally);
+	return read_heap(walk, &group, tally);
 }

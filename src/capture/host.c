@@ -14,7 +14,7 @@
 #include "os/pairs.h"
 
 /* Text of files goes into JSON and onto terminals. */
-static const struct name *keep(struct capture *c, struct text text)
+static const struct name *keep_text(struct capture *c, struct text text)
 {
 	text = text_trim(text);
 	return text.length && utf8_is_valid(text) ? snapshot_name(c->snapshot, text) : NULL;
@@ -24,7 +24,7 @@ static const struct name *read_line(struct capture *c, int dir, const char *path
 {
 	struct text bytes;
 
-	return dir < 0 || file_read(dir, path, &c->buffer, &bytes) ? NULL : keep(c, bytes);
+	return dir < 0 || file_read(dir, path, &c->buffer, &bytes) ? NULL : keep_text(c, bytes);
 }
 
 /*
@@ -44,13 +44,13 @@ static void read_cpu_numbers(struct capture *c, struct host_context *host, struc
 	if (!host->cpu_vendor) {
 		snprintf(text, sizeof(text), "implementer %.*s", (int)implementer.length,
 			 implementer.bytes);
-		host->cpu_vendor = keep(c, text_of(text));
+		host->cpu_vendor = keep_text(c, text_of(text));
 	}
 	if (!host->cpu_model) {
 		snprintf(text, sizeof(text), "part %.*s variant %.*s revision %.*s",
 			 (int)part.length, part.bytes, (int)variant.length, variant.bytes,
 			 (int)revision.length, revision.bytes);
-		host->cpu_model = keep(c, text_of(text));
+		host->cpu_model = keep_text(c, text_of(text));
 	}
 }
 
@@ -68,9 +68,9 @@ static void read_cpuinfo(struct capture *c, struct host_context *host)
 	stanza = bytes;
 	while (pairs_next(&bytes, ':', &key, &value)) {
 		if (text_equal(key, TEXT("model name")))
-			host->cpu_model = keep(c, value);
+			host->cpu_model = keep_text(c, value);
 		else if (text_equal(key, TEXT("vendor_id")))
-			host->cpu_vendor = keep(c, value);
+			host->cpu_vendor = keep_text(c, value);
 	}
 	read_cpu_numbers(c, host, stanza);
 }
@@ -191,7 +191,7 @@ static void read_kernel(struct capture *c, struct host_context *host)
 	host->kernel_release = read_line(c, c->proc, "sys/kernel/osrelease");
 	host->arch = read_line(c, c->proc, "sys/kernel/arch"); /* since Linux 6.1 */
 	if (!host->arch && c->ours && uname(&uts) == 0)
-		host->arch = keep(c, text_of(uts.machine));
+		host->arch = keep_text(c, text_of(uts.machine));
 	host->kernel_cmdline = read_line(c, c->proc, "cmdline");
 	host->boot_id = read_line(c, c->proc, "sys/kernel/random/boot_id");
 	if (!file_read(c->proc, "stat", &c->buffer, &bytes)) {

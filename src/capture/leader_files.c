@@ -78,8 +78,8 @@ static int read_one(int dir, enum leader_file which, struct file_buffer *buffer,
 	}
 }
 
-static void read_process(const struct leader_files *files, struct file_buffer *buffer,
-			 struct one_process *process)
+static void read_files(const struct leader_files *files, struct file_buffer *buffer,
+		       struct one_process *process)
 {
 	char path[16];
 	int dir, failed;
@@ -109,7 +109,7 @@ static void read_process(const struct leader_files *files, struct file_buffer *b
 		close(dir);
 }
 
-static void leave(struct leader_files *files)
+static void leave_files(struct leader_files *files)
 {
 	if (!worker_pool_leave(&files->workers))
 		return;
@@ -122,7 +122,7 @@ static void leave(struct leader_files *files)
 }
 
 /* False: it is skipped. */
-static bool begin(struct one_process *process)
+static bool begin_reading(struct one_process *process)
 {
 	enum reading waits = READING_WAITS;
 
@@ -139,9 +139,9 @@ static void read_some(struct leader_files *files)
 	       (i = atomic_fetch_add(&files->next, 1)) < files->count) {
 		struct one_process *process = &files->processes[i];
 
-		if (!begin(process))
+		if (!begin_reading(process))
 			continue;
-		read_process(files, &buffer, process);
+		read_files(files, &buffer, process);
 		process->cost_ns = clock_ns(CLOCK_MONOTONIC) - process->begun_ns;
 		atomic_store(&process->state, READING_DONE);
 		worker_pool_step(&files->workers);
@@ -155,7 +155,7 @@ static void *reader(void *argument)
 
 	read_some(files);
 	worker_pool_finish(&files->workers);
-	leave(files);
+	leave_files(files);
 	return NULL;
 }
 
@@ -170,7 +170,7 @@ static unsigned readers_for(size_t count)
 						   : most;
 }
 
-static struct error *start(struct leader_files *files, unsigned most)
+static struct error *start_readers(struct leader_files *files, unsigned most)
 {
 	unsigned started = 0, wanted = readers_for(files->count);
 
@@ -195,7 +195,7 @@ static unsigned count_hanging(struct leader_hangs *hangs)
 		if (readers)
 			hangs->items[kept++] = hangs->items[i];
 		else
-			leave(hangs->items[i]);
+			leave_files(hangs->items[i]);
 		hanging += readers;
 	}
 	hangs->count = kept;
@@ -259,7 +259,7 @@ static void remember_hanging(struct leader_files *files, struct leader_hangs *ha
 void leader_hangs_deinit(struct leader_hangs *hangs)
 {
 	for (size_t i = 0; i < hangs->count; i++)
-		leave(hangs->items[i]);
+		leave_files(hangs->items[i]);
 	array_deinit(hangs);
 	time_shares_deinit(&hangs->shares);
 }
@@ -290,9 +290,9 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 	files->proc = fcntl(proc, F_DUPFD_CLOEXEC, 0);
 	err = files->proc < 0 ? error_system(errno, "/proc") : NULL;
 	if (!err && count && wanted && hanging < LEADER_HANGING_MAX)
-		err = start(files, LEADER_HANGING_MAX - hanging);
+		err = start_readers(files, LEADER_HANGING_MAX - hanging);
 	if (err) {
-		leave(files);
+		leave_files(files);
 		return err;
 	}
 	*ret = files;
@@ -346,7 +346,7 @@ static void look_at_all(void *context)
 }
 
 /* Also charge processes whose readers were abandoned. */
-static void settle(struct leader_files *files)
+static void settle_charges(struct leader_files *files)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
@@ -366,12 +366,12 @@ void leader_files_wait(struct leader_files *files, uint64_t deadline_ns, struct 
 	files->workers.look = look_at_all;
 	files->workers.look_context = files;
 	done = worker_pool_wait(&files->workers, deadline_ns);
-	settle(files);
+	settle_charges(files);
 	files->late = !done && deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
 	remember_hanging(files, hangs);
 }
 
-static const struct one_process *find(const struct leader_files *files, uint32_t tgid)
+static const struct one_process *find_process(const struct leader_files *files, uint32_t tgid)
 {
 	return files && files->count ? bsearch(&tgid, files->processes, files->count,
 					       sizeof(*files->processes), compare_u32)
@@ -380,13 +380,13 @@ static const struct one_process *find(const struct leader_files *files, uint32_t
 
 bool leader_files_has(const struct leader_files *files, uint32_t tgid)
 {
-	return find(files, tgid) != NULL;
+	return find_process(files, tgid) != NULL;
 }
 
 struct leader_file_bytes leader_file(const struct leader_files *files, uint32_t tgid,
 				     enum leader_file which)
 {
-	const struct one_process *process = find(files, tgid);
+	const struct one_process *process = find_process(files, tgid);
 	const struct one_file *file;
 
 	if (!process || !(files->wanted >> which & 1))
@@ -411,5 +411,5 @@ void leader_files_close(struct leader_files *files)
 	if (!files)
 		return;
 	atomic_store(&files->workers.stop, true);
-	leave(files);
+	leave_files(files);
 }

@@ -5,8 +5,8 @@
 
 #include "os/taskstats.h"
 
-static void add(struct plan *plan, const struct metric *metric, const struct metric_source *source,
-		const char *key, bool is_less)
+static void add_binding(struct plan *plan, const struct metric *metric,
+			const struct metric_source *source, const char *key, bool is_less)
 {
 	struct binding *binding = &plan->bindings[plan->count++];
 
@@ -34,10 +34,10 @@ void plan_init(struct plan *plan)
 
 			if (source->id == SOURCE_NONE)
 				continue;
-			add(plan, &metrics[i], source, source->key, false);
+			add_binding(plan, &metrics[i], source, source->key, false);
 			if (!source->less)
 				continue;
-			add(plan, &metrics[i], source, source->less, true);
+			add_binding(plan, &metrics[i], source, source->less, true);
 			assert(plan->difference_count < PLAN_DIFFERENCES_MAX);
 			plan->difference_count++;
 		}

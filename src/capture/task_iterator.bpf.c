@@ -106,7 +106,7 @@ static __always_inline void take_numbers(struct task_struct *task, struct iterat
 }
 
 /* Facts of the process. */
-static __always_inline void take_process(struct task_struct *task, struct iterator_record *r)
+static __always_inline void fill_process(struct task_struct *task, struct iterator_record *r)
 {
 	struct task_struct *parent = BPF_CORE_READ(task, real_parent);
 
@@ -321,7 +321,7 @@ SEC("iter/task") int walk(struct bpf_iter__task *ctx)
 	before = &batch->records[(at - 1) % TASK_BATCH];
 	take_identity(task, r, batch);
 	if (r->is_leader)
-		take_process(task, r);
+		fill_process(task, r);
 	if (bpf_core_field_exists(task->cgroups->dfl_cgrp->kn->id))
 		take_cgroup(task, r, batch, before);
 	take_thread_pointer(task, r);

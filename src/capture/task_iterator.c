@@ -78,7 +78,7 @@ static __u32 cpu_words(void)
 	return words < TASK_CPU_WORDS ? words : TASK_CPU_WORDS;
 }
 
-static int describe(struct task_iterator *tasks)
+static int configure_iterator(struct task_iterator *tasks)
 {
 	union bpf_attr attr = { 0 };
 
@@ -86,7 +86,7 @@ static int describe(struct task_iterator *tasks)
 	return skel_sys_bpf(BPF_PROG_RUN, &attr, sizeof(attr)) < 0 ? errno : 0;
 }
 
-static struct error *load(struct task_iterator *tasks)
+static struct error *load_iterator(struct task_iterator *tasks)
 {
 	int failed;
 
@@ -104,7 +104,7 @@ static struct error *load(struct task_iterator *tasks)
 		return error_system(errno, "the BPF program's memory");
 	}
 	tasks->program->bss->kernel.cpu_words = cpu_words();
-	failed = describe(tasks);
+	failed = configure_iterator(tasks);
 	if (failed)
 		return error_system(failed, "the BPF program does not run");
 	failed = task_iterator_bpf__walk__attach(tasks->program);
@@ -119,7 +119,7 @@ struct error *task_iterator_open(struct task_iterator **ret)
 	if (!tasks)
 		return &error_no_memory;
 	tasks->walk = -1;
-	err = load(tasks);
+	err = load_iterator(tasks);
 	if (err) {
 		task_iterator_close(tasks);
 		return err;
@@ -158,11 +158,11 @@ static bool sleep_until(struct task_iterator *tasks, uint64_t until)
 	const struct timespec at = clock_moment(until);
 	uint64_t arrived;
 
-	if (describe(tasks))
+	if (configure_iterator(tasks))
 		return false;
 	arrived = tasks->program->bss->kernel.arrived;
-	return !clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) && !describe(tasks) &&
-	       tasks->program->bss->kernel.arrived != arrived;
+	return !clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) &&
+	       !configure_iterator(tasks) && tasks->program->bss->kernel.arrived != arrived;
 }
 
 /*

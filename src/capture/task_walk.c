@@ -138,7 +138,7 @@ static struct error *find_gaps(struct capture *c)
 
 /* --- threads --- */
 
-static bool is_wanted(const struct capture *c, const struct iterator_record *r)
+static bool is_thread_wanted(const struct capture *c, const struct iterator_record *r)
 {
 	return !c->options->pid_count ||
 	       (c->pids.count && bsearch(&r->tgid, c->pids.items, c->pids.count,
@@ -210,7 +210,7 @@ static struct error *visit_record(struct capture *c, const struct iterator_recor
 	struct ctprof_thread *thread;
 	enum thread_fate fate;
 
-	if (!is_wanted(c, r))
+	if (!is_thread_wanted(c, r))
 		return NULL;
 	c->counts.walked++;
 	if (c->options->skip_pid && r->tgid == c->options->skip_pid)

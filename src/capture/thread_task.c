@@ -31,7 +31,7 @@ int task_field_find(struct text name)
 
 /* --- which rows there are --- */
 
-static bool has(const struct task_facts *facts, enum task_feature feature)
+static bool has_feature(const struct task_facts *facts, enum task_feature feature)
 {
 	return facts->features >> feature & 1;
 }
@@ -48,23 +48,23 @@ static bool is_delay(unsigned field)
 
 static bool is_there(const struct task_facts *facts, unsigned field)
 {
-	bool statistics = facts->statistics && has(facts, TASK_HAS_STATISTICS_SINCE);
+	bool statistics = facts->statistics && has_feature(facts, TASK_HAS_STATISTICS_SINCE);
 
 	if (field < TASK_COUNTER_COUNT)
 		return facts->counters[field / 64] >> (field % 64) & 1 &&
 		       (!is_statistic(field) || facts->statistics);
 	switch (field) {
 	case TASK_FIELD_ext_enabled:
-		return has(facts, TASK_HAS_EXT_CLASS);
+		return has_feature(facts, TASK_HAS_EXT_CLASS);
 	case TASK_FIELD_hiwater_rss:
-		return has(facts, TASK_HAS_RSS);
+		return has_feature(facts, TASK_HAS_RSS);
 	case TASK_FIELD_utime_ticks:
 	case TASK_FIELD_stime_ticks:
-		return has(facts, TASK_HAS_SHOWN_TIMES);
+		return has_feature(facts, TASK_HAS_SHOWN_TIMES);
 	case TASK_FIELD_wait_in_progress_ns:
-		return has(facts, TASK_HAS_QUEUED_SINCE);
+		return has_feature(facts, TASK_HAS_QUEUED_SINCE);
 	case TASK_FIELD_blkio_in_progress_ns:
-		return has(facts, TASK_HAS_BLKIO_SINCE);
+		return has_feature(facts, TASK_HAS_BLKIO_SINCE);
 	case TASK_FIELD_wait_sum_in_progress_ns:
 	case TASK_FIELD_sleep_in_progress_ns:
 	case TASK_FIELD_block_in_progress_ns:
@@ -93,7 +93,7 @@ static struct metric_set *readers(struct task_plan *plan, const struct metric *m
 	return &plan->always;
 }
 
-static void add_row(struct task_plan *plan, struct task_row row)
+static void add_task_row(struct task_plan *plan, struct task_row row)
 {
 	switch (row.metric->type) {
 	case VALUE_ordinal_i32:
@@ -125,10 +125,10 @@ void task_plan_init(struct task_plan *plan, const struct task_facts *facts)
 		if (field < 0 || less < 0 || !is_there(facts, (unsigned)field) ||
 		    (task->less && !is_there(facts, (unsigned)less)))
 			continue;
-		add_row(plan, (struct task_row){ .metric = &metrics[id],
-						 .offset = (uint32_t)metrics[id].offset,
-						 .field = (uint16_t)field,
-						 .less = (uint16_t)less });
+		add_task_row(plan, (struct task_row){ .metric = &metrics[id],
+						      .offset = (uint32_t)metrics[id].offset,
+						      .field = (uint16_t)field,
+						      .less = (uint16_t)less });
 		metric_set_add(readers(plan, &metrics[id], (unsigned)field), id);
 	}
 }
@@ -191,7 +191,7 @@ static void show_times(const struct iterator_record *r, uint64_t *ret_utime, uin
 #define STATE_RTLOCK_WAIT 0x1000u
 #define STATE_FROZEN      0x8000u
 
-static bool is_kernel_thread(const struct iterator_record *r)
+static bool is_kernel_record(const struct iterator_record *r)
 {
 	return r->kernel_flags & PF_KTHREAD;
 }
@@ -272,7 +272,7 @@ static void compute_fields(const struct task_plan *plan, const struct iterator_r
 	values[TASK_FIELD_sleep_in_progress_ns] = passed(plan, r, r->sleep_since);
 	values[TASK_FIELD_kthread_block_in_progress_ns] = passed(plan, r, r->block_since);
 	values[TASK_FIELD_block_in_progress_ns] =
-		is_kernel_thread(r) && is_idle(r) ? 0 : passed(plan, r, r->block_since);
+		is_kernel_record(r) && is_idle(r) ? 0 : passed(plan, r, r->block_since);
 	values[TASK_FIELD_iowait_in_progress_ns] =
 		r->in_iowait ? passed(plan, r, r->block_since) : 0;
 }
@@ -371,7 +371,7 @@ bool take_task(struct taker *taker, struct task_plan *plan, const struct iterato
 	forget_names(plan, taker->snapshot);
 	thread->tid = r->tid;
 	thread->tgid = r->tgid;
-	thread->is_kernel = is_kernel_thread(r);
+	thread->is_kernel = is_kernel_record(r);
 	thread->comm = snapshot_name(taker->snapshot, (struct text){ r->name, sizeof(r->name) });
 	thread->start_time_clock_ticks = reading_of(
 		(r->start_boottime + (uint64_t)plan->facts.boottime_offset) / NS_PER_TICK);

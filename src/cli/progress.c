@@ -21,7 +21,7 @@ void progress_tell(struct progress *progress, size_t done, size_t total)
 	fprintf(stderr, "\r%zu of %zu %s", done, total, progress->things);
 }
 
-static void show(void *context, size_t done, size_t total)
+static void show_progress(void *context, size_t done, size_t total)
 {
 	if (done % 64 == 0)
 		progress_tell(context, done, total);
@@ -31,7 +31,7 @@ progress_show *progress_begin(struct progress *ret, const char *things, bool qui
 {
 	*ret = (struct progress){ .things = things };
 	clock_gettime(CLOCK_MONOTONIC, &ret->start);
-	return isatty(STDERR_FILENO) && !quiet ? show : NULL;
+	return isatty(STDERR_FILENO) && !quiet ? show_progress : NULL;
 }
 
 void progress_end(const struct progress *progress)

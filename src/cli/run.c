@@ -54,7 +54,7 @@ static void be_command(const struct run *run, int channel)
 	_exit(send(channel, &error, sizeof(error), MSG_NOSIGNAL) < 0);
 }
 
-static struct error *start(struct run *run)
+static struct error *start_child(struct run *run)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	int ends[2];
@@ -94,7 +94,7 @@ struct error *run_start(char **command, struct run **ret)
 	if (!run)
 		return &error_no_memory;
 	*run = (struct run){ .command = command, .channel = -1, .fd = -1 };
-	err = start(run);
+	err = start_child(run);
 	if (err) {
 		run_destroy(run);
 		return err;
@@ -146,7 +146,7 @@ static void leave_out_child(struct run_result *result, const struct rusage *befo
 }
 
 /* Whatever is left of it when it has ended. */
-static void end(struct run *run, int status)
+static void end_child(struct run *run, int status)
 {
 	run->has_ended = true;
 	leave_out_child(&run->result, &run->before);
@@ -170,7 +170,7 @@ static int look(struct run *run, int how)
 		if (errno != EINTR)
 			return errno;
 	if (pid)
-		end(run, status);
+		end_child(run, status);
 	return 0;
 }
 

@@ -64,7 +64,7 @@ static struct error *load_side(struct side *side, char **path)
 	return err;
 }
 
-static void *load(void *context)
+static void *load_snapshot(void *context)
 {
 	struct compare_loading *loading = context;
 
@@ -80,13 +80,13 @@ static struct error *load_all(struct side *sides, char **paths, size_t baselines
 	struct compare_loading before = { sides, paths, 0, baselines, NULL };
 	struct compare_loading after = { sides, paths, baselines, count, NULL };
 	pthread_t thread;
-	bool apart = pthread_create(&thread, NULL, load, &before) == 0;
+	bool apart = pthread_create(&thread, NULL, load_snapshot, &before) == 0;
 
-	load(&after);
+	load_snapshot(&after);
 	if (apart)
 		pthread_join(thread, NULL);
 	else
-		load(&before);
+		load_snapshot(&before);
 	if (before.error) {
 		error_destroy(after.error);
 		return before.error;
@@ -177,8 +177,8 @@ static struct error *list_sides(const struct compare_arguments *arguments, struc
 	return inputs > 1 ? error_create("only one operand can be standard input") : NULL;
 }
 
-static int run(const struct command *command, struct compare_arguments *arguments, int count,
-	       char **operands)
+static int run_verb(const struct command *command, struct compare_arguments *arguments, int count,
+		    char **operands)
 {
 	struct error *err = take_operands(arguments, count, operands);
 	size_t files = arguments->baseline.count + arguments->candidate.count;
@@ -207,7 +207,7 @@ static int run_compare(const struct command *command, int argc, char **argv)
 	display_init(&arguments.display);
 	first = options_parse(command, argc, argv, &arguments, &status);
 	if (first >= 0)
-		status = run(command, &arguments, argc - first, argv + first);
+		status = run_verb(command, &arguments, argc - first, argv + first);
 	array_deinit(&arguments.baseline);
 	array_deinit(&arguments.candidate);
 	free(arguments.from);

@@ -54,7 +54,7 @@ static const struct option_row doctor_options[] = {
 	  "Select the output format.", format_name, false },
 };
 
-static bool is_wanted(const struct doctor_arguments *arguments, size_t number)
+static bool is_probe_selected(const struct doctor_arguments *arguments, size_t number)
 {
 	for (size_t i = 0; i < arguments->required.count; i++)
 		if (arguments->required.items[i] == number)
@@ -70,13 +70,14 @@ static void print_detail(const char *what, const char *text)
 		printf("    %-7s%s\n", what, text);
 }
 
-static void print_text(const struct doctor_arguments *arguments, const struct finding *findings)
+static void print_results_text(const struct doctor_arguments *arguments,
+			       const struct finding *findings)
 {
 	printf("%-16s %-7s %s\n", "source", "here", "provides");
 	for (size_t i = 0; i < probe_count; i++) {
 		const struct finding *finding = &findings[i];
 
-		if (!is_wanted(arguments, i))
+		if (!is_probe_selected(arguments, i))
 			continue;
 		printf("%-16s %-7s %s\n", probes[i].name, presence_names[finding->presence],
 		       probes[i].gives);
@@ -115,7 +116,7 @@ static struct error *print_json(const struct doctor_arguments *arguments,
 		return err;
 	json_array_begin(&w);
 	for (size_t i = 0; i < probe_count; i++) {
-		if (!is_wanted(arguments, i))
+		if (!is_probe_selected(arguments, i))
 			continue;
 		json_line(&w);
 		json_object_begin(&w);
@@ -153,7 +154,7 @@ static int examine(const struct doctor_arguments *arguments)
 	if (arguments->json)
 		err = print_json(arguments, findings);
 	else
-		print_text(arguments, findings);
+		print_results_text(arguments, findings);
 	for (size_t i = 0; i < arguments->required.count; i++)
 		if (findings[arguments->required.items[i]].presence == PRESENCE_NO)
 			status = STATUS_FAILED;

@@ -41,7 +41,7 @@ struct flame_loading {
 	const char *folded; /* one of folded stacks; NULL: there is none */
 };
 
-static struct error *load(struct flame_loading *loading, const char *path, struct profile **ret)
+static struct error *load_one(struct flame_loading *loading, const char *path, struct profile **ret)
 {
 	const unsigned unit = loading->arguments->unit;
 	bool is_folded = false;
@@ -70,12 +70,12 @@ static struct error *load_all(struct flame_loading *loading, char **paths, int c
 			      struct profile **ret)
 {
 	_cleanup_(profile_destroy) struct profile *all = NULL;
-	struct error *err = load(loading, paths[0], &all);
+	struct error *err = load_one(loading, paths[0], &all);
 
 	for (int i = 1; !err && i < count; i++) {
 		_cleanup_(profile_destroy) struct profile *one = NULL;
 
-		err = load(loading, paths[i], &one);
+		err = load_one(loading, paths[i], &one);
 		if (!err)
 			err = profile_merge(all, one);
 	}
@@ -84,7 +84,7 @@ static struct error *load_all(struct flame_loading *loading, char **paths, int c
 	return err;
 }
 
-static struct error *show(const struct flame_arguments *arguments, char **paths, int count)
+static struct error *show_files(const struct flame_arguments *arguments, char **paths, int count)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	_cleanup_(profile_destroy) struct profile *baseline = NULL;
@@ -92,9 +92,9 @@ static struct error *show(const struct flame_arguments *arguments, char **paths,
 	struct error *err;
 
 	if (arguments->diff) {
-		err = load(&loading, paths[0], &baseline);
+		err = load_one(&loading, paths[0], &baseline);
 		if (!err)
-			err = load(&loading, paths[1], &profile);
+			err = load_one(&loading, paths[1], &profile);
 	} else {
 		err = load_all(&loading, paths, count, &profile);
 	}
@@ -118,7 +118,7 @@ static int run_flame(const struct command *command, int argc, char **argv)
 		if (err) {
 			status = usage_error(command, err);
 		} else {
-			err = show(&arguments, argv + first, argc - first);
+			err = show_files(&arguments, argv + first, argc - first);
 			status = err ? report_error(err, STATUS_FAILED) : STATUS_DONE;
 		}
 	}

@@ -235,7 +235,7 @@ static struct error *check_showing(const struct kstats_showing *s)
 }
 
 /* Options that belong to other verbs, and words that are too few or too many. */
-static struct error *check(size_t verb, const struct kstats_arguments *a, int words)
+static struct error *check_arguments(size_t verb, const struct kstats_arguments *a, int words)
 {
 	if (!(verbs[verb].asks & ASKS_RECORDING) && !is_zero(&a->recording, sizeof(a->recording)))
 		return error_create("%s does not take the options of trace (--key, --by, --pid, "
@@ -257,8 +257,8 @@ static struct error *check(size_t verb, const struct kstats_arguments *a, int wo
 	return check_showing(&a->showing);
 }
 
-static int run(const struct command *command, const struct kstats_arguments *arguments,
-	       char **words, int count)
+static int run_verb(const struct command *command, const struct kstats_arguments *arguments,
+		    char **words, int count)
 {
 	int status = STATUS_DONE;
 	struct error *err;
@@ -266,7 +266,7 @@ static int run(const struct command *command, const struct kstats_arguments *arg
 	for (size_t verb = 0; verb < array_length(verbs); verb++) {
 		if (strcmp(words[0], verbs[verb].name) != 0)
 			continue;
-		err = check(verb, arguments, count - 1);
+		err = check_arguments(verb, arguments, count - 1);
 		if (err)
 			return usage_error(command, err);
 		memory_limit_set();
@@ -319,7 +319,7 @@ static int run_kstats(const struct command *command, int argc, char **argv)
 	int status, first = options_parse(command, argc, argv, &arguments, &status);
 
 	if (first >= 0)
-		status = run(command, &arguments, argv + first, argc - first);
+		status = run_verb(command, &arguments, argv + first, argc - first);
 	array_deinit(&arguments.showing.objectives);
 	return status;
 }

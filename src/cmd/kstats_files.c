@@ -25,7 +25,7 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 }
 
 /* One reading twice: of the same host and moment. */
-static bool is_same(const struct kstats_table *a, const struct kstats_table *b)
+static bool is_same_reading(const struct kstats_table *a, const struct kstats_table *b)
 {
 	return a->taken_ns && a->taken_ns == b->taken_ns && strcmp(a->name, b->name) == 0 &&
 	       strings_equal(a->instance, b->instance) && strings_equal(a->host, b->host);
@@ -38,7 +38,7 @@ static void warn_of_same(const struct kstats_tables *tables)
 		for (size_t k = 0; k < i; k++) {
 			_cleanup_free_ char *name = NULL;
 
-			if (!is_same(tables->items[k], tables->items[i]))
+			if (!is_same_reading(tables->items[k], tables->items[i]))
 				continue;
 			name = text_visible(text_of(tables->items[i]->name));
 			fprintf(stderr,

@@ -14,8 +14,8 @@ static const char *word_or(const char *word, const char *otherwise)
 	return word ? word : otherwise;
 }
 
-static struct error *print_line(void *context, const struct kstats_recorder *recorder,
-				const struct kstats_entry *entry)
+static struct error *print_entry(void *context, const struct kstats_recorder *recorder,
+				 const struct kstats_entry *entry)
 {
 	_cleanup_free_ char *scope = NULL;
 	bool *is_first = context;
@@ -69,8 +69,8 @@ struct list_row {
 	const struct kstats_entry *entry;
 };
 
-static void get_cell(const void *context, const void *row, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_entry_cell(const void *context, const void *row, const struct table_column *column,
+			   struct table_cell *ret)
 {
 	const struct list_row *of = row;
 	const struct kstats_entry *entry = of->entry;
@@ -131,8 +131,9 @@ static struct error *list_for_programs(const struct kstats_search *search, enum 
 	struct table table;
 	struct error *err;
 
-	table_begin(&table, columns, array_length(columns),
-		    (struct table_options){ .format = format, .out = stdout, .get = get_cell });
+	table_begin(
+		&table, columns, array_length(columns),
+		(struct table_options){ .format = format, .out = stdout, .get = get_entry_cell });
 	err = kstats_each(search, add_entry, &table, NULL, ret_status);
 	return error_first(err, table_end(&table));
 }
@@ -150,7 +151,7 @@ struct error *kstats_list(const struct kstats_arguments *arguments, char **words
 	case KSTATS_FORMAT_CSV:
 		return list_for_programs(&search, TABLE_AS_CSV, ret_status);
 	case KSTATS_FORMAT_TEXT:
-		err = kstats_each(&search, print_line, &is_first, &is_whole, ret_status);
+		err = kstats_each(&search, print_entry, &is_first, &is_whole, ret_status);
 		if (!err && is_first && is_whole)
 			fputs("ctprof: no metrics; use ctprof kstats trace NAME to create one\n",
 			      stderr);

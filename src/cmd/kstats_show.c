@@ -265,8 +265,8 @@ static struct error *show_interval(struct kstats_series *s, struct kstats_table 
 
 /* Show the values recorded since the last reading. A metric that was reset meanwhile starts again.
  */
-static struct error *step(struct kstats_series *s, const struct kstats_search *search,
-			  const char *name)
+static struct error *show_next(struct kstats_series *s, const struct kstats_search *search,
+			       const char *name)
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *now = NULL;
 	_cleanup_(kstats_table_destroy) struct kstats_table *kept = NULL;
@@ -329,8 +329,8 @@ static struct error *save_heat(const char *path, const struct kstats_table *tabl
 	return err;
 }
 
-static struct error *follow(struct kstats_series *s, const struct kstats_search *search,
-			    const char *name)
+static struct error *follow_metric(struct kstats_series *s, const struct kstats_search *search,
+				   const char *name)
 {
 	sigset_t ends, before;
 	struct error *err = kstats_read(search, name, &s->before);
@@ -349,7 +349,7 @@ static struct error *follow(struct kstats_series *s, const struct kstats_search 
 	fflush(stdout);
 	while (!err && (!s->showing->count || s->done < s->showing->count) &&
 	       wait_until(s->due_ns, &ends)) {
-		err = step(s, search, name);
+		err = show_next(s, search, name);
 		s->due_ns = grid_next(s->due_ns, s->showing->interval_ns, s->last_ns,
 				      clock_ns(CLOCK_MONOTONIC));
 	}
@@ -369,7 +369,7 @@ static struct error *show_series(const struct kstats_showing *showing,
 	if (words[1] || kstats_is_file(words[0]))
 		return error_create("--interval requires one metric that is being recorded, not a "
 				    "file");
-	err = follow(&series, search, words[0]);
+	err = follow_metric(&series, search, words[0]);
 	kstats_table_destroy(series.before);
 	kstats_heat_clear(&series.heat);
 	return err;

@@ -48,14 +48,14 @@ static struct error *take_key(const char *key, struct kstats_spec *spec)
 	return NULL;
 }
 
-static struct error *copy(const char *word, char **ret)
+static struct error *copy_word(const char *word, char **ret)
 {
 	*ret = word ? strdup(word) : NULL;
 	return word && !*ret ? &error_no_memory : NULL;
 }
 
 /* Take the start time too: another process may get the same number later. */
-static struct error *take_process(size_t pid, struct kstats_spec *spec)
+static struct error *set_process(size_t pid, struct kstats_spec *spec)
 {
 	struct birth birth;
 
@@ -69,7 +69,7 @@ static struct error *take_process(size_t pid, struct kstats_spec *spec)
 	return NULL;
 }
 
-static struct error *settle(const struct kstats_recording *r, struct kstats_spec *spec)
+static struct error *apply_options(const struct kstats_recording *r, struct kstats_spec *spec)
 {
 	struct error *err = take_key(r->key, spec);
 
@@ -77,15 +77,15 @@ static struct error *settle(const struct kstats_recording *r, struct kstats_spec
 		if (strcmp(kstats_bys[by].name, r->by) == 0)
 			spec->by = by;
 	if (!err && r->pid)
-		err = take_process(r->pid, spec);
+		err = set_process(r->pid, spec);
 	spec->is_stopped = r->is_stopped;
 	spec->forces_returns = r->forces_returns;
 	if (!err)
-		err = copy(r->cgroup, &spec->cgroup);
+		err = copy_word(r->cgroup, &spec->cgroup);
 	if (!err)
-		err = copy(r->comm, &spec->comm);
+		err = copy_word(r->comm, &spec->comm);
 	if (!err)
-		err = copy(r->cpus, &spec->cpus);
+		err = copy_word(r->cpus, &spec->cpus);
 	return err;
 }
 
@@ -111,7 +111,7 @@ struct error *kstats_trace(const struct kstats_arguments *arguments, char **word
 	struct error *err = kstats_spec_parse(words, &spec);
 
 	if (!err)
-		err = settle(&arguments->recording, &spec);
+		err = apply_options(&arguments->recording, &spec);
 	if (!err && !search.recorders[0]->trace)
 		err = error_create("cannot trace with --via user: programs create their metrics "
 				   "themselves");

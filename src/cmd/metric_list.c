@@ -136,7 +136,7 @@ static void print_cell(const char *text)
 	printf(" |");
 }
 
-static void print_row(const char *const *cells, size_t count)
+static void print_markdown_row(const char *const *cells, size_t count)
 {
 	printf("|");
 	for (size_t i = 0; i < count; i++)
@@ -144,9 +144,9 @@ static void print_row(const char *const *cells, size_t count)
 	printf("\n");
 }
 
-#define ROW(...)                                        \
-	print_row((const char *const[]){ __VA_ARGS__ }, \
-		  array_length(((const char *const[]){ __VA_ARGS__ })))
+#define ROW(...)                                                 \
+	print_markdown_row((const char *const[]){ __VA_ARGS__ }, \
+			   array_length(((const char *const[]){ __VA_ARGS__ })))
 
 static void print_markdown(void)
 {

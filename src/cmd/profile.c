@@ -192,7 +192,7 @@ static struct error *read_profile(struct taking *t, struct profile **ret)
 	return profile_session_read(t->session, ret);
 }
 
-static struct error *tick(struct taking *t)
+static struct error *tick_profile(struct taking *t)
 {
 	PRIVILEGES_RAISED;
 
@@ -206,7 +206,7 @@ static struct error *stop(struct taking *t)
 	return profile_session_stop(t->session);
 }
 
-static struct error *show(struct taking *t, unsigned interval)
+static struct error *show_profile(struct taking *t, unsigned interval)
 {
 	_cleanup_(profile_destroy) struct profile *profile = NULL;
 	struct error *err = read_profile(t, &profile);
@@ -231,7 +231,7 @@ static struct error *show_interval(struct taking *t, const sigset_t *before)
 	while (t->next_ns <= now)
 		t->next_ns += t->arguments->profile.interval_ns;
 	take_pending(before);
-	err = show(t, ++t->interval);
+	err = show_profile(t, ++t->interval);
 	/* It was for one interval, and the next one may be of fewer threads. */
 	malloc_trim(0);
 	/* A signal that ended naming in an interval ends the profile. */
@@ -244,14 +244,14 @@ static struct error *take_until_end(struct taking *t, const sigset_t *before)
 	struct error *err = NULL;
 
 	while (!err && wait_a_little(t, before)) {
-		err = tick(t);
+		err = tick_profile(t);
 		if (!err)
 			err = show_interval(t, before);
 	}
 	if (!err)
 		err = stop(t);
 	take_pending(before);
-	return err ? err : show(t, t->interval ? t->interval + 1 : 0);
+	return err ? err : show_profile(t, t->interval ? t->interval + 1 : 0);
 }
 
 /* Everything that takes privileges is open afterwards, and they are dropped: nothing of another
@@ -301,7 +301,7 @@ static struct error *start_session(struct taking *t)
 	return err;
 }
 
-static struct error *begin(struct taking *t)
+static struct error *start_collecting(struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;
 	struct error *err = start_session(t);
@@ -324,7 +324,7 @@ static int enable_statistics(void)
 	return program_cost_enable();
 }
 
-static struct error *take(struct taking *t)
+static struct error *collect(struct taking *t)
 {
 	sigset_t before;
 	struct error *err = t->command ? run_start(t->command, &t->run) : NULL;
@@ -350,7 +350,7 @@ static struct error *take(struct taking *t)
 	catch_signals(&before);
 	err = open_session(t);
 	if (!err)
-		err = begin(t);
+		err = start_collecting(t);
 	if (!err)
 		err = take_until_end(t, &before);
 	return err;
@@ -366,7 +366,7 @@ static int failure_status(const struct taking *t, const struct error *err, bool 
 	return !has_begun && err->errnum == EACCES ? STATUS_NOT_RUNNABLE : STATUS_RUN_FAILED;
 }
 
-static int end(struct taking *t, struct error *err)
+static int end_collecting(struct taking *t, struct error *err)
 {
 	struct run_result result;
 	int status = STATUS_DONE;
@@ -443,7 +443,8 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 			err = profile_output_check(&arguments.output);
 		if (!err)
 			err = profile_arguments_settle(&arguments.profile);
-		status = err ? usage_error(command, err) : end(&taking, take(&taking));
+		status =
+			err ? usage_error(command, err) : end_collecting(&taking, collect(&taking));
 	}
 	profile_arguments_deinit(&arguments.profile);
 	profile_output_deinit(&arguments.output);

@@ -249,7 +249,7 @@ static void warn(const char *text)
 
 /* Has the process memory of its own? Kernel threads have an empty command line, and so have others;
  * their maps tell. */
-static bool is_kernel_thread(uint32_t pid)
+static bool is_kernel_pid(uint32_t pid)
 {
 	char path[40], byte;
 	ssize_t got;
@@ -264,7 +264,7 @@ static bool is_kernel_thread(uint32_t pid)
 static void warn_of_kinds(const struct profile_arguments *arguments)
 {
 	for (size_t i = 0; i < arguments->target.pids.count; i++) {
-		bool is_kernel = is_kernel_thread(arguments->target.pids.items[i]);
+		bool is_kernel = is_kernel_pid(arguments->target.pids.items[i]);
 
 		if (arguments->kernel_threads && !is_kernel)
 			warn("-k excludes a process of -p: it is not a kernel thread");

@@ -343,8 +343,8 @@ static profile_text *const texts[] = {
 	preemptor_report, histogram_report, footer_report,
 };
 
-static struct error *print_text(const struct profile_output *output,
-				const struct profile_report *report)
+static struct error *print_profile_text(const struct profile_output *output,
+					const struct profile_report *report)
 {
 	const struct profile_style style = style_of(output);
 	struct error *err = NULL;
@@ -395,7 +395,7 @@ static struct error *show_named(const struct profile_output *output, struct prof
 	if (output->paths.count)
 		return write_files(output, report, false, interval);
 	if (!output->format)
-		return print_text(output, report);
+		return print_profile_text(output, report);
 	err = profile_format_named(output->format, &format);
 	return err ? err : write_to(output, report, "-", format, interval);
 }

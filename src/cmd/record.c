@@ -261,7 +261,7 @@ static void start_writing(struct recorder *r, const char *reason)
 }
 
 /* `reason` is why a trigger fired, or NULL. */
-static struct error *take(struct recorder *r, const char *reason)
+static struct error *take_capture(struct recorder *r, const char *reason)
 {
 	struct capture_kept capture = { 0 };
 	struct error *err = capture_for(r, reason, &capture);
@@ -398,7 +398,7 @@ static bool is_done(const struct recorder *r)
 	       (a->duration_ns && r->next_ns - r->start_ns > a->duration_ns);
 }
 
-static struct error *run(struct recorder *r)
+static struct error *run_recording(struct recorder *r)
 {
 	while (!is_done(r)) {
 		int number = wait_for_next(r);
@@ -410,7 +410,7 @@ static struct error *run(struct recorder *r)
 			break;
 		if (!number)
 			by_fact = judge_facts(r);
-		err = take(r, by_signal ? by_signal : by_fact);
+		err = take_capture(r, by_signal ? by_signal : by_fact);
 		if (err && !r->taken)
 			return err;
 		r->failed += err != NULL;
@@ -436,7 +436,7 @@ static struct error *open_capturer(struct recorder *r)
 	return err ? err : privileges_keep(CAPTURE_READ_PRIVILEGES);
 }
 
-static struct error *start(struct recorder *r, const char *directory)
+static struct error *start_recording(struct recorder *r, const char *directory)
 {
 	struct error *err;
 
@@ -452,7 +452,7 @@ static struct error *start(struct recorder *r, const char *directory)
 	if (!r->arguments->quiet)
 		tell_start(r);
 	r->start_ns = r->next_ns = clock_ns(CLOCK_MONOTONIC);
-	return run(r);
+	return run_recording(r);
 }
 
 int record(struct record_arguments *arguments, struct capture_options *options,
@@ -467,7 +467,7 @@ int record(struct record_arguments *arguments, struct capture_options *options,
 		.hold = arguments->ring.age_ms ? arguments->ring
 					       : (struct keep){ .bytes = RECORD_RING_BYTES },
 	};
-	struct error *err = start(&recorder, directory);
+	struct error *err = start_recording(&recorder, directory);
 	bool whole = !recorder.lost && !recorder.failed && !recorder.parts;
 
 	if (!err && !arguments->quiet)

@@ -23,7 +23,7 @@ static const struct option_row show_options[] = {
 };
 
 /* The name of the capture that was picked stands in the report. */
-static int show(const char *name, const struct display *display)
+static int show_snapshot(const char *name, const struct display *display)
 {
 	_cleanup_(ctprof_snapshot_close) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_free_ char *path = NULL;
@@ -38,7 +38,7 @@ static int show(const char *name, const struct display *display)
 	return display_print(display, &(struct side){ snapshot, path }, 0, 1);
 }
 
-static int list(const char *path)
+static int list_captures(const char *path)
 {
 	struct recording recording;
 	struct error *err = recording_open(path, &recording);
@@ -74,8 +74,8 @@ static int run_show(const struct command *command, int argc, char **argv)
 		if (err)
 			status = usage_error(command, err);
 		else
-			status = arguments.list ? list(argv[first])
-						: show(argv[first], &arguments.display);
+			status = arguments.list ? list_captures(argv[first])
+						: show_snapshot(argv[first], &arguments.display);
 	}
 	display_deinit(&arguments.display);
 	return status;

@@ -138,7 +138,7 @@ static const struct option_row top_options[] = {
 /* --- the command --- */
 
 /* Reject options that have no effect in this mode. */
-static struct error *check(const struct top_arguments *a)
+static struct error *check_modes(const struct top_arguments *a)
 {
 	const struct {
 		bool given;
@@ -172,10 +172,10 @@ static struct error *check(const struct top_arguments *a)
 	return NULL;
 }
 
-static struct error *settle(struct top *top)
+static struct error *parse_view(struct top *top)
 {
 	const struct top_arguments *a = top->arguments;
-	struct error *err = check(a);
+	struct error *err = check_modes(a);
 
 	if (err)
 		return err;
@@ -194,14 +194,14 @@ static struct error *settle(struct top *top)
 	return err ? error_prefix(err, "--sort") : NULL;
 }
 
-static int run(const struct command *command, struct top_arguments *arguments)
+static int run_mode(const struct command *command, struct top_arguments *arguments)
 {
 	struct top top = { .arguments = arguments };
 	struct error *err;
 	int status = STATUS_DONE;
 
 	state_list_init(&top.list);
-	err = settle(&top);
+	err = parse_view(&top);
 	if (err) {
 		status = usage_error(command, err);
 	} else {
@@ -232,7 +232,7 @@ static int run_top(const struct command *command, int argc, char **argv)
 	int status;
 
 	if (options_parse(command, argc, argv, &arguments, &status) >= 0)
-		status = run(command, &arguments);
+		status = run_mode(command, &arguments);
 	target_deinit(&arguments.target);
 	array_deinit(&arguments.tids);
 	return status;

@@ -31,8 +31,8 @@ static int by_tgid(const void *key, const void *item)
 	return (tgid > other) - (tgid < other);
 }
 
-static const struct process *process_of(const struct ctprof_snapshot *s,
-					const struct ctprof_thread *thread)
+static const struct process *process_of_thread(const struct ctprof_snapshot *s,
+					       const struct ctprof_thread *thread)
 {
 	return s->processes.count ? bsearch(&thread->tgid, s->processes.items, s->processes.count,
 					    sizeof(*s->processes.items), by_tgid)
@@ -40,7 +40,7 @@ static const struct process *process_of(const struct ctprof_snapshot *s,
 }
 
 /* kthreadd is process 2 and has no parent; all other kernel threads are its children. */
-static bool is_kernel_thread(const struct ctprof_snapshot *s, const struct process *process)
+static bool is_kernel_process(const struct ctprof_snapshot *s, const struct process *process)
 {
 	uint32_t two = 2;
 	const struct process *kthreadd = bsearch(&two, s->processes.items, s->processes.count,
@@ -53,15 +53,15 @@ static bool is_kernel_thread(const struct ctprof_snapshot *s, const struct proce
 static struct text process_text(const struct ctprof_snapshot *s, const struct ctprof_thread *thread,
 				enum key_part part)
 {
-	const struct process *process = process_of(s, thread);
+	const struct process *process = process_of_thread(s, thread);
 	const struct name *name = !process          ? NULL
 				  : part == KEY_EXE ? process->exe
 						    : process->cmdline;
 
 	if (name && name->length)
 		return name_text(name);
-	return process && is_kernel_thread(s, process) ? TEXT("(kernel threads)")
-						       : TEXT("(unknown)");
+	return process && is_kernel_process(s, process) ? TEXT("(kernel threads)")
+							: TEXT("(unknown)");
 }
 
 /* Where the names of users are, by uid: a host may have many. */
@@ -84,7 +84,7 @@ static bool index_users(struct keys *keys, const struct ctprof_snapshot *s)
 static struct text user_text(const struct keys *keys, const struct ctprof_snapshot *s,
 			     const struct ctprof_thread *thread, char buffer[32])
 {
-	const struct process *process = process_of(s, thread);
+	const struct process *process = process_of_thread(s, thread);
 	uint32_t found;
 
 	if (!process || !process->uid.measured)
@@ -119,7 +119,7 @@ static uint64_t part_word(const struct ctprof_snapshot *s, const struct ctprof_t
 	case KEY_CMDLINE:
 	case KEY_USER:
 		/* Threads of one process follow each other: a look-up for each is cheap. */
-		return (uintptr_t)process_of(s, thread);
+		return (uintptr_t)process_of_thread(s, thread);
 	case KEY_THREAD:
 		return (uint64_t)thread->tid;
 	}
@@ -144,7 +144,7 @@ static struct words thread_words(const struct keys *keys, const struct ctprof_sn
 
 /* --- labels --- */
 
-static bool put(struct keys *keys, struct text text)
+static bool put_text(struct keys *keys, struct text text)
 {
 	if (!array_reserve(&keys->text, text.length))
 		return false;
@@ -180,7 +180,7 @@ static bool put_pattern(struct keys *keys, const struct name *name)
 {
 	const struct name *pattern = keys_pattern(keys, name);
 
-	return pattern && put(keys, name_text(pattern));
+	return pattern && put_text(keys, name_text(pattern));
 }
 
 static bool put_part(struct keys *keys, const struct ctprof_snapshot *s,
@@ -193,30 +193,31 @@ static bool put_part(struct keys *keys, const struct ctprof_snapshot *s,
 	case KEY_NOTHING:
 		return true;
 	case KEY_CGROUP:
-		return put(keys, name_text(cgroup_names_of(&keys->cgroups, thread->cgroup)));
+		return put_text(keys, name_text(cgroup_names_of(&keys->cgroups, thread->cgroup)));
 	case KEY_PROCESS_NAME:
-		return put(keys, name_text(thread->pcomm));
+		return put_text(keys, name_text(thread->pcomm));
 	case KEY_PROCESS_PATTERN:
 		return put_pattern(keys, thread->pcomm);
 	case KEY_THREAD_NAME:
-		return put(keys, name_text(thread->comm));
+		return put_text(keys, name_text(thread->comm));
 	case KEY_THREAD_PATTERN:
 		return put_pattern(keys, thread->comm);
 	case KEY_EXE:
 	case KEY_CMDLINE:
-		return put(keys, process_text(s, thread, part));
+		return put_text(keys, process_text(s, thread, part));
 	case KEY_USER:
-		return put(keys, user_text(keys, s, thread, buffer));
+		return put_text(keys, user_text(keys, s, thread, buffer));
 	case KEY_UNIT:
-		return put(keys, place_unit(name_text(thread->cgroup), &found) ? found
-									       : TEXT("(no unit)"));
+		return put_text(keys, place_unit(name_text(thread->cgroup), &found)
+					      ? found
+					      : TEXT("(no unit)"));
 	case KEY_CONTAINER:
 		if (!place_container(name_text(thread->cgroup), &found))
-			return put(keys, TEXT("(host)"));
-		return put(keys, (struct text){ found.bytes, CONTAINER_DIGITS });
+			return put_text(keys, TEXT("(host)"));
+		return put_text(keys, (struct text){ found.bytes, CONTAINER_DIGITS });
 	case KEY_THREAD:
 		snprintf(buffer, sizeof(buffer), "[%" PRIu32 "]", thread->tid);
-		return put(keys, name_text(thread->comm)) && put(keys, text_of(buffer));
+		return put_text(keys, name_text(thread->comm)) && put_text(keys, text_of(buffer));
 	}
 	return false;
 }
@@ -229,7 +230,8 @@ static const struct name *join_parts(struct keys *keys, const struct ctprof_snap
 	if (!array_reserve(&keys->text, 1))
 		return NULL;
 	for (size_t i = 0; i < KEY_PARTS && keys->axis->parts[i]; i++)
-		if ((i && !put(keys, between)) || !put_part(keys, s, thread, keys->axis->parts[i]))
+		if ((i && !put_text(keys, between)) ||
+		    !put_part(keys, s, thread, keys->axis->parts[i]))
 			return NULL;
 	return names_intern(&keys->names, keys->text.items, keys->text.count);
 }

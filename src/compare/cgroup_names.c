@@ -22,7 +22,7 @@ struct paths {
 /* Different things are looked up in one map; this keeps them apart. */
 enum { OF_SNAPSHOT, OF_PATH, OF_PATTERN };
 
-static struct words words_of(const struct name *name, uint64_t kind)
+static struct words name_kind_words(const struct name *name, uint64_t kind)
 {
 	return (struct words){ { (uintptr_t)name, kind, 0 } };
 }
@@ -56,13 +56,14 @@ static const struct name *first_steps(struct cgroup_names *names, const struct c
 static bool take_path(struct cgroup_names *names, const struct cgroup_rules *rules,
 		      struct paths *paths, const struct name *path, size_t snapshot)
 {
-	uint32_t number = word_map_find(&names->numbers, words_of(path, OF_SNAPSHOT)), *place;
+	uint32_t number = word_map_find(&names->numbers, name_kind_words(path, OF_SNAPSHOT)),
+		 *place;
 	const struct name *name;
 	bool flattened;
 
 	if (number == WORD_MAP_NEW) {
 		name = first_steps(names, rules, name_text(path), &flattened);
-		place = name ? word_map_at(&names->numbers, words_of(name, OF_PATH)) : NULL;
+		place = name ? word_map_at(&names->numbers, name_kind_words(name, OF_PATH)) : NULL;
 		if (!place)
 			return false;
 		if (*place == WORD_MAP_NEW) {
@@ -71,7 +72,7 @@ static bool take_path(struct cgroup_names *names, const struct cgroup_rules *rul
 				return false;
 		}
 		number = *place;
-		place = word_map_at(&names->numbers, words_of(path, OF_SNAPSHOT));
+		place = word_map_at(&names->numbers, name_kind_words(path, OF_SNAPSHOT));
 		if (!place)
 			return false;
 		*place = number;
@@ -112,7 +113,7 @@ static bool name_by_pattern(struct cgroup_names *names, const struct paths *path
 		if (path->seen == count || path->flattened)
 			continue;
 		pattern = intern_pattern(names, name_text(path->name), pattern_of_name);
-		first = pattern ? word_map_at(&names->numbers, words_of(pattern, OF_PATTERN))
+		first = pattern ? word_map_at(&names->numbers, name_kind_words(pattern, OF_PATTERN))
 				: NULL;
 		if (!first)
 			return false;
@@ -156,7 +157,8 @@ struct error *cgroup_names_init(struct cgroup_names *names, const struct cgroup_
 
 const struct name *cgroup_names_of(const struct cgroup_names *names, const struct name *path)
 {
-	return names->labels.items[word_map_find(&names->numbers, words_of(path, OF_SNAPSHOT))];
+	return names->labels
+		.items[word_map_find(&names->numbers, name_kind_words(path, OF_SNAPSHOT))];
 }
 
 void cgroup_names_change(struct cgroup_names *names,

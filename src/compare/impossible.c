@@ -48,8 +48,8 @@ static uint64_t time_of(const struct ctprof_thread *thread, const struct metric 
 	return value > UINT64_MAX - waits ? UINT64_MAX : value + waits;
 }
 
-static bool add(struct impossible *impossible, const struct ctprof_thread *thread,
-		const struct metric *metric)
+static bool mark_impossible(struct impossible *impossible, const struct ctprof_thread *thread,
+			    const struct metric *metric)
 {
 	uint32_t *number =
 		word_map_at(&impossible->numbers, (struct words){ { (uintptr_t)thread } });
@@ -116,7 +116,7 @@ static bool judge_age(struct impossible *impossible, const struct ctprof_thread 
 				&metrics[w * 64 + (size_t)__builtin_ctzll(left)];
 
 			if (time_of(thread, metric, with_waits) > most &&
-			    !add(impossible, thread, metric))
+			    !mark_impossible(impossible, thread, metric))
 				return false;
 		}
 	}
@@ -171,7 +171,7 @@ static bool judge_window(struct window *window, const struct ctprof_thread *befo
 					       metric_id(metric));
 				continue;
 			}
-			if (!add(window->impossible, after, metric))
+			if (!mark_impossible(window->impossible, after, metric))
 				return false;
 		}
 	}

@@ -201,8 +201,8 @@ static struct datum datum_of(const struct merged *merged, const struct merge_lab
 	return datum;
 }
 
-static bool add_rows(const struct merges *merges, struct report *report,
-		     const struct merged_place *placed)
+static bool add_merged_rows(const struct merges *merges, struct report *report,
+			    const struct merged_place *placed)
 {
 	for (size_t i = 0; i < merges->count; i++) {
 		const struct merged *merged = placed[i].merged;
@@ -238,7 +238,7 @@ bool merges_rows(struct merges *merges, struct report *report, const struct meas
 		placed[i] = (struct merged_place){ &merges->items[i], places[label] };
 	}
 	qsort(placed, merges->count, sizeof(*placed), by_place);
-	return add_rows(merges, report, placed);
+	return add_merged_rows(merges, report, placed);
 }
 
 void merges_deinit(struct merges *merges)

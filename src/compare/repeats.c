@@ -257,7 +257,7 @@ static double spread_of(const struct statistics_sample *sample)
 	return sample->count > 1 ? sqrt(sample->variance) : NAN;
 }
 
-static bool add_row(struct repeats *repeats, const struct series *series, double p)
+static bool add_series_row(struct repeats *repeats, const struct series *series, double p)
 {
 	struct report *report = repeats->report;
 	struct significance *significance = arena_alloc(&report->arena, sizeof(*significance));
@@ -312,14 +312,15 @@ static bool test_all(const struct repeats *repeats, double *p)
 	return true;
 }
 
-static bool add_rows(struct repeats *repeats)
+static bool add_series_rows(struct repeats *repeats)
 {
 	_cleanup_free_ double *p = calloc(repeats->count + 1, sizeof(*p));
 
 	if (!p || !test_all(repeats, p))
 		return false;
 	for (size_t i = 0; i < repeats->count; i++)
-		if (has_both(&repeats->items[i]) && !add_row(repeats, &repeats->items[i], p[i]))
+		if (has_both(&repeats->items[i]) &&
+		    !add_series_row(repeats, &repeats->items[i], p[i]))
 			return false;
 	return true;
 }
@@ -434,8 +435,8 @@ struct error *report_fill_repeats(struct report *report)
 	struct error *err = take_sides(&repeats);
 
 	if (!err)
-		err = add_rows(&repeats) && find_in_both(report) && condition_others(&repeats) &&
-				      note_method(&repeats)
+		err = add_series_rows(&repeats) && find_in_both(report) &&
+				      condition_others(&repeats) && note_method(&repeats)
 			      ? NULL
 			      : &error_no_memory;
 	array_deinit(&repeats);

@@ -208,8 +208,8 @@ static bool any_has_states(const struct sides *sides)
 	return found;
 }
 
-static struct error *start(const struct sides *sides, const struct view *view, size_t baseline,
-			   size_t candidate, struct report **ret)
+static struct error *start_report(const struct sides *sides, const struct view *view,
+				  size_t baseline, size_t candidate, struct report **ret)
 {
 	_cleanup_(report_destroy) struct report *report = calloc(1, sizeof(*report));
 
@@ -241,7 +241,7 @@ static struct error *start(const struct sides *sides, const struct view *view, s
 	return NULL;
 }
 
-static struct error *fill(struct report *report)
+static struct error *fill_report(struct report *report)
 {
 	struct error *err = report_fill_threads(report);
 
@@ -256,10 +256,10 @@ struct error *report_of_two(const struct sides *sides, const struct view *view, 
 			    size_t candidate, struct report **ret)
 {
 	_cleanup_(report_destroy) struct report *report = NULL;
-	struct error *err = start(sides, view, baseline, candidate, &report);
+	struct error *err = start_report(sides, view, baseline, candidate, &report);
 
 	if (!err)
-		err = fill(report);
+		err = fill_report(report);
 	if (err)
 		return err;
 	*ret = take_ptr(report);
@@ -269,13 +269,13 @@ struct error *report_of_two(const struct sides *sides, const struct view *view, 
 struct error *report_create(const struct sides *sides, struct report **ret)
 {
 	_cleanup_(report_destroy) struct report *report = NULL;
-	struct error *err = start(sides, sides->view, sides->baselines ? 0 : NO_BASELINE,
-				  sides->count - 1, &report);
+	struct error *err = start_report(sides, sides->view, sides->baselines ? 0 : NO_BASELINE,
+					 sides->count - 1, &report);
 
 	if (err)
 		return err;
 	report->repeated = sides->count > 2;
-	err = report->repeated ? report_fill_repeats(report) : fill(report);
+	err = report->repeated ? report_fill_repeats(report) : fill_report(report);
 	if (!err)
 		err = report_fill_notes(report);
 	if (err)

@@ -54,8 +54,8 @@ struct fill {
 	enum merge_side side;
 };
 
-static bool add(struct fill *fill, const struct measure *measure, enum merge merge,
-		struct reading reading)
+static bool add_measure(struct fill *fill, const struct measure *measure, enum merge merge,
+			struct reading reading)
 {
 	return merges_add(&fill->merges[measure->section], fill->label, measure, fill->side, merge,
 			  reading);
@@ -86,7 +86,8 @@ static bool take_numbers(struct fill *fill, const struct cgroup *cgroup)
 		measure->unit = numbers[i].unit;
 		measure->is_total = numbers[i].is_total;
 		measure->is_signed = numbers[i].is_signed;
-		if (!add(fill, measure, numbers[i].merge, with_limit(reading, numbers[i].section)))
+		if (!add_measure(fill, measure, numbers[i].merge,
+				 with_limit(reading, numbers[i].section)))
 			return false;
 	}
 	return true;
@@ -138,8 +139,8 @@ static bool take_counts(struct fill *fill, enum section section, const struct co
 			return false;
 		measure->unit = size ? UNIT_BYTES : UNIT_COUNT;
 		measure->is_total = !size;
-		if (!add(fill, measure, size ? MERGE_MAX : MERGE_SUM,
-			 reading_of(counts->items[i].value)))
+		if (!add_measure(fill, measure, size ? MERGE_MAX : MERGE_SUM,
+				 reading_of(counts->items[i].value)))
 			return false;
 	}
 	return true;
@@ -148,7 +149,7 @@ static bool take_counts(struct fill *fill, enum section section, const struct co
 static bool take_pressure(void *context, const struct measure *measure, bool is_total,
 			  struct reading reading)
 {
-	return add(context, measure, is_total ? MERGE_SUM : MERGE_MAX, reading);
+	return add_measure(context, measure, is_total ? MERGE_SUM : MERGE_MAX, reading);
 }
 
 static bool take_cgroup(struct fill *fill, const struct cgroup *cgroup)
@@ -176,7 +177,7 @@ static bool take_side(struct fill *fill, const struct ctprof_snapshot *s, enum m
 	return true;
 }
 
-static bool is_wanted(const struct report *report)
+static bool is_any_section_wanted(const struct report *report)
 {
 	bool any = false;
 
@@ -190,7 +191,7 @@ struct error *report_fill_cgroups(struct report *report)
 	struct fill fill = { .report = report };
 	bool done;
 
-	if (!is_wanted(report))
+	if (!is_any_section_wanted(report))
 		return NULL;
 	done = take_side(&fill, report->baseline, MERGE_BEFORE) &&
 	       take_side(&fill, report->candidate, MERGE_AFTER);

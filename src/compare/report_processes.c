@@ -8,8 +8,8 @@
 
 #define KIB 1024
 
-static bool take_process(struct report *report, struct merges *merges, const struct counts *sizes,
-			 const struct name *label, enum merge_side side)
+static bool add_process(struct report *report, struct merges *merges, const struct counts *sizes,
+			const struct name *label, enum merge_side side)
 {
 	if (!view_matches(report->view, label))
 		return true;
@@ -38,8 +38,8 @@ static bool take_side(struct report *report, struct merges *merges, const struct
 		const struct counts *sizes = snapshot_thread(s, i)->smaps_rollup_kib;
 
 		if (sizes && keys[i] != NO_KEY &&
-		    !take_process(report, merges, sizes, report->sides->keys.items[keys[i]].label,
-				  side))
+		    !add_process(report, merges, sizes, report->sides->keys.items[keys[i]].label,
+				 side))
 			return false;
 	}
 	return true;

@@ -379,7 +379,7 @@ static void take_coverage(struct report *report, uint32_t key)
 		coverage_add(&report->coverage_before, &report->before.items[key]);
 }
 
-static bool add_rows(struct work *work, uint32_t place, uint32_t key)
+static bool add_group_rows(struct work *work, uint32_t place, uint32_t key)
 {
 	struct report *report = work->report;
 	const struct group *before = before_of(report, key), *after = &report->after.items[key];
@@ -436,10 +436,10 @@ static bool take_group(struct work *work, uint32_t place, uint32_t key)
 		return true;
 	report->shared++;
 	take_coverage(report, key);
-	return add_rows(work, place, key);
+	return add_group_rows(work, place, key);
 }
 
-static bool run(struct work *work)
+static bool run_work(struct work *work)
 {
 	struct report *report = work->report;
 	bool done = find_host_change(work) && order_groups(work);
@@ -474,7 +474,7 @@ struct error *report_fill_threads(struct report *report)
 	work->before_now = report->comparing ? now_ticks(report->baseline) : 0;
 	work->after_now = now_ticks(report->candidate);
 	select_all(work);
-	err = find_impossible(report) && run(work) ? NULL : &error_no_memory;
+	err = find_impossible(report) && run_work(work) ? NULL : &error_no_memory;
 	group_sums_deinit(&work->before);
 	group_sums_deinit(&work->after);
 	free(work);

@@ -5,7 +5,7 @@
 
 #include "base/word_map.h"
 
-static struct words words_of(const struct ctprof_thread *thread)
+static struct words thread_words(const struct ctprof_thread *thread)
 {
 	return (struct words){ { thread->tid, thread->start_time_clock_ticks.value } };
 }
@@ -18,7 +18,7 @@ static bool take_earlier(struct word_map *map, const struct ctprof_snapshot *s)
 
 		if (!thread->start_time_clock_ticks.measured)
 			continue;
-		place = word_map_at(map, words_of(thread));
+		place = word_map_at(map, thread_words(thread));
 		if (!place)
 			return false;
 		if (*place == WORD_MAP_NEW)
@@ -33,7 +33,7 @@ static void take_later(struct survivors *survivors, const struct word_map *map,
 	for (size_t i = 0; i < s->threads.count; i++) {
 		const struct ctprof_thread *thread = snapshot_thread(s, i);
 		uint32_t found = thread->start_time_clock_ticks.measured
-					 ? word_map_find(map, words_of(thread))
+					 ? word_map_find(map, thread_words(thread))
 					 : WORD_MAP_NEW;
 
 		if (found == WORD_MAP_NEW || survivors->after[found] != NO_THREAD)

@@ -65,7 +65,8 @@ static bool has_reading(const struct cgroup *cgroup, const struct probe *probe)
 
 /* Where a cgroup is below the mount, with a slash before it. False for the root, which is the host
  * and has no such files, and for those that the mount does not show. */
-static bool path_of(const struct examination *e, const struct cgroup *cgroup, struct text *ret)
+static bool path_below_mount(const struct examination *e, const struct cgroup *cgroup,
+			     struct text *ret)
 {
 	struct text root = e->cgroups.root ? text_of(e->cgroups.root) : TEXT("/");
 
@@ -87,7 +88,7 @@ static size_t count_lacking(const struct examination *e, const struct probe *pro
 		const struct cgroup *cgroup = &e->snapshot->cgroups.items[i];
 		struct text path;
 
-		if (!path_of(e, cgroup, &path))
+		if (!path_below_mount(e, cgroup, &path))
 			continue;
 		++*ret_all;
 		if (!has_reading(cgroup, probe) && !lacking++)

@@ -117,7 +117,7 @@ static int open_all(struct binary *binary, const struct binary_options *options,
 	return 0;
 }
 
-static struct binary *create(void)
+static struct binary *create_binary(void)
 {
 	struct binary *binary = calloc(1, sizeof(*binary));
 
@@ -128,7 +128,7 @@ static struct binary *create(void)
 
 int binary_open(int fd, const struct binary_options *options, struct binary **ret)
 {
-	struct binary *binary = create();
+	struct binary *binary = create_binary();
 	int failed = binary ? image_open(fd, &binary->own.image) : ENOMEM;
 
 	if (failed) {
@@ -140,7 +140,7 @@ int binary_open(int fd, const struct binary_options *options, struct binary **re
 
 int binary_open_bytes(struct text bytes, const struct binary_options *options, struct binary **ret)
 {
-	struct binary *binary = create();
+	struct binary *binary = create_binary();
 
 	if (!binary)
 		return ENOMEM;

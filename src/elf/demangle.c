@@ -19,7 +19,7 @@ struct output {
 	jmp_buf full;
 };
 
-static void put(const char *bytes, size_t length, void *context)
+static void append_demangled(const char *bytes, size_t length, void *context)
 {
 	struct output *out = context;
 	size_t room = FUNCTION_NAME_MAX - 1 - out->used;
@@ -49,10 +49,10 @@ static bool is_mangled(const char *symbol)
 /* Rust's older names are names of C++ with a hash at the end, so Rust is asked first. */
 static bool demangle_any(const char *symbol, struct output *out)
 {
-	if (rust_demangle_callback(symbol, DMGL_RUST, put, out))
+	if (rust_demangle_callback(symbol, DMGL_RUST, append_demangled, out))
 		return true;
 	out->used = 0;
-	return cplus_demangle_v3_callback(symbol, DMGL_ANSI, put, out) != 0;
+	return cplus_demangle_v3_callback(symbol, DMGL_ANSI, append_demangled, out) != 0;
 }
 
 size_t demangle(const char *symbol, char ret[FUNCTION_NAME_MAX])
@@ -63,7 +63,7 @@ size_t demangle(const char *symbol, char ret[FUNCTION_NAME_MAX])
 		cut_off(&out);
 	} else if (!is_mangled(symbol) || !demangle_any(symbol, &out) || !out.used) {
 		out.used = 0;
-		put(symbol, strnlen(symbol, FUNCTION_NAME_MAX), &out);
+		append_demangled(symbol, strnlen(symbol, FUNCTION_NAME_MAX), &out);
 	}
 	ret[out.used] = 0;
 	/* A zero in what was made ends it. */

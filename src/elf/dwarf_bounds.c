@@ -47,7 +47,7 @@ bool dwarf_sections_are_bounded(const struct elf *elf)
 /* --- abbreviations --- */
 
 /* A number of at most `most` bytes, 7 bits in each (LEB128). */
-static bool cut_number(struct text *rest, size_t most, uint64_t *ret)
+static bool cut_leb128(struct text *rest, size_t most, uint64_t *ret)
 {
 	uint64_t value = 0;
 
@@ -77,9 +77,9 @@ static bool cut_attributes(struct text *rest, unsigned *ret_free)
 	for (unsigned count = 0; count <= DEBUG_ATTRIBUTES_MAX; count++) {
 		uint64_t name, form, constant;
 
-		if (!cut_number(rest, SMALL_MAX, &name) || !cut_number(rest, SMALL_MAX, &form))
+		if (!cut_leb128(rest, SMALL_MAX, &name) || !cut_leb128(rest, SMALL_MAX, &form))
 			return false;
-		if (form == DW_FORM_implicit_const && !cut_number(rest, CONSTANT_MAX, &constant))
+		if (form == DW_FORM_implicit_const && !cut_leb128(rest, CONSTANT_MAX, &constant))
 			return false;
 		if (!name && !form) {
 			*ret_free = without_room;
@@ -107,11 +107,11 @@ bool dwarf_measure_abbreviations(struct text section, uint64_t offset, struct ab
 
 		/* They are counted from 1: any others could be chosen so that all of them collide
 		 * in libdw's hash table. */
-		if (!cut_number(&rest, SMALL_MAX, &code) || code > section.length)
+		if (!cut_leb128(&rest, SMALL_MAX, &code) || code > section.length)
 			return false;
 		if (!code)
 			break;
-		if (!cut_number(&rest, SMALL_MAX, &tag) || !cut_number(&rest, 1, &has_children) ||
+		if (!cut_leb128(&rest, SMALL_MAX, &tag) || !cut_leb128(&rest, 1, &has_children) ||
 		    !cut_attributes(&rest, &without_room))
 			return false;
 		if (without_room > table.most_free)
@@ -155,9 +155,9 @@ static bool cut_value(struct text *rest, uint64_t form, size_t size)
 		value = size;
 		break;
 	case DW_FORM_udata:
-		return cut_number(rest, CONSTANT_MAX, &value);
+		return cut_leb128(rest, CONSTANT_MAX, &value);
 	case DW_FORM_block:
-		if (!cut_number(rest, CONSTANT_MAX, &value))
+		if (!cut_leb128(rest, CONSTANT_MAX, &value))
 			return false;
 		break;
 	default:
@@ -179,9 +179,9 @@ static bool cut_list(struct text *rest, size_t size)
 	if (!cut_fixed(rest, 1, &formats))
 		return false;
 	for (uint64_t i = 0; i < formats; i++)
-		if (!cut_number(rest, SMALL_MAX, &kind) || !cut_number(rest, SMALL_MAX, &forms[i]))
+		if (!cut_leb128(rest, SMALL_MAX, &kind) || !cut_leb128(rest, SMALL_MAX, &forms[i]))
 			return false;
-	if (!cut_number(rest, CONSTANT_MAX, &entries) || (entries && !formats))
+	if (!cut_leb128(rest, CONSTANT_MAX, &entries) || (entries && !formats))
 		return false;
 	for (; entries; entries--)
 		for (uint64_t i = 0; i < formats; i++)

@@ -33,7 +33,7 @@ static bool is_code(const struct elf *elf, const Elf64_Sym *symbol)
 	       elf->sections[symbol->st_shndx].sh_flags & SHF_EXECINSTR;
 }
 
-static bool make(const struct elf *elf, const Elf64_Sym *symbol, struct function *ret)
+static bool make_function(const struct elf *elf, const Elf64_Sym *symbol, struct function *ret)
 {
 	const Elf64_Shdr *section = &elf->sections[symbol->st_shndx];
 	uint64_t limit;
@@ -91,7 +91,7 @@ static bool add_table(struct functions *functions, const struct elf *elf, const 
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, bytes.bytes + i * sizeof(symbol), sizeof(symbol));
-		if (!is_code(elf, &symbol) || !make(elf, &symbol, &function) ||
+		if (!is_code(elf, &symbol) || !make_function(elf, &symbol, &function) ||
 		    __builtin_add_overflow(names, symbol.st_name, &function.name))
 			continue;
 		if (ELF64_ST_TYPE(symbol.st_info) == STT_NOTYPE && is_marker(elf->image, &function))
@@ -134,7 +134,7 @@ bool functions_add_named(struct functions *functions, struct image *image, uint6
 /* --- sorting --- */
 
 /* Within an address as they were added: one's own names before those of other files. */
-static int by_start(const void *a, const void *b)
+static int function_by_start(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
@@ -223,7 +223,7 @@ void functions_sort(struct functions *functions)
 {
 	if (!functions->count)
 		return;
-	qsort(functions->items, functions->count, sizeof(*functions->items), by_start);
+	qsort(functions->items, functions->count, sizeof(*functions->items), function_by_start);
 	drop_aliases(functions);
 	end_labels(functions);
 	find_around(functions);

@@ -122,7 +122,7 @@ static struct text pointed_version(const struct elf *elf, struct text header)
 	return (struct text){ bytes, bytes ? (size_t)string[1] : 0 };
 }
 
-static bool cut_number(struct text *rest, uint32_t *ret)
+static bool cut_uvarint(struct text *rest, uint32_t *ret)
 {
 	uint32_t value = 0;
 	size_t digits = 0;
@@ -147,11 +147,11 @@ static void parse_version(struct text version, struct go_build *ret)
 	if (!at)
 		return;
 	rest = (struct text){ at + 2, version.length - (size_t)(at + 2 - version.bytes) };
-	if (!cut_number(&rest, &major) || !rest.length || rest.bytes[0] != '.')
+	if (!cut_uvarint(&rest, &major) || !rest.length || rest.bytes[0] != '.')
 		return;
 	rest.bytes++;
 	rest.length--;
-	if (!cut_number(&rest, &minor))
+	if (!cut_uvarint(&rest, &minor))
 		return;
 	ret->major = major;
 	ret->minor = minor;

@@ -99,7 +99,7 @@ static const char *string_of(Dwarf_Die *entry, unsigned name)
 		       : NULL;
 }
 
-static uint64_t number_of(Dwarf_Die *entry, unsigned name)
+static uint64_t unsigned_attribute(Dwarf_Die *entry, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -109,7 +109,7 @@ static uint64_t number_of(Dwarf_Die *entry, unsigned name)
 		       : 0;
 }
 
-static bool follow(Dwarf_Die *entry, unsigned name, Dwarf_Die *ret)
+static bool resolve_reference(Dwarf_Die *entry, unsigned name, Dwarf_Die *ret)
 {
 	Dwarf_Attribute attribute;
 
@@ -118,7 +118,7 @@ static bool follow(Dwarf_Die *entry, unsigned name, Dwarf_Die *ret)
 }
 
 /* The name of linkage, wherever it stands, else the plain one. */
-static const char *name_of(struct inlined *inlined, Dwarf_Die *entry)
+static const char *linkage_name(struct inlined *inlined, Dwarf_Die *entry)
 {
 	static const unsigned linkage[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name };
 	Dwarf_Die here = *entry, next;
@@ -133,8 +133,8 @@ static const char *name_of(struct inlined *inlined, Dwarf_Die *entry)
 		}
 		if (!plain)
 			plain = string_of(&here, DW_AT_name);
-		if (!follow(&here, DW_AT_abstract_origin, &next) &&
-		    !follow(&here, DW_AT_specification, &next))
+		if (!resolve_reference(&here, DW_AT_abstract_origin, &next) &&
+		    !resolve_reference(&here, DW_AT_specification, &next))
 			break;
 		here = next;
 	}
@@ -159,7 +159,7 @@ static void add_ranges(struct inlined *inlined, Dwarf_Die *entry, uint64_t owner
 	}
 }
 
-static int by_start(const void *a, const void *b)
+static int range_by_start(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
@@ -193,7 +193,7 @@ static const struct range *find_range(const struct inlined_ranges *ranges, uint6
 static void sort_ranges(struct inlined_ranges *ranges)
 {
 	if (ranges->count)
-		qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_start);
+		qsort(ranges->items, ranges->count, sizeof(*ranges->items), range_by_start);
 }
 
 /* --- units --- */
@@ -212,7 +212,7 @@ static uint64_t measure_lines(const struct inlined *inlined, Dwarf_Die *entry)
 }
 
 /* Skeletons have their entries in another file. */
-static bool is_whole(Dwarf_Die *entry)
+static bool is_compile_unit(Dwarf_Die *entry)
 {
 	uint8_t type = 0;
 
@@ -225,7 +225,7 @@ static void add_unit(struct inlined *inlined, Dwarf_Off at, unsigned weight)
 	struct inlined_unit unit = { .entry = at, .weight = weight };
 	Dwarf_Die entry;
 
-	if (!dwarf_offdie(inlined->file.dwarf, at, &entry) || !is_whole(&entry))
+	if (!dwarf_offdie(inlined->file.dwarf, at, &entry) || !is_compile_unit(&entry))
 		return;
 	unit.line_bytes = measure_lines(inlined, &entry);
 	add_ranges(inlined, &entry, inlined->units.count, 0, &inlined->unit_ranges);
@@ -446,8 +446,8 @@ static void innermost_line(struct inlined *inlined, struct inlined_unit *unit, u
 static void calling_line(struct inlined *inlined, struct inlined_unit *unit, Dwarf_Die *called,
 			 struct inlined_function *ret)
 {
-	uint64_t line = number_of(called, DW_AT_call_line),
-		 file = number_of(called, DW_AT_call_file);
+	uint64_t line = unsigned_attribute(called, DW_AT_call_line),
+		 file = unsigned_attribute(called, DW_AT_call_file);
 	Dwarf_Files *files;
 	Dwarf_Die entry;
 	size_t count;
@@ -473,7 +473,7 @@ void inlined_find(struct inlined *inlined, uint64_t address, struct inlined_stac
 	if (!unit || !function_at(inlined, unit, address, &function) ||
 	    !spend(inlined, inlined->inside.count))
 		return;
-	stack.functions[stack.count++].name = name_of(inlined, &function);
+	stack.functions[stack.count++].name = linkage_name(inlined, &function);
 	for (size_t i = 0; i < inlined->inside.count && stack.count <= INLINED_MAX; i++) {
 		const struct range *range = &inlined->inside.items[i];
 		Dwarf_Die entry;
@@ -483,7 +483,7 @@ void inlined_find(struct inlined *inlined, uint64_t address, struct inlined_stac
 			continue;
 		depth++;
 		calling_line(inlined, unit, &entry, &stack.functions[stack.count - 1]);
-		stack.functions[stack.count].name = name_of(inlined, &entry);
+		stack.functions[stack.count].name = linkage_name(inlined, &entry);
 		/* One without a name is left out, and its caller has its line. */
 		if (stack.functions[stack.count].name)
 			stack.count++;

@@ -117,12 +117,12 @@ static struct error *add_line(struct kallsyms *symbols, struct text line)
 	return NULL;
 }
 
-static struct text name_of(const struct kallsyms *symbols, const struct kallsyms_code *code)
+static struct text symbol_name(const struct kallsyms *symbols, const struct kallsyms_code *code)
 {
 	return (struct text){ symbols->bytes.items + code->name, code->name_length };
 }
 
-static int by_address(const void *a, const void *b)
+static int code_by_address(const void *a, const void *b)
 {
 	const struct kallsyms_code *x = a, *y = b;
 
@@ -139,7 +139,7 @@ static bool is_better(const struct kallsyms *symbols, const struct kallsyms_code
 
 	if (global_a != global_b)
 		return global_a;
-	return name_is_plainer(name_of(symbols, a), name_of(symbols, b));
+	return name_is_plainer(symbol_name(symbols, a), symbol_name(symbols, b));
 }
 
 static void sort(struct kallsyms *symbols)
@@ -149,7 +149,7 @@ static void sort(struct kallsyms *symbols)
 
 	if (!symbols->code.count)
 		return;
-	qsort(code, symbols->code.count, sizeof(*code), by_address);
+	qsort(code, symbols->code.count, sizeof(*code), code_by_address);
 	for (size_t i = 1; i < symbols->code.count; i++)
 		if (code[i].address != code[kept].address)
 			code[++kept] = code[i];
@@ -184,7 +184,7 @@ static struct error *add_lines(struct kallsyms *symbols, struct text *bytes)
 	return NULL;
 }
 
-static struct error *read_all(int fd, struct kallsyms *symbols)
+static struct error *read_symbols(int fd, struct kallsyms *symbols)
 {
 	_cleanup_free_ char *room = malloc(LINE_MAX_BYTES + READ_SIZE);
 	size_t kept = 0;
@@ -222,7 +222,7 @@ struct error *kallsyms_read(const char *path, struct kallsyms **ret)
 		return &error_no_memory;
 	if (fd < 0)
 		return error_system(errno, "%s", path);
-	err = read_all(fd, symbols);
+	err = read_symbols(fd, symbols);
 	if (!err)
 		err = finish(symbols);
 	if (err)
@@ -278,7 +278,7 @@ bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kall
 		return false;
 	ret->address = code->address;
 	ret->type = code->type;
-	ret->name = name_of(symbols, code);
+	ret->name = symbol_name(symbols, code);
 	ret->module = (struct text){ ret->name.bytes + code->name_length, code->module_length };
 	return true;
 }

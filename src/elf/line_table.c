@@ -14,7 +14,7 @@ struct line_reader {
 	bool is_broken;
 };
 
-static struct text take(struct line_reader *reader, uint64_t size)
+static struct text take_bytes(struct line_reader *reader, uint64_t size)
 {
 	struct text taken = { reader->rest.bytes, size };
 
@@ -31,7 +31,7 @@ static struct text take(struct line_reader *reader, uint64_t size)
 /* Both machines are little-endian. */
 static uint64_t take_fixed(struct line_reader *reader, size_t size)
 {
-	struct text bytes = take(reader, size);
+	struct text bytes = take_bytes(reader, size);
 	uint64_t value = 0;
 
 	if (bytes.bytes && size <= sizeof(value))
@@ -56,7 +56,7 @@ static uint64_t take_leb(struct line_reader *reader, bool is_signed)
 	return value;
 }
 
-static uint64_t take_number(struct line_reader *reader)
+static uint64_t take_unsigned(struct line_reader *reader)
 {
 	return take_leb(reader, false);
 }
@@ -85,7 +85,7 @@ static struct text take_string(struct line_reader *reader)
 
 	if (!string.bytes)
 		reader->is_broken = true;
-	take(reader, string.bytes ? string.length + 1 : reader->rest.length);
+	take_bytes(reader, string.bytes ? string.length + 1 : reader->rest.length);
 	return string;
 }
 
@@ -152,10 +152,10 @@ static bool read_old_names(struct line_unit *unit, struct line_reader *reader)
 	if (!array_push(&unit->files, false))
 		return false;
 	while ((name = take_string(reader)).length) {
-		uint64_t directory = take_number(reader);
+		uint64_t directory = take_unsigned(reader);
 
-		take_number(reader); /* when it was changed */
-		take_number(reader); /* how long it is */
+		take_unsigned(reader); /* when it was changed */
+		take_unsigned(reader); /* how long it is */
 		if (!add_file(unit, name, directory))
 			return false;
 	}
@@ -178,8 +178,8 @@ static bool read_format(struct line_reader *reader, struct entry_format *ret)
 	if (!ret->count || ret->count > FORMATS_MAX)
 		return false;
 	for (size_t i = 0; i < ret->count; i++) {
-		ret->parts[i].content = take_number(reader);
-		ret->parts[i].form = take_number(reader);
+		ret->parts[i].content = take_unsigned(reader);
+		ret->parts[i].form = take_unsigned(reader);
 	}
 	return !reader->is_broken;
 }
@@ -201,7 +201,7 @@ static bool read_form(const struct line_unit *unit, struct line_reader *reader, 
 		*string = string_at(unit->sections->strings, take_fixed(reader, offset));
 		break;
 	case DW_FORM_udata:
-		*number = take_number(reader);
+		*number = take_unsigned(reader);
 		break;
 	case DW_FORM_data1:
 		*number = take_fixed(reader, 1);
@@ -216,10 +216,10 @@ static bool read_form(const struct line_unit *unit, struct line_reader *reader, 
 		*number = take_fixed(reader, 8);
 		break;
 	case DW_FORM_data16:
-		take(reader, 16);
+		take_bytes(reader, 16);
 		break;
 	case DW_FORM_block:
-		take(reader, take_number(reader));
+		take_bytes(reader, take_unsigned(reader));
 		break;
 	default:
 		return false;
@@ -254,13 +254,13 @@ static bool read_new_names(struct line_unit *unit, struct line_reader *reader)
 
 	if (!read_format(reader, &format))
 		return false;
-	for (count = take_number(reader); count; count--)
+	for (count = take_unsigned(reader); count; count--)
 		if (!read_entry(unit, reader, &format, &name, &directory) ||
 		    !array_push(&unit->directories, name))
 			return false;
 	if (!read_format(reader, &format))
 		return false;
-	for (count = take_number(reader); count; count--)
+	for (count = take_unsigned(reader); count; count--)
 		if (!read_entry(unit, reader, &format, &name, &directory) ||
 		    !add_file(unit, name, directory))
 			return false;
@@ -300,7 +300,7 @@ static bool put_row(const struct line_unit *unit, struct state *state, line_visi
 static void do_extended(const struct line_unit *unit, struct line_reader *reader,
 			struct state *state)
 {
-	struct line_reader body = { take(reader, take_number(reader)), false };
+	struct line_reader body = { take_bytes(reader, take_unsigned(reader)), false };
 	const uint64_t opcode = take_fixed(&body, 1);
 
 	if (opcode == DW_LNE_set_address)
@@ -319,13 +319,13 @@ static void do_standard(const struct line_unit *unit, struct line_reader *reader
 {
 	switch (opcode) {
 	case DW_LNS_advance_pc:
-		state->address += take_number(reader) * unit->step;
+		state->address += take_unsigned(reader) * unit->step;
 		break;
 	case DW_LNS_advance_line:
 		state->line += take_leb(reader, true);
 		break;
 	case DW_LNS_set_file:
-		state->file = take_number(reader);
+		state->file = take_unsigned(reader);
 		break;
 	case DW_LNS_negate_stmt:
 		state->is_statement = !state->is_statement;
@@ -338,12 +338,12 @@ static void do_standard(const struct line_unit *unit, struct line_reader *reader
 		break;
 	default:
 		for (uint8_t i = (uint8_t)unit->opcode_lengths.bytes[opcode - 1]; i; i--)
-			take_number(reader);
+			take_unsigned(reader);
 	}
 }
 
-static bool run(const struct line_unit *unit, struct line_reader *reader, line_visit *visit,
-		void *context)
+static bool run_line_program(const struct line_unit *unit, struct line_reader *reader,
+			     line_visit *visit, void *context)
 {
 	struct state state = first_state(unit);
 
@@ -382,20 +382,20 @@ static bool read_header(struct line_unit *unit, struct line_reader *reader,
 		return false;
 	/* How wide addresses and segments are is told by each opcode. */
 	if (unit->version == 5)
-		take(reader, 2);
-	names = (struct line_reader){ take(reader, take_fixed(reader, unit->is_wide ? 8 : 4)),
+		take_bytes(reader, 2);
+	names = (struct line_reader){ take_bytes(reader, take_fixed(reader, unit->is_wide ? 8 : 4)),
 				      false };
 	*ret_program = *reader;
 	unit->step = (uint8_t)take_fixed(&names, 1);
 	if (unit->version >= 4)
-		take(&names, 1);
+		take_bytes(&names, 1);
 	unit->default_is_statement = take_fixed(&names, 1);
 	unit->line_base = (int8_t)take_fixed(&names, 1);
 	unit->line_range = (uint8_t)take_fixed(&names, 1);
 	unit->opcode_base = (uint8_t)take_fixed(&names, 1);
 	if (names.is_broken || !unit->line_range || !unit->opcode_base)
 		return false;
-	unit->opcode_lengths = take(&names, unit->opcode_base - 1u);
+	unit->opcode_lengths = take_bytes(&names, unit->opcode_base - 1u);
 	if (names.is_broken)
 		return false;
 	return unit->version < 5 ? read_old_names(unit, &names) : read_new_names(unit, &names);
@@ -408,7 +408,7 @@ static bool cut_unit(struct line_reader *all, struct line_unit *unit, struct lin
 	unit->is_wide = length == UINT32_MAX;
 	if (unit->is_wide)
 		length = take_fixed(all, 8);
-	*ret = (struct line_reader){ take(all, length), false };
+	*ret = (struct line_reader){ take_bytes(all, length), false };
 	return !all->is_broken;
 }
 
@@ -424,7 +424,7 @@ void line_table_find(const struct line_sections *sections, struct text source, l
 		if (!cut_unit(&all, &unit, &bytes))
 			return;
 		if (read_header(&unit, &bytes, &program) && unit.is_asked)
-			goes_on = run(&unit, &program, visit, context);
+			goes_on = run_line_program(&unit, &program, visit, context);
 		array_deinit(&unit.directories);
 		array_deinit(&unit.files);
 	}

@@ -6,7 +6,7 @@
 /* How many functions that start before an address are asked whether they reach it. */
 #define OVERLAPS_MAX 64
 
-static bool parse_line(struct text line, struct perf_map_entry *ret)
+static bool parse_entry(struct text line, struct perf_map_entry *ret)
 {
 	struct perf_map_entry entry = { 0 };
 	uint64_t size;
@@ -28,12 +28,12 @@ bool perf_map_next(struct text *rest, struct perf_map_entry *ret)
 	struct text line;
 
 	while (text_cut(rest, '\n', &line))
-		if (parse_line(line, ret))
+		if (parse_entry(line, ret))
 			return true;
 	return false;
 }
 
-static int by_start(const void *a, const void *b)
+static int entry_by_start(const void *a, const void *b)
 {
 	const struct perf_map_entry *x = a, *y = b;
 
@@ -55,7 +55,7 @@ struct error *perf_map_parse(struct text bytes, struct perf_map *ret)
 		}
 	}
 	if (map.count)
-		qsort(map.items, map.count, sizeof(*map.items), by_start);
+		qsort(map.items, map.count, sizeof(*map.items), entry_by_start);
 	*ret = map;
 	return NULL;
 }

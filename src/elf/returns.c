@@ -34,7 +34,7 @@ static bool has_target(const cs_insn *instruction, uint64_t *ret)
 	return true;
 }
 
-static enum returns_state take(struct decoding *decoding, size_t length)
+static enum returns_state note_instruction(struct decoding *decoding, size_t length)
 {
 	const cs_insn *instruction = decoding->instruction;
 	struct returns *ret = decoding->ret;
@@ -68,7 +68,7 @@ static enum returns_state decode(struct decoding *decoding, struct text code)
 		if (!cs_disasm_iter(decoding->engine, &at, &left, &address, decoding->instruction))
 			return RETURNS_NOT_DECODED;
 		decoding->begins[decoding->instruction->address] = 1;
-		state = take(decoding, code.length);
+		state = note_instruction(decoding, code.length);
 		if (state != RETURNS_FOUND)
 			return state;
 	}

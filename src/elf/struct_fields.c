@@ -66,7 +66,7 @@ static bool next_sibling(struct field_search *search, Dwarf_Die *entry)
 
 /* libdw's convenient functions (dwarf_diename, dwarf_srclang) follow an entry into files that it
  * names, which whoever wrote this one chose. */
-static const char *name_of(Dwarf_Die *entry)
+static const char *entry_name(Dwarf_Die *entry)
 {
 	Dwarf_Attribute name;
 
@@ -106,7 +106,7 @@ static bool read_members(struct field_search *search, Dwarf_Die *structure, uint
 	if (dwarf_child(structure, &member))
 		return false;
 	do {
-		const char *name = name_of(&member);
+		const char *name = entry_name(&member);
 
 		for (size_t i = 0; name && i < wanted->count; i++)
 			if (strcmp(name, wanted->members[i]) == 0 &&
@@ -162,7 +162,7 @@ static void search_unit(struct field_search *search, Dwarf_Die *unit)
 
 		if (dwarf_tag(&entry) != DW_TAG_structure_type)
 			continue;
-		name = name_of(&entry);
+		name = entry_name(&entry);
 		if (name && strcmp(name, search->wanted->structure) == 0)
 			take_structure(search, &entry);
 	} while (!is_over(search) && next_sibling(search, &entry));

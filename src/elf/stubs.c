@@ -53,7 +53,7 @@ static bool add_slots(struct stub_slots *slots, const struct elf *elf, const Elf
 	return true;
 }
 
-static int by_address(const void *a, const void *b)
+static int stub_by_address(const void *a, const void *b)
 {
 	const struct stub_slot *x = a, *y = b;
 
@@ -109,7 +109,8 @@ static bool add_stubs(struct functions *functions, const struct stub_slots *slot
 					       : !decode_x86(bytes, size, address, &target))
 			continue;
 		wanted.address = target;
-		slot = bsearch(&wanted, slots->items, slots->count, sizeof(wanted), by_address);
+		slot = bsearch(&wanted, slots->items, slots->count, sizeof(wanted),
+			       stub_by_address);
 		if (slot && !functions_add_named(functions, elf->image, address, address + size,
 						 slot->name, true))
 			return false;
@@ -143,7 +144,7 @@ bool stubs_add(struct functions *functions, const struct elf *elf)
 			tables++;
 		}
 	if (slots.count)
-		qsort(slots.items, slots.count, sizeof(*slots.items), by_address);
+		qsort(slots.items, slots.count, sizeof(*slots.items), stub_by_address);
 	for (size_t i = 0; i < elf->section_count && done && slots.count && codes < 4; i++)
 		if (has_stubs(elf, &elf->sections[i])) {
 			done = add_stubs(functions, &slots, elf, &elf->sections[i]);

@@ -239,7 +239,7 @@ static struct error *take_grouping(const struct kstats_spec *spec,
 
 /* --- all of it --- */
 
-static void describe(const struct kstats_spec *spec, struct kstats_config *ret)
+static void copy_texts(const struct kstats_spec *spec, struct kstats_config *ret)
 {
 	snprintf(ret->name, sizeof(ret->name), "%s", spec->name);
 	snprintf(ret->start_text, sizeof(ret->start_text), "%s", spec->start);
@@ -271,7 +271,7 @@ struct error *kstats_config_make(const struct kstats_spec *spec,
 	ret->is_goroutine = places->is_goroutine;
 	ret->is_user = places->start.kind == PLACE_PROGRAM;
 	ret->is_preempted = ret->is_user || places->end.kind == PLACE_PROGRAM;
-	describe(spec, ret);
+	copy_texts(spec, ret);
 	err = take_grouping(spec, places, btf, ret);
 	if (!err)
 		err = take_filters(spec, ret);

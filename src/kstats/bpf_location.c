@@ -271,8 +271,8 @@ static struct error *no_kind(const char *whole)
 	return error_coded(EINVAL, "unknown probe '%s': expected one of: %s", whole, forms);
 }
 
-static struct error *find(const char *whole, bool is_end, const struct kstats_spec *spec,
-			  struct kstats_location *ret)
+static struct error *find_location(const char *whole, bool is_end, const struct kstats_spec *spec,
+				   struct kstats_location *ret)
 {
 	struct word word = { .rest = text_of(whole),
 			     .whole = whole,
@@ -321,7 +321,7 @@ static struct error *return_of_program(const struct kstats_spec *spec,
 	const bool is_ret = start->code != PROBE_CODE_USUAL && !spec->forces_returns;
 	_cleanup_free_ char *text =
 		text_print("%s%s", is_ret ? "uret" : "uretprobe", strchr(spec->start, ':'));
-	struct error *err = text ? find(text, true, spec, ret) : &error_no_memory;
+	struct error *err = text ? find_location(text, true, spec, ret) : &error_no_memory;
 
 	return err && is_ret ? error_prefix(err, "cannot measure this Go function at its RET "
 						 "instructions")
@@ -338,7 +338,7 @@ static struct error *return_of(const struct kstats_spec *spec, const struct ksta
 	    (start->kind == PLACE_PROGRAM && strncmp(spec->start, "usdt", 4) == 0))
 		return error_coded(EINVAL, "%s has no duration; give an end", spec->start);
 	err = start->kind == PLACE_PROGRAM ? return_of_program(spec, start, ret)
-					   : find(spec->start, true, spec, ret);
+					   : find_location(spec->start, true, spec, ret);
 	ret->is_return = true;
 	return err;
 }
@@ -409,7 +409,7 @@ static struct error *tell_goroutines(const struct kstats_spec *spec,
 
 struct error *kstats_locations_find(const struct kstats_spec *spec, struct kstats_locations *ret)
 {
-	struct error *err = find(spec->start, false, spec, &ret->start);
+	struct error *err = find_location(spec->start, false, spec, &ret->start);
 
 	if (err)
 		return err;
@@ -417,7 +417,7 @@ struct error *kstats_locations_find(const struct kstats_spec *spec, struct kstat
 	if (ret->is_alone)
 		err = return_of(spec, &ret->start, &ret->end);
 	else
-		err = find(spec->end, true, spec, &ret->end);
+		err = find_location(spec->end, true, spec, &ret->end);
 	if (err)
 		return err;
 	ret->is_call = ret->is_alone || is_same_function(spec, ret);

@@ -298,8 +298,8 @@ static bool has_counted(const struct kstats_pair *slots, unsigned count)
 	return false;
 }
 
-static struct error *add_row(struct kstats_table *table, const struct kstats_metric *metric,
-			     uint64_t id, const char *label, const struct kstats_pair *slots)
+static struct error *add_table_row(struct kstats_table *table, const struct kstats_metric *metric,
+				   uint64_t id, const char *label, const struct kstats_pair *slots)
 {
 	struct kstats_row *row;
 	struct error *err;
@@ -346,7 +346,7 @@ static struct error *add_cells(const struct kstats_metric *metric, struct kstats
 		for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 			table->losses[loss] += cell->lost[loss];
 		table->earlier += cell->lost[KSTATS_LOST_EARLIER];
-		err = add_row(table, metric, cpus.items[i], NULL, cell->slots);
+		err = add_table_row(table, metric, cpus.items[i], NULL, cell->slots);
 	}
 	return err;
 }
@@ -420,10 +420,11 @@ static struct error *add_groups(const struct kstats_metric *metric, struct kstat
 		const struct kstats_group *group = group_at(metric, groups, i);
 		const bool is_rest = i == metric->config.group_room - 1;
 
-		err = add_row(table, metric, group->id,
-			      is_rest ? KSTATS_REST
-				      : label_of(metric, group, tree.dir, label, sizeof(label)),
-			      group->slots);
+		err = add_table_row(
+			table, metric, group->id,
+			is_rest ? KSTATS_REST
+				: label_of(metric, group, tree.dir, label, sizeof(label)),
+			group->slots);
 	}
 	if (tree.dir >= 0)
 		cgroup_tree_close(&tree);
@@ -463,21 +464,22 @@ static void count_losses(const struct kstats_metric *metric, struct kstats_table
 	table->losses[KSTATS_LOSS_recursive] += since(untold.recursive, here->recursive);
 }
 
-static bool copy(const char *text, char **ret)
+static bool copy_string(const char *text, char **ret)
 {
 	*ret = *text ? strdup(text) : NULL;
 	return *ret || !*text;
 }
 
-static struct error *describe(const struct kstats_metric *metric, struct kstats_table *table)
+static struct error *describe_metric(const struct kstats_metric *metric, struct kstats_table *table)
 {
 	struct utsname host;
 
 	if (uname(&host))
 		host.nodename[0] = 0;
-	if (!copy(metric->config.start_text, &table->start) ||
-	    !copy(metric->config.end_text, &table->end) || !copy(metric->config.how, &table->how) ||
-	    !copy(host.nodename, &table->host) || !copy("bpf", &table->recorder))
+	if (!copy_string(metric->config.start_text, &table->start) ||
+	    !copy_string(metric->config.end_text, &table->end) ||
+	    !copy_string(metric->config.how, &table->how) ||
+	    !copy_string(host.nodename, &table->host) || !copy_string("bpf", &table->recorder))
 		return &error_no_memory;
 	table->by = is_grouped(metric) ? (enum kstats_by)metric->config.by : KSTATS_BY_CPU;
 	table->is_active = metric->control->which[metric->which].is_active;
@@ -493,7 +495,7 @@ struct error *kstats_metric_read(struct kstats_metric *metric, struct kstats_tab
 		kstats_table_create(metric->name, metric->config.frac_bits, "ns", &table);
 
 	if (!err)
-		err = describe(metric, table);
+		err = describe_metric(metric, table);
 	if (!err)
 		err = add_cells(metric, table);
 	if (!err && is_grouped(metric))

@@ -106,7 +106,7 @@ void kstats_names_clear(struct kstats_names *names)
 	array_deinit(names);
 }
 
-static int by_name(const void *a, const void *b)
+static int pin_by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -137,7 +137,7 @@ static struct error *read_names(int pins, struct kstats_names *ret)
 	}
 	closedir(entries);
 	if (ret->count)
-		qsort(ret->items, ret->count, sizeof(*ret->items), by_name);
+		qsort(ret->items, ret->count, sizeof(*ret->items), pin_by_name);
 	return has_room ? NULL : &error_no_memory;
 }
 

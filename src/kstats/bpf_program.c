@@ -49,7 +49,7 @@ static const char *const attach_method_names[][2] = {
 	[ATTACH_USER] = { "uprobe", "uretprobe" },
 };
 
-static const char *name_of(const struct kstats_location *place, enum attach_method method)
+static const char *attach_name(const struct kstats_location *place, enum attach_method method)
 {
 	return place->is_ret ? "uret" : attach_method_names[method][place->is_return];
 }
@@ -116,8 +116,8 @@ static void configure_side(const struct probe_side *side, struct kstats_site *re
 static void configure(const struct kstats_program *program, const struct probe_sides *sides,
 		      struct kstats_config *ret)
 {
-	const char *start = name_of(sides->start.place, sides->start.method),
-		   *end = name_of(sides->end.place, sides->end.method);
+	const char *start = attach_name(sides->start.place, sides->start.method),
+		   *end = attach_name(sides->end.place, sides->end.method);
 
 	configure_side(&sides->start, &ret->start);
 	configure_side(&sides->end, &ret->end);
@@ -192,7 +192,7 @@ static struct error *load_error(int failed, bool has_trampolines)
 	return err;
 }
 
-static struct error *load(struct kstats_program *program, bool has_trampolines)
+static struct error *load_program(struct kstats_program *program, bool has_trampolines)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 	int failed = kstats_bpf__load(program->bpf);
@@ -341,7 +341,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	if (!err)
 		err = aim(&sides.end);
 	if (!err)
-		err = load(program, has_trampolines);
+		err = load_program(program, has_trampolines);
 	if (err)
 		return err;
 	program->has_traps = is_trap(sides.start.method) && is_trap(sides.end.method);
@@ -452,7 +452,7 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 	return err ? explain(program, err) : NULL;
 }
 
-static struct error *make(const struct kstats_spec *spec, struct kstats_program *program)
+static struct error *make_program(const struct kstats_spec *spec, struct kstats_program *program)
 {
 	struct kstats_config *config = calloc(1, sizeof(*config));
 	struct error *err = config ? NULL : &error_no_memory;
@@ -482,7 +482,7 @@ struct error *kstats_program_open_places(const struct kstats_spec *spec,
 	program->places = *places;
 	*places = (struct kstats_locations){ 0 };
 	print = libbpf_set_print(NULL);
-	err = make(spec, program);
+	err = make_program(spec, program);
 	libbpf_set_print(print);
 	if (!err)
 		*ret = take_ptr(program);
@@ -533,7 +533,7 @@ static struct error *make_empty(const struct kstats_spec *spec, struct kstats_pr
 	size_maps(program->bpf, config);
 	bpf_object__for_each_program(each, program->bpf->obj)
 		bpf_program__set_autoload(each, each == program->bpf->progs.record_one);
-	return load(program, false);
+	return load_program(program, false);
 }
 
 struct error *kstats_program_open_empty(const struct kstats_spec *spec, struct kstats_program **ret)

@@ -21,7 +21,7 @@ static void set_active(struct kstats_program *program, const struct kstats_spec 
 							 kstats_program_has_gaps(program)));
 }
 
-static struct error *make(const struct kstats_spec *spec, int pins)
+static struct error *make_metric(const struct kstats_spec *spec, int pins)
 {
 	_cleanup_(kstats_program_close) struct kstats_program *program = NULL;
 	struct stat there;
@@ -46,7 +46,7 @@ static struct error *trace(const struct kstats_spec *spec)
 
 	if (!err)
 		err = kstats_pins_lock(true, &pins);
-	return err ? err : make(spec, pins);
+	return err ? err : make_metric(spec, pins);
 }
 
 static struct error *take_away(const char *name)
@@ -146,7 +146,7 @@ static struct error *add_both(const char *name, struct kstats_entries *entries)
 	return is_whole ? add_gap(name, entries) : NULL;
 }
 
-static struct error *list(struct kstats_entries *entries)
+static struct error *list_bpf_metrics(struct kstats_entries *entries)
 {
 	struct kstats_names names = { 0 };
 	_cleanup_close_ int pins = -1;
@@ -172,7 +172,7 @@ static struct error *command(const char *name, enum kstats_command what)
 const struct kstats_recorder kstats_bpf = {
 	.name = "bpf",
 	.trace = trace,
-	.list = list,
+	.list = list_bpf_metrics,
 	.read = read_metric,
 	.command = command,
 	.remove = take_away,

@@ -97,7 +97,7 @@ static __always_inline bool is_wanted_process(struct task_struct *task)
 		       config.tgid_born;
 }
 
-static __always_inline bool is_wanted(struct task_struct *task)
+static __always_inline bool is_task_measured(struct task_struct *task)
 {
 	if (!config.has_filter)
 		return true;
@@ -126,7 +126,7 @@ static __always_inline __u64 group_of(struct task_struct *task, __u64 returned)
 
 /* The name that it has now: a program that is executed brings another one, and a number that is
  * given again somebody else. */
-static __always_inline void describe(struct kstats_group *group, struct task_struct *task)
+static __always_inline void describe_group(struct kstats_group *group, struct task_struct *task)
 {
 	__u64 *label = (__u64 *)group->label, name[2] = { 0 };
 
@@ -202,7 +202,7 @@ static __always_inline struct kstats_pair *slots_of(__u32 which, struct task_str
 		return 0;
 	/* Those that are of several have no name. */
 	if (group->id == key.id)
-		describe(group, task);
+		describe_group(group, task);
 	KEPT(group);
 	return group->slots;
 }

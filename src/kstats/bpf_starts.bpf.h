@@ -86,7 +86,7 @@ static __noinline int replace_oldest(__u32 set, __u64 tag)
 	return 0;
 }
 
-static __always_inline struct kstats_start *find(__u64 tag)
+static __always_inline struct kstats_start *find_start(__u64 tag)
 {
 	__u32 set = home_of(tag);
 	struct kstats_start *start = find_in(set, tag);
@@ -121,7 +121,7 @@ static __always_inline struct kstats_start *place_for(__u64 tag)
 
 static __always_inline void mark_restart(__u64 tag)
 {
-	struct kstats_start *start = find(tag);
+	struct kstats_start *start = find_start(tag);
 
 	if (start && start->ns)
 		start->ns |= RESTARTED;
@@ -132,7 +132,7 @@ static __always_inline void mark_restart(__u64 tag)
 
 static __always_inline void mark_passed(__u64 tag)
 {
-	struct kstats_start *start = find(tag) ? 0 : place_for(tag);
+	struct kstats_start *start = find_start(tag) ? 0 : place_for(tag);
 
 	if (start)
 		start->ns = PASSED;
@@ -140,7 +140,7 @@ static __always_inline void mark_passed(__u64 tag)
 
 static __always_inline bool is_restart(__u64 tag)
 {
-	struct kstats_start *start = find(tag);
+	struct kstats_start *start = find_start(tag);
 
 	if (!start || !(start->ns & RESTARTED))
 		return false;
@@ -151,7 +151,7 @@ static __always_inline bool is_restart(__u64 tag)
 /* 0: there is none. */
 static __always_inline __u64 take_start(__u64 tag)
 {
-	struct kstats_start *start = find(tag);
+	struct kstats_start *start = find_start(tag);
 	__u64 ns;
 
 	if (!start)

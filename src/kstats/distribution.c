@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static void add_row(struct kstats_distribution *distribution, const struct kstats_row *row)
+static void add_kstats_row(struct kstats_distribution *distribution, const struct kstats_row *row)
 {
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(distribution->frac_bits); slot++) {
 		distribution->slots[slot].count += row->slots[slot].count;
@@ -21,10 +21,10 @@ struct error *kstats_distribution_of(const struct kstats_table *table, const str
 	if (!made.slots)
 		return &error_no_memory;
 	if (row)
-		add_row(&made, row);
+		add_kstats_row(&made, row);
 	else
 		for (size_t i = 0; i < table->rows.count; i++)
-			add_row(&made, &table->rows.items[i]);
+			add_kstats_row(&made, &table->rows.items[i]);
 	*ret = made;
 	return NULL;
 }

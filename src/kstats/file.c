@@ -12,9 +12,9 @@ void kstats_tables_clear(struct kstats_tables *tables)
 	array_deinit(tables);
 }
 
-static struct kstats_table *find(const struct kstats_tables *tables,
-				 const struct kstats_table *like, bool any_instance,
-				 size_t *ret_count)
+static struct kstats_table *find_table(const struct kstats_tables *tables,
+				       const struct kstats_table *like, bool any_instance,
+				       size_t *ret_count)
 {
 	struct kstats_table *found = NULL;
 
@@ -36,18 +36,18 @@ struct kstats_table *kstats_tables_match(const struct kstats_tables *tables,
 					 const struct kstats_table *like)
 {
 	size_t count, own_count;
-	struct kstats_table *found = find(tables, like, false, &count);
+	struct kstats_table *found = find_table(tables, like, false, &count);
 
 	if (found)
 		return found;
-	found = find(tables, like, true, &count);
-	find(own, like, true, &own_count);
+	found = find_table(tables, like, true, &count);
+	find_table(own, like, true, &own_count);
 	return count == 1 && own_count == 1 ? found : NULL;
 }
 
 /* --- writing --- */
 
-static void fill(struct json_writer *w, const void *tables)
+static void fill_json(struct json_writer *w, const void *tables)
 {
 	kstats_file_write(w, tables);
 }
@@ -60,5 +60,5 @@ struct error *kstats_file_save(const char *path, const struct kstats_tables *tab
 		slots += tables->items[i]->rows.count * BUCKET_SLOTS(tables->items[i]->frac_bits);
 	if (slots > KSTATS_FILE_SLOTS_MAX)
 		return error_prefix(kstats_too_many_slots(), "%s", path);
-	return json_file_write(path, fill, tables);
+	return json_file_write(path, fill_json, tables);
 }

@@ -347,12 +347,12 @@ static const struct json_field_type json_type_earlier = { json_take_earlier, wri
 
 /* --- a metric --- */
 
-static const char *by_name(size_t number)
+static const char *by_key(size_t number)
 {
 	return number < KSTATS_BY_COUNT ? kstats_bys[number].name : NULL;
 }
 
-static const struct json_words by_words = JSON_WORDS(by_words, by_name, "what rows are by");
+static const struct json_words by_words = JSON_WORDS(by_words, by_key, "what rows are by");
 _Static_assert(sizeof(enum kstats_by) == sizeof(field_word), "a word in four bytes");
 
 #define WORD(member) JSON_FIELD(string, #member, kstats_table, member, .flags = FIELD_NULLABLE)

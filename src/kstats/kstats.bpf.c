@@ -3,7 +3,7 @@
  * Histograms of how long something takes, counted where it happens.
  *
  * A metric has a start and an end, and so two of these programs: those for the ways in which its
- * places can be reached. What they do is the same (begin() and end()), and what they do not need of
+ * places can be reached. What they do is the same (begin_event() and end_event()), and what they do not need of
  * it the verifier takes out, for the configuration is constant when they are loaded.
  */
 #include "kstats/bpf_starts.bpf.h"
@@ -59,13 +59,13 @@ static __always_inline __u64 place_taken(void)
 		       : 0;
 }
 
-static __always_inline int begin(const struct event *event)
+static __always_inline int begin_event(const struct event *event)
 {
 	struct task_struct *task = who(event, config.start.is_task);
 
 	if (config.is_goroutine && is_restart(tag_of(event)))
 		return 0;
-	if (!is_wanted(task))
+	if (!is_task_measured(task))
 		return 0;
 	if (config.key == KSTATS_KEY_CPU)
 		put_here();
@@ -102,7 +102,7 @@ static __always_inline __u64 start_of(const struct event *event)
 	return tag ? take_start(tag) : 0;
 }
 
-static __always_inline int end(const struct event *event, __u64 now)
+static __always_inline int end_event(const struct event *event, __u64 now)
 {
 	struct task_struct *task = who(event, config.end.is_task);
 	bool is_first = false;
@@ -118,7 +118,7 @@ static __always_inline int end(const struct event *event, __u64 now)
 		if (start < place_taken())
 			start = 0;
 		if (config.has_ends && (!config.is_goroutine || event->goroutine) &&
-		    (start || is_wanted(task))) {
+		    (start || is_task_measured(task))) {
 			const struct owner owner = owner_of(event, task);
 
 			is_first = !start && is_first_end(&owner);
@@ -131,7 +131,7 @@ static __always_inline int end(const struct event *event, __u64 now)
 		if (config.is_goroutine && start == PASSED)
 			return 0;
 		/* A thread that comes to a CPU need not have waited for it. */
-		if (!config.end.forget && is_wanted(task))
+		if (!config.end.forget && is_task_measured(task))
 			lose(KSTATS_VALUES,
 			     start || is_first ? KSTATS_LOST_EARLIER : KSTATS_LOSS_unmatched);
 		return 0;
@@ -248,7 +248,7 @@ static __always_inline int begin_in_kernel(void *ctx)
 		event.frame = frame_at(ctx);
 	if (config.start.argument)
 		event.argument = argument_of(ctx, config.start.argument, config.start.has_syscall);
-	return begin(&event);
+	return begin_event(&event);
 }
 
 static __always_inline int end_in_kernel(void *ctx, bool has_returned)
@@ -266,7 +266,7 @@ static __always_inline int end_in_kernel(void *ctx, bool has_returned)
 		bpf_get_func_ret(ctx, &event.returned);
 		event.returned = with_sign(event.returned);
 	}
-	return end(&event, now);
+	return end_event(&event, now);
 }
 
 SEC("fentry")
@@ -366,7 +366,7 @@ int begin_kprobe(struct pt_regs *ctx)
 	}
 	if (config.start.argument)
 		event.argument = register_of(ctx, config.start.argument, false);
-	return begin(&event);
+	return begin_event(&event);
 }
 
 SEC("kprobe")
@@ -391,7 +391,7 @@ int end_kprobe(struct pt_regs *ctx)
 		event.argument = register_of(ctx, config.end.argument, false);
 	if (config.by == KSTATS_BY_RETVAL)
 		event.returned = with_sign(returned_in(ctx));
-	return end(&event, now);
+	return end_event(&event, now);
 }
 
 /* --- at tracepoints --- */
@@ -437,7 +437,7 @@ int begin_raw(void *ctx)
 		return 0;
 	if (config.start.argument)
 		event.argument = argument_of(ctx, config.start.argument, config.start.has_syscall);
-	return begin(&event);
+	return begin_event(&event);
 }
 
 SEC("raw_tp")
@@ -455,7 +455,7 @@ int end_raw(void *ctx)
 		event.forget = word_of(ctx, config.end.forget);
 	if (config.by == KSTATS_BY_RETVAL)
 		event.returned = WORD_OF(ctx, 1);
-	return end(&event, now);
+	return end_event(&event, now);
 }
 
 /* --- by ourselves --- */

@@ -347,7 +347,7 @@ static struct error *trace(const struct kstats_spec *spec)
 	return err ? err : kstats_module_trace(dir, spec);
 }
 
-static struct error *list(struct kstats_entries *entries)
+static struct error *list_module_metrics(struct kstats_entries *entries)
 {
 	_cleanup_close_ int dir = -1;
 	struct error *err = kstats_module_open(&dir);
@@ -387,7 +387,7 @@ static struct error *remove_metric(const char *name)
 const struct kstats_recorder kstats_module = {
 	.name = "module",
 	.trace = trace,
-	.list = list,
+	.list = list_module_metrics,
 	.read = read_metric,
 	.command = command_metric,
 	.remove = remove_metric,

@@ -86,7 +86,7 @@ static struct error *parse_head(struct text *rest, struct module_head *ret)
 
 /* --- slots --- */
 
-static bool take_number(struct text *rest, struct text key, uint64_t *ret)
+static bool take_pair_number(struct text *rest, struct text key, uint64_t *ret)
 {
 	struct text word;
 
@@ -104,9 +104,10 @@ static struct error *parse_slot(struct text line, struct kstats_table *table, ui
 	uint64_t slot, cpu;
 	struct error *err;
 
-	if (!take_number(&rest, TEXT("slot"), &slot) || !take_number(&rest, TEXT("cpu"), &cpu) ||
-	    !take_number(&rest, TEXT("count"), &values.count) ||
-	    !take_number(&rest, TEXT("sum"), &values.sum) ||
+	if (!take_pair_number(&rest, TEXT("slot"), &slot) ||
+	    !take_pair_number(&rest, TEXT("cpu"), &cpu) ||
+	    !take_pair_number(&rest, TEXT("count"), &values.count) ||
+	    !take_pair_number(&rest, TEXT("sum"), &values.sum) ||
 	    slot >= BUCKET_SLOTS(table->frac_bits) || cpu >= table->cpus)
 		return wrong(line);
 	if (__builtin_add_overflow(*all, values.count, all))
@@ -119,7 +120,7 @@ static struct error *parse_slot(struct text line, struct kstats_table *table, ui
 }
 
 /* An empty text is none. */
-static bool copy(struct text text, char **ret)
+static bool copy_value(struct text text, char **ret)
 {
 	if (!text.length)
 		return true;
@@ -128,7 +129,7 @@ static bool copy(struct text text, char **ret)
 }
 
 /* Its pairs are of one CPU; a call has its start with it. */
-static struct text key_of(const struct module_head *head)
+static struct text key_by_end(const struct module_head *head)
 {
 	if (!head->start.length)
 		return (struct text){ 0 };
@@ -148,8 +149,8 @@ static struct error *table_of(const struct module_head *head, struct kstats_tabl
 	err = kstats_table_create(name, (unsigned)head->bits, unit, &table);
 	if (err)
 		return err;
-	if (!copy(head->start, &table->start) || !copy(head->end, &table->end) ||
-	    !copy(key_of(head), &table->scope.key))
+	if (!copy_value(head->start, &table->start) || !copy_value(head->end, &table->end) ||
+	    !copy_value(key_by_end(head), &table->scope.key))
 		return &error_no_memory;
 	table->cpus = (unsigned)head->cpus;
 	table->is_active = head->is_active;
@@ -190,8 +191,8 @@ struct error *kstats_module_parse_head(struct text text, struct kstats_entry *re
 		return err;
 	entry.is_active = head.is_active;
 	entry.count = head.count;
-	if (!copy(head.name, &entry.name) || !copy(head.start, &entry.start) ||
-	    !copy(head.end, &entry.end) || !copy(key_of(&head), &entry.scope.key)) {
+	if (!copy_value(head.name, &entry.name) || !copy_value(head.start, &entry.start) ||
+	    !copy_value(head.end, &entry.end) || !copy_value(key_by_end(&head), &entry.scope.key)) {
 		free(entry.name);
 		free(entry.start);
 		free(entry.end);

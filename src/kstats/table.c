@@ -169,7 +169,7 @@ uint64_t kstats_table_count(const struct kstats_table *table)
 	return count;
 }
 
-static struct error *add_rows(struct kstats_table *into, const struct kstats_table *from)
+static struct error *add_table_rows(struct kstats_table *into, const struct kstats_table *from)
 {
 	for (size_t i = 0; i < from->rows.count; i++) {
 		const struct kstats_row *other = &from->rows.items[i];
@@ -197,7 +197,7 @@ struct error *kstats_table_copy_rows(const struct kstats_table *table, struct ks
 	memcpy(copy->losses, table->losses, sizeof(copy->losses));
 	copy->earlier = table->earlier;
 	copy->earlier_known = table->earlier_known;
-	err = add_rows(copy, table);
+	err = add_table_rows(copy, table);
 	if (!err)
 		*ret = take_ptr(copy);
 	return err;
@@ -247,7 +247,7 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 		return error_create("%s has too many values: counter overflow", into->name);
 	err = kstats_table_coarsen(into, from->frac_bits);
 	if (!err)
-		err = add_rows(into, from);
+		err = add_table_rows(into, from);
 	if (err)
 		return err;
 	kstats_agree(&into->host, from->host);
@@ -277,7 +277,8 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 /* --- what was recorded between two readings --- */
 
 /* The row of the same number; the name of a cgroup is part of the key, and counts stay. */
-static struct kstats_row *row_of(const struct kstats_table *table, const struct kstats_row *like)
+static struct kstats_row *find_or_add_row(const struct kstats_table *table,
+					  const struct kstats_row *like)
 {
 	size_t place = place_of(table, like->id, NULL);
 
@@ -290,7 +291,7 @@ static bool has_all(const struct kstats_table *now, const struct kstats_table *b
 {
 	for (size_t i = 0; i < before->rows.count; i++) {
 		const struct kstats_row *old = &before->rows.items[i];
-		const struct kstats_row *row = row_of(now, old);
+		const struct kstats_row *row = find_or_add_row(now, old);
 
 		for (unsigned slot = 0; slot < BUCKET_SLOTS(now->frac_bits); slot++)
 			if ((row ? row->slots[slot].count : 0) < old->slots[slot].count)
@@ -323,7 +324,7 @@ static void subtract_rows(struct kstats_table *now, const struct kstats_table *b
 
 	for (size_t i = 0; i < now->rows.count; i++) {
 		struct kstats_row row = now->rows.items[i];
-		const struct kstats_row *old = row_of(before, &row);
+		const struct kstats_row *old = find_or_add_row(before, &row);
 
 		if (!old || subtract_row(&row, old, slots)) {
 			now->rows.items[kept++] = row;

@@ -22,7 +22,7 @@
 #define PATH_BEHIND " (deleted)"
 
 /* The metric's name out of such a path; empty when it is none. */
-static struct text name_of(struct text path)
+static struct text metric_name(struct text path)
 {
 	const struct text before = TEXT(PATH_BEFORE), behind = TEXT(PATH_BEHIND);
 	struct text name;
@@ -43,7 +43,7 @@ static bool take_line(const char *line, uint32_t pid, struct user_found *ret)
 	/* Most mappings are other files, and lines are looked at by the thousand. */
 	if (!strstr(line, PATH_BEFORE) || !maps_next(&rest, &mapping) || mapping.offset)
 		return false;
-	name = name_of(mapping.path);
+	name = metric_name(mapping.path);
 	if (!name.length)
 		return false;
 	*ret = (struct user_found){ .pid = pid,
@@ -145,7 +145,7 @@ static int open_descriptor(const struct user_found *found)
 	for (size_t i = 0; fd < 0 && i < DESCRIPTORS_MAX && (entry = readdir(stream)); i++) {
 		ssize_t length = readlinkat(dirfd(stream), entry->d_name, target, sizeof(target));
 
-		if (length > 0 && text_equal(name_of((struct text){ target, (size_t)length }),
+		if (length > 0 && text_equal(metric_name((struct text){ target, (size_t)length }),
 					     text_of(found->name)))
 			fd = open_place(found, "fd", entry->d_name);
 	}

@@ -70,8 +70,8 @@ static struct error *list_metrics(struct kstats_entries *entries)
 
 /* --- tables --- */
 
-static struct error *describe(uint32_t pid, const struct kstats_region *region,
-			      struct kstats_table *table)
+static struct error *describe_region(uint32_t pid, const struct kstats_region *region,
+				     struct kstats_table *table)
 {
 	struct utsname system;
 
@@ -100,7 +100,7 @@ static struct error *read_region(uint32_t pid, const char *name, struct kstats_r
 						region->header.is_time ? "ns" : "", &table);
 
 	if (!err)
-		err = describe(pid, region, table);
+		err = describe_region(pid, region, table);
 	if (!err)
 		err = kstats_region_read(region, rows, table);
 	if (!err)

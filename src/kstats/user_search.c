@@ -49,7 +49,7 @@ static bool is_left(const struct process_search *search)
 	return atomic_load(&search->workers.stop);
 }
 
-static void leave(struct process_search *search)
+static void leave_search(struct process_search *search)
 {
 	if (!worker_pool_leave(&search->workers))
 		return;
@@ -65,7 +65,7 @@ static void leave(struct process_search *search)
 
 /* --- a metric; with the lock --- */
 
-static struct words words_of(const struct user_found *found)
+static struct words metric_key(const struct user_found *found)
 {
 	return (struct words){ { found->inode, found->device } };
 }
@@ -83,13 +83,13 @@ static void omit(struct process_search *search, uint32_t user, uint32_t pid, con
 }
 
 /* Processes that forked have the same one: it is there once, by the lowest number. */
-static bool is_wanted(struct process_search *search, const struct turn *turn,
-		      const struct user_found *found, size_t *ret_slots)
+static bool is_metric_wanted(struct process_search *search, const struct turn *turn,
+			     const struct user_found *found, size_t *ret_slots)
 {
 	struct user_share *share = user_limits_share(&search->limits, search->user);
 	enum user_omission why;
 
-	if (word_map_find(&search->seen, words_of(found)) != WORD_MAP_NEW)
+	if (word_map_find(&search->seen, metric_key(found)) != WORD_MAP_NEW)
 		return false;
 	if (!share) {
 		search->err = &error_no_memory;
@@ -135,7 +135,7 @@ static bool take_made(struct process_search *search, const struct user_found *fo
 
 	if (!array_push(&search->made, made))
 		return false;
-	place = word_map_at(&search->seen, words_of(found));
+	place = word_map_at(&search->seen, metric_key(found));
 	if (place)
 		*place = 0;
 	share->metrics++;
@@ -148,8 +148,9 @@ static bool take_made(struct process_search *search, const struct user_found *fo
 /* --- a process; in the thread --- */
 
 /* Without the lock: all of it may hang. */
-static struct error *make(const struct process_search *search, const struct user_found *found,
-			  size_t slots_left, uint64_t *ret_bytes, size_t *ret_slots, void **ret)
+static struct error *read_found(const struct process_search *search, const struct user_found *found,
+				size_t slots_left, uint64_t *ret_bytes, size_t *ret_slots,
+				void **ret)
 {
 	const struct user_kind *kind = search->kind;
 	struct kstats_region region;
@@ -181,13 +182,13 @@ static bool take_metric(void *context, const struct user_found *found)
 
 	lock(search);
 	goes_on = !is_left(search);
-	if (!goes_on || !is_wanted(search, turn, found, &slots_left)) {
+	if (!goes_on || !is_metric_wanted(search, turn, found, &slots_left)) {
 		goes_on &= !search->err;
 		unlock(search);
 		return goes_on;
 	}
 	unlock(search);
-	err = make(search, found, slots_left, &bytes, &slots, &made);
+	err = read_found(search, found, slots_left, &bytes, &slots, &made);
 	worker_pool_step(&search->workers);
 	lock(search);
 	goes_on = !is_left(search);
@@ -212,7 +213,7 @@ static bool take_metric(void *context, const struct user_found *found)
 }
 
 /* False: it is left out. With the lock. */
-static bool begin(struct process_search *search, uint32_t pid, uint32_t user)
+static bool begin_process(struct process_search *search, uint32_t pid, uint32_t user)
 {
 	struct user_share *share = user_limits_share(&search->limits, user);
 	enum user_omission why;
@@ -232,7 +233,7 @@ static uint64_t time_of(uint32_t user)
 	return user ? USER_PROCESS_TIME_NS : 0;
 }
 
-static void take_process(struct process_search *search, uint32_t pid)
+static void search_process(struct process_search *search, uint32_t pid)
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct turn turn = { .search = search };
@@ -241,7 +242,7 @@ static void take_process(struct process_search *search, uint32_t pid)
 	int failed;
 
 	lock(search);
-	is_wanted = user != UINT32_MAX && !is_left(search) && begin(search, pid, user);
+	is_wanted = user != UINT32_MAX && !is_left(search) && begin_process(search, pid, user);
 	unlock(search);
 	if (!is_wanted)
 		return;
@@ -271,17 +272,17 @@ static void *look(void *context)
 		unlock(search);
 		if (!pid)
 			break;
-		take_process(search, pid);
+		search_process(search, pid);
 		worker_pool_step(&search->workers);
 	}
 	worker_pool_finish(&search->workers);
-	leave(search);
+	leave_search(search);
 	return NULL;
 }
 
 /* --- all of it --- */
 
-static struct error *create(const struct user_kind *kind, struct process_search **ret)
+static struct error *create_search(const struct user_kind *kind, struct process_search **ret)
 {
 	struct process_search *search = calloc(1, sizeof(*search));
 
@@ -295,11 +296,11 @@ static struct error *create(const struct user_kind *kind, struct process_search 
 }
 
 /* One that goes on behind the process at which another one hangs, with what that found. */
-static struct error *go_on(struct process_search *hanging, struct process_search **ret)
+static struct error *search_behind(struct process_search *hanging, struct process_search **ret)
 {
 	struct user_share *share;
 	struct process_search *search;
-	struct error *err = create(hanging->kind, &search);
+	struct error *err = create_search(hanging->kind, &search);
 
 	if (err)
 		return err;
@@ -332,7 +333,7 @@ static struct error *go_on(struct process_search *hanging, struct process_search
 }
 
 /* Until all processes were looked at. `*search` is another one when the first hung. */
-static struct error *run(struct process_search **search)
+static struct error *run_search(struct process_search **search)
 {
 	for (;;) {
 		struct process_search *next;
@@ -342,10 +343,10 @@ static struct error *run(struct process_search **search)
 			return error_create("cannot create a thread to read processes");
 		if (worker_pool_wait(&(*search)->workers, 0))
 			break;
-		err = go_on(*search, &next);
+		err = search_behind(*search, &next);
 		if (err)
 			return err;
-		leave(*search);
+		leave_search(*search);
 		*search = next;
 	}
 	return take_ptr((*search)->err);
@@ -356,20 +357,20 @@ struct error *user_search(const struct user_kind *kind, struct user_made *made,
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct process_search *search;
-	struct error *err = create(kind, &search);
+	struct error *err = create_search(kind, &search);
 	int failed;
 
 	if (err)
 		return err;
 	failed = proc < 0 ? errno : tasks_list(proc, &search->pids);
-	err = failed ? error_system(failed, "/proc") : run(&search);
+	err = failed ? error_system(failed, "/proc") : run_search(&search);
 	if (!err)
 		err = user_limits_notes(&search->limits, notes);
 	if (!err) {
 		*made = search->made;
 		memset(&search->made, 0, sizeof(search->made));
 	}
-	leave(search);
+	leave_search(search);
 	return err;
 }
 

@@ -30,7 +30,7 @@ static bool take_row_word(struct text word, bool *ret_is_total)
 }
 
 /* "WORD NUMBER" */
-static bool take_number(struct text *rest, struct text word, uint64_t *ret)
+static bool take_word_number(struct text *rest, struct text word, uint64_t *ret)
 {
 	struct text got;
 
@@ -56,15 +56,15 @@ static bool take_share(struct text *rest)
 	       text_u64(word, &number);
 }
 
-static bool parse_line(struct text rest, struct v3_line *ret)
+static bool parse_slot(struct text rest, struct v3_line *ret)
 {
 	struct text word;
 
 	return text_word(&rest, &word) && text_equal(word, TEXT("slot")) &&
 	       take_u32(&rest, &ret->slot) && text_word(&rest, &word) &&
 	       take_row_word(word, &ret->is_total) && take_u32(&rest, &ret->id) &&
-	       take_number(&rest, TEXT("count"), &ret->count) &&
-	       take_number(&rest, TEXT("avg"), &ret->average) && take_share(&rest);
+	       take_word_number(&rest, TEXT("count"), &ret->count) &&
+	       take_word_number(&rest, TEXT("avg"), &ret->average) && take_share(&rest);
 }
 
 /* Lines of later formats that are about the table, and are no slots. */
@@ -87,7 +87,7 @@ static bool next_line(struct v3_reader *reader, struct v3_line *ret, struct erro
 		reader->number++;
 		if (is_about_table(line))
 			continue;
-		if (parse_line(line, ret))
+		if (parse_slot(line, ret))
 			return true;
 		*ret_err = error_create("line %zu is not a kstats line: '%.*s'", reader->number,
 					line.length < 60 ? (int)line.length : 60, line.bytes);
@@ -316,7 +316,7 @@ static uint64_t mean_of(const struct kstats_slot *values, unsigned slot, unsigne
 }
 
 /* `below`: values of the row up to this slot; `all`: of all slots. */
-static void print_line(const struct kstats_table *table, struct kstats_slot values, unsigned slot,
+static void print_slot(const struct kstats_table *table, struct kstats_slot values, unsigned slot,
 		       const char *what, uint64_t id, uint64_t below, uint64_t all, FILE *out)
 {
 	/* A returned value may be negative. */
@@ -347,7 +347,7 @@ static bool is_rest(const struct kstats_row *row)
 	return row->label && strcmp(row->label, KSTATS_V3_REST) == 0;
 }
 
-static void print_rows(const struct kstats_table *table, unsigned slot, FILE *out)
+static void print_slot_rows(const struct kstats_table *table, unsigned slot, FILE *out)
 {
 	const char *what = table->by == KSTATS_BY_CPU ? "CPU " : "TABLE ";
 
@@ -355,7 +355,7 @@ static void print_rows(const struct kstats_table *table, unsigned slot, FILE *ou
 		const struct kstats_row *row = &table->rows.items[i];
 
 		if (row->slots[slot].count && !is_rest(row))
-			print_line(table, row->slots[slot], slot, what, row->id,
+			print_slot(table, row->slots[slot], slot, what, row->id,
 				   count_to(row, slot),
 				   count_to(row, BUCKET_SLOTS(table->frac_bits) - 1), out);
 	}
@@ -375,7 +375,7 @@ void kstats_v3_print(const struct kstats_table *table, FILE *out)
 		if (!values.count)
 			continue;
 		below += values.count;
-		print_rows(table, slot, out);
-		print_line(table, values, slot, is_by_cpu ? "CPUS" : "TABLES", id, below, all, out);
+		print_slot_rows(table, slot, out);
+		print_slot(table, values, slot, is_by_cpu ? "CPUS" : "TABLES", id, below, all, out);
 	}
 }

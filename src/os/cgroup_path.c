@@ -18,7 +18,7 @@ struct kernfs_handle {
 };
 
 /* The path of a descriptor. */
-static bool path_of(int fd, char *ret, size_t room)
+static bool descriptor_path(int fd, char *ret, size_t room)
 {
 	char link[40];
 	ssize_t length;
@@ -44,7 +44,8 @@ bool cgroup_path(int tree, uint64_t id, char *ret, size_t room)
 		return false;
 	memcpy(handle.head.f_handle, &id, sizeof(id));
 	fd = open_by_handle_at(tree, &handle.head, O_PATH | O_CLOEXEC);
-	if (fd < 0 || !path_of(fd, path, sizeof(path)) || !path_of(tree, mount, sizeof(mount)))
+	if (fd < 0 || !descriptor_path(fd, path, sizeof(path)) ||
+	    !descriptor_path(tree, mount, sizeof(mount)))
 		return false;
 	length = strlen(mount);
 	if (strncmp(path, mount, length) != 0 || (path[length] && path[length] != '/'))

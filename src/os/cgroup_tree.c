@@ -30,7 +30,7 @@ static bool is_on_top(void *context, const struct cgroup_mount *mount)
 	return !(status.stx_mask & STATX_MNT_ID) || status.stx_mnt_id == mount->id;
 }
 
-static struct error *find(int proc, struct file_buffer *buffer, struct cgroup_tree *ret)
+static struct error *find_top_mount(int proc, struct file_buffer *buffer, struct cgroup_tree *ret)
 {
 	struct cgroup_mount mount;
 	struct text bytes;
@@ -50,7 +50,7 @@ struct error *cgroup_tree_open(int proc, struct cgroup_tree *ret)
 {
 	struct cgroup_tree tree = { .dir = -1 };
 	struct file_buffer buffer = { 0 };
-	struct error *err = find(proc, &buffer, &tree);
+	struct error *err = find_top_mount(proc, &buffer, &tree);
 
 	file_buffer_deinit(&buffer);
 	if (err)

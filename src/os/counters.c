@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 
-static void add(struct counter_row *row, struct text key, uint64_t value)
+static void add_counter(struct counter_row *row, struct text key, uint64_t value)
 {
 	row->items[row->count++] = (struct counter){ key, value };
 }
@@ -20,7 +20,7 @@ static bool take_numbers(struct text line, const struct text *keys, size_t count
 	for (; i < count && text_word(&line, &word); i++) {
 		if (!text_u64(word, &value))
 			return false;
-		add(row, keys[i], value);
+		add_counter(row, keys[i], value);
 	}
 	return i >= least;
 }
@@ -53,7 +53,7 @@ static bool add_busy(struct counter_row *row)
 	for (size_t i = 0; i < array_length(busy) && i < row->count; i++)
 		if (busy[i] && __builtin_add_overflow(sum, row->items[i].value, &sum))
 			return false;
-	add(row, TEXT("busy_ticks"), sum);
+	add_counter(row, TEXT("busy_ticks"), sum);
 	return true;
 }
 
@@ -127,7 +127,7 @@ bool counters_parse_stat(struct text bytes, struct counter_row *ret)
 			if (seen >> i & 1 || !text_word(&line, &word) || !text_u64(word, &value))
 				understood = false;
 			else
-				add(ret, keys[i].key, value);
+				add_counter(ret, keys[i].key, value);
 			seen |= 1u << i;
 			break;
 		}
@@ -166,11 +166,11 @@ bool counters_parse_loadavg(struct text bytes, struct counter_row *ret)
 	for (size_t i = 0; i < array_length(loads); i++) {
 		if (!text_word(&bytes, &word) || !counters_hundredths(word, &value))
 			return false;
-		add(&row, loads[i], value);
+		add_counter(&row, loads[i], value);
 	}
 	if (!text_word(&bytes, &word) || !text_cut(&word, '/', &running) || !text_u64(word, &value))
 		return false;
-	add(&row, TEXT("threads"), value);
+	add_counter(&row, TEXT("threads"), value);
 	*ret = row;
 	return true;
 }

@@ -24,7 +24,7 @@ static bool cut_hex(struct text *rest, char separator, uint64_t *ret)
 	return true;
 }
 
-static bool parse_line(struct text line, struct mapping *ret)
+static bool parse_mapping(struct text line, struct mapping *ret)
 {
 	struct mapping mapping;
 	struct text permissions, inode;
@@ -55,7 +55,7 @@ bool maps_next(struct text *rest, struct mapping *ret)
 	struct text line;
 
 	while (text_cut(rest, '\n', &line))
-		if (parse_line(line, ret))
+		if (parse_mapping(line, ret))
 			return true;
 	return false;
 }

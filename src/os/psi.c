@@ -54,7 +54,7 @@ static bool parse_pair(struct text key, struct text value, struct psi_line *psi,
 }
 
 /* A line counts when all of its four numbers are there and sound. */
-static void parse_line(struct text line, struct psi_line *ret)
+static void parse_pressure(struct text line, struct psi_line *ret)
 {
 	struct psi_line psi = { .measured = true };
 	struct text word, key;
@@ -76,8 +76,8 @@ void psi_parse(struct text bytes, struct psi_lines *ret)
 		if (!text_word(&line, &name))
 			continue;
 		if (text_equal(name, TEXT("some")))
-			parse_line(line, &ret->some);
+			parse_pressure(line, &ret->some);
 		else if (text_equal(name, TEXT("full")))
-			parse_line(line, &ret->full);
+			parse_pressure(line, &ret->full);
 	}
 }

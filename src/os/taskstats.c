@@ -86,7 +86,7 @@ struct payload {
 	struct taskstats_values *ret;
 };
 
-static void take(const struct payload *p, unsigned field, size_t offset)
+static void copy_field(const struct payload *p, unsigned field, size_t offset)
 {
 	if (p->length < sizeof(uint64_t) || offset > p->length - sizeof(uint64_t))
 		return;
@@ -99,22 +99,22 @@ static void take_category(const struct payload *p, unsigned c, enum layout layou
 {
 	size_t count = categories[c].count_offset + inserted, total = count + 8;
 
-	take(p, taskstats_field(c, TASKSTATS_COUNT), count);
-	take(p, taskstats_field(c, TASKSTATS_TOTAL), total);
+	copy_field(p, taskstats_field(c, TASKSTATS_COUNT), count);
+	copy_field(p, taskstats_field(c, TASKSTATS_TOTAL), total);
 	if (layout == MAX_INSIDE || layout == BOTH_INSIDE)
-		take(p, taskstats_field(c, TASKSTATS_MAX), total + 8);
+		copy_field(p, taskstats_field(c, TASKSTATS_MAX), total + 8);
 	if (layout == BOTH_INSIDE)
-		take(p, taskstats_field(c, TASKSTATS_MIN), total + 16);
+		copy_field(p, taskstats_field(c, TASKSTATS_MIN), total + 16);
 	if (layout == BOTH_AT_END) {
-		take(p, taskstats_field(c, TASKSTATS_MAX), categories[c].max_offset);
-		take(p, taskstats_field(c, TASKSTATS_MIN), categories[c].max_offset + 8u);
+		copy_field(p, taskstats_field(c, TASKSTATS_MAX), categories[c].max_offset);
+		copy_field(p, taskstats_field(c, TASKSTATS_MIN), categories[c].max_offset + 8u);
 	}
 }
 
 static void take_singles(const struct payload *p, size_t inserted)
 {
 	for (size_t i = 0; i < array_length(singles); i++)
-		take(p, single_field(i), singles[i].offset + inserted);
+		copy_field(p, single_field(i), singles[i].offset + inserted);
 	if (COMM_OFFSET + inserted + COMM_LENGTH <= p->length)
 		memcpy(p->ret->comm, p->bytes + COMM_OFFSET + inserted, COMM_LENGTH);
 	if (UID_OFFSET + inserted + sizeof(p->ret->uid) <= p->length)

@@ -127,8 +127,8 @@ static bool show_place(struct probed_file *file, uint64_t address, struct probe_
 	return file->search->found(file->search->context, place);
 }
 
-static bool show(struct probed_file *file, uint64_t address, uint64_t semaphore,
-		 const char *function, uint64_t from_start)
+static bool report_location(struct probed_file *file, uint64_t address, uint64_t semaphore,
+			    const char *function, uint64_t from_start)
 {
 	struct probe_place place = { .function = function, .from_start = from_start };
 
@@ -165,7 +165,7 @@ static struct error *refuse_return(const struct probe_spec *spec)
 
 /* --- functions --- */
 
-static int by_address(const void *a, const void *b)
+static int probe_by_address(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
@@ -205,8 +205,8 @@ static bool symbol_name(const struct probed_file *file, const struct function *f
 }
 
 /* The name by which it is wanted, of the two that it has. */
-static bool is_wanted(const struct probed_file *file, const struct function *function,
-		      char ret[FUNCTION_NAME_MAX])
+static bool is_function_wanted(const struct probed_file *file, const struct function *function,
+			       char ret[FUNCTION_NAME_MAX])
 {
 	char symbol[FUNCTION_NAME_MAX];
 
@@ -357,7 +357,7 @@ static bool show_function(struct probed_file *file, const struct function *funct
 		*ret_err = show_returns(file, function, name, &goes_on);
 		return goes_on && (!*ret_err || probe_pattern_form(spec->name) != PATTERN_NAME);
 	}
-	if (!show(file, function->start + spec->offset, 0, name, spec->offset))
+	if (!report_location(file, function->start + spec->offset, 0, name, spec->offset))
 		return false;
 	return spec->offset || !file->search->host->measures_calls ||
 	       code_at(file, function->start) != PROBE_CODE_GO ||
@@ -376,12 +376,12 @@ static struct error *search_functions(struct probed_file *file)
 	if (!file->functions.count)
 		return error_create("%s has no symbols", file->path);
 	qsort(file->functions.items, file->functions.count, sizeof(*file->functions.items),
-	      by_address);
+	      probe_by_address);
 	elf_each_symbol(&file->main.elf, take_chooser, file);
 	for (size_t i = 0; i < file->functions.count; i++) {
 		const struct function *function = &file->functions.items[i];
 
-		if (!is_function(file, function) || !is_wanted(file, function, name))
+		if (!is_function(file, function) || !is_function_wanted(file, function, name))
 			continue;
 		if (is_chooser(file, function)) {
 			has_chooser = true;
@@ -437,7 +437,7 @@ static bool take_line(void *context, uint64_t address, uint32_t line)
 	if (line != spec->line || !is_first(file, address))
 		return !file->err;
 	snprintf(name, sizeof(name), "%.*s:%u", (int)spec->source.length, spec->source.bytes, line);
-	file->is_over = !show(file, address, 0, name, 0);
+	file->is_over = !report_location(file, address, 0, name, 0);
 	return !file->is_over;
 }
 
@@ -507,7 +507,7 @@ static bool take_note(void *context, const struct usdt_note *note)
 		file->err = &error_no_memory;
 		return false;
 	}
-	return show(file, note->address, note->semaphore, name, 0);
+	return report_location(file, note->address, note->semaphore, name, 0);
 }
 
 /* --- all of it --- */

@@ -120,7 +120,7 @@ struct error *probe_search_kernel(const struct probe_search *search)
 
 /* --- tracepoints --- */
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int entry_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -152,7 +152,7 @@ static bool search_category(const struct probe_search *search, int events, const
 {
 	struct probe_place place = { .kind = PROBE_TRACEPOINT, .where = category };
 	struct dirent **entries;
-	int count = scandirat(events, category, &entries, is_group, by_name);
+	int count = scandirat(events, category, &entries, is_group, entry_by_name);
 	bool goes_on = true;
 
 	for (int i = 0; i < count; i++) {
@@ -180,7 +180,7 @@ struct error *probe_search_tracepoints(const struct probe_search *search)
 		events = openat(dir, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (events < 0)
 		return error_system(errno, "cannot read tracefs, which lists tracepoints");
-	count = scandirat(events, ".", &entries, is_group, by_name);
+	count = scandirat(events, ".", &entries, is_group, entry_by_name);
 	if (count < 0)
 		return error_system(errno, "events of tracefs");
 	for (int i = 0; i < count; i++) {

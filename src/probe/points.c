@@ -68,7 +68,7 @@ static struct error *search_for(const struct probe_spec *spec, struct probe_sear
 }
 
 /* The displayed name; NULL without memory. */
-static char *name_of(const struct probe_place *place)
+static char *display_name(const struct probe_place *place)
 {
 	const char *end = place->function ? place->function : place->symbol;
 	char offset[24] = "", *name;
@@ -92,7 +92,7 @@ struct adding {
 	} passed; /* names in the arena */
 };
 
-static const struct name *intern(struct probe_points *points, const char *text)
+static const struct name *intern_text(struct probe_points *points, const char *text)
 {
 	return names_intern(&points->names, text, strlen(text));
 }
@@ -128,7 +128,7 @@ static const struct name *keep_open(struct probe_points *points, int fd)
 	if (file.fd < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file.fd);
-	file.path = intern(points, path);
+	file.path = intern_text(points, path);
 	file.device = stat.st_dev;
 	file.inode = stat.st_ino;
 	if (file.path && array_push(&points->files, file))
@@ -145,7 +145,7 @@ static bool is_in_file(enum probe_kind kind)
 static bool make_point(struct probe_points *points, const struct probe_place *place,
 		       struct probe_point *ret)
 {
-	_cleanup_free_ char *name = name_of(place);
+	_cleanup_free_ char *name = display_name(place);
 	const uint32_t *event;
 
 	*ret = (struct probe_point){
@@ -154,9 +154,9 @@ static bool make_point(struct probe_points *points, const struct probe_place *pl
 		.event = PROBE_EVENT_RESTART,
 		.offset = place->offset,
 		.semaphore = place->semaphore,
-		.where = intern(points, place->where),
-		.symbol = place->symbol ? intern(points, place->symbol) : NULL,
-		.name = name ? intern(points, name) : NULL,
+		.where = intern_text(points, place->where),
+		.symbol = place->symbol ? intern_text(points, place->symbol) : NULL,
+		.name = name ? intern_text(points, name) : NULL,
 	};
 	if (!ret->where || !ret->name || (place->symbol && !ret->symbol))
 		return false;
@@ -173,10 +173,10 @@ static bool make_point(struct probe_points *points, const struct probe_place *pl
 	return event;
 }
 
-static struct error *add(struct probe_points *points, const struct probe_place *place)
+static struct error *add_point(struct probe_points *points, const struct probe_place *place)
 {
-	const struct name *where = intern(points, place->where),
-			  *symbol = place->symbol ? intern(points, place->symbol) : NULL;
+	const struct name *where = intern_text(points, place->where),
+			  *symbol = place->symbol ? intern_text(points, place->symbol) : NULL;
 	const struct words key = { { (uintptr_t)where << 3 | place->kind, (uintptr_t)symbol,
 				     place->offset } };
 	struct probe_point point;
@@ -204,7 +204,7 @@ static bool take_place(void *context, const struct probe_place *place)
 	struct adding *adding = context;
 
 	adding->found++;
-	adding->err = add(adding->points, place);
+	adding->err = add_point(adding->points, place);
 	return !adding->err;
 }
 
@@ -218,7 +218,7 @@ static void take_passed(void *context, const char *name)
 
 	if (adding->passed.count == PASSED_MAX)
 		return;
-	kept = intern(adding->points, name);
+	kept = intern_text(adding->points, name);
 	/* Without memory nothing is near. */
 	if (kept && array_reserve(&adding->passed, 1))
 		adding->passed.items[adding->passed.count++] = kept->bytes;
@@ -331,7 +331,7 @@ static bool list_place(void *context, const struct probe_place *place)
 
 	if (place->is_further)
 		return true;
-	name = name_of(place);
+	name = display_name(place);
 	if (!name) {
 		listing->err = &error_no_memory;
 		return false;
@@ -344,8 +344,8 @@ static bool list_place(void *context, const struct probe_place *place)
 	return !listing->is_over;
 }
 
-static struct error *list(const struct probe_host *host, const struct probe_spec *spec,
-			  struct listing *listing)
+static struct error *list_points(const struct probe_host *host, const struct probe_spec *spec,
+				 struct listing *listing)
 {
 	struct probe_search search = { .host = host, .found = list_place, .context = listing };
 	struct error *err = search_for(spec, &search);
@@ -375,9 +375,9 @@ struct error *probe_list(const struct probe_host *host, struct text text, probe_
 
 	if (has_kind(text)) {
 		err = probe_spec_parse(text, &spec);
-		return err ? err : list(host, &spec, &listing);
+		return err ? err : list_points(host, &spec, &listing);
 	}
-	err = list(host, &spec, &listing);
+	err = list_points(host, &spec, &listing);
 	spec.kind = PROBE_TRACEPOINT;
-	return err || listing.is_over ? err : list(host, &spec, &listing);
+	return err || listing.is_over ? err : list_points(host, &spec, &listing);
 }

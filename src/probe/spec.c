@@ -50,7 +50,7 @@ static bool cut_colon(struct text *rest, struct text *ret)
 }
 
 /* The digits at the end behind the last `mark`. */
-static bool cut_number(struct text *text, char mark, struct text *ret)
+static bool cut_digits(struct text *text, char mark, struct text *ret)
 {
 	const char *at = text->length ? memrchr(text->bytes, mark, text->length) : NULL;
 
@@ -92,7 +92,7 @@ static struct error *take_function(struct text rest, struct text whole, struct p
 {
 	struct text digits;
 
-	if (!is_expression(rest) && cut_number(&rest, '+', &digits)) {
+	if (!is_expression(rest) && cut_digits(&rest, '+', &digits)) {
 		if (!may_have_offset(spec))
 			return wrong(whole, "only kprobe and uprobe can have an offset");
 		if (!parse_offset(digits, &spec->offset))
@@ -111,7 +111,7 @@ static bool take_line(struct text rest, struct probe_spec *spec)
 {
 	struct text digits;
 
-	if (is_expression(rest) || !cut_number(&rest, ':', &digits) || !rest.length ||
+	if (is_expression(rest) || !cut_digits(&rest, ':', &digits) || !rest.length ||
 	    !memchr(rest.bytes, '.', rest.length) || !text_u32(digits, &spec->line) || !spec->line)
 		return false;
 	spec->source = rest;

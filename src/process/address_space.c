@@ -106,7 +106,7 @@ static size_t make_pieces(const struct address_space *space, size_t first, size_
 	return count;
 }
 
-static bool is_same(const struct profile_mapping *a, const struct profile_mapping *b)
+static bool is_same_mapping(const struct profile_mapping *a, const struct profile_mapping *b)
 {
 	return a->start == b->start && a->end == b->end && a->file_offset == b->file_offset &&
 	       a->path == b->path && a->major == b->major && a->minor == b->minor &&
@@ -114,7 +114,7 @@ static bool is_same(const struct profile_mapping *a, const struct profile_mappin
 	       memcmp(a->build_id, b->build_id, a->build_id_length) == 0;
 }
 
-static bool put(struct address_space *space, const struct profile_mapping *mapping)
+static bool append_mapping(struct address_space *space, const struct profile_mapping *mapping)
 {
 	size_t first = first_beyond(space, mapping->start), last = first, count;
 	struct profile_mapping pieces[3];
@@ -140,7 +140,7 @@ bool address_space_has(const struct address_space *space, const struct profile_m
 {
 	size_t at = first_beyond(space, mapping->start);
 
-	return at < space->count && is_same(&space->items[at], mapping);
+	return at < space->count && is_same_mapping(&space->items[at], mapping);
 }
 
 bool address_space_equal(const struct address_space *a, const struct address_space *b)
@@ -148,7 +148,7 @@ bool address_space_equal(const struct address_space *a, const struct address_spa
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
-		if (!is_same(&a->items[i], &b->items[i]))
+		if (!is_same_mapping(&a->items[i], &b->items[i]))
 			return false;
 	return true;
 }
@@ -163,7 +163,7 @@ bool address_space_put(struct address_space **space, const struct profile_mappin
 	mine = own(*space);
 	if (!mine)
 		return false;
-	if (!put(mine, mapping)) {
+	if (!append_mapping(mine, mapping)) {
 		if (mine != *space)
 			address_space_release(mine);
 		return false;

@@ -51,7 +51,7 @@ static size_t bytes_of(const struct cached_mappings *space)
 	return space->count * sizeof(struct unwind_mapping);
 }
 
-static uint32_t words_of(const struct cached_mappings *space)
+static uint32_t bitmap_words(const struct cached_mappings *space)
 {
 	return space->count * (uint32_t)UNWIND_MAPPING_WORDS;
 }
@@ -62,8 +62,8 @@ static void destroy_mappings(struct mapping_cache *cache, struct cached_mappings
 		unwind_table_cache_release(cache->tables, space->tables.items[i]);
 	array_deinit(&space->tables);
 	if (space->location)
-		unwind_table_cache_give_back_words(cache->tables, space->location, words_of(space),
-						   space->share);
+		unwind_table_cache_give_back_words(cache->tables, space->location,
+						   bitmap_words(space), space->share);
 	free(space);
 }
 
@@ -246,8 +246,8 @@ static struct cached_mappings *find_same(const struct mapping_cache *cache, uint
 
 static bool put_words(struct mapping_cache *cache, struct cached_mappings *space, uint32_t pid)
 {
-	if (!unwind_table_cache_take_words(cache->tables, pid, words_of(space), &space->location,
-					   &space->share)) {
+	if (!unwind_table_cache_take_words(cache->tables, pid, bitmap_words(space),
+					   &space->location, &space->share)) {
 		space->location = 0;
 		return false;
 	}

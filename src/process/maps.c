@@ -92,7 +92,8 @@ static int ask_next(struct process_maps *maps, struct mapping *ret)
 	return failed;
 }
 
-static int ask(struct process_maps *maps, uint32_t pid, process_maps_visit *visit, void *context)
+static int query_mappings(struct process_maps *maps, uint32_t pid, process_maps_visit *visit,
+			  void *context)
 {
 	struct map_query *query = &maps->query;
 	struct mapping mapping;
@@ -207,7 +208,7 @@ int process_maps_read(struct process_maps *maps, uint32_t pid, process_maps_visi
 	int failed;
 
 	if (!maps->is_text) {
-		failed = ask(maps, pid, visit, context);
+		failed = query_mappings(maps, pid, visit, context);
 		if (failed != ENOTTY)
 			return failed;
 		maps->is_text = true;

@@ -39,7 +39,7 @@ struct lost_record {
 
 /* Copy the part of a record between its header and its time: it need not be aligned.
  */
-static bool take(struct text *body, void *ret, size_t size)
+static bool take_struct(struct text *body, void *ret, size_t size)
 {
 	if (body->length < size)
 		return false;
@@ -50,7 +50,7 @@ static bool take(struct text *body, void *ret, size_t size)
 }
 
 /* Names are padded by zeroes. */
-static struct text name_of(struct text padded)
+static struct text unpadded_name(struct text padded)
 {
 	return (struct text){ padded.bytes, strnlen(padded.bytes, padded.length) };
 }
@@ -60,7 +60,7 @@ static bool parse_mapping(struct text body, unsigned misc, struct perf_record *r
 	struct mapping_record raw;
 	const char *from = body.bytes;
 
-	if (!take(&body, &raw, sizeof(raw)))
+	if (!take_struct(&body, &raw, sizeof(raw)))
 		return false;
 	ret->kind = PERF_RECORD_OF_MAPPING;
 	ret->pid = raw.pid;
@@ -79,7 +79,7 @@ static bool parse_mapping(struct text body, unsigned misc, struct perf_record *r
 		ret->minor = raw.file.minor;
 		ret->inode = raw.file.inode;
 	}
-	ret->path = name_of(body);
+	ret->path = unpadded_name(body);
 	/* perf_event_mmap_event() names what has no name; /proc does not. */
 	if (text_equal(ret->path, TEXT("//anon")))
 		ret->path = TEXT("");
@@ -91,7 +91,7 @@ static bool parse_task(struct text body, bool is_fork, struct perf_record *ret)
 {
 	struct fork_record raw;
 
-	if (!take(&body, &raw, sizeof(raw)))
+	if (!take_struct(&body, &raw, sizeof(raw)))
 		return false;
 	ret->pid = raw.pid;
 	if (raw.pid != raw.tid)
@@ -109,7 +109,7 @@ static bool parse_comm(struct text body, unsigned misc, struct perf_record *ret)
 {
 	struct comm_record raw;
 
-	if (!take(&body, &raw, sizeof(raw)))
+	if (!take_struct(&body, &raw, sizeof(raw)))
 		return false;
 	ret->pid = raw.pid;
 	if (misc & PERF_RECORD_MISC_COMM_EXEC)
@@ -121,7 +121,7 @@ static bool parse_lost(struct text body, struct perf_record *ret)
 {
 	struct lost_record raw;
 
-	if (!take(&body, &raw, sizeof(raw)))
+	if (!take_struct(&body, &raw, sizeof(raw)))
 		return false;
 	ret->kind = PERF_RECORD_OF_LOSS;
 	ret->lost = raw.lost;
@@ -152,7 +152,7 @@ bool perf_record_parse(struct text bytes, struct perf_record *ret)
 	struct perf_event_header header;
 	struct text body = bytes;
 
-	if (!take(&body, &header, sizeof(header)) || header.size != bytes.length ||
+	if (!take_struct(&body, &header, sizeof(header)) || header.size != bytes.length ||
 	    body.length < sizeof(record.time_ns))
 		return false;
 	body.length -= sizeof(record.time_ns);
@@ -168,7 +168,7 @@ bool perf_record_cut(struct text *rest, struct text *ret)
 	struct text body = *rest;
 	struct perf_event_header header;
 
-	if (!take(&body, &header, sizeof(header)) || header.size < sizeof(header) ||
+	if (!take_struct(&body, &header, sizeof(header)) || header.size < sizeof(header) ||
 	    header.size > rest->length)
 		return false;
 	*ret = (struct text){ rest->bytes, header.size };

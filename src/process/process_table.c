@@ -84,8 +84,8 @@ static uint32_t share_of(struct process_table *table, struct process_image *imag
 }
 
 /* A space that has grown. */
-static void settle(struct process_table *table, struct process_image *image,
-		   struct address_space *space)
+static void charge_space(struct process_table *table, struct process_image *image,
+			 struct address_space *space)
 {
 	const size_t bytes = address_space_bytes(space);
 
@@ -262,15 +262,15 @@ void process_table_begin(struct process_table *table, uint32_t pid, uint64_t tim
 /* --- what happens --- */
 
 /* Is it to be followed? NULL is a process that nothing was said about yet. */
-static bool is_wanted(const struct process_table *table, const struct process_image *image)
+static bool is_image_wanted(const struct process_table *table, const struct process_image *image)
 {
 	return image ? !image->is_stranger : !table->only_begun;
 }
 
 /* A name stays, also when no mapping has it any more, so it counts for whoever brought it. NULL:
  * there is no room. */
-static const struct name *path_of(struct process_table *table, struct process_image *image,
-				  struct text path)
+static const struct name *intern_path(struct process_table *table, struct process_image *image,
+				      struct text path)
 {
 	const struct name *known = names_find(&table->names, path.bytes, path.length);
 	const size_t bytes = sizeof(*known) + path.length + 1;
@@ -296,7 +296,7 @@ static bool make_mapping(struct process_table *table, struct process_image *imag
 		.minor = record->minor,
 		.inode = record->inode,
 		.build_id_length = (uint8_t)record->build_id.length,
-		.path = path_of(table, image, record->path),
+		.path = intern_path(table, image, record->path),
 	};
 	if (record->build_id.length > sizeof(ret->build_id))
 		return false;
@@ -338,7 +338,7 @@ static bool put_into(struct process_table *table, struct process_image *image,
 	/* A copy leaves the other as it was, to those who still share it. */
 	table->used += address_space_bytes(*ret);
 	table->used -= *ret == space ? bytes : 0;
-	settle(table, image, *ret);
+	charge_space(table, image, *ret);
 	return true;
 }
 
@@ -363,7 +363,7 @@ static void take_mapping(struct process_table *table, const struct perf_record *
 {
 	struct process_image *image = latest_of(table, record->pid);
 
-	if (!is_wanted(table, image))
+	if (!is_image_wanted(table, image))
 		return;
 	/* Its begin was lost, or was before anybody looked. */
 	if (!image)
@@ -374,7 +374,7 @@ static void take_mapping(struct process_table *table, const struct perf_record *
 
 static void take_exec(struct process_table *table, const struct perf_record *record)
 {
-	if (is_wanted(table, latest_of(table, record->pid)))
+	if (is_image_wanted(table, latest_of(table, record->pid)))
 		add_image(table, record->pid, record->time_ns, true);
 	process_table_set_changed(table, record->pid);
 }
@@ -382,7 +382,7 @@ static void take_exec(struct process_table *table, const struct perf_record *rec
 static void take_fork(struct process_table *table, const struct perf_record *record)
 {
 	struct process_image *parent = latest_of(table, record->parent), *image;
-	const bool wanted = is_wanted(table, parent);
+	const bool wanted = is_image_wanted(table, parent);
 
 	/* Nothing is known of it, but perhaps of one that had the number before. */
 	if ((!wanted || !parent || !parent->space) && !latest_of(table, record->pid))
@@ -496,7 +496,7 @@ void process_table_read_mapping(struct process_table *table, const struct perf_r
 	struct process_image *image = latest_of(table, record->pid);
 	struct profile_mapping mapping;
 
-	if (!image || !is_wanted(table, image))
+	if (!image || !is_image_wanted(table, image))
 		return;
 	if (!make_mapping(table, image, record, &mapping) ||
 	    !put_into(table, image, &image->space, &mapping) ||
@@ -510,7 +510,7 @@ void process_table_read_end(struct process_table *table, uint32_t pid, uint64_t 
 {
 	struct process_image *image = latest_of(table, pid);
 
-	if (image && is_wanted(table, image)) {
+	if (image && is_image_wanted(table, image)) {
 		drop_space(table, image->now);
 		image->now = NULL;
 		if (image->space && !address_space_equal(image->space, table->fresh))

@@ -276,7 +276,7 @@ static bool read_exe(int proc, uint32_t pid, char exe[PATH_MAX], size_t *ret_len
 }
 
 /* False: it is gone, may not be read, or is a thread of the kernel, which has no program. */
-static bool read_process(struct process_watch *watch, struct process_maps *maps, uint32_t pid)
+static bool read_running(struct process_watch *watch, struct process_maps *maps, uint32_t pid)
 {
 	struct process_reading reading = { .watch = watch, .pid = pid };
 	char exe[PATH_MAX];
@@ -320,7 +320,7 @@ static void scan_processes(void *context)
 		if (scan->next++ % READ_AT_ONCE == 0)
 			process_watch_settle(watch);
 		guard_about(pid);
-		if (!read_process(watch, job->maps, pid))
+		if (!read_running(watch, job->maps, pid))
 			continue;
 		scan->count_read++;
 		if (scan->is_change)

@@ -120,7 +120,7 @@ static void destroy_jobs(struct build_jobs *jobs)
 
 /* --- threads --- */
 
-static void leave(struct table_builders *builders)
+static void leave_builders(struct table_builders *builders)
 {
 	if (!worker_pool_leave(&builders->workers))
 		return;
@@ -213,7 +213,7 @@ static void *build(void *argument)
 	builder->is_there = builder->hangs = false;
 	pthread_mutex_unlock(&builders->workers.lock);
 	worker_pool_finish(&builders->workers);
-	leave(builders);
+	leave_builders(builders);
 	return NULL;
 }
 
@@ -342,5 +342,5 @@ void table_builders_destroy(struct table_builders *builders)
 	builders->is_over = true;
 	pthread_cond_broadcast(&builders->work);
 	pthread_mutex_unlock(&builders->workers.lock);
-	leave(builders);
+	leave_builders(builders);
 }

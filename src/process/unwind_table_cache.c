@@ -232,8 +232,8 @@ struct cached_table *unwind_table_cache_find(struct unwind_table_cache *cache, u
 
 /* --- tables that are built --- */
 
-static bool put(struct unwind_table_cache *cache, struct cached_table *table,
-		const struct unwind_table *made)
+static bool keep_table(struct unwind_table_cache *cache, struct cached_table *table,
+		       const struct unwind_table *made)
 {
 	struct unwind_store_use before, after;
 	struct error *err;
@@ -266,7 +266,7 @@ static void put_table(struct unwind_table_cache *cache, struct cached_table *tab
 		table->tries--;
 		return;
 	}
-	if (!put(cache, table, &file->table)) {
+	if (!keep_table(cache, table, &file->table)) {
 		cache->use.no_room++;
 		table->pid = 0;
 		return;

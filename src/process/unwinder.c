@@ -277,18 +277,18 @@ static bool is_too_soon(const struct unwinding *process, const struct process_im
 	       time_ns - process->built_ns < pause_of_building(process);
 }
 
-static bool is_wanted(const struct unwinder *unwinder, const struct process_image *now)
+static bool is_image_unwound(const struct unwinder *unwinder, const struct process_image *now)
 {
 	return !now->is_over && (now->is_marked || !unwinder->pids.count);
 }
 
-static void follow(struct unwinder *unwinder, uint32_t pid)
+static void follow_process(struct unwinder *unwinder, uint32_t pid)
 {
 	const uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
 	const struct process_image *now = process_table_now(unwinder->processes, pid);
 	struct unwinding *process = find_process(unwinder, pid);
 
-	if (!now || !is_wanted(unwinder, now)) {
+	if (!now || !is_image_unwound(unwinder, now)) {
 		unpublish(&unwinder->published, pid);
 		if (process)
 			unwinder_remove(unwinder, process);
@@ -314,7 +314,7 @@ static size_t follow_changed(struct unwinder *unwinder)
 
 	while (count < CHANGES_A_TICK && !unwinder_is_over(end_ns) &&
 	       process_table_next_changed(unwinder->processes, &pid)) {
-		follow(unwinder, pid);
+		follow_process(unwinder, pid);
 		count++;
 	}
 	return count;
@@ -382,7 +382,7 @@ static void forget_after_loss(struct unwinder *unwinder)
 	published_sweep(&unwinder->published, is_stale, unwinder);
 }
 
-static void tick(void *context)
+static void tick_unwinder(void *context)
 {
 	struct unwinder *unwinder = context;
 
@@ -403,7 +403,7 @@ static void tick(void *context)
 
 void unwinder_tick(struct unwinder *unwinder)
 {
-	guard_run(unwinder->options.guard, tick, unwinder, NULL);
+	guard_run(unwinder->options.guard, tick_unwinder, unwinder, NULL);
 }
 
 static void read_wanted(void *context)
@@ -415,7 +415,7 @@ static void read_wanted(void *context)
 
 		process_watch_read_again(unwinder->options.images, pid);
 		process_table_mark(unwinder->processes, pid);
-		follow(unwinder, pid);
+		follow_process(unwinder, pid);
 	}
 }
 

@@ -33,7 +33,7 @@ static bool is_user_free(const struct unwinder *unwinder, const struct unwinding
 }
 
 /* False: it is gone, or may not be read. */
-static bool read_process(struct unwinder *unwinder, struct unwinding *process)
+static bool read_unwound(struct unwinder *unwinder, struct unwinding *process)
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const struct process_image *now = NULL;
@@ -65,7 +65,7 @@ void unwinder_read_quiet(struct unwinder *unwinder)
 		    time_ns < process->changed_ns)
 			break;
 		if (is_user_free(unwinder, process)) {
-			read_process(unwinder, process);
+			read_unwound(unwinder, process);
 		} else {
 			/* As if it had changed now: the list is ordered by that. */
 			process->changed_ns = time_ns;
@@ -101,7 +101,7 @@ static bool answer(struct unwinder *unwinder, struct unwinding *process)
 		return false;
 	}
 	unwinding_list(unwinder, process, asked, false);
-	is_read = read_process(unwinder, process);
+	is_read = read_unwound(unwinder, process);
 	if (!is_known && is_read)
 		process_table_mark(unwinder->processes, pid);
 	else if (!is_known)

@@ -174,7 +174,7 @@ static bool is_half(struct text term)
 	       text_ends(term, TEXT(" &"));
 }
 
-static struct error *parse_line(struct text line, struct rule *rule)
+static struct error *parse_rule(struct text line, struct rule *rule)
 {
 	struct text rest = line, word, term;
 
@@ -218,7 +218,7 @@ struct error *filter_add_preset(struct filter *filter, struct text lines, const 
 		line = without_comment(line);
 		if (!line.length)
 			continue;
-		err = parse_line(line, &rule);
+		err = parse_rule(line, &rule);
 		if (!err && !array_push(&filter->drop, rule))
 			err = &error_no_memory;
 		if (!err)

@@ -43,20 +43,20 @@ struct flame_side {
 
 /* --- names --- */
 
-static const struct name *intern(struct flame_builder *b, const char *text)
+static const struct name *intern_text(struct flame_builder *b, const char *text)
 {
 	return names_intern(&b->flame->names, text, strlen(text));
 }
 
-static const struct name *copy(struct flame_builder *b, const struct name *name)
+static const struct name *copy_name(struct flame_builder *b, const struct name *name)
 {
 	return name ? names_intern(&b->flame->names, name->bytes, name->length) : NULL;
 }
 
 /* The name of a text, which is freed. */
-static const struct name *take(struct flame_builder *b, char *text)
+static const struct name *intern_and_free(struct flame_builder *b, char *text)
 {
-	const struct name *name = text ? intern(b, text) : NULL;
+	const struct name *name = text ? intern_text(b, text) : NULL;
 
 	free(text);
 	return name;
@@ -69,8 +69,8 @@ static const struct name *name_in_module(struct flame_builder *b, const struct f
 	const char *base = slash ? slash + 1 : frame->module->bytes;
 
 	base += *base == '[';
-	return take(b, text_print("[%.*s+0x%" PRIx64 "]", (int)strcspn(base, "]"), base,
-				  frame->address));
+	return intern_and_free(b, text_print("[%.*s+0x%" PRIx64 "]", (int)strcspn(base, "]"), base,
+					     frame->address));
 }
 
 /* "[unknown]", "[libc.so.6+0x1a]": no function, so there is no place in it. */
@@ -83,10 +83,11 @@ static const struct name *frame_name(struct flame_builder *b, const struct frame
 {
 	if (!frame->name)
 		return frame->module && frame->module->length ? name_in_module(b, frame)
-							      : intern(b, "[unknown]");
+							      : intern_text(b, "[unknown]");
 	if (b->view->offsets && !frame->inlined && is_function(frame))
-		return take(b, text_print("%s+0x%" PRIx64, frame->name->bytes, frame->offset));
-	return copy(b, frame->name);
+		return intern_and_free(
+			b, text_print("%s+0x%" PRIx64, frame->name->bytes, frame->offset));
+	return copy_name(b, frame->name);
 }
 
 static const struct name *shown_name(struct flame_builder *b, struct flame_side *side,
@@ -136,8 +137,8 @@ static const struct name *task_name(struct flame_builder *b, const struct name *
 				    uint32_t number)
 {
 	if (!number || b->flame->is_diff)
-		return name->length ? copy(b, name) : intern(b, "[unknown]");
-	return take(b, text_print("%s (%" PRIu32 ")", name->bytes, number));
+		return name->length ? copy_name(b, name) : intern_text(b, "[unknown]");
+	return intern_and_free(b, text_print("%s (%" PRIu32 ")", name->bytes, number));
 }
 
 static struct error *by_cpu(struct flame_builder *b, const struct profile *p,
@@ -145,8 +146,9 @@ static struct error *by_cpu(struct flame_builder *b, const struct profile *p,
 {
 	(void)p;
 	return note(b, 0,
-		    sample->cpu == CPU_ANY ? intern(b, "[unknown]")
-					   : take(b, text_print("cpu %u", (unsigned)sample->cpu)),
+		    sample->cpu == CPU_ANY
+			    ? intern_text(b, "[unknown]")
+			    : intern_and_free(b, text_print("cpu %u", (unsigned)sample->cpu)),
 		    ret);
 }
 
@@ -165,7 +167,7 @@ static struct error *by_program(struct flame_builder *b, const struct profile *p
 	const struct profile_thread *thread = &p->threads.items[sample->thread];
 
 	return note(b, 0,
-		    thread->is_kernel ? intern(b, "[kernel threads]")
+		    thread->is_kernel ? intern_text(b, "[kernel threads]")
 				      : task_name(b, thread->process, 0),
 		    ret);
 }
@@ -185,14 +187,15 @@ static struct error *by_cgroup(struct flame_builder *b, const struct profile *p,
 {
 	const struct name *path = p->threads.items[sample->thread].cgroup;
 
-	return note(b, 0, path && path->length ? copy(b, path) : intern(b, "[unknown]"), ret);
+	return note(b, 0, path && path->length ? copy_name(b, path) : intern_text(b, "[unknown]"),
+		    ret);
 }
 
 static struct error *by_state(struct flame_builder *b, const struct profile *p,
 			      const struct sample *sample, uint32_t *ret)
 {
 	(void)p;
-	return note(b, 0, intern(b, profile_classes[sample->class].name), ret);
+	return note(b, 0, intern_text(b, profile_classes[sample->class].name), ret);
 }
 
 typedef struct error *group_of(struct flame_builder *b, const struct profile *p,
@@ -247,7 +250,7 @@ static struct error *place_node(struct flame_builder *b, struct flame_side *side
 					    .kind = frame->kind,
 					    .inlined = frame->inlined };
 
-		shown.module = copy(b, frame->module);
+		shown.module = copy_name(b, frame->module);
 		if (frame->module && !shown.module)
 			return &error_no_memory;
 		err = child_of(b, *at, shown, at);
@@ -279,7 +282,7 @@ static struct error *place_stack(struct flame_builder *b, struct flame_side *sid
 	}
 	/* The root is nobody: what has neither group nor stack still has a name. */
 	if (!at)
-		return note(b, 0, intern(b, "[no stack]"), ret);
+		return note(b, 0, intern_text(b, "[no stack]"), ret);
 	*ret = at;
 	return NULL;
 }
@@ -358,7 +361,7 @@ static struct error *add_side(struct flame_builder *b, const struct profile *pro
 
 /* --- the whole --- */
 
-static int by_name(const void *a, const void *b)
+static int frame_by_name(const void *a, const void *b)
 {
 	return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
 }
@@ -388,7 +391,7 @@ static struct error *find_names(struct by_names *by, const struct flame *flame)
 		*place = 0;
 	}
 	if (by->names.count)
-		qsort(by->names.items, by->names.count, sizeof(*by->names.items), by_name);
+		qsort(by->names.items, by->names.count, sizeof(*by->names.items), frame_by_name);
 	for (uint32_t i = 0; i < by->names.count; i++)
 		*word_map_at(&by->places, (struct words){ { (uintptr_t)by->names.items[i] } }) = i;
 	return NULL;
@@ -465,7 +468,7 @@ static bool has_only_hits(const struct profile *profile)
 static struct error *build(struct flame_builder *b, const struct profile *profile,
 			   const struct profile *baseline)
 {
-	struct flame_node root = { .name = intern(b, "all"),
+	struct flame_node root = { .name = intern_text(b, "all"),
 				   .kind = FRAME_NOTE,
 				   .parent = NODE_NONE,
 				   .first_child = NODE_NONE,

@@ -182,8 +182,8 @@ void kept_add_file(struct kept *kept, uint32_t pid, const struct profile_mapping
 	pthread_mutex_unlock(&kept->lock);
 }
 
-static bool is_same(const struct kept_file *file, uint32_t pid,
-		    const struct profile_mapping *mapping)
+static bool is_kept_mapping(const struct kept_file *file, uint32_t pid,
+			    const struct profile_mapping *mapping)
 {
 	const struct profile_mapping *here = &file->mapping;
 
@@ -205,7 +205,7 @@ int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping
 		return -1;
 	pthread_mutex_lock(&kept->lock);
 	TAILQ_FOREACH(file, &kept->files, next)
-	if (is_same(file, pid, mapping))
+	if (is_kept_mapping(file, pid, mapping))
 		break;
 	if (file)
 		held = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);

@@ -72,7 +72,7 @@ bool origin_is_trusted_file(int fd)
 	return file_stat(fd, &stat) == 0 && file_is_trusted(stat.st_uid, stat.st_mode);
 }
 
-static struct origin_identity ask(const char *path)
+static struct origin_identity identify_file(const char *path)
 {
 	struct statx file;
 	int failed;
@@ -97,7 +97,7 @@ struct origin_identity origin_ask(uint32_t pid, const struct profile_mapping *ma
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 mapping->start, mapping->end);
-	return ask(path);
+	return identify_file(path);
 }
 
 struct origin_identity origin_ask_kept(struct kept *kept, uint32_t pid,
@@ -124,7 +124,7 @@ struct origin_identity origin_ask_here(const struct profile_mapping *mapping)
 		return (struct origin_identity){ 0 };
 	memcpy(name, path.bytes, path.length);
 	name[path.length] = 0;
-	return ask(name);
+	return identify_file(name);
 }
 
 bool origin_may_name(const struct origin_identity *identity, int fd)
@@ -168,7 +168,7 @@ enum trust {
 };
 
 /* A descriptor that is what is wanted, or -1; consumes `fd`. */
-static int check(int fd, const struct profile_mapping *mapping, enum trust trust)
+static int check_file(int fd, const struct profile_mapping *mapping, enum trust trust)
 {
 	bool same = false;
 
@@ -204,7 +204,8 @@ static int open_mapped(int process, const struct profile_mapping *mapping)
 	guard_leave();
 	same_path = !failed && text_equal(target, name_text(mapping->path));
 	file_buffer_deinit(&buffer);
-	return check(rooted_open_link(process, link), mapping, same_path ? BY_PLACE : BY_INODE);
+	return check_file(rooted_open_link(process, link), mapping,
+			  same_path ? BY_PLACE : BY_INODE);
 }
 
 static int open_process(const struct profile_image *image)
@@ -228,7 +229,7 @@ static bool open_inside(const struct profile_image *image, const struct profile_
 	origin->process = openat(process, "root", O_PATH | O_CLOEXEC);
 	origin->fd = open_mapped(process, mapping);
 	if (origin->fd < 0)
-		origin->fd = check(rooted_open(origin->process, path), mapping, BY_INODE);
+		origin->fd = check_file(rooted_open(origin->process, path), mapping, BY_INODE);
 	return origin->fd >= 0;
 }
 
@@ -245,8 +246,8 @@ static int open_by_build_id(const struct origin *origin, const struct profile_ma
 	*end++ = '/';
 	end = hex_write(end, mapping->build_id + 1, mapping->build_id_length - 1u);
 	strcpy(end, ".debug");
-	fd = check(rooted_open(origin->symfs, path), mapping, BY_INODE);
-	return fd >= 0 ? fd : check(rooted_open_link(AT_FDCWD, path), mapping, BY_INODE);
+	fd = check_file(rooted_open(origin->symfs, path), mapping, BY_INODE);
+	return fd >= 0 ? fd : check_file(rooted_open_link(AT_FDCWD, path), mapping, BY_INODE);
 }
 
 /* Numbers of inodes are used again, often at once: what changed since may be another file. */
@@ -262,7 +263,7 @@ static bool changed_since(int fd, uint64_t unix_ns)
 static int open_here(const char *path, const struct profile_mapping *mapping,
 		     uint64_t ended_unix_ns)
 {
-	int fd = check(rooted_open_link(AT_FDCWD, path), mapping, BY_INODE);
+	int fd = check_file(rooted_open_link(AT_FDCWD, path), mapping, BY_INODE);
 
 	if (fd >= 0 && !mapping->build_id_length && changed_since(fd, ended_unix_ns)) {
 		close(fd);
@@ -285,11 +286,12 @@ bool origin_open(const struct symbolise_options *options, int symfs, uint64_t en
 	name[path.length] = 0;
 	/* A user who names a tree vouches for its files. */
 	if (!is_pathless(path))
-		origin.fd = check(rooted_open(symfs, name), mapping, BY_PLACE);
+		origin.fd = check_file(rooted_open(symfs, name), mapping, BY_PLACE);
 	if (origin.fd < 0 && !options->is_elsewhere)
 		open_inside(image, mapping, name, &origin);
 	if (origin.fd < 0 && !options->is_elsewhere)
-		origin.fd = check(kept_open_file(kept, image->pid, mapping), mapping, BY_PLACE);
+		origin.fd =
+			check_file(kept_open_file(kept, image->pid, mapping), mapping, BY_PLACE);
 	if (origin.fd < 0 && !is_pathless(path))
 		origin.fd = open_here(name, mapping, ended_unix_ns);
 	if (origin.fd < 0)

@@ -47,7 +47,7 @@ struct question {
 	struct origin_identity identity;
 };
 
-static void ask(void *job)
+static void answer_question(void *job)
 {
 	struct question *question = job;
 
@@ -83,7 +83,7 @@ static struct origin_identity answer_of(struct guard *guard, struct kept *kept,
 	question->was = image->pid;
 	question->kept = kept_share(kept);
 	question->mapping = *mapping;
-	if (!guard_run(guard, ask, question, release_question))
+	if (!guard_run(guard, answer_question, question, release_question))
 		return identity;
 	identity = question->identity;
 	release_question(question);

@@ -42,7 +42,8 @@ static const char *string(const struct pprof_reader *r, int64_t index)
 		       : "";
 }
 
-static struct error *intern(const struct pprof_reader *r, int64_t index, const struct name **ret)
+static struct error *intern_string(const struct pprof_reader *r, int64_t index,
+				   const struct name **ret)
 {
 	return import_name(r->profile, text_of(string(r, index)), ret);
 }
@@ -125,7 +126,7 @@ static struct error *take_types(struct pprof_reader *r)
 	}
 	if (r->has_time)
 		return NULL;
-	err = intern(r, m->sample_type[m->n_sample_type - 1]->type, &event);
+	err = intern_string(r, m->sample_type[m->n_sample_type - 1]->type, &event);
 	if (err)
 		return err;
 	return array_push(&r->profile->events, event) ? NULL : &error_no_memory;
@@ -169,9 +170,10 @@ static struct error *take_function(const struct pprof_reader *r, const Pprof__Li
 	if (place == WORD_MAP_NEW)
 		return NULL;
 	function = r->message->function[place];
-	err = intern(r, function->name ? function->name : function->system_name, &frame->name);
+	err = intern_string(r, function->name ? function->name : function->system_name,
+			    &frame->name);
 	if (!err && *string(r, function->filename))
-		err = intern(r, function->filename, &frame->source);
+		err = intern_string(r, function->filename, &frame->source);
 	if (!err && line->line > 0 && line->line <= UINT32_MAX)
 		frame->line = (uint32_t)line->line;
 	return err;

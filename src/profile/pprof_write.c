@@ -76,8 +76,8 @@ static int64_t whole(uint64_t value)
 }
 
 /* The number of a new thing in a map, which counts from `first`; `is_new` says so. 0: an error. */
-static uint32_t number_of(struct writer *w, struct word_map *map, struct words key, uint32_t *count,
-			  uint32_t first, bool *is_new)
+static uint32_t intern_number(struct writer *w, struct word_map *map, struct words key,
+			      uint32_t *count, uint32_t first, bool *is_new)
 {
 	uint32_t *number = w->error ? NULL : word_map_at(map, key);
 
@@ -109,8 +109,8 @@ static int64_t string(struct writer *w, const char *bytes, size_t length)
 		fail(w, &error_no_memory);
 		return 0;
 	}
-	number = number_of(w, &w->string_numbers, (struct words){ { (uintptr_t)name } },
-			   &w->string_count, 0, &is_new);
+	number = intern_number(w, &w->string_numbers, (struct words){ { (uintptr_t)name } },
+			       &w->string_count, 0, &is_new);
 	if (is_new) {
 		item = (char *)(uintptr_t)name->bytes;
 		piece.n_string_table = 1;
@@ -140,7 +140,7 @@ static uint32_t function_of(struct writer *w, const struct frame *frame)
 	Pprof__Function function = PPROF__FUNCTION__INIT, *item = &function;
 	bool is_new;
 
-	function.id = number_of(w, &w->functions, key, &w->function_count, 1, &is_new);
+	function.id = intern_number(w, &w->functions, key, &w->function_count, 1, &is_new);
 	if (!is_new)
 		return (uint32_t)function.id;
 	function.name = function.system_name = name(w, frame->name);
@@ -268,9 +268,9 @@ static uint32_t mapping_of(struct writer *w, const struct frame *frame)
 
 	if (!filename)
 		return 0;
-	mapping.id =
-		number_of(w, &w->mappings, (struct words){ { (uint64_t)filename, (uintptr_t)raw } },
-			  &w->mapping_count, 1, &is_new);
+	mapping.id = intern_number(w, &w->mappings,
+				   (struct words){ { (uint64_t)filename, (uintptr_t)raw } },
+				   &w->mapping_count, 1, &is_new);
 	if (!is_new)
 		return (uint32_t)mapping.id;
 	mapping.filename = filename;
@@ -378,8 +378,8 @@ static void find_locations(struct writer *w)
 			is_inlined && node->parent != NODE_NONE ? w->locations_of[node->parent] : 0;
 
 		w->locations_of[i] =
-			number_of(w, &w->locations, (struct words){ { into, node->frame } },
-				  &w->location_count, 1, &is_new);
+			intern_number(w, &w->locations, (struct words){ { into, node->frame } },
+				      &w->location_count, 1, &is_new);
 	}
 }
 
@@ -536,7 +536,7 @@ static void put_head(struct writer *w)
 	emit(w, &piece);
 }
 
-static void write_all(struct writer *w)
+static void write_messages(struct writer *w)
 {
 	put_head(w);
 	find_files(w);
@@ -578,7 +578,7 @@ struct error *profile_write_pprof(const struct profile *profile, json_sink sink,
 	if (!w.error)
 		fail(&w, gzip_writer_init(&w.gzip, sink, context));
 	if (!w.error)
-		write_all(&w);
+		write_messages(&w);
 	release(&w);
 	return w.error;
 }

@@ -23,7 +23,7 @@ static char *users_path(const char *name)
 	return length < 0 ? NULL : path;
 }
 
-static struct error *copy(const char *bytes, size_t count, char **text, size_t *length)
+static struct error *append_copy(const char *bytes, size_t count, char **text, size_t *length)
 {
 	*text = malloc(count + 1);
 	if (!*text)
@@ -60,7 +60,7 @@ static struct error *read_ours(const char *name, char **path, char **text, size_
 	*path = strdup(name);
 	if (!*path)
 		return &error_no_memory;
-	return copy(preset->begin, (size_t)(preset->end - preset->begin), text, length);
+	return append_copy(preset->begin, (size_t)(preset->end - preset->begin), text, length);
 }
 
 struct error *preset_read(const char *name, char **path, char **text, size_t *length)
@@ -81,7 +81,7 @@ struct error *preset_read(const char *name, char **path, char **text, size_t *le
 	} else if (failed) {
 		err = error_system(failed, "%s", users);
 	} else {
-		err = copy(bytes.bytes, bytes.length, text, length);
+		err = append_copy(bytes.bytes, bytes.length, text, length);
 		if (!err)
 			*path = take_ptr(users);
 	}

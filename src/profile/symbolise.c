@@ -55,7 +55,7 @@ struct symboliser {
 	size_t done;
 };
 
-static const struct name *intern(struct symboliser *s, const char *string)
+static const struct name *intern_string(struct symboliser *s, const char *string)
 {
 	return string ? profile_name(s->profile, string, strlen(string)) : NULL;
 }
@@ -125,7 +125,7 @@ static const struct name *source_name(struct symboliser *s, const char *source)
 		return NULL;
 	snprintf(safe, sizeof(safe), "%s", source);
 	text_make_safe(safe);
-	return intern(s, safe);
+	return intern_string(s, safe);
 }
 
 static struct error *add_inlined(struct symboliser *s, const struct inlined_stack *stack,
@@ -398,7 +398,7 @@ static struct error *answer_unknown(struct symboliser *s, const struct place *pl
 static struct error *answer_compiled(struct symboliser *s, const struct place *place,
 				     const struct perf_map_entry *entry, const char *path)
 {
-	struct answer answer = { .module = intern(s, path),
+	struct answer answer = { .module = intern_string(s, path),
 				 .offset = place->address - entry->start };
 	char symbol[FUNCTION_NAME_MAX], shown[FUNCTION_NAME_MAX];
 	size_t length =
@@ -544,8 +544,8 @@ static struct error *answer_all(struct symboliser *s)
 	return err;
 }
 
-static struct error *put(void *context, uint32_t number, const struct frame *frame,
-			 enum frame_role role, uint32_t parent, uint32_t *ret)
+static struct error *put_user_frame(void *context, uint32_t number, const struct frame *frame,
+				    enum frame_role role, uint32_t parent, uint32_t *ret)
 {
 	const struct symboliser *s = context;
 	const uint32_t number_of_answer = s->by_frame[number * ROLES + role];
@@ -585,14 +585,14 @@ static struct error *symbolise(struct symboliser *s)
 
 	if (err || !s->places.count)
 		return err;
-	s->unknown = intern(s, "[unknown]");
+	s->unknown = intern_string(s, "[unknown]");
 	s->by_frame = calloc(s->profile->frames.count, ROLES * sizeof(*s->by_frame));
 	if (!s->unknown || !s->by_frame)
 		return &error_no_memory;
 	for (size_t i = 0; i < s->profile->frames.count * ROLES; i++)
 		s->by_frame[i] = PLACE_NONE;
 	err = answer_all(s);
-	return err ? err : rewrite_stacks(s->profile, put, s);
+	return err ? err : rewrite_stacks(s->profile, put_user_frame, s);
 }
 
 /* Files on slow disks are waited for, and those of a stranger for so long in all. */

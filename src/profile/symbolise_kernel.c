@@ -28,8 +28,8 @@ static const struct name *shown(struct profile *profile, struct text name)
 
 /* The kernel is elsewhere after each boot, so the address is kept from where its code begins; of
  * modules nothing tells where theirs does. */
-static struct error *put(void *context, uint32_t number, const struct frame *frame,
-			 enum frame_role role, uint32_t parent, uint32_t *ret)
+static struct error *put_kernel_frame(void *context, uint32_t number, const struct frame *frame,
+				      enum frame_role role, uint32_t parent, uint32_t *ret)
 {
 	const struct kernel *kernel = context;
 	struct frame named = { .kind = FRAME_KERNEL, .module = kernel->core };
@@ -74,5 +74,5 @@ struct error *symbolise_kernel(struct profile *profile)
 	kernel.core = profile_name(profile, "[kernel]", 8);
 	if (!kernel.core)
 		return &error_no_memory;
-	return rewrite_stacks(profile, put, &kernel);
+	return rewrite_stacks(profile, put_kernel_frame, &kernel);
 }

@@ -24,7 +24,7 @@ static const enum column formats[DISPLAY_FORMAT_COUNT][COLUMN_COUNT] = {
 #undef FORMAT
 };
 
-static void add(struct columns *columns, enum column column)
+static void add_column(struct columns *columns, enum column column)
 {
 	columns->ids[columns->count++] = column;
 }
@@ -33,17 +33,17 @@ struct columns columns_usual(const struct report *report, enum display_format fo
 {
 	struct columns columns = { 0 };
 
-	add(&columns, COLUMN_GROUP);
-	add(&columns, COLUMN_THREADS);
-	add(&columns, COLUMN_METRIC);
+	add_column(&columns, COLUMN_GROUP);
+	add_column(&columns, COLUMN_THREADS);
+	add_column(&columns, COLUMN_METRIC);
 	if (!report->comparing)
-		add(&columns, COLUMN_VALUE);
+		add_column(&columns, COLUMN_VALUE);
 	for (const enum column *c = formats[format]; report->comparing && *c != COLUMN_GROUP; c++)
-		add(&columns, *c);
+		add_column(&columns, *c);
 	if (report->view->shares)
-		add(&columns, COLUMN_SHARE);
+		add_column(&columns, COLUMN_SHARE);
 	if (report->repeated)
-		add(&columns, COLUMN_PROBABILITY);
+		add_column(&columns, COLUMN_PROBABILITY);
 	return columns;
 }
 
@@ -59,7 +59,7 @@ struct columns columns_of_section(const struct columns *wanted, enum section sec
 		    ((id == COLUMN_THREADS || id == COLUMN_TAGS || id == COLUMN_SHARE) &&
 		     subject != SUBJECT_GROUP))
 			continue;
-		add(&columns, id);
+		add_column(&columns, id);
 	}
 	return columns;
 }

@@ -206,8 +206,8 @@ struct fields_row {
 	const struct row *row;
 };
 
-static void get_cell(const void *context, const void *row, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_field_cell(const void *context, const void *row, const struct table_column *column,
+			   struct table_cell *ret)
 {
 	const struct fields_row *of = row;
 
@@ -285,7 +285,7 @@ struct error *fields_print(const struct report *report, const struct report_sect
 	struct error *err;
 	bool done;
 
-	options.get = get_cell;
+	options.get = get_field_cell;
 	options.when = (report->comparing ? FIELDS_COMPARE : FIELDS_SHOW) |
 		       (report->view->shares ? FIELDS_SHARES : 0) |
 		       (report->repeated ? FIELDS_REPEATS : 0);

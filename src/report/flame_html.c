@@ -149,8 +149,8 @@ static struct error *write_line(struct json_writer *w, const char *key,
 	return NULL;
 }
 
-static struct error *write_all(struct json_writer *w, const struct profile_report *report,
-			       struct word_map *strings)
+static struct error *write_flame_data(struct json_writer *w, const struct profile_report *report,
+				      struct word_map *strings)
 {
 	const struct flame *flame = report->flame;
 	struct error *err;
@@ -195,7 +195,7 @@ static struct error *print_data(FILE *out, const void *context)
 
 	if (err)
 		return err;
-	err = write_all(&w, context, &strings);
+	err = write_flame_data(&w, context, &strings);
 	err = error_first(err, json_writer_finish(&w));
 	json_writer_deinit(&w);
 	word_map_deinit(&strings);

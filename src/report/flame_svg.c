@@ -247,8 +247,8 @@ static struct error *print_frames(const struct picture *p)
 /* --- what stands around them --- */
 
 /* The output of `print`, as a line at `y`. */
-static struct error *print_line(const struct picture *p, const char *class, uint32_t y,
-				void (*print)(FILE *out, const struct profile_report *report))
+static struct error *print_svg_line(const struct picture *p, const char *class, uint32_t y,
+				    void (*print)(FILE *out, const struct profile_report *report))
 {
 	_cleanup_free_ char *text = NULL;
 	struct error *err;
@@ -379,11 +379,11 @@ static struct error *print_all(struct picture *p)
 		WIDTH, height, WIDTH, height);
 	print_asset(p, "style", ASSET_SVG_STYLE);
 	fputs("<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n", p->out);
-	err = print_line(p, "heading", 28, title_line);
+	err = print_svg_line(p, "heading", 28, title_line);
 	if (!err)
-		err = print_line(p, "small", 45, profile_origin);
+		err = print_svg_line(p, "small", 45, profile_origin);
 	if (!err)
-		err = print_line(p, "small", 59, losses_line);
+		err = print_svg_line(p, "small", 59, losses_line);
 	print_legend(p);
 	if (!err)
 		err = print_frames(p);

@@ -55,7 +55,7 @@ static struct error *print_frame(FILE *out, const struct flame_node *node)
 	return print_odd_frame(out, node);
 }
 
-static bool print_line(void *context, const struct flame_line *line)
+static bool print_folded_line(void *context, const struct flame_line *line)
 {
 	struct folding *f = context;
 
@@ -81,6 +81,6 @@ struct error *profile_print_folded(const struct profile_report *report, json_sin
 	if (err)
 		return err;
 	folding.out = stream.out;
-	err = flame_each_line(report->flame, print_line, &folding);
+	err = flame_each_line(report->flame, print_folded_line, &folding);
 	return error_first(error_first(err, folding.error), stream_close(&stream));
 }

@@ -24,7 +24,8 @@ struct histogram_groups {
 /* --- adding up --- */
 
 /* The key of a group. CPUs of stretches are not kept, so by CPU there is one group. */
-static struct words key_of(const struct profile_thread *thread, unsigned class, enum flame_group by)
+static struct words histogram_key(const struct profile_thread *thread, unsigned class,
+				  enum flame_group by)
 {
 	switch (by) {
 	case FLAME_BY_PROGRAM:
@@ -41,7 +42,7 @@ static struct words key_of(const struct profile_thread *thread, unsigned class, 
 	}
 }
 
-static char *name_of(const struct profile_thread *thread, enum flame_group by)
+static char *group_name(const struct profile_thread *thread, enum flame_group by)
 {
 	struct profile_thread process = *thread;
 
@@ -89,12 +90,12 @@ static struct error *add_up(struct histogram_groups *groups, const struct profil
 
 		if (!(classes >> h->class & 1) || !h->histogram->count)
 			continue;
-		number = word_map_at(&groups->numbers, key_of(thread, h->class, by));
+		number = word_map_at(&groups->numbers, histogram_key(thread, h->class, by));
 		if (!number)
 			return &error_no_memory;
 		if (*number == WORD_MAP_NEW) {
 			*number = (uint32_t)groups->count;
-			err = add_group(groups, name_of(thread, by), h->class, frac_bits);
+			err = add_group(groups, group_name(thread, by), h->class, frac_bits);
 			if (err)
 				return err;
 		}
@@ -126,7 +127,7 @@ static int by_sum(const void *a, const void *b)
 /* --- printing --- */
 
 /* One row for each power of two between the shortest and the longest. */
-static struct error *print_rows(FILE *out, const struct histogram *fine, bool utf8)
+static struct error *print_bucket_rows(FILE *out, const struct histogram *fine, bool utf8)
 {
 	struct histogram *coarse = histogram_create(0);
 	unsigned first = BUCKET_SLOTS(0), last = 0;
@@ -187,7 +188,7 @@ static struct error *print_group(FILE *out, const struct histogram_group *group,
 	fprintf(out, "\n%s, %s: %" PRIu64 " time%s, %s in all, mean %s\n", group->name,
 		profile_classes[group->class].name, h->count, plural(h->count),
 		units_format(sum, UNIT_NS, h->sum), units_format(mean, UNIT_NS, h->sum / h->count));
-	err = print_rows(out, h, utf8);
+	err = print_bucket_rows(out, h, utf8);
 	if (!err)
 		print_percentiles(out, h);
 	return err;

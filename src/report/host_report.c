@@ -7,7 +7,7 @@
 #include "compare/host_fields.h"
 #include "report/visible.h"
 
-static void print_text(FILE *out, const struct name *name)
+static void print_name(FILE *out, const struct name *name)
 {
 	char *text = text_visible(name_text(name));
 
@@ -25,7 +25,7 @@ static void print_pairs(FILE *out, const struct label_pairs *pairs, const char *
 
 		fprintf(out, "  %s%s =", prefix, key ? key : "");
 		free(key);
-		print_text(out, pairs->items[i].value);
+		print_name(out, pairs->items[i].value);
 	}
 }
 
@@ -41,7 +41,7 @@ void report_host(FILE *out, const struct host_context *host)
 		fprintf(out, "%s:", field->name);
 		switch (field->kind) {
 		case HOST_TEXT:
-			print_text(out, host_text(host, field));
+			print_name(out, host_text(host, field));
 			break;
 		case HOST_NUMBER:
 			if (host_number(host, field)->measured)

@@ -260,7 +260,7 @@ static struct error *write_condition_results(struct json_writer *w, const struct
 	return err;
 }
 
-static struct error *write_all(struct json_writer *w, const struct report *report)
+static struct error *write_report(struct json_writer *w, const struct report *report)
 {
 	struct error *err;
 
@@ -291,7 +291,7 @@ struct error *report_json(FILE *out, const struct report *report, const struct r
 	(void)style;
 	if (err)
 		return err;
-	err = write_all(&w, report);
+	err = write_report(&w, report);
 	err = error_first(err, json_writer_finish(&w));
 	json_writer_deinit(&w);
 	if (!err)

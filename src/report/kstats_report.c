@@ -57,7 +57,7 @@ static void print_title(FILE *out, const struct kstats_table *table)
 	text_print_visible(out, text_of(title ? title : "?"), 0);
 }
 
-static void print_heading(FILE *out, const struct kstats_table *table)
+static void print_table_heading(FILE *out, const struct kstats_table *table)
 {
 	print_title(out, table);
 	if (table->start) {
@@ -287,8 +287,8 @@ static void print_row_name(FILE *out, const struct kstats_table *table,
 	}
 }
 
-static struct error *print_row(FILE *out, const struct kstats_table *table,
-			       const struct kstats_row *row, const struct kstats_style *style)
+static struct error *print_table_row(FILE *out, const struct kstats_table *table,
+				     const struct kstats_row *row, const struct kstats_style *style)
 {
 	struct kstats_distribution of = { 0 };
 	struct error *err = kstats_distribution_of(table, row, &of);
@@ -317,7 +317,7 @@ static int by_count(const void *a, const void *b)
 	return (x->row->id > y->row->id) - (x->row->id < y->row->id);
 }
 
-static void print_line(FILE *out, const struct kstats_table *table, const struct line *line)
+static void print_bucket_line(FILE *out, const struct kstats_table *table, const struct line *line)
 {
 	static const double shown[] = { 0.5, 0.99, 1 };
 	char text[UNITS_TEXT_MAX];
@@ -350,22 +350,22 @@ static struct error *print_lines(FILE *out, const struct kstats_table *table)
 	}
 	for (size_t i = 0; i < table->rows.count && lines; i++) {
 		if (!err && lines[i].of.count)
-			print_line(out, table, &lines[i]);
+			print_bucket_line(out, table, &lines[i]);
 		kstats_distribution_clear(&lines[i].of);
 	}
 	free(lines);
 	return err;
 }
 
-static struct error *print_rows(FILE *out, const struct kstats_table *table,
-				const struct kstats_style *style)
+static struct error *print_table_rows(FILE *out, const struct kstats_table *table,
+				      const struct kstats_style *style)
 {
 	struct error *err = NULL;
 
 	if (style->lines)
 		return print_lines(out, table);
 	for (size_t i = 0; !err && i < table->rows.count; i++)
-		err = print_row(out, table, &table->rows.items[i], style);
+		err = print_table_row(out, table, &table->rows.items[i], style);
 	return err;
 }
 
@@ -375,12 +375,12 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 	struct kstats_distribution all = { 0 };
 	struct error *err = kstats_distribution_of(table, NULL, &all);
 
-	print_heading(out, table);
+	print_table_heading(out, table);
 	if (!err)
 		err = print_distribution(out, table, &all, style);
 	print_losses(out, table);
 	if (style->rows && !err && all.count)
-		err = print_rows(out, table, style);
+		err = print_table_rows(out, table, style);
 	kstats_distribution_clear(&all);
 	return err;
 }

@@ -41,8 +41,8 @@ static uint64_t first_moment(const struct profile *profile)
 	return first;
 }
 
-static void get_cell(const void *context, const void *row, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_block_cell(const void *context, const void *row, const struct table_column *column,
+			   struct table_cell *ret)
 {
 	const struct blocks *blocks = context;
 	const struct profile *profile = blocks->profile;
@@ -91,7 +91,7 @@ struct error *longest_report(FILE *out, const struct profile_report *report,
 		return NULL;
 	print_heading(out, style, "Longest blocks");
 	table_begin(&table, columns, array_length(columns),
-		    profile_table(out, style, get_cell, &blocks));
+		    profile_table(out, style, get_block_cell, &blocks));
 	for (size_t i = 0; i < profile->longest.count; i++)
 		table_row(&table, &profile->longest.items[i]);
 	return table_end(&table);

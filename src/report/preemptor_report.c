@@ -65,8 +65,8 @@ static const struct table_column columns[] = {
 	{ "of its wait", .type = TABLE_PERCENT, .decimals = 1, .when = BY_WAITER, .field = SHARE },
 };
 
-static void get_cell(const void *context, const void *row_, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_preemptor_cell(const void *context, const void *row_,
+			       const struct table_column *column, struct table_cell *ret)
 {
 	const struct preemptor_rows *rows = context;
 	const struct preemptor_row *row = row_;
@@ -104,11 +104,11 @@ static void get_cell(const void *context, const void *row_, const struct table_c
 	}
 }
 
-static struct error *print_rows(FILE *out, const struct profile *profile,
-				const struct profile_style *style, bool is_by_waiter)
+static struct error *print_preemptor_rows(FILE *out, const struct profile *profile,
+					  const struct profile_style *style, bool is_by_waiter)
 {
 	struct preemptor_rows rows = { 0 };
-	struct table_options options = profile_table(out, style, get_cell, &rows);
+	struct table_options options = profile_table(out, style, get_preemptor_cell, &rows);
 	struct error *err = NULL;
 	struct table table;
 
@@ -140,9 +140,9 @@ struct error *preemptor_report(FILE *out, const struct profile_report *report,
 	if (!report->profile->preemptors.count)
 		return NULL;
 	print_heading(out, style, "Who ran instead");
-	err = print_rows(out, report->profile, style, false);
+	err = print_preemptor_rows(out, report->profile, style, false);
 	if (err)
 		return err;
 	print_heading(out, style, "Who ran instead of whom");
-	return print_rows(out, report->profile, style, true);
+	return print_preemptor_rows(out, report->profile, style, true);
 }

@@ -144,7 +144,7 @@ static struct error *write_profiles(struct scope *s, enum flame_group group_by)
 	return err;
 }
 
-static struct error *write_all(struct scope *s, const struct profile_report *report)
+static struct error *write_speedscope(struct scope *s, const struct profile_report *report)
 {
 	struct error *err;
 
@@ -179,7 +179,7 @@ struct error *profile_print_speedscope(const struct profile_report *report, json
 		return err;
 	s.frames = calloc(s.flame->nodes.count, sizeof(*s.frames));
 	s.path = calloc((size_t)s.flame->depth + 1, sizeof(*s.path));
-	err = s.frames && s.path ? write_all(&s, report) : &error_no_memory;
+	err = s.frames && s.path ? write_speedscope(&s, report) : &error_no_memory;
 	err = error_first(err, json_writer_finish(&s.w));
 	json_writer_deinit(&s.w);
 	free(s.frames);

@@ -85,7 +85,7 @@ static double whole_of(const struct flame *flame)
 }
 
 /* A difference may be in two places and cancel out in their caller: the larger one counts. */
-static void weigh(struct tree *t)
+static void weigh_tree(struct tree *t)
 {
 	struct choice *choices = t->choices;
 
@@ -160,7 +160,7 @@ static struct error *choose(struct tree *t)
 	t->choices = calloc(count, sizeof(*t->choices));
 	if (!order || !t->choices)
 		return &error_no_memory;
-	weigh(t);
+	weigh_tree(t);
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
 	qsort_r(order, count, sizeof(*order), by_weight, t->choices);

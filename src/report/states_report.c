@@ -195,8 +195,8 @@ static void set_wait(struct table_cell *ret, const struct state_line *line, bool
 			     units_format(amount, UNIT_NS, (__int128)line->in_progress_ns));
 }
 
-static void get_cell(const void *context, const void *row, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_state_cell(const void *context, const void *row, const struct table_column *column,
+			   struct table_cell *ret)
 {
 	const struct states_report *report = context;
 	const struct state_line *line = row;
@@ -323,7 +323,7 @@ struct error *states_report_begin(enum states_format format, FILE *out)
 	return err ? err : written(out);
 }
 
-static struct error *print_rows(const struct states_report *report, FILE *out)
+static struct error *print_state_rows(const struct states_report *report, FILE *out)
 {
 	const bool is_text = report->format == STATES_FORMAT_TABLE;
 	const struct state_list *list = report->list;
@@ -340,7 +340,7 @@ static struct error *print_rows(const struct states_report *report, FILE *out)
 	table_begin(&table, columns, array_length(columns),
 		    (struct table_options){ .format = table_formats[report->format],
 					    .out = out,
-					    .get = get_cell,
+					    .get = get_state_cell,
 					    .context = report,
 					    .when = columns_shown(report),
 					    .width = report->width,
@@ -360,7 +360,8 @@ static struct error *print_rows(const struct states_report *report, FILE *out)
 
 struct error *states_report_print(const struct states_report *report, FILE *out)
 {
-	struct error *err = report->format == STATES_FORMAT_NONE ? NULL : print_rows(report, out);
+	struct error *err =
+		report->format == STATES_FORMAT_NONE ? NULL : print_state_rows(report, out);
 
 	/* A reader of a pipe gets each window as it ends. */
 	if (!err && fflush(out))

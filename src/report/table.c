@@ -12,7 +12,7 @@ static const struct table_printer *const printers[TABLE_FORMAT_COUNT] = {
 #undef FORMAT
 };
 
-static bool keep(struct table *table, bool done)
+static bool note_failure(struct table *table, bool done)
 {
 	if (!done && !table->error)
 		table->error = &error_no_memory;
@@ -33,7 +33,7 @@ void table_begin(struct table *table, const struct table_column *columns, size_t
 		if (is_shown(&columns[i], &options) && table->column_count < TABLE_COLUMNS_MAX)
 			table->columns[table->column_count++] = columns[i];
 	if (table->printer->begin)
-		keep(table, table->printer->begin(table));
+		note_failure(table, table->printer->begin(table));
 }
 
 bool table_row(struct table *table, const void *row)
@@ -60,19 +60,19 @@ bool table_row(struct table *table, const void *row)
 	}
 	if (done && printer->row_end)
 		done = printer->row_end(table);
-	return keep(table, done);
+	return note_failure(table, done);
 }
 
 bool table_line(struct table *table, const char *text)
 {
-	return keep(table,
-		    table->error || !table->printer->line || table->printer->line(table, text));
+	return note_failure(table, table->error || !table->printer->line ||
+					   table->printer->line(table, text));
 }
 
 struct error *table_end(struct table *table)
 {
 	if (!table->error && table->printer->end)
-		keep(table, table->printer->end(table));
+		note_failure(table, table->printer->end(table));
 	if (table->printer->clear)
 		table->printer->clear(table);
 	return take_ptr(table->error);

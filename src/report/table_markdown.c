@@ -22,7 +22,7 @@ void table_markdown_text(FILE *out, const char *text)
 	}
 }
 
-static void print_heading(const struct table *table)
+static void print_markdown_heading(const struct table *table)
 {
 	FILE *out = table->options.out;
 
@@ -38,7 +38,7 @@ static void print_heading(const struct table *table)
 static bool markdown_row_begin(struct table *table)
 {
 	if (!table->is_open)
-		print_heading(table);
+		print_markdown_heading(table);
 	table->is_open = true;
 	fputc('|', table->options.out);
 	return true;

@@ -166,8 +166,8 @@ static size_t fitting_piece(const char *text, size_t length, size_t width, bool 
 	return at ? at : taken;
 }
 
-static void print_row(FILE *out, const struct style *style, const struct table *table,
-		      const struct table_text_cell *cells)
+static void print_cells(FILE *out, const struct style *style, const struct table *table,
+			const struct table_text_cell *cells)
 {
 	size_t count = table->column_count, done[TABLE_COLUMNS_MAX] = { 0 };
 	bool more = true;
@@ -194,7 +194,7 @@ static void print_row(FILE *out, const struct style *style, const struct table *
 	}
 }
 
-static void print_heading(FILE *out, const struct style *style, const struct table *table)
+static void print_column_heading(FILE *out, const struct style *style, const struct table *table)
 {
 	struct table_text_cell cells[TABLE_COLUMNS_MAX];
 
@@ -203,7 +203,7 @@ static void print_heading(FILE *out, const struct style *style, const struct tab
 			.text = (char *)(uintptr_t)table_heading(&table->columns[c]),
 			.colour = TABLE_HEADING,
 		};
-	print_row(out, style, table, cells);
+	print_cells(out, style, table, cells);
 }
 
 static bool text_end(struct table *table)
@@ -218,13 +218,13 @@ static bool text_end(struct table *table)
 		return false;
 	if (table->options.width)
 		squeeze(widths, least, table->column_count, table->options.width);
-	print_heading(out, &style, table);
+	print_column_heading(out, &style, table);
 	for (size_t row = 0; row <= rows; row++) {
 		while (line < table->lines.count && table->lines.items[line].before == row)
 			fprintf(out, "%s\n", table->lines.items[line++].text);
 		if (row < rows)
-			print_row(out, &style, table,
-				  &table->cells.items[row * table->column_count]);
+			print_cells(out, &style, table,
+				    &table->cells.items[row * table->column_count]);
 	}
 	return true;
 }

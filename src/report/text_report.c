@@ -44,7 +44,7 @@ static struct table_options options_of(const struct document *d)
 /* --- what is around tables --- */
 
 /* A paragraph that may hold names. */
-static void print_text(const struct document *d, const char *text)
+static void print_paragraph(const struct document *d, const char *text)
 {
 	fputc('\n', d->out);
 	if (is_markdown(d))
@@ -54,7 +54,7 @@ static void print_text(const struct document *d, const char *text)
 	fputc('\n', d->out);
 }
 
-static void print_heading(const struct document *d, const char *heading)
+static void print_document_heading(const struct document *d, const char *heading)
 {
 	fprintf(d->out,
 		d->style->colour && !is_markdown(d) ? "\n\033[1m## %s\033[0m\n" : "\n## %s\n",
@@ -107,8 +107,8 @@ static enum table_colour colour_of(const struct row *row, enum column column)
 	return row->change.delta > 0 ? TABLE_RISE : TABLE_FALL;
 }
 
-static void get_cell(const void *context, const void *row_, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_row_cell(const void *context, const void *row_, const struct table_column *column,
+			 struct table_cell *ret)
 {
 	const struct document *d = context;
 	const struct row *row = row_;
@@ -119,7 +119,8 @@ static void get_cell(const void *context, const void *row_, const struct table_c
 		    fabs(row->change.share) > LARGE_SHARE;
 }
 
-static struct error *print_rows(const struct document *d, const struct report_section *section)
+static struct error *print_section_rows(const struct document *d,
+					const struct report_section *section)
 {
 	const struct columns columns = columns_of_section(&d->columns, section->id);
 	struct table_column headings[COLUMN_COUNT];
@@ -136,7 +137,7 @@ static struct error *print_rows(const struct document *d, const struct report_se
 			.right = column_stands_right(section->id, columns.ids[i]),
 			.field = columns.ids[i],
 		};
-	options.get = get_cell;
+	options.get = get_row_cell;
 	table_begin(&table, headings, columns.count, options);
 	for (size_t g = 0; g < ROW_GROUP_COUNT; g++) {
 		const struct row_group *group = &section->row_groups[g];
@@ -159,12 +160,12 @@ static struct error *print_section(const struct document *d, enum section id)
 
 	if (!report_section_rows(section) && !empty)
 		return NULL;
-	print_heading(d, section_infos[id].heading);
+	print_document_heading(d, section_infos[id].heading);
 	if (empty) {
 		fprintf(d->out, is_markdown(d) ? "\n%s\n" : " %s\n", empty);
 		return NULL;
 	}
-	return print_rows(d, section);
+	return print_section_rows(d, section);
 }
 
 /* Absent is not zero: groups of one side are listed, not compared; those that ran longest first. */
@@ -174,7 +175,7 @@ static struct error *print_unmatched(const struct document *d, bool before)
 
 	if (!title)
 		return NULL;
-	print_text(d, title);
+	print_paragraph(d, title);
 	return unmatched_table_print(d->report, before, options_of(d));
 }
 
@@ -185,8 +186,8 @@ static struct error *print_condition_result(const struct document *d,
 
 	if (!line)
 		return &error_no_memory;
-	print_text(d, line);
-	return result->count ? print_rows(d, &result->broken) : NULL;
+	print_paragraph(d, line);
+	return result->count ? print_section_rows(d, &result->broken) : NULL;
 }
 
 static struct error *print_document(const struct document *d)

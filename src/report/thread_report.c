@@ -40,7 +40,7 @@ static int busiest_first(const void *a, const void *b)
 	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
 }
 
-static bool fill(struct thread_rows *rows, const struct profile *profile, unsigned classes)
+static bool fill_rows(struct thread_rows *rows, const struct profile *profile, unsigned classes)
 {
 	rows->count = profile->threads.count;
 	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
@@ -77,8 +77,8 @@ static bool fill(struct thread_rows *rows, const struct profile *profile, unsign
 
 enum thread_field { THREAD, TID, PROCESS, CLASS, SUM, WALL, SUM_OF_WALL };
 
-static void get_cell(const void *context, const void *row_, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_thread_cell(const void *context, const void *row_,
+			    const struct table_column *column, struct table_cell *ret)
 {
 	const struct thread_row *row = row_;
 	const struct profile_thread *thread = row->thread;
@@ -130,8 +130,8 @@ static void add_left_out(struct table *table, const struct thread_rows *rows, si
 	table_line(table, line);
 }
 
-static struct error *print_rows(FILE *out, const struct thread_rows *rows,
-				const struct profile_style *style)
+static struct error *print_thread_rows(FILE *out, const struct thread_rows *rows,
+				       const struct profile_style *style)
 {
 	struct table_column columns[CLASS_COUNT + 6] = {
 		{ "thread", .type = TABLE_TEXT, .field = THREAD },
@@ -152,7 +152,7 @@ static struct error *print_rows(FILE *out, const struct thread_rows *rows,
 	columns[count++] = (struct table_column){ "wall", .type = TABLE_NS, .field = WALL };
 	columns[count++] = (struct table_column){ "sum/wall", .type = TABLE_PERCENT, .decimals = 2,
 						  .field = SUM_OF_WALL };
-	table_begin(&table, columns, count, profile_table(out, style, get_cell, NULL));
+	table_begin(&table, columns, count, profile_table(out, style, get_thread_cell, NULL));
 	for (size_t i = 0; i < shown && table_row(&table, &rows->items[i]); i++)
 		;
 	add_left_out(&table, rows, shown);
@@ -165,12 +165,12 @@ struct error *thread_report(FILE *out, const struct profile_report *report,
 	struct thread_rows rows = { 0 };
 	struct error *err = NULL;
 
-	if (!fill(&rows, report->profile, profile_classes_shown(report)))
+	if (!fill_rows(&rows, report->profile, profile_classes_shown(report)))
 		return &error_no_memory;
 	/* Classes of events have no time. */
 	if (rows.count && rows.occurring) {
 		print_heading(out, style, "Threads");
-		err = print_rows(out, &rows, style);
+		err = print_thread_rows(out, &rows, style);
 	}
 	free(rows.items);
 	return err;

@@ -14,8 +14,8 @@ struct unmatched_row {
 	const struct group_sums *sums;
 };
 
-static void get_cell(const void *context, const void *row, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_unmatched_cell(const void *context, const void *row,
+			       const struct table_column *column, struct table_cell *ret)
 {
 	const struct unmatched_row *group = row;
 	const enum metric_id id = column->argument;
@@ -75,7 +75,7 @@ struct error *unmatched_table_print(const struct report *report, bool before,
 				metrics[unmatched_metrics[i]].name, .type = TABLE_TEXT,
 				.right = true, .field = VALUE, .argument = unmatched_metrics[i]
 			};
-	options.get = get_cell;
+	options.get = get_unmatched_cell;
 	table_begin(&table, columns, count, options);
 	done = sums && put_rows(&table, report, unmatched, sums) &&
 	       wording_left_out(&table, unmatched->left_out, "group");

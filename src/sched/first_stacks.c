@@ -4,7 +4,7 @@
 #include <sys/uio.h>
 
 /* Read the memory of the process whose number `context` points to. */
-static size_t read_process(void *context, uint64_t address, void *into, size_t size)
+static size_t read_memory(void *context, uint64_t address, void *into, size_t size)
 {
 	const pid_t *pid = context;
 	struct iovec here = { .iov_base = into, .iov_len = size };
@@ -43,7 +43,7 @@ static size_t walk(const struct profile_record *t, const struct unwinder *unwind
 		   bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
 {
 	pid_t pid = (pid_t)t->task.tgid;
-	struct unwind_window window = { .read = read_process, .context = &pid };
+	struct unwind_window window = { .read = read_memory, .context = &pid };
 	struct unwind_process process = { 0 };
 
 	guard_about(t->task.tgid);
@@ -70,7 +70,7 @@ static bool lacks_stack(const struct profile_chunks *chunks, uint32_t stack)
 	       (profile_chunks_stack(chunks, stack, &frames, &end) && end == STACK_INCOMPLETE);
 }
 
-static void take(struct first_stacks *stacks, struct profile_record *t)
+static void add_stack_owner(struct first_stacks *stacks, struct profile_record *t)
 {
 	uint64_t frames[PROFILE_USER_FRAMES_MAX];
 	uint32_t before = t->user_stack, stack;
@@ -96,7 +96,7 @@ static void take_rest(void *context)
 
 		if (t && t->left_ip && t->is_kept && is_where_it_was(t) &&
 		    lacks_stack(stacks->chunks, t->user_stack))
-			take(stacks, t);
+			add_stack_owner(stacks, t);
 	}
 }
 

@@ -166,7 +166,7 @@ static __always_inline bool is_drawn(struct profile_record *t, __u32 cpu)
 }
 
 /* Weigh an interval that was kept. False: it counts for nothing. */
-static __always_inline bool weigh(struct profile_record *t, struct count_value *value)
+static __always_inline bool weigh_interval(struct profile_record *t, struct count_value *value)
 {
 	__u64 times;
 
@@ -213,8 +213,8 @@ static __always_inline void postpone(const struct count_key *key, const struct c
 	p->is_there = 1;
 }
 
-static __always_inline void keep(struct profile_record *t, __u32 number, __u64 blocked_ns,
-				 __u64 runnable_ns, struct profile_counts *counts)
+static __always_inline void keep_interval(struct profile_record *t, __u32 number, __u64 blocked_ns,
+					  __u64 runnable_ns, struct profile_counts *counts)
 {
 	bool is_blocked = t->task.state != CLASS_RUNNABLE;
 	struct count_key key = { .thread = number,
@@ -232,7 +232,7 @@ static __always_inline void keep(struct profile_record *t, __u32 number, __u64 b
 		value.runnable_ns = runnable_ns;
 		value.runnable_count = 1;
 	}
-	if (!weigh(t, &value)) {
+	if (!weigh_interval(t, &value)) {
 		counts->filtered++;
 		counts->filtered_ns += blocked_ns + runnable_ns;
 		return;
@@ -290,7 +290,7 @@ static __always_inline void end_interval(struct profile_record *t, __u32 number,
 		note_longest(t, number, blocked_ns, runnable_ns);
 	if (config.wants_runners && runnable_ns)
 		count_runners(number, now - runnable_ns, now);
-	keep(t, number, blocked_ns, runnable_ns, counts);
+	keep_interval(t, number, blocked_ns, runnable_ns, counts);
 }
 
 static __always_inline void end_record(struct profile_record *t, __u32 number,

@@ -58,7 +58,7 @@ int on_switched(__u64 *ctx)
 	if (!p || !p->is_there || !counts || !scratch)
 		return 0;
 	p->is_there = 0;
-	if (number_of(task) == p->key.thread) {
+	if (record_number(task) == p->key.thread) {
 		stacks = stack_ctx_of(task);
 		if (config.kernel_depth)
 			p->key.kernel_stack = number_walk(
@@ -416,7 +416,7 @@ int on_waking(__u64 *ctx)
 		return 0;
 	t->in_interrupt = is_in_interrupt(ctx, current);
 	/* An interrupted task has nothing to do with it. */
-	t->waker = current->pid && !t->in_interrupt ? number_of(current) : 0;
+	t->waker = current->pid && !t->in_interrupt ? record_number(current) : 0;
 	if (!config.wants_wakers)
 		return 0;
 	t->waker_kernel_stack = config.kernel_depth

@@ -183,7 +183,7 @@ static struct error *put_meta(struct profile_reading *r)
 
 /* --- all of it --- */
 
-static struct error *read_all(struct profile_reading *r)
+static struct error *read_maps(struct profile_reading *r)
 {
 	struct error *err;
 
@@ -218,7 +218,7 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	r.threads = malloc(((size_t)r.record_count + 1) * sizeof(*r.threads));
 	if (r.threads) {
 		memset(r.threads, 0xff, ((size_t)r.record_count + 1) * sizeof(*r.threads));
-		err = read_all(&r);
+		err = read_maps(&r);
 	} else {
 		err = &error_no_memory;
 	}

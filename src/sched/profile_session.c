@@ -267,7 +267,7 @@ static struct error *load_with(struct profile_session *session, bool has_multi)
 	return bpf_programs_load_error(-failed);
 }
 
-static struct error *load(struct profile_session *session)
+static struct error *load_profiler(struct profile_session *session)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 	struct error *err = load_with(session, true);
@@ -364,7 +364,7 @@ static struct error *watch_images(struct profile_session *session)
 
 static struct error *open_all(struct profile_session *session)
 {
-	struct error *err = load(session);
+	struct error *err = load_profiler(session);
 
 	if (!err)
 		err = set_targets(session);

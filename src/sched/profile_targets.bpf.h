@@ -90,7 +90,7 @@ static __always_inline __u8 child_kind(struct task_struct *parent, struct target
 	return is_target(parent, match) && !match->is_command ? TARGET_YES : TARGET_NO;
 }
 
-static __always_inline bool is_wanted(struct task_struct *task, struct target_match *match)
+static __always_inline bool is_thread_target(struct task_struct *task, struct target_match *match)
 {
 	bool is_kernel = task->flags & PF_KTHREAD;
 
@@ -113,7 +113,7 @@ static __noinline int lose_if_wanted(struct task_struct *task, __u8 kind, bool i
 {
 	struct target_match match = { .kind = kind };
 
-	if (task && is_wanted(task, &match))
+	if (task && is_thread_target(task, &match))
 		lose_storage(is_counted);
 	return 0;
 }
@@ -135,7 +135,7 @@ static __noinline int begin_tracking(struct task_struct *task, struct task_ctx *
 
 	if (!task || !tctx)
 		return TRACK_NO;
-	is_one = is_wanted(task, &tctx->match);
+	is_one = is_thread_target(task, &tctx->match);
 	tctx->number = 0;
 	tctx->since = now;
 	if (config.cgroup)

@@ -26,7 +26,7 @@ bool profile_has_tables(const struct profile_options *options)
 
 /* The process of a thread, for unwind tables are made for processes; the thread itself if the
  * process is not visible. */
-static uint32_t process_of(uint32_t tid)
+static uint32_t process_of_tid(uint32_t tid)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct file_buffer buffer = { 0 };
@@ -60,7 +60,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 		return &error_no_memory;
 	memcpy(pids, options->pids, options->pid_count * sizeof(*pids));
 	for (size_t i = 0; i < options->tid_count; i++)
-		pids[options->pid_count + i] = process_of(options->tids[i]);
+		pids[options->pid_count + i] = process_of_tid(options->tids[i]);
 	unwinder.pid_count = options->pid_count + options->tid_count;
 	if (options->command)
 		pids[unwinder.pid_count++] = options->command;

@@ -113,9 +113,10 @@ static struct error *take_count(void *context, const void *key, const void *valu
 	return NULL;
 }
 
-/* Weigh a part of an interval in progress, as weigh() in intervals.bpf.h does when the interval
+/* Weigh a part of an interval in progress, as weigh_interval() in intervals.bpf.h does when the interval
  * ends. Readings that are repeated must agree, so nothing is drawn by chance here. */
-static void weigh(const struct profile_options *options, __u64 debt, __u64 *ns, __u64 *count)
+static void weigh_in_progress(const struct profile_options *options, __u64 debt, __u64 *ns,
+			      __u64 *count)
 {
 	if (options->period_ns) {
 		*count = interval_periods(&debt, *ns, options->period_ns);
@@ -166,9 +167,10 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 	more.count = more.ns != 0;
 	more.runnable_count = more.runnable_ns != 0;
 	if (more.ns)
-		weigh(options, t->blocked_debt, &more.ns, &more.count);
+		weigh_in_progress(options, t->blocked_debt, &more.ns, &more.count);
 	if (more.runnable_ns)
-		weigh(options, t->runnable_debt, &more.runnable_ns, &more.runnable_count);
+		weigh_in_progress(options, t->runnable_debt, &more.runnable_ns,
+				  &more.runnable_count);
 	if (!more.ns && !more.runnable_ns)
 		return NULL;
 	if (options->wakers && progress.runnable_ns && t->task.state != CLASS_RUNNABLE) {

@@ -79,7 +79,7 @@ struct old_stacks {
 	} hashes;
 };
 
-static struct error *take_number(void *context, const void *key, const void *value)
+static struct error *take_epoch_number(void *context, const void *key, const void *value)
 {
 	struct old_stacks *old = context;
 	uint64_t hash;
@@ -99,7 +99,7 @@ static struct error *forget_epoch(struct profile_reading *r)
 	const int map = bpf_map__fd(session->program->maps.stack_numbers);
 	struct old_stacks old = { .chunks = &session->chunks };
 	struct error *err =
-		reading_each(map, sizeof(uint64_t), sizeof(uint32_t), take_number, &old);
+		reading_each(map, sizeof(uint64_t), sizeof(uint32_t), take_epoch_number, &old);
 
 	for (size_t i = 0; !err && i < old.hashes.count; i++)
 		bpf_map_delete_elem(map, &old.hashes.items[i]);

@@ -31,7 +31,7 @@ const struct name *reading_name(struct profile *profile, const char *bytes, size
 }
 
 /* The leader's name, if the leader is known: it may have got another since. */
-static const struct name *process_of(struct profile_reading *r, const struct profile_record *t)
+static const struct name *leader_name(struct profile_reading *r, const struct profile_record *t)
 {
 	uint32_t number = word_map_find(&r->leaders, (struct words){ { t->task.tgid } });
 	const struct profile_record *leader =
@@ -172,7 +172,7 @@ static struct error *put_thread(struct profile_reading *r, uint32_t number,
 		.tid = t->task.tid,
 		.tgid = t->task.tgid,
 		.name = reading_name(r->profile, t->task.name, sizeof(t->task.name)),
-		.process = process_of(r, t),
+		.process = leader_name(r, t),
 		.is_kernel = t->task.flags & RECORD_KERNEL,
 		.is_accounted = session->options.off_cpu && !(t->task.flags & RECORD_UNSEEN) &&
 				!is_stale(r, t),

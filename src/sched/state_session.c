@@ -120,7 +120,7 @@ static struct error *probe_environment(struct state_session *session)
 	return NULL;
 }
 
-static struct error *load(struct state_session *session)
+static struct error *load_tracker(struct state_session *session)
 {
 	struct states_bpf *program;
 	struct states_config *config;
@@ -173,7 +173,7 @@ struct error *state_session_open(struct state_session **ret)
 	if (!session)
 		return &error_no_memory;
 	session->cost.enabled = -1;
-	err = load(session);
+	err = load_tracker(session);
 	if (!err)
 		err = attach_all(session);
 	if (!err)

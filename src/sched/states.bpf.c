@@ -57,7 +57,7 @@ static __always_inline struct task_record *record_at_switch(struct task_struct *
 #define STATE_BOUND 15
 _Static_assert(STATE_COUNT <= STATE_BOUND + 1, "a mask bounds the index");
 
-static __always_inline void add(struct task_record *t, __u32 what, __u64 ns)
+static __always_inline void add_state_time(struct task_record *t, __u32 what, __u64 ns)
 {
 	__u32 place;
 
@@ -109,7 +109,7 @@ static __always_inline void end_wait(struct task_record *t, __u64 now)
 	struct interval parts =
 		interval_divide(t->state == STATE_RUNNABLE, t->since, t->woken, now);
 
-	add(t, t->state, parts.blocked_ns);
+	add_state_time(t, t->state, parts.blocked_ns);
 	t->ns[STATES_AT_RUNNABLE] += parts.runnable_ns;
 }
 
@@ -267,7 +267,7 @@ int on_exec(__u64 *ctx)
 	if (!t)
 		return 0;
 	begin_write(t);
-	describe(t, task);
+	describe_task(t, task);
 	t->cred = (__u64)task->cred;
 	end_write(t);
 	return 0;

@@ -194,7 +194,7 @@ static __noinline int stored_number(struct task_struct *task)
 }
 
 /* 0: it has no record. */
-static __always_inline __u32 number_of(struct task_struct *task)
+static __always_inline __u32 record_number(struct task_struct *task)
 {
 	__u32 number = cached_number(task);
 
@@ -206,7 +206,7 @@ static __always_inline __u32 number_of(struct task_struct *task)
 /* NULL: it has no record. */
 static __always_inline TRACK_RECORD *find_record(struct task_struct *task)
 {
-	__u32 number = number_of(task);
+	__u32 number = record_number(task);
 
 	return number ? record_at(number) : 0;
 }
@@ -280,7 +280,7 @@ static __always_inline void find_namespace(void)
 	track.pid_namespace = track.pid_level ? namespace_at(pid, track.pid_level) : 0;
 }
 
-static __always_inline void describe(struct task_record *t, struct task_struct *task)
+static __always_inline void describe_task(struct task_record *t, struct task_struct *task)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 
@@ -370,7 +370,7 @@ static __always_inline TRACK_RECORD *begin_record(struct task_struct *task, stru
 		return 0;
 	}
 	begin_write(t);
-	describe(t, task);
+	describe_task(t, task);
 	t->begun = t->since = now;
 	t->entered = t->woken = 0;
 	t->state = state;

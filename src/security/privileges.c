@@ -97,7 +97,7 @@ static bool is_needed(cap_value_t capability, bool (*is_closed)(void))
 	return cap_set_proc(now) || needed;
 }
 
-static bool has(cap_value_t capability)
+static bool has_capability(cap_value_t capability)
 {
 	_cleanup_(free_capabilities) cap_t now = cap_get_proc();
 
@@ -119,7 +119,7 @@ static uint64_t capabilities_for(unsigned uses)
 		kept |= BIT(CAP_CHOWN);
 	/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON where these are missing or unknown to the
 	 * kernel. For CAP_CHECKPOINT_RESTORE (Linux 5.9) alone it is not kept. */
-	if (kept & BIT(CAP_BPF) && !has(CAP_BPF))
+	if (kept & BIT(CAP_BPF) && !has_capability(CAP_BPF))
 		kept |= BIT(CAP_SYS_ADMIN);
 	return kept;
 }

@@ -8,7 +8,7 @@
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
 
-static struct error *read_all(struct zstream_reader *zstd, struct snapshot_parser *parser)
+static struct error *read_json(struct zstream_reader *zstd, struct snapshot_parser *parser)
 {
 	struct text bytes;
 	struct error *err;
@@ -45,7 +45,7 @@ struct error *snapshot_load_fd(int fd, const char *name, struct ctprof_snapshot 
 	if (!err)
 		err = snapshot_parser_create(snapshot, &parser);
 	if (!err)
-		err = read_all(&zstd, parser);
+		err = read_json(&zstd, parser);
 	zstream_reader_deinit(&zstd);
 	if (err)
 		return error_prefix(err, "%s", name);

@@ -63,8 +63,8 @@ static struct error *take_affinity(struct json_reader *r, struct text key,
 	return NULL;
 }
 
-static struct error *take_number(struct thread_values *values, const struct metric *metric,
-				 struct text key, const struct json_value *value)
+static struct error *take_metric_number(struct thread_values *values, const struct metric *metric,
+					struct text key, const struct json_value *value)
 {
 	uint64_t number;
 	int64_t signed_number;
@@ -114,14 +114,14 @@ static JSON_TAKE(take_metric)
 		return take_affinity(r, key, value, thread);
 	case VALUE_ordinal_i32:
 	case VALUE_ordinal_u32:
-		return take_number(values, metric, key, value);
+		return take_metric_number(values, metric, key, value);
 	default:
 		/* Nearly all values of a file. */
 		if (value->type == JSON_NUMBER && text_u64(value->text, &number)) {
 			metric_place_u64(values, metric, number);
 			return NULL;
 		}
-		return take_number(values, metric, key, value);
+		return take_metric_number(values, metric, key, value);
 	}
 }
 

@@ -74,7 +74,7 @@ bool recording_parse_name(struct text name, uint64_t *ret_at_ms)
 
 /* --- a directory --- */
 
-static char *path_of(const struct recording *recording, uint64_t at_ms)
+static char *capture_path(const struct recording *recording, uint64_t at_ms)
 {
 	size_t length = strlen(recording->path);
 	char name[RECORDING_NAME_SIZE], *path = NULL;
@@ -97,7 +97,7 @@ static struct error *take_name(struct recording *recording, const char *name)
 	return captures_add(&recording->captures, capture) ? NULL : &error_no_memory;
 }
 
-static struct error *list(struct recording *recording)
+static struct error *list_captures(struct recording *recording)
 {
 	/* A stream owns its descriptor. */
 	int fd = openat(recording->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,7 +129,7 @@ struct error *recording_open(const char *path, struct recording *ret)
 	struct error *err = recording.path ? file_open_dir(path, &recording.dir) : &error_no_memory;
 
 	if (!err)
-		err = list(&recording);
+		err = list_captures(&recording);
 	if (err) {
 		recording_close(&recording);
 		return err;
@@ -173,7 +173,7 @@ static uint64_t free_moment(const struct recording *recording, uint64_t at_ms)
 static struct error *write_file(const struct recording *recording, uint64_t at_ms,
 				struct text packed)
 {
-	_cleanup_free_ char *path = path_of(recording, at_ms);
+	_cleanup_free_ char *path = capture_path(recording, at_ms);
 	char name[RECORDING_NAME_SIZE];
 	struct outfile file;
 	struct error *err;
@@ -340,7 +340,7 @@ struct error *recording_find(const char *snapshot, char **ret)
 	if (!err)
 		err = recording_pick(&recording, moment, &picked);
 	if (!err)
-		*ret = path_of(&recording, recording.captures.items[picked].at_ms);
+		*ret = capture_path(&recording, recording.captures.items[picked].at_ms);
 	if (!err && !*ret)
 		err = &error_no_memory;
 	recording_close(&recording);

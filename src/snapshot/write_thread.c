@@ -38,7 +38,7 @@ static bool is_wide(enum value_type type)
 	return false;
 }
 
-static char *put(char *at, struct text text)
+static char *copy_text(char *at, struct text text)
 {
 	return (char *)memcpy(at, text.bytes, text.length) + text.length;
 }
@@ -60,11 +60,11 @@ void thread_writer_init(struct thread_writer *t)
 		metric_set_add(&t->rows, i);
 		if (is_wide(metrics[i].type))
 			metric_set_add(&t->wide, i);
-		at = put(at, TEXT(",\""));
-		at = put(at, text_of(metrics[i].name));
-		at = put(at, TEXT("\":"));
+		at = copy_text(at, TEXT(",\""));
+		at = copy_text(at, text_of(metrics[i].name));
+		at = copy_text(at, TEXT("\":"));
 		t->value[i] = (uint16_t)(at - t->blank);
-		at = put(at, blank_value(metrics[i].type));
+		at = copy_text(at, blank_value(metrics[i].type));
 	}
 	t->begin[METRIC_COUNT] = (uint16_t)(at - t->blank);
 }

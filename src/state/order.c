@@ -94,8 +94,8 @@ static uint64_t weight_of_part(double part)
 }
 
 /* Numbers of which the largest comes first. */
-static void weigh(const struct state_line *line, const struct state_sort *sort,
-		  struct order_key *key)
+static void weigh_line(const struct state_line *line, const struct state_sort *sort,
+		       struct order_key *key)
 {
 	switch (sort->key) {
 	case STATE_SORT_BUSY:
@@ -134,11 +134,11 @@ static void weigh(const struct state_line *line, const struct state_sort *sort,
 	}
 }
 
-static struct order_key key_of(const struct state_line *line, const struct state_sort *sort)
+static struct order_key line_key(const struct state_line *line, const struct state_sort *sort)
 {
 	struct order_key key = { .id = line->id, .reverse = sort->reverse };
 
-	weigh(line, sort, &key);
+	weigh_line(line, sort, &key);
 	if (!sort->reverse) {
 		key.first = ~key.first;
 		key.second = ~key.second;
@@ -174,7 +174,7 @@ bool state_order(const struct state_line *lines, size_t count, const uint32_t *r
 	if (!keys)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		keys[i] = key_of(&lines[i], sort);
+		keys[i] = line_key(&lines[i], sort);
 		keys[i].rank = ranks ? ranks[i] : 0;
 		keys[i].number = (uint32_t)i;
 	}

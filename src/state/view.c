@@ -72,8 +72,8 @@ static void add_window(struct state_line *line, const struct state_window *windo
 		line->whole_ns = line->interval_ns;
 }
 
-static void add(struct state_line *line, const struct state_window *window,
-		const struct state_delta *delta)
+static void add_delta(struct state_line *line, const struct state_window *window,
+		      const struct state_delta *delta)
 {
 	const struct state_thread *thread = delta->thread;
 
@@ -150,7 +150,7 @@ static const struct name *label_of_pool(struct names *names, const struct state_
 }
 
 /* The number of the group with this key, which is made if it is new. NULL without memory. */
-static uint32_t *number_of(struct making *m, struct words key, struct state_line group)
+static uint32_t *group_number(struct making *m, struct words key, struct state_line group)
 {
 	uint32_t *number = word_map_at(&m->numbers, key);
 
@@ -164,12 +164,12 @@ static uint32_t *number_of(struct making *m, struct words key, struct state_line
 	return number;
 }
 
-static uint32_t *process_of(struct making *m, const struct state_thread *thread)
+static uint32_t *process_line(struct making *m, const struct state_thread *thread)
 {
 	struct text key = { (const char *)&thread->tgid, sizeof(thread->tgid) };
 
-	return number_of(m, (struct words){ { thread->tgid } },
-			 (struct state_line){ .id = hash_of(STATE_BY_PROCESS, false, key) });
+	return group_number(m, (struct words){ { thread->tgid } },
+			    (struct state_line){ .id = hash_of(STATE_BY_PROCESS, false, key) });
 }
 
 static uint32_t *cgroup_of(struct making *m, const struct state_thread *thread)
@@ -179,7 +179,7 @@ static uint32_t *cgroup_of(struct making *m, const struct state_thread *thread)
 
 	if (!label)
 		return NULL;
-	return number_of(
+	return group_number(
 		m, (struct words){ { (uintptr_t)label } },
 		(struct state_line){ .id = hash_of(STATE_BY_CGROUP, false, name_text(label)),
 				     .label = label });
@@ -198,10 +198,10 @@ static uint32_t *pool_of(struct making *m, const struct state_thread *thread)
 	label = label_of_pool(&m->list->names, thread);
 	if (!label)
 		return NULL;
-	number = number_of(m, (struct words){ { (uintptr_t)label, 0, thread->is_kernel } },
-			   (struct state_line){ .id = hash_of(STATE_BY_POOL, thread->is_kernel,
-							      name_text(label)),
-						.label = label });
+	number = group_number(m, (struct words){ { (uintptr_t)label, 0, thread->is_kernel } },
+			      (struct state_line){ .id = hash_of(STATE_BY_POOL, thread->is_kernel,
+								 name_text(label)),
+						   .label = label });
 	if (!number)
 		return NULL;
 	known = *number;
@@ -214,8 +214,8 @@ static uint32_t *pool_of(struct making *m, const struct state_thread *thread)
 static uint32_t *(*const groupings[STATE_GROUPINGS])(struct making *m,
 						     const struct state_thread *thread) = {
 	/* In a tree. */
-	[STATE_BY_THREAD] = process_of,
-	[STATE_BY_PROCESS] = process_of,
+	[STATE_BY_THREAD] = process_line,
+	[STATE_BY_PROCESS] = process_line,
 	[STATE_BY_CGROUP] = cgroup_of,
 	[STATE_BY_POOL] = pool_of,
 };
@@ -262,10 +262,10 @@ static bool add_to_group(struct making *m, const struct state_delta *delta)
 	group = &m->groups.items[*number];
 	if (stands_for(delta->thread, group->thread)) {
 		group->thread = delta->thread;
-		if (groupings[m->grouping] == process_of)
+		if (groupings[m->grouping] == process_line)
 			group->label = delta->thread->process;
 	}
-	add(group, m->window, delta);
+	add_delta(group, m->window, delta);
 	return !m->has_threads || array_push(&m->group_of, *number);
 }
 
@@ -277,7 +277,7 @@ struct state_line state_line_of(const struct state_window *window, const struct 
 		.label = delta->thread->name,
 	};
 
-	add(&line, window, delta);
+	add_delta(&line, window, delta);
 	return line;
 }
 
@@ -298,7 +298,7 @@ static bool add_all(struct making *m)
 			return false;
 		if (!state_view_shows(m->view, delta))
 			continue;
-		add(&m->list->total, m->window, delta);
+		add_delta(&m->list->total, m->window, delta);
 		if (m->has_groups && !add_to_group(m, delta))
 			return false;
 		if (m->has_threads && !add_thread(m, delta))
@@ -310,8 +310,8 @@ static bool add_all(struct making *m)
 /* --- their order --- */
 
 /* Lines in the order of `numbers`; there is room in the list. */
-static void put(struct making *m, const struct view_lines *lines, const uint32_t *numbers,
-		size_t count)
+static void append_lines(struct making *m, const struct view_lines *lines, const uint32_t *numbers,
+			 size_t count)
 {
 	struct state_list *list = m->list;
 
@@ -331,11 +331,11 @@ static void put_tree(struct making *m, const uint32_t *groups, const uint32_t *t
 
 		while (at < m->threads.count && m->group_of.items[threads[at]] == rank)
 			at++;
-		put(m, &m->groups, &groups[rank], 1);
+		append_lines(m, &m->groups, &groups[rank], 1);
 		if (at - begin == 1 &&
 		    is_folded(m, &m->groups.items[groups[rank]], &m->threads.items[threads[begin]]))
 			continue;
-		put(m, &m->threads, threads + begin, at - begin);
+		append_lines(m, &m->threads, threads + begin, at - begin);
 	}
 }
 
@@ -370,9 +370,9 @@ static bool put_all(struct making *m)
 	if (m->has_groups && m->has_threads)
 		put_tree(m, groups, threads);
 	else if (m->has_groups)
-		put(m, &m->groups, groups, m->groups.count);
+		append_lines(m, &m->groups, groups, m->groups.count);
 	else
-		put(m, &m->threads, threads, m->threads.count);
+		append_lines(m, &m->threads, threads, m->threads.count);
 	return true;
 }
 
@@ -411,7 +411,7 @@ struct error *state_list_make(struct state_list *list, const struct state_window
 		.has_threads = view->is_tree || view->grouping == STATE_BY_THREAD,
 		.grouping = view->grouping,
 		.folds = view->is_tree && !view->no_folding &&
-			 groupings[view->grouping] == process_of,
+			 groupings[view->grouping] == process_line,
 	};
 	bool done;
 

@@ -38,7 +38,7 @@ static void divide(const struct state_times *before, const struct state_times *n
 
 /* `before` has the thread. Its window is the growth of its tracked time: captures do not know
  * better when each of their threads was read. */
-static void go_on(struct state_delta *delta, const struct state_thread *before)
+static void continue_thread(struct state_delta *delta, const struct state_thread *before)
 {
 	const struct state_thread *now = delta->thread;
 
@@ -59,7 +59,7 @@ static uint64_t share_of(uint64_t value, uint64_t part, uint64_t whole)
  * its life are known, and the window gets its share of them, so that no second holds what took an
  * hour.
  */
-static void begin(struct state_delta *delta, uint64_t begun_ns)
+static void begin_thread(struct state_delta *delta, uint64_t begun_ns)
 {
 	const struct state_thread *now = delta->thread;
 	const uint64_t watched = watched_ns(now);
@@ -132,9 +132,9 @@ static void add_threads(struct state_window *window, const struct state_reading 
 		*delta = (struct state_delta){ .thread = thread,
 					       .in_progress_ns = in_progress(thread) };
 		if (then)
-			go_on(delta, then);
+			continue_thread(delta, then);
 		else
-			begin(delta, before->at_ns);
+			begin_thread(delta, before->at_ns);
 	}
 }
 

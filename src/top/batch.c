@@ -14,7 +14,7 @@
 
 static volatile sig_atomic_t is_over;
 
-static void end(int number)
+static void on_signal(int number)
 {
 	(void)number;
 	is_over = true;
@@ -23,7 +23,7 @@ static void end(int number)
 /* So often at least, an engine looks for those that have ended. */
 #define TICK_NS (NS_PER_S / 4)
 
-static struct error *tick(const struct top *top)
+static struct error *tick_batch(const struct top *top)
 {
 	PRIVILEGES_RAISED;
 
@@ -42,7 +42,7 @@ static struct error *wait_until(struct top *top, uint64_t until_ns)
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 		if (next < until_ns)
-			err = tick(top);
+			err = tick_batch(top);
 		now = clock_ns(CLOCK_MONOTONIC);
 	}
 	return err;
@@ -172,7 +172,7 @@ static struct error *run_replay(struct top *top)
 
 struct error *top_run_batch(struct top *top)
 {
-	const struct sigaction ending = { .sa_handler = end };
+	const struct sigaction ending = { .sa_handler = on_signal };
 	struct error *err = states_report_begin(top->arguments->format, stdout);
 
 	if (!interrupts_is_ignored(SIGINT))

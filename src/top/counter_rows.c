@@ -15,14 +15,14 @@
 
 /* --- one thread's counters, as if the task iterator had seen them --- */
 
-static bool has(const struct ctprof_thread *thread, enum metric_id id)
+static bool is_measured(const struct ctprof_thread *thread, enum metric_id id)
 {
 	return metric_set_has(&thread->record.measured, id);
 }
 
 static uint64_t value_of(const struct ctprof_thread *thread, enum metric_id id)
 {
-	return has(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
+	return is_measured(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
 }
 
 /* The letters of /proc (fs/proc/array.c, task_state_array) and what they stand for. */
@@ -71,9 +71,10 @@ static void fill_record(struct iterator_record *record, const struct ctprof_thre
 	*record = (struct iterator_record){
 		.now = now_ns,
 		.kernel_flags = is_kernel ? PF_KTHREAD : 0,
-		.cpu = has(thread, METRIC_processor) ? (uint32_t)thread->record.values.processor.v
-						     : 0,
-		.has_delays = has(thread, METRIC_blkio_delay_total_ns),
+		.cpu = is_measured(thread, METRIC_processor)
+			       ? (uint32_t)thread->record.values.processor.v
+			       : 0,
+		.has_delays = is_measured(thread, METRIC_blkio_delay_total_ns),
 		.in_iowait = value_of(thread, METRIC_iowait_in_progress_ns) ||
 			     value_of(thread, METRIC_blkio_in_progress_ns),
 		.utime = value_of(thread, METRIC_utime_clock_ticks),
@@ -83,7 +84,7 @@ static void fill_record(struct iterator_record *record, const struct ctprof_thre
 		.sleep_since = since(thread, METRIC_sleep_in_progress_ns, now_ns),
 		.block_since = since(thread, METRIC_block_in_progress_ns, now_ns),
 	};
-	set_state(record, has(thread, METRIC_state) ? thread->record.values.state.v : 'S');
+	set_state(record, is_measured(thread, METRIC_state) ? thread->record.values.state.v : 'S');
 	for (size_t i = 0; i < array_length(counters); i++)
 		record->counters[counters[i].counter] = value_of(thread, counters[i].metric);
 }
@@ -95,16 +96,17 @@ static unsigned measured_of(const struct ctprof_thread *thread)
 {
 	unsigned measured = 0;
 
-	if (has(thread, METRIC_run_time_ns))
+	if (is_measured(thread, METRIC_run_time_ns))
 		measured |= 1u << STATE_EXEC | 1u << STATE_SLEEP | 1u << STATE_STOPPED |
 			    1u << STATE_IDLE;
-	if (has(thread, METRIC_utime_clock_ticks) && has(thread, METRIC_stime_clock_ticks))
+	if (is_measured(thread, METRIC_utime_clock_ticks) &&
+	    is_measured(thread, METRIC_stime_clock_ticks))
 		measured |= 1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM;
-	if (has(thread, METRIC_wait_time_ns))
+	if (is_measured(thread, METRIC_wait_time_ns))
 		measured |= 1u << STATE_RUNNABLE;
-	if (has(thread, METRIC_blkio_delay_total_ns))
+	if (is_measured(thread, METRIC_blkio_delay_total_ns))
 		measured |= 1u << STATE_SLEEP_DISK;
-	if (has(thread, METRIC_swapin_delay_total_ns))
+	if (is_measured(thread, METRIC_swapin_delay_total_ns))
 		measured |= 1u << STATE_PAGING;
 	return measured;
 }

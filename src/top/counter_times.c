@@ -127,7 +127,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* So much of what a counter has that was not told, as the window has room for. */
-static uint64_t take(uint64_t counted, uint64_t told, uint64_t *left)
+static uint64_t take_growth(uint64_t counted, uint64_t told, uint64_t *left)
 {
 	const uint64_t taken = counted > told ? smaller(counted - told, *left) : 0;
 
@@ -136,7 +136,7 @@ static uint64_t take(uint64_t counted, uint64_t told, uint64_t *left)
 }
 
 /* The reported and the counted value differ by at most the lag of a counter. */
-static uint64_t settle(uint64_t told, uint64_t counted)
+static uint64_t limit_lag(uint64_t told, uint64_t counted)
 {
 	if (told < counted && counted - told > COUNTER_SLACK_NS)
 		return counted - COUNTER_SLACK_NS;
@@ -229,11 +229,11 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	/* Time on a CPU is never more than there was; at most it runs behind. Delays may be more:
 	 * that of block I/O was as long as the window, on Linux 6.12, of threads that ran between
 	 * their reads. So what it ran comes first, and each delay has no more than what is left. */
-	run = take(counted[COUNTED_RUN], memory->told[COUNTED_RUN], &left);
-	delay = take(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
-	blkio = take(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);
+	run = take_growth(counted[COUNTED_RUN], memory->told[COUNTED_RUN], &left);
+	delay = take_growth(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
+	blkio = take_growth(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);
 	waited = blkio;
-	paging = take(counted[COUNTED_SWAPIN], memory->told[COUNTED_SWAPIN], &waited);
+	paging = take_growth(counted[COUNTED_SWAPIN], memory->told[COUNTED_SWAPIN], &waited);
 	rest = is_over ? 0 : left;
 	thread->seen_ns += window - left + rest;
 	if (of_rest == STATE_EXEC) {
@@ -245,11 +245,12 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	thread->times.ns[STATE_PAGING] += paging;
 	thread->times.ns[of_rest] += rest;
 	add_exec(&thread->times, memory, r, run);
-	memory->told[COUNTED_RUN] = settle(memory->told[COUNTED_RUN] + run, counted[COUNTED_RUN]);
+	memory->told[COUNTED_RUN] =
+		limit_lag(memory->told[COUNTED_RUN] + run, counted[COUNTED_RUN]);
 	memory->told[COUNTED_DELAY] =
-		settle(memory->told[COUNTED_DELAY] + delay, counted[COUNTED_DELAY]);
+		limit_lag(memory->told[COUNTED_DELAY] + delay, counted[COUNTED_DELAY]);
 	memory->told[COUNTED_BLKIO] =
-		settle(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
+		limit_lag(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
 	memory->told[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
 	look(thread, memory, r, facts, before);
 }

@@ -82,7 +82,8 @@ static struct error *counters_open(const struct engine_options *options, void **
 /* --- a thread --- */
 
 /* One that is born while we look was not there when the walk before passed its place. */
-static void begin(struct counters *c, struct kept_thread *kept, const struct iterator_record *r)
+static void begin_thread_times(struct counters *c, struct kept_thread *kept,
+			       const struct iterator_record *r)
 {
 	const uint64_t start = r->start_boottime - (uint64_t)c->boot_offset;
 	struct state_thread *told = &kept->told;
@@ -111,7 +112,7 @@ static bool name(struct counters *c, struct kept_thread *kept, const struct iter
 
 /* The leader of a process that is not selected as a whole is kept, since it has the process name.
  */
-static struct error *take(struct counters *c, const struct iterator_record *r)
+static struct error *take_record(struct counters *c, const struct iterator_record *r)
 {
 	const bool is_wanted = wanted_has(&c->wanted, r->tid, r->tgid);
 	struct kept_thread *kept;
@@ -124,7 +125,7 @@ static struct error *take(struct counters *c, const struct iterator_record *r)
 		return &error_no_memory;
 	kept->is_only_led = !is_wanted;
 	if (is_new) {
-		begin(c, kept, r);
+		begin_thread_times(c, kept, r);
 		/* It was dead before we came. */
 		kept->is_over = counter_times_is_over(r) && kept->told.seen_ns == r->now;
 	}
@@ -154,7 +155,7 @@ static struct error *walk(struct counters *c)
 	do {
 		err = task_iterator_next(c->tasks, &batch);
 		for (size_t i = 0; !err && i < batch.count; i++)
-			err = take(c, &batch.records[i]);
+			err = take_record(c, &batch.records[i]);
 	} while (!err && batch.count);
 	return err;
 }

@@ -85,7 +85,8 @@ static void add_progress(struct state_thread *thread, const struct task_record *
 	}
 }
 
-static bool take(void *context, uint32_t number, const struct task_record *t, uint64_t now_ns)
+static bool take_task_record(void *context, uint32_t number, const struct task_record *t,
+			     uint64_t now_ns)
 {
 	struct visit *visit = context;
 	struct exact *exact = visit->exact;
@@ -165,7 +166,7 @@ static struct error *exact_read(void *self, struct state_reading *reading)
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	array_clear(&reading->threads);
-	err = state_session_read(exact->session, take, &visit);
+	err = state_session_read(exact->session, take_task_record, &visit);
 	if (!err && !visit.has_memory)
 		err = &error_no_memory;
 	if (!err)

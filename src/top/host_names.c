@@ -41,7 +41,7 @@ void host_names_deinit(struct host_names *names)
 	*names = (struct host_names){ .proc = -1, .tree = { .dir = -1 } };
 }
 
-static const struct name *intern(struct host_names *names, const char *bytes, size_t length)
+static const struct name *intern_bytes(struct host_names *names, const char *bytes, size_t length)
 {
 	const struct name *name = names_intern(&names->names, bytes, length);
 
@@ -50,7 +50,7 @@ static const struct name *intern(struct host_names *names, const char *bytes, si
 
 const struct name *host_names_of(struct host_names *names, const char *bytes, size_t room)
 {
-	return intern(names, bytes, strnlen(bytes, room));
+	return intern_bytes(names, bytes, strnlen(bytes, room));
 }
 
 const struct name *host_names_again(struct host_names *names, const struct name *known,
@@ -60,7 +60,7 @@ const struct name *host_names_again(struct host_names *names, const struct name 
 
 	if (known && known->length == length && memcmp(known->bytes, bytes, length) == 0)
 		return known;
-	return intern(names, bytes, length);
+	return intern_bytes(names, bytes, length);
 }
 
 static const struct name *look_up(struct host_names *names, uint64_t id)

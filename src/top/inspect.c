@@ -80,7 +80,7 @@ static char *change_text(char text[CELL_MAX], const struct metric *metric,
 			(__int128)metric_load_u64(&c->before->record.values, metric));
 }
 
-static void print_row(FILE *out, const char *name, const char *value, const char *change)
+static void print_value_row(FILE *out, const char *name, const char *value, const char *change)
 {
 	if (*change)
 		fprintf(out, "%-28s %-19s %s\n", name, value, change);
@@ -101,8 +101,8 @@ static void print_counters(FILE *out, const struct inspect_counters *c)
 			fprintf(out, "\n## %s%s\n", section_infos[section].name,
 				c->before ? ", and its change in the window" : "");
 		}
-		print_row(out, metrics[i].name, value_text(value, &metrics[i], c->now),
-			  change_text(change, &metrics[i], c));
+		print_value_row(out, metrics[i].name, value_text(value, &metrics[i], c->now),
+				change_text(change, &metrics[i], c));
 	}
 }
 
@@ -145,7 +145,7 @@ static void print_averages(FILE *out, const struct inspect_counters *c)
 			fprintf(out, "\n## averages%s\n",
 				c->before ? ", and their change in the window" : "");
 		has_head = true;
-		print_row(out, d->name, life, window);
+		print_value_row(out, d->name, life, window);
 	}
 }
 
@@ -224,8 +224,9 @@ static struct error *print_gains(struct top *top, const struct inspect_source *s
 	fputs("\n## Counters of all threads, in this window\n", out);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		if (sums[i])
-			print_row(out, metrics[i].name,
-				  units_format_delta(text, metrics[i].unit, (__int128)sums[i]), "");
+			print_value_row(
+				out, metrics[i].name,
+				units_format_delta(text, metrics[i].unit, (__int128)sums[i]), "");
 	return NULL;
 }
 

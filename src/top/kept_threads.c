@@ -50,7 +50,7 @@ static uint32_t free_place(struct kept_threads *threads)
 	return (uint32_t)threads->slots.count - 1;
 }
 
-static struct kept_thread *add(struct kept_threads *threads, uint32_t tid, uint64_t start)
+static struct kept_thread *add_thread(struct kept_threads *threads, uint32_t tid, uint64_t start)
 {
 	struct kept_thread *kept;
 	uint32_t *bucket, place;
@@ -85,7 +85,7 @@ struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, 
 		place = kept->next;
 	}
 	*ret_is_new = true;
-	return add(threads, tid, start);
+	return add_thread(threads, tid, start);
 }
 
 static bool has_shrunk(const struct kept_threads *threads)

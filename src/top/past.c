@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "report/table.h"
 
-static bool is_same(const struct top_past *past, const struct screen_subject *subject)
+static bool is_same_subject(const struct top_past *past, const struct screen_subject *subject)
 {
 	return past->grouping == subject->grouping && past->line == subject->line;
 }
@@ -15,7 +15,7 @@ bool top_past_knows(struct top_past *past, const struct screen_subject *subject,
 {
 	const struct top_past_row *row = &past->rows[number % TOP_PAST_KEPT];
 
-	if (!is_same(past, subject))
+	if (!is_same_subject(past, subject))
 		*past = (struct top_past){ subject->grouping, subject->line, { { 0 } } };
 	return row->is_known && row->number == number;
 }
@@ -137,8 +137,8 @@ static void set_wait(struct table_cell *ret, const struct top_past_row *row)
 			     state_rows[line->in_progress].name);
 }
 
-static void get_cell(const void *context, const void *row_, const struct table_column *column,
-		     struct table_cell *ret)
+static void get_window_cell(const void *context, const void *row_,
+			    const struct table_column *column, struct table_cell *ret)
 {
 	const struct top_past_row *row = row_;
 
@@ -172,14 +172,16 @@ static void get_cell(const void *context, const void *row_, const struct table_c
 	}
 }
 
-static void begin(struct table *table, unsigned when, FILE *out)
+static void begin_table(struct table *table, unsigned when, FILE *out)
 {
 	struct table_column columns[COLUMNS];
 
 	fill_columns(columns);
 	table_begin(table, columns, COLUMNS,
-		    (struct table_options){
-			    .format = TABLE_AS_TEXT, .out = out, .get = get_cell, .when = when });
+		    (struct table_options){ .format = TABLE_AS_TEXT,
+					    .out = out,
+					    .get = get_window_cell,
+					    .when = when });
 }
 
 struct error *top_past_print(const struct top_past *past, size_t number, bool is_recorded,
@@ -189,7 +191,7 @@ struct error *top_past_print(const struct top_past *past, size_t number, bool is
 	struct error *err;
 	size_t unknown = 0;
 
-	begin(&table, OF_WINDOWS, out);
+	begin_table(&table, OF_WINDOWS, out);
 	for (size_t i = 0; i < TOP_PAST_WINDOWS && i <= number; i++) {
 		const struct top_past_row *row = &past->rows[(number - i) % TOP_PAST_KEPT];
 
@@ -209,7 +211,7 @@ struct error *top_threads_print(const struct state_window *window, const struct 
 {
 	struct table table;
 
-	begin(&table, OF_THREADS, out);
+	begin_table(&table, OF_THREADS, out);
 	for (size_t i = 0; i < count; i++) {
 		const struct top_past_row row = {
 			.is_there = true,

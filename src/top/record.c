@@ -118,7 +118,7 @@ static void *work(void *argument)
 
 /* --- who hands over --- */
 
-static bool copy(struct state_reading *to, const struct state_reading *from)
+static bool copy_reading(struct state_reading *to, const struct state_reading *from)
 {
 	array_clear(&to->threads);
 	if (!array_reserve(&to->threads, from->threads.count))
@@ -138,7 +138,7 @@ void top_recorder_take(struct top_recorder *r, const struct state_reading *readi
 	const uint64_t since = clock_ns(CLOCK_MONOTONIC) - reading->at_ns;
 
 	pthread_mutex_lock(&r->lock);
-	if (r->is_busy || !copy(&r->reading, reading)) {
+	if (r->is_busy || !copy_reading(&r->reading, reading)) {
 		r->missed++;
 	} else {
 		r->boot_ns = clock_ns(CLOCK_BOOTTIME) - since;

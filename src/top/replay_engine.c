@@ -201,8 +201,8 @@ static const struct ctprof_snapshot *find_shown(const struct replay *replay, uin
 }
 
 /* The capture at one end of the window. */
-static struct error *load(struct replay *replay, struct replayed_window *replayed, size_t end,
-			  uint32_t capture, const struct ctprof_snapshot **ret)
+static struct error *load_capture(struct replay *replay, struct replayed_window *replayed,
+				  size_t end, uint32_t capture, const struct ctprof_snapshot **ret)
 {
 	struct loaded *loaded = &replayed->captures[end];
 	struct error *err;
@@ -322,8 +322,8 @@ static struct error *load_both(struct replay *replay, struct replayed_window *re
 {
 	keep_common(replay, replayed, *at);
 	for (size_t end = 0; end < 2;) {
-		struct error *err =
-			load(replay, replayed, end, replay->order.items[*at + end], &ret[end]);
+		struct error *err = load_capture(replay, replayed, end,
+						 replay->order.items[*at + end], &ret[end]);
 
 		if (!err) {
 			end++;
@@ -340,9 +340,9 @@ static struct error *load_both(struct replay *replay, struct replayed_window *re
 	return NULL;
 }
 
-static struct error *make(struct replay *replay, struct replayed_window *replayed, size_t *at,
-			  const struct ctprof_snapshot **ret_before,
-			  const struct ctprof_snapshot **ret_now)
+static struct error *make_window(struct replay *replay, struct replayed_window *replayed,
+				 size_t *at, const struct ctprof_snapshot **ret_before,
+				 const struct ctprof_snapshot **ret_now)
 {
 	const struct ctprof_snapshot *both[2] = { NULL }, *before, *now;
 	struct error *err;
@@ -369,7 +369,7 @@ struct error *replay_window(struct replay *replay, struct state_window *ret)
 {
 	const struct ctprof_snapshot *before, *now;
 	struct replayed_window *replayed = &replay->shown;
-	struct error *err = make(replay, replayed, &replay->at, &before, &now);
+	struct error *err = make_window(replay, replayed, &replay->at, &before, &now);
 
 	if (err)
 		return err;
@@ -392,7 +392,7 @@ struct error *replay_window_at(struct replay *replay, size_t number,
 	if (!replayed->is_there || replayed->at != number) {
 		size_t made = number;
 
-		err = make(replay, replayed, &made, &before, &now);
+		err = make_window(replay, replayed, &made, &before, &now);
 		/* Those after it have other numbers now. */
 		if (replay->order.count < count) {
 			replay->at -= count - replay->order.count;
@@ -436,8 +436,8 @@ static struct error *index_threads(struct replayed_window *replayed)
 	return NULL;
 }
 
-static const struct ctprof_thread *find(const struct replayed_window *replayed, size_t end,
-					uint64_t id)
+static const struct ctprof_thread *find_thread_at(const struct replayed_window *replayed,
+						  size_t end, uint64_t id)
 {
 	const uint32_t place = word_map_find(&replayed->places[end], (struct words){ { id } });
 
@@ -453,7 +453,8 @@ struct error *replay_thread(struct replay *replay, uint64_t id, struct replay_th
 	*ret = (struct replay_thread){ NULL, NULL };
 	if (err || !replayed->is_there)
 		return err;
-	*ret = (struct replay_thread){ find(replayed, 0, id), find(replayed, 1, id) };
+	*ret = (struct replay_thread){ find_thread_at(replayed, 0, id),
+				       find_thread_at(replayed, 1, id) };
 	return NULL;
 }
 

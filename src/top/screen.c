@@ -112,7 +112,7 @@ static struct error *next_window(void *context, struct state_window *ret, struct
 	return NULL;
 }
 
-static struct error *tick(void *context)
+static struct error *tick_screen(void *context)
 {
 	const struct top *top = context;
 	PRIVILEGES_RAISED;
@@ -127,14 +127,14 @@ static struct error *inspect(void *context, const struct screen_subject *subject
 	return top_inspect(context, subject, out);
 }
 
-static bool step(void *context, int by)
+static bool step_replay(void *context, int by)
 {
 	const struct top *top = context;
 
 	return replay_step(top->replay, by);
 }
 
-static struct error *jump(void *context, const char *to)
+static struct error *jump_replay(void *context, const char *to)
 {
 	const struct top *top = context;
 
@@ -171,10 +171,10 @@ struct error *top_run_screen(struct top *top, int *ret)
 	};
 	const struct screen_feed feed = {
 		.next = next_window,
-		.tick = top->replay ? NULL : tick,
+		.tick = top->replay ? NULL : tick_screen,
 		.inspect = inspect,
-		.step = top->replay ? step : NULL,
-		.jump = top->replay ? jump : NULL,
+		.step = top->replay ? step_replay : NULL,
+		.jump = top->replay ? jump_replay : NULL,
 		.context = top,
 	};
 	struct screen_result result = { 0 };

@@ -15,7 +15,7 @@ static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - 
 		      STATE_STOPPED == STATE_COUNT - 1,
 	      "a metric for each state");
 
-static enum metric_id row_of(enum state state)
+static enum metric_id metric_of_state(enum state state)
 {
 	return METRIC_state_exec_ns + state;
 }
@@ -25,20 +25,20 @@ static uint64_t ns_of(const struct state_times *times, enum state state)
 	return state_is_main(state) ? state_times_of(times, state) : times->ns[state];
 }
 
-static void put(struct thread_record *record, enum metric_id id, uint64_t value)
+static void set_metric(struct thread_record *record, enum metric_id id, uint64_t value)
 {
 	metric_place_u64(&record->values, &metrics[id], value);
 	metric_set_add(&record->measured, id);
 }
 
-static bool has(const struct ctprof_thread *thread, enum metric_id id)
+static bool is_measured(const struct ctprof_thread *thread, enum metric_id id)
 {
 	return metric_set_has(&thread->record.measured, id);
 }
 
 static uint64_t value_of(const struct ctprof_thread *thread, enum metric_id id)
 {
-	return has(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
+	return is_measured(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
 }
 
 static uint64_t less(uint64_t from, uint64_t what)
@@ -53,20 +53,20 @@ static void fill_now(struct thread_record *record, const struct state_thread *t,
 {
 	const bool waits = state_rows[t->state].main != STATE_EXEC && t->since_ns;
 
-	put(record, METRIC_state_now_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
+	set_metric(record, METRIC_state_now_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
 	metric_store_name(&record->values, &metrics[METRIC_state_now], now);
 	metric_set_add(&record->measured, METRIC_state_now);
 }
 
 /* `now` is NULL where the engine does not tell in which state it is. */
-static void fill(struct thread_record *record, const struct state_thread *t, unsigned measured,
-		 const struct name *now)
+static void fill_record(struct thread_record *record, const struct state_thread *t,
+			unsigned measured, const struct name *now)
 {
 	for (enum state state = 0; state < STATE_COUNT; state++)
 		if (state_is_measured(measured, state))
-			put(record, row_of(state), ns_of(&t->times, state));
-	put(record, METRIC_state_watched_ns, less(t->seen_ns, t->begun_ns));
-	put(record, METRIC_state_switches, t->switches);
+			set_metric(record, metric_of_state(state), ns_of(&t->times, state));
+	set_metric(record, METRIC_state_watched_ns, less(t->seen_ns, t->begun_ns));
+	set_metric(record, METRIC_state_switches, t->switches);
 	if (now)
 		fill_now(record, t, now);
 }
@@ -113,7 +113,7 @@ static struct error *join(const struct state_reading *reading, const struct word
 		if (found == WORD_MAP_NEW || is_later(thread, boot_ns))
 			continue;
 		t = &reading->threads.items[found];
-		fill(&thread->record, t, reading->measured, names[t->state]);
+		fill_record(&thread->record, t, reading->measured, names[t->state]);
 	}
 	return NULL;
 }
@@ -167,7 +167,7 @@ static enum state state_named(const struct name *name)
 static void read_times(const struct ctprof_thread *thread, struct state_times *ret)
 {
 	for (enum state state = 0; state < STATE_COUNT; state++)
-		ret->ns[state] = value_of(thread, row_of(state));
+		ret->ns[state] = value_of(thread, metric_of_state(state));
 	for (enum state part = 0; part < STATE_COUNT; part++)
 		if (!state_is_main(part))
 			ret->ns[state_rows[part].main] =
@@ -184,8 +184,9 @@ static bool read_thread(const struct state_processes *processes, const struct ct
 	ret->seen_ns = at_ns;
 	ret->begun_ns = less(at_ns, value_of(thread, METRIC_state_watched_ns));
 	ret->switches = value_of(thread, METRIC_state_switches);
-	ret->state = has(thread, METRIC_state_now) ? state_named(thread->record.values.state_now.v)
-						   : STATE_COUNT;
+	ret->state = is_measured(thread, METRIC_state_now)
+			     ? state_named(thread->record.values.state_now.v)
+			     : STATE_COUNT;
 	ret->since_ns = in_progress && ret->state < STATE_COUNT ? less(at_ns, in_progress) : 0;
 	/* One that began while it was watched was runnable first. */
 	ret->since_is_least =
@@ -210,10 +211,11 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 		const struct ctprof_thread *thread = snapshot_thread(snapshot, i);
 
 		/* It began after the reading, and has none. */
-		if (!has(thread, METRIC_state_watched_ns))
+		if (!is_measured(thread, METRIC_state_watched_ns))
 			continue;
 		for (enum state state = 0; state < STATE_COUNT; state++)
-			ret->measured |= (unsigned)has(thread, row_of(state)) << state;
+			ret->measured |= (unsigned)is_measured(thread, metric_of_state(state))
+					 << state;
 		if (!read_thread(&processes, thread, names, ret->at_ns,
 				 &ret->threads.items[ret->threads.count++]))
 			return &error_no_memory;
@@ -253,7 +255,7 @@ static bool is_of_kernel(const struct process *process)
 		(process->tgid == KTHREADD && !process->ppid.value));
 }
 
-static const struct name *copy(struct names *names, const struct name *name)
+static const struct name *copy_into_names(struct names *names, const struct name *name)
 {
 	return names_intern(names, name ? name->bytes : "", name ? name->length : 0);
 }
@@ -272,12 +274,14 @@ bool state_rows_describe(const struct state_processes *processes,
 		.tgid = thread->tgid,
 		.id = state_rows_id(thread),
 		.uid = process ? (uint32_t)process->uid.value : 0,
-		.cpu = has(thread, METRIC_processor) ? thread->record.values.processor.v : 0,
+		.cpu = is_measured(thread, METRIC_processor) ? thread->record.values.processor.v
+							     : 0,
 		.is_kernel = is_of_kernel(process),
-		.name = copy(names, thread->comm),
-		.process = copy(names, thread->pcomm),
-		.cgroup = thread->cgroup && thread->cgroup->length ? copy(names, thread->cgroup)
-								   : NULL,
+		.name = copy_into_names(names, thread->comm),
+		.process = copy_into_names(names, thread->pcomm),
+		.cgroup = thread->cgroup && thread->cgroup->length
+				  ? copy_into_names(names, thread->cgroup)
+				  : NULL,
 		.syscall = -1,
 	};
 	return ret->name && ret->process;

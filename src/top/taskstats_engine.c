@@ -151,7 +151,7 @@ static struct error *list_thread(struct delays *d, uint32_t tid)
 	return ask_for(d, tgid, tgid) ? NULL : &error_no_memory;
 }
 
-static struct error *list(struct delays *d)
+static struct error *list_threads(struct delays *d)
 {
 	const struct tids *pids = wanted_is_all(&d->wanted) ? &d->pids : &d->wanted.pids;
 	struct error *err = NULL;
@@ -212,9 +212,9 @@ static bool name(struct delays *d, struct state_thread *told, const struct tasks
 	return told->name != NULL;
 }
 
-static struct error *take(struct delays *d, const struct asked *asked,
-			  const struct taskstats_reply *reply, uint64_t now,
-			  struct state_reading *reading)
+static struct error *take_reply(struct delays *d, const struct asked *asked,
+				const struct taskstats_reply *reply, uint64_t now,
+				struct state_reading *reading)
 {
 	struct kept_thread *kept;
 	bool is_new;
@@ -253,8 +253,8 @@ static struct error *take(struct delays *d, const struct asked *asked,
 		       : &error_no_memory;
 }
 
-static struct error *ask(struct delays *d, const struct asked *asked, size_t count,
-			 struct state_reading *reading)
+static struct error *ask_threads(struct delays *d, const struct asked *asked, size_t count,
+				 struct state_reading *reading)
 {
 	struct taskstats_reply replies[TASKSTATS_BATCH_MAX];
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -265,7 +265,7 @@ static struct error *ask(struct delays *d, const struct asked *asked, size_t cou
 		tids[i] = asked[i].tid;
 	taskstats_ask(d->socket, tids, count, replies);
 	for (size_t i = 0; i < count && !err; i++)
-		err = take(d, &asked[i], &replies[i], now, reading);
+		err = take_reply(d, &asked[i], &replies[i], now, reading);
 	return err;
 }
 
@@ -279,12 +279,12 @@ static struct error *delays_read(void *self, struct state_reading *reading)
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
 	reading->measured = delay_times_measured(delay_switch_is_on(d->names.proc, &d->buffer));
 	array_clear(&reading->threads);
-	err = list(d);
+	err = list_threads(d);
 	for (size_t done = 0; done < d->asked.count && !err; done += TASKSTATS_BATCH_MAX) {
 		const size_t left = d->asked.count - done;
 
-		err = ask(d, d->asked.items + done,
-			  left < TASKSTATS_BATCH_MAX ? left : TASKSTATS_BATCH_MAX, reading);
+		err = ask_threads(d, d->asked.items + done,
+				  left < TASKSTATS_BATCH_MAX ? left : TASKSTATS_BATCH_MAX, reading);
 	}
 	if (!err)
 		err = kept_threads_put(&d->threads, reading);

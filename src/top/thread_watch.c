@@ -37,7 +37,7 @@ struct thread_watch {
 	char *text; /* of the last reading, or why there is none; NULL: not yet */
 };
 
-static void leave(struct thread_watch *watch)
+static void leave_watch(struct thread_watch *watch)
 {
 	bool is_last;
 
@@ -186,7 +186,7 @@ static void *watch_thread(void *argument)
 	error_destroy(err);
 	profile_session_close(session);
 	guard_destroy(guard);
-	leave(watch);
+	leave_watch(watch);
 	atomic_fetch_sub(&working, 1);
 	return NULL;
 }
@@ -217,7 +217,7 @@ struct thread_watch *thread_watch_start(const struct watch_target *target)
 		return watch;
 	atomic_fetch_sub(&working, 1);
 	watch->users = 1;
-	leave(watch);
+	leave_watch(watch);
 	return NULL;
 }
 
@@ -241,7 +241,7 @@ void thread_watch_stop(struct thread_watch *watch)
 	watch->is_over = true;
 	pthread_cond_signal(&watch->ending);
 	pthread_mutex_unlock(&watch->lock);
-	leave(watch);
+	leave_watch(watch);
 }
 
 #define WAIT_STEPS   100

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool copy(struct tids *ret, const uint32_t *items, size_t count)
+static bool copy_tids(struct tids *ret, const uint32_t *items, size_t count)
 {
 	if (!count)
 		return true;
@@ -18,11 +18,11 @@ static bool copy(struct tids *ret, const uint32_t *items, size_t count)
 bool wanted_init(struct wanted *wanted, const struct engine_options *options)
 {
 	*wanted = (struct wanted){ 0 };
-	return copy(&wanted->pids, options->pids, options->pid_count) &&
-	       copy(&wanted->tids, options->tids, options->tid_count);
+	return copy_tids(&wanted->pids, options->pids, options->pid_count) &&
+	       copy_tids(&wanted->tids, options->tids, options->tid_count);
 }
 
-static bool has(const struct tids *tids, uint32_t tid)
+static bool has_tid(const struct tids *tids, uint32_t tid)
 {
 	return tids->count &&
 	       bsearch(&tid, tids->items, tids->count, sizeof(*tids->items), compare_u32);
@@ -35,7 +35,7 @@ bool wanted_is_all(const struct wanted *wanted)
 
 bool wanted_has(const struct wanted *wanted, uint32_t tid, uint32_t tgid)
 {
-	return wanted_is_all(wanted) || has(&wanted->pids, tgid) || has(&wanted->tids, tid);
+	return wanted_is_all(wanted) || has_tid(&wanted->pids, tgid) || has_tid(&wanted->tids, tid);
 }
 
 static bool is_in_cgroup(const struct state_thread *thread, const char *cgroup)

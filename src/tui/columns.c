@@ -264,7 +264,7 @@ static unsigned whole_width(const struct column_layout *layout)
 }
 
 /* The one that matters least, of several the last. False when the rest stays. */
-static bool leave(struct column_layout *layout)
+static bool leave_out_column(struct column_layout *layout)
 {
 	size_t least = 0;
 
@@ -316,7 +316,7 @@ void column_layout_make(struct column_layout *layout, const struct column_choice
 	int x = 0;
 
 	list_wanted(layout, choice, grouping);
-	while (whole_width(layout) > width && leave(layout))
+	while (whole_width(layout) > width && leave_out_column(layout))
 		;
 	if (whole_width(layout) < width)
 		widen(layout, width - whole_width(layout));

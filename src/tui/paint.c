@@ -85,7 +85,7 @@ static void use_style(const struct pen *pen, enum style style)
 	use(pen, attributes, fore, no_colour);
 }
 
-static void put(struct pen *pen, const char *bytes, unsigned width)
+static void write_text(struct pen *pen, const char *bytes, unsigned width)
 {
 	if (pen->x + (int)width > pen->end)
 		return;
@@ -104,7 +104,7 @@ void pen_text(struct pen *pen, enum style style, struct text text)
 	unsigned width = fit_text(text, room(pen), FIT_START, pen->terminal->utf8, out);
 
 	use_style(pen, style);
-	put(pen, out, width);
+	write_text(pen, out, width);
 }
 
 void pen_print(struct pen *pen, enum style style, const char *format, ...)
@@ -122,7 +122,7 @@ void pen_skip(struct pen *pen, enum style style, int x)
 {
 	use_style(pen, style);
 	while (pen->x < x && pen->x < pen->end)
-		put(pen, " ", 1);
+		write_text(pen, " ", 1);
 }
 
 void pen_field(struct pen *pen, enum style style, struct text text, unsigned width,
@@ -138,7 +138,7 @@ void pen_field(struct pen *pen, enum style style, struct text text, unsigned wid
 	if (align == ALIGN_RIGHT)
 		pen_skip(pen, style, start + (int)(width - used));
 	use_style(pen, style);
-	put(pen, out, used);
+	write_text(pen, out, used);
 	pen_skip(pen, style, start + (int)width);
 }
 
@@ -161,14 +161,14 @@ static void put_letter(struct pen *pen, unsigned part)
 	if (part < STATE_MAIN_COUNT)
 		letter[0] = state_rows[state_mains[part]].letter;
 	use(pen, A_NORMAL, state_colours[part_state(part)], no_colour);
-	put(pen, letter, 1);
+	write_text(pen, letter, 1);
 }
 
 /* Idle time is a line of points: most threads have nothing else, and that should be quiet. */
 static void put_point(struct pen *pen, unsigned part)
 {
 	use(pen, A_DIM, no_colour, no_colour);
-	put(pen, part < STATE_MAIN_COUNT ? "\xc2\xb7" : " ", 1);
+	write_text(pen, part < STATE_MAIN_COUNT ? "\xc2\xb7" : " ", 1);
 }
 
 static void put_blocks(struct pen *pen, struct bar_cell cell)
@@ -188,7 +188,7 @@ static void put_blocks(struct pen *pen, struct bar_cell cell)
 		use(pen, A_REVERSE, right, no_colour);
 	else
 		use(pen, A_NORMAL, left, cell.left == cell.right ? no_colour : right);
-	put(pen, block, 1);
+	write_text(pen, block, 1);
 }
 
 void pen_bar(struct pen *pen, const struct state_times *times, uint64_t whole_ns, unsigned width)
@@ -239,6 +239,6 @@ void pen_spark(struct pen *pen, const uint8_t *levels, unsigned count)
 		if (!pen->terminal->utf8)
 			mark[0] = letters[levels[i]], mark[1] = '\0';
 		use_style(pen, levels[i] ? STYLE_PLAIN : STYLE_DIM);
-		put(pen, mark, 1);
+		write_text(pen, mark, 1);
 	}
 }

@@ -63,7 +63,7 @@ struct error *prompt_clear(struct tui *tui)
 	return apply_filter(tui);
 }
 
-static struct error *leave(struct tui *tui, bool is_done)
+static struct error *leave_prompt(struct tui *tui, bool is_done)
 {
 	enum tui_mode mode = tui->mode;
 
@@ -81,9 +81,9 @@ struct error *prompt_key(struct tui *tui, int key, struct text character)
 	size_t before = edit->length;
 
 	if (key == '\r' || key == '\n' || key == KEY_ENTER)
-		return leave(tui, true);
+		return leave_prompt(tui, true);
 	if (key == ESCAPE)
-		return leave(tui, false);
+		return leave_prompt(tui, false);
 	for (size_t i = 0; i < array_length(moves); i++)
 		if (moves[i].key == key)
 			line_edit_move(edit, moves[i].move);

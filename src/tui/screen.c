@@ -116,7 +116,7 @@ static struct error *do_polled(struct tui *tui, const struct pollfd polled[POLLE
 	return err;
 }
 
-static struct error *run(struct tui *tui)
+static struct error *run_screen(struct tui *tui)
 {
 	struct error *err = NULL;
 
@@ -139,7 +139,7 @@ static struct error *run_fed(struct tui *tui)
 	if (err)
 		return err;
 	tui->model = feeder_model(tui->feeder);
-	return run(tui);
+	return run_screen(tui);
 }
 
 static void tui_deinit(struct tui *tui)

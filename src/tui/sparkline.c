@@ -17,7 +17,7 @@ void history_clear(struct history *history)
 	*history = (struct history){ .window = history->window };
 }
 
-static struct words key_of(uint64_t id)
+static struct words row_key(uint64_t id)
 {
 	return (struct words){ { id } };
 }
@@ -34,7 +34,7 @@ static void sweep(struct history *history)
 
 		if (row->seen + HISTORY_LENGTH <= history->window)
 			continue;
-		place = word_map_at(&places, key_of(row->id));
+		place = word_map_at(&places, row_key(row->id));
 		if (!place)
 			break;
 		*place = (uint32_t)kept;
@@ -52,9 +52,9 @@ void history_begin(struct history *history)
 		sweep(history);
 }
 
-static struct history_row *row_of(struct history *history, uint64_t id)
+static struct history_row *find_row(struct history *history, uint64_t id)
 {
-	uint32_t *place, found = word_map_find(&history->places, key_of(id));
+	uint32_t *place, found = word_map_find(&history->places, row_key(id));
 	struct history_row row = { .id = id };
 
 	if (found != WORD_MAP_NEW)
@@ -65,7 +65,7 @@ static struct history_row *row_of(struct history *history, uint64_t id)
 	row.seen = history->window;
 	if (!array_push(&history->rows, row))
 		return NULL;
-	place = word_map_at(&history->places, key_of(id));
+	place = word_map_at(&history->places, row_key(id));
 	if (!place) {
 		history->rows.count--;
 		return NULL;
@@ -76,7 +76,7 @@ static struct history_row *row_of(struct history *history, uint64_t id)
 
 void history_put(struct history *history, uint64_t id, double share)
 {
-	struct history_row *row = row_of(history, id);
+	struct history_row *row = find_row(history, id);
 
 	if (!row)
 		return;
@@ -101,7 +101,7 @@ uint8_t spark_level(double share)
 
 void history_get(const struct history *history, uint64_t id, uint8_t *ret, unsigned count)
 {
-	uint32_t found = word_map_find(&history->places, key_of(id));
+	uint32_t found = word_map_find(&history->places, row_key(id));
 	const struct history_row *row = found == WORD_MAP_NEW ? NULL : &history->rows.items[found];
 
 	for (unsigned i = 0; i < count; i++) {

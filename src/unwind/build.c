@@ -59,7 +59,7 @@ static bool number_of_frame(struct builder *b, const struct unwind_rule *rule, u
 	return true;
 }
 
-static bool number_of(struct builder *b, const struct unwind_rule *rule, uint32_t *ret)
+static bool rule_number(struct builder *b, const struct unwind_rule *rule, uint32_t *ret)
 {
 	static const uint32_t fixed[] = { [UNWIND_RULE_NONE] = UNWIND_NUMBER_NONE,
 					  [UNWIND_RULE_OTHER] = UNWIND_NUMBER_OTHER,
@@ -78,7 +78,7 @@ static bool put_rule(void *context, uint64_t address, const struct unwind_rule *
 	struct builder *b = context;
 	uint32_t number;
 
-	return number_of(b, rule, &number) &&
+	return rule_number(b, rule, &number) &&
 	       unwind_rows_put(&b->rows, address > b->from ? address : b->from, number);
 }
 

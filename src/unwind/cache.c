@@ -79,7 +79,7 @@ static struct error *open_base(const char *path, int *ret)
 	return NULL;
 }
 
-static struct error *create(int dir, const char *path, struct unwind_cache **ret)
+static struct error *create_cache(int dir, const char *path, struct unwind_cache **ret)
 {
 	struct unwind_cache *cache = calloc(1, sizeof(*cache));
 	char *copy = strdup(path);
@@ -113,7 +113,7 @@ static struct error *open_in_base(const char *base, struct unwind_cache **ret)
 		err = open_below(in_base, "ctprof", base, &in_ours);
 	if (!err)
 		err = open_below(in_ours, "unwind", base, &dir);
-	return err ? err : create(dir, path, ret);
+	return err ? err : create_cache(dir, path, ret);
 }
 
 /* XDG Base Directory Specification 0.8: a path that is not absolute is as if it were not there. */
@@ -155,7 +155,7 @@ struct error *unwind_cache_open_at(const char *path, struct unwind_cache **ret)
 	err = file_open_dir(dirname(for_parent), &parent);
 	if (!err)
 		err = open_below(parent, basename(for_name), path, &dir);
-	return err ? err : create(dir, path, ret);
+	return err ? err : create_cache(dir, path, ret);
 }
 
 void unwind_cache_close(struct unwind_cache *cache)
@@ -174,7 +174,7 @@ struct file_name {
 	char bytes[2 * UNWIND_BUILD_ID_BYTES_MAX + sizeof(SUFFIX)];
 };
 
-static bool name_of(struct text build_id, struct file_name *ret)
+static bool name_of_build_id(struct text build_id, struct file_name *ret)
 {
 	if (!build_id.length || build_id.length > UNWIND_BUILD_ID_BYTES_MAX)
 		return false;
@@ -212,7 +212,7 @@ bool unwind_cache_read(struct unwind_cache *cache, struct text build_id, struct 
 	struct file_name name;
 	struct stat st;
 
-	if (!cache || !name_of(build_id, &name))
+	if (!cache || !name_of_build_id(build_id, &name))
 		return false;
 	fd = openat(cache->dir, name.bytes, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) || !is_safe_file(cache, &st))
@@ -335,7 +335,7 @@ void unwind_cache_write(struct unwind_cache *cache, struct text build_id,
 	struct outfile file;
 	struct file_name name;
 
-	if (!cache || !name_of(build_id, &name) ||
+	if (!cache || !name_of_build_id(build_id, &name) ||
 	    table->words.count > UNWIND_TABLE_FILE_MAX / 2 / sizeof(*table->words.items))
 		return;
 	err = outfile_open_at(&file, cache->dir, name.bytes, cache->path);

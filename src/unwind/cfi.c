@@ -330,7 +330,7 @@ static struct unwind_rule rule_of(const struct cfi_run *run)
 	return rule;
 }
 
-static bool show(struct cfi_run *run)
+static bool visit_rule(struct cfi_run *run)
 {
 	const struct unwind_rule rule = rule_of(run);
 
@@ -347,7 +347,7 @@ static bool go_to(struct cfi_run *run, uint64_t to)
 		return false;
 	if (to == run->address)
 		return true;
-	if (!show(run))
+	if (!visit_rule(run))
 		return false;
 	run->address = to;
 	run->is_over = to >= run->end;
@@ -517,7 +517,7 @@ enum cfi_answer cfi_run(const struct cfi_program *program, const struct cfi_func
 	run.context = context;
 	run.is_over = run.no_memory = false;
 	if (do_all(&run))
-		return run.is_over || show(&run) ? CFI_DONE : CFI_NO_MEMORY;
+		return run.is_over || visit_rule(&run) ? CFI_DONE : CFI_NO_MEMORY;
 	if (run.no_memory || !visit(context, run.address, &other))
 		return CFI_NO_MEMORY;
 	return CFI_REFUSED;

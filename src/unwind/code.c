@@ -5,7 +5,7 @@
 
 #include "unwind/pool.h"
 
-static int by_start(const void *a, const void *b)
+static int part_by_start(const void *a, const void *b)
 {
 	const struct code_range *x = a, *y = b;
 
@@ -50,7 +50,7 @@ bool code_init(struct code *code, const struct elf *elf, uint64_t span)
 			continue;
 		code->ranges[count++] = range;
 	}
-	qsort(code->ranges, count, sizeof(*code->ranges), by_start);
+	qsort(code->ranges, count, sizeof(*code->ranges), part_by_start);
 	code->count = join(code->ranges, count, span);
 	return true;
 }

@@ -228,7 +228,7 @@ static bool read_entries(struct cfi_reading *reading)
 	return true;
 }
 
-static int by_start(const void *a, const void *b)
+static int description_by_start(const void *a, const void *b)
 {
 	const struct description *x = a, *y = b;
 
@@ -247,7 +247,7 @@ bool descriptions_read(struct descriptions *descriptions, struct frame_section s
 		return false;
 	if (descriptions->functions.count)
 		qsort(descriptions->functions.items, descriptions->functions.count,
-		      sizeof(*descriptions->functions.items), by_start);
+		      sizeof(*descriptions->functions.items), description_by_start);
 	return true;
 }
 

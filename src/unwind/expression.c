@@ -65,7 +65,7 @@ static bool add_constant(struct expression *value, int64_t more)
 }
 
 /* a + b into `a`. */
-static bool add(struct expression *a, const struct expression *b)
+static bool add_expression(struct expression *a, const struct expression *b)
 {
 	if (b->kind == VALUE_CONSTANT)
 		return add_constant(a, b->offset);
@@ -87,7 +87,7 @@ static bool add(struct expression *a, const struct expression *b)
 static bool combine(uint8_t op, struct expression *a, const struct expression *b, uint64_t pc)
 {
 	if (op == DW_OP_plus)
-		return add(a, b);
+		return add_expression(a, b);
 	if (b->kind != VALUE_CONSTANT)
 		return false;
 	switch (op) {
@@ -142,7 +142,7 @@ static const struct {
 	[DW_OP_const8u] = { 8, false }, [DW_OP_const8s] = { 8, true },
 };
 
-static bool step(struct machine *m, struct cursor *rest, uint64_t pc)
+static bool run_operation(struct machine *m, struct cursor *rest, uint64_t pc)
 {
 	uint8_t op = *rest->at++;
 	uint64_t value;
@@ -184,7 +184,7 @@ struct expression expression_read(struct text bytes, uint64_t pc)
 	const struct expression *top;
 
 	while (rest.at < rest.end)
-		if (!step(&machine, &rest, pc))
+		if (!run_operation(&machine, &rest, pc))
 			return (struct expression){ 0 };
 	/* Values below the top of the stack are ignored. */
 	top = machine.depth ? &machine.stack[machine.depth - 1] : NULL;

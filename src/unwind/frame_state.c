@@ -51,7 +51,7 @@ static void save(struct frame_state *state, unsigned reg, int32_t distance)
 		*saved = distance;
 }
 
-static void load(struct frame_state *state, unsigned reg, int32_t distance)
+static void load_register(struct frame_state *state, unsigned reg, int32_t distance)
 {
 	int32_t *saved = reg ? saved_of(state, reg) : NULL;
 
@@ -75,7 +75,7 @@ void frame_state_apply(struct frame_state *state, const struct operation *operat
 		save(state, operation->reg, state->sp);
 		break;
 	case OPERATION_POP:
-		load(state, operation->reg, state->sp);
+		load_register(state, operation->reg, state->sp);
 		state->sp = moved(state->sp, -8);
 		break;
 	case OPERATION_ADD_SP:
@@ -92,11 +92,11 @@ void frame_state_apply(struct frame_state *state, const struct operation *operat
 		save(state, operation->reg, at);
 		break;
 	case OPERATION_LOAD:
-		load(state, operation->reg, at);
+		load_register(state, operation->reg, at);
 		break;
 	case OPERATION_LEAVE:
 		state->sp = state->bp;
-		load(state, OPERATION_BP, state->sp);
+		load_register(state, OPERATION_BP, state->sp);
 		state->sp = moved(state->sp, -8);
 		break;
 	case OPERATION_LOSE_SP:

@@ -57,7 +57,7 @@ struct flow {
 /* --- states --- */
 
 /* 0: there is no memory, or there are too many. */
-static uint32_t number_of(struct flow *flow, const struct frame_state *state)
+static uint32_t state_number(struct flow *flow, const struct frame_state *state)
 {
 	struct words key = { { 0 } };
 	uint32_t *number;
@@ -94,7 +94,7 @@ static const struct operation *operation_at(struct flow *flow, uint32_t at)
 
 static void reach(struct flow *flow, uint32_t at, const struct frame_state *state)
 {
-	const uint32_t number = number_of(flow, state);
+	const uint32_t number = state_number(flow, state);
 
 	if (!number) {
 		flow->disagreed++;
@@ -130,8 +130,8 @@ static void arrive(struct flow *flow, uint32_t at, const struct frame_state *sta
 	reach(flow, at, state);
 }
 
-static void jump(struct flow *flow, uint32_t at, const struct operation *operation,
-		 const struct frame_state *state)
+static void follow_jump(struct flow *flow, uint32_t at, const struct operation *operation,
+			const struct frame_state *state)
 {
 	const int64_t to = (int64_t)at + operation->value;
 
@@ -141,8 +141,8 @@ static void jump(struct flow *flow, uint32_t at, const struct operation *operati
 		flow->agreed += operation->kind == OPERATION_JUMP && state->sp == frame_at_entry.sp;
 }
 
-static void go_on(struct flow *flow, uint32_t at, const struct operation *operation,
-		  const struct frame_state *state)
+static void follow_next(struct flow *flow, uint32_t at, const struct operation *operation,
+			const struct frame_state *state)
 {
 	const uint32_t next = at + operation->length;
 
@@ -172,7 +172,7 @@ static void go_on_behind_call(struct flow *flow, uint32_t at, const struct opera
 	if (next < flow->size && flow->marks[next] & IS_TARGET && !flow->state_at[next])
 		flow->no_memory |= !array_push(&flow->later, at);
 	else if (next < flow->size && !is_other_function(flow, next))
-		go_on(flow, at, operation, state);
+		follow_next(flow, at, operation, state);
 }
 
 static void follow_one(struct flow *flow, uint32_t at)
@@ -197,7 +197,7 @@ static void follow_one(struct flow *flow, uint32_t at)
 		}
 		break;
 	case OPERATION_JUMP:
-		jump(flow, at, &operation, &state);
+		follow_jump(flow, at, &operation, &state);
 		break;
 	case OPERATION_JUMP_INDIRECT:
 		/* A tail call of a short stub; in a longer function it may be the jump of a switch
@@ -205,21 +205,22 @@ static void follow_one(struct flow *flow, uint32_t at)
 		flow->agreed += state.sp == frame_at_entry.sp && flow->reached.count <= STUB_MAX;
 		break;
 	case OPERATION_BRANCH:
-		jump(flow, at, &operation, &state);
-		go_on(flow, at, &operation, &state);
+		follow_jump(flow, at, &operation, &state);
+		follow_next(flow, at, &operation, &state);
 		break;
 	case OPERATION_CALL:
 	case OPERATION_CALL_INDIRECT:
 		go_on_behind_call(flow, at, &operation, &state);
 		break;
 	default:
-		go_on(flow, at, &operation, &state);
+		follow_next(flow, at, &operation, &state);
 	}
 }
 
 /* A function from its first instruction, or what an indirect jump leads to. It is forgotten unless
  * its ways agree; `is_sure`: also where no way says so. */
-static bool follow(struct flow *flow, uint32_t start, const struct frame_state *state, bool is_sure)
+static bool follow_from(struct flow *flow, uint32_t start, const struct frame_state *state,
+			bool is_sure)
 {
 	bool is_fit;
 
@@ -295,7 +296,7 @@ static bool follow_case(struct flow *flow, uint32_t at, uint32_t jump_state)
 {
 	const struct frame_state state = flow->states.items[jump_state - 1];
 
-	return follow(flow, at, &state, false);
+	return follow_from(flow, at, &state, false);
 }
 
 /* Follow code that has not been reached: case labels, with the state of the indirect jump before
@@ -318,7 +319,8 @@ static void look_at_rest(struct inferred *inferred)
 			 operation->kind != OPERATION_NONE && operation->kind != OPERATION_END) {
 			if (!(jump_state && follow_case(flow, at, jump_state)) &&
 			    (!jump_state || is_behind_pad || is_aligned(flow, at)) &&
-			    follow(flow, at, &frame_at_entry, !jump_state && makes_frame(flow, at)))
+			    follow_from(flow, at, &frame_at_entry,
+					!jump_state && makes_frame(flow, at)))
 				jump_state = 0;
 		}
 		if (flow->state_at[at] && operation->kind == OPERATION_JUMP_INDIRECT)
@@ -338,7 +340,7 @@ static void go_on_late(struct flow *flow)
 		if (flow->state_at[at] && !flow->state_at[next]) {
 			const struct frame_state state = flow->states.items[flow->state_at[at] - 1];
 
-			follow(flow, next, &state, false);
+			follow_from(flow, next, &state, false);
 		}
 	}
 	flow->later.count = 0;
@@ -353,14 +355,14 @@ static void look_at(struct inferred *inferred)
 		const uint32_t at = (uint32_t)(inferred->begin - flow->start);
 
 		flow->marks[at] |= IS_ENTRY;
-		follow(flow, at, &frame_at_begin, true);
+		follow_from(flow, at, &frame_at_begin, true);
 	}
 	for (uint32_t at = 0; at < flow->size && !flow->no_memory; at++) {
 		if (flow->state_at[at])
 			continue;
 		if (!(flow->marks[at] & IS_ENTRY))
 			continue;
-		if (follow(flow, at, &frame_at_entry, true))
+		if (follow_from(flow, at, &frame_at_entry, true))
 			inferred->functions++;
 		else
 			inferred->refused++;
@@ -542,7 +544,7 @@ static bool take_symbol(void *context, const char *name, const Elf64_Sym *symbol
 	return !inferred->no_memory;
 }
 
-static int by_address(const void *a, const void *b)
+static int operation_by_address(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -556,7 +558,7 @@ bool inferred_init(struct inferred *inferred, const struct elf *elf, uint64_t be
 		elf_each_symbol(elf, take_symbol, inferred);
 	if (inferred->entries.count)
 		qsort(inferred->entries.items, inferred->entries.count,
-		      sizeof(*inferred->entries.items), by_address);
+		      sizeof(*inferred->entries.items), operation_by_address);
 	return !inferred->no_memory;
 }
 

@@ -143,7 +143,7 @@ static bool enter_page(struct unwind_rows *rows, uint32_t page, uint32_t offset)
 	return true;
 }
 
-static bool settle(struct unwind_rows *rows)
+static bool flush_row(struct unwind_rows *rows)
 {
 	uint32_t within = (uint32_t)(rows->address & BLOCK_MASK);
 	uint32_t offset = within & ((1u << UNWIND_PAGE_BITS) - 1);
@@ -162,7 +162,7 @@ static bool settle(struct unwind_rows *rows)
 
 bool unwind_rows_put(struct unwind_rows *rows, uint64_t address, uint32_t number)
 {
-	if (address != rows->address && !settle(rows))
+	if (address != rows->address && !flush_row(rows))
 		return false;
 	rows->address = address;
 	rows->number = number;
@@ -171,5 +171,5 @@ bool unwind_rows_put(struct unwind_rows *rows, uint64_t address, uint32_t number
 
 bool unwind_rows_finish(struct unwind_rows *rows)
 {
-	return settle(rows) && close_block(rows);
+	return flush_row(rows) && close_block(rows);
 }

@@ -165,7 +165,7 @@ static_assert((int)UNWIND_NUMBER_NONE == UNWIND_RULE_NONE &&
 		      (int)UNWIND_RULE_FRAME == (int)UNWIND_NUMBERS_FIXED,
 	      "kinds without anything else are the rules that are always there");
 
-static struct words key_of(const struct unwind_rule *rule)
+static struct words rule_key(const struct unwind_rule *rule)
 {
 	struct words key = { { 0 } };
 
@@ -177,7 +177,7 @@ static struct words key_of(const struct unwind_rule *rule)
 static uint32_t new_rule(struct unwind_store *store, const struct unwind_rule *rule)
 {
 	uint32_t *number = store->rule_count < store->options.max_rules
-				   ? word_map_at(&store->numbers, key_of(rule))
+				   ? word_map_at(&store->numbers, rule_key(rule))
 				   : NULL;
 
 	if (!number) {
@@ -194,7 +194,7 @@ uint32_t unwind_store_rule(struct unwind_store *store, const struct unwind_rule 
 
 	if (rule->kind < UNWIND_NUMBERS_FIXED)
 		return rule->kind;
-	number = word_map_find(&store->numbers, key_of(rule));
+	number = word_map_find(&store->numbers, rule_key(rule));
 	return number == WORD_MAP_NEW ? new_rule(store, rule) : number;
 }
 
@@ -250,7 +250,7 @@ static struct error *take_all(struct putting *p)
 	return err;
 }
 
-static uint32_t number_of(const struct putting *p, uint32_t local)
+static uint32_t stored_rule_number(const struct putting *p, uint32_t local)
 {
 	if (local < UNWIND_NUMBERS_FIXED)
 		return local;
@@ -266,12 +266,12 @@ static void write_block(const struct putting *p, const uint32_t *block, uint32_t
 	memcpy(out, block, UNWIND_BLOCK_HEAD * sizeof(*out));
 	for (size_t i = UNWIND_BLOCK_HEAD; i < words; i++)
 		out[i] = UNWIND_ROW(UNWIND_ROW_OFFSET(block[i]),
-				    number_of(p, UNWIND_ROW_RULE(block[i])));
+				    stored_rule_number(p, UNWIND_ROW_RULE(block[i])));
 }
 
 /* Programs of the kernel may read at any time: rules come before the rows that have their numbers,
  * blocks before the table that has their locations, and that before it is published. */
-static void write_all(const struct putting *p)
+static void write_table(const struct putting *p)
 {
 	uint32_t *list = unwind_store_at(p->store, p->location);
 	size_t count = p->table->blocks.count;
@@ -312,7 +312,7 @@ struct error *unwind_store_put(struct unwind_store *store, const struct unwind_t
 		give_all_back(&p);
 		return err;
 	}
-	write_all(&p);
+	write_table(&p);
 	*ret_location = p.location;
 	return NULL;
 }

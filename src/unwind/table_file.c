@@ -88,7 +88,7 @@ struct error *unwind_table_write(const struct unwind_table *table, struct text b
 
 /* A copy of so many bytes, which `rest` is known to have, cut off its front; NULL without memory.
  */
-static void *take(struct text *rest, size_t length)
+static void *take_copy(struct text *rest, size_t length)
 {
 	void *copy = malloc(length ? length : 1);
 
@@ -103,9 +103,9 @@ static bool take_arrays(const struct head *head, struct text rest, struct unwind
 	table->blocks.count = table->blocks.room = head->blocks;
 	table->words.count = table->words.room = head->words;
 	table->rules.count = table->rules.room = head->rules;
-	table->blocks.items = take(&rest, head->blocks * sizeof(*table->blocks.items));
-	table->words.items = take(&rest, head->words * sizeof(*table->words.items));
-	table->rules.items = take(&rest, head->rules * sizeof(*table->rules.items));
+	table->blocks.items = take_copy(&rest, head->blocks * sizeof(*table->blocks.items));
+	table->words.items = take_copy(&rest, head->words * sizeof(*table->words.items));
+	table->rules.items = take_copy(&rest, head->rules * sizeof(*table->rules.items));
 	return table->blocks.items && table->words.items && table->rules.items;
 }
 
@@ -129,7 +129,7 @@ static bool is_head_of(const struct head *head, struct text build_id)
 	       memcmp(head->build_id, named.build_id, sizeof(named.build_id)) == 0;
 }
 
-static bool is_whole(struct text bytes)
+static bool is_valid_file(struct text bytes)
 {
 	uint64_t sum;
 	size_t summed = bytes.length - sizeof(sum);
@@ -147,7 +147,8 @@ bool unwind_table_parse(struct text bytes, struct text build_id, struct unwind_t
 	if (bytes.length < sizeof(head))
 		return false;
 	memcpy(&head, bytes.bytes, sizeof(head));
-	if (!is_head_of(&head, build_id) || bytes.length != length_of(&head) || !is_whole(bytes))
+	if (!is_head_of(&head, build_id) || bytes.length != length_of(&head) ||
+	    !is_valid_file(bytes))
 		return false;
 	table = (struct unwind_table){
 		.base = head.base,
