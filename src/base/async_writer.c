@@ -52,7 +52,7 @@ static void *write_buffers(void *argument)
 	return NULL;
 }
 
-static void release(struct async_writer *writer)
+static void release_writer(struct async_writer *writer)
 {
 	pthread_cond_destroy(&writer->changed);
 	pthread_mutex_destroy(&writer->lock);
@@ -75,7 +75,7 @@ struct error *async_writer_open(zstream_sink next, void *context, struct async_w
 	pthread_cond_init(&writer->changed, NULL);
 	failed = pthread_create(&writer->thread, NULL, write_buffers, writer);
 	if (failed) {
-		release(writer);
+		release_writer(writer);
 		return error_system(failed, "a thread");
 	}
 	*ret = writer;
@@ -131,7 +131,7 @@ struct error *async_writer_close(struct async_writer *writer, struct error *befo
 	pthread_mutex_unlock(&writer->lock);
 	pthread_join(writer->thread, NULL);
 	err = writer->error;
-	release(writer);
+	release_writer(writer);
 	if (!err)
 		return before;
 	error_destroy(before);

@@ -9,7 +9,7 @@ struct element {
 	const char *wrong; /* why it is none */
 };
 
-static struct element wrong(const char *reason)
+static struct element glob_error(const char *reason)
 {
 	return (struct element){ .wrong = reason };
 }
@@ -52,13 +52,13 @@ static struct element class_at(struct text glob, unsigned char byte)
 		const char *reason = take_range(glob, &at, &low, &high);
 
 		if (reason)
-			return wrong(reason);
+			return glob_error(reason);
 		found |= low <= byte && byte <= high;
 	}
 	if (at == glob.length)
-		return wrong(unclosed);
+		return glob_error(unclosed);
 	if (at == first)
-		return wrong("a class of nothing");
+		return glob_error("a class of nothing");
 	return (struct element){ .length = at + 1, .matches = found != negated };
 }
 
@@ -72,7 +72,7 @@ static struct element element_at(struct text glob, unsigned char byte)
 		return class_at(glob, byte);
 	case '\\':
 		if (glob.length == 1)
-			return wrong(bare_backslash);
+			return glob_error(bare_backslash);
 		return (struct element){ .length = 2,
 					 .matches = (unsigned char)glob.bytes[1] == byte };
 	default:

@@ -290,12 +290,12 @@ JSON_TAKE(json_take_object)
 	return err;
 }
 
-static void write_object(struct json_writer *w, const struct json_field *field, const void *at)
+static void write_fields(struct json_writer *w, const struct json_field *field, const void *at)
 {
 	json_object_write(w, field->json.more, at);
 }
 
-const struct json_field_type json_type_object = { json_take_object, write_object, NULL };
+const struct json_field_type json_type_object = { json_take_object, write_fields, NULL };
 
 JSON_TAKE(json_take_numbers)
 {

@@ -229,7 +229,7 @@ static const struct json_member *find_member(struct json_frame *frame, struct te
 }
 
 /* The name of a member that has a row: sound, and not to come twice. */
-static int take_key(struct json_reader *r, struct json_frame *frame, struct text key, size_t at)
+static int begin_member(struct json_reader *r, struct json_frame *frame, struct text key, size_t at)
 {
 	uint64_t bit = (uint64_t)1 << (at % 64);
 
@@ -252,7 +252,7 @@ static int on_key(void *context, const unsigned char *bytes, size_t length)
 	if (frame && frame->shape->members) {
 		frame->member = find_member(frame, key, &at);
 		if (frame->member)
-			return take_key(r, frame, key, at);
+			return begin_member(r, frame, key, at);
 	}
 	err = check_string(key, "name");
 	if (err)

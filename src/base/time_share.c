@@ -6,7 +6,7 @@
 /* Beyond these all debts are forgotten: processes come and go for months. */
 #define SUBJECTS_MAX 65536
 
-static uint64_t *time_of(const struct time_shares *shares, uint64_t subject)
+static uint64_t *subject_time(const struct time_shares *shares, uint64_t subject)
 {
 	const uint32_t index = word_map_find(&shares->subjects, (struct words){ { subject } });
 
@@ -34,7 +34,7 @@ void time_shares_charge(struct time_shares *shares, uint64_t subject, uint64_t c
 			unsigned part)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t *free_ns = time_of(shares, subject);
+	uint64_t *free_ns = subject_time(shares, subject);
 
 	if (!free_ns)
 		free_ns = add_time(shares, subject);
@@ -44,14 +44,14 @@ void time_shares_charge(struct time_shares *shares, uint64_t subject, uint64_t c
 
 bool time_shares_used_up(const struct time_shares *shares, uint64_t subject)
 {
-	const uint64_t *free_ns = time_of(shares, subject);
+	const uint64_t *free_ns = subject_time(shares, subject);
 
 	return free_ns && *free_ns > clock_ns(CLOCK_MONOTONIC) + shares->advance_ns;
 }
 
 bool time_shares_owes(const struct time_shares *shares, uint64_t subject)
 {
-	const uint64_t *free_ns = time_of(shares, subject);
+	const uint64_t *free_ns = subject_time(shares, subject);
 
 	return free_ns && *free_ns > clock_ns(CLOCK_MONOTONIC);
 }

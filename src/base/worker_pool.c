@@ -43,7 +43,7 @@ static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
 }
 
 /* Returns whether all have finished by then. */
-static bool wait_until(struct worker_pool *pool, uint64_t until_ns)
+static bool wait_for_workers(struct worker_pool *pool, uint64_t until_ns)
 {
 	const struct timespec at = clock_moment(until_ns);
 	bool done;
@@ -78,7 +78,7 @@ bool worker_pool_wait(struct worker_pool *pool, uint64_t deadline_ns)
 		uint64_t until = earlier(deadline, patience);
 
 		if (now >= until ||
-		    wait_until(pool, pool->look ? earlier(until, now + LOOK_NS) : until))
+		    wait_for_workers(pool, pool->look ? earlier(until, now + LOOK_NS) : until))
 			break;
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (pool->look)

@@ -31,7 +31,7 @@ static bool take_signed(struct ctprof_snapshot *snapshot, struct text bytes, voi
 }
 
 /* A limit: "max" is none. */
-static bool take_limit(struct ctprof_snapshot *snapshot, struct text bytes, void *at)
+static bool set_limit(struct ctprof_snapshot *snapshot, struct text bytes, void *at)
 {
 	if (!text_equal(text_trim(bytes), TEXT("max")))
 		return take_count(snapshot, bytes, at);
@@ -54,7 +54,7 @@ static bool take_cpu_max(struct ctprof_snapshot *snapshot, struct text bytes, vo
 	struct cgroup_cpu *cpu = at;
 	struct text quota, period;
 
-	return text_word(&bytes, &quota) && take_limit(snapshot, quota, &cpu->max_quota_us) &&
+	return text_word(&bytes, &quota) && set_limit(snapshot, quota, &cpu->max_quota_us) &&
 	       text_word(&bytes, &period) && take_count(snapshot, period, &cpu->max_period_us);
 }
 
@@ -110,14 +110,14 @@ static const struct {
 	{ "cpu.weight", take_count, AT(cpu.weight) },
 	{ "cpu.weight.nice", take_signed, AT(cpu.weight_nice) },
 	{ "memory.current", take_count, AT(memory.current) },
-	{ "memory.max", take_limit, AT(memory.max) },
-	{ "memory.high", take_limit, AT(memory.high) },
+	{ "memory.max", set_limit, AT(memory.max) },
+	{ "memory.high", set_limit, AT(memory.high) },
 	{ "memory.low", take_floor, AT(memory.low) },
 	{ "memory.min", take_floor, AT(memory.min) },
 	{ "memory.stat", take_counts, AT(memory.stat) },
 	{ "memory.events", take_counts, AT(memory.events) },
 	{ "pids.current", take_count, AT(pids.current) },
-	{ "pids.max", take_limit, AT(pids.max) },
+	{ "pids.max", set_limit, AT(pids.max) },
 };
 
 const char *cgroup_file_name(size_t number)

@@ -6,7 +6,7 @@
 #include "os/pairs.h"
 
 /* A file of the host, below /proc. False when there is none; one that cannot be read is counted. */
-static bool read_host(struct capture *c, const char *path, struct text *ret)
+static bool read_host_file(struct capture *c, const char *path, struct text *ret)
 {
 	int failed = file_read(c->proc, path, &c->buffer, ret);
 
@@ -96,7 +96,7 @@ static struct error *read_rows(struct capture *c, const char *path, enum counter
 {
 	struct text bytes;
 
-	return read_host(c, path, &bytes) ? take_rows(c, bytes, kind, next) : NULL;
+	return read_host_file(c, path, &bytes) ? take_rows(c, bytes, kind, next) : NULL;
 }
 
 /* /proc/stat is dear on large hosts: it is read once. */
@@ -106,9 +106,9 @@ static struct error *read_stat(struct capture *c)
 	struct text bytes;
 	bool is_there;
 
-	if (read_host(c, "loadavg", &bytes))
+	if (read_host_file(c, "loadavg", &bytes))
 		c->counts.failed[FILE_HOST] += !counters_parse_loadavg(bytes, &loads);
-	is_there = read_host(c, "stat", &bytes);
+	is_there = read_host_file(c, "stat", &bytes);
 	if (is_there)
 		c->counts.failed[FILE_HOST] += !counters_parse_stat(bytes, &kernel);
 	if (kernel.count || loads.count) {
@@ -131,7 +131,7 @@ static struct error *read_schedstat(struct capture *c)
 	struct text bytes;
 	bool understood;
 
-	if (!read_host(c, "schedstat", &bytes))
+	if (!read_host_file(c, "schedstat", &bytes))
 		return NULL;
 	understood = counters_schedstat_begin(&bytes);
 	if (!understood)
@@ -164,7 +164,7 @@ static struct error *read_vmstat(struct capture *c)
 	uint64_t number;
 	size_t count;
 
-	if (!read_host(c, "vmstat", &bytes))
+	if (!read_host_file(c, "vmstat", &bytes))
 		return NULL;
 	if (is_full(c)) {
 		c->counts.failed[FILE_HOST]++;

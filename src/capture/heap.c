@@ -446,7 +446,7 @@ static struct error *read_from(struct heap *heap, const struct heap_request *req
 	return err;
 }
 
-static bool is_over(uint64_t deadline_ns)
+static bool is_past_deadline(uint64_t deadline_ns)
 {
 	return deadline_ns && clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
 }
@@ -462,7 +462,7 @@ struct error *heap_take(struct heap *heap, const struct heap_request *request,
 
 	forget_returned(heap);
 	while (!err && next < all && heap->hanging.count < HANGING_MAX &&
-	       (!next || !is_over(request->deadline_ns)))
+	       (!next || !is_past_deadline(request->deadline_ns)))
 		err = read_from(heap, request, next, &tally, &next);
 	if (err)
 		return err;

@@ -128,8 +128,8 @@ static struct heap_file *known(struct heap_files *files, struct word_map *map, s
 	return number == WORD_MAP_NEW ? NULL : &files->files.items[number];
 }
 
-static struct error *remember(struct heap_files *files, struct word_map *map, struct words key,
-			      const struct heap_file *file)
+static struct error *remember_file(struct heap_files *files, struct word_map *map, struct words key,
+				   const struct heap_file *file)
 {
 	uint32_t *number;
 
@@ -186,7 +186,7 @@ struct error *heap_files_program(struct heap_files *files, int dir, const struct
 		look_into(dir, fd, program_path(files, dir, path), true, &file);
 	else
 		file.identity = *identity;
-	err = remember(files, &files->programs, key, &file);
+	err = remember_file(files, &files->programs, key, &file);
 	if (!err)
 		*ret = file;
 	return err;
@@ -264,7 +264,7 @@ struct error *heap_files_library(struct heap_files *files, int dir, const struct
 		return NULL;
 	}
 	look_into(dir, fd, path, false, &file);
-	err = remember(files, &files->libraries, key, &file);
+	err = remember_file(files, &files->libraries, key, &file);
 	if (!err)
 		*ret = file;
 	return err;

@@ -29,7 +29,7 @@ struct heap_group {
 };
 
 /* A thread that has ended has no storage any more. */
-static bool has_ended(const struct heap_thread *thread)
+static bool has_thread_ended(const struct heap_thread *thread)
 {
 	return thread->state == 'Z' || thread->state == 'X';
 }
@@ -60,7 +60,7 @@ static struct error *list_threads(struct heap_walk *walk, const struct heap_grou
 		const struct heap_thread *thread = &group->threads[i];
 		struct heap_counters counters = thread->counters;
 
-		if (has_ended(thread))
+		if (has_thread_ended(thread))
 			counters.failure = PROBE_NOT_FOUND;
 		walk->counters.items[walk->counters.count++] = counters;
 		walk->tids.items[walk->tids.count++] = thread->tid;
@@ -104,7 +104,7 @@ static void take_counters(const struct heap_walk *walk, const struct heap_group 
 }
 
 /* Does the process still run the program that was looked at? Else its memory is another's. */
-static bool is_unchanged(const struct heap_group *group)
+static bool is_same_program(const struct heap_group *group)
 {
 	struct stat stat;
 
@@ -178,7 +178,7 @@ static struct error *read_heap(struct heap_walk *walk, const struct heap_group *
 		return err;
 	find_pointers(walk, group->tgid);
 	heap_read((pid_t)group->tgid, &place, walk->counters.items, group->count);
-	if (!is_unchanged(group) || !is_captured_one(walk, group))
+	if (!is_same_program(group) || !is_captured_one(walk, group))
 		tally->failures[PROBE_PID_MISSING]++;
 	else if (!heap_adds_up(&place, walk->counters.items, group->count))
 		tally->failures[PROBE_CROSS_CHECK]++;

@@ -20,7 +20,7 @@ static const struct name *keep_text(struct capture *c, struct text text)
 	return text.length && utf8_is_valid(text) ? snapshot_name(c->snapshot, text) : NULL;
 }
 
-static const struct name *read_line(struct capture *c, int dir, const char *path)
+static const struct name *read_first_line(struct capture *c, int dir, const char *path)
 {
 	struct text bytes;
 
@@ -128,7 +128,7 @@ static struct error *visit_tunable(void *context, int dir, const char *name)
 
 	if (fstatat(dir, name, &st, 0) || !S_ISREG(st.st_mode))
 		return NULL;
-	value = read_line(c, dir, name);
+	value = read_first_line(c, dir, name);
 	if (!value || !utf8_is_valid(text_of(name)))
 		return NULL;
 	return label_pairs_add(c->snapshot, &c->snapshot->host->sched_tunables, text_of(name),
@@ -169,7 +169,7 @@ static struct error *read_cpus(struct capture *c, struct host_context *host)
 
 		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/cpufreq/scaling_governor",
 			 online.items[i]);
-		governor = read_line(c, c->sys, path);
+		governor = read_first_line(c, c->sys, path);
 		if (!governor)
 			continue;
 		snprintf(cpu, sizeof(cpu), "%u", online.items[i]);
@@ -187,21 +187,21 @@ static void read_kernel(struct capture *c, struct host_context *host)
 	struct text bytes, value;
 	uint64_t seconds;
 
-	host->kernel_name = read_line(c, c->proc, "sys/kernel/ostype");
-	host->kernel_release = read_line(c, c->proc, "sys/kernel/osrelease");
-	host->arch = read_line(c, c->proc, "sys/kernel/arch"); /* since Linux 6.1 */
+	host->kernel_name = read_first_line(c, c->proc, "sys/kernel/ostype");
+	host->kernel_release = read_first_line(c, c->proc, "sys/kernel/osrelease");
+	host->arch = read_first_line(c, c->proc, "sys/kernel/arch"); /* since Linux 6.1 */
 	if (!host->arch && c->ours && uname(&uts) == 0)
 		host->arch = keep_text(c, text_of(uts.machine));
-	host->kernel_cmdline = read_line(c, c->proc, "cmdline");
-	host->boot_id = read_line(c, c->proc, "sys/kernel/random/boot_id");
+	host->kernel_cmdline = read_first_line(c, c->proc, "cmdline");
+	host->boot_id = read_first_line(c, c->proc, "sys/kernel/random/boot_id");
 	if (!file_read(c->proc, "stat", &c->buffer, &bytes)) {
 		if (pairs_find(bytes, ' ', TEXT("btime"), &value) && text_u64(value, &seconds))
 			host->boot_time_unix_s = reading_of(seconds);
 		else
 			c->counts.failed[FILE_HOST]++;
 	}
-	host->thp_enabled = read_line(c, c->sys, "kernel/mm/transparent_hugepage/enabled");
-	host->thp_defrag = read_line(c, c->sys, "kernel/mm/transparent_hugepage/defrag");
+	host->thp_enabled = read_first_line(c, c->sys, "kernel/mm/transparent_hugepage/enabled");
+	host->thp_defrag = read_first_line(c, c->sys, "kernel/mm/transparent_hugepage/defrag");
 }
 
 static int by_key(const void *a, const void *b)
@@ -297,7 +297,7 @@ struct error *capture_sched_ext(struct capture *c)
 	if (!s->sched_ext)
 		return &error_no_memory;
 	*s->sched_ext = (struct sched_ext){
-		.state = read_line(c, ext, "state"),
+		.state = read_first_line(c, ext, "state"),
 		.switch_all = read_number(c, ext, "switch_all"),
 		.nr_rejected = read_number(c, ext, "nr_rejected"),
 		.hotplug_seq = read_number(c, ext, "hotplug_seq"),

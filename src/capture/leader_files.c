@@ -371,7 +371,7 @@ void leader_files_wait(struct leader_files *files, uint64_t deadline_ns, struct 
 	remember_hanging(files, hangs);
 }
 
-static const struct one_process *find_process(const struct leader_files *files, uint32_t tgid)
+static const struct one_process *find_files(const struct leader_files *files, uint32_t tgid)
 {
 	return files && files->count ? bsearch(&tgid, files->processes, files->count,
 					       sizeof(*files->processes), compare_u32)
@@ -380,13 +380,13 @@ static const struct one_process *find_process(const struct leader_files *files, 
 
 bool leader_files_has(const struct leader_files *files, uint32_t tgid)
 {
-	return find_process(files, tgid) != NULL;
+	return find_files(files, tgid) != NULL;
 }
 
 struct leader_file_bytes leader_file(const struct leader_files *files, uint32_t tgid,
 				     enum leader_file which)
 {
-	const struct one_process *process = find_process(files, tgid);
+	const struct one_process *process = find_files(files, tgid);
 	const struct one_file *file;
 
 	if (!process || !(files->wanted >> which & 1))

@@ -38,7 +38,7 @@ struct leader_guard {
 	struct leader_job *job; /* NULL: there is none yet */
 };
 
-static void release(void *argument)
+static void release_read(void *argument)
 {
 	struct leader_job *job = argument;
 
@@ -50,7 +50,7 @@ static void release(void *argument)
 	free(job);
 }
 
-static void read_file(void *argument)
+static void read_guarded(void *argument)
 {
 	struct leader_job *job = argument;
 
@@ -81,7 +81,7 @@ void leader_guard_destroy(struct leader_guard *guard)
 	if (!guard)
 		return;
 	guard_destroy(guard->guard);
-	release(guard->job);
+	release_read(guard->job);
 	free(guard);
 }
 
@@ -110,7 +110,7 @@ int leader_guard_read(struct leader_guard *guard, int dir, uint32_t tgid, const 
 	if (job->dir < 0)
 		return errno;
 	without_thread = guard_without_thread(guard->guard);
-	if (!guard_run(guard->guard, read_file, job, release)) {
+	if (!guard_run(guard->guard, read_guarded, job, release_read)) {
 		guard->job = NULL;
 		return guard_without_thread(guard->guard) == without_thread ? ETIMEDOUT : EAGAIN;
 	}

@@ -91,7 +91,7 @@ static __always_inline void take_kernel_name(struct task_struct *task, struct it
 
 /* --- one thread --- */
 
-static __always_inline void take_numbers(struct task_struct *task, struct iterator_record *r)
+static __always_inline void fill_numbers(struct task_struct *task, struct iterator_record *r)
 {
 	__u32 level = kernel.pid_level;
 
@@ -121,7 +121,7 @@ static __always_inline void fill_process(struct task_struct *task, struct iterat
 static __always_inline void take_identity(struct task_struct *task, struct iterator_record *r,
 					  struct task_batch *batch)
 {
-	take_numbers(task, r);
+	fill_numbers(task, r);
 	r->kernel_flags = task->flags;
 	r->state = task->__state;
 	r->exit_state = task->exit_state;
@@ -201,7 +201,7 @@ static __always_inline void take_memory(struct task_struct *task, struct iterato
 	r->rss = resident_pages(mm);
 }
 
-static __always_inline void take_cgroup(struct task_struct *task, struct iterator_record *r,
+static __always_inline void fill_cgroup(struct task_struct *task, struct iterator_record *r,
 					struct task_batch *batch, struct iterator_record *before)
 {
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
@@ -323,7 +323,7 @@ SEC("iter/task") int walk(struct bpf_iter__task *ctx)
 	if (r->is_leader)
 		fill_process(task, r);
 	if (bpf_core_field_exists(task->cgroups->dfl_cgrp->kn->id))
-		take_cgroup(task, r, batch, before);
+		fill_cgroup(task, r, batch, before);
 	take_thread_pointer(task, r);
 	take_memory(task, r, batch, before);
 	batch->last_tgid = r->tgid;

@@ -172,7 +172,7 @@ static enum thread_fate take_gaps(struct capture *c, const struct iterator_recor
 	return fate;
 }
 
-static enum thread_fate take_thread(struct capture *c, const struct iterator_record *r,
+static enum thread_fate fill_thread(struct capture *c, const struct iterator_record *r,
 				    const __u64 *cpus, struct ctprof_thread *thread)
 {
 	if (!take_task(&c->taker, &c->task_plan, r, cpus, thread)) {
@@ -220,7 +220,7 @@ static struct error *visit_record(struct capture *c, const struct iterator_recor
 	thread = snapshot_add_thread(s);
 	if (!thread)
 		return &error_no_memory;
-	fate = take_thread(c, r, cpus, thread);
+	fate = fill_thread(c, r, cpus, thread);
 	if (fate != THREAD_KEPT) {
 		snapshot_truncate_threads(s, s->threads.count - 1);
 		c->counts.lost += fate == THREAD_GONE;
@@ -256,7 +256,7 @@ static struct error *name_processes(struct capture *c)
 	return NULL;
 }
 
-static struct error *walk(struct capture *c, uint64_t threads)
+static struct error *walk_tasks(struct capture *c, uint64_t threads)
 {
 	const struct capture_options *o = c->options;
 	struct task_iterator *tasks = c->capturer->tasks;
@@ -358,7 +358,7 @@ struct error *capture_tasks(struct capture *c)
 	if (!err && c->sources >> SOURCE_TASKSTATS & 1)
 		capture_open_delays(c);
 	if (!err)
-		err = walk(c, threads);
+		err = walk_tasks(c, threads);
 	if (err)
 		return err;
 	cut_short = c->counts.not_reached != 0;

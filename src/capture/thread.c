@@ -46,8 +46,8 @@ static int read_bytes(struct capture *c, int dir, const struct ctprof_thread *th
 
 /* Read a file of the thread; a failure is counted unless the thread is gone. Returns 0 or an errno;
  * ESRCH only when it is gone. */
-static int read_file(struct capture *c, int dir, const struct ctprof_thread *thread,
-		     const char *name, enum file_kind kind, struct text *ret)
+static int read_thread_file(struct capture *c, int dir, const struct ctprof_thread *thread,
+			    const char *name, enum file_kind kind, struct text *ret)
 {
 	int failed = read_bytes(c, dir, thread, name, kind, ret);
 
@@ -103,7 +103,7 @@ enum thread_fate capture_thread_files(struct capture *c, int dir, struct ctprof_
 
 		if (!(c->sources & CAPTURE_FILES & 1u << file->source))
 			continue;
-		failed = read_file(c, dir, thread, file->name, kind, &bytes);
+		failed = read_thread_file(c, dir, thread, file->name, kind, &bytes);
 		if (failed == ESRCH)
 			return THREAD_GONE;
 		if (failed)
@@ -132,10 +132,10 @@ static const struct name *path_name(struct ctprof_snapshot *s, struct text path)
 	return snapshot_name(s, (struct text){ clean, length });
 }
 
-static enum thread_fate take_cgroup(struct capture *c, int dir, struct ctprof_thread *thread)
+static enum thread_fate set_cgroup(struct capture *c, int dir, struct ctprof_thread *thread)
 {
 	struct text bytes, path = TEXT("");
-	int failed = read_file(c, dir, thread, "cgroup", FILE_CGROUP, &bytes);
+	int failed = read_thread_file(c, dir, thread, "cgroup", FILE_CGROUP, &bytes);
 
 	if (failed == ESRCH)
 		return THREAD_GONE;
@@ -184,7 +184,7 @@ void capture_take_smaps(struct capture *c, struct leader_file_bytes file,
 
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread)
 {
-	enum thread_fate fate = take_cgroup(c, dir, thread);
+	enum thread_fate fate = set_cgroup(c, dir, thread);
 
 	if (thread->tid == thread->tgid)
 		c->leader = (struct process){ .tgid = thread->tgid };

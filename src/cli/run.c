@@ -123,7 +123,7 @@ static void take_away(struct timeval *all, const struct timeval *part)
 	*all = timercmp(all, part, <) ? (struct timeval){ 0 } : rest;
 }
 
-static long less(long all, long part)
+static long minus_or_zero(long all, long part)
 {
 	return all > part ? all - part : 0;
 }
@@ -136,10 +136,10 @@ static void leave_out_child(struct run_result *result, const struct rusage *befo
 
 	take_away(&usage->ru_utime, &before->ru_utime);
 	take_away(&usage->ru_stime, &before->ru_stime);
-	usage->ru_minflt = less(usage->ru_minflt, before->ru_minflt);
-	usage->ru_majflt = less(usage->ru_majflt, before->ru_majflt);
-	usage->ru_nvcsw = less(usage->ru_nvcsw, before->ru_nvcsw);
-	usage->ru_nivcsw = less(usage->ru_nivcsw, before->ru_nivcsw);
+	usage->ru_minflt = minus_or_zero(usage->ru_minflt, before->ru_minflt);
+	usage->ru_majflt = minus_or_zero(usage->ru_majflt, before->ru_majflt);
+	usage->ru_nvcsw = minus_or_zero(usage->ru_nvcsw, before->ru_nvcsw);
+	usage->ru_nivcsw = minus_or_zero(usage->ru_nivcsw, before->ru_nivcsw);
 	/* exec itself touches pages, and the kernel counts a CPU's pages in batches. */
 	result->peak_is_ours =
 		usage->ru_maxrss <= before->ru_maxrss + before->ru_maxrss / 16 + EXEC_KIB;
@@ -159,7 +159,7 @@ static void end_child(struct run *run, int status)
 }
 
 /* Returns 0 or an errno; `how` is WNOHANG or 0. */
-static int look(struct run *run, int how)
+static int wait_for_child(struct run *run, int how)
 {
 	int status;
 	pid_t pid;
@@ -176,12 +176,12 @@ static int look(struct run *run, int how)
 
 bool run_has_ended(struct run *run)
 {
-	return look(run, WNOHANG) || run->has_ended;
+	return wait_for_child(run, WNOHANG) || run->has_ended;
 }
 
 struct error *run_wait(struct run *run, struct run_result *ret)
 {
-	int failed = look(run, 0);
+	int failed = wait_for_child(run, 0);
 
 	if (failed)
 		return error_system(failed, "cannot wait for %s", run->command[0]);

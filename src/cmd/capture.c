@@ -151,7 +151,7 @@ static void print_summary(const struct ctprof_snapshot *s, const char *path, dou
 		strcmp(path, "-") == 0 ? "to standard output" : path);
 }
 
-static struct capture_options options_of(const struct capture_arguments *arguments)
+static struct capture_options options_from_arguments(const struct capture_arguments *arguments)
 {
 	struct capture_options options = {
 		.proc_root = arguments->proc_root,
@@ -219,7 +219,7 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 {
 	bool quiet = arguments->record.quiet;
 	struct progress progress;
-	struct capture_options options = options_of(arguments);
+	struct capture_options options = options_from_arguments(arguments);
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *snapshot = NULL;
 	_cleanup_(profile_beside_close) struct profile_beside *profile = NULL;
 	struct error *err;
@@ -245,7 +245,7 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 /* Where to, and how often. */
 static int run_with(const struct command *command, struct capture_arguments *arguments)
 {
-	struct capture_options options = options_of(arguments);
+	struct capture_options options = options_from_arguments(arguments);
 	bool many = record_wanted(&arguments->record);
 	struct error *err = record_settle(&arguments->record);
 	const char *output = arguments->output;

@@ -115,7 +115,7 @@ struct between {
 };
 
 /* A capture and the name it has in the report, which is its file when it is kept. */
-static struct error *take_side(struct capturer *capturer, bool keep, struct side *ret)
+static struct error *capture_side(struct capturer *capturer, bool keep, struct side *ret)
 {
 	struct ctprof_snapshot *snapshot;
 	const bool was_raised = privileges_raise();
@@ -169,7 +169,7 @@ static struct error *take_both(const struct diff_arguments *arguments, struct be
 	if (!err)
 		err = open_capturer(&options, &capturer);
 	if (!err)
-		err = take_side(capturer, keep, &sides[0]);
+		err = capture_side(capturer, keep, &sides[0]);
 	if (err)
 		return err;
 	if (run)
@@ -179,7 +179,7 @@ static struct error *take_both(const struct diff_arguments *arguments, struct be
 	options.skip_pid = 0;
 	/* A process that ended in between is an answer, too. */
 	options.may_be_gone = true;
-	return err ? err : take_side(capturer, keep, &sides[1]);
+	return err ? err : capture_side(capturer, keep, &sides[1]);
 }
 
 /* As env(1), nice(1) and timeout(1) tell our failures from those of the command. */

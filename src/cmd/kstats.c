@@ -36,7 +36,7 @@ static const char *by_value(size_t number)
 	return number < KSTATS_BY_COUNT ? kstats_bys[number].name : NULL;
 }
 
-static const char *format_value(size_t number)
+static const char *format_word(size_t number)
 {
 	return number < KSTATS_FORMAT_COUNT ? kstats_format_names[number] : NULL;
 }
@@ -74,7 +74,7 @@ static struct error *parse_by(const char *argument, void *at)
 
 static struct error *parse_format(const char *argument, void *at)
 {
-	struct error *err = check_value("format", argument, format_value);
+	struct error *err = check_value("format", argument, format_word);
 
 	for (unsigned i = 0; !err && i < KSTATS_FORMAT_COUNT; i++)
 		if (strcmp(kstats_format_names[i], argument) == 0)
@@ -128,7 +128,7 @@ static const struct option_row kstats_options[] = {
 	{ "format", 'f', "FORMAT", parse_format, SHOWN(format),
 	  "With show and list: text, json or csv; with show also openmetrics, and kstats (the line "
 	  "format of the kernel module, for awk).",
-	  format_value, false },
+	  format_word, false },
 	{ "rows", 'r', NULL, parse_flag, SHOWN(rows),
 	  "With show: add a line for each CPU, process, cgroup or value, most values first; with "
 	  "--all-slots or --format openmetrics, a histogram each.",

@@ -67,7 +67,7 @@ static void warn_of_filters(const struct kstats_table *a, const struct kstats_ta
 }
 
 /* Metrics of the same name become one. */
-static struct error *fold(struct kstats_tables *tables)
+static struct error *merge_same_names(struct kstats_tables *tables)
 {
 	size_t kept = 0;
 	struct error *err = NULL;
@@ -101,7 +101,7 @@ struct error *kstats_merge(const struct kstats_arguments *arguments, char **word
 		err = kstats_gather(&search, *words, &tables);
 	if (!err) {
 		warn_of_same(&tables);
-		err = fold(&tables);
+		err = merge_same_names(&tables);
 	}
 	if (!err)
 		err = kstats_file_save(arguments->output, &tables);

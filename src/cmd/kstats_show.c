@@ -297,7 +297,7 @@ static struct error *show_next(struct kstats_series *s, const struct kstats_sear
 }
 
 /* False: somebody wants it to end. */
-static bool wait_until(uint64_t moment_ns, const sigset_t *ends)
+static bool wait_for_interval(uint64_t moment_ns, const sigset_t *ends)
 {
 	uint64_t now;
 
@@ -348,7 +348,7 @@ static struct error *follow_metric(struct kstats_series *s, const struct kstats_
 		err = kstats_report_csv_heading(stdout, true);
 	fflush(stdout);
 	while (!err && (!s->showing->count || s->done < s->showing->count) &&
-	       wait_until(s->due_ns, &ends)) {
+	       wait_for_interval(s->due_ns, &ends)) {
 		err = show_next(s, search, name);
 		s->due_ns = grid_next(s->due_ns, s->showing->interval_ns, s->last_ns,
 				      clock_ns(CLOCK_MONOTONIC));

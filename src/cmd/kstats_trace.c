@@ -35,7 +35,7 @@ static bool take_arguments(const char *key, struct kstats_spec *spec)
 	return true;
 }
 
-static struct error *take_key(const char *key, struct kstats_spec *spec)
+static struct error *set_key(const char *key, struct kstats_spec *spec)
 {
 	if (!key || strcmp(key, "task") == 0)
 		spec->key = KSTATS_KEY_TASK;
@@ -71,7 +71,7 @@ static struct error *set_process(size_t pid, struct kstats_spec *spec)
 
 static struct error *apply_options(const struct kstats_recording *r, struct kstats_spec *spec)
 {
-	struct error *err = take_key(r->key, spec);
+	struct error *err = set_key(r->key, spec);
 
 	for (unsigned by = 0; r->by && by < KSTATS_BY_COUNT; by++)
 		if (strcmp(kstats_bys[by].name, r->by) == 0)

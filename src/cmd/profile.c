@@ -324,7 +324,7 @@ static int enable_statistics(void)
 	return program_cost_enable();
 }
 
-static struct error *collect(struct taking *t)
+static struct error *collect_profile(struct taking *t)
 {
 	sigset_t before;
 	struct error *err = t->command ? run_start(t->command, &t->run) : NULL;
@@ -443,8 +443,8 @@ static int run_in_mode(const struct command *command, int argc, char **argv, uns
 			err = profile_output_check(&arguments.output);
 		if (!err)
 			err = profile_arguments_settle(&arguments.profile);
-		status =
-			err ? usage_error(command, err) : end_collecting(&taking, collect(&taking));
+		status = err ? usage_error(command, err)
+			     : end_collecting(&taking, collect_profile(&taking));
 	}
 	profile_arguments_deinit(&arguments.profile);
 	profile_output_deinit(&arguments.output);

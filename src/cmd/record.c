@@ -141,7 +141,7 @@ static void tell_summary(struct recorder *r)
 
 /* --- writing --- */
 
-static void prune(struct recorder *r)
+static void prune_captures(struct recorder *r)
 {
 	const struct keep *keep = &r->arguments->keep;
 	size_t removed = 0;
@@ -173,7 +173,7 @@ static void write_ring(struct recorder *r)
 		r->written++;
 		r->bytes += oldest->size;
 		captures_drop(&r->ring, 1);
-		prune(r);
+		prune_captures(r);
 	}
 	r->unwritten = err != NULL;
 	if (!err && r->written > before)

@@ -33,7 +33,7 @@ struct error *parse_recording_count(const char *argument, void *at)
 	return NULL;
 }
 
-static struct error *take_limit(void *context, const char *piece)
+static struct error *parse_limit(void *context, const char *piece)
 {
 	struct keep *keep = context;
 	struct text text = text_of(piece);
@@ -55,7 +55,7 @@ static struct error *take_limit(void *context, const char *piece)
 
 struct error *parse_keep(const char *argument, void *at)
 {
-	return each_piece(argument, "limit", take_limit, at);
+	return each_piece(argument, "limit", parse_limit, at);
 }
 
 struct error *parse_trigger(const char *argument, void *at)

@@ -20,8 +20,8 @@ static const struct option_row show_host_options[] = {
 };
 
 /* A tree that the user names is read with the user's own rights. */
-static struct error *read_host(const struct show_host_arguments *arguments,
-			       struct ctprof_snapshot **ret)
+static struct error *capture_host(const struct show_host_arguments *arguments,
+				  struct ctprof_snapshot **ret)
 {
 	const bool has_tree = arguments->proc_root || arguments->sys_root;
 	const struct capture_options options = { .proc_root = arguments->proc_root,
@@ -54,7 +54,7 @@ static int run_show_host(const struct command *command, int argc, char **argv)
 		if (!err)
 			err = snapshot_load(argv[first], &snapshot);
 	} else {
-		err = read_host(&arguments, &snapshot);
+		err = capture_host(&arguments, &snapshot);
 	}
 	if (err)
 		return report_error(err, STATUS_FAILED);

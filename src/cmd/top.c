@@ -21,7 +21,7 @@ static const char *engine_value(size_t number)
 	return number < ENGINE_COUNT ? engine_names[number] : number == ENGINE_AUTO ? "auto" : NULL;
 }
 
-static const char *format_value(size_t number)
+static const char *format_word(size_t number)
 {
 	return number < STATES_FORMAT_COUNT ? states_format_names[number] : NULL;
 }
@@ -49,7 +49,7 @@ static struct error *parse_engine(const char *argument, void *at)
 
 static struct error *parse_states_format(const char *argument, void *at)
 {
-	return parse_value("format", argument, format_value, at);
+	return parse_value("format", argument, format_word, at);
 }
 
 static struct error *parse_grouping(const char *argument, void *at)
@@ -116,7 +116,7 @@ static const struct option_row top_options[] = {
 	{ "format", 0, "FORMAT", parse_states_format, AT(format),
 	  "With --batch: table, json (one object per row and line), csv, or none (with --record, "
 	  "print nothing).",
-	  format_value, false },
+	  format_word, false },
 	{ "limit", 'l', "NUMBER", parse_size, AT(limit),
 	  "With --batch: print only the first NUMBER rows of each window.", NULL, false },
 	{ "record", 'r', "DIR", parse_string, AT(record),

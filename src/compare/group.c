@@ -81,8 +81,8 @@ static void summing_init(struct summing *summing, const struct selection *select
 }
 
 /* A record is read once, from front to back, and only where it was measured. */
-static bool take_thread(struct summing *summing, const struct thread_record *record,
-			const struct metric_set *impossible)
+static bool sum_thread(struct summing *summing, const struct thread_record *record,
+		       const struct metric_set *impossible)
 {
 	struct group_sums *sums = summing->sums;
 
@@ -121,8 +121,8 @@ bool group_sum(const struct group *group, const struct selection *selection,
 	reset(sums, selection, group->count);
 	summing_init(&summing, selection, with_waits, sums);
 	for (size_t t = 0; t < group->count; t++)
-		if (!take_thread(&summing, &group->threads[t]->record,
-				 impossible_of(impossible, group->threads[t])))
+		if (!sum_thread(&summing, &group->threads[t]->record,
+				impossible_of(impossible, group->threads[t])))
 			return false;
 	return true;
 }

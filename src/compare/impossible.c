@@ -38,8 +38,8 @@ static bool is_of_window(const struct metric *metric, const struct metric_set *w
 				   : metric->delay == DELAY_NONE;
 }
 
-static uint64_t time_of(const struct ctprof_thread *thread, const struct metric *metric,
-			const struct metric_set *with_waits)
+static uint64_t metric_time(const struct ctprof_thread *thread, const struct metric *metric,
+			    const struct metric_set *with_waits)
 {
 	uint64_t value = metric_load_u64(&thread->record.values, metric), waits = 0;
 
@@ -115,7 +115,7 @@ static bool judge_age(struct impossible *impossible, const struct ctprof_thread 
 			const struct metric *metric =
 				&metrics[w * 64 + (size_t)__builtin_ctzll(left)];
 
-			if (time_of(thread, metric, with_waits) > most &&
+			if (metric_time(thread, metric, with_waits) > most &&
 			    !mark_impossible(impossible, thread, metric))
 				return false;
 		}
@@ -161,8 +161,8 @@ static bool judge_window(struct window *window, const struct ctprof_thread *befo
 		for (; left; left &= left - 1) {
 			const struct metric *metric =
 				&metrics[w * 64 + (size_t)__builtin_ctzll(left)];
-			const uint64_t x = time_of(before, metric, window->with_waits);
-			const uint64_t y = time_of(after, metric, window->with_waits);
+			const uint64_t x = metric_time(before, metric, window->with_waits);
+			const uint64_t y = metric_time(after, metric, window->with_waits);
 
 			if (y < x || y - x <= window->most)
 				continue;

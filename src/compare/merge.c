@@ -86,7 +86,7 @@ struct merged_place {
 	uint32_t place; /* of its label */
 };
 
-static int by_place(const void *a, const void *b)
+static int row_by_place(const void *a, const void *b)
 {
 	const struct merged_place *x = a, *y = b;
 
@@ -237,7 +237,7 @@ bool merges_rows(struct merges *merges, struct report *report, const struct meas
 
 		placed[i] = (struct merged_place){ &merges->items[i], places[label] };
 	}
-	qsort(placed, merges->count, sizeof(*placed), by_place);
+	qsort(placed, merges->count, sizeof(*placed), row_by_place);
 	return add_merged_rows(merges, report, placed);
 }
 

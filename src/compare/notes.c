@@ -13,7 +13,7 @@ static const char *const origins[] = {
 	[ORIGIN_HOST_STATE] = "ktstr host-state",
 };
 
-static bool differ(const struct name *x, const struct name *y)
+static bool names_differ(const struct name *x, const struct name *y)
 {
 	return x && y && name_compare(x, y) != 0;
 }
@@ -24,13 +24,13 @@ static bool note_hosts(struct report *report)
 
 	if (!x || !y)
 		return true;
-	if (differ(x->kernel_release, y->kernel_release) &&
+	if (names_differ(x->kernel_release, y->kernel_release) &&
 	    !report_note(report,
 			 "different kernels (%s, %s): a counter that only one of them has is '-', "
 			 "and what moved may have moved in the kernel",
 			 x->kernel_release->bytes, y->kernel_release->bytes))
 		return false;
-	if (differ(x->arch, y->arch) &&
+	if (names_differ(x->arch, y->arch) &&
 	    !report_note(report,
 			 "different architectures (%s, %s): CPU numbers and sizes of pages do not "
 			 "compare",
@@ -309,7 +309,7 @@ static uint64_t run_time(const struct ctprof_thread *thread)
 }
 
 /* The order that a capture has its threads in: by process, the leader first. */
-static int by_place(const struct ctprof_thread *x, const struct ctprof_thread *y)
+static int compare_threads(const struct ctprof_thread *x, const struct ctprof_thread *y)
 {
 	if (x->tgid != y->tgid)
 		return x->tgid < y->tgid ? -1 : 1;
@@ -322,7 +322,7 @@ static int by_place(const struct ctprof_thread *x, const struct ctprof_thread *y
 
 static bool is_same_thread(const struct ctprof_thread *x, const struct ctprof_thread *y)
 {
-	return by_place(x, y) == 0 &&
+	return compare_threads(x, y) == 0 &&
 	       x->start_time_clock_ticks.value == y->start_time_clock_ticks.value;
 }
 
@@ -338,11 +338,11 @@ static bool seen_run_time(const struct ctprof_snapshot *earlier,
 		const struct ctprof_thread *thread = snapshot_thread(later, i);
 		uint64_t after = run_time(thread), before = 0;
 
-		if (last && by_place(last, thread) >= 0)
+		if (last && compare_threads(last, thread) >= 0)
 			return false;
 		last = thread;
 		while (k < earlier->threads.count &&
-		       by_place(snapshot_thread(earlier, k), thread) < 0)
+		       compare_threads(snapshot_thread(earlier, k), thread) < 0)
 			k++;
 		if (k < earlier->threads.count &&
 		    is_same_thread(snapshot_thread(earlier, k), thread))

@@ -364,7 +364,7 @@ static bool make_names(struct search *search)
 	return true;
 }
 
-static bool run_search(struct search *search, struct renamed *renamed)
+static bool search_renamed(struct search *search, struct renamed *renamed)
 {
 	if (!mark_sides(search) || !take_kinds(search) || !list_places(search))
 		return false;
@@ -379,7 +379,7 @@ struct error *renamed_find(struct renamed *renamed, struct keys *keys, size_t ba
 	bool done;
 
 	*renamed = (struct renamed){ 0 };
-	done = run_search(&search, renamed);
+	done = search_renamed(&search, renamed);
 	for (size_t i = 0; i < search.places.count; i++)
 		array_deinit(&search.places.items[i].kinds);
 	array_deinit(&search.places);

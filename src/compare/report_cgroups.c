@@ -69,7 +69,7 @@ static struct reading with_limit(struct reading reading, enum section section)
 	return reading;
 }
 
-static bool take_numbers(struct fill *fill, const struct cgroup *cgroup)
+static bool add_numbers(struct fill *fill, const struct cgroup *cgroup)
 {
 	for (size_t i = 0; i < array_length(numbers); i++) {
 		struct reading reading =
@@ -152,26 +152,26 @@ static bool take_pressure(void *context, const struct measure *measure, bool is_
 	return add_measure(context, measure, is_total ? MERGE_SUM : MERGE_MAX, reading);
 }
 
-static bool take_cgroup(struct fill *fill, const struct cgroup *cgroup)
+static bool add_cgroup(struct fill *fill, const struct cgroup *cgroup)
 {
 	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++)
 		if (!merges_member(&fill->merges[i], fill->label, fill->side))
 			return false;
-	return take_numbers(fill, cgroup) &&
+	return add_numbers(fill, cgroup) &&
 	       take_counts(fill, SECTION_MEMORY_STAT, &cgroup->memory.stat) &&
 	       take_counts(fill, SECTION_MEMORY_EVENTS, &cgroup->memory.events) &&
 	       (!report_has(fill->report, SECTION_PRESSURE) ||
 		psi_each(fill->report, SECTION_PRESSURE, &cgroup->psi, take_pressure, fill));
 }
 
-static bool take_side(struct fill *fill, const struct ctprof_snapshot *s, enum merge_side side)
+static bool add_side(struct fill *fill, const struct ctprof_snapshot *s, enum merge_side side)
 {
 	fill->side = side;
 	for (size_t i = 0; s && i < s->cgroups.count; i++) {
 		const struct cgroup *cgroup = &s->cgroups.items[i];
 
 		fill->label = cgroup_names_of(&fill->report->sides->keys.cgroups, cgroup->path);
-		if (view_matches(fill->report->view, fill->label) && !take_cgroup(fill, cgroup))
+		if (view_matches(fill->report->view, fill->label) && !add_cgroup(fill, cgroup))
 			return false;
 	}
 	return true;
@@ -193,8 +193,8 @@ struct error *report_fill_cgroups(struct report *report)
 
 	if (!is_any_section_wanted(report))
 		return NULL;
-	done = take_side(&fill, report->baseline, MERGE_BEFORE) &&
-	       take_side(&fill, report->candidate, MERGE_AFTER);
+	done = add_side(&fill, report->baseline, MERGE_BEFORE) &&
+	       add_side(&fill, report->candidate, MERGE_AFTER);
 	for (enum section i = SECTION_CGROUP_STATS; i <= SECTION_PRESSURE; i++) {
 		done = done && merges_rows(&fill.merges[i], report, NULL);
 		merges_deinit(&fill.merges[i]);

@@ -31,8 +31,8 @@ static bool add_process(struct report *report, struct merges *merges, const stru
 	return true;
 }
 
-static bool take_side(struct report *report, struct merges *merges, const struct ctprof_snapshot *s,
-		      const uint32_t *keys, enum merge_side side)
+static bool add_side(struct report *report, struct merges *merges, const struct ctprof_snapshot *s,
+		     const uint32_t *keys, enum merge_side side)
 {
 	for (size_t i = 0; s && i < s->threads.count; i++) {
 		const struct counts *sizes = snapshot_thread(s, i)->smaps_rollup_kib;
@@ -55,8 +55,8 @@ struct error *report_fill_processes(struct report *report)
 		return NULL;
 	resident = report_measure(report, SECTION_SMAPS_ROLLUP, TEXT("Rss"));
 	done = resident &&
-	       take_side(report, &merges, report->baseline, report->baseline_keys, MERGE_BEFORE) &&
-	       take_side(report, &merges, report->candidate, report->candidate_keys, MERGE_AFTER) &&
+	       add_side(report, &merges, report->baseline, report->baseline_keys, MERGE_BEFORE) &&
+	       add_side(report, &merges, report->candidate, report->candidate_keys, MERGE_AFTER) &&
 	       merges_rows(&merges, report, resident);
 	merges_deinit(&merges);
 	return done ? NULL : &error_no_memory;

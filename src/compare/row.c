@@ -40,7 +40,7 @@ static bool is_small(const struct row *row, const struct view *view)
 	       fabs(row->change.share) * 100 < view->min_percent;
 }
 
-static bool is_hidden(const struct row *row, const struct view *view, bool comparing)
+static bool is_row_hidden(const struct row *row, const struct view *view, bool comparing)
 {
 	/* A metric that the user named is shown even if it is unmeasured. */
 	bool is_answer = view->metrics_named && measure_is_metric(row->measure) &&
@@ -55,7 +55,7 @@ static bool is_hidden(const struct row *row, const struct view *view, bool compa
 
 /* --- order --- */
 
-static double rank_of(const struct row *row, enum order order)
+static double order_rank(const struct row *row, enum order order)
 {
 	switch (order) {
 	case ORDER_PERCENT:
@@ -98,7 +98,7 @@ static int by_rank(const void *a, const void *b, void *context)
 {
 	const struct row *x = a, *y = b;
 	const enum order *order = context;
-	double p = rank_of(x, *order), q = rank_of(y, *order);
+	double p = order_rank(x, *order), q = order_rank(y, *order);
 	int found = rank_class(x, *order) - rank_class(y, *order);
 
 	if (found)
@@ -111,8 +111,8 @@ static int by_rank(const void *a, const void *b, void *context)
 	found = (int)unit_dimension(x->measure->unit) - (int)unit_dimension(y->measure->unit);
 	if (found)
 		return found;
-	p = rank_of(x, ORDER_DELTA);
-	q = rank_of(y, ORDER_DELTA);
+	p = order_rank(x, ORDER_DELTA);
+	q = order_rank(y, ORDER_DELTA);
 	if (p != q)
 		return p < q ? 1 : -1;
 	found = by_group(x, y);
@@ -169,7 +169,7 @@ bool report_section_add(struct report_section *section, const struct view *view,
 	struct row_group *group;
 
 	section->any_value |= row.before.kind != DATUM_NONE || row.after.kind != DATUM_NONE;
-	if (is_hidden(&row, view, comparing))
+	if (is_row_hidden(&row, view, comparing))
 		return true;
 	if (section->by_group && is_beyond(section, view, &row))
 		return true;

@@ -102,8 +102,8 @@ static int add_all(struct binary *binary, const struct binary_options *options)
 }
 
 /* `binary` has its own image, and is consumed. */
-static int open_all(struct binary *binary, const struct binary_options *options,
-		    struct binary **ret)
+static int open_files(struct binary *binary, const struct binary_options *options,
+		      struct binary **ret)
 {
 	int failed = ENOEXEC;
 
@@ -135,7 +135,7 @@ int binary_open(int fd, const struct binary_options *options, struct binary **re
 		binary_destroy(binary);
 		return failed;
 	}
-	return open_all(binary, options, ret);
+	return open_files(binary, options, ret);
 }
 
 int binary_open_bytes(struct text bytes, const struct binary_options *options, struct binary **ret)
@@ -145,7 +145,7 @@ int binary_open_bytes(struct text bytes, const struct binary_options *options, s
 	if (!binary)
 		return ENOMEM;
 	binary->own.image = image_of(bytes);
-	return open_all(binary, options, ret);
+	return open_files(binary, options, ret);
 }
 
 uint64_t binary_copied(const struct binary *binary)
@@ -163,7 +163,7 @@ struct text binary_build_id(const struct binary *binary)
 
 #define PAGE ((uint64_t)4096)
 
-static bool is_code(const Elf64_Phdr *segment)
+static bool is_code_segment(const Elf64_Phdr *segment)
 {
 	return segment->p_type == PT_LOAD && segment->p_flags & PF_X;
 }
@@ -180,7 +180,7 @@ static const Elf64_Phdr *only_code(const struct elf *elf)
 	const Elf64_Phdr *found = NULL;
 
 	for (size_t i = 0; i < elf->segment_count; i++) {
-		if (!is_code(&elf->segments[i]))
+		if (!is_code_segment(&elf->segments[i]))
 			continue;
 		if (found)
 			return NULL;
@@ -198,7 +198,7 @@ bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mappe
 		const Elf64_Phdr *segment = &elf->segments[i];
 
 		if (has_offset(segment, offset) &&
-		    (!found || (is_code(segment) && !is_code(found))))
+		    (!found || (is_code_segment(segment) && !is_code_segment(found))))
 			found = segment;
 	}
 	if (found) {

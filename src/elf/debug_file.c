@@ -110,7 +110,7 @@ static int try_build_id(const struct wanted_debug_file *wanted)
 }
 
 /* The name is of a file, and not a way to another directory. */
-static bool is_plain(struct text name)
+static bool is_plain_file_name(struct text name)
 {
 	return name.length && !memchr(name.bytes, '/', name.length) &&
 	       !text_equal(name, TEXT(".")) && !text_equal(name, TEXT(".."));
@@ -131,7 +131,7 @@ static int try_link(const struct wanted_debug_file *wanted, const char *path)
 	char candidate[PATH_MAX];
 	int fd = DEBUG_FILE_NONE;
 
-	if (!slash || !is_plain(wanted->link))
+	if (!slash || !is_plain_file_name(wanted->link))
 		return DEBUG_FILE_NONE;
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]) && fd < 0; i++) {
 		int length = snprintf(candidate, sizeof(candidate), "%s%.*s%s%.*s", roots[i],

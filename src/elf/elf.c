@@ -12,7 +12,7 @@
  * has. */
 #define ENTRIES_MAX ((uint64_t)16 << 20)
 
-static bool is_ours(const Elf64_Ehdr *header)
+static bool is_supported(const Elf64_Ehdr *header)
 {
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
 	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
@@ -107,7 +107,7 @@ bool elf_open(struct image *image, struct elf *ret)
 	if (!bytes.bytes)
 		return false;
 	memcpy(&header, bytes.bytes, sizeof(header));
-	if (!is_ours(&header))
+	if (!is_supported(&header))
 		return false;
 	elf.machine = header.e_machine;
 	elf.entry = header.e_entry;

@@ -15,7 +15,7 @@
 
 /* Code with a type, rather than a label of assembly; what others may call, rather than what they
  * may not. */
-static uint8_t rank_of(const Elf64_Sym *symbol)
+static uint8_t symbol_rank(const Elf64_Sym *symbol)
 {
 	return (uint8_t)((ELF64_ST_TYPE(symbol->st_info) != STT_NOTYPE) << 2 |
 			 (symbol->st_size != 0) << 1 |
@@ -23,7 +23,7 @@ static uint8_t rank_of(const Elf64_Sym *symbol)
 }
 
 /* Labels of assembly have no type and no size. */
-static bool is_code(const struct elf *elf, const Elf64_Sym *symbol)
+static bool is_code_symbol(const struct elf *elf, const Elf64_Sym *symbol)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 
@@ -46,7 +46,7 @@ static bool make_function(const struct elf *elf, const Elf64_Sym *symbol, struct
 	ret->is_sized = symbol->st_size != 0;
 	if (symbol->st_size && symbol->st_size < limit - symbol->st_value)
 		ret->end = symbol->st_value + symbol->st_size;
-	ret->rank = rank_of(symbol);
+	ret->rank = symbol_rank(symbol);
 	ret->around = NONE;
 	return true;
 }
@@ -91,7 +91,7 @@ static bool add_table(struct functions *functions, const struct elf *elf, const 
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, bytes.bytes + i * sizeof(symbol), sizeof(symbol));
-		if (!is_code(elf, &symbol) || !make_function(elf, &symbol, &function) ||
+		if (!is_code_symbol(elf, &symbol) || !make_function(elf, &symbol, &function) ||
 		    __builtin_add_overflow(names, symbol.st_name, &function.name))
 			continue;
 		if (ELF64_ST_TYPE(symbol.st_info) == STT_NOTYPE && is_marker(elf->image, &function))
@@ -147,7 +147,8 @@ static int function_by_start(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-static struct text symbol_name(const struct functions *functions, const struct function *function)
+static struct text function_symbol_name(const struct functions *functions,
+					const struct function *function)
 {
 	const char *name =
 		image_string(functions->tables[function->table], function->name, MANGLED_NAME_MAX);
@@ -162,10 +163,10 @@ static struct function best_of(const struct functions *functions, size_t first, 
 	struct text name = { 0 };
 
 	for (size_t i = 1; i < count && i < ALIASES_MAX; i++) {
-		struct text other = symbol_name(functions, &functions->items[first + i]);
+		struct text other = function_symbol_name(functions, &functions->items[first + i]);
 
 		if (!name.bytes)
-			name = symbol_name(functions, &best);
+			name = function_symbol_name(functions, &best);
 		if (functions->items[first + i].rank != best.rank)
 			break;
 		if (other.length && (!name.length || name_is_plainer(other, name))) {
@@ -257,7 +258,7 @@ size_t function_name(const struct functions *functions, const struct function *f
 		     char ret[FUNCTION_NAME_MAX])
 {
 	static const char plt[] = "@plt";
-	struct text symbol = symbol_name(functions, function);
+	struct text symbol = function_symbol_name(functions, function);
 	size_t length = symbol.length ? demangle(symbol.bytes, ret) : 0;
 
 	if (!length || !function->is_plt)

@@ -130,8 +130,8 @@ static bool read_header(const struct elf *elf, const Elf64_Shdr *section, struct
 
 /* An entry has where the function begins and where more is said of it: the same again, and its
  * name. */
-static bool add_function(struct functions *functions, const struct go_table *table,
-			 struct text entries, uint64_t number)
+static bool add_go_function(struct functions *functions, const struct go_table *table,
+			    struct text entries, uint64_t number)
 {
 	const uint64_t bytes = entry_bytes(table), at = number * 2 * bytes;
 	uint64_t start = word_at(entries, at, bytes), end = word_at(entries, at + 2 * bytes, bytes);
@@ -165,7 +165,7 @@ bool go_functions_add(struct functions *functions, const struct elf *elf)
 	if (!entries.bytes || !find_text(elf, section, entries, &table))
 		return true;
 	for (uint64_t i = 0; i < table.count; i++)
-		if (!add_function(functions, &table, entries, i))
+		if (!add_go_function(functions, &table, entries, i))
 			return false;
 	return true;
 }

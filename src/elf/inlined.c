@@ -60,7 +60,7 @@ struct inlined {
 	bool has_no_memory;
 };
 
-static bool spend(struct inlined *inlined, uint64_t bytes)
+static bool spend_bytes(struct inlined *inlined, uint64_t bytes)
 {
 	uint64_t weight = inlined->unit ? inlined->unit->weight : 1, cost;
 
@@ -124,7 +124,7 @@ static const char *linkage_name(struct inlined *inlined, Dwarf_Die *entry)
 	Dwarf_Die here = *entry, next;
 	const char *plain = NULL;
 
-	for (unsigned hops = 0; hops < HOPS_MAX && spend(inlined, 16); hops++) {
+	for (unsigned hops = 0; hops < HOPS_MAX && spend_bytes(inlined, 16); hops++) {
 		for (size_t i = 0; i < array_length(linkage); i++) {
 			const char *name = string_of(&here, linkage[i]);
 
@@ -149,7 +149,7 @@ static void add_ranges(struct inlined *inlined, Dwarf_Die *entry, uint64_t owner
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(entry, at, &base, &start, &end)) > 0 &&
-	       spend(inlined, RANGE_COST)) {
+	       spend_bytes(inlined, RANGE_COST)) {
 		/* Code that the linker has discarded starts at 0. */
 		if (!start || start >= end || inlined->range_count >= RANGES_MAX)
 			continue;
@@ -253,7 +253,7 @@ static bool measure(struct inlined *inlined, Dwarf_Off offset, struct measured *
 	}
 	measured->bytes += measured->table.length;
 	return ++measured->units <= UNITS_MAX && measured->bytes <= ABBREVIATIONS_MAX &&
-	       spend(inlined, measured->table.length + 64);
+	       spend_bytes(inlined, measured->table.length + 64);
 }
 
 static bool read_units(struct inlined *inlined)
@@ -320,7 +320,7 @@ static bool next_sibling(struct inlined *inlined, Dwarf_Die *entry, unsigned dep
 		*inlined->work = 0;
 		return false;
 	}
-	if (!spend(inlined, jumps || to - from < JUMP_COST ? JUMP_COST : to - from))
+	if (!spend_bytes(inlined, jumps || to - from < JUMP_COST ? JUMP_COST : to - from))
 		return false;
 	if (is_there)
 		*entry = next;
@@ -471,7 +471,7 @@ void inlined_find(struct inlined *inlined, uint64_t address, struct inlined_stac
 
 	ret->count = 0;
 	if (!unit || !function_at(inlined, unit, address, &function) ||
-	    !spend(inlined, inlined->inside.count))
+	    !spend_bytes(inlined, inlined->inside.count))
 		return;
 	stack.functions[stack.count++].name = linkage_name(inlined, &function);
 	for (size_t i = 0; i < inlined->inside.count && stack.count <= INLINED_MAX; i++) {

@@ -31,7 +31,7 @@ struct table_search {
 	size_t name_count, table_count;
 };
 
-static void remember(uint64_t *addresses, size_t *count, size_t room, uint64_t address)
+static void remember_address(uint64_t *addresses, size_t *count, size_t room, uint64_t address)
 {
 	for (size_t i = 0; i < *count; i++)
 		if (addresses[i] == address)
@@ -49,8 +49,8 @@ static bool see_name(void *context, struct text window, uint64_t offset)
 	while ((at = memmem(at, (size_t)(end - at), last, sizeof(last)))) {
 		uint64_t in_file = offset + (uint64_t)(at - window.bytes);
 
-		remember(search->names, &search->name_count, CANDIDATES_MAX,
-			 search->segment->p_vaddr + (in_file - search->segment->p_offset));
+		remember_address(search->names, &search->name_count, CANDIDATES_MAX,
+				 search->segment->p_vaddr + (in_file - search->segment->p_offset));
 		at++;
 	}
 	return true;
@@ -60,8 +60,8 @@ static void consider_word(struct table_search *search, uint64_t address, uint64_
 {
 	for (size_t i = 0; i < search->name_count; i++)
 		if (search->names[i] == word && address % 8 == 0 && address >= LAST_NAME)
-			remember(search->tables, &search->table_count, CANDIDATES_MAX,
-				 address - LAST_NAME);
+			remember_address(search->tables, &search->table_count, CANDIDATES_MAX,
+					 address - LAST_NAME);
 }
 
 /* Words as a program that is loaded at a fixed address has them. */

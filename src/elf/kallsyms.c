@@ -62,7 +62,7 @@ bool kallsym_parse(struct text line, struct kallsym *ret)
 	return true;
 }
 
-static bool is_code(char type)
+static bool is_code_type(char type)
 {
 	return type && strchr("tTwW", type);
 }
@@ -91,7 +91,7 @@ static void look_for_marks(struct kallsyms *symbols, const struct kallsym *symbo
 	}
 }
 
-static struct error *add_line(struct kallsyms *symbols, struct text line)
+static struct error *add_symbol_line(struct kallsyms *symbols, struct text line)
 {
 	struct kallsym symbol;
 	struct kallsyms_code code;
@@ -99,7 +99,7 @@ static struct error *add_line(struct kallsyms *symbols, struct text line)
 	if (!kallsym_parse(line, &symbol))
 		return NULL;
 	symbols->has_addresses |= symbol.address != 0;
-	if (!is_code(symbol.type))
+	if (!is_code_type(symbol.type))
 		return NULL;
 	look_for_marks(symbols, &symbol);
 	if (symbols->code.count >= KALLSYMS_MAX || symbols->bytes.count >= KALLSYMS_BYTES_MAX)
@@ -117,7 +117,8 @@ static struct error *add_line(struct kallsyms *symbols, struct text line)
 	return NULL;
 }
 
-static struct text symbol_name(const struct kallsyms *symbols, const struct kallsyms_code *code)
+static struct text kernel_symbol_name(const struct kallsyms *symbols,
+				      const struct kallsyms_code *code)
 {
 	return (struct text){ symbols->bytes.items + code->name, code->name_length };
 }
@@ -139,7 +140,7 @@ static bool is_better(const struct kallsyms *symbols, const struct kallsyms_code
 
 	if (global_a != global_b)
 		return global_a;
-	return name_is_plainer(symbol_name(symbols, a), symbol_name(symbols, b));
+	return name_is_plainer(kernel_symbol_name(symbols, a), kernel_symbol_name(symbols, b));
 }
 
 static void sort(struct kallsyms *symbols)
@@ -174,7 +175,7 @@ static struct error *add_lines(struct kallsyms *symbols, struct text *bytes)
 
 	while ((end = memchr(bytes->bytes, '\n', bytes->length))) {
 		size_t length = (size_t)(end - bytes->bytes);
-		struct error *err = add_line(symbols, (struct text){ bytes->bytes, length });
+		struct error *err = add_symbol_line(symbols, (struct text){ bytes->bytes, length });
 
 		if (err)
 			return err;
@@ -205,7 +206,7 @@ static struct error *read_symbols(int fd, struct kallsyms *symbols)
 		if (err)
 			return err;
 		if (!got)
-			return add_line(symbols, bytes);
+			return add_symbol_line(symbols, bytes);
 		/* A longer text without a newline is not a line. */
 		kept = bytes.length < LINE_MAX_BYTES ? bytes.length : 0;
 		memmove(room, bytes.bytes, kept);
@@ -240,7 +241,7 @@ struct error *kallsyms_parse(struct text bytes, struct kallsyms **ret)
 		return &error_no_memory;
 	err = bytes.length ? add_lines(symbols, &bytes) : NULL;
 	if (!err)
-		err = add_line(symbols, bytes);
+		err = add_symbol_line(symbols, bytes);
 	if (!err)
 		err = finish(symbols);
 	if (err)
@@ -278,7 +279,7 @@ bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kall
 		return false;
 	ret->address = code->address;
 	ret->type = code->type;
-	ret->name = symbol_name(symbols, code);
+	ret->name = kernel_symbol_name(symbols, code);
 	ret->module = (struct text){ ret->name.bytes + code->name_length, code->module_length };
 	return true;
 }

@@ -33,13 +33,13 @@ struct field_search {
 	enum struct_fields_answer answer;
 };
 
-static bool is_over(const struct field_search *search)
+static bool is_budget_spent(const struct field_search *search)
 {
 	return search->answer == FIELDS_SEVERAL || search->answer == FIELDS_REFUSED;
 }
 
 /* `bytes` may be any number: the end of a unit is what its header says. */
-static void spend(struct field_search *search, uint64_t bytes)
+static void spend_budget(struct field_search *search, uint64_t bytes)
 {
 	uint64_t cost;
 
@@ -60,8 +60,8 @@ static bool next_sibling(struct field_search *search, Dwarf_Die *entry)
 	if (to <= from)
 		search->answer = FIELDS_REFUSED;
 	else
-		spend(search, to - from);
-	return is_there && !is_over(search);
+		spend_budget(search, to - from);
+	return is_there && !is_budget_spent(search);
 }
 
 /* libdw's convenient functions (dwarf_diename, dwarf_srclang) follow an entry into files that it
@@ -113,7 +113,7 @@ static bool read_members(struct field_search *search, Dwarf_Die *structure, uint
 			    dwarf_tag(&member) == DW_TAG_member)
 				found += member_offset(&member, &ret[i]);
 	} while (next_sibling(search, &member));
-	return found == wanted->count && !is_over(search);
+	return found == wanted->count && !is_budget_spent(search);
 }
 
 static void take_structure(struct field_search *search, Dwarf_Die *structure)
@@ -165,7 +165,7 @@ static void search_unit(struct field_search *search, Dwarf_Die *unit)
 		name = entry_name(&entry);
 		if (name && strcmp(name, search->wanted->structure) == 0)
 			take_structure(search, &entry);
-	} while (!is_over(search) && next_sibling(search, &entry));
+	} while (!is_budget_spent(search) && next_sibling(search, &entry));
 }
 
 /* Before libdw looks at the unit: it reads abbreviations until it finds the one of an entry. */
@@ -186,7 +186,7 @@ static void search_units(struct field_search *search, Dwarf *dwarf)
 	Dwarf_Off at = 0, next, abbreviations;
 	size_t header;
 
-	for (; !is_over(search) &&
+	for (; !is_budget_spent(search) &&
 	       dwarf_nextcu(dwarf, at, &next, &header, &abbreviations, NULL, NULL) == 0;
 	     at = next) {
 		Dwarf_Die unit;

@@ -42,7 +42,7 @@ static struct error *take_name(struct text text, const char *also, char **ret)
 	return *ret ? NULL : &error_no_memory;
 }
 
-static struct error *take_function(const struct word *word, struct kstats_location *ret)
+static struct error *parse_function_name(const struct word *word, struct kstats_location *ret)
 {
 	ret->kind = PLACE_FUNCTION;
 	ret->by_trampoline = ret->by_kprobe = true;
@@ -51,7 +51,7 @@ static struct error *take_function(const struct word *word, struct kstats_locati
 
 static struct error *take_fentry(const struct word *word, struct kstats_location *ret)
 {
-	struct error *err = take_function(word, ret);
+	struct error *err = parse_function_name(word, ret);
 
 	ret->by_kprobe = false;
 	return err;
@@ -65,7 +65,7 @@ static struct error *take_fexit(const struct word *word, struct kstats_location 
 
 static struct error *take_kprobe(const struct word *word, struct kstats_location *ret)
 {
-	struct error *err = take_function(word, ret);
+	struct error *err = parse_function_name(word, ret);
 
 	ret->by_trampoline = false;
 	return err;
@@ -230,7 +230,7 @@ static const struct {
 	take_place *take;
 	const char *form, *prose; /* for people */
 } kinds[] = {
-	{ NULL, take_function, "FUNCTION",
+	{ NULL, parse_function_name, "FUNCTION",
 	  "The call of a function of the kernel or a module, by fentry or, if that fails, by a "
 	  "kprobe. The default end is its return." },
 	{ "fentry", take_fentry, "fentry:FUNCTION", "The same, by fentry only." },
@@ -290,7 +290,7 @@ static struct error *find_location(const char *whole, bool is_end, const struct 
 		return take_bare_tracepoint(&word, ret);
 	}
 	if (!strchr(whole, ':'))
-		return take_function(&word, ret);
+		return parse_function_name(&word, ret);
 	text_cut(&word.rest, ':', &kind);
 	for (size_t i = 0; i < array_length(kinds); i++)
 		if (kinds[i].word && text_equal(kind, text_of(kinds[i].word)))

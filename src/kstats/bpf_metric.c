@@ -29,7 +29,7 @@
 
 /* --- opening --- */
 
-static struct error *cannot(const struct kstats_metric *metric, int failed)
+static struct error *metric_error(const struct kstats_metric *metric, int failed)
 {
 	if (failed == EACCES || failed == EPERM)
 		return error_coded(failed, "permission denied: metric %s belongs to root",
@@ -97,7 +97,7 @@ static int map_control(struct kstats_metric *metric)
 	return 0;
 }
 
-static bool is_ours(const struct kstats_config *config)
+static bool is_our_config(const struct kstats_config *config)
 {
 	return config->magic == KSTATS_MAGIC && config->frac_bits <= BUCKET_FRAC_BITS_MAX &&
 	       config->slots == BUCKET_SLOTS(config->frac_bits) && config->by < KSTATS_BY_COUNT &&
@@ -117,7 +117,7 @@ static int read_config(struct kstats_metric *metric)
 		return failed;
 	if (bpf_map_lookup_elem(fd, &zero, &metric->config))
 		return errno;
-	return is_ours(&metric->config) ? 0 : EPROTO;
+	return is_our_config(&metric->config) ? 0 : EPROTO;
 }
 
 static int get_maps(struct kstats_metric *metric)
@@ -138,7 +138,7 @@ static int get_maps(struct kstats_metric *metric)
 	return failed ? failed : get_map(metric, &numbers, &metric->group_numbers);
 }
 
-static int open_all(struct kstats_metric *metric, const char *pins)
+static int open_pins(struct kstats_metric *metric, const char *pins)
 {
 	int failed = lock(metric, pins);
 
@@ -161,7 +161,7 @@ static struct error *check_name(const char *name)
 	return error_coded(ENOENT, "no metric %.*s", KSTATS_NAME_MAX, name);
 }
 
-static struct error *empty(struct kstats_metric *metric);
+static struct error *empty_metric(struct kstats_metric *metric);
 
 struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 {
@@ -181,15 +181,15 @@ struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 	metric->name = strdup(name);
 	if (!metric->name)
 		return &error_no_memory;
-	failed = open_all(metric, pins);
+	failed = open_pins(metric, pins);
 	if (failed == EPROTO)
 		return error_coded(failed, "metric %s was created by another version of ctprof",
 				   name);
 	if (failed)
-		return cannot(metric, failed);
+		return metric_error(metric, failed);
 	/* Whoever held it was killed before it was empty. */
 	if (metric->control->which[metric->which].is_held)
-		err = empty(metric);
+		err = empty_metric(metric);
 	if (!err)
 		*ret = take_ptr(metric);
 	return err;
@@ -324,7 +324,7 @@ static struct error *read_cells(const struct kstats_metric *metric, size_t cpus,
 	if (!cells)
 		return &error_no_memory;
 	if (bpf_map_lookup_elem(metric->cells, &which, cells))
-		return cannot(metric, errno);
+		return metric_error(metric, errno);
 	*ret = take_ptr(cells);
 	return NULL;
 }
@@ -413,7 +413,7 @@ static struct error *add_groups(const struct kstats_metric *metric, struct kstat
 	char *groups = map_groups(metric, &bytes);
 
 	if (!groups)
-		return cannot(metric, errno);
+		return metric_error(metric, errno);
 	if (proc >= 0 && metric->config.by == KSTATS_BY_CGROUP)
 		error_destroy(cgroup_tree_open(proc, &tree));
 	for (uint64_t i = 0; !err && i < groups_in_use(metric); i++) {
@@ -438,7 +438,7 @@ static bool is_grouped(const struct kstats_metric *metric)
 	       !(metric->config.by == KSTATS_BY_RETVAL && metric->which == KSTATS_GAPS);
 }
 
-static uint64_t since(uint64_t now, uint64_t before)
+static uint64_t growth(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
 }
@@ -460,8 +460,8 @@ static void count_losses(const struct kstats_metric *metric, struct kstats_table
 	 * (MAX_URETPROBE_DEPTH). */
 	if (metric->config.is_user && metric->config.has_frame)
 		table->losses_known &= ~(1u << KSTATS_LOSS_recursive);
-	table->losses[KSTATS_LOSS_missed] += since(untold.missed, here->missed);
-	table->losses[KSTATS_LOSS_recursive] += since(untold.recursive, here->recursive);
+	table->losses[KSTATS_LOSS_missed] += growth(untold.missed, here->missed);
+	table->losses[KSTATS_LOSS_recursive] += growth(untold.recursive, here->recursive);
 }
 
 static bool copy_string(const char *text, char **ret)
@@ -530,7 +530,7 @@ static struct error *forget_groups(struct kstats_metric *metric)
 	bool is_first = true;
 
 	if (!groups)
-		return cannot(metric, errno);
+		return metric_error(metric, errno);
 	for (uint64_t i = 0; i < groups_in_use(metric); i++)
 		memset(group_at(metric, groups, i), 0, kstats_config_group_bytes(&metric->config));
 	munmap(groups, bytes);
@@ -551,7 +551,7 @@ static struct error *forget_groups(struct kstats_metric *metric)
  * What is recorded meanwhile is forgotten with what was before: so nothing is written while it is
  * emptied, and no value is half in it. Starts stay, so what goes on now will be counted at its end.
  */
-static struct error *empty(struct kstats_metric *metric)
+static struct error *empty_metric(struct kstats_metric *metric)
 {
 	struct kstats_switch *here = &metric->control->which[metric->which];
 	const size_t bytes = kstats_config_cell_stride(&metric->config);
@@ -569,7 +569,7 @@ static struct error *empty(struct kstats_metric *metric)
 	__atomic_store_n(&here->is_held, 1, __ATOMIC_SEQ_CST);
 	err = bpf_programs_wait();
 	if (!err && bpf_map_update_elem(metric->cells, &which, zeros, BPF_ANY))
-		err = cannot(metric, errno);
+		err = metric_error(metric, errno);
 	if (!err && is_grouped(metric))
 		err = forget_groups(metric);
 	if (err)
@@ -592,7 +592,7 @@ struct error *kstats_metric_command(struct kstats_metric *metric, enum kstats_co
 		/* So that what is read then does not change any more. */
 		return bpf_programs_wait();
 	case KSTATS_RESET:
-		return empty(metric);
+		return empty_metric(metric);
 	case KSTATS_COMMAND_COUNT:
 		break;
 	}

@@ -153,7 +153,7 @@ static bool call_all(const struct kstats_program *program)
 }
 
 /* Sum over all CPUs, whose cells are adjacent. */
-static struct kstats_pair total_of(const char *cells, size_t bytes, size_t cpus, unsigned slot)
+static struct kstats_pair sum_slot(const char *cells, size_t bytes, size_t cpus, unsigned slot)
 {
 	struct kstats_pair total = { 0 };
 
@@ -180,9 +180,9 @@ static uint64_t median_of(const struct kstats_program *trial)
 	if (!cells || bpf_map_lookup_elem(bpf_map__fd(trial->bpf->maps.cells), &values, cells))
 		return 0;
 	for (unsigned slot = 0; slot < config->slots; slot++)
-		all += total_of(cells, bytes, cpus.count, slot).count;
+		all += sum_slot(cells, bytes, cpus.count, slot).count;
 	for (unsigned slot = 0; slot < config->slots; slot++) {
-		const struct kstats_pair total = total_of(cells, bytes, cpus.count, slot);
+		const struct kstats_pair total = sum_slot(cells, bytes, cpus.count, slot);
 
 		seen += total.count;
 		if (seen > all / 2)

@@ -24,7 +24,7 @@
 #define BPF_FS_MAGIC 0xcafe4a11
 #endif
 
-static struct error *cannot(int failed, const char *path)
+static struct error *pin_error(int failed, const char *path)
 {
 	if (failed == EACCES || failed == EPERM)
 		return error_coded(failed, "%s: permission denied: metrics belong to root", path);
@@ -42,11 +42,11 @@ static struct error *make_pins(void)
 {
 	if (!is_mounted() &&
 	    mount("bpf", KSTATS_BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
-		return geteuid() ? cannot(errno, KSTATS_BPFFS)
+		return geteuid() ? pin_error(errno, KSTATS_BPFFS)
 				 : error_system(errno, "cannot mount the BPF file system at %s",
 						KSTATS_BPFFS);
 	if (mkdir(KSTATS_PINS, 0700) && errno != EEXIST)
-		return cannot(errno, KSTATS_PINS);
+		return pin_error(errno, KSTATS_PINS);
 	return NULL;
 }
 
@@ -58,7 +58,7 @@ static bool is_own(const char *entry)
 }
 
 /* Returns an errno. */
-static int empty(int pins, const char *directory)
+static int remove_pins(int pins, const char *directory)
 {
 	int fd = openat(pins, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
@@ -119,7 +119,7 @@ static struct error *read_names(int pins, struct kstats_names *ret)
 	bool has_room = true;
 
 	if (!entries) {
-		struct error *err = cannot(errno, KSTATS_PINS);
+		struct error *err = pin_error(errno, KSTATS_PINS);
 
 		if (fd >= 0)
 			close(fd);
@@ -164,7 +164,7 @@ static struct error *clean(int pins)
 
 	for (size_t i = 0; !err && i < names.count; i++)
 		if (names.items[i][0] == '+')
-			empty(pins, names.items[i]);
+			remove_pins(pins, names.items[i]);
 	kstats_names_clear(&names);
 	return err;
 }
@@ -177,7 +177,7 @@ static struct error *check_pins(int pins)
 	struct stat st;
 
 	if (fstat(pins, &st))
-		return cannot(errno, KSTATS_PINS);
+		return pin_error(errno, KSTATS_PINS);
 	if (file_is_trusted(st.st_uid, 0) && !(st.st_mode & 077))
 		return NULL;
 	return error_coded(EPERM,
@@ -196,7 +196,7 @@ static struct error *open_pins(int *ret)
 	if (pins < 0 && errno == ENOENT)
 		return error_system(errno, KSTATS_PINS);
 	if (pins < 0)
-		return cannot(errno, KSTATS_PINS);
+		return pin_error(errno, KSTATS_PINS);
 	err = check_pins(pins);
 	if (!err)
 		*ret = take_fd(pins);
@@ -220,7 +220,7 @@ struct error *kstats_pins_lock(bool is_made, int *ret)
 		return err;
 	while (flock(pins, LOCK_EX))
 		if (errno != EINTR)
-			return cannot(errno, KSTATS_PINS);
+			return pin_error(errno, KSTATS_PINS);
 	err = clean(pins);
 	if (!err)
 		*ret = take_fd(pins);
@@ -235,7 +235,7 @@ static struct error *pin(int fd, const char *directory, const char *what)
 
 	snprintf(path, sizeof(path), KSTATS_PINS "/%s/%s", directory, what);
 	if (bpf_obj_pin(fd, path))
-		return cannot(errno, path);
+		return pin_error(errno, path);
 	return NULL;
 }
 
@@ -291,12 +291,12 @@ struct error *kstats_pins_add(int pins, const char *name, const struct kstats_pr
 	if (!half_name(name, half))
 		return error_coded(ENAMETOOLONG, "%s: the name is too long", name);
 	if (mkdirat(pins, half, 0700))
-		return cannot(errno, KSTATS_PINS);
+		return pin_error(errno, KSTATS_PINS);
 	err = pin_all(program, half);
 	if (!err && renameat2(pins, half, pins, name, RENAME_NOREPLACE))
 		err = error_system(errno, "the metric %s", name);
 	if (err)
-		empty(pins, half);
+		remove_pins(pins, half);
 	return err;
 }
 
@@ -309,8 +309,8 @@ struct error *kstats_pins_remove(int pins, const char *name)
 		return error_coded(ENOENT, "no metric %s", name);
 	if (renameat2(pins, name, pins, half, RENAME_NOREPLACE))
 		return error_system(errno, "the metric %s", name);
-	failed = empty(pins, half);
-	return failed ? cannot(failed, name) : NULL;
+	failed = remove_pins(pins, half);
+	return failed ? pin_error(failed, name) : NULL;
 }
 
 int kstats_pins_open(const char *name, int *ret)

@@ -440,8 +440,8 @@ static JSON_TAKE(json_take_metrics)
 	return enter(r, JSON_ARRAY, "an array of metrics", &shape, NULL, key, value);
 }
 
-static void write_metrics(struct json_writer *w, JSON_UNUSED_ const struct json_field *field,
-			  const void *at)
+static void write_kstats_metrics(struct json_writer *w, JSON_UNUSED_ const struct json_field *field,
+				 const void *at)
 {
 	const struct kstats_tables *tables = at;
 
@@ -453,7 +453,8 @@ static void write_metrics(struct json_writer *w, JSON_UNUSED_ const struct json_
 	json_array_end(w);
 }
 
-static const struct json_field_type json_type_metrics = { json_take_metrics, write_metrics, NULL };
+static const struct json_field_type json_type_metrics = { json_take_metrics, write_kstats_metrics,
+							  NULL };
 
 static JSON_TAKE(json_take_format)
 {

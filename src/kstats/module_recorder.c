@@ -201,8 +201,8 @@ static void buffer_guard(struct file_buffer *buffer)
 	file_buffer_deinit(buffer);
 }
 
-static struct error *read_file(int dir, const char *path, const char *name,
-			       struct file_buffer *buffer, struct text *ret)
+static struct error *read_module_file(int dir, const char *path, const char *name,
+				      struct file_buffer *buffer, struct text *ret)
 {
 	int failed = file_read_head(dir, path, READ_MAX, buffer, ret);
 
@@ -211,7 +211,7 @@ static struct error *read_file(int dir, const char *path, const char *name,
 	return failed ? no_metric(failed, name) : NULL;
 }
 
-static bool is_ours(int dir)
+static bool is_our_directory(int dir)
 {
 	return faccessat(dir, "_raw", F_OK, 0) == 0;
 }
@@ -231,17 +231,17 @@ struct error *kstats_module_read(int dir, const char *name, struct kstats_table 
 {
 	_cleanup_(kstats_table_destroy) struct kstats_table *table = NULL;
 	_cleanup_(buffer) struct file_buffer buffer = { 0 };
-	_cleanup_free_ char *path = text_print("%s%s", is_ours(dir) ? "_raw/" : "", name);
+	_cleanup_free_ char *path = text_print("%s%s", is_our_directory(dir) ? "_raw/" : "", name);
 	struct error *err = check_file_name(name);
 	struct text text;
 
 	if (!err && !path)
 		return &error_no_memory;
 	if (!err)
-		err = read_file(dir, path, name, &buffer, &text);
+		err = read_module_file(dir, path, name, &buffer, &text);
 	if (!err)
-		err = is_ours(dir) ? kstats_module_parse(text, &table)
-				   : kstats_v3_parse(text, name, &table);
+		err = is_our_directory(dir) ? kstats_module_parse(text, &table)
+					    : kstats_v3_parse(text, name, &table);
 	if (!err)
 		err = say_where(table);
 	if (err)
@@ -300,7 +300,8 @@ static struct error *add_entry(int dir, const char *name, struct kstats_entries 
 
 	if (!array_reserve(entries, 1))
 		return &error_no_memory;
-	err = is_ours(dir) ? entry_of_head(dir, name, &entry) : entry_of_table(dir, name, &entry);
+	err = is_our_directory(dir) ? entry_of_head(dir, name, &entry)
+				    : entry_of_table(dir, name, &entry);
 	/* Removed since its name was read. */
 	if (err && err->errnum == ENOENT) {
 		error_destroy(err);
@@ -322,8 +323,8 @@ static void closedir_guard(DIR **names)
 struct error *kstats_module_list(int dir, struct kstats_entries *entries)
 {
 	/* A descriptor of its own: where a list of names is goes with it. */
-	_cleanup_close_ int fd =
-		openat(dir, is_ours(dir) ? "_raw" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(dir, is_our_directory(dir) ? "_raw" : ".",
+					O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_(closedir) DIR *names = fd < 0 ? NULL : fdopendir(fd);
 	struct error *err = NULL;
 	struct dirent *name;

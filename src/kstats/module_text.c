@@ -27,7 +27,7 @@ static const struct {
 	{ TEXT("overhead"), offsetof(struct module_head, overhead_ns) },
 };
 
-static struct error *wrong(struct text line)
+static struct error *line_error(struct text line)
 {
 	struct error *err = error_create("malformed kstats line: '%.*s'",
 					 line.length < 60 ? (int)line.length : 60, line.bytes);
@@ -37,7 +37,7 @@ static struct error *wrong(struct text line)
 }
 
 /* False: a number is none. */
-static bool take_key(struct text key, struct text value, struct module_head *head)
+static bool set_head_value(struct text key, struct text value, struct module_head *head)
 {
 	bool is_number = true;
 
@@ -76,8 +76,8 @@ static struct error *parse_head(struct text *rest, struct module_head *ret)
 		struct text words = line;
 
 		if (!text_word(&words, &key) || !text_word(&words, &value) ||
-		    !take_key(key, value, ret))
-			return wrong(line);
+		    !set_head_value(key, value, ret))
+			return line_error(line);
 	}
 	if (!ret->name.length || ret->bits > BUCKET_FRAC_BITS_MAX || ret->cpus > UINT32_MAX)
 		return error_create("not a metric of ctprof's kernel module");
@@ -109,7 +109,7 @@ static struct error *parse_slot(struct text line, struct kstats_table *table, ui
 	    !take_pair_number(&rest, TEXT("count"), &values.count) ||
 	    !take_pair_number(&rest, TEXT("sum"), &values.sum) ||
 	    slot >= BUCKET_SLOTS(table->frac_bits) || cpu >= table->cpus)
-		return wrong(line);
+		return line_error(line);
 	if (__builtin_add_overflow(*all, values.count, all))
 		return error_create("too many values: counter overflow");
 	err = kstats_table_row(table, cpu, NULL, &row);

@@ -30,7 +30,7 @@ void kstats_agree(char **into, const char *from)
 }
 
 /* Some of the values are of others: who is told of none would take them for anybody's. */
-static void differ(char **into, const char *from)
+static void note_difference(char **into, const char *from)
 {
 	if (!*into && !from)
 		return;
@@ -42,9 +42,9 @@ static void differ(char **into, const char *from)
 
 void kstats_scope_agree(struct kstats_scope *into, const struct kstats_scope *from)
 {
-	differ(&into->key, from->key);
+	note_difference(&into->key, from->key);
 	for (unsigned i = 0; i < KSTATS_FILTER_COUNT; i++)
-		differ(&into->only[i], from->only[i]);
+		note_difference(&into->only[i], from->only[i]);
 }
 
 /* `text` and one more phrase; frees `text`. NULL stays NULL. */

@@ -7,7 +7,7 @@
 #define DEVIATIONS 1.959964
 
 /* Doubles of very many are not exact, and may be one more than numbers hold. */
-static uint64_t rank_of(const struct kstats_distribution *distribution, double rank)
+static uint64_t clamp_rank(const struct kstats_distribution *distribution, double rank)
 {
 	return rank < (double)distribution->count ? (uint64_t)rank : distribution->count;
 }
@@ -23,9 +23,9 @@ struct kstats_confidence kstats_confidence(const struct kstats_distribution *dis
 	if (!distribution->count)
 		return confidence;
 	if (low >= 1)
-		confidence.low = kstats_ranked(distribution, rank_of(distribution, low)).low;
+		confidence.low = kstats_ranked(distribution, clamp_rank(distribution, low)).low;
 	if (high <= count)
-		confidence.high = kstats_ranked(distribution, rank_of(distribution, high)).high;
+		confidence.high = kstats_ranked(distribution, clamp_rank(distribution, high)).high;
 	return confidence;
 }
 

@@ -50,7 +50,7 @@ static bool is_number(enum kstats_quantity quantity)
 }
 
 /* "50us", "1000". */
-static bool take_limit(struct text text, struct kstats_slo *slo)
+static bool parse_slo_limit(struct text text, struct kstats_slo *slo)
 {
 	struct amount limit;
 
@@ -75,7 +75,7 @@ struct error *kstats_slo_parse(struct text text, struct kstats_slo *ret)
 	slo.is_above = text.bytes[at++] == '>';
 	slo.or_equal = at < text.length && text.bytes[at] == '=';
 	at += slo.or_equal;
-	if (!take_limit(text_trim((struct text){ text.bytes + at, text.length - at }), &slo))
+	if (!parse_slo_limit(text_trim((struct text){ text.bytes + at, text.length - at }), &slo))
 		return error_create("invalid SLO limit '%.*s': expected e.g. 50us, 1.5ms, 1000",
 				    (int)(text.length - at < 60 ? text.length - at : 60),
 				    text.bytes + at);

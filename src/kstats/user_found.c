@@ -35,7 +35,7 @@ static struct text metric_name(struct text path)
 	return kstats_shared_is_name(name.bytes, name.length) ? name : TEXT("");
 }
 
-static bool take_line(const char *line, uint32_t pid, struct user_found *ret)
+static bool parse_maps_line(const char *line, uint32_t pid, struct user_found *ret)
 {
 	struct text rest = text_of(line), name;
 	struct mapping mapping;
@@ -75,7 +75,8 @@ int user_found_read(FILE *maps, uint32_t pid, uint64_t time_ns, user_found_visit
 		const bool is_whole = strchr(line, '\n') != NULL;
 
 		/* The rest of a long line is a stranger's text, which may look like a line. */
-		if (is_start && is_whole && take_line(line, pid, &found) && !visit(context, &found))
+		if (is_start && is_whole && parse_maps_line(line, pid, &found) &&
+		    !visit(context, &found))
 			break;
 		is_start = is_whole;
 		if (time_ns && i % LINES_A_LOOK == 0 && clock_ns(CLOCK_THREAD_CPUTIME_ID) >= end_ns)

@@ -295,7 +295,7 @@ static struct error *add_to_table(void *context, unsigned cpu, unsigned slot,
 	return NULL;
 }
 
-static void empty(struct kstats_table *table)
+static void empty_table(struct kstats_table *table)
 {
 	for (size_t i = 0; i < table->rows.count; i++)
 		free(table->rows.items[i].slots);
@@ -310,7 +310,7 @@ struct error *kstats_region_read(struct kstats_region *region, size_t rows,
 	struct error *err;
 
 	do {
-		empty(table);
+		empty_table(table);
 		err = visit_all(region, add_to_table, &reading);
 	} while (is_worth_another(region, &err, &attempts));
 	return err;

@@ -228,7 +228,7 @@ static bool begin_process(struct process_search *search, uint32_t pid, uint32_t 
 	return false;
 }
 
-static uint64_t time_of(uint32_t user)
+static uint64_t process_time_limit(uint32_t user)
 {
 	return user ? USER_PROCESS_TIME_NS : 0;
 }
@@ -246,7 +246,7 @@ static void search_process(struct process_search *search, uint32_t pid)
 	unlock(search);
 	if (!is_wanted)
 		return;
-	failed = user_found_each(pid, time_of(user), take_metric, &turn);
+	failed = user_found_each(pid, process_time_limit(user), take_metric, &turn);
 	lock(search);
 	if (!is_left(search)) {
 		struct user_share *share = user_limits_share(&search->limits, user);
@@ -258,7 +258,7 @@ static void search_process(struct process_search *search, uint32_t pid)
 	unlock(search);
 }
 
-static void *look(void *context)
+static void *search_processes(void *context)
 {
 	struct process_search *search = context;
 
@@ -339,7 +339,7 @@ static struct error *run_search(struct process_search **search)
 		struct process_search *next;
 		struct error *err;
 
-		if (!worker_pool_start(&(*search)->workers, look, *search))
+		if (!worker_pool_start(&(*search)->workers, search_processes, *search))
 			return error_create("cannot create a thread to read processes");
 		if (worker_pool_wait(&(*search)->workers, 0))
 			break;

@@ -177,8 +177,8 @@ struct sums {
 	struct kstats_slot all_rows, all_totals;
 };
 
-static struct error *add_line(struct kstats_table *table, const struct v3_reader *reader,
-			      const struct v3_line *line, struct sums *sums)
+static struct error *add_slot_line(struct kstats_table *table, const struct v3_reader *reader,
+				   const struct v3_line *line, struct sums *sums)
 {
 	struct kstats_row *row;
 	struct error *err;
@@ -200,7 +200,7 @@ static struct error *add_lines(struct text text, struct kstats_table *table, str
 	struct v3_line line;
 
 	while (!err && next_line(&reader, &line, &err))
-		err = add_line(table, &reader, &line, sums);
+		err = add_slot_line(table, &reader, &line, sums);
 	return err;
 }
 

@@ -87,8 +87,8 @@ static const enum metric_id delays[DERIVED_DELAYS] = {
 };
 enum { SWAPIN, THRASHING, OTHERS };
 
-static __int128 total_of(const struct thread_record *thread, const struct metric *metric,
-			 const struct metric_set *with_waits)
+static __int128 metric_total(const struct thread_record *thread, const struct metric *metric,
+			     const struct metric_set *with_waits)
 {
 	__int128 total = metric_load_u64(&thread->values, metric);
 
@@ -106,7 +106,7 @@ static void add_delays(struct derived_sum *sum, const struct thread_record *thre
 	for (size_t i = 0; i < DERIVED_DELAYS; i++) {
 		if (!metric_set_has(&thread->measured, delays[i]))
 			continue;
-		sum->delays[i] += total_of(thread, &metrics[delays[i]], with_waits);
+		sum->delays[i] += metric_total(thread, &metrics[delays[i]], with_waits);
 		had |= (uint8_t)(1 << i);
 		doubtful |= impossible && metric_set_has(impossible, delays[i]);
 	}
@@ -143,8 +143,8 @@ void derived_add(struct derived_sum *sum, const struct derived *d,
 	if (!metric_set_has(&thread->measured, metric_id(d->a)) ||
 	    !metric_set_has(&thread->measured, metric_id(d->b)))
 		return;
-	sum->a += total_of(thread, d->a, waits);
-	sum->b += total_of(thread, d->b, waits);
+	sum->a += metric_total(thread, d->a, waits);
+	sum->b += metric_total(thread, d->b, waits);
 	sum->impossible += impossible && (metric_set_has(impossible, metric_id(d->a)) ||
 					  metric_set_has(impossible, metric_id(d->b)));
 	sum->measured++;
@@ -181,7 +181,7 @@ static __int128 all_delays(const struct derived_sum *sum)
 	return total;
 }
 
-static struct datum value_of(const struct derived_sum *sum, const struct derived *d)
+static struct datum derived_value(const struct derived_sum *sum, const struct derived *d)
 {
 	__int128 below = d->form == DERIVED_SHARE ? sum->a + sum->b : sum->b;
 
@@ -196,7 +196,7 @@ static struct datum value_of(const struct derived_sum *sum, const struct derived
 
 struct datum derived_datum(const struct derived_sum *sum, const struct derived *d)
 {
-	struct datum datum = sum->measured ? value_of(sum, d) : (struct datum){ 0 };
+	struct datum datum = sum->measured ? derived_value(sum, d) : (struct datum){ 0 };
 
 	datum.measured = (uint32_t)sum->measured;
 	datum.threads = (uint32_t)sum->threads;

@@ -10,8 +10,8 @@ static void add_counter(struct counter_row *row, struct text key, uint64_t value
 
 /* The numbers of a line under these keys, in order, as many as there are; further ones are of a
  * later kernel. False when there are fewer than `least`, or one is not a number. */
-static bool take_numbers(struct text line, const struct text *keys, size_t count, size_t least,
-			 struct counter_row *row)
+static bool cut_numbers(struct text line, const struct text *keys, size_t count, size_t least,
+			struct counter_row *row)
 {
 	struct text word;
 	uint64_t value;
@@ -70,8 +70,8 @@ enum row_found counters_next_cpu(struct text *rest, struct counter_row *ret)
 	ret->count = 0;
 	if (!next_cpu(rest, &ret->name, &line))
 		return ROW_NONE;
-	return take_numbers(line, keys, array_length(keys), 4, ret) && add_busy(ret) ? ROW_GOOD
-										     : ROW_BAD;
+	return cut_numbers(line, keys, array_length(keys), 4, ret) && add_busy(ret) ? ROW_GOOD
+										    : ROW_BAD;
 }
 
 bool counters_schedstat_begin(struct text *rest)
@@ -95,7 +95,7 @@ enum row_found counters_next_schedstat(struct text *rest, struct counter_row *re
 	for (int i = 0; i < 6; i++)
 		if (!text_word(&line, &word))
 			return ROW_BAD;
-	return take_numbers(line, keys, array_length(keys), 3, ret) ? ROW_GOOD : ROW_BAD;
+	return cut_numbers(line, keys, array_length(keys), 3, ret) ? ROW_GOOD : ROW_BAD;
 }
 
 bool counters_parse_stat(struct text bytes, struct counter_row *ret)
@@ -233,8 +233,7 @@ enum row_found counters_next_block(struct text *rest, struct counter_row *ret)
 			continue;
 		if (!text_u64(word, &number) || !text_word(&line, &word) ||
 		    !text_u64(word, &number) || !text_word(&line, &ret->name) ||
-		    !take_numbers(line, keys, array_length(keys), 11, ret) ||
-		    !sectors_as_bytes(ret))
+		    !cut_numbers(line, keys, array_length(keys), 11, ret) || !sectors_as_bytes(ret))
 			return ROW_BAD;
 		if (!is_idle(ret))
 			return ROW_GOOD;
@@ -277,8 +276,8 @@ enum row_found counters_next_net(struct text *rest, struct counter_row *ret)
 		if (!text_trim(line).length ||
 		    (!memchr(line.bytes, ':', line.length) && memchr(line.bytes, '|', line.length)))
 			continue;
-		return cut_name(&line, &ret->name) && take_numbers(line, keys, array_length(keys),
-								   array_length(keys), ret)
+		return cut_name(&line, &ret->name) && cut_numbers(line, keys, array_length(keys),
+								  array_length(keys), ret)
 			       ? ROW_GOOD
 			       : ROW_BAD;
 	}

@@ -14,7 +14,7 @@ static bool find_user(struct text passwd, struct text name, uint32_t *ret)
 	return false;
 }
 
-static bool read_line(struct text line, struct text passwd, struct subuid_range *ret)
+static bool parse_range(struct text line, struct text passwd, struct subuid_range *ret)
 {
 	struct text name, first;
 
@@ -30,7 +30,7 @@ bool subuid_read(struct text subuid, struct text passwd, struct subuid_ranges *r
 	while (text_cut(&subuid, '\n', &line)) {
 		struct subuid_range range;
 
-		if (read_line(line, passwd, &range) && !array_push(ret, range))
+		if (parse_range(line, passwd, &range) && !array_push(ret, range))
 			return false;
 	}
 	return true;

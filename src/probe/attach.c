@@ -59,7 +59,7 @@ static const char *lack_of(enum probe_kind kind, int failed)
 	return NULL;
 }
 
-static struct error *cannot(const struct probe_point *point, int failed)
+static struct error *attach_error(const struct probe_point *point, int failed)
 {
 	const char *lack = lack_of(point->kind, failed);
 
@@ -157,7 +157,7 @@ static struct error *attach_one(const struct probe_point *point,
 		return &error_no_memory;
 	link = ways[point->kind].attach(point, program, programs->pid);
 	if (!link)
-		return cannot(point, errno);
+		return attach_error(point, errno);
 	links->items[links->count++] = link;
 	return NULL;
 }
@@ -180,7 +180,7 @@ static bool is_bundled(const struct probe_point *point, enum probe_kind kind)
 	return point->kind == kind && !point->offset;
 }
 
-static bool collect(const struct probe_points *points, struct bundle *bundle)
+static bool collect_points(const struct probe_points *points, struct bundle *bundle)
 {
 	for (size_t i = 0; i < points->count; i++) {
 		const struct probe_point *point = &points->items[i];
@@ -216,8 +216,8 @@ static bool attach_bundle(const struct probe_points *points, enum probe_kind kin
 			  struct bpf_program *program, struct probe_links *links)
 {
 	struct bundle bundle = { .kind = kind };
-	bool done =
-		program && collect(points, &bundle) && attach_collected(&bundle, program, links);
+	bool done = program && collect_points(points, &bundle) &&
+		    attach_collected(&bundle, program, links);
 
 	array_deinit(&bundle.functions);
 	array_deinit(&bundle.cookies);
@@ -226,8 +226,8 @@ static bool attach_bundle(const struct probe_points *points, enum probe_kind kin
 
 /* --- all --- */
 
-static struct error *attach_all(const struct probe_points *points,
-				const struct probe_programs *programs, struct probe_links *links)
+static struct error *attach_points(const struct probe_points *points,
+				   const struct probe_programs *programs, struct probe_links *links)
 {
 	const bool done[PROBE_KIND_COUNT] = {
 		[PROBE_KPROBE] = attach_bundle(points, PROBE_KPROBE, programs->kprobe_multi, links),
@@ -256,7 +256,7 @@ struct error *probe_attach(const struct probe_points *points, const struct probe
 		return &error_no_memory;
 	/* It would print; errors are ours to report. */
 	print = libbpf_set_print(NULL);
-	err = attach_all(points, programs, links);
+	err = attach_points(points, programs, links);
 	libbpf_set_print(print);
 	if (err) {
 		probe_links_destroy(links);

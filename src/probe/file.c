@@ -221,7 +221,7 @@ static bool is_function_wanted(const struct probed_file *file, const struct func
 }
 
 /* Labels of assembly are no functions, but may be asked for by name. */
-static bool is_function(const struct probed_file *file, const struct function *function)
+static bool is_probed_function(const struct probed_file *file, const struct function *function)
 {
 	return function->is_sized || probe_pattern_form(file->search->spec->name) == PATTERN_NAME;
 }
@@ -381,7 +381,8 @@ static struct error *search_functions(struct probed_file *file)
 	for (size_t i = 0; i < file->functions.count; i++) {
 		const struct function *function = &file->functions.items[i];
 
-		if (!is_function(file, function) || !is_function_wanted(file, function, name))
+		if (!is_probed_function(file, function) ||
+		    !is_function_wanted(file, function, name))
 			continue;
 		if (is_chooser(file, function)) {
 			has_chooser = true;
@@ -426,7 +427,7 @@ static bool is_first(struct probed_file *file, uint64_t address)
 	return true;
 }
 
-static bool take_line(void *context, uint64_t address, uint32_t line)
+static bool add_line_address(void *context, uint64_t address, uint32_t line)
 {
 	struct probed_file *file = context;
 	const struct probe_spec *spec = file->search->spec;
@@ -481,7 +482,7 @@ static struct error *search_lines(struct probed_file *file)
 			.line_strings = dwarf_file_section(&dwarf, TEXT("debug_line_str")),
 			.strings = dwarf_file_section(&dwarf, TEXT("debug_str")),
 		};
-		line_table_find(&sections, file->search->spec->source, take_line, file);
+		line_table_find(&sections, file->search->spec->source, add_line_address, file);
 		dwarf_file_close(&dwarf);
 	}
 	if (file->err)
@@ -589,7 +590,7 @@ struct searching {
 	struct error *err;
 };
 
-static void run_search(void *context)
+static void search_guarded(void *context)
 {
 	struct searching *searching = context;
 
@@ -602,7 +603,7 @@ struct error *probe_search_file(const struct probe_search *search)
 	struct error *err;
 
 	/* The file may be a stranger's, and the caller may load programs into the kernel. */
-	err = thread_run_confined(THREAD_PARSER, run_search, &searching,
+	err = thread_run_confined(THREAD_PARSER, search_guarded, &searching,
 				  "look for functions in files");
 	return err ? err : searching.err;
 }

@@ -16,7 +16,7 @@ const struct probe_kind_row probe_kinds[PROBE_KIND_COUNT] = {
 
 /* --- pieces --- */
 
-static struct error *wrong(struct text text, const char *why)
+static struct error *spec_error(struct text text, const char *why)
 {
 	return error_create("'%.*s': %s", text.length < 200 ? (int)text.length : 200, text.bytes,
 			    why);
@@ -88,26 +88,27 @@ static bool may_have_offset(const struct probe_spec *spec)
 	return spec->kind == PROBE_KPROBE || spec->kind == PROBE_UPROBE;
 }
 
-static struct error *take_function(struct text rest, struct text whole, struct probe_spec *spec)
+static struct error *parse_function(struct text rest, struct text whole, struct probe_spec *spec)
 {
 	struct text digits;
 
 	if (!is_expression(rest) && cut_digits(&rest, '+', &digits)) {
 		if (!may_have_offset(spec))
-			return wrong(whole, "only kprobe and uprobe can have an offset");
+			return spec_error(whole, "only kprobe and uprobe can have an offset");
 		if (!parse_offset(digits, &spec->offset))
-			return wrong(whole, "the offset is not a number");
+			return spec_error(whole, "the offset is not a number");
 		if (probe_pattern_form(rest) != PATTERN_NAME)
-			return wrong(whole, "an offset requires a single function, not a pattern");
+			return spec_error(whole,
+					  "an offset requires a single function, not a pattern");
 	}
 	if (!rest.length)
-		return wrong(whole, "the function is missing");
+		return spec_error(whole, "the function is missing");
 	spec->name = rest;
 	return NULL;
 }
 
 /* "server.c:120". False: it is no line. */
-static bool take_line(struct text rest, struct probe_spec *spec)
+static bool parse_source_line(struct text rest, struct probe_spec *spec)
 {
 	struct text digits;
 
@@ -133,29 +134,29 @@ static struct error *take_user(struct text rest, struct text whole, struct probe
 	struct probe_spec line = *spec;
 	const bool is_path = is_path_and_more(rest);
 
-	if (spec->kind == PROBE_UPROBE && take_line(rest, &line) &&
+	if (spec->kind == PROBE_UPROBE && parse_source_line(rest, &line) &&
 	    !memchr(line.source.bytes, ':', line.source.length)) {
 		*spec = line;
 		return NULL;
 	}
 	if ((is_path || !is_expression(rest)) && cut_colon(&after, &file)) {
 		if (!file.length)
-			return wrong(whole, "the file before ':' is missing");
+			return spec_error(whole, "the file before ':' is missing");
 		spec->file = file;
 		rest = after;
 	} else if (is_path) {
-		return wrong(whole, "the function after the path is missing: expected e.g. "
-				    "uprobe:/PATH:FUNCTION");
+		return spec_error(whole, "the function after the path is missing: expected e.g. "
+					 "uprobe:/PATH:FUNCTION");
 	}
-	if (spec->kind == PROBE_UPROBE && take_line(rest, spec))
+	if (spec->kind == PROBE_UPROBE && parse_source_line(rest, spec))
 		return NULL;
-	return take_function(rest, whole, spec);
+	return parse_function(rest, whole, spec);
 }
 
 static struct error *take_tracepoint(struct text rest, struct text whole, struct probe_spec *spec)
 {
 	if (!cut_colon(&rest, &spec->group) || !spec->group.length || !rest.length)
-		return wrong(whole, "expected tracepoint:CATEGORY:NAME");
+		return spec_error(whole, "expected tracepoint:CATEGORY:NAME");
 	spec->name = rest;
 	return NULL;
 }
@@ -163,9 +164,9 @@ static struct error *take_tracepoint(struct text rest, struct text whole, struct
 static struct error *take_usdt(struct text rest, struct text whole, struct probe_spec *spec)
 {
 	if (!cut_colon(&rest, &spec->file) || !spec->file.length || !rest.length)
-		return wrong(whole, "expected usdt:FILE:[PROVIDER:]NAME");
+		return spec_error(whole, "expected usdt:FILE:[PROVIDER:]NAME");
 	if (cut_colon(&rest, &spec->group) && (!spec->group.length || !rest.length))
-		return wrong(whole, "expected usdt:FILE:[PROVIDER:]NAME");
+		return spec_error(whole, "expected usdt:FILE:[PROVIDER:]NAME");
 	spec->name = rest;
 	return NULL;
 }
@@ -205,13 +206,13 @@ struct error *probe_spec_parse(struct text text, struct probe_spec *ret)
 		return error_create("a probe must have at most %d bytes, and no NUL",
 				    PROBE_SPEC_MAX);
 	if (!text_cut(&rest, ':', &word) || word.length == text.length)
-		return wrong(text, "expected KIND:LOCATION, e.g. kprobe:vfs_read");
+		return spec_error(text, "expected KIND:LOCATION, e.g. kprobe:vfs_read");
 	if (!find_kind(word, &spec.kind))
 		return unknown_kind(word);
 	switch (spec.kind) {
 	case PROBE_KPROBE:
 	case PROBE_KRETPROBE:
-		err = take_function(rest, text, &spec);
+		err = parse_function(rest, text, &spec);
 		break;
 	case PROBE_UPROBE:
 	case PROBE_URETPROBE:

@@ -155,7 +155,7 @@ static bool is_by_change(const struct words *identity)
 	return is_by(identity, BY_CHANGE);
 }
 
-static bool is_unchanged(int fd, const struct words *identity)
+static bool is_file_unchanged(int fd, const struct words *identity)
 {
 	struct words now;
 	struct stat stat;
@@ -188,7 +188,7 @@ static int open_file(uint32_t pid, const struct profile_mapping *mapping,
 	if (is_by_change(identity) || !origin_is_file(mapping)) {
 		_cleanup_close_ int link = open_link(pid, mapping);
 
-		if (link < 0 || (is_by_change(identity) && !is_unchanged(link, identity)))
+		if (link < 0 || (is_by_change(identity) && !is_file_unchanged(link, identity)))
 			return -1;
 		return take_fd(link);
 	}
@@ -320,7 +320,7 @@ void mapped_file_make(uint32_t pid, const struct profile_mapping *mapping,
 	/* The cache, which later runs read, knows files by their build-ids alone. */
 	ret->outcome = read_image(&image, mapping, identity, is_trusted ? cache : NULL, ret);
 	image_close(&image);
-	if (!is_vdso && is_by_change(identity) && !is_unchanged(fd, identity))
+	if (!is_vdso && is_by_change(identity) && !is_file_unchanged(fd, identity))
 		ret->outcome = TABLE_FAILED;
 	/* Only an ELF file has segments. */
 	if (!is_vdso && ret->outcome != TABLE_FAILED && ret->segments.count)

@@ -176,8 +176,8 @@ static bool identify_files(struct mapping_cache *cache, uint32_t pid,
 	return true;
 }
 
-static bool take_mapping(struct mapping_cache *cache, struct cached_mappings *space, uint32_t pid,
-			 const struct profile_mapping *mapping, const struct identified_file *file)
+static bool cache_mapping(struct mapping_cache *cache, struct cached_mappings *space, uint32_t pid,
+			  const struct profile_mapping *mapping, const struct identified_file *file)
 {
 	const enum mapped_kind kind = mapped_kind(mapping);
 	struct unwind_mapping made = {
@@ -212,7 +212,7 @@ static bool take_mappings(struct mapping_cache *cache, struct cached_mappings *s
 {
 	cache->words.count = 0;
 	for (size_t i = 0; i < mappings->count; i++)
-		if (!take_mapping(cache, space, pid, &mappings->items[i], &cache->files.items[i]))
+		if (!cache_mapping(cache, space, pid, &mappings->items[i], &cache->files.items[i]))
 			return false;
 	cache->too_many += walk_mappings_fit(&cache->words, UNWIND_MAPPINGS_MAX);
 	space->count = (uint32_t)cache->words.count;

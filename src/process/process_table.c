@@ -74,7 +74,7 @@ static void drop_space(struct process_table *table, struct address_space *space)
 	address_space_release(space);
 }
 
-static uint32_t share_of(struct process_table *table, struct process_image *image)
+static uint32_t user_share_of(struct process_table *table, struct process_image *image)
 {
 	if (!image->has_share) {
 		image->share = user_shares_of(&table->shares, image->pid);
@@ -92,7 +92,7 @@ static void charge_space(struct process_table *table, struct process_image *imag
 	if (bytes <= FREE_BYTES || bytes == space->paid)
 		return;
 	user_shares_give_back(&table->shares, space->payer, space->paid);
-	space->payer = share_of(table, image);
+	space->payer = user_share_of(table, image);
 	space->paid = bytes;
 	user_shares_take(&table->shares, space->payer, bytes);
 }
@@ -101,7 +101,7 @@ static bool may_grow(struct process_table *table, struct process_image *image,
 		     const struct address_space *space)
 {
 	return address_space_bytes(space) <= FREE_BYTES ||
-	       user_shares_have(&table->shares, share_of(table, image), 1);
+	       user_shares_have(&table->shares, user_share_of(table, image), 1);
 }
 
 static void destroy_image(struct process_table *table, struct process_image *image)
@@ -277,7 +277,7 @@ static const struct name *intern_path(struct process_table *table, struct proces
 
 	if (known)
 		return known;
-	if (!user_shares_have(&table->shares, share_of(table, image), bytes))
+	if (!user_shares_have(&table->shares, user_share_of(table, image), bytes))
 		return NULL;
 	known = names_intern(&table->names, path.bytes, path.length);
 	if (known)
@@ -359,7 +359,7 @@ static bool put_mapping(struct process_table *table, struct process_image *image
 	       (!image->now || put_into(table, image, &image->now, &mapping));
 }
 
-static void take_mapping(struct process_table *table, const struct perf_record *record)
+static void add_record_mapping(struct process_table *table, const struct perf_record *record)
 {
 	struct process_image *image = latest_of(table, record->pid);
 
@@ -414,7 +414,7 @@ void process_table_apply(struct process_table *table, const struct perf_record *
 	trim(table);
 	switch (record->kind) {
 	case PERF_RECORD_OF_MAPPING:
-		take_mapping(table, record);
+		add_record_mapping(table, record);
 		break;
 	case PERF_RECORD_OF_EXEC:
 		take_exec(table, record);
@@ -540,7 +540,8 @@ uint32_t process_table_find_image(struct process_table *table, uint32_t pid, uin
 }
 
 /* The same name in the profile; NULL stays NULL. False without memory. */
-static bool copy_name(struct profile *profile, const struct name *name, const struct name **ret)
+static bool copy_name_to_profile(struct profile *profile, const struct name *name,
+				 const struct name **ret)
 {
 	*ret = name ? profile_name(profile, name->bytes, name->length) : NULL;
 	return !name || *ret;
@@ -558,7 +559,7 @@ static bool put_space(const struct process_table *table, struct address_space *s
 	for (size_t i = 0; i < space->count; i++) {
 		struct profile_mapping mapping = space->items[i];
 
-		if (!copy_name(profile, mapping.path, &mapping.path) ||
+		if (!copy_name_to_profile(profile, mapping.path, &mapping.path) ||
 		    !array_push(&profile->mappings, mapping))
 			return false;
 	}
@@ -576,7 +577,8 @@ static bool put_image(const struct process_table *table, const struct process_im
 		.ended_ns = image->ended_ns,
 	};
 
-	if (!copy_name(profile, image->exe, &put.exe) || !put_space(table, image->space, profile))
+	if (!copy_name_to_profile(profile, image->exe, &put.exe) ||
+	    !put_space(table, image->space, profile))
 		return false;
 	put.first_mapping = image->space->place;
 	return array_push(&profile->images, put);

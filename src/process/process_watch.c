@@ -215,7 +215,7 @@ static bool is_counted(const struct mapping *mapping)
 	       !text_equal(mapping->path, TEXT("[vsyscall]"));
 }
 
-static bool take_mapping(void *context, const struct mapping *mapping, struct text build_id)
+static bool add_read_mapping(void *context, const struct mapping *mapping, struct text build_id)
 {
 	struct process_reading *reading = context;
 	const struct perf_record record = {
@@ -285,7 +285,7 @@ static bool read_running(struct process_watch *watch, struct process_maps *maps,
 	if (!read_exe(watch->proc, pid, exe, &length) || !process_table_read_begin(watch->table))
 		return false;
 	process_table_begin(watch->table, pid, watch->scan.since_ns, (struct text){ exe, length });
-	if (process_maps_read(maps, pid, take_mapping, &reading))
+	if (process_maps_read(maps, pid, add_read_mapping, &reading))
 		return false;
 	process_table_read_end(watch->table, pid,
 			       is_confirmed(watch, pid, reading.exec_pages) ? reading.exec_pages

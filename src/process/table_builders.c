@@ -71,7 +71,7 @@ void built_table_destroy(struct built_table *made)
 }
 
 /* A copy, because the requester may have been destroyed when the file has been read. */
-static struct name *copy_name(const struct name *name)
+static struct name *duplicate_name(const struct name *name)
 {
 	size_t size = sizeof(*name) + name->length + 1;
 	struct name *copy = malloc(size);
@@ -91,7 +91,7 @@ static struct build_job *create_job(uint32_t pid, const struct profile_mapping *
 		.user = process_user(pid),
 		.mapping = *mapping,
 		.identity = *identity,
-		.path = copy_name(mapping->path),
+		.path = duplicate_name(mapping->path),
 		.made.owner = owner,
 	};
 	job->mapping.path = job->path;
@@ -189,7 +189,7 @@ static struct build_job *wait_for_job(struct table_builders *builders)
 	return job;
 }
 
-static void *build(void *argument)
+static void *run_builder(void *argument)
 {
 	struct table_builder *builder = argument;
 	struct table_builders *builders = builder->builders;
@@ -241,7 +241,7 @@ static void start_builder(struct table_builders *builders)
 	if (vacant)
 		*vacant = (struct table_builder){ .builders = builders, .is_there = true };
 	pthread_mutex_unlock(&builders->workers.lock);
-	if (!vacant || worker_pool_start(&builders->workers, build, vacant))
+	if (!vacant || worker_pool_start(&builders->workers, run_builder, vacant))
 		return;
 	pthread_mutex_lock(&builders->workers.lock);
 	vacant->is_there = false;

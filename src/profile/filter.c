@@ -268,7 +268,7 @@ static bool is_wait_library(struct text file)
 	return false;
 }
 
-static struct text file_of(const struct name *module)
+static struct text module_file(const struct name *module)
 {
 	struct text path = name_text(module);
 	const char *slash = memrchr(path.bytes, '/', path.length);
@@ -283,7 +283,7 @@ static bool module_matches(const struct filter_term *term, const struct name *mo
 	if (name_matches(term, module))
 		return true;
 	/* A file by its name alone. */
-	return module && term->is_glob && term_glob_matches(term->pattern, file_of(module));
+	return module && term->is_glob && term_glob_matches(term->pattern, module_file(module));
 }
 
 /* One of "GLOB,GLOB". */
@@ -295,7 +295,7 @@ static bool is_one_of(const struct filter_term *term, const struct name *module)
 	while (module && text_cut(&rest, ',', &word)) {
 		memcpy(glob, word.bytes, word.length);
 		glob[word.length] = '\0';
-		if (term_glob_matches(glob, file_of(module)))
+		if (term_glob_matches(glob, module_file(module)))
 			return true;
 	}
 	return false;
@@ -317,7 +317,7 @@ static bool frame_matches(const struct filter_term *term, const struct frame *fr
 static bool is_waiter(const struct frame *frame)
 {
 	return frame->kind == FRAME_USER && !frame->inlined &&
-	       !(frame->module && is_wait_library(file_of(frame->module)));
+	       !(frame->module && is_wait_library(module_file(frame->module)));
 }
 
 /* Does a stack match that ends with this frame, given whether the callers' does? */

@@ -48,7 +48,7 @@ static const struct name *intern_text(struct flame_builder *b, const char *text)
 	return names_intern(&b->flame->names, text, strlen(text));
 }
 
-static const struct name *copy_name(struct flame_builder *b, const struct name *name)
+static const struct name *copy_frame_name(struct flame_builder *b, const struct name *name)
 {
 	return name ? names_intern(&b->flame->names, name->bytes, name->length) : NULL;
 }
@@ -74,7 +74,7 @@ static const struct name *name_in_module(struct flame_builder *b, const struct f
 }
 
 /* "[unknown]", "[libc.so.6+0x1a]": no function, so there is no place in it. */
-static bool is_function(const struct frame *frame)
+static bool is_function_frame(const struct frame *frame)
 {
 	return frame->kind != FRAME_NOTE && import_kind(frame->name) != FRAME_NOTE;
 }
@@ -84,10 +84,10 @@ static const struct name *frame_name(struct flame_builder *b, const struct frame
 	if (!frame->name)
 		return frame->module && frame->module->length ? name_in_module(b, frame)
 							      : intern_text(b, "[unknown]");
-	if (b->view->offsets && !frame->inlined && is_function(frame))
+	if (b->view->offsets && !frame->inlined && is_function_frame(frame))
 		return intern_and_free(
 			b, text_print("%s+0x%" PRIx64, frame->name->bytes, frame->offset));
-	return copy_name(b, frame->name);
+	return copy_frame_name(b, frame->name);
 }
 
 static const struct name *shown_name(struct flame_builder *b, struct flame_side *side,
@@ -137,7 +137,7 @@ static const struct name *task_name(struct flame_builder *b, const struct name *
 				    uint32_t number)
 {
 	if (!number || b->flame->is_diff)
-		return name->length ? copy_name(b, name) : intern_text(b, "[unknown]");
+		return name->length ? copy_frame_name(b, name) : intern_text(b, "[unknown]");
 	return intern_and_free(b, text_print("%s (%" PRIu32 ")", name->bytes, number));
 }
 
@@ -187,7 +187,8 @@ static struct error *by_cgroup(struct flame_builder *b, const struct profile *p,
 {
 	const struct name *path = p->threads.items[sample->thread].cgroup;
 
-	return note(b, 0, path && path->length ? copy_name(b, path) : intern_text(b, "[unknown]"),
+	return note(b, 0,
+		    path && path->length ? copy_frame_name(b, path) : intern_text(b, "[unknown]"),
 		    ret);
 }
 
@@ -250,7 +251,7 @@ static struct error *place_node(struct flame_builder *b, struct flame_side *side
 					    .kind = frame->kind,
 					    .inlined = frame->inlined };
 
-		shown.module = copy_name(b, frame->module);
+		shown.module = copy_frame_name(b, frame->module);
 		if (frame->module && !shown.module)
 			return &error_no_memory;
 		err = child_of(b, *at, shown, at);
@@ -465,8 +466,8 @@ static bool has_only_hits(const struct profile *profile)
 	       !profile_total_ns(profile, FLAME_ALL & ~FLAME_EVENTS);
 }
 
-static struct error *build(struct flame_builder *b, const struct profile *profile,
-			   const struct profile *baseline)
+static struct error *build_flame(struct flame_builder *b, const struct profile *profile,
+				 const struct profile *baseline)
 {
 	struct flame_node root = { .name = intern_text(b, "all"),
 				   .kind = FRAME_NOTE,
@@ -508,7 +509,7 @@ struct error *flame_create(const struct profile *profile, const struct profile *
 	/* As many as the stacks have, or less; groups may make it more. */
 	err = word_map_reserve(&b.children, profile->nodes.count) &&
 			      array_reserve(&flame->nodes, profile->nodes.count + 1)
-		      ? build(&b, profile, baseline)
+		      ? build_flame(&b, profile, baseline)
 		      : &error_no_memory;
 	word_map_deinit(&b.children);
 	if (err)

@@ -69,7 +69,7 @@ const char *folded_unit_name(size_t number)
 	return number < array_length(units) ? units[number].name : NULL;
 }
 
-static struct error *add_line(struct profile *p, struct text line, enum folded_unit unit)
+static struct error *add_folded_line(struct profile *p, struct text line, enum folded_unit unit)
 {
 	struct sample sample = { .class = CLASS_EVENT, .cpu = CPU_ANY };
 	const char *space = memrchr(line.bytes, ' ', line.length);
@@ -122,7 +122,7 @@ struct error *profile_parse_folded_in(struct text bytes, enum folded_unit unit,
 		line = text_trim(line);
 		if (!line.length || *line.bytes == '#')
 			continue;
-		err = add_line(p, line, unit);
+		err = add_folded_line(p, line, unit);
 		if (err && err != &error_no_memory)
 			err = error_prefix(err, "line %zu", number);
 	}

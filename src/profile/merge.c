@@ -14,8 +14,8 @@ struct merge {
 };
 
 /* Into `ret`; NULL stays NULL. */
-static struct error *copy_name(const struct merge *m, const struct name *name,
-			       const struct name **ret)
+static struct error *name_in_merged(const struct merge *m, const struct name *name,
+				    const struct name **ret)
 {
 	*ret = name ? profile_name(m->into, name->bytes, name->length) : NULL;
 	return *ret || !name ? NULL : &error_no_memory;
@@ -28,7 +28,7 @@ static struct error *merge_name(const struct merge *m, const struct name **into,
 				const struct name *from, bool is_first)
 {
 	const struct name *copy;
-	struct error *err = copy_name(m, from, &copy);
+	struct error *err = name_in_merged(m, from, &copy);
 
 	if (err)
 		return err;
@@ -90,7 +90,7 @@ static struct error *merge_images(const struct merge *m)
 		m->into->kept = kept_share(m->from->kept);
 	for (size_t i = 0; i < m->from->mappings.count; i++) {
 		struct profile_mapping mapping = m->from->mappings.items[i];
-		struct error *err = copy_name(m, mapping.path, &mapping.path);
+		struct error *err = name_in_merged(m, mapping.path, &mapping.path);
 
 		if (err)
 			return err;
@@ -99,7 +99,7 @@ static struct error *merge_images(const struct merge *m)
 	}
 	for (size_t i = 0; i < m->from->images.count; i++) {
 		struct profile_image image = m->from->images.items[i];
-		struct error *err = copy_name(m, image.exe, &image.exe);
+		struct error *err = name_in_merged(m, image.exe, &image.exe);
 
 		if (err)
 			return err;
@@ -120,7 +120,7 @@ static uint64_t wall_of(const struct profile_thread *thread)
 
 /* A thread in both profiles was observed for both times, and the classes still add up to their sum.
  */
-static void add_thread(struct profile_thread *into, const struct profile_thread *from)
+static void merge_thread_times(struct profile_thread *into, const struct profile_thread *from)
 {
 	uint64_t wall = wall_of(into);
 
@@ -147,7 +147,7 @@ static void add_thread(struct profile_thread *into, const struct profile_thread 
 
 static struct error *new_thread(const struct merge *m, struct profile_thread thread)
 {
-	struct error *err = copy_name(m, thread.cgroup, &thread.cgroup);
+	struct error *err = name_in_merged(m, thread.cgroup, &thread.cgroup);
 
 	if (err)
 		return err;
@@ -174,11 +174,11 @@ static struct error *merge_threads_by(const struct merge *m, struct word_map *kn
 	}
 	for (size_t i = 0; i < m->from->threads.count; i++) {
 		struct profile_thread thread = m->from->threads.items[i];
-		struct error *err = copy_name(m, thread.name, &thread.name);
+		struct error *err = name_in_merged(m, thread.name, &thread.name);
 		uint32_t *number = NULL;
 
 		if (!err)
-			err = copy_name(m, thread.process, &thread.process);
+			err = name_in_merged(m, thread.process, &thread.process);
 		if (!err)
 			number = word_map_at(known, thread_key(&thread));
 		if (!number)
@@ -187,7 +187,7 @@ static struct error *merge_threads_by(const struct merge *m, struct word_map *kn
 			*number = (uint32_t)m->into->threads.count;
 			err = new_thread(m, thread);
 		} else {
-			add_thread(&m->into->threads.items[*number], &thread);
+			merge_thread_times(&m->into->threads.items[*number], &thread);
 		}
 		if (err)
 			return err;
@@ -211,7 +211,7 @@ static struct error *merge_events(const struct merge *m)
 {
 	for (size_t i = 0; i < m->from->events.count; i++) {
 		const struct name *name;
-		struct error *err = copy_name(m, m->from->events.items[i], &name);
+		struct error *err = name_in_merged(m, m->from->events.items[i], &name);
 		size_t number = 0;
 
 		if (err)
@@ -231,12 +231,12 @@ static struct error *merge_frames(const struct merge *m)
 {
 	for (size_t i = 0; i < m->from->frames.count; i++) {
 		struct frame frame = m->from->frames.items[i];
-		struct error *err = copy_name(m, frame.name, &frame.name);
+		struct error *err = name_in_merged(m, frame.name, &frame.name);
 
 		if (!err)
-			err = copy_name(m, frame.module, &frame.module);
+			err = name_in_merged(m, frame.module, &frame.module);
 		if (!err)
-			err = copy_name(m, frame.source, &frame.source);
+			err = name_in_merged(m, frame.source, &frame.source);
 		if (frame.image)
 			frame.image += m->images;
 		if (!err)
@@ -293,7 +293,7 @@ static struct error *merge_longest(const struct merge *m)
 {
 	for (size_t i = 0; i < m->from->longest.count; i++) {
 		struct block block = m->from->longest.items[i];
-		struct error *err = copy_name(m, block.waker, &block.waker);
+		struct error *err = name_in_merged(m, block.waker, &block.waker);
 
 		if (err)
 			return err;
@@ -317,11 +317,11 @@ static struct words preemptor_key(const struct preemptor *preemptor)
 static struct error *merge_preemptor(const struct merge *m, struct preemptor preemptor,
 				     struct word_map *known)
 {
-	struct error *err = copy_name(m, preemptor.name, &preemptor.name);
+	struct error *err = name_in_merged(m, preemptor.name, &preemptor.name);
 	uint32_t *number = NULL;
 
 	if (!err)
-		err = copy_name(m, preemptor.cgroup, &preemptor.cgroup);
+		err = name_in_merged(m, preemptor.cgroup, &preemptor.cgroup);
 	preemptor.thread = m->threads[preemptor.thread];
 	if (!err)
 		number = word_map_at(known, preemptor_key(&preemptor));

@@ -132,8 +132,8 @@ static struct error *file_key(struct profile *profile, const struct profile_mapp
 	return NULL;
 }
 
-static struct error *file_of(struct profile *profile, struct places *places, uint32_t image,
-			     uint32_t mapping, uint32_t *ret)
+static struct error *mapped_file_of(struct profile *profile, struct places *places, uint32_t image,
+				    uint32_t mapping, uint32_t *ret)
 {
 	const struct origin_identity identity = identity_of(profile, places, image, mapping);
 	struct words key;
@@ -181,7 +181,8 @@ static struct error *add_place(struct profile *profile, struct places *places, u
 
 		place.offset = place.address - mapping->start + mapping->file_offset;
 		if (place_is_vdso(mapping) || (origin_is_file(mapping) && !places->only_vdso))
-			err = file_of(profile, places, place.image, place.mapping, &place.file);
+			err = mapped_file_of(profile, places, place.image, place.mapping,
+					     &place.file);
 	}
 	if (err || (places->only_vdso && place.file == PLACE_NONE))
 		return err;

@@ -160,7 +160,7 @@ static struct error *take_module(const struct pprof_reader *r, uint64_t mapping,
 	return file.length ? import_name(r->profile, file, &frame->module) : NULL;
 }
 
-static struct error *take_function(const struct pprof_reader *r, const Pprof__Line *line,
+static struct error *read_function(const struct pprof_reader *r, const Pprof__Line *line,
 				   struct frame *frame)
 {
 	uint32_t place = word_map_find(&r->functions, (struct words){ { line->function_id } });
@@ -214,7 +214,7 @@ static struct error *add_location(struct pprof_reader *r, uint64_t id, uint32_t 
 		frame.name = frame.source = NULL;
 		frame.line = 0;
 		frame.inlined = i + 1 < location->n_line;
-		err = take_function(r, location->line[i], &frame);
+		err = read_function(r, location->line[i], &frame);
 		if (!err)
 			err = add_frame(r, &frame, node);
 	}
@@ -272,8 +272,8 @@ static void take_label(const struct pprof_reader *r, const Pprof__Label *label,
 		labels->cpu = (uint16_t)small(label->num, CPU_ANY, CPU_ANY);
 }
 
-static struct error *find_thread(struct pprof_reader *r, const struct pprof_sample_labels *labels,
-				 uint32_t *ret)
+static struct error *find_sample_thread(struct pprof_reader *r,
+					const struct pprof_sample_labels *labels, uint32_t *ret)
 {
 	struct profile_thread thread = { .tid = labels->tid, .tgid = labels->tgid };
 	uint32_t *number = NULL;
@@ -402,7 +402,7 @@ static struct error *add_sample(struct pprof_reader *r, const Pprof__Sample *fro
 	for (size_t i = 0; i < from->n_label; i++)
 		take_label(r, from->label[i], &labels);
 	sample.cpu = labels.cpu;
-	err = find_thread(r, &labels, &sample.thread);
+	err = find_sample_thread(r, &labels, &sample.thread);
 	if (!err)
 		err = add_stack(r, from, &sample.node);
 	if (err)

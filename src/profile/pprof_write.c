@@ -125,7 +125,7 @@ static int64_t text(struct writer *w, const char *text)
 	return string(w, text, strlen(text));
 }
 
-static int64_t name(struct writer *w, const struct name *name)
+static int64_t intern_name(struct writer *w, const struct name *name)
 {
 	return name ? string(w, name->bytes, name->length) : 0;
 }
@@ -143,8 +143,8 @@ static uint32_t function_of(struct writer *w, const struct frame *frame)
 	function.id = intern_number(w, &w->functions, key, &w->function_count, 1, &is_new);
 	if (!is_new)
 		return (uint32_t)function.id;
-	function.name = function.system_name = name(w, frame->name);
-	function.filename = name(w, frame->source);
+	function.name = function.system_name = intern_name(w, frame->name);
+	function.filename = intern_name(w, frame->source);
 	piece.n_function = 1;
 	piece.function = &item;
 	emit(w, &piece);
@@ -182,11 +182,11 @@ static int64_t module_name(struct writer *w, const struct frame *frame)
 	_cleanup_free_ char *bracketed = NULL;
 
 	if (frame->kind != FRAME_KERNEL)
-		return name(w, frame->module);
+		return intern_name(w, frame->module);
 	if (!frame->module || !frame->module->length)
 		return text(w, PPROF_KERNEL);
 	if (*frame->module->bytes == '[')
-		return name(w, frame->module);
+		return intern_name(w, frame->module);
 	if (asprintf(&bracketed, "[%s]", frame->module->bytes) < 0) {
 		bracketed = NULL;
 		fail(w, &error_no_memory);
@@ -262,7 +262,7 @@ static uint32_t mapping_of(struct writer *w, const struct frame *frame)
 	const struct profile_mapping *raw = raw_mapping(w->profile, frame);
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *item = &mapping;
-	int64_t filename = raw ? name(w, raw->path) : module_name(w, frame);
+	int64_t filename = raw ? intern_name(w, raw->path) : module_name(w, frame);
 	uint32_t number;
 	bool is_new;
 
@@ -422,7 +422,7 @@ static void add_text(struct writer *w, struct pprof_label_writer *labels, const 
 		     const struct name *value)
 {
 	if (value && value->length)
-		add_label(labels, text(w, key), name(w, value), 0);
+		add_label(labels, text(w, key), intern_name(w, value), 0);
 }
 
 static void put_labels(struct writer *w, const struct sample *sample,
@@ -529,7 +529,7 @@ static void put_head(struct writer *w)
 		piece.period = whole(meta->on_cpu_period_ns);
 	}
 	if (meta->command) {
-		comment = name(w, meta->command);
+		comment = intern_name(w, meta->command);
 		piece.n_comment = 1;
 		piece.comment = &comment;
 	}
@@ -548,7 +548,7 @@ static void write_messages(struct writer *w)
 		fail(w, gzip_finish(&w->gzip));
 }
 
-static void release(struct writer *w)
+static void free_writer(struct writer *w)
 {
 	word_map_deinit(&w->string_numbers);
 	word_map_deinit(&w->functions);
@@ -579,6 +579,6 @@ struct error *profile_write_pprof(const struct profile *profile, json_sink sink,
 		fail(&w, gzip_writer_init(&w.gzip, sink, context));
 	if (!w.error)
 		write_messages(&w);
-	release(&w);
+	free_writer(&w);
 	return w.error;
 }

@@ -200,7 +200,7 @@ static bool has_budget(struct symboliser *s, uint32_t user, uint64_t bytes)
 	return false;
 }
 
-static void spend(struct symboliser *s, uint32_t user, uint64_t bytes)
+static void spend_share(struct symboliser *s, uint32_t user, uint64_t bytes)
 {
 	uint64_t *spent = process_user_is_stranger(user) ? spent_by(s, user) : NULL;
 
@@ -221,7 +221,7 @@ static uint32_t user_of(const struct symboliser *s, uint32_t image)
 								 : process_user(i->pid);
 }
 
-static bool is_over(struct symboliser *s)
+static bool is_ended(struct symboliser *s)
 {
 	if (!s->options->is_over || !s->options->is_over(s->options->is_over_context))
 		return false;
@@ -367,7 +367,7 @@ static struct error *answer_file(struct symboliser *s, struct lookup *l)
 	struct opened *opened = &l->opened;
 	struct error *err = NULL;
 
-	if (!is_over(s))
+	if (!is_ended(s))
 		open_file_of(s, l->places->file, l->owner, opened);
 	for (size_t i = 0; i < l->count && !err; i++) {
 		const struct place *place = &l->places[i];
@@ -380,7 +380,7 @@ static struct error *answer_file(struct symboliser *s, struct lookup *l)
 	}
 	/* How much is read turns out while names are looked up. */
 	if (opened->binary)
-		spend(s, opened->user, binary_copied(opened->binary));
+		spend_share(s, opened->user, binary_copied(opened->binary));
 	return err;
 }
 
@@ -428,7 +428,7 @@ static void open_compiled(struct symboliser *s, uint32_t image, struct compiled 
 	user = user_of(s, image);
 	if (has_budget(s, user, compiled->image.size))
 		bytes = image_bytes(&compiled->image, 0, compiled->image.size);
-	spend(s, user, bytes.length);
+	spend_share(s, user, bytes.length);
 	if (bytes.bytes)
 		error_destroy(perf_map_parse(bytes, &compiled->map));
 }
@@ -449,7 +449,7 @@ static struct error *answer_process(struct symboliser *s, struct lookup *l)
 
 	if (image && image <= s->profile->images.count)
 		guard_about(s->profile->images.items[image - 1].pid);
-	if (!is_over(s))
+	if (!is_ended(s))
 		open_compiled(s, image, &l->compiled);
 	for (size_t i = 0; i < l->count && !err; i++) {
 		const struct place *place = &l->places[i];

@@ -80,7 +80,7 @@ static void mark_value(char buffer[CELL_MAX], const struct datum *d)
 		append(buffer, CELL_IMPOSSIBLE);
 }
 
-static char *write_value(char buffer[CELL_MAX], const struct row *row, const struct datum *d)
+static char *write_cell_value(char buffer[CELL_MAX], const struct row *row, const struct datum *d)
 {
 	const struct measure *measure = row->measure;
 
@@ -123,7 +123,7 @@ static char *write_mean(char buffer[CELL_MAX], const struct row *row, const stru
 {
 	char text[UNITS_TEXT_MAX];
 
-	write_value(buffer, row, d);
+	write_cell_value(buffer, row, d);
 	if (isnan(spread))
 		return buffer;
 	append(buffer, " ±");
@@ -137,14 +137,14 @@ char *cell_before(char buffer[CELL_MAX], const struct row *row)
 {
 	return row->significance
 		       ? write_mean(buffer, row, &row->before, row->significance->before_spread)
-		       : write_value(buffer, row, &row->before);
+		       : write_cell_value(buffer, row, &row->before);
 }
 
 char *cell_after(char buffer[CELL_MAX], const struct row *row)
 {
 	return row->significance
 		       ? write_mean(buffer, row, &row->after, row->significance->after_spread)
-		       : write_value(buffer, row, &row->after);
+		       : write_cell_value(buffer, row, &row->after);
 }
 
 /* Without a number, whether they are the same is all there is to say. */

@@ -210,7 +210,7 @@ static struct error *print_details(const struct picture *p, uint32_t number)
 	return err;
 }
 
-static struct error *print_frame(const struct picture *p, uint32_t number)
+static struct error *print_svg_frame(const struct picture *p, uint32_t number)
 {
 	const struct flame_node *node = node_at(p, number);
 	uint32_t y = (p->deepest - node->depth) * ROW_HEIGHT;
@@ -239,7 +239,7 @@ static struct error *print_frames(const struct picture *p)
 		MARGIN, HEAD_HEIGHT, INNER, (p->deepest + 1) * ROW_HEIGHT, ROW_HEIGHT);
 	for (uint32_t i = 0; i != NODE_NONE && !err; i = flame_next(p->flame, 0, i))
 		if (is_drawn(p, node_at(p, i)))
-			err = print_frame(p, i);
+			err = print_svg_frame(p, i);
 	fputs("</svg>\n", p->out);
 	return err;
 }

@@ -19,7 +19,7 @@ struct folding {
 };
 
 /* Most names: nothing that a terminal or a reader of lines would take for something else. */
-static bool is_plain(const struct name *name)
+static bool is_plain_name(const struct name *name)
 {
 	for (uint32_t i = 0; i < name->length; i++)
 		if (name->bytes[i] < ' ' || name->bytes[i] > '~' || name->bytes[i] == ';')
@@ -45,9 +45,9 @@ static struct error *print_odd_frame(FILE *out, const struct flame_node *node)
 	return NULL;
 }
 
-static struct error *print_frame(FILE *out, const struct flame_node *node)
+static struct error *print_folded_frame(FILE *out, const struct flame_node *node)
 {
-	if (is_plain(node->name)) {
+	if (is_plain_name(node->name)) {
 		fwrite_unlocked(node->name->bytes, 1, node->name->length, out);
 		print_suffix(out, node);
 		return NULL;
@@ -62,7 +62,7 @@ static bool print_folded_line(void *context, const struct flame_line *line)
 	for (size_t i = 0; i < line->depth && !f->error; i++) {
 		if (i)
 			fputc_unlocked(';', f->out);
-		f->error = print_frame(f->out, line->path[i]);
+		f->error = print_folded_frame(f->out, line->path[i]);
 	}
 	if (f->is_diff)
 		fprintf(f->out, " %" PRIu64 " %" PRIu64 "\n", line->baseline, line->value);

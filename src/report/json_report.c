@@ -82,7 +82,7 @@ static void write_distance(struct json_writer *w, const struct report *report)
 		json_bool(w, report->boots == BOOTS_SAME);
 }
 
-static void write_metrics(struct json_writer *w, const struct metric_set *which)
+static void write_metric_names(struct json_writer *w, const struct metric_set *which)
 {
 	json_array_begin(w);
 	for (enum metric_id i = 0; i < METRIC_COUNT; i++)
@@ -110,7 +110,7 @@ static void write_left_out(struct json_writer *w, const struct waits *waits,
 	else
 		json_null(w);
 	json_key(w, "metrics");
-	write_metrics(w, &totals);
+	write_metric_names(w, &totals);
 	json_object_end(w);
 }
 
@@ -119,7 +119,7 @@ static void write_waits(struct json_writer *w, const struct sides *sides)
 	json_key(w, "in_progress");
 	json_object_begin(w);
 	json_key(w, "added");
-	write_metrics(w, &sides->waits.added);
+	write_metric_names(w, &sides->waits.added);
 	json_key(w, "left_out");
 	json_array_begin(w);
 	write_left_out(w, &sides->waits, NULL);
@@ -223,7 +223,7 @@ static void write_unmeasured(struct json_writer *w, const char *key,
 }
 
 /* Rows of an array that is open. */
-static struct table_options options_of(struct json_writer *w)
+static struct table_options json_options(struct json_writer *w)
 {
 	return (struct table_options){ .format = TABLE_AS_JSON, .json = w };
 }
@@ -252,7 +252,7 @@ static struct error *write_condition_results(struct json_writer *w, const struct
 		json_u64(w, result->impossible);
 		json_key(w, "rows");
 		json_array_begin(w);
-		err = fields_print(report, &result->broken, options_of(w));
+		err = fields_print(report, &result->broken, json_options(w));
 		json_array_end(w);
 		json_object_end(w);
 	}
@@ -270,7 +270,7 @@ static struct error *write_report(struct json_writer *w, const struct report *re
 		write_renamed(w, &report->sides->renamed);
 	json_key(w, "rows");
 	json_array_begin(w);
-	err = fields_print(report, NULL, options_of(w));
+	err = fields_print(report, NULL, json_options(w));
 	json_array_end(w);
 	json_key(w, "left_out");
 	json_u64(w, count_left_out(report));

@@ -26,8 +26,8 @@ struct ranges {
 	uint64_t most;
 };
 
-static void fold(struct ranges *r, const struct kstats_distribution *values,
-		 const struct kstats_heat_axis *axis)
+static void fold_into_ranges(struct ranges *r, const struct kstats_distribution *values,
+			     const struct kstats_heat_axis *axis)
 {
 	*r = (struct ranges){ .first = bucket_slot(axis->low, axis->bits) };
 	r->count = bucket_slot(axis->high, axis->bits) - r->first + 1;
@@ -130,7 +130,7 @@ void kstats_heat_line(FILE *out, const struct kstats_table *table,
 		  kstats_format(text, table, (double)kstats_percentile(&line->values, 0.99).high),
 		  10);
 	fputs(" |", out);
-	fold(&r, &line->values, axis);
+	fold_into_ranges(&r, &line->values, axis);
 	for (unsigned i = 0; i < r.count; i++)
 		print_shade(out, axis, shade_of(r.counts[i], r.most));
 	fputc('|', out);
@@ -170,7 +170,7 @@ static struct extent extent_of(const struct kstats_heat *heat)
 		axis.low = axis.high;
 	e.axis = axis;
 	for (size_t i = 0; i < heat->count; i++) {
-		fold(&r, &heat->items[i].values, &axis);
+		fold_into_ranges(&r, &heat->items[i].values, &axis);
 		e.most = e.most > r.most ? e.most : r.most;
 	}
 	e.first = bucket_slot(axis.low, axis.bits);
@@ -188,7 +188,7 @@ static struct error *print_cells(FILE *out, const struct kstats_table *table,
 	for (size_t i = 0; i < heat->count; i++) {
 		struct ranges r;
 
-		fold(&r, &heat->items[i].values, &e->axis);
+		fold_into_ranges(&r, &heat->items[i].values, &e->axis);
 		for (unsigned at = 0; at < r.count; at++) {
 			char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
 			double share = log1p((double)r.counts[at]) / log1p((double)e->most);

@@ -92,7 +92,7 @@ struct printed_histogram {
 	uint64_t most;
 };
 
-static void fold(struct printed_histogram *h)
+static void fold_histogram(struct printed_histogram *h)
 {
 	unsigned fine = h->of->frac_bits;
 
@@ -167,10 +167,10 @@ static struct error *print_histogram(FILE *out, const struct kstats_table *table
 	h.slots = calloc(BUCKET_SLOTS(of->frac_bits), sizeof(*h.slots));
 	if (!h.slots)
 		return &error_no_memory;
-	fold(&h);
+	fold_histogram(&h);
 	while (style->lines && h.frac_bits && lines_of(&h) > style->lines) {
 		h.frac_bits--;
-		fold(&h);
+		fold_histogram(&h);
 	}
 	for (unsigned slot = h.first; slot <= h.last; slot++) {
 		unsigned next = next_line(&h, slot);
@@ -544,7 +544,7 @@ static const char *word_or_nothing(const char *word)
 	return word ? word : "";
 }
 
-static bool differ(const char *a, const char *b)
+static bool texts_differ(const char *a, const char *b)
 {
 	return strcmp(word_or_nothing(a), word_or_nothing(b)) != 0;
 }
@@ -554,12 +554,12 @@ static bool differ(const char *a, const char *b)
 static bool is_elsewhere(const struct kstats_table *before, const struct kstats_table *after)
 {
 	if (!before->start && !after->start)
-		return differ(before->name, after->name);
+		return texts_differ(before->name, after->name);
 	if (!before->start || !after->start)
 		return false;
-	return differ(before->start, after->start) || differ(before->end, after->end) ||
+	return texts_differ(before->start, after->start) || texts_differ(before->end, after->end) ||
 	       (before->scope.key && after->scope.key &&
-		differ(before->scope.key, after->scope.key));
+		texts_differ(before->scope.key, after->scope.key));
 }
 
 static void print_place(FILE *out, const struct kstats_table *table)
@@ -578,7 +578,8 @@ static void print_place(FILE *out, const struct kstats_table *table)
 static void print_sides(FILE *out, const struct kstats_table *before,
 			const struct kstats_table *table, uint64_t old, uint64_t new)
 {
-	if (differ(before->name, table->name) || differ(before->instance, table->instance)) {
+	if (texts_differ(before->name, table->name) ||
+	    texts_differ(before->instance, table->instance)) {
 		print_title(out, before);
 		fputs(" -> ", out);
 	}

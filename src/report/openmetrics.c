@@ -251,8 +251,8 @@ static void print_sample(FILE *out, const struct metric_series *s, const char *s
 }
 
 /* Whole ns in seconds, to the last digit. */
-static void format_value(char buffer[UNITS_TEXT_MAX], const struct kstats_table *table,
-			 uint64_t value)
+static void format_seconds(char buffer[UNITS_TEXT_MAX], const struct kstats_table *table,
+			   uint64_t value)
 {
 	if (is_time(table))
 		snprintf(buffer, UNITS_TEXT_MAX, "%" PRIu64 ".%09" PRIu64, value / NS_PER_S,
@@ -309,7 +309,7 @@ static void print_buckets(FILE *out, const struct metric_series *s,
 
 		for (; bucket_high(slot, all->frac_bits) <= bound; slot++)
 			passed += all->slots[slot].count;
-		format_value(text, s->table, bound);
+		format_seconds(text, s->table, bound);
 		print_sample(out, s, "_bucket", text);
 		fprintf(out, "%" PRIu64 "\n", passed);
 	}

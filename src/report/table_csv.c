@@ -12,7 +12,7 @@
 #include "report/table_printer.h"
 
 /* Most names: no byte of them is hidden, or has a meaning in CSV. */
-static bool is_plain(struct text text)
+static bool is_plain_cell(struct text text)
 {
 	for (size_t i = 0; i < text.length; i++) {
 		const char byte = text.bytes[i];
@@ -28,7 +28,7 @@ static bool put_text(FILE *out, struct text text)
 	_cleanup_free_ char *visible = NULL;
 	const char *quote;
 
-	if (is_plain(text)) {
+	if (is_plain_cell(text)) {
 		fwrite_unlocked(text.bytes, 1, text.length, out);
 		return true;
 	}

@@ -6,9 +6,9 @@
 #include "report/stream.h"
 #include "report/table_printer.h"
 
-static void write_object(struct json_writer *w, const struct table_member *members, size_t count);
+static void write_row(struct json_writer *w, const struct table_member *members, size_t count);
 
-static void write_value(struct json_writer *w, const struct table_value *value)
+static void write_table_value(struct json_writer *w, const struct table_value *value)
 {
 	switch (value->type) {
 	case TABLE_UNKNOWN:
@@ -36,35 +36,35 @@ static void write_value(struct json_writer *w, const struct table_value *value)
 		json_bool(w, value->flag);
 		return;
 	case TABLE_RANGE:
-		write_object(w,
-			     (const struct table_member[]){
-				     { "min", { TABLE_SIGNED, .integer = value->range.least } },
-				     { "max", { TABLE_SIGNED, .integer = value->range.most } },
-			     },
-			     2);
+		write_row(w,
+			  (const struct table_member[]){
+				  { "min", { TABLE_SIGNED, .integer = value->range.least } },
+				  { "max", { TABLE_SIGNED, .integer = value->range.most } },
+			  },
+			  2);
 		return;
 	case TABLE_CPUS:
-		write_object(w,
-			     (const struct table_member[]){
-				     { "cpus",
-				       { value->cpus.list.length ? TABLE_TEXT : TABLE_UNKNOWN,
-					 .text = value->cpus.list } },
-				     { "min", { TABLE_COUNT, .count = value->cpus.fewest } },
-				     { "max", { TABLE_COUNT, .count = value->cpus.most } },
-			     },
-			     3);
+		write_row(w,
+			  (const struct table_member[]){
+				  { "cpus",
+				    { value->cpus.list.length ? TABLE_TEXT : TABLE_UNKNOWN,
+				      .text = value->cpus.list } },
+				  { "min", { TABLE_COUNT, .count = value->cpus.fewest } },
+				  { "max", { TABLE_COUNT, .count = value->cpus.most } },
+			  },
+			  3);
 		return;
 	case TABLE_OBJECT: /* a member is none */
 		return;
 	}
 }
 
-static void write_object(struct json_writer *w, const struct table_member *members, size_t count)
+static void write_row(struct json_writer *w, const struct table_member *members, size_t count)
 {
 	json_object_begin(w);
 	for (size_t i = 0; i < count; i++) {
 		json_key(w, members[i].name);
-		write_value(w, &members[i].value);
+		write_table_value(w, &members[i].value);
 	}
 	json_object_end(w);
 }
@@ -106,9 +106,9 @@ static bool member(struct table *table, size_t column, const struct table_cell *
 		return true;
 	json_key(table->options.json, table_name(c));
 	if (cell->value.type == TABLE_OBJECT)
-		write_object(table->options.json, cell->members, cell->member_count);
+		write_row(table->options.json, cell->members, cell->member_count);
 	else
-		write_value(table->options.json, &cell->value);
+		write_table_value(table->options.json, &cell->value);
 	return true;
 }
 

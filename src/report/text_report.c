@@ -32,7 +32,7 @@ static bool is_markdown(const struct document *d)
 	return d->format == TABLE_AS_MARKDOWN;
 }
 
-static struct table_options options_of(const struct document *d)
+static struct table_options text_options(const struct document *d)
 {
 	return (struct table_options){ .format = d->format,
 				       .out = d->out,
@@ -124,7 +124,7 @@ static struct error *print_section_rows(const struct document *d,
 {
 	const struct columns columns = columns_of_section(&d->columns, section->id);
 	struct table_column headings[COLUMN_COUNT];
-	struct table_options options = options_of(d);
+	struct table_options options = text_options(d);
 	bool any = false;
 	struct table table;
 
@@ -176,7 +176,7 @@ static struct error *print_unmatched(const struct document *d, bool before)
 	if (!title)
 		return NULL;
 	print_paragraph(d, title);
-	return unmatched_table_print(d->report, before, options_of(d));
+	return unmatched_table_print(d->report, before, text_options(d));
 }
 
 static struct error *print_condition_result(const struct document *d,

@@ -11,7 +11,7 @@
 
 /* Is it shown by its number? Control and format characters (which may turn the direction of a line
  * around), and separators of lines; not the two that join letters within words. */
-static bool is_hidden(utf8proc_int32_t code)
+static bool is_shown_by_number(utf8proc_int32_t code)
 {
 	switch (utf8proc_category(code)) {
 	case UTF8PROC_CATEGORY_CC:
@@ -43,7 +43,7 @@ char *text_visible(struct text text)
 					 (utf8proc_ssize_t)wide, &code);
 		if (!wide)
 			end = stpcpy(end, UTF8_REPLACEMENT);
-		else if (!is_hidden(code))
+		else if (!is_shown_by_number(code))
 			end = mempcpy(end, text.bytes + i, wide);
 		else
 			end += sprintf(end, code < 0x100 ? "\\x%02x" : "\\u{%x}", (unsigned)code);

@@ -39,8 +39,8 @@ size_t first_stacks_walk(const struct profile_record *t, const struct unwind_sto
 	return count;
 }
 
-static size_t walk(const struct profile_record *t, const struct unwinder *unwinder,
-		   bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
+static size_t walk_stack(const struct profile_record *t, const struct unwinder *unwinder,
+			 bool only_tables, size_t most, uint64_t *frames, enum stack_end *ret_end)
 {
 	pid_t pid = (pid_t)t->task.tgid;
 	struct unwind_window window = { .read = read_memory, .context = &pid };
@@ -77,7 +77,8 @@ static void add_stack_owner(struct first_stacks *stacks, struct profile_record *
 	enum stack_end end;
 	size_t depth;
 
-	depth = walk(t, stacks->unwinder, stacks->only_tables, stacks->most_frames, frames, &end);
+	depth = walk_stack(t, stacks->unwinder, stacks->only_tables, stacks->most_frames, frames,
+			   &end);
 	if (!is_where_it_was(t) || (before && end == STACK_INCOMPLETE))
 		return;
 	stack = profile_chunks_put(stacks->chunks, frames, depth, end);

@@ -106,7 +106,7 @@ static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scrat
 	/* A stack is remembered when it is seen twice in a row, for remembering costs as much as
 	 * some walks. The same walk has another number once our own frames are skipped. */
 	if (is_raw && number > STACK_LOST && frames && own && number == memory->walked)
-		remember(scratch, memory, words, frames, number);
+		remember_stack(scratch, memory, words, frames, number);
 	memory->walked = number;
 	return number;
 }

@@ -211,8 +211,8 @@ static __always_inline bool is_in_order(struct slot_search *s)
 }
 
 /* `scratch->kernel` is a walk of `frames`, whose stack has this number. */
-static __noinline int remember(struct scratch *scratch, struct slot_memory *memory, __u32 words,
-			       __u32 frames, __u32 number)
+static __noinline int remember_stack(struct scratch *scratch, struct slot_memory *memory,
+				     __u32 words, __u32 frames, __u32 number)
 {
 	struct slot_search s = { 0 };
 

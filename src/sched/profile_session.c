@@ -362,7 +362,7 @@ static struct error *watch_images(struct profile_session *session)
 	return err ? err : process_watch_open(&watch, &session->images);
 }
 
-static struct error *open_all(struct profile_session *session)
+static struct error *open_profiler(struct profile_session *session)
 {
 	struct error *err = load_profiler(session);
 
@@ -397,7 +397,7 @@ struct error *profile_session_open(const struct profile_options *options,
 	program_cost_init(&session->cost, options->statistics);
 	arena_init(&session->counted.arena, SIZE_MAX);
 	names_init(&session->counted.keys, &session->counted.arena);
-	err = open_all(session);
+	err = open_profiler(session);
 	if (err) {
 		profile_session_close(session);
 		return err;
@@ -437,7 +437,7 @@ void profile_session_close(struct profile_session *session)
 
 /* --- running --- */
 
-static struct error *attach_all(struct profile_session *session)
+static struct error *attach_profiler(struct profile_session *session)
 {
 	struct profile_bpf *program = session->program;
 #define PROGRAM(name)                                     \
@@ -465,7 +465,7 @@ struct error *profile_session_start(struct profile_session *session)
 	session->started_unix_ns = clock_ns(CLOCK_REALTIME);
 	session->started = session->read_at = clock_ns(CLOCK_MONOTONIC);
 	program_cost_begin(&session->cost, session->program->obj, session->started);
-	err = attach_all(session);
+	err = attach_profiler(session);
 	if (!err && session->options.off_cpu && session->options.user_frames)
 		profile_take_first_stacks(session);
 	return err ? err : profile_session_tick(session);
@@ -512,7 +512,7 @@ uint64_t profile_session_next_tick(const struct profile_session *session, uint64
 
 /* Programs at switches tell when a thread ends. Where there are none, the end of one that its
  * parent has not waited for is known only to /proc. */
-static bool has_ended(const struct profile_session *session, const struct profile_record *t)
+static bool has_record_ended(const struct profile_session *session, const struct profile_record *t)
 {
 	return t->task.flags & RECORD_ENDED ||
 	       (!session->options.off_cpu && !task_is_alive(t->task.tid));
@@ -526,7 +526,7 @@ bool profile_session_has_threads(const struct profile_session *session)
 	for (uint32_t number = 1; number < count; number++) {
 		struct profile_record *t = profile_chunks_thread(&session->chunks, number);
 
-		if (t && t->task.flags & RECORD_WANTED && !has_ended(session, t))
+		if (t && t->task.flags & RECORD_WANTED && !has_record_ended(session, t))
 			return true;
 	}
 	return count >= tracker->state->room;

@@ -42,7 +42,7 @@ static const struct name *leader_name(struct profile_reading *r, const struct pr
 	return reading_name(r->profile, t->task.process, sizeof(t->task.process));
 }
 
-static const struct name *cgroup_of(struct profile_reading *r, uint64_t id)
+static const struct name *cgroup_name(struct profile_reading *r, uint64_t id)
 {
 	char path[4096];
 	uint32_t *known = word_map_at(&r->cgroups, (struct words){ { id } });
@@ -60,7 +60,7 @@ static const struct name *cgroup_of(struct profile_reading *r, uint64_t id)
 	return name;
 }
 
-static void total_of(const struct profile_record *t, uint64_t now, struct thread_totals *ret)
+static void thread_total(const struct profile_record *t, uint64_t now, struct thread_totals *ret)
 {
 	struct reading_progress progress = reading_progress(t, now);
 
@@ -187,12 +187,12 @@ static struct error *put_thread(struct profile_reading *r, uint32_t number,
 		return &error_no_memory;
 	if (thread.ended_ns < begun)
 		return NULL;
-	thread.cgroup = cgroup_of(r, t->task.cgroup);
+	thread.cgroup = cgroup_name(r, t->task.cgroup);
 	if (session->images && !thread.is_kernel)
 		thread.image = process_table_find_image(process_watch_table(session->images),
 							t->task.tgid, t->task.begun);
 	r->torn += !tracker_copy(&t->task, &copy, sizeof(copy));
-	total_of(&copy, r->now, &all);
+	thread_total(&copy, r->now, &all);
 	totals = all;
 	subtract(&totals, before);
 	memcpy(before->counts, all.counts, sizeof(before->counts));

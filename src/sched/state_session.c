@@ -148,7 +148,7 @@ static struct error *load_tracker(struct state_session *session)
 				  UINT64_MAX);
 }
 
-static struct error *attach_all(struct state_session *session)
+static struct error *attach_tracker(struct state_session *session)
 {
 	struct states_bpf *program = session->program;
 #define PROGRAM(name)                                     \
@@ -175,7 +175,7 @@ struct error *state_session_open(struct state_session **ret)
 	session->cost.enabled = -1;
 	err = load_tracker(session);
 	if (!err)
-		err = attach_all(session);
+		err = attach_tracker(session);
 	if (!err)
 		session->cost.enabled = program_cost_enable();
 	if (err) {
@@ -327,7 +327,7 @@ struct error *state_session_tick(struct state_session *session)
 	return tracker_grow(&session->tracker, RECORD_CHUNKS_MAX);
 }
 
-static bool is_hidden(const struct task_record *t)
+static bool is_record_hidden(const struct task_record *t)
 {
 	return t->hidden_since && runs_since(t) == t->hidden_since;
 }
@@ -364,7 +364,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		struct task_record *t = tracker_record(&session->tracker, number);
 		uint64_t now, since;
 
-		if (!t->tid || is_hidden(t))
+		if (!t->tid || is_record_hidden(t))
 			continue;
 		since = runs_since(t);
 		now = clock_ns(CLOCK_MONOTONIC);
@@ -380,7 +380,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		if (!thread.tid || thread.state >= STATE_COUNT)
 			continue;
 		session->switches += thread.switches;
-		if (is_hidden(&thread))
+		if (is_record_hidden(&thread))
 			continue;
 		/* It has ended since, or waits for its number to be given back: it is told again.
 		 */

@@ -359,13 +359,13 @@ int probe_environment(struct states_examples *examples)
 	struct file *file;
 
 	find_namespace();
-	file = file_of(task, examples->socket);
+	file = open_file_at(task, examples->socket);
 	if (file)
 		state.socket_functions = functions_of(file);
-	file = file_of(task, examples->pipe);
+	file = open_file_at(task, examples->pipe);
 	if (file)
 		state.pipe_functions = functions_of(file);
-	file = file_of(task, examples->timer);
+	file = open_file_at(task, examples->timer);
 	if (file)
 		state.timer_functions = functions_of(file);
 	return 0;

@@ -124,8 +124,8 @@ struct task_record *tracker_record(const struct tracker *tracker, uint32_t numbe
 #define TRIES 1000
 
 /* Other CPUs write `entered` and `woken` without the sequence number. */
-static bool is_unchanged(const struct task_record *t, uint32_t sequence,
-			 const struct task_record *copy)
+static bool is_record_unchanged(const struct task_record *t, uint32_t sequence,
+				const struct task_record *copy)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&t->sequence, __ATOMIC_RELAXED) == sequence &&
@@ -139,7 +139,7 @@ bool tracker_copy(const struct task_record *t, void *ret, size_t bytes)
 		const uint32_t sequence = __atomic_load_n(&t->sequence, __ATOMIC_ACQUIRE);
 
 		memcpy(ret, t, bytes);
-		if (!(sequence & 1) && is_unchanged(t, sequence, ret))
+		if (!(sequence & 1) && is_record_unchanged(t, sequence, ret))
 			return true;
 	}
 	return false;

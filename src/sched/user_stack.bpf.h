@@ -138,7 +138,7 @@ static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
 {
 	struct user_memory *memory = last ? memory_of(last, regs->ip) : 0;
 	struct unwind_process process;
-	__u32 lacks = find_process(task, tgid, &process), number, stop;
+	__u32 lacks = find_mappings(task, tgid, &process), number, stop;
 	const struct user_walk *walk = &scratch->walk;
 	bool is_same = false;
 	enum stack_end end;

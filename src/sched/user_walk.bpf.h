@@ -94,8 +94,8 @@ static __always_inline bool calls_execve(struct task_struct *task)
 }
 
 /* The mappings of a process. Returns UNWIND_GOES_ON if they are complete, else why not. */
-static __always_inline __u32 find_process(struct task_struct *task, __u32 tgid,
-					  struct unwind_process *ret)
+static __always_inline __u32 find_mappings(struct task_struct *task, __u32 tgid,
+					   struct unwind_process *ret)
 {
 	struct unwind_process *process;
 	struct mm_struct *mm;

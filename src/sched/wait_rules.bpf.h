@@ -137,7 +137,7 @@ static __always_inline __u32 mode_of(struct file *file)
 }
 
 /* The file that a thread has open under this number; NULL: there is none. */
-static __always_inline struct file *file_of(struct task_struct *task, __u32 number)
+static __always_inline struct file *open_file_at(struct task_struct *task, __u32 number)
 {
 	struct files_struct *files = task->files;
 	struct fdtable *table = files ? files->fdt : 0;
@@ -150,7 +150,7 @@ static __always_inline struct file *file_of(struct task_struct *task, __u32 numb
  * them; the inode is not. */
 static __always_inline __u32 state_of_file(struct task_struct *task, __u32 number, bool is_deep)
 {
-	struct file *file = file_of(task, number);
+	struct file *file = open_file_at(task, number);
 	__u64 functions;
 	__u32 kind;
 

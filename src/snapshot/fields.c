@@ -110,7 +110,7 @@ void thread_apply_bits(struct ctprof_thread *thread, const struct bits *bits)
 		thread->smaps_rollup_kib = NULL;
 }
 
-static void collect(void *context, size_t number, const char *name, struct reading *reading)
+static void collect_reading(void *context, size_t number, const char *name, struct reading *reading)
 {
 	(void)name;
 	if (reading->measured && number < BITS_MAX)
@@ -120,7 +120,7 @@ static void collect(void *context, size_t number, const char *name, struct readi
 void object_measured_bits(enum field_list list, void *object, struct bits *ret)
 {
 	*ret = (struct bits){ 0 };
-	schema_leaves(schemas[list], object, collect, ret);
+	schema_leaves(schemas[list], object, collect_reading, ret);
 }
 
 static void apply(void *context, size_t number, const char *name, struct reading *reading)

@@ -85,7 +85,7 @@ struct thread_place {
 	struct ctprof_thread *thread;
 };
 
-static int by_place(const void *a, const void *b)
+static int thread_by_place(const void *a, const void *b)
 {
 	const struct thread_place *x = a, *y = b;
 
@@ -109,11 +109,11 @@ struct error *snapshot_sort_threads(struct ctprof_snapshot *s)
 		return &error_no_memory;
 	for (size_t i = 0; i < s->threads.count; i++) {
 		placed[i] = place_of(snapshot_thread(s, i));
-		in_order &= i == 0 || by_place(&placed[i - 1], &placed[i]) < 0;
+		in_order &= i == 0 || thread_by_place(&placed[i - 1], &placed[i]) < 0;
 	}
 	if (in_order)
 		return NULL;
-	qsort(placed, s->threads.count, sizeof(*placed), by_place);
+	qsort(placed, s->threads.count, sizeof(*placed), thread_by_place);
 	for (size_t i = 0; i < s->threads.count; i++)
 		s->threads.items[i] = placed[i].thread;
 	return NULL;

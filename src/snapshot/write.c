@@ -33,7 +33,7 @@ static void write_head(struct json_writer *w, const struct ctprof_snapshot *s)
 	json_object_end(w);
 }
 
-static void write_object(struct json_writer *w, const char *key, const struct json_fields *fields,
+static void write_member(struct json_writer *w, const char *key, const struct json_fields *fields,
 			 const void *object)
 {
 	json_key(w, key);
@@ -128,12 +128,12 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 	json_key(w, "captured_at_unix_ns");
 	json_u64(w, s->captured_at_unix_ns.value);
 	write_head(w, s);
-	write_object(w, "host", &snapshot_host_fields, s->host);
+	write_member(w, "host", &snapshot_host_fields, s->host);
 	write_threads(w, s);
 	write_cgroups(w, s);
-	write_object(w, "probe_summary", &snapshot_probe_fields, s->probe_summary);
-	write_object(w, "parse_summary", &snapshot_parse_fields, s->parse_summary);
-	write_object(w, "taskstats_summary", &snapshot_taskstats_fields, s->taskstats_summary);
+	write_member(w, "probe_summary", &snapshot_probe_fields, s->probe_summary);
+	write_member(w, "parse_summary", &snapshot_parse_fields, s->parse_summary);
+	write_member(w, "taskstats_summary", &snapshot_taskstats_fields, s->taskstats_summary);
 	json_key(w, "psi");
 	json_object_begin(w);
 	write_measured(w, LIST_PSI, &snapshot_psi_fields, &s->psi);
@@ -149,7 +149,7 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 	write_processes(w, s);
 	write_users(w, s);
 	write_counters(w, s);
-	write_object(w, "capture", &snapshot_capture_fields, s->capture);
+	write_member(w, "capture", &snapshot_capture_fields, s->capture);
 	json_object_end(w);
 }
 

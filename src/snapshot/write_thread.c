@@ -89,8 +89,8 @@ static uint64_t wide_value(const struct thread_values *values, size_t row)
 }
 
 /* Write a value of any other type. */
-static void write_value(struct json_writer *w, const struct thread_values *values,
-			const struct metric *metric)
+static void write_metric_value(struct json_writer *w, const struct thread_values *values,
+			       const struct metric *metric)
 {
 	char letter;
 
@@ -123,8 +123,8 @@ static struct text piece(const struct thread_writer *t, size_t from, size_t to)
 	return (struct text){ t->blank + from + 1, to - from - 1 };
 }
 
-static void write_metrics(struct thread_writer *t, struct json_writer *w,
-			  const struct thread_record *record)
+static void write_thread_metrics(struct thread_writer *t, struct json_writer *w,
+				 const struct thread_record *record)
 {
 	size_t done = 0;
 
@@ -142,7 +142,7 @@ static void write_metrics(struct thread_writer *t, struct json_writer *w,
 			if (wide)
 				json_u64(w, value);
 			else
-				write_value(w, &record->values, &metrics[row]);
+				write_metric_value(w, &record->values, &metrics[row]);
 			done = row + 1;
 		}
 	}
@@ -161,7 +161,7 @@ static void write_seldom(const struct thread_writer *t, struct json_writer *w,
 				&metrics[word * 64 + (size_t)__builtin_ctzll(left)];
 
 			json_key(w, metric->name);
-			write_value(w, &record->values, metric);
+			write_metric_value(w, &record->values, metric);
 		}
 	}
 }
@@ -232,7 +232,7 @@ void thread_write(struct thread_writer *t, struct json_writer *w,
 	json_text(w, name_text(thread->cgroup));
 	json_key_ready(w, TEXT("\"start_time_clock_ticks\":"));
 	json_u64(w, thread->start_time_clock_ticks.value);
-	write_metrics(t, w, &thread->record);
+	write_thread_metrics(t, w, &thread->record);
 	write_seldom(t, w, &thread->record);
 	write_smaps(w, thread->smaps_rollup_kib);
 	write_tail(t, w, thread);

@@ -172,7 +172,7 @@ static uint32_t *process_line(struct making *m, const struct state_thread *threa
 			    (struct state_line){ .id = hash_of(STATE_BY_PROCESS, false, key) });
 }
 
-static uint32_t *cgroup_of(struct making *m, const struct state_thread *thread)
+static uint32_t *cgroup_number(struct making *m, const struct state_thread *thread)
 {
 	const struct name *label =
 		thread->cgroup ? thread->cgroup : names_intern(&m->list->names, "-", 1);
@@ -216,7 +216,7 @@ static uint32_t *(*const groupings[STATE_GROUPINGS])(struct making *m,
 	/* In a tree. */
 	[STATE_BY_THREAD] = process_line,
 	[STATE_BY_PROCESS] = process_line,
-	[STATE_BY_CGROUP] = cgroup_of,
+	[STATE_BY_CGROUP] = cgroup_number,
 	[STATE_BY_POOL] = pool_of,
 };
 

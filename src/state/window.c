@@ -48,7 +48,7 @@ static void continue_thread(struct state_delta *delta, const struct state_thread
 	delta->switches = grown(before->switches, now->switches);
 }
 
-static uint64_t share_of(uint64_t value, uint64_t part, uint64_t whole)
+static uint64_t part_of_value(uint64_t value, uint64_t part, uint64_t whole)
 {
 	return (uint64_t)((unsigned __int128)value * part / whole);
 }
@@ -71,9 +71,10 @@ static void begin_thread(struct state_delta *delta, uint64_t begun_ns)
 	if (now->begun_ns >= begun_ns || !watched)
 		return;
 	delta->window_ns = grown(begun_ns, now->seen_ns);
-	delta->switches = share_of(now->switches, delta->window_ns, watched);
+	delta->switches = part_of_value(now->switches, delta->window_ns, watched);
 	for (enum state state = 0; state < STATE_COUNT; state++)
-		delta->times.ns[state] = share_of(now->times.ns[state], delta->window_ns, watched);
+		delta->times.ns[state] =
+			part_of_value(now->times.ns[state], delta->window_ns, watched);
 }
 
 /* How long it has been waiting, which may be longer than the window. */

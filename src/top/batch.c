@@ -31,7 +31,7 @@ static struct error *tick_batch(const struct top *top)
 }
 
 /* Or until a signal ends it. */
-static struct error *wait_until(struct top *top, uint64_t until_ns)
+static struct error *wait_for_tick(struct top *top, uint64_t until_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct error *err = NULL;
@@ -130,7 +130,7 @@ static struct error *run_engine(struct top *top)
 	for (size_t number = 0; !err && !is_over && (!a->count || number < a->count); number++) {
 		next = grid_next(next, a->interval_ns, top->readings[top->now].at_ns,
 				 clock_ns(CLOCK_MONOTONIC));
-		err = wait_until(top, next);
+		err = wait_for_tick(top, next);
 		if (!err)
 			err = top_read_window(top);
 		if (!err) {

@@ -15,14 +15,14 @@
 
 /* --- one thread's counters, as if the task iterator had seen them --- */
 
-static bool is_measured(const struct ctprof_thread *thread, enum metric_id id)
+static bool has_metric(const struct ctprof_thread *thread, enum metric_id id)
 {
 	return metric_set_has(&thread->record.measured, id);
 }
 
-static uint64_t value_of(const struct ctprof_thread *thread, enum metric_id id)
+static uint64_t metric_value(const struct ctprof_thread *thread, enum metric_id id)
 {
-	return is_measured(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
+	return has_metric(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
 }
 
 /* The letters of /proc (fs/proc/array.c, task_state_array) and what they stand for. */
@@ -45,10 +45,10 @@ static void set_state(struct iterator_record *record, char letter)
 		}
 }
 
-static uint64_t since(const struct ctprof_thread *thread, enum metric_id in_progress,
-		      uint64_t now_ns)
+static uint64_t wait_in_progress(const struct ctprof_thread *thread, enum metric_id in_progress,
+				 uint64_t now_ns)
 {
-	const uint64_t passed = value_of(thread, in_progress);
+	const uint64_t passed = metric_value(thread, in_progress);
 
 	return passed && passed < now_ns ? now_ns - passed : 0;
 }
@@ -71,22 +71,22 @@ static void fill_record(struct iterator_record *record, const struct ctprof_thre
 	*record = (struct iterator_record){
 		.now = now_ns,
 		.kernel_flags = is_kernel ? PF_KTHREAD : 0,
-		.cpu = is_measured(thread, METRIC_processor)
+		.cpu = has_metric(thread, METRIC_processor)
 			       ? (uint32_t)thread->record.values.processor.v
 			       : 0,
-		.has_delays = is_measured(thread, METRIC_blkio_delay_total_ns),
-		.in_iowait = value_of(thread, METRIC_iowait_in_progress_ns) ||
-			     value_of(thread, METRIC_blkio_in_progress_ns),
-		.utime = value_of(thread, METRIC_utime_clock_ticks),
-		.stime = value_of(thread, METRIC_stime_clock_ticks),
-		.queued_since = since(thread, METRIC_wait_in_progress_ns, now_ns),
-		.blkio_since = since(thread, METRIC_blkio_in_progress_ns, now_ns),
-		.sleep_since = since(thread, METRIC_sleep_in_progress_ns, now_ns),
-		.block_since = since(thread, METRIC_block_in_progress_ns, now_ns),
+		.has_delays = has_metric(thread, METRIC_blkio_delay_total_ns),
+		.in_iowait = metric_value(thread, METRIC_iowait_in_progress_ns) ||
+			     metric_value(thread, METRIC_blkio_in_progress_ns),
+		.utime = metric_value(thread, METRIC_utime_clock_ticks),
+		.stime = metric_value(thread, METRIC_stime_clock_ticks),
+		.queued_since = wait_in_progress(thread, METRIC_wait_in_progress_ns, now_ns),
+		.blkio_since = wait_in_progress(thread, METRIC_blkio_in_progress_ns, now_ns),
+		.sleep_since = wait_in_progress(thread, METRIC_sleep_in_progress_ns, now_ns),
+		.block_since = wait_in_progress(thread, METRIC_block_in_progress_ns, now_ns),
 	};
-	set_state(record, is_measured(thread, METRIC_state) ? thread->record.values.state.v : 'S');
+	set_state(record, has_metric(thread, METRIC_state) ? thread->record.values.state.v : 'S');
 	for (size_t i = 0; i < array_length(counters); i++)
-		record->counters[counters[i].counter] = value_of(thread, counters[i].metric);
+		record->counters[counters[i].counter] = metric_value(thread, counters[i].metric);
 }
 
 /* --- what captures tell --- */
@@ -96,17 +96,17 @@ static unsigned measured_of(const struct ctprof_thread *thread)
 {
 	unsigned measured = 0;
 
-	if (is_measured(thread, METRIC_run_time_ns))
+	if (has_metric(thread, METRIC_run_time_ns))
 		measured |= 1u << STATE_EXEC | 1u << STATE_SLEEP | 1u << STATE_STOPPED |
 			    1u << STATE_IDLE;
-	if (is_measured(thread, METRIC_utime_clock_ticks) &&
-	    is_measured(thread, METRIC_stime_clock_ticks))
+	if (has_metric(thread, METRIC_utime_clock_ticks) &&
+	    has_metric(thread, METRIC_stime_clock_ticks))
 		measured |= 1u << STATE_EXEC_USER | 1u << STATE_EXEC_SYSTEM;
-	if (is_measured(thread, METRIC_wait_time_ns))
+	if (has_metric(thread, METRIC_wait_time_ns))
 		measured |= 1u << STATE_RUNNABLE;
-	if (is_measured(thread, METRIC_blkio_delay_total_ns))
+	if (has_metric(thread, METRIC_blkio_delay_total_ns))
 		measured |= 1u << STATE_SLEEP_DISK;
-	if (is_measured(thread, METRIC_swapin_delay_total_ns))
+	if (has_metric(thread, METRIC_swapin_delay_total_ns))
 		measured |= 1u << STATE_PAGING;
 	return measured;
 }
@@ -132,7 +132,7 @@ bool counter_rows_other_boot(const struct ctprof_snapshot *before,
 	       uptime_of(before)->value > uptime_of(now)->value;
 }
 
-static uint64_t less(uint64_t from, uint64_t what)
+static uint64_t minus_or_zero(uint64_t from, uint64_t what)
 {
 	return from > what ? from - what : 0;
 }
@@ -147,14 +147,14 @@ static void date(const struct ctprof_snapshot *before, const struct ctprof_snaps
 		 uint64_t *ret_before, uint64_t *ret_now)
 {
 	const uint64_t by_day =
-		less(now->captured_at_unix_ns.value, before->captured_at_unix_ns.value);
+		minus_or_zero(now->captured_at_unix_ns.value, before->captured_at_unix_ns.value);
 	const bool known = uptime_of(before)->measured && uptime_of(now)->measured;
 	const uint64_t begun = uptime_of(before)->value * TICK_NS,
 		       ended = uptime_of(now)->value * TICK_NS;
 
 	*ret_now = known ? ended : now->captured_at_unix_ns.value;
 	*ret_before = *ret_now - by_day;
-	if (known && (apart(less(ended, begun), by_day) > CLOCK_STEP_NS || by_day > ended))
+	if (known && (apart(minus_or_zero(ended, begun), by_day) > CLOCK_STEP_NS || by_day > ended))
 		*ret_before = begun;
 }
 
@@ -169,7 +169,7 @@ struct counter_work {
 	struct state_reading *ret_before, *ret_now;
 };
 
-static bool index_threads(struct counter_work *work)
+static bool index_work_threads(struct counter_work *work)
 {
 	if (!word_map_reserve(&work->earlier, work->before->threads.count))
 		return false;
@@ -201,7 +201,7 @@ static bool is_born(const struct counter_work *work, const struct ctprof_thread 
 }
 
 /* There is room. */
-static bool take_thread(struct counter_work *work, const struct ctprof_thread *thread)
+static bool add_counter_thread(struct counter_work *work, const struct ctprof_thread *thread)
 {
 	static const struct counter_facts facts = { .is_dated = true, .counts_delays = true };
 	const uint32_t found =
@@ -246,10 +246,10 @@ static struct error *start_reading(struct state_reading *reading, const struct c
 
 static struct error *take_threads(struct counter_work *work)
 {
-	if (!index_threads(work))
+	if (!index_work_threads(work))
 		return &error_no_memory;
 	for (size_t i = 0; i < work->now->threads.count; i++)
-		if (!take_thread(work, snapshot_thread(work->now, i)))
+		if (!add_counter_thread(work, snapshot_thread(work->now, i)))
 			return &error_no_memory;
 	work->ret_before->measured = work->ret_now->measured;
 	return NULL;

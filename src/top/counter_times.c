@@ -60,8 +60,8 @@ static uint64_t dated(uint64_t at, const struct counter_facts *facts)
 /* Starts of sleeps are there while kernel.sched_schedstats is 1. That of block I/O may be of a wait
  * before (Linux 6.12 and newer): a sleep that began after the last reading did not begin before it.
  */
-static uint64_t since(const struct iterator_record *r, const struct counter_memory *memory,
-		      const struct counter_facts *facts, enum state state, uint64_t earliest)
+static uint64_t state_since(const struct iterator_record *r, const struct counter_memory *memory,
+			    const struct counter_facts *facts, enum state state, uint64_t earliest)
 {
 	uint64_t at = 0;
 
@@ -77,16 +77,16 @@ static uint64_t since(const struct iterator_record *r, const struct counter_memo
 }
 
 /* `before` is when it was read before; 0: never. */
-static void look(struct state_thread *thread, struct counter_memory *memory,
-		 const struct iterator_record *r, const struct counter_facts *facts,
-		 uint64_t before)
+static void note_state(struct state_thread *thread, struct counter_memory *memory,
+		       const struct iterator_record *r, const struct counter_facts *facts,
+		       uint64_t before)
 {
 	const bool has_slept = memory->voluntary != r->counters[TASK_nvcsw];
 
 	thread->state = state_of(r);
 	if (is_blocked(thread->state))
 		memory->queued_asleep = r->queued_asleep;
-	thread->since_ns = since(r, memory, facts, thread->state, has_slept ? before : 0);
+	thread->since_ns = state_since(r, memory, facts, thread->state, has_slept ? before : 0);
 	thread->cpu = r->cpu;
 	thread->is_kernel = is_kernel_thread(r);
 	memory->voluntary = r->counters[TASK_nvcsw];
@@ -105,8 +105,8 @@ static uint64_t passed(const struct iterator_record *r, const struct counter_fac
 	return at && facts->is_dated && now > at ? now - at : 0;
 }
 
-static void count(const struct iterator_record *r, const struct counter_facts *facts,
-		  uint64_t ret[COUNTED_COUNT])
+static void count_times(const struct iterator_record *r, const struct counter_facts *facts,
+			uint64_t ret[COUNTED_COUNT])
 {
 	ret[COUNTED_RUN] = r->counters[TASK_run_time];
 	ret[COUNTED_DELAY] = r->counters[TASK_run_delay] + passed(r, facts, r->queued_since);
@@ -151,10 +151,10 @@ void counter_times_meet(struct state_thread *thread, struct counter_memory *memo
 			const struct iterator_record *r, const struct counter_facts *facts)
 {
 	thread->begun_ns = thread->seen_ns = r->now;
-	count(r, facts, memory->told);
+	count_times(r, facts, memory->told);
 	memory->utime = r->utime;
 	memory->stime = r->stime;
-	look(thread, memory, r, facts, 0);
+	note_state(thread, memory, r, facts, 0);
 }
 
 /* It comes into the world waiting for a CPU. */
@@ -223,7 +223,7 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	uint64_t counted[COUNTED_COUNT], left = window, run, delay, blkio, waited, paging, rest;
 	enum state of_rest = state_of_rest(thread, memory, r);
 
-	count(r, facts, counted);
+	count_times(r, facts, counted);
 	if (is_blocked(thread->state) && memory->queued_asleep)
 		memory->told[COUNTED_DELAY] = counted[COUNTED_DELAY];
 	/* Time on a CPU is never more than there was; at most it runs behind. Delays may be more:
@@ -252,5 +252,5 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	memory->told[COUNTED_BLKIO] =
 		limit_lag(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
 	memory->told[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
-	look(thread, memory, r, facts, before);
+	note_state(thread, memory, r, facts, before);
 }

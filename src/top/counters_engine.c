@@ -96,7 +96,7 @@ static void begin_thread_times(struct counters *c, struct kept_thread *kept,
 				   start > c->last_walk_ns ? start : c->last_walk_ns);
 }
 
-static bool name(struct counters *c, struct kept_thread *kept, const struct iterator_record *r)
+static bool set_names(struct counters *c, struct kept_thread *kept, const struct iterator_record *r)
 {
 	struct state_thread *told = &kept->told;
 
@@ -129,7 +129,7 @@ static struct error *take_record(struct counters *c, const struct iterator_recor
 		/* It was dead before we came. */
 		kept->is_over = counter_times_is_over(r) && kept->told.seen_ns == r->now;
 	}
-	if (!name(c, kept, r))
+	if (!set_names(c, kept, r))
 		return &error_no_memory;
 	if (!kept->is_over) {
 		counter_times_add(&kept->told, &kept->memory, r, &c->facts);
@@ -139,7 +139,7 @@ static struct error *take_record(struct counters *c, const struct iterator_recor
 	return kept_threads_met(&c->threads, kept) ? NULL : &error_no_memory;
 }
 
-static struct error *walk(struct counters *c)
+static struct error *walk_threads(struct counters *c)
 {
 	struct task_batch_view batch = { 0 };
 	struct error *err = task_iterator_begin(c->tasks, false);
@@ -200,7 +200,7 @@ static struct error *counters_read(void *self, struct state_reading *reading)
 	reading->at_ns = c->walk_ns;
 	reading->at_unix_ns = clock_ns(CLOCK_REALTIME);
 	array_clear(&reading->threads);
-	err = walk(c);
+	err = walk_threads(c);
 	if (!err)
 		err = kept_threads_put(&c->threads, reading);
 	reading->measured = measured(c, reading);

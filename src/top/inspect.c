@@ -49,7 +49,7 @@ static char *value_text(char text[CELL_MAX], const struct metric *metric,
 	}
 }
 
-static bool is_measured(const struct ctprof_thread *t, const struct metric *metric)
+static bool is_thread_metric_measured(const struct ctprof_thread *t, const struct metric *metric)
 {
 	return t && metric_set_has(&t->record.measured, metric_id(metric));
 }
@@ -62,7 +62,7 @@ static char *change_text(char text[CELL_MAX], const struct metric *metric,
 	char before[CELL_MAX], now[CELL_MAX];
 
 	*text = '\0';
-	if (!is_measured(c->before, metric))
+	if (!is_thread_metric_measured(c->before, metric))
 		return text;
 	if (metric->kind == KIND_CATEGORY || metric->kind == KIND_SET ||
 	    metric->kind == KIND_ORDINAL) {
@@ -94,7 +94,7 @@ static void print_counters(FILE *out, const struct inspect_counters *c)
 	char value[CELL_MAX], change[CELL_MAX];
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (!is_measured(c->now, &metrics[i]))
+		if (!is_thread_metric_measured(c->now, &metrics[i]))
 			continue;
 		if (metrics[i].section != section) {
 			section = metrics[i].section;
@@ -131,13 +131,14 @@ static void print_averages(FILE *out, const struct inspect_counters *c)
 	for (size_t i = 0; i < DERIVED_COUNT; i++) {
 		const struct derived *d = &derived_metrics[i];
 
-		if (d->form != DERIVED_QUOTIENT || !is_measured(c->now, d->a) ||
-		    !is_measured(c->now, d->b))
+		if (d->form != DERIVED_QUOTIENT || !is_thread_metric_measured(c->now, d->a) ||
+		    !is_thread_metric_measured(c->now, d->b))
 			continue;
 		average_text(life, d, metric_load_u64(&c->now->record.values, d->a),
 			     metric_load_u64(&c->now->record.values, d->b));
 		*window = '\0';
-		if (is_measured(c->before, d->a) && is_measured(c->before, d->b))
+		if (is_thread_metric_measured(c->before, d->a) &&
+		    is_thread_metric_measured(c->before, d->b))
 			average_text(window, d, gain(c, d->a), gain(c, d->b));
 		if (!*life)
 			continue;
@@ -195,9 +196,9 @@ static void add_gains(const struct inspect_counters *c, bool is_new, uint64_t su
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const struct metric *metric = &metrics[i];
 
-		if (metric->kind != KIND_TOTAL || !is_measured(c->now, metric))
+		if (metric->kind != KIND_TOTAL || !is_thread_metric_measured(c->now, metric))
 			continue;
-		if (is_measured(c->before, metric))
+		if (is_thread_metric_measured(c->before, metric))
 			sums[i] += gain(c, metric);
 		else if (!c->before && is_new)
 			sums[i] += metric_load_u64(&c->now->record.values, metric);

@@ -37,7 +37,7 @@ static void release_call(void *context)
 }
 
 /* The line of a small file of the thread; "" when it cannot be read. */
-static void read_line(struct inspected_call *call, const char *file, char *ret, size_t room)
+static void read_thread_line(struct inspected_call *call, const char *file, char *ret, size_t room)
 {
 	char path[64];
 	ssize_t got;
@@ -62,8 +62,8 @@ static void read_call(void *context)
 	struct inspected_call *call = context;
 
 	guard_about(call->tid);
-	read_line(call, "wchan", call->wchan, sizeof(call->wchan));
-	read_line(call, "syscall", call->syscall, sizeof(call->syscall));
+	read_thread_line(call, "wchan", call->wchan, sizeof(call->wchan));
+	read_thread_line(call, "syscall", call->syscall, sizeof(call->syscall));
 }
 
 /* For as long as the process; NULL without memory. */
@@ -178,8 +178,8 @@ static struct error *capture(struct top_inspector *inspector, uint32_t tid,
 	return err ? err : capturer_take(inspector->capturer, ret);
 }
 
-static struct error *count(struct top *top, const struct state_thread *thread,
-			   struct inspect_counters *ret)
+static struct error *count_live(struct top *top, const struct state_thread *thread,
+				struct inspect_counters *ret)
 {
 	struct ctprof_snapshot *snapshot;
 	struct error *err;
@@ -256,4 +256,5 @@ static struct error *look_back(struct top *top, const struct screen_subject *sub
 	return NULL;
 }
 
-const struct inspect_source inspect_live = { look_back, print_facts, print_stacks, count, false };
+const struct inspect_source inspect_live = { look_back, print_facts, print_stacks, count_live,
+					     false };

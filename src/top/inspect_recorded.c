@@ -41,7 +41,7 @@ static struct error *look_back(struct top *top, const struct screen_subject *sub
 /* --- a thread --- */
 
 /* A leader has what its process has. */
-static const struct ctprof_thread *leader_of(const struct ctprof_snapshot *s, uint32_t tgid)
+static const struct ctprof_thread *recorded_leader(const struct ctprof_snapshot *s, uint32_t tgid)
 {
 	for (size_t i = 0; i < s->threads.count; i++)
 		if (s->threads.items[i]->tid == tgid)
@@ -75,7 +75,7 @@ static struct error *print_memory(const struct counts *kib, FILE *out)
 static struct error *print_facts(struct top *top, const struct state_thread *thread, FILE *out)
 {
 	const struct ctprof_snapshot *s = replay_capture(top->replay);
-	const struct ctprof_thread *leader = leader_of(s, thread->tgid);
+	const struct ctprof_thread *leader = recorded_leader(s, thread->tgid);
 	struct error *err;
 
 	fputs("system call    " NOT_RECORDED "\n"
@@ -97,8 +97,8 @@ static void print_stacks(struct top *top, const struct screen_subject *subject, 
 	      out);
 }
 
-static struct error *count(struct top *top, const struct state_thread *thread,
-			   struct inspect_counters *ret)
+static struct error *count_recorded(struct top *top, const struct state_thread *thread,
+				    struct inspect_counters *ret)
 {
 	struct replay_thread found;
 	struct error *err = replay_thread(top->replay, thread->id, &found);
@@ -108,5 +108,5 @@ static struct error *count(struct top *top, const struct state_thread *thread,
 	return err;
 }
 
-const struct inspect_source inspect_recorded = { look_back, print_facts, print_stacks, count,
-						 true };
+const struct inspect_source inspect_recorded = { look_back, print_facts, print_stacks,
+						 count_recorded, true };

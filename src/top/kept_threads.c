@@ -50,7 +50,7 @@ static uint32_t free_place(struct kept_threads *threads)
 	return (uint32_t)threads->slots.count - 1;
 }
 
-static struct kept_thread *add_thread(struct kept_threads *threads, uint32_t tid, uint64_t start)
+static struct kept_thread *keep_thread(struct kept_threads *threads, uint32_t tid, uint64_t start)
 {
 	struct kept_thread *kept;
 	uint32_t *bucket, place;
@@ -85,7 +85,7 @@ struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, 
 		place = kept->next;
 	}
 	*ret_is_new = true;
-	return add_thread(threads, tid, start);
+	return keep_thread(threads, tid, start);
 }
 
 static bool has_shrunk(const struct kept_threads *threads)
@@ -150,7 +150,7 @@ void kept_threads_drop(struct kept_threads *threads, struct kept_thread *kept)
 /* The leader of a process is never replaced by another of that number while the process lives:
  * execve() gives the number to the thread that calls it. Of both, the one that was met is the one.
  */
-static const struct kept_thread *leader_of(struct kept_threads *threads, uint32_t tgid)
+static const struct kept_thread *kept_leader(struct kept_threads *threads, uint32_t tgid)
 {
 	uint32_t place = *bucket_of(threads, tgid);
 
@@ -179,7 +179,7 @@ static void name_process(struct kept_threads *threads, struct state_thread *told
 		told->uid = before->uid;
 		return;
 	}
-	leader = leader_of(threads, told->tgid);
+	leader = kept_leader(threads, told->tgid);
 	if (leader) {
 		told->process = leader->told.name;
 		told->uid = leader->told.uid;

@@ -40,7 +40,7 @@ struct top_recorder {
 /* --- the thread --- */
 
 /* Captures need not be remembered if they are never removed. */
-static struct error *prune(struct top_recorder *r)
+static struct error *prune_recording(struct top_recorder *r)
 {
 	const struct keep *keep = &r->options.keep;
 	size_t removed = 0;
@@ -79,7 +79,7 @@ static struct error *record_one(struct top_recorder *r, bool *ret_written)
 		return err;
 	*ret_written = true;
 	r->bytes += size;
-	err = prune(r);
+	err = prune_recording(r);
 	return err ? err : recording_sync(&r->recording);
 }
 

@@ -281,7 +281,7 @@ static double known(const struct reading *reading, double scale)
 	return reading->measured ? (double)reading->value / scale : -1;
 }
 
-static void read_host(struct replay_facts *facts, const struct ctprof_snapshot *s)
+static void read_host_facts(struct replay_facts *facts, const struct ctprof_snapshot *s)
 {
 	static const char *const loads[] = { "load1_x100", "load5_x100", "load15_x100" };
 	const struct psi_resource *const psi[] = { &s->psi.cpu, &s->psi.memory, &s->psi.io };
@@ -373,7 +373,7 @@ struct error *replay_window(struct replay *replay, struct state_window *ret)
 
 	if (err)
 		return err;
-	read_host(&replay->facts, now);
+	read_host_facts(&replay->facts, now);
 	tell_engine(replay, before, now);
 	replayed->at = replay->at;
 	replayed->is_there = true;
@@ -413,7 +413,7 @@ struct error *replay_window_at(struct replay *replay, size_t number,
 
 /* --- what captures have beside --- */
 
-static struct error *index_threads(struct replayed_window *replayed)
+static struct error *index_window_threads(struct replayed_window *replayed)
 {
 	for (size_t i = 0; i < array_length(replayed->places) && !replayed->is_indexed; i++) {
 		const struct ctprof_snapshot *s = replayed->captures[i].snapshot;
@@ -448,7 +448,7 @@ static const struct ctprof_thread *find_thread_at(const struct replayed_window *
 struct error *replay_thread(struct replay *replay, uint64_t id, struct replay_thread *ret)
 {
 	struct replayed_window *replayed = &replay->shown;
-	struct error *err = replayed->is_there ? index_threads(replayed) : NULL;
+	struct error *err = replayed->is_there ? index_window_threads(replayed) : NULL;
 
 	*ret = (struct replay_thread){ NULL, NULL };
 	if (err || !replayed->is_there)

@@ -31,17 +31,18 @@ static void set_metric(struct thread_record *record, enum metric_id id, uint64_t
 	metric_set_add(&record->measured, id);
 }
 
-static bool is_measured(const struct ctprof_thread *thread, enum metric_id id)
+static bool has_state_metric(const struct ctprof_thread *thread, enum metric_id id)
 {
 	return metric_set_has(&thread->record.measured, id);
 }
 
-static uint64_t value_of(const struct ctprof_thread *thread, enum metric_id id)
+static uint64_t state_metric_value(const struct ctprof_thread *thread, enum metric_id id)
 {
-	return is_measured(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id]) : 0;
+	return has_state_metric(thread, id) ? metric_load_u64(&thread->record.values, &metrics[id])
+					    : 0;
 }
 
-static uint64_t less(uint64_t from, uint64_t what)
+static uint64_t minus_or_zero(uint64_t from, uint64_t what)
 {
 	return from > what ? from - what : 0;
 }
@@ -53,7 +54,7 @@ static void fill_now(struct thread_record *record, const struct state_thread *t,
 {
 	const bool waits = state_rows[t->state].main != STATE_EXEC && t->since_ns;
 
-	set_metric(record, METRIC_state_now_ns, waits ? less(t->seen_ns, t->since_ns) : 0);
+	set_metric(record, METRIC_state_now_ns, waits ? minus_or_zero(t->seen_ns, t->since_ns) : 0);
 	metric_store_name(&record->values, &metrics[METRIC_state_now], now);
 	metric_set_add(&record->measured, METRIC_state_now);
 }
@@ -65,7 +66,7 @@ static void fill_record(struct thread_record *record, const struct state_thread 
 	for (enum state state = 0; state < STATE_COUNT; state++)
 		if (state_is_measured(measured, state))
 			set_metric(record, metric_of_state(state), ns_of(&t->times, state));
-	set_metric(record, METRIC_state_watched_ns, less(t->seen_ns, t->begun_ns));
+	set_metric(record, METRIC_state_watched_ns, minus_or_zero(t->seen_ns, t->begun_ns));
 	set_metric(record, METRIC_state_switches, t->switches);
 	if (now)
 		fill_now(record, t, now);
@@ -167,27 +168,28 @@ static enum state state_named(const struct name *name)
 static void read_times(const struct ctprof_thread *thread, struct state_times *ret)
 {
 	for (enum state state = 0; state < STATE_COUNT; state++)
-		ret->ns[state] = value_of(thread, metric_of_state(state));
+		ret->ns[state] = state_metric_value(thread, metric_of_state(state));
 	for (enum state part = 0; part < STATE_COUNT; part++)
 		if (!state_is_main(part))
 			ret->ns[state_rows[part].main] =
-				less(ret->ns[state_rows[part].main], ret->ns[part]);
+				minus_or_zero(ret->ns[state_rows[part].main], ret->ns[part]);
 }
 
 static bool read_thread(const struct state_processes *processes, const struct ctprof_thread *thread,
 			struct names *names, uint64_t at_ns, struct state_thread *ret)
 {
-	const uint64_t in_progress = value_of(thread, METRIC_state_now_ns);
+	const uint64_t in_progress = state_metric_value(thread, METRIC_state_now_ns);
 
 	if (!state_rows_describe(processes, thread, names, ret))
 		return false;
 	ret->seen_ns = at_ns;
-	ret->begun_ns = less(at_ns, value_of(thread, METRIC_state_watched_ns));
-	ret->switches = value_of(thread, METRIC_state_switches);
-	ret->state = is_measured(thread, METRIC_state_now)
+	ret->begun_ns = minus_or_zero(at_ns, state_metric_value(thread, METRIC_state_watched_ns));
+	ret->switches = state_metric_value(thread, METRIC_state_switches);
+	ret->state = has_state_metric(thread, METRIC_state_now)
 			     ? state_named(thread->record.values.state_now.v)
 			     : STATE_COUNT;
-	ret->since_ns = in_progress && ret->state < STATE_COUNT ? less(at_ns, in_progress) : 0;
+	ret->since_ns =
+		in_progress && ret->state < STATE_COUNT ? minus_or_zero(at_ns, in_progress) : 0;
 	/* One that began while it was watched was runnable first. */
 	ret->since_is_least =
 		ret->since_ns && ret->since_ns == ret->begun_ns && ret->state != STATE_RUNNABLE;
@@ -211,10 +213,10 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 		const struct ctprof_thread *thread = snapshot_thread(snapshot, i);
 
 		/* It began after the reading, and has none. */
-		if (!is_measured(thread, METRIC_state_watched_ns))
+		if (!has_state_metric(thread, METRIC_state_watched_ns))
 			continue;
 		for (enum state state = 0; state < STATE_COUNT; state++)
-			ret->measured |= (unsigned)is_measured(thread, metric_of_state(state))
+			ret->measured |= (unsigned)has_state_metric(thread, metric_of_state(state))
 					 << state;
 		if (!read_thread(&processes, thread, names, ret->at_ns,
 				 &ret->threads.items[ret->threads.count++]))
@@ -274,8 +276,9 @@ bool state_rows_describe(const struct state_processes *processes,
 		.tgid = thread->tgid,
 		.id = state_rows_id(thread),
 		.uid = process ? (uint32_t)process->uid.value : 0,
-		.cpu = is_measured(thread, METRIC_processor) ? thread->record.values.processor.v
-							     : 0,
+		.cpu = has_state_metric(thread, METRIC_processor)
+			       ? thread->record.values.processor.v
+			       : 0,
 		.is_kernel = is_of_kernel(process),
 		.name = copy_into_names(names, thread->comm),
 		.process = copy_into_names(names, thread->pcomm),

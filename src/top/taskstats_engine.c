@@ -126,7 +126,7 @@ static struct error *list_process(struct delays *d, uint32_t pid)
 }
 
 /* 0: it is gone. */
-static uint32_t leader_of(struct delays *d, uint32_t tid)
+static uint32_t tgid_of(struct delays *d, uint32_t tid)
 {
 	uint32_t tgid;
 
@@ -136,7 +136,7 @@ static uint32_t leader_of(struct delays *d, uint32_t tid)
 /* A thread that was asked for by its own number; and its leader, for the name of the process. */
 static struct error *list_thread(struct delays *d, uint32_t tid)
 {
-	const uint32_t tgid = leader_of(d, tid);
+	const uint32_t tgid = tgid_of(d, tid);
 
 	if (!tgid)
 		return NULL;
@@ -206,7 +206,8 @@ static bool is_dead(struct delays *d, const struct state_thread *told,
 	       stat_parse(bytes, &line) && stat_is_dead(&line);
 }
 
-static bool name(struct delays *d, struct state_thread *told, const struct taskstats_values *stats)
+static bool set_thread_names(struct delays *d, struct state_thread *told,
+			     const struct taskstats_values *stats)
 {
 	told->name = host_names_again(&d->names, told->name, stats->comm, sizeof(stats->comm));
 	return told->name != NULL;
@@ -248,7 +249,8 @@ static struct error *take_reply(struct delays *d, const struct asked *asked,
 		d->impossible += delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
 		kept->told.has_ended = is_dead(d, &kept->told, &reply->stats);
 	}
-	return name(d, &kept->told, &reply->stats) && kept_threads_met(&d->threads, kept)
+	return set_thread_names(d, &kept->told, &reply->stats) &&
+			       kept_threads_met(&d->threads, kept)
 		       ? NULL
 		       : &error_no_memory;
 }

@@ -182,7 +182,7 @@ static struct error *inspect(struct feeder *feeder, const struct screen_subject 
 	return NULL;
 }
 
-static const struct state_thread *find_thread(const struct state_window *window, uint64_t id)
+static const struct state_thread *find_thread_state(const struct state_window *window, uint64_t id)
 {
 	for (size_t i = 0; i < window->deltas.count; i++)
 		if (window->deltas.items[i].thread->id == id)
@@ -223,7 +223,7 @@ static struct error *find_inspected(struct feeder *feeder, struct screen_subject
 	struct error *err = NULL;
 
 	if (subject->grouping == STATE_BY_THREAD)
-		thread = find_thread(&feeder->window, subject->line);
+		thread = find_thread_state(&feeder->window, subject->line);
 	else
 		err = find_leader(feeder, subject, &thread);
 	if (thread)
@@ -505,7 +505,7 @@ static void end_wish(struct feeder *feeder)
 	raise_event(feeder->wish_event);
 }
 
-static bool has_ended(struct feeder *feeder)
+static bool has_reader_ended(struct feeder *feeder)
 {
 	bool has;
 
@@ -521,7 +521,7 @@ void feeder_close(struct feeder *feeder)
 		return;
 	begin_wish(feeder)->is_over = true;
 	end_wish(feeder);
-	while (!has_ended(feeder)) {
+	while (!has_reader_ended(feeder)) {
 		wait_for_event(feeder->news_event, UINT64_MAX);
 		lower_event(feeder->news_event);
 	}

@@ -109,8 +109,8 @@ static bool leave_code(struct builder *b)
 }
 
 /* Rows of the description from `from` to `end`. */
-static bool add_function(struct builder *b, const struct descriptions *all,
-			 const struct description *d, uint64_t from, uint64_t end)
+static bool add_rows(struct builder *b, const struct descriptions *all, const struct description *d,
+		     uint64_t from, uint64_t end)
 {
 	const struct cfi_function function = {
 		.start = d->start,
@@ -141,14 +141,14 @@ static bool add_loaded(struct builder *b, const struct description *d)
 		b->table.overlapping++;
 		from = b->covered;
 	}
-	return from >= d->end || add_function(b, &b->loaded, d, from, d->end);
+	return from >= d->end || add_rows(b, &b->loaded, d, from, d->end);
 }
 
 /* One of .debug_frame counts where it begins in a gap of the others, and up to the next of them. */
 static bool add_debug(struct builder *b, const struct description *d, uint64_t next)
 {
 	return d->start < b->covered ||
-	       add_function(b, &b->debug, d, d->start, d->end < next ? d->end : next);
+	       add_rows(b, &b->debug, d, d->start, d->end < next ? d->end : next);
 }
 
 /* So much code in one piece that nothing is said about is no oversight: another compiler made it,
@@ -297,7 +297,7 @@ static bool says_little(const struct builder *b)
 	return described < bytes / 2;
 }
 
-static bool build(struct builder *b, const struct elf *elf)
+static bool build_table(struct builder *b, const struct elf *elf)
 {
 	bool has_said;
 
@@ -341,7 +341,7 @@ struct error *unwind_build(const struct elf *elf, struct unwind_table *ret)
 
 	if (!b.machine)
 		return error_create("unsupported ELF machine %u", elf->machine);
-	done = build(&b, elf);
+	done = build_table(&b, elf);
 	if (done) {
 		*ret = b.table;
 		b.table = (struct unwind_table){ 0 };

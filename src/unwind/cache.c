@@ -292,7 +292,7 @@ static int by_age(const void *a, const void *b)
 
 /* Count what is there, and remove the oldest of it: an eighth more than must go, so that not each
  * table that comes looks through all others. */
-static void prune(struct unwind_cache *cache)
+static void prune_cache(struct unwind_cache *cache)
 {
 	struct old_files files = { .bytes = 0 };
 
@@ -322,7 +322,7 @@ static struct error *write_table(struct unwind_cache *cache, struct text build_i
 	if (!err) {
 		cache->bytes += table->words.count * sizeof(*table->words.items);
 		if (!cache->is_counted || cache->bytes > UNWIND_CACHE_BYTES)
-			prune(cache);
+			prune_cache(cache);
 	}
 	pthread_mutex_unlock(&cache->lock);
 	return err;

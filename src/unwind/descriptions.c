@@ -108,7 +108,7 @@ static bool add_common(struct cfi_reading *reading, uint64_t offset, const Dwarf
 
 /* --- functions --- */
 
-static bool add_function(struct cfi_reading *reading, const Dwarf_FDE *fde)
+static bool add_description(struct cfi_reading *reading, const Dwarf_FDE *fde)
 {
 	struct descriptions *d = reading->to;
 	struct cursor rest = { fde->start, fde->end };
@@ -200,7 +200,7 @@ static bool read_entry(struct cfi_reading *reading, uint64_t offset)
 		return true;
 	}
 	return dwarf_cfi_cie_p(&entry) ? add_common(reading, offset, &entry.cie)
-				       : add_function(reading, &entry.fde);
+				       : add_description(reading, &entry.fde);
 }
 
 static bool read_entries(struct cfi_reading *reading)

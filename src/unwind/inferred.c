@@ -524,7 +524,7 @@ bool inferred_says(const struct inferred *inferred, uint64_t address)
 }
 
 /* A part that the compiler has put elsewhere is no function. */
-static bool is_function(const char *name, const Elf64_Sym *symbol)
+static bool is_function_symbol(const char *name, const Elf64_Sym *symbol)
 {
 	const size_t length = strlen(name);
 	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
@@ -539,7 +539,7 @@ static bool take_symbol(void *context, const char *name, const Elf64_Sym *symbol
 {
 	struct inferred *inferred = context;
 
-	if (is_function(name, symbol))
+	if (is_function_symbol(name, symbol))
 		inferred->no_memory |= !array_push(&inferred->entries, symbol->st_value);
 	return !inferred->no_memory;
 }
