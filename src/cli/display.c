@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "compare/condition.h"
 #include "report/wording.h"
+#include "state/view.h"
 
 /* --- the values there are --- */
 
@@ -155,6 +156,11 @@ struct error *parse_metrics(const char *argument, void *at)
 	display->view.metrics = (struct selection){ 0 };
 	display->view.metrics_named = true;
 	return each_piece(argument, "metric", take_metric, at);
+}
+
+struct error *parse_thread_filter(const char *argument, void *at)
+{
+	return state_filter_parse(text_of(argument), at);
 }
 
 struct error *parse_pattern(const char *argument, void *at)

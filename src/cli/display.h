@@ -33,6 +33,10 @@ struct display {
 	  "Show only these sections.", section_name, false },                                      \
 	{ "metrics", 0, "LIST", parse_metrics, 0,                                                  \
 	  "Show only these primary and derived metrics, even if they are unmeasured.", metric_name, false }, \
+	{ "filter", 'f', "TERMS", parse_thread_filter, DISPLAY_AT(view.keys.filter),               \
+	  "Select threads before they are grouped. Each term must match: part of a name, or "      \
+	  "user:, cgroup:, state:, pid:, thread: or process: with a name; '!' negates, '|' "       \
+	  "separates alternatives.", NULL, false },                                                \
 	{ "match", 0, "GLOB", parse_pattern, DISPLAY_AT(view.match),                               \
 	  "Show only groups whose name matches the glob (* ? and [...] as in the "                 \
 	  "shell). May be given more than once; any may match.", NULL, false },                    \
@@ -107,6 +111,7 @@ int display_print(const struct display *display, const struct side *sides, size_
 struct error *parse_axis(const char *argument, void *at);
 struct error *parse_sections(const char *argument, void *at);
 struct error *parse_metrics(const char *argument, void *at);
+struct error *parse_thread_filter(const char *argument, void *at);
 struct error *parse_pattern(const char *argument, void *at);
 struct error *parse_show_sort(const char *argument, void *at);
 struct error *parse_compare_sort(const char *argument, void *at);

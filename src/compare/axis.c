@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/axis.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +9,9 @@
 #include <string.h>
 
 #include "base/pattern.h"
+#include "compare/group.h"
 #include "compare/place.h"
+#include "state/filter.h"
 
 const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
 #define AXIS(id, name, heading, prose, ...) [AXIS_##id] = { name, heading, prose, { __VA_ARGS__ } },
@@ -94,6 +97,89 @@ static struct text user_text(const struct keys *keys, const struct ctprof_snapsh
 		return name_text(s->users.items[found].value);
 	snprintf(buffer, 32, "%" PRIu64, process->uid.value);
 	return text_of(buffer);
+}
+
+/* --- the filter --- */
+
+/* A state of a sampled letter: `R` is running or runnable, which a capture cannot tell apart. */
+static unsigned states_of_letter(char letter)
+{
+	switch (letter) {
+	case 'R':
+		return 1u << STATE_EXEC | 1u << STATE_RUNNABLE;
+	case 'S':
+	case 'D':
+		return 1u << STATE_SLEEP;
+	case 'I':
+	case 'P':
+		return 1u << STATE_IDLE;
+	case 'T':
+	case 't':
+		return 1u << STATE_STOPPED;
+	default:
+		return 0;
+	}
+}
+
+static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC,
+	      "a metric for each state");
+
+/* Recordings of top have the time in each state; other captures have the state of the moment. */
+static unsigned states_of(const struct thread_record *record)
+{
+	unsigned states = 0;
+
+	if (metric_set_has(&record->measured, METRIC_state_watched_ns)) {
+		for (enum state state = 0; state < STATE_COUNT; state++) {
+			const enum metric_id id = METRIC_state_exec_ns + state;
+
+			if (metric_set_has(&record->measured, id) &&
+			    metric_load_u64(&record->values, &metrics[id]))
+				states |= 1u << state;
+		}
+		return states;
+	}
+	return metric_set_has(&record->measured, METRIC_state)
+		       ? states_of_letter(record->values.state.v)
+		       : 0;
+}
+
+struct user_names {
+	const struct keys *keys;
+	const struct ctprof_snapshot *snapshot;
+};
+
+static const char *find_user_name(void *context, uint32_t uid)
+{
+	const struct user_names *names = context;
+	const uint32_t found = word_map_find(&names->keys->users,
+					     (struct words){ { (uintptr_t)names->snapshot, uid } });
+
+	return found == WORD_MAP_NEW ? NULL : names->snapshot->users.items[found].value->bytes;
+}
+
+static bool is_selected(const struct keys *keys, const struct ctprof_snapshot *s,
+			const struct ctprof_thread *thread)
+{
+	struct user_names names = { keys, s };
+	const struct process *process;
+
+	if (!keys->rules->filter.count)
+		return true;
+	process = process_of(s, thread);
+	return state_filter_matches(&keys->rules->filter,
+				    &(struct thread_facts){
+					    .tid = thread->tid,
+					    .tgid = thread->tgid,
+					    .uid = process ? (uint32_t)process->uid.value : 0,
+					    .has_uid = process && process->uid.measured,
+					    .states = states_of(&thread->record),
+					    .name = thread->comm,
+					    .process = thread->pcomm,
+					    .cgroup = thread->cgroup,
+					    .user_name = find_user_name,
+					    .context = &names,
+				    });
 }
 
 /* --- what makes a key --- */
@@ -299,7 +385,8 @@ struct error *keys_init(struct keys *keys, const struct group_axis *axis,
 	names_init(&keys->names, &keys->arena);
 	err = cgroup_names_init(&keys->cgroups, &rules->cgroups, snapshots, count);
 	for (size_t i = 0; i < count && !err; i++)
-		if (axis->parts[0] == KEY_USER && !index_users(keys, snapshots[i]))
+		if ((axis->parts[0] == KEY_USER || rules->filter.count) &&
+		    !index_users(keys, snapshots[i]))
 			err = &error_no_memory;
 	if (err)
 		keys_deinit(keys);
@@ -314,7 +401,13 @@ struct error *keys_assign(struct keys *keys, size_t i, uint32_t **ret)
 	if (!numbers)
 		return &error_no_memory;
 	for (size_t t = 0; t < s->threads.count; t++) {
-		if (!number_thread(keys, s, snapshot_thread(s, t), &numbers[t])) {
+		const struct ctprof_thread *thread = snapshot_thread(s, t);
+
+		if (!is_selected(keys, s, thread)) {
+			numbers[t] = NO_KEY;
+			continue;
+		}
+		if (!number_thread(keys, s, thread, &numbers[t])) {
 			free(numbers);
 			return &error_no_memory;
 		}

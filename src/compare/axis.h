@@ -17,6 +17,7 @@
 
 #include "base/word_map.h"
 #include "compare/cgroup_names.h"
+#include "state/view.h"
 
 /* The parts of keys. Patterns are those of pattern.h. */
 enum key_part {
@@ -75,6 +76,7 @@ struct group_axis {
 extern const struct group_axis group_axes[GROUP_AXIS_COUNT];
 
 struct key_rules {
+	struct state_filter filter; /* threads that do not match have no key */
 	struct cgroup_rules cgroups;
 	bool literal_threads; /* no patterns of names */
 };
@@ -110,7 +112,8 @@ struct error *keys_init(struct keys *keys, const struct group_axis *axis,
 			const struct key_rules *rules,
 			const struct ctprof_snapshot *const *snapshots, size_t count) MUST_CHECK;
 
-/* The key number of each thread of snapshot number `i`, allocated: free() releases it. */
+/* The key number of each thread of snapshot number `i`, or NO_KEY (group.h); allocated: free()
+ * releases it. */
 struct error *keys_assign(struct keys *keys, size_t i, uint32_t **ret) MUST_CHECK;
 
 /* When all are assigned: on the axis comm, a thread that is alone under its pattern keeps its name.

@@ -351,7 +351,8 @@ static void mark_keys(const struct sides *sides, size_t first, size_t end, bool 
 {
 	for (size_t i = first; i < end; i++)
 		for (size_t t = 0; t < sides->snapshots[i]->threads.count; t++)
-			marks[sides->key_of[i][t]] = true;
+			if (sides->key_of[i][t] != NO_KEY)
+				marks[sides->key_of[i][t]] = true;
 }
 
 /* Keys that both sides have in one of their captures. */

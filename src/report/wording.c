@@ -188,6 +188,8 @@ const char *wording_nothing(const struct report *report)
 
 	if (!wants_group_sections(report))
 		return NULL;
+	if (!report->matching && !filtered && report->view->keys.filter.count)
+		return "no thread matches --filter";
 	if (!report->matching)
 		return filtered ? "no group matches" : "no threads";
 	if (!report->shared)

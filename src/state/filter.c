@@ -173,76 +173,96 @@ static bool name_meets(const char *alternative, const struct name *name)
 	return name && text_meets(alternative, name->bytes);
 }
 
-static bool user_meets(const char *alternative, const struct state_view *view, uint32_t uid)
+static bool user_meets(const char *alternative, const struct thread_facts *facts)
 {
-	const char *name = view->user_name ? view->user_name(view->context, uid) : NULL;
+	const char *name = facts->user_name ? facts->user_name(facts->context, facts->uid) : NULL;
 	char number[16];
 
-	snprintf(number, sizeof(number), "%u", uid);
+	snprintf(number, sizeof(number), "%u", facts->uid);
 	return strcmp(alternative, number) == 0 || (name && text_meets(alternative, name));
 }
 
-static bool pid_meets(const char *alternative, const struct state_thread *thread)
+static bool pid_meets(const char *alternative, const struct thread_facts *facts)
 {
 	uint32_t pid;
 
-	return text_u32(text_of(alternative), &pid) && (pid == thread->tgid || pid == thread->tid);
-}
-
-static bool states_meet(unsigned states, const struct state_delta *delta)
-{
-	if (!delta->thread->has_ended && states & 1u << delta->thread->state)
-		return true;
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		if (states & 1u << state && delta->times.ns[state])
-			return true;
-	return false;
+	return text_u32(text_of(alternative), &pid) && (pid == facts->tgid || pid == facts->tid);
 }
 
 static bool alternative_meets(const struct state_term *term, const char *alternative,
-			      const struct state_view *view, const struct state_delta *delta)
+			      const struct thread_facts *facts)
 {
-	const struct state_thread *thread = delta->thread;
-
 	switch (term->kind) {
 	case STATE_TERM_NAME:
-		return name_meets(alternative, thread->name) ||
-		       name_meets(alternative, thread->process);
+		return name_meets(alternative, facts->name) ||
+		       name_meets(alternative, facts->process);
 	case STATE_TERM_THREAD:
-		return name_meets(alternative, thread->name);
+		return name_meets(alternative, facts->name);
 	case STATE_TERM_PROCESS:
-		return name_meets(alternative, thread->process);
+		return name_meets(alternative, facts->process);
 	case STATE_TERM_USER:
-		return user_meets(alternative, view, thread->uid);
+		return facts->has_uid && user_meets(alternative, facts);
 	case STATE_TERM_CGROUP:
-		return name_meets(alternative, thread->cgroup);
+		return name_meets(alternative, facts->cgroup);
 	case STATE_TERM_PID:
-		return pid_meets(alternative, thread);
+		return pid_meets(alternative, facts);
 	case STATE_TERM_STATE:
-		return states_meet(term->states, delta);
+		return term->states & facts->states;
 	}
 	return false;
 }
 
 static bool term_meets(const struct state_filter *filter, const struct state_term *term,
-		       const struct state_view *view, const struct state_delta *delta)
+		       const struct thread_facts *facts)
 {
 	const char *alternative = filter->bytes + term->at;
 
 	for (size_t i = 0; i < term->alternatives; i++, alternative += strlen(alternative) + 1)
-		if (alternative_meets(term, alternative, view, delta))
+		if (alternative_meets(term, alternative, facts))
 			return !term->is_negated;
 	return term->is_negated;
 }
 
-bool state_view_shows(const struct state_view *view, const struct state_delta *delta)
+bool state_filter_matches(const struct state_filter *filter, const struct thread_facts *facts)
 {
-	const struct state_filter *filter = view->filter;
-
-	if (view->no_kernel && delta->thread->is_kernel)
-		return false;
-	for (size_t i = 0; filter && i < filter->count; i++)
-		if (!term_meets(filter, &filter->terms[i], view, delta))
+	for (size_t i = 0; i < filter->count; i++)
+		if (!term_meets(filter, &filter->terms[i], facts))
 			return false;
 	return true;
+}
+
+/* What it was in during the window, and is in now. */
+static unsigned states_in(const struct state_delta *delta)
+{
+	const struct state_thread *thread = delta->thread;
+	unsigned states = 0;
+
+	if (!thread->has_ended && thread->state < STATE_COUNT)
+		states |= 1u << thread->state;
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		if (delta->times.ns[state])
+			states |= 1u << state;
+	return states;
+}
+
+bool state_view_shows(const struct state_view *view, const struct state_delta *delta)
+{
+	const struct state_thread *thread = delta->thread;
+
+	if (view->no_kernel && thread->is_kernel)
+		return false;
+	if (!view->filter || !view->filter->count)
+		return true;
+	return state_filter_matches(view->filter, &(struct thread_facts){
+							  .tid = thread->tid,
+							  .tgid = thread->tgid,
+							  .uid = thread->uid,
+							  .has_uid = true,
+							  .states = states_in(delta),
+							  .name = thread->name,
+							  .process = thread->process,
+							  .cgroup = thread->cgroup,
+							  .user_name = view->user_name,
+							  .context = view->context,
+						  });
 }

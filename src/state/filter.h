@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether a thread is among those that a view shows.
+ * Which threads a filter selects: those of a window of top, or those of a snapshot.
  */
 #ifndef STATE_FILTER_H
 #define STATE_FILTER_H
 
 #include "state/view.h"
 
-/* It meets all terms of the view's filter, and is none of the kernel's if these are left out. */
+/* What filters search, from a window of top or from a snapshot. */
+struct thread_facts {
+	uint32_t tid, tgid, uid;
+	bool has_uid;
+	unsigned states;                            /* a bit for each enum state that it was in */
+	const struct name *name, *process, *cgroup; /* NULL: unknown, and matches nothing */
+	/* The name of a user, or NULL. May be NULL itself: then numbers match alone. */
+	const char *(*user_name)(void *context, uint32_t uid);
+	void *context;
+};
+
+/* Does it match all terms? */
+bool state_filter_matches(const struct state_filter *filter, const struct thread_facts *facts);
+
+/* Does it match the view's filter, and is it no kernel thread where these are left out? */
 bool state_view_shows(const struct state_view *view, const struct state_delta *delta);
 
 #endif

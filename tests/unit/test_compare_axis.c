@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "compare/group.h"
 #include "unit/compare_scene.h"
 
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -98,6 +99,75 @@ TEST(empty_names_are_names)
 	check_label(AXIS_THREAD, s, 0, "[1]");
 	check_label(AXIS_UNIT, s, 0, "(no unit)");
 	check_label(AXIS_CONTAINER, s, 0, "(host)");
+	snapshot_destroy(s);
+}
+
+/* --- the filter --- */
+
+/* Thread 11 of root sleeps, 12 runs, 21 of a user with a name waited for a lock and ran. */
+static struct ctprof_snapshot *build_mixed(void)
+{
+	struct ctprof_snapshot *s = build_snapshot();
+	struct ctprof_thread *t;
+
+	build_process(s, 11, 1, 0);
+	build_process(s, 21, 1, 1234);
+	assert_true(label_pairs_add(s, &s->users, TEXT("1234"), TEXT("alice")));
+	t = live_in(s, 11, 11, 1, "db", "db-main", "/db.slice");
+	t->record.values.state.v = 'S';
+	metric_set_add(&t->record.measured, METRIC_state);
+	t = live_in(s, 11, 12, 1, "db", "worker", "/db.slice");
+	t->record.values.state.v = 'R';
+	metric_set_add(&t->record.measured, METRIC_state);
+	t = live_in(s, 21, 21, 1, "web", "web", "");
+	t->record.values.state.v = 'T';
+	metric_set_add(&t->record.measured, METRIC_state);
+	build_number(t, METRIC_state_watched_ns, 10);
+	build_number(t, METRIC_state_lock_ns, 6);
+	build_number(t, METRIC_state_exec_ns, 4);
+	build_number(t, METRIC_state_idle_ns, 0);
+	return s;
+}
+
+TEST(the_filter_selects_threads)
+{
+	/* A letter for each thread that is selected. */
+	static const struct {
+		const char *filter, *selected;
+	} cases[] = {
+		{ "", "abc" },
+		{ "db", "ab" },
+		{ "thread:worker", "b" },
+		{ "!db", "c" },
+		{ "user:0", "ab" },
+		{ "user:ali", "c" },
+		{ "user:1234|0", "abc" },
+		{ "cgroup:db.slice", "ab" },
+		{ "pid:11", "ab" },
+		{ "pid:12", "b" },
+		{ "state:sleep", "a" },
+		{ "state:runnable", "b" },
+		{ "state:exec", "bc" },
+		{ "state:lock", "c" },
+		{ "state:idle", "" },
+		{ "state:stopped", "" },
+		{ "user:0 state:exec", "b" },
+		{ "process:web thread:worker", "" },
+	};
+	struct ctprof_snapshot *s = build_mixed();
+
+	for (size_t i = 0; i < array_length(cases); i++) {
+		struct keyed k = { 0 };
+		char selected[4] = "";
+
+		expect_ok(state_filter_parse(text_of(cases[i].filter), &k.rules.filter));
+		key_threads(&k, AXIS_PCOMM, s, NULL);
+		for (size_t t = 0, n = 0; t < 3; t++)
+			if (k.of[0][t] != NO_KEY)
+				selected[n++] = (char)('a' + t);
+		assert_string_equal(selected, cases[i].selected);
+		forget(&k);
+	}
 	snapshot_destroy(s);
 }
 
@@ -402,7 +472,8 @@ TEST(no_threads_no_keys)
 }
 
 UNIT_TESTS(cmocka_unit_test(every_axis_is_named_once), cmocka_unit_test(names_and_patterns),
-	   cmocka_unit_test(empty_names_are_names), cmocka_unit_test(a_pool_of_one_keeps_its_name),
+	   cmocka_unit_test(the_filter_selects_threads), cmocka_unit_test(empty_names_are_names),
+	   cmocka_unit_test(a_pool_of_one_keeps_its_name),
 	   cmocka_unit_test(a_name_of_several_threads_is_a_pattern),
 	   cmocka_unit_test(literal_thread_names), cmocka_unit_test(all_keeps_its_patterns),
 	   cmocka_unit_test(executables_and_command_lines),
