@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "profile/filter.h"
 
+#include <pwd.h>
 #include <string.h>
 
 #include "base/term.h"
@@ -8,7 +9,8 @@
 
 /* --- terms --- */
 
-/* The first ones are about stacks, the others about threads. */
+/* The first ones are about stacks, the next ones about threads, and the last about what a sample
+ * is of. */
 #define PLACES(PLACE)             \
 	PLACE(MODULE, "module")   \
 	PLACE(ONLY, "only")       \
@@ -16,7 +18,10 @@
 	PLACE(THREAD, "thread")   \
 	PLACE(LEADER, "leader")   \
 	PLACE(PROCESS, "process") \
-	PLACE(CGROUP, "cgroup")
+	PLACE(CGROUP, "cgroup")   \
+	PLACE(USER, "user")       \
+	PLACE(PID, "pid")         \
+	PLACE(STATE, "state")
 
 enum place {
 #define PLACE(id, word) PLACE_##id,
@@ -36,6 +41,11 @@ struct filter_term {
 	enum place place;
 	bool is_glob, is_negated;
 	char *pattern;
+	uint32_t pid;     /* of PLACE_PID */
+	unsigned classes; /* of PLACE_STATE: a bit for each */
+	struct {
+		ARRAY(uint32_t);
+	} uids; /* of PLACE_USER */
 };
 
 /* A rule matches if all of its terms do. */
@@ -52,6 +62,65 @@ struct filter {
 /* A term beyond that matches nothing that there is. */
 #define TERM_MAX 4096
 
+/* The users of this host whose name matches, or the one of that number. */
+static struct error *find_users(struct filter_term *term)
+{
+	const struct passwd *entry;
+	bool is_stored = true;
+	uint32_t uid;
+
+	if (text_u32(text_of(term->pattern), &uid))
+		return array_push(&term->uids, uid) ? NULL : &error_no_memory;
+	setpwent();
+	while (is_stored && (entry = getpwent()))
+		if (term_matches(term->pattern, text_of(entry->pw_name), TERM_FUNCTION))
+			is_stored = array_push(&term->uids, (uint32_t)entry->pw_uid);
+	endpwent();
+	if (!is_stored)
+		return &error_no_memory;
+	return term->uids.count ? NULL : error_create("no user '%s'", term->pattern);
+}
+
+static struct error *find_classes(struct filter_term *term)
+{
+	const struct text pattern = text_of(term->pattern);
+
+	for (enum profile_class class = 0; class < CLASS_COUNT; class ++) {
+		const struct text name = text_of(profile_classes[class].name);
+
+		if (term_is_glob(pattern, TERM_FUNCTION) ? term_glob_matches(term->pattern, name)
+							 : text_equal(pattern, name))
+			term->classes |= 1u << class;
+	}
+	if (term->classes)
+		return NULL;
+	return error_create("unknown state '%s'; there are: on-cpu, runnable, interruptible, "
+			    "uninterruptible, io-wait, stopped, traced, parked, idle, event",
+			    term->pattern);
+}
+
+static struct error *resolve(struct filter_term *term)
+{
+	switch (term->place) {
+	case PLACE_USER:
+		return find_users(term);
+	case PLACE_STATE:
+		return find_classes(term);
+	case PLACE_PID:
+		return text_u32(text_of(term->pattern), &term->pid)
+			       ? NULL
+			       : error_create("'%s' is not a process ID", term->pattern);
+	default:
+		return NULL;
+	}
+}
+
+static void term_deinit(struct filter_term *term)
+{
+	array_deinit(&term->uids);
+	free(term->pattern);
+}
+
 static struct error *add_term(struct rule *rule, struct text text)
 {
 	struct filter_term added = { 0 };
@@ -66,16 +135,17 @@ static struct error *add_term(struct rule *rule, struct text text)
 	added.is_negated = term.is_negated;
 	added.is_glob = term_is_glob(term.text, TERM_FUNCTION);
 	added.pattern = strndup(term.text.bytes, term.text.length);
-	if (added.pattern && array_push(rule, added))
+	err = added.pattern ? resolve(&added) : &error_no_memory;
+	if (!err && array_push(rule, added))
 		return NULL;
-	free(added.pattern);
-	return &error_no_memory;
+	term_deinit(&added);
+	return err ? err : &error_no_memory;
 }
 
 static void rule_deinit(struct rule *rule)
 {
 	for (size_t i = 0; i < rule->count; i++)
-		free(rule->items[i].pattern);
+		term_deinit(&rule->items[i]);
 	array_deinit(rule);
 }
 
@@ -243,6 +313,7 @@ struct error *filter_add_preset_named(struct filter *filter, const char *name)
 /* The subject of rules: a stack of a thread. */
 struct subject {
 	uint32_t thread, node;
+	uint16_t class;
 	bool is_out;     /* some rule has decided so */
 	bool is_matched; /* by all terms of the rule under way so far */
 };
@@ -359,6 +430,13 @@ static bool thread_matches(const struct filter_term *term, const struct profile_
 		return name_matches(term, thread->process);
 	case PLACE_CGROUP:
 		return name_matches(term, thread->cgroup);
+	case PLACE_PID:
+		return term->pid == thread->tgid || term->pid == thread->tid;
+	case PLACE_USER:
+		for (size_t i = 0; i < term->uids.count; i++)
+			if (term->uids.items[i] == thread->uid)
+				return true;
+		return false;
 	default:
 		return name_matches(term, thread->name);
 	}
@@ -376,11 +454,12 @@ static void match_term(struct scene *s, const struct filter_term *term)
 
 	if (of_stack)
 		match_stacks(s, term);
-	else
+	else if (term->place != PLACE_STATE)
 		match_threads(s, term);
 	for (size_t i = 0; i < s->count; i++) {
 		struct subject *subject = &s->subjects[i];
-		bool found = !of_stack                    ? s->threads[subject->thread]
+		bool found = term->place == PLACE_STATE   ? term->classes >> subject->class & 1
+			     : !of_stack                  ? s->threads[subject->thread]
 			     : subject->node != NODE_NONE ? s->nodes[subject->node]
 							  : false;
 
@@ -405,11 +484,13 @@ static void decide(const struct filter *filter, struct scene *s)
 
 	for (size_t i = 0; i < p->samples.count; i++)
 		s->subjects[i] = (struct subject){ .thread = p->samples.items[i].thread,
-						   .node = p->samples.items[i].node };
+						   .node = p->samples.items[i].node,
+						   .class = p->samples.items[i].class };
 	for (size_t i = 0; i < p->longest.count; i++)
 		s->subjects[p->samples.count + i] =
 			(struct subject){ .thread = p->longest.items[i].thread,
-					  .node = p->longest.items[i].node };
+					  .node = p->longest.items[i].node,
+					  .class = p->longest.items[i].class };
 	for (size_t i = 0; i < filter->keep.count; i++)
 		apply_rule(s, &filter->keep.items[i], false);
 	for (size_t i = 0; i < filter->drop.count; i++)

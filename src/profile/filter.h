@@ -4,7 +4,9 @@
  * good.
  *
  * A term (base/term.h, TERM_FUNCTION) is about the name of a frame; "thread:GLOB", "process:GLOB",
- * "module:GLOB" and "cgroup:GLOB" look there instead.
+ * "module:GLOB" and "cgroup:GLOB" look there instead. "user:NAME" is the effective user of the
+ * thread, by number or by a name that this host knows; "pid:N" its process or itself; "state:NAME"
+ * the class of the sample (profile/class.h).
  * "leader:GLOB" is the first thread of a process by its name. "only:GLOB,GLOB" wants every frame of
  * user space to be in a file that one of the globs matches by its name without directories: nobody
  * else called. "waiter:GLOB" is the function that called into the C or the C++ library, where that

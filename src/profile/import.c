@@ -18,7 +18,7 @@ struct error *import_name(struct profile *profile, struct text text, const struc
 
 struct error *import_nobody(struct profile *profile)
 {
-	struct profile_thread thread = { .name = profile_name(profile, "", 0) };
+	struct profile_thread thread = { .uid = UID_UNKNOWN, .name = profile_name(profile, "", 0) };
 
 	thread.process = thread.name;
 	return thread.name && array_push(&profile->threads, thread) ? NULL : &error_no_memory;

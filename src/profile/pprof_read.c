@@ -275,7 +275,9 @@ static void take_label(const struct pprof_reader *r, const Pprof__Label *label,
 static struct error *find_sample_thread(struct pprof_reader *r,
 					const struct pprof_sample_labels *labels, uint32_t *ret)
 {
-	struct profile_thread thread = { .tid = labels->tid, .tgid = labels->tgid };
+	struct profile_thread thread = { .tid = labels->tid,
+					 .tgid = labels->tgid,
+					 .uid = UID_UNKNOWN };
 	uint32_t *number = NULL;
 	struct error *err = import_name(r->profile, text_of(labels->thread), &thread.name);
 

@@ -107,8 +107,11 @@ struct profile_image {
 	uint64_t ended_ns; /* by CLOCK_MONOTONIC of this host, if it is over; 0: unknown */
 };
 
+#define UID_UNKNOWN UINT32_MAX
+
 struct profile_thread {
 	uint32_t tid, tgid;
+	uint32_t uid;                      /* the effective one; UID_UNKNOWN */
 	const struct name *name, *process; /* comm of the thread and of its leader; never NULL */
 	const struct name *cgroup;         /* path; NULL: unknown */
 	uint32_t image;                    /* counted from 1; 0: none (kernel threads, imports) */

@@ -162,6 +162,7 @@ const struct json_fields profile_image_fields = JSON_FIELDS(image_rows);
 static const struct json_field thread_rows[] = {
 	THREAD(u32, tid),
 	THREAD(u32, tgid),
+	ROW(u32, "uid", profile_thread, uid, .none = UID_UNKNOWN),
 	THREAD(name, name),
 	THREAD(name, process),
 	THREAD(name, cgroup),
@@ -229,8 +230,9 @@ static const struct json_list image_list =
 	JSON_LIST(image_list, profile_image_fields, struct profile_image);
 static const struct json_list mapping_list =
 	JSON_LIST(mapping_list, profile_mapping_fields, struct profile_mapping);
+static const struct profile_thread no_thread = { .uid = UID_UNKNOWN };
 static const struct json_list thread_list =
-	JSON_LIST(thread_list, profile_thread_fields, struct profile_thread);
+	JSON_LIST(thread_list, profile_thread_fields, struct profile_thread, .item = &no_thread);
 const struct json_list profile_frame_list =
 	JSON_LIST(profile_frame_list, profile_frame_fields, struct frame);
 static const struct block no_block = { .node = NODE_NONE };

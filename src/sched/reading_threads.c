@@ -171,6 +171,7 @@ static struct error *put_thread(struct profile_reading *r, uint32_t number,
 	struct profile_thread thread = {
 		.tid = t->task.tid,
 		.tgid = t->task.tgid,
+		.uid = t->task.uid,
 		.name = reading_name(r->profile, t->task.name, sizeof(t->task.name)),
 		.process = leader_name(r, t),
 		.is_kernel = t->task.flags & RECORD_KERNEL,

@@ -68,6 +68,7 @@ static void add_threads(struct profile *p, uint64_t *seed)
 		struct profile_thread thread = {
 			.tid = (uint32_t)next_random(seed),
 			.tgid = (uint32_t)next_random(seed),
+			.uid = i == 1 ? UID_UNKNOWN : (uint32_t)next_random(seed),
 			.name = a_name(p, seed, "name"),
 			.process = a_name(p, seed, "process"),
 			.cgroup = i ? a_name(p, seed, "cgroup") : NULL,

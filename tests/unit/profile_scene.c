@@ -24,6 +24,7 @@ uint32_t build_profile_thread(struct profile *p, uint32_t tgid, uint32_t tid, co
 {
 	struct profile_thread thread = { .tid = tid,
 					 .tgid = tgid,
+					 .uid = UID_UNKNOWN,
 					 .name = named(p, name),
 					 .process = named(p, process),
 					 .cgroup = named(p, cgroup) };

@@ -40,6 +40,7 @@ static struct profile *small(void)
 	struct sample sample = { .class = CLASS_IO_WAIT, .cpu = CPU_ANY, .ns = 1000, .count = 10 };
 	uint32_t number;
 
+	p->threads.items[a].uid = 0;
 	sample.thread = b;
 	build_sample(p, a, CLASS_INTERRUPTIBLE, "main;park;futex_wait_[k]", 1, 1);
 	build_sample(p, a, CLASS_INTERRUPTIBLE, "main;std::thread::spawn;read", 10, 2);
@@ -83,6 +84,16 @@ TEST(terms)
 		{ "module:/lib/*", WRITE },
 		{ "module:c.so*", "" },
 		{ " park ", PARK " " PARKING },
+		{ "pid:20", PARKING " " WRITE },
+		{ "pid:21", PARKING " " WRITE },
+		{ "!pid:21", PARK " " SPAWN },
+		{ "user:0", PARK " " SPAWN },
+		{ "user:root", PARK " " SPAWN },
+		{ "user:ro?t", PARK " " SPAWN },
+		{ "user:4000000000", "" },
+		{ "state:io-wait", WRITE },
+		{ "state:i*", PARK " " PARKING " " SPAWN " " WRITE },
+		{ "!state:io-wait", PARK " " PARKING " " SPAWN },
 	};
 
 	for (size_t i = 0; i < array_length(cases); i++) {
@@ -250,6 +261,11 @@ TEST(what_is_no_term)
 	expect_error(filter_keep(filter, "!"), "a term of nothing");
 	expect_error(filter_keep(filter, "thred:main"),
 		     "unknown 'thred:'; did you mean 'thread:'?");
+	expect_error(filter_keep(filter, "user:no such user"), "no user 'no such user'");
+	expect_error(filter_keep(filter, "state:sleep"),
+		     "unknown state 'sleep'; there are: on-cpu,");
+	expect_error(filter_keep(filter, "pid:-1"), "'-1' is not a process ID");
+	expect_error(filter_keep(filter, "pid:4294967296"), "is not a process ID");
 	assert_true(filter_is_empty(filter));
 	filter_destroy(filter);
 }
