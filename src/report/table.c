@@ -138,7 +138,7 @@ struct text table_value_text(char buffer[TABLE_CELL_MAX], const struct table_col
 			 value->range.most);
 		break;
 	case TABLE_CPUS:
-		if (value->cpus.list.length)
+		if (value->cpus.list.bytes)
 			return value->cpus.list;
 		snprintf(buffer, TABLE_CELL_MAX, "%" PRIu32 "-%" PRIu32 " cpus", value->cpus.fewest,
 			 value->cpus.most);

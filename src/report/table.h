@@ -101,7 +101,7 @@ struct table_value {
 			int64_t least, most;
 		} range;
 		struct {
-			struct text list; /* no bytes: the sets differ */
+			struct text list; /* bytes are NULL: the sets differ */
 			uint32_t fewest, most;
 		} cpus;
 	};

@@ -47,7 +47,7 @@ static void write_table_value(struct json_writer *w, const struct table_value *v
 		write_row(w,
 			  (const struct table_member[]){
 				  { "cpus",
-				    { value->cpus.list.length ? TABLE_TEXT : TABLE_UNKNOWN,
+				    { value->cpus.list.bytes ? TABLE_TEXT : TABLE_UNKNOWN,
 				      .text = value->cpus.list } },
 				  { "min", { TABLE_COUNT, .count = value->cpus.fewest } },
 				  { "max", { TABLE_COUNT, .count = value->cpus.most } },

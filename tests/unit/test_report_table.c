@@ -503,6 +503,41 @@ static void expect_typed(enum table_format format, const char *expected)
 	assert_string_equal(text, expected);
 }
 
+/* A set that has no CPU is a set: only sets that differ have no list. */
+static void get_no_cpus(const void *context, const void *row, const struct table_column *column,
+			struct table_cell *ret)
+{
+	(void)context;
+	(void)row;
+	(void)column;
+	ret->value = (struct table_value){ TABLE_CPUS, .cpus = { .list = TEXT("") } };
+}
+
+TEST(a_set_without_cpus)
+{
+	static const struct table_column cpus = { "cpus", .type = TABLE_CPUS };
+	static const char *const expected[] = {
+		[TABLE_AS_CSV] = "cpus\n\n",
+		[TABLE_AS_JSON_LINES] = "{\"cpus\":{\"cpus\":\"\",\"min\":0,\"max\":0}}\n",
+	};
+
+	for (size_t format = 0; format < array_length(expected); format++) {
+		_cleanup_free_ char *text = NULL;
+		struct output output;
+		struct table table;
+
+		if (!expected[format])
+			continue;
+		table_begin(&table, &cpus, 1,
+			    (struct table_options){ .format = (enum table_format)format,
+						    .out = output_begin(&output),
+						    .get = get_no_cpus });
+		assert_true(table_row(&table, &cpus));
+		text = output_end(&output, &table);
+		assert_string_equal(text, expected[format]);
+	}
+}
+
 TEST(every_type_in_every_format)
 {
 	expect_typed(
@@ -565,7 +600,8 @@ TEST(arrays_of_json)
 	assert_string_equal(text, "[\n{\"n\":1234567890123},\n{\"n\":1234567890123}]\n");
 }
 
-UNIT_TESTS(cmocka_unit_test(every_type_in_every_format), cmocka_unit_test(arrays_of_json),
+UNIT_TESTS(cmocka_unit_test(every_type_in_every_format), cmocka_unit_test(a_set_without_cpus),
+	   cmocka_unit_test(arrays_of_json),
 	   cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
 	   cmocka_unit_test(a_character_is_one_column), cmocka_unit_test(no_rows),
 	   cmocka_unit_test(plain_cells_have_no_colour),
