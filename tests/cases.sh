@@ -118,8 +118,9 @@ run_case() {
 # How many at_once runs at the same time.
 at_most=$(nproc)
 
-# at_once FUNCTION WORD...: the cases that FUNCTION runs for each word, $at_most words at once, and said in their
-# order. Each word has a scratch folder of its own.
+# at_once FUNCTION WORD...: run the cases of FUNCTION for each word, $at_most words at once, and print their lines in
+# the order of the words. Each word has a scratch folder of its own. A word whose process ends before FUNCTION returns
+# has failed.
 at_once() {
 	local function=$1 all=$scratch/at_once word number=0
 
@@ -131,14 +132,19 @@ at_once() {
 			scratch=$all/$number.scratch
 			mkdir "$scratch"
 			"$function" "$word" > "$all/$number"
+			touch "$all/$number.returned"
 			rm -rf "$scratch"
 		) &
 		number=$((number + 1))
 	done
 	wait
-	for ((word = 0; word < number; word++)); do
-		cat "$all/$word"
-		failures=$((failures + $(grep -c '^not ok' "$all/$word")))
+	number=0
+	for word; do
+		[ -e "$all/$number.returned" ] ||
+			echo "not ok - $function $word: ended before its last case" >> "$all/$number"
+		cat "$all/$number"
+		failures=$((failures + $(grep -c '^not ok' "$all/$number")))
+		number=$((number + 1))
 	done
 	rm -rf "$all"
 }
