@@ -122,16 +122,18 @@ static __always_inline TRACK_RECORD *record_at(__u32 number)
 	return map ? bpf_map_lookup_elem(map, &at) : 0;
 }
 
-/* A number that was given back, or one that was never used; 0: there is no room. */
+/* A number that was given back, or one that was never used; 0: there is no room. The number is read
+ * before it is taken: once the head has moved, user space may put another one in its place. */
 static __always_inline __u32 new_number(void)
 {
 	for (int tries = 0; tries < 4; tries++) {
-		__u32 head = track.free_head;
+		__u32 head = track.free_head, number;
 
 		if (head == track.free_tail)
 			break;
+		number = *(volatile __u32 *)&track.free_numbers[head & (RECORDS_FREE - 1)];
 		if (__sync_val_compare_and_swap(&track.free_head, head, head + 1) == head)
-			return track.free_numbers[head & (RECORDS_FREE - 1)];
+			return number;
 	}
 	if (track.next >= track.room)
 		return 0;
@@ -346,11 +348,21 @@ static __always_inline __u32 state_of_class(__u32 class)
 /* The program that gets the claim makes the record. A task that found no room may find some now. */
 static __always_inline bool claim(struct task_ctx *tctx)
 {
-	if (tctx->phase == TRACK_YES && !tctx->number &&
-	    (track.next < track.room || track.free_head != track.free_tail))
-		tctx->phase = TRACK_NEW;
-	return tctx->phase == TRACK_NEW &&
-	       __sync_val_compare_and_swap(&tctx->phase, TRACK_NEW, TRACK_BUSY) == TRACK_NEW;
+	__u32 phase = TRACK_NEW;
+
+	if (tctx->phase == TRACK_YES) {
+		if (tctx->number ||
+		    (track.next >= track.room && track.free_head == track.free_tail))
+			return false;
+		phase = TRACK_YES;
+	}
+	if (__sync_val_compare_and_swap(&tctx->phase, phase, TRACK_BUSY) != phase)
+		return false;
+	if (!*(volatile __u32 *)&tctx->number)
+		return true;
+	/* Another CPU has made the record since it was looked for. */
+	tctx->phase = phase;
+	return false;
 }
 
 /* A record for a task that was claimed, which has been in this state up to now. User space has
