@@ -153,7 +153,8 @@ int on_exec(__u64 *ctx)
 	/* A record that was made just now is that of the new program already. */
 	if (t && t->task.begun == now)
 		return 0;
-	/* Samples must not be added to a record that may be given to another task. */
+	/* Samples must not be added to a record that may be given to another task, nor make one. */
+	tctx->phase = TRACK_BUSY;
 	leave_record(task, tctx);
 	if (t) {
 		begin_write(&t->task);
@@ -217,16 +218,18 @@ int on_rename(__u64 *ctx)
 	if (!tctx || tctx->phase < TRACK_YES || is_in_exec(task))
 		return 0;
 	t = tctx->number ? record_at(tctx->number) : 0;
-	if (t)
-		rename_record(&t->task, (void *)ctx[1]);
-	/* Whether it is wanted is found anew when it leaves the CPU, with its new name. It may be
-	 * asleep, and have its name from somebody else. */
-	if (config.has_comm) {
-		if (t && counts)
-			end_record(t, tctx->number, counts);
-		leave_record(task, tctx);
-		tctx->phase = TRACK_NEW;
+	if (!config.has_comm) {
+		if (t)
+			rename_record(&t->task, (void *)ctx[1]);
+		return 0;
 	}
+	/* The record ends with the name that it was selected by. Whether the task is wanted is
+	 * found anew when it leaves the CPU, or by a sample, with its new name: it may be asleep,
+	 * and have its name from another task. */
+	if (t && counts)
+		end_record(t, tctx->number, counts);
+	leave_record(task, tctx);
+	tctx->phase = TRACK_NEW;
 	return 0;
 }
 
@@ -439,6 +442,22 @@ static __always_inline bool is_entry_event(__u32 event)
 	return is_entry && *is_entry;
 }
 
+/* Where no program sees switches, a sample or a hit does what a switch does elsewhere: find whether
+ * a task that was renamed, or moved to another cgroup, is wanted, and make the record of one that
+ * has none. */
+static __noinline int find_match(struct task_struct *task, struct task_ctx *tctx)
+{
+	struct profile_counts *counts = counts_here();
+
+	if (!task || !tctx || !counts)
+		return 0;
+	if (config.cgroup)
+		check_cgroup(task, counts);
+	if (claim(tctx))
+		tctx->phase = begin_tracking(task, tctx, bpf_ktime_get_ns(), CLASS_ON_CPU);
+	return 0;
+}
+
 static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 class, __u32 event,
 				      __u64 ns, bool has_kernel)
 {
@@ -451,6 +470,8 @@ static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 c
 	struct user_registers regs = { 0 };
 	__u32 cpu = bpf_get_smp_processor_id(), frames;
 
+	if (!config.wants_off_cpu && tctx && task->pid)
+		find_match(task, tctx);
 	if (!counts || !scratch || !task->pid || !tctx || tctx->phase != TRACK_YES ||
 	    !is_on_wanted_cpu(cpu) || (state.until && bpf_ktime_get_ns() > state.until))
 		return 0;

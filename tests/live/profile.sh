@@ -194,6 +194,15 @@ names_given_by_others() {
 		apart("samples"; [samples.ns] | sum; $exact; 0; 0)'
 }
 
+# names_by_and_by COMMAND OPTIONS...: a row for each name that --comm matches, with its time.
+names_by_and_by() {
+	take "$@" --comm 'name-?' -- bash -c 'for name in name-a name-b other name-c; do
+		printf "$name" > /proc/$$/comm; for ((i = 0; i < 200000; i++)); do :; done; done'
+	equal "names" "$(ask '[.threads[].name] | join(" ")')" "name-a name-b name-c"
+	equal "names that have samples on a CPU" "$(ask '[samples | select(.class == "on-cpu").thread.name] |
+		unique | join(" ")')" "name-a name-b name-c"
+}
+
 storms_are_all_there() {
 	local forked
 
@@ -288,6 +297,9 @@ run_case "offcpu: what is lost is told exactly" needs_profiles losses_are_exact
 run_case "offcpu: a number that is used again" needs_profiles numbers_are_used_again
 run_case "offcpu: names before and after exec" needs_profiles programs_follow_each_other
 run_case "offcpu: a sleeping thread is given another name" needs_profiles names_given_by_others
+run_case "profile: a thread gives itself other names" needs_profiles names_by_and_by profile --mode both -F 499
+run_case "profile: a thread gives itself other names, and no switch is seen" needs_profiles \
+	names_by_and_by profile --mode on -F 499
 run_case "offcpu: each of 400 children, with names of functions" needs_profiles storms_are_all_there
 run_case "offcpu: targets that end at once" needs_profiles targets_end_at_once
 run_case "offcpu: --off-cpu-period against exact times" needs_profiles alone periods_are_unbiased

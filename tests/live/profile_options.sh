@@ -74,13 +74,14 @@ cgroups_select() {
 }
 
 # Who is moved into it is wanted from then on.
+# moved_threads_are_found COMMAND OPTIONS...
 moved_threads_are_found() {
 	local mover
 
 	start "$programs/busy" 1
 	mover=$pid
 	(sleep 3 && echo "$mover" > "$mount$cgroup/below/cgroup.procs") &
-	take offcpu --cgroup "$cgroup" -d 4s
+	take "$@" --cgroup "$cgroup" -d 4s
 	agrees "who was moved" '[.threads[] | select(.tid == $tid)] |
 		if length == 0 then "is not there"
 		elif (map(.ended_ns - .begun_ns) | add) > 3.7e9 then "was there too early" else empty end' \
@@ -460,7 +461,9 @@ run_case "offcpu: -p, -t and --comm" needs_profiles undisturbed wanted_threads_o
 run_case "offcpu: -u and -k" needs_profiles user_and_kernel_threads
 run_case "offcpu: -U, -K and --stack-depth" needs_profiles sides_of_stacks
 run_case "offcpu: --cgroup" needs_profiles with_cgroup cgroups_select
-run_case "offcpu: --cgroup finds who is moved into it" needs_profiles with_cgroup moved_threads_are_found
+run_case "offcpu: --cgroup finds who is moved into it" needs_profiles with_cgroup moved_threads_are_found offcpu
+run_case "profile: --cgroup finds who is moved into it, and no switch is seen" needs_profiles \
+	with_cgroup moved_threads_are_found profile --mode on -F 499
 run_case "offcpu: thousands of threads have records" needs_profiles alone many_threads_have_records
 run_case "capture: --profile, and compare --flame" needs_profiles stands_beside_snapshot
 run_case "profile: --cpu" needs_profiles cpus_select
