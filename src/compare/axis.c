@@ -166,7 +166,7 @@ static bool is_selected(const struct keys *keys, const struct ctprof_snapshot *s
 
 	if (!keys->rules->filter.count)
 		return true;
-	process = process_of(s, thread);
+	process = process_of_thread(s, thread);
 	return state_filter_matches(&keys->rules->filter,
 				    &(struct thread_facts){
 					    .tid = thread->tid,
