@@ -3,8 +3,8 @@
  * Histograms of how long something takes, counted where it happens.
  *
  * A metric has a start and an end, and so two of these programs: those for the ways in which its
- * places can be reached. What they do is the same (begin_event() and end_event()), and what they do not need of
- * it the verifier takes out, for the configuration is constant when they are loaded.
+ * places can be reached. What they do is the same (begin_event() and end_event()), and what they do
+ * not need of it the verifier takes out, for the configuration is constant when they are loaded.
  */
 #include "kstats/bpf_starts.bpf.h"
 

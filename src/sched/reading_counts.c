@@ -113,8 +113,8 @@ static struct error *take_count(void *context, const void *key, const void *valu
 	return NULL;
 }
 
-/* Weigh a part of an interval in progress, as weigh_interval() in intervals.bpf.h does when the interval
- * ends. Readings that are repeated must agree, so nothing is drawn by chance here. */
+/* Weigh a part of an interval in progress, as weigh_interval() in intervals.bpf.h does when the
+ * interval ends. Readings that are repeated must agree, so nothing is drawn by chance here. */
 static void weigh_in_progress(const struct profile_options *options, __u64 debt, __u64 *ns,
 			      __u64 *count)
 {
