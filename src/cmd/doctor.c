@@ -71,20 +71,20 @@ static void print_detail(const char *what, const char *text)
 }
 
 static void print_results_text(const struct doctor_arguments *arguments,
-			       const struct finding *findings)
+			       const struct probe_result *results)
 {
 	printf("%-16s %-7s %s\n", "source", "here", "provides");
 	for (size_t i = 0; i < probe_count; i++) {
-		const struct finding *finding = &findings[i];
+		const struct probe_result *result = &results[i];
 
 		if (!is_probe_selected(arguments, i))
 			continue;
-		printf("%-16s %-7s %s\n", probes[i].name, presence_names[finding->presence],
+		printf("%-16s %-7s %s\n", probes[i].name, presence_names[result->presence],
 		       probes[i].gives);
-		print_detail("why", finding->why);
-		print_detail("run", finding->command);
-		print_detail("boot", finding->boot);
-		print_detail("covers", finding->covers);
+		print_detail("why", result->why);
+		print_detail("run", result->command);
+		print_detail("boot", result->boot);
+		print_detail("covers", result->covers);
 	}
 }
 
@@ -107,7 +107,7 @@ static void write_member(struct json_writer *w, const char *key, const char *tex
 }
 
 static struct error *print_json(const struct doctor_arguments *arguments,
-				const struct finding *findings)
+				const struct probe_result *results)
 {
 	struct json_writer w;
 	struct error *err = json_writer_init(&w, to_stdout, NULL);
@@ -122,11 +122,11 @@ static struct error *print_json(const struct doctor_arguments *arguments,
 		json_object_begin(&w);
 		write_member(&w, "source", probes[i].name);
 		write_member(&w, "gives", probes[i].gives);
-		write_member(&w, "here", presence_names[findings[i].presence]);
-		write_member(&w, "why", findings[i].why);
-		write_member(&w, "command", findings[i].command);
-		write_member(&w, "boot_parameter", findings[i].boot);
-		write_member(&w, "covers", findings[i].covers);
+		write_member(&w, "here", presence_names[results[i].presence]);
+		write_member(&w, "why", results[i].why);
+		write_member(&w, "command", results[i].command);
+		write_member(&w, "boot_parameter", results[i].boot);
+		write_member(&w, "covers", results[i].covers);
 		json_object_end(&w);
 	}
 	json_array_end(&w);
@@ -135,10 +135,10 @@ static struct error *print_json(const struct doctor_arguments *arguments,
 	return err;
 }
 
-static int examine(const struct doctor_arguments *arguments)
+static int run_probes(const struct doctor_arguments *arguments)
 {
 	struct progress progress;
-	_cleanup_(findings_destroy) struct finding *findings = NULL;
+	_cleanup_(probe_results_destroy) struct probe_result *results = NULL;
 	struct error *err = privileges_keep(CAPTURE_OPEN_PRIVILEGES);
 	bool was_raised;
 	int status = STATUS_DONE;
@@ -146,17 +146,17 @@ static int examine(const struct doctor_arguments *arguments)
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	was_raised = privileges_raise();
-	err = doctor_examine(progress_begin(&progress, "processes", false), &progress, &findings);
+	err = doctor_run(progress_begin(&progress, "processes", false), &progress, &results);
 	privileges_lower(was_raised);
 	progress_end(&progress);
 	if (err)
 		return report_error(err, STATUS_FAILED);
 	if (arguments->json)
-		err = print_json(arguments, findings);
+		err = print_json(arguments, results);
 	else
-		print_results_text(arguments, findings);
+		print_results_text(arguments, results);
 	for (size_t i = 0; i < arguments->required.count; i++)
-		if (findings[arguments->required.items[i]].presence == PRESENCE_NO)
+		if (results[arguments->required.items[i]].presence == PRESENCE_NO)
 			status = STATUS_FAILED;
 	return err ? report_error(err, STATUS_FAILED) : status;
 }
@@ -167,7 +167,7 @@ static int run_doctor(const struct command *command, int argc, char **argv)
 	int status;
 
 	if (options_parse(command, argc, argv, &arguments, &status) >= 0)
-		status = examine(&arguments);
+		status = run_probes(&arguments);
 	array_deinit(&arguments.required);
 	return status;
 }

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "doctor/examination.h"
-#include "doctor/kid.h"
+#include "doctor/probe_child.h"
+#include "doctor/probe_run.h"
 #include "os/tasks.h"
 
 const char *const presence_names[PRESENCE_COUNT] = {
@@ -14,7 +14,7 @@ const char *const presence_names[PRESENCE_COUNT] = {
 	[PRESENCE_YES] = "yes",
 };
 
-/* In the order they are printed in: threads, their delays, cgroups, the host, histograms. */
+/* In the order of the output: threads, their delays, cgroups, the host, histograms. */
 #define PROBE(its_name, its_gives, its_look, ...)                                   \
 	{                                                                           \
 		.name = its_name, .gives = its_gives, .look = its_look, __VA_ARGS__ \
@@ -28,11 +28,11 @@ const char *const presence_names[PRESENCE_COUNT] = {
 /* clang-format off */
 const struct probe probes[] = {
 	PROBE("threads", "every thread of the host", look_threads,),
-	PROBE("bpf", "threads from the kernel's own structures: where it is here, captures read no files of threads, and profiles can be taken",
+	PROBE("bpf", "threads from the kernel's structures: captures need not read files of threads, and profiles work",
 	      look_bpf, CONFIG(DEBUG_INFO_BTF)),
-	PROBE("in-progress", "what has passed of waits that still go on",
+	PROBE("in-progress", "elapsed time of waits in progress",
 	      look_waits_in_progress, METRIC(wait_in_progress_ns), CONFIG(SCHEDSTATS)),
-	PROBE("heap", "what each thread allocated and freed by jemalloc, of processes that use it", look_heap,),
+	PROBE("heap", "bytes that each thread allocated and freed, in processes that use jemalloc", look_heap,),
 	PROBE("stat", "state, policy, priorities, page faults, CPU time in ticks",
 	      look_metric, METRIC(minflt), CONFIG(PROC_FS)),
 	PROBE("status", "context switches, CPU affinity, users",
@@ -43,15 +43,15 @@ const struct probe probes[] = {
 	      look_metric, METRIC(nr_migrations), CONFIG(SCHED_DEBUG)),
 	PROBE("schedstats", "wake-ups by kind; time asleep, blocked, waiting for I/O, and the longest of each",
 	      look_schedstats, METRIC(nr_wakeups), CONFIG(SCHEDSTATS)),
-	PROBE("time-slice", "the present time slice of fair threads",
+	PROBE("time-slice", "the current time slice of fair threads",
 	      look_metric, METRIC(fair_slice_ns)),
-	PROBE("core-scheduling", "time that cores were kept idle by core scheduling",
+	PROBE("core-scheduling", "time for which core scheduling kept CPUs idle",
 	      look_core_scheduling, METRIC(core_forceidle_sum), CONFIG(SCHED_CORE)),
 	PROBE("io", "bytes and calls of reads and writes",
 	      look_access, METRIC(rchar), CONFIG(TASK_IO_ACCOUNTING), SOURCE("io")),
 	PROBE("smaps_rollup", "memory of each process by kind", look_access, SOURCE("smaps_rollup"), PER_PROCESS),
 	PROBE("exe", "executables of processes, for --group-by exe", look_access, SOURCE("exe"), PER_PROCESS),
-	PROBE("taskstats", "delays by waiting for a CPU; most memory ever used",
+	PROBE("taskstats", "delays by waits for a CPU; peak memory use",
 	      look_taskstats, CONFIG(TASKSTATS)),
 	PROBE("delays", "delays by block I/O, swap, reclaim, thrashing, compaction, copies of pages",
 	      look_delays, CONFIG(TASK_DELAY_ACCT)),
@@ -69,14 +69,14 @@ const struct probe probes[] = {
 	PROBE("cgroup-pressure", "pressure of each cgroup",
 	      look_cgroup_pressure, CONFIG(PSI), READING(psi.cpu.some.total_usec)),
 	PROBE("pressure", "pressure of the host: CPU, memory, I/O", look_pressure, CONFIG(PSI)),
-	PROBE("sched_ext", "schedulers written in BPF: which is on, and what it rejected",
+	PROBE("sched_ext", "the active BPF scheduler, and the number of threads that it rejected",
 	      look_sched_ext, CONFIG(SCHED_CLASS_EXT)),
 	PROBE("host-counters", "CPUs, run queue, vmstat, disks, network interfaces", look_counters,),
-	PROBE("kernel-functions", "how long functions of the kernel take, each time: kstats trace FUNCTION",
+	PROBE("kernel-functions", "histograms of the duration of kernel functions: kstats trace FUNCTION",
 	      look_kernel_functions,),
-	PROBE("kstats-bpf", "histograms of system calls, tracepoints and programs, which stay: kstats trace --via bpf",
+	PROBE("kstats-bpf", "persistent histograms of system calls, tracepoints and programs: kstats trace --via bpf",
 	      look_kstats_bpf,),
-	PROBE("kstats-module", "the same of the kernel, by kstats.ko: kstats trace --via module",
+	PROBE("kstats-module", "the same for the kernel, with kstats.ko: kstats trace --via module",
 	      look_kstats_module,),
 };
 /* clang-format on */
@@ -87,71 +87,71 @@ const char *probe_name(size_t number)
 	return number < probe_count ? probes[number].name : NULL;
 }
 
-static struct error *find_kid(struct examination *e, const struct kid *kid)
+static struct error *find_child(struct probe_run *run, const struct probe_child *child)
 {
-	for (size_t i = 0; i < e->snapshot->threads.count; i++) {
-		const struct ctprof_thread *thread = snapshot_thread(e->snapshot, i);
+	for (size_t i = 0; i < run->snapshot->threads.count; i++) {
+		const struct ctprof_thread *thread = snapshot_thread(run->snapshot, i);
 
-		if (thread->tid == (uint32_t)kid->pid) {
-			e->kid = thread;
+		if (thread->tid == (uint32_t)child->pid) {
+			run->child = thread;
 			return NULL;
 		}
 	}
 	return error_create("/proc does not show this process's own child");
 }
 
-static struct error *examine(struct examination *e, const struct capture_options *options,
-			     struct finding *ret)
+static struct error *run_probes(struct probe_run *run, const struct capture_options *options,
+				struct probe_result *ret)
 {
-	struct kid kid;
-	struct error *err = file_open_dir("/proc", &e->proc);
+	struct probe_child child;
+	struct error *err = file_open_dir("/proc", &run->proc);
 
-	if (!err && !tasks_are_ours(e->proc))
+	if (!err && !tasks_are_ours(run->proc))
 		err = error_create("/proc is of another PID namespace: its numbers mean others");
 	if (!err)
-		err = kid_start(&kid);
+		err = probe_child_start(&child);
 	if (err)
 		return err;
-	err = capture_run(options, &e->snapshot);
-	kid_stop(&kid);
+	err = capture_run(options, &run->snapshot);
+	probe_child_stop(&child);
 	if (!err)
-		err = find_kid(e, &kid);
+		err = find_child(run, &child);
 	if (!err)
-		err = cgroup_tree_open(e->proc, &e->cgroups);
+		err = cgroup_tree_open(run->proc, &run->cgroups);
 	if (err)
 		return err;
 	for (size_t i = 0; i < probe_count; i++)
-		probes[i].look(e, &probes[i], &ret[i]);
+		probes[i].look(run, &probes[i], &ret[i]);
 	return NULL;
 }
 
-struct error *doctor_examine(void (*progress)(void *context, size_t done, size_t total),
-			     void *progress_context, struct finding **ret)
+struct error *doctor_run(void (*progress)(void *context, size_t done, size_t total),
+			 void *progress_context, struct probe_result **ret)
 {
-	_cleanup_(findings_destroy) struct finding *findings =
-		calloc(probe_count, sizeof(*findings));
+	_cleanup_(probe_results_destroy) struct probe_result *results =
+		calloc(probe_count, sizeof(*results));
 	const struct capture_options options = { .progress = progress,
 						 .progress_context = progress_context };
-	struct examination e = { .proc = -1, .cgroups.dir = -1 };
-	struct error *err = findings ? examine(&e, &options, findings) : &error_no_memory;
+	struct probe_run run = { .proc = -1, .cgroups.dir = -1 };
+	struct error *err = results ? run_probes(&run, &options, results) : &error_no_memory;
 
-	snapshot_destroy(e.snapshot);
-	file_buffer_deinit(&e.buffer);
-	cgroup_tree_close(&e.cgroups);
-	if (e.proc >= 0)
-		close(e.proc);
+	snapshot_destroy(run.snapshot);
+	file_buffer_deinit(&run.buffer);
+	cgroup_tree_close(&run.cgroups);
+	if (run.proc >= 0)
+		close(run.proc);
 	if (!err)
-		*ret = take_ptr(findings);
+		*ret = take_ptr(results);
 	return err;
 }
 
-void findings_destroy(struct finding *findings)
+void probe_results_destroy(struct probe_result *results)
 {
-	for (size_t i = 0; findings && i < probe_count; i++) {
-		free(findings[i].why);
-		free(findings[i].command);
-		free(findings[i].boot);
-		free(findings[i].covers);
+	for (size_t i = 0; results && i < probe_count; i++) {
+		free(results[i].why);
+		free(results[i].command);
+		free(results[i].boot);
+		free(results[i].covers);
 	}
-	free(findings);
+	free(results);
 }

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "doctor/examination.h"
+#include "doctor/probe_run.h"
 #include "kstats/bpf_pins.h"
 #include "kstats/bpf_program.h"
 #include "kstats/module_recorder.h"
 
-/* Every kernel has it, and none calls it while somebody could ask: so a probe at it costs nobody
- * anything, and nothing is counted. */
+/* Every kernel has this function and does not call it while doctor runs, so a probe there has no
+ * cost and counts nothing. */
 #define NEVER_CALLED "kernel_restart"
 
 static struct kstats_spec spec_of(const char *start)
@@ -20,7 +20,7 @@ static struct kstats_spec spec_of(const char *start)
 				     .is_stopped = true };
 }
 
-/* A function measured in this way, and no longer; nothing is pinned. NULL: it works. */
+/* Attach to a function in this way and detach; pin nothing. Returns NULL if it works. */
 static struct error *try_way(const char *start)
 {
 	const struct kstats_spec spec = spec_of(start);
@@ -32,27 +32,30 @@ static struct error *try_way(const char *start)
 	return err;
 }
 
-void look_kernel_functions(struct examination *e, const struct probe *probe, struct finding *ret)
+void look_kernel_functions(struct probe_run *run, const struct probe *probe,
+			   struct probe_result *ret)
 {
 	_cleanup_error_ struct error *by_trampoline = try_way("fentry:" NEVER_CALLED);
 	_cleanup_error_ struct error *by_kprobe = try_way("kprobe:" NEVER_CALLED);
 
-	(void)e, (void)probe;
+	(void)run, (void)probe;
 	if (!by_trampoline && !by_kprobe)
-		find_whole(ret);
+		result_set_present(ret);
 	else if (!by_trampoline)
-		find_lack(ret, PRESENCE_PARTLY, "by fentry and fexit only: %s", by_kprobe->message);
+		result_set_lack(ret, PRESENCE_PARTLY, "by fentry and fexit only: %s",
+				by_kprobe->message);
 	else if (!by_kprobe)
-		find_lack(ret, PRESENCE_PARTLY, "by kprobes only, which cost more: %s",
-			  by_trampoline->message);
+		result_set_lack(ret, PRESENCE_PARTLY, "by kprobes only, which cost more: %s",
+				by_trampoline->message);
 	else if (strcmp(by_trampoline->message, by_kprobe->message) == 0)
-		find_lack(ret, PRESENCE_NO, "%s", by_kprobe->message);
+		result_set_lack(ret, PRESENCE_NO, "%s", by_kprobe->message);
 	else
-		find_lack(ret, PRESENCE_NO, "%s; %s", by_trampoline->message, by_kprobe->message);
+		result_set_lack(ret, PRESENCE_NO, "%s; %s", by_trampoline->message,
+				by_kprobe->message);
 }
 
-/* Loaded and run with nothing to measure, and the place where metrics stay. */
-static struct error *try_bpf(struct examination *e)
+/* Load and run a program that measures nothing, and check the directory of pinned metrics. */
+static struct error *try_bpf(struct probe_run *run)
 {
 	const struct kstats_spec spec = spec_of("nothing");
 	struct kstats_program *program = NULL;
@@ -68,21 +71,21 @@ static struct error *try_bpf(struct examination *e)
 	kstats_program_close(program);
 	if (!err && pins < 0 && geteuid() != 0)
 		return error_coded(EACCES, "metrics are root's alone");
-	if (!err && pins < 0 && proc_text(e, "filesystems", &known) &&
+	if (!err && pins < 0 && proc_text(run, "filesystems", &known) &&
 	    !memmem(known.bytes, known.length, "\tbpf\n", strlen("\tbpf\n")))
 		return error_coded(ENODEV, "this kernel has no file system of BPF");
 	return err;
 }
 
-void look_kstats_bpf(struct examination *e, const struct probe *probe, struct finding *ret)
+void look_kstats_bpf(struct probe_run *run, const struct probe *probe, struct probe_result *ret)
 {
-	_cleanup_error_ struct error *err = try_bpf(e);
+	_cleanup_error_ struct error *err = try_bpf(run);
 
 	(void)probe;
 	if (err)
-		find_lack(ret, PRESENCE_NO, "%s", err->message);
+		result_set_lack(ret, PRESENCE_NO, "%s", err->message);
 	else
-		find_whole(ret);
+		result_set_present(ret);
 }
 
 static void fclose_guard(FILE **file)
@@ -91,7 +94,7 @@ static void fclose_guard(FILE **file)
 		fclose(*file);
 }
 
-/* Is there one for the kernel that runs (depmod(8))? */
+/* Does depmod(8) list the module for the running kernel? */
 static bool is_installed(const char *module)
 {
 	__attribute__((cleanup(fclose_guard))) FILE *modules = NULL;
@@ -114,23 +117,25 @@ static bool is_installed(const char *module)
 	return false;
 }
 
-void look_kstats_module(struct examination *e, const struct probe *probe, struct finding *ret)
+void look_kstats_module(struct probe_run *run, const struct probe *probe, struct probe_result *ret)
 {
 	_cleanup_close_ int dir = -1;
 	_cleanup_error_ struct error *err = kstats_module_open(&dir);
 
-	(void)e, (void)probe;
+	(void)run, (void)probe;
 	if (!err) {
-		find_whole(ret);
+		result_set_present(ret);
 	} else if (err->errnum != ENOENT) {
-		find_lack(ret, PRESENCE_NO, "%s", err->message);
+		result_set_lack(ret, PRESENCE_NO, "%s", err->message);
 	} else if (is_installed("/kstats.ko")) {
-		find_lack(ret, PRESENCE_NO, "kstats.ko is not loaded");
-		find_remedy(ret, "functions and tracepoints of the kernel, until the next boot",
-			    "modprobe kstats");
+		result_set_lack(ret, PRESENCE_NO, "kstats.ko is not loaded");
+		result_set_remedy(ret,
+				  "functions and tracepoints of the kernel, until the next boot",
+				  "modprobe kstats");
 	} else {
-		find_lack(ret, PRESENCE_NO,
-			  "kstats.ko is neither loaded nor installed for this kernel (it is in "
-			  "kmod/ of ctprof's source)");
+		result_set_lack(
+			ret, PRESENCE_NO,
+			"kstats.ko is neither loaded nor installed for this kernel (it is in "
+			"kmod/ of ctprof's source)");
 	}
 }

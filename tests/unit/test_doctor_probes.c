@@ -8,15 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "doctor/examination.h"
+#include "doctor/probe_run.h"
 #include "unit/build.h"
 
 static struct scratch scratch;
-static struct examination e;
+static struct probe_run run;
 static struct capture_info capture;
 static struct sched_ext sched_ext;
 static struct ctprof_thread *child;
-static struct finding finding;
+static struct probe_result result;
 
 static int setup(void **state)
 {
@@ -24,33 +24,33 @@ static int setup(void **state)
 	scratch_init(&scratch);
 	capture = (struct capture_info){ 0 };
 	sched_ext = (struct sched_ext){ 0 };
-	finding = (struct finding){ 0 };
-	e = (struct examination){ .proc = scratch.dir, .snapshot = build_snapshot() };
-	child = build_thread(e.snapshot, 7, 7, "child", "child", "/x");
-	e.kid = child;
-	e.snapshot->capture = &capture;
-	capture.delay_accounting = snapshot_name(e.snapshot, TEXT("unknown"));
-	e.cgroups.point = scratch.path;
+	result = (struct probe_result){ 0 };
+	run = (struct probe_run){ .proc = scratch.dir, .snapshot = build_snapshot() };
+	child = build_thread(run.snapshot, 7, 7, "child", "child", "/x");
+	run.child = child;
+	run.snapshot->capture = &capture;
+	capture.delay_accounting = snapshot_name(run.snapshot, TEXT("unknown"));
+	run.cgroups.point = scratch.path;
 	return 0;
 }
 
 static void forget(void)
 {
-	free(finding.why);
-	free(finding.command);
-	free(finding.boot);
-	free(finding.covers);
-	finding = (struct finding){ 0 };
+	free(result.why);
+	free(result.command);
+	free(result.boot);
+	free(result.covers);
+	result = (struct probe_result){ 0 };
 }
 
 static int teardown(void **state)
 {
 	(void)state;
 	forget();
-	e.snapshot->capture = NULL;
-	e.snapshot->sched_ext = NULL;
-	snapshot_destroy(e.snapshot);
-	file_buffer_deinit(&e.buffer);
+	run.snapshot->capture = NULL;
+	run.snapshot->sched_ext = NULL;
+	snapshot_destroy(run.snapshot);
+	file_buffer_deinit(&run.buffer);
 	scratch_deinit(&scratch);
 	return 0;
 }
@@ -82,20 +82,20 @@ static void expect(const char *name, enum presence presence, const char *why, co
 	const struct probe *probe = probe_of(name);
 
 	forget();
-	probe->look(&e, probe, &finding);
-	if (finding.presence != presence)
-		fail_msg("%s: %s, not %s: %s", name, presence_names[finding.presence],
-			 presence_names[presence], finding.why ? finding.why : "");
-	if (!why ? finding.why != NULL : !finding.why || !strstr(finding.why, why))
-		fail_msg("%s: why is '%s', not '%s'", name, finding.why, why);
-	if (!command ? finding.command != NULL
-		     : *command && (!finding.command || !strstr(finding.command, command)))
-		fail_msg("%s: command is '%s', not '%s'", name, finding.command, command);
+	probe->look(&run, probe, &result);
+	if (result.presence != presence)
+		fail_msg("%s: %s, not %s: %s", name, presence_names[result.presence],
+			 presence_names[presence], result.why ? result.why : "");
+	if (!why ? result.why != NULL : !result.why || !strstr(result.why, why))
+		fail_msg("%s: why is '%s', not '%s'", name, result.why, why);
+	if (!command ? result.command != NULL
+		     : *command && (!result.command || !strstr(result.command, command)))
+		fail_msg("%s: command is '%s', not '%s'", name, result.command, command);
 }
 
 static void delay_accounting(const char *how)
 {
-	capture.delay_accounting = snapshot_name(e.snapshot, text_of(how));
+	capture.delay_accounting = snapshot_name(run.snapshot, text_of(how));
 }
 
 /* --- the table --- */
@@ -154,7 +154,7 @@ TEST(files_of_others_are_denied_for_some)
 	expect("io", PRESENCE_NO, "CONFIG_TASK_IO_ACCOUNTING", NULL);
 	build_number(child, METRIC_rchar, 1);
 	expect("io", PRESENCE_YES, NULL, NULL);
-	assert_true(counts_add(e.snapshot, &capture.denied, TEXT("io"), 1));
+	assert_true(counts_add(run.snapshot, &capture.denied, TEXT("io"), 1));
 	expect("io", PRESENCE_PARTLY, "denied for 1 of 1 threads", "setcap");
 	expect("exe", PRESENCE_YES, NULL, NULL);
 	scratch_write(&scratch, "self/status", TEXT("CapEff:\t0000000000080004\n"));
@@ -171,7 +171,7 @@ TEST(taskstats_are_denied_or_not_built)
 		expect(all[i], PRESENCE_NO, "CONFIG_TASKSTATS", NULL);
 	make_dirs("self");
 	scratch_write(&scratch, "self/status", TEXT("CapBnd:\t000001ffffffffff\n"));
-	assert_true(counts_add(e.snapshot, &capture.denied, TEXT("taskstats"), 1));
+	assert_true(counts_add(run.snapshot, &capture.denied, TEXT("taskstats"), 1));
 	for (size_t i = 0; i < array_length(all); i++)
 		expect(all[i], PRESENCE_NO, "CAP_NET_ADMIN", "setcap");
 	build_number(child, METRIC_cpu_delay_count, 1);
@@ -230,8 +230,8 @@ TEST(delays_by_interrupts_need_most)
 	build_number(child, METRIC_cpu_delay_count, 1);
 	capture.taskstats_version = (struct reading){ .value = 13, .measured = true };
 	expect("irq-delays", PRESENCE_NO, "without /proc/pressure", "");
-	assert_string_equal(finding.boot, "psi=1");
-	e.snapshot->psi.cpu.some.total_usec.measured = true;
+	assert_string_equal(result.boot, "psi=1");
+	run.snapshot->psi.cpu.some.total_usec.measured = true;
 	expect("irq-delays", PRESENCE_NO, "CONFIG_IRQ_TIME_ACCOUNTING", NULL);
 	capture.irq_accounting = true;
 	delay_accounting("off");
@@ -246,15 +246,15 @@ TEST(delays_by_interrupts_need_most)
 
 static struct cgroup *add_cgroup(const char *path)
 {
-	const struct cgroup cgroup = { .path = snapshot_name(e.snapshot, text_of(path)) };
+	const struct cgroup cgroup = { .path = snapshot_name(run.snapshot, text_of(path)) };
 
-	assert_true(array_push(&e.snapshot->cgroups, cgroup));
-	return &e.snapshot->cgroups.items[e.snapshot->cgroups.count - 1];
+	assert_true(array_push(&run.snapshot->cgroups, cgroup));
+	return &run.snapshot->cgroups.items[run.snapshot->cgroups.count - 1];
 }
 
 TEST(cgroups_are_not_mounted)
 {
-	e.cgroups.point = NULL;
+	run.cgroups.point = NULL;
 	make_dirs("self");
 	scratch_write(&scratch, "self/cgroup", TEXT("0::/x\n"));
 	expect("cgroups", PRESENCE_NO, "not mounted", "mount -t cgroup2");
@@ -282,7 +282,7 @@ TEST(the_first_that_keeps_a_controller_is_named)
 		 scratch.path);
 	expect("cgroup-memory", PRESENCE_PARTLY, "/a/b does not give the memory controller",
 	       command);
-	e.snapshot->cgroups.items[0].memory.current.measured = false;
+	run.snapshot->cgroups.items[0].memory.current.measured = false;
 	scratch_write(&scratch, "a/cgroup.subtree_control", TEXT("\n"));
 	scratch_write(&scratch, "a/cgroup.controllers", TEXT("cpu memory\n"));
 	expect("cgroup-memory", PRESENCE_NO, "/a does not give the memory controller",
@@ -308,9 +308,9 @@ TEST(a_controller_that_is_not_there_is_explained)
 		scratch_write(&scratch, "cgroups", text_of(rows[i].cgroups));
 		expect("cgroup-pids", PRESENCE_NO, rows[i].why, rows[i].boot ? "" : NULL);
 		if (rows[i].boot)
-			assert_string_equal(finding.boot, rows[i].boot);
+			assert_string_equal(result.boot, rows[i].boot);
 		else
-			assert_null(finding.boot);
+			assert_null(result.boot);
 	}
 }
 
@@ -319,12 +319,12 @@ TEST(pressure_of_a_cgroup_can_be_turned_off)
 	make_dirs("a");
 	add_cgroup("/a");
 	expect("cgroup-pressure", PRESENCE_NO, "PSI", "");
-	e.snapshot->psi.cpu.some.total_usec.measured = true;
+	run.snapshot->psi.cpu.some.total_usec.measured = true;
 	scratch_write(&scratch, "a/cgroup.pressure", TEXT("0\n"));
 	expect("cgroup-pressure", PRESENCE_NO, "1 of 1 cgroups have none", "echo 1 > '");
 	add_cgroup("/b")->psi.cpu.some.total_usec.measured = true;
 	expect("cgroup-pressure", PRESENCE_PARTLY, "1 of 2", "/a/cgroup.pressure'");
-	e.snapshot->cgroups.items[0].psi.cpu.some.total_usec.measured = true;
+	run.snapshot->cgroups.items[0].psi.cpu.some.total_usec.measured = true;
 	expect("cgroup-pressure", PRESENCE_YES, NULL, NULL);
 }
 
@@ -333,11 +333,11 @@ TEST(pressure_of_a_cgroup_can_be_turned_off)
 TEST(facts_of_the_host)
 {
 	expect("pressure", PRESENCE_NO, "PSI", "");
-	e.snapshot->psi.cpu.some.total_usec.measured = true;
+	run.snapshot->psi.cpu.some.total_usec.measured = true;
 	expect("pressure", PRESENCE_YES, NULL, NULL);
-	e.snapshot->sched_ext = &sched_ext;
+	run.snapshot->sched_ext = &sched_ext;
 	expect("sched_ext", PRESENCE_NO, "CONFIG_SCHED_CLASS_EXT", NULL);
-	sched_ext.state = snapshot_name(e.snapshot, TEXT("disabled"));
+	sched_ext.state = snapshot_name(run.snapshot, TEXT("disabled"));
 	expect("sched_ext", PRESENCE_YES, NULL, NULL);
 }
 
@@ -345,10 +345,10 @@ TEST(counters_of_each_kind)
 {
 	for (enum counter_kind kind = 0; kind < COUNTER_KIND_COUNT; kind++) {
 		if (kind != COUNTERS_NET)
-			assert_non_null(snapshot_add_counters(e.snapshot, kind, TEXT("x")));
+			assert_non_null(snapshot_add_counters(run.snapshot, kind, TEXT("x")));
 	}
 	expect("host-counters", PRESENCE_PARTLY, "none of: net", NULL);
-	assert_non_null(snapshot_add_counters(e.snapshot, COUNTERS_NET, TEXT("eth0")));
+	assert_non_null(snapshot_add_counters(run.snapshot, COUNTERS_NET, TEXT("eth0")));
 	expect("host-counters", PRESENCE_YES, NULL, NULL);
 }
 

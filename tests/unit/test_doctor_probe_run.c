@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "doctor/examination.h"
+#include "doctor/probe_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,31 +10,31 @@
 #include "unit/built.h"
 
 static struct scratch scratch;
-static struct examination e;
+static struct probe_run run;
 
 static int setup(void **state)
 {
 	(void)state;
 	scratch_init(&scratch);
 	assert_int_equal(mkdirat(scratch.dir, "self", 0755), 0);
-	e = (struct examination){ .proc = scratch.dir };
+	run = (struct probe_run){ .proc = scratch.dir };
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	file_buffer_deinit(&e.buffer);
+	file_buffer_deinit(&run.buffer);
 	scratch_deinit(&scratch);
 	return 0;
 }
 
-static void finding_deinit(struct finding *finding)
+static void probe_result_deinit(struct probe_result *result)
 {
-	free(finding->why);
-	free(finding->command);
-	free(finding->boot);
-	free(finding->covers);
+	free(result->why);
+	free(result->command);
+	free(result->boot);
+	free(result->covers);
 }
 
 /* A shell says what it takes the word for. */
@@ -60,43 +60,43 @@ TEST(a_quoted_word_is_one_word)
 
 TEST(a_lack_has_its_reason_on_one_line)
 {
-	struct finding finding = { .presence = PRESENCE_YES };
+	struct probe_result result = { .presence = PRESENCE_YES };
 
-	find_lack(&finding, PRESENCE_PARTLY, "%d of %s", 3, "/a\nb\033[2J");
-	assert_int_equal(finding.presence, PRESENCE_PARTLY);
-	assert_int_equal(strncmp(finding.why, "3 of /a", 7), 0);
-	assert_null(strpbrk(finding.why, "\n\033"));
-	find_lack(&finding, PRESENCE_NO, "another");
-	assert_int_equal(finding.presence, PRESENCE_NO);
-	assert_string_equal(finding.why, "another");
-	finding_deinit(&finding);
+	result_set_lack(&result, PRESENCE_PARTLY, "%d of %s", 3, "/a\nb\033[2J");
+	assert_int_equal(result.presence, PRESENCE_PARTLY);
+	assert_int_equal(strncmp(result.why, "3 of /a", 7), 0);
+	assert_null(strpbrk(result.why, "\n\033"));
+	result_set_lack(&result, PRESENCE_NO, "another");
+	assert_int_equal(result.presence, PRESENCE_NO);
+	assert_string_equal(result.why, "another");
+	probe_result_deinit(&result);
 }
 
 /* A command is for a root shell: one that would have to be changed to be shown is not given. */
 TEST(a_command_is_given_as_it_is_or_not_at_all)
 {
-	struct finding finding = { 0 };
+	struct probe_result result = { 0 };
 
-	find_remedy(&finding, "all of it", "sysctl -w %s=1", "kernel.x");
-	assert_string_equal(finding.command, "sysctl -w kernel.x=1");
-	assert_string_equal(finding.covers, "all of it");
-	find_remedy(&finding, "all of it", "echo > '/a%sb'", "\n");
-	assert_null(finding.command);
-	assert_null(finding.covers);
-	finding_deinit(&finding);
+	result_set_remedy(&result, "all of it", "sysctl -w %s=1", "kernel.x");
+	assert_string_equal(result.command, "sysctl -w kernel.x=1");
+	assert_string_equal(result.covers, "all of it");
+	result_set_remedy(&result, "all of it", "echo > '/a%sb'", "\n");
+	assert_null(result.command);
+	assert_null(result.covers);
+	probe_result_deinit(&result);
 }
 
 TEST(a_boot_parameter_is_named)
 {
-	struct finding finding = { 0 };
+	struct probe_result result = { 0 };
 
-	find_boot_remedy(&finding, "every thread", "delayacct");
-	assert_string_equal(finding.boot, "delayacct");
-	assert_string_equal(finding.covers, "every thread");
+	result_set_boot_remedy(&result, "every thread", "delayacct");
+	assert_string_equal(result.boot, "delayacct");
+	assert_string_equal(result.covers, "every thread");
 	/* With a boot loader that is known, the command has it. */
-	if (finding.command)
-		assert_non_null(strstr(finding.command, "delayacct"));
-	finding_deinit(&finding);
+	if (result.command)
+		assert_non_null(strstr(result.command, "delayacct"));
+	probe_result_deinit(&result);
 }
 
 /* CAP_CHOWN is bit 0, CAP_NET_ADMIN 12, CAP_BPF 39 (capabilities(7),
@@ -121,12 +121,12 @@ TEST(capabilities_are_read_by_their_bits)
 		      TEXT("Name:\tx\nCapInh:\t0000000000000000\nCapEff:\t0000000000001001\n"
 			   "CapBnd:\t000001ffffffffff\n"));
 	for (size_t i = 0; i < array_length(rows); i++)
-		assert_int_equal(has_capabilities(&e, rows[i].set, rows[i].wanted), rows[i].has);
+		assert_int_equal(has_capabilities(&run, rows[i].set, rows[i].wanted), rows[i].has);
 }
 
 TEST(without_a_status_nothing_is_held)
 {
-	assert_false(has_capabilities(&e, "CapEff:", 1));
+	assert_false(has_capabilities(&run, "CapEff:", 1));
 }
 
 /* What may never be had is not asked for. */
@@ -144,36 +144,36 @@ TEST(capabilities_are_only_advised_where_they_can_be_had)
 	};
 
 	for (size_t i = 0; i < array_length(rows); i++) {
-		struct finding finding = { 0 };
+		struct probe_result result = { 0 };
 
 		scratch_write(&scratch, "self/status", text_of(rows[i].status));
-		find_privilege_remedy(&e, &finding);
+		result_set_privilege_remedy(&run, &result);
 		if (rows[i].why)
-			assert_non_null(strstr(finding.why, rows[i].why));
+			assert_non_null(strstr(result.why, rows[i].why));
 		if (!rows[i].command) {
-			assert_null(finding.command);
+			assert_null(result.command);
 		} else {
-			assert_non_null(strstr(finding.command, rows[i].command));
+			assert_non_null(strstr(result.command, rows[i].command));
 			/* Only a group may run it, and that before it has capabilities. */
-			assert_true(strstr(finding.command, "chmod 0750") <
-				    strstr(finding.command, "setcap"));
+			assert_true(strstr(result.command, "chmod 0750") <
+				    strstr(result.command, "setcap"));
 		}
 		if (rows[i].not_in_command)
-			assert_null(strstr(finding.command, rows[i].not_in_command));
-		finding_deinit(&finding);
+			assert_null(strstr(result.command, rows[i].not_in_command));
+		probe_result_deinit(&result);
 	}
 }
 
 /* The name of the file is a user's. */
 TEST(the_program_is_named_in_quotes)
 {
-	struct finding finding = { 0 };
+	struct probe_result result = { 0 };
 
 	scratch_write(&scratch, "self/status", TEXT("CapBnd:\t000001ffffffffff\n"));
 	assert_int_equal(symlinkat("/tmp/a b/ctprof;id", scratch.dir, "self/exe"), 0);
-	find_privilege_remedy(&e, &finding);
-	assert_non_null(strstr(finding.command, "'/tmp/a b/ctprof;id'"));
-	finding_deinit(&finding);
+	result_set_privilege_remedy(&run, &result);
+	assert_non_null(strstr(result.command, "'/tmp/a b/ctprof;id'"));
+	probe_result_deinit(&result);
 }
 
 TEST(files_of_proc_lose_the_newline_at_their_end)
@@ -181,35 +181,35 @@ TEST(files_of_proc_lose_the_newline_at_their_end)
 	struct text text;
 
 	scratch_write(&scratch, "self/word", TEXT("runtime\n"));
-	assert_true(proc_text(&e, "self/word", &text));
+	assert_true(proc_text(&run, "self/word", &text));
 	expect_text(text, "runtime");
-	assert_false(proc_text(&e, "self/nothing", &text));
+	assert_false(proc_text(&run, "self/nothing", &text));
 }
 
 TEST(refusals_are_counted_by_source)
 {
 	struct capture_info capture = { 0 };
 
-	e.snapshot = build_snapshot();
-	e.snapshot->capture = &capture;
-	assert_true(counts_add(e.snapshot, &capture.denied, TEXT("io"), 7));
-	assert_int_equal(refused(&e, "io"), 7);
-	assert_int_equal(refused(&e, "exe"), 0);
-	e.snapshot->capture = NULL;
-	snapshot_destroy(e.snapshot);
+	run.snapshot = build_snapshot();
+	run.snapshot->capture = &capture;
+	assert_true(counts_add(run.snapshot, &capture.denied, TEXT("io"), 7));
+	assert_int_equal(refused(&run, "io"), 7);
+	assert_int_equal(refused(&run, "exe"), 0);
+	run.snapshot->capture = NULL;
+	snapshot_destroy(run.snapshot);
 }
 
 /* Nobody can tell of an option that no configuration names. */
 TEST(an_option_that_no_kernel_has)
 {
-	struct finding finding = { 0 };
+	struct probe_result result = { 0 };
 
-	assert_int_equal(kernel_config(&e, "CTPROF_OF_NO_KERNEL"), -1);
-	find_not_built(&e, &finding, "CTPROF_OF_NO_KERNEL");
-	assert_int_equal(finding.presence, PRESENCE_NO);
-	assert_non_null(strstr(finding.why, "CONFIG_CTPROF_OF_NO_KERNEL"));
-	assert_null(finding.command);
-	finding_deinit(&finding);
+	assert_int_equal(kernel_config(&run, "CTPROF_OF_NO_KERNEL"), -1);
+	result_set_not_built(&run, &result, "CTPROF_OF_NO_KERNEL");
+	assert_int_equal(result.presence, PRESENCE_NO);
+	assert_non_null(strstr(result.why, "CONFIG_CTPROF_OF_NO_KERNEL"));
+	assert_null(result.command);
+	probe_result_deinit(&result);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "doctor/kid.h"
+#include "doctor/probe_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 static const struct timespec nap = { .tv_nsec = 1000000 };
 
 /* Never returns. `page` is shared with the parent until it is written to. */
-static void be_kid(volatile char *page, int hold, int ready)
+static void run_child(volatile char *page, int hold, int ready)
 {
 	char byte = 0;
 
@@ -25,7 +25,7 @@ static void be_kid(volatile char *page, int hold, int ready)
 	_exit(0);
 }
 
-static struct error *start(volatile char *page, struct kid *ret)
+static struct error *start(volatile char *page, struct probe_child *ret)
 {
 	int hold[2], ready[2];
 	struct error *err = NULL;
@@ -39,11 +39,11 @@ static struct error *start(volatile char *page, struct kid *ret)
 		close(hold[1]);
 		return err;
 	}
-	*ret = (struct kid){ .pid = fork(), .hold = hold[1] };
+	*ret = (struct probe_child){ .pid = fork(), .hold = hold[1] };
 	if (ret->pid == 0) {
 		close(hold[1]);
 		close(ready[0]);
-		be_kid(page, hold[0], ready[1]);
+		run_child(page, hold[0], ready[1]);
 	}
 	if (ret->pid < 0)
 		err = error_system(errno, "fork");
@@ -53,11 +53,11 @@ static struct error *start(volatile char *page, struct kid *ret)
 		err = error_create("a child of this process died");
 	close(ready[0]);
 	if (err)
-		kid_stop(ret);
+		probe_child_stop(ret);
 	return err;
 }
 
-struct error *kid_start(struct kid *ret)
+struct error *probe_child_start(struct probe_child *ret)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	char *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -71,10 +71,10 @@ struct error *kid_start(struct kid *ret)
 	return err;
 }
 
-void kid_stop(struct kid *kid)
+void probe_child_stop(struct probe_child *child)
 {
-	close(kid->hold);
-	if (kid->pid > 0)
-		while (waitpid(kid->pid, NULL, 0) < 0 && errno == EINTR)
+	close(child->hold);
+	if (child->pid > 0)
+		while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 }
