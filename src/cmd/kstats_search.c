@@ -118,25 +118,25 @@ static void print_notes(const struct kstats_notes *notes)
 
 /* A walk over all metrics: `visit` is called for each entry. With `tables`, a recorder that can
  * read all metrics at once puts them there instead. */
-struct wish {
+struct visit_request {
 	kstats_visit *visit;
 	void *context;
 	struct kstats_tables *tables;
 };
 
-static struct error *visit_all(const struct kstats_recorder *recorder, const struct wish *wish,
-			       bool *ret_answered)
+static struct error *visit_all(const struct kstats_recorder *recorder,
+			       const struct visit_request *request, bool *ret_answered)
 {
 	struct kstats_entries entries = { 0 };
 	struct error *err;
 
-	if (wish->tables && recorder->read_all)
-		err = recorder->read_all(wish->tables, &entries.notes);
+	if (request->tables && recorder->read_all)
+		err = recorder->read_all(request->tables, &entries.notes);
 	else
 		err = recorder->list(&entries);
 	*ret_answered = !err;
 	for (size_t i = 0; !err && i < entries.count; i++)
-		err = wish->visit(wish->context, recorder, &entries.items[i]);
+		err = request->visit(request->context, recorder, &entries.items[i]);
 	print_notes(&entries.notes);
 	kstats_entries_clear(&entries);
 	return err;
@@ -159,7 +159,7 @@ static void tell_missing(const struct kstats_recorder *recorder, struct error *e
 		*ret_status = report_error(take_ptr(missing), STATUS_FAILED);
 }
 
-static struct error *each(const struct kstats_search *search, const struct wish *wish,
+static struct error *each(const struct kstats_search *search, const struct visit_request *request,
 			  bool *ret_is_whole, int *ret_status)
 {
 	struct error *refused[array_length(recorders)] = { 0 }, *first = NULL, *err = NULL;
@@ -168,7 +168,7 @@ static struct error *each(const struct kstats_search *search, const struct wish 
 	for (size_t i = 0; !err && search->recorders[i]; i++) {
 		bool answered;
 
-		err = visit_all(search->recorders[i], wish, &answered);
+		err = visit_all(search->recorders[i], request, &answered);
 		has_answer |= answered;
 		is_whole &= answered;
 		if (!answered) {
@@ -194,9 +194,9 @@ static struct error *each(const struct kstats_search *search, const struct wish 
 struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
 			  bool *ret_is_whole, int *ret_status)
 {
-	const struct wish wish = { visit, context, NULL };
+	const struct visit_request request = { visit, context, NULL };
 
-	return each(search, &wish, ret_is_whole, ret_status);
+	return each(search, &request, ret_is_whole, ret_status);
 }
 
 /* A metric that cannot be read is told, and the others are kept. */
@@ -229,7 +229,7 @@ struct error *kstats_gather_all(const struct kstats_search *search, struct kstat
 				int *ret_status)
 {
 	struct gathering gathering = { tables, ret_status };
-	const struct wish wish = { gather_entry, &gathering, tables };
+	const struct visit_request request = { gather_entry, &gathering, tables };
 
-	return each(search, &wish, NULL, ret_status);
+	return each(search, &request, NULL, ret_status);
 }

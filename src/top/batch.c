@@ -80,14 +80,14 @@ static void tell_of_lost(struct top *top)
 /* At once, and once: the rest is told at the end. */
 static void tell_of_recorder(struct top *top)
 {
-	struct top_recorder_news news = { 0 };
+	struct top_recorder_status status = { 0 };
 
 	if (!top->recorder || top->has_told_of_recorder)
 		return;
-	top_recorder_look(top->recorder, &news);
-	if (!news.failed)
+	top_recorder_look(top->recorder, &status);
+	if (!status.failed)
 		return;
-	fprintf(stderr, "ctprof: cannot record a capture: %s\n", news.problem);
+	fprintf(stderr, "ctprof: cannot record a capture: %s\n", status.problem);
 	top->has_told_of_recorder = true;
 }
 

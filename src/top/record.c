@@ -30,7 +30,7 @@ struct top_recorder {
 	pthread_cond_t changed;
 	bool is_busy, is_over, has_ended;
 	size_t written, failed;
-	char problem[sizeof(((struct top_recorder_news *)0)->problem)]; /* of the last */
+	char problem[sizeof(((struct top_recorder_status *)0)->problem)]; /* of the last */
 	struct state_reading reading;
 	uint64_t boot_ns; /* as of it */
 	/* Belongs to the caller. */
@@ -148,10 +148,10 @@ void top_recorder_take(struct top_recorder *r, const struct state_reading *readi
 	pthread_mutex_unlock(&r->lock);
 }
 
-void top_recorder_look(struct top_recorder *r, struct top_recorder_news *ret)
+void top_recorder_look(struct top_recorder *r, struct top_recorder_status *ret)
 {
 	pthread_mutex_lock(&r->lock);
-	*ret = (struct top_recorder_news){ .written = r->written, .failed = r->failed };
+	*ret = (struct top_recorder_status){ .written = r->written, .failed = r->failed };
 	snprintf(ret->problem, sizeof(ret->problem), "%s", r->problem);
 	pthread_mutex_unlock(&r->lock);
 	text_make_safe(ret->problem);

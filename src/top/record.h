@@ -34,11 +34,11 @@ struct error *top_recorder_open(const struct top_record_options *options,
 void top_recorder_take(struct top_recorder *recorder, const struct state_reading *reading);
 
 /* How it goes; `problem` is why the last one failed that did. */
-struct top_recorder_news {
+struct top_recorder_status {
 	size_t written, failed;
 	char problem[256];
 };
-void top_recorder_look(struct top_recorder *recorder, struct top_recorder_news *ret);
+void top_recorder_look(struct top_recorder *recorder, struct top_recorder_status *ret);
 
 /* Waits for what is under way, says on standard error what became of all, and returns the exit
  * status. Takes NULL. */

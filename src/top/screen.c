@@ -40,7 +40,7 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 	static const char *const resources[] = { "cpu", "memory", "io" };
 	const struct state_window *window = &top->window;
 	const double length = (double)(window->ended_ns - window->begun_ns);
-	struct top_recorder_news news;
+	struct top_recorder_status status;
 
 	*ret = (struct screen_host){
 		.cpus = cpus_online(),
@@ -62,13 +62,13 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 		ret->problem = "has ended";
 	if (!top->recorder)
 		return;
-	top_recorder_look(top->recorder, &news);
-	snprintf(top->note, sizeof(top->note), "recording, %zu capture%s", news.written,
-		 plural(news.written));
+	top_recorder_look(top->recorder, &status);
+	snprintf(top->note, sizeof(top->note), "recording, %zu capture%s", status.written,
+		 plural(status.written));
 	ret->note = top->note;
-	snprintf(top->problem, sizeof(top->problem), "%zu of %zu captures failed: %s", news.failed,
-		 news.failed + news.written, news.problem);
-	if (news.failed)
+	snprintf(top->problem, sizeof(top->problem), "%zu of %zu captures failed: %s",
+		 status.failed, status.failed + status.written, status.problem);
+	if (status.failed)
 		ret->problem = top->problem;
 }
 
@@ -184,7 +184,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 		err = screen_run(&options, &feed, &result);
 	if (err)
 		return err;
-	if (result.wish == SCREEN_PROFILE)
+	if (result.exit == SCREEN_PROFILE)
 		return profile(&result);
 	/* As it would have ended without us: shells look at that. */
 	if (result.signal)

@@ -99,7 +99,7 @@ static int draw_place(const struct tui *tui, int y, int columns)
 	return columns - (int)strlen(text);
 }
 
-/* Its kind, where that is not a thread, number and name. */
+/* The kind, unless it is a thread, the number and the name. */
 static void draw_inspected(const struct tui *tui, struct pen *pen)
 {
 	const struct screen_subject *subject = &tui->inspected;
@@ -112,10 +112,10 @@ static void draw_inspected(const struct tui *tui, struct pen *pen)
 	if (subject->grouping == STATE_BY_THREAD)
 		pen_print(pen, STYLE_HEAD, "%u ", subject->thread.tid);
 	pen_text(pen, STYLE_SORTED, text_of(tui->inspected_name));
-	/* In a recording it may also be that it has not begun yet. */
+	/* In a replay, it may also begin later. */
 	if (tui->inspected_is_gone)
-		pen_print(pen, STYLE_HEAD, "  it %s: this is what was seen last",
-			  tui_is_replay(tui) ? "is not in this window" : "has ended");
+		pen_print(pen, STYLE_HEAD, "  %s; showing its last data",
+			  tui_is_replay(tui) ? "not in this window" : "ended");
 }
 
 static void draw_page(struct tui *tui, int columns)
@@ -129,9 +129,9 @@ static void draw_page(struct tui *tui, int columns)
 	pen_skip(&pen, STYLE_HEAD, columns);
 	if (tui->mode == MODE_INSPECTOR && !tui->page.bytes) {
 		pen = pen_at(&tui->terminal, tui_head_lines() + 1, 1, columns);
-		pen_print(&pen, STYLE_DIM, "It is being looked at.");
+		pen_print(&pen, STYLE_DIM, "Reading...");
 	}
-	/* It may be higher than it was. */
+	/* The area may be larger than before. */
 	page_scroll(&tui->page, 0, height);
 	page_draw(&tui->page, &tui->terminal, tui_head_lines() + 1, height, columns);
 }

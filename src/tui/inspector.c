@@ -3,20 +3,20 @@
 
 #include <stdio.h>
 
-struct error *inspector_take(struct tui *tui, struct feeder_news *news)
+struct error *inspector_take(struct tui *tui, struct window_update *update)
 {
-	_cleanup_free_ char *page = take_ptr(news->page);
+	_cleanup_free_ char *page = take_ptr(update->page);
 
 	/* It may come when another one is looked at, or none. */
-	if (tui->mode != MODE_INSPECTOR || news->page_of != tui->inspected.line)
+	if (tui->mode != MODE_INSPECTOR || update->page_of != tui->inspected.line)
 		return NULL;
-	tui->inspected_is_gone = news->has_ended;
+	tui->inspected_is_gone = update->has_ended;
 	return page ? page_set(&tui->page, take_ptr(page)) : NULL;
 }
 
 void inspector_close(struct tui *tui)
 {
-	feeder_inspect(tui->feeder, NULL);
+	window_reader_inspect(tui->reader, NULL);
 }
 
 /* A group of one thread is that. */
@@ -53,5 +53,5 @@ void inspector_open(struct tui *tui)
 	tui->mode = MODE_INSPECTOR;
 	page_deinit(&tui->page);
 	tui->inspected_is_gone = line->thread->has_ended;
-	feeder_inspect(tui->feeder, &tui->inspected);
+	window_reader_inspect(tui->reader, &tui->inspected);
 }

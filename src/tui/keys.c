@@ -155,7 +155,7 @@ ACTION(freeze)
 {
 	(void)argument;
 	tui->is_paused = !tui->is_paused;
-	feeder_pause(tui->feeder, tui->is_paused);
+	window_reader_pause(tui->reader, tui->is_paused);
 	return NULL;
 }
 
@@ -163,7 +163,7 @@ ACTION(freeze)
 
 ACTION(step)
 {
-	feeder_step(tui->feeder, argument);
+	window_reader_step(tui->reader, argument);
 	return NULL;
 }
 
@@ -201,7 +201,7 @@ ACTION(profile)
 		tui_say(tui, false, "It has ended.");
 		return NULL;
 	}
-	tui->result.wish = SCREEN_PROFILE;
+	tui->result.exit = SCREEN_PROFILE;
 	tui->result.is_process = is_inspected ? tui->inspected.grouping == STATE_BY_PROCESS
 					      : table_is_process(tui, line);
 	thread = is_inspected ? &tui->inspected.thread : line->thread;

@@ -71,7 +71,7 @@ static struct error *leave_prompt(struct tui *tui, bool is_done)
 	if (mode == MODE_FILTER)
 		return is_done ? NULL : prompt_clear(tui);
 	if (is_done && tui->jump.length)
-		feeder_jump(tui->feeder, tui->jump.bytes);
+		window_reader_jump(tui->reader, tui->jump.bytes);
 	return NULL;
 }
 

@@ -12,7 +12,7 @@ struct error *tui_list(struct tui *tui)
 {
 	struct error *err;
 
-	feeder_show(tui->feeder, &tui->view, ++tui->view_number);
+	window_reader_show(tui->reader, &tui->view, ++tui->view_number);
 	if (!tui->has_window)
 		return NULL;
 	err = model_list(tui->model, &tui->view);
@@ -25,7 +25,7 @@ struct error *tui_list(struct tui *tui)
 
 static struct error *take_window(struct tui *tui)
 {
-	struct model *model = feeder_model(tui->feeder);
+	struct model *model = window_reader_model(tui->reader);
 	struct error *err = NULL;
 
 	tui->model = model;
@@ -43,24 +43,24 @@ static struct error *take_window(struct tui *tui)
 	return NULL;
 }
 
-static struct error *take_news(struct tui *tui)
+static struct error *take_update(struct tui *tui)
 {
-	struct feeder_news news;
+	struct window_update update;
 	struct error *err = NULL;
 
-	feeder_take(tui->feeder, &news);
-	if (news.has_window)
+	window_reader_take(tui->reader, &update);
+	if (update.has_window)
 		err = take_window(tui);
-	if (news.has_page && !err)
-		err = inspector_take(tui, &news);
-	free(news.page);
-	tui->is_paused = tui->is_paused || news.has_paused;
-	if (*news.message)
-		tui_say(tui, news.message_is_error, "%s", news.message);
-	if (!news.err)
+	if (update.has_page && !err)
+		err = inspector_take(tui, &update);
+	free(update.page);
+	tui->is_paused = tui->is_paused || update.has_paused;
+	if (*update.message)
+		tui_say(tui, update.message_is_error, "%s", update.message);
+	if (!update.err)
 		return err;
 	error_destroy(err);
-	return news.err;
+	return update.err;
 }
 
 /* --- waiting --- */
@@ -76,7 +76,8 @@ static struct error *wait_for_something(const struct tui *tui, struct pollfd pol
 	polled[POLLED_KEYS] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
 	polled[POLLED_SIGNALS] = (struct pollfd){ .fd = tui->terminal.signals, .events = POLLIN };
 	polled[POLLED_SCREEN] = (struct pollfd){ .fd = STDOUT_FILENO };
-	polled[POLLED_NEWS] = (struct pollfd){ .fd = feeder_fd(tui->feeder), .events = POLLIN };
+	polled[POLLED_NEWS] =
+		(struct pollfd){ .fd = window_reader_fd(tui->reader), .events = POLLIN };
 	if (ppoll(polled, POLLED_COUNT, until ? &left : NULL, NULL) >= 0)
 		return NULL;
 	for (size_t i = 0; i < POLLED_COUNT; i++)
@@ -110,7 +111,7 @@ static struct error *do_polled(struct tui *tui, const struct pollfd polled[POLLE
 	if (polled[POLLED_KEYS].revents && !tui->is_over)
 		err = keys_read(tui);
 	if (!err && polled[POLLED_NEWS].revents && !tui->is_over)
-		err = take_news(tui);
+		err = take_update(tui);
 	if (tui->message_until && tui->message_until <= clock_ns(CLOCK_MONOTONIC))
 		tui->message_until = 0;
 	return err;
@@ -134,17 +135,17 @@ static struct error *run_screen(struct tui *tui)
 static struct error *run_fed(struct tui *tui)
 {
 	struct error *err =
-		feeder_open(tui->feed, &tui->view, tui->options->interval_ns, &tui->feeder);
+		window_reader_open(tui->feed, &tui->view, tui->options->interval_ns, &tui->reader);
 
 	if (err)
 		return err;
-	tui->model = feeder_model(tui->feeder);
+	tui->model = window_reader_model(tui->reader);
 	return run_screen(tui);
 }
 
 static void tui_deinit(struct tui *tui)
 {
-	feeder_close(tui->feeder);
+	window_reader_close(tui->reader);
 	history_deinit(&tui->history);
 	page_deinit(&tui->page);
 }

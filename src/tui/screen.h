@@ -67,9 +67,9 @@ struct screen_options {
 };
 
 /* The action after the screen is left. */
-enum screen_wish { SCREEN_QUIT, SCREEN_PROFILE };
+enum screen_exit { SCREEN_QUIT, SCREEN_PROFILE };
 struct screen_result {
-	enum screen_wish wish;
+	enum screen_exit exit;
 	/* SCREEN_PROFILE only: the selected thread, or the one that represents its group; the
 	 * process, for a row that is one. */
 	uint32_t tid;

@@ -163,18 +163,18 @@ static struct error *check_terminal(void)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return error_create(
-			"standard input and output are no terminal; --batch needs none");
+			"standard input and output are not a terminal; use --batch");
 	if (!name || !*name)
 		return error_create("TERM is not set, so the terminal type is unknown; "
-				    "--batch needs none");
+				    "use --batch");
 	if (setupterm(NULL, STDOUT_FILENO, &status) != OK)
-		return error_create("the terminal '%s' (TERM) is %s; --batch needs none", name,
-				    status == 0 ? "not in terminfo, or cannot do enough"
-						: "unknown, for terminfo is missing");
+		return error_create("the terminal type '%s' (TERM) is %s; use --batch", name,
+				    status == 0 ? "not in terminfo, or lacks functions"
+						: "unknown, since terminfo is missing");
 	if (!cursor_address || !clear_screen) {
 		del_curterm(cur_term);
 		return error_create(
-			"the terminal '%s' (TERM) cannot move its cursor; --batch needs none",
+			"the terminal type '%s' (TERM) cannot move its cursor; use --batch",
 			name);
 	}
 	if (tcgetattr(STDIN_FILENO, &saved.found))
@@ -184,9 +184,9 @@ static struct error *check_terminal(void)
 
 static void set_colours(struct terminal *terminal, bool no_colour)
 {
-	const char *wish = getenv("NO_COLOR"); /* no-color.org: any text means it */
+	const char *value = getenv("NO_COLOR"); /* no-color.org: any text means it */
 
-	if (no_colour || (wish && *wish) || !has_colors() || start_color() != OK)
+	if (no_colour || (value && *value) || !has_colors() || start_color() != OK)
 		return;
 	use_default_colors();
 	terminal->colours = COLORS >= 256 ? 256 : COLORS >= 8 ? 8 : 0;
@@ -232,7 +232,7 @@ struct error *terminal_open(struct terminal *terminal, const struct terminal_opt
 	if (!terminal->screen) {
 		saved.is_taken = 0;
 		release_signals();
-		return error_create("the terminal '%s' (TERM) cannot do enough; --batch needs none",
+		return error_create("the terminal type '%s' (TERM) lacks functions; use --batch",
 				    getenv("TERM"));
 	}
 	catch_signals();

@@ -15,12 +15,12 @@
 #define TUI_TUI_H
 
 #include "tui/columns.h"
-#include "tui/feeder.h"
 #include "tui/line_edit.h"
 #include "tui/page.h"
 #include "tui/paint.h"
 #include "tui/screen.h"
 #include "tui/sparkline.h"
+#include "tui/window_reader.h"
 
 /* The purposes of keys. Bits, as keys may have a meaning in several. */
 enum tui_mode {
@@ -39,8 +39,8 @@ struct tui {
 	enum tui_mode mode;
 
 	/* The window with its rows, and how these are made. */
-	struct feeder *feeder;
-	struct model *model; /* the feeder's; empty without a window */
+	struct window_reader *reader;
+	struct model *model; /* the reader's; empty without a window */
 	bool has_window;
 	struct state_view view;
 	uint64_t view_number;       /* one more with each change */
@@ -122,7 +122,7 @@ struct error *help_open(struct tui *tui) MUST_CHECK;
 
 void inspector_open(struct tui *tui);
 /* Takes the page of the update. */
-struct error *inspector_take(struct tui *tui, struct feeder_news *news) MUST_CHECK;
+struct error *inspector_take(struct tui *tui, struct window_update *update) MUST_CHECK;
 void inspector_close(struct tui *tui);
 
 void chooser_draw(struct tui *tui, int columns);

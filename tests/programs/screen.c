@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * screen [OPTION...]: the screen of top, with threads that are made up: the same in each run.
- * Says at its end how it was left, as "quit 0 0" (wish, thread, signal; and "process" where that is
+ * Says at its end how it was left, as "quit 0 0" (exit, thread, signal; and "process" where that is
  * a whole one).
  *
  *	--replay           windows are stepped through, from the fourth of ten on
@@ -388,9 +388,7 @@ static void take_options(int argc, char **argv, struct feed *feed, struct screen
 
 int main(int argc, char **argv)
 {
-	static const char *const wishes[] = {
-		[SCREEN_QUIT] = "quit", [SCREEN_PROFILE] = "profile"
-	};
+	static const char *const exits[] = { [SCREEN_QUIT] = "quit", [SCREEN_PROFILE] = "profile" };
 	struct feed feed = {
 		.fail = -1,
 		.measured = (1u << STATE_COUNT) - 1 - (1u << STATE_SLEEP_PIPE),
@@ -400,7 +398,7 @@ int main(int argc, char **argv)
 		.interval_ns = 3600 * (uint64_t)NS_PER_S,
 	};
 	struct screen_feed screen = { .next = next, .inspect = inspect, .context = &feed };
-	struct screen_result result = { .wish = SCREEN_QUIT };
+	struct screen_result result = { .exit = SCREEN_QUIT };
 	_cleanup_error_ struct error *error = NULL;
 
 	take_options(argc, argv, &feed, &options);
@@ -416,7 +414,7 @@ int main(int argc, char **argv)
 	if (error)
 		printf("error: %s\n", error->message);
 	else
-		printf("%s %u %d%s\n", wishes[result.wish], result.tid, result.signal,
+		printf("%s %u %d%s\n", exits[result.exit], result.tid, result.signal,
 		       result.is_process ? " process" : "");
 	state_window_deinit(&feed.window);
 	array_deinit(&feed.threads);

@@ -195,7 +195,7 @@ static void show(const struct screen_feed *feed, struct text keys, size_t piece)
 	atomic_store(&typist.is_over, true);
 	pthread_join(thread, NULL);
 	must(!err);
-	must(result.wish == SCREEN_QUIT || (result.tid && result.tid <= THREADS));
+	must(result.exit == SCREEN_QUIT || (result.tid && result.tid <= THREADS));
 	must(!result.signal || result.signal == SIGIO || result.signal == SIGQUIT);
 	tcflush(STDIN_FILENO, TCIOFLUSH);
 }

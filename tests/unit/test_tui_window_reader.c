@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tui/feeder.h"
+#include "tui/window_reader.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ static struct fed {
 	/* Under the lock. */
 	bool is_held, is_waiting; /* it is to wait within a window; and does */
 	unsigned begun, ticks;    /* windows asked for */
-	/* The feeder's thread alone has these. */
+	/* The reader's thread alone has these. */
 	int at;
 	struct state_window window;
 	struct state_thread threads[THREADS];
@@ -60,7 +60,7 @@ static void hold(bool is_held)
 	pthread_mutex_unlock(&fed.lock);
 }
 
-/* From then on there are no news. */
+/* From then on there are no update. */
 static void wait_until_held(void)
 {
 	pthread_mutex_lock(&fed.lock);
@@ -194,54 +194,54 @@ static const struct state_view by_tid = { .sort = { .key = STATE_SORT_TID },
 					  .user_name = user_name,
 					  .context = (void *)(uintptr_t) "users" };
 
-static struct feeder *open_feeder(const struct screen_feed *feed, uint64_t interval_ns)
+static struct window_reader *open_reader(const struct screen_feed *feed, uint64_t interval_ns)
 {
-	struct feeder *feeder = NULL;
+	struct window_reader *reader = NULL;
 
-	expect_ok(feeder_open(feed, &by_tid, interval_ns, &feeder));
-	return feeder;
+	expect_ok(window_reader_open(feed, &by_tid, interval_ns, &reader));
+	return reader;
 }
 
-static void inspect_thread(struct feeder *feeder, const struct state_thread *thread)
+static void inspect_thread(struct window_reader *reader, const struct state_thread *thread)
 {
 	const struct screen_subject subject = { .line = thread->id, .thread = *thread };
 
-	feeder_inspect(feeder, &subject);
+	window_reader_inspect(reader, &subject);
 }
 
 /* --- what comes of it --- */
 
 /* News that are there at once. */
-static bool take(struct feeder *feeder, struct feeder_news *ret)
+static bool take(struct window_reader *reader, struct window_update *ret)
 {
-	struct pollfd polled = { .fd = feeder_fd(feeder), .events = POLLIN };
+	struct pollfd polled = { .fd = window_reader_fd(reader), .events = POLLIN };
 	const bool is_told = poll(&polled, 1, 0) == 1;
 
-	feeder_take(feeder, ret);
+	window_reader_take(reader, ret);
 	return is_told;
 }
 
-/* The next news, whenever they come. */
-static struct feeder_news wait_for_news(struct feeder *feeder)
+/* The next update, whenever they come. */
+static struct window_update wait_for_update(struct window_reader *reader)
 {
-	struct pollfd polled = { .fd = feeder_fd(feeder), .events = POLLIN };
-	struct feeder_news news;
+	struct pollfd polled = { .fd = window_reader_fd(reader), .events = POLLIN };
+	struct window_update update;
 
 	assert_int_equal(poll(&polled, 1, 60000), 1);
-	feeder_take(feeder, &news);
-	return news;
+	window_reader_take(reader, &update);
+	return update;
 }
 
-static struct model *wait_for_window(struct feeder *feeder)
+static struct model *wait_for_window(struct window_reader *reader)
 {
-	struct feeder_news news;
+	struct window_update update;
 
 	do {
-		news = wait_for_news(feeder);
-		expect_ok(news.err);
-		free(news.page);
-	} while (!news.has_window);
-	return feeder_model(feeder);
+		update = wait_for_update(reader);
+		expect_ok(update.err);
+		free(update.page);
+	} while (!update.has_window);
+	return window_reader_model(reader);
 }
 
 /* All of it is of one window, and the window's own. */
@@ -273,29 +273,29 @@ static void expect_whole(const struct model *model)
 TEST(the_screen_never_waits)
 {
 	struct state_view turned = by_tid;
-	struct feeder_news news;
-	struct feeder *feeder;
+	struct window_update update;
+	struct window_reader *reader;
 	struct state_thread thread;
 	struct model *model;
 
 	fed_init();
-	feeder = open_feeder(&live, MS);
-	model = wait_for_window(feeder);
+	reader = open_reader(&live, MS);
+	model = wait_for_window(reader);
 	expect_whole(model);
 	thread = *model->list.lines.items[0].thread;
 	hold(true);
 	wait_until_held();
 	/* What was finished before. */
-	feeder_take(feeder, &news);
-	model = feeder_model(feeder);
+	window_reader_take(reader, &update);
+	model = window_reader_model(reader);
 	for (int i = 0; i < 100; i++) {
 		turned.sort.reverse = !turned.sort.reverse;
-		feeder_show(feeder, &turned, (uint64_t)i + 1);
-		inspect_thread(feeder, &thread);
-		feeder_pause(feeder, i % 2 == 0);
-		assert_false(take(feeder, &news));
-		assert_false(news.has_window || news.has_page || news.err);
-		assert_ptr_equal(feeder_model(feeder), model);
+		window_reader_show(reader, &turned, (uint64_t)i + 1);
+		inspect_thread(reader, &thread);
+		window_reader_pause(reader, i % 2 == 0);
+		assert_false(take(reader, &update));
+		assert_false(update.has_window || update.has_page || update.err);
+		assert_ptr_equal(window_reader_model(reader), model);
 		/* Rows are made anew meanwhile. */
 		expect_ok(model_list(model, &turned));
 		expect_whole(model);
@@ -303,12 +303,12 @@ TEST(the_screen_never_waits)
 				 turned.sort.reverse ? THREADS : 1);
 	}
 	hold(false);
-	/* By the last of all views that were wished for meanwhile. */
-	assert_true(wait_for_window(feeder) != model);
-	expect_whole(feeder_model(feeder));
-	assert_int_equal(feeder_model(feeder)->view_number, 100);
-	assert_int_equal(feeder_model(feeder)->list.lines.items[0].thread->tid, 1);
-	feeder_close(feeder);
+	/* By the last view that was requested. */
+	assert_true(wait_for_window(reader) != model);
+	expect_whole(window_reader_model(reader));
+	assert_int_equal(window_reader_model(reader)->view_number, 100);
+	assert_int_equal(window_reader_model(reader)->list.lines.items[0].thread->tid, 1);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
@@ -317,24 +317,24 @@ TEST(windows_are_whole)
 {
 	struct state_filter filter;
 	struct state_view view = by_tid;
-	struct feeder *feeder;
+	struct window_reader *reader;
 	uint64_t seed = 42, last = 0;
 
 	fed_init();
 	expect_ok(state_filter_parse(TEXT("in-"), &filter));
-	feeder = open_feeder(&live, 50000);
+	reader = open_reader(&live, 50000);
 	for (unsigned windows = 0; windows < 500; windows++) {
 		const uint64_t random = next_random(&seed);
-		struct model *model = wait_for_window(feeder);
+		struct model *model = wait_for_window(reader);
 
 		expect_whole(model);
 		assert_true(model->window.at_unix_ns > last);
 		last = model->window.at_unix_ns;
 		view.sort.reverse = random & 1;
 		view.filter = random & 2 ? &filter : NULL;
-		feeder_show(feeder, &view, windows);
+		window_reader_show(reader, &view, windows);
 		if (random & 4)
-			inspect_thread(feeder, model->list.lines.items[3].thread);
+			inspect_thread(reader, model->list.lines.items[3].thread);
 		if (random & 8)
 			expect_ok(model_list(model, &view));
 		expect_whole(model);
@@ -342,32 +342,32 @@ TEST(windows_are_whole)
 		assert_null(model_user_name(model, 2));
 		assert_null(model_user_name(model, 3));
 	}
-	feeder_close(feeder);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
 /* No window is seen while it is frozen, not even one that was under way. */
 TEST(frozen_is_frozen)
 {
-	struct feeder_news news;
-	struct feeder *feeder;
+	struct window_update update;
+	struct window_reader *reader;
 	unsigned begun;
 
 	fed_init();
 	hold(true);
-	feeder = open_feeder(&live, 20 * MS);
+	reader = open_reader(&live, 20 * MS);
 	wait_until_held();
-	feeder_pause(feeder, true);
+	window_reader_pause(reader, true);
 	hold(false);
-	/* It has been made when another wish is done. */
-	inspect_thread(feeder, &(struct state_thread){ .tid = 13, .id = 13 });
+	/* It has been made when another request is done. */
+	inspect_thread(reader, &(struct state_thread){ .tid = 13, .id = 13 });
 	do
-		news = wait_for_news(feeder);
-	while (!*news.message);
-	assert_false(news.has_window);
-	feeder_take(feeder, &news);
-	assert_false(news.has_window);
-	assert_int_equal(feeder_model(feeder)->window.deltas.count, 0);
+		update = wait_for_update(reader);
+	while (!*update.message);
+	assert_false(update.has_window);
+	window_reader_take(reader, &update);
+	assert_false(update.has_window);
+	assert_int_equal(window_reader_model(reader)->window.deltas.count, 0);
 	pthread_mutex_lock(&fed.lock);
 	begun = fed.begun;
 	/* Time passes meanwhile: more than ten windows. */
@@ -375,120 +375,121 @@ TEST(frozen_is_frozen)
 		pthread_cond_wait(&fed.changed, &fed.lock);
 	assert_int_equal(fed.begun, begun);
 	pthread_mutex_unlock(&fed.lock);
-	feeder_pause(feeder, false);
-	expect_whole(wait_for_window(feeder));
-	assert_int_equal(feeder_model(feeder)->window.at_unix_ns, 1);
-	feeder_close(feeder);
+	window_reader_pause(reader, false);
+	expect_whole(wait_for_window(reader));
+	assert_int_equal(window_reader_model(reader)->window.at_unix_ns, 1);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
-static struct feeder_news wait_for_page(struct feeder *feeder)
+static struct window_update wait_for_page(struct window_reader *reader)
 {
-	struct feeder_news news;
+	struct window_update update;
 
 	do {
-		news = wait_for_news(feeder);
-		expect_ok(news.err);
-	} while (!news.has_page);
-	return news;
+		update = wait_for_update(reader);
+		expect_ok(update.err);
+	} while (!update.has_page);
+	return update;
 }
 
-static void expect_page(struct feeder *feeder, const char *page)
+static void expect_page(struct window_reader *reader, const char *page)
 {
-	struct feeder_news news = wait_for_page(feeder);
+	struct window_update update = wait_for_page(reader);
 
-	assert_int_equal(news.page_of, 8);
+	assert_int_equal(update.page_of, 8);
 	if (page)
-		assert_string_equal(news.page, page);
+		assert_string_equal(update.page, page);
 	else
-		assert_null(news.page);
-	assert_int_equal(news.has_ended, !page);
-	free(news.page);
+		assert_null(update.page);
+	assert_int_equal(update.has_ended, !page);
+	free(update.page);
 }
 
 /* It is told of at once, and with each window until it ends. */
 TEST(a_thread_is_inspected)
 {
 	const struct name *name;
-	struct feeder_news news;
-	struct feeder *feeder;
+	struct window_update update;
+	struct window_reader *reader;
 
 	fed_init();
 	name = names_intern(&fed.names, "it", 2);
-	feeder = open_feeder(&live, HOUR);
-	inspect_thread(feeder, &(struct state_thread){ .tid = 8, .id = 8, .name = name });
-	expect_page(feeder, "8 it\n");
-	inspect_thread(feeder, &(struct state_thread){ .tid = 13, .id = 13, .name = name });
-	news = wait_for_news(feeder);
-	assert_string_equal(news.message, "13 is not looked at");
-	assert_true(news.message_is_error);
-	assert_false(news.has_page);
-	feeder_close(feeder);
+	reader = open_reader(&live, HOUR);
+	inspect_thread(reader, &(struct state_thread){ .tid = 8, .id = 8, .name = name });
+	expect_page(reader, "8 it\n");
+	inspect_thread(reader, &(struct state_thread){ .tid = 13, .id = 13, .name = name });
+	update = wait_for_update(reader);
+	assert_string_equal(update.message, "13 is not looked at");
+	assert_true(update.message_is_error);
+	assert_false(update.has_page);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
 TEST(who_is_inspected_ends)
 {
-	struct feeder_news news = { .has_page = false };
+	struct window_update update = { .has_page = false };
 	char page[16];
-	struct feeder *feeder;
+	struct window_reader *reader;
 
 	fed_init();
-	feeder = open_feeder(&live, MS);
-	wait_for_window(feeder);
-	inspect_thread(feeder, &feeder_model(feeder)->threads.items[7]);
+	reader = open_reader(&live, MS);
+	wait_for_window(reader);
+	inspect_thread(reader, &window_reader_model(reader)->threads.items[7]);
 	/* Whatever was taken too late to be seen, its end is told. */
 	do {
-		news = wait_for_news(feeder);
-		expect_ok(news.err);
-		if (news.page) {
-			snprintf(page, sizeof(page), "8 in-%c\n", news.page[5]);
-			assert_string_equal(news.page, page);
+		update = wait_for_update(reader);
+		expect_ok(update.err);
+		if (update.page) {
+			snprintf(page, sizeof(page), "8 in-%c\n", update.page[5]);
+			assert_string_equal(update.page, page);
 		}
-		free(news.page);
-	} while (!news.has_page || !news.has_ended);
-	expect_page(feeder, NULL);
-	feeder_close(feeder);
+		free(update.page);
+	} while (!update.has_page || !update.has_ended);
+	expect_page(reader, NULL);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
 /* The first row, which that thread stands for. */
-static void inspect_first(struct feeder *feeder, struct screen_subject *subject, uint32_t tid)
+static void inspect_first(struct window_reader *reader, struct screen_subject *subject,
+			  uint32_t tid)
 {
 	const struct state_line *line;
 
-	wait_for_window(feeder);
-	line = &feeder_model(feeder)->list.lines.items[0];
+	wait_for_window(reader);
+	line = &window_reader_model(reader)->list.lines.items[0];
 	subject->line = line->id;
 	subject->thread = *line->thread;
 	assert_int_equal(subject->thread.tid, tid);
-	feeder_inspect(feeder, subject);
+	window_reader_inspect(reader, subject);
 }
 
 /* A group stays who it is when another thread stands for it, and ends with its last. */
 TEST(a_group_is_inspected)
 {
 	struct state_view view = by_tid;
-	struct feeder_news news;
+	struct window_update update;
 	struct screen_subject subject = { .grouping = STATE_BY_PROCESS };
-	struct feeder *feeder;
+	struct window_reader *reader;
 
 	fed_init();
 	fed.leader_ends = 1;
 	view.grouping = STATE_BY_PROCESS;
-	expect_ok(feeder_open(&replay_inspected, &view, HOUR, &feeder));
+	expect_ok(window_reader_open(&replay_inspected, &view, HOUR, &reader));
 	/* The first process: its leader, until that ends. */
-	inspect_first(feeder, &subject, 1);
-	news = wait_for_page(feeder);
-	assert_string_equal(news.page, "1 in-0\n");
-	free(news.page);
-	feeder_step(feeder, 1);
-	news = wait_for_page(feeder);
-	assert_true(news.page_of == subject.line);
-	assert_false(news.has_ended);
-	assert_string_equal(news.page, "2 in-1\n");
-	free(news.page);
-	feeder_close(feeder);
+	inspect_first(reader, &subject, 1);
+	update = wait_for_page(reader);
+	assert_string_equal(update.page, "1 in-0\n");
+	free(update.page);
+	window_reader_step(reader, 1);
+	update = wait_for_page(reader);
+	assert_true(update.page_of == subject.line);
+	assert_false(update.has_ended);
+	assert_string_equal(update.page, "2 in-1\n");
+	free(update.page);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
@@ -499,132 +500,132 @@ TEST(a_group_that_is_filtered_is_inspected)
 	static const char *const pages[] = { "2 in-0\n", "1 in-1\n", "1 in-2\n" };
 	struct state_view view = by_tid;
 	struct state_filter filter;
-	struct feeder_news news;
+	struct window_update update;
 	struct screen_subject subject = { .grouping = STATE_BY_PROCESS };
-	struct feeder *feeder;
+	struct window_reader *reader;
 
 	fed_init();
 	view.grouping = STATE_BY_PROCESS;
 	expect_ok(state_filter_parse(TEXT("in-0 user:daemon"), &filter));
 	view.filter = &filter;
-	expect_ok(feeder_open(&replay_inspected, &view, HOUR, &feeder));
-	inspect_first(feeder, &subject, 2);
+	expect_ok(window_reader_open(&replay_inspected, &view, HOUR, &reader));
+	inspect_first(reader, &subject, 2);
 	for (size_t i = 0; i < array_length(pages); i++) {
 		if (i)
-			feeder_step(feeder, 1);
-		news = wait_for_page(feeder);
-		assert_true(news.page_of == subject.line);
-		assert_false(news.has_ended);
-		assert_string_equal(news.page, pages[i]);
-		free(news.page);
+			window_reader_step(reader, 1);
+		update = wait_for_page(reader);
+		assert_true(update.page_of == subject.line);
+		assert_false(update.has_ended);
+		assert_string_equal(update.page, pages[i]);
+		free(update.page);
 	}
-	assert_int_equal(feeder_model(feeder)->window.deltas.count, THREADS);
-	assert_int_equal(feeder_model(feeder)->list.lines.count, 0);
-	feeder_close(feeder);
+	assert_int_equal(window_reader_model(reader)->window.deltas.count, THREADS);
+	assert_int_equal(window_reader_model(reader)->list.lines.count, 0);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
-static struct feeder_news wait_for_message(struct feeder *feeder, const char *message)
+static struct window_update wait_for_message(struct window_reader *reader, const char *message)
 {
-	struct feeder_news news;
+	struct window_update update;
 
 	do
-		news = wait_for_news(feeder);
-	while (!*news.message);
-	assert_string_equal(news.message, message);
-	return news;
+		update = wait_for_update(reader);
+	while (!*update.message);
+	assert_string_equal(update.message, message);
+	return update;
 }
 
-static void wait_until_at(struct feeder *feeder, uint64_t number)
+static void wait_until_at(struct window_reader *reader, uint64_t number)
 {
-	while (wait_for_window(feeder)->window.at_unix_ns != number)
+	while (wait_for_window(reader)->window.at_unix_ns != number)
 		;
-	expect_whole(feeder_model(feeder));
+	expect_whole(window_reader_model(reader));
 }
 
 /* Each step is a window, whoever sees it. */
 TEST(a_replay_steps_and_jumps)
 {
-	struct feeder *feeder;
+	struct window_reader *reader;
 
 	fed_init();
-	feeder = open_feeder(&replay, HOUR);
-	wait_until_at(feeder, 0);
+	reader = open_reader(&replay, HOUR);
+	wait_until_at(reader, 0);
 	for (int i = 0; i < 4; i++)
-		feeder_step(feeder, 1);
-	feeder_step(feeder, -1);
-	wait_until_at(feeder, 3);
+		window_reader_step(reader, 1);
+	window_reader_step(reader, -1);
+	wait_until_at(reader, 3);
 	assert_true(fed.begun >= 4);
-	feeder_step(feeder, -4);
-	assert_false(wait_for_message(feeder, "This is the first window.").message_is_error);
-	feeder_jump(feeder, "8");
-	feeder_step(feeder, 1);
-	wait_until_at(feeder, 9);
-	feeder_step(feeder, 1);
-	wait_for_message(feeder, "This is the last window.");
-	feeder_jump(feeder, "never");
-	assert_true(wait_for_message(feeder, "'never' is no time").message_is_error);
-	feeder_close(feeder);
+	window_reader_step(reader, -4);
+	assert_false(wait_for_message(reader, "This is the first window.").message_is_error);
+	window_reader_jump(reader, "8");
+	window_reader_step(reader, 1);
+	wait_until_at(reader, 9);
+	window_reader_step(reader, 1);
+	wait_for_message(reader, "This is the last window.");
+	window_reader_jump(reader, "never");
+	assert_true(wait_for_message(reader, "'never' is no time").message_is_error);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
 /* By itself, and then it stands still. */
 TEST(a_replay_goes_on_to_its_end)
 {
-	struct feeder_news news;
-	struct feeder *feeder;
+	struct window_update update;
+	struct window_reader *reader;
 	bool has_paused = false;
 
 	fed_init();
-	feeder = open_feeder(&replay, MS);
+	reader = open_reader(&replay, MS);
 	do {
-		news = wait_for_news(feeder);
-		has_paused = has_paused || news.has_paused;
-	} while (!*news.message);
-	assert_string_equal(news.message, "This is the last window.");
+		update = wait_for_update(reader);
+		has_paused = has_paused || update.has_paused;
+	} while (!*update.message);
+	assert_string_equal(update.message, "This is the last window.");
 	assert_true(has_paused);
-	assert_int_equal(feeder_model(feeder)->window.at_unix_ns, 9);
-	feeder_close(feeder);
+	assert_int_equal(window_reader_model(reader)->window.at_unix_ns, 9);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
-TEST(an_error_is_the_last_news)
+TEST(an_error_is_the_last_update)
 {
-	struct feeder_news news;
-	struct feeder *feeder;
+	struct window_update update;
+	struct window_reader *reader;
 
 	fed_init();
 	fed.fail = 3;
-	feeder = open_feeder(&live, MS);
+	reader = open_reader(&live, MS);
 	do
-		news = wait_for_news(feeder);
-	while (!news.err);
-	expect_error(news.err, "the engine broke");
-	assert_int_equal(feeder_model(feeder)->window.at_unix_ns, 2);
-	feeder_close(feeder);
+		update = wait_for_update(reader);
+	while (!update.err);
+	expect_error(update.err, "the engine broke");
+	assert_int_equal(window_reader_model(reader)->window.at_unix_ns, 2);
+	window_reader_close(reader);
 	/* One that nobody takes is not lost memory. */
 	fed.at = 2;
-	feeder = open_feeder(&live, MS);
+	reader = open_reader(&live, MS);
 	wait_until_begun(4);
-	feeder_close(feeder);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
 /* Pages are there to be taken when nobody does any more. */
 TEST(who_leaves_takes_nothing)
 {
-	struct feeder *feeder;
+	struct window_reader *reader;
 
 	fed_init();
 	hold(true);
-	feeder = open_feeder(&live, MS);
+	reader = open_reader(&live, MS);
 	wait_until_held();
-	inspect_thread(feeder, &(struct state_thread){ .tid = 2,
+	inspect_thread(reader, &(struct state_thread){ .tid = 2,
 						       .id = 2,
 						       .name = names_intern(&fed.names, "x", 1) });
 	hold(false);
 	wait_until_begun(3);
-	feeder_close(feeder);
+	window_reader_close(reader);
 	fed_deinit();
 }
 
@@ -634,4 +635,5 @@ UNIT_TESTS(cmocka_unit_test(the_screen_never_waits), cmocka_unit_test(windows_ar
 	   cmocka_unit_test(a_group_that_is_filtered_is_inspected),
 	   cmocka_unit_test(who_is_inspected_ends), cmocka_unit_test(a_replay_steps_and_jumps),
 	   cmocka_unit_test(a_replay_goes_on_to_its_end),
-	   cmocka_unit_test(an_error_is_the_last_news), cmocka_unit_test(who_leaves_takes_nothing))
+	   cmocka_unit_test(an_error_is_the_last_update),
+	   cmocka_unit_test(who_leaves_takes_nothing))
