@@ -18,8 +18,11 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* A moment as calls that wait until then take it. */
-static inline struct timespec clock_moment(uint64_t ns)
+/* The time of day was set if it and the time since boot differ in what has passed by more than
+ * this. The latter is known to a tick. */
+#define CLOCK_STEP_NS (NS_PER_S / 20)
+
+static inline struct timespec clock_timespec(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S),
 				  .tv_nsec = (long)(ns % NS_PER_S) };

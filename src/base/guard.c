@@ -320,7 +320,7 @@ static bool wait_for(struct guard *guard, struct guard_worker *worker)
 			give_up(guard, worker);
 			return false;
 		}
-		until = clock_moment(until_ns);
+		until = clock_timespec(until_ns);
 		pthread_cond_timedwait(&guard->done, &guard->lock, &until);
 	}
 	return true;

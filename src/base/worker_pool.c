@@ -45,7 +45,7 @@ static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
 /* Returns whether all have finished by then. */
 static bool wait_for_workers(struct worker_pool *pool, uint64_t until_ns)
 {
-	const struct timespec at = clock_moment(until_ns);
+	const struct timespec at = clock_timespec(until_ns);
 	bool done;
 
 	pthread_mutex_lock(&pool->lock);

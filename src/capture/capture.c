@@ -152,7 +152,7 @@ static struct error *run_capture(struct capture *c)
 	if (err)
 		return err;
 	capture_find_accounting(c);
-	capture_moment(c);
+	capture_timestamp(c);
 	if (capture_wants(c, CAPTURE_PART_COUNTERS))
 		err = capture_counters(c);
 	if (err || c->options->host_only)

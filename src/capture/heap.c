@@ -178,14 +178,14 @@ static bool is_left_alone(const struct heap *heap, uint32_t tgid)
 	return time_shares_used_up(&heap->shares, subject);
 }
 
-static struct heap_thread copy_thread(const struct heap_request *request, size_t place)
+static struct heap_thread copy_thread(const struct heap_request *request, size_t index)
 {
-	const struct ctprof_thread *thread = snapshot_thread(request->snapshot, place);
+	const struct ctprof_thread *thread = snapshot_thread(request->snapshot, index);
 
 	return (struct heap_thread){
 		.tid = thread->tid,
 		.tgid = thread->tgid,
-		.place = place,
+		.index = index,
 		.start_time = thread->start_time_clock_ticks,
 		.state = thread->record.values.state.v,
 		.counters.thread_pointer =
@@ -243,7 +243,7 @@ static void give(const struct heap_job *job, struct ctprof_snapshot *snapshot)
 {
 	for (size_t i = 0; i < job->done; i++) {
 		const struct heap_thread *read = &job->threads.items[i];
-		struct ctprof_thread *thread = snapshot_thread(snapshot, read->place);
+		struct ctprof_thread *thread = snapshot_thread(snapshot, read->index);
 
 		if (!read->measured)
 			continue;
@@ -372,7 +372,7 @@ static size_t leave_behind(struct heap *heap, const struct heap_request *request
 	}
 	hanging.subject = process_user_subject(reader->job.threads.items[done].tgid);
 	done += process_length(&reader->job, done) - 1;
-	done = reader->job.threads.items[done].place + 1;
+	done = reader->job.threads.items[done].index + 1;
 	time_shares_charge(&heap->shares, hanging.subject, reader->workers.patience_ns, PART);
 	if (!array_push(&heap->hanging, hanging))
 		leave_heap(reader);
@@ -412,7 +412,7 @@ static size_t next_place(const struct heap_reader *reader, const struct ctprof_s
 {
 	const struct heap_job *job = &reader->job;
 
-	return job->done < job->threads.count ? job->threads.items[job->done].place
+	return job->done < job->threads.count ? job->threads.items[job->done].index
 					      : snapshot->threads.count;
 }
 

@@ -39,7 +39,7 @@ static bool is_distance(int64_t block)
 }
 
 static enum probe_failure take_place(pid_t pid, const struct heap_file *file, __int128 bias,
-				     struct heap_place *ret)
+				     struct heap_location *ret)
 {
 	const struct jemalloc_layout *layout = &file->layout;
 	int64_t block = layout->block;
@@ -53,7 +53,7 @@ static enum probe_failure take_place(pid_t pid, const struct heap_file *file, __
 	}
 	if (!is_distance(block))
 		return PROBE_TLS_ARITHMETIC;
-	*ret = (struct heap_place){ block, layout->allocated, layout->deallocated };
+	*ret = (struct heap_location){ block, layout->allocated, layout->deallocated };
 	return PROBE_DONE;
 }
 
@@ -163,8 +163,8 @@ static struct error *find_library(struct heap_process_walk *walk)
 	return NULL;
 }
 
-struct error *heap_find_place(struct heap_files *files, const struct heap_process *process,
-			      enum probe_failure *ret_failure, struct heap_place *ret)
+struct error *heap_locate(struct heap_files *files, const struct heap_process *process,
+			  enum probe_failure *ret_failure, struct heap_location *ret)
 {
 	struct heap_process_walk walk = { .files = files, .process = process };
 	struct heap_file program;
@@ -206,7 +206,8 @@ bool heap_is_sound(const uint64_t *words, size_t count)
 	return !words[1] || (words[1] > words[0] && words[1] - words[0] <= EVENT_MAX);
 }
 
-bool heap_adds_up(const struct heap_place *place, const struct heap_counters *threads, size_t count)
+bool heap_adds_up(const struct heap_location *location, const struct heap_counters *threads,
+		  size_t count)
 {
 	uint64_t allocated = 0, deallocated = 0;
 
@@ -215,7 +216,7 @@ bool heap_adds_up(const struct heap_place *place, const struct heap_counters *th
 			allocated += threads[i].allocated;
 			deallocated += threads[i].deallocated;
 		}
-	return place->deallocated - place->allocated == 16 || deallocated <= allocated;
+	return location->deallocated - location->allocated == 16 || deallocated <= allocated;
 }
 
 struct heap_batch {
@@ -259,14 +260,14 @@ static void read_batch(pid_t pid, struct heap_batch *batch, struct heap_counters
 /* A thread may be just between counting and setting the next event: once more, and once more. */
 #define TRIES 3
 
-void heap_read(pid_t pid, const struct heap_place *place, struct heap_counters *threads,
+void heap_read(pid_t pid, const struct heap_location *location, struct heap_counters *threads,
 	       size_t count)
 {
 	struct heap_batch batch;
-	uint64_t start = (uint64_t)place->block + place->allocated;
+	uint64_t start = (uint64_t)location->block + location->allocated;
 
 	batch.count = 0;
-	batch.words_each = (place->deallocated - place->allocated) / 8 + 1;
+	batch.words_each = (location->deallocated - location->allocated) / 8 + 1;
 	for (unsigned attempt = 0; attempt < TRIES; attempt++) {
 		for (size_t i = 0; i < count; i++) {
 			enum probe_failure wanted = attempt ? PROBE_CROSS_CHECK : PROBE_DONE;

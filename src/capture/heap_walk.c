@@ -161,11 +161,11 @@ static struct error *read_heap(struct heap_walk *walk, const struct heap_group *
 {
 	const struct heap_process process = { (pid_t)group->tgid, group->dir, &group->program };
 	enum probe_failure failure;
-	struct heap_place place;
+	struct heap_location location;
 	struct error *err;
 
 	walk->files.buffer = &walk->buffer;
-	err = heap_find_place(&walk->files, &process, &failure, &place);
+	err = heap_locate(&walk->files, &process, &failure, &location);
 	if (err)
 		return err;
 	if (failure) {
@@ -177,10 +177,10 @@ static struct error *read_heap(struct heap_walk *walk, const struct heap_group *
 	if (err)
 		return err;
 	find_pointers(walk, group->tgid);
-	heap_read((pid_t)group->tgid, &place, walk->counters.items, group->count);
+	heap_read((pid_t)group->tgid, &location, walk->counters.items, group->count);
 	if (!is_same_program(group) || !is_captured_one(walk, group))
 		tally->failures[PROBE_PID_MISSING]++;
-	else if (!heap_adds_up(&place, walk->counters.items, group->count))
+	else if (!heap_adds_up(&location, walk->counters.items, group->count))
 		tally->failures[PROBE_CROSS_CHECK]++;
 	else
 		take_counters(walk, group, tally);

@@ -13,7 +13,7 @@
 /* A thread, as far as it matters here. */
 struct heap_thread {
 	uint32_t tid, tgid;
-	size_t place;              /* in the snapshot: the caller's */
+	size_t index;              /* in the snapshot: the caller's */
 	struct reading start_time; /* clock ticks since boot */
 	char state;                /* as in /proc/<pid>/stat */
 	bool measured;             /* `counters` have what it allocated and freed */

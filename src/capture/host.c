@@ -227,7 +227,7 @@ static void read_uptime(struct capture *c, struct host_context *host)
 		c->counts.failed[FILE_HOST]++;
 }
 
-void capture_moment(struct capture *c)
+void capture_timestamp(struct capture *c)
 {
 	struct ctprof_snapshot *s = c->snapshot;
 	struct timespec now;

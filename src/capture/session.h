@@ -224,7 +224,7 @@ struct error *capture_users(struct capture *c) MUST_CHECK;
 /* Host context (host.c); and then, right before what changes all the time is read, the moment of
  * the capture: the time of day, and how long the host has been up. */
 struct error *capture_host(struct capture *c) MUST_CHECK;
-void capture_moment(struct capture *c);
+void capture_timestamp(struct capture *c);
 
 /* Read the state of sched_ext (host.c). */
 struct error *capture_sched_ext(struct capture *c) MUST_CHECK;

@@ -155,7 +155,7 @@ static int64_t smaller(int64_t a, int64_t b)
 /* Sleep until a moment; false when it was there already, and the thread stayed on its CPU. */
 static bool sleep_until(struct task_iterator *tasks, uint64_t until)
 {
-	const struct timespec at = clock_moment(until);
+	const struct timespec at = clock_timespec(until);
 	uint64_t arrived;
 
 	if (configure_iterator(tasks))

@@ -297,12 +297,12 @@ static struct error *show_next(struct kstats_series *s, const struct kstats_sear
 }
 
 /* False: somebody wants it to end. */
-static bool wait_for_interval(uint64_t moment_ns, const sigset_t *ends)
+static bool wait_for_interval(uint64_t end_ns, const sigset_t *ends)
 {
 	uint64_t now;
 
-	while ((now = clock_ns(CLOCK_MONOTONIC)) < moment_ns) {
-		const struct timespec left = clock_moment(moment_ns - now);
+	while ((now = clock_ns(CLOCK_MONOTONIC)) < end_ns) {
+		const struct timespec left = clock_timespec(end_ns - now);
 
 		if (sigtimedwait(ends, NULL, &left) > 0)
 			return false;

@@ -127,7 +127,7 @@ static bool wait_a_little(struct taking *t, const sigset_t *before)
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t tick = profile_session_next_tick(t->session, now);
 	const uint64_t until = sooner(sooner(tick, t->ends_ns), t->next_ns);
-	const struct timespec left = clock_moment(until > now ? until - now : 0);
+	const struct timespec left = clock_timespec(until > now ? until - now : 0);
 	struct pollfd reasons[] = {
 		{ .fd = t->run ? run_fd(t->run) : -1, .events = POLLIN },
 		{ .fd = profile_session_fd(t->session), .events = POLLIN },

@@ -33,7 +33,7 @@ static bool wait_for_tick(const struct profile_session *session, uint64_t end)
 
 	if (now >= end)
 		return false;
-	left = clock_moment((end < tick ? end : tick) - now);
+	left = clock_timespec((end < tick ? end : tick) - now);
 	sigemptyset(&interrupt);
 	interrupts_add(&interrupt, SIGINT);
 	return sigtimedwait(&interrupt, NULL, &left) != SIGINT;

@@ -5,8 +5,8 @@
 #include "cli/commands.h"
 #include "cli/display.h"
 #include "ctprof/snapshot.h"
-#include "snapshot/moment.h"
 #include "snapshot/recording.h"
+#include "snapshot/timestamp.h"
 
 DEFINE_CLEANUP(ctprof_snapshot_close, struct ctprof_snapshot *)
 
@@ -52,9 +52,9 @@ static int list_captures(const char *path)
 	}
 	for (size_t i = 0; i < recording.captures.count; i++) {
 		const struct capture_kept *capture = &recording.captures.items[i];
-		char time[MOMENT_TEXT_SIZE], size[UNITS_TEXT_MAX];
+		char time[TIMESTAMP_TEXT_SIZE], size[UNITS_TEXT_MAX];
 
-		moment_print(time, capture->at_ms);
+		timestamp_print(time, capture->at_ms);
 		printf("%s  %s\n", time, units_format(size, UNIT_BYTES, (__int128)capture->size));
 	}
 	recording_close(&recording);

@@ -325,7 +325,7 @@ struct built_table *table_builders_take(struct table_builders *builders)
 
 void table_builders_wait(struct table_builders *builders, uint64_t until_ns)
 {
-	const struct timespec until = clock_moment(until_ns);
+	const struct timespec until = clock_timespec(until_ns);
 
 	pthread_mutex_lock(&builders->workers.lock);
 	while (STAILQ_EMPTY(&builders->made) &&

@@ -26,8 +26,8 @@ struct blocks {
 	uint64_t first_ns; /* times are shown as of then */
 };
 
-/* Times stand against the first moment that anything was watched. */
-static uint64_t first_moment(const struct profile *profile)
+/* Times are relative to the first time that a thread was watched. */
+static uint64_t first_start(const struct profile *profile)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -84,7 +84,7 @@ struct error *longest_report(FILE *out, const struct profile_report *report,
 			     const struct profile_style *style)
 {
 	const struct profile *profile = report->profile;
-	const struct blocks blocks = { profile, first_moment(profile) };
+	const struct blocks blocks = { profile, first_start(profile) };
 	struct table table;
 
 	if (!profile->longest.count)

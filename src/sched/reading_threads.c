@@ -126,8 +126,8 @@ static struct error *put_times(struct profile_reading *r, uint32_t number)
 
 #define CPUS (UINT16_MAX + 1)
 
-/* Find when each CPU was last switched, and the leaders of processes. */
-static struct error *look_around(struct profile_reading *r)
+/* Find the last switch of each CPU, and the leader of each process. */
+static struct error *index_records(struct profile_reading *r)
 {
 	for (uint32_t number = 1; number < r->record_count; number++) {
 		const struct profile_record *t = profile_chunks_thread(&r->session->chunks, number);
@@ -228,7 +228,7 @@ struct error *reading_threads(struct profile_reading *r)
 		session->totals.count = r->record_count;
 	}
 	r->latest = calloc(CPUS, sizeof(*r->latest));
-	err = r->latest ? look_around(r) : &error_no_memory;
+	err = r->latest ? index_records(r) : &error_no_memory;
 	for (uint32_t number = 1; !err && number < r->record_count; number++) {
 		const struct profile_record *t = profile_chunks_thread(&session->chunks, number);
 		uint32_t flags;

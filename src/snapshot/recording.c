@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/handover.h"
 #include "base/outfile.h"
-#include "snapshot/moment.h"
+#include "snapshot/timestamp.h"
 
 /* --- names --- */
 
@@ -64,7 +64,7 @@ bool recording_parse_name(struct text name, uint64_t *ret_at_ms)
 	if (seconds < 0)
 		return false;
 	at_ms = (uint64_t)seconds * 1000 + (uint64_t)ms;
-	/* The 31st of November has no name, and one moment has one. */
+	/* The 31st of November has no name, and one timestamp has one. */
 	recording_name(again, at_ms);
 	if (!text_equal(name, text_of(again)))
 		return false;
@@ -157,8 +157,8 @@ struct error *recording_create(const char *path, struct recording *ret)
 	return NULL;
 }
 
-/* The name of a moment may be taken: somebody set the clock back, or a second recorder runs. */
-static uint64_t free_moment(const struct recording *recording, uint64_t at_ms)
+/* The name of a timestamp may be taken: somebody set the clock back, or a second recorder runs. */
+static uint64_t unused_timestamp(const struct recording *recording, uint64_t at_ms)
 {
 	char name[RECORDING_NAME_SIZE];
 
@@ -194,7 +194,7 @@ static struct error *write_file(const struct recording *recording, uint64_t at_m
 
 struct error *recording_add(struct recording *recording, uint64_t at_ms, struct text packed)
 {
-	struct capture_kept capture = { .at_ms = free_moment(recording, at_ms),
+	struct capture_kept capture = { .at_ms = unused_timestamp(recording, at_ms),
 					.size = packed.length };
 	struct error *err = write_file(recording, capture.at_ms, packed);
 
@@ -280,12 +280,12 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-char *recording_split(const char *snapshot, const char **ret_moment)
+char *recording_split(const char *snapshot, const char **ret_timestamp)
 {
 	const char *at = strrchr(snapshot, '@');
 	char *dir;
 
-	*ret_moment = NULL;
+	*ret_timestamp = NULL;
 	if (access(snapshot, F_OK) == 0)
 		return is_directory(snapshot) ? strdup(snapshot) : NULL;
 	dir = at ? strndup(snapshot, (size_t)(at - snapshot)) : NULL;
@@ -293,38 +293,38 @@ char *recording_split(const char *snapshot, const char **ret_moment)
 		free(dir);
 		return NULL;
 	}
-	*ret_moment = at + 1;
+	*ret_timestamp = at + 1;
 	return dir;
 }
 
 struct error *recording_pick(const struct recording *recording, const char *written, size_t *ret)
 {
-	struct moment moment = { .kind = MOMENT_LAST };
-	char begin[MOMENT_TEXT_SIZE], end[MOMENT_TEXT_SIZE];
-	enum moment_picked picked;
+	struct timestamp timestamp = { .kind = TIMESTAMP_LAST };
+	char begin[TIMESTAMP_TEXT_SIZE], end[TIMESTAMP_TEXT_SIZE];
+	enum timestamp_picked picked;
 	uint64_t first, last;
 
-	if (written && !moment_parse(text_of(written), &moment))
+	if (written && !timestamp_parse(text_of(written), &timestamp))
 		return error_create("'%.60s' is no time: there are 12:30, 12:30:05, "
 				    "2026-11-20T12:30:05 (UTC), -5m, first and last",
 				    written);
 	if (!recording->captures.count)
 		return error_create("this directory holds no capture");
-	picked = moment_pick(&moment, &recording->captures, ret);
-	if (picked != MOMENT_PICKED) {
+	picked = timestamp_pick(&timestamp, &recording->captures, ret);
+	if (picked != TIMESTAMP_PICKED) {
 		captures_range(&recording->captures, &first, &last);
-		moment_print(begin, first);
-		moment_print(end, last);
+		timestamp_print(begin, first);
+		timestamp_print(end, last);
 		return error_create("nothing so %s: this recording is of %s to %s",
-				    picked == MOMENT_TOO_EARLY ? "early" : "late", begin, end);
+				    picked == TIMESTAMP_TOO_EARLY ? "early" : "late", begin, end);
 	}
 	return NULL;
 }
 
 struct error *recording_find(const char *snapshot, char **ret)
 {
-	const char *moment;
-	_cleanup_free_ char *dir = recording_split(snapshot, &moment);
+	const char *timestamp;
+	_cleanup_free_ char *dir = recording_split(snapshot, &timestamp);
 	struct recording recording;
 	struct error *err;
 	size_t picked;
@@ -338,7 +338,7 @@ struct error *recording_find(const char *snapshot, char **ret)
 		return err;
 	err = recording.captures.count ? recording_put_in_order(&recording) : NULL;
 	if (!err)
-		err = recording_pick(&recording, moment, &picked);
+		err = recording_pick(&recording, timestamp, &picked);
 	if (!err)
 		*ret = capture_path(&recording, recording.captures.items[picked].at_ms);
 	if (!err && !*ret)
@@ -349,11 +349,11 @@ struct error *recording_find(const char *snapshot, char **ret)
 
 struct error *recording_span(const char *snapshot, char **ret_from, char **ret_to)
 {
-	const char *moment;
-	_cleanup_free_ char *dir = recording_split(snapshot, &moment);
+	const char *timestamp;
+	_cleanup_free_ char *dir = recording_split(snapshot, &timestamp);
 	char *from = NULL, *to = NULL;
 
-	if (dir && (asprintf(&from, "%s@%s", dir, moment ? moment : "first") < 0 ||
+	if (dir && (asprintf(&from, "%s@%s", dir, timestamp ? timestamp : "first") < 0 ||
 		    asprintf(&to, "%s@last", dir) < 0)) {
 		free(from);
 		return &error_no_memory;

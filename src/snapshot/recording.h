@@ -90,17 +90,17 @@ void recording_close(struct recording *recording);
 
 /*
  * The file that SNAPSHOT means: a file is itself, and so is "-"; DIR is the last capture of that
- * recording, DIR@T the one at the moment T (snapshot/moment.h) or the nearest before. What exists
- * with '@' in its name is that. `ret` is the caller's to free.
+ * recording, DIR@T the one at the timestamp T (snapshot/timestamp.h) or the nearest before. What
+ * exists with '@' in its name is that. `ret` is the caller's to free.
  */
 struct error *recording_find(const char *snapshot, char **ret) MUST_CHECK;
 
 /* Cut such a text in two: the directory, the caller's to free, and what stands behind the '@', NULL
  * when there is none. NULL: it means no recording, or there is no memory. */
-char *recording_split(const char *snapshot, const char **ret_moment);
+char *recording_split(const char *snapshot, const char **ret_timestamp);
 
-/* The capture at the moment that is written, or the nearest before; NULL: the last. */
-struct error *recording_pick(const struct recording *recording, const char *moment,
+/* The capture at the timestamp that is written, or the nearest before; NULL: the last. */
+struct error *recording_pick(const struct recording *recording, const char *timestamp,
 			     size_t *ret) MUST_CHECK;
 
 /* The span of DIR or DIR@T, as two such texts, the caller's to free: from its first

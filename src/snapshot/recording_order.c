@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
@@ -51,9 +52,10 @@ static struct boot_date date_of(const struct recording *recording, uint32_t capt
 	return date;
 }
 
-#define CLOCK_STEP_MS 50
+#define CLOCK_STEP_MS ((int64_t)(CLOCK_STEP_NS / 1000000))
 
-/* By the first capture and the last: has another time passed since boot than by their names? */
+/* Was the time of day set? Between the first and the last capture, compare the time since boot with
+ * the time by their names. */
 static bool clock_was_set(const struct recording *recording)
 {
 	const struct captures *captures = &recording->captures;

@@ -38,7 +38,7 @@ static struct error *wait_for_tick(struct top *top, uint64_t until_ns)
 
 	while (!err && !is_over && now < until_ns) {
 		const uint64_t next = until_ns - now > TICK_NS ? now + TICK_NS : until_ns;
-		const struct timespec at = clock_moment(next);
+		const struct timespec at = clock_timespec(next);
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 		if (next < until_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "top/counter_rows.h"
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "base/word_map.h"
 #include "os/stat.h"
@@ -8,10 +9,6 @@
 #include "top/state_rows.h"
 
 #define TICK_NS (NS_PER_S / 100)
-
-/* Captures are dated by the clock of the day, which somebody may set in between: more than this,
- * and it is the time since boot that holds, which is known to a tick. */
-#define CLOCK_STEP_NS (NS_PER_S / 20)
 
 /* --- one thread's counters, as if the task iterator had seen them --- */
 
@@ -142,7 +139,8 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Both by time since boot, where that is known; else by the clock of the day. */
+/* The times of two captures. Captures are dated by the time of day. If that was set between them,
+ * their distance is that of the time since boot, which is known to a tick. */
 static void date(const struct ctprof_snapshot *before, const struct ctprof_snapshot *now,
 		 uint64_t *ret_before, uint64_t *ret_now)
 {

@@ -78,10 +78,10 @@ void replay_close(struct replay *replay)
 }
 
 /* The window that ends with this capture; the first capture ends none, and begins one. */
-static struct error *go_to(struct replay *replay, const char *moment)
+static struct error *go_to(struct replay *replay, const char *timestamp)
 {
 	size_t capture, at = 0;
-	struct error *err = recording_pick(&replay->recording, moment, &capture);
+	struct error *err = recording_pick(&replay->recording, timestamp, &capture);
 
 	if (err)
 		return err;
@@ -114,11 +114,11 @@ static bool is_file(const char *path)
 
 static struct error *open_recording(struct replay *replay, const char *written)
 {
-	const char *moment;
-	_cleanup_free_ char *dir = recording_split(written, &moment);
+	const char *timestamp;
+	_cleanup_free_ char *dir = recording_split(written, &timestamp);
 	struct error *err;
 
-	if (!moment && is_file(written))
+	if (!timestamp && is_file(written))
 		return error_create("cannot replay %s: a recording is a directory of captures",
 				    written);
 	/* It says what is wrong with it. */
@@ -131,9 +131,9 @@ static struct error *open_recording(struct replay *replay, const char *written)
 				   replay->recording.captures.count);
 	if (!err)
 		err = put_in_order(replay);
-	if (err || !moment)
+	if (err || !timestamp)
 		return err;
-	err = go_to(replay, moment);
+	err = go_to(replay, timestamp);
 	return err ? error_prefix(err, "%s", written) : NULL;
 }
 

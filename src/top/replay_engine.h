@@ -57,7 +57,7 @@ const struct ctprof_snapshot *replay_capture(const struct replay *replay);
 bool replay_step(struct replay *replay, int by);
 
 /* To the window that ended at this time, or before it: "12:30:05", "-5m", "first"
- * (snapshot/moment.h). */
+ * (snapshot/timestamp.h). */
 struct error *replay_jump(struct replay *replay, const char *to) MUST_CHECK;
 
 /* Facts of the last window that was read; unknown values are negative, or 0 CPUs. */

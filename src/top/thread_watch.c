@@ -66,7 +66,7 @@ static void tell(struct thread_watch *watch, char *text)
 static bool wait_for_tick(struct thread_watch *watch, const struct profile_session *session)
 {
 	const struct timespec until =
-		clock_moment(profile_session_next_tick(session, clock_ns(CLOCK_MONOTONIC)));
+		clock_timespec(profile_session_next_tick(session, clock_ns(CLOCK_MONOTONIC)));
 	bool goes_on;
 
 	pthread_mutex_lock(&watch->lock);

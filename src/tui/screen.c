@@ -71,7 +71,7 @@ enum polled { POLLED_KEYS, POLLED_SIGNALS, POLLED_SCREEN, POLLED_NEWS, POLLED_CO
 static struct error *wait_for_something(const struct tui *tui, struct pollfd polled[POLLED_COUNT])
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = tui->message_until;
-	const struct timespec left = clock_moment(until > now ? until - now : 0);
+	const struct timespec left = clock_timespec(until > now ? until - now : 0);
 
 	polled[POLLED_KEYS] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
 	polled[POLLED_SIGNALS] = (struct pollfd){ .fd = tui->terminal.signals, .events = POLLIN };

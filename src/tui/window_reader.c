@@ -87,7 +87,7 @@ static void lower_event(int event)
 static void wait_for_event(int event, uint64_t until)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	const struct timespec left = clock_moment(until > now ? until - now : 0);
+	const struct timespec left = clock_timespec(until > now ? until - now : 0);
 	struct pollfd polled = { .fd = event, .events = POLLIN };
 
 	ppoll(&polled, 1, &left, NULL);

@@ -33,7 +33,7 @@ TEST(a_counter_stays_below_its_next_event)
 
 TEST(a_process_frees_what_it_allocated)
 {
-	const struct heap_place old = { -100, 16, 24 }, recent = { -100, 0x338, 0x348 };
+	const struct heap_location old = { -100, 16, 24 }, recent = { -100, 0x338, 0x348 };
 	struct heap_counters threads[] = { { .allocated = 10, .deallocated = 30 },
 					   { .allocated = 20, .deallocated = 0 },
 					   { .failure = PROBE_WAITPID, .deallocated = 99 } };
@@ -66,7 +66,7 @@ struct memory {
 	struct heap_counters threads[THREADS];
 };
 
-static const struct heap_place place = { -0x400, 0x338, 0x348 };
+static const struct heap_location location = { -0x400, 0x338, 0x348 };
 
 static void memory_init(struct memory *memory, size_t stride)
 {
@@ -103,7 +103,7 @@ TEST(many_threads_are_read)
 
 	needs_its_own_kernel();
 	memory_init(&memory, 64);
-	heap_read(getpid(), &place, memory.threads, THREADS);
+	heap_read(getpid(), &location, memory.threads, THREADS);
 	for (size_t i = 0; i < THREADS; i++)
 		expect_read(&memory, i);
 	memory_deinit(&memory);
@@ -119,7 +119,7 @@ TEST(what_cannot_be_read_does_not_hide_the_rest)
 	for (size_t i = 0; i < array_length(gone); i++)
 		munmap(memory.bytes + gone[i] * 4096, 4096);
 	memory.threads[7].failure = PROBE_WAITPID;
-	heap_read(getpid(), &place, memory.threads, THREADS);
+	heap_read(getpid(), &location, memory.threads, THREADS);
 	for (size_t i = 0, g = 0; i < THREADS; i++) {
 		if (g < array_length(gone) && gone[g] == i) {
 			assert_int_equal(memory.threads[i].failure, PROBE_PROCESS_VM_READV);
@@ -140,7 +140,7 @@ TEST(what_is_no_counter_is_refused)
 	needs_its_own_kernel();
 	memory_init(&memory, 64);
 	((uint64_t *)(void *)memory.bytes)[8 * 3 + 1] = 1;
-	heap_read(getpid(), &place, memory.threads, THREADS);
+	heap_read(getpid(), &location, memory.threads, THREADS);
 	assert_int_equal(memory.threads[3].failure, PROBE_CROSS_CHECK);
 	expect_read(&memory, 2);
 	expect_read(&memory, 4);
@@ -198,7 +198,7 @@ static void library_process_deinit(struct library_process *process)
 
 /* Its code is mapped at `start`. */
 static enum probe_failure find_place(const struct library_process *process, uint64_t start,
-				     struct heap_place *ret)
+				     struct heap_location *ret)
 {
 	const struct heap_process asked = { getpid(), process->dir, &process->program };
 	struct file_buffer buffer = { 0 };
@@ -209,7 +209,7 @@ static enum probe_failure find_place(const struct library_process *process, uint
 	snprintf(maps, sizeof(maps), "%" PRIx64 "-%" PRIx64 " r-xp %08x 00:00 %ju /library\n",
 		 start, start + 0xfff, FAKE_FRAMES & -0x1000, (uintmax_t)process->library.st_ino);
 	scratch_write(&process->scratch, "maps", text_of(maps));
-	expect_ok(heap_find_place(&files, &asked, &failure, ret));
+	expect_ok(heap_locate(&files, &asked, &failure, ret));
 	heap_files_deinit(&files);
 	file_buffer_deinit(&buffer);
 	return failure;
@@ -224,7 +224,7 @@ static uint64_t word_address(void)
 
 /* The place of a library whose slot is at this address of its file. It is loaded where the sum of
  * slot and bias is word_address(). */
-static enum probe_failure find_by_slot(uint64_t slot, struct heap_place *found)
+static enum probe_failure find_by_slot(uint64_t slot, struct heap_location *found)
 {
 	const uint64_t text = FAKE_FRAMES & -0x1000;
 	struct library_process process;
@@ -246,7 +246,7 @@ TEST(a_word_of_a_library_tells_the_place)
 	if (!has_openat2())
 		skip();
 	for (size_t i = 0; i < array_length(slots); i++) {
-		struct heap_place found = { 0 };
+		struct heap_location found = { 0 };
 
 		assert_int_equal(find_by_slot(slots[i], &found), PROBE_DONE);
 		assert_int_equal(found.block, DISTANCE);
@@ -264,7 +264,7 @@ TEST(a_word_at_no_address_is_not_read)
 	if (!has_openat2())
 		skip();
 	for (size_t i = 0; i < array_length(slots); i++) {
-		struct heap_place found = { 0 };
+		struct heap_location found = { 0 };
 
 		assert_int_equal(find_by_slot(slots[i], &found), PROBE_PROCESS_VM_READV);
 		assert_int_equal(found.block, 0);

@@ -57,20 +57,20 @@ static void check(const struct heap_counters *thread, uint64_t start, size_t cou
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct heap_place place;
+	struct heap_location location;
 	uint64_t start, number;
 	size_t count, words;
 
 	if (size < 16)
 		return 0;
 	words = data[0] % WORDS_MAX + 1;
-	place.allocated = data[1] * 8u;
-	place.deallocated = place.allocated + (words - 1) * 8;
+	location.allocated = data[1] * 8u;
+	location.deallocated = location.allocated + (words - 1) * 8;
 	count = (data[2] | (size_t)data[3] << 8) % (THREADS_MAX + 1);
-	memcpy(&place.block, data + 8, sizeof(place.block));
+	memcpy(&location.block, data + 8, sizeof(location.block));
 	data += 16;
 	size -= 16;
-	start = (uint64_t)place.block + place.allocated;
+	start = (uint64_t)location.block + location.allocated;
 	memset(threads, 0, sizeof(threads));
 	for (size_t i = 0; i < count; i++) {
 		number = i * 0x9e3779b97f4a7c15;
@@ -83,9 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	memset(memory(), 0, PAGE);
 	memcpy(memory(), data, size < PAGE ? size : PAGE);
-	heap_read(getpid(), &place, threads, count);
+	heap_read(getpid(), &location, threads, count);
 	for (size_t i = 0; i < count; i++)
 		check(&threads[i], start, words);
-	heap_adds_up(&place, threads, count);
+	heap_adds_up(&location, threads, count);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "snapshot/moment.h"
+#include "snapshot/timestamp.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 
 /* --- reading --- */
 
-/* As many digits as `digits`, off the front. */
+/* Cut a number of exactly `digits` digits off the front. */
 static bool cut_digits(struct text *text, size_t digits, int *ret)
 {
 	int value = 0;
@@ -38,8 +38,8 @@ static bool cut_char(struct text *text, char wanted)
 	return true;
 }
 
-/* ".25", of which milliseconds count. True where there is none. */
-static bool cut_fraction(struct text *text, struct moment *moment)
+/* Cut an optional fraction as ".25"; digits below milliseconds are ignored. */
+static bool cut_fraction(struct text *text, struct timestamp *timestamp)
 {
 	unsigned ms = 0, scale = 100;
 	int digit;
@@ -52,13 +52,13 @@ static bool cut_fraction(struct text *text, struct moment *moment)
 		ms += (unsigned)digit * scale;
 		scale /= 10;
 	} while (cut_digits(text, 1, &digit));
-	moment->fraction = true;
-	moment->ms += ms;
+	timestamp->fraction = true;
+	timestamp->ms += ms;
 	return true;
 }
 
 /* "12:30" or "12:30:05.25". */
-static bool cut_clock(struct text *text, struct moment *moment)
+static bool cut_clock(struct text *text, struct timestamp *timestamp)
 {
 	int hour, minute, second = 0;
 
@@ -68,8 +68,8 @@ static bool cut_clock(struct text *text, struct moment *moment)
 		return false;
 	if (hour > 23 || minute > 59 || second > 60)
 		return false;
-	moment->ms = (uint64_t)(hour * 3600 + minute * 60 + second) * MS_PER_S;
-	return cut_fraction(text, moment);
+	timestamp->ms = (uint64_t)(hour * 3600 + minute * 60 + second) * MS_PER_S;
+	return cut_fraction(text, timestamp);
 }
 
 static void cut_zone(struct text *text)
@@ -94,9 +94,9 @@ static bool ms_of(struct tm day, uint64_t ms_of_day, uint64_t *ret)
 }
 
 /* "2026-11-20T12:30:05". */
-static bool parse_date(struct text text, struct moment *ret)
+static bool parse_date(struct text text, struct timestamp *ret)
 {
-	struct moment moment = { .kind = MOMENT_AT };
+	struct timestamp timestamp = { .kind = TIMESTAMP_AT };
 	struct tm day = { 0 }, again;
 
 	if (!cut_digits(&text, 4, &day.tm_year) || !cut_char(&text, '-') ||
@@ -105,7 +105,7 @@ static bool parse_date(struct text text, struct moment *ret)
 		return false;
 	if (!cut_char(&text, 'T') && !cut_char(&text, ' '))
 		return false;
-	if (!cut_clock(&text, &moment))
+	if (!cut_clock(&text, &timestamp))
 		return false;
 	cut_zone(&text);
 	day.tm_year -= 1900;
@@ -115,29 +115,29 @@ static bool parse_date(struct text text, struct moment *ret)
 	if (text.length || timegm(&again) < 0 || again.tm_mon != day.tm_mon ||
 	    again.tm_mday != day.tm_mday)
 		return false;
-	if (!ms_of(day, moment.ms, &moment.ms))
+	if (!ms_of(day, timestamp.ms, &timestamp.ms))
 		return false;
-	*ret = moment;
+	*ret = timestamp;
 	return true;
 }
 
-static bool parse_clock(struct text text, struct moment *ret)
+static bool parse_clock(struct text text, struct timestamp *ret)
 {
-	struct moment moment = { .kind = MOMENT_OF_DAY };
+	struct timestamp timestamp = { .kind = TIMESTAMP_OF_DAY };
 
-	if (!cut_clock(&text, &moment))
+	if (!cut_clock(&text, &timestamp))
 		return false;
 	cut_zone(&text);
 	if (text.length)
 		return false;
-	*ret = moment;
+	*ret = timestamp;
 	return true;
 }
 
 /* Nine digits at least: since 1973, and no year is taken for seconds. */
-static bool parse_unix(struct text text, struct moment *ret)
+static bool parse_unix(struct text text, struct timestamp *ret)
 {
-	struct moment moment = { .kind = MOMENT_AT };
+	struct timestamp timestamp = { .kind = TIMESTAMP_AT };
 	const char *dot = memchr(text.bytes, '.', text.length);
 	struct text whole = { text.bytes, dot ? (size_t)(dot - text.bytes) : text.length };
 	struct text rest = { text.bytes + whole.length, text.length - whole.length };
@@ -145,44 +145,44 @@ static bool parse_unix(struct text text, struct moment *ret)
 
 	if (whole.length < 9 || !text_u64(whole, &seconds) || seconds > UINT64_MAX / NS_PER_S)
 		return false;
-	moment.ms = seconds * MS_PER_S;
-	if (!cut_fraction(&rest, &moment) || rest.length)
+	timestamp.ms = seconds * MS_PER_S;
+	if (!cut_fraction(&rest, &timestamp) || rest.length)
 		return false;
-	*ret = moment;
+	*ret = timestamp;
 	return true;
 }
 
-static bool parse_before(struct text text, struct moment *ret)
+static bool parse_before(struct text text, struct timestamp *ret)
 {
 	uint64_t ns;
 
 	if (!cut_char(&text, '-') || !units_parse_duration(text, &ns))
 		return false;
-	*ret = (struct moment){ .kind = MOMENT_BEFORE_LAST,
-				.fraction = ns % NS_PER_S != 0,
-				.ms = ns / NS_PER_MS };
+	*ret = (struct timestamp){ .kind = TIMESTAMP_BEFORE_LAST,
+				   .fraction = ns % NS_PER_S != 0,
+				   .ms = ns / NS_PER_MS };
 	return true;
 }
 
-bool moment_parse(struct text text, struct moment *ret)
+bool timestamp_parse(struct text text, struct timestamp *ret)
 {
 	static const struct {
 		struct text name;
-		enum moment_kind kind;
-	} ends[] = { { TEXT("first"), MOMENT_FIRST }, { TEXT("last"), MOMENT_LAST } };
+		enum timestamp_kind kind;
+	} ends[] = { { TEXT("first"), TIMESTAMP_FIRST }, { TEXT("last"), TIMESTAMP_LAST } };
 
-	if (!text.length || text.length > MOMENT_TEXT_MAX)
+	if (!text.length || text.length > TIMESTAMP_TEXT_MAX)
 		return false;
 	for (size_t i = 0; i < array_length(ends); i++)
 		if (text_equal(text, ends[i].name)) {
-			*ret = (struct moment){ .kind = ends[i].kind };
+			*ret = (struct timestamp){ .kind = ends[i].kind };
 			return true;
 		}
 	return parse_before(text, ret) || parse_date(text, ret) || parse_clock(text, ret) ||
 	       parse_unix(text, ret);
 }
 
-void moment_print(char buffer[MOMENT_TEXT_SIZE], uint64_t at_ms)
+void timestamp_print(char buffer[TIMESTAMP_TEXT_SIZE], uint64_t at_ms)
 {
 	time_t seconds = (time_t)(at_ms / MS_PER_S);
 	char stamp[32] = "";
@@ -190,13 +190,14 @@ void moment_print(char buffer[MOMENT_TEXT_SIZE], uint64_t at_ms)
 
 	if (gmtime_r(&seconds, &tm))
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(buffer, MOMENT_TEXT_SIZE, "%.19s.%03uZ", stamp, (unsigned)(at_ms % MS_PER_S));
+	snprintf(buffer, TIMESTAMP_TEXT_SIZE, "%.19s.%03uZ", stamp, (unsigned)(at_ms % MS_PER_S));
 }
 
 /* --- picking --- */
 
 /* On the last day where the recording has this time; where it has it on none, on its last day. */
-static bool find_of_day(const struct moment *moment, uint64_t first, uint64_t last, uint64_t *ret)
+static bool find_of_day(const struct timestamp *timestamp, uint64_t first, uint64_t last,
+			uint64_t *ret)
 {
 	const time_t seconds = (time_t)(last / MS_PER_S);
 	struct tm day, before;
@@ -206,47 +207,48 @@ static bool find_of_day(const struct moment *moment, uint64_t first, uint64_t la
 		return false;
 	before = day;
 	before.tm_mday--;
-	if (!ms_of(day, moment->ms, &today))
+	if (!ms_of(day, timestamp->ms, &today))
 		return false;
 	*ret = today;
-	if (today > last && ms_of(before, moment->ms, &yesterday) && yesterday + MS_PER_S > first)
+	if (today > last && ms_of(before, timestamp->ms, &yesterday) &&
+	    yesterday + MS_PER_S > first)
 		*ret = yesterday;
 	return true;
 }
 
-enum moment_picked moment_pick(const struct moment *moment, const struct captures *captures,
-			       size_t *ret)
+enum timestamp_picked timestamp_pick(const struct timestamp *timestamp,
+				     const struct captures *captures, size_t *ret)
 {
 	const uint64_t made_last = captures->items[captures->count - 1].at_ms;
 	uint64_t first, last, at = 0;
 	bool is_there;
 
 	captures_range(captures, &first, &last);
-	switch (moment->kind) {
-	case MOMENT_FIRST:
+	switch (timestamp->kind) {
+	case TIMESTAMP_FIRST:
 		*ret = 0;
-		return MOMENT_PICKED;
-	case MOMENT_LAST:
+		return TIMESTAMP_PICKED;
+	case TIMESTAMP_LAST:
 		*ret = captures->count - 1;
-		return MOMENT_PICKED;
-	case MOMENT_BEFORE_LAST:
-		if (moment->ms > made_last)
-			return MOMENT_TOO_EARLY;
-		at = made_last - moment->ms;
+		return TIMESTAMP_PICKED;
+	case TIMESTAMP_BEFORE_LAST:
+		if (timestamp->ms > made_last)
+			return TIMESTAMP_TOO_EARLY;
+		at = made_last - timestamp->ms;
 		break;
-	case MOMENT_OF_DAY:
-		if (!find_of_day(moment, first, last, &at))
-			return MOMENT_TOO_EARLY;
+	case TIMESTAMP_OF_DAY:
+		if (!find_of_day(timestamp, first, last, &at))
+			return TIMESTAMP_TOO_EARLY;
 		break;
-	case MOMENT_AT:
-		at = moment->ms;
+	case TIMESTAMP_AT:
+		at = timestamp->ms;
 		break;
 	}
 	if (at > last)
-		return MOMENT_TOO_LATE;
-	if (!moment->fraction)
+		return TIMESTAMP_TOO_LATE;
+	if (!timestamp->fraction)
 		at += MS_PER_S - 1 - at % MS_PER_S;
-	is_there = moment->kind == MOMENT_BEFORE_LAST ? captures_back_to(captures, at, ret)
-						      : captures_at(captures, at, ret);
-	return is_there ? MOMENT_PICKED : MOMENT_TOO_EARLY;
+	is_there = timestamp->kind == TIMESTAMP_BEFORE_LAST ? captures_back_to(captures, at, ret)
+							    : captures_at(captures, at, ret);
+	return is_there ? TIMESTAMP_PICKED : TIMESTAMP_TOO_EARLY;
 }

@@ -115,7 +115,7 @@ static void make(struct made *made, struct text maps, struct text file, bool is_
 	must(fuzz_put_file("maps", made->maps));
 }
 
-/* --- what must hold of its place --- */
+/* --- what must hold of its location --- */
 
 /* A word at `address` of a process is not known here, or is this one. */
 static bool may_hold(__int128 address, int64_t word)
@@ -143,8 +143,8 @@ static bool is_in_library(const struct made *made, const struct heap_file *file,
 	return false;
 }
 
-static void check_place(const struct made *made, struct heap_files *files,
-			const struct heap_place *place)
+static void check_location(const struct made *made, struct heap_files *files,
+			   const struct heap_location *location)
 {
 	const struct mapping mapping = { .inode = made->a.st_ino, .path = TEXT("/a") };
 	struct heap_file file, program;
@@ -153,32 +153,32 @@ static void check_place(const struct made *made, struct heap_files *files,
 	must(!heap_files_library(files, made->dir, &mapping, &file));
 	if (program.failure == PROBE_NOT_FOUND) {
 		must(file.failure == PROBE_DONE && file.layout.by_slot);
-		must(is_in_library(made, &file, place->block));
+		must(is_in_library(made, &file, location->block));
 	} else {
 		must(program.failure == PROBE_DONE);
 		file = program;
-		must(file.layout.by_slot ? may_hold(file.layout.slot, place->block)
-					 : file.layout.block == place->block);
+		must(file.layout.by_slot ? may_hold(file.layout.slot, location->block)
+					 : file.layout.block == location->block);
 	}
-	must(place->block && place->block > INT32_MIN && place->block < INT32_MAX);
-	must(place->allocated == file.layout.allocated);
-	must(place->deallocated == file.layout.deallocated);
+	must(location->block && location->block > INT32_MIN && location->block < INT32_MAX);
+	must(location->allocated == file.layout.allocated);
+	must(location->deallocated == file.layout.deallocated);
 }
 
 static void check(const struct made *made)
 {
 	const struct heap_process process = { getpid(), made->dir, &made->program };
-	struct heap_place place = { .block = 0 };
+	struct heap_location location = { .block = 0 };
 	struct file_buffer buffer = { 0 };
 	struct heap_files files = { .buffer = &buffer, .round = 1 };
 	enum probe_failure failure = PROBE_FAILURE_COUNT;
 
-	must(!heap_find_place(&files, &process, &failure, &place));
+	must(!heap_locate(&files, &process, &failure, &location));
 	must(failure < PROBE_FAILURE_COUNT);
 	if (failure)
-		must(!place.block && !place.allocated && !place.deallocated);
+		must(!location.block && !location.allocated && !location.deallocated);
 	else
-		check_place(made, &files, &place);
+		check_location(made, &files, &location);
 	heap_files_deinit(&files);
 	file_buffer_deinit(&buffer);
 }

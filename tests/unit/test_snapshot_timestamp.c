@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "snapshot/moment.h"
+#include "snapshot/timestamp.h"
 
 #include <time.h>
 
@@ -20,39 +20,40 @@ TEST(words_and_times)
 {
 	static const struct {
 		const char *text;
-		struct moment moment;
+		struct timestamp timestamp;
 	} good[] = {
-		{ "first", { .kind = MOMENT_FIRST } },
-		{ "last", { .kind = MOMENT_LAST } },
-		{ "-5m", { .kind = MOMENT_BEFORE_LAST, .ms = 300000 } },
-		{ "-0.25s", { .kind = MOMENT_BEFORE_LAST, .fraction = true, .ms = 250 } },
-		{ "12:30", { .kind = MOMENT_OF_DAY, .ms = 45000000 } },
-		{ "12:30Z", { .kind = MOMENT_OF_DAY, .ms = 45000000 } },
-		{ "12:30:05", { .kind = MOMENT_OF_DAY, .ms = 45005000 } },
-		{ "12:30:05.0079Z", { .kind = MOMENT_OF_DAY, .fraction = true, .ms = 45005007 } },
-		{ "23:59:60", { .kind = MOMENT_OF_DAY, .ms = 86400000 } },
-		{ "2026-11-20T12:30:05Z", { .kind = MOMENT_AT, .ms = AT(12, 30, 5) } },
-		{ "2026-11-20 12:30:05 UTC", { .kind = MOMENT_AT, .ms = AT(12, 30, 5) } },
-		{ "2026-11-20T12:30Z", { .kind = MOMENT_AT, .ms = AT(12, 30, 0) } },
+		{ "first", { .kind = TIMESTAMP_FIRST } },
+		{ "last", { .kind = TIMESTAMP_LAST } },
+		{ "-5m", { .kind = TIMESTAMP_BEFORE_LAST, .ms = 300000 } },
+		{ "-0.25s", { .kind = TIMESTAMP_BEFORE_LAST, .fraction = true, .ms = 250 } },
+		{ "12:30", { .kind = TIMESTAMP_OF_DAY, .ms = 45000000 } },
+		{ "12:30Z", { .kind = TIMESTAMP_OF_DAY, .ms = 45000000 } },
+		{ "12:30:05", { .kind = TIMESTAMP_OF_DAY, .ms = 45005000 } },
+		{ "12:30:05.0079Z",
+		  { .kind = TIMESTAMP_OF_DAY, .fraction = true, .ms = 45005007 } },
+		{ "23:59:60", { .kind = TIMESTAMP_OF_DAY, .ms = 86400000 } },
+		{ "2026-11-20T12:30:05Z", { .kind = TIMESTAMP_AT, .ms = AT(12, 30, 5) } },
+		{ "2026-11-20 12:30:05 UTC", { .kind = TIMESTAMP_AT, .ms = AT(12, 30, 5) } },
+		{ "2026-11-20T12:30Z", { .kind = TIMESTAMP_AT, .ms = AT(12, 30, 0) } },
 		{ "2026-11-20T12:30:05.250Z",
-		  { .kind = MOMENT_AT, .fraction = true, .ms = AT(12, 30, 5) + 250 } },
+		  { .kind = TIMESTAMP_AT, .fraction = true, .ms = AT(12, 30, 5) + 250 } },
 		/* Also two hours east of Greenwich. */
-		{ "2026-11-20T12:30:05", { .kind = MOMENT_AT, .ms = AT(12, 30, 5) } },
-		{ "1795177805", { .kind = MOMENT_AT, .ms = AT(12, 30, 5) } },
+		{ "2026-11-20T12:30:05", { .kind = TIMESTAMP_AT, .ms = AT(12, 30, 5) } },
+		{ "1795177805", { .kind = TIMESTAMP_AT, .ms = AT(12, 30, 5) } },
 		{ "1795177805.25",
-		  { .kind = MOMENT_AT, .fraction = true, .ms = AT(12, 30, 5) + 250 } },
+		  { .kind = TIMESTAMP_AT, .fraction = true, .ms = AT(12, 30, 5) + 250 } },
 	};
 
 	set_zone("XYZ-2");
 	for (size_t i = 0; i < array_length(good); i++) {
 		struct text text = guarded(good[i].text, strlen(good[i].text));
-		struct moment moment;
+		struct timestamp timestamp;
 
-		if (!moment_parse(text, &moment))
+		if (!timestamp_parse(text, &timestamp))
 			fail_msg("'%s' is none", good[i].text);
-		assert_int_equal(moment.kind, good[i].moment.kind);
-		assert_int_equal(moment.fraction, good[i].moment.fraction);
-		assert_int_equal(moment.ms, good[i].moment.ms);
+		assert_int_equal(timestamp.kind, good[i].timestamp.kind);
+		assert_int_equal(timestamp.fraction, good[i].timestamp.fraction);
+		assert_int_equal(timestamp.ms, good[i].timestamp.ms);
 		unguard(text);
 	}
 }
@@ -93,27 +94,27 @@ TEST(no_times)
 		"-1795177805",
 		"12:30:05.000000000000000000000000000000000000000000000000000000000000000",
 	};
-	struct moment moment = { .ms = 42 };
+	struct timestamp timestamp = { .ms = 42 };
 
 	for (size_t i = 0; i < array_length(bad); i++)
-		if (moment_parse(text_of(bad[i]), &moment))
+		if (timestamp_parse(text_of(bad[i]), &timestamp))
 			fail_msg("'%s' is one", bad[i]);
-	assert_int_equal(moment.ms, 42);
+	assert_int_equal(timestamp.ms, 42);
 }
 
-TEST(printed_moments_are_read)
+TEST(printed_timestamps_are_read)
 {
 	static const uint64_t times[] = { 0, 1, AT(12, 30, 5) + 250, UINT64_C(253402300799999) };
 
 	set_zone("XYZ-2");
 	for (size_t i = 0; i < array_length(times); i++) {
-		char text[MOMENT_TEXT_SIZE];
-		struct moment moment;
+		char text[TIMESTAMP_TEXT_SIZE];
+		struct timestamp timestamp;
 
-		moment_print(text, times[i]);
-		assert_true(moment_parse(text_of(text), &moment));
-		assert_int_equal(moment.kind, MOMENT_AT);
-		assert_int_equal(moment.ms, times[i]);
+		timestamp_print(text, times[i]);
+		assert_true(timestamp_parse(text_of(text), &timestamp));
+		assert_int_equal(timestamp.kind, TIMESTAMP_AT);
+		assert_int_equal(timestamp.ms, times[i]);
 	}
 }
 
@@ -121,16 +122,16 @@ TEST(printed_moments_are_read)
 static int pick(const uint64_t *times, size_t count, const char *text)
 {
 	struct captures captures = { 0 };
-	struct moment moment;
+	struct timestamp timestamp;
 	size_t picked;
-	enum moment_picked found;
+	enum timestamp_picked found;
 
 	for (size_t i = 0; i < count; i++)
 		assert_true(captures_add(&captures, (struct capture_kept){ .at_ms = times[i] }));
-	assert_true(moment_parse(text_of(text), &moment));
-	found = moment_pick(&moment, &captures, &picked);
+	assert_true(timestamp_parse(text_of(text), &timestamp));
+	found = timestamp_pick(&timestamp, &captures, &picked);
 	captures_deinit(&captures);
-	return found == MOMENT_PICKED ? (int)picked : found == MOMENT_TOO_EARLY ? -1 : -2;
+	return found == TIMESTAMP_PICKED ? (int)picked : found == TIMESTAMP_TOO_EARLY ? -1 : -2;
 }
 
 struct picked {
@@ -208,5 +209,6 @@ TEST(times_of_the_day_over_midnight)
 }
 
 UNIT_TESTS(cmocka_unit_test(words_and_times), cmocka_unit_test(no_times),
-	   cmocka_unit_test(printed_moments_are_read), cmocka_unit_test(the_nearest_at_or_before),
+	   cmocka_unit_test(printed_timestamps_are_read),
+	   cmocka_unit_test(the_nearest_at_or_before),
 	   cmocka_unit_test(times_of_the_day_over_midnight))
