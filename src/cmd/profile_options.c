@@ -216,7 +216,7 @@ static struct error *take_mask(uint32_t mask, unsigned *classes)
 
 static struct error *take_state(void *context, const char *piece)
 {
-	unsigned *classes = context;
+	unsigned *classes = context, named;
 	uint32_t mask;
 
 	if (text_u32(text_of(piece), &mask))
@@ -227,12 +227,13 @@ static struct error *take_state(void *context, const char *piece)
 		return NULL;
 	}
 	for (size_t i = 0; i < CLASS_EVENT; i++)
-		if (strcmp(profile_classes[i].name, piece) == 0 ||
-		    (piece[0] == profile_classes[i].letter && !piece[1])) {
+		if (piece[0] == profile_classes[i].letter && !piece[1]) {
 			*classes |= 1u << i;
 			return NULL;
 		}
-	return unknown_value("state", piece, state_name);
+	named = profile_classes_named(text_of(piece)) & ~(1u << CLASS_EVENT);
+	*classes |= named;
+	return named ? NULL : unknown_value("state", piece, state_name);
 }
 
 struct error *parse_states(const char *argument, void *at)

@@ -85,17 +85,16 @@ static struct error *find_classes(struct filter_term *term)
 {
 	const struct text pattern = text_of(term->pattern);
 
-	for (enum profile_class class = 0; class < CLASS_COUNT; class ++) {
-		const struct text name = text_of(profile_classes[class].name);
-
-		if (term_is_glob(pattern, TERM_FUNCTION) ? term_glob_matches(term->pattern, name)
-							 : text_equal(pattern, name))
+	term->classes = profile_classes_named(pattern);
+	for (enum profile_class class = 0;
+	     term_is_glob(pattern, TERM_FUNCTION) && class < CLASS_COUNT; class ++)
+		if (term_glob_matches(term->pattern, text_of(profile_classes[class].name)))
 			term->classes |= 1u << class;
-	}
 	if (term->classes)
 		return NULL;
 	return error_create("unknown state '%s'; there are: on-cpu, runnable, interruptible, "
-			    "uninterruptible, io-wait, stopped, traced, parked, idle, event",
+			    "uninterruptible, io-wait, stopped, traced, parked, idle, event, exec, "
+			    "sleep",
 			    term->pattern);
 }
 

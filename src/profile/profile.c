@@ -4,12 +4,31 @@
 #include <string.h>
 
 #include "profile/kept.h"
+#include "state/reading.h"
 
 const struct profile_class_row profile_classes[CLASS_COUNT] = {
-#define CLASS_ROW(id, state, name, letter, off, prose) [CLASS_##id] = { name, letter, off, prose },
+#define CLASS_ROW(id, state, name, letter, off, prose) \
+	[CLASS_##id] = { name, letter, STATE_##state, off, prose },
 	PROFILE_CLASSES(CLASS_ROW)
 #undef CLASS_ROW
 };
+
+unsigned profile_classes_named(struct text name)
+{
+	unsigned classes = 0;
+
+	for (enum profile_class class = 0; class < CLASS_COUNT; class ++)
+		if (text_equal(name, text_of(profile_classes[class].name)))
+			return 1u << class;
+	for (enum profile_class class = 0; class < CLASS_COUNT; class ++) {
+		const enum state state = profile_classes[class].state;
+
+		if (state < STATE_COUNT &&
+		    text_equal(name, text_of(state_rows[state_rows[state].main].name)))
+			classes |= 1u << class;
+	}
+	return classes;
+}
 
 /* The limit of names. A host has few, and the size of an imported file bounds them. */
 #define NAME_BYTES_MAX ((size_t)1 << 30)

@@ -46,10 +46,15 @@
 struct profile_class_row {
 	const char *name;
 	char letter;
+	enum state state; /* that top shows, unless more is known; STATE_COUNT: none */
 	bool is_off_cpu;
 	const char *prose;
 };
 extern const struct profile_class_row profile_classes[CLASS_COUNT];
+
+/* A bit for each class of that name; where there is none, for each class that is of the main state
+ * of that name: "sleep" is interruptible, uninterruptible and io-wait. 0: it is no name. */
+unsigned profile_classes_named(struct text name);
 
 /* --- stacks --- */
 

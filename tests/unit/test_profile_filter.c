@@ -88,6 +88,8 @@ TEST(terms)
 		{ "pid:21", PARKING " " WRITE },
 		{ "!pid:21", PARK " " SPAWN },
 		{ "user:0", PARK " " SPAWN },
+		{ "state:sleep", PARK " " PARKING " " SPAWN " " WRITE },
+		{ "state:exec", "" },
 		{ "user:root", PARK " " SPAWN },
 		{ "user:ro?t", PARK " " SPAWN },
 		{ "user:4000000000", "" },
@@ -262,8 +264,8 @@ TEST(what_is_no_term)
 	expect_error(filter_keep(filter, "thred:main"),
 		     "unknown 'thred:'; did you mean 'thread:'?");
 	expect_error(filter_keep(filter, "user:no such user"), "no user 'no such user'");
-	expect_error(filter_keep(filter, "state:sleep"),
-		     "unknown state 'sleep'; there are: on-cpu,");
+	expect_error(filter_keep(filter, "state:sleeping"),
+		     "unknown state 'sleeping'; there are: on-cpu,");
 	expect_error(filter_keep(filter, "pid:-1"), "'-1' is not a process ID");
 	expect_error(filter_keep(filter, "pid:4294967296"), "is not a process ID");
 	assert_true(filter_is_empty(filter));
