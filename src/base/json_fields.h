@@ -168,10 +168,14 @@ JSON_TAKE(json_take_nothing);
 #define JSON_FIELD_OF(type_, key, object, member, more_, ...) \
 	JSON_ROW_(type_, key, offsetof(struct object, member), more_, __VA_ARGS__)
 
+/* The number of rows; more than the reader can mark as seen do not compile. */
+#define JSON_COUNT_(rows_) \
+	(array_length(rows_) + 0 * sizeof(char[array_length(rows_) <= JSON_MEMBERS_MAX ? 1 : -1]))
+
 #define JSON_FIELDS(rows_, ...)                               \
 	{                                                     \
 		.shape = { .members = &(rows_)[0].json,       \
-			   .count = array_length(rows_),      \
+			   .count = JSON_COUNT_(rows_),       \
 			   .stride = sizeof((rows_)[0]),      \
 			   __VA_ARGS__ },                     \
 		.rows = (rows_), .count = array_length(rows_) \
