@@ -277,8 +277,8 @@ struct error *kstats_table_merge(struct kstats_table *into, const struct kstats_
 /* --- what was recorded between two readings --- */
 
 /* The row of the same number; the name of a cgroup is part of the key, and counts stay. */
-static struct kstats_row *find_or_add_row(const struct kstats_table *table,
-					  const struct kstats_row *like)
+static struct kstats_row *find_same_row(const struct kstats_table *table,
+					const struct kstats_row *like)
 {
 	size_t place = place_of(table, like->id, NULL);
 
@@ -291,7 +291,7 @@ static bool has_all(const struct kstats_table *now, const struct kstats_table *b
 {
 	for (size_t i = 0; i < before->rows.count; i++) {
 		const struct kstats_row *old = &before->rows.items[i];
-		const struct kstats_row *row = find_or_add_row(now, old);
+		const struct kstats_row *row = find_same_row(now, old);
 
 		for (unsigned slot = 0; slot < BUCKET_SLOTS(now->frac_bits); slot++)
 			if ((row ? row->slots[slot].count : 0) < old->slots[slot].count)
@@ -324,7 +324,7 @@ static void subtract_rows(struct kstats_table *now, const struct kstats_table *b
 
 	for (size_t i = 0; i < now->rows.count; i++) {
 		struct kstats_row row = now->rows.items[i];
-		const struct kstats_row *old = find_or_add_row(before, &row);
+		const struct kstats_row *old = find_same_row(before, &row);
 
 		if (!old || subtract_row(&row, old, slots)) {
 			now->rows.items[kept++] = row;
