@@ -66,8 +66,8 @@ static void drop_empty_processes(struct ctprof_snapshot *s)
 	s->processes.count = kept;
 }
 
-/* A process named by the user that ended before it could be read is as if it were not there.
- * Processes and threads are ascending. Where there was no time for all, nobody knows. */
+/* Fail if a requested process is missing: it ended before it was read, or does not exist. A capture
+ * that timed out cannot tell. Processes and threads are in ascending order. */
 static struct error *check_targets(const struct capture *c)
 {
 	const struct ctprof_snapshot *s = c->snapshot;
@@ -227,8 +227,7 @@ struct error *capturer_open(const struct capture_options *options, struct captur
 	if (!capturer)
 		return &error_no_memory;
 	capturer->options = options;
-	/* That another tree is not the kernel's goes without saying, unless somebody asks for both.
-	 */
+	/* Another tree excludes BPF; this needs no remark unless the user asks for both. */
 	if (options->source == CAPTURE_BPF ||
 	    (options->source == CAPTURE_AUTO && !options->host_only && !options->proc_root)) {
 		err = open_tasks(capturer);

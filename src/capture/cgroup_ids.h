@@ -32,8 +32,8 @@ struct cgroup_ids {
  * moved just then. */
 void cgroup_ids_begin(struct capture *c);
 
-/* The path of cgroup `id`, which thread `tid` is in; "" when the thread is gone and nobody told.
- * NULL without memory. */
+/* The path of cgroup `id` of thread `tid`; "" if the thread is gone and the path was not known
+ * before. NULL without memory. */
 const struct name *cgroup_ids_path(struct capture *c, uint64_t id, uint32_t tid);
 
 void cgroup_ids_deinit(struct cgroup_ids *ids);

@@ -10,7 +10,7 @@
 
 #include "metric/metric.h"
 
-/* A key or column that somebody wants. */
+/* A metric that a key or a column of a file provides. */
 struct binding {
 	const struct metric *metric;
 	const struct metric_source *source;

@@ -6,8 +6,8 @@
 #include "base/hex.h"
 #include "capture/session.h"
 
-/* Sixteen hexadecimal digits of SHA-256: the same everywhere, so redacted snapshots of two hosts
- * still compare. Whoever guesses a name can check the guess; whoever cannot learns nothing. */
+/* Sixteen hexadecimal digits of SHA-256: the same on each host, so redacted snapshots of two hosts
+ * still compare. A guessed name can be verified, but names cannot be derived. */
 #define DIGITS 16
 
 static void hash(struct text text, char out[DIGITS + 1])

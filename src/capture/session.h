@@ -66,8 +66,8 @@ struct capturer {
 	char *why_not_bpf;
 	uint64_t taken; /* how many captures, with the present one */
 	struct cgroup_ids cgroup_ids;
-	struct leader_hangs hangs;  /* processes whose files somebody hangs in */
-	struct leader_guard *guard; /* NULL: nothing was read by it yet */
+	struct leader_hangs hangs;  /* earlier readers that hang in a process */
+	struct leader_guard *guard; /* NULL: not used yet */
 	struct heap *heap;          /* NULL: not used yet */
 	bool gaps_known;            /* it is known what the iterator lacks ... */
 	unsigned sources; /* ... and where that is read: a bit for each enum metric_source_id */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Triggers: what about this host is worth keeping what just happened.
+ * Triggers: conditions on which a recorder saves the captures that it has kept in memory.
  *
- *	psi.cpu.some>20		a fact above a number
- *	runnable>2*cpus		or above a number for each CPU
- *	SIGUSR1			somebody says so
+ *	psi.cpu.some>20		a fact above a limit
+ *	runnable>2*cpus		a fact above a limit per CPU
+ *	SIGUSR1			a signal
  *
- * A trigger fires when its fact comes to be above its limit, and not again until it was not above
- * it: one long trouble fires once.
+ * A trigger fires when its fact rises above the limit, and again only after it was at or below it:
+ * a long incident fires once.
  *
  *	struct trigger trigger;
  *	struct error *err = trigger_parse("runnable>2*cpus", &trigger);

@@ -296,7 +296,7 @@ static struct error *show_next(struct kstats_series *s, const struct kstats_sear
 	return err;
 }
 
-/* False: somebody wants it to end. */
+/* Returns false if a signal asks to end. */
 static bool wait_for_interval(uint64_t end_ns, const sigset_t *ends)
 {
 	uint64_t now;

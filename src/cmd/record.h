@@ -17,7 +17,7 @@
 #include "cli/reading.h"
 #include "snapshot/captures.h"
 
-/* As much waits in memory, compressed, unless somebody chose. */
+/* The default size of the ring of compressed captures in memory. */
 #define RECORD_RING_BYTES ((uint64_t)64 << 20)
 
 struct record_arguments {

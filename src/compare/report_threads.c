@@ -349,7 +349,7 @@ static bool order_groups(struct work *work)
 	return report->view->order != ORDER_GROUPS || rank_groups(work);
 }
 
-/* Only what somebody judges is looked at. */
+/* Judge a group by the conditions of --fail-if that are about it. */
 static bool judge_group(struct work *work, uint32_t place, uint32_t key)
 {
 	struct report *report = work->report;

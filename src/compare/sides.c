@@ -13,7 +13,7 @@ enum boots boots_of(const struct ctprof_snapshot *a, const struct ctprof_snapsho
 	return name_compare(x->boot_id, y->boot_id) == 0 ? BOOTS_SAME : BOOTS_DIFFERENT;
 }
 
-/* The clock of the day is finer than the time since boot, but somebody may have set it. */
+/* The time of day has a finer resolution than the time since boot, but may have been set. */
 #define CLOCK_SET_S 0.05
 
 static int by_time(const struct side *x, const struct side *y)

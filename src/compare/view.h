@@ -14,9 +14,8 @@
  */
 
 /*
- * What somebody wants to see of one snapshot or of two: the options of show, compare and diff as
- * values. Everything that is chosen here changes which rows there are, or their numbers; how they
- * look is the report's matter.
+ * A view of one or two snapshots: the options of show, compare and diff that decide which rows
+ * there are, and their numbers. Their form is up to the report.
  */
 #ifndef COMPARE_VIEW_H
 #define COMPARE_VIEW_H
@@ -97,9 +96,8 @@ void view_init(struct view *view);
 
 void view_deinit(struct view *view);
 
-/* Leave rows of waits in progress out of a comparison, where nobody asked for them: the totals that
- * they are added to have them in, and the longest sleep of each idle group would stand above all
- * else. */
+/* Leave rows of waits in progress out of a comparison unless they were requested: they are part of
+ * totals anyway, and the sleep of each idle group would be the top row. */
 void view_hide_waits(struct view *view);
 
 /* Is a group of this name wanted? */

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file with debug information, opened with libdw (elfutils) so that neither its size nor what
- * it names can hurt us.
+ * Open a hostile file with debug information with libdw (elfutils), safely.
  *
  *	struct dwarf_file file;
  *	if (dwarf_file_open(&image, &file) == DWARF_FILE_OPEN)
  *		look(file.dwarf);
  *	dwarf_file_close(&file);
  *
- * libdw reads a copy of the file in memory, which nobody can change after it was checked
- * (dwarf_bounds.h), and is kept from opening other files that this one names: devices, pipes that
- * nobody writes to. Its convenient functions (dwarf_diename, dwarf_srclang) must not be called:
- * they follow an entry into such files.
+ * libdw reads a private copy of the file in memory, which was checked (dwarf_bounds.h) and cannot
+ * change afterwards. It is kept from opening other files that this one names, such as devices or
+ * pipes without a writer. Its convenience functions (dwarf_diename, dwarf_srclang) must not be
+ * called: they follow references to such files.
  */
 #ifndef ELF_DWARF_FILE_H
 #define ELF_DWARF_FILE_H

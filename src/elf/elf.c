@@ -223,8 +223,8 @@ static size_t padded(size_t size)
 	return (size + 3) & ~(size_t)3;
 }
 
-/* The one note of type NT_GNU_BUILD_ID of the name "GNU". Notes are aligned by 4 here, whatever
- * the segment says (gABI wanted 8; nobody does it for this one). */
+/* The only note of type NT_GNU_BUILD_ID and name "GNU". Notes are aligned to 4 bytes here, whatever
+ * the segment says (the gABI specifies 8, but no linker does that for this note). */
 static struct text build_id_among(struct text notes)
 {
 	Elf64_Nhdr note;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file as bytes, copied piece by piece when they are looked at.
+ * The bytes of a file, copied into memory piece by piece on access.
  *
  *	struct image image;
  *	int failed = image_open(fd, &image);
  *	struct text header = image_bytes(&image, 0, 64);
  *	image_close(&image);
  *
- * The file belongs to somebody who may change or cut it while it is read. A mapping of it would
- * then end us by SIGBUS; a copy does not change once it was checked. Only what is looked at is
- * read, for a program may have a gigabyte of debug information.
+ * The owner of the file may change or truncate it while it is read. Reading a mapping of it would
+ * then raise SIGBUS; a copy does not change after it was checked. Only accessed pieces are read,
+ * since a program may have a gigabyte of debug information.
  */
 #ifndef ELF_IMAGE_H
 #define ELF_IMAGE_H
@@ -50,7 +50,7 @@ void image_close(struct image *image);
  * could not be read, or are more than the bounds above. */
 struct text image_bytes(struct image *image, uint64_t offset, uint64_t size);
 
-/* How many bytes of the file were copied so far, if nobody has lowered `room`. */
+/* The number of bytes of the file copied so far, unless a caller has lowered `room`. */
 size_t image_copied(const struct image *image);
 
 /* The string that starts there and ends with a NUL before `limit` bytes; NULL when there is none.

@@ -14,8 +14,8 @@
 /* For reading; the caller's. -1: there is none, or it is no regular file. `path` is absolute. */
 int rooted_open(int root, const char *path);
 
-/* The same, where no component of the path is a symbolic link: whoever owns a mount namespace
- * decides where links below its root lead, and we can open more than he. */
+/* The same, but fails if a component of the path is a symbolic link: the owner of a mount namespace
+ * chooses the targets of links in it, and this process may open more files than that owner. */
 int rooted_open_unlinked(int root, const char *path);
 
 /* The same for a link of /proc that leads to a file without its path (map_files), relative to

@@ -64,8 +64,8 @@ static bool next_sibling(struct field_search *search, Dwarf_Die *entry)
 	return is_there && !is_budget_spent(search);
 }
 
-/* libdw's convenient functions (dwarf_diename, dwarf_srclang) follow an entry into files that it
- * names, which whoever wrote this one chose. */
+/* libdw's convenience functions (dwarf_diename, dwarf_srclang) must not be used: they follow
+ * references to other files, which an attacker may choose. */
 static const char *entry_name(Dwarf_Die *entry)
 {
 	Dwarf_Attribute name;

@@ -25,9 +25,8 @@ enum struct_fields_answer {
  * Look through all compilation units in C for the structure, and write the offsets of the members,
  * in bytes, to `ret`, for FIELDS_ONE only.
  *
- * The file may be hostile. libdw (elfutils) reads a copy of it in memory, which nobody can change
- * after it was checked (dwarf_bounds.h), and is kept from opening other files that this one names.
- * It takes at most some seconds, and some hundred megabytes.
+ * The file may be hostile: see dwarf_file.h. This takes at most some seconds, and some hundred
+ * megabytes.
  */
 enum struct_fields_answer struct_fields_find(struct image *image,
 					     const struct struct_fields *wanted, uint64_t *ret);

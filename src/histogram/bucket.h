@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) unsigned bucket_shift(unsigned slot
 	return octave > BUCKET_WHOLE_OCTAVES ? octave - BUCKET_WHOLE_OCTAVES : 0;
 }
 
-/* The same by bucket_rest() of a value, which whoever counts it has at hand. */
+/* The same, from the bucket_rest() of a value, which the caller has computed already. */
 static inline __attribute__((always_inline)) unsigned bucket_shift_of_rest(unsigned rest)
 {
 	return rest >= BUCKET_WHOLE_OCTAVES ? rest - (BUCKET_WHOLE_OCTAVES - 1) : 0;

@@ -51,7 +51,7 @@ static struct error *find_cgroup(const char *path, __u64 *ret)
 	return NULL;
 }
 
-/* On a CPU that there can never be nothing would be recorded, and nobody told why. */
+/* An impossible CPU is an error: otherwise the metric would silently stay empty. */
 static struct error *no_such_cpu(uint32_t cpu, uint32_t count)
 {
 	return count == 1
@@ -195,8 +195,8 @@ struct error *kstats_config_scope(const struct kstats_config *config, struct kst
 #define SETS_BITS_GOROUTINE 14
 #define SETS_BITS_MAX       18
 
-/* Every thread may be in a call at once, and there may be more of them later. Nobody knows how many
- * goroutines there will be: this is for 65536, in 1 MiB. */
+/* All threads may be in a call at once, and their number may grow. The number of goroutines is
+ * unknown: this is enough for 65536, in 1 MiB. */
 static __u32 set_bits(const struct kstats_config *config)
 {
 	__u32 bits = config->is_goroutine                 ? SETS_BITS_GOROUTINE
@@ -246,7 +246,7 @@ static void copy_texts(const struct kstats_spec *spec, struct kstats_config *ret
 	snprintf(ret->end_text, sizeof(ret->end_text), "%s", spec->end ? spec->end : "");
 }
 
-/* They are megabytes: looked at where somebody asks for them, and once. */
+/* Types of the kernel take megabytes, so load them on demand, and once. */
 static struct btf *types_of_kernel(const struct kstats_spec *spec)
 {
 	return spec->key == KSTATS_KEY_ARGUMENT || spec->by == KSTATS_BY_RETVAL

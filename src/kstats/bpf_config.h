@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the programs of a metric are told, out of what somebody wants.
+ * Translate the specification of a metric into the configuration of its programs.
  */
 #ifndef KSTATS_BPF_CONFIG_H
 #define KSTATS_BPF_CONFIG_H

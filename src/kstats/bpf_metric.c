@@ -187,7 +187,7 @@ struct error *kstats_metric_open(const char *name, struct kstats_metric **ret)
 				   name);
 	if (failed)
 		return metric_error(metric, failed);
-	/* Whoever held it was killed before it was empty. */
+	/* A command was killed while it emptied the metric. */
 	if (metric->control->which[metric->which].is_held)
 		err = empty_metric(metric);
 	if (!err)

@@ -166,7 +166,7 @@ static struct kstats_pair sum_slot(const char *cells, size_t bytes, size_t cpus,
 	return total;
 }
 
-/* Some are large: whoever tries may be interrupted. */
+/* Not the mean: interrupts make some values large. */
 static uint64_t median_of(const struct kstats_program *trial)
 {
 	const struct kstats_config *config = &trial->bpf->rodata_config->config;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics that stay: a directory each below /sys/fs/bpf/ctprof, for root alone, with the maps and
- * what keeps the programs attached.
+ * Persistent metrics: each is a directory in /sys/fs/bpf/ctprof, for root only, with pinned maps
+ * and links that keep the programs attached.
  *
- * One is made as "+NAME", and gets its name when all is in it; it gets that name again before it
- * is taken away. So whoever finds NAME finds it whole, and "+NAME" is what a command left that was
- * killed, unless it still holds the lock.
+ * A metric is created as "+NAME" and renamed to NAME when it is complete; before it is removed, it
+ * is renamed back. So NAME is always complete, and without the lock held, "+NAME" is the remainder
+ * of a command that was killed.
  */
 #ifndef KSTATS_BPF_PINS_H
 #define KSTATS_BPF_PINS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the programs of a metric of kstats and who made or reads it share.
+ * Records that BPF programs of a metric share with the commands that create and read it.
  *
- * Each metric is programs and maps of its own. Its configuration is data that cannot change, so
- * that the verifier drops what is not wanted, and a reader who comes later finds there what it is.
+ * Each metric has its own programs and maps. Its configuration is read-only data, so that the
+ * verifier removes unused code, and later commands can read it.
  *
  * Histograms are one value for each CPU (`cells`), or one for each group (`groups`). Where starts
  * are kept:
@@ -16,9 +16,9 @@
  * is the thread, or the argument. Stacks of Go move: there it is the goroutine, and how far the
  * call is below the upper end of its stack, which stays the same.
  *
- * This is run wherever somebody wants to measure, with the locks of the scheduler or of the
- * allocator held, too. So nothing is allocated: all maps have their room from the beginning.
- * Nothing is locked either, but `group_numbers`, by the kernel, for the first value of a group.
+ * The programs run at any probe, even where locks of the scheduler or of the allocator are held. So
+ * they allocate nothing: all maps are preallocated. They take no lock either, except that of the
+ * map `group_numbers`, for the first value of a group.
  */
 #ifndef KSTATS_BPF_RECORD_H
 #define KSTATS_BPF_RECORD_H
@@ -80,7 +80,7 @@ struct kstats_config {
 	__u64 cgroup;
 	char comm[16];
 	__u64 cpus[KSTATS_CPUS_MAX / 64];
-	/* For who reads. */
+	/* For readers. */
 	char name[64];
 	char start_text[KSTATS_TEXT_MAX], end_text[KSTATS_TEXT_MAX], how[64];
 };
@@ -88,7 +88,7 @@ struct kstats_config {
 /* The running state. */
 struct kstats_switch {
 	__u32 is_active;
-	__u32 is_held; /* somebody makes it empty: what comes now is forgotten, too */
+	__u32 is_held; /* being emptied: values that come now are dropped, too */
 	__u64 groups;  /* in use */
 	/* By the kernel's count when it was last made empty: missed and recursive ones. */
 	__u64 missed, recursive;

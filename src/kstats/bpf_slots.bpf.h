@@ -124,8 +124,8 @@ static __always_inline __u64 group_of(struct task_struct *task, __u64 returned)
 	}
 }
 
-/* The name that it has now: a program that is executed brings another one, and a number that is
- * given again somebody else. */
+/* Update the name: it changes when the process executes another program, or its number is reused.
+ */
 static __always_inline void describe_group(struct kstats_group *group, struct task_struct *task)
 {
 	__u64 *label = (__u64 *)group->label, name[2] = { 0 };
@@ -136,14 +136,14 @@ static __always_inline void describe_group(struct kstats_group *group, struct ta
 		BPF_CORE_READ_INTO(&name, task, comm);
 	else
 		return;
-	/* Others on this line of the cache are not disturbed for nothing. */
+	/* Do not write without need: that would take the cache line from other CPUs. */
 	if (label[0] != name[0] || label[1] != name[1]) {
 		label[0] = name[0];
 		label[1] = name[1];
 	}
 }
 
-/* The last number is for all that come when the others are given out. */
+/* The last group counts the values of all groups that got no number. */
 static __always_inline struct kstats_group *the_rest(const struct kstats_group_key *key)
 {
 	__u32 number = config.group_room - 1 + (key->which ? config.group_room : 0);
@@ -151,8 +151,7 @@ static __always_inline struct kstats_group *the_rest(const struct kstats_group_k
 	return bpf_map_lookup_elem(&groups, &number);
 }
 
-/* A group that is seen for the first time gets the next number. Two CPUs may see it at once: one of
- * two numbers is then nobody's. */
+/* Assign the next number to a new group. If two CPUs do so at once, the number of one is wasted. */
 static __always_inline struct kstats_group *new_group(const struct kstats_group_key *key)
 {
 	volatile struct kstats_switch *here = &control.which[key->which & 1];
@@ -171,7 +170,7 @@ static __always_inline struct kstats_group *new_group(const struct kstats_group_
 	group->id = key->id;
 	if (!bpf_map_update_elem(&group_numbers, key, &number, BPF_NOEXIST))
 		return group;
-	/* Somebody was faster. */
+	/* Another CPU was first. */
 	{
 		__u32 *other = bpf_map_lookup_elem(&group_numbers, key);
 

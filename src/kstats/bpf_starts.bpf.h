@@ -60,8 +60,7 @@ static __always_inline struct kstats_start *claim_in(__u32 set, __u64 tag)
 	return 0;
 }
 
-/* Whoever started first has waited longest, and may never end. Who has no time yet is about to
- * start. */
+/* Replace the oldest start: it may never end. An entry without a time is about to get one. */
 static __noinline int replace_oldest(__u32 set, __u64 tag)
 {
 	struct kstats_starts *s = bpf_map_lookup_elem(&inflight, &set);

@@ -50,9 +50,9 @@ static __always_inline __u64 born(void)
 	return config.has_gaps ? bpf_get_current_task_btf()->start_boottime : 0;
 }
 
-/* A thread that ended before its end came leaves its start to whoever is put in its place: when
- * that was. */
-static __always_inline __u64 place_taken(void)
+/* The birth of the running thread. A thread that ends before its end leaves its start behind, and
+ * its number and address may be reused; the birth tells them apart. */
+static __always_inline __u64 task_start_time(void)
 {
 	return config.key == KSTATS_KEY_TASK && !config.has_frame && !config.is_goroutine
 		       ? bpf_get_current_task_btf()->start_time
@@ -74,7 +74,8 @@ static __always_inline int begin_event(const struct event *event)
 	return 0;
 }
 
-/* `task` is whose value it is: whoever runs this, or an argument, which is not known to be one. */
+/* The owner of a value is `task`: the running thread, or an argument, which may not be a valid
+ * pointer to a task. */
 static __always_inline struct owner owner_of(const struct event *event, struct task_struct *task)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -115,7 +116,7 @@ static __always_inline int end_event(const struct event *event, __u64 now)
 		start = take_here(now, task);
 	} else {
 		start = start_of(event);
-		if (start < place_taken())
+		if (start < task_start_time())
 			start = 0;
 		if (config.has_ends && (!config.is_goroutine || event->goroutine) &&
 		    (start || is_task_measured(task))) {
@@ -498,7 +499,7 @@ struct bpf_link_info___missed {
 	} perf_event;
 } __attribute__((preserve_access_index));
 
-/* How deep the PID namespace is of whoever runs this, and what the kernel has. */
+/* Find the level of the caller's PID namespace, and the features of the kernel. */
 SEC("syscall")
 int find_level(void *ctx)
 {

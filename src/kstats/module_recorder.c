@@ -18,7 +18,7 @@
 
 static const char debugfs[] = "/sys/kernel/debug";
 
-/* A mount that nobody else sees, and that ends when it is closed. */
+/* Mount debugfs detached: no other process sees the mount, and it ends when it is closed. */
 static int mount_debugfs(void)
 {
 	_cleanup_close_ int fs = fsopen("debugfs", FSOPEN_CLOEXEC);

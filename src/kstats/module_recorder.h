@@ -8,8 +8,8 @@
 
 #include "kstats/recorder.h"
 
-/* The directory `kstats` of debugfs, where debugfs is mounted or, for nobody else to see, by us.
- * ENOENT: the module is not loaded. */
+/* Open the directory `kstats` of debugfs; mount debugfs, visible only to this process, if it is not
+ * mounted. ENOENT: the module is not loaded. */
 struct error *kstats_module_open(int *ret) MUST_CHECK;
 
 struct error *kstats_module_trace(int dir, const struct kstats_spec *spec) MUST_CHECK;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory in which a program with libkstats counts, and from which others read while it does:
- * one sealed memfd for each metric, "kstats:NAME", mapped whole by the program.
+ * The shared memory of libkstats, in which a program counts and from which others read: one sealed
+ * memfd for each metric, "kstats:NAME", which the program maps as a whole.
  *
  *	header | 6 parts, each a table for each CPU
  *
- * Nothing in it says where anything is: places follow from frac_bits and cpus alone, which nobody
- * changes once they are written. Whoever reads it copies these two and checks them against the size
- * of the file; it belongs to a program that may be hostile.
+ * It contains no offsets: they follow from frac_bits and cpus, which are constant. A reader copies
+ * these two and checks them against the size of the file, since the program may be hostile.
  *
- * Counts and sums only grow. A reset writes what they are into the part of "forgotten" that is not
- * in use, and then adds 1 to `resets`, whose last bit says which one is. So a value is either
- * forgotten whole or counted whole, recorders write nothing that others write, and a reset that
- * is broken off has no effect. Whoever resets holds the file's flock(2).
+ * Counts and sums only grow. A reset copies them to the unused one of the two parts of "forgotten",
+ * and then adds 1 to `resets`, whose last bit selects the part in use. So each value is either
+ * forgotten or counted as a whole, recorders write nothing that others write, and an interrupted
+ * reset has no effect. A reset holds the flock(2) of the file.
  *
- * Freestanding: for the library and for its readers.
+ * Shared by the library and its readers, so it depends on nothing else.
  */
 #ifndef KSTATS_SHARED_MEMORY_H
 #define KSTATS_SHARED_MEMORY_H

@@ -91,8 +91,8 @@ uint64_t kstats_table_count(const struct kstats_table *table);
 struct error *kstats_table_copy_rows(const struct kstats_table *table,
 				     struct kstats_table **ret) MUST_CHECK;
 
-/* Do both measure the same? Values of two things are no distribution of either. A key that nobody
- * knows is that of a file of an earlier version, or of a recorder that has no choice. */
+/* Do both measure the same? Values of different things form no histogram. An unknown key (of a file
+ * of an earlier version, or of a recorder without a choice) equals any. */
 bool kstats_table_is_same(const struct kstats_table *a, const struct kstats_table *b);
 
 /*

@@ -190,7 +190,8 @@ struct error *user_found_open(const struct user_found *found, bool writable,
 	int place = open_mapping(found), fd, failed;
 	struct error *err;
 
-	/* Whoever may open mappings has no use for descriptors: the metric is gone. */
+	/* Without the privilege to open mappings, use the descriptor. With it, a failure means that
+	 * the metric is gone. */
 	if (place < 0 && (errno == EPERM || errno == EACCES))
 		place = open_descriptor(found);
 	if (place < 0)

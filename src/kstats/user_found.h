@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics of programs among the mappings of a process.
+ * Find metrics of libkstats among the mappings of a process.
  *
- * A metric is a memfd that a process has mapped: a mapping is the process's own doing, while a file
- * could be among its open ones because somebody sent it there. It is opened by that mapping, which
- * needs CAP_CHECKPOINT_RESTORE, or by the descriptor that libkstats keeps of it.
+ * A metric is a memfd that a process has mapped. (Only the process can map a file, while others can
+ * send it a descriptor.) It is opened by the mapping, which needs CAP_CHECKPOINT_RESTORE, or by the
+ * descriptor that libkstats keeps of it.
  *
- * All of this asks the kernel about another process, and may hang: while somebody holds the lock of
- * its memory map, say.
+ * All these functions query the kernel about another process and may hang, for example while
+ * another thread holds the lock of its memory map.
  */
 #ifndef KSTATS_USER_FOUND_H
 #define KSTATS_USER_FOUND_H

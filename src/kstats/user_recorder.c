@@ -86,7 +86,7 @@ static struct error *describe_region(uint32_t pid, const struct kstats_region *r
 	table->is_active = kstats_region_is_active(region);
 	table->taken_ns = clock_ns(CLOCK_REALTIME);
 	table->overhead_ns = region->header.overhead_ns;
-	/* Whoever calls is counted. */
+	/* No call is lost, so all losses are known to be 0. */
 	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	table->earlier_known = true;
 	return NULL;

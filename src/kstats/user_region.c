@@ -202,8 +202,9 @@ static struct error *visit_table(struct region_walk *walk, unsigned part, unsign
 		}
 		if (!counted.count)
 			continue;
-		/* No value reaches the last slot, and files that have it are refused. Nobody runs
-		 * on a CPU that there cannot be. All counts together are a number. */
+		/* No value reaches the last slot, and readers refuse files that have one there; a
+		 * CPU number beyond the possible CPUs is invalid; and the sum of counts must not
+		 * overflow. */
 		if (cpu >= region->cpus || slot == BUCKET_SLOTS(frac_bits) - 1 ||
 		    __builtin_add_overflow(walk->total, counted.count, &walk->total))
 			return not_of_libkstats();

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory in which a program counts with libkstats (shared_memory.h), as others see it.
+ * Reads the shared memory of libkstats (shared_memory.h) of another program.
  *
- * It belongs to somebody else, who may be hostile and change it at any time. So it is mapped only
- * once it is sealed against shrinking, no page of it can fail to be there, and what says how large
- * it is was copied and agrees with how large it is. What it counts may then be nonsense, but we
- * come to no harm.
+ * The program may be hostile and change the memory at any time. So it is mapped only if it is
+ * sealed against shrinking and no access to it can fault, and if a copy of its header agrees with
+ * its size. Then its counts may be wrong, but reading them is safe.
  */
 #ifndef KSTATS_USER_REGION_H
 #define KSTATS_USER_REGION_H
@@ -18,7 +17,7 @@ struct kstats_region {
 	struct kstats_shared_header *bytes; /* all of it; may change at any time */
 	struct kstats_shared_header header; /* a copy that was checked; name ends with NUL */
 	size_t size;
-	unsigned cpus;      /* numbers of CPUs on which somebody may run */
+	unsigned cpus;      /* number of possible CPUs */
 	uint64_t looked_at; /* bytes of tables that were read so far */
 };
 

@@ -164,7 +164,8 @@ struct derived_sum derived_between(const struct derived_sum *before,
 		between.a = between.a > 0 ? between.a : 0;
 		between.b = between.b > 0 ? between.b : 0;
 	}
-	/* Whoever lacked the inputs before lacks them in between; who was born since had zeros. */
+	/* Threads that lacked the inputs before lack them in the difference too; new threads
+	 * started at zero. */
 	lacking = before->threads - before->measured;
 	between.measured = after->measured > lacking ? after->measured - lacking : 0;
 	return between;

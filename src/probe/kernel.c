@@ -13,8 +13,8 @@
 
 static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
-/* A mount that nobody else sees, and that ends when it is closed: many hosts mount tracefs when
- * somebody first looks at it, and the smallest never (fsopen(2), fsmount(2)). */
+/* Mount tracefs detached: no other process sees the mount, and it ends when it is closed. Many
+ * hosts mount tracefs on first access, and the smallest never (fsopen(2), fsmount(2)). */
 static int mount_tracing(void)
 {
 	_cleanup_close_ int fs = fsopen("tracefs", FSOPEN_CLOEXEC);

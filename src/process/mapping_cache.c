@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/user_space.h"
 
-/* A walk takes some microseconds; whoever is in one may lose its CPU for a while. */
+/* A walk takes some microseconds, but the walker may be preempted for a while. */
 #define KEPT_NS (2 * NS_PER_S)
 
 struct identified_file {

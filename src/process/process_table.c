@@ -64,7 +64,7 @@ static bool has_room(const struct process_table *table, size_t bytes)
 	return used <= table->max_memory && bytes <= table->max_memory - used;
 }
 
-/* Each space counts once, whoever shares it. */
+/* Drop a reference. An address space counts once, however many images share it. */
 static void drop_space(struct process_table *table, struct address_space *space)
 {
 	if (space && space->users == 1) {
@@ -267,8 +267,7 @@ static bool is_image_wanted(const struct process_table *table, const struct proc
 	return image ? !image->is_stranger : !table->only_begun;
 }
 
-/* A name stays, also when no mapping has it any more, so it counts for whoever brought it. NULL:
- * there is no room. */
+/* Intern a path and charge its first user. Names are never freed. NULL: there is no room. */
 static const struct name *intern_path(struct process_table *table, struct process_image *image,
 				      struct text path)
 {
@@ -399,7 +398,7 @@ static void take_fork(struct process_table *table, const struct perf_record *rec
 	image->now = address_space_share(parent->now);
 	image->exec_pages = parent->exec_pages;
 	image->is_marked = parent->is_marked;
-	/* It is the same user's, and may be gone when somebody asks. */
+	/* The child has the same user, and may be gone by the time the user is looked up. */
 	image->share = parent->share;
 	image->has_share = parent->has_share;
 }

@@ -135,7 +135,7 @@ void process_table_mark(struct process_table *table, uint32_t pid);
 /* Once for each image that is not over: true. */
 bool process_table_note_code(struct process_table *table, uint32_t pid);
 
-/* All entries, for whoever has to visit them. */
+/* All entries, for iteration. */
 size_t process_table_count(const struct process_table *table);
 struct process_entry *process_table_entry(struct process_table *table, size_t i);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much each user may take of what all processes share, as the memory of images
- * (process_table.h) and the room for unwind tables (unwind_table_cache.h): one user an eighth, all
- * of them together half, so that a user who maps ever new files takes nothing from others. Root and
- * whoever is not limited may take all of it.
+ * Limits the share of each user of memory that all processes share: for images (process_table.h)
+ * and for unwind tables (unwind_table_cache.h). One user gets at most an eighth, all users together
+ * half, so that a user with ever new files takes nothing from others. Root is not limited.
  */
 #ifndef PROCESS_USER_SHARES_H
 #define PROCESS_USER_SHARES_H

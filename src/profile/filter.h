@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which samples are kept, by what is in their stacks: after collection, so nothing is lost for
- * good.
+ * Filters samples by their stacks and threads, after collection.
  *
- * A term (base/term.h, TERM_FUNCTION) is about the name of a frame; "thread:GLOB", "process:GLOB",
- * "module:GLOB" and "cgroup:GLOB" look there instead. "user:NAME" is the effective user of the
- * thread, by number or by a name that this host knows; "pid:N" its process or itself; "state:NAME"
- * the class of the sample (profile/class.h).
- * "leader:GLOB" is the first thread of a process by its name. "only:GLOB,GLOB" wants every frame of
- * user space to be in a file that one of the globs matches by its name without directories: nobody
- * else called. "waiter:GLOB" is the function that called into the C or the C++ library, where that
- * is known: the innermost one outside of these, as it is in the file, whatever is inlined there.
+ * A term (base/term.h, TERM_FUNCTION) matches the name of a frame; "thread:GLOB", "process:GLOB",
+ * "module:GLOB" and "cgroup:GLOB" match those names instead. "user:NAME" is the effective user of
+ * the thread, by number or by a name that this host knows; "pid:N" its process or itself;
+ * "state:NAME" the class of the sample (profile/class.h). "leader:GLOB" is the first thread of a
+ * process, by its name. "only:GLOB,GLOB" matches if every frame of user space is in a file whose
+ * name (without directories) matches one of the globs. "waiter:GLOB" is the function that called
+ * into the C or C++ library, if it is known: the innermost function outside of these, as it is in
+ * the file, without inlined functions.
  *
- * A sample stays when every --filter term matches and no --not-contains term does.
+ * A sample is kept if every --filter term matches and no --not-contains term does.
  *
- * A preset is a file of terms for a runtime that hides the waits of its idle threads: lines
- * "hide TERM [& TERM...]", all of which must match, and "!TERM" must not; '#' begins a comment at
- * the front of a line or behind a space, and the '&' has spaces around it. Presets of ours are in
- * the program, those of users in $XDG_CONFIG_HOME/ctprof/presets/NAME.preset, and go first.
+ * A preset is a file of terms that hides the waits of idle threads of a runtime. A line "hide TERM
+ * [& TERM...]" hides samples that match all terms; "!TERM" must not match. '#' begins a comment at
+ * the start of a line or after a space, and '&' has spaces around it. Built-in presets are in the
+ * program; those of the user, in $XDG_CONFIG_HOME/ctprof/presets/NAME.preset, take precedence.
  */
 #ifndef PROFILE_FILTER_H
 #define PROFILE_FILTER_H

@@ -281,7 +281,7 @@ static struct error *place_stack(struct flame_builder *b, struct flame_side *sid
 		if (err)
 			return err;
 	}
-	/* The root is nobody: what has neither group nor stack still has a name. */
+	/* A sample with neither group nor stack gets a frame of its own below the root. */
 	if (!at)
 		return note(b, 0, intern_text(b, "[no stack]"), ret);
 	*ret = at;
@@ -410,7 +410,7 @@ static struct error *link_by(struct by_names *by, struct flame *flame)
 	by->before = calloc(flame->nodes.count, sizeof(*by->before));
 	if (!by->last || !by->before)
 		return &error_no_memory;
-	/* Node 0 is the root, which is nobody's child: 0 is none. */
+	/* Node 0 is the root and no node's child, so 0 means none. */
 	for (uint32_t i = 1; i < flame->nodes.count; i++) {
 		uint32_t place =
 			word_map_find(&by->places, (struct words){ { (uintptr_t)nodes[i].name } });

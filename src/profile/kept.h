@@ -40,9 +40,9 @@ DEFINE_CLEANUP(kept_release, struct kept *)
 void kept_add_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping, int fd);
 
 /*
- * The file that the process had there, for reading; the caller's. Opening it may hang. -1: it is
- * not kept. By its build-id, if nobody but root and ourselves can have written it or this very
- * process had it; without a build-id by path, device and inode.
+ * Open the file of a mapping of a process, for reading; the caller closes it. Opening may hang.
+ * Returns -1 if it is not kept. The file is identified by its build-id if it is trusted or this
+ * process mapped it; without a build-id by path, device and inode.
  */
 int kept_open_file(struct kept *kept, uint32_t pid, const struct profile_mapping *mapping);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the file behind a mapping is now: in its process, as long as that lives; on this host; in a
- * copied tree. A path alone proves nothing: another file may be there by now, or in the namespace
- * of whoever looks. A file is taken when it has the build-id of the mapping, or, where that is not
- * known, the device and the inode.
+ * Find the file of a mapping: in its process, while it lives; on this host; or in a copied tree. A
+ * path alone proves nothing, since another file may have replaced it, or may have that path in this
+ * mount namespace. A file is accepted if it has the build-id of the mapping or, if that is unknown,
+ * its device and inode.
  */
 #ifndef PROFILE_ORIGIN_H
 #define PROFILE_ORIGIN_H
@@ -32,8 +32,8 @@ void origin_close(struct origin *origin);
 int origin_open_debug(void *context, const char *path);
 
 /*
- * Anybody can write the build-id of another file into one of his own. It tells what a file is only
- * where nobody but root and ourselves can have written the file (file_is_trusted()).
+ * Any user can copy the build-id of another file into a file. So a build-id identifies a file only
+ * if no user but root and this one can have written it (file_is_trusted()).
  */
 bool origin_is_trusted_file(int fd);
 

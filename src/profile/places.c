@@ -90,7 +90,7 @@ static struct origin_identity answer_of(struct guard *guard, struct kept *kept,
 	return identity;
 }
 
-/* In a copied tree a build-id is all there is, and whoever names the tree trusts it. */
+/* In a copied tree only the build-id can be checked; a user who names a tree trusts it. */
 static struct origin_identity identity_of(const struct profile *profile, struct places *places,
 					  uint32_t image, uint32_t number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which addresses of a profile are to be named, and of which files they are: sorted, so that each
- * file is looked into once, whoever has it.
+ * The addresses of a profile to name, with their files, sorted so that each file is opened once,
+ * whichever processes mapped it.
  */
 #ifndef PROFILE_PLACES_H
 #define PROFILE_PLACES_H

@@ -10,7 +10,7 @@
 	PRESET(python, "python")       \
 	PRESET(tokio, "tokio")
 
-/* The bytes of the file, as they are. Paths are those of whoever runs make. */
+/* Embed the file. Its path is relative to the directory in which make runs. */
 #define INCLUDE(id, name)                                             \
 	extern const char preset_##id##_begin[], preset_##id##_end[]; \
 	__asm__(".pushsection .rodata\n"                              \

@@ -182,8 +182,8 @@ static uint64_t *spent_by(struct symboliser *s, uint32_t user)
 	return &s->spent.items[*number];
 }
 
-/* May so many bytes be read for a process of that user? Of one that is gone nobody knows whose it
- * was: all of these are one user. */
+/* Is there budget to read so many bytes for a process of that user? Processes that are gone, whose
+ * user is unknown, share one budget. */
 static bool has_budget(struct symboliser *s, uint32_t user, uint64_t bytes)
 {
 	const uint64_t *spent;
@@ -214,7 +214,7 @@ static uint32_t user_of(const struct symboliser *s, uint32_t image)
 {
 	const struct profile_image *i = &s->profile->images.items[image - 1];
 
-	/* Whoever names a tree trusts what is in it. */
+	/* A user who names a tree trusts its files. */
 	if (s->options->symfs)
 		return 0;
 	return s->options->is_elsewhere || i->is_over || !i->pid ? UINT32_MAX
@@ -319,7 +319,7 @@ static bool open_binary(struct symboliser *s, const struct place_owner *owner,
 	return true;
 }
 
-/* From whoever has it. */
+/* Open a file through any process that has mapped it. */
 static void open_file_of(struct symboliser *s, uint32_t file, const struct place_owner *owner,
 			 struct opened *opened)
 {
@@ -338,8 +338,8 @@ static void open_file_of(struct symboliser *s, uint32_t file, const struct place
 	}
 }
 
-/* Handlers of signals return to the start of a function that nobody has called (__restore_rt of
- * libc); there is no call before it. */
+/* A signal handler returns to the start of a function that was not called (__restore_rt of libc),
+ * so the byte before belongs to another function. */
 static bool find_name(struct binary *binary, const struct place *place, uint64_t address,
 		      struct binary_found *found)
 {

@@ -191,7 +191,7 @@ struct error *footer_report(FILE *out, const struct profile_report *report,
 	char value[UNITS_TEXT_MAX];
 	double kept;
 
-	/* Nothing is known of what somebody else took. */
+	/* A profile of another tool does not have these numbers. */
 	if (!l->events && !l->switches)
 		return NULL;
 	print_heading(out, style, "Collection");

@@ -283,10 +283,10 @@ static void print_help(FILE *out, const char *text)
 /* --- buckets with bounds --- */
 
 /*
- * The same bounds in every histogram of a unit, whatever was recorded and by how many bits, and all
- * of them: who adds up histograms adds up each bound, and one that somebody left out would count as
- * nothing there. They are the ends of slots of LADDER_BITS, so of finer histograms they are exact.
- * Of coarser ones a value counts at the end of its slot.
+ * All histograms of a unit have the same bounds, whatever their values and bits, and none is left
+ * out: tools that sum histograms sum each bound, and a missing bound would count as 0. Bounds are
+ * the ends of slots of LADDER_BITS, so they are exact for finer histograms. In coarser ones a value
+ * counts at the end of its slot.
  */
 #define LADDER_BITS 2
 

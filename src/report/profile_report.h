@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A profile, or the difference of two, as a file that somebody else reads: pictures for people,
- * formats of other tools.
+ * Writes a profile, or the difference of two, as a picture or in the format of another tool.
  *
- * What is drawn is the flame; formats that hold a whole profile (json, pprof, raw, stacks) are of
- * the profile itself, and of the candidate where there are two.
+ * Pictures draw the flame graph. Formats of whole profiles (json, pprof, raw, stacks) contain the
+ * profile itself; of a difference, the candidate.
  */
 #ifndef REPORT_PROFILE_REPORT_H
 #define REPORT_PROFILE_REPORT_H

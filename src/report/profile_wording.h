@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What pictures and texts of a profile say around it: the same in each. Names in it are as others
- * chose them: whoever prints it makes them safe for where it goes.
+ * The texts around a profile, the same in pictures and in text. They contain names that processes
+ * chose; each printer escapes them for its format.
  */
 #ifndef REPORT_PROFILE_WORDING_H
 #define REPORT_PROFILE_WORDING_H

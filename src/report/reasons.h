@@ -17,8 +17,8 @@
 const char *metric_reason(const struct ctprof_snapshot *snapshot, const struct metric_set *missing,
 			  const struct metric *metric);
 
-/* The metrics that no thread of the snapshot has. States of threads are none of them but in
- * recordings of ctprof top: nobody asks other captures for them. */
+/* The metrics that no thread of the snapshot has. Thread states are left out, except in recordings
+ * of ctprof top: other captures do not measure them. */
 struct metric_set metrics_missing(const struct ctprof_snapshot *snapshot);
 
 /* "WHAT: wait_sum, wait_count and 17 more (needs ...)", a line for each reason, of the metrics in

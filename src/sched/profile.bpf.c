@@ -338,12 +338,12 @@ static __always_inline void publish(struct task_struct *task, struct task_ctx *t
 }
 
 /*
- * Each thread, after the other programs are attached: what it does now, and with which stack. Again
- * when stacks are wanted of waits in progress that have none, and when storage was short.
+ * Visits each thread after the other programs are attached: records its state and its stack. Runs
+ * again if waits in progress lack stacks, and if task storage was short.
  *
- * The other programs may see the thread at the same time. Whoever claims it first describes it. A
- * switch that looked before the claim has told is_running() by the time the record is made, and one
- * after the claim leaves a note.
+ * The other programs may see the thread at the same time; the first to claim it describes it. A
+ * switch before the claim is visible to is_running() by the time the record is made; a switch after
+ * the claim leaves a note.
  */
 SEC("iter/task")
 int scan_task(struct bpf_iter__task *ctx)

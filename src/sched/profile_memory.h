@@ -40,9 +40,9 @@ uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frame
 			    enum stack_end end);
 
 /*
- * Stacks are in one of two pools, and those of a pool go together: when the pool of this epoch has
- * grown (profile_chunks_has_grown), the next epoch begins, with the other pool. Whoever has numbers
- * of the one before puts those stacks again, or forgets them, and then empties it.
+ * Stacks are in one of two pools, which are freed as a whole: when the pool of this epoch has grown
+ * (profile_chunks_has_grown), the next epoch begins with the other pool. Holders of stack numbers
+ * of the previous pool put these stacks again or drop them; then that pool is emptied.
  */
 
 /* Is there more in it than twice what was there when the other was emptied, or hardly room? */

@@ -66,8 +66,8 @@ struct profile_options {
 	bool only_times; /* of threads: no stacks, and what is about single waits has no effect */
 	size_t stacks;   /* room for so many at the start */
 	size_t memory_bytes; /* that maps may grow to */
-	/* Told while unwind tables are made before the start; false: start without the rest. NULL:
-	 * nobody is. */
+	/* Called while unwind tables are made before the start; if it returns false, start without
+	 * the rest. May be NULL. */
 	unwinder_progress *progress;
 	void *progress_context;
 	int statistics;   /* of program_cost_enable(), which the session closes; 0: cost unknown */

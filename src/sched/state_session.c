@@ -332,8 +332,8 @@ static bool is_record_hidden(const struct task_record *t)
 	return t->hidden_since && runs_since(t) == t->hidden_since;
 }
 
-/* Has run for long, as far as we were told. One that is not on its CPU has left it and nobody told:
- * some kernels run no programs for some threads. It is hidden until somebody tells of it again. */
+/* Add the time of a thread that appears to run for long. If it is not on its CPU, its switch was
+ * missed (some kernels run no programs for some threads): hide it until its next event. */
 static void book_long_run(struct state_session *session, struct task_record *t)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = t->cpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames of a kernel stack that are of somebody else than who is looked at: at the leaf those of
- * the program that looks, at the root those that an interrupt came upon.
+ * Frames of a kernel stack that do not belong to the traced event: at the leaf those of the tracing
+ * program, at the root those that an interrupt interrupted.
  */
 #ifndef SCHED_TRACER_FRAMES_H
 #define SCHED_TRACER_FRAMES_H

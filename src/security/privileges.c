@@ -57,8 +57,8 @@ static bool flag_of(cap_t capabilities, cap_value_t which, cap_flag_t set)
 	return !cap_get_flag(capabilities, which, set, &value) && value == CAP_SET;
 }
 
-/* Does this kernel let nobody call bpf(2) without the capability, whatever for? Asked with a map
- * that does not exist, which is looked for after that. */
+/* Does this kernel refuse all calls of bpf(2) without the capability? Use a map that does not
+ * exist: the kernel checks the capability first. */
 static bool is_bpf_closed(void)
 {
 	union bpf_attr attr = { .map_fd = (uint32_t)-1 };

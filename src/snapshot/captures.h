@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Captures one after another: those of a recording's directory, or packed in memory, and how many
- * of them are kept.
+ * A sequence of captures, in the directory of a recording or packed in memory, and the limits on
+ * how many are kept.
  *
  *	struct captures ring = { 0 };
  *	if (!captures_add(&ring, (struct capture_kept){ at_ms, size, packed }))
@@ -9,8 +9,8 @@
  *	captures_drop(&ring, captures_surplus(&ring, &keep, at_ms));
  *	captures_deinit(&ring);
  *
- * Times are milliseconds since 1970 by the clock of the day. Somebody may set it back: captures
- * stand in the order they were added, so that it is still the oldest ones that go first.
+ * Times are milliseconds since 1970. The clock may be set back: captures are in the order in which
+ * they were added, so that the oldest are still removed first.
  */
 #ifndef SNAPSHOT_CAPTURES_H
 #define SNAPSHOT_CAPTURES_H

@@ -157,7 +157,7 @@ struct error *recording_create(const char *path, struct recording *ret)
 	return NULL;
 }
 
-/* The name of a timestamp may be taken: somebody set the clock back, or a second recorder runs. */
+/* The name of a timestamp may be in use, if the clock was set back or a second recorder runs. */
 static uint64_t unused_timestamp(const struct recording *recording, uint64_t at_ms)
 {
 	char name[RECORDING_NAME_SIZE];

@@ -40,7 +40,7 @@ bool recording_parse_name(struct text name, uint64_t *ret_at_ms);
 /* --- a directory --- */
 
 struct recording {
-	char *path; /* as the user gave it, for messages: somebody may move the directory */
+	char *path; /* as the user gave it, for messages; the directory may be moved */
 	int dir;
 	struct captures captures; /* what it held when it was opened, by time; and what was added */
 };

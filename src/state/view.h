@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which rows of a window somebody wants to see, and in which order.
+ * Selects, groups and orders the rows of a window.
  *
  *	struct state_filter filter;
  *	struct error *err = state_filter_parse(TEXT("nginx state:lock"), &filter);
@@ -9,19 +9,19 @@
  *	state_list_init(&list);
  *	err = state_list_make(&list, &window, &view);
  *
- * A filter is terms (base/term.h, TERM_ANY_CASE) with spaces between; a thread must match all of
- * them, and rows are made of those that do. A term is of the name of the thread or of its process,
- * or of the fact that it names:
+ * A filter has terms (base/term.h, TERM_ANY_CASE) separated by spaces; rows consist of the threads
+ * that match all of them. A term matches the name of the thread or of its process, or:
  *
- *	user:root     of this user: its name, or its number
+ *	user:root     the user, by name or number
  *	cgroup:*.slice/nginx*
- *	state:lock    some time of the window in it, or it is in it now; lock_futex is a state too
- *	pid:812       the threads of this process, or the thread of this number
- *	thread:io-1   the name of the thread alone
- *	process:nginx the name of its process alone
+ *	state:lock    a state that the thread was in during the window, or is in now; also
+ *	              lock_futex
+ *	pid:812       the threads of this process, or the thread with this number
+ *	thread:io-1   the name of the thread only
+ *	process:nginx the name of its process only
  *
- * "a|b" is either: "user:root|1000"; "!user:root" is all others. Other words before a colon are
- * errors; a name that begins with one is matched by a glob ("*main:*").
+ * "user:root|1000" is either of two; "!user:root" is all others. Another word before a colon is an
+ * error; a name that begins with such a word is matched by a glob ("*main:*").
  */
 #ifndef STATE_VIEW_H
 #define STATE_VIEW_H

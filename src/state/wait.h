@@ -26,12 +26,12 @@ enum wait_kind {
 };
 
 /*
- * Is a thread that waits for a futex with this value waiting for a lock? By convention the value is
- * 2 for a lock that somebody waits for (Drepper, "Futexes Are Tricky", mutex3: glibc's mutexes,
- * those of Go and Rust), 3 for glibc's locks of writers (nptl/pthread_rwlock_common.c), or the
- * number of who has it with the top bit (FUTEX_WAITERS: robust and PI locks of glibc, all of musl),
- * which is PID_MAX_LIMIT at most (include/linux/threads.h). Conditions, semaphores, joins and
- * parked threads wait with others, -1 among them: for work.
+ * Does a thread that waits for a futex with this value wait for a lock? By convention, the value is
+ * 2 for a contended lock (Drepper, "Futexes Are Tricky", mutex3: mutexes of glibc, Go and Rust), 3
+ * for glibc's write locks (nptl/pthread_rwlock_common.c), or the number of the owner with the top
+ * bit set (FUTEX_WAITERS: robust and PI locks of glibc, all locks of musl). That number is at most
+ * PID_MAX_LIMIT (include/linux/threads.h). Conditions, semaphores, joins and parked threads use
+ * other values, such as -1: they wait for work.
  */
 #define WAIT_OWNER_MAX    (4u << 20)
 #define WAIT_OWNER(value) ((value)&0x3fffffffu)

@@ -112,7 +112,7 @@ static struct error *print_window(struct top *top, size_t number)
 	return err ? err : states_report_print(&report, stdout);
 }
 
-/* Those that were asked for by number have all ended: nobody else will come. */
+/* Have all threads ended that were selected by number? Then there is nothing more to print. */
 static bool have_ended(const struct top *top)
 {
 	if (!top_targets_have_ended(top))

@@ -224,7 +224,7 @@ static bool add_counter_thread(struct counter_work *work, const struct ctprof_th
 	}
 	fill_record(&record, thread, t.is_kernel, work->now_ns);
 	counter_times_add(&t, &memory, &record, &facts);
-	/* Captures have the dead too, until somebody reaps them. */
+	/* Captures include dead threads until they are reaped. */
 	t.has_ended = counter_times_is_over(&record);
 	work->ret_now->threads.items[work->ret_now->threads.count++] = t;
 	work->ret_now->measured |= measured_of(thread);

@@ -189,8 +189,8 @@ static enum state state_of_rest(const struct state_thread *thread,
 	return is_blocked(before) || is_blocked(now) ? STATE_SLEEP : STATE_EXEC;
 }
 
-/* The tick says who was interrupted, the thread's own code or the kernel for it. Without one since
- * the last time nobody knows, but of kernel threads. */
+/* Divide time on the CPU into user and system by the ticks since the last reading. Without ticks
+ * the parts are unknown, except for kernel threads. */
 static void add_exec(struct state_times *times, struct counter_memory *memory,
 		     const struct iterator_record *r, uint64_t ns)
 {

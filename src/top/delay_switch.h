@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether the kernel counts delays of storage and swap: kernel.task_delayacct (Linux 5.14), which
- * is 0 unless somebody wants them. Then they are zero, and that means nothing.
+ * Does the kernel count delays of storage and swap? kernel.task_delayacct (Linux 5.14) is 0 by
+ * default; then these delays read as 0, which means nothing.
  */
 #ifndef TOP_DELAY_SWITCH_H
 #define TOP_DELAY_SWITCH_H

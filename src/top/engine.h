@@ -15,8 +15,8 @@
  *	err = engine_read(engine, &reading);
  *	engine_close(engine);
  *
- * Whoever reads seldom calls engine_tick() now and then: threads that ended are taken from the
- * kernel then, which keeps room for so many.
+ * Between rare readings, call engine_tick() now and then: it takes ended threads from the kernel,
+ * which has limited room for them.
  */
 #ifndef TOP_ENGINE_H
 #define TOP_ENGINE_H

@@ -199,8 +199,8 @@ static struct error *count_live(struct top *top, const struct state_thread *thre
 
 /* --- a profile beside --- */
 
-/* A whole process or cgroup, with whoever joins it; of a pool, and of what a filter leaves of a
- * group, the threads that are there now. */
+/* A process or a cgroup as a whole, including threads that start later; of a thread pool, or of a
+ * filtered group, only the threads that exist now. */
 static struct watch_target target_of(const struct top_inspector *inspector,
 				     const struct screen_subject *subject)
 {

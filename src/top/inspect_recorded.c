@@ -66,7 +66,7 @@ static struct error *print_memory(const struct counts *kib, FILE *out)
 			units_format(text, UNIT_KIB, (__int128)kib->items[i].value));
 		head = "";
 	}
-	/* Nothing of all that was of a thread of the kernel, or nobody looked. */
+	/* Either all values are 0, as for kernel threads, or they were not recorded. */
 	if (*head)
 		fprintf(out, "%-14s %s\n", head, kib ? "-" : NOT_RECORDED);
 	return NULL;

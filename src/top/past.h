@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What one row of `ctprof top` did in the windows up to the one that is shown: of a recording those
- * that it has, live those since somebody looks at it.
+ * The times of one row of `ctprof top` in the windows up to the displayed one: all windows of a
+ * recording; live, those since the row is inspected.
  *
  *	err = top_past_look(&past, &subject, &window, number);	of each window
  *	top_past_print(&past, number, out);

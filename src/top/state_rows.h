@@ -8,11 +8,12 @@
  *	if (state_rows_watch(snapshot, &watch))
  *		err = state_rows_read(snapshot, &names, &reading);
  *
- * The rows of metrics.def are those of state/state.h in their order. There a whole state has its
- * parts in it, as every output has it; here, and in readings, what nobody could divide is apart.
+ * The rows of metrics.def are those of state/state.h in their order. There, and in all outputs, a
+ * state includes its parts; here, and in readings, it has only the time that is in none of its
+ * parts.
  *
- * A thread that ended before the capture, in the window or just now, is in no capture, and what it
- * did since the capture before is in none either.
+ * A thread that ended before the capture is in no capture, and neither are its times since the
+ * previous capture.
  */
 #ifndef TOP_STATE_ROWS_H
 #define TOP_STATE_ROWS_H

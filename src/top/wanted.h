@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which threads somebody asked an engine for: the `pids` and `tids` of its options.
+ * The threads that the options of an engine select, by `pids` and `tids`.
  */
 #ifndef TOP_WANTED_H
 #define TOP_WANTED_H

@@ -52,8 +52,8 @@ static bool is_of_a_user(const char *part)
 	return found;
 }
 
-/* A misspelt name would show nothing, and not why. Numbers and globs may mean whom nobody has
- * named. */
+/* Reject a misspelt user name, which would silently match nothing. Numbers and globs may match
+ * users without a name. */
 static struct error *check_users(const struct state_filter *filter)
 {
 	for (size_t i = 0; i < filter->count; i++) {
@@ -176,8 +176,8 @@ static void find_name(uint32_t number, char *ret, size_t size)
 	text_make_safe(ret);
 }
 
-/* One by number and name, several by how many they are. A recording is of another time, or another
- * host, where the number was somebody else's. */
+/* Describe one thread or process by number and name, several by their number. A recording is of
+ * another time or host, where the number had another name. */
 static void describe_numbers(struct top *top, const char *what, const uint32_t *numbers,
 			     size_t count)
 {

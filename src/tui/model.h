@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the screen shows: a window, its rows, and what else is drawn of it.
+ * The data that the screen draws: a window, its rows, and other values of it.
  *
  *	struct model model;
  *	model_init(&model);
@@ -9,8 +9,8 @@
  *	err = model_list(&model, &other_view);		the same window in other rows
  *	model_deinit(&model);
  *
- * It stands alone: whoever fed it may read on meanwhile, in another thread. What it does not hold
- * itself are the names of threads and users, which do not change as long as the screen lasts.
+ * A model is a copy: another thread may read the next window meanwhile. Only names of threads and
+ * users are shared; these do not change as long as the screen runs.
  */
 #ifndef TUI_MODEL_H
 #define TUI_MODEL_H

@@ -30,7 +30,7 @@ struct screen_host {
 	size_t window, windows;
 };
 
-/* A row that somebody wants to know all of. */
+/* A row to inspect. */
 struct screen_subject {
 	enum state_grouping grouping; /* what it is; of one thread alone STATE_BY_THREAD */
 	uint64_t line;                /* its id: that of the thread, or of the group's line */

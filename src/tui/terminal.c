@@ -74,7 +74,7 @@ static void give_back(void)
 		return;
 	saved.is_taken = 0;
 	if (write(STDOUT_FILENO, saved.farewell, saved.length) < 0) {
-		/* It is gone, and nobody is left to be told. */
+		/* The terminal is gone, and there is no way to report it. */
 	}
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved.found);
 }
@@ -162,8 +162,7 @@ static struct error *check_terminal(void)
 	int status = 0;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return error_create(
-			"standard input and output are not a terminal; use --batch");
+		return error_create("standard input and output are not a terminal; use --batch");
 	if (!name || !*name)
 		return error_create("TERM is not set, so the terminal type is unknown; "
 				    "use --batch");
@@ -174,8 +173,7 @@ static struct error *check_terminal(void)
 	if (!cursor_address || !clear_screen) {
 		del_curterm(cur_term);
 		return error_create(
-			"the terminal type '%s' (TERM) cannot move its cursor; use --batch",
-			name);
+			"the terminal type '%s' (TERM) cannot move its cursor; use --batch", name);
 	}
 	if (tcgetattr(STDIN_FILENO, &saved.found))
 		return error_system(errno, "the terminal");

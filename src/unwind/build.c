@@ -209,8 +209,8 @@ static bool put_inferred(void *context, uint64_t address, const struct unwind_ru
 					      : put_rule(context, address, rule);
 }
 
-/* Code that no function has: what its instructions say. Nobody called what the file begins with:
- * where they say nothing, it is taken for the first ENTRY_BYTES of it. */
+/* Code without a description: infer its rules from the instructions. The entry code of a file has
+ * no caller: if its instructions say nothing, this applies to its first ENTRY_BYTES. */
 static bool add_piece(struct builder *b, const struct code_range *range, uint64_t start,
 		      uint64_t end)
 {

@@ -30,7 +30,7 @@ struct unwind_cache {
 
 /* --- the directory --- */
 
-/* Is what is open ours, and nobody else's to write? */
+/* Does the file or directory belong to this user, and may no other user write to it? */
 static bool is_safe(const struct stat *st)
 {
 	return st->st_uid == geteuid() && !(st->st_mode & WRITABLE_BY_OTHER);
@@ -64,7 +64,7 @@ static struct error *open_base(const char *path, int *ret)
 
 	if (!copy)
 		return &error_no_memory;
-	/* Nobody's home gets something that belongs to somebody else. */
+	/* Do not create the directory in a home directory of another user. */
 	if (stat(path, &st) && errno == ENOENT && !stat(dirname(copy), &st) &&
 	    st.st_uid == geteuid() && mkdir(path, DIRECTORY_MODE) && errno != EEXIST)
 		return error_system(errno, "%s", path);
@@ -239,7 +239,7 @@ struct old_files {
 	uint64_t bytes;
 };
 
-/* Ours, and what somebody left who was killed while he gave a file its name. */
+/* A file of the cache, or a temporary file of a process that was killed while it wrote one. */
 static bool is_our_name(struct text name)
 {
 	return text_ends(name, TEXT(SUFFIX)) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables on disk, so that each file is looked at once: $XDG_CACHE_HOME/ctprof/unwind or
- * ~/.cache/ctprof/unwind, and a file there for each build-id.
+ * A cache of unwind tables on disk, so that each binary is analysed only once: in
+ * $XDG_CACHE_HOME/ctprof/unwind or ~/.cache/ctprof/unwind, with a file for each build-id.
  *
  *	struct unwind_cache *cache;
  *	err = unwind_cache_open(&cache);
@@ -10,10 +10,10 @@
  *		unwind_cache_write(cache, build_id, &table);
  *	}
  *
- * A wrong table gives wrong stacks, so nothing is believed: the directory and the file must be ours
- * and nobody else's to write, the file must be of this form and whole (unwind/table_file.h),
- * and each number in it in bounds. What is not is as if it were not there. A file appears whole, by
- * its name, or not at all, and two who write the same do no harm.
+ * A wrong table gives wrong stacks, so a file is verified: the directory and the file must belong
+ * to this user and be writable by no other, the file must be complete and of this format
+ * (unwind/table_file.h), and each number in it within bounds. Any other file is ignored. Files are
+ * created atomically; concurrent writers of the same file are harmless.
  *
  * All functions may be called by several threads at once.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a file has code: addresses of its segments that may be executed, as far as they are in the
- * file. What a table says outside of them nobody can ask for, so the size of the file bounds it.
+ * The ranges of code in a file: addresses of its executable segments, limited to bytes in the file.
+ * Tables cover only these, so the size of the file bounds theirs.
  */
 #ifndef UNWIND_CODE_H
 #define UNWIND_CODE_H

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The descriptions of functions (FDE) in a section, by where the functions begin, and what they
- * have in common (CIE).
+ * The descriptions of functions (FDE) in a section, ordered by the start of the functions, and
+ * their common parts (CIE).
  *
- * A CIE counts from where it stands on: the form of .eh_frame cannot point to a later one, and
- * nobody writes .debug_frame in another order. So each byte of the section is read once, whatever
- * refers to what.
+ * A CIE must precede the FDEs that refer to it: .eh_frame cannot refer to a later one, and no
+ * compiler writes .debug_frame in another order. So each byte of the section is read once.
  */
 #ifndef UNWIND_DESCRIPTIONS_H
 #define UNWIND_DESCRIPTIONS_H

@@ -330,8 +330,8 @@ static void look_at_rest(struct inferred *inferred)
 	}
 }
 
-/* Behind the calls that may not return, where nobody has jumped. */
-static void go_on_late(struct flow *flow)
+/* Continue behind calls that may not return, unless a jump has led there. */
+static void follow_after_calls(struct flow *flow)
 {
 	for (size_t i = 0; i < flow->later.count && !flow->no_memory; i++) {
 		const uint32_t at = flow->later.items[i], next = at + flow->operations[at].length;
@@ -367,7 +367,7 @@ static void look_at(struct inferred *inferred)
 		else
 			inferred->refused++;
 	}
-	go_on_late(flow);
+	follow_after_calls(flow);
 	look_at_rest(inferred);
 }
 

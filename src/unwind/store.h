@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory that unwind tables are in, as unwind/pool.h has it, while it is filled: locations,
- * rules of all tables, tables.
+ * Writes unwind tables to the memory that walkers read (unwind/pool.h): locations, rules of all
+ * tables, tables.
  *
  *	struct unwind_store *store;
  *	err = unwind_store_create(&(struct unwind_store_options){ .max_bytes = ... }, &store);
@@ -11,11 +11,11 @@
  *	...
  *	unwind_store_remove(store, location);
  *
- * Chunks come from whoever made the store: maps that the kernel's programs read, or plain memory. A
- * reader may look at a location while it is given back and used again, and then reads nonsense
- * within the chunk; so give back only what no walker can still refer to.
+ * The creator of the store provides chunks: maps that BPF programs read, or plain memory. A walker
+ * that reads a location while it is freed and reused reads garbage within the chunk; so free only
+ * what no walker can still refer to.
  *
- * Not for several threads at once.
+ * Not thread-safe.
  */
 #ifndef UNWIND_STORE_H
 #define UNWIND_STORE_H

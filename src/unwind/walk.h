@@ -10,18 +10,17 @@
  *		keep(w.ip);
  *	while (unwind_step(&w, memory) == UNWIND_GOES_ON);
  *
- * A walk is made of the registers that it began with, of what the tables say, and of some words of
- * the stack: return addresses, saved registers that a CFA was counted from. Those are named as they
- * are used (unwind_used). Where they are the same again, the walk is: each step follows from the
- * one before by the same rule. Saved registers that nobody counted from may differ: without frame
- * pointers they are data.
+ * A walk depends on the initial registers, on the tables, and on some words of the stack: return
+ * addresses, and saved registers from which a CFA was computed. unwind_used() reports these words.
+ * If all of them are unchanged, the walk is too, since each step follows from the one before by the
+ * same rule. Saved registers that were not used may differ: without frame pointers they are data.
  *
- * A return address is looked up one byte before, for the call may be the last thing in its
- * function. Not so one that was interrupted: the innermost, and who is below a signal's frame
- * (`is_exact`).
+ * A return address is looked up one byte before, since a call may be the last instruction of its
+ * function. An interrupted address is looked up as it is (`is_exact`): the innermost one, and the
+ * one below a signal frame.
  *
- * There is no branch in the searches: the verifier of BPF programs would follow each way through
- * them. Numbers are bounded right before they are used, where the compiler cannot move that away.
+ * The searches have no branches: the BPF verifier would follow each path through them. Indices are
+ * bounded right before their use, where the compiler cannot remove the check.
  */
 #ifndef UNWIND_WALK_H
 #define UNWIND_WALK_H
