@@ -51,7 +51,7 @@ struct error *error_create(const char *format, ...)
 struct error *error_system(int errnum, const char *format, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull)) MUST_CHECK;
 
-/* A new error that says `format` alone: the reason is ours, and `errnum` is for who decides by it.
+/* A new error with the message `format` alone; `errnum` is for callers that depend on the reason.
  * Never NULL. */
 struct error *error_coded(int errnum, const char *format, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull)) MUST_CHECK;

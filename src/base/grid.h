@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * The window that was to end at `due_ns` ended at `ended_ns`, and it is `now_ns`. The next ends at
- * `due_ns` and some intervals: the first of these times that is still to come, and leaves it half
- * of an interval at least. Who was stopped for long goes on in step, and not with a window of
- * nothing.
+ * The end of the next window, after a window that was due at `due_ns` and ended at `ended_ns`; the
+ * time is `now_ns`. It is the first `due_ns` plus a multiple of the interval that is in the future
+ * and leaves the window at least half an interval. So a process that was stopped for long stays in
+ * step and has no empty windows.
  */
 uint64_t grid_next(uint64_t due_ns, uint64_t interval_ns, uint64_t ended_ns, uint64_t now_ns);
 

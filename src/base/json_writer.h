@@ -65,7 +65,7 @@ void json_text(struct json_writer *w, struct text text);
 /* null of NULL. */
 void json_string(struct json_writer *w, const char *string);
 
-/* A new line before the next value, for those who read text line by line. */
+/* Write a newline before the next value, so that tools can read line by line. */
 void json_line(struct json_writer *w);
 
 /* The document is whole: a new line, and the next value begins another document. */

@@ -103,17 +103,18 @@ static bool follow_magic_link(const struct outfile *file, int *found, struct sta
 	return true;
 }
 
-/* A file that was removed after it was found under its name: it may be another user's, who has it
- * open. A removed file that we were given is reached by follow_magic_link(). */
+/* Was the file removed after it was found by its name? It may be a file that another user holds
+ * open. (A removed file that the caller passed is reached by follow_magic_link().) */
 static bool is_gone(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && !st->st_nlink;
 }
 
 /*
- * Follow links up to the last name, in file->dir and file->base, and what stands there: an O_PATH
- * descriptor with its status, or -1 for nothing. realpath(3) is no help: the kernel protects its
- * users from links in /tmp (fs.protected_symlinks), but not those who read each link themselves.
+ * Follow links up to the last component, which file->dir and file->base then name. *ret_found is an
+ * O_PATH descriptor of it with its status, or -1 if nothing exists there. realpath(3) would not do:
+ * the kernel protects against links in /tmp (fs.protected_symlinks), but not programs that read
+ * each link themselves.
  */
 static struct error *find_target(struct outfile *file, int *ret_found, struct stat *st)
 {
@@ -187,10 +188,10 @@ static struct error *open_in_place(struct outfile *file, int found, const struct
 }
 
 /*
- * The permissions of the file that will be replaced, if it is ours: a stranger would choose who may
- * read ours. Never set-user-ID, by which who may write to the file becomes its owner (writing
- * through a shared mapping keeps that bit). A second name may be a stranger's hard link to a file
- * of ours whose content is no secret.
+ * The permissions of the file that is replaced, if this user owns it: otherwise its owner would
+ * choose who may read the new file. Without the set-user-ID bit, which would let a user who may
+ * write to the file act as its owner (writing through a shared mapping keeps that bit). A file with
+ * several names may be another user's hard link to a file of this user whose content is not secret.
  */
 static mode_t mode_after(const struct stat *st, uid_t owner)
 {

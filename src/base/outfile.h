@@ -31,9 +31,9 @@ struct outfile {
 	bool is_due;     /* it goes to the user of sudo (base/handover.h) */
 };
 
-/* Mode of the new file: readable by its owner alone, since a snapshot holds what /proc shows only
- * to root (I/O counters, executables). It keeps the permissions (0777) of an existing file that is
- * ours, or of the user of sudo who gets it, and has one name. */
+/* The mode of a new file: readable by its owner only, since a snapshot contains what /proc shows
+ * only to root (I/O counters, executables). An existing file keeps its permissions (0777) if it
+ * belongs to this user, or to the user of sudo that gets the file, and has one name. */
 #define OUTFILE_MODE 0600
 
 /* Check that a file can be created there, before hours of measuring. Opens nothing. */

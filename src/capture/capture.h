@@ -14,13 +14,13 @@
  */
 
 /*
- * Capture: every thread of this host, and what surrounds them, into a snapshot.
+ * Captures every thread of this host, with its processes, cgroups and the host, in a snapshot.
  *
  *	struct capture_options options = { 0 };
  *	struct ctprof_snapshot *snapshot;
  *	struct error *err = capture_run(&options, &snapshot);
  *
- * One who captures again and again keeps what a capture needs open:
+ * For repeated captures, a capturer keeps open what they need:
  *
  *	struct capturer *capturer;
  *	struct error *err = capturer_open(&options, &capturer);
@@ -28,8 +28,8 @@
  *		err = capturer_take(capturer, &snapshot);
  *	capturer_close(capturer);
  *
- * A capture does its best: what cannot be read is unmeasured and counted, and only a target that
- * is not there, or no memory, make it fail.
+ * What cannot be read is unmeasured, and counted. A capture fails only without memory, or if a
+ * target does not exist.
  */
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H

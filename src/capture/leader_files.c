@@ -181,7 +181,7 @@ static struct error *start_readers(struct leader_files *files, unsigned most)
 	return started ? NULL : thread_missing("read processes");
 }
 
-/* --- who hangs --- */
+/* --- hanging readers --- */
 
 /* Forget those that came back, and count the others. */
 static unsigned count_hanging(struct leader_hangs *hangs)
@@ -299,7 +299,7 @@ struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, 
 	return NULL;
 }
 
-/* --- who is slow --- */
+/* --- slow processes --- */
 
 static void charge(struct leader_files *files, struct one_process *process, uint64_t cost_ns)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Small files of the first thread of a process, which may hang who reads them.
+ * Reads small files of the first thread of a process, since such a read may hang.
  *
- * While a process is in execve(2), it holds a lock (exec_update_lock) that reading io takes, and of
- * Linux 6.18 reading stat, too. It can hold that for good: it waits for the lock of its old memory
- * map, which another process has that waits for a file system. Only the first thread can be there,
- * for the others have ended by then.
+ * While a process is in execve(2), it holds a lock (exec_update_lock) that reading io takes; since
+ * Linux 6.18 reading stat takes it, too. The process may hold it forever: it waits for the lock of
+ * its old memory map, which another process may hold while it waits for a file system. Only the
+ * first thread can be in that state, since the others have ended by then.
  *
- * The file is read at once, as files of other threads are, so that its values belong to the same
- * moment; but by another thread, which is not waited for when it hangs. Others of the same user are
- * skipped while it does.
+ * The file is read at once, as those of other threads are, so that its values belong to the same
+ * time; but in another thread, which is abandoned if it hangs. Meanwhile, first threads of the same
+ * user are skipped.
  */
 #ifndef CAPTURE_LEADER_GUARD_H
 #define CAPTURE_LEADER_GUARD_H

@@ -165,9 +165,8 @@ static inline bool capture_wants(const struct capture *c, enum capture_part part
 	return !(c->options->without >> part & 1);
 }
 
-/* Begin to read the files of processes that may hang who reads them; and, after a walk, take those
- * of its c->leaders into the snapshot, with what capture_start_leaders() did not read (leaders.c).
- */
+/* Start to read the files of processes whose reading may hang. After a walk, take those of
+ * c->leaders into the snapshot, and read what capture_start_leaders() did not (leaders.c). */
 struct error *capture_start_leaders(struct capture *c) MUST_CHECK;
 struct error *capture_leaders(struct capture *c) MUST_CHECK;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the task iterator says of one thread: shared by the BPF program, which fills it, and by
- * those who read it.
+ * The record of one thread from the task iterator: the BPF program fills it, user space reads it.
  *
- * COUNTER(name, member of struct task_struct) is a row for each number that is taken as it stands.
- * A new one needs this row and a row of metrics.def that names it.
+ * COUNTER(name, member of struct task_struct) is a row for each number that is copied as it is. A
+ * new one needs this row, and a row of metrics.def that names it.
  */
 #ifndef CAPTURE_TASK_RECORD_H
 #define CAPTURE_TASK_RECORD_H

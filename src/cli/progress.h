@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How far something is that takes long, for those who wait at a terminal.
+ * Shows the progress of long operations on a terminal.
  *
  *	struct progress progress;
  *	options.progress = progress_begin(&progress, "processes", quiet);
@@ -27,7 +27,7 @@ struct progress {
  * must stay valid. */
 progress_show *progress_begin(struct progress *ret, const char *things, bool quiet);
 
-/* The same for who shows it at any time: nothing within the first second. */
+/* The same, for callers that show it at any time: prints nothing within the first second. */
 void progress_tell(struct progress *progress, size_t done, size_t total);
 
 /* Seconds since it began. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A command of the user's that runs while we look.
+ * Runs a command of the user while it is measured.
  *
  *	struct run *run;
- *	err = run_start(argv, &run);            there, and has not begun
+ *	err = run_start(argv, &run);            forked, before execve(2)
  *	...                                     attach to run_pid(run)
  *	err = run_go(run);
  *	while (!run_has_ended(run))
@@ -11,9 +11,9 @@
  *	err = run_wait(run, &result);
  *	run_destroy(run);
  *
- * From the start to the end of it the keyboard interrupts the command, not the report about it:
- * SIGINT and SIGQUIT are ignored here, and are for the command what they were for us. It has the
- * signal mask of run_start, so who blocks signals does that behind it.
+ * While the command runs, the keyboard interrupts it and not the report about it: ctprof ignores
+ * SIGINT and SIGQUIT, and the command has the actions that ctprof had before. It also inherits the
+ * signal mask of the time of run_start, so block signals after that call.
  */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H

@@ -54,7 +54,7 @@ typedef struct error *kstats_verb(const struct kstats_arguments *arguments, char
 kstats_verb kstats_trace, kstats_list, kstats_order, kstats_remove, kstats_save, kstats_merge,
 	kstats_show, kstats_compare;
 
-/* --- who has a metric --- */
+/* --- recorders --- */
 
 /* The recorder that `--via` names, or all of them: in the order in which a name is looked for. */
 struct kstats_search {

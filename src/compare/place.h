@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the path of a cgroup, of version 1 or 2, says about who lives there.
+ * Classifies the path of a cgroup, of version 1 or 2: the systemd unit or container to which it
+ * belongs.
  *
- * Results point into the path. A path that ends in " (deleted)", as the kernel prints it for a
- * cgroup that is gone, counts without that.
+ * Results point into the path. The suffix " (deleted)", which the kernel prints for a removed
+ * cgroup, is ignored.
  */
 #ifndef COMPARE_PLACE_H
 #define COMPARE_PLACE_H

@@ -322,7 +322,8 @@ void elf_each_symbol(const struct elf *elf, elf_symbol_visit *visit, void *conte
 {
 	static const uint32_t types[] = { SHT_SYMTAB, SHT_DYNSYM };
 
-	/* There is one of each: who writes thousands does it to keep us busy. */
+	/* A file has one section of each type. Ignore further ones: thousands would only consume
+	 * time. */
 	for (size_t t = 0; t < array_length(types); t++)
 		for (size_t i = 0; i < elf->section_count; i++) {
 			if (elf->sections[i].sh_type != types[t])

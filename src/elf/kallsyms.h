@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * /proc/kallsyms: the functions of the kernel, its modules and its BPF programs, a line
- * "ADDRESS TYPE name [module]" each (s_show() in kernel/kallsyms.c). Addresses are zero for who may
- * not see them (kernel.kptr_restrict).
+ * "ADDRESS TYPE name [module]" each (s_show() in kernel/kallsyms.c). Without the privilege to see
+ * addresses (kernel.kptr_restrict), they are zero.
  *
  *	struct kallsyms *symbols;
  *	err = kallsyms_read("/proc/kallsyms", &symbols);

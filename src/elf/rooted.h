@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files below another root, as who lives there sees them: a container's, a copied tree.
+ * Opens files relative to another root, as processes there see them: of a container, or of a copied
+ * tree.
  *
  *	int root = openat(process, "root", O_PATH | O_CLOEXEC);
  *	int fd = rooted_open(root, "/usr/bin/program");
  *
- * Links lead where they lead below that root, and never out of it. Only regular files are opened:
- * opening a device or a pipe could do something, or wait for ever.
+ * Symbolic links are resolved within that root, and never lead out of it. Only regular files are
+ * opened: opening a device or a pipe may have effects, or block forever.
  */
 #ifndef ELF_ROOTED_H
 #define ELF_ROOTED_H

@@ -11,7 +11,7 @@
 struct usdt_note {
 	const char *provider, *name;
 	uint64_t address;   /* of the file, of a nop */
-	uint64_t semaphore; /* of a counter of who looks; 0: there is none */
+	uint64_t semaphore; /* address of the semaphore; 0: there is none */
 };
 
 /* One probe may be in many places: a note each. Strings live as long as the image. False ends it.

@@ -12,8 +12,8 @@ struct error *kstats_config_make(const struct kstats_spec *spec,
 				 const struct kstats_locations *places,
 				 struct kstats_config *ret) MUST_CHECK;
 
-/* And back: what of it was asked for beside places, for who reads the metric. To be cleared, also
- * after an error. */
+/* The reverse, for readers of a metric: the options that it was created with, except its locations.
+ * The caller clears the scope, also after an error. */
 struct error *kstats_config_scope(const struct kstats_config *config,
 				  struct kstats_scope *ret) MUST_CHECK;
 

@@ -149,7 +149,7 @@ static struct error *take_bare_tracepoint(const struct word *word, struct kstats
 	return take_name(word->rest, "", &ret->name);
 }
 
-/* Is there one with that category? Who cannot look leaves it to the kernel to say. */
+/* Does the tracepoint exist? If its directory cannot be read, leave the check to the kernel. */
 static struct error *look_for_tracepoint(const char *whole)
 {
 	_cleanup_(probe_points_destroy) struct probe_points *points = NULL;
@@ -518,7 +518,7 @@ static struct error *find_argument(const struct btf *btf, const struct kstats_lo
 	return NULL;
 }
 
-/* The last one that is a task: of a switch who comes. 0: none is. */
+/* The last argument that is a task; of a switch, the next one. 0: none is. */
 static unsigned last_task(const struct btf *btf, const struct kstats_location *place)
 {
 	unsigned first;

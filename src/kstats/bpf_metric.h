@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A metric that is pinned, to be read or told something.
+ * A pinned metric, opened to read or change it.
  *
- * Who reads or changes it holds its lock, so that no reading sees it half empty. What is recorded
- * is not kept waiting by that, nor does a reading stop it: a value may be in a slot's count and not
- * yet in its sum.
+ * Reading and changing hold its lock, so that no reading sees it half empty. This does not block
+ * recording; so a reading may see a value in the count of a slot and not yet in its sum.
  */
 #ifndef KSTATS_BPF_METRIC_H
 #define KSTATS_BPF_METRIC_H

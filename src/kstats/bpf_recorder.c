@@ -34,7 +34,7 @@ static struct error *make_metric(const struct kstats_spec *spec, int pins)
 		return err;
 	if (!program->control->overhead_ns)
 		program->control->overhead_ns = kstats_overhead(program);
-	/* Before it is pinned: who finds it finds it as it was asked for. */
+	/* Before it is pinned: a metric is complete when other commands can find it. */
 	set_active(program, spec);
 	return kstats_pins_add(pins, spec->name, program);
 }

@@ -155,7 +155,7 @@ struct error *kstats_module_command(int dir, const char *name, enum kstats_comma
 	return failed ? no_metric(failed, name) : NULL;
 }
 
-/* Metrics are removed by who made them. */
+/* The module that created a metric removes it. */
 static struct error *remove_error(int dir, int failed, const char *name)
 {
 	bool is_there = faccessat(dir, name, F_OK, 0) == 0;

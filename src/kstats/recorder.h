@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder kstats/: how long something takes, as histograms. spec.h is what to record;
- * recorder.h the calls that all recorders have: bpf_recorder (BPF programs: kstats.bpf.c over
- * bpf_starts and bpf_slots), module_recorder (kstats.ko) and user_recorder (programs with
- * libkstats, found through /proc). table.h is what was recorded; distribution, slo and shift say
- * what it means; file.h keeps it.
+ * The folder kstats/: histograms of latencies. spec.h describes what to record; recorder.h has the
+ * interface of all recorders: bpf_recorder (BPF programs: kstats.bpf.c with bpf_starts and
+ * bpf_slots), module_recorder (kstats.ko) and user_recorder (programs with libkstats, found through
+ * /proc). table.h is a reading; distribution, slo and shift evaluate it; file.h stores it.
  *
- * A program's metric is a sealed memfd: it ends with the program, is found through /proc in any
- * namespace, cannot be forged for another, and can be mapped without fear of SIGBUS. A reset
- * subtracts, so recorders share nothing with those who reset. Without rseq, libkstats counts
- * atomically by CPU. After a fork both processes count into the same metric.
+ * The metric of a program is a sealed memfd: it ends with the program, is found through /proc in
+ * any namespace, cannot be forged for another program, and can be mapped without the risk of
+ * SIGBUS. A reset is a subtraction, so recorders and resets write no common data. Without rseq,
+ * libkstats counts with atomic instructions, by CPU. After a fork both processes count into the
+ * same metric.
  */
 
 /*
- * Who records: BPF programs, the kernel module, and programs by themselves with libkstats. What all
- * of them can do; each is a row.
+ * The interface of recorders: BPF programs, the kernel module, and programs with libkstats.
  */
 #ifndef KSTATS_RECORDER_H
 #define KSTATS_RECORDER_H

@@ -29,7 +29,8 @@ void kstats_agree(char **into, const char *from)
 	*into = NULL;
 }
 
-/* Some of the values are of others: who is told of none would take them for anybody's. */
+/* Two metrics differ in a part of their scope: store KSTATS_SEVERAL. Without a scope the values
+ * would seem to be those of all threads. */
 static void note_difference(char **into, const char *from)
 {
 	if (!*into && !from)

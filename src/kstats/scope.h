@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was asked of a metric beside its places: which start an end belongs to, and whose values are
- * recorded. Who reads it later would take a part for the whole without it.
+ * The scope of a metric: the option that assigns ends to starts, and the threads whose values are
+ * recorded. A report needs it, or a part would look like the whole.
  */
 #ifndef KSTATS_SCOPE_H
 #define KSTATS_SCOPE_H

@@ -24,10 +24,10 @@ struct probe_programs {
 	struct bpf_program *kprobe;     /* SEC("kprobe") */
 	struct bpf_program *uprobe;     /* SEC("uprobe"); of USDT too */
 	struct bpf_program *tracepoint; /* SEC("tp") */
-	/* Uprobes are in this process alone, and cost no other; 0: in all that have the file. The
-	 * kernel takes them out of its children, where they come by (uprobe_perf_filter() in
-	 * kernel/trace/trace_uprobe.c asks for the memory of this one): who promises to see
-	 * children attaches to all. */
+	/* Attach uprobes to this process only, so that they cost no other; 0: to all processes that
+	 * have the file. The kernel removes them from the children of the process
+	 * (uprobe_perf_filter() in kernel/trace/trace_uprobe.c checks the memory map), so a caller
+	 * that wants children must attach to all. */
 	uint32_t pid;
 };
 

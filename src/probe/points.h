@@ -99,8 +99,8 @@ struct probe_host {
 	uint32_t pid;
 	/* Place return probes in files of Go too, which end the program sooner or later. */
 	bool forces_returns;
-	/* For who measures calls: add the jumps back to the start of functions of Go, and tell
-	 * whose code points of files are in. */
+	/* For measuring calls: include jumps back to the start of Go functions, and determine the
+	 * language of points in files. */
 	bool measures_calls;
 };
 

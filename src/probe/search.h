@@ -27,8 +27,8 @@ struct probe_search {
 	const struct probe_pattern *group, *name;
 	/* False ends the search. */
 	bool (*found)(void *context, const struct probe_place *place);
-	/* A name that the pattern does not match, for who wants to say what is near; may be NULL.
-	 */
+	/* Called with each name that the pattern does not match, to suggest similar names; may be
+	 * NULL. */
 	void (*passed)(void *context, const char *name);
 	void *context;
 };

@@ -334,7 +334,7 @@ static bool put_into(struct process_table *table, struct process_image *image,
 	if (!has_room(table, bytes + sizeof(*mapping) * 8) || !may_grow(table, image, space) ||
 	    !address_space_put(ret, mapping))
 		return false;
-	/* A copy leaves the other as it was, to those who still share it. */
+	/* Other images that share the space keep the old one. */
 	table->used += address_space_bytes(*ret);
 	table->used -= *ret == space ? bytes : 0;
 	charge_space(table, image, *ret);

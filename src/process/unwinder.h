@@ -35,8 +35,8 @@ struct unwinder_options {
 	struct process_watch *images; /* not owned */
 	struct guard *guard;          /* for looking at processes; not owned. NULL: none */
 	struct kept *kept; /* for the files that tables are of; NULL: they are not kept */
-	/* These processes and the children they will have, and who is asked for by a walk; none:
-	 * all that there are. */
+	/* These processes, their future children, and processes that a walk requests; none: all
+	 * processes. */
 	const uint32_t *pids;
 	size_t pid_count;
 	size_t max_bytes; /* of tables in memory */

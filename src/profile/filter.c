@@ -383,7 +383,8 @@ static bool frame_matches(const struct filter_term *term, const struct frame *fr
 	}
 }
 
-/* Does it decide who waits? What is inlined into a function is that function. */
+/* Is this frame the waiting function, for "waiter:"? A function includes what is inlined into it.
+ */
 static bool is_waiter(const struct frame *frame)
 {
 	return frame->kind == FRAME_USER && !frame->inlined &&

@@ -82,7 +82,7 @@ static struct error *merge_meta(const struct merge *m)
 	return NULL;
 }
 
-/* --- who --- */
+/* --- processes and threads --- */
 
 static struct error *merge_images(const struct merge *m)
 {

@@ -26,8 +26,8 @@
 /* The file of functions of the kernel; those of a module have "[module]". */
 #define PPROF_KERNEL "[kernel]"
 
-/* A pattern of the functions that all waits end in, schedule() and those around it: without them
- * pprof shows who waits. It is empty where something else would go with them. */
+/* A pattern of the functions in which all waits end, schedule() and those around it: without these,
+ * pprof shows the waiting functions. Empty if it would drop other frames, too. */
 struct error *pprof_frames_to_drop(const struct profile *profile, char **ret) MUST_CHECK;
 
 #endif

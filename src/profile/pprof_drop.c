@@ -37,8 +37,9 @@ static bool is_waiting(const struct frame *frame)
 	return false;
 }
 
-/* pprof looks at names alone, and leaves out what such a function calls as well: a function of a
- * program that has the name, a waker on top of who waits, or an interrupt would go too. */
+/* pprof matches names alone, and drops the callees of a matching function as well: a function of a
+ * program with the same name, a waker above the waiting stack, or an interrupt would be dropped
+ * too. */
 static bool loses_others(const struct profile *p, const char *name)
 {
 	for (size_t i = 0; i < p->nodes.count; i++) {

@@ -87,7 +87,7 @@ struct node {
 	uint32_t frame;
 };
 
-/* --- who --- */
+/* --- processes and threads --- */
 
 #define BUILD_ID_MAX 20
 
@@ -157,9 +157,9 @@ struct block {
 
 /* A thread that ran while another was runnable. */
 struct preemptor {
-	uint32_t thread;           /* who waited */
-	const struct name *name;   /* comm of who ran; "" for what was not known any more */
-	const struct name *cgroup; /* of who ran; may be NULL */
+	uint32_t thread;           /* the thread that waited */
+	const struct name *name;   /* comm of the thread that ran instead; "" if unknown */
+	const struct name *cgroup; /* its cgroup; may be NULL */
 	uint32_t tid;
 	uint64_t ns;
 };

@@ -236,7 +236,7 @@ static bool is_ended(struct symboliser *s)
 struct opened {
 	struct origin origin;
 	struct binary *binary; /* NULL: there is none */
-	uint32_t user;         /* who pays for it */
+	uint32_t user;         /* the user whose budget it uses */
 };
 
 /* A map with what its entries point into. */

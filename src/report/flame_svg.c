@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A flame graph as one SVG file: a picture where scripts do not run, and else with zoom, search and
- * tooltips.
+ * A flame graph as one SVG file, with zoom, search and tooltips if scripts run, otherwise a static
+ * picture.
  *
- * Frames stand in an <svg> of their own, with places in percent of its width, so that they scale
- * with the window while text does not. A frame is a <g> with its depth; frames come in the order
- * of flame_next, which is all that the script needs to know who called whom. What a frame is made
- * of is seen by its height: stripes for what ran, was runnable and was blocked, each as high as its
- * share.
+ * Frames are in an <svg> of their own, with positions in percent of its width, so that they scale
+ * with the window while text does not. A frame is a <g> with its depth; frames are in the order of
+ * flame_next, from which the script derives callers. Stripes divide the height of a frame into the
+ * shares that ran, were runnable, and were blocked.
  */
 #include <inttypes.h>
 #include <stdlib.h>

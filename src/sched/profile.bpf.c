@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where threads spend their time, added up in the kernel: on their CPUs, waiting for one, blocked.
+ * Sums up in the kernel where threads spend their time: on their CPUs, waiting for one, blocked.
  *
- * One program at sched_switch sees each interval begin and end: who leaves the CPU begins one, with
- * its state and its stacks, who gets it ends one. sched_wakeup tells when a blocked thread could
- * run again. Nothing is sent to user space, which reads what was added up when it likes: what goes
- * on is in the records of the threads.
+ * The program at sched_switch sees each interval begin and end: the thread that leaves the CPU
+ * begins one, with its state and its stacks; the thread that gets the CPU ends one. sched_wakeup
+ * marks when a blocked thread becomes runnable. User space reads the sums at any time; intervals in
+ * progress are in the records of threads.
  *
- * All of a thread's intervals are known to the nanosecond, and end where the next begins: its times
- * add up to the time it was watched.
+ * The intervals of a thread are known to the nanosecond, and each begins where the previous one
+ * ends: its times add up to the time for which it was watched.
  */
 #include "sched/intervals.bpf.h"
 

@@ -298,7 +298,7 @@ static __always_inline struct pending_count *pending_here(void)
 	return bpf_map_lookup_elem(&pending, &zero);
 }
 
-/* --- who is wanted --- */
+/* --- targets --- */
 
 /* Numbers of our PID namespace. */
 struct {

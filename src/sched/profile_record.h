@@ -44,8 +44,8 @@ struct profile_config {
 	__u8 has_comm, has_cpus; /* only threads whose name matches, only what is on some CPUs */
 	__u8 by_cpu;             /* tell CPUs apart */
 	__u8 wants_wakers;       /* their stacks */
-	__u8 wants_waker_names;  /* who they are */
-	__u8 wants_runners;      /* who ran while a thread waited */
+	__u8 wants_waker_names;  /* which threads they are */
+	__u8 wants_runners;      /* record the threads that ran while one waited */
 	__u8 wants_histograms;
 	__u8 wants_off_cpu; /* else time is accounted, and nothing is kept of it */
 	__u8 is_late;       /* stacks of what is sampled are taken when it is over: sched_exit */
@@ -55,7 +55,7 @@ struct profile_config {
 	char comm[PROFILE_GLOB_MAX]; /* a glob */
 };
 
-/* --- who --- */
+/* --- targets --- */
 
 /* The values of the maps of targets. */
 enum profile_target { TARGET_NOW = 1, TARGET_FROM_EXEC = 2 };

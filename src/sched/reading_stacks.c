@@ -92,7 +92,8 @@ static struct error *push_stack(struct profile_reading *r, uint32_t stack, uint3
 	return err;
 }
 
-/* The same from the innermost to the outermost, as wakers stand on who they woke. */
+/* The same from the innermost to the outermost frame: a waker's stack is drawn above the stack that
+ * it woke. */
 static struct error *push_inverted(struct profile_reading *r, const __u64 *frames, size_t count,
 				   uint32_t image, uint32_t *node)
 {

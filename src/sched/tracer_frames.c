@@ -43,8 +43,8 @@ size_t tracer_frames(const struct kallsyms *symbols, const __u64 *frames, size_t
 	return own;
 }
 
-/* Where interrupts enter the kernel: x86 (arch/x86/include/asm/idtentry.h), then arm64
- * (arch/arm64/kernel/entry.S). Exceptions are of who causes them. */
+/* Entry points of interrupts into the kernel: x86 (arch/x86/include/asm/idtentry.h), then arm64
+ * (arch/arm64/kernel/entry.S). Exceptions are not among them: the running thread causes them. */
 static const char *const interrupt_entries[] = {
 	"asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
 	"asm_exc_nmi", "el1h_64_irq",          "el1h_64_fiq",

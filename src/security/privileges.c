@@ -210,8 +210,8 @@ static int limit_environment(void)
 	return setenv("XDG_CONFIG_HOME", config, 1) ? errno : 0;
 }
 
-/* Its user gets the files that root makes for them. A program with privileges from exec is run by
- * anybody, with whatever environment; root alone says who its user is. */
+/* Determine the user of sudo, who gets the files that root creates. Only for root: any user can run
+ * a program with privileges from exec, with any environment. */
 static void look_for_sudo(void)
 {
 	const char *user = getenv("SUDO_UID"), *group = getenv("SUDO_GID");

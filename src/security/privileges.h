@@ -82,10 +82,10 @@ enum privilege_use {
 #define PROFILE_OPEN_PRIVILEGES (PROFILE_READ_PRIVILEGES | PRIVILEGE_LOAD_PROGRAMS)
 #define PROFILE_READ_PRIVILEGES (PRIVILEGES_READ | PRIVILEGE_GROW_MAPS | PRIVILEGE_WRITE_FILES)
 
-/* Call it first in main(). Of root it says who the user of sudo is (base/handover.h). Restores the
- * real user and group IDs of a set-user-ID file, and puts privileges that came from exec out of
- * effect. Of the environment it then keeps only what ctprof needs: libraries open files that
- * variables name, as ncurses by TERMINFO. */
+/* Call this first in main(). For root, it determines the user of sudo (base/handover.h). It
+ * restores the real user and group IDs of a set-user-ID program, and puts privileges from exec out
+ * of effect; then it reduces the environment to what ctprof needs, since libraries open files that
+ * variables name, as ncurses does by TERMINFO. */
 struct error *privileges_begin(void) MUST_CHECK;
 
 /* The environment of a command that the user runs: as ctprof was started. */

@@ -27,8 +27,9 @@ static bool is_kernel_thread(const struct iterator_record *r)
 	return r->kernel_flags & PF_KTHREAD;
 }
 
-/* A freezer of version 2 lets threads sleep in a way that only `is_frozen` tells from others; who
- * waits for a child of vfork() has that as well, in a sleep that signals do not end. */
+/* The freezer of cgroup version 2 lets threads sleep in a state that only `is_frozen` tells from
+ * other sleeps. The parent of a vfork() child has that bit too, but its sleep is not interruptible.
+ */
 static enum state state_of(const struct iterator_record *r)
 {
 	if (r->queued_since || r->state & (BIT_WAKING | BIT_NEW))

@@ -18,7 +18,7 @@ struct inspect_counters {
 	const struct ctprof_thread *now; /* NULL: it has ended */
 	/* As the window began; NULL: not known. */
 	const struct ctprof_thread *before;
-	struct ctprof_snapshot *owned; /* the taker's, who destroys it; or NULL */
+	struct ctprof_snapshot *owned; /* owned by the receiver; or NULL */
 };
 
 struct inspect_source {
@@ -27,7 +27,8 @@ struct inspect_source {
 	/* Its system call, wait channel and memory, and whose taskstats these are: a line each, of
 	 * recorded memory one of each kind. */
 	struct error *(*print_facts)(struct top *top, const struct state_thread *thread, FILE *out);
-	/* Where it runs and waits, who wakes it, who runs instead: of all threads of a group. */
+	/* Print where threads run and wait, which threads wake them, and which run instead; of a
+	 * group, for all its threads. */
 	void (*print_stacks)(struct top *top, const struct screen_subject *subject, FILE *out);
 	struct error *(*count)(struct top *top, const struct state_thread *thread,
 			       struct inspect_counters *ret);

@@ -16,7 +16,7 @@
 
 /* Windows that are shown. */
 #define TOP_PAST_WINDOWS 10
-/* And those that are kept: who steps about in a recording does not wait for them again. */
+/* The number of windows that are kept, so that stepping in a recording does not read them again. */
 #define TOP_PAST_KEPT 64
 
 struct top_past_row {

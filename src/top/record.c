@@ -116,7 +116,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* --- who hands over --- */
+/* --- passing readings to the writer --- */
 
 static bool copy_reading(struct state_reading *to, const struct state_reading *from)
 {

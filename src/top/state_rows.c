@@ -246,8 +246,8 @@ static int by_number(const void *a, const void *b)
 	return compare_u32(tgid, &process->tgid);
 }
 
-/* The kernel's are children of this one (kernel/kthread.c), which is none's; in a PID namespace the
- * number may be anybody's, who then has a command line. */
+/* Kernel threads are children of this process (kernel/kthread.c), which has no parent. In a PID
+ * namespace another process may have this number; it then has a command line. */
 #define KTHREADD 2
 
 static bool is_of_kernel(const struct process *process)

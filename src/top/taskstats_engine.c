@@ -190,8 +190,8 @@ static void read_files(struct delays *d, struct state_thread *told)
 		told->is_kernel = flags & PF_KTHREAD;
 }
 
-/* Dead, and not reaped. Who has given back its memory has no high-water marks, as threads of the
- * kernel, and kernels without CONFIG_TASK_XACCT: only those are asked for their state. */
+/* Is the thread a zombie? A thread that has released its memory has no high-water marks. Neither
+ * have kernel threads, nor any thread without CONFIG_TASK_XACCT: only for these, read the state. */
 static bool is_dead(struct delays *d, const struct state_thread *told,
 		    const struct taskstats_values *stats)
 {

@@ -32,7 +32,7 @@ struct thread_watch {
 	pthread_mutex_t lock;
 	pthread_cond_t ending;
 	struct watch_target target;
-	unsigned users; /* who starts it, and the thread: the last of them frees it */
+	unsigned users; /* its starter and its thread; the last one frees it */
 	bool is_over;
 	char *text; /* of the last reading, or why there is none; NULL: not yet */
 };

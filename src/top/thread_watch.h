@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where threads run and wait, who wakes them and who runs instead: a profile of them that goes on
- * beside the screen, in a thread of its own, for it takes a while to begin.
+ * Profiles threads beside the screen: where they run and wait, which threads wake them and which
+ * run instead. This takes a while to start, so it has a thread of its own.
  *
  *	struct thread_watch *watch = thread_watch_start(&target);
  *	thread_watch_print(watch, false, out);	now and then

@@ -5,9 +5,9 @@
  *	struct screen_feed feed = { .next = read_window, .context = engine };
  *	struct error *err = screen_run(&options, &feed);
  *
- * It knows neither engines nor recordings: who feeds it does, in a thread beside. So a key is
- * answered when it is pressed, whatever is being read, and shortens no window. The terminal is left
- * as it was found, however this ends: by an error, a signal, or a crash.
+ * The screen knows neither engines nor recordings: a feed reads these, in another thread. So keys
+ * have their effect at once, whatever is being read, and shorten no window. However the screen ends
+ * (by an error, a signal or a crash), the terminal is restored.
  */
 #ifndef TUI_SCREEN_H
 #define TUI_SCREEN_H
@@ -32,9 +32,9 @@ struct screen_host {
 
 /* A row to inspect. */
 struct screen_subject {
-	enum state_grouping grouping; /* what it is; of one thread alone STATE_BY_THREAD */
-	uint64_t line;                /* its id: that of the thread, or of the group's line */
-	struct state_thread thread;   /* this one; or who stands for the group; as it was last */
+	enum state_grouping grouping; /* of the row; STATE_BY_THREAD for one thread */
+	uint64_t line;                /* the id of the thread, or of the group's line */
+	struct state_thread thread;   /* the thread, or that of the group; as last read */
 	/* The threads of a group's row. Set by the thread of the feed. */
 	const struct state_view *view;
 };
@@ -44,8 +44,7 @@ struct screen_feed {
 	/* The window that ends now, or that a replay is at. The window and all in it live until the
 	 * next call. */
 	struct error *(*next)(void *context, struct state_window *ret, struct screen_host *host);
-	/* Called some times in a window, for who has to look more often than it ends; may be NULL.
-	 */
+	/* Called several times per window, for feeds that must read more often; may be NULL. */
 	struct error *(*tick)(void *context);
 	/* Everything that is known of a row, as lines of text; may be NULL. */
 	struct error *(*inspect)(void *context, const struct screen_subject *subject, FILE *out);

@@ -22,7 +22,7 @@ void bar_divide(const uint64_t *parts, size_t count, uint64_t whole, unsigned un
 		remainders[i] = (uint64_t)(share % whole);
 		given += ret[i];
 	}
-	/* Fewer than there are parts are left: each goes to who lost most by rounding down. */
+	/* Give the remaining units to the parts that lost most by rounding down. */
 	for (; given < units; given++) {
 		size_t most = 0;
 

@@ -20,7 +20,7 @@
 static const struct {
 	int number;
 	bool is_crash;
-	bool may_be_ignored; /* who started us said so, as nohup does */
+	bool may_be_ignored; /* the parent process set this, as nohup does */
 } caught[] = {
 	{ SIGINT, false, true },  { SIGTERM, false, true },   { SIGHUP, false, true },
 	{ SIGQUIT, false, true }, { SIGUSR1, false, true },   { SIGUSR2, false, true },

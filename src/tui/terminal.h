@@ -33,7 +33,7 @@ struct terminal_options {
 	bool no_colour, no_utf8, no_mouse;
 };
 
-/* Sets the locale of characters. The error of who has no terminal says what to do instead. */
+/* Sets the locale of characters. Without a usable terminal, the error says what to do instead. */
 struct error *terminal_open(struct terminal *terminal,
 			    const struct terminal_options *options) MUST_CHECK;
 

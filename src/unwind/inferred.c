@@ -121,7 +121,7 @@ static void arrive(struct flow *flow, uint32_t at, const struct frame_state *sta
 		flow->disagreed += !fit && (jumps || !(flow->marks[at] & IS_ENTRY));
 		return;
 	}
-	/* A tail call, or the end of a function that calls who does not return. */
+	/* A tail call, or the end of a function whose last call does not return. */
 	if (flow->marks[at] & IS_ENTRY) {
 		flow->agreed += jumps && state->sp == frame_at_entry.sp;
 		flow->disagreed += jumps && state->sp != frame_at_entry.sp;
