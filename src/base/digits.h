@@ -9,7 +9,7 @@
 
 #define DIGITS_MAX 20
 
-/* How many it has written; no NUL behind them. */
+/* Returns the number of bytes written; no NUL follows them. */
 unsigned digits_u64(char to[static DIGITS_MAX], uint64_t value);
 
 #endif

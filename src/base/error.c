@@ -18,7 +18,7 @@ static struct error *create_error(int errnum, char *message)
 		free(message);
 		return &error_no_memory;
 	}
-	/* It may quote what others wrote. */
+	/* The message may quote untrusted text. */
 	text_make_safe(message);
 	*err = (struct error){ .errnum = errnum, .message = message };
 	return err;

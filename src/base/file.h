@@ -59,13 +59,13 @@ int file_readlink(int dir, const char *path, struct file_buffer *buffer, struct 
 int file_stat(int fd, struct stat *ret);
 int file_find(int dir, const char *path); /* openat(2) with O_PATH */
 
-/* For reading, what was found with O_PATH, if it is a regular file: opening something else could do
- * something. `found` stays open. -1: it is none, or cannot be opened; EWOULDBLOCK: its owner holds
- * a lease on it. */
+/* Open for reading a file that was found with O_PATH, if it is a regular file (opening another may
+ * have effects). `found` stays open. Returns -1 if it is not, or cannot be opened; EWOULDBLOCK: its
+ * owner holds a lease on it. */
 int file_open_regular(int found);
 
-/* For reading, a file that a user named. A FIFO waits for its writer; nothing waits for the end of
- * a lease. */
+/* Open for reading a file that the user named. A FIFO waits for its writer; a lease is not waited
+ * for. */
 struct error *file_open_input(const char *path, int *ret) MUST_CHECK;
 
 /* The same for `name` in a directory whose files we choose ourselves: regular files alone. `path`

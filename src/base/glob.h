@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* As long as a path may be (PATH_MAX). */
+/* The length limit of a path (PATH_MAX). */
 #define GLOB_MAX 4096
 
 /*

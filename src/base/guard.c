@@ -172,8 +172,7 @@ _Noreturn static void end(struct guard_worker *worker)
 	for (const struct task *task = worker->task; task; task = task->outer)
 		if (task->release)
 			task->release(task->job);
-	/* Not by pthread_exit(), which loads a library then, and ends the process where it cannot.
-	 */
+	/* pthread_exit() would load a library, and end the process if it cannot. */
 	longjmp(worker->over, 1);
 }
 

@@ -93,7 +93,7 @@ bool guard_enter(void);
 /* After it; keeps errno. */
 void guard_leave(void);
 
-/* How many times work was given up; and how many times it was not run for want of a thread. */
+/* The number of times that work was given up; and that it was not run for lack of a thread. */
 size_t guard_given_up(const struct guard *guard);
 size_t guard_without_thread(const struct guard *guard);
 

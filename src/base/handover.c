@@ -29,7 +29,7 @@ bool handover_has_begun(void)
 	return to.has_begun;
 }
 
-/* As the kernel decides it, of one group. */
+/* The kernel's check of permissions, for a single group. */
 static bool may_write(const struct stat *dir)
 {
 	if (dir->st_uid == to.uid)

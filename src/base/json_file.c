@@ -15,7 +15,7 @@
 
 /* --- reading --- */
 
-/* As many bytes as tell what the file is, or fewer where it is shorter. */
+/* Read the bytes that determine the type of the file, or all of a shorter one. */
 static struct error *read_head(int fd, char *bytes, size_t *ret)
 {
 	size_t got = 1;

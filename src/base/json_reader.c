@@ -87,7 +87,7 @@ static struct error *deliver(struct json_reader *r, const struct json_value *val
 		frame->is_object ? key : TEXT("array"), value);
 }
 
-/* By address: copying what was written piece by piece a moment ago stalls the processor. */
+/* By address: copying a struct that was just written in pieces stalls the processor. */
 static int take_scalar(struct json_reader *r, const struct json_value *value)
 {
 	struct error *err;

@@ -69,7 +69,7 @@ struct json_shape {
 	const struct json_member *members;
 	size_t count;
 	size_t stride; /* from one row to the next, when part of larger ones; 0: adjacent */
-	/* For every element of an array, and for every member of an object that has no rows. */
+	/* Called for each element of an array, and for each member of an object without rows. */
 	json_take each;
 	uintptr_t detail;
 	const void *more;

@@ -43,7 +43,7 @@ void json_array_end(struct json_writer *w);
 /* `key` needs no escapes: a name from a table of ours. */
 void json_key(struct json_writer *w, const char *key);
 
-/* For inner loops, text made beforehand: a key, `"b":`, or members and a key, `"a":0,"b":`; and
+/* For inner loops: write prepared text, a key as `"b":`, or members and a key as `"a":0,"b":`; and
  * whole members or a value. */
 void json_key_ready(struct json_writer *w, struct text key);
 void json_ready(struct json_writer *w, struct text members);

@@ -74,7 +74,7 @@ static bool is_hex(char c)
 	return hex_digit(c) >= 0;
 }
 
-/* How many bytes from `start` on are of this kind. */
+/* The number of bytes of this kind from `start` on. */
 static size_t span(struct text token, size_t start, bool (*is)(char))
 {
 	size_t end = start;
@@ -140,8 +140,9 @@ static size_t uuid_length(struct text text)
 
 #define HASH_DIGITS 32
 
-/* Where an identifier begins a name: what is put for it, and how long it is; 0: there is none.
- * Those of static pods and of units of `systemd-run` (run-r...) are 32 digits without a dash. */
+/* Find an identifier at the start of a name. Returns its length, 0 if there is none, and the
+ * pattern that replaces it. Identifiers of static pods and of units of `systemd-run` (run-r...) are
+ * 32 digits without a dash. */
 static size_t find_identifier(struct text text, size_t *ret_prefix, const char **ret_pattern)
 {
 	static const struct text prefixes[] = { TEXT(""), TEXT("pod"), TEXT("r") };

@@ -41,7 +41,7 @@ enum dimension {
 };
 enum dimension unit_dimension(enum unit unit);
 
-/* How many of the smallest unit of the dimension one of `unit` is: 1000000 (ns) for UNIT_MS. */
+/* The size of `unit` in the smallest unit of its dimension: 1000000 (ns) for UNIT_MS. */
 uint64_t unit_scale(enum unit unit);
 
 /* The name programs read: "ns", "bytes", "count"; "" for UNIT_NONE. */
@@ -87,7 +87,7 @@ bool units_parse(struct text text, struct amount *ret);
 /* A length of time that is not negative, also in "m", "min", "h" and "d". */
 bool units_parse_duration(struct text text, uint64_t *ret_ns);
 
-/* As it, but a number without a unit is in seconds: "10", "0.5". */
+/* The same, but a number without a unit is in seconds: "10", "0.5". */
 bool units_parse_seconds(struct text text, uint64_t *ret_ns);
 
 /* "s" unless there is one of them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where the memory of processes may be.
+ * The address range of user space.
  *
- * Freestanding: for BPF programs and user space alike.
+ * Shared by BPF programs and user space, so it includes nothing.
  */
 #ifndef BASE_USER_SPACE_H
 #define BASE_USER_SPACE_H

@@ -50,7 +50,7 @@ bool worker_pool_start(struct worker_pool *pool, void *(*work)(void *), void *ar
  * none has done a step for `patience_ns`. Returns whether all have finished; else `stop` is set. */
 bool worker_pool_wait(struct worker_pool *pool, uint64_t deadline_ns);
 
-/* How many threads have not finished. */
+/* The number of threads that have not finished. */
 unsigned worker_pool_workers(struct worker_pool *pool);
 
 /* Add a user, which leaves too. */

@@ -8,8 +8,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* As small as level 3 on snapshots, and smaller where their numbers are at random, in half the
- * time. */
+/* Snapshots get as small as with level 3, or smaller if their numbers are random, in half the time.
+ */
 #define LEVEL          1
 #define WINDOW_LOG_MAX 24 /* 16 MiB */
 #define CHUNK          ((size_t)128 * 1024)

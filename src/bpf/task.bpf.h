@@ -25,11 +25,11 @@
 #define PF_KTHREAD           0x00200000
 
 /*
- * Its number in the PID namespace that is so many levels down.
+ * The number of a task in the PID namespace `level` levels down.
  *
- * Pointers are followed by probe reads, which cost the walk some ns: for each that is followed
- * directly the verifier searches the kernel's BTF three times by name (btf_nested_type_is_trusted()
- * in kernel/bpf/btf.c), and a dozen of them made loading take three times as long.
+ * Pointers are followed by probe reads, which cost some ns each: for each direct access the
+ * verifier searches the kernel's BTF three times by name (btf_nested_type_is_trusted() in
+ * kernel/bpf/btf.c), and a dozen of them tripled the time of loading.
  */
 static __always_inline __u32 pid_number(struct task_struct *task, __u32 level)
 {

@@ -95,7 +95,7 @@ static struct error *check_targets(const struct capture *c)
 	return NULL;
 }
 
-/* As the iterator said it; it passed threads by their numbers. */
+/* The thread pointer that the iterator recorded. It visits threads in ascending order. */
 static uint64_t thread_pointer(const void *context, uint32_t tid)
 {
 	const struct capture *c = context;

@@ -36,7 +36,7 @@
 
 #include "snapshot/model.h"
 
-/* Where what the kernel knows of threads comes from. */
+/* The source of the values of threads. */
 enum capture_source {
 	CAPTURE_AUTO, /* BPF where it works, else /proc */
 	CAPTURE_BPF,  /* an error where it does not work; what it cannot give is still of /proc */
@@ -95,7 +95,7 @@ struct capturer;
 struct error *capturer_open(const struct capture_options *options,
 			    struct capturer **ret) MUST_CHECK;
 
-/* One capture; the next takes what is new. */
+/* Make a capture of the current state. */
 struct error *capturer_take(struct capturer *capturer, struct ctprof_snapshot **ret) MUST_CHECK;
 
 /* Takes NULL. */

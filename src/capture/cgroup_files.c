@@ -5,7 +5,7 @@
 #include "os/pairs.h"
 #include "os/psi.h"
 
-/* How the bytes of a file become what is at `at`, a struct reading or a struct counts. */
+/* Parses the bytes of a file into `at`, a struct reading or a struct counts. */
 typedef bool (*take_fn)(struct ctprof_snapshot *snapshot, struct text bytes, void *at);
 
 static bool take_count(struct ctprof_snapshot *snapshot, struct text bytes, void *at)

@@ -41,7 +41,7 @@ static bool add_counter_row(struct capture *c, struct counter_set *set,
 	return true;
 }
 
-/* How many of the last sets are of this kind. */
+/* The number of last sets that are of this kind. */
 static size_t count_last(const struct ctprof_snapshot *s, enum counter_kind kind)
 {
 	size_t count = 0;

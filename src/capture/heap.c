@@ -30,7 +30,7 @@ struct slow {
 	uint64_t cost_ns;
 };
 
-/* One reading: the thread that does it has nothing else, and may have it for good. */
+/* The data of one reading. Its thread uses nothing else, and keeps this if it hangs. */
 struct heap_job {
 	struct {
 		ARRAY(struct heap_thread);
@@ -120,7 +120,7 @@ void heap_close(struct heap *heap)
 
 /* --- in the thread that reads --- */
 
-/* How many threads from `first` on are of one process. */
+/* The number of threads from `first` on that belong to its process. */
 static size_t process_length(const struct heap_job *job, size_t first)
 {
 	size_t i = first;
@@ -365,7 +365,7 @@ static size_t leave_behind(struct heap *heap, const struct heap_request *request
 	struct heap_reader *reader = take_ptr(heap->reader);
 	struct hanging hanging = { .reader = reader };
 
-	/* It came back meanwhile. */
+	/* The worker has finished meanwhile. */
 	if (done == reader->job.threads.count) {
 		leave_heap(reader);
 		return request->snapshot->threads.count;

@@ -42,7 +42,7 @@ struct heap_request {
 	int proc;          /* /proc of our own PID namespace */
 	bool allow_ptrace; /* stop threads whose thread pointer is not known */
 	struct ctprof_snapshot *snapshot;
-	/* Where the storage of a thread is; 0: not known. NULL: it is of none. */
+	/* The thread pointer of a thread; 0: unknown. May be NULL: all are unknown. */
 	uint64_t (*thread_pointer)(const void *context, uint32_t tid);
 	const void *context;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: as long as it gets on */

@@ -154,7 +154,7 @@ static struct error *remember_file(struct heap_files *files, struct word_map *ma
 
 /* --- programs --- */
 
-/* How a program is called in its process; a file that is gone has a name that leads nowhere. */
+/* The path of the executable of a process; that of a deleted file cannot be opened. */
 static const char *program_path(struct heap_files *files, int dir, char path[PATH_MAX])
 {
 	struct text link;
@@ -180,7 +180,7 @@ struct error *heap_files_program(struct heap_files *files, int dir, const struct
 		*ret = *before;
 		return NULL;
 	}
-	/* One that may be run and not read can still have a library that may be read. */
+	/* An executable without read permission can still use a library that is readable. */
 	fd = openat(dir, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 && fstat(fd, &file.identity) == 0)
 		look_into(dir, fd, program_path(files, dir, path), true, &file);
@@ -257,7 +257,8 @@ struct error *heap_files_library(struct heap_files *files, int dir, const struct
 	}
 	fd = file_open_regular(found);
 	if (fd < 0 || fstat(fd, &file.identity)) {
-		/* Not remembered: another process may be more open. */
+		/* Do not cache the refusal: another process with the same file may be accessible.
+		 */
 		if (sounds_like_it(mapping->path))
 			file.failure = PROBE_FILE_READ;
 		*ret = file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which files have jemalloc in them, and where it keeps its counters: remembered, for looking into
- * a program costs a thousand times what asking again does.
+ * A cache of the files that contain jemalloc, and of the location of its counters: analysing a
+ * program costs a thousand times as much as a look-up.
  */
 #ifndef CAPTURE_HEAP_FILES_H
 #define CAPTURE_HEAP_FILES_H

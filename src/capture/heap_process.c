@@ -195,8 +195,8 @@ struct error *heap_locate(struct heap_files *files, const struct heap_process *p
 
 #define BATCH     512
 
-/* How far ahead the next event of a counter is at most (TE_MAX_INTERVAL is 4 MiB), with room for
- * versions to come. */
+/* The largest distance to the next event of a counter (TE_MAX_INTERVAL is 4 MiB), with a margin for
+ * later versions. */
 #define EVENT_MAX ((uint64_t)1 << 30)
 
 bool heap_is_sound(const uint64_t *words, size_t count)

@@ -125,8 +125,8 @@ static struct words group_key(const struct heap_group *group)
 /* More than these are forgotten and looked at anew. */
 #define WITHOUT_MAX 100000
 
-/* One may be seen while its libraries are still being mapped: so often without is without for good.
- */
+/* A process may be seen while its libraries are still being mapped; after so many checks without
+ * jemalloc, it has none. */
 #define WITHOUT_SURE 2
 
 static bool is_without(const struct heap_walk *walk, const struct heap_group *group)

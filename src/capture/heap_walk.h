@@ -20,8 +20,8 @@ struct heap_thread {
 	struct heap_counters counters;
 };
 
-/* How many processes were looked at, how many of them have jemalloc; how many threads were read;
- * what failed, each process or thread once. */
+/* The numbers of inspected processes, of those with jemalloc, and of threads that were read; and
+ * failures, each process or thread once. */
 struct heap_tally {
 	uint64_t walked, detected, ok, failures[PROBE_FAILURE_COUNT];
 };

@@ -23,7 +23,7 @@
 /* Faster readings are not charged. */
 #define SLOW_NS (NS_PER_S / 20)
 
-/* One that takes longer may hang. The memory map of a database takes a second. */
+/* A longer read may hang. Reading the memory map of a database takes a second. */
 #define HANGS_NS (3 * NS_PER_S)
 
 /* Slow readings of a user's processes may take half a minute, and a tenth of the time from then on:

@@ -34,10 +34,10 @@
 
 enum leader_file { LEADER_SMAPS, LEADER_EXE, LEADER_CMDLINE, LEADER_FILE_COUNT };
 
-/* As much of a command line as is kept. */
+/* The part of a command line that is kept. */
 #define LEADER_CMDLINE_MAX ((size_t)4096)
 
-/* As many threads read, at most, and as many hang. */
+/* The largest number of threads that read, and of threads that hang. */
 #define LEADER_READERS_MAX 4
 #define LEADER_HANGING_MAX 32
 

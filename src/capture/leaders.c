@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What only files of processes tell: the executable, the command line, the kinds of memory. Other
- * threads read them while the walk goes on, since that takes long and may hang
+ * Values that only files of processes have: the executable, the command line, the kinds of memory.
+ * Other threads read them during the walk, since that takes long and may hang
  * (capture/leader_files.h).
  */
 #include "capture/session.h"
@@ -23,7 +23,7 @@ struct error *capture_start_leaders(struct capture *c)
 	struct error *err;
 	int failed;
 
-	/* Which are in a cgroup is not known yet. */
+	/* The members of the cgroup are not known yet. */
 	if (c->cgroup_top || !wanted)
 		return NULL;
 	failed = has_list ? 0 : tasks_list(c->proc, &listed);
@@ -34,7 +34,8 @@ struct error *capture_start_leaders(struct capture *c)
 	return err;
 }
 
-/* Those that were not there at the start. Kernel threads and zombies have nothing to read. */
+/* Read the files of processes that are new since the start. Kernel threads and zombies have none.
+ */
 static struct error *read_later(struct capture *c, struct leader_files **ret)
 {
 	const unsigned wanted = wanted_files(c);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which row of metrics.def takes which key or column of which file.
+ * Maps keys and columns of files to rows of metrics.def.
  *
- * The plan is made once from the table, so a new metric of a file that is read already is a new row
- * and nothing else.
+ * The plan is made once from the table, so a new metric of a known file needs only a row.
  */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H

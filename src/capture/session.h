@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One capture under way: what its parts share.
+ * The state of a capture in progress, shared by its parts.
  */
 #ifndef CAPTURE_SESSION_H
 #define CAPTURE_SESSION_H
@@ -81,7 +81,7 @@ struct leader {
 	bool has_memory;
 };
 
-/* Where a thread has its storage. */
+/* The thread pointer of a thread. */
 struct thread_pointer {
 	uint32_t tid; /* first: it is searched by */
 	uint64_t value;
@@ -154,7 +154,7 @@ struct error *capture_find_targets(struct capture *c) MUST_CHECK;
 /* Every thread of every process (walk.c). */
 struct error *capture_walk(struct capture *c) MUST_CHECK;
 
-/* One process of it; `tids` is room to work in (walk.c). */
+/* Visit a process; `tids` is a buffer (walk.c). */
 struct error *capture_visit_process(struct capture *c, uint32_t tgid, struct tids *tids) MUST_CHECK;
 
 /* The same by the capturer's task iterator (task_walk.c). Threads are in order then. */
@@ -176,7 +176,7 @@ bool capture_is_late(const struct capture *c);
 /* The name of a process by its number; "" when it is gone; NULL without memory (walk.c). */
 const struct name *capture_process_name(struct capture *c, uint32_t tgid);
 
-/* How reading a thread ended. */
+/* The outcome of reading a thread. */
 enum thread_fate {
 	THREAD_KEPT,
 	THREAD_GONE,
@@ -184,7 +184,7 @@ enum thread_fate {
 	THREAD_SHORTAGE, /* we lack memory or descriptors: the errno is in c->shortage */
 };
 
-/* One thread's files, below its directory (thread.c): not those of leaders.c. */
+/* Read the files of a thread in its directory (thread.c), except those of leaders.c. */
 enum thread_fate capture_thread(struct capture *c, int dir, struct ctprof_thread *thread);
 
 /* Read only the files in c->sources, and skip values that are measured already (thread.c). */
@@ -233,8 +233,8 @@ void capture_pressure(struct capture *c);
 void capture_psi(struct capture *c, int dir, const char *prefix, const char *suffix,
 		 struct psi *ret);
 
-/* Which files there are depends on the kernel and on the controllers of each cgroup: one that is
- * absent, or that nothing serves here, is no failure. */
+/* The kernel and the controllers of each cgroup determine which files exist: a missing file, or one
+ * that nothing serves, is not a failure. */
 static inline bool capture_is_absent(int failed)
 {
 	return failed == ENOENT || failed == ENODEV || failed == EOPNOTSUPP;

@@ -169,9 +169,9 @@ static __always_inline __u64 resident_pages(struct mm_struct *mm)
 }
 
 /*
- * What threads of a process share is read for the first of them that stand together: a dozen of
- * probe reads took half of the program's time. The thread before is of the same process and has the
- * same object, so it is not another one that got the same address.
+ * Read what threads of a process share only for the first of several adjacent ones: these dozen
+ * probe reads took half of the program's time. The previous thread is of the same process and has
+ * the same object, so the address was not reused.
  */
 static __always_inline int is_shared(struct iterator_record *r, struct task_batch *batch)
 {

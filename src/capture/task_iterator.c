@@ -166,9 +166,9 @@ static bool sleep_until(struct task_iterator *tasks, uint64_t until)
 }
 
 /*
- * It was put on its CPU after the moment it slept until, and before it looked: the offset lies
- * between the two, and each try narrows that. It looks right after, but may have been put there
- * late: the truth is near the lowest.
+ * Narrow the offset of the clocks. The thread was put on its CPU after the end of its sleep and
+ * before it read the clock, so the offset lies between the two. It reads the clock at once but may
+ * have been scheduled late, so the true value is near the lower bound.
  */
 static void narrow_offset(struct task_iterator *tasks)
 {

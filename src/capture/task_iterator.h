@@ -60,11 +60,11 @@ bool task_iterator_counts(const struct task_iterator *tasks, enum task_counter c
 const __u64 *task_iterator_active_cpus(const struct task_iterator *tasks, size_t *ret_words);
 
 /*
- * What the scheduler's clock shows when CLOCK_MONOTONIC shows `monotonic`.
+ * Convert a time of CLOCK_MONOTONIC to the scheduler's clock.
  *
- * The two start and may run apart (kernel/sched/clock.c), so each walk begins by comparing them:
- * this thread sleeps until a known moment and looks when the scheduler says that it was put on a
- * CPU. `task_iterator_clock_error` is by how much the result may be off, in ns.
+ * The two may differ in start and rate (kernel/sched/clock.c), so each walk first compares them:
+ * this thread sleeps until a known time and then reads when the scheduler put it on a CPU.
+ * `task_iterator_clock_error` is the largest error of the result, in ns.
  */
 uint64_t task_iterator_sched_clock(const struct task_iterator *tasks, uint64_t monotonic);
 uint64_t task_iterator_clock_error(const struct task_iterator *tasks);

@@ -33,7 +33,7 @@
 	COUNTER(write_bytes, ioac.write_bytes)           \
 	COUNTER(cancelled_write_bytes, ioac.cancelled_write_bytes)
 
-/* Those of struct sched_statistics, which mean something while kernel.sched_schedstats is 1. */
+/* Members of struct sched_statistics, which are valid while kernel.sched_schedstats is 1. */
 #define TASK_STATISTICS(COUNTER)                                                  \
 	COUNTER(nr_wakeups, stats.nr_wakeups)                                     \
 	COUNTER(nr_wakeups_local, stats.nr_wakeups_local)                         \
@@ -59,7 +59,8 @@
 	COUNTER(slice_max, stats.slice_max)                                       \
 	COUNTER(core_forceidle_sum, stats.core_forceidle_sum)
 
-/* Those of struct task_delay_info, for threads that have one: DELAY(category). Each makes four. */
+/* Members of struct task_delay_info, for threads that have one: DELAY(category). Each makes four.
+ */
 #define TASK_DELAYS(DELAY) \
 	DELAY(blkio)       \
 	DELAY(swapin)      \
@@ -100,14 +101,14 @@ struct iterator_record {
 	__u64 thread_pointer; /* where its thread-local storage is; 0: unknown */
 	__u64 cpus;           /* it may run on, the first 64 */
 	__u64 hiwater_rss, rss, hiwater_vm, total_vm; /* pages */
-	__u64 now;                                    /* when it was looked at */
+	__u64 now;                                    /* when it was read */
 	__u64 queued_asleep; /* it sleeps, and the kernel has it waiting for a CPU since then */
 	__u64 queued_since, blkio_since, wait_since, sleep_since, block_since;
 	char name[TASK_NAME_MAX];
 	__u64 counters[TASK_COUNTER_COUNT];
 };
 
-/* How many the program hands over at a time. */
+/* The number of records that the program passes at a time. */
 #define TASK_BATCH 256
 
 /* 64 CPUs in each: NR_CPUS is 8192 at most (arch/x86/Kconfig). */

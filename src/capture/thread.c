@@ -158,7 +158,7 @@ const struct name *capture_cgroup_path(struct capture *c, uint32_t tid)
 	return path_name(c->snapshot, path);
 }
 
-/* Where stat did not give the name. */
+/* Read the name, if stat did not have it. */
 static enum thread_fate take_comm(struct capture *c, int dir, struct ctprof_thread *thread)
 {
 	struct text bytes = TEXT("");

@@ -221,7 +221,7 @@ bool task_state_is_unclear(const struct iterator_record *r)
 
 /* --- waits in progress --- */
 
-/* How long ago `since` was; clocks of CPUs may differ by a little. */
+/* The time since `since`; clocks of CPUs may differ by a little. */
 static uint64_t passed(const struct task_plan *plan, const struct iterator_record *r,
 		       uint64_t since)
 {

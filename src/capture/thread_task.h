@@ -69,12 +69,11 @@ struct task_row {
 
 struct task_plan {
 	struct task_facts facts;
-	/* Those whose value is a 64-bit number, which are most, and those that are not. */
+	/* rows of 64-bit numbers, which are most, and the others */
 	struct task_row wide[METRIC_COUNT], others[METRIC_COUNT];
 	size_t wide_count, other_count;
-	/* Which rows are measured: of every thread; and of leaders, of threads that are not the
-	 * kernel's, of those that are, of threads with a record of delays, of those under fair
-	 * policies as well. */
+	/* The measured rows: of every thread; and of leaders, of user threads, of kernel threads,
+	 * of threads with a record of delays, and of those among these with a fair policy. */
 	struct metric_set always, leaders, user, kernel, delays, fair, irq;
 	/* Most threads have the mask and the policy of the thread before. */
 	__u64 mask[TASK_CPU_WORDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the users of the processes are called.
+ * The names of the users of the processes.
  */
 #ifndef CAPTURE_USERS_H
 #define CAPTURE_USERS_H

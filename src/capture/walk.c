@@ -65,7 +65,7 @@ struct error *capture_find_targets(struct capture *c)
 	return NULL;
 }
 
-/* Its files will show whether it has memory. */
+/* Its files show whether it has memory. */
 static struct error *keep_leader(struct capture *c, struct ctprof_thread *thread)
 {
 	const struct leader leader = {
@@ -77,7 +77,7 @@ static struct error *keep_leader(struct capture *c, struct ctprof_thread *thread
 	return array_push(&c->leaders, leader) ? NULL : &error_no_memory;
 }
 
-/* One thread into the snapshot. `pcomm` is NULL for a leader whose name is not known yet. */
+/* Add a thread to the snapshot. `pcomm` is NULL for a leader, whose name is not known yet. */
 static struct error *visit_thread(struct capture *c, int tasks, uint32_t tgid, uint32_t tid,
 				  const struct name *pcomm, const struct name **ret_comm)
 {

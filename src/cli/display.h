@@ -74,7 +74,7 @@ struct display {
 	{ "format", 0, "FORMAT", parse_format, 0,                                                  \
 	  "Select the output format.", format_name, false }
 
-/* And those of commands that compare. */
+/* Options of commands that compare. */
 #define COMPARE_OPTIONS                                                                            \
 	{ "window", 0, NULL, parse_flag, DISPLAY_AT(view.window),                                  \
 	  "Compare only threads that are in both snapshots; derived metrics cover the "            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tables of commands and options say, for readers of three kinds: people at a terminal,
+ * Prints the tables of commands and options for three kinds of readers: people at a terminal,
  * scdoc(5) which makes manual pages, and bash.
  */
 #ifndef CLI_HELP_H

@@ -198,7 +198,7 @@ static struct error *check_operands(const struct command *command, int given)
 	return error_create("%s takes %s", command->name, command->operands);
 }
 
-/* One option as getopt found it. */
+/* Process an option that getopt found. */
 static struct error *take_option(const struct command *command, int found, char **argv,
 				 void *arguments, const struct option_row **ret_row)
 {

@@ -53,8 +53,8 @@ struct command {
 	const char *operands;              /* "SNAPSHOT", "BASELINE CANDIDATE"; "" for none */
 	int operands_least, operands_most; /* how many there may be */
 	const char *needs;                 /* privileges, in words; "" for none */
-	/* It drops privileges itself (security/privileges.h). Others only read and write files that
-	 * the user names, and have dropped all else before they run. */
+	/* The command drops privileges itself (security/privileges.h). For other commands, which
+	 * only read and write files that the user names, main drops them. */
 	bool drops_privileges;
 	const struct option_row *options;
 	size_t option_count;
@@ -95,7 +95,7 @@ enum {
 	STATUS_USAGE = 2,
 	STATUS_BROKEN = 3,    /* a condition of --fail-if was met */
 	STATUS_UNDECIDED = 4, /* it could not be told */
-	/* Where a command is run, whose own status is passed on. */
+	/* For commands that run another command and pass on its status. */
 	STATUS_RUN_FAILED = 125,
 	STATUS_NOT_RUNNABLE = 126,
 	STATUS_NOT_FOUND = 127,

@@ -216,7 +216,7 @@ void run_destroy(struct run *run)
 
 	if (!run)
 		return;
-	/* It sees the channel close, and ends by itself. */
+	/* The child sees the channel close, and exits. */
 	if (run->channel >= 0) {
 		close(run->channel);
 		if (run->pid)

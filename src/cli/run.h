@@ -37,7 +37,7 @@ struct run_result {
  * run_go. It ends with us when we end before. `command` must stay. */
 struct error *run_start(char **command, struct run **ret) MUST_CHECK;
 
-/* Its number, which stays when it begins. */
+/* The process number, which execve(2) does not change. */
 pid_t run_pid(const struct run *run);
 
 /*

@@ -36,7 +36,7 @@ struct error *parse_cgroup(const char *argument, void *at)
 	if (err)
 		return err;
 	free(target->cgroup_text);
-	/* As systemd-cgls and others print it, or as a directory. */
+	/* As printed by systemd-cgls and others, or as a directory. */
 	target->cgroup_text = text_print("%s%s", argument[0] == '/' ? "" : "/", argument);
 	target->cgroup = target->cgroup_text;
 	return target->cgroup ? NULL : &error_no_memory;
@@ -92,7 +92,7 @@ struct error *target_find_cgroup(const char **path, uint64_t *ret)
 
 	if (err)
 		return err;
-	/* Where it is in the file system will do, too. */
+	/* A path in the file system is accepted, too. */
 	below = cgroup_of_directory(text_of(*path), tree.point);
 	name = strndup(below.bytes, below.length);
 	if (!name)

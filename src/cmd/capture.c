@@ -101,7 +101,7 @@ static void print_failures(const struct capture_info *info)
 			info->failed.items[i].value, plural(info->failed.items[i].value));
 }
 
-/* How many threads the kernel has, by its own count in loadavg; 0: unknown. */
+/* The number of threads by the kernel's own count in loadavg; 0: unknown. */
 static uint64_t threads_of_kernel(const struct ctprof_snapshot *s)
 {
 	for (size_t i = 0; i < s->counters.count; i++) {
@@ -114,7 +114,8 @@ static uint64_t threads_of_kernel(const struct ctprof_snapshot *s)
 	return 0;
 }
 
-/* Those of other PID namespaces, or hidden by hidepid, leave no other trace. Some come and go. */
+/* Threads of other PID namespaces, and those hidden by hidepid, leave no other trace. Allow for
+ * threads that start and end. */
 static void print_hidden(const struct ctprof_snapshot *s)
 {
 	uint64_t all = threads_of_kernel(s);
@@ -242,7 +243,7 @@ static int capture_to(const struct capture_arguments *arguments, const char *pat
 	return snapshot->capture->cut_short ? STATUS_FAILED : STATUS_DONE;
 }
 
-/* Where to, and how often. */
+/* Run with the options for the output and for repetition. */
 static int run_with(const struct command *command, struct capture_arguments *arguments)
 {
 	struct capture_options options = options_from_arguments(arguments);

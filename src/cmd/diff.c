@@ -182,7 +182,8 @@ static struct error *take_both(const struct diff_arguments *arguments, struct be
 	return err ? err : capture_side(capturer, keep, &sides[1]);
 }
 
-/* As env(1), nice(1) and timeout(1) tell our failures from those of the command. */
+/* The exit status of our failures differs from those of the command, as with env(1), nice(1) and
+ * timeout(1). */
 static int failure_status(const struct between *between, const struct error *err)
 {
 	if (!between->command)

@@ -35,10 +35,10 @@ static const struct option_row flame_rows[] = {
 	PROFILE_OUTPUT_OPTIONS(flame_arguments),
 };
 
-/* Whether any of the files has folded stacks. */
+/* The state of loading files. */
 struct flame_loading {
 	const struct flame_arguments *arguments;
-	const char *folded; /* one of folded stacks; NULL: there is none */
+	const char *folded; /* a file with folded stacks; NULL: there is none */
 };
 
 static struct error *load_one(struct flame_loading *loading, const char *path, struct profile **ret)

@@ -221,7 +221,7 @@ static struct error *check_showing(const struct kstats_showing *s)
 		return error_create("--heat requires --interval");
 	if (s->count && !s->interval_ns)
 		return error_create("--count requires --interval");
-	/* They would be taken for what was recorded since it was made. */
+	/* They would look like values recorded since its creation. */
 	if (s->interval_ns &&
 	    (s->format == KSTATS_FORMAT_OPENMETRICS || s->format == KSTATS_FORMAT_V3))
 		return error_create("--interval does not support --format %s: use text, json or "

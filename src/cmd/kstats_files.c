@@ -24,14 +24,14 @@ struct error *kstats_save(const struct kstats_arguments *arguments, char **words
 	return err;
 }
 
-/* One reading twice: of the same host and moment. */
+/* Is it the same reading: of the same host and time? */
 static bool is_same_reading(const struct kstats_table *a, const struct kstats_table *b)
 {
 	return a->taken_ns && a->taken_ns == b->taken_ns && strcmp(a->name, b->name) == 0 &&
 	       strings_equal(a->instance, b->instance) && strings_equal(a->host, b->host);
 }
 
-/* It may be meant; more often a file was named twice. */
+/* This may be intended; more often a file was named twice. */
 static void warn_of_same(const struct kstats_tables *tables)
 {
 	for (size_t i = 1; i < tables->count; i++)

@@ -26,7 +26,7 @@ static struct error *print_entry(void *context, const struct kstats_recorder *re
 	text_print_visible(stdout, text_of(entry->name), -24);
 	printf(" %-7s %-7s %14" PRIu64 "  ", recorder->name,
 	       entry->is_active ? "active" : "stopped", entry->count);
-	/* One that cannot be read says why there. */
+	/* A metric that cannot be read has the reason in this column. */
 	text_print_visible(
 		stdout,
 		text_of(entry->start ? entry->start : word_or(entry->how, "a program's own")), 0);

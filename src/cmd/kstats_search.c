@@ -212,7 +212,7 @@ static struct error *gather_entry(void *context, const struct kstats_recorder *r
 	struct kstats_table *table;
 	struct error *err = recorder->read(entry->name, &table);
 
-	/* It was removed, or its program ended, since the list. */
+	/* The metric was removed, or its program ended, since it was listed. */
 	if (err && err->errnum == ENOENT)
 		error_destroy(err);
 	else if (err)

@@ -95,7 +95,7 @@ static struct error *show_csv(const struct kstats_showing *showing,
 {
 	struct error *err = NULL;
 
-	/* Those of intervals have one before the first. */
+	/* With intervals, there is a line before the first. */
 	if (!showing->interval_ns)
 		err = kstats_report_csv_heading(stdout, false);
 	for (size_t i = 0; !err && i < tables->count; i++)
@@ -437,7 +437,8 @@ static void print_only(const char *where, const struct kstats_tables *in,
 		putchar('\n');
 }
 
-/* One metric each are meant for each other, whatever they are called; several, by their names. */
+/* If each file has one metric, compare these, whatever their names; otherwise pair metrics by name.
+ */
 static struct error *compare_all(const struct kstats_tables *before,
 				 const struct kstats_tables *after, char **words)
 {

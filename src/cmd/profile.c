@@ -32,7 +32,7 @@ static const struct option_row profile_rows[] = {
 	PROFILE_OUTPUT_OPTIONS(profile_command_arguments),
 };
 
-/* One profile being taken. */
+/* The state of a profile in progress. */
 struct taking {
 	struct profile_command_arguments *arguments;
 	struct profile_options options;
@@ -106,7 +106,7 @@ static bool have_targets_ended(struct taking *t)
 
 	if (t->run || (!a->target.pids.count && !a->tids.count))
 		return false;
-	/* They may be there and not be what other options let through. */
+	/* The processes may exist, but be excluded by other options. */
 	for (size_t i = 0; has_other_filters(a) && i < a->target.pids.count; i++)
 		if (!kill((pid_t)a->target.pids.items[i], 0) || errno != ESRCH)
 			return false;
@@ -232,7 +232,7 @@ static struct error *show_interval(struct taking *t, const sigset_t *before)
 		t->next_ns += t->arguments->profile.interval_ns;
 	take_pending(before);
 	err = show_profile(t, ++t->interval);
-	/* It was for one interval, and the next one may be of fewer threads. */
+	/* The memory was for one interval; the next may have fewer threads. */
 	malloc_trim(0);
 	/* A signal that ended naming in an interval ends the profile. */
 	was_interrupted |= interrupts_came();
@@ -356,7 +356,8 @@ static struct error *collect_profile(struct taking *t)
 	return err;
 }
 
-/* As env(1) and timeout(1) tell our failures from those of the command. */
+/* The exit status of our failures differs from those of the command, as with env(1) and timeout(1).
+ */
 static int failure_status(const struct taking *t, const struct error *err, bool has_begun)
 {
 	if (!t->command)
@@ -410,7 +411,7 @@ static struct error *find_probes_to_list(int argc, char **argv, int first,
 	return NULL;
 }
 
-/* Those of a command are all others, so a wrong option must not look like one. */
+/* A command may return any other status, so a wrong option must have its own. */
 static int status_beside(int argc, char **argv, int status)
 {
 	for (int i = 1; status == STATUS_USAGE && i < argc; i++)

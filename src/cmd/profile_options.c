@@ -274,7 +274,7 @@ static void warn_of_kinds(const struct profile_arguments *arguments)
 	}
 }
 
-/* Does it tell single waits apart? Then their times are looked at one by one. */
+/* Does it distinguish single waits? Then their times are recorded one by one. */
 static bool is_about_waits(const struct profile_arguments *arguments)
 {
 	return arguments->min_ns != PROFILE_MIN_NS || arguments->max_ns || arguments->period_ns ||
@@ -349,7 +349,7 @@ static struct error *find_points(struct profile_arguments *arguments)
 	return err;
 }
 
-/* Whether they are there is another question. */
+/* Check the form of events; whether they exist is checked later. */
 static struct error *check_events(const struct profile_arguments *arguments)
 {
 	struct probe_spec spec;

@@ -158,7 +158,8 @@ struct error *profile_arguments_find(struct profile_arguments *arguments) MUST_C
 /* Print the probes that are meant, for --list-probes. */
 struct error *profile_arguments_list(const struct profile_arguments *arguments) MUST_CHECK;
 
-/* For a session, once all was found; what it points to stays with the arguments. */
+/* The options of a session, after all targets and events were found. They point into the arguments.
+ */
 struct profile_options profile_arguments_apply(const struct profile_arguments *arguments);
 
 void profile_arguments_deinit(struct profile_arguments *arguments);

@@ -197,7 +197,7 @@ static struct error *write_to(const struct profile_output *output,
 	return err;
 }
 
-/* Those that hold frames without names come before names are looked for. */
+/* Write files with unnamed frames before names are looked up. */
 static struct error *write_files(const struct profile_output *output,
 				 const struct profile_report *report, bool is_raw,
 				 unsigned interval)
@@ -400,7 +400,8 @@ static struct error *show_named(const struct profile_output *output, struct prof
 	return err ? err : write_to(output, report, "-", format, interval);
 }
 
-/* And what it gives to processes: both are of the host where the profile was taken. */
+/* Name frames of the kernel and of the vDSO. Both belong to the host where the profile was taken.
+ */
 static struct error *name_kernel(const struct profile_output *output, struct profile *profile)
 {
 	const struct symbolise_options options = { .only_vdso = true };

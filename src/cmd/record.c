@@ -345,7 +345,7 @@ static const char *signal_text(const struct recorder *r, int number)
 
 /* --- time and signals --- */
 
-/* They wait until nothing is under way. */
+/* Block signals, which are taken between captures. */
 static void hold_signals(struct recorder *r)
 {
 	const struct triggers *triggers = &r->arguments->triggers;
@@ -376,7 +376,8 @@ static int wait_for_next(struct recorder *r)
 	}
 }
 
-/* By the clock, whatever a capture took; what is over already is missed. */
+/* Schedule captures on a fixed grid, however long they take; times in the past are counted as
+ * missed. */
 static void schedule_next(struct recorder *r)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), interval = r->arguments->interval_ns;

@@ -13,7 +13,7 @@
 #define INTERVAL_MIN_NS  (NS_PER_S / 20)
 #define INTERVAL_DEFAULT NS_PER_S
 
-/* Not given: the first. */
+/* Without the option, the first format. */
 enum { FORMAT_DEFAULT = STATES_FORMAT_COUNT };
 
 static const char *engine_value(size_t number)
