@@ -22,7 +22,7 @@ const struct group_axis group_axes[GROUP_AXIS_COUNT] = {
 /* Keys by what makes them are kept apart from keys by the text of their parts. */
 #define BY_PARTS UINT64_MAX
 
-/* As docker and podman abbreviate an id. */
+/* The length to which docker and podman abbreviate an id. */
 #define CONTAINER_DIGITS 12
 
 /* --- the process of a thread --- */
@@ -67,7 +67,7 @@ static struct text process_text(const struct ctprof_snapshot *s, const struct ct
 							: TEXT("(unknown)");
 }
 
-/* Where the names of users are, by uid: a host may have many. */
+/* Index the names of users by uid: a host may have many. */
 static bool index_users(struct keys *keys, const struct ctprof_snapshot *s)
 {
 	for (size_t i = 0; i < s->users.count; i++) {

@@ -7,7 +7,7 @@
 #include "base/glob.h"
 #include "base/pattern.h"
 
-/* One path, after the steps that look at it alone. */
+/* A path, after the steps that need only this path. */
 struct path {
 	const struct name *name;
 	size_t seen; /* snapshots that have it ... */

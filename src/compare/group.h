@@ -48,7 +48,7 @@ static inline bool selection_has_derived(const struct selection *selection, enum
 	return selection->derived >> id & 1;
 }
 
-/* By one number for both: derived metrics come after the others. */
+/* Metrics and derived metrics share one numbering: derived ones come after the others. */
 static inline void selection_add(struct selection *selection, unsigned number)
 {
 	if (number < METRIC_COUNT)
@@ -79,8 +79,8 @@ bool group_sum(const struct group *group, const struct selection *selection,
 
 void group_sums_deinit(struct group_sums *sums);
 
-/* Which metrics were measured in some thread of groups, and which in every thread that can have
- * them. Starts as all zero. */
+/* The metrics that were measured in some thread of groups, and in all threads that can have them.
+ * Starts as all zero. */
 struct coverage {
 	struct metric_set some, every;
 	bool any_group;

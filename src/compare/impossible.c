@@ -6,7 +6,7 @@
 #include "compare/sides.h"
 #include "compare/survivors.h"
 
-/* Which metrics are time of the thread itself, that passed while it lived? */
+/* The metrics that are times during the life of a thread. */
 static struct metric_set times_of_threads(void)
 {
 	struct metric_set set = { 0 };
@@ -19,8 +19,8 @@ static struct metric_set times_of_threads(void)
 	return set;
 }
 
-/* Which of them may not grow by more than the time between two captures? Engines of ctprof top may
- * tell what was booked in a window. */
+/* The metrics that cannot grow by more than the time between two captures. (Engines of ctprof top
+ * may report time in the window in which it was booked.) */
 static struct metric_set times_of_windows(void)
 {
 	struct metric_set set = times_of_threads();
@@ -69,7 +69,7 @@ static bool mark_impossible(struct impossible *impossible, const struct ctprof_t
 
 /* --- by the lives of threads --- */
 
-/* How long a capture took, and by how much its waits in progress may be off. */
+/* The duration of a capture, plus the error of its waits in progress. */
 static uint64_t span_of(const struct capture_info *capture)
 {
 	uint64_t span;

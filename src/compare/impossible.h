@@ -28,12 +28,13 @@ struct impossible {
 	struct metric_set began_before; /* totals with waits that began before the window */
 };
 
-/* Those of a snapshot by the lives of its threads. `with_waits` are the totals that get what has
- * passed of waits in progress (waits.h). False without memory; the same below. */
+/* Find impossible values of a snapshot, by the lives of its threads. `with_waits` are the totals to
+ * which the elapsed time of waits in progress is added (waits.h). False without memory; the same
+ * below. */
 bool impossible_by_age(struct impossible *impossible, const struct ctprof_snapshot *snapshot,
 		       const struct metric_set *with_waits) MUST_CHECK;
 
-/* Those of the later of two snapshots of one boot, by the time between them. */
+/* Find impossible values of the later of two snapshots of one boot, by the time between them. */
 bool impossible_by_window(struct impossible *impossible, const struct ctprof_snapshot *earlier,
 			  const struct ctprof_snapshot *later,
 			  const struct metric_set *with_waits) MUST_CHECK;

@@ -50,7 +50,7 @@ static void merge_into(struct merged *merged, enum merge_side side, enum merge m
 			*value = other;
 		break;
 	case MERGE_FLOOR:
-		/* One without a bound is above all numbers. */
+		/* Unlimited is larger than any number. */
 		*unlimited = (first || *unlimited) && reading->unlimited;
 		if (first || other < *value)
 			*value = other;

@@ -18,7 +18,7 @@
 
 enum merge_side { MERGE_BEFORE, MERGE_AFTER, MERGE_SIDES };
 
-/* How members become one. */
+/* The rule by which members are merged. */
 enum merge {
 	MERGE_SUM,
 	MERGE_MAX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a reader must know before the numbers: what of two snapshots does not compare.
+ * Notes before the numbers: what cannot be compared in two snapshots.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "compare/report.h"
 
-/* How many there are: of four resources, some and full, three averages and the total. */
+/* The number of values: four resources, "some" and "full", three averages and the total. */
 #define PSI_NUMBERS 32
 
 /*

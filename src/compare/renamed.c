@@ -229,7 +229,7 @@ static struct text last_segment(struct text path)
 	return (struct text){ path.bytes + start, path.length - start };
 }
 
-/* Where two paths that end alike begin to do so. */
+/* Strip the common end of two paths. */
 static void strip_common(struct text *a, struct text *b)
 {
 	for (;;) {

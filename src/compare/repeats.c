@@ -251,7 +251,7 @@ static struct datum mean_datum(const struct series *series, size_t side)
 			       .real = series->samples[side].mean };
 }
 
-/* One value has no spread. */
+/* A single value has no spread. */
 static double spread_of(const struct statistics_sample *sample)
 {
 	return sample->count > 1 ? sqrt(sample->variance) : NAN;
@@ -346,7 +346,7 @@ static bool condition_unmeasured(struct repeats *repeats, struct condition_resul
 	       condition_judge(result, &row);
 }
 
-/* Which keys a side has in some capture. */
+/* Mark the keys that a side has in some capture. */
 static void mark_keys(const struct sides *sides, size_t first, size_t end, bool *marks)
 {
 	for (size_t i = first; i < end; i++)

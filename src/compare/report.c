@@ -174,7 +174,7 @@ enum section report_section_of(const struct measure *measure)
 
 /* --- the report --- */
 
-/* One snapshot, or a user who ranks groups, is shown group by group. */
+/* A report on one snapshot, or with ranked groups, is in the order of groups. */
 static void order_sections(struct report *report)
 {
 	for (enum section i = 0; i < SECTION_COUNT; i++) {

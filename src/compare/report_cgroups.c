@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cgroups say of themselves: statistics, limits, memory.stat, memory.events, pressure. They
- * are there when threads are grouped by cgroup, under the same names.
+ * Values of cgroups: statistics, limits, memory.stat, memory.events, pressure. They are in the
+ * report if threads are grouped by cgroup, under the same names.
  */
 #include "compare/merge.h"
 #include "compare/psi_rows.h"
 #include "compare/report_fill.h"
 
-/* One number of a cgroup. Unset limits and protections are what the merge rules are for
+/* The values of a cgroup. The merge rules depend on whether limits and protections can be unset
  * (Documentation/admin-guide/cgroup-v2.rst). */
 static const struct {
 	enum section section;

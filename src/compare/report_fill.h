@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files that fill a report share: report.c and report_*.c, merge.c, psi_rows.c, repeats.c
- * and notes.c. Everybody else takes report.h.
+ * Internal interface of the files that fill a report: report.c and report_*.c, merge.c, psi_rows.c,
+ * repeats.c and notes.c. All others include report.h.
  */
 #ifndef COMPARE_REPORT_FILL_H
 #define COMPARE_REPORT_FILL_H

@@ -136,7 +136,7 @@ static bool add_pair(struct report *report, const struct host_field *field, cons
 			datum_text(after ? after->bytes : NULL));
 }
 
-/* Where each key of the pairs is. */
+/* Index the pairs by key. */
 static bool index_pairs(const struct label_pairs *pairs, struct name_map *ret)
 {
 	name_map_init(ret);
@@ -329,8 +329,8 @@ static const uint64_t *find_count(const struct counter_set *set, const struct na
 	return found == WORD_MAP_NEW ? NULL : &set->counts.items[found].value;
 }
 
-/* One thing, of which a side may know nothing: the counters of the candidate, and then those that
- * only the baseline's kernel has. */
+/* Add a set that a side may lack: the counters of the candidate, and then those that only the
+ * baseline's kernel has. */
 static bool add_set(struct report *report, const struct name *group, const struct counter_set *x,
 		    const struct counter_set *y, uint32_t place)
 {

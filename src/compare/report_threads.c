@@ -371,7 +371,7 @@ static bool judge_group(struct work *work, uint32_t place, uint32_t key)
 
 /* --- rows --- */
 
-/* Which groups were looked at, and what they lack. */
+/* Add the groups of a key to the metrics that were measured, and to those that are missing. */
 static void take_coverage(struct report *report, uint32_t key)
 {
 	coverage_add(&report->coverage_after, &report->after.items[key]);
@@ -408,7 +408,7 @@ static bool has_threads(const struct report *report, uint32_t key)
 	       (report->gone.items && report->gone.items[key].count);
 }
 
-/* Its rows are made of pieces, and judged there. */
+/* Rows of repeated captures are computed from pieces, and judged there. */
 static void take_group_of_repeats(struct report *report, uint32_t key, bool wanted)
 {
 	report->matching += wanted && (report->in_both[key] || has_threads(report, key));

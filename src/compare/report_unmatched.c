@@ -40,8 +40,8 @@ static void note_measured(struct unmatched *unmatched, const struct group *group
 			metric_set_add(&unmatched->measured, unmatched_metrics[i]);
 }
 
-/* Those that are in `groups` and not in `others`, which may be NULL for all. `key` becomes their
- * place in the order of names, for equals. */
+/* Find the groups that are in `groups` and not in `others`, which may be NULL for all. `key`
+ * becomes their index in the order of names, to order equal ones. */
 static bool find_unmatched(const struct report *report, const struct groups *groups,
 			   const struct groups *others, struct unmatched *ret)
 {

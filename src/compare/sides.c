@@ -41,7 +41,7 @@ bool seconds_between(const struct ctprof_snapshot *a, const struct ctprof_snapsh
 {
 	const struct host_context *x = a->host, *y = b->host;
 	bool has_day = a->captured_at_unix_ns.value && b->captured_at_unix_ns.value;
-	/* As doubles, times since 1970 would be off by some hundred ns. */
+	/* Times since 1970 as doubles would be off by some hundred ns. */
 	double day =
 		(double)(int64_t)(b->captured_at_unix_ns.value - a->captured_at_unix_ns.value) /
 		NS_PER_S;

@@ -25,7 +25,7 @@ void sample_add(struct statistics_sample *sample, double value)
  * Thompson and Barnett changed it (DLMF 3.10(iii)). */
 static double beta_fraction(double a, double b, double x)
 {
-	/* It takes some times sqrt(a + b), which DF_MANY keeps small. */
+	/* The number of steps is proportional to sqrt(a + b), which DF_MANY limits. */
 	const int steps_max = 10000;
 	double value = 1, c = 1, d = 0;
 

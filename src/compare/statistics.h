@@ -45,9 +45,8 @@ void sample_add(struct statistics_sample *sample, double value);
 double welch_p(const struct statistics_sample *a, const struct statistics_sample *b);
 
 /*
- * How probable it is that Student's t with `df` degrees of freedom, at least 1 and not always
- * whole, is as far from 0 as `t` or farther. Good to ten digits. 1 when `t` is NaN or `df` is not
- * at least 1.
+ * The probability that Student's t with `df` degrees of freedom (at least 1, not always whole) is
+ * at least as far from 0 as `t`. Accurate to ten digits. 1 if `t` is NaN or `df` is less than 1.
  */
 double student_two_sided(double t, double df);
 

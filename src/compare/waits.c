@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/waits.h"
 
-/* Which totals have what has passed of their waits, in some thread. */
+/* The totals for which some thread has the elapsed time of waits in progress. */
 static struct metric_set totals_with_waits(const struct ctprof_snapshot *s)
 {
 	struct metric_set totals = { 0 }, seen = { 0 };

@@ -7,7 +7,7 @@
 #include "elf/packed_symbols.h"
 #include "elf/stubs.h"
 
-/* One file that symbols come from. */
+/* A file with symbols. */
 struct binary_part {
 	struct image image;
 	struct elf elf;

@@ -39,19 +39,19 @@ int binary_open_bytes(struct text bytes, const struct binary_options *options, s
 void binary_destroy(struct binary *binary);
 DEFINE_CLEANUP(binary_destroy, struct binary *)
 
-/* How many bytes of files were read for it so far. */
+/* The number of bytes of files that were read for it so far. */
 uint64_t binary_copied(const struct binary *binary);
 
 /* The build-id, of any length; empty if there is none. */
 struct text binary_build_id(const struct binary *binary);
 
 /*
- * Which address of the file a process has there: `offset` is where in the file the address is, by
- * the mapping that has it, which begins at `mapped` of the file. False: in no segment.
+ * Convert a file offset to an address of the file: `offset` is in a mapping that begins at `mapped`
+ * of the file. False: it is in no segment.
  *
- * Segments say where in memory each piece of the file goes; a load bias that was computed from the
- * first one would be wrong where linkers (lld, mold, gold) leave gaps between them. The same bytes
- * may be in two segments, of which the one with code counts.
+ * Segments determine the address of each part of a file; a load bias computed from the first one
+ * would be wrong where linkers (lld, mold, gold) leave gaps between them. If two segments have the
+ * same bytes, the one with code counts.
  */
 bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mapped, uint64_t *ret);
 

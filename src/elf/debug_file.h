@@ -29,10 +29,10 @@ typedef int open_file(void *context, const char *path);
 int debug_file_open(const struct elf *elf, const char *path, open_file *open, void *context);
 
 /*
- * For such an open_file: the same descriptor, if it is of a file that may say something of the
- * program that is open too: a trusted one (base/file.h), or one of the owner of a program that is
- * not trusted. Beside a program of root, in a mount namespace of his own, anybody can put a debug
- * file with its build-id. -1 else, and the descriptor is closed.
+ * A check for such an open_file. Returns the descriptor if the file may describe the open program:
+ * it is trusted (base/file.h), or belongs to the owner of an untrusted program. (In a mount
+ * namespace of their own, any user can place a debug file with the build-id of a program of root.)
+ * Otherwise closes the descriptor and returns -1.
  */
 int debug_file_check(int fd, int program);
 

@@ -105,8 +105,8 @@ bool dwarf_measure_abbreviations(struct text section, uint64_t offset, struct ab
 		uint64_t code, tag, has_children;
 		unsigned without_room;
 
-		/* They are counted from 1: any others could be chosen so that all of them collide
-		 * in libdw's hash table. */
+		/* Codes are counted from 1: other codes could be chosen to collide in libdw's hash
+		 * table. */
 		if (!cut_leb128(&rest, SMALL_MAX, &code) || code > section.length)
 			return false;
 		if (!code)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What debug information may cost, told before libdw reads it.
+ * Bounds the cost of debug information before libdw reads it.
  *
- * libdw inflates compressed sections whole when it opens a file, makes of each abbreviation an
- * object of ten times its size, and looks at all attributes of an entry, of which some take no room
- * in it. A small file can so ask for gigabytes, or hours. These are bounds that no compiler comes
- * near to.
+ * libdw inflates compressed sections as a whole when it opens a file, makes of each abbreviation an
+ * object of ten times its size, and visits all attributes of an entry, some of which take no bytes.
+ * So a small file could take gigabytes, or hours. No compiler comes near these bounds.
  */
 #ifndef ELF_DWARF_BOUNDS_H
 #define ELF_DWARF_BOUNDS_H
@@ -38,9 +37,9 @@ bool dwarf_measure_abbreviations(struct text section, uint64_t offset,
 				 struct abbreviations *ret) MUST_CHECK;
 
 /*
- * How many bytes the lines (DWARF 5, 6.2) at `offset` of .debug_line take, of each of which libdw
- * can make 80. False when their header is not of a form that libdw reads in a time that grows with
- * them: lists of files could have entries without room, and of those any number.
+ * The size of the line program (DWARF 5, 6.2) at `offset` of .debug_line; libdw can allocate 80
+ * bytes for each byte of it. False if libdw could not read its header in linear time: lists of
+ * files could have any number of empty entries.
  */
 bool dwarf_measure_lines(struct text section, uint64_t offset, uint64_t *ret) MUST_CHECK;
 

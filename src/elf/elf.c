@@ -8,8 +8,8 @@
 /* Longer names of symbols and sections are none that we look for. */
 #define NAME_MAX_BYTES 256
 
-/* How many relocations or symbols are looked at: a file can only hold so many, and no sane one
- * has. */
+/* The largest number of relocations or symbols that is read: the size of a file limits it, and no
+ * sane file has as many. */
 #define ENTRIES_MAX ((uint64_t)16 << 20)
 
 static bool is_supported(const Elf64_Ehdr *header)
@@ -53,7 +53,7 @@ static bool read_segments(struct elf *elf, const Elf64_Ehdr *header)
 	return elf->segments && is_bounded(elf);
 }
 
-/* Those of a stripped file may be cut off, or nonsense, without harm to a program that runs. */
+/* The sections of a stripped file may be truncated or wrong; the program runs nevertheless. */
 static void read_sections(struct elf *elf, const Elf64_Ehdr *header)
 {
 	if (!header->e_shnum || header->e_shentsize != sizeof(*elf->sections))
@@ -167,7 +167,7 @@ struct text elf_section(const struct elf *elf, const char *name)
 	return image_bytes(elf->image, section->sh_offset, section->sh_size);
 }
 
-/* Where in the file the segment has `address`, with `size` bytes from there on. */
+/* The file offset of `address` in a segment, if `size` bytes from there on are in it. */
 static bool offset_in(const Elf64_Phdr *segment, uint64_t address, uint64_t size, uint64_t *ret)
 {
 	uint64_t within = address - segment->p_vaddr;
@@ -392,7 +392,7 @@ bool elf_is_tls_slot(const struct elf *elf, const Elf64_Rela *relocation, uint64
 
 	if (elf->machine == EM_X86_64 ? type != R_X86_64_TPOFF64 : type != R_AARCH64_TLS_TPREL)
 		return false;
-	/* One that is defined elsewhere is another's, such as errno. */
+	/* Skip variables that are defined in another file, such as errno. */
 	if (number && (!dynamic_symbol(elf, number, &symbol) || symbol.st_shndx == SHN_UNDEF))
 		return false;
 	*ret = symbol.st_value + (uint64_t)relocation->r_addend;
@@ -414,7 +414,7 @@ struct frame_row {
 	int32_t start, frame;
 };
 
-/* Where the function of a row begins; false: at no address. */
+/* The start of the function of a row; false: it has no address. */
 static bool row_start(const Elf64_Phdr *segment, const char *rows, uint64_t number, uint64_t *ret)
 {
 	struct frame_row row;

@@ -75,11 +75,10 @@ bool elf_has_section(const struct elf *elf, const char *name);
  * such section. */
 struct text elf_section(const struct elf *elf, const char *name);
 
-/* Its header; NULL: there is no such section. */
+/* The header of a section; NULL: there is none. */
 const Elf64_Shdr *elf_section_header(const struct elf *elf, const char *name);
 
-/* Where in the file the code at `address` is: in a segment that may be executed. False: it is not
- * in the file. */
+/* The file offset of code at `address`, in an executable segment. False: it is not in the file. */
 bool elf_code_offset(const struct elf *elf, uint64_t address, uint64_t *ret);
 
 /* The same of anything that is loaded. */

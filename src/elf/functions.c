@@ -5,10 +5,10 @@
 
 #define NONE UINT32_MAX
 
-/* How many functions may be around one: hostile tables could nest all there are. */
+/* The largest nesting depth: a hostile table could nest all functions. */
 #define NESTING_MAX 64
 
-/* How many names of one address are compared. */
+/* The largest number of names of one address that are compared. */
 #define ALIASES_MAX 256
 
 /* --- adding --- */
@@ -190,8 +190,8 @@ static void drop_aliases(struct functions *functions)
 	functions->count = kept;
 }
 
-/* Those without a size end where the next one starts. In a file that tells of what others may call
- * alone, that is beyond functions that it does not tell of: there they have their start. */
+/* Labels without a size end where the next function starts. In a file with only exported symbols
+ * there may be unknown functions in between: there a label covers only its start. */
 static void end_labels(struct functions *functions)
 {
 	for (size_t i = 0; i < functions->count; i++) {

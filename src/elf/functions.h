@@ -38,7 +38,7 @@ struct functions {
 	bool has_static; /* a table with functions that no other file may call */
 };
 
-/* Those of .symtab and of .dynsym. False without memory. */
+/* Add the functions of .symtab and .dynsym. False without memory. */
 bool functions_add(struct functions *functions, const struct elf *elf);
 
 /* A function that no table of symbols has, or (`is_plt`) a stub that calls one of another file; its

@@ -69,7 +69,7 @@ static bool take_magic(void *context, struct text window, uint64_t offset)
 	return true;
 }
 
-/* Where it is in the file; UINT64_MAX: nowhere. */
+/* The file offset of the magic bytes; UINT64_MAX: there are none. */
 static uint64_t find_magic(const struct elf *elf)
 {
 	const Elf64_Shdr *section = elf_section_header(elf, sections[0]);

@@ -86,8 +86,8 @@ static bool is_inside(const struct image *image, uint64_t offset, uint64_t size)
 	return offset <= image->size && size <= image->size - offset;
 }
 
-/* Where the first data are from `offset` on; `offset` itself where the file system does not tell
- * holes from data. */
+/* The offset of the first data from `offset` on; `offset` itself if the file system does not report
+ * holes. */
 static uint64_t data_from(const struct image *image, uint64_t offset)
 {
 	struct stat stat;
@@ -128,7 +128,7 @@ static bool copy_pieces(struct image *image, uint64_t offset, uint64_t size)
 
 		if (image->there[piece])
 			continue;
-		/* Zeros that were looked at stay zeros, whatever is written there later. */
+		/* Keep zeros that were read: later writes to the file must not change them. */
 		if (end <= data) {
 			image->there[piece] = 1;
 			continue;

@@ -20,9 +20,9 @@
 #define IMAGE_SIZE_MAX ((size_t)4 << 30)
 
 /*
- * What one call of image_bytes may ask for, and all calls together may copy of a file. A header may
- * claim any size, and a sparse file has it without taking room on its disk. Real files stay far
- * below: .eh_frame of libLLVM has 5 MB; the symbols of a program of 2 GB have some 100 MB.
+ * Limits on one call of image_bytes, and on all bytes copied of a file. A header may claim any
+ * size, and a sparse file can have it without using disk space. Real files are far below: .eh_frame
+ * of libLLVM has 5 MB; the symbols of a program of 2 GB have some 100 MB.
  */
 #define IMAGE_STRETCH_MAX ((size_t)128 << 20)
 #define IMAGE_COPY_MAX    ((size_t)512 << 20)

@@ -74,7 +74,7 @@ static bool spend_bytes(struct inlined *inlined, uint64_t bytes)
 
 /* --- what stands in entries --- */
 
-/* Not those that lead into another file, or through all type units. */
+/* Is the reference within this file, and not to a type unit? */
 static bool is_here(Dwarf_Attribute *attribute)
 {
 	switch (dwarf_whatform(attribute)) {
@@ -168,7 +168,7 @@ static int range_by_start(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* How many ranges that start before an address are asked whether they reach it. */
+/* The largest number of earlier ranges that are checked for whether they reach an address. */
 #define OVERLAPS_MAX 32
 
 /* The shortest way to one that has the address, when they are sorted. */
@@ -442,7 +442,7 @@ static void innermost_line(struct inlined *inlined, struct inlined_unit *unit, u
 	ret->line = (uint32_t)number;
 }
 
-/* Where the entry was called: in the function around it. */
+/* The line of the call of an inlined function, in the function around it. */
 static void calling_line(struct inlined *inlined, struct inlined_unit *unit, Dwarf_Die *called,
 			 struct inlined_function *ret)
 {
@@ -484,7 +484,7 @@ void inlined_find(struct inlined *inlined, uint64_t address, struct inlined_stac
 		depth++;
 		calling_line(inlined, unit, &entry, &stack.functions[stack.count - 1]);
 		stack.functions[stack.count].name = linkage_name(inlined, &entry);
-		/* One without a name is left out, and its caller has its line. */
+		/* A function without a name is left out, and its caller keeps its line. */
 		if (stack.functions[stack.count].name)
 			stack.count++;
 	}

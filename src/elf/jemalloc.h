@@ -68,13 +68,13 @@ enum jemalloc_refusal jemalloc_find(const struct jemalloc_file *file,
 				    struct jemalloc_layout *ret) MUST_CHECK;
 
 /*
- * How far from the thread pointer the variable at `value` of a program's thread-local storage is.
+ * The distance from the thread pointer of the variable at `value` in a program's thread-local
+ * storage.
  *
- * x86_64 has the storage below the thread pointer (variant II), aarch64 above two words that belong
- * to the C library (variant I); "ELF Handling For Thread-Local Storage", Drepper, 3.4. Its address
- * keeps to the alignment in the way its address in the file does (_dl_determine_tlsoffset() in
- * glibc's elf/dl-tls.c). False when it is outside the storage, or there is no such rule for the
- * machine.
+ * x86_64 has the storage below the thread pointer (variant II), aarch64 above two words of the C
+ * library (variant I); "ELF Handling For Thread-Local Storage", Drepper, 3.4. Its address has the
+ * alignment of its address in the file (_dl_determine_tlsoffset() in glibc's elf/dl-tls.c). False
+ * if it is outside the storage, or the machine is not supported.
  */
 bool jemalloc_block_of(uint16_t machine, const Elf64_Phdr *tls, uint64_t value,
 		       int64_t *ret) MUST_CHECK;

@@ -16,7 +16,7 @@ static const struct text node_names[] = { TEXT("allocated"), TEXT("allocatedp"),
 					  TEXT("deallocated"), TEXT("deallocatedp") };
 #define NODES array_length(node_names)
 
-/* Where in a candidate the name of the last node is: that name is searched for. */
+/* The offset of the name of the last node in a candidate; the search looks for that name. */
 #define LAST_NAME ((NODES - 1) * NODE_SIZE + NODE_NAME)
 
 /* More places that look like it are not remembered. */
@@ -295,7 +295,7 @@ enum jemalloc_refusal jemalloc_read_handlers(const struct elf *elf,
 
 /* --- the code that counts --- */
 
-/* How far before the access its register is loaded. */
+/* The range before an access in which its register is loaded. */
 #define LOOK_BACK 64
 
 /* More words of static thread-local storage than a library with jemalloc in it has. */

@@ -23,7 +23,7 @@ struct jemalloc_handlers {
 	uint64_t functions[4];
 };
 
-/* How many such tables the file has, 2 for more; the functions of the last one. */
+/* The number of such tables in the file, 2 for more; and the functions of the last one. */
 unsigned jemalloc_find_table(const struct elf *elf, struct jemalloc_handlers *ret);
 
 /* JEMALLOC_FOUND, and the two offsets into `ret`; or why not. */
@@ -32,12 +32,12 @@ enum jemalloc_refusal jemalloc_read_handlers(const struct elf *elf,
 					     struct jemalloc_layout *ret) MUST_CHECK;
 
 /*
- * Where the code that counts, on x86_64, gets the block from.
+ * Find the block by the code of x86_64 that counts.
  *
- * malloc(3) adds to its counter by an instruction with %fs, the thread pointer, in front, whose
- * displacement is `allocated`, and whose register was loaded shortly before: with a constant, in
- * programs, or from a word in the GOT, in libraries. The answer is that of all such places, if it
- * is the same in all of them. NO_BLOCK when there are none.
+ * malloc(3) adds to its counter by an instruction with %fs, the thread pointer, whose displacement
+ * is `allocated`, and whose register was loaded shortly before: with a constant, in programs, or
+ * from a word in the GOT, in libraries. The answer is the common one of all such instructions.
+ * NO_BLOCK if there are none, TWO_ANSWERS if they differ.
  */
 enum jemalloc_refusal jemalloc_read_accesses(const struct elf *elf,
 					     struct jemalloc_layout *ret) MUST_CHECK;

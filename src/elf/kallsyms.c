@@ -23,7 +23,7 @@ struct kallsyms_code {
 	char type;
 };
 
-/* Where code of its kind begins and ends, by symbols that are no functions. */
+/* The range of a kind of code, between two symbols that are no functions. */
 struct section {
 	uint64_t start, end;
 };

@@ -23,7 +23,7 @@ struct kallsym {
 	struct text name, module; /* the module is empty for the kernel itself */
 };
 
-/* One line. False when it is none. */
+/* Parse a line. False if it is invalid. */
 bool kallsym_parse(struct text line, struct kallsym *ret);
 
 /* More functions, or bytes of their names, are an error. */
@@ -47,7 +47,7 @@ DEFINE_CLEANUP(kallsyms_destroy, struct kallsyms *)
  */
 bool kallsyms_find(const struct kallsyms *symbols, uint64_t address, struct kallsym *ret);
 
-/* Where the kernel's own code begins: elsewhere after each boot. 0: not known. */
+/* The start of the kernel's code, which changes at each boot. 0: unknown. */
 uint64_t kallsyms_start(const struct kallsyms *symbols);
 
 /* Is it in code that waits on behalf of its callers: schedule(), and what around it is marked so?

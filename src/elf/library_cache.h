@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which libraries the dynamic linker knows: /etc/ld.so.cache, as ldconfig(8) of glibc 2.2 and later
- * writes it (sysdeps/generic/dl-cache.h: struct cache_file_new).
+ * The libraries that the dynamic linker knows: reads /etc/ld.so.cache in the format of ldconfig(8)
+ * of glibc 2.2 and later (sysdeps/generic/dl-cache.h: struct cache_file_new).
  */
 #ifndef ELF_LIBRARY_CACHE_H
 #define ELF_LIBRARY_CACHE_H

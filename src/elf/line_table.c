@@ -184,7 +184,7 @@ static bool read_format(struct line_reader *reader, struct entry_format *ret)
 	return !reader->is_broken;
 }
 
-/* One value; of strings in `string`, of numbers in `number`. */
+/* Read a value: a string into `string`, a number into `number`. */
 static bool read_form(const struct line_unit *unit, struct line_reader *reader, uint64_t form,
 		      struct text *string, uint64_t *number)
 {
@@ -380,7 +380,7 @@ static bool read_header(struct line_unit *unit, struct line_reader *reader,
 	unit->version = (uint16_t)take_fixed(reader, 2);
 	if (unit->version < 2 || unit->version > 5)
 		return false;
-	/* How wide addresses and segments are is told by each opcode. */
+	/* Each opcode encodes the size of addresses and segments. */
 	if (unit->version == 5)
 		take_bytes(reader, 2);
 	names = (struct line_reader){ take_bytes(reader, take_fixed(reader, unit->is_wide ? 8 : 4)),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which code is of which line of the source: the tables of .debug_line (DWARF 2 to 5, 6.2), read
- * from end to end without memory for their rows and without .debug_info.
+ * Maps source lines to code: reads the tables of .debug_line (DWARF 2 to 5, 6.2) sequentially,
+ * without memory for their rows and without .debug_info.
  *
- * The bytes may be hostile: each is looked at once, and nothing outside of them.
+ * The bytes may be hostile: each is read once, and none outside of the section.
  */
 #ifndef ELF_LINE_TABLE_H
 #define ELF_LINE_TABLE_H

@@ -3,7 +3,7 @@
 
 #include "base/hex.h"
 
-/* How many functions that start before an address are asked whether they reach it. */
+/* The largest number of earlier functions that are checked for whether they reach an address. */
 #define OVERLAPS_MAX 64
 
 static bool parse_entry(struct text line, struct perf_map_entry *ret)

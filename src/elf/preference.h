@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One function often has several names: read, __read, __libc_read. People get the plainest.
+ * Chooses among several names of a function, such as read, __read and __libc_read: the plainest.
  */
 #ifndef ELF_PREFERENCE_H
 #define ELF_PREFERENCE_H

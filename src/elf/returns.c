@@ -22,7 +22,7 @@ static bool is_in(const cs_detail *detail, uint8_t group)
 	return false;
 }
 
-/* Where a direct jump or call leads; false: it is none, or indirect. */
+/* The target of a direct jump or call; false for other instructions. */
 static bool has_target(const cs_insn *instruction, uint64_t *ret)
 {
 	const cs_detail *detail = instruction->detail;

@@ -12,7 +12,8 @@
 #ifndef ELF_ROOTED_H
 #define ELF_ROOTED_H
 
-/* For reading; the caller's. -1: there is none, or it is no regular file. `path` is absolute. */
+/* Open a file for reading; the caller closes it. -1: it does not exist, or is not a regular file.
+ * `path` is absolute. */
 int rooted_open(int root, const char *path);
 
 /* The same, but fails if a component of the path is a symbolic link: the owner of a mount namespace

@@ -9,9 +9,9 @@
 #define MEMBERS_MAX 8
 
 /*
- * What a file may cost: bytes of debug information that are walked over, each as often as it is,
- * and more where entries have attributes without room in it. Entries may overlap, so that a small
- * file has many long ways through it. The C part of a large program is a tenth of this.
+ * The limit on work for a file: bytes of debug information that are read, each time that they are
+ * read, plus a charge for attributes that take no bytes. Entries may overlap, so a small file can
+ * have many long paths through it. The C part of a large program is a tenth of this.
  */
 #define WORK_MAX ((uint64_t)1 << 28)
 

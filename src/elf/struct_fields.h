@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the members of a C structure are, by debug information (DWARF).
+ * Finds the offsets of members of a C structure in debug information (DWARF).
  */
 #ifndef ELF_STRUCT_FIELDS_H
 #define ELF_STRUCT_FIELDS_H

@@ -8,8 +8,8 @@
 
 #include "elf/functions.h"
 
-/* Those of x86_64 and aarch64 in the forms that linkers write; others are left out. False without
- * memory. */
+/* Add the stubs of x86_64 and aarch64, in the forms that linkers write; other forms are left out.
+ * False without memory. */
 bool stubs_add(struct functions *functions, const struct elf *elf);
 
 #endif

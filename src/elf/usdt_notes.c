@@ -21,8 +21,8 @@ static const char *cut_string(struct text *rest)
 	return string;
 }
 
-/* Where the section .stapsdt.base was when the note was written and is now tells by how much a
- * later tool (prelink) moved the file. */
+/* The old and the new address of .stapsdt.base tell how far a later tool (prelink) moved the file.
+ */
 static bool parse_body(struct text bytes, const Elf64_Shdr *base, struct usdt_note *ret)
 {
 	struct note_body body;

@@ -14,8 +14,8 @@ struct usdt_note {
 	uint64_t semaphore; /* address of the semaphore; 0: there is none */
 };
 
-/* One probe may be in many places: a note each. Strings live as long as the image. False ends it.
- */
+/* Called for each note; a probe with several locations has several. Strings live as long as the
+ * image. Returning false ends the search. */
 typedef bool usdt_visit(void *context, const struct usdt_note *note);
 void usdt_each(const struct elf *elf, usdt_visit *visit, void *context);
 

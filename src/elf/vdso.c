@@ -4,8 +4,8 @@
 #include <elf.h>
 #include <sys/auxv.h>
 
-/* It is some pages, all of which are there; its headers, which are the kernel's, say how many bytes
- * it has. */
+/* The vDSO is some pages, all of which are mapped; its ELF headers, which the kernel wrote, tell
+ * its size. */
 struct text vdso_bytes(void)
 {
 	const char *bytes = (const char *)getauxval(AT_SYSINFO_EHDR);

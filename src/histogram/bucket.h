@@ -32,7 +32,8 @@
  * what does not fit. */
 #define BUCKET_SLOTS(frac_bits) (((64 - (frac_bits) + 1) << (frac_bits)) + 1)
 
-/* How many bits a number has: 0 of 0, 64 of the largest. BPF has no instruction for it. */
+/* The number of significant bits: 0 of 0, 64 of the largest number. BPF has no instruction for it.
+ */
 static inline __attribute__((always_inline)) unsigned bucket_bits(unsigned long long value)
 {
 #ifdef __bpf__
@@ -70,7 +71,8 @@ static inline __attribute__((always_inline)) unsigned bucket_bits(unsigned long 
 #endif
 }
 
-/* How many bits of `value` its slot does not tell: those right of the first frac_bits + 1. */
+/* The number of low bits of `value` that its slot does not distinguish: those after the first
+ * frac_bits + 1. */
 static inline __attribute__((always_inline)) unsigned bucket_rest(unsigned long long value,
 								  unsigned frac_bits)
 {
@@ -122,7 +124,8 @@ static inline __attribute__((always_inline)) unsigned long long bucket_high(unsi
 /* Octaves below this one keep their values whole in the sum. */
 #define BUCKET_WHOLE_OCTAVES 20
 
-/* How many bits a value of this slot loses before it is added to the slot's sum. */
+/* The number of bits by which a value is shifted right before it is added to the sum of this slot.
+ */
 static inline __attribute__((always_inline)) unsigned bucket_shift(unsigned slot,
 								   unsigned frac_bits)
 {
