@@ -25,7 +25,7 @@ static_assert(KSTATS_TICK_NS == NS_PER_S / BIRTH_TICKS_PER_S, "programs and /pro
 
 /* --- filters --- */
 
-/* As the file system has it, or below where it is mounted. */
+/* Find a cgroup by its path in the file system, or relative to the mount point. */
 static struct error *find_cgroup(const char *path, __u64 *ret)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -68,7 +68,7 @@ static struct error *take_cpus(const char *list, struct kstats_config *ret)
 
 	if (!cpulist_parse(text_of(list), &cpus) || !cpus.count)
 		err = error_coded(EINVAL, "invalid CPU list '%s'", list);
-	/* They ascend. */
+	/* CPU numbers ascend. */
 	else if (cpus.items[cpus.count - 1] >= count)
 		err = no_such_cpu(cpus.items[cpus.count - 1], count);
 	for (size_t i = 0; !err && i < cpus.count; i++)
@@ -134,7 +134,7 @@ static char *pid_text(const struct kstats_config *config)
 	return text_print(is_there ? "%u" : "%u (ended)", config->tgid);
 }
 
-/* By the name that it has now. */
+/* The cgroup's current name. */
 static char *cgroup_text(uint64_t id)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -85,7 +85,7 @@ static struct error *take_kretprobe(const struct word *word, struct kstats_locat
 #define SYSCALL_PREFIX "__x64_sys_"
 #endif
 
-/* Where the function has another name (arch/x86/entry/syscalls/syscall_64.tbl). */
+/* System calls whose function has another name (arch/x86/entry/syscalls/syscall_64.tbl). */
 static const struct {
 	const char *call, *function;
 } renamed[] = {
@@ -436,8 +436,8 @@ struct error *kstats_locations_find(const struct kstats_spec *spec, struct kstat
 
 struct error *kstats_location_obstacle(const struct kstats_location *place, const char *keyword)
 {
-	/* Where nothing is, all symbols are looked at, not only those that can be traced: of
-	 * several names of a function there is only one among these. */
+	/* To suggest similar names, search all symbols, not only traceable ones: only one of
+	 * several names of a function is traceable. */
 	const struct probe_host host = { .tracing = "/proc/self/fd/-" };
 	const bool is_call = syscall_number(place->name) >= 0;
 	_cleanup_free_ char *near = NULL;

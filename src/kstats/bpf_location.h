@@ -56,7 +56,7 @@ void kstats_locations_clear(struct kstats_locations *places);
 struct error *kstats_location_obstacle(const struct kstats_location *place,
 				       const char *keyword) MUST_CHECK;
 
-/* Which arguments the key is, as far as the kernel's types tell (NULL: nothing); only with
+/* The arguments that are the key, in the names of the kernel's types (NULL: unknown); only with
  * KSTATS_KEY_ARGUMENT. */
 struct error *kstats_locations_key(const struct kstats_spec *spec,
 				   const struct kstats_locations *places, const struct btf *btf,

@@ -314,7 +314,7 @@ static struct error *add_table_row(struct kstats_table *table, const struct ksta
 	return NULL;
 }
 
-/* One for each CPU that there may be, behind each other. */
+/* Read the cells of all possible CPUs, which are adjacent. */
 static struct error *read_cells(const struct kstats_metric *metric, size_t cpus, char **ret)
 {
 	const size_t bytes = kstats_config_cell_stride(&metric->config);
@@ -548,8 +548,9 @@ static struct error *forget_groups(struct kstats_metric *metric)
 }
 
 /*
- * What is recorded meanwhile is forgotten with what was before: so nothing is written while it is
- * emptied, and no value is half in it. Starts stay, so what goes on now will be counted at its end.
+ * Values that are recorded meanwhile are dropped with the earlier ones: recording is off while the
+ * metric is emptied, so no value is half cleared. Starts are kept, so intervals in progress are
+ * counted at their end.
  */
 static struct error *empty_metric(struct kstats_metric *metric)
 {
@@ -589,7 +590,7 @@ struct error *kstats_metric_command(struct kstats_metric *metric, enum kstats_co
 		return NULL;
 	case KSTATS_STOP:
 		kstats_control_set(metric->control, metric->which, false);
-		/* So that what is read then does not change any more. */
+		/* Wait, so that a following reading is final. */
 		return bpf_programs_wait();
 	case KSTATS_RESET:
 		return empty_metric(metric);

@@ -68,7 +68,7 @@ static int remove_pins(int pins, const char *directory)
 		failed = errno;
 		if (fd >= 0)
 			close(fd);
-		/* Not made by us, and nothing that could stay. */
+		/* A file that ctprof did not create; remove it. */
 		if (failed == ENOTDIR)
 			failed = unlinkat(pins, directory, 0) ? errno : 0;
 		return failed;

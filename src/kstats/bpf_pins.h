@@ -34,7 +34,7 @@ struct kstats_names {
 	ARRAY(char *);
 };
 
-/* By name. To be cleared, also after an error. */
+/* List the names, sorted. The caller clears *ret, also after an error. */
 struct error *kstats_pins_list(int pins, struct kstats_names *ret) MUST_CHECK;
 void kstats_names_clear(struct kstats_names *names);
 

@@ -348,7 +348,7 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 	/* Most of the cost of a breakpoint is the trap, which this method does not have. */
 	if (!is_trap(sides.start.method) && !is_trap(sides.end.method))
 		program->control->overhead_ns = measure_nothing(program);
-	/* So that no start is without its end. */
+	/* Attach the end first, so that each start has one. */
 	err = attach_side(&sides.end, program);
 	return err ? err : attach_side(&sides.start, program);
 }
@@ -371,7 +371,7 @@ static bool is_refusal(int failed)
 	return failed == EINVAL || failed == ENOENT || failed == EADDRNOTAVAIL || failed == EILSEQ;
 }
 
-/* That a function does not exist explains more than the error that showed it. */
+/* A missing function explains more than the error of attaching. */
 static struct error *explain(struct kstats_program *program, struct error *err)
 {
 	const struct kstats_location *const both[] = { &program->places.start,

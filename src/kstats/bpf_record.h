@@ -42,9 +42,9 @@
 /* A metric of how long something takes has a second histogram, of the time between. */
 enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };
 
-/* How many events were lost, by enum kstats_loss; missed and recursive ones are counted by the
- * kernel. The element behind the last of these counts no losses: ends of what was in progress when
- * recording began. */
+/* The numbers of lost events, by enum kstats_loss; the kernel counts missed and recursive ones. The
+ * element after the last is not a loss: ends of intervals that were in progress when recording
+ * began. */
 #define KSTATS_LOST_EARLIER KSTATS_LOSS_COUNT
 #define KSTATS_LOST_COUNT   8 /* room for one more */
 
@@ -90,7 +90,7 @@ struct kstats_switch {
 	__u32 is_active;
 	__u32 is_held; /* being emptied: values that come now are dropped, too */
 	__u64 groups;  /* in use */
-	/* By the kernel's count when it was last made empty: missed and recursive ones. */
+	/* The kernel's counts of missed and recursive calls when it was last emptied. */
 	__u64 missed, recursive;
 };
 
@@ -132,12 +132,12 @@ struct kstats_here {
 
 #define KSTATS_WAYS 4
 
-/* One line of the cache. */
 struct kstats_start {
 	__u64 tag; /* 0: free */
 	__u64 ns;
 };
 
+/* A set, in one cache line. */
 struct kstats_starts {
 	struct kstats_start ways[KSTATS_WAYS];
 };

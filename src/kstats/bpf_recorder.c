@@ -95,7 +95,7 @@ static struct error *entry_of(const char *name, struct kstats_entry *ret)
 	return NULL;
 }
 
-/* One that cannot be read can still be removed, so it has to be seen. */
+/* A metric that cannot be read can be removed, so list it. */
 static struct error *entry_of_broken(const char *name, struct error *why, struct kstats_entry *ret)
 {
 	const char *how =

@@ -12,7 +12,7 @@
 const volatile struct kstats_config config SEC(".rodata.config");
 struct kstats_control control SEC(".data.control");
 
-/* One value for each of enum kstats_which that there is; its size is set before it is made. */
+/* One element per enum kstats_which in use; the loader sets its size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, KSTATS_WHICH_COUNT);
@@ -199,7 +199,7 @@ static __always_inline struct kstats_pair *slots_of(__u32 which, struct task_str
 	group = number ? bpf_map_lookup_elem(&groups, number) : new_group(&key);
 	if (!group)
 		return 0;
-	/* Those that are of several have no name. */
+	/* A group of several owners has no name. */
 	if (group->id == key.id)
 		describe_group(group, task);
 	KEPT(group);

@@ -78,8 +78,8 @@ struct kstats_percentile kstats_ranked(const struct kstats_distribution *distrib
 	return (struct kstats_percentile){ 0 };
 }
 
-/* As decimals are doubles, 7 % of 100 is a little more than 7, and not the eighth for that: shares
- * are as much smaller as a fraction may be too large. */
+/* Shares as doubles are slightly inexact: 7 % of 100 is a little more than 7, which must not become
+ * rank 8. So reduce shares by the largest error of a fraction. */
 #define TOO_LARGE 0x1p-51L
 
 struct kstats_percentile kstats_percentile(const struct kstats_distribution *distribution,

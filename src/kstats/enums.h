@@ -7,7 +7,7 @@
 #ifndef KSTATS_ENUMS_H
 #define KSTATS_ENUMS_H
 
-/* How the start of an end is found. */
+/* Keys by which an end finds its start. */
 #define KSTATS_KEYS(KEY)                                       \
 	KEY(TASK, "task", "the last start in the same thread") \
 	KEY(CPU, "cpu", "the last start on the same CPU")      \

@@ -15,7 +15,7 @@ struct triple {
 	uint64_t numbers[3]; /* slot, count, sum */
 };
 
-/* One that is being read. */
+/* The row that is being read. */
 struct bucket_row {
 	uint64_t id;
 	char *label;
@@ -145,7 +145,8 @@ static struct error *row_done(struct json_reader *r, JSON_UNUSED_ void *target)
 	if (!l->row.has_id || !l->row.has_slots)
 		return error_create("%s: a row has no id or no slots", l->table->name);
 	err = kstats_table_row(l->table, l->row.id, l->row.label, &row);
-	/* As they are written; another order would have each new one move all others. */
+	/* Rows come in the order in which they are written; in another order each insertion would
+	 * move all others. */
 	if (!err && (l->table->rows.count == before || row != &l->table->rows.items[before]))
 		err = error_create("%s: a row stands twice, or before one of a smaller number",
 				   l->table->name);

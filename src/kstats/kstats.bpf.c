@@ -229,8 +229,8 @@ static __always_inline __u64 with_sign(__u64 returned)
 	return config.end.return_bits == 32 ? (__u64)(__s64)(__s32)returned : returned;
 }
 
-/* Where the arguments are is on the stack, and the same place at the call and at the return. What a
- * pointer is may not be reckoned with, but how far it is from another. */
+/* The address of the arguments on the stack, which is the same at the call and at the return. BPF
+ * allows no arithmetic on a pointer's value, but does on the difference of two pointers. */
 static __always_inline __u64 frame_at(void *ctx)
 {
 	__u64 distance = (__u64)ctx;
@@ -301,7 +301,7 @@ static __always_inline __u64 frame_of(struct pt_regs *regs)
 	struct pt_regs___arm64 *arm = (void *)regs;
 	__u64 sp;
 
-	/* One read each: of two in one the place would not be constant. */
+	/* Read each register separately: a combined read would have no constant offset. */
 	if (bpf_core_field_exists(regs->di)) {
 		sp = regs->sp;
 		KEPT(sp);
@@ -461,7 +461,7 @@ int end_raw(void *ctx)
 
 /* --- by ourselves --- */
 
-/* How long a pair takes with nothing in between, in nanoseconds. */
+/* Measure an empty pair, in nanoseconds. */
 SEC("raw_tp")
 int measure_nothing(void *ctx)
 {

@@ -35,7 +35,7 @@ struct error *kstats_module_open(int *ret)
 	_cleanup_close_ int root = open(debugfs, flags);
 	int failed = root < 0 ? errno : 0, fd;
 
-	/* Not ours to see, whether mounted here or by ourselves. */
+	/* This process may not read debugfs, whether it is mounted or not. */
 	if (failed == EACCES || failed == EPERM)
 		return error_coded(failed, "kstats.ko is accessible to root only (%s)", debugfs);
 	fd = root < 0 ? -1 : openat(root, "kstats", flags);
@@ -97,7 +97,7 @@ static struct error *trace_error(int failed, const struct kstats_spec *spec)
 			   spec->end ? ", end " : "", spec->end ? spec->end : "", reason);
 }
 
-/* It records whatever happens, on each CPU. */
+/* Reject options that the module does not have: it records all threads, by CPU. */
 static struct error *check_spec(const struct kstats_spec *spec)
 {
 	if (spec->by != KSTATS_BY_CPU || spec->tgid || spec->cgroup || spec->comm || spec->cpus)
@@ -177,7 +177,7 @@ struct error *kstats_module_remove(int dir, const char *name)
 	struct error *err = check_file_name(name);
 	int failed;
 
-	/* One name only: "*" means all. */
+	/* Reject several names, and "*", which the module takes for all. */
 	if (!err && strpbrk(name, " \t\r\n*"))
 		return error_coded(EINVAL, "invalid metric name '%s'", name);
 	if (err)
@@ -279,7 +279,7 @@ static struct error *entry_of_head(int dir, const char *name, struct kstats_entr
 	return failed ? no_metric(failed, name) : kstats_module_parse_head(text, ret);
 }
 
-/* One that cannot be read can still be removed, so it has to be seen. */
+/* A metric that cannot be read can be removed, so list it. */
 static struct error *entry_of_broken(const char *name, struct error *why, struct kstats_entry *ret)
 {
 	if (why == &error_no_memory)

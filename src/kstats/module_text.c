@@ -128,7 +128,8 @@ static bool copy_value(struct text text, char **ret)
 	return *ret;
 }
 
-/* Its pairs are of one CPU; a call has its start with it. */
+/* The key of a metric of the module: pairs are matched by CPU; a call keeps its start with it, as
+ * threads do. */
 static struct text key_by_end(const struct module_head *head)
 {
 	if (!head->start.length)

@@ -41,7 +41,7 @@ void kstats_agree(char **into, const char *from);
 /* The same of a scope, whose words are then KSTATS_SEVERAL, for a part is not the whole. */
 void kstats_scope_agree(struct kstats_scope *into, const struct kstats_scope *from);
 
-/* For people: ", key arg1, only pid 12, only comm nginx", or "": threads are the usual key, and are
+/* Text for people: ", key arg1, only pid 12, only comm nginx", or "". The usual key, the thread, is
  * not named. NULL: no memory. */
 char *kstats_scope_text(const struct kstats_scope *scope);
 

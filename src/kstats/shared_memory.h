@@ -49,9 +49,9 @@ struct kstats_shared_header {
 };
 
 /*
- * Values are in two parts: those of threads that have restartable sequences, where only threads on
- * that CPU write its table, and those of others, who write any table by atomic instructions. What
- * was forgotten of each, twice.
+ * Values are in two parts: those of threads with restartable sequences, where only threads on a CPU
+ * write its table; and those of other threads, which write any table by atomic instructions. Each
+ * has two parts of forgotten values.
  */
 enum kstats_shared_part {
 	KSTATS_PART_OWN,
@@ -67,7 +67,7 @@ static inline size_t kstats_shared_table_bytes(unsigned frac_bits)
 	return (bytes + KSTATS_SHARED_UNIT - 1) & ~(size_t)(KSTATS_SHARED_UNIT - 1);
 }
 
-/* Where the table of `cpu` in `part` is, in bytes. */
+/* The offset of the table of `cpu` in `part`, in bytes. */
 static inline size_t kstats_shared_table(unsigned frac_bits, unsigned cpus, unsigned part,
 					 unsigned cpu)
 {

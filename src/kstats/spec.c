@@ -51,7 +51,7 @@ struct error *kstats_name_check(const char *name)
 
 /* --- pairs of words --- */
 
-/* As the module reads numbers: 3, 03 or 0x3 (kmod/control.c). */
+/* The same spellings as in the module: 3, 03 or 0x3 (kmod/control.c). */
 static struct error *take_bits(const char *value, struct kstats_spec *spec)
 {
 	const char *digit = value;

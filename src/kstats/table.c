@@ -73,7 +73,7 @@ static int compare_rows(const struct kstats_row *row, uint64_t id, const char *l
 	return strcmp(row->label ? row->label : "", label ? label : "");
 }
 
-/* Where the row is, or belongs. */
+/* The index of a row, or the index at which it would be inserted. */
 static size_t place_of(const struct kstats_table *table, uint64_t id, const char *label)
 {
 	size_t first = 0, end = table->rows.count;

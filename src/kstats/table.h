@@ -76,7 +76,7 @@ struct error *kstats_table_create(const char *name, unsigned frac_bits, const ch
 void kstats_table_destroy(struct kstats_table *table);
 DEFINE_CLEANUP(kstats_table_destroy, struct kstats_table *)
 
-/* By which it is asked for: "NAME", or "PID:NAME" of a program. NULL: no memory. */
+/* The name by which commands select it: "NAME", or "PID:NAME" for a program. NULL: no memory. */
 char *kstats_table_title(const struct kstats_table *table);
 
 /* The row of this id, made when there is none; `label` (may be NULL) is copied then. It is the

@@ -17,7 +17,7 @@
 
 /* --- mappings of metrics --- */
 
-/* As it stands in maps and behind descriptors. */
+/* The prefix of its path in maps and in links of descriptors. */
 #define PATH_BEFORE "/memfd:" KSTATS_SHARED_PREFIX
 #define PATH_BEHIND " (deleted)"
 

@@ -35,8 +35,8 @@
 #define USER_PROCESS_TIME_NS (1 * NS_PER_S)
 #define USER_TIME_NS         (3 * NS_PER_S)
 
-/* How long the kernel may take for one process or metric, and how often that is waited for: of one
- * user, and of all. Those of root are waited for as often again. */
+/* How long to wait for the kernel for a process or a metric, and how often: for one user, and for
+ * all. Waits for processes of root are counted apart, with the same limit. */
 #define USER_PATIENCE_NS   (5 * NS_PER_S)
 #define USER_HANGS_MAX     1
 #define USER_ALL_HANGS_MAX 8
@@ -97,7 +97,7 @@ struct user_share *user_limits_share(struct user_limits *limits, uint32_t user);
 /* Does the next metric of a user go beyond a limit of its metrics or bytes? */
 bool user_limits_refuse_metric(const struct user_limits *limits, const struct user_share *share,
 			       size_t metrics_of_process, enum user_omission *ret);
-/* How many slots the user may still have saved. */
+/* The number of slots that may still be saved for the user. */
 size_t user_limits_slots(const struct user_limits *limits, const struct user_share *share,
 			 enum user_omission *ret_why);
 /* Does the next process of a user? */

@@ -21,8 +21,8 @@ struct kstats_region {
 	uint64_t looked_at; /* bytes of tables that were read so far */
 };
 
-/* As many as the kernel's masks of CPUs have bits (sched_getaffinity(2)). So many tables libkstats
- * makes where it cannot tell how many CPUs there may be, in a container without /sys. */
+/* The number of bits in the kernel's CPU masks (sched_getaffinity(2)). libkstats makes this many
+ * tables if it cannot find the number of possible CPUs, in a container without /sys. */
 unsigned kstats_region_mask_cpus(void);
 
 /* Map the file behind `fd`, which is taken over, also by an error; to be written to as well where
@@ -34,11 +34,11 @@ void kstats_region_unmap(struct kstats_region *region);
 bool kstats_region_is_active(const struct kstats_region *region);
 
 /*
- * What was counted since the last reset, by CPU, into `table`, which is empty and has the region's
+ * Read the counts since the last reset, by CPU, into `table`, which is empty and has the region's
  * frac_bits: at most `rows` rows.
  *
- * A reset meanwhile means reading again, until the tables were read whole a few times: the code is
- * EAGAIN for a metric that is being reset continuously, and ENOSPC for one with more rows.
+ * If a reset intervenes, read again, a few times at most. The code is EAGAIN for a metric that is
+ * being reset continuously, and ENOSPC for one with more rows.
  */
 struct error *kstats_region_read(struct kstats_region *region, size_t rows,
 				 struct kstats_table *table) MUST_CHECK;

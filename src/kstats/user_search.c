@@ -12,8 +12,8 @@
 #include "os/tasks.h"
 
 /*
- * What the thread and its caller share. The thread works on a process with a turn of its own, and
- * takes the lock to publish what came out; it gives that up when the caller has left meanwhile.
+ * The state that the thread shares with its caller. The thread reads a process without the lock,
+ * then takes the lock to publish the result, which it drops if the caller has given up.
  */
 struct process_search {
 	struct worker_pool workers;
@@ -28,7 +28,7 @@ struct process_search {
 	struct error *err;
 };
 
-/* One process. */
+/* The search of one process. */
 struct turn {
 	struct process_search *search;
 	size_t metrics; /* of it so far */
@@ -112,7 +112,8 @@ static const struct {
 	{ E2BIG, USER_OMITTED_CPUS },
 };
 
-/* One that cannot be had, is no metric or has gone meanwhile is left out, and not told. */
+/* Note the reason why a metric was refused. One that is inaccessible, invalid or gone is left out
+ * silently. */
 static void take_refusal(struct process_search *search, const struct user_found *found, int failed)
 {
 	enum user_omission why;
@@ -295,7 +296,7 @@ static struct error *create_search(const struct user_kind *kind, struct process_
 	return NULL;
 }
 
-/* One that goes on behind the process at which another one hangs, with what that found. */
+/* Make a search that continues after the process at which another one hangs, with its results. */
 static struct error *search_behind(struct process_search *hanging, struct process_search **ret)
 {
 	struct user_share *share;

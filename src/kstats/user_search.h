@@ -10,12 +10,12 @@
 #include "kstats/user_limits.h"
 
 /*
- * What is made of one metric, of which at most `rows` rows are wanted: an entry or a table, which
- * becomes the search's. It is called in the thread, and knows nothing but its arguments.
+ * Make an entry or a table of a metric, with at most `rows` rows; the search owns it. Called in the
+ * thread, and may use only its arguments.
  */
 typedef struct error *user_make(const struct user_found *found, struct kstats_region *region,
 				size_t rows, void **ret);
-/* How many rows a thing has that was made; NULL: none that count. */
+/* The number of rows of such a result; NULL: rows are not limited. */
 typedef size_t user_rows(const void *made);
 
 struct user_kind {

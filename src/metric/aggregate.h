@@ -12,7 +12,7 @@
 #include "metric/datum.h"
 #include "metric/metric.h"
 
-/* One category and how many threads were in it. */
+/* A category and its number of threads. */
 struct tally {
 	const struct name *label; /* of a label; NULL for letters and flags */
 	int64_t code;             /* of a letter or flag */
@@ -63,7 +63,7 @@ const struct tally *aggregate_mode(const struct aggregate *a);
 /* The value, and how much of it was measured. */
 struct datum aggregate_datum(const struct aggregate *a, const struct metric *metric);
 
-/* As after all zero, but what it allocated is kept for the next threads. */
+/* Reset to zero, but keep the allocated memory for the next threads. */
 void aggregate_reset(struct aggregate *a, const struct metric *metric);
 
 #endif

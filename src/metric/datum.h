@@ -65,7 +65,7 @@ static inline struct datum datum_text(const char *text)
 			       .category = { .text = text } };
 }
 
-/* How two data differ. */
+/* The difference of two data. */
 struct datum_change {
 	bool has_delta; /* there is a difference as a number */
 	bool real;      /* it is in `delta`, else in `twice` */

@@ -78,12 +78,12 @@ void derived_add(struct derived_sum *sum, const struct derived *derived,
 bool derived_takes_waits(const struct derived *derived, const struct metric *total);
 
 /*
- * What was added between two sums, for quotients, ratios and shares: those of that time alone. The
- * threads of `after` are those of `before`, and others that were born since. Differences and sums
- * of delays stay what they are at the end.
+ * The difference of two sums, for quotients, ratios and shares over that time only. The threads of
+ * `after` are those of `before`, and new ones. Differences and sums of delays keep their values at
+ * the end.
  *
- * A wait that was in progress and then booked was timed twice, by clocks that were read a moment
- * apart: parts of a share that seem to have shrunk did not grow.
+ * A wait that was in progress and then booked was measured by two clocks that were read one after
+ * the other: parts of a share that seem to have shrunk count as unchanged.
  */
 struct derived_sum derived_between(const struct derived_sum *before,
 				   const struct derived_sum *after, const struct derived *derived);

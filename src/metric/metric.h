@@ -72,7 +72,7 @@ struct metric_class_info {
 };
 extern const struct metric_class_info metric_classes[METRIC_CLASS_COUNT];
 
-/* Where values are read: SOURCE(id, name, what it is, why it was denied). */
+/* Sources of values: SOURCE(id, name, what it is, why it was denied). */
 #define PROC_DENIED "denied: needs root, or hidepid=0 on /proc"
 #define SOURCES(SOURCE)                                                                            \
 	SOURCE(NONE, "", "", "")                                                                   \
@@ -102,7 +102,7 @@ struct metric_source_info {
 };
 extern const struct metric_source_info metric_source_infos[SOURCE_COUNT];
 
-/* How the bytes of a source become the value. */
+/* The conversion of a source's bytes to the value. */
 enum metric_form {
 	FORM_INTEGER,  /* decimal */
 	FORM_MS_AS_NS, /* "12.345678", milliseconds as the scheduler's files print them */
@@ -137,7 +137,7 @@ enum metric_delay {
 	DELAY_irq,
 };
 
-/* Which threads can have a metric at all. */
+/* The threads that can have a metric. */
 enum metric_owners {
 	OWNERS_ALL,
 	OWNERS_LEADERS, /* a fact of the process, kept on its leader */
@@ -211,8 +211,8 @@ const struct name *metric_load_name(const struct thread_values *values,
 				    const struct metric *metric);
 
 /*
- * What has passed of the thread's wait and is not in this total yet, as the kernel books a wait
- * when it ends. 0 where the thread is in none, and where it was not measured.
+ * The elapsed time of the thread's wait in progress, which is not in this total yet, since the
+ * kernel adds a wait when it ends. 0 if the thread does not wait, or it was not measured.
  */
 static inline uint64_t metric_unbooked(const struct thread_record *record,
 				       const struct metric *metric)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What kinds of quantity there are, and what may be done to each.
+ * The kinds of quantities, and the operations that each allows.
  *
- * A metric's type is its meaning. Every type is a struct of its own, so a peak and a total are as
- * different to the compiler as an int and a FILE; and a type permits exactly one aggregation rule,
- * the one that keeps its meaning. A row of metrics.def names both, and the two must agree or the
- * program does not compile: adding peaks up, or bytes as if they were nanoseconds, is not a bug
- * that can be written here.
+ * The type of a metric is its meaning. Each type is a struct, so a peak and a total are as
+ * different to the compiler as an int and a FILE; and a type allows exactly one aggregation rule,
+ * which keeps its meaning. A row of metrics.def names both, and the program does not compile unless
+ * they agree: summing peaks, or bytes as nanoseconds, is not possible.
  */
 #ifndef METRIC_VALUE_H
 #define METRIC_VALUE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a thread's cgroup is named, and where cgroup v2 is mounted (cgroups(7),
+ * Finds the cgroup of a thread, and the mount point of cgroup v2 (cgroups(7),
  * proc_pid_mountinfo(5)).
  *
- * Hybrid hosts mount version 1 at /sys/fs/cgroup and version 2 somewhere below it; hosts with
- * version 1 alone have no cgroup of the kind meant here.
+ * Hybrid hosts mount version 1 at /sys/fs/cgroup and version 2 somewhere below it; hosts with only
+ * version 1 have no cgroups in this sense.
  */
 #ifndef OS_CGROUP_H
 #define OS_CGROUP_H

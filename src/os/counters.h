@@ -63,9 +63,9 @@ enum row_found counters_next_block(struct text *rest, struct counter_row *ret);
 enum row_found counters_next_net(struct text *rest, struct counter_row *ret);
 
 /*
- * What /proc/stat says of the kernel as a whole: interrupts, softirqs, context_switches, forks,
- * running, blocked. The name is empty, as that of loadavg. False when the bytes are no such file,
- * or a number of it is not understood; the others are there all the same.
+ * Parse the values of /proc/stat for the kernel as a whole: interrupts, softirqs, context_switches,
+ * forks, running, blocked. The name is empty, as that of loadavg. False if the bytes are not such a
+ * file, or a number is invalid; the others are set nevertheless.
  */
 bool counters_parse_stat(struct text bytes, struct counter_row *ret);
 
@@ -73,8 +73,8 @@ bool counters_parse_stat(struct text bytes, struct counter_row *ret);
  * bytes are no such file. */
 bool counters_parse_loadavg(struct text bytes, struct counter_row *ret);
 
-/* How many threads run or wait for a CPU, and how many there are: the fourth word of /proc/loadavg,
- * "2/85". False when that is no such word. */
+/* Parse the numbers of runnable threads and of all threads: the fourth word of /proc/loadavg,
+ * "2/85". False if it is invalid. */
 bool counters_parse_threads(struct text loadavg, uint64_t *ret_runnable, uint64_t *ret_all);
 
 /* "12.34", with two decimals as the kernel prints loads and uptimes, as 1234. */

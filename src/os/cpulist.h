@@ -30,18 +30,19 @@ bool cpulist_parse(struct text list, struct cpus *ret);
 /* The CPUs whose bits are set, as sched_getaffinity(2) fills a mask of longs. */
 bool cpus_from_mask(const unsigned long *mask, size_t bytes, struct cpus *ret);
 
-/* As the kernel prints them, to be freed; NULL: no memory. `cpus` ascend without repetition. */
+/* The list as the kernel prints it; the caller frees it. NULL: no memory. `cpus` ascend without
+ * repetition. */
 char *cpulist_text(const struct cpus *cpus);
 
 /* The CPUs that this host may ever have. Their numbers may have gaps: maps with a value for each
  * CPU have `count` values, in this order. */
 struct error *cpus_list_possible(struct cpus *ret) MUST_CHECK;
 
-/* How many CPUs are online, at least 1; and on how many of them the calling thread may run. */
+/* The number of online CPUs, at least 1; and of those on which the calling thread may run. */
 unsigned cpus_online(void);
 unsigned cpus_allowed(void);
 
-/* One more than the largest number of a CPU that this host may ever have; 0: it does not say. */
+/* One more than the largest possible CPU number of this host; 0: unknown. */
 uint32_t cpus_possible(void);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
-/* As in include/uapi/linux/fs.h of Linux 6.11: Debian's headers are older. */
+/* From include/uapi/linux/fs.h of Linux 6.11: Debian's headers are older. */
 struct procmap_query {
 	uint64_t size, flags, address;
 	uint64_t start, end, vma_flags, page_size, offset, inode;

@@ -12,7 +12,7 @@
  */
 
 /*
- * Which processes and threads there are.
+ * Lists processes and threads.
  */
 #ifndef OS_TASKS_H
 #define OS_TASKS_H
@@ -29,8 +29,8 @@ struct tids {
  * what `ret` held. Returns 0 or an errno. */
 int tasks_list(int dir, struct tids *ret);
 
-/* How many threads the host has, as `loadavg` tells, which is TASKS_LOADAVG but in tests; 0: it
- * cannot be read. sysinfo(2) has 16 bits for it. */
+/* The number of threads of the host, as `loadavg` tells (TASKS_LOADAVG, except in tests); 0: it
+ * cannot be read. sysinfo(2) has only 16 bits for it. */
 #define TASKS_LOADAVG "/proc/loadavg"
 uint32_t tasks_count(const char *loadavg);
 

@@ -58,7 +58,7 @@ int taskstats_field_find(struct text name)
 	return -1;
 }
 
-/* Where the max and min of each category stand. */
+/* The layouts of the max and min of each category. */
 enum layout {
 	NO_PEAKS,    /* up to 14 */
 	MAX_INSIDE,  /* 15, early: max after each total */

@@ -87,8 +87,8 @@ int taskstats_field_find(struct text name);
 bool taskstats_parse(struct text payload, struct taskstats_values *ret);
 
 /*
- * One reply of the kernel: a generic netlink message (nlmsghdr and all) of the family taskstats, or
- * an error in its place.
+ * A reply of the kernel: a generic netlink message (with its nlmsghdr) of the family taskstats, or
+ * an error instead.
  */
 struct taskstats_reply {
 	uint32_t sequence; /* of the request it answers */

@@ -29,7 +29,7 @@ struct error *taskstats_socket_open(struct taskstats_socket **ret) MUST_CHECK;
 void taskstats_ask(struct taskstats_socket *socket, const uint32_t *tids, size_t count,
 		   struct taskstats_reply *ret);
 
-/* How often the receive buffer overflowed so far. */
+/* The number of overflows of the receive buffer so far. */
 uint64_t taskstats_socket_overflows(const struct taskstats_socket *socket);
 
 /* Takes NULL. */
