@@ -99,8 +99,8 @@ static struct bpf_link *attach_uprobe(const struct probe_point *point, struct bp
 					       point->offset, &options);
 }
 
-/* By its number and not by its name, for which libbpf would want tracefs where people see it. One
- * event on one CPU is enough: the program runs on each (kernel/events/core.c: tracepoints of
+/* Attach by number, not by name, for which libbpf would need a mounted tracefs. An event on one CPU
+ * is enough: the program runs on all (kernel/events/core.c: tracepoints of
  * perf_event_attach_bpf_prog()). */
 static struct bpf_link *attach_tracepoint(const struct probe_point *point,
 					  struct bpf_program *program, uint32_t pid)
@@ -115,7 +115,7 @@ static struct bpf_link *attach_tracepoint(const struct probe_point *point,
 	int fd, failed, cpu = 0;
 
 	(void)pid;
-	/* It goes for all CPUs whichever it is opened on, as long as that is online. */
+	/* The event works for all CPUs, whichever online CPU it is opened on. */
 	do
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	while (fd < 0 && errno == ENODEV && ++cpu < CPU_SETSIZE);
@@ -174,7 +174,7 @@ struct bundle {
 	} cookies;
 };
 
-/* Such a link has functions, not places in them. */
+/* Such a link attaches to functions only, not to instructions in them. */
 static bool is_bundled(const struct probe_point *point, enum probe_kind kind)
 {
 	return point->kind == kind && !point->offset;
@@ -193,8 +193,8 @@ static bool collect_points(const struct probe_points *points, struct bundle *bun
 	return true;
 }
 
-/* Whether it was done: a function that cannot have one spoils the link, and says so better when it
- * is tried alone. */
+/* Returns whether all were attached. One invalid function fails the whole link; then each is
+ * attached alone, which gives a better error. */
 static bool attach_collected(const struct bundle *bundle, struct bpf_program *program,
 			     struct probe_links *links)
 {
@@ -254,7 +254,7 @@ struct error *probe_attach(const struct probe_points *points, const struct probe
 
 	if (!links)
 		return &error_no_memory;
-	/* It would print; errors are ours to report. */
+	/* Keep libbpf from printing; the caller reports errors. */
 	print = libbpf_set_print(NULL);
 	err = attach_points(points, programs, links);
 	libbpf_set_print(print);

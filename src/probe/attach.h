@@ -37,10 +37,10 @@ struct probe_links;
 struct error *probe_attach(const struct probe_points *points, const struct probe_programs *programs,
 			   struct probe_links **ret) MUST_CHECK;
 
-/* How many attachments there are: fewer than points where one has many. */
+/* The number of attachments: fewer than points if one has several points. */
 size_t probe_links_count(const struct probe_links *links);
 
-/* One that is the caller's now, and no more in `links`. NULL: there are no more. */
+/* Take a link out of `links`; the caller owns it. NULL: there are no more. */
 struct bpf_link *probe_links_take(struct probe_links *links);
 
 /* Detaches. Takes NULL. */

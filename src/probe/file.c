@@ -139,7 +139,7 @@ static bool report_location(struct probed_file *file, uint64_t address, uint64_t
 
 /* --- Go --- */
 
-/* Where it matters: files may be large. */
+/* Check for Go only if needed: files may be large. */
 static void look_for_go(struct probed_file *file)
 {
 	const struct probe_search *search = file->search;
@@ -226,7 +226,7 @@ static bool is_probed_function(const struct probed_file *file, const struct func
 	return function->is_sized || probe_pattern_form(file->search->spec->name) == PATTERN_NAME;
 }
 
-/* Not the function but what chooses it when a program starts, and is not called after that. */
+/* Skip the resolver of an indirect function: it runs once, when a program starts. */
 static bool take_chooser(void *context, const char *name, const Elf64_Sym *symbol)
 {
 	struct probed_file *file = context;

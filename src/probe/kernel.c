@@ -147,7 +147,7 @@ static uint64_t event_number(int events, const char *category, const char *name)
 	return strtoull(digits, NULL, 10);
 }
 
-/* Those in a category; false: it is enough. */
+/* Search a category. Returns false to end the search. */
 static bool search_category(const struct probe_search *search, int events, const char *category)
 {
 	struct probe_place place = { .kind = PROBE_TRACEPOINT, .where = category };

@@ -86,7 +86,7 @@ struct probe_points {
 	struct word_map seen, event_numbers;
 };
 
-/* Where to look. NULL stands for what is usual. */
+/* The files to search. NULL: the usual ones. */
 struct probe_host {
 	const char
 		*tracing; /* tracefs: /sys/kernel/tracing, /sys/kernel/debug/tracing, or our own */

@@ -52,8 +52,8 @@ struct probe_paths {
 struct error *probe_find_targets(const struct probe_host *host, struct probe_paths *ret) MUST_CHECK;
 void probe_paths_deinit(struct probe_paths *paths);
 
-/* Such a path for reading; -1: there is no regular file, or errno says why. Below /proc/PID/root,
- * links lead where they lead for that process, and never to another file of ours. */
+/* Open such a path for reading; -1: it is not a regular file, or errno has the reason. Below
+ * /proc/PID/root, links are resolved as for that process, and never lead to a file outside. */
 int probe_open_file(const char *path);
 
 /* Does the name match? */

@@ -201,7 +201,7 @@ static int open_file(uint32_t pid, const struct profile_mapping *mapping,
 
 /* --- reading it --- */
 
-/* Its sections are in another file: of those that only debuggers read. */
+/* Is this a debug file, without the contents of sections? */
 static bool is_hollow(const struct elf *elf)
 {
 	static const char *const sections[] = { ".text", ".eh_frame" };

@@ -187,7 +187,7 @@ static bool cache_mapping(struct mapping_cache *cache, struct cached_mappings *s
 	};
 	struct cached_table *table = NULL;
 
-	/* As the page of vsyscalls: no walk goes there. */
+	/* For example, the vsyscall page, which no walk enters. */
 	if (mapping->end > USER_SPACE_LIMIT)
 		return true;
 	if (kind == MAPPED_MEMORY) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process that is there may execute where, with the build-ids of the files: by PROCMAP_QUERY
- * where the kernel has it (os/map_query.h), else by the text of /proc/<pid>/maps and a look into
- * each file, once for all processes.
+ * Reads the executable mappings of a running process, with the build-ids of files: with
+ * PROCMAP_QUERY if the kernel has it (os/map_query.h), else from /proc/<pid>/maps and from each
+ * file, once for all processes.
  */
 #ifndef PROCESS_MAPS_H
 #define PROCESS_MAPS_H
@@ -26,7 +26,7 @@ typedef bool process_maps_visit(void *context, const struct mapping *mapping, st
 int process_maps_read(struct process_maps *maps, uint32_t pid, process_maps_visit *visit,
 		      void *context);
 
-/* For tests: as if the kernel had no PROCMAP_QUERY. */
+/* For tests: behave as without PROCMAP_QUERY. */
 void process_maps_use_text(struct process_maps *maps);
 
 #endif

@@ -364,7 +364,7 @@ static void add_record_mapping(struct process_table *table, const struct perf_re
 
 	if (!is_image_wanted(table, image))
 		return;
-	/* Its begin was lost, or was before anybody looked. */
+	/* The start of the process was lost, or was before the table was opened. */
 	if (!image)
 		image = add_image(table, record->pid, 0, false);
 	if (image && !put_mapping(table, image, record))

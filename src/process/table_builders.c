@@ -209,7 +209,7 @@ static void *run_builder(void *argument)
 		/* The user's next one may have waited for this one. */
 		pthread_cond_signal(&builders->work);
 	}
-	/* One that did not hang for ever has a successor. */
+	/* A builder that returned after it was given up has been replaced. */
 	builder->is_there = builder->hangs = false;
 	pthread_mutex_unlock(&builders->workers.lock);
 	worker_pool_finish(&builders->workers);

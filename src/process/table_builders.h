@@ -37,7 +37,7 @@ bool table_builders_ask(struct table_builders *builders, uint32_t pid,
 			const struct profile_mapping *mapping, const struct words *identity,
 			void *owner);
 
-/* One that is ready, which the caller owns; NULL: none. */
+/* Take a finished table; the caller owns it. NULL: there is none. */
 struct built_table *table_builders_take(struct table_builders *builders);
 
 /* Wait until one is ready, or that time (CLOCK_MONOTONIC). */

@@ -113,7 +113,7 @@ bool unwind_table_cache_make_room(struct unwind_table_cache *cache)
 	return drop_unused(cache, USER_SHARE_NONE);
 }
 
-/* So many bytes of a user's share, for which its unused tables go. */
+/* Make room in a user's share, by evicting unused tables of the user. */
 static bool make_room_in_share(struct unwind_table_cache *cache, uint32_t share, size_t bytes)
 {
 	while (!user_shares_have(&cache->bytes, share, bytes))

@@ -71,7 +71,7 @@ struct cached_table *unwind_table_cache_find(struct unwind_table_cache *cache, u
 					     const struct words *identity);
 
 void unwind_table_cache_use(struct unwind_table_cache *cache, struct cached_table *table);
-/* By now no walk may know its location. */
+/* Release a table. No walk may still refer to its location. */
 void unwind_table_cache_release(struct unwind_table_cache *cache, struct cached_table *table);
 
 /* Put the tables that are built by now into the store. Returns how many there were. */

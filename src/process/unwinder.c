@@ -28,10 +28,10 @@
 /* Chunks of memory that are added at once, at least. */
 #define CHUNKS_AHEAD 4
 
-/* How often the start looks whether it goes on. */
+/* The interval at which the start checks for progress. */
 #define LOOK_NS (NS_PER_S / 50)
 
-/* How much reading a user may be ahead of its share of the time. */
+/* The time by which a user's reading may exceed its share. */
 #define USER_DEBT_NS NS_PER_S
 
 /* --- opening --- */
@@ -43,7 +43,7 @@ static size_t rules_bytes(void)
 	return (UNWIND_RULES_MAX * sizeof(struct unwind_rule) + page - 1) / page * page;
 }
 
-/* For unwind_store_create(). Chunks are added ahead of need, the more the more there are. */
+/* For unwind_store_create(). Adds more chunks than needed now, in proportion to their number. */
 static struct error *add_chunk(void *context, uint32_t number, uint32_t **ret)
 {
 	struct memory_chunks *chunks = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the parts of the unwinder share: unwinder.c follows processes, unwinder_reading.c reads them
+ * Internal interface of the unwinder: unwinder.c follows processes, unwinder_reading.c reads them
  * again from /proc.
  */
 #ifndef PROCESS_UNWINDER_INTERNAL_H

@@ -67,7 +67,7 @@ void unwinder_read_quiet(struct unwinder *unwinder)
 		if (is_user_free(unwinder, process)) {
 			read_unwound(unwinder, process);
 		} else {
-			/* As if it had changed now: the list is ordered by that. */
+			/* Set the time of change to now, by which the list is ordered. */
 			process->changed_ns = time_ns;
 			unwinding_list(unwinder, process, unread, true);
 		}

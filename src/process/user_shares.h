@@ -40,7 +40,7 @@ uint32_t user_shares_of(struct user_shares *shares, uint32_t pid);
 /* Is so much left of it? */
 bool user_shares_have(const struct user_shares *shares, uint32_t share, size_t amount);
 
-/* It may be more than is left. */
+/* Charge a share, even beyond its limit. */
 void user_shares_take(struct user_shares *shares, uint32_t share, size_t amount);
 void user_shares_give_back(struct user_shares *shares, uint32_t share, size_t amount);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What a thread does in an interval, as the kernel's scheduler has it. BPF programs include this as
- * well.
+ * The class of an interval: what a thread does, by the kernel's scheduler. BPF programs include
+ * this file too.
  *
- * A class is the state that a task has when it leaves its CPU (TASK_* in include/linux/sched.h),
- * told apart by its bits. Thread states (state/state.h) go further: they say what the thread waits
- * for. So each class is a projection of the table of states: it has the state that a thread of this
- * class is in unless more is known, and the rules of sched/wait_rules.bpf.h refine that.
+ * A class is the state of a task when it leaves its CPU (TASK_* in include/linux/sched.h),
+ * determined by its bits. Thread states (state/state.h) are finer: they also tell what a thread
+ * waits for. So classes are a projection of the table of states: each has the default state of its
+ * threads, which the rules of sched/wait_rules.bpf.h refine.
  */
 #ifndef PROFILE_CLASS_H
 #define PROFILE_CLASS_H

@@ -321,7 +321,7 @@ struct scene {
 	const struct profile *profile;
 	struct subject *subjects;
 	size_t count;
-	/* By the term under way: the frames, the nodes with those below them, the threads. */
+	/* matches of the current term: the frames, the nodes including those below, the threads */
 	bool *frames, *nodes, *threads;
 };
 
@@ -356,7 +356,7 @@ static bool module_matches(const struct filter_term *term, const struct name *mo
 	return module && term->is_glob && term_glob_matches(term->pattern, module_file(module));
 }
 
-/* One of "GLOB,GLOB". */
+/* Does the module match one of "GLOB,GLOB"? */
 static bool is_one_of(const struct filter_term *term, const struct name *module)
 {
 	struct text rest = text_of(term->pattern), word;
@@ -467,7 +467,7 @@ static void match_term(struct scene *s, const struct filter_term *term)
 	}
 }
 
-/* Those that match, or those that do not, are out. */
+/* Exclude the samples that match, or those that do not. */
 static void apply_rule(struct scene *s, const struct rule *rule, bool out_when)
 {
 	for (size_t i = 0; i < s->count; i++)

@@ -24,7 +24,7 @@ struct flame_builder {
 	struct word_map children; /* parent and name to a node */
 };
 
-/* One of the profiles on its way into the tree. */
+/* One of the profiles that are added to the tree. */
 struct flame_side {
 	const struct profile *profile;
 	bool is_baseline;
@@ -506,7 +506,7 @@ struct error *flame_create(const struct profile *profile, const struct profile *
 				    : FLAME_ALL & ~FLAME_EVENTS;
 	flame->is_events = b.classes == FLAME_EVENTS;
 	flame->is_diff = baseline != NULL;
-	/* As many as the stacks have, or less; groups may make it more. */
+	/* The number of nodes of the stacks; groups may need more. */
 	err = word_map_reserve(&b.children, profile->nodes.count) &&
 			      array_reserve(&flame->nodes, profile->nodes.count + 1)
 		      ? build_flame(&b, profile, baseline)

@@ -86,7 +86,7 @@ DEFINE_CLEANUP(flame_destroy, struct flame *)
 
 /* --- the same line by line --- */
 
-/* One stack with its value. The names are those of the flame, from the group down to the leaf. */
+/* A stack with its value. The names are those of the flame, from the group to the leaf. */
 struct flame_line {
 	const struct flame_node *const *path; /* without the root */
 	size_t depth;

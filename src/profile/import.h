@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the readers of others' profiles share.
+ * Helpers of the readers of other tools' profiles.
  */
 #ifndef PROFILE_IMPORT_H
 #define PROFILE_IMPORT_H

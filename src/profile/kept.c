@@ -115,8 +115,8 @@ void kept_release(struct kept *kept)
 
 /* --- files --- */
 
-/* By O_PATH: closing a file that was opened may wait for its file system (FUSE_FLUSH), and closing
- * such a descriptor does not. */
+/* Use O_PATH: closing a regular descriptor may wait for its file system (FUSE_FLUSH), closing an
+ * O_PATH descriptor does not. */
 static int hold(int fd)
 {
 	char path[32];

@@ -59,7 +59,7 @@ void kept_add_process(struct kept *kept, uint32_t pid, const struct kept_process
 /* False: nothing is known of it. `ret->root` becomes the caller's. */
 bool kept_find_process(struct kept *kept, uint32_t pid, struct kept_process *ret);
 
-/* How many descriptors are held, for tests. */
+/* The number of kept descriptors, for tests. */
 size_t kept_count(struct kept *kept);
 
 #endif

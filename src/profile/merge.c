@@ -156,7 +156,8 @@ static struct error *new_thread(const struct merge *m, struct profile_thread thr
 	return array_push(&m->into->threads, thread) ? NULL : &error_no_memory;
 }
 
-/* Not by the start: each interval has its own. Imported threads may have names alone. */
+/* Start times are not part of the key, as they differ between intervals. Imported threads may have
+ * only names. */
 static struct words thread_key(const struct profile_thread *thread)
 {
 	return (struct words){ { (uint64_t)thread->tgid << 32 | thread->tid,

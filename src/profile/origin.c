@@ -161,7 +161,7 @@ static bool has_inode(int fd, const struct profile_mapping *mapping)
 	       major(stat.st_dev) == mapping->major && minor(stat.st_dev) == mapping->minor;
 }
 
-/* How sure a place is by itself, where there is no build-id. */
+/* How far a location is trusted without a build-id. */
 enum trust {
 	BY_INODE,
 	BY_PLACE, /* it is what was asked for */
@@ -325,7 +325,7 @@ int origin_open_debug(void *context, const char *path)
 
 /* --- what processes compiled --- */
 
-/* As /proc/PID/status has them (proc_pid_status(5)). */
+/* The user and group IDs of /proc/PID/status (proc_pid_status(5)). */
 struct identity {
 	uint32_t number; /* that it has for itself: the last of its numbers in all namespaces */
 	uint32_t user;   /* the effective one */

@@ -26,9 +26,9 @@ bool origin_open(const struct symbolise_options *options, int symfs, uint64_t en
 		 const struct profile_mapping *mapping, struct origin *ret);
 void origin_close(struct origin *origin);
 
-/* For debug_file_open: below the root of the process, the copied tree, the host's. Outside of the
- * tree it must be trusted (below), or belong to the owner of an untrusted program. `context` is the
- * struct origin. */
+/* For debug_file_open: opens a path in the root of the process, in the copied tree, or on this
+ * host. Outside of the tree, the file must be trusted (below), or belong to the owner of an
+ * untrusted program. `context` is the struct origin. */
 int origin_open_debug(void *context, const char *path);
 
 /*
@@ -37,7 +37,7 @@ int origin_open_debug(void *context, const char *path);
  */
 bool origin_is_trusted_file(int fd);
 
-/* Which file a process has mapped. */
+/* Identifies a file that a process has mapped. */
 struct origin_identity {
 	bool is_trusted;
 	uint64_t inode, device; /* as stat(2) has them; 0: unknown */

@@ -6,11 +6,11 @@
 #include "profile/kept.h"
 #include "profile/origin.h"
 
-/* How many mappings that start before an address are asked whether they reach it: what was mapped
- * there before may be listed too. */
+/* The largest number of earlier mappings that are checked for whether they reach an address;
+ * earlier mappings of the same range may be listed too. */
 #define OVERLAPS_MAX 16
 
-/* How many processes are asked for a file. */
+/* The largest number of processes through which a file is tried. */
 #define OWNERS_MAX 64
 
 /* The mapping that has the address, or PLACE_NONE. */
@@ -189,7 +189,7 @@ static struct error *add_place(struct profile *profile, struct places *places, u
 	return array_push(places, place) ? NULL : &error_no_memory;
 }
 
-/* By file and where in it; what is in none, by process. */
+/* Order by file and offset; without a file, by process. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;

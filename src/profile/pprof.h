@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the writer and the reader of pprof's profiles agree on: the words of theirs that ours are
- * told by.
+ * The words that the writer and the reader of pprof profiles share.
  */
 #ifndef PROFILE_PPROF_H
 #define PROFILE_PPROF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What protoc-c makes of profile.proto.
+ * Compiles the output of protoc-c for profile.proto.
  */
 #include <profile.pb-c.c>

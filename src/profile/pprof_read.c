@@ -303,7 +303,7 @@ static struct error *find_sample_thread(struct pprof_reader *r,
 	return NULL;
 }
 
-/* Whether the label names a class at all. */
+/* Convert a label to a class. False if it is none. */
 static bool class_of(const char *state, uint16_t *ret)
 {
 	for (uint16_t c = 0; c < CLASS_COUNT; c++)
@@ -343,7 +343,7 @@ static uint64_t positive(int64_t value, uint64_t scale)
 	return __builtin_mul_overflow((uint64_t)value, scale, &scaled) ? UINT64_MAX : scaled;
 }
 
-/* How often: the first value that counts. */
+/* The count of a sample: its first value that is a count. */
 static uint64_t count_of(const struct pprof_reader *r, const Pprof__Sample *from)
 {
 	for (size_t i = 0; i < from->n_value; i++)

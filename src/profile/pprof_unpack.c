@@ -24,7 +24,7 @@ static const char *const part_names[] = {
 	"strings",
 };
 
-/* As the encoding of protobuf has it: seven bits in a byte, the lowest first. */
+/* Decode a protobuf varint: seven bits in a byte, the lowest first. */
 static bool take_varint(struct text *rest, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -88,7 +88,7 @@ static struct error *check_counts(struct text message)
 
 /* --- making --- */
 
-/* For protobuf-c, which does not say why it gave up. */
+/* Limits the memory of protobuf-c, and records why it failed, which protobuf-c does not tell. */
 struct room {
 	struct arena *arena;
 	bool is_full;

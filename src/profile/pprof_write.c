@@ -256,7 +256,7 @@ static void fill_named(struct writer *w, const struct module_file *file, Pprof__
 	mapping->has_line_numbers = mapping->has_inline_frames = has_functions;
 }
 
-/* Where all functions have names, pprof is not to look for others. */
+/* Mark mappings whose functions all have names, so that pprof does not symbolise them. */
 static uint32_t mapping_of(struct writer *w, const struct frame *frame)
 {
 	const struct profile_mapping *raw = raw_mapping(w->profile, frame);

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-/* Where users have theirs; NULL: nowhere. The caller frees it. */
+/* The directory of the user's presets; NULL: there is none. The caller frees it. */
 static char *users_path(const char *name)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");

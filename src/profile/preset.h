@@ -15,7 +15,7 @@ struct preset {
 	const char *begin, *end;
 };
 
-/* By name. */
+/* Sorted by name. */
 extern const struct preset presets[];
 extern const size_t preset_count;
 

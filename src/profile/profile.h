@@ -144,7 +144,7 @@ struct sample {
 	uint64_t count;      /* stretches of time, samples taken, or hits */
 };
 
-/* One of the longest single blocks. */
+/* One of the longest single waits. */
 struct block {
 	uint32_t thread, node;
 	uint16_t class;
@@ -164,7 +164,7 @@ struct preemptor {
 	uint64_t ns;
 };
 
-/* How long blocked or runnable stretches of one thread were. */
+/* Histograms of the blocked or runnable intervals of a thread. */
 struct thread_histogram {
 	uint32_t thread;
 	uint16_t class; /* CLASS_RUNNABLE, or those of blocks */
@@ -193,7 +193,7 @@ struct profile_losses {
 			    in */
 	/* Threads that there was no room for when they were seen; as far as they ran, in `lost`. */
 	uint64_t threads_lost;
-	/* That were written whenever they were read: their times may have a stretch twice. */
+	/* threads that were being written at each reading: they may count an interval twice */
 	uint64_t threads_torn;
 	uint64_t maps_lost; /* records of mappings that the kernel had no room for */
 	/* Missing unwind tables: unreadable files, tables and processes without room, mappings
@@ -269,7 +269,7 @@ struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t fr
 /* Adds to the sample with the same thread, node, class, event and CPU. */
 struct error *profile_add(struct profile *profile, const struct sample *sample) MUST_CHECK;
 
-/* How many frames a stack has. */
+/* The number of frames of a stack. */
 size_t profile_depth(const struct profile *profile, uint32_t node);
 
 /* Is there a frame without a name? */

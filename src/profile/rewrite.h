@@ -17,7 +17,7 @@ enum frame_role { ROLE_CALLER, ROLE_INNERMOST, ROLES };
  * where the stacks of the profile are broken. */
 struct error *rewrite_roles(const struct profile *profile, uint8_t **ret) MUST_CHECK;
 
-/* Which address a frame is looked up by: of a caller that of the call, which may be the last
+/* The address by which a frame is looked up: for a caller, that of the call, which may be the last
  * instruction of its function. */
 static inline uint64_t rewrite_address(const struct frame *frame, enum frame_role role)
 {

@@ -271,7 +271,7 @@ static void open_vdso(struct symboliser *s, const struct profile_mapping *mappin
 		opened->binary = NULL;
 		return;
 	}
-	/* That of 32-bit processes is another one. */
+	/* 32-bit processes have another vDSO. */
 	id = binary_build_id(opened->binary);
 	if (is_known ? !origin_has_build_id(mapping, id)
 		     : mapping->end - mapping->start < bytes.length ||
@@ -378,7 +378,7 @@ static struct error *answer_file(struct symboliser *s, struct lookup *l)
 		else
 			err = answer_place(s, opened->binary, place, &l->found);
 	}
-	/* How much is read turns out while names are looked up. */
+	/* Names are read while they are looked up, so charge for the reading now. */
 	if (opened->binary)
 		spend_share(s, opened->user, binary_copied(opened->binary));
 	return err;
@@ -486,7 +486,7 @@ static void release_lookup(void *job)
 	free(l);
 }
 
-/* As of a file that cannot be read: some of it may have been. */
+/* Treat it as a file that cannot be read; parts of it may have been read. */
 static struct error *answer_without_file(struct symboliser *s, const struct place *places,
 					 size_t count)
 {

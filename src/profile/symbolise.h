@@ -47,7 +47,7 @@ struct symbolise_options {
 	struct guard *guard;
 };
 
-/* For reading files, whose file systems may not answer. Like guard_create(). */
+/* A guard for reading files whose file systems may hang. Like guard_create(). */
 struct guard *symbolise_guard(void);
 
 struct error *symbolise_kernel(struct profile *profile) MUST_CHECK;

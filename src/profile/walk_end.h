@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a walk over a stack of user space ended: a row each, in the order in which they are told.
+ * How a walk of a user stack ended: a row each, in the order of reports.
  */
 #ifndef PROFILE_WALK_END_H
 #define PROFILE_WALK_END_H

@@ -43,7 +43,7 @@ char *cell_percent(char buffer[CELL_MAX], const struct row *row);
 /* The delta as a share of the host's, "12.5%". */
 char *cell_share(char buffer[CELL_MAX], const struct row *row);
 
-/* How probable such a difference is without a cause: "0.003", "<0.001"; "-" when not tested. */
+/* The probability of such a difference by chance: "0.003", "<0.001"; "-" if not tested. */
 char *cell_probability(char buffer[CELL_MAX], const struct row *row);
 
 /* "0-3,8" of a set of CPUs; long lists end in "...". */

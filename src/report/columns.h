@@ -36,7 +36,7 @@ struct column_info {
 };
 extern const struct column_info column_infos[COLUMN_COUNT];
 
-/* Which columns, in which order. */
+/* The displayed columns, in order. */
 struct columns {
 	enum column ids[COLUMN_COUNT];
 	size_t count;
@@ -61,7 +61,7 @@ extern const char *const display_format_names[DISPLAY_FORMAT_COUNT];
 /* The columns of a table of one snapshot, or of a comparison in that format. */
 struct columns columns_usual(const struct report *report, enum display_format format);
 
-/* Those of `wanted` that have a meaning in a section: hosts have no groups, cgroups no threads. */
+/* The columns of `wanted` that a section has: hosts have no groups, cgroups no threads. */
 struct columns columns_of_section(const struct columns *wanted, enum section section);
 
 /* The heading of a column. */

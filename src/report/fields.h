@@ -61,7 +61,7 @@ enum row_field {
 struct error *fields_print(const struct report *report, const struct report_section *section,
 			   struct table_options options) MUST_CHECK;
 
-/* One field of a row. Texts point into the row, or into `ret`; percentages are in percent. */
+/* Get a field of a row. Texts point into the row or into `ret`; percentages are in percent. */
 void row_field(const struct row *row, enum row_field field, struct table_cell *ret);
 
 #endif

@@ -165,7 +165,7 @@ static void print_stripes(const struct picture *p, uint32_t number, uint32_t y)
 	}
 }
 
-/* As much of the name as fits, "" when that says nothing. */
+/* Print as much of the name as fits; nothing if that would be meaningless. */
 static struct error *print_label(const struct picture *p, uint32_t number, uint32_t y)
 {
 	const struct flame_node *node = node_at(p, number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all pictures of a flame ask of it.
+ * Helpers of all pictures of a flame graph.
  */
 #ifndef REPORT_FLAME_WALK_H
 #define REPORT_FLAME_WALK_H
@@ -19,8 +19,8 @@ static inline uint32_t flame_next(const struct flame *flame, uint32_t top, uint3
 	return node == top ? NODE_NONE : nodes[node].next;
 }
 
-/* How wide it is. Of two profiles the values of both together, so that what is gone is seen as well
- * as what is new, and children never are wider than their callers. */
+/* The width of a node. For two profiles it is the sum of both values, so that frames of only one
+ * profile are visible, and callees are never wider than their callers. */
 static inline double flame_weight(const struct flame *flame, const struct flame_node *node)
 {
 	return flame->is_diff ? (double)node->baseline + (double)node->total : (double)node->total;

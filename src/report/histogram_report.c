@@ -126,7 +126,7 @@ static int by_sum(const void *a, const void *b)
 
 /* --- printing --- */
 
-/* One row for each power of two between the shortest and the longest. */
+/* Print one row for each power of two between the shortest and the longest. */
 static struct error *print_bucket_rows(FILE *out, const struct histogram *fine, bool utf8)
 {
 	struct histogram *coarse = histogram_create(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `ctprof show-host` prints.
+ * Prints the output of `ctprof show-host`.
  */
 #ifndef REPORT_HOST_REPORT_H
 #define REPORT_HOST_REPORT_H

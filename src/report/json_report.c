@@ -189,7 +189,7 @@ static void write_renamed(struct json_writer *w, const struct renamed *renamed)
 	json_array_end(w);
 }
 
-/* By reason, the metrics that no thread has. */
+/* Write the metrics that no thread has, by reason. */
 static void write_unmeasured(struct json_writer *w, const char *key,
 			     const struct ctprof_snapshot *s)
 {

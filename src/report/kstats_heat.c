@@ -51,7 +51,7 @@ static void fold_into_ranges(struct ranges *r, const struct kstats_distribution 
 static const char *const plain_shades[SHADES] = { " ", ".", ":", "+", "#" };
 static const char *const block_shades[SHADES] = { " ", "░", "▒", "▓", "█" };
 
-/* By the logarithm: a few values beside many are what one looks for. */
+/* Shades are logarithmic, so that a few values beside many are visible. */
 static unsigned shade_of(uint64_t count, uint64_t most)
 {
 	if (!count)

@@ -10,10 +10,10 @@
 
 #include "kstats/distribution.h"
 
-/* As many ranges as a power of two of values has in heat maps. */
+/* Bits of the ranges per power of two in heat maps. */
 #define KSTATS_HEAT_BITS 1
 
-/* One interval's values. `at_ns` is since the epoch, of its end. */
+/* The values of an interval. `at_ns` is its end, since the epoch. */
 struct kstats_heat_line {
 	uint64_t at_ns, length_ns;
 	struct kstats_distribution values;

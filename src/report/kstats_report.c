@@ -130,7 +130,7 @@ static void print_slot(FILE *out, const struct kstats_table *table,
 	fputc('\n', out);
 }
 
-/* So many empty slots are one line. */
+/* The number of consecutive empty slots that are printed as one line. */
 #define GAP_LINES 4
 
 /* The first slot from this one on that has a line: not the empty ones when they are many. The last
@@ -157,7 +157,8 @@ static unsigned lines_of(const struct printed_histogram *h)
 	return lines;
 }
 
-/* As many bits as give no more lines than wanted; slots in between, so that gaps are seen. */
+/* Choose the largest number of bits that gives no more lines than requested; empty slots in between
+ * are printed, to show gaps. */
 static struct error *print_histogram(FILE *out, const struct kstats_table *table,
 				     const struct kstats_distribution *of,
 				     const struct kstats_style *style)

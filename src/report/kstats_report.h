@@ -28,7 +28,7 @@ struct error *kstats_report_text(FILE *out, const struct kstats_table *table,
 struct error *kstats_report_csv_heading(FILE *out, bool of_intervals) MUST_CHECK;
 struct error *kstats_report_csv(FILE *out, const struct kstats_table *table) MUST_CHECK;
 
-/* How far each percentile moved, and how sure that is. Both have the same frac_bits. */
+/* Print the shift of each percentile with its confidence. Both tables have the same frac_bits. */
 struct error *kstats_report_shift(FILE *out, const struct kstats_table *before,
 				  const struct kstats_table *after) MUST_CHECK;
 

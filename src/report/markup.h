@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* As text or in a quoted attribute. The text may hold any bytes: what XML cannot hold is shown as
- * on a terminal ("\x07"), what is no character as U+FFFD; only newlines stay. */
+/* Write text, also for a quoted attribute. It may have any bytes: those that XML does not allow are
+ * printed as on a terminal ("\x07"), invalid characters as U+FFFD; only newlines are kept. */
 struct error *markup_text(FILE *out, struct text text) MUST_CHECK;
 
-/* One slot of a template. */
+/* A slot of a template. */
 struct slot {
 	struct text name; /* "@TITLE@" */
 	struct error *(*print)(FILE *out, const void *context);

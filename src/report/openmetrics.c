@@ -227,7 +227,7 @@ static struct error *add_series(struct all_series *all, const struct exported_me
 	return &error_no_memory;
 }
 
-/* By family; the same labels in it are the same series. */
+/* Order by family. The same labels in a family are the same series. */
 static int compare_series(const void *left, const void *right)
 {
 	const struct metric_series *a = left, *b = right;
@@ -366,8 +366,8 @@ static struct error *check_series(const struct all_series *all)
 }
 
 /*
- * What is in no bucket, by cause, where anybody counts it. Without a type: of a counter OpenMetrics
- * has the name without "_total", and the older text format the name with it.
+ * Print losses by cause, for recorders that count them. Without a type: OpenMetrics names a counter
+ * without "_total", the older text format with it.
  */
 static struct error *print_losses(FILE *out, const struct exported_metrics *metrics)
 {
@@ -439,7 +439,7 @@ static int compare_families(const void *left, const void *right)
 	return strcmp(a->family, b->family);
 }
 
-/* By family, with what their series are to be told apart by. */
+/* Group metrics by family, with the labels that distinguish their series. */
 static struct error *find_metrics(const struct kstats_tables *tables,
 				  struct exported_metrics *metrics)
 {

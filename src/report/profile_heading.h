@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the texts of profiles have in common.
+ * Helpers of the text reports of profiles.
  */
 #ifndef REPORT_PROFILE_HEADING_H
 #define REPORT_PROFILE_HEADING_H
@@ -17,7 +17,7 @@ static inline size_t rows_wanted(const struct profile_style *style)
 	return style->limit ? style->limit : PROFILE_ROWS;
 }
 
-/* How tables of profiles are printed. */
+/* The options of tables in these reports. */
 static inline struct table_options profile_table(FILE *out, const struct profile_style *style,
 						 table_get get, const void *context)
 {

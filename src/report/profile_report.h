@@ -51,9 +51,9 @@ struct profile_format_row {
 };
 extern const struct profile_format_row profile_formats[PROFILE_FORMAT_COUNT];
 
-/* By the end of a path; the error says which ends there are. */
+/* Determine the format by the suffix of a path; the error lists the suffixes. */
 struct error *profile_format_of_path(const char *path, enum profile_format *ret) MUST_CHECK;
-/* By its name; the error says which names there are. */
+/* Find a format by name; the error lists the names. */
 struct error *profile_format_named(const char *name, enum profile_format *ret) MUST_CHECK;
 
 #define FORMAT(id, extension, name, prose, print) profile_print print MUST_CHECK;

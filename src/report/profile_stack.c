@@ -8,7 +8,7 @@
 
 #include "report/visible.h"
 
-/* As text_of, and frees the text. */
+/* Make `text` printable, and free it. */
 static char *visible(char *text)
 {
 	char *copy = text ? text_visible(text_of(text)) : NULL;

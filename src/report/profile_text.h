@@ -35,9 +35,9 @@ struct error *head_report(FILE *out, const struct profile_report *report,
 struct error *stack_report(FILE *out, const struct profile_report *report,
 			   const struct profile_style *style) MUST_CHECK;
 
-/* Where each thread's time went, and the sum against wall time. Those are first that ran, waited
- * for a CPU or slept uninterruptibly most; then those with most of what the report is about. "-" is
- * not measured. */
+/* Print the time of each thread by class, and the sum against wall time. Threads that ran, waited
+ * for a CPU or slept uninterruptibly most come first; then those with most of the reported classes.
+ * "-" is not measured. */
 struct error *thread_report(FILE *out, const struct profile_report *report,
 			    const struct profile_style *style) MUST_CHECK;
 
@@ -49,8 +49,8 @@ struct error *longest_report(FILE *out, const struct profile_report *report,
 struct error *preemptor_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style) MUST_CHECK;
 
-/* How long blocked and runnable stretches were, by group and class. Percentiles are intervals that
- * hold the exact one. */
+/* Print histograms of blocked and runnable intervals, by group and class. Percentiles are ranges
+ * that contain the exact value. */
 struct error *histogram_report(FILE *out, const struct profile_report *report,
 			       const struct profile_style *style) MUST_CHECK;
 

@@ -11,7 +11,7 @@
 
 /* --- the whole --- */
 
-/* By what is in it: on-CPU time, off-CPU time, and whether it is a difference. */
+/* Titles by content: on-CPU time, off-CPU time, and whether it is a difference. */
 static const char *const titles[2][2][2] = {
 	{ { "Nothing", "Nothing (difference)" }, { "Off-CPU time", "Off-CPU time (difference)" } },
 	{ { "On-CPU time", "On-CPU time (difference)" },

@@ -189,7 +189,7 @@ void reasons_print(FILE *out, const char *what, const struct ctprof_snapshot *s,
 	}
 }
 
-/* One word for the reason. */
+/* The reason as one word. */
 static const char *short_reason(const struct ctprof_snapshot *s, const struct metric_set *missing,
 				const struct metric *metric)
 {
@@ -211,7 +211,7 @@ static const char *short_reason(const struct ctprof_snapshot *s, const struct me
 	return metric_source_infos[metric->sources[0].id].name;
 }
 
-/* Where no process uses jemalloc there is nothing that was not measured. */
+/* If no process uses jemalloc, no heap metric is missing. */
 static void drop_heap_of_nobody(const struct ctprof_snapshot *s, struct metric_set *missing)
 {
 	const struct probe_summary *heaps = s->probe_summary;

@@ -40,7 +40,7 @@ struct report_format_info {
 };
 extern const struct report_format_info report_formats[REPORT_FORMAT_COUNT];
 
-/* For people: tables under headings, and what must be known beside them. */
+/* Print the report for people: tables with headings, and notes. */
 struct error *report_text(FILE *out, const struct report *report,
 			  const struct report_style *style) MUST_CHECK;
 
@@ -48,7 +48,7 @@ struct error *report_text(FILE *out, const struct report *report,
 struct error *report_markdown(FILE *out, const struct report *report,
 			      const struct report_style *style) MUST_CHECK;
 
-/* For programs; doc/report.md has the schema. */
+/* Print the report as JSON; doc/report.md has the schema. */
 struct error *report_json(FILE *out, const struct report *report,
 			  const struct report_style *style) MUST_CHECK;
 struct error *report_csv(FILE *out, const struct report *report,

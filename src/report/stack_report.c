@@ -105,8 +105,8 @@ static void weigh_tree(struct tree *t)
 	}
 }
 
-/* As long as the tree has few ends, a small node is shown too if it is that much of its parent's
- * rest. */
+/* While the tree has few leaves, also show a small node that has this share of the rest of its
+ * parent. */
 #define REST_SHARE 0.2
 #define FEW_TIPS   5
 
@@ -148,7 +148,7 @@ static void find_left_out(struct tree *t, double least)
 	}
 }
 
-/* By time with all that was called, so that a function is seen whose time is in many callees. */
+/* Choose nodes by inclusive time, so that functions whose time is in many callees are shown. */
 static struct error *choose(struct tree *t)
 {
 	const double least =

@@ -148,7 +148,7 @@ static void set_title(struct table_cell *ret, const struct states_report *report
 			     line->thread->process->bytes);
 }
 
-/* By name, or number. */
+/* Print the user's name, or number. */
 static void set_user(struct table_cell *ret, const struct states_report *report, uint32_t uid)
 {
 	const char *name = report->user_name ? report->user_name(report->context, uid) : NULL;

@@ -113,7 +113,7 @@ struct table_member {
 };
 #define TABLE_MEMBERS_MAX 24
 
-/* How a cell looks where there are colours. */
+/* The style of a cell if colours are used. */
 enum table_colour { TABLE_PLAIN, TABLE_RISE, TABLE_FALL, TABLE_DERIVED, TABLE_HEADING };
 
 /* Enough for what the formats make of any value that is no text. */
@@ -242,7 +242,7 @@ static inline void table_object(struct table_cell *cell)
 	cell->member_count = 0;
 }
 
-/* One more member, an unknown value, of a cell that thereby is an object. */
+/* Add a member, initially unknown, to a cell, which becomes an object. */
 struct table_member *table_member(struct table_cell *cell, const char *name);
 
 /* "1.2 %" and the like, into the buffer of the cell, as its text. */

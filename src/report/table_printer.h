@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How tables are written: one printer for each format.
+ * The interface of printers of tables, one for each format.
  *
- * Functions that are NULL have nothing to do. False is no memory. `column` counts the columns that
- * the format shows.
+ * Functions may be NULL. They return false without memory. `column` counts the columns that the
+ * format shows.
  */
 #ifndef REPORT_TABLE_PRINTER_H
 #define REPORT_TABLE_PRINTER_H

@@ -54,7 +54,7 @@ static size_t *natural_widths(const struct table *table)
 
 /* A column of text narrower than this says nothing. */
 #define NARROWEST 8
-/* So much of a heading stands in one line. */
+/* The least width of a heading. */
 #define HEADING_NARROWEST 4
 /* No number is wider; what a file calls one may be. */
 #define NUMBER_WIDEST 32
@@ -76,8 +76,8 @@ static size_t longest_word(const char *text)
 	return longest;
 }
 
-/* How narrow each column may get. Text goes on in the next line, and so do headings; a number that
- * is cut in two reads as two numbers, so what is beside it goes on: "1.5ms (7 of 8 delays)". */
+/* The least widths of columns. Text and headings wrap to the next line. A number must not be cut,
+ * as it would look like two numbers; only text after it wraps: "1.5ms (7 of 8 delays)". */
 static size_t *least_widths(const struct table *table)
 {
 	size_t count = table->column_count, *least = calloc(count, sizeof(*least));
@@ -133,7 +133,7 @@ struct style {
 	bool colour;
 };
 
-/* One line of a cell, with a blank on both sides. */
+/* Print a line of a cell, with a blank on both sides. */
 static void print_piece(FILE *out, const struct style *style, const struct table *table, size_t c,
 			struct text piece, const struct table_text_cell *cell)
 {

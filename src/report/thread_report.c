@@ -8,7 +8,7 @@
 #include "report/profile_heading.h"
 #include "report/profile_stack.h"
 
-/* One thread's times: exact where it was accounted, and else what its samples say. */
+/* The times of a thread: exact if they were accounted, else from its samples. */
 struct thread_row {
 	const struct profile_thread *thread;
 	uint64_t ns[CLASS_COUNT], sum, shown;

@@ -20,7 +20,7 @@ char *text_visible(struct text text);
  * without memory. */
 void text_print_visible(FILE *out, struct text text, int columns);
 
-/* How many columns of a terminal a visible text takes. */
+/* The width of a visible text in columns of a terminal. */
 size_t text_width(const char *text);
 
 /* The bytes at the start of a visible text that fit into `width` columns: at least one character.

@@ -136,7 +136,7 @@ void wording_coverage(FILE *out, const struct report *report)
 	print_coverage(out, "", report->candidate, &report->coverage_after, &wanted);
 	if (!report->comparing)
 		return;
-	/* For the baseline, only metrics that the candidate has. */
+	/* For the baseline, mention only metrics that the candidate has. */
 	for (size_t i = 0; i < array_length(wanted.words); i++)
 		wanted.words[i] &= report->coverage_after.every.words[i];
 	print_coverage(out, "baseline: ", report->baseline, &report->coverage_before, &wanted);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is said around the tables, the same in text and in Markdown. All of it is safe on a
- * terminal.
+ * The texts around tables, the same in text and in Markdown, and safe for terminals.
  */
 #ifndef REPORT_WORDING_H
 #define REPORT_WORDING_H
