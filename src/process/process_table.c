@@ -22,10 +22,11 @@ struct process_table {
 	struct {
 		ARRAY(struct process_entry);
 	} processes;
+	bool records_changes;
 	struct {
 		ARRAY(uint32_t);
-	} changed;                   /* indices in `processes` */
-	size_t next_changed;         /* in `changed` */
+	} changed;                   /* process numbers, each once from `next_changed` on */
+	size_t next_changed;         /* those before it were returned */
 	struct address_space *fresh; /* what is being read */
 	struct {
 		ARRAY(struct process_image *);
@@ -178,15 +179,35 @@ static struct process_image *latest_of(const struct process_table *table, uint32
 	return process ? process->image : NULL;
 }
 
-/* A process is listed once, so the list is never longer than the table. */
+/* What was returned goes when it is half of the list, so the list stays short although there may
+ * always be a process that waits. */
+static void drop_returned(struct process_table *table)
+{
+	const size_t left = table->changed.count - table->next_changed;
+
+	if (table->next_changed <= left)
+		return;
+	memmove(table->changed.items, table->changed.items + table->next_changed,
+		left * sizeof(*table->changed.items));
+	table->changed.count = left;
+	table->next_changed = 0;
+}
+
+void process_table_record_changes(struct process_table *table)
+{
+	table->records_changes = true;
+}
+
+/* A process waits once, so no more of them wait than the table has. */
 void process_table_set_changed(struct process_table *table, uint32_t pid)
 {
-	struct process_entry *process = process_table_find(table, pid);
+	struct process_entry *process =
+		table->records_changes ? process_table_find(table, pid) : NULL;
 
 	if (!process || process->is_changed)
 		return;
-	process->is_changed =
-		array_push(&table->changed, (uint32_t)(process - table->processes.items));
+	drop_returned(table);
+	process->is_changed = array_push(&table->changed, pid);
 	table->lost += !process->is_changed;
 }
 
@@ -453,7 +474,8 @@ bool process_table_next_changed(struct process_table *table, uint32_t *ret_pid)
 		table->next_changed = table->changed.count = 0;
 		return false;
 	}
-	process = &table->processes.items[table->changed.items[table->next_changed++]];
+	/* Entries that wait stay in the table. */
+	process = process_table_find(table, table->changed.items[table->next_changed++]);
 	process->is_changed = false;
 	*ret_pid = process->pid;
 	return true;
@@ -602,11 +624,10 @@ static bool is_forgotten(const struct process_image *image, uint64_t time_ns)
 
 static bool is_known(const struct process_entry *process)
 {
-	return process->image || process->unwinding;
+	return process->image || process->unwinding || process->is_changed;
 }
 
-/* Remove numbers without images. Not while changes are waiting to be reported: these refer to
- * entries by index. */
+/* Remove numbers of which nothing is known. */
 static void forget_numbers(struct process_table *table)
 {
 	struct word_map by_pid = { 0 };
@@ -615,9 +636,8 @@ static void forget_numbers(struct process_table *table)
 	for (size_t i = 0; i < table->processes.count; i++)
 		count += is_known(&table->processes.items[i]);
 	if (table->processes.count < NUMBERS_KEPT || count > table->processes.count / 2 ||
-	    table->next_changed != table->changed.count || !word_map_reserve(&by_pid, count + 1))
+	    !word_map_reserve(&by_pid, count + 1))
 		return;
-	table->next_changed = table->changed.count = 0;
 	count = 0;
 	for (size_t i = 0; i < table->processes.count; i++) {
 		const struct process_entry process = table->processes.items[i];

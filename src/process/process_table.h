@@ -122,6 +122,9 @@ static inline const struct address_space *process_image_now(const struct process
 	return image->now ? image->now : image->space;
 }
 
+/* From now on changes are recorded for process_table_next_changed(), which must be called then. */
+void process_table_record_changes(struct process_table *table);
+
 /* The next process that began, ended or mapped something since it was returned here; false: there
  * is none. Reading one from /proc is no change. */
 bool process_table_next_changed(struct process_table *table, uint32_t *ret_pid);

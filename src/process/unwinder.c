@@ -131,6 +131,7 @@ struct error *unwinder_open(const struct unwinder_options *options, struct unwin
 		unwinder_close(unwinder);
 		return err;
 	}
+	process_table_record_changes(unwinder->processes);
 	*ret = unwinder;
 	return NULL;
 }

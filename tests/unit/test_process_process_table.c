@@ -6,11 +6,29 @@
 #include "process/address_space.h"
 #include "unit/unit.h"
 
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void);
+#else
+#include <malloc.h>
+#endif
+
+static size_t allocated_bytes(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return __sanitizer_get_current_allocated_bytes();
+#else
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+#endif
+}
+
 static struct process_table *new_table(bool only_begun, size_t memory)
 {
 	struct process_table *table;
 
 	expect_ok(process_table_create(only_begun, memory, &table));
+	process_table_record_changes(table);
 	return table;
 }
 
@@ -342,6 +360,33 @@ TEST(what_is_over_can_be_forgotten)
 	process_table_destroy(table);
 }
 
+/* Although changes wait: of which no number is lost, nor returned twice. */
+TEST(numbers_are_forgotten_too)
+{
+	enum { NUMBERS = 10000, RETURNED = 9000 };
+	struct process_table *table = new_table(false, 64 << 20);
+	uint32_t pid;
+
+	for (uint32_t i = 1; i <= NUMBERS; i++) {
+		map(table, i, 0x10, 0x20, 0, "/a");
+		exits(table, i, i);
+	}
+	for (uint32_t i = 1; i <= RETURNED; i++) {
+		assert_true(process_table_next_changed(table, &pid));
+		assert_int_equal(pid, i);
+	}
+	process_table_forget(table, UINT64_MAX);
+	assert_int_equal(process_table_image_count(table), 0);
+	assert_int_equal(process_table_count(table), NUMBERS - RETURNED);
+	exits(table, NUMBERS, NUMBERS);
+	for (uint32_t i = RETURNED + 1; i <= NUMBERS; i++) {
+		assert_true(process_table_next_changed(table, &pid));
+		assert_int_equal(pid, i);
+	}
+	assert_false(process_table_next_changed(table, &pid));
+	process_table_destroy(table);
+}
+
 TEST(memory_is_bounded_and_what_is_lost_counted)
 {
 	struct process_table *table = new_table(false, 1 << 20);
@@ -489,6 +534,25 @@ TEST(each_change_is_told_once)
 	process_table_destroy(table);
 }
 
+/* Two processes change again and again, so that one always waits. */
+TEST(changes_take_memory_while_they_wait)
+{
+	struct process_table *table = new_table(false, 1 << 20);
+	size_t before;
+	uint32_t pid;
+
+	map(table, 1, 0x10, 0x20, 0, "/a");
+	map(table, 2, 0x10, 0x20, 0, "/a");
+	before = allocated_bytes();
+	for (int i = 0; i < 1000000; i++) {
+		assert_true(process_table_next_changed(table, &pid));
+		assert_int_equal(pid, 1 + i % 2);
+		process_table_set_changed(table, pid);
+	}
+	assert_true(allocated_bytes() < before + 4096);
+	process_table_destroy(table);
+}
+
 TEST(what_is_over_is_not_there_now)
 {
 	struct process_table *table = new_table(false, 1 << 20);
@@ -591,6 +655,7 @@ UNIT_TESTS(cmocka_unit_test(no_user_takes_the_names_of_others),
 	   cmocka_unit_test(no_user_takes_the_mappings_of_others),
 	   cmocka_unit_test(old_images_make_room_for_new_ones),
 	   cmocka_unit_test(each_change_is_told_once),
+	   cmocka_unit_test(changes_take_memory_while_they_wait),
 	   cmocka_unit_test(what_is_over_is_not_there_now),
 	   cmocka_unit_test(what_is_read_is_there_and_names_stay),
 	   cmocka_unit_test(a_mark_is_for_descendants_too),
@@ -603,4 +668,5 @@ UNIT_TESTS(cmocka_unit_test(no_user_takes_the_names_of_others),
 	   cmocka_unit_test(numbers_of_other_namespaces_are_none),
 	   cmocka_unit_test(each_profile_counts_from_one),
 	   cmocka_unit_test(what_is_over_can_be_forgotten),
+	   cmocka_unit_test(numbers_are_forgotten_too),
 	   cmocka_unit_test(memory_is_bounded_and_what_is_lost_counted))

@@ -345,6 +345,7 @@ TEST(one_poll_has_all_that_was_told_and_a_reading_what_goes)
 	uint32_t pid;
 	void *made;
 
+	process_table_record_changes(process_watch_table(watch));
 	process_watch_settle(watch);
 	while (process_table_next_changed(process_watch_table(watch), &pid))
 		;

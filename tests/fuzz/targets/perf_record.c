@@ -65,6 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	must(!process_table_create(size % 2, (size_t)1 << 20, &table));
 	must(!profile_create(&profile));
+	process_table_record_changes(table);
 	process_table_begin(table, 1, 0, TEXT("/bin/one"));
 	while (perf_record_cut(&rest, &record))
 		take(table, record);
