@@ -11,8 +11,9 @@
  *	                  processes       unwind memory        unwind memory      cache on disk
  *
  * process_table has the one record of each process: the programs that it ran, what each of them
- * had mapped (address_space), and what the unwinder keeps about it. process_watch fills it from the
- * one reader of perf events (perf_events) and from /proc (process_maps).
+ * had mapped (address_space, within the limits of image_memory), and what the unwinder keeps about
+ * it. process_watch fills it from the one reader of perf events (perf_events) and from /proc
+ * (process_maps).
  *
  * unwinder follows the changes of the table. For a process it asks mapping_cache for its mappings
  * as words that walkers read (unwind/pool.h), equal ones once, and publishes them to the programs
@@ -33,9 +34,8 @@
 #ifndef PROCESS_PROCESS_TABLE_H
 #define PROCESS_PROCESS_TABLE_H
 
-#include "process/address_space.h"
+#include "process/image_memory.h"
 #include "process/perf_record.h"
-#include "process/user_shares.h"
 #include "profile/profile.h"
 
 /* A program that a process ran. Readable for all; written by the table. */
@@ -57,8 +57,7 @@ struct process_image {
 	bool is_stranger;    /* not wanted, with a number that a wanted one had */
 	uint64_t ended_ns;
 	uint32_t number; /* in this round of process_table_put(); 0: not found yet */
-	uint32_t share;  /* of the user who is charged, once `has_share` */
-	bool has_share;
+	struct image_payer payer;
 };
 
 /* A process number. */

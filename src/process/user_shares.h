@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Limits the share of each user of memory that all processes share: for images (process_table.h)
+ * Limits the share of each user of memory that all processes share: for images (image_memory.h)
  * and for unwind tables (unwind_table_cache.h). One user gets at most an eighth, all users together
  * half, so that a user with ever new files takes nothing from others. Root is not limited.
  */
