@@ -24,12 +24,28 @@ void process_table_destroy_image(struct process_table *table, struct process_ima
 
 /* --- finding --- */
 
+/* The last image that had begun by that time. A process may have had very many. */
+static struct process_image *image_at(const struct process_table *table, uint32_t pid,
+				      uint64_t time_ns)
+{
+	const struct process_entry *process = process_table_find(table, pid);
+	size_t low = 0, high = process ? process->images.count : 0;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (process->images.items[middle]->begun_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? process->images.items[low - 1] : NULL;
+}
+
 uint32_t process_table_find_image(struct process_table *table, uint32_t pid, uint64_t time_ns)
 {
-	struct process_image *image = process_table_latest(table, pid);
+	struct process_image *image = image_at(table, pid, time_ns);
 
-	while (image && image->begun_ns > time_ns)
-		image = image->before;
 	if (!image || !image->space || !image->space->count)
 		return 0;
 	if (!image->number) {
@@ -106,7 +122,7 @@ static bool is_forgotten(const struct process_image *image, uint64_t time_ns)
 
 static bool is_known(const struct process_entry *process)
 {
-	return process->image || process->unwinding || process->is_changed;
+	return process->images.count || process->unwinding || process->is_changed;
 }
 
 /* Remove numbers of which nothing is known. */
@@ -135,18 +151,41 @@ static void forget_numbers(struct process_table *table)
 	table->by_pid = by_pid;
 }
 
+/* Give back room of a process that has far fewer images than it had. */
+static void shrink_images(struct process_table *table, struct process_entry *process)
+{
+	const size_t count = process->images.count, room = process->images.room;
+	struct process_image **items;
+
+	if (!count) {
+		array_deinit(&process->images);
+	} else if (room > 64 && count < room / 4) {
+		items = reallocarray(process->images.items, count, sizeof(*items));
+		if (!items)
+			return;
+		process->images.items = items;
+		process->images.room = count;
+	}
+	table->memory.used -= (room - process->images.room) * sizeof(*items);
+}
+
 void process_table_forget(struct process_table *table, uint64_t time_ns)
 {
-	for (size_t i = 0; i < table->processes.count; i++)
-		for (struct process_image **place = &table->processes.items[i].image, *image;
-		     (image = *place);) {
-			if (is_forgotten(image, time_ns)) {
-				*place = image->before;
+	for (size_t i = 0; i < table->processes.count; i++) {
+		struct process_entry *process = &table->processes.items[i];
+		size_t kept = 0;
+
+		for (size_t k = 0; k < process->images.count; k++) {
+			struct process_image *image = process->images.items[k];
+
+			if (is_forgotten(image, time_ns))
 				process_table_destroy_image(table, image);
-			} else {
-				place = &image->before;
-			}
+			else
+				process->images.items[kept++] = image;
 		}
+		process->images.count = kept;
+		shrink_images(table, process);
+	}
 	forget_numbers(table);
 }
 
@@ -158,14 +197,18 @@ void process_table_trim(struct process_table *table)
 
 	if (memory->used < memory->max / 2 || memory->used - step < table->trimmed)
 		return;
-	for (size_t i = 0; i < table->processes.count; i++)
-		for (const struct process_image *image = table->processes.items[i].image; image;
-		     image = image->before) {
+	for (size_t i = 0; i < table->processes.count; i++) {
+		const struct process_entry *process = &table->processes.items[i];
+
+		for (size_t k = 0; k < process->images.count; k++) {
+			const struct process_image *image = process->images.items[k];
+
 			if (!image->is_over || image->number)
 				continue;
 			first = image->ended_ns < first ? image->ended_ns : first;
 			last = image->ended_ns > last ? image->ended_ns : last;
 		}
+	}
 	if (first <= last)
 		process_table_forget(table, first + (last - first) / 2 + 1);
 	table->lost += before - table->count;

@@ -23,12 +23,13 @@ void process_table_destroy(struct process_table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->processes.count; i++)
-		for (struct process_image *image = table->processes.items[i].image, *before; image;
-		     image = before) {
-			before = image->before;
-			process_table_destroy_image(table, image);
-		}
+	for (size_t i = 0; i < table->processes.count; i++) {
+		struct process_entry *process = &table->processes.items[i];
+
+		for (size_t k = 0; k < process->images.count; k++)
+			process_table_destroy_image(table, process->images.items[k]);
+		array_deinit(&process->images);
+	}
 	image_memory_drop(&table->memory, table->fresh);
 	array_deinit(&table->processes);
 	array_deinit(&table->changed);
@@ -115,32 +116,44 @@ static void end_image(struct process_image *image, uint64_t time_ns)
 	}
 }
 
+/* Room for one more image of the process, which counts as memory. */
+static bool reserve_image(struct process_table *table, struct process_entry *process)
+{
+	const size_t before = process->images.room;
+
+	if (!array_reserve(&process->images, 1))
+		return false;
+	table->memory.used += (process->images.room - before) * sizeof(*process->images.items);
+	return true;
+}
+
 /* A new image of that number. NULL: lost. */
 static struct process_image *add_image(struct process_table *table, uint32_t pid, uint64_t time_ns,
 				       bool is_exec)
 {
-	struct process_entry *process =
-		image_memory_has_room(&table->memory, sizeof(struct process_image))
-			? process_table_at(table, pid)
-			: NULL;
-	struct process_image *image = process ? calloc(1, sizeof(*image)) : NULL, *before;
+	struct process_image *before = process_table_latest(table, pid), *image = NULL;
+	struct process_entry *process = NULL;
 
+	/* It has ended in any case. */
+	end_image(before, time_ns);
+	if (image_memory_has_room(&table->memory, sizeof(*image)))
+		process = process_table_at(table, pid);
+	if (process && reserve_image(table, process))
+		image = calloc(1, sizeof(*image));
 	if (!image) {
 		table->lost++;
-		/* The previous image has ended in any case. */
-		end_image(process_table_latest(table, pid), time_ns);
 		return NULL;
 	}
-	before = process->image;
-	end_image(before, time_ns);
 	*image = (struct process_image){
-		.pid = pid, .payer = { .pid = pid }, .before = before, .begun_ns = time_ns
+		.pid = pid,
+		.payer = { .pid = pid },
+		.begun_ns = before && before->begun_ns > time_ns ? before->begun_ns : time_ns,
 	};
 	/* The process stays marked when it executes another program. */
 	image->is_marked = before && before->is_marked && is_exec;
 	table->memory.used += sizeof(*image);
 	table->count++;
-	process->image = image;
+	process->images.items[process->images.count++] = image;
 	return image;
 }
 

@@ -41,8 +41,7 @@
 /* A program that a process ran. Readable for all; written by the table. */
 struct process_image {
 	uint32_t pid;
-	struct process_image *before; /* the one that the number had before */
-	uint64_t begun_ns;            /* by its exec or fork; 0: before the watch began */
+	uint64_t begun_ns; /* by its exec or fork; 0: before the watch began */
 	const struct name *exe;
 	/* `space`: all mappings that it ever had, for names; NULL: none are known. `now`: those
 	 * that it has; NULL: the same as `space`. */
@@ -64,7 +63,9 @@ struct process_image {
 struct process_entry {
 	uint32_t pid;
 	bool is_changed;
-	struct process_image *image; /* the latest; NULL: none is known */
+	struct {
+		ARRAY(struct process_image *);
+	} images;                    /* by `begun_ns`, the latest is last; empty: none is known */
 	struct unwinding *unwinding; /* the unwinder's, which keeps the entry; NULL: none */
 };
 

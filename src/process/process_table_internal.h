@@ -38,7 +38,8 @@ static inline struct process_image *process_table_latest(const struct process_ta
 {
 	const struct process_entry *process = process_table_find(table, pid);
 
-	return process ? process->image : NULL;
+	return process && process->images.count ? process->images.items[process->images.count - 1]
+						: NULL;
 }
 
 /* --- process_images.c --- */

@@ -360,6 +360,28 @@ TEST(what_is_over_can_be_forgotten)
 	process_table_destroy(table);
 }
 
+/* A process that executes itself all the time: looking for its images one after the other would
+ * take minutes. */
+TEST(a_process_may_have_very_many_images)
+{
+	enum { IMAGES = 200000, GONE = 150000 };
+	struct process_table *table = new_table(false, 256 << 20);
+
+	for (uint32_t i = 1; i <= IMAGES; i++) {
+		execs(table, 1, 10 * i);
+		map(table, 1, 0x1000, 0x2000, 0, "/a");
+	}
+	assert_int_equal(process_table_find_image(table, 1, 9), 0);
+	process_table_forget(table, 10 * (GONE + 1) + 1);
+	assert_int_equal(process_table_image_count(table), IMAGES - GONE);
+	assert_int_equal(process_table_find_image(table, 1, 10 * GONE + 9), 0);
+	for (uint32_t i = GONE + 1; i <= IMAGES; i++) {
+		assert_int_equal(process_table_find_image(table, 1, 10 * i), i - GONE);
+		assert_int_equal(process_table_find_image(table, 1, 10 * i + 9), i - GONE);
+	}
+	process_table_destroy(table);
+}
+
 /* Although changes wait: of which no number is lost, nor returned twice. */
 TEST(numbers_are_forgotten_too)
 {
@@ -668,5 +690,6 @@ UNIT_TESTS(cmocka_unit_test(no_user_takes_the_names_of_others),
 	   cmocka_unit_test(numbers_of_other_namespaces_are_none),
 	   cmocka_unit_test(each_profile_counts_from_one),
 	   cmocka_unit_test(what_is_over_can_be_forgotten),
+	   cmocka_unit_test(a_process_may_have_very_many_images),
 	   cmocka_unit_test(numbers_are_forgotten_too),
 	   cmocka_unit_test(memory_is_bounded_and_what_is_lost_counted))
