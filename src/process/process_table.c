@@ -167,7 +167,7 @@ void process_table_begin(struct process_table *table, uint32_t pid, uint64_t tim
 	if (!image || image->is_over)
 		image = add_image(table, pid, time_ns, false);
 	if (image && !image->exe && exe.length)
-		image->exe = names_intern(&table->memory.names, exe.bytes, exe.length);
+		image->exe = image_memory_name(&table->memory, &image->payer, exe);
 }
 
 /* --- what happens --- */

@@ -55,7 +55,7 @@ struct unwinder {
 	uint64_t started_by_ns; /* the start follows changes until then */
 	size_t no_room, failed;
 	bool has_news;
-	bool has_tables;            /* new requests since waiting ones were last built */
+	bool has_tables;            /* new tables came since those that wait were last built */
 	uint64_t missed;            /* events, as of the last look */
 	struct time_shares reading; /* by user */
 };

@@ -464,6 +464,28 @@ TEST(no_user_takes_the_names_of_others)
 	process_table_destroy(table);
 }
 
+/* Nor with the names of programs that are read, not mapped. */
+TEST(no_user_takes_the_programs_of_others)
+{
+	struct process_table *table = new_table(false, 1 << 20);
+	uint64_t lost;
+	char path[300];
+
+	process_table_limit_users(table, user_of);
+	for (uint32_t i = 0; i < 10000; i++) {
+		snprintf(path, sizeof(path), "/tmp/%0240u", i);
+		process_table_begin(table, 100 + i % 7, i, text_of(path));
+		exits(table, 100 + i % 7, i);
+	}
+	lost = process_table_lost(table);
+	map(table, 1, 0x1000, 0x2000, 0, "/lib/ours");
+	map(table, 200, 0x1000, 0x2000, 0, "/lib/users");
+	assert_int_equal(process_table_lost(table), lost);
+	assert_int_equal(process_table_find_image(table, 1, 10000), 1);
+	assert_int_equal(process_table_find_image(table, 200, 10000), 2);
+	process_table_destroy(table);
+}
+
 /* Nor with many mappings, in children that keep what their parent had. */
 TEST(no_user_takes_the_mappings_of_others)
 {
@@ -674,6 +696,7 @@ TEST(a_mark_is_for_descendants_too)
 }
 
 UNIT_TESTS(cmocka_unit_test(no_user_takes_the_names_of_others),
+	   cmocka_unit_test(no_user_takes_the_programs_of_others),
 	   cmocka_unit_test(no_user_takes_the_mappings_of_others),
 	   cmocka_unit_test(old_images_make_room_for_new_ones),
 	   cmocka_unit_test(each_change_is_told_once),
