@@ -30,7 +30,8 @@ static __always_inline void lose(struct profile_counts *counts, __u64 ns)
 	counts->lost_ns += ns;
 }
 
-/* One CPU at a time writes the counts of a thread, but for their creation and for user space. */
+/* Only one CPU at a time writes the counts of a thread, except at their creation and from user
+ * space. */
 static __always_inline void count_in(const struct count_key *key, const struct count_value *more,
 				     struct profile_counts *counts)
 {
@@ -210,7 +211,7 @@ static __noinline int count_runners(__u32 waiter, __u64 from, __u64 now)
 
 	s.runs = bpf_map_lookup_elem(&runs_here, &zero);
 	bpf_loop(RUNS, count_run, &s, 0);
-	/* It waited at another CPU, or that was idle when it was woken. */
+	/* The thread waited for another CPU, or for one that was idle when it was woken. */
 	if (s.unknown)
 		count_runner(waiter, 0, s.unknown);
 	return 0;

@@ -45,8 +45,8 @@ INTERVAL_INLINE struct interval interval_divide(bool is_runnable, __u64 since, _
 
 /* --- sampling --- */
 
-/* How often a sum that had `*debt` left over crosses the period when `ns` are added. The rest
- * becomes the new debt. */
+/* The number of times that a sum with remainder `*debt` crosses the period when `ns` are added. The
+ * new remainder becomes the debt. */
 INTERVAL_INLINE __u64 interval_periods(__u64 *debt, __u64 ns, __u64 period_ns)
 {
 	__u64 sum = *debt + ns, times;

@@ -31,7 +31,7 @@ struct {
 	__type(value, struct stack_ctx);
 } stack_ctxs SEC(".maps");
 
-/* For the programs that may create storage (track.bpf.h). Without it stacks are walked. */
+/* For programs that may create storage (track.bpf.h). Without it, stacks are walked each time. */
 static __always_inline void create_stack_ctx(struct task_struct *task)
 {
 	if (config.wants_off_cpu && !config.only_times)
@@ -63,8 +63,8 @@ static __always_inline __u32 kernel_stack_now(void *ctx, struct scratch *scratch
 	return number_walk(scratch, walk_here(ctx, scratch, site, &own), counts, &frames);
 }
 
-/* Where the stack of a thread that called schedule() is remembered. A runnable one mostly called it
- * on its way back to user space, anywhere in its program. */
+/* The slot in which a stack is remembered, by the address that called schedule(). A runnable thread
+ * was mostly preempted, anywhere in its program, so it has slots of its own. */
 static __always_inline __u32 slot_place(const struct profile_record *t,
 					const struct user_registers *regs)
 {
@@ -328,8 +328,8 @@ static __always_inline void check_cgroup(struct task_struct *task, struct profil
 }
 
 /*
- * As the kernel counts it: a thread that was about to sleep and was kept from it by a signal is
- * shown as runnable (since Linux 6.15), and its switch is voluntary.
+ * Is the switch voluntary by the kernel's count? A thread that a signal kept from sleeping is shown
+ * as runnable (since Linux 6.15), and its switch is voluntary.
  */
 static __always_inline bool is_voluntary(struct task_struct *prev, const struct profile_record *t,
 					 bool is_preempted, __u32 state)

@@ -287,7 +287,7 @@ static __always_inline __u32 number_walk(struct scratch *scratch, long bytes,
 static __always_inline long walk_here(void *ctx, struct scratch *scratch, enum stack_site site,
 				      __u32 *ret_own)
 {
-	/* It may be found while this runs, and both uses mean the same. */
+	/* Another CPU may set it meanwhile; both values are right. */
 	__u32 own = *(volatile __u32 *)&state.own_frames[site];
 	long bytes = bpf_get_stack(ctx, scratch->kernel, KERNEL_STACK_BYTES, own & 0xff);
 

@@ -123,7 +123,7 @@ int on_new_task(__u64 *ctx)
 	tctx->match.kind = kind;
 	phase = begin_tracking(task, tctx, bpf_ktime_get_ns(), CLASS_RUNNABLE);
 	t = tctx->number ? record_at(tctx->number) : 0;
-	/* It waits for its first CPU from here on, where it has no stack yet. */
+	/* The new thread waits for its first CPU, and has no stack yet. */
 	if (t && phase == TRACK_YES) {
 		t->task.cpu = bpf_get_smp_processor_id();
 		t->is_kept = is_drawn(t, t->task.cpu);
@@ -171,9 +171,9 @@ int on_exec(__u64 *ctx)
 }
 
 /*
- * Where no program sees switches, these tell ends. A thread is sampled until its last switch, which
- * is later than sched_process_exit: its record stays until the task is freed, when nothing can
- * refer to it any more (delayed_put_task_struct() in kernel/exit.c).
+ * If no program traces switches, these programs detect ends. A thread is sampled until its last
+ * switch, after sched_process_exit: its record is kept until the task is freed, when no reference
+ * is left (delayed_put_task_struct() in kernel/exit.c).
  */
 SEC("tp_btf/sched_process_exit")
 int on_exit(__u64 *ctx)
@@ -258,7 +258,7 @@ static __always_inline void look_again(struct task_struct *task, struct task_ctx
 	struct profile_record *t =
 		tctx->phase == TRACK_YES && tctx->number ? record_at(tctx->number) : 0;
 
-	/* That of a zombie may be another thread's by now. */
+	/* The record of a zombie may belong to another thread by now. */
 	if (t && t->task.tid == tid_of(task) && t->is_kept && t->task.state != CLASS_ON_CPU &&
 	    !t->kernel_stack && !is_on_cpu(task))
 		first_stack(task, t);
@@ -281,7 +281,7 @@ static __always_inline __u32 class_now(struct task_struct *task)
 	return is_running(task) ? CLASS_ON_CPU : class_of(task, task->__state);
 }
 
-/* It has been doing this since t->task.since. */
+/* Set the first state of a record, which began at t->task.since. */
 static __noinline int begin_first(struct task_struct *task, struct profile_record *t, __u32 class)
 {
 	if (!task || !t)
@@ -314,7 +314,7 @@ static __noinline int correct(struct task_struct *task, struct task_ctx *tctx)
 		t->task.ns[t->task.state & 15] += moved - t->task.since;
 		t->task.since = moved;
 	}
-	/* That wake-up ended the wait before. */
+	/* The wake-up belongs to the previous wait. */
 	if (t->task.woken <= moved)
 		t->task.woken = 0;
 	if (tctx->moved_state != CLASS_ON_CPU && task->__state & TASK_DEAD) {
@@ -378,7 +378,7 @@ int scan_task(struct bpf_iter__task *ctx)
 	if (t && (class == CLASS_ON_CPU) != is_running(task))
 		begin_first(task, t, class_now(task));
 	publish(task, tctx, phase);
-	/* Its last switch was one of those that were noted. */
+	/* The last switch of the task was noted meanwhile. */
 	if (t && t->task.flags & RECORD_ENDED)
 		forget_task(task);
 	return 0;
@@ -442,9 +442,8 @@ static __always_inline bool is_entry_event(__u32 event)
 	return is_entry && *is_entry;
 }
 
-/* Where no program sees switches, a sample or a hit does what a switch does elsewhere: find whether
- * a task that was renamed, or moved to another cgroup, is wanted, and make the record of one that
- * has none. */
+/* If no program traces switches, samples and hits do the same as a switch: check whether a renamed
+ * or moved task matches the targets, and create its record. */
 static __noinline int find_match(struct task_struct *task, struct task_ctx *tctx)
 {
 	struct profile_counts *counts = counts_here();

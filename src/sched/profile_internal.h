@@ -62,7 +62,7 @@ struct profile_session {
 	struct probe_links *probes;
 	int cgroups; /* the directory where cgroups are mounted, or -1 */
 	uint64_t started_unix_ns, started, stopped; /* the latter by CLOCK_MONOTONIC; 0: not yet */
-	/* As of the last reading. */
+	/* at the last reading */
 	uint64_t read_at;
 	struct counted_table counted;
 	struct amounts slots, runners;

@@ -22,7 +22,7 @@ struct profile_state state;
 
 /* --- scratch memory --- */
 
-/* One for each kind of program on each CPU, as programs may interrupt each other. */
+/* One per kind of program and CPU, since programs may interrupt each other. */
 enum scratch_user {
 	SCRATCH_SWITCH,
 	SCRATCH_SAMPLE,
@@ -226,7 +226,7 @@ struct {
 	__type(value, struct unwind_rule);
 } unwind_rules SEC(".maps");
 
-/* By process, in our PID namespace. */
+/* Keyed by process, in the PID namespace of ctprof. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -262,7 +262,8 @@ struct {
 	__type(value, struct slot_value);
 } slots SEC(".maps");
 
-/* One switch may add many, and the kernel's reserve for hashes that grow is of a few. */
+/* Preallocated: one switch may add many entries, and the kernel's reserve for growing hashes has
+ * only a few. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -315,7 +316,7 @@ struct {
 	__type(value, __u64);
 } wanted_cpus SEC(".maps");
 
-/* For each event: is it at the first instruction of a function in user space? */
+/* For each event: is it at the first instruction of a user-space function? */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

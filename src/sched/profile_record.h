@@ -21,7 +21,7 @@
 #define PROFILE_COMM_MAX          16
 #define PROFILE_GLOB_MAX          32
 
-/* How callers in user space are found. */
+/* How callers of user stacks are found. */
 enum profile_unwinding {
 	UNWIND_BY_POINTERS,
 	UNWIND_BY_BOTH, /* tables, and frame pointers where there are none */
@@ -101,7 +101,7 @@ _Static_assert((int)CLASS_COUNT <= RECORD_TIMES, "records have a time for each c
 #define STACK_NONE       0u
 #define STACK_LOST       1u /* there was one, and no room */
 
-/* How a stack ends at its outer end. */
+/* How a stack ends at its outermost frame. */
 enum stack_end {
 	STACK_WHOLE,      /* as far as one knows */
 	STACK_TRUNCATED,  /* there were more frames than are wanted */

@@ -335,7 +335,8 @@ static struct error *open_events(struct profile_session *session)
 	return err;
 }
 
-/* How long a process that hangs may delay one tick, which makes room for records, and all ticks. */
+/* Limits on how long hanging processes may delay one tick, which makes room for records, and all
+ * ticks. */
 static const struct guard_options guarded = {
 	.subject_of = process_user_subject,
 	.patience_ns = NS_PER_S / 2,

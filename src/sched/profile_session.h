@@ -30,7 +30,7 @@
 #include "process/unwinder.h"
 #include "profile/profile.h"
 
-/* How stacks of user space are walked. */
+/* How user stacks are walked. */
 enum profile_unwind {
 	PROFILE_UNWIND_AUTO,  /* by the file's unwind tables where they describe a function, else by
 			       * its frame pointer */

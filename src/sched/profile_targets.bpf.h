@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Which tasks a profile is of, and how it begins to track one.
+ * Selects the tasks of a profile, and starts to track them.
  */
 #ifndef SCHED_PROFILE_TARGETS_BPF_H
 #define SCHED_PROFILE_TARGETS_BPF_H
@@ -16,7 +16,7 @@ struct glob_match {
 	__u32 result;        /* 1: it matches, 2: it does not */
 };
 
-/* One step of matching, which goes back to the last star when letters differ. */
+/* A step of matching a glob; on a mismatch, return to the last star. */
 static long glob_step(__u32 index, struct glob_match *m)
 {
 	__u32 at = m->at, pattern = m->pattern;
@@ -148,7 +148,8 @@ static __noinline int begin_tracking(struct task_struct *task, struct task_ctx *
 		if (is_one) {
 			t->task.flags |= RECORD_WANTED;
 			if (config.period_ns) {
-				/* So that the first period ends anywhere in it. */
+				/* Start with a random debt, so that the phase of the first period
+				 * is random. */
 				t->blocked_debt = draw_below(config.period_ns);
 				t->runnable_debt = draw_below(config.period_ns);
 			}

@@ -69,7 +69,7 @@ struct error *profile_open_unwinder(struct profile_session *session)
 
 /* --- running --- */
 
-/* How long a start may wait for unwind tables; those that are not made by then come later. */
+/* The time that a start may wait for unwind tables; unfinished tables come later. */
 #define TABLES_MAX_NS (20 * NS_PER_S)
 
 struct error *profile_start_unwinder(struct profile_session *session)

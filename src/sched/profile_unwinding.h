@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a profile session has its stacks of user space: the unwinder it keeps beside, and the stacks
- * of waits that began before there were tables for them.
+ * User stacks of a profile session: its unwinder, and the stacks of waits that began before their
+ * tables were ready.
  */
 #ifndef SCHED_PROFILE_UNWINDING_H
 #define SCHED_PROFILE_UNWINDING_H

@@ -12,7 +12,7 @@
 #include "sched/profile_internal.h"
 #include "sched/whole_stacks.h"
 
-/* One reading under way. */
+/* The state of a reading in progress. */
 struct profile_reading {
 	struct profile_session *session;
 	struct profile *profile;
@@ -21,7 +21,7 @@ struct profile_reading {
 	uint32_t *threads;     /* in the profile, by record; UINT32_MAX: not in it */
 	struct word_map stacks, frames, leaders, cgroups;
 	struct whole_stacks wholes; /* of the kernel, that waits have */
-	/* By numbers that go: to be deleted once maps were walked. */
+	/* Entries with numbers that are freed, to delete after the walk over maps. */
 	struct {
 		ARRAY(struct slot_key);
 	} left_slots;

@@ -11,7 +11,7 @@
 
 /* --- the counts --- */
 
-/* Where a key is counted, made if need be; NULL without memory. */
+/* Find or create the entry of a key; NULL without memory. */
 static struct counted_entry *entry_of(struct counted_table *table, const struct count_key *key)
 {
 	const struct name *bytes = names_intern(&table->keys, key, sizeof(*key));
@@ -62,7 +62,7 @@ struct error *reading_each(int map, size_t key_bytes, size_t value_bytes,
 {
 	_cleanup_free_ char *keys = calloc(BATCH, key_bytes);
 	_cleanup_free_ char *values = calloc(BATCH, value_bytes);
-	/* As much as any hash asks for. */
+	/* Hash maps require 4 bytes of batch position. */
 	uint32_t in = 0, out = 0;
 	bool is_first = true;
 	int failed;
@@ -154,8 +154,8 @@ static struct error *take_progress(struct profile_reading *r, struct counted_tab
 		r->lost_ns += all;
 		return NULL;
 	}
-	/* Its waker, and whether it gets too long, are unknown before it ends, and so is its stack
-	 * if that is taken late: until then only the last reading has it. */
+	/* The waker, the final length, and a stack that is taken late are unknown while an interval
+	 * is in progress: so only the last reading includes it. */
 	if (!r->session->stopped &&
 	    (options->max_ns || r->session->program->rodata->config.is_late ||
 	     (options->wakers && t->task.state != CLASS_RUNNABLE && !progress.runnable_ns)))

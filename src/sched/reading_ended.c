@@ -22,7 +22,7 @@ bool reading_is_left(const struct profile_reading *r, uint32_t number)
 	       r->session->totals.items[number].end == RECORD_LEFT;
 }
 
-/* Where there is no room for its number now, a record waits for the next reading. */
+/* If there is no room to free the number of a record, the next reading frees it. */
 void reading_free_left(struct profile_reading *r)
 {
 	for (uint32_t number = 1; number < r->record_count; number++) {

@@ -143,7 +143,7 @@ static struct error *move(struct profile_session *session, uint32_t *place)
 	if (!profile_chunks_is_before(&session->chunks, stack))
 		return NULL;
 	err = move_stack(session, stack, &moved);
-	/* Its thread may have gone on. */
+	/* The thread may have taken another stack meanwhile. */
 	if (!err)
 		__atomic_compare_exchange_n(place, &stack, moved, false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST);

@@ -42,7 +42,7 @@ static struct error *push_address(struct profile_reading *r, uint64_t address, u
 	return profile_node(r->profile, *node, *known, node);
 }
 
-/* Its frames, innermost first, without those of the programs that took it. */
+/* The frames of a kernel stack, innermost first, without those of the tracing programs. */
 static size_t kernel_frames(const struct profile_reading *r, uint32_t stack,
 			    const __u64 **ret_frames, enum stack_end *ret_end)
 {

@@ -154,8 +154,8 @@ static bool is_stale(const struct profile_reading *r, const struct profile_recor
 	       t->task.cpu < CPUS && t->task.since < r->latest[t->task.cpu];
 }
 
-/* Where switches are not followed, or were not all seen, the intervals of a record are not what the
- * thread did: a thread that was running when it was first seen would have run all of the time. */
+/* If switches are not traced, or some were missed, the intervals of a record are wrong: a thread
+ * that was running when first seen would have run all the time. */
 static void forget_times(struct profile_thread *thread)
 {
 	memset(thread->ns, 0, sizeof(thread->ns));

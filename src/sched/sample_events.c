@@ -37,7 +37,7 @@ static struct error *open_on(struct sample_events *events, const struct bpf_prog
 
 	if (event < 0)
 		event = open_event(cpu, frequency, false);
-	/* One that is offline has none. */
+	/* An offline CPU has no event. */
 	if (event < 0 && errno == ENODEV)
 		return NULL;
 	if (event < 0)

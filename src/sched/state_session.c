@@ -213,7 +213,8 @@ static uint64_t runs_since(const volatile struct task_record *t)
 	return t->state == STATE_EXEC || (entered && entered < t->since) ? t->since : entered;
 }
 
-/* It got a CPU: what it did until then is over. The kernel adds that when the thread leaves. */
+/* The thread got a CPU, so its previous state has ended. The kernel adds that time when the thread
+ * leaves its CPU. */
 static void end_wait(struct task_record *t)
 {
 	const uint64_t from = runs_since(t);
@@ -382,8 +383,7 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 		session->switches += thread.switches;
 		if (is_record_hidden(&thread))
 			continue;
-		/* It has ended since, or waits for its number to be given back: it is told again.
-		 */
+		/* The thread has ended, but its number is not freed yet: report it again. */
 		if (thread.flags & RECORD_ENDED)
 			now = thread.ended;
 		goes_on = visit(context, number, &thread, now > thread.since ? now : thread.since);

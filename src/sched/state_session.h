@@ -40,8 +40,8 @@ struct state_session_facts state_session_facts(const struct state_session *sessi
  * To be called some times a second: a host may begin thousands of threads in one. */
 struct error *state_session_tick(struct state_session *session) MUST_CHECK;
 
-/* One thread as of `now_ns` (CLOCK_MONOTONIC), which is not before what it does began. False: no
- * more. */
+/* Called for each thread, with its state at `now_ns` (CLOCK_MONOTONIC), which is not before the
+ * start of that state. Returning false ends the visit. */
 typedef bool state_visit(void *context, uint32_t number, const struct task_record *thread,
 			 uint64_t now_ns);
 
@@ -52,9 +52,8 @@ struct error *state_session_read(struct state_session *session, state_visit *vis
 /* Threads without room, so far. */
 uint64_t state_session_lost(const struct state_session *session);
 
-/* How many records could not be read, as they were being written at each attempt, summed over all
- * readings. That happens when the host of a guest stops one of its CPUs in the middle of a write.
- */
+/* The number of records, summed over all readings, that were being written at each attempt to read
+ * them. This happens if the host of a guest stops a CPU in the middle of a write. */
 uint64_t state_session_torn(const struct state_session *session);
 
 /* A record as it was at one moment, with the wait over that ended when the thread got a CPU. False:

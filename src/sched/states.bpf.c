@@ -178,7 +178,7 @@ int on_switch(__u64 *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct task_record *t = record_at_switch(next, now);
 
-	/* One store to each of the first two lines starts to fetch both. */
+	/* Write to each of the first two cache lines, to start fetching both. */
 	if (t) {
 		t->entered = now;
 		t->cpu = next->thread_info.cpu;

@@ -44,7 +44,8 @@ struct track_state {
 	__u32 follows;     /* sched_switch is attached, so that no end is missed */
 	__u32 unused;
 	__u32 free_numbers[RECORDS_FREE];
-	/* By a hash of a task's address: the number of its record, and above that the address. */
+	/* Indexed by a hash of the task's address: the number of its record, and above that the
+	 * address. */
 	__u64 cached[RECORDS_CACHED];
 };
 
@@ -75,8 +76,8 @@ struct task_record {
 	__u64 lock;          /* the kernel's lock that it waits for; 0: none */
 	/* Odd while the record is written. Other CPUs write `entered` and `woken` without it. */
 	__u32 sequence;
-	/* As of `since`: enum state, or in profiles enum profile_class. With STATE_EXEC it is on a
-	 * CPU, whether `entered` is set or not. */
+	/* since `since`: enum state, or in profiles enum profile_class. With STATE_EXEC the thread
+	 * is on a CPU, whether `entered` is set or not */
 	__u16 state;
 	__u16 unused;
 

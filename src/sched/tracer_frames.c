@@ -13,7 +13,7 @@ static const char *const prefixes[] = {
 	"perf_syscall_", "bpf_dispatcher_", "bpf_trampoline_", "__SCT__tp_func_",
 };
 
-/* It is no deeper than this. */
+/* The largest depth of these frames. */
 #define FRAMES_MAX 12
 
 /* Does the function's name start with one of these? */

@@ -11,16 +11,15 @@
 
 #include "elf/kallsyms.h"
 
-/* How many of these frames, innermost first; 0 without symbols (NULL). */
+/* The number of these frames, innermost first; 0 without symbols (NULL). */
 size_t tracer_frames(const struct kallsyms *symbols, const __u64 *frames, size_t count);
 
-/* How many are so in every walk of one program. While others are attached to the same tracepoint a
- * function that calls one after the other is there too (__traceiter_*, include/linux/tracepoint.h),
- * which is not counted. */
+/* The number of such frames in all walks of one program. With several programs at a tracepoint
+ * there is another frame (__traceiter_*, include/linux/tracepoint.h), which is not counted. */
 size_t tracer_frames_always(const struct kallsyms *symbols, const __u64 *frames, size_t count);
 
-/* How many frames, innermost first, are of an interrupt, its entry among them; all where there is
- * none. Behind them is what was merely interrupted. */
+/* The number of frames of an interrupt, innermost first, including its entry; all frames if there
+ * is none. The frames after these were interrupted. */
 size_t interrupt_frames(const struct kallsyms *symbols, const __u64 *frames, size_t count);
 
 #endif

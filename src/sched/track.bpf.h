@@ -82,7 +82,7 @@ static __always_inline struct task_ctx *ctx_of(struct task_struct *task)
 	return bpf_task_storage_get(&task_ctxs, task, 0, 0);
 }
 
-/* For the programs that may create storage, which the head of this file names. */
+/* For programs that may create storage; the top of this file lists them. */
 static __always_inline struct task_ctx *create_ctx(struct task_struct *task)
 {
 	return bpf_task_storage_get(&task_ctxs, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -306,7 +306,7 @@ static __always_inline void rename_record(struct task_record *t, const char *nam
 
 /* --- what a task does that leaves its CPU --- */
 
-/* By the bits of its state, where it is no longer queued. */
+/* The class of a task that is not queued, by the bits of its state. */
 static __always_inline __u32 sleep_class(__u32 state, bool is_io)
 {
 	if (state & TASK_PARKED)
@@ -398,14 +398,14 @@ static __always_inline TRACK_RECORD *begin_record(struct task_struct *task, stru
 	return record;
 }
 
-/* Its record may become another task's from now on. */
+/* Detach a task from its record, which may then be reused. */
 static __always_inline void leave_record(struct task_struct *task, struct task_ctx *tctx)
 {
 	tctx->number = 0;
 	cache_number(task, 0);
 }
 
-/* It is dead; a leader that is dead stays a task for a while. */
+/* The task is dead. (A dead leader remains a task for a while.) */
 static __noinline int forget_task(struct task_struct *task)
 {
 	struct task_ctx *tctx = task ? ctx_of(task) : 0;

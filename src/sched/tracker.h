@@ -46,7 +46,7 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 			   size_t record_bytes, uint64_t most) MUST_CHECK;
 void tracker_deinit(struct tracker *tracker);
 
-/* One program of an object, and where its link goes. */
+/* A program of an object, and the pointer to its link. */
 struct tracker_program {
 	struct bpf_program *program;
 	struct bpf_link **link;

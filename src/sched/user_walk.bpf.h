@@ -43,8 +43,8 @@ static __always_inline bool user_registers(struct task_struct *task, struct user
 	return ret->ip && ret->ip < USER_SPACE_LIMIT;
 }
 
-/* Where in pt_regs registers are, by their DWARF numbers (System V ABI, AMD64, figure 3.36); ~0: it
- * is not there. */
+/* The offset of a register in pt_regs, by its DWARF number (System V ABI, AMD64, figure 3.36); ~0:
+ * not there. */
 static __always_inline __u32 register_place(__u32 number)
 {
 #define PLACE(of, name) \
@@ -241,7 +241,7 @@ struct walk_context {
 	struct scratch *scratch;
 };
 
-/* One more frame; 1 ends the walk. */
+/* Walk one frame; returning 1 ends the walk. */
 static long walk_frame(__u32 index, struct walk_context *context)
 {
 	struct scratch *scratch = context->scratch;
@@ -267,7 +267,7 @@ static long walk_frame(__u32 index, struct walk_context *context)
 	return 0;
 }
 
-/* So many words from the stack pointer on; less where no more are mapped. */
+/* Copy words from the stack pointer on; fewer if no more are mapped. */
 static __always_inline __u32 copy_top(struct unwind_memory *memory, __u64 sp)
 {
 	__u64 bytes;

@@ -51,7 +51,7 @@ static const int allowed[] = {
 	/* clang-format on */
 };
 
-/* Those that stop a thread, read its registers and let it go on: for capture --allow-ptrace. */
+/* Requests that stop a thread, read its registers and resume it: for capture --allow-ptrace. */
 static const int traces[] = { PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_GETREGSET, PTRACE_DETACH };
 
 /* A thread, not a process. The C library falls back to clone() where there is no clone3(), whose
@@ -163,8 +163,8 @@ static bool install_filter(enum thread_kind kind)
 
 	if (!filter)
 		return false;
-	/* By a binary tree, and without the mitigation of speculative store bypass, which is for
-	 * code that is not trusted and slows everything down (SECCOMP_FILTER_FLAG_SPEC_ALLOW). */
+	/* Use a binary tree; and skip the mitigation of speculative store bypass, which is for
+	 * untrusted code and slows down everything (SECCOMP_FILTER_FLAG_SPEC_ALLOW). */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	is_installed = !add_rules(filter, kind) && !seccomp_load(filter);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads may do that parse files and memory of other processes: ELF files, unwind tables,
- * /proc of strangers, jemalloc's counters.
+ * Confines threads that parse files and memory of other processes: ELF files, unwind tables, /proc
+ * of strangers, jemalloc's counters.
  *
  * They keep the capabilities to open and read these, and no other (PRIVILEGE_READ_PROCESSES). A
- * seccomp filter allows the system calls that reading takes, and those that write a file of the
- * unwind table cache. It refuses to run programs, create processes, write registers of others, make
- * sockets, call bpf(2), load modules, mount, or change identities. It does not see what a file is
- * opened for by openat2(2), /proc/PID/mem among them. Landlock would, but it also refuses to read
- * processes outside of its domain, which is all that these threads are for.
+ * seccomp filter allows the system calls for reading, and for writing a file of the unwind table
+ * cache. It forbids to run programs, create processes, write registers of others, make sockets,
+ * call bpf(2), load modules, mount, or change identities. It cannot check the flags of openat2(2),
+ * so it does not prevent writing to /proc/PID/mem, for example. Landlock could, but it also forbids
+ * reading processes outside of its domain, which these threads are for.
  *
- * A thread that watches processes for a profile keeps CAP_BPF too, and bpf(2) to create maps and to
- * read and write them: it can neither load nor attach a program.
+ * A thread that watches processes for a profile also keeps CAP_BPF, and bpf(2) to create, read and
+ * write maps: it can neither load nor attach a program.
  *
  * Threads share memory, so this does not confine code that an attacker already runs in one of them.
- * It takes away what such code would use first.
+ * It removes what such code would use first.
  */
 #ifndef SECURITY_PARSER_SANDBOX_H
 #define SECURITY_PARSER_SANDBOX_H

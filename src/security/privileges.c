@@ -146,7 +146,7 @@ static bool has_more_than_its_user(cap_t now)
 	return false;
 }
 
-/* For a set-user-ID or set-group-ID file. The permitted set survives by PR_SET_KEEPCAPS. */
+/* Undo a set-user-ID or set-group-ID file. PR_SET_KEEPCAPS preserves the permitted set. */
 static int become_real_user(void)
 {
 	const uid_t uid = getuid();
@@ -202,7 +202,7 @@ static int limit_environment(void)
 			limited[kept++] = environ[i];
 	given_environment = environ;
 	environ = limited;
-	/* Where presets are. */
+	/* Needed to find presets. */
 	if (has_config || !home)
 		return 0;
 	if (asprintf(&config, "%s/.config", home) < 0)

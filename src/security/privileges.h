@@ -107,8 +107,8 @@ struct error *privileges_keep(unsigned uses) MUST_CHECK;
  */
 int privileges_keep_in_thread(unsigned uses);
 
-/* For what only reads and writes files that the user names: root keeps its rights over files, and
- * privileges from exec are dropped altogether. */
+/* For commands that only read and write files that the user names: root keeps its rights over
+ * files, and privileges from exec are dropped entirely. */
 struct error *privileges_keep_for_files(void) MUST_CHECK;
 
 /* Put privileges from exec into effect in the calling thread, and in those that it starts

@@ -17,7 +17,7 @@
 
 #include "base/array.h"
 
-/* How much is kept; 0 is no limit. */
+/* Limits on what is kept; 0 is no limit. */
 struct keep {
 	uint64_t age_ms;
 	uint64_t bytes;
@@ -38,11 +38,11 @@ struct captures {
 /* Owns `capture.packed` from then on. False without memory, and nothing is owned. */
 bool captures_add(struct captures *captures, struct capture_kept capture);
 
-/* By time, where they were added in no order. */
+/* Sort by time, if they were added in any order. */
 void captures_sort(struct captures *captures);
 
-/* How many of the first are beyond `keep` at `now_ms`. The last never is, so that a limit below
- * the size of one keeps one. */
+/* The number of oldest captures beyond `keep` at `now_ms`. Never all: a limit below the size of one
+ * keeps one. */
 size_t captures_surplus(const struct captures *captures, const struct keep *keep, uint64_t now_ms);
 
 /* Forget the first `count`. */

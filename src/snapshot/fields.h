@@ -23,14 +23,14 @@ extern const char *const field_list_names[LIST_COUNT];
 /* The rows of the objects of a list; threads have none but their metrics. */
 const struct json_fields *fields_schema(enum field_list list);
 
-/* How many fields the list has, and the name of one. */
+/* The number of fields of the list, and the name of one. */
 size_t fields_count(enum field_list list);
 const char *fields_name(enum field_list list, size_t number);
 
 /* The number of a field by name, or -1. */
 int fields_find(enum field_list list, struct text name);
 
-/* Which fields of a thread, or of an object of the list's schema, were measured. */
+/* The measured fields of a thread, or of an object of the list's schema. */
 void thread_measured_bits(const struct ctprof_thread *thread, struct bits *ret);
 void object_measured_bits(enum field_list list, void *object, struct bits *ret);
 

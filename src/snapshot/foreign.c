@@ -83,7 +83,7 @@ static bool has_value(const struct ctprof_thread *thread, const struct metric *m
 	return metric_load_u64(&thread->record.values, metric) != 0;
 }
 
-/* Which metrics have a value other than zero in some thread. */
+/* The metrics with a value other than zero in some thread. */
 static struct metric_set seen_anywhere(const struct ctprof_snapshot *s)
 {
 	struct metric_set seen = { 0 };

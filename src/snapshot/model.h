@@ -172,7 +172,7 @@ struct taskstats_summary {
 	struct reading ok_count, eperm_count, esrch_count, other_err_count;
 };
 
-/* How a capture of ours went. */
+/* Facts about a capture by ctprof. */
 struct capture_info {
 	struct reading duration_ns, cpu_ns;
 	struct reading threads_lost;         /* exited while they were read */

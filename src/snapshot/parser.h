@@ -24,8 +24,8 @@ struct snapshot_parser {
 	/* Our number of each field of the file's own lists; -1 when we do not have it. */
 	int16_t numbers[LIST_COUNT][BITS_MAX];
 	size_t listed[LIST_COUNT];
-	/* Those of the lists' schemas, with the measured bits applied at their end; and the one
-	 * that is being read. */
+	/* The shapes of the lists, with measured bits applied at their end; and the list that is
+	 * being read. */
 	struct json_shape shapes[LIST_COUNT];
 	enum field_list entered;
 	enum counter_kind counting; /* the kind of counters being read */

@@ -227,7 +227,7 @@ struct error *recording_add_within(struct recording *recording, const struct kee
 
 struct error *recording_sync(const struct recording *recording)
 {
-	/* Not every file system can. */
+	/* Not all file systems support this. */
 	if (!fsync(recording->dir) || errno == EINVAL)
 		return NULL;
 	return error_system(errno, "%s", recording->path);

@@ -40,7 +40,7 @@ static struct boot_date date_of(const struct recording *recording, uint32_t capt
 	struct boot_date date = { .capture = capture };
 	struct error *err = recording_load(recording, capture, &s);
 
-	/* It says so when it is shown. */
+	/* The error is reported when the capture is shown. */
 	error_destroy(err);
 	if (err || !s->host || !s->host->boot_id || !s->host->uptime_clock_ticks.measured)
 		return date;

@@ -173,7 +173,7 @@ static struct error *compress_into(const struct ctprof_snapshot *s, zstream_sink
 	struct async_writer *writer = NULL;
 	struct error *err = zstream_writer_init(&zstd, sink, context);
 
-	/* Where no more threads may be, this one does both. */
+	/* Without a second thread, this thread does both. */
 	if (!err)
 		error_destroy(async_writer_open(zstream_write, &zstd, &writer));
 	if (!err)

@@ -231,7 +231,7 @@ bool state_filter_matches(const struct state_filter *filter, const struct thread
 	return true;
 }
 
-/* What it was in during the window, and is in now. */
+/* The states of a thread during the window and now. */
 static unsigned states_in(const struct state_delta *delta)
 {
 	const struct state_thread *thread = delta->thread;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which threads a filter selects: those of a window of top, or those of a snapshot.
+ * Applies a filter to threads: of a window of top, or of a snapshot.
  */
 #ifndef STATE_FILTER_H
 #define STATE_FILTER_H
 
 #include "state/view.h"
 
-/* What filters search, from a window of top or from a snapshot. */
+/* The values that filters search, from a window of top or from a snapshot. */
 struct thread_facts {
 	uint32_t tid, tgid, uid;
 	bool has_uid;

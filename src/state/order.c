@@ -8,7 +8,7 @@
 
 /* --- words --- */
 
-/* But for those of states. */
+/* Sort keys other than states. */
 static const struct {
 	const char *word;
 	enum state_sort_key key;
@@ -87,7 +87,7 @@ bool state_wait_is_worse(enum state state, uint64_t ns, enum state than, uint64_
 	return weight_of_wait(state, ns) > weight_of_wait(than, than_ns);
 }
 
-/* As a whole number; below 2^22 threads, and finer than anybody is told of. */
+/* The weight as a whole number: for less than 2^22 threads, and finer than any output. */
 static uint64_t weight_of_part(double part)
 {
 	return (uint64_t)(part * (double)(1ull << 40));
@@ -105,7 +105,7 @@ static void weigh_line(const struct state_line *line, const struct state_sort *s
 		key->second = line->times.ns[STATE_SLEEP_DISK];
 		break;
 	case STATE_SORT_STATE:
-		/* As many steps as a double tells apart. */
+		/* A double distinguishes this many steps. */
 		key->first = (uint64_t)(state_line_share(line, sort->state) * (1ull << 53));
 		break;
 	case STATE_SORT_NAME:

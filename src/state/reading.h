@@ -34,7 +34,7 @@ struct state_thread {
 	enum state state;    /* what it does now; STATE_COUNT: not known */
 	uint64_t since_ns;   /* since when; 0: not known */
 	bool since_is_least; /* or for longer: it was so when watching began */
-	/* How it ended, as wait(2) returns it; not every engine knows. */
+	/* its exit status, as wait(2) returns it; not all engines know it */
 	bool has_exit_code;
 	uint32_t exit_code;
 	int32_t syscall;   /* in which it waits; -1: in none, or not known */

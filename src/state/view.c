@@ -108,7 +108,7 @@ double state_line_busy(const struct state_line *line)
 		share += state_line_share(line, busy[i]);
 	if (share > 1)
 		share = 1;
-	/* One thread's whole is the interval, however long its own window was. */
+	/* For a single thread the whole is the interval, however long its own window was. */
 	if (state_line_is_one(line) || !line->interval_ns)
 		return share;
 	return share * (double)line->whole_ns / (double)line->interval_ns;

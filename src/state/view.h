@@ -77,7 +77,7 @@ enum state_term_kind {
 struct state_term {
 	enum state_term_kind kind;
 	bool is_negated;
-	/* So many strings, one after the other from there on in `bytes`. */
+	/* the number of strings, and the offset of the first in `bytes`; they are adjacent */
 	uint16_t alternatives, at;
 	unsigned states; /* of STATE_TERM_STATE: a bit for each that is meant */
 };
@@ -164,8 +164,8 @@ static inline bool state_line_is_one(const struct state_line *line)
  * less than 1. */
 double state_line_share(const struct state_line *line, enum state state);
 
-/* How much of the interval it ran, or would have if it could: exec, runnable, paging and lock. 1 is
- * a thread that did nothing else from beginning to end; groups may have more. */
+/* The share of the interval in which it ran or would have run: exec, runnable, paging and lock. 1
+ * is a thread that did nothing else; groups may have more. */
 double state_line_busy(const struct state_line *line);
 
 #endif

@@ -43,7 +43,7 @@ enum wait_kind {
 /* The kind of each system call of the machine that this is compiled for. */
 extern const unsigned char wait_kinds[WAIT_SYSCALLS];
 
-/* Its name; NULL: not known. */
+/* The name of a system call; NULL: unknown. */
 const char *wait_syscall_name(int number);
 #endif
 

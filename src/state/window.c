@@ -77,7 +77,7 @@ static void begin_thread(struct state_delta *delta, uint64_t begun_ns)
 			part_of_value(now->times.ns[state], delta->window_ns, watched);
 }
 
-/* How long it has been waiting, which may be longer than the window. */
+/* The elapsed time of its wait, which may be longer than the window. */
 static uint64_t in_progress(const struct state_thread *thread)
 {
 	bool waits = !thread->has_ended && thread->state < STATE_COUNT &&

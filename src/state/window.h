@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "state/reading.h"
 
-/* One thread in a window. */
+/* A thread in a window. */
 struct state_delta {
 	const struct state_thread *thread; /* of the later reading */
 	uint64_t window_ns;
