@@ -20,7 +20,7 @@ static void on_signal(int number)
 	is_over = true;
 }
 
-/* So often at least, an engine looks for those that have ended. */
+/* The interval at which an engine collects ended threads. */
 #define TICK_NS (NS_PER_S / 4)
 
 static struct error *tick_batch(const struct top *top)

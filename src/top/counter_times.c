@@ -52,7 +52,7 @@ static bool is_blocked(enum state state)
 	return state != STATE_EXEC && state != STATE_RUNNABLE;
 }
 
-/* By CLOCK_MONOTONIC; 0: not known. */
+/* Convert to CLOCK_MONOTONIC; 0: unknown. */
 static uint64_t dated(uint64_t at, const struct counter_facts *facts)
 {
 	return at && facts->is_dated ? at - (uint64_t)facts->clock_offset : 0;
@@ -97,7 +97,7 @@ static void note_state(struct state_thread *thread, struct counter_memory *memor
 
 /* --- counters --- */
 
-/* How long ago that was; clocks of CPUs may differ by a little. */
+/* The time since `at`; clocks of CPUs may differ by a little. */
 static uint64_t passed(const struct iterator_record *r, const struct counter_facts *facts,
 		       uint64_t at)
 {
@@ -127,7 +127,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* So much of what a counter has that was not told, as the window has room for. */
+/* The growth of a counter that was not reported yet, limited to the room left in the window. */
 static uint64_t take_growth(uint64_t counted, uint64_t told, uint64_t *left)
 {
 	const uint64_t taken = counted > told ? smaller(counted - told, *left) : 0;
@@ -158,7 +158,7 @@ void counter_times_meet(struct state_thread *thread, struct counter_memory *memo
 	note_state(thread, memory, r, facts, 0);
 }
 
-/* It comes into the world waiting for a CPU. */
+/* A new thread first waits for a CPU. */
 void counter_times_born(struct state_thread *thread, struct counter_memory *memory,
 			uint64_t begun_ns)
 {

@@ -81,7 +81,7 @@ static struct error *counters_open(const struct engine_options *options, void **
 
 /* --- a thread --- */
 
-/* One that is born while we look was not there when the walk before passed its place. */
+/* A thread that started during this walk did not exist when the previous walk passed. */
 static void begin_thread_times(struct counters *c, struct kept_thread *kept,
 			       const struct iterator_record *r)
 {
@@ -126,7 +126,7 @@ static struct error *take_record(struct counters *c, const struct iterator_recor
 	kept->is_only_led = !is_wanted;
 	if (is_new) {
 		begin_thread_times(c, kept, r);
-		/* It was dead before we came. */
+		/* It was dead when first seen. */
 		kept->is_over = counter_times_is_over(r) && kept->told.seen_ns == r->now;
 	}
 	if (!set_names(c, kept, r))

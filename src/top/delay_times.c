@@ -39,7 +39,8 @@ static uint64_t start_of(const struct taskstats_values *stats, uint64_t now)
 	return now > ns ? now - ns : 0;
 }
 
-/* It was started since the one before was seen; or has used less time, which no thread does. */
+/* Is it another thread with the same number? It started after the last reading, or has used less
+ * time than before. */
 bool delay_times_are_anothers(const struct state_thread *thread,
 			      const struct counter_memory *memory,
 			      const struct taskstats_values *stats, uint64_t now)

@@ -17,7 +17,7 @@
 #define DELAY_TIMES_MEASURED \
 	(1u << STATE_EXEC | 1u << STATE_RUNNABLE | 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING)
 
-/* Those of it that are known, with delays being counted or without. */
+/* The states that are measured, with or without delay accounting. */
 unsigned delay_times_measured(bool counts_delays);
 
 /* Are these another thread's than were told? `now` is a moment before they were asked for. */

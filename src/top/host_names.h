@@ -27,7 +27,7 @@ struct host_names {
 	struct cgroup_tree tree;
 };
 
-/* Where there is no /proc, or no cgroup of version 2, all cgroups are unknown. */
+/* Without /proc, or without cgroup version 2, all cgroups are unknown. */
 struct error *host_names_init(struct host_names *names) MUST_CHECK;
 
 /* Never NULL. */

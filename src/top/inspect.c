@@ -251,7 +251,7 @@ static struct error *print_threads(struct top *top, const struct inspect_source 
 	count = top->list.lines.count;
 	while (at < count && (lines[at].depth || lines[at].id != subject->line))
 		at++;
-	/* It may have gone since it was chosen, or the filter lets none of it through now. */
+	/* The thread may be gone, or the filter may exclude the whole group now. */
 	if (at == count) {
 		if (!subject->thread.has_ended)
 			fputs("\nno thread of it matches the filter in this window\n", out);
@@ -269,7 +269,7 @@ static struct error *print_threads(struct top *top, const struct inspect_source 
 
 /* --- all of it --- */
 
-/* How it ended, as far as the engine knows. */
+/* Print how it ended, if the engine knows. */
 static void print_end(FILE *out, const struct state_thread *thread)
 {
 	const int code = (int)thread->exit_code;

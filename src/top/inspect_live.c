@@ -66,7 +66,7 @@ static void read_call(void *context)
 	read_thread_line(call, "syscall", call->syscall, sizeof(call->syscall));
 }
 
-/* For as long as the process; NULL without memory. */
+/* A guard that is never freed; NULL without memory. */
 static struct guard *call_guard(void)
 {
 	static struct guard *guard;
@@ -147,7 +147,7 @@ static void print_version(struct top_inspector *inspector, FILE *out, uint32_t t
 
 static struct error *print_facts(struct top *top, const struct state_thread *thread, FILE *out)
 {
-	/* Its number may be another's already. */
+	/* Its number may be reused already. */
 	if (thread->has_ended)
 		return NULL;
 	print_call(out, thread);

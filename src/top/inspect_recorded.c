@@ -9,8 +9,8 @@
 
 /* --- the windows before --- */
 
-/* As long as anybody waits for a page: captures of ten thousand threads take a while. What is left
- * is looked at with the next page. */
+/* The time for one page: captures of ten thousand threads take a while to read. The next page reads
+ * the rest. */
 #define PATIENCE_NS NS_PER_S
 
 static struct error *look_back(struct top *top, const struct screen_subject *subject)

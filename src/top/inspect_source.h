@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the inspector of `ctprof top` has what no window has: from the host as it is now, or from
- * the captures of a recording. What only a live host knows is said to be not recorded.
+ * The sources of the inspector of `ctprof top` beside the window: the host as it is now, or the
+ * captures of a recording. What only a live host has is marked as not recorded.
  */
 #ifndef TOP_INSPECT_SOURCE_H
 #define TOP_INSPECT_SOURCE_H
@@ -16,7 +16,7 @@ struct top;
 /* The counters of a thread. */
 struct inspect_counters {
 	const struct ctprof_thread *now; /* NULL: it has ended */
-	/* As the window began; NULL: not known. */
+	/* at the start of the window; NULL: unknown */
 	const struct ctprof_thread *before;
 	struct ctprof_snapshot *owned; /* owned by the receiver; or NULL */
 };
@@ -24,8 +24,8 @@ struct inspect_counters {
 struct inspect_source {
 	/* Look at the windows before, too. */
 	struct error *(*look_back)(struct top *top, const struct screen_subject *subject);
-	/* Its system call, wait channel and memory, and whose taskstats these are: a line each, of
-	 * recorded memory one of each kind. */
+	/* Print its system call, wait channel and memory, and the origin of its taskstats: a line
+	 * each; of recorded memory, a line for each kind. */
 	struct error *(*print_facts)(struct top *top, const struct state_thread *thread, FILE *out);
 	/* Print where threads run and wait, which threads wake them, and which run instead; of a
 	 * group, for all its threads. */

@@ -204,7 +204,7 @@ static void put_met(struct kept_threads *threads, struct state_reading *reading)
 
 struct error *kept_threads_put(struct kept_threads *threads, struct state_reading *reading)
 {
-	/* Those that are gone are in it as well. */
+	/* `used` includes threads that are gone. */
 	if (!array_reserve(&reading->threads, threads->used))
 		return &error_no_memory;
 	put_met(threads, reading);

@@ -55,7 +55,7 @@ void kept_threads_begin(struct kept_threads *threads);
 struct kept_thread *kept_threads_at(struct kept_threads *threads, uint32_t tid, uint64_t start,
 				    bool *ret_is_new);
 
-/* It is there still, and to be shown unless `is_over` or `is_only_led`. False without memory. */
+/* The thread still exists: include it unless `is_over` or `is_only_led`. False without memory. */
 bool kept_threads_met(struct kept_threads *threads, struct kept_thread *kept);
 
 /* Forget it. */

@@ -33,7 +33,7 @@ struct error *top_recorder_open(const struct top_record_options *options,
 /* The reading may be used again at once. */
 void top_recorder_take(struct top_recorder *recorder, const struct state_reading *reading);
 
-/* How it goes; `problem` is why the last one failed that did. */
+/* The status of the recorder; `problem` is the reason of the last failure. */
 struct top_recorder_status {
 	size_t written, failed;
 	char problem[256];

@@ -121,7 +121,7 @@ static struct error *open_recording(struct replay *replay, const char *written)
 	if (!timestamp && is_file(written))
 		return error_create("cannot replay %s: a recording is a directory of captures",
 				    written);
-	/* It says what is wrong with it. */
+	/* Opening it gives the error. */
 	err = recording_open(dir ? dir : written, &replay->recording);
 	if (!err && !replay->recording.captures.count)
 		err = error_create("no captures in %s (named e.g. 20261120T123005.000Z.ctprof.zst)",
@@ -393,7 +393,7 @@ struct error *replay_window_at(struct replay *replay, size_t number,
 		size_t made = number;
 
 		err = make_window(replay, replayed, &made, &before, &now);
-		/* Those after it have other numbers now. */
+		/* The numbers of later windows have changed. */
 		if (replay->order.count < count) {
 			replay->at -= count - replay->order.count;
 			replay->shown.at = replay->at;

@@ -29,17 +29,16 @@ struct replay;
 struct error *replay_open(const char *recording, const struct engine_options *options,
 			  struct replay **ret) MUST_CHECK;
 
-/* How many there are, at least one; and at which it is, from 0 on. Captures that cannot be read are
- * left out once they are met: windows go from the one before to the one after. */
+/* The number of windows, at least one; and the current one, from 0 on. Captures that cannot be read
+ * are left out when they are found: a window then spans the captures around them. */
 size_t replay_count(const struct replay *replay);
 size_t replay_at(const struct replay *replay);
 
 /* The window it is at. It and all in it live until the next call. */
 struct error *replay_window(struct replay *replay, struct state_window *ret) MUST_CHECK;
 
-/* One of the windows, by its number, wherever the replay is: for what was before. It and all in it
- * live until the next call of this. NULL in *ret: a capture had to be left out, and numbers are
- * others now. */
+/* A window by its number, for history, without moving the replay. It lives until the next call.
+ * NULL in *ret: a capture was left out, so the numbers have changed. */
 struct error *replay_window_at(struct replay *replay, size_t number,
 			       const struct state_window **ret) MUST_CHECK;
 
@@ -53,7 +52,7 @@ struct error *replay_thread(struct replay *replay, uint64_t id,
 /* The whole capture at its end. */
 const struct ctprof_snapshot *replay_capture(const struct replay *replay);
 
-/* So many windows forth, or back. False: there is none; it stays where it is. */
+/* Move by a number of windows. False: there is no such window, and the replay does not move. */
 bool replay_step(struct replay *replay, int by);
 
 /* To the window that ended at this time, or before it: "12:30:05", "-5m", "first"

@@ -72,7 +72,7 @@ static void look_at_host(struct top *top, struct screen_host *ret)
 		ret->problem = top->problem;
 }
 
-/* As it was when that was recorded. */
+/* The host at the time of the recording. */
 static void look_at_recording(struct top *top, struct screen_host *ret)
 {
 	const struct replay_facts *facts = replay_facts(top->replay);
@@ -145,7 +145,7 @@ static struct error *jump_replay(void *context, const char *to)
 
 #define PROFILE_TIME "10s"
 
-/* Where it waits and where it runs, by ourselves. Returns only when that fails. */
+/* Execute `ctprof profile` for the selected thread. Returns only on failure. */
 static struct error *profile(const struct screen_result *result)
 {
 	const char *target = result->is_process ? "--pid" : "--tid";
@@ -186,7 +186,7 @@ struct error *top_run_screen(struct top *top, int *ret)
 		return err;
 	if (result.exit == SCREEN_PROFILE)
 		return profile(&result);
-	/* As it would have ended without us: shells look at that. */
+	/* End by the same signal, since shells check that. */
 	if (result.signal)
 		*ret = 128 + result.signal;
 	return NULL;

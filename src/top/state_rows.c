@@ -72,7 +72,7 @@ static void fill_record(struct thread_record *record, const struct state_thread 
 		fill_now(record, t, now);
 }
 
-/* Those that live, by number: of one that has ended the number may be another's already. */
+/* Index living threads by number; the number of an ended one may be reused. */
 static bool index_living(struct word_map *map, const struct state_reading *reading)
 {
 	for (size_t i = 0; i < reading->threads.count; i++) {
@@ -190,7 +190,7 @@ static bool read_thread(const struct state_processes *processes, const struct ct
 			     : STATE_COUNT;
 	ret->since_ns =
 		in_progress && ret->state < STATE_COUNT ? minus_or_zero(at_ns, in_progress) : 0;
-	/* One that began while it was watched was runnable first. */
+	/* A thread that started while it was watched was runnable first. */
 	ret->since_is_least =
 		ret->since_ns && ret->since_ns == ret->begun_ns && ret->state != STATE_RUNNABLE;
 	read_times(thread, &ret->times);
@@ -212,7 +212,7 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
 		const struct ctprof_thread *thread = snapshot_thread(snapshot, i);
 
-		/* It began after the reading, and has none. */
+		/* It started after the reading, so it has no times. */
 		if (!has_state_metric(thread, METRIC_state_watched_ns))
 			continue;
 		for (enum state state = 0; state < STATE_COUNT; state++)

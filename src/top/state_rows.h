@@ -44,7 +44,7 @@ struct error *state_rows_read(const struct ctprof_snapshot *snapshot, struct nam
 
 /* --- what captures say of any thread --- */
 
-/* One thread's alone among all captures of a boot; where captures do not tell when it began, its
+/* An id that is unique among all captures of a boot; if captures lack the start time, the thread's
  * number. */
 uint64_t state_rows_id(const struct ctprof_thread *thread);
 

@@ -107,7 +107,7 @@ static bool ask_for(struct delays *d, uint32_t tid, uint32_t tgid)
 	return array_push(&d->asked, (struct asked){ tid, tgid });
 }
 
-/* One that is gone has no threads. */
+/* A process that is gone has no threads. */
 static struct error *list_process(struct delays *d, uint32_t pid)
 {
 	_cleanup_close_ int dir = -1;
@@ -242,7 +242,7 @@ static struct error *take_reply(struct delays *d, const struct asked *asked,
 		kept->told.tgid = asked->tgid;
 		read_files(d, &kept->told);
 		delay_times_begin(&kept->told, &kept->memory, &reply->stats, d->opened_ns, now);
-		/* It was dead before we came. */
+		/* It was dead when first seen. */
 		kept->is_over = is_dead(d, &kept->told, &reply->stats) && kept->told.seen_ns == now;
 	}
 	if (!kept->is_over) {

@@ -25,7 +25,7 @@
 #define FREQUENCY 99
 #define LONGEST   3
 
-/* How many threads there are. What they work with, libraries have until the process ends. */
+/* The number of running threads. They use libraries, which must stay until the process ends. */
 static atomic_int working;
 
 struct thread_watch {
@@ -79,7 +79,7 @@ static bool wait_for_tick(struct thread_watch *watch, const struct profile_sessi
 
 /* --- its text --- */
 
-/* Where there is none of a report. */
+/* The heading of texts in place of a report. */
 #define HEAD "\n## Stacks\n"
 
 static struct error *print_report(FILE *out, const struct profile *profile)
@@ -121,7 +121,7 @@ static struct error *read_text(struct profile_session *session, struct guard *gu
 	if (!out)
 		return &error_no_memory;
 	if (!profile->samples.count)
-		fputs(HEAD "it did not leave the CPU\n", out);
+		fputs(HEAD "the thread did not leave its CPU\n", out);
 	else
 		err = print_report(out, profile);
 	if (fclose(out) && !err)

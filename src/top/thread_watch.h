@@ -17,7 +17,7 @@
 
 struct thread_watch;
 
-/* Which threads to profile: those of a process, of a cgroup, or the ones listed. */
+/* The threads to profile: of a process, of a cgroup, or listed. */
 struct watch_target {
 	uint32_t pid;    /* 0: none */
 	uint64_t cgroup; /* its number; 0: none */

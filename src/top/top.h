@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the parts of `ctprof top` share: its options, and the windows that an engine gives.
+ * Shared declarations of `ctprof top`: its options, and the windows of an engine.
  */
 #ifndef TOP_TOP_H
 #define TOP_TOP_H

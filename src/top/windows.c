@@ -14,7 +14,7 @@
 #include "security/privileges.h"
 #include "top/top.h"
 
-/* Which engine can be had is not known before it is tried. */
+/* The privileges of all engines: which of them works is not known before it is tried. */
 #define TOP_OPEN_PRIVILEGES \
 	(CAPTURE_OPEN_PRIVILEGES | PROFILE_OPEN_PRIVILEGES | PRIVILEGE_COUNT_COST)
 
@@ -39,7 +39,7 @@ const char *top_user_name(void *context, uint32_t uid)
 	return user.name;
 }
 
-/* As filters compare them: a part of a name will do. */
+/* Compare as filters do: part of a name is enough. */
 static bool is_of_a_user(const char *part)
 {
 	const struct passwd *entry;
@@ -224,7 +224,7 @@ bool top_targets_have_ended(const struct top *top)
 	const struct top_arguments *a = top->arguments;
 	const struct state_reading *reading = &top->readings[top->now];
 
-	/* They may have moved to another cgroup, and back. */
+	/* The threads may have moved to another cgroup, and back. */
 	if (top->replay || a->target.cgroup || (!a->target.pids.count && !a->tids.count) ||
 	    reading->cost.threads_lost || top->window.cost.threads_torn)
 		return false;

@@ -138,7 +138,7 @@ DRAWN(NOW)
 	UNUSED(tui), UNUSED(column);
 	if (line->in_progress_ns)
 		fit_duration(duration, line->in_progress_ns);
-	/* It began before anybody watched. */
+	/* It started before it was watched. */
 	snprintf(text, sizeof(text), "%s%s",
 		 line->in_progress_ns && line->in_progress_at_least ? ">" : "", duration);
 	pen_field(pen, line->threads && state < STATE_COUNT ? STYLE_OF(state) : STYLE_DIM,

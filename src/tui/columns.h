@@ -69,7 +69,7 @@ void column_choice_init(struct column_choice *choice);
 bool column_is_wanted(const struct column_choice *choice, enum state_grouping grouping,
 		      enum tui_column column);
 
-/* Where columns are now. */
+/* The positions of columns. */
 struct column_layout {
 	struct column_place {
 		enum tui_column column;

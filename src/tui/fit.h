@@ -21,8 +21,8 @@ enum fit_end {
 	FIT_TAIL,  /* at the start: the end of a path says more */
 };
 
-/* As much of `text` as fits into `width` columns, with a mark where something is left out. `out`
- * has room for FIT_ROOM(width). Returns how many columns it takes. */
+/* Fit `text` into `width` columns, with a mark where something is left out. `out` has room for
+ * FIT_ROOM(width). Returns the number of columns. */
 unsigned fit_text(struct text text, unsigned width, enum fit_end end, bool utf8, char *out);
 
 #define FIT_NUMBER_MAX 16

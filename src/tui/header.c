@@ -75,7 +75,7 @@ static int draw_time(struct tui *tui, int columns)
 
 	if (!tui->has_window || !gmtime_r(&seconds, &when))
 		return columns;
-	/* As DIR@TIME takes it, and recordings are named. */
+	/* In the form of DIR@TIME, and of names in recordings. */
 	strftime(text, sizeof(text), columns >= WIDE ? " %F %T UTC" : " %TZ", &when);
 	if (columns <= (int)strlen(text))
 		return columns;
@@ -101,7 +101,7 @@ static void put_interval(struct tui *tui, struct pen *pen)
 	if (tui_is_replay(tui)) {
 		const struct screen_host *host = &tui->model->host;
 
-		/* Where it is, and that there is no more. */
+		/* The position in the replay, and whether this is the end. */
 		snprintf(each, sizeof(each), "%zu/%zu", host->window, host->windows);
 		if (host->windows && put_field(pen, "window ", each, ""))
 			put_field(pen, " ", text, "");
@@ -179,7 +179,7 @@ static void put_conditions(struct tui *tui, struct pen *pen)
 	put_loss(pen, tui->model->window.cost.threads_lost, "threads lost");
 	put_loss(pen, tui->model->window.cost.threads_torn, "threads unread");
 	put_loss(pen, tui->model->window.cost.delays_impossible, "impossible delays");
-	/* As much of it as there is room for. */
+	/* Print as much of it as fits. */
 	if (tui->model->host.problem)
 		pen_print(pen, STYLE_ERROR, "  %s", tui->model->host.problem);
 	if (tui->model->host.note)

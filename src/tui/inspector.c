@@ -7,7 +7,7 @@ struct error *inspector_take(struct tui *tui, struct window_update *update)
 {
 	_cleanup_free_ char *page = take_ptr(update->page);
 
-	/* It may come when another one is looked at, or none. */
+	/* The page may arrive after the inspector was closed or shows another row. */
 	if (tui->mode != MODE_INSPECTOR || update->page_of != tui->inspected.line)
 		return NULL;
 	tui->inspected_is_gone = update->has_ended;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each key does: a row each, of which the help is made.
+ * The keys and their actions: a row each. The help is made of them.
  */
 #ifndef TUI_KEYS_H
 #define TUI_KEYS_H

@@ -20,7 +20,7 @@ void page_deinit(struct page *page);
 /* Takes over `bytes`, allocated; what is at the top stays there as far as there are lines. */
 struct error *page_set(struct page *page, char *bytes) MUST_CHECK;
 
-/* By so many lines, but not beyond the end; `height` are seen at once. */
+/* Scroll by a number of lines, but not beyond the end; `height` lines are visible. */
 void page_scroll(struct page *page, long by, int height);
 
 /* From line `y` on, `height` lines. A line that begins with "# " is a head. */

@@ -34,7 +34,7 @@ struct pen {
 	bool is_selected; /* what follows is on the selected row */
 };
 
-/* How many lines and columns there are. */
+/* The size of the terminal. */
 void paint_size(int *ret_lines, int *ret_columns);
 void paint_begin(void);
 /* With a cursor there, or none where `y` is negative. */

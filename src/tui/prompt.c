@@ -42,7 +42,7 @@ void prompt_open(struct tui *tui, enum tui_mode mode)
 		line_edit_set(edit, TEXT(""));
 }
 
-/* As it is typed; what is no filter yet leaves the one before. */
+/* Apply the filter while it is typed; an incomplete one keeps the previous filter. */
 static struct error *apply_filter(struct tui *tui)
 {
 	struct error *err = state_filter_parse(line_edit_text(&tui->edit), &tui->filter);

@@ -22,7 +22,7 @@ static struct words row_key(uint64_t id)
 	return (struct words){ { id } };
 }
 
-/* Those that were seen lately come first; the map is made anew, since it forgets nothing. */
+/* Keep the rows that were seen last, and rebuild the map, which cannot delete. */
 static void sweep(struct history *history)
 {
 	struct word_map places = { 0 };
@@ -87,7 +87,7 @@ void history_put(struct history *history, uint64_t id, double share)
 	row->seen = history->window;
 	if (share > 1)
 		share = 1;
-	/* Not nothing, not even of 254ths. */
+	/* A share above 0 is stored as 1 or more. */
 	row->shares[history->window % HISTORY_LENGTH] =
 		share > 0 ? (uint8_t)(share * (SHARE_ALL - 1) + 1) : 0;
 }

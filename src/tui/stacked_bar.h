@@ -26,8 +26,8 @@ struct bar_cell {
 	uint8_t steps;       /* of the left one: 1 to `steps` */
 };
 
-/* How many of `units` each part and the rest get; they add up to `units`. Where the parts are more
- * than the whole, they are the whole; of nothing all is rest. `ret` has room for count + 1. */
+/* Divide `units` among the parts and the rest; the results add up to `units`. If the parts exceed
+ * the whole, they are the whole; of 0 all is rest. `ret` has room for count + 1. */
 void bar_divide(const uint64_t *parts, size_t count, uint64_t whole, unsigned units, unsigned *ret);
 
 /* A cell that three parts meet in shows the two that have most of it. */

@@ -252,7 +252,7 @@ static struct error *click_head(struct tui *tui, enum tui_column column)
 
 	while (at < count && !sort_is(sorts[at], tui->view.sort))
 		at++;
-	/* One that has several goes through them; any other turns around. */
+	/* A column with several sort keys cycles through them; any other reverses its order. */
 	if (!count)
 		return NULL;
 	if (count == 1)

@@ -15,8 +15,8 @@
 /* Capabilities of terminals are macros; they are included only here. */
 #include <term.h>
 
-/* Which signals are told, and which are crashes: all that would end the process, and those that are
- * of the terminal. The rest is left alone. */
+/* Signals to report, and crashes: all that would end the process, and those of the terminal. Others
+ * keep their action. */
 static const struct {
 	int number;
 	bool is_crash;
@@ -56,7 +56,7 @@ static void save_farewell(void)
 	static const char *const names[] = { "sgr0", "rmkx", "cnorm", "rmcup" };
 
 	saved.length = 0;
-	/* Those that terminfo has no name for: no reports of the mouse. */
+	/* Sequences without a name in terminfo: switch off mouse reports. */
 	for (const char *p = "\033[?1000l\033[?1006l"; key_mouse && *p; p++)
 		put_farewell(*p);
 	for (size_t i = 0; i < array_length(names); i++) {
@@ -269,7 +269,7 @@ static void resize(void)
 		resizeterm(size.ws_row, size.ws_col);
 }
 
-/* As the shell would have it: the terminal is the shell's until SIGCONT. */
+/* Suspend as the shell expects: it has the terminal until SIGCONT. */
 static void stop(void)
 {
 	struct sigaction ours, standard = { .sa_handler = SIG_DFL };

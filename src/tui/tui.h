@@ -9,7 +9,8 @@
  */
 
 /*
- * What the parts of the screen share: the window that is shown, how, and what the user is doing.
+ * Shared declarations of the screen: the displayed window, how it is displayed, and the state of
+ * input.
  */
 #ifndef TUI_TUI_H
 #define TUI_TUI_H
@@ -132,7 +133,7 @@ struct error *prompt_clear(struct tui *tui) MUST_CHECK;
 void prompt_open(struct tui *tui, enum tui_mode mode);
 /* A key, or a character of UTF-8. */
 struct error *prompt_key(struct tui *tui, int key, struct text character) MUST_CHECK;
-/* Where the cursor is, in columns, goes to `ret_x`. */
+/* *ret_x is the column of the cursor. */
 void prompt_draw(struct tui *tui, int y, int columns, int *ret_x);
 
 /* Do what is meant by all keys that were pressed. */

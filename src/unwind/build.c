@@ -132,7 +132,7 @@ static bool add_rows(struct builder *b, const struct descriptions *all, const st
 	return unwind_rows_put(&b->rows, end, b->gap);
 }
 
-/* One of .eh_frame: what another one has is cut off. */
+/* Add a description of .eh_frame, without the part that another one covers. */
 static bool add_loaded(struct builder *b, const struct description *d)
 {
 	uint64_t from = d->start;
@@ -144,18 +144,17 @@ static bool add_loaded(struct builder *b, const struct description *d)
 	return from >= d->end || add_rows(b, &b->loaded, d, from, d->end);
 }
 
-/* One of .debug_frame counts where it begins in a gap of the others, and up to the next of them. */
+/* Add a description of .debug_frame, if it begins in a gap of the others, up to the next of them.
+ */
 static bool add_debug(struct builder *b, const struct description *d, uint64_t next)
 {
 	return d->start < b->covered ||
 	       add_rows(b, &b->debug, d, d->start, d->end < next ? d->end : next);
 }
 
-/* So much code in one piece that nothing is said about is no oversight: another compiler made it,
- * which may keep frame pointers. V8's does, of the functions that it has in the file (1.6 MB of
- * node, a frame begins every 860 bytes), and so does nearly all of chromium; what is written by
- * hand does not (4 MB of libx265, none).
- */
+/* A gap of this size is code of another compiler, which may keep frame pointers. V8's compiler does
+ * in the functions in its file (1.6 MB of node, with a frame every 860 bytes), and so does nearly
+ * all of chromium; hand-written code does not (4 MB of libx265 have none). */
 #define FOREIGN_BYTES  (256 << 10)
 #define BYTES_OF_FRAME 4096
 
@@ -220,7 +219,7 @@ static bool add_piece(struct builder *b, const struct code_range *range, uint64_
 	if (end - start >= FOREIGN_BYTES && keeps_pointers(b, start))
 		return unwind_rows_put(&b->rows, start, UNWIND_NUMBER_POINTER) &&
 		       unwind_rows_put(&b->rows, end, b->gap);
-	/* For code that is entered by jumps, the jumps give the state at its start. */
+	/* The states at jumps into the code give the state at its start. */
 	if (!(b->says_little ? inferred_look(&b->inferred, range->start, range->end)
 			     : inferred_look(&b->inferred, start, end)))
 		return false;

@@ -24,8 +24,9 @@
 
 struct unwind_cache;
 
-/* Where it usually is. Makes the directory. A home that is not ours (sudo) has none of ours:
- * /var/cache/ctprof/unwind then for root. Fails when there is none that is safe, and says why. */
+/* Open the cache in its usual directory, and create that. If the home directory belongs to another
+ * user (sudo), root uses /var/cache/ctprof/unwind. Fails with a reason if there is no safe
+ * directory. */
 struct error *unwind_cache_open(struct unwind_cache **ret) MUST_CHECK;
 
 /* The same at `path`, for tests. */

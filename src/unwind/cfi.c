@@ -284,7 +284,7 @@ static bool put_cfa(const struct cfi_machine *machine, const struct expression *
 		return cfa->addend >= INT8_MIN && cfa->addend <= INT8_MAX;
 	}
 	if (cfa->kind == EXPRESSION_STEP) {
-		/* One number cannot say two things. */
+		/* The addend cannot be encoded for this base. */
 		if (rule->base == UNWIND_BASE_OTHER || cfa->addend != 8)
 			return false;
 		rule->flags |= UNWIND_PLT;
@@ -448,7 +448,7 @@ static bool read_value(struct cfi_run *run, enum operand kind, struct operands *
 	return false;
 }
 
-/* Those that have their first operand in the lower 6 bits. */
+/* Instructions with the first operand in the lower 6 bits. */
 static bool do_primary(struct cfi_run *run, uint8_t code)
 {
 	struct operands operands = { .reg = code & 0x3f, .value = code & 0x3f };
@@ -503,7 +503,7 @@ enum cfi_answer cfi_run(const struct cfi_program *program, const struct cfi_func
 	static const struct unwind_rule other = { .kind = UNWIND_RULE_OTHER };
 	struct cfi_run run;
 
-	/* Not all of it need be zero: what is remembered is large. */
+	/* Set members one by one: clearing the large stack of remembered rows would be slow. */
 	run.program = program;
 	run.machine = program->machine;
 	run.state = run.initial = program->initial;

@@ -20,7 +20,7 @@
 /* Registers that are tracked besides the CFA. */
 enum cfi_tracked { CFI_RA, CFI_BP, CFI_BX, CFI_SP, CFI_TRACKED };
 
-/* Where one of these is. */
+/* The location of a register. */
 struct cfi_location {
 	uint8_t kind;  /* enum unwind_location, or one of the following */
 	uint8_t reg;   /* of UNWIND_IN_REG */
@@ -35,8 +35,8 @@ struct cfi_machine {
 	uint16_t elf; /* EM_* */
 	uint8_t sp, bp, bx, pc;
 	bool signs_addresses; /* DW_CFA_AARCH64_negate_ra_state */
-	/* Where things are that nothing is said about: of the return address, that is not on the
-	 * stack, where a call leaves it. */
+	/* default locations; of the return address: in its register, or on the stack, where a call
+	 * stores it */
 	struct cfi_location unsaid[CFI_TRACKED];
 };
 

@@ -65,7 +65,7 @@ const struct code_range *code_find(const struct code *code, uint64_t address)
 {
 	size_t low = 0, high = code->count;
 
-	/* Those below `low` start at or before the address, those from `high` on behind it. */
+	/* Ranges below `low` start at or before the address, those from `high` on after it. */
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 

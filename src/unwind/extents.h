@@ -25,7 +25,7 @@ struct unwind_extents {
 	uint32_t too_many; /* no so many free ones are together; 0: not known */
 };
 
-/* So many units together, more than 0: the first such place. False: there is none. */
+/* Take adjacent units, more than 0, at the first possible position. False: there is none. */
 bool unwind_extents_take(struct unwind_extents *extents, uint32_t units, uint32_t *ret);
 
 /* These, which were taken. */

@@ -92,7 +92,7 @@ static const struct {
 	inflate_into *inflate;
 } packings[] = { { ELFCOMPRESS_ZLIB, inflate_zlib }, { 2, inflate_zstd } };
 
-/* By the size of the section and not of the file, which may have holes. */
+/* Use the size of the section, not of the file, which may have holes. */
 static void take_inflated(struct frame_section *section, struct text packed, uint64_t size,
 			  inflate_into *into)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a file has its call frame information: .eh_frame, which a process has in memory too, and
+ * Finds the call frame information of a file: .eh_frame, which a process also has in memory, and
  * .debug_frame, which may be compressed.
  */
 #ifndef UNWIND_FRAME_SECTION_H

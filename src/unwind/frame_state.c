@@ -142,7 +142,7 @@ struct unwind_rule frame_state_rule(const struct frame_state *state)
 
 	if (state->saved_bp == FRAME_NO_CALLER)
 		return (struct unwind_rule){ .kind = UNWIND_RULE_STOP };
-	/* By the frame pointer where it is one. Some functions have other addresses in rbp. */
+	/* Use the frame pointer if it is one. Some functions have other addresses in rbp. */
 	if (state->bp != FRAME_UNKNOWN && state->bp >= AT_FRAME &&
 	    (state->bp == AT_FRAME || state->sp == FRAME_UNKNOWN)) {
 		rule.base = UNWIND_BASE_BP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of the stack where an instruction begins (unwind/inferred.h): how far rsp and rbp
- * are from the caller's frame, and where the caller's rbp and rbx are.
+ * The state of the stack before an instruction (unwind/inferred.h): the distances of rsp and rbp
+ * from the caller's frame, and the locations of the caller's rbp and rbx.
  */
 #ifndef UNWIND_FRAME_STATE_H
 #define UNWIND_FRAME_STATE_H
@@ -11,7 +11,8 @@
 
 #define FRAME_UNKNOWN INT32_MAX
 
-/* Where a register of the caller is: in itself, so far below the CFA (more than 0), or lost. */
+/* The location of a register of the caller: unchanged, at a distance below the CFA (more than 0),
+ * or lost. */
 enum { FRAME_SAME = 0, FRAME_LOST = -1, FRAME_NO_CALLER = -2, FRAME_ZERO = -3 };
 
 struct frame_state {
@@ -19,7 +20,7 @@ struct frame_state {
 	int32_t saved_bp, saved_bx;
 };
 
-/* Where a function begins, and where a file begins to run. */
+/* The states at the start of a function, and at the entry point of a file. */
 extern const struct frame_state frame_at_entry, frame_at_begin;
 
 /* Update the state to what it is after the instruction. */

@@ -9,7 +9,7 @@
 #include "base/word_map.h"
 #include "unwind/frame_state.h"
 
-/* That compilers give to functions. */
+/* The alignment of functions by compilers. */
 #define FUNCTION_ALIGNMENT 16
 /* Instructions of one that only jumps on. */
 #define STUB_MAX 2
@@ -246,7 +246,7 @@ static bool follow_from(struct flow *flow, uint32_t start, const struct frame_st
 
 /* --- a stretch of code --- */
 
-/* One instruction behind the other, for where jumps and calls lead. */
+/* Decode all instructions in order, to find the targets of jumps and calls. */
 static void sweep(struct flow *flow)
 {
 	for (uint32_t at = 0; at < flow->size;) {
@@ -282,7 +282,7 @@ static bool is_end(const struct operation *operation)
 	}
 }
 
-/* So begins a function. It may never return, and then no way says so. */
+/* A function begins so. It may never return, and then no path confirms its state. */
 static bool makes_frame(struct flow *flow, uint32_t at)
 {
 	const struct operation *operation = operation_at(flow, at);
@@ -409,8 +409,8 @@ bool inferred_show(const struct inferred *inferred, uint64_t start, uint64_t end
 		rule = frame_state_rule(&flow->states.items[flow->state_at[at] - 1]);
 		if (operation->kind == OPERATION_SIGRETURN) {
 			rule = of_signal;
-			/* It is looked up one byte before, as if it had called; so that byte is of
-			 * no use to what ends there. */
+			/* A walker looks up a return address one byte before it, so the rule of a
+			 * signal trampoline begins one byte early. */
 			from -= from > start;
 		}
 		if ((shown < from && !visit(context, shown, &none)) || !visit(context, from, &rule))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an instruction does to the stack pointer, to rbp and rbx, and where it goes on: all that
- * unwind/inferred.h follows. Only x86_64.
+ * Decodes the effect of an instruction on the stack pointer, rbp and rbx, and where control
+ * continues: all that unwind/inferred.h needs. Only x86_64.
  */
 #ifndef UNWIND_OPERATION_H
 #define UNWIND_OPERATION_H

@@ -84,7 +84,7 @@ struct unwind_process {
 	__u64 exec_pages;   /* that it may execute and not write, as of then; 0: do not compare */
 };
 
-/* How a walk ends. */
+/* The ends of a walk. */
 enum unwind_stop {
 	UNWIND_GOES_ON,
 	UNWIND_COMPLETE,    /* at a function without caller, or a return address of 0 */

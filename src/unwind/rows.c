@@ -15,7 +15,7 @@ static uint32_t *open_block(const struct unwind_rows *rows)
 	return &table->words.items[table->blocks.items[table->blocks.count - 1]];
 }
 
-/* So many rows come before the pages up to `page`. */
+/* Set the number of rows before all pages up to `page`. */
 static void turn_to(struct unwind_rows *rows, uint32_t page)
 {
 	uint32_t *head = open_block(rows);

@@ -20,14 +20,13 @@
  */
 
 /*
- * How the caller of a frame is found: one rule for a stretch of code. Made from call frame
- * information (DWARF 5, 6.4; .eh_frame of the LSB), used by programs in the kernel and by others.
+ * A rule to find the caller of a frame, for a range of code. Made from call frame information
+ * (DWARF 5, 6.4; .eh_frame of the LSB), and used by BPF programs and user space.
  *
- * The canonical frame address (CFA) is what the stack pointer was before the call. Besides it, a
- * rule says where the return address is, and the two registers that CFAs of callers may be counted
- * from: the frame pointer, and one more, which some functions use that align their stack (rbx in
- * the dynamic linker's resolvers). Other registers are known in the innermost frame only, where
- * the machine has them.
+ * The canonical frame address (CFA) is the value of the stack pointer before the call. A rule also
+ * locates the return address, and the two registers from which CFAs of callers may be computed: the
+ * frame pointer, and one more, which functions use that align their stack (rbx in the dynamic
+ * linker's resolvers). Other registers are known only in the innermost frame, from the machine.
  */
 #ifndef UNWIND_RULE_H
 #define UNWIND_RULE_H
@@ -39,7 +38,7 @@
 /* Registers that a rule may name, by their DWARF numbers: those that the kernel saves. */
 #define UNWIND_NUMBERS 32
 
-/* How much is known about a range of code. */
+/* The kind of a rule. */
 enum unwind_kind {
 	UNWIND_RULE_NONE,    /* nothing: between functions, or code that nothing is said about */
 	UNWIND_RULE_OTHER,   /* something that is not understood, or more than fits here */
@@ -56,7 +55,7 @@ enum unwind_base {
 	UNWIND_BASE_OTHER, /* the register `number`, in the innermost frame */
 };
 
-/* Where something is. */
+/* A location. */
 enum unwind_location {
 	UNWIND_SAME,    /* in its register, as in the callee */
 	UNWIND_AT_CFA,  /* in memory, so far from the CFA */

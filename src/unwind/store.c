@@ -205,7 +205,7 @@ const struct unwind_rule *unwind_store_rule_at(const struct unwind_store *store,
 
 /* --- tables --- */
 
-/* One that is put down. */
+/* A table that is being written. */
 struct putting {
 	struct unwind_store *store;
 	const struct unwind_table *table;

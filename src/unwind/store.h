@@ -27,10 +27,10 @@ struct unwind_store;
 struct unwind_store_options {
 	size_t max_bytes;   /* of all chunks; 0: UNWIND_CHUNKS_MAX of them */
 	uint32_t max_rules; /* 0: UNWIND_RULES_MAX */
-	/* One more chunk, of UNWIND_CHUNK words and 64 bytes behind them, zeroed; it stays until
-	 * the store is destroyed. NULL: calloc. */
+	/* Add a chunk of UNWIND_CHUNK words and 64 bytes more, zeroed, which lives as long as the
+	 * store. NULL: calloc. */
 	struct error *(*add_chunk)(void *context, uint32_t number, uint32_t **ret);
-	/* Where rules go, UNWIND_RULES_MAX of them. NULL: own memory. */
+	/* Memory for UNWIND_RULES_MAX rules. NULL: allocate it. */
 	struct unwind_rule *rules;
 	void *context;
 };
@@ -41,8 +41,8 @@ struct error *unwind_store_create(const struct unwind_store_options *options,
 void unwind_store_destroy(struct unwind_store *store);
 DEFINE_CLEANUP(unwind_store_destroy, struct unwind_store *)
 
-/* So many words, zeroed, in one chunk, at a location that is a multiple of 8. Fails when no room is
- * left, and leaves all as it was. */
+/* Take words, zeroed, in one chunk, at a location that is a multiple of 8. Fails without effect if
+ * there is no room. */
 struct error *unwind_store_take(struct unwind_store *store, uint32_t words,
 				uint32_t *ret_location) MUST_CHECK;
 void unwind_store_give_back(struct unwind_store *store, uint32_t location, uint32_t words);

@@ -191,7 +191,7 @@ UNWIND_PART __u32 unwind_find_rule(struct unwind_walk *w, struct unwind_memory *
 	first += block + UNWIND_BLOCK_HEAD - 1;
 	UNWIND_ANY(count);
 	UNWIND_ANY(offset);
-	/* How many of the page begin at or before it. */
+	/* The number of rows of the page that begin at or before the address. */
 	UNWIND_UNROLL
 	for (int bit = 7; bit >= 0; bit--) {
 		__u64 probe = low + (1u << bit), fits;
@@ -251,7 +251,8 @@ UNWIND_INLINE __u32 unwind_to(struct unwind_walk *w, __u64 ip, __u64 sp, bool is
 	return UNWIND_GOES_ON;
 }
 
-/* By the frame pointer, as the kernel does (perf_callchain_user() in arch/x86/events/core.c). */
+/* Step by the frame pointer, as the kernel does (perf_callchain_user() in arch/x86/events/core.c).
+ */
 UNWIND_PART __u32 unwind_by_pointer(struct unwind_walk *w, struct unwind_memory *memory)
 {
 	__u64 bp, next, ip;
@@ -265,7 +266,7 @@ UNWIND_PART __u32 unwind_by_pointer(struct unwind_walk *w, struct unwind_memory 
 	if (!unwind_read(w, memory, bp, &next) || !unwind_read(w, memory, bp + 8, &ip))
 		return UNWIND_POINTER_END;
 	unwind_used(memory, bp + 8);
-	/* Else it was no frame pointer. */
+	/* Otherwise it was no frame pointer. */
 	if (ip < UNWIND_USER_LOWEST || ip >= USER_SPACE_LIMIT ||
 	    unwind_find_mapping(w, memory, ip - 1) == UNWIND_MAPPINGS)
 		return UNWIND_POINTER_END;
@@ -344,7 +345,7 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *w, struct unwind_memory *memo
 	return UNWIND_GOES_ON;
 }
 
-/* Where in memory `location` says that something is. */
+/* The address of a location. */
 UNWIND_INLINE __u64 unwind_where(const struct unwind_walk *w, __u64 cfa, __u32 location,
 				 __s64 words)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where a walk is (unwind/walk.h).
+ * The state of a walk (unwind/walk.h).
  */
 #ifndef UNWIND_WALK_STATE_H
 #define UNWIND_WALK_STATE_H
@@ -27,7 +27,7 @@ struct unwind_walk {
 	/* The mappings of the process. */
 	__u32 space, count;
 	__u64 generation;
-	/* Where the values of registers were read from; 0: they are those of the innermost frame.
+	/* The addresses from which registers were read; 0: they are those of the innermost frame.
 	 */
 	__u64 bp_from, bx_from;
 	__u32 used;   /* registers of the innermost frame that mattered, bits as of `known` */
