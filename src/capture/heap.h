@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each thread allocated and freed: the counters of jemalloc, read out of the processes.
+ * Reads jemalloc's counters of the bytes that each thread allocated and freed, from the memory of
+ * processes.
  *
  *	struct heap *heap;
  *	struct error *err = heap_open(&heap);
@@ -10,21 +11,20 @@
  *	}
  *	heap_close(heap);
  *
- * For each process: does its program, or a library of it, have jemalloc in it, and where does that
- * keep its counters (elf/jemalloc.h)? Each file is looked at once for as long as the heap is
- * open. Then the counters of all threads are read by process_vm_readv(2), 512 threads at a time,
- * while they run: no thread is stopped, and nothing is written to the process.
+ * For each process, find whether its program or a library contains jemalloc, and where jemalloc
+ * keeps its counters (elf/jemalloc.h). Each file is analysed only once while the heap is open. Then
+ * process_vm_readv(2) reads the counters of all threads, 512 at a time, while they run: no thread
+ * is stopped, and nothing is written to the process.
  *
- * That needs to know where the storage of a thread is: its thread pointer, a register that only the
- * kernel can tell. It comes from the caller, or, if allowed, by ptrace(2), which stops each thread
- * for a moment.
+ * This needs the thread pointer of each thread, a register that only the kernel can read. The
+ * caller provides it, or, if allowed, ptrace(2), which stops each thread briefly.
  *
- * Any of this may hang: memory whose faults a process handles itself (userfaultfd(2)), a file on a
- * server that is gone. So a worker thread does it (base/worker_pool.h) with a copy of what it
- * needs. A worker that makes no progress for some seconds is left behind: what it has read until
- * then counts, and another one goes on behind the process. Other processes of the same user, but
- * for root and our own, are left out as long as one of them hangs, and until their slow reads are
- * below a tenth of the elapsed time.
+ * All of this may hang: memory whose faults a process handles itself (userfaultfd(2)), a file on an
+ * unreachable server. So a worker thread does it (base/worker_pool.h), with a copy of its input. A
+ * worker without progress for some seconds is abandoned: its results so far count, and another one
+ * continues after that process. While a process of a user hangs, and until the user's slow reads
+ * are below a tenth of the elapsed time, other processes of that user are skipped, except those of
+ * root and of this user.
  */
 #ifndef CAPTURE_HEAP_H
 #define CAPTURE_HEAP_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the BPF task iterator says of a thread into its record, by the rows of metrics.def.
+ * Converts a record of the BPF task iterator to the record of a thread, by the rows of metrics.def.
  *
  *	task_plan_init(&plan, &facts);
  *	take_task(&taker, &plan, record, cpus, thread);
  *
- * The numbers are to be those that /proc shows for the same thread, so what /proc computes is
- * computed here in the same way. These functions read nothing.
+ * Values are those that /proc shows for the same thread; what /proc computes is computed here in
+ * the same way. These functions read nothing.
  */
 #ifndef CAPTURE_THREAD_TASK_H
 #define CAPTURE_THREAD_TASK_H

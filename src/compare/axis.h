@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads are grouped by: the axes there are, and the key of each thread on one of them.
+ * The axes by which threads are grouped, and the key of each thread on an axis.
  *
  *	struct keys keys;
  *	err = keys_init(&keys, axis, &rules, snapshots, 2);
@@ -10,7 +10,7 @@
  *	keys_finish(&keys);
  *	puts(keys.items[baseline_keys[0]].label->bytes);
  *
- * Key numbers are shared by all snapshots: threads under one number belong together.
+ * All snapshots share key numbers: threads with the same number are in one group.
  */
 #ifndef COMPARE_AXIS_H
 #define COMPARE_AXIS_H

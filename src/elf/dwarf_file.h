@@ -33,7 +33,7 @@ struct dwarf_file {
 	struct text abbreviations, lines;
 };
 
-/* Where it is not opened, `ret` is empty. */
+/* If it is not opened, `ret` is empty. */
 enum dwarf_file_answer dwarf_file_open(struct image *image, struct dwarf_file *ret);
 
 /* Takes an empty one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which functions the compiler has put into others at an address, and the lines of the source, by
- * debug information (DWARF).
+ * Finds the functions that are inlined at an address, and the source lines, in debug information
+ * (DWARF).
  *
  *	uint64_t work = INLINED_WORK_MAX;
  *	struct inlined *inlined;
@@ -12,11 +12,11 @@
  *		inlined_destroy(inlined);
  *	}
  *
- * The file may be hostile: see dwarf_file.h. What it may cost is counted in `work`, which several
- * files can share; when that is used up, nothing more is found. Names that are in yet another file
- * (dwz, split DWARF, type units) are not followed: such functions are left out.
+ * The file may be hostile: see dwarf_file.h. `work` is its budget, which several files can share;
+ * when it is used up, nothing more is found. References to another file (dwz, split DWARF, type
+ * units) are not followed: such functions are left out.
  *
- * Ask for addresses in order: what was found out about a function is kept until the next one.
+ * Look up addresses in ascending order: the data of a function is cached until the next one.
  */
 #ifndef ELF_INLINED_H
 #define ELF_INLINED_H

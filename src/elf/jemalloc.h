@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where jemalloc keeps the two counters of a thread: found in the file that has jemalloc in it.
+ * Finds the location of jemalloc's two counters of a thread, in the file that contains jemalloc.
  *
- * jemalloc counts what each thread allocates and frees in its thread-specific data (`tsd_s` in
- * include/jemalloc/internal/tsd.h): a variable in static thread-local storage, so it is at a fixed
- * distance from the thread pointer, the same in all threads of a process. Two things are wanted:
+ * jemalloc counts the bytes that each thread allocates and frees in its thread-specific data
+ * (`tsd_s` in include/jemalloc/internal/tsd.h): a variable in static thread-local storage, at a
+ * fixed distance from the thread pointer, the same in all threads of a process. This needs:
  *
- *  - The *offsets* of the two fields in that variable. Debug information says them: that of the
- * file, or of its debug file. Without it the code does: jemalloc has a table of the names that
- *    mallctl(3) knows, and the functions behind "allocatedp" and "deallocatedp" return the address
- * of a field, which they make by one addition (jemalloc_code.h).
- *  - The *block*: where the variable is. In a program the linker has fixed its distance; a symbol
- * says it, or the code that uses it. A shared library has a word (of its GOT) into which the
- * dynamic linker puts it, to be read in the process.
+ * 1. The offsets of the two fields in that variable, from debug information of the file, or of its
+ *    debug file. Without it, from the code: jemalloc has a table of the names that mallctl(3)
+ *    knows, and the functions of "allocatedp" and "deallocatedp" compute the address of a field by
+ *    one addition (jemalloc_code.h).
+ *
+ * 2. The block, which is the location of the variable. In a program its distance is fixed by the
+ *    linker, and known from a symbol, or from the code that uses it. A shared library has a word in
+ *    its GOT, in which the dynamic linker stores the distance; it is read from the process.
  *
  *	struct jemalloc_layout layout;
  *	enum jemalloc_refusal refusal = jemalloc_find(&file, &layout);
  *	if (refusal == JEMALLOC_FOUND)
  *		counters = thread_pointer + layout.block + layout.allocated;
  *
- * Nothing is guessed: no answer, or two, at any step is a refusal.
+ * Nothing is guessed: if a step has no answer, or two, the result is a refusal.
  */
 #ifndef ELF_JEMALLOC_H
 #define ELF_JEMALLOC_H

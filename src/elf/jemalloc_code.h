@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the data and the machine code of jemalloc say about its counters, in files without symbols.
+ * Finds jemalloc's counters by its data and machine code, in files without symbols.
  *
  * The table of names that mallctl(3) knows (`thread_node` in jemalloc's src/ctl.c) is an array of
  *
  *	struct { bool named; const char *name; size_t nchildren; const void *children;
  *		 int (*ctl)(tsd_t *tsd, ...); }
  *
- * where "allocated", "allocatedp", "deallocated", "deallocatedp" stand one behind the other; that
- * neighbourhood is nowhere else. The names are the same whatever prefix the functions of jemalloc
- * were given. The function behind a name with "p" gets `tsd` as its first argument and returns the
- * address of a field: so there is one instruction in it that adds to that register.
+ * with "allocated", "allocatedp", "deallocated", "deallocatedp" in this order, which is unique. The
+ * names do not depend on the prefix of jemalloc's functions. The function of a name with "p" gets
+ * `tsd` as its first argument and returns the address of a field, so it has one instruction that
+ * adds to that register.
  */
 #ifndef ELF_JEMALLOC_CODE_H
 #define ELF_JEMALLOC_CODE_H

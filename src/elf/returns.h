@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the code of a function returns: its RET instructions, and its jumps back to its own start.
+ * Finds where a function returns: its RET instructions, and its jumps back to its own start.
  *
  *	struct returns returns = { 0 };
  *	if (returns_find(code, &returns) == RETURNS_FOUND)
  *		probe(returns.places.items[0]);
  *	returns_deinit(&returns);
  *
- * Only x86_64. Instructions are decoded one behind the other from the start, by capstone. A
- * breakpoint within an instruction would change it, so code that does not decode throughout, or
- * that jumps to where no decoded instruction begins, has no answer.
+ * Only x86_64. capstone decodes instructions sequentially from the start. A breakpoint within an
+ * instruction would corrupt it; so there is no answer if some code cannot be decoded, or a jump
+ * leads into an instruction.
  */
 #ifndef ELF_RETURNS_H
 #define ELF_RETURNS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an empty pair measures where both places are breakpoints: most of it is the traps.
+ * Measures the overhead of a pair of probes if both are breakpoints, where most of it is traps.
  *
- * Probes of the same kinds are put on functions that do nothing, and these are called: our own, or
- * those that the kernel has for such trials (bpf_fentry_test1 and 2, net/bpf/test_run.c).
+ * Probes of the same kinds are attached to empty functions, which are then called: functions of
+ * ctprof, or those that the kernel has for tests (bpf_fentry_test1 and 2, net/bpf/test_run.c).
  */
 #ifndef KSTATS_BPF_OVERHEAD_H
 #define KSTATS_BPF_OVERHEAD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can be said of the values in the slots of a row, or of all rows together: with bounds, for a
- * slot tells of its values only between which two they are.
+ * Statistics of the values in the slots of a row, or of all rows, with bounds: a slot tells only
+ * the range of its values.
  *
  *	_cleanup_(kstats_distribution_clear) struct kstats_distribution all = { 0 };
  *	err = kstats_distribution_of(table, NULL, &all);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How starts are matched with ends, how values are grouped, and why events are lost: one row each.
- * BPF programs include this header too, and metrics that are pinned contain the numbers, so new
- * rows go last.
+ * Keys that match starts with ends, groupings of values, and causes of losses: one row each. BPF
+ * programs include this header too, and pinned metrics contain the numbers, so append new rows.
  */
 #ifndef KSTATS_ENUMS_H
 #define KSTATS_ENUMS_H

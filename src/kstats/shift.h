@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How far a distribution moved from another one, and how sure that is.
+ * The shift between two distributions, and its confidence.
  *
- * A percentile of recorded values is that of a sample, not of all that may come. Its 95 %
- * confidence interval is by order statistics: of n values, the true percentile lies between the
- * values of the ranks n q -/+ 1.96 sqrt(n q (1 - q)), whatever the distribution is (H. A. David and
- * H. N. Nagaraja, Order Statistics, 3rd edition, section 7.1; the binomial distribution by the
- * normal one). Between them lie the bounds of the slots as well. That presumes values that do not
- * depend on each other.
+ * Recorded values are a sample, so a percentile of them has a 95 % confidence interval, computed by
+ * order statistics: of n values, the true percentile lies between the values of the ranks
+ * n q -/+ 1.96 sqrt(n q (1 - q)), for any distribution (H. A. David and H. N. Nagaraja, Order
+ * Statistics, 3rd edition, section 7.1; with the normal approximation of the binomial
+ * distribution). The interval is extended to the bounds of slots. This assumes independent values.
  *
- * Two distributions as wholes: the largest distance of their cumulative shares at the ends of
- * slots, and how probable so large a one is by chance (Kolmogorov and Smirnov's test of two
- * samples; on slots it is conservative: it sees no difference inside of them).
+ * Whole distributions are compared by the largest distance of their cumulative shares at the ends
+ * of slots, and its probability by chance (the two-sample Kolmogorov-Smirnov test; on slots it is
+ * conservative, since it does not see differences inside of them).
  */
 #ifndef KSTATS_SHIFT_H
 #define KSTATS_SHIFT_H

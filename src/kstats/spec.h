@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What to record, in the words in which it is asked for:
+ * The specification of a metric, as the user writes it:
  *
  *	trace NAME [bits B] [start X] [end Y]
  *
- * X and Y are places in code: a function of the kernel ("vfs_read"), "tracepoint:CAT:NAME" (or
+ * X and Y are locations: a function of the kernel ("vfs_read"), "tracepoint:CAT:NAME" (or
  * "__tracepoint_NAME"), "syscall:NAME", "uprobe:FILE:FUNCTION", "uretprobe:FILE:FUNCTION",
  * "uret:FILE:FUNCTION", "usdt:FILE:PROVIDER:NAME". Without X the start is the function NAME;
- * without Y it is how long that takes, and "GAP-NAME" is the time from its end to its next start:
- * of the same thread or CPU, as the key says. With the key argN there is none: what has the same
- * argument later may be something else.
+ * without Y the metric is its duration, and "GAP-NAME" the time from its end to its next start, of
+ * the same thread or CPU, depending on the key. With the key argN there is no gap metric: a later
+ * call with the same argument may be about another object.
  */
 #ifndef KSTATS_SPEC_H
 #define KSTATS_SPEC_H

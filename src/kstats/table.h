@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a recorder counted of one metric: how many values fell into each slot, and their sum, for
- * each CPU (or process, cgroup, returned value) apart.
+ * A reading of a metric: the number of values in each slot, and their sum, separately for each CPU
+ * (or process, cgroup, returned value).
  *
  *	err = kstats_table_create(name, 3, "ns", &table);
  *	err = kstats_table_row(table, cpu, NULL, &row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of programs' metrics is listed or saved: bounds for each process, for each user, and for
- * all of them, so that no user takes the memory or the time that is meant for the others.
+ * Limits on the metrics of programs that are listed or saved: for each process, each user, and all
+ * users, so that no user takes the memory or the time of others.
  *
  *	struct user_limits limits = { 0 };
  *	share = user_limits_share(&limits, user);
@@ -9,7 +9,7 @@
  *		...
  *	user_limits_notes(&limits, &notes);
  *
- * What is left out is counted by user and reason, and told in a line for each.
+ * Omitted metrics are counted by user and reason, with a note for each.
  */
 #ifndef KSTATS_USER_LIMITS_H
 #define KSTATS_USER_LIMITS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel counts for the whole host, row by row: /proc/stat, /proc/schedstat,
+ * Parses the kernel's counters of the whole host, row by row: /proc/stat, /proc/schedstat,
  * /proc/loadavg, /proc/diskstats, /proc/net/dev.
  *
  *	struct text rest = bytes;
@@ -8,7 +8,7 @@
  *	while ((found = counters_next_cpu(&rest, &row)) != ROW_NONE)
  *		...
  *
- * (/proc/vmstat needs no more than proc/pairs.h.)
+ * (For /proc/vmstat, os/pairs.h is enough.)
  */
 #ifndef OS_COUNTERS_H
 #define OS_COUNTERS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process may execute where, asked for one by one: PROCMAP_QUERY, an ioctl on
- * /proc/<pid>/maps that Linux 6.11 has (include/uapi/linux/fs.h). Printing all mappings and reading
- * what was printed costs ten times as much.
+ * Queries the executable mappings of a process one by one, with PROCMAP_QUERY, an ioctl on
+ * /proc/<pid>/maps since Linux 6.11 (include/uapi/linux/fs.h). Reading all mappings as text costs
+ * ten times as much.
  *
  *	struct map_query query = { .fd = maps };
  *	while ((failed = map_query_next(&query, &mapping)) == 0)

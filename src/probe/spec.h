@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where to look, as people write it:
+ * The specification of probes, as the user writes it:
  *
  *	kprobe:PATTERN[+OFFSET]     kretprobe:PATTERN
  *	uprobe:[FILE:]PATTERN[+OFFSET]     uretprobe:[FILE:]PATTERN     uret:[FILE:]PATTERN
@@ -11,12 +11,12 @@
  * between slashes (POSIX extended; anywhere in the name). CATEGORY, PROVIDER and NAME are patterns
  * too. FILE is an absolute path, or the name of a library or program ("c", "libc.so.6", "bash").
  *
- * uretprobe has the kernel replace the return address on the stack, and uret has probes at the RET
- * instructions of the function: those of Go and others that read return addresses need the latter.
+ * For uretprobe the kernel replaces the return address on the stack; uret sets probes at the RET
+ * instructions of the function, which Go and other programs that read return addresses need.
  *
- * "::" belongs to a name of C++ or Rust, a single ':' ends what is before it. A text that begins
- * and ends with '/' is a regular expression, not a path. "(*" belongs to a method of Go and makes
- * no glob: "main.(*Server).Serve".
+ * "::" is part of a name of C++ or Rust; a single ':' is a separator. A text that begins and ends
+ * with '/' is a regular expression, not a path. "(*" is part of a method of Go and does not make a
+ * glob: "main.(*Server).Serve".
  */
 #ifndef PROBE_SPEC_H
 #define PROBE_SPEC_H

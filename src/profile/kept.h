@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is held of processes until their frames are named, for many have ended by then: files that
- * they had mapped, and where they say what they compiled (elf/perf_map.h).
+ * Keeps files of processes open until their frames are named, since many processes have ended by
+ * then: mapped files, and the lists of compiled functions (elf/perf_map.h).
  *
  *	struct kept *kept = kept_create();
  *	kept_add_file(kept, pid, &mapping, fd);         while the process is there
@@ -9,8 +9,8 @@
  *	fd = kept_open_file(kept, pid, &mapping);       any time later
  *	kept_release(kept);
  *
- * All threads may. The number of descriptors is bounded: what was added first makes room for what
- * comes next, and a file of a user other than root and ourselves for one of the same user.
+ * Thread-safe. The number of descriptors is bounded: the oldest is closed for a new one; a file of
+ * another user than root and this one is replaced only by files of the same user.
  */
 #ifndef PROFILE_KEPT_H
 #define PROFILE_KEPT_H

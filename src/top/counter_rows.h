@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads did between two captures of any recording, by the counters in them: times by state,
- * as top/counter_times.h makes them.
+ * Times of threads by state between two captures of any recording, from their counters
+ * (top/counter_times.h).
  *
  *	err = counter_rows_read(before, now, &names, &readings[0], &readings[1]);
  *
- * A thread's times sum up to the time between the captures, or to its life where that is shorter.
+ * The times of a thread add up to the time between the captures, or to its life if that is shorter.
  */
 #ifndef TOP_COUNTER_ROWS_H
 #define TOP_COUNTER_ROWS_H

@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel counts of a thread, made into times by state: of two readings, what it did
- * between. These functions read nothing.
+ * Computes the times of a thread by state from two readings of the kernel's counters. These
+ * functions read nothing.
  *
- * The kernel has four counters: of time on a CPU, of waiting for one, of waiting for storage, of
- * swapping in. Two of these waits can be dated while they last, and are counted up to now. What is
- * left of the time since the last reading is in no counter. A thread that has not switched since
- * was in the state that it was in then, whatever that is; so it is known of one that was stopped,
- * of a kernel thread that waited for work, of one that never slept. Of all others the rest is
- * SLEEP, undivided.
+ * The kernel has four counters: time on a CPU, waits for a CPU, waits for storage, and swapping in.
+ * The start of two of these waits is known while they last; they are counted up to now. The rest of
+ * the time since the last reading is in no counter. If the thread has not switched since, it was in
+ * the same state as then: this holds for stopped threads, for kernel threads that waited for work,
+ * and for threads that never slept. For all others the rest is SLEEP, undivided.
  *
- * What a window adds is as long as the window, each time:
+ * The times of a window always add up to its length:
  *
- * Counters may run behind: time on a CPU is booked by the tick. What a window has no room for is
- * kept for the next one, and what it was given too early is taken off there: COUNTER_SLACK_NS at
- * most.
+ * Counters may lag: time on a CPU is booked by the tick. Time that exceeds a window is carried over
+ * to the next one, and time that was added too early is subtracted there; both are limited to
+ * COUNTER_SLACK_NS.
  *
- * Where counters are more than the window has room for, time on a CPU comes first, which is never
- * too much, then waiting for a CPU, then storage: each has no more than what the others left.
+ * If counters exceed the window, time on a CPU comes first, since it is never too much, then waits
+ * for a CPU, then storage: each is limited to what the others left.
  *
- * The kernel's delays overlap. Since Linux 5.17 (a3d5dc908a5f) a swap-in that sleeps is in the
- * delay of block I/O too, and one that does not, as from compressed memory, is time on the CPU. So
- * PAGING is what a window has of both `swapin` and `blkio`, and SLEEP_DISK is `blkio` without that;
- * the rest of `swapin` is where it ran, in EXEC. Where swap is read asynchronously the kernel
- * counts the wait as block I/O alone, and so it is in SLEEP_DISK. `thrashing` is waiting for pages
- * that were dropped a moment ago, of files as well as of swap: it is part of `blkio`, and tells no
- * more.
+ * The kernel's delays overlap. Since Linux 5.17 (a3d5dc908a5f) a swap-in that sleeps is also in the
+ * delay of block I/O; one that does not sleep, as from compressed memory, is time on the CPU. So
+ * PAGING is the time that is in both `swapin` and `blkio`, and SLEEP_DISK is `blkio` without it;
+ * the rest of `swapin` is in EXEC. If swap is read asynchronously, the kernel counts the wait as
+ * block I/O only, so it is in SLEEP_DISK. `thrashing` is the wait for recently evicted pages, of
+ * files and of swap: it is part of `blkio`, and gives no further information.
  *
- * Since Linux 6.12 (152e11f6df29) a thread that goes to sleep may be moved to another CPU first,
- * and then the kernel counts all of that sleep as waiting for a CPU, once it is woken. Where a
- * reading finds one asleep so, the delay that the next window books is not taken: it is in the
- * rest. Such a sleep that begins and ends between two readings cannot be told from a wait.
+ * Since Linux 6.12 (152e11f6df29) a thread that goes to sleep may first be moved to another CPU;
+ * then, when it is woken, the kernel counts all of that sleep as a wait for a CPU. If a reading
+ * finds a thread asleep in this way, the delay of the next window is ignored: it is part of the
+ * rest. Such a sleep between two readings cannot be distinguished from a wait.
  */
 #ifndef TOP_COUNTER_TIMES_H
 #define TOP_COUNTER_TIMES_H

@@ -8,7 +8,7 @@
  */
 
 /*
- * Where state times come from: one of several engines behind the same three calls.
+ * An engine measures state times; several engines share this interface.
  *
  *	struct engine *engine;
  *	struct error *err = engine_open(&options, &engine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an engine remembers of each thread from one reading to the next, by number and start.
+ * The state that an engine keeps of each thread between readings, by number and start time.
  *
  *	kept_threads_begin(&threads);
  *	kept = kept_threads_at(&threads, tid, start, &is_new);	for each that is met
@@ -8,8 +8,8 @@
  *	kept_threads_met(&threads, kept);
  *	err = kept_threads_put(&threads, &reading);
  *
- * The place of one that is dropped is given to the next that comes: there are never more places
- * than there were threads at a time, and when all have come no memory is asked for any more.
+ * The slot of a dropped thread is reused for a new one: there are never more slots than concurrent
+ * threads, so a steady number of threads needs no new memory.
  */
 #ifndef TOP_KEPT_THREADS_H
 #define TOP_KEPT_THREADS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which parts of a chunk are taken, in units of 8 words: a bit each, so that what is given back
- * joins what is free beside it, and giving back needs no memory.
+ * The allocated parts of a chunk, in units of 8 words: a bit each, so that freed units join free
+ * neighbours, and freeing needs no memory.
  *
  *	struct unwind_extents extents = { 0 };
  *	if (unwind_extents_take(&extents, 3, &first))
  *		unwind_extents_give_back(&extents, first, 3);
  *
- * All zero: all is free.
+ * All zero means that all is free.
  */
 #ifndef UNWIND_EXTENTS_H
 #define UNWIND_EXTENTS_H
