@@ -229,7 +229,7 @@ static __always_inline void take_times(struct task_struct *task, struct iterator
 #define AGAIN(place) (*(volatile __typeof__(place) *)&(place))
 
 /*
- * Since when it waits for a CPU, and what was booked before. A wait that ends while it is looked at
+ * Since when it waits for a CPU, and what was accounted before. A wait that ends while it is looked at
  * must not be counted as both, so its total is read on both sides of its start.
  *
  * When the load balancer moves a thread that went to sleep and is queued still, the kernel notes

@@ -72,7 +72,7 @@ struct group_sums {
 };
 
 /* Add up the selected metrics of a group, and to those in `with_waits` what has passed of waits
- * that are not booked yet (waits.h). Values that cannot be are counted. False without memory. */
+ * that are not accounted yet (waits.h). Values that cannot be are counted. False without memory. */
 bool group_sum(const struct group *group, const struct selection *selection,
 	       const struct metric_set *with_waits, const struct impossible *impossible,
 	       struct group_sums *sums) MUST_CHECK;

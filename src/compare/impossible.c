@@ -20,7 +20,7 @@ static struct metric_set times_of_threads(void)
 }
 
 /* The metrics that cannot grow by more than the time between two captures. (Engines of ctprof top
- * may report time in the window in which it was booked.) */
+ * may report time in the window in which it was accounted.) */
 static struct metric_set times_of_windows(void)
 {
 	struct metric_set set = times_of_threads();
@@ -31,7 +31,8 @@ static struct metric_set times_of_windows(void)
 	return set;
 }
 
-/* A wait is booked when it ends: only with those in progress is what was added of this window. */
+/* A wait is accounted when it ends: only with those in progress is what was added of this window.
+ */
 static bool is_of_window(const struct metric *metric, const struct metric_set *with_waits)
 {
 	return metric->in_progress ? metric_set_has(with_waits, metric_id(metric))
@@ -44,7 +45,7 @@ static uint64_t metric_time(const struct ctprof_thread *thread, const struct met
 	uint64_t value = metric_load_u64(&thread->record.values, metric), waits = 0;
 
 	if (metric_set_has(with_waits, metric_id(metric)))
-		waits = metric_unbooked(&thread->record, metric);
+		waits = metric_unaccounted(&thread->record, metric);
 	return value > UINT64_MAX - waits ? UINT64_MAX : value + waits;
 }
 

@@ -232,7 +232,7 @@ static bool note_began_before(struct report *report)
 	return report_note(
 		report,
 		"%s grew by more than the time between the captures in some thread: a wait "
-		"that began before is booked when it ends",
+		"that began before is accounted when it ends",
 		names);
 }
 

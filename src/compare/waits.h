@@ -8,9 +8,9 @@
  *	run queue   |----- waits 990 ms -----|
  *	captures  --A-----------------------B+--
  *
- * A has nothing booked, nor has B, though the thread waited all the time. With what has passed, A
- * has 10 ms and B 980 ms. A later capture has 990 ms booked and none in progress, so the total only
- * grows still.
+ * A has nothing accounted, nor has B, though the thread waited all the time. With what has passed,
+ * A has 10 ms and B 980 ms. A later capture has 990 ms accounted and none in progress, so the total
+ * only grows still.
  */
 #ifndef COMPARE_WAITS_H
 #define COMPARE_WAITS_H

@@ -213,7 +213,7 @@ bool binary_address(const struct binary *binary, uint64_t offset, uint64_t mappe
 	return *ret >= only->p_vaddr && *ret - only->p_vaddr < only->p_memsz;
 }
 
-/* --- finding --- */
+/* --- search --- */
 
 bool binary_find(struct binary *binary, uint64_t address, struct binary_found *ret)
 {

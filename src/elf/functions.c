@@ -230,7 +230,7 @@ void functions_sort(struct functions *functions)
 	find_around(functions);
 }
 
-/* --- finding --- */
+/* --- search --- */
 
 const struct function *functions_find(const struct functions *functions, uint64_t address)
 {

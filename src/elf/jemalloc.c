@@ -88,7 +88,7 @@ static bool see_slot(void *context, const Elf64_Rela *relocation)
 
 /* --- all together --- */
 
-struct jemalloc_finding {
+struct jemalloc_search {
 	const struct jemalloc_file *file;
 	const struct elf *elf;
 	const Elf64_Phdr *tls;
@@ -98,9 +98,9 @@ struct jemalloc_finding {
 	struct jemalloc_layout layout;
 };
 
-static enum jemalloc_refusal check_offsets(const struct jemalloc_finding *finding)
+static enum jemalloc_refusal check_offsets(const struct jemalloc_search *search)
 {
-	const struct jemalloc_layout *layout = &finding->layout;
+	const struct jemalloc_layout *layout = &search->layout;
 
 	if (layout->allocated % 8 || layout->deallocated % 8 ||
 	    layout->allocated >= layout->deallocated ||
@@ -108,11 +108,11 @@ static enum jemalloc_refusal check_offsets(const struct jemalloc_finding *findin
 	    layout->deallocated >= JEMALLOC_OFFSET_MAX)
 		return JEMALLOC_NO_OFFSETS;
 	/* jemalloc_find() has seen that there is room for more than 8 bytes. */
-	return layout->deallocated <= finding->tls->p_memsz - 8 ? JEMALLOC_FOUND
-								: JEMALLOC_TLS_ARITHMETIC;
+	return layout->deallocated <= search->tls->p_memsz - 8 ? JEMALLOC_FOUND
+							       : JEMALLOC_TLS_ARITHMETIC;
 }
 
-static enum struct_fields_answer offsets_by_debug(struct jemalloc_finding *finding,
+static enum struct_fields_answer offsets_by_debug(struct jemalloc_search *search,
 						  struct image *image)
 {
 	const struct struct_fields wanted = { "tsd_s", mangled_members, 2 };
@@ -121,16 +121,16 @@ static enum struct_fields_answer offsets_by_debug(struct jemalloc_finding *findi
 
 	if (answer == FIELDS_ONE && offsets[1] < JEMALLOC_OFFSET_MAX &&
 	    offsets[0] < JEMALLOC_OFFSET_MAX) {
-		finding->layout.allocated = (uint32_t)offsets[0];
-		finding->layout.deallocated = (uint32_t)offsets[1];
+		search->layout.allocated = (uint32_t)offsets[0];
+		search->layout.deallocated = (uint32_t)offsets[1];
 	}
 	return answer;
 }
 
 /* A debug file has the structure, and symbols that were stripped. */
-static enum struct_fields_answer ask_debug_file(struct jemalloc_finding *finding)
+static enum struct_fields_answer ask_debug_file(struct jemalloc_search *search)
 {
-	const struct jemalloc_file *file = finding->file;
+	const struct jemalloc_file *file = search->file;
 	_cleanup_close_ int fd = -1;
 	struct image image;
 	struct elf elf;
@@ -142,9 +142,9 @@ static enum struct_fields_answer ask_debug_file(struct jemalloc_finding *finding
 		return FIELDS_REFUSED;
 	if (fd < 0 || image_open(fd, &image))
 		return FIELDS_NONE;
-	answer = offsets_by_debug(finding, &image);
-	if (!finding->variable.answers && elf_open(&image, &elf)) {
-		elf_each_symbol(&elf, see_symbol, &finding->variable);
+	answer = offsets_by_debug(search, &image);
+	if (!search->variable.answers && elf_open(&image, &elf)) {
+		elf_each_symbol(&elf, see_symbol, &search->variable);
 		elf_close(&elf);
 	}
 	image_close(&image);
@@ -152,78 +152,77 @@ static enum struct_fields_answer ask_debug_file(struct jemalloc_finding *finding
 }
 
 /* Code is as good as debug information, which may be refused. */
-static enum jemalloc_refusal offsets_by_code(struct jemalloc_finding *finding, bool was_refused)
+static enum jemalloc_refusal offsets_by_code(struct jemalloc_search *search, bool was_refused)
 {
 	enum jemalloc_refusal refusal = JEMALLOC_NO_OFFSETS;
 
-	if (finding->tables > 1)
+	if (search->tables > 1)
 		return JEMALLOC_TWO_ANSWERS;
-	if (finding->tables)
-		refusal =
-			jemalloc_read_handlers(finding->elf, &finding->handlers, &finding->layout);
+	if (search->tables)
+		refusal = jemalloc_read_handlers(search->elf, &search->handlers, &search->layout);
 	return refusal == JEMALLOC_NO_OFFSETS && was_refused ? JEMALLOC_DEBUG_REFUSED : refusal;
 }
 
-static enum jemalloc_refusal find_offsets(struct jemalloc_finding *finding)
+static enum jemalloc_refusal find_offsets(struct jemalloc_search *search)
 {
-	enum struct_fields_answer answer = offsets_by_debug(finding, finding->elf->image);
+	enum struct_fields_answer answer = offsets_by_debug(search, search->elf->image);
 
 	if (answer == FIELDS_NONE)
-		answer = ask_debug_file(finding);
+		answer = ask_debug_file(search);
 	if (answer == FIELDS_SEVERAL)
 		return JEMALLOC_TWO_ANSWERS;
 	if (answer != FIELDS_ONE) {
-		enum jemalloc_refusal refusal = offsets_by_code(finding, answer == FIELDS_REFUSED);
+		enum jemalloc_refusal refusal = offsets_by_code(search, answer == FIELDS_REFUSED);
 
 		if (refusal)
 			return refusal;
 	}
-	return check_offsets(finding);
+	return check_offsets(search);
 }
 
 /* Are the counters of a variable at `value` within the storage? */
-static bool fits(const struct jemalloc_finding *finding, uint64_t value)
+static bool fits(const struct jemalloc_search *search, uint64_t value)
 {
-	return value <= finding->tls->p_memsz - finding->layout.deallocated - 8;
+	return value <= search->tls->p_memsz - search->layout.deallocated - 8;
 }
 
-static enum jemalloc_refusal find_block_in_program(struct jemalloc_finding *finding)
+static enum jemalloc_refusal find_block_in_program(struct jemalloc_search *search)
 {
-	if (finding->variable.answers > 1)
+	if (search->variable.answers > 1)
 		return JEMALLOC_TWO_ANSWERS;
-	if (!finding->variable.answers)
-		return jemalloc_read_accesses(finding->elf, &finding->layout);
-	if (!fits(finding, finding->variable.value) ||
-	    !jemalloc_block_of(finding->elf->machine, finding->tls, finding->variable.value,
-			       &finding->layout.block))
+	if (!search->variable.answers)
+		return jemalloc_read_accesses(search->elf, &search->layout);
+	if (!fits(search, search->variable.value) ||
+	    !jemalloc_block_of(search->elf->machine, search->tls, search->variable.value,
+			       &search->layout.block))
 		return JEMALLOC_TLS_ARITHMETIC;
 	return JEMALLOC_FOUND;
 }
 
 /* With several candidate words, or without a symbol, the code decides; if it uses none in a known
  * way, a single candidate still counts. */
-static enum jemalloc_refusal find_block_in_library(struct jemalloc_finding *finding)
+static enum jemalloc_refusal find_block_in_library(struct jemalloc_search *search)
 {
-	struct jemalloc_slots slots = { .elf = finding->elf, .variable = &finding->variable };
+	struct jemalloc_slots slots = { .elf = search->elf, .variable = &search->variable };
 	enum jemalloc_refusal refusal = JEMALLOC_NO_BLOCK;
 
-	if (finding->variable.answers > 1)
+	if (search->variable.answers > 1)
 		return JEMALLOC_TWO_ANSWERS;
-	elf_each_relocation(finding->elf, see_slot, &slots);
+	elf_each_relocation(search->elf, see_slot, &slots);
 	if (!slots.found.answers)
 		return JEMALLOC_IN_DSO;
-	if (!finding->variable.answers || slots.found.answers > 1)
-		refusal = jemalloc_read_accesses(finding->elf, &finding->layout);
+	if (!search->variable.answers || slots.found.answers > 1)
+		refusal = jemalloc_read_accesses(search->elf, &search->layout);
 	if (refusal == JEMALLOC_FOUND)
-		return finding->layout.by_slot ? JEMALLOC_FOUND : JEMALLOC_IN_DSO;
+		return search->layout.by_slot ? JEMALLOC_FOUND : JEMALLOC_IN_DSO;
 	if (refusal != JEMALLOC_NO_BLOCK)
 		return refusal;
 	if (slots.found.answers > 1)
 		return JEMALLOC_TWO_ANSWERS;
-	if (!fits(finding, slots.found.value))
+	if (!fits(search, slots.found.value))
 		return JEMALLOC_TLS_ARITHMETIC;
-	finding->layout.by_slot = true;
-	finding->layout.slot = slots.slot;
+	search->layout.by_slot = true;
+	search->layout.slot = slots.slot;
 	return JEMALLOC_FOUND;
 }
 
@@ -236,7 +235,7 @@ static enum jemalloc_refusal find_block_in_library(struct jemalloc_finding *find
 
 enum jemalloc_refusal jemalloc_find(const struct jemalloc_file *file, struct jemalloc_layout *ret)
 {
-	struct jemalloc_finding finding = {
+	struct jemalloc_search search = {
 		.file = file,
 		.elf = file->elf,
 		.tls = elf_segment(file->elf, PT_TLS),
@@ -244,19 +243,19 @@ enum jemalloc_refusal jemalloc_find(const struct jemalloc_file *file, struct jem
 	};
 	enum jemalloc_refusal refusal;
 
-	if (!finding.tls || finding.tls->p_memsz < TSD_BYTES_LEAST)
+	if (!search.tls || search.tls->p_memsz < TSD_BYTES_LEAST)
 		return JEMALLOC_NOT_FOUND;
-	finding.tables = jemalloc_find_table(file->elf, &finding.handlers);
-	elf_each_symbol(file->elf, see_symbol, &finding.variable);
-	if (!finding.tables && !finding.variable.answers)
+	search.tables = jemalloc_find_table(file->elf, &search.handlers);
+	elf_each_symbol(file->elf, see_symbol, &search.variable);
+	if (!search.tables && !search.variable.answers)
 		return JEMALLOC_NOT_FOUND;
 	if (file->elf->machine != EM_X86_64 && file->elf->machine != EM_AARCH64)
 		return JEMALLOC_ARCH_MISMATCH;
-	refusal = find_offsets(&finding);
+	refusal = find_offsets(&search);
 	if (!refusal)
-		refusal = file->is_program ? find_block_in_program(&finding)
-					   : find_block_in_library(&finding);
+		refusal = file->is_program ? find_block_in_program(&search)
+					   : find_block_in_library(&search);
 	if (!refusal)
-		*ret = finding.layout;
+		*ret = search.layout;
 	return refusal;
 }

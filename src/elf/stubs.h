@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stubs that linkers make for calls into other files (.plt and its kin): no symbol names them,
+ * The stubs that linkers make for calls into other files (.plt, .plt.sec and the like): no symbol names them,
  * but each jumps to where a word of the GOT says, and a relocation says whose that word is.
  */
 #ifndef ELF_STUBS_H

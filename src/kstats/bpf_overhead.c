@@ -167,9 +167,9 @@ static struct kstats_pair sum_slot(const char *cells, size_t bytes, size_t cpus,
 }
 
 /* Not the mean: interrupts make some values large. */
-static uint64_t median_of(const struct kstats_program *trial)
+static uint64_t median_of(const struct kstats_program *calibration)
 {
-	const struct kstats_config *config = &trial->bpf->rodata_config->config;
+	const struct kstats_config *config = &calibration->bpf->rodata_config->config;
 	const size_t bytes = kstats_config_cell_stride(config);
 	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
 	_cleanup_error_ struct error *err = cpus_list_possible(&cpus);
@@ -177,7 +177,8 @@ static uint64_t median_of(const struct kstats_program *trial)
 	const __u32 values = KSTATS_VALUES;
 	uint64_t all = 0, seen = 0;
 
-	if (!cells || bpf_map_lookup_elem(bpf_map__fd(trial->bpf->maps.cells), &values, cells))
+	if (!cells ||
+	    bpf_map_lookup_elem(bpf_map__fd(calibration->bpf->maps.cells), &values, cells))
 		return 0;
 	for (unsigned slot = 0; slot < config->slots; slot++)
 		all += sum_slot(cells, bytes, cpus.count, slot).count;
@@ -199,18 +200,18 @@ static uint64_t try(const struct kstats_locations *like, struct kstats_locations
 		.frac_bits = BUCKET_FRAC_BITS_MAX,
 		.tgid = (uint32_t)getpid(),
 	};
-	_cleanup_(kstats_program_close) struct kstats_program *trial = NULL;
+	_cleanup_(kstats_program_close) struct kstats_program *calibration = NULL;
 
 	/* A probe at a RET instruction is like one at any other. */
 	places->is_call = like->is_call && !like->end.is_ret;
 	if (!find_place(&like->start, 0, &places->start) ||
 	    !find_place(&like->end, places->is_call ? 0 : 1, &places->end))
 		return 0;
-	error_destroy(kstats_program_open_places(&spec, places, &trial));
-	if (!trial)
+	error_destroy(kstats_program_open_places(&spec, places, &calibration));
+	if (!calibration)
 		return 0;
-	kstats_control_set(trial->control, KSTATS_VALUES, true);
-	return call_all(trial) ? median_of(trial) : 0;
+	kstats_control_set(calibration->control, KSTATS_VALUES, true);
+	return call_all(calibration) ? median_of(calibration) : 0;
 }
 
 uint64_t kstats_overhead(const struct kstats_program *program)

@@ -311,7 +311,7 @@ static uint64_t measure_nothing(const struct kstats_program *program)
 
 /* --- all of it --- */
 
-static void let_go(struct kstats_program *program)
+static void detach_all(struct kstats_program *program)
 {
 	for (size_t i = 0; i < program->links.count; i++)
 		bpf_link__destroy(program->links.items[i]);
@@ -438,7 +438,7 @@ static struct error *try_all(struct kstats_program *program, const struct kstats
 		first = try(program, config, true);
 		if (!first)
 			return NULL;
-		let_go(program);
+		detach_all(program);
 	}
 	if (has_way(places, false))
 		err = try(program, config, false);
@@ -510,7 +510,7 @@ void kstats_program_close(struct kstats_program *program)
 {
 	if (!program)
 		return;
-	let_go(program);
+	detach_all(program);
 	array_deinit(&program->links);
 	kstats_locations_clear(&program->places);
 	free(program);

@@ -89,7 +89,7 @@ void aggregate_take_wait(struct aggregate *a, const struct metric *metric,
 			 const struct thread_record *thread)
 {
 	if (metric->family == FAMILY_SUM && metric_set_has(&thread->measured, metric_id(metric)))
-		add_total(a, metric_unbooked(thread, metric));
+		add_total(a, metric_unaccounted(thread, metric));
 }
 
 void aggregate_deinit(struct aggregate *a, const struct metric *metric)

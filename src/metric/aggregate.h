@@ -44,7 +44,7 @@ struct aggregate {
 bool aggregate_take(struct aggregate *a, const struct metric *metric,
 		    const struct thread_values *values, bool impossible);
 
-/* Add to the sum what is not booked yet of the wait of a thread, whose value was taken. */
+/* Add to the sum what is not accounted yet of the wait of a thread, whose value was taken. */
 void aggregate_take_wait(struct aggregate *a, const struct metric *metric,
 			 const struct thread_record *thread);
 

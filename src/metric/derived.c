@@ -93,7 +93,7 @@ static __int128 metric_total(const struct thread_record *thread, const struct me
 	__int128 total = metric_load_u64(&thread->values, metric);
 
 	if (metric_set_has(with_waits, metric_id(metric)))
-		total += metric_unbooked(thread, metric);
+		total += metric_unaccounted(thread, metric);
 	return total;
 }
 
@@ -132,8 +132,8 @@ void derived_add(struct derived_sum *sum, const struct derived *d,
 		 const struct thread_record *thread, const struct metric_set *with_waits,
 		 const struct metric_set *impossible)
 {
-	static const struct metric_set booked = { 0 };
-	const struct metric_set *waits = d->form == DERIVED_QUOTIENT ? &booked : with_waits;
+	static const struct metric_set accounted = { 0 };
+	const struct metric_set *waits = d->form == DERIVED_QUOTIENT ? &accounted : with_waits;
 
 	sum->threads++;
 	if (d->form == DERIVED_OFFCPU) {

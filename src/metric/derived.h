@@ -67,8 +67,8 @@ struct derived_sum {
  * Take one more thread in, of whose metrics those in `impossible` cannot be (NULL: none). A sum
  * starts as all zero.
  *
- * To the totals in `with_waits` is added what has passed of their waits (metric_unbooked). Amounts
- * for each event never have it: the count below the line has the waits that ended.
+ * To the totals in `with_waits` is added what has passed of their waits (metric_unaccounted).
+ * Amounts for each event never have it: the count below the line has the waits that ended.
  */
 void derived_add(struct derived_sum *sum, const struct derived *derived,
 		 const struct thread_record *thread, const struct metric_set *with_waits,
@@ -82,8 +82,8 @@ bool derived_takes_waits(const struct derived *derived, const struct metric *tot
  * `after` are those of `before`, and new ones. Differences and sums of delays keep their values at
  * the end.
  *
- * A wait that was in progress and then booked was measured by two clocks that were read one after
- * the other: parts of a share that seem to have shrunk count as unchanged.
+ * A wait that was in progress and then accounted was measured by two clocks that were read one
+ * after the other: parts of a share that seem to have shrunk count as unchanged.
  */
 struct derived_sum derived_between(const struct derived_sum *before,
 				   const struct derived_sum *after, const struct derived *derived);

@@ -214,8 +214,8 @@ const struct name *metric_load_name(const struct thread_values *values,
  * The elapsed time of the thread's wait in progress, which is not in this total yet, since the
  * kernel adds a wait when it ends. 0 if the thread does not wait, or it was not measured.
  */
-static inline uint64_t metric_unbooked(const struct thread_record *record,
-				       const struct metric *metric)
+static inline uint64_t metric_unaccounted(const struct thread_record *record,
+					  const struct metric *metric)
 {
 	if (!metric->in_progress || !metric_set_has(&record->measured, metric->in_progress))
 		return 0;

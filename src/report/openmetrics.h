@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics of kstats for Prometheus and its kin: OpenMetrics text (the specification of OpenMetrics
+ * Metrics of kstats for Prometheus and compatible programs: OpenMetrics text (the specification of OpenMetrics
  * 1.0, "Histogram"), for a file that node_exporter's textfile collector reads, or for curl.
  *
  * Nanoseconds become seconds, the base unit there. `le` bounds are the same in every histogram of a

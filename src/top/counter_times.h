@@ -11,8 +11,8 @@
  *
  * The times of a window always add up to its length:
  *
- * Counters may lag: time on a CPU is booked by the tick. Time that exceeds a window is carried over
- * to the next one, and time that was added too early is subtracted there; both are limited to
+ * Counters may lag: time on a CPU is accounted by the tick. Time that exceeds a window is carried
+ * over to the next one, and time that was added too early is subtracted there; both are limited to
  * COUNTER_SLACK_NS.
  *
  * If counters exceed the window, time on a CPU comes first, since it is never too much, then waits

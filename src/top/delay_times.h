@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The four delays of taskstats as times by state: what was booked, and nothing else. These
+ * The four delays of taskstats as times by state: what was accounted, and nothing else. These
  * functions read nothing.
  *
  * A thread is told from one that had its number before by how long it has lived. The start time

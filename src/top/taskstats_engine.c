@@ -2,10 +2,10 @@
 /*
  * The engine "taskstats": four delays by netlink, thread by thread, for hosts without BPF.
  *
- * It shows what the kernel has booked and nothing else. A wait is booked when it ends, so a window
- * may show nothing of a long wait, and the next one more than its own time; what a thread did
- * besides is in no state, so times do not add up. Swap-ins that sleep are block I/O too. Delays of
- * storage and swap are counted while kernel.task_delayacct is 1, and zero for threads that are
+ * It shows what the kernel has accounted and nothing else. A wait is accounted when it ends, so a
+ * window may show nothing of a long wait, and the next one more than its own time; what a thread
+ * did besides is in no state, so times do not add up. Swap-ins that sleep are block I/O too. Delays
+ * of storage and swap are counted while kernel.task_delayacct is 1, and zero for threads that are
  * older than that. What a thread does now is not known.
  */
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "unit/build.h"
 
-static const struct metric_set booked;
+static const struct metric_set accounted;
 static const struct impossible none;
 
 /* Threads that ran for 1, 2, 3 ... ns. */
@@ -41,7 +41,7 @@ static uint64_t total(const struct group *group, enum metric_id id)
 	uint64_t value;
 
 	assert_non_null(sums);
-	assert_true(group_sum(group, &selection, &booked, &none, sums));
+	assert_true(group_sum(group, &selection, &accounted, &none, sums));
 	assert_int_equal(sums->metrics[id].threads, group->count);
 	value = sums->metrics[id].total;
 	group_sums_deinit(sums);
@@ -144,7 +144,7 @@ TEST(sums_are_of_one_group_at_a_time)
 	build_signed(snapshot_thread(s, 2), METRIC_nice, 1);
 	expect_ok(groups_init(&groups, s, key_of, 2));
 
-	assert_true(group_sum(&groups.items[0], &selection, &booked, &none, sums));
+	assert_true(group_sum(&groups.items[0], &selection, &accounted, &none, sums));
 	assert_int_equal(sums->metrics[METRIC_run_time_ns].total, 3);
 	assert_int_equal(sums->metrics[METRIC_nice].range.smallest, -5);
 	assert_int_equal(sums->metrics[METRIC_nice].range.largest, 5);
@@ -154,7 +154,7 @@ TEST(sums_are_of_one_group_at_a_time)
 	assert_int_equal(sums->derived[DERIVED_ID_avg_slice_ns].measured, 1);
 	assert_int_equal(sums->derived[DERIVED_ID_avg_slice_ns].threads, 2);
 
-	assert_true(group_sum(&groups.items[1], &selection, &booked, &none, sums));
+	assert_true(group_sum(&groups.items[1], &selection, &accounted, &none, sums));
 	assert_int_equal(sums->metrics[METRIC_run_time_ns].total, 3);
 	assert_int_equal(sums->metrics[METRIC_run_time_ns].threads, 1);
 	assert_int_equal(sums->metrics[METRIC_nice].range.smallest, 1);
@@ -181,7 +181,7 @@ TEST(every_metric_of_a_group)
 	build_label(s, snapshot_thread(s, 0), METRIC_policy, "SCHED_RR");
 	build_label(s, snapshot_thread(s, 1), METRIC_policy, "SCHED_FIFO");
 	expect_ok(groups_init(&groups, s, key_of, 1));
-	assert_true(group_sum(&groups.items[0], &selection, &booked, &none, sums));
+	assert_true(group_sum(&groups.items[0], &selection, &accounted, &none, sums));
 	for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
 		assert_int_equal(sums->metrics[id].threads, 2);
 		assert_int_equal(sums->metrics[id].measured,
@@ -205,7 +205,7 @@ TEST(sums_of_a_selection)
 	selection.derived = 1u << DERIVED_ID_avg_wait_ns;
 	build_number(snapshot_thread(s, 0), METRIC_wchar, 7);
 	expect_ok(groups_init(&groups, s, key_of, 1));
-	assert_true(group_sum(&groups.items[0], &selection, &booked, &none, sums));
+	assert_true(group_sum(&groups.items[0], &selection, &accounted, &none, sums));
 	assert_int_equal(sums->metrics[METRIC_wchar].total, 7);
 	assert_int_equal(sums->metrics[METRIC_run_time_ns].threads, 0);
 	assert_int_equal(sums->derived[DERIVED_ID_avg_wait_ns].threads, 1);

@@ -55,7 +55,7 @@ static uint64_t in_progress(const struct ctprof_thread *t, enum metric_id id)
 					    : 0;
 }
 
-/* A thread's numbers: new, or grown. Waits that were in progress have ended, and were booked. */
+/* A thread's numbers: new, or grown. Waits that were in progress have ended, and were accounted. */
 static void fill(struct draw *d, struct ctprof_snapshot *s, struct ctprof_thread *t,
 		 const struct ctprof_thread *earlier)
 {

@@ -11,13 +11,13 @@
 #define WAIT    METRIC_wait_time_ns
 #define WAITING METRIC_wait_in_progress_ns
 
-/* A thread that waited: what is booked of it, and what has passed of the wait it is in. */
+/* A thread that waited: what is accounted of it, and what has passed of the wait it is in. */
 static struct ctprof_thread *waiter(struct ctprof_snapshot *s, uint32_t tid, const char *name,
-				    uint64_t booked, uint64_t in_progress)
+				    uint64_t accounted, uint64_t in_progress)
 {
 	struct ctprof_thread *thread = live(s, tid, tid, 10, name);
 
-	build_number(thread, WAIT, booked);
+	build_number(thread, WAIT, accounted);
 	build_number(thread, WAITING, in_progress);
 	return thread;
 }
@@ -131,7 +131,7 @@ TEST(of_one_snapshot)
 	comparison_end(&c);
 }
 
-/* What of a thread nobody could see is what the kernel has booked. */
+/* What of a thread nobody could see is what the kernel has accounted. */
 TEST(threads_without_it_keep_what_is_booked)
 {
 	struct comparison c;
@@ -140,7 +140,7 @@ TEST(threads_without_it_keep_what_is_booked)
 	waiter(c.after[0], 1, "p", 10, 3);
 	build_number(live(c.after[0], 2, 2, 10, "p"), WAIT, 20);
 	build_number(live(c.after[0], 3, 3, 10, "q"), WAIT, 5);
-	build_number(live(c.after[0], 4, 4, 10, "r"), WAITING, 9); /* and nothing is booked */
+	build_number(live(c.after[0], 4, 4, 10, "r"), WAITING, 9); /* and nothing is accounted */
 	comparison_alone(&c);
 	comparison_run(&c);
 	expect_whole(&row_of(&c, SECTION_PRIMARY, "p", "wait_time_ns")->after, 33);
@@ -444,16 +444,16 @@ TEST(groups_in_the_order_of_their_waits)
 	struct comparison c;
 
 	begin(&c);
-	waiter(c.after[0], 1, "booked", 20, 0);
+	waiter(c.after[0], 1, "accounted", 20, 0);
 	waiter(c.after[0], 2, "waits", 10, 90);
 	c.view.order = ORDER_GROUPS;
 	c.view.sort[c.view.sort_count++] = (struct sort_key){ WAIT, false };
 	comparison_alone(&c);
 	comparison_run(&c);
-	expect_rows(&c, SECTION_PRIMARY, "waits.wait_time_ns booked.wait_time_ns");
+	expect_rows(&c, SECTION_PRIMARY, "waits.wait_time_ns accounted.wait_time_ns");
 	c.view.completed_only = true;
 	comparison_run(&c);
-	expect_rows(&c, SECTION_PRIMARY, "booked.wait_time_ns waits.wait_time_ns");
+	expect_rows(&c, SECTION_PRIMARY, "accounted.wait_time_ns waits.wait_time_ns");
 	comparison_end(&c);
 }
 

@@ -37,11 +37,11 @@ TEST(others_have_none)
 /* As the header says it: what was not measured adds nothing, also where there is no such metric. */
 static uint64_t waited(const struct ctprof_thread *thread, const char *name)
 {
-	size_t booked = ctprof_metric_find(name);
+	size_t accounted = ctprof_metric_find(name);
 	uint64_t ns = 0, more;
 
-	if (ctprof_thread_u64(thread, booked, &ns) &&
-	    ctprof_thread_u64(thread, ctprof_metric_in_progress(booked), &more))
+	if (ctprof_thread_u64(thread, accounted, &ns) &&
+	    ctprof_thread_u64(thread, ctprof_metric_in_progress(accounted), &more))
 		ns += more;
 	return ns;
 }

@@ -81,11 +81,12 @@ TEST(names_end_with_their_units)
 		}
 }
 
-/* What only BPF can see has no other source, and what is booked names what is not booked yet. */
+/* What only BPF can see has no other source, and what is accounted names what is not accounted yet.
+ */
 TEST(waits_in_progress)
 {
 	static const struct {
-		enum metric_id booked, in_progress;
+		enum metric_id accounted, in_progress;
 	} pairs[] = {
 		{ METRIC_wait_time_ns, METRIC_wait_in_progress_ns },
 		{ METRIC_cpu_delay_total_ns, METRIC_wait_in_progress_ns },
@@ -102,7 +103,7 @@ TEST(waits_in_progress)
 		bool is_part = false;
 
 		for (size_t p = 0; p < array_length(pairs); p++) {
-			if (pairs[p].booked == i)
+			if (pairs[p].accounted == i)
 				in_progress = pairs[p].in_progress;
 			is_part |= pairs[p].in_progress == i;
 		}

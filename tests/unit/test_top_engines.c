@@ -31,7 +31,7 @@ static struct taskstats_values stats_of(uint64_t lived_ms, uint64_t run_ms, uint
 	return stats;
 }
 
-/* Four states, as they were booked: a long wait is more than its window. */
+/* Four states, as they were accounted: a long wait is more than its window. */
 TEST(delays_are_what_was_booked)
 {
 	struct taskstats_values stats = stats_of(60000, 10, 20);
