@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# One program per module, under the address and undefined-behaviour sanitizers. What is tested is
-# compiled a second time for them, into an archive of all layers but cmd,
-# and the libraries.
+# One program per module, under the address and undefined-behaviour sanitizers. The sources are
+# compiled a second time for them, into an archive of all layers but main(), and the libraries.
 
 U        := $(B)/tests/unit
 SAN      := $(B)/tests/san
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1
 
-SAN_OBJECTS   := $(patsubst %.c,$(SAN)/%.o,$(call sources,$(filter-out cmd,$(LAYERS)))) \
+SAN_OBJECTS   := $(patsubst %.c,$(SAN)/%.o,$(filter-out src/cmd/main.c,$(call sources,$(LAYERS)))) \
                  $(SAN)/libctprof/libctprof.o $(patsubst %.c,$(SAN)/%.o,$(wildcard libkstats/*.c))
 UNIT_PROGRAMS := $(patsubst tests/unit/%.c,$(U)/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
@@ -18,7 +17,7 @@ UNIT_SHARED   := $(patsubst tests/unit/%.c,$(U)/%.o,\
 # would see, and refuse, that tests ask for impossible sizes.
 ifneq ($(CROSS),)
 SANITIZE      := -g
-SAN_OBJECTS   := $(filter-out $(B)/src/cmd/%,$(PROGRAM)) $(B)/libctprof/libctprof.o $(KSTATS)
+SAN_OBJECTS   := $(filter-out $(B)/src/cmd/main.o,$(PROGRAM)) $(B)/libctprof/libctprof.o $(KSTATS)
 endif
 
 .PHONY: unit-tests
