@@ -262,8 +262,8 @@ static __always_inline void end_interval(struct profile_record *t, __u32 number,
 	__u64 blocked_ns = parts.blocked_ns;
 
 	if (t->task.state != CLASS_RUNNABLE) {
-		t->task.ns[t->task.state & 15] += blocked_ns;
-		t->counts[t->task.state & 15]++;
+		t->task.ns[t->task.state & RECORD_TIMES_MASK] += blocked_ns;
+		t->counts[t->task.state & RECORD_TIMES_MASK]++;
 	}
 	t->task.ns[CLASS_RUNNABLE] += runnable_ns;
 	t->counts[CLASS_RUNNABLE]++;

@@ -54,16 +54,13 @@ static __always_inline struct task_record *record_at_switch(struct task_struct *
 
 /* --- switches --- */
 
-#define STATE_BOUND 15
-_Static_assert(STATE_COUNT <= STATE_BOUND + 1, "a mask bounds the index");
-
 static __always_inline void add_state_time(struct task_record *t, __u32 what, __u64 ns)
 {
 	__u32 place;
 
-	asm volatile("%0 &= 15" : "+r"(what));
+	asm volatile("%0 &= %1" : "+r"(what) : "i"(RECORD_TIMES_MASK));
 	place = config.places[what];
-	asm volatile("%0 &= 15" : "+r"(place));
+	asm volatile("%0 &= %1" : "+r"(place) : "i"(RECORD_TIMES_MASK));
 	t->ns[place] += ns;
 }
 

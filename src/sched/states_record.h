@@ -51,7 +51,9 @@ enum states_place {
 #undef STATES_PLACE_ENUM
 		STATES_PLACE_COUNT
 };
-_Static_assert((int)STATES_PLACE_COUNT == (int)STATE_COUNT, "each has one");
-_Static_assert((int)STATE_COUNT <= RECORD_TIMES, "records have a time for each state");
+_Static_assert((int)STATES_PLACE_COUNT == (int)STATE_COUNT,
+	       "STATES_PLACES has a place for each row of THREAD_STATES (state/state.h)");
+_Static_assert((int)STATE_COUNT <= RECORD_TIMES,
+	       "no time for each state: double RECORD_TIMES (sched/task_record.h)");
 
 #endif

@@ -58,8 +58,11 @@ enum record_flag {
 	RECORD_UNSEEN = 16, /* it left its CPU without a switch that was seen: times are unknown */
 };
 
-/* States that times are kept for; a power of 2, so that a mask bounds the index. */
-#define RECORD_TIMES 16
+/* The room of a record for times by state or class: a power of 2, so that a mask bounds the index.
+ * Twice as much makes each record 128 bytes longer, and that of a profile 256. */
+#define RECORD_TIMES      16
+#define RECORD_TIMES_MASK (RECORD_TIMES - 1)
+_Static_assert((RECORD_TIMES & RECORD_TIMES_MASK) == 0, "RECORD_TIMES is a power of 2");
 
 /*
  * Exact states write one word in each of the first two lines when a task gets a CPU, and one in the
