@@ -8,7 +8,7 @@
 #include "report/table.h"
 
 const char *const states_format_names[STATES_FORMAT_COUNT] = {
-#define STATES_FORMAT_NAME(id, name) [STATES_FORMAT_##id] = name,
+#define STATES_FORMAT_NAME(id, name, ...) [STATES_FORMAT_##id] = name,
 	STATES_FORMATS(STATES_FORMAT_NAME)
 #undef STATES_FORMAT_NAME
 };
@@ -299,9 +299,9 @@ static void get_state_cell(const void *context, const void *row, const struct ta
 /* --- the table --- */
 
 static const enum table_format table_formats[STATES_FORMAT_COUNT] = {
-	[STATES_FORMAT_TABLE] = TABLE_AS_TEXT,
-	[STATES_FORMAT_JSON] = TABLE_AS_JSON_LINES,
-	[STATES_FORMAT_CSV] = TABLE_AS_CSV,
+#define STATES_FORMAT_AS(id, name, format) [STATES_FORMAT_##id] = TABLE_AS_##format,
+	STATES_FORMATS(STATES_FORMAT_AS)
+#undef STATES_FORMAT_AS
 };
 
 static struct error *written(FILE *out)

@@ -14,13 +14,17 @@
 
 #include "state/view.h"
 
-/* STATES_FORMAT(id, name) */
-#define STATES_FORMATS(STATES_FORMAT) \
-	STATES_FORMAT(TABLE, "table") \
-	STATES_FORMAT(JSON, "json") STATES_FORMAT(CSV, "csv") STATES_FORMAT(NONE, "none")
+/* STATES_FORMAT(id, name, its format of tables (report/table.h), which NONE does not use) */
+/* clang-format off */
+#define STATES_FORMATS(STATES_FORMAT)           \
+	STATES_FORMAT(TABLE, "table", TEXT)     \
+	STATES_FORMAT(JSON, "json", JSON_LINES) \
+	STATES_FORMAT(CSV, "csv", CSV)          \
+	STATES_FORMAT(NONE, "none", TEXT)
+/* clang-format on */
 
 enum states_format {
-#define STATES_FORMAT_ENUM(id, name) STATES_FORMAT_##id,
+#define STATES_FORMAT_ENUM(id, ...) STATES_FORMAT_##id,
 	STATES_FORMATS(STATES_FORMAT_ENUM)
 #undef STATES_FORMAT_ENUM
 		STATES_FORMAT_COUNT
