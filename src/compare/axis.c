@@ -122,7 +122,7 @@ static unsigned states_of_letter(char letter)
 }
 
 static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC,
-	      "a metric for each state");
+	      "metrics.def has a row for each row of THREAD_STATES (state/state.h), in its order");
 
 /* Recordings of top have the time in each state; other captures have the state of the moment. */
 static unsigned states_of(const struct thread_record *record)

@@ -159,6 +159,9 @@ static void set_user(struct table_cell *ret, const struct states_report *report,
 		table_count(ret, uid);
 }
 
+_Static_assert(STATE_COUNT < TABLE_MEMBERS_MAX,
+	       "no member for each state: raise TABLE_MEMBERS_MAX (report/table.h)");
+
 static void set_times(struct table_cell *ret, unsigned measured, const struct state_line *line)
 {
 	for (enum state state = 0; state < STATE_COUNT; state++) {

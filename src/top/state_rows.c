@@ -13,7 +13,7 @@
 
 static_assert(METRIC_state_stopped_ns - METRIC_state_exec_ns == STATE_STOPPED - STATE_EXEC &&
 		      STATE_STOPPED == STATE_COUNT - 1,
-	      "a metric for each state");
+	      "metrics.def has a row for each row of THREAD_STATES (state/state.h), in its order");
 
 static enum metric_id metric_of_state(enum state state)
 {

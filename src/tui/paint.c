@@ -22,6 +22,7 @@ static const struct colours state_colours[STATE_COUNT] = {
 	[STATE_LOCK] = { 167, COLOR_RED },       [STATE_IDLE] = { DEFAULT, DEFAULT },
 	[STATE_STOPPED] = { 37, COLOR_CYAN },
 };
+_Static_assert(STATE_MAIN_COUNT == 7, "state_colours has a colour for each of STATE_MAINS");
 
 static const struct {
 	attr_t attributes;
