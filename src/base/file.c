@@ -201,6 +201,14 @@ void file_buffer_deinit(struct file_buffer *buffer)
 	buffer->room = 0;
 }
 
+bool file_close_memory(FILE *stream, char **text)
+{
+	if (fclose(stream) == 0 && *text)
+		return true;
+	free(take_ptr(*text));
+	return false;
+}
+
 bool file_is_trusted(uint32_t owner, uint32_t mode)
 {
 	return (owner == 0 || owner == geteuid()) && !(mode & (S_IWGRP | S_IWOTH));

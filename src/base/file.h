@@ -9,6 +9,7 @@
 #define BASE_FILE_H
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -80,6 +81,10 @@ struct error *file_read_some(int fd, char *bytes, size_t room, size_t *ret) MUST
 struct error *file_open_dir(const char *path, int *ret) MUST_CHECK;
 
 void file_buffer_deinit(struct file_buffer *buffer);
+
+/* Close a stream of open_memstream(3). False without memory: *text is NULL. glibc's fclose(3)
+ * succeeds then, too, and leaves the text NULL and its length as it was. */
+bool file_close_memory(FILE *stream, char **text);
 
 /* Does a file with this owner and mode (stat(2)) belong to root or to the effective user, without
  * write permission for group and others? Only they can have written it. Symbolic links and FIFOs

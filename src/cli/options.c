@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/help.h"
 
@@ -81,7 +82,8 @@ struct error *unknown_value(const char *what, const char *wrong, option_values v
 		return &error_no_memory;
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "%s%s", i ? ", " : "", names[i]);
-	fclose(out);
+	if (!file_close_memory(out, &list))
+		return &error_no_memory;
 	err = error_create("unknown %s '%s'; expected one of: %s", what, safe(wrong, shown), list);
 	free(list);
 	return err;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "profile/pprof.h"
 
 /* The functions in which all waits end. */
@@ -69,5 +70,5 @@ struct error *pprof_frames_to_drop(const struct profile *profile, char **ret)
 		fprintf(out, "%s%s(\\..*)?", before, waiting[i]);
 		before = "|";
 	}
-	return fclose(out) == 0 ? NULL : &error_no_memory;
+	return file_close_memory(out, ret) ? NULL : &error_no_memory;
 }

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "report/assets.h"
 #include "report/flame_walk.h"
 #include "report/markup.h"
@@ -142,7 +143,7 @@ static struct error *write_line(struct json_writer *w, const char *key,
 	if (!memory)
 		return &error_no_memory;
 	print(memory, report);
-	if (fclose(memory) != 0)
+	if (!file_close_memory(memory, &text))
 		return &error_no_memory;
 	json_key(w, key);
 	json_text(w, (struct text){ text, length });

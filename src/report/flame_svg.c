@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/utf8.h"
 #include "report/assets.h"
 #include "report/flame_walk.h"
@@ -201,7 +202,7 @@ static struct error *print_details(const struct picture *p, uint32_t number)
 	if (!memory)
 		return &error_no_memory;
 	flame_details(memory, p->flame, number);
-	if (fclose(memory) != 0)
+	if (!file_close_memory(memory, &text))
 		return &error_no_memory;
 	fputs("<title>", p->out);
 	err = markup_text(p->out, (struct text){ text, length });
@@ -257,7 +258,7 @@ static struct error *print_svg_line(const struct picture *p, const char *class, 
 	if (!memory)
 		return &error_no_memory;
 	print(memory, p->report);
-	if (fclose(memory) != 0)
+	if (!file_close_memory(memory, &text))
 		return &error_no_memory;
 	fprintf(p->out, "<text class=\"%s\" x=\"%d\" y=\"%" PRIu32 "\">", class, MARGIN, y);
 	err = markup_text(p->out, (struct text){ text, length });

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/units.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
@@ -31,7 +32,7 @@ struct error *head_report(FILE *out, const struct profile_report *report,
 	if (!memory)
 		return &error_no_memory;
 	profile_origin(memory, report);
-	if (fclose(memory) != 0)
+	if (!file_close_memory(memory, &origin))
 		return &error_no_memory;
 	err = print_visible_line(out, profile_title(report), strlen(profile_title(report)),
 				 style->colour);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -206,7 +207,7 @@ static char *labels_of(const struct exported_metric *metric, const struct kstats
 		is_done = print_label(out, "pid", table->instance);
 	if (is_done && row)
 		is_done = print_row_labels(out, table, row);
-	if (!fclose(out) && is_done)
+	if (file_close_memory(out, &labels) && is_done)
 		return labels;
 	free(labels);
 	return NULL;

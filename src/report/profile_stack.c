@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "report/visible.h"
 
 /* Make `text` printable, and free it. */
@@ -76,10 +77,7 @@ char *stack_visible(const struct profile *profile, uint32_t node, size_t most)
 	}
 	if (left_out)
 		fputs(" < ...", out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return file_close_memory(out, &text) ? text : NULL;
 }
 
 unsigned profile_classes_shown(const struct profile_report *report)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "report/flame_walk.h"
 #include "report/profile_heading.h"
 #include "report/profile_wording.h"
@@ -299,7 +300,7 @@ static struct error *print_node(const struct tree *t, uint32_t number, const cha
 					   : "");
 	if (t->choices[number].is_said && !t->flame->is_diff)
 		print_stack_note(line, t, number);
-	if (fclose(line) != 0 || !visible)
+	if (!file_close_memory(line, &text) || !visible)
 		return &error_no_memory;
 	print_numbers(t, numbers ? node : NULL);
 	print_prefix(t);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "report/fields.h"
 #include "report/report.h"
 #include "report/table_printer.h"
@@ -78,7 +79,7 @@ static bool print_lines(const struct document *d, const char *lead,
 	if (!memory)
 		return false;
 	say(memory, d->report);
-	if (fclose(memory))
+	if (!file_close_memory(memory, &lines))
 		return false;
 	if (length)
 		fputs(lead, d->out);

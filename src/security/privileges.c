@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/handover.h"
 #include "base/text.h"
 
@@ -370,7 +371,7 @@ char *privileges_missing_of(uint64_t capabilities, bool has_bpf)
 		return NULL;
 	is_missing = list_missing(stream, capabilities, has_bpf);
 	fputs(" missing; run as root, or grant them to a group (see 'ctprof doctor')", stream);
-	if (fclose(stream) || !is_missing) {
+	if (!file_close_memory(stream, &sentence) || !is_missing) {
 		free(sentence);
 		return NULL;
 	}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/guard.h"
 #include "base/thread.h"
 #include "base/utf8.h"
@@ -124,7 +125,7 @@ static struct error *read_text(struct profile_session *session, struct guard *gu
 		fputs(HEAD "the thread did not leave its CPU\n", out);
 	else
 		err = print_report(out, profile);
-	if (fclose(out) && !err)
+	if (!file_close_memory(out, ret) && !err)
 		err = &error_no_memory;
 	return err;
 }

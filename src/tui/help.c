@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 
+#include "base/file.h"
 #include "tui/keys.h"
 
 static void print_keys(FILE *out, const struct tui *tui)
@@ -58,7 +59,7 @@ struct error *help_open(struct tui *tui)
 	print_keys(out, tui);
 	print_filters(out);
 	print_states(out);
-	if (fclose(out))
+	if (!file_close_memory(out, &bytes))
 		return &error_no_memory;
 	page_deinit(&tui->page);
 	tui->mode = MODE_HELP;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/grid.h"
 #include "base/thread.h"
 
@@ -171,7 +172,7 @@ static struct error *inspect(struct window_reader *reader, const struct screen_s
 	if (!out)
 		return error_system(errno, "the inspector");
 	err = feed->inspect(feed->context, subject, out);
-	if (fclose(out) && !err)
+	if (!file_close_memory(out, &page) && !err)
 		err = &error_no_memory;
 	if (err) {
 		/* For example, the thread ended meanwhile. This does not end the screen. */

@@ -275,9 +275,31 @@ TEST(files_that_users_name)
 	scratch_deinit(&scratch);
 }
 
+/* What glibc leaves without memory, and a stream that cannot be written. */
+TEST(a_stream_in_memory)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	assert_non_null(stream);
+	fputs("whole", stream);
+	assert_true(file_close_memory(stream, &text));
+	assert_string_equal(text, "whole");
+	stream = fopen("/dev/full", "w");
+	assert_non_null(stream);
+	fputs("lost", stream);
+	assert_false(file_close_memory(stream, &text));
+	assert_null(text);
+	stream = fopen("/dev/null", "w");
+	assert_non_null(stream);
+	assert_false(file_close_memory(stream, &text));
+}
+
 UNIT_TESTS(cmocka_unit_test(every_size_comes_whole), cmocka_unit_test(the_largest_comes_whole),
 	   cmocka_unit_test(larger_is_efbig), cmocka_unit_test(short_reads_are_joined),
 	   cmocka_unit_test(a_record_is_one_read), cmocka_unit_test(the_head_of_a_file),
 	   cmocka_unit_test(what_failed_is_an_errno), cmocka_unit_test(a_fifo_does_not_block),
 	   cmocka_unit_test(a_lease_does_not_block), cmocka_unit_test(files_that_users_name),
-	   cmocka_unit_test(links), cmocka_unit_test(directories_of_users))
+	   cmocka_unit_test(links), cmocka_unit_test(directories_of_users),
+	   cmocka_unit_test(a_stream_in_memory))
