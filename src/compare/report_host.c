@@ -368,13 +368,15 @@ static bool add_labelled(struct report *report, struct name_map *labels,
 	return !view_matches(report->view, group) || add_set(report, group, x, y, place);
 }
 
-static const struct counter_set *find_set(const struct ctprof_snapshot *s, struct name_map *labels,
-					  const struct counter_set *like)
+/* The set with the label of `like`, or NULL. False without memory. */
+static bool find_set(const struct ctprof_snapshot *s, struct name_map *labels,
+		     const struct counter_set *like, const struct counter_set **ret)
 {
 	const struct name *label = label_of_set(labels, like);
-	uint32_t found = label ? name_map_find(labels, name_text(label)) : WORD_MAP_NEW;
+	const uint32_t found = label ? name_map_find(labels, name_text(label)) : WORD_MAP_NEW;
 
-	return found == WORD_MAP_NEW ? NULL : &s->counters.items[found];
+	*ret = found == WORD_MAP_NEW ? NULL : &s->counters.items[found];
+	return label;
 }
 
 static bool fill_counters(struct report *report)
@@ -386,15 +388,16 @@ static bool fill_counters(struct report *report)
 
 	done = index_sets(y, &of_y) && done;
 	for (size_t i = 0; done && i < y->counters.count; i++) {
-		const struct counter_set *set = &y->counters.items[i];
+		const struct counter_set *set = &y->counters.items[i], *before;
 
-		done = add_labelled(report, &of_y, set, find_set(x, &of_x, set), set, place++);
+		done = find_set(x, &of_x, set, &before) &&
+		       add_labelled(report, &of_y, set, before, set, place++);
 	}
 	for (size_t i = 0; done && x && i < x->counters.count; i++) {
-		const struct counter_set *set = &x->counters.items[i];
+		const struct counter_set *set = &x->counters.items[i], *after;
 
-		done = find_set(y, &of_y, set) ||
-		       add_labelled(report, &of_x, set, set, NULL, place++);
+		done = find_set(y, &of_y, set, &after) &&
+		       (after || add_labelled(report, &of_x, set, set, NULL, place++));
 	}
 	name_map_deinit(&of_x);
 	name_map_deinit(&of_y);
