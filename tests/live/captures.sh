@@ -383,7 +383,7 @@ absent_process() {
 	[ ! -e "$scratch/absent.zst" ]
 }
 
-run_case "2,000 threads that come and go" alone survives_churn proc 1
+run_case "2,000 threads that come and go" slow alone survives_churn proc 1
 run_case "2,000 threads that come and go, by BPF" needs_bpf alone survives_churn bpf 0
 run_case "names of any bytes come through" names_come_through
 run_case "a name cut within a letter comes through" cut_name_comes_through

@@ -45,4 +45,4 @@ all_ignore() {
 }
 
 run_case "an interrupt that is ignored ends nothing" all_ignore
-run_case "nor intervals of kstats" has_own_place ignores_in_place kstats show ignoring --interval 50ms
+run_case "nor intervals of kstats" slow has_own_place ignores_in_place kstats show ignoring --interval 50ms

@@ -728,4 +728,4 @@ command_case "compare with itself" compares_with_itself
 command_case "programs with libkstats" program_is_shown
 command_case "others than root" others_have_their_own
 command_case "the example" example_runs
-command_case "1,000 at once" thousand_at_once
+command_case "1,000 at once" slow thousand_at_once

@@ -194,7 +194,7 @@ rows_run_out() {
 }
 
 bpf_case "100,000 system calls are as many" system_calls_are_counted
-bpf_case "more processes than rows" rows_run_out
+bpf_case "more processes than rows" slow rows_run_out
 bpf_case "returned values are rows" returned_values_are_rows
 bpf_case "a function that sleeps" function_agrees "uprobe:$calls:napping_function" nap 20 3000000
 bpf_case "a function that changes its CPU" function_agrees "uprobe:$calls:moving_function" move 200
@@ -216,6 +216,6 @@ bpf_case "places that cannot be measured" bad_places_are_refused
 bpf_case "a place that others made is refused" strangers_make_no_place
 bpf_case "functions say why not" functions_have_reasons
 bpf_case "others than root are refused" strangers_are_refused
-bpf_case "those that are half made go" half_made_ones_go
+bpf_case "those that are half made go" slow half_made_ones_go
 bpf_case "strange ones are seen, and go" strange_ones_are_seen
-bpf_case "nothing leaks" nothing_leaks 100 syscall:getppid
+bpf_case "nothing leaks" slow nothing_leaks 100 syscall:getppid

@@ -5,6 +5,8 @@
 #
 # A preset sees stacks as ctprof takes them, and as another program does: eu-stack and /proc, while all
 # sleep. Both must be hidden alike.
+#
+# slow
 
 sources=tests/programs/runtimes
 runtimes=build/tests/programs/runtimes

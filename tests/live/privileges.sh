@@ -498,15 +498,15 @@ set_user_id_has_no_sudo() {
 run_case "profile and offcpu drop their privileges, in each thread" needs_bpf profiles_drop
 run_case "capture drops its privileges, in each thread" needs_bpf captures_drop
 run_case "diff drops its privileges, in each thread" needs_bpf diff_drops
-run_case "top drops its privileges, in each thread" needs_bpf top_drops
-run_case "the screen of top drops its privileges, in each thread" needs_bpf screen_drops
+run_case "top drops its privileges, in each thread" slow needs_bpf top_drops
+run_case "the screen of top drops its privileges, in each thread" slow needs_bpf screen_drops
 run_case "kstats drops its privileges" needs_bpf has_own_place histograms_drop
 run_case "capture --profile drops its privileges before it reads processes" needs_bpf captures_with_profiles_drop
 run_case "files that are probed are parsed in a confined thread" needs_bpf has_own_place \
 	probed_files_are_parsed_by_a_confined_thread
-run_case "commands that read files drop their privileges" needs_root files_drop
-run_case "brief commands drop their privileges" needs_bpf has_own_place brief_commands_drop
-run_case "a command that is run has all privileges" needs_bpf commands_keep_privileges
+run_case "commands that read files drop their privileges" slow needs_root files_drop
+run_case "brief commands drop their privileges" slow needs_bpf has_own_place brief_commands_drop
+run_case "a command that is run has all privileges" slow needs_bpf commands_keep_privileges
 run_case "doctor limits who may execute a file with capabilities" with_file_capabilities only_the_group_executes
 run_case "capabilities of the file show processes of others, and no files" \
 	with_file_capabilities members_see_processes_and_no_files

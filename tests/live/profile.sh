@@ -284,21 +284,21 @@ run_case "profile: on + runnable + blocked is wall time, of 10 kinds of threads"
 run_case "profile: run time and run delay are those of schedstat" needs_profiles undisturbed times_are_those_of_the_kernel
 run_case "profile: known waits are in the right class, within 1 %" needs_profiles undisturbed waits_have_their_class
 run_case "offcpu: waits for a disk, within 1 %" needs_profiles undisturbed disk_waits_are_io_waits
-run_case "profile: a thread that is moved while it sleeps" needs_profiles waits_go_with_who_moves
+run_case "profile: a thread that is moved while it sleeps" slow needs_profiles waits_go_with_who_moves
 run_case "offcpu: --state uninterruptible, D, 2" needs_profiles undisturbed state_is_all_there_is uninterruptible uninterruptible D 2
 run_case "offcpu: --state stopped, T, 4" needs_profiles undisturbed state_is_all_there_is stopped stopped T 4
 run_case "offcpu: --state traced, t, 8" needs_profiles undisturbed state_is_all_there_is traced traced t 8
 run_case "offcpu: --state interruptible, S, 1" needs_profiles undisturbed state_is_all_there_is interruptible interruptible S 1
 run_case "offcpu: --state runnable, R, 0" needs_profiles undisturbed state_is_all_there_is runnable runnable R 0
 run_case "offcpu: several states" needs_profiles several_states_together
-run_case "offcpu: each switch of four threads at the highest rate is counted" needs_profiles switches_are_all_counted 2 150000
+run_case "offcpu: each switch of four threads at the highest rate is counted" slow needs_profiles switches_are_all_counted 2 150000
 run_case "offcpu: each switch of 40 threads is counted" needs_profiles switches_are_all_counted 20 5000
 run_case "offcpu: what is lost is told exactly" needs_profiles losses_are_exact
 run_case "offcpu: a number that is used again" needs_profiles numbers_are_used_again
 run_case "offcpu: names before and after exec" needs_profiles programs_follow_each_other
 run_case "offcpu: a sleeping thread is given another name" needs_profiles names_given_by_others
 run_case "profile: a thread gives itself other names" needs_profiles names_by_and_by profile --mode both -F 499
-run_case "profile: a thread gives itself other names, and no switch is seen" needs_profiles \
+run_case "profile: a thread gives itself other names, and no switch is seen" slow needs_profiles \
 	names_by_and_by profile --mode on -F 499
 run_case "offcpu: each of 400 children, with names of functions" needs_profiles storms_are_all_there
 run_case "offcpu: targets that end at once" needs_profiles targets_end_at_once

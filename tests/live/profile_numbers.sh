@@ -184,10 +184,10 @@ run_case "profile: no times of threads whose switches are not followed" needs_pr
 run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interrupted_code_wakes_nobody
 run_case "offcpu: what ends while it starts does not go on" needs_profiles ends_while_it_starts_are_ends
 run_case "offcpu --no-stacks: a wait is counted once" needs_profiles waits_are_counted_once
-run_case "offcpu: records of threads that ended are used again, with --interval" needs_profiles records_are_used_again
+run_case "offcpu: records of threads that ended are used again, with --interval" slow needs_profiles records_are_used_again
 run_case "profile: records of threads that ended are used again, with --interval" needs_profiles \
 	records_of_samples_are_used_again
-run_case "offcpu: stacks that were read make room for others, with --interval" needs_profiles stacks_are_used_again
+run_case "offcpu: stacks that were read make room for others, with --interval" slow needs_profiles stacks_are_used_again
 run_case "offcpu: -p ends with its targets" needs_profiles ends_with_its_targets
 run_case "profile: -p ends with its targets" needs_profiles samples_end_with_their_target
 run_case "profile: -d 0.1, --cpu of none, --list-probes PROBE" needs_profiles options_mean_what_they_say

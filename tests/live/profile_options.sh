@@ -462,9 +462,9 @@ run_case "offcpu: -u and -k" needs_profiles user_and_kernel_threads
 run_case "offcpu: -U, -K and --stack-depth" needs_profiles sides_of_stacks
 run_case "offcpu: --cgroup" needs_profiles with_cgroup cgroups_select
 run_case "offcpu: --cgroup finds who is moved into it" needs_profiles with_cgroup moved_threads_are_found offcpu
-run_case "profile: --cgroup finds who is moved into it, and no switch is seen" needs_profiles \
+run_case "profile: --cgroup finds who is moved into it, and no switch is seen" slow needs_profiles \
 	with_cgroup moved_threads_are_found profile --mode on -F 499
-run_case "offcpu: thousands of threads have records" needs_profiles alone many_threads_have_records
+run_case "offcpu: thousands of threads have records" slow needs_profiles alone many_threads_have_records
 run_case "capture: --profile, and compare --flame" needs_profiles stands_beside_snapshot
 run_case "profile: --cpu" needs_profiles cpus_select
 run_case "offcpu: children of targets" needs_profiles children_are_followed
@@ -485,11 +485,11 @@ run_case "offcpu: stacks have their system call" needs_profiles system_calls_are
 run_case "profile: samples are of the time on the CPU" needs_profiles undisturbed time_on_the_cpu
 run_case "profile: stacks are those of perf" needs_profiles stacks_are_those_of_perf
 run_case "offcpu: stacks are those of eu-stack" needs_profiles stacks_are_those_of_elfutils
-run_case "offcpu: the status of a command" needs_profiles status_is_passed_on
+run_case "offcpu: the status of a command" slow needs_profiles status_is_passed_on
 run_case "offcpu: SIGINT keeps what there is" needs_profiles interrupted INT
 run_case "offcpu: SIGTERM keeps what there is" needs_profiles interrupted TERM
 run_case "offcpu: only the command" needs_profiles nothing_before_the_command
-run_case "offcpu: an empty profile says why" needs_profiles empty_says_why
+run_case "offcpu: an empty profile says why" slow needs_profiles empty_says_why
 run_case "offcpu: bad targets" needs_profiles bad_targets
 run_case "profile: it takes no CPU before others" needs_profiles keeps_its_priority profile
 run_case "offcpu: it takes no CPU before others" needs_profiles keeps_its_priority offcpu

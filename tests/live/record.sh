@@ -387,7 +387,7 @@ run_case "ring: SIGUSR2 writes it too" other_signal_writes_ring
 run_case "ring: a signal before the first capture" needs_bpf early_signal_writes_ring
 run_case "ring: pressure writes it" pressure_writes_ring
 run_case "ring: runnable threads write it, once" runnable_threads_write_ring
-run_case "ring: busy threads write it" busy_threads_write_ring
+run_case "ring: busy threads write it" slow busy_threads_write_ring
 run_case "recording: show and compare pick by time" picks_by_time
 run_case "recording: cgroups are those of each capture" paths_stay_right
 run_case "recording: memory stays" memory_stays

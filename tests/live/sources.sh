@@ -368,5 +368,5 @@ wait_is_booked() {
 	between "what is booked since" "$progress" "$(($(field "$ready" wait_time_ns) - booked))" 10000000000
 }
 
-run_case "a starved thread is seen while it waits, to the millisecond" needs_bpf alone starved_is_seen
+run_case "a starved thread is seen while it waits, to the millisecond" slow needs_bpf alone starved_is_seen
 run_case "a wait in progress is booked when it ends" needs_bpf alone wait_is_booked

@@ -57,7 +57,7 @@ ends_while_it_starts_are_ends() {
 	done
 }
 
-run_case "top: what ends while top starts is not alive" rows_need_top ends_while_it_starts_are_ends
+run_case "top: what ends while top starts is not alive" slow rows_need_top ends_while_it_starts_are_ends
 run_case "top: what is dead and not reaped ends once, and is not alive" rows_need_top dead_are_not_alive
 run_case "top: what ends while it is read is told once" rows_need_top ends_are_told_once
 
