@@ -15,11 +15,9 @@
 #include "security/privileges.h"
 
 const char *const kstats_format_names[KSTATS_FORMAT_COUNT] = {
-	[KSTATS_FORMAT_TEXT] = "text",
-	[KSTATS_FORMAT_V3] = "kstats",
-	[KSTATS_FORMAT_JSON] = "json",
-	[KSTATS_FORMAT_CSV] = "csv",
-	[KSTATS_FORMAT_OPENMETRICS] = "openmetrics",
+#define FORMAT(id, name, ...) [KSTATS_FORMAT_##id] = name,
+	KSTATS_FORMATS(FORMAT)
+#undef FORMAT
 };
 
 /* --- options --- */

@@ -9,13 +9,19 @@
 #include "kstats/file.h"
 #include "kstats/recorder.h"
 
+/* FORMAT(id, name, the function in kstats_show.c); the first is the default. */
+#define KSTATS_FORMATS(FORMAT)          \
+	FORMAT(TEXT, "text", show_text) \
+	FORMAT(V3, "kstats", show_v3)   \
+	FORMAT(JSON, "json", show_json) \
+	FORMAT(CSV, "csv", show_csv)    \
+	FORMAT(OPENMETRICS, "openmetrics", show_openmetrics)
+
 enum kstats_format {
-	KSTATS_FORMAT_TEXT, /* the first: the default */
-	KSTATS_FORMAT_V3,
-	KSTATS_FORMAT_JSON,
-	KSTATS_FORMAT_CSV,
-	KSTATS_FORMAT_OPENMETRICS,
-	KSTATS_FORMAT_COUNT
+#define FORMAT(id, ...) KSTATS_FORMAT_##id,
+	KSTATS_FORMATS(FORMAT)
+#undef FORMAT
+		KSTATS_FORMAT_COUNT
 };
 extern const char *const kstats_format_names[KSTATS_FORMAT_COUNT];
 

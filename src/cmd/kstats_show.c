@@ -111,11 +111,9 @@ static struct error *show_openmetrics(const struct kstats_showing *showing,
 
 static struct error *(*const forms[KSTATS_FORMAT_COUNT])(const struct kstats_showing *showing,
 							 const struct kstats_tables *tables) = {
-	[KSTATS_FORMAT_TEXT] = show_text,
-	[KSTATS_FORMAT_V3] = show_v3,
-	[KSTATS_FORMAT_JSON] = show_json,
-	[KSTATS_FORMAT_CSV] = show_csv,
-	[KSTATS_FORMAT_OPENMETRICS] = show_openmetrics,
+#define FORMAT(id, name, show) [KSTATS_FORMAT_##id] = show,
+	KSTATS_FORMATS(FORMAT)
+#undef FORMAT
 };
 
 /* --- objectives --- */
