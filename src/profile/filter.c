@@ -92,10 +92,11 @@ static struct error *find_classes(struct filter_term *term)
 			term->classes |= 1u << class;
 	if (term->classes)
 		return NULL;
-	return error_create("unknown state '%s'; there are: on-cpu, runnable, interruptible, "
-			    "uninterruptible, io-wait, stopped, traced, parked, idle, event, exec, "
-			    "sleep",
-			    term->pattern);
+#define CLASS_NAME(id, state, name, ...) name ", "
+	return error_create(
+		"unknown state '%s'; there are: " PROFILE_CLASSES(CLASS_NAME) "exec, sleep",
+		term->pattern);
+#undef CLASS_NAME
 }
 
 static struct error *resolve(struct filter_term *term)

@@ -42,6 +42,17 @@ static unsigned states_of(enum state state)
 	return states;
 }
 
+static struct error *unknown_state(const char *word)
+{
+	char mains[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < STATE_MAIN_COUNT && used < sizeof(mains); i++)
+		used += (size_t)snprintf(mains + used, sizeof(mains) - used, "%s, ",
+					 state_rows[state_mains[i]].name);
+	return error_create("unknown state '%s'; there are: %sand parts of these", word, mains);
+}
+
 static struct error *check_state(struct state_term *term, const char *alternative)
 {
 	bool glob = is_glob(alternative);
@@ -65,9 +76,7 @@ static struct error *check_state(struct state_term *term, const char *alternativ
 		text_nearest(alternative, &state_rows[0].name, STATE_COUNT, sizeof(state_rows[0]));
 	if (nearest)
 		return error_create("unknown state '%s'; did you mean '%s'?", alternative, nearest);
-	return error_create("unknown state '%s'; there are: exec, runnable, paging, sleep, lock, "
-			    "idle, stopped, and parts of these",
-			    alternative);
+	return unknown_state(alternative);
 }
 
 /* --- parsing --- */

@@ -8,15 +8,24 @@
 
 /* --- words --- */
 
-/* Sort keys other than states. */
+/* Sort keys other than states: SORT_WORD(key, word) */
+#define SORT_WORDS(SORT_WORD)           \
+	SORT_WORD(BUSY, "busy")         \
+	SORT_WORD(NAME, "name")         \
+	SORT_WORD(TID, "tid")           \
+	SORT_WORD(PROGRESS, "wait")     \
+	SORT_WORD(SWITCHES, "switches") \
+	SORT_WORD(THREADS, "threads")   \
+	SORT_WORD(USER, "user")         \
+	SORT_WORD(CGROUP, "cgroup")
+
 static const struct {
 	const char *word;
 	enum state_sort_key key;
 } words[] = {
-	{ "busy", STATE_SORT_BUSY },         { "name", STATE_SORT_NAME },
-	{ "tid", STATE_SORT_TID },           { "wait", STATE_SORT_PROGRESS },
-	{ "switches", STATE_SORT_SWITCHES }, { "threads", STATE_SORT_THREADS },
-	{ "user", STATE_SORT_USER },         { "cgroup", STATE_SORT_CGROUP },
+#define SORT_WORD(key, word) { word, STATE_SORT_##key },
+	SORT_WORDS(SORT_WORD)
+#undef SORT_WORD
 };
 #define WORD_COUNT array_length(words)
 
@@ -34,9 +43,11 @@ static struct error *unknown_key(struct text text)
 	nearest = text_nearest(word, all, array_length(all), sizeof(all[0]));
 	if (nearest)
 		return error_create("unknown order '%s'; did you mean '%s'?", word, nearest);
-	return error_create("unknown order '%s'; there are: busy, name, tid, wait, switches, "
-			    "threads, user, cgroup, and names of states",
-			    word);
+#define SORT_WORD(key, word) word ", "
+	return error_create(
+		"unknown order '%s'; there are: " SORT_WORDS(SORT_WORD) "and names of states",
+		word);
+#undef SORT_WORD
 }
 
 struct error *state_sort_parse(struct text text, struct state_sort *ret)
