@@ -9,7 +9,7 @@
 /* The counters and how they lie: jemalloc had 8 bytes between them, and since 5.3.0 has 16. */
 #define APART_MAX 64
 
-/* TSD_MANGLE in jemalloc's tsd.h. */
+/* TSD_MANGLE in jemalloc's include/jemalloc/internal/tsd.h. */
 #define MANGLED "cant_access_tsd_items_directly_use_a_getter_or_setter_"
 
 static const char *const mangled_members[] = { MANGLED "thread_allocated",

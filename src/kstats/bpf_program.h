@@ -3,7 +3,7 @@
  * The programs of one metric: made for its places, loaded, and attached.
  *
  *	err = kstats_program_open(&spec, &program);   attached, and nothing is recorded yet
- *	kstats_control_set(program->control, ...);    ... and now it is (kstats_metric.h)
+ *	kstats_control_set(program->control, ...);    ... and now it is (bpf_metric.h)
  *	kstats_program_close(program);                it goes, but for what was pinned
  */
 #ifndef KSTATS_BPF_PROGRAM_H

@@ -36,7 +36,7 @@
 #define KSTATS_CPUS_MAX   4096
 #define KSTATS_GROUPS_MAX 1024
 
-/* The cookie of a probe at a jump back to the start of a function: see kstats_starts.bpf.h. */
+/* The cookie of a probe at a jump back to the start of a function: see bpf_starts.bpf.h. */
 #define KSTATS_COOKIE_RESTART 0xffffffff
 
 /* A metric of how long something takes has a second histogram, of the time between. */

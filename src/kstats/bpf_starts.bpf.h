@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Starts that have no end yet (kstats_record.h says how they are kept).
+ * Starts that have no end yet (bpf_record.h says how they are kept).
  */
 #ifndef KSTATS_BPF_STARTS_BPF_H
 #define KSTATS_BPF_STARTS_BPF_H

@@ -5,7 +5,7 @@
  *
  *	struct user_limits limits = { 0 };
  *	share = user_limits_share(&limits, user);
- *	if (user_limits_refuse(&limits, share, ...))
+ *	if (user_limits_refuse_metric(&limits, share, ...))
  *		...
  *	user_limits_notes(&limits, &notes);
  *

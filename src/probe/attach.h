@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BPF programs at the places of probes (probe_points.h).
+ * BPF programs at the places of probes (points.h).
  *
  * A program is told which probe it was by its cookie, bpf_get_attach_cookie(): the number of the
  * point's event. Needs Linux 5.15 for that, CAP_BPF and CAP_PERFMON; kprobes and uprobes of files

@@ -6,7 +6,7 @@
  */
 
 /*
- * The places that a probe (probe_spec.h) means: functions of the kernel, tracepoints, code of
+ * The places that a probe (spec.h) means: functions of the kernel, tracepoints, code of
  * files.
  *
  *	probe_points_create(&points);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looking for the places that a probe means: what probe_points.h collects.
+ * Looking for the places that a probe means: what points.h collects.
  */
 #ifndef PROBE_SEARCH_H
 #define PROBE_SEARCH_H

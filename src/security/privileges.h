@@ -20,7 +20,7 @@
  *	                        start threads, read processes
  *
  * Capabilities belong to threads, so both calls come before the first thread is started. Threads
- * that parse files of strangers keep less still: see cmd/parser_sandbox.h.
+ * that parse files of strangers keep less still: see security/parser_sandbox.h.
  *
  * Privileges from exec
  * --------------------
