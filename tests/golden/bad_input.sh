@@ -302,8 +302,8 @@ loads() {
 	within_memory "$2"
 	rm "$scratch/many"
 }
-run_case "bound of memory: 200,000 threads that say nothing" loads tiny-threads 200000
-run_case "bound of memory: 1,000,000 threads that say nothing" loads tiny-threads 1000000
+run_case "bound of memory: 200,000 threads without values" loads tiny-threads 200000
+run_case "bound of memory: 1,000,000 threads without values" loads tiny-threads 1000000
 
 # many_real_threads COUNT: a thread as captures write it, so many times over, with a name of its own
 # each time.

@@ -239,13 +239,13 @@ policy_agrees() {
 
 run_case "counters of /proc lie between two readings" counters_agree
 run_case "delays lie between two readings by other means" delays_agree
-run_case "the demo's three processes did what they did" alone demo_is_exact
+run_case "the demo reports the work of its three processes" alone demo_is_exact
 run_case "./demo shows it" alone demo_shows_it
 run_case "counters of the host lie between two readings" host_counters_agree
-run_case "counters of the host grow by what is done" host_counters_grow
+run_case "counters of the host grow by the work done" host_counters_grow
 run_case "uptime lies between two readings" uptime_agrees
 run_case "users have the names of /etc/passwd" users_have_names
-run_case "affinity is what sched_getaffinity says" affinity_agrees
+run_case "affinity is that of sched_getaffinity" affinity_agrees
 run_case "policy of an ordinary thread" policy_agrees "nice -n 0" SCHED_OTHER 0 0
 run_case "policy of a nice thread" policy_agrees "nice -n 5" SCHED_OTHER 5 0
 run_case "policy of a batch thread" policy_agrees "chrt -b 0" SCHED_BATCH 0 0
@@ -392,7 +392,7 @@ run_case "kernel threads are in it" kernel_threads_are_in
 run_case "ctprof itself is in it" ctprof_is_in
 run_case "--pid: one process" one_process
 run_case "--pid: several" several_processes
-run_case "--pid: a thread stands for its group" thread_stands_for_group
+run_case "--pid: a thread selects its process" thread_stands_for_group
 run_case "--pid: one that is not there" absent_process
 
 # --- cgroups ---
@@ -591,7 +591,7 @@ hidepid_2() {
 	hidden 2
 }
 
-run_case "without root it takes what it may and names the rest" unprivileged
+run_case "without root it captures what it may, and names the rest" unprivileged
 run_case "delays: kernel.task_delayacct=0" alone with_delayacct delays_off
 run_case "delays: kernel.task_delayacct=1" alone with_delayacct delays_on
 run_case "in another PID namespace" pid_namespace
@@ -720,15 +720,15 @@ has_no_time_for_it() {
 	has "the last line" "$output" "0 threads"
 }
 
-run_case "--timeout by BPF: a part that says so" needs_bpf has_no_time bpf
-run_case "--timeout from /proc: a part that says so" has_no_time proc
+run_case "--timeout with BPF: an incomplete capture is marked" needs_bpf has_no_time bpf
+run_case "--timeout with /proc: an incomplete capture is marked" has_no_time proc
 run_case "--timeout before a process was found" has_no_time_for_it
 run_case "-o -: to a pipe" to_a_pipe
 run_case "the default name" default_name
 run_case "the file is private" is_private
 run_case "--note" keeps_note
 run_case "--quiet" is_quiet
-run_case "the last line counts what is in the file" says_what_it_took
+run_case "the last line has the counts of the file" says_what_it_took
 run_case "--redact leaves no name" redacts
 run_case "ulimit -n 9: it fails and leaves no file" few_descriptors
 run_case "ended by SIGINT it leaves no file" ended_by INT

@@ -230,9 +230,9 @@ container_is_named() {
 for axis in pcomm cgroup comm comm-exact pcomm-comm all exe cmdline user unit container thread; do
 	run_case "--group-by $axis: groups add up to what jq adds up" on_pair groups_add_up "$axis"
 done
-run_case "--group-by comm: its patterns lose nobody" on_pair patterns_add_up comm
-run_case "--group-by all: its patterns lose nobody" on_pair patterns_add_up all
-run_case "--group-by cgroup: its patterns lose nobody" on_pair patterns_add_up cgroup
+run_case "--group-by comm: patterns lose no thread" on_pair patterns_add_up comm
+run_case "--group-by all: patterns lose no thread" on_pair patterns_add_up all
+run_case "--group-by cgroup: patterns lose no thread" on_pair patterns_add_up cgroup
 run_case "--group-by user: root and nobody" on_pair names_group user root "$(id -un 65534)"
 run_case "--group-by container: the first digits of Docker's id" on_pair container_is_named
 
@@ -306,7 +306,7 @@ for section in primary taskstats-delay derived cgroup-stats cgroup-limits memory
 done
 run_case "--sections: a warning where the axis has it not" on_pair section_needs_axis
 run_case "cgroup-stats: CPU time of the container" on_pair cgroup_time
-run_case "smaps-rollup: what the processes of a name have together" on_pair smaps_agree
+run_case "smaps-rollup: sums over processes of the same name" on_pair smaps_agree
 run_case "--metrics: those" on_pair chooses 'select(.metric | IN("run_time_ns", "minflt", "avg_slice_ns"))' \
 	--all-rows --sections primary,derived --metrics run_time_ns,minflt,avg_slice_ns
 run_case "--metrics: also one that is not measured" on_pair unmeasured_is_shown
@@ -425,9 +425,9 @@ wrapped() {
 	done
 }
 
-run_case "rows: nothing to say is hidden, and nothing else" on_pair hides_nothing_said
+run_case "rows: only rows without a change are hidden" on_pair hides_nothing_said
 run_case "--all-rows: a row of every metric of every group" on_pair chooses . --all-rows
-run_case "--changed: what is not the same" on_pair chooses 'select(.baseline != .candidate)' --all-rows --changed
+run_case "--changed: only rows that differ" on_pair chooses 'select(.baseline != .candidate)' --all-rows --changed
 run_case "--min-delta 5ms" on_pair chooses \
 	'select((.unit == "ns" and .delta != null and (.delta | fabs) < 5000000
 		or .unit == "us" and .delta != null and (.delta | fabs) < 5000
@@ -435,7 +435,7 @@ run_case "--min-delta 5ms" on_pair chooses \
 		or .unit == "ticks" and .delta == 0) | not)' --all-rows --min-delta 5ms
 run_case "--min-delta 10%" on_pair chooses \
 	'select((.pct != null and (.pct | fabs) < 10) | not)' --all-rows --min-delta 10%
-run_case "--limit: says what it cut" on_pair limits_are_named
+run_case "--limit: reports the omitted groups" on_pair limits_are_named
 run_case "the usual order, and --sort-by delta" on_pair usual_order
 run_case "--sort-by METRIC: groups in its order" on_pair groups_are_ranked
 run_case "--sort-by pct" on_pair percent_is_ranked
@@ -594,7 +594,7 @@ per_second_of_life() {
 }
 
 run_case "--group-by thread --window: each thread's own delta" on_pair threads_exact
-run_case "--window: who ended and who began, with what they did" on_pair births_and_deaths
+run_case "--window: threads that ended or began, with their counts" on_pair births_and_deaths
 run_case "--window: totals never fall" on_pair totals_grow
 run_case "--window: with births and deaths it is the whole difference" on_pair window_is_the_rest
 run_case "--rate: deltas by the seconds between" on_pair rates_divide
@@ -752,8 +752,8 @@ judged_unseen() {
 	ends_with 3 --window --rate --fail-if 'paired:minflt > 0'
 }
 
-run_case "--fail-if: 0, 3, 4, and 2 for what is none" on_pair judged
-run_case "--fail-if: what is not shown is judged too" on_pair judged_unseen
+run_case "--fail-if: status 0, 3, 4, and 2 for an invalid condition" on_pair judged
+run_case "--fail-if: hidden rows are judged too" on_pair judged_unseen
 
 # --- every option ---
 

@@ -212,7 +212,7 @@ inherits_signals() {
 run_case "diff -- COMMAND: its status is passed on" passes_status
 run_case "diff -- COMMAND: 127 and 126 when it cannot run" cannot_run
 run_case "diff -- COMMAND: 125 when we fail" fails_itself
-run_case "diff -- COMMAND: 125 when nobody can read the report" full_output
+run_case "diff -- COMMAND: 125 if the report cannot be written" full_output
 run_case "diff -- COMMAND: the keyboard interrupts the command alone" keyboard
 run_case "diff --fail-if: after the command's own failure" judges
 run_case "diff -- COMMAND: has our streams and nothing else" keeps_streams
@@ -294,7 +294,7 @@ targets() {
 }
 
 run_case "diff -- COMMAND: known work is in it, to the byte" known_work
-run_case "diff -- COMMAND: what the command used" usage_line
-run_case "diff -o: two files that say the same" keeps_files
+run_case "diff -- COMMAND: the resources that the command used" usage_line
+run_case "diff -o: two files with the same content" keeps_files
 run_case "diff -p: of a process that ends in between" ends_in_between
 run_case "diff -p, --cgroup: of these alone" with_cgroup targets

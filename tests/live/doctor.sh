@@ -150,13 +150,13 @@ histograms_are_told() {
 	has "the reason" "$(finding kstats-bpf why)" root
 }
 
-run_case "doctor says which way a capture takes, and why" needs_bpf names_the_way
-run_case "doctor says what kstats can measure" has_own_place histograms_are_told
-run_case "doctor says the same to people and programs" says_the_same_to_people
+run_case "doctor reports the source of a capture, and why" needs_bpf names_the_way
+run_case "doctor reports what kstats can measure" has_own_place histograms_are_told
+run_case "doctor prints the same as text and as JSON" says_the_same_to_people
 run_case "doctor has a reason for all that is missing, and for nothing else" \
 	has_a_reason_for_all_that_is_missing
-run_case "doctor finds what a capture finds" agrees_with_capture
-run_case "delay accounting, turned on as doctor says, is there" alone delays_are_turned_on
-run_case "privileges, given as doctor says, show everything to anybody" privileges_are_given
+run_case "doctor agrees with a capture" agrees_with_capture
+run_case "delay accounting works after doctor's command" alone delays_are_turned_on
+run_case "privileges by doctor's command show everything to any user" privileges_are_given
 run_case "--require decides the status" required_sources_decide
 run_case "doctor with the /proc of another PID namespace is an error" foreign_proc_is_an_error

@@ -361,19 +361,19 @@ run_case "heap: a program that was deleted, with spaces in its name" alone can_t
 run_case "heap: the same, with jemalloc in a library" alone can_trace_and heap_of_deleted linked "${by_ptrace[@]}"
 run_case "heap: a program that was deleted, by BPF" needs_bpf heap_of_deleted static --source bpf
 run_case "heap: the same, with jemalloc in a library, by BPF" needs_bpf heap_of_deleted linked --source bpf
-run_case "heap: in a root that nobody else sees" alone heap_in_jail heap-static "${by_ptrace[@]}"
+run_case "heap: in a private root" alone heap_in_jail heap-static "${by_ptrace[@]}"
 run_case "heap: a library in such a root" alone heap_in_jail heap-linked "${by_ptrace[@]}"
-run_case "heap: in a root that nobody else sees, by BPF" needs_bpf heap_in_jail heap-static --source bpf
+run_case "heap: in a private root, by BPF" needs_bpf heap_in_jail heap-static --source bpf
 run_case "heap: a library in such a root, by BPF" needs_bpf heap_in_jail heap-linked --source bpf
 run_case "heap: a library with the number of the program" alone heap_of_same_number "${by_ptrace[@]}"
 run_case "heap: without privileges" alone heap_as_nobody
 run_case "heap: a debug file by its name" heap_of_prefixed debug_file_tells
 run_case "heap: a debug file by the build-id, in the process's root" heap_of_prefixed build_id_tells
 run_case "heap: two jemallocs are one too many" heap_of_prefixed two_are_ambiguous
-run_case "heap: nobody is traced unasked" nobody_is_traced_unasked
+run_case "heap: without --allow-ptrace no thread is traced" nobody_is_traced_unasked
 run_case "heap: no process uses jemalloc" nobody_uses_it
 run_case "heap: all go on after being traced" all_go_on
-run_case "heap: who cannot stop is left alone" alone who_cannot_stop_is_left
+run_case "heap: a thread that cannot stop is skipped" alone who_cannot_stop_is_left
 run_case "heap: a process that hangs is left alone" needs_bpf alone a_hanging_process_is_left
 run_case "heap: a recorder leaves it alone, and ends on TERM" needs_bpf alone a_hanging_process_is_left_by_a_recorder
 run_case "heap: a recorder gets over it when it is gone" needs_bpf alone a_recorder_gets_over_it

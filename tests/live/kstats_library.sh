@@ -18,10 +18,10 @@ record() {
 library_case() {
 	local form=$1 way=$2 what="libkstats ($1, $2)"
 
-	run_case "$what: 16 threads that nobody pinned count 80,000,000 values" counts_all "$form" "$way"
-	run_case "$what: signal handlers record into what they interrupt" record "$form" "$way" signals 4 30000000
+	run_case "$what: 16 unpinned threads count 80,000,000 values" counts_all "$form" "$way"
+	run_case "$what: signal handlers record into the metric that they interrupt" record "$form" "$way" signals 4 30000000
 	run_case "$what: processes that forked count into the same" record "$form" "$way" fork 8 2000000
-	run_case "$what: resets, stops and starts from other processes lose and bring back nothing" slow \
+	run_case "$what: resets, stops and starts by other processes lose no value and restore none" slow \
 		record "$form" "$way" races 4 9
 }
 
@@ -212,7 +212,7 @@ run_case "libkstats: a program's metrics are its user's" is_private
 run_case "libkstats: programs in containers" is_seen_in_containers
 run_case "libkstats: loaded and dropped while threads go on" is_loaded_late "$PWD/build/libkstats.so"
 run_case "libkstats: in a plugin that is loaded and dropped" is_loaded_in_a_plugin
-run_case "libkstats: valgrind has nothing to say" slow under_valgrind
+run_case "libkstats: valgrind finds no error" slow under_valgrind
 run_case "libkstats: its memory cannot be executed" needs_no_executable_memory
 run_case "libkstats: strangers have limits, and others are served" strangers_have_limits
 run_case "libkstats: a metric that is reset without end is refused by its name" resets_without_end

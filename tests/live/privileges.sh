@@ -507,7 +507,7 @@ run_case "files that are probed are parsed in a confined thread" needs_bpf has_o
 run_case "commands that read files drop their privileges" slow needs_root files_drop
 run_case "brief commands drop their privileges" slow needs_bpf has_own_place brief_commands_drop
 run_case "a command that is run has all privileges" slow needs_bpf commands_keep_privileges
-run_case "doctor limits who may execute a file with capabilities" with_file_capabilities only_the_group_executes
+run_case "doctor restricts the execution of a file with capabilities" with_file_capabilities only_the_group_executes
 run_case "capabilities of the file show processes of others, and no files" \
 	with_file_capabilities members_see_processes_and_no_files
 run_case "with capabilities of the file, paths are opened by the user's rights" \
@@ -519,5 +519,5 @@ run_case "with capabilities of the file, libraries do not see all variables" \
 run_case "with capabilities of the file, no thread is stopped" with_file_capabilities members_stop_no_threads
 run_case "a set-user-ID file becomes the real user" set_user_id_becomes_the_real_user
 run_case "results of sudo belong to its user" needs_bpf results_are_of_the_user_of_sudo
-run_case "nobody is the user of sudo of a set-user-ID file" needs_bpf set_user_id_has_no_sudo
+run_case "a set-user-ID file has no user of sudo" needs_bpf set_user_id_has_no_sudo
 run_case "with sudo, CAP_CHOWN is kept, for results" needs_bpf sudo_keeps_one_privilege_more

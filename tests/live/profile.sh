@@ -293,7 +293,7 @@ run_case "offcpu: --state runnable, R, 0" needs_profiles undisturbed state_is_al
 run_case "offcpu: several states" needs_profiles several_states_together
 run_case "offcpu: each switch of four threads at the highest rate is counted" slow needs_profiles switches_are_all_counted 2 150000
 run_case "offcpu: each switch of 40 threads is counted" needs_profiles switches_are_all_counted 20 5000
-run_case "offcpu: what is lost is told exactly" needs_profiles losses_are_exact
+run_case "offcpu: losses are counted exactly" needs_profiles losses_are_exact
 run_case "offcpu: a number that is used again" needs_profiles numbers_are_used_again
 run_case "offcpu: names before and after exec" needs_profiles programs_follow_each_other
 run_case "offcpu: a sleeping thread is given another name" needs_profiles names_given_by_others

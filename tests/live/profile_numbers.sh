@@ -181,8 +181,8 @@ run_case "offcpu: waits that had not ended are counted" needs_profiles napping w
 run_case "offcpu: programs are apart" needs_profiles programs_are_apart
 run_case "profile: no times of threads whose switches are not followed" needs_profiles \
 	napping samples_are_all_that_is_known
-run_case "offcpu: code that was interrupted wakes nobody" needs_profiles interrupted_code_wakes_nobody
-run_case "offcpu: what ends while it starts does not go on" needs_profiles ends_while_it_starts_are_ends
+run_case "offcpu: interrupted code is not the waker" needs_profiles interrupted_code_wakes_nobody
+run_case "offcpu: a wait that ends during the start does not continue" needs_profiles ends_while_it_starts_are_ends
 run_case "offcpu --no-stacks: a wait is counted once" needs_profiles waits_are_counted_once
 run_case "offcpu: records of threads that ended are used again, with --interval" slow needs_profiles records_are_used_again
 run_case "profile: records of threads that ended are used again, with --interval" needs_profiles \

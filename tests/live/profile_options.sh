@@ -461,8 +461,8 @@ run_case "offcpu: -p, -t and --comm" needs_profiles undisturbed wanted_threads_o
 run_case "offcpu: -u and -k" needs_profiles user_and_kernel_threads
 run_case "offcpu: -U, -K and --stack-depth" needs_profiles sides_of_stacks
 run_case "offcpu: --cgroup" needs_profiles with_cgroup cgroups_select
-run_case "offcpu: --cgroup finds who is moved into it" needs_profiles with_cgroup moved_threads_are_found offcpu
-run_case "profile: --cgroup finds who is moved into it, and no switch is seen" slow needs_profiles \
+run_case "offcpu: --cgroup includes threads that are moved into it" needs_profiles with_cgroup moved_threads_are_found offcpu
+run_case "profile: --cgroup includes threads that are moved into it, without tracing switches" slow needs_profiles \
 	with_cgroup moved_threads_are_found profile --mode on -F 499
 run_case "offcpu: thousands of threads have records" slow needs_profiles alone many_threads_have_records
 run_case "capture: --profile, and compare --flame" needs_profiles stands_beside_snapshot
@@ -486,12 +486,12 @@ run_case "profile: samples are of the time on the CPU" needs_profiles undisturbe
 run_case "profile: stacks are those of perf" needs_profiles stacks_are_those_of_perf
 run_case "offcpu: stacks are those of eu-stack" needs_profiles stacks_are_those_of_elfutils
 run_case "offcpu: the status of a command" slow needs_profiles status_is_passed_on
-run_case "offcpu: SIGINT keeps what there is" needs_profiles interrupted INT
-run_case "offcpu: SIGTERM keeps what there is" needs_profiles interrupted TERM
+run_case "offcpu: SIGINT keeps the collected profile" needs_profiles interrupted INT
+run_case "offcpu: SIGTERM keeps the collected profile" needs_profiles interrupted TERM
 run_case "offcpu: only the command" needs_profiles nothing_before_the_command
-run_case "offcpu: an empty profile says why" slow needs_profiles empty_says_why
+run_case "offcpu: an empty profile has a reason" slow needs_profiles empty_says_why
 run_case "offcpu: bad targets" needs_profiles bad_targets
 run_case "profile: it takes no CPU before others" needs_profiles keeps_its_priority profile
 run_case "offcpu: it takes no CPU before others" needs_profiles keeps_its_priority offcpu
-run_case "profile, offcpu: a host that does not say which CPUs it has" needs_profiles unknown_cpus_are_said
+run_case "profile, offcpu: a host without a list of CPUs" needs_profiles unknown_cpus_are_said
 run_case "offcpu: without privileges" needs_root needs_capabilities

@@ -373,7 +373,7 @@ memory_stays() {
 }
 
 run_case "recording: five captures, each at its time" five_captures
-run_case "recording: what a killed recorder leaves is readable" killed_recorder
+run_case "recording: a killed recorder leaves a readable recording" killed_recorder
 run_case "recording: TERM ends it" ended_recorder TERM
 run_case "recording: INT ends it" ended_recorder INT
 run_case "recording: --duration ends it" ends_by_duration
@@ -382,7 +382,7 @@ run_case "recording: a full disk" full_disk
 run_case "recording: a disk that has room again, twice" disk_gets_room_again
 run_case "recording: the directory is moved" moved_directory
 run_case "recording: a process that ends" watched_process_ends
-run_case "ring: SIGUSR1 writes what was before, and a little after" signal_writes_ring
+run_case "ring: SIGUSR1 writes the captures before it, and some after" signal_writes_ring
 run_case "ring: SIGUSR2 writes it too" other_signal_writes_ring
 run_case "ring: a signal before the first capture" needs_bpf early_signal_writes_ring
 run_case "ring: pressure writes it" pressure_writes_ring

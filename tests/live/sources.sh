@@ -268,7 +268,7 @@ between_readings() {
 	equal "what /proc says that is not between readings by BPF" "$(frames second third fourth)" ""
 }
 
-run_case "what running threads count is between two readings the other way" needs_bpf alone with_delayacct \
+run_case "counters of running threads are between two readings by other means" needs_bpf alone with_delayacct \
 	between_readings
 
 # --- namespaces, privileges ---
@@ -318,7 +318,7 @@ without_privilege() {
 }
 
 run_case "in a PID namespace threads have the numbers they have there" needs_bpf in_a_namespace
-run_case "without the privilege --source bpf fails, and auto reads /proc and says so once" needs_bpf \
+run_case "without the privilege --source bpf fails, and auto reads /proc with one message" needs_bpf \
 	without_privilege
 
 # --- waits in progress ---

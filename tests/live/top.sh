@@ -180,23 +180,23 @@ cgroups_end_in_slashes_too() {
 for state in $waiting cond_pool disk; do
 	run_case "top: $state is in its state all the time" needs_top undisturbed waits states_hold $state
 done
-run_case "top: states of who waits add up to the window" needs_top alone window_is_its_length
-run_case "top: waits that go on are told, and for how long" needs_top alone waits waits_last $lasting
+run_case "top: states of a waiting thread add up to the window" needs_top alone window_is_its_length
+run_case "top: waits in progress are shown, with their duration" needs_top alone waits waits_last $lasting
 run_case "top: a mutex of the kernel is waited for by one of two" needs_top undisturbed waits kernel_lock_is_shared kernel_mutex
 run_case "top: so is a semaphore of a file" needs_top undisturbed waits kernel_lock_is_shared kernel_rwsem
 run_case "top: 10,000 threads that sleep are all there" needs_top alone many_are_there
-run_case "top: CPU time and waits for a CPU are those of who wants one" needs_top undisturbed cpus states_hold spin syscalls hog
+run_case "top: CPU time and waits for a CPU are those of the busy threads" needs_top undisturbed cpus states_hold spin syscalls hog
 run_case "top: of two on one CPU one is runnable" needs_top undisturbed cpus pair_shares
-run_case "top: who is starved is runnable, in the first window" needs_top undisturbed cpus states_hold starved
+run_case "top: a starved thread is runnable, in the first window" needs_top undisturbed cpus states_hold starved
 run_case "top: code of its own" needs_top alone cpus code_is_told spin exec_user exec_system
 run_case "top: code of the kernel" needs_top alone cpus code_is_told syscalls exec_system exec_user
-run_case "top: states of who runs add up to the window" needs_top alone cpus sums_hold
+run_case "top: states of a running thread add up to the window" needs_top alone cpus sums_hold
 run_case "top: threads of 5 ms are in the times of their process" needs_top undisturbed lives_are_short
 run_case "top: 5,000 births a second lose no CPU time" needs_top undisturbed births_lose_nothing
-run_case "top: who becomes another user and another program is that" needs_top identities_follow
+run_case "top: a thread that changes its user and program is shown with these" needs_top identities_follow
 run_case "top: keys are answered by a thread that reads nothing" needs_top alone keys_are_answered_beside_reading
-run_case "top: delays that nobody counts are not known" uncounted_delays_are_null
+run_case "top: delays are unknown without delay accounting" uncounted_delays_are_null
 run_case "top: a cgroup may have a slash at its end" needs_top cgroups_end_in_slashes_too
 run_case "top: of a namespace only its own" needs_top namespaces_are_apart
 run_case "top: a thread that is looked at has its whole stack" needs_top one_thread_is_profiled
-run_case "top: who was stopped goes on by the clock, with no window of nothing" needs_top late_windows_stay_on_the_grid
+run_case "top: after being stopped, windows stay on the grid, and none is empty" needs_top late_windows_stay_on_the_grid

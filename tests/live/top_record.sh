@@ -119,10 +119,10 @@ share_of() {
 	jq -s "[.[] | select(.comm == \"$1\") | .states.$2 / 1000000] | add | floor" "$scratch/top.replayed"
 }
 
-run_case "top: what was recorded is replayed to the nanosecond" recorded replays_what_was_printed
+run_case "top: a recording is replayed to the nanosecond" recorded replays_what_was_printed
 run_case "top: a recording is replayed from any time on" recorded steps_by_time
 run_case "top: compare and show have the states of a recording" recorded compare_shows_states
-run_case "top: a recorder says what it wrote" recorded says_what_it_wrote
-run_case "top: a recorder that prints nothing keeps what it is told" recorded prints_nothing_and_keeps_little
+run_case "top: a recorder reports what it wrote" recorded says_what_it_wrote
+run_case "top: a silent recorder records all readings" recorded prints_nothing_and_keeps_little
 run_case "top: a recorder that is ended leaves a recording" recorded ends_by_signal
 run_case "top: recordings of captures are replayed by counters" recorded plain_recordings_are_replayed

@@ -57,9 +57,9 @@ ends_while_it_starts_are_ends() {
 	done
 }
 
-run_case "top: what ends while top starts is not alive" slow rows_need_top ends_while_it_starts_are_ends
-run_case "top: what is dead and not reaped ends once, and is not alive" rows_need_top dead_are_not_alive
-run_case "top: what ends while it is read is told once" rows_need_top ends_are_told_once
+run_case "top: a thread that ends while top starts is not alive" slow rows_need_top ends_while_it_starts_are_ends
+run_case "top: a zombie ends once, and is not alive" rows_need_top dead_are_not_alive
+run_case "top: a thread that ends during a reading is reported once" rows_need_top ends_are_told_once
 
 # --- recordings ---
 
@@ -133,7 +133,7 @@ times_are_of_utc() {
 }
 
 run_case "top: times on the screen are of UTC" rows_need_top times_are_of_utc
-run_case "top: a recorder that fails says so at once" rows_need_top failing_recorder_says_so
+run_case "top: a recorder that fails reports it at once" rows_need_top failing_recorder_says_so
 run_case "top: that it fails is on the screen" rows_need_top failing_recorder_is_on_the_screen
 run_case "top: that it records is on the screen" rows_need_top recorder_is_on_the_screen
 run_case "top: a damaged capture is left out of a replay" rows_need_top damaged_capture_is_left_out
@@ -242,11 +242,11 @@ screen_is_as_nice_as_it_was() {
 }
 
 run_case "top: the screen gives itself no priority" rows_need_top screen_is_as_nice_as_it_was
-run_case "top: the inspector tells how a thread ended, and stops" rows_need_top inspector_tells_the_end
+run_case "top: the inspector shows how a thread ended, and stops" rows_need_top inspector_tells_the_end
 run_case "top: and which signal killed it" rows_need_top signal_is_told
 run_case "top: the inspector of a process has stacks of all of it" rows_need_top inspector_profiles_all_threads
 run_case "top: the inspector of a group has the threads of its row" rows_need_top inspector_has_the_filter
 run_case "top: the inspector has one line of one place" rows_need_top inspector_has_one_line_of_a_place
 run_case "top: --batch ends with the process that it watches" rows_need_top batch_ends_with_its_target
-run_case "top: the screen says which process it watches, and its end" rows_need_top target_is_on_the_screen
-run_case "top: CSV says whose a thread is, and tables that it ended" rows_need_top csv_and_tables_say_who
+run_case "top: the screen names the watched process, and its end" rows_need_top target_is_on_the_screen
+run_case "top: CSV has the process of a thread, and tables mark ended ones" rows_need_top csv_and_tables_say_who

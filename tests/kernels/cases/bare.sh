@@ -73,6 +73,6 @@ statistics_are_unmeasured_until_turned_on() {
 	moved wait_count sleeper 11 1000
 }
 
-run_case "without psi there is no pressure, and show says so" pressure_is_unmeasured
+run_case "without psi there is no pressure, and show reports that" pressure_is_unmeasured
 run_case "without delay accounting delays but the CPU's are unmeasured, with the reason" delays_are_unmeasured
 run_case "scheduler statistics are unmeasured until they are turned on" statistics_are_unmeasured_until_turned_on

@@ -170,8 +170,8 @@ limits_are_right() {
 	END
 }
 
-run_case "compare is right to the digit, and leaves out who did nothing" digits_are_right
-run_case "compare says what became of words, and nothing of a capture and itself" words_are_right
-run_case "compare of a window sets apart what ended and what began" those_that_ended_are_apart
+run_case "compare is right to the digit, and omits idle threads" digits_are_right
+run_case "compare reports changed words, and no change between a capture and itself" words_are_right
+run_case "compare of a window separates threads that ended or began" those_that_ended_are_apart
 run_case "conditions of compare hold to the nanosecond" conditions_are_met_to_the_digit
 run_case "compare shows limits that were changed" limits_are_right

@@ -65,7 +65,7 @@ switches_are_counted() {
 	between "times it was preempted" 5 "$involuntary" 2000
 }
 
-run_case "who computes spends its time in user mode" in_mode compute utime_clock_ticks stime_clock_ticks
-run_case "who calls the kernel spends its time there" in_mode call stime_clock_ticks utime_clock_ticks
+run_case "a thread that computes spends its time in user mode" in_mode compute utime_clock_ticks stime_clock_ticks
+run_case "a thread that calls the kernel spends its time there" in_mode call stime_clock_ticks utime_clock_ticks
 run_case "a thread's own clock is its run time" clocks_agree
 run_case "switches are those of getrusage, and time slices as many" switches_are_counted

@@ -25,4 +25,4 @@ the_wait_is_a_delay() {
 	moved cpu_delay_total_ns hog "$(percent "$waited" 90)" "$(percent "$waited" 115)"
 }
 
-run_case "two hogs on one CPU delay each other by what schedstat says" the_wait_is_a_delay
+run_case "two hogs on one CPU delay each other by the times of schedstat" the_wait_is_a_delay

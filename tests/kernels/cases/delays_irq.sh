@@ -38,4 +38,4 @@ interrupts_are_delays() {
 		"$(percent "$stalled" 80)" "$(percent "$stalled" 125)" "irq.pressure has"
 }
 
-run_case "interrupts delay what they interrupt, or are not measured" interrupts_delay_or_are_unmeasured
+run_case "interrupts delay the interrupted thread, or are not measured" interrupts_delay_or_are_unmeasured

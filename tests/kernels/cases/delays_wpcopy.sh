@@ -39,4 +39,4 @@ pages_of_a_child_are_copied() {
 	moved wpcopy_delay_total_ns parent "$(percent "$(said wall)" 10)" "$(said since)"
 }
 
-run_case "what a child shares is copied by the parent that writes" pages_of_a_child_are_copied
+run_case "pages shared with a child are copied for the parent that writes" pages_of_a_child_are_copied

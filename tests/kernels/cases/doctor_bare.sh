@@ -35,5 +35,5 @@ boot_parameters_are_named() {
 	equal "the command line" "$GRUB_CMDLINE_LINUX" "quiet psi=1"
 }
 
-run_case "doctor turns on what can be turned on without a boot" switches_are_turned_on
+run_case "doctor's commands enable what needs no reboot" switches_are_turned_on
 run_case "doctor adds the parameter that a boot wants" boot_parameters_are_named

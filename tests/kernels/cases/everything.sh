@@ -75,4 +75,4 @@ everything_is_equal() {
 	proves $moved
 }
 
-run_case "every value of threads at rest is what their files say" everything_is_equal
+run_case "every value of threads at rest is that of their files" everything_is_equal

@@ -63,4 +63,4 @@ writes_are_taken_back() {
 
 run_case "reads past the cache come from the disk, byte for byte" reads_are_counted
 run_case "writes go to the disk, byte for byte" writes_are_counted
-run_case "who discards what is dirty cancels it, not who wrote it" writes_are_taken_back
+run_case "cancelled writes count for the thread that discards dirty pages, not for the writer" writes_are_taken_back

@@ -27,4 +27,4 @@ counters_agree() {
 	proves allocated_bytes deallocated_bytes
 }
 
-run_case "what threads allocated and freed is what jemalloc counts, and nobody is stopped" counters_agree
+run_case "bytes that threads allocated and freed are jemalloc's counts, and no thread is stopped" counters_agree

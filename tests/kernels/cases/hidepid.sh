@@ -70,6 +70,6 @@ root_sees_all() {
 	diff <(but_waits < "$scratch/before.facts") <(but_waits < "$scratch/after.facts")
 }
 
-run_case "with hidepid=1 what is denied is counted, and what is one's own is read" denied_processes_are_counted
-run_case "with hidepid=2 there is only what is one's own" hidden_processes_are_not_there
+run_case "with hidepid=1 denied processes are counted, and the user's own are read" denied_processes_are_counted
+run_case "with hidepid=2 only the user's own processes are seen" hidden_processes_are_not_there
 run_case "root sees all in spite of hidepid" root_sees_all

@@ -230,7 +230,7 @@ the_way_of_a_record() {
 # Cases that are well say nothing else.
 exec 3>&1
 run_case "kstats.ko: bad commands are refused, each with its reason" bad_commands_are_refused
-run_case "kstats.ko: what may not be probed leaves nothing behind" what_may_not_be_probed_leaves_nothing
+run_case "kstats.ko: a forbidden probe leaves nothing behind" what_may_not_be_probed_leaves_nothing
 run_case "kstats.ko: metrics of other modules" metrics_of_modules
 run_case "kstats.ko: a thousand metrics at once" a_thousand_metrics
 run_case "kstats.ko: commands of several at once" several_at_once

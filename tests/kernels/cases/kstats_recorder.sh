@@ -95,5 +95,5 @@ without_a_mounted_debugfs() {
 }
 
 run_case "kstats.ko and ctprof: traced, listed, read, commanded and removed" tracing_by_the_recorder
-run_case "kstats.ko and ctprof: errors say why" errors_say_why
+run_case "kstats.ko and ctprof: errors have reasons" errors_say_why
 run_case "kstats.ko and ctprof: without a mounted debugfs" without_a_mounted_debugfs

@@ -62,5 +62,5 @@ processes_are_counted() {
 }
 
 run_case "memory that a cgroup holds is counted, until it is given back" memory_is_counted
-run_case "file pages are counted for who read them" file_pages_are_counted
+run_case "file pages are counted for their reader" file_pages_are_counted
 run_case "processes are counted, up to pids.max" processes_are_counted

@@ -122,6 +122,6 @@ the_idle_are_never_hot() {
 }
 
 run_case "each hop is a migration" hops_are_counted
-run_case "who is bound to a CPU is refused for that, and never moved" prisoners_stay
+run_case "a thread that is bound to a CPU is refused for that, and never moved" prisoners_stay
 run_case "the cache-hot are refused at first, and moved by force in the end" the_hot_go_in_the_end
 run_case "SCHED_IDLE is moved without force" the_idle_are_never_hot

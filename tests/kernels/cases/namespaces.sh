@@ -149,12 +149,12 @@ covered_mounts_are_not_read() {
 	! grep -vxFf "$scratch/after.groups" "$scratch/inner.groups"
 }
 
-run_case "inside a PID namespace there is what is inside, with its own delays" inside_is_seen_from_inside
-run_case "what is in a PID namespace is seen from outside, too" inside_is_seen_from_outside
+run_case "inside a PID namespace a capture finds its threads, with their delays" inside_is_seen_from_inside
+run_case "threads in a PID namespace are seen from outside, too" inside_is_seen_from_outside
 run_case "with the /proc of another PID namespace there are no delays" foreign_proc_has_no_taskstats
 run_case "that /proc is another's does not hang on one number" foreign_proc_is_foreign_whatever_its_numbers
-run_case "in a network namespace there is what is there outside" networks_make_no_difference
-run_case "root of a user namespace is denied what that does not grant" root_of_a_namespace_is_not_root
+run_case "in a network namespace a capture finds the same as outside" networks_make_no_difference
+run_case "root of a user namespace is denied what needs the initial one" root_of_a_namespace_is_not_root
 run_case "cgroups mounted in another cgroup namespace are unmeasured" cgroups_of_another_namespace_are_unmeasured
 run_case "cgroups mounted in their namespace have paths and numbers of it" cgroups_of_a_namespace_have_its_paths
 run_case "a mount that covers the cgroups gives no numbers of others" covered_mounts_are_not_read

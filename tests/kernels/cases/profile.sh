@@ -60,10 +60,10 @@ disks_are_io_wait() {
 }
 
 run_case "every wait of known length has its class, and its length" all_waits_are_right
-run_case "--state has what is stopped" state_selects stopped stop
-run_case "--state has what is traced" state_selects traced trace
-run_case "--state has what cannot be interrupted" state_selects uninterruptible vfork
-run_case "--state has what sleeps" state_selects interruptible futex killed pipe sent sleep
+run_case "--state stopped threads" state_selects stopped stop
+run_case "--state traced threads" state_selects traced trace
+run_case "--state uninterruptible sleeps" state_selects uninterruptible vfork
+run_case "--state sleeping threads" state_selects interruptible futex killed pipe sent sleep
 run_case "letters and masks select states" masks_select
 run_case "two hogs on one CPU are runnable while the other runs" hogs_wait_for_each_other
 run_case "a disk that is waited for is I/O wait" disks_are_io_wait

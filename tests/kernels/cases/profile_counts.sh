@@ -142,5 +142,5 @@ fast_switches_are_counted() {
 }
 
 run_case "switches are those that the kernel counts, and times too" nothing_is_missed
-run_case "who is kept from sleeping by signals is counted as the kernel does" signals_are_counted
+run_case "a thread that signals keep from sleeping is counted as the kernel does" signals_are_counted
 run_case "of fast switches none is missed" fast_switches_are_counted

@@ -67,8 +67,8 @@ short_lives_are_whole() {
 	fails 127 ctprof offcpu "${everything[@]}" -- /bin/no_such_program
 }
 
-run_case "who gets a number, becomes a program, moves or is killed has its own times" times_stay_with_their_owner
-run_case "who gets the number of a target is none" strangers_are_not_watched -p
-run_case "nor is who gets the number of a target's thread" strangers_are_not_watched -t
+run_case "a thread that reuses a number, executes, moves or is killed has its own times" times_stay_with_their_owner
+run_case "a process with the reused number of a target is no target" strangers_are_not_watched -p
+run_case "nor is a thread with the reused number of a target" strangers_are_not_watched -t
 run_case "four hundred children at once are all there" storms_are_seen
-run_case "what ends at once was there, and its status is ours" short_lives_are_whole
+run_case "a command that ends at once is measured, and its status is passed on" short_lives_are_whole

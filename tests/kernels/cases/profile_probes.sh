@@ -22,4 +22,4 @@ kernel_functions_are_counted() {
 	equal "how often the sleeper came by" "$hits" 10
 }
 
-run_case "a probe in the kernel counts who comes by" kernel_functions_are_counted
+run_case "a kernel probe counts all its hits" kernel_functions_are_counted

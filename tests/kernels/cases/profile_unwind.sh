@@ -47,5 +47,5 @@ run_case "off the CPU, static" shows shapes-static nap --mode off
 run_case "off the CPU, sampled in time" shows shapes nap --mode off --off-cpu-period 10ms
 run_case "on the CPU" shows shapes spin --mode on
 run_case "at a tracepoint" shows shapes nap -e tracepoint:sched:sched_switch
-run_case "walks are complete, and what is known again is right" walks_are_complete
+run_case "walks are complete, and recognised stacks are right" walks_are_complete
 run_case "a command's libraries are known at once" a_command_is_known_at_once

@@ -48,5 +48,5 @@ slices_can_be_asked_for() {
 }
 
 run_case "the longest run is that between two ticks, at least" nobody_interrupts
-run_case "the longest slice is what a rival waits for" rivals_take_turns
+run_case "a rival waits for the longest slice" rivals_take_turns
 run_case "a slice that was asked for is the present one" slices_can_be_asked_for

@@ -148,15 +148,15 @@ clocks_may_be_set() {
 	}'
 }
 
-run_case "top: who waits is in its state all the time" waits_are_told
+run_case "top: a waiting thread is in its state all the time" waits_are_told
 run_case "top: servers wait for work, and a socket for data" servers_are_idle
 run_case "top: a mutex of the kernel" terminals_have_a_mutex
 run_case "top: a semaphore of the kernel" files_have_a_semaphore
-run_case "top: who wants a CPU runs or waits for it, and starves" who_wants_a_cpu_waits_for_it
+run_case "top: a busy thread runs or waits for a CPU, and starves" who_wants_a_cpu_waits_for_it
 run_case "top: of two on one CPU one is runnable" one_of_two_runs
 run_case "top: threads that are short-lived are in the times of their process" the_dead_are_counted
 run_case "top: births lose no CPU time" births_lose_nothing
 run_case "top: a disk that is throttled is waited for" disk_is_waited_for
 run_case "top: memory that comes back from swap is waited for" swap_is_waited_for
-run_case "top: who is frozen is stopped" the_frozen_are_stopped
+run_case "top: a frozen thread is stopped" the_frozen_are_stopped
 run_case "top: setting the clock changes no window" clocks_may_be_set

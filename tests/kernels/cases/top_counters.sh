@@ -33,4 +33,4 @@ readers_run() {
 	[ "$told" -gt $((truth * 6 / 10)) ]
 }
 
-run_case "top: who reads a disk runs, by the counters too" readers_run
+run_case "top: a thread that reads a disk runs, by the counters too" readers_run

@@ -70,5 +70,5 @@ privileges_grant_what_they_should() {
 	same_facts all mine nothing
 }
 
-run_case "what is denied is named, all else is what root sees" denials_are_named
-run_case "what is said to grant it does" privileges_grant_what_they_should
+run_case "denied sources are named, all else is as for root" denials_are_named
+run_case "the capabilities that messages name are sufficient" privileges_grant_what_they_should

@@ -150,5 +150,5 @@ run_case "a timer wakes where it was set" timers_ring_at_home
 run_case "a pipe wakes on the other CPU, by one about to sleep" pipes_wake_far_away
 run_case "a pipe wakes on the same CPU, by one about to sleep" pipes_wake_at_home
 run_case "a wake-up to another CPU is a migration" sleepers_are_moved
-run_case "who writes to a pipe wants its reader at its side" pipes_pull
-run_case "who sends a signal is not about to sleep" signals_do_not
+run_case "a writer to a pipe wants its reader on its CPU" pipes_pull
+run_case "a thread that sends a signal is not about to sleep" signals_do_not
