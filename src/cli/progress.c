@@ -13,7 +13,7 @@ double progress_seconds(const struct progress *progress)
 	       (double)(now.tv_nsec - progress->start.tv_nsec) / 1e9;
 }
 
-void progress_tell(struct progress *progress, size_t done, size_t total)
+void progress_print(struct progress *progress, size_t done, size_t total)
 {
 	if (progress_seconds(progress) < 1)
 		return;
@@ -24,7 +24,7 @@ void progress_tell(struct progress *progress, size_t done, size_t total)
 static void show_progress(void *context, size_t done, size_t total)
 {
 	if (done % 64 == 0)
-		progress_tell(context, done, total);
+		progress_print(context, done, total);
 }
 
 progress_show *progress_begin(struct progress *ret, const char *things, bool quiet)

@@ -28,7 +28,7 @@ struct progress {
 progress_show *progress_begin(struct progress *ret, const char *things, bool quiet);
 
 /* The same, for callers that show it at any time: prints nothing within the first second. */
-void progress_tell(struct progress *progress, size_t done, size_t total);
+void progress_print(struct progress *progress, size_t done, size_t total);
 
 /* Seconds since it began. */
 double progress_seconds(const struct progress *progress);

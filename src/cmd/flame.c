@@ -53,7 +53,7 @@ static struct error *load_one(struct flame_loading *loading, const char *path, s
 	return err;
 }
 
-static void tell_unit(const struct flame_loading *loading)
+static void print_unit(const struct flame_loading *loading)
 {
 	if (loading->arguments->output.quiet)
 		return;
@@ -99,7 +99,7 @@ static struct error *show_files(const struct flame_arguments *arguments, char **
 		err = load_all(&loading, paths, count, &profile);
 	}
 	if (!err)
-		tell_unit(&loading);
+		print_unit(&loading);
 	if (!err && !profile->samples.count && !arguments->output.quiet)
 		fprintf(stderr, "ctprof: the profile is empty\n");
 	return err ? err : profile_output_show(&arguments->output, profile, baseline, 0);

@@ -148,7 +148,8 @@ static bool is_permission(const struct error *err)
 }
 
 /* Missing permission is not a failure, but a note names what is omitted. */
-static void tell_missing(const struct kstats_recorder *recorder, struct error *err, int *ret_status)
+static void report_missing(const struct kstats_recorder *recorder, struct error *err,
+			   int *ret_status)
 {
 	_cleanup_error_ struct error *missing =
 		error_prefix(err, "metrics of %s are not included", recorder->name);
@@ -178,7 +179,7 @@ static struct error *each(const struct kstats_search *search, const struct visit
 	}
 	for (size_t i = 0; i < array_length(refused); i++) {
 		if (refused[i] && !err && has_answer)
-			tell_missing(search->recorders[i], refused[i], ret_status);
+			report_missing(search->recorders[i], refused[i], ret_status);
 		else if (refused[i])
 			first = first_of(first, refused[i]);
 	}

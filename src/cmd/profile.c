@@ -275,13 +275,13 @@ static struct error *open_session(struct taking *t)
 }
 
 /* Ctrl-C while unwind tables are made ends the run with what was collected. */
-static bool tell_progress(void *context, size_t done, size_t all)
+static bool show_tables_progress(void *context, size_t done, size_t all)
 {
 	struct taking *t = context;
 	sigset_t pending;
 
 	if (t->progress_is_wanted)
-		progress_tell(&t->progress, done, all);
+		progress_print(&t->progress, done, all);
 	sigpending(&pending);
 	for (size_t i = 0; i < INTERRUPTS_COUNT; i++)
 		if (sigismember(&pending, interrupts_numbers[i]))
@@ -343,7 +343,7 @@ static struct error *collect_profile(struct taking *t)
 	t->options.by_cpu = t->arguments->output.group_by == FLAME_BY_CPU;
 	t->options.only_times &= !t->options.by_cpu;
 	t->options.statistics = statistics;
-	t->options.progress = tell_progress;
+	t->options.progress = show_tables_progress;
 	t->options.progress_context = t;
 	if (t->run)
 		t->options.command = (uint32_t)run_pid(t->run);

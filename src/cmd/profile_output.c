@@ -246,7 +246,7 @@ static const char *files(size_t count)
 	return count == 1 ? "file or process" : "files or processes";
 }
 
-static void tell_left(const struct symbolise_left *left)
+static void print_omissions(const struct symbolise_left *left)
 {
 	if (left->beyond)
 		fprintf(stderr,
@@ -295,7 +295,7 @@ static struct error *name_frames(const struct profile_output *output, struct pro
 	progress_end(&progress);
 	/* Also with --quiet: the profile lacks something that was asked for. */
 	if (!err)
-		tell_left(&left);
+		print_omissions(&left);
 	return err;
 }
 

@@ -49,7 +49,7 @@ static bool is_ring(const struct recorder *r)
 	return r->arguments->ring.age_ms != 0;
 }
 
-/* --- what is told --- */
+/* --- messages --- */
 
 __attribute__((format(printf, 2, 3))) static void tell(struct recorder *r, const char *format, ...)
 {
@@ -66,7 +66,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct recorder *r, const
 }
 
 /* A failure that a recorder survives, or NULL: it works (again). */
-static void tell_failure(struct recorder *r, enum trouble trouble, struct error *err)
+static void print_failure(struct recorder *r, enum trouble trouble, struct error *err)
 {
 	int failed = !err ? 0 : err->errnum ? err->errnum : -1;
 
@@ -95,7 +95,7 @@ static void show_progress(struct recorder *r)
 }
 
 /* Tell the user where captures go: with a ring, no file appears before a trigger fires. */
-static void tell_start(struct recorder *r)
+static void print_start(struct recorder *r)
 {
 	const struct record_arguments *a = r->arguments;
 	char every[UNITS_TEXT_MAX];
@@ -111,7 +111,7 @@ static void tell_start(struct recorder *r)
 /* In a shorter run, the share of a CPU would show only the cost of starting. */
 #define SHARE_SECONDS 1
 
-static void tell_summary(struct recorder *r)
+static void print_summary(struct recorder *r)
 {
 	char size[UNITS_TEXT_MAX], rest[400] = "", share[40] = "";
 	const struct {
@@ -154,7 +154,7 @@ static void prune_captures(struct recorder *r)
 	}
 	err = recording_prune(&r->recording, keep, clock_ns(CLOCK_REALTIME) / NS_PER_MS, &removed);
 	r->removed += removed;
-	tell_failure(r, TROUBLE_REMOVE, err);
+	print_failure(r, TROUBLE_REMOVE, err);
 }
 
 static void write_ring(struct recorder *r)
@@ -178,7 +178,7 @@ static void write_ring(struct recorder *r)
 	r->unwritten = err != NULL;
 	if (!err && r->written > before)
 		err = recording_sync(&r->recording);
-	tell_failure(r, TROUBLE_WRITE, err);
+	print_failure(r, TROUBLE_WRITE, err);
 }
 
 /* Out of the ring what is too old or too much. */
@@ -329,7 +329,7 @@ static char *judge_facts(struct recorder *r)
 		    asprintf(&reason, "%s: %.10g", trigger->text, value) < 0)
 			reason = NULL;
 	}
-	tell_failure(r, TROUBLE_FACT, failure);
+	print_failure(r, TROUBLE_FACT, failure);
 	return reason;
 }
 
@@ -415,7 +415,7 @@ static struct error *run_recording(struct recorder *r)
 		if (err && !r->taken)
 			return err;
 		r->failed += err != NULL;
-		tell_failure(r, TROUBLE_CAPTURE, err);
+		print_failure(r, TROUBLE_CAPTURE, err);
 		if (!number)
 			schedule_next(r);
 	}
@@ -451,7 +451,7 @@ static struct error *start_recording(struct recorder *r, const char *directory)
 	if (err)
 		return err;
 	if (!r->arguments->quiet)
-		tell_start(r);
+		print_start(r);
 	r->start_ns = r->next_ns = clock_ns(CLOCK_MONOTONIC);
 	return run_recording(r);
 }
@@ -472,7 +472,7 @@ int record(struct record_arguments *arguments, struct capture_options *options,
 	bool whole = !recorder.lost && !recorder.failed && !recorder.parts;
 
 	if (!err && !arguments->quiet)
-		tell_summary(&recorder);
+		print_summary(&recorder);
 	captures_deinit(&recorder.ring);
 	recording_close(&recorder.recording);
 	capturer_close(recorder.capturer);

@@ -386,8 +386,8 @@ static void drop_restarts(struct probe_points *points)
 }
 
 /* A goroutine runs now in one thread and now in another. */
-static struct error *tell_goroutines(const struct kstats_spec *spec,
-				     struct kstats_locations *places)
+static struct error *check_goroutines(const struct kstats_spec *spec,
+				      struct kstats_locations *places)
 {
 	const struct kstats_location *start = &places->start, *end = &places->end;
 
@@ -424,7 +424,7 @@ struct error *kstats_locations_find(const struct kstats_spec *spec, struct kstat
 	if (ret->is_call)
 		err = agree_on_way(&ret->start, &ret->end);
 	if (!err)
-		err = tell_goroutines(spec, ret);
+		err = check_goroutines(spec, ret);
 	if (spec->key == KSTATS_KEY_ARGUMENT) {
 		keep_arguments(&ret->start);
 		keep_arguments(&ret->end);

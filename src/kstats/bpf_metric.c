@@ -249,16 +249,16 @@ static bool count_recursions(const struct kstats_metric *metric, unsigned link, 
 	return true;
 }
 
-struct untold {
+struct missed_calls {
 	uint64_t missed, recursive;
-	bool is_known; /* false: this kernel does not tell of some */
+	bool is_known; /* false: this kernel does not count some of them */
 };
 
 /* Sum over all probes of the metric. */
-static struct untold count_untold(const struct kstats_metric *metric)
+static struct missed_calls count_missed_calls(const struct kstats_metric *metric)
 {
 	const bool is_counted = metric->control->has_missed;
-	struct untold untold = { .is_known = true };
+	struct missed_calls calls = { .is_known = true };
 
 	for (unsigned i = 0;; i++) {
 		struct link_info info = { 0 };
@@ -272,20 +272,20 @@ static struct untold count_untold(const struct kstats_metric *metric)
 		if (failed == ENOENT)
 			break;
 		if (failed || bpf_obj_get_info_by_fd(fd, &info, &size) ||
-		    !count_recursions(metric, i, &untold.recursive))
-			untold.is_known = false;
+		    !count_recursions(metric, i, &calls.recursive))
+			calls.is_known = false;
 		if (failed)
 			break;
 		if (info.type != LINK_PERF_EVENT)
 			continue;
 		if (info.perf_type == PERF_KPROBE || info.perf_type == PERF_KRETPROBE) {
-			untold.missed += info.missed;
-			untold.is_known &= is_counted;
+			calls.missed += info.missed;
+			calls.is_known &= is_counted;
 		} else if (!info.perf_type && !metric->config.is_preempted) {
-			untold.is_known = false;
+			calls.is_known = false;
 		}
 	}
-	return untold;
+	return calls;
 }
 
 /* --- reading --- */
@@ -446,22 +446,22 @@ static uint64_t growth(uint64_t now, uint64_t before)
 static void count_losses(const struct kstats_metric *metric, struct kstats_table *table)
 {
 	const struct kstats_switch *here = &metric->control->which[metric->which];
-	struct untold untold;
+	struct missed_calls calls;
 
 	/* A metric of the time between calls can lose only `full`. */
 	table->losses_known = (1u << KSTATS_LOSS_COUNT) - 1;
 	table->earlier_known = metric->config.has_ends;
 	if (metric->which == KSTATS_GAPS)
 		return;
-	untold = count_untold(metric);
-	if (!untold.is_known)
+	calls = count_missed_calls(metric);
+	if (!calls.is_known)
 		table->losses_known &= ~(1u << KSTATS_LOSS_missed | 1u << KSTATS_LOSS_recursive);
 	/* The kernel leaves out what is nested too deeply, and counts it nowhere
 	 * (MAX_URETPROBE_DEPTH). */
 	if (metric->config.is_user && metric->config.has_frame)
 		table->losses_known &= ~(1u << KSTATS_LOSS_recursive);
-	table->losses[KSTATS_LOSS_missed] += growth(untold.missed, here->missed);
-	table->losses[KSTATS_LOSS_recursive] += growth(untold.recursive, here->recursive);
+	table->losses[KSTATS_LOSS_missed] += growth(calls.missed, here->missed);
+	table->losses[KSTATS_LOSS_recursive] += growth(calls.recursive, here->recursive);
 }
 
 static bool copy_string(const char *text, char **ret)
@@ -559,7 +559,7 @@ static struct error *empty_metric(struct kstats_metric *metric)
 	_cleanup_(cpus_deinit) struct cpus cpus = { 0 };
 	_cleanup_free_ char *zeros = NULL;
 	const __u32 which = metric->which;
-	struct untold untold;
+	struct missed_calls calls;
 	struct error *err = cpus_list_possible(&cpus);
 
 	if (err)
@@ -575,9 +575,9 @@ static struct error *empty_metric(struct kstats_metric *metric)
 		err = forget_groups(metric);
 	if (err)
 		return err;
-	untold = count_untold(metric);
-	here->missed = untold.missed;
-	here->recursive = untold.recursive;
+	calls = count_missed_calls(metric);
+	here->missed = calls.missed;
+	here->recursive = calls.recursive;
 	__atomic_store_n(&here->is_held, 0, __ATOMIC_RELEASE);
 	return NULL;
 }

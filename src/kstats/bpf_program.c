@@ -325,17 +325,17 @@ static struct error *try(struct kstats_program *program, const struct kstats_con
 			 bool has_trampolines)
 {
 	struct error *err = open_bpf(program);
-	struct kstats_config *told;
+	struct kstats_config *stored;
 	struct probe_sides sides;
 
 	program->refused = NULL;
 	if (err)
 		return err;
 	sides = sides_of(program, has_trampolines);
-	told = &program->bpf->rodata_config->config;
-	*told = *config;
-	configure(program, &sides, told);
-	size_maps(program->bpf, told);
+	stored = &program->bpf->rodata_config->config;
+	*stored = *config;
+	configure(program, &sides, stored);
+	size_maps(program->bpf, stored);
 	choose_programs(program->bpf, &sides);
 	err = aim(&sides.start);
 	if (!err)

@@ -253,7 +253,7 @@ void unwinder_build(struct unwinder *unwinder, struct unwinding *process,
 		if (!quietly || mappings != before || process->exec_pages != pages_before) {
 			const struct unwind_process made = published_of(process);
 
-			unwinder->has_news = true;
+			unwinder->has_changes = true;
 			unwinder->no_room += !publish(&unwinder->published, process->pid, &made);
 		}
 	} else {
@@ -454,11 +454,11 @@ struct error *unwinder_start(struct unwinder *unwinder, uint64_t most_ns,
 
 /* --- for others --- */
 
-bool unwinder_had_news(struct unwinder *unwinder)
+bool unwinder_had_changes(struct unwinder *unwinder)
 {
-	const bool had = unwinder->has_news;
+	const bool had = unwinder->has_changes;
 
-	unwinder->has_news = false;
+	unwinder->has_changes = false;
 	return had;
 }
 

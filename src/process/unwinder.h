@@ -63,7 +63,7 @@ void unwinder_tick(struct unwinder *unwinder);
 uint64_t unwinder_due_ns(const struct unwinder *unwinder);
 
 /* Returns whether any process was published since the last call. */
-bool unwinder_had_news(struct unwinder *unwinder);
+bool unwinder_had_changes(struct unwinder *unwinder);
 
 /* The unwind memory, for walks in user space. */
 const struct unwind_store *unwinder_store(const struct unwinder *unwinder);

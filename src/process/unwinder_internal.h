@@ -54,7 +54,7 @@ struct unwinder {
 	size_t wanted_read;     /* of `pids`, at the start */
 	uint64_t started_by_ns; /* the start follows changes until then */
 	size_t no_room, failed;
-	bool has_news;
+	bool has_changes;
 	bool has_tables;            /* new tables came since those that wait were last built */
 	uint64_t missed;            /* events, as of the last look */
 	struct time_shares reading; /* by user */

@@ -52,11 +52,11 @@ struct profile_session {
 	struct guard *guard; /* for looking at processes; NULL: without stacks of user space */
 	struct kept *kept;   /* of processes, until there are names */
 	struct process_watch *images;
-	bool has_news;             /* of unwind tables, since `mended` */
-	uint64_t mended;           /* when waits were looked at whose stacks lacked tables */
-	struct unwinder *unwinder; /* NULL: by frame pointers alone */
-	struct unwinder_use told;  /* of it, by the readings that were */
-	struct kallsyms *symbols;  /* NULL: not to be seen */
+	bool has_changes;             /* unwind tables have changed since `mended` */
+	uint64_t mended;              /* the last time that stacks without tables were retried */
+	struct unwinder *unwinder;    /* NULL: by frame pointers alone */
+	struct unwinder_use reported; /* by earlier readings */
+	struct kallsyms *symbols;     /* NULL: addresses are hidden */
 	struct sample_events samples;
 	struct program_cost cost;
 	struct probe_links *probes;

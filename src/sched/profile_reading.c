@@ -91,16 +91,16 @@ static void put_walks(const struct profile_counts *before, const struct profile_
 
 static void put_tables(struct profile_session *session, struct profile_losses *losses)
 {
-	const struct unwinder_use told = session->told;
+	const struct unwinder_use reported = session->reported;
 	struct unwinder_use use;
 
 	if (!session->unwinder)
 		return;
 	use = unwinder_use(session->unwinder);
-	session->told = use;
-	losses->tables_failed = use.failed - told.failed;
-	losses->tables_lost = use.no_room - told.no_room;
-	losses->mappings_lost = use.too_many - told.too_many;
+	session->reported = use;
+	losses->tables_failed = use.failed - reported.failed;
+	losses->tables_lost = use.no_room - reported.no_room;
+	losses->mappings_lost = use.too_many - reported.too_many;
 }
 
 static struct error *put_losses(struct profile_reading *r)

@@ -102,10 +102,10 @@ static void mend_stacks(struct profile_session *session, uint64_t now)
 	const uint64_t records = tracker_count(&session->chunks.tracker);
 	const uint64_t pause = MEND_NS + records * MEND_NS_OF_RECORDS;
 
-	session->has_news |= unwinder_had_news(session->unwinder);
-	if (!session->options.off_cpu || !session->has_news || now - session->mended < pause)
+	session->has_changes |= unwinder_had_changes(session->unwinder);
+	if (!session->options.off_cpu || !session->has_changes || now - session->mended < pause)
 		return;
-	session->has_news = false;
+	session->has_changes = false;
 	session->mended = now;
 	profile_take_first_stacks(session);
 }

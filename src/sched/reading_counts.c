@@ -224,12 +224,12 @@ static struct error *put_sample(struct profile_reading *r, const struct count_ke
 }
 
 /* Reported totals never decrease. */
-static void keep_told(struct count_value *value, const struct count_value *told)
+static void keep_reported(struct count_value *value, const struct count_value *reported)
 {
-	if (value->ns < told->ns)
-		value->ns = told->ns;
-	if (value->runnable_ns < told->runnable_ns)
-		value->runnable_ns = told->runnable_ns;
+	if (value->ns < reported->ns)
+		value->ns = reported->ns;
+	if (value->runnable_ns < reported->runnable_ns)
+		value->runnable_ns = reported->runnable_ns;
 }
 
 static struct error *put_entry(struct profile_reading *r, struct counted_entry *entry)
@@ -256,7 +256,7 @@ static struct error *put_entry(struct profile_reading *r, struct counted_entry *
 						    : reading_less(entry->value.runnable_count,
 								   before.runnable_count),
 				 entry->is_in_progress);
-	keep_told(&entry->value, &before);
+	keep_reported(&entry->value, &before);
 	return err;
 }
 

@@ -32,15 +32,15 @@ static uint32_t number_now(const struct profile_reading *r, uint32_t stack)
 /* A wait in progress was reported in part under stacks that have new numbers since. What was
  * reported, and was not counted under the old numbers when the wait ended, is carried to the new
  * ones: reported totals never decrease. */
-static struct error *carry_entry(struct profile_reading *r, const struct count_value *told,
+static struct error *carry_entry(struct profile_reading *r, const struct count_value *reported,
 				 const struct count_key *key, const struct counted_entry *now)
 {
 	const struct count_value none = { 0 }, *value = now ? &now->value : &none;
 	const struct count_value left = {
-		.ns = reading_less(told->ns, value->ns),
-		.count = reading_less(told->count, value->count),
-		.runnable_ns = reading_less(told->runnable_ns, value->runnable_ns),
-		.runnable_count = reading_less(told->runnable_count, value->runnable_count),
+		.ns = reading_less(reported->ns, value->ns),
+		.count = reading_less(reported->count, value->count),
+		.runnable_ns = reading_less(reported->runnable_ns, value->runnable_ns),
+		.runnable_count = reading_less(reported->runnable_count, value->runnable_count),
 	};
 	struct count_key moved = *key;
 
@@ -55,15 +55,15 @@ static struct error *carry_entry(struct profile_reading *r, const struct count_v
 
 struct error *reading_carry(struct profile_reading *r, const struct counted_table *now)
 {
-	const struct counted_table *told = &r->session->counted;
-	const size_t count = told->entries.count;
+	const struct counted_table *reported = &r->session->counted;
+	const size_t count = reported->entries.count;
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < count; i++) {
-		const struct count_value value = told->entries.items[i].value;
+		const struct count_value value = reported->entries.items[i].value;
 		struct count_key key;
 
-		memcpy(&key, told->entries.items[i].key->bytes, sizeof(key));
+		memcpy(&key, reported->entries.items[i].key->bytes, sizeof(key));
 		if (reading_is_before(r, &key))
 			err = carry_entry(r, &value, &key, reading_find_entry(now, &key));
 	}

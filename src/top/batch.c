@@ -48,8 +48,8 @@ static struct error *wait_for_tick(struct top *top, uint64_t until_ns)
 	return err;
 }
 
-/* Say what this window lacks; printed for each window. */
-static void tell_of_window(const struct top *top)
+/* Print what this window lacks. */
+static void print_incomplete(const struct top *top)
 {
 	const struct state_cost *cost = &top->window.cost;
 
@@ -66,29 +66,29 @@ static void tell_of_window(const struct top *top)
 }
 
 /* Once, for most of them stay. */
-static void tell_of_lost(struct top *top)
+static void print_lost(struct top *top)
 {
 	const uint64_t lost = top->readings[top->now].cost.threads_lost;
 
-	if (!lost || top->has_told_of_lost)
+	if (!lost || top->has_printed_lost)
 		return;
 	fprintf(stderr, "ctprof: %" PRIu64 " thread%s omitted: thread table full\n", lost,
 		plural(lost));
-	top->has_told_of_lost = true;
+	top->has_printed_lost = true;
 }
 
 /* At once, and once: the rest is told at the end. */
-static void tell_of_recorder(struct top *top)
+static void print_recorder(struct top *top)
 {
 	struct top_recorder_status status = { 0 };
 
-	if (!top->recorder || top->has_told_of_recorder)
+	if (!top->recorder || top->has_printed_recorder)
 		return;
 	top_recorder_look(top->recorder, &status);
 	if (!status.failed)
 		return;
 	fprintf(stderr, "ctprof: cannot record a capture: %s\n", status.problem);
-	top->has_told_of_recorder = true;
+	top->has_printed_recorder = true;
 }
 
 static struct error *print_window(struct top *top, size_t number)
@@ -134,9 +134,9 @@ static struct error *run_engine(struct top *top)
 		if (!err)
 			err = top_read_window(top);
 		if (!err) {
-			tell_of_lost(top);
-			tell_of_window(top);
-			tell_of_recorder(top);
+			print_lost(top);
+			print_incomplete(top);
+			print_recorder(top);
 			err = print_window(top, number);
 		}
 		if (!err && have_ended(top))

@@ -128,22 +128,22 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* The growth of a counter that was not reported yet, limited to the room left in the window. */
-static uint64_t take_growth(uint64_t counted, uint64_t told, uint64_t *left)
+static uint64_t take_growth(uint64_t counted, uint64_t reported, uint64_t *left)
 {
-	const uint64_t taken = counted > told ? smaller(counted - told, *left) : 0;
+	const uint64_t taken = counted > reported ? smaller(counted - reported, *left) : 0;
 
 	*left -= taken;
 	return taken;
 }
 
 /* The reported and the counted value differ by at most the lag of a counter. */
-static uint64_t limit_lag(uint64_t told, uint64_t counted)
+static uint64_t limit_lag(uint64_t reported, uint64_t counted)
 {
-	if (told < counted && counted - told > COUNTER_SLACK_NS)
+	if (reported < counted && counted - reported > COUNTER_SLACK_NS)
 		return counted - COUNTER_SLACK_NS;
-	if (told > counted && told - counted > COUNTER_SLACK_NS)
+	if (reported > counted && reported - counted > COUNTER_SLACK_NS)
 		return counted + COUNTER_SLACK_NS;
-	return told;
+	return reported;
 }
 
 /* --- times --- */
@@ -152,7 +152,7 @@ void counter_times_meet(struct state_thread *thread, struct counter_memory *memo
 			const struct iterator_record *r, const struct counter_facts *facts)
 {
 	thread->begun_ns = thread->seen_ns = r->now;
-	count_times(r, facts, memory->told);
+	count_times(r, facts, memory->reported);
 	memory->utime = r->utime;
 	memory->stime = r->stime;
 	note_state(thread, memory, r, facts, 0);
@@ -226,15 +226,15 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 
 	count_times(r, facts, counted);
 	if (is_blocked(thread->state) && memory->queued_asleep)
-		memory->told[COUNTED_DELAY] = counted[COUNTED_DELAY];
+		memory->reported[COUNTED_DELAY] = counted[COUNTED_DELAY];
 	/* Time on a CPU is never more than there was; at most it runs behind. Delays may be more:
 	 * that of block I/O was as long as the window, on Linux 6.12, of threads that ran between
 	 * their reads. So what it ran comes first, and each delay has no more than what is left. */
-	run = take_growth(counted[COUNTED_RUN], memory->told[COUNTED_RUN], &left);
-	delay = take_growth(counted[COUNTED_DELAY], memory->told[COUNTED_DELAY], &left);
-	blkio = take_growth(counted[COUNTED_BLKIO], memory->told[COUNTED_BLKIO], &left);
+	run = take_growth(counted[COUNTED_RUN], memory->reported[COUNTED_RUN], &left);
+	delay = take_growth(counted[COUNTED_DELAY], memory->reported[COUNTED_DELAY], &left);
+	blkio = take_growth(counted[COUNTED_BLKIO], memory->reported[COUNTED_BLKIO], &left);
 	waited = blkio;
-	paging = take_growth(counted[COUNTED_SWAPIN], memory->told[COUNTED_SWAPIN], &waited);
+	paging = take_growth(counted[COUNTED_SWAPIN], memory->reported[COUNTED_SWAPIN], &waited);
 	rest = is_over ? 0 : left;
 	thread->seen_ns += window - left + rest;
 	if (of_rest == STATE_EXEC) {
@@ -246,12 +246,12 @@ void counter_times_add(struct state_thread *thread, struct counter_memory *memor
 	thread->times.ns[STATE_PAGING] += paging;
 	thread->times.ns[of_rest] += rest;
 	add_exec(&thread->times, memory, r, run);
-	memory->told[COUNTED_RUN] =
-		limit_lag(memory->told[COUNTED_RUN] + run, counted[COUNTED_RUN]);
-	memory->told[COUNTED_DELAY] =
-		limit_lag(memory->told[COUNTED_DELAY] + delay, counted[COUNTED_DELAY]);
-	memory->told[COUNTED_BLKIO] =
-		limit_lag(memory->told[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
-	memory->told[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
+	memory->reported[COUNTED_RUN] =
+		limit_lag(memory->reported[COUNTED_RUN] + run, counted[COUNTED_RUN]);
+	memory->reported[COUNTED_DELAY] =
+		limit_lag(memory->reported[COUNTED_DELAY] + delay, counted[COUNTED_DELAY]);
+	memory->reported[COUNTED_BLKIO] =
+		limit_lag(memory->reported[COUNTED_BLKIO] + blkio, counted[COUNTED_BLKIO]);
+	memory->reported[COUNTED_SWAPIN] = counted[COUNTED_SWAPIN];
 	note_state(thread, memory, r, facts, before);
 }

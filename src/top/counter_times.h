@@ -43,7 +43,7 @@ enum counted { COUNTED_RUN, COUNTED_DELAY, COUNTED_BLKIO, COUNTED_SWAPIN, COUNTE
 
 /* State of a thread besides its reported times. */
 struct counter_memory {
-	uint64_t told[COUNTED_COUNT]; /* of each counter, in its times or before them */
+	uint64_t reported[COUNTED_COUNT]; /* of each counter, in its times or before them */
 	uint64_t utime, stime;
 	uint64_t voluntary, involuntary; /* switches */
 	uint64_t queued_asleep;          /* as the record's, when it slept last */

@@ -86,28 +86,28 @@ static void begin_thread_times(struct counters *c, struct kept_thread *kept,
 			       const struct iterator_record *r)
 {
 	const uint64_t start = r->start_boottime - (uint64_t)c->boot_offset;
-	struct state_thread *told = &kept->told;
+	struct state_thread *reported = &kept->reported;
 
-	told->tgid = r->tgid;
+	reported->tgid = r->tgid;
 	if ((int64_t)(start - c->opened_ns) < 0 || !c->last_walk_ns)
-		counter_times_meet(told, &kept->memory, r, &c->facts);
+		counter_times_meet(reported, &kept->memory, r, &c->facts);
 	else
-		counter_times_born(told, &kept->memory,
+		counter_times_born(reported, &kept->memory,
 				   start > c->last_walk_ns ? start : c->last_walk_ns);
 }
 
 static bool set_names(struct counters *c, struct kept_thread *kept, const struct iterator_record *r)
 {
-	struct state_thread *told = &kept->told;
+	struct state_thread *reported = &kept->reported;
 
-	told->name = host_names_again(&c->names, told->name, r->name, sizeof(r->name));
+	reported->name = host_names_again(&c->names, reported->name, r->name, sizeof(r->name));
 	if (kept->cgroup != r->cgroup) {
 		kept->cgroup = r->cgroup;
-		told->cgroup = host_names_cgroup(&c->names, r->cgroup);
+		reported->cgroup = host_names_cgroup(&c->names, r->cgroup);
 	}
 	if (r->is_leader)
-		told->uid = r->euid;
-	return told->name != NULL;
+		reported->uid = r->euid;
+	return reported->name != NULL;
 }
 
 /* The leader of a process that is not selected as a whole is kept, since it has the process name.
@@ -127,13 +127,13 @@ static struct error *take_record(struct counters *c, const struct iterator_recor
 	if (is_new) {
 		begin_thread_times(c, kept, r);
 		/* It was dead when first seen. */
-		kept->is_over = counter_times_is_over(r) && kept->told.seen_ns == r->now;
+		kept->is_over = counter_times_is_over(r) && kept->reported.seen_ns == r->now;
 	}
 	if (!set_names(c, kept, r))
 		return &error_no_memory;
 	if (!kept->is_over) {
-		counter_times_add(&kept->told, &kept->memory, r, &c->facts);
-		kept->told.has_ended = counter_times_is_over(r);
+		counter_times_add(&kept->reported, &kept->memory, r, &c->facts);
+		kept->reported.has_ended = counter_times_is_over(r);
 		c->has_delays |= r->has_delays;
 	}
 	return kept_threads_met(&c->threads, kept) ? NULL : &error_no_memory;

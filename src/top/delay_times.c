@@ -46,7 +46,7 @@ bool delay_times_are_anothers(const struct state_thread *thread,
 			      const struct taskstats_values *stats, uint64_t now)
 {
 	return start_of(stats, now) > thread->seen_ns ||
-	       stats->values[TASKSTATS_RUN_VIRTUAL] < memory->told[COUNTED_RUN];
+	       stats->values[TASKSTATS_RUN_VIRTUAL] < memory->reported[COUNTED_RUN];
 }
 
 void delay_times_begin(struct state_thread *thread, struct counter_memory *memory,
@@ -59,7 +59,7 @@ void delay_times_begin(struct state_thread *thread, struct counter_memory *memor
 	thread->cpu = UINT32_MAX;
 	thread->begun_ns = thread->seen_ns = is_ours ? start : now;
 	for (size_t i = 0; i < COUNTED_COUNT; i++)
-		memory->told[i] = is_ours ? 0 : stats->values[rows[i].field];
+		memory->reported[i] = is_ours ? 0 : stats->values[rows[i].field];
 }
 
 unsigned delay_times_add(struct state_thread *thread, struct counter_memory *memory,
@@ -71,11 +71,11 @@ unsigned delay_times_add(struct state_thread *thread, struct counter_memory *mem
 	for (size_t i = 0; i < COUNTED_COUNT; i++) {
 		const uint64_t value = stats->values[rows[i].field];
 
-		if (value > memory->told[i] && value - memory->told[i] > most)
+		if (value > memory->reported[i] && value - memory->reported[i] > most)
 			impossible++;
-		else if (value > memory->told[i])
-			thread->times.ns[rows[i].state] += value - memory->told[i];
-		memory->told[i] = value;
+		else if (value > memory->reported[i])
+			thread->times.ns[rows[i].state] += value - memory->reported[i];
+		memory->reported[i] = value;
 	}
 	if (now > thread->seen_ns)
 		thread->seen_ns = now;

@@ -3,9 +3,9 @@
  * The four delays of taskstats as times by state: what was accounted, and nothing else. These
  * functions read nothing.
  *
- * A thread is told from one that had its number before by how long it has lived. The start time
- * that the kernel gives (ac_btime) is in seconds of a clock that people set, and may differ between
- * two looks at one thread.
+ * A thread is distinguished from an earlier one with the same number by its age. The start time
+ * that the kernel gives (ac_btime) is in seconds of the time of day, which may be set, so it may
+ * differ between two readings of one thread.
  */
 #ifndef TOP_DELAY_TIMES_H
 #define TOP_DELAY_TIMES_H
@@ -20,7 +20,8 @@
 /* The states that are measured, with or without delay accounting. */
 unsigned delay_times_measured(bool counts_delays);
 
-/* Are these another thread's than were told? `now` is a moment before they were asked for. */
+/* Are these the values of another thread than was reported? `now` is a time shortly before they
+ * were requested. */
 bool delay_times_are_anothers(const struct state_thread *thread,
 			      const struct counter_memory *memory,
 			      const struct taskstats_values *stats, uint64_t now);

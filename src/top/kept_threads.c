@@ -63,9 +63,9 @@ static struct kept_thread *keep_thread(struct kept_threads *threads, uint32_t ti
 	bucket = bucket_of(threads, tid);
 	kept = &threads->slots.items[place];
 	*kept = (struct kept_thread){ .tid = tid, .next = *bucket, .start = start };
-	kept->told.tid = tid;
-	kept->told.id = ++threads->last_id;
-	kept->told.syscall = -1;
+	kept->reported.tid = tid;
+	kept->reported.id = ++threads->last_id;
+	kept->reported.syscall = -1;
 	*bucket = place;
 	threads->used++;
 	return kept;
@@ -165,26 +165,26 @@ static const struct kept_thread *kept_leader(struct kept_threads *threads, uint3
 }
 
 /* Threads of a process often stand together. */
-static void name_process(struct kept_threads *threads, struct state_thread *told,
+static void name_process(struct kept_threads *threads, struct state_thread *reported,
 			 const struct state_thread *before)
 {
 	const struct kept_thread *leader;
 
-	if (told->tid == told->tgid) {
-		told->process = told->name;
+	if (reported->tid == reported->tgid) {
+		reported->process = reported->name;
 		return;
 	}
-	if (before && before->tgid == told->tgid) {
-		told->process = before->process;
-		told->uid = before->uid;
+	if (before && before->tgid == reported->tgid) {
+		reported->process = before->process;
+		reported->uid = before->uid;
 		return;
 	}
-	leader = kept_leader(threads, told->tgid);
+	leader = kept_leader(threads, reported->tgid);
 	if (leader) {
-		told->process = leader->told.name;
-		told->uid = leader->told.uid;
-	} else if (!told->process) {
-		told->process = told->name;
+		reported->process = leader->reported.name;
+		reported->uid = leader->reported.uid;
+	} else if (!reported->process) {
+		reported->process = reported->name;
 	}
 }
 
@@ -195,10 +195,10 @@ static void put_met(struct kept_threads *threads, struct state_reading *reading)
 	for (size_t i = 0; i < threads->met.count; i++) {
 		struct kept_thread *kept = &threads->slots.items[threads->met.items[i]];
 
-		name_process(threads, &kept->told, before);
-		reading->threads.items[reading->threads.count++] = kept->told;
-		kept->is_over = kept->told.has_ended;
-		before = &kept->told;
+		name_process(threads, &kept->reported, before);
+		reading->threads.items[reading->threads.count++] = kept->reported;
+		kept->is_over = kept->reported.has_ended;
+		before = &kept->reported;
 	}
 }
 
@@ -213,9 +213,9 @@ struct error *kept_threads_put(struct kept_threads *threads, struct state_readin
 
 		if (!kept->tid || kept->round == threads->round)
 			continue;
-		kept->told.has_ended = true;
+		kept->reported.has_ended = true;
 		if (!kept->is_over && !kept->is_only_led)
-			reading->threads.items[reading->threads.count++] = kept->told;
+			reading->threads.items[reading->threads.count++] = kept->reported;
 		kept_threads_drop(threads, kept);
 	}
 	return NULL;

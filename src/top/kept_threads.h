@@ -24,9 +24,9 @@ struct kept_thread {
 	uint32_t next;  /* of its bucket, or the next free place */
 	uint64_t start; /* whatever tells threads of one number apart */
 	uint64_t round; /* the reading that met it last */
-	struct state_thread told;
+	struct state_thread reported;
 	struct counter_memory memory;
-	uint64_t cgroup;  /* the number of told.cgroup */
+	uint64_t cgroup;  /* the number of reported.cgroup */
 	bool is_over;     /* it was said to have ended; the kernel still has it */
 	bool is_only_led; /* kept for the name of its process, and not shown */
 };

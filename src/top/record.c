@@ -196,7 +196,7 @@ struct error *top_recorder_open(const struct top_record_options *options, struct
 	return NULL;
 }
 
-static void tell_summary(const struct top_recorder *r)
+static void print_summary(const struct top_recorder *r)
 {
 	const struct {
 		size_t count;
@@ -230,7 +230,7 @@ int top_recorder_close(struct top_recorder *r)
 	while (!r->has_ended)
 		pthread_cond_wait(&r->changed, &r->lock);
 	pthread_mutex_unlock(&r->lock);
-	tell_summary(r);
+	print_summary(r);
 	status = r->failed ? STATUS_FAILED : STATUS_DONE;
 	destroy(r);
 	return status;

@@ -261,8 +261,8 @@ static struct error *read_states(struct replay *replay, struct replayed_window *
 	return err ? err : state_rows_read(now, &replay->names, &replayed->readings[1]);
 }
 
-static void tell_engine(struct replay *replay, const struct ctprof_snapshot *before,
-			const struct ctprof_snapshot *now)
+static void set_engine(struct replay *replay, const struct ctprof_snapshot *before,
+		       const struct ctprof_snapshot *now)
 {
 	struct state_watch watch;
 
@@ -374,7 +374,7 @@ struct error *replay_window(struct replay *replay, struct state_window *ret)
 	if (err)
 		return err;
 	read_host_facts(&replay->facts, now);
-	tell_engine(replay, before, now);
+	set_engine(replay, before, now);
 	replayed->at = replay->at;
 	replayed->is_there = true;
 	return state_window_make(ret, &replayed->readings[0], &replayed->readings[1]);

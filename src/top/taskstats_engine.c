@@ -174,43 +174,45 @@ static struct error *list_threads(struct delays *d)
 
 /* Files are read once per thread: few threads move to another cgroup, and none becomes a kernel
  * thread. */
-static void read_files(struct delays *d, struct state_thread *told)
+static void read_files(struct delays *d, struct state_thread *reported)
 {
 	struct text bytes, value;
 	struct stat_line line;
 	uint32_t flags;
 	char path[32];
 
-	snprintf(path, sizeof(path), "%" PRIu32 "/cgroup", told->tid);
+	snprintf(path, sizeof(path), "%" PRIu32 "/cgroup", reported->tid);
 	if (!file_read(d->names.proc, path, &d->buffer, &bytes) && cgroup_path_parse(bytes, &value))
-		told->cgroup = host_names_of(&d->names, value.bytes, value.length);
-	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tgid);
-	if (told->tid == told->tgid && !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
+		reported->cgroup = host_names_of(&d->names, value.bytes, value.length);
+	snprintf(path, sizeof(path), "%" PRIu32 "/stat", reported->tgid);
+	if (reported->tid == reported->tgid &&
+	    !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
 	    stat_parse(bytes, &line) && text_u32(line.columns[STAT_FLAGS], &flags))
-		told->is_kernel = flags & PF_KTHREAD;
+		reported->is_kernel = flags & PF_KTHREAD;
 }
 
 /* Is the thread a zombie? A thread that has released its memory has no high-water marks. Neither
  * have kernel threads, nor any thread without CONFIG_TASK_XACCT: only for these, read the state. */
-static bool is_dead(struct delays *d, const struct state_thread *told,
+static bool is_dead(struct delays *d, const struct state_thread *reported,
 		    const struct taskstats_values *stats)
 {
 	struct stat_line line;
 	struct text bytes;
 	char path[32];
 
-	if (stats->values[TASKSTATS_HIWATER_RSS] || told->is_kernel)
+	if (stats->values[TASKSTATS_HIWATER_RSS] || reported->is_kernel)
 		return false;
-	snprintf(path, sizeof(path), "%" PRIu32 "/stat", told->tid);
+	snprintf(path, sizeof(path), "%" PRIu32 "/stat", reported->tid);
 	return !file_read_record(d->names.proc, path, &d->buffer, &bytes) &&
 	       stat_parse(bytes, &line) && stat_is_dead(&line);
 }
 
-static bool set_thread_names(struct delays *d, struct state_thread *told,
+static bool set_thread_names(struct delays *d, struct state_thread *reported,
 			     const struct taskstats_values *stats)
 {
-	told->name = host_names_again(&d->names, told->name, stats->comm, sizeof(stats->comm));
-	return told->name != NULL;
+	reported->name =
+		host_names_again(&d->names, reported->name, stats->comm, sizeof(stats->comm));
+	return reported->name != NULL;
 }
 
 static struct error *take_reply(struct delays *d, const struct asked *asked,
@@ -228,9 +230,9 @@ static struct error *take_reply(struct delays *d, const struct asked *asked,
 	}
 	kept = kept_threads_at(&d->threads, asked->tid, 0, &is_new);
 	if (kept && !is_new &&
-	    delay_times_are_anothers(&kept->told, &kept->memory, &reply->stats, now)) {
-		kept->told.has_ended = true;
-		if (!kept->is_only_led && !array_push(&reading->threads, kept->told))
+	    delay_times_are_anothers(&kept->reported, &kept->memory, &reply->stats, now)) {
+		kept->reported.has_ended = true;
+		if (!kept->is_only_led && !array_push(&reading->threads, kept->reported))
 			return &error_no_memory;
 		kept_threads_drop(&d->threads, kept);
 		kept = kept_threads_at(&d->threads, asked->tid, 0, &is_new);
@@ -239,17 +241,19 @@ static struct error *take_reply(struct delays *d, const struct asked *asked,
 		return &error_no_memory;
 	kept->is_only_led = !wanted_has(&d->wanted, asked->tid, asked->tgid);
 	if (is_new) {
-		kept->told.tgid = asked->tgid;
-		read_files(d, &kept->told);
-		delay_times_begin(&kept->told, &kept->memory, &reply->stats, d->opened_ns, now);
+		kept->reported.tgid = asked->tgid;
+		read_files(d, &kept->reported);
+		delay_times_begin(&kept->reported, &kept->memory, &reply->stats, d->opened_ns, now);
 		/* It was dead when first seen. */
-		kept->is_over = is_dead(d, &kept->told, &reply->stats) && kept->told.seen_ns == now;
+		kept->is_over =
+			is_dead(d, &kept->reported, &reply->stats) && kept->reported.seen_ns == now;
 	}
 	if (!kept->is_over) {
-		d->impossible += delay_times_add(&kept->told, &kept->memory, &reply->stats, now);
-		kept->told.has_ended = is_dead(d, &kept->told, &reply->stats);
+		d->impossible +=
+			delay_times_add(&kept->reported, &kept->memory, &reply->stats, now);
+		kept->reported.has_ended = is_dead(d, &kept->reported, &reply->stats);
 	}
-	return set_thread_names(d, &kept->told, &reply->stats) &&
+	return set_thread_names(d, &kept->reported, &reply->stats) &&
 			       kept_threads_met(&d->threads, kept)
 		       ? NULL
 		       : &error_no_memory;

@@ -58,11 +58,11 @@ struct top {
 	size_t windows;        /* that were read */
 	size_t most_threads;   /* in a window, since memory was given back */
 	unsigned few_threads;  /* windows in a row with a quarter of them, or less */
-	bool has_told_of_lost; /* threads that the engine had no room for */
+	bool has_printed_lost; /* threads that the engine had no room for */
 	/* The screen's notes about the recording that is made or shown. */
 	char note[80], problem[320];
 	char target[160]; /* what was asked for: "process 17 (bash)"; "" for all of the host */
-	bool has_told_of_recorder; /* that it fails */
+	bool has_printed_recorder; /* that it fails */
 };
 
 struct error *top_open(struct top *top) MUST_CHECK;

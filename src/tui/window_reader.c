@@ -42,7 +42,7 @@ struct window_reader {
 	bool has_window;
 	struct state_list groups;      /* of the window, if a group is inspected */
 	struct state_thread last_seen; /* the inspected thread */
-	bool has_told_end;             /* its end was published, so its page is final */
+	bool has_published_end;        /* its end was published, so its page is final */
 	uint64_t next_at, tick_at, ended_at;
 	/* Used by the screen only. */
 	struct model *shown;
@@ -247,7 +247,7 @@ static struct error *inspect_now(struct window_reader *reader)
 	reader->last_seen = subject.thread;
 	subject.view = &reader->doing.view;
 	err = reader->has_window ? find_inspected(reader, &subject, &is_there) : NULL;
-	reader->has_told_end = !is_there;
+	reader->has_published_end = !is_there;
 	if (!reader->feed->step && !is_there)
 		subject.thread.has_ended = true;
 	return err ? err : inspect(reader, &subject);
@@ -264,11 +264,11 @@ static struct error *inspect_again(struct window_reader *reader)
 	if (err)
 		return err;
 	if (is_there) {
-		reader->has_told_end = false;
+		reader->has_published_end = false;
 		return inspect(reader, &subject);
 	}
-	if (!reader->feed->step && !reader->has_told_end) {
-		reader->has_told_end = subject.thread.has_ended = true;
+	if (!reader->feed->step && !reader->has_published_end) {
+		reader->has_published_end = subject.thread.has_ended = true;
 		return inspect(reader, &subject);
 	}
 	publish_page(reader, subject.line, true, NULL);
