@@ -12,7 +12,7 @@ TEST(create_formats)
 	error_destroy(err);
 }
 
-TEST(system_adds_what_the_system_said)
+TEST(system_appends_strerror)
 {
 	struct error *err = error_system(ENOENT, "%s", "/proc/1/stat");
 
@@ -21,7 +21,7 @@ TEST(system_adds_what_the_system_said)
 	error_destroy(err);
 }
 
-TEST(a_code_that_nobody_reads)
+TEST(an_unused_code)
 {
 	struct error *err = error_coded(EINVAL, "bits are %d to %d", 0, 5);
 
@@ -94,8 +94,8 @@ TEST(destroy_takes_null_and_guards_destroy)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(create_formats), cmocka_unit_test(a_code_that_nobody_reads),
-	   cmocka_unit_test(system_adds_what_the_system_said),
+UNIT_TESTS(cmocka_unit_test(create_formats), cmocka_unit_test(an_unused_code),
+	   cmocka_unit_test(system_appends_strerror),
 	   cmocka_unit_test(prefixes_stand_before_and_keep_errnum),
 	   cmocka_unit_test(percent_signs_are_not_formats_twice),
 	   cmocka_unit_test(control_characters_are_blanked),

@@ -144,7 +144,7 @@ TEST(the_head_of_a_file)
 	scratch_deinit(&scratch);
 }
 
-TEST(what_failed_is_an_errno)
+TEST(failures_are_errnos)
 {
 	struct file_buffer buffer = { 0 };
 	struct text got = TEXT("untouched");
@@ -299,7 +299,7 @@ TEST(a_stream_in_memory)
 UNIT_TESTS(cmocka_unit_test(every_size_comes_whole), cmocka_unit_test(the_largest_comes_whole),
 	   cmocka_unit_test(larger_is_efbig), cmocka_unit_test(short_reads_are_joined),
 	   cmocka_unit_test(a_record_is_one_read), cmocka_unit_test(the_head_of_a_file),
-	   cmocka_unit_test(what_failed_is_an_errno), cmocka_unit_test(a_fifo_does_not_block),
+	   cmocka_unit_test(failures_are_errnos), cmocka_unit_test(a_fifo_does_not_block),
 	   cmocka_unit_test(a_lease_does_not_block), cmocka_unit_test(files_that_users_name),
 	   cmocka_unit_test(links), cmocka_unit_test(directories_of_users),
 	   cmocka_unit_test(a_stream_in_memory))

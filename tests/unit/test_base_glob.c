@@ -168,7 +168,7 @@ TEST(escapes)
 	refuse_match("/\\*\\*", "/a/b");
 }
 
-TEST(what_is_no_glob)
+TEST(invalid_globs)
 {
 	static const char *const globs[][2] = {
 		{ "", "the glob is empty" },
@@ -222,7 +222,7 @@ TEST(patterns)
 }
 
 /* It would take their [ for itself, and the backslash for nothing. */
-TEST(what_is_no_pattern)
+TEST(invalid_patterns)
 {
 	static const char *const patterns[][2] = {
 		{ "[", "a [ without its ]" },         { "a[b", "a [ without its ]" },
@@ -367,8 +367,8 @@ TEST(random_globs_as_fnmatch_has_it)
 
 UNIT_TESTS(cmocka_unit_test(plain_paths), cmocka_unit_test(one_segment),
 	   cmocka_unit_test(any_number_of_segments), cmocka_unit_test(classes),
-	   cmocka_unit_test(escapes), cmocka_unit_test(what_is_no_glob), cmocka_unit_test(patterns),
-	   cmocka_unit_test(what_is_no_pattern),
+	   cmocka_unit_test(escapes), cmocka_unit_test(invalid_globs), cmocka_unit_test(patterns),
+	   cmocka_unit_test(invalid_patterns),
 	   cmocka_unit_test(patterns_with_backslashes_before_brackets),
 	   cmocka_unit_test(globs_that_could_take_for_ever), cmocka_unit_test(the_longest_glob),
 	   cmocka_unit_test(random_globs_as_fnmatch_has_it))

@@ -175,7 +175,7 @@ TEST(slow_calls_use_up_the_time_of_a_subject)
 	close(ends[1]);
 }
 
-TEST(who_was_not_slow_has_time)
+TEST(fast_users_keep_their_budget)
 {
 	struct guard_options options = patient;
 	struct guard *guard;
@@ -202,7 +202,7 @@ TEST(who_was_not_slow_has_time)
 	close(ends[1]);
 }
 
-TEST(who_it_is_may_hang_too)
+TEST(finding_the_user_may_hang_too)
 {
 	struct guard *guard = guard_create(&patient);
 	int hangs[2], ends[2];
@@ -251,7 +251,7 @@ TEST(a_subject_that_hangs_again_and_again_is_refused_for_good)
 	close(ends[1]);
 }
 
-TEST(what_hangs_outlives_the_guard)
+TEST(hanging_work_outlives_the_guard)
 {
 	struct guard *guard = guard_create(&patient);
 	_Atomic bool is_freed;
@@ -398,10 +398,10 @@ int main(void)
 		cmocka_unit_test(work_is_waited_for),
 		cmocka_unit_test(a_call_that_hangs_is_given_up),
 		cmocka_unit_test(slow_calls_use_up_the_time_of_a_subject),
-		cmocka_unit_test(who_was_not_slow_has_time),
-		cmocka_unit_test(who_it_is_may_hang_too),
+		cmocka_unit_test(fast_users_keep_their_budget),
+		cmocka_unit_test(finding_the_user_may_hang_too),
 		cmocka_unit_test(a_subject_that_hangs_again_and_again_is_refused_for_good),
-		cmocka_unit_test(what_hangs_outlives_the_guard),
+		cmocka_unit_test(hanging_work_outlives_the_guard),
 		cmocka_unit_test(work_within_work_is_given_up_with_it),
 		cmocka_unit_test(work_is_not_done_without_a_thread),
 		cmocka_unit_test(a_thread_can_be_started_before_there_is_work),

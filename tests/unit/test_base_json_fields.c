@@ -138,7 +138,7 @@ static void expect_same(const char *text)
 	forget_drawing(&reading);
 }
 
-TEST(what_is_read_is_written)
+TEST(a_read_object_is_written_unchanged)
 {
 	expect_same("{\"origin\":{\"y\":null,\"note\":null,\"colour\":\"red\"}}");
 	expect_same(
@@ -148,7 +148,7 @@ TEST(what_is_read_is_written)
 		"{\"x\":1000,\"y\":2,\"note\":\"\",\"colour\":\"red\",\"counts\":{\"blue\":3}}]}");
 }
 
-TEST(what_is_wrong_is_refused)
+TEST(invalid_values_are_refused)
 {
 	static const struct {
 		const char *text, *message;
@@ -291,7 +291,8 @@ TEST(the_page_of_profiles_names_all_tables)
 	file_buffer_deinit(&buffer);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_is_read_is_written), cmocka_unit_test(what_is_wrong_is_refused),
+UNIT_TESTS(cmocka_unit_test(a_read_object_is_written_unchanged),
+	   cmocka_unit_test(invalid_values_are_refused),
 	   cmocka_unit_test(others_members_are_passed_over),
 	   cmocka_unit_test(pages_name_every_member),
 	   cmocka_unit_test(the_page_of_profiles_names_all_tables))

@@ -280,7 +280,7 @@ TEST(broken_packing)
 	scratch_deinit(&scratch);
 }
 
-TEST(what_cannot_be_opened)
+TEST(unreadable_files)
 {
 	struct scratch scratch;
 	struct numbers back;
@@ -304,4 +304,4 @@ TEST(what_cannot_be_opened)
 UNIT_TESTS(cmocka_unit_test(packed), cmocka_unit_test(plain_text),
 	   cmocka_unit_test(long_plain_text), cmocka_unit_test(standard_input),
 	   cmocka_unit_test(broken_files), cmocka_unit_test(broken_packing),
-	   cmocka_unit_test(what_cannot_be_opened))
+	   cmocka_unit_test(unreadable_files))

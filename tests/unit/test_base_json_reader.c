@@ -171,7 +171,7 @@ TEST(a_root_may_be_a_scalar)
 	check("[1]", "the file=[array=1 ] ");
 }
 
-TEST(what_nobody_wants_is_skipped)
+TEST(unknown_members_are_skipped)
 {
 	check("{\"unknown\":{\"x\":1,\"x\":2,\"y\":[{\"x\":[]}]},\"x\":3,\"other\":[1,[2]]}",
 	      "{x=3 } ");
@@ -296,7 +296,7 @@ TEST(depth_32_and_no_more)
 }
 
 /* What is skipped is inside what was entered: the root, "ignored" and then the rest. */
-TEST(depth_counts_what_is_skipped)
+TEST(depth_counts_skipped_members)
 {
 	struct transcript transcript = { 0 };
 
@@ -583,12 +583,12 @@ TEST(without_memory)
 }
 
 UNIT_TESTS(cmocka_unit_test(members_by_their_rows), cmocka_unit_test(lists_and_maps),
-	   cmocka_unit_test(a_root_may_be_a_scalar), cmocka_unit_test(what_nobody_wants_is_skipped),
+	   cmocka_unit_test(a_root_may_be_a_scalar), cmocka_unit_test(unknown_members_are_skipped),
 	   cmocka_unit_test(numbers_are_text), cmocka_unit_test(strings_are_decoded),
 	   cmocka_unit_test(split_anywhere_reads_the_same), cmocka_unit_test(a_member_twice),
 	   cmocka_unit_test(not_json), cmocka_unit_test(not_utf8),
 	   cmocka_unit_test(overlong_forms_and_surrogates), cmocka_unit_test(incomplete),
-	   cmocka_unit_test(depth_32_and_no_more), cmocka_unit_test(depth_counts_what_is_skipped),
+	   cmocka_unit_test(depth_32_and_no_more), cmocka_unit_test(depth_counts_skipped_members),
 	   cmocka_unit_test(strings_and_names_up_to_1_mib),
 	   cmocka_unit_test(a_long_string_may_be_split_anywhere),
 	   cmocka_unit_test(an_endless_string_is_stopped),

@@ -120,7 +120,7 @@ static void digits(struct json_writer *w)
 }
 
 /* More than 64 bits, and numbers that are not whole, stay as they are written. */
-TEST(digits_stay_what_they_are)
+TEST(digits_are_unchanged)
 {
 	expect_json(digits, "[129127208515966861305,-0.5,null]");
 }
@@ -206,7 +206,7 @@ static void controls(struct json_writer *w)
 	json_text(w, (struct text){ bytes, sizeof(bytes) - 1 });
 }
 
-TEST(what_must_be_escaped_is)
+TEST(special_bytes_are_escaped)
 {
 	expect_json(controls, "\"\\u0000\\u0001\\u0008\\t\\n\\u000b\\u000c\\u000d\\u001f "
 			      "\\\"\\\\/\\u007f\"");
@@ -219,7 +219,7 @@ static void misleading(struct json_writer *w)
 		TEXT("\xc2\x9b\u061c\u200d\u200e\u200f\u2028\u202e\u202f\u2066\u2069\u206a\u00e4"));
 }
 
-TEST(what_turns_lines_around_is_escaped)
+TEST(bidirectional_controls_are_escaped)
 {
 	expect_json(misleading, "\"\\u009b\\u061c\u200d\\u200e\\u200f\\u2028\\u202e\u202f\\u2066"
 				"\\u2069\u206a\u00e4\"");
@@ -342,11 +342,10 @@ TEST(one_that_was_never_finished)
 UNIT_TESTS(cmocka_unit_test(commas_stand_between), cmocka_unit_test(numbers_are_exact),
 	   cmocka_unit_test(numbers_of_every_length),
 	   cmocka_unit_test(text_made_beforehand_stands_between_commas),
-	   cmocka_unit_test(digits_stay_what_they_are),
-	   cmocka_unit_test(reals_are_short_and_finite),
+	   cmocka_unit_test(digits_are_unchanged), cmocka_unit_test(reals_are_short_and_finite),
 	   cmocka_unit_test(reals_read_back_as_themselves), cmocka_unit_test(a_line_for_each_row),
-	   cmocka_unit_test(what_must_be_escaped_is),
-	   cmocka_unit_test(what_turns_lines_around_is_escaped),
+	   cmocka_unit_test(special_bytes_are_escaped),
+	   cmocka_unit_test(bidirectional_controls_are_escaped),
 	   cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
 	   cmocka_unit_test(random_bytes_are_read_back_by_yajl),
 	   cmocka_unit_test(more_than_the_buffer_comes_in_order),

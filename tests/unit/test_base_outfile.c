@@ -609,7 +609,7 @@ TEST(standard_output_stays_open)
 	close(ends[1]);
 }
 
-TEST(what_cannot_be_opened_is_named)
+TEST(the_error_names_a_file_that_cannot_be_opened)
 {
 	struct outfile file;
 	struct scratch scratch;
@@ -832,7 +832,7 @@ UNIT_TESTS(cmocka_unit_test(a_file_appears_whole),
 	   cmocka_unit_test(a_disk_that_is_full_at_the_commit_leaves_the_old_file),
 	   cmocka_unit_test(a_pipe_is_written_directly),
 	   cmocka_unit_test(standard_output_stays_open),
-	   cmocka_unit_test(what_cannot_be_opened_is_named),
+	   cmocka_unit_test(the_error_names_a_file_that_cannot_be_opened),
 	   cmocka_unit_test(a_name_without_directory), cmocka_unit_test(a_directory_may_be_moved),
 	   cmocka_unit_test(a_directory_that_is_removed_is_an_error),
 	   cmocka_unit_test(the_user_of_sudo_gets_files))

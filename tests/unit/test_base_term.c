@@ -44,7 +44,7 @@ TEST(terms)
 		assert_string_equal(parsed(rows[i][0]), rows[i][1]);
 }
 
-TEST(what_is_no_term)
+TEST(invalid_terms)
 {
 	static const char *const rows[][2] = {
 		{ "", "a term of nothing" },
@@ -92,4 +92,4 @@ TEST(styles)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(terms), cmocka_unit_test(what_is_no_term), cmocka_unit_test(styles))
+UNIT_TESTS(cmocka_unit_test(terms), cmocka_unit_test(invalid_terms), cmocka_unit_test(styles))

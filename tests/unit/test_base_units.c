@@ -182,7 +182,7 @@ TEST(digits_alone)
 	assert_string_equal(units_digits(buffer, UNIT_PERCENT, 10000), "100.00");
 }
 
-TEST(what_units_are)
+TEST(names_of_units)
 {
 	static const struct {
 		enum unit unit;
@@ -331,7 +331,7 @@ static const char *const no_amounts[] = {
 	"5Ks",   "5MS",      "5\xc2", "5\xb5s", "5s\n", "1111111111222222222233333333334444444444",
 };
 
-TEST(what_is_no_amount)
+TEST(invalid_amounts)
 {
 	for (size_t i = 0; i < array_length(no_amounts); i++) {
 		struct text text = guarded(no_amounts[i], strlen(no_amounts[i]));
@@ -463,10 +463,10 @@ UNIT_TESTS(cmocka_unit_test(every_ladder_at_every_step),
 	   cmocka_unit_test(negatives_climb_the_same_ladder),
 	   cmocka_unit_test(differences_carry_a_sign), cmocka_unit_test(the_largest_difference),
 	   cmocka_unit_test(the_largest_number_there_is), cmocka_unit_test(digits_alone),
-	   cmocka_unit_test(what_units_are), cmocka_unit_test(halves),
+	   cmocka_unit_test(names_of_units), cmocka_unit_test(halves),
 	   cmocka_unit_test(values_that_are_not_whole),
 	   cmocka_unit_test(a_negative_zero_is_no_number_of_its_own), cmocka_unit_test(amounts),
-	   cmocka_unit_test(percentages), cmocka_unit_test(what_is_no_amount),
+	   cmocka_unit_test(percentages), cmocka_unit_test(invalid_amounts),
 	   cmocka_unit_test(minutes_are_of_durations_only), cmocka_unit_test(durations),
 	   cmocka_unit_test(a_duration_without_unit_is_in_seconds),
 	   cmocka_unit_test(printed_values_parse_again))

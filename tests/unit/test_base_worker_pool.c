@@ -70,7 +70,7 @@ static void wait_until_freed(const _Atomic bool *freed, const int ends[2])
 	close(ends[1]);
 }
 
-TEST(who_is_done_is_waited_for)
+TEST(finished_workers_are_joined)
 {
 	_Atomic bool freed = false;
 	struct work *work;
@@ -87,7 +87,7 @@ TEST(who_is_done_is_waited_for)
 	wait_until_freed(&freed, ends);
 }
 
-TEST(who_hangs_is_left_and_frees_what_was_shared)
+TEST(a_hanging_worker_is_abandoned_and_frees_the_shared_state)
 {
 	_Atomic bool freed = false;
 	struct work *work;
@@ -121,7 +121,7 @@ TEST(patience_ends_a_wait)
 }
 
 /* One who came back may be sent again. */
-TEST(a_pool_is_used_again_when_nobody_hangs_any_more)
+TEST(a_pool_is_reusable_after_hanging_workers_return)
 {
 	_Atomic bool freed = false;
 	struct work *work;
@@ -140,7 +140,7 @@ TEST(a_pool_is_used_again_when_nobody_hangs_any_more)
 	wait_until_freed(&freed, ends);
 }
 
-UNIT_TESTS(cmocka_unit_test(who_is_done_is_waited_for),
-	   cmocka_unit_test(who_hangs_is_left_and_frees_what_was_shared),
+UNIT_TESTS(cmocka_unit_test(finished_workers_are_joined),
+	   cmocka_unit_test(a_hanging_worker_is_abandoned_and_frees_the_shared_state),
 	   cmocka_unit_test(patience_ends_a_wait),
-	   cmocka_unit_test(a_pool_is_used_again_when_nobody_hangs_any_more))
+	   cmocka_unit_test(a_pool_is_reusable_after_hanging_workers_return))

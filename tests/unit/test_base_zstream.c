@@ -131,7 +131,7 @@ TEST(frames_one_after_the_other)
 	array_deinit(&back);
 }
 
-TEST(what_follows_must_be_zstd_too)
+TEST(trailing_bytes_must_be_zstd)
 {
 	struct sunk file = { 0 }, back = { 0 };
 
@@ -218,7 +218,7 @@ TEST(a_read_that_fails)
 UNIT_TESTS(cmocka_unit_test(round_trip), cmocka_unit_test(one_frame_with_a_checksum),
 	   cmocka_unit_test(a_truncated_file_is_an_error_wherever_it_ends),
 	   cmocka_unit_test(not_zstd), cmocka_unit_test(frames_one_after_the_other),
-	   cmocka_unit_test(what_follows_must_be_zstd_too),
-	   cmocka_unit_test(a_changed_byte_is_found), cmocka_unit_test(windows_up_to_16_mib),
+	   cmocka_unit_test(trailing_bytes_must_be_zstd), cmocka_unit_test(a_changed_byte_is_found),
+	   cmocka_unit_test(windows_up_to_16_mib),
 	   cmocka_unit_test(a_sink_that_fails_stops_the_writer),
 	   cmocka_unit_test(a_read_that_fails))

@@ -109,7 +109,7 @@ TEST(many_threads_are_read)
 	memory_deinit(&memory);
 }
 
-TEST(what_cannot_be_read_does_not_hide_the_rest)
+TEST(unreadable_counters_do_not_hide_others)
 {
 	static const size_t gone[] = { 0, 1, 5, 511, 512, 513, THREADS - 1 };
 	static struct memory memory;
@@ -133,7 +133,7 @@ TEST(what_cannot_be_read_does_not_hide_the_rest)
 	memory_deinit(&memory);
 }
 
-TEST(what_is_no_counter_is_refused)
+TEST(implausible_counters_are_refused)
 {
 	static struct memory memory;
 
@@ -237,7 +237,7 @@ static enum probe_failure find_by_slot(uint64_t slot, struct heap_location *foun
 }
 
 /* The load bias is positive or negative. */
-TEST(a_word_of_a_library_tells_the_place)
+TEST(a_slot_of_a_library_gives_the_location)
 {
 	const uint64_t text = FAKE_FRAMES & -0x1000, word = word_address();
 	const uint64_t slots[] = { FAKE_SLOT, 0, text - 8, word + 0x800 };
@@ -398,7 +398,7 @@ TEST(a_process_without_jemalloc_is_no_failure)
 	snapshot_destroy(snapshot);
 }
 
-TEST(we_ourselves_and_who_is_gone_are_left_out)
+TEST(own_and_ended_processes_are_left_out)
 {
 	struct ctprof_snapshot *snapshot = snapshot_of((uint32_t)getpid());
 	struct probe_summary summary = probe(snapshot);
@@ -417,11 +417,11 @@ TEST(we_ourselves_and_who_is_gone_are_left_out)
 UNIT_TESTS(cmocka_unit_test(a_counter_stays_below_its_next_event),
 	   cmocka_unit_test(a_process_frees_what_it_allocated),
 	   cmocka_unit_test(many_threads_are_read),
-	   cmocka_unit_test(what_cannot_be_read_does_not_hide_the_rest),
-	   cmocka_unit_test(what_is_no_counter_is_refused),
-	   cmocka_unit_test(a_word_of_a_library_tells_the_place),
+	   cmocka_unit_test(unreadable_counters_do_not_hide_others),
+	   cmocka_unit_test(implausible_counters_are_refused),
+	   cmocka_unit_test(a_slot_of_a_library_gives_the_location),
 	   cmocka_unit_test(a_word_at_no_address_is_not_read),
 	   cmocka_unit_test(a_thread_pointer_is_read_and_the_thread_goes_on),
 	   cmocka_unit_test(a_thread_of_another_process_is_not_read),
 	   cmocka_unit_test(a_process_without_jemalloc_is_no_failure),
-	   cmocka_unit_test(we_ourselves_and_who_is_gone_are_left_out))
+	   cmocka_unit_test(own_and_ended_processes_are_left_out))

@@ -99,7 +99,7 @@ TEST(a_library_is_looked_at_again_when_it_changed)
 	process_deinit(&process);
 }
 
-TEST(a_path_that_leads_to_another_file_says_nothing)
+TEST(a_path_to_another_file_is_ignored)
 {
 	const struct fake_elf with = { .machine = MACHINE, .slots = { { 0 } }, .slot_count = 1 };
 	struct text bytes = fake_elf_make(&with);
@@ -117,4 +117,4 @@ TEST(a_path_that_leads_to_another_file_says_nothing)
 }
 
 UNIT_TESTS(cmocka_unit_test(a_library_is_looked_at_again_when_it_changed),
-	   cmocka_unit_test(a_path_that_leads_to_another_file_says_nothing))
+	   cmocka_unit_test(a_path_to_another_file_is_ignored))

@@ -93,7 +93,7 @@ static pid_t start_sleeper(void)
 	return pid;
 }
 
-TEST(files_are_what_the_process_has)
+TEST(files_of_a_process_are_read)
 {
 	_cleanup_close_ int proc = open_proc();
 	struct leader_hangs hangs = { .subject_of = itself };
@@ -119,7 +119,7 @@ TEST(files_are_what_the_process_has)
 	file_buffer_deinit(&buffer);
 }
 
-TEST(what_nobody_wants_is_not_there)
+TEST(unwanted_files_are_not_read)
 {
 	_cleanup_close_ int proc = open_proc();
 	struct leader_hangs hangs = { .subject_of = itself };
@@ -203,7 +203,7 @@ TEST(many_are_read_by_several)
 }
 
 /* The readers go on for a moment with what they share, which is theirs as long as they need it. */
-TEST(nobody_is_waited_for_when_the_time_is_over)
+TEST(readers_are_not_waited_for_after_the_deadline)
 {
 	enum { COUNT = 100000 };
 	_cleanup_close_ int proc = open_proc();
@@ -356,7 +356,7 @@ static uint64_t first_three(uint32_t tgid)
 }
 
 /* As soon as one hangs, others of its user are left alone, and another reader reads the rest. */
-TEST(a_user_who_hangs_readers_is_left_alone)
+TEST(processes_of_a_user_that_hangs_readers_are_skipped)
 {
 	struct procs procs;
 
@@ -393,7 +393,7 @@ TEST(only_so_many_may_hang)
 }
 
 /* What nobody reads any more, they free themselves. */
-TEST(who_hangs_outlives_the_reading)
+TEST(a_hanging_reader_outlives_the_reading)
 {
 	struct procs procs;
 
@@ -404,12 +404,12 @@ TEST(who_hangs_outlives_the_reading)
 	procs_deinit(&procs);
 }
 
-UNIT_TESTS(cmocka_unit_test(files_are_what_the_process_has),
-	   cmocka_unit_test(what_nobody_wants_is_not_there),
+UNIT_TESTS(cmocka_unit_test(files_of_a_process_are_read),
+	   cmocka_unit_test(unwanted_files_are_not_read),
 	   cmocka_unit_test(one_that_is_gone_leaves_the_others),
 	   cmocka_unit_test(many_are_read_by_several),
-	   cmocka_unit_test(nobody_is_waited_for_when_the_time_is_over),
+	   cmocka_unit_test(readers_are_not_waited_for_after_the_deadline),
 	   cmocka_unit_test(a_process_that_hangs_is_left_alone),
-	   cmocka_unit_test(a_user_who_hangs_readers_is_left_alone),
+	   cmocka_unit_test(processes_of_a_user_that_hangs_readers_are_skipped),
 	   cmocka_unit_test(only_so_many_may_hang),
-	   cmocka_unit_test(who_hangs_outlives_the_reading))
+	   cmocka_unit_test(a_hanging_reader_outlives_the_reading))

@@ -64,7 +64,7 @@ TEST(from_boot_a_zero_is_a_zero)
 	expect_number(METRIC_blkio_delay_count, 0);
 }
 
-TEST(otherwise_all_zero_says_nothing)
+TEST(other_zeros_are_unmeasured)
 {
 	static const enum delay_accounting kinds[] = { DELAYS_RUNTIME, DELAYS_UNKNOWN };
 
@@ -93,7 +93,7 @@ TEST(irq_needs_a_kernel_that_accounts_it)
 	expect_number(METRIC_irq_delay_count, 0);
 }
 
-TEST(what_the_payload_does_not_hold_is_unmeasured)
+TEST(fields_beyond_the_payload_are_unmeasured)
 {
 	struct taskstats_values stats = all_fields(7);
 
@@ -136,7 +136,7 @@ TEST(delay_accounting_has_names)
 }
 
 UNIT_TESTS(CASE(cpu_and_watermarks_are_always_measured), CASE(off_measures_none_of_the_seven),
-	   CASE(from_boot_a_zero_is_a_zero), CASE(otherwise_all_zero_says_nothing),
+	   CASE(from_boot_a_zero_is_a_zero), CASE(other_zeros_are_unmeasured),
 	   CASE(irq_needs_a_kernel_that_accounts_it),
-	   CASE(what_the_payload_does_not_hold_is_unmeasured), CASE(each_field_has_its_row),
+	   CASE(fields_beyond_the_payload_are_unmeasured), CASE(each_field_has_its_row),
 	   CASE(delay_accounting_has_names))

@@ -110,7 +110,7 @@ TEST(counters_go_to_their_rows)
 	expect_number(METRIC_voluntary_sleep_ns, 0);
 }
 
-TEST(what_the_kernel_lacks_is_unmeasured)
+TEST(missing_kernel_fields_are_unmeasured)
 {
 	struct task_facts facts = all_facts();
 
@@ -541,7 +541,7 @@ TEST(a_wait_that_begins_later_than_now_has_not_begun)
 }
 
 UNIT_TESTS(CASE(every_row_has_a_field), CASE(counters_go_to_their_rows),
-	   CASE(what_the_kernel_lacks_is_unmeasured),
+	   CASE(missing_kernel_fields_are_unmeasured),
 	   CASE(nothing_is_known_of_a_kernel_without_anything), CASE(statistics_need_their_switch),
 	   CASE(facts_of_a_process_are_its_leaders),
 	   CASE(delays_are_measured_where_there_is_a_record),

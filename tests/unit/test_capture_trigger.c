@@ -7,7 +7,7 @@
 
 #include "unit/unit.h"
 
-TEST(what_can_be_written)
+TEST(valid_triggers)
 {
 	static const struct {
 		const char *text;
@@ -41,7 +41,7 @@ TEST(what_can_be_written)
 	}
 }
 
-TEST(what_cannot)
+TEST(invalid_triggers)
 {
 	static const struct {
 		const char *text, *message;
@@ -91,7 +91,7 @@ static void scratch_proc(struct scratch *proc)
 	scratch_write(proc, "pressure/io", TEXT("some avg10=1.00\n"));
 }
 
-TEST(what_facts_are)
+TEST(values_of_facts)
 {
 	static const struct {
 		const char *text;
@@ -188,6 +188,6 @@ TEST(one_trouble_fires_once)
 	assert_true(trigger_judge(&trigger, 3, 4, false));
 }
 
-UNIT_TESTS(cmocka_unit_test(what_can_be_written), cmocka_unit_test(what_cannot),
-	   cmocka_unit_test(what_facts_are), cmocka_unit_test(all_names_are_good),
+UNIT_TESTS(cmocka_unit_test(valid_triggers), cmocka_unit_test(invalid_triggers),
+	   cmocka_unit_test(values_of_facts), cmocka_unit_test(all_names_are_good),
 	   cmocka_unit_test(one_trouble_fires_once))

@@ -93,7 +93,7 @@ TEST(a_line_that_is_too_long)
 	snapshot_destroy(s);
 }
 
-TEST(nobody_to_name)
+TEST(no_users)
 {
 	struct ctprof_snapshot *s = named(NULL, 0, TEXT("root:x:0:0::/:\n"));
 
@@ -119,4 +119,4 @@ TEST(a_user_that_was_not_measured)
 
 UNIT_TESTS(cmocka_unit_test(users_that_are_seen), cmocka_unit_test(the_first_name_counts),
 	   cmocka_unit_test(lines_that_are_no_users), cmocka_unit_test(a_line_that_is_too_long),
-	   cmocka_unit_test(nobody_to_name), cmocka_unit_test(a_user_that_was_not_measured))
+	   cmocka_unit_test(no_users), cmocka_unit_test(a_user_that_was_not_measured))

@@ -185,7 +185,7 @@ TEST(least_changes)
 
 /* --- several together --- */
 
-TEST(what_excludes_each_other)
+TEST(conflicting_options)
 {
 	static const struct {
 		enum display_of of;
@@ -278,7 +278,7 @@ TEST(sections_of_cgroups_want_their_axis)
 
 /* --- the terminal --- */
 
-TEST(the_environment_says_how_wide)
+TEST(the_environment_sets_the_width)
 {
 	static const struct {
 		const char *columns;
@@ -310,6 +310,6 @@ TEST(the_environment_says_how_wide)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_TESTS(CASE(wrong_values), CASE(offered_values_are_taken), CASE(a_list_replaces_the_one_before),
-	   CASE(patterns_add_up), CASE(orders), CASE(least_changes), CASE(what_excludes_each_other),
+	   CASE(patterns_add_up), CASE(orders), CASE(least_changes), CASE(conflicting_options),
 	   CASE(the_usual_limit_is_that_of_the_format), CASE(shares_are_found_where_they_are_shown),
-	   CASE(sections_of_cgroups_want_their_axis), CASE(the_environment_says_how_wide))
+	   CASE(sections_of_cgroups_want_their_axis), CASE(the_environment_sets_the_width))

@@ -56,7 +56,7 @@ static void read_comm(const char *path, char ret[16 + 1])
 	fclose(file);
 }
 
-TEST(it_does_not_begin_before_it_is_told)
+TEST(the_command_starts_only_on_run_go)
 {
 	struct scratch scratch;
 	struct run_result result;
@@ -80,7 +80,7 @@ TEST(it_does_not_begin_before_it_is_told)
 	scratch_deinit(&scratch);
 }
 
-TEST(who_cannot_run_says_why)
+TEST(a_command_that_cannot_run_has_a_reason)
 {
 	struct run *run = started((const char *const[]){ "/nowhere/at all", NULL });
 	struct error *err = run_go(run);
@@ -204,8 +204,8 @@ TEST(memory_of_the_child_is_not_the_commands)
 }
 
 UNIT_TESTS(cmocka_unit_test(the_status_is_that_of_a_shell),
-	   cmocka_unit_test(it_does_not_begin_before_it_is_told),
-	   cmocka_unit_test(who_cannot_run_says_why),
+	   cmocka_unit_test(the_command_starts_only_on_run_go),
+	   cmocka_unit_test(a_command_that_cannot_run_has_a_reason),
 	   cmocka_unit_test(its_end_is_seen_without_waiting),
 	   cmocka_unit_test(one_that_never_began_is_gone),
 	   cmocka_unit_test(killed_while_it_waits_is_an_end),

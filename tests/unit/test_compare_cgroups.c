@@ -448,7 +448,7 @@ TEST(members_of_a_name)
 }
 
 /* Long lists that seldom change: of them, only what did. */
-TEST(what_is_the_same_in_long_lists)
+TEST(equal_rows_in_long_lists)
 {
 	struct comparison c;
 
@@ -522,5 +522,5 @@ UNIT_TESTS(cmocka_unit_test(counters_add_up), cmocka_unit_test(sums_of_cgroups_d
 	   cmocka_unit_test(cgroups_of_one_side_and_without_threads),
 	   cmocka_unit_test(cgroup_sections_need_that_axis),
 	   cmocka_unit_test(cgroups_in_the_order_of_groups), cmocka_unit_test(memory_of_processes),
-	   cmocka_unit_test(members_of_a_name), cmocka_unit_test(what_is_the_same_in_long_lists),
+	   cmocka_unit_test(members_of_a_name), cmocka_unit_test(equal_rows_in_long_lists),
 	   cmocka_unit_test(memory_of_one_snapshot), cmocka_unit_test(memory_beyond_all_bounds))

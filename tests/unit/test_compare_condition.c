@@ -209,7 +209,7 @@ TEST(percentages_of_zero)
 	comparison_end(&c);
 }
 
-TEST(what_cannot_be_told)
+TEST(undecidable_conditions)
 {
 	struct comparison c;
 
@@ -270,7 +270,7 @@ TEST(several_conditions)
 }
 
 /* What is judged need not be shown: other metrics, other groups, few rows. */
-TEST(what_is_judged_need_not_be_shown)
+TEST(hidden_rows_are_judged)
 {
 	struct comparison c;
 
@@ -355,7 +355,7 @@ TEST(judged_as_shown)
 
 UNIT_TESTS(cmocka_unit_test(expressions), cmocka_unit_test(groups_with_signs_in_their_names),
 	   cmocka_unit_test(refused_expressions), cmocka_unit_test(changes_are_judged),
-	   cmocka_unit_test(percentages_of_zero), cmocka_unit_test(what_cannot_be_told),
+	   cmocka_unit_test(percentages_of_zero), cmocka_unit_test(undecidable_conditions),
 	   cmocka_unit_test(empty_snapshots_are_undecided), cmocka_unit_test(several_conditions),
-	   cmocka_unit_test(what_is_judged_need_not_be_shown), cmocka_unit_test(rows_that_broke_it),
+	   cmocka_unit_test(hidden_rows_are_judged), cmocka_unit_test(rows_that_broke_it),
 	   cmocka_unit_test(bounds_in_units), cmocka_unit_test(judged_as_shown))

@@ -109,7 +109,7 @@ TEST(sched_ext)
 
 /* --- the context --- */
 
-TEST(what_differs_between_hosts)
+TEST(differences_of_hosts)
 {
 	struct comparison c;
 	struct host_context *x, *y;
@@ -387,7 +387,7 @@ TEST(ages_in_odd_ticks)
 }
 
 /* Of the state of a host, only what changed. */
-TEST(what_is_the_same_of_hosts)
+TEST(equal_values_of_hosts)
 {
 	struct comparison c;
 
@@ -462,10 +462,10 @@ TEST(notes)
 }
 
 UNIT_TESTS(cmocka_unit_test(pressure_of_the_host), cmocka_unit_test(every_number_of_pressure),
-	   cmocka_unit_test(sched_ext), cmocka_unit_test(what_differs_between_hosts),
+	   cmocka_unit_test(sched_ext), cmocka_unit_test(differences_of_hosts),
 	   cmocka_unit_test(hosts_without_a_context), cmocka_unit_test(the_context_of_one_snapshot),
 	   cmocka_unit_test(counters_are_joined_by_name), cmocka_unit_test(counters_of_one_side),
 	   cmocka_unit_test(units_of_counters), cmocka_unit_test(load_averages),
 	   cmocka_unit_test(the_host_and_chosen_groups),
 	   cmocka_unit_test(ticks_of_different_lengths), cmocka_unit_test(ages_in_odd_ticks),
-	   cmocka_unit_test(what_is_the_same_of_hosts), cmocka_unit_test(notes))
+	   cmocka_unit_test(equal_values_of_hosts), cmocka_unit_test(notes))

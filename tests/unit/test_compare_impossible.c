@@ -92,7 +92,7 @@ TEST(clocks_are_not_that_exact)
 	expect_marks(15 * S, 0);
 }
 
-TEST(what_takes_long_is_read_late)
+TEST(a_long_capture_reads_late)
 {
 	struct comparison c;
 
@@ -156,7 +156,7 @@ TEST(a_boot_that_is_younger_than_its_threads)
 	comparison_end(&c);
 }
 
-TEST(a_file_that_does_not_say_how_long_it_took)
+TEST(a_file_without_the_duration_of_its_capture)
 {
 	struct comparison c;
 
@@ -316,9 +316,9 @@ TEST(of_several_captures)
 }
 
 UNIT_TESTS(cmocka_unit_test(more_than_it_lived), cmocka_unit_test(clocks_are_not_that_exact),
-	   cmocka_unit_test(what_takes_long_is_read_late), cmocka_unit_test(peaks_gauges_and_means),
+	   cmocka_unit_test(a_long_capture_reads_late), cmocka_unit_test(peaks_gauges_and_means),
 	   cmocka_unit_test(a_boot_that_is_younger_than_its_threads),
-	   cmocka_unit_test(a_file_that_does_not_say_how_long_it_took),
+	   cmocka_unit_test(a_file_without_the_duration_of_its_capture),
 	   cmocka_unit_test(more_than_passed), cmocka_unit_test(as_much_as_passed),
 	   cmocka_unit_test(a_wait_that_began_before), cmocka_unit_test(another_boot_has_no_window),
 	   cmocka_unit_test(it_ranks_last),

@@ -299,7 +299,7 @@ TEST(groups_by_several_metrics)
 }
 
 /* By one that is not shown, and by a derived one. */
-TEST(groups_by_what_is_not_shown)
+TEST(groups_by_a_hidden_column)
 {
 	struct comparison c;
 
@@ -350,4 +350,4 @@ UNIT_TESTS(cmocka_unit_test(blocks_of_one_dimension), cmocka_unit_test(ties),
 	   cmocka_unit_test(order_by_percent), cmocka_unit_test(equal_shares_of_several_units),
 	   cmocka_unit_test(shares_of_the_host), cmocka_unit_test(shares_of_nothing),
 	   cmocka_unit_test(groups_by_a_metric), cmocka_unit_test(groups_by_several_metrics),
-	   cmocka_unit_test(groups_by_what_is_not_shown), cmocka_unit_test(groups_of_one_snapshot))
+	   cmocka_unit_test(groups_by_a_hidden_column), cmocka_unit_test(groups_of_one_snapshot))

@@ -244,7 +244,7 @@ TEST(several_candidates_of_one_baseline)
 }
 
 /* "sidecar" has one kind, and "c/d" another each time: they go with the pod they are in. */
-TEST(what_is_below_is_renamed_too)
+TEST(children_are_renamed_too)
 {
 	struct comparison c;
 
@@ -314,5 +314,5 @@ UNIT_TESTS(cmocka_unit_test(ten_kinds_at_least), cmocka_unit_test(nine_in_ten_at
 	   cmocka_unit_test(only_on_the_axis_all), cmocka_unit_test(the_best_match_counts),
 	   cmocka_unit_test(equal_matches), cmocka_unit_test(many_kinds),
 	   cmocka_unit_test(several_candidates_of_one_baseline),
-	   cmocka_unit_test(what_is_below_is_renamed_too), cmocka_unit_test(swapped_sides),
+	   cmocka_unit_test(children_are_renamed_too), cmocka_unit_test(swapped_sides),
 	   cmocka_unit_test(there_is_a_limit))

@@ -648,7 +648,7 @@ TEST(conditions_on_means)
 }
 
 /* As of two captures: one group that was not measured leaves it undecided. */
-TEST(conditions_on_what_was_not_measured)
+TEST(conditions_on_unmeasured_values)
 {
 	struct comparison c;
 
@@ -682,7 +682,7 @@ TEST(conditions_on_groups_that_are_not_shown)
 }
 
 /* A condition on a metric that is not shown is judged nevertheless. */
-TEST(conditions_on_what_is_not_shown)
+TEST(conditions_on_hidden_rows)
 {
 	struct comparison c;
 
@@ -714,6 +714,5 @@ UNIT_TESTS(cmocka_unit_test(captures_of_different_boots),
 	   cmocka_unit_test(numbers_of_threads), cmocka_unit_test(groups_of_one_label),
 	   cmocka_unit_test(groups_of_one_side), cmocka_unit_test(captures_out_of_order),
 	   cmocka_unit_test(few_values), cmocka_unit_test(captures_that_lack_a_value),
-	   cmocka_unit_test(conditions_on_means),
-	   cmocka_unit_test(conditions_on_what_was_not_measured),
-	   cmocka_unit_test(conditions_on_what_is_not_shown))
+	   cmocka_unit_test(conditions_on_means), cmocka_unit_test(conditions_on_unmeasured_values),
+	   cmocka_unit_test(conditions_on_hidden_rows))

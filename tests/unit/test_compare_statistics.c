@@ -227,7 +227,7 @@ TEST(neither_the_unit_nor_the_origin_matters)
 }
 
 /* Of samples from one population, the share p has an error at most as often as it says. */
-TEST(false_alarms_are_as_rare_as_p_says)
+TEST(false_alarms_are_as_rare_as_p)
 {
 	uint64_t seed = 1;
 	unsigned alarms = 0, repeats = 20000;
@@ -244,7 +244,7 @@ TEST(false_alarms_are_as_rare_as_p_says)
 	near((double)alarms / repeats, .05, .01);
 }
 
-TEST(fewer_than_two_values_say_nothing)
+TEST(fewer_than_two_values_are_not_tested)
 {
 	struct statistics_sample none = { 0 }, one = SAMPLE(5), two = SAMPLE(1, 2);
 
@@ -272,7 +272,7 @@ TEST(without_spread_order_alone_is_evidence)
 	assert_true(welch_p(&many_a, &many_a) == 1);
 }
 
-TEST(what_is_no_number_says_nothing)
+TEST(nan_is_not_tested)
 {
 	static const double bad[] = { NAN, INFINITY, -INFINITY };
 	struct statistics_sample good = SAMPLE(1, 2, 3), wide = SAMPLE(-1.7e308, 1.7e308);
@@ -345,7 +345,7 @@ TEST(few_and_none)
 	near(one, .03, 0);
 }
 
-TEST(what_is_no_probability)
+TEST(invalid_probabilities)
 {
 	double p[] = { NAN, .01, -1, 2, INFINITY, -INFINITY };
 	const double expected[] = { 1, .02, 0, 1, 1, 0 };
@@ -383,11 +383,9 @@ UNIT_TESTS(cmocka_unit_test(mean_and_variance), cmocka_unit_test(a_small_varianc
 	   cmocka_unit_test(the_ends_of_the_distribution), cmocka_unit_test(the_example_of_r),
 	   cmocka_unit_test(an_example_by_hand),
 	   cmocka_unit_test(neither_the_unit_nor_the_origin_matters),
-	   cmocka_unit_test(false_alarms_are_as_rare_as_p_says),
-	   cmocka_unit_test(fewer_than_two_values_say_nothing),
+	   cmocka_unit_test(false_alarms_are_as_rare_as_p),
+	   cmocka_unit_test(fewer_than_two_values_are_not_tested),
 	   cmocka_unit_test(without_spread_order_alone_is_evidence),
-	   cmocka_unit_test(what_is_no_number_says_nothing),
-	   cmocka_unit_test(the_example_of_the_paper),
+	   cmocka_unit_test(nan_is_not_tested), cmocka_unit_test(the_example_of_the_paper),
 	   cmocka_unit_test(a_later_value_lowers_an_earlier), cmocka_unit_test(few_and_none),
-	   cmocka_unit_test(what_is_no_probability),
-	   cmocka_unit_test(as_defined_whatever_the_order))
+	   cmocka_unit_test(invalid_probabilities), cmocka_unit_test(as_defined_whatever_the_order))

@@ -68,7 +68,7 @@ TEST(of_two_the_first)
 	check_both(x, y, "0 - -", "0 -");
 }
 
-TEST(nobody_survives_nothing)
+TEST(empty_snapshots_have_no_survivors)
 {
 	struct ctprof_snapshot *y = build_snapshot();
 
@@ -79,4 +79,4 @@ TEST(nobody_survives_nothing)
 
 UNIT_TESTS(cmocka_unit_test(the_same_number_and_start),
 	   cmocka_unit_test(unknown_starts_survive_nothing), cmocka_unit_test(of_two_the_first),
-	   cmocka_unit_test(nobody_survives_nothing))
+	   cmocka_unit_test(empty_snapshots_have_no_survivors))

@@ -132,7 +132,7 @@ TEST(of_one_snapshot)
 }
 
 /* What of a thread nobody could see is what the kernel has accounted. */
-TEST(threads_without_it_keep_what_is_booked)
+TEST(threads_without_waits_keep_their_totals)
 {
 	struct comparison c;
 
@@ -294,7 +294,7 @@ TEST(a_capture_by_bpf_may_lack_one)
 
 /* --- what is said --- */
 
-TEST(what_is_said_is_about_what_is_shown)
+TEST(notes_are_about_displayed_metrics)
 {
 	struct comparison c;
 
@@ -337,7 +337,7 @@ TEST(the_parts_are_no_rows_of_a_default_comparison)
 }
 
 /* Most threads sleep, all the time and all at once. */
-TEST(sleep_ranks_last_where_nobody_chose_an_order)
+TEST(sleep_ranks_last_by_default)
 {
 	struct comparison c;
 
@@ -461,15 +461,15 @@ UNIT_TESTS(cmocka_unit_test(a_wait_that_was_booked_in_between),
 	   cmocka_unit_test(a_wait_that_goes_on),
 	   cmocka_unit_test(a_shorter_wait_than_the_one_before),
 	   cmocka_unit_test(a_thread_that_was_born_waiting), cmocka_unit_test(of_one_snapshot),
-	   cmocka_unit_test(threads_without_it_keep_what_is_booked),
+	   cmocka_unit_test(threads_without_waits_keep_their_totals),
 	   cmocka_unit_test(every_total_has_its_own), cmocka_unit_test(totals_do_not_overflow),
 	   cmocka_unit_test(one_side_without_them), cmocka_unit_test(neither_side_with_them),
 	   cmocka_unit_test(each_total_by_itself),
 	   cmocka_unit_test(one_capture_of_several_without_them),
 	   cmocka_unit_test(a_capture_by_bpf_may_lack_one),
-	   cmocka_unit_test(what_is_said_is_about_what_is_shown),
+	   cmocka_unit_test(notes_are_about_displayed_metrics),
 	   cmocka_unit_test(the_parts_are_no_rows_of_a_default_comparison),
-	   cmocka_unit_test(sleep_ranks_last_where_nobody_chose_an_order),
+	   cmocka_unit_test(sleep_ranks_last_by_default),
 	   cmocka_unit_test(derived_metrics_of_waits),
 	   cmocka_unit_test(a_share_of_a_window_stays_between_0_and_1),
 	   cmocka_unit_test(conditions_are_of_the_same_totals),

@@ -179,7 +179,7 @@ TEST(taskstats_are_denied_or_not_built)
 }
 
 /* The child copied a page. */
-TEST(delays_are_counted_as_the_switch_says)
+TEST(delays_follow_the_switch)
 {
 	static const struct {
 		const char *accounting;
@@ -357,7 +357,7 @@ TEST(counters_of_each_kind)
 UNIT_TESTS(CASE(probes_have_names_of_their_own), CASE(a_metric_that_the_child_has_is_there),
 	   CASE(wake_ups_are_counted_when_the_child_has_some), CASE(hidden_processes_are_missed),
 	   CASE(files_of_others_are_denied_for_some), CASE(taskstats_are_denied_or_not_built),
-	   CASE(delays_are_counted_as_the_switch_says), CASE(peaks_came_with_a_version),
+	   CASE(delays_follow_the_switch), CASE(peaks_came_with_a_version),
 	   CASE(delays_by_interrupts_need_most), CASE(cgroups_are_not_mounted),
 	   CASE(the_first_that_keeps_a_controller_is_named),
 	   CASE(a_controller_that_is_not_there_is_explained),

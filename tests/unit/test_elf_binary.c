@@ -272,14 +272,14 @@ TEST(inlined_functions_and_lines_are_those_of_addr2line)
 	compare_built("gcc -O2 -g -o a a.c", &whole);
 }
 
-TEST(older_debug_information_says_the_same)
+TEST(older_debug_information_agrees)
 {
 	const struct comparison whole = WHOLE;
 
 	compare_built("gcc -O2 -gdwarf-4 -gz -o a a.c", &whole);
 }
 
-TEST(clang_and_lld_say_the_same)
+TEST(clang_and_lld_agree)
 {
 	const struct comparison whole = WHOLE;
 
@@ -326,7 +326,7 @@ TEST(packed_symbols_name_functions)
 }
 
 /* As objdump names them. */
-TEST(stubs_are_named_after_what_they_call)
+TEST(stubs_are_named_after_their_targets)
 {
 	static const char *const how[] = {
 		"gcc -O2 -o a a.c",
@@ -527,7 +527,7 @@ TEST(stripped_programs_of_go_have_names)
 	scratch_deinit(&scratch);
 }
 
-TEST(what_is_no_binary_is_refused)
+TEST(other_files_are_refused)
 {
 	struct scratch scratch;
 	struct opened opened;
@@ -665,16 +665,15 @@ TEST(cut_files_do_no_harm)
 }
 
 UNIT_TESTS(cmocka_unit_test(inlined_functions_and_lines_are_those_of_addr2line),
-	   cmocka_unit_test(older_debug_information_says_the_same),
-	   cmocka_unit_test(clang_and_lld_say_the_same),
+	   cmocka_unit_test(older_debug_information_agrees), cmocka_unit_test(clang_and_lld_agree),
 	   cmocka_unit_test(names_of_cpp_are_those_of_addr2line),
 	   cmocka_unit_test(a_program_at_fixed_addresses_has_the_same_names),
 	   cmocka_unit_test(a_stripped_program_has_a_debug_file),
 	   cmocka_unit_test(packed_symbols_name_functions),
-	   cmocka_unit_test(stubs_are_named_after_what_they_call),
+	   cmocka_unit_test(stubs_are_named_after_their_targets),
 	   cmocka_unit_test(addresses_of_a_process_are_those_of_its_file),
 	   cmocka_unit_test(work_is_bounded),
 	   cmocka_unit_test(labels_of_assembly_are_functions_to_their_section_or_the_next),
 	   cmocka_unit_test(without_a_table_of_all_functions_a_label_has_its_start_alone),
 	   cmocka_unit_test(stripped_programs_of_go_have_names),
-	   cmocka_unit_test(what_is_no_binary_is_refused), cmocka_unit_test(cut_files_do_no_harm))
+	   cmocka_unit_test(other_files_are_refused), cmocka_unit_test(cut_files_do_no_harm))

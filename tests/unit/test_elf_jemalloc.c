@@ -45,7 +45,7 @@ static enum jemalloc_refusal find(const struct fake_elf *fake, bool is_program,
 
 /* --- the table and the functions --- */
 
-TEST(functions_tell_the_offsets)
+TEST(functions_give_the_offsets)
 {
 	expect_offsets(0x338, 0x348, .machine = EM_X86_64, SYMBOL);
 	expect_offsets(0x338, 0x348, .machine = EM_X86_64, SYMBOL, .fixed = true);
@@ -147,7 +147,7 @@ static int64_t block_of(const struct fake_elf *fake)
 	return layout.block;
 }
 
-TEST(a_symbol_tells_the_block)
+TEST(a_symbol_gives_the_block)
 {
 	assert_int_equal(block_of(&(struct fake_elf){ .machine = EM_X86_64, SYMBOL }),
 			 0x10 - 0xa48);
@@ -171,7 +171,7 @@ TEST(a_symbol_tells_the_block)
 #define CONSTANT "\x48\xc7\xc1\x30\xf8\xff\xff"
 #define ACCESS   "\x64\x48\x8b\x91\x38\x03\0\0"
 
-TEST(code_tells_the_block)
+TEST(code_gives_the_block)
 {
 	assert_int_equal(block_of(&(struct fake_elf){ .machine = EM_X86_64,
 						      .counting = CODE(CONSTANT ACCESS) }),
@@ -293,7 +293,7 @@ TEST(a_single_word_is_the_one)
 }
 
 /* As the variable of a program is, so that of a library is within the storage as a whole. */
-TEST(a_word_of_what_is_outside_is_refused)
+TEST(a_slot_of_another_file_is_refused)
 {
 	const uint64_t most = 0xa48 - 0x348 - 8;
 
@@ -306,7 +306,7 @@ TEST(a_word_of_what_is_outside_is_refused)
 		       SLOTS(1, { (uint64_t)-8, false }));
 }
 
-TEST(a_symbol_tells_whose_word_it_is)
+TEST(a_symbol_gives_the_slot)
 {
 	assert_int_equal(slot_of(&(struct fake_elf){ .machine = EM_X86_64,
 						     SYMBOL,
@@ -316,7 +316,7 @@ TEST(a_symbol_tells_whose_word_it_is)
 		       SLOTS(1, { 8, false }));
 }
 
-TEST(code_tells_which_word_it_is)
+TEST(code_gives_the_slot)
 {
 	assert_int_equal(slot_of(&(struct fake_elf){ .machine = EM_X86_64,
 						     SLOTS(2, { 0, false }, { 8, false }),
@@ -388,17 +388,16 @@ TEST(any_byte_may_be_wrong)
 	unguard(bytes);
 }
 
-UNIT_TESTS(cmocka_unit_test(functions_tell_the_offsets),
+UNIT_TESTS(cmocka_unit_test(functions_give_the_offsets),
 	   cmocka_unit_test(functions_end_where_the_next_one_starts),
 	   cmocka_unit_test(additions_have_several_forms),
 	   cmocka_unit_test(a_register_that_was_overwritten_is_not_the_argument),
 	   cmocka_unit_test(offsets_must_make_sense), cmocka_unit_test(there_is_one_table),
-	   cmocka_unit_test(neighbours_must_be_right), cmocka_unit_test(a_symbol_tells_the_block),
-	   cmocka_unit_test(code_tells_the_block),
+	   cmocka_unit_test(neighbours_must_be_right), cmocka_unit_test(a_symbol_gives_the_block),
+	   cmocka_unit_test(code_gives_the_block),
 	   cmocka_unit_test(blocks_follow_the_rules_of_the_machine),
 	   cmocka_unit_test(blocks_outside_the_storage_are_refused),
 	   cmocka_unit_test(a_single_word_is_the_one),
-	   cmocka_unit_test(a_word_of_what_is_outside_is_refused),
-	   cmocka_unit_test(a_symbol_tells_whose_word_it_is),
-	   cmocka_unit_test(code_tells_which_word_it_is), cmocka_unit_test(a_file_may_end_anywhere),
-	   cmocka_unit_test(any_byte_may_be_wrong))
+	   cmocka_unit_test(a_slot_of_another_file_is_refused),
+	   cmocka_unit_test(a_symbol_gives_the_slot), cmocka_unit_test(code_gives_the_slot),
+	   cmocka_unit_test(a_file_may_end_anywhere), cmocka_unit_test(any_byte_may_be_wrong))

@@ -54,7 +54,7 @@ TEST(an_address_is_in_the_function_before_it)
 	kallsyms_destroy(symbols);
 }
 
-TEST(what_is_far_from_all_functions_is_in_none)
+TEST(addresses_far_from_functions_are_in_none)
 {
 	struct kallsyms *symbols = parsed(EXAMPLE);
 
@@ -125,7 +125,7 @@ TEST(this_kernel_is_read_whole)
 }
 
 UNIT_TESTS(cmocka_unit_test(an_address_is_in_the_function_before_it),
-	   cmocka_unit_test(what_is_far_from_all_functions_is_in_none),
+	   cmocka_unit_test(addresses_far_from_functions_are_in_none),
 	   cmocka_unit_test(hidden_addresses_are_said),
 	   cmocka_unit_test(lines_that_are_none_are_passed_over),
 	   cmocka_unit_test(this_kernel_is_read_whole))

@@ -315,7 +315,7 @@ TEST(abbreviations_that_libdw_could_read_otherwise_are_refused)
 	assert_false(dwarf_measure_abbreviations(TEXT("\0"), 1, &table));
 }
 
-TEST(of_two_tables_nobody_knows_which)
+TEST(two_tables_are_ambiguous)
 {
 	struct debug_file file = { .twice = true };
 	uint64_t offsets[2];
@@ -349,7 +349,7 @@ static enum struct_fields_answer find_inflated(uint64_t size, bool old_way)
 	return find(&file, offsets);
 }
 
-TEST(what_a_section_becomes_is_bounded)
+TEST(inflated_sections_are_bounded)
 {
 	for (unsigned old_way = 0; old_way < 2; old_way++) {
 		/* Not compressed after all: libdw refuses that itself. */
@@ -400,6 +400,6 @@ UNIT_TESTS(cmocka_unit_test(members_are_found), cmocka_unit_test(two_units_may_d
 	   cmocka_unit_test(the_length_of_a_unit_makes_nothing_cheaper),
 	   cmocka_unit_test(abbreviations_of_all_units_are_bounded),
 	   cmocka_unit_test(abbreviations_that_libdw_could_read_otherwise_are_refused),
-	   cmocka_unit_test(of_two_tables_nobody_knows_which),
-	   cmocka_unit_test(what_a_section_becomes_is_bounded),
+	   cmocka_unit_test(two_tables_are_ambiguous),
+	   cmocka_unit_test(inflated_sections_are_bounded),
 	   cmocka_unit_test(a_large_file_is_not_read))

@@ -66,7 +66,7 @@ static void check_rest(uint64_t value)
 	}
 }
 
-TEST(the_rest_says_the_same)
+TEST(the_rest_agrees)
 {
 	uint64_t stream = 11;
 
@@ -140,7 +140,7 @@ static const struct {
 	{ MAX, 8388607 },
 };
 
-TEST(what_is_added_to_sums)
+TEST(scaled_sums)
 {
 	for (size_t i = 0; i < array_length(scaled); i++)
 		assert_int_equal(scaled[i].value >>
@@ -181,10 +181,10 @@ TEST(how_many_slots)
 		assert_int_equal(BUCKET_SLOTS(frac), slots[frac]);
 }
 
-UNIT_TESTS(cmocka_unit_test(slots_by_counting), cmocka_unit_test(what_is_added_to_sums),
+UNIT_TESTS(cmocka_unit_test(slots_by_counting), cmocka_unit_test(scaled_sums),
 	   cmocka_unit_test(sums_hold_as_many_as_said),
 	   cmocka_unit_test(the_slot_that_no_value_reaches), cmocka_unit_test(how_many_slots),
 	   cmocka_unit_test(slots_of_values), cmocka_unit_test(bounds_of_slots),
 	   cmocka_unit_test(slots_are_all_numbers), cmocka_unit_test(values_are_in_their_slots),
 	   cmocka_unit_test(finer_slots_fall_whole), cmocka_unit_test(how_many_bits),
-	   cmocka_unit_test(the_rest_says_the_same))
+	   cmocka_unit_test(the_rest_agrees))

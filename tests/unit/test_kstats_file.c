@@ -209,7 +209,7 @@ TEST(files_add_up)
 #define ROW(row)         METRIC("\"rows\":[" row "]")
 #define SLOTS(slots)     ROW("{\"id\":1,\"slots\":[" slots "]}")
 
-TEST(what_later_versions_add_is_skipped)
+TEST(members_of_later_versions_are_skipped)
 {
 	struct kstats_tables tables;
 
@@ -321,7 +321,7 @@ static const struct {
 	  "more values than can be counted" },
 };
 
-TEST(what_does_not_fit_together)
+TEST(inconsistent_files)
 {
 	for (size_t i = 0; i < array_length(hostile); i++) {
 		struct kstats_tables tables;
@@ -335,7 +335,7 @@ TEST(what_does_not_fit_together)
 }
 
 /* The largest that fit: each metric has a count of its own, the last slot that values reach. */
-TEST(what_fits_just_so)
+TEST(the_largest_valid_files)
 {
 	struct kstats_tables tables;
 
@@ -464,7 +464,7 @@ TEST(not_too_many_names)
 UNIT_TESTS(cmocka_unit_test(everything_comes_back), cmocka_unit_test(runs_match),
 	   cmocka_unit_test(names_with_a_process), cmocka_unit_test(all_bits_and_kinds_come_back),
 	   cmocka_unit_test(labels_of_any_bytes), cmocka_unit_test(files_add_up),
-	   cmocka_unit_test(what_later_versions_add_is_skipped),
-	   cmocka_unit_test(what_does_not_fit_together), cmocka_unit_test(what_fits_just_so),
+	   cmocka_unit_test(members_of_later_versions_are_skipped),
+	   cmocka_unit_test(inconsistent_files), cmocka_unit_test(the_largest_valid_files),
 	   cmocka_unit_test(cut_off), cmocka_unit_test(not_too_many_rows),
 	   cmocka_unit_test(not_too_many_metrics), cmocka_unit_test(not_too_many_names))

@@ -64,7 +64,7 @@ TEST(heads_are_read)
 	}
 }
 
-TEST(what_is_no_raw_text)
+TEST(invalid_raw_text)
 {
 	static const struct {
 		const char *text, *says;
@@ -225,6 +225,6 @@ TEST(words_are_written)
 }
 
 UNIT_TESTS(cmocka_unit_test(raw_text_is_read), cmocka_unit_test(heads_are_read),
-	   cmocka_unit_test(what_is_no_raw_text), cmocka_unit_test(metrics_are_read_and_listed),
+	   cmocka_unit_test(invalid_raw_text), cmocka_unit_test(metrics_are_read_and_listed),
 	   cmocka_unit_test(strange_ones_are_listed), cmocka_unit_test(others_are_read_and_listed),
 	   cmocka_unit_test(words_are_written))

@@ -97,7 +97,7 @@ TEST(simulated_samples)
 	}
 }
 
-TEST(too_few_to_say)
+TEST(too_few_values)
 {
 	struct kstats_slot slots[BUCKET_SLOTS(3)] = { 0 };
 	struct kstats_distribution of = { 3, 0, slots };
@@ -331,7 +331,7 @@ TEST(distances_of_values)
 }
 
 UNIT_TESTS(cmocka_unit_test(bounds_cover_the_true_percentile), cmocka_unit_test(simulated_samples),
-	   cmocka_unit_test(too_few_to_say), cmocka_unit_test(slower_and_faster),
+	   cmocka_unit_test(too_few_values), cmocka_unit_test(slower_and_faster),
 	   cmocka_unit_test(the_same), cmocka_unit_test(chance_is_not_called_sure),
 	   cmocka_unit_test(bounds_of_shifts), cmocka_unit_test(known_probabilities),
 	   cmocka_unit_test(probabilities_of_few), cmocka_unit_test(distances),

@@ -168,7 +168,7 @@ TEST(kept_broken_undecided)
 	kstats_table_destroy(table);
 }
 
-TEST(what_was_measured)
+TEST(measured_values)
 {
 	struct kstats_table *table = known();
 	struct kstats_measured measured;
@@ -262,7 +262,7 @@ TEST(losses)
 	kstats_table_destroy(table);
 }
 
-TEST(times_of_what_is_none)
+TEST(times_for_metrics_without_a_unit)
 {
 	struct kstats_table *table = known();
 
@@ -275,7 +275,7 @@ TEST(times_of_what_is_none)
 }
 
 UNIT_TESTS(cmocka_unit_test(objectives_are_read), cmocka_unit_test(other_texts_are_refused),
-	   cmocka_unit_test(kept_broken_undecided), cmocka_unit_test(what_was_measured),
+	   cmocka_unit_test(kept_broken_undecided), cmocka_unit_test(measured_values),
 	   cmocka_unit_test(verdicts_are_those_of_the_values),
 	   cmocka_unit_test(means_that_lost_bits), cmocka_unit_test(nothing_was_recorded),
-	   cmocka_unit_test(losses), cmocka_unit_test(times_of_what_is_none))
+	   cmocka_unit_test(losses), cmocka_unit_test(times_for_metrics_without_a_unit))

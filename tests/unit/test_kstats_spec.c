@@ -77,7 +77,7 @@ static const struct {
 	  "123456789012345678901234567890123456789012345678901234567890123", NULL, 3 },
 };
 
-TEST(what_is_asked_for)
+TEST(valid_specifications)
 {
 	for (size_t i = 0; i < array_length(lines); i++) {
 		struct kstats_spec spec;
@@ -151,7 +151,7 @@ static void expect_refused(struct error *err, int errnum, const char *message)
 	expect_error(err, message);
 }
 
-TEST(what_is_not_understood)
+TEST(invalid_specifications)
 {
 	for (size_t i = 0; i < array_length(refused); i++) {
 		struct kstats_spec spec;
@@ -201,5 +201,5 @@ TEST(very_long_words)
 	kstats_spec_clear(&spec);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_is_asked_for), cmocka_unit_test(what_is_not_understood),
+UNIT_TESTS(cmocka_unit_test(valid_specifications), cmocka_unit_test(invalid_specifications),
 	   cmocka_unit_test(empty_words), cmocka_unit_test(very_long_words))

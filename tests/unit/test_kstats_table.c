@@ -92,7 +92,7 @@ TEST(coarsened_is_recorded_coarser)
 
 /* What one value keeps of itself in the sum, by hand: 10^9 + 1 at 3 bits loses its last 7 bits
  * (octave 27), at 0 bits its last 10 (octave 30). */
-TEST(sums_lose_what_the_scale_drops)
+TEST(sums_lose_scaled_bits)
 {
 	struct kstats_table *table = scene_kstats("one", 3);
 
@@ -105,7 +105,7 @@ TEST(sums_lose_what_the_scale_drops)
 }
 
 /* A slot of values that do not fit has a place too, though no value of 64 bits reaches it. */
-TEST(what_does_not_fit_stays_at_the_end)
+TEST(slots_beyond_a_coarser_scale_stay_in_the_last_one)
 {
 	for (unsigned fine = 1; fine <= BUCKET_FRAC_BITS_MAX; fine++) {
 		struct kstats_table *table = scene_kstats("beyond", fine), *same;
@@ -226,7 +226,7 @@ TEST(words_of_merged)
 	kstats_table_destroy(b);
 }
 
-TEST(what_is_not_merged)
+TEST(tables_that_do_not_merge)
 {
 	struct kstats_table *a = recorded(3, 1, 50), *b = recorded(2, 2, 50);
 	struct kstats_table *before = recorded(3, 1, 50);
@@ -254,7 +254,7 @@ TEST(what_is_not_merged)
 
 /* --- between two readings --- */
 
-TEST(subtracted_is_what_came_between)
+TEST(a_difference_has_the_values_in_between)
 {
 	for (unsigned bits = 0; bits <= BUCKET_FRAC_BITS_MAX; bits++) {
 		struct kstats_table *all = scene_kstats("all", bits), *earlier;
@@ -339,11 +339,10 @@ TEST(one_made_anew_is_seen)
 }
 
 UNIT_TESTS(cmocka_unit_test(rows_are_in_order_and_each_once),
-	   cmocka_unit_test(coarsened_is_recorded_coarser),
-	   cmocka_unit_test(sums_lose_what_the_scale_drops),
-	   cmocka_unit_test(what_does_not_fit_stays_at_the_end),
+	   cmocka_unit_test(coarsened_is_recorded_coarser), cmocka_unit_test(sums_lose_scaled_bits),
+	   cmocka_unit_test(slots_beyond_a_coarser_scale_stay_in_the_last_one),
 	   cmocka_unit_test(merged_is_recorded_together), cmocka_unit_test(merging_has_no_order),
-	   cmocka_unit_test(words_of_merged), cmocka_unit_test(what_is_not_merged),
-	   cmocka_unit_test(subtracted_is_what_came_between),
+	   cmocka_unit_test(words_of_merged), cmocka_unit_test(tables_that_do_not_merge),
+	   cmocka_unit_test(a_difference_has_the_values_in_between),
 	   cmocka_unit_test(sums_that_went_around), cmocka_unit_test(a_reset_is_seen),
 	   cmocka_unit_test(one_made_anew_is_seen))

@@ -19,7 +19,7 @@ static void omit(struct user_limits *limits, uint32_t user, uint32_t pid, enum u
 	assert_true(user_limits_omit(limits, &omitted));
 }
 
-TEST(what_was_left_out_is_a_line_for_each_user_and_reason)
+TEST(omissions_are_a_line_per_user_and_reason)
 {
 	static const char *const lines[] = {
 		"metric 7:spin (uid 1000) omitted: being reset continuously",
@@ -100,6 +100,6 @@ TEST(users_together_leave_root_its_processes)
 	user_limits_deinit(&limits);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_was_left_out_is_a_line_for_each_user_and_reason),
+UNIT_TESTS(cmocka_unit_test(omissions_are_a_line_per_user_and_reason),
 	   cmocka_unit_test(limits_are_of_one_user),
 	   cmocka_unit_test(users_together_leave_root_its_processes))

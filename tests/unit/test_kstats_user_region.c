@@ -302,7 +302,7 @@ TEST(masks_are_no_limit)
 }
 
 /* What says how large it is changes behind our back: the copy counts. */
-TEST(what_changes_later_is_not_believed)
+TEST(later_changes_are_ignored)
 {
 	struct kstats_region region = map_good(make_file(good, good_size(), SEALS));
 	struct kstats_shared_header header = good;
@@ -452,8 +452,7 @@ UNIT_TESTS(cmocka_unit_test(a_good_one_is_read),
 	   cmocka_unit_test(counts_that_cannot_be_are_errors), cmocka_unit_test(rows_have_a_limit),
 	   cmocka_unit_test(tables_for_more_cpus_than_there_may_be_are_refused),
 	   cmocka_unit_test(values_on_cpus_that_cannot_be_are_errors),
-	   cmocka_unit_test(masks_are_no_limit),
-	   cmocka_unit_test(what_changes_later_is_not_believed),
+	   cmocka_unit_test(masks_are_no_limit), cmocka_unit_test(later_changes_are_ignored),
 	   cmocka_unit_test(endless_resets_are_errors),
 	   cmocka_unit_test(resets_that_break_off_have_no_effect),
 	   cmocka_unit_test(a_lock_that_is_held_is_an_error),

@@ -236,7 +236,7 @@ TEST(how_many_bits)
 	}
 }
 
-TEST(what_is_no_text_of_kstats)
+TEST(invalid_text)
 {
 	static const struct {
 		const char *text, *says;
@@ -274,4 +274,4 @@ UNIT_TESTS(cmocka_unit_test(prints_as_the_module),
 	   cmocka_unit_test(reads_and_prints_the_same), cmocka_unit_test(many_values_stay),
 	   cmocka_unit_test(excerpts_keep_their_totals), cmocka_unit_test(the_rest_of_very_many),
 	   cmocka_unit_test(later_formats_are_read), cmocka_unit_test(how_many_bits),
-	   cmocka_unit_test(what_is_no_text_of_kstats))
+	   cmocka_unit_test(invalid_text))

@@ -46,7 +46,7 @@ static uint64_t waited(const struct ctprof_thread *thread, const char *name)
 	return ns;
 }
 
-TEST(what_is_in_progress_can_be_added)
+TEST(waits_in_progress_can_be_added)
 {
 	struct ctprof_snapshot *s = build_snapshot();
 	struct ctprof_thread *thread = build_thread(s, 1, 1, "p", "p", "/");
@@ -61,4 +61,4 @@ TEST(what_is_in_progress_can_be_added)
 }
 
 UNIT_TESTS(cmocka_unit_test(totals_name_their_waits_in_progress),
-	   cmocka_unit_test(others_have_none), cmocka_unit_test(what_is_in_progress_can_be_added))
+	   cmocka_unit_test(others_have_none), cmocka_unit_test(waits_in_progress_can_be_added))

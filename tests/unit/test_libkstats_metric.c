@@ -192,7 +192,7 @@ static int make_locked(void)
 }
 
 /* A program that locks its memory has as little of it as any other. */
-TEST(locked_memory_is_what_is_used)
+TEST(only_used_memory_is_locked)
 {
 	int status;
 	pid_t child = fork();
@@ -305,7 +305,7 @@ TEST(metrics_that_are_not_there)
 UNIT_TESTS(cmocka_unit_test(names_and_bits_that_cannot_be), cmocka_unit_test(names_that_can_be),
 	   cmocka_unit_test(a_name_is_given_once),
 	   cmocka_unit_test(without_a_metric_nothing_happens), cmocka_unit_test(limits_are_errors),
-	   cmocka_unit_test(locked_memory_is_what_is_used),
+	   cmocka_unit_test(only_used_memory_is_locked),
 	   cmocka_unit_test(descriptors_may_be_closed_and_used_again),
 	   cmocka_unit_test(many_metrics_are_listed_each_once),
 	   cmocka_unit_test(metrics_that_are_not_there))

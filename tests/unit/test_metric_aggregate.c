@@ -311,7 +311,7 @@ TEST(empty_cpu_sets)
 }
 
 /* Whatever the family, and whatever bytes an unmeasured value holds. */
-TEST(what_was_not_measured_does_not_count)
+TEST(unmeasured_values_do_not_count)
 {
 	for (enum metric_id id = 0; id < METRIC_COUNT; id++) {
 		struct group_of_threads g = group(id);
@@ -505,7 +505,7 @@ TEST(reset_is_as_at_first)
 
 /* --- two groups --- */
 
-TEST(complete_is_what_every_thread_has)
+TEST(complete_metrics_are_measured_in_every_thread)
 {
 	static const enum metric_id ids[] = { METRIC_run_time_ns, METRIC_wait_max, METRIC_nice,
 					      METRIC_state };
@@ -633,14 +633,14 @@ UNIT_TESTS(cmocka_unit_test(totals_add_up), cmocka_unit_test(sums_stop_at_the_la
 	   cmocka_unit_test(of_labels_alike_the_first_by_bytes), cmocka_unit_test(letters),
 	   cmocka_unit_test(false_beats_true), cmocka_unit_test(unmeasured_states_never_win),
 	   cmocka_unit_test(one_cpu_set), cmocka_unit_test(different_cpu_sets),
-	   cmocka_unit_test(empty_cpu_sets), cmocka_unit_test(what_was_not_measured_does_not_count),
+	   cmocka_unit_test(empty_cpu_sets), cmocka_unit_test(unmeasured_values_do_not_count),
 	   cmocka_unit_test(measured_ones_alone_make_the_value),
 	   cmocka_unit_test(a_datum_knows_how_much_was_measured),
 	   cmocka_unit_test(a_fact_of_leaders_is_not_partial),
 	   cmocka_unit_test(a_datum_is_of_the_kind_of_its_rule),
 	   cmocka_unit_test(categories_are_texts), cmocka_unit_test(letters_of_two_groups),
 	   cmocka_unit_test(reset_is_as_at_first),
-	   cmocka_unit_test(complete_is_what_every_thread_has),
+	   cmocka_unit_test(complete_metrics_are_measured_in_every_thread),
 	   cmocka_unit_test(a_fact_of_leaders_is_complete_with_one),
 	   cmocka_unit_test(equal_numbers), cmocka_unit_test(ranges_are_equal_when_both_ends_are),
 	   cmocka_unit_test(labels_are_equal_by_their_most_frequent),

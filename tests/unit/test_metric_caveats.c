@@ -65,7 +65,7 @@ TEST(delays_are_of_their_category)
 	}
 }
 
-TEST(classes_say_who_counts)
+TEST(classes_name_their_threads)
 {
 	assert_string_equal(metric_classes[CLASS_CFS_ONLY].tag, "cfs-only");
 	assert_string_equal(metric_classes[CLASS_NON_EXT].tag, "non-ext");
@@ -74,7 +74,7 @@ TEST(classes_say_who_counts)
 		assert_true(strlen(metric_classes[i].prose) > 5);
 }
 
-TEST(gates_say_what_turns_them_on)
+TEST(gates_name_their_switch)
 {
 	assert_non_null(
 		strstr(metric_gates[GATE_TASK_DELAY_ACCT].remedy, "kernel.task_delayacct=1"));
@@ -86,5 +86,5 @@ TEST(gates_say_what_turns_them_on)
 }
 
 UNIT_TESTS(cmocka_unit_test(flags_agree_with_the_words),
-	   cmocka_unit_test(delays_are_of_their_category), cmocka_unit_test(classes_say_who_counts),
-	   cmocka_unit_test(gates_say_what_turns_them_on))
+	   cmocka_unit_test(delays_are_of_their_category),
+	   cmocka_unit_test(classes_name_their_threads), cmocka_unit_test(gates_name_their_switch))

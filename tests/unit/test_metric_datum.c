@@ -185,7 +185,7 @@ TEST(the_smallest_of_nothing)
 	expect_no_delta(of_kind(DATUM_NO_EVENTS), number(0), true);
 }
 
-TEST(what_was_not_measured)
+TEST(unmeasured_data)
 {
 	expect_no_delta(none, none, false);
 	expect_no_delta(none, number(0), true);
@@ -314,7 +314,7 @@ UNIT_TESTS(cmocka_unit_test(whole_numbers_differ_exactly), cmocka_unit_test(real
 	   cmocka_unit_test(ranges_differ_by_their_midpoints),
 	   cmocka_unit_test(ranges_around_the_same_midpoint), cmocka_unit_test(categories),
 	   cmocka_unit_test(cpu_sets), cmocka_unit_test(limits),
-	   cmocka_unit_test(the_smallest_of_nothing), cmocka_unit_test(what_was_not_measured),
+	   cmocka_unit_test(the_smallest_of_nothing), cmocka_unit_test(unmeasured_data),
 	   cmocka_unit_test(partial_values_have_no_delta),
 	   cmocka_unit_test(sums_of_different_things_have_no_delta),
 	   cmocka_unit_test(shares_of_the_baseline), cmocka_unit_test(shares_of_zero),

@@ -233,7 +233,7 @@ static int delays_in(const struct thread_record *threads, size_t count)
 		METRIC_thrashing_delay_total_ns, value                                             \
 	}
 
-TEST(some_delays_say_so)
+TEST(partial_delays_are_marked)
 {
 	const struct thread_record one = thread({ METRIC_cpu_delay_total_ns, 1 });
 	const struct thread_record eight = thread(EIGHT_DELAYS(1));
@@ -349,7 +349,7 @@ TEST(quotients_of_large_sums)
 	assert_true(value_of(DERIVED_ID_cpu_efficiency, threads, 2) == 0.5);
 }
 
-TEST(partial_is_what_some_threads_lack)
+TEST(metrics_that_some_threads_lack_are_partial)
 {
 	const struct thread_record threads[] = {
 		thread({ METRIC_wait_sum, 10 }, { METRIC_wait_count, 2 }),
@@ -391,7 +391,7 @@ TEST(quotients_of_a_window_are_of_it_alone)
 	assert_int_equal(between(DERIVED_ID_avg_wait_ns, &after, 1, &after, 1).kind, DATUM_NONE);
 }
 
-TEST(differences_of_a_window_stay_what_they_are)
+TEST(differences_of_a_window_are_unchanged)
 {
 	const struct thread_record before =
 		thread({ METRIC_allocated_bytes, 100 }, { METRIC_deallocated_bytes, 40 },
@@ -426,13 +426,14 @@ UNIT_TESTS(cmocka_unit_test(formulas), cmocka_unit_test(values_of_a_thread),
 	   cmocka_unit_test(totals_are_divided),
 	   cmocka_unit_test(threads_with_one_input_do_not_count), cmocka_unit_test(without_value),
 	   cmocka_unit_test(all_delays), cmocka_unit_test(delays_count_wherever_they_were_measured),
-	   cmocka_unit_test(a_delay_of_zero_is_a_value), cmocka_unit_test(some_delays_say_so),
+	   cmocka_unit_test(a_delay_of_zero_is_a_value),
+	   cmocka_unit_test(partial_delays_are_marked),
 	   cmocka_unit_test(threads_with_different_delays_are_partial),
 	   cmocka_unit_test(sums_of_the_same_delays_compare),
 	   cmocka_unit_test(delays_beyond_64_bits),
 	   cmocka_unit_test(a_heap_is_exact_and_may_be_below_zero),
 	   cmocka_unit_test(quotients_of_large_sums),
-	   cmocka_unit_test(partial_is_what_some_threads_lack),
+	   cmocka_unit_test(metrics_that_some_threads_lack_are_partial),
 	   cmocka_unit_test(quotients_of_a_window_are_of_it_alone),
-	   cmocka_unit_test(differences_of_a_window_stay_what_they_are),
+	   cmocka_unit_test(differences_of_a_window_are_unchanged),
 	   cmocka_unit_test(a_window_is_partial_where_either_side_is))

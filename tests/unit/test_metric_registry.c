@@ -39,7 +39,7 @@ static unsigned gates_of(const struct metric_source *source)
 	}
 }
 
-TEST(a_row_needs_what_its_source_needs)
+TEST(a_row_needs_the_options_of_its_source)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const struct metric *metric = &metrics[i];
@@ -284,7 +284,7 @@ TEST(extremes_pass_through_unchanged)
 	assert_true(values.ext_enabled.v);
 }
 
-TEST(what_does_not_fit_is_refused)
+TEST(values_out_of_range_are_refused)
 {
 	struct thread_values values = { .nice = { 7 }, .rt_priority = { 7 }, .state = { 'R' } };
 
@@ -330,7 +330,7 @@ TEST(sets_of_metrics)
 		assert_int_equal(metric_set_has(&set, i), i != METRIC_wait_sum);
 }
 
-UNIT_TESTS(cmocka_unit_test(a_row_needs_what_its_source_needs),
+UNIT_TESTS(cmocka_unit_test(a_row_needs_the_options_of_its_source),
 	   cmocka_unit_test(classes_are_of_what_the_scheduler_counts),
 	   cmocka_unit_test(names_end_with_their_units), cmocka_unit_test(waits_in_progress),
 	   cmocka_unit_test(a_rule_is_of_its_family), cmocka_unit_test(sections),
@@ -340,5 +340,5 @@ UNIT_TESTS(cmocka_unit_test(a_row_needs_what_its_source_needs),
 	   cmocka_unit_test(a_row_stores_into_its_own_field),
 	   cmocka_unit_test(the_field_has_the_name_of_the_row),
 	   cmocka_unit_test(extremes_pass_through_unchanged),
-	   cmocka_unit_test(what_does_not_fit_is_refused),
+	   cmocka_unit_test(values_out_of_range_are_refused),
 	   cmocka_unit_test(numbers_and_names_are_apart), cmocka_unit_test(sets_of_metrics))

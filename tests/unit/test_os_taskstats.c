@@ -180,7 +180,7 @@ LAYOUT_TEST(version_15_of_496_bytes_has_max_inside, v15_max, 15,
 	    (PAIRS_14(&c, &p), EACH(EXPECT_MAX, &c, &p)))
 LAYOUT_TEST(version_15_of_560_bytes_has_both_inside, v15_both, 15,
 	    (PAIRS_14(&c, &p), EACH(EXPECT_MAX, &c, &p), EACH(EXPECT_MIN, &c, &p)))
-LAYOUT_TEST(what_says_14_but_has_560_bytes_is_15, v15_both, 14,
+LAYOUT_TEST(version_14_with_560_bytes_is_15, v15_both, 14,
 	    (PAIRS_14(&c, &p), EACH(EXPECT_MAX, &c, &p), EACH(EXPECT_MIN, &c, &p)))
 LAYOUT_TEST(version_16_has_both_at_the_end, v16, 16, (PAIRS_14(&c, &p), EACH(EXPECT_END, &c, &p)))
 LAYOUT_TEST(version_17_has_more_after_everything, v17, 17,
@@ -518,7 +518,7 @@ UNIT_TESTS(cmocka_unit_test(version_8), cmocka_unit_test(version_9_has_thrashing
 	   cmocka_unit_test(version_14_has_irq_and_no_peaks),
 	   cmocka_unit_test(version_15_of_496_bytes_has_max_inside),
 	   cmocka_unit_test(version_15_of_560_bytes_has_both_inside),
-	   cmocka_unit_test(what_says_14_but_has_560_bytes_is_15),
+	   cmocka_unit_test(version_14_with_560_bytes_is_15),
 	   cmocka_unit_test(version_16_has_both_at_the_end),
 	   cmocka_unit_test(version_17_has_more_after_everything),
 	   cmocka_unit_test(a_version_to_come_is_read_as_the_last_known),

@@ -95,7 +95,7 @@ TEST(every_thread_is_answered)
 	taskstats_socket_close(socket);
 }
 
-TEST(what_an_overflow_lost_is_asked_for_again)
+TEST(replies_lost_by_an_overflow_are_requested_again)
 {
 	struct taskstats_socket *socket = open_socket();
 	struct taskstats_reply replies[ASKED];
@@ -200,7 +200,7 @@ TEST(a_thread_that_is_gone)
 }
 
 UNIT_TESTS(cmocka_unit_test(every_thread_is_answered),
-	   cmocka_unit_test(what_an_overflow_lost_is_asked_for_again),
+	   cmocka_unit_test(replies_lost_by_an_overflow_are_requested_again),
 	   cmocka_unit_test(it_never_waits_for_ever),
 	   cmocka_unit_test(without_an_answer_it_gives_up),
 	   cmocka_unit_test(late_answers_are_passed_over),

@@ -259,7 +259,7 @@ static void expect_place(const char *spec, uint64_t offset)
 	probe_points_destroy(points);
 }
 
-TEST(functions_are_where_nm_says)
+TEST(functions_agree_with_nm)
 {
 	char spec[256], expected[512];
 
@@ -337,7 +337,7 @@ TEST(functions_without_a_file)
 }
 
 /* Each RET of a function is a place, and all of them have one name. */
-TEST(returns_are_where_objdump_says)
+TEST(returns_agree_with_objdump)
 {
 	static const char *const functions[] = { "plain", "main", "ns::first" };
 	struct probe_points *points;
@@ -491,7 +491,7 @@ TEST(lines_are_where_the_debugger_has_them)
 	host.program = NULL;
 }
 
-TEST(notes_are_where_readelf_says)
+TEST(notes_agree_with_readelf)
 {
 	char spec[256], expected[512];
 	struct probe_points *points;
@@ -573,7 +573,7 @@ TEST(links_lead_where_the_process_sees_them)
 	host.pid = 0;
 }
 
-TEST(what_is_there_is_not_added_again)
+TEST(points_are_not_added_twice)
 {
 	struct probe_points *points = points_of("kprobe:vfs_read");
 
@@ -634,17 +634,17 @@ int main(void)
 		cmocka_unit_test(kernel_functions_that_can_be_traced),
 		cmocka_unit_test(kallsyms_where_tracefs_has_no_list),
 		cmocka_unit_test(tracepoints_of_tracefs),
-		cmocka_unit_test(functions_are_where_nm_says),
+		cmocka_unit_test(functions_agree_with_nm),
 		cmocka_unit_test(functions_without_a_file),
-		cmocka_unit_test(returns_are_where_objdump_says),
+		cmocka_unit_test(returns_agree_with_objdump),
 		cmocka_unit_test(functions_of_go),
 		cmocka_unit_test(stripped_programs_have_debug_files),
 		cmocka_unit_test(lines_are_where_the_debugger_has_them),
 		cmocka_unit_test(functions_that_exist),
-		cmocka_unit_test(notes_are_where_readelf_says),
+		cmocka_unit_test(notes_agree_with_readelf),
 		cmocka_unit_test(libraries_by_their_names),
 		cmocka_unit_test(links_lead_where_the_process_sees_them),
-		cmocka_unit_test(what_is_there_is_not_added_again),
+		cmocka_unit_test(points_are_not_added_twice),
 		cmocka_unit_test(too_many_are_an_error),
 		cmocka_unit_test(lists_are_of_everything),
 	};

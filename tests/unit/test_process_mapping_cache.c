@@ -93,7 +93,7 @@ static struct cached_table *find_table(const struct caches *s, uint32_t pid,
 		       : NULL;
 }
 
-TEST(tables_that_nobody_uses_go_when_room_is_wanted)
+TEST(unused_tables_are_evicted)
 {
 	struct cached_table *tables[array_length(programs)];
 	struct profile_mapping mappings[array_length(programs)];
@@ -413,7 +413,7 @@ static void wait_for_table(struct caches *s, const struct cached_table *table)
 	assert_int_equal(table->state, CACHED_TABLE_READY);
 }
 
-TEST(a_file_that_hangs_keeps_nobody)
+TEST(a_file_that_hangs_blocks_no_process)
 {
 	const uint32_t me = (uint32_t)getpid();
 	struct profile_mapping hanging, other;
@@ -518,13 +518,13 @@ TEST(a_space_is_kept_for_walks_that_go_on)
 	free(name);
 }
 
-UNIT_TESTS(cmocka_unit_test(tables_that_nobody_uses_go_when_room_is_wanted),
+UNIT_TESTS(cmocka_unit_test(unused_tables_are_evicted),
 	   cmocka_unit_test(a_claim_counts_for_processes_of_one_user),
 	   cmocka_unit_test(little_memory_is_used_again_and_again),
 	   cmocka_unit_test(a_user_has_a_share_of_the_room_for_tables),
 	   cmocka_unit_test(a_user_has_a_share_of_the_rules),
 	   cmocka_unit_test(a_user_has_a_share_of_the_room_for_mappings),
 	   cmocka_unit_test(a_file_that_cannot_be_is_nothing),
-	   cmocka_unit_test(a_file_that_hangs_keeps_nobody),
+	   cmocka_unit_test(a_file_that_hangs_blocks_no_process),
 	   cmocka_unit_test(files_of_a_user_that_hang_keep_no_other_user),
 	   cmocka_unit_test(a_space_is_kept_for_walks_that_go_on))

@@ -190,7 +190,7 @@ static void refuse(struct text bytes)
 	unguard(copy);
 }
 
-TEST(what_cannot_be_is_refused)
+TEST(impossible_records_are_refused)
 {
 	struct built built;
 	struct text whole = device_mapping(&built, "");
@@ -279,6 +279,6 @@ TEST(the_queue_is_in_the_order_of_time)
 UNIT_TESTS(cmocka_unit_test(a_mapping_has_a_device_or_a_build_id),
 	   cmocka_unit_test(memory_without_a_file_has_no_path),
 	   cmocka_unit_test(threads_are_no_processes), cmocka_unit_test(a_new_name_is_no_exec),
-	   cmocka_unit_test(losses_are_counted), cmocka_unit_test(what_cannot_be_is_refused),
+	   cmocka_unit_test(losses_are_counted), cmocka_unit_test(impossible_records_are_refused),
 	   cmocka_unit_test(records_are_cut_one_by_one), cmocka_unit_test(a_ring_goes_round),
 	   cmocka_unit_test(the_queue_is_in_the_order_of_time))

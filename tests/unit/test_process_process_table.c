@@ -154,7 +154,7 @@ TEST(nameless_memory_grows_together)
 }
 
 /* Against an array with a cell for each address. */
-TEST(many_mappings_are_as_a_table_says)
+TEST(many_mappings_agree_with_a_model)
 {
 	struct address_space *space = address_space_create();
 	struct name *names[4];
@@ -196,7 +196,7 @@ TEST(many_mappings_are_as_a_table_says)
 		free(names[i]);
 }
 
-TEST(a_child_has_what_its_parent_had_by_then)
+TEST(a_child_has_the_mappings_of_its_parent_at_the_fork)
 {
 	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *profile;
@@ -334,7 +334,7 @@ TEST(each_profile_counts_from_one)
 	process_table_destroy(table);
 }
 
-TEST(what_is_over_can_be_forgotten)
+TEST(ended_images_can_be_forgotten)
 {
 	struct process_table *table = new_table(false, 1 << 20);
 	struct profile *profile;
@@ -409,7 +409,7 @@ TEST(numbers_are_forgotten_too)
 	process_table_destroy(table);
 }
 
-TEST(memory_is_bounded_and_what_is_lost_counted)
+TEST(memory_is_bounded_and_losses_are_counted)
 {
 	struct process_table *table = new_table(false, 1 << 20);
 	uint64_t at = 0x1000;
@@ -550,7 +550,7 @@ static void expect_changed(struct process_table *table, const uint32_t *pids, si
 	expect_changed(table, (const uint32_t[]){ 0, ##__VA_ARGS__ } + 1, \
 		       sizeof((uint32_t[]){ 0, ##__VA_ARGS__ }) / sizeof(uint32_t) - 1)
 
-TEST(each_change_is_told_once)
+TEST(each_change_is_reported_once)
 {
 	struct process_table *table = new_table(false, 1 << 20);
 
@@ -597,7 +597,7 @@ TEST(changes_take_memory_while_they_wait)
 	process_table_destroy(table);
 }
 
-TEST(what_is_over_is_not_there_now)
+TEST(unmapped_ranges_are_not_current)
 {
 	struct process_table *table = new_table(false, 1 << 20);
 	const struct process_image *now;
@@ -633,7 +633,7 @@ static void read_one(struct process_table *table, uint32_t pid, uint64_t start, 
 	process_table_read_end(table, pid, pages);
 }
 
-TEST(what_is_read_is_there_and_names_stay)
+TEST(read_mappings_are_present_and_names_are_kept)
 {
 	struct process_table *table = new_table(false, 1 << 20);
 	const struct process_image *now, *child;
@@ -699,20 +699,20 @@ UNIT_TESTS(cmocka_unit_test(no_user_takes_the_names_of_others),
 	   cmocka_unit_test(no_user_takes_the_programs_of_others),
 	   cmocka_unit_test(no_user_takes_the_mappings_of_others),
 	   cmocka_unit_test(old_images_make_room_for_new_ones),
-	   cmocka_unit_test(each_change_is_told_once),
+	   cmocka_unit_test(each_change_is_reported_once),
 	   cmocka_unit_test(changes_take_memory_while_they_wait),
-	   cmocka_unit_test(what_is_over_is_not_there_now),
-	   cmocka_unit_test(what_is_read_is_there_and_names_stay),
+	   cmocka_unit_test(unmapped_ranges_are_not_current),
+	   cmocka_unit_test(read_mappings_are_present_and_names_are_kept),
 	   cmocka_unit_test(a_mark_is_for_descendants_too),
 	   cmocka_unit_test(the_later_mapping_wins),
 	   cmocka_unit_test(nameless_memory_grows_together),
-	   cmocka_unit_test(many_mappings_are_as_a_table_says),
-	   cmocka_unit_test(a_child_has_what_its_parent_had_by_then),
+	   cmocka_unit_test(many_mappings_agree_with_a_model),
+	   cmocka_unit_test(a_child_has_the_mappings_of_its_parent_at_the_fork),
 	   cmocka_unit_test(each_exec_is_another_image), cmocka_unit_test(a_number_is_used_again),
 	   cmocka_unit_test(only_those_that_were_asked_for),
 	   cmocka_unit_test(numbers_of_other_namespaces_are_none),
 	   cmocka_unit_test(each_profile_counts_from_one),
-	   cmocka_unit_test(what_is_over_can_be_forgotten),
+	   cmocka_unit_test(ended_images_can_be_forgotten),
 	   cmocka_unit_test(a_process_may_have_very_many_images),
 	   cmocka_unit_test(numbers_are_forgotten_too),
-	   cmocka_unit_test(memory_is_bounded_and_what_is_lost_counted))
+	   cmocka_unit_test(memory_is_bounded_and_losses_are_counted))

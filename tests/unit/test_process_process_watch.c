@@ -293,7 +293,7 @@ TEST(four_hundred_children_are_as_many_images)
 	process_watch_close(watch);
 }
 
-TEST(a_ring_that_is_too_small_loses_and_says_so)
+TEST(a_small_ring_reports_its_losses)
 {
 	struct process_watch *watch = watch_of(
 		&(struct process_watch_options){ .ring_bytes = 4096, .max_memory = 1 << 20 });
@@ -335,7 +335,7 @@ static bool has_now(struct process_watch *watch, pid_t pid, const void *address)
 	return false;
 }
 
-TEST(one_poll_has_all_that_was_told_and_a_reading_what_goes)
+TEST(one_poll_has_all_events_and_a_reading_the_rest)
 {
 	struct process_watch *watch = watch_of(&(struct process_watch_options){ .wake_bytes = 1 });
 	struct pollfd waiting = { .fd = process_watch_fd(watch), .events = POLLIN };
@@ -426,6 +426,6 @@ UNIT_TESTS(cmocka_unit_test(a_program_that_is_gone_has_its_image),
 	   cmocka_unit_test(a_library_that_was_opened_last_is_in_it),
 	   cmocka_unit_test(code_that_is_made_is_nameless),
 	   cmocka_unit_test(four_hundred_children_are_as_many_images),
-	   cmocka_unit_test(a_ring_that_is_too_small_loses_and_says_so),
-	   cmocka_unit_test(one_poll_has_all_that_was_told_and_a_reading_what_goes),
+	   cmocka_unit_test(a_small_ring_reports_its_losses),
+	   cmocka_unit_test(one_poll_has_all_events_and_a_reading_the_rest),
 	   cmocka_unit_test(asked_or_read_processes_are_the_same))

@@ -111,7 +111,7 @@ TEST(data_that_may_be_executed_is_found_too)
 	expect_bias(segments, 2, &mapping, BIAS);
 }
 
-TEST(what_is_of_no_segment_has_no_bias)
+TEST(a_mapping_of_no_segment_has_no_bias)
 {
 	const struct file_segment segments[] = { { 0x1000, 0x1000, 0, true },
 						 { UINT64_MAX - 10, UINT64_MAX, 0, true } };
@@ -142,7 +142,7 @@ static void add(struct walk_mappings *space, uint64_t start, uint64_t end, uint3
 	assert_true(walk_mappings_add(space, &mapping));
 }
 
-TEST(neighbours_that_say_the_same_are_one)
+TEST(equal_neighbours_are_merged)
 {
 	struct walk_mappings space = { 0 };
 
@@ -160,7 +160,7 @@ TEST(neighbours_that_say_the_same_are_one)
 	array_deinit(&space);
 }
 
-TEST(what_fits_is_as_it_was)
+TEST(a_space_that_fits_is_unchanged)
 {
 	struct walk_mappings space = { 0 };
 
@@ -186,7 +186,7 @@ TEST(gaps_in_code_that_was_made_close_before_anything_is_dropped)
 	array_deinit(&space);
 }
 
-TEST(what_is_beyond_is_dropped_and_counted)
+TEST(mappings_beyond_the_limit_are_dropped_and_counted)
 {
 	struct walk_mappings space = { 0 };
 
@@ -204,8 +204,8 @@ UNIT_TESTS(cmocka_unit_test(each_linker_is_understood),
 	   cmocka_unit_test(a_mapping_may_be_longer_than_its_segment),
 	   cmocka_unit_test(a_page_of_two_segments_is_of_the_one_that_begins_there),
 	   cmocka_unit_test(data_that_may_be_executed_is_found_too),
-	   cmocka_unit_test(what_is_of_no_segment_has_no_bias),
-	   cmocka_unit_test(neighbours_that_say_the_same_are_one),
-	   cmocka_unit_test(what_fits_is_as_it_was),
+	   cmocka_unit_test(a_mapping_of_no_segment_has_no_bias),
+	   cmocka_unit_test(equal_neighbours_are_merged),
+	   cmocka_unit_test(a_space_that_fits_is_unchanged),
 	   cmocka_unit_test(gaps_in_code_that_was_made_close_before_anything_is_dropped),
-	   cmocka_unit_test(what_is_beyond_is_dropped_and_counted))
+	   cmocka_unit_test(mappings_beyond_the_limit_are_dropped_and_counted))

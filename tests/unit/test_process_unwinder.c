@@ -430,7 +430,7 @@ static uint64_t our_code(void)
 	return (uint64_t)(uintptr_t)our_code;
 }
 
-TEST(a_child_has_what_its_parent_has_until_it_executes_something)
+TEST(a_child_shares_its_parents_tables_until_it_executes)
 {
 	struct unwind_process ours, childs;
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + MOST_NS;
@@ -623,7 +623,7 @@ TEST(a_loss_for_lack_of_memory_is_of_one_process)
 }
 
 /* SIGALRM ends a tick without end. */
-TEST(what_is_forgotten_after_a_loss_has_an_end_and_is_all)
+TEST(a_loss_forgets_all_processes_in_bounded_time)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + MOST_NS;
 	const uint32_t me = (uint32_t)getpid();
@@ -688,7 +688,7 @@ TEST(code_that_is_made_has_frame_pointers)
 }
 
 /* Nobody tells of it again, so whoever ticks has to know. */
-TEST(what_comes_too_soon_says_when_it_is_due)
+TEST(an_early_call_returns_its_due_time)
 {
 	struct scene scene;
 	void *made[16];
@@ -829,11 +829,11 @@ TEST(a_file_without_build_id_is_the_same_until_it_changes)
 UNIT_TESTS(cmocka_unit_test(each_file_of_ours_has_its_rules),
 	   cmocka_unit_test(a_walk_of_ours_is_complete),
 	   cmocka_unit_test(a_library_that_comes_is_found_and_one_that_goes_is_missed),
-	   cmocka_unit_test(a_child_has_what_its_parent_has_until_it_executes_something),
+	   cmocka_unit_test(a_child_shares_its_parents_tables_until_it_executes),
 	   cmocka_unit_test(others_are_left_alone_until_a_walk_asks),
 	   cmocka_unit_test(those_that_cannot_be_answered_yet_make_room_for_others),
 	   cmocka_unit_test(a_loss_for_lack_of_memory_is_of_one_process),
-	   cmocka_unit_test(what_is_forgotten_after_a_loss_has_an_end_and_is_all),
+	   cmocka_unit_test(a_loss_forgets_all_processes_in_bounded_time),
 	   cmocka_unit_test(code_that_is_made_has_frame_pointers),
-	   cmocka_unit_test(what_comes_too_soon_says_when_it_is_due),
+	   cmocka_unit_test(an_early_call_returns_its_due_time),
 	   cmocka_unit_test(a_file_without_build_id_is_the_same_until_it_changes))

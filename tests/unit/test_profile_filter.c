@@ -169,7 +169,7 @@ static uint64_t kept_by(const char *term)
 	return filtered.ns;
 }
 
-TEST(who_else_is_in_the_stack)
+TEST(other_frames_of_the_stack)
 {
 	assert_int_equal(kept_by("only:libc.so*,libpool.so*"), 100001);
 	assert_int_equal(kept_by("only:libc.so*"), 100000);
@@ -178,7 +178,7 @@ TEST(who_else_is_in_the_stack)
 	assert_int_equal(kept_by("only:,"), 0);
 }
 
-TEST(who_waits)
+TEST(the_waiter)
 {
 	assert_int_equal(kept_by("waiter:run"), 1);
 	assert_int_equal(kept_by("waiter:task"), 10);
@@ -249,7 +249,7 @@ TEST(the_rest_of_the_profile)
 	profile_destroy(p);
 }
 
-TEST(what_is_no_term)
+TEST(invalid_terms)
 {
 	struct filter *filter = empty();
 	char large[5000];
@@ -407,11 +407,11 @@ TEST(no_such_preset)
 	filter_destroy(filter);
 }
 
-UNIT_TESTS(cmocka_unit_test(terms), cmocka_unit_test(who_else_is_in_the_stack),
-	   cmocka_unit_test(who_waits), cmocka_unit_test(first_threads),
+UNIT_TESTS(cmocka_unit_test(terms), cmocka_unit_test(other_frames_of_the_stack),
+	   cmocka_unit_test(the_waiter), cmocka_unit_test(first_threads),
 	   cmocka_unit_test(nothing_is_filtered_by_nothing),
 	   cmocka_unit_test(all_that_keep_and_none_that_drop),
-	   cmocka_unit_test(the_rest_of_the_profile), cmocka_unit_test(what_is_no_term),
+	   cmocka_unit_test(the_rest_of_the_profile), cmocka_unit_test(invalid_terms),
 	   cmocka_unit_test(lines_of_presets), cmocka_unit_test(bad_lines_of_presets),
 	   cmocka_unit_test(ours), cmocka_unit_test(an_idle_thread_of_go),
 	   cmocka_unit_test(presets_of_users), cmocka_unit_test(no_such_preset))

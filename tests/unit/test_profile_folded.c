@@ -55,7 +55,7 @@ static struct frame frame_of(const char *folded)
 	return frame;
 }
 
-TEST(what_is_said_behind_names)
+TEST(annotations_after_names)
 {
 	assert_int_equal(frame_of("read 1").kind, FRAME_USER);
 	assert_int_equal(frame_of("read_[k] 1").kind, FRAME_KERNEL);
@@ -141,5 +141,5 @@ TEST(deep)
 	free(line);
 }
 
-UNIT_TESTS(cmocka_unit_test(lines), cmocka_unit_test(what_is_said_behind_names),
+UNIT_TESTS(cmocka_unit_test(lines), cmocka_unit_test(annotations_after_names),
 	   cmocka_unit_test(bad_lines), cmocka_unit_test(units), cmocka_unit_test(deep))

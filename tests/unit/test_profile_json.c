@@ -158,7 +158,7 @@ TEST(repetitions_become_one)
 	HEAD "\"threads\":[{}],\"samples\":{\"thread\":[" thread "],\"node\":[" node "]," \
 	     "\"class\":[" class "],\"ns\":[1],\"count\":[1]" more "}}"
 
-TEST(what_points_nowhere_is_refused)
+TEST(dangling_numbers_are_refused)
 {
 	static const struct {
 		const char *json, *message;
@@ -212,7 +212,7 @@ TEST(what_points_nowhere_is_refused)
 		expect_refused(cases[i].json, cases[i].message);
 }
 
-TEST(what_is_no_profile)
+TEST(invalid_profiles)
 {
 	expect_refused("", "at offset 0");
 	expect_refused("[]", "expected an object");
@@ -254,5 +254,5 @@ TEST(a_sink_that_fails)
 UNIT_TESTS(cmocka_unit_test(everything_comes_back), cmocka_unit_test(nothing_comes_back),
 	   cmocka_unit_test(as_documented), cmocka_unit_test(ends_of_walks_have_names),
 	   cmocka_unit_test(order_does_not_matter), cmocka_unit_test(repetitions_become_one),
-	   cmocka_unit_test(what_points_nowhere_is_refused), cmocka_unit_test(what_is_no_profile),
+	   cmocka_unit_test(dangling_numbers_are_refused), cmocka_unit_test(invalid_profiles),
 	   cmocka_unit_test(cut_off), cmocka_unit_test(a_sink_that_fails))

@@ -241,7 +241,7 @@ TEST(types_of_others)
 
 /* --- hostile --- */
 
-TEST(what_is_refused)
+TEST(refused_files)
 {
 	struct wire w = { .used = 0 };
 
@@ -262,7 +262,7 @@ TEST(what_is_refused)
 }
 
 /* Indices of strings that are not there are "", and ids of functions that are not there no name. */
-TEST(what_points_nowhere)
+TEST(dangling_numbers)
 {
 	struct wire w = go_profile(), location = numbers(1u, 20LL, 2u, 99LL, 0u);
 	struct profile *p;
@@ -346,6 +346,6 @@ TEST(labels_without_end)
 
 UNIT_TESTS(cmocka_unit_test(a_profile_of_cpu_time), cmocka_unit_test(modules_of_the_kernel),
 	   cmocka_unit_test(labels_are_understood), cmocka_unit_test(types_of_others),
-	   cmocka_unit_test(what_is_refused), cmocka_unit_test(what_points_nowhere),
+	   cmocka_unit_test(refused_files), cmocka_unit_test(dangling_numbers),
 	   cmocka_unit_test(stacks_without_end), cmocka_unit_test(parts_without_end),
 	   cmocka_unit_test(labels_without_end))

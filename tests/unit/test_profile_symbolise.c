@@ -555,7 +555,7 @@ TEST(no_user_has_the_debug_file_of_others)
 	finish(&child);
 }
 
-TEST(what_a_process_compiled_is_named_as_it_says)
+TEST(compiled_functions_have_the_names_of_the_process)
 {
 	const struct symbolise_options options = { 0 };
 	struct child child;
@@ -607,7 +607,7 @@ static void expect_kept(const struct child *child, const struct profile_image *w
 	expect_stack(profile, &options, name);
 }
 
-TEST(what_a_process_compiled_is_named_when_it_has_ended)
+TEST(compiled_functions_are_named_after_the_process_ended)
 {
 	_cleanup_(kept_release) struct kept *kept = kept_create();
 	struct profile_image image = { .is_over = true };
@@ -731,7 +731,7 @@ TEST(one_user_names_within_a_budget)
 }
 
 /* Root reads what a process says of its code, and no more than the process itself could. */
-TEST(what_a_process_may_not_read_names_nothing)
+TEST(files_that_a_process_may_not_read_name_nothing)
 {
 	enum { STRANGER = 65534, OTHER = 12345 };
 	struct child child;
@@ -893,10 +893,10 @@ UNIT_TESTS(cmocka_unit_test(a_frame_is_looked_up_by_its_role),
 	   cmocka_unit_test(elsewhere_the_build_id_counts),
 	   cmocka_unit_test(no_user_names_the_functions_of_others),
 	   cmocka_unit_test(no_user_has_the_debug_file_of_others),
-	   cmocka_unit_test(what_a_process_compiled_is_named_as_it_says),
-	   cmocka_unit_test(what_a_process_compiled_is_named_when_it_has_ended),
+	   cmocka_unit_test(compiled_functions_have_the_names_of_the_process),
+	   cmocka_unit_test(compiled_functions_are_named_after_the_process_ended),
 	   cmocka_unit_test(one_user_names_within_a_budget),
-	   cmocka_unit_test(what_a_process_may_not_read_names_nothing),
+	   cmocka_unit_test(files_that_a_process_may_not_read_name_nothing),
 	   cmocka_unit_test(functions_of_our_own_process_are_named),
 	   cmocka_unit_test(callers_are_looked_up_by_their_call),
 	   cmocka_unit_test(functions_of_the_kernel_are_named))

@@ -63,7 +63,7 @@ TEST(one_snapshot_has_a_value)
 		expect_usual(f, "group threads metric value");
 }
 
-TEST(what_was_asked_for_stands_last)
+TEST(requested_columns_come_last)
 {
 	view.shares = true;
 	expect_usual(FORMAT_DELTA_ONLY, "group threads metric delta % share");
@@ -250,7 +250,7 @@ TEST(a_long_name_is_not_cut)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 UNIT_TESTS(CASE(every_display_format), CASE(one_snapshot_has_a_value),
-	   CASE(what_was_asked_for_stands_last), CASE(columns_of_show_and_compare),
+	   CASE(requested_columns_come_last), CASE(columns_of_show_and_compare),
 	   CASE(columns_that_mean_something_in_a_section), CASE(headings),
 	   CASE(every_column_of_a_row), CASE(a_long_arrow_is_cut), CASE(where_cells_stand),
 	   CASE(a_long_text_is_not_cut), CASE(a_long_name_is_not_cut))

@@ -181,7 +181,7 @@ TEST(frames_are_as_wide_as_their_share)
 	assert_int_equal(frame_named(frames, "fsync [kernel]")->depth, 3);
 }
 
-TEST(tooltips_say_what_is_known)
+TEST(tooltips_have_all_facts)
 {
 	report_scene_fill(&s);
 	drawn();
@@ -193,7 +193,7 @@ TEST(tooltips_say_what_is_known)
 						"each\nio-wait: 5.000µs, 100.0%</title>"));
 }
 
-TEST(a_difference_shows_what_is_gone_and_what_is_new)
+TEST(a_difference_shows_gone_and_new_frames)
 {
 	const struct frames *frames;
 
@@ -213,7 +213,7 @@ static void expect_starts(const char *text, const char *start)
 }
 
 /* Half of it ran: half of each frame's height is that, and the rest is above. */
-TEST(what_ran_and_what_was_blocked_are_stripes)
+TEST(running_and_blocked_shares_are_stripes)
 {
 	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
 	const char *main_frame, *stripe;
@@ -259,7 +259,7 @@ TEST(names_stay_text)
 	frame_named(frames, "&lt;svg&gt; (1)");
 }
 
-TEST(frames_that_nobody_could_see_are_counted)
+TEST(invisible_frames_are_counted)
 {
 	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
 	const struct frames *frames;
@@ -313,8 +313,8 @@ TEST(events_are_hits)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_TESTS(CASE(frames_are_as_wide_as_their_share), CASE(tooltips_say_what_is_known),
-	   CASE(a_difference_shows_what_is_gone_and_what_is_new),
-	   CASE(what_ran_and_what_was_blocked_are_stripes), CASE(names_stay_text),
-	   CASE(frames_that_nobody_could_see_are_counted), CASE(stacks_may_be_deep),
-	   CASE(random_trees_nest), CASE(events_are_hits))
+UNIT_TESTS(CASE(frames_are_as_wide_as_their_share), CASE(tooltips_have_all_facts),
+	   CASE(a_difference_shows_gone_and_new_frames),
+	   CASE(running_and_blocked_shares_are_stripes), CASE(names_stay_text),
+	   CASE(invisible_frames_are_counted), CASE(stacks_may_be_deep), CASE(random_trees_nest),
+	   CASE(events_are_hits))

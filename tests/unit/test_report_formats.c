@@ -573,7 +573,7 @@ TEST(markdown_of_groups_of_one_side)
 
 /* Every metric that no thread has is there once, beside a reason; of states none, where nobody
  * recorded any. */
-TEST(json_says_what_was_not_measured)
+TEST(json_lists_unmeasured_metrics)
 {
 	_cleanup_free_ char *text = NULL;
 	struct metric_set seen = { 0 };
@@ -631,7 +631,7 @@ TEST(one_snapshot)
 }
 
 /* A disk that is full is no success. */
-TEST(json_says_when_it_cannot_be_written)
+TEST(json_reports_write_errors)
 {
 	FILE *full = fopen("/dev/full", "we");
 	struct error *err;
@@ -655,5 +655,5 @@ UNIT_TESTS(CASE(json_has_names_as_they_are), CASE(json_sends_no_control_characte
 	   CASE(notes_and_names_of_files_are_made_visible), CASE(markdown_notes_stay_notes),
 	   CASE(kernels_are_made_visible), CASE(conditions_are_made_visible),
 	   CASE(counters_are_made_visible), CASE(an_unknown_time_is_none),
-	   CASE(markdown_of_groups_of_one_side), CASE(json_says_what_was_not_measured),
-	   CASE(one_snapshot), CASE(json_says_when_it_cannot_be_written))
+	   CASE(markdown_of_groups_of_one_side), CASE(json_lists_unmeasured_metrics),
+	   CASE(one_snapshot), CASE(json_reports_write_errors))

@@ -77,7 +77,7 @@ static void expect_heading(const struct kstats_table *table, const char *heading
 }
 
 /* Who reads it later knows of whom it is; what is usual is not said. */
-TEST(what_was_asked_for)
+TEST(the_scope_is_printed)
 {
 	struct kstats_table *table = scene_kstats("m", 3);
 
@@ -366,7 +366,7 @@ TEST(csv)
 /* --- shifts --- */
 
 /* Numbers of values without a unit are not rounded to thousands. */
-TEST(what_changed_of_numbers)
+TEST(changes_of_numbers)
 {
 	struct kstats_table *before = scene_kstats("sizes", 3), *after = scene_kstats("sizes", 3);
 	struct output o;
@@ -387,7 +387,7 @@ TEST(what_changed_of_numbers)
 	kstats_table_destroy(after);
 }
 
-TEST(what_changed)
+TEST(changes)
 {
 	struct kstats_table *before = known(), *after = scene_kstats("vfs_read", 3);
 	struct output o;
@@ -528,10 +528,9 @@ TEST(bars)
 	expect_output(&o, "  1µs12345123456");
 }
 
-UNIT_TESTS(cmocka_unit_test(what_was_asked_for), cmocka_unit_test(a_known_table),
+UNIT_TESTS(cmocka_unit_test(the_scope_is_printed), cmocka_unit_test(a_known_table),
 	   cmocka_unit_test(all_slots_and_rows), cmocka_unit_test(nothing_recorded),
 	   cmocka_unit_test(widest), cmocka_unit_test(as_many_lines_as_wanted),
 	   cmocka_unit_test(hostile_words), cmocka_unit_test(values_with_their_unit),
-	   cmocka_unit_test(csv), cmocka_unit_test(what_changed),
-	   cmocka_unit_test(what_changed_of_numbers), cmocka_unit_test(heat_lines),
-	   cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))
+	   cmocka_unit_test(csv), cmocka_unit_test(changes), cmocka_unit_test(changes_of_numbers),
+	   cmocka_unit_test(heat_lines), cmocka_unit_test(heat_pictures), cmocka_unit_test(bars))

@@ -264,7 +264,7 @@ static void drop_buckets(char *text)
 
 /* One of each family, under one head. Of one name and several places labels say which, and the head
  * has none of them. */
-TEST(hosts_and_names_are_told_apart)
+TEST(hosts_and_names_are_distinguished)
 {
 	struct kstats_tables tables = { 0 };
 	char *text;
@@ -312,7 +312,7 @@ TEST(hosts_and_names_are_told_apart)
 }
 
 /* What each row counted, by labels that say whose it is. */
-TEST(rows_are_told_apart)
+TEST(rows_are_distinguished)
 {
 	static const struct {
 		enum kstats_by by;
@@ -527,7 +527,7 @@ TEST(promtool_takes_it)
 
 UNIT_TESTS(cmocka_unit_test(bounds_are_the_same_and_exact),
 	   cmocka_unit_test(sums_of_small_values_are_whole), cmocka_unit_test(nothing),
-	   cmocka_unit_test(hosts_and_names_are_told_apart), cmocka_unit_test(names_do_not_clash),
-	   cmocka_unit_test(the_same_twice), cmocka_unit_test(words_of_any_bytes),
-	   cmocka_unit_test(rows_are_told_apart), cmocka_unit_test(another_parser_takes_it),
-	   cmocka_unit_test(promtool_takes_it))
+	   cmocka_unit_test(hosts_and_names_are_distinguished),
+	   cmocka_unit_test(names_do_not_clash), cmocka_unit_test(the_same_twice),
+	   cmocka_unit_test(words_of_any_bytes), cmocka_unit_test(rows_are_distinguished),
+	   cmocka_unit_test(another_parser_takes_it), cmocka_unit_test(promtool_takes_it))

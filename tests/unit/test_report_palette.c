@@ -82,7 +82,7 @@ TEST(classes_have_colours_of_their_own)
 		}
 }
 
-TEST(what_grew_is_red_and_what_shrank_is_blue)
+TEST(growth_is_red_and_shrinkage_is_blue)
 {
 	char colour[COLOUR_TEXT_MAX];
 	struct rgb grew = parsed(palette_change(colour, 0.5));
@@ -97,4 +97,4 @@ TEST(what_grew_is_red_and_what_shrank_is_blue)
 UNIT_TESTS(cmocka_unit_test(dark_text_is_readable_on_every_frame),
 	   cmocka_unit_test(colours_are_those_of_the_rows),
 	   cmocka_unit_test(classes_have_colours_of_their_own),
-	   cmocka_unit_test(what_grew_is_red_and_what_shrank_is_blue))
+	   cmocka_unit_test(growth_is_red_and_shrinkage_is_blue))

@@ -219,7 +219,7 @@ TEST(every_format_writes_an_empty_profile)
 		report_scene_bytes(&s, profile_formats[i].print);
 }
 
-TEST(every_format_says_when_it_cannot_write)
+TEST(every_format_reports_write_errors)
 {
 	report_scene_fill(&s);
 	report_scene_flame(&s);
@@ -278,5 +278,5 @@ UNIT_TESTS(CASE(folded_lines_have_groups_suffixes_and_nanoseconds),
 	   CASE(speedscope_has_a_profile_for_each_thread), CASE(speedscope_shares_frames),
 	   CASE(a_page_holds_the_flame_as_json), CASE(no_name_gets_out_of_a_page),
 	   CASE(pages_and_pictures_load_nothing), CASE(every_format_writes_an_empty_profile),
-	   CASE(every_format_says_when_it_cannot_write),
-	   CASE(formats_are_known_by_the_ends_of_paths), CASE(formats_are_known_by_their_names))
+	   CASE(every_format_reports_write_errors), CASE(formats_are_known_by_the_ends_of_paths),
+	   CASE(formats_are_known_by_their_names))

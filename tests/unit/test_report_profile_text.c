@@ -63,7 +63,7 @@ TEST(stacks_can_be_ascii)
 		"                        vfs_read [k]  <- io-wait, 5 times, 1.000µs each\n");
 }
 
-TEST(what_is_not_shown_is_counted_and_not_taken_for_the_rest)
+TEST(hidden_samples_are_counted_apart_from_the_rest)
 {
 	report_scene_fill(&s);
 	s.style.limit = 1;
@@ -107,7 +107,7 @@ TEST(a_function_whose_time_is_in_many_callees_is_shown)
 }
 
 /* Far below the share of the whole from which stacks are shown. */
-TEST(what_is_beside_one_long_sleep_is_shown)
+TEST(samples_beside_a_long_sleep_are_shown)
 {
 	uint32_t thread = build_profile_thread(s.profile, 1, 1, "a", "a", NULL);
 
@@ -174,7 +174,7 @@ static struct profile_thread *account(uint32_t number, uint64_t wall)
 	return thread;
 }
 
-TEST(threads_have_columns_for_what_occurs_and_their_sum)
+TEST(threads_have_columns_for_occurring_classes_and_their_sum)
 {
 	struct profile_thread *thread;
 
@@ -196,7 +196,7 @@ TEST(threads_have_columns_for_what_occurs_and_their_sum)
 			    " 100.00% \n");
 }
 
-TEST(threads_come_by_what_the_report_is_about)
+TEST(threads_are_ordered_by_the_reported_classes)
 {
 	const char *text;
 
@@ -216,7 +216,7 @@ TEST(threads_come_by_what_the_report_is_about)
 
 /* --- blocks, preemptors --- */
 
-TEST(longest_blocks_say_when_where_and_who_woke)
+TEST(longest_blocks_have_time_stack_and_waker)
 {
 	struct block block = { .class = CLASS_IO_WAIT,
 			       .begun_ns = 2500,
@@ -306,7 +306,7 @@ TEST(histograms_have_bars_and_percentiles)
 
 /* --- around --- */
 
-TEST(the_footer_counts_what_was_lost)
+TEST(the_footer_counts_losses)
 {
 	report_scene_fill(&s);
 	s.profile->meta.duration_ns = 1000000;
@@ -350,7 +350,7 @@ TEST(the_footer_has_no_share_of_a_moment)
 }
 
 /* Beside how many there were, what they are worth, and of those that are not whole why. */
-TEST(the_footer_says_how_walks_ended)
+TEST(the_footer_counts_the_ends_of_walks)
 {
 	report_scene_fill(&s);
 	s.profile->meta.losses = (struct profile_losses){
@@ -400,7 +400,7 @@ TEST(the_footer_says_how_walks_ended)
 		"not known 1, memory not there 1, broken stack 1)\n"));
 }
 
-TEST(the_head_says_what_it_is_and_where_from)
+TEST(the_head_names_kind_and_origin)
 {
 	report_scene_fill(&s);
 	s.profile->meta.host = profile_name(s.profile, "host\x1b", 5);
@@ -430,14 +430,14 @@ TEST(nothing_is_said_about_nothing)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_TESTS(CASE(stacks_are_a_tree_that_parts_where_they_part), CASE(events_are_counted),
-	   CASE(stacks_can_be_ascii), CASE(what_is_not_shown_is_counted_and_not_taken_for_the_rest),
+	   CASE(stacks_can_be_ascii), CASE(hidden_samples_are_counted_apart_from_the_rest),
 	   CASE(a_function_whose_time_is_in_many_callees_is_shown),
-	   CASE(what_is_beside_one_long_sleep_is_shown),
+	   CASE(samples_beside_a_long_sleep_are_shown),
 	   CASE(stacks_that_changed_come_by_their_change), CASE(lines_are_cut_to_the_terminal),
 	   CASE(the_middle_of_long_chains_is_cut_out),
-	   CASE(threads_have_columns_for_what_occurs_and_their_sum),
-	   CASE(threads_come_by_what_the_report_is_about),
-	   CASE(longest_blocks_say_when_where_and_who_woke), CASE(preemptors_are_added_up),
-	   CASE(histograms_have_bars_and_percentiles), CASE(the_footer_counts_what_was_lost),
-	   CASE(the_footer_has_no_share_of_a_moment), CASE(the_footer_says_how_walks_ended),
-	   CASE(the_head_says_what_it_is_and_where_from), CASE(nothing_is_said_about_nothing))
+	   CASE(threads_have_columns_for_occurring_classes_and_their_sum),
+	   CASE(threads_are_ordered_by_the_reported_classes),
+	   CASE(longest_blocks_have_time_stack_and_waker), CASE(preemptors_are_added_up),
+	   CASE(histograms_have_bars_and_percentiles), CASE(the_footer_counts_losses),
+	   CASE(the_footer_has_no_share_of_a_moment), CASE(the_footer_counts_the_ends_of_walks),
+	   CASE(the_head_names_kind_and_origin), CASE(nothing_is_said_about_nothing))

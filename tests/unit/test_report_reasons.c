@@ -44,7 +44,7 @@ static void captured(const char *delays)
 	snapshot->capture->delay_accounting = snapshot_name(snapshot, text_of(delays));
 }
 
-TEST(missing_is_what_no_thread_has)
+TEST(metrics_of_no_thread_are_missing)
 {
 	struct metric_set missing;
 	struct ctprof_thread *one = build_thread(snapshot, 1, 2, "p", "t", "/");
@@ -129,7 +129,7 @@ TEST(a_class_or_another_file_may_be_the_reason)
 	assert_string_equal(reason(METRIC_allocated_bytes), reason(METRIC_nice));
 }
 
-TEST(delays_say_what_turns_them_on)
+TEST(delays_name_their_switch)
 {
 	captured("off");
 	assert_non_null(strstr(reason(METRIC_blkio_delay_count), "is off"));
@@ -172,7 +172,7 @@ TEST(a_line_for_each_reason)
 	assert_null(strstr(text, "run_time_ns"));
 }
 
-TEST(nothing_to_say)
+TEST(no_reasons)
 {
 	char summary[64];
 
@@ -194,7 +194,7 @@ static void probed(uint64_t walked, uint64_t detected, const char *failure)
 			snapshot_name(snapshot, text_of(failure));
 }
 
-TEST(the_probe_says_why_there_is_no_heap)
+TEST(the_probe_gives_the_reason_for_a_missing_heap)
 {
 	assert_string_equal(reason(METRIC_allocated_bytes),
 			    "the counters of jemalloc were not looked for");
@@ -212,9 +212,9 @@ TEST(the_probe_says_why_there_is_no_heap)
 			    "only processes that use jemalloc have it");
 }
 
-UNIT_TESTS(CASE(missing_is_what_no_thread_has), CASE(one_gate_is_named),
+UNIT_TESTS(CASE(metrics_of_no_thread_are_missing), CASE(one_gate_is_named),
 	   CASE(of_two_gates_the_closed_one_is_named), CASE(an_open_gate_is_not_to_blame),
 	   CASE(the_summary_names_the_closed_gate_too), CASE(a_denied_source_comes_first),
-	   CASE(a_class_or_another_file_may_be_the_reason), CASE(delays_say_what_turns_them_on),
-	   CASE(a_line_for_each_reason), CASE(the_probe_says_why_there_is_no_heap),
-	   CASE(nothing_to_say))
+	   CASE(a_class_or_another_file_may_be_the_reason), CASE(delays_name_their_switch),
+	   CASE(a_line_for_each_reason), CASE(the_probe_gives_the_reason_for_a_missing_heap),
+	   CASE(no_reasons))

@@ -255,7 +255,7 @@ TEST(cells_go_on_in_the_next_line)
 	expect_within(text, 30);
 }
 
-TEST(what_fits_is_not_touched)
+TEST(fitting_tables_are_unchanged)
 {
 	_cleanup_free_ char *wide = printed_within(long_cells, 3, 0, false);
 	_cleanup_free_ char *just = printed_within(long_cells, 3, 42, false);
@@ -330,7 +330,7 @@ TEST(numbers_are_not_cut)
 }
 
 /* A name that a file gives to a number is no reason to be wider. */
-TEST(what_is_no_number_is_cut)
+TEST(only_texts_are_cut)
 {
 	static char large[1000];
 	const struct text cells[] = { { "a", 1 }, { large, sizeof(large) }, { "n", 1 } };
@@ -609,10 +609,10 @@ UNIT_TESTS(cmocka_unit_test(every_type_in_every_format), cmocka_unit_test(a_set_
 	   cmocka_unit_test(cells_are_made_visible), cmocka_unit_test(widths_of_a_terminal),
 	   cmocka_unit_test(wide_and_combining_names_keep_columns_in_line),
 	   cmocka_unit_test(cells_go_on_in_the_next_line),
-	   cmocka_unit_test(what_fits_is_not_touched),
+	   cmocka_unit_test(fitting_tables_are_unchanged),
 	   cmocka_unit_test(the_widest_column_gives_way),
 	   cmocka_unit_test(nothing_is_lost_in_wrapping), cmocka_unit_test(numbers_are_not_cut),
-	   cmocka_unit_test(what_is_no_number_is_cut), cmocka_unit_test(long_headings_wrap_too),
+	   cmocka_unit_test(only_texts_are_cut), cmocka_unit_test(long_headings_wrap_too),
 	   cmocka_unit_test(lines_of_their_own),
 	   cmocka_unit_test(cells_are_coloured_where_there_are_colours),
 	   cmocka_unit_test(colours_take_no_room))

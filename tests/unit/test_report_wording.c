@@ -254,7 +254,7 @@ TEST(groups_of_one_side)
 	expect_unmatched(false, "3 groups of threads that began in between:");
 }
 
-TEST(what_was_left_out)
+TEST(omissions)
 {
 	static const struct table_column column = { "name", .type = TABLE_TEXT };
 	_cleanup_free_ char *text = NULL;
@@ -311,5 +311,4 @@ TEST(results)
 UNIT_TESTS(CASE(two_captures), CASE(one_capture), CASE(the_other_way_round), CASE(other_boots),
 	   CASE(an_unknown_distance), CASE(the_view_is_said), CASE(coverage),
 	   CASE(coverage_of_several_captures), CASE(why_there_are_no_rows),
-	   CASE(why_a_section_is_empty), CASE(groups_of_one_side), CASE(what_was_left_out),
-	   CASE(results))
+	   CASE(why_a_section_is_empty), CASE(groups_of_one_side), CASE(omissions), CASE(results))

@@ -4,7 +4,7 @@
 #include "unit/unit.h"
 
 /* It has run since 70: the wait that began at 10 is over, and from 60 on it was runnable. */
-TEST(a_record_that_nobody_writes)
+TEST(an_unwritten_record)
 {
 	const struct task_record record = { .tid = 7,
 					    .sequence = 2,
@@ -40,6 +40,5 @@ TEST(a_record_without_a_state)
 	assert_int_equal(copy.state, STATE_COUNT);
 }
 
-UNIT_TESTS(cmocka_unit_test(a_record_that_nobody_writes),
-	   cmocka_unit_test(a_record_that_is_being_written),
+UNIT_TESTS(cmocka_unit_test(an_unwritten_record), cmocka_unit_test(a_record_that_is_being_written),
 	   cmocka_unit_test(a_record_without_a_state))

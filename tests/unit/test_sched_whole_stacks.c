@@ -71,7 +71,7 @@ TEST(of_two_ways_through_the_scheduler_the_longer_time_counts)
 	assert_int_equal(whole_stacks_find(&stacks, outline, 2, 9), 4);
 }
 
-TEST(what_is_not_in_the_scheduler_stands_for_nothing)
+TEST(stacks_outside_the_scheduler_are_not_recognised)
 {
 	expect_ok(whole_stacks_add(&stacks, outline, 2, 3, 10));
 	expect_ok(whole_stacks_add(&stacks, NULL, 0, 4, 10));
@@ -90,5 +90,5 @@ TEST(without_symbols_nothing_is_known)
 UNIT_TESTS(CASE(sections_of_the_scheduler),
 	   CASE(the_same_wait_without_the_scheduler_is_the_whole_one),
 	   CASE(of_two_ways_through_the_scheduler_the_longer_time_counts),
-	   CASE(what_is_not_in_the_scheduler_stands_for_nothing),
+	   CASE(stacks_outside_the_scheduler_are_not_recognised),
 	   CASE(without_symbols_nothing_is_known))

@@ -36,7 +36,7 @@ static void expect_missing(uint64_t capabilities, bool has_bpf, const char *expe
 	free(said);
 }
 
-TEST(what_is_missing_is_named)
+TEST(missing_privileges_are_named)
 {
 	static const char remedy[] =
 		" missing; run as root, or grant them to a group (see 'ctprof doctor')";
@@ -106,7 +106,7 @@ static void expect_dropped(unsigned uses, uint64_t expected)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-TEST(only_what_is_used_later_is_kept)
+TEST(only_needed_privileges_are_kept)
 {
 	const uint64_t names = CAP(SYS_PTRACE) | CAP(DAC_READ_SEARCH) | CAP(RESTORE);
 
@@ -119,5 +119,5 @@ TEST(only_what_is_used_later_is_kept)
 		       names | CAP(DAC_OVERRIDE) | CAP(FOWNER));
 }
 
-UNIT_TESTS(cmocka_unit_test(what_is_missing_is_named),
-	   cmocka_unit_test(only_what_is_used_later_is_kept))
+UNIT_TESTS(cmocka_unit_test(missing_privileges_are_named),
+	   cmocka_unit_test(only_needed_privileges_are_kept))

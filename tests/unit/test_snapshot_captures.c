@@ -72,7 +72,7 @@ TEST(the_last_at_or_before)
 	captures_deinit(&captures);
 }
 
-TEST(what_is_too_old_or_too_much)
+TEST(captures_beyond_the_limits)
 {
 	static const uint64_t times[] = { 1000, 2000, 3000, 4000 };
 	static const struct {
@@ -132,5 +132,5 @@ TEST(a_ring_stays_within_its_bounds)
 }
 
 UNIT_TESTS(cmocka_unit_test(they_can_be_sorted), cmocka_unit_test(a_clock_that_is_set_back),
-	   cmocka_unit_test(the_last_at_or_before), cmocka_unit_test(what_is_too_old_or_too_much),
+	   cmocka_unit_test(the_last_at_or_before), cmocka_unit_test(captures_beyond_the_limits),
 	   cmocka_unit_test(a_ring_stays_within_its_bounds))

@@ -21,7 +21,7 @@ static struct ctprof_snapshot *through_text(const struct ctprof_snapshot *s)
 	return back;
 }
 
-TEST(what_is_written_is_read)
+TEST(a_written_snapshot_is_read_unchanged)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = full_snapshot(seed, 30),
@@ -45,7 +45,7 @@ TEST(the_same_through_a_file)
 	scratch_deinit(&scratch);
 }
 
-TEST(packed_is_what_the_file_holds)
+TEST(packed_bytes_are_those_of_the_file)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = full_snapshot(99, 1000);
 	_cleanup_free_ char *packed = NULL;
@@ -89,7 +89,7 @@ TEST(nothing_but_the_moment)
 	assert_false(back->users.measured);
 }
 
-TEST(nobody_has_a_name)
+TEST(empty_lists_of_names)
 {
 	_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = build_snapshot(), *back = NULL;
 
@@ -354,10 +354,11 @@ TEST(saving_to_a_full_device)
 	expect_error(snapshot_save(s, "/dev/full"), "/dev/full: No space left on device");
 }
 
-UNIT_TESTS(cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(the_same_through_a_file),
-	   cmocka_unit_test(packed_is_what_the_file_holds),
+UNIT_TESTS(cmocka_unit_test(a_written_snapshot_is_read_unchanged),
+	   cmocka_unit_test(the_same_through_a_file),
+	   cmocka_unit_test(packed_bytes_are_those_of_the_file),
 	   cmocka_unit_test(the_largest_number_in_every_metric),
-	   cmocka_unit_test(nothing_but_the_moment), cmocka_unit_test(nobody_has_a_name),
+	   cmocka_unit_test(nothing_but_the_moment), cmocka_unit_test(empty_lists_of_names),
 	   cmocka_unit_test(counters_in_another_order), cmocka_unit_test(null_counters_are_none),
 	   cmocka_unit_test(as_many_counters_as_is_sane),
 	   cmocka_unit_test(bytes_that_are_not_utf8_are_replaced_in_the_file_only),

@@ -11,7 +11,7 @@
 /* 2026-11-20 12:30:05.250 UTC. */
 #define NOON UINT64_C(1795177805250)
 
-TEST(names_say_their_time)
+TEST(names_have_their_time)
 {
 	static const struct {
 		uint64_t at_ms;
@@ -74,7 +74,7 @@ static void record_some(struct recording *recording, size_t count, size_t size)
 		expect_ok(recording_add(recording, NOON + i * 1000, (struct text){ bytes, size }));
 }
 
-TEST(what_is_added_is_there)
+TEST(added_captures_exist)
 {
 	struct recording recording, again;
 	struct scratch scratch;
@@ -246,7 +246,7 @@ TEST(a_capture_is_picked_by_time)
 	scratch_deinit(&scratch);
 }
 
-TEST(what_exists_with_an_at_is_that)
+TEST(an_existing_path_with_an_at_is_itself)
 {
 	struct recording recording;
 	struct scratch scratch;
@@ -267,7 +267,7 @@ TEST(what_exists_with_an_at_is_that)
 	scratch_deinit(&scratch);
 }
 
-TEST(what_a_recording_stretches_over)
+TEST(the_span_of_a_recording)
 {
 	char *from = NULL, *to = NULL, wanted[200];
 	struct scratch scratch;
@@ -291,11 +291,11 @@ TEST(what_a_recording_stretches_over)
 	scratch_deinit(&scratch);
 }
 
-UNIT_TESTS(cmocka_unit_test(names_say_their_time), cmocka_unit_test(other_names),
-	   cmocka_unit_test(what_is_added_is_there),
+UNIT_TESTS(cmocka_unit_test(names_have_their_time), cmocka_unit_test(other_names),
+	   cmocka_unit_test(added_captures_exist),
 	   cmocka_unit_test(a_directory_that_is_moved_stays_the_recording),
 	   cmocka_unit_test(others_are_left_alone), cmocka_unit_test(retention_by_age_and_size),
 	   cmocka_unit_test(where_nothing_can_be_written),
 	   cmocka_unit_test(a_capture_is_picked_by_time),
-	   cmocka_unit_test(what_exists_with_an_at_is_that),
-	   cmocka_unit_test(what_a_recording_stretches_over))
+	   cmocka_unit_test(an_existing_path_with_an_at_is_itself),
+	   cmocka_unit_test(the_span_of_a_recording))

@@ -5,7 +5,7 @@
 
 /* --- words --- */
 
-TEST(what_filters_cannot_be_written)
+TEST(invalid_filters)
 {
 	static const struct {
 		const char *text, *message;
@@ -60,7 +60,7 @@ TEST(what_filters_cannot_be_written)
 
 /* --- what a filter lets through --- */
 
-TEST(what_filters_let_through)
+TEST(matching_threads)
 {
 	static const struct {
 		const char *filter, *letters;
@@ -242,8 +242,7 @@ TEST(hostile_filters)
 	state_scene_deinit(&s);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_filters_cannot_be_written),
-	   cmocka_unit_test(what_filters_let_through),
+UNIT_TESTS(cmocka_unit_test(invalid_filters), cmocka_unit_test(matching_threads),
 	   cmocka_unit_test(users_without_names_are_numbers),
 	   cmocka_unit_test(a_filter_may_be_copied),
 	   cmocka_unit_test(threads_of_the_kernel_can_be_left_out),

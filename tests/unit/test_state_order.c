@@ -7,7 +7,7 @@
 
 /* --- words --- */
 
-TEST(what_orders_can_be_written)
+TEST(valid_orders)
 {
 	static const struct {
 		const char *text;
@@ -191,7 +191,7 @@ static double busy_of(const struct state_scene *s, const char *label)
 /* What was born a moment before the end, and has done nothing else, has used next to nothing;
  * alone, in its process, and beside a thread that was there all the time, however short its own
  * window. */
-TEST(busy_of_who_has_just_begun_is_of_the_interval)
+TEST(busy_of_a_new_thread_is_of_the_interval)
 {
 	struct state_view view = { 0 };
 	struct state_scene s;
@@ -224,7 +224,7 @@ TEST(busy_of_who_has_just_begun_is_of_the_interval)
 }
 
 /* No row stands above one that shows more. */
-TEST(busy_is_sorted_by_what_is_shown)
+TEST(busy_is_sorted_by_the_displayed_value)
 {
 	static const struct {
 		const char *name;
@@ -292,10 +292,10 @@ TEST(the_longest_wait_of_a_group)
 	state_scene_deinit(&s);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_orders_can_be_written), cmocka_unit_test(lines_are_in_order),
+UNIT_TESTS(cmocka_unit_test(valid_orders), cmocka_unit_test(lines_are_in_order),
 	   cmocka_unit_test(a_state_is_sorted_by_its_share),
 	   cmocka_unit_test(busy_is_of_the_window_and_adds_up_in_groups),
-	   cmocka_unit_test(busy_of_who_has_just_begun_is_of_the_interval),
-	   cmocka_unit_test(busy_is_sorted_by_what_is_shown),
+	   cmocka_unit_test(busy_of_a_new_thread_is_of_the_interval),
+	   cmocka_unit_test(busy_is_sorted_by_the_displayed_value),
 	   cmocka_unit_test(a_share_is_never_more_than_all),
 	   cmocka_unit_test(the_longest_wait_of_a_group))

@@ -17,7 +17,7 @@ static const struct state_line *line_of(const struct state_list *list, const cha
 	return NULL;
 }
 
-TEST(what_groups_are)
+TEST(kinds_of_groups)
 {
 	struct state_view view = { .grouping = STATE_BY_PROCESS };
 	const struct state_line *line;
@@ -52,7 +52,7 @@ TEST(what_groups_are)
 }
 
 /* Who stands for a process: its leader, unless that has ended; else the lowest that lives. */
-TEST(who_stands_for_a_group)
+TEST(the_representative_of_a_group)
 {
 	struct state_view view = { .grouping = STATE_BY_PROCESS };
 	struct state_scene s;
@@ -128,7 +128,7 @@ static void check_sums(const struct state_list *list, uint32_t depth)
 	word_map_deinit(&ids);
 }
 
-TEST(what_pools_are)
+TEST(names_of_pools)
 {
 	static const struct {
 		const char *name, *process, *pool;
@@ -269,7 +269,7 @@ static void check_window(struct state_scene *s, struct seen *seen, const char *f
 		}
 }
 
-TEST(groups_add_up_and_stay_who_they_are)
+TEST(groups_add_up_and_keep_their_ids)
 {
 	static const char *const filters[] = { NULL, "worker", "state:lock",
 					       "java|nginx user:0|1" };
@@ -314,7 +314,7 @@ TEST(an_empty_window)
 }
 
 /* They are in all sums. */
-TEST(who_has_ended_may_have_no_row)
+TEST(ended_threads_may_have_no_row)
 {
 	struct state_scene scene;
 	struct state_view view = { .no_ended = true };
@@ -388,7 +388,7 @@ TEST(a_tree_folds_processes_of_one_thread)
 	state_scene_deinit(&s);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_groups_are), cmocka_unit_test(who_stands_for_a_group),
-	   cmocka_unit_test(what_pools_are), cmocka_unit_test(groups_add_up_and_stay_who_they_are),
-	   cmocka_unit_test(an_empty_window), cmocka_unit_test(who_has_ended_may_have_no_row),
+UNIT_TESTS(cmocka_unit_test(kinds_of_groups), cmocka_unit_test(the_representative_of_a_group),
+	   cmocka_unit_test(names_of_pools), cmocka_unit_test(groups_add_up_and_keep_their_ids),
+	   cmocka_unit_test(an_empty_window), cmocka_unit_test(ended_threads_may_have_no_row),
 	   cmocka_unit_test(a_tree_folds_processes_of_one_thread))

@@ -94,7 +94,7 @@ TEST(a_thread_that_goes_on)
 }
 
 /* What ran between two ticks is divided at the second: by then it is in no window but its own. */
-TEST(what_is_divided_later_is_counted_once)
+TEST(later_divided_time_is_counted_once)
 {
 	struct state_scene s;
 	struct state_thread *t;
@@ -273,7 +273,7 @@ TEST(a_tid_that_is_used_again_is_another_thread)
 	state_scene_deinit(&s);
 }
 
-TEST(what_is_in_progress)
+TEST(states_in_progress)
 {
 	static const struct {
 		enum state state;
@@ -390,11 +390,11 @@ TEST(windows_add_up)
 UNIT_TESTS(cmocka_unit_test(main_states_have_all_others),
 	   cmocka_unit_test(a_state_is_itself_and_its_parts),
 	   cmocka_unit_test(a_thread_that_goes_on),
-	   cmocka_unit_test(what_is_divided_later_is_counted_once),
+	   cmocka_unit_test(later_divided_time_is_counted_once),
 	   cmocka_unit_test(nothing_is_negative), cmocka_unit_test(one_that_began_in_the_window),
 	   cmocka_unit_test(one_that_was_missing_has_no_more_than_the_window),
 	   cmocka_unit_test(after_no_reading_all_is_new),
 	   cmocka_unit_test(one_that_ended_is_in_one_window),
 	   cmocka_unit_test(a_tid_that_is_used_again_is_another_thread),
-	   cmocka_unit_test(what_is_in_progress), cmocka_unit_test(a_window_is_used_again),
+	   cmocka_unit_test(states_in_progress), cmocka_unit_test(a_window_is_used_again),
 	   cmocka_unit_test(windows_add_up))

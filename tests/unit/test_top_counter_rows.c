@@ -80,7 +80,7 @@ static void expect_times(const struct captures_scene *c, size_t delta, enum stat
 	assert_int_equal(state_times_of(&c->window.deltas.items[delta].times, state), ns);
 }
 
-TEST(what_counters_tell)
+TEST(times_from_counters)
 {
 	struct captures_scene c;
 	struct ctprof_thread *t;
@@ -143,7 +143,7 @@ TEST(stopped_and_idle_by_their_letter)
 	scene_deinit(&c);
 }
 
-TEST(who_was_born_has_its_life)
+TEST(a_new_thread_has_the_times_of_its_life)
 {
 	struct captures_scene c;
 
@@ -215,7 +215,7 @@ TEST(nothing_is_known_across_a_boot)
 }
 
 /* Whatever the counters say: sums are the time there was (make_window). */
-TEST(nothing_is_told_twice)
+TEST(no_time_is_reported_twice)
 {
 	uint64_t seed = 8;
 
@@ -251,8 +251,10 @@ TEST(nothing_is_told_twice)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(what_counters_tell), cmocka_unit_test(starved_from_the_first_window_on),
+UNIT_TESTS(cmocka_unit_test(times_from_counters),
+	   cmocka_unit_test(starved_from_the_first_window_on),
 	   cmocka_unit_test(stopped_and_idle_by_their_letter),
-	   cmocka_unit_test(who_was_born_has_its_life), cmocka_unit_test(the_dead_end_and_are_gone),
-	   cmocka_unit_test(clocks_that_are_set), cmocka_unit_test(nothing_is_known_across_a_boot),
-	   cmocka_unit_test(nothing_is_told_twice))
+	   cmocka_unit_test(a_new_thread_has_the_times_of_its_life),
+	   cmocka_unit_test(the_dead_end_and_are_gone), cmocka_unit_test(clocks_that_are_set),
+	   cmocka_unit_test(nothing_is_known_across_a_boot),
+	   cmocka_unit_test(no_time_is_reported_twice))

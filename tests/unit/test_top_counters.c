@@ -385,7 +385,7 @@ static const struct window windows[] = {
 	  0 },
 };
 
-TEST(a_window_is_what_it_was)
+TEST(windows_have_expected_times)
 {
 	for (size_t i = 0; i < array_length(windows); i++)
 		expect_window(&windows[i]);
@@ -416,7 +416,7 @@ static void meet(const struct look *look)
 #define expect_ms(state_, ms) assert_int_equal(thread.times.ns[state_], (ms)*MS)
 
 /* What ran behind in one window is told in the next, and not twice. */
-TEST(what_had_no_room_comes_later)
+TEST(excess_time_is_carried_over)
 {
 	meet(&(struct look){ .at = 0, .letter = 'S' });
 	add(&(struct look){ .at = 100, .run = 46, .utime = 46, .voluntary = 1, .letter = 'R' },
@@ -433,7 +433,7 @@ TEST(what_had_no_room_comes_later)
 	expect_ms(STATE_SLEEP, 150);
 }
 
-TEST(a_tick_that_was_told_early_is_not_told_again)
+TEST(an_early_tick_is_not_reported_again)
 {
 	meet(&(struct look){ .at = 0, .letter = 'R' });
 	add(&(struct look){ .at = 100, .run = 97, .utime = 96, .letter = 'R' }, &compared);
@@ -587,9 +587,9 @@ TEST(sums_hold_for_anything)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(a_window_is_what_it_was),
-	   cmocka_unit_test(what_had_no_room_comes_later),
-	   cmocka_unit_test(a_tick_that_was_told_early_is_not_told_again),
+UNIT_TESTS(cmocka_unit_test(windows_have_expected_times),
+	   cmocka_unit_test(excess_time_is_carried_over),
+	   cmocka_unit_test(an_early_tick_is_not_reported_again),
 	   cmocka_unit_test(stolen_time_is_not_taken_off_for_ever),
 	   cmocka_unit_test(a_wait_that_cannot_be_dated_is_caught_up_within_its_window),
 	   cmocka_unit_test(starts_of_old_waits_for_storage_mean_nothing),

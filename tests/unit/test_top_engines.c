@@ -32,7 +32,7 @@ static struct taskstats_values stats_of(uint64_t lived_ms, uint64_t run_ms, uint
 }
 
 /* Four states, as they were accounted: a long wait is more than its window. */
-TEST(delays_are_what_was_booked)
+TEST(delays_are_those_of_the_kernel)
 {
 	struct taskstats_values stats = stats_of(60000, 10, 20);
 	struct state_thread thread = { 0 };
@@ -87,7 +87,7 @@ TEST(delays_longer_than_a_life_are_left_out)
 }
 
 /* A number that is used again: younger than the look before, or it has run less. */
-TEST(delays_tell_another_thread)
+TEST(delays_detect_a_reused_number)
 {
 	struct taskstats_values stats = stats_of(60000, 10, 20);
 	struct state_thread thread = { 0 };
@@ -106,7 +106,7 @@ TEST(delays_tell_another_thread)
 	assert_false(delay_times_are_anothers(&thread, &memory, &stats, 100100 * MS));
 }
 
-TEST(delays_that_nobody_counts_are_not_measured)
+TEST(uncounted_delays_are_unmeasured)
 {
 	const unsigned delays = 1u << STATE_SLEEP_DISK | 1u << STATE_PAGING;
 
@@ -115,7 +115,7 @@ TEST(delays_that_nobody_counts_are_not_measured)
 	assert_int_equal(delay_times_measured(false), 1u << STATE_EXEC | 1u << STATE_RUNNABLE);
 }
 
-TEST(who_counts_delays)
+TEST(delay_accounting)
 {
 	struct file_buffer buffer = { 0 };
 	struct scratch scratch;
@@ -363,9 +363,9 @@ static int forget(void **state)
 
 #define CASE(test) cmocka_unit_test_teardown(test, forget)
 
-UNIT_TESTS(cmocka_unit_test(delays_that_nobody_counts_are_not_measured),
-	   cmocka_unit_test(who_counts_delays), cmocka_unit_test(a_cgroup_and_below_it),
-	   CASE(delays_are_what_was_booked), CASE(delays_of_a_new_thread_are_all_ours),
-	   CASE(delays_longer_than_a_life_are_left_out), CASE(delays_tell_another_thread),
-	   CASE(counters_see_threads_come_and_go), CASE(taskstats_see_threads_come_and_go),
-	   CASE(counters_see_the_stopped_and_the_dead), CASE(counters_of_the_host_sum_up))
+UNIT_TESTS(cmocka_unit_test(uncounted_delays_are_unmeasured), cmocka_unit_test(delay_accounting),
+	   cmocka_unit_test(a_cgroup_and_below_it), CASE(delays_are_those_of_the_kernel),
+	   CASE(delays_of_a_new_thread_are_all_ours), CASE(delays_longer_than_a_life_are_left_out),
+	   CASE(delays_detect_a_reused_number), CASE(counters_see_threads_come_and_go),
+	   CASE(taskstats_see_threads_come_and_go), CASE(counters_see_the_stopped_and_the_dead),
+	   CASE(counters_of_the_host_sum_up))

@@ -100,7 +100,7 @@ static void expect_same_window(const struct state_window *live, const struct sta
 
 #define WINDOWS 12
 
-TEST(what_was_recorded_is_replayed)
+TEST(a_recording_is_replayed)
 {
 	static struct state_world world;
 	struct state_window windows[WINDOWS] = { 0 }, replayed = { 0 };
@@ -186,7 +186,7 @@ static uint64_t run_time_of(const struct ctprof_thread *thread)
 }
 
 /* Both captures of the window that is shown, whatever was looked at beside. */
-TEST(what_captures_have_of_a_thread)
+TEST(values_of_a_thread_in_captures)
 {
 	const struct engine_options all = { 0 };
 	struct state_window window = { 0 };
@@ -527,7 +527,7 @@ TEST(captures_follow_each_other_by_the_time_since_boot)
 	scratch_deinit(&scratch);
 }
 
-TEST(what_is_no_recording)
+TEST(invalid_recordings)
 {
 	const struct engine_options all = { 0 };
 	struct recording recording;
@@ -561,11 +561,11 @@ TEST(what_is_no_recording)
 	scratch_deinit(&scratch);
 }
 
-UNIT_TESTS(cmocka_unit_test(what_captures_have_of_a_thread),
-	   cmocka_unit_test(what_was_recorded_is_replayed),
-	   cmocka_unit_test(the_window_that_ended_then), cmocka_unit_test(steps_and_jumps),
-	   cmocka_unit_test(targets), cmocka_unit_test(captures_that_cannot_be_read_are_left_out),
+UNIT_TESTS(cmocka_unit_test(values_of_a_thread_in_captures),
+	   cmocka_unit_test(a_recording_is_replayed), cmocka_unit_test(the_window_that_ended_then),
+	   cmocka_unit_test(steps_and_jumps), cmocka_unit_test(targets),
+	   cmocka_unit_test(captures_that_cannot_be_read_are_left_out),
 	   cmocka_unit_test(a_step_reads_one_capture),
 	   cmocka_unit_test(captures_follow_each_other_by_the_time_since_boot),
 	   cmocka_unit_test(a_window_between_two_watches_is_of_counters),
-	   cmocka_unit_test(what_is_no_recording))
+	   cmocka_unit_test(invalid_recordings))

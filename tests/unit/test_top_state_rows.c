@@ -102,7 +102,7 @@ TEST(whole_states_have_their_parts)
 }
 
 /* A part says nothing of its whole. */
-TEST(what_the_engine_does_not_tell_is_unmeasured)
+TEST(times_that_the_engine_lacks_are_unmeasured)
 {
 	struct joining j;
 	struct ctprof_thread *t;
@@ -119,7 +119,7 @@ TEST(what_the_engine_does_not_tell_is_unmeasured)
 	joining_deinit(&j);
 }
 
-TEST(times_are_of_who_did_it)
+TEST(times_belong_to_their_thread)
 {
 	struct joining j;
 	struct ctprof_thread *own, *other_process, *unread, *reborn, *after;
@@ -186,7 +186,7 @@ TEST(there_and_back)
 }
 
 /* Who runs is in no wait. */
-TEST(who_runs_waits_for_nothing)
+TEST(a_running_thread_has_no_wait)
 {
 	struct joining j;
 	struct ctprof_thread *t;
@@ -201,7 +201,7 @@ TEST(who_runs_waits_for_nothing)
 }
 
 /* The taskstats engine knows times, and not what a thread does now. */
-TEST(what_is_not_known_now_is_unmeasured)
+TEST(unknown_current_states_are_unmeasured)
 {
 	struct joining j;
 	struct state_reading again = { 0 };
@@ -251,8 +251,8 @@ TEST(users_and_the_kernel_are_of_processes)
 
 UNIT_TESTS(cmocka_unit_test(a_row_for_each_state_by_its_name),
 	   cmocka_unit_test(whole_states_have_their_parts),
-	   cmocka_unit_test(what_the_engine_does_not_tell_is_unmeasured),
-	   cmocka_unit_test(times_are_of_who_did_it), cmocka_unit_test(there_and_back),
-	   cmocka_unit_test(who_runs_waits_for_nothing),
-	   cmocka_unit_test(what_is_not_known_now_is_unmeasured),
+	   cmocka_unit_test(times_that_the_engine_lacks_are_unmeasured),
+	   cmocka_unit_test(times_belong_to_their_thread), cmocka_unit_test(there_and_back),
+	   cmocka_unit_test(a_running_thread_has_no_wait),
+	   cmocka_unit_test(unknown_current_states_are_unmeasured),
 	   cmocka_unit_test(users_and_the_kernel_are_of_processes))

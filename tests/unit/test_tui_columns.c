@@ -39,7 +39,7 @@ TEST(any_width_is_used_and_never_passed)
 		}
 }
 
-TEST(what_matters_least_leaves_first)
+TEST(the_least_important_column_is_dropped_first)
 {
 	struct column_choice choice;
 	struct column_layout wide, narrow, tiny;
@@ -140,7 +140,7 @@ TEST(no_two_columns_share_a_head)
 }
 
 UNIT_TESTS(cmocka_unit_test(any_width_is_used_and_never_passed),
-	   cmocka_unit_test(what_matters_least_leaves_first),
+	   cmocka_unit_test(the_least_important_column_is_dropped_first),
 	   cmocka_unit_test(groups_have_columns_of_their_own),
 	   cmocka_unit_test(numbers_stand_where_the_bar_was),
 	   cmocka_unit_test(every_order_has_a_column),

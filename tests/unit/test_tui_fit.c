@@ -21,7 +21,7 @@ static void expect_fit_(const char *text, size_t length, unsigned width, enum fi
 }
 #define expect_fit(text, ...) expect_fit_(text, sizeof(text) - 1, __VA_ARGS__)
 
-TEST(what_fits_stays)
+TEST(fitting_text_is_unchanged)
 {
 	expect_fit("nginx", 5, FIT_START, true, "nginx", 5);
 	expect_fit("nginx", 9, FIT_TAIL, true, "nginx", 5);
@@ -29,7 +29,7 @@ TEST(what_fits_stays)
 	expect_fit("nginx", 0, FIT_START, true, "", 0);
 }
 
-TEST(what_does_not_is_marked)
+TEST(cut_text_is_marked)
 {
 	expect_fit("postgres", 5, FIT_START, true, "post\u2026", 5);
 	expect_fit("postgres", 5, FIT_START, false, "post~", 5);
@@ -51,7 +51,7 @@ TEST(microseconds_are_us_without_utf8)
 	expect_fit("25.016\u00b5s", 9, FIT_START, false, "25.016us", 8);
 }
 
-TEST(nothing_tells_the_terminal_anything)
+TEST(control_bytes_are_removed)
 {
 	expect_fit("a\x1b[2J\x7f\n", 9, FIT_START, true, "a?[2J??", 7);
 	expect_fit("\xff\xc0z", 9, FIT_START, true, "??z", 3);
@@ -131,11 +131,11 @@ static int set_locale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_fits_stays),
-		cmocka_unit_test(what_does_not_is_marked),
+		cmocka_unit_test(fitting_text_is_unchanged),
+		cmocka_unit_test(cut_text_is_marked),
 		cmocka_unit_test(wide_characters_take_two_columns),
 		cmocka_unit_test(microseconds_are_us_without_utf8),
-		cmocka_unit_test(nothing_tells_the_terminal_anything),
+		cmocka_unit_test(control_bytes_are_removed),
 		cmocka_unit_test(no_bytes_break_out),
 		cmocka_unit_test(numbers_have_five_columns),
 		cmocka_unit_test(durations_have_five_columns),

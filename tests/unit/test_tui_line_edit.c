@@ -69,7 +69,7 @@ TEST(words_and_ends_are_erased)
 	assert_int_equal(edit.cursor, 2);
 }
 
-TEST(what_is_no_text_does_not_get_in)
+TEST(only_text_is_inserted)
 {
 	struct line_edit edit = { .length = 0 };
 
@@ -95,6 +95,5 @@ TEST(it_is_full_when_it_is_full)
 
 UNIT_TESTS(cmocka_unit_test(characters_go_where_the_cursor_is),
 	   cmocka_unit_test(whole_characters_are_erased),
-	   cmocka_unit_test(words_and_ends_are_erased),
-	   cmocka_unit_test(what_is_no_text_does_not_get_in),
+	   cmocka_unit_test(words_and_ends_are_erased), cmocka_unit_test(only_text_is_inserted),
 	   cmocka_unit_test(it_is_full_when_it_is_full))

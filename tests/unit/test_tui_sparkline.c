@@ -14,7 +14,7 @@ static void expect_levels(const struct history *history, uint64_t id, const uint
 	assert_memory_equal(levels, wanted, count);
 }
 
-TEST(levels_tell_nothing_from_little)
+TEST(levels_distinguish_zero_from_little)
 {
 	assert_int_equal(spark_level(0), 0);
 	assert_int_equal(spark_level(0.0001), 1);
@@ -96,7 +96,7 @@ TEST(memory_is_bounded)
 	history_deinit(&history);
 }
 
-UNIT_TESTS(cmocka_unit_test(levels_tell_nothing_from_little),
+UNIT_TESTS(cmocka_unit_test(levels_distinguish_zero_from_little),
 	   cmocka_unit_test(the_last_windows_come_back),
 	   cmocka_unit_test(windows_it_was_not_in_are_unknown),
 	   cmocka_unit_test(one_that_comes_back_late_has_nothing_of_before),

@@ -23,7 +23,7 @@ TEST(parts_get_their_shares)
 	assert_int_equal(units[3], 0);
 }
 
-TEST(what_is_missing_is_rest)
+TEST(missing_time_is_rest)
 {
 	unsigned units[2];
 
@@ -36,7 +36,7 @@ TEST(what_is_missing_is_rest)
 }
 
 /* Thirds of ten: the first of equal remainders gets the one that is left. */
-TEST(the_largest_remainder_gets_what_is_left)
+TEST(the_largest_remainders_get_the_remaining_units)
 {
 	unsigned units[4];
 
@@ -123,8 +123,8 @@ TEST(whole_cells_are_of_one_part)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(parts_get_their_shares), cmocka_unit_test(what_is_missing_is_rest),
-	   cmocka_unit_test(the_largest_remainder_gets_what_is_left),
+UNIT_TESTS(cmocka_unit_test(parts_get_their_shares), cmocka_unit_test(missing_time_is_rest),
+	   cmocka_unit_test(the_largest_remainders_get_the_remaining_units),
 	   cmocka_unit_test(parts_beyond_the_whole_are_the_whole),
 	   cmocka_unit_test(bars_always_add_up_and_are_nowhere_wrong_by_more_than_a_step),
 	   cmocka_unit_test(a_boundary_within_a_cell_shows_both),

@@ -427,7 +427,7 @@ TEST(a_thread_is_inspected)
 	fed_deinit();
 }
 
-TEST(who_is_inspected_ends)
+TEST(the_inspected_thread_ends)
 {
 	struct window_update update = { .has_page = false };
 	char page[16];
@@ -612,7 +612,7 @@ TEST(an_error_is_the_last_update)
 }
 
 /* Pages are there to be taken when nobody does any more. */
-TEST(who_leaves_takes_nothing)
+TEST(closing_takes_no_update)
 {
 	struct window_reader *reader;
 
@@ -633,7 +633,6 @@ UNIT_TESTS(cmocka_unit_test(the_screen_never_waits), cmocka_unit_test(windows_ar
 	   cmocka_unit_test(frozen_is_frozen), cmocka_unit_test(a_thread_is_inspected),
 	   cmocka_unit_test(a_group_is_inspected),
 	   cmocka_unit_test(a_group_that_is_filtered_is_inspected),
-	   cmocka_unit_test(who_is_inspected_ends), cmocka_unit_test(a_replay_steps_and_jumps),
+	   cmocka_unit_test(the_inspected_thread_ends), cmocka_unit_test(a_replay_steps_and_jumps),
 	   cmocka_unit_test(a_replay_goes_on_to_its_end),
-	   cmocka_unit_test(an_error_is_the_last_update),
-	   cmocka_unit_test(who_leaves_takes_nothing))
+	   cmocka_unit_test(an_error_is_the_last_update), cmocka_unit_test(closing_takes_no_update))

@@ -34,7 +34,7 @@ static bool compare_named(void)
 	return named;
 }
 
-TEST(real_files_say_what_elfutils_says_of_them)
+TEST(real_files_agree_with_elfutils)
 {
 	static const struct {
 		const char *path;
@@ -312,5 +312,5 @@ TEST(each_instruction_has_its_rule)
 	}
 }
 
-UNIT_TESTS(cmocka_unit_test(real_files_say_what_elfutils_says_of_them),
+UNIT_TESTS(cmocka_unit_test(real_files_agree_with_elfutils),
 	   cmocka_unit_test(each_instruction_has_its_rule))

@@ -118,7 +118,7 @@ static struct scene_file large_file(uint64_t size)
 				    .size = size };
 }
 
-TEST(a_block_begins_with_what_is_in_force)
+TEST(a_block_begins_with_the_rule_in_force)
 {
 	struct scene_file file = large_file(0x60000);
 	size_t common = scene_put_usual(&file.frames);
@@ -207,7 +207,7 @@ TEST(a_page_with_too_many_rows_loses_its_end_only)
 }
 
 /* What its last byte says goes on in the pages behind, which have no rows of their own. */
-TEST(what_a_full_page_says_last_goes_on)
+TEST(the_last_rule_of_a_full_page_continues)
 {
 	struct octets code = { 0 };
 	struct scene_file file = { 0 };
@@ -250,7 +250,7 @@ TEST(code_of_go_keeps_frame_pointers)
 	unwind_table_deinit(&table);
 }
 
-TEST(nobody_called_what_a_file_begins_with)
+TEST(the_entry_of_a_file_has_no_caller)
 {
 	static const struct {
 		uint64_t entry, before, stops, ends;
@@ -291,7 +291,7 @@ struct common_case {
 
 #define DATA(...) { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
-TEST(letters_say_how_functions_are_described)
+TEST(augmentation_letters_are_parsed)
 {
 	static const struct common_case cases[] = {
 		{ "zR", DATA(0x1b), 1, 0, false },
@@ -336,7 +336,7 @@ static void put_debug_function(struct octets *debug, size_t common, uint64_t sta
 	octets_list(debug, DW_CFA_def_cfa_offset, 16, 0, 0);
 }
 
-TEST(debug_information_fills_what_is_left_open)
+TEST(debug_information_fills_gaps)
 {
 	static const uint8_t versions[] = { 1, 3, 4 };
 
@@ -541,7 +541,7 @@ TEST(other_machines_are_refused)
 	unguard(bytes);
 }
 
-TEST(a_file_with_nothing_to_say_has_no_blocks)
+TEST(a_file_without_rules_has_no_blocks)
 {
 	struct scene_file file = { 0 };
 	struct unwind_table table = table_of(&file);
@@ -554,18 +554,18 @@ UNIT_TESTS(cmocka_unit_test(functions_that_touch_have_nothing_between_them),
 	   cmocka_unit_test(functions_that_overlap_are_cut),
 	   cmocka_unit_test(functions_outside_of_the_code_are_refused),
 	   cmocka_unit_test(code_that_is_far_away_is_refused),
-	   cmocka_unit_test(a_block_begins_with_what_is_in_force),
+	   cmocka_unit_test(a_block_begins_with_the_rule_in_force),
 	   cmocka_unit_test(large_gaps_with_frame_pointers_go_by_them),
 	   cmocka_unit_test(a_page_with_too_many_rows_loses_its_end_only),
-	   cmocka_unit_test(what_a_full_page_says_last_goes_on),
+	   cmocka_unit_test(the_last_rule_of_a_full_page_continues),
 	   cmocka_unit_test(code_of_go_keeps_frame_pointers),
-	   cmocka_unit_test(nobody_called_what_a_file_begins_with),
-	   cmocka_unit_test(letters_say_how_functions_are_described),
-	   cmocka_unit_test(debug_information_fills_what_is_left_open),
+	   cmocka_unit_test(the_entry_of_a_file_has_no_caller),
+	   cmocka_unit_test(augmentation_letters_are_parsed),
+	   cmocka_unit_test(debug_information_fills_gaps),
 	   cmocka_unit_test(debug_information_is_inflated_within_bounds),
 	   cmocka_unit_test(debug_information_that_would_fill_the_memory_is_left_out),
 	   cmocka_unit_test(without_sections_it_is_found_as_the_process_finds_it),
 	   cmocka_unit_test(an_end_within_the_section_is_not_the_end),
 	   cmocka_unit_test(lengths_may_have_eight_bytes), cmocka_unit_test(aarch64_is_a_row),
 	   cmocka_unit_test(other_machines_are_refused),
-	   cmocka_unit_test(a_file_with_nothing_to_say_has_no_blocks))
+	   cmocka_unit_test(a_file_without_rules_has_no_blocks))

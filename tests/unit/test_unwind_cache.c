@@ -322,7 +322,7 @@ TEST(files_that_others_may_write)
 	assert_true(reads(ID, &place->table));
 }
 
-TEST(files_of_somebody_else)
+TEST(files_of_another_user)
 {
 	if (geteuid() != 0)
 		skip();
@@ -334,7 +334,7 @@ TEST(files_of_somebody_else)
 	assert_true(reads(ID, &place->table));
 }
 
-TEST(what_is_no_file)
+TEST(other_file_types)
 {
 	unwind_cache_write(place->cache, OTHER_ID, &place->table);
 	assert_int_equal(symlinkat("01.unwind", place->scratch.dir, ID_FILE), 0);
@@ -437,7 +437,7 @@ static int opened_by(uid_t user, bool has_private_var)
 	return WEXITSTATUS(ended);
 }
 
-TEST(a_home_of_somebody_else_gets_nothing)
+TEST(a_home_of_another_user_is_unchanged)
 {
 	int opened;
 
@@ -504,7 +504,7 @@ TEST(the_oldest_go)
 	assert_true(reads(OTHER_ID, &place->table));
 }
 
-TEST(what_is_read_is_not_old)
+TEST(a_read_file_is_recent)
 {
 	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
 
@@ -559,7 +559,7 @@ UNIT_TESTS(CASE(a_table_comes_back), CASE(a_table_without_anything_comes_back),
 	   CASE(the_last_one_counts), CASE(build_ids_of_all_lengths), CASE(without_a_cache),
 	   CASE(each_changed_byte_is_seen), CASE(a_file_of_another_length),
 	   CASE(the_table_of_another_file), CASE(numbers_are_not_believed),
-	   CASE(files_that_others_may_write), CASE(files_of_somebody_else), CASE(what_is_no_file),
+	   CASE(files_that_others_may_write), CASE(files_of_another_user), CASE(other_file_types),
 	   CASE(directories_that_are_not_safe), CASE(it_is_in_the_home),
-	   CASE(a_home_of_somebody_else_gets_nothing), CASE(the_oldest_go),
-	   CASE(what_is_read_is_not_old), CASE(threads_and_processes_write_the_same))
+	   CASE(a_home_of_another_user_is_unchanged), CASE(the_oldest_go),
+	   CASE(a_read_file_is_recent), CASE(threads_and_processes_write_the_same))

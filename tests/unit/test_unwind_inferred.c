@@ -92,7 +92,7 @@ static struct comparison compare_file(const char *path)
 	return c;
 }
 
-TEST(instructions_say_what_call_frame_information_says)
+TEST(instructions_agree_with_call_frame_information)
 {
 	static const char *const files[] = {
 		"/lib/x86_64-linux-gnu/libc.so.6",
@@ -343,6 +343,6 @@ TEST(hostile_code_costs_a_bounded_number_of_steps)
 	free(code);
 }
 
-UNIT_TESTS(cmocka_unit_test(instructions_say_what_call_frame_information_says),
+UNIT_TESTS(cmocka_unit_test(instructions_agree_with_call_frame_information),
 	   cmocka_unit_test(each_way_has_its_rules),
 	   cmocka_unit_test(hostile_code_costs_a_bounded_number_of_steps))

@@ -125,7 +125,7 @@ TEST(places_are_those_of_a_simple_model)
 	unwind_store_destroy(store);
 }
 
-TEST(what_is_put_down_together_is_in_one_chunk)
+TEST(a_table_is_in_one_chunk)
 {
 	struct unwind_store *store = store_of(2);
 	uint32_t place;
@@ -171,7 +171,7 @@ static struct error *lend(void *context, uint32_t number, uint32_t **ret)
 	return NULL;
 }
 
-TEST(memory_may_be_somebody_elses)
+TEST(memory_may_be_the_callers)
 {
 	struct lender lender = { .most = 2 };
 	struct unwind_rule *rules = calloc(UNWIND_RULES_MAX, sizeof(*rules));
@@ -382,9 +382,8 @@ TEST(a_number_of_no_rule_is_not_understood)
 }
 
 UNIT_TESTS(cmocka_unit_test(places_are_those_of_a_simple_model),
-	   cmocka_unit_test(what_is_put_down_together_is_in_one_chunk),
-	   cmocka_unit_test(an_empty_store_has_nothing),
-	   cmocka_unit_test(memory_may_be_somebody_elses),
+	   cmocka_unit_test(a_table_is_in_one_chunk), cmocka_unit_test(an_empty_store_has_nothing),
+	   cmocka_unit_test(memory_may_be_the_callers),
 	   cmocka_unit_test(equal_rules_have_one_number),
 	   cmocka_unit_test(rules_beyond_the_limit_are_refused),
 	   cmocka_unit_test(tables_come_and_go),

@@ -225,7 +225,7 @@ TEST(the_frame_pointer_comes_back)
 }
 
 /* The interrupted one is at its first byte: looked up a byte before, it would be another. */
-TEST(who_was_interrupted_is_looked_up_as_it_is)
+TEST(an_interrupted_address_is_looked_up_as_it_is)
 {
 	world->registers.ip = in(LEAF);
 	push(in(SIGNAL));
@@ -780,7 +780,7 @@ TEST(the_mapping_of_an_address_is_found)
 }
 
 UNIT_TESTS(CASE(frames_by_the_stack_pointer), CASE(the_frame_pointer_comes_back),
-	   CASE(who_was_interrupted_is_looked_up_as_it_is),
+	   CASE(an_interrupted_address_is_looked_up_as_it_is),
 	   CASE(a_return_address_behind_a_function_belongs_to_it),
 	   CASE(a_stack_that_was_aligned_anew), CASE(by_the_other_register_that_lasts),
 	   CASE(other_registers_are_known_in_the_innermost_frame), CASE(stubs_push_on_their_way),
