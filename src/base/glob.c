@@ -6,7 +6,7 @@
 struct element {
 	size_t length;
 	bool matches;
-	const char *wrong; /* why it is none */
+	const char *wrong; /* why it is invalid */
 };
 
 static struct element glob_error(const char *reason)

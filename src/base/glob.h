@@ -28,9 +28,9 @@
 #define GLOB_MAX 4096
 
 /*
- * The reason why `glob` is none: it is empty, longer than GLOB_MAX, or does not start with a
- * slash; it has a segment of nothing (as after a slash at the end), ** within a segment, a [
- * without its ], a class of nothing, a range that runs backwards, or a backslash before nothing.
+ * The reason why `glob` is invalid: it is empty, longer than GLOB_MAX, or does not start with a
+ * slash; it has an empty segment (as after a final slash), ** within a segment, a [ without its ],
+ * an empty class, a reversed range, or a final backslash.
  */
 struct error *glob_check(const char *glob) MUST_CHECK;
 

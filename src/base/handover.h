@@ -19,8 +19,8 @@
 void handover_begin(uid_t uid, gid_t gid);
 bool handover_has_begun(void);
 
-/* Does what is made in `dir` belong to the user? `there` is the file that it will replace, which
- * must be the user's own; NULL: there is none. */
+/* Must a file created in `dir` be given to the user? `there` is the file that it replaces, which
+ * must belong to the user; NULL: there is none. */
 bool handover_is_due(int dir, const struct stat *there);
 
 /* Give the user a file that this process has just created. A failure is no error: the file stays

@@ -35,8 +35,8 @@ static inline uint64_t four(const char *bytes)
 }
 
 /* Multiply and fold, a round for each word of eight bytes. The last word may overlap the one
- * before, so that no bytes are copied one by one: keys of different lengths are told apart by the
- * caller. */
+ * before, so that no bytes are copied one by one; the caller distinguishes keys of different
+ * lengths. */
 static inline uint64_t mix_bytes(uint64_t hash, const char *bytes, size_t length)
 {
 	for (size_t at = 0; at + 8 < length; at += 8)

@@ -140,7 +140,8 @@ static struct error *find_target(struct outfile *file, int *ret_found, struct st
 		}
 		if (!S_ISLNK(st->st_mode))
 			break;
-		/* Another user may have put it there to make us replace a file of ours. */
+		/* Another user may have created it, to make us replace another file of this user.
+		 */
 		if (!file_is_trusted(st->st_uid, 0))
 			return error_create("%s: symbolic link of user %u, which is not followed",
 					    file->path, st->st_uid);

@@ -4,9 +4,9 @@
  *
  *	TERM = ["!"] [KIND ":"] TEXT
  *
- * KIND says which fact of a thread or stack is searched, as `user` in "user:root"; without one it
- * is a name. "!" negates. A colon that belongs to a name is none of a kind: "std::thread", and
- * "label:" with nothing behind a word that is no kind.
+ * KIND selects the property of a thread or stack to search, as `user` in "user:root"; the default
+ * is a name. "!" negates. A colon may be part of a name: "std::thread", or "label:" with an unknown
+ * kind and no text.
  *
  * What TEXT matches depends on the style of the command; see doc/filters.md for its users.
  */

@@ -18,14 +18,14 @@ void cgroup_ids_deinit(struct cgroup_ids *ids)
 	word_map_deinit(&ids->numbers);
 }
 
-/* Can it be looked at whether a cgroup is the one of a number? */
+/* Can the number of a cgroup be verified? */
 static bool can_tell(const struct capture *c)
 {
 	return c->cgroups.dir >= 0 && sizeof(ino_t) >= sizeof(uint64_t);
 }
 
-/* Is the cgroup at this path the one of that number? Where it cannot be looked at nothing speaks
- * against it. On 64-bit systems the inode's number is the cgroup's (fs/kernfs/dir.c). */
+/* Does the cgroup at this path have that number? If it cannot be verified, assume so. On 64-bit
+ * systems the inode number is that of the cgroup (fs/kernfs/dir.c). */
 static bool is_it(struct capture *c, const struct name *path, uint64_t id)
 {
 	struct text root = c->cgroups.root ? text_of(c->cgroups.root) : TEXT("/"), below;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The path of a cgroup by its number, as /proc/<tid>/cgroup writes it.
+ * The path of a cgroup by its number, as in /proc/<tid>/cgroup.
  *
- * The kernel's number of a cgroup is never given again, and a cgroup of version 2 is never renamed,
- * so a path that was found once holds for good. It is read from one thread that is in it, and then
- * looked at: a thread that was moved meanwhile speaks for itself only.
+ * The kernel never reuses the number of a cgroup, and a cgroup of version 2 is never renamed, so a
+ * path once found stays valid. It is read from a thread in the cgroup and then verified, since the
+ * thread may have been moved meanwhile.
  */
 #ifndef CAPTURE_CGROUP_IDS_H
 #define CAPTURE_CGROUP_IDS_H
@@ -28,8 +28,7 @@ struct cgroup_ids {
 	} known;
 };
 
-/* Before a capture: what could not be looked at is forgotten, for it may be of a thread that was
- * moved just then. */
+/* Before a capture: forget unverified paths, which may be of a thread that was being moved. */
 void cgroup_ids_begin(struct capture *c);
 
 /* The path of cgroup `id` of thread `tid`; "" if the thread is gone and the path was not known

@@ -47,8 +47,8 @@ struct captured_paths {
 	ARRAY(const struct name *);
 };
 
-/* The distinct cgroups of the kept threads. Threads of one process follow each other, so most are
- * told apart by looking at the one before. */
+/* The distinct cgroups of the kept threads. Threads of a process are adjacent, so comparing with
+ * the previous one suffices for most. */
 static bool list_paths(struct capture *c, struct captured_paths *ret)
 {
 	const struct ctprof_snapshot *s = c->snapshot;

@@ -52,7 +52,7 @@ static size_t count_last(const struct ctprof_snapshot *s, enum counter_kind kind
 	return count;
 }
 
-/* Two sets of one name could not be told apart, and readers refuse such a file. */
+/* Two sets of one name would be ambiguous, and readers refuse such a file. */
 static bool drop_ambiguous(struct capture *c, enum counter_kind kind)
 {
 	struct ctprof_snapshot *s = c->snapshot;

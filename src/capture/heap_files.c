@@ -66,7 +66,7 @@ static int find_as_seen(int dir, const char *path)
 	return root < 0 ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
-/* The program that a debug file is looked for. */
+/* The program whose debug file is searched. */
 struct program {
 	int dir; /* of its process */
 	int fd;

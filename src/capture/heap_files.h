@@ -31,8 +31,8 @@ struct heap_files {
 	} files;
 	struct word_map programs, libraries; /* to places in `files` */
 	struct file_buffer *buffer;          /* not owned */
-	/* In one round, which is a capture, libraries are looked at once: many processes have the
-	 * same ones. The owner counts. */
+	/* In a round, which is a capture, each library is checked once: many processes have the
+	 * same ones. The caller increments it. */
 	uint64_t round;
 };
 

@@ -75,8 +75,9 @@ static bool is_again(const struct heap_process_walk *walk, const struct mapping 
 }
 
 /*
- * The program is looked into as what it is. Two filesystems may each have a file of that number;
- * and on some (overlayfs, btrfs) a mapping has another device than stat(2) says, but its path.
+ * Is the mapping that of the program, which is analysed as such? Two file systems may each have a
+ * file with that inode number; and on some (overlayfs, btrfs) the device of a mapping differs from
+ * that of stat(2), but the path is the same.
  */
 static bool is_program(const struct heap_process_walk *walk, const struct mapping *mapping)
 {

@@ -103,7 +103,7 @@ static void take_counters(const struct heap_walk *walk, const struct heap_group 
 	}
 }
 
-/* Does the process still run the program that was looked at? Else its memory is another's. */
+/* Does the process still run the analysed program? Otherwise its memory has another layout. */
 static bool is_same_program(const struct heap_group *group)
 {
 	struct stat stat;
@@ -122,7 +122,7 @@ static struct words group_key(const struct heap_group *group)
 				 group->threads[0].start_time.value, group->program.st_ino } };
 }
 
-/* More than these are forgotten and looked at anew. */
+/* Above this number, all are forgotten and checked again. */
 #define WITHOUT_MAX 100000
 
 /* A process may be seen while its libraries are still being mapped; after so many checks without

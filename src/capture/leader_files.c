@@ -40,7 +40,7 @@ struct one_file {
 enum reading {
 	READING_WAITS,
 	READING_RUNS,    /* or hangs */
-	READING_DONE,    /* its files may be looked at */
+	READING_DONE,    /* its files may be read */
 	READING_SKIPPED, /* a reader hangs in one of the same user, or its share is used up */
 };
 

@@ -43,7 +43,7 @@ enum leader_file { LEADER_SMAPS, LEADER_EXE, LEADER_CMDLINE, LEADER_FILE_COUNT }
 
 struct leader_files;
 
-/* Readings that some thread has not come back from, and what slow ones took. All zero is none. */
+/* Hanging readings, and the time of slow ones. All zero is none. */
 struct leader_hangs {
 	ARRAY(struct leader_files *);
 	struct time_shares shares;
@@ -66,8 +66,8 @@ struct leader_file_bytes {
 struct error *leader_files_start(int proc, const uint32_t *tgids, size_t count, unsigned wanted,
 				 struct leader_hangs *hangs, struct leader_files **ret) MUST_CHECK;
 
-/* Until all is read, or `deadline_ns` (CLOCK_MONOTONIC; 0: as long as it goes on at all). Before,
- * no file may be looked at. `hangs` is that of the start. */
+/* Wait until all is read, or `deadline_ns` (CLOCK_MONOTONIC; 0: as long as there is progress).
+ * Files may be accessed only afterwards. `hangs` is that of the start. */
 void leader_files_wait(struct leader_files *files, uint64_t deadline_ns,
 		       struct leader_hangs *hangs);
 

@@ -229,12 +229,12 @@ static __always_inline void take_times(struct task_struct *task, struct iterator
 #define AGAIN(place) (*(volatile __typeof__(place) *)&(place))
 
 /*
- * Since when it waits for a CPU, and what was accounted before. A wait that ends while it is looked at
- * must not be counted as both, so its total is read on both sides of its start.
+ * The start of its wait for a CPU, and the total accounted before. A wait that ends meanwhile must
+ * not be counted in both, so the total is read before and after the start.
  *
- * When the load balancer moves a thread that went to sleep and is queued still, the kernel notes
- * that it was queued, and does not take that back when it leaves the queue: it sleeps, and seems
- * to wait.
+ * When the load balancer moves a thread that went to sleep but is still queued, the kernel stores a
+ * start, and does not clear it when the thread leaves the queue: a sleeping thread then seems to
+ * wait.
  */
 static __always_inline void take_waits(struct task_struct *task, struct iterator_record *r)
 {

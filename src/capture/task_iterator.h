@@ -41,8 +41,8 @@ struct task_batch_view {
 
 struct error *task_iterator_open(struct task_iterator **ret) MUST_CHECK;
 
-/* Start a walk from the first thread. Unless `is_ext_on`, no thread is looked at for whether a
- * scheduler of sched_ext has it. */
+/* Start a walk from the first thread. Unless `is_ext_on`, threads are not checked for a sched_ext
+ * scheduler. */
 struct error *task_iterator_begin(struct task_iterator *tasks, bool is_ext_on) MUST_CHECK;
 
 struct error *task_iterator_next(struct task_iterator *tasks,

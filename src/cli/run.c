@@ -32,8 +32,8 @@ struct run {
 	struct run_result result;
 };
 
-/* In the child. It is told to go by a byte. What it used until then goes back, and what keeps the
- * command from running; both ends close when it runs. */
+/* Runs in the child. A byte on the channel starts the command. The child writes its own resource
+ * usage to the channel, and the error if execve(2) fails; both ends close on success. */
 static void be_command(const struct run *run, int channel)
 {
 	struct rusage before;

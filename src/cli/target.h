@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options that say what to look at, the same in every command.
+ * Options that select threads, the same in all commands.
  */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H

@@ -12,7 +12,7 @@
 /* Columns of the terminal; what the environment says comes first, as in ls(1). */
 size_t terminal_width(void);
 
-/* The lines and columns of the terminal that standard output is; 0: it is none, or does not say. */
+/* The size of the terminal on standard output; 0: it is not a terminal, or its size is unknown. */
 struct winsize terminal_size(void);
 
 /* NO_COLOR is not set; and standard output is a terminal, too. */

@@ -86,15 +86,15 @@ bool kstats_is_file(const char *word);
 struct error *kstats_gather(const struct kstats_search *search, const char *word,
 			    struct kstats_tables *tables) MUST_CHECK;
 
-/* Each metric that there is. A recorder that cannot be asked is told of, and passed over, and
- * `*ret_status` says so unless it is another user's; the error is its when none could.
- * `ret_is_whole` (may be NULL): all of them could. */
+/* Visit all metrics. A recorder that fails is reported and skipped, and sets `*ret_status` unless
+ * it belongs to another user; the error is that of the recorder if all failed. `ret_is_whole` (may
+ * be NULL): none failed. */
 typedef struct error *kstats_visit(void *context, const struct kstats_recorder *recorder,
 				   const struct kstats_entry *entry);
 struct error *kstats_each(const struct kstats_search *search, kstats_visit *visit, void *context,
 			  bool *ret_is_whole, int *ret_status) MUST_CHECK;
 
-/* All of them, added to `tables`. One that cannot be read is told of, and `*ret_status` says so. */
+/* Read all metrics into `tables`. Failures are reported, and set `*ret_status`. */
 struct error *kstats_gather_all(const struct kstats_search *search, struct kstats_tables *tables,
 				int *ret_status) MUST_CHECK;
 

@@ -7,7 +7,7 @@
 #include "kstats/bpf_recorder.h"
 #include "report/visible.h"
 
-/* A name is looked for in this order. */
+/* The order in which recorders are searched for a name. */
 static const struct kstats_recorder *const recorders[] = {
 	&kstats_bpf,
 	&kstats_module,
@@ -200,7 +200,7 @@ struct error *kstats_each(const struct kstats_search *search, kstats_visit *visi
 	return each(search, &request, ret_is_whole, ret_status);
 }
 
-/* A metric that cannot be read is told, and the others are kept. */
+/* Reads metrics; one that cannot be read is reported and skipped. */
 struct gathering {
 	struct kstats_tables *tables;
 	int *status;

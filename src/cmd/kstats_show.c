@@ -221,8 +221,8 @@ struct kstats_series {
 	int *status;
 };
 
-/* From 64 ns to 17 s, or from 1 on of other values: always the same, so that one can look at two of
- * them. With half as many ranges where the screen has no room for all. */
+/* From 64 ns to 17 s, or from 1 on for other values: always the same, so that two heat maps are
+ * comparable. With half the ranges if the screen has no room for all. */
 static void set_axis(struct kstats_series *s)
 {
 	const unsigned width = terminal_size().ws_col;

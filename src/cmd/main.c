@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 {
 	struct error *err;
 
-	/* A reader that has seen enough (head, a pager) is no failure of ours to report. */
+	/* A reader that closes the pipe early (head, a pager) is not a failure to report. */
 	inherited_sigpipe = signal(SIGPIPE, SIG_DFL);
 	err = privileges_begin();
 	parser_sandbox_begin();

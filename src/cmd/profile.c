@@ -98,8 +98,8 @@ static bool has_other_filters(const struct profile_arguments *a)
 	return a->comm || a->target.cgroup || a->user_threads || a->kernel_threads;
 }
 
-/* Nothing more can come then. An exec ends one record before it begins the next, and in between
- * there is none: only several looks in a row tell that all have ended. */
+/* Have all targets ended? An exec ends a record before it begins the next, and in between there is
+ * none: only several checks in a row prove the end. */
 static bool have_targets_ended(struct taking *t)
 {
 	const struct profile_arguments *a = &t->arguments->profile;

@@ -358,7 +358,7 @@ static struct error *print_profile_text(const struct profile_output *output,
 
 /* --- all of it --- */
 
-/* Files of others may not say whose stacks they are: then there are no programs to tell apart. */
+/* Profiles of other tools may have no process names; then programs cannot be distinguished. */
 static bool has_programs(const struct profile *profile)
 {
 	for (size_t i = 0; profile && i < profile->threads.count; i++)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Under which name each cgroup of some snapshots is looked at, so that the same workload meets
- * itself though its cgroup is named anew with every start.
+ * Names of cgroups that match in several snapshots, so that a workload is compared with itself even
+ * if its cgroup gets a new name at each start.
  *
  *	1. A path that a --cgroup-flatten glob matches has the glob's text as its name.
- *	2. Instances of a service are one: user@1000.service is user@{I}.service.
- *	3. A path that every snapshot has keeps its name. Of the others, those that are the same but
- *	   for numbers and addresses (pattern.h) have their pattern as their common name.
+ *	2. Instances of a service are merged: user@1000.service is user@{I}.service.
+ *	3. A path that is in every snapshot keeps its name. Others that differ only in numbers and
+ *	   addresses (pattern.h) get their pattern as a common name.
  *
- * Step 3 leaves long-lived cgroups apart, which join by their own names; only what is on one side
- * alone is brought together.
+ * Step 3 does not apply to long-lived cgroups, which match by their own names.
  */
 #ifndef COMPARE_CGROUP_NAMES_H
 #define COMPARE_CGROUP_NAMES_H

@@ -18,7 +18,7 @@
 #include "metric/derived.h"
 #include "snapshot/model.h"
 
-/* The number of a key that is none: such threads are in no group. */
+/* The number for no key: such threads are in no group. */
 #define NO_KEY UINT32_MAX
 
 struct group {

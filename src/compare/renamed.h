@@ -16,7 +16,7 @@
 #define RENAMED_KINDS_LEAST 10
 #define RENAMED_INDEX_LEAST 0.90
 
-/* More cgroups on a side than this are not looked at: those with the most kinds are. */
+/* The largest number of cgroups on a side that are compared: those with the most kinds. */
 #define RENAMED_CGROUPS_MOST 1024
 
 struct renamed_pair {

@@ -32,7 +32,7 @@ struct series {
 
 struct repeats {
 	struct report *report;
-	struct view piece; /* how a piece of two captures is looked at */
+	struct view piece; /* the view of a piece of two captures */
 	bool windows;      /* the captures of each side are of one boot */
 	struct word_map numbers;
 	ARRAY(struct series);
@@ -181,7 +181,7 @@ static struct error *check_distinct(const struct sides *sides, size_t first, siz
 	return NULL;
 }
 
-/* Both sides must be looked at in one way, or their values would not be of one kind. */
+/* Both sides must be read in the same way, or their values would differ in kind. */
 static struct error *take_sides(struct repeats *repeats)
 {
 	const struct sides *sides = repeats->report->sides;

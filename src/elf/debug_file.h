@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file that the debug information of another was moved to.
+ * Finds the separate debug file of a program or library.
  *
- * It is looked for where gdb does (its manual, "Debugging Information in Separate Files"): by the
- * build-id below /usr/lib/debug/.build-id, then by the name in .gnu_debuglink beside the file, in
- * .debug there, and below /usr/lib/debug. It is taken if it has the same build-id, or, when the
- * file has none, the checksum that the file names.
+ * The search is that of gdb (its manual, "Debugging Information in Separate Files"): by build-id in
+ * /usr/lib/debug/.build-id, then by the name in .gnu_debuglink in the file's directory, in its
+ * .debug, and in /usr/lib/debug. The debug file must have the same build-id; or, if the file has
+ * none, the checksum in .gnu_debuglink.
  */
 #ifndef ELF_DEBUG_FILE_H
 #define ELF_DEBUG_FILE_H

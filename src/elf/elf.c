@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 
-/* Longer names of symbols and sections are none that we look for. */
+/* Longer names of symbols and sections are not needed. */
 #define NAME_MAX_BYTES 256
 
 /* The largest number of relocations or symbols that is read: the size of a file limits it, and no

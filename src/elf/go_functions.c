@@ -128,8 +128,8 @@ static bool read_header(const struct elf *elf, const Elf64_Shdr *section, struct
 	return true;
 }
 
-/* An entry has where the function begins and where more is said of it: the same again, and its
- * name. */
+/* An entry has the start of the function and the offset of its description, which has the start
+ * again, and its name. */
 static bool add_go_function(struct functions *functions, const struct go_table *table,
 			    struct text entries, uint64_t number)
 {

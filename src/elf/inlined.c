@@ -302,8 +302,8 @@ static Dwarf_Off last_below(struct inlined *inlined, Dwarf_Die *entry, unsigned 
 	return last;
 }
 
-/* To the next entry on the same level, over all that are below this one. When there is none, says
- * which is the last one below. */
+/* Move to the next entry on the same level, over all descendants. If there is none, return the last
+ * descendant. */
 static bool next_sibling(struct inlined *inlined, Dwarf_Die *entry, unsigned depth,
 			 Dwarf_Off *ret_last)
 {

@@ -340,7 +340,7 @@ static bool see_tls_slot(void *context, const Elf64_Rela *relocation)
 	return ++search->known_count < SLOTS_MAX;
 }
 
-/* A program that loads from a word of the GOT that is none of these loads something else. */
+/* A load from any other word of the GOT is not of this variable. */
 static bool see_slot(struct access_search *search, uint64_t slot)
 {
 	for (size_t i = 0; i < search->known_count; i++)

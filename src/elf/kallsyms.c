@@ -11,7 +11,7 @@
 /* No function of the kernel is longer. */
 #define FUNCTION_SIZE_MAX ((uint64_t)1 << 20)
 
-/* Longer lines are none: a name has up to 511 bytes (KSYM_NAME_LEN), that of a module 55. */
+/* Longer lines are invalid: a name has up to 511 bytes (KSYM_NAME_LEN), that of a module 55. */
 #define LINE_MAX_BYTES 1024
 
 #define READ_SIZE      ((size_t)256 << 10)

@@ -17,7 +17,7 @@ struct cache_entry {
 
 static const char *string_at(struct text bytes, uint32_t offset)
 {
-	/* Longer paths are none. */
+	/* Longer paths are invalid. */
 	const size_t left = offset < bytes.length ? bytes.length - offset : 0,
 		     most = left < 4096 ? left : 4096;
 

@@ -61,7 +61,7 @@ static uint64_t take_unsigned(struct line_reader *reader)
 	return take_leb(reader, false);
 }
 
-/* Longer names are none: many entries may be about one string that does not end. */
+/* Longer names are ignored: many entries may refer to one endless string. */
 #define NAME_BYTES_MAX 4096
 
 static struct text string_at(struct text strings, uint64_t offset)

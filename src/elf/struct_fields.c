@@ -73,8 +73,8 @@ static const char *entry_name(Dwarf_Die *entry)
 	return dwarf_attr(entry, DW_AT_name, &name) ? dwarf_formstring(&name) : NULL;
 }
 
-/* A constant; before DWARF 3 it is an expression that adds one, here of two bytes at most: 128 *
- * 128 is more than any structure of ours has. */
+/* A constant; before DWARF 3 an expression that adds one, here of two bytes at most: 128 * 128 is
+ * more than any of these structures has. */
 static bool member_offset(Dwarf_Die *member, uint64_t *ret)
 {
 	Dwarf_Attribute attribute;

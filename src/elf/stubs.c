@@ -4,7 +4,7 @@
 /* Stubs have this size, on either machine; some of x86_64 (.plt.got) half of it. */
 #define STUB_SIZE 16
 
-/* A library with more calls of others than this is none. */
+/* The largest number of stubs; a library with more is ignored. */
 #define SLOTS_MAX ((uint64_t)256 << 10)
 
 /* A word of the GOT, and where in the file the name of its function is. */

@@ -354,7 +354,7 @@ static bool is_same_function(const struct kstats_spec *spec, const struct kstats
 	return strcmp(start->name, end->name) == 0;
 }
 
-/* Both in the same way: the place on the stack is told differently. */
+/* Attach start and end by the same method: methods identify calls on the stack differently. */
 static struct error *agree_on_way(struct kstats_location *start, struct kstats_location *end)
 {
 	if (start->kind != PLACE_FUNCTION && start->kind != PLACE_SYSCALL)

@@ -20,7 +20,7 @@ struct kstats_metric {
 	int cells, groups, group_numbers;
 };
 
-/* "NAME", or "GAP-NAME"; ENOENT: there is none; EPROTO: it is not as this version makes them. */
+/* Open "NAME", or "GAP-NAME"; ENOENT: there is none; EPROTO: another version created it. */
 struct error *kstats_metric_open(const char *name, struct kstats_metric **ret) MUST_CHECK;
 /* Takes NULL. */
 void kstats_metric_close(struct kstats_metric *metric);

@@ -40,8 +40,8 @@ static void call_own(bool has_end)
 static void (*const own[])(void) = { empty_start, empty_end };
 static const char *const kernels[] = { "bpf_fentry_test1", "bpf_fentry_test2" };
 
-/* The kernel calls them one after the other, when such a program is tried; what the program does is
- * of no account. -1: it cannot be had. */
+/* The kernel calls these functions one after the other when a program of this type is tested; the
+ * program does nothing. -1: it cannot be loaded. */
 static int load_caller(void)
 {
 	const struct bpf_insn nothing[] = {
@@ -72,7 +72,7 @@ struct overhead_search {
 	bool is_return, is_found;
 };
 
-/* A function of ours, in the file that it is in. */
+/* Find a function of ctprof in its file. */
 static int find_in_file(struct dl_phdr_info *file, size_t size, void *context)
 {
 	const char *path = *file->dlpi_name ? file->dlpi_name : "/proc/self/exe";

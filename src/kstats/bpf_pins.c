@@ -169,9 +169,9 @@ static struct error *clean(int pins)
 	return err;
 }
 
-/* The kernel mounts the file system of BPF with mode 1777 if nothing else is said
- * (bpf_get_tree() in kernel/bpf/inode.c): anybody may have made our directory before us, and would
- * be able to rename metrics in it, and to hold its lock. */
+/* By default the kernel mounts the file system of BPF with mode 1777 (bpf_get_tree() in
+ * kernel/bpf/inode.c): any user may have created this directory, and could rename metrics in it and
+ * hold its lock. */
 static struct error *check_pins(int pins)
 {
 	struct stat st;

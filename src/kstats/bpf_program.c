@@ -179,7 +179,7 @@ static struct error *open_bpf(struct kstats_program *program)
 	return program->bpf ? NULL : error_system(errno, "the BPF programs");
 }
 
-/* Some kernels refuse what they have no trampolines for as they refuse strangers. */
+/* Some kernels return the same error for missing trampolines as for missing privileges. */
 static struct error *load_error(int failed, bool has_trampolines)
 {
 	struct error *err;

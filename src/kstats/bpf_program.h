@@ -26,8 +26,8 @@ struct kstats_program {
 	} links;
 };
 
-/* All that is in `spec` is looked at; an error has the code of recorder.h. Where a function has no
- * trampoline, kprobes serve: which it is stands in the configuration. */
+/* Check the whole `spec`; an error has the code of recorder.h. If a function has no trampoline,
+ * kprobes are used; the configuration records which. */
 struct error *kstats_program_open(const struct kstats_spec *spec,
 				  struct kstats_program **ret) MUST_CHECK;
 /* The same at places that are known already. They are taken over, and `places` is empty afterwards,

@@ -50,12 +50,12 @@ enum kstats_which { KSTATS_VALUES, KSTATS_GAPS, KSTATS_WHICH_COUNT };
 
 /* The configuration of an event for its program. */
 struct kstats_site {
-	__s32 syscall;     /* only this one; -1: it is none, or the place is its function */
+	__s32 syscall;     /* only this system call; -1: all, or the location is its function */
 	__u32 is_exit;     /* of it */
 	__u32 has_syscall; /* arguments are those of a system call, in registers behind the first */
 	__u32 argument;    /* from 1; 0: none is wanted */
 	__u32 is_task;     /* ... and it is a struct task_struct * */
-	__u32 forget;      /* an argument: the start of this one is none any more; 0: none */
+	__u32 forget;      /* an argument: drop the start of this object; 0: none */
 	__u32 return_bits; /* of what is returned: 32 with its sign, or 64 */
 };
 
@@ -65,7 +65,7 @@ struct kstats_config {
 	__u32 key, by;
 	__u32 has_frame; /* from a call to its return, told by where it is on the stack */
 	__u32 has_gaps;
-	__u32 has_ends;     /* ends are remembered, so that calls in progress at first are told */
+	__u32 has_ends;     /* ends are kept, to recognise calls in progress at the start */
 	__u32 is_user;      /* the stack is that of user space */
 	__u32 is_goroutine; /* starts are those of goroutines of Go, on their stacks */
 	__u32 is_preempted; /* other threads may run the same program on this CPU meanwhile */
@@ -96,7 +96,7 @@ struct kstats_switch {
 
 struct kstats_control {
 	__u32 is_running; /* one of the switches is active */
-	__u32 pid_level;  /* how deep the PID namespace is in which numbers are told */
+	__u32 pid_level;  /* the level of the PID namespace of process numbers */
 	__u64 since;      /* CLOCK_MONOTONIC: when that began; a start that is older has no end */
 	__u64 overhead_ns;
 	__u32 has_missed; /* the kernel tells how often it did not call a kprobe of a link */

@@ -38,8 +38,8 @@ struct {
 	__type(value, __u32);
 } group_numbers SEC(".maps");
 
-/* The compiler knows nothing of it from here on: so it does not add to a pointer before it is
- * known to be one, nor drop a look at an index, which the verifier both wants. */
+/* Hide a value from the optimiser: so it neither adds to a pointer before the check for NULL, nor
+ * drops the check of an index, which the verifier requires. */
 #define KEPT(value) asm volatile("" : "+r"(value))
 
 /* --- losses --- */

@@ -112,10 +112,10 @@ static __always_inline struct kstats_start *place_for(__u64 tag)
 	return start;
 }
 
-/* A function of Go begins with a look at its stack. Where that is too small, or the goroutine is to
- * leave its CPU, the runtime is called, and then the function starts again: the same call, on a
- * stack that may be another. The jump back marks its start, which the next one then leaves alone.
- * Without the mark a start replaces the one before it: that of a call that a panic has ended. */
+/* A function of Go begins with a check of its stack. If that is too small, or the goroutine is
+ * preempted, the runtime is called, and then the function starts again: the same call, possibly on
+ * another stack. The jump back marks the start, so that the restart leaves it alone. Without a
+ * mark, a start replaces the previous one: that of a call that a panic has ended. */
 #define RESTARTED (1ull << 63)
 
 static __always_inline void mark_restart(__u64 tag)
@@ -256,8 +256,8 @@ static __always_inline void note_end(const struct owner *owner, struct task_stru
 		record(KSTATS_GAPS, gap, task, 0);
 }
 
-/* The clock is looked at once, as late as possible: what is measured begins behind us. The time
- * between is known then too, and counted at the end, when nothing is measured. */
+/* Read the clock once, as late as possible, so that the overhead is before the measurement. The
+ * time between is computed at the end, after the measurement. */
 static __always_inline void put_start(__u64 tag, struct task_struct *task, __u64 born)
 {
 	struct kstats_ended *ended = config.has_gaps ? ended_of((__u64)task, born, false) : 0;

@@ -36,7 +36,7 @@ static struct error *line_error(struct text line)
 	return err;
 }
 
-/* False: a number is none. */
+/* False: a number is invalid. */
 static bool set_head_value(struct text key, struct text value, struct module_head *head)
 {
 	bool is_number = true;
@@ -119,7 +119,7 @@ static struct error *parse_slot(struct text line, struct kstats_table *table, ui
 	return NULL;
 }
 
-/* An empty text is none. */
+/* An empty text becomes NULL. */
 static bool copy_value(struct text text, char **ret)
 {
 	if (!text.length)

@@ -58,9 +58,9 @@ struct kstats_entries {
 void kstats_entries_clear(struct kstats_entries *entries);
 
 /*
- * Names that a recorder does not have are ENOENT in the error's code; one that it has already,
- * EEXIST; where it cannot be had at all (no module, no privileges) the error says what would help,
- * with the code that the kernel gave.
+ * The code of an error is ENOENT for an unknown name, and EEXIST for one in use. If the recorder is
+ * unavailable (no module, no privileges), the message names the remedy, and the code is that of the
+ * kernel.
  */
 struct kstats_recorder {
 	const char *name; /* of `--via`, and in tables */

@@ -21,7 +21,7 @@
 #define PATH_BEFORE "/memfd:" KSTATS_SHARED_PREFIX
 #define PATH_BEHIND " (deleted)"
 
-/* The metric's name out of such a path; empty when it is none. */
+/* The name of the metric in such a path; empty if it is not one. */
 static struct text metric_name(struct text path)
 {
 	const struct text before = TEXT(PATH_BEFORE), behind = TEXT(PATH_BEHIND);
@@ -40,7 +40,7 @@ static bool parse_maps_line(const char *line, uint32_t pid, struct user_found *r
 	struct text rest = text_of(line), name;
 	struct mapping mapping;
 
-	/* Most mappings are other files, and lines are looked at by the thousand. */
+	/* A fast check: most of the thousands of lines are other files. */
 	if (!strstr(line, PATH_BEFORE) || !maps_next(&rest, &mapping) || mapping.offset)
 		return false;
 	name = metric_name(mapping.path);
@@ -58,7 +58,7 @@ static bool parse_maps_line(const char *line, uint32_t pid, struct user_found *r
 /* A metric's line is shorter: addresses, permissions, an inode, and its name behind "/memfd:". A
  * path has any length, and is passed over. */
 #define LINE_ROOM 512
-/* Clocks are looked at so rarely. */
+/* Read the clock only once per so many lines. */
 #define LINES_A_LOOK 256
 
 int user_found_read(FILE *maps, uint32_t pid, uint64_t time_ns, user_found_visit *visit,
@@ -74,7 +74,7 @@ int user_found_read(FILE *maps, uint32_t pid, uint64_t time_ns, user_found_visit
 	for (size_t i = 1; !failed && fgets(line, sizeof(line), maps); i++) {
 		const bool is_whole = strchr(line, '\n') != NULL;
 
-		/* The rest of a long line is a stranger's text, which may look like a line. */
+		/* Skip the rest of a long line, which an attacker may make look like a line. */
 		if (is_start && is_whole && parse_maps_line(line, pid, &found) &&
 		    !visit(context, &found))
 			break;

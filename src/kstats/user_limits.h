@@ -24,7 +24,7 @@
 #define USER_METRICS_MAX         8192
 #define USER_ALL_METRICS_MAX     12288
 
-/* Bytes of tables that are looked at. */
+/* The largest number of bytes of tables that are read. */
 #define USER_BYTES_MAX ((uint64_t)1 << 30)
 
 /* Slots of saved metrics, 16 bytes each, empty ones too: a file holds 2^25. */

@@ -19,7 +19,7 @@ struct process_search {
 	struct worker_pool workers;
 	const struct user_kind *kind;
 	struct tids pids;
-	size_t next;    /* of them; the one before it is being looked at */
+	size_t next;    /* the next of these; the one before is being searched */
 	uint32_t user;  /* of that one */
 	bool has_begun; /* this thread: with one */
 	struct user_limits limits;
@@ -333,7 +333,7 @@ static struct error *search_behind(struct process_search *hanging, struct proces
 	return NULL;
 }
 
-/* Until all processes were looked at. `*search` is another one when the first hung. */
+/* Search all processes. `*search` is replaced if the first one hangs. */
 static struct error *run_search(struct process_search **search)
 {
 	for (;;) {

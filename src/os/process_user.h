@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The user of a process, to whom the time to look at it is charged.
+ * The user of a process, who is charged for the time of inspecting it.
  */
 #ifndef OS_PROCESS_USER_H
 #define OS_PROCESS_USER_H
@@ -23,8 +23,8 @@ bool process_user_is_stranger(uint32_t user);
 /* The user of a process if it is a stranger, else 0. */
 uint32_t process_user_limited(uint32_t pid);
 
-/* To whom the time of calls that look at the process is charged (guard_subject_of in base/guard.h):
- * all processes of a stranger to him, others to themselves. */
+/* The subject that is charged for inspecting a process (guard_subject_of in base/guard.h): its user
+ * for processes of strangers, the process itself for others. */
 uint64_t process_user_subject(uint32_t pid);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BPF programs at the places of probes (points.h).
+ * Attaches BPF programs to probes (points.h).
  *
- * A program is told which probe it was by its cookie, bpf_get_attach_cookie(): the number of the
- * point's event. Needs Linux 5.15 for that, CAP_BPF and CAP_PERFMON; kprobes and uprobes of files
- * need a kernel with CONFIG_KPROBES and CONFIG_UPROBES.
+ * bpf_get_attach_cookie() tells a program which probe was hit: the number of the point's event.
+ * This needs Linux 5.15, CAP_BPF and CAP_PERFMON; kprobes and uprobes need a kernel with
+ * CONFIG_KPROBES and CONFIG_UPROBES.
  *
- * A uprobe is in all processes that have the file mapped: it is the program that looks which
- * process it is in, so that children that come later are seen too.
+ * A uprobe is in all processes that map the file; the program checks the process, so that later
+ * children are included.
  */
 #ifndef PROBE_ATTACH_H
 #define PROBE_ATTACH_H

@@ -131,7 +131,7 @@ static int is_group(const struct dirent *entry)
 	return entry->d_name[0] != '.' && entry->d_type != DT_REG;
 }
 
-/* The number of an event of the kernel; 0: this is none. */
+/* The number of a kernel event; 0: there is no such event. */
 static uint64_t event_number(int events, const char *category, const char *name)
 {
 	_cleanup_free_ char *path = NULL;

@@ -38,8 +38,8 @@
 enum probe_code {
 	PROBE_CODE_USUAL,
 	PROBE_CODE_BESIDE_GO, /* what C has in a file of Go: it has a stack that does not move */
-	PROBE_CODE_GO,        /* goroutines are told by R14 (x86_64, Go 1.17 and later) */
-	PROBE_CODE_GO_UNKNOWN /* a file of Go, but how goroutines are told is not known */
+	PROBE_CODE_GO,        /* R14 identifies the goroutine (x86_64, Go 1.17 and later) */
+	PROBE_CODE_GO_UNKNOWN /* a file of Go in which goroutines cannot be identified */
 };
 
 /* A point with it is a jump back to the start of the function, at which the call that is in

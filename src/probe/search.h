@@ -47,8 +47,8 @@ struct probe_paths {
 	ARRAY(char *);
 };
 
-/* The files that a probe without one means: the program that is looked at and its libraries, those
- * that a process has mapped or that the dynamic linker would load; where none is, libc. */
+/* The files of a probe without FILE: the target program and its libraries, those that a process has
+ * mapped or that the dynamic linker would load; without a target, libc. */
 struct error *probe_find_targets(const struct probe_host *host, struct probe_paths *ret) MUST_CHECK;
 void probe_paths_deinit(struct probe_paths *paths);
 

@@ -107,9 +107,9 @@ static void print_link(char *ret, size_t size, uint32_t pid, const struct profil
 		 mapping->end);
 }
 
-/* The link leads to the file that is mapped, wherever it is by now. Files of others are told by
- * their change though they have a build-id, which may be forged: the table of one would be used for
- * all. */
+/* The link leads to the mapped file, wherever it is now. Files of other users are identified by
+ * their time of change even with a build-id, which may be forged: otherwise the table of one would
+ * be used for all. */
 static bool identify_mapped(uint32_t pid, const struct profile_mapping *mapping, struct words *ret)
 {
 	struct statx file;

@@ -139,7 +139,7 @@ static void take_table(struct mapping_cache *cache, struct cached_mappings *spac
 
 	switch (table->state) {
 	case CACHED_TABLE_PENDING:
-		ret->kind = UNWIND_MAPPING_LATER;
+		ret->kind = UNWIND_MAPPING_PENDING;
 		space->waits = true;
 		break;
 	case CACHED_TABLE_NO_CFI:

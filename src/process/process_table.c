@@ -172,7 +172,7 @@ void process_table_begin(struct process_table *table, uint32_t pid, uint64_t tim
 
 /* --- what happens --- */
 
-/* Is it to be followed? NULL is a process that nothing was said about yet. */
+/* Is the process tracked? NULL is a process without events so far. */
 static bool is_image_wanted(const struct process_table *table, const struct process_image *image)
 {
 	return image ? !image->is_stranger : !table->only_begun;

@@ -125,8 +125,8 @@ static inline const struct address_space *process_image_now(const struct process
 /* From now on changes are recorded for process_table_next_changed(), which must be called then. */
 void process_table_record_changes(struct process_table *table);
 
-/* The next process that began, ended or mapped something since it was returned here; false: there
- * is none. Reading one from /proc is no change. */
+/* The next process that started, ended or mapped something since it was last returned; false: there
+ * is none. Reading a process from /proc is no change. */
 bool process_table_next_changed(struct process_table *table, uint32_t *ret_pid);
 
 /* Return it in process_table_next_changed(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables for the processes that run: put where programs in the kernel find them, and kept up
- * to date while processes start, map libraries, and end.
+ * Publishes unwind tables of running processes to BPF programs, and updates them while processes
+ * start, map libraries, and end.
  *
  *	struct unwinder *unwinder;
  *	err = unwinder_open(&options, &unwinder);
@@ -11,12 +11,12 @@
  *		unwinder_tick(unwinder);         after process_watch_poll
  *	unwinder_close(unwinder);
  *
- * What a process has mapped is in the process table, which learns of each executable mapping, or
- * read again from /proc when a walk noticed that something has gone. A file is told by its
- * build-id, else by device, inode and the time of its last change; its table is read from the cache
- * on disk (unwind/cache.h), or made, by some threads of our own; until then its mappings are
- * "later". Tables that no process has mapped any more are kept while there is room, and then given
- * back, oldest first, some time after the last process went, since a walk may be in them.
+ * Mappings of processes come from the process table, which gets each executable mapping, or are
+ * read again from /proc if a walk found that some are missing. A file is identified by its
+ * build-id, else by device, inode and the time of its last change. Builder threads read its table
+ * from the cache on disk (unwind/cache.h), or make it; until then its mappings are pending. Tables
+ * of files that no process maps any more are kept while there is room, and then freed, oldest
+ * first, after a delay, since a walk may be using them.
  */
 #ifndef PROCESS_UNWINDER_H
 #define PROCESS_UNWINDER_H

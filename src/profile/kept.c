@@ -256,7 +256,7 @@ static struct coder *find_coder(struct kept *kept, uint32_t pid)
 		       : NULL;
 }
 
-/* Numbers whose place is another's by now go. With the lock. */
+/* Forget numbers whose slot was reused. With the lock. */
 static void forget_others(struct kept *kept)
 {
 	struct word_map pids = { 0 };

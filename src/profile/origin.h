@@ -69,11 +69,10 @@ bool origin_has_build_id(const struct profile_mapping *mapping, struct text id);
 bool origin_is_file(const struct profile_mapping *mapping);
 
 /*
- * The file in which a process says what it compiled for itself (elf/perf_map.h), and what it is
- * called there; -1: there is none. Anybody may write into /tmp: the file must be the process's
- * user's, or root's and readable by all, and neither a symbolic nor a hard link leads to it. Of a
- * process that has ended it is the one that was not written since, where that process would have
- * had it. `path` has room for 64 bytes.
+ * Open the file in which a process lists its compiled functions (elf/perf_map.h), and set its name;
+ * -1: there is none. Since any user may write to /tmp, the file must belong to the user of the
+ * process, or to root and be readable by all, and neither be a symbolic link nor have hard links.
+ * For an ended process, the file must not have been written since. `path` has room for 64 bytes.
  */
 int origin_open_perf_map(const struct profile_image *image, struct kept *kept, char *path);
 

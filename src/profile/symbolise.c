@@ -315,7 +315,7 @@ static bool open_binary(struct symboliser *s, const struct place_owner *owner,
 		options.inlined_work = is_trusted ? &s->inlined_work : &s->users_inlined_work;
 	if (binary_open(opened->origin.fd, &options, &opened->binary))
 		opened->binary = NULL;
-	/* Another process has the same one: what is no binary there is none here. */
+	/* All processes have the same file: if it is not a binary here, it is none there. */
 	return true;
 }
 
@@ -595,7 +595,7 @@ static struct error *symbolise(struct symboliser *s)
 	return err ? err : rewrite_stacks(s->profile, put_user_frame, s);
 }
 
-/* Files on slow disks are waited for, and those of a stranger for so long in all. */
+/* Wait for files on slow disks; for those of strangers only for a limited time in sum. */
 struct guard *symbolise_guard(void)
 {
 	return guard_create(&(struct guard_options){

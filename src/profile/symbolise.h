@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names for the addresses of a profile.
+ * Names the addresses of a profile.
  *
- * Kernel frames get theirs from this host's /proc/kallsyms, and those of the vDSO, which is the
- * kernel's and in no file, from our own: so that is done where the profile was taken
- * (`symbolise_kernel`, and `only_vdso`), also for a raw one. User frames get theirs where the
- * profile was taken, while the processes may still be there, or elsewhere by path and build-id, or
- * inode where there is none (`is_elsewhere`). A frame that no symbol is found for is
- * "[file+0x...]", and "[unknown]" where not even that is known.
+ * Names of kernel frames are in /proc/kallsyms of the host; those of the vDSO, which is no file, in
+ * that of ctprof itself: so both are named where the profile was taken (`symbolise_kernel`, and
+ * `only_vdso`), also in a raw profile. User frames are named there while the processes may still
+ * exist, or elsewhere, by path and build-id or inode (`is_elsewhere`). A frame without a symbol is
+ * named "[file+0x...]", or "[unknown]" without a file.
  */
 #ifndef PROFILE_SYMBOLISE_H
 #define PROFILE_SYMBOLISE_H

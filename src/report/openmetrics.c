@@ -144,8 +144,8 @@ static bool print_label(FILE *out, const char *name, const char *value)
 	return true;
 }
 
-/* Labels for the number and for the word of a row; NULL: there is none, or, for a number, the word
- * says it better (a negative one). */
+/* Labels for the number and the word of a row; NULL: there is none, or the word alone is better
+ * (for a negative number). */
 static const struct {
 	const char *number, *word;
 } row_labels[KSTATS_BY_COUNT] = {

@@ -346,7 +346,8 @@ static struct error *find_chain(const struct tree *t, uint32_t node, struct chil
 	}
 }
 
-/* Numbers stand where they are others than on the line above: what is not shown parts there. */
+/* Numbers are printed where they differ from the line above, since hidden frames branch off there.
+ */
 static bool has_same_numbers(const struct flame_node *a, const struct flame_node *b)
 {
 	return a->total == b->total && a->baseline == b->baseline;

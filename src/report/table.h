@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder report/: how things look, in every format; what is said is decided below. table.h is
- * the typed table that all tabular reports fill and its printers print; flame_svg, flame_html,
- * speedscope and folded draw profiles, openmetrics exports metrics. Text of strangers is escaped
- * on its way out.
+ * The folder report/: output in every format; lower layers determine its content. table.h is the
+ * typed table that all tabular reports fill and its printers print; flame_svg, flame_html,
+ * speedscope and folded draw profiles; openmetrics exports metrics. Untrusted text is escaped on
+ * output.
  */
 
 /*

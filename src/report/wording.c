@@ -99,7 +99,7 @@ void wording_head(FILE *out, const struct report *report)
 
 /* --- below them --- */
 
-/* The groups that were looked at, of one snapshot: what they lack, wholly and in part. */
+/* The coverage of groups in one snapshot: metrics that are missing, entirely or in part. */
 static void print_coverage(FILE *out, const char *prefix, const struct ctprof_snapshot *snapshot,
 			   const struct coverage *coverage, const struct metric_set *wanted)
 {

@@ -41,8 +41,8 @@ int on_switch(__u64 *ctx)
 }
 
 /*
- * The thread that has just got the CPU is where it was when it left it, and can be looked at: so
- * what is sampled by time pays for stacks only when it is a sample (Linux 6.16).
+ * The thread that got the CPU is still where it left it, and its stack can be read now: so
+ * time-weighted sampling takes stacks only for samples (Linux 6.16).
  */
 SEC("tp_btf/sched_exit_tp")
 int on_switched(__u64 *ctx)

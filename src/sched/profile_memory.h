@@ -35,7 +35,7 @@ struct profile_record *profile_chunks_thread(const struct profile_chunks *chunks
 size_t profile_chunks_stack(const struct profile_chunks *chunks, uint32_t number,
 			    const __u64 **ret_frames, enum stack_end *ret_end);
 
-/* A stack of ours, as the programs put theirs; STACK_LOST without room. */
+/* Put a stack, in the form of the BPF programs; STACK_LOST without room. */
 uint32_t profile_chunks_put(struct profile_chunks *chunks, const uint64_t *frames, size_t count,
 			    enum stack_end end);
 

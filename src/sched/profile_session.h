@@ -50,9 +50,9 @@ struct profile_options {
 	/* Threads. Numbers are of our PID namespace. */
 	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
-	uint32_t
-		command; /* a process of ours that is about to exec: wanted from then on; 0: none */
-	uint64_t cgroup; /* its number; 0: all */
+	uint32_t command; /* a child of ctprof that is about to exec: tracked from then on; 0: none
+			   */
+	uint64_t cgroup;  /* its number; 0: all */
 	const char *comm; /* a glob; NULL: all */
 	bool only_user, only_kernel, include_self;
 	const uint64_t *cpus; /* a bit for each; NULL: all */

@@ -7,8 +7,8 @@
 
 #include "state/view.h"
 
-/* Waits in progress: is the first more worth to be told of than the second? The longer is, but
- * waiting for work is nothing to tell beside another wait. */
+/* Waits in progress: is the first more important than the second? A longer wait is, but waits for
+ * work are less important than all others. */
 bool state_wait_is_worse(enum state state, uint64_t ns, enum state than, uint64_t than_ns);
 
 /* Write into `ret` the numbers of the lines of a window in their order. With `ranks`, lines of

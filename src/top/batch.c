@@ -77,7 +77,7 @@ static void print_lost(struct top *top)
 	top->has_printed_lost = true;
 }
 
-/* At once, and once: the rest is told at the end. */
+/* Print the first failure at once; the rest is in the summary. */
 static void print_recorder(struct top *top)
 {
 	struct top_recorder_status status = { 0 };

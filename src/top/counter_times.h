@@ -59,7 +59,7 @@ struct counter_facts {
 /* Is it dead, whether its parent has heard of it or not? */
 bool counter_times_is_over(const struct iterator_record *record);
 
-/* Begin with a thread that was there before: what it did until now is none of ours. */
+/* Start with an existing thread; its earlier times do not count. */
 void counter_times_meet(struct state_thread *thread, struct counter_memory *memory,
 			const struct iterator_record *record, const struct counter_facts *facts);
 

@@ -27,7 +27,7 @@ struct kept_thread {
 	struct state_thread reported;
 	struct counter_memory memory;
 	uint64_t cgroup;  /* the number of reported.cgroup */
-	bool is_over;     /* it was said to have ended; the kernel still has it */
+	bool is_over;     /* its end was reported; the kernel still has it */
 	bool is_only_led; /* kept for the name of its process, and not shown */
 };
 

@@ -20,8 +20,8 @@
 #define TOP_PAST_KEPT 64
 
 struct top_past_row {
-	bool is_known; /* it was looked at */
-	bool is_there; /* and was in it */
+	bool is_known; /* the window was read */
+	bool is_there; /* the row was in it */
 	size_t number; /* of the window */
 	uint64_t at_unix_ns, length_ns;
 	unsigned measured;
@@ -42,8 +42,8 @@ bool top_past_knows(struct top_past *past, const struct screen_subject *subject,
 struct error *top_past_look(struct top_past *past, const struct screen_subject *subject,
 			    const struct state_window *window, size_t number) MUST_CHECK;
 
-/* A table of them, the latest first: percent of the time in each state. Of a recording, how many
- * are missing yet is said. */
+/* Print a table of windows, the latest first: percent of the time in each state. For a recording,
+ * also print how many are not read yet. */
 struct error *top_past_print(const struct top_past *past, size_t number, bool is_recorded,
 			     FILE *out) MUST_CHECK;
 

@@ -80,7 +80,7 @@ static void users_deinit(struct users *users)
 
 /* --- engines --- */
 
-/* Why the better ones do not work is told, for they are worth a privilege. */
+/* Open the best engine that works, and print why better ones do not: a privilege may help. */
 static struct error *open_best(struct top *top, struct engine_options *options)
 {
 	struct error *err = NULL, *first = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Texts and numbers that fit into columns of a terminal.
+ * Fits texts and numbers into columns of a terminal.
  *
- * Names come from strangers: what is not printable, or would move the cursor, the direction of the
- * line or the columns after it, does not come through. Widths are those of the locale, as those of
- * the terminal are.
+ * Names are untrusted: characters that are not printable, or would change the cursor, the direction
+ * of the line or later columns, are removed. Widths are those of the locale, as in the terminal.
  */
 #ifndef TUI_FIT_H
 #define TUI_FIT_H

@@ -429,7 +429,7 @@ struct error *keys_read(struct tui *tui)
 	while (has && !err && !tui->is_over) {
 		bool is_escape = is_character(&now, ESCAPE, ESCAPE);
 
-		/* Only then: a click has to be looked at before the next one is read. */
+		/* Only then: a click must be processed before the next one is read. */
 		has = is_escape && read_pressed(&next);
 		if (has && (is_character(&next, '[', '[') || is_character(&next, 'O', 'O'))) {
 			swallow_sequence(next.wide);

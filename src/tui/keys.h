@@ -29,7 +29,7 @@ struct key_row {
 extern const struct key_row key_rows[];
 extern const size_t key_row_count;
 
-/* Is it for what is shown, so that people are to be told of it? */
+/* Does the key apply to the current view, so that the help shows it? */
 static inline bool key_is_offered(const struct tui *tui, const struct key_row *row)
 {
 	return row->when == KEY_ALWAYS || (row->when == KEY_IN_REPLAY) == tui_is_replay(tui);

@@ -16,7 +16,7 @@ struct line_edit {
 /* Starts with this text, as far as there is room, and the cursor at its end. */
 void line_edit_set(struct line_edit *edit, struct text text);
 
-/* A character at the cursor; nothing where there is no room, or it is none. */
+/* Insert a character at the cursor; ignored if there is no room, or it is invalid. */
 void line_edit_insert(struct line_edit *edit, struct text character);
 
 enum line_edit_move {

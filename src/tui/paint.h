@@ -18,7 +18,7 @@
 enum style {
 	STYLE_PLAIN,
 	STYLE_DIM,    /* less important than others: zeros, labels */
-	STYLE_STRONG, /* what is looked for first */
+	STYLE_STRONG, /* the most important values */
 	STYLE_HEAD,   /* of a table */
 	STYLE_SORTED, /* the head of the column that decides the order */
 	STYLE_ERROR,

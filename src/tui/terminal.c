@@ -36,7 +36,7 @@ static const struct {
 /* Data for signal handlers, which may not allocate or call the library. */
 static struct {
 	struct termios found;
-	char farewell[512]; /* what the terminal is told at the end */
+	char farewell[512]; /* the bytes that restore the terminal */
 	size_t length;
 	volatile sig_atomic_t is_taken;
 	int pipe[2];

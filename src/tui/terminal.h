@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The terminal: taken, and given back as it was found.
+ * Takes the terminal, and restores its state.
  *
  *	err = terminal_open(&terminal, &options);
  *	if (err)
@@ -8,10 +8,9 @@
  *	...
  *	terminal_close(&terminal);
  *
- * Signals are told through a descriptor, by handlers and not by a mask: other threads of the
- * process have masks of their own, and one of them would end it with the terminal in our hands. A
- * crash gives the terminal back first, by calls that are safe then, and goes on to where it would
- * have gone.
+ * Signal handlers write to a descriptor. (Blocking signals would not do: other threads have their
+ * own masks, and one of them would end the process without restoring the terminal.) A crash first
+ * restores the terminal, by async-signal-safe calls, and then ends the process as usual.
  *
  * There is one terminal, so there is one of these at a time.
  */

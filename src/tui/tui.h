@@ -62,7 +62,7 @@ struct tui {
 
 	/* Pages and prompts. */
 	struct page page;
-	struct screen_subject inspected; /* it may have ended since; its names are not looked at */
+	struct screen_subject inspected; /* may have ended since; its names must not be used */
 	char inspected_name[64];
 	bool inspected_is_gone;
 	size_t chosen;         /* in the list of columns */

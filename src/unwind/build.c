@@ -24,7 +24,7 @@ struct builder {
 	struct unwind_rows rows;
 	bool is_go;
 	bool says_little; /* more code has no function than has one */
-	uint32_t gap;     /* number of what nothing is said about */
+	uint32_t gap;     /* the number of the rule for code without a description */
 	uint64_t covered; /* up to here functions have rows */
 	uint64_t from;    /* of the function that is being read, what is before has its rows */
 	size_t range;     /* of code, that begins next */
@@ -84,7 +84,8 @@ static bool put_rule(void *context, uint64_t address, const struct unwind_rule *
 
 /* --- functions --- */
 
-/* Code begins and ends with what nothing is said about; outside of it is nothing. */
+/* Begin a range of code with the rule for code without a description; there is nothing outside of
+ * ranges. */
 static bool enter_code(struct builder *b, uint64_t address)
 {
 	for (; b->range < b->code.count && b->code.ranges[b->range].start <= address; b->range++) {

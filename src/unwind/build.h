@@ -25,7 +25,7 @@
 #include "elf/elf.h"
 #include "unwind/pool.h"
 
-/* Instead of blocks: nothing is said there; frame pointers are to be followed in all of it. */
+/* instead of blocks: no descriptions; follow frame pointers everywhere */
 /* Words of a table, after which no block is begun: 128 MiB. The largest that was seen has a tenth.
  */
 #define UNWIND_TABLE_WORDS_MAX ((size_t)1 << 25)

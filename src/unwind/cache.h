@@ -36,7 +36,7 @@ struct error *unwind_cache_open_at(const char *path, struct unwind_cache **ret) 
 void unwind_cache_close(struct unwind_cache *cache);
 DEFINE_CLEANUP(unwind_cache_close, struct unwind_cache *)
 
-/* False: there is none that can be believed; `ret` is untouched. Takes a NULL cache. */
+/* False: there is no valid file; `ret` is untouched. Takes a NULL cache. */
 bool unwind_cache_read(struct unwind_cache *cache, struct text build_id, struct unwind_table *ret);
 
 /* Keep a table. What fails is not worth telling: it will be made again. Those that were not

@@ -20,7 +20,7 @@ enum value_kind {
 	VALUE_PC_BEHIND, /* addend if (pc & 15) >= addend_from, else 0 */
 };
 
-/* Deeper ones are none that we know. */
+/* The largest depth of known expressions. */
 #define DEPTH_MAX 8
 
 struct machine {

@@ -21,8 +21,8 @@ struct expression {
 	int64_t offset, addend;
 };
 
-/* `pc` is the number of the register that is the place in the code; one that no register has if
- * there is none. */
+/* `pc` is the register number of the program counter; without one, a number that no register has.
+ */
 struct expression expression_read(struct text bytes, uint64_t pc);
 
 #endif

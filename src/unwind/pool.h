@@ -60,7 +60,7 @@ enum unwind_mapping_kind {
 	UNWIND_MAPPING_TABLE,   /* a file with a table */
 	UNWIND_MAPPING_POINTER, /* code that keeps frame pointers, as far as one knows: made by its
 				 * process, or a file that says nothing */
-	UNWIND_MAPPING_LATER,   /* a file whose table is being made */
+	UNWIND_MAPPING_PENDING, /* a file whose table is being made */
 	UNWIND_MAPPINGS,        /* and for look-ups: nothing is mapped there */
 };
 

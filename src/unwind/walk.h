@@ -438,7 +438,7 @@ UNWIND_INLINE __u32 unwind_step(struct unwind_walk *w, struct unwind_memory *mem
 
 	if (kind == UNWIND_MAPPINGS)
 		return UNWIND_NO_MAPPING;
-	if (kind == UNWIND_MAPPING_LATER)
+	if (kind == UNWIND_MAPPING_PENDING)
 		return UNWIND_NO_TABLE;
 	if (kind == UNWIND_MAPPING_TABLE) {
 		rule = unwind_rule(w, memory, pc - w->delta);

@@ -152,7 +152,7 @@ TEST(equal_neighbours_are_merged)
 	add(&space, 40, 50, UNWIND_MAPPING_POINTER, 0);
 	add(&space, 50, 60, UNWIND_MAPPING_POINTER, 0);
 	add(&space, 61, 70, UNWIND_MAPPING_POINTER, 0);
-	add(&space, 70, 80, UNWIND_MAPPING_LATER, 0);
+	add(&space, 70, 80, UNWIND_MAPPING_PENDING, 0);
 	assert_int_equal(space.count, 5);
 	assert_int_equal(space.items[0].end, 30);
 	assert_int_equal(space.items[2].end, 60);

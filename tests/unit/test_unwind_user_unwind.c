@@ -152,7 +152,7 @@ static int set(void **state)
 		.start = TEXT_AT, .end = TEXT_AT + MAPPED, .delta = TEXT_AT, .table = place
 	};
 	mappings[1] =
-		(struct unwind_mapping){ LATER, LATER + MAPPED, LATER, 0, UNWIND_MAPPING_LATER };
+		(struct unwind_mapping){ LATER, LATER + MAPPED, LATER, 0, UNWIND_MAPPING_PENDING };
 	mappings[2] =
 		(struct unwind_mapping){ MADE, MADE + MAPPED, MADE, 0, UNWIND_MAPPING_POINTER };
 	world->registers.sp = STACK;
@@ -758,7 +758,7 @@ TEST(the_mapping_of_an_address_is_found)
 		for (uint32_t i = 0; i < count; i++)
 			mappings[i] = (struct unwind_mapping){ .start = (i + 1ull) << 17,
 							       .end = ((i + 1ull) << 17) + 65536,
-							       .kind = UNWIND_MAPPING_LATER };
+							       .kind = UNWIND_MAPPING_PENDING };
 		world->process.space = place;
 		world->process.count = count;
 		for (int i = 0; i < 5000; i++) {
