@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder base/: what every other folder uses and nothing about threads or kernels.
+ * The folder base/: helpers that all other folders use; nothing about threads or kernels.
  *
- * Errors are values (error.h) and guards release what a block owns (cleanup.h). Memory comes from
- * arrays, arenas with a limit (arena.h) and interned names (names.h). Text is a slice that need
- * not end in NUL (text.h); file.h reads whole files below a directory descriptor, outfile.h makes
- * a file appear whole or not at all, handover.h gives it to the user of sudo. json_reader.h and
- * json_writer.h stream over libyajl: no document tree, numbers stay text, and depth, lengths and
- * duplicates are bounded there. zstream.h compresses with zstd at level 1: on snapshots as small
- * as level 3, in half the time. SHA-256 is libmd's (30 KB, with a static archive); the width of
- * characters is libutf8proc's, because wcwidth(3) knows it in UTF-8 locales only, which a static
- * binary on another host may not have.
+ * Errors are values (error.h), and guards release what a block owns (cleanup.h). Memory comes from
+ * arrays, arenas with a limit (arena.h) and interned names (names.h). Text is a slice that need not
+ * end in NUL (text.h); file.h reads whole files relative to a directory descriptor, outfile.h
+ * creates files atomically, handover.h gives them to the user of sudo. json_reader.h and
+ * json_writer.h stream over libyajl: there is no document tree, numbers stay text, and depth,
+ * lengths and duplicates are bounded there. zstream.h compresses with zstd at level 1, which makes
+ * snapshots as small as level 3 in half the time. SHA-256 is that of libmd (30 KB, with a static
+ * archive). The width of characters is from libutf8proc, because wcwidth(3) knows it only in UTF-8
+ * locales, which a static binary on another host may not have.
  */
 
 /*

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder bpf/: what all BPF programs and their loaders share: the kernel's types as far as
- * they are read (kernel.h), reading a task (task.bpf.h), loading, attaching and their cost
- * (programs.h, program_cost.h), why the kernel refused (libbpf_reason.h), memory that both sides
- * map and that grows in chunks (memory_chunks.h). The programs themselves lie beside their readers
- * in sched/, kstats/ and capture/.
+ * The folder bpf/: shared by all BPF programs and their loaders: the kernel's types (kernel.h),
+ * reading a task (task.bpf.h), loading, attaching and their cost (programs.h, program_cost.h),
+ * reasons for refusals by the kernel (libbpf_reason.h), and growing memory that both sides map
+ * (memory_chunks.h). The programs are beside their readers in sched/, kstats/ and capture/.
  *
  * Pointers are followed by probe reads: for each direct access the verifier searches the kernel's
- * BTF by name, which made loading take three times as long. The iterator of capture/ is a light
- * skeleton (bpftool gen skeleton -L: nothing is parsed at start); the others are full skeletons,
- * because which programs are loaded, how large maps are and what probes attach to is known only at
- * run time.
+ * BTF by name, which tripled the time of loading. The iterator of capture/ is a light skeleton
+ * (bpftool gen skeleton -L), so nothing is parsed at the start. The others are full skeletons,
+ * because the loaded programs, the sizes of maps and the targets of probes are known only at run
+ * time.
  */
 
 /*

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder capture/: fills a snapshot. Threads come from a BPF task iterator
- * (task_iterator.bpf.c with task_record.h; task_walk.c, thread_task.c) or from /proc and taskstats
- * (walk.c, thread.c, thread_files.c); plan.h says which row takes which key of which file. Both
- * ways must give the same values: tests read stopped threads both ways. Only BPF sees waits in
- * progress. Processes' own files, heap counters, cgroups, the host and its pressure follow, in
- * worker pools that are left behind when a read hangs.
+ * The folder capture/: fills a snapshot. Threads come from a BPF task iterator (task_iterator.bpf.c
+ * with task_record.h; task_walk.c, thread_task.c) or from /proc and taskstats (walk.c, thread.c,
+ * thread_files.c); plan.h maps keys of files to rows of metrics. Both sources must give the same
+ * values: tests read stopped threads by both. Only BPF can read waits in progress. Files of
+ * processes, heap counters, cgroups, and the host with its pressure follow, in worker pools that
+ * are abandoned if a read hangs.
  *
- * Records travel through shared memory, not through the iterator's seq file: copying in and out of
- * that costs as much as making a record. ptrace is done by a thread that ends, so that the kernel
- * itself releases a thread that could not be stopped. A metric's BPF field is an attribute of its
- * row (TASK), so reasons for what is unmeasured stay those of the files.
+ * Records are passed in shared memory, not through the iterator's seq file, where copying would
+ * cost as much as making a record. A separate thread does ptrace and then ends, so that the kernel
+ * releases a traced thread that could not be stopped. A metric's BPF field is an attribute of its
+ * row (TASK), so the reasons for unmeasured values are those of the files.
  */
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder cli/: what command lines share. options.h parses them from rows; help.h makes help,
- * manual pages and completion of the same rows; commands.h is the table of commands; display,
- * target, reading, progress and run are parts that several commands have.
+ * The folder cli/: shared parts of command lines. options.h parses them by tables of rows; help.h
+ * makes help, manual pages and completion from the same rows; commands.h is the table of commands;
+ * several commands use display, target, reading, progress and run.
  */
 
 /*

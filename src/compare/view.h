@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder compare/: groups, pairs and typed rows. sides gives each thread of all snapshots a
- * key on an axis; group sorts threads into runs by key; the report adds up each run once, front to
- * back, and pairs it with the other side. A change without both sides measured does not exist.
- * Rows come before text: what differs is the product, how it looks is not.
+ * The folder compare/: groups, pairs and typed rows. sides assigns a key on an axis to each thread
+ * of all snapshots; group sorts threads into runs by key; the report sums up each run once, front
+ * to back, and pairs it with the other side. A change needs both sides measured. Rows are computed
+ * first, and formatted by other folders.
  *
- * Names that vary (threads, instances, cgroups) are brought together here only. A window restricts
- * both sides to the threads they share. Waits in progress are added when threads are added up, and
- * only there; amounts per event never get them. Captures of one boot only grow, so they are
- * compared by what happens between them: Welch's test, adjusted by Benjamini and Hochberg (150
- * lines here; GSL's licence would bind the program). --normalize divides in 128-bit integers: a
- * long double has other digits elsewhere.
+ * Varying names (of threads, instances, cgroups) are matched only here. A window restricts both
+ * sides to their common threads. Waits in progress are added only when threads are summed up;
+ * amounts per event never include them. Captures of one boot are compared by the differences
+ * between them, since counters only grow: with Welch's test, adjusted by Benjamini and Hochberg
+ * (150 lines here; GSL's licence would bind the program). --normalize divides 128-bit integers,
+ * since a long double has other digits on other machines.
  */
 
 /*

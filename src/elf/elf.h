@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder elf/: what files say about programs, and names of addresses.
+ * The folder elf/: reads program files, and names addresses.
  *
- * image.h holds a file as bytes that are copied when they are looked at: it never maps a file,
- * because truncating a mapped file would end ctprof by SIGBUS. elf.h reads ELF within bounds by
- * our own code, since hostile files reach it first; DWARF is read by libdw, which has too many
- * forms to repeat, is kept from opening what a file names, and sees nothing that dwarf_bounds.h
- * has not measured. Names come from functions.h, inlined.h, kallsyms.h, perf_map.h and
- * go_functions.h, and are demangled by libiberty. rooted.h opens files below the root of another
- * process.
+ * image.h copies the bytes of a file on access, instead of mapping it: truncating a mapped file
+ * would end ctprof by SIGBUS. elf.h reads ELF with bounds checks of its own, since hostile files
+ * reach it first. libdw reads DWARF, which has too many forms to implement again; it is kept from
+ * opening files that others name, and dwarf_bounds.h checks all data before. Names come from
+ * functions.h, inlined.h, kallsyms.h, perf_map.h and go_functions.h, and are demangled by
+ * libiberty. rooted.h opens files relative to the root of another process.
  *
  * capstone (4.7 MB in the static binary) finds the RET instructions of a function (returns.h): a
- * wrong length would put a breakpoint into the middle of an instruction. Zydis is smaller and
- * faster, but Debian has no static archive of it. jemalloc.h never guesses an offset: a wrong one
- * reads as a plausible number, so each step has one answer or a named refusal.
+ * wrong length would set a breakpoint inside an instruction. Zydis is smaller and faster, but
+ * Debian has no static archive of it. jemalloc.h never guesses an offset, since a wrong one reads a
+ * plausible number: each step has one answer or a named refusal.
  */
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The folder histogram/: which bucket a value falls into, for BPF programs, the kernel module,
- * libkstats and the readers of all three (bucket.h is freestanding), and sums over buckets. A
- * bucket has a count and a sum and only grows: recordings of several CPUs or hosts add up, and an
- * interval is the difference of two readings, so nothing has to stop to be read.
+ * The folder histogram/: maps values to buckets, for BPF programs, the kernel module, libkstats and
+ * all readers (so bucket.h depends on nothing), and computes sums over buckets. A bucket has a
+ * count and a sum, which only grow: recordings of several CPUs or hosts can be summed, an interval
+ * is the difference of two readings, and recording need not stop for reading.
  */
 
 /*

@@ -3,12 +3,11 @@
  * The folder os/: formats of the kernel. Parsers are pure (bytes in, struct out): stat, pairs
  * ("key: value" files), cpulist, cgroup, psi, counters, maps, taskstats. Readers take a directory
  * descriptor or a socket: tasks, birth, cgroup_tree, cgroup_path, map_query, taskstats_socket.
- * process_user says which user pays for the time spent on reading a process.
+ * process_user determines the user who is charged for the time spent on reading a process.
  *
- * Never compare kernel versions: look whether the file or the field is there. An answer of a
- * system call about a thread counts only if /proc is that of this PID namespace; with --proc-root
- * or a recorded tree the numbers mean other threads, so taskstats and sched_getaffinity(2) are
- * left out.
+ * Never compare kernel versions: check for the file or the field. The answer of a system call about
+ * a thread counts only if /proc is that of this PID namespace; with --proc-root or a recorded tree,
+ * numbers belong to other threads, so taskstats and sched_getaffinity(2) are not used.
  */
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder probe/: kprobes, uprobes, USDT and tracepoints: as users write them (spec.h), the
- * places that they mean (points.h, over kernel, file and path), and attaching programs there
+ * The folder probe/: kprobes, uprobes, USDT and tracepoints: parses the text of users (spec.h),
+ * finds the locations (points.h, with kernel, file and path), and attaches programs to them
  * (attach.h).
  */
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder profile/: which thread spent how long in what, with which stack. profile.h is the
- * model, class.h has a row for each class of time, walk_end.h for each way in which a walk ends.
- * Files: schema.h with write, parse, link and load (our own), pprof_*, folded and gzip (others').
- * symbolise.h names addresses: places.h sorts them by file, origin.h finds the file behind a
- * mapping, kept.h holds files of processes that end. filter.h and preset.h drop samples by names;
- * flame.h is the tree of functions with times that every picture and table draws.
+ * The folder profile/: profiles, which tell how long each thread spent in which class of time, with
+ * which stack. profile.h is the model, class.h has a row for each class, walk_end.h for each end of
+ * a walk. Files: schema.h with write, parse, link and load for our format; pprof_*, folded and gzip
+ * for others. symbolise.h names addresses: places.h sorts them by file, origin.h finds the file of
+ * a mapping, kept.h keeps files of ended processes. filter.h and preset.h drop samples by names;
+ * flame.h is the tree of functions that all pictures and tables draw.
  *
- * Counts are by thread, so a saved profile can be grouped in any way: groups are made when they
- * are drawn. pprof's messages are protobuf-c's, from a .proto of ours with the published numbers.
+ * Counts are by thread, so a saved profile can be grouped in any way: groups are made for output.
+ * The messages of pprof are those of protobuf-c, from a .proto of our own with the published
+ * numbers.
  */
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder security/: what limits ctprof itself. privileges.h drops capabilities by libcap,
- * parser_sandbox.h limits threads that parse files of strangers by libseccomp, memory_limit.h
+ * The folder security/: limits of ctprof itself. privileges.h drops capabilities with libcap,
+ * parser_sandbox.h confines threads that parse untrusted files with libseccomp, memory_limit.h
  * bounds memory. doc/security.md is the threat model.
  */
 

@@ -8,12 +8,12 @@
  */
 
 /*
- * A snapshot in memory: every thread of a host at one moment, its processes, cgroups and pressure,
- * and how the capture went.
+ * A snapshot in memory: all threads of a host at one time, its processes, cgroups and pressure, and
+ * facts about the capture.
  *
- * The model knows no source: a capture fills it from /proc, the reader from a file, a test by hand.
- * All it points to lives in its arena and goes with it. Names are interned, so equal names are
- * equal pointers within one snapshot.
+ * The model does not depend on a source: a capture fills it from /proc or BPF, the reader from a
+ * file, a test by hand. All memory is in its arena. Names are interned, so equal names are equal
+ * pointers within one snapshot.
  */
 #ifndef SNAPSHOT_MODEL_H
 #define SNAPSHOT_MODEL_H

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The folder state/: what threads do with their time. state.h has a row for each state, wait.h for
- * each system call that waits, both for BPF programs too: a name in the kernel, in JSON and on the
- * screen is one row. A reading (reading.h) is what every thread had done as of a moment, waits in
- * progress included, so times only grow; a window (window.h) is the difference of two; view.h
- * filters its threads, adds them up into rows and orders those.
+ * The folder state/: divides the time of threads into states. state.h has a row for each state,
+ * wait.h for each system call that waits; BPF programs include both, so a name in the kernel, in
+ * JSON and on the screen is one row. A reading (reading.h) has the times of every thread up to a
+ * point in time, including waits in progress, so times only grow; a window (window.h) is the
+ * difference of two readings; view.h filters the threads of a window, sums them up into rows, and
+ * orders these.
  */
 
 /*
  * Thread states: exclusive kinds of a thread's time, as in Thread State Analysis (Gregg, "The TSA
  * Method"), with a row for each. BPF programs include this as well.
  *
- * A nanosecond of a thread is in exactly one of the rows below, so they add up to the time it was
- * tracked. Seven rows are main states (STATE_MAINS); the others are parts of these. The row of a
- * main state that has parts, as STATE_EXEC, holds the time that could not be divided: the whole
- * state is the sum of that row and its parts, which follow it. doc/top.md has the rule for each.
+ * A nanosecond of a thread is in exactly one of the rows below, so they add up to the time for
+ * which it was tracked. Seven rows are main states (STATE_MAINS); the others are parts of these.
+ * The row of a main state with parts, such as STATE_EXEC, has only the time that is in none of the
+ * parts: the whole state is the sum of that row and its parts, which follow it. doc/top.md has the
+ * rule of each state.
  */
 #ifndef STATE_STATE_H
 #define STATE_STATE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder top/: live thread states. engine.h has the three calls behind which states come from:
- * exact_engine (sched/), counters_engine and taskstats_engine (what the kernel counts),
- * replay_engine (recordings). All give the same reading, with bits that say which states were
- * measured. windows.c runs an engine; screen, batch, record, inspect and past are what a user sees
- * of it.
+ * The folder top/: live thread states. engine.h is the interface of the sources of states:
+ * exact_engine (sched/), counters_engine and taskstats_engine (counters of the kernel),
+ * replay_engine (recordings). All give the same reading, with bits for the states that were
+ * measured. windows.c runs an engine; screen, batch, record, inspect and past are the user
+ * interface.
  */
 
 /*
@@ -42,7 +42,7 @@ extern const char *const engine_proses[ENGINE_COUNT];
 
 struct engine_options {
 	enum engine_kind kind;
-	/* Only threads of these processes, and these threads; none of both: all. */
+	/* Only threads of these processes, and these threads. If both are empty: all threads. */
 	const uint32_t *pids, *tids;
 	size_t pid_count, tid_count;
 	const char *cgroup; /* only threads in it or below; NULL: all */
@@ -50,10 +50,11 @@ struct engine_options {
 
 struct engine;
 
-/* Fails where the kernel or its privileges do not let it; the error says what would. */
+/* Fails if the kernel or the privileges do not suffice; the error names what is missing. */
 struct error *engine_open(const struct engine_options *options, struct engine **ret) MUST_CHECK;
 
-/* `reading` is {0}, or one that is used again; its names live as long as the engine. */
+/* Read all threads. `reading` is {0}, or an earlier one to reuse; its names live as long as the
+ * engine. */
 struct error *engine_read(struct engine *engine, struct state_reading *reading) MUST_CHECK;
 struct error *engine_tick(struct engine *engine) MUST_CHECK;
 
@@ -67,7 +68,7 @@ struct engine_methods {
 	struct error *(*read)(void *self, struct state_reading *reading);
 	struct error *(*tick)(void *self); /* may be NULL */
 	void (*close)(void *self);
-	unsigned measured; /* a bit for each state that it tells */
+	unsigned measured; /* a bit for each state that it measures */
 };
 extern const struct engine_methods engine_exact, engine_counters, engine_taskstats;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder tui/: the screen of top. ncurses (wide, static archives) knows terminals and sends
- * only what changed; it gets no text that was not made safe and cut to a width before. Its signal
- * handlers are not used: ours write to a pipe, since other threads have masks of their own. screen
- * waits for keys, signals and windows at once; windows come from a feed in another thread, so
- * tests can show made-up threads. columns and keys are tables of rows. Idle has no colour: most
+ * The folder tui/: the screen of top. ncurses (wide; with static archives) knows terminals and
+ * sends only changes; it gets only text that was made safe and cut to a width. Its signal handlers
+ * are not used: ours write to a pipe, since other threads have their own signal masks. screen waits
+ * for keys, signals and windows at once; windows come from a feed in another thread, so tests can
+ * show synthetic threads. columns and keys are tables of rows. Idle time has no colour, since most
  * threads have nothing else.
  */
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The folder unwind/: how the caller of a frame is found.
+ * The folder unwind/: finds the caller of a frame.
  *
- * walk.h is the one walker, compiled for BPF and for user space. It reads tables of numbers
- * (pool.h): a row is four bytes, a place in its page of 256 bytes and the number of a rule
- * (rule.h). Files have few different rules (libc 354 of 28,000 rows), so a rule may be large.
- * build.h makes tables of .eh_frame: libdw cuts it into entries and our own code runs them,
- * because dwarf_cfi_addrframe() runs a function's program from its start for each row. inferred.h
- * makes tables of code that nothing describes: it follows instructions forwards from where
- * functions begin, since backwards from a return a call that does not return would take over the
- * next function's frame; a return with anything but its address on top refutes the whole function.
- * store.h and cache.h keep tables in memory and on disk, with a checksum and no hash: the
- * directory is ours, and each number is checked when it is read. user_unwind walks outside the
- * kernel.
+ * walk.h is the only walker, compiled for BPF and for user space. It reads tables of numbers
+ * (pool.h): a row has four bytes, an offset in its page of 256 bytes and the number of a rule
+ * (rule.h). A file has few distinct rules (libc has 354 in 28,000 rows), so a rule may be large.
+ * build.h makes tables from .eh_frame: libdw splits it into entries, which are executed here,
+ * because dwarf_cfi_addrframe() runs the program of a function from its start for each row.
+ * inferred.h makes tables for code without descriptions: it follows instructions forwards from the
+ * starts of functions. (Backwards from a return, a call that does not return would lead into the
+ * frame of the next function.) If a return finds anything but the return address on top of the
+ * stack, the whole function is rejected. store.h and cache.h keep tables in memory and on disk,
+ * with a checksum but no cryptographic hash: only this user can write to the directory, and each
+ * number is checked on reading. user_unwind walks in user space.
  *
- * Walks have no tail calls and are verified in parts (global functions, maps instead of the
- * stack), so that Linux 6.1 to 7.2 accept them; searches have no branches, since the verifier
- * follows each way. A CPU keeps the 512 rules that it found last.
+ * Walks have no tail calls and are verified in parts (global functions, maps instead of the stack),
+ * so that Linux 6.1 to 7.2 accept them. Searches have no branches, since the verifier follows each
+ * path. A CPU caches the 512 rules that it found last.
  */
 
 /*
