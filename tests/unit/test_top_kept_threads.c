@@ -21,7 +21,7 @@ TEST(a_number_that_is_used_again_is_another_thread)
 	uint64_t first;
 
 	kept_threads_begin(&threads);
-	meet_kept(&threads, 7, 1000)->told.times.ns[STATE_EXEC] = 5;
+	meet_kept(&threads, 7, 1000)->reported.times.ns[STATE_EXEC] = 5;
 	expect_ok(kept_threads_put(&threads, &reading));
 	assert_int_equal(reading.threads.count, 1);
 	assert_false(reading.threads.items[0].has_ended);
@@ -59,7 +59,7 @@ TEST(the_dead_are_named_once)
 	for (unsigned round = 0; round < 4; round++) {
 		kept_threads_begin(&threads);
 		if (round < 3)
-			meet_kept(&threads, 7, 1000)->told.has_ended = true;
+			meet_kept(&threads, 7, 1000)->reported.has_ended = true;
 		expect_ok(kept_threads_put(&threads, &reading));
 	}
 	assert_int_equal(reading.threads.count, 1);
@@ -77,16 +77,16 @@ TEST(processes_are_called_as_their_leaders)
 	kept_threads_begin(&threads);
 	/* Numbers went round: a thread may have a smaller one than its leader. */
 	kept = meet_kept(&threads, 3, 1);
-	kept->told.tgid = 4100;
-	kept->told.name = &worker;
+	kept->reported.tgid = 4100;
+	kept->reported.name = &worker;
 	kept = meet_kept(&threads, 4100, 1);
-	kept->told.tgid = 4100;
-	kept->told.uid = 33;
-	kept->told.name = &leader;
+	kept->reported.tgid = 4100;
+	kept->reported.uid = 33;
+	kept->reported.name = &leader;
 	/* And of a process whose leader is not there. */
 	kept = meet_kept(&threads, 5, 1);
-	kept->told.tgid = 4;
-	kept->told.name = &worker;
+	kept->reported.tgid = 4;
+	kept->reported.name = &worker;
 	expect_ok(kept_threads_put(&threads, &reading));
 	assert_ptr_equal(reading.threads.items[0].process, &leader);
 	assert_int_equal(reading.threads.items[0].uid, 33);
