@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics of kstats for Prometheus and compatible programs: OpenMetrics text (the specification of OpenMetrics
- * 1.0, "Histogram"), for a file that node_exporter's textfile collector reads, or for curl.
+ * Metrics of kstats for Prometheus and compatible programs: OpenMetrics text (the specification of
+ * OpenMetrics 1.0, "Histogram"), for a file that node_exporter's textfile collector reads, or for
+ * curl.
  *
  * Nanoseconds become seconds, the base unit there. `le` bounds are the same in every histogram of a
  * unit, so that they can be added up, and exact where there are two bits or more: they are the ends
