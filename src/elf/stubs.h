@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stubs that linkers make for calls into other files (.plt, .plt.sec and the like): no symbol names them,
- * but each jumps to where a word of the GOT says, and a relocation says whose that word is.
+ * Finds the stubs that linkers make for calls into other files (.plt, .plt.sec and the like). No
+ * symbol names them, but each jumps to the address in a word of the GOT, and a relocation names the
+ * function of that word.
  */
 #ifndef ELF_STUBS_H
 #define ELF_STUBS_H
