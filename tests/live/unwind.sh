@@ -29,6 +29,8 @@ known=$scratch/known.json
 start_row() {
 	local children
 
+	# Its own case is skipped, and not those of all others.
+	[ -x "$unwind_programs/$2" ] || return 0
 	start_known "$2" "$3"
 	read -ra children < "/proc/$pid/task/$pid/children" || :
 	printf "$1\t%s\n" "$pid" "${children[@]}" >> "$known.pids"
