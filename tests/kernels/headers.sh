@@ -49,7 +49,8 @@ newer_packages='libc6 libelf1t64 zlib1g libzstd1'
 
 # needs_newer FILE: does this program not start with the libraries of this host?
 needs_newer() {
-	[ "$(head -c 4 "$1" | tr -d '\177')" = ELF ] && ldd "$1" 2>&1 | grep -q 'not found'
+	# In a pipe to grep -q, ldd may end by SIGPIPE, which is a failure under pipefail.
+	[ "$(head -c 4 "$1" | tr -d '\177')" = ELF ] && [[ $(ldd "$1" 2>&1) == *'not found'* ]]
 }
 
 # run_newer_tools TREE PLACE: what does not start with this host's libraries is started with its own; PLACE is
