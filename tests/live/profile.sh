@@ -196,8 +196,8 @@ names_given_by_others() {
 
 # names_by_and_by COMMAND OPTIONS...: a row for each name that --comm matches, with its time.
 names_by_and_by() {
-	take "$@" --comm 'name-?' -- bash -c 'for name in name-a name-b other name-c; do
-		printf "$name" > /proc/$$/comm; for ((i = 0; i < 200000; i++)); do :; done; done'
+	take "$@" --comm 'name-?' -- bash -c 'exec 9<> <(:); for name in name-a name-b other name-c; do
+		printf "$name" > /proc/$$/comm; read -t 0.01 -u 9; for ((i = 0; i < 200000; i++)); do :; done; done'
 	equal "names" "$(ask '[.threads[].name] | join(" ")')" "name-a name-b name-c"
 	equal "names that have samples on a CPU" "$(ask '[samples | select(.class == "on-cpu").thread.name] |
 		unique | join(" ")')" "name-a name-b name-c"
