@@ -27,7 +27,7 @@ struct kstats_slot {
 struct kstats_trace;
 
 struct kstats {
-	/* What kstats_record() reads, in one cache line. */
+	/* The members that kstats_record() reads fit in one cache line. */
 	bool is_active;
 	u8 frac_bits;
 	struct kstats_slot __percpu *slots;

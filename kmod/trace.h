@@ -83,7 +83,7 @@ bool kstats_leave_tracepoint(struct kstats_trace *trace, struct kstats_point *po
 
 /* --- overhead.c --- */
 
-/* What probes of the same kinds measure at empty functions, in ns; 0: unknown. Under
+/* The time that probes of the same kinds measure at empty functions, in ns; 0: unknown. Under
  * kstats_mutex. */
 u64 kstats_overhead(const struct kstats_trace *trace);
 

@@ -16,7 +16,7 @@
 #include "kstats/shared_memory.h"
 
 struct kstats {
-	/* What kstats_record() needs, in one cache line. */
+	/* The members that kstats_record() reads fit in one cache line. */
 	char *tables; /* of KSTATS_PART_OWN */
 	size_t table_bytes;
 	struct kstats_shared_header *header;

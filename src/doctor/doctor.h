@@ -52,7 +52,7 @@ struct probe {
 	const char *name;  /* of the source or capability */
 	const char *gives; /* what it provides, for people */
 	probe_look *look;
-	/* What `look` checks; each kind of check uses some of these. */
+	/* The subject of `look`; each kind of check uses some of these members. */
 	enum metric_id metric;
 	const char *config; /* without CONFIG_ */
 	const char *source; /* the name under which a capture counts refusals */

@@ -17,7 +17,7 @@ struct image_memory {
 	struct names names;
 };
 
-/* Who is charged: the user of a process, who is looked up when that is needed. */
+/* The user of a process, whose share of memory is charged. Looked up when needed. */
 struct image_payer {
 	uint32_t pid;
 	uint32_t share; /* once `is_known` */

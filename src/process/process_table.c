@@ -76,7 +76,7 @@ struct process_entry *process_table_entry(struct process_table *table, size_t i)
 	return &table->processes.items[i];
 }
 
-/* What was returned goes when it is half of the list, so the list stays short although there may
+/* Returned entries are removed once they are half of the list, so it stays short although there may
  * always be a process that waits. */
 static void drop_returned(struct process_table *table)
 {

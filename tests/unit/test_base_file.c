@@ -275,7 +275,7 @@ TEST(files_that_users_name)
 	scratch_deinit(&scratch);
 }
 
-/* What glibc leaves without memory, and a stream that cannot be written. */
+/* A memory stream that ran out of memory, and a stream that cannot be written. */
 TEST(a_stream_in_memory)
 {
 	char *text = NULL;

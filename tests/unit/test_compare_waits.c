@@ -131,7 +131,7 @@ TEST(of_one_snapshot)
 	comparison_end(&c);
 }
 
-/* What of a thread nobody could see is what the kernel has accounted. */
+/* A thread without a wait in progress has the totals that the kernel accounted. */
 TEST(threads_without_waits_keep_their_totals)
 {
 	struct comparison c;

@@ -81,7 +81,7 @@ TEST(names_end_with_their_units)
 		}
 }
 
-/* What only BPF can see has no other source, and what is accounted names what is not accounted yet.
+/* Each metric of waits in progress comes from BPF alone, and the total that it belongs to names it.
  */
 TEST(waits_in_progress)
 {

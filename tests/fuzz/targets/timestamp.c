@@ -18,7 +18,7 @@ static void check_name(struct text bytes)
 	must(text_equal(bytes, text_of(name)));
 }
 
-/* What is picked is not after the timestamp, and what follows it is. */
+/* The picked capture is not after the timestamp, and the next one is. */
 static void check_pick(const struct timestamp *timestamp)
 {
 	struct captures captures = { 0 };
