@@ -76,12 +76,13 @@ many_threads_agree() {
 	done
 	wait
 	look busy
-	# Who loses its CPU in a program keeps others from it: that is counted.
+	# A thread that loses its CPU inside a program keeps the program from other threads of that CPU, which is
+	# counted. Where this is the end of a call, the next start replaces that of the call.
 	missed=$(loss recursive)
 	[ "$missed" != unknown ] || missed=0
 	between "the calls" $((200 - missed)) "$(fact count)" 200
 	equal "the processes" "$(grep -c '^row .* kstats_calls' <<< "$table")" 4
-	equal replaced "$(loss replaced)" 0
+	between replaced 0 "$(loss replaced)" "$missed"
 }
 
 # The program of one reads memory by the function that is measured by the other, and that one's does so, too.
