@@ -23,12 +23,14 @@ void memory_chunks_init(struct memory_chunks *chunks, int outer, uint32_t first,
 	};
 }
 
+#define CHUNKS_AT_ONCE 64
+
 /* Chunks that are not in the outer map yet. */
 struct chunk_batch {
 	uint32_t count;
-	uint32_t numbers[MEMORY_CHUNKS_AT_ONCE];
-	int maps[MEMORY_CHUNKS_AT_ONCE];
-	void *mapped[MEMORY_CHUNKS_AT_ONCE];
+	uint32_t numbers[CHUNKS_AT_ONCE];
+	int maps[CHUNKS_AT_ONCE];
+	void *mapped[CHUNKS_AT_ONCE];
 };
 
 static int create_chunk(const struct memory_chunks *chunks, const char *name,
@@ -51,36 +53,39 @@ static int create_chunk(const struct memory_chunks *chunks, const char *name,
 	return 0;
 }
 
-/* Put all of them into the outer map, or the first: older kernels do not take several at once. */
+/* Put them into the outer map: at once, or one by one, for older kernels do not take several. */
 static int put_batch(const struct memory_chunks *chunks, struct chunk_batch *batch,
 		     uint32_t *ret_put)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
 	uint32_t count = batch->count;
 
-	if (count < 2 ||
-	    bpf_map_update_batch(chunks->outer, batch->numbers, batch->maps, &count, &options)) {
-		count = 1;
-		if (bpf_map_update_elem(chunks->outer, batch->numbers, batch->maps, BPF_ANY))
-			return errno;
+	if (count > 1 &&
+	    !bpf_map_update_batch(chunks->outer, batch->numbers, batch->maps, &count, &options)) {
+		*ret_put = count;
+		return 0;
 	}
-	*ret_put = count;
+	for (*ret_put = 0; *ret_put < batch->count; ++*ret_put)
+		if (bpf_map_update_elem(chunks->outer, &batch->numbers[*ret_put],
+					&batch->maps[*ret_put], BPF_ANY))
+			return errno;
 	return 0;
 }
 
-struct error *memory_chunks_add_several(struct memory_chunks *chunks, const char *name,
-					uint32_t count)
+static int add_batch(struct memory_chunks *chunks, const char *name, uint32_t count)
 {
 	struct chunk_batch batch = { 0 };
 	uint32_t put = 0;
 	int failed = 0;
 
-	if (!array_reserve(&chunks->mapped, count))
-		return &error_no_memory;
 	while (!failed && batch.count < count)
 		failed = create_chunk(chunks, name, &batch);
-	if (batch.count)
-		failed = put_batch(chunks, &batch, &put);
+	/* What was created is of use even if the rest was not. */
+	if (batch.count) {
+		const int unput = put_batch(chunks, &batch, &put);
+
+		failed = failed ? failed : unput;
+	}
 	for (uint32_t i = 0; i < batch.count; i++) {
 		/* The outer map holds the others. */
 		if (i == 0 && put && chunks->kept < 0)
@@ -92,12 +97,22 @@ struct error *memory_chunks_add_several(struct memory_chunks *chunks, const char
 		else
 			munmap(batch.mapped[i], chunks->bytes);
 	}
-	return failed ? error_system(failed, "memory shared with the kernel") : NULL;
+	return failed;
 }
 
-struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name)
+struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name, uint32_t count)
 {
-	return memory_chunks_add_several(chunks, name, 1);
+	int failed = 0;
+
+	if (!array_reserve(&chunks->mapped, count))
+		return &error_no_memory;
+	while (!failed && count) {
+		const uint32_t now = count < CHUNKS_AT_ONCE ? count : CHUNKS_AT_ONCE;
+
+		failed = add_batch(chunks, name, now);
+		count -= now;
+	}
+	return failed ? error_system(failed, "memory shared with the kernel") : NULL;
 }
 
 void memory_chunks_drop(struct memory_chunks *chunks, size_t count)

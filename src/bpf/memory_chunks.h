@@ -26,14 +26,10 @@ struct memory_chunks {
 void memory_chunks_init(struct memory_chunks *chunks, int outer, uint32_t first, uint32_t entries,
 			uint32_t entry_bytes);
 
-/* Add a chunk of zeros; `name` is what bpftool shows. */
-struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name) MUST_CHECK;
-
-/* The same for up to `count` chunks, at most MEMORY_CHUNKS_AT_ONCE, and at least one: each change
- * of the outer map waits until no program uses the old one, about 20 ms. */
-#define MEMORY_CHUNKS_AT_ONCE 64
-struct error *memory_chunks_add_several(struct memory_chunks *chunks, const char *name,
-					uint32_t count) MUST_CHECK;
+/* Add `count` chunks of zeros, or fewer if it fails; `name` is what bpftool shows. Each change of
+ * the outer map waits until no program uses the old one, about 20 ms, so add several at once. */
+struct error *memory_chunks_add(struct memory_chunks *chunks, const char *name,
+				uint32_t count) MUST_CHECK;
 
 /* Give back all chunks but the first `count`. Nothing may refer to the others any more. */
 void memory_chunks_drop(struct memory_chunks *chunks, size_t count);

@@ -25,8 +25,9 @@
  * it had before is kept for a while (process/mapping_cache.h). */
 #define PAUSE_NS 20000
 
-/* Chunks of memory that are added at once, at least. */
-#define CHUNKS_AHEAD 4
+/* How many chunks of memory are added at once. */
+#define CHUNKS_AHEAD      4
+#define CHUNKS_AHEAD_MOST 64
 
 /* The interval at which the start checks for progress. */
 #define LOOK_NS (NS_PER_S / 50)
@@ -52,11 +53,11 @@ static struct error *add_chunk(void *context, uint32_t number, uint32_t **ret)
 	struct error *err = NULL;
 
 	if (number >= count) {
-		if (ahead > MEMORY_CHUNKS_AT_ONCE)
-			ahead = MEMORY_CHUNKS_AT_ONCE;
+		if (ahead > CHUNKS_AHEAD_MOST)
+			ahead = CHUNKS_AHEAD_MOST;
 		if (ahead > UNWIND_CHUNKS_MAX - count)
 			ahead = UNWIND_CHUNKS_MAX - count;
-		err = ahead ? memory_chunks_add_several(chunks, "ctprof_unwind", ahead)
+		err = ahead ? memory_chunks_add(chunks, "ctprof_unwind", ahead)
 			    : error_system(ENOSPC, "memory of unwind tables");
 	}
 	if (!err)

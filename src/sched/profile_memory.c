@@ -22,13 +22,18 @@ static void set_end(struct profile_chunks *chunks, unsigned pool)
 		pool_begin(pool) + (room < chunks->most_words ? room : chunks->most_words);
 }
 
-static struct error *add_stacks(struct profile_chunks *chunks, unsigned pool)
+static struct error *add_stacks(struct profile_chunks *chunks, unsigned pool, uint32_t count)
 {
-	struct error *err = memory_chunks_add(&chunks->stacks[pool], "ctprof_stacks");
+	struct error *err = memory_chunks_add(&chunks->stacks[pool], "ctprof_stacks", count);
 
-	if (!err)
-		set_end(chunks, pool);
+	set_end(chunks, pool);
 	return err;
+}
+
+/* How many chunks have room for so many words. */
+static uint64_t chunks_for(uint64_t words)
+{
+	return (words + STACK_CHUNK - 1) / STACK_CHUNK;
 }
 
 static void begin_pool(struct profile_chunks *chunks, unsigned pool)
@@ -47,6 +52,7 @@ struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_
 	const uint64_t pool_words = UINT64_C(1) << STACK_POOL_BITS;
 	const uint64_t most = bytes / 4 * 3 / sizeof(struct profile_record) + 2;
 	struct error *err;
+	uint64_t first;
 
 	*chunks = (struct profile_chunks){
 		.state = state,
@@ -61,13 +67,11 @@ struct error *profile_chunks_init(struct profile_chunks *chunks, struct profile_
 				   sizeof(struct stack_chunk));
 		begin_pool(chunks, pool);
 	}
+	first = chunks_for(stacks < chunks->most_words / WORDS_A_STACK ? stacks * WORDS_A_STACK
+								       : chunks->most_words);
 	err = tracker_init(&chunks->tracker, track, records_map, sizeof(struct profile_record),
 			   most);
-	do
-		err = err ? err : add_stacks(chunks, 0);
-	while (!err && state->stack_rooms[0].end < stacks * WORDS_A_STACK &&
-	       state->stack_rooms[0].end < chunks->most_words);
-	return err;
+	return err ? err : add_stacks(chunks, 0, (uint32_t)(first ? first : 1));
 }
 
 /* Records and stacks share the budget: builds need records, and servers stacks. */
@@ -77,20 +81,23 @@ static size_t stack_bytes(const struct profile_chunks *chunks)
 	       chunks->stacks[0].bytes;
 }
 
-static bool has_budget(const struct profile_chunks *chunks, const struct memory_chunks *more)
+/* How many more chunks of stacks there may be. */
+static uint64_t stacks_possible(const struct profile_chunks *chunks, unsigned pool)
 {
 	const struct memory_chunks *records = &chunks->tracker.records;
+	const size_t used = records->mapped.count * records->bytes + stack_bytes(chunks);
+	const uint64_t count = chunks->stacks[pool].mapped.count;
+	const uint64_t most = chunks_for(chunks->most_words);
+	uint64_t more =
+		used < chunks->budget ? (chunks->budget - used) / chunks->stacks[pool].bytes : 0;
 
-	return records->mapped.count * records->bytes + stack_bytes(chunks) + more->bytes <=
-	       chunks->budget;
-}
-
-static bool can_have_stacks(const struct profile_chunks *chunks, unsigned pool)
-{
-	const uint64_t room = chunks->state->stack_rooms[pool].end - pool_begin(pool);
-
-	return has_budget(chunks, &chunks->stacks[pool]) && room < chunks->most_words &&
-	       chunks->stacks[pool].mapped.count < STACK_CHUNKS_MAX / STACK_POOLS;
+	if (count >= most || count >= STACK_CHUNKS_MAX / STACK_POOLS)
+		return 0;
+	if (more > most - count)
+		more = most - count;
+	if (more > STACK_CHUNKS_MAX / STACK_POOLS - count)
+		more = STACK_CHUNKS_MAX / STACK_POOLS - count;
+	return more;
 }
 
 static uint64_t words_used(const struct profile_chunks *chunks)
@@ -113,16 +120,17 @@ struct error *profile_chunks_grow(struct profile_chunks *chunks)
 {
 	const unsigned pool = pool_now(chunks);
 	const size_t used = stack_bytes(chunks);
-	size_t more = chunks->stacks[pool].mapped.count;
+	const uint64_t count = chunks->stacks[pool].mapped.count;
 	struct error *err = NULL;
+	uint64_t more;
 
 	if (used < chunks->budget)
 		err = tracker_grow(&chunks->tracker,
 				   (chunks->budget - used) / chunks->tracker.records.bytes);
-	if (is_half_full(chunks))
-		while (!err && more-- && can_have_stacks(chunks, pool))
-			err = add_stacks(chunks, pool);
-	return err;
+	if (err || !is_half_full(chunks))
+		return err;
+	more = stacks_possible(chunks, pool);
+	return add_stacks(chunks, pool, (uint32_t)(more < count ? more : count));
 }
 
 /* --- epochs --- */
@@ -136,20 +144,23 @@ bool profile_chunks_has_grown(const struct profile_chunks *chunks)
 
 	return words_used(chunks) > GROWN_WORDS + 2 * chunks->first_words ||
 	       chunks->state->stack_rooms[pool].count > chunks->most_stacks / 2 ||
-	       (is_half_full(chunks) && !can_have_stacks(chunks, pool));
+	       (is_half_full(chunks) && !stacks_possible(chunks, pool));
 }
 
 struct error *profile_chunks_begin_epoch(struct profile_chunks *chunks)
 {
 	const unsigned pool = !pool_now(chunks);
 	const uint64_t wanted = words_used(chunks) / 2 / STACK_CHUNK;
-	struct memory_chunks *stacks = &chunks->stacks[pool];
-	struct error *err = NULL;
+	const uint64_t count = chunks->stacks[pool].mapped.count;
+	uint64_t more = stacks_possible(chunks, pool);
+	struct error *err;
 
+	if (more > (wanted > count ? wanted - count : 0))
+		more = wanted > count ? wanted - count : 0;
 	/* At least one chunk, even beyond the limit: without one no epoch could ever end. */
-	while (!err && (!stacks->mapped.count ||
-			(stacks->mapped.count < wanted && can_have_stacks(chunks, pool))))
-		err = add_stacks(chunks, pool);
+	if (!count && !more)
+		more = 1;
+	err = add_stacks(chunks, pool, (uint32_t)more);
 	if (err)
 		return err;
 	__atomic_add_fetch(&chunks->state->stack_epoch, 1, __ATOMIC_SEQ_CST);

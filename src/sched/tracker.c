@@ -21,13 +21,26 @@ void tracker_configure(struct track_config *config, const struct btf *kernel)
 
 /* --- room --- */
 
-static struct error *add_records(struct tracker *tracker)
+static uint64_t chunks_for(uint64_t records)
 {
-	struct error *err = memory_chunks_add(&tracker->records, "ctprof_records");
-	const uint64_t room = (uint64_t)tracker->records.mapped.count * RECORD_CHUNK;
+	return (records + RECORD_CHUNK - 1) / RECORD_CHUNK;
+}
 
-	if (!err)
-		tracker->state->room = (uint32_t)(room < tracker->most ? room : tracker->most);
+/* Have `wanted` chunks of records, or as many as `most` records need. */
+static struct error *have_chunks(struct tracker *tracker, uint64_t wanted)
+{
+	const uint64_t most = chunks_for(tracker->most);
+	const size_t count = tracker->records.mapped.count;
+	struct error *err = NULL;
+	uint64_t room;
+
+	if (wanted > most)
+		wanted = most;
+	if (wanted > count)
+		err = memory_chunks_add(&tracker->records, "ctprof_records",
+					(uint32_t)(wanted - count));
+	room = (uint64_t)tracker->records.mapped.count * RECORD_CHUNK;
+	tracker->state->room = (uint32_t)(room < tracker->most ? room : tracker->most);
 	return err;
 }
 
@@ -36,7 +49,6 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 {
 	const uint64_t first = FIRST_RECORDS + tasks_count(TASKS_LOADAVG);
 	const uint64_t numbers = UINT64_C(1) << RECORD_NUMBER_BITS;
-	struct error *err;
 
 	*tracker = (struct tracker){
 		.state = state,
@@ -46,10 +58,7 @@ struct error *tracker_init(struct tracker *tracker, struct track_state *state, i
 	memory_chunks_init(&tracker->records, records_map, 0, RECORD_CHUNK, (uint32_t)record_bytes);
 	/* Number 0 is none. */
 	state->next = 1;
-	do
-		err = add_records(tracker);
-	while (!err && state->room < first && state->room < tracker->most);
-	return err;
+	return have_chunks(tracker, chunks_for(first));
 }
 
 void tracker_deinit(struct tracker *tracker)
@@ -60,18 +69,13 @@ void tracker_deinit(struct tracker *tracker)
 /* Twice as many each time, so that many new ones at once find room. */
 struct error *tracker_grow(struct tracker *tracker, size_t chunks_most)
 {
-	const struct track_state *state = tracker->state;
-	size_t more = tracker->records.mapped.count;
-	struct error *err = NULL;
+	const size_t count = tracker->records.mapped.count;
 
 	if (chunks_most > RECORD_CHUNKS_MAX)
 		chunks_most = RECORD_CHUNKS_MAX;
-	if (state->next <= state->room / 2)
+	if (tracker->state->next <= tracker->state->room / 2)
 		return NULL;
-	while (!err && more-- && state->room < tracker->most &&
-	       tracker->records.mapped.count < chunks_most)
-		err = add_records(tracker);
-	return err;
+	return have_chunks(tracker, 2 * count < chunks_most ? 2 * count : chunks_most);
 }
 
 /* --- running --- */
