@@ -12,6 +12,7 @@
 #define PROFILE_SYMBOLISE_H
 
 #include "base/guard.h"
+#include "elf/kallsyms.h"
 #include "profile/profile.h"
 
 /*
@@ -49,7 +50,12 @@ struct symbolise_options {
 /* A guard for reading files whose file systems may hang. Like guard_create(). */
 struct guard *symbolise_guard(void);
 
+/* By /proc/kallsyms, which is read if there are frames to name. */
 struct error *symbolise_kernel(struct profile *profile) MUST_CHECK;
+/* The same by symbols that were read already. */
+struct error *symbolise_kernel_by(struct profile *profile,
+				  const struct kallsyms *symbols) MUST_CHECK;
+
 struct error *symbolise_user(struct profile *profile,
 			     const struct symbolise_options *options) MUST_CHECK;
 

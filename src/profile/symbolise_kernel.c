@@ -56,23 +56,33 @@ static struct error *put_kernel_frame(void *context, uint32_t number, const stru
 	return rewrite_keep(kernel->profile, &named, parent, ret);
 }
 
-struct error *symbolise_kernel(struct profile *profile)
+static bool has_raw_frames(const struct profile *profile)
 {
-	_cleanup_(kallsyms_destroy) struct kallsyms *symbols = NULL;
-	struct kernel kernel = { .profile = profile };
-	struct error *err;
-	size_t first = 0;
+	for (size_t i = 0; i < profile->frames.count; i++)
+		if (is_raw(&profile->frames.items[i]))
+			return true;
+	return false;
+}
 
-	while (first < profile->frames.count && !is_raw(&profile->frames.items[first]))
-		first++;
-	if (first == profile->frames.count)
+struct error *symbolise_kernel_by(struct profile *profile, const struct kallsyms *symbols)
+{
+	struct kernel kernel = { .profile = profile, .symbols = symbols };
+
+	if (!has_raw_frames(profile))
 		return NULL;
-	err = kallsyms_read("/proc/kallsyms", &symbols);
-	if (err)
-		return err;
-	kernel.symbols = symbols;
 	kernel.core = profile_name(profile, "[kernel]", 8);
 	if (!kernel.core)
 		return &error_no_memory;
 	return rewrite_stacks(profile, put_kernel_frame, &kernel);
+}
+
+struct error *symbolise_kernel(struct profile *profile)
+{
+	_cleanup_(kallsyms_destroy) struct kallsyms *symbols = NULL;
+	struct error *err;
+
+	if (!has_raw_frames(profile))
+		return NULL;
+	err = kallsyms_read("/proc/kallsyms", &symbols);
+	return err ? err : symbolise_kernel_by(profile, symbols);
 }

@@ -56,7 +56,8 @@ struct profile_session {
 	uint64_t mended;              /* the last time that stacks without tables were retried */
 	struct unwinder *unwinder;    /* NULL: by frame pointers alone */
 	struct unwinder_use reported; /* by earlier readings */
-	struct kallsyms *symbols;     /* NULL: addresses are hidden */
+	struct kallsyms *symbols;     /* NULL: not read yet, or addresses are hidden */
+	bool has_looked_for_symbols;
 	struct sample_events samples;
 	struct program_cost cost;
 	struct probe_links *probes;
@@ -78,5 +79,8 @@ struct profile_session {
 	uint32_t threads_lost;
 	uint64_t own_cpu_ns, runs, run_ns;
 };
+
+/* Read the functions of the kernel, unless that was done. */
+void profile_session_find_symbols(struct profile_session *session);
 
 #endif

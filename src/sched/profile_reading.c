@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "os/cpulist.h"
 #include "profile/kept.h"
+#include "profile/symbolise.h"
 
 /* --- how it was taken --- */
 
@@ -208,12 +209,14 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 		.now = session->stopped ? session->stopped : clock_ns(CLOCK_MONOTONIC),
 		.record_count = tracker_count(&session->chunks.tracker),
 	};
+	const bool has_symbols = session->has_looked_for_symbols;
 	struct error *err;
 
 	err = profile_create(&r.profile);
 	if (err)
 		return err;
 	r.profile->kept = kept_share(session->kept);
+	profile_session_find_symbols(session);
 	whole_stacks_init(&r.wholes, session->symbols);
 	r.threads = malloc(((size_t)r.record_count + 1) * sizeof(*r.threads));
 	if (r.threads) {
@@ -222,6 +225,9 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	} else {
 		err = &error_no_memory;
 	}
+	/* Symbols that were read earlier lack what was loaded since. */
+	if (!err && !has_symbols && session->symbols)
+		err = symbolise_kernel_by(r.profile, session->symbols);
 	if (!err && !session->stopped) {
 		reading_free_left(&r);
 		err = reading_end_epoch(&r);

@@ -379,8 +379,6 @@ static struct error *open_profiler(struct profile_session *session)
 		err = open_events(session);
 	if (err)
 		return err;
-	/* Stacks of the kernel have no names then, which is not worth failing for. */
-	error_destroy(kallsyms_read("/proc/kallsyms", &session->symbols));
 	open_cgroups(session);
 	return NULL;
 }
@@ -472,11 +470,27 @@ struct error *profile_session_start(struct profile_session *session)
 	return err ? err : profile_session_tick(session);
 }
 
+void profile_session_find_symbols(struct profile_session *session)
+{
+	if (session->has_looked_for_symbols)
+		return;
+	session->has_looked_for_symbols = true;
+	/* Stacks of the kernel have no names then, which is not worth failing for. */
+	error_destroy(kallsyms_read("/proc/kallsyms", &session->symbols));
+}
+
+/* Reading the symbols takes longer than all else of the start, and shortens each walk by a few
+ * frames only: a profile that ends before reads them when it ends. */
+#define SYMBOLS_AFTER_NS (NS_PER_S / 4)
+
 /* From the first walk at each place, how many frames are ours: those need not be walked then. */
 static void find_own_frames(struct profile_session *session)
 {
 	struct profile_state *state = &session->program->bss->state;
 
+	if (clock_ns(CLOCK_MONOTONIC) < session->started + SYMBOLS_AFTER_NS)
+		return;
+	profile_session_find_symbols(session);
 	for (size_t site = 0; site < STACK_SITES; site++)
 		if (!state->own_frames[site] && state->first_walks[site][OWN_FRAMES_MAX - 1])
 			state->own_frames[site] = (uint32_t)tracer_frames_always(
