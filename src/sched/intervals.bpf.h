@@ -58,9 +58,9 @@ static __always_inline struct stack_ctx *stack_ctx_of(struct task_struct *task)
 static __always_inline __u32 kernel_stack_now(void *ctx, struct scratch *scratch,
 					      enum stack_site site, struct profile_counts *counts)
 {
-	__u32 frames, own;
+	__u32 own;
 
-	return number_walk(scratch, walk_here(ctx, scratch, site, &own), counts, &frames);
+	return number_walk(scratch, walk_here(ctx, scratch, site, &own), counts);
 }
 
 /* The slot in which a stack is remembered, by the address that called schedule(). A runnable thread
@@ -78,7 +78,7 @@ static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scrat
 						struct stack_ctx *stacks, __u64 registers,
 						__u32 place, struct profile_counts *counts)
 {
-	__u32 words, number, frames = 0, own;
+	__u32 words, number, own;
 	struct slot_memory *memory;
 	bool is_raw, is_same;
 
@@ -95,7 +95,7 @@ static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scrat
 			return memory->number;
 		stacks->checks = 0;
 	}
-	number = number_walk(scratch, walk_here(ctx, scratch, SITE_SWITCH, &own), counts, &frames);
+	number = number_walk(scratch, walk_here(ctx, scratch, SITE_SWITCH, &own), counts);
 	if (is_same) {
 		counts->checked++;
 		if (number == memory->number)
@@ -105,8 +105,9 @@ static __always_inline __u32 kernel_stack_again(void *ctx, struct scratch *scrat
 	}
 	/* A stack is remembered when it is seen twice in a row, for remembering costs as much as
 	 * some walks. The same walk has another number once our own frames are skipped. */
-	if (is_raw && number > STACK_LOST && frames && own && number == memory->walked)
-		remember_stack(scratch, memory, words, frames, number);
+	if (is_raw && number > STACK_LOST && scratch->kernel_frames && own &&
+	    number == memory->walked)
+		remember_stack(scratch, memory, words, scratch->kernel_frames, number);
 	memory->walked = number;
 	return number;
 }
@@ -253,14 +254,20 @@ static __always_inline void keep_interval(struct profile_record *t, __u32 number
 	count_in(&key, &value, counts);
 }
 
-static __always_inline void end_interval(struct profile_record *t, __u32 number, __u64 now,
-					 struct profile_counts *counts)
-{
-	struct interval parts =
-		interval_divide(t->task.state == CLASS_RUNNABLE, t->task.since, t->task.woken, now);
-	__u64 all = now - t->task.since, runnable_ns = parts.runnable_ns;
-	__u64 blocked_ns = parts.blocked_ns;
+int end_interval(struct profile_record *t, __u32 number, __u64 now, struct profile_counts *counts);
 
+__noinline int end_interval(struct profile_record *t, __u32 number, __u64 now,
+			    struct profile_counts *counts)
+{
+	__u64 all, blocked_ns, runnable_ns;
+	struct interval parts;
+
+	if (!t || !counts)
+		return 0;
+	parts = interval_divide(t->task.state == CLASS_RUNNABLE, t->task.since, t->task.woken, now);
+	all = now - t->task.since;
+	runnable_ns = parts.runnable_ns;
+	blocked_ns = parts.blocked_ns;
 	if (t->task.state != CLASS_RUNNABLE) {
 		t->task.ns[t->task.state & RECORD_TIMES_MASK] += blocked_ns;
 		t->counts[t->task.state & RECORD_TIMES_MASK]++;
@@ -268,17 +275,17 @@ static __always_inline void end_interval(struct profile_record *t, __u32 number,
 	t->task.ns[CLASS_RUNNABLE] += runnable_ns;
 	t->counts[CLASS_RUNNABLE]++;
 	if (!(t->task.flags & RECORD_WANTED) || !config.wants_off_cpu)
-		return;
+		return 0;
 	counts->events++;
 	/* Only the times of the thread are wanted. */
 	if (config.only_times) {
 		counts->kept++;
-		return;
+		return 0;
 	}
 	if (!t->is_kept || all < config.min_ns || all > config.max_ns) {
 		counts->filtered++;
 		counts->filtered_ns += all;
-		return;
+		return 0;
 	}
 	if (config.wants_histograms) {
 		if (t->task.state != CLASS_RUNNABLE && wants(t->task.state))
@@ -291,6 +298,7 @@ static __always_inline void end_interval(struct profile_record *t, __u32 number,
 	if (config.wants_runners && runnable_ns)
 		count_runners(number, now - runnable_ns, now);
 	keep_interval(t, number, blocked_ns, runnable_ns, counts);
+	return 0;
 }
 
 static __always_inline void end_record(struct profile_record *t, __u32 number,

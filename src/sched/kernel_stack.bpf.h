@@ -73,11 +73,15 @@ static __always_inline __u32 word_of(__u16 at, __u32 words)
 	return at & 0x8000 ? words - (at & 0x7fff) : at;
 }
 
-static __always_inline bool slots_match(struct scratch *scratch, struct slot_memory *memory,
-					__u32 words)
-{
-	__u32 count = memory->count;
+int slots_match(struct scratch *scratch, struct slot_memory *memory, __u32 words);
 
+__noinline int slots_match(struct scratch *scratch, struct slot_memory *memory, __u32 words)
+{
+	__u32 count;
+
+	if (!scratch || !memory)
+		return false;
+	count = memory->count;
 	for (__u32 i = 0; i < SLOTS; i++) {
 		__u32 word;
 
@@ -199,20 +203,40 @@ static long follow_walk(__u32 i, struct slot_search *s)
 	return 0;
 }
 
-static __always_inline bool is_in_order(struct slot_search *s)
+__u32 follow_from(struct scratch *scratch, struct slot_memory *memory, __u32 frames, __u32 first);
+
+/* From the frame `first` of the walk, how far do the slots follow it? */
+__noinline __u32 follow_from(struct scratch *scratch, struct slot_memory *memory, __u32 frames,
+			     __u32 first)
 {
-	for (__u32 first = 0; first < 8; first++) {
-		s->next = first;
-		bpf_loop(SLOTS, follow_walk, s, 0);
-		if (s->next == s->frames)
+	struct slot_search s = { 0 };
+
+	if (!scratch || !memory)
+		return 0;
+	s.scratch = scratch;
+	s.memory = memory;
+	s.frames = frames;
+	s.count = memory->count;
+	s.next = first;
+	bpf_loop(SLOTS, follow_walk, &s, 0);
+	return s.next;
+}
+
+static __always_inline bool is_in_order(struct scratch *scratch, struct slot_memory *memory,
+					__u32 frames)
+{
+	for (__u32 first = 0; first < 8; first++)
+		if (follow_from(scratch, memory, frames, first) == frames)
 			return true;
-	}
 	return false;
 }
 
 /* `scratch->kernel` is a walk of `frames`, whose stack has this number. */
-static __noinline int remember_stack(struct scratch *scratch, struct slot_memory *memory,
-				     __u32 words, __u32 frames, __u32 number)
+int remember_stack(struct scratch *scratch, struct slot_memory *memory, __u32 words, __u32 frames,
+		   __u32 number);
+
+__noinline int remember_stack(struct scratch *scratch, struct slot_memory *memory, __u32 words,
+			      __u32 frames, __u32 number)
 {
 	struct slot_search s = { 0 };
 
@@ -236,7 +260,7 @@ static __noinline int remember_stack(struct scratch *scratch, struct slot_memory
 		bpf_loop(RAW_WORDS, find_slot, &s, 0);
 	}
 	memory->count = s.count;
-	memory->number = is_in_order(&s) ? number : 0;
+	memory->number = is_in_order(scratch, memory, frames) ? number : 0;
 	return 0;
 }
 
@@ -259,13 +283,18 @@ static long hash_frame(__u32 i, struct kernel_walk *walk)
 	return 0;
 }
 
-/* The number of the stack of `bytes` in scratch->kernel; how many frames it has. */
-static __always_inline __u32 number_walk(struct scratch *scratch, long bytes,
-					 struct profile_counts *counts, __u32 *ret_frames)
+__u32 number_walk(struct scratch *scratch, long bytes, struct profile_counts *counts);
+
+/* The number of the stack of `bytes` in scratch->kernel. Stores in scratch->kernel_frames how many
+ * frames it has. */
+__noinline __u32 number_walk(struct scratch *scratch, long bytes, struct profile_counts *counts)
 {
 	struct kernel_walk walk = { .scratch = scratch, .hash = stack_hash_start() };
 	enum stack_end end = STACK_WHOLE;
 
+	if (!scratch || !counts)
+		return STACK_LOST;
+	scratch->kernel_frames = 0;
 	if (bytes <= 0)
 		return STACK_NONE;
 	walk.count = (__u64)bytes >> 3;
@@ -276,7 +305,7 @@ static __always_inline __u32 number_walk(struct scratch *scratch, long bytes,
 		counts->kernel_truncated++;
 	}
 	bpf_loop(PROFILE_KERNEL_FRAMES_MAX, hash_frame, &walk, 0);
-	*ret_frames = walk.count;
+	scratch->kernel_frames = walk.count;
 	return stack_number(scratch->kernel, walk.count, end, walk.hash);
 }
 

@@ -53,7 +53,7 @@ int on_switched(__u64 *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers regs = { 0 };
 	struct stack_ctx *stacks;
-	__u32 frames, own;
+	__u32 own;
 
 	if (!p || !p->is_there || !counts || !scratch)
 		return 0;
@@ -62,7 +62,7 @@ int on_switched(__u64 *ctx)
 		stacks = stack_ctx_of(task);
 		if (config.kernel_depth)
 			p->key.kernel_stack = number_walk(
-				scratch, walk_here(ctx, scratch, SITE_LATE, &own), counts, &frames);
+				scratch, walk_here(ctx, scratch, SITE_LATE, &own), counts);
 		if (config.user_depth && has_user_space(task) && user_registers(task, &regs))
 			p->key.user_stack = user_stack(task, tgid_of(task), scratch, &regs,
 						       stacks ? &stacks->user_stack : 0, counts);
@@ -240,14 +240,13 @@ static __always_inline void first_stack(struct task_struct *task, struct profile
 	struct scratch *scratch = scratch_of(SCRATCH_TASKS);
 	struct profile_counts *counts = counts_here();
 	struct user_registers regs = { 0 };
-	__u32 frames;
 
 	if (!scratch || !counts)
 		return;
 	if (config.kernel_depth)
 		t->kernel_stack = number_walk(
 			scratch, bpf_get_task_stack(task, scratch->kernel, KERNEL_STACK_BYTES, 0),
-			counts, &frames);
+			counts);
 	if (config.user_depth && has_user_space(task) && user_registers(task, &regs))
 		left_user_space(t, &regs);
 }
@@ -467,7 +466,7 @@ static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 c
 	struct count_value value = { .ns = ns, .count = 1 };
 	struct count_key key = { .class = class, .event = event };
 	struct user_registers regs = { 0 };
-	__u32 cpu = bpf_get_smp_processor_id(), frames;
+	__u32 cpu = bpf_get_smp_processor_id();
 
 	if (!config.wants_off_cpu && tctx && task->pid)
 		find_match(task, tctx);
@@ -488,8 +487,8 @@ static __always_inline int count_here(void *ctx, enum scratch_user user, __u32 c
 	key.cpu = config.by_cpu ? cpu + 1 : 0;
 	if (config.kernel_depth && has_kernel)
 		key.kernel_stack = number_walk(
-			scratch, bpf_get_stack(ctx, scratch->kernel, KERNEL_STACK_BYTES, 0), counts,
-			&frames);
+			scratch, bpf_get_stack(ctx, scratch->kernel, KERNEL_STACK_BYTES, 0),
+			counts);
 	if (config.user_depth && has_user_space(task) && user_registers(task, &regs)) {
 		regs.is_entry = class == CLASS_EVENT && !has_kernel && is_entry_event(event);
 		key.user_stack = user_stack(task, tgid_of(task), scratch, &regs, 0, counts);

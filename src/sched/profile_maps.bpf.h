@@ -75,6 +75,9 @@ struct scratch {
 	__u64 kernel[PROFILE_KERNEL_FRAMES_MAX + 1];
 	__u64 raw[RAW_WORDS];
 	struct user_walk walk;
+	struct unwind_process process; /* the mappings that the walk uses */
+	__u32 lacks;                   /* enum unwind_stop: why they are incomplete */
+	__u32 kernel_frames;           /* of the last walk in `kernel` */
 	__u32 busy;
 };
 

@@ -307,7 +307,9 @@ static __always_inline void rename_record(struct task_record *t, const char *nam
 /* --- what a task does that leaves its CPU --- */
 
 /* The class of a task that is not queued, by the bits of its state. */
-static __always_inline __u32 sleep_class(__u32 state, bool is_io)
+__u32 sleep_class(__u32 state, bool is_io);
+
+__noinline __u32 sleep_class(__u32 state, bool is_io)
 {
 	if (state & TASK_PARKED)
 		return CLASS_PARKED;

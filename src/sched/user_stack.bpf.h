@@ -130,21 +130,27 @@ static __always_inline void count_stop(struct profile_counts *counts, __u32 stop
 	counts->stops[stop]++;
 }
 
-/* The number of the current thread's stack, from these registers. `last` has the stacks that were
- * found before, and may be NULL. */
-static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
-					struct scratch *scratch, const struct user_registers *regs,
-					struct last_stack *last, struct profile_counts *counts)
+__u32 number_user_stack(struct scratch *scratch, const struct user_registers *regs,
+			struct last_stack *last, struct profile_counts *counts);
+
+/* The number of the stack of these registers, by the mappings in `scratch`. `last` has the stacks
+ * that were found before, and may be NULL. */
+__noinline __u32 number_user_stack(struct scratch *scratch, const struct user_registers *regs,
+				   struct last_stack *last, struct profile_counts *counts)
 {
-	struct user_memory *memory = last ? memory_of(last, regs->ip) : 0;
-	struct unwind_process process;
-	__u32 lacks = find_mappings(task, tgid, &process), number, stop;
-	const struct user_walk *walk = &scratch->walk;
+	struct user_memory *memory;
+	struct user_walk *walk;
+	__u32 number, stop;
 	bool is_same = false;
 	enum stack_end end;
-	__u64 hash;
+	__u64 hash, generation;
 
-	if (memory && is_again(scratch, regs, process.generation, memory)) {
+	if (!scratch || !regs || !counts)
+		return STACK_LOST;
+	memory = last ? memory_of(last, regs->ip) : 0;
+	walk = &scratch->walk;
+	generation = scratch->process.generation;
+	if (memory && is_again(scratch, regs, generation, memory)) {
 		counts->user_recognised++;
 		if (!config.recheck || ++last->checks < config.recheck) {
 			count_stop(counts, memory->stop);
@@ -153,8 +159,8 @@ static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
 		last->checks = 0;
 		is_same = true;
 	}
-	walk_stack(scratch, regs, &process, lacks != UNWIND_GOES_ON);
-	stop = lacks && walk->stop != UNWIND_TRUNCATED ? lacks : walk->stop;
+	walk_stack(scratch, regs, &scratch->process, scratch->lacks != UNWIND_GOES_ON);
+	stop = scratch->lacks && walk->stop != UNWIND_TRUNCATED ? scratch->lacks : walk->stop;
 	count_stop(counts, stop);
 	end = stack_end_of(stop);
 	hash = hash_more(walk->hash, end);
@@ -171,8 +177,17 @@ static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
 		counts->user_wrong += number != memory->number;
 	}
 	if (memory)
-		remember_user(scratch, regs, process.generation, stop, number, memory);
+		remember_user(scratch, regs, generation, stop, number, memory);
 	return number;
+}
+
+/* The number of the current thread's stack, from these registers. `last` is as above. */
+static __always_inline __u32 user_stack(struct task_struct *task, __u32 tgid,
+					struct scratch *scratch, const struct user_registers *regs,
+					struct last_stack *last, struct profile_counts *counts)
+{
+	scratch->lacks = find_mappings(task, tgid, &scratch->process);
+	return number_user_stack(scratch, regs, last, counts);
 }
 
 #endif

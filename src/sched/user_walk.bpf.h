@@ -16,8 +16,8 @@ struct user_registers {
 	__u64 regs; /* where they are */
 	/* At the first instruction of a function its caller is not in a frame yet, but on top of
 	 * the stack. */
-	bool is_entry;
-	bool is_call; /* into the kernel, by the program itself; false: an interrupt or a fault */
+	__u32 is_entry;
+	__u32 is_call; /* into the kernel, by the program itself; 0: an interrupt or a fault */
 };
 
 static __always_inline bool user_registers(struct task_struct *task, struct user_registers *ret)
