@@ -110,8 +110,8 @@ struct error *each_piece(const char *list, const char *what,
 	return err;
 }
 
-/* Aliases: spellings of the release before this one. They are accepted, but neither help nor
- * completion lists them. A row can go one release later. */
+/* Aliases: spellings of the release before this one. They are accepted when written in full, but
+ * neither help nor completion lists them. A row can go one release later. */
 static const struct {
 	const char *alias, *name;
 } aliases[] = {
@@ -119,8 +119,20 @@ static const struct {
 	{ "noisy", "preempted-by" },
 };
 
-/* Add the option of number `number` under its name and its aliases; returns how many were added. */
-static size_t add_names(const struct option_row *row, size_t number, struct option *options)
+/* Does the command line have "--NAME"? */
+static bool has_option(char **argv, const char *name)
+{
+	for (size_t i = 1; argv[i]; i++)
+		if (strncmp(argv[i], "--", 2) == 0 && strcmp(argv[i] + 2, name) == 0)
+			return true;
+	return false;
+}
+
+/* Add the option of number `number` under its name, and under its aliases that the command line
+ * has: getopt would count others when it looks what an abbreviation can mean. Returns how many were
+ * added. */
+static size_t add_names(const struct option_row *row, size_t number, char **argv,
+			struct option *options)
 {
 	struct option option = { .name = row->name,
 				 .has_arg = row->argument ? required_argument : no_argument,
@@ -129,14 +141,15 @@ static size_t add_names(const struct option_row *row, size_t number, struct opti
 
 	options[n++] = option;
 	for (size_t i = 0; i < array_length(aliases); i++)
-		if (strcmp(aliases[i].name, row->name) == 0) {
+		if (strcmp(aliases[i].name, row->name) == 0 && has_option(argv, aliases[i].alias)) {
 			option.name = aliases[i].alias;
 			options[n++] = option;
 		}
 	return n;
 }
 
-static void fill_getopt(const struct command *command, struct option *options, char *letters)
+static void fill_getopt(const struct command *command, char **argv, struct option *options,
+			char *letters)
 {
 	size_t n = 0;
 
@@ -144,7 +157,7 @@ static void fill_getopt(const struct command *command, struct option *options, c
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option_row *row = &command->options[i];
 
-		n += add_names(row, i, options + n);
+		n += add_names(row, i, argv, options + n);
 		if (row->letter) {
 			*letters++ = row->letter;
 			if (row->argument)
@@ -166,8 +179,29 @@ static const struct option_row *find_row(const struct command *command, int foun
 	return NULL;
 }
 
+/* The error of an abbreviation of several options; NULL for other words. */
+static struct error *ambiguous_option(const struct command *command, const char *bare)
+{
+	char *list = NULL;
+	size_t count = 0, length = 0;
+	struct error *err;
+	FILE *out = open_memstream(&list, &length);
+
+	if (!out)
+		return &error_no_memory;
+	for (size_t i = 0; i < command->option_count; i++)
+		if (strncmp(command->options[i].name, bare, strlen(bare)) == 0)
+			fprintf(out, "%s--%s", count++ ? ", " : "", command->options[i].name);
+	if (!file_close_memory(out, &list))
+		return &error_no_memory;
+	err = count < 2 ? NULL : error_create("option '--%s' is ambiguous: %s", bare, list);
+	free(list);
+	return err;
+}
+
 static struct error *unknown_option(const struct command *command, const char *word)
 {
+	struct error *err;
 	const char *nearest;
 	char bare[64];
 
@@ -177,6 +211,9 @@ static struct error *unknown_option(const struct command *command, const char *w
 		return error_create("option '%.*s' takes no argument", (int)strcspn(word, "="),
 				    word);
 	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	err = ambiguous_option(command, bare);
+	if (err)
+		return err;
 	nearest = text_nearest(bare, &command->options[0].name, command->option_count,
 			       sizeof(command->options[0]));
 	if (nearest)
@@ -270,7 +307,7 @@ static struct error *parse_all(const struct command *command, int argc, char **a
 
 	/* With a minus first, getopt gives plain words as they come, as the argument of 1. */
 	letters[0] = '-';
-	fill_getopt(command, options, letters + 1);
+	fill_getopt(command, argv, options, letters + 1);
 	/* 0, where 1 would do for one command line: glibc forgets its place in an earlier one. */
 	optind = 0;
 	opterr = 0;
