@@ -5,7 +5,7 @@
  *	_cleanup_free_ char *text = strdup(name);
  *	_cleanup_close_ int fd = open(path, O_RDONLY);
  *	...
- *	return_ptr(text);		the caller owns it now
+ *	return take_ptr(text);		the caller owns it now
  *
  * A type declares its own guard beside itself: DEFINE_CLEANUP(error_destroy, struct error *)
  * makes `_cleanup_(error_destroy)` usable on a `struct error *`.
@@ -51,6 +51,5 @@ static inline void close_guard(int *fd)
 		(fd) = -1;         \
 		taken_;            \
 	})
-#define return_ptr(pointer) return take_ptr(pointer)
 
 #endif

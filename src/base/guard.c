@@ -54,7 +54,7 @@ struct guard {
 	pthread_cond_t work, done;   /* for the worker, for the caller */
 	struct guard_worker *worker; /* waits or works; NULL: there is none */
 	LIST_HEAD(, guard_worker) hanging;
-	size_t hanging_count, given_up, without_thread;
+	size_t hanging_count, without_thread;
 	struct {
 		ARRAY(struct given_up);
 	} by_subject;
@@ -87,7 +87,6 @@ static void count_given_up(struct guard *guard, uint64_t subject)
 {
 	struct given_up *of = given_up_of(guard, subject);
 
-	guard->given_up++;
 	if (!of && array_push(&guard->by_subject, (struct given_up){ .subject = subject }))
 		of = given_up_of(guard, subject);
 	if (of)
@@ -390,9 +389,4 @@ struct error *guard_start(struct guard *guard, const char *purpose)
 size_t guard_without_thread(const struct guard *guard)
 {
 	return guard ? guard->without_thread : 0;
-}
-
-size_t guard_given_up(const struct guard *guard)
-{
-	return guard ? guard->given_up : 0;
 }

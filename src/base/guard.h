@@ -93,8 +93,7 @@ bool guard_enter(void);
 /* After it; keeps errno. */
 void guard_leave(void);
 
-/* The number of times that work was given up; and that it was not run for lack of a thread. */
-size_t guard_given_up(const struct guard *guard);
+/* The number of times that work was not run for lack of a thread. */
 size_t guard_without_thread(const struct guard *guard);
 
 #endif

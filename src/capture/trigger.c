@@ -105,11 +105,6 @@ static const struct {
 	int number;
 } signals[] = { { "SIGUSR1", SIGUSR1 }, { "SIGUSR2", SIGUSR2 } };
 
-const char *trigger_fact_name(size_t number)
-{
-	return number < array_length(facts) ? facts[number].name : NULL;
-}
-
 /* --- reading what was written --- */
 
 /* Explain a word without a limit by the fact that it most likely means. */

@@ -50,7 +50,4 @@ struct error *trigger_read(const struct trigger *trigger, int proc, const struct
  * next time. */
 bool trigger_judge(struct trigger *trigger, double value, unsigned cpus, bool wait);
 
-/* The facts by number, and what they are; NULL after the last. */
-const char *trigger_fact_name(size_t number);
-
 #endif

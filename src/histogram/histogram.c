@@ -36,14 +36,6 @@ void histogram_record(struct histogram *histogram, uint64_t value, uint64_t coun
 	add_sum(histogram, value, count);
 }
 
-void histogram_record_slot(struct histogram *histogram, unsigned slot, uint64_t count)
-{
-	uint64_t low = bucket_low(slot, histogram->frac_bits);
-	uint64_t high = bucket_high(slot, histogram->frac_bits);
-
-	histogram_record(histogram, low + (high - low) / 2, count);
-}
-
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	for (unsigned slot = 0; slot < BUCKET_SLOTS(from->frac_bits); slot++)

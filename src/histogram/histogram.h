@@ -31,8 +31,6 @@ DEFINE_CLEANUP(histogram_destroy, struct histogram *)
 
 /* `count` values of `value`. */
 void histogram_record(struct histogram *histogram, uint64_t value, uint64_t count);
-/* `count` values whose slot is known and whose sum is not: each counts as the middle of it. */
-void histogram_record_slot(struct histogram *histogram, unsigned slot, uint64_t count);
 /* `from` is added to `into`, exactly when its frac_bits are not smaller; they must not be. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 

@@ -110,21 +110,3 @@ double kstats_mean(const struct kstats_distribution *distribution)
 		return 0;
 	return (double)kstats_sum(distribution) / (double)distribution->count;
 }
-
-struct kstats_bounds kstats_count_to(const struct kstats_distribution *distribution, uint64_t value)
-{
-	struct kstats_bounds bounds = { 0 };
-
-	for (unsigned slot = 0; slot < BUCKET_SLOTS(distribution->frac_bits); slot++) {
-		uint64_t count = distribution->slots[slot].count;
-
-		if (!count)
-			continue;
-		if (bucket_low(slot, distribution->frac_bits) > value)
-			break;
-		bounds.most += count;
-		if (bucket_high(slot, distribution->frac_bits) <= value)
-			bounds.least += count;
-	}
-	return bounds;
-}

@@ -49,12 +49,5 @@ unsigned __int128 kstats_sum(const struct kstats_distribution *distribution);
 double kstats_mean(const struct kstats_distribution *distribution);
 /* The mean of the values in one slot, never outside of it; the lower bound if it is empty. */
 double kstats_slot_mean(const struct kstats_distribution *distribution, unsigned slot);
-/* Bounds for the number of values that are at most `value`: they differ if it lies inside a slot.
- */
-struct kstats_bounds {
-	uint64_t least, most;
-};
-struct kstats_bounds kstats_count_to(const struct kstats_distribution *distribution,
-				     uint64_t value);
 
 #endif

@@ -38,7 +38,5 @@ extern const struct json_fields kstats_table_fields;
 
 /* The same value as text: what `--format json` prints. */
 void kstats_file_write(struct json_writer *w, const struct kstats_tables *tables);
-/* Write its members "key" and "only" into the open object. */
-void kstats_scope_write(struct json_writer *w, const struct kstats_scope *scope);
 
 #endif

@@ -271,17 +271,6 @@ static void write_filters(struct json_writer *w, JSON_UNUSED_ const struct json_
 
 static const struct json_field_type json_type_filters = { json_take_filters, write_filters, NULL };
 
-static const struct json_field scope_rows[] = {
-	JSON_FIELD(string, "key", kstats_scope, key, .flags = FIELD_NULLABLE),
-	JSON_FIELD_OF(filters, "only", kstats_scope, only, NULL),
-};
-static const struct json_fields scope_fields = JSON_FIELDS(scope_rows);
-
-void kstats_scope_write(struct json_writer *w, const struct kstats_scope *scope)
-{
-	json_fields_write(w, &scope_fields, scope);
-}
-
 /* --- losses --- */
 
 /* Losses that a later ctprof counts are passed over. */

@@ -8,11 +8,6 @@
 /* Below this many process numbers none are removed. */
 #define NUMBERS_KEPT 4096
 
-size_t process_table_image_count(const struct process_table *table)
-{
-	return table->count;
-}
-
 void process_table_destroy_image(struct process_table *table, struct process_image *image)
 {
 	image_memory_drop(&table->memory, image->space);

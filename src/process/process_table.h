@@ -157,7 +157,4 @@ struct error *process_table_put(struct process_table *table, struct profile *pro
 /* Forget images that ended before that time, except those that are found and not put yet. */
 void process_table_forget(struct process_table *table, uint64_t time_ns);
 
-/* Images in the table, for tests. */
-size_t process_table_image_count(const struct process_table *table);
-
 #endif

@@ -179,11 +179,6 @@ void filter_destroy(struct filter *filter)
 	free(filter);
 }
 
-bool filter_is_empty(const struct filter *filter)
-{
-	return !filter->keep.count && !filter->drop.count;
-}
-
 static struct error *one_term(struct rule *rule, const char *term)
 {
 	struct error *err = add_term(rule, text_trim(text_of(term)));

@@ -40,9 +40,6 @@ struct error *filter_add_preset(struct filter *filter, struct text lines,
 /* A preset by its name; unknown names tell which there are. */
 struct error *filter_add_preset_named(struct filter *filter, const char *name) MUST_CHECK;
 
-/* Is there any term? */
-bool filter_is_empty(const struct filter *filter);
-
 /* Takes out of the samples and the longest blocks what is not kept; samples that went are counted.
  * Totals of threads and histograms stay: they have no stacks. After an error the profile can only
  * be destroyed. */

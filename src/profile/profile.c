@@ -153,23 +153,6 @@ struct error *profile_add(struct profile *profile, const struct sample *sample)
 	return NULL;
 }
 
-size_t profile_depth(const struct profile *profile, uint32_t node)
-{
-	size_t depth = 0;
-
-	for (; node != NODE_NONE; node = profile->nodes.items[node].parent)
-		depth++;
-	return depth;
-}
-
-bool profile_is_raw(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->frames.count; i++)
-		if (!profile->frames.items[i].name)
-			return true;
-	return false;
-}
-
 uint64_t profile_total_ns(const struct profile *profile, unsigned classes)
 {
 	uint64_t total = 0;

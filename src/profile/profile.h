@@ -270,12 +270,6 @@ struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t fr
 /* Adds to the sample with the same thread, node, class, event and CPU. */
 struct error *profile_add(struct profile *profile, const struct sample *sample) MUST_CHECK;
 
-/* The number of frames of a stack. */
-size_t profile_depth(const struct profile *profile, uint32_t node);
-
-/* Is there a frame without a name? */
-bool profile_is_raw(const struct profile *profile);
-
 /* The time of all samples that are of these classes (a bit each). */
 uint64_t profile_total_ns(const struct profile *profile, unsigned classes);
 

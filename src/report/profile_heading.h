@@ -8,10 +8,6 @@
 #include "report/profile_text.h"
 #include "report/table.h"
 
-/* The text of an unmeasured value. It equals CELL_NONE of report/cell.h, which files of profiles
- * cannot include: both have a struct of the same name. */
-#define UNMEASURED "-"
-
 static inline size_t rows_wanted(const struct profile_style *style)
 {
 	return style->limit ? style->limit : PROFILE_ROWS;

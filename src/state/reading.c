@@ -51,15 +51,6 @@ uint64_t state_times_of(const struct state_times *times, enum state state)
 	return sum;
 }
 
-uint64_t state_times_sum(const struct state_times *times)
-{
-	uint64_t sum = 0;
-
-	for (enum state state = 0; state < STATE_COUNT; state++)
-		sum += times->ns[state];
-	return sum;
-}
-
 void state_times_add(struct state_times *times, const struct state_times *more)
 {
 	for (enum state state = 0; state < STATE_COUNT; state++)

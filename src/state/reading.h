@@ -88,7 +88,6 @@ bool state_is_measured_in_part(unsigned measured, enum state state);
 
 /* In a main state with all its parts, or in a part. */
 uint64_t state_times_of(const struct state_times *times, enum state state);
-uint64_t state_times_sum(const struct state_times *times);
 void state_times_add(struct state_times *times, const struct state_times *more);
 
 #endif

@@ -44,7 +44,6 @@ enum tui_column {
 		COLUMN_STATE_FIRST, /* one for each state, in % */
 	COLUMN_COUNT = COLUMN_STATE_FIRST + STATE_COUNT
 };
-#define COLUMN_OF_STATE(state) ((enum tui_column)(COLUMN_STATE_FIRST + (state)))
 
 struct column_row {
 	const char *head, *prose;

@@ -30,8 +30,7 @@
 #define UNWIND_PAGE_BITS   8
 #define UNWIND_PAGES       256 /* of a block */
 #define UNWIND_PAGE_ROWS   255
-#define UNWIND_BLOCK_HEAD  129 /* words before the rows */
-#define UNWIND_BLOCK_ROWS  65535
+#define UNWIND_BLOCK_HEAD  129   /* words before the rows */
 #define UNWIND_BLOCKS_MAX  65536 /* of a file: 4 GiB of code */
 
 /* Instead of the location of a block: all of it by frame pointers. */

@@ -122,3 +122,20 @@ const char *flame_text(const struct flame *flame)
 	expect_ok(flame_each_line(flame, put_line, &text));
 	return text.bytes;
 }
+
+size_t stack_depth(const struct profile *p, uint32_t node)
+{
+	size_t depth = 0;
+
+	for (; node != NODE_NONE; node = p->nodes.items[node].parent)
+		depth++;
+	return depth;
+}
+
+bool has_unnamed_frame(const struct profile *p)
+{
+	for (size_t i = 0; i < p->frames.count; i++)
+		if (!p->frames.items[i].name)
+			return true;
+	return false;
+}

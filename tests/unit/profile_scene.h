@@ -27,6 +27,11 @@ uint32_t build_stack(struct profile *p, const char *stack);
 struct sample *build_sample(struct profile *p, uint32_t thread, enum profile_class class,
 			    const char *stack, uint64_t ns, uint64_t count);
 
+/* The number of frames of a stack. */
+size_t stack_depth(const struct profile *p, uint32_t node);
+
+bool has_unnamed_frame(const struct profile *p);
+
 /* "a;b 5 a;c 7": the lines of a tree, with the baseline before a '/' where there is one. Good
  * until the next. */
 const char *flame_text(const struct flame *flame);

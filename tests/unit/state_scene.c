@@ -225,3 +225,12 @@ void world_read(struct state_scene *scene, struct state_world *world)
 		t->is_over = false;
 	}
 }
+
+uint64_t times_sum(const struct state_times *times)
+{
+	uint64_t sum = 0;
+
+	for (enum state state = 0; state < STATE_COUNT; state++)
+		sum += times->ns[state];
+	return sum;
+}

@@ -42,6 +42,9 @@ struct state_thread *scene_thread(struct state_scene *scene, struct state_readin
 struct state_thread *scene_new(struct state_scene *scene, uint32_t tgid, uint32_t tid,
 			       const char *name, const char *process);
 
+/* The time in all states. */
+uint64_t times_sum(const struct state_times *times);
+
 /* The window between the two readings. */
 void scene_window(struct state_scene *scene);
 

@@ -66,31 +66,6 @@ TEST(sums_stop_at_their_largest)
 	histogram_destroy(h);
 }
 
-/* By a slot alone: into just this slot, and in the sum as its middle. */
-TEST(slots)
-{
-	for (unsigned frac = 0; frac <= BUCKET_FRAC_BITS_MAX; frac++)
-		for (unsigned slot = 0; slot < BUCKET_SLOTS(frac) - 1; slot++) {
-			struct histogram *h = empty(frac);
-
-			histogram_record_slot(h, slot, 2);
-			assert_int_equal(h->slots[slot], 2);
-			assert_int_equal(h->count, 2);
-			if (slot < 1u << frac)
-				assert_int_equal(h->sum, 2 * slot);
-			histogram_destroy(h);
-		}
-}
-
-TEST(the_middle_of_a_slot)
-{
-	struct histogram *h = empty(3);
-
-	histogram_record_slot(h, 55, 10);
-	assert_int_equal(h->sum, 4950);
-	histogram_destroy(h);
-}
-
 /* Against a sorted list: the value of that rank is between the bounds. */
 TEST(percentiles)
 {
@@ -154,6 +129,5 @@ TEST(merging)
 }
 
 UNIT_TESTS(cmocka_unit_test(nothing), cmocka_unit_test(values),
-	   cmocka_unit_test(sums_stop_at_their_largest), cmocka_unit_test(slots),
-	   cmocka_unit_test(the_middle_of_a_slot), cmocka_unit_test(percentiles),
+	   cmocka_unit_test(sums_stop_at_their_largest), cmocka_unit_test(percentiles),
 	   cmocka_unit_test(percentiles_of_few), cmocka_unit_test(merging))

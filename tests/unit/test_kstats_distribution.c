@@ -217,34 +217,6 @@ TEST(torn_readings)
 	assert_true(kstats_sum(&of) == 4800 + 575);
 }
 
-/* --- how many are below --- */
-
-static void check_counts(const struct sample *s)
-{
-	uint64_t stream = s->count;
-
-	for (unsigned i = 0; i < 20; i++) {
-		uint64_t limit = i % 2 ? shaped(i / 2, &stream)
-				       : s->values[next_random(&stream) % s->count] - (i == 2);
-		unsigned frac = s->table->frac_bits;
-		struct kstats_bounds bounds = kstats_count_to(&s->all, limit);
-		uint64_t exact = 0;
-
-		while (exact < s->count && s->values[exact] <= limit)
-			exact++;
-		assert_true(bounds.least <= exact && exact <= bounds.most);
-		if (bucket_high(bucket_slot(limit, frac), frac) == limit)
-			assert_true(bounds.least == exact && exact == bounds.most);
-	}
-	assert_int_equal(kstats_count_to(&s->all, UINT64_MAX).least, s->count);
-	assert_int_equal(kstats_count_to(&s->all, UINT64_MAX).most, s->count);
-}
-
-TEST(counts_below)
-{
-	for_samples(check_counts);
-}
-
 /* --- ends --- */
 
 TEST(nothing)
@@ -259,7 +231,6 @@ TEST(nothing)
 	assert_true(kstats_mean(&all) == 0);
 	assert_true(kstats_sum(&all) == 0);
 	assert_true(kstats_slot_mean(&all, 55) == 480);
-	assert_int_equal(kstats_count_to(&all, 1000).most, 0);
 	kstats_distribution_clear(&all);
 	assert_null(all.slots);
 	kstats_distribution_clear(&all);
@@ -314,5 +285,5 @@ TEST(one_row)
 UNIT_TESTS(cmocka_unit_test(percentiles_hold_the_true_one), cmocka_unit_test(ranks),
 	   cmocka_unit_test(decimal_shares), cmocka_unit_test(the_largest_of_many),
 	   cmocka_unit_test(means), cmocka_unit_test(means_of_slots),
-	   cmocka_unit_test(torn_readings), cmocka_unit_test(counts_below),
-	   cmocka_unit_test(nothing), cmocka_unit_test(one_value), cmocka_unit_test(one_row))
+	   cmocka_unit_test(torn_readings), cmocka_unit_test(nothing), cmocka_unit_test(one_value),
+	   cmocka_unit_test(one_row))

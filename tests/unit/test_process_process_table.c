@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "process/process_table.h"
+#include "process/process_table_internal.h"
 
 #include <stdio.h>
 
@@ -308,7 +308,7 @@ TEST(numbers_of_other_namespaces_are_none)
 	map(table, 0, 0x10, 0x20, 0, "/a");
 	map(table, UINT32_MAX, 0x10, 0x20, 0, "/a");
 	forks(table, 0, UINT32_MAX, 5);
-	assert_int_equal(process_table_image_count(table), 0);
+	assert_int_equal(table->count, 0);
 	process_table_destroy(table);
 }
 
@@ -346,15 +346,15 @@ TEST(ended_images_can_be_forgotten)
 		exits(table, 10 + i, 101 + i);
 	}
 	map(table, 20, 0x30, 0x40, 0, "/found");
-	assert_int_equal(process_table_image_count(table), 201);
+	assert_int_equal(table->count, 201);
 	assert_int_equal(process_table_find_image(table, 20, 1000), 1);
 	process_table_forget(table, 151);
 	/* The parent; of 49 children both and of one the latter; and the one that was found. */
-	assert_int_equal(process_table_image_count(table), 1 + 2 * 49 + 1 + 1);
+	assert_int_equal(table->count, 1 + 2 * 49 + 1 + 1);
 	profile = put(table);
 	expect_image(profile, 1, "/found+: 30-40@0 /found");
 	process_table_forget(table, 1000);
-	assert_int_equal(process_table_image_count(table), 1);
+	assert_int_equal(table->count, 1);
 	assert_int_equal(process_table_find_image(table, 1, 5), 1);
 	profile_destroy(profile);
 	process_table_destroy(table);
@@ -373,7 +373,7 @@ TEST(a_process_may_have_very_many_images)
 	}
 	assert_int_equal(process_table_find_image(table, 1, 9), 0);
 	process_table_forget(table, 10 * (GONE + 1) + 1);
-	assert_int_equal(process_table_image_count(table), IMAGES - GONE);
+	assert_int_equal(table->count, IMAGES - GONE);
 	assert_int_equal(process_table_find_image(table, 1, 10 * GONE + 9), 0);
 	for (uint32_t i = GONE + 1; i <= IMAGES; i++) {
 		assert_int_equal(process_table_find_image(table, 1, 10 * i), i - GONE);
@@ -398,7 +398,7 @@ TEST(numbers_are_forgotten_too)
 		assert_int_equal(pid, i);
 	}
 	process_table_forget(table, UINT64_MAX);
-	assert_int_equal(process_table_image_count(table), 0);
+	assert_int_equal(table->count, 0);
 	assert_int_equal(process_table_count(table), NUMBERS - RETURNED);
 	exits(table, NUMBERS, NUMBERS);
 	for (uint32_t i = RETURNED + 1; i <= NUMBERS; i++) {
@@ -422,7 +422,7 @@ TEST(memory_is_bounded_and_losses_are_counted)
 			forks(table, 1 + i % 3, 10 + i, i);
 	}
 	assert_true(process_table_lost(table) > 50000);
-	assert_true(process_table_image_count(table) > 10);
+	assert_true(table->count > 10);
 	process_table_apply(table,
 			    &(struct perf_record){ .kind = PERF_RECORD_OF_LOSS, .lost = 1000000 });
 	assert_true(process_table_lost(table) > 1050000);

@@ -104,7 +104,6 @@ TEST(terms)
 		struct filtered filtered;
 
 		expect_ok(filter_keep(filter, cases[i].term));
-		assert_false(filter_is_empty(filter));
 		assert_string_equal(apply(filter, p, &filtered), cases[i].kept);
 		assert_int_equal(filtered.ns + profile_total_ns(p, FLAME_ALL), 1111);
 		filter_destroy(filter);
@@ -200,7 +199,6 @@ TEST(nothing_is_filtered_by_nothing)
 	struct filter *filter = empty();
 	struct filtered filtered;
 
-	assert_true(filter_is_empty(filter));
 	assert_string_equal(apply(filter, p, &filtered), PARK " " PARKING " " SPAWN " " WRITE);
 	assert_int_equal(filtered.count, 0);
 	filter_destroy(filter);
@@ -251,7 +249,9 @@ TEST(the_rest_of_the_profile)
 
 TEST(invalid_terms)
 {
+	struct profile *p = small();
 	struct filter *filter = empty();
+	struct filtered filtered;
 	char large[5000];
 
 	memset(large, 'a', sizeof(large) - 1);
@@ -268,8 +268,9 @@ TEST(invalid_terms)
 		     "unknown state 'sleeping'; there are: on-cpu,");
 	expect_error(filter_keep(filter, "pid:-1"), "'-1' is not a process ID");
 	expect_error(filter_keep(filter, "pid:4294967296"), "is not a process ID");
-	assert_true(filter_is_empty(filter));
+	assert_string_equal(apply(filter, p, &filtered), PARK " " PARKING " " SPAWN " " WRITE);
 	filter_destroy(filter);
+	profile_destroy(p);
 }
 
 /* --- presets --- */
@@ -341,7 +342,6 @@ TEST(ours)
 
 		assert_string_equal(presets[i].name, names[i]);
 		expect_ok(filter_add_preset_named(filter, names[i]));
-		assert_false(filter_is_empty(filter));
 		filter_destroy(filter);
 	}
 }

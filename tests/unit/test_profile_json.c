@@ -126,7 +126,7 @@ TEST(order_does_not_matter)
 	assert_int_equal(sample->class, CLASS_STOPPED);
 	assert_int_equal(sample->cpu, CPU_ANY);
 	assert_int_equal(sample->ns, 9);
-	assert_int_equal(profile_depth(p, sample->node), 2);
+	assert_int_equal(stack_depth(p, sample->node), 2);
 	assert_string_equal(p->frames.items[p->nodes.items[sample->node].frame].name->bytes,
 			    "leaf");
 	assert_int_equal(p->threads.items[0].ns[CLASS_STOPPED], 6);

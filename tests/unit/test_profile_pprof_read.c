@@ -139,7 +139,7 @@ TEST(a_profile_of_cpu_time)
 	assert_int_equal(sample->ns, 30000000);
 	assert_int_equal(sample->count, 3);
 	assert_int_equal(sample->cpu, CPU_ANY);
-	assert_int_equal(profile_depth(p, sample->node), 3);
+	assert_int_equal(stack_depth(p, sample->node), 3);
 	node = &p->nodes.items[sample->node];
 	frame = &p->frames.items[node->frame];
 	assert_string_equal(frame->name->bytes, "read");
@@ -272,7 +272,7 @@ TEST(dangling_numbers)
 	PUT(&w, 5, 1u, 55LL, 2u, -5LL, 4u, 5000LL);
 	PUT(&w, 2, 1u, 20LL, 2u, -1LL, 2u, -1LL);
 	p = parsed(&w);
-	assert_true(profile_is_raw(p));
+	assert_true(has_unnamed_frame(p));
 	profile_destroy(p);
 }
 

@@ -19,6 +19,7 @@
 #include "profile/origin.h"
 #include "profile/rewrite.h"
 #include "unit/built.h"
+#include "unit/profile_scene.h"
 
 /* --- profiles by hand --- */
 
@@ -150,7 +151,7 @@ TEST(stacks_that_become_the_same_add_up)
 	assert_int_equal(profile->samples.items[0].count, 5);
 	assert_int_equal(profile->samples.items[0].ns, 50);
 	assert_string_equal(stack_of(profile, profile->samples.items[0].node), "[unknown]");
-	assert_false(profile_is_raw(profile));
+	assert_false(has_unnamed_frame(profile));
 	profile_destroy(profile);
 }
 

@@ -46,7 +46,7 @@ TEST(a_state_is_itself_and_its_parts)
 	for (size_t i = 0; i < STATE_MAIN_COUNT; i++)
 		sum += state_times_of(&times, state_mains[i]);
 	assert_int_equal(sum, (1u << STATE_COUNT) - 1);
-	assert_int_equal(state_times_sum(&times), sum);
+	assert_int_equal(times_sum(&times), sum);
 	assert_true(state_is_measured_in_part(1u << STATE_SLEEP_DISK, STATE_SLEEP));
 	assert_true(state_is_measured_in_part(1u << STATE_SLEEP, STATE_SLEEP));
 	assert_false(state_is_measured_in_part(1u << STATE_SLEEP, STATE_SLEEP_DISK));
@@ -87,7 +87,7 @@ TEST(a_thread_that_goes_on)
 	assert_int_equal(delta->times.ns[STATE_EXEC], 200);
 	assert_int_equal(delta->times.ns[STATE_LOCK_FUTEX], 0);
 	assert_int_equal(delta->times.ns[STATE_IDLE], 5);
-	assert_int_equal(state_times_sum(&delta->times), 205);
+	assert_int_equal(times_sum(&delta->times), 205);
 	assert_int_equal(delta->switches, 4);
 	assert_false(delta->is_new);
 	state_scene_deinit(&s);
@@ -112,7 +112,7 @@ TEST(later_divided_time_is_counted_once)
 	scene_window(&s);
 	times = &s.window.deltas.items[0].times;
 	assert_int_equal(state_times_of(times, STATE_EXEC), 60);
-	assert_int_equal(state_times_sum(times), 60);
+	assert_int_equal(times_sum(times), 60);
 	assert_true(times->ns[STATE_EXEC_USER] + times->ns[STATE_EXEC_SYSTEM] <= 60);
 	state_scene_deinit(&s);
 }
@@ -344,7 +344,7 @@ static void check_delta(const struct state_delta *delta, const struct state_read
 			then = &before->threads.items[i];
 	assert_int_equal(delta->is_new, !then);
 	assert_int_equal(delta->window_ns, now->seen_ns - (then ? then->seen_ns : now->begun_ns));
-	assert_int_equal(state_times_sum(&delta->times), delta->window_ns);
+	assert_int_equal(times_sum(&delta->times), delta->window_ns);
 	for (size_t i = 0; delta->window_ns && i < STATE_MAIN_COUNT; i++)
 		percent += 100.0 * (double)state_times_of(&delta->times, state_mains[i]) /
 			   (double)delta->window_ns;

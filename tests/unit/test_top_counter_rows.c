@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "state/window.h"
 #include "unit/build.h"
+#include "unit/state_scene.h"
 
 #define MS  UINT64_C(1000000)
 #define DAY UINT64_C(1795177805000000000)
@@ -70,7 +71,7 @@ static void make_window(struct captures_scene *c)
 		counter_rows_read(c->before, c->now, &c->names, &c->readings[0], &c->readings[1]));
 	expect_ok(state_window_make(&c->window, &c->readings[0], &c->readings[1]));
 	for (size_t i = 0; i < c->window.deltas.count; i++)
-		assert_int_equal(state_times_sum(&c->window.deltas.items[i].times),
+		assert_int_equal(times_sum(&c->window.deltas.items[i].times),
 				 c->window.deltas.items[i].window_ns);
 }
 

@@ -72,7 +72,7 @@ static void expect_same_window(const struct state_window *live, const struct sta
 		const struct state_delta *d = &replayed->deltas.items[i];
 
 		*word_map_at(&found, (struct words){ { d->thread->tid } }) = (uint32_t)i;
-		assert_int_equal(state_times_sum(&d->times), d->window_ns);
+		assert_int_equal(times_sum(&d->times), d->window_ns);
 	}
 	for (size_t i = 0; i < live->deltas.count; i++) {
 		const struct state_delta *a = &live->deltas.items[i], *b;
