@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kstats_cost ROUNDS: what a record costs with libkstats, and by other means. A line for each
- * round:
+ * kstats_cost ROUNDS [THREADS]...: what a record costs with libkstats, and by other means, with so
+ * many threads (1, 2, 4 and 8). A line for each round:
  *
- *	kstats hot|cold THREADS SIDE NANOSECONDS
+ *	kstats:hot:THREADS SIDE NANOSECONDS
+ *	kstats:cold:THREADS SIDE NANOSECONDS
  *
  * Hot: many records one after the other, of values of all lengths; CPU time of a thread, by its
  * records. Cold: before each record every page of the program, code as well as data, is flushed
@@ -16,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/rseq.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include <kstats.h>
@@ -39,11 +42,12 @@ static uint64_t values[VALUES];
 
 typedef void record_function(struct kstats *, uint64_t);
 
-enum side { NOTHING, LOCAL, LIBRARY, ATOMIC, SIDES };
-static const char *const names[SIDES] = { "nothing", "local", "library", "atomic" };
+enum side { NOTHING, LOCAL, BY_CPU, LIBRARY, ATOMIC, SIDES };
+static const char *const names[SIDES] = { "nothing", "local", "by_cpu", "library", "atomic" };
 
 static record_function *const volatile functions[SIDES] = { bench_nothing, bench_record_local,
-							    kstats_record, bench_record_atomic };
+							    bench_record_by_cpu, kstats_record,
+							    bench_record_atomic };
 
 /* --- all that is in memory --- */
 
@@ -222,7 +226,7 @@ static void measure(unsigned threads, const struct way *way)
 
 		for (unsigned i = 0; i < threads; i++)
 			all += jobs[i].ns[side] / threads;
-		printf("kstats %s %u %s %.2f\n", way->name, threads, names[side], all);
+		printf("kstats:%s:%u %s %.2f\n", way->name, threads, names[side], all);
 	}
 	fflush(stdout);
 }
@@ -236,22 +240,55 @@ static void measure_ticks(void)
 	ns_of_tick = (double)(now - began_ns) / (double)(__rdtsc() - began);
 }
 
+static void make_histograms(void)
+{
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF), bytes = sizeof(bench_shared.slots);
+
+	bench_shared.frac_bits = FRAC_BITS;
+	bench_by_cpu = (struct bench_by_cpu){
+		.rseq_offset = __rseq_offset,
+		.histograms = calloc(cpus, bytes),
+		.histogram_bytes = bytes,
+		.frac_bits = FRAC_BITS,
+	};
+	if (!bench_by_cpu.histograms)
+		err(1, "histograms");
+}
+
+static void measure_both_ways(unsigned threads)
+{
+	for (size_t way = 0; way < array_length(ways); way++)
+		measure(threads, &ways[way]);
+}
+
+static unsigned threads_of(const char *text)
+{
+	int threads = atoi(text);
+
+	if (threads < 1 || threads > THREADS_MAX)
+		errx(2, "%s: not a number of threads from 1 to %d", text, THREADS_MAX);
+	return (unsigned)threads;
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 1;
 
-	bench_shared.frac_bits = FRAC_BITS;
+	make_histograms();
 	key = kstats_new("bench", FRAC_BITS);
 	if (!key)
 		err(1, "kstats_new");
 	for (unsigned i = 0; i < VALUES; i++)
 		values[i] = kstats_value(i);
 	measure_ticks();
-	for (int round = 0; round < rounds; round++)
-		for (unsigned threads = 1; threads <= THREADS_MAX; threads *= 2)
-			for (size_t way = 0; way < array_length(ways); way++)
-				measure(threads, &ways[way]);
+	for (int round = 0; round < rounds; round++) {
+		for (int i = 2; i < argc; i++)
+			measure_both_ways(threads_of(argv[i]));
+		for (unsigned threads = 1; argc <= 2 && threads <= THREADS_MAX; threads *= 2)
+			measure_both_ways(threads);
+	}
 	kstats_delete(key);
+	free(bench_by_cpu.histograms);
 	free(ranges);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef TESTS_BENCH_KSTATS_SIDES_H
 #define TESTS_BENCH_KSTATS_SIDES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <kstats.h>
@@ -19,6 +20,14 @@ struct bench_histogram {
 
 /* Of the thread that calls it; made by each before it records. */
 extern __thread struct bench_histogram *bench_mine;
+/* Of each CPU; all that a record reads of it before the slot is in one cache line. */
+struct bench_by_cpu {
+	ptrdiff_t rseq_offset; /* where the number of the CPU is, from the thread pointer */
+	char *histograms;
+	size_t histogram_bytes;
+	unsigned frac_bits;
+} __attribute__((aligned(64)));
+extern struct bench_by_cpu bench_by_cpu;
 /* Of all threads. */
 extern struct bench_histogram bench_shared;
 
@@ -26,6 +35,10 @@ extern struct bench_histogram bench_shared;
 void bench_nothing(struct kstats *key, uint64_t value);
 /* Into bench_mine. */
 void bench_record_local(struct kstats *key, uint64_t value);
+/* Into that of this CPU in bench_by_cpu. Nothing prevents another thread from writing there
+ * meanwhile, or this one from moving, so values may be lost: the least that a record by CPU can
+ * cost. */
+void bench_record_by_cpu(struct kstats *key, uint64_t value);
 /* Into bench_shared, by atomic instructions. */
 void bench_record_atomic(struct kstats *key, uint64_t value);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the parts of a capture by BPF cost beside each other: `phases ROUNDS` prints samples of the
- * walk beside an empty one, and of writing beside the walk, by turns.
+ * What the parts of a capture by BPF cost beside each other: `phases ROUNDS` prints samples, by
+ * turns, of an empty walk, of the walk, of the walk with threads put into a snapshot, of writing
+ * that as JSON, of writing it compressed, and of compressing alone.
  *
  * The kernel's own count of what the two programs used comes from rounds of its own, since counting
- * costs time: "kernel SIDE RUNS SECONDS".
+ * costs time: "kernel SIDE NS", for each thread.
  */
 #include <linux/bpf.h>
 #include <sys/syscall.h>
@@ -52,8 +53,8 @@ static int kernel_counts(void)
 static void print_count(const char *side, struct task_iterator_cost before,
 			struct task_iterator_cost after)
 {
-	printf("kernel %s %.0f %.9f\n", side, (double)(after.runs - before.runs),
-	       (double)(after.ns - before.ns) / 1e9);
+	printf("kernel %s %.3f\n", side,
+	       (double)(after.ns - before.ns) / (double)(after.runs - before.runs));
 }
 
 static void round_of_counts(struct task_iterator *tasks)
@@ -66,8 +67,8 @@ static void round_of_counts(struct task_iterator *tasks)
 	full_walk(tasks);
 	empty_walk();
 	close(counts);
-	print_count("ours", full, task_iterator_cost(tasks));
-	print_count("reference", empty, empty_walk_cost());
+	print_count("walk", full, task_iterator_cost(tasks));
+	print_count("empty", empty, empty_walk_cost());
 }
 
 /* --- collecting and writing --- */
@@ -101,6 +102,36 @@ static struct cost write_compressed(const struct ctprof_snapshot *snapshot)
 	return cost_since(start);
 }
 
+static struct error *keep(void *context, const void *bytes, size_t length)
+{
+	if (fwrite(bytes, 1, length, context) != length)
+		errx(1, "out of memory");
+	return NULL;
+}
+
+/* What is compressed is in memory before the time begins, and what comes out is dropped. */
+static struct cost compress_alone(const struct ctprof_snapshot *snapshot)
+{
+	struct zstream_writer zstd;
+	struct cost start, took;
+	size_t length, dropped = 0;
+	char *text;
+	FILE *all = open_memstream(&text, &length);
+
+	if (!all)
+		err(1, "open_memstream");
+	must(snapshot_write_json(snapshot, keep, all));
+	fclose(all);
+	start = cost_now();
+	must(zstream_writer_init(&zstd, drop, &dropped));
+	must(zstream_write(&zstd, text, length));
+	must(zstream_finish(&zstd));
+	zstream_writer_deinit(&zstd);
+	took = cost_since(start);
+	free(text);
+	return took;
+}
+
 static struct ctprof_snapshot *collect(struct capturer *capturer, struct cost *ret)
 {
 	struct cost start = cost_now();
@@ -111,23 +142,20 @@ static struct ctprof_snapshot *collect(struct capturer *capturer, struct cost *r
 	return snapshot;
 }
 
-static void sample_pair(const char *name, struct cost ours, struct cost reference)
-{
-	sample_print(name, "ours", ours);
-	sample_print(name, "reference", reference);
-}
-
 static void round_of_all(struct task_iterator *tasks, struct capturer *capturer)
 {
-	struct cost empty = empty_walk(), full = full_walk(tasks), records, json, compressed;
+	struct cost empty = empty_walk(), full = full_walk(tasks), records, json, compressed, zstd;
 	struct ctprof_snapshot *snapshot = collect(capturer, &records);
 
 	json = write_json(snapshot);
 	compressed = write_compressed(snapshot);
-	sample_pair("walk", full, empty);
-	sample_pair("records", records, full);
-	sample_pair("json", json, full);
-	sample_pair("written", compressed, full);
+	zstd = compress_alone(snapshot);
+	sample_print("phases", "empty", empty);
+	sample_print("phases", "walk", full);
+	sample_print("phases", "records", records);
+	sample_print("phases", "json", json);
+	sample_print("phases", "written", compressed);
+	sample_print("phases", "zstd", zstd);
 	snapshot_destroy(snapshot);
 }
 

@@ -34,8 +34,8 @@ int main(int argc, char **argv)
 	record(capturer, argv[3]);
 	for (unsigned left = rounds_of(argv[1]); left; left--) {
 		sleep(seconds);
-		sample_print("recorder", "ours", record(capturer, argv[3]));
-		sample_print("recorder", "reference", (struct cost){ seconds, seconds });
+		sample_print("recorder", "ctprof", record(capturer, argv[3]));
+		sample_print("recorder", "interval", (struct cost){ seconds, seconds });
 	}
 	capturer_close(capturer);
 	return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * states_cost WORKLOAD ROUNDS: what the programs of exact thread states cost a switch and a
- * wake-up, and what programs there cost that do nothing, by the kernel's own count
- * (kernel.bpf_stats_enabled must be on), by turns: "states WORKLOAD WAY SWITCH_NS WAKEUP_NS".
- * The workload runs beside.
+ * wake-up, what programs there cost that do nothing (elapsed.bpf.c is the least that times can
+ * cost), by the kernel's own count (kernel.bpf_stats_enabled must be on), by turns:
+ * "states:WORKLOAD WAY SWITCH_NS WAKEUP_NS". The workload runs beside.
  */
 #include "sched/state_session.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <elapsed.skel.h>
 #include <nothing.skel.h>
 
 #define MEASURED_US 500000
@@ -76,7 +77,7 @@ static void measure(const char *workload, const char *way)
 		wakeups[1] = count_of("on_wakeup");
 		if (!is_sound(switches[0], switches[1]) || !is_sound(wakeups[0], wakeups[1]))
 			continue;
-		printf("states %s %s %.1f %.1f\n", workload, way, each(switches[0], switches[1]),
+		printf("states:%s %s %.1f %.1f\n", workload, way, each(switches[0], switches[1]),
 		       each(wakeups[0], wakeups[1]));
 		return;
 	}
@@ -91,6 +92,16 @@ static void measure_nothing(const char *workload)
 		fail("cannot attach");
 	measure(workload, "nothing");
 	nothing_bpf__destroy(nothing);
+}
+
+static void measure_elapsed(const char *workload)
+{
+	struct elapsed_bpf *elapsed = elapsed_bpf__open_and_load();
+
+	if (!elapsed || elapsed_bpf__attach(elapsed))
+		fail("cannot attach");
+	measure(workload, "record");
+	elapsed_bpf__destroy(elapsed);
 }
 
 static void measure_states(const char *workload)
@@ -112,6 +123,7 @@ int main(int argc, char **argv)
 		fail("WORKLOAD ROUNDS");
 	for (int i = 0; i < rounds; i++) {
 		measure_nothing(argv[1]);
+		measure_elapsed(argv[1]);
 		measure_states(argv[1]);
 	}
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * walk_cost ROUNDS PID...: what a walk of the stacks of these processes costs, by the kernel's own
- * count (kernel.bpf_stats_enabled must be on), for ways by turns: "walk WAY NS FRAMES". "by_kernel"
- * is of frame pointers, and all others of the same processes by their tables.
+ * walk_cost PROGRAM ROUNDS PID...: what a walk of the stacks of these processes costs, by the
+ * kernel's own count (kernel.bpf_stats_enabled must be on), for ways by turns: "walk PROGRAM.WAY
+ * NS". "by_kernel" is of frame pointers, and all others of the same processes by their tables.
  */
 #include "process/unwinder.h"
 
@@ -43,7 +43,7 @@ static struct bpf_prog_info info_of(struct bpf_program *program)
 	return info;
 }
 
-static void measure(struct walk_bpf *object, const char *way)
+static void measure(struct walk_bpf *object, const char *name, const char *way)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(object->obj, way);
 	struct bpf_link *link = bpf_program__attach(program);
@@ -58,7 +58,7 @@ static void measure(struct walk_bpf *object, const char *way)
 	bpf_link__destroy(link);
 	if (after.run_cnt - before.run_cnt < 1000)
 		fail("hardly any switches, or kernel.bpf_stats_enabled is off");
-	printf("walk %s %.1f\n", way,
+	printf("walk %s.%s %.1f\n", name, way,
 	       (double)(after.run_time_ns - before.run_time_ns) /
 		       (double)(after.run_cnt - before.run_cnt));
 }
@@ -72,8 +72,8 @@ int main(int argc, char **argv)
 	struct unwinder *unwinder;
 	uint32_t pids[64], count = 0, yes = 1;
 
-	if (!object || argc < 3)
-		fail("ROUNDS PID...");
+	if (!object || argc < 4)
+		fail("PROGRAM ROUNDS PID...");
 	config = (struct profile_config *)&object->rodata->config;
 	config->user_depth = 127;
 	config->unwind = UNWIND_BY_BOTH;
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	check(profile_chunks_init(&chunks, &object->bss->state, &object->bss->track,
 				  bpf_map__fd(object->maps.records),
 				  bpf_map__fd(object->maps.stack_pool), 1024, 64 << 20));
-	for (int i = 2; i < argc && count < 64; i++) {
+	for (int i = 3; i < argc && count < 64; i++) {
 		pids[count] = (uint32_t)atoi(argv[i]);
 		bpf_map_update_elem(bpf_map__fd(object->maps.target_processes), &pids[count++],
 				    &yes, BPF_ANY);
@@ -102,9 +102,9 @@ int main(int argc, char **argv)
 		},
 		&unwinder));
 	check(unwinder_start(unwinder, UINT64_MAX, NULL, NULL));
-	for (int round = 0; round < atoi(argv[1]); round++)
+	for (int round = 0; round < atoi(argv[2]); round++)
 		for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-			measure(object, ways[i]);
+			measure(object, argv[1], ways[i]);
 	profile_chunks_deinit(&chunks);
 	unwinder_close(unwinder);
 	process_watch_close(images);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starts a tool and waits until its BPF program sees the first event: `first_event NAME SIDE
+ * COMMAND...` prints "NAME SIDE WALL CPU", seconds from the fork to the first run of a program at
+ * context switches that the tool has loaded, and the CPU time of its process by then. The tool is
+ * then ended.
+ *
+ * That a program runs is known by the kernel's count of runs, which is on meanwhile, and is read
+ * every millisecond.
+ */
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "sample.h"
+
+#define WAIT_SECONDS  20
+#define LOOK_EVERY_US 1000
+
+static uint32_t last_program(void)
+{
+	uint32_t id = 0;
+
+	while (bpf_prog_get_next_id(id, &id) == 0)
+		;
+	return id;
+}
+
+/* As the programs of ctprof, of the peers and of the bench are called. */
+static bool is_of_switches(const char *name)
+{
+	return strstr(name, "switch");
+}
+
+/* Of the programs loaded after `id`, has one at switches run? */
+static bool has_run(uint32_t id)
+{
+	while (bpf_prog_get_next_id(id, &id) == 0) {
+		struct bpf_prog_info info = { 0 };
+		int fd = bpf_prog_get_fd_by_id(id);
+		uint32_t bytes = sizeof(info);
+		bool ran;
+
+		if (fd < 0)
+			continue;
+		ran = !bpf_obj_get_info_by_fd(fd, &info, &bytes) && info.run_cnt &&
+		      is_of_switches(info.name);
+		close(fd);
+		if (ran)
+			return true;
+	}
+	return false;
+}
+
+static pid_t start(char **command)
+{
+	pid_t child = fork();
+	int null;
+
+	if (child < 0)
+		err(1, "fork");
+	if (child)
+		return child;
+	null = open("/dev/null", O_RDWR);
+	if (dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+		_exit(127);
+	execvp(command[0], command);
+	_exit(127);
+}
+
+static double cpu_of(pid_t process)
+{
+	clockid_t clock;
+
+	if (clock_getcpuclockid(process, &clock))
+		return 0;
+	return (double)clock_ns(clock) / 1e9;
+}
+
+/* SIGKILL, since what a peer prints in the end takes longer than its start. */
+static void end(pid_t process)
+{
+	kill(process, SIGKILL);
+	waitpid(process, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t before = last_program();
+	int counting = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	struct cost began = cost_now(), took;
+	pid_t tool;
+
+	if (argc < 4)
+		errx(2, "usage: first_event NAME SIDE COMMAND...");
+	if (counting < 0)
+		err(1, "statistics of BPF programs");
+	tool = start(argv + 3);
+	while (!has_run(before)) {
+		if (waitpid(tool, NULL, WNOHANG) != 0)
+			errx(1, "%s ended", argv[3]);
+		if (cost_since(began).wall > WAIT_SECONDS) {
+			end(tool);
+			errx(1, "%s has seen nothing for %d s", argv[3], WAIT_SECONDS);
+		}
+		usleep(LOOK_EVERY_US);
+	}
+	took = cost_since(began);
+	printf("%s %s %.6f %.6f\n", argv[1], argv[2], took.wall, cpu_of(tool));
+	end(tool);
+	return 0;
+}
