@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Reading /proc beside what cannot cost less; and the files that captures are kept in.
+# Reading /proc beside what cannot cost less; and loading and comparing the files that captures are kept in.
 
 # Every open, read and readlink that a side makes below one process, and how often.
 files_of() {
@@ -15,14 +15,7 @@ files_of() {
 check_same_files() {
 	local process
 
-	if ! command -v strace > /dev/null; then
-		could_not "the comparison of file sets: strace is not installed"
-		return
-	fi
-	start_threads 1 3 || {
-		could_not "the comparison of file sets: no threads to look at"
-		return
-	}
+	has strace && start_threads 1 3 || return
 	process=$(pgrep -P $sleepers)
 	files_of ours "$process" > "$work/ours"
 	files_of reference "$process" > "$work/reference"
@@ -45,54 +38,44 @@ capture_larger() {
 		zstd -dqf "$work/$2.zst" -o "$work/$2"
 }
 
-# Snapshots of one process and of all; and, after every thread woke, of all once more.
+# Snapshots of one process and of all; and, after every thread woke, of all once more. Once is enough.
 make_snapshots() {
-	$ctprof capture -q -p $$ -o "$work/one.zst" &&
-		capture_larger all larger &&
-		pkill -USR1 -P $sleepers &&
-		sleep 1 &&
-		capture_larger later later_larger
+	[ ! -s "$work/later_larger" ] || return 0
+	if ! $ctprof capture -q -p $$ -o "$work/one.zst" || ! capture_larger all larger || ! pkill -USR1 -P $sleepers ||
+		! sleep 1 || ! capture_larger later later_larger; then
+		could_not "snapshots to read"
+		return 1
+	fi
+	captured=$("$programs/load" "$work/all.zst")
+}
+
+# scan NAME SIDE FILE
+scan() {
+	wants "$1" "$2" || return 0
+	measure "$programs/timed" "$1" "$2" "$programs/bare_yajl" < "$3"
 }
 
 measure_loading() {
 	local name=$1 file=$2
 
 	timed "$name" ours "$programs/load" "$file.zst"
-	timed "$name" reference zstd -dcq "$file.zst"
-	timed "$name" reference "$programs/bare_yajl" < "$file"
-}
-
-# Comparing two of the larger hosts; the usual way, and by the axis that costs most.
-measure_comparing() {
-	local file pair=("$work/larger.zst" "$work/later_larger.zst")
-
-	timed compare ours $ctprof compare "${pair[@]}"
-	for file in larger later_larger; do
-		timed compare reference zstd -dcq "$work/$file.zst"
-		timed compare reference "$programs/bare_yajl" < "$work/$file"
-	done
-	timed by_all ours $ctprof compare --group-by all "${pair[@]}"
-	timed by_all reference $ctprof compare "${pair[@]}"
-	timed compare_memory few $ctprof compare "$work/one.zst" "$work/one.zst"
-	timed compare_memory many $ctprof compare "${pair[@]}"
-	timed all_memory few $ctprof compare --group-by all "$work/one.zst" "$work/one.zst"
-	timed all_memory many $ctprof compare --group-by all "${pair[@]}"
+	timed "$name" zstd zstd -dcq "$file.zst"
+	scan "$name" scan "$file"
 }
 
 measure_files() {
 	local round
 
 	check_same_files
-	start_threads $((threads / 20)) 20 || {
-		could_not "$((threads / 20)) processes of 20 threads"
-		return
-	}
+	start_threads 500 $((threads / 500)) || return
 	measure "$programs/capture_ratio" "$rounds" "$work/round.zst"
 	# shellcheck disable=SC2046
 	measure "$programs/taskstats_ratio" "$rounds" $(pgrep -P $sleepers)
-	make_snapshots || could_not "loading: no snapshots"
-	captured=$("$programs/load" "$work/all.zst")
-	for ((round = 0; round < rounds; round++)); do
+	make_snapshots || return
+	sample of capture_memory "$captured"
+	sample of load_memory "$captured"
+	sample of larger_memory $larger
+	while next_round; do
 		timed capture_memory few $ctprof capture -q -p $$ -o "$work/round.zst"
 		timed capture_memory many $ctprof capture -q -o "$work/round.zst"
 		timed load_memory few "$programs/load" "$work/one.zst"
@@ -101,7 +84,31 @@ measure_files() {
 		timed larger_memory many "$programs/load" "$work/larger.zst"
 		measure_loading load "$work/all"
 		measure_loading larger "$work/larger"
-		measure_comparing
 	done
 	stop_threads
+}
+
+# Comparing two of the larger hosts; the usual way, and by the axis that costs most.
+measure_compare() {
+	local pair=("$work/larger.zst" "$work/later_larger.zst") round
+
+	start_threads 500 $((threads / 500)) || return
+	make_snapshots
+	stop_threads
+	[ -s "$work/later_larger" ] || return
+	sample of compare_memory $((2 * larger))
+	sample of all_memory $((2 * larger))
+	while next_round; do
+		timed compare ctprof $ctprof compare "${pair[@]}"
+		timed compare zstd1 zstd -dcq "${pair[0]}"
+		scan compare scan1 "$work/larger"
+		timed compare zstd2 zstd -dcq "${pair[1]}"
+		scan compare scan2 "$work/later_larger"
+		timed by_all ours $ctprof compare --group-by all "${pair[@]}"
+		timed by_all by_pcomm $ctprof compare "${pair[@]}"
+		timed compare_memory few $ctprof compare "$work/one.zst" "$work/one.zst"
+		timed compare_memory many $ctprof compare "${pair[@]}"
+		timed all_memory few $ctprof compare --group-by all "$work/one.zst" "$work/one.zst"
+		timed all_memory many $ctprof compare --group-by all "${pair[@]}"
+	done
 }

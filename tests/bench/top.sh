@@ -6,22 +6,19 @@
 
 # beside WORKLOAD COMMAND...: measure while it runs, again and again.
 beside() {
-	local workload=$1 runner
+	local workload=$1
 
+	wants "states:$workload" || return 0
 	shift
-	setsid bash -c 'while :; do "$@" > /dev/null 2>&1; done' bash "$@" &
-	runner=$!
+	start_loop "$@"
 	sleep 0.5
-	"$programs/states_cost" "$workload" "$rounds" >> "$samples" 2> "$work/tool_output" ||
-		could_not "states beside $workload: $(tail -1 "$work/tool_output")"
-	# With all its children, who wait for each other.
-	kill -KILL -- -$runner
-	wait $runner 2> /dev/null
+	measure "$programs/states_cost" "$workload" "$rounds"
+	end_loops
 }
 
-measure_switches() {
-	bpf_stats=$(< /proc/sys/kernel/bpf_stats_enabled)
-	echo 1 > /proc/sys/kernel/bpf_stats_enabled
+measure_states() {
+	has perf || return
+	count_programs
 	beside pipe_on_one_CPU taskset -c 1 perf bench sched pipe -l 100000
 	beside pipe_on_two_CPUs perf bench sched pipe -l 100000
 	beside messaging perf bench sched messaging -g 4 -l 500
@@ -44,10 +41,10 @@ windows=8
 
 watch_by() {
 	case $1 in
-	counters) timed "watch" counters $ctprof top --batch -e counters -n $windows -i 1s --format csv ;;
-	exact) timed "watch" exact $ctprof top --batch -e exact -n $windows -i 1s --format csv ;;
-	atop) timed "watch" atop atop -y -a 1 $((windows + 1)) ;;
-	htop) watch_by_htop ;;
+	counters) timed watch counters $ctprof top --batch -e counters -n $windows -i 1s --format csv ;;
+	exact) timed watch exact $ctprof top --batch -e exact -n $windows -i 1s --format csv ;;
+	atop) timed watch atop atop -y -a 1 $((windows + 1)) ;;
+	htop) ! has htop || watch_by_htop ;;
 	esac
 }
 
@@ -58,7 +55,7 @@ watch_by_htop() {
 	mkfifo "$work/keys.$round"
 	sleep $((windows * 10)) > "$work/keys.$round" &
 	keys=$!
-	timed "watch" htop env HTOPRC="$work/htoprc" TERM=xterm \
+	timed watch htop env HTOPRC="$work/htoprc" TERM=xterm \
 		timeout -k 5 $((windows + 5)) script -qec \
 		"stty rows 50 cols 150; timeout --foreground -s INT $windows htop -d 10; true" "$work/seen" < "$work/keys.$round"
 	kill $keys
@@ -77,14 +74,10 @@ check_htop() {
 		could_not "htop: ran for $wall s, used $cpu s of CPU, saw ${seen:-nothing}"
 }
 
-measure_watching() {
+measure_watch() {
 	local round tool
 
-	make_room "$threads"
-	start_threads 200 $((threads / 200)) || {
-		could_not "watching: no $threads threads: $(tail -1 "$work/errors")"
-		return
-	}
+	start_threads 200 $((threads / 200)) || return
 	write_htoprc
 	for ((round = 0; round < (rounds + 1) / 2; round++)); do
 		for tool in counters exact atop htop; do
@@ -92,7 +85,6 @@ measure_watching() {
 		done
 	done
 	stop_threads
-	give_back
 }
 
 # How long the screen takes to answer a key while all CPUs are busy; and what the terminal and the host take.
@@ -102,7 +94,7 @@ answer_by() {
 	shift
 	build/tests/programs/key_answer 0 $keys "$@" > "$work/answers" 2> "$work/errors" ||
 		could_not "keys of $name: $(tail -n 1 "$work/errors")"
-	awk -v name="$name" '$1 == "answers" { print "keys", name, $2, $3, $4 }' "$work/answers" >> "$samples"
+	awk -v name="$name" '$1 == "answers" { print "keys", name, $3 / 1e6, $4 / 1e6, $2 }' "$work/answers" >> "$samples"
 }
 
 keys=200
@@ -110,11 +102,7 @@ keys=200
 measure_keys() {
 	local cpu busy=()
 
-	make_room "$threads"
-	start_threads 200 $((threads / 200)) || {
-		could_not "keys: no $threads threads: $(tail -1 "$work/errors")"
-		return
-	}
+	start_threads 200 $((threads / 200)) || return
 	for ((cpu = 0; cpu < $(nproc); cpu++)); do
 		sh -c 'while :; do :; done' &
 		busy+=($!)
@@ -125,11 +113,4 @@ measure_keys() {
 	kill "${busy[@]}"
 	wait "${busy[@]}" 2> /dev/null
 	stop_threads
-	give_back
-}
-
-measure_top() {
-	measure_keys
-	measure_switches
-	measure_watching
 }
