@@ -57,7 +57,7 @@ struct profile_session {
 	struct unwinder *unwinder;    /* NULL: by frame pointers alone */
 	struct unwinder_use reported; /* by earlier readings */
 	struct kallsyms *symbols;     /* NULL: not read yet, or addresses are hidden */
-	bool has_looked_for_symbols;
+	uint64_t symbols_read;        /* when; 0: not yet */
 	struct sample_events samples;
 	struct program_cost cost;
 	struct probe_links *probes;

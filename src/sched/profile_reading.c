@@ -209,7 +209,6 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 		.now = session->stopped ? session->stopped : clock_ns(CLOCK_MONOTONIC),
 		.record_count = tracker_count(&session->chunks.tracker),
 	};
-	const bool has_symbols = session->has_looked_for_symbols;
 	struct error *err;
 
 	err = profile_create(&r.profile);
@@ -225,8 +224,8 @@ struct error *profile_session_read(struct profile_session *session, struct profi
 	} else {
 		err = &error_no_memory;
 	}
-	/* Symbols that were read earlier lack what was loaded since. */
-	if (!err && !has_symbols && session->symbols)
+	/* Symbols that were read earlier lack modules and programs that were loaded since. */
+	if (!err && session->symbols && r.now < session->symbols_read + NS_PER_S)
 		err = symbolise_kernel_by(r.profile, session->symbols);
 	if (!err && !session->stopped) {
 		reading_free_left(&r);

@@ -472,16 +472,16 @@ struct error *profile_session_start(struct profile_session *session)
 
 void profile_session_find_symbols(struct profile_session *session)
 {
-	if (session->has_looked_for_symbols)
+	if (session->symbols_read)
 		return;
-	session->has_looked_for_symbols = true;
+	session->symbols_read = clock_ns(CLOCK_MONOTONIC);
 	/* Stacks of the kernel have no names then, which is not worth failing for. */
 	error_destroy(kallsyms_read("/proc/kallsyms", &session->symbols));
 }
 
-/* Reading the symbols takes longer than all else of the start, and shortens each walk by a few
- * frames only: a profile that ends before reads them when it ends. */
-#define SYMBOLS_AFTER_NS (NS_PER_S / 4)
+/* Reading the symbols takes longer than all else of the start: a profile that ends before reads
+ * them when it ends. */
+#define SYMBOLS_AFTER_NS (NS_PER_S / 25)
 
 /* From the first walk at each place, how many frames are ours: those need not be walked then. */
 static void find_own_frames(struct profile_session *session)
