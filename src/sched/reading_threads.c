@@ -164,7 +164,7 @@ static void forget_times(struct profile_thread *thread)
 }
 
 static struct error *put_thread(struct profile_reading *r, uint32_t number,
-				const struct profile_record *t)
+				const struct profile_record *t, bool has_ended)
 {
 	struct profile_session *session = r->session;
 	const uint64_t begun = t->task.begun > session->read_at ? t->task.begun : session->read_at;
@@ -178,7 +178,7 @@ static struct error *put_thread(struct profile_reading *r, uint32_t number,
 		.is_accounted = session->options.off_cpu && !(t->task.flags & RECORD_UNSEEN) &&
 				!is_stale(r, t),
 		.begun_ns = begun,
-		.ended_ns = t->task.flags & RECORD_ENDED ? t->task.ended : r->now,
+		.ended_ns = has_ended ? t->task.ended : r->now,
 	};
 	struct thread_totals totals, all, *before = &session->totals.items[number];
 	struct profile_record copy;
@@ -237,8 +237,10 @@ struct error *reading_threads(struct profile_reading *r)
 			continue;
 		/* Read the flags first: if it has ended, all that it did is visible. */
 		flags = __atomic_load_n(&t->task.flags, __ATOMIC_ACQUIRE);
-		if (flags & RECORD_WANTED)
-			err = put_thread(r, number, t);
+		/* A thread that ended while the previous reading was in progress is whole in that.
+		 */
+		if (flags & RECORD_WANTED && session->totals.items[number].end == RECORD_IN_USE)
+			err = put_thread(r, number, t, flags & RECORD_ENDED);
 		reading_note_end(r, number, flags & RECORD_ENDED);
 	}
 	return err;
