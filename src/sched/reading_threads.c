@@ -126,7 +126,8 @@ static struct error *put_times(struct profile_reading *r, uint32_t number)
 
 #define CPUS (UINT16_MAX + 1)
 
-/* Find the last switch of each CPU, and the leader of each process. */
+/* Find the last switch of each CPU, and the leader of each process. A record begins with no switch:
+ * a new thread has the CPU of its parent, which goes on running, and one that sleeps its last. */
 static struct error *index_records(struct profile_reading *r)
 {
 	for (uint32_t number = 1; number < r->record_count; number++) {
@@ -135,7 +136,7 @@ static struct error *index_records(struct profile_reading *r)
 
 		if (!t || t->task.cpu >= CPUS)
 			continue;
-		if (t->task.since > r->latest[t->task.cpu])
+		if (t->task.since != t->task.begun && t->task.since > r->latest[t->task.cpu])
 			r->latest[t->task.cpu] = t->task.since;
 		if (t->task.tid != t->task.tgid)
 			continue;

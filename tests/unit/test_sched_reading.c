@@ -83,4 +83,34 @@ TEST(a_thread_that_ends_during_a_reading_is_read_once)
 	session_deinit(&session);
 }
 
-UNIT_TESTS(cmocka_unit_test(a_thread_that_ends_during_a_reading_is_read_once))
+static bool is_accounted(struct profile_session *session, uint64_t now)
+{
+	struct profile *profile = read_at(session, now);
+	const bool is = profile->threads.items[0].is_accounted;
+
+	profile_destroy(profile);
+	return is;
+}
+
+/* A new thread waits for its first CPU where its parent runs, and one that sleeps from the start on
+ * is where it ran last: neither has taken the CPU from the thread that runs. */
+TEST(a_thread_that_runs_beside_new_records)
+{
+	struct profile_session session;
+
+	made_session(&session, 3);
+	record_init(1, CLASS_ON_CPU, 1, 100, 150);
+	record_init(2, CLASS_RUNNABLE, 1, 160, 160);
+	record_init(3, CLASS_INTERRUPTIBLE, 1, 170, 170);
+	assert_true(is_accounted(&session, 200));
+	/* On another CPU. */
+	record_init(2, CLASS_ON_CPU, 0, 160, 180);
+	assert_true(is_accounted(&session, 300));
+	/* On that one: the first has left it unseen. */
+	record_init(2, CLASS_ON_CPU, 1, 160, 310);
+	assert_false(is_accounted(&session, 400));
+	session_deinit(&session);
+}
+
+UNIT_TESTS(cmocka_unit_test(a_thread_that_ends_during_a_reading_is_read_once),
+	   cmocka_unit_test(a_thread_that_runs_beside_new_records))
