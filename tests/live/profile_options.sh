@@ -246,14 +246,16 @@ intervals_add_up() {
 	set -- "$scratch"/part.*.json
 	# On a busy host one may take longer than that. Who got the CPU unseen is waiting for it in one
 	# part, and has had it, by the kernel's own count, in the next: the footer says how often. The last may
-	# have nobody.
+	# have nobody. Histograms, and who ran instead, have waits that are over; the last part may have others.
 	[ $# -ge 3 ]
 	jq -r -n -L tests/live --rawfile told "$told" --slurpfile all <(cat "$@") 'include "profile";
 		def known: [$all[] | samples | select((.thread.name | IN("pipe", "sleep")) and .class == "interruptible") |
 			select(passes("sys_poll$") | not)];
+		([$all[].histograms[]? | select(.class == "runnable").sum] | sum) as $over |
+		([$all[-1].threads[]?.ns.runnable] | sum) as $last |
 		(said($told)[] | select(.kind | IN("pipe", "sleep")) | . as $line |
 			apart(.kind; [known[] | select(.thread.tid == $line.tid).ns] | sum; .known; 0.01; 2e6)),
-		($all | [.[].threads[]?] | group_by([.tid, .name])[] | . as $parts |
+		($all | [.[].threads[]?] | group_by([.tid, .name])[] | select(all(.accounted)) | . as $parts |
 			(map(.ended_ns - .begun_ns) | sum) as $wall |
 			(map(.ended_ns) | max) - (map(.begun_ns) | min) | . as $life |
 			apart("\($parts[0].name) by its parts"; [$parts[].ns[]] | sum; $life;
@@ -262,9 +264,11 @@ intervals_add_up() {
 		(([$all[].threads[]? | off] | sum) as $exact |
 			apart("samples"; [$all[] | samples.ns] | sum; $exact; 0.01; 0)),
 		(if $all | all(.histograms == null) then empty else
-			apart("histograms"; [$all[].histograms[]?.sum] | sum; [$all[] | samples.ns] | sum; 0.01; 0) end),
+			apart("histograms"; [$all[].histograms[]?.sum] | sum; [$all[] | samples.ns] | sum; 0.01; 0),
+			apart("histograms of waits for a CPU"; $over; [$all[].threads[]?.ns.runnable] | sum;
+				if $all | any(.losses.missed) then 0.5 else 0.01 end; $last) end),
 		(if $all | all(.contenders == null) then empty else
-			apart("who ran"; [$all[].contenders[]?.ns] | sum; [$all[].threads[]?.ns.runnable] | sum; 0.03; 0) end),
+			apart("who ran"; [$all[].contenders[]?.ns] | sum; $over; 0.01; 0) end),
 		($all[] | ([.threads[]?.begun_ns] | min) as $begun | .longest[]? |
 			select(.begun_ns + .ns + (.runnable_ns // 0) < $begun) | "a block before its interval: \(.)")' > "$scratch/differs"
 	equal "what differs" "$(< "$scratch/differs")" ""
