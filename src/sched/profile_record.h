@@ -79,8 +79,8 @@ struct profile_record {
 	__u64 fill[2];
 };
 _Static_assert(sizeof(struct profile_record) % 128 == 0, "CPUs fetch lines in pairs");
-_Static_assert((int)CLASS_COUNT <= RECORD_TIMES,
-	       "no time for each class: double RECORD_TIMES (sched/task_record.h)");
+_Static_assert((int)CLASS_COUNT <= (int)RECORD_TIMES,
+	       "a record has room for the time of each class");
 
 /* --- stacks --- */
 

@@ -68,8 +68,8 @@ struct state_session {
 };
 
 const unsigned char states_places[STATE_COUNT] = {
-#define STATES_PLACE_ROW(id) [STATE_##id] = STATES_AT_##id,
-	STATES_PLACES(STATES_PLACE_ROW)
+#define STATES_PLACE_ROW(id, ...) [STATE_##id] = STATES_PLACE(STATE_##id),
+	THREAD_STATES(STATES_PLACE_ROW)
 #undef STATES_PLACE_ROW
 };
 
@@ -133,7 +133,7 @@ static struct error *load_tracker(struct state_session *session)
 		return error_system(errno, "the BPF programs");
 	config = (struct states_config *)&program->rodata->config;
 	memcpy(config->waits, wait_kinds, sizeof(config->waits));
-	memcpy(config->places, states_places, sizeof(config->places));
+	memcpy(config->places, states_places, sizeof(states_places));
 	probe_kernel(session);
 	bpf_program__set_autoload(program->progs.on_contention, session->facts.has_locks);
 	bpf_program__set_autoload(program->progs.on_contended, session->facts.has_locks);

@@ -12,7 +12,7 @@
 
 struct states_config {
 	__u8 has_casts;            /* bpf_rdonly_cast() (Linux 6.2) */
-	__u8 places[STATE_COUNT];  /* enum states_place by enum state */
+	__u8 places[RECORD_TIMES]; /* by enum state, see STATES_PLACE() */
 	__u8 waits[WAIT_SYSCALLS]; /* enum wait_kind by number of system call */
 };
 
@@ -33,27 +33,32 @@ struct states_examples {
 };
 
 /*
- * The place of a state's time in a record: the states of most switches come first, so that they
- * share a cache line.
+ * The places of times in a record: the states of most switches come first, so that they share a
+ * cache line. All other states follow, in the order of their rows.
  */
 /* clang-format off */
-#define STATES_PLACES(PLACE)                                          \
-	PLACE(EXEC) PLACE(RUNNABLE) PLACE(SLEEP_NETWORK)              \
-	PLACE(SLEEP_PIPE) PLACE(LOCK_FUTEX) PLACE(IDLE)               \
-	PLACE(SLEEP_TIMER) PLACE(SLEEP_OTHER) PLACE(SLEEP_DISK)       \
-	PLACE(LOCK_KERNEL) PLACE(EXEC_USER) PLACE(EXEC_SYSTEM)        \
-	PLACE(PAGING) PLACE(STOPPED) PLACE(SLEEP) PLACE(LOCK)
+#define STATES_FIRST(PLACE, ...)                                                               \
+	PLACE(EXEC, __VA_ARGS__) PLACE(RUNNABLE, __VA_ARGS__) PLACE(SLEEP_NETWORK, __VA_ARGS__) \
+	PLACE(SLEEP_PIPE, __VA_ARGS__) PLACE(LOCK_FUTEX, __VA_ARGS__) PLACE(IDLE, __VA_ARGS__)  \
+	PLACE(SLEEP_TIMER, __VA_ARGS__) PLACE(SLEEP_OTHER, __VA_ARGS__)                         \
+	PLACE(SLEEP_DISK, __VA_ARGS__) PLACE(LOCK_KERNEL, __VA_ARGS__)                          \
+	PLACE(EXEC_USER, __VA_ARGS__) PLACE(EXEC_SYSTEM, __VA_ARGS__)
 /* clang-format on */
 
 enum states_place {
-#define STATES_PLACE_ENUM(id) STATES_AT_##id,
-	STATES_PLACES(STATES_PLACE_ENUM)
+#define STATES_PLACE_ENUM(id, ...) STATES_AT_##id,
+	STATES_FIRST(STATES_PLACE_ENUM)
 #undef STATES_PLACE_ENUM
-		STATES_PLACE_COUNT
+		STATES_FIRST_COUNT
 };
-_Static_assert((int)STATES_PLACE_COUNT == (int)STATE_COUNT,
-	       "STATES_PLACES has a place for each row of THREAD_STATES (state/state.h)");
-_Static_assert((int)STATE_COUNT <= RECORD_TIMES,
-	       "no time for each state: double RECORD_TIMES (sched/task_record.h)");
+
+/* The place of a state, as a constant: 1 + its place if it is one of the first, else behind these,
+ * without those of them that stand before it in THREAD_STATES. */
+#define STATES_FIRST_PLACE(id, state)  +((state) == STATE_##id) * (1 + STATES_AT_##id)
+#define STATES_FIRST_BEFORE(id, state) +((state) > STATE_##id)
+#define STATES_PLACE(state)                                        \
+	((0 STATES_FIRST(STATES_FIRST_PLACE, state))               \
+		 ? (0 STATES_FIRST(STATES_FIRST_PLACE, state)) - 1 \
+		 : STATES_FIRST_COUNT + (state) - (0 STATES_FIRST(STATES_FIRST_BEFORE, state)))
 
 #endif

@@ -16,6 +16,7 @@
 #else
 #include <linux/types.h>
 #endif
+#include "state/state.h"
 
 #define RECORD_CHUNK_BITS  9
 #define RECORD_CHUNK       (1u << RECORD_CHUNK_BITS)
@@ -59,10 +60,13 @@ enum record_flag {
 };
 
 /* The room of a record for times by state or class: a power of 2, so that a mask bounds the index.
- * Twice as much makes each record 128 bytes longer, and that of a profile 256. */
-#define RECORD_TIMES      16
-#define RECORD_TIMES_MASK (RECORD_TIMES - 1)
-_Static_assert((RECORD_TIMES & RECORD_TIMES_MASK) == 0, "RECORD_TIMES is a power of 2");
+ * A 17th state makes each record 128 bytes longer, and that of a profile 256. */
+enum {
+	RECORD_TIMES = STATE_COUNT <= 16 ? 16 : 32,
+	RECORD_TIMES_MASK = RECORD_TIMES - 1,
+};
+_Static_assert((int)STATE_COUNT <= (int)RECORD_TIMES,
+	       "a record has room for the time of each state");
 
 /*
  * Exact states write one word in each of the first two lines when a task gets a CPU, and one in the
@@ -87,7 +91,7 @@ struct task_record {
 	__u32 cpu;
 	__s32 syscall; /* in which it waits; -1: none */
 	__u64 switches;
-	__u64 ns[RECORD_TIMES]; /* by enum states_place, or in profiles by enum profile_class */
+	__u64 ns[RECORD_TIMES]; /* by STATES_PLACE(), or in profiles by enum profile_class */
 
 	__u32 flags; /* enum record_flag */
 	__u32 tid, tgid, uid;
