@@ -234,7 +234,7 @@ static int begin_member(struct json_reader *r, struct json_frame *frame, struct 
 	uint64_t bit = (uint64_t)1 << (at % 64);
 
 	if (frame->seen[at / 64] & bit)
-		return fail(r, error_create("'%.*s' stands twice in one object", (int)key.length,
+		return fail(r, error_create("duplicate key '%.*s' in an object", (int)key.length,
 					    key.bytes));
 	frame->seen[at / 64] |= bit;
 	return 1;
@@ -339,7 +339,7 @@ struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 	/* yajl collects a string that has no end yet, however long it grows. */
 	r->quiet = r->found ? 0 : r->quiet + bytes.length;
 	if (r->quiet > QUIET_MAX)
-		return error_create("no value in more than 2 MiB");
+		return error_create("more than 2 MiB without a value");
 	return NULL;
 }
 

@@ -35,7 +35,7 @@ static struct error *unknown_kind(struct text prefix, term_kinds kinds)
 	nearest = text_nearest(word, kinds, count, sizeof(*kinds));
 	if (nearest)
 		return error_create("unknown '%s:'; did you mean '%s:'?", word, nearest);
-	return error_create("unknown '%s:'; there are: %sand globs of names, as '*%s:*'", word, all,
+	return error_create("unknown '%s:'; expected %sor a glob of names, as '*%s:*'", word, all,
 			    word);
 }
 
@@ -61,8 +61,8 @@ struct error *term_parse(struct text text, term_kinds kinds, struct term *ret)
 	else if (prefix.length && prefix.length + 1 < text.length)
 		return unknown_kind(prefix, kinds);
 	if (!text.length)
-		return error_create(term.kind == TERM_NAME ? "a term of nothing"
-							   : "nothing after the ':'");
+		return error_create(term.kind == TERM_NAME ? "empty term"
+							   : "missing name after ':'");
 	term.text = text;
 	*ret = term;
 	return NULL;

@@ -14,12 +14,12 @@ struct error *bpf_programs_load_error(int failed)
 {
 	if (access("/sys/kernel/btf/vmlinux", F_OK))
 		return error_create(
-			"the kernel shows no BTF (CONFIG_DEBUG_INFO_BTF), without which "
-			"no program of ours can be loaded; see ctprof doctor");
+			"the kernel has no BTF (CONFIG_DEBUG_INFO_BTF), which BPF programs "
+			"require; see ctprof doctor");
 	if (failed == EPERM)
 		return error_create(
 			"denied: needs CAP_BPF, CAP_PERFMON and CAP_SYSLOG (root has them)");
-	return error_system(failed, "the kernel does not take the programs: %s", libbpf_reason());
+	return error_system(failed, "the kernel rejects the BPF programs: %s", libbpf_reason());
 }
 
 struct error *bpf_programs_attach(struct bpf_program *program, struct bpf_link **link)
@@ -41,12 +41,12 @@ struct error *bpf_programs_iterate(const struct bpf_link *link)
 
 	walk = bpf_iter_create(bpf_link__fd(link));
 	if (walk < 0)
-		return error_system(errno, "the iterator of tasks");
+		return error_system(errno, "the task iterator");
 	do
 		got = read(walk, nothing, sizeof(nothing));
 	while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
 	if (got < 0)
-		err = error_system(errno, "the iterator of tasks");
+		err = error_system(errno, "the task iterator");
 	close(walk);
 	return err;
 }

@@ -238,7 +238,7 @@ static struct error *add_sort_key(struct view *view, unsigned metric, bool ascen
 		return error_create("cannot sort by '%s': not numeric", metrics[metric].name);
 	for (size_t i = 0; i < view->sort_count; i++)
 		if (view->sort[i].metric == metric)
-			return error_create("'%s' stands twice", metric_name(metric));
+			return error_create("duplicate sort key '%s'", metric_name(metric));
 	if (view->sort_count == SORT_KEYS_MAX)
 		return error_create("more than %d metrics", SORT_KEYS_MAX);
 	view->sort[view->sort_count++] = (struct sort_key){ metric, ascending };

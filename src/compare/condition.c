@@ -45,10 +45,11 @@ static struct error *parse_bound(struct text text, struct condition *condition)
 
 	text = text_trim(text);
 	if (!units_parse(text, &condition->bound))
-		return error_create("'%.*s' is no amount: 10%%, 5ms, 1MiB, 1000", (int)text.length,
-				    text.bytes);
+		return error_create("invalid amount '%.*s': expected e.g. 10%%, 5ms, 1MiB, 1000",
+				    (int)text.length, text.bytes);
 	if (condition->bound.percent && is_ratio)
-		return error_create("a ratio has no percentages: say 0.05 for five points");
+		return error_create(
+			"a limit of a ratio cannot be in percent: use 0.05 for five points");
 	if (!bound_fits(&condition->bound, condition->metric))
 		return error_create(
 			"'%.*s' is in another unit than the metric: times are in ns, us, "
@@ -99,7 +100,7 @@ struct error *condition_parse(const char *text,
 	for (const char *next = at; next; next = strpbrk(next + 1, "<>"))
 		at = next;
 	if (!at)
-		return error_create("'%s' has no operator: > >= < <=", text);
+		return error_create("missing operator in '%s': expected >, >=, < or <=", text);
 	while (strncmp(at, operators[which].text, strlen(operators[which].text)) != 0)
 		which++;
 	condition.operator= operators[which].operator;

@@ -27,13 +27,13 @@ static bool note_hosts(struct report *report)
 	if (names_differ(x->kernel_release, y->kernel_release) &&
 	    !report_note(report,
 			 "different kernels (%s, %s): a counter that only one of them has is '-', "
-			 "and what moved may have moved in the kernel",
+			 "and differences may come from the kernel",
 			 x->kernel_release->bytes, y->kernel_release->bytes))
 		return false;
 	if (names_differ(x->arch, y->arch) &&
 	    !report_note(report,
-			 "different architectures (%s, %s): CPU numbers and sizes of pages do not "
-			 "compare",
+			 "different architectures (%s, %s): CPU numbers and sizes of pages cannot "
+			 "be compared",
 			 x->arch->bytes, y->arch->bytes))
 		return false;
 	return true;
@@ -44,13 +44,14 @@ static bool note_files(struct report *report)
 	const struct ctprof_snapshot *x = report->baseline, *y = report->candidate;
 
 	if (x->origin != y->origin &&
-	    !report_note(report,
-			 "files of different tools (%s, %s): only those of ctprof say what was "
-			 "measured, and zeros of the other may mean nothing",
-			 origins[x->origin], origins[y->origin]))
+	    !report_note(
+		    report,
+		    "files of different tools (%s, %s): zeros in the file that is not ctprof's "
+		    "may be unmeasured values",
+		    origins[x->origin], origins[y->origin]))
 		return false;
 	return !x->capture || !y->capture || x->capture->redacted == y->capture->redacted ||
-	       report_note(report, "one of them is redacted: names differ");
+	       report_note(report, "only one of them is redacted: names do not match");
 }
 
 static bool note_boots(struct report *report)
@@ -58,7 +59,7 @@ static bool note_boots(struct report *report)
 	const char *what = view_needs_one_boot(report->view);
 
 	return !what || report->boots != BOOTS_UNKNOWN ||
-	       report_note(report, "a file does not say of which boot it is: %s takes both for one",
+	       report_note(report, "a file has no boot ID: %s assumes that both are of one boot",
 			   what);
 }
 
@@ -72,8 +73,8 @@ static bool note_age(struct report *report, const char *side, const struct ctpro
 		unknown += metric_set_has(&s->unknown, i) && !metric_set_has(&other->unknown, i);
 	return !unknown ||
 	       report_note(report,
-			   "the %s is of another age of ctprof (%s), without %zu of the "
-			   "metrics of the other",
+			   "the %s is from another version of ctprof (%s), which lacks %zu of "
+			   "the metrics of the other",
 			   side, s->version ? s->version->bytes : "?", unknown);
 }
 
@@ -89,8 +90,7 @@ static bool note_ages(struct report *report)
 static bool note_renamed(struct report *report)
 {
 	return !report->sides->renamed.not_looked_at ||
-	       report_note(report,
-			   "renamed cgroups were sought among the %d with most in them only",
+	       report_note(report, "renamed cgroups were searched among the %d largest only",
 			   RENAMED_CGROUPS_MOST);
 }
 
@@ -103,8 +103,8 @@ static bool note_normalize(struct report *report)
 		return true;
 	return (y && y->uptime_clock_ticks.measured &&
 		(!report->comparing || (x && x->uptime_clock_ticks.measured))) ||
-	       report_note(report, "a file does not say how long its host was up: ages are counted "
-				   "to the birth of its youngest thread");
+	       report_note(report, "a file has no uptime of its host: ages are relative to the "
+				   "start of its youngest thread");
 }
 
 static bool note_ticks(struct report *report)

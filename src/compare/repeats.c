@@ -393,14 +393,14 @@ static bool note_method(struct repeats *repeats)
 	if (!report_note(repeats->report,
 			 "%zu and %zu values of each row, %s; p is that of Welch's "
 			 "test, adjusted for all rows (Benjamini-Hochberg): below "
-			 "0.05 a difference is more than what varies anyway",
+			 "0.05, a difference exceeds the usual variation",
 			 before, after,
 			 repeats->windows ? "from one capture to the next, totals per second"
 					  : "one for each capture"))
 		return false;
 	return (before >= VALUES_LEAST && after >= VALUES_LEAST) ||
 	       report_note(repeats->report,
-			   "fewer than %d values on a side can show next to nothing: take %d "
+			   "fewer than %d values on a side rarely show a difference: take %d "
 			   "captures of one boot on each side, or %d of different boots",
 			   VALUES_LEAST, VALUES_LEAST + 1, VALUES_LEAST);
 }

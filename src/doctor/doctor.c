@@ -107,7 +107,8 @@ static struct error *run_probes(struct probe_run *run, const struct capture_opti
 	struct error *err = file_open_dir("/proc", &run->proc);
 
 	if (!err && !tasks_are_ours(run->proc))
-		err = error_create("/proc is of another PID namespace: its numbers mean others");
+		err = error_create(
+			"/proc belongs to another PID namespace, so its process IDs are different");
 	if (!err)
 		err = probe_child_start(&child);
 	if (err)

@@ -9,7 +9,7 @@ void look_pressure(struct probe_run *run, const struct probe *probe, struct prob
 		result_set_not_built(run, ret, probe->config);
 	} else {
 		result_set_lack(ret, PRESENCE_NO,
-				"there is no /proc/pressure: PSI was not turned on at boot");
+				"/proc/pressure is missing: PSI was not enabled at boot");
 		result_set_boot_remedy(ret, "the host and every cgroup", "psi=1");
 	}
 }

@@ -88,7 +88,7 @@ static struct error *triple_done(struct json_reader *r, JSON_UNUSED_ void *targe
 	if (__builtin_add_overflow(l->count, l->triple.numbers[1], &l->count))
 		return error_create("%s: more values than can be counted", l->table->name);
 	if (l->row.triples.count == slots)
-		return error_create("%s: a slot stands twice", l->table->name);
+		return error_create("%s: duplicate slot", l->table->name);
 	return array_push(&l->row.triples, l->triple) ? NULL : &error_no_memory;
 }
 
@@ -122,7 +122,7 @@ static struct error *fill_slots(const struct load *l, struct kstats_slot *slots)
 		const uint64_t *numbers = l->row.triples.items[i].numbers;
 
 		if (slots[numbers[0]].count)
-			return error_create("%s: a slot stands twice", l->table->name);
+			return error_create("%s: duplicate slot", l->table->name);
 		slots[numbers[0]] = (struct kstats_slot){ numbers[1], numbers[2] };
 	}
 	return NULL;
@@ -148,7 +148,7 @@ static struct error *row_done(struct json_reader *r, JSON_UNUSED_ void *target)
 	/* Rows come in the order in which they are written; in another order each insertion would
 	 * move all others. */
 	if (!err && (l->table->rows.count == before || row != &l->table->rows.items[before]))
-		err = error_create("%s: a row stands twice, or before one of a smaller number",
+		err = error_create("%s: duplicate row, or rows not in the order of their numbers",
 				   l->table->name);
 	if (!err)
 		err = fill_slots(l, row->slots);
@@ -281,7 +281,7 @@ static JSON_TAKE(take_loss)
 	for (unsigned loss = 0; loss < KSTATS_LOSS_COUNT; loss++)
 		if (text_equal(key, text_of(kstats_losses[loss].name))) {
 			if (table->losses_known & 1u << loss)
-				return error_create("%s: '%s' stands twice", table->name,
+				return error_create("%s: duplicate '%s'", table->name,
 						    kstats_losses[loss].name);
 			table->losses_known |= 1u << loss;
 			return json_get_u64(value, key, &table->losses[loss]);
@@ -452,7 +452,7 @@ static JSON_TAKE(json_take_format)
 	struct error *err = json_get_text(value, key, &format);
 
 	if (!err && !text_equal(format, TEXT(FORMAT_NAME)))
-		return error_create("no file of kstats");
+		return error_create("not a kstats file");
 	load_of(r)->is_ours = !err;
 	return err;
 }
@@ -472,8 +472,8 @@ static JSON_TAKE(json_take_version)
 
 	load_of(r)->has_version = true;
 	if (!err && version != FORMAT_VERSION)
-		return error_create("version %u of the format; this ctprof reads version %u",
-				    version, FORMAT_VERSION);
+		return error_create("format version %u; this ctprof reads version %u", version,
+				    FORMAT_VERSION);
 	return err;
 }
 
@@ -500,7 +500,7 @@ void kstats_file_write(struct json_writer *w, const struct kstats_tables *tables
 static JSON_TAKE(take_root)
 {
 	if (value->type != JSON_OBJECT)
-		return error_create("no file of kstats");
+		return error_create("not a kstats file");
 	json_enter(r, &file_fields.shape, NULL);
 	return NULL;
 }
@@ -515,7 +515,7 @@ struct error *kstats_file_load(const char *path, struct kstats_tables *tables)
 	struct error *err = json_file_read(path, take_root, NULL, &load);
 
 	if (!err && (!load.is_ours || !load.has_version || !load.has_metrics))
-		err = error_create("%s: no file of kstats", path);
+		err = error_create("%s: not a kstats file", path);
 	kstats_table_destroy(load.table);
 	clear_row(&load);
 	array_deinit(&load.row.triples);

@@ -248,7 +248,7 @@ struct error *perf_events_open(struct perf_events *events, size_t ring_bytes, si
 	}
 	if (err)
 		return err;
-	return events->rings.count ? NULL : error_create("there is no CPU to watch");
+	return events->rings.count ? NULL : error_create("no CPU to watch");
 }
 
 void perf_events_close(struct perf_events *events)

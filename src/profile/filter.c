@@ -94,7 +94,7 @@ static struct error *find_classes(struct filter_term *term)
 		return NULL;
 #define CLASS_NAME(id, state, name, ...) name ", "
 	return error_create(
-		"unknown state '%s'; there are: " PROFILE_CLASSES(CLASS_NAME) "exec, sleep",
+		"unknown state '%s'; expected one of: " PROFILE_CLASSES(CLASS_NAME) "exec, sleep",
 		term->pattern);
 #undef CLASS_NAME
 }
@@ -249,7 +249,7 @@ static struct error *parse_rule(struct text line, struct rule *rule)
 		struct error *err;
 
 		if (is_half(term))
-			return error_create("a term of nothing");
+			return error_create("empty term");
 		err = add_term(rule, term);
 		if (err)
 			return err;
@@ -257,7 +257,7 @@ static struct error *parse_rule(struct text line, struct rule *rule)
 	for (size_t i = 0; i < rule->count; i++)
 		if (!rule->items[i].is_negated)
 			return NULL;
-	return error_create("only terms that must not match: that would hide all but them");
+	return error_create("only negated terms, which would hide everything else");
 }
 
 /* A comment begins at the front of a line, or behind a space. */

@@ -6,7 +6,7 @@ struct error *import_name(struct profile *profile, struct text text, const struc
 	const struct name *name;
 
 	if (text.length > IMPORT_NAME_MAX)
-		return error_create("a name of %zu bytes", text.length);
+		return error_create("name too long: %zu bytes", text.length);
 	if (text.length && memchr(text.bytes, '\0', text.length))
 		return error_create("a name contains a NUL: not a text file");
 	name = profile_name(profile, text.length ? text.bytes : "", text.length);

@@ -95,7 +95,7 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 	    (class != CLASS_EVENT && event))
 		return points_nowhere("samples", i, "event");
 	if (cpu != NO_NUMBER && cpu >= CPU_ANY)
-		return error_create("'samples', item %zu: there is no such CPU", i);
+		return error_create("'samples', item %zu: the CPU is out of range", i);
 	*ret = (struct sample){
 		.thread = (uint32_t)thread,
 		.node = node == NO_NUMBER ? NODE_NONE : numbers->nodes[node],

@@ -128,11 +128,11 @@ static struct error *fill_histogram(struct profile_parser *p, struct histogram *
 	const struct column *slots = &p->histogram.slots, *counts = &p->histogram.counts;
 
 	if (slots->count != counts->count)
-		return error_create("'histograms': as many slots as counts were expected");
+		return error_create("'histograms': the numbers of slots and counts differ");
 	for (size_t i = 0; i < slots->count; i++) {
 		/* The spare one has no bounds. */
 		if (slots->items[i] >= BUCKET_SLOTS(histogram->frac_bits) - 1)
-			return error_create("'histograms': there is no such slot");
+			return error_create("'histograms': a slot is out of range");
 		histogram->slots[slots->items[i]] += counts->items[i];
 		histogram->count += counts->items[i];
 	}
@@ -208,7 +208,7 @@ JSON_TAKE(json_take_form)
 
 	if (err || p->form == PROFILE_FORM)
 		return err;
-	return error_create("a profile of form %llu, of which this version knows nothing",
+	return error_create("format %llu is newer than this ctprof reads",
 			    (unsigned long long)p->form);
 }
 
@@ -279,7 +279,7 @@ struct error *profile_parser_finish(struct profile_parser *p, struct profile **r
 	if (err)
 		return err;
 	if (!p->form)
-		return error_create("not a profile: there is no 'ctprof_profile'");
+		return error_create("not a profile: 'ctprof_profile' is missing");
 	err = profile_link(p);
 	if (err)
 		return err;

@@ -82,12 +82,12 @@ static void print_truncated(FILE *out, const struct profile_losses *l)
 	if (l->tables_failed)
 		fprintf(out,
 			" tables    of %" PRIu64
-			" files could not be made: stacks there are by frame pointers\n",
+			" files could not be built: stacks there use frame pointers\n",
 			l->tables_failed);
 	if (l->tables_lost || l->mappings_lost)
 		fprintf(out,
 			" tables    no room for %" PRIu64 ", nor for %" PRIu64
-			" mappings of large processes: their stacks are by frame pointers\n",
+			" mappings of large processes: their stacks use frame pointers\n",
 			l->tables_lost, l->mappings_lost);
 }
 

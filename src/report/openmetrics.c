@@ -359,8 +359,8 @@ static struct error *check_series(const struct all_series *all)
 		const struct kstats_table *table = all->items[i].table;
 
 		if (compare_series(&all->items[i - 1], &all->items[i]) == 0)
-			return error_create("%s stands twice%s%s: merge them first", table->name,
-					    table->host ? " for host " : "",
+			return error_create("duplicate metric %s%s%s: merge the files first",
+					    table->name, table->host ? " for host " : "",
 					    table->host ? table->host : "");
 	}
 	return NULL;

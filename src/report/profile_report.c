@@ -34,7 +34,7 @@ struct error *profile_format_of_path(const char *path, enum profile_format *ret)
 	if (longest)
 		return NULL;
 #define FORMAT(id, extension, ...) " ." extension
-	return error_create("%s: no format has this end; there are" PROFILE_FORMATS(FORMAT), path);
+	return error_create("%s: unknown suffix; expected one of:" PROFILE_FORMATS(FORMAT), path);
 #undef FORMAT
 }
 
@@ -50,9 +50,9 @@ struct error *profile_format_named(const char *name, enum profile_format *ret)
 	near = text_nearest(name, &profile_formats[0].name, PROFILE_FORMAT_COUNT,
 			    sizeof(profile_formats[0]));
 	if (near)
-		return error_create("no format '%s'; did you mean '%s'?", name, near);
+		return error_create("unknown format '%s'; did you mean '%s'?", name, near);
 #define FORMAT(id, extension, name, ...) " " name
-	return error_create("no format '%s'; there are" PROFILE_FORMATS(FORMAT), name);
+	return error_create("unknown format '%s'; expected one of:" PROFILE_FORMATS(FORMAT), name);
 #undef FORMAT
 }
 

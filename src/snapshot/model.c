@@ -223,7 +223,7 @@ static struct error *check_keys(const void *items, size_t count, size_t stride)
 	qsort(keys, count, sizeof(*keys), by_address);
 	for (size_t i = 1; i < count; i++)
 		if (keys[i] == keys[i - 1])
-			return error_create("a name stands twice in one object");
+			return error_create("duplicate key in an object");
 	return NULL;
 }
 

@@ -239,7 +239,7 @@ static JSON_TAKE(take_form)
 	struct error *err = json_get_u64(value, key, &form);
 
 	if (!err && form != SNAPSHOT_FORM)
-		err = error_create("form %llu of the file is newer than this ctprof reads (%d)",
+		err = error_create("format %llu is newer than this ctprof reads (%d)",
 				   (unsigned long long)form, SNAPSHOT_FORM);
 	return err;
 }
@@ -316,7 +316,7 @@ static void know_nothing(struct ctprof_snapshot *s)
 static JSON_TAKE(take_head)
 {
 	if (parser_of(r)->body)
-		return error_create("'ctprof' stands after what it speaks of");
+		return error_create("'ctprof' must come before the members that it describes");
 	know_nothing(snapshot_of(r));
 	return take_object(r, target, &(struct json_member){ .more = &head_fields.shape }, key,
 			   value);
@@ -412,7 +412,7 @@ static struct error *check_cgroups(const struct ctprof_snapshot *s)
 {
 	for (size_t i = 1; i < s->cgroups.count; i++)
 		if (s->cgroups.items[i].path == s->cgroups.items[i - 1].path)
-			return error_create("cgroup '%.200s' stands twice",
+			return error_create("duplicate cgroup '%.200s'",
 					    s->cgroups.items[i].path->bytes);
 	return NULL;
 }

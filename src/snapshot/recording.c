@@ -305,17 +305,17 @@ struct error *recording_pick(const struct recording *recording, const char *writ
 	uint64_t first, last;
 
 	if (written && !timestamp_parse(text_of(written), &timestamp))
-		return error_create("'%.60s' is no time: there are 12:30, 12:30:05, "
-				    "2026-11-20T12:30:05 (UTC), -5m, first and last",
+		return error_create("invalid time '%.60s': expected 12:30, 12:30:05, "
+				    "2026-11-20T12:30:05 (UTC), -5m, first or last",
 				    written);
 	if (!recording->captures.count)
-		return error_create("this directory holds no capture");
+		return error_create("no captures in this directory");
 	picked = timestamp_pick(&timestamp, &recording->captures, ret);
 	if (picked != TIMESTAMP_PICKED) {
 		captures_range(&recording->captures, &first, &last);
 		timestamp_print(begin, first);
 		timestamp_print(end, last);
-		return error_create("nothing so %s: this recording is of %s to %s",
+		return error_create("too %s: this recording covers %s to %s",
 				    picked == TIMESTAMP_TOO_EARLY ? "early" : "late", begin, end);
 	}
 	return NULL;

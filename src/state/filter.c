@@ -50,7 +50,8 @@ static struct error *unknown_state(const char *word)
 	for (size_t i = 0; i < STATE_MAIN_COUNT && used < sizeof(mains); i++)
 		used += (size_t)snprintf(mains + used, sizeof(mains) - used, "%s, ",
 					 state_rows[state_mains[i]].name);
-	return error_create("unknown state '%s'; there are: %sand parts of these", word, mains);
+	return error_create("unknown state '%s'; expected one of: %sor a part of these", word,
+			    mains);
 }
 
 static struct error *check_state(struct state_term *term, const char *alternative)
@@ -113,7 +114,7 @@ static struct error *add_alternatives(struct state_filter *filter, size_t *used,
 		struct error *err;
 
 		if (!length)
-			return error_create("nothing beside a '|'");
+			return error_create("empty alternative beside '|'");
 		memcpy(alternative, texts.bytes, length);
 		alternative[length] = '\0';
 		err = check_alternative(term, alternative);
@@ -156,7 +157,7 @@ struct error *state_filter_parse(struct text text, struct state_filter *ret)
 	struct text word;
 
 	if (text.length >= sizeof(filter.bytes))
-		return error_create("a filter of more than %zu bytes", sizeof(filter.bytes) - 1);
+		return error_create("filter longer than %zu bytes", sizeof(filter.bytes) - 1);
 	if (text.length && memchr(text.bytes, '\0', text.length))
 		return error_create("filter can never match");
 	while (!err && text_word(&text, &word)) {

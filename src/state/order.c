@@ -42,11 +42,11 @@ static struct error *unknown_key(struct text text)
 		 text.bytes);
 	nearest = text_nearest(word, all, array_length(all), sizeof(all[0]));
 	if (nearest)
-		return error_create("unknown order '%s'; did you mean '%s'?", word, nearest);
+		return error_create("unknown sort key '%s'; did you mean '%s'?", word, nearest);
 #define SORT_WORD(key, word) word ", "
-	return error_create(
-		"unknown order '%s'; there are: " SORT_WORDS(SORT_WORD) "and names of states",
-		word);
+	return error_create("unknown sort key '%s'; expected one of: " SORT_WORDS(
+				    SORT_WORD) "or the name of a state",
+			    word);
 #undef SORT_WORD
 }
 

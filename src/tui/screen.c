@@ -107,7 +107,7 @@ static struct error *do_polled(struct tui *tui, const struct pollfd polled[POLLE
 	if (polled[POLLED_SIGNALS].revents)
 		take_signals(tui);
 	else if (screen & (POLLHUP | POLLERR | POLLNVAL))
-		return error_create("the terminal has gone");
+		return error_create("the terminal was closed");
 	if (polled[POLLED_KEYS].revents && !tui->is_over)
 		err = keys_read(tui);
 	if (!err && polled[POLLED_NEWS].revents && !tui->is_over)

@@ -49,7 +49,8 @@ static struct error *open_below(int parent, const char *name, const char *path, 
 		return error_system(errno, "%s: %s", path, name);
 	if (fstat(fd, &st) || !is_safe(&st)) {
 		close(fd);
-		return error_create("%s: %s: is not ours, or others may write to it", path, name);
+		return error_create("%s: %s: owned by another user, or writable by others", path,
+				    name);
 	}
 	*ret = fd;
 	return NULL;
@@ -73,7 +74,7 @@ static struct error *open_base(const char *path, int *ret)
 		return error_system(errno, "%s", path);
 	if (fstat(fd, &st) || st.st_uid != geteuid()) {
 		close(fd);
-		return error_create("%s: is not ours", path);
+		return error_create("%s: owned by another user", path);
 	}
 	*ret = fd;
 	return NULL;
@@ -125,7 +126,7 @@ static struct error *open_in_home(struct unwind_cache **ret)
 	if (caches && *caches == '/')
 		return open_in_base(caches, ret);
 	if (!home || *home != '/')
-		return error_create("there is neither a HOME nor an XDG_CACHE_HOME");
+		return error_create("neither HOME nor XDG_CACHE_HOME is set");
 	if (asprintf(&usual, "%s/.cache", home) < 0) {
 		usual = NULL;
 		return &error_no_memory;

@@ -83,7 +83,7 @@ static struct error *add_chunk(struct unwind_store *store)
 	struct error *err;
 
 	if ((count + 1) * CHUNK_BYTES > options->max_bytes)
-		return error_create("unwind tables need more than the %zu KiB they may have",
+		return error_create("unwind tables exceed their limit of %zu KiB",
 				    options->max_bytes >> 10);
 	if (!array_reserve(&store->chunks, 1))
 		return &error_no_memory;
@@ -117,7 +117,7 @@ static struct error *reserve(struct unwind_store *store, uint32_t words, uint32_
 	uint32_t units = units_of(words);
 
 	if (units > UNWIND_CHUNK_UNITS)
-		return error_create("%u words of an unwind table do not fit together", words);
+		return error_create("malformed unwind table of %u words", words);
 	for (size_t i = 0;; i++) {
 		struct error *err = i == store->chunks.count ? add_chunk(store) : NULL;
 

@@ -41,8 +41,7 @@ static bool take_build_id(struct text build_id, struct head *head)
 
 static struct error *no_build_id(void)
 {
-	return error_create("a build-id of no bytes, or of more than %d",
-			    UNWIND_BUILD_ID_BYTES_MAX);
+	return error_create("invalid build ID: expected 1 to %d bytes", UNWIND_BUILD_ID_BYTES_MAX);
 }
 
 struct error *unwind_table_write(const struct unwind_table *table, struct text build_id,

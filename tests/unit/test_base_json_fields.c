@@ -155,7 +155,7 @@ TEST(invalid_values_are_refused)
 	} rows[] = {
 		{ "{\"origin\":{\"x\":1001}}", "'x': expected an integer from 0 to 1000" },
 		{ "{\"origin\":{\"x\":-1}}", "'x'" },
-		{ "{\"origin\":{\"x\":1,\"x\":1}}", "'x' stands twice" },
+		{ "{\"origin\":{\"x\":1,\"x\":1}}", "duplicate key 'x'" },
 		{ "{\"origin\":{\"far\":1}}", "'far'" },
 		{ "{\"origin\":{\"name\":null}}", "'name'" },
 		{ "{\"origin\":{\"note\":5}}", "'note'" },

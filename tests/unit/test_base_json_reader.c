@@ -218,8 +218,8 @@ TEST(split_anywhere_reads_the_same)
 
 TEST(a_member_twice)
 {
-	check_refused(TEXT("{\"x\":1,\"y\":2,\"x\":1}"), "'x' stands twice in one object");
-	check_refused(TEXT("{\"point\":{\"y\":1,\"y\":1}}"), "'y' stands twice in one object");
+	check_refused(TEXT("{\"x\":1,\"y\":2,\"x\":1}"), "duplicate key 'x' in an object");
+	check_refused(TEXT("{\"point\":{\"y\":1,\"y\":1}}"), "duplicate key 'y' in an object");
 	/* Each object starts anew. */
 	check("{\"x\":1,\"point\":{\"x\":2}}", "{x=1 point={x=2 } } ");
 }
@@ -383,7 +383,7 @@ TEST(an_endless_string_is_stopped)
 		err = json_reader_feed(r, (struct text){ block, sizeof(block) });
 		fed += sizeof(block);
 	}
-	expect_error(err, "no value in more than");
+	expect_error(err, "more than 2 MiB without a value");
 	assert_true(fed < 16 * JSON_STRING_MAX);
 	json_reader_destroy(r);
 	array_deinit(&transcript.sunk);

@@ -47,12 +47,12 @@ TEST(terms)
 TEST(invalid_terms)
 {
 	static const char *const rows[][2] = {
-		{ "", "a term of nothing" },
-		{ "!", "a term of nothing" },
-		{ "user:", "nothing after the ':'" },
-		{ "!thread:", "nothing after the ':'" },
+		{ "", "empty term" },
+		{ "!", "empty term" },
+		{ "user:", "missing name after ':'" },
+		{ "!thread:", "missing name after ':'" },
 		{ "usr:root", "unknown 'usr:'; did you mean 'user:'?" },
-		{ "xyzzy:root", "unknown 'xyzzy:'; there are: user:, thread:, and globs of names" },
+		{ "xyzzy:root", "unknown 'xyzzy:'; expected user:, thread:, or a glob of names" },
 	};
 	struct term term = { .kind = 42 };
 

@@ -87,21 +87,21 @@ TEST(groups_with_signs_in_their_names)
 
 TEST(refused_expressions)
 {
-	refuse("", "no operator");
-	refuse("wchar", "no operator");
-	refuse("wchar = 5", "no operator");
-	refuse("wchar >", "no amount");
+	refuse("", "missing operator");
+	refuse("wchar", "missing operator");
+	refuse("wchar = 5", "missing operator");
+	refuse("wchar >", "invalid amount");
 	refuse("> 5", "unknown metric ''");
 	refuse("g: > 5", "unknown metric ''");
 	refuse("nothing > 5", "unknown metric 'nothing'");
 	refuse("wchar >> 5", "unknown metric");
 	refuse("wchar => 5", "unknown metric");
 	refuse("g:wchar:x > 5", "unknown metric 'x'");
-	refuse("wchar > 5 6", "no amount");
-	refuse("wchar > five", "no amount");
-	refuse("wchar > 1e3", "no amount");
-	refuse("wchar > nan", "no amount");
-	refuse("wchar > inf", "no amount");
+	refuse("wchar > 5 6", "invalid amount");
+	refuse("wchar > five", "invalid amount");
+	refuse("wchar > 1e3", "invalid amount");
+	refuse("wchar > nan", "invalid amount");
+	refuse("wchar > inf", "invalid amount");
 	refuse("wchar > 5ms", "another unit");
 	refuse("wchar > 5", "another unit");
 	refuse("run_time_ns > 5KiB", "another unit");

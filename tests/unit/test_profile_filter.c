@@ -256,16 +256,16 @@ TEST(invalid_terms)
 
 	memset(large, 'a', sizeof(large) - 1);
 	large[sizeof(large) - 1] = '\0';
-	expect_error(filter_keep(filter, ""), "a term of nothing");
-	expect_error(filter_keep(filter, "  "), "a term of nothing");
-	expect_error(filter_drop(filter, "thread:"), "'thread:': nothing after the ':'");
+	expect_error(filter_keep(filter, ""), "empty term");
+	expect_error(filter_keep(filter, "  "), "empty term");
+	expect_error(filter_drop(filter, "thread:"), "'thread:': missing name after ':'");
 	expect_error(filter_keep(filter, large), "can never match");
-	expect_error(filter_keep(filter, "!"), "a term of nothing");
+	expect_error(filter_keep(filter, "!"), "empty term");
 	expect_error(filter_keep(filter, "thred:main"),
 		     "unknown 'thred:'; did you mean 'thread:'?");
 	expect_error(filter_keep(filter, "user:no such user"), "no user 'no such user'");
 	expect_error(filter_keep(filter, "state:sleeping"),
-		     "unknown state 'sleeping'; there are: on-cpu,");
+		     "unknown state 'sleeping'; expected one of: on-cpu,");
 	expect_error(filter_keep(filter, "pid:-1"), "'-1' is not a process ID");
 	expect_error(filter_keep(filter, "pid:4294967296"), "is not a process ID");
 	assert_string_equal(apply(filter, p, &filtered), PARK " " PARKING " " SPAWN " " WRITE);
@@ -313,12 +313,12 @@ TEST(bad_lines_of_presets)
 	} cases[] = {
 		{ "show park", "mine:1: expected 'hide TERM & TERM'" },
 		{ "# one\n\nhidepark\n", "mine:3: expected 'hide" },
-		{ "hide", "mine:1: a term of nothing" },
-		{ "hide park\nhide a & \n", "mine:2: a term of nothing" },
-		{ "hide a & & b", "mine:1: a term of nothing" },
-		{ "hide thread:", "mine:1: nothing after the ':'" },
-		{ "hide !", "mine:1: a term of nothing" },
-		{ "hide !park", "mine:1: only terms that must not match" },
+		{ "hide", "mine:1: empty term" },
+		{ "hide park\nhide a & \n", "mine:2: empty term" },
+		{ "hide a & & b", "mine:1: empty term" },
+		{ "hide thread:", "mine:1: missing name after ':'" },
+		{ "hide !", "mine:1: empty term" },
+		{ "hide !park", "mine:1: only negated terms" },
 	};
 
 	for (size_t i = 0; i < array_length(cases); i++) {

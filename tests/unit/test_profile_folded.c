@@ -93,7 +93,7 @@ TEST(bad_lines)
 	expect_refused(TEXT("main 18446744073709551616"), "line 1: expected");
 	expect_refused(TEXT("5"), "line 1: expected");
 	expect_refused(TEXT("ma\0in 5"), "line 1: a name contains a NUL");
-	expect_refused((struct text){ large, sizeof(large) }, "line 1: a name of 69998 bytes");
+	expect_refused((struct text){ large, sizeof(large) }, "line 1: name too long: 69998 bytes");
 }
 
 static void expect_unit(enum folded_unit unit, uint16_t class, uint64_t ns, uint64_t count)

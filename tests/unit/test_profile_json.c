@@ -170,7 +170,7 @@ TEST(dangling_numbers_are_refused)
 		{ ONE_SAMPLE("0", "null", "2", ""), "its 'class'" },
 		{ ONE_SAMPLE("0", "null", "1", ""), "its 'event'" },
 		{ ONE_SAMPLE("0", "null", "0", ",\"event\":[1]"), "its 'event'" },
-		{ ONE_SAMPLE("0", "null", "0", ",\"cpu\":[65535]"), "no such CPU" },
+		{ ONE_SAMPLE("0", "null", "0", ",\"cpu\":[65535]"), "the CPU is out of range" },
 		{ ONE_SAMPLE("0", "null", "0", ",\"cpu\":[1,2]"), "different lengths" },
 		{ ONE_SAMPLE("0", "null,null", "0", ""), "different lengths" },
 		{ HEAD "\"nodes\":{\"parent\":[null],\"frame\":[]}}", "different lengths" },
@@ -187,9 +187,11 @@ TEST(dangling_numbers_are_refused)
 		{ HEAD "\"contenders\":[{}]}", "'contenders', item 0" },
 		{ HEAD "\"histograms\":[{}]}", "'histograms', item 0" },
 		{ HEAD "\"histograms\":[{\"frac_bits\":6}]}", "'frac_bits'" },
-		{ HEAD "\"histograms\":[{\"slots\":[1]}]}", "as many slots" },
-		{ HEAD "\"histograms\":[{\"slots\":[65],\"counts\":[1]}]}", "no such slot" },
-		{ HEAD "\"histograms\":[{\"slots\":[null],\"counts\":[1]}]}", "no such slot" },
+		{ HEAD "\"histograms\":[{\"slots\":[1]}]}", "slots and counts differ" },
+		{ HEAD "\"histograms\":[{\"slots\":[65],\"counts\":[1]}]}",
+		  "a slot is out of range" },
+		{ HEAD "\"histograms\":[{\"slots\":[null],\"counts\":[1]}]}",
+		  "a slot is out of range" },
 		{ HEAD "\"histograms\":[{\"class\":\"strange\"}]}", "'class'" },
 		{ HEAD "\"frames\":[{\"kind\":\"strange\"}]}", "'kind'" },
 		{ HEAD "\"frames\":[{\"name\":5}]}", "'name'" },
@@ -218,7 +220,7 @@ TEST(invalid_profiles)
 	expect_refused("[]", "expected an object");
 	expect_refused("{}", "not a profile");
 	expect_refused("{\"threads\":[]}", "not a profile");
-	expect_refused("{\"ctprof_profile\":2}", "form 2");
+	expect_refused("{\"ctprof_profile\":2}", "format 2");
 	expect_refused("{\"ctprof_profile\":1", "");
 	expect_refused("{\"ctprof_profile\":1}}", "");
 }

@@ -406,7 +406,7 @@ TEST(words_of_any_bytes)
 	add(&tables, "a", "y\002", "");
 	out = open_memstream(&text, &length);
 	assert_non_null(out);
-	expect_error(openmetrics_print(out, &tables, false), "a stands twice for host");
+	expect_error(openmetrics_print(out, &tables, false), "duplicate metric a for host");
 	fclose(out);
 	free(text);
 	kstats_tables_clear(&tables);
@@ -423,14 +423,16 @@ TEST(the_same_twice)
 	add(&tables, "a", "one", "ns");
 	add(&tables, "b", NULL, "ns");
 	add(&tables, "a", "one", "ns");
-	expect_error(openmetrics_print(out, &tables, false), "a stands twice for host one");
+	expect_error(openmetrics_print(out, &tables, false), "duplicate metric a for host one");
 	scene_kstats_word(&tables.items[2]->host, "two");
 	add(&tables, "b", NULL, "ns");
-	expect_error(openmetrics_print(out, &tables, false), "b stands twice: merge them first");
+	expect_error(openmetrics_print(out, &tables, false),
+		     "duplicate metric b: merge the files first");
 	/* Their rows are different ones, and what they lost is still told twice. */
 	scene_kstats_record(tables.items[1], 1, NULL, 4);
 	scene_kstats_record(tables.items[3], 2, NULL, 4);
-	expect_error(openmetrics_print(out, &tables, true), "b stands twice: merge them first");
+	expect_error(openmetrics_print(out, &tables, true),
+		     "duplicate metric b: merge the files first");
 	fclose(out);
 	assert_int_equal(length, 0);
 	free(text);

@@ -265,7 +265,8 @@ TEST(formats_are_known_by_their_names)
 		assert_int_equal(format, i);
 	}
 	expect_error(profile_format_named("htlm", &format), "did you mean 'html'?");
-	expect_error(profile_format_named("zzzzzzzzzzzz", &format), "there are folded stacks");
+	expect_error(profile_format_named("zzzzzzzzzzzz", &format),
+		     "expected one of: folded stacks");
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -231,7 +231,7 @@ TEST(bad_text)
 		{ "{\"threads\":[]}", "captured_at_unix_ns" },
 		{ "{\"captured_at_unix_ns\":-1}", "captured_at_unix_ns" },
 		{ "{\"captured_at_unix_ns\":\"1\"}", "captured_at_unix_ns" },
-		{ "{\"captured_at_unix_ns\":1,\"captured_at_unix_ns\":2}", "twice" },
+		{ "{\"captured_at_unix_ns\":1,\"captured_at_unix_ns\":2}", "duplicate" },
 		{ "{\"captured_at_unix_ns\":1,\"threads\":{}}", "'threads': expected an array" },
 		{ "{\"captured_at_unix_ns\":1,\"threads\":[1]}", "an object for each thread" },
 		{ "{\"captured_at_unix_ns\":1,\"threads\":[{}]}", "without tid" },
@@ -253,25 +253,26 @@ TEST(bad_text)
 		  "ascending" },
 		{ "{\"captured_at_unix_ns\":1,\"threads\":[{\"tid\":1,\"tgid\":1,"
 		  "\"comm\":\"a\",\"comm\":\"b\"}]}",
-		  "twice" },
-		{ "{\"captured_at_unix_ns\":1,\"cgroup_stats\":{\"/a\":{},\"/a\":{}}}", "twice" },
+		  "duplicate" },
+		{ "{\"captured_at_unix_ns\":1,\"cgroup_stats\":{\"/a\":{},\"/a\":{}}}",
+		  "duplicate" },
 		{ "{\"captured_at_unix_ns\":1,\"ctprof\":{\"form\":999}}", "newer" },
 		{ "{\"captured_at_unix_ns\":1,\"ctprof\":{\"form\":1}}", "names no fields" },
 		{ "{\"captured_at_unix_ns\":1,\"threads\":[{\"tid\":1,\"tgid\":1}],"
 		  "\"ctprof\":{}}",
-		  "after what it speaks of" },
+		  "must come before the members" },
 		{ "{\"captured_at_unix_ns\":1,\"cgroup_stats\":{},\"ctprof\":{}}",
-		  "after what it speaks of" },
+		  "must come before the members" },
 		{ "{\"captured_at_unix_ns\":1,\"psi\":{},\"ctprof\":{}}",
-		  "after what it speaks of" },
+		  "must come before the members" },
 		{ "{\"captured_at_unix_ns\":1,\"sched_ext\":{},\"ctprof\":{}}",
-		  "after what it speaks of" },
+		  "must come before the members" },
 		{ "{\"captured_at_unix_ns\":1,\"threads\":[{\"tid\":1,\"tgid\":1,"
 		  "\"smaps_rollup_kib\":{\"Rss\":1,\"Pss\":2,\"Rss\":3}}]}",
-		  "twice" },
+		  "duplicate" },
 		{ "{\"captured_at_unix_ns\":1,\"host\":{\"sched_tunables\":"
 		  "{\"a\":\"1\",\"a\":\"2\"}}}",
-		  "twice" },
+		  "duplicate" },
 		{ "{\"captured_at_unix_ns\":1,\"host_counters\":[]}",
 		  "'host_counters': expected an object" },
 		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":1}}",
@@ -282,16 +283,16 @@ TEST(bad_text)
 		  "'x'" },
 		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{\"a\":{\"x\":1,\"x\":1}}}"
 		  "}",
-		  "twice" },
+		  "duplicate" },
 		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{\"a\":{},\"b\":{},\"a\":{"
 		  "}}}}",
-		  "twice" },
+		  "duplicate" },
 		{ "{\"captured_at_unix_ns\":1,\"host_counters\":{\"cpu\":{},\"net\":{},\"cpu\":{}}"
 		  "}",
-		  "twice" },
+		  "duplicate" },
 		{ "{\"captured_at_unix_ns\":1,\"users\":[]}", "'users': expected an object" },
 		{ "{\"captured_at_unix_ns\":1,\"users\":{\"0\":0}}", "'0'" },
-		{ "{\"captured_at_unix_ns\":1,\"users\":{\"0\":\"a\",\"0\":\"b\"}}", "twice" },
+		{ "{\"captured_at_unix_ns\":1,\"users\":{\"0\":\"a\",\"0\":\"b\"}}", "duplicate" },
 		{ "{\"captured_at_unix_ns\":1", "" },
 	};
 
@@ -342,7 +343,7 @@ TEST(errors_of_files_name_them)
 	expect_error(snapshot_load(scratch_path(&scratch, "text"), &s), "/text: at offset 0: ");
 	scratch_write(&scratch, "empty", TEXT(""));
 	expect_error(snapshot_load(scratch_path(&scratch, "empty"), &s), "/empty: at offset 0: ");
-	expect_error(snapshot_load(scratch.path, &s), "holds no capture");
+	expect_error(snapshot_load(scratch.path, &s), "no captures in this directory");
 	assert_null(s);
 	scratch_deinit(&scratch);
 }

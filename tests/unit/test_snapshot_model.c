@@ -163,8 +163,8 @@ TEST(keys_that_come_twice_are_found)
 	expect_ok(label_pairs_check(&pairs));
 	assert_true(counts_add(s, &counts, TEXT("k42"), 1));
 	assert_true(label_pairs_add(s, &pairs, TEXT("k42"), TEXT("x")));
-	expect_error(counts_check(&counts), "twice");
-	expect_error(label_pairs_check(&pairs), "twice");
+	expect_error(counts_check(&counts), "duplicate");
+	expect_error(label_pairs_check(&pairs), "duplicate");
 	assert_int_equal(counts.count, 101);
 	assert_int_equal(counts.items[42].value, 42);
 	assert_true(counts.measured);
@@ -186,7 +186,7 @@ TEST(names_of_counters_that_come_twice_are_found)
 	expect_ok(counter_sets_check(s->counters.items, 0));
 	expect_ok(counter_sets_check(s->counters.items, 2));
 	expect_ok(counter_sets_check(s->counters.items + 1, 2));
-	expect_error(counter_sets_check(s->counters.items, 3), "twice");
+	expect_error(counter_sets_check(s->counters.items, 3), "duplicate");
 	snapshot_destroy(s);
 }
 

@@ -239,10 +239,10 @@ TEST(a_capture_is_picked_by_time)
 	assert_string_equal(found, "-");
 	free(found);
 	expect_error(recording_find(scratch_path(&scratch, "r@12:29Z"), &found),
-		     "/r@12:29Z: nothing so early: this recording is of 2026-11-20T12:30:05.250Z");
+		     "/r@12:29Z: too early: this recording covers 2026-11-20T12:30:05.250Z");
 	expect_error(recording_find(scratch_path(&scratch, "r@noon"), &found),
-		     "/r@noon: 'noon' is no time");
-	expect_error(recording_find(scratch_path(&scratch, "r@"), &found), "'' is no time");
+		     "/r@noon: invalid time 'noon'");
+	expect_error(recording_find(scratch_path(&scratch, "r@"), &found), "invalid time ''");
 	scratch_deinit(&scratch);
 }
 
@@ -259,7 +259,8 @@ TEST(an_existing_path_with_an_at_is_itself)
 	recording_close(&recording);
 	expect_found(&scratch, "r@first", "r@first");
 	expect_ok(recording_create(scratch_path(&scratch, "r@last"), &recording));
-	expect_error(recording_find(scratch_path(&scratch, "r@last"), &found), "holds no capture");
+	expect_error(recording_find(scratch_path(&scratch, "r@last"), &found),
+		     "no captures in this directory");
 	record_some(&recording, 2, 1);
 	recording_close(&recording);
 	expect_found(&scratch, "r@last", "r@last/20261120T123006.250Z.ctprof.zst");

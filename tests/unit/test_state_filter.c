@@ -12,23 +12,22 @@ TEST(invalid_filters)
 	} bad[] = {
 		{ "usr:root", "'usr:root': unknown 'usr:'; did you mean 'user:'?" },
 		{ "nginx sate:lock", "'sate:lock': unknown 'sate:'; did you mean 'state:'?" },
-		{ "something:else",
-		  "unknown 'something:'; there are: user:, cgroup:, state:, pid:" },
+		{ "something:else", "unknown 'something:'; expected user:, cgroup:, state:, pid:" },
 		{ "state:lok", "'state:lok': unknown state 'lok'; did you mean 'lock'?" },
 		{ "state:lock|xyzzyxyzzy",
-		  "unknown state 'xyzzyxyzzy'; there are: exec, runnable," },
+		  "unknown state 'xyzzyxyzzy'; expected one of: exec, runnable," },
 		{ "state:x*", "unknown state 'x*'" },
 		{ "pid:abc", "'pid:abc': 'abc' is not a process ID" },
 		{ "pid:1|-2", "'-2' is not a process ID" },
 		{ "pid:4294967296", "is not a process ID" },
-		{ "!", "'!': a term of nothing" },
-		{ "!user:", "nothing after the ':'" },
+		{ "!", "'!': empty term" },
+		{ "!user:", "missing name after ':'" },
 		{ "!usr:root", "did you mean 'user:'?" },
-		{ "user:", "'user:': nothing after the ':'" },
-		{ "user:|a", "nothing beside a '|'" },
-		{ "a|", "'a|': nothing beside a '|'" },
-		{ "|", "nothing beside a '|'" },
-		{ "a||b", "nothing beside a '|'" },
+		{ "user:", "'user:': missing name after ':'" },
+		{ "user:|a", "empty alternative beside '|'" },
+		{ "a|", "'a|': empty alternative beside '|'" },
+		{ "|", "empty alternative beside '|'" },
+		{ "a||b", "empty alternative beside '|'" },
 		{ "[a", "'[a': '[a' has a [ without its ]" },
 		{ "cgroup:*[", "has a [ without its ]" },
 		{ "state:[", "has a [ without its ]" },
@@ -44,7 +43,7 @@ TEST(invalid_filters)
 		expect_error(state_filter_parse(text_of(bad[i].text), &filter), bad[i].message);
 	memset(large, 'a', sizeof(large));
 	expect_error(state_filter_parse((struct text){ large, 256 }, &filter),
-		     "a filter of more than 255 bytes");
+		     "filter longer than 255 bytes");
 	expect_error(state_filter_parse((struct text){ "a\0b", 3 }, &filter),
 		     "filter can never match");
 	assert_int_equal(filter.count, 42);

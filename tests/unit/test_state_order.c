@@ -28,14 +28,15 @@ TEST(valid_orders)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{ "", "unknown order ''; there are: busy," },
-		{ "-", "unknown order ''" },
-		{ "--busy", "unknown order '-busy'; did you mean 'busy'?" },
+		{ "", "unknown sort key ''; expected one of: busy," },
+		{ "-", "unknown sort key ''" },
+		{ "--busy", "unknown sort key '-busy'; did you mean 'busy'?" },
 		{ "buzy", "did you mean 'busy'?" },
 		{ "lock_futx", "did you mean 'lock_futex'?" },
-		{ "xyzzyxyzzy", "unknown order 'xyzzyxyzzy'; there are: busy, name, tid, wait," },
-		{ "busy ", "unknown order 'busy '" },
-		{ "na\033me", "unknown order 'na?me'" },
+		{ "xyzzyxyzzy",
+		  "unknown sort key 'xyzzyxyzzy'; expected one of: busy, name, tid, wait," },
+		{ "busy ", "unknown sort key 'busy '" },
+		{ "na\033me", "unknown sort key 'na?me'" },
 	};
 	struct state_sort sort;
 

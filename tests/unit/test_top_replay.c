@@ -289,8 +289,8 @@ TEST(steps_and_jumps)
 	assert_true(replay_facts(replay)->load[0] < 0);
 	expect_ok(replay_jump(replay, "12:30:04"));
 	assert_int_equal(replay_at(replay), 3);
-	expect_error(replay_jump(replay, "12:29"), "nothing so early");
-	expect_error(replay_jump(replay, "soon"), "'soon' is no time");
+	expect_error(replay_jump(replay, "12:29"), "too early");
+	expect_error(replay_jump(replay, "soon"), "invalid time 'soon'");
 	assert_int_equal(replay_at(replay), 3);
 	expect_ok(replay_window(replay, &window));
 	assert_int_equal(window.deltas.count, 3);
@@ -545,7 +545,7 @@ TEST(invalid_recordings)
 		     "No such file or directory");
 	add(&recording, NOON_MS + 1000, capture_at(NOON_MS + 1000));
 	snprintf(early, sizeof(early), "%s@2025-01-01T00:00", scratch.path);
-	expect_error(replay_open(early, &all, &replay), "nothing so early");
+	expect_error(replay_open(early, &all, &replay), "too early");
 	/* Somebody removes a file while we look. */
 	expect_ok(replay_open(scratch.path, &all, &replay));
 	recording_close(&recording);

@@ -364,9 +364,9 @@ static void expect_refused(const char *name, const char *message)
 TEST(directories_that_are_not_safe)
 {
 	assert_int_equal(fchmodat(place->scratch.dir, "cache", 0720, 0), 0);
-	expect_refused("cache", "others may write");
+	expect_refused("cache", "writable by others");
 	assert_int_equal(fchmodat(place->scratch.dir, "cache", 0702, 0), 0);
-	expect_refused("cache", "others may write");
+	expect_refused("cache", "writable by others");
 	assert_int_equal(fchmodat(place->scratch.dir, "cache", 0755, 0), 0);
 	assert_int_equal(symlinkat("cache", place->scratch.dir, "link"), 0);
 	expect_refused("link", "link");
@@ -376,7 +376,7 @@ TEST(directories_that_are_not_safe)
 	if (geteuid() != 0)
 		return;
 	assert_int_equal(fchownat(place->scratch.dir, "cache", 12345, 12345, 0), 0);
-	expect_refused("cache", "not ours");
+	expect_refused("cache", "owned by another user");
 	assert_int_equal(fchownat(place->scratch.dir, "cache", 0, 0, 0), 0);
 }
 

@@ -72,7 +72,7 @@ static void take_one(struct unwind_store *store, struct model *m, uint64_t *seed
 	uint32_t *at;
 
 	if (!expected) {
-		expect_error(unwind_store_take(store, words, &place), "unwind tables need more");
+		expect_error(unwind_store_take(store, words, &place), "unwind tables exceed");
 		assert_int_equal(place, 1);
 		return;
 	}
@@ -133,9 +133,9 @@ TEST(a_table_is_in_one_chunk)
 	/* Place 0 is none, so the first chunk is not whole. */
 	assert_int_equal(take(store, UNWIND_CHUNK), UNWIND_CHUNK);
 	assert_int_equal(take(store, UNWIND_CHUNK - 8), 8);
-	expect_error(unwind_store_take(store, 1, &place), "more than the 1024 KiB");
-	expect_error(unwind_store_take(store, UNWIND_CHUNK + 1, &place), "do not fit together");
-	expect_error(unwind_store_take(store, UINT32_MAX, &place), "do not fit together");
+	expect_error(unwind_store_take(store, 1, &place), "exceed their limit of 1024 KiB");
+	expect_error(unwind_store_take(store, UNWIND_CHUNK + 1, &place), "malformed unwind table");
+	expect_error(unwind_store_take(store, UINT32_MAX, &place), "malformed unwind table");
 	assert_null(unwind_store_at(store, 0));
 	assert_null(unwind_store_at(store, 2 * UNWIND_CHUNK));
 	assert_null(unwind_store_at(store, UINT32_MAX));
@@ -339,7 +339,7 @@ TEST(a_table_that_does_not_fit_leaves_nothing)
 		rows[i] = (struct made_row){ i * 6, 4 };
 	for (int i = 0; i < 13; i++)
 		made_block(&table, rows, array_length(rows));
-	expect_error(unwind_store_put(store, &table, &place), "more than the 512 KiB");
+	expect_error(unwind_store_put(store, &table, &place), "exceed their limit of 512 KiB");
 	assert_int_equal(place, 1);
 	assert_int_equal(used(store), before);
 	assert_int_equal(unwind_store_use(store).rules, 4);
