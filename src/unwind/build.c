@@ -17,7 +17,7 @@ struct builder {
 	const struct elf *elf;
 	struct unwind_table table;
 	const struct cfi_machine *machine;
-	struct code code;
+	struct code code, instructions;
 	struct descriptions loaded, debug;
 	struct inferred inferred; /* of what they say nothing about */
 	struct word_map numbers;  /* of rules */
@@ -237,8 +237,8 @@ static bool add_gap(struct builder *b, uint64_t to)
 {
 	if (b->is_go)
 		return true;
-	for (; b->piece < b->code.count && b->code.ranges[b->piece].start < to; b->piece++) {
-		const struct code_range *range = &b->code.ranges[b->piece];
+	for (; b->piece < b->instructions.count && b->instructions.ranges[b->piece].start < to; b->piece++) {
+		const struct code_range *range = &b->instructions.ranges[b->piece];
 		uint64_t start = range->start > b->covered ? range->start : b->covered;
 		uint64_t end = range->end < to ? range->end : to;
 
@@ -292,8 +292,8 @@ static bool says_little(const struct builder *b)
 		for (size_t j = 0; j < all[i]->functions.count; j++)
 			described +=
 				all[i]->functions.items[j].end - all[i]->functions.items[j].start;
-	for (size_t i = 0; i < b->code.count; i++)
-		bytes += b->code.ranges[i].end - b->code.ranges[i].start;
+	for (size_t i = 0; i < b->instructions.count; i++)
+		bytes += b->instructions.ranges[i].end - b->instructions.ranges[i].start;
 	return described < bytes / 2;
 }
 
@@ -303,6 +303,7 @@ static bool build_table(struct builder *b, const struct elf *elf)
 
 	unwind_rows_init(&b->rows, &b->table);
 	if (!code_init(&b->code, elf, (uint64_t)UNWIND_BLOCKS_MAX << UNWIND_BLOCK_BITS) ||
+	    !code_init_instructions(&b->instructions, &b->code, elf) ||
 	    !descriptions_read(&b->loaded, frame_section_loaded(elf), b->machine, &b->code) ||
 	    !descriptions_read(&b->debug, frame_section_debug(elf), b->machine, &b->code))
 		return false;
@@ -328,6 +329,7 @@ static void builder_deinit(struct builder *b)
 {
 	unwind_table_deinit(&b->table);
 	code_deinit(&b->code);
+	code_deinit(&b->instructions);
 	descriptions_deinit(&b->loaded);
 	descriptions_deinit(&b->debug);
 	inferred_deinit(&b->inferred);

@@ -55,6 +55,39 @@ bool code_init(struct code *code, const struct elf *elf, uint64_t span)
 	return true;
 }
 
+/* From the first to the last byte of instructions in the range. */
+static struct code_range clip_to_sections(const struct code_range *range, const struct elf *elf)
+{
+	struct code_range clipped = { .start = range->end, .end = range->start };
+
+	for (size_t i = 0; i < elf->section_count; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
+		const uint64_t start = section->sh_addr;
+
+		if (!(section->sh_flags & SHF_EXECINSTR) || section->sh_type == SHT_NOBITS ||
+		    !section->sh_size || start < range->start || start >= range->end ||
+		    section->sh_size > range->end - start)
+			continue;
+		if (start < clipped.start)
+			clipped.start = start;
+		if (start + section->sh_size > clipped.end)
+			clipped.end = start + section->sh_size;
+	}
+	return clipped.start < clipped.end ? clipped : *range;
+}
+
+bool code_init_instructions(struct code *instructions, const struct code *code,
+			    const struct elf *elf)
+{
+	*instructions = (struct code){ .ranges = calloc(code->count + 1, sizeof(*code->ranges)),
+				       .count = code->count };
+	if (!instructions->ranges)
+		return false;
+	for (size_t i = 0; i < code->count; i++)
+		instructions->ranges[i] = clip_to_sections(&code->ranges[i], elf);
+	return true;
+}
+
 void code_deinit(struct code *code)
 {
 	free(code->ranges);

@@ -22,6 +22,14 @@ struct code {
 bool code_init(struct code *code, const struct elf *elf, uint64_t span);
 void code_deinit(struct code *code);
 
+/*
+ * The same ranges, each without what is before its first section of instructions and behind its
+ * last one: some linkers put tables of symbols, strings and constants into the segment of the code.
+ * A range without such a section stays as it is. False without memory.
+ */
+bool code_init_instructions(struct code *instructions, const struct code *code,
+			    const struct elf *elf);
+
 /* The range that has the address; NULL: none. */
 const struct code_range *code_find(const struct code *code, uint64_t address);
 

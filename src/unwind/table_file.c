@@ -10,7 +10,7 @@
 
 /* To be raised when the form changes, or what unwind_build makes of the same file. Up to 5 the file
  * that a table was made of could be any user's, with a forged build-id. */
-#define FORM  7
+#define FORM  8
 #define MAGIC "ctunwind"
 
 #ifdef __aarch64__
