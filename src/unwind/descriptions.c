@@ -3,6 +3,9 @@
 
 #include <elfutils/libdw.h>
 
+#include "base/cleanup.h"
+#include "base/radix.h"
+
 /* The parsed form of an entry can be larger than the entry, so their number is bounded. libLLVM has
  * 95,000 functions with one CIE; a linker that does not merge CIEs leaves one per object file. */
 #define FUNCTIONS_MAX ((size_t)4 << 20)
@@ -108,11 +111,30 @@ static bool add_common(struct cfi_reading *reading, uint64_t offset, const Dwarf
 
 /* --- functions --- */
 
-static bool add_description(struct cfi_reading *reading, const Dwarf_FDE *fde)
+static uint32_t number_of_common(struct descriptions *d, uint64_t offset)
+{
+	if (offset != d->last_common_at || d->last_common == WORD_MAP_NEW) {
+		d->last_common_at = offset;
+		d->last_common = word_map_find(&d->common_at, (struct words){ { offset } });
+	}
+	return d->last_common;
+}
+
+static const struct code_range *range_of(const struct cfi_reading *reading, uint64_t address)
+{
+	const struct code *code = reading->code;
+
+	/* Most files have one range. */
+	if (code->count && address >= code->ranges[0].start && address < code->ranges[0].end)
+		return &code->ranges[0];
+	return code_find(code, address);
+}
+
+/* The function of an entry, whose bytes behind the offset of its CIE are `rest`. */
+static bool add_description(struct cfi_reading *reading, uint64_t common_at, struct cursor rest)
 {
 	struct descriptions *d = reading->to;
-	struct cursor rest = { fde->start, fde->end };
-	uint32_t number = word_map_find(&d->common_at, (struct words){ { fde->CIE_pointer } });
+	uint32_t number = number_of_common(d, common_at);
 	const struct common *common = number == WORD_MAP_NEW ? NULL : &d->commons.items[number];
 	uint8_t encoding = common ? common->program.encoding : 0;
 	const struct code_range *range;
@@ -127,7 +149,7 @@ static bool add_description(struct cfi_reading *reading, const Dwarf_FDE *fde)
 	/* Linkers leave those of functions that they dropped. */
 	if (!start || !size)
 		return true;
-	range = code_find(reading->code, start);
+	range = range_of(reading, start);
 	if (!range) {
 		d->refused++;
 		return true;
@@ -144,7 +166,7 @@ static bool add_description(struct cfi_reading *reading, const Dwarf_FDE *fde)
 			.start = start,
 			.end = start + size,
 			.instructions =
-				(uint64_t)(rest.at - (const uint8_t *)d->section.bytes.bytes),
+				(uint32_t)(rest.at - (const uint8_t *)d->section.bytes.bytes),
 			.length = (uint32_t)(rest.end - rest.at),
 			.common = number,
 		});
@@ -199,8 +221,30 @@ static bool read_entry(struct cfi_reading *reading, uint64_t offset)
 		reading->to->refused++;
 		return true;
 	}
-	return dwarf_cfi_cie_p(&entry) ? add_common(reading, offset, &entry.cie)
-				       : add_description(reading, &entry.fde);
+	return dwarf_cfi_cie_p(&entry)
+		       ? add_common(reading, offset, &entry.cie)
+		       : add_description(reading, entry.fde.CIE_pointer,
+					 (struct cursor){ entry.fde.start, entry.fde.end });
+}
+
+/* Nearly all entries are descriptions in the form of 32 bits, which need none of libdw: one of
+ * .eh_frame says how far before itself the offset of its CIE is, one of .debug_frame where in the
+ * section the CIE is. False: it is none of these, or does not fit, which libdw says. */
+static bool cut_description(const struct descriptions *d, struct cursor *entry, bool is_wide,
+			    uint64_t *ret_common_at)
+{
+	const uint64_t at = (uint64_t)(entry->at - (const uint8_t *)d->section.bytes.bytes);
+	struct cursor rest = *entry;
+	uint64_t id;
+
+	/* Without a byte behind it libdw refuses it. */
+	if (is_wide || !cursor_fixed(&rest, 4, &id) || rest.at == rest.end)
+		return false;
+	if (d->section.is_debug ? id == UINT32_MAX : !id || id > at)
+		return false;
+	*ret_common_at = d->section.is_debug ? id : at - id;
+	*entry = rest;
+	return true;
 }
 
 static bool read_entries(struct cfi_reading *reading)
@@ -208,6 +252,7 @@ static bool read_entries(struct cfi_reading *reading)
 	struct descriptions *d = reading->to;
 	struct cursor rest = cursor_of(d->section.bytes), entry;
 	const uint8_t *start = rest.at, *at;
+	uint64_t common_at;
 	bool is_wide;
 
 	while (rest.at < rest.end) {
@@ -219,6 +264,9 @@ static bool read_entries(struct cfi_reading *reading)
 		if (entry.at == entry.end) {
 			if (d->section.has_end)
 				break;
+		} else if (cut_description(d, &entry, is_wide, &common_at)) {
+			if (!add_description(reading, common_at, entry))
+				return false;
 		} else if (!is_readable(d, entry, is_wide)) {
 			d->refused++;
 		} else if (!read_entry(reading, (uint64_t)(at - start))) {
@@ -228,13 +276,54 @@ static bool read_entries(struct cfi_reading *reading)
 	return true;
 }
 
-static int description_by_start(const void *a, const void *b)
-{
-	const struct description *x = a, *y = b;
+/* --- order --- */
 
-	if (x->start != y->start)
-		return x->start > y->start ? 1 : -1;
-	return (x->instructions > y->instructions) - (x->instructions < y->instructions);
+/* Is it by start? `ret_first` is the lowest. */
+static bool is_sorted(const struct descriptions *d, uint64_t *ret_first)
+{
+	uint64_t first = UINT64_MAX, before = 0;
+	bool sorted = true;
+
+	for (size_t i = 0; i < d->functions.count; i++) {
+		const uint64_t start = d->functions.items[i].start;
+
+		sorted &= start >= before;
+		before = start;
+		first = start < first ? start : first;
+	}
+	*ret_first = first;
+	return sorted;
+}
+
+/* By start, and by where they are in the section, which is their order so far. A linker writes them
+ * in the order of object files, whose functions it may have spread over several sections. Starts
+ * are less than 4 GiB apart, as is the code. */
+static bool sort_functions(struct descriptions *d)
+{
+	const size_t count = d->functions.count;
+	_cleanup_free_ struct radix_key *keys = NULL;
+	struct description *sorted;
+	const struct radix_key *by_start;
+	uint64_t first;
+
+	if (is_sorted(d, &first))
+		return true;
+	keys = calloc(2 * count, sizeof(*keys));
+	sorted = calloc(count, sizeof(*sorted));
+	if (!keys || !sorted) {
+		free(sorted);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct radix_key){ (uint32_t)(d->functions.items[i].start - first),
+					      (uint32_t)i };
+	by_start = radix_sort(keys, keys + count, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = d->functions.items[by_start[i].index];
+	free(d->functions.items);
+	d->functions.items = sorted;
+	d->functions.room = count;
+	return true;
 }
 
 bool descriptions_read(struct descriptions *descriptions, struct frame_section section,
@@ -242,13 +331,8 @@ bool descriptions_read(struct descriptions *descriptions, struct frame_section s
 {
 	struct cfi_reading reading = { descriptions, machine, code };
 
-	*descriptions = (struct descriptions){ .section = section };
-	if (!read_entries(&reading))
-		return false;
-	if (descriptions->functions.count)
-		qsort(descriptions->functions.items, descriptions->functions.count,
-		      sizeof(*descriptions->functions.items), description_by_start);
-	return true;
+	*descriptions = (struct descriptions){ .section = section, .last_common = WORD_MAP_NEW };
+	return read_entries(&reading) && sort_functions(descriptions);
 }
 
 void descriptions_deinit(struct descriptions *descriptions)

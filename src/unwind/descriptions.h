@@ -17,7 +17,8 @@
 
 struct description {
 	uint64_t start, end;
-	uint64_t instructions; /* where they begin in the section */
+	uint32_t instructions; /* where they begin in the section, which is IMAGE_STRETCH_MAX at
+				  most */
 	uint32_t length, common;
 };
 
@@ -35,6 +36,9 @@ struct descriptions {
 		ARRAY(struct common);
 	} commons;
 	struct word_map common_at; /* by where it is in the section */
+	/* The one that was looked for last: most functions have that of the function before. */
+	uint64_t last_common_at;
+	uint32_t last_common; /* its number; WORD_MAP_NEW: there is none */
 	size_t refused;
 };
 

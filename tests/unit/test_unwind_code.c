@@ -37,14 +37,10 @@ TEST(instructions_are_from_the_first_section_of_them_to_the_last)
 		segment(0x7000, 0x1000), /* no instructions */
 	};
 	Elf64_Shdr sections[] = {
-		section(0x1000, 0x200, SHF_ALLOC),
-		section(0x1400, 0x300, INSTR),
-		section(0x1200, 0x100, INSTR),
-		section(0x1400, 0, INSTR),
-		section(0x1800, 0x800, SHF_ALLOC),
-		section(0x4fff, 0x10, INSTR),
-		section(0x5001, 0x1000, INSTR),
-		section(0x5800, UINT64_MAX, INSTR),
+		section(0x1000, 0x200, SHF_ALLOC),  section(0x1400, 0x300, INSTR),
+		section(0x1200, 0x100, INSTR),      section(0x1400, 0, INSTR),
+		section(0x1800, 0x800, SHF_ALLOC),  section(0x4fff, 0x10, INSTR),
+		section(0x5001, 0x1000, INSTR),     section(0x5800, UINT64_MAX, INSTR),
 		section(0x7000, 0x1000, SHF_ALLOC),
 	};
 	const struct elf elf = {
