@@ -13,6 +13,14 @@
 /* All files of a host share UNWIND_RULES_MAX; the largest that were seen have some thousand. */
 #define FILE_RULES_MAX 16384
 
+/* Rules found last, by a hash. */
+#define RECENT_BITS 9
+
+struct recent_rule {
+	struct unwind_rule rule;
+	uint32_t number; /* 0: there is none here */
+};
+
 struct builder {
 	const struct elf *elf;
 	struct unwind_table table;
@@ -21,6 +29,7 @@ struct builder {
 	struct descriptions loaded, debug;
 	struct inferred inferred; /* of what they say nothing about */
 	struct word_map numbers;  /* of rules */
+	struct recent_rule recent[1 << RECENT_BITS];
 	struct unwind_rows rows;
 	bool is_go;
 	bool says_little; /* more code has no function than has one */
@@ -34,7 +43,9 @@ struct builder {
 
 /* --- numbers of rules --- */
 
-static bool number_of_frame(struct builder *b, const struct unwind_rule *rule, uint32_t *ret)
+/* Apart from the usual case, which needs few registers. */
+__attribute__((noinline)) static bool number_of_frame(struct builder *b,
+						      const struct unwind_rule *rule, uint32_t *ret)
 {
 	struct words key = { { 0 } };
 	uint32_t *number;
@@ -59,6 +70,24 @@ static bool number_of_frame(struct builder *b, const struct unwind_rule *rule, u
 	return true;
 }
 
+/* Functions have the same few rules again and again. */
+static bool recent_number(struct builder *b, const struct unwind_rule *rule, uint32_t *ret)
+{
+	uint64_t words[2];
+	struct recent_rule *recent;
+
+	memcpy(words, rule, sizeof(words));
+	recent = &b->recent[(words[0] ^ words[1] * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u >>
+			    (64 - RECENT_BITS)];
+	if (!recent->number || memcmp(&recent->rule, rule, sizeof(*rule))) {
+		if (!number_of_frame(b, rule, &recent->number))
+			return false;
+		recent->rule = *rule;
+	}
+	*ret = recent->number;
+	return true;
+}
+
 static bool rule_number(struct builder *b, const struct unwind_rule *rule, uint32_t *ret)
 {
 	static const uint32_t fixed[] = { [UNWIND_RULE_NONE] = UNWIND_NUMBER_NONE,
@@ -70,7 +99,7 @@ static bool rule_number(struct builder *b, const struct unwind_rule *rule, uint3
 		*ret = fixed[rule->kind];
 		return true;
 	}
-	return number_of_frame(b, rule, ret);
+	return recent_number(b, rule, ret);
 }
 
 static bool put_rule(void *context, uint64_t address, const struct unwind_rule *rule)
@@ -237,7 +266,8 @@ static bool add_gap(struct builder *b, uint64_t to)
 {
 	if (b->is_go)
 		return true;
-	for (; b->piece < b->instructions.count && b->instructions.ranges[b->piece].start < to; b->piece++) {
+	for (; b->piece < b->instructions.count && b->instructions.ranges[b->piece].start < to;
+	     b->piece++) {
 		const struct code_range *range = &b->instructions.ranges[b->piece];
 		uint64_t start = range->start > b->covered ? range->start : b->covered;
 		uint64_t end = range->end < to ? range->end : to;
@@ -314,8 +344,7 @@ static bool build_table(struct builder *b, const struct elf *elf)
 	has_said = b->loaded.functions.count + b->debug.functions.count != 0;
 	/* Code without descriptions may keep frame pointers. */
 	b->gap = b->is_go || !has_said ? UNWIND_NUMBER_POINTER : UNWIND_NUMBER_NONE;
-	if (!inferred_init(&b->inferred, elf, b->entry) || !add_functions(b) || !leave_code(b) ||
-	    !unwind_rows_finish(&b->rows))
+	if (!inferred_init(&b->inferred, elf, b->entry) || !add_functions(b) || !leave_code(b) || !unwind_rows_finish(&b->rows))
 		return false;
 	/* Then it is nothing to walk by. */
 	if (!has_said && !b->is_go && !b->inferred.functions) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "unwind/cfi.h"
 
+#include <assert.h>
 #include <elf.h>
+#include <endian.h>
 
 #include "base/array.h"
 
@@ -48,6 +50,8 @@ struct cfi_run {
 	struct cfi_state initial; /* what DW_CFA_restore goes back to */
 	struct cfi_state remembered[REMEMBERED_MAX];
 	unsigned depth;
+	struct cfi_frame frame; /* of state.locations, unless it is stale */
+	bool is_stale;
 	struct cursor rest;
 	uint64_t address, end;
 	uint64_t instructions_at;
@@ -82,15 +86,15 @@ typedef bool action(struct cfi_run *run, const struct operands *operands);
 
 static struct cfi_location *location_of(struct cfi_run *run, uint64_t reg)
 {
-	if (reg == run->program->ra)
-		return &run->state.locations[CFI_RA];
-	if (reg == run->machine->bp)
-		return &run->state.locations[CFI_BP];
-	if (reg == run->machine->bx)
-		return &run->state.locations[CFI_BX];
-	if (reg == run->machine->sp)
-		return &run->state.locations[CFI_SP];
-	return NULL;
+	const struct cfi_program *program = run->program;
+	const uint8_t which = reg < UNWIND_NUMBERS ? program->tracked[reg]
+			      : reg == program->ra ? (uint8_t)CFI_RA
+						   : (uint8_t)CFI_TRACKED;
+
+	if (which == CFI_TRACKED)
+		return NULL;
+	run->is_stale = true;
+	return &run->state.locations[which];
 }
 
 static struct cfi_location location_at(enum unwind_location kind, int64_t offset)
@@ -200,6 +204,7 @@ static bool do_restore_state(struct cfi_run *run, const struct operands *operand
 	if (!run->depth)
 		return false;
 	run->state = run->remembered[--run->depth];
+	run->is_stale = true;
 	return true;
 }
 
@@ -314,15 +319,17 @@ static void put_saved(const struct cfi_location *location, uint8_t *kind, int8_t
 	*words = (int8_t)location->words;
 }
 
-static struct unwind_rule rule_of(const struct cfi_run *run)
+/* As the next, apart from the usual case, which needs few registers. */
+__attribute__((noinline)) static struct unwind_rule rule_of(const struct cfi_program *program,
+							    const struct cfi_state *state)
 {
-	const struct cfi_state *state = &run->state;
+	const struct cfi_machine *machine = program->machine;
 	struct unwind_rule rule = { .kind = UNWIND_RULE_FRAME };
 
 	if (state->locations[CFI_RA].kind == CFI_UNDEFINED)
 		return (struct unwind_rule){ .kind = UNWIND_RULE_STOP };
-	rule.flags = run->program->is_signal ? UNWIND_SIGNAL : 0;
-	if (!put_cfa(run->machine, &state->cfa, &rule) || !is_at_cfa(state, run->machine) ||
+	rule.flags = program->is_signal ? UNWIND_SIGNAL : 0;
+	if (!put_cfa(machine, &state->cfa, &rule) || !is_at_cfa(state, machine) ||
 	    !put_return(&state->locations[CFI_RA], &rule))
 		return (struct unwind_rule){ .kind = UNWIND_RULE_OTHER };
 	put_saved(&state->locations[CFI_BP], &rule.bp, &rule.bp_offset);
@@ -330,10 +337,62 @@ static struct unwind_rule rule_of(const struct cfi_run *run)
 	return rule;
 }
 
+/*
+ * Nearly all rows have the CFA at a distance from a register, and locations change less often than
+ * that. So the rule without CFA is kept, and in two words: visitors load words, and a load of what
+ * was just stored member by member waits until that is in the cache.
+ */
+__attribute__((noinline)) static struct cfi_frame frame_of(const struct cfi_program *program,
+							   const struct cfi_state *state)
+{
+	struct cfi_state plain = *state;
+	struct unwind_rule rule;
+	struct cfi_frame frame = { .is_plain = false };
+
+	plain.cfa = (struct expression){ .kind = EXPRESSION_REGISTER, .reg = program->machine->sp };
+	rule = rule_of(program, &plain);
+	frame.is_plain = rule.kind == UNWIND_RULE_FRAME;
+	memcpy(frame.words, &rule, sizeof(rule));
+	return frame;
+}
+
+static_assert(sizeof(struct unwind_rule) == 2 * sizeof(uint64_t) &&
+		      offsetof(struct unwind_rule, base) == 2 &&
+		      offsetof(struct unwind_rule, cfa_offset) == sizeof(uint64_t) &&
+		      UNWIND_BASE_SP == 0 && __BYTE_ORDER == __LITTLE_ENDIAN,
+	      "the base is the third byte of the first word, the distance half of the second");
+
+static bool plain_rule(struct cfi_run *run, struct unwind_rule *ret)
+{
+	const struct cfi_machine *machine = run->machine;
+	const struct expression *cfa = &run->state.cfa;
+	uint64_t words[2], base;
+
+	if (run->is_stale) {
+		run->frame = frame_of(run->program, &run->state);
+		run->is_stale = false;
+	}
+	if (cfa->kind != EXPRESSION_REGISTER || !run->frame.is_plain ||
+	    cfa->offset != (int32_t)cfa->offset)
+		return false;
+	if (cfa->reg == machine->sp)
+		base = UNWIND_BASE_SP;
+	else if (cfa->reg == machine->bp)
+		base = UNWIND_BASE_BP;
+	else
+		return false;
+	words[0] = run->frame.words[0] | base << 16;
+	words[1] = run->frame.words[1] | (uint32_t)cfa->offset;
+	memcpy(ret, words, sizeof(*ret));
+	return true;
+}
+
 static bool visit_rule(struct cfi_run *run)
 {
-	const struct unwind_rule rule = rule_of(run);
+	struct unwind_rule rule;
 
+	if (!plain_rule(run, &rule))
+		rule = rule_of(run->program, &run->state);
 	run->no_memory = !run->visit(run->context, run->address, &rule);
 	return !run->no_memory;
 }
@@ -448,22 +507,18 @@ static bool read_value(struct cfi_run *run, enum operand kind, struct operands *
 	return false;
 }
 
-/* Instructions with the first operand in the lower 6 bits. */
+/* Instructions with a register in the lower 6 bits. */
 static bool do_primary(struct cfi_run *run, uint8_t code)
 {
-	struct operands operands = { .reg = code & 0x3f, .value = code & 0x3f };
+	struct operands operands = { .reg = code & 0x3f };
 
-	switch (code & 0xc0) {
-	case DW_CFA_advance_loc:
-		return scale_code(run, code & 0x3f, &operands.value) && do_advance(run, &operands);
-	case DW_CFA_offset:
-		return read_value(run, UNSIGNED_DATA, &operands) && do_offset(run, &operands);
-	default:
-		return do_restore(run, &operands);
-	}
+	return (code & 0xc0) == DW_CFA_offset
+		       ? read_value(run, UNSIGNED_DATA, &operands) && do_offset(run, &operands)
+		       : do_restore(run, &operands);
 }
 
-static bool do_one(struct cfi_run *run)
+/* Apart from the usual ones, as are rules above. */
+__attribute__((noinline)) static bool do_one(struct cfi_run *run)
 {
 	struct operands operands = { 0 };
 	uint8_t code = *run->rest.at++;
@@ -476,24 +531,81 @@ static bool do_one(struct cfi_run *run)
 	       instructions[code].act(run, &operands);
 }
 
+/* The instructions that pushes and pops come with, where their operand has one byte. False: it is
+ * another one, and nothing is done. */
+static inline bool do_usual(struct cfi_run *run, uint8_t code)
+{
+	const uint8_t *at = run->rest.at;
+
+	if (run->rest.end - at < 2 || at[1] & 0x80)
+		return false;
+	if ((code & 0xe0) == DW_CFA_offset) {
+		/* Most registers are not followed. */
+		if (run->program->tracked[code & 0x1f] != CFI_TRACKED)
+			return false;
+	} else if (code == DW_CFA_def_cfa_offset && run->state.cfa.kind == EXPRESSION_REGISTER) {
+		run->state.cfa.offset = at[1];
+	} else {
+		return false;
+	}
+	run->rest.at += 2;
+	return true;
+}
+
+static inline bool advance_by(struct cfi_run *run, uint64_t steps)
+{
+	struct operands operands = { 0 };
+
+	run->rest.at++;
+	return scale_code(run, steps, &operands.value) && do_advance(run, &operands);
+}
+
 static bool do_all(struct cfi_run *run)
 {
-	while (run->rest.at < run->rest.end && !run->is_over)
-		if (!do_one(run))
+	while (run->rest.at < run->rest.end && !run->is_over) {
+		const uint8_t code = *run->rest.at;
+
+		if ((code & 0xc0) == DW_CFA_advance_loc) {
+			if (!advance_by(run, code & 0x3f))
+				return false;
+		} else if (code == DW_CFA_nop) {
+			run->rest.at++;
+		} else if (!do_usual(run, code) && !do_one(run)) {
 			return false;
+		}
+	}
 	return true;
+}
+
+static void track(struct cfi_program *program)
+{
+	const struct cfi_machine *machine = program->machine;
+	/* Of two that are one register the first counts. */
+	const uint64_t registers[CFI_TRACKED] = {
+		[CFI_RA] = program->ra,
+		[CFI_BP] = machine->bp,
+		[CFI_BX] = machine->bx,
+		[CFI_SP] = machine->sp,
+	};
+
+	memset(program->tracked, CFI_TRACKED, sizeof(program->tracked));
+	for (unsigned which = CFI_TRACKED; which--;)
+		if (registers[which] < UNWIND_NUMBERS)
+			program->tracked[registers[which]] = (uint8_t)which;
 }
 
 enum cfi_answer cfi_begin(struct cfi_program *program, struct text bytes)
 {
 	struct cfi_run run = { .program = program, .machine = program->machine };
 
+	track(program);
 	memcpy(run.state.locations, program->machine->unsaid, sizeof(run.state.locations));
 	run.initial = run.state;
 	run.rest = cursor_of(bytes);
 	if (!do_all(&run))
 		return CFI_REFUSED;
 	program->initial = run.state;
+	program->frame = frame_of(program, &run.state);
 	return CFI_DONE;
 }
 
@@ -515,7 +627,8 @@ enum cfi_answer cfi_run(const struct cfi_program *program, const struct cfi_func
 	run.instructions_at = function->instructions_at;
 	run.visit = visit;
 	run.context = context;
-	run.is_over = run.no_memory = false;
+	run.frame = program->frame;
+	run.is_over = run.no_memory = run.is_stale = false;
 	if (do_all(&run))
 		return run.is_over || visit_rule(&run) ? CFI_DONE : CFI_NO_MEMORY;
 	if (run.no_memory || !visit(context, run.address, &other))

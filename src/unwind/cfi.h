@@ -48,6 +48,12 @@ struct cfi_state {
 	struct cfi_location locations[CFI_TRACKED];
 };
 
+/* The rule of all locations, if the CFA is at a distance from a register. */
+struct cfi_frame {
+	uint64_t words[2]; /* struct unwind_rule, with a distance of 0 from the stack pointer */
+	bool is_plain;     /* else it must be made of the state */
+};
+
 /* Common Information Entry (CIE): what several functions share. */
 struct cfi_program {
 	const struct cfi_machine *machine;
@@ -56,7 +62,10 @@ struct cfi_program {
 	uint64_t ra;      /* number of the return address */
 	uint8_t encoding; /* DW_EH_PE_* of addresses */
 	bool is_signal;
-	struct cfi_state initial; /* made by cfi_begin */
+	/* Made by cfi_begin: */
+	struct cfi_state initial;
+	struct cfi_frame frame;          /* of that */
+	uint8_t tracked[UNWIND_NUMBERS]; /* enum cfi_tracked of each register; CFI_TRACKED: none */
 };
 
 enum cfi_answer { CFI_DONE, CFI_REFUSED, CFI_NO_MEMORY };

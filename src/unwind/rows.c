@@ -20,6 +20,7 @@ static void turn_to(struct unwind_rows *rows, uint32_t page)
 {
 	uint32_t *head = open_block(rows);
 
+	rows->page_start += (uint64_t)(page - rows->page) << UNWIND_PAGE_BITS;
 	while (rows->page < page) {
 		rows->page++;
 		rows->page_rows = 0;
@@ -80,6 +81,7 @@ static bool start_block(struct unwind_rows *rows, uint32_t number)
 	static const uint32_t head[UNWIND_BLOCK_HEAD];
 	struct unwind_table *table = rows->table;
 	uint32_t place = (uint32_t)table->words.count;
+	const uint64_t start = table->base + ((uint64_t)table->blocks.count << UNWIND_BLOCK_BITS);
 
 	if (table->words.count > UNWIND_TABLE_WORDS_MAX ||
 	    !array_reserve(&table->words, UNWIND_BLOCK_HEAD) || !array_push(&table->blocks, place))
@@ -88,6 +90,7 @@ static bool start_block(struct unwind_rows *rows, uint32_t number)
 	table->words.count += UNWIND_BLOCK_HEAD;
 	rows->has_block = true;
 	rows->page = rows->block_rows = rows->page_rows = 0;
+	rows->page_start = start;
 	return push_row(rows, 0, number);
 }
 
@@ -143,14 +146,13 @@ static bool enter_page(struct unwind_rows *rows, uint32_t page, uint32_t offset)
 	return true;
 }
 
-static bool flush_row(struct unwind_rows *rows)
+/* Apart from the usual case, which needs few registers. */
+__attribute__((noinline)) static bool flush_anywhere(struct unwind_rows *rows)
 {
 	uint32_t within = (uint32_t)(rows->address & BLOCK_MASK);
 	uint32_t offset = within & ((1u << UNWIND_PAGE_BITS) - 1);
 	bool is_done = false;
 
-	if (rows->number == rows->in_force)
-		return true;
 	if (!enter_block(rows, rows->address, rows->number, &is_done))
 		return false;
 	if (!is_done && (!enter_page(rows, within >> UNWIND_PAGE_BITS, offset) ||
@@ -160,16 +162,24 @@ static bool flush_row(struct unwind_rows *rows)
 	return true;
 }
 
-bool unwind_rows_put(struct unwind_rows *rows, uint64_t address, uint32_t number)
+/* Most rows are in the page of the one before, with room for them. */
+bool unwind_rows_flush(struct unwind_rows *rows)
 {
-	if (address != rows->address && !flush_row(rows))
-		return false;
-	rows->address = address;
-	rows->number = number;
+	struct unwind_table *table = rows->table;
+	const uint64_t within = rows->address - rows->page_start;
+
+	if (within >= 1u << UNWIND_PAGE_BITS || rows->page_rows >= UNWIND_PAGE_ROWS ||
+	    table->words.count == table->words.room || !rows->has_block)
+		return flush_anywhere(rows);
+	table->words.items[table->words.count++] = UNWIND_ROW(within, rows->number);
+	rows->block_rows++;
+	rows->page_rows++;
+	table->rows++;
+	rows->in_force = rows->number;
 	return true;
 }
 
 bool unwind_rows_finish(struct unwind_rows *rows)
 {
-	return flush_row(rows) && close_block(rows);
+	return (rows->number == rows->in_force || unwind_rows_flush(rows)) && close_block(rows);
 }
