@@ -296,7 +296,7 @@ bool elf_debuglink(const struct elf *elf, struct text *ret_name, uint32_t *ret_c
 
 /* --- symbols --- */
 
-static bool each_symbol_of(const struct elf *elf, const Elf64_Shdr *table, elf_symbol_visit *visit,
+static bool each_symbol_of(const struct elf *elf, const Elf64_Shdr *table, elf_unnamed_visit *visit,
 			   void *context)
 {
 	uint64_t count = table->sh_size / sizeof(Elf64_Sym), names;
@@ -307,18 +307,16 @@ static bool each_symbol_of(const struct elf *elf, const Elf64_Shdr *table, elf_s
 	bytes = image_bytes(elf->image, table->sh_offset, count * sizeof(Elf64_Sym));
 	names = elf->sections[table->sh_link].sh_offset;
 	for (uint64_t i = 0; bytes.bytes && i < count; i++) {
-		const char *name;
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, bytes.bytes + i * sizeof(symbol), sizeof(symbol));
-		name = symbol.st_name ? string_of(elf, names, symbol.st_name) : NULL;
-		if (name && !visit(context, name, &symbol))
+		if (!visit(context, &symbol, names))
 			return false;
 	}
 	return true;
 }
 
-void elf_each_symbol(const struct elf *elf, elf_symbol_visit *visit, void *context)
+void elf_each_unnamed_symbol(const struct elf *elf, elf_unnamed_visit *visit, void *context)
 {
 	static const uint32_t types[] = { SHT_SYMTAB, SHT_DYNSYM };
 
@@ -332,6 +330,32 @@ void elf_each_symbol(const struct elf *elf, elf_symbol_visit *visit, void *conte
 				return;
 			break;
 		}
+}
+
+const char *elf_symbol_name(const struct elf *elf, uint64_t names, uint32_t name)
+{
+	return name ? string_of(elf, names, name) : NULL;
+}
+
+struct naming {
+	const struct elf *elf;
+	elf_symbol_visit *visit;
+	void *context;
+};
+
+static bool visit_by_name(void *context, const Elf64_Sym *symbol, uint64_t names)
+{
+	const struct naming *naming = context;
+	const char *name = elf_symbol_name(naming->elf, names, symbol->st_name);
+
+	return !name || naming->visit(naming->context, name, symbol);
+}
+
+void elf_each_symbol(const struct elf *elf, elf_symbol_visit *visit, void *context)
+{
+	struct naming naming = { elf, visit, context };
+
+	elf_each_unnamed_symbol(elf, visit_by_name, &naming);
 }
 
 /* --- what the dynamic linker reads --- */

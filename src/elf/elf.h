@@ -105,6 +105,13 @@ typedef bool elf_symbol_visit(void *context, const char *name, const Elf64_Sym *
 /* The symbols of .symtab and those of .dynsym; those without a name are left out. */
 void elf_each_symbol(const struct elf *elf, elf_symbol_visit *visit, void *context);
 
+/* All of them, without reading their names, which elf_symbol_name() gets by `names`. */
+typedef bool elf_unnamed_visit(void *context, const Elf64_Sym *symbol, uint64_t names);
+void elf_each_unnamed_symbol(const struct elf *elf, elf_unnamed_visit *visit, void *context);
+
+/* NULL: it has none. */
+const char *elf_symbol_name(const struct elf *elf, uint64_t names, uint32_t name);
+
 typedef bool elf_relocation_visit(void *context, const Elf64_Rela *relocation);
 
 /* Visit the relocations of the dynamic linker (DT_RELA). */

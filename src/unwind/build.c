@@ -344,7 +344,8 @@ static bool build_table(struct builder *b, const struct elf *elf)
 	has_said = b->loaded.functions.count + b->debug.functions.count != 0;
 	/* Code without descriptions may keep frame pointers. */
 	b->gap = b->is_go || !has_said ? UNWIND_NUMBER_POINTER : UNWIND_NUMBER_NONE;
-	if (!inferred_init(&b->inferred, elf, b->entry) || !add_functions(b) || !leave_code(b) || !unwind_rows_finish(&b->rows))
+	inferred_init(&b->inferred, elf, b->entry);
+	if (!add_functions(b) || !leave_code(b) || !unwind_rows_finish(&b->rows))
 		return false;
 	/* Then it is nothing to walk by. */
 	if (!has_said && !b->is_go && !b->inferred.functions) {

@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/radix.h"
 #include "base/text.h"
 #include "base/word_map.h"
 #include "unwind/frame_state.h"
@@ -28,6 +30,7 @@ struct flow {
 	struct {
 		ARRAY(struct frame_state);
 	} states;
+	uint32_t last_state; /* that was looked for; 0: none */
 	/* The range of code being followed; arrays have an element for each byte. */
 	uint64_t start;
 	const uint8_t *code;
@@ -63,11 +66,15 @@ static uint32_t state_number(struct flow *flow, const struct frame_state *state)
 	uint32_t *number;
 
 	static_assert(sizeof(*state) == 16, "a state is two words of a key");
+	/* Most instructions change nothing. */
+	if (flow->last_state &&
+	    !memcmp(&flow->states.items[flow->last_state - 1], state, sizeof(*state)))
+		return flow->last_state;
 	memcpy(key.w, state, sizeof(*state));
 	if (flow->states.count >= STATES_MAX) {
 		const uint32_t known = word_map_find(&flow->numbers, key);
 
-		return known == WORD_MAP_NEW ? 0 : known;
+		return flow->last_state = known == WORD_MAP_NEW ? 0 : known;
 	}
 	number = word_map_at(&flow->numbers, key);
 	if (number && *number == WORD_MAP_NEW) {
@@ -77,7 +84,7 @@ static uint32_t state_number(struct flow *flow, const struct frame_state *state)
 			*number = (uint32_t)flow->states.count;
 	}
 	flow->no_memory |= !number;
-	return number ? *number : 0;
+	return flow->last_state = number ? *number : 0;
 }
 
 /* --- following --- */
@@ -420,6 +427,128 @@ bool inferred_show(const struct inferred *inferred, uint64_t start, uint64_t end
 	return shown >= end || visit(context, shown, &none);
 }
 
+/* --- where functions begin --- */
+
+struct entry_symbols {
+	uint64_t first; /* address of code; all others are less than 4 GiB behind it */
+	struct {
+		ARRAY(struct radix_key);
+	} by_address; /* how far behind it, and where in `names` */
+	struct {
+		ARRAY(uint32_t);
+	} names;
+	/* There are at most two tables of symbols: where the names of each are, and where those of
+	 * the second begin in `names`. */
+	uint64_t tables[2];
+	size_t second;
+	bool no_memory;
+};
+
+/* Names are read of the few that are in code without a description. */
+static bool take_symbol(void *context, const Elf64_Sym *symbol, uint64_t names)
+{
+	struct entry_symbols *entries = context;
+	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+	const bool is_typed = type == STT_FUNC || type == STT_GNU_IFUNC;
+	const bool is_global = type == STT_NOTYPE && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
+	const uint64_t behind = symbol->st_value - entries->first;
+
+	if (symbol->st_shndx == SHN_UNDEF || !symbol->st_value || !(is_typed || is_global) ||
+	    behind > UINT32_MAX)
+		return true;
+	if (!entries->names.count)
+		entries->tables[0] = names;
+	if (entries->tables[0] == names)
+		entries->second = entries->names.count + 1;
+	else
+		entries->tables[1] = names;
+	entries->no_memory |= !array_push(&entries->by_address,
+					  (struct radix_key){ (uint32_t)behind,
+							      (uint32_t)entries->names.count }) ||
+			      !array_push(&entries->names, symbol->st_name);
+	return !entries->no_memory;
+}
+
+static bool sort_entries(struct entry_symbols *entries)
+{
+	const size_t count = entries->by_address.count;
+	struct radix_key *keys = entries->by_address.items, *spare, *sorted;
+
+	spare = calloc(count + 1, sizeof(*spare));
+	if (!spare)
+		return false;
+	sorted = radix_sort(keys, spare, count);
+	free(sorted == keys ? spare : keys);
+	entries->by_address.items = sorted;
+	entries->by_address.room = count;
+	return true;
+}
+
+/* False without memory. */
+static bool read_entries(struct inferred *inferred, uint64_t first)
+{
+	struct entry_symbols *entries;
+
+	if (inferred->entries)
+		return true;
+	entries = inferred->entries = calloc(1, sizeof(*entries));
+	if (!entries)
+		return false;
+	entries->first = first;
+	elf_each_unnamed_symbol(inferred->elf, take_symbol, entries);
+	return !entries->no_memory && sort_entries(entries);
+}
+
+/* The first one that is so far behind, or farther. */
+static size_t first_entry(const struct entry_symbols *entries, uint64_t behind)
+{
+	size_t low = 0, high = entries->by_address.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (entries->by_address.items[middle].key < behind)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A part that the compiler has put elsewhere is no function. */
+static bool is_function(const struct inferred *inferred, size_t i)
+{
+	const struct entry_symbols *entries = inferred->entries;
+	const char *name = elf_symbol_name(inferred->elf, entries->tables[i >= entries->second],
+					   entries->names.items[i]);
+
+	return name && !text_ends(text_of(name), TEXT(".cold"));
+}
+
+static void mark_entries(struct inferred *inferred)
+{
+	const struct entry_symbols *entries = inferred->entries;
+	struct flow *flow = inferred->flow;
+	const uint64_t from = flow->start - entries->first, end = from + flow->size;
+
+	for (size_t i = first_entry(entries, from);
+	     i < entries->by_address.count && entries->by_address.items[i].key < end; i++) {
+		const struct radix_key *key = &entries->by_address.items[i];
+
+		if (is_function(inferred, key->index))
+			flow->marks[key->key - from] |= IS_ENTRY;
+	}
+}
+
+static void destroy_entries(struct entry_symbols *entries)
+{
+	if (!entries)
+		return;
+	array_deinit(&entries->by_address);
+	array_deinit(&entries->names);
+	free(entries);
+}
+
 /* --- all of it --- */
 
 static void free_stretch(struct flow *flow)
@@ -434,23 +563,8 @@ static void free_stretch(struct flow *flow)
 	/* Some functions have ten thousand states, and the next stretch has others. */
 	word_map_deinit(&flow->numbers);
 	array_deinit(&flow->states);
+	flow->last_state = 0;
 	flow->later.count = 0;
-}
-
-/* The first at or behind an address. */
-static size_t first_entry(const struct inferred *inferred, uint64_t address)
-{
-	size_t low = 0, high = inferred->entries.count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (inferred->entries.items[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 static bool prepare(struct inferred *inferred, uint64_t start, const uint8_t *code, uint32_t size)
@@ -473,9 +587,7 @@ static bool prepare(struct inferred *inferred, uint64_t start, const uint8_t *co
 	flow->state_at = calloc(size, sizeof(*flow->state_at));
 	if (!flow->marks || !flow->operations || !flow->state_at)
 		return false;
-	for (size_t i = first_entry(inferred, start);
-	     i < inferred->entries.count && inferred->entries.items[i] - start < size; i++)
-		flow->marks[inferred->entries.items[i] - start] |= IS_ENTRY;
+	mark_entries(inferred);
 	return true;
 }
 
@@ -510,7 +622,7 @@ bool inferred_look(struct inferred *inferred, uint64_t start, uint64_t end)
 	if (inferred->elf->machine != EM_X86_64 || !code || is_padding(code, size))
 		return true;
 	inferred->bytes += size;
-	if (!prepare(inferred, start, code, (uint32_t)size))
+	if (!read_entries(inferred, start) || !prepare(inferred, start, code, (uint32_t)size))
 		return false;
 	look_at(inferred);
 	return !inferred->flow->no_memory;
@@ -523,50 +635,17 @@ bool inferred_says(const struct inferred *inferred, uint64_t address)
 	return flow && address - flow->start < flow->size && flow->state_at[address - flow->start];
 }
 
-/* A part that the compiler has put elsewhere is no function. */
-static bool is_function_symbol(const char *name, const Elf64_Sym *symbol)
-{
-	const size_t length = strlen(name);
-	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
-	const bool is_typed = type == STT_FUNC || type == STT_GNU_IFUNC;
-	const bool is_global = type == STT_NOTYPE && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
-
-	return symbol->st_shndx != SHN_UNDEF && symbol->st_value && (is_typed || is_global) &&
-	       !(length > 5 && memcmp(name + length - 5, ".cold", 5) == 0);
-}
-
-static bool take_symbol(void *context, const char *name, const Elf64_Sym *symbol)
-{
-	struct inferred *inferred = context;
-
-	if (is_function_symbol(name, symbol))
-		inferred->no_memory |= !array_push(&inferred->entries, symbol->st_value);
-	return !inferred->no_memory;
-}
-
-static int operation_by_address(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-bool inferred_init(struct inferred *inferred, const struct elf *elf, uint64_t begin)
+void inferred_init(struct inferred *inferred, const struct elf *elf, uint64_t begin)
 {
 	*inferred = (struct inferred){ .elf = elf, .begin = begin };
-	if (elf->machine == EM_X86_64)
-		elf_each_symbol(elf, take_symbol, inferred);
-	if (inferred->entries.count)
-		qsort(inferred->entries.items, inferred->entries.count,
-		      sizeof(*inferred->entries.items), operation_by_address);
-	return !inferred->no_memory;
 }
 
 void inferred_deinit(struct inferred *inferred)
 {
 	struct flow *flow = inferred->flow;
 
-	array_deinit(&inferred->entries);
+	destroy_entries(inferred->entries);
+	inferred->entries = NULL;
 	if (flow) {
 		free_stretch(flow);
 		decoder_destroy(flow->decoder);

@@ -21,7 +21,6 @@
 #ifndef UNWIND_INFERRED_H
 #define UNWIND_INFERRED_H
 
-#include "base/array.h"
 #include "elf/elf.h"
 #include "unwind/cfi.h"
 
@@ -31,19 +30,15 @@
 struct inferred {
 	const struct elf *elf;
 	uint64_t begin; /* where the file begins to run, without a caller; 0: nowhere */
-	struct {
-		ARRAY(uint64_t);
-	} entries;               /* by address: where functions begin */
-	uint64_t bytes;          /* that were looked at */
-	uint64_t last, last_end; /* the last stretch, as it was asked for */
-	struct flow *flow;       /* what is known of the last stretch; NULL: there was none */
-	size_t functions;        /* of which something is said */
-	size_t refused;          /* whose ways do not agree */
-	bool no_memory;
+	struct entry_symbols *entries; /* where functions may begin; NULL: they were not read yet */
+	uint64_t bytes;                /* that were looked at */
+	uint64_t last, last_end;       /* the last stretch, as it was asked for */
+	struct flow *flow;             /* what is known of the last stretch; NULL: there was none */
+	size_t functions;              /* of which something is said */
+	size_t refused;                /* whose ways do not agree */
 };
 
-/* False without memory. */
-bool inferred_init(struct inferred *inferred, const struct elf *elf, uint64_t begin);
+void inferred_init(struct inferred *inferred, const struct elf *elf, uint64_t begin);
 
 /* Look at the code from `start` to `end`, or as much of it as is left, unless that was the last
  * stretch. False without memory. */

@@ -73,7 +73,7 @@ static struct comparison compare_file(const char *path)
 	assert_true(elf_open(&image, &elf));
 	assert_true(code_init(&code, &elf, UINT32_MAX));
 	expect_ok(unwind_build(&elf, &table));
-	assert_true(inferred_init(&inferred, &elf, 0));
+	inferred_init(&inferred, &elf, 0);
 	c.table = &table;
 	for (size_t i = 0; i < code.count; i++) {
 		c.address = code.ranges[i].start;
@@ -286,7 +286,7 @@ static void show_case(const struct code_case *c, struct shown *ret)
 	struct elf elf;
 
 	assert_true(elf_open(&image, &elf));
-	assert_true(inferred_init(&inferred, &elf, c->begins ? AT : 0));
+	inferred_init(&inferred, &elf, c->begins ? AT : 0);
 	assert_true(inferred_look(&inferred, AT, AT + c->length));
 	assert_true(inferred_show(&inferred, AT, AT + c->length, keep, ret));
 	inferred_deinit(&inferred);
@@ -331,7 +331,7 @@ TEST(hostile_code_costs_a_bounded_number_of_steps)
 	bytes = file_of(code, size);
 	image = image_of(bytes);
 	assert_true(elf_open(&image, &elf));
-	assert_true(inferred_init(&inferred, &elf, 0));
+	inferred_init(&inferred, &elf, 0);
 	assert_true(inferred_look(&inferred, AT, AT + size));
 	assert_int_equal(inferred.bytes, size);
 	/* More than that is not looked at. */
