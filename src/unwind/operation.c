@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/usual_operation.h"
+
 struct decoder {
 	csh engine;
 	cs_insn *instruction;
@@ -256,16 +258,20 @@ static bool is_sigreturn(const uint8_t *bytes, size_t size)
 	       (size >= sizeof(longer) && memcmp(bytes, longer, sizeof(longer)) == 0);
 }
 
-struct operation decoder_read(struct decoder *decoder, const uint8_t *bytes, size_t size)
+/* Zero bytes fill gaps; they would decode as an ADD to memory. */
+static bool is_fill(const uint8_t *bytes, size_t size)
+{
+	return size >= 2 && !bytes[0] && !bytes[1];
+}
+
+struct operation decoder_read_any(struct decoder *decoder, const uint8_t *bytes, size_t size)
 {
 	struct operation operation = { 0 };
 	const uint8_t *at = bytes;
 	uint64_t address = 0;
 
-	/* Zero bytes fill gaps; they would decode as an ADD to memory. */
-	if (size >= 2 && !bytes[0] && !bytes[1])
-		return operation;
-	if (!cs_disasm_iter(decoder->engine, &at, &size, &address, decoder->instruction))
+	if (is_fill(bytes, size) ||
+	    !cs_disasm_iter(decoder->engine, &at, &size, &address, decoder->instruction))
 		return operation;
 	operation.length = (uint8_t)decoder->instruction->size;
 	if (is_sigreturn(bytes, size + operation.length)) {
@@ -277,4 +283,14 @@ struct operation decoder_read(struct decoder *decoder, const uint8_t *bytes, siz
 		take_writes(decoder, &operation);
 	}
 	return operation;
+}
+
+struct operation decoder_read(struct decoder *decoder, const uint8_t *bytes, size_t size)
+{
+	struct operation operation;
+
+	if (!is_fill(bytes, size) && !is_sigreturn(bytes, size) &&
+	    usual_operation(bytes, size, &operation))
+		return operation;
+	return decoder_read_any(decoder, bytes, size);
 }

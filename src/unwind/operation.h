@@ -53,4 +53,7 @@ void decoder_destroy(struct decoder *decoder);
  * OPERATION_NONE. */
 struct operation decoder_read(struct decoder *decoder, const uint8_t *bytes, size_t size);
 
+/* The same by capstone alone, which decoder_read() asks only for what is unusual. */
+struct operation decoder_read_any(struct decoder *decoder, const uint8_t *bytes, size_t size);
+
 #endif
