@@ -46,8 +46,9 @@ struct profile_output {
 	  false },                                                                                 \
 	{ "filter", 0, "TERM", parse_filter, PROFILE_OUTPUT_AT(arguments, filter),                 \
 	  "Show only stacks with a function whose name contains TERM, or matches it as "           \
-	  "a glob (* and ?). thread:NAME, process:NAME, module:NAME and cgroup:PATH "              \
-	  "search there. If given more than once, all must match.", NULL, false },                 \
+	  "a glob (* and ?), or those of thread:NAME, process:NAME, module:NAME, user:NAME, "      \
+	  "cgroup:PATH, state:NAME or pid:PID; '!' negates. If given more than once, all "         \
+	  "must match.", NULL, false },                                                            \
 	{ "not-contains", 0, "TERM", parse_not_contains, PROFILE_OUTPUT_AT(arguments, filter),     \
 	  "Hide stacks that match TERM, as in --filter. May be given more than once.", NULL, false }, \
 	{ "preset", 0, "NAME[,NAME...]", parse_preset, PROFILE_OUTPUT_AT(arguments, filter),       \
