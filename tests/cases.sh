@@ -20,7 +20,14 @@ CASE_SECONDS=${CASE_SECONDS:-600}
 failures=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ctprof-test.XXXXXX")
 chmod 755 "$scratch"
-trap 'rm -rf "$scratch"' EXIT
+
+# at_exit COMMAND: runs when this process ends. A background process that gets a signal right after its fork runs the
+# traps of its parent in bash, with wrong statuses, and must not remove what the parent uses.
+at_exit() {
+	trap "case \$BASHPID in $BASHPID) $1 ;; esac" EXIT
+}
+
+at_exit 'rm -rf "$scratch"'
 trap 'exit 130' INT TERM HUP
 
 # at_end COMMAND: runs when the case ends, the last one named first.
@@ -76,13 +83,27 @@ write_times() {
 		END { printf "%.1f\t%.1f\t%s\n", us / 1e6, cpu[4] - cpu[2], name }' "$scratch/times" >> "$CASE_TIMES"
 }
 
-# What a folder of tests replaces: is_due NAME FUNCTION [ARGUMENTS...], whether the case is to be run now, and
-# has_failed NAME DETAILS, which says so.
+# print_details DETAILS: the end of what a case that failed printed.
+print_details() {
+	tail -n 30 "$1" | sed 's/^/    /'
+}
+
+# reason_of DETAILS: why the case failed, in one line: what it printed before its first command that failed.
+reason_of() {
+	awk '/^failed: / && NR > 1 { exit } { reason = $0 } END { print reason }' "$1" | tr '\t' ' ' | cut -c 1-200
+}
+
+# What a folder of tests replaces: is_due NAME FUNCTION [ARGUMENTS...], whether the case is to be run now; has_passed
+# NAME, and has_failed NAME DETAILS, which say so.
 is_due() { :; }
+
+has_passed() {
+	echo "ok - $1"
+}
 
 has_failed() {
 	echo "not ok - $1"
-	tail -n 30 "$2" | sed 's/^/    /'
+	print_details "$2"
 	failures=$((failures + 1))
 }
 
@@ -109,7 +130,7 @@ run_case() {
 	[ -z "$watchdog" ] || { kill "$watchdog"; wait "$watchdog"; } 2> /dev/null
 	[ -z "${CASE_TIMES-}" ] || write_times "$name" "$began"
 	case $status in
-	0) echo "ok - $name" ;;
+	0) has_passed "$name" ;;
 	$SKIPPED) echo "skip - $name: $(tail -n 1 "$details")" ;;
 	*) has_failed "$name" "$details" ;;
 	esac

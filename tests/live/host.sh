@@ -9,7 +9,7 @@ programs=build/tests/programs
 # A place on a disk, of this process.
 disks=build/tests/disks.$$
 mkdir -p "$disks"
-trap 'rm -rf "$scratch" "$disks"' EXIT
+at_exit 'rm -rf "$scratch" "$disks"'
 # A place that others than root can reach too.
 cp build/ctprof "$ctprof" || exit 2
 
@@ -30,26 +30,53 @@ slow() {
 	"$@"
 }
 
+# is_noted TURN NAME: is the case of this part to be run again in that turn? REASON of its failure is in $reason.
+is_noted() {
+	reason=$(awk -F '\t' -v OFS='\t' -v turn="$1" -v part="$part" -v name="$2" '
+		$1 == turn && $2 == part && $3 == name { print $4; found = 1; exit } END { exit !found }' "$LIVE_AGAIN")
+}
+
 is_due() {
 	local words=" ${*:2} "
 
 	[[ $words != *" slow "* ]] || [ -n "${CHECK_ALL-}${LIVE_WHOLE-}" ] || return 1
+	if [ "$turn" = again ]; then
+		is_noted again "$1" || [[ $words == *" always "* ]]
+		return
+	fi
 	[[ $words != *" always "* ]] || return 0
-	if [[ $words == *" alone "* || $words == *" undisturbed "* ]] || grep -qxF "$part"$'\t'"$1" "$LIVE_AGAIN"; then
+	if [[ $words == *" alone "* || $words == *" undisturbed "* ]] || is_noted alone "$1"; then
 		[ "$turn" = alone ]
 	else
 		[ "$turn" = beside ]
 	fi
 }
 
-# In the first turn it is said for those who read along, and counted in the second.
-if [ "$turn" = beside ]; then
-	has_failed() {
-		echo "# beside others this fails, and is run again: $1"
-		tail -n 30 "$2" | sed 's/^/    /'
-		printf '%s\t%s\n' "$part" "$1" >> "$LIVE_AGAIN"
+# note_failure TURN NAME DETAILS: the case is to be run again in that turn. Until then it is said for those who read
+# along, and not counted.
+note_failure() {
+	echo "# fails $turn, and is run again: $2"
+	print_details "$3"
+	printf '%s\t%s\t%s\t%s\n' "$1" "$part" "$2" "$(reason_of "$3")" >> "$LIVE_AGAIN"
+}
+
+case $turn in
+beside) has_failed() { note_failure alone "$@"; } ;;
+alone) has_failed() { note_failure again "$@"; } ;;
+again)
+	has_passed() {
+		! is_noted again "$1" || echo "ok - $1 (at the second attempt; the first: $reason)"
 	}
-fi
+
+	has_failed() {
+		is_noted again "$1" || reason="it was another case"
+		echo "not ok - $1"
+		print_details "$2"
+		echo "    at the first attempt: $reason"
+		failures=$((failures + 1))
+	}
+	;;
+esac
 
 is_root() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"

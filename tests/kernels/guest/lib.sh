@@ -130,7 +130,7 @@ jq --unbuffered -r "$(cat tests/recorded/facts.jq)
 	< "$scratch/json" > "$scratch/lines" &
 jq=$!
 exec 8> "$scratch/json" 9< "$scratch/lines"
-trap 'kill $jq; rm -rf "$scratch"' EXIT
+at_exit 'kill $jq; rm -rf "$scratch"'
 
 # read_snapshot FILE: a line for each value that was measured: "TID METRIC VALUE", "/GROUP FIELD VALUE",
 # "host psi.FIELD VALUE".
