@@ -359,7 +359,9 @@ resident_kib() {
 memory_stays() {
 	local early late
 
-	record --interval 10ms "$@"
+	# Of threads that stay: those of the whole host, and so what is kept of them, become more and less.
+	start "$programs/sleepers" 200
+	record --interval 10ms -p "$pid" "$@"
 	# On a busy host it takes some hundred captures until malloc has all that it will ever have.
 	sleep 4
 	early=$(resident_kib)
@@ -368,7 +370,6 @@ memory_stays() {
 	kill -TERM "$recorder"
 	ends 0
 	echo "$early KiB, then $late KiB"
-	# Threads come and go, and what malloc keeps goes with the most there were.
 	between "KiB more" -100000 $((late - early)) 1024
 }
 

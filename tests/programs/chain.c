@@ -9,7 +9,8 @@
  * chain ask COUNT: asks for the time so often in thousands, which the vDSO answers.
  *
  * chain storm COUNT MS: COUNT children at once, each named storm-N, that sleep for MS milliseconds
- * each, called by main, storm_child, chain_sleep. Prints "PID NAME" of each.
+ * each, called by main, storm_child, chain_sleep. Prints "PID NAME" of each. They begin after a
+ * second, when a profiler that gets little of the CPUs knows the program, too.
  *
  * Frame pointers are kept here (rules.mk), and not in the C library: the system call is made here.
  */
@@ -121,6 +122,7 @@ void ask_for_time(unsigned long thousands)
 
 static int storm(unsigned long count, const struct timespec *time)
 {
+	nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
 	for (unsigned long i = 0; i < count; i++) {
 		char name[32];
 		pid_t child = fork();
