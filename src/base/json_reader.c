@@ -322,12 +322,10 @@ static struct error *check_status(struct json_reader *r, yajl_status status, str
 	return err;
 }
 
-struct error *json_reader_feed(struct json_reader *r, struct text bytes)
+static struct error *feed_yajl(struct json_reader *r, struct text bytes)
 {
 	struct error *err;
 
-	if (setjmp(r->pool.escape))
-		return &error_no_memory;
 	r->found = false;
 	r->feeding = true;
 	err = check_status(r, yajl_parse(r->yajl, (const unsigned char *)bytes.bytes, bytes.length),
@@ -341,6 +339,112 @@ struct error *json_reader_feed(struct json_reader *r, struct text bytes)
 	if (r->quiet > QUIET_MAX)
 		return error_create("more than 2 MiB without a value");
 	return NULL;
+}
+
+/* --- runs of integers --- */
+
+#define RUN_MAX 512
+
+/* The longest element that is given to yajl alone. */
+#define ELEMENT_MAX 64
+
+static const struct json_frame *frame_of_runs(const struct json_reader *r)
+{
+	const struct json_frame *frame = r->depth ? &r->frames[r->depth - 1] : NULL;
+
+	return frame && !r->skipped && !frame->is_object && frame->shape->run ? frame : NULL;
+}
+
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+/* Behind a comma: an integer and the comma behind it, or nothing. */
+static bool cut_number(struct text *bytes, uint64_t *ret)
+{
+	const char *at = bytes->bytes, *const end = at + bytes->length, *first;
+	uint64_t number = 0;
+
+	while (at < end && is_space(*at))
+		at++;
+	/* Numbers that may be too large for 64 bits go the other way. */
+	for (first = at; at < end && at - first < 19 && *at >= '0' && *at <= '9'; at++)
+		number = number * 10 + (uint64_t)(*at - '0');
+	if (at == first || at == end || *at != ',' || (*first == '0' && at - first > 1))
+		return false;
+	at++;
+	*bytes = (struct text){ at, (size_t)(end - at) };
+	*ret = number;
+	return true;
+}
+
+/* As many as are next to each other; yajl, which waits for an element, does not miss them. */
+static struct error *take_runs(struct json_reader *r, const struct json_frame *frame,
+			       struct text *bytes, bool *ret_any)
+{
+	uint64_t numbers[RUN_MAX];
+	struct error *err = NULL;
+	size_t count;
+
+	*ret_any = false;
+	do {
+		const char *before = bytes->bytes;
+
+		for (count = 0; count < RUN_MAX && cut_number(bytes, &numbers[count]);)
+			count++;
+		r->offset += (uint64_t)(bytes->bytes - before);
+		if (!count)
+			break;
+		*ret_any = true;
+		err = frame->shape->run(r, frame->target, numbers, count);
+	} while (!err && count == RUN_MAX);
+	return err;
+}
+
+/* Give yajl one element and the comma behind it, so that it waits for the next one. False: it does
+ * not, or the end of the element is not there. */
+static struct error *feed_element(struct json_reader *r, struct text *bytes, bool *ret_waits)
+{
+	const char *comma = memchr(bytes->bytes, ',',
+				   bytes->length < ELEMENT_MAX ? bytes->length : ELEMENT_MAX);
+	struct text element = { bytes->bytes, comma ? (size_t)(comma + 1 - bytes->bytes) : 0 };
+	struct error *err;
+
+	*ret_waits = false;
+	/* The comma is none if it is in a string. */
+	if (!comma || memchr(element.bytes, '"', element.length))
+		return NULL;
+	bytes->bytes += element.length;
+	bytes->length -= element.length;
+	err = feed_yajl(r, element);
+	*ret_waits = r->found;
+	return err;
+}
+
+/* The first piece of an array goes to yajl, which enters it. */
+static struct error *feed_runs(struct json_reader *r, struct text *bytes)
+{
+	const struct json_frame *frame;
+	struct error *err = NULL;
+	bool is_going = true;
+
+	while (!err && is_going && (frame = frame_of_runs(r))) {
+		err = feed_element(r, bytes, &is_going);
+		if (!err && is_going && frame_of_runs(r) == frame)
+			err = take_runs(r, frame, bytes, &is_going);
+	}
+	return err;
+}
+
+struct error *json_reader_feed(struct json_reader *r, struct text bytes)
+{
+	struct error *err;
+
+	if (setjmp(r->pool.escape))
+		return &error_no_memory;
+	err = feed_runs(r, &bytes);
+	return err || !bytes.length ? err : feed_yajl(r, bytes);
 }
 
 struct error *json_reader_finish(struct json_reader *r)

@@ -14,6 +14,9 @@
  *	};
  *	static const struct json_shape point = { .members = point_members, .count = 2 };
  *
+ * Files of profiles are columns of millions of small integers. An array whose shape has a `run` is
+ * read past libyajl where it has digits and commas only, at a fourth of the cost.
+ *
  * Refused, with the offset where it stands: what is not JSON or not UTF-8, a member written twice,
  * nesting below JSON_DEPTH_MAX, strings and names above JSON_STRING_MAX bytes (or twice that with
  * their escapes). Numbers arrive as text, so that no 64-bit integer passes through a double.
@@ -65,6 +68,9 @@ struct json_member {
 	const void *more;
 };
 
+typedef struct error *json_take_run(struct json_reader *r, void *target, const uint64_t *numbers,
+				    size_t count);
+
 struct json_shape {
 	const struct json_member *members;
 	size_t count;
@@ -73,6 +79,9 @@ struct json_shape {
 	json_take each;
 	uintptr_t detail;
 	const void *more;
+	/* Optional, of an array beside `each`: some elements at once that are unsigned integers and
+	 * came as plain digits. The array's other elements go to `each`. */
+	json_take_run *run;
 	/* After the last value; NULL when there is nothing to do. */
 	struct error *(*done)(struct json_reader *r, void *target);
 };

@@ -50,9 +50,24 @@ static JSON_TAKE(take_number)
 	return err ? err : ADD(r, (struct column *)target, number);
 }
 
+static struct error *take_numbers(struct json_reader *r, void *target, const uint64_t *numbers,
+				  size_t count)
+{
+	struct column *column = target;
+	struct error *err = json_fields_account(r, count * sizeof(*numbers));
+
+	if (err)
+		return err;
+	if (!array_reserve(column, count))
+		return &error_no_memory;
+	memcpy(column->items + column->count, numbers, count * sizeof(*numbers));
+	column->count += count;
+	return NULL;
+}
+
 JSON_TAKE(json_take_column)
 {
-	static const struct json_shape numbers = { .each = take_number };
+	static const struct json_shape numbers = { .each = take_number, .run = take_numbers };
 	struct column *column = (void *)((char *)target + member->detail);
 
 	return enter_array(r, &numbers, column, key, value);

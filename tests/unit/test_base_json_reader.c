@@ -21,7 +21,7 @@ static void say(struct json_reader *r, struct text text)
 	expect_ok(sunk_write(&transcript->sunk, text.bytes, text.length));
 }
 
-static const struct json_shape list_shape, point_shape, map_shape;
+static const struct json_shape list_shape, runs_shape, point_shape, map_shape;
 
 static struct error *take_any(struct json_reader *r, void *target, const struct json_member *member,
 			      struct text key, const struct json_value *value)
@@ -59,6 +59,22 @@ static struct error *take_any(struct json_reader *r, void *target, const struct 
 	return NULL;
 }
 
+static size_t numbers_of_runs;
+
+static struct error *say_run(struct json_reader *r, void *target, const uint64_t *numbers,
+			     size_t count)
+{
+	char text[64];
+
+	(void)target;
+	numbers_of_runs += count;
+	for (size_t i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), "array=%llu ", (unsigned long long)numbers[i]);
+		say(r, text_of(text));
+	}
+	return count && numbers[count - 1] == 666 ? error_create("'array' was refused") : NULL;
+}
+
 static struct error *end_list(struct json_reader *r, void *target)
 {
 	(void)target;
@@ -80,6 +96,16 @@ static struct error *refuse(struct json_reader *r, void *target, const struct js
 	return error_create("'%.*s' was refused", (int)key.length, key.bytes);
 }
 
+static struct error *take_runs(struct json_reader *r, void *target,
+			       const struct json_member *member, struct text key,
+			       const struct json_value *value)
+{
+	(void)member, (void)key, (void)value;
+	json_enter(r, &runs_shape, target);
+	say(r, TEXT("list=["));
+	return NULL;
+}
+
 static struct error *ignore(struct json_reader *r, void *target, const struct json_member *member,
 			    struct text key, const struct json_value *value)
 {
@@ -91,12 +117,13 @@ static const struct json_member point_members[] = {
 	{ TEXT("x"), take_any, 0, NULL },     { TEXT("y"), take_any, 0, NULL },
 	{ TEXT("list"), take_any, 0, NULL },  { TEXT("point"), take_any, 0, &point_shape },
 	{ TEXT("map"), take_any, 0, NULL },   { TEXT("bad"), refuse, 0, NULL },
-	{ TEXT("ignored"), ignore, 0, NULL },
+	{ TEXT("ignored"), ignore, 0, NULL }, { TEXT("runs"), take_runs, 0, NULL },
 };
 static const struct json_shape point_shape = { .members = point_members,
 					       .count = array_length(point_members),
 					       .done = end_object };
 static const struct json_shape list_shape = { .each = take_any, .done = end_list };
+static const struct json_shape runs_shape = { .each = take_any, .run = say_run, .done = end_list };
 static const struct json_shape map_shape = { .each = take_any, .done = end_object };
 
 static struct error *take_root(struct json_reader *r, void *target,
@@ -557,6 +584,68 @@ static struct error *read_all(struct text json)
 }
 
 /* Wherever memory ends, it is said, and nothing is left behind. */
+/* --- runs of integers --- */
+
+/* An array as `list` and as `runs`, in pieces of any length: both are the same. */
+static void check_runs(const char *array)
+{
+	struct transcript as_list = { 0 }, as_runs = { 0 };
+	char list[512], runs[512];
+
+	snprintf(list, sizeof(list), "{\"list\":%s,\"x\":1}", array);
+	snprintf(runs, sizeof(runs), "{\"runs\":%s,\"x\":1}", array);
+	for (size_t piece = 1; piece <= strlen(runs); piece++) {
+		_cleanup_(error_destroy) struct error *one =
+			read_pieces(text_of(list), piece, &as_list);
+		_cleanup_(error_destroy) struct error *other =
+			read_pieces(text_of(runs), piece, &as_runs);
+
+		assert_int_equal(!one, !other);
+		if (one)
+			assert_string_equal(one->message, other->message);
+		else
+			expect_text(sunk_text(&as_runs.sunk), sunk_text(&as_list.sunk).bytes);
+	}
+	array_deinit(&as_list.sunk);
+	array_deinit(&as_runs.sunk);
+}
+
+TEST(runs_of_integers_are_as_single_ones)
+{
+	numbers_of_runs = 0;
+	check_runs("[1,2,33,444,5555,0,18446744073709551615,9999999999999999999,7]");
+	assert_true(numbers_of_runs > 50);
+	check_runs("[]");
+	check_runs("[1]");
+	check_runs("[ 1 , 2,\n3,\t4 , 5,6 ]");
+	check_runs("[1,2,null,3,4,true,5,6,false,7,8,-9,10,11,1.5,12,13,1e3,14,15]");
+	check_runs("[1,2,\"3,4,5\",6,7,[8,9,[10],11,12],13,14,{\"a\":15,\"b\":[16,17]},18,19]");
+	check_runs("[\"1,2,3\",4,5,\"\\\"6,7,\",8,9]");
+	check_runs("[99999999999999999999999,1,2,18446744073709551616,3]");
+}
+
+TEST(what_is_no_json_is_none_in_runs)
+{
+	static const char *const wrong[] = {
+		"[1,2,3,]",   "[1,2,,3]",           "[1,2,01,3]",   "[1,2,3 4,5]", "[1,2,-,3]",
+		"[1,2,3:4]",  "[1,2,\"3,4]",        "[1,2,3\"4,5]", "[1,2,3,4}",   "[1,2,+3,4]",
+		"[1,2,x,3]",  "[1,2,0x3,4]",        "[1,2,nul,3]",  "[,1,2]",      "[1,2,3",
+		"[1,2,3.,4]", "[1,2,\"\xff\",3,4]",
+	};
+
+	for (size_t i = 0; i < array_length(wrong); i++)
+		check_runs(wrong[i]);
+}
+
+TEST(an_error_of_a_run_is_the_result)
+{
+	struct transcript transcript = { 0 };
+
+	expect_error(read_pieces(TEXT("{\"runs\":[1,2,3,4,5,666,x"), 12, &transcript),
+		     "'array' was refused");
+	array_deinit(&transcript.sunk);
+}
+
 TEST(without_memory)
 {
 	char bytes[20000];
@@ -597,4 +686,6 @@ UNIT_TESTS(cmocka_unit_test(members_by_their_rows), cmocka_unit_test(lists_and_m
 	   cmocka_unit_test(the_offset_is_where_the_value_stands),
 	   cmocka_unit_test(integers_are_exact_or_refused), cmocka_unit_test(booleans_and_texts),
 	   cmocka_unit_test(a_hostile_name_in_a_message_is_cut), cmocka_unit_test(an_empty_name),
-	   cmocka_unit_test(without_memory))
+	   cmocka_unit_test(runs_of_integers_are_as_single_ones),
+	   cmocka_unit_test(what_is_no_json_is_none_in_runs),
+	   cmocka_unit_test(an_error_of_a_run_is_the_result), cmocka_unit_test(without_memory))
