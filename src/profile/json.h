@@ -40,6 +40,14 @@ struct column {
 	ARRAY(uint64_t);
 };
 
+/* Numbers of items of a table. INDEX_NONE is a null, INDEX_BEYOND all numbers that no table has. */
+#define INDEX_NONE   UINT32_MAX
+#define INDEX_BEYOND (UINT32_MAX - 1)
+
+struct index_column {
+	ARRAY(uint32_t);
+};
+
 /* Members may come in any order, so what points into other tables waits until the end. */
 struct profile_parser {
 	struct json_fields_user user; /* of the reader; first, so that it is the parser too */
@@ -53,7 +61,7 @@ struct profile_parser {
 		ARRAY(struct frame);
 	} frames;
 	struct {
-		struct column parent, frame;
+		struct index_column parent, frame;
 	} nodes;
 	struct {
 		struct column thread, node, class, event, cpu, in_progress, ns, count;

@@ -34,6 +34,7 @@ static struct error *check_lengths(const struct profile_parser *p)
 /* The numbers that the file's frames and nodes have in the profile: equal ones are one there. */
 struct numbers {
 	uint32_t *frames, *nodes;
+	size_t node_count; /* of the file */
 };
 
 static struct error *add_frames(struct profile_parser *p, struct numbers *numbers)
@@ -56,22 +57,28 @@ static struct error *add_frames(struct profile_parser *p, struct numbers *number
 
 static struct error *add_nodes(struct profile_parser *p, struct numbers *numbers, size_t frames)
 {
+	if (!array_reserve(&p->profile->nodes, p->nodes.parent.count))
+		return &error_no_memory;
 	for (size_t i = 0; i < p->nodes.parent.count; i++) {
-		uint64_t parent = p->nodes.parent.items[i], frame = p->nodes.frame.items[i];
+		const uint32_t parent = p->nodes.parent.items[i], frame = p->nodes.frame.items[i];
 		struct error *err;
 
-		if (parent != NO_NUMBER && parent >= i)
+		if (parent != INDEX_NONE && parent >= i)
 			return error_create("'nodes', item %zu: its 'parent' does not come before "
 					    "it",
 					    i);
 		if (frame >= frames)
 			return points_nowhere("nodes", i, "frame");
 		err = profile_node(p->profile,
-				   parent == NO_NUMBER ? NODE_NONE : numbers->nodes[parent],
+				   parent == INDEX_NONE ? NODE_NONE : numbers->nodes[parent],
 				   numbers->frames[frame], &numbers->nodes[i]);
 		if (err)
 			return err;
 	}
+	array_deinit(&p->nodes.parent);
+	array_deinit(&p->nodes.frame);
+	/* Most profiles are only shown. */
+	tree_index_deinit(&p->profile->node_index);
 	return NULL;
 }
 
@@ -86,7 +93,7 @@ static struct error *get_sample(const struct profile_parser *p, const struct num
 
 	if (thread >= profile->threads.count)
 		return points_nowhere("samples", i, "thread");
-	if (node != NO_NUMBER && node >= p->nodes.parent.count)
+	if (node != NO_NUMBER && node >= numbers->node_count)
 		return points_nowhere("samples", i, "node");
 	if (number >= p->classes.count || p->classes.items[number] == CLASS_COUNT)
 		return points_nowhere("samples", i, "class");
@@ -164,7 +171,7 @@ static struct error *check_details(struct profile_parser *p, const struct number
 
 		if (block->thread >= profile->threads.count)
 			return points_nowhere("longest", i, "thread");
-		if (block->node != NODE_NONE && block->node >= p->nodes.parent.count)
+		if (block->node != NODE_NONE && block->node >= numbers->node_count)
 			return points_nowhere("longest", i, "node");
 		if (block->node != NODE_NONE)
 			block->node = numbers->nodes[block->node];
@@ -206,6 +213,7 @@ struct error *profile_link(struct profile_parser *p)
 	struct numbers numbers = {
 		.frames = calloc(p->frames.count + 1, sizeof(*numbers.frames)),
 		.nodes = calloc(p->nodes.parent.count + 1, sizeof(*numbers.nodes)),
+		.node_count = p->nodes.parent.count,
 	};
 	struct error *err = numbers.frames && numbers.nodes ? NULL : &error_no_memory;
 

@@ -38,15 +38,22 @@ static struct error *enter_object(struct json_reader *r, const struct json_shape
 
 /* --- columns --- */
 
+static struct error *get_number(const struct json_value *value, struct text key, uint64_t *ret)
+{
+	*ret = NO_NUMBER;
+	if (value->type == JSON_NULL)
+		return NULL;
+	if (value->type != JSON_BOOL)
+		return json_get_u64(value, key, ret);
+	*ret = value->boolean;
+	return NULL;
+}
+
 static JSON_TAKE(take_number)
 {
-	uint64_t number = NO_NUMBER;
-	struct error *err = NULL;
+	uint64_t number;
+	struct error *err = get_number(value, key, &number);
 
-	if (value->type == JSON_BOOL)
-		number = value->boolean;
-	else if (value->type != JSON_NULL)
-		err = json_get_u64(value, key, &number);
 	return err ? err : ADD(r, (struct column *)target, number);
 }
 
@@ -63,6 +70,45 @@ static struct error *take_numbers(struct json_reader *r, void *target, const uin
 	memcpy(column->items + column->count, numbers, count * sizeof(*numbers));
 	column->count += count;
 	return NULL;
+}
+
+/* A number of an item; NO_NUMBER: null. */
+static uint32_t index_of(uint64_t number)
+{
+	if (number == NO_NUMBER)
+		return INDEX_NONE;
+	return number < INDEX_BEYOND ? (uint32_t)number : INDEX_BEYOND;
+}
+
+static JSON_TAKE(take_index)
+{
+	uint64_t number;
+	struct error *err = get_number(value, key, &number);
+
+	return err ? err : ADD(r, (struct index_column *)target, index_of(number));
+}
+
+static struct error *take_indices(struct json_reader *r, void *target, const uint64_t *numbers,
+				  size_t count)
+{
+	struct index_column *column = target;
+	struct error *err = json_fields_account(r, count * sizeof(*column->items));
+
+	if (err)
+		return err;
+	if (!array_reserve(column, count))
+		return &error_no_memory;
+	for (size_t i = 0; i < count; i++)
+		column->items[column->count++] = index_of(numbers[i]);
+	return NULL;
+}
+
+JSON_TAKE(json_take_index_column)
+{
+	static const struct json_shape numbers = { .each = take_index, .run = take_indices };
+	struct index_column *column = (void *)((char *)target + member->detail);
+
+	return enter_array(r, &numbers, column, key, value);
 }
 
 JSON_TAKE(json_take_column)

@@ -62,7 +62,7 @@ void profile_destroy(struct profile *profile)
 	array_deinit(&profile->preemptors);
 	array_deinit(&profile->histograms);
 	word_map_deinit(&profile->frame_numbers);
-	word_map_deinit(&profile->node_numbers);
+	tree_index_deinit(&profile->node_index);
 	word_map_deinit(&profile->sample_numbers);
 	names_deinit(&profile->names);
 	arena_deinit(&profile->arena);
@@ -112,19 +112,7 @@ struct error *profile_frame(struct profile *profile, const struct frame *frame, 
 
 struct error *profile_node(struct profile *profile, uint32_t parent, uint32_t frame, uint32_t *ret)
 {
-	uint32_t *number = word_map_at(&profile->node_numbers,
-				       (struct words){ { (uint64_t)parent << 32 | frame } });
-
-	if (!number)
-		return &error_no_memory;
-	if (*number == WORD_MAP_NEW) {
-		if (profile->nodes.count >= NODE_NONE - 1 ||
-		    !array_push(&profile->nodes, (struct node){ parent, frame }))
-			return &error_no_memory;
-		*number = (uint32_t)profile->nodes.count - 1;
-	}
-	*ret = *number;
-	return NULL;
+	return tree_add(&profile->node_index, &profile->nodes, NULL, parent, frame, ret);
 }
 
 struct error *profile_add(struct profile *profile, const struct sample *sample)

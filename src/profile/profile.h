@@ -3,9 +3,10 @@
  * The folder profile/: profiles, which tell how long each thread spent in which class of time, with
  * which stack. profile.h is the model, class.h has a row for each class, walk_end.h for each end of
  * a walk. Files: schema.h with write, parse, link and load for our format; pprof_*, folded and gzip
- * for others. symbolise.h names addresses: places.h sorts them by file, origin.h finds the file of
- * a mapping, kept.h keeps files of ended processes. filter.h and preset.h drop samples by names;
- * flame.h is the tree of functions that all pictures and tables draw.
+ * for others. tree_index.h finds nodes of stacks. symbolise.h names addresses: places.h sorts them
+ * by file, origin.h finds the file of a mapping, kept.h keeps files of ended processes. filter.h
+ * and preset.h drop samples by names; flame.h is the tree of functions that all pictures and tables
+ * draw.
  *
  * Counts are by thread, so a saved profile can be grouped in any way: groups are made for output.
  * The messages of pprof are those of protobuf-c, from a .proto of our own with the published
@@ -41,6 +42,7 @@
 #include "base/word_map.h"
 #include "histogram/histogram.h"
 #include "profile/class.h"
+#include "profile/tree_index.h"
 #include "profile/walk_end.h"
 
 /* The names, letters and prose of the classes. */
@@ -78,14 +80,6 @@ struct frame {
 	uint64_t address;
 	uint64_t offset; /* from where the function starts */
 	uint32_t image;  /* raw user frames: whose address space, counted from 1; else 0 */
-};
-
-/* No node: an empty stack, and the caller of the outermost frame. */
-#define NODE_NONE UINT32_MAX
-
-struct node {
-	uint32_t parent; /* smaller than its own number, or NODE_NONE */
-	uint32_t frame;
 };
 
 /* --- processes and threads --- */
@@ -222,9 +216,7 @@ struct profile {
 	struct {
 		ARRAY(struct frame);
 	} frames;
-	struct {
-		ARRAY(struct node);
-	} nodes;
+	struct tree_nodes nodes;
 	struct {
 		ARRAY(struct profile_mapping);
 	} mappings;
@@ -249,7 +241,8 @@ struct profile {
 	struct {
 		ARRAY(struct thread_histogram);
 	} histograms;
-	struct word_map frame_numbers, node_numbers, sample_numbers; /* by what makes them equal */
+	struct tree_index node_index;
+	struct word_map frame_numbers, sample_numbers; /* by what makes them equal */
 	struct kept *kept; /* of its processes, until they have names (profile/kept.h); or NULL */
 };
 

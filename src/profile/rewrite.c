@@ -96,12 +96,13 @@ static void take_stacks(struct profile *from, struct profile *to)
 	to->nodes = from->nodes;
 	to->samples = from->samples;
 	to->frame_numbers = from->frame_numbers;
-	to->node_numbers = from->node_numbers;
+	to->node_index = from->node_index;
 	to->sample_numbers = from->sample_numbers;
 	memset(&from->frames, 0, sizeof(from->frames));
 	memset(&from->nodes, 0, sizeof(from->nodes));
 	memset(&from->samples, 0, sizeof(from->samples));
-	from->frame_numbers = from->node_numbers = from->sample_numbers = (struct word_map){ 0 };
+	from->frame_numbers = from->sample_numbers = (struct word_map){ 0 };
+	from->node_index = (struct tree_index){ 0 };
 }
 
 static void drop_stacks(struct profile *profile)
@@ -110,7 +111,7 @@ static void drop_stacks(struct profile *profile)
 	array_deinit(&profile->nodes);
 	array_deinit(&profile->samples);
 	word_map_deinit(&profile->frame_numbers);
-	word_map_deinit(&profile->node_numbers);
+	tree_index_deinit(&profile->node_index);
 	word_map_deinit(&profile->sample_numbers);
 }
 
@@ -176,8 +177,7 @@ struct error *rewrite_stacks(struct profile *profile, rewrite_put *put, void *co
 		return &error_no_memory;
 	take_stacks(profile, &old);
 	/* About as many as before. */
-	err = word_map_reserve(&profile->node_numbers, old.nodes.count) &&
-			      array_reserve(&profile->nodes, old.nodes.count)
+	err = array_reserve(&profile->nodes, old.nodes.count)
 		      ? put_all(profile, &old, roles, numbers, put, context)
 		      : &error_no_memory;
 	if (err) {

@@ -201,18 +201,19 @@ const struct json_fields profile_preemptor_fields = JSON_FIELDS(preemptor_rows);
 
 /* --- columns --- */
 
-#define COLUMN(table, struct_, name, member, ...)                              \
-	{                                                                      \
-		.json = { TEXT(#name), json_take_column,                       \
-			  offsetof(struct profile_parser, table.name), NULL }, \
-		.offset = offsetof(struct struct_, member),                    \
-		.bytes = sizeof(((struct struct_ *)0)->member), __VA_ARGS__    \
+#define COLUMN(take, table, struct_, name, member, ...)                                           \
+	{                                                                                         \
+		.json = { TEXT(#name), take, offsetof(struct profile_parser, table.name), NULL }, \
+		.offset = offsetof(struct struct_, member),                                       \
+		.bytes = sizeof(((struct struct_ *)0)->member), __VA_ARGS__                       \
 	}
-#define NODE(name) COLUMN(nodes, node, name, name, .has_null = true, .none = NODE_NONE)
+#define NODE(name) \
+	COLUMN(json_take_index_column, nodes, node, name, name, .has_null = true, .none = NODE_NONE)
 const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS] = { NODE(parent),
 									   NODE(frame) };
 
-#define SAMPLE(name, member, ...) COLUMN(samples, sample, name, member, __VA_ARGS__)
+#define SAMPLE(name, member, ...) \
+	COLUMN(json_take_column, samples, sample, name, member, __VA_ARGS__)
 const struct profile_column profile_sample_columns[PROFILE_SAMPLE_COLUMNS] = {
 	SAMPLE(thread, thread),
 	SAMPLE(node, node, .has_null = true, .none = NODE_NONE),

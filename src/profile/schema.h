@@ -25,7 +25,7 @@ extern const struct json_words profile_class_words;
 
 /* A column of numbers: where the items of a table have them, and where the parser collects them. */
 struct profile_column {
-	struct json_member json; /* `detail`: of the struct column in the parser */
+	struct json_member json; /* `detail`: of the column in the parser */
 	uint32_t offset, bytes;  /* in an item */
 	bool has_null, is_optional;
 	uint64_t none;   /* is written as null */
@@ -51,5 +51,6 @@ extern const struct profile_column profile_node_columns[PROFILE_NODE_COLUMNS],
 				  const void *at);
 PROFILE_TYPES(PROFILE_TYPE_FUNCTIONS)
 JSON_TAKE(json_take_column);
+JSON_TAKE(json_take_index_column);
 
 #endif
