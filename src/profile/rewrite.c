@@ -3,68 +3,69 @@
 
 #include <string.h>
 
-static struct error *check_stacks(const struct profile *profile)
+/* The kind of each frame; NULL without memory. Frames are large, and are asked for by each node. */
+static uint8_t *kinds_of(const struct profile *profile)
 {
-	for (size_t i = 0; i < profile->nodes.count; i++) {
-		const struct node *node = &profile->nodes.items[i];
+	uint8_t *kinds = malloc(profile->frames.count + 1);
 
-		if (node->frame >= profile->frames.count ||
-		    (node->parent != NODE_NONE && node->parent >= i))
-			return error_create("stack node %zu is malformed", i);
-	}
-	for (size_t i = 0; i < profile->samples.count; i++)
-		if (profile->samples.items[i].node != NODE_NONE &&
-		    profile->samples.items[i].node >= profile->nodes.count)
-			return error_create("sample %zu has no stack", i);
-	for (size_t i = 0; i < profile->longest.count; i++)
-		if (profile->longest.items[i].node != NODE_NONE &&
-		    profile->longest.items[i].node >= profile->nodes.count)
-			return error_create("block %zu has no stack", i);
+	for (size_t i = 0; kinds && i < profile->frames.count; i++)
+		kinds[i] = (uint8_t)profile->frames.items[i].kind;
+	return kinds;
+}
+
+/* The role of a node that calls another one. */
+static enum frame_role role_of_caller(const uint8_t *kinds, const struct node *caller,
+				      const struct node *called)
+{
+	return kinds[caller->frame] == kinds[called->frame] ? ROLE_CALLER : ROLE_INNERMOST;
+}
+
+static struct error *add_leaf(const struct profile *profile, const char *what, size_t number,
+			      uint32_t node, uint8_t *roles)
+{
+	if (node == NODE_NONE)
+		return NULL;
+	if (node >= profile->nodes.count)
+		return error_create("%s %zu has no stack", what, number);
+	roles[node] |= 1 << ROLE_INNERMOST;
 	return NULL;
 }
 
-static const struct frame *frame_of(const struct profile *profile, uint32_t node)
+static struct error *find_roles(const struct profile *profile, const uint8_t *kinds, uint8_t *roles)
 {
-	return &profile->frames.items[profile->nodes.items[node].frame];
-}
+	const struct node *nodes = profile->nodes.items;
+	struct error *err = NULL;
 
-/* The role of the caller of `node`, which has one. */
-static enum frame_role role_of_parent(const struct profile *profile, uint32_t node)
-{
-	uint32_t parent = profile->nodes.items[node].parent;
+	for (size_t i = 0; i < profile->nodes.count; i++) {
+		const uint32_t parent = nodes[i].parent;
 
-	return frame_of(profile, parent)->kind == frame_of(profile, node)->kind ? ROLE_CALLER
-										: ROLE_INNERMOST;
+		if (nodes[i].frame >= profile->frames.count || (parent != NODE_NONE && parent >= i))
+			return error_create("stack node %zu is malformed", i);
+		if (parent != NODE_NONE)
+			roles[parent] |= 1 << role_of_caller(kinds, &nodes[parent], &nodes[i]);
+	}
+	for (size_t i = 0; i < profile->samples.count && !err; i++)
+		err = add_leaf(profile, "sample", i, profile->samples.items[i].node, roles);
+	for (size_t i = 0; i < profile->longest.count && !err; i++)
+		err = add_leaf(profile, "block", i, profile->longest.items[i].node, roles);
+	return err;
 }
 
 /* The roles of each node. */
-static struct error *node_roles(const struct profile *profile, uint8_t **ret)
+static struct error *node_roles(const struct profile *profile, const uint8_t *kinds, uint8_t **ret)
 {
-	struct error *err = check_stacks(profile);
-	uint8_t *roles;
+	_cleanup_free_ uint8_t *roles = calloc(profile->nodes.count + 1, 1);
+	struct error *err = roles && kinds ? find_roles(profile, kinds, roles) : &error_no_memory;
 
-	if (err)
-		return err;
-	roles = calloc(profile->nodes.count + 1, 1);
-	if (!roles)
-		return &error_no_memory;
-	for (uint32_t i = 0; i < profile->nodes.count; i++)
-		if (profile->nodes.items[i].parent != NODE_NONE)
-			roles[profile->nodes.items[i].parent] |= 1 << role_of_parent(profile, i);
-	for (size_t i = 0; i < profile->samples.count; i++)
-		if (profile->samples.items[i].node != NODE_NONE)
-			roles[profile->samples.items[i].node] |= 1 << ROLE_INNERMOST;
-	for (size_t i = 0; i < profile->longest.count; i++)
-		if (profile->longest.items[i].node != NODE_NONE)
-			roles[profile->longest.items[i].node] |= 1 << ROLE_INNERMOST;
-	*ret = roles;
-	return NULL;
+	if (!err)
+		*ret = take_ptr(roles);
+	return err;
 }
 
 struct error *rewrite_roles(const struct profile *profile, uint8_t **ret)
 {
-	_cleanup_free_ uint8_t *nodes = NULL;
-	struct error *err = node_roles(profile, &nodes);
+	_cleanup_free_ uint8_t *nodes = NULL, *kinds = kinds_of(profile);
+	struct error *err = node_roles(profile, kinds, &nodes);
 	uint8_t *frames;
 
 	if (err)
@@ -78,13 +79,15 @@ struct error *rewrite_roles(const struct profile *profile, uint8_t **ret)
 	return NULL;
 }
 
-struct error *rewrite_keep(struct profile *profile, const struct frame *frame, uint32_t parent,
-			   uint32_t *ret)
+struct error *rewrite_push(struct profile *profile, const struct frame *frame,
+			   struct rewrite_frames *ret)
 {
 	uint32_t number;
 	struct error *err = profile_frame(profile, frame, &number);
 
-	return err ? err : profile_node(profile, parent, number, ret);
+	if (err)
+		return err;
+	return array_push(ret, number) ? NULL : &error_no_memory;
 }
 
 /* --- making anew --- */
@@ -115,78 +118,133 @@ static void drop_stacks(struct profile *profile)
 	word_map_deinit(&profile->sample_numbers);
 }
 
-/* The new number of a node in each of its roles. */
-struct renumbering {
-	uint32_t node[ROLES];
+/* Frames are few and nodes are many: each frame is replaced once in each role, and each node is
+ * made anew of the numbers of these. */
+struct rewriting {
+	struct profile *profile;
+	const struct profile *old;
+	uint8_t *kinds;               /* of each frame */
+	uint8_t *roles;               /* of each node */
+	struct rewrite_frames frames; /* of all replacements */
+	struct replacement {
+		uint32_t first, count; /* in `frames`; `count` 0: not known yet */
+	} * replacements;              /* by frame and role */
+	struct renumbering {
+		uint32_t node[ROLES];
+	} * numbers; /* the new number of each node in each of its roles */
+	rewrite_frame *replace;
+	void *context;
 };
 
-static struct error *put_node(const struct profile *old, uint32_t i, uint8_t roles,
-			      struct renumbering *numbers, rewrite_put *put, void *context)
+static struct error *replace_frame(struct rewriting *r, uint32_t frame, enum frame_role role,
+				   struct replacement *ret)
 {
-	const struct node *node = &old->nodes.items[i];
-	uint32_t parent = NODE_NONE;
+	struct replacement *replacement = &r->replacements[(size_t)frame * ROLES + role];
+	const size_t first = r->frames.count;
+	struct error *err = NULL;
 
-	if (node->parent != NODE_NONE)
-		parent = numbers[node->parent].node[role_of_parent(old, i)];
-	for (enum frame_role role = 0; role < ROLES; role++) {
-		struct error *err;
-
-		if (!(roles >> role & 1))
-			continue;
-		err = put(context, node->frame, &old->frames.items[node->frame], role, parent,
-			  &numbers[i].node[role]);
-		if (err)
-			return err;
-	}
+	if (!replacement->count)
+		err = r->replace(r->context, frame, &r->old->frames.items[frame], role, &r->frames);
+	if (err)
+		return err;
+	if (r->frames.count >= NODE_NONE)
+		return &error_no_memory;
+	if (!replacement->count)
+		*replacement = (struct replacement){ (uint32_t)first,
+						     (uint32_t)(r->frames.count - first) };
+	*ret = *replacement;
 	return NULL;
 }
 
-static uint32_t renumber(const struct renumbering *numbers, uint32_t node)
+static struct error *put_in_role(struct rewriting *r, uint32_t frame, enum frame_role role,
+				 uint32_t parent, uint32_t *ret)
 {
-	return node == NODE_NONE ? node : numbers[node].node[ROLE_INNERMOST];
+	struct replacement replacement;
+	struct error *err = replace_frame(r, frame, role, &replacement);
+
+	for (uint32_t i = 0; i < replacement.count && !err; i++)
+		err = profile_node(r->profile, parent, r->frames.items[replacement.first + i],
+				   &parent);
+	*ret = parent;
+	return err;
 }
 
-static struct error *put_all(struct profile *profile, const struct profile *old,
-			     const uint8_t *roles, struct renumbering *numbers, rewrite_put *put,
-			     void *context)
+static struct error *put_node(struct rewriting *r, uint32_t i)
+{
+	const struct node *node = &r->old->nodes.items[i];
+	uint32_t parent = NODE_NONE;
+	struct error *err = NULL;
+
+	if (node->parent != NODE_NONE)
+		parent = r->numbers[node->parent].node[role_of_caller(
+			r->kinds, &r->old->nodes.items[node->parent], node)];
+	for (enum frame_role role = 0; role < ROLES && !err; role++)
+		if (r->roles[i] >> role & 1)
+			err = put_in_role(r, node->frame, role, parent, &r->numbers[i].node[role]);
+	return err;
+}
+
+static uint32_t renumber(const struct rewriting *r, uint32_t node)
+{
+	return node == NODE_NONE ? node : r->numbers[node].node[ROLE_INNERMOST];
+}
+
+static struct error *put_all(struct rewriting *r)
 {
 	struct error *err = NULL;
 
-	for (uint32_t i = 0; i < old->nodes.count && !err; i++)
-		err = put_node(old, i, roles[i], numbers, put, context);
-	for (size_t i = 0; i < old->samples.count && !err; i++) {
-		struct sample sample = old->samples.items[i];
+	/* About as many as before. */
+	if (!array_reserve(&r->profile->nodes, r->old->nodes.count))
+		return &error_no_memory;
+	for (uint32_t i = 0; i < r->old->nodes.count && !err; i++)
+		err = put_node(r, i);
+	for (size_t i = 0; i < r->old->samples.count && !err; i++) {
+		struct sample sample = r->old->samples.items[i];
 
-		sample.node = renumber(numbers, sample.node);
-		err = profile_add(profile, &sample);
+		sample.node = renumber(r, sample.node);
+		err = profile_add(r->profile, &sample);
 	}
 	return err;
 }
 
-struct error *rewrite_stacks(struct profile *profile, rewrite_put *put, void *context)
+static void deinit_rewriting(struct rewriting *r)
 {
-	_cleanup_free_ uint8_t *roles = NULL;
-	_cleanup_free_ struct renumbering *numbers = NULL;
-	struct profile old = { 0 };
-	struct error *err = node_roles(profile, &roles);
+	free(r->kinds);
+	free(r->roles);
+	array_deinit(&r->frames);
+	free(r->replacements);
+	free(r->numbers);
+}
 
-	if (err)
+struct error *rewrite_stacks(struct profile *profile, rewrite_frame *replace, void *context)
+{
+	struct profile old = { 0 };
+	struct rewriting r = {
+		.profile = profile, .old = &old, .replace = replace, .context = context
+	};
+	struct error *err;
+
+	r.kinds = kinds_of(profile);
+	err = node_roles(profile, r.kinds, &r.roles);
+	if (err) {
+		free(r.kinds);
 		return err;
-	numbers = calloc(profile->nodes.count + 1, sizeof(*numbers));
-	if (!numbers)
-		return &error_no_memory;
+	}
 	take_stacks(profile, &old);
-	/* About as many as before. */
-	err = array_reserve(&profile->nodes, old.nodes.count)
-		      ? put_all(profile, &old, roles, numbers, put, context)
-		      : &error_no_memory;
+	r.replacements = calloc(old.frames.count * ROLES + 1, sizeof(*r.replacements));
+	r.numbers = malloc((old.nodes.count + 1) * sizeof(*r.numbers));
+	err = r.replacements && r.numbers ? put_all(&r) : &error_no_memory;
 	if (err) {
 		drop_stacks(profile);
 		take_stacks(&old, profile);
-		return err;
+	} else {
+		for (size_t i = 0; i < profile->longest.count; i++)
+			profile->longest.items[i].node =
+				renumber(&r, profile->longest.items[i].node);
+		drop_stacks(&old);
+		/* Most profiles are only shown from now on. */
+		tree_index_deinit(&profile->node_index);
 	}
-	drop_stacks(&old);
-	for (size_t i = 0; i < profile->longest.count; i++)
-		profile->longest.items[i].node = renumber(numbers, profile->longest.items[i].node);
-	return NULL;
+	deinit_rewriting(&r);
+	return err;
 }

@@ -24,17 +24,23 @@ static inline uint64_t rewrite_address(const struct frame *frame, enum frame_rol
 	return role == ROLE_CALLER && frame->address ? frame->address - 1 : frame->address;
 }
 
-/* Add to the profile what stands for frame `number`, which was `frame`, below `parent`; `ret` is
- * the node of the innermost. */
-typedef struct error *rewrite_put(void *context, uint32_t number, const struct frame *frame,
-				  enum frame_role role, uint32_t parent, uint32_t *ret);
+/* The frames that stand for one, by number, from outside in: it, and what is inlined into it. */
+struct rewrite_frames {
+	ARRAY(uint32_t);
+};
+
+/* Append what stands for frame `number`, which was `frame`: one frame at least. It is asked once
+ * for each role, in the order in which stacks have the frames. */
+typedef struct error *rewrite_frame(void *context, uint32_t number, const struct frame *frame,
+				    enum frame_role role, struct rewrite_frames *ret);
 
 /* Frames and nodes have other numbers afterwards, and samples whose stacks have become the same are
  * one. After an error the profile is as it was. */
-struct error *rewrite_stacks(struct profile *profile, rewrite_put *put, void *context) MUST_CHECK;
+struct error *rewrite_stacks(struct profile *profile, rewrite_frame *replace,
+			     void *context) MUST_CHECK;
 
-/* The frame as it is, below `parent`. */
-struct error *rewrite_keep(struct profile *profile, const struct frame *frame, uint32_t parent,
-			   uint32_t *ret) MUST_CHECK;
+/* Append a frame of the profile, for rewrite_frame. */
+struct error *rewrite_push(struct profile *profile, const struct frame *frame,
+			   struct rewrite_frames *ret) MUST_CHECK;
 
 #endif

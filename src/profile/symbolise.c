@@ -544,8 +544,8 @@ static struct error *answer_all(struct symboliser *s)
 	return err;
 }
 
-static struct error *put_user_frame(void *context, uint32_t number, const struct frame *frame,
-				    enum frame_role role, uint32_t parent, uint32_t *ret)
+static struct error *name_user_frame(void *context, uint32_t number, const struct frame *frame,
+				     enum frame_role role, struct rewrite_frames *ret)
 {
 	const struct symboliser *s = context;
 	const uint32_t number_of_answer = s->by_frame[number * ROLES + role];
@@ -554,7 +554,7 @@ static struct error *put_user_frame(void *context, uint32_t number, const struct
 	struct error *err;
 
 	if (!place_is_raw(frame) || number_of_answer == PLACE_NONE)
-		return rewrite_keep(s->profile, frame, parent, ret);
+		return rewrite_push(s->profile, frame, ret);
 	answer = &s->answers.items[number_of_answer];
 	named.name = answer->name;
 	named.module = answer->module;
@@ -565,7 +565,7 @@ static struct error *put_user_frame(void *context, uint32_t number, const struct
 		named.address = answer->address + (role == ROLE_CALLER);
 	if (answer->offset || answer->address)
 		named.offset = answer->offset + (role == ROLE_CALLER);
-	err = rewrite_keep(s->profile, &named, parent, ret);
+	err = rewrite_push(s->profile, &named, ret);
 	named.offset = 0;
 	named.inlined = true;
 	for (uint32_t i = 0; i < answer->count && !err; i++) {
@@ -574,7 +574,7 @@ static struct error *put_user_frame(void *context, uint32_t number, const struct
 		named.name = inlined->name;
 		named.source = inlined->source;
 		named.line = inlined->line;
-		err = rewrite_keep(s->profile, &named, *ret, ret);
+		err = rewrite_push(s->profile, &named, ret);
 	}
 	return err;
 }
@@ -592,7 +592,7 @@ static struct error *symbolise(struct symboliser *s)
 	for (size_t i = 0; i < s->profile->frames.count * ROLES; i++)
 		s->by_frame[i] = PLACE_NONE;
 	err = answer_all(s);
-	return err ? err : rewrite_stacks(s->profile, put_user_frame, s);
+	return err ? err : rewrite_stacks(s->profile, name_user_frame, s);
 }
 
 /* Wait for files on slow disks; for those of strangers only for a limited time in sum. */

@@ -28,8 +28,8 @@ static const struct name *shown(struct profile *profile, struct text name)
 
 /* The kernel is elsewhere after each boot, so the address is kept from where its code begins; of
  * modules nothing tells where theirs does. */
-static struct error *put_kernel_frame(void *context, uint32_t number, const struct frame *frame,
-				      enum frame_role role, uint32_t parent, uint32_t *ret)
+static struct error *name_kernel_frame(void *context, uint32_t number, const struct frame *frame,
+				       enum frame_role role, struct rewrite_frames *ret)
 {
 	const struct kernel *kernel = context;
 	struct frame named = { .kind = FRAME_KERNEL, .module = kernel->core };
@@ -37,7 +37,7 @@ static struct error *put_kernel_frame(void *context, uint32_t number, const stru
 
 	(void)number;
 	if (!is_raw(frame))
-		return rewrite_keep(kernel->profile, frame, parent, ret);
+		return rewrite_push(kernel->profile, frame, ret);
 	if (kallsyms_find(kernel->symbols, rewrite_address(frame, role), &symbol)) {
 		named.name = shown(kernel->profile, symbol.name);
 		named.offset = frame->address - symbol.address;
@@ -53,7 +53,7 @@ static struct error *put_kernel_frame(void *context, uint32_t number, const stru
 	}
 	if (!named.name)
 		return &error_no_memory;
-	return rewrite_keep(kernel->profile, &named, parent, ret);
+	return rewrite_push(kernel->profile, &named, ret);
 }
 
 static bool has_raw_frames(const struct profile *profile)
@@ -73,7 +73,7 @@ struct error *symbolise_kernel_by(struct profile *profile, const struct kallsyms
 	kernel.core = profile_name(profile, "[kernel]", 8);
 	if (!kernel.core)
 		return &error_no_memory;
-	return rewrite_stacks(profile, put_kernel_frame, &kernel);
+	return rewrite_stacks(profile, name_kernel_frame, &kernel);
 }
 
 struct error *symbolise_kernel(struct profile *profile)

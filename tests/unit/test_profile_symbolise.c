@@ -90,7 +90,7 @@ struct seen {
 };
 
 static struct error *put_twice(void *context, uint32_t number, const struct frame *frame,
-			       enum frame_role role, uint32_t parent, uint32_t *ret)
+			       enum frame_role role, struct rewrite_frames *ret)
 {
 	struct seen *seen = context;
 	struct frame named = *frame;
@@ -104,11 +104,11 @@ static struct error *put_twice(void *context, uint32_t number, const struct fram
 		return error_create("no good");
 	named.name = name(seen->profile, text);
 	named.address = 0;
-	err = rewrite_keep(seen->profile, &named, parent, ret);
+	err = rewrite_push(seen->profile, &named, ret);
 	if (err)
 		return err;
 	named.inlined = true;
-	return rewrite_keep(seen->profile, &named, *ret, ret);
+	return rewrite_push(seen->profile, &named, ret);
 }
 
 TEST(a_frame_is_looked_up_by_its_role)
