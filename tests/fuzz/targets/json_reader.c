@@ -3,21 +3,43 @@
 
 #include "base/json_reader.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+static void add_value(uint64_t *sum, struct text key, enum json_type type, struct text text)
+{
+	for (size_t i = 0; i < key.length; i++)
+		*sum = *sum * 31 + (unsigned char)key.bytes[i];
+	*sum = *sum * 31 + type;
+	for (size_t i = 0; i < text.length; i++)
+		*sum = *sum * 31 + (unsigned char)text.bytes[i];
+}
+
+/* Of a run as of its elements. */
+static struct error *take_run(struct json_reader *r, void *target, const uint64_t *numbers,
+			      size_t count)
+{
+	char text[32];
+
+	(void)r;
+	for (size_t i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), "%" PRIu64, numbers[i]);
+		add_value(target, TEXT("array"), JSON_NUMBER, text_of(text));
+	}
+	return NULL;
+}
+
 /* A shape that goes down into everything and sums up what it saw. */
 static struct error *take_any(struct json_reader *r, void *target, const struct json_member *member,
 			      struct text key, const struct json_value *value)
 {
-	static const struct json_shape any = { .each = take_any };
-	uint64_t *sum = target, number;
+	static const struct json_shape any = { .each = take_any, .run = take_run };
+	const bool has_text = value->type == JSON_STRING || value->type == JSON_NUMBER;
 	int64_t signed_number;
+	uint64_t number;
 
 	(void)member;
-	for (size_t i = 0; i < key.length; i++)
-		*sum = *sum * 31 + (unsigned char)key.bytes[i];
-	*sum = *sum * 31 + value->type;
-	if (value->type == JSON_STRING || value->type == JSON_NUMBER)
-		for (size_t i = 0; i < value->text.length; i++)
-			*sum = *sum * 31 + (unsigned char)value->text.bytes[i];
+	add_value(target, key, value->type, has_text ? value->text : TEXT(""));
 	error_destroy(json_get_u64(value, key, &number));
 	error_destroy(json_get_i64(value, key, &signed_number));
 	if (value->type == JSON_OBJECT || value->type == JSON_ARRAY)
