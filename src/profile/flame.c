@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sum.h"
+#include "profile/flame_tree.h"
 #include "profile/import.h"
 
 const char *const flame_group_names[FLAME_GROUP_COUNT] = {
@@ -15,31 +15,6 @@ const char *const flame_group_names[FLAME_GROUP_COUNT] = {
 };
 
 #define NAME_BYTES_MAX ((size_t)1 << 30)
-
-/* The state of building a tree. */
-struct flame_builder {
-	struct flame *flame;
-	const struct flame_view *view;
-	unsigned classes;
-	struct word_map children; /* parent and name to a node */
-};
-
-/* One of the profiles that are added to the tree. */
-struct flame_side {
-	const struct profile *profile;
-	bool is_baseline;
-	const struct name **shown; /* of each frame; NULL: not asked for yet */
-	uint32_t *groups;          /* of each sample: the node of its group */
-	uint32_t *order;           /* samples of wanted classes, by group */
-	size_t wanted;
-	/* For each node of the profile, its node in the tree for the current group, or NODE_NONE:
-	 * each node is placed once per group, however many stacks share it. `touched` lists the
-	 * nodes that the group has placed. */
-	uint32_t *places;
-	struct {
-		ARRAY(uint32_t);
-	} touched, path;
-};
 
 /* --- names --- */
 
@@ -90,44 +65,81 @@ static const struct name *frame_name(struct flame_builder *b, const struct frame
 	return copy_frame_name(b, frame->name);
 }
 
-static const struct name *shown_name(struct flame_builder *b, struct flame_side *side,
-				     uint32_t frame)
+/* --- faces --- */
+
+static struct error *add_label(struct flame_builder *b, const struct name *name, uint32_t *ret)
 {
-	if (!side->shown[frame])
-		side->shown[frame] = frame_name(b, &side->profile->frames.items[frame]);
-	return side->shown[frame];
+	uint32_t *label = word_map_at(&b->label_numbers, (struct words){ { (uintptr_t)name } });
+
+	if (!label)
+		return &error_no_memory;
+	if (*label == WORD_MAP_NEW) {
+		*label = (uint32_t)b->label_names.count;
+		if (!array_push(&b->label_names, name))
+			return &error_no_memory;
+	}
+	*ret = *label;
+	return NULL;
 }
 
-/* --- nodes --- */
-
-static struct error *child_of(struct flame_builder *b, uint32_t parent, struct flame_node node,
-			      uint32_t *ret)
+static struct error *add_face(struct flame_builder *b, const struct flame_face *face, uint32_t *ret)
 {
-	uint32_t *number;
+	uint32_t *number, label;
+	struct error *err;
 
-	if (!node.name)
+	if (!face->name)
 		return &error_no_memory;
-	number = word_map_at(&b->children, (struct words){ { parent, (uintptr_t)node.name } });
+	number = word_map_at(&b->face_numbers,
+			     (struct words){ { (uintptr_t)face->name, (uintptr_t)face->module,
+					       (uint64_t)face->kind << 1 | face->inlined } });
 	if (!number)
 		return &error_no_memory;
 	if (*number == WORD_MAP_NEW) {
-		node.parent = parent;
-		node.first_child = node.next = NODE_NONE;
-		node.depth = b->flame->nodes.items[parent].depth + 1;
-		if (b->flame->nodes.count >= NODE_NONE - 1 || !array_push(&b->flame->nodes, node))
+		err = add_label(b, face->name, &label);
+		if (err)
+			return err;
+		if (!array_push(&b->labels, label) || !array_push(&b->flame->faces, *face))
 			return &error_no_memory;
-		*number = (uint32_t)b->flame->nodes.count - 1;
-		if (b->flame->depth < node.depth)
-			b->flame->depth = node.depth;
+		*number = (uint32_t)b->flame->faces.count - 1;
 	}
 	*ret = *number;
 	return NULL;
 }
 
+static struct error *face_of(struct flame_builder *b, struct flame_side *side, uint32_t number,
+			     uint32_t *ret)
+{
+	const struct frame *frame = &side->profile->frames.items[number];
+	struct flame_face face = { .kind = frame->kind, .inlined = frame->inlined };
+	struct error *err = NULL;
+
+	if (side->faces[number] == NODE_NONE) {
+		face.name = frame_name(b, frame);
+		face.module = copy_frame_name(b, frame->module);
+		err = frame->module && !face.module ? &error_no_memory
+						    : add_face(b, &face, &side->faces[number]);
+	}
+	*ret = side->faces[number];
+	return err;
+}
+
+/* --- nodes --- */
+
+static struct error *add_draft(struct flame_builder *b, uint32_t parent, uint32_t face,
+			       uint32_t *ret)
+{
+	return tree_add(&b->index, &b->drafts, b->labels.items, parent, face, ret);
+}
+
 static struct error *note(struct flame_builder *b, uint32_t parent, const struct name *name,
 			  uint32_t *ret)
 {
-	return child_of(b, parent, (struct flame_node){ .name = name, .kind = FRAME_NOTE }, ret);
+	const struct flame_face shown = { .name = name, .kind = FRAME_NOTE };
+	struct error *err;
+	uint32_t face;
+
+	err = add_face(b, &shown, &face);
+	return err ? err : add_draft(b, parent, face, ret);
 }
 
 /* --- groups --- */
@@ -226,14 +238,14 @@ static struct error *find_groups(struct flame_builder *b, struct flame_side *sid
 		if (!(b->classes >> p->samples.items[i].class & 1))
 			continue;
 		if (find)
-			err = find(b, p, &p->samples.items[i], &side->groups[i]);
+			err = find(b, p, &p->samples.items[i], &side->drafts[i]);
 		if (err)
 			return err;
 		side->order[side->wanted++] = i;
 	}
 	if (find)
 		qsort_r(side->order, side->wanted, sizeof(*side->order), compare_groups,
-			side->groups);
+			side->drafts);
 	return NULL;
 }
 
@@ -242,23 +254,21 @@ static struct error *find_groups(struct flame_builder *b, struct flame_side *sid
 static struct error *place_node(struct flame_builder *b, struct flame_side *side, uint32_t node,
 				uint32_t *at)
 {
-	uint32_t number = side->profile->nodes.items[node].frame;
-	const struct frame *frame = &side->profile->frames.items[number];
+	const uint32_t frame = side->profile->nodes.items[node].frame;
 	struct error *err = NULL;
+	uint32_t face;
 
-	if (!b->view->no_inlined || !frame->inlined) {
-		struct flame_node shown = { .name = shown_name(b, side, number),
-					    .kind = frame->kind,
-					    .inlined = frame->inlined };
-
-		shown.module = copy_frame_name(b, frame->module);
-		if (frame->module && !shown.module)
-			return &error_no_memory;
-		err = child_of(b, *at, shown, at);
+	if (!b->view->no_inlined || !side->profile->frames.items[frame].inlined) {
+		err = face_of(b, side, frame, &face);
+		if (!err)
+			err = add_draft(b, *at, face, at);
 	}
 	if (err)
 		return err;
 	side->places[node] = *at;
+	/* All samples are of one group. */
+	if (b->view->group_by == FLAME_BY_NONE)
+		return NULL;
 	return array_push(&side->touched, node) ? NULL : &error_no_memory;
 }
 
@@ -288,19 +298,6 @@ static struct error *place_stack(struct flame_builder *b, struct flame_side *sid
 	return NULL;
 }
 
-static void count_sample(struct flame *flame, struct flame_node *node, const struct sample *sample,
-			 bool is_baseline)
-{
-	bool is_event = sample->class == CLASS_EVENT;
-	uint64_t value = is_event == flame->is_events ? is_event ? sample->count : sample->ns : 0;
-
-	sum_add(is_baseline ? &node->self_baseline : &node->self, value);
-	if (is_baseline)
-		return;
-	sum_add(&node->self_by_class[sample->class], is_event ? sample->count : sample->ns);
-	sum_add(&node->count, sample->count);
-}
-
 static void leave_group(struct flame_side *side)
 {
 	while (side->touched.count)
@@ -312,17 +309,16 @@ static struct error *place_samples(struct flame_builder *b, struct flame_side *s
 	uint32_t group = 0;
 
 	for (size_t i = 0; i < side->wanted; i++) {
-		const struct sample *sample = &side->profile->samples.items[side->order[i]];
-		uint32_t node;
+		const uint32_t number = side->order[i];
 		struct error *err;
 
-		if (side->groups[side->order[i]] != group)
+		if (side->drafts[number] != group)
 			leave_group(side);
-		group = side->groups[side->order[i]];
-		err = place_stack(b, side, group, sample->node, &node);
+		group = side->drafts[number];
+		err = place_stack(b, side, group, side->profile->samples.items[number].node,
+				  &side->drafts[number]);
 		if (err)
 			return err;
-		count_sample(b->flame, &b->flame->nodes.items[node], sample, side->is_baseline);
 	}
 	return NULL;
 }
@@ -331,133 +327,34 @@ static struct error *allocate_side(struct flame_side *side)
 {
 	const struct profile *p = side->profile;
 
-	side->shown = calloc(p->frames.count + 1, sizeof(*side->shown));
-	side->groups = calloc(p->samples.count + 1, sizeof(*side->groups));
+	side->faces = malloc((p->frames.count + 1) * sizeof(*side->faces));
+	side->drafts = calloc(p->samples.count + 1, sizeof(*side->drafts));
 	side->order = calloc(p->samples.count + 1, sizeof(*side->order));
 	side->places = malloc((p->nodes.count + 1) * sizeof(*side->places));
-	if (!side->shown || !side->groups || !side->order || !side->places)
+	if (!side->faces || !side->drafts || !side->order || !side->places)
 		return &error_no_memory;
+	memset(side->faces, 0xff, (p->frames.count + 1) * sizeof(*side->faces));
 	memset(side->places, 0xff, (p->nodes.count + 1) * sizeof(*side->places));
 	return NULL;
 }
 
-static struct error *add_side(struct flame_builder *b, const struct profile *profile,
-			      bool is_baseline)
+static struct error *add_side(struct flame_builder *b, struct flame_side *side)
 {
-	struct flame_side side = { .profile = profile, .is_baseline = is_baseline };
-	struct error *err = allocate_side(&side);
+	struct error *err = allocate_side(side);
 
 	if (!err)
-		err = find_groups(b, &side);
+		err = find_groups(b, side);
 	if (!err)
-		err = place_samples(b, &side);
-	free(side.shown);
-	free(side.groups);
-	free(side.order);
-	free(side.places);
-	array_deinit(&side.touched);
-	array_deinit(&side.path);
+		err = place_samples(b, side);
+	free(side->faces);
+	free(side->places);
+	array_deinit(&side->touched);
+	array_deinit(&side->path);
+	side->faces = side->places = NULL;
 	return err;
 }
 
 /* --- the whole --- */
-
-static int frame_by_name(const void *a, const void *b)
-{
-	return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
-}
-
-/* Names have few distinct values and nodes are many: nodes of each name, and the names in order. */
-struct by_names {
-	struct word_map places; /* of names in `names` */
-	struct {
-		ARRAY(const struct name *);
-	} names;
-	uint32_t *last;   /* by place: the last node of the name */
-	uint32_t *before; /* by node: the one of the same name before */
-};
-
-static struct error *find_names(struct by_names *by, const struct flame *flame)
-{
-	for (uint32_t i = 1; i < flame->nodes.count; i++) {
-		const struct name *name = flame->nodes.items[i].name;
-		uint32_t *place = word_map_at(&by->places, (struct words){ { (uintptr_t)name } });
-
-		if (!place)
-			return &error_no_memory;
-		if (*place != WORD_MAP_NEW)
-			continue;
-		if (!array_push(&by->names, name))
-			return &error_no_memory;
-		*place = 0;
-	}
-	if (by->names.count)
-		qsort(by->names.items, by->names.count, sizeof(*by->names.items), frame_by_name);
-	for (uint32_t i = 0; i < by->names.count; i++)
-		*word_map_at(&by->places, (struct words){ { (uintptr_t)by->names.items[i] } }) = i;
-	return NULL;
-}
-
-/* From the last name to the first, each node goes before those that its parent has so far. */
-static struct error *link_by(struct by_names *by, struct flame *flame)
-{
-	struct flame_node *nodes = flame->nodes.items;
-	struct error *err = find_names(by, flame);
-
-	if (err)
-		return err;
-	by->last = calloc(by->names.count + 1, sizeof(*by->last));
-	by->before = calloc(flame->nodes.count, sizeof(*by->before));
-	if (!by->last || !by->before)
-		return &error_no_memory;
-	/* Node 0 is the root and no node's child, so 0 means none. */
-	for (uint32_t i = 1; i < flame->nodes.count; i++) {
-		uint32_t place =
-			word_map_find(&by->places, (struct words){ { (uintptr_t)nodes[i].name } });
-
-		by->before[i] = by->last[place];
-		by->last[place] = i;
-	}
-	for (size_t place = by->names.count; place-- > 0;)
-		for (uint32_t i = by->last[place]; i; i = by->before[i]) {
-			nodes[i].next = nodes[nodes[i].parent].first_child;
-			nodes[nodes[i].parent].first_child = i;
-		}
-	return NULL;
-}
-
-static struct error *link_children(struct flame *flame)
-{
-	struct by_names by = { 0 };
-	struct error *err = link_by(&by, flame);
-
-	word_map_deinit(&by.places);
-	array_deinit(&by.names);
-	free(by.last);
-	free(by.before);
-	return err;
-}
-
-/* Children come after their parents, so from the last to the first each is complete. */
-static void sum_up(struct flame *flame)
-{
-	for (size_t i = flame->nodes.count; i-- > 0;) {
-		struct flame_node *node = &flame->nodes.items[i], *parent;
-
-		sum_add(&node->baseline, node->self_baseline);
-		sum_add(&node->total, node->self);
-		for (size_t c = 0; c < CLASS_COUNT; c++)
-			sum_add(&node->by_class[c], node->self_by_class[c]);
-		if (!i)
-			break;
-		parent = &flame->nodes.items[node->parent];
-		sum_add(&parent->baseline, node->baseline);
-		sum_add(&parent->total, node->total);
-		sum_add(&parent->count, node->count);
-		for (size_t c = 0; c < CLASS_COUNT; c++)
-			sum_add(&parent->by_class[c], node->by_class[c]);
-	}
-}
 
 /* Has it samples, and are all of them hits of probes? */
 static bool has_only_hits(const struct profile *profile)
@@ -466,34 +363,43 @@ static bool has_only_hits(const struct profile *profile)
 	       !profile_total_ns(profile, FLAME_ALL & ~FLAME_EVENTS);
 }
 
-static struct error *build_flame(struct flame_builder *b, const struct profile *profile,
-				 const struct profile *baseline)
+static struct error *build_flame(struct flame_builder *b)
 {
-	struct flame_node root = { .name = intern_text(b, "all"),
-				   .kind = FRAME_NOTE,
-				   .parent = NODE_NONE,
-				   .first_child = NODE_NONE,
-				   .next = NODE_NONE };
-	struct error *err = NULL;
+	const struct flame_face root = { .name = intern_text(b, "all"), .kind = FRAME_NOTE };
+	uint32_t face, node;
+	struct error *err = add_face(b, &root, &face);
 
-	if (!root.name || !array_push(&b->flame->nodes, root))
-		return &error_no_memory;
-	if (baseline)
-		err = add_side(b, baseline, true);
 	if (!err)
-		err = add_side(b, profile, false);
-	if (!err)
-		err = link_children(b->flame);
-	if (!err)
-		sum_up(b->flame);
-	return err;
+		err = add_draft(b, NODE_NONE, face, &node);
+	for (size_t i = 0; i < array_length(b->sides) && !err; i++)
+		if (b->sides[i].profile)
+			err = add_side(b, &b->sides[i]);
+	tree_index_deinit(&b->index);
+	return err ? err : flame_make_tree(b);
+}
+
+static void deinit_builder(struct flame_builder *b)
+{
+	for (size_t i = 0; i < array_length(b->sides); i++) {
+		free(b->sides[i].drafts);
+		free(b->sides[i].order);
+	}
+	array_deinit(&b->drafts);
+	array_deinit(&b->labels);
+	array_deinit(&b->label_names);
+	word_map_deinit(&b->label_numbers);
+	word_map_deinit(&b->face_numbers);
 }
 
 struct error *flame_create(const struct profile *profile, const struct profile *baseline,
 			   const struct flame_view *view, struct flame **ret)
 {
 	_cleanup_(flame_destroy) struct flame *flame = calloc(1, sizeof(*flame));
-	struct flame_builder b = { .flame = flame, .view = view, .classes = view->classes };
+	struct flame_builder b = { .flame = flame,
+				   .view = view,
+				   .classes = view->classes,
+				   .sides = { { .profile = baseline, .is_baseline = true },
+					      { .profile = profile } } };
 	struct error *err;
 
 	if (!flame)
@@ -507,11 +413,9 @@ struct error *flame_create(const struct profile *profile, const struct profile *
 	flame->is_events = b.classes == FLAME_EVENTS;
 	flame->is_diff = baseline != NULL;
 	/* The number of nodes of the stacks; groups may need more. */
-	err = word_map_reserve(&b.children, profile->nodes.count) &&
-			      array_reserve(&flame->nodes, profile->nodes.count + 1)
-		      ? build_flame(&b, profile, baseline)
-		      : &error_no_memory;
-	word_map_deinit(&b.children);
+	err = array_reserve(&b.drafts, profile->nodes.count + 1) ? build_flame(&b)
+								 : &error_no_memory;
+	deinit_builder(&b);
 	if (err)
 		return err;
 	*ret = take_ptr(flame);
@@ -523,6 +427,9 @@ void flame_destroy(struct flame *flame)
 	if (!flame)
 		return;
 	array_deinit(&flame->nodes);
+	array_deinit(&flame->faces);
+	free(flame->baselines);
+	free(flame->by_class);
 	names_deinit(&flame->names);
 	arena_deinit(&flame->arena);
 	free(flame);
@@ -530,31 +437,51 @@ void flame_destroy(struct flame *flame)
 
 /* --- lines --- */
 
-/* Depth first, siblings by name; the path is as deep as the node. */
-struct error *flame_each_line(const struct flame *flame, flame_visit *visit, void *context)
+/* Depth first, siblings by name; the path is as deep as the node. Below a node that is the last of
+ * its siblings there is nothing to come back to: `later` has the siblings that are still to come.
+ */
+static struct error *walk_lines(const struct flame *flame, const struct flame_node **path,
+				flame_visit *visit, void *context)
 {
-	const struct flame_node *nodes = flame->nodes.items, *node = nodes;
-	_cleanup_free_ const struct flame_node **path =
-		calloc((size_t)flame->depth + 1, sizeof(*path));
+	const struct flame_node *nodes = flame->nodes.items;
+	struct {
+		ARRAY(uint32_t);
+	} later = { 0 };
+	struct error *err = NULL;
+	uint32_t number = 0;
+	size_t shared = 0;
 
-	if (!path)
-		return &error_no_memory;
-	for (;;) {
-		const struct flame_line line = { path, node->depth, node->self_baseline,
-						 node->self };
+	while (number != NODE_NONE && !err) {
+		const struct flame_node *node = &nodes[number];
+		const uint64_t baseline = flame_baseline(flame, node).self;
 
 		if (node->depth)
 			path[node->depth - 1] = node;
-		if ((line.baseline || line.value) && !visit(context, &line))
-			return NULL;
-		if (node->first_child != NODE_NONE) {
-			node = &nodes[node->first_child];
-			continue;
+		if (baseline || node->self) {
+			const struct flame_line line = { path, node->depth, shared, baseline,
+							 node->self };
+
+			if (!visit(context, &line))
+				break;
+			shared = node->depth;
 		}
-		while (node->depth && node->next == NODE_NONE)
-			node = &nodes[node->parent];
-		if (!node->depth)
-			return NULL;
-		node = &nodes[node->next];
+		if (node->next != NODE_NONE && !array_push(&later, node->next))
+			err = &error_no_memory;
+		number = node->first_child;
+		if (number == NODE_NONE && later.count) {
+			number = later.items[--later.count];
+			if (shared >= nodes[number].depth)
+				shared = nodes[number].depth - 1;
+		}
 	}
+	array_deinit(&later);
+	return err;
+}
+
+struct error *flame_each_line(const struct flame *flame, flame_visit *visit, void *context)
+{
+	_cleanup_free_ const struct flame_node **path =
+		calloc((size_t)flame->depth + 1, sizeof(*path));
+
+	return path ? walk_lines(flame, path, visit, context) : &error_no_memory;
 }

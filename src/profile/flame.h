@@ -48,34 +48,84 @@ struct flame_view {
 	bool no_inlined; /* leave inlined frames out */
 };
 
-struct flame_node {
+/* What nodes show. A profile has few functions and many nodes, which share these. */
+struct flame_face {
 	const struct name *name;   /* as shown; lives as long as the flame */
 	const struct name *module; /* of the first frame that became it; may be NULL */
 	enum frame_kind kind;
 	bool inlined;
+};
+
+/* A value with all that a node called, and without. */
+struct flame_value {
+	uint64_t total, self;
+};
+
+struct flame_node {
 	uint32_t parent;      /* NODE_NONE of the root */
 	uint32_t first_child; /* children by name; NODE_NONE: none */
 	uint32_t next;        /* sibling; NODE_NONE: the last one */
 	uint32_t depth;       /* 0 of the root */
-	/* With all that it called: time by class, and in CLASS_EVENT the hits; of the baseline and
-	 * of the candidate. One profile is the candidate. */
-	uint64_t baseline, total;
-	uint64_t self_baseline, self;   /* without what it called */
-	uint64_t by_class[CLASS_COUNT]; /* of the candidate, with all that it called */
-	uint64_t self_by_class[CLASS_COUNT];
-	uint64_t count; /* stretches, samples or hits of the candidate */
+	uint32_t face;        /* in `faces` */
+	/* With all that it called, of the candidate; one profile is the candidate. */
+	uint64_t count; /* stretches, samples or hits */
+	uint64_t total;
+	uint64_t self; /* without what it called */
 };
 
 struct flame {
 	struct arena arena;
 	struct names names;
 	struct {
+		ARRAY(struct flame_face);
+	} faces;
+	struct {
 		ARRAY(struct flame_node);
-	} nodes;        /* the first is the root, "all"; parents come before their children */
-	bool is_diff;   /* there is a baseline */
-	bool is_events; /* values are hits and not ns */
-	uint32_t depth; /* of the deepest node */
+	} nodes; /* the first is the root, "all"; parents come before their children */
+	/* Of each node: NULL without a baseline. */
+	struct flame_value *baselines;
+	/* Of each node, a value for each class that occurs: time, and in CLASS_EVENT the hits; of
+	 * the candidate. NULL: one class occurs, and its values are those of the nodes. */
+	struct flame_value *by_class;
+	unsigned class_count;
+	unsigned class_column[CLASS_COUNT]; /* from 1; 0: the class does not occur */
+	bool is_diff;                       /* there is a baseline */
+	bool is_events;                     /* values are hits and not ns */
+	uint32_t depth;                     /* of the deepest node */
 };
+
+static inline const struct flame_face *flame_face(const struct flame *flame,
+						  const struct flame_node *node)
+{
+	return &flame->faces.items[node->face];
+}
+
+static inline const struct name *flame_name(const struct flame *flame,
+					    const struct flame_node *node)
+{
+	return flame_face(flame, node)->name;
+}
+
+/* Both are 0 without a baseline. */
+static inline struct flame_value flame_baseline(const struct flame *flame,
+						const struct flame_node *node)
+{
+	return flame->baselines ? flame->baselines[node - flame->nodes.items]
+				: (struct flame_value){ 0 };
+}
+
+static inline struct flame_value flame_of_class(const struct flame *flame,
+						const struct flame_node *node, unsigned class)
+{
+	const unsigned column = flame->class_column[class];
+
+	if (!column)
+		return (struct flame_value){ 0 };
+	if (!flame->by_class)
+		return (struct flame_value){ node->total, node->self };
+	return flame
+		->by_class[(size_t)(node - flame->nodes.items) * flame->class_count + column - 1];
+}
 
 /* `baseline` may be NULL. */
 struct error *flame_create(const struct profile *profile, const struct profile *baseline,
@@ -86,10 +136,11 @@ DEFINE_CLEANUP(flame_destroy, struct flame *)
 
 /* --- the same line by line --- */
 
-/* A stack with its value. The names are those of the flame, from the group to the leaf. */
+/* A stack with its value, from the group to the leaf. */
 struct flame_line {
 	const struct flame_node *const *path; /* without the root */
 	size_t depth;
+	size_t shared; /* nodes from the first that the line before has too */
 	uint64_t baseline, value;
 };
 

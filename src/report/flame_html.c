@@ -57,11 +57,11 @@ static struct error *write_strings(struct json_writer *w, const struct flame *fl
 	json_key(w, "strings");
 	json_array_begin(w);
 	for (size_t i = 0; i < flame->nodes.count && !err; i++) {
-		const struct flame_node *node = &flame->nodes.items[i];
+		const struct flame_face *face = flame_face(flame, &flame->nodes.items[i]);
 
-		err = write_string(w, strings, node->name);
-		if (!err && node->module)
-			err = write_string(w, strings, node->module);
+		err = write_string(w, strings, face->name);
+		if (!err && face->module)
+			err = write_string(w, strings, face->module);
 	}
 	json_array_end(w);
 	return err;
@@ -78,21 +78,24 @@ static uint32_t string_number(const struct word_map *strings, const struct name 
 static void write_node(struct json_writer *w, const struct flame *flame,
 		       const struct word_map *strings, const struct flame_node *node)
 {
+	const struct flame_face *face = flame_face(flame, node);
 	unsigned classes = flame_classes(flame);
 
 	json_array_begin(w);
 	json_u64(w, node->depth);
-	json_u64(w, string_number(strings, node->name));
-	json_i64(w, node->module ? (int64_t)string_number(strings, node->module) : -1);
-	json_u64(w, node->kind);
-	json_u64(w, node->inlined);
+	json_u64(w, string_number(strings, face->name));
+	json_i64(w, face->module ? (int64_t)string_number(strings, face->module) : -1);
+	json_u64(w, face->kind);
+	json_u64(w, face->inlined);
 	json_u64(w, node->count);
-	json_u64(w, node->self_baseline);
+	json_u64(w, flame_baseline(flame, node).self);
 	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
-		if (!(classes >> class & 1) || !node->self_by_class[class])
+		const uint64_t self = flame_of_class(flame, node, class).self;
+
+		if (!(classes >> class & 1) || !self)
 			continue;
 		json_u64(w, class);
-		json_u64(w, node->self_by_class[class]);
+		json_u64(w, self);
 	}
 	json_array_end(w);
 }

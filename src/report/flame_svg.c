@@ -108,26 +108,29 @@ static void print_rect(const struct picture *p, uint32_t number, uint32_t y, uin
 }
 
 /* The class of these in which the frame has most time; false if it has none. */
-static bool largest_class(const struct flame_node *node, unsigned classes, unsigned *ret)
+static bool largest_class(const struct picture *p, const struct flame_node *node, unsigned classes,
+			  unsigned *ret)
 {
-	bool found = false;
+	uint64_t most = 0;
 
-	for (unsigned class = 0; class < CLASS_COUNT; class ++)
-		if ((classes >> class & 1) && node->by_class[class] &&
-		    (!found || node->by_class[class] > node->by_class[*ret])) {
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+		const uint64_t value = flame_of_class(p->flame, node, class).total;
+
+		if ((classes >> class & 1) && value > most) {
 			*ret = class;
-			found = true;
+			most = value;
 		}
-	return found;
+	}
+	return most;
 }
 
-static double sum_of(const struct flame_node *node, unsigned classes)
+static double sum_of(const struct picture *p, const struct flame_node *node, unsigned classes)
 {
 	double sum = 0;
 
 	for (unsigned class = 0; class < CLASS_COUNT; class ++)
 		if (classes >> class & 1)
-			sum += (double)node->by_class[class];
+			sum += (double)flame_of_class(p->flame, node, class).total;
 	return sum;
 }
 
@@ -143,25 +146,26 @@ static const unsigned stripes[] = {
 static void print_stripes(const struct picture *p, uint32_t number, uint32_t y)
 {
 	const struct flame_node *node = node_at(p, number);
+	const struct flame_face *face = flame_face(p->flame, node);
 	unsigned classes = flame_classes(p->flame), largest = 0, class = 0;
-	double whole = sum_of(node, classes), sum = 0;
+	double whole = sum_of(p, node, classes), sum = 0;
 	char colour[COLOUR_TEXT_MAX];
 	uint32_t bottom = 0;
 
-	largest_class(node, classes, &largest);
+	largest_class(p, node, classes, &largest);
 	print_rect(p, number, y, FRAME_HEIGHT,
-		   palette_colour(colour, largest, node->kind, node->name));
+		   palette_colour(colour, largest, face->kind, face->name));
 	if (width_of(p, node) * INNER < STRIPED)
 		return;
 	for (size_t i = 0; i < array_length(stripes); i++) {
 		uint32_t top;
 
-		sum += sum_of(node, classes & stripes[i]);
+		sum += sum_of(p, node, classes & stripes[i]);
 		top = (uint32_t)(FRAME_HEIGHT * share_of(sum, whole) + 0.5);
 		if (top > bottom && !(stripes[i] >> largest & 1) &&
-		    largest_class(node, classes & stripes[i], &class))
+		    largest_class(p, node, classes & stripes[i], &class))
 			print_rect(p, number, y + FRAME_HEIGHT - top, top - bottom,
-				   palette_colour(colour, class, node->kind, node->name));
+				   palette_colour(colour, class, face->kind, face->name));
 		bottom = top;
 	}
 }
@@ -177,7 +181,7 @@ static struct error *print_label(const struct picture *p, uint32_t number, uint3
 
 	if (room < 3)
 		return NULL;
-	visible = text_visible(name_text(node->name));
+	visible = text_visible(name_text(flame_name(p->flame, node)));
 	if (!visible)
 		return &error_no_memory;
 	length = strlen(visible);
@@ -220,7 +224,8 @@ static struct error *print_svg_frame(const struct picture *p, uint32_t number)
 	fprintf(p->out, "<g data-d=\"%" PRIu32 "\">", node->depth);
 	err = print_details(p, number);
 	if (p->flame->is_diff)
-		print_rect(p, number, y, FRAME_HEIGHT, palette_change(colour, flame_change(node)));
+		print_rect(p, number, y, FRAME_HEIGHT,
+			   palette_change(colour, flame_change(p->flame, node)));
 	else
 		print_stripes(p, number, y);
 	if (!err)
@@ -304,8 +309,9 @@ static void print_class_keys(const struct picture *p)
 		if (!(classes >> class & 1))
 			continue;
 		snprintf(text, sizeof(text), "%s %s (%.1f%%)", profile_classes[class].name,
-			 flame_value(value, p->flame, root->by_class[class]),
-			 100 * share_of((double)root->by_class[class], (double)root->total));
+			 flame_value(value, p->flame, flame_of_class(p->flame, root, class).total),
+			 100 * share_of((double)flame_of_class(p->flame, root, class).total,
+					(double)root->total));
 		x = print_key(p, x, palette_colour(colour, class, FRAME_USER, NULL), text);
 	}
 	print_key(p, x, "#9a9a9a", "darker: kernel");

@@ -23,7 +23,7 @@ static inline uint32_t flame_next(const struct flame *flame, uint32_t top, uint3
  * profile are visible, and callees are never wider than their callers. */
 static inline double flame_weight(const struct flame *flame, const struct flame_node *node)
 {
-	return flame->is_diff ? (double)node->baseline + (double)node->total : (double)node->total;
+	return (double)flame_baseline(flame, node).total + (double)node->total;
 }
 
 /* A share of the whole; of nothing, nothing. */
@@ -33,9 +33,9 @@ static inline double share_of(double part, double whole)
 }
 
 /* From -1 (it is gone) to 1 (it is new). */
-static inline double flame_change(const struct flame_node *node)
+static inline double flame_change(const struct flame *flame, const struct flame_node *node)
 {
-	double a = (double)node->baseline, b = (double)node->total;
+	double a = (double)flame_baseline(flame, node).total, b = (double)node->total;
 
 	return share_of(b - a, a > b ? a : b);
 }
@@ -47,7 +47,7 @@ static inline unsigned flame_classes(const struct flame *flame)
 	unsigned wanted = flame->is_events ? FLAME_EVENTS : FLAME_ALL & ~FLAME_EVENTS, found = 0;
 
 	for (unsigned class = 0; class < CLASS_COUNT; class ++)
-		if (flame->nodes.items[0].by_class[class])
+		if (flame_of_class(flame, &flame->nodes.items[0], class).total)
 			found |= 1u << class;
 	return found & wanted;
 }

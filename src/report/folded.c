@@ -14,7 +14,7 @@
 
 struct folding {
 	FILE *out;
-	bool is_diff;
+	const struct flame *flame;
 	struct error *error;
 };
 
@@ -27,32 +27,32 @@ static bool is_plain_name(const struct name *name)
 	return true;
 }
 
-static void print_suffix(FILE *out, const struct flame_node *node)
+static void print_suffix(FILE *out, const struct flame_face *face)
 {
-	fputs_unlocked(node->kind == FRAME_KERNEL ? "_[k]" : node->inlined ? "_[i]" : "", out);
+	fputs_unlocked(face->kind == FRAME_KERNEL ? "_[k]" : face->inlined ? "_[i]" : "", out);
 }
 
 /* On one line and one piece of it; readers split it at semicolons and newlines. */
-static struct error *print_odd_frame(FILE *out, const struct flame_node *node)
+static struct error *print_odd_frame(FILE *out, const struct flame_face *face)
 {
-	_cleanup_free_ char *visible = text_visible(name_text(node->name));
+	_cleanup_free_ char *visible = text_visible(name_text(face->name));
 
 	if (!visible)
 		return &error_no_memory;
 	for (const char *at = visible; *at; at++)
 		fputc_unlocked(*at == ';' ? ':' : *at, out);
-	print_suffix(out, node);
+	print_suffix(out, face);
 	return NULL;
 }
 
-static struct error *print_folded_frame(FILE *out, const struct flame_node *node)
+static struct error *print_folded_frame(FILE *out, const struct flame_face *face)
 {
-	if (is_plain_name(node->name)) {
-		fwrite_unlocked(node->name->bytes, 1, node->name->length, out);
-		print_suffix(out, node);
+	if (is_plain_name(face->name)) {
+		fwrite_unlocked(face->name->bytes, 1, face->name->length, out);
+		print_suffix(out, face);
 		return NULL;
 	}
-	return print_odd_frame(out, node);
+	return print_odd_frame(out, face);
 }
 
 static bool print_folded_line(void *context, const struct flame_line *line)
@@ -62,9 +62,9 @@ static bool print_folded_line(void *context, const struct flame_line *line)
 	for (size_t i = 0; i < line->depth && !f->error; i++) {
 		if (i)
 			fputc_unlocked(';', f->out);
-		f->error = print_folded_frame(f->out, line->path[i]);
+		f->error = print_folded_frame(f->out, flame_face(f->flame, line->path[i]));
 	}
-	if (f->is_diff)
+	if (f->flame->is_diff)
 		fprintf(f->out, " %" PRIu64 " %" PRIu64 "\n", line->baseline, line->value);
 	else
 		fprintf(f->out, " %" PRIu64 "\n", line->value);
@@ -74,7 +74,7 @@ static bool print_folded_line(void *context, const struct flame_line *line)
 struct error *profile_print_folded(const struct profile_report *report, json_sink sink,
 				   void *context)
 {
-	struct folding folding = { .is_diff = report->flame->is_diff };
+	struct folding folding = { .flame = report->flame };
 	struct stream stream;
 	struct error *err = stream_open(&stream, sink, context);
 

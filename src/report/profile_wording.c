@@ -20,11 +20,11 @@ static const char *const titles[2][2][2] = {
 
 static bool has_class(const struct profile_report *report, unsigned classes)
 {
-	const struct flame_node *root = &report->flame->nodes.items[0];
+	const struct flame *flame = report->flame;
 
 	/* Classes are those of the candidate; what only the baseline has is known from it. */
-	return (flame_classes(report->flame) & classes) ||
-	       (report->baseline && root->baseline &&
+	return (flame_classes(flame) & classes) ||
+	       (report->baseline && flame_baseline(flame, &flame->nodes.items[0]).total &&
 		profile_total_ns(
 			report->baseline,
 			classes & (report->view->classes ? report->view->classes : FLAME_ALL)));
@@ -110,9 +110,9 @@ char *flame_delta(char buffer[UNITS_TEXT_MAX], const struct flame *flame, const 
 				  (__int128)values[1] - values[0]);
 }
 
-const char *frame_note(const struct flame_node *node)
+const char *frame_note(const struct flame_face *face)
 {
-	return node->inlined ? "inlined" : node->kind == FRAME_KERNEL ? "kernel" : NULL;
+	return face->inlined ? "inlined" : face->kind == FRAME_KERNEL ? "kernel" : NULL;
 }
 
 static void print_value(FILE *out, const struct flame *flame, const char *what, uint64_t value,
@@ -142,17 +142,20 @@ static void print_classes(FILE *out, const struct flame *flame, const struct fla
 	unsigned classes = flame_classes(flame);
 	char value[UNITS_TEXT_MAX];
 
-	for (unsigned class = 0; class < CLASS_COUNT; class ++)
-		if ((classes >> class & 1) && node->by_class[class])
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+		const uint64_t total = flame_of_class(flame, node, class).total;
+
+		if ((classes >> class & 1) && total)
 			fprintf(out, "\n%s: %s, %.1f%%", profile_classes[class].name,
-				flame_value(value, flame, node->by_class[class]),
-				100 * share_of((double)node->by_class[class], (double)node->total));
+				flame_value(value, flame, total),
+				100 * share_of((double)total, (double)node->total));
+	}
 }
 
 /* Stretches off the CPU have a length each, samples on it only stand for one. */
 static void print_count(FILE *out, const struct flame *flame, const struct flame_node *node)
 {
-	uint64_t on_cpu = node->by_class[CLASS_ON_CPU];
+	uint64_t on_cpu = flame_of_class(flame, node, CLASS_ON_CPU).total;
 	char mean[UNITS_TEXT_MAX];
 
 	if (!node->count || flame->is_events)
@@ -169,19 +172,21 @@ static void print_count(FILE *out, const struct flame *flame, const struct flame
 void flame_details(FILE *out, const struct flame *flame, uint32_t number)
 {
 	const struct flame_node *root = &flame->nodes.items[0], *node = &flame->nodes.items[number];
-	const char *note = frame_note(node);
+	const struct flame_face *face = flame_face(flame, node);
+	const struct flame_value baseline = flame_baseline(flame, node);
+	const char *note = frame_note(face);
 
-	text_print_visible(out, name_text(node->name), 0);
+	text_print_visible(out, name_text(face->name), 0);
 	if (note)
 		fprintf(out, " [%s]", note);
-	if (node->module && node->module->length) {
+	if (face->module && face->module->length) {
 		fputs("\nin ", out);
-		text_print_visible(out, name_text(node->module), 0);
+		text_print_visible(out, name_text(face->module), 0);
 	}
 	if (flame->is_diff) {
-		print_change(out, flame, "", node->baseline, node->total);
-		if (node->self || node->self_baseline)
-			print_change(out, flame, "itself ", node->self_baseline, node->self);
+		print_change(out, flame, "", baseline.total, node->total);
+		if (node->self || baseline.self)
+			print_change(out, flame, "itself ", baseline.self, node->self);
 		return;
 	}
 	print_value(out, flame, "", node->total, root->total);

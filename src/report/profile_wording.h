@@ -27,7 +27,7 @@ char *flame_value(char buffer[UNITS_TEXT_MAX], const struct flame *flame, uint64
 char *flame_delta(char buffer[UNITS_TEXT_MAX], const struct flame *flame, const uint64_t values[2]);
 
 /* The name of a kind of frame in brackets: "kernel", "inlined"; NULL for others. */
-const char *frame_note(const struct flame_node *node);
+const char *frame_note(const struct flame_face *face);
 
 /* All that is known about a node: its name on the first line, then a line for each thing. Safe on a
  * terminal. */

@@ -13,52 +13,40 @@
 struct scope {
 	struct json_writer w;
 	const struct flame *flame;
-	uint32_t *frames; /* of each node, the number of its frame */
+	uint32_t *frames; /* of each face, the number of its frame; NODE_NONE: it has none yet */
 	uint32_t *path;   /* room for the frames of the deepest stack */
 };
 
-static void write_frame(struct json_writer *w, const struct flame_node *node)
+static void write_frame(struct json_writer *w, const struct flame_face *face)
 {
 	json_object_begin(w);
 	json_key(w, "name");
-	json_text(w, name_text(node->name));
-	if (node->module && node->module->length) {
+	json_text(w, name_text(face->name));
+	if (face->module && face->module->length) {
 		json_key(w, "file");
-		json_text(w, name_text(node->module));
-	} else if (node->kind == FRAME_KERNEL) {
+		json_text(w, name_text(face->module));
+	} else if (face->kind == FRAME_KERNEL) {
 		json_key(w, "file");
 		json_text(w, TEXT("[kernel]"));
 	}
 	json_object_end(w);
 }
 
-/* Nodes of the same function are one frame. */
-static struct error *write_frames(struct scope *s)
+static void write_frames(struct scope *s)
 {
-	struct word_map numbers = { 0 };
-	struct error *err = NULL;
 	uint32_t count = 0;
 
+	memset(s->frames, 0xff, s->flame->faces.count * sizeof(*s->frames));
 	json_array_begin(&s->w);
-	for (uint32_t i = 0; i < s->flame->nodes.count && !err; i++) {
+	for (uint32_t i = 0; i < s->flame->nodes.count; i++) {
 		const struct flame_node *node = &s->flame->nodes.items[i];
-		uint32_t *number = word_map_at(
-			&numbers, (struct words){ { (uintptr_t)node->name, (uintptr_t)node->module,
-						    (uint64_t)node->kind << 1 | node->inlined } });
 
-		if (!number) {
-			err = &error_no_memory;
-		} else {
-			if (*number == WORD_MAP_NEW) {
-				write_frame(&s->w, node);
-				*number = count++;
-			}
-			s->frames[i] = *number;
-		}
+		if (s->frames[node->face] != NODE_NONE)
+			continue;
+		s->frames[node->face] = count++;
+		write_frame(&s->w, flame_face(s->flame, node));
 	}
 	json_array_end(&s->w);
-	word_map_deinit(&numbers);
-	return err;
 }
 
 static void write_stack(struct scope *s, uint32_t node)
@@ -67,7 +55,7 @@ static void write_stack(struct scope *s, uint32_t node)
 
 	for (uint32_t i = node; s->flame->nodes.items[i].parent != NODE_NONE;
 	     i = s->flame->nodes.items[i].parent)
-		s->path[depth++] = s->frames[i];
+		s->path[depth++] = s->frames[s->flame->nodes.items[i].face];
 	json_array_begin(&s->w);
 	while (depth)
 		json_u64(&s->w, s->path[--depth]);
@@ -83,11 +71,12 @@ static struct error *write_name(struct scope *s, uint32_t top)
 
 	json_key(&s->w, "name");
 	if (node->depth < 2) {
-		json_text(&s->w, name_text(node->name));
+		json_text(&s->w, name_text(flame_name(s->flame, node)));
 		return NULL;
 	}
-	length = asprintf(&text, "%s, %s", s->flame->nodes.items[node->parent].name->bytes,
-			  node->name->bytes);
+	length = asprintf(&text, "%s, %s",
+			  flame_name(s->flame, &s->flame->nodes.items[node->parent])->bytes,
+			  flame_name(s->flame, node)->bytes);
 	if (length < 0) {
 		text = NULL;
 		return &error_no_memory;
@@ -160,11 +149,10 @@ static struct error *write_speedscope(struct scope *s, const struct profile_repo
 	json_key(&s->w, "shared");
 	json_object_begin(&s->w);
 	json_key(&s->w, "frames");
-	err = write_frames(s);
+	write_frames(s);
 	json_object_end(&s->w);
 	json_key(&s->w, "profiles");
-	if (!err)
-		err = write_profiles(s, report->view->group_by);
+	err = write_profiles(s, report->view->group_by);
 	json_object_end(&s->w);
 	return err;
 }
@@ -177,7 +165,7 @@ struct error *profile_print_speedscope(const struct profile_report *report, json
 
 	if (err)
 		return err;
-	s.frames = calloc(s.flame->nodes.count, sizeof(*s.frames));
+	s.frames = calloc(s.flame->faces.count, sizeof(*s.frames));
 	s.path = calloc((size_t)s.flame->depth + 1, sizeof(*s.path));
 	err = s.frames && s.path ? write_speedscope(&s, report) : &error_no_memory;
 	err = error_first(err, json_writer_finish(&s.w));

@@ -53,7 +53,8 @@ static const struct flame_node *node_at(const struct tree *t, uint32_t number)
 
 static double size_of(const struct flame *flame, const struct flame_node *node, bool self)
 {
-	double before = (double)(self ? node->self_baseline : node->baseline);
+	const struct flame_value baseline = flame_baseline(flame, node);
+	double before = (double)(self ? baseline.self : baseline.total);
 	double after = (double)(self ? node->self : node->total);
 
 	return flame->is_diff ? fabs(after - before) : after;
@@ -81,8 +82,9 @@ static int by_weight(const void *a, const void *b, void *context)
 static double whole_of(const struct flame *flame)
 {
 	const struct flame_node *root = &flame->nodes.items[0];
+	const uint64_t baseline = flame_baseline(flame, root).total;
 
-	return (double)(root->total > root->baseline ? root->total : root->baseline);
+	return (double)(root->total > baseline ? root->total : baseline);
 }
 
 /* A difference may be in two places and cancel out in their caller: the larger one counts. */
@@ -212,13 +214,14 @@ static void print_right(FILE *out, int width, const char *text)
 /* `node` NULL: none. */
 static void print_numbers(const struct tree *t, const struct flame_node *node)
 {
-	const uint64_t values[2] = { node ? node->baseline : 0, node ? node->total : 0 };
+	const uint64_t values[2] = { node ? flame_baseline(t->flame, node).total : 0,
+				     node ? node->total : 0 };
 	char value[UNITS_TEXT_MAX];
 
 	if (!node) {
 		fprintf(t->out, "%*s", t->flame->is_diff ? DIFF_NUMBERS_WIDTH : NUMBERS_WIDTH, "");
 	} else if (t->flame->is_diff) {
-		print_right(t->out, 11, flame_value(value, t->flame, node->baseline));
+		print_right(t->out, 11, flame_value(value, t->flame, values[0]));
 		print_right(t->out, 11, flame_value(value, t->flame, node->total));
 		print_right(t->out, 13, flame_delta(value, t->flame, values));
 		fputs("  ", t->out);
@@ -230,6 +233,14 @@ static void print_numbers(const struct tree *t, const struct flame_node *node)
 	}
 }
 
+static uint64_t value_of_class(const struct tree *t, const struct flame_node *node, unsigned class,
+			       bool with_called)
+{
+	const struct flame_value value = flame_of_class(t->flame, node, class);
+
+	return with_called ? value.total : value.self;
+}
+
 /* A stack, or all below the end of the tree: its classes, and how often. */
 static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 {
@@ -237,20 +248,25 @@ static void print_stack_note(FILE *note, const struct tree *t, uint32_t number)
 	const struct choice *choice = &t->choices[number];
 	const bool is_tip = !choice->has_shown_child;
 	const uint64_t value = is_tip ? node->total : node->self;
-	const uint64_t *by_class = is_tip ? node->by_class : node->self_by_class;
 	const bool has_count = is_tip && node->count && !t->flame->is_events;
 	unsigned classes = flame_classes(t->flame), largest = 0;
+	uint64_t most = value_of_class(t, node, largest, is_tip);
 	char text[UNITS_TEXT_MAX];
 
-	for (unsigned class = 0; class < CLASS_COUNT; class ++)
-		if ((classes >> class & 1) && by_class[class] > by_class[largest])
+	for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+		const uint64_t of_class = value_of_class(t, node, class, is_tip);
+
+		if ((classes >> class & 1) && of_class > most) {
 			largest = class;
+			most = of_class;
+		}
+	}
 	fprintf(note, "  %s ", t->strokes->arrow);
 	if (!is_tip)
 		fprintf(note, "itself %s, ", flame_value(text, t->flame, value));
 	fputs(profile_classes[largest].name, note);
-	if (by_class[largest] < value)
-		fprintf(note, " %.0f%%", 100 * share_of((double)by_class[largest], (double)value));
+	if (most < value)
+		fprintf(note, " %.0f%%", 100 * share_of((double)most, (double)value));
 	if (is_tip && choice->stacks > 1)
 		fprintf(note, ", %" PRIu32 " stacks", choice->stacks);
 	if (has_count)
@@ -287,16 +303,17 @@ static struct error *print_node(const struct tree *t, uint32_t number, const cha
 				bool numbers)
 {
 	const struct flame_node *node = node_at(t, number);
+	const struct flame_face *face = flame_face(t->flame, node);
 	_cleanup_free_ char *text = NULL, *visible = NULL;
 	size_t length;
 	FILE *line = open_memstream(&text, &length);
 
 	if (!line)
 		return &error_no_memory;
-	visible = text_visible(name_text(node->name));
+	visible = text_visible(name_text(face->name));
 	fprintf(line, "%s%s%s", branch, visible ? visible : "",
-		node->kind == FRAME_KERNEL ? " [k]"
-		: node->inlined            ? " [i]"
+		face->kind == FRAME_KERNEL ? " [k]"
+		: face->inlined            ? " [i]"
 					   : "");
 	if (t->choices[number].is_said && !t->flame->is_diff)
 		print_stack_note(line, t, number);
@@ -348,9 +365,12 @@ static struct error *find_chain(const struct tree *t, uint32_t node, struct chil
 
 /* Numbers are printed where they differ from the line above, since hidden frames branch off there.
  */
-static bool has_same_numbers(const struct flame_node *a, const struct flame_node *b)
+static bool has_same_numbers(const struct tree *t, uint32_t a, uint32_t b)
 {
-	return a->total == b->total && a->baseline == b->baseline;
+	const struct flame_node *x = node_at(t, a), *y = node_at(t, b);
+
+	return x->total == y->total &&
+	       flame_baseline(t->flame, x).total == flame_baseline(t->flame, y).total;
 }
 
 static struct error *print_chain(const struct tree *t, const struct children *chain,
@@ -365,8 +385,7 @@ static struct error *print_chain(const struct tree *t, const struct children *ch
 			i = chain->count - CHAIN_TAIL;
 		}
 		err = print_node(t, chain->items[i], i ? below : branch,
-				 !i || !has_same_numbers(node_at(t, chain->items[i]),
-							 node_at(t, chain->items[i - 1])));
+				 !i || !has_same_numbers(t, chain->items[i], chain->items[i - 1]));
 	}
 	return err;
 }

@@ -80,6 +80,7 @@ struct sample *build_sample(struct profile *p, uint32_t thread, enum profile_cla
 struct lines_text {
 	char bytes[4096];
 	size_t used;
+	const struct flame *flame;
 	bool is_diff;
 };
 
@@ -105,7 +106,7 @@ static bool put_line(void *context, const struct flame_line *line)
 	if (text->used)
 		put(text, " ");
 	for (size_t i = 0; i < line->depth; i++)
-		put(text, "%s%s", i ? ";" : "", line->path[i]->name->bytes);
+		put(text, "%s%s", i ? ";" : "", flame_name(text->flame, line->path[i])->bytes);
 	if (text->is_diff)
 		put(text, " %llu/", (unsigned long long)line->baseline);
 	else
@@ -118,7 +119,7 @@ const char *flame_text(const struct flame *flame)
 {
 	static struct lines_text text;
 
-	text = (struct lines_text){ .is_diff = flame->is_diff };
+	text = (struct lines_text){ .flame = flame, .is_diff = flame->is_diff };
 	expect_ok(flame_each_line(flame, put_line, &text));
 	return text.bytes;
 }

@@ -33,14 +33,21 @@ static const struct flame_node *find(const struct flame *flame, const char *path
 		uint32_t child = node->first_child;
 
 		while (child != NODE_NONE &&
-		       !text_equal((struct text){ flame->nodes.items[child].name->bytes,
-						  flame->nodes.items[child].name->length },
-				   piece))
+		       !text_equal(
+			       (struct text){
+				       flame_name(flame, &flame->nodes.items[child])->bytes,
+				       flame_name(flame, &flame->nodes.items[child])->length },
+			       piece))
 			child = flame->nodes.items[child].next;
 		assert_true(child != NODE_NONE);
 		node = &flame->nodes.items[child];
 	}
 	return node;
+}
+
+static const struct flame_face *face(const struct flame *flame, const char *path)
+{
+	return flame_face(flame, find(flame, path));
 }
 
 /* What the header promises of every tree. */
@@ -52,7 +59,7 @@ static void expect_sound(const struct flame *flame)
 
 	assert_int_equal(nodes[0].parent, NODE_NONE);
 	for (uint32_t i = 0; i < flame->nodes.count; i++) {
-		uint64_t total = nodes[i].self, baseline = nodes[i].self_baseline;
+		uint64_t total = nodes[i].self, baseline = flame_baseline(flame, &nodes[i]).self;
 		uint64_t classes = 0;
 
 		if (i)
@@ -65,16 +72,18 @@ static void expect_sound(const struct flame *flame)
 			assert_int_equal(nodes[child].parent, i);
 			assert_int_equal(nodes[child].depth, nodes[i].depth + 1);
 			if (nodes[child].next != NODE_NONE)
-				assert_true(name_compare(nodes[child].name,
-							 nodes[nodes[child].next].name) < 0);
+				assert_true(
+					name_compare(flame_name(flame, &nodes[child]),
+						     flame_name(flame, &nodes[nodes[child].next])) <
+					0);
 			total += nodes[child].total;
-			baseline += nodes[child].baseline;
+			baseline += flame_baseline(flame, &nodes[child]).total;
 		}
 		assert_int_equal(nodes[i].total, total);
-		assert_int_equal(nodes[i].baseline, baseline);
+		assert_int_equal(flame_baseline(flame, &nodes[i]).total, baseline);
 		for (size_t class = 0; class < CLASS_COUNT; class ++)
 			if ((class == CLASS_EVENT) == flame->is_events)
-				classes += nodes[i].by_class[class];
+				classes += flame_of_class(flame, &nodes[i], class).total;
 		assert_int_equal(nodes[i].total, classes);
 	}
 	assert_int_equal(reached, flame->nodes.count - 1);
@@ -87,7 +96,7 @@ TEST(nothing_is_a_root)
 	struct flame *flame = flame_of(p, NULL, (struct flame_view){ 0 });
 
 	assert_int_equal(flame->nodes.count, 1);
-	assert_string_equal(flame->nodes.items[0].name->bytes, "all");
+	assert_string_equal(flame_name(flame, &flame->nodes.items[0])->bytes, "all");
 	assert_string_equal(flame_text(flame), "");
 	expect_sound(flame);
 	flame_destroy(flame);
@@ -123,12 +132,12 @@ TEST(stacks_become_one_tree)
 	assert_int_equal(work->total, 152);
 	assert_int_equal(work->self, 107);
 	assert_int_equal(work->count, 7);
-	assert_int_equal(work->by_class[CLASS_ON_CPU], 100);
-	assert_int_equal(work->by_class[CLASS_IO_WAIT], 45);
-	assert_int_equal(work->self_by_class[CLASS_IO_WAIT], 0);
-	assert_int_equal(work->self_by_class[CLASS_RUNNABLE], 7);
-	assert_int_equal(work->kind, FRAME_USER);
-	assert_int_equal(find(flame, "main;work;read;vfs_read")->kind, FRAME_KERNEL);
+	assert_int_equal(flame_of_class(flame, work, CLASS_ON_CPU).total, 100);
+	assert_int_equal(flame_of_class(flame, work, CLASS_IO_WAIT).total, 45);
+	assert_int_equal(flame_of_class(flame, work, CLASS_IO_WAIT).self, 0);
+	assert_int_equal(flame_of_class(flame, work, CLASS_RUNNABLE).self, 7);
+	assert_int_equal(flame_face(flame, work)->kind, FRAME_USER);
+	assert_int_equal(face(flame, "main;work;read;vfs_read")->kind, FRAME_KERNEL);
 	assert_false(flame->is_events);
 	expect_sound(flame);
 	flame_destroy(flame);
@@ -157,7 +166,7 @@ TEST(only_events)
 	flame = flame_of(p, NULL, (struct flame_view){ 0 });
 	assert_true(flame->is_events);
 	assert_string_equal(flame_text(flame), "main;malloc 3");
-	assert_int_equal(find(flame, "main")->by_class[CLASS_EVENT], 3);
+	assert_int_equal(flame_of_class(flame, find(flame, "main"), CLASS_EVENT).total, 3);
 	expect_sound(flame);
 	flame_destroy(flame);
 	profile_destroy(p);
@@ -232,8 +241,8 @@ TEST(inlined_frames)
 	build_sample(p, thread, CLASS_ON_CPU, "main;tiny_[i];leaf", 5, 1);
 	build_sample(p, thread, CLASS_ON_CPU, "main;tiny_[i]", 3, 1);
 	flame = flame_of(p, NULL, (struct flame_view){ 0 });
-	assert_true(find(flame, "main;tiny")->inlined);
-	assert_false(find(flame, "main;tiny;leaf")->inlined);
+	assert_true(face(flame, "main;tiny")->inlined);
+	assert_false(face(flame, "main;tiny;leaf")->inlined);
 	flame_destroy(flame);
 	expect_flame(p, (struct flame_view){ .no_inlined = true }, "main 3 main;leaf 5");
 	profile_destroy(p);
@@ -296,10 +305,10 @@ TEST(two_sides)
 	flame = flame_of(after, before, (struct flame_view){ .classes = FLAME_ON_CPU });
 	assert_true(flame->is_diff);
 	assert_string_equal(flame_text(flame), "main;less 13/0 main;more 0/11 main;work 100/100");
-	assert_int_equal(find(flame, "main")->baseline, 113);
+	assert_int_equal(flame_baseline(flame, find(flame, "main")).total, 113);
 	assert_int_equal(find(flame, "main")->total, 111);
 	/* Classes and counts are the candidate's. */
-	assert_int_equal(find(flame, "main")->by_class[CLASS_ON_CPU], 111);
+	assert_int_equal(flame_of_class(flame, find(flame, "main"), CLASS_ON_CPU).total, 111);
 	assert_int_equal(find(flame, "main")->count, 2);
 	expect_sound(flame);
 	flame_destroy(flame);
