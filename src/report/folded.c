@@ -6,69 +6,87 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/flame_walk.h"
 #include "report/profile_report.h"
 #include "report/stream.h"
 #include "report/visible.h"
 
+/* A tree has few names, which are made printable once, and most of a line is as in the line before:
+ * `line` keeps it. */
 struct folding {
 	FILE *out;
 	const struct flame *flame;
+	char **texts; /* of each face; NULL: not made yet */
+	struct {
+		ARRAY(char);
+	} line;
+	size_t *ends; /* of each frame of `line` */
 	struct error *error;
 };
 
-/* Most names: nothing that a terminal or a reader of lines would take for something else. */
-static bool is_plain_name(const struct name *name)
-{
-	for (uint32_t i = 0; i < name->length; i++)
-		if (name->bytes[i] < ' ' || name->bytes[i] > '~' || name->bytes[i] == ';')
-			return false;
-	return true;
-}
-
-static void print_suffix(FILE *out, const struct flame_face *face)
-{
-	fputs_unlocked(face->kind == FRAME_KERNEL ? "_[k]" : face->inlined ? "_[i]" : "", out);
-}
-
 /* On one line and one piece of it; readers split it at semicolons and newlines. */
-static struct error *print_odd_frame(FILE *out, const struct flame_face *face)
+static char *make_text(const struct flame_face *face)
 {
 	_cleanup_free_ char *visible = text_visible(name_text(face->name));
 
 	if (!visible)
-		return &error_no_memory;
-	for (const char *at = visible; *at; at++)
-		fputc_unlocked(*at == ';' ? ':' : *at, out);
-	print_suffix(out, face);
-	return NULL;
+		return NULL;
+	for (char *at = visible; *at; at++)
+		if (*at == ';')
+			*at = ':';
+	return text_print("%s%s", visible,
+			  face->kind == FRAME_KERNEL ? "_[k]"
+			  : face->inlined            ? "_[i]"
+						     : "");
 }
 
-static struct error *print_folded_frame(FILE *out, const struct flame_face *face)
+static bool append(struct folding *f, const char *bytes, size_t length)
 {
-	if (is_plain_name(face->name)) {
-		fwrite_unlocked(face->name->bytes, 1, face->name->length, out);
-		print_suffix(out, face);
-		return NULL;
-	}
-	return print_odd_frame(out, face);
+	if (!array_reserve(&f->line, length))
+		return false;
+	memcpy(f->line.items + f->line.count, bytes, length);
+	f->line.count += length;
+	return true;
+}
+
+static bool append_frame(struct folding *f, const struct flame_node *node)
+{
+	char **text = &f->texts[node->face];
+
+	if (!*text)
+		*text = make_text(flame_face(f->flame, node));
+	return *text && (node->depth == 1 || append(f, ";", 1)) && append(f, *text, strlen(*text));
 }
 
 static bool print_folded_line(void *context, const struct flame_line *line)
 {
 	struct folding *f = context;
 
-	for (size_t i = 0; i < line->depth && !f->error; i++) {
-		if (i)
-			fputc_unlocked(';', f->out);
-		f->error = print_folded_frame(f->out, flame_face(f->flame, line->path[i]));
+	f->line.count = line->shared ? f->ends[line->shared - 1] : 0;
+	for (size_t i = line->shared; i < line->depth; i++) {
+		if (!append_frame(f, line->path[i])) {
+			f->error = &error_no_memory;
+			return false;
+		}
+		f->ends[i] = f->line.count;
 	}
+	if (f->line.count)
+		fwrite_unlocked(f->line.items, 1, f->line.count, f->out);
 	if (f->flame->is_diff)
 		fprintf(f->out, " %" PRIu64 " %" PRIu64 "\n", line->baseline, line->value);
 	else
 		fprintf(f->out, " %" PRIu64 "\n", line->value);
-	return !f->error;
+	return true;
+}
+
+static struct error *fold(struct folding *f)
+{
+	f->texts = calloc(f->flame->faces.count, sizeof(*f->texts));
+	f->ends = calloc((size_t)f->flame->depth + 1, sizeof(*f->ends));
+	return f->texts && f->ends ? flame_each_line(f->flame, print_folded_line, f)
+				   : &error_no_memory;
 }
 
 struct error *profile_print_folded(const struct profile_report *report, json_sink sink,
@@ -81,6 +99,11 @@ struct error *profile_print_folded(const struct profile_report *report, json_sin
 	if (err)
 		return err;
 	folding.out = stream.out;
-	err = flame_each_line(report->flame, print_folded_line, &folding);
+	err = fold(&folding);
+	for (size_t i = 0; folding.texts && i < report->flame->faces.count; i++)
+		free(folding.texts[i]);
+	free(folding.texts);
+	free(folding.ends);
+	array_deinit(&folding.line);
 	return error_first(error_first(err, folding.error), stream_close(&stream));
 }
