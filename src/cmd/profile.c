@@ -137,7 +137,7 @@ static bool wait_a_little(struct taking *t, const sigset_t *before)
 		return false;
 	ppoll(reasons, array_length(reasons), &left, before);
 	if (reasons[1].revents)
-		usleep(PROFILE_GATHER_NS / 1000);
+		usleep((useconds_t)(profile_session_gather_ns(t->session) / 1000));
 	if (was_interrupted || (t->run && run_has_ended(t->run)))
 		return false;
 	return !t->ends_ns || clock_ns(CLOCK_MONOTONIC) < t->ends_ns;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "os/pairs.h"
 #include "os/subuid.h"
@@ -45,7 +46,7 @@ static void read_ranges(void)
 	file_buffer_deinit(&passwd);
 }
 
-uint32_t process_user(uint32_t pid)
+static uint32_t read_user(uint32_t pid)
 {
 	_cleanup_close_ int dir = -1;
 	char path[32];
@@ -60,6 +61,26 @@ uint32_t process_user(uint32_t pid)
 		return user;
 	pthread_once(&are_read, read_ranges);
 	return subuid_owner(&ranges, user);
+}
+
+/* Callers ask several times about each file that a process has mapped. A number of a process is not
+ * used again within this time. */
+#define KNOWN_NS (NS_PER_S / 1000)
+
+uint32_t process_user(uint32_t pid)
+{
+	static _Thread_local struct {
+		uint64_t read_ns;
+		uint32_t pid, user;
+	} last;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (last.pid != pid || now - last.read_ns > KNOWN_NS || last.user == UINT32_MAX) {
+		last.user = read_user(pid);
+		last.pid = pid;
+		last.read_ns = now;
+	}
+	return last.user;
 }
 
 bool process_user_is_stranger(uint32_t user)

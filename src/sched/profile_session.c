@@ -497,7 +497,7 @@ static void find_own_frames(struct profile_session *session)
 				session->symbols, state->first_walks[site], OWN_FRAMES_MAX);
 }
 
-struct error *profile_session_tick(struct profile_session *session)
+static struct error *tick(struct profile_session *session)
 {
 	find_own_frames(session);
 	if (session->images)
@@ -509,19 +509,41 @@ struct error *profile_session_tick(struct profile_session *session)
 	return profile_chunks_grow(&session->chunks);
 }
 
+struct error *profile_session_tick(struct profile_session *session)
+{
+	const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	struct error *err = tick(session);
+
+	session->tick_ns = clock_ns(CLOCK_MONOTONIC) - began;
+	return err;
+}
+
 int profile_session_fd(const struct profile_session *session)
 {
 	return session->unwinder ? process_watch_fd(session->images) : -1;
 }
 
-#define TICK_NS (NS_PER_S / 20)
+#define TICK_NS         (NS_PER_S / 20)
+
+#define GATHER_LEAST_NS (NS_PER_S / 10000)
+#define GATHER_MOST_NS  (NS_PER_S / 200)
+#define TICK_SHARE      30 /* ticks take this part of a CPU */
+
+uint64_t profile_session_gather_ns(const struct profile_session *session)
+{
+	const uint64_t gather_ns = TICK_SHARE * session->tick_ns;
+
+	if (gather_ns < GATHER_LEAST_NS)
+		return GATHER_LEAST_NS;
+	return gather_ns < GATHER_MOST_NS ? gather_ns : GATHER_MOST_NS;
+}
 
 uint64_t profile_session_next_tick(const struct profile_session *session, uint64_t now)
 {
 	const uint64_t due = session->unwinder ? unwinder_due_ns(session->unwinder) : UINT64_MAX;
 
-	if (due < now + PROFILE_GATHER_NS)
-		return now + PROFILE_GATHER_NS;
+	if (due < now + GATHER_LEAST_NS)
+		return now + GATHER_LEAST_NS;
 	return due < now + TICK_NS ? due : now + TICK_NS;
 }
 

@@ -91,8 +91,9 @@ struct error *profile_session_tick(struct profile_session *session) MUST_CHECK;
  * no unwind tables yet. -1: none is ever. */
 int profile_session_fd(const struct profile_session *session);
 
-/* A program that starts maps several files in a row: a tick waits for so long after the first. */
-#define PROFILE_GATHER_NS (NS_PER_S / 10000)
+/* How long a tick waits after profile_session_fd() asked for it. A program that starts maps several
+ * files in a row, and where programs start all the time, ticks take a small share of a CPU. */
+uint64_t profile_session_gather_ns(const struct profile_session *session);
 
 /* When the next tick is due (CLOCK_MONOTONIC), if it is `now` and profile_session_fd() does not ask
  * for one sooner: in a twentieth of a second, or when unwind tables are to be made. */
