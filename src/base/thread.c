@@ -2,10 +2,12 @@
 #include "base/thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define STACK_SIZE ((size_t)1 << 20)
 
@@ -105,4 +107,20 @@ bool thread_start(void *(*work)(void *), void *argument)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return !failed;
+}
+
+unsigned cpus_online(void)
+{
+	const long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return count > 0 ? (unsigned)count : 1;
+}
+
+/* A mask of the C library is too short for hosts of more than 1024 CPUs, where the call fails. */
+unsigned cpus_allowed(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) ? cpus_online()
+							 : (unsigned)CPU_COUNT(&cpus);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Detached threads.
+ * Detached threads, and how many there may usefully be.
  */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
@@ -8,6 +8,10 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+
+/* The number of online CPUs, at least 1; and of those on which the calling thread may run. */
+unsigned cpus_online(void);
+unsigned cpus_allowed(void);
 
 /*
  * Runs `work` in a detached thread. It gets no signals but those of its own crash: others are for

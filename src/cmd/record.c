@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/interrupts.h"
+#include "base/thread.h"
 #include "base/units.h"
-#include "os/cpulist.h"
 #include "snapshot/file.h"
 #include "snapshot/recording.h"
 

@@ -2,9 +2,7 @@
 #include "os/cpulist.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/file.h"
 
@@ -101,20 +99,4 @@ uint32_t cpus_possible(void)
 	_cleanup_error_ struct error *err = cpus_list_possible(&cpus);
 
 	return err ? 0 : cpus.items[cpus.count - 1] + 1;
-}
-
-unsigned cpus_online(void)
-{
-	const long count = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return count > 0 ? (unsigned)count : 1;
-}
-
-/* A mask of the C library is too short for hosts of more than 1024 CPUs, where the call fails. */
-unsigned cpus_allowed(void)
-{
-	cpu_set_t cpus;
-
-	return sched_getaffinity(0, sizeof(cpus), &cpus) ? cpus_online()
-							 : (unsigned)CPU_COUNT(&cpus);
 }

@@ -38,10 +38,6 @@ char *cpulist_text(const struct cpus *cpus);
  * CPU have `count` values, in this order. */
 struct error *cpus_list_possible(struct cpus *ret) MUST_CHECK;
 
-/* The number of online CPUs, at least 1; and of those on which the calling thread may run. */
-unsigned cpus_online(void);
-unsigned cpus_allowed(void);
-
 /* One more than the largest possible CPU number of this host; 0: unknown. */
 uint32_t cpus_possible(void);
 

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/names.h"
+#include "base/thread.h"
 #include "base/word_map.h"
 #include "base/worker_pool.h"
-#include "os/cpulist.h"
 #include "os/process_user.h"
 #include "profile/kept.h"
 

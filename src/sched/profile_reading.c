@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/version.h"
 #include "os/cpulist.h"
 #include "profile/kept.h"

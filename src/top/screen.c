@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "cli/terminal.h"
-#include "os/cpulist.h"
 #include "os/psi.h"
 #include "security/privileges.h"
 #include "top/top.h"
