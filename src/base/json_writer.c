@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
 #include "base/hex.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -15,8 +14,21 @@
 
 struct error *json_writer_init(struct json_writer *w, json_sink sink, void *context)
 {
-	*w = (struct json_writer){ .sink = sink, .context = context, .bytes = malloc(ROOM) };
+	return json_writer_init_room(w, ROOM, sink, context);
+}
+
+struct error *json_writer_init_room(struct json_writer *w, size_t room, json_sink sink,
+				    void *context)
+{
+	*w = (struct json_writer){
+		.sink = sink, .context = context, .bytes = malloc(room), .room = room
+	};
 	return w->bytes ? NULL : &error_no_memory;
+}
+
+void json_continue(struct json_writer *w)
+{
+	w->comma = true;
 }
 
 static void flush(struct json_writer *w)
@@ -26,20 +38,18 @@ static void flush(struct json_writer *w)
 	w->used = 0;
 }
 
-/* `length` contiguous bytes, much fewer than ROOM. */
-static char *room(struct json_writer *w, size_t length)
+char *json_place_more(struct json_writer *w)
 {
-	if (length > ROOM - w->used)
-		flush(w);
-	return w->bytes + w->used;
+	flush(w);
+	return w->bytes;
 }
 
 static void put_pieces(struct json_writer *w, const char *bytes, size_t length)
 {
 	while (length) {
-		size_t piece = length < ROOM / 2 ? length : ROOM / 2;
+		size_t piece = length < JSON_ROOM_LEAST ? length : JSON_ROOM_LEAST;
 
-		memcpy(room(w, piece), bytes, piece);
+		memcpy(json_place(w, piece), bytes, piece);
 		w->used += piece;
 		bytes += piece;
 		length -= piece;
@@ -48,7 +58,7 @@ static void put_pieces(struct json_writer *w, const char *bytes, size_t length)
 
 static inline void write_bytes(struct json_writer *w, const char *bytes, size_t length)
 {
-	if (length > ROOM - w->used) {
+	if (length > w->room - w->used) {
 		put_pieces(w, bytes, length);
 		return;
 	}
@@ -58,7 +68,7 @@ static inline void write_bytes(struct json_writer *w, const char *bytes, size_t 
 
 static void put_char(struct json_writer *w, char c)
 {
-	*room(w, 1) = c;
+	*json_place(w, 1) = c;
 	w->used++;
 }
 
@@ -208,22 +218,10 @@ void json_key(struct json_writer *w, const char *key)
 	json_key_text(w, text_of(key));
 }
 
-void json_ready(struct json_writer *w, struct text members)
-{
-	separate(w);
-	write_bytes(w, members.bytes, members.length);
-}
-
-void json_key_ready(struct json_writer *w, struct text key)
-{
-	json_ready(w, key);
-	w->comma = false;
-}
-
 void json_u64(struct json_writer *w, uint64_t value)
 {
 	separate(w);
-	w->used += digits_u64(room(w, DIGITS_MAX), value);
+	w->used += digits_u64(json_place(w, DIGITS_MAX), value);
 }
 
 void json_i64(struct json_writer *w, int64_t value)

@@ -18,7 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -29,11 +31,20 @@ struct json_writer {
 	void *context;
 	struct error *error;
 	char *bytes;
-	size_t used;
+	size_t used, room;
 	bool comma; /* a value came before this one in the same object or array */
 };
 
 struct error *json_writer_init(struct json_writer *w, json_sink sink, void *context) MUST_CHECK;
+
+/* The same with a buffer of `room` bytes, at least JSON_ROOM_LEAST: the sink gets up to that many
+ * at a time. */
+#define JSON_ROOM_LEAST ((size_t)64 * 1024)
+struct error *json_writer_init_room(struct json_writer *w, size_t room, json_sink sink,
+				    void *context) MUST_CHECK;
+
+/* A value stands before the next one: prepared text ended in it, or another writer wrote it. */
+void json_continue(struct json_writer *w);
 
 void json_object_begin(struct json_writer *w);
 void json_object_end(struct json_writer *w);
@@ -43,10 +54,26 @@ void json_array_end(struct json_writer *w);
 /* `key` needs no escapes: a name from a table of ours. */
 void json_key(struct json_writer *w, const char *key);
 
-/* For inner loops: write prepared text, a key as `"b":`, or members and a key as `"a":0,"b":`; and
- * whole members or a value. */
-void json_key_ready(struct json_writer *w, struct text key);
-void json_ready(struct json_writer *w, struct text members);
+/*
+ * For inner loops: prepared text, which brings its own commas and ends where a value stands next.
+ *
+ *	char *at = json_place(w, 100);
+ *	at = stpcpy(at, ",\"tid\":");
+ *	at += digits_u64(at, 42);
+ *	json_placed(w, at);
+ *
+ * `length` contiguous bytes, at most JSON_ROOM_LEAST; and how far they were filled.
+ */
+char *json_place_more(struct json_writer *w);
+static inline char *json_place(struct json_writer *w, size_t length)
+{
+	return length > w->room - w->used ? json_place_more(w) : w->bytes + w->used;
+}
+static inline void json_placed(struct json_writer *w, const char *end)
+{
+	w->used = (size_t)(end - w->bytes);
+	w->comma = false;
+}
 
 /* A key that may hold anything. */
 void json_key_text(struct json_writer *w, struct text key);

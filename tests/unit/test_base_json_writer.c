@@ -42,7 +42,7 @@ static void nested(struct json_writer *w)
 	json_bool(w, true);
 	json_bool(w, false);
 	json_array_end(w);
-	json_key_ready(w, TEXT("\"b\":"));
+	json_key(w, "b");
 	json_text(w, TEXT("x"));
 	json_key_text(w, TEXT("c\""));
 	json_i64(w, -1);
@@ -95,19 +95,50 @@ TEST(numbers_of_every_length)
 	}
 }
 
+static void put(struct json_writer *w, const char *text)
+{
+	char *at = json_place(w, strlen(text));
+
+	json_placed(w, (char *)memcpy(at, text, strlen(text)) + strlen(text));
+}
+
 static void ready(struct json_writer *w)
 {
 	json_object_begin(w);
-	json_ready(w, TEXT("\"a\":0,\"b\":{}"));
-	json_key_ready(w, TEXT("\"c\":[],\"d\":"));
+	put(w, "\"a\":0,\"b\":{}");
+	put(w, ",\"c\":[],\"d\":");
 	json_u64(w, 1);
-	json_ready(w, TEXT("\"e\":2"));
+	put(w, ",\"e\":2");
+	json_continue(w);
+	json_key(w, "f");
+	json_null(w);
 	json_object_end(w);
 }
 
-TEST(text_made_beforehand_stands_between_commas)
+TEST(text_made_beforehand_brings_its_commas)
 {
-	expect_json(ready, "{\"a\":0,\"b\":{},\"c\":[],\"d\":1,\"e\":2}");
+	expect_json(ready, "{\"a\":0,\"b\":{},\"c\":[],\"d\":1,\"e\":2,\"f\":null}");
+}
+
+/* Wherever the buffer ends. */
+TEST(text_made_beforehand_has_room)
+{
+	for (size_t before = 0; before < 64; before++) {
+		_cleanup_free_ char *filler = calloc(1, JSON_ROOM_LEAST);
+		struct sunk written = { 0 };
+		struct json_writer w;
+
+		memset(filler, 'x', JSON_ROOM_LEAST - 1 - before);
+		expect_ok(json_writer_init_room(&w, JSON_ROOM_LEAST, sunk_write, &written));
+		put(&w, filler);
+		put(&w, "0123456789012345678901234567890");
+		expect_ok(json_writer_finish(&w));
+		json_writer_deinit(&w);
+		assert_int_equal(written.count, strlen(filler) + 31);
+		expect_text(((struct text){ written.items + strlen(filler), 31 }),
+			    "0123456789012345678901234567890");
+		array_deinit(&written);
+	}
 }
 
 static void digits(struct json_writer *w)
@@ -341,8 +372,9 @@ TEST(one_that_was_never_finished)
 
 UNIT_TESTS(cmocka_unit_test(commas_stand_between), cmocka_unit_test(numbers_are_exact),
 	   cmocka_unit_test(numbers_of_every_length),
-	   cmocka_unit_test(text_made_beforehand_stands_between_commas),
-	   cmocka_unit_test(digits_are_unchanged), cmocka_unit_test(reals_are_short_and_finite),
+	   cmocka_unit_test(text_made_beforehand_brings_its_commas),
+	   cmocka_unit_test(text_made_beforehand_has_room), cmocka_unit_test(digits_are_unchanged),
+	   cmocka_unit_test(reals_are_short_and_finite),
 	   cmocka_unit_test(reals_read_back_as_themselves), cmocka_unit_test(a_line_for_each_row),
 	   cmocka_unit_test(special_bytes_are_escaped),
 	   cmocka_unit_test(bidirectional_controls_are_escaped),
