@@ -24,6 +24,7 @@ struct error *zstream_writer_init(struct zstream_writer *writer, zstream_sink si
 	*writer = (struct zstream_writer){ .sink = sink, .context = context };
 	writer->zstd = ZSTD_createCCtx();
 	writer->out = malloc(CHUNK);
+	writer->room = CHUNK;
 	if (!writer->zstd || !writer->out)
 		return &error_no_memory;
 	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, LEVEL);
@@ -37,7 +38,7 @@ static struct error *compress(struct zstream_writer *writer, ZSTD_inBuffer *in,
 	size_t left;
 
 	do {
-		ZSTD_outBuffer out = { .dst = writer->out, .size = CHUNK };
+		ZSTD_outBuffer out = { .dst = writer->out, .size = writer->room };
 		struct error *err;
 
 		left = ZSTD_compressStream2(writer->zstd, &out, in, how);
@@ -62,6 +63,30 @@ struct error *zstream_finish(struct zstream_writer *writer)
 	ZSTD_inBuffer in = { 0 };
 
 	return compress(writer, &in, ZSTD_e_end);
+}
+
+/* With room for any result it is made in one go. */
+static struct error *make_room(struct zstream_writer *writer, size_t room)
+{
+	if (room <= writer->room)
+		return NULL;
+	free(writer->out);
+	writer->out = malloc(room);
+	writer->room = writer->out ? room : 0;
+	return writer->out ? NULL : &error_no_memory;
+}
+
+struct error *zstream_write_frame(void *context, const void *bytes, size_t length)
+{
+	struct zstream_writer *writer = context;
+	struct error *err = make_room(writer, ZSTD_compressBound(length));
+	size_t made;
+
+	if (err)
+		return err;
+	made = ZSTD_compress2(writer->zstd, writer->out, writer->room, bytes, length);
+	return ZSTD_isError(made) ? zstd_error(made)
+				  : writer->sink(writer->context, writer->out, made);
 }
 
 void zstream_writer_deinit(struct zstream_writer *writer)

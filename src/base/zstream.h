@@ -2,7 +2,8 @@
 /*
  * zstd, as streams with bounds.
  *
- * Writing: bytes go in as they are made, one frame at level 1 with a checksum comes out.
+ * Writing: bytes go in as they are made, one frame at level 1 with a checksum comes out; or a frame
+ * for each piece.
  * Reading: any number of frames; a frame may not ask for a window above 16 MiB (level 3 uses 2,
  * level 19 uses 8), whatever its header says, so memory does not depend on the file.
  */
@@ -23,6 +24,7 @@ struct zstream_writer {
 	zstream_sink sink;
 	void *context;
 	char *out;
+	size_t room; /* of `out` */
 };
 
 struct error *zstream_writer_init(struct zstream_writer *writer, zstream_sink sink,
@@ -33,6 +35,14 @@ struct error *zstream_write(void *context, const void *bytes, size_t length) MUS
 
 /* End the frame and hand out its last bytes. */
 struct error *zstream_finish(struct zstream_writer *writer) MUST_CHECK;
+
+/*
+ * A zstream_sink, too: these bytes as a frame of their own, which is handed out at once. Long
+ * pieces (1 MiB) take a third less time than as parts of one frame, since nothing is copied and
+ * every look back is into the same memory; each frame has some hundred bytes more. Not for a writer
+ * in whose frame zstream_write has begun.
+ */
+struct error *zstream_write_frame(void *context, const void *bytes, size_t length) MUST_CHECK;
 
 void zstream_writer_deinit(struct zstream_writer *writer);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/async_writer.h"
-#include "base/outfile.h"
 #include "base/version.h"
 #include "snapshot/fields.h"
 #include "snapshot/file.h"
 #include "snapshot/schema.h"
+#include "snapshot/write_parts.h"
 #include "snapshot/write_thread.h"
 
 /* Our own head: what wrote the file, and the names that the measured bits stand for. */
@@ -102,18 +101,6 @@ static void write_counters(struct json_writer *w, const struct ctprof_snapshot *
 	json_object_end(w);
 }
 
-static void write_threads(struct json_writer *w, const struct ctprof_snapshot *s)
-{
-	struct thread_writer t;
-
-	thread_writer_init(&t);
-	json_key(w, "threads");
-	json_array_begin(w);
-	for (size_t i = 0; i < s->threads.count; i++)
-		thread_write(&t, w, snapshot_thread(s, i));
-	json_array_end(w);
-}
-
 static void write_users(struct json_writer *w, const struct ctprof_snapshot *s)
 {
 	if (!s->users.measured)
@@ -122,14 +109,20 @@ static void write_users(struct json_writer *w, const struct ctprof_snapshot *s)
 	pairs_write(w, &s->users);
 }
 
-static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *s)
+void snapshot_write_before(struct json_writer *w, const struct ctprof_snapshot *s)
 {
 	json_object_begin(w);
 	json_key(w, "captured_at_unix_ns");
 	json_u64(w, s->captured_at_unix_ns.value);
 	write_head(w, s);
 	write_member(w, "host", &snapshot_host_fields, s->host);
-	write_threads(w, s);
+	json_key(w, "threads");
+	json_array_begin(w);
+}
+
+void snapshot_write_behind(struct json_writer *w, const struct ctprof_snapshot *s)
+{
+	json_array_end(w);
 	write_cgroups(w, s);
 	write_member(w, "probe_summary", &snapshot_probe_fields, s->probe_summary);
 	write_member(w, "parse_summary", &snapshot_parse_fields, s->parse_summary);
@@ -153,6 +146,17 @@ static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *
 	json_object_end(w);
 }
 
+static void write_snapshot(struct json_writer *w, const struct ctprof_snapshot *s)
+{
+	struct thread_writer t;
+
+	thread_writer_init(&t);
+	snapshot_write_before(w, s);
+	for (size_t i = 0; i < s->threads.count; i++)
+		thread_write(&t, w, snapshot_thread(s, i));
+	snapshot_write_behind(w, s);
+}
+
 struct error *snapshot_write_json(const struct ctprof_snapshot *s, zstream_sink sink, void *context)
 {
 	struct json_writer w;
@@ -164,69 +168,4 @@ struct error *snapshot_write_json(const struct ctprof_snapshot *s, zstream_sink 
 	}
 	json_writer_deinit(&w);
 	return err;
-}
-
-static struct error *compress_into(const struct ctprof_snapshot *s, zstream_sink sink,
-				   void *context)
-{
-	struct zstream_writer zstd;
-	struct async_writer *writer = NULL;
-	struct error *err = zstream_writer_init(&zstd, sink, context);
-
-	/* Without a second thread, this thread does both. */
-	if (!err)
-		error_destroy(async_writer_open(zstream_write, &zstd, &writer));
-	if (!err)
-		err = writer ? snapshot_write_json(s, async_writer_write, writer)
-			     : snapshot_write_json(s, zstream_write, &zstd);
-	err = async_writer_close(writer, err);
-	if (!err)
-		err = zstream_finish(&zstd);
-	zstream_writer_deinit(&zstd);
-	return err;
-}
-
-struct error *snapshot_save(const struct ctprof_snapshot *s, const char *path)
-{
-	struct outfile file;
-	struct error *err = outfile_open(&file, path);
-
-	if (!err)
-		err = compress_into(s, outfile_write, &file);
-	if (!err)
-		err = outfile_commit(&file);
-	outfile_close(&file);
-	return err;
-}
-
-struct packed {
-	ARRAY(char);
-};
-
-static struct error *append(void *context, const void *bytes, size_t length)
-{
-	struct packed *packed = context;
-
-	if (!array_reserve(packed, length))
-		return &error_no_memory;
-	memcpy(packed->items + packed->count, bytes, length);
-	packed->count += length;
-	return NULL;
-}
-
-struct error *snapshot_pack(const struct ctprof_snapshot *s, char **ret, size_t *ret_length)
-{
-	struct packed packed = { 0 };
-	struct error *err = compress_into(s, append, &packed);
-	char *exact;
-
-	if (err) {
-		array_deinit(&packed);
-		return err;
-	}
-	/* Many may wait in memory. */
-	exact = realloc(packed.items, packed.count);
-	*ret = exact ? exact : packed.items;
-	*ret_length = packed.count;
-	return NULL;
 }

@@ -91,15 +91,14 @@ static struct cost write_json(const struct ctprof_snapshot *snapshot)
 
 static struct cost write_compressed(const struct ctprof_snapshot *snapshot)
 {
-	struct cost start = cost_now();
-	struct zstream_writer zstd;
-	size_t length = 0;
+	struct cost start = cost_now(), cost;
+	size_t length;
+	char *bytes;
 
-	must(zstream_writer_init(&zstd, drop, &length));
-	must(snapshot_write_json(snapshot, zstream_write, &zstd));
-	must(zstream_finish(&zstd));
-	zstream_writer_deinit(&zstd);
-	return cost_since(start);
+	must(snapshot_pack(snapshot, &bytes, &length));
+	cost = cost_since(start);
+	free(bytes);
+	return cost;
 }
 
 static struct error *keep(void *context, const void *bytes, size_t length)

@@ -95,6 +95,30 @@ TEST(one_frame_with_a_checksum)
 	array_deinit(&file);
 }
 
+TEST(pieces_are_frames_of_their_own)
+{
+	_cleanup_free_ char *random = noise(1 << 20);
+	struct sunk file = { 0 }, back = { 0 };
+	struct zstream_writer writer;
+	size_t first;
+
+	expect_ok(zstream_writer_init(&writer, sunk_write, &file));
+	expect_ok(zstream_write_frame(&writer, "first,", 6));
+	first = file.count;
+	expect_ok(zstream_write_frame(&writer, random, 1 << 20));
+	zstream_writer_deinit(&writer);
+	assert_int_equal(ZSTD_findFrameCompressedSize(file.items, file.count), first);
+	assert_true((unsigned char)file.items[4] & 4);
+	assert_int_equal(ZSTD_findFrameCompressedSize(file.items + first, file.count - first),
+			 file.count - first);
+	expect_ok(read_back(sunk_text(&file), &back));
+	assert_int_equal(back.count, 6 + (1 << 20));
+	assert_memory_equal(sunk_text(&back).bytes, "first,", 6);
+	assert_memory_equal(sunk_text(&back).bytes + 6, random, 1 << 20);
+	array_deinit(&file);
+	array_deinit(&back);
+}
+
 TEST(a_truncated_file_is_an_error_wherever_it_ends)
 {
 	_cleanup_free_ char *random = noise(700);
@@ -216,6 +240,7 @@ TEST(a_read_that_fails)
 }
 
 UNIT_TESTS(cmocka_unit_test(round_trip), cmocka_unit_test(one_frame_with_a_checksum),
+	   cmocka_unit_test(pieces_are_frames_of_their_own),
 	   cmocka_unit_test(a_truncated_file_is_an_error_wherever_it_ends),
 	   cmocka_unit_test(not_zstd), cmocka_unit_test(frames_one_after_the_other),
 	   cmocka_unit_test(trailing_bytes_must_be_zstd), cmocka_unit_test(a_changed_byte_is_found),

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <zstd.h>
 
 #include "base/utf8.h"
 #include "unit/build.h"
@@ -43,6 +44,26 @@ TEST(the_same_through_a_file)
 	expect_ok(snapshot_load(scratch_path(&scratch, "x.ctprof.zst"), &back));
 	expect_same_snapshot(s, back);
 	scratch_deinit(&scratch);
+}
+
+/* Parts are written by different threads: of 384 threads each. */
+TEST(the_parts_of_a_file_are_its_text)
+{
+	static const size_t counts[] = { 0, 1, 383, 384, 385, 768, 2000 };
+
+	for (size_t i = 0; i < array_length(counts); i++) {
+		_cleanup_(snapshot_destroy) struct ctprof_snapshot *s = full_snapshot(7, counts[i]);
+		_cleanup_free_ char *packed = NULL, *text = NULL;
+		struct sunk json = { 0 };
+		size_t length;
+
+		expect_ok(snapshot_write_json(s, sunk_write, &json));
+		expect_ok(snapshot_pack(s, &packed, &length));
+		text = malloc(json.count);
+		assert_int_equal(ZSTD_decompress(text, json.count, packed, length), json.count);
+		assert_memory_equal(text, json.items, json.count);
+		array_deinit(&json);
+	}
 }
 
 TEST(packed_bytes_are_those_of_the_file)
@@ -357,6 +378,7 @@ TEST(saving_to_a_full_device)
 
 UNIT_TESTS(cmocka_unit_test(a_written_snapshot_is_read_unchanged),
 	   cmocka_unit_test(the_same_through_a_file),
+	   cmocka_unit_test(the_parts_of_a_file_are_its_text),
 	   cmocka_unit_test(packed_bytes_are_those_of_the_file),
 	   cmocka_unit_test(the_largest_number_in_every_metric),
 	   cmocka_unit_test(nothing_but_the_moment), cmocka_unit_test(empty_lists_of_names),
