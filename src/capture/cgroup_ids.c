@@ -76,9 +76,13 @@ static bool keep_path(struct capture *c, uint64_t id, const struct name *path)
 const struct name *cgroup_ids_path(struct capture *c, uint64_t id, uint32_t tid)
 {
 	struct cgroup_ids *ids = &c->capturer->cgroup_ids;
-	uint32_t number = word_map_find(&ids->numbers, (struct words){ { id } });
 	const struct name *path;
+	uint32_t number;
 
+	if (ids->last < ids->known.count && ids->last_id == id &&
+	    ids->known.items[ids->last].taken == c->capturer->taken)
+		return ids->known.items[ids->last].name;
+	number = word_map_find(&ids->numbers, (struct words){ { id } });
 	if (number != WORD_MAP_NEW) {
 		struct known_cgroup *known = &ids->known.items[number];
 
@@ -86,6 +90,8 @@ const struct name *cgroup_ids_path(struct capture *c, uint64_t id, uint32_t tid)
 			known->taken = c->capturer->taken;
 			known->name = snapshot_name(c->snapshot, text_of(known->path));
 		}
+		ids->last = number;
+		ids->last_id = id;
 		return known->name;
 	}
 	path = capture_cgroup_path(c, tid);

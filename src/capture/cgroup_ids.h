@@ -26,6 +26,8 @@ struct cgroup_ids {
 			uint64_t taken;
 		});
 	} known;
+	size_t last; /* in `known`: most threads are in the cgroup of the one before */
+	uint64_t last_id;
 };
 
 /* Before a capture: forget unverified paths, which may be of a thread that was being moved. */

@@ -283,7 +283,18 @@ static void forget_names(struct task_plan *plan, struct ctprof_snapshot *snapsho
 	if (plan->snapshot == snapshot)
 		return;
 	plan->snapshot = snapshot;
-	plan->cpus = plan->policy_name = NULL;
+	plan->cpus = plan->policy_name = plan->comm = NULL;
+}
+
+static bool name_thread(struct taker *taker, struct task_plan *plan,
+			const struct iterator_record *r, struct ctprof_thread *thread)
+{
+	const struct text name = { r->name, strnlen(r->name, sizeof(r->name)) };
+
+	if (!plan->comm || !text_equal(name_text(plan->comm), name))
+		plan->comm = snapshot_name(taker->snapshot, name);
+	thread->comm = plan->comm;
+	return thread->comm != NULL;
 }
 
 static bool name_policy(struct taker *taker, struct task_plan *plan,
@@ -372,7 +383,6 @@ bool take_task(struct taker *taker, struct task_plan *plan, const struct iterato
 	thread->tid = r->tid;
 	thread->tgid = r->tgid;
 	thread->is_kernel = is_kernel_record(r);
-	thread->comm = snapshot_name(taker->snapshot, (struct text){ r->name, sizeof(r->name) });
 	thread->start_time_clock_ticks = reading_of(
 		(r->start_boottime + (uint64_t)plan->facts.boottime_offset) / NS_PER_TICK);
 	record->values.thread_count.v = 1;
@@ -387,6 +397,6 @@ bool take_task(struct taker *taker, struct task_plan *plan, const struct iterato
 		unite(&record->measured, &plan->irq);
 	if (is_fair(r->policy))
 		unite(&record->measured, &plan->fair);
-	return thread->comm && name_policy(taker, plan, r, record) &&
+	return name_thread(taker, plan, r, thread) && name_policy(taker, plan, r, record) &&
 	       name_cpus(taker, plan, r, cpus, thread);
 }

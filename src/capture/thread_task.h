@@ -75,9 +75,9 @@ struct task_plan {
 	/* The measured rows: of every thread; and of leaders, of user threads, of kernel threads,
 	 * of threads with a record of delays, and of those among these with a fair policy. */
 	struct metric_set always, leaders, user, kernel, delays, fair, irq;
-	/* Most threads have the mask and the policy of the thread before. */
+	/* Most threads have the mask, the policy and the name of the thread before. */
 	__u64 mask[TASK_CPU_WORDS];
-	const struct name *cpus, *policy_name;
+	const struct name *cpus, *policy_name, *comm;
 	uint32_t policy;
 	struct ctprof_snapshot *snapshot; /* that these names are of */
 };

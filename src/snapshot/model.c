@@ -81,41 +81,79 @@ void snapshot_truncate_threads(struct ctprof_snapshot *s, size_t count)
 /* Ascending in the order that is wanted. Beside the thread, since looking into each of many takes
  * longer than all else. */
 struct thread_place {
-	uint64_t process, number;
+	uint64_t key;
 	struct ctprof_thread *thread;
 };
 
-static int thread_by_place(const void *a, const void *b)
-{
-	const struct thread_place *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
-
 static struct thread_place place_of(struct ctprof_thread *thread)
 {
-	return (struct thread_place){ thread->tgid, thread->tid == thread->tgid ? 0 : thread->tid,
-				      thread };
+	const uint32_t number = thread->tid == thread->tgid ? 0 : thread->tid;
+
+	return (struct thread_place){ (uint64_t)thread->tgid << 32 | number, thread };
+}
+
+#define DIGIT_BITS 11
+#define DIGITS     ((64 + DIGIT_BITS - 1) / DIGIT_BITS)
+
+static size_t digit_of(const struct thread_place *place, unsigned digit)
+{
+	return place->key >> digit * DIGIT_BITS & ((1u << DIGIT_BITS) - 1);
+}
+
+/* One pass from the places to others. False: all have the same digit, and nothing was moved. */
+static bool sort_by_digit(const struct thread_place *from, struct thread_place *to, size_t count,
+			  unsigned digit)
+{
+	uint32_t ends[1 << DIGIT_BITS] = { 0 }, begin = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ends[digit_of(&from[i], digit)]++;
+	if (ends[digit_of(&from[0], digit)] == count)
+		return false;
+	for (size_t i = 0; i < array_length(ends); i++) {
+		const uint32_t length = ends[i];
+
+		ends[i] = begin;
+		begin += length;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[ends[digit_of(&from[i], digit)]++] = from[i];
+	return true;
+}
+
+/* A radix sort: numbers of processes and threads have two digits each. `spare` has the
+ * same size; returns where the result is. */
+static struct thread_place *sort_places(struct thread_place *places, struct thread_place *spare,
+					size_t count)
+{
+	for (unsigned digit = 0; digit < DIGITS; digit++)
+		if (sort_by_digit(places, spare, count, digit)) {
+			struct thread_place *other = places;
+
+			places = spare;
+			spare = other;
+		}
+	return places;
 }
 
 struct error *snapshot_sort_threads(struct ctprof_snapshot *s)
 {
-	_cleanup_free_ struct thread_place *placed = calloc(s->threads.count + 1, sizeof(*placed));
+	const size_t count = s->threads.count;
+	_cleanup_free_ struct thread_place *placed = calloc(2 * count + 1, sizeof(*placed));
+	struct thread_place *sorted;
 	bool in_order = true;
 
 	if (!placed)
 		return &error_no_memory;
-	for (size_t i = 0; i < s->threads.count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		placed[i] = place_of(snapshot_thread(s, i));
-		in_order &= i == 0 || thread_by_place(&placed[i - 1], &placed[i]) < 0;
+		in_order &= i == 0 || placed[i - 1].key < placed[i].key;
 	}
 	if (in_order)
 		return NULL;
-	qsort(placed, s->threads.count, sizeof(*placed), thread_by_place);
-	for (size_t i = 0; i < s->threads.count; i++)
-		s->threads.items[i] = placed[i].thread;
+	sorted = sort_places(placed, placed + count, count);
+	for (size_t i = 0; i < count; i++)
+		s->threads.items[i] = sorted[i].thread;
 	return NULL;
 }
 
