@@ -8,14 +8,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/huge_pages.h"
+
 #define BLOCK_BYTES ((size_t)64 * 1024)
 
 /* An arena that has grown beyond this goes on in large blocks whose pages are all there from the
- * start: a fault for each took a tenth of the time of a capture of ten thousand threads. Huge pages
- * would be fewer still, but on a host whose memory is in pieces the kernel may stop to gather one.
- */
+ * start: a fault for each took a tenth of the time of a capture of ten thousand threads. */
 #define SMALL_BYTES ((size_t)512 * 1024)
-#define LARGE_BYTES ((size_t)2 << 20)
+#define LARGE_BYTES HUGE_PAGE_BYTES
 
 struct arena_block {
 	struct arena_block *older;
@@ -27,14 +27,6 @@ struct arena_block {
 void arena_init(struct arena *arena, size_t limit)
 {
 	*arena = (struct arena){ .limit = limit };
-}
-
-static void *large_block(void)
-{
-	void *memory = mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
 }
 
 static struct arena_block *add_block(struct arena *arena, size_t room)
@@ -49,7 +41,7 @@ static struct arena_block *add_block(struct arena *arena, size_t room)
 		total = LARGE_BYTES;
 	if (total > left)
 		return NULL;
-	block = large ? large_block() : calloc(1, total);
+	block = large ? huge_page_map() : calloc(1, total);
 	if (!block)
 		return NULL;
 	block->is_large = large;
