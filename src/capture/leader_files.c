@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "base/worker_pool.h"
-#include "os/cpulist.h"
 #include "os/process_user.h"
 
 /* Fewer processes are not worth a thread each. */
@@ -70,7 +68,7 @@ static int read_one(int dir, enum leader_file which, struct file_buffer *buffer,
 {
 	switch (which) {
 	case LEADER_SMAPS:
-		return file_read(dir, "smaps_rollup", buffer, ret);
+		return file_read_record(dir, "smaps_rollup", buffer, ret);
 	case LEADER_EXE:
 		return file_readlink(dir, "exe", buffer, ret);
 	default:

@@ -17,21 +17,15 @@ static unsigned wanted_files(const struct capture *c)
 struct error *capture_start_leaders(struct capture *c)
 {
 	const unsigned wanted = wanted_files(c);
-	const bool has_list = c->options->pid_count || !c->capturer->tasks;
-	struct tids listed = { 0 };
-	const struct tids *tgids = has_list ? &c->pids : &listed;
-	struct error *err;
 	int failed;
 
 	/* The members of the cgroup are not known yet. */
 	if (c->cgroup_top || !wanted)
 		return NULL;
-	failed = has_list ? 0 : tasks_list(c->proc, &listed);
-	err = failed ? error_system(failed, "/proc")
-		     : leader_files_start(c->proc, tgids->items, tgids->count, wanted,
-					  &c->capturer->hangs, &c->early);
-	array_deinit(&listed);
-	return err;
+	failed = c->pids.count || c->options->pid_count ? 0 : capture_list_processes(c);
+	return failed ? error_system(failed, "/proc")
+		      : leader_files_start(c->proc, c->pids.items, c->pids.count, wanted,
+					   &c->capturer->hangs, &c->early);
 }
 
 /* Read the files of processes that are new since the start. Kernel threads and zombies have none.

@@ -127,7 +127,7 @@ struct capture {
 	struct cgroup_tree cgroups;
 	const struct name *cgroup_top; /* of options->cgroup, as /proc names it; NULL: all */
 	bool ours;                     /* `proc` is of our own PID namespace */
-	struct tids pids;              /* thread groups to visit */
+	struct tids pids;              /* thread groups to visit; by BPF, those of /proc */
 	struct process leader;         /* facts of the process whose leader is being read */
 	int shortage;                  /* errno that ends the capture: it would only be a part */
 	/* taskstats */

@@ -295,8 +295,19 @@ static bool was_seen(const struct capture *c, uint32_t tgid)
 	       bsearch(&tgid, c->seen.items, c->seen.count, sizeof(*c->seen.items), compare_u32);
 }
 
-/* A hardened kernel keeps processes from BPF that it shows in /proc. What was born since the walk
- * is taken too. */
+/* Processes may have ended since they were listed: those were not lost while they were read. */
+static struct error *visit_hidden_process(struct capture *c, uint32_t tgid, struct tids *tids)
+{
+	const size_t threads = c->snapshot->threads.count;
+	const uint64_t lost = c->counts.lost;
+	struct error *err = capture_visit_process(c, tgid, tids);
+
+	if (c->snapshot->threads.count == threads && c->counts.lost == lost + 1)
+		c->counts.lost = lost;
+	return err;
+}
+
+/* A hardened kernel keeps processes from BPF that it shows in /proc. */
 static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bool cut_short)
 {
 	const uint64_t threads_after = threads_of_kernel(c);
@@ -311,7 +322,7 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 	if (cut_short || (!c->options->pid_count && c->counts.walked >= threads_before &&
 			  c->counts.walked >= threads_after))
 		return NULL;
-	failed = c->options->pid_count ? 0 : capture_list_processes(c);
+	failed = c->pids.count || c->options->pid_count ? 0 : capture_list_processes(c);
 	if (failed)
 		return error_system(failed, "/proc");
 	for (size_t i = 0; i < c->pids.count && !err; i++)
@@ -325,7 +336,7 @@ static struct error *visit_hidden(struct capture *c, uint64_t threads_before, bo
 			c->counts.not_reached += hidden.count - i;
 			break;
 		}
-		err = capture_visit_process(c, hidden.items[i], &tids);
+		err = visit_hidden_process(c, hidden.items[i], &tids);
 	}
 	array_deinit(&tids);
 	array_deinit(&hidden);
