@@ -284,22 +284,30 @@ static __always_inline void take_statistics(struct task_struct *task, struct ite
 		r->counters[TASK_##category##_delay_min] = delays->category##_delay_min; \
 	}
 
-static __always_inline void take_delays(struct task_struct *task, struct iterator_record *r)
+/* A copy, since following the pointer directly makes the verifier search the kernel's BTF
+ * (bpf/task.bpf.h). */
+static __always_inline void take_delays(struct task_struct *task, struct iterator_record *r,
+					struct task_batch *batch)
 {
-	struct task_delay_info *delays = task->delays;
+	struct task_delay_info *there = BPF_CORE_READ(task, delays);
+	struct task_delay_info *delays = (struct task_delay_info *)batch->delays;
+	__u32 bytes = bpf_core_type_size(struct task_delay_info), blkio_count;
 
-	r->has_delays = delays != 0;
+	if (bytes > sizeof(batch->delays))
+		bytes = sizeof(batch->delays);
+	r->has_delays = there && !bpf_probe_read_kernel(delays, bytes, there);
 	r->blkio_since = 0;
-	if (!delays)
+	if (!r->has_delays)
 		return;
 	TASK_DELAYS(TAKE_DELAY)
 	/* The start is not wiped at the end: it counts while the thread still sleeps for I/O. */
 	if (bpf_core_field_exists(delays->blkio_start) && r->in_iowait && task->__state &&
 	    !queueing(task))
 		r->blkio_since = delays->blkio_start;
-	if (r->counters[TASK_blkio_count] != AGAIN(delays->blkio_count)) {
-		r->counters[TASK_blkio_count] = AGAIN(delays->blkio_count);
-		r->counters[TASK_blkio_delay] = AGAIN(delays->blkio_delay);
+	blkio_count = BPF_CORE_READ(there, blkio_count);
+	if (r->counters[TASK_blkio_count] != blkio_count) {
+		r->counters[TASK_blkio_count] = blkio_count;
+		r->counters[TASK_blkio_delay] = BPF_CORE_READ(there, blkio_delay);
 		r->blkio_since = 0;
 	}
 }
@@ -334,7 +342,7 @@ SEC("iter/task") int walk(struct bpf_iter__task *ctx)
 	r->is_frozen = bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen);
 	take_statistics(task, r);
 	if (bpf_core_field_exists(task->delays))
-		take_delays(task, r);
+		take_delays(task, r, batch);
 	if (words > 1 && words <= TASK_CPU_WORDS)
 		bpf_probe_read_kernel(batch->cpus[at], mask_bytes(words), &task->cpus_mask);
 	else
@@ -377,7 +385,6 @@ SEC("syscall") int describe(void *ctx)
 
 	kernel.arrived = task->sched_info.last_arrival;
 	kernel.now = bpf_ktime_get_ns();
-	kernel.pid_level = BPF_CORE_READ(task, thread_pid, level);
 #define NOTE(counter, member) note_counter(TASK_##counter, bpf_core_field_exists(task->member));
 	TASK_COUNTERS(NOTE)
 	TASK_STATISTICS(NOTE)
@@ -395,6 +402,7 @@ SEC("syscall") int describe(void *ctx)
 	note(TASK_HAS_BLKIO_SINCE, bpf_core_field_exists(delays->blkio_start));
 	note(TASK_HAS_STATISTICS_SINCE, bpf_core_field_exists(task->stats.wait_start));
 	note(TASK_HAS_SHOWN_TIMES, bpf_core_field_exists(task->prev_cputime));
+	kernel.pid_level = BPF_CORE_READ(task, thread_pid, level);
 	if (&__cpu_active_mask && words <= TASK_CPU_WORDS &&
 	    !bpf_probe_read_kernel(kernel.active_cpus, mask_bytes(words), &__cpu_active_mask))
 		note(TASK_HAS_ACTIVE_CPUS, 1);

@@ -114,6 +114,9 @@ struct iterator_record {
 /* 64 CPUs in each: NR_CPUS is 8192 at most (arch/x86/Kconfig). */
 #define TASK_CPU_WORDS 128
 
+/* More than struct task_delay_info has. */
+#define TASK_DELAY_WORDS 64
+
 /* The batch as user space sees it. User space sets `count` to 0 when it has taken the records. */
 struct task_batch {
 	__u32 count;
@@ -121,6 +124,7 @@ struct task_batch {
 	/* The program's own: of the thread before. */
 	__u32 last_tgid;
 	__u64 last_css_set, last_mm;
+	__u64 delays[TASK_DELAY_WORDS]; /* of the thread, a copy of the kernel's */
 	struct iterator_record records[TASK_BATCH];
 	__u64 cpus[TASK_BATCH][TASK_CPU_WORDS]; /* where 64 are not enough */
 };
