@@ -30,6 +30,7 @@ static void session_deinit(struct capture *c)
 	array_deinit(&c->leaders);
 	leader_files_close(c->early);
 	array_deinit(&c->pointers);
+	array_deinit(&c->images);
 	array_deinit(&c->seen);
 	taskstats_socket_close(c->socket);
 }
@@ -95,16 +96,31 @@ static struct error *check_targets(const struct capture *c)
 	return NULL;
 }
 
-/* The thread pointer that the iterator recorded. It visits threads in ascending order. */
-static uint64_t thread_pointer(const void *context, uint32_t tid)
+/* The thread pointer that the iterator recorded. It visits threads in ascending order, and those of
+ * a process are mostly one behind the other. */
+static uint64_t thread_pointer(void *context, uint32_t tid)
+{
+	struct capture *c = context;
+	const struct thread_pointer *found = NULL;
+
+	if (c->next_pointer < c->pointers.count && c->pointers.items[c->next_pointer].tid == tid)
+		found = &c->pointers.items[c->next_pointer];
+	else if (c->pointers.count)
+		found = bsearch(&tid, c->pointers.items, c->pointers.count,
+				sizeof(*c->pointers.items), compare_u32);
+	if (!found)
+		return 0;
+	c->next_pointer = (size_t)(found - c->pointers.items) + 1;
+	return found->value;
+}
+
+static const struct heap_image *image_of(void *context, uint32_t tgid)
 {
 	const struct capture *c = context;
-	const struct thread_pointer *found =
-		c->pointers.count ? bsearch(&tid, c->pointers.items, c->pointers.count,
-					    sizeof(*c->pointers.items), compare_u32)
-				  : NULL;
 
-	return found ? found->value : 0;
+	return c->images.count ? bsearch(&tgid, c->images.items, c->images.count,
+					 sizeof(*c->images.items), compare_u32)
+			       : NULL;
 }
 
 /* The counters of jemalloc. A /proc of other threads says nothing about the processes that system
@@ -116,6 +132,7 @@ static struct error *take_heap(struct capture *c)
 		.allow_ptrace = c->options->allow_ptrace,
 		.snapshot = c->snapshot,
 		.thread_pointer = thread_pointer,
+		.image = image_of,
 		.context = c,
 		.deadline_ns = c->deadline_ns,
 	};

@@ -138,7 +138,7 @@ static void *read_heaps(void *context)
 	struct heap_tally tally = { 0 };
 	struct error *err = NULL;
 
-	reader->walk.files.round++;
+	heap_walk_begin(&reader->walk);
 	for (size_t i = 0; i < job->threads.count && !err && !atomic_load(&reader->workers.stop);) {
 		const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 		size_t count = process_length(job, i);
@@ -181,6 +181,9 @@ static bool is_left_alone(const struct heap *heap, uint32_t tgid)
 static struct heap_thread copy_thread(const struct heap_request *request, size_t index)
 {
 	const struct ctprof_thread *thread = snapshot_thread(request->snapshot, index);
+	const struct heap_image *image = request->image && thread->tid == thread->tgid
+						 ? request->image(request->context, thread->tgid)
+						 : NULL;
 
 	return (struct heap_thread){
 		.tid = thread->tid,
@@ -188,6 +191,7 @@ static struct heap_thread copy_thread(const struct heap_request *request, size_t
 		.index = index,
 		.start_time = thread->start_time_clock_ticks,
 		.state = thread->record.values.state.v,
+		.image = image ? *image : (struct heap_image){ .has_memory = true },
 		.counters.thread_pointer =
 			request->thread_pointer
 				? request->thread_pointer(request->context, thread->tid)

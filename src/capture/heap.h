@@ -12,7 +12,9 @@
  *	heap_close(heap);
  *
  * For each process, find whether its program or a library contains jemalloc, and where jemalloc
- * keeps its counters (elf/jemalloc.h). Each file is analysed only once while the heap is open. Then
+ * keeps its counters (elf/jemalloc.h). Each file is analysed only once while the heap is open, and
+ * of processes that are alike one is looked into, if it has no jemalloc: those of one program, user
+ * and cgroup that have the same number of executable pages mapped. Then
  * process_vm_readv(2) reads the counters of all threads, 512 at a time, while they run: no thread
  * is stopped, and nothing is written to the process.
  *
@@ -38,13 +40,24 @@ struct error *heap_open(struct heap **ret) MUST_CHECK;
 /* Takes NULL. A thread that hangs keeps what it needs, and frees it when it ever ends. */
 void heap_close(struct heap *heap);
 
+/* What the task iterator saw of a process. */
+struct heap_image {
+	uint32_t tgid; /* first: it is searched by */
+	uint32_t euid;
+	bool has_memory;           /* false: it is a kernel thread, or has ended */
+	uint64_t executable_pages; /* of its mappings; 0: unknown */
+	uint64_t cgroup;
+};
+
 struct heap_request {
 	int proc;          /* /proc of our own PID namespace */
 	bool allow_ptrace; /* stop threads whose thread pointer is not known */
 	struct ctprof_snapshot *snapshot;
 	/* The thread pointer of a thread; 0: unknown. May be NULL: all are unknown. */
-	uint64_t (*thread_pointer)(const void *context, uint32_t tid);
-	const void *context;
+	uint64_t (*thread_pointer)(void *context, uint32_t tid);
+	/* The image of a process; NULL: unknown. May be NULL itself. */
+	const struct heap_image *(*image)(void *context, uint32_t tgid);
+	void *context;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: as long as it gets on */
 };
 

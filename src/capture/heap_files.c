@@ -257,6 +257,7 @@ struct error *heap_files_library(struct heap_files *files, int dir, const struct
 	}
 	fd = file_open_regular(found);
 	if (fd < 0 || fstat(fd, &file.identity)) {
+		files->refused++;
 		/* Do not cache the refusal: another process with the same file may be accessible.
 		 */
 		if (sounds_like_it(mapping->path))

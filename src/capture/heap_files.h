@@ -34,6 +34,7 @@ struct heap_files {
 	/* In a round, which is a capture, each library is checked once: many processes have the
 	 * same ones. The caller increments it. */
 	uint64_t round;
+	uint64_t refused; /* how often a mapped file could not be read */
 };
 
 /* All zero but for the buffer is empty. */

@@ -14,8 +14,15 @@ void heap_walk_deinit(struct heap_walk *walk)
 	heap_files_deinit(&walk->files);
 	file_buffer_deinit(&walk->buffer);
 	word_map_deinit(&walk->without);
+	map_deinit(&walk->alike_without);
 	array_deinit(&walk->counters);
 	array_deinit(&walk->tids);
+}
+
+void heap_walk_begin(struct heap_walk *walk)
+{
+	walk->files.round++;
+	map_deinit(&walk->alike_without);
 }
 
 /* --- one process --- */
@@ -156,10 +163,41 @@ static struct error *remember_without(struct heap_walk *walk, const struct heap_
 	return NULL;
 }
 
+/* --- processes that are alike --- */
+
+static struct alike alike_of(const struct heap_group *group)
+{
+	const struct heap_image *image = &group->threads[0].image;
+
+	return (struct alike){
+		.device = group->program.st_dev,
+		.inode = group->program.st_ino,
+		.executable_pages = image->executable_pages,
+		.cgroup = image->cgroup,
+		.euid = image->euid,
+	};
+}
+
+static bool is_alike_without(const struct heap_walk *walk, const struct heap_group *group)
+{
+	return group->threads[0].image.executable_pages &&
+	       map_find(&walk->alike_without, alike_of(group));
+}
+
+/* Of a file that could not be read nothing is known: the other ones are looked into, too. */
+static struct error *remember_alike(struct heap_walk *walk, const struct heap_group *group,
+				    uint64_t refused_before)
+{
+	if (!group->threads[0].image.executable_pages || walk->files.refused != refused_before)
+		return NULL;
+	return map_add(&walk->alike_without, alike_of(group), NULL) ? NULL : &error_no_memory;
+}
+
 static struct error *read_heap(struct heap_walk *walk, const struct heap_group *group,
 			       struct heap_tally *tally)
 {
 	const struct heap_process process = { (pid_t)group->tgid, group->dir, &group->program };
+	const uint64_t refused = walk->files.refused;
 	enum probe_failure failure;
 	struct heap_location location;
 	struct error *err;
@@ -170,7 +208,10 @@ static struct error *read_heap(struct heap_walk *walk, const struct heap_group *
 		return err;
 	if (failure) {
 		tally->failures[failure]++;
-		return failure == PROBE_NOT_FOUND ? remember_without(walk, group) : NULL;
+		err = failure == PROBE_NOT_FOUND ? remember_without(walk, group) : NULL;
+		if (!err && failure == PROBE_NOT_FOUND)
+			err = remember_alike(walk, group, refused);
+		return err;
 	}
 	tally->detected++;
 	err = list_threads(walk, group);
@@ -187,7 +228,8 @@ static struct error *read_heap(struct heap_walk *walk, const struct heap_group *
 	return NULL;
 }
 
-/* Kernel threads have no program, nor has a process that is ending: one call and no more. */
+/* Kernel threads have no program, nor has a process that is ending: one call and no more, if that
+ * is not known already. */
 struct error *heap_walk_process(struct heap_walk *walk, struct heap_thread *threads, size_t count,
 				struct heap_tally *tally)
 {
@@ -196,13 +238,17 @@ struct error *heap_walk_process(struct heap_walk *walk, struct heap_thread *thre
 	char path[32];
 
 	tally->walked++;
+	if (!threads[0].image.has_memory) {
+		tally->failures[PROBE_NOT_FOUND]++;
+		return NULL;
+	}
 	snprintf(path, sizeof(path), "%" PRIu32 "/exe", group.tgid);
 	if (fstatat(walk->proc, path, &group.program, 0)) {
 		tally->failures[errno == ENOENT || errno == ESRCH ? PROBE_NOT_FOUND
 								  : PROBE_READLINK]++;
 		return NULL;
 	}
-	if (is_without(walk, &group)) {
+	if (is_without(walk, &group) || is_alike_without(walk, &group)) {
 		tally->failures[PROBE_NOT_FOUND]++;
 		return NULL;
 	}

@@ -7,6 +7,7 @@
 #define CAPTURE_HEAP_WALK_H
 
 #include "base/file.h"
+#include "capture/heap.h"
 #include "capture/heap_process.h"
 #include "snapshot/model.h"
 
@@ -15,6 +16,7 @@ struct heap_thread {
 	uint32_t tid, tgid;
 	size_t index;              /* in the snapshot: the caller's */
 	struct reading start_time; /* clock ticks since boot */
+	struct heap_image image;   /* of its process, if it leads it */
 	char state;                /* as in /proc/<pid>/stat */
 	bool measured;             /* `counters` have what it allocated and freed */
 	struct heap_counters counters;
@@ -26,6 +28,13 @@ struct heap_tally {
 	uint64_t walked, detected, ok, failures[PROBE_FAILURE_COUNT];
 };
 
+/* What processes with the same libraries have alike. A library with jemalloc is there from the
+ * start of a program, and has some hundred executable pages. */
+struct alike {
+	uint64_t device, inode; /* of the program */
+	uint64_t executable_pages, cgroup, euid;
+};
+
 struct heap_walk {
 	int proc;          /* /proc of our own PID namespace; not owned */
 	bool allow_ptrace; /* stop threads whose thread pointer is not known */
@@ -33,6 +42,9 @@ struct heap_walk {
 	struct heap_files files;
 	struct file_buffer buffer;
 	struct word_map without; /* processes that have no jemalloc */
+	struct alike_without {
+		MAP(struct alike, bool);
+	} alike_without; /* what processes without jemalloc are like, in this capture */
 	/* The process that is being read. */
 	struct {
 		ARRAY(struct heap_counters);
@@ -43,6 +55,9 @@ struct heap_walk {
 };
 
 void heap_walk_deinit(struct heap_walk *walk);
+
+/* Before the processes of a capture. */
+void heap_walk_begin(struct heap_walk *walk);
 
 /* The threads of one process, `count` of them, and into the tally what came of it. Fails without
  * memory or descriptors only. */

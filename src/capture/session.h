@@ -117,7 +117,11 @@ struct capture {
 	struct leader_files *early; /* of processes, read from the start; NULL: none */
 	struct {
 		ARRAY(struct thread_pointer);
-	} pointers;           /* ascending */
+	} pointers;          /* ascending */
+	size_t next_pointer; /* behind the one that was asked for last */
+	struct {
+		ARRAY(struct heap_image);
+	} images;             /* of the processes that the iterator passed, ascending */
 	struct tids seen;     /* processes that the iterator passed, ascending */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
 	struct capture_counts counts;

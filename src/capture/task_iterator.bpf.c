@@ -192,12 +192,14 @@ static __always_inline void take_memory(struct task_struct *task, struct iterato
 		r->hiwater_rss = before->hiwater_rss;
 		r->hiwater_vm = before->hiwater_vm;
 		r->total_vm = before->total_vm;
+		r->exec_vm = before->exec_vm;
 		r->rss = before->rss;
 		return;
 	}
 	r->hiwater_rss = BPF_CORE_READ(mm, hiwater_rss);
 	r->hiwater_vm = BPF_CORE_READ(mm, hiwater_vm);
 	r->total_vm = BPF_CORE_READ(mm, total_vm);
+	r->exec_vm = BPF_CORE_READ(mm, exec_vm);
 	r->rss = resident_pages(mm);
 }
 

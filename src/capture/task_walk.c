@@ -192,6 +192,13 @@ static enum thread_fate fill_thread(struct capture *c, const struct iterator_rec
 static struct error *keep_leader(struct capture *c, const struct iterator_record *r,
 				 struct ctprof_thread *thread)
 {
+	const struct heap_image image = {
+		.tgid = r->tgid,
+		.euid = r->euid,
+		.has_memory = r->has_mm,
+		.executable_pages = r->has_mm ? r->exec_vm : 0,
+		.cgroup = r->cgroup,
+	};
 	const struct leader leader = {
 		.thread = thread,
 		.process = { .tgid = r->tgid,
@@ -200,7 +207,8 @@ static struct error *keep_leader(struct capture *c, const struct iterator_record
 		.has_memory = r->has_mm,
 	};
 
-	return array_push(&c->leaders, leader) ? NULL : &error_no_memory;
+	return array_push(&c->leaders, leader) && array_push(&c->images, image) ? NULL
+										: &error_no_memory;
 }
 
 static struct error *visit_record(struct capture *c, const struct iterator_record *r,

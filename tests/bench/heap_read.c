@@ -82,7 +82,7 @@ static size_t count_wrong(const struct wanted *wanted)
 }
 
 /* Threads are asked about in the order of the snapshot. */
-static uint64_t pointer_of(const void *context, uint32_t tid)
+static uint64_t pointer_of(void *context, uint32_t tid)
 {
 	const struct wanted *wanted = context;
 	static size_t next;
@@ -95,7 +95,7 @@ static uint64_t pointer_of(const void *context, uint32_t tid)
 	return 0;
 }
 
-static double take(struct heap *heap, const struct wanted *wanted)
+static double take(struct heap *heap, struct wanted *wanted)
 {
 	const struct heap_request request = {
 		.proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC),

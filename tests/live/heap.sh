@@ -222,6 +222,21 @@ nobody_uses_it() {
 		"allocated_bytes (no process uses jemalloc"
 }
 
+# Of processes that are alike one is looked into, but these are not: one has a library more.
+alike_but_for_jemalloc() {
+	local before=()
+
+	for ((i = 0; i < 3; i++)); do
+		start_sleep
+		before+=("$pid")
+	done
+	start_sleep env LD_PRELOAD=libjemalloc.so.2
+	capture -p "$(IFS=,; echo "${before[*]},$pid")" --source bpf
+	equal "what the probe says" "$(query '.probe_summary | "\(.tgids_walked) \(.jemalloc_detected) \(.probed_ok) \(.failed)"')" \
+		"4 1 1 0"
+	equal "who has it" "$(query 'threads | select(.has | index("allocated_bytes")) | .tgid')" "$pid"
+}
+
 states() {
 	sed -n 's/^State:[[:space:]]*//p; s/^TracerPid:[[:space:]]*/tracer /p' /proc/"$pid"/task/*/status | xargs
 }
@@ -372,6 +387,7 @@ run_case "heap: a debug file by the build-id, in the process's root" heap_of_pre
 run_case "heap: two jemallocs are one too many" heap_of_prefixed two_are_ambiguous
 run_case "heap: without --allow-ptrace no thread is traced" nobody_is_traced_unasked
 run_case "heap: no process uses jemalloc" nobody_uses_it
+run_case "heap: the same program without jemalloc and with it, by BPF" needs_bpf alike_but_for_jemalloc
 run_case "heap: all go on after being traced" all_go_on
 run_case "heap: a thread that cannot stop is skipped" alone who_cannot_stop_is_left
 run_case "heap: a process that hangs is left alone" needs_bpf alone a_hanging_process_is_left
